@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "nandwich/crc.h"
+
+uint32_t nw_crc32(uint32_t crc, const void *data, uint32_t length)
+{
+    static const uint32_t table[16] = {
+        0x00000000UL, 0x1DB71064UL, 0x3B6E20C8UL, 0x26D930ACUL, 0x76DC4190UL, 0x6B6B51F4UL,
+        0x4DB26158UL, 0x5005713CUL, 0xEDB88320UL, 0xF00F9344UL, 0xD6D6A3E8UL, 0xCB61B38CUL,
+        0x9B64C2B0UL, 0x86D3D2D4UL, 0xA00AE278UL, 0xBDBDF21CUL,
+    };
+    const uint8_t *byte = data;
+
+    for (; length > 0; length--, byte++) {
+        crc = (crc >> 4) ^ table[(crc ^ *byte) & 15U];
+        crc = (crc >> 4) ^ table[(crc ^ ((uint32_t)*byte >> 4)) & 15U];
+    }
+    return crc;
+}
+
+uint16_t nw_crc16(uint16_t crc, const void *data, uint32_t length)
+{
+    static const uint16_t table[16] = {
+        0x0000U, 0x1081U, 0x2102U, 0x3183U, 0x4204U, 0x5285U, 0x6306U, 0x7387U,
+        0x8408U, 0x9489U, 0xA50AU, 0xB58BU, 0xC60CU, 0xD68DU, 0xE70EU, 0xF78FU,
+    };
+    const uint8_t *byte = data;
+
+    for (; length > 0; length--, byte++) {
+        crc = (uint16_t)((crc >> 4) ^ table[(crc ^ *byte) & 15U]);
+        crc = (uint16_t)((crc >> 4) ^ table[(crc ^ (*byte >> 4)) & 15U]);
+    }
+    return crc;
+}
