@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+# The front for people; each target is a line or two over cmake, pytest or the nandwich command.
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+BIN := .venv/bin
+
+.PHONY: help
+help: ## this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ":.*## " '{printf "  make %-7s %s\n", $$1, $$2}'
+
+.PHONY: setup
+setup: ## install what is missing, then build the command (.venv/bin/nandwich)
+	@tools/setup
+	@tools/build release
+
+.PHONY: build
+build: ## build the command again after a change (quick when nothing changed)
+	@tools/build release
+
+.PHONY: test
+test: ## every test: C (plain and sanitized), Python, style
+	@tools/setup test
+	@tools/build release
+	@tools/build dev
+	@tools/build asan
+	ctest --preset dev -LE soak -j 2
+	ctest --preset asan -LE soak -j 2
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/pytest -m "not soak" -n 2
+
+.PHONY: soak
+soak: ## the long campaigns (hours)
+	@tools/setup test
+	@tools/build release
+	@tools/build dev
+	@tools/build asan
+	ctest --preset asan -L soak -j 2 --no-tests=ignore
+	$(BIN)/pytest -m soak -n 2
+
+.PHONY: quick
+quick: ## the checks of every landing, under a minute
+	@tools/quick
+
+.PHONY: lock
+lock: ## pin the Python dependencies of pyproject.toml again (requirements.lock)
+	$(BIN)/uv pip compile -q pyproject.toml --extra test --extra dev --universal --generate-hashes \
+	    --python-version 3.11 --custom-compile-command "make lock" -o requirements.lock
+	@tools/setup
+
+.PHONY: clean
+clean: ## remove every build product (keeps .venv)
+	rm -rf build python/nandwich/_native.pyi

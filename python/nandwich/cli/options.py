@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Options and parameter types the verbs share."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from nandwich import quantities
+
+_Decorated = TypeVar("_Decorated", bound=Callable[..., Any])
+
+
+class Quantity(click.ParamType[int]):
+    """A number with a unit (see `nandwich.quantities`); bare numbers count in the base unit."""
+
+    def __init__(self, kind: quantities.Kind) -> None:
+        self.kind: quantities.Kind = kind
+        self.name = kind
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        if isinstance(value, int):
+            return value
+        try:
+            return quantities.parse(str(value), self.kind, bare=True)
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
+
+#: `type=SIZE` makes an option take "32K", "8M", "16 MiB" or plain bytes.
+SIZE = Quantity("size")
+#: `type=TIME` makes an option take "45 ms"; the value is in ns.
+TIME = Quantity("time")
+
+
+def json_option(function: _Decorated) -> _Decorated:
+    """Adds `--json FILE|-` as the argument `json_target` (None when not asked for)."""
+    return click.option(
+        "--json",
+        "json_target",
+        metavar="FILE|-",
+        help="Write the result as JSON to FILE, or to stdout with '-' (then no table).",
+    )(function)

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What verbs print: JSON documents with schema and provenance, plain tables, progress.
+
+stdout carries data only (a table, or JSON with `--json -`); everything else goes to stderr.
+"""
+
+import contextlib
+import hashlib
+import json
+import os
+import platform
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+import click
+
+from nandwich import paths
+from nandwich._version import __version__
+from nandwich.errors import InputError
+
+
+def file_sha256(path: Path) -> str:
+    """Hex digest of a file's content."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _commit() -> str | None:
+    """The checkout's commit, '+' appended when tracked files differ; None outside git."""
+    if paths.CHECKOUT is None:
+        return None
+    git = ["git", "-C", str(paths.CHECKOUT)]
+    try:
+        head = subprocess.run(
+            [*git, "rev-parse", "HEAD"], capture_output=True, text=True, check=True
+        )
+        diff = subprocess.run([*git, "diff", "--quiet", "HEAD"], capture_output=True, check=False)
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return head.stdout.strip() + ("+" if diff.returncode else "")
+
+
+def provenance(*, seed: int | None = None, inputs: Iterable[Path] = ()) -> dict[str, Any]:
+    """How a result came about. No time and no host name: the same run gives the same bytes."""
+    return {
+        "command": shlex.join(["nandwich", *sys.argv[1:]]),
+        "nandwich": __version__,
+        "commit": _commit(),
+        "python": platform.python_version(),
+        "seed": seed,
+        "inputs": {str(path): file_sha256(path) for path in inputs},
+    }
+
+
+def document(
+    verb: str,
+    version: int,
+    payload: dict[str, Any],
+    *,
+    seed: int | None = None,
+    inputs: Iterable[Path] = (),
+) -> dict[str, Any]:
+    """A verb's JSON object: schema name first, then provenance, then the payload.
+
+    The JSON Schema lies in docs/schemas/<verb>-<version>.json.
+    """
+    return {
+        "schema": f"nandwich.{verb}/{version}",
+        "provenance": provenance(seed=seed, inputs=inputs),
+        **payload,
+    }
+
+
+def write_json(target: str, value: Any) -> None:
+    """Write `value` to a file (it appears whole or not at all), or to stdout for '-'."""
+    text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    if target == "-":
+        click.echo(text, nl=False)
+        return
+    path = Path(target)
+    partial = path.with_name(path.name + ".partial")
+    try:
+        partial.write_text(text, encoding="utf-8")
+        partial.replace(path)
+    except OSError as error:
+        raise InputError(f"cannot write {target}: {error.strerror}") from error
+
+
+def table(headers: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Plain aligned text, numbers to the right; the same on a terminal and in a pipe."""
+    cells = [[str(cell) for cell in row] for row in rows]
+    kinds = [list(column) for column in zip(*rows, strict=True)] if cells else []
+    widths = [max(map(len, column)) for column in zip(headers, *cells, strict=True)]
+    numeric = [all(isinstance(cell, int | float) for cell in column) for column in kinds]
+    numeric += [False] * (len(headers) - len(numeric))
+
+    def line(row: Sequence[str]) -> str:
+        parts = (
+            cell.rjust(width) if right else cell.ljust(width)
+            for cell, width, right in zip(row, widths, numeric, strict=True)
+        )
+        return "  ".join(parts).rstrip()
+
+    rule = ["-" * width for width in widths]
+    return "\n".join(line(row) for row in (headers, rule, *cells))
+
+
+def print_table(headers: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """`table` on stdout."""
+    click.echo(table(headers, list(rows)))
+
+
+def talk(text: str) -> None:
+    """A line for people, on stderr."""
+    click.echo(text, err=True)
+
+
+class Progress(Protocol):
+    """What `progress` yields."""
+
+    def advance(self, steps: int = 1) -> None:
+        """Say that `steps` more of the total are done."""
+
+
+class _Silent:
+    def advance(self, steps: int = 1) -> None:
+        """Nobody watches."""
+
+
+@contextlib.contextmanager
+def progress(description: str, total: int) -> Iterator[Progress]:
+    """A progress bar with time left, on stderr; nothing at all when stderr is no terminal."""
+    if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
+        yield _Silent()
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as RichProgress
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.completed}/{task.total}"),
+        TimeRemainingColumn(),
+    )
+    with RichProgress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(description, total=total)
+
+        class Bar:
+            def advance(self, steps: int = 1) -> None:
+                bar.advance(task, steps)
+
+        yield Bar()

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Help with a name somebody mistyped."""
+
+import difflib
+from collections.abc import Iterable
+
+from nandwich.errors import InputError
+
+
+def nearest(name: str, known: Iterable[str], limit: int = 3) -> list[str]:
+    """The known names closest to `name`, best first; letter case does not count."""
+    by_folded = {candidate.casefold(): candidate for candidate in known}
+    found = difflib.get_close_matches(name.casefold(), by_folded, n=limit, cutoff=0.5)
+    return [by_folded[folded] for folded in found]
+
+
+def unknown(kind: str, name: str, known: Iterable[str], *, list_with: str = "") -> InputError:
+    """The error for a name that is not known: the nearest ones, and where to see them all.
+
+    `list_with` is the command that lists them, say "nandwich chips".
+    """
+    candidates = list(known)
+    close = nearest(name, candidates)
+    if close:
+        hint = "did you mean " + " or ".join(close) + "?"
+    elif len(candidates) <= 12:
+        hint = "known: " + ", ".join(sorted(candidates))
+    else:
+        hint = ""
+    text = f"unknown {kind} '{name}'"
+    if hint:
+        text += f"; {hint}"
+    if list_with:
+        text += f" ({list_with} lists all)"
+    return InputError(text)

@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+// The list of domains bound into nandwich._native, one function each.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+void bind_build(nanobind::module_ &m);

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// nandwich._native: registers every domain's binding. Each bind_X.cpp defines bind_X(), declared in
+// bindings.hpp and called here in the order of dependency, so that signatures name the types they
+// use.
+#include "bindings.hpp"
+
+NB_MODULE(_native, m)
+{
+    m.doc() = "Binding over the device core, its twin and the replay engine.";
+    bind_build(m);
+}
