@@ -6,7 +6,7 @@ BIN := .venv/bin
 
 .PHONY: help
 help: ## this list
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ":.*## " '{printf "  make %-7s %s\n", $$1, $$2}'
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-7s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: setup
 setup: ## install what is missing, then build the command (.venv/bin/nandwich)
@@ -25,7 +25,9 @@ test: ## every test: C (plain and sanitized), Python, style
 	@tools/build asan
 	ctest --preset dev -LE soak -j 2
 	ctest --preset asan -LE soak -j 2
+	PYTHONPATH=tools $(BIN)/python -m tidy
 	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/pytest -m "not soak" -n 2
 
@@ -37,6 +39,10 @@ soak: ## the long campaigns (hours)
 	@tools/build asan
 	ctest --preset asan -L soak -j 2 --no-tests=ignore
 	$(BIN)/pytest -m soak -n 2
+
+.PHONY: tidy
+tidy: ## the house rules over the sources
+	PYTHONPATH=tools $(BIN)/python -m tidy
 
 .PHONY: quick
 quick: ## the checks of every landing, under a minute

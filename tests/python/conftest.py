@@ -4,7 +4,11 @@
 import pytest
 
 from nandwich import paths
+from nandwich.errors import InputError
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
-    paths.check_fresh()
+    try:
+        paths.check_fresh()
+    except InputError as error:
+        pytest.exit(error.message, returncode=error.exit_code)

@@ -8,7 +8,7 @@
  * WHAT A LAYER OWES
  *   - A sector reads as what was last written; a sector never written or trimmed reads as zeros.
  *   - With NW_BLOCK_PERSISTENT: what was written before a sync that returned NW_OK survives a power
- *     cut; a sector written after the last sync reads, after the cut, as its old or its new content,
+ *     cut; a sector written after the last sync reads after the cut as its old or its new content,
  *     never as a mix. Without the flag the content dies with power.
  *   - A failed request leaves every sector it did not complete at its old content.
  *

@@ -116,7 +116,7 @@ struct nw_chip {
 };
 
 /*
- * The verbs. Each answers NW_ERR_RANGE for anything outside the geometry, NW_ERR_ALIGN for a program
+ * The verbs. Each answers NW_ERR_RANGE for all outside the geometry, NW_ERR_ALIGN for a program
  * off its unit, NW_ERR_UNSUPPORTED for a verb the chip lacks, else what the chip answers.
  */
 int nw_chip_read(struct nw_chip_req *req);

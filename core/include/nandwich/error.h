@@ -10,17 +10,17 @@
 
 enum nw_error {
     NW_OK = 0,
-    NW_ERR_CONFIG = -1,      /* a configuration contradicts itself or its part; nothing was touched */
+    NW_ERR_CONFIG = -1,      /* a configuration contradicts itself or its part; nothing touched */
     NW_ERR_RAM = -2,         /* the RAM the caller gave is smaller than nw_..._ram_bytes() says */
     NW_ERR_RANGE = -3,       /* an address, offset, length or index outside the device or object */
     NW_ERR_ALIGN = -4,       /* not a multiple of the unit the device programs in */
     NW_ERR_UNSUPPORTED = -5, /* the part or layer below has no such verb */
     NW_ERR_BAD_BLOCK = -6,   /* the block is marked bad */
-    NW_ERR_PROGRAM = -7,     /* the chip reports a failed program: the page holds anything, move on */
+    NW_ERR_PROGRAM = -7,     /* the chip reports a failed program: the page holds anything */
     NW_ERR_ERASE = -8,       /* the chip reports a failed erase: the block is worn out */
-    NW_ERR_ECC = -9,         /* more bits flipped than the code corrects; the data is not to be used */
+    NW_ERR_ECC = -9,         /* more bits flipped than the code corrects; do not use the data */
     NW_ERR_POWER = -10,      /* power was lost; every call answers this until power is back */
-    NW_ERR_NOT_ERASED = -11, /* misuse: programming bytes that were programmed since the last erase */
+    NW_ERR_NOT_ERASED = -11, /* misuse: programming bytes programmed since the last erase */
     NW_ERR_PROGRAMS = -12,   /* misuse: more programs of a page than the part allows */
     NW_ERR_ORDER = -13,      /* misuse: a page below one already programmed in its block */
     NW_ERR_UNWRITTEN = -14,  /* misuse: reading data that was never programmed since the erase */

@@ -3,8 +3,8 @@
  * nvm.h - byte-addressable non-volatile memory (PCM, STT-RAM, FRAM): read and write in place, no
  * erase.
  *
- * A write that returned NW_OK survives a power cut. A cut inside a write leaves each aligned unit of
- * atomic_bytes either old or new; units of one write may differ.
+ * A write that returned NW_OK survives a power cut. A cut inside a write leaves each aligned unit
+ * of atomic_bytes either old or new; units of one write may differ.
  */
 #ifndef NANDWICH_NVM_H
 #define NANDWICH_NVM_H

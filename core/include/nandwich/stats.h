@@ -29,10 +29,10 @@ struct nw_stats {
     nw_count bytes_read;       /* data and spare bytes over the bus */
     nw_count bytes_programmed;
     /* why */
-    nw_count copies;       /* valid sectors moved by cleaning or merging (also in reads, programs) */
+    nw_count copies;       /* valid sectors moved by cleaning or merging (in reads, programs too) */
     nw_count map_reads;    /* reads of the layer's own maps */
     nw_count map_programs; /* programs of the layer's own maps */
-    nw_count merges_switch;  /* a log block took the place of its data block, at most one side copied */
+    nw_count merges_switch;  /* a log block took its data block's place, one side copied at most */
     nw_count merges_partial; /* the rest of a data block was appended, then a switch */
     nw_count merges_full;    /* both sides copied to a fresh block */
     nw_count corrected;      /* bits repaired by ECC on the way up */

@@ -4,10 +4,10 @@
  * block device, reached by guards the compiler puts before each access (compiler/).
  *
  * Words: a page is frame_bytes of virtual memory, a frame the RAM that holds one page, a sector the
- * block device's unit. A slot is a last-cache buffer (Lin et al. 2013, section 4): it remembers where
- * one page lies and pins it there, so nothing has to be invalidated. A page outside the virtual
- * range is an identity page: a slot may hold it too, with its own address as base, so the fast path
- * needs no range check.
+ * block device's unit. A slot is a last-cache buffer (Lin et al. 2013, section 4): it remembers
+ * where one page lies and pins it there, so nothing has to be invalidated. A page outside the
+ * virtual range is an identity page: a slot may hold it too, with its own address as base, so the
+ * fast path needs no range check.
  *
  * The guard, for an access of n bytes at address a through slot s:
  *   load:  o = a - s->read_tag;  if (o <= frame_bytes - n) use s->base + o

@@ -4,6 +4,7 @@
 import re
 import shutil
 import subprocess
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -49,9 +50,16 @@ def _version(tool: Tool) -> str | None:
     if path is None:
         return None
     try:
-        done = subprocess.run(
-            [path, *tool.version_arguments], capture_output=True, text=True, check=False, timeout=20
-        )
+        # In a folder of its own: csmith leaves a file behind where it runs.
+        with tempfile.TemporaryDirectory() as folder:
+            done = subprocess.run(
+                [path, *tool.version_arguments],
+                capture_output=True,
+                text=True,
+                check=False,
+                timeout=20,
+                cwd=folder,
+            )
     except (OSError, subprocess.TimeoutExpired):
         return "?"
     match = re.search(r"\d+\.\d+(?:\.\d+)*", done.stdout + done.stderr)
