@@ -40,6 +40,18 @@ soak: ## the long campaigns (hours)
 	ctest --preset asan -L soak -j 2 --no-tests=ignore
 	$(BIN)/pytest -m soak -n 2
 
+.PHONY: bench
+bench: ## measure this build against its promises
+	@tools/setup test
+	@tools/build release
+	$(BIN)/nandwich bench
+
+.PHONY: papers
+papers: ## run the published experiments again (CSV and plots in build/papers)
+	@tools/setup
+	@tools/build release
+	$(BIN)/nandwich papers
+
 .PHONY: tidy
 tidy: ## the house rules over the sources
 	PYTHONPATH=tools $(BIN)/python -m tidy

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Code and static RAM of the device core, layer by layer, on the small processors."""
+
+import tempfile
+from pathlib import Path
+
+from nandwich import cross, layers, paths
+from nandwich.benches import Figure, bench
+from nandwich.errors import RunError
+
+
+@bench("size", "code bytes and static RAM of core layers on Cortex-M3 and ATmega128")
+def size() -> list[Figure]:
+    """Each part of core/layers.toml, compiled at -Os; constants count as code."""
+    root = paths.CHECKOUT
+    assert root is not None, "benches are found in a checkout only"
+    figures = []
+    for target in (cross.CORTEX_M3, cross.ATMEGA128):
+        if not target.present:
+            raise RunError(f"{target.compiler} is missing; `nandwich doctor` tells how to get it")
+        for part in layers.sized_parts(root):
+            code, static_ram = _measure(target, part, root)
+            promised = target is cross.CORTEX_M3
+            name = f"size.{part.name}.{target.name}"
+            figures.append(Figure(name, code, "B", part.limit if promised else None))
+            figures.append(Figure(f"{name}.ram", static_ram, "B", 0 if promised else None))
+    return figures
+
+
+def _measure(target: cross.Target, part: layers.SizedPart, root: Path) -> tuple[int, int]:
+    code = static_ram = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for source in part.files:
+            output = cross.compile_object(target, source, Path(folder), root / "core" / "include")
+            measured = cross.object_size(target, output)
+            code += measured.code
+            static_ram += measured.static_ram
+    return code, static_ram

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`nandwich bench`: targets, exit codes, and the size bench on sources made for the purpose."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from schemas import validate
+
+from nandwich import discovery, layers
+from nandwich.benches import Bench, Figure
+from nandwich.cli.main import main
+from nandwich.errors import InputError
+
+pytestmark = pytest.mark.quick
+
+FIGURES = {
+    "met": [Figure("met.size", 4000, "B", target=4096), Figure("met.record", 1.5, "x")],
+    "missed": [Figure("missed.speed", 3.9e6, "op/s", target=4e6, better="higher")],
+}
+
+
+@pytest.fixture
+def bench(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
+    known = [
+        Bench("met", "made up", lambda: FIGURES["met"]),
+        Bench("missed", "made up", lambda: FIGURES["missed"]),
+    ]
+    monkeypatch.setattr(discovery, "collect", lambda folder, kind: known)
+    return lambda *arguments: CliRunner().invoke(main, ["bench", *arguments])
+
+
+def test_a_missed_target_exits_1(bench: Callable[..., Result]) -> None:
+    """Goal: a promise about speed or size that is broken fails the run, and only that."""
+    assert bench("met").exit_code == 0
+    missed = bench("missed")
+    assert missed.exit_code == 1
+    assert "MISSED" in missed.stdout
+
+
+def test_json_is_a_plain_list(bench: Callable[..., Result]) -> None:
+    """Goal: the shape other programs rely on; a figure without a target counts as ok."""
+    found = json.loads(bench("--json", "-").stdout)
+    validate("bench-1", found)
+    assert [(one["name"], one["target"], one["better"], one["ok"]) for one in found] == [
+        ("met.size", 4096, "lower", True),
+        ("met.record", None, "lower", True),
+        ("missed.speed", 4e6, "higher", False),
+    ]
+
+
+def test_page_holds_the_table(bench: Callable[..., Result], tmp_path: Path) -> None:
+    """Goal: the docs' page of figures is made from the same numbers."""
+    page = tmp_path / "docs" / "bench.md"
+    bench("met", "--page", str(page))
+    assert "| met.size | 4000 | B | <= 4096 | ok |" in page.read_text().splitlines()
+
+
+def test_unknown_bench_is_bad_input(bench: Callable[..., Result]) -> None:
+    """Goal: a mistyped name is answered with the one that was meant, exit 2."""
+    result = bench("mised")
+    assert result.exit_code == 2
+    assert "did you mean missed" in result.stderr
+
+
+def test_size_list_with_a_glob_that_finds_nothing_is_refused(tmp_path: Path) -> None:
+    """Goal: a renamed source cannot silently drop out of the size on record."""
+    (tmp_path / "core").mkdir()
+    (tmp_path / layers.LIST).write_text(
+        '[[size]]\nname = "vm"\nwhat = ""\nlimit = 1\nfiles = ["core/vm/*.c"]\n'
+    )
+    with pytest.raises(InputError, match=r"vm: no file matches core/vm/\*\.c"):
+        layers.sized_parts(tmp_path)
+    (tmp_path / "core" / "vm").mkdir()
+    (tmp_path / "core" / "vm" / "b.c").touch()
+    (tmp_path / "core" / "vm" / "a.c").touch()
+    (part,) = layers.sized_parts(tmp_path)
+    assert [path.name for path in part.files] == ["a.c", "b.c"]

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`nandwich papers`: verdicts, exit codes and files of experiments made for the purpose."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from schemas import validate
+
+from nandwich import discovery
+from nandwich.cli.main import main
+from nandwich.experiments import Answer, Experiment, Report, experiment
+
+pytestmark = pytest.mark.quick
+
+
+def report(*answers: Answer) -> Report:
+    return Report(answers, ["n", "value"], [[1, 2.5], [2, 3]], lambda axes: axes.plot([1, 2]))
+
+
+@experiment("A1", claim="holds as published", published=16, unit="cycles")
+def holding(quick: bool) -> Report:
+    return report(Answer(9 if quick else 10, holds=True))
+
+
+@experiment("A2", claim="comes out otherwise", published="14 x", unit="")
+def differing(quick: bool) -> Report:
+    return report(Answer("13 x", holds=False, why="another chip"))
+
+
+@experiment("B1", claim="ours, must hold", published=1, unit="", must_hold=True)
+def failing(quick: bool) -> Report:
+    return report(Answer(2, holds=False, why="it does not"))
+
+
+@experiment("B2", claim="breaks", published=1, unit="")
+def breaking(quick: bool) -> Report:
+    raise ZeroDivisionError("of its own making")
+
+
+@experiment("B3", claim="differs without a reason", published=1, unit="")
+def unreasoned(quick: bool) -> Report:
+    return report(Answer(2, holds=False))
+
+
+@experiment("C1", claim="two in one", published=1, unit="B")
+def double(quick: bool) -> Report:
+    one = Answer(1, holds=True, part="one")
+    return report(one, Answer(2, holds=True, part="two", claim="another", published=2, unit="s"))
+
+
+EXPERIMENTS = [holding, differing, failing, breaking, unreasoned, double]
+
+
+@pytest.fixture
+def papers(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Result]:
+    monkeypatch.setattr(discovery, "collect", lambda folder, kind: EXPERIMENTS)
+
+    def run(*arguments: str) -> Result:
+        out = ["--out", str(tmp_path)]
+        return CliRunner().invoke(main, ["papers", *arguments, *out])
+
+    return run
+
+
+def test_holding_and_differing_claims_end_well(
+    papers: Callable[..., Result], tmp_path: Path
+) -> None:
+    """Goal: a published claim that differs, with its reason, is a result and no failure."""
+    result = papers("A1", "a2")
+    assert result.exit_code == 0
+    assert "A2 differs: another chip" in result.stdout
+    assert (tmp_path / "A1.csv").read_text() == "n,value\n1,2.5\n2,3\n"
+
+
+@pytest.mark.parametrize("id", ["B1", "B2", "B3"])
+def test_broken_promises_and_broken_runs_exit_1(papers: Callable[..., Result], id: str) -> None:
+    """Goal: a claim of ours that fails, a crash, and a verdict without a reason are failures."""
+    assert papers(id).exit_code == 1
+
+
+def test_a_crash_does_not_stop_the_others(papers: Callable[..., Result]) -> None:
+    """Goal: after an experiment breaks the next one still runs, and the traceback is on stderr."""
+    result = papers("B2", "A1", "--json", "-")
+    results = json.loads(result.stdout)
+    validate("papers-1", results)
+    assert [(one["id"], one["verdict"]) for one in results] == [("B2", "error"), ("A1", "holds")]
+    assert "ZeroDivisionError: of its own making" in result.stderr
+
+
+def test_json_is_a_plain_list_and_quick_reaches_the_run(papers: Callable[..., Result]) -> None:
+    """Goal: the shape other programs rely on: a list of claims with what was measured."""
+    result = papers("A1", "--quick", "--json", "-")
+    assert json.loads(result.stdout) == [
+        {
+            "schema": "nandwich.papers/1",
+            "id": "A1",
+            "claim": "holds as published",
+            "published": 16,
+            "measured": 9,
+            "unit": "cycles",
+            "verdict": "holds",
+            "why": "",
+        }
+    ]
+
+
+def test_one_run_may_answer_several_claims(papers: Callable[..., Result]) -> None:
+    """Goal: parts get ids of their own, and what they leave out comes from the experiment."""
+    found = json.loads(papers("C1", "--json", "-").stdout)
+    assert [(one["id"], one["claim"], one["unit"]) for one in found] == [
+        ("C1/one", "two in one", "B"),
+        ("C1/two", "another", "s"),
+    ]
+
+
+def test_plots_repeat_byte_for_byte(papers: Callable[..., Result], tmp_path: Path) -> None:
+    """Goal: a plot in the docs changes only when its numbers do."""
+    papers("A1")
+    first = (tmp_path / "A1.svg").read_bytes()
+    (tmp_path / "A1.svg").unlink()
+    papers("A1")
+    assert (tmp_path / "A1.svg").read_bytes() == first
+    assert b"<dc:date>" not in first
+
+
+def test_unknown_experiment_names_the_nearest(papers: Callable[..., Result]) -> None:
+    """Goal: a mistyped id is bad input, answered with the ids that were meant."""
+    result = papers("A11")
+    assert result.exit_code == 2
+    assert "unknown experiment 'A11'; did you mean A1" in result.stderr
+
+
+def test_list_runs_nothing(papers: Callable[..., Result], tmp_path: Path) -> None:
+    """Goal: looking at what there is costs nothing and writes nothing."""
+    result = papers("--list")
+    assert result.exit_code == 0
+    assert "comes out otherwise" in result.stdout
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_modules_are_found_and_helpers_are_not(tmp_path: Path) -> None:
+    """Goal: dropping a file into a folder registers it; a file named _x is only for import."""
+    folder = tmp_path / "found_papers" / "document"
+    folder.mkdir(parents=True)
+    text = (
+        "from nandwich.experiments import Report, experiment\n"
+        "@experiment('{id}', claim='', published=0, unit='')\n"
+        "def run(quick): return Report([], [], [])\n"
+    )
+    (folder / "table.py").write_text(text.format(id="X1"))
+    (folder / "_common.py").write_text(text.format(id="X2"))
+    found = discovery.collect_from(tmp_path, "found_papers", Experiment)
+    assert [one.id for one in found] == ["X1"]
