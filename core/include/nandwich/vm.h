@@ -4,10 +4,10 @@
  * block device, reached by guards the compiler puts before each access (compiler/).
  *
  * Words: a page is frame_bytes of virtual memory, a frame the RAM that holds one page, a sector the
- * block device's unit. A slot is a last-cache buffer (Lin et al. 2013, section 4): it remembers
- * where one page lies and pins it there, so nothing has to be invalidated. A page outside the
- * virtual range is an identity page: a slot may hold it too, with its own address as base, so the
- * fast path needs no range check.
+ * block device's unit. A slot is a last-cache buffer (Lin et al. 2013, section 4): it remembers where
+ * one page lies and pins it there, so nothing has to be invalidated. A page outside the virtual
+ * range is an identity page: a slot may hold it too, with its own address as base, so the fast path
+ * needs no range check. An address outside the virtual range is called plain.
  *
  * The guard, for an access of n bytes at address a through slot s:
  *   load:  o = a - s->read_tag;  if (o <= frame_bytes - n) use s->base + o
@@ -15,6 +15,24 @@
  *   store: o = a - s->write_tag; if (o <= frame_bytes - n) store to s->base + o
  *          else nw_vm_store_miss(vm, s, a, n, &value)
  * A valid write tag means the page is already marked dirty: stores cost no dirty tracking.
+ *
+ * POINTERS. What a miss function answers stays good until that slot's next miss, nw_vm_flush() or
+ * nw_vm_slots_release(). What nw_vm_pin() answers stays good until its nw_vm_unpin().
+ *
+ * ERRORS. An error inside a guard has nowhere to be returned to, so every error but "no pin left" goes
+ * to the caller's panic function, with the virtual address concerned; functions that answer an int
+ * answer it too when panic returns. Dirty pages whose write-back failed stay dirty in RAM. panic
+ * should not return into guarded code; it may longjmp away: the bookkeeping is whole whenever it is
+ * called. Should it return all the same, a load gives zeros and a store is dropped.
+ *
+ * CONTENT. A page never written reads as zeros and costs no device read. Nothing persists: what the
+ * device held before nw_vm_open() is not looked at.
+ *
+ * ONE THREAD. A VM and its slots belong to one thread of control; an interrupt handler may touch
+ * pinned memory only. Any number of VMs may exist side by side on different devices.
+ *
+ * COST. A resident page is found by one hash of about one step. A fault costs at most one sector (or
+ * frame, if larger) read, and a dirty victim at most one read and one write more.
  */
 #ifndef NANDWICH_VM_H
 #define NANDWICH_VM_H
@@ -28,6 +46,12 @@
 /* An empty tag: the last page of the address space, where nothing lives. */
 #define NW_VM_NO_TAG(frame_bytes) ((uintptr_t)0 - (uintptr_t)(frame_bytes))
 
+/* The longest access one guard may make, bytes. */
+#define NW_VM_ACCESS_MAX 16U
+
+/* The most slots a VM takes: each may pin the same frame, and a frame counts its pins in a byte. */
+#define NW_VM_SLOTS_MAX 200U
+
 /* The layout is known to the compiler pass: change both together. */
 struct nw_vm_slot {
     uintptr_t read_tag;  /* first address of the page held, or empty */
@@ -37,13 +61,185 @@ struct nw_vm_slot {
 };
 
 enum nw_vm_policy {
-    NW_VM_CLOCK = 0, /* second chance, clean victims preferred within one turn of the hand */
-    NW_VM_LRU = 1    /* exact order of misses and slot refills */
+    NW_VM_CLOCK = 0, /* second chance; a dirty candidate yields to a clean one close behind it */
+    NW_VM_LRU = 1    /* exact order of misses, slot refills and bulk accesses; 4 bytes a frame more */
 };
 
 enum nw_vm_scheme {
     NW_VM_MULTI_CACHE = 0, /* on write-back gather the dirty frames of the sector, fill the rest */
-    NW_VM_DIRECT = 1       /* one frame is one sector: plain, or sector-shrink over nw_shrink */
+    NW_VM_DIRECT = 1       /* a frame is one sector or more: plain, or sector-shrink over nw_shrink */
 };
+
+/* Counts only grow; the owner may zero them. */
+struct nw_vm_stats {
+    nw_count accesses;    /* guards run; added by instrumented code, 0 when it does not count */
+    nw_count slot_misses; /* calls of a miss function: slot hits are accesses - slot_misses */
+    nw_count straddles;   /* of these: across two pages, assembled without a slot */
+    nw_count identity;    /* of these: refilled with a plain page */
+    nw_count faults;      /* pages that had to be brought into a frame; so many of them ... */
+    nw_count zero_pages;  /* ... never written: filled with zeros, nothing read */
+    nw_count covered;     /* ... about to be overwritten as a whole: nothing read */
+    nw_count buffer_hits; /* ... found in the sector buffer: nothing read */
+    nw_count evictions;   /* pages that had to leave their frame */
+    nw_count writebacks;  /* dirty pages written to the device */
+    nw_count sectors_read;
+    nw_count sectors_written;
+    nw_count merges;      /* write-backs that had to read the rest of their sector first */
+    nw_count discards;    /* pages dropped by nw_vm_discard() */
+    nw_count bulk_calls;  /* nw_vm_read .. nw_vm_find */
+    nw_count bulk_bytes;  /* bytes these went over */
+};
+
+struct nw_vm;
+
+struct nw_vm_config {
+    uintptr_t base;          /* first virtual address, a multiple of frame_bytes */
+    uint32_t bytes;          /* size of the range, a multiple of frame and sector; base + bytes must
+                                not pass NW_VM_NO_TAG(frame_bytes) */
+    uint16_t frame_bytes;    /* power of two, 16 .. 32768 */
+    uint16_t frames;         /* page frames, slots + pins + 2 .. 65000 */
+    uint16_t slots;          /* entries of slot_table, 0 .. NW_VM_SLOTS_MAX */
+    uint16_t pins;           /* nw_vm_pin() calls that must never fail for want of a frame */
+    uint8_t policy;          /* enum nw_vm_policy */
+    uint8_t scheme;          /* enum nw_vm_scheme */
+    struct nw_block *block;  /* sector_bytes a power of two */
+    void *ram;               /* ram_bytes of it, aligned for any type; frames begin at its start */
+    size_t ram_bytes;        /* at least nw_vm_ram_bytes() */
+    struct nw_vm_slot *slot_table; /* emptied by nw_vm_open(); may be NULL when slots is 0 */
+    /* Told of every error; see ERRORS. May be NULL when slots is 0. */
+    void (*panic)(struct nw_vm *vm, int error, uintptr_t address);
+    void *context;           /* the caller's own, found again in vm->context */
+};
+
+/* Why a configuration is refused. */
+enum nw_vm_reason {
+    NW_VM_FITS = 0,
+    NW_VM_BAD_FRAME = 1,   /* frame_bytes is no power of two or out of range */
+    NW_VM_BAD_RANGE = 2,   /* base or bytes off their multiple, empty, or past the address space */
+    NW_VM_BAD_SECTOR = 3,  /* sector_bytes is no power of two, or direct with sector > frame */
+    NW_VM_BAD_CHOICE = 4,  /* unknown policy or scheme, too many slots, no slot_table, no panic */
+    NW_VM_FEW_FRAMES = 5,  /* frames < needs.frames (or > 65000) */
+    NW_VM_SMALL_BLOCK = 6, /* block->sectors < needs.sectors */
+    NW_VM_SMALL_RAM = 7    /* ram_bytes < needs.ram_bytes */
+};
+
+/* The arithmetic behind a refusal. */
+struct nw_vm_needs {
+    uint32_t frames;  /* slots + pins + 2 */
+    uint32_t sectors; /* bytes / sector_bytes */
+    size_t ram_bytes; /* nw_vm_ram_bytes(); 0 when an earlier reason makes it meaningless */
+    uint8_t reason;   /* enum nw_vm_reason: the first that applies */
+};
+
+struct nw_vm_frame;
+struct nw_vm_order;
+
+/* One virtual memory. The caller owns the struct and reads stats and the copied configuration; the
+ * rest is the run time's own. stats comes first: instrumented code adds to stats.accesses. */
+struct nw_vm {
+    struct nw_vm_stats stats;
+
+    uintptr_t base;
+    uintptr_t bytes;
+    uint16_t frame_bytes;
+    uint16_t frames;
+    uint16_t slots;
+    uint8_t policy;
+    uint8_t scheme;
+    struct nw_block *block;
+    struct nw_vm_slot *slot_table;
+    void (*panic)(struct nw_vm *vm, int error, uintptr_t address);
+    void *context;
+
+    uint8_t *memory;           /* frames * frame_bytes */
+    struct nw_vm_frame *frame; /* what each frame holds */
+    struct nw_vm_order *order; /* LRU chain; NULL under CLOCK */
+    uint16_t *bucket;          /* hash of resident pages: first frame of each chain */
+    uint8_t *written;          /* a bit for each unit: its device content counts */
+    uint8_t *sector;           /* one sector, when a sector holds several pages, else NULL */
+    uint32_t sector_unit;      /* unit whose device content `sector` holds, or NW_VM_NO_UNIT */
+    uint32_t units;            /* a unit is what is read and written at once: sector or frame */
+    uint16_t unit_sectors;     /* sectors a unit, > 1 when a frame spans several */
+    uint8_t unit_shift;        /* log2 of pages a unit */
+    uint8_t frame_shift;       /* log2 of frame_bytes */
+    uint8_t bucket_shift;      /* 32 - log2 of buckets */
+    uint16_t free;             /* chain of empty frames */
+    uint16_t newest;           /* LRU ends */
+    uint16_t oldest;
+    uint16_t hand;             /* CLOCK */
+    uint16_t pins_left;
+    uintptr_t error_at;        /* virtual address of the last error */
+    uint8_t bounce[NW_VM_ACCESS_MAX];
+};
+
+#define NW_VM_NO_UNIT 0xFFFFFFFFUL
+
+/* NW_OK, or NW_ERR_CONFIG or NW_ERR_RAM with the reason and the arithmetic in *needs. Touches nothing.
+ * ram, ram_bytes, slot_table and panic are looked at last, so a caller may leave them zero to ask for
+ * needs.ram_bytes. */
+int nw_vm_check(const struct nw_vm_config *config, struct nw_vm_needs *needs);
+
+/* RAM for this configuration, bytes; 0 when it is refused for another reason. Per frame: frame_bytes
+ * + 8, + 2 to 4 of hash, + 4 under LRU. Per unit (sector or frame, the larger) of virtual memory: one
+ * bit. And one sector when a sector holds several frames. */
+size_t nw_vm_ram_bytes(const struct nw_vm_config *config);
+
+/* NW_OK, or what nw_vm_check() says. The range reads as zeros afterwards. */
+int nw_vm_open(struct nw_vm *vm, const struct nw_vm_config *config);
+
+/* The slow sides of the guard; n is 1 .. NW_VM_ACCESS_MAX, any alignment.
+ *
+ * load: where n bytes can be read; the slot then holds the page. An access across two pages is put
+ * together in a buffer of the VM (good until the next load miss), and the slot stays as it was. */
+const uint8_t *nw_vm_load_miss(struct nw_vm *vm, struct nw_vm_slot *slot, uintptr_t address,
+                               size_t n);
+
+/* store: does the whole store; the slot then holds the page for writing. On a page the slot holds
+ * for reading already this only marks it dirty. */
+void nw_vm_store_miss(struct nw_vm *vm, struct nw_vm_slot *slot, uintptr_t address, size_t n,
+                      const void *value);
+
+/* read and write in one (atomics): where, marked dirty. Across two pages: panic, NW_ERR_ALIGN. */
+uint8_t *nw_vm_modify_miss(struct nw_vm *vm, struct nw_vm_slot *slot, uintptr_t address, size_t n);
+
+/* Empty every slot. To be called from plain code only, as a guard may rely on its slot. */
+void nw_vm_slots_release(struct nw_vm *vm);
+
+/* Bulk: any mix of virtual and plain addresses, a page at a time. A range that begins in one kind of
+ * memory and runs into the other is NW_ERR_RANGE. Whole pages are overwritten without being read. On a
+ * device error the destination holds any mix of old, new and undefined bytes. n may be 0. */
+int nw_vm_read(struct nw_vm *vm, void *to, uintptr_t from, size_t n);
+int nw_vm_write(struct nw_vm *vm, uintptr_t to, const void *from, size_t n);
+int nw_vm_move(struct nw_vm *vm, uintptr_t to, uintptr_t from, size_t n); /* may overlap */
+static inline int nw_vm_copy(struct nw_vm *vm, uintptr_t to, uintptr_t from, size_t n)
+{
+    return nw_vm_move(vm, to, from, n); /* telling overlaps apart costs one subtraction */
+}
+int nw_vm_fill(struct nw_vm *vm, uintptr_t to, uint8_t value, size_t n);
+
+/* *order becomes < 0, 0 or > 0 as memcmp() says. */
+int nw_vm_compare(struct nw_vm *vm, uintptr_t a, uintptr_t b, size_t n, int *order);
+
+/* *index becomes that of the first byte equal to value, or NW_ERR_NOT_FOUND (no panic). n is cut where
+ * the memory `from` lies in ends, so SIZE_MAX means "to the end". */
+int nw_vm_find(struct nw_vm *vm, uintptr_t from, uint8_t value, size_t n, size_t *index);
+
+/* Keep the page of `address` where it is: answers where the byte lies, and in *span how many bytes
+ * from it on are in reach (to the end of the page; of a plain address: of its memory). With write the
+ * page is dirty from now on. NULL without panic when no pin is left: there are frames - slots - 2 in
+ * all, and a page takes at least 50. NULL after panic on a device error. */
+uint8_t *nw_vm_pin(struct nw_vm *vm, uintptr_t address, int write, size_t *span);
+
+/* Undo one nw_vm_pin() of that page; NW_ERR_NOT_FOUND when nothing pins it. Plain: nothing to do. */
+int nw_vm_unpin(struct nw_vm *vm, uintptr_t address);
+
+/* Empty every slot, write every dirty page, sync the device. Pages pinned for writing are written and
+ * stay dirty. */
+int nw_vm_flush(struct nw_vm *vm);
+
+/* The content of the whole pages inside the range is no longer needed: they are not written back, and
+ * sectors freed entirely are trimmed. Until written again these bytes read as anything they held or as
+ * zeros. Pinned pages are left alone. */
+int nw_vm_discard(struct nw_vm *vm, uintptr_t address, size_t n);
 
 #endif

@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Runs of bytes a page at a time, between virtual and plain memory; and pins. */
+#include "frames.h"
+
+#include <string.h>
+
+/* Room below 255 pins a frame for all slots and for one bulk operation on both ends. */
+#define PAGE_PINS_MAX (NW_VM_SLOTS_MAX + 50U)
+
+/* A stretch of bytes inside one page, or of plain memory. */
+struct run {
+    uint8_t *at;
+    size_t n;
+    uint16_t frame; /* NW_VM_NONE: plain */
+};
+
+static size_t smaller(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Bytes from an address to the end of the kind of memory it lies in. */
+static size_t reach(const struct nw_vm *vm, uintptr_t address)
+{
+    if (nw_vm_is_virtual(vm, address)) {
+        return vm->bytes - (address - vm->base);
+    }
+    return (address < vm->base ? vm->base : (uintptr_t)0) - address;
+}
+
+int nw_vm_is_plain(const struct nw_vm *vm, uintptr_t address, size_t n)
+{
+    return !nw_vm_is_virtual(vm, address) && n <= reach(vm, address);
+}
+
+static int check(struct nw_vm *vm, uintptr_t address, size_t n)
+{
+    if (n > reach(vm, address)) {
+        vm->error_at = address;
+        return NW_ERR_RANGE;
+    }
+    return NW_OK;
+}
+
+/* The n bytes, n > 0, from address on, as far as they lie in one page. */
+static int open_run(struct nw_vm *vm, uintptr_t address, size_t n, enum nw_vm_want want,
+                    struct run *run)
+{
+    size_t offset;
+    int error;
+
+    if (!nw_vm_is_virtual(vm, address)) {
+        run->at = (uint8_t *)address;
+        run->n = n;
+        run->frame = NW_VM_NONE;
+        return NW_OK;
+    }
+    offset = address & (vm->frame_bytes - 1U);
+    error = nw_vm_frame_get(vm, nw_vm_page_of(vm, address), want, &run->frame);
+    if (error != NW_OK) {
+        return error;
+    }
+    run->at = nw_vm_memory_of(vm, run->frame) + offset;
+    run->n = smaller(n, vm->frame_bytes - offset);
+    return NW_OK;
+}
+
+/* The same, going down: the n bytes that end before `end`. */
+static int open_run_down(struct nw_vm *vm, uintptr_t end, size_t n, struct run *run)
+{
+    size_t step = n;
+
+    if (nw_vm_is_virtual(vm, end - 1U)) {
+        step = smaller(n, ((end - 1U) & (vm->frame_bytes - 1U)) + 1U);
+    }
+    return open_run(vm, end - step, step, NW_VM_WANT_CONTENT, run);
+}
+
+static void hold(struct nw_vm *vm, const struct run *run)
+{
+    if (run->frame != NW_VM_NONE) {
+        vm->frame[run->frame].pins++;
+    }
+}
+
+static void let_go(struct nw_vm *vm, const struct run *run)
+{
+    if (run->frame != NW_VM_NONE) {
+        nw_vm_frame_unpin(vm, run->frame);
+    }
+}
+
+static void soil(struct nw_vm *vm, const struct run *run)
+{
+    if (run->frame != NW_VM_NONE) {
+        vm->frame[run->frame].flags |= NW_VM_DIRTY;
+    }
+}
+
+/* A page is about to be overwritten as a whole by the n bytes to come. */
+static enum nw_vm_want want_of(const struct nw_vm *vm, uintptr_t to, size_t n)
+{
+    return (to & (vm->frame_bytes - 1U)) == 0 && n >= vm->frame_bytes ? NW_VM_WANT_ROOM
+                                                                       : NW_VM_WANT_CONTENT;
+}
+
+/* Copies n bytes upwards where `to` lies `distance` below `from` (or they do not meet within it). */
+static int copy_up(struct nw_vm *vm, uintptr_t to, uintptr_t from, size_t n, size_t distance)
+{
+    while (n > 0) {
+        struct run source;
+        struct run target;
+        size_t done;
+        int error = open_run(vm, from, n, NW_VM_WANT_CONTENT, &source);
+
+        if (error != NW_OK) {
+            return error;
+        }
+        hold(vm, &source);
+        error = open_run(vm, to, n, want_of(vm, to, n), &target);
+        let_go(vm, &source);
+        if (error != NW_OK) {
+            return error;
+        }
+        soil(vm, &target);
+        target.n = smaller(target.n, source.n);
+        for (done = 0; done < target.n;) {
+            size_t piece = smaller(target.n - done, distance);
+
+            memcpy(target.at + done, source.at + done, piece);
+            done += piece;
+        }
+        to += done;
+        from += done;
+        n -= done;
+    }
+    return NW_OK;
+}
+
+/* Copies n bytes from the last to the first where `to` lies `distance` above `from`. */
+static int copy_down(struct nw_vm *vm, uintptr_t to, uintptr_t from, size_t n, size_t distance)
+{
+    while (n > 0) {
+        struct run source;
+        struct run target;
+        size_t left;
+        size_t step;
+        int error = open_run_down(vm, from + n, n, &source);
+
+        if (error != NW_OK) {
+            return error;
+        }
+        hold(vm, &source);
+        error = open_run_down(vm, to + n, n, &target);
+        let_go(vm, &source);
+        if (error != NW_OK) {
+            return error;
+        }
+        soil(vm, &target);
+        step = smaller(target.n, source.n);
+        target.at += target.n - step;
+        source.at += source.n - step;
+        for (left = step; left > 0;) {
+            size_t piece = smaller(left, distance);
+
+            left -= piece;
+            memcpy(target.at + left, source.at + left, piece);
+        }
+        n -= step;
+    }
+    return NW_OK;
+}
+
+int nw_vm_pass(struct nw_vm *vm, uintptr_t to, uintptr_t from, size_t n)
+{
+    int error = check(vm, to, n);
+
+    if (error == NW_OK) {
+        error = check(vm, from, n);
+    }
+    if (error == NW_OK && to != from) {
+        if (to - from < n) {
+            error = copy_down(vm, to, from, n, to - from);
+        } else {
+            error = copy_up(vm, to, from, n, from - to);
+        }
+    }
+    return error == NW_OK ? NW_OK : nw_vm_report(vm, error);
+}
+
+static void count(struct nw_vm *vm, size_t n)
+{
+    vm->stats.bulk_calls++;
+    vm->stats.bulk_bytes += n;
+}
+
+int nw_vm_read(struct nw_vm *vm, void *to, uintptr_t from, size_t n)
+{
+    count(vm, n);
+    return nw_vm_pass(vm, (uintptr_t)to, from, n);
+}
+
+int nw_vm_write(struct nw_vm *vm, uintptr_t to, const void *from, size_t n)
+{
+    count(vm, n);
+    return nw_vm_pass(vm, to, (uintptr_t)from, n);
+}
+
+int nw_vm_move(struct nw_vm *vm, uintptr_t to, uintptr_t from, size_t n)
+{
+    count(vm, n);
+    return nw_vm_pass(vm, to, from, n);
+}
+
+/* A page known to be zeros without being in RAM. */
+static int is_zero_page(const struct nw_vm *vm, uintptr_t address)
+{
+    uint32_t page;
+
+    if (!nw_vm_is_virtual(vm, address)) {
+        return 0;
+    }
+    page = nw_vm_page_of(vm, address);
+    return !nw_vm_unit_written(vm, page >> vm->unit_shift) &&
+           nw_vm_resident(vm, page) == NW_VM_NONE;
+}
+
+int nw_vm_fill(struct nw_vm *vm, uintptr_t to, uint8_t value, size_t n)
+{
+    int error = check(vm, to, n);
+
+    count(vm, n);
+    while (error == NW_OK && n > 0) {
+        struct run run;
+
+        if (value == 0 && is_zero_page(vm, to)) {
+            run.n = smaller(n, vm->frame_bytes - (to & (vm->frame_bytes - 1U)));
+        } else {
+            error = open_run(vm, to, n, want_of(vm, to, n), &run);
+            if (error != NW_OK) {
+                break;
+            }
+            soil(vm, &run);
+            memset(run.at, value, run.n);
+        }
+        to += run.n;
+        n -= run.n;
+    }
+    return error == NW_OK ? NW_OK : nw_vm_report(vm, error);
+}
+
+int nw_vm_compare(struct nw_vm *vm, uintptr_t a, uintptr_t b, size_t n, int *order)
+{
+    int error = check(vm, a, n);
+
+    count(vm, n);
+    *order = 0;
+    if (error == NW_OK) {
+        error = check(vm, b, n);
+    }
+    while (error == NW_OK && n > 0 && *order == 0) {
+        struct run left;
+        struct run right;
+
+        error = open_run(vm, a, n, NW_VM_WANT_CONTENT, &left);
+        if (error != NW_OK) {
+            break;
+        }
+        hold(vm, &left);
+        error = open_run(vm, b, n, NW_VM_WANT_CONTENT, &right);
+        let_go(vm, &left);
+        if (error == NW_OK) {
+            size_t step = smaller(left.n, right.n);
+
+            *order = memcmp(left.at, right.at, step);
+            a += step;
+            b += step;
+            n -= step;
+        }
+    }
+    return error == NW_OK ? NW_OK : nw_vm_report(vm, error);
+}
+
+int nw_vm_find(struct nw_vm *vm, uintptr_t from, uint8_t value, size_t n, size_t *index)
+{
+    uintptr_t at = from;
+
+    vm->stats.bulk_calls++;
+    n = smaller(n, reach(vm, from));
+    while (n > 0) {
+        struct run run;
+        size_t step;
+        int error = open_run(vm, at, n, NW_VM_WANT_CONTENT, &run);
+
+        if (error != NW_OK) {
+            return nw_vm_report(vm, error);
+        }
+        for (step = 0; step < run.n; step++) {
+            if (run.at[step] == value) {
+                *index = (size_t)(at - from) + step;
+                vm->stats.bulk_bytes += *index + 1U;
+                return NW_OK;
+            }
+        }
+        at += run.n;
+        n -= run.n;
+    }
+    vm->stats.bulk_bytes += at - from;
+    return NW_ERR_NOT_FOUND;
+}
+
+uint8_t *nw_vm_pin(struct nw_vm *vm, uintptr_t address, int write, size_t *span)
+{
+    struct run run;
+    int error;
+
+    if (vm->pins_left == 0 && nw_vm_is_virtual(vm, address)) {
+        return NULL;
+    }
+    error = open_run(vm, address, reach(vm, address), NW_VM_WANT_CONTENT, &run);
+    if (error != NW_OK) {
+        (void)nw_vm_report(vm, error); /* NULL tells the caller */
+        return NULL;
+    }
+    if (run.frame != NW_VM_NONE) {
+        struct nw_vm_frame *held = &vm->frame[run.frame];
+
+        if (held->pins >= PAGE_PINS_MAX - vm->slots) {
+            return NULL;
+        }
+        held->pins++;
+        vm->pins_left--;
+        if (write) {
+            held->flags |= NW_VM_DIRTY | NW_VM_WRITER;
+        }
+    }
+    *span = run.n;
+    return run.at;
+}
+
+int nw_vm_unpin(struct nw_vm *vm, uintptr_t address)
+{
+    uint16_t frame;
+
+    if (!nw_vm_is_virtual(vm, address)) {
+        return NW_OK;
+    }
+    frame = nw_vm_resident(vm, nw_vm_page_of(vm, address));
+    if (frame == NW_VM_NONE || vm->frame[frame].pins == 0) {
+        vm->error_at = address;
+        return nw_vm_report(vm, NW_ERR_NOT_FOUND);
+    }
+    nw_vm_frame_unpin(vm, frame);
+    vm->pins_left++;
+    return NW_OK;
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * frames.h - inside the virtual-memory run time: what a frame holds, and how the files of core/vm
+ * share the work. frames.c owns look-up and faults, policy.c the choice of a victim, writeback.c
+ * everything that moves between frames and the device.
+ */
+#ifndef NANDWICH_VM_FRAMES_H
+#define NANDWICH_VM_FRAMES_H
+
+#include "nandwich/vm.h"
+
+#define NW_VM_NONE 0xFFFFU /* no frame */
+#define NW_VM_FRAMES_MAX 65000U
+
+#define NW_VM_DIRTY 0x01U
+#define NW_VM_REFERENCED 0x02U /* CLOCK: used since the hand came by */
+/* Somebody who pins the page may store to it without telling: it must not become clean. Set with a
+ * write tag or write pin, cleared with the last pin. */
+#define NW_VM_WRITER 0x04U
+
+struct nw_vm_frame {
+    uint32_t page; /* (address - base) / frame_bytes */
+    uint16_t next; /* next frame of the same hash chain, or of the free chain */
+    uint8_t pins;  /* slots and nw_vm_pin() calls that hold the page here */
+    uint8_t flags;
+};
+
+struct nw_vm_order {
+    uint16_t older;
+    uint16_t newer;
+};
+
+/* How a page is wanted. */
+enum nw_vm_want {
+    NW_VM_WANT_CONTENT,
+    NW_VM_WANT_ROOM /* the caller overwrites all of it at once */
+};
+
+static inline int nw_vm_is_virtual(const struct nw_vm *vm, uintptr_t address)
+{
+    return address - vm->base < vm->bytes;
+}
+
+static inline uint32_t nw_vm_page_of(const struct nw_vm *vm, uintptr_t address)
+{
+    return (uint32_t)((address - vm->base) >> vm->frame_shift);
+}
+
+static inline uintptr_t nw_vm_address_of(const struct nw_vm *vm, uint32_t page)
+{
+    return vm->base + ((uintptr_t)page << vm->frame_shift);
+}
+
+static inline uint8_t *nw_vm_memory_of(const struct nw_vm *vm, uint16_t frame)
+{
+    return vm->memory + ((size_t)frame << vm->frame_shift);
+}
+
+static inline uint32_t nw_vm_unit_pages(const struct nw_vm *vm)
+{
+    return (uint32_t)1 << vm->unit_shift;
+}
+
+/* Multiplicative hash (Knuth, vol. 3, 6.4): strides of any power of two spread over the buckets. */
+static inline uint16_t *nw_vm_bucket_of(const struct nw_vm *vm, uint32_t page)
+{
+    return &vm->bucket[(uint32_t)(page * 0x9E3779B1UL) >> vm->bucket_shift];
+}
+
+/* The frame that holds a page, or NW_VM_NONE. */
+static inline uint16_t nw_vm_resident(const struct nw_vm *vm, uint32_t page)
+{
+    uint16_t frame = *nw_vm_bucket_of(vm, page);
+
+    while (frame != NW_VM_NONE && vm->frame[frame].page != page) {
+        frame = vm->frame[frame].next;
+    }
+    return frame;
+}
+
+/* frames.c ------------------------------------------------------------------------------------- */
+
+/* The frame of a page of the range, brought in if need be, and marked as used. */
+int nw_vm_frame_get(struct nw_vm *vm, uint32_t page, enum nw_vm_want want, uint16_t *frame);
+
+/* Take a page out of its frame; what it held is gone. */
+void nw_vm_frame_drop(struct nw_vm *vm, uint16_t frame);
+
+/* A frame's pins - 1. */
+void nw_vm_frame_unpin(struct nw_vm *vm, uint16_t frame);
+
+/* Tell panic of an error at vm->error_at, and answer it. */
+int nw_vm_report(struct nw_vm *vm, int error);
+
+/* policy.c ------------------------------------------------------------------------------------- */
+
+void nw_vm_policy_open(struct nw_vm *vm);
+void nw_vm_policy_add(struct nw_vm *vm, uint16_t frame);    /* a page came in */
+void nw_vm_policy_remove(struct nw_vm *vm, uint16_t frame); /* it left */
+void nw_vm_policy_use(struct nw_vm *vm, uint16_t frame);    /* it was asked for again */
+
+/* The frame to empty when all are full, or NW_VM_NONE when every one is pinned. */
+uint16_t nw_vm_policy_victim(struct nw_vm *vm);
+
+/* bulk.c --------------------------------------------------------------------------------------- */
+
+/* nw_vm_move() that is not counted. */
+int nw_vm_pass(struct nw_vm *vm, uintptr_t to, uintptr_t from, size_t n);
+
+/* Whether n bytes from address on all lie in plain memory. */
+int nw_vm_is_plain(const struct nw_vm *vm, uintptr_t address, size_t n);
+
+/* writeback.c ---------------------------------------------------------------------------------- */
+
+/* The content of a page into its frame. */
+int nw_vm_page_load(struct nw_vm *vm, uint32_t page, uint16_t frame);
+
+/* Write the unit of a dirty page, and with it every dirty page of the unit. */
+int nw_vm_unit_store(struct nw_vm *vm, uint32_t page);
+
+static inline int nw_vm_unit_written(const struct nw_vm *vm, uint32_t unit)
+{
+    return (vm->written[unit >> 3] >> (unit & 7U)) & 1;
+}
+
+#endif

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which page leaves: second chance that spares dirty pages, or exact LRU. Pinned pages never leave. */
+#include "frames.h"
+
+/* How far past a dirty candidate CLOCK looks for a clean one: bounds the search in large caches. */
+#define CLEAN_REACH 64U
+
+void nw_vm_policy_open(struct nw_vm *vm)
+{
+    vm->newest = NW_VM_NONE;
+    vm->oldest = NW_VM_NONE;
+    vm->hand = 0;
+}
+
+static void unlink_order(struct nw_vm *vm, uint16_t frame)
+{
+    struct nw_vm_order own = vm->order[frame];
+
+    if (own.newer != NW_VM_NONE) {
+        vm->order[own.newer].older = own.older;
+    } else {
+        vm->newest = own.older;
+    }
+    if (own.older != NW_VM_NONE) {
+        vm->order[own.older].newer = own.newer;
+    } else {
+        vm->oldest = own.newer;
+    }
+}
+
+static void link_newest(struct nw_vm *vm, uint16_t frame)
+{
+    vm->order[frame].older = vm->newest;
+    vm->order[frame].newer = NW_VM_NONE;
+    if (vm->newest != NW_VM_NONE) {
+        vm->order[vm->newest].newer = frame;
+    } else {
+        vm->oldest = frame;
+    }
+    vm->newest = frame;
+}
+
+void nw_vm_policy_add(struct nw_vm *vm, uint16_t frame)
+{
+    if (vm->order != NULL) {
+        link_newest(vm, frame);
+    } else {
+        vm->frame[frame].flags |= NW_VM_REFERENCED;
+    }
+}
+
+void nw_vm_policy_remove(struct nw_vm *vm, uint16_t frame)
+{
+    if (vm->order != NULL) {
+        unlink_order(vm, frame);
+    }
+}
+
+void nw_vm_policy_use(struct nw_vm *vm, uint16_t frame)
+{
+    if (vm->order == NULL) {
+        vm->frame[frame].flags |= NW_VM_REFERENCED;
+    } else if (vm->newest != frame) {
+        unlink_order(vm, frame);
+        link_newest(vm, frame);
+    }
+}
+
+static uint16_t after(const struct nw_vm *vm, uint16_t frame)
+{
+    return frame + 1U < vm->frames ? (uint16_t)(frame + 1U) : 0;
+}
+
+/* An unreferenced clean page within reach of the dirty candidate; the candidate itself if none is. Its
+ * place under the hand is kept, and reference bits on the way are left, so the pages passed over lose
+ * nothing by it. */
+static uint16_t clean_near(const struct nw_vm *vm, uint16_t candidate)
+{
+    uint16_t reach = vm->frames < CLEAN_REACH ? vm->frames : CLEAN_REACH;
+    uint16_t frame = candidate;
+    uint16_t step;
+
+    for (step = 1; step < reach; step++) {
+        frame = after(vm, frame);
+        if (vm->frame[frame].pins == 0 &&
+            (vm->frame[frame].flags & (NW_VM_DIRTY | NW_VM_REFERENCED)) == 0) {
+            return frame;
+        }
+    }
+    return candidate;
+}
+
+static uint16_t clock_victim(struct nw_vm *vm)
+{
+    uint32_t step;
+
+    /* One turn may go by clearing reference bits, the second finds. */
+    for (step = 0; step < 2UL * vm->frames; step++) {
+        uint16_t frame = vm->hand;
+        struct nw_vm_frame *held = &vm->frame[frame];
+
+        if (held->pins == 0 && (held->flags & NW_VM_REFERENCED) == 0) {
+            if ((held->flags & NW_VM_DIRTY) != 0) {
+                uint16_t clean = clean_near(vm, frame);
+
+                if (clean != frame) {
+                    return clean;
+                }
+            }
+            vm->hand = after(vm, frame);
+            return frame;
+        }
+        if (held->pins == 0) {
+            held->flags &= (uint8_t)~NW_VM_REFERENCED;
+        }
+        vm->hand = after(vm, frame);
+    }
+    return NW_VM_NONE;
+}
+
+static uint16_t lru_victim(const struct nw_vm *vm)
+{
+    uint16_t frame = vm->oldest;
+
+    while (frame != NW_VM_NONE && vm->frame[frame].pins != 0) {
+        frame = vm->order[frame].newer;
+    }
+    return frame;
+}
+
+uint16_t nw_vm_policy_victim(struct nw_vm *vm)
+{
+    return vm->order != NULL ? lru_victim(vm) : clock_victim(vm);
+}

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What moves between frames and the device.
+ *
+ * Multi-cache (Lin et al. 2013, section 5): a sector larger than a frame is written with all its
+ * dirty pages at once. Ours beyond it: pages resident but clean and pages never written count as
+ * known too, so the sector is read first only when something in it is known to the device alone; and
+ * the one sector buffer this takes is kept as a mirror of the last sector moved, so that neighbouring
+ * pages are not read again.
+ */
+#include "frames.h"
+
+#include <string.h>
+
+/* Read or write a whole unit. */
+static int transfer(struct nw_vm *vm, uint32_t unit, uint8_t *data, int write)
+{
+    struct nw_block_req req;
+    int error;
+
+    memset(&req, 0, sizeof req);
+    req.block = vm->block;
+    req.sector = unit * vm->unit_sectors;
+    req.count = vm->unit_sectors;
+    req.data = data;
+    if (write) {
+        error = nw_block_write(&req);
+        vm->stats.sectors_written += req.done;
+    } else {
+        error = nw_block_read(&req);
+        vm->stats.sectors_read += req.done;
+    }
+    if (error < 0) {
+        vm->error_at = nw_vm_address_of(vm, unit << vm->unit_shift);
+        return error;
+    }
+    return NW_OK;
+}
+
+/* Makes the sector buffer mirror a unit that was written before. */
+static int mirror(struct nw_vm *vm, uint32_t unit)
+{
+    int error;
+
+    vm->sector_unit = NW_VM_NO_UNIT;
+    error = transfer(vm, unit, vm->sector, 0);
+    if (error == NW_OK) {
+        vm->sector_unit = unit;
+    }
+    return error;
+}
+
+int nw_vm_page_load(struct nw_vm *vm, uint32_t page, uint16_t frame)
+{
+    uint32_t unit = page >> vm->unit_shift;
+    uint32_t index = page & (nw_vm_unit_pages(vm) - 1U);
+    uint8_t *to = nw_vm_memory_of(vm, frame);
+
+    if (!nw_vm_unit_written(vm, unit)) {
+        memset(to, 0, vm->frame_bytes);
+        vm->stats.zero_pages++;
+        return NW_OK;
+    }
+    if (vm->unit_shift == 0) {
+        return transfer(vm, unit, to, 0);
+    }
+    if (vm->sector_unit == unit) {
+        vm->stats.buffer_hits++;
+    } else {
+        int error = mirror(vm, unit);
+
+        if (error != NW_OK) {
+            return error;
+        }
+    }
+    memcpy(to, vm->sector + ((size_t)index << vm->frame_shift), vm->frame_bytes);
+    return NW_OK;
+}
+
+/* The page is on the device now. */
+static void saved(struct nw_vm *vm, uint16_t frame)
+{
+    struct nw_vm_frame *held = &vm->frame[frame];
+
+    if ((held->flags & NW_VM_DIRTY) != 0) {
+        vm->stats.writebacks++;
+        if ((held->flags & NW_VM_WRITER) == 0) {
+            held->flags &= (uint8_t)~NW_VM_DIRTY;
+        }
+    }
+}
+
+/* Makes the sector buffer a base to lay the resident pages on: read only if it must be. */
+static int prepare(struct nw_vm *vm, uint32_t unit)
+{
+    uint32_t page = unit << vm->unit_shift;
+    uint32_t end = page + nw_vm_unit_pages(vm);
+
+    if (vm->sector_unit == unit) {
+        return NW_OK;
+    }
+    if (!nw_vm_unit_written(vm, unit)) {
+        memset(vm->sector, 0, vm->block->sector_bytes);
+        return NW_OK;
+    }
+    while (page < end && nw_vm_resident(vm, page) != NW_VM_NONE) {
+        page++;
+    }
+    if (page == end) {
+        return NW_OK;
+    }
+    vm->stats.merges++;
+    return mirror(vm, unit);
+}
+
+static int gather(struct nw_vm *vm, uint32_t unit)
+{
+    uint32_t first = unit << vm->unit_shift;
+    uint32_t pages = nw_vm_unit_pages(vm);
+    uint32_t index;
+    int error = prepare(vm, unit);
+
+    if (error != NW_OK) {
+        return error;
+    }
+    vm->sector_unit = NW_VM_NO_UNIT;
+    for (index = 0; index < pages; index++) {
+        uint16_t frame = nw_vm_resident(vm, first + index);
+
+        if (frame != NW_VM_NONE) {
+            memcpy(vm->sector + ((size_t)index << vm->frame_shift), nw_vm_memory_of(vm, frame),
+                   vm->frame_bytes);
+        }
+    }
+    error = transfer(vm, unit, vm->sector, 1);
+    if (error != NW_OK) {
+        return error;
+    }
+    vm->sector_unit = unit;
+    for (index = 0; index < pages; index++) {
+        uint16_t frame = nw_vm_resident(vm, first + index);
+
+        if (frame != NW_VM_NONE) {
+            saved(vm, frame);
+        }
+    }
+    return NW_OK;
+}
+
+int nw_vm_unit_store(struct nw_vm *vm, uint32_t page)
+{
+    uint32_t unit = page >> vm->unit_shift;
+    int error;
+
+    if (vm->unit_shift != 0) {
+        error = gather(vm, unit);
+    } else {
+        uint16_t frame = nw_vm_resident(vm, page);
+
+        error = transfer(vm, unit, nw_vm_memory_of(vm, frame), 1);
+        if (error == NW_OK) {
+            saved(vm, frame);
+        }
+    }
+    if (error == NW_OK) {
+        vm->written[unit >> 3] = (uint8_t)(vm->written[unit >> 3] | (1U << (unit & 7U)));
+    }
+    return error;
+}
+
+int nw_vm_flush(struct nw_vm *vm)
+{
+    struct nw_block_req req;
+    uint16_t frame;
+    int error;
+
+    nw_vm_slots_release(vm);
+    for (frame = 0; frame < vm->frames; frame++) {
+        if ((vm->frame[frame].flags & NW_VM_DIRTY) != 0) {
+            error = nw_vm_unit_store(vm, vm->frame[frame].page);
+            if (error != NW_OK) {
+                return nw_vm_report(vm, error);
+            }
+        }
+    }
+    memset(&req, 0, sizeof req);
+    req.block = vm->block;
+    error = nw_block_sync(&req);
+    if (error < 0) {
+        vm->error_at = vm->base;
+        return nw_vm_report(vm, error);
+    }
+    return NW_OK;
+}
+
+/* Forgets what the device holds of units [unit, end): they read as zeros from now on. */
+static int trim(struct nw_vm *vm, uint32_t unit, uint32_t end)
+{
+    struct nw_block_req req;
+    int error;
+
+    memset(&req, 0, sizeof req);
+    req.block = vm->block;
+    req.sector = unit * vm->unit_sectors;
+    req.count = (end - unit) * vm->unit_sectors;
+    error = nw_block_trim(&req);
+    if (error < 0) {
+        vm->error_at = nw_vm_address_of(vm, unit << vm->unit_shift);
+        return error;
+    }
+    for (; unit < end; unit++) {
+        vm->written[unit >> 3] = (uint8_t)(vm->written[unit >> 3] & ~(1U << (unit & 7U)));
+        if (vm->sector_unit == unit) {
+            vm->sector_unit = NW_VM_NO_UNIT;
+        }
+    }
+    return NW_OK;
+}
+
+/* A unit whose pages are all discarded: written before and with no page left in RAM. */
+static int can_trim(const struct nw_vm *vm, uint32_t unit)
+{
+    uint32_t page = unit << vm->unit_shift;
+    uint32_t end = page + nw_vm_unit_pages(vm);
+
+    if (!nw_vm_unit_written(vm, unit)) {
+        return 0;
+    }
+    while (page < end && nw_vm_resident(vm, page) == NW_VM_NONE) {
+        page++;
+    }
+    return page == end;
+}
+
+static int trim_units(struct nw_vm *vm, uint32_t unit, uint32_t end)
+{
+    while (unit < end) {
+        uint32_t stop = unit;
+
+        while (stop < end && can_trim(vm, stop)) {
+            stop++;
+        }
+        if (stop > unit) {
+            int error = trim(vm, unit, stop);
+
+            if (error != NW_OK) {
+                return error;
+            }
+        }
+        unit = stop + 1U;
+    }
+    return NW_OK;
+}
+
+int nw_vm_discard(struct nw_vm *vm, uintptr_t address, size_t n)
+{
+    uint32_t mask = nw_vm_unit_pages(vm) - 1U;
+    uintptr_t offset = address - vm->base;
+    uint32_t page;
+    uint32_t end;
+    uint32_t first;
+    int error;
+
+    if (offset > vm->bytes || n > vm->bytes - offset) {
+        vm->error_at = address;
+        return nw_vm_report(vm, NW_ERR_RANGE);
+    }
+    end = (uint32_t)((offset + n) >> vm->frame_shift);
+    first = (uint32_t)((offset + vm->frame_bytes - 1U) >> vm->frame_shift);
+    for (page = first; page < end; page++) {
+        uint16_t frame = nw_vm_resident(vm, page);
+
+        if (frame != NW_VM_NONE && vm->frame[frame].pins == 0) {
+            nw_vm_frame_drop(vm, frame);
+            vm->stats.discards++;
+        }
+    }
+    if (end <= first) {
+        return NW_OK;
+    }
+    error = trim_units(vm, (first + mask) >> vm->unit_shift, end >> vm->unit_shift);
+    return error == NW_OK ? NW_OK : nw_vm_report(vm, error);
+}
