@@ -104,7 +104,7 @@ static enum nw_vm_want want_of(const struct nw_vm *vm, uintptr_t to, size_t n)
                                                                        : NW_VM_WANT_CONTENT;
 }
 
-/* Copies n bytes upwards where `to` lies `distance` below `from` (or they do not meet within it). */
+/* Copies n bytes upwards where `to` lies `distance` below `from` (or they do not overlap). */
 static int copy_up(struct nw_vm *vm, uintptr_t to, uintptr_t from, size_t n, size_t distance)
 {
     while (n > 0) {

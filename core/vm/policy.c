@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which page leaves: second chance that spares dirty pages, or exact LRU. Pinned pages never leave. */
+/* Which page leaves: second chance that spares dirty pages, or exact LRU. Pinned pages never
+ * leave. */
 #include "frames.h"
 
 /* How far past a dirty candidate CLOCK looks for a clean one: bounds the search in large caches. */
@@ -71,9 +72,9 @@ static uint16_t after(const struct nw_vm *vm, uint16_t frame)
     return frame + 1U < vm->frames ? (uint16_t)(frame + 1U) : 0;
 }
 
-/* An unreferenced clean page within reach of the dirty candidate; the candidate itself if none is. Its
- * place under the hand is kept, and reference bits on the way are left, so the pages passed over lose
- * nothing by it. */
+/* An unreferenced clean page within reach of the dirty candidate; the candidate itself if none
+ * is. Its place under the hand is kept, and reference bits on the way are left, so the pages
+ * passed over lose nothing by it. */
 static uint16_t clean_near(const struct nw_vm *vm, uint16_t candidate)
 {
     uint16_t reach = vm->frames < CLEAN_REACH ? vm->frames : CLEAN_REACH;

@@ -44,8 +44,8 @@ static void hold_plain(struct nw_vm *vm, struct nw_vm_slot *slot, uintptr_t addr
     slot->base = (uint8_t *)page;
 }
 
-/* Refills the slot with the page of a virtual address. The new page is found before the old one is let
- * go, so that an error leaves the slot as it was. */
+/* Refills the slot with the page of a virtual address. The new page is found before the old one
+ * is let go, so that an error leaves the slot as it was. */
 static int hold_page(struct nw_vm *vm, struct nw_vm_slot *slot, uintptr_t address)
 {
     uint16_t frame;

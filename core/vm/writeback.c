@@ -4,9 +4,9 @@
  *
  * Multi-cache (Lin et al. 2013, section 5): a sector larger than a frame is written with all its
  * dirty pages at once. Ours beyond it: pages resident but clean and pages never written count as
- * known too, so the sector is read first only when something in it is known to the device alone; and
- * the one sector buffer this takes is kept as a mirror of the last sector moved, so that neighbouring
- * pages are not read again.
+ * known too, so the sector is read first only when something in it is known to the device alone;
+ * and the one sector buffer this takes is kept as a mirror of the last sector moved, so that
+ * neighbouring pages are not read again.
  */
 #include "frames.h"
 

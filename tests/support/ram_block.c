@@ -74,7 +74,8 @@ static int ram_sync(struct nw_block_req *req)
 
 static const struct nw_block_ops ops = {ram_read, ram_write, ram_trim, ram_sync, NULL};
 
-void ram_block_open(struct ram_block *ram, uint32_t sectors, uint16_t sector_bytes, uint8_t garbage)
+void ram_block_open(struct ram_block *ram, uint32_t sectors, uint16_t sector_bytes,
+                    uint8_t garbage)
 {
     size_t size = (size_t)sectors * sector_bytes;
 

@@ -21,14 +21,15 @@ struct ram_block {
     uint32_t trims;
     uint32_t syncs;
 
-    uint32_t fail_after_reads; /* that many read calls succeed, then each fails; UINT32_MAX: never */
+    uint32_t fail_after_reads; /* so many calls succeed, then each fails; UINT32_MAX: never */
     uint32_t fail_after_writes;
     uint32_t fail_after_trims;
     int error; /* what a failing call answers */
 };
 
 /* Opens with every byte `garbage`; exits the program when memory is short. */
-void ram_block_open(struct ram_block *ram, uint32_t sectors, uint16_t sector_bytes, uint8_t garbage);
+void ram_block_open(struct ram_block *ram, uint32_t sectors, uint16_t sector_bytes,
+                    uint8_t garbage);
 void ram_block_close(struct ram_block *ram);
 
 #endif

@@ -28,8 +28,8 @@ struct vm_rig {
     uintptr_t error_at;
 };
 
-/* frames of frame_bytes over sectors of sector_bytes; other fields of rig->config may be changed before
- * rig_start(). The device is just as large as the range, unwritten sectors hold 0xA5. */
+/* frames of frame_bytes over sectors of sector_bytes; other fields of rig->config may be changed
+ * before rig_start(). The device is just as large as the range, unwritten sectors hold 0xA5. */
 void rig_prepare(struct vm_rig *rig, uint16_t frame_bytes, uint16_t frames, uint16_t sector_bytes,
                  uint32_t bytes);
 /* Opens; fails the test when refused. */

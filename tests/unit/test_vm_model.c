@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Goal: whatever mix of guarded accesses, bulk operations, pins, flushes and discards runs in whatever
-// configuration, virtual memory reads as a plain array would. Runs each seed against such an array;
-// bytes given up by a discard are unknown until written again. `NW_SEED=n` replays one seed.
+// Goal: whatever mix of guarded accesses, bulk operations, pins, flushes and discards runs in
+// whatever configuration, virtual memory reads as a plain array would. Runs each seed against
+// such an array; bytes given up by a discard are unknown until written again. `NW_SEED=n` replays
+// one seed.
 // ctest: quick
 // ctest: soak
 #include <setjmp.h>
@@ -135,8 +136,8 @@ static void do_access(void)
 static void do_modify(void)
 {
     uintptr_t address = place(4) & ~(uintptr_t)3;
-    uint8_t *at =
-        nw_vm_modify_miss(&model.rig.vm, &model.rig.slot[below(model.rig.config.slots)], address, 4);
+    struct nw_vm_slot *slot = &model.rig.slot[below(model.rig.config.slots)];
+    uint8_t *at = nw_vm_modify_miss(&model.rig.vm, slot, address, 4);
 
     expect(address, at, 4, "modify");
     memset(at, (int)(model.step & 0xFFU), 4);

@@ -4,10 +4,10 @@
  * block device, reached by guards the compiler puts before each access (compiler/).
  *
  * Words: a page is frame_bytes of virtual memory, a frame the RAM that holds one page, a sector the
- * block device's unit. A slot is a last-cache buffer (Lin et al. 2013, section 4): it remembers where
- * one page lies and pins it there, so nothing has to be invalidated. A page outside the virtual
- * range is an identity page: a slot may hold it too, with its own address as base, so the fast path
- * needs no range check. An address outside the virtual range is called plain.
+ * block device's unit. A slot is a last-cache buffer (Lin et al. 2013, section 4): it remembers
+ * where one page lies and pins it there, so nothing has to be invalidated. A page outside the
+ * virtual range is an identity page: a slot may hold it too, with its own address as base, so the
+ * fast path needs no range check. An address outside the virtual range is called plain.
  *
  * The guard, for an access of n bytes at address a through slot s:
  *   load:  o = a - s->read_tag;  if (o <= frame_bytes - n) use s->base + o
@@ -19,11 +19,11 @@
  * POINTERS. What a miss function answers stays good until that slot's next miss, nw_vm_flush() or
  * nw_vm_slots_release(). What nw_vm_pin() answers stays good until its nw_vm_unpin().
  *
- * ERRORS. An error inside a guard has nowhere to be returned to, so every error but "no pin left" goes
- * to the caller's panic function, with the virtual address concerned; functions that answer an int
- * answer it too when panic returns. Dirty pages whose write-back failed stay dirty in RAM. panic
- * should not return into guarded code; it may longjmp away: the bookkeeping is whole whenever it is
- * called. Should it return all the same, a load gives zeros and a store is dropped.
+ * ERRORS. An error inside a guard has nowhere to be returned to, so every error but "no pin left"
+ * goes to the caller's panic function, with the virtual address concerned; functions that answer
+ * an int answer it too when panic returns. Dirty pages whose write-back failed stay dirty in RAM.
+ * panic should not return into guarded code; it may longjmp away: the bookkeeping is whole
+ * whenever it is called. Should it return all the same, a load gives zeros and a store is dropped.
  *
  * CONTENT. A page never written reads as zeros and costs no device read. Nothing persists: what the
  * device held before nw_vm_open() is not looked at.
@@ -31,8 +31,8 @@
  * ONE THREAD. A VM and its slots belong to one thread of control; an interrupt handler may touch
  * pinned memory only. Any number of VMs may exist side by side on different devices.
  *
- * COST. A resident page is found by one hash of about one step. A fault costs at most one sector (or
- * frame, if larger) read, and a dirty victim at most one read and one write more.
+ * COST. A resident page is found by one hash of about one step. A fault costs at most one sector
+ * (or frame, if larger) read, and a dirty victim at most one read and one write more.
  */
 #ifndef NANDWICH_VM_H
 #define NANDWICH_VM_H
@@ -62,12 +62,12 @@ struct nw_vm_slot {
 
 enum nw_vm_policy {
     NW_VM_CLOCK = 0, /* second chance; a dirty candidate yields to a clean one close behind it */
-    NW_VM_LRU = 1    /* exact order of misses, slot refills and bulk accesses; 4 bytes a frame more */
+    NW_VM_LRU = 1    /* exact order of misses, refills and bulk accesses; 4 bytes a frame more */
 };
 
 enum nw_vm_scheme {
     NW_VM_MULTI_CACHE = 0, /* on write-back gather the dirty frames of the sector, fill the rest */
-    NW_VM_DIRECT = 1       /* a frame is one sector or more: plain, or sector-shrink over nw_shrink */
+    NW_VM_DIRECT = 1       /* a frame is one sector or more: plain, or shrunk by nw_shrink */
 };
 
 /* Counts only grow; the owner may zero them. */
@@ -174,14 +174,14 @@ struct nw_vm {
 
 #define NW_VM_NO_UNIT 0xFFFFFFFFUL
 
-/* NW_OK, or NW_ERR_CONFIG or NW_ERR_RAM with the reason and the arithmetic in *needs. Touches nothing.
- * ram, ram_bytes, slot_table and panic are looked at last, so a caller may leave them zero to ask for
- * needs.ram_bytes. */
+/* NW_OK, or NW_ERR_CONFIG or NW_ERR_RAM with the reason and the arithmetic in *needs. Touches
+ * nothing. ram, ram_bytes, slot_table and panic are looked at last, so a caller may leave them
+ * zero to ask for needs.ram_bytes. */
 int nw_vm_check(const struct nw_vm_config *config, struct nw_vm_needs *needs);
 
-/* RAM for this configuration, bytes; 0 when it is refused for another reason. Per frame: frame_bytes
- * + 8, + 2 to 4 of hash, + 4 under LRU. Per unit (sector or frame, the larger) of virtual memory: one
- * bit. And one sector when a sector holds several frames. */
+/* RAM for this configuration, bytes; 0 when it is refused for another reason. Per frame:
+ * frame_bytes + 8, + 2 to 4 of hash, + 4 under LRU. Per unit (sector or frame, the larger) of
+ * virtual memory: one bit. And one sector when a sector holds several frames. */
 size_t nw_vm_ram_bytes(const struct nw_vm_config *config);
 
 /* NW_OK, or what nw_vm_check() says. The range reads as zeros afterwards. */
@@ -205,9 +205,10 @@ uint8_t *nw_vm_modify_miss(struct nw_vm *vm, struct nw_vm_slot *slot, uintptr_t 
 /* Empty every slot. To be called from plain code only, as a guard may rely on its slot. */
 void nw_vm_slots_release(struct nw_vm *vm);
 
-/* Bulk: any mix of virtual and plain addresses, a page at a time. A range that begins in one kind of
- * memory and runs into the other is NW_ERR_RANGE. Whole pages are overwritten without being read. On a
- * device error the destination holds any mix of old, new and undefined bytes. n may be 0. */
+/* Bulk: any mix of virtual and plain addresses, a page at a time. A range that begins in one kind
+ * of memory and runs into the other is NW_ERR_RANGE. Whole pages are overwritten without being
+ * read. On a device error the destination holds any mix of old, new and undefined bytes. n may be
+ * 0. */
 int nw_vm_read(struct nw_vm *vm, void *to, uintptr_t from, size_t n);
 int nw_vm_write(struct nw_vm *vm, uintptr_t to, const void *from, size_t n);
 int nw_vm_move(struct nw_vm *vm, uintptr_t to, uintptr_t from, size_t n); /* may overlap */
@@ -220,26 +221,26 @@ int nw_vm_fill(struct nw_vm *vm, uintptr_t to, uint8_t value, size_t n);
 /* *order becomes < 0, 0 or > 0 as memcmp() says. */
 int nw_vm_compare(struct nw_vm *vm, uintptr_t a, uintptr_t b, size_t n, int *order);
 
-/* *index becomes that of the first byte equal to value, or NW_ERR_NOT_FOUND (no panic). n is cut where
- * the memory `from` lies in ends, so SIZE_MAX means "to the end". */
+/* *index becomes that of the first byte equal to value, or NW_ERR_NOT_FOUND (no panic). n is cut
+ * where the memory `from` lies in ends, so SIZE_MAX means "to the end". */
 int nw_vm_find(struct nw_vm *vm, uintptr_t from, uint8_t value, size_t n, size_t *index);
 
 /* Keep the page of `address` where it is: answers where the byte lies, and in *span how many bytes
- * from it on are in reach (to the end of the page; of a plain address: of its memory). With write the
- * page is dirty from now on. NULL without panic when no pin is left: there are frames - slots - 2 in
- * all, and a page takes at least 50. NULL after panic on a device error. */
+ * from it on are in reach (to the end of the page; of a plain address: of its memory). With write
+ * the page is dirty from now on. NULL without panic when no pin is left: there are frames - slots
+ * - 2 in all, and a page takes at least 50. NULL after panic on a device error. */
 uint8_t *nw_vm_pin(struct nw_vm *vm, uintptr_t address, int write, size_t *span);
 
-/* Undo one nw_vm_pin() of that page; NW_ERR_NOT_FOUND when nothing pins it. Plain: nothing to do. */
+/* Undo one nw_vm_pin() of that page; NW_ERR_NOT_FOUND when nothing pins it. Plain: no effect. */
 int nw_vm_unpin(struct nw_vm *vm, uintptr_t address);
 
-/* Empty every slot, write every dirty page, sync the device. Pages pinned for writing are written and
- * stay dirty. */
+/* Empty every slot, write every dirty page, sync the device. Pages pinned for writing are written
+ * and stay dirty. */
 int nw_vm_flush(struct nw_vm *vm);
 
-/* The content of the whole pages inside the range is no longer needed: they are not written back, and
- * sectors freed entirely are trimmed. Until written again these bytes read as anything they held or as
- * zeros. Pinned pages are left alone. */
+/* The content of the whole pages inside the range is no longer needed: they are not written back,
+ * and sectors freed entirely are trimmed. Until written again these bytes read as anything they
+ * held or as zeros. Pinned pages are left alone. */
 int nw_vm_discard(struct nw_vm *vm, uintptr_t address, size_t n);
 
 #endif
