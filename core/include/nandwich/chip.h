@@ -52,6 +52,7 @@
 #define NW_CHIP_IN_ORDER 0x01U    /* pages of a block are programmed in ascending order */
 #define NW_CHIP_READ_ERASED 0x02U /* erased data may be read, as `erased` bytes (NOR, DataFlash) */
 #define NW_CHIP_NO_PAYLOAD 0x04U  /* takes data == NULL: metadata-only twin */
+#define NW_CHIP_REWRITE 0x08U     /* buffer_program to a page in use erases that page first */
 
 #define NW_PROGRAMS_UNLIMITED 0xFFU
 
@@ -106,7 +107,7 @@ struct nw_chip_ops {
     int (*buffer_load)(struct nw_chip_req *req);    /* page -> chip buffer */
     int (*buffer_read)(struct nw_chip_req *req);    /* chip buffer -> data */
     int (*buffer_write)(struct nw_chip_req *req);   /* data -> chip buffer */
-    int (*buffer_program)(struct nw_chip_req *req); /* chip buffer -> erased page */
+    int (*buffer_program)(struct nw_chip_req *req); /* chip buffer -> erased page, or REWRITE */
 };
 
 struct nw_chip {

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* parts_internal.h - how the table of parts is put together from its files. */
+#ifndef NANDWICH_TWIN_PARTS_INTERNAL_H
+#define NANDWICH_TWIN_PARTS_INTERNAL_H
+
+#include "nandwich-twin/parts.h"
+
+#define PART_ENTRY(rows) { rows, (uint32_t)(sizeof(rows) / sizeof((rows)[0])) }
+#define PART_GROUP(entries) { entries, (uint32_t)(sizeof(entries) / sizeof((entries)[0])) }
+
+struct nw_part_group {
+    const struct nw_part_entry *entries;
+    uint32_t count;
+};
+
+extern const struct nw_part_group nw_part_groups[];
+extern const uint32_t nw_part_group_count;
+
+#endif
