@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * blocks.h - the erase blocks of a chip as translation layers see them: free, ready, used or bad.
+ *
+ *   free    content does not matter any more; erased when it is taken
+ *   ready   free, and erased ahead in this session
+ *   used    the owner's: every block that was taken and not given back
+ *   bad     marked on the chip, never touched again
+ *
+ * Nothing is trusted across a power cut: after nw_blocks_load() every good block is free, none is
+ * ready. An owner that finds its blocks again on flash claims them.
+ *
+ * Free blocks leave in the order they came, which already spreads wear over all blocks that move;
+ * among the first NW_BLOCKS_LOOK of them the one with the fewest erases goes first. That choice is
+ * made in one place, choose() in blocks.c.
+ *
+ * The owner may also keep used blocks in lists of its own (by valid count, by age): linking and
+ * unlinking cost a few instructions, no search, no branch.
+ *
+ * RAM: 9 bytes a block and 4 a list.
+ */
+#ifndef NANDWICH_FTL_BLOCKS_H
+#define NANDWICH_FTL_BLOCKS_H
+
+#include <stdint.h>
+
+#include "nandwich/chip.h"
+#include "nandwich/ram.h"
+#include "nandwich/stats.h"
+
+#define NW_NO_BLOCK 0xFFFFU
+#define NW_BLOCKS_LOOK 8U /* free blocks compared when one is taken */
+
+enum nw_block_state { NW_BLOCK_FREE, NW_BLOCK_READY, NW_BLOCK_USED, NW_BLOCK_BAD };
+
+struct nw_blocks {
+    struct nw_chip *chip;
+    struct nw_stats *stats; /* erases and retired are counted here */
+    uint32_t *erases;       /* by block: erases known of; the owner may set it from flash */
+    uint16_t *next;         /* circular lists through block numbers; entry count + i is list i */
+    uint16_t *prev;
+    uint8_t *state;         /* by block: enum nw_block_state */
+    uint16_t count;         /* blocks of the chip */
+    uint16_t lists;         /* the two below and the owner's */
+    uint16_t free;          /* blocks free or ready */
+    uint16_t ready;         /* of these, ready */
+    uint16_t bad;
+};
+
+/* Take the arrays for `chip` and `lists` lists of the owner from `ram` (ram.h: measures when the
+ * arena has no memory). NW_ERR_CONFIG when blocks and lists together pass 65530. */
+int nw_blocks_place(struct nw_blocks *blocks, struct nw_chip *chip, struct nw_stats *stats,
+                    uint16_t lists, struct nw_ram *ram);
+
+/* Start a session: empty the owner's lists, ask the chip for bad blocks, make the others free.
+ * Cost: one is_bad a block. Erase counts begin at 0. */
+int nw_blocks_load(struct nw_blocks *blocks);
+
+/* A block, erased and ready to be programmed from its first page; it becomes used. The number or
+ * NW_ERR_FULL when none is free, or the chip's error. Cost: at most one erase that works; a block
+ * whose erase fails is marked bad and the next one tried. */
+int32_t nw_blocks_take(struct nw_blocks *blocks);
+
+/* Erase one free block ahead. 1: done, 0: every free block is ready, or the chip's error. */
+int nw_blocks_prepare(struct nw_blocks *blocks);
+
+/* A free block turns out to hold something: it becomes used (mounting). */
+void nw_blocks_claim(struct nw_blocks *blocks, uint16_t block);
+
+/* A used block, in no list of the owner, becomes free. */
+void nw_blocks_give(struct nw_blocks *blocks, uint16_t block);
+
+/* A used block, in no list of the owner, becomes bad: marked on the chip, never used again, also
+ * when marking fails. NW_OK or the chip's error. */
+int nw_blocks_retire(struct nw_blocks *blocks, uint16_t block);
+
+/* The owner's list i as a place in next and prev; a list is empty when it follows itself. */
+static inline uint16_t nw_blocks_list(const struct nw_blocks *blocks, uint16_t list)
+{
+    return (uint16_t)(blocks->count + 2U + list);
+}
+
+/* First block of the owner's list i, or NW_NO_BLOCK. */
+static inline uint16_t nw_blocks_first(const struct nw_blocks *blocks, uint16_t list)
+{
+    uint16_t first = blocks->next[nw_blocks_list(blocks, list)];
+
+    return first < blocks->count ? first : (uint16_t)NW_NO_BLOCK;
+}
+
+static inline void nw_blocks_unlink(struct nw_blocks *blocks, uint16_t block)
+{
+    uint16_t before = blocks->prev[block];
+    uint16_t after = blocks->next[block];
+
+    blocks->next[before] = after;
+    blocks->prev[after] = before;
+}
+
+/* Put a used block at the end of the owner's list i. */
+static inline void nw_blocks_link(struct nw_blocks *blocks, uint16_t block, uint16_t list)
+{
+    uint16_t at = nw_blocks_list(blocks, list);
+    uint16_t last = blocks->prev[at];
+
+    blocks->next[block] = at;
+    blocks->prev[block] = last;
+    blocks->next[last] = block;
+    blocks->prev[at] = block;
+}
+
+#endif
