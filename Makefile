@@ -30,6 +30,7 @@ test: ## every test: C (plain and sanitized), Python, style
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/pytest -m "not soak" -n 2
+	tools/pytest-asan -q -m "asan and not soak" -n 2
 
 .PHONY: soak
 soak: ## the long campaigns (hours)
@@ -39,6 +40,7 @@ soak: ## the long campaigns (hours)
 	@tools/build asan
 	ctest --preset asan -L soak -j 2 --no-tests=ignore
 	$(BIN)/pytest -m soak -n 2
+	tools/pytest-asan -m "asan and soak" -n 2
 
 .PHONY: bench
 bench: ## measure this build against its promises
@@ -51,6 +53,12 @@ papers: ## run the published experiments again (CSV and plots in build/papers)
 	@tools/setup
 	@tools/build release
 	$(BIN)/nandwich papers
+
+.PHONY: figures
+figures: ## measure again what the docs show (docs/figures/bench.md)
+	@tools/setup test
+	@tools/build release
+	$(BIN)/nandwich bench --page docs/figures/bench.md
 
 .PHONY: tidy
 tidy: ## the house rules over the sources

@@ -80,7 +80,7 @@ def compile_object(target: Target, source: Path, folder: Path, include: Path) ->
         [*command, "-o", str(output)], capture_output=True, text=True, check=False, cwd=folder
     )
     talk = done.stderr + done.stdout
-    if done.returncode or (target is I8051 and "warning" in talk):
+    if done.returncode:
         complaint = _COMPLAINT.search(talk)
         raise RunError(f"{target.name}: {complaint.group(0) if complaint else talk.strip()}")
     return output

@@ -40,6 +40,13 @@ def test_a_missed_target_exits_1(bench: Callable[..., Result]) -> None:
     assert "MISSED" in missed.stdout
 
 
+def test_a_target_met_exactly_is_met() -> None:
+    """Goal: "at most 4096" includes 4096, "at least 4" includes 4."""
+    assert Figure("size", 4096, "B", target=4096).ok
+    assert Figure("speed", 4, "x", target=4, better="higher").ok
+    assert not Figure("size", 4097, "B", target=4096).ok
+
+
 def test_json_is_a_plain_list(bench: Callable[..., Result]) -> None:
     """Goal: the shape other programs rely on; a figure without a target counts as ok."""
     found = json.loads(bench("--json", "-").stdout)

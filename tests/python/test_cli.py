@@ -13,6 +13,7 @@ from click.testing import CliRunner
 
 from nandwich import paths
 from nandwich.cli.main import main
+from nandwich.errors import InputError
 
 pytestmark = pytest.mark.quick
 
@@ -49,6 +50,7 @@ def test_unknown_verb_names_the_nearest_and_exits_2() -> None:
     assert result.stdout == ""
 
 
+@pytest.mark.asan
 def test_native_module_loads_and_was_built_for_release() -> None:
     """Goal: the binding that runs is the one in the build folder, not some stray copy."""
     native = importlib.import_module("nandwich._native")
@@ -79,3 +81,17 @@ def test_a_build_older_than_a_source_is_refused(
     ) as info:
         paths.check_fresh()
     assert info.value.exit_code == 2
+
+
+def test_verbs_check_the_build_first_but_doctor_and_help_do_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Goal: a stale build stops a measurement, not the verb that tells what is wrong."""
+
+    def stale() -> None:
+        raise InputError("stale")
+
+    monkeypatch.setattr(paths, "check_fresh", stale)
+    assert CliRunner().invoke(main, ["bench", "--list"]).exit_code == 2
+    assert CliRunner().invoke(main, ["bench", "--help"]).exit_code == 0
+    assert CliRunner().invoke(main, ["doctor"]).exit_code == 0
