@@ -72,15 +72,16 @@ static void data_unit(const struct nw_ecc *ecc, const struct span *span, uint16_
     unit->erased = ecc->chip.geometry.erased;
 }
 
-/* Calls below with other data and spare, and puts the request back as it was. */
-static int below(const struct nw_ecc *ecc, struct nw_chip_req *req, struct nw_chip_req *saved,
-                 int (*verb)(struct nw_chip_req *))
+/* Hands the request as it now stands to the chip below. */
+static int pass(struct nw_chip_req *req, int (*verb)(struct nw_chip_req *))
 {
+    struct nw_chip *chip = req->chip;
+    const struct nw_ecc *ecc = chip->context;
     int result;
 
     req->chip = ecc->below;
     result = verb(req);
-    memcpy(req, saved, sizeof *req);
+    req->chip = chip;
     return result;
 }
 
@@ -95,11 +96,13 @@ static void take_spare(const struct nw_ecc *ecc, struct nw_chip_req *req, const 
 static int ecc_program(struct nw_chip_req *req)
 {
     const struct nw_ecc *ecc = req->chip->context;
-    struct nw_chip_req saved = *req;
+    struct nw_chip_req saved;
     struct nw_ecc_unit unit;
     struct span span;
     uint16_t i;
+    int result;
 
+    memcpy(&saved, req, sizeof saved);
     span_of(ecc, req, &span);
     take_spare(ecc, req, &span);
     memset(ecc->spare, ecc->chip.geometry.erased, req->spare_length);
@@ -112,22 +115,22 @@ static int ecc_program(struct nw_chip_req *req)
         own_unit(ecc, part_spare(ecc, &span, i), &unit);
         ecc->code->encode(&unit);
     }
-    if ((ecc->chip.geometry.flags & NW_CHIP_NO_PAYLOAD) == 0) {
-        for (i = 0; i < saved.length; i = (uint16_t)(i + ecc->unit_bytes)) {
-            data_unit(ecc, &span, (uint16_t)(saved.offset + i), saved.data + i, &unit);
-            ecc->code->encode(&unit);
-        }
+    for (i = 0; saved.data != NULL && i < saved.length; i = (uint16_t)(i + ecc->unit_bytes)) {
+        data_unit(ecc, &span, (uint16_t)(saved.offset + i), saved.data + i, &unit);
+        ecc->code->encode(&unit);
     }
-    return below(ecc, req, &saved, nw_chip_program);
+    result = pass(req, nw_chip_program);
+    memcpy(req, &saved, sizeof saved);
+    return result;
 }
 
-/* Adds a result to the bits corrected so far; an uncorrectable word is kept while others are read. */
+/* Adds up bits corrected; the first error stays while other words are still looked at. */
 static int summed(int sum, int result)
 {
-    if (sum < 0 || (result < 0 && sum >= 0)) {
-        return sum < 0 ? sum : result;
+    if (sum < 0) {
+        return sum;
     }
-    return sum + result;
+    return result < 0 ? result : sum + result;
 }
 
 /* Checks the caller's spare bytes of the request, now in ecc->spare, and hands them over. */
@@ -160,10 +163,7 @@ static int run_check(const struct nw_ecc *ecc, const struct span *span, uint16_t
     uint16_t i;
     int sum = 0;
 
-    if ((ecc->chip.geometry.flags & NW_CHIP_NO_PAYLOAD) != 0) {
-        return 0;
-    }
-    for (i = 0; i < length; i = (uint16_t)(i + ecc->unit_bytes)) {
+    for (i = 0; data != NULL && i < length; i = (uint16_t)(i + ecc->unit_bytes)) {
         data_unit(ecc, span, (uint16_t)(offset + i), data + i, &unit);
         sum = summed(sum, ecc->code->check(&unit));
     }
@@ -175,36 +175,37 @@ static int run_check(const struct nw_ecc *ecc, const struct span *span, uint16_t
 static int run_read(const struct nw_ecc *ecc, struct nw_chip_req *req, const struct span *span,
                     uint16_t done, uint16_t *run)
 {
-    struct nw_chip_req saved = *req;
-    uint16_t from = (uint16_t)(saved.offset + done);
-    uint16_t skip = from % ecc->unit_bytes;
-    uint16_t left = (uint16_t)(saved.length - done);
+    struct nw_chip_req saved;
+    uint16_t left = (uint16_t)(req->length - done);
+    uint16_t skip = (uint16_t)((req->offset + done) % ecc->unit_bytes);
     uint16_t length = (uint16_t)(left - left % ecc->unit_bytes);
-    uint8_t whole = (uint8_t)(skip == 0 && length > 0);
-    uint8_t *data = whole && saved.data != NULL ? saved.data + done : ecc->unit;
-    int sum;
     int result;
 
+    memcpy(&saved, req, sizeof saved);
     take_spare(ecc, req, span);
     if (done > 0) {
         req->spare_length = 0;
     }
-    if (!whole) {
+    *run = length;
+    if (saved.data != NULL) {
+        req->data = saved.data + done;
+    }
+    if (left > 0 && (skip > 0 || length == 0)) {
         length = ecc->unit_bytes;
+        *run = length - skip < left ? (uint16_t)(length - skip) : left;
+        req->data = saved.data != NULL ? ecc->unit : NULL;
     }
-    *run = whole ? length : (uint16_t)(length - skip < left ? length - skip : left);
-    req->offset = (uint16_t)(from - skip);
-    req->length = left > 0 ? length : 0U;
-    req->data = saved.data != NULL ? data : NULL;
-    sum = below(ecc, req, &saved, nw_chip_read);
-    if (sum < 0 || left == 0) {
-        return sum;
+    req->offset = (uint16_t)(saved.offset + done - skip);
+    req->length = length;
+    result = pass(req, nw_chip_read);
+    if (result >= 0) {
+        result = summed(result, run_check(ecc, span, req->offset, length, req->data));
     }
-    result = run_check(ecc, span, (uint16_t)(from - skip), length, data);
-    if (!whole && saved.data != NULL) {
-        memcpy(saved.data + done, data + skip, *run);
+    if (req->data == ecc->unit) {
+        memcpy(saved.data + done, ecc->unit + skip, *run);
     }
-    return summed(sum, result);
+    memcpy(req, &saved, sizeof saved);
+    return result;
 }
 
 static int ecc_read(struct nw_chip_req *req)
@@ -217,40 +218,30 @@ static int ecc_read(struct nw_chip_req *req)
 
     span_of(ecc, req, &span);
     do {
-        sum = summed(sum, run_read(ecc, req, &span, done, &run));
-        if (sum < 0 && sum != NW_ERR_ECC) {
-            return sum;
+        int result = run_read(ecc, req, &span, done, &run);
+
+        if (result < 0 && result != NW_ERR_ECC) {
+            return result;
         }
+        sum = summed(sum, result);
         done = (uint16_t)(done + run);
     } while (done < req->length);
     return summed(sum, spare_out(ecc, req, &span));
 }
 
-static int passed(struct nw_chip_req *req, int (*verb)(struct nw_chip_req *))
-{
-    struct nw_chip *chip = req->chip;
-    const struct nw_ecc *ecc = chip->context;
-    int result;
-
-    req->chip = ecc->below;
-    result = verb(req);
-    req->chip = chip;
-    return result;
-}
-
 static int ecc_erase(struct nw_chip_req *req)
 {
-    return passed(req, nw_chip_erase);
+    return pass(req, nw_chip_erase);
 }
 
 static int ecc_is_bad(struct nw_chip_req *req)
 {
-    return passed(req, nw_chip_is_bad);
+    return pass(req, nw_chip_is_bad);
 }
 
 static int ecc_mark_bad(struct nw_chip_req *req)
 {
-    return passed(req, nw_chip_mark_bad);
+    return pass(req, nw_chip_mark_bad);
 }
 
 static const struct nw_chip_ops ecc_ops = {

@@ -34,6 +34,7 @@ static uint32_t positions(const struct nw_ecc_unit *unit)
     uint32_t erased = unit->erased != 0 ? 0xFFFFFFFFUL : 0UL;
     uint32_t column = 0; /* the 32 column parities */
     uint32_t row = 0;
+    uint32_t complement;
     uint16_t at;
 
     for (at = 0; at < unit->length; at = (uint16_t)(at + 4U)) {
@@ -49,7 +50,8 @@ static uint32_t positions(const struct nw_ecc_unit *unit)
            (uint32_t)parity_of(column & 0xF0F0F0F0UL) << 2 |
            (uint32_t)parity_of(column & 0xFF00FF00UL) << 3 |
            (uint32_t)parity_of(column & 0xFFFF0000UL) << 4;
-    return row | (parity_of(column) != 0 ? row ^ POSITION_MASK : row) << 12;
+    complement = parity_of(column) != 0 ? (uint32_t)(row ^ POSITION_MASK) : row;
+    return row | complement << 12;
 }
 
 static void secded_encode(struct nw_ecc_unit *unit)
@@ -64,7 +66,8 @@ static void secded_encode(struct nw_ecc_unit *unit)
 static int secded_check(struct nw_ecc_unit *unit)
 {
     uint32_t syndrome = positions(unit);
-    uint32_t position;
+    uint16_t position;
+    uint8_t flip;
 
     syndrome ^= (uint32_t)(uint8_t)(unit->parity[0] ^ unit->erased);
     syndrome ^= (uint32_t)(uint8_t)(unit->parity[1] ^ unit->erased) << 8;
@@ -75,11 +78,12 @@ static int secded_check(struct nw_ecc_unit *unit)
     if ((syndrome & (syndrome - 1UL)) == 0) {
         return 1; /* a bit of the code itself */
     }
-    position = syndrome & POSITION_MASK;
+    position = (uint16_t)(syndrome & POSITION_MASK);
     if ((position ^ POSITION_MASK) != syndrome >> 12 || (position >> 3) >= unit->length) {
         return NW_ERR_ECC;
     }
-    unit->data[position >> 3] ^= (uint8_t)(1U << (position & 7U));
+    flip = (uint8_t)(1U << (position & 7U));
+    unit->data[position >> 3] = (uint8_t)(unit->data[position >> 3] ^ flip);
     return 1;
 }
 
