@@ -64,8 +64,8 @@ static int shrink_mark_bad(struct nw_chip_req *req)
 }
 
 static const struct nw_chip_ops shrink_ops = {
-    shrink_read, shrink_program, shrink_erase, shrink_is_bad, shrink_mark_bad, NULL, NULL, NULL, NULL,
-    NULL,
+    shrink_read, shrink_program, shrink_erase, shrink_is_bad, shrink_mark_bad,
+    NULL,        NULL,           NULL,         NULL,          NULL,
 };
 
 int nw_shrink_open(struct nw_shrink *shrink, struct nw_chip *below, uint8_t parts)

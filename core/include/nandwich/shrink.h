@@ -7,9 +7,10 @@
  * programmed once, so a small page frame costs a small program and nothing has to be filled up.
  *
  * The chip above has `parts` times the pages of page_bytes / parts, and the spare divided likewise
- * (what does not divide is left unused). It takes page_programs / parts programs a page. Blocks, and
- * with them erase and bad blocks, are the same. There is no copy and there are no buffers above: both
- * work on whole pages below. read_us and program_us stay those of a whole page, an upper bound.
+ * (what does not divide is left unused). It takes page_programs / parts programs a page. Blocks,
+ * and with them erase and bad blocks, are the same. There is no copy and there are no buffers
+ * above: both work on whole pages below. read_us and program_us stay those of a whole page, an
+ * upper bound.
  *
  * Cost: one indirect call and a few shifts an operation; no RAM beyond the struct.
  */

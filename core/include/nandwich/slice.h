@@ -3,9 +3,10 @@
  * slice.h - a run of blocks of a chip, as a chip of its own.
  *
  * So swap, store and raw code images share one part. Everything but the number of blocks is the
- * chip's: geometry, verbs there and not there, errors, cost. Slices of one chip must not overlap, and
- * all of them live in one thread of control, since the chip does. The chip's buffers, if it has any,
- * are shared by its slices: do not count on a buffer's content across calls into another slice.
+ * chip's: geometry, verbs there and not there, errors, cost. Slices of one chip must not overlap,
+ * and all of them live in one thread of control, since the chip does. The chip's buffers, if it has
+ * any, are shared by its slices: do not count on a buffer's content across calls into another
+ * slice.
  *
  * Cost: one indirect call and four additions an operation; no RAM beyond the struct.
  */
