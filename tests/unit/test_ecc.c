@@ -225,7 +225,8 @@ static void round_trips(void **state)
             req.offset = (uint16_t)nw_random_below(&dice, 2048);
             req.length = (uint16_t)nw_random_below(&dice, 2049U - req.offset);
             req.spare_offset = (uint16_t)nw_random_below(&dice, spare_bytes);
-            req.spare_length = (uint16_t)nw_random_below(&dice, spare_bytes + 1U - req.spare_offset);
+            spare_bytes = (uint16_t)(spare_bytes - req.spare_offset);
+            req.spare_length = (uint16_t)nw_random_below(&dice, spare_bytes + 1U);
             req.data = got;
             req.spare = got_spare;
             before = req;
