@@ -30,7 +30,7 @@ test: ## every test: C (plain and sanitized), Python, style
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/pytest -m "not soak" -n 2
-	tools/pytest-asan -q -m "asan and not soak" -n 2
+	tools/pytest-asan -m "asan and not soak" -n 2
 
 .PHONY: soak
 soak: ## the long campaigns (hours)
@@ -40,7 +40,7 @@ soak: ## the long campaigns (hours)
 	@tools/build asan
 	ctest --preset asan -L soak -j 2 --no-tests=ignore
 	$(BIN)/pytest -m soak -n 2
-	tools/pytest-asan -m "asan and soak" -n 2
+	tools/pytest-asan -m "asan and soak" -n 2 || [ $$? -eq 5 ] # 5: none there
 
 .PHONY: bench
 bench: ## measure this build against its promises
