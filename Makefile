@@ -26,6 +26,7 @@ test: ## every test: C (plain and sanitized), Python, style
 	ctest --preset dev -LE soak -j 2
 	ctest --preset asan -LE soak -j 2
 	PYTHONPATH=tools $(BIN)/python -m tidy
+	tools/lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy

@@ -179,6 +179,7 @@ static int run_read(const struct nw_ecc *ecc, struct nw_chip_req *req, const str
     uint16_t left = (uint16_t)(req->length - done);
     uint16_t skip = (uint16_t)((req->offset + done) % ecc->unit_bytes);
     uint16_t length = (uint16_t)(left - left % ecc->unit_bytes);
+    uint8_t *cut = NULL; /* where a unit lies of which the request wants a part */
     int result;
 
     memcpy(&saved, req, sizeof saved);
@@ -193,7 +194,8 @@ static int run_read(const struct nw_ecc *ecc, struct nw_chip_req *req, const str
     if (left > 0 && (skip > 0 || length == 0)) {
         length = ecc->unit_bytes;
         *run = length - skip < left ? (uint16_t)(length - skip) : left;
-        req->data = saved.data != NULL ? ecc->unit : NULL;
+        cut = saved.data != NULL ? ecc->unit : NULL;
+        req->data = cut;
     }
     req->offset = (uint16_t)(saved.offset + done - skip);
     req->length = length;
@@ -201,8 +203,8 @@ static int run_read(const struct nw_ecc *ecc, struct nw_chip_req *req, const str
     if (result >= 0) {
         result = summed(result, run_check(ecc, span, req->offset, length, req->data));
     }
-    if (req->data == ecc->unit) {
-        memcpy(saved.data + done, ecc->unit + skip, *run);
+    if (cut != NULL) {
+        memcpy(saved.data + done, cut + skip, *run);
     }
     memcpy(req, &saved, sizeof saved);
     return result;

@@ -16,11 +16,8 @@ from nandwich import paths
 def test_wheel_works_away_from_the_checkout(tmp_path: Path) -> None:
     """Goal: headers, libraries, binding and command all travel in the wheel."""
     wheels = tmp_path / "wheels"
-    subprocess.run(
-        [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation"]
-        + ["-w", str(wheels), str(paths.CHECKOUT)],
-        check=True,
-    )
+    build = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation"]
+    subprocess.run([*build, "-w", str(wheels), str(paths.CHECKOUT)], check=True)
     venv.create(tmp_path / "env", with_pip=True)
     python = tmp_path / "env" / "bin" / "python"
     environment = {name: value for name, value in os.environ.items() if name != "NANDWICH_BUILD"}
