@@ -5,7 +5,6 @@
 #include <stddef.h>
 #include <string.h>
 
-
 static const char *const kinds[] = { "nand", "nor", "dataflash", "sdcard", "nvm", NULL };
 
 #define MOST_NS 3600000000000U
@@ -71,6 +70,8 @@ static const struct nw_field fields[] = {
           "size of a byte-addressable memory"),
     FIELD("atomic_bytes", atomic_bytes, NW_FIELD_BYTES, 0, 4096,
           "unit that a power cut never tears"),
+    FIELD("line_bytes", line_bytes, NW_FIELD_BYTES, 0, 4096,
+          "NVM: each aligned line touched costs the fixed part once"),
     FIELD("sector_blocks", sector_blocks, NW_FIELD_COUNT, 0, UINT32_MAX,
           "SD card: blocks that are opened together"),
     FIELD("open.least", open_least_ns, NW_FIELD_NS, 0, MOST_NS,
@@ -137,6 +138,9 @@ static const char *nvm_fault(const struct nw_part *part)
 {
     if (part->nvm_bytes == 0 || part->atomic_bytes == 0) {
         return "nvm_bytes and atomic_bytes must be given";
+    }
+    if (part->line_bytes == 0) {
+        return "line_bytes must be given";
     }
     if ((part->atomic_bytes & (part->atomic_bytes - 1U)) != 0) {
         return "atomic_bytes must be a power of two";

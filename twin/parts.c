@@ -7,6 +7,10 @@
 
 #include "parts_internal.h"
 
+static const struct nw_part_group *const groups[] = { &nw_parts_slc, &nw_parts_mlc,
+                                                      &nw_parts_serial, &nw_parts_other };
+#define GROUPS (sizeof groups / sizeof groups[0])
+
 static bool same_name(const char *a, const char *b)
 {
     while (*a != '\0' && tolower((unsigned char)*a) == tolower((unsigned char)*b)) {
@@ -20,19 +24,19 @@ uint32_t nw_parts_count(void)
 {
     uint32_t count = 0;
 
-    for (uint32_t i = 0; i < nw_part_group_count; i++) {
-        count += nw_part_groups[i].count;
+    for (uint32_t i = 0; i < GROUPS; i++) {
+        count += groups[i]->count;
     }
     return count;
 }
 
 const struct nw_part_entry *nw_parts_at(uint32_t index)
 {
-    for (uint32_t i = 0; i < nw_part_group_count; i++) {
-        if (index < nw_part_groups[i].count) {
-            return &nw_part_groups[i].entries[index];
+    for (uint32_t i = 0; i < GROUPS; i++) {
+        if (index < groups[i]->count) {
+            return &groups[i]->entries[index];
         }
-        index -= nw_part_groups[i].count;
+        index -= groups[i]->count;
     }
     return NULL;
 }

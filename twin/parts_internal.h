@@ -13,7 +13,10 @@ struct nw_part_group {
     uint32_t count;
 };
 
-extern const struct nw_part_group nw_part_groups[];
-extern const uint32_t nw_part_group_count;
+/* One group a file. */
+extern const struct nw_part_group nw_parts_slc;
+extern const struct nw_part_group nw_parts_mlc;
+extern const struct nw_part_group nw_parts_serial;
+extern const struct nw_part_group nw_parts_other;
 
 #endif

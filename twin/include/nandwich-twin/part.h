@@ -71,9 +71,11 @@ struct nw_part {
     uint64_t heal_ns;
     uint64_t heal_pj;
 
-    /* NVM: size and the unit that a power cut never tears. */
+    /* NVM: size, the unit that a power cut never tears, and the line whose every touch costs the
+     * fixed part of read or program. */
     uint64_t nvm_bytes;
     uint16_t atomic_bytes;
+    uint16_t line_bytes;
 
     /* SD card: the first write to a sector of sector_blocks blocks takes open_ns more or less. */
     uint32_t sector_blocks;

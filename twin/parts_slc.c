@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* NAND parts of the table. */
+/* SLC NAND parts of the table. */
 #include "parts_internal.h"
 
 #define CLASS "datasheet class"
 #define MARKER CLASS ": spare area less the bad-block marker"
+#define SLC_ERRORS "0:100 10000:1000 100000:100000"
+#define SLC_ERRORS_SOURCE CLASS ": 1e-10 new to 1e-7 worn, for an ECC of one bit in 512 B"
 #define CAPSULE "Mathur et al., SenSys 2006, measured: chip alone"
 #define CAPSULE_NODE "Mathur et al., SenSys 2006, measured: chip and CPU"
 
@@ -21,6 +23,7 @@ static const struct nw_part_row k9f1g08u0a[] = {
     { "copy", "yes", CLASS ": copy-back" },
     { "endurance", "100000", CLASS },
     { "factory_bad", "20", CLASS ": 1004 valid blocks" },
+    { "errors", SLC_ERRORS, SLC_ERRORS_SOURCE },
     { "standby", "33 uW", CLASS ": 3.3 V x 10 uA" },
     { "read.time", "25 us", CLASS ": tR" },
     { "read.byte_time", "30 ns", CLASS ": tRC" },
@@ -46,6 +49,7 @@ static const struct nw_part_row tc58dvg02a1ft00[] = {
     { "page_programs", "4", "Mathur et al., SenSys 2006: four non-overlapping programs" },
     { "endurance", "100000", CLASS },
     { "factory_bad", "160", CLASS },
+    { "errors", SLC_ERRORS, SLC_ERRORS_SOURCE },
     { "standby", "33 uW", CLASS ": 3.3 V x 10 uA" },
     { "read.time", "32 us", CAPSULE },
     { "read.byte_time", "1.761 us", CAPSULE },
@@ -83,6 +87,7 @@ static const struct nw_part_row w25n01gv[] = {
     { "in_order", "yes", CLASS ": pages of a block in order" },
     { "endurance", "100000", CLASS },
     { "factory_bad", "20", CLASS ": 1004 valid blocks" },
+    { "errors", SLC_ERRORS, SLC_ERRORS_SOURCE },
     { "ecc_bits", "1", CLASS ": 1 bit in each 528 B sector" },
     { "ecc_bytes", "512 B", CLASS ": 1 bit in each 528 B sector" },
     { "standby", "33 uW", CLASS ": 3.3 V x 10 uA" },
@@ -98,13 +103,65 @@ static const struct nw_part_row w25n01gv[] = {
     { "erase.energy", "165 uJ", CLASS ": 3.3 V x 25 mA x 2 ms" },
 };
 
-static const struct nw_part_entry slc[] = {
-    PART_ENTRY(k9f1g08u0a),
-    PART_ENTRY(tc58dvg02a1ft00),
-    PART_ENTRY(w25n01gv),
+static const struct nw_part_row k9wag08u1a[] = {
+    { "name", "K9WAG08U1A", "Samsung part number" },
+    { "note", "16 Gbit (2 GB) SLC NAND, 8 bits wide, the size on the FaTVM node", CLASS },
+    { "kind", "nand", CLASS },
+    { "blocks", "16384", CLASS ": two K9K8G08U0A dies of 8192 blocks" },
+    { "block_pages", "64", CLASS },
+    { "page_bytes", "2048 B", CLASS },
+    { "spare_bytes", "62 B", MARKER " (64 - 2)" },
+    { "program_bytes", "1 B", CLASS },
+    { "page_programs", "4", CLASS ": four partial programs a page" },
+    { "in_order", "yes", CLASS ": pages of a block in order" },
+    { "copy", "yes", CLASS ": copy-back" },
+    { "endurance", "100000", CLASS },
+    { "factory_bad", "320", CLASS ": 2 % of the blocks" },
+    { "errors", SLC_ERRORS, SLC_ERRORS_SOURCE },
+    { "standby", "66 uW", CLASS ": 3.3 V x 2 x 10 uA" },
+    { "read.time", "25 us", CLASS ": tR" },
+    { "read.byte_time", "25 ns", CLASS ": tRC" },
+    { "read.energy", "1.2375 uJ", CLASS ": 3.3 V x 15 mA x 25 us" },
+    { "read.byte_energy", "1238 pJ", CLASS ": 3.3 V x 15 mA x 25 ns" },
+    { "program.time", "200 us", "Samsung K9K8G08U0A / K9WAG08U1A datasheet: tPROG typical" },
+    { "program.byte_time", "25 ns", CLASS ": tWC" },
+    { "program.energy", "9.9 uJ", CLASS ": 3.3 V x 15 mA x 200 us" },
+    { "program.byte_energy", "1238 pJ", CLASS ": 3.3 V x 15 mA x 25 ns" },
+    { "erase.time", "1.5 ms", "Samsung K9K8G08U0A / K9WAG08U1A datasheet: tBERS typical" },
+    { "erase.energy", "74.25 uJ", CLASS ": 3.3 V x 15 mA x 1.5 ms" },
 };
 
-const struct nw_part_group nw_part_groups[] = {
-    PART_GROUP(slc),
+static const struct nw_part_row mt29f2g08[] = {
+    { "name", "MT29F2G08ABAEA", "Micron part number" },
+    { "note", "2 Gbit SLC NAND with an ONFI interface, sold today", CLASS },
+    { "kind", "nand", CLASS },
+    { "blocks", "2048", CLASS },
+    { "block_pages", "64", CLASS },
+    { "page_bytes", "2048 B", CLASS },
+    { "spare_bytes", "62 B", MARKER " (64 - 2)" },
+    { "program_bytes", "1 B", CLASS },
+    { "page_programs", "4", CLASS ": four partial programs a page" },
+    { "in_order", "yes", CLASS ": pages of a block in order" },
+    { "copy", "yes", CLASS ": internal data move" },
+    { "endurance", "100000", CLASS },
+    { "factory_bad", "40", CLASS ": 2008 valid blocks" },
+    { "errors", SLC_ERRORS, SLC_ERRORS_SOURCE },
+    { "standby", "33 uW", CLASS ": 3.3 V x 10 uA" },
+    { "read.time", "25 us", CLASS ": tR" },
+    { "read.byte_time", "20 ns", CLASS ": tRC" },
+    { "read.energy", "2.0625 uJ", CLASS ": 3.3 V x 25 mA x 25 us" },
+    { "read.byte_energy", "1.65 nJ", CLASS ": 3.3 V x 25 mA x 20 ns" },
+    { "program.time", "200 us", CLASS ": tPROG typical" },
+    { "program.byte_time", "20 ns", CLASS ": tWC" },
+    { "program.energy", "16.5 uJ", CLASS ": 3.3 V x 25 mA x 200 us" },
+    { "program.byte_energy", "1.65 nJ", CLASS ": 3.3 V x 25 mA x 20 ns" },
+    { "erase.time", "700 us", CLASS ": tBERS typical" },
+    { "erase.energy", "57.75 uJ", CLASS ": 3.3 V x 25 mA x 700 us" },
 };
-const uint32_t nw_part_group_count = sizeof nw_part_groups / sizeof nw_part_groups[0];
+
+static const struct nw_part_entry entries[] = {
+    PART_ENTRY(k9f1g08u0a), PART_ENTRY(k9wag08u1a), PART_ENTRY(tc58dvg02a1ft00),
+    PART_ENTRY(mt29f2g08),  PART_ENTRY(w25n01gv),
+};
+
+const struct nw_part_group nw_parts_slc = PART_GROUP(entries);
