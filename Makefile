@@ -17,6 +17,12 @@ setup: ## install what is missing, then build the command (.venv/bin/nandwich)
 build: ## build the command again after a change (quick when nothing changed)
 	@tools/build release
 
+.PHONY: demo
+demo: ## a photograph decoded in 32 KB of RAM (PHOTO=any.jpg)
+	@tools/setup
+	@tools/build release
+	@tools/demo
+
 .PHONY: test
 test: ## every test: C (plain and sanitized), Python, style
 	@tools/setup test
