@@ -1,0 +1,455 @@
+// SPDX-License-Identifier: Apache-2.0
+// Goal: the virtual heap hands out blocks that never overlap, keep what is put into them, lie where
+// they were asked to, and are refused when misused; and it does so with few page faults and little
+// waste. `NW_SEED=n` replays one seed of the random test.
+// ctest: quick
+// ctest: soak
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "nandwich/heap.h"
+#include "nandwich/random.h"
+#include "vm_rig.h"
+
+#define BLOCKS 600U
+
+struct block {
+    uintptr_t address; // 0: none
+    uint32_t bytes;
+    uint8_t mark; // every byte holds mark + index
+};
+
+static struct {
+    struct vm_rig rig;
+    struct nw_heap heap;
+    struct nw_random random;
+    struct block block[BLOCKS];
+    uint32_t seed;
+    uint32_t step;
+} test;
+
+static void start(uint16_t frame, uint16_t frames, uint16_t sector, uint32_t bytes)
+{
+    rig_prepare(&test.rig, frame, frames, sector, bytes);
+    rig_start(&test.rig);
+    assert_int_equal(nw_heap_open(&test.heap, &test.rig.vm, RIG_BASE, bytes), NW_OK);
+}
+
+static uintptr_t alloc(size_t bytes)
+{
+    uintptr_t address;
+
+    assert_int_equal(nw_heap_alloc(&test.heap, bytes, 0, &address), NW_OK);
+    return address;
+}
+
+static void release(uintptr_t address)
+{
+    assert_int_equal(nw_heap_free(&test.heap, address), NW_OK);
+}
+
+static void assert_sound(void)
+{
+    uintptr_t where = 0;
+
+    if (nw_heap_check(&test.heap, &where) != NW_OK) {
+        fail_msg("heap unsound at offset %zu, step %u; replay with NW_SEED=%u",
+                 (size_t)(where - RIG_BASE), (unsigned)test.step, (unsigned)test.seed);
+    }
+}
+
+static void paint(struct block *block)
+{
+    uint8_t bytes[4096];
+    uint32_t at;
+
+    for (at = 0; at < block->bytes; at++) {
+        bytes[at % sizeof bytes] = (uint8_t)(block->mark + at);
+        if (at % sizeof bytes == sizeof bytes - 1U || at == block->bytes - 1U) {
+            uint32_t first = at - at % (uint32_t)sizeof bytes;
+
+            assert_int_equal(
+                nw_vm_write(&test.rig.vm, block->address + first, bytes, at - first + 1U), NW_OK);
+        }
+    }
+}
+
+static void verify(const struct block *block, uint32_t bytes)
+{
+    uint8_t got[4096];
+    uint32_t at;
+
+    for (at = 0; at < bytes; at++) {
+        if (at % sizeof got == 0) {
+            uint32_t n = bytes - at < sizeof got ? bytes - at : (uint32_t)sizeof got;
+
+            assert_int_equal(nw_vm_read(&test.rig.vm, got, block->address + at, n), NW_OK);
+        }
+        if (got[at % sizeof got] != (uint8_t)(block->mark + at)) {
+            fail_msg("block content lost at byte %u, step %u; replay with NW_SEED=%u",
+                     (unsigned)at, (unsigned)test.step, (unsigned)test.seed);
+        }
+    }
+}
+
+static uint32_t below(uint32_t limit)
+{
+    return nw_random_below(&test.random, limit);
+}
+
+static uint32_t some_bytes(void)
+{
+    switch (below(8)) {
+    case 0: return below(4000);
+    case 1: return 500U + below(600);
+    case 2: return below(30) == 0 ? below(30000) : below(100);
+    default: return below(120);
+    }
+}
+
+static void step_alloc(struct block *block)
+{
+    uint32_t kind = below(10);
+    uint32_t align = kind < 8 ? 0 : 1U << below(11);
+
+    block->bytes = some_bytes();
+    block->mark = (uint8_t)below(256);
+    if (kind == 7) {
+        uint8_t got[64];
+        uint32_t n;
+
+        if (nw_heap_alloc_zeroed(&test.heap, 1, block->bytes, &block->address) != NW_OK) {
+            assert_true(block->address == 0);
+            return;
+        }
+        for (n = 0; n + 64U <= block->bytes; n += 64U) {
+            static const uint8_t zeros[64];
+
+            assert_int_equal(nw_vm_read(&test.rig.vm, got, block->address + n, 64), NW_OK);
+            assert_memory_equal(got, zeros, 64);
+        }
+    } else if (nw_heap_alloc(&test.heap, block->bytes, align, &block->address) != NW_OK) {
+        assert_true(block->address == 0);
+        return;
+    }
+    assert_true(block->address % (align > NW_HEAP_ALIGN ? align : NW_HEAP_ALIGN) == 0);
+    paint(block);
+}
+
+static void step_resize(struct block *block)
+{
+    uint32_t bytes = below(2) == 0 ? some_bytes() : block->bytes + below(100);
+    int error = nw_heap_resize(&test.heap, &block->address, bytes);
+
+    if (error == NW_ERR_FULL) {
+        verify(block, block->bytes);
+        return;
+    }
+    assert_int_equal(error, NW_OK);
+    verify(block, bytes < block->bytes ? bytes : block->bytes);
+    block->bytes = bytes;
+    block->mark = (uint8_t)below(256);
+    paint(block);
+}
+
+static void run_seed(uint32_t seed, uint32_t steps)
+{
+    uint16_t frame;
+    uint32_t live = 0;
+    uint32_t i;
+
+    memset(&test, 0, sizeof test);
+    test.seed = seed;
+    nw_random_seed(&test.random, seed);
+    frame = (uint16_t)(16U << below(7));
+    start(frame, (uint16_t)(2U + below(60)), (uint16_t)(frame << below(3)),
+          (uint32_t)frame * (256U + 256U * below(8)));
+    for (test.step = 0; test.step < steps; test.step++) {
+        struct block *block = &test.block[below(1U + below(BLOCKS))];
+
+        if (block->address == 0) {
+            step_alloc(block);
+        } else if (below(3) == 0) {
+            step_resize(block);
+        } else {
+            verify(block, block->bytes);
+            release(block->address);
+            block->address = 0;
+        }
+        if (test.step % 64 == 0) {
+            assert_sound();
+        }
+    }
+    for (i = 0; i < BLOCKS; i++) {
+        if (test.block[i].address != 0) {
+            live++;
+            verify(&test.block[i], test.block[i].bytes);
+            if (below(2) == 0) {
+                release(test.block[i].address);
+                test.block[i].address = 0;
+                live--;
+            }
+        }
+    }
+    assert_int_equal(test.heap.stats.blocks, live);
+    assert_sound();
+    assert_int_equal(test.rig.panics, 0);
+    rig_stop(&test.rig);
+}
+
+static void test_blocks_keep_their_content(void **state)
+{
+    const char *replay = getenv("NW_SEED");
+    uint32_t seeds = getenv("NW_SOAK") != NULL ? 5000 : 150;
+    uint32_t seed;
+
+    (void)state;
+    if (replay != NULL) {
+        run_seed((uint32_t)strtoul(replay, NULL, 0), 4000);
+        return;
+    }
+    for (seed = 1; seed <= seeds; seed++) {
+        run_seed(seed, 4000);
+    }
+}
+
+static void test_everything_freed_is_one_block_again(void **state)
+{
+    uintptr_t address[2000];
+    uintptr_t whole;
+    unsigned i;
+
+    (void)state;
+    start(512, 16, 2048, 1UL << 20);
+    for (i = 0; i < 2000; i++) {
+        address[i] = alloc(20U + i % 700U);
+    }
+    for (i = 0; i < 2000; i += 2) {
+        release(address[i]);
+    }
+    for (i = 1; i < 2000; i += 2) {
+        release(address[i]);
+    }
+    assert_int_equal(test.heap.stats.used, 0);
+    whole = alloc((1UL << 20) - 64U); // takes a walk: small blocks lie unmerged till then
+    assert_int_equal(test.heap.stats.walks, 1);
+    release(whole);
+    assert_sound();
+    rig_stop(&test.rig);
+}
+
+static void test_full_heap_says_so_and_goes_on(void **state)
+{
+    uintptr_t first = 0;
+    uintptr_t address;
+    unsigned count = 0;
+
+    (void)state;
+    start(64, 8, 64, 8192);
+    while (nw_heap_alloc(&test.heap, 100, 0, &address) == NW_OK) {
+        first = first != 0 ? first : address;
+        count++;
+    }
+    assert_true(address == 0);
+    assert_int_equal(count, 8192 / (100 + 8 + NW_HEAP_ALIGN - (108 % NW_HEAP_ALIGN)));
+    assert_int_equal(test.heap.stats.failures, 1);
+    assert_int_equal(nw_heap_alloc(&test.heap, SIZE_MAX, 0, &address), NW_ERR_FULL);
+    assert_int_equal(nw_heap_alloc(&test.heap, SIZE_MAX - 8U, 4096, &address), NW_ERR_FULL);
+    assert_int_equal(nw_heap_alloc(&test.heap, 8, (size_t)1 << 31, &address), NW_ERR_FULL);
+    assert_int_equal(nw_heap_alloc_zeroed(&test.heap, SIZE_MAX / 2, 3, &address), NW_ERR_FULL);
+    assert_int_equal(nw_heap_alloc(&test.heap, 8, 24, &address), NW_ERR_ALIGN);
+    release(first);
+    assert_true(alloc(100) == first);
+    assert_sound();
+    rig_stop(&test.rig);
+}
+
+static void test_misuse_is_told_and_changes_nothing(void **state)
+{
+    uintptr_t small;
+    uintptr_t large;
+    uintptr_t last;
+    uintptr_t nothing = 0;
+    size_t bytes;
+
+    (void)state;
+    start(64, 8, 256, 16384);
+    small = alloc(40);
+    large = alloc(2000);
+    last = alloc(40);
+    assert_int_equal(nw_heap_free(&test.heap, 0), NW_OK);
+    assert_int_equal(nw_heap_free(&test.heap, RIG_BASE - 16), NW_ERR_RANGE);
+    assert_int_equal(nw_heap_free(&test.heap, RIG_BASE + 16384), NW_ERR_RANGE);
+    assert_int_equal(nw_heap_free(&test.heap, small + 1), NW_ERR_RANGE);
+    assert_int_equal(nw_heap_free(&test.heap, small + NW_HEAP_ALIGN), NW_ERR_CORRUPT);
+    assert_int_equal(nw_heap_size(&test.heap, large, &bytes), NW_OK);
+    assert_true(bytes >= 2000 && bytes < 2000 + NW_HEAP_ALIGN + 8U);
+    release(small);
+    assert_int_equal(nw_heap_free(&test.heap, small), NW_ERR_NOT_FOUND);
+    release(large);
+    assert_int_equal(nw_heap_free(&test.heap, large), NW_ERR_NOT_FOUND);
+    assert_int_equal(nw_heap_resize(&test.heap, &large, 50), NW_ERR_NOT_FOUND);
+    assert_sound();
+    release(last); // merges with the large one into the top: above it nothing is allocated
+    assert_int_equal(nw_heap_free(&test.heap, last), NW_ERR_NOT_FOUND);
+    assert_int_equal(nw_heap_free(&test.heap, large), NW_ERR_NOT_FOUND);
+    assert_int_equal(nw_heap_resize(&test.heap, &nothing, 50), NW_OK);
+    assert_true(nothing != 0);
+    assert_sound();
+    rig_stop(&test.rig);
+}
+
+static void test_overrun_is_found(void **state)
+{
+    uintptr_t first;
+    uintptr_t second;
+    uintptr_t where = 0;
+    size_t bytes;
+
+    (void)state;
+    start(64, 8, 256, 16384);
+    first = alloc(40);
+    second = alloc(40);
+    assert_int_equal(nw_heap_size(&test.heap, first, &bytes), NW_OK);
+    assert_int_equal(nw_vm_fill(&test.rig.vm, first, 'x', bytes), NW_OK);
+    assert_sound();
+    assert_int_equal(nw_vm_fill(&test.rig.vm, first, 'x', bytes + 1U), NW_OK);
+    assert_int_equal(nw_heap_free(&test.heap, second), NW_ERR_CORRUPT);
+    assert_int_equal(nw_heap_check(&test.heap, &where), NW_ERR_CORRUPT);
+    assert_true(where == second);
+    rig_stop(&test.rig);
+}
+
+static void test_resize_grows_in_place_when_it_can(void **state)
+{
+    uintptr_t first;
+    uintptr_t second;
+    uintptr_t old;
+
+    (void)state;
+    start(512, 8, 512, 1UL << 16);
+    first = alloc(1000);
+    old = first;
+    assert_int_equal(nw_heap_resize(&test.heap, &first, 5000), NW_OK); // into the top
+    assert_true(first == old);
+    second = alloc(5000);
+    (void)alloc(8);
+    release(second);
+    assert_int_equal(nw_heap_resize(&test.heap, &first, 9000), NW_OK); // into the block freed
+    assert_true(first == old);
+    assert_int_equal(nw_heap_resize(&test.heap, &first, 20000), NW_OK);
+    assert_true(first != old);
+    assert_int_equal(nw_heap_resize(&test.heap, &first, 100), NW_OK);
+    assert_true(test.heap.stats.used < 200);
+    assert_sound();
+    rig_stop(&test.rig);
+}
+
+// Freed pages are not written to the device, and what was on it is trimmed.
+static void test_freed_pages_are_given_back(void **state)
+{
+    uintptr_t address;
+
+    (void)state;
+    start(512, 64, 512, 1UL << 16);
+    address = alloc(40000);
+    (void)alloc(8);
+    assert_int_equal(nw_vm_fill(&test.rig.vm, address, 1, 16000), NW_OK); // fits in RAM
+    release(address);
+    assert_int_equal(nw_vm_flush(&test.rig.vm), NW_OK);
+    assert_true(test.rig.ram.writes <= 3); // the pages with headers
+    assert_true(test.rig.vm.stats.discards >= 30);
+    address = alloc(40000);
+    assert_int_equal(nw_vm_fill(&test.rig.vm, address, 1, 40000), NW_OK);
+    assert_int_equal(nw_vm_flush(&test.rig.vm), NW_OK);
+    release(address);
+    assert_true(test.rig.ram.trims >= 76);
+    assert_sound();
+    rig_stop(&test.rig);
+}
+
+// Storm: 20 000 random frees and allocations of small blocks among 4 000 live ones (about 400 KB)
+// with 16 KB of frames. Each touches its own block only, so the faults stay near one a call; a
+// heap that merged neighbours and kept linked lists in pages would take several.
+static void test_small_blocks_fault_little(void **state)
+{
+    static uintptr_t live[4000];
+    nw_count faults;
+    unsigned i;
+
+    (void)state;
+    memset(&test, 0, sizeof test);
+    nw_random_seed(&test.random, 7);
+    start(512, 32, 2048, 1UL << 20);
+    for (i = 0; i < 4000; i++) {
+        live[i] = alloc(16U + below(160));
+    }
+    faults = test.rig.vm.stats.faults;
+    for (i = 0; i < 20000; i++) {
+        uint32_t pick = below(4000);
+
+        release(live[pick]);
+        live[pick] = alloc(16U + below(160));
+    }
+    faults = test.rig.vm.stats.faults - faults;
+    print_message("40000 heap calls: %u faults, footprint %u for %u bytes in use\n",
+                  (unsigned)faults, (unsigned)test.heap.stats.reach,
+                  (unsigned)test.heap.stats.used);
+    assert_true(faults < 44000);
+    assert_true(test.heap.stats.reach < test.heap.stats.peak + test.heap.stats.peak / 4U);
+    assert_sound();
+    rig_stop(&test.rig);
+}
+
+// Filling up from the top costs a fault a page and no more.
+static void test_fresh_blocks_fault_once_a_page(void **state)
+{
+    unsigned i;
+
+    (void)state;
+    start(512, 8, 2048, 1UL << 20);
+    for (i = 0; i < 4000; i++) {
+        (void)alloc(100);
+    }
+    assert_true(test.rig.vm.stats.faults <= test.heap.stats.reach / 512U + 1U);
+    assert_int_equal(test.rig.ram.reads, 0);
+    rig_stop(&test.rig);
+}
+
+static void test_open_refuses_what_is_no_range(void **state)
+{
+    struct nw_heap heap;
+
+    (void)state;
+    start(64, 8, 64, 8192);
+    assert_int_equal(nw_heap_open(&heap, &test.rig.vm, RIG_BASE, 63), NW_ERR_CONFIG);
+    assert_int_equal(nw_heap_open(&heap, &test.rig.vm, RIG_BASE + 1, 8192), NW_ERR_CONFIG);
+    assert_int_equal(nw_heap_open(&heap, &test.rig.vm, RIG_BASE - 64, 8192), NW_ERR_CONFIG);
+    assert_int_equal(nw_heap_open(&heap, &test.rig.vm, RIG_BASE + 3, 8189), NW_OK);
+    rig_stop(&test.rig);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_open_refuses_what_is_no_range),
+        cmocka_unit_test(test_misuse_is_told_and_changes_nothing),
+        cmocka_unit_test(test_overrun_is_found),
+        cmocka_unit_test(test_full_heap_says_so_and_goes_on),
+        cmocka_unit_test(test_resize_grows_in_place_when_it_can),
+        cmocka_unit_test(test_everything_freed_is_one_block_again),
+        cmocka_unit_test(test_freed_pages_are_given_back),
+        cmocka_unit_test(test_fresh_blocks_fault_once_a_page),
+        cmocka_unit_test(test_small_blocks_fault_little),
+        cmocka_unit_test(test_blocks_keep_their_content),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
