@@ -71,7 +71,8 @@ struct nw_heap {
 int nw_heap_open(struct nw_heap *heap, struct nw_vm *vm, uintptr_t start, uint32_t bytes);
 
 /* *address becomes that of a block of at least `bytes` (0 counts as 1), aligned to `align`, a
- * power of two (0: NW_HEAP_ALIGN), else NW_ERR_ALIGN. NW_ERR_FULL: no room, *address is 0, nothing changed. */
+ * power of two (0: NW_HEAP_ALIGN), else NW_ERR_ALIGN. NW_ERR_FULL: no room, *address is 0,
+ * nothing changed. */
 int nw_heap_alloc(struct nw_heap *heap, size_t bytes, size_t align, uintptr_t *address);
 
 /* count * bytes, filled with zeros. Pages never written stay so. */
