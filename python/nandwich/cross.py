@@ -52,7 +52,14 @@ ATMEGA128 = Target("atmega128", "avr-gcc", (*_GCC, *_GCC_WARNINGS, "-mmcu=atmega
 RV32 = Target(
     "rv32",
     "riscv64-unknown-elf-gcc",
-    (*_GCC, *_GCC_WARNINGS, "-march=rv32imac", "-mabi=ilp32", "-misa-spec=2.2"),
+    (
+        *_GCC,
+        *_GCC_WARNINGS,
+        "-march=rv32imac",
+        "-mabi=ilp32",
+        "-misa-spec=2.2",
+        "--specs=picolibc.specs",
+    ),
     "riscv64-unknown-elf-size",
 )
 HOST_GCC = Target("host-gcc", "gcc", (*_GCC, *_GCC_WARNINGS), "size")

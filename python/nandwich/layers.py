@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The parts of core/ whose code size is on record, as core/layers.toml lists them."""
+"""What core/layers.toml says of the sources: which reach the 8051, whose size is on record."""
 
 import tomllib
 from dataclasses import dataclass
@@ -18,6 +18,13 @@ class SizedPart:
     what: str
     files: tuple[Path, ...]
     limit: int
+
+
+def sources_for_8051(root: Path) -> list[Path]:
+    """The C files of every layer marked `on_8051`."""
+    entries = tomllib.loads((root / LIST).read_text(encoding="utf-8"))["layer"]
+    globs = [glob for entry in entries if entry.get("on_8051") for glob in entry["files"]]
+    return sorted(path for glob in globs for path in root.glob(glob) if path.suffix == ".c")
 
 
 def sized_parts(root: Path) -> list[SizedPart]:
