@@ -11,281 +11,211 @@
 
 #include <cmocka.h>
 
-#include "nandwich-twin/nand.h"
-#include "nandwich-twin/parts.h"
-
-struct rig {
-    struct nw_nand *nand;
-    struct nw_chip_req req;
-    uint8_t data[2048];
-    uint8_t spare[64];
-};
-
-static void open_part(struct rig *rig, const char *name, uint32_t flags)
-{
-    struct nw_part part;
-    struct nw_nand_config config = { .part = &part, .blocks = 8, .seed = 7, .flags = flags };
-
-    memset(rig, 0, sizeof *rig);
-    assert_int_equal(nw_parts_get(name, &part), NW_OK);
-    assert_int_equal(nw_nand_open(&rig->nand, &config), NW_OK);
-    rig->req.chip = nw_nand_chip(rig->nand);
-    rig->req.data = rig->data;
-    rig->req.spare = rig->spare;
-    memset(rig->data, 0xA5, sizeof rig->data);
-    memset(rig->spare, 0x5A, sizeof rig->spare);
-}
-
-static int program(struct rig *rig, uint32_t page, uint16_t offset, uint16_t length,
-                   uint16_t spare_offset, uint16_t spare_length)
-{
-    rig->req.page = page;
-    rig->req.offset = offset;
-    rig->req.length = length;
-    rig->req.spare_offset = spare_offset;
-    rig->req.spare_length = spare_length;
-    return nw_chip_program(&rig->req);
-}
-
-static int read(struct rig *rig, uint32_t page, uint16_t length, uint16_t spare_length)
-{
-    rig->req.page = page;
-    rig->req.offset = 0;
-    rig->req.length = length;
-    rig->req.spare_offset = 0;
-    rig->req.spare_length = spare_length;
-    return nw_chip_read(&rig->req);
-}
-
-static int erase(struct rig *rig, uint32_t block)
-{
-    rig->req.block = block;
-    return nw_chip_erase(&rig->req);
-}
-
-static void expect_misuse(struct rig *rig, int error, uint8_t verb, uint32_t page)
-{
-    const struct nw_misuse *misuse = nw_nand_misuse(rig->nand);
-
-    assert_int_equal(misuse->error, error);
-    assert_int_equal(misuse->verb, verb);
-    assert_int_equal(misuse->page, page);
-    assert_non_null(misuse->why);
-    nw_nand_forgive(rig->nand);
-}
-
-static void expect_clean(struct rig *rig)
-{
-    char text[200];
-
-    assert_true(nw_misuse_text(nw_nand_misuse(rig->nand), text, sizeof text) > 0);
-    assert_string_equal(text, "no misuse");
-    nw_nand_close(rig->nand);
-}
+#include "nand_rig.h"
 
 static void legal_use_passes(void **state)
 {
-    struct rig rig;
+    struct nand_rig rig;
 
     (void)state;
-    open_part(&rig, "k9f1g08u0a", 0);
-    assert_int_equal(program(&rig, 0, 0, 2048, 0, 62), NW_OK);
-    assert_int_equal(program(&rig, 1, 0, 512, 0, 14), NW_OK);
-    assert_int_equal(program(&rig, 1, 512, 512, 14, 14), NW_OK);
-    assert_int_equal(program(&rig, 1, 1024, 512, 28, 14), NW_OK);
-    assert_int_equal(program(&rig, 1, 1536, 512, 42, 14), NW_OK);
-    assert_int_equal(program(&rig, 9, 0, 0, 0, 14), NW_OK); /* skipping upwards is allowed */
-    assert_int_equal(read(&rig, 0, 2048, 62), 0);
+    rig_open(&rig, "k9f1g08u0a", 0);
+    assert_int_equal(rig_program(&rig, 0, 0, 2048, 0, 62), NW_OK);
+    assert_int_equal(rig_program(&rig, 1, 0, 512, 0, 14), NW_OK);
+    assert_int_equal(rig_program(&rig, 1, 512, 512, 14, 14), NW_OK);
+    assert_int_equal(rig_program(&rig, 1, 1024, 512, 28, 14), NW_OK);
+    assert_int_equal(rig_program(&rig, 1, 1536, 512, 42, 14), NW_OK);
+    assert_int_equal(rig_program(&rig, 9, 0, 0, 0, 14), NW_OK); /* skipping upwards is allowed */
+    assert_int_equal(rig_read(&rig, 0, 2048, 62), 0);
     assert_int_equal(rig.data[2047], 0xA5);
     assert_int_equal(rig.spare[61], 0x5A);
-    assert_int_equal(read(&rig, 5, 0, 62), 0); /* spare of an unwritten page */
+    assert_int_equal(rig_read(&rig, 5, 0, 62), 0); /* spare of an unwritten page */
     assert_int_equal(rig.spare[0], 0xFF);
-    assert_int_equal(erase(&rig, 0), NW_OK);
-    assert_int_equal(program(&rig, 0, 0, 2048, 0, 62), NW_OK);
-    expect_clean(&rig);
+    assert_int_equal(rig_erase(&rig, 0), NW_OK);
+    assert_int_equal(rig_program(&rig, 0, 0, 2048, 0, 62), NW_OK);
+    rig_close_clean(&rig);
 }
 
 static void bytes_twice(void **state)
 {
-    struct rig rig;
+    struct nand_rig rig;
 
     (void)state;
-    open_part(&rig, "K9F1G08U0A", 0);
-    assert_int_equal(program(&rig, 3, 0, 2048, 0, 0), NW_OK);
-    assert_int_equal(program(&rig, 3, 0, 1, 0, 0), NW_ERR_NOT_ERASED);
-    expect_misuse(&rig, NW_ERR_NOT_ERASED, NW_VERB_PROGRAM, 3);
-    assert_int_equal(program(&rig, 3, 0, 0, 4, 4), NW_OK);
-    assert_int_equal(program(&rig, 3, 0, 0, 7, 4), NW_ERR_NOT_ERASED);
-    expect_misuse(&rig, NW_ERR_NOT_ERASED, NW_VERB_PROGRAM, 3);
-    assert_int_equal(program(&rig, 4, 100, 100, 0, 0), NW_OK);
-    assert_int_equal(program(&rig, 4, 199, 10, 0, 0), NW_ERR_NOT_ERASED);
-    expect_misuse(&rig, NW_ERR_NOT_ERASED, NW_VERB_PROGRAM, 4);
-    assert_int_equal(program(&rig, 4, 0, 2048, 0, 0), NW_ERR_NOT_ERASED);
-    expect_misuse(&rig, NW_ERR_NOT_ERASED, NW_VERB_PROGRAM, 4);
-    assert_int_equal(program(&rig, 4, 200, 10, 0, 0), NW_OK);
-    expect_clean(&rig);
+    rig_open(&rig, "K9F1G08U0A", 0);
+    assert_int_equal(rig_program(&rig, 3, 0, 2048, 0, 0), NW_OK);
+    assert_int_equal(rig_program(&rig, 3, 0, 1, 0, 0), NW_ERR_NOT_ERASED);
+    rig_expect_misuse(&rig, NW_ERR_NOT_ERASED, NW_VERB_PROGRAM, 3);
+    assert_int_equal(rig_program(&rig, 3, 0, 0, 4, 4), NW_OK);
+    assert_int_equal(rig_program(&rig, 3, 0, 0, 7, 4), NW_ERR_NOT_ERASED);
+    rig_expect_misuse(&rig, NW_ERR_NOT_ERASED, NW_VERB_PROGRAM, 3);
+    assert_int_equal(rig_program(&rig, 4, 100, 100, 0, 0), NW_OK);
+    assert_int_equal(rig_program(&rig, 4, 199, 10, 0, 0), NW_ERR_NOT_ERASED);
+    rig_expect_misuse(&rig, NW_ERR_NOT_ERASED, NW_VERB_PROGRAM, 4);
+    assert_int_equal(rig_program(&rig, 4, 0, 2048, 0, 0), NW_ERR_NOT_ERASED);
+    rig_expect_misuse(&rig, NW_ERR_NOT_ERASED, NW_VERB_PROGRAM, 4);
+    assert_int_equal(rig_program(&rig, 4, 200, 10, 0, 0), NW_OK);
+    rig_close_clean(&rig);
 }
 
 static void too_many_programs(void **state)
 {
-    struct rig rig;
+    struct nand_rig rig;
 
     (void)state;
-    open_part(&rig, "K9F1G08U0A", 0);
+    rig_open(&rig, "K9F1G08U0A", 0);
     for (uint16_t i = 0; i < 4; i++) {
-        assert_int_equal(program(&rig, 0, (uint16_t)(16U * i), 16, 0, 0), NW_OK);
+        assert_int_equal(rig_program(&rig, 0, (uint16_t)(16U * i), 16, 0, 0), NW_OK);
     }
-    assert_int_equal(program(&rig, 0, 64, 16, 0, 0), NW_ERR_PROGRAMS);
-    expect_misuse(&rig, NW_ERR_PROGRAMS, NW_VERB_PROGRAM, 0);
-    expect_clean(&rig);
+    assert_int_equal(rig_program(&rig, 0, 64, 16, 0, 0), NW_ERR_PROGRAMS);
+    rig_expect_misuse(&rig, NW_ERR_PROGRAMS, NW_VERB_PROGRAM, 0);
+    rig_close_clean(&rig);
 }
 
 static void out_of_order(void **state)
 {
-    struct rig rig;
+    struct nand_rig rig;
 
     (void)state;
-    open_part(&rig, "K9F1G08U0A", 0);
-    assert_int_equal(program(&rig, 64 + 5, 0, 16, 0, 0), NW_OK);
-    assert_int_equal(program(&rig, 64 + 4, 0, 16, 0, 0), NW_ERR_ORDER);
-    expect_misuse(&rig, NW_ERR_ORDER, NW_VERB_PROGRAM, 68);
-    assert_int_equal(program(&rig, 64 + 5, 16, 16, 0, 0), NW_OK);
-    assert_int_equal(program(&rig, 0, 0, 16, 0, 0), NW_OK); /* another block */
-    expect_clean(&rig);
-    open_part(&rig, "TC58DVG02A1FT00", 0); /* this one does not ask for order */
-    assert_int_equal(program(&rig, 5, 0, 16, 0, 0), NW_OK);
-    assert_int_equal(program(&rig, 4, 0, 16, 0, 0), NW_OK);
-    expect_clean(&rig);
+    rig_open(&rig, "K9F1G08U0A", 0);
+    assert_int_equal(rig_program(&rig, 64 + 5, 0, 16, 0, 0), NW_OK);
+    assert_int_equal(rig_program(&rig, 64 + 4, 0, 16, 0, 0), NW_ERR_ORDER);
+    rig_expect_misuse(&rig, NW_ERR_ORDER, NW_VERB_PROGRAM, 68);
+    assert_int_equal(rig_program(&rig, 64 + 5, 16, 16, 0, 0), NW_OK);
+    assert_int_equal(rig_program(&rig, 0, 0, 16, 0, 0), NW_OK); /* another block */
+    rig_close_clean(&rig);
+    rig_open(&rig, "TC58DVG02A1FT00", 0); /* this one does not ask for order */
+    assert_int_equal(rig_program(&rig, 5, 0, 16, 0, 0), NW_OK);
+    assert_int_equal(rig_program(&rig, 4, 0, 16, 0, 0), NW_OK);
+    rig_close_clean(&rig);
 }
 
 static void unwritten_read(void **state)
 {
-    struct rig rig;
+    struct nand_rig rig;
 
     (void)state;
-    open_part(&rig, "K9F1G08U0A", 0);
-    assert_int_equal(read(&rig, 2, 1, 0), NW_ERR_UNWRITTEN);
-    expect_misuse(&rig, NW_ERR_UNWRITTEN, NW_VERB_READ, 2);
-    assert_int_equal(program(&rig, 2, 0, 16, 0, 0), NW_OK);
-    assert_int_equal(read(&rig, 2, 2048, 0), 0);
+    rig_open(&rig, "K9F1G08U0A", 0);
+    assert_int_equal(rig_read(&rig, 2, 1, 0), NW_ERR_UNWRITTEN);
+    rig_expect_misuse(&rig, NW_ERR_UNWRITTEN, NW_VERB_READ, 2);
+    assert_int_equal(rig_program(&rig, 2, 0, 16, 0, 0), NW_OK);
+    assert_int_equal(rig_read(&rig, 2, 2048, 0), 0);
     assert_int_equal(rig.data[15], 0xA5);
     assert_int_equal(rig.data[16], 0xFF);
-    assert_int_equal(erase(&rig, 0), NW_OK);
-    assert_int_equal(read(&rig, 2, 1, 0), NW_ERR_UNWRITTEN);
-    expect_misuse(&rig, NW_ERR_UNWRITTEN, NW_VERB_READ, 2);
-    expect_clean(&rig);
+    assert_int_equal(rig_erase(&rig, 0), NW_OK);
+    assert_int_equal(rig_read(&rig, 2, 1, 0), NW_ERR_UNWRITTEN);
+    rig_expect_misuse(&rig, NW_ERR_UNWRITTEN, NW_VERB_READ, 2);
+    rig_close_clean(&rig);
 }
 
 static void bad_block_touched(void **state)
 {
-    struct rig rig;
+    struct nand_rig rig;
 
     (void)state;
-    open_part(&rig, "K9F1G08U0A", 0);
-    assert_int_equal(program(&rig, 64, 0, 16, 0, 0), NW_OK);
+    rig_open(&rig, "K9F1G08U0A", 0);
+    assert_int_equal(rig_program(&rig, 64, 0, 16, 0, 0), NW_OK);
     rig.req.block = 1;
     assert_int_equal(nw_chip_is_bad(&rig.req), 0);
     assert_int_equal(nw_chip_mark_bad(&rig.req), NW_OK);
     assert_int_equal(nw_chip_is_bad(&rig.req), 1);
-    assert_int_equal(program(&rig, 65, 0, 16, 0, 0), NW_ERR_BAD_BLOCK);
-    expect_misuse(&rig, NW_ERR_BAD_BLOCK, NW_VERB_PROGRAM, 65);
-    assert_int_equal(erase(&rig, 1), NW_ERR_BAD_BLOCK);
-    expect_misuse(&rig, NW_ERR_BAD_BLOCK, NW_VERB_ERASE, 64);
-    assert_int_equal(read(&rig, 64, 16, 0), 0); /* what is there may be read */
-    expect_clean(&rig);
+    assert_int_equal(rig_program(&rig, 65, 0, 16, 0, 0), NW_ERR_BAD_BLOCK);
+    rig_expect_misuse(&rig, NW_ERR_BAD_BLOCK, NW_VERB_PROGRAM, 65);
+    assert_int_equal(rig_erase(&rig, 1), NW_ERR_BAD_BLOCK);
+    rig_expect_misuse(&rig, NW_ERR_BAD_BLOCK, NW_VERB_ERASE, 64);
+    assert_int_equal(rig_read(&rig, 64, 16, 0), 0); /* what is there may be read */
+    rig_close_clean(&rig);
 }
 
 static void never_erased_shows(void **state)
 {
-    struct rig rig;
+    struct nand_rig rig;
 
     (void)state;
-    open_part(&rig, "K9F1G08U0A", NW_NAND_UNERASED);
-    assert_int_equal(read(&rig, 0, 0, 62), 0);
+    rig_open(&rig, "K9F1G08U0A", NW_NAND_UNERASED);
+    assert_int_equal(rig_read(&rig, 0, 0, 62), 0);
     assert_int_equal(rig.spare[0], 0x55);
-    assert_int_equal(program(&rig, 0, 0, 16, 0, 0), NW_ERR_NOT_ERASED);
-    expect_misuse(&rig, NW_ERR_NOT_ERASED, NW_VERB_PROGRAM, 0);
-    assert_int_equal(erase(&rig, 0), NW_OK);
-    assert_int_equal(read(&rig, 0, 0, 62), 0);
+    assert_int_equal(rig_program(&rig, 0, 0, 16, 0, 0), NW_ERR_NOT_ERASED);
+    rig_expect_misuse(&rig, NW_ERR_NOT_ERASED, NW_VERB_PROGRAM, 0);
+    assert_int_equal(rig_erase(&rig, 0), NW_OK);
+    assert_int_equal(rig_read(&rig, 0, 0, 62), 0);
     assert_int_equal(rig.spare[0], 0xFF);
-    assert_int_equal(program(&rig, 0, 0, 16, 0, 0), NW_OK);
-    expect_clean(&rig);
+    assert_int_equal(rig_program(&rig, 0, 0, 16, 0, 0), NW_OK);
+    rig_close_clean(&rig);
 }
 
 static void off_the_unit(void **state)
 {
-    struct rig rig;
+    struct nand_rig rig;
 
     (void)state;
-    open_part(&rig, "W25N01GV", 0);
-    assert_int_equal(program(&rig, 0, 0, 511, 0, 0), NW_ERR_ALIGN);
-    assert_int_equal(program(&rig, 0, 512, 512, 0, 0), NW_OK);
+    rig_open(&rig, "W25N01GV", 0);
+    assert_int_equal(rig_program(&rig, 0, 0, 511, 0, 0), NW_ERR_ALIGN);
+    assert_int_equal(rig_program(&rig, 0, 512, 512, 0, 0), NW_OK);
     rig.req.offset = 100;
     assert_int_equal(rig.req.chip->ops->program(&rig.req), NW_ERR_ALIGN);
-    expect_misuse(&rig, NW_ERR_ALIGN, NW_VERB_PROGRAM, 0);
-    expect_clean(&rig);
+    rig_expect_misuse(&rig, NW_ERR_ALIGN, NW_VERB_PROGRAM, 0);
+    rig_close_clean(&rig);
 }
 
 static void metadata_only(void **state)
 {
-    struct rig rig;
+    struct nand_rig rig;
 
     (void)state;
-    open_part(&rig, "K9F1G08U0A", NW_NAND_NO_PAYLOAD);
+    rig_open(&rig, "K9F1G08U0A", NW_NAND_NO_PAYLOAD);
     rig.req.data = NULL;
-    assert_int_equal(program(&rig, 0, 0, 2048, 0, 14), NW_OK);
-    assert_int_equal(program(&rig, 0, 0, 2048, 0, 14), NW_ERR_NOT_ERASED);
-    expect_misuse(&rig, NW_ERR_NOT_ERASED, NW_VERB_PROGRAM, 0);
-    assert_int_equal(read(&rig, 0, 2048, 14), 0);
+    assert_int_equal(rig_program(&rig, 0, 0, 2048, 0, 14), NW_OK);
+    assert_int_equal(rig_program(&rig, 0, 0, 2048, 0, 14), NW_ERR_NOT_ERASED);
+    rig_expect_misuse(&rig, NW_ERR_NOT_ERASED, NW_VERB_PROGRAM, 0);
+    assert_int_equal(rig_read(&rig, 0, 2048, 14), 0);
     assert_int_equal(rig.spare[13], 0x5A); /* spare bytes are kept */
     rig.req.data = rig.data;
-    assert_int_equal(read(&rig, 0, 2048, 14), NW_ERR_UNSUPPORTED);
-    expect_misuse(&rig, NW_ERR_UNSUPPORTED, NW_VERB_READ, 0);
-    assert_int_equal(program(&rig, 1, 0, 2048, 0, 14), NW_OK); /* payload given is kept */
+    assert_int_equal(rig_read(&rig, 0, 2048, 14), NW_ERR_UNSUPPORTED);
+    rig_expect_misuse(&rig, NW_ERR_UNSUPPORTED, NW_VERB_READ, 0);
+    assert_int_equal(rig_program(&rig, 1, 0, 2048, 0, 14), NW_OK); /* payload given is kept */
     memset(rig.data, 0, sizeof rig.data);
-    assert_int_equal(read(&rig, 1, 2048, 14), 0);
+    assert_int_equal(rig_read(&rig, 1, 2048, 14), 0);
     assert_int_equal(rig.data[100], 0xA5);
-    expect_clean(&rig);
-    open_part(&rig, "K9F1G08U0A", 0);
+    rig_close_clean(&rig);
+    rig_open(&rig, "K9F1G08U0A", 0);
     rig.req.data = NULL;
-    assert_int_equal(program(&rig, 0, 0, 2048, 0, 14), NW_ERR_UNSUPPORTED);
-    expect_misuse(&rig, NW_ERR_UNSUPPORTED, NW_VERB_PROGRAM, 0);
-    expect_clean(&rig);
+    assert_int_equal(rig_program(&rig, 0, 0, 2048, 0, 14), NW_ERR_UNSUPPORTED);
+    rig_expect_misuse(&rig, NW_ERR_UNSUPPORTED, NW_VERB_PROGRAM, 0);
+    rig_close_clean(&rig);
 }
 
 static void copy_is_checked(void **state)
 {
-    struct rig rig;
+    struct nand_rig rig;
 
     (void)state;
-    open_part(&rig, "K9F1G08U0A", 0);
+    rig_open(&rig, "K9F1G08U0A", 0);
     rig.req.page = 0;
     rig.req.to_page = 64;
     assert_int_equal(nw_chip_copy(&rig.req), NW_ERR_UNWRITTEN);
-    expect_misuse(&rig, NW_ERR_UNWRITTEN, NW_VERB_COPY, 0);
-    assert_int_equal(program(&rig, 0, 0, 2048, 0, 14), NW_OK);
+    rig_expect_misuse(&rig, NW_ERR_UNWRITTEN, NW_VERB_COPY, 0);
+    assert_int_equal(rig_program(&rig, 0, 0, 2048, 0, 14), NW_OK);
     memset(rig.spare, 0x33, sizeof rig.spare);
     assert_int_equal(nw_chip_copy(&rig.req), NW_OK);
     memset(rig.data, 0, sizeof rig.data);
-    assert_int_equal(read(&rig, 64, 2048, 14), 0);
+    assert_int_equal(rig_read(&rig, 64, 2048, 14), 0);
     assert_int_equal(rig.data[2047], 0xA5);
     assert_int_equal(rig.spare[13], 0x33);
     rig.req.page = 0;
     assert_int_equal(nw_chip_copy(&rig.req), NW_ERR_NOT_ERASED);
-    expect_misuse(&rig, NW_ERR_NOT_ERASED, NW_VERB_COPY, 64);
-    expect_clean(&rig);
+    rig_expect_misuse(&rig, NW_ERR_NOT_ERASED, NW_VERB_COPY, 64);
+    rig_close_clean(&rig);
 }
 
 static void the_first_misuse_is_told(void **state)
 {
-    struct rig rig;
+    struct nand_rig rig;
     char text[200];
 
     (void)state;
-    open_part(&rig, "K9F1G08U0A", 0);
-    assert_int_equal(program(&rig, 70, 0, 2048, 0, 0), NW_OK);
-    assert_int_equal(program(&rig, 70, 32, 16, 2, 3), NW_ERR_NOT_ERASED);
-    assert_int_equal(read(&rig, 2, 1, 0), NW_ERR_UNWRITTEN);
+    rig_open(&rig, "K9F1G08U0A", 0);
+    assert_int_equal(rig_program(&rig, 70, 0, 2048, 0, 0), NW_OK);
+    assert_int_equal(rig_program(&rig, 70, 32, 16, 2, 3), NW_ERR_NOT_ERASED);
+    assert_int_equal(rig_read(&rig, 2, 1, 0), NW_ERR_UNWRITTEN);
     assert_int_equal(nw_nand_stats(rig.nand)->misuses, 2);
     assert_true(nw_misuse_text(nw_nand_misuse(rig.nand), text, sizeof text) > 0);
     assert_string_equal(text, "operation 1: program of page 70 (block 1), data 32+16, spare 2+3: "
