@@ -157,6 +157,21 @@ void nw_nand_power_up(struct nw_nand *nand);
 int nw_nand_fork(struct nw_nand **to, const struct nw_nand *from);
 int nw_nand_assign(struct nw_nand *to, const struct nw_nand *from);
 
+/*
+ * Images. Saving writes beside `path` and renames: the old file or the new one is there, never
+ * half of one. Loading opens a chip with the same state (an armed cut and a recorded misuse are
+ * forgotten, the meter is its own); the image tells the part, the table is not asked.
+ * NW_ERR_IO: errno tells; NW_ERR_CORRUPT, NW_ERR_VERSION: `fault` (may be NULL) tells what and
+ * where.
+ */
+struct nw_image_fault {
+    uint64_t offset; /* bytes from the start of the file */
+    char text[96];
+};
+
+int nw_nand_save(const struct nw_nand *nand, const char *path);
+int nw_nand_load(struct nw_nand **nand, const char *path, struct nw_image_fault *fault);
+
 uint32_t nw_nand_block_erases(const struct nw_nand *nand, uint32_t block);
 uint32_t nw_nand_page_programs(const struct nw_nand *nand, uint32_t page); /* since the erase */
 uint32_t nw_nand_page_lifetime(const struct nw_nand *nand, uint32_t page); /* since new */

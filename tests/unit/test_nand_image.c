@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Goal: a saved chip comes back the same to the bit, and an image that is corrupt, cut short or not
+ * one at all is refused with an offset, whatever byte is wrong.
+ */
+#define _DEFAULT_SOURCE /* truncate */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "nand_rig.h"
+#include "nandwich/bytes.h"
+#include "nandwich/crc.h"
+#include "nandwich/random.h"
+
+static char image_path[64];
+static char other_path[64];
+
+static uint8_t *slurp(const char *path, size_t *bytes)
+{
+    FILE *file = fopen(path, "rb");
+    uint8_t *content = malloc(1U << 20);
+
+    assert_non_null(file);
+    assert_non_null(content);
+    *bytes = fread(content, 1, 1U << 20, file);
+    assert_int_equal(fclose(file), 0);
+    return content;
+}
+
+static void spill(const char *path, const uint8_t *content, size_t bytes)
+{
+    FILE *file = fopen(path, "wb");
+
+    assert_non_null(file);
+    assert_int_equal(fwrite(content, 1, bytes, file), bytes);
+    assert_int_equal(fclose(file), 0);
+}
+
+/* A chip with a bit of everything: whole, partial, torn pages, a torn block, wear, a bad block. */
+static void live(struct nand_rig *rig)
+{
+    struct nw_part part;
+    struct nw_nand_config config = { .part = &part, .blocks = 6, .seed = 9,
+                                     .flags = NW_NAND_WEAR_OUT | NW_NAND_BIT_ERRORS };
+    struct nw_cut cut = { .phase = NW_CUT_INSIDE };
+
+    assert_int_equal(nw_parts_get("TC58DVG02A1FT00", &part), NW_OK);
+    rig_open_config(rig, &config);
+    assert_int_equal(rig_erase(rig, 0), NW_OK);
+    assert_int_equal(rig_program(rig, 0, 0, 512, 0, 15), NW_OK);
+    assert_int_equal(rig_program(rig, 1, 128, 128, 3, 4), NW_OK);
+    nw_nand_cut(rig->nand, &cut);
+    assert_int_equal(rig_program(rig, 40, 0, 512, 0, 15), NW_ERR_POWER);
+    nw_nand_power_up(rig->nand);
+    assert_int_equal(rig_program(rig, 64, 0, 512, 0, 15), NW_OK);
+    nw_nand_cut(rig->nand, &cut);
+    assert_int_equal(rig_erase(rig, 2), NW_ERR_POWER);
+    nw_nand_power_up(rig->nand);
+    rig->req.block = 3;
+    assert_int_equal(nw_chip_mark_bad(&rig->req), NW_OK);
+    nw_nand_doom(rig->nand, 4, 1);
+    assert_int_equal(rig_program(rig, 128, 0, 512, 0, 15), NW_ERR_PROGRAM);
+    assert_int_equal(rig_program(rig, 160, 0, 512, 0, 15), NW_OK);
+    assert_int_equal(rig_erase(rig, 5), NW_OK);
+}
+
+static void same_state(struct nw_nand *a, struct nw_nand *b)
+{
+    const struct nw_geometry *geometry = &nw_nand_chip(a)->geometry;
+    uint8_t left[512 + 15];
+    uint8_t right[512 + 15];
+
+    assert_memory_equal(geometry, &nw_nand_chip(b)->geometry, sizeof *geometry);
+    assert_memory_equal(nw_nand_stats(a), nw_nand_stats(b), sizeof(struct nw_nand_stats));
+    assert_memory_equal(nw_nand_meter(a), nw_nand_meter(b), sizeof(struct nw_meter));
+    assert_memory_equal(nw_nand_part(a), nw_nand_part(b), sizeof(struct nw_part));
+    assert_int_equal(nw_nand_operations(a), nw_nand_operations(b));
+    assert_int_equal(nw_nand_is_off(a), nw_nand_is_off(b));
+    for (uint32_t block = 0; block < geometry->blocks; block++) {
+        assert_int_equal(nw_nand_block_erases(a, block), nw_nand_block_erases(b, block));
+        assert_int_equal(nw_nand_block_bad(a, block), nw_nand_block_bad(b, block));
+        assert_int_equal(nw_nand_block_failed(a, block), nw_nand_block_failed(b, block));
+    }
+    for (uint32_t page = 0; page < geometry->blocks * geometry->block_pages; page++) {
+        assert_int_equal(nw_nand_page_programs(a, page), nw_nand_page_programs(b, page));
+        assert_int_equal(nw_nand_page_lifetime(a, page), nw_nand_page_lifetime(b, page));
+        nw_nand_peek(a, page, left, left + 512);
+        nw_nand_peek(b, page, right, right + 512);
+        assert_memory_equal(left, right, sizeof left);
+    }
+}
+
+/* Legal use, misuse, a failure and a power cut after what live() left. */
+static void go_on(struct nand_rig *rig)
+{
+    struct nw_cut cut = { .after = 2, .phase = NW_CUT_INSIDE };
+
+    rig_use(rig, rig->nand);
+    rig_fill(rig, 0x3C, 0xC3);
+    assert_int_equal(rig_program(rig, 1, 200, 16, 0, 0), NW_ERR_NOT_ERASED);
+    assert_int_equal(rig_program(rig, 1, 0, 0, 6, 4), NW_ERR_NOT_ERASED);
+    assert_int_equal(rig_program(rig, 40, 0, 512, 0, 15), NW_ERR_NOT_ERASED);
+    assert_int_equal(rig_program(rig, 65, 0, 512, 0, 15), NW_ERR_NOT_ERASED);
+    assert_int_equal(rig_program(rig, 96, 0, 512, 0, 15), NW_ERR_BAD_BLOCK);
+    assert_int_equal(rig_program(rig, 129, 0, 512, 0, 15), NW_ERR_PROGRAM);
+    nw_nand_cut(rig->nand, &cut);
+    assert_int_equal(rig_program(rig, 2, 0, 512, 0, 15), NW_OK);
+    assert_int_equal(rig_program(rig, 3, 0, 512, 0, 15), NW_OK);
+    assert_int_equal(rig_program(rig, 4, 0, 512, 0, 15), NW_ERR_POWER);
+}
+
+static void comes_back_the_same(void **state)
+{
+    struct nand_rig rig;
+    struct nw_nand *loaded;
+    struct nw_image_fault fault;
+    size_t bytes;
+    size_t bytes_again;
+    uint8_t *first;
+    uint8_t *again;
+
+    (void)state;
+    live(&rig);
+    assert_int_equal(nw_nand_save(rig.nand, image_path), NW_OK);
+    assert_int_equal(nw_nand_load(&loaded, image_path, &fault), NW_OK);
+    same_state(rig.nand, loaded);
+    assert_int_equal(nw_nand_save(loaded, other_path), NW_OK);
+    first = slurp(image_path, &bytes);
+    again = slurp(other_path, &bytes_again);
+    assert_int_equal(bytes, bytes_again);
+    assert_memory_equal(first, again, bytes);
+    free(first);
+    free(again);
+
+    go_on(&rig);
+    go_on(&(struct nand_rig){ .nand = loaded });
+    same_state(rig.nand, loaded);
+    nw_nand_close(loaded);
+    nw_nand_close(rig.nand);
+}
+
+static void expect_refused(int error)
+{
+    struct nw_nand *nand;
+    struct nw_image_fault fault;
+
+    assert_int_equal(nw_nand_load(&nand, image_path, &fault), error);
+    assert_null(nand);
+    assert_true(fault.text[0] != '\0');
+}
+
+/* Every byte of the header and of the first chunks, and bytes all over the rest, one at a time. */
+static void every_wrong_byte_is_found(void **state)
+{
+    struct nand_rig rig;
+    size_t bytes;
+    uint8_t *image;
+
+    (void)state;
+    live(&rig);
+    assert_int_equal(nw_nand_save(rig.nand, image_path), NW_OK);
+    nw_nand_close(rig.nand);
+    image = slurp(image_path, &bytes);
+    for (size_t at = 0; at < bytes; at += at < 2000 ? 1 : 7) {
+        image[at] ^= 0x40;
+        spill(image_path, image, bytes);
+        expect_refused(NW_ERR_CORRUPT);
+        image[at] ^= 0x40;
+    }
+    free(image);
+}
+
+static void every_cut_off_end_is_found(void **state)
+{
+    struct nand_rig rig;
+    size_t bytes;
+    uint8_t *image;
+
+    (void)state;
+    live(&rig);
+    assert_int_equal(nw_nand_save(rig.nand, image_path), NW_OK);
+    nw_nand_close(rig.nand);
+    image = slurp(image_path, &bytes);
+    for (size_t left = 0; left < bytes; left += left < 100 || left > bytes - 100 ? 1 : 11) {
+        spill(image_path, image, left);
+        expect_refused(NW_ERR_CORRUPT);
+    }
+    spill(image_path, image, bytes);
+    assert_int_equal(truncate(image_path, (off_t)bytes + 1), 0);
+    expect_refused(NW_ERR_CORRUPT); /* something after the end */
+    free(image);
+}
+
+static void the_offset_is_told(void **state)
+{
+    struct nand_rig rig;
+    struct nw_nand *nand;
+    struct nw_image_fault fault;
+    size_t bytes;
+    uint8_t *image;
+    size_t second;
+
+    (void)state;
+    live(&rig);
+    assert_int_equal(nw_nand_save(rig.nand, image_path), NW_OK);
+    nw_nand_close(rig.nand);
+    image = slurp(image_path, &bytes);
+    second = 32 + 12 + nw_get32(image + 36); /* header, then the chunk of the part */
+    assert_memory_equal(image + second, "CHIP", 4);
+    image[second + 20] ^= 1;
+    spill(image_path, image, bytes);
+    assert_int_equal(nw_nand_load(&nand, image_path, &fault), NW_ERR_CORRUPT);
+    assert_int_equal(fault.offset, second);
+    assert_string_equal(fault.text, "a chunk does not match its checksum");
+    image[16] = 9; /* another version, with a checksum that fits */
+    nw_put32(image + 28, nw_crc32(NW_CRC32_START, image, 28));
+    spill(image_path, image, bytes);
+    expect_refused(NW_ERR_VERSION);
+    spill(image_path, (const uint8_t *)"GIF89a", 6);
+    expect_refused(NW_ERR_CORRUPT);
+    assert_int_equal(remove(image_path), 0);
+    expect_refused(NW_ERR_IO);
+    free(image);
+}
+
+/* Content made to lie, with checksums that fit: refused or harmless, never a crash (sanitizers). */
+static void lies_with_good_checksums_do_no_harm(void **state)
+{
+    struct nand_rig rig;
+    struct nw_random random;
+    size_t bytes;
+    uint8_t *image;
+    uint32_t refused = 0;
+
+    (void)state;
+    live(&rig);
+    assert_int_equal(nw_nand_save(rig.nand, image_path), NW_OK);
+    nw_nand_close(rig.nand);
+    image = slurp(image_path, &bytes);
+    nw_random_seed(&random, 4);
+    for (uint32_t round = 0; round < 3000; round++) {
+        uint32_t skip = nw_random_below(&random, 9);
+        size_t at = 32;
+        size_t chunk_bytes;
+        size_t hit;
+        struct nw_nand *nand;
+        uint8_t old;
+
+        for (uint32_t i = 0; i < skip; i++) {
+            at += 12 + nw_get32(image + at + 4);
+        }
+        chunk_bytes = nw_get32(image + at + 4);
+        if (chunk_bytes == 0) {
+            continue;
+        }
+        hit = at + 8 + nw_random_next(&random) % (chunk_bytes < 40 || round % 2 ? chunk_bytes : 40);
+        old = image[hit];
+        image[hit] = (uint8_t)nw_random_next(&random);
+        nw_put32(image + at + 8 + chunk_bytes,
+                 nw_crc32(NW_CRC32_START, image + at, (uint32_t)chunk_bytes + 8));
+        spill(image_path, image, bytes);
+        if (nw_nand_load(&nand, image_path, NULL) == NW_OK) {
+            uint8_t data[512];
+            uint8_t spare[15];
+
+            nw_nand_peek(nand, 40, data, spare);
+            nw_nand_peek(nand, 64, data, spare);
+            nw_nand_close(nand);
+        } else {
+            refused++;
+        }
+        image[hit] = old;
+        nw_put32(image + at + 8 + chunk_bytes,
+                 nw_crc32(NW_CRC32_START, image + at, (uint32_t)chunk_bytes + 8));
+    }
+    assert_in_range(refused, 300, 2700);
+    free(image);
+}
+
+static void a_save_that_fails_leaves_the_old_image(void **state)
+{
+    struct nand_rig rig;
+    struct nw_nand *loaded;
+
+    (void)state;
+    live(&rig);
+    assert_int_equal(nw_nand_save(rig.nand, image_path), NW_OK);
+    assert_int_equal(nw_nand_save(rig.nand, "/nowhere/at/all"), NW_ERR_IO);
+    assert_int_equal(nw_nand_save(rig.nand, "/tmp"), NW_ERR_IO); /* cannot rename over a folder */
+    assert_int_equal(nw_nand_load(&loaded, image_path, NULL), NW_OK);
+    nw_nand_close(loaded);
+    nw_nand_close(rig.nand);
+}
+
+static int name_files(void **state)
+{
+    (void)state;
+    (void)snprintf(image_path, sizeof image_path, "/tmp/nw-image-%ld", (long)getpid());
+    (void)snprintf(other_path, sizeof other_path, "/tmp/nw-other-%ld", (long)getpid());
+    return 0;
+}
+
+static int remove_files(void **state)
+{
+    (void)state;
+    (void)remove(image_path);
+    (void)remove(other_path);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(comes_back_the_same),
+        cmocka_unit_test(every_wrong_byte_is_found),
+        cmocka_unit_test(every_cut_off_end_is_found),
+        cmocka_unit_test(the_offset_is_told),
+        cmocka_unit_test(lies_with_good_checksums_do_no_harm),
+        cmocka_unit_test(a_save_that_fails_leaves_the_old_image),
+    };
+
+    return cmocka_run_group_tests(tests, name_files, remove_files);
+}
