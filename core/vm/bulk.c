@@ -65,15 +65,16 @@ static int open_run(struct nw_vm *vm, uintptr_t address, size_t n, enum nw_vm_wa
     return NW_OK;
 }
 
-/* The same, going down: the n bytes that end before `end`. */
-static int open_run_down(struct nw_vm *vm, uintptr_t end, size_t n, struct run *run)
+/* The same for the n bytes from address on as seen from their end. */
+static int open_run_down(struct nw_vm *vm, uintptr_t address, size_t n, struct run *run)
 {
+    uintptr_t last = address + n - 1U;
     size_t step = n;
 
-    if (nw_vm_is_virtual(vm, end - 1U)) {
-        step = smaller(n, ((end - 1U) & (vm->frame_bytes - 1U)) + 1U);
+    if (nw_vm_is_virtual(vm, last)) {
+        step = smaller(n, (last & (vm->frame_bytes - 1U)) + 1U);
     }
-    return open_run(vm, end - step, step, NW_VM_WANT_CONTENT, run);
+    return open_run(vm, last + 1U - step, step, NW_VM_WANT_CONTENT, run);
 }
 
 static void hold(struct nw_vm *vm, const struct run *run)
@@ -104,67 +105,51 @@ static enum nw_vm_want want_of(const struct nw_vm *vm, uintptr_t to, size_t n)
                                                                        : NW_VM_WANT_CONTENT;
 }
 
-/* Copies n bytes upwards where `to` lies `distance` below `from` (or they do not overlap). */
-static int copy_up(struct nw_vm *vm, uintptr_t to, uintptr_t from, size_t n, size_t distance)
+/* Both ends of the next step of a copy; the source is not let go while the target comes in. */
+static int open_both(struct nw_vm *vm, uintptr_t to, uintptr_t from, size_t n, int down,
+                     struct run *target, struct run *source)
 {
-    while (n > 0) {
-        struct run source;
-        struct run target;
-        size_t done;
-        int error = open_run(vm, from, n, NW_VM_WANT_CONTENT, &source);
+    int error = down ? open_run_down(vm, from, n, source)
+                     : open_run(vm, from, n, NW_VM_WANT_CONTENT, source);
 
-        if (error != NW_OK) {
-            return error;
-        }
-        hold(vm, &source);
-        error = open_run(vm, to, n, want_of(vm, to, n), &target);
-        let_go(vm, &source);
-        if (error != NW_OK) {
-            return error;
-        }
-        soil(vm, &target);
-        target.n = smaller(target.n, source.n);
-        for (done = 0; done < target.n;) {
-            size_t piece = smaller(target.n - done, distance);
-
-            memcpy(target.at + done, source.at + done, piece);
-            done += piece;
-        }
-        to += done;
-        from += done;
-        n -= done;
+    if (error != NW_OK) {
+        return error;
     }
-    return NW_OK;
+    hold(vm, source);
+    error = down ? open_run_down(vm, to, n, target) : open_run(vm, to, n, want_of(vm, to, n), target);
+    let_go(vm, source);
+    return error;
 }
 
-/* Copies n bytes from the last to the first where `to` lies `distance` above `from`. */
-static int copy_down(struct nw_vm *vm, uintptr_t to, uintptr_t from, size_t n, size_t distance)
+/* Copies n bytes between places `distance` apart (n or more: they do not overlap), from the first
+ * on or, down, from the last back. No piece is longer than the distance, so none overlaps itself. */
+static int copy(struct nw_vm *vm, uintptr_t to, uintptr_t from, size_t n, size_t distance, int down)
 {
     while (n > 0) {
         struct run source;
         struct run target;
-        size_t left;
         size_t step;
-        int error = open_run_down(vm, from + n, n, &source);
+        size_t done;
+        size_t piece;
+        int error = open_both(vm, to, from, n, down, &target, &source);
 
-        if (error != NW_OK) {
-            return error;
-        }
-        hold(vm, &source);
-        error = open_run_down(vm, to + n, n, &target);
-        let_go(vm, &source);
         if (error != NW_OK) {
             return error;
         }
         soil(vm, &target);
         step = smaller(target.n, source.n);
-        target.at += target.n - step;
-        source.at += source.n - step;
-        for (left = step; left > 0;) {
-            size_t piece = smaller(left, distance);
-
-            left -= piece;
-            memcpy(target.at + left, source.at + left, piece);
+        for (done = 0; done < step; done += piece) {
+            piece = smaller(step - done, distance);
+            if (down) {
+                memcpy(target.at + (target.n - done - piece), source.at + (source.n - done - piece),
+                       piece);
+            } else {
+                memcpy(target.at + done, source.at + done, piece);
+            }
+        }
+        if (!down) {
+            to += step;
+            from += step;
         }
         n -= step;
     }
@@ -179,11 +164,9 @@ int nw_vm_pass(struct nw_vm *vm, uintptr_t to, uintptr_t from, size_t n)
         error = check(vm, from, n);
     }
     if (error == NW_OK && to != from) {
-        if (to - from < n) {
-            error = copy_down(vm, to, from, n, to - from);
-        } else {
-            error = copy_up(vm, to, from, n, from - to);
-        }
+        int down = to - from < n;
+
+        error = copy(vm, to, from, n, down ? to - from : from - to, down);
     }
     return error == NW_OK ? NW_OK : nw_vm_report(vm, error);
 }

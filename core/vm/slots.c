@@ -27,12 +27,6 @@ void nw_vm_slots_release(struct nw_vm *vm)
     }
 }
 
-/* Whether n bytes from address on leave its page. */
-static int straddles(const struct nw_vm *vm, uintptr_t address, size_t n)
-{
-    return (address & (vm->frame_bytes - 1U)) + n > vm->frame_bytes;
-}
-
 static void hold_plain(struct nw_vm *vm, struct nw_vm_slot *slot, uintptr_t address)
 {
     uintptr_t page = address & ~(uintptr_t)(vm->frame_bytes - 1U);
@@ -63,88 +57,82 @@ static int hold_page(struct nw_vm *vm, struct nw_vm_slot *slot, uintptr_t addres
     return NW_OK;
 }
 
-const uint8_t *nw_vm_load_miss(struct nw_vm *vm, struct nw_vm_slot *slot, uintptr_t address,
-                               size_t n)
+#define STRADDLE 1 /* nw_error numbers are 0 and below */
+
+/* What every miss begins with: NW_OK with the place in *at, STRADDLE when it takes two pages and not
+ * both are plain, or an error panic knows of. */
+static int refill(struct nw_vm *vm, struct nw_vm_slot *slot, uintptr_t address, size_t n, int write,
+                  uint8_t **at)
 {
     vm->stats.slot_misses++;
     if (n > NW_VM_ACCESS_MAX) {
         vm->error_at = address;
-        (void)nw_vm_report(vm, NW_ERR_RANGE); /* a miscompiled guard: nothing to answer it to */
-    } else if (straddles(vm, address, n)) {
-        vm->stats.straddles++;
-        if (nw_vm_is_plain(vm, address, n)) {
-            return (const uint8_t *)address;
-        }
-        if (nw_vm_pass(vm, (uintptr_t)vm->bounce, address, n) == NW_OK) {
-            return vm->bounce;
-        }
-    } else if (!nw_vm_is_virtual(vm, address)) {
-        hold_plain(vm, slot, address);
-        return (const uint8_t *)address;
-    } else if (hold_page(vm, slot, address) == NW_OK) {
-        return slot->base + (address - slot->read_tag);
+        return nw_vm_report(vm, NW_ERR_RANGE); /* a guard compiled wrongly */
     }
-    memset(vm->bounce, 0, sizeof vm->bounce);
-    return vm->bounce;
+    *at = (uint8_t *)address;
+    if ((address & (vm->frame_bytes - 1U)) + n > vm->frame_bytes) {
+        vm->stats.straddles++;
+        return nw_vm_is_plain(vm, address, n) ? NW_OK : STRADDLE;
+    }
+    if (!nw_vm_is_virtual(vm, address)) {
+        hold_plain(vm, slot, address);
+        return NW_OK;
+    }
+    if (!write || slot->frame == 0 || address - slot->read_tag >= vm->frame_bytes) {
+        int error = hold_page(vm, slot, address);
+
+        if (error != NW_OK) {
+            return error;
+        }
+    }
+    if (write) {
+        vm->frame[slot->frame - 1U].flags |= NW_VM_DIRTY | NW_VM_WRITER;
+        slot->write_tag = slot->read_tag;
+    }
+    *at = slot->base + (address - slot->read_tag);
+    return NW_OK;
 }
 
-/* Where a virtual byte may be stored; the slot holds its page for writing. NULL after panic. */
-static uint8_t *hold_for_write(struct nw_vm *vm, struct nw_vm_slot *slot, uintptr_t address)
+const uint8_t *nw_vm_load_miss(struct nw_vm *vm, struct nw_vm_slot *slot, uintptr_t address,
+                               size_t n)
 {
-    if (slot->frame == 0 || address - slot->read_tag >= vm->frame_bytes) {
-        if (hold_page(vm, slot, address) != NW_OK) {
-            return NULL;
-        }
+    uint8_t *at;
+    int error = refill(vm, slot, address, n, 0, &at);
+
+    if (error == NW_OK) {
+        return at;
     }
-    vm->frame[slot->frame - 1U].flags |= NW_VM_DIRTY | NW_VM_WRITER;
-    slot->write_tag = slot->read_tag;
-    return slot->base + (address - slot->read_tag);
+    if (error != STRADDLE || nw_vm_pass(vm, (uintptr_t)vm->bounce, address, n) != NW_OK) {
+        memset(vm->bounce, 0, sizeof vm->bounce);
+    }
+    return vm->bounce;
 }
 
 void nw_vm_store_miss(struct nw_vm *vm, struct nw_vm_slot *slot, uintptr_t address, size_t n,
                       const void *value)
 {
-    uint8_t *to = NULL;
+    uint8_t *at;
+    int error = refill(vm, slot, address, n, 1, &at);
 
-    vm->stats.slot_misses++;
-    if (n > NW_VM_ACCESS_MAX) {
-        vm->error_at = address;
-        (void)nw_vm_report(vm, NW_ERR_RANGE); /* a miscompiled guard: nothing to answer it to */
-    } else if (straddles(vm, address, n)) {
-        vm->stats.straddles++;
-        (void)nw_vm_pass(vm, address, (uintptr_t)value, n); /* has told panic */
-    } else if (!nw_vm_is_virtual(vm, address)) {
-        hold_plain(vm, slot, address);
-        to = (uint8_t *)address;
-    } else {
-        to = hold_for_write(vm, slot, address);
-    }
-    if (to != NULL) {
-        memcpy(to, value, n);
+    if (error == NW_OK) {
+        memcpy(at, value, n);
+    } else if (error == STRADDLE) {
+        (void)nw_vm_pass(vm, address, (uintptr_t)value, n); /* panic knows of any error */
     }
 }
 
 uint8_t *nw_vm_modify_miss(struct nw_vm *vm, struct nw_vm_slot *slot, uintptr_t address, size_t n)
 {
-    uint8_t *at = NULL;
+    uint8_t *at;
+    int error = refill(vm, slot, address, n, 1, &at);
 
-    vm->stats.slot_misses++;
-    if (n <= NW_VM_ACCESS_MAX && straddles(vm, address, n) && nw_vm_is_plain(vm, address, n)) {
-        vm->stats.straddles++;
-        return (uint8_t *)address;
+    if (error == NW_OK) {
+        return at;
     }
-    if (n > NW_VM_ACCESS_MAX || straddles(vm, address, n)) {
+    if (error == STRADDLE) {
         vm->error_at = address;
-        (void)nw_vm_report(vm, NW_ERR_ALIGN); /* answered by scratch memory below */
-    } else if (!nw_vm_is_virtual(vm, address)) {
-        hold_plain(vm, slot, address);
-        at = (uint8_t *)address;
-    } else {
-        at = hold_for_write(vm, slot, address);
+        (void)nw_vm_report(vm, NW_ERR_ALIGN); /* what follows goes to scratch memory */
     }
-    if (at == NULL) {
-        memset(vm->bounce, 0, sizeof vm->bounce);
-        at = vm->bounce;
-    }
-    return at;
+    memset(vm->bounce, 0, sizeof vm->bounce);
+    return vm->bounce;
 }

@@ -12,29 +12,36 @@
 
 #include <string.h>
 
-/* Read or write a whole unit. */
-static int transfer(struct nw_vm *vm, uint32_t unit, uint8_t *data, int write)
+/* Read, write or trim a whole unit; *count goes up by the sectors done. */
+static int transfer(struct nw_vm *vm, uint32_t unit, uint8_t *data,
+                    int (*verb)(struct nw_block_req *req), nw_count *count)
 {
     struct nw_block_req req;
     int error;
 
-    memset(&req, 0, sizeof req);
     req.block = vm->block;
     req.sector = unit * vm->unit_sectors;
     req.count = vm->unit_sectors;
     req.data = data;
-    if (write) {
-        error = nw_block_write(&req);
-        vm->stats.sectors_written += req.done;
-    } else {
-        error = nw_block_read(&req);
-        vm->stats.sectors_read += req.done;
+    req.done = 0;
+    req.budget_us = 0;
+    error = verb(&req);
+    *count += req.done;
+    if (error >= 0) {
+        return NW_OK;
     }
-    if (error < 0) {
-        vm->error_at = nw_vm_address_of(vm, unit << vm->unit_shift);
-        return error;
-    }
-    return NW_OK;
+    vm->error_at = nw_vm_address_of(vm, unit << vm->unit_shift);
+    return error;
+}
+
+static int read_unit(struct nw_vm *vm, uint32_t unit, uint8_t *to)
+{
+    return transfer(vm, unit, to, nw_block_read, &vm->stats.sectors_read);
+}
+
+static int write_unit(struct nw_vm *vm, uint32_t unit, uint8_t *from)
+{
+    return transfer(vm, unit, from, nw_block_write, &vm->stats.sectors_written);
 }
 
 /* Makes the sector buffer mirror a unit that was written before. */
@@ -43,7 +50,7 @@ static int mirror(struct nw_vm *vm, uint32_t unit)
     int error;
 
     vm->sector_unit = NW_VM_NO_UNIT;
-    error = transfer(vm, unit, vm->sector, 0);
+    error = read_unit(vm, unit, vm->sector);
     if (error == NW_OK) {
         vm->sector_unit = unit;
     }
@@ -62,7 +69,7 @@ int nw_vm_page_load(struct nw_vm *vm, uint32_t page, uint16_t frame)
         return NW_OK;
     }
     if (vm->unit_shift == 0) {
-        return transfer(vm, unit, to, 0);
+        return read_unit(vm, unit, to);
     }
     if (vm->sector_unit == unit) {
         vm->stats.buffer_hits++;
@@ -132,7 +139,7 @@ static int gather(struct nw_vm *vm, uint32_t unit)
                    vm->frame_bytes);
         }
     }
-    error = transfer(vm, unit, vm->sector, 1);
+    error = write_unit(vm, unit, vm->sector);
     if (error != NW_OK) {
         return error;
     }
@@ -157,7 +164,7 @@ int nw_vm_unit_store(struct nw_vm *vm, uint32_t page)
     } else {
         uint16_t frame = nw_vm_resident(vm, page);
 
-        error = transfer(vm, unit, nw_vm_memory_of(vm, frame), 1);
+        error = write_unit(vm, unit, nw_vm_memory_of(vm, frame));
         if (error == NW_OK) {
             saved(vm, frame);
         }
@@ -193,81 +200,46 @@ int nw_vm_flush(struct nw_vm *vm)
     return NW_OK;
 }
 
-/* Forgets what the device holds of units [unit, end): they read as zeros from now on. */
-static int trim(struct nw_vm *vm, uint32_t unit, uint32_t end)
+/* Forgets what the device holds of a unit none of whose pages is in RAM: zeros from now on. */
+static int trim_unit(struct nw_vm *vm, uint32_t unit)
 {
-    struct nw_block_req req;
+    uint32_t page = unit << vm->unit_shift;
+    uint32_t end = page + nw_vm_unit_pages(vm);
     int error;
 
-    memset(&req, 0, sizeof req);
-    req.block = vm->block;
-    req.sector = unit * vm->unit_sectors;
-    req.count = (end - unit) * vm->unit_sectors;
-    error = nw_block_trim(&req);
-    if (error < 0) {
-        vm->error_at = nw_vm_address_of(vm, unit << vm->unit_shift);
-        return error;
+    if (!nw_vm_unit_written(vm, unit)) {
+        return NW_OK;
     }
-    for (; unit < end; unit++) {
+    for (; page < end; page++) {
+        if (nw_vm_resident(vm, page) != NW_VM_NONE) {
+            return NW_OK; /* pinned: the unit is in use after all */
+        }
+    }
+    error = transfer(vm, unit, NULL, nw_block_trim, &vm->stats.sectors_trimmed);
+    if (error == NW_OK) {
         vm->written[unit >> 3] = (uint8_t)(vm->written[unit >> 3] & ~(1U << (unit & 7U)));
         if (vm->sector_unit == unit) {
             vm->sector_unit = NW_VM_NO_UNIT;
         }
     }
-    return NW_OK;
-}
-
-/* A unit whose pages are all discarded: written before and with no page left in RAM. */
-static int can_trim(const struct nw_vm *vm, uint32_t unit)
-{
-    uint32_t page = unit << vm->unit_shift;
-    uint32_t end = page + nw_vm_unit_pages(vm);
-
-    if (!nw_vm_unit_written(vm, unit)) {
-        return 0;
-    }
-    while (page < end && nw_vm_resident(vm, page) == NW_VM_NONE) {
-        page++;
-    }
-    return page == end;
-}
-
-static int trim_units(struct nw_vm *vm, uint32_t unit, uint32_t end)
-{
-    while (unit < end) {
-        uint32_t stop = unit;
-
-        while (stop < end && can_trim(vm, stop)) {
-            stop++;
-        }
-        if (stop > unit) {
-            int error = trim(vm, unit, stop);
-
-            if (error != NW_OK) {
-                return error;
-            }
-        }
-        unit = stop + 1U;
-    }
-    return NW_OK;
+    return error;
 }
 
 int nw_vm_discard(struct nw_vm *vm, uintptr_t address, size_t n)
 {
-    uint32_t mask = nw_vm_unit_pages(vm) - 1U;
     uintptr_t offset = address - vm->base;
     uint32_t page;
     uint32_t end;
-    uint32_t first;
-    int error;
+    uint32_t unit;
 
     if (offset > vm->bytes || n > vm->bytes - offset) {
         vm->error_at = address;
         return nw_vm_report(vm, NW_ERR_RANGE);
     }
+    page = (uint32_t)((offset + vm->frame_bytes - 1U) >> vm->frame_shift);
     end = (uint32_t)((offset + n) >> vm->frame_shift);
-    first = (uint32_t)((offset + vm->frame_bytes - 1U) >> vm->frame_shift);
-    for (page = first; page < end; page++) {
+    unit = (page + nw_vm_unit_pages(vm) - 1U) >> vm->unit_shift;
+    for (; page < end; page++) {
         uint16_t frame = nw_vm_resident(vm, page);
 
         if (frame != NW_VM_NONE && vm->frame[frame].pins == 0) {
@@ -275,9 +247,12 @@ int nw_vm_discard(struct nw_vm *vm, uintptr_t address, size_t n)
             vm->stats.discards++;
         }
     }
-    if (end <= first) {
-        return NW_OK;
+    for (; unit < end >> vm->unit_shift; unit++) {
+        int error = trim_unit(vm, unit);
+
+        if (error != NW_OK) {
+            return nw_vm_report(vm, error);
+        }
     }
-    error = trim_units(vm, (first + mask) >> vm->unit_shift, end >> vm->unit_shift);
-    return error == NW_OK ? NW_OK : nw_vm_report(vm, error);
+    return NW_OK;
 }

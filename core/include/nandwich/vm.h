@@ -88,6 +88,7 @@ struct nw_vm_stats {
     nw_count discards;    /* pages dropped by nw_vm_discard() */
     nw_count bulk_calls;  /* nw_vm_read .. nw_vm_find */
     nw_count bulk_bytes;  /* bytes these went over */
+    nw_count sectors_trimmed;
 };
 
 struct nw_vm;
