@@ -116,13 +116,15 @@ static int open_both(struct nw_vm *vm, uintptr_t to, uintptr_t from, size_t n, i
         return error;
     }
     hold(vm, source);
-    error = down ? open_run_down(vm, to, n, target) : open_run(vm, to, n, want_of(vm, to, n), target);
+    error = down ? open_run_down(vm, to, n, target)
+                 : open_run(vm, to, n, want_of(vm, to, n), target);
     let_go(vm, source);
     return error;
 }
 
 /* Copies n bytes between places `distance` apart (n or more: they do not overlap), from the first
- * on or, down, from the last back. No piece is longer than the distance, so none overlaps itself. */
+ * on or, down, from the last back. No piece is longer than the distance, so none overlaps itself.
+ * */
 static int copy(struct nw_vm *vm, uintptr_t to, uintptr_t from, size_t n, size_t distance, int down)
 {
     while (n > 0) {

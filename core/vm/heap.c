@@ -187,23 +187,13 @@ static int link_quick(struct nw_heap *heap, uint32_t offset, uint32_t size, uint
     return error;
 }
 
-/* Gives the pages around the freed [start, end) back, as far as they lie inside the free block
- * [from, to): what lies further off was given back before. */
-static int discard(struct nw_heap *heap, uint32_t from, uint32_t to, uint32_t start, uint32_t end)
+/* Gives back the whole pages inside a block that was freed. Pages with a header stay, also when
+ * merging makes it a dead one: by it a second free is found out. */
+static int discard(struct nw_heap *heap, uint32_t start, uint32_t end)
 {
-    uint32_t margin = heap->vm->frame_bytes;
+    uintptr_t from = heap->start + (uintptr_t)(start + BLOCK_MIN);
 
-    from += BLOCK_MIN;
-    if (start > margin && from < start - margin) {
-        from = start - margin;
-    }
-    if (to > end + margin + BLOCK_MIN) {
-        to = end + margin + BLOCK_MIN;
-    }
-    if (to < from + margin) {
-        return NW_OK;
-    }
-    return nw_vm_discard(heap->vm, heap->start + (uintptr_t)from, (size_t)(to - from));
+    return nw_vm_discard(heap->vm, from, (size_t)(end - 4U - start - BLOCK_MIN));
 }
 
 /* Makes [offset, offset + size) free, merging where that is due. Its head need not be valid. */
@@ -216,6 +206,12 @@ static int release(struct nw_heap *heap, uint32_t offset, uint32_t size, uint32_
 
     if (size <= NW_HEAP_QUICK_MAX && end != heap->top) {
         return link_quick(heap, offset, size, after_free);
+    }
+    if (size > NW_HEAP_QUICK_MAX) {
+        error = discard(heap, start, end);
+        if (error != NW_OK) {
+            return error;
+        }
     }
     /* A second free of this block must find it free, also when it is the middle of another then. */
     error = put_mark(heap, offset, size | QUICK, 0);
@@ -240,7 +236,7 @@ static int release(struct nw_heap *heap, uint32_t offset, uint32_t size, uint32_
     }
     if (end == heap->top) {
         heap->top = offset;
-        return discard(heap, offset, heap->bytes, start, end);
+        return NW_OK;
     }
     error = get_mark(heap, end, &mark);
     if (error == NW_OK && is_large_free(&mark)) {
@@ -249,10 +245,7 @@ static int release(struct nw_heap *heap, uint32_t offset, uint32_t size, uint32_
     } else if (error == NW_OK) {
         error = tell_after_free(heap, end, AFTER_FREE);
     }
-    if (error == NW_OK) {
-        error = link_large(heap, offset, size);
-    }
-    return error == NW_OK ? discard(heap, offset, offset + size - 4U, start, end) : error;
+    return error == NW_OK ? link_large(heap, offset, size) : error;
 }
 
 /* Hands out the first `need` bytes of a block of `size` that ends before a head marked
@@ -343,13 +336,10 @@ static int find_large(struct nw_heap *heap, uint32_t need, uint32_t *offset, str
 /* One free run found by the walk, up to `end`; the block at `end` is told by the walk itself. */
 static int close_run(struct nw_heap *heap, uint32_t run, uint32_t end)
 {
-    int error;
-
     if (end - run <= NW_HEAP_QUICK_MAX) {
         return link_quick(heap, run, end - run, 0);
     }
-    error = link_large(heap, run, end - run);
-    return error == NW_OK ? discard(heap, run, end - 4U, run, end) : error;
+    return link_large(heap, run, end - run);
 }
 
 /* Merges all free neighbours, small ones too, and sorts them anew. */
@@ -388,10 +378,7 @@ static int walk(struct nw_heap *heap)
         offset += size_of(&mark);
     }
     if (error == NW_OK && run != 0) {
-        uint32_t end = heap->top;
-
         heap->top = run;
-        error = discard(heap, run, heap->bytes, run, end);
     }
     heap->unmerged = 0;
     return error;

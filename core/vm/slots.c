@@ -59,17 +59,17 @@ static int hold_page(struct nw_vm *vm, struct nw_vm_slot *slot, uintptr_t addres
 
 #define STRADDLE 1 /* nw_error numbers are 0 and below */
 
-/* What every miss begins with: NW_OK with the place in *at, STRADDLE when it takes two pages and not
- * both are plain, or an error panic knows of. */
+/* What every miss begins with: NW_OK with the place in *at, STRADDLE when it takes two pages and
+ * not both are plain, or an error panic knows of. */
 static int refill(struct nw_vm *vm, struct nw_vm_slot *slot, uintptr_t address, size_t n, int write,
                   uint8_t **at)
 {
     vm->stats.slot_misses++;
+    *at = (uint8_t *)address;
     if (n > NW_VM_ACCESS_MAX) {
         vm->error_at = address;
         return nw_vm_report(vm, NW_ERR_RANGE); /* a guard compiled wrongly */
     }
-    *at = (uint8_t *)address;
     if ((address & (vm->frame_bytes - 1U)) + n > vm->frame_bytes) {
         vm->stats.straddles++;
         return nw_vm_is_plain(vm, address, n) ? NW_OK : STRADDLE;

@@ -207,7 +207,7 @@ static void run_seed(uint32_t seed, uint32_t steps)
 static void test_blocks_keep_their_content(void **state)
 {
     const char *replay = getenv("NW_SEED");
-    uint32_t seeds = getenv("NW_SOAK") != NULL ? 5000 : 150;
+    uint32_t seeds = getenv("NW_SOAK") != NULL ? 5000 : 60;
     uint32_t seed;
 
     (void)state;
@@ -266,6 +266,10 @@ static void test_full_heap_says_so_and_goes_on(void **state)
     assert_int_equal(nw_heap_alloc_zeroed(&test.heap, SIZE_MAX / 2, 3, &address), NW_ERR_FULL);
     assert_int_equal(nw_heap_alloc(&test.heap, 8, 24, &address), NW_ERR_ALIGN);
     release(first);
+    assert_int_equal(nw_heap_alloc(&test.heap, 300, 0, &address), NW_ERR_FULL);
+    assert_int_equal(test.heap.stats.walks, 1); // a block was free: perhaps with its neighbours ...
+    assert_int_equal(nw_heap_alloc(&test.heap, 300, 0, &address), NW_ERR_FULL);
+    assert_int_equal(test.heap.stats.walks, 1); // ... but it did not change since
     assert_true(alloc(100) == first);
     assert_sound();
     rig_stop(&test.rig);
@@ -289,6 +293,9 @@ static void test_misuse_is_told_and_changes_nothing(void **state)
     assert_int_equal(nw_heap_free(&test.heap, RIG_BASE + 16384), NW_ERR_RANGE);
     assert_int_equal(nw_heap_free(&test.heap, small + 1), NW_ERR_RANGE);
     assert_int_equal(nw_heap_free(&test.heap, small + NW_HEAP_ALIGN), NW_ERR_CORRUPT);
+    assert_int_equal(nw_vm_fill(&test.rig.vm, small, 0x21, 40), NW_OK); // a head, but not signed
+    assert_int_equal(nw_vm_fill(&test.rig.vm, small + 9, 0, 31), NW_OK);
+    assert_int_equal(nw_heap_free(&test.heap, small + NW_HEAP_ALIGN), NW_ERR_CORRUPT);
     assert_int_equal(nw_heap_size(&test.heap, large, &bytes), NW_OK);
     assert_true(bytes >= 2000 && bytes < 2000 + NW_HEAP_ALIGN + 8U);
     release(small);
@@ -302,6 +309,29 @@ static void test_misuse_is_told_and_changes_nothing(void **state)
     assert_int_equal(nw_heap_free(&test.heap, large), NW_ERR_NOT_FOUND);
     assert_int_equal(nw_heap_resize(&test.heap, &nothing, 50), NW_OK);
     assert_true(nothing != 0);
+    assert_sound();
+    rig_stop(&test.rig);
+}
+
+// A block merged into the one before leaves a dead header behind; it must not look alive, neither
+// in RAM nor when its page comes back from the device.
+static void test_second_free_is_found_after_merging(void **state)
+{
+    uintptr_t block[4];
+    unsigned i;
+
+    (void)state;
+    start(64, 4, 256, 32768);
+    for (i = 0; i < 4; i++) {
+        block[i] = alloc(3000);
+    }
+    assert_int_equal(nw_vm_flush(&test.rig.vm), NW_OK); // with all headers alive
+    release(block[2]);
+    release(block[0]);
+    release(block[1]); // all three are one
+    for (i = 0; i < 3; i++) {
+        assert_int_equal(nw_heap_free(&test.heap, block[i]), NW_ERR_NOT_FOUND);
+    }
     assert_sound();
     rig_stop(&test.rig);
 }
@@ -441,6 +471,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_open_refuses_what_is_no_range),
         cmocka_unit_test(test_misuse_is_told_and_changes_nothing),
+        cmocka_unit_test(test_second_free_is_found_after_merging),
         cmocka_unit_test(test_overrun_is_found),
         cmocka_unit_test(test_full_heap_says_so_and_goes_on),
         cmocka_unit_test(test_resize_grows_in_place_when_it_can),

@@ -374,6 +374,22 @@ static void test_discard_drops_writes_and_trims(void **state)
     rig_stop(&rig);
 }
 
+// What reads as zeros after a discard stays so when a neighbour is written and all leave RAM.
+static void test_discarded_sector_stays_zero(void **state)
+{
+    (void)state;
+    begin(8, 1, 256);
+    assert_int_equal(nw_vm_fill(&rig.vm, RIG_BASE, 1, 4 * FRAME), NW_OK);
+    assert_int_equal(nw_vm_flush(&rig.vm), NW_OK);
+    assert_int_equal(nw_vm_discard(&rig.vm, RIG_BASE, 4 * FRAME), NW_OK);
+    store(0, 0, 5);
+    assert_int_equal(nw_vm_flush(&rig.vm), NW_OK);
+    assert_int_equal(nw_vm_fill(&rig.vm, RIG_BASE + 12 * FRAME, 1, 32 * FRAME), NW_OK);
+    assert_int_equal(load(0, 0), 5);
+    assert_int_equal(load(0, 2 * FRAME), 0);
+    rig_stop(&rig);
+}
+
 static void test_failed_read_is_told_and_can_be_tried_again(void **state)
 {
     (void)state;
@@ -452,6 +468,7 @@ int main(void)
         cmocka_unit_test(test_whole_pages_are_overwritten_unread),
         cmocka_unit_test(test_bulk_ranges_stay_in_their_memory),
         cmocka_unit_test(test_discard_drops_writes_and_trims),
+        cmocka_unit_test(test_discarded_sector_stays_zero),
         cmocka_unit_test(test_failed_read_is_told_and_can_be_tried_again),
         cmocka_unit_test(test_failed_write_back_keeps_the_page),
         cmocka_unit_test(test_as_a_plain_paged_store),
