@@ -63,7 +63,7 @@ static void own_unit(const struct nw_ecc *ecc, uint8_t *spare, struct nw_ecc_uni
 static void data_unit(const struct nw_ecc *ecc, const struct span *span, uint16_t offset,
                       uint8_t *data, struct nw_ecc_unit *unit)
 {
-    uint16_t index = offset % ecc->part_bytes / ecc->unit_bytes;
+    uint16_t index = (uint16_t)(offset % ecc->part_bytes / ecc->unit_bytes);
 
     unit->data = data;
     unit->parity = part_spare(ecc, span, offset / ecc->part_bytes) + ecc->part_own +
