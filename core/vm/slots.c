@@ -4,11 +4,14 @@
 
 #include <string.h>
 
-/* A slot's hold on its page ends. */
+/* A slot's hold on its page ends. Its hits went unseen: for all we know it was used just now. */
 static void release(struct nw_vm *vm, struct nw_vm_slot *slot)
 {
     if (slot->frame != 0) {
-        nw_vm_frame_unpin(vm, (uint16_t)(slot->frame - 1U));
+        uint16_t frame = (uint16_t)(slot->frame - 1U);
+
+        nw_vm_policy_use(vm, frame);
+        nw_vm_frame_unpin(vm, frame);
         slot->frame = 0;
     }
 }

@@ -60,15 +60,17 @@ static unsigned index_of(int page)
     return i;
 }
 
-static void hold(unsigned slot, int page)
+// The slot takes a page; answers where the one it lets go lies, or `frames`.
+static unsigned hold(unsigned slot, int page)
 {
-    unsigned i = index_of(slot_page[slot]);
+    unsigned i = slot_page[slot] >= 0 ? index_of(slot_page[slot]) : frames;
 
     ring[index_of(page)].slots++;
-    if (slot_page[slot] >= 0) {
+    if (i < frames) {
         ring[i].slots--;
     }
     slot_page[slot] = page;
+    return i;
 }
 
 static void move_to_end(unsigned i)
@@ -99,7 +101,10 @@ static int lru_expects(unsigned slot, int page)
         ring[i].slots = 0;
     }
     move_to_end(i);
-    hold(slot, page);
+    i = hold(slot, page);
+    if (i < frames) {
+        move_to_end(i); // it was in use until now
+    }
     return faults;
 }
 
@@ -144,7 +149,7 @@ static int clock_expects(unsigned slot, int page, int store)
     }
     ring[i].referenced = 1;
     ring[i].dirty |= store;
-    hold(slot, page);
+    (void)hold(slot, page); // it is referenced anyhow
     return faults;
 }
 

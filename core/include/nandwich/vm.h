@@ -62,7 +62,7 @@ struct nw_vm_slot {
 
 enum nw_vm_policy {
     NW_VM_CLOCK = 0, /* second chance; a dirty candidate yields to a clean one close behind it */
-    NW_VM_LRU = 1    /* exact order of misses, refills and bulk accesses; 4 bytes a frame more */
+    NW_VM_LRU = 1    /* by last use: fault, bulk access, or end of a slot's hold; 4 B a frame */
 };
 
 enum nw_vm_scheme {
