@@ -69,7 +69,7 @@ def parse(text: str, kind: Kind, *, bare: bool = False) -> int:
     """
     match = _PATTERN.match(text)
     if match is None:
-        raise ValueError(f"'{text}' is not a {kind}; write it like {_EXAMPLE[kind]}")
+        raise ValueError(f"'{text}' is no quantity of {kind}; write it like {_EXAMPLE[kind]}")
     number, unit = match.group(1), match.group(2)
     units = _UNITS[kind]
     if not unit:

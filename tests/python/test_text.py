@@ -45,9 +45,9 @@ def test_quantities_are_exact(text: str, kind: quantities.Kind, value: int) -> N
         ("32KB", "size", "may mean 1000 or 1024"),
         ("0.5 ns", "time", "not a whole number of ns"),
         ("3 fortnights", "time", "unknown unit 'fortnights' of time; allowed: ns, us"),
-        ("-1 ms", "time", "is not a time"),
-        ("1e3 ms", "time", "is not a time"),
-        ("", "energy", "is not a energy"),
+        ("-1 ms", "time", "is no quantity of time"),
+        ("1e3 ms", "time", "is no quantity of time"),
+        ("", "energy", "is no quantity of energy"),
         ("5 ms", "size", "unknown unit 'ms' of size"),
     ],
 )

@@ -135,6 +135,13 @@ def test_dead_file_is_found(tree: Path, path: str) -> None:
     assert broken(tree) == [("dead-file", path)]
 
 
+def test_a_module_only_talked_about_is_dead(tree: Path) -> None:
+    """Goal: a module's name in a comment is no import."""
+    write(tree, "python/new.py", SPDX_SCRIPT + '"""New."""\n')
+    append(tree, "python/verb_x.py", "# see new\n")
+    assert broken(tree) == [("dead-file", "python/new.py")]
+
+
 def test_missing_licence_line_is_found(tree: Path) -> None:
     """Goal: a source file without its SPDX line is named."""
     write(tree, "python/used.py", '"""Used."""\n')

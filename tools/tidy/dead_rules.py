@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Dead files: a source in no target, a header nobody includes, a page linked from nowhere."""
 
+import ast
 import json
 import re
 from collections.abc import Iterator
@@ -30,6 +31,7 @@ def _compiled(root: Path) -> set[str]:
 
 def dead_sources(sources: list[Source], root: Path) -> Iterator[Finding]:
     """A C or C++ file must be compiled, included or named by another file; a module imported."""
+    imported = _imported(sources)
     compiled = _compiled(root)
     included = {
         PurePosixPath(name).name
@@ -44,9 +46,29 @@ def dead_sources(sources: list[Source], root: Path) -> Iterator[Finding]:
                 kind = "header included by nobody" if ".h" in source.name else "in no target"
                 yield Finding(source.path, 1, "dead-file", kind)
         elif source.is_python and not _is_discovered(source):
-            stem = source.name.removesuffix(".py")
-            if not _named(stem, source, sources):
+            parts = source.path.removesuffix(".py").split("/")
+            names = {".".join(parts[start:]) for start in range(len(parts))}
+            if not names & imported and not _named(source.name, source, sources):
                 yield Finding(source.path, 1, "dead-file", "module imported by nobody")
+
+
+def _imported(sources: list[Source]) -> set[str]:
+    """Dotted names of everything some Python file imports."""
+    found: set[str] = set()
+    for source in sources:
+        if not source.is_python:
+            continue
+        try:
+            nodes = list(ast.walk(ast.parse(source.text)))
+        except SyntaxError:
+            continue  # told by the rule on lengths
+        for node in nodes:
+            if isinstance(node, ast.Import):
+                found |= {alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                found.add(node.module)
+                found |= {f"{node.module}.{alias.name}" for alias in node.names}
+    return found
 
 
 def _is_discovered(source: Source) -> bool:
