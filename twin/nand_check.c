@@ -10,6 +10,11 @@ static const char *const verb_names[] = {
     "buffer_load", "buffer_read", "buffer_write", "buffer_program",
 };
 
+const char *nw_verb_name(uint8_t verb)
+{
+    return verb_names[verb <= NW_VERB_BUFFER_PROGRAM ? verb : NW_VERB_NONE];
+}
+
 int nw_nand_refuse(struct nw_nand *nand, const struct nw_chip_req *req, uint8_t verb, uint32_t page,
                    int error, const char *why)
 {
@@ -48,7 +53,7 @@ int nw_misuse_text(const struct nw_misuse *misuse, char *text, size_t bytes)
     } else {
         wrote = snprintf(text, bytes,
                          "operation %llu: %s of page %lu (block %lu), data %u+%u, spare %u+%u: %s",
-                         (unsigned long long)misuse->operation, verb_names[misuse->verb],
+                         (unsigned long long)misuse->operation, nw_verb_name(misuse->verb),
                          (unsigned long)misuse->page, (unsigned long)misuse->block, misuse->offset,
                          misuse->length, misuse->spare_offset, misuse->spare_length, misuse->why);
     }

@@ -3,7 +3,6 @@
 #include "nandwich-twin/parts.h"
 
 #include <ctype.h>
-#include <stdbool.h>
 
 #include "parts_internal.h"
 
@@ -11,7 +10,7 @@ static const struct nw_part_group *const groups[] = { &nw_parts_slc, &nw_parts_m
                                                       &nw_parts_serial, &nw_parts_other };
 #define GROUPS (sizeof groups / sizeof groups[0])
 
-static bool same_name(const char *a, const char *b)
+bool nw_same_name(const char *a, const char *b)
 {
     while (*a != '\0' && tolower((unsigned char)*a) == tolower((unsigned char)*b)) {
         a++;
@@ -46,7 +45,7 @@ int nw_parts_find(const char *name)
     uint32_t count = nw_parts_count();
 
     for (uint32_t i = 0; i < count; i++) {
-        if (same_name(nw_parts_at(i)->rows[0].value, name)) {
+        if (nw_same_name(nw_parts_at(i)->rows[0].value, name)) {
             return (int)i;
         }
     }

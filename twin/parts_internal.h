@@ -3,6 +3,8 @@
 #ifndef NANDWICH_TWIN_PARTS_INTERNAL_H
 #define NANDWICH_TWIN_PARTS_INTERNAL_H
 
+#include <stdbool.h>
+
 #include "nandwich-twin/parts.h"
 
 #define PART_ENTRY(rows) { rows, (uint32_t)(sizeof(rows) / sizeof((rows)[0])) }
@@ -12,6 +14,8 @@ struct nw_part_group {
     const struct nw_part_entry *entries;
     uint32_t count;
 };
+
+bool nw_same_name(const char *a, const char *b); /* in any letter case */
 
 /* One group a file. */
 extern const struct nw_part_group nw_parts_slc;

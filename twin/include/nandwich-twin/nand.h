@@ -97,6 +97,8 @@ enum nw_nand_verb {
     NW_VERB_BUFFER_PROGRAM
 };
 
+const char *nw_verb_name(uint8_t verb); /* "read", "program", ... */
+
 /* The first misuse; error is 0 when there was none. */
 struct nw_misuse {
     int error;

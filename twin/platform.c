@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The table of nodes and radios. */
+#include "nandwich-twin/platform.h"
+
+#include <string.h>
+
+#include "parts_internal.h"
+
+#define CLASS "datasheet class"
+#define CROSSBOW "Crossbow MPR/MIB User's Manual 7430-0021, table of current requirements"
+#define FATVM "Lin et al., IJDSN 2013"
+#define CAPSULE "Mathur et al., SenSys 2006"
+#define RGEDF "Dou and Kalogeraki, SEUS 2009"
+
+static const char *const kinds[] = { "node", "radio", NULL };
+
+#define ROOM(member) ((uint8_t)sizeof(((struct nw_platform *)0)->member))
+#define FIELD(key, member, kind, most, help)                                                       \
+    { key, help, (uint16_t)offsetof(struct nw_platform, member), ROOM(member), kind, 0, most, NULL }
+
+static const struct nw_field fields[] = {
+    FIELD("name", name, NW_FIELD_TEXT, 0, "name"),
+    FIELD("note", note, NW_FIELD_TEXT, 0, "what it is"),
+    { "kind", "node or radio", (uint16_t)offsetof(struct nw_platform, kind), 1, NW_FIELD_CHOICE, 0,
+      1, kinds },
+    FIELD("supply", supply_mv, NW_FIELD_MV, 50000, "supply voltage"),
+    FIELD("sleep", sleep_na, NW_FIELD_NA, UINT32_MAX, "current asleep"),
+    FIELD("clock", clock_hz, NW_FIELD_HZ, UINT32_MAX, "processor clock"),
+    FIELD("ram", ram_bytes, NW_FIELD_BYTES, UINT32_MAX, "RAM"),
+    FIELD("active", active_na, NW_FIELD_NA, UINT32_MAX, "current awake, radio and storage apart"),
+    FIELD("bit_rate", bit_rate, NW_FIELD_BPS, UINT32_MAX, "bits a second on the air"),
+    FIELD("send", send_na, NW_FIELD_NA, UINT32_MAX, "current sending"),
+    FIELD("receive", receive_na, NW_FIELD_NA, UINT32_MAX, "current receiving"),
+    FIELD("send.byte_energy", send_byte_pj, NW_FIELD_PJ, UINT64_MAX, "energy of a byte sent"),
+    FIELD("receive.byte_energy", receive_byte_pj, NW_FIELD_PJ, UINT64_MAX,
+          "energy of a byte received"),
+    FIELD("packet", packet_bytes, NW_FIELD_BYTES, UINT32_MAX, "size of a packet that was measured"),
+    FIELD("packet.energy", packet_pj, NW_FIELD_PJ, UINT64_MAX, "its energy"),
+    FIELD("packet.time", packet_ns, NW_FIELD_NS, UINT64_MAX, "its time"),
+};
+
+static const struct nw_part_row mica2[] = {
+    { "name", "MICA2", "Crossbow part name" },
+    { "note", "ATmega128L mote at 7.3728 MHz", CAPSULE },
+    { "kind", "node", CAPSULE },
+    { "supply", "3 V", CROSSBOW ": two AA cells" },
+    { "sleep", "10 uA", CROSSBOW },
+    { "clock", "7.3728 MHz", CROSSBOW },
+    { "ram", "4 KiB", CAPSULE },
+    { "active", "12 mA", CROSSBOW ": full operation" },
+};
+
+static const struct nw_part_row cc1010[] = {
+    { "name", "CC1010", "Chipcon part number" },
+    { "note", "8051 core with a radio on the chip, at 14.7456 MHz", RGEDF },
+    { "kind", "node", RGEDF },
+    { "supply", "3.3 V", CLASS },
+    { "sleep", "0.2 uA", CLASS ": power-down" },
+    { "clock", "14.7456 MHz", CLASS },
+    { "ram", "2176 B", "128 B internal and 2 KB external, of which " RGEDF " counts 2024 B" },
+    { "active", "14.8 mA", CLASS ": active mode, radio off" },
+};
+
+static const struct nw_part_row stm32[] = {
+    { "name", "STM32F103ZE", "ST part number" },
+    { "note", "Cortex-M3 node at 72 MHz, as in " FATVM, FATVM },
+    { "kind", "node", FATVM },
+    { "supply", "3.3 V", CLASS },
+    { "sleep", "20 uA", FATVM },
+    { "clock", "72 MHz", FATVM },
+    { "ram", "64 KiB", FATVM },
+    { "active", "36 mA", CLASS ": run mode from flash at 72 MHz, peripherals off" },
+};
+
+static const struct nw_part_row imote2[] = {
+    { "name", "IMOTE2", "Intel Mote 2" },
+    { "note", "PXA271 node at 104 MHz with 32 MB of SDRAM", FATVM },
+    { "kind", "node", FATVM },
+    { "supply", "4.5 V", CLASS ": three AAA cells" },
+    { "sleep", "387 uA", FATVM },
+    { "clock", "104 MHz", FATVM },
+    { "ram", "32 MiB", CLASS ": SDRAM, beside 256 KiB of SRAM" },
+    { "active", "53 mA", CLASS ": 66 mA at 104 MHz with the radio on, less 13 mA for it" },
+};
+
+static const struct nw_part_row cc1000[] = {
+    { "name", "CC1000", "Chipcon part number" },
+    { "note", "Radio of the Mica2", CAPSULE },
+    { "kind", "radio", CAPSULE },
+    { "supply", "3 V", CROSSBOW ": two AA cells" },
+    { "sleep", "1 uA", CROSSBOW },
+    { "bit_rate", "38.4 kbit/s", CLASS },
+    { "send", "10 mA", CROSSBOW ": 1 mW" },
+    { "receive", "7 mA", CROSSBOW },
+    { "send.byte_energy", "11.3 uJ", FATVM ": at 40 kbit/s" },
+    { "receive.byte_energy", "13.1 uJ", FATVM ": at 40 kbit/s" },
+    { "packet", "64 B", CAPSULE ": at 1 % duty cycle" },
+    { "packet.energy", "40 mJ", CAPSULE ": at 1 % duty cycle" },
+    { "packet.time", "1.1 s", CAPSULE ": at 1 % duty cycle" },
+};
+
+static const struct nw_part_row cc2420[] = {
+    { "name", "CC2420", "Chipcon part number" },
+    { "note", "IEEE 802.15.4 radio of the MicaZ", CROSSBOW },
+    { "kind", "radio", CROSSBOW },
+    { "supply", "3 V", CROSSBOW ": two AA cells" },
+    { "sleep", "1 uA", CROSSBOW },
+    { "bit_rate", "250 kbit/s", FATVM },
+    { "send", "17 mA", CROSSBOW ": 1 mW" },
+    { "receive", "19.7 mA", CROSSBOW },
+    { "send.byte_energy", "1.8 uJ", FATVM ": at 250 kbit/s" },
+    { "receive.byte_energy", "2.1 uJ", FATVM ": at 250 kbit/s" },
+};
+
+static const struct nw_part_entry entries[] = {
+    PART_ENTRY(mica2),  PART_ENTRY(cc1010), PART_ENTRY(stm32),
+    PART_ENTRY(imote2), PART_ENTRY(cc1000), PART_ENTRY(cc2420),
+};
+
+const struct nw_field *nw_platform_fields(size_t *count)
+{
+    *count = sizeof fields / sizeof fields[0];
+    return fields;
+}
+
+uint32_t nw_platforms_count(void)
+{
+    return sizeof entries / sizeof entries[0];
+}
+
+const struct nw_part_entry *nw_platforms_at(uint32_t index)
+{
+    return &entries[index];
+}
+
+int nw_platforms_find(const char *name)
+{
+    for (uint32_t i = 0; i < nw_platforms_count(); i++) {
+        if (nw_same_name(entries[i].rows[0].value, name)) {
+            return (int)i;
+        }
+    }
+    return NW_ERR_NOT_FOUND;
+}
+
+int nw_platforms_get(const char *name, struct nw_platform *platform)
+{
+    int index = nw_platforms_find(name);
+
+    if (index < 0) {
+        return index;
+    }
+    memset(platform, 0, sizeof *platform);
+    for (uint32_t i = 0; i < entries[index].count; i++) {
+        const struct nw_part_row *row = &entries[index].rows[i];
+        const struct nw_field *field =
+            nw_field_find(fields, sizeof fields / sizeof fields[0], row->key);
+
+        if (field == NULL || nw_field_set(field, platform, row->value) < 0) {
+            return NW_ERR_CONFIG;
+        }
+    }
+    return NW_OK;
+}
+
+/* mV x nA = pW; pW x s = pJ. Taken apart so that nothing overflows and one rounding is left. */
+uint64_t nw_platform_pj(const struct nw_platform *platform, uint64_t current_na, uint64_t ns)
+{
+    uint64_t pw = platform->supply_mv * current_na;
+    uint64_t seconds = ns / 1000000000U;
+    uint64_t rest = ns % 1000000000U;
+
+    return pw * seconds + pw / 1000000000U * rest + pw % 1000000000U * rest / 1000000000U;
+}
