@@ -7,7 +7,7 @@
 
 #include "filter_internal.h"
 
-/* The number a fault's range is about: page, target page, or block; a buffer's move has its page. */
+/* What a fault's range is about: a page, a target page or a block; buffers by their page. */
 static uint32_t place_of(const struct nw_chip_req *req, uint8_t verb)
 {
     switch (verb) {

@@ -48,7 +48,10 @@ static void charge(struct nw_sdcard *card, const struct nw_cost *cost, uint32_t 
     uint64_t pj = nw_cost_pj(cost, bytes);
 
     card->meter->time_ns += ns;
-    card->meter->energy_pj += usual_ns == 0 ? pj : pj / usual_ns * ns + pj % usual_ns * ns / usual_ns;
+    if (usual_ns > 0) {
+        pj = pj / usual_ns * ns + pj % usual_ns * ns / usual_ns;
+    }
+    card->meter->energy_pj += pj;
 }
 
 static void charge_write(struct nw_sdcard *card, uint32_t at)
@@ -74,7 +77,7 @@ static void charge_read(struct nw_sdcard *card)
     card->operations++;
 }
 
-/* How many blocks of this request may be done, fewer than asked when the cut strikes; or an error. */
+/* How many blocks may be done, fewer than asked when the cut strikes now; or an error. */
 static int begin(struct nw_sdcard *card, const struct nw_block_req *req, uint32_t *count)
 {
     *count = req->count;

@@ -36,7 +36,7 @@ struct nw_faults {
     struct nw_random random;
 };
 
-/* Stacks the filter on `below`. The faults stay the caller's and may be changed between requests. */
+/* Stacks the filter on `below`. The faults stay the caller's, to change between requests. */
 void nw_faults_open(struct nw_faults *filter, struct nw_chip *below, struct nw_fault *faults,
                     uint32_t count, uint32_t seed);
 
