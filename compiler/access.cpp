@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "access.h"
+
+#include "diagnose.h"
+#include "options.h"
+#include "runtime.h"
+
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/PostOrderIterator.h"
+#include "llvm/Analysis/ScalarEvolutionExpressions.h"
+#include "llvm/IR/IntrinsicInst.h"
+
+using namespace llvm;
+
+namespace nandwich {
+
+bool clobbersSlots(const Instruction &I)
+{
+    const auto *Call = dyn_cast<CallBase>(&I);
+
+    if (Call == nullptr || isa<IntrinsicInst>(Call) || Call->isInlineAsm()) {
+        return false;
+    }
+    const Function *Callee = Call->getCalledFunction();
+    return Callee == nullptr || !Runtime::keepsSlots(*Callee);
+}
+
+// The address's own constant part; what is left names the slot. p, p + 1 and p->field agree, and a
+// pointer that walks through a loop keeps its key however it is written.
+static const SCEV *withoutConstant(const SCEV *S, ScalarEvolution &SE, int64_t &Offset)
+{
+    if (const auto *Add = dyn_cast<SCEVAddExpr>(S)) {
+        const auto *Constant = dyn_cast<SCEVConstant>(Add->getOperand(0));
+
+        if (Constant == nullptr) {
+            return S;
+        }
+        Offset = Constant->getAPInt().getSExtValue();
+        SmallVector<const SCEV *, 4> Rest(drop_begin(Add->operands()));
+        return SE.getAddExpr(Rest);
+    }
+    const auto *Walk = dyn_cast<SCEVAddRecExpr>(S);
+    if (Walk == nullptr || !Walk->isAffine()) {
+        return S;
+    }
+    // As deep as the loops are nested: a walking row inside a walking picture.
+    const SCEV *Start = withoutConstant(Walk->getStart(), SE, Offset);
+    return SE.getAddRecExpr(Start, Walk->getStepRecurrence(SE), Walk->getLoop(),
+                            SCEV::FlagAnyWrap);
+}
+
+namespace {
+
+class Collector {
+public:
+    Collector(Function &Code, const PlainMemory &PlainIn, ScalarEvolution &Evolution,
+              LoopInfo &Loops, unsigned &Next)
+        : F(Code), Plain(PlainIn), SE(Evolution), LI(Loops), NextSlot(Next)
+    {
+    }
+
+    AccessList run();
+
+private:
+    void visit(Instruction &I, Loop *Resident, bool InLoop);
+    void merge(unsigned Index);
+    Loop *residentLoop(BasicBlock *Block);
+    bool loopKeepsSlots(Loop *L);
+    unsigned slotOf(const SCEV *Key);
+
+    Function &F;
+    const PlainMemory &Plain;
+    ScalarEvolution &SE;
+    LoopInfo &LI;
+    unsigned &NextSlot;
+    AccessList List;
+    DenseMap<const SCEV *, unsigned> SlotByKey;
+    DenseMap<const Loop *, bool> Keeps;
+    // Groups still open at this point of the block: by slot, its key and number.
+    struct Open {
+        const SCEV *Key;
+        int Group;
+    };
+    DenseMap<unsigned, Open> OpenBySlot;
+};
+
+unsigned Collector::slotOf(const SCEV *Key)
+{
+    auto [At, New] = SlotByKey.try_emplace(Key, 0);
+
+    if (New) {
+        At->second = NextSlot;
+        NextSlot = (NextSlot + 1) % options().Slots;
+    }
+    return At->second;
+}
+
+bool Collector::loopKeepsSlots(Loop *L)
+{
+    auto [At, New] = Keeps.try_emplace(L, true);
+
+    if (New) {
+        bool Kept = L->getLoopPreheader() != nullptr;
+        for (BasicBlock *Block : L->blocks()) {
+            Kept = Kept && none_of(*Block, clobbersSlots);
+        }
+        Keeps[L] = Kept;
+        return Kept;
+    }
+    return At->second;
+}
+
+Loop *Collector::residentLoop(BasicBlock *Block)
+{
+    Loop *Found = nullptr;
+
+    for (Loop *L = LI.getLoopFor(Block); L != nullptr && loopKeepsSlots(L);
+         L = L->getParentLoop()) {
+        Found = L;
+    }
+    return Found;
+}
+
+struct Shape {
+    unsigned PointerOperand;
+    Type *Ty;
+    AccessKind Kind;
+    bool Alone;
+};
+
+// False: no access.
+bool shapeOf(Instruction &I, Shape &S)
+{
+    if (auto *Load = dyn_cast<LoadInst>(&I)) {
+        S = {0, Load->getType(), Load->isAtomic() ? AccessKind::Modify : AccessKind::Load,
+             !Load->isSimple()};
+    } else if (auto *Store = dyn_cast<StoreInst>(&I)) {
+        S = {1, Store->getValueOperand()->getType(),
+             Store->isAtomic() ? AccessKind::Modify : AccessKind::Store, !Store->isSimple()};
+    } else if (auto *Rmw = dyn_cast<AtomicRMWInst>(&I)) {
+        S = {0, Rmw->getType(), AccessKind::Modify, true};
+    } else if (auto *Exchange = dyn_cast<AtomicCmpXchgInst>(&I)) {
+        S = {0, Exchange->getCompareOperand()->getType(), AccessKind::Modify, true};
+    } else {
+        return false;
+    }
+    return true;
+}
+
+void Collector::visit(Instruction &I, Loop *Resident, bool InLoop)
+{
+    Shape S;
+
+    if (!shapeOf(I, S) || Plain.isPlain(I.getOperand(S.PointerOperand))) {
+        return;
+    }
+    TypeSize Size = F.getDataLayout().getTypeStoreSize(S.Ty);
+    if (Size.isScalable()) {
+        refuse(I, "scalable vectors have no fixed size to guard");
+        return;
+    }
+    Access A = {&I, S.PointerOperand, S.Ty, uint32_t(Size.getFixedValue()), S.Kind, S.Alone,
+                nullptr, 0, 0, Resident, InLoop, -1};
+    A.Key = withoutConstant(SE.getSCEV(A.pointer()), SE, A.Offset);
+    A.Slot = slotOf(A.Key);
+    List.All.push_back(A);
+    merge(unsigned(List.All.size() - 1));
+}
+
+// Joins the access to the open group on its slot, or opens a new one.
+void Collector::merge(unsigned Index)
+{
+    Access &A = List.All[Index];
+    int64_t Limit = std::min(options().MergeBytes, options().FrameBytes / 4);
+    int64_t Low = A.Offset, High = A.Offset + A.Bytes;
+
+    if (A.Alone || High - Low > Limit) {
+        OpenBySlot.erase(A.Slot);
+        return;
+    }
+    auto At = OpenBySlot.find(A.Slot);
+    if (At != OpenBySlot.end() && At->second.Key == A.Key) {
+        Group &G = List.Groups[unsigned(At->second.Group)];
+        int64_t NewLow = std::min(G.Low, Low), NewHigh = std::max(G.High, High);
+
+        if (NewHigh - NewLow <= Limit) {
+            G = {NewLow, NewHigh, G.Write || A.Kind == AccessKind::Store, G.Members + 1};
+            A.GroupIndex = At->second.Group;
+            return;
+        }
+    }
+    A.GroupIndex = int(List.Groups.size());
+    List.Groups.push_back({Low, High, A.Kind == AccessKind::Store, 1});
+    OpenBySlot[A.Slot] = {A.Key, A.GroupIndex};
+}
+
+AccessList Collector::run()
+{
+    ReversePostOrderTraversal<Function *> Order(&F);
+
+    for (BasicBlock *Block : Order) {
+        Loop *Resident = residentLoop(Block);
+        bool InLoop = LI.getLoopFor(Block) != nullptr;
+
+        OpenBySlot.clear();
+        for (Instruction &I : *Block) {
+            if (clobbersSlots(I)) {
+                OpenBySlot.clear();
+            } else {
+                visit(I, Resident, InLoop);
+            }
+        }
+    }
+    for (Access &A : List.All) {
+        if (A.GroupIndex >= 0 && List.Groups[unsigned(A.GroupIndex)].Members == 1) {
+            A.GroupIndex = -1;
+        }
+    }
+    return std::move(List);
+}
+
+} // namespace
+
+AccessList collectAccesses(Function &F, const PlainMemory &Plain, ScalarEvolution &SE, LoopInfo &LI,
+                           unsigned &NextSlot)
+{
+    return Collector(F, Plain, SE, LI, NextSlot).run();
+}
+
+} // namespace nandwich

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// The accesses of a function that need a guard, and how they are dealt over slots and merged.
+#ifndef NANDWICH_COMPILER_ACCESS_H
+#define NANDWICH_COMPILER_ACCESS_H
+
+#include "plain.h"
+
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/ScalarEvolution.h"
+#include "llvm/IR/Function.h"
+#include "llvm/IR/Instructions.h"
+
+#include <vector>
+
+namespace nandwich {
+
+enum class AccessKind {
+    Load,
+    Store,
+    Modify // atomics: the pointer must stay good for reading and writing
+};
+
+// Neighbours in one block whose addresses differ by constants: one guard checks the whole span.
+struct Group {
+    int64_t Low;  // first byte, relative to the slot key
+    int64_t High; // behind the last byte
+    bool Write;   // some member stores: the guard asks for writing
+    unsigned Members;
+};
+
+struct Access {
+    llvm::Instruction *I;
+    unsigned PointerOperand;
+    llvm::Type *Ty;
+    uint32_t Bytes;
+    AccessKind Kind;
+    bool Alone;             // volatile or atomic: never merged
+    const llvm::SCEV *Key;  // the address without its constant part
+    int64_t Offset;         // the constant part
+    unsigned Slot;
+    llvm::Loop *Resident;   // outermost loop around it without calls: its slots stay in registers
+    bool InLoop;
+    int GroupIndex;         // -1: a guard of its own
+
+    llvm::Value *pointer() const { return I->getOperand(PointerOperand); }
+};
+
+struct AccessList {
+    std::vector<Access> All; // in program order within each block
+    std::vector<Group> Groups;
+};
+
+// A call after which nothing is known of the slots.
+bool clobbersSlots(const llvm::Instruction &I);
+
+// Finds, keys, deals and merges. NextSlot runs on from function to function, so that a caller and its
+// callees tend to use different slots.
+AccessList collectAccesses(llvm::Function &F, const PlainMemory &Plain, llvm::ScalarEvolution &SE,
+                           llvm::LoopInfo &LI, unsigned &NextSlot);
+
+} // namespace nandwich
+
+#endif

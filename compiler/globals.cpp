@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Globals: mutable ones live in virtual memory under the address the linker gives them, so pointers
+// to them in initialisers are ordinary relocations. Constants and string literals stay native, as do
+// thread-locals, NW_RAM objects and objects the program itself put into a section.
+#include "globals.h"
+
+#include "diagnose.h"
+#include "names.h"
+#include "options.h"
+
+#include "llvm/IR/Constants.h"
+#include "llvm/IR/GlobalIFunc.h"
+#include "llvm/Transforms/Utils/ModuleUtils.h"
+
+using namespace llvm;
+
+namespace nandwich {
+
+static bool belongsInVirtualMemory(const GlobalVariable &Global, const Annotations &Notes)
+{
+    if (Global.isDeclaration() || Global.isConstant() || Global.isThreadLocal()) {
+        return false;
+    }
+    if (Global.hasSection() || Global.getName().starts_with("llvm.") ||
+        Global.hasAvailableExternallyLinkage()) {
+        return false;
+    }
+    return !Notes.Ram.contains(&Global);
+}
+
+static void place(GlobalVariable &Global)
+{
+    if (Global.hasCommonLinkage()) {
+        refuse(*Global.getParent(),
+               "'" + Global.getName() + "' is a common symbol, which has no place of its own; "
+                                        "compile without -fcommon");
+        return;
+    }
+    Global.setSection(Global.getInitializer()->isNullValue() ? BssSection : DataSection);
+}
+
+static GlobalVariable *note(Module &M, Constant *Value, GlobalValue::LinkageTypes Linkage,
+                            StringRef Name)
+{
+    auto *Note = new GlobalVariable(M, Value->getType(), true, Linkage, Value, Name);
+
+    Note->setAlignment(Align(2));
+    return Note;
+}
+
+// What the object was built for: constants for the run time, and an entry in a section that gathers
+// all objects' choices, so that start-up refuses a mixture.
+static void noteConfig(Module &M)
+{
+    auto *Ty = Type::getInt16Ty(M.getContext());
+    const Options &O = options();
+    Constant *Words[] = {ConstantInt::get(Ty, O.FrameBytes), ConstantInt::get(Ty, O.Slots)};
+    Constant *Both = ConstantArray::get(ArrayType::get(Ty, 2), Words);
+    GlobalVariable *Entry = note(M, Both, GlobalValue::PrivateLinkage, "nw_config_entry");
+
+    Entry->setSection(ConfigSection);
+    appendToUsed(M, {Entry, note(M, Words[0], GlobalValue::WeakAnyLinkage, "nw_guest_frame_bytes"),
+                     note(M, Words[1], GlobalValue::WeakAnyLinkage, "nw_guest_slots")});
+}
+
+void placeGlobals(Module &M, const Annotations &Notes)
+{
+    for (GlobalVariable &Global : M.globals()) {
+        if (belongsInVirtualMemory(Global, Notes)) {
+            place(Global);
+        }
+    }
+    for (GlobalIFunc &IFunc : M.ifuncs()) {
+        refuse(M, "'" + IFunc.getName() + "' is an ifunc: its resolver would run before virtual "
+                                          "memory exists; choose the function at run time");
+    }
+    noteConfig(M);
+}
+
+} // namespace nandwich

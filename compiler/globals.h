@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef NANDWICH_COMPILER_GLOBALS_H
+#define NANDWICH_COMPILER_GLOBALS_H
+
+#include "annotations.h"
+
+#include "llvm/IR/Module.h"
+
+namespace nandwich {
+
+// Moves every mutable global and static into the sections the linker places at virtual addresses,
+// and records what the object was built for.
+void placeGlobals(llvm::Module &M, const Annotations &Notes);
+
+} // namespace nandwich
+
+#endif

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "diagnose.h"
+#include "guards.h"
+#include "options.h"
+#include "passes.h"
+#include "plain.h"
+
+#include "llvm/Analysis/GlobalsModRef.h"
+
+using namespace llvm;
+
+namespace nandwich {
+
+PreservedAnalyses GuardPass::run(Module &M, ModuleAnalysisManager &AM)
+{
+    auto &FAM = AM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
+    PlainMemory Plain(M);
+    Runtime Guest(M);
+    unsigned NextSlot = 0;
+
+    if (!optionsError().empty()) {
+        return PreservedAnalyses::all(); // PreparePass has said so
+    }
+    for (Function &F : M) {
+        if (F.isDeclaration() || F.hasFnAttribute("nw-plain")) {
+            continue;
+        }
+        auto &SE = FAM.getResult<ScalarEvolutionAnalysis>(F);
+        auto &LI = FAM.getResult<LoopAnalysis>(F);
+        AccessList List = collectAccesses(F, Plain, SE, LI, NextSlot);
+
+        if (options().Count) {
+            countAccesses(F, Guest, List);
+        }
+        GuardEmitter(F, Guest, List).run();
+    }
+    // What GlobalsAA knew of functions and globals is of the time before the guards, and it would
+    // not go by itself.
+    PreservedAnalyses Kept = PreservedAnalyses::none();
+    Kept.abandon<GlobalsAA>();
+    return Kept;
+}
+
+} // namespace nandwich

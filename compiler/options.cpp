@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "options.h"
+
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace llvm;
+
+namespace nandwich {
+
+static cl::opt<unsigned> FrameBytes("nw-frame", cl::init(512),
+                                    cl::desc("Nandwich: bytes a page frame (16..32768)"));
+static cl::opt<unsigned> Slots("nw-slots", cl::init(16),
+                               cl::desc("Nandwich: last-cache-buffer slots (1..64)"));
+static cl::opt<unsigned> MergeBytes("nw-merge", cl::init(64),
+                                    cl::desc("Nandwich: span checked by one guard (0: off)"));
+static cl::opt<bool> Count("nw-count", cl::init(true),
+                           cl::desc("Nandwich: count guarded accesses"));
+static cl::opt<GuardMode>
+    Mode("nw-guards", cl::init(GuardMode::Inline), cl::desc("Nandwich: where guards stand"),
+         cl::values(clEnumValN(GuardMode::Inline, "inline", "in place: fastest"),
+                    clEnumValN(GuardMode::Outline, "outline", "a call: smallest"),
+                    clEnumValN(GuardMode::Hybrid, "hybrid", "in place in loops, else a call")));
+static cl::list<std::string> Plain("nw-plain", cl::CommaSeparated,
+                                   cl::desc("Nandwich: functions that touch no virtual memory"));
+
+const Options &options()
+{
+    static Options Current;
+
+    Current = {FrameBytes, Slots, MergeBytes, Mode, Count};
+    return Current;
+}
+
+const std::vector<std::string> &plainFunctionOptions()
+{
+    return Plain;
+}
+
+std::string optionsError()
+{
+    if (FrameBytes < 16 || FrameBytes > 32768 || !isPowerOf2_32(FrameBytes)) {
+        return "-nw-frame=" + std::to_string(FrameBytes) +
+               ": a frame is a power of two from 16 to 32768 bytes";
+    }
+    if (Slots < 1 || Slots > 64) {
+        return "-nw-slots=" + std::to_string(Slots) + ": from 1 to 64 slots are allowed";
+    }
+    return "";
+}
+
+} // namespace nandwich

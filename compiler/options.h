@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the pass can be told, by -mllvm -nw-... (after -fplugin=) or on opt's command line.
+#ifndef NANDWICH_COMPILER_OPTIONS_H
+#define NANDWICH_COMPILER_OPTIONS_H
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace nandwich {
+
+enum class GuardMode {
+    Inline,  // the check in place; out of line in functions built for size (as Hybrid)
+    Outline, // a call an access
+    Hybrid   // in place inside loops, a call elsewhere
+};
+
+struct Options {
+    uint32_t FrameBytes; // power of two, 16..32768: the same in every object of a program
+    uint32_t Slots;      // 1..64, the same in every object of a program
+    uint32_t MergeBytes; // neighbours checked together span at most this; 0: every access alone
+    GuardMode Mode;
+    bool Count; // add up the guarded accesses in nw_guest_accesses
+};
+
+const Options &options();
+
+// Names given by -nw-plain=: functions that never touch virtual memory.
+const std::vector<std::string> &plainFunctionOptions();
+
+// Empty, or what is wrong with the options.
+std::string optionsError();
+
+} // namespace nandwich
+
+#endif

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// The passes in the order they run: prepare, (page windows come here), guard.
+#ifndef NANDWICH_COMPILER_PASSES_H
+#define NANDWICH_COMPILER_PASSES_H
+
+#include "llvm/IR/PassManager.h"
+
+namespace nandwich {
+
+// Places globals in virtual memory, gives library calls to their wrappers, lowers what cannot be
+// guarded as an access, checks what escapes, and takes back attributes that no longer hold.
+struct PreparePass : llvm::PassInfoMixin<PreparePass> {
+    llvm::PreservedAnalyses run(llvm::Module &M, llvm::ModuleAnalysisManager &AM);
+    static bool isRequired() { return true; }
+};
+
+// Puts a guard before every access that may touch virtual memory.
+struct GuardPass : llvm::PassInfoMixin<GuardPass> {
+    llvm::PreservedAnalyses run(llvm::Module &M, llvm::ModuleAnalysisManager &AM);
+    static bool isRequired() { return true; }
+};
+
+} // namespace nandwich
+
+#endif

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Nandwich's LLVM 19 plugin: virtual memory for C programs. `nandwich cc` loads it with
+//   clang-19 -fplugin=nandwich-pass.so -fpass-plugin=nandwich-pass.so -mllvm -nw-frame=512 ...
+// and a test runs one half alone with
+//   opt-19 -load-pass-plugin=nandwich-pass.so -passes=nw-prepare|nw-guard|nw -nw-frame=512 ...
+#include "passes.h"
+
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Passes/PassPlugin.h"
+#include "llvm/Transforms/InstCombine/InstCombine.h"
+#include "llvm/Transforms/Scalar/EarlyCSE.h"
+#include "llvm/Transforms/Scalar/SimplifyCFG.h"
+#include "llvm/Transforms/Utils/LoopSimplify.h"
+
+using namespace llvm;
+
+namespace nandwich {
+
+// After inlining, SROA, LICM, GVN and idiom recognition, before the vectoriser and the unroller.
+static void addPasses(ModulePassManager &MPM, OptimizationLevel Level)
+{
+    MPM.addPass(PreparePass());
+    if (Level != OptimizationLevel::O0) {
+        MPM.addPass(createModuleToFunctionPassAdaptor(LoopSimplifyPass()));
+    }
+    // Page windows (strip-mined loops on raw pointers) belong here: they take accesses away from
+    // the guards.
+    MPM.addPass(GuardPass());
+    if (Level != OptimizationLevel::O0) {
+        FunctionPassManager Clean;
+
+        Clean.addPass(EarlyCSEPass(true));
+        Clean.addPass(InstCombinePass());
+        Clean.addPass(SimplifyCFGPass());
+        MPM.addPass(createModuleToFunctionPassAdaptor(std::move(Clean)));
+    }
+}
+
+static bool parse(StringRef Name, ModulePassManager &MPM)
+{
+    if (Name == "nw-prepare") {
+        MPM.addPass(PreparePass());
+    } else if (Name == "nw-guard") {
+        MPM.addPass(GuardPass());
+    } else if (Name == "nw") {
+        addPasses(MPM, OptimizationLevel::O2);
+    } else {
+        return false;
+    }
+    return true;
+}
+
+} // namespace nandwich
+
+extern "C" LLVM_ATTRIBUTE_WEAK __attribute__((visibility("default"))) PassPluginLibraryInfo
+llvmGetPassPluginInfo()
+{
+    return {LLVM_PLUGIN_API_VERSION, "nandwich", "1", [](PassBuilder &PB) {
+                PB.registerOptimizerEarlyEPCallback(
+                    [](ModulePassManager &MPM, OptimizationLevel Level) {
+                        nandwich::addPasses(MPM, Level);
+                    });
+                PB.registerPipelineParsingCallback(
+                    [](StringRef Name, ModulePassManager &MPM,
+                       ArrayRef<PassBuilder::PipelineElement>) {
+                        return nandwich::parse(Name, MPM);
+                    });
+            }};
+}

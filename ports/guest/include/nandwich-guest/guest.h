@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * guest.h - the program's side of virtual memory, on every target: the one VM instance that
+ * instrumented code addresses by name, its start, and the functions behind the guards.
+ *
+ * ORDER AT START-UP, before any instrumented code (constructors included) runs:
+ *   1. read nw_guest_base, nw_guest_frame_bytes and nw_guest_slots: fixed when the program was
+ *      built;
+ *   2. fill a struct nw_vm_config with them (or leave these fields 0), the block device and RAM;
+ *   3. nw_guest_open(): opens VM and heap and copies the initial contents of the globals. On Linux
+ *      the range is then taken away from the processor, so an access no guard saw faults.
+ *
+ * The names below are known to the compiler pass (compiler/runtime.cpp, compiler/names.h) and to the
+ * linker scripts: change all of them together.
+ */
+#ifndef NANDWICH_GUEST_GUEST_H
+#define NANDWICH_GUEST_GUEST_H
+
+#include "nandwich/heap.h"
+#include "nandwich/vm.h"
+
+/* Slots the table has room for; a program uses nw_guest_slots of them. */
+#define NW_GUEST_SLOTS_MAX 64U
+
+extern struct nw_vm nw_guest_vm;
+extern struct nw_heap nw_guest_heap; /* what malloc and its family hand out */
+extern struct nw_vm_slot nw_guest_slot_table[NW_GUEST_SLOTS_MAX];
+extern nw_count nw_guest_accesses; /* guarded accesses; nw_guest_stats() moves them to the VM */
+
+/* How the program was built. Objects built otherwise are refused by nw_guest_open(). */
+extern const uintptr_t nw_guest_base;        /* first virtual address */
+extern const uint16_t nw_guest_frame_bytes;
+extern const uint16_t nw_guest_slots;
+extern const uint32_t nw_guest_bytes_max;    /* the most virtual memory the layout has room for */
+
+/* Virtual bytes the program's globals take, from the base on. */
+uint32_t nw_guest_globals_bytes(void);
+
+/* Open everything; base, frame_bytes, slots and slot_table are filled in where they are 0. The heap
+ * gets what the globals leave over.
+ * NW_ERR_CONFIG: objects built for different frames or slots, or a config that contradicts them, or
+ * less virtual memory than the globals need; else as nw_vm_open(), nw_heap_open(), nw_vm_write(). */
+int nw_guest_open(const struct nw_vm_config *config);
+
+/* The VM's statistics with the accesses counted so far. Exact after a call from the program; a sum
+ * still in a register is missing when the program crashed. */
+const struct nw_vm_stats *nw_guest_stats(void);
+
+/* Block operations on any mix of memory, for struct copies and the memory builtins. */
+void nw_guest_copy(void *to, const void *from, size_t bytes);
+void nw_guest_move(void *to, const void *from, size_t bytes);
+void nw_guest_fill(void *to, uint32_t byte, size_t bytes);
+
+#endif

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* internal.h - what the files of ports/guest share. */
+#ifndef NW_GUEST_INTERNAL_H
+#define NW_GUEST_INTERNAL_H
+
+#include "nandwich-guest/guest.h"
+
+/* Address space the host's linker script sets aside: change both together. */
+#define NW_GUEST_RANGE_BYTES 0x40000000UL
+
+/* A function the pass calls in place of NAME of the C library. Weak: a program that defines NAME
+ * itself is renamed alike and wins. */
+#define NW_LIBC(type, name, parameters)                                                            \
+    type nw_libc_##name parameters;                                                                \
+    __attribute__((weak)) type nw_libc_##name parameters
+
+/* Another spelling of the same function. */
+#define NW_LIBC_ALIAS(type, name, other, parameters)                                               \
+    type nw_libc_##name parameters __attribute__((weak, alias("nw_libc_" #other)))
+
+/* Takes the range away from the processor, so that an unguarded access faults; nothing where there
+ * is no MMU. */
+int nw_guest_hide(uintptr_t base, uint32_t bytes);
+
+/* 1: the address lies in virtual memory. */
+static inline int nw_guest_is_virtual(const void *pointer)
+{
+    return (uintptr_t)pointer - nw_guest_vm.base < nw_guest_vm.bytes;
+}
+
+/* Ends the program by the VM's panic when a result is an error. */
+void nw_guest_must(int result, const void *address);
+/* Ends the program for something the wrappers cannot do; one line on stderr. */
+_Noreturn void nw_guest_refuse(const char *what);
+
+/* Any mix of memory; errors end the program. */
+void nw_guest_get(void *to, const void *from, size_t bytes); /* to: plain */
+void nw_guest_put(void *to, const void *from, size_t bytes); /* from: plain */
+size_t nw_guest_strlen(const char *text, size_t limit);
+
+/* A plain copy of a string, or the string itself where it is plain. */
+struct nw_guest_text {
+    const char *text;
+    char *heap; /* set when the copy did not fit into `own` */
+    char own[240];
+};
+
+/* Never NULL in text except for a NULL string. Release with nw_guest_text_done(). At most limit
+ * bytes are taken. */
+const char *nw_guest_text_n(struct nw_guest_text *copy, const char *string, size_t limit);
+const char *nw_guest_text(struct nw_guest_text *copy, const char *string);
+void nw_guest_text_done(struct nw_guest_text *copy);
+
+/* Bytes of a string one after another; a plain one in place, a virtual one a piece at a time. */
+struct nw_guest_reader {
+    uintptr_t next;
+    const uint8_t *at;
+    const uint8_t *end;
+    uint8_t piece[64];
+};
+
+void nw_guest_reader_open(struct nw_guest_reader *reader, const void *from);
+void nw_guest_reader_fill(struct nw_guest_reader *reader);
+
+static inline uint8_t nw_guest_reader_byte(struct nw_guest_reader *reader)
+{
+    if (reader->at == reader->end) {
+        nw_guest_reader_fill(reader);
+    }
+    return *reader->at++;
+}
+
+/* Runs the handlers of signals that arrived since; see signal.c. */
+void nw_guest_deliver(void);
+
+#endif

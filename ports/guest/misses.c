@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * misses.c - what a guard calls when its slot does not hold the page. On x86-64 the pass calls
+ * thunks_x86_64.S, which spares the caller's registers and comes here; elsewhere it comes directly.
+ */
+#include "internal.h"
+
+#include <string.h>
+
+#if defined(__x86_64__)
+#define NW_MISS(name) nw_guest_c_##name
+#else
+#define NW_MISS(name) nw_guest_##name
+#endif
+
+const void *NW_MISS(load_miss)(struct nw_vm_slot *slot, uintptr_t address, size_t n);
+void *NW_MISS(modify_miss)(struct nw_vm_slot *slot, uintptr_t address, size_t n);
+const void *NW_MISS(span_read)(struct nw_vm_slot *slot, uintptr_t address, size_t n);
+void *NW_MISS(span_write)(struct nw_vm_slot *slot, uintptr_t address, size_t n);
+void NW_MISS(store_miss_1)(struct nw_vm_slot *slot, uintptr_t address, uint8_t value);
+void NW_MISS(store_miss_2)(struct nw_vm_slot *slot, uintptr_t address, uint16_t value);
+void NW_MISS(store_miss_4)(struct nw_vm_slot *slot, uintptr_t address, uint32_t value);
+void NW_MISS(store_miss_8)(struct nw_vm_slot *slot, uintptr_t address, uint64_t value);
+void NW_MISS(store_miss_n)(struct nw_vm_slot *slot, uintptr_t address, size_t n,
+                           const void *value);
+
+const void *NW_MISS(load_miss)(struct nw_vm_slot *slot, uintptr_t address, size_t n)
+{
+    return nw_vm_load_miss(&nw_guest_vm, slot, address, n);
+}
+
+void *NW_MISS(modify_miss)(struct nw_vm_slot *slot, uintptr_t address, size_t n)
+{
+    return nw_vm_modify_miss(&nw_guest_vm, slot, address, n);
+}
+
+static int straddles(uintptr_t address, size_t n)
+{
+    return n > nw_guest_frame_bytes - (size_t)(address & (nw_guest_frame_bytes - 1U));
+}
+
+/* A span of neighbours need not be one access: where it fits a page the first byte brings it all,
+ * where it does not the caller falls back to a guard an access. */
+const void *NW_MISS(span_read)(struct nw_vm_slot *slot, uintptr_t address, size_t n)
+{
+    return straddles(address, n) ? NULL : nw_vm_load_miss(&nw_guest_vm, slot, address, 1);
+}
+
+void *NW_MISS(span_write)(struct nw_vm_slot *slot, uintptr_t address, size_t n)
+{
+    return straddles(address, n) ? NULL : nw_vm_modify_miss(&nw_guest_vm, slot, address, 1);
+}
+
+void NW_MISS(store_miss_1)(struct nw_vm_slot *slot, uintptr_t address, uint8_t value)
+{
+    nw_vm_store_miss(&nw_guest_vm, slot, address, sizeof value, &value);
+}
+
+void NW_MISS(store_miss_2)(struct nw_vm_slot *slot, uintptr_t address, uint16_t value)
+{
+    nw_vm_store_miss(&nw_guest_vm, slot, address, sizeof value, &value);
+}
+
+void NW_MISS(store_miss_4)(struct nw_vm_slot *slot, uintptr_t address, uint32_t value)
+{
+    nw_vm_store_miss(&nw_guest_vm, slot, address, sizeof value, &value);
+}
+
+void NW_MISS(store_miss_8)(struct nw_vm_slot *slot, uintptr_t address, uint64_t value)
+{
+    nw_vm_store_miss(&nw_guest_vm, slot, address, sizeof value, &value);
+}
+
+void NW_MISS(store_miss_n)(struct nw_vm_slot *slot, uintptr_t address, size_t n, const void *value)
+{
+    nw_vm_store_miss(&nw_guest_vm, slot, address, n, value);
+}
+
+#if !defined(__x86_64__)
+/* The outlined guards: check and, if need be, miss in one call. */
+const void *nw_guest_load(struct nw_vm_slot *slot, uintptr_t address, size_t n);
+void nw_guest_store_1(struct nw_vm_slot *slot, uintptr_t address, uint8_t value);
+void nw_guest_store_2(struct nw_vm_slot *slot, uintptr_t address, uint16_t value);
+void nw_guest_store_4(struct nw_vm_slot *slot, uintptr_t address, uint32_t value);
+void nw_guest_store_8(struct nw_vm_slot *slot, uintptr_t address, uint64_t value);
+
+const void *nw_guest_load(struct nw_vm_slot *slot, uintptr_t address, size_t n)
+{
+    uintptr_t offset = address - slot->read_tag;
+
+    return offset <= nw_guest_frame_bytes - n ? slot->base + offset
+                                              : nw_guest_load_miss(slot, address, n);
+}
+
+static int store_hits(const struct nw_vm_slot *slot, uintptr_t address, size_t n)
+{
+    return address - slot->write_tag <= nw_guest_frame_bytes - n;
+}
+
+#define NW_STORE(bits, bytes)                                                                      \
+    void nw_guest_store_##bytes(struct nw_vm_slot *slot, uintptr_t address, uint##bits##_t value)  \
+    {                                                                                              \
+        if (store_hits(slot, address, sizeof value)) {                                             \
+            memcpy(slot->base + (address - slot->write_tag), &value, sizeof value);                \
+        } else {                                                                                   \
+            nw_guest_store_miss_##bytes(slot, address, value);                                     \
+        }                                                                                          \
+    }
+
+NW_STORE(8, 1)
+NW_STORE(16, 2)
+NW_STORE(32, 4)
+NW_STORE(64, 8)
+#endif
