@@ -175,11 +175,12 @@ void GuardEmitter::guardOutline(Access &A)
     if (A.Kind == AccessKind::Load) {
         A.I->setOperand(A.PointerOperand, Guest.loadOutline(B, A.Slot, Address, A.Bytes));
         dropAddressFacts(*A.I);
+        Resident.reload(B, A.Resident, A.Slot);
     } else {
         Guest.store(B, A.Slot, Address, cast<StoreInst>(A.I)->getValueOperand(), true);
+        Resident.reload(B, A.Resident, A.Slot);
         A.I->eraseFromParent();
     }
-    Resident.reload(B, A.Resident, A.Slot);
 }
 
 // One check for the whole group before its first member: a pointer to the span, or null.

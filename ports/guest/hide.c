@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* hide.c - makes unguarded accesses fault, where the processor can. */
 #if defined(__linux__)
-#define _GNU_SOURCE
 #include "internal.h"
 
 #include <sys/mman.h>

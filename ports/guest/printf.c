@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * printf.c - the printf family with virtual formats, strings, targets and %n. Each number is
+ * formatted by the host's own snprintf, one conversion at a time, so the text is the host's to the
+ * byte; strings are copied here, since only here they can be reached. Numbered arguments (%1$d) end
+ * the program with a message.
+ */
+#include "format.h"
+#include "internal.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <wchar.h>
+
+/* Where the text goes: a file, a file descriptor, or memory with room for `room` bytes. */
+struct sink {
+    FILE *file;
+    int descriptor;
+    char *to;
+    size_t room;
+    size_t count; /* bytes made so far, also those there was no room for */
+    int failed;
+    size_t kept; /* bytes in piece */
+    char piece[512];
+};
+
+struct arguments {
+    va_list list;
+};
+
+static void flush(struct sink *sink)
+{
+    if (sink->kept == 0) {
+        return;
+    }
+    if (sink->file != NULL) {
+        sink->failed |= fwrite(sink->piece, 1, sink->kept, sink->file) != sink->kept;
+    } else if (sink->to == NULL) {
+        sink->failed |=
+            write(sink->descriptor, sink->piece, sink->kept) != (ssize_t)sink->kept;
+    } else {
+        nw_guest_put(sink->to, sink->piece, sink->kept);
+        sink->to += sink->kept;
+    }
+    sink->kept = 0;
+}
+
+/* text: plain or virtual. */
+static void emit(struct sink *sink, const char *text, size_t n)
+{
+    sink->count += n;
+    if (sink->file == NULL && sink->descriptor < 0) {
+        n = n < sink->room ? n : sink->room;
+        sink->room -= n;
+    }
+    while (n > 0) {
+        size_t space = sizeof sink->piece - sink->kept;
+        size_t now = n < space ? n : space;
+
+        nw_guest_get(sink->piece + sink->kept, text, now);
+        sink->kept += now;
+        text += now;
+        n -= now;
+        if (sink->kept == sizeof sink->piece) {
+            flush(sink);
+        }
+    }
+}
+
+static void pad(struct sink *sink, size_t n)
+{
+    static const char spaces[] = "                                ";
+
+    while (n > 0) {
+        size_t now = n < sizeof spaces - 1 ? n : sizeof spaces - 1;
+
+        emit(sink, spaces, now);
+        n -= now;
+    }
+}
+
+/* The conversion again with its numbers in place and the given length and kind. */
+static void rebuild(const struct nw_conversion *c, const char *length, char *to, size_t bytes)
+{
+    char width[16] = "", precision[16] = "";
+
+    if (c->width >= 0) {
+        snprintf(width, sizeof width, "%d", c->width);
+    }
+    if (c->precision >= 0) {
+        snprintf(precision, sizeof precision, ".%d", c->precision);
+    }
+    snprintf(to, bytes, "%%%s%s%s%s%c", c->flags, width, precision, length, c->kind);
+}
+
+/* One number by the host; the longest is a %f of DBL_MAX with a wide precision. */
+#define FORMAT_ONE(sink, spec, value)                                                              \
+    do {                                                                                           \
+        char text_[400], *wide_ = NULL;                                                            \
+        int n_ = snprintf(text_, sizeof text_, spec, value);                                       \
+        if (n_ >= (int)sizeof text_) {                                                             \
+            wide_ = malloc((size_t)n_ + 1);                                                        \
+            if (wide_ == NULL) {                                                                   \
+                nw_guest_refuse("out of host memory in printf");                                   \
+            }                                                                                      \
+            snprintf(wide_, (size_t)n_ + 1, spec, value);                                          \
+        }                                                                                          \
+        if (n_ < 0) {                                                                              \
+            (sink)->failed = 1;                                                                    \
+        } else {                                                                                   \
+            emit(sink, wide_ != NULL ? wide_ : text_, (size_t)n_);                                 \
+        }                                                                                          \
+        free(wide_);                                                                               \
+    } while (0)
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+
+static void put_signed(struct sink *sink, const struct nw_conversion *c, struct arguments *a)
+{
+    char spec[48];
+    long long value;
+
+    switch (c->length) {
+    case NW_LEN_HH:
+        value = (signed char)va_arg(a->list, int);
+        break;
+    case NW_LEN_H:
+        value = (short)va_arg(a->list, int);
+        break;
+    case NW_LEN_L:
+        value = va_arg(a->list, long);
+        break;
+    case NW_LEN_LL:
+    case NW_LEN_BIG:
+        value = va_arg(a->list, long long);
+        break;
+    default:
+        value = va_arg(a->list, int);
+        break;
+    }
+    rebuild(c, "ll", spec, sizeof spec);
+    FORMAT_ONE(sink, spec, value);
+}
+
+static void put_unsigned(struct sink *sink, const struct nw_conversion *c, struct arguments *a)
+{
+    char spec[48];
+    unsigned long long value;
+
+    switch (c->length) {
+    case NW_LEN_HH:
+        value = (unsigned char)va_arg(a->list, unsigned);
+        break;
+    case NW_LEN_H:
+        value = (unsigned short)va_arg(a->list, unsigned);
+        break;
+    case NW_LEN_L:
+        value = va_arg(a->list, unsigned long);
+        break;
+    case NW_LEN_LL:
+    case NW_LEN_BIG:
+        value = va_arg(a->list, unsigned long long);
+        break;
+    default:
+        value = va_arg(a->list, unsigned);
+        break;
+    }
+    rebuild(c, "ll", spec, sizeof spec);
+    FORMAT_ONE(sink, spec, value);
+}
+
+static void put_float(struct sink *sink, const struct nw_conversion *c, struct arguments *a)
+{
+    char spec[48];
+
+    if (c->length == NW_LEN_BIG) {
+        rebuild(c, "L", spec, sizeof spec);
+        FORMAT_ONE(sink, spec, va_arg(a->list, long double));
+    } else {
+        rebuild(c, "", spec, sizeof spec);
+        FORMAT_ONE(sink, spec, va_arg(a->list, double));
+    }
+}
+
+static void put_other(struct sink *sink, const struct nw_conversion *c, struct arguments *a)
+{
+    char spec[48];
+
+    if (c->kind == 'p') {
+        rebuild(c, "", spec, sizeof spec);
+        FORMAT_ONE(sink, spec, va_arg(a->list, void *));
+    } else if (c->length == NW_LEN_L) {
+        rebuild(c, "l", spec, sizeof spec);
+        FORMAT_ONE(sink, spec, va_arg(a->list, wint_t));
+    } else {
+        rebuild(c, "", spec, sizeof spec);
+        FORMAT_ONE(sink, spec, va_arg(a->list, int));
+    }
+}
+
+#pragma GCC diagnostic pop
+
+static void put_string(struct sink *sink, const struct nw_conversion *c, const char *text)
+{
+    size_t limit = c->precision >= 0 ? (size_t)c->precision : SIZE_MAX;
+    size_t width = c->width > 0 ? (size_t)c->width : 0;
+
+    if (c->kind == 'S' || c->length == NW_LEN_L) {
+        nw_guest_refuse("printf of a wide string (%ls) is not supported in virtual memory");
+    }
+    if (text == NULL) {
+        text = c->precision < 0 || c->precision >= 6 ? "(null)" : "";
+    }
+    size_t n = nw_guest_strlen(text, limit);
+    int left = strchr(c->flags, '-') != NULL;
+    if (!left && width > n) {
+        pad(sink, width - n);
+    }
+    emit(sink, text, n);
+    if (left && width > n) {
+        pad(sink, width - n);
+    }
+}
+
+static void put_count(const struct sink *sink, const struct nw_conversion *c, void *to)
+{
+    long long count = (long long)sink->count;
+    int as_int = (int)count;
+    short as_short = (short)count;
+    signed char as_char = (signed char)count;
+
+    switch (nw_length_bytes(c->length)) {
+    case sizeof(signed char):
+        nw_guest_put(to, &as_char, sizeof as_char);
+        break;
+    case sizeof(short):
+        nw_guest_put(to, &as_short, sizeof as_short);
+        break;
+    case sizeof(int):
+        nw_guest_put(to, &as_int, sizeof as_int);
+        break;
+    default:
+        nw_guest_put(to, &count, sizeof count);
+        break;
+    }
+}
+
+/* Widths given as arguments; a negative one means left-aligned, a negative precision none. */
+static void take_stars(struct nw_conversion *c, struct arguments *a)
+{
+    if (c->width == -2) {
+        c->width = va_arg(a->list, int);
+        if (c->width < 0) {
+            c->width = c->width > INT_MIN ? -c->width : INT_MAX;
+            if (strchr(c->flags, '-') == NULL) {
+                c->flags[strlen(c->flags)] = '-';
+            }
+        }
+    }
+    if (c->precision == -2) {
+        c->precision = va_arg(a->list, int);
+    }
+}
+
+static void put_conversion(struct sink *sink, struct nw_conversion *c, struct arguments *a)
+{
+    take_stars(c, a);
+    switch (c->kind) {
+    case 'd':
+    case 'i':
+        put_signed(sink, c, a);
+        break;
+    case 'o':
+    case 'u':
+    case 'x':
+    case 'X':
+        put_unsigned(sink, c, a);
+        break;
+    case 'a':
+    case 'A':
+    case 'e':
+    case 'E':
+    case 'f':
+    case 'F':
+    case 'g':
+    case 'G':
+        put_float(sink, c, a);
+        break;
+    case 'c':
+    case 'p':
+        put_other(sink, c, a);
+        break;
+    case 's':
+    case 'S':
+        put_string(sink, c, va_arg(a->list, const char *));
+        break;
+    case 'n':
+        put_count(sink, c, va_arg(a->list, void *));
+        break;
+    case 'm':
+        put_string(sink, c, strerror(errno));
+        break;
+    case '%':
+        emit(sink, "%", 1);
+        break;
+    case '$':
+        nw_guest_refuse("printf with numbered arguments (%1$d) is not supported");
+    default:
+        emit(sink, c->begin, (size_t)(c->end - c->begin)); /* as the host: an unknown one is text */
+        break;
+    }
+}
+
+/* Formats everything; bytes made, or -1. */
+static int run(struct sink *sink, const char *format, va_list list)
+{
+    struct nw_guest_text copy;
+    struct nw_conversion conversion;
+    struct arguments arguments;
+    const char *at;
+
+    nw_guest_deliver();
+    at = nw_guest_text(&copy, format);
+    va_copy(arguments.list, list);
+    while (*at != '\0') {
+        size_t plain = strcspn(at, "%");
+
+        emit(sink, at, plain);
+        at += plain;
+        if (*at == '%') {
+            nw_conversion_read(&conversion, at);
+            put_conversion(sink, &conversion, &arguments);
+            at = conversion.end;
+        }
+    }
+    flush(sink);
+    va_end(arguments.list);
+    nw_guest_text_done(&copy);
+    if (sink->count > INT_MAX) {
+        errno = EOVERFLOW;
+        return -1;
+    }
+    return sink->failed ? -1 : (int)sink->count;
+}
+
+NW_LIBC(int, vfprintf, (FILE * file, const char *format, va_list list))
+{
+    struct sink sink = {.file = file, .descriptor = -1};
+
+    return run(&sink, format, list);
+}
+
+NW_LIBC(int, vdprintf, (int descriptor, const char *format, va_list list))
+{
+    struct sink sink = {.descriptor = descriptor};
+
+    return run(&sink, format, list);
+}
+
+NW_LIBC(int, vsnprintf, (char *to, size_t bytes, const char *format, va_list list))
+{
+    struct sink sink = {.descriptor = -1, .to = to, .room = bytes > 0 ? bytes - 1 : 0};
+    int n = run(&sink, format, list);
+
+    if (bytes > 0 && n >= 0) {
+        size_t end = (size_t)n < bytes ? (size_t)n : bytes - 1;
+
+        nw_guest_fill(to + end, 0, 1);
+    }
+    return n;
+}
+
+NW_LIBC(int, vsprintf, (char *to, const char *format, va_list list))
+{
+    return nw_libc_vsnprintf(to, SIZE_MAX, format, list);
+}
+
+NW_LIBC(int, vprintf, (const char *format, va_list list))
+{
+    return nw_libc_vfprintf(stdout, format, list);
+}
+
+void *nw_libc_malloc(size_t bytes);
+
+NW_LIBC(int, vasprintf, (char **to, const char *format, va_list list))
+{
+    int n = nw_libc_vsnprintf(NULL, 0, format, list);
+    char *text = n < 0 ? NULL : nw_libc_malloc((size_t)n + 1);
+
+    if (text == NULL) {
+        return -1;
+    }
+    nw_guest_put(to, &text, sizeof text);
+    return nw_libc_vsnprintf(text, (size_t)n + 1, format, list);
+}
+
+#define NW_VARIADIC(name, parameters, call)                                                        \
+    NW_LIBC(int, name, parameters)                                                                 \
+    {                                                                                              \
+        va_list list;                                                                              \
+                                                                                                   \
+        va_start(list, format);                                                                    \
+        int n = call;                                                                              \
+        va_end(list);                                                                              \
+        return n;                                                                                  \
+    }
+
+NW_VARIADIC(printf, (const char *format, ...), nw_libc_vfprintf(stdout, format, list))
+NW_VARIADIC(fprintf, (FILE * file, const char *format, ...), nw_libc_vfprintf(file, format, list))
+NW_VARIADIC(dprintf, (int descriptor, const char *format, ...),
+            nw_libc_vdprintf(descriptor, format, list))
+NW_VARIADIC(sprintf, (char *to, const char *format, ...), nw_libc_vsprintf(to, format, list))
+NW_VARIADIC(snprintf, (char *to, size_t bytes, const char *format, ...),
+            nw_libc_vsnprintf(to, bytes, format, list))
+NW_VARIADIC(asprintf, (char **to, const char *format, ...), nw_libc_vasprintf(to, format, list))
+
+/* What the optimiser makes of calls without floating point. */
+NW_LIBC_ALIAS(int, iprintf, printf, (const char *format, ...));
+NW_LIBC_ALIAS(int, small_printf, printf, (const char *format, ...));
+NW_LIBC_ALIAS(int, fiprintf, fprintf, (FILE * file, const char *format, ...));
+NW_LIBC_ALIAS(int, siprintf, sprintf, (char *to, const char *format, ...));

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * scanf.c - the scanf family with virtual inputs, formats and targets. All arguments of scanf are
+ * pointers, so the host's own vfscanf or vsscanf is run on plain stand-ins, and what it assigned is
+ * then copied to the program's memory. Strings without a width get one (TEXT_BYTES - 1).
+ */
+#include "format.h"
+#include "internal.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TARGETS 24U
+#define TEXT_BYTES 16384U
+
+struct target {
+    void *to;      /* the program's */
+    size_t bytes;  /* to copy; 0: a string, up to its end */
+    int is_count;  /* %n: not an assignment */
+    char *text;    /* stand-in of a string, from the host's heap */
+    uint64_t value[2];
+};
+
+struct plan {
+    struct target target[TARGETS];
+    void *standin[TARGETS];
+    size_t targets;
+    char format[1024];
+    size_t length;
+};
+
+static void add_text(struct plan *plan, const char *text, size_t n)
+{
+    if (plan->length + n >= sizeof plan->format) {
+        nw_guest_refuse("scanf: a format of more than 1000 bytes");
+    }
+    memcpy(plan->format + plan->length, text, n);
+    plan->length += n;
+    plan->format[plan->length] = '\0';
+}
+
+static size_t value_bytes(const struct nw_conversion *c)
+{
+    switch (c->kind) {
+    case 'a':
+    case 'A':
+    case 'e':
+    case 'E':
+    case 'f':
+    case 'F':
+    case 'g':
+    case 'G':
+        return c->length == NW_LEN_BIG ? sizeof(long double)
+               : c->length == NW_LEN_L ? sizeof(double)
+                                       : sizeof(float);
+    case 'p':
+        return sizeof(void *);
+    default:
+        return nw_length_bytes(c->length);
+    }
+}
+
+/* The end of a set such as %[]a-z]. */
+static const char *set_end(const char *at)
+{
+    at += *at == '^';
+    at += *at == ']';
+    at = strchr(at, ']');
+    return at != NULL ? at + 1 : NULL;
+}
+
+static void add_target(struct plan *plan, const struct nw_conversion *c, void *to)
+{
+    if (plan->targets == TARGETS) {
+        nw_guest_refuse("scanf: more than 24 targets in one call");
+    }
+    struct target *target = &plan->target[plan->targets];
+    int text = c->kind == 's' || c->kind == '[';
+
+    target->to = to;
+    target->is_count = c->kind == 'n';
+    target->text = NULL;
+    target->bytes = 0;
+    if (text || c->kind == 'c') {
+        size_t room = c->kind == 'c' ? (size_t)(c->width > 0 ? c->width : 1) : TEXT_BYTES;
+
+        target->text = malloc(room);
+        if (target->text == NULL) {
+            nw_guest_refuse("out of host memory in scanf");
+        }
+        target->bytes = text ? 0 : room;
+        plan->standin[plan->targets++] = target->text;
+        return;
+    }
+    target->bytes = value_bytes(c);
+    plan->standin[plan->targets++] = target->value;
+}
+
+/* One conversion of the program's format into the plan's; where to read on. */
+static const char *add_conversion(struct plan *plan, const char *at, va_list list)
+{
+    struct nw_conversion c;
+    int skipped = at[1] == '*';
+    char width[16];
+
+    nw_conversion_read(&c, at + skipped);
+    const char *end = c.kind == '[' ? set_end(c.end) : c.end;
+    if (end == NULL) {
+        add_text(plan, at, strlen(at));
+        return at + strlen(at);
+    }
+    if (c.kind == 'm' || c.kind == '$' || (c.length == NW_LEN_L && strchr("sc[", c.kind) != NULL)) {
+        nw_guest_refuse("scanf: %m, numbered and wide-string conversions are not supported");
+    }
+    if (c.kind == '%' || skipped) {
+        add_text(plan, at, (size_t)(end - at));
+        return end;
+    }
+    if ((c.kind == 's' || c.kind == '[') && c.width <= 0) {
+        snprintf(width, sizeof width, "%%%u", TEXT_BYTES - 1);
+        add_text(plan, width, strlen(width));
+        add_text(plan, at + 1, (size_t)(end - at - 1));
+    } else {
+        if (c.kind != 'c' && c.width >= (int)TEXT_BYTES) {
+            nw_guest_refuse("scanf: a field wider than 16383");
+        }
+        add_text(plan, at, (size_t)(end - at));
+    }
+    add_target(plan, &c, va_arg(list, void *));
+    return end;
+}
+
+static void make_plan(struct plan *plan, const char *format, va_list list)
+{
+    struct nw_guest_text copy;
+    const char *at = nw_guest_text(&copy, format);
+
+    plan->targets = 0;
+    plan->length = 0;
+    plan->format[0] = '\0';
+    memset(plan->standin, 0, sizeof plan->standin);
+    while (*at != '\0') {
+        size_t plain = strcspn(at, "%");
+
+        add_text(plan, at, plain);
+        at += plain;
+        if (*at == '%') {
+            at = add_conversion(plan, at, list);
+        }
+    }
+    nw_guest_text_done(&copy);
+}
+
+/* A mark no conversion writes by chance tells whether a %n behind the last assignment was reached. */
+#define UNTOUCHED UINT64_C(0x9d3c5a71e64f28b7)
+
+static void mark_counts(struct plan *plan)
+{
+    for (size_t i = 0; i < plan->targets; i++) {
+        if (plan->target[i].is_count) {
+            plan->target[i].value[0] = UNTOUCHED;
+        }
+    }
+}
+
+static void deliver(struct plan *plan, int assigned)
+{
+    for (size_t i = 0; i < plan->targets; i++) {
+        struct target *target = &plan->target[i];
+        int written = target->is_count ? target->value[0] != UNTOUCHED : assigned-- > 0;
+
+        if (written) {
+            const void *from = target->text != NULL ? (void *)target->text : target->value;
+            size_t bytes = target->bytes != 0 ? target->bytes : strlen(target->text) + 1;
+
+            nw_guest_put(target->to, from, bytes);
+        }
+        free(target->text);
+    }
+}
+
+#define STANDINS(s)                                                                                \
+    s[0], s[1], s[2], s[3], s[4], s[5], s[6], s[7], s[8], s[9], s[10], s[11], s[12], s[13], s[14], \
+        s[15], s[16], s[17], s[18], s[19], s[20], s[21], s[22], s[23]
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+#pragma GCC diagnostic ignored "-Wformat-security"
+
+NW_LIBC(int, vfscanf, (FILE * file, const char *format, va_list list))
+{
+    struct plan plan;
+    va_list own;
+
+    va_copy(own, list);
+    make_plan(&plan, format, own);
+    va_end(own);
+    mark_counts(&plan);
+    int assigned = fscanf(file, plan.format, STANDINS(plan.standin));
+    deliver(&plan, assigned);
+    return assigned;
+}
+
+NW_LIBC(int, vsscanf, (const char *from, const char *format, va_list list))
+{
+    struct plan plan;
+    struct nw_guest_text copy;
+    va_list own;
+
+    va_copy(own, list);
+    make_plan(&plan, format, own);
+    va_end(own);
+    mark_counts(&plan);
+    int assigned = sscanf(nw_guest_text(&copy, from), plan.format, STANDINS(plan.standin));
+    nw_guest_text_done(&copy);
+    deliver(&plan, assigned);
+    return assigned;
+}
+
+#pragma GCC diagnostic pop
+
+NW_LIBC(int, vscanf, (const char *format, va_list list))
+{
+    return nw_libc_vfscanf(stdin, format, list);
+}
+
+#define NW_VARIADIC(name, parameters, call)                                                        \
+    NW_LIBC(int, name, parameters)                                                                 \
+    {                                                                                              \
+        va_list list;                                                                              \
+                                                                                                   \
+        va_start(list, format);                                                                    \
+        int n = call;                                                                              \
+        va_end(list);                                                                              \
+        return n;                                                                                  \
+    }
+
+NW_VARIADIC(scanf, (const char *format, ...), nw_libc_vfscanf(stdin, format, list))
+NW_VARIADIC(fscanf, (FILE * file, const char *format, ...), nw_libc_vfscanf(file, format, list))
+NW_VARIADIC(sscanf, (const char *from, const char *format, ...),
+            nw_libc_vsscanf(from, format, list))
+
+/* The C99 and C23 spellings glibc's headers use. */
+NW_LIBC_ALIAS(int, __isoc99_scanf, scanf, (const char *format, ...));
+NW_LIBC_ALIAS(int, __isoc99_fscanf, fscanf, (FILE * file, const char *format, ...));
+NW_LIBC_ALIAS(int, __isoc99_sscanf, sscanf, (const char *from, const char *format, ...));
+NW_LIBC_ALIAS(int, __isoc99_vscanf, vscanf, (const char *format, va_list list));
+NW_LIBC_ALIAS(int, __isoc99_vfscanf, vfscanf, (FILE * file, const char *format, va_list list));
+NW_LIBC_ALIAS(int, __isoc99_vsscanf, vsscanf,
+              (const char *from, const char *format, va_list list));
+NW_LIBC_ALIAS(int, __isoc23_scanf, scanf, (const char *format, ...));
+NW_LIBC_ALIAS(int, __isoc23_fscanf, fscanf, (FILE * file, const char *format, ...));
+NW_LIBC_ALIAS(int, __isoc23_sscanf, sscanf, (const char *from, const char *format, ...));

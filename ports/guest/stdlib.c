@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* stdlib.c - numbers out of strings, sorting, searching, the environment. */
+#include "internal.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+void *nw_libc_malloc(size_t bytes);
+void nw_libc_free(void *block);
+
+/* A number seldom has more digits; one that has is parsed again from the whole string. */
+#define NUMBER_BYTES 200U
+
+#define NW_NUMBER(type, name, extra_parameters, call)                                              \
+    NW_LIBC(type, name, extra_parameters)                                                          \
+    {                                                                                              \
+        struct nw_guest_text copy;                                                                 \
+        char *stop;                                                                                \
+        const char *text = nw_guest_text_n(&copy, from, NUMBER_BYTES);                             \
+        int before = errno;                                                                        \
+        type value = call;                                                                         \
+                                                                                                   \
+        if (nw_guest_is_virtual(from) && (size_t)(stop - text) >= NUMBER_BYTES) {                  \
+            errno = before;                                                                        \
+            text = nw_guest_text(&copy, from);                                                     \
+            value = call;                                                                          \
+        }                                                                                          \
+        if (end != NULL) {                                                                         \
+            char *at = (char *)(uintptr_t)from + (stop - text);                                    \
+            nw_guest_put(end, &at, sizeof at);                                                     \
+        }                                                                                          \
+        nw_guest_text_done(&copy);                                                                 \
+        return value;                                                                              \
+    }
+
+NW_NUMBER(long, strtol, (const char *from, char **end, int base), strtol(text, &stop, base))
+NW_NUMBER(unsigned long, strtoul, (const char *from, char **end, int base),
+          strtoul(text, &stop, base))
+NW_NUMBER(long long, strtoll, (const char *from, char **end, int base),
+          strtoll(text, &stop, base))
+NW_NUMBER(unsigned long long, strtoull, (const char *from, char **end, int base),
+          strtoull(text, &stop, base))
+NW_NUMBER(double, strtod, (const char *from, char **end), strtod(text, &stop))
+NW_NUMBER(float, strtof, (const char *from, char **end), strtof(text, &stop))
+NW_NUMBER(long double, strtold, (const char *from, char **end), strtold(text, &stop))
+
+NW_LIBC_ALIAS(long, __isoc23_strtol, strtol, (const char *from, char **end, int base));
+NW_LIBC_ALIAS(unsigned long, __isoc23_strtoul, strtoul,
+              (const char *from, char **end, int base));
+NW_LIBC_ALIAS(long long, __isoc23_strtoll, strtoll, (const char *from, char **end, int base));
+NW_LIBC_ALIAS(unsigned long long, __isoc23_strtoull, strtoull,
+              (const char *from, char **end, int base));
+
+NW_LIBC(intmax_t, strtoimax, (const char *from, char **end, int base))
+{
+    return nw_libc_strtoll(from, end, base);
+}
+
+NW_LIBC(uintmax_t, strtoumax, (const char *from, char **end, int base))
+{
+    return nw_libc_strtoull(from, end, base);
+}
+
+NW_LIBC(int, atoi, (const char *from))
+{
+    return (int)nw_libc_strtol(from, NULL, 10);
+}
+
+NW_LIBC(long, atol, (const char *from))
+{
+    return nw_libc_strtol(from, NULL, 10);
+}
+
+NW_LIBC(long long, atoll, (const char *from))
+{
+    return nw_libc_strtoll(from, NULL, 10);
+}
+
+NW_LIBC(double, atof, (const char *from))
+{
+    return nw_libc_strtod(from, NULL);
+}
+
+/*
+ * The host's qsort is a merge sort that splits in the middle, and programs lean on its stability or
+ * even on the order of its comparisons; so the same here. `to` and `from` hold the same elements and
+ * swap roles a level: the depth is that of halving, at most 64.
+ */
+struct sort {
+    size_t bytes;
+    int (*compare)(const void *, const void *);
+};
+
+static void merge(const struct sort *sort, uint8_t *to, const uint8_t *left, size_t lefts,
+                  const uint8_t *right, size_t rights)
+{
+    size_t bytes = sort->bytes;
+
+    while (lefts > 0 && rights > 0) {
+        int keep = sort->compare(left, right) <= 0;
+
+        nw_guest_copy(to, keep ? left : right, bytes);
+        left += keep ? bytes : 0;
+        right += keep ? 0 : bytes;
+        lefts -= keep ? 1 : 0;
+        rights -= keep ? 0 : 1;
+        to += bytes;
+    }
+    nw_guest_copy(to, left, lefts * bytes);
+    nw_guest_copy(to + lefts * bytes, right, rights * bytes);
+}
+
+static void sort_halves(const struct sort *sort, uint8_t *at, uint8_t *spare, size_t count)
+{
+    size_t half = count / 2;
+
+    if (count < 2) {
+        return;
+    }
+    sort_halves(sort, at, spare, half);
+    sort_halves(sort, at + half * sort->bytes, spare, count - half);
+    nw_guest_copy(spare, at, half * sort->bytes);
+    nw_guest_copy(spare + half * sort->bytes, at + half * sort->bytes,
+                  (count - half) * sort->bytes);
+    merge(sort, at, spare, half, spare + half * sort->bytes, count - half);
+}
+
+NW_LIBC(void, qsort,
+        (void *base, size_t count, size_t bytes, int (*compare)(const void *, const void *)))
+{
+    struct sort sort = {bytes, compare};
+
+    if (!nw_guest_is_virtual(base)) {
+        qsort(base, count, bytes, compare);
+        return;
+    }
+    if (count < 2 || bytes == 0) {
+        return;
+    }
+    uint8_t *spare = nw_libc_malloc(count * bytes);
+    if (spare == NULL) {
+        nw_guest_refuse("qsort: no room in virtual memory for a second copy of the array");
+    }
+    sort_halves(&sort, base, spare, count);
+    nw_libc_free(spare);
+}
+
+NW_LIBC(void *, bsearch,
+        (const void *key, const void *base, size_t count, size_t bytes,
+         int (*compare)(const void *, const void *)))
+{
+    size_t low = 0, high = count;
+
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        const uint8_t *at = (const uint8_t *)base + middle * bytes;
+        int order = compare(key, at);
+
+        if (order == 0) {
+            return (void *)(uintptr_t)at;
+        }
+        low = order > 0 ? middle + 1 : low;
+        high = order < 0 ? middle : high;
+    }
+    return NULL;
+}
+
+NW_LIBC(char *, getenv, (const char *name))
+{
+    struct nw_guest_text copy;
+    char *value = getenv(nw_guest_text(&copy, name));
+
+    nw_guest_text_done(&copy);
+    return value;
+}
+NW_LIBC_ALIAS(char *, secure_getenv, getenv, (const char *name));
+
+NW_LIBC(int, setenv, (const char *name, const char *value, int replace))
+{
+    struct nw_guest_text left, right;
+    int result = setenv(nw_guest_text(&left, name), nw_guest_text(&right, value), replace);
+
+    nw_guest_text_done(&left);
+    nw_guest_text_done(&right);
+    return result;
+}
+
+NW_LIBC(int, unsetenv, (const char *name))
+{
+    struct nw_guest_text copy;
+    int result = unsetenv(nw_guest_text(&copy, name));
+
+    nw_guest_text_done(&copy);
+    return result;
+}
+
+NW_LIBC(int, system, (const char *command))
+{
+    struct nw_guest_text copy;
+    int result = system(nw_guest_text(&copy, command));
+
+    nw_guest_text_done(&copy);
+    return result;
+}
+
+/* A name the host fills in: a plain copy there and back. */
+static void *fill_name(char *name, void *(*fill)(char *))
+{
+    char plain[4096];
+    size_t n = nw_guest_strlen(name, sizeof plain - 1);
+
+    nw_guest_get(plain, name, n);
+    plain[n] = '\0';
+    void *result = fill(plain);
+    nw_guest_put(name, plain, n);
+    return result;
+}
+
+static void *make_file(char *name)
+{
+    return (void *)(intptr_t)mkstemp(name);
+}
+
+static void *make_folder(char *name)
+{
+    return mkdtemp(name);
+}
+
+NW_LIBC(int, mkstemp, (char *name))
+{
+    return (int)(intptr_t)fill_name(name, make_file);
+}
+NW_LIBC_ALIAS(int, mkstemp64, mkstemp, (char *name));
+
+NW_LIBC(char *, mkdtemp, (char *name))
+{
+    return fill_name(name, make_folder) != NULL ? name : NULL;
+}
+
+NW_LIBC(char *, realpath, (const char *path, char *to))
+{
+    struct nw_guest_text copy;
+    char plain[4096]; /* PATH_MAX */
+    char *found = realpath(nw_guest_text(&copy, path), plain);
+
+    nw_guest_text_done(&copy);
+    if (found == NULL) {
+        return NULL;
+    }
+    size_t bytes = strlen(plain) + 1;
+    to = to != NULL ? to : nw_libc_malloc(bytes);
+    if (to != NULL) {
+        nw_guest_put(to, plain, bytes);
+    }
+    return to;
+}
+
+NW_LIBC(int, rand_r, (unsigned *seed))
+{
+    unsigned own;
+
+    nw_guest_get(&own, seed, sizeof own);
+    int value = rand_r(&own);
+    nw_guest_put(seed, &own, sizeof own);
+    return value;
+}
