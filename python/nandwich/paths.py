@@ -18,8 +18,8 @@ _ROOT = _PACKAGE.parent.parent
 CHECKOUT: Path | None = _ROOT if (_ROOT / "core" / "CMakeLists.txt").is_file() else None
 
 #: Folders and kinds of file that go into the release build.
-_BUILT_FOLDERS = ("core", "twin", "replay", "ports/host", "compiler", "python/src")
-_BUILT_SUFFIXES = (".c", ".h", ".cpp", ".hpp", "CMakeLists.txt")
+_BUILT_FOLDERS = ("core", "twin", "replay", "ports/guest", "ports/host", "compiler", "python/src")
+_BUILT_SUFFIXES = (".c", ".h", ".S", ".cpp", ".hpp", ".def", ".ld", "CMakeLists.txt")
 
 
 def build_dir() -> Path:
@@ -38,6 +38,11 @@ def static_library(name: str) -> Path:
 def compiler_plugin() -> Path:
     """Path of the LLVM pass plugin that clang-19 loads."""
     return _present(build_dir() / "lib" / "nandwich-pass.so", "compiler plugin")
+
+
+def linker_script() -> Path:
+    """Path of the script that places a program's globals in virtual memory on the host."""
+    return _present(build_dir() / "lib" / "host.ld", "linker script")
 
 
 def include_dirs() -> list[Path]:

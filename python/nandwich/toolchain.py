@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Flags with which clang-19 builds a program into virtual memory, and what its linker then says.
+
+`docs/compiler.md` explains each flag. Everything that compiles or links a guest (`nandwich cc`,
+`nandwich run`, the tests) takes its flags from here.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from nandwich import paths
+from nandwich.errors import InputError
+
+CLANG = "clang-19"
+#: Ways a guard is put into code: see docs/compiler.md.
+GUARD_MODES = ("inline", "outline", "hybrid")
+
+
+@dataclass(frozen=True)
+class Guest:
+    """What is fixed when a program is compiled; the same for every object of a program."""
+
+    frame_bytes: int = 512
+    slots: int = 16
+    guards: str = "inline"
+    count: bool = True
+    #: Functions that touch no virtual memory, as if declared NW_PLAIN.
+    plain: Sequence[str] = field(default_factory=tuple)
+
+    def __post_init__(self) -> None:
+        if not 16 <= self.frame_bytes <= 32768 or self.frame_bytes & (self.frame_bytes - 1):
+            raise InputError(
+                f"frame of {self.frame_bytes} bytes: a power of two from 16 to 32768 is allowed"
+            )
+        if not 1 <= self.slots <= 64:
+            raise InputError(f"{self.slots} slots: 1 to 64 are allowed")
+        if self.guards not in GUARD_MODES:
+            raise InputError(f"guards '{self.guards}': one of {', '.join(GUARD_MODES)} is allowed")
+
+
+def compile_flags(guest: Guest) -> list[str]:
+    """Flags of a compilation; they go last, so that they win over the project's own."""
+    plugin = paths.compiler_plugin()
+    options = [
+        f"-nw-frame={guest.frame_bytes}",
+        f"-nw-slots={guest.slots}",
+        f"-nw-guards={guest.guards}",
+        f"-nw-count={int(guest.count)}",
+    ]
+    if guest.plain:
+        options.append(f"-nw-plain={','.join(guest.plain)}")
+    return [
+        "-D__NANDWICH__=1",
+        *(f"-I{path}" for path in paths.include_dirs()),
+        # Fixed addresses: virtual memory begins where the linker script says.
+        "-fno-pic",
+        "-fno-pie",
+        # Every global needs a place, and calls must be to the functions the pass knows.
+        "-fno-common",
+        "-U_FORTIFY_SOURCE",
+        # Diagnostics and crash reports name lines; valgrind 3.19 reads DWARF 4.
+        "-gline-tables-only",
+        "-gdwarf-4",
+        # Loaded twice: once for its options, once for its passes.
+        f"-fplugin={plugin}",
+        f"-fpass-plugin={plugin}",
+        *(word for option in options for word in ("-mllvm", option)),
+        "-Wno-unused-command-line-argument",
+    ]
+
+
+def libraries(start: Path | None = None) -> list[Path]:
+    """Archives of a link in their order; `start` takes the place of the host's own start-up."""
+    names = ("nw_guest", "nw_core") if start else ("nw_host", "nw_guest", "nw_twin", "nw_core")
+    return [*([start] if start else []), *map(paths.static_library, names)]
+
+
+def link_flags(guest: Guest, start: Path | None = None) -> list[str]:
+    """Flags of a link, to come behind the program's objects; `start` as for `libraries`."""
+    first, *others = libraries(start)
+    return [
+        "-no-pie",
+        "-fuse-ld=lld",
+        f"-Wl,-T,{paths.linker_script()}",
+        # The start-up is reached by no symbol.
+        "-Wl,--whole-archive",
+        str(first),
+        "-Wl,--no-whole-archive",
+        "-Wl,--start-group",
+        *map(str, others),
+        "-Wl,--end-group",
+        "-lm",
+    ]
+
+
+def tools() -> list[Path]:
+    """Files of ours that decide what a build makes: for caches of builds."""
+    return [paths.compiler_plugin(), paths.linker_script(), *libraries()]
+
+
+_UNDEFINED = re.compile(r"undefined symbol: nw_instrumented\.(?P<callee>\S+)")
+_PLACE = re.compile(r"\(\.nw_from\.(?P<file>.*?)(?::(?P<line>\d+))?(?: in (?P<user>[^)+]*))?"
+                    r"(?:\+0x[0-9a-f]+)?\)")
+_WRAPPER = re.compile(r"undefined symbol: nw_libc_(?P<callee>\S+)")
+
+
+def explain(text: str) -> str:
+    """The linker's messages with those about instrumentation put into words."""
+    lines = text.splitlines()
+    told: list[str] = []
+    position = 0
+    while position < len(lines):
+        line = lines[position]
+        position += 1
+        block: list[str] = []
+        while position < len(lines) and lines[position].startswith(">>>"):
+            block.append(lines[position])
+            position += 1
+        told += _explain_one(line, block)
+    return "".join(line + "\n" for line in told)
+
+
+def _explain_one(line: str, block: list[str]) -> list[str]:
+    missing = _UNDEFINED.search(line)
+    if missing:
+        places = [found for found in map(_PLACE.search, block) if found]
+        return [_uninstrumented(missing["callee"], place) for place in places] or [line, *block]
+    wrapper = _WRAPPER.search(line)
+    if wrapper:
+        return [line.replace("nw_libc_" + wrapper["callee"], wrapper["callee"]), *block]
+    return [line, *block]
+
+
+def _uninstrumented(callee: str, place: re.Match[str]) -> str:
+    where = place["file"] + (f":{place['line']}" if place["line"] else "")
+    user = f"in '{place['user']}': " if place["user"] else ""
+    return (
+        f"{where}: error: {user}'{callee}' is given a pointer that may be virtual, and no file "
+        f"compiled by `nandwich cc` defines it; compile the file that does, or declare "
+        f"'{callee}' NW_PLAIN (nandwich/guest.h) if it never follows such pointers"
+    )

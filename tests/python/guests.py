@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Builds the C programs of tests/compiler natively and into virtual memory, and runs both.
+
+The virtual one runs over a RAM block device (tests/compiler/support/start.c): no chip, no translation
+layer, no host start-up is involved.
+"""
+
+import functools
+import os
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from nandwich import paths, toolchain
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCES = ROOT / "tests" / "compiler"
+
+
+@dataclass(frozen=True)
+class Result:
+    status: int
+    out: bytes
+    err: str
+
+    @property
+    def stats(self) -> dict[str, int]:
+        """What start.c prints with NW_TEST_STATS=1."""
+        words = (line.split() for line in self.err.splitlines())
+        return {pair[0]: int(pair[1]) for pair in words if len(pair) == 2 and pair[1].isdecimal()}
+
+
+@functools.cache
+def _kept() -> tempfile.TemporaryDirectory[str]:
+    return tempfile.TemporaryDirectory(prefix="nandwich-guests-")
+
+
+@functools.cache
+def start_object() -> Path:
+    """Start-up for compiler tests, compiled once a session."""
+    target = Path(_kept().name) / "start.o"
+    includes = [f"-I{ROOT / 'core/include'}", f"-I{ROOT / 'ports/guest/include'}"]
+    source = str(SOURCES / "support" / "start.c")
+    command = [toolchain.CLANG, "-O1", "-c", source, *includes, "-o", str(target)]
+    subprocess.run(command, check=True)
+    return target
+
+
+def build_native(sources: Sequence[Path], target: Path, flags: Sequence[str] = ("-O1",)) -> Path:
+    include = f"-I{ROOT / 'core/include'}"
+    command = [toolchain.CLANG, *flags, include, "-w", *map(str, sources), "-o", str(target), "-lm"]
+    subprocess.run(command, check=True)
+    return target
+
+
+def compile_virtual(
+    sources: Sequence[Path],
+    target: Path,
+    flags: Sequence[str] = ("-O2",),
+    guest: toolchain.Guest | None = None,
+) -> subprocess.CompletedProcess[str]:
+    """Compile and link; the caller looks at the outcome."""
+    guest = guest or toolchain.Guest()
+    command = [toolchain.CLANG, *flags, "-w", *map(str, sources), "-o", str(target)]
+    command += toolchain.compile_flags(guest) + toolchain.link_flags(guest, start_object())
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def build_virtual(
+    sources: Sequence[Path],
+    target: Path,
+    flags: Sequence[str] = ("-O2",),
+    guest: toolchain.Guest | None = None,
+) -> Path:
+    done = compile_virtual(sources, target, flags, guest)
+    assert done.returncode == 0, toolchain.explain(done.stderr)
+    return target
+
+
+def run(
+    program: Path,
+    *arguments: str,
+    stdin: bytes = b"",
+    frames: int | None = None,
+    timeout: float = 60,
+) -> Result:
+    environment = {**os.environ, "NW_TEST_STATS": "1", "TZ": "UTC"}
+    if frames is not None:
+        environment["NW_TEST_FRAMES"] = str(frames)
+    done = subprocess.run(
+        [program, *arguments],
+        input=stdin,
+        capture_output=True,
+        env=environment,
+        cwd=program.parent,
+        timeout=timeout,
+        check=False,
+    )
+    return Result(done.returncode, done.stdout, done.stderr.decode(errors="replace"))
+
+
+def plugin() -> Path:
+    return paths.compiler_plugin()
