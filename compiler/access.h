@@ -54,8 +54,8 @@ struct AccessList {
 // A call after which nothing is known of the slots.
 bool clobbersSlots(const llvm::Instruction &I);
 
-// Finds, keys, deals and merges. NextSlot runs on from function to function, so that a caller and its
-// callees tend to use different slots.
+// Finds, keys, deals and merges. NextSlot runs on from function to function, so that a caller and
+// its callees tend to use different slots.
 AccessList collectAccesses(llvm::Function &F, const PlainMemory &Plain, llvm::ScalarEvolution &SE,
                            llvm::LoopInfo &LI, unsigned &NextSlot);
 

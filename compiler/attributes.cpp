@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A function that "only reads its argument" evicts, writes back and fills slots once guarded. Left in
-// place, such an attribute lets later passes move calls over guards or drop them: wrong code. The
-// call sites carry their own copies.
+// A function that "only reads its argument" evicts, writes back and fills slots once guarded. Left
+// in place, such an attribute lets later passes move calls over guards or drop them: wrong code.
+// The call sites carry their own copies.
 #include "attributes.h"
 
 #include "llvm/IR/AttributeMask.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything that touches memory without being a load or a store: block operations, arguments passed
-// in memory, variable arguments, setjmp, inline assembly, and calls to functions we cannot see into.
+// Everything that touches memory without being a load or a store: block operations, arguments
+// passed in memory, variable arguments, setjmp, inline assembly, and calls to functions we cannot
+// see into.
 #ifndef NANDWICH_COMPILER_CALLS_H
 #define NANDWICH_COMPILER_CALLS_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Globals: mutable ones live in virtual memory under the address the linker gives them, so pointers
-// to them in initialisers are ordinary relocations. Constants and string literals stay native, as do
-// thread-locals, NW_RAM objects and objects the program itself put into a section.
+// to them in initialisers are ordinary relocations. Constants and string literals stay native, as
+// do thread-locals, NW_RAM objects and objects the program itself put into a section.
 #include "globals.h"
 
 #include "diagnose.h"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The guard: o = address - tag; o <= frame - n ? access base + o : slow path. Since the bound is
 // frame - n for any alignment, what the IR says of alignment is never trusted; the slow path does
-// accesses that straddle two pages. A slot holds its page pinned, so nothing else can invalidate it.
+// accesses that straddle two pages. A slot holds its page pinned, so nothing else can invalidate
+// it.
 #include "guards.h"
 
 #include "diagnose.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Across files the compiler cannot see whether a function that is given a possibly virtual pointer is
-// instrumented. Every instrumented definition therefore defines the absolute symbol
+// Across files the compiler cannot see whether a function that is given a possibly virtual pointer
+// is instrumented. Every instrumented definition therefore defines the absolute symbol
 // "nw_instrumented.NAME", and every file that hands out such a pointer refers to it from a section
 // named ".nw_from.FILE:LINE in FUNCTION". A missing marker is an undefined symbol at link, and the
 // linker's message contains the place; `nandwich cc` puts it into words.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The symbols and sections the pass shares with ports/guest and with the linker scripts. Change both
-// sides together.
+// The symbols and sections the pass shares with ports/guest and with the linker scripts. Change
+// both sides together.
 #ifndef NANDWICH_COMPILER_NAMES_H
 #define NANDWICH_COMPILER_NAMES_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Slots kept in registers: inside a loop that makes no calls nobody else changes the slot table, so a
-// slot's tags and base are loaded once before the loop and again only after a miss.
+// Slots kept in registers: inside a loop that makes no calls nobody else changes the slot table,
+// so a slot's tags and base are loaded once before the loop and again only after a miss.
 #ifndef NANDWICH_COMPILER_RESIDENT_H
 #define NANDWICH_COMPILER_RESIDENT_H
 

@@ -2,7 +2,8 @@
 /*
  * jump.c - setjmp and longjmp with the jmp_buf in virtual memory. The pass gives setjmp itself a
  * plain buffer on the stack; after its first return the content goes to the program's jmp_buf, and
- * longjmp fetches it from there. No slot state has to be saved: slots are reloaded after every call.
+ * longjmp fetches it from there. No slot state has to be saved: slots are reloaded after every
+ * call.
  */
 #include "internal.h"
 

@@ -154,7 +154,8 @@ static void make_plan(struct plan *plan, const char *format, va_list list)
     nw_guest_text_done(&copy);
 }
 
-/* A mark no conversion writes by chance tells whether a %n behind the last assignment was reached. */
+/* A mark no conversion writes by chance tells whether a %n behind the last assignment was reached.
+ * */
 #define UNTOUCHED UINT64_C(0x9d3c5a71e64f28b7)
 
 static void mark_counts(struct plan *plan)

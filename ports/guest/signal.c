@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * signal.c - handlers in virtual memory. One that ran between a guard and its access could take the
- * page away, so a signal is only noted when it arrives and its handler runs at the next library call
- * that looks: raise, sleep, printf, read, write. Faults (SIGSEGV, SIGBUS, SIGFPE, SIGILL) cannot wait and
- * are refused with EINVAL.
+ * page away, so a signal is only noted when it arrives and its handler runs at the next library
+ * call that looks: raise, sleep, printf, read, write. Faults (SIGSEGV, SIGBUS, SIGFPE, SIGILL)
+ * cannot wait and are refused with EINVAL.
  */
 #include "internal.h"
 

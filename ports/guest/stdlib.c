@@ -85,8 +85,8 @@ NW_LIBC(double, atof, (const char *from))
 
 /*
  * The host's qsort is a merge sort that splits in the middle, and programs lean on its stability or
- * even on the order of its comparisons; so the same here. `to` and `from` hold the same elements and
- * swap roles a level: the depth is that of halving, at most 64.
+ * even on the order of its comparisons; so the same here. `to` and `from` hold the same elements
+ * and swap roles a level: the depth is that of halving, at most 64.
  */
 struct sort {
     size_t bytes;

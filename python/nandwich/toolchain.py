@@ -77,7 +77,7 @@ def libraries(start: Path | None = None) -> list[Path]:
     return [*([start] if start else []), *map(paths.static_library, names)]
 
 
-def link_flags(guest: Guest, start: Path | None = None) -> list[str]:
+def link_flags(_guest: Guest, start: Path | None = None) -> list[str]:
     """Flags of a link, to come behind the program's objects; `start` as for `libraries`."""
     first, *others = libraries(start)
     return [
@@ -101,8 +101,10 @@ def tools() -> list[Path]:
 
 
 _UNDEFINED = re.compile(r"undefined symbol: nw_instrumented\.(?P<callee>\S+)")
-_PLACE = re.compile(r"\(\.nw_from\.(?P<file>.*?)(?::(?P<line>\d+))?(?: in (?P<user>[^)+]*))?"
-                    r"(?:\+0x[0-9a-f]+)?\)")
+_PLACE = re.compile(
+    r"\(\.nw_from\.(?P<file>.*?)(?::(?P<line>\d+))?(?: in (?P<user>[^)+]*))?"
+    r"(?:\+0x[0-9a-f]+)?\)"
+)
 _WRAPPER = re.compile(r"undefined symbol: nw_libc_(?P<callee>\S+)")
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Builds the C programs of tests/compiler natively and into virtual memory, and runs both.
 
-The virtual one runs over a RAM block device (tests/compiler/support/start.c): no chip, no translation
-layer, no host start-up is involved.
+The virtual one runs over a RAM block device (tests/compiler/support/start.c): no chip, no
+translation layer, no host start-up is involved.
 """
 
 import functools

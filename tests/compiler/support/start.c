@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * start.c - start-up for compiler tests: virtual memory over a RAM block device, so that no chip, no
- * translation layer and no host start-up is involved. NW_TEST_FRAMES sets the number of frames (the
- * least that works otherwise), NW_TEST_STATS=1 prints the statistics at the end.
+ * start.c - start-up for compiler tests: virtual memory over a RAM block device, so that no chip,
+ * no translation layer and no host start-up is involved. NW_TEST_FRAMES sets the number of frames
+ * (the least that works otherwise), NW_TEST_STATS=1 prints the statistics at the end.
  */
 #include "nandwich-guest/guest.h"
 

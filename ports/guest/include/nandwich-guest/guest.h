@@ -10,8 +10,8 @@
  *   3. nw_guest_open(): opens VM and heap and copies the initial contents of the globals. On Linux
  *      the range is then taken away from the processor, so an access no guard saw faults.
  *
- * The names below are known to the compiler pass (compiler/runtime.cpp, compiler/names.h) and to the
- * linker scripts: change all of them together.
+ * The names below are known to the compiler pass (compiler/runtime.cpp, compiler/names.h) and to
+ * the linker scripts: change all of them together.
  */
 #ifndef NANDWICH_GUEST_GUEST_H
 #define NANDWICH_GUEST_GUEST_H
@@ -39,7 +39,8 @@ uint32_t nw_guest_globals_bytes(void);
 /* Open everything; base, frame_bytes, slots and slot_table are filled in where they are 0. The heap
  * gets what the globals leave over.
  * NW_ERR_CONFIG: objects built for different frames or slots, or a config that contradicts them, or
- * less virtual memory than the globals need; else as nw_vm_open(), nw_heap_open(), nw_vm_write(). */
+ * less virtual memory than the globals need; else as nw_vm_open(), nw_heap_open(), nw_vm_write().
+ * */
 int nw_guest_open(const struct nw_vm_config *config);
 
 /* The VM's statistics with the accesses counted so far. Exact after a call from the program; a sum
