@@ -12,7 +12,21 @@ import pytest
 
 from nandwich.toolchain import Guest
 
-KERNELS = sorted((guests.SOURCES / "kernels").glob("*.c"))
+KERNELS = [
+    guests.SOURCES / "kernels" / name
+    for name in (
+        "bubble.c",
+        "fft.c",
+        "gray.c",
+        "huffman.c",
+        "list.c",
+        "matrix.c",
+        "quicksort.c",
+        "sobel.c",
+        "sum.c",
+        "tree.c",
+    )
+]
 BUILDS = {
     "O2": (("-O2",), Guest()),
     "O0": (("-O0",), Guest()),
