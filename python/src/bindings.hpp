@@ -5,3 +5,4 @@
 #include <nanobind/nanobind.h>
 
 void bind_build(nanobind::module_ &m);
+void bind_vm(nanobind::module_ &m);

@@ -8,4 +8,5 @@ NB_MODULE(_native, m)
 {
     m.doc() = "Binding over the device core, its twin and the replay engine.";
     bind_build(m);
+    bind_vm(m);
 }
