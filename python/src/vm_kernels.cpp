@@ -168,8 +168,8 @@ void counters(PagedMemory &memory, nw_random &random)
     }
 }
 
-// 200,000 look-ups in a table of 10,000 entries of 16 bytes, nine of ten in its first tenth, a third
-// of them changing the entry.
+// 200,000 look-ups in a table of 10,000 entries of 16 bytes, nine of ten in its first tenth, a
+// third of them changing the entry.
 void table(PagedMemory &memory, nw_random &random)
 {
     for (unsigned i = 0; i < 200000; i++) {
