@@ -14,7 +14,9 @@ namespace nb = nanobind;
 
 namespace {
 
-nb::dict run(const std::string &kernel, const std::string &policy, unsigned frame_bytes,
+using Counts = nb::typed<nb::dict, nb::str, nb::any>;
+
+Counts run(const std::string &kernel, const std::string &policy, unsigned frame_bytes,
              unsigned frames, unsigned sector_bytes)
 {
     if (policy != "clock" && policy != "lru") {
@@ -31,7 +33,7 @@ nb::dict run(const std::string &kernel, const std::string &policy, unsigned fram
     nw::run_kernel(memory, kernel);
     const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
     const nw_vm_stats &stats = memory.stats();
-    nb::dict result;
+    Counts result;
 
     result["seconds"] = passed.count();
     result["accesses"] = stats.accesses;
