@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Words and numbers people type and read: quantities, names, tables, error lines."""
 
+import sys
+from pathlib import Path
+
 import click
 import pytest
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
+from schemas import validate
 
 from nandwich import quantities
 from nandwich.cli import output
@@ -118,3 +122,27 @@ def test_each_fault_gets_an_error_line_of_its_own() -> None:
         "nandwich: error: part.toml:3: unknown key 'pag'",
         "nandwich: error: part.toml:7: 'x' has no unit",
     ]
+
+
+def test_progress_is_silent_when_piped(capsys: pytest.CaptureFixture[str]) -> None:
+    """Goal: a log file gets no bars, and stdout never gets any."""
+    with output.progress("work", 2) as bar:
+        bar.advance()
+        bar.advance()
+    assert capsys.readouterr() == ("", "")
+
+
+def test_results_say_how_they_came_about(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Goal: a result can be made again from what it says of itself, and comes out the same."""
+    trace = tmp_path / "trace.csv"
+    trace.write_bytes(b"abc")
+    monkeypatch.setattr(sys, "argv", ["/somewhere/nandwich", "replay", "a file", "--seed", "7"])
+    first = output.document("replay", 1, {"erases": 3}, seed=7, inputs=[trace])
+    assert list(first) == ["schema", "provenance", "erases"]
+    assert first["schema"] == "nandwich.replay/1"
+    assert first["provenance"]["command"] == "nandwich replay 'a file' --seed 7"
+    assert first["provenance"]["inputs"] == {
+        str(trace): "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+    }
+    assert output.document("replay", 1, {"erases": 3}, seed=7, inputs=[trace]) == first
+    validate("provenance-1", first["provenance"])
