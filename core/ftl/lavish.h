@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * lavish.h - how the files of the lavish layer see each other, bottom first:
+ *   lavish_space.c  lavish blocks, the chip blocks they are made of, the pages in them
+ *   lavish_log.c    maps in RAM, appending to a logical block, making room
+ *   lavish.c        the block device
+ * Numbers of blocks and sectors stay below 65,535 and travel as unsigned, 16 bits or more.
+ */
+#ifndef NANDWICH_FTL_LAVISH_INTERNAL_H
+#define NANDWICH_FTL_LAVISH_INTERNAL_H
+
+#include "nandwich/bytes.h"
+#include "nandwich/ftl_lavish.h"
+
+#define NONE NW_LAVISH_NONE
+
+/* 1 for an error that says a block is worn, not the request wrong or the power gone. */
+static inline int nw_lavish_is_worn(int result)
+{
+    return result == NW_ERR_PROGRAM || result == NW_ERR_ERASE;
+}
+
+/* A call is smaller than a 64-bit addition in place. */
+void nw_lavish_count(nw_count *count, unsigned by);
+
+/* Looks for bad blocks at open and replaces them. */
+int nw_lavish_scan(struct nw_ftl_lavish *lavish);
+
+/* The free lavish block that goes next, or NONE. */
+unsigned nw_lavish_next(const struct nw_ftl_lavish *lavish);
+
+/* A free lavish block, now used; NONE. */
+unsigned nw_lavish_take(struct nw_ftl_lavish *lavish);
+
+/* A used lavish block (NONE: nothing to do) becomes free, erased unless erasing late. `worn` is the
+ * sector whose program or erase failed, or NONE: its block is replaced, or the lavish block given
+ * up and what is good of it kept as spares. */
+int nw_lavish_release(struct nw_ftl_lavish *lavish, unsigned block, unsigned worn);
+
+/* Erases what is not erased of a free lavish block; worn blocks as above. */
+int nw_lavish_clean(struct nw_ftl_lavish *lavish, unsigned block, unsigned worn);
+
+/* 1 if every block of it is erased. */
+int nw_lavish_is_clean(const struct nw_ftl_lavish *lavish, unsigned block);
+
+/* In the state of a used lavish block: it holds a worn block that could not be replaced, and is not
+ * used again once it is released. */
+#define NW_LAVISH_SUSPECT 0x20U
+
+/* The chip's page that is a sector of a lavish block. */
+uint32_t nw_lavish_page(const struct nw_ftl_lavish *lavish, unsigned block, unsigned sector);
+
+int nw_lavish_read(struct nw_ftl_lavish *lavish, uint32_t page, uint8_t *data, unsigned length);
+
+/* Both first erase the chip block they enter, if it is not erased. */
+int nw_lavish_program(struct nw_ftl_lavish *lavish, unsigned block, unsigned sector, uint8_t *data,
+                      unsigned length);
+/* NW_ERR_ECC: the source is unreadable, nothing was programmed. */
+int nw_lavish_copy(struct nw_ftl_lavish *lavish, uint32_t from, unsigned block, unsigned sector);
+
+/* An index is a sector of the data lavish block, or, from lavish_sectors up, of the log. */
+
+static inline uint8_t *nw_lavish_entry(const struct nw_ftl_lavish *lavish,
+                                       const struct nw_lavish_map *map, unsigned sector)
+{
+    return lavish->map_bytes + (size_t)map->slot * lavish->map_slot + sector * 2U;
+}
+
+/* The chip's page of an index of a logical block. */
+uint32_t nw_lavish_locate(const struct nw_ftl_lavish *lavish, unsigned number, unsigned index);
+
+/* Brings the map of a logical block to lavish->maps[0]. Another one may be written out. */
+int nw_lavish_load(struct nw_ftl_lavish *lavish, unsigned number);
+
+/* Programs the next free index of a logical block whose map is dirty; relocates it when a block
+ * fails. Answers the index or an error. */
+int32_t nw_lavish_append(struct nw_ftl_lavish *lavish, struct nw_lavish_map *map, uint8_t *data,
+                         unsigned length);
+
+/* At least `need` free indices for a logical block, and a lavish block in reserve. Its map is then
+ * loaded. */
+int nw_lavish_make_room(struct nw_ftl_lavish *lavish, unsigned number, unsigned need);
+
+/* Until `want` lavish blocks are free: merges II and III. */
+int nw_lavish_reserve(struct nw_ftl_lavish *lavish, unsigned want);
+
+/* The logical block that merges cheapest, or NONE. */
+unsigned nw_lavish_victim(const struct nw_ftl_lavish *lavish);
+
+/* Merge I of the logical block whose map is at lavish->maps[0], if its data block has nothing valid
+ * left. */
+int nw_lavish_merge_1(struct nw_ftl_lavish *lavish);
+
+#endif

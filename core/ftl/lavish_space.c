@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Lavish block i is made of the chip's blocks i * degree and up, except that a bad one of them is
+ * replaced by a spare block. Only lavish blocks that have such a replacement are looked up in the
+ * (short) table of spares. A spare is asked whether it is bad when it is about to be used.
+ */
+#include "lavish.h"
+
+/* In nw_ftl_lavish.state. */
+enum { FREE, USED, GONE, STATE = 0x0F, REPLACED = 0x10, SUSPECT = NW_LAVISH_SUSPECT };
+
+/* The spare that stands for a block; with NONE, one that stands for nothing yet. */
+static struct nw_lavish_spare *spare_for(const struct nw_ftl_lavish *lavish, unsigned stands_for)
+{
+    struct nw_lavish_spare *spare = lavish->spares;
+    unsigned i;
+
+    for (i = 0; i < lavish->spare_count; i++, spare++) {
+        if (spare->stands_for == stands_for && spare->block != NONE) {
+            return spare;
+        }
+    }
+    return NULL;
+}
+
+static void add_spare(struct nw_ftl_lavish *lavish, unsigned block)
+{
+    struct nw_lavish_spare *spare = lavish->spares;
+    unsigned i;
+
+    for (i = 0; i < lavish->spare_count; i++, spare++) {
+        if (spare->block == NONE) {
+            spare->block = (uint16_t)block;
+            spare->stands_for = NONE;
+            return;
+        }
+    }
+}
+
+/* The chip's block for the block of a lavish block with this number. */
+static unsigned physical(const struct nw_ftl_lavish *lavish, unsigned block, unsigned number)
+{
+    if ((lavish->state[block] & REPLACED) != 0) {
+        const struct nw_lavish_spare *spare = spare_for(lavish, number);
+
+        if (spare != NULL) {
+            return spare->block;
+        }
+    }
+    return number;
+}
+
+uint32_t nw_lavish_page(const struct nw_ftl_lavish *lavish, unsigned block, unsigned sector)
+{
+    unsigned part = sector / lavish->block_pages;
+    uint32_t chip_block = physical(lavish, block, block * lavish->degree + part);
+
+    return chip_block * lavish->block_pages + (sector - part * lavish->block_pages);
+}
+
+static int is_erased(const struct nw_ftl_lavish *lavish, unsigned number)
+{
+    return (lavish->erased[number >> 3] >> (number & 7U)) & 1;
+}
+
+static void flip_erased(struct nw_ftl_lavish *lavish, unsigned number)
+{
+    uint8_t *byte = lavish->erased + (number >> 3);
+
+    *byte = (uint8_t)(*byte ^ (1U << (number & 7U)));
+}
+
+static int is_bad(struct nw_ftl_lavish *lavish, unsigned chip_block)
+{
+    lavish->req.block = chip_block;
+    return nw_chip_is_bad(&lavish->req);
+}
+
+/* Gives up a free lavish block and keeps its blocks as spares, but for the one that is bad. */
+static void give_up(struct nw_ftl_lavish *lavish, unsigned block, unsigned bad)
+{
+    unsigned number = block * lavish->degree;
+    unsigned end = number + lavish->degree;
+
+    for (; number < end; number++) {
+        struct nw_lavish_spare *spare = spare_for(lavish, number);
+
+        if (spare != NULL) {
+            spare->stands_for = NONE;
+        } else if (number != bad) {
+            add_spare(lavish, number);
+        }
+    }
+    lavish->state[block] = GONE;
+    lavish->free--;
+    lavish->good--;
+}
+
+/* Puts a spare in the place of a bad block of a free lavish block, or gives that up.
+ * 1: given up, 0: replaced. */
+static int substitute(struct nw_ftl_lavish *lavish, unsigned block, unsigned number)
+{
+    struct nw_lavish_spare *spare = spare_for(lavish, number);
+    int bad;
+
+    if (spare != NULL) {
+        spare->block = NONE;
+    }
+    for (;;) {
+        spare = spare_for(lavish, NONE);
+        if (spare == NULL) {
+            give_up(lavish, block, number);
+            return 1;
+        }
+        bad = is_bad(lavish, spare->block);
+        if (bad < 0) {
+            return bad;
+        }
+        if (bad == 0) {
+            spare->stands_for = (uint16_t)number;
+            lavish->state[block] |= REPLACED;
+            return 0;
+        }
+        spare->block = NONE; /* one less: this ends */
+    }
+}
+
+static int erase(struct nw_ftl_lavish *lavish, unsigned block, unsigned number)
+{
+    int result;
+
+    if (is_erased(lavish, number)) {
+        return NW_OK;
+    }
+    lavish->req.block = physical(lavish, block, number);
+    nw_lavish_count(&lavish->stats.erases, 1);
+    result = nw_chip_erase(&lavish->req);
+    if (result >= 0) {
+        flip_erased(lavish, number);
+    }
+    return result;
+}
+
+unsigned nw_lavish_next(const struct nw_ftl_lavish *lavish)
+{
+    unsigned block = lavish->hand;
+    unsigned i;
+
+    for (i = 0; i < lavish->lavish_count; i++, block++) {
+        if (block >= lavish->lavish_count) {
+            block = 0;
+        }
+        if ((lavish->state[block] & STATE) == FREE) {
+            return block;
+        }
+    }
+    return NONE;
+}
+
+unsigned nw_lavish_take(struct nw_ftl_lavish *lavish)
+{
+    unsigned block = nw_lavish_next(lavish);
+
+    if (block != NONE) {
+        lavish->state[block] |= USED;
+        lavish->free--;
+        lavish->hand = (uint16_t)(block + 1U);
+    }
+    return block;
+}
+
+int nw_lavish_is_clean(const struct nw_ftl_lavish *lavish, unsigned block)
+{
+    unsigned number = block * lavish->degree;
+    unsigned end = number + lavish->degree;
+
+    while (number < end && is_erased(lavish, number)) {
+        number++;
+    }
+    return number == end;
+}
+
+int nw_lavish_clean(struct nw_ftl_lavish *lavish, unsigned block, unsigned worn)
+{
+    unsigned number = block * lavish->degree;
+    unsigned end = number + lavish->degree;
+
+    worn = worn != NONE ? number + worn / lavish->block_pages : NONE;
+    for (; number < end; number++) {
+        int result = NW_ERR_ERASE;
+
+        if (number != worn) {
+            result = erase(lavish, block, number);
+        }
+        if (result == NW_ERR_ERASE) {
+            lavish->req.block = physical(lavish, block, number);
+            nw_lavish_count(&lavish->stats.retired, 1);
+            result = nw_chip_mark_bad(&lavish->req);
+            if (result >= 0) {
+                result = substitute(lavish, block, number);
+            }
+        }
+        if (result != NW_OK) {
+            return result < 0 ? result : NW_OK;
+        }
+    }
+    return NW_OK;
+}
+
+int nw_lavish_release(struct nw_ftl_lavish *lavish, unsigned block, unsigned worn)
+{
+    uint8_t *state = lavish->state + block;
+
+    if (block == NONE) {
+        return NW_OK;
+    }
+    if ((*state & SUSPECT) != 0) {
+        *state = GONE;
+        lavish->good--;
+        return NW_OK;
+    }
+    *state = (uint8_t)(*state & REPLACED);
+    lavish->free++;
+    if (lavish->erase_late && worn == NONE) {
+        return NW_OK;
+    }
+    return nw_lavish_clean(lavish, block, worn);
+}
+
+int nw_lavish_read(struct nw_ftl_lavish *lavish, uint32_t page, uint8_t *data, unsigned length)
+{
+    struct nw_chip_req *req = &lavish->req;
+    int result;
+
+    req->page = page;
+    req->data = data;
+    req->length = (uint16_t)length;
+    result = nw_chip_read(req);
+    nw_lavish_count(&lavish->stats.reads, 1);
+    nw_lavish_count(&lavish->stats.bytes_read, length);
+    if (result > 0) {
+        nw_lavish_count(&lavish->stats.corrected, (unsigned)result);
+    }
+    return result;
+}
+
+/* Before a page is programmed: the block it opens must be erased, and is so no longer. */
+static int enter(struct nw_ftl_lavish *lavish, unsigned block, unsigned sector)
+{
+    unsigned part = sector / lavish->block_pages;
+    unsigned number = block * lavish->degree + part;
+    int result;
+
+    if (sector != part * lavish->block_pages) {
+        return NW_OK;
+    }
+    result = erase(lavish, block, number);
+    if (result >= 0) {
+        flip_erased(lavish, number);
+    }
+    return result;
+}
+
+/* Programs a page, or copies to it from the page in the request. */
+static int put(struct nw_ftl_lavish *lavish, unsigned block, unsigned sector, int copies)
+{
+    struct nw_chip_req *req = &lavish->req;
+    int result = enter(lavish, block, sector);
+
+    if (result < 0) {
+        return result;
+    }
+    nw_lavish_count(&lavish->stats.programs, 1);
+    req->to_page = nw_lavish_page(lavish, block, sector);
+    if (copies) {
+        return nw_chip_copy(req);
+    }
+    req->page = req->to_page;
+    nw_lavish_count(&lavish->stats.bytes_programmed, req->length);
+    return nw_chip_program(req);
+}
+
+int nw_lavish_program(struct nw_ftl_lavish *lavish, unsigned block, unsigned sector, uint8_t *data,
+                      unsigned length)
+{
+    lavish->req.data = data;
+    lavish->req.length = (uint16_t)length;
+    return put(lavish, block, sector, 0);
+}
+
+int nw_lavish_copy(struct nw_ftl_lavish *lavish, uint32_t from, unsigned block, unsigned sector)
+{
+    int result;
+
+    if (lavish->chip_copies) {
+        lavish->req.page = from;
+        nw_lavish_count(&lavish->stats.reads, 1);
+    } else {
+        result = nw_lavish_read(lavish, from, lavish->page, lavish->block.sector_bytes);
+        if (result < 0) {
+            return result;
+        }
+    }
+    result = put(lavish, block, sector, lavish->chip_copies);
+    if (result >= 0) {
+        nw_lavish_count(&lavish->stats.copies, 1);
+    }
+    return result;
+}
+
+int nw_lavish_scan(struct nw_ftl_lavish *lavish)
+{
+    unsigned block;
+    unsigned number = 0;
+    unsigned i;
+
+    for (i = 0; i < lavish->spare_count; i++) {
+        number = lavish->lavish_count * (unsigned)lavish->degree + i;
+        lavish->spares[i].stands_for = NONE;
+        lavish->spares[i].block =
+            (uint16_t)(number < NONE && number < lavish->req.chip->geometry.blocks ? number : NONE);
+    }
+    number = 0;
+    for (block = 0; block < lavish->lavish_count; block++) {
+        unsigned end = number + lavish->degree;
+
+        for (; number < end; number++) {
+            int result = is_bad(lavish, number);
+
+            if (result > 0) {
+                result = substitute(lavish, block, number);
+                if (result > 0) {
+                    break;
+                }
+            }
+            if (result < 0) {
+                return result;
+            }
+        }
+        number = end;
+    }
+    return NW_OK;
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * ftl_lavish.h - a translation layer that spends flash to save erases and copies: swap space for
+ * virtual memory. What it holds dies with power.
+ *
+ * Source: Lin et al., "Providing Virtual Memory Support for Sensor Networks with Mass Data
+ * Processing", IJDSN 2013. docs/ftl-lavish.md draws its merges and says where this code decides
+ * what the paper leaves open.
+ *
+ * WORDS. A sector is a page of the chip given (over shrink.h: a part of one). A logical block is as
+ * many sectors as a block has pages. A lavish block is `degree` blocks of the chip, written sector
+ * after sector, out of place. A logical block has a data lavish block and, once that is full, a log
+ * lavish block. Its map says where each of its sectors lies: below the sectors of a lavish block in
+ * the data block, above in the log block. Few maps are in RAM; one that has to leave is written to
+ * the next free sector of its own logical block.
+ *
+ * SPACE. (logical blocks + 2) x degree blocks at least, so that one log block and one block in
+ * reserve are there; more give logs more time and merges less to copy; more than (2 x logical
+ * blocks + 2) x degree are not used unless asked for. Blocks beyond replace bad ones, wherever in a
+ * lavish block these lie.
+ *   8 MB at degree 8 on 2,048-byte pages, 64 a block: 64 logical blocks, at least 528 blocks.
+ *
+ * RAM: nw_ftl_lavish_ram_bytes(). 10 bytes a logical block, 4 + 2 x block_pages a map in RAM, a
+ * byte a lavish block, a bit a block, 4 bytes a spare block, and one page if the chip has no copy.
+ *   The example with 4 maps, 124 lavish blocks and 32 spares, over a chip with copy: 1.4 KB.
+ *
+ * COSTS. D: sectors of a logical block.
+ *   read   1 read; with its map not in RAM also 1 map read and, if the map that leaves was changed,
+ *          1 map program
+ *   write  1 program; on a map miss as above; when a block of the chip is entered first in this
+ *          session, its erase; when the log is full a switch: < D copies, `degree` erases; when
+ *          lavish blocks run low a merge: <= D copies, 2 x degree erases, and a map miss
+ *   Over any long run: free blocks won per erase >= (degree - 1) / degree, copies per sector
+ *   appended <= 1 / degree (how and when: docs/ftl-lavish.md).
+ *   A failed program or erase costs a merge of that logical block into a fresh lavish block.
+ *
+ * ERRORS. A sector whose content could not be read when it had to be moved answers NW_ERR_ECC until
+ * it is written again; so do all sectors of a logical block whose map cannot be read. NW_ERR_FULL
+ * once so many blocks are bad that a write finds no lavish block in reserve; reads go on.
+ *
+ * NOT PERSISTENT: nothing is looked for at open. The maps on flash and the spare bytes, which this
+ * layer leaves alone, are where a persistent variant would put its tags.
+ */
+#ifndef NANDWICH_FTL_LAVISH_H
+#define NANDWICH_FTL_LAVISH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "nandwich/block.h"
+#include "nandwich/chip.h"
+#include "nandwich/stats.h"
+
+#define NW_FTL_LAVISH_DEGREE 8U /* defaults */
+#define NW_FTL_LAVISH_MAPS 4U
+
+struct nw_ftl_lavish_config {
+    uint32_t sectors;       /* sectors offered above; no default */
+    uint16_t lavish_blocks; /* 0: 2 x logical blocks + 2, or what fits the chip */
+    uint16_t spare_blocks;  /* blocks kept to replace bad ones; 0: about one in 32 */
+    uint8_t degree;         /* blocks a lavish block, 1 .. 255; 0: NW_FTL_LAVISH_DEGREE */
+    uint8_t maps;           /* maps in RAM, 1 .. 255; 0: NW_FTL_LAVISH_MAPS */
+    uint8_t erase_late;     /* 0: a merge erases at once, as published; 1: blocks are erased when
+                             * they are entered or in idle, which makes merges short */
+};
+
+/* By logical block. An index is a sector of the data lavish block or, counted on, of the log. */
+struct nw_lavish_logical {
+    uint16_t data;   /* its data and log lavish block, or NW_LAVISH_NONE */
+    uint16_t log;
+    uint16_t next;   /* first free index */
+    uint16_t stored; /* index of the map on flash; NW_LAVISH_NONE: none, the map is in RAM or blank */
+    uint16_t valid;  /* sectors whose content lies in the data block */
+};
+
+/* A map in RAM; they stand in order of use, latest first. */
+struct nw_lavish_map {
+    uint16_t logical; /* whose; NW_LAVISH_NONE: nobody's */
+    uint8_t slot;     /* where its bytes are */
+    uint8_t dirty;    /* differs from what is stored on flash */
+};
+
+struct nw_lavish_spare {
+    uint16_t block;      /* of the chip; NW_LAVISH_NONE: empty entry */
+    uint16_t stands_for; /* the block it replaces; NW_LAVISH_NONE: none yet */
+};
+
+#define NW_LAVISH_NONE 0xFFFFU
+#define NW_LAVISH_LOST 0xFEFEU /* in a map: the content could not be read */
+
+/* All fields are the layer's own; block, stats, merges_1, good and free may be read. */
+struct nw_ftl_lavish {
+    uint8_t degree;
+    uint8_t map_count;
+    uint8_t erase_late;
+    uint8_t chip_copies;
+    uint16_t block_pages;
+    uint16_t logical_count;
+    uint16_t logical_sectors;
+    uint16_t lavish_count;
+    uint16_t lavish_sectors;
+    uint16_t spare_count;
+    uint16_t map_slot; /* bytes a map takes in RAM and when programmed */
+    uint16_t good;     /* lavish blocks not given up */
+    uint16_t free;     /* of these, free ones */
+    uint16_t hand;     /* where the search for a free one goes on */
+    struct nw_lavish_logical *logical;
+    struct nw_lavish_map *maps;
+    struct nw_lavish_spare *spares;
+    uint8_t *map_bytes; /* maps, little-endian, 2 bytes a sector */
+    uint8_t *page;      /* for copies; NULL: the chip copies or keeps no payload */
+    uint8_t *state;     /* by lavish block */
+    uint8_t *erased;    /* a bit a block of a lavish block: erased and not entered since */
+    struct nw_block block;  /* give &lavish.block to the layer above */
+    struct nw_chip_req req; /* the one request to the chip */
+    uint32_t merges_1;      /* merges I, which stats counts together with switches */
+    struct nw_stats stats;  /* II is counted as partial, III and flights from a worn block as full */
+};
+
+/* Blocks of the chip that a device of config->sectors needs at least, bad ones not counted: what to
+ * print beside chip->geometry.blocks when open refuses. 0: config->sectors or the chip's geometry
+ * is not usable at all. */
+uint32_t nw_ftl_lavish_blocks_needed(const struct nw_ftl_lavish_config *config,
+                                     const struct nw_chip *chip);
+
+/* RAM for open. 0: the config does not fit the chip. */
+size_t nw_ftl_lavish_ram_bytes(const struct nw_ftl_lavish_config *config,
+                               const struct nw_chip *chip);
+
+/*
+ * A device of config->sectors, reading zeros. Cost: one is_bad a block, nothing is erased.
+ * NW_ERR_CONFIG: fewer blocks than needed; a map (2 bytes a page of a block) larger than a page;
+ * more than 32,512 sectors a lavish block; degree 1 with one-page blocks. NW_ERR_RAM. NW_ERR_FULL:
+ * too many bad blocks. Else the chip's error.
+ */
+int nw_ftl_lavish_open(struct nw_ftl_lavish *lavish, struct nw_chip *chip,
+                       const struct nw_ftl_lavish_config *config, void *ram, size_t ram_bytes);
+
+#endif
