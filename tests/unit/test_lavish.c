@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The lavish layer step by step: each way of making room with its exact counts. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lavish_rig.h"
+#include "nandwich-twin/parts.h"
+
+/* Two logical blocks of 4 sectors, lavish blocks of 8, 4 of them: as few as can be. */
+static const struct lavish_shape tiny = {
+    .blocks = 16,
+    .block_pages = 4,
+    .page_bytes = 64,
+    .in_order = 1,
+    .lavish = {.sectors = 8, .degree = 2, .maps = 2, .lavish_blocks = 4},
+};
+
+static struct lavish_rig rig;
+
+/* What the counters must say, in one line a test. */
+static void expect(const char *counts)
+{
+    const struct nw_stats *stats = &rig.lavish.stats;
+    char got[200];
+
+    snprintf(got, sizeof got,
+             "read %u program %u erase %u copy %u map %u/%u switch %u I %u II %u III %u",
+             (unsigned)stats->reads, (unsigned)stats->programs, (unsigned)stats->erases,
+             (unsigned)stats->copies, (unsigned)stats->map_reads, (unsigned)stats->map_programs,
+             (unsigned)(stats->merges_switch - rig.lavish.merges_1), (unsigned)rig.lavish.merges_1,
+             (unsigned)stats->merges_partial, (unsigned)stats->merges_full);
+    assert_string_equal(got, counts);
+}
+
+static void write_times(uint32_t sector, unsigned times)
+{
+    while (times-- > 0) {
+        assert_int_equal(lavish_rig_write(&rig, sector, 1), NW_OK);
+    }
+}
+
+static void finish(void)
+{
+    const struct nw_nand_stats *chip = nw_nand_stats(rig.nand);
+    const struct nw_stats *stats = &rig.lavish.stats;
+
+    /* what the layer says it did is what the chip did */
+    assert_int_equal(chip->reads + chip->copies, stats->reads);
+    assert_int_equal(chip->programs + chip->copies, stats->programs);
+    assert_int_equal(chip->erases, stats->erases);
+    assert_int_equal(chip->bytes_read, stats->bytes_read);
+    assert_int_equal(chip->bytes_programmed, stats->bytes_programmed);
+    lavish_rig_read_all(&rig);
+    lavish_rig_close(&rig);
+}
+
+/* Goal: a new device reads zeros without a look at the chip, and trims for nothing. */
+static void blank_is_zeros(void **state)
+{
+    (void)state;
+    assert_int_equal(lavish_rig_open(&rig, &tiny, 0, 1), NW_OK);
+    lavish_rig_read_all(&rig);
+    assert_int_equal(lavish_rig_trim(&rig, 0, 8), NW_OK);
+    expect("read 0 program 0 erase 0 copy 0 map 0/0 switch 0 I 0 II 0 III 0");
+    write_times(5, 1);
+    expect("read 0 program 1 erase 1 copy 0 map 0/0 switch 0 I 0 II 0 III 0");
+    finish();
+}
+
+/* Goal: a data block without a valid sector is erased at once, nothing is copied. */
+static void merge_1_erases(void **state)
+{
+    (void)state;
+    assert_int_equal(lavish_rig_open(&rig, &tiny, 0, 1), NW_OK);
+    write_times(0, 8); /* the data block is full, its last sector valid */
+    expect("read 0 program 8 erase 2 copy 0 map 0/0 switch 0 I 0 II 0 III 0");
+    write_times(0, 1); /* entering the log: 1 erase; the merge: 2 */
+    expect("read 0 program 9 erase 5 copy 0 map 0/0 switch 0 I 1 II 0 III 0");
+    finish();
+}
+
+/* Goal: when both blocks are full the valid rest of the data block starts a new log. The last
+ * sector is kept for the map, so 7 writes go to the log, not 8. */
+static void switch_starts_a_log(void **state)
+{
+    (void)state;
+    assert_int_equal(lavish_rig_open(&rig, &tiny, 0, 1), NW_OK);
+    write_times(1, 1);
+    write_times(0, 13);
+    write_times(2, 1);
+    expect("read 0 program 15 erase 4 copy 0 map 0/0 switch 0 I 0 II 0 III 0");
+    write_times(0, 1); /* copy sector 1: enter a block, then 2 erases */
+    expect("read 1 program 17 erase 7 copy 1 map 0/0 switch 1 I 0 II 0 III 0");
+    assert_int_equal(rig.lavish.logical[0].valid, 1); /* sector 2, in the old log */
+    assert_int_equal(rig.lavish.logical[0].next, 10);
+    finish();
+}
+
+/* Goal: when lavish blocks run low and the victim's log has room, its data block's rest goes there.
+ * The victim is the logical block with the fewest valid sectors in its data block. */
+static void merge_2_appends(void **state)
+{
+    (void)state;
+    assert_int_equal(lavish_rig_open(&rig, &tiny, 0, 1), NW_OK);
+    assert_int_equal(lavish_rig_write(&rig, 0, 3), NW_OK);
+    write_times(3, 6); /* 8 in the data block, 1 in the log: 3 valid in the data block */
+    assert_int_equal(rig.lavish.logical[0].valid, 3);
+    write_times(4, 7);
+    expect("read 0 program 16 erase 5 copy 0 map 0/0 switch 0 I 0 II 0 III 0");
+    assert_int_equal(rig.lavish.free, 1);
+    write_times(4, 1); /* wants a log: 3 copies, 2 erases */
+    expect("read 3 program 20 erase 7 copy 3 map 0/0 switch 0 I 0 II 1 III 0");
+    assert_int_equal(rig.lavish.free, 1);
+    assert_int_equal(rig.lavish.logical[0].log, NW_LAVISH_NONE);
+    assert_int_equal(rig.lavish.logical[0].valid, 4);
+    finish();
+}
+
+/* Goal: without that room both blocks go to a fresh one. */
+static void merge_3_gathers(void **state)
+{
+    (void)state;
+    assert_int_equal(lavish_rig_open(&rig, &tiny, 0, 1), NW_OK);
+    assert_int_equal(lavish_rig_write(&rig, 0, 3), NW_OK);
+    write_times(3, 10); /* 5 in the log: room for 3 there, which are the rest without the map */
+    write_times(4, 7);
+    expect("read 0 program 20 erase 6 copy 0 map 0/0 switch 0 I 0 II 0 III 0");
+    write_times(4, 1); /* 4 copies into a block that is entered, 4 erases */
+    expect("read 4 program 25 erase 11 copy 4 map 0/0 switch 0 I 0 II 0 III 1");
+    assert_int_equal(rig.lavish.free, 1);
+    finish();
+}
+
+/* Goal: a map that leaves RAM is written to its own logical block and read back from there. */
+static void maps_travel(void **state)
+{
+    struct lavish_shape shape = tiny;
+
+    (void)state;
+    shape.lavish.maps = 1;
+    assert_int_equal(lavish_rig_open(&rig, &shape, 0, 1), NW_OK);
+    write_times(0, 1);
+    write_times(4, 1); /* the map of 0..3 leaves: 1 program */
+    expect("read 0 program 3 erase 2 copy 0 map 0/1 switch 0 I 0 II 0 III 0");
+    assert_int_equal(lavish_rig_read(&rig, 0, 1), NW_OK); /* and 4..7 leaves */
+    expect("read 2 program 4 erase 2 copy 0 map 1/2 switch 0 I 0 II 0 III 0");
+    assert_int_equal(lavish_rig_read(&rig, 4, 1), NW_OK); /* unchanged maps just go */
+    expect("read 4 program 4 erase 2 copy 0 map 2/2 switch 0 I 0 II 0 III 0");
+    finish();
+}
+
+/* Goal: the sector kept for the map is there when the map leaves at the worst moment: data block
+ * and log full. */
+static void a_full_block_still_takes_its_map(void **state)
+{
+    struct lavish_shape shape = tiny;
+
+    (void)state;
+    shape.lavish.maps = 1;
+    assert_int_equal(lavish_rig_open(&rig, &shape, 0, 1), NW_OK);
+    write_times(1, 1);
+    write_times(0, 13);
+    write_times(2, 1);
+    assert_int_equal(lavish_rig_read(&rig, 4, 1), NW_OK); /* blank: no map needed */
+    write_times(4, 1);
+    expect("read 0 program 17 erase 5 copy 0 map 0/1 switch 0 I 0 II 0 III 0");
+    assert_int_equal(rig.lavish.logical[0].next, 16);
+    write_times(0, 1); /* back in: map program, map read, then a switch */
+    expect("read 2 program 20 erase 8 copy 1 map 1/2 switch 1 I 0 II 0 III 0");
+    finish();
+}
+
+/* Goal: trimmed sectors read zeros, need no copy, and free a data block like overwritten ones. */
+static void trim_makes_merges_cheap(void **state)
+{
+    (void)state;
+    assert_int_equal(lavish_rig_open(&rig, &tiny, 0, 1), NW_OK);
+    write_times(1, 1);
+    write_times(0, 8);
+    assert_int_equal(lavish_rig_trim(&rig, 1, 1), NW_OK);
+    expect("read 0 program 9 erase 5 copy 0 map 0/0 switch 0 I 1 II 0 III 0");
+    assert_int_equal(lavish_rig_trim(&rig, 0, 4), NW_OK);
+    expect("read 0 program 9 erase 5 copy 0 map 0/0 switch 0 I 1 II 0 III 0");
+    finish();
+}
+
+/* Goal: late erasing moves erases out of merges; idle time takes them, in steps that fit. */
+static void erase_late_and_idle(void **state)
+{
+    struct lavish_shape shape = tiny;
+    struct nw_block_req req = {.block = &rig.lavish.block};
+
+    (void)state;
+    shape.lavish.erase_late = 1;
+    assert_int_equal(lavish_rig_open(&rig, &shape, 0, 1), NW_OK);
+    rig.chip->geometry.erase_us = 1000;
+    write_times(0, 9);
+    expect("read 0 program 9 erase 3 copy 0 map 0/0 switch 0 I 1 II 0 III 0");
+    req.budget_us = 1999; /* a lavish block is two erases */
+    assert_int_equal(nw_block_idle(&req), 1);
+    assert_int_equal(rig.lavish.stats.erases, 3);
+    req.budget_us = 2000;
+    assert_int_equal(nw_block_idle(&req), 1);
+    assert_int_equal(rig.lavish.stats.erases, 5);
+    assert_int_equal(nw_block_idle(&req), 0);
+    assert_int_equal(rig.lavish.stats.erases, 5);
+    write_times(4, 7); /* into the block erased ahead */
+    assert_int_equal(rig.lavish.stats.erases, 5);
+    finish();
+}
+
+/* Goal: idle merges ahead, so that the next write that wants a log does not wait for it. */
+static void idle_merges_ahead(void **state)
+{
+    struct nw_block_req req = {.block = &rig.lavish.block};
+
+    (void)state;
+    assert_int_equal(lavish_rig_open(&rig, &tiny, 0, 1), NW_OK);
+    rig.chip->geometry.erase_us = 1000;
+    rig.chip->geometry.read_us = 10;
+    rig.chip->geometry.program_us = 100;
+    assert_int_equal(lavish_rig_write(&rig, 0, 3), NW_OK);
+    write_times(3, 6);
+    write_times(4, 7);
+    req.budget_us = 4439; /* 4 copies, 4 erases at worst */
+    assert_int_equal(nw_block_idle(&req), 1);
+    assert_int_equal(rig.lavish.stats.copies, 0);
+    req.budget_us = 4440;
+    assert_int_equal(nw_block_idle(&req), 1);
+    expect("read 3 program 19 erase 7 copy 3 map 0/0 switch 0 I 0 II 1 III 0");
+    assert_int_equal(rig.lavish.free, 2);
+    finish();
+}
+
+/* Goal: a block whose program fails is left without loss, marked bad and replaced; its lavish block
+ * goes on. */
+static void a_failed_program_loses_nothing(void **state)
+{
+    struct lavish_shape shape = tiny;
+
+    (void)state;
+    shape.blocks = 17; /* one spare */
+    assert_int_equal(lavish_rig_open(&rig, &shape, 0, 1), NW_OK);
+    assert_int_equal(lavish_rig_write(&rig, 0, 3), NW_OK);
+    write_times(3, 4);
+    nw_nand_doom(rig.nand, 1, 1); /* the block written now */
+    write_times(2, 1);
+    /* the failed one, 4 copies, the sector again: 2 blocks entered before, 2 now; then the data
+     * block goes with 1 erase, for the worn one is not touched, and the log just taken with 2 */
+    expect("read 4 program 13 erase 7 copy 4 map 0/0 switch 0 I 0 II 0 III 1");
+    assert_int_equal(rig.lavish.stats.retired, 1);
+    assert_int_equal(nw_nand_block_bad(rig.nand, 1), 1);
+    assert_int_equal(rig.lavish.good, 4);
+    assert_int_equal(rig.lavish.spares[0].stands_for, 1);
+    lavish_rig_read_all(&rig);
+    write_times(2, 20);
+    finish();
+}
+
+/* Goal: without a spare the lavish block is given up and its good block becomes a spare. */
+static void a_lavish_block_given_up_feeds_the_spares(void **state)
+{
+    struct lavish_shape shape = tiny;
+
+    (void)state;
+    shape.lavish.sectors = 4;
+    shape.lavish.lavish_blocks = 8;
+    assert_int_equal(lavish_rig_open(&rig, &shape, 0, 1), NW_OK);
+    nw_nand_doom(rig.nand, 0, 1);
+    nw_nand_doom(rig.nand, 3, 0);
+    write_times(0, 60);
+    assert_int_equal(nw_nand_block_bad(rig.nand, 0), 1);
+    assert_int_equal(nw_nand_block_bad(rig.nand, 3), 1);
+    assert_int_equal(rig.lavish.stats.retired, 2);
+    assert_int_equal(rig.lavish.good, 7); /* block 1 stands for block 3 */
+    finish();
+}
+
+/* Goal: factory-bad blocks are found at open and replaced or cost their lavish block only. */
+static void bad_blocks_at_open(void **state)
+{
+    struct lavish_shape shape = tiny;
+    struct nw_chip_req req = {0};
+
+    (void)state;
+    shape.lavish.lavish_blocks = 6;
+    shape.lavish.spare_blocks = 4;
+    assert_int_equal(lavish_rig_open(&rig, &shape, 0, 1), NW_OK);
+    req.chip = rig.chip;
+    for (req.block = 2; req.block < 10; req.block += 3) { /* 2, 5, 8 */
+        assert_int_equal(nw_chip_mark_bad(&req), NW_OK);
+    }
+    req.block = 12; /* of the 4 spares */
+    assert_int_equal(nw_chip_mark_bad(&req), NW_OK);
+    assert_int_equal(lavish_rig_open_on(&rig, rig.chip, &shape.lavish), NW_OK);
+    assert_int_equal(rig.lavish.good, 6);
+    write_times(0, 100);
+    write_times(4, 100);
+    for (req.block = 0; req.block < 4; req.block++) { /* and 13, 14, 15 are in use */
+        assert_int_equal(nw_chip_mark_bad(&req), NW_OK);
+    }
+    assert_int_equal(lavish_rig_open_on(&rig, rig.chip, &shape.lavish), NW_OK);
+    assert_int_equal(rig.lavish.good, 4);
+    for (req.block = 13; req.block < 15; req.block++) {
+        assert_int_equal(nw_chip_mark_bad(&req), NW_OK);
+    }
+    assert_int_equal(lavish_rig_open_on(&rig, rig.chip, &shape.lavish), NW_ERR_FULL);
+    lavish_rig_close(&rig);
+}
+
+/* Goal: the arithmetic of the space is told, and kept to the block. */
+static void space_arithmetic(void **state)
+{
+    struct nw_part part;
+    struct nw_nand_config config = {.part = &part, .flags = NW_NAND_NO_PAYLOAD};
+    struct nw_ftl_lavish_config lavish = {.sectors = 4096};
+    struct nw_chip *chip;
+
+    (void)state;
+    assert_int_equal(nw_parts_get("K9F1G08U0A", &part), NW_OK);
+    assert_int_equal(nw_nand_open(&rig.nand, &config), NW_OK);
+    chip = nw_nand_chip(rig.nand);
+    rig.ram = NULL;
+    assert_int_equal(nw_ftl_lavish_blocks_needed(&lavish, chip), 66 * 8);
+    assert_int_equal(lavish_rig_open_on(&rig, chip, &lavish), NW_OK);
+    assert_int_equal(rig.lavish.lavish_count, 124); /* 1024 - 32 spares, by 8 */
+    assert_int_equal(rig.ram_bytes, 64 * 10 + 4 * (4 + 128) + (124 * 8 / 32 + 1 + 8) * 4 + 124 + 124);
+    lavish.sectors = 4096 * 4;
+    assert_int_equal(nw_ftl_lavish_blocks_needed(&lavish, chip), 258 * 8);
+    assert_int_equal(nw_ftl_lavish_ram_bytes(&lavish, chip), 0);
+    assert_int_equal(lavish_rig_open_on(&rig, chip, &lavish), NW_ERR_CONFIG);
+    lavish.sectors = 126 * 64;
+    assert_int_equal(nw_ftl_lavish_blocks_needed(&lavish, chip), 1024);
+    assert_int_equal(lavish_rig_open_on(&rig, chip, &lavish), NW_OK);
+    lavish.sectors = 126 * 64 + 1;
+    assert_int_equal(lavish_rig_open_on(&rig, chip, &lavish), NW_ERR_CONFIG);
+    lavish.sectors = 100;
+    lavish.spare_blocks = 1024 - 4 * 8;
+    assert_int_equal(lavish_rig_open_on(&rig, chip, &lavish), NW_OK);
+    assert_int_equal(rig.lavish.lavish_count, 4);
+    lavish.spare_blocks++;
+    assert_int_equal(lavish_rig_open_on(&rig, chip, &lavish), NW_ERR_CONFIG);
+    lavish.spare_blocks = 2000;
+    assert_int_equal(lavish_rig_open_on(&rig, chip, &lavish), NW_ERR_CONFIG);
+    lavish.spare_blocks = 0;
+    lavish.lavish_blocks = 129;
+    assert_int_equal(lavish_rig_open_on(&rig, chip, &lavish), NW_ERR_CONFIG);
+    lavish.lavish_blocks = 128;
+    assert_int_equal(lavish_rig_open_on(&rig, chip, &lavish), NW_OK);
+    assert_int_equal(nw_ftl_lavish_open(&rig.lavish, chip, &lavish, rig.ram, rig.ram_bytes - 1),
+                     NW_ERR_RAM);
+    lavish.sectors = 0;
+    assert_int_equal(lavish_rig_open_on(&rig, chip, &lavish), NW_ERR_CONFIG);
+    lavish_rig_close(&rig);
+}
+
+/* Goal: shapes the layer cannot hold are refused: maps larger than a page, indices past 16 bits. */
+static void shapes_refused(void **state)
+{
+    struct lavish_shape shape = tiny;
+
+    (void)state;
+    shape.block_pages = 33;
+    assert_int_equal(lavish_rig_open(&rig, &shape, 0, 1), NW_ERR_CONFIG);
+    lavish_rig_close(&rig);
+    shape.block_pages = 32;
+    assert_int_equal(lavish_rig_open(&rig, &shape, 0, 1), NW_OK);
+    lavish_rig_close(&rig);
+    shape.block_pages = 1;
+    shape.lavish.degree = 1;
+    assert_int_equal(lavish_rig_open(&rig, &shape, 0, 1), NW_ERR_CONFIG);
+    lavish_rig_close(&rig);
+    shape.page_bytes = 1024;
+    shape.block_pages = 128;
+    shape.blocks = 1024;
+    shape.lavish.degree = 255;
+    assert_int_equal(lavish_rig_open(&rig, &shape, NW_NAND_NO_PAYLOAD, 1), NW_ERR_CONFIG);
+    lavish_rig_close(&rig);
+    shape.lavish.degree = 254;
+    assert_int_equal(lavish_rig_open(&rig, &shape, NW_NAND_NO_PAYLOAD, 1), NW_OK);
+    lavish_rig_close(&rig);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(blank_is_zeros),
+        cmocka_unit_test(merge_1_erases),
+        cmocka_unit_test(switch_starts_a_log),
+        cmocka_unit_test(merge_2_appends),
+        cmocka_unit_test(merge_3_gathers),
+        cmocka_unit_test(maps_travel),
+        cmocka_unit_test(a_full_block_still_takes_its_map),
+        cmocka_unit_test(trim_makes_merges_cheap),
+        cmocka_unit_test(erase_late_and_idle),
+        cmocka_unit_test(idle_merges_ahead),
+        cmocka_unit_test(a_failed_program_loses_nothing),
+        cmocka_unit_test(a_lavish_block_given_up_feeds_the_spares),
+        cmocka_unit_test(bad_blocks_at_open),
+        cmocka_unit_test(space_arithmetic),
+        cmocka_unit_test(shapes_refused),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
