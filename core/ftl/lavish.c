@@ -56,7 +56,7 @@ static int read_sector(struct nw_ftl_lavish *lavish, const struct step *step)
     unsigned bytes = lavish->block.sector_bytes;
     unsigned index = NONE;
 
-    nw_lavish_count(&lavish->stats.host_reads, 1);
+    nw_lavish_tick(&lavish->stats.host_reads);
     if (lavish->logical[step->number].data != NONE) {
         int result = nw_lavish_load(lavish, step->number);
 
@@ -100,7 +100,7 @@ static int write_sector(struct nw_ftl_lavish *lavish, const struct step *step)
 {
     int32_t index;
 
-    nw_lavish_count(&lavish->stats.host_writes, 1);
+    nw_lavish_tick(&lavish->stats.host_writes);
     index = nw_lavish_make_room(lavish, step->number, 2);
     if (index >= 0) {
         lavish->maps->dirty = 1;
@@ -117,7 +117,7 @@ static int trim_sector(struct nw_ftl_lavish *lavish, const struct step *step)
 {
     int result;
 
-    nw_lavish_count(&lavish->stats.host_trims, 1);
+    nw_lavish_tick(&lavish->stats.host_trims);
     if (lavish->logical[step->number].data == NONE) {
         return NW_OK;
     }
@@ -149,7 +149,7 @@ static int lavish_sync(struct nw_block_req *req)
 {
     struct nw_ftl_lavish *lavish = req->block->context;
 
-    nw_lavish_count(&lavish->stats.syncs, 1);
+    nw_lavish_tick(&lavish->stats.syncs);
     return NW_OK;
 }
 

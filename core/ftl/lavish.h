@@ -20,8 +20,9 @@ static inline int nw_lavish_is_worn(int result)
     return result == NW_ERR_PROGRAM || result == NW_ERR_ERASE;
 }
 
-/* A call is smaller than a 64-bit addition in place. */
+/* Calls are smaller than 64-bit additions in place. */
 void nw_lavish_count(nw_count *count, unsigned by);
+void nw_lavish_tick(nw_count *count);
 
 /* Looks for bad blocks at open and replaces them. */
 int nw_lavish_scan(struct nw_ftl_lavish *lavish);
@@ -32,9 +33,9 @@ unsigned nw_lavish_next(const struct nw_ftl_lavish *lavish);
 /* A free lavish block, now used; NONE. */
 unsigned nw_lavish_take(struct nw_ftl_lavish *lavish);
 
-/* A used lavish block (NONE: nothing to do) becomes free, erased unless erasing late. `worn` is the
- * sector whose program or erase failed, or NONE: its block is replaced, or the lavish block given
- * up and what is good of it kept as spares. */
+/* A used lavish block (NONE: nothing to do) becomes free, erased unless erasing late. If `worn` is
+ * one of its sectors, that one's program or erase failed: its block is replaced, or the lavish
+ * block given up and what is good of it kept as spares. */
 int nw_lavish_release(struct nw_ftl_lavish *lavish, unsigned block, unsigned worn);
 
 /* Erases what is not erased of a free lavish block; worn blocks as above. */

@@ -13,6 +13,11 @@ void nw_lavish_count(nw_count *count, unsigned by)
     *count += by;
 }
 
+void nw_lavish_tick(nw_count *count)
+{
+    ++*count;
+}
+
 static struct nw_lavish_map *cached(const struct nw_ftl_lavish *lavish, unsigned number)
 {
     struct nw_lavish_map *map = lavish->maps;
@@ -72,7 +77,7 @@ static int copy_below(struct nw_ftl_lavish *lavish, const struct nw_lavish_map *
             ++*at;
         } else if (result == NW_ERR_ECC) {
             nw_put16(entry, NW_LAVISH_LOST);
-            nw_lavish_count(&lavish->stats.lost, 1);
+            nw_lavish_tick(&lavish->stats.lost);
         } else {
             return result;
         }
@@ -142,7 +147,7 @@ static int switch_blocks(struct nw_ftl_lavish *lavish, struct nw_lavish_map *map
     logical->data = logical->log;
     logical->log = (uint16_t)fresh;
     logical->next = (uint16_t)(sectors + count);
-    nw_lavish_count(&lavish->stats.merges_switch, 1);
+    nw_lavish_tick(&lavish->stats.merges_switch);
     return nw_lavish_release(lavish, data, NONE);
 }
 
@@ -153,7 +158,6 @@ static int gather(struct nw_ftl_lavish *lavish, struct nw_lavish_map *map, unsig
     unsigned sectors = lavish->lavish_sectors;
     unsigned data = logical->data;
     unsigned log = logical->log;
-    unsigned worn_log = NONE;
     unsigned count;
     int32_t fresh = copy_to_fresh(lavish, map, NW_LAVISH_LOST, &count);
     int result;
@@ -166,17 +170,13 @@ static int gather(struct nw_ftl_lavish *lavish, struct nw_lavish_map *map, unsig
         }
         return (int)fresh;
     }
-    if (worn != NONE && worn >= sectors) {
-        worn_log = worn - sectors;
-        worn = NONE;
-    }
     renumber(lavish, map, NW_LAVISH_LOST, 0);
     logical->data = (uint16_t)fresh;
     logical->log = NONE;
     logical->next = (uint16_t)count;
-    nw_lavish_count(&lavish->stats.merges_full, 1);
+    nw_lavish_tick(&lavish->stats.merges_full);
     result = nw_lavish_release(lavish, data, worn);
-    return result < 0 ? result : nw_lavish_release(lavish, log, worn_log);
+    return result < 0 ? result : nw_lavish_release(lavish, log, worn - sectors);
 }
 
 /* A program of index `next` failed. A worn block: away from it, NW_OK when that is done. Else the
@@ -216,9 +216,9 @@ static int merge_into_log(struct nw_ftl_lavish *lavish, struct nw_lavish_map *ma
     logical->next = (uint16_t)at;
     if (at == first) {
         lavish->merges_1++;
-        nw_lavish_count(&lavish->stats.merges_switch, 1);
+        nw_lavish_tick(&lavish->stats.merges_switch);
     } else {
-        nw_lavish_count(&lavish->stats.merges_partial, 1);
+        nw_lavish_tick(&lavish->stats.merges_partial);
     }
     return nw_lavish_release(lavish, data, NONE);
 }
@@ -275,7 +275,7 @@ static int fetch(struct nw_ftl_lavish *lavish, const struct nw_lavish_map *map, 
     if (stored == NONE) {
         return NW_OK;
     }
-    nw_lavish_count(&lavish->stats.map_reads, 1);
+    nw_lavish_tick(&lavish->stats.map_reads);
     result = nw_lavish_read(lavish, nw_lavish_locate(lavish, number, stored), entry,
                             lavish->logical_sectors * 2U);
     if (result == NW_ERR_ECC) {
@@ -301,7 +301,7 @@ int nw_lavish_load(struct nw_ftl_lavish *lavish, unsigned number)
             if (result < 0) {
                 return (int)result;
             }
-            nw_lavish_count(&lavish->stats.map_programs, 1);
+            nw_lavish_tick(&lavish->stats.map_programs);
             lavish->logical[map->logical].stored = (uint16_t)result;
             map->dirty = 0;
         }

@@ -96,33 +96,25 @@ static void give_up(struct nw_ftl_lavish *lavish, unsigned block, unsigned bad)
     lavish->good--;
 }
 
-/* Puts a spare in the place of a bad block of a free lavish block, or gives that up.
- * 1: given up, 0: replaced. */
+/* Puts a spare in the place of a bad block of a free lavish block, or gives that up: 0. A spare that
+ * cannot be asked counts as bad. */
 static int substitute(struct nw_ftl_lavish *lavish, unsigned block, unsigned number)
 {
     struct nw_lavish_spare *spare = spare_for(lavish, number);
-    int bad;
 
-    if (spare != NULL) {
-        spare->block = NONE;
-    }
-    for (;;) {
+    while (spare == NULL || spare->stands_for != NONE || is_bad(lavish, spare->block) != 0) {
+        if (spare != NULL) {
+            spare->block = NONE; /* one less each time: this ends */
+        }
         spare = spare_for(lavish, NONE);
         if (spare == NULL) {
             give_up(lavish, block, number);
-            return 1;
-        }
-        bad = is_bad(lavish, spare->block);
-        if (bad < 0) {
-            return bad;
-        }
-        if (bad == 0) {
-            spare->stands_for = (uint16_t)number;
-            lavish->state[block] |= REPLACED;
             return 0;
         }
-        spare->block = NONE; /* one less: this ends */
     }
+    spare->stands_for = (uint16_t)number;
+    lavish->state[block] |= REPLACED;
+    return 1;
 }
 
 static int erase(struct nw_ftl_lavish *lavish, unsigned block, unsigned number)
@@ -133,7 +125,7 @@ static int erase(struct nw_ftl_lavish *lavish, unsigned block, unsigned number)
         return NW_OK;
     }
     lavish->req.block = physical(lavish, block, number);
-    nw_lavish_count(&lavish->stats.erases, 1);
+    nw_lavish_tick(&lavish->stats.erases);
     result = nw_chip_erase(&lavish->req);
     if (result >= 0) {
         flip_erased(lavish, number);
@@ -185,7 +177,7 @@ int nw_lavish_clean(struct nw_ftl_lavish *lavish, unsigned block, unsigned worn)
     unsigned number = block * lavish->degree;
     unsigned end = number + lavish->degree;
 
-    worn = worn != NONE ? number + worn / lavish->block_pages : NONE;
+    worn = number + worn / lavish->block_pages; /* beyond the end for NONE and other blocks' */
     for (; number < end; number++) {
         int result = NW_ERR_ERASE;
 
@@ -194,14 +186,14 @@ int nw_lavish_clean(struct nw_ftl_lavish *lavish, unsigned block, unsigned worn)
         }
         if (result == NW_ERR_ERASE) {
             lavish->req.block = physical(lavish, block, number);
-            nw_lavish_count(&lavish->stats.retired, 1);
+            nw_lavish_tick(&lavish->stats.retired);
             result = nw_chip_mark_bad(&lavish->req);
-            if (result >= 0) {
-                result = substitute(lavish, block, number);
+            if (result >= 0 && !substitute(lavish, block, number)) {
+                break;
             }
         }
-        if (result != NW_OK) {
-            return result < 0 ? result : NW_OK;
+        if (result < 0) {
+            return result;
         }
     }
     return NW_OK;
@@ -221,7 +213,7 @@ int nw_lavish_release(struct nw_ftl_lavish *lavish, unsigned block, unsigned wor
     }
     *state = (uint8_t)(*state & REPLACED);
     lavish->free++;
-    if (lavish->erase_late && worn == NONE) {
+    if (lavish->erase_late && worn >= lavish->lavish_sectors) {
         return NW_OK;
     }
     return nw_lavish_clean(lavish, block, worn);
@@ -236,7 +228,7 @@ int nw_lavish_read(struct nw_ftl_lavish *lavish, uint32_t page, uint8_t *data, u
     req->data = data;
     req->length = (uint16_t)length;
     result = nw_chip_read(req);
-    nw_lavish_count(&lavish->stats.reads, 1);
+    nw_lavish_tick(&lavish->stats.reads);
     nw_lavish_count(&lavish->stats.bytes_read, length);
     if (result > 0) {
         nw_lavish_count(&lavish->stats.corrected, (unsigned)result);
@@ -270,7 +262,7 @@ static int put(struct nw_ftl_lavish *lavish, unsigned block, unsigned sector, in
     if (result < 0) {
         return result;
     }
-    nw_lavish_count(&lavish->stats.programs, 1);
+    nw_lavish_tick(&lavish->stats.programs);
     req->to_page = nw_lavish_page(lavish, block, sector);
     if (copies) {
         return nw_chip_copy(req);
@@ -294,7 +286,7 @@ int nw_lavish_copy(struct nw_ftl_lavish *lavish, uint32_t from, unsigned block, 
 
     if (lavish->chip_copies) {
         lavish->req.page = from;
-        nw_lavish_count(&lavish->stats.reads, 1);
+        nw_lavish_tick(&lavish->stats.reads);
     } else {
         result = nw_lavish_read(lavish, from, lavish->page, lavish->block.sector_bytes);
         if (result < 0) {
@@ -303,7 +295,7 @@ int nw_lavish_copy(struct nw_ftl_lavish *lavish, uint32_t from, unsigned block, 
     }
     result = put(lavish, block, sector, lavish->chip_copies);
     if (result >= 0) {
-        nw_lavish_count(&lavish->stats.copies, 1);
+        nw_lavish_tick(&lavish->stats.copies);
     }
     return result;
 }
@@ -325,16 +317,13 @@ int nw_lavish_scan(struct nw_ftl_lavish *lavish)
         unsigned end = number + lavish->degree;
 
         for (; number < end; number++) {
-            int result = is_bad(lavish, number);
+            int bad = is_bad(lavish, number);
 
-            if (result > 0) {
-                result = substitute(lavish, block, number);
-                if (result > 0) {
-                    break;
-                }
+            if (bad < 0) {
+                return bad;
             }
-            if (result < 0) {
-                return result;
+            if (bad > 0 && !substitute(lavish, block, number)) {
+                break;
             }
         }
         number = end;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "lavish_rig.h"
+#include "nandwich-twin/faults.h"
 #include "nandwich-twin/parts.h"
 
 /* Two logical blocks of 4 sectors, lavish blocks of 8, 4 of them: as few as can be. */
@@ -386,6 +387,133 @@ static void shapes_refused(void **state)
     lavish_rig_close(&rig);
 }
 
+/* The device again, with a filter of faults before the chip. */
+static struct nw_faults filter;
+static struct nw_fault fault;
+
+static void open_with_faults(const struct lavish_shape *shape)
+{
+    assert_int_equal(lavish_rig_open(&rig, shape, 0, 1), NW_OK);
+    memset(&fault, 0, sizeof fault);
+    fault.times = 1;
+    fault.skip = 0xFFFFFFFFU; /* sleeps */
+    nw_faults_open(&filter, rig.chip, &fault, 1, 1);
+    assert_int_equal(lavish_rig_open_on(&rig, &filter.chip, &shape->lavish), NW_OK);
+}
+
+/* The next matching request strikes. */
+static void arm(uint8_t verb, int error)
+{
+    fault.verb = verb;
+    fault.error = error;
+    fault.seen = 0;
+    fault.skip = 0;
+    fault.hits = 0;
+}
+
+/* Goal: a sector that cannot be read when it has to move is lost alone, counted, and says so until
+ * it is written or trimmed. */
+static void an_unreadable_sector_is_told(void **state)
+{
+    (void)state;
+    open_with_faults(&tiny);
+    write_times(1, 1);
+    write_times(3, 1);
+    write_times(0, 12);
+    write_times(2, 1);
+    arm(NW_VERB_READ, NW_ERR_ECC);
+    write_times(0, 1); /* a switch, that cannot read sector 1 but can read 3 */
+    assert_int_equal(fault.hits, 1);
+    assert_int_equal(rig.lavish.stats.lost, 1);
+    assert_int_equal(lavish_rig_read(&rig, 1, 1), NW_ERR_ECC);
+    assert_int_equal(lavish_rig_read(&rig, 3, 1), NW_OK);
+    write_times(0, 30); /* merges carry it along */
+    assert_int_equal(lavish_rig_read(&rig, 1, 1), NW_ERR_ECC);
+    write_times(1, 1);
+    lavish_rig_read_all(&rig);
+    lavish_rig_close(&rig);
+}
+
+/* Goal: an error of a plain read is the reader's alone: read again, it may be there. */
+static void a_read_error_is_passed_on(void **state)
+{
+    (void)state;
+    open_with_faults(&tiny);
+    assert_int_equal(lavish_rig_write(&rig, 0, 4), NW_OK);
+    arm(NW_VERB_READ, NW_ERR_ECC);
+    assert_int_equal(lavish_rig_read(&rig, 0, 4), NW_ERR_ECC);
+    lavish_rig_read_all(&rig);
+    assert_int_equal(rig.lavish.stats.lost, 0);
+    lavish_rig_close(&rig);
+}
+
+/* Goal: without its map a logical block is lost, and says so, sector by sector until written. */
+static void an_unreadable_map_is_told(void **state)
+{
+    struct lavish_shape shape = tiny;
+
+    (void)state;
+    shape.lavish.maps = 1;
+    open_with_faults(&shape);
+    assert_int_equal(lavish_rig_write(&rig, 0, 4), NW_OK);
+    assert_int_equal(lavish_rig_write(&rig, 4, 4), NW_OK);
+    arm(NW_VERB_READ, NW_ERR_ECC);
+    write_times(2, 1);
+    assert_int_equal(fault.hits, 1);
+    assert_int_equal(rig.lavish.stats.lost, 4);
+    assert_int_equal(lavish_rig_read(&rig, 1, 1), NW_ERR_ECC);
+    assert_int_equal(lavish_rig_read(&rig, 2, 1), NW_OK);
+    assert_int_equal(lavish_rig_read(&rig, 4, 4), NW_OK);
+    assert_int_equal(lavish_rig_read(&rig, 1, 1), NW_ERR_ECC);
+    write_times(2, 40);
+    assert_int_equal(lavish_rig_write(&rig, 0, 4), NW_OK);
+    lavish_rig_read_all(&rig);
+    lavish_rig_close(&rig);
+}
+
+/* Goal: a broken transport, at any request of any kind, leaves old content where the write failed
+ * and the device fit to go on. */
+static void any_io_error_is_survived(void **state)
+{
+    static const uint8_t verbs[] = {NW_VERB_READ, NW_VERB_PROGRAM, NW_VERB_ERASE};
+    struct lavish_shape shape = tiny;
+    unsigned kind;
+    unsigned failures = 0;
+
+    (void)state;
+    shape.lavish.maps = 1;
+    for (kind = 0; kind < 6; kind++) {
+        uint32_t skip;
+        int struck = 1;
+
+        for (skip = 0; struck; skip++) {
+            struct nw_random dice;
+            unsigned i;
+
+            open_with_faults(&shape);
+            nw_random_seed(&dice, 9);
+            arm(verbs[kind % 3], NW_ERR_IO);
+            fault.acts = kind >= 3;
+            fault.skip = skip;
+            for (i = 0; i < 120; i++) {
+                int result = lavish_rig_write(&rig, nw_random_below(&dice, 8), 1);
+
+                assert_true(result == NW_OK || result == NW_ERR_IO);
+                failures += result == NW_ERR_IO;
+                if (i % 7 == 0) {
+                    lavish_rig_read(&rig, nw_random_below(&dice, 8), 1);
+                }
+            }
+            struck = fault.hits > 0;
+            fault.skip = 0xFFFFFFFFU;
+            lavish_rig_read_all(&rig);
+            lavish_rig_close(&rig);
+        }
+        assert_true(skip > 30);
+    }
+    assert_true(failures > 200);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -402,6 +530,10 @@ int main(void)
         cmocka_unit_test(a_failed_program_loses_nothing),
         cmocka_unit_test(a_lavish_block_given_up_feeds_the_spares),
         cmocka_unit_test(bad_blocks_at_open),
+        cmocka_unit_test(an_unreadable_sector_is_told),
+        cmocka_unit_test(a_read_error_is_passed_on),
+        cmocka_unit_test(an_unreadable_map_is_told),
+        cmocka_unit_test(any_io_error_is_survived),
         cmocka_unit_test(space_arithmetic),
         cmocka_unit_test(shapes_refused),
     };
