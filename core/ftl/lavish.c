@@ -236,7 +236,8 @@ static int provision(struct nw_ftl_lavish *lavish, const struct nw_ftl_lavish_co
         spares = count * lavish->degree / SPARE_SHARE + 1U;
     }
     lavish->lavish_count = (uint16_t)count;
-    lavish->spare_count = (uint16_t)(spares + lavish->degree); /* a lavish block given up adds to them */
+    /* with places for what is good of a lavish block given up */
+    lavish->spare_count = (uint16_t)(spares + lavish->degree);
     return NW_OK;
 }
 

@@ -151,7 +151,8 @@ static int switch_blocks(struct nw_ftl_lavish *lavish, struct nw_lavish_map *map
     return nw_lavish_release(lavish, data, NONE);
 }
 
-/* Everything valid to a fresh lavish block; `worn` is the index of a sector that failed, or NONE. */
+/* Merge III, and the flight from a worn block: everything valid goes to a fresh lavish block.
+ * `worn` is the index of a sector that failed, or NONE. */
 static int gather(struct nw_ftl_lavish *lavish, struct nw_lavish_map *map, unsigned worn)
 {
     struct nw_lavish_logical *logical = lavish->logical + map->logical;

@@ -96,8 +96,8 @@ static void give_up(struct nw_ftl_lavish *lavish, unsigned block, unsigned bad)
     lavish->good--;
 }
 
-/* Puts a spare in the place of a bad block of a free lavish block, or gives that up: 0. A spare that
- * cannot be asked counts as bad. */
+/* Puts a spare in the place of a bad block of a free lavish block, or gives that up: 0. A spare
+ * that cannot be asked counts as bad. */
 static int substitute(struct nw_ftl_lavish *lavish, unsigned block, unsigned number)
 {
     struct nw_lavish_spare *spare = spare_for(lavish, number);

@@ -330,7 +330,8 @@ static void space_arithmetic(void **state)
     assert_int_equal(nw_ftl_lavish_blocks_needed(&lavish, chip), 66 * 8);
     assert_int_equal(lavish_rig_open_on(&rig, chip, &lavish), NW_OK);
     assert_int_equal(rig.lavish.lavish_count, 124); /* 1024 - 32 spares, by 8 */
-    assert_int_equal(rig.ram_bytes, 64 * 10 + 4 * (4 + 128) + (124 * 8 / 32 + 1 + 8) * 4 + 124 + 124);
+    assert_int_equal(rig.ram_bytes,
+                     64 * 10 + 4 * (4 + 128) + (124 * 8 / 32 + 1 + 8) * 4 + 124 + 124);
     lavish.sectors = 4096 * 4;
     assert_int_equal(nw_ftl_lavish_blocks_needed(&lavish, chip), 258 * 8);
     assert_int_equal(nw_ftl_lavish_ram_bytes(&lavish, chip), 0);

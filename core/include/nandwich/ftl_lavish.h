@@ -69,7 +69,8 @@ struct nw_lavish_logical {
     uint16_t data;   /* its data and log lavish block, or NW_LAVISH_NONE */
     uint16_t log;
     uint16_t next;   /* first free index */
-    uint16_t stored; /* index of the map on flash; NW_LAVISH_NONE: none, the map is in RAM or blank */
+    uint16_t stored; /* index of the map on flash unless RAM has a newer one; NW_LAVISH_NONE: none,
+                      * it is in RAM or blank */
     uint16_t valid;  /* sectors whose content lies in the data block */
 };
 
@@ -114,7 +115,7 @@ struct nw_ftl_lavish {
     struct nw_block block;  /* give &lavish.block to the layer above */
     struct nw_chip_req req; /* the one request to the chip */
     uint32_t merges_1;      /* merges I, which stats counts together with switches */
-    struct nw_stats stats;  /* II is counted as partial, III and flights from a worn block as full */
+    struct nw_stats stats;  /* merges: II is partial; III and flights from worn blocks are full */
 };
 
 /* Blocks of the chip that a device of config->sectors needs at least, bad ones not counted: what to
