@@ -80,27 +80,35 @@ static uint16_t choose(const struct nw_blocks *blocks, uint16_t list)
     return best;
 }
 
+/* Erase a used block: NW_OK, NW_ERR_ERASE when it is bad now, or the chip's error. */
+static int erase(struct nw_blocks *blocks, uint16_t block)
+{
+    struct nw_chip_req req = {.chip = blocks->chip, .block = block};
+    int result = nw_chip_erase(&req);
+
+    blocks->stats->erases++;
+    blocks->erases[block]++;
+    if (result == NW_ERR_ERASE) {
+        int marked = nw_blocks_retire(blocks, block);
+        return marked < 0 ? marked : result;
+    }
+    return result < 0 ? result : NW_OK;
+}
+
 /* Take the next block out of the free list and erase it: its number, NW_ERR_FULL, or an error. */
 static int32_t erase_one(struct nw_blocks *blocks)
 {
-    struct nw_chip_req req = {.chip = blocks->chip};
-
     while (blocks->free > blocks->ready) {
         uint16_t block = choose(blocks, FREE_LIST);
         nw_blocks_claim(blocks, block);
-        req.block = block;
-        int result = nw_chip_erase(&req);
-        blocks->stats->erases++;
-        blocks->erases[block]++;
-        if (result >= 0) {
+        int result = erase(blocks, block);
+        if (result == NW_OK) {
             return block;
         }
-        if (result != NW_ERR_ERASE) {
+        if (blocks->state[block] == NW_BLOCK_USED) {
             nw_blocks_give(blocks, block);
-            return result;
         }
-        result = nw_blocks_retire(blocks, block);
-        if (result < 0) {
+        if (result != NW_ERR_ERASE) {
             return result;
         }
     }
@@ -117,6 +125,14 @@ int32_t nw_blocks_take(struct nw_blocks *blocks)
     return erase_one(blocks);
 }
 
+static void make_ready(struct nw_blocks *blocks, uint16_t block)
+{
+    append(blocks, block, READY_LIST);
+    blocks->state[block] = NW_BLOCK_READY;
+    blocks->free++;
+    blocks->ready++;
+}
+
 int nw_blocks_prepare(struct nw_blocks *blocks)
 {
     int32_t block = erase_one(blocks);
@@ -124,11 +140,18 @@ int nw_blocks_prepare(struct nw_blocks *blocks)
     if (block < 0) {
         return block == NW_ERR_FULL ? 0 : (int)block;
     }
-    append(blocks, (uint16_t)block, READY_LIST);
-    blocks->state[block] = NW_BLOCK_READY;
-    blocks->free++;
-    blocks->ready++;
+    make_ready(blocks, (uint16_t)block);
     return 1;
+}
+
+int nw_blocks_wipe(struct nw_blocks *blocks, uint16_t block)
+{
+    int result = erase(blocks, block);
+
+    if (result == NW_OK) {
+        make_ready(blocks, block);
+    }
+    return result;
 }
 
 void nw_blocks_claim(struct nw_blocks *blocks, uint16_t block)

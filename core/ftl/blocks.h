@@ -64,6 +64,10 @@ int32_t nw_blocks_take(struct nw_blocks *blocks);
 /* Erase one free block ahead. 1: done, 0: every free block is ready, or the chip's error. */
 int nw_blocks_prepare(struct nw_blocks *blocks);
 
+/* Erase a used block, in no list of the owner, at once: it becomes ready, or bad when the erase
+ * fails. NW_OK, NW_ERR_ERASE (now bad), or the chip's error (then it stays used). */
+int nw_blocks_wipe(struct nw_blocks *blocks, uint16_t block);
+
 /* A free block turns out to hold something: it becomes used (mounting). */
 void nw_blocks_claim(struct nw_blocks *blocks, uint16_t block);
 

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The page-mapped layer as a block device: opening it and the verbs. */
+#include "page.h"
+
+#include <string.h>
+
+#include "nandwich/crc.h"
+
+static uint32_t spare_blocks(const struct nw_ftl_page_config *config,
+                             const struct nw_geometry *geometry)
+{
+    return config->spare_blocks != 0 ? config->spare_blocks
+                                     : geometry->blocks / 14U + NW_PAGE_LEAST_SPARE;
+}
+
+/* Sectors and trim pages together; 0: this part or configuration will not do. */
+static uint32_t slots_of(const struct nw_ftl_page_config *config,
+                         const struct nw_geometry *geometry)
+{
+    uint32_t spare = spare_blocks(config, geometry);
+
+    if (nw_geometry_check(geometry) < 0 || spare < NW_PAGE_LEAST_SPARE ||
+        geometry->blocks <= spare || geometry->block_pages < NW_PAGE_LEAST_PAGES ||
+        geometry->block_pages >= NW_PAGE_OPEN || nw_tag_bytes(geometry) == 0 ||
+        geometry->page_bytes < 32U) {
+        return 0;
+    }
+    uint32_t slots = (geometry->blocks - spare) * geometry->block_pages;
+    return slots < NW_WORD_OWN ? slots : 0;
+}
+
+uint32_t nw_ftl_page_sectors(const struct nw_ftl_page_config *config,
+                             const struct nw_geometry *geometry)
+{
+    uint32_t slots = slots_of(config, geometry);
+
+    /* s sectors need s / (8 * page_bytes) trim pages, rounded up: this many are always enough. */
+    return slots == 0 ? 0 : slots - (slots / (8UL * geometry->page_bytes) + 1U);
+}
+
+/* The one place that knows the layout: measures or places. */
+static int place(struct nw_page **page, const struct nw_ftl_page_config *config,
+                 struct nw_chip *chip, struct nw_stats *stats, struct nw_ram *ram)
+{
+    uint32_t slots = slots_of(config, &chip->geometry);
+    struct nw_page measure;
+
+    if (slots == 0) {
+        return NW_ERR_CONFIG;
+    }
+    *page = NW_RAM_TAKE(ram, struct nw_page, 1);
+    struct nw_page *to = *page != NULL ? *page : &measure;
+    memset(to, 0, sizeof *to);
+    to->chip = chip;
+    to->stats = stats;
+    to->slots = slots;
+    to->sectors = nw_ftl_page_sectors(config, &chip->geometry);
+    to->map = (size_t)slots == slots ? NW_RAM_TAKE(ram, uint32_t, (size_t)slots) : NULL;
+    to->valid = NW_RAM_TAKE(ram, uint16_t, (size_t)chip->geometry.blocks);
+    int result = nw_blocks_place(&to->blocks, chip, stats,
+                                 (uint16_t)(chip->geometry.block_pages + 2U), ram);
+    to->unsaved = NW_RAM_TAKE(ram, uint8_t, (size_t)(slots - to->sectors));
+    to->buffer = NW_RAM_TAKE(ram, uint8_t, chip->geometry.page_bytes);
+    return (size_t)slots == slots ? result : (int)NW_ERR_RAM;
+}
+
+size_t nw_ftl_page_ram_bytes(const struct nw_ftl_page_config *config,
+                             const struct nw_geometry *geometry)
+{
+    struct nw_chip chip = {.geometry = *geometry};
+    struct nw_ram ram = {0};
+    struct nw_page *page;
+
+    return place(&page, config, &chip, NULL, &ram) < 0 ? 0 : ram.used;
+}
+
+static const struct nw_block_ops page_ops;
+
+static int prepare(struct nw_ftl_page *ftl, struct nw_chip *chip,
+                   const struct nw_ftl_page_config *config, void *memory, size_t bytes)
+{
+    struct nw_ram ram = {.start = memory, .bytes = bytes};
+    struct nw_page *page;
+    int result = place(&page, config, chip, &ftl->stats, &ram);
+
+    if (result < 0) {
+        return result;
+    }
+    if (memory == NULL || ram.used > bytes) {
+        return NW_ERR_RAM;
+    }
+    memset(&ftl->stats, 0, sizeof ftl->stats);
+    page->block_pages = chip->geometry.block_pages;
+    page->shift = 255;
+    for (uint8_t bit = 0; bit < 16U; bit++) {
+        if (page->block_pages == 1UL << bit) {
+            page->shift = bit;
+        }
+    }
+    page->tag_bytes = nw_tag_bytes(&chip->geometry);
+    page->payload = (chip->geometry.flags & NW_CHIP_NO_PAYLOAD) == 0;
+    page->check = page->payload != 0 && (config->flags & NW_FTL_PAGE_NO_CHECK) == 0;
+    page->copy = chip->ops->copy != NULL && (config->flags & NW_FTL_PAGE_NO_COPY) == 0;
+    page->version = 1;
+    page->host.block = NW_NO_BLOCK;
+    page->cold.block = NW_NO_BLOCK;
+    page->victim = NW_NO_BLOCK;
+    page->session = NW_NO_BLOCK;
+    page->lowest = page->block_pages;
+    memset(page->map, 0xFF, sizeof *page->map * (size_t)page->slots);
+    memset(page->valid, 0, sizeof *page->valid * (size_t)chip->geometry.blocks);
+    memset(page->unsaved, 0, (size_t)(page->slots - page->sectors));
+    ftl->page = page;
+    ftl->block = (struct nw_block){.ops = &page_ops,
+                                   .context = page,
+                                   .sectors = page->sectors,
+                                   .sector_bytes = chip->geometry.page_bytes,
+                                   .flags = NW_BLOCK_PERSISTENT,
+                                   .stats = &ftl->stats};
+    return nw_blocks_load(&page->blocks);
+}
+
+int nw_ftl_page_format(struct nw_ftl_page *ftl, struct nw_chip *chip,
+                       const struct nw_ftl_page_config *config, void *ram, size_t ram_bytes)
+{
+    int result = prepare(ftl, chip, config, ram, ram_bytes);
+
+    if (result == NW_OK) {
+        result = nw_page_wipe_all(ftl->page);
+    }
+    if (result == NW_OK) {
+        result = nw_page_start(ftl->page);
+    }
+    return result == NW_OK && ftl->page->session == NW_NO_BLOCK ? (int)NW_ERR_FULL : result;
+}
+
+int nw_ftl_page_mount(struct nw_ftl_page *ftl, struct nw_chip *chip,
+                      const struct nw_ftl_page_config *config, void *ram, size_t ram_bytes)
+{
+    int result = prepare(ftl, chip, config, ram, ram_bytes);
+
+    if (result == NW_OK) {
+        result = nw_page_find(ftl->page);
+    }
+    return result == NW_OK ? nw_page_start(ftl->page) : result;
+}
+
+int nw_ftl_page_open(struct nw_ftl_page *ftl, struct nw_chip *chip,
+                     const struct nw_ftl_page_config *config, void *ram, size_t ram_bytes)
+{
+    int result = nw_ftl_page_mount(ftl, chip, config, ram, ram_bytes);
+
+    return result == NW_ERR_NOT_FOUND ? nw_ftl_page_format(ftl, chip, config, ram, ram_bytes)
+                                      : result;
+}
+
+/* Payload is given exactly when the chip keeps it. */
+static int suits(const struct nw_page *page, const struct nw_block_req *req)
+{
+    return (req->data != NULL) == (page->payload != 0);
+}
+
+static int read_sector(struct nw_page *page, uint32_t sector, uint8_t *data)
+{
+    uint16_t length = page->chip->geometry.page_bytes;
+    uint32_t at = page->map[sector];
+    struct nw_tag tag;
+
+    if (at == NW_PAGE_NONE) {
+        if (data != NULL) {
+            memset(data, 0, length);
+        }
+        return NW_OK;
+    }
+    int state = nw_page_read(page, at, length, data, &tag);
+    if (state < 0) {
+        return state;
+    }
+    if (state != NW_TAG_GOOD || (tag.word & ~NW_WORD_SETTLE) != sector) {
+        return NW_ERR_CORRUPT; /* also when marked as damaged */
+    }
+    return page->check == 0 || tag.crc == nw_crc32(NW_CRC32_START, data, length)
+               ? NW_OK
+               : NW_ERR_CORRUPT;
+}
+
+static int page_read(struct nw_block_req *req)
+{
+    struct nw_page *page = req->block->context;
+    uint8_t *data = req->data;
+
+    if (!suits(page, req)) {
+        return NW_ERR_UNSUPPORTED;
+    }
+    for (; req->done < req->count; req->done++) {
+        int result = read_sector(page, req->sector + req->done, data);
+        if (result < 0) {
+            return result;
+        }
+        page->stats->host_reads++;
+        data = data != NULL ? data + req->block->sector_bytes : NULL;
+    }
+    return NW_OK;
+}
+
+static int write_sector(struct nw_page *page, uint32_t sector, uint8_t *data)
+{
+    struct nw_page_put put = {.data = data, .word = sector, .from = NW_PAGE_NONE};
+    uint32_t at;
+
+    if (page->host.page == page->host.end) {
+        int result = nw_page_make_room(page);
+        if (result < 0) {
+            return result;
+        }
+    }
+    if (data != NULL) {
+        put.crc = nw_crc32(NW_CRC32_START, data, page->chip->geometry.page_bytes);
+    }
+    int result = nw_page_append(page, &page->host, &put, &at);
+    if (result == NW_OK) {
+        nw_page_point(page, sector, at);
+        page->stats->host_writes++;
+    }
+    return result;
+}
+
+/* What a write leaves to do: cleaning, and blocks that failed. */
+static int tidy_up(struct nw_page *page)
+{
+    int result = nw_page_pace(page);
+
+    if (result == NW_OK &&
+        nw_blocks_first(&page->blocks, nw_page_failed(page)) != NW_NO_BLOCK) {
+        result = nw_page_drain(page);
+    }
+    return result;
+}
+
+static int page_write(struct nw_block_req *req)
+{
+    struct nw_page *page = req->block->context;
+    uint8_t *data = req->data;
+
+    if (!suits(page, req)) {
+        return NW_ERR_UNSUPPORTED;
+    }
+    if (page->session == NW_NO_BLOCK) {
+        return NW_ERR_FULL;
+    }
+    while (req->done < req->count) {
+        int result = write_sector(page, req->sector + req->done, data);
+        if (result == NW_OK) {
+            req->done++;
+            result = tidy_up(page);
+        }
+        if (result < 0) {
+            return result;
+        }
+        data = data != NULL ? data + req->block->sector_bytes : NULL;
+    }
+    return NW_OK;
+}
+
+static int page_trim(struct nw_block_req *req)
+{
+    struct nw_page *page = req->block->context;
+
+    for (; req->done < req->count; req->done++) {
+        nw_page_forget(page, req->sector + req->done);
+        page->stats->host_trims++;
+    }
+    return NW_OK;
+}
+
+static int page_sync(struct nw_block_req *req)
+{
+    struct nw_page *page = req->block->context;
+    int result = NW_OK;
+
+    page->stats->syncs++;
+    if (page->unsaved_count > 0) {
+        result = page->session != NW_NO_BLOCK ? nw_page_make_room(page) : (int)NW_ERR_FULL;
+        if (result == NW_OK) {
+            result = nw_page_save_trims(page);
+        }
+        if (result == NW_OK) {
+            result = nw_page_drain(page);
+        }
+    }
+    return result;
+}
+
+/* What the next step of idle would take, us; 0: there is none. */
+static uint32_t next_step(const struct nw_page *page, int *erases)
+{
+    const struct nw_geometry *geometry = &page->chip->geometry;
+    const struct nw_blocks *blocks = &page->blocks;
+    uint16_t enough = blocks->free < NW_PAGE_IDLE ? blocks->free : NW_PAGE_IDLE;
+    int cleans = page->victim != NW_NO_BLOCK || blocks->free < NW_PAGE_IDLE;
+
+    *erases = blocks->ready < enough && (blocks->ready == 0 || !cleans);
+    if (*erases) {
+        return geometry->erase_us;
+    }
+    return cleans ? geometry->read_us + geometry->program_us : 0;
+}
+
+static int page_idle(struct nw_block_req *req)
+{
+    struct nw_page *page = req->block->context;
+    uint32_t left = req->budget_us;
+
+    while (page->session != NW_NO_BLOCK) {
+        int erases;
+        uint32_t cost = next_step(page, &erases);
+        if (cost == 0) {
+            return 0;
+        }
+        if (cost > left) {
+            return 1;
+        }
+        left -= cost;
+        int result = erases ? nw_blocks_prepare(&page->blocks) : nw_page_clean_step(page);
+        if (result == NW_ERR_FULL) {
+            return 0;
+        }
+        if (result < 0) {
+            return result;
+        }
+    }
+    return 0;
+}
+
+static const struct nw_block_ops page_ops = {.read = page_read,
+                                             .write = page_write,
+                                             .trim = page_trim,
+                                             .sync = page_sync,
+                                             .idle = page_idle};

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tags in the spare area: see tag.h. */
+#include "tag.h"
+
+#include "nandwich/bytes.h"
+#include "nandwich/crc.h"
+
+#define WORD_AT 0U
+#define VERSION_AT 4U
+#define CRC_AT 9U
+#define ERASES_AT 13U
+#define MOST_ERASES 0xFFFFFFUL
+
+uint8_t nw_tag_bytes(const struct nw_geometry *geometry)
+{
+    if (geometry->spare_bytes >= NW_TAG_WEAR_BYTES) {
+        return NW_TAG_WEAR_BYTES;
+    }
+    return geometry->spare_bytes >= NW_TAG_BYTES ? NW_TAG_BYTES : 0;
+}
+
+void nw_tag_put(uint8_t *to, uint8_t bytes, const struct nw_tag *tag)
+{
+    uint8_t covered = (uint8_t)(bytes - 2U);
+
+    nw_put32(to + WORD_AT, tag->word);
+    nw_put32(to + VERSION_AT, (uint32_t)(tag->version & 0xFFFFFFFFUL));
+    to[VERSION_AT + 4U] = (uint8_t)(tag->version >> 32);
+    nw_put32(to + CRC_AT, tag->crc);
+    if (bytes >= NW_TAG_WEAR_BYTES) {
+        uint32_t erases = tag->erases < MOST_ERASES ? tag->erases : MOST_ERASES;
+
+        nw_put16(to + ERASES_AT, (uint16_t)(erases & 0xFFFFU));
+        to[ERASES_AT + 2U] = (uint8_t)(erases >> 16);
+    }
+    nw_put16(to + covered, nw_crc16(NW_CRC16_START, to, covered));
+}
+
+int nw_tag_get(const uint8_t *from, uint8_t bytes, uint8_t erased, struct nw_tag *tag)
+{
+    uint8_t covered = (uint8_t)(bytes - 2U);
+    uint8_t same = 0;
+
+    while (same < bytes && from[same] == erased) {
+        same++;
+    }
+    if (same == bytes) {
+        return NW_TAG_BLANK;
+    }
+    if (nw_get16(from + covered) != nw_crc16(NW_CRC16_START, from, covered)) {
+        return NW_TAG_BAD;
+    }
+    tag->word = nw_get32(from + WORD_AT);
+    tag->version = nw_get32(from + VERSION_AT) | ((uint64_t)from[VERSION_AT + 4U] << 32);
+    tag->crc = nw_get32(from + CRC_AT);
+    tag->erases = 0;
+    if (bytes >= NW_TAG_WEAR_BYTES) {
+        tag->erases = nw_get16(from + ERASES_AT) | ((uint32_t)from[ERASES_AT + 2U] << 16);
+    }
+    return NW_TAG_GOOD;
+}

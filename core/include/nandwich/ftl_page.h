@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * ftl_page.h - the page-mapped translation layer: any sector may lie in any page of the chip.
+ *
+ * A log of pages: each write goes to the next page of an open block, a map in RAM says where the
+ * newest copy of each sector lies, a tag in the spare area (core/ftl/tag.h) lets the map be found
+ * again after a power cut. Blocks with the fewest valid pages are cleaned first (greedy), hot host
+ * data and cold moved data fill blocks of their own. Every bit on flash: docs/ftl-page.md.
+ *
+ * SECTORS. One sector is one page. The device has (blocks - spare_blocks) * block_pages sectors,
+ * less a few pages that remember trims.
+ *
+ * DURABLE. A write is durable when it has returned NW_OK; a sync only has to write down trims. A
+ * trim is durable after a sync (or earlier). Power may be cut at any moment, in mount too.
+ *
+ * COST of a sector, in chip operations, when no cleaning is needed
+ *   read   1 read (data and tag); 0 when never written or trimmed
+ *   write  1 program, and 1 erase every block_pages writes unless erased ahead by idle
+ *   trim   0; the next sync writes one page for each range of 8 * page_bytes sectors touched
+ *   sync   0 without trims before it
+ * A block with v valid pages of n costs v moves (read + program, or chip copy) and gives n - v
+ * pages. Cleaning is spread: while free blocks are fewer than 4 each host write examines
+ * ceil(n / (n - v)) pages of the victim. So a write is at most that many moves, one erase for each
+ * of the two streams and one program; with enough idle time between writes it is one program. When
+ * a program fails, the call that saw it also moves the up to n - 1 valid pages of that block.
+ *
+ * MOUNT reads the tag of page 0 of every block, then of every written page; one more tag for each
+ * page found outdated; then writes at most 4 pages it cannot be sure of, 3 pages that say so, and
+ * erases a block.
+ *
+ * ERRORS of the block verbs: NW_ERR_FULL when bad blocks have eaten the spare blocks (reads go
+ * on), NW_ERR_ECC or NW_ERR_CORRUPT for a sector whose content is lost (the sector is req->sector +
+ * req->done), NW_ERR_UNSUPPORTED for data == NULL on a chip that keeps payload or data on one that
+ * keeps none, else what the chip answers.
+ *
+ * RAM: 4 bytes a sector, 12 a block and a page buffer: nw_ftl_page_ram_bytes().
+ */
+#ifndef NANDWICH_FTL_PAGE_H
+#define NANDWICH_FTL_PAGE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "nandwich/block.h"
+#include "nandwich/chip.h"
+#include "nandwich/ram.h"
+#include "nandwich/stats.h"
+
+#define NW_FTL_PAGE_NO_CHECK 0x01U /* do not verify the CRC-32 of data read (saves processor time) */
+#define NW_FTL_PAGE_NO_COPY 0x02U  /* move pages through RAM although the chip could copy: bit
+                                    * errors do not travel along */
+
+struct nw_ftl_page_config {
+    uint16_t spare_blocks; /* blocks kept for cleaning, bad blocks and the log itself, at least 8;
+                            * 0: blocks / 14 + 8. The fewer, the more moves a write */
+    uint16_t flags;        /* NW_FTL_PAGE_... */
+};
+
+struct nw_page; /* in the caller's RAM */
+
+/* block and stats may be read, the rest is the layer's own. */
+struct nw_ftl_page {
+    struct nw_block block; /* give &ftl.block to the layer above */
+    struct nw_stats stats;
+    struct nw_page *page;
+};
+
+/*
+ * Bytes of RAM for this chip, and sectors the device will have. 0 when the layer cannot work on it:
+ * not more than spare_blocks blocks, fewer than 8 pages a block or more than 32,767, blocks and
+ * pages a block together above 65,500, a spare area below 15 bytes (no room for the tag), or no
+ * config->spare_blocks between 8 and 65,535.
+ */
+size_t nw_ftl_page_ram_bytes(const struct nw_ftl_page_config *config,
+                             const struct nw_geometry *geometry);
+uint32_t nw_ftl_page_sectors(const struct nw_ftl_page_config *config,
+                             const struct nw_geometry *geometry);
+
+/*
+ * Make the chip an empty device and open it. Erases every good block. A cut in the midst leaves a
+ * chip that mount does not know (NW_ERR_NOT_FOUND) or an empty device: format again.
+ * NW_ERR_CONFIG, NW_ERR_RAM, NW_ERR_FULL: too many bad blocks; or the chip's error.
+ */
+int nw_ftl_page_format(struct nw_ftl_page *ftl, struct nw_chip *chip,
+                       const struct nw_ftl_page_config *config, void *ram, size_t ram_bytes);
+
+/*
+ * Open a device as the last session left it, cut or not. `ram` is aligned for any type and belongs
+ * to the layer from now on, like `chip`. Sectors found lost are counted in stats.lost.
+ * NW_ERR_NOT_FOUND: not formatted; NW_ERR_VERSION: another format, configuration or geometry; else
+ * as format. A device without a free block mounts and can be read.
+ */
+int nw_ftl_page_mount(struct nw_ftl_page *ftl, struct nw_chip *chip,
+                      const struct nw_ftl_page_config *config, void *ram, size_t ram_bytes);
+
+/* Mount, or format a chip that holds no device. There is nothing to close. */
+int nw_ftl_page_open(struct nw_ftl_page *ftl, struct nw_chip *chip,
+                     const struct nw_ftl_page_config *config, void *ram, size_t ram_bytes);
+
+#endif
