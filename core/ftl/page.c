@@ -10,7 +10,7 @@ static uint32_t spare_blocks(const struct nw_ftl_page_config *config,
                              const struct nw_geometry *geometry)
 {
     return config->spare_blocks != 0 ? config->spare_blocks
-                                     : geometry->blocks / 14U + NW_PAGE_LEAST_SPARE;
+                                     : (uint32_t)(geometry->blocks / 14U + NW_PAGE_LEAST_SPARE);
 }
 
 /* Sectors and trim pages together; 0: this part or configuration will not do. */
@@ -35,7 +35,7 @@ uint32_t nw_ftl_page_sectors(const struct nw_ftl_page_config *config,
     uint32_t slots = slots_of(config, geometry);
 
     /* s sectors need s / (8 * page_bytes) trim pages, rounded up: this many are always enough. */
-    return slots == 0 ? 0 : slots - (slots / (8UL * geometry->page_bytes) + 1U);
+    return slots == 0 ? 0 : slots - (slots / ((uint32_t)geometry->page_bytes * 8U) + 1U);
 }
 
 /* The one place that knows the layout: measures or places. */

@@ -53,7 +53,7 @@ struct nw_page_doubt {
 
 /* What to program. */
 struct nw_page_put {
-    const uint8_t *data; /* NULL: no payload */
+    uint8_t *data; /* NULL: no payload; only read */
     uint32_t word;
     uint32_t crc;
     uint32_t from; /* copy inside the chip from here, or NW_PAGE_NONE */

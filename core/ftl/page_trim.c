@@ -11,7 +11,7 @@
 
 static uint32_t span(const struct nw_page *page)
 {
-    return 8UL * page->chip->geometry.page_bytes;
+    return (uint32_t)page->chip->geometry.page_bytes * 8U;
 }
 
 void nw_page_doubt_trim(struct nw_page *page, uint32_t slot)
@@ -43,7 +43,7 @@ int nw_page_save_trim(struct nw_page *page, struct nw_page_stream *stream, uint3
     memset(page->buffer, 0, length);
     for (uint32_t i = 0; i < span(page) && sector + i < page->sectors; i++) {
         if (page->map[sector + i] == NW_PAGE_NONE) {
-            page->buffer[i >> 3] |= (uint8_t)(1U << (i & 7U));
+            page->buffer[i >> 3] = (uint8_t)(page->buffer[i >> 3] | 1U << (i & 7U));
         }
     }
     put.crc = nw_crc32(NW_CRC32_START, page->buffer, length);
