@@ -22,7 +22,7 @@ static uint32_t slots_of(const struct nw_ftl_page_config *config,
     if (nw_geometry_check(geometry) < 0 || spare < NW_PAGE_LEAST_SPARE ||
         geometry->blocks <= spare || geometry->block_pages < NW_PAGE_LEAST_PAGES ||
         geometry->block_pages >= NW_PAGE_OPEN || nw_tag_bytes(geometry) == 0 ||
-        geometry->page_bytes < 32U) {
+        geometry->page_bytes < NW_PAGE_LEAST_BYTES) {
         return 0;
     }
     uint32_t slots = (geometry->blocks - spare) * geometry->block_pages;
@@ -101,6 +101,7 @@ static int prepare(struct nw_ftl_page *ftl, struct nw_chip *chip,
     page->payload = (chip->geometry.flags & NW_CHIP_NO_PAYLOAD) == 0;
     page->check = page->payload != 0 && (config->flags & NW_FTL_PAGE_NO_CHECK) == 0;
     page->copy = chip->ops->copy != NULL && (config->flags & NW_FTL_PAGE_NO_COPY) == 0;
+    page->floor = page->block_pages >= 32U ? 3U : 4U;
     page->version = 1;
     page->host.block = NW_NO_BLOCK;
     page->cold.block = NW_NO_BLOCK;
@@ -296,8 +297,9 @@ static uint32_t next_step(const struct nw_page *page, int *erases)
 {
     const struct nw_geometry *geometry = &page->chip->geometry;
     const struct nw_blocks *blocks = &page->blocks;
-    uint16_t enough = blocks->free < NW_PAGE_IDLE ? blocks->free : NW_PAGE_IDLE;
-    int cleans = page->victim != NW_NO_BLOCK || blocks->free < NW_PAGE_IDLE;
+    uint16_t plenty = (uint16_t)(page->floor + NW_PAGE_IDLE);
+    uint16_t enough = blocks->free < plenty ? blocks->free : plenty;
+    int cleans = page->victim != NW_NO_BLOCK || blocks->free < plenty;
 
     *erases = blocks->ready < enough && (blocks->ready == 0 || !cleans);
     if (*erases) {

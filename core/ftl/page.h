@@ -23,18 +23,17 @@
 #define NW_WORD_DAMAGED 0x40000000UL /* the content was lost when it had to be moved */
 #define NW_WORD_SLOT 0x3FFFFFFFUL
 #define NW_WORD_COMMIT (NW_WORD_SETTLE | 0x3FFFFFFFUL)
-#define NW_WORD_NOTE (NW_WORD_SETTLE | 0x3FFE0000UL) /* low 16 bits: a block, see docs */
-#define NW_WORD_OWN 0x3FFE0000UL                     /* slots from here on are no sectors */
+#define NW_WORD_OWN 0x3FFE0000UL /* slots from here on are no sectors */
 #define NW_PAGE_COMMITS 3U
 
 #define NW_PAGE_OPEN 0x8000U /* in valid[]: not a candidate for cleaning */
-#define NW_PAGE_FLOOR 2U     /* free blocks a host write leaves for cleaning and failures */
-#define NW_PAGE_LOW 4U       /* fewer free blocks: each write cleans a little */
-#define NW_PAGE_IDLE 6U      /* idle cleans until so many are free */
-#define NW_PAGE_LEAST_SPARE 8U
+#define NW_PAGE_LOW 2U       /* fewer free blocks above the floor: each write cleans a little */
+#define NW_PAGE_IDLE 4U      /* idle cleans until so many are free above the floor */
+#define NW_PAGE_LEAST_SPARE 10U
 #define NW_PAGE_LEAST_PAGES 8U
+#define NW_PAGE_LEAST_BYTES 64U
 #define NW_PAGE_DOUBTS 8U
-#define NW_PAGE_SUSPECTS 4U
+#define NW_PAGE_SUSPECTS 6U
 
 /* An open block: where the next page goes. page == end: none, or full. */
 struct nw_page_stream {
@@ -49,6 +48,13 @@ struct nw_page_doubt {
     uint16_t block;
     uint16_t from;
     uint16_t to;
+};
+
+/* A block that a commit cannot settle: it is emptied and erased before the mount ends, and named in
+ * the commit for the case that power goes before. */
+struct nw_page_suspect {
+    uint16_t block;
+    uint8_t doubt; /* 1: its last pages are still in doubt, 0: its very last page is void */
 };
 
 /* What to program. */
@@ -81,6 +87,7 @@ struct nw_page {
     uint16_t session;  /* block of the newest commit, never cleaned, or NW_NO_BLOCK */
     uint16_t block_pages;
     uint8_t shift;     /* log2 of block_pages, or 255 */
+    uint8_t floor;     /* free blocks that host writes leave for cleaning, failures and mounts */
     uint8_t tag_bytes;
     uint8_t payload;   /* the chip keeps data */
     uint8_t check;     /* verify CRC-32 on reads */
@@ -88,7 +95,7 @@ struct nw_page {
     uint8_t doubts;
     uint8_t suspects;
     struct nw_page_doubt doubt[NW_PAGE_DOUBTS];
-    uint16_t suspect[NW_PAGE_SUSPECTS]; /* blocks whose last page may come to light again */
+    struct nw_page_suspect suspect[NW_PAGE_SUSPECTS];
     struct nw_blocks blocks;
 };
 
@@ -137,9 +144,10 @@ int nw_page_load_trim(struct nw_page *page, uint32_t slot);
 int nw_page_find(struct nw_page *page);
 int nw_page_believe(struct nw_page *page);
 int nw_page_has_doubt(const struct nw_page *page, uint16_t block);
+void nw_page_add_suspect(struct nw_page *page, uint16_t block, uint8_t doubt);
 
 /* page_settle.c */
-int nw_page_check_record(struct nw_page *page, uint32_t at);
+int nw_page_get_record(struct nw_page *page, uint32_t at);
 int nw_page_settle(struct nw_page *page);
 int nw_page_start(struct nw_page *page);
 int nw_page_wipe_all(struct nw_page *page);

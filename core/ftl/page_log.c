@@ -148,7 +148,7 @@ void nw_page_point(struct nw_page *page, uint32_t slot, uint32_t at)
 /* Cold data has blocks of its own, unless there is hardly one to take. */
 struct nw_page_stream *nw_page_cold(struct nw_page *page)
 {
-    int scarce = page->cold.page == page->cold.end && page->blocks.free < NW_PAGE_FLOOR &&
+    int scarce = page->cold.page == page->cold.end && page->blocks.free < 2U &&
                  page->host.page < page->host.end;
 
     return scarce != 0 ? &page->host : &page->cold;
@@ -322,7 +322,7 @@ int nw_page_clean_step(struct nw_page *page)
 /* What one host write owes to cleaning: a victim of gain g is done within g writes. */
 int nw_page_pace(struct nw_page *page)
 {
-    if (page->blocks.free >= NW_PAGE_LOW) {
+    if (page->blocks.free >= page->floor + NW_PAGE_LOW) {
         return NW_OK;
     }
     if (page->victim == NW_NO_BLOCK && pick(page) < 0) {
@@ -339,10 +339,10 @@ int nw_page_pace(struct nw_page *page)
     return NW_OK;
 }
 
-/* Before a stream of the host takes a block: leave NW_PAGE_FLOOR free ones for moving data. */
+/* Before a stream of the host takes a block: leave `floor` free ones for moving data. */
 int nw_page_make_room(struct nw_page *page)
 {
-    while (page->blocks.free <= NW_PAGE_FLOOR) {
+    while (page->blocks.free <= page->floor) {
         int result = nw_page_clean_step(page);
         if (result < 0) {
             return result;

@@ -8,7 +8,7 @@
  * filled, or the newest page of all. Such pages are set aside as doubts: the map is made without
  * them, so that what they replace is not given away before they are settled.
  */
-#include <stddef.h>
+#include <string.h>
 
 #include "nandwich/crc.h"
 #include "page.h"
@@ -28,7 +28,7 @@ struct scan {
     uint64_t top;         /* newest last page of a block since then */
     struct nw_tag full;   /* a full block's last page that may be the newest of all */
     uint32_t full_at;     /* NW_PAGE_NONE: none */
-    uint16_t notes[NW_PAGE_SUSPECTS];
+    struct nw_page_suspect notes[NW_PAGE_SUSPECTS]; /* of the newest commit */
     uint8_t note_count;
 };
 
@@ -66,7 +66,7 @@ static int look(struct nw_page *page, uint16_t block, struct kind *kind)
         kind->version = kind->pages == 0 ? tag.version : kind->version;
         kind->pages = (uint16_t)(i + 1U);
         if (tag.word == NW_WORD_COMMIT) {
-            kind->commit = first + i;
+            kind->commit = kind->commits == 0 ? first + i : kind->commit; /* a complete one */
             kind->commits++;
         }
     }
@@ -117,47 +117,34 @@ static int find_session(struct scan *scan)
         return NW_ERR_NOT_FOUND;
     }
     scan->base = newest.version;
-    return nw_page_check_record(page, newest.commit);
+    int result = nw_page_get_record(page, newest.commit);
+    memcpy(scan->notes, page->suspect, sizeof scan->notes);
+    scan->note_count = page->suspects;
+    page->suspects = 0;
+    return result;
 }
 
-static int read_notes(struct scan *scan)
-{
-    struct nw_page *page = scan->page;
-    uint32_t first = nw_page_first(page, page->session);
-
-    for (uint16_t i = 0; i < page->block_pages; i++) {
-        struct nw_tag tag;
-        int state = nw_page_read_tag(page, first + i, &tag);
-
-        if (state < 0) {
-            return state;
-        }
-        if (state == NW_TAG_GOOD &&
-            (tag.word == NW_WORD_COMMIT || (tag.word & NW_WORD_SETTLE) == 0)) {
-            break;
-        }
-        if (state == NW_TAG_GOOD && (tag.word & ~0xFFFFUL) == NW_WORD_NOTE &&
-            scan->note_count < NW_PAGE_SUSPECTS) {
-            scan->notes[scan->note_count++] = (uint16_t)(tag.word & 0xFFFFU);
-        }
-    }
-    return NW_OK;
-}
-
-static int is_noted(const struct scan *scan, uint16_t block)
+static const struct nw_page_suspect *note_of(const struct scan *scan, uint16_t block)
 {
     for (uint8_t i = 0; i < scan->note_count; i++) {
-        if (scan->notes[i] == block) {
-            return 1;
+        if (scan->notes[i].block == block) {
+            return &scan->notes[i];
         }
     }
-    return 0;
+    return NULL;
 }
 
-static void add_suspect(struct nw_page *page, uint16_t block)
+void nw_page_add_suspect(struct nw_page *page, uint16_t block, uint8_t doubt)
 {
+    for (uint8_t i = 0; i < page->suspects; i++) {
+        if (page->suspect[i].block == block) {
+            page->suspect[i].doubt |= doubt;
+            return;
+        }
+    }
     if (page->suspects < NW_PAGE_SUSPECTS) {
-        page->suspect[page->suspects++] = block;
+        page->suspect[page->suspects++] =
+            (struct nw_page_suspect){.block = block, .doubt = doubt};
     }
 }
 
@@ -202,23 +189,24 @@ static int accept(struct nw_page *page, uint32_t at, const struct nw_tag *tag)
 }
 
 /* The last good page of a block: outdated, accepted, or set aside. */
-static int scan_last(struct scan *scan, uint16_t block, uint32_t at, const struct nw_tag *tag)
+static int scan_last(struct scan *scan, uint16_t block, uint32_t at, const struct nw_tag *tag,
+                     int unsettled)
 {
     struct nw_page *page = scan->page;
     uint16_t last = (uint16_t)(at - nw_page_first(page, block));
     int is_full = last + 1U == page->block_pages;
 
-    if (tag->version < scan->base) {
+    if (tag->version < scan->base && !unsettled) {
         return is_full ? accept(page, at, tag) : NW_OK; /* settled: moved, or it never was */
     }
     int is_newest = tag->version > scan->top;
     if (is_newest) {
         scan->top = tag->version;
     }
-    if (!is_full) {
+    if (!is_full || unsettled) {
         add_doubt(page, block, last > 0 ? (uint16_t)(last - 1U) : last, last);
         if (last + 2U == page->block_pages) {
-            add_suspect(page, block);
+            nw_page_add_suspect(page, block, 0);
         }
         return NW_OK;
     }
@@ -243,6 +231,7 @@ static int scan_block(struct scan *scan, uint16_t block)
     uint32_t last_at = NW_PAGE_NONE;
     uint16_t length = page->block_pages;
     struct nw_tag last = {0};
+    int unsettled = 0;
 
     for (uint16_t i = 0; i < length; i++) {
         struct nw_tag tag;
@@ -258,9 +247,13 @@ static int scan_block(struct scan *scan, uint16_t block)
             continue;
         }
         note_tag(page, block, &tag);
-        if (last_at == NW_PAGE_NONE && tag.version < scan->base && is_noted(scan, block)) {
-            add_suspect(page, block);
-            length--; /* the last page is void */
+        const struct nw_page_suspect *note = note_of(scan, block);
+        if (last_at == NW_PAGE_NONE && tag.version < scan->base && note != NULL) {
+            unsettled = note->doubt;
+            if (unsettled == 0) {
+                length--; /* the last page is void */
+                nw_page_add_suspect(page, block, 0);
+            }
         }
         if (i < length) {
             int result = last_at != NW_PAGE_NONE ? accept(page, last_at, &last) : NW_OK;
@@ -271,7 +264,7 @@ static int scan_block(struct scan *scan, uint16_t block)
             last = tag;
         }
     }
-    return last_at != NW_PAGE_NONE ? scan_last(scan, block, last_at, &last) : NW_OK;
+    return last_at != NW_PAGE_NONE ? scan_last(scan, block, last_at, &last, unsettled) : NW_OK;
 }
 
 /* Second walk. */
@@ -317,9 +310,6 @@ int nw_page_find(struct nw_page *page)
     int result = find_session(&scan);
 
     if (result == NW_OK) {
-        result = read_notes(&scan);
-    }
-    if (result == NW_OK) {
         result = scan_all(&scan);
     }
     for (uint32_t slot = page->sectors; result == NW_OK && slot < page->slots; slot++) {
@@ -335,6 +325,7 @@ int nw_page_find(struct nw_page *page)
 static int believe_page(struct nw_page *page, uint32_t at, int is_last)
 {
     uint16_t length = page->chip->geometry.page_bytes;
+    uint16_t block = nw_page_block_of(page, at);
     struct nw_tag tag;
     int state = nw_page_read_tag(page, at, &tag);
 
@@ -349,6 +340,9 @@ static int believe_page(struct nw_page *page, uint32_t at, int is_last)
             return state;
         }
         if (state != NW_TAG_GOOD || tag.crc != nw_crc32(NW_CRC32_START, page->buffer, length)) {
+            if (at + 1U == nw_page_first(page, block) + page->block_pages) {
+                nw_page_add_suspect(page, block, 0); /* else it would pass for a filled block */
+            }
             return NW_OK;
         }
     }

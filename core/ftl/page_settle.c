@@ -13,10 +13,11 @@
 #include "page.h"
 
 #define FORMAT 1U
-#define RECORD_BYTES 24U
+#define SHAPE_BYTES 24U  /* what must be the same at every mount */
+#define NOTE_BYTES 3U
 #define VERSION_GAP 64U /* above what a torn page that cannot be read now may carry */
 
-/* What a commit page holds: who made it, for which shape. The rest of the page is zeros. */
+/* What a commit page holds: who made it, for which shape, and the suspects. The rest is zeros. */
 static void put_record(const struct nw_page *page, uint8_t *to)
 {
     const struct nw_geometry *geometry = &page->chip->geometry;
@@ -29,13 +30,20 @@ static void put_record(const struct nw_page *page, uint8_t *to)
     nw_put32(to + 12, page->sectors);
     nw_put16(to + 16, geometry->block_pages);
     nw_put16(to + 18, geometry->page_bytes);
-    nw_put32(to + 20, page->slots);
+    to[20] = page->suspects;
+    to += SHAPE_BYTES;
+    for (uint8_t i = 0; i < page->suspects; i++) {
+        nw_put16(to, page->suspect[i].block);
+        to[2] = page->suspect[i].doubt;
+        to += NOTE_BYTES;
+    }
 }
 
-int nw_page_check_record(struct nw_page *page, uint32_t at)
+/* Read the commit at page `at`; the suspects it names become the state's. */
+int nw_page_get_record(struct nw_page *page, uint32_t at)
 {
     uint16_t length = page->chip->geometry.page_bytes;
-    uint8_t record[RECORD_BYTES];
+    uint8_t record[SHAPE_BYTES + NOTE_BYTES * NW_PAGE_SUSPECTS];
     struct nw_tag tag;
     int state = nw_page_read(page, at, length, page->buffer, &tag);
 
@@ -46,14 +54,19 @@ int nw_page_check_record(struct nw_page *page, uint32_t at)
     if (state != NW_TAG_GOOD || tag.crc != nw_crc32(NW_CRC32_START, page->buffer, length)) {
         return NW_ERR_CORRUPT;
     }
-    memcpy(record, page->buffer, RECORD_BYTES);
+    memcpy(record, page->buffer, sizeof record);
+    for (uint8_t i = 0; i < record[20]; i++) {
+        const uint8_t *note = record + SHAPE_BYTES + NOTE_BYTES * i;
+        nw_page_add_suspect(page, nw_get16(note), note[2]);
+    }
     put_record(page, page->buffer);
-    return memcmp(record, page->buffer, RECORD_BYTES) == 0 ? NW_OK : NW_ERR_VERSION;
+    return memcmp(record, page->buffer, SHAPE_BYTES) == 0 ? NW_OK : NW_ERR_VERSION;
 }
 
-static int write_own(struct nw_page *page, uint32_t word)
+static int write_commit(struct nw_page *page)
 {
-    struct nw_page_put put = {.data = page->buffer, .word = word, .from = NW_PAGE_NONE};
+    struct nw_page_put put = {
+        .data = page->buffer, .word = NW_WORD_COMMIT, .from = NW_PAGE_NONE};
     uint32_t at;
 
     put_record(page, page->buffer);
@@ -62,18 +75,20 @@ static int write_own(struct nw_page *page, uint32_t word)
     return nw_page_append(page, &page->host, &put, &at);
 }
 
-/* Copies of the pages in doubt, as long as there is room for notes and commits. */
+/* Copies of the pages in doubt. Where there is no room left beside the commits, the block stays in
+ * doubt and becomes a suspect. */
 static int write_copies(struct nw_page *page)
 {
-    uint32_t room = NW_PAGE_COMMITS + page->suspects;
-
     for (uint8_t i = 0; i < page->doubts; i++) {
-        uint32_t first = nw_page_first(page, page->doubt[i].block);
+        const struct nw_page_doubt *doubt = &page->doubt[i];
+        uint32_t first = nw_page_first(page, doubt->block);
 
-        for (uint32_t k = page->doubt[i].from; k <= page->doubt[i].to; k++) {
-            int result = page->host.end - page->host.page > room
-                             ? nw_page_move(page, &page->host, first + k)
-                             : (int)NW_OK;
+        for (uint32_t k = doubt->from; k <= doubt->to; k++) {
+            if (page->host.end - page->host.page == NW_PAGE_COMMITS) {
+                nw_page_add_suspect(page, doubt->block, 1);
+                break;
+            }
+            int result = nw_page_move(page, &page->host, first + k);
             if (result < 0) {
                 return result;
             }
@@ -86,11 +101,8 @@ static int write_all(struct nw_page *page)
 {
     int result = write_copies(page);
 
-    for (uint8_t i = 0; result >= 0 && i < page->suspects; i++) {
-        result = write_own(page, NW_WORD_NOTE | page->suspect[i]);
-    }
     for (uint8_t i = 0; result >= 0 && i < NW_PAGE_COMMITS; i++) {
-        result = write_own(page, NW_WORD_COMMIT);
+        result = write_commit(page);
     }
     return result;
 }
@@ -157,7 +169,7 @@ int nw_page_settle(struct nw_page *page)
 static int is_suspect(const struct nw_page *page, uint16_t block)
 {
     for (uint8_t i = 0; i < page->suspects; i++) {
-        if (page->suspect[i] == block) {
+        if (page->suspect[i].block == block) {
             return 1;
         }
     }
@@ -188,8 +200,11 @@ static int wipe_suspects(struct nw_page *page)
     int result = NW_OK;
 
     for (uint8_t i = 0; i < page->suspects; i++) {
-        uint16_t block = page->suspect[i];
+        uint16_t block = page->suspect[i].block;
 
+        if (page->blocks.state[block] != NW_BLOCK_USED) {
+            continue; /* it has already been erased, or given up */
+        }
         result = result < 0 ? result : nw_page_clear(page, block);
         if (result < 0) {
             nw_page_close(page, block);
@@ -210,16 +225,20 @@ int nw_page_start(struct nw_page *page)
 {
     page->version += VERSION_GAP;
     sort_blocks(page, 0);
-    page->session = NW_NO_BLOCK;
     int begun = nw_page_begin(page, &page->host);
     if (begun < 0 && begun != NW_ERR_FULL) {
         return begun;
     }
     int result = nw_page_believe(page);
-    if (result < 0 || begun < 0) {
-        return result; /* without a free block: can be read, no more */
+    if (result == NW_OK && begun < 0) {
+        /* Several mounts were cut and left nothing free: take what only doubts replace. */
+        sort_blocks(page, 0);
+        begun = nw_page_begin(page, &page->host);
     }
-    result = settle_from(page);
+    page->session = NW_NO_BLOCK;
+    if (result == NW_OK) {
+        result = begun < 0 ? begun : settle_from(page);
+    }
     if (result == NW_OK) {
         result = nw_page_drain(page);
     }

@@ -19,7 +19,7 @@
  *   trim   0; the next sync writes one page for each range of 8 * page_bytes sectors touched
  *   sync   0 without trims before it
  * A block with v valid pages of n costs v moves (read + program, or chip copy) and gives n - v
- * pages. Cleaning is spread: while free blocks are fewer than 4 each host write examines
+ * pages. Cleaning is spread: while free blocks are few (about 5) each host write examines
  * ceil(n / (n - v)) pages of the victim. So a write is at most that many moves, one erase for each
  * of the two streams and one program; with enough idle time between writes it is one program. When
  * a program fails, the call that saw it also moves the up to n - 1 valid pages of that block.
@@ -51,8 +51,8 @@
                                     * errors do not travel along */
 
 struct nw_ftl_page_config {
-    uint16_t spare_blocks; /* blocks kept for cleaning, bad blocks and the log itself, at least 8;
-                            * 0: blocks / 14 + 8. The fewer, the more moves a write */
+    uint16_t spare_blocks; /* blocks kept for cleaning, bad blocks and the log itself, at least 10;
+                            * 0: blocks / 14 + 10. The fewer, the more moves a write */
     uint16_t flags;        /* NW_FTL_PAGE_... */
 };
 
@@ -69,7 +69,7 @@ struct nw_ftl_page {
  * Bytes of RAM for this chip, and sectors the device will have. 0 when the layer cannot work on it:
  * not more than spare_blocks blocks, fewer than 8 pages a block or more than 32,767, blocks and
  * pages a block together above 65,500, a spare area below 15 bytes (no room for the tag), or no
- * config->spare_blocks between 8 and 65,535.
+ * config->spare_blocks between 10 and 65,535.
  */
 size_t nw_ftl_page_ram_bytes(const struct nw_ftl_page_config *config,
                              const struct nw_geometry *geometry);
