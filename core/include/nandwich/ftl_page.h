@@ -13,20 +13,18 @@
  * DURABLE. A write is durable when it has returned NW_OK; a sync only has to write down trims. A
  * trim is durable after a sync (or earlier). Power may be cut at any moment, in mount too.
  *
- * COST of a sector, in chip operations, when no cleaning is needed
- *   read   1 read (data and tag); 0 when never written or trimmed
- *   write  1 program, and 1 erase every block_pages writes unless erased ahead by idle
+ * COST, in chip operations
+ *   read   1 read (data and tag); 0 when the sector holds nothing
+ *   write  1 program, and 1 erase every block_pages writes unless idle erased ahead. While free
+ *          blocks are few it also examines ceil(n / (n - v)) pages of the block being cleaned
+ *          (v of its n pages valid), a read and a program, or a chip copy, each. With enough idle
+ *          time between writes one program is all; without, that many moves and two erases are the
+ *          worst, but for a failed program: then up to n + 6 pages are written more.
  *   trim   0; the next sync writes one page for each range of 8 * page_bytes sectors touched
  *   sync   0 without trims before it
- * A block with v valid pages of n costs v moves (read + program, or chip copy) and gives n - v
- * pages. Cleaning is spread: while free blocks are few (about 5) each host write examines
- * ceil(n / (n - v)) pages of the victim. So a write is at most that many moves, one erase for each
- * of the two streams and one program; with enough idle time between writes it is one program. When
- * a program fails, the call that saw it also moves the up to n - 1 valid pages of that block.
- *
- * MOUNT reads the tag of page 0 of every block, then of every written page; one more tag for each
- * page found outdated; then writes at most 4 pages it cannot be sure of, 3 pages that say so, and
- * erases a block.
+ *   mount  reads the tags of all written pages (first pages of blocks three times), one more for
+ *          each outdated page found; programs at most 7 pages and erases a block; once in about
+ *          block_pages / 2 cuts it empties and erases another one
  *
  * ERRORS of the block verbs: NW_ERR_FULL when bad blocks have eaten the spare blocks (reads go
  * on), NW_ERR_ECC or NW_ERR_CORRUPT for a sector whose content is lost (the sector is req->sector +
@@ -46,9 +44,9 @@
 #include "nandwich/ram.h"
 #include "nandwich/stats.h"
 
-#define NW_FTL_PAGE_NO_CHECK 0x01U /* do not verify the CRC-32 of data read (saves processor time) */
-#define NW_FTL_PAGE_NO_COPY 0x02U  /* move pages through RAM although the chip could copy: bit
-                                    * errors do not travel along */
+#define NW_FTL_PAGE_NO_CHECK 0x01U /* reads do not verify the CRC-32: saves processor time */
+#define NW_FTL_PAGE_NO_COPY 0x02U  /* move pages through RAM although the chip could copy, so that
+                                    * bit errors do not travel along */
 
 struct nw_ftl_page_config {
     uint16_t spare_blocks; /* blocks kept for cleaning, bad blocks and the log itself, at least 10;
