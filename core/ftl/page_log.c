@@ -251,10 +251,11 @@ static int is_empty(const struct nw_page *page, uint16_t block)
 int nw_page_clear(struct nw_page *page, uint16_t block)
 {
     uint32_t at = nw_page_first(page, block);
+    uint32_t end = at + page->block_pages;
     int result = NW_OK;
 
-    for (uint16_t i = 0; i < page->block_pages && is_empty(page, block) == 0; i++) {
-        result = nw_page_move(page, nw_page_cold(page), at + i);
+    for (; at < end && is_empty(page, block) == 0; at++) {
+        result = nw_page_move(page, nw_page_cold(page), at);
         if (result < 0) {
             return result;
         }

@@ -185,10 +185,10 @@ static void cut_everywhere(struct campaign *campaign, const struct page_op *op, 
     struct cut_plan *plan = &campaign->plan;
 
     for (uint32_t at = 0; at < operations; at++) {
-        for (uint8_t phase = NW_CUT_BEFORE; phase <= NW_CUT_AFTER; phase++) {
+        for (unsigned phase = NW_CUT_BEFORE; phase <= NW_CUT_AFTER; phase++) {
             for (unsigned kind = 0; kind < (phase == NW_CUT_INSIDE ? effort->kinds : 1U); kind++) {
                 plan->cuts = 1;
-                plan->cut[0] = (struct nw_cut){.after = at, .phase = phase};
+                plan->cut[0] = (struct nw_cut){.after = at, .phase = (uint8_t)phase};
                 if (kind > 0) {
                     plan->cut[0].data = (uint8_t)(1U + nw_random_below(random, KINDS - 2U));
                     plan->cut[0].spare = (uint8_t)(1U + nw_random_below(random, KINDS - 2U));
@@ -298,11 +298,11 @@ static int parse(const char *text, struct cut_plan *plan)
 static void run_shape(unsigned shape)
 {
     static struct campaign campaign;
-    static const struct effort quick = {.steps = 150, .kinds = 1, .mounts = 4};
+    static const struct effort quick = {.steps = 110, .kinds = 1, .mounts = 3};
     static const struct effort soak = {.steps = 400, .kinds = 6, .mounts = 64};
     const struct effort *effort = getenv("NW_SOAK") != NULL ? &soak : &quick;
     const char *text = getenv("NW_CUT");
-    struct cut_plan only;
+    struct cut_plan only = {0};
 
     memset(&campaign, 0, sizeof campaign);
     if (text != NULL) {
