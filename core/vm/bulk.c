@@ -331,7 +331,8 @@ int nw_vm_unpin(struct nw_vm *vm, uintptr_t address)
         return NW_OK;
     }
     frame = nw_vm_resident(vm, nw_vm_page_of(vm, address));
-    if (frame == NW_VM_NONE || vm->frame[frame].pins == 0) {
+    if (frame == NW_VM_NONE || vm->frame[frame].pins == 0 ||
+        vm->pins_left + vm->slots + 2U == vm->frames) {
         vm->error_at = address;
         return nw_vm_report(vm, NW_ERR_NOT_FOUND);
     }

@@ -258,6 +258,8 @@ static void test_pins_run_out_without_panic(void **state)
     assert_int_equal(rig.panics, 0);
     assert_int_equal(nw_vm_unpin(&rig.vm, RIG_BASE + 50 * FRAME), NW_ERR_NOT_FOUND);
     assert_int_equal(rig.panics, 1);
+    store(0, 50 * FRAME, 1); // held by a slot, but that pin is not ours to undo
+    assert_int_equal(nw_vm_unpin(&rig.vm, RIG_BASE + 50 * FRAME), NW_ERR_NOT_FOUND);
     rig_stop(&rig);
 }
 

@@ -232,7 +232,8 @@ int nw_vm_find(struct nw_vm *vm, uintptr_t from, uint8_t value, size_t n, size_t
  * - 2 in all, and a page takes at least 50. NULL after panic on a device error. */
 uint8_t *nw_vm_pin(struct nw_vm *vm, uintptr_t address, int write, size_t *span);
 
-/* Undo one nw_vm_pin() of that page; NW_ERR_NOT_FOUND when nothing pins it. Plain: no effect. */
+/* Undo one nw_vm_pin() of that page. NW_ERR_NOT_FOUND when nothing pins it or no pin is left to
+ * undo; a pin too many undone on a page a slot holds is not noticed. Plain: no effect. */
 int nw_vm_unpin(struct nw_vm *vm, uintptr_t address);
 
 /* Empty every slot, write every dirty page, sync the device. Pages pinned for writing are written
