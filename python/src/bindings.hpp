@@ -6,3 +6,5 @@
 
 void bind_build(nanobind::module_ &m);
 void bind_vm(nanobind::module_ &m);
+void bind_parts(nanobind::module_ &m);
+void bind_twin(nanobind::module_ &m);

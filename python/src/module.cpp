@@ -9,4 +9,6 @@ NB_MODULE(_native, m)
     m.doc() = "Binding over the device core, its twin and the replay engine.";
     bind_build(m);
     bind_vm(m);
+    bind_parts(m);
+    bind_twin(m);
 }

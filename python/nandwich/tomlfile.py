@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A TOML file whose every key still knows its line, for messages like `my.toml:12: ...`."""
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from nandwich.errors import InputError
+
+_TABLE = re.compile(r"\s*\[\[?\s*([^\]]+?)\s*\]\]?\s*(?:#.*)?\Z")
+_KEY = re.compile(r"\s*([A-Za-z0-9_\-.\"' ]+?)\s*=")
+_DECODE_ERROR = re.compile(r"(?P<what>.*) \(at line (?P<line>\d+), column \d+\)\Z", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class TomlFile:
+    """What a file says, flattened: tables become dots (`read.time`)."""
+
+    path: Path
+    values: Mapping[str, Any]
+    lines: Mapping[str, int]
+
+    def line(self, key: str) -> int:
+        """Line of a key; of the nearest thing around it when it stands in an inline table."""
+        while key not in self.lines and "." in key:
+            key = key.rpartition(".")[0]
+        return self.lines.get(key, 1)
+
+    def where(self, key: str) -> str:
+        """`FILE:LINE` of a key."""
+        return f"{self.path}:{self.line(key)}"
+
+
+def read(path: Path) -> TomlFile:
+    """Read a file; InputError with file and line when it is not there or not TOML."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: not a text file (byte {error.start} is not UTF-8)") from error
+    try:
+        tree = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        match = _DECODE_ERROR.match(str(error))
+        line, what = (match["line"], match["what"]) if match else (1 + text.count("\n"), str(error))
+        raise InputError(f"{path}:{line}: error: not TOML: {what}") from error
+    return TomlFile(path, dict(_flatten(tree)), _lines(text))
+
+
+def _flatten(tree: Mapping[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
+    pairs: list[tuple[str, Any]] = []
+    for key, value in tree.items():
+        if isinstance(value, dict):
+            pairs.extend(_flatten(value, f"{prefix}{key}."))
+        else:
+            pairs.append((prefix + key, value))
+    return pairs
+
+
+def _lines(text: str) -> dict[str, int]:
+    """Lines of tables and keys. Text inside a multi-line string may add keys nobody asks for."""
+    lines: dict[str, int] = {}
+    prefix = ""
+    for number, line in enumerate(text.splitlines(), start=1):
+        if table := _TABLE.match(line):
+            prefix = _plain(table[1]) + "."
+            lines.setdefault(prefix[:-1], number)
+        elif key := _KEY.match(line):
+            lines.setdefault(prefix + _plain(key[1]), number)
+    return lines
+
+
+def _plain(key: str) -> str:
+    return ".".join(part.strip().strip("\"'") for part in key.split("."))
