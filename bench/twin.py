@@ -7,7 +7,10 @@ from nandwich.benches import Figure, bench
 
 @bench("twin", "page operations a second of the emulated chip, metadata only")
 def twin() -> list[Figure]:
-    """A 2 GB SLC chip: programs page by page, a read at random for each, erases. Processor time, best of five."""
+    """A 2 GB SLC chip: programs page by page, a read at random for each, erases.
+
+    Processor time, best of five.
+    """
     chip = _native.Nand.open(_native.Part.named("K9WAG08U1A"), options=["no_payload"])
     rates = []
     for _ in range(5):

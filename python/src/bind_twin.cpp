@@ -150,7 +150,7 @@ uint8_t torn_of(const std::string &name)
 }
 
 void arm_cut(PyNand &self, uint64_t after, const std::string &phase, const std::string &data,
-         const std::string &spare)
+             const std::string &spare)
 {
     static const std::map<std::string, uint8_t> phases = {
         { "before", NW_CUT_BEFORE }, { "inside", NW_CUT_INSIDE }, { "after", NW_CUT_AFTER }
@@ -219,7 +219,7 @@ nw_chip_req request(const PyNand &self)
 }
 
 Content read_page(const PyNand &self, uint32_t page, uint16_t offset, uint16_t length,
-             uint16_t spare_offset, uint16_t spare_length)
+                  uint16_t spare_offset, uint16_t spare_length)
 {
     std::vector<uint8_t> data(length);
     std::vector<uint8_t> spare(spare_length);
@@ -237,8 +237,8 @@ Content read_page(const PyNand &self, uint32_t page, uint16_t offset, uint16_t l
     return { result, nb::bytes(data.data(), data.size()), nb::bytes(spare.data(), spare.size()) };
 }
 
-int program_page(const PyNand &self, uint32_t page, nb::bytes data, nb::bytes spare, uint16_t offset,
-            uint16_t spare_offset)
+int program_page(const PyNand &self, uint32_t page, nb::bytes data, nb::bytes spare,
+                 uint16_t offset, uint16_t spare_offset)
 {
     nw_chip_req req = request(self);
     std::vector<uint8_t> data_copy(data.c_str(), data.c_str() + data.size());
@@ -294,8 +294,8 @@ double processor_seconds()
     return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-// Programs page after page, erasing each block first, and for each reads one of those written so far
-// at random, all by spare and no payload: the raw speed of the model. Answers operations and the
+// Programs page after page, erasing each block first, and for each reads one of those written so
+// far at random, all by spare and no payload: the raw speed of the model. Answers operations and the
 // processor seconds they took (others may use the machine at the same time).
 std::tuple<uint64_t, double> time_operations(PyNand &self, uint64_t rounds, uint32_t seed)
 {
@@ -388,7 +388,8 @@ void bind_twin(nb::module_ &m)
                     nb::arg("early_deaths") = 0,
                     "A new chip. Options: no_payload, wear_out, bit_errors, read_noise, unerased, "
                     "node_costs, factory_bad.")
-        .def_static("load", &load_nand, nb::arg("path"), "A saved chip; ValueError tells the offset.")
+        .def_static("load", &load_nand, nb::arg("path"),
+                    "A saved chip; ValueError tells the offset.")
         .def("save", &save_nand, nb::arg("path"))
         .def("fork", &fork_nand, "A second chip with the same state.")
         .def("cut", &arm_cut, nb::arg("after"), nb::arg("phase"), nb::arg("data") = "any",
