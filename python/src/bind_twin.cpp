@@ -295,8 +295,8 @@ double processor_seconds()
 }
 
 // Programs page after page, erasing each block first, and for each reads one of those written so
-// far at random, all by spare and no payload: the raw speed of the model. Answers operations and the
-// processor seconds they took (others may use the machine at the same time).
+// far at random, all by spare and no payload: the raw speed of the model. Answers operations and
+// the processor seconds they took (others may use the machine at the same time).
 std::tuple<uint64_t, double> time_operations(PyNand &self, uint64_t rounds, uint32_t seed)
 {
     const nw_geometry &geometry = self.geometry();
