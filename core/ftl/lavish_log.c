@@ -196,7 +196,7 @@ static int recover(struct nw_ftl_lavish *lavish, struct nw_lavish_map *map, int 
 }
 
 /* Merge II: appends what is valid in the data block to the log, which has room and takes the data
- * block's place. Merge I, when nothing is valid. */
+ * block's place. Merge I, when nothing is valid. The map is dirty. */
 static int merge_into_log(struct nw_ftl_lavish *lavish, struct nw_lavish_map *map)
 {
     struct nw_lavish_logical *logical = lavish->logical + map->logical;
@@ -206,7 +206,6 @@ static int merge_into_log(struct nw_ftl_lavish *lavish, struct nw_lavish_map *ma
     unsigned at = first;
     int result = copy_below(lavish, map, sectors, logical->log, &at);
 
-    map->dirty = 1;
     logical->next = (uint16_t)(sectors + at);
     if (result < 0) {
         return recover(lavish, map, result);

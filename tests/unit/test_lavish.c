@@ -60,6 +60,30 @@ static void finish(void)
     lavish_rig_close(&rig);
 }
 
+/* The device again, with a filter of faults before the chip. */
+static struct nw_faults filter;
+static struct nw_fault fault;
+
+static void open_with_faults(const struct lavish_shape *shape)
+{
+    assert_int_equal(lavish_rig_open(&rig, shape, 0, 1), NW_OK);
+    memset(&fault, 0, sizeof fault);
+    fault.times = 1;
+    fault.skip = 0xFFFFFFFFU; /* sleeps */
+    nw_faults_open(&filter, rig.chip, &fault, 1, 1);
+    assert_int_equal(lavish_rig_open_on(&rig, &filter.chip, &shape->lavish), NW_OK);
+}
+
+/* The next matching request strikes. */
+static void arm(uint8_t verb, int error)
+{
+    fault.verb = verb;
+    fault.error = error;
+    fault.seen = 0;
+    fault.skip = 0;
+    fault.hits = 0;
+}
+
 /* Goal: a new device reads zeros without a look at the chip, and trims for nothing. */
 static void blank_is_zeros(void **state)
 {
@@ -190,6 +214,27 @@ static void trim_makes_merges_cheap(void **state)
     finish();
 }
 
+/* Goal: a trim that changes nothing leaves the map clean; one that does keeps room for the map. */
+static void trim_minds_the_map(void **state)
+{
+    struct lavish_shape shape = tiny;
+
+    (void)state;
+    shape.lavish.maps = 1;
+    assert_int_equal(lavish_rig_open(&rig, &shape, 0, 1), NW_OK);
+    write_times(1, 1);
+    write_times(0, 13);
+    write_times(2, 1);
+    write_times(4, 1); /* the map of 0..3 goes to the last sector of its log */
+    assert_int_equal(lavish_rig_trim(&rig, 3, 1), NW_OK); /* blank: but room is made for a change */
+    expect("read 2 program 19 erase 8 copy 1 map 1/2 switch 1 I 0 II 0 III 0");
+    assert_int_equal(lavish_rig_read(&rig, 4, 1), NW_OK);
+    assert_int_equal(lavish_rig_trim(&rig, 3, 1), NW_OK);
+    assert_int_equal(lavish_rig_read(&rig, 4, 1), NW_OK);
+    expect("read 7 program 20 erase 8 copy 1 map 4/3 switch 1 I 0 II 0 III 0");
+    finish();
+}
+
 /* Goal: late erasing moves erases out of merges; idle time takes them, in steps that fit. */
 static void erase_late_and_idle(void **state)
 {
@@ -263,6 +308,117 @@ static void a_failed_program_loses_nothing(void **state)
     finish();
 }
 
+/* Goal: in the log likewise: the worn block is marked at once, not when it is erased next. */
+static void a_failed_program_in_the_log(void **state)
+{
+    struct lavish_shape shape = tiny;
+
+    (void)state;
+    shape.blocks = 17;
+    assert_int_equal(lavish_rig_open(&rig, &shape, 0, 1), NW_OK);
+    write_times(1, 1);
+    write_times(0, 12); /* 5 in the log, which is blocks 2 and 3 */
+    nw_nand_doom(rig.nand, 3, 1);
+    write_times(2, 1);
+    assert_int_equal(nw_nand_block_bad(rig.nand, 3), 1);
+    assert_int_equal(nw_nand_stats(rig.nand)->failures, 1); /* no erase was tried on it */
+    assert_int_equal(rig.lavish.spares[0].stands_for, 3);
+    finish();
+}
+
+/* Takes all free lavish blocks away, and gives them back. */
+static void hide_free(uint8_t from, uint8_t to)
+{
+    uint16_t i;
+
+    for (i = 0; i < rig.lavish.lavish_count; i++) {
+        if (rig.lavish.state[i] == from) {
+            rig.lavish.state[i] = to;
+            rig.lavish.free = (uint16_t)(to == 0 ? rig.lavish.free + 1 : rig.lavish.free - 1);
+        }
+    }
+}
+
+/* Goal: a write does not start without a lavish block in reserve: it is there for maps that must
+ * leave RAM. When even one of those fails, what is there stays readable, and the worn block is
+ * never written or erased again. */
+static void no_place_left(void **state)
+{
+    struct lavish_shape shape = tiny;
+    uint32_t erases;
+    unsigned i;
+
+    (void)state;
+    shape.lavish.maps = 1;
+    shape.lavish.lavish_blocks = 5;
+    assert_int_equal(lavish_rig_open(&rig, &shape, 0, 1), NW_OK);
+    assert_int_equal(lavish_rig_write(&rig, 4, 4), NW_OK); /* blocks 0 and 1 */
+    assert_int_equal(lavish_rig_write(&rig, 0, 4), NW_OK); /* blocks 2 and 3; map 4..7 leaves */
+    hide_free(0, 2);
+    assert_int_equal(lavish_rig_write(&rig, 0, 1), NW_ERR_FULL);
+    expect("read 0 program 9 erase 3 copy 0 map 0/1 switch 0 I 0 II 0 III 0");
+    nw_nand_doom(rig.nand, 3, 1);
+    erases = nw_nand_block_erases(rig.nand, 3);
+    assert_int_equal(lavish_rig_read(&rig, 4, 1), NW_ERR_FULL); /* map 0..3 has to leave */
+    assert_int_equal(lavish_rig_read(&rig, 0, 4), NW_OK);
+    hide_free(2, 0);
+    lavish_rig_read_all(&rig);
+    for (i = 0; i < 60; i++) {
+        assert_int_equal(lavish_rig_write(&rig, i % 4, 1), NW_OK);
+    }
+    assert_int_equal(rig.lavish.good, 4); /* the suspect was dropped when it was free */
+    assert_int_equal(nw_nand_block_erases(rig.nand, 3), erases + 1); /* when it was entered */
+    lavish_rig_read_all(&rig);
+    lavish_rig_close(&rig);
+}
+
+/* Goal: lavish blocks take turns, so that one busy logical block wears all of them alike. */
+static void wear_is_spread(void **state)
+{
+    struct lavish_shape shape = tiny;
+    uint32_t block;
+    uint32_t least = 0xFFFFFFFFU;
+    uint32_t most = 0;
+
+    (void)state;
+    shape.lavish.lavish_blocks = 8;
+    assert_int_equal(lavish_rig_open(&rig, &shape, 0, 1), NW_OK);
+    write_times(0, 4000);
+    for (block = 0; block < 16; block++) {
+        uint32_t erases = nw_nand_block_erases(rig.nand, block);
+
+        least = erases < least ? erases : least;
+        most = erases > most ? erases : most;
+    }
+    assert_true(least > 50 && most - least <= 2);
+    finish();
+}
+
+/* Goal: an error in the last sector of the data block, with the log just taken, leaves a log that
+ * is not in use yet; merges know that. */
+static void a_log_taken_ahead(void **state)
+{
+    const struct lavish_shape shape = {
+        .blocks = 16,
+        .block_pages = 1,
+        .page_bytes = 64,
+        .lavish = {.sectors = 2, .degree = 3, .lavish_blocks = 5},
+    };
+
+    (void)state;
+    open_with_faults(&shape);
+    write_times(0, 2);
+    arm(NW_VERB_PROGRAM, NW_ERR_IO);
+    assert_int_equal(lavish_rig_write(&rig, 0, 1), NW_ERR_IO);
+    assert_int_equal(rig.lavish.logical[0].next, 2);
+    assert_int_not_equal(rig.lavish.logical[0].log, NW_LAVISH_NONE);
+    assert_int_equal(lavish_rig_trim(&rig, 0, 1), NW_OK);
+    assert_int_equal(rig.lavish.logical[0].next, 2);
+    write_times(0, 20);
+    lavish_rig_read_all(&rig);
+    lavish_rig_close(&rig);
+}
+
 /* Goal: without a spare the lavish block is given up and its good block becomes a spare. */
 static void a_lavish_block_given_up_feeds_the_spares(void **state)
 {
@@ -307,11 +463,83 @@ static void bad_blocks_at_open(void **state)
     }
     assert_int_equal(lavish_rig_open_on(&rig, rig.chip, &shape.lavish), NW_OK);
     assert_int_equal(rig.lavish.good, 4);
+    assert_int_equal(rig.lavish.spares[3].block, 15); /* stood for 2 until 3 was found bad too */
+    assert_int_equal(rig.lavish.spares[3].stands_for, 5);
     for (req.block = 13; req.block < 15; req.block++) {
         assert_int_equal(nw_chip_mark_bad(&req), NW_OK);
     }
     assert_int_equal(lavish_rig_open_on(&rig, rig.chip, &shape.lavish), NW_ERR_FULL);
     lavish_rig_close(&rig);
+}
+
+/* A fixed script on a real part: streams, a working set, trims, reads. */
+static void run_script(void)
+{
+    struct nw_random dice;
+    uint32_t i;
+
+    nw_random_seed(&dice, 2013);
+    for (i = 0; i < 2048; i += 8) {
+        assert_int_equal(lavish_rig_write(&rig, i % 1024, 8), NW_OK);
+    }
+    for (i = 0; i < 20000; i++) {
+        uint32_t sector = nw_random_below(&dice, 400);
+
+        if (i % 16 == 0) {
+            sector = 400 + i / 16 % 600; /* a slow stream beside the working set */
+        }
+        assert_int_equal(lavish_rig_write(&rig, sector, 1), NW_OK);
+    }
+    assert_int_equal(lavish_rig_trim(&rig, 100, 200), NW_OK);
+    for (i = 0; i < 3000; i++) {
+        assert_int_equal(lavish_rig_write(&rig, nw_random_below(&dice, 1024), 1), NW_OK);
+        assert_int_equal(lavish_rig_read(&rig, nw_random_below(&dice, 1024), 1), NW_OK);
+    }
+}
+
+/* Goal: what the script costs on K9F1G08U0A is on record to the operation: a change shows here. */
+static void golden_counts(void **state)
+{
+    static const struct {
+        uint8_t degree;
+        uint8_t maps;
+        uint16_t lavish_blocks;
+        const char *counts;
+    } golden[] = {
+        {1, 4, 0,
+         "read 39219 program 59555 erase 946 copy 22307 map 14100/12200 switch 892 I 18 II 0 III 0"},
+        {2, 4, 0,
+         "read 20883 program 41220 erase 666 copy 4205 map 13866/11967 switch 279 I 20 II 0 III 0"},
+        {4, 4, 20,
+         "read 23356 program 43692 erase 716 copy 6592 map 13952/12052 switch 0 I 0 II 159 III 0"},
+        {8, 1, 0,
+         "read 25788 program 45415 erase 792 copy 98 map 22878/20269 switch 33 I 32 II 0 III 0"},
+        {8, 4, 0,
+         "read 16735 program 37072 erase 672 copy 57 map 13866/11967 switch 10 I 40 II 0 III 0"},
+        {8, 4, 18,
+         "read 19567 program 39905 erase 688 copy 2858 map 13897/11999 switch 0 I 1 II 67 III 0"},
+        {8, 16, 0,
+         "read 2813 program 25049 erase 540 copy 1 map 0/0 switch 1 I 33 II 0 III 0"},
+    };
+    unsigned i;
+
+    (void)state;
+    for (i = 0; i < sizeof golden / sizeof golden[0]; i++) {
+        struct nw_part part;
+        struct nw_nand_config config = {.part = &part, .flags = NW_NAND_NO_PAYLOAD};
+        struct nw_ftl_lavish_config lavish = {.sectors = 1024,
+                                              .degree = golden[i].degree,
+                                              .maps = golden[i].maps,
+                                              .lavish_blocks = golden[i].lavish_blocks};
+
+        assert_int_equal(nw_parts_get("K9F1G08U0A", &part), NW_OK);
+        memset(&rig, 0, sizeof rig);
+        assert_int_equal(nw_nand_open(&rig.nand, &config), NW_OK);
+        assert_int_equal(lavish_rig_open_on(&rig, nw_nand_chip(rig.nand), &lavish), NW_OK);
+        run_script();
+        expect(golden[i].counts);
+        lavish_rig_close(&rig);
+    }
 }
 
 /* Goal: the arithmetic of the space is told, and kept to the block. */
@@ -386,30 +614,6 @@ static void shapes_refused(void **state)
     shape.lavish.degree = 254;
     assert_int_equal(lavish_rig_open(&rig, &shape, NW_NAND_NO_PAYLOAD, 1), NW_OK);
     lavish_rig_close(&rig);
-}
-
-/* The device again, with a filter of faults before the chip. */
-static struct nw_faults filter;
-static struct nw_fault fault;
-
-static void open_with_faults(const struct lavish_shape *shape)
-{
-    assert_int_equal(lavish_rig_open(&rig, shape, 0, 1), NW_OK);
-    memset(&fault, 0, sizeof fault);
-    fault.times = 1;
-    fault.skip = 0xFFFFFFFFU; /* sleeps */
-    nw_faults_open(&filter, rig.chip, &fault, 1, 1);
-    assert_int_equal(lavish_rig_open_on(&rig, &filter.chip, &shape->lavish), NW_OK);
-}
-
-/* The next matching request strikes. */
-static void arm(uint8_t verb, int error)
-{
-    fault.verb = verb;
-    fault.error = error;
-    fault.seen = 0;
-    fault.skip = 0;
-    fault.hits = 0;
 }
 
 /* Goal: a sector that cannot be read when it has to move is lost alone, counted, and says so until
@@ -535,6 +739,12 @@ int main(void)
         cmocka_unit_test(a_read_error_is_passed_on),
         cmocka_unit_test(an_unreadable_map_is_told),
         cmocka_unit_test(any_io_error_is_survived),
+        cmocka_unit_test(trim_minds_the_map),
+        cmocka_unit_test(a_failed_program_in_the_log),
+        cmocka_unit_test(no_place_left),
+        cmocka_unit_test(wear_is_spread),
+        cmocka_unit_test(a_log_taken_ahead),
+        cmocka_unit_test(golden_counts),
         cmocka_unit_test(space_arithmetic),
         cmocka_unit_test(shapes_refused),
     };
