@@ -507,19 +507,19 @@ static void golden_counts(void **state)
         const char *counts;
     } golden[] = {
         {1, 4, 0,
-         "read 39219 program 59555 erase 946 copy 22307 map 14100/12200 switch 892 I 18 II 0 III 0"},
+        "read 39219 program 59555 erase 946 copy 22307 map 14100/12200 switch 892 I 18 II 0 III 0"},
         {2, 4, 0,
-         "read 20883 program 41220 erase 666 copy 4205 map 13866/11967 switch 279 I 20 II 0 III 0"},
+        "read 20883 program 41220 erase 666 copy 4205 map 13866/11967 switch 279 I 20 II 0 III 0"},
         {4, 4, 20,
-         "read 23356 program 43692 erase 716 copy 6592 map 13952/12052 switch 0 I 0 II 159 III 0"},
+        "read 23356 program 43692 erase 716 copy 6592 map 13952/12052 switch 0 I 0 II 159 III 0"},
         {8, 1, 0,
-         "read 25788 program 45415 erase 792 copy 98 map 22878/20269 switch 33 I 32 II 0 III 0"},
+        "read 25788 program 45415 erase 792 copy 98 map 22878/20269 switch 33 I 32 II 0 III 0"},
         {8, 4, 0,
-         "read 16735 program 37072 erase 672 copy 57 map 13866/11967 switch 10 I 40 II 0 III 0"},
+        "read 16735 program 37072 erase 672 copy 57 map 13866/11967 switch 10 I 40 II 0 III 0"},
         {8, 4, 18,
-         "read 19567 program 39905 erase 688 copy 2858 map 13897/11999 switch 0 I 1 II 67 III 0"},
+        "read 19567 program 39905 erase 688 copy 2858 map 13897/11999 switch 0 I 1 II 67 III 0"},
         {8, 16, 0,
-         "read 2813 program 25049 erase 540 copy 1 map 0/0 switch 1 I 33 II 0 III 0"},
+        "read 2813 program 25049 erase 540 copy 1 map 0/0 switch 1 I 33 II 0 III 0"},
     };
     unsigned i;
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the paper promises of the lavish layer of degree L, over long runs. Every merge wins at least
- * (L - 1) / L free blocks for a block erased. A sector appended costs at most 1 / L copies while
- * lavish blocks are ample, 1 / (L - 1) when they are so few that logs are merged before they are
- * full; counted a sector programmed, copies included, it is 1 / L always.
+ * What the paper promises of the lavish layer of degree L, over long runs. Every merge wins at
+ * least (L - 1) / L free blocks for a block erased. A sector appended costs at most 1 / L copies
+ * while lavish blocks are ample, 1 / (L - 1) when they are so few that logs are merged before they
+ * are full; counted a sector programmed, copies included, it is 1 / L always.
  */
 #include <stdarg.h>
 #include <stddef.h>
