@@ -4,6 +4,7 @@
 #include "diagnose.h"
 #include "options.h"
 #include "runtime.h"
+#include "slots.h"
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/PostOrderIterator.h"
@@ -54,46 +55,36 @@ namespace {
 class Collector {
 public:
     Collector(Function &Code, const PlainMemory &PlainIn, ScalarEvolution &Evolution,
-              LoopInfo &Loops, unsigned &Next)
-        : F(Code), Plain(PlainIn), SE(Evolution), LI(Loops), NextSlot(Next)
+              LoopInfo &Loops)
+        : F(Code), Plain(PlainIn), SE(Evolution), LI(Loops)
     {
     }
 
-    AccessList run();
+    void find();
+    void mergeAll();
+    bool makeDynamic();
+
+    AccessList List;
 
 private:
     void visit(Instruction &I, Loop *Resident, bool InLoop);
     void merge(unsigned Index);
     Loop *residentLoop(BasicBlock *Block);
     bool loopKeepsSlots(Loop *L);
-    unsigned slotOf(const SCEV *Key);
 
     Function &F;
     const PlainMemory &Plain;
     ScalarEvolution &SE;
     LoopInfo &LI;
-    unsigned &NextSlot;
-    AccessList List;
-    DenseMap<const SCEV *, unsigned> SlotByKey;
     DenseMap<const Loop *, bool> Keeps;
-    // Groups still open at this point of the block: by slot, its key and number.
+    unsigned Stretch = 0;
+    // Groups still open at this point of the stretch: by slot, its key and number.
     struct Open {
         const SCEV *Key;
         int Group;
     };
     DenseMap<unsigned, Open> OpenBySlot;
 };
-
-unsigned Collector::slotOf(const SCEV *Key)
-{
-    auto [At, New] = SlotByKey.try_emplace(Key, 0);
-
-    if (New) {
-        At->second = NextSlot;
-        NextSlot = (NextSlot + 1) % options().Slots;
-    }
-    return At->second;
-}
 
 bool Collector::loopKeepsSlots(Loop *L)
 {
@@ -160,11 +151,9 @@ void Collector::visit(Instruction &I, Loop *Resident, bool InLoop)
         return;
     }
     Access A = {&I, S.PointerOperand, S.Ty, uint32_t(Size.getFixedValue()), S.Kind, S.Alone,
-                nullptr, 0, 0, Resident, InLoop, -1};
+                nullptr, 0, false, 0, Resident, InLoop, -1, Stretch};
     A.Key = withoutConstant(SE.getSCEV(A.pointer()), SE, A.Offset);
-    A.Slot = slotOf(A.Key);
     List.All.push_back(A);
-    merge(unsigned(List.All.size() - 1));
 }
 
 // Joins the access to the open group on its slot, or opens a new one.
@@ -174,6 +163,9 @@ void Collector::merge(unsigned Index)
     int64_t Limit = std::min(options().MergeBytes, options().FrameBytes / 4);
     int64_t Low = A.Offset, High = A.Offset + A.Bytes;
 
+    if (A.Dynamic) {
+        return; // another slot than any group's
+    }
     if (A.Alone || High - Low > Limit) {
         OpenBySlot.erase(A.Slot);
         return;
@@ -194,7 +186,7 @@ void Collector::merge(unsigned Index)
     OpenBySlot[A.Slot] = {A.Key, A.GroupIndex};
 }
 
-AccessList Collector::run()
+void Collector::find()
 {
     ReversePostOrderTraversal<Function *> Order(&F);
 
@@ -202,29 +194,68 @@ AccessList Collector::run()
         Loop *Resident = residentLoop(Block);
         bool InLoop = LI.getLoopFor(Block) != nullptr;
 
-        OpenBySlot.clear();
+        Stretch++;
         for (Instruction &I : *Block) {
             if (clobbersSlots(I)) {
-                OpenBySlot.clear();
+                Stretch++;
             } else {
                 visit(I, Resident, InLoop);
             }
         }
+    }
+}
+
+void Collector::mergeAll()
+{
+    unsigned Last = 0;
+
+    List.Groups.clear();
+    for (Access &A : List.All) {
+        A.GroupIndex = -1;
+    }
+
+    for (unsigned Index = 0; Index < List.All.size(); Index++) {
+        if (List.All[Index].Stretch != Last) {
+            OpenBySlot.clear();
+            Last = List.All[Index].Stretch;
+        }
+        merge(Index);
     }
     for (Access &A : List.All) {
         if (A.GroupIndex >= 0 && List.Groups[unsigned(A.GroupIndex)].Members == 1) {
             A.GroupIndex = -1;
         }
     }
-    return std::move(List);
+}
+
+// What no group and no loop's registers hold goes to the dynamic slots. True: something did.
+bool Collector::makeDynamic()
+{
+    bool Any = false;
+
+    for (Access &A : List.All) {
+        A.Dynamic = A.GroupIndex < 0 && A.Resident == nullptr && dynamicSlots() > 0;
+        Any = Any || A.Dynamic;
+    }
+    return Any;
 }
 
 } // namespace
 
 AccessList collectAccesses(Function &F, const PlainMemory &Plain, ScalarEvolution &SE, LoopInfo &LI,
-                           unsigned &NextSlot)
+                           BlockFrequencyInfo &Frequency, SlotDealer &Dealer)
 {
-    return Collector(F, Plain, SE, LI, NextSlot).run();
+    Collector Accesses(F, Plain, SE, LI);
+
+    Accesses.find();
+    Dealer.deal(F, Frequency, Accesses.List.All);
+    Accesses.mergeAll();
+    if (Accesses.makeDynamic()) {
+        // With fewer accesses on the static slots there are fewer conflicts between groups.
+        Dealer.deal(F, Frequency, Accesses.List.All);
+        Accesses.mergeAll();
+    }
+    return std::move(Accesses.List);
 }
 
 } // namespace nandwich

@@ -6,6 +6,7 @@
 #include "plain.h"
 
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/Analysis/BlockFrequencyInfo.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/IR/Function.h"
@@ -38,10 +39,12 @@ struct Access {
     bool Alone;             // volatile or atomic: never merged
     const llvm::SCEV *Key;  // the address without its constant part
     int64_t Offset;         // the constant part
-    unsigned Slot;
+    bool Dynamic;           // its slot follows from the address at run time
+    unsigned Slot;          // else this one
     llvm::Loop *Resident;   // outermost loop around it without calls: its slots stay in registers
     bool InLoop;
     int GroupIndex;         // -1: a guard of its own
+    unsigned Stretch;       // accesses of equal number have no call or block border between them
 
     llvm::Value *pointer() const { return I->getOperand(PointerOperand); }
 };
@@ -54,10 +57,12 @@ struct AccessList {
 // A call after which nothing is known of the slots.
 bool clobbersSlots(const llvm::Instruction &I);
 
-// Finds, keys, deals and merges. NextSlot runs on from function to function, so that a caller and
-// its callees tend to use different slots.
+class SlotDealer;
+
+// Finds, keys, deals and merges.
 AccessList collectAccesses(llvm::Function &F, const PlainMemory &Plain, llvm::ScalarEvolution &SE,
-                           llvm::LoopInfo &LI, unsigned &NextSlot);
+                           llvm::LoopInfo &LI, llvm::BlockFrequencyInfo &Frequency,
+                           SlotDealer &Dealer);
 
 } // namespace nandwich
 

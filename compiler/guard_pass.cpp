@@ -4,6 +4,7 @@
 #include "options.h"
 #include "passes.h"
 #include "plain.h"
+#include "slots.h"
 
 #include "llvm/Analysis/GlobalsModRef.h"
 
@@ -16,23 +17,24 @@ PreservedAnalyses GuardPass::run(Module &M, ModuleAnalysisManager &AM)
     auto &FAM = AM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
     PlainMemory Plain(M);
     Runtime Guest(M);
-    unsigned NextSlot = 0;
 
     if (!optionsError().empty()) {
         return PreservedAnalyses::all(); // PreparePass has said so
     }
-    for (Function &F : M) {
-        if (F.isDeclaration() || F.hasFnAttribute("nw-plain")) {
+    SlotDealer Dealer(M);
+    for (Function *F : calleesFirst(M)) {
+        if (F->isDeclaration() || F->hasFnAttribute("nw-plain")) {
             continue;
         }
-        auto &SE = FAM.getResult<ScalarEvolutionAnalysis>(F);
-        auto &LI = FAM.getResult<LoopAnalysis>(F);
-        AccessList List = collectAccesses(F, Plain, SE, LI, NextSlot);
+        auto &SE = FAM.getResult<ScalarEvolutionAnalysis>(*F);
+        auto &LI = FAM.getResult<LoopAnalysis>(*F);
+        auto &Frequency = FAM.getResult<BlockFrequencyAnalysis>(*F);
+        AccessList List = collectAccesses(*F, Plain, SE, LI, Frequency, Dealer);
 
         if (options().Count) {
-            countAccesses(F, Guest, List);
+            countAccesses(*F, Guest, List);
         }
-        GuardEmitter(F, Guest, List).run();
+        GuardEmitter(*F, Guest, List).run();
     }
     // What GlobalsAA knew of functions and globals is of the time before the guards, and it would
     // not go by itself.

@@ -45,19 +45,25 @@ bool GuardEmitter::outlines(const Access &A) const
     return (options().Mode == GuardMode::Hybrid || F.hasOptSize()) && !A.InLoop;
 }
 
+Value *GuardEmitter::slotOf(IRBuilder<> &B, const Access &A, Value *Address) const
+{
+    return A.Dynamic ? Guest.slotOfAddress(B, Address) : Guest.slot(A.Slot);
+}
+
 GuardEmitter::Check GuardEmitter::check(IRBuilder<> &B, const Access &A, Value *Address,
                                         uint64_t Bytes, bool Write)
 {
     uint64_t Frame = options().FrameBytes;
-    Value *Tag = Resident.field(B, A.Resident, A.Slot, Write ? WriteTag : ReadTag);
+    Value *Slot = slotOf(B, A, Address);
+    Value *Tag = Resident.field(B, A.Resident, A.Slot, Slot, Write ? WriteTag : ReadTag);
     Value *Offset = B.CreateSub(Address, Tag);
-    Value *Base = Resident.field(B, A.Resident, A.Slot, SlotField::Base);
+    Value *Base = Resident.field(B, A.Resident, A.Slot, Slot, SlotField::Base);
+    Value *Hit = B.getFalse();
 
-    if (Bytes > Frame) {
-        return {B.getFalse(), B.CreatePtrAdd(Base, Offset)};
+    if (Bytes <= Frame) {
+        Hit = B.CreateICmpULE(Offset, ConstantInt::get(Guest.word(), Frame - Bytes));
     }
-    return {B.CreateICmpULE(Offset, ConstantInt::get(Guest.word(), Frame - Bytes)),
-            B.CreatePtrAdd(Base, Offset)};
+    return {Slot, Hit, B.CreatePtrAdd(Base, Offset)};
 }
 
 // These speak of the virtual address, not of the frame it lies in at the moment.
@@ -71,7 +77,8 @@ static void dropAddressFacts(Instruction &I)
 }
 
 // The access by the runtime, in the cold block. Loaded gets a load's result.
-void GuardEmitter::slowAccess(IRBuilder<> &B, Access &A, Value *Address, Value *&Loaded)
+void GuardEmitter::slowAccess(IRBuilder<> &B, Access &A, Value *Slot, Value *Address,
+                              Value *&Loaded)
 {
     bool Wide = A.Bytes > MissLimit;
     AllocaInst *Home = nullptr;
@@ -88,7 +95,7 @@ void GuardEmitter::slowAccess(IRBuilder<> &B, Access &A, Value *Address, Value *
             B.CreateStore(V, Home);
             Guest.copy(B, A.pointer(), Home, B.getInt64(A.Bytes));
         } else {
-            Guest.store(B, A.Slot, Address, V, false);
+            Guest.store(B, Slot, Address, V, false);
         }
     } else {
         auto *Copy = cast<LoadInst>(A.I->clone());
@@ -98,7 +105,7 @@ void GuardEmitter::slowAccess(IRBuilder<> &B, Access &A, Value *Address, Value *
             Copy->setOperand(0, Home);
             Copy->setAlignment(Home->getAlign());
         } else {
-            Copy->setOperand(0, Guest.loadMiss(B, A.Slot, Address, A.Bytes));
+            Copy->setOperand(0, Guest.loadMiss(B, Slot, Address, A.Bytes));
         }
         dropAddressFacts(*Copy);
         Loaded = B.Insert(Copy);
@@ -108,16 +115,16 @@ void GuardEmitter::slowAccess(IRBuilder<> &B, Access &A, Value *Address, Value *
     }
 }
 
-// if (Hit) the access on FastPointer, else by the runtime.
-void GuardEmitter::split(Access &A, Value *Hit, Value *FastPointer, Value *Address)
+// if (Hit) the access on the pointer, else by the runtime.
+void GuardEmitter::split(Access &A, const Check &C, Value *Address)
 {
     Instruction *Then = nullptr, *Else = nullptr;
     Value *Loaded = nullptr;
 
-    SplitBlockAndInsertIfThenElse(Hit, A.I, &Then, &Else, mostlyHit());
+    SplitBlockAndInsertIfThenElse(C.Hit, A.I, &Then, &Else, mostlyHit());
     IRBuilder<> Slow(Else);
     Slow.SetCurrentDebugLocation(A.I->getDebugLoc());
-    slowAccess(Slow, A, Address, Loaded);
+    slowAccess(Slow, A, C.Slot, Address, Loaded);
     if (A.Kind == AccessKind::Load) {
         auto *Phi = PHINode::Create(A.Ty, 2, "", A.I->getParent()->begin());
 
@@ -126,7 +133,7 @@ void GuardEmitter::split(Access &A, Value *Hit, Value *FastPointer, Value *Addre
         Phi->addIncoming(Loaded, Else->getParent());
     }
     A.I->moveBefore(Then);
-    A.I->setOperand(A.PointerOperand, FastPointer);
+    A.I->setOperand(A.PointerOperand, C.Pointer);
     dropAddressFacts(*A.I);
 }
 
@@ -139,8 +146,7 @@ void GuardEmitter::guardAlone(Access &A)
         guardModify(A, Address);
         return;
     }
-    Check C = check(B, A, Address, A.Bytes, A.Kind == AccessKind::Store);
-    split(A, C.Hit, C.Pointer, Address);
+    split(A, check(B, A, Address, A.Bytes, A.Kind == AccessKind::Store), Address);
 }
 
 // Atomics: find a pointer good for reading and writing, then the original instruction on it.
@@ -159,7 +165,7 @@ void GuardEmitter::guardModify(Access &A, Value *Address)
     IRBuilder<> Slow(Else);
 
     Slow.SetCurrentDebugLocation(A.I->getDebugLoc());
-    Value *Missed = Guest.modifyMiss(Slow, A.Slot, Address, A.Bytes);
+    Value *Missed = Guest.modifyMiss(Slow, C.Slot, Address, A.Bytes);
     Resident.reload(Slow, A.Resident, A.Slot);
     auto *Phi = PHINode::Create(Missed->getType(), 2, "", A.I->getParent()->begin());
     Phi->addIncoming(C.Pointer, Head);
@@ -172,13 +178,14 @@ void GuardEmitter::guardOutline(Access &A)
 {
     IRBuilder<> B(A.I);
     Value *Address = addressOf(B, A);
+    Value *Slot = slotOf(B, A, Address);
 
     if (A.Kind == AccessKind::Load) {
-        A.I->setOperand(A.PointerOperand, Guest.loadOutline(B, A.Slot, Address, A.Bytes));
+        A.I->setOperand(A.PointerOperand, Guest.loadOutline(B, Slot, Address, A.Bytes));
         dropAddressFacts(*A.I);
         Resident.reload(B, A.Resident, A.Slot);
     } else {
-        Guest.store(B, A.Slot, Address, cast<StoreInst>(A.I)->getValueOperand(), true);
+        Guest.store(B, Slot, Address, cast<StoreInst>(A.I)->getValueOperand(), true);
         Resident.reload(B, A.Resident, A.Slot);
         A.I->eraseFromParent();
     }
@@ -200,7 +207,7 @@ void GuardEmitter::leadGroup(Access &A)
     IRBuilder<> Slow(Else);
 
     Slow.SetCurrentDebugLocation(A.I->getDebugLoc());
-    Value *Missed = Guest.spanMiss(Slow, A.Slot, Start, Bytes, G.Write);
+    Value *Missed = Guest.spanMiss(Slow, C.Slot, Start, Bytes, G.Write);
     Resident.reload(Slow, A.Resident, A.Slot);
     auto *Phi = PHINode::Create(Missed->getType(), 2, "", A.I->getParent()->begin());
     Phi->addIncoming(C.Pointer, Head);
@@ -220,7 +227,7 @@ void GuardEmitter::guardMember(Access &A)
     Value *Address = addressOf(B, A);
     Value *Here =
         B.CreatePtrAdd(Span, ConstantInt::get(Guest.word(), uint64_t(A.Offset - G.Low)));
-    split(A, B.CreateIsNotNull(Span), Here, Address);
+    split(A, {Guest.slot(A.Slot), B.CreateIsNotNull(Span), Here}, Address);
 }
 
 void GuardEmitter::run()

@@ -37,6 +37,16 @@ const std::vector<std::string> &plainFunctionOptions()
     return Plain;
 }
 
+uint32_t dynamicSlots()
+{
+    return Slots < 4 ? 0 : 1U << Log2_32(Slots / 2);
+}
+
+uint32_t staticSlots()
+{
+    return Slots - dynamicSlots();
+}
+
 std::string optionsError()
 {
     if (FrameBytes < 16 || FrameBytes > 32768 || !isPowerOf2_32(FrameBytes)) {

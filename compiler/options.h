@@ -28,6 +28,12 @@ const Options &options();
 // Names given by -nw-plain=: functions that never touch virtual memory.
 const std::vector<std::string> &plainFunctionOptions();
 
+// The slots are dealt out in two kinds: static ones to streams and merged neighbours, by name; the
+// dynamic ones (a power of two, none of fewer than four slots) are chosen at run time by the page's
+// number, as a small direct-mapped cache for everything else.
+uint32_t dynamicSlots();
+uint32_t staticSlots();
+
 // Empty, or what is wrong with the options.
 std::string optionsError();
 

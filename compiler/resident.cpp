@@ -12,9 +12,12 @@ Type *ResidentSlots::typeOf(SlotField Field) const
     return Field == Base ? PointerType::getUnqual(F.getContext()) : Guest.word();
 }
 
-Value *ResidentSlots::load(IRBuilder<> &B, unsigned Slot, SlotField Field) const
+Value *ResidentSlots::load(IRBuilder<> &B, Value *Slot, SlotField Field) const
 {
-    return B.CreateLoad(typeOf(Field), Guest.slotField(Slot, Field));
+    uint64_t Offset = Field * (Guest.word()->getIntegerBitWidth() / 8);
+
+    return B.CreateLoad(typeOf(Field),
+                        B.CreatePtrAdd(Slot, ConstantInt::get(Guest.word(), Offset)));
 }
 
 void ResidentSlots::noteLoop(Loop *L)
@@ -37,16 +40,17 @@ ResidentSlots::Home &ResidentSlots::homeOf(Loop *L, unsigned Slot)
 
             At->second[Field] = Variable;
             Allocas.push_back(Variable);
-            AtLoop.CreateStore(load(AtLoop, Slot, Field), Variable);
+            AtLoop.CreateStore(load(AtLoop, Guest.slot(Slot), Field), Variable);
         }
     }
     return At->second;
 }
 
-Value *ResidentSlots::field(IRBuilder<> &B, Loop *L, unsigned Slot, SlotField Field)
+Value *ResidentSlots::field(IRBuilder<> &B, Loop *L, unsigned Slot, Value *Pointer,
+                            SlotField Field)
 {
     if (L == nullptr) {
-        return load(B, Slot, Field);
+        return load(B, Pointer, Field);
     }
     return B.CreateLoad(typeOf(Field), homeOf(L, Slot)[Field]);
 }
@@ -55,7 +59,7 @@ void ResidentSlots::reload(IRBuilder<> &B, Loop *L, unsigned Slot)
 {
     if (L != nullptr) {
         for (SlotField Field : {ReadTag, WriteTag, Base}) {
-            B.CreateStore(load(B, Slot, Field), homeOf(L, Slot)[Field]);
+            B.CreateStore(load(B, Guest.slot(Slot), Field), homeOf(L, Slot)[Field]);
         }
     }
 }

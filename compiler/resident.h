@@ -20,8 +20,10 @@ class ResidentSlots {
 public:
     ResidentSlots(llvm::Function &Code, const Runtime &Library) : F(Code), Guest(Library) {}
 
-    // A field of the slot at the builder's place. Loop: the loop it is resident in, or null.
-    llvm::Value *field(llvm::IRBuilder<> &B, llvm::Loop *Loop, unsigned Slot, SlotField Field);
+    // A field of the slot at the builder's place. Loop: the loop the slot of this number is
+    // resident in, or null; then it is read from the table, where Pointer leads.
+    llvm::Value *field(llvm::IRBuilder<> &B, llvm::Loop *Loop, unsigned Slot,
+                       llvm::Value *Pointer, SlotField Field);
     // After a call that may have filled this slot.
     void reload(llvm::IRBuilder<> &B, llvm::Loop *Loop, unsigned Slot);
     // Call before the function's blocks are split: preheaders are found by their terminators.
@@ -33,7 +35,7 @@ private:
     using Home = std::array<llvm::AllocaInst *, 3>;
 
     Home &homeOf(llvm::Loop *Loop, unsigned Slot);
-    llvm::Value *load(llvm::IRBuilder<> &B, unsigned Slot, SlotField Field) const;
+    llvm::Value *load(llvm::IRBuilder<> &B, llvm::Value *Slot, SlotField Field) const;
     llvm::Type *typeOf(SlotField Field) const;
 
     llvm::Function &F;

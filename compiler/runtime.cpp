@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime.h"
 
+#include "options.h"
+
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/IR/DataLayout.h"
 #include "llvm/IR/DerivedTypes.h"
@@ -35,6 +37,18 @@ Constant *Runtime::slotField(unsigned Index, SlotField Field) const
     auto *Byte = Type::getInt8Ty(M.getContext());
 
     return ConstantExpr::getInBoundsGetElementPtr(Byte, Slots, ConstantInt::get(Word, Offset));
+}
+
+// The page number's low bits choose among the dynamic slots, which are the last of the table.
+Value *Runtime::slotOfAddress(IRBuilder<> &B, Value *Address) const
+{
+    uint64_t Bytes = SlotWords * (Word->getBitWidth() / 8);
+    unsigned Shift = Log2_32(options().FrameBytes), Scale = Log2_64(Bytes);
+    Value *Index = Shift >= Scale ? B.CreateLShr(Address, Shift - Scale)
+                                  : B.CreateShl(Address, Scale - Shift);
+    Value *Offset = B.CreateAnd(Index, (dynamicSlots() - 1) << Scale);
+
+    return B.CreatePtrAdd(slot(staticSlots()), Offset);
 }
 
 // nw_count of core/include/nandwich/stats.h
@@ -75,27 +89,27 @@ CallInst *Runtime::call(IRBuilder<> &B, StringRef Name, Type *Result, ArrayRef<V
     return Call;
 }
 
-Value *Runtime::loadMiss(IRBuilder<> &B, unsigned Slot, Value *Address, uint64_t Bytes) const
+Value *Runtime::loadMiss(IRBuilder<> &B, Value *Slot, Value *Address, uint64_t Bytes) const
 {
-    return call(B, "nw_guest_load_miss", B.getPtrTy(), {slot(Slot), Address, bytes(Bytes)}, true);
+    return call(B, "nw_guest_load_miss", B.getPtrTy(), {Slot, Address, bytes(Bytes)}, true);
 }
 
-Value *Runtime::modifyMiss(IRBuilder<> &B, unsigned Slot, Value *Address, uint64_t Bytes) const
+Value *Runtime::modifyMiss(IRBuilder<> &B, Value *Slot, Value *Address, uint64_t Bytes) const
 {
-    return call(B, "nw_guest_modify_miss", B.getPtrTy(), {slot(Slot), Address, bytes(Bytes)},
+    return call(B, "nw_guest_modify_miss", B.getPtrTy(), {Slot, Address, bytes(Bytes)},
                 true);
 }
 
-Value *Runtime::spanMiss(IRBuilder<> &B, unsigned Slot, Value *Address, uint64_t Bytes,
+Value *Runtime::spanMiss(IRBuilder<> &B, Value *Slot, Value *Address, uint64_t Bytes,
                          bool Write) const
 {
     return call(B, Write ? "nw_guest_span_write" : "nw_guest_span_read", B.getPtrTy(),
-                {slot(Slot), Address, bytes(Bytes)}, true);
+                {Slot, Address, bytes(Bytes)}, true);
 }
 
-Value *Runtime::loadOutline(IRBuilder<> &B, unsigned Slot, Value *Address, uint64_t Bytes) const
+Value *Runtime::loadOutline(IRBuilder<> &B, Value *Slot, Value *Address, uint64_t Bytes) const
 {
-    return call(B, "nw_guest_load", B.getPtrTy(), {slot(Slot), Address, bytes(Bytes)}, true);
+    return call(B, "nw_guest_load", B.getPtrTy(), {Slot, Address, bytes(Bytes)}, true);
 }
 
 // The value in memory, for the call that takes it by address. The alloca stands in the entry block.
@@ -125,7 +139,7 @@ static Value *asInteger(IRBuilder<> &B, const DataLayout &DL, Value *V, unsigned
     return Ty->isIntegerTy() ? V : B.CreateBitCast(V, B.getIntNTy(unsigned(Bits)));
 }
 
-void Runtime::store(IRBuilder<> &B, unsigned Slot, Value *Address, Value *V, bool Outline) const
+void Runtime::store(IRBuilder<> &B, Value *Slot, Value *Address, Value *V, bool Outline) const
 {
     const DataLayout &DL = M.getDataLayout();
     StringRef Stem = Outline ? "nw_guest_store" : "nw_guest_store_miss";
@@ -133,12 +147,12 @@ void Runtime::store(IRBuilder<> &B, unsigned Slot, Value *Address, Value *V, boo
     if (Value *Plain = asInteger(B, DL, V, Word->getBitWidth())) {
         std::string Name = (Stem + "_" + Twine(Plain->getType()->getIntegerBitWidth() / 8)).str();
 
-        call(B, Name, B.getVoidTy(), {slot(Slot), Address, Plain}, true);
+        call(B, Name, B.getVoidTy(), {Slot, Address, Plain}, true);
         return;
     }
     uint64_t Bytes = DL.getTypeStoreSize(V->getType()).getFixedValue();
     call(B, "nw_guest_store_miss_n", B.getVoidTy(),
-         {slot(Slot), Address, bytes(Bytes), spill(B, V)}, true);
+         {Slot, Address, bytes(Bytes), spill(B, V)}, true);
 }
 
 void Runtime::copy(IRBuilder<> &B, Value *To, Value *From, Value *Bytes) const

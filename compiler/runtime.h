@@ -18,23 +18,25 @@ public:
     llvm::Type *word() const { return Word; }
     llvm::Constant *slot(unsigned Index) const { return slotField(Index, ReadTag); }
     llvm::Constant *slotField(unsigned Index, SlotField Field) const;
+    // The slot that dynamic addressing gives this address: see slots.h.
+    llvm::Value *slotOfAddress(llvm::IRBuilder<> &B, llvm::Value *Address) const;
     llvm::Constant *accessCounter() const;
     llvm::Type *counterType() const;
 
     // Where Bytes (1..16) can be read: fills the slot, or a bounce buffer for a straddle.
-    llvm::Value *loadMiss(llvm::IRBuilder<> &B, unsigned Slot, llvm::Value *Address,
+    llvm::Value *loadMiss(llvm::IRBuilder<> &B, llvm::Value *Slot, llvm::Value *Address,
                           uint64_t Bytes) const;
     // Where Bytes can be read and written; ends the program when they straddle (atomics).
-    llvm::Value *modifyMiss(llvm::IRBuilder<> &B, unsigned Slot, llvm::Value *Address,
+    llvm::Value *modifyMiss(llvm::IRBuilder<> &B, llvm::Value *Slot, llvm::Value *Address,
                             uint64_t Bytes) const;
     // Where a run of Bytes lies in RAM, or null when it straddles.
-    llvm::Value *spanMiss(llvm::IRBuilder<> &B, unsigned Slot, llvm::Value *Address,
+    llvm::Value *spanMiss(llvm::IRBuilder<> &B, llvm::Value *Slot, llvm::Value *Address,
                           uint64_t Bytes, bool Write) const;
     // The whole store. Outline: with the fast check inside.
-    void store(llvm::IRBuilder<> &B, unsigned Slot, llvm::Value *Address, llvm::Value *Value,
+    void store(llvm::IRBuilder<> &B, llvm::Value *Slot, llvm::Value *Address, llvm::Value *Value,
                bool Outline) const;
     // The fast check and, if need be, loadMiss, in one call.
-    llvm::Value *loadOutline(llvm::IRBuilder<> &B, unsigned Slot, llvm::Value *Address,
+    llvm::Value *loadOutline(llvm::IRBuilder<> &B, llvm::Value *Slot, llvm::Value *Address,
                              uint64_t Bytes) const;
     // Block operations on any mix of plain and virtual memory; they never touch the slots.
     void copy(llvm::IRBuilder<> &B, llvm::Value *To, llvm::Value *From, llvm::Value *Bytes) const;

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// A slot key is an address without its constant part, cut into pieces of a page where constants reach
+// further: the first and the last field of a large struct never share a page. Keys are dealt the
+// hottest first, each to the slot least used by what runs at the same time: the function itself, the
+// functions it calls, and, as a tie-break, all others.
+#include "slots.h"
+
+#include "options.h"
+
+#include "llvm/ADT/SCCIterator.h"
+#include "llvm/Analysis/CallGraph.h"
+#include "llvm/IR/InstIterator.h"
+
+#include <algorithm>
+
+using namespace llvm;
+
+namespace nandwich {
+
+SlotDealer::SlotDealer(const Module &M) : Everywhere(staticSlots(), 0.0)
+{
+    for (const Function &F : M) {
+        if (!F.isDeclaration() && F.hasAddressTaken()) {
+            Targets[F.getFunctionType()].push_back(&F);
+        }
+    }
+}
+
+const SlotDealer::Heat *SlotDealer::heatOf(const CallBase &Call) const
+{
+    const Function *Callee = Call.getCalledFunction();
+
+    if (Callee == nullptr) {
+        // Through a pointer: any target of that type will do as an estimate; take the last one dealt.
+        auto At = Targets.find(Call.getFunctionType());
+        if (At == Targets.end()) {
+            return nullptr;
+        }
+        for (const Function *Target : reverse(At->second)) {
+            auto Found = HeatByFunction.find(Target);
+            if (Found != HeatByFunction.end()) {
+                return &Found->second;
+            }
+        }
+        return nullptr;
+    }
+    auto Found = HeatByFunction.find(Callee);
+    return Found == HeatByFunction.end() ? nullptr : &Found->second;
+}
+
+// How often a block runs for one call of its function.
+static double timesRun(const BasicBlock &Block, BlockFrequencyInfo &Frequency)
+{
+    double Entry = double(Frequency.getEntryFreq().getFrequency());
+
+    return Entry > 0 ? double(Frequency.getBlockFreq(&Block).getFrequency()) / Entry : 1.0;
+}
+
+SlotDealer::Heat SlotDealer::calleesOf(Function &F, BlockFrequencyInfo &Frequency) const
+{
+    Heat Sum(staticSlots(), 0.0);
+
+    for (Instruction &I : instructions(F)) {
+        const auto *Call = dyn_cast<CallBase>(&I);
+        const Heat *Callee = Call != nullptr ? heatOf(*Call) : nullptr;
+
+        if (Callee != nullptr) {
+            double Times = timesRun(*I.getParent(), Frequency);
+            for (unsigned Slot = 0; Slot < Sum.size(); Slot++) {
+                Sum[Slot] += Times * (*Callee)[Slot];
+            }
+        }
+    }
+    return Sum;
+}
+
+namespace {
+
+// Accesses with one key whose offsets lie within a page of each other.
+struct Piece {
+    std::vector<Access *> Members;
+    double Weight = 0;
+};
+
+void cut(std::vector<Access *> &SameKey, std::vector<Piece> &Pieces)
+{
+    int64_t Start = 0;
+
+    std::stable_sort(SameKey.begin(), SameKey.end(),
+                     [](const Access *A, const Access *B) { return A->Offset < B->Offset; });
+    for (Access *A : SameKey) {
+        if (A == SameKey.front() || A->Offset - Start >= int64_t(options().FrameBytes)) {
+            Start = A->Offset;
+            Pieces.emplace_back();
+        }
+        Pieces.back().Members.push_back(A);
+    }
+}
+
+} // namespace
+
+void SlotDealer::deal(Function &F, BlockFrequencyInfo &Frequency, std::vector<Access> &Accesses)
+{
+    MapVector<const SCEV *, std::vector<Access *>> ByKey;
+    std::vector<Piece> Pieces;
+    Heat Own = calleesOf(F, Frequency);
+
+    for (Access &A : Accesses) {
+        if (!A.Dynamic) {
+            ByKey[A.Key].push_back(&A);
+        }
+    }
+    for (auto &Entry : ByKey) {
+        cut(Entry.second, Pieces);
+    }
+    for (Piece &P : Pieces) {
+        for (const Access *A : P.Members) {
+            P.Weight += timesRun(*A->I->getParent(), Frequency);
+        }
+    }
+    std::stable_sort(Pieces.begin(), Pieces.end(),
+                     [](const Piece &A, const Piece &B) { return A.Weight > B.Weight; });
+    double Hottest = *std::max_element(Everywhere.begin(), Everywhere.end());
+    for (const Piece &P : Pieces) {
+        // The others weigh less than the least of one's own.
+        auto Used = [&](unsigned Slot) {
+            double Others = Hottest > 0 ? Everywhere[Slot] / Hottest : 0;
+            return Own[Slot] + P.Weight * Others / 4;
+        };
+        unsigned Best = Next;
+
+        for (unsigned Step = 0; Step < Own.size(); Step++) {
+            unsigned Slot = (Next + Step) % unsigned(Own.size());
+            Best = Used(Slot) < Used(Best) ? Slot : Best;
+        }
+        for (Access *A : P.Members) {
+            A->Slot = Best;
+        }
+        Own[Best] += P.Weight;
+        Next = (Best + 1) % unsigned(Own.size());
+    }
+    Heat &Before = HeatByFunction[&F];
+    for (unsigned Slot = 0; Slot < Own.size(); Slot++) {
+        Everywhere[Slot] += Own[Slot] - (Before.empty() ? 0.0 : Before[Slot]);
+    }
+    HeatByFunction[&F] = std::move(Own);
+}
+
+std::vector<Function *> calleesFirst(Module &M)
+{
+    std::vector<Function *> Order;
+    CallGraph Graph(M);
+
+    for (auto Component = scc_begin(&Graph); !Component.isAtEnd(); ++Component) {
+        for (CallGraphNode *Node : *Component) {
+            if (Function *F = Node->getFunction()) {
+                Order.push_back(F);
+            }
+        }
+    }
+    return Order;
+}
+
+} // namespace nandwich

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Random C programs (csmith, fixed seeds) give native checksums with every global in virtual memory.
+
+The build changes with the seed: frame size, number of slots, place of the guards, optimisation
+level. Programs that do not end natively within two seconds are skipped, as csmith makes some.
+"""
+
+import subprocess
+from pathlib import Path
+
+import guests
+import pytest
+
+from nandwich.toolchain import Guest
+
+QUICK = range(1, 31)
+SOAK = range(31, 240)
+BUILDS = (
+    (("-O2",), Guest()),
+    (("-O1",), Guest(frame_bytes=16, slots=2)),
+    (("-O3",), Guest(frame_bytes=64, slots=5)),
+    (("-Os",), Guest(frame_bytes=128, slots=16)),
+    (("-O2",), Guest(frame_bytes=32, slots=1, guards="outline")),
+    (("-O0",), Guest(frame_bytes=256, slots=8, count=False)),
+    (("-O2",), Guest(frame_bytes=1024, slots=32, guards="hybrid")),
+)
+CSMITH_INCLUDE = "-I/usr/include/csmith"
+
+
+def _generate(seed: int, folder: Path) -> Path:
+    source = folder / f"random{seed}.c"
+    options = ["--seed", str(seed), "--max-funcs", "6", "--max-array-len-per-dim", "7"]
+    subprocess.run(["csmith", *options, "-o", str(source)], check=True, capture_output=True)
+    return source
+
+
+def _check(seed: int, folder: Path) -> None:
+    source = _generate(seed, folder)
+    flags, guest = BUILDS[seed % len(BUILDS)]
+    native = guests.build_native([source], folder / "native", ("-O1", CSMITH_INCLUDE))
+    try:
+        expected = guests.run(native, timeout=2)
+    except subprocess.TimeoutExpired:
+        pytest.skip(f"csmith seed {seed} does not end natively")
+    if expected.status != 0:
+        pytest.skip(f"csmith seed {seed} crashes natively")
+    program = guests.build_virtual([source], folder / "virtual", (*flags, CSMITH_INCLUDE), guest)
+    result = guests.run(program, timeout=120)
+    assert result.status == expected.status, result.err
+    assert result.out == expected.out
+
+
+@pytest.mark.parametrize("seed", QUICK)
+def test_random_program(seed: int, tmp_path: Path) -> None:
+    _check(seed, tmp_path)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("seed", SOAK)
+def test_random_program_soak(seed: int, tmp_path: Path) -> None:
+    _check(seed, tmp_path)
