@@ -62,7 +62,7 @@ public:
 
     void find();
     void mergeAll();
-    bool makeDynamic();
+    bool leaveAside();
 
     AccessList List;
 
@@ -163,8 +163,8 @@ void Collector::merge(unsigned Index)
     int64_t Limit = std::min(options().MergeBytes, options().FrameBytes / 4);
     int64_t Low = A.Offset, High = A.Offset + A.Bytes;
 
-    if (A.Dynamic) {
-        return; // another slot than any group's
+    if (A.Aside) {
+        return; // no slot of any group is in its way
     }
     if (A.Alone || High - Low > Limit) {
         OpenBySlot.erase(A.Slot);
@@ -228,14 +228,15 @@ void Collector::mergeAll()
     }
 }
 
-// What no group and no loop's registers hold goes to the dynamic slots. True: something did.
-bool Collector::makeDynamic()
+// What no group and no loop's registers hold goes to the look-aside entries, which need not stay
+// valid beyond one access. True: something did.
+bool Collector::leaveAside()
 {
     bool Any = false;
 
     for (Access &A : List.All) {
-        A.Dynamic = A.GroupIndex < 0 && A.Resident == nullptr && dynamicSlots() > 0;
-        Any = Any || A.Dynamic;
+        A.Aside = A.GroupIndex < 0 && A.Resident == nullptr && options().Lookaside > 0;
+        Any = Any || A.Aside;
     }
     return Any;
 }
@@ -250,8 +251,8 @@ AccessList collectAccesses(Function &F, const PlainMemory &Plain, ScalarEvolutio
     Accesses.find();
     Dealer.deal(F, Frequency, Accesses.List.All);
     Accesses.mergeAll();
-    if (Accesses.makeDynamic()) {
-        // With fewer accesses on the static slots there are fewer conflicts between groups.
+    if (Accesses.leaveAside()) {
+        // With fewer accesses on the slots there are fewer conflicts between groups.
         Dealer.deal(F, Frequency, Accesses.List.All);
         Accesses.mergeAll();
     }

@@ -39,8 +39,8 @@ struct Access {
     bool Alone;             // volatile or atomic: never merged
     const llvm::SCEV *Key;  // the address without its constant part
     int64_t Offset;         // the constant part
-    bool Dynamic;           // its slot follows from the address at run time
-    unsigned Slot;          // else this one
+    bool Aside;             // goes through the look-aside entry of its address
+    unsigned Slot;          // else through this slot
     llvm::Loop *Resident;   // outermost loop around it without calls: its slots stay in registers
     bool InLoop;
     int GroupIndex;         // -1: a guard of its own

@@ -54,13 +54,16 @@ static void noteConfig(Module &M)
 {
     auto *Ty = Type::getInt16Ty(M.getContext());
     const Options &O = options();
-    Constant *Words[] = {ConstantInt::get(Ty, O.FrameBytes), ConstantInt::get(Ty, O.Slots)};
-    Constant *Both = ConstantArray::get(ArrayType::get(Ty, 2), Words);
-    GlobalVariable *Entry = note(M, Both, GlobalValue::PrivateLinkage, "nw_config_entry");
+    Constant *Words[] = {ConstantInt::get(Ty, O.FrameBytes), ConstantInt::get(Ty, O.Slots),
+                         ConstantInt::get(Ty, O.Lookaside)};
+    Constant *All = ConstantArray::get(ArrayType::get(Ty, 3), Words);
+    GlobalVariable *Entry = note(M, All, GlobalValue::PrivateLinkage, "nw_config_entry");
 
     Entry->setSection(ConfigSection);
     appendToUsed(M, {Entry, note(M, Words[0], GlobalValue::WeakAnyLinkage, "nw_guest_frame_bytes"),
-                     note(M, Words[1], GlobalValue::WeakAnyLinkage, "nw_guest_slots")});
+                     note(M, Words[1], GlobalValue::WeakAnyLinkage, "nw_guest_slots"),
+                     note(M, Words[2], GlobalValue::WeakAnyLinkage,
+                          "nw_guest_lookaside_entries")});
 }
 
 void placeGlobals(Module &M, const Annotations &Notes)

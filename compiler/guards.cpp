@@ -47,7 +47,7 @@ bool GuardEmitter::outlines(const Access &A) const
 
 Value *GuardEmitter::slotOf(IRBuilder<> &B, const Access &A, Value *Address) const
 {
-    return A.Dynamic ? Guest.slotOfAddress(B, Address) : Guest.slot(A.Slot);
+    return A.Aside ? Guest.lookasideEntry(B, Address) : Guest.slot(A.Slot);
 }
 
 GuardEmitter::Check GuardEmitter::check(IRBuilder<> &B, const Access &A, Value *Address,

@@ -12,6 +12,9 @@ static cl::opt<unsigned> FrameBytes("nw-frame", cl::init(512),
                                     cl::desc("Nandwich: bytes a page frame (16..32768)"));
 static cl::opt<unsigned> Slots("nw-slots", cl::init(16),
                                cl::desc("Nandwich: last-cache-buffer slots (1..64)"));
+static cl::opt<unsigned>
+    Lookaside("nw-lookaside", cl::init(64),
+              cl::desc("Nandwich: look-aside entries (a power of two up to 256, or 0)"));
 static cl::opt<unsigned> MergeBytes("nw-merge", cl::init(64),
                                     cl::desc("Nandwich: span checked by one guard (0: off)"));
 static cl::opt<bool> Count("nw-count", cl::init(true),
@@ -28,23 +31,13 @@ const Options &options()
 {
     static Options Current;
 
-    Current = {FrameBytes, Slots, MergeBytes, Mode, Count};
+    Current = {FrameBytes, Slots, Lookaside, MergeBytes, Mode, Count};
     return Current;
 }
 
 const std::vector<std::string> &plainFunctionOptions()
 {
     return Plain;
-}
-
-uint32_t dynamicSlots()
-{
-    return Slots < 4 ? 0 : 1U << Log2_32(Slots / 2);
-}
-
-uint32_t staticSlots()
-{
-    return Slots - dynamicSlots();
 }
 
 std::string optionsError()
@@ -55,6 +48,10 @@ std::string optionsError()
     }
     if (Slots < 1 || Slots > 64) {
         return "-nw-slots=" + std::to_string(Slots) + ": from 1 to 64 slots are allowed";
+    }
+    if (Lookaside > 256 || (Lookaside != 0 && !isPowerOf2_32(Lookaside))) {
+        return "-nw-lookaside=" + std::to_string(Lookaside) +
+               ": look-aside entries are a power of two up to 256, or 0";
     }
     return "";
 }

@@ -18,6 +18,7 @@ enum class GuardMode {
 struct Options {
     uint32_t FrameBytes; // power of two, 16..32768: the same in every object of a program
     uint32_t Slots;      // 1..64, the same in every object of a program
+    uint32_t Lookaside;  // look-aside entries: a power of two up to 256, or 0; likewise
     uint32_t MergeBytes; // neighbours checked together span at most this; 0: every access alone
     GuardMode Mode;
     bool Count; // add up the guarded accesses in nw_guest_accesses
@@ -27,12 +28,6 @@ const Options &options();
 
 // Names given by -nw-plain=: functions that never touch virtual memory.
 const std::vector<std::string> &plainFunctionOptions();
-
-// The slots are dealt out in two kinds: static ones to streams and merged neighbours, by name; the
-// dynamic ones (a power of two, none of fewer than four slots) are chosen at run time by the page's
-// number, as a small direct-mapped cache for everything else.
-uint32_t dynamicSlots();
-uint32_t staticSlots();
 
 // Empty, or what is wrong with the options.
 std::string optionsError();

@@ -39,16 +39,17 @@ Constant *Runtime::slotField(unsigned Index, SlotField Field) const
     return ConstantExpr::getInBoundsGetElementPtr(Byte, Slots, ConstantInt::get(Word, Offset));
 }
 
-// The page number's low bits choose among the dynamic slots, which are the last of the table.
-Value *Runtime::slotOfAddress(IRBuilder<> &B, Value *Address) const
+// The page number's low bits choose the entry.
+Value *Runtime::lookasideEntry(IRBuilder<> &B, Value *Address) const
 {
     uint64_t Bytes = SlotWords * (Word->getBitWidth() / 8);
     unsigned Shift = Log2_32(options().FrameBytes), Scale = Log2_64(Bytes);
     Value *Index = Shift >= Scale ? B.CreateLShr(Address, Shift - Scale)
                                   : B.CreateShl(Address, Scale - Shift);
-    Value *Offset = B.CreateAnd(Index, (dynamicSlots() - 1) << Scale);
+    Value *Offset = B.CreateAnd(Index, uint64_t(options().Lookaside - 1) << Scale);
 
-    return B.CreatePtrAdd(slot(staticSlots()), Offset);
+    Constant *Table = external(M, "nw_guest_lookaside", ArrayType::get(Word, 0));
+    return B.CreatePtrAdd(Table, Offset);
 }
 
 // nw_count of core/include/nandwich/stats.h

@@ -18,8 +18,8 @@ public:
     llvm::Type *word() const { return Word; }
     llvm::Constant *slot(unsigned Index) const { return slotField(Index, ReadTag); }
     llvm::Constant *slotField(unsigned Index, SlotField Field) const;
-    // The slot that dynamic addressing gives this address: see slots.h.
-    llvm::Value *slotOfAddress(llvm::IRBuilder<> &B, llvm::Value *Address) const;
+    // The look-aside entry of an address.
+    llvm::Value *lookasideEntry(llvm::IRBuilder<> &B, llvm::Value *Address) const;
     llvm::Constant *accessCounter() const;
     llvm::Type *counterType() const;
 

@@ -17,7 +17,7 @@ using namespace llvm;
 
 namespace nandwich {
 
-SlotDealer::SlotDealer(const Module &M) : Everywhere(staticSlots(), 0.0)
+SlotDealer::SlotDealer(const Module &M) : Everywhere(options().Slots, 0.0)
 {
     for (const Function &F : M) {
         if (!F.isDeclaration() && F.hasAddressTaken()) {
@@ -58,7 +58,7 @@ static double timesRun(const BasicBlock &Block, BlockFrequencyInfo &Frequency)
 
 SlotDealer::Heat SlotDealer::calleesOf(Function &F, BlockFrequencyInfo &Frequency) const
 {
-    Heat Sum(staticSlots(), 0.0);
+    Heat Sum(options().Slots, 0.0);
 
     for (Instruction &I : instructions(F)) {
         const auto *Call = dyn_cast<CallBase>(&I);
@@ -106,7 +106,7 @@ void SlotDealer::deal(Function &F, BlockFrequencyInfo &Frequency, std::vector<Ac
     Heat Own = calleesOf(F, Frequency);
 
     for (Access &A : Accesses) {
-        if (!A.Dynamic) {
+        if (!A.Aside) {
             ByKey[A.Key].push_back(&A);
         }
     }

@@ -20,7 +20,7 @@ class SlotDealer {
 public:
     explicit SlotDealer(const llvm::Module &M);
 
-    // Gives every access that is not dynamic its slot. The accesses carry key and offset. Callers
+    // Gives every access that has one its slot. The accesses carry key and offset. Callers
     // see the heat of the last time this was called for F.
     void deal(llvm::Function &F, llvm::BlockFrequencyInfo &Frequency,
               std::vector<Access> &Accesses);

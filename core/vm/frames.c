@@ -87,7 +87,8 @@ static uint8_t shape_reason(const struct nw_vm_config *config)
         return NW_VM_BAD_RANGE;
     }
     if (config->policy > NW_VM_LRU || config->scheme > NW_VM_DIRECT ||
-        config->slots > NW_VM_SLOTS_MAX) {
+        config->slots > NW_VM_SLOTS_MAX ||
+        (config->lookaside_entries != 0 && !is_power_of_two(config->lookaside_entries))) {
         return NW_VM_BAD_CHOICE;
     }
     return NW_VM_FITS;
@@ -109,7 +110,8 @@ int nw_vm_check(const struct nw_vm_config *config, struct nw_vm_needs *needs)
         needs->reason = NW_VM_SMALL_BLOCK;
     } else {
         needs->ram_bytes = measure(config);
-        if (config->slots > 0 && (config->slot_table == NULL || config->panic == NULL)) {
+        if ((config->slots > 0 && (config->slot_table == NULL || config->panic == NULL)) ||
+            (config->lookaside_entries > 0 && config->lookaside == NULL)) {
             needs->reason = NW_VM_BAD_CHOICE;
         } else if (config->ram == NULL || config->ram_bytes < needs->ram_bytes) {
             needs->reason = NW_VM_SMALL_RAM;
@@ -163,6 +165,10 @@ int nw_vm_open(struct nw_vm *vm, const struct nw_vm_config *config)
     vm->slot_table = config->slot_table;
     vm->panic = config->panic;
     vm->context = config->context;
+    if (config->lookaside_entries != 0) {
+        vm->lookaside = config->lookaside;
+        vm->lookaside_mask = (uint16_t)(config->lookaside_entries - 1U);
+    }
     vm->sector_unit = NW_VM_NO_UNIT;
     vm->units = config->bytes / unit_bytes(config);
     vm->unit_sectors = (uint16_t)(unit_bytes(config) / vm->block->sector_bytes);
@@ -207,6 +213,7 @@ void nw_vm_frame_drop(struct nw_vm *vm, uint16_t frame)
         link = &vm->frame[*link].next;
     }
     *link = vm->frame[frame].next;
+    (void)nw_vm_aside_forget(vm, vm->frame[frame].page);
     nw_vm_policy_remove(vm, frame);
     vm->frame[frame].flags = 0;
     vm->frame[frame].next = vm->free;

@@ -78,6 +78,25 @@ static inline uint16_t nw_vm_resident(const struct nw_vm *vm, uint32_t page)
     return frame;
 }
 
+/* What the look-aside entry of a page knows is forgotten: because the page leaves its frame, or so
+ * that its next use is seen. 1: the entry knew the page. */
+static inline int nw_vm_aside_forget(struct nw_vm *vm, uint32_t page)
+{
+    uintptr_t address = nw_vm_address_of(vm, page);
+    struct nw_vm_slot *entry;
+
+    if (vm->lookaside == NULL) {
+        return 0;
+    }
+    entry = &vm->lookaside[(address >> vm->frame_shift) & vm->lookaside_mask];
+    if (entry->read_tag != address) {
+        return 0;
+    }
+    entry->read_tag = NW_VM_NO_TAG(vm->frame_bytes);
+    entry->write_tag = NW_VM_NO_TAG(vm->frame_bytes);
+    return 1;
+}
+
 /* frames.c ------------------------------------------------------------------------------------- */
 
 /* The frame of a page of the range, brought in if need be, and marked as used. */

@@ -113,20 +113,31 @@ static uint16_t clock_victim(struct nw_vm *vm)
         }
         if (held->pins == 0) {
             held->flags &= (uint8_t)~NW_VM_REFERENCED;
+            (void)nw_vm_aside_forget(vm, held->page);
         }
         vm->hand = after(vm, frame);
     }
     return NW_VM_NONE;
 }
 
-static uint16_t lru_victim(const struct nw_vm *vm)
+/* A page some look-aside entry knows may have been used unseen: it counts as used just now. Its
+ * entry is gone then, so no frame is passed twice for that. */
+static uint16_t lru_victim(struct nw_vm *vm)
 {
     uint16_t frame = vm->oldest;
 
-    while (frame != NW_VM_NONE && vm->frame[frame].pins != 0) {
-        frame = vm->order[frame].newer;
+    while (frame != NW_VM_NONE) {
+        uint16_t newer = vm->order[frame].newer;
+
+        if (vm->frame[frame].pins == 0) {
+            if (newer == NW_VM_NONE || !nw_vm_aside_forget(vm, vm->frame[frame].page)) {
+                return frame;
+            }
+            nw_vm_policy_use(vm, frame);
+        }
+        frame = newer;
     }
-    return frame;
+    return NW_VM_NONE;
 }
 
 uint16_t nw_vm_policy_victim(struct nw_vm *vm)

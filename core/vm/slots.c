@@ -28,6 +28,19 @@ void nw_vm_slots_release(struct nw_vm *vm)
         slot->write_tag = NW_VM_NO_TAG(vm->frame_bytes);
         slot->base = NULL;
     }
+    for (index = 0; vm->lookaside != NULL && index <= vm->lookaside_mask; index++) {
+        vm->lookaside[index].read_tag = NW_VM_NO_TAG(vm->frame_bytes);
+        vm->lookaside[index].write_tag = NW_VM_NO_TAG(vm->frame_bytes);
+        vm->lookaside[index].base = NULL;
+        vm->lookaside[index].frame = 0;
+    }
+}
+
+/* A look-aside entry, which pins nothing. */
+static int is_aside(const struct nw_vm *vm, const struct nw_vm_slot *slot)
+{
+    return vm->lookaside != NULL && slot >= vm->lookaside &&
+           slot <= vm->lookaside + vm->lookaside_mask;
 }
 
 static void hold_plain(struct nw_vm *vm, struct nw_vm_slot *slot, uintptr_t address)
@@ -43,7 +56,8 @@ static void hold_plain(struct nw_vm *vm, struct nw_vm_slot *slot, uintptr_t addr
 
 /* Refills the slot with the page of a virtual address. The new page is found before the old one
  * is let go, so that an error leaves the slot as it was. */
-static int hold_page(struct nw_vm *vm, struct nw_vm_slot *slot, uintptr_t address)
+static int hold_page(struct nw_vm *vm, struct nw_vm_slot *slot, uintptr_t address,
+                     uint16_t *frame_held)
 {
     uint16_t frame;
     int error = nw_vm_frame_get(vm, nw_vm_page_of(vm, address), NW_VM_WANT_CONTENT, &frame);
@@ -51,12 +65,15 @@ static int hold_page(struct nw_vm *vm, struct nw_vm_slot *slot, uintptr_t addres
     if (error != NW_OK) {
         return nw_vm_report(vm, error);
     }
-    vm->frame[frame].pins++;
-    release(vm, slot);
+    if (!is_aside(vm, slot)) {
+        vm->frame[frame].pins++;
+        release(vm, slot);
+        slot->frame = frame + (uintptr_t)1;
+    }
     slot->read_tag = address & ~(uintptr_t)(vm->frame_bytes - 1U);
     slot->write_tag = NW_VM_NO_TAG(vm->frame_bytes);
     slot->base = nw_vm_memory_of(vm, frame);
-    slot->frame = frame + (uintptr_t)1;
+    *frame_held = frame;
     return NW_OK;
 }
 
@@ -67,6 +84,8 @@ static int hold_page(struct nw_vm *vm, struct nw_vm_slot *slot, uintptr_t addres
 static int refill(struct nw_vm *vm, struct nw_vm_slot *slot, uintptr_t address, size_t n, int write,
                   uint8_t **at)
 {
+    uint16_t frame = 0;
+
     vm->stats.slot_misses++;
     *at = (uint8_t *)address;
     if (n > NW_VM_ACCESS_MAX) {
@@ -81,15 +100,17 @@ static int refill(struct nw_vm *vm, struct nw_vm_slot *slot, uintptr_t address, 
         hold_plain(vm, slot, address);
         return NW_OK;
     }
-    if (!write || slot->frame == 0 || address - slot->read_tag >= vm->frame_bytes) {
-        int error = hold_page(vm, slot, address);
+    if (write && slot->frame != 0 && address - slot->read_tag < vm->frame_bytes) {
+        frame = (uint16_t)(slot->frame - 1U);
+    } else {
+        int error = hold_page(vm, slot, address, &frame);
 
         if (error != NW_OK) {
             return error;
         }
     }
     if (write) {
-        vm->frame[slot->frame - 1U].flags |= NW_VM_DIRTY | NW_VM_WRITER;
+        vm->frame[frame].flags |= slot->frame != 0 ? NW_VM_DIRTY | NW_VM_WRITER : NW_VM_DIRTY;
         slot->write_tag = slot->read_tag;
     }
     *at = slot->base + (address - slot->read_tag);

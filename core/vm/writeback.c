@@ -93,6 +93,8 @@ static void saved(struct nw_vm *vm, uint16_t frame)
         vm->stats.writebacks++;
         if ((held->flags & NW_VM_WRITER) == 0) {
             held->flags &= (uint8_t)~NW_VM_DIRTY;
+            /* A write tag would say that it still is dirty. */
+            (void)nw_vm_aside_forget(vm, held->page);
         }
     }
 }

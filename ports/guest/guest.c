@@ -8,12 +8,13 @@
 struct nw_vm nw_guest_vm;
 struct nw_heap nw_guest_heap;
 struct nw_vm_slot nw_guest_slot_table[NW_GUEST_SLOTS_MAX];
+struct nw_vm_slot nw_guest_lookaside[NW_GUEST_LOOKASIDE_MAX];
 nw_count nw_guest_accesses;
 
 /* From the linker script: where globals lie in virtual memory. */
 extern uint8_t nw_vm_start[], nw_vm_data_end[], nw_vm_globals_end[];
-/* One entry an object file, gathered by the linker: frame bytes, slots. */
-extern const uint16_t __start_nw_config[][2], __stop_nw_config[][2];
+/* One entry an object file, gathered by the linker: frame bytes, slots, look-aside entries. */
+extern const uint16_t __start_nw_config[][3], __stop_nw_config[][3];
 
 const uintptr_t nw_guest_base = (uintptr_t)nw_vm_start;
 const uint32_t nw_guest_bytes_max = NW_GUEST_RANGE_BYTES;
@@ -25,8 +26,9 @@ uint32_t nw_guest_globals_bytes(void)
 
 static int objects_agree(void)
 {
-    for (const uint16_t(*note)[2] = __start_nw_config; note < __stop_nw_config; note++) {
-        if ((*note)[0] != nw_guest_frame_bytes || (*note)[1] != nw_guest_slots) {
+    for (const uint16_t(*note)[3] = __start_nw_config; note < __stop_nw_config; note++) {
+        if ((*note)[0] != nw_guest_frame_bytes || (*note)[1] != nw_guest_slots ||
+            (*note)[2] != nw_guest_lookaside_entries) {
             return 0;
         }
     }
@@ -77,6 +79,8 @@ int nw_guest_open(const struct nw_vm_config *config)
     own.frame_bytes = own.frame_bytes != 0 ? own.frame_bytes : nw_guest_frame_bytes;
     own.slots = own.slots != 0 ? own.slots : nw_guest_slots;
     own.slot_table = own.slot_table != NULL ? own.slot_table : nw_guest_slot_table;
+    own.lookaside = nw_guest_lookaside;
+    own.lookaside_entries = nw_guest_lookaside_entries;
     if (!objects_agree() || own.base != nw_guest_base ||
         own.frame_bytes != nw_guest_frame_bytes || own.slots != nw_guest_slots ||
         own.slot_table != nw_guest_slot_table || own.bytes < nw_guest_globals_bytes() ||

@@ -24,6 +24,8 @@ class Guest:
 
     frame_bytes: int = 512
     slots: int = 16
+    #: Slots that pin nothing, chosen by the page's number.
+    lookaside: int = 64
     guards: str = "inline"
     count: bool = True
     #: Functions that touch no virtual memory, as if declared NW_PLAIN.
@@ -36,6 +38,10 @@ class Guest:
             )
         if not 1 <= self.slots <= 64:
             raise InputError(f"{self.slots} slots: 1 to 64 are allowed")
+        if self.lookaside > 256 or self.lookaside & (self.lookaside - 1):
+            raise InputError(
+                f"{self.lookaside} look-aside entries: 0 or a power of two up to 256 is allowed"
+            )
         if self.guards not in GUARD_MODES:
             raise InputError(f"guards '{self.guards}': one of {', '.join(GUARD_MODES)} is allowed")
 
@@ -46,6 +52,7 @@ def compile_flags(guest: Guest) -> list[str]:
     options = [
         f"-nw-frame={guest.frame_bytes}",
         f"-nw-slots={guest.slots}",
+        f"-nw-lookaside={guest.lookaside}",
         f"-nw-guards={guest.guards}",
         f"-nw-count={int(guest.count)}",
     ]

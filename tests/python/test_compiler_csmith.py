@@ -17,12 +17,12 @@ QUICK = range(1, 31)
 SOAK = range(31, 240)
 BUILDS = (
     (("-O2",), Guest()),
-    (("-O1",), Guest(frame_bytes=16, slots=2)),
-    (("-O3",), Guest(frame_bytes=64, slots=5)),
+    (("-O1",), Guest(frame_bytes=16, slots=2, lookaside=1)),
+    (("-O3",), Guest(frame_bytes=64, slots=5, lookaside=0)),
     (("-Os",), Guest(frame_bytes=128, slots=16)),
-    (("-O2",), Guest(frame_bytes=32, slots=1, guards="outline")),
+    (("-O2",), Guest(frame_bytes=32, slots=1, lookaside=2, guards="outline")),
     (("-O0",), Guest(frame_bytes=256, slots=8, count=False)),
-    (("-O2",), Guest(frame_bytes=1024, slots=32, guards="hybrid")),
+    (("-O2",), Guest(frame_bytes=1024, slots=32, lookaside=256, guards="hybrid")),
 )
 CSMITH_INCLUDE = "-I/usr/include/csmith"
 

@@ -33,8 +33,8 @@ BUILDS = {
     "Os": (("-Os",), Guest()),
     "outline": (("-O2",), Guest(guards="outline")),
     "hybrid": (("-O3",), Guest(guards="hybrid", frame_bytes=256, slots=8)),
-    "tiny": (("-O2",), Guest(frame_bytes=16, slots=3, count=False)),
-    "one-slot": (("-O2",), Guest(frame_bytes=64, slots=1)),
+    "tiny": (("-O2",), Guest(frame_bytes=16, slots=3, lookaside=4, count=False)),
+    "one-slot": (("-O2",), Guest(frame_bytes=64, slots=1, lookaside=0)),
 }
 
 

@@ -27,6 +27,7 @@ void rig_prepare(struct vm_rig *rig, uint16_t frame_bytes, uint16_t frames, uint
     rig->config.frames = frames;
     rig->config.block = &rig->ram.block;
     rig->config.slot_table = rig->slot;
+    rig->config.lookaside = rig->aside;
     rig->config.panic = on_panic;
     rig->config.context = rig;
 }

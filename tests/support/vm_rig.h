@@ -21,6 +21,7 @@ struct vm_rig {
     struct nw_vm_config config;
     struct ram_block ram;
     struct nw_vm_slot slot[NW_VM_SLOTS_MAX];
+    struct nw_vm_slot aside[64];
     void *memory;
     jmp_buf *escape; /* where panic jumps; NULL: panic returns */
     unsigned panics;
@@ -36,11 +37,21 @@ void rig_prepare(struct vm_rig *rig, uint16_t frame_bytes, uint16_t frames, uint
 void rig_start(struct vm_rig *rig);
 void rig_stop(struct vm_rig *rig);
 
+/* In place of a slot's number: the look-aside entry of the address. */
+#define RIG_ASIDE 0xFFFFU
+
+static inline struct nw_vm_slot *rig_slot(struct vm_rig *rig, unsigned slot, uintptr_t address)
+{
+    return slot != RIG_ASIDE ? &rig->slot[slot]
+                             : &rig->aside[address / rig->config.frame_bytes %
+                                           rig->config.lookaside_entries];
+}
+
 /* The guards. n as the compiler would know it; value and result little-endian in 16 bytes. */
 static inline void rig_load(struct vm_rig *rig, unsigned slot, uintptr_t address, size_t n,
                             void *value)
 {
-    struct nw_vm_slot *s = &rig->slot[slot];
+    struct nw_vm_slot *s = rig_slot(rig, slot, address);
     uintptr_t offset = address - s->read_tag;
 
     rig->vm.stats.accesses++;
@@ -54,7 +65,7 @@ static inline void rig_load(struct vm_rig *rig, unsigned slot, uintptr_t address
 static inline void rig_store(struct vm_rig *rig, unsigned slot, uintptr_t address, size_t n,
                              const void *value)
 {
-    struct nw_vm_slot *s = &rig->slot[slot];
+    struct nw_vm_slot *s = rig_slot(rig, slot, address);
     uintptr_t offset = address - s->write_tag;
 
     rig->vm.stats.accesses++;

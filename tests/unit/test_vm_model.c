@@ -122,12 +122,20 @@ static size_t some_length(void)
     return below(8) == 0 || most < 64U ? below((uint32_t)most + 1U) : below(64);
 }
 
+/* A slot, or as often the look-aside entry where there are some. */
+static unsigned some_slot(void)
+{
+    return model.rig.config.lookaside_entries != 0 && below(2) == 0
+               ? RIG_ASIDE
+               : below(model.rig.config.slots);
+}
+
 static void do_access(void)
 {
     static const uint8_t sizes[] = {1, 2, 4, 8, 16, 3, 6};
     size_t n = sizes[below(sizeof sizes)];
     uintptr_t address = place(n);
-    unsigned slot = below(model.rig.config.slots);
+    unsigned slot = some_slot();
     uint8_t value[16];
     size_t i;
 
@@ -148,7 +156,7 @@ static void do_access(void)
 static void do_modify(void)
 {
     uintptr_t address = place(4) & ~(uintptr_t)3;
-    struct nw_vm_slot *slot = &model.rig.slot[below(model.rig.config.slots)];
+    struct nw_vm_slot *slot = rig_slot(&model.rig, some_slot(), address);
     uint8_t *at = nw_vm_modify_miss(&model.rig.vm, slot, address, 4);
 
     expect(address, at, 4, "modify");
@@ -386,6 +394,7 @@ static void run_seed(uint32_t seed, uint32_t steps)
     rig_prepare(rig, frame, (uint16_t)(slots + PINS + 2U + (below(2) == 0 ? 0 : below(40))), sector,
                 bytes);
     rig->config.slots = slots;
+    rig->config.lookaside_entries = (uint16_t)(below(2) == 0 ? 0 : 1U << below(7));
     rig->config.pins = PINS;
     rig->config.policy = (uint8_t)below(2);
     rig->config.scheme = sector > frame ? NW_VM_MULTI_CACHE : (uint8_t)below(2);

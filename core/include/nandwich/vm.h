@@ -110,6 +110,12 @@ struct nw_vm_config {
     /* Told of every error; see ERRORS. May be NULL when slots is 0. */
     void (*panic)(struct nw_vm *vm, int error, uintptr_t address);
     void *context;           /* the caller's own, found again in vm->context */
+    /* Look-aside entries: slots that do not pin. Guards choose one by (address / frame_bytes) %
+     * lookaside_entries, access at once and keep nothing, so a page may leave at any time: its one
+     * entry is then emptied. A small direct-mapped cache for accesses no slot of their own pays
+     * for. */
+    struct nw_vm_slot *lookaside; /* emptied by nw_vm_open(); NULL when there are none */
+    uint16_t lookaside_entries;   /* a power of two, or 0 */
 };
 
 /* Why a configuration is refused. */
@@ -118,7 +124,8 @@ enum nw_vm_reason {
     NW_VM_BAD_FRAME = 1,   /* frame_bytes is no power of two or out of range */
     NW_VM_BAD_RANGE = 2,   /* base or bytes off their multiple, empty, or past the address space */
     NW_VM_BAD_SECTOR = 3,  /* sector_bytes is no power of two, or direct with sector > frame */
-    NW_VM_BAD_CHOICE = 4,  /* unknown policy or scheme, too many slots, no slot_table, no panic */
+    NW_VM_BAD_CHOICE = 4,  /* unknown policy or scheme, too many slots, no slot_table, no panic, or
+                                look-aside entries that are no power of two or not there */
     NW_VM_FEW_FRAMES = 5,  /* frames < needs.frames (or > 65000) */
     NW_VM_SMALL_BLOCK = 6, /* block->sectors < needs.sectors */
     NW_VM_SMALL_RAM = 7    /* ram_bytes < needs.ram_bytes */
@@ -171,6 +178,8 @@ struct nw_vm {
     uint16_t pins_left;
     uintptr_t error_at;        /* virtual address of the last error */
     uint8_t bounce[NW_VM_ACCESS_MAX];
+    struct nw_vm_slot *lookaside;
+    uint16_t lookaside_mask;   /* entries - 1 */
 };
 
 #define NW_VM_NO_UNIT 0xFFFFFFFFUL
@@ -188,7 +197,8 @@ size_t nw_vm_ram_bytes(const struct nw_vm_config *config);
 /* NW_OK, or what nw_vm_check() says. The range reads as zeros afterwards. */
 int nw_vm_open(struct nw_vm *vm, const struct nw_vm_config *config);
 
-/* The slow sides of the guard; n is 1 .. NW_VM_ACCESS_MAX, any alignment.
+/* The slow sides of the guard; n is 1 .. NW_VM_ACCESS_MAX, any alignment. slot is one of the slot
+ * table, or the look-aside entry of this address.
  *
  * load: where n bytes can be read; the slot then holds the page. An access across two pages is put
  * together in a buffer of the VM (good until the next load miss), and the slot stays as it was. */
@@ -203,7 +213,7 @@ void nw_vm_store_miss(struct nw_vm *vm, struct nw_vm_slot *slot, uintptr_t addre
 /* read and write in one (atomics): where, marked dirty. Across two pages: panic, NW_ERR_ALIGN. */
 uint8_t *nw_vm_modify_miss(struct nw_vm *vm, struct nw_vm_slot *slot, uintptr_t address, size_t n);
 
-/* Empty every slot. To be called from plain code only, as a guard may rely on its slot. */
+/* Empty every slot and look-aside entry. To be called from plain code only, as a guard may rely on its slot. */
 void nw_vm_slots_release(struct nw_vm *vm);
 
 /* Bulk: any mix of virtual and plain addresses, a page at a time. A range that begins in one kind

@@ -25,19 +25,23 @@
 extern struct nw_vm nw_guest_vm;
 extern struct nw_heap nw_guest_heap; /* what malloc and its family hand out */
 extern struct nw_vm_slot nw_guest_slot_table[NW_GUEST_SLOTS_MAX];
+/* Look-aside entries, of which a program uses nw_guest_lookaside_entries. */
+#define NW_GUEST_LOOKASIDE_MAX 256U
+extern struct nw_vm_slot nw_guest_lookaside[NW_GUEST_LOOKASIDE_MAX];
 extern nw_count nw_guest_accesses; /* guarded accesses; nw_guest_stats() moves them to the VM */
 
 /* How the program was built. Objects built otherwise are refused by nw_guest_open(). */
 extern const uintptr_t nw_guest_base;        /* first virtual address */
 extern const uint16_t nw_guest_frame_bytes;
 extern const uint16_t nw_guest_slots;
+extern const uint16_t nw_guest_lookaside_entries; /* a power of two, or 0 */
 extern const uint32_t nw_guest_bytes_max;    /* the most virtual memory the layout has room for */
 
 /* Virtual bytes the program's globals take, from the base on. */
 uint32_t nw_guest_globals_bytes(void);
 
-/* Open everything; base, frame_bytes, slots and slot_table are filled in where they are 0. The heap
- * gets what the globals leave over.
+/* Open everything; base, frame_bytes, slots and slot_table are filled in where they are 0, and the
+ * look-aside entries always. The heap gets what the globals leave over.
  * NW_ERR_CONFIG: objects built for different frames or slots, or a config that contradicts them, or
  * less virtual memory than the globals need; else as nw_vm_open(), nw_heap_open(), nw_vm_write().
  * */
