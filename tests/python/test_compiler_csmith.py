@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random C programs (csmith, fixed seeds) give native checksums with every global in virtual memory.
+"""Random C programs (csmith, fixed seeds) give native checksums with all globals in virtual memory.
 
 The build changes with the seed: frame size, number of slots, place of the guards, optimisation
 level. Programs that do not end natively within two seconds are skipped, as csmith makes some.
