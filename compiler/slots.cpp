@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A slot key is an address without its constant part, cut into pieces of a page where constants reach
-// further: the first and the last field of a large struct never share a page. Keys are dealt the
-// hottest first, each to the slot least used by what runs at the same time: the function itself, the
-// functions it calls, and, as a tie-break, all others.
+// A slot key is an address without its constant part, cut into pieces of a page where constants
+// reach further: the first and the last field of a large struct never share a page. Keys are dealt
+// the hottest first, each to the slot least used by what runs at the same time: the function
+// itself, the functions it calls, and, as a tie-break, all others.
 #include "slots.h"
 
 #include "options.h"
@@ -31,7 +31,7 @@ const SlotDealer::Heat *SlotDealer::heatOf(const CallBase &Call) const
     const Function *Callee = Call.getCalledFunction();
 
     if (Callee == nullptr) {
-        // Through a pointer: any target of that type will do as an estimate; take the last one dealt.
+        // Through a pointer: any target of that type will do as an estimate; the last one dealt.
         auto At = Targets.find(Call.getFunctionType());
         if (At == Targets.end()) {
             return nullptr;

@@ -213,7 +213,8 @@ void nw_vm_store_miss(struct nw_vm *vm, struct nw_vm_slot *slot, uintptr_t addre
 /* read and write in one (atomics): where, marked dirty. Across two pages: panic, NW_ERR_ALIGN. */
 uint8_t *nw_vm_modify_miss(struct nw_vm *vm, struct nw_vm_slot *slot, uintptr_t address, size_t n);
 
-/* Empty every slot and look-aside entry. To be called from plain code only, as a guard may rely on its slot. */
+/* Empty every slot and look-aside entry. To be called from plain code only, as a guard may rely on
+ * its slot. */
 void nw_vm_slots_release(struct nw_vm *vm);
 
 /* Bulk: any mix of virtual and plain addresses, a page at a time. A range that begins in one kind
