@@ -20,7 +20,7 @@ def blocks(language: str) -> list[str]:
 
 
 def test_c_example_compiles_and_prints_what_is_shown(tmp_path: Path) -> None:
-    """Goal: a newcomer who copies the example gets the output beside it, to the nanosecond."""
+    """Goal: a newcomer who copies the example gets the output beside it."""
     (program,) = blocks("c")
     (shown,) = blocks("text")
     source = tmp_path / "example.c"
