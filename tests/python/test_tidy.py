@@ -2,6 +2,7 @@
 """Tidy itself: every rule fires on a small bad tree and keeps quiet on the good one beside it."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -63,6 +64,7 @@ def tree(tmp_path: Path) -> Path:
         for path in ("core/base/base.c", "core/vm/vm.c", "twin/twin.c")
     ]
     write(tmp_path, "build/dev/compile_commands.json", json.dumps(database))
+    write(tmp_path, "build/dev/.built", "")
     return tmp_path
 
 
@@ -132,7 +134,17 @@ def test_dead_file_is_found(tree: Path, path: str) -> None:
     """Goal: a file that no target, include, import or link reaches does not stay unnoticed."""
     comment = SPDX_SCRIPT if path.endswith(".py") else SPDX_C
     write(tree, path, comment)
+    os.utime(tree / path, (1, 1))
     assert broken(tree) == [("dead-file", path)]
+
+
+def test_a_file_younger_than_a_build_is_not_judged(tree: Path) -> None:
+    """Goal: a source that another preset's next build will pick up is not called dead now."""
+    write(tree, "build/release/compile_commands.json", "[]")
+    write(tree, "build/release/.built", "")
+    os.utime(tree / "build/release/.built", (1, 1))
+    write(tree, "core/base/new.c", SPDX_C)
+    assert broken(tree) == []
 
 
 def test_a_module_only_talked_about_is_dead(tree: Path) -> None:

@@ -18,21 +18,28 @@ _DISCOVERED_FOLDERS = ("papers/", "bench/")
 _ENTRY_PAGES = frozenset({"README.md"})
 
 
-def _compiled(root: Path) -> set[str]:
-    """Sources some preset compiles, from the compilation databases under build/."""
+def _compiled(root: Path) -> tuple[set[str], float]:
+    """Sources some preset compiles, and since when all presets built here know of every file.
+
+    From the compilation databases under build/; a file younger than the oldest build is not judged.
+    """
     found = set()
-    for database in sorted(root.glob("build/*/compile_commands.json")):
-        for entry in json.loads(database.read_text(encoding="utf-8")):
+    known_until = 0.0
+    for stamp in sorted(root.glob("build/*/.built")):
+        built = stamp.stat().st_mtime
+        known_until = min(known_until or built, built)
+        database = stamp.with_name("compile_commands.json").read_text(encoding="utf-8")
+        for entry in json.loads(database):
             path = Path(entry["file"])
             if path.is_relative_to(root):
                 found.add(path.relative_to(root).as_posix())
-    return found
+    return found, known_until
 
 
 def dead_sources(sources: list[Source], root: Path) -> Iterator[Finding]:
     """A C or C++ file must be compiled, included or named by another file; a module imported."""
     imported = _imported(sources)
-    compiled = _compiled(root)
+    compiled, known_until = _compiled(root)
     included = {
         PurePosixPath(name).name
         for source in sources
@@ -42,6 +49,7 @@ def dead_sources(sources: list[Source], root: Path) -> Iterator[Finding]:
     for source in sources:
         if source.is_c_like:
             used = source.path in compiled or source.name in included
+            used = used or (root / source.path).stat().st_mtime > known_until
             if not used and not _named(source.name, source, sources):
                 kind = "header included by nobody" if ".h" in source.name else "in no target"
                 yield Finding(source.path, 1, "dead-file", kind)
