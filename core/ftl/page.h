@@ -29,6 +29,7 @@
 #define NW_PAGE_OPEN 0x8000U /* in valid[]: not a candidate for cleaning */
 #define NW_PAGE_LOW 2U       /* fewer free blocks above the floor: each write cleans a little */
 #define NW_PAGE_IDLE 4U      /* idle cleans until so many are free above the floor */
+#define NW_PAGE_SCARCE 3U    /* fewer free blocks at a mount: empty what cut mounts left */
 #define NW_PAGE_LEAST_SPARE 10U
 #define NW_PAGE_LEAST_PAGES 8U
 #define NW_PAGE_LEAST_BYTES 64U

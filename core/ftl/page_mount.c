@@ -273,6 +273,7 @@ static int scan_all(struct scan *scan)
     struct nw_page *page = scan->page;
 
     for (uint16_t block = 0; block < page->blocks.count; block++) {
+        const struct nw_page_suspect *note = note_of(scan, block);
         struct kind kind;
         int result;
 
@@ -286,7 +287,8 @@ static int scan_all(struct scan *scan)
         if (kind.pages == 0 || is_stable(&kind) ||
             (kind.commits == 2U && kind.version < scan->base)) {
             result = scan_block(scan, block);
-        } else if (kind.commits > 0 && kind.version > scan->base) {
+        } else if (kind.version > scan->base ? kind.commits > 0
+                                             : note != NULL && note->doubt != 0) {
             add_doubt(page, block, 0, (uint16_t)(kind.pages - 1U));
         }
         if (result < 0) {

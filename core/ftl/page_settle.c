@@ -83,7 +83,7 @@ static int write_copies(struct nw_page *page)
         const struct nw_page_doubt *doubt = &page->doubt[i];
         uint32_t first = nw_page_first(page, doubt->block);
 
-        for (uint32_t k = doubt->from; k <= doubt->to; k++) {
+        for (uint32_t k = doubt->from; k <= doubt->to && k < page->block_pages; k++) {
             if (page->host.end - page->host.page == NW_PAGE_COMMITS) {
                 nw_page_add_suspect(page, doubt->block, 1);
                 break;
@@ -220,6 +220,30 @@ static int wipe_suspects(struct nw_page *page)
     return result;
 }
 
+/* Mounts that are cut again and again, each before its cleaning wins a block, must not run out of
+ * free ones: empty what they left behind by the settle itself, as far as there is room. */
+static void widen(struct nw_page *page)
+{
+    uint16_t room = page->block_pages;
+    uint16_t taken = NW_PAGE_COMMITS;
+
+    if (!nw_page_has_doubt(page, page->session) && page->doubts < NW_PAGE_DOUBTS) {
+        page->doubt[page->doubts++] =
+            (struct nw_page_doubt){.block = page->session, .from = room, .to = room};
+    }
+    for (uint8_t i = 0; i < page->doubts; i++) {
+        taken = (uint16_t)(taken + 1U + (unsigned)(page->doubt[i].to - page->doubt[i].from));
+    }
+    for (uint8_t i = 0; i < page->doubts; i++) {
+        uint16_t valid = (uint16_t)(page->valid[page->doubt[i].block] & ~NW_PAGE_OPEN);
+
+        if (taken + valid <= room) {
+            page->doubt[i].from = 0;
+            taken = (uint16_t)(taken + valid);
+        }
+    }
+}
+
 /* The end of a mount or format: from the walks to a device that can be written. */
 int nw_page_start(struct nw_page *page)
 {
@@ -234,6 +258,9 @@ int nw_page_start(struct nw_page *page)
         /* Several mounts were cut and left nothing free: take what only doubts replace. */
         sort_blocks(page, 0);
         begun = nw_page_begin(page, &page->host);
+    }
+    if (page->blocks.free < NW_PAGE_SCARCE && page->session != NW_NO_BLOCK) {
+        widen(page);
     }
     page->session = NW_NO_BLOCK;
     if (result == NW_OK) {
