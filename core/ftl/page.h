@@ -93,6 +93,7 @@ struct nw_page {
     uint8_t payload;   /* the chip keeps data */
     uint8_t check;     /* verify CRC-32 on reads */
     uint8_t copy;      /* move by the chip's copy verb */
+    uint8_t careful;   /* moves look at the tag first: pages never written may be among them */
     uint8_t doubts;
     uint8_t suspects;
     struct nw_page_doubt doubt[NW_PAGE_DOUBTS];

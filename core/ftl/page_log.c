@@ -178,27 +178,41 @@ static int append_moved(struct nw_page *page, struct nw_page_stream *stream, uin
     return 1;
 }
 
+static int read_whole(struct nw_page *page, uint32_t at, struct nw_tag *tag)
+{
+    return nw_page_read(page, at, page->chip->geometry.page_bytes,
+                        page->payload != 0 ? page->buffer : NULL, tag);
+}
+
 /* Move a page if the map points to it. 1: moved, 0: it is outdated or cannot be told, or an error:
  * then nothing has changed. */
 int nw_page_move(struct nw_page *page, struct nw_page_stream *stream, uint32_t from)
 {
-    uint16_t length = page->copy != 0 ? 0 : page->chip->geometry.page_bytes;
     struct nw_page_put put = {.data = page->payload != 0 ? page->buffer : NULL,
                               .from = page->copy != 0 ? from : NW_PAGE_NONE};
+    int at_once = page->copy == 0 && page->careful == 0;
     uint32_t damaged = 0;
     struct nw_tag tag;
-    int state = nw_page_read(page, from, length, put.data, &tag);
+    int state = at_once ? read_whole(page, from, &tag) : nw_page_read_tag(page, from, &tag);
 
     if (state == NW_ERR_ECC) {
         damaged = NW_WORD_DAMAGED;
         state = nw_page_read_tag(page, from, &tag);
     }
     if (state != NW_TAG_GOOD) {
+        page->careful = 1; /* the valid pages may end before the written ones do */
         return state < 0 ? state : 0;
     }
     uint32_t slot = tag.word & NW_WORD_SLOT;
     if (slot >= page->slots || page->map[slot] != from) {
         return 0;
+    }
+    if (!at_once && page->copy == 0 && slot < page->sectors) {
+        state = read_whole(page, from, &tag);
+        damaged = state == NW_ERR_ECC ? NW_WORD_DAMAGED : 0;
+        if (state < 0 && damaged == 0) {
+            return state;
+        }
     }
     if (slot >= page->sectors) {
         int saved = nw_page_save_trim(page, stream, slot);

@@ -30,6 +30,9 @@ struct scan {
     uint32_t full_at;     /* NW_PAGE_NONE: none */
     struct nw_page_suspect notes[NW_PAGE_SUSPECTS]; /* of the newest commit */
     uint8_t note_count;
+    uint8_t hole_count;
+    struct nw_page_doubt holes[NW_PAGE_DOUBTS]; /* blocks with bad tags before good ones, to: how
+                                                 * many */
 };
 
 static void note_tag(struct nw_page *page, uint16_t block, const struct nw_tag *tag)
@@ -231,6 +234,8 @@ static int scan_block(struct scan *scan, uint16_t block)
     uint32_t last_at = NW_PAGE_NONE;
     uint16_t length = page->block_pages;
     struct nw_tag last = {0};
+    uint16_t bad = 0;
+    uint16_t holes = 0;
     int unsettled = 0;
 
     for (uint16_t i = 0; i < length; i++) {
@@ -244,8 +249,10 @@ static int scan_block(struct scan *scan, uint16_t block)
             break;
         }
         if (state == NW_TAG_BAD) {
+            bad++;
             continue;
         }
+        holes = bad;
         note_tag(page, block, &tag);
         const struct nw_page_suspect *note = note_of(scan, block);
         if (last_at == NW_PAGE_NONE && tag.version < scan->base && note != NULL) {
@@ -263,6 +270,9 @@ static int scan_block(struct scan *scan, uint16_t block)
             last_at = first + i;
             last = tag;
         }
+    }
+    if (holes > 0 && scan->hole_count < NW_PAGE_DOUBTS) {
+        scan->holes[scan->hole_count++] = (struct nw_page_doubt){.block = block, .to = holes};
     }
     return last_at != NW_PAGE_NONE ? scan_last(scan, block, last_at, &last, unsettled) : NW_OK;
 }
@@ -317,6 +327,11 @@ int nw_page_find(struct nw_page *page)
     for (uint32_t slot = page->sectors; result == NW_OK && slot < page->slots; slot++) {
         if (page->map[slot] != NW_PAGE_NONE) {
             result = nw_page_load_trim(page, slot);
+        }
+    }
+    for (uint8_t i = 0; i < scan.hole_count; i++) {
+        if (page->valid[scan.holes[i].block] != NW_PAGE_OPEN) { /* not what an erase has left */
+            page->stats->lost += scan.holes[i].to;
         }
     }
     return result;

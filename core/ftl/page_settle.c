@@ -182,12 +182,12 @@ static void sort_blocks(struct nw_page *page, int settled)
 {
     for (uint16_t block = 0; block < page->blocks.count; block++) {
         if (page->blocks.state[block] != NW_BLOCK_USED || block == page->session ||
-            block == page->host.block || is_suspect(page, block)) {
+            block == page->host.block) {
             continue;
         }
         if (page->valid[block] == NW_PAGE_OPEN && !nw_page_has_doubt(page, block)) {
             nw_blocks_give(&page->blocks, block);
-        } else if (settled) {
+        } else if (settled && !is_suspect(page, block)) {
             nw_page_close(page, block);
         }
     }
@@ -202,7 +202,9 @@ static int wipe_suspects(struct nw_page *page)
     for (uint8_t i = 0; i < page->suspects; i++) {
         uint16_t block = page->suspect[i].block;
 
-        if (page->blocks.state[block] != NW_BLOCK_USED) {
+        if (page->blocks.state[block] == NW_BLOCK_FREE) {
+            nw_blocks_claim(&page->blocks, block);
+        } else if (page->blocks.state[block] != NW_BLOCK_USED || block == page->host.block) {
             continue; /* it has already been erased, or given up */
         }
         result = result < 0 ? result : nw_page_clear(page, block);
@@ -221,7 +223,8 @@ static int wipe_suspects(struct nw_page *page)
 }
 
 /* Mounts that are cut again and again, each before its cleaning wins a block, must not run out of
- * free ones: empty what they left behind by the settle itself, as far as there is room. */
+ * free ones: empty what they left behind, and what holds least, by the settle itself, as far as
+ * there is room. */
 static void widen(struct nw_page *page)
 {
     uint16_t room = page->block_pages;
@@ -242,6 +245,17 @@ static void widen(struct nw_page *page)
             taken = (uint16_t)(taken + valid);
         }
     }
+    for (uint16_t valid = 1; taken + valid <= room; valid++) {
+        for (uint16_t block = 0; block < page->blocks.count; block++) {
+            if (page->blocks.state[block] == NW_BLOCK_USED && taken + valid <= room &&
+                page->valid[block] == (NW_PAGE_OPEN | valid) && page->doubts < NW_PAGE_DOUBTS &&
+                !nw_page_has_doubt(page, block)) {
+                page->doubt[page->doubts++] =
+                    (struct nw_page_doubt){.block = block, .to = (uint16_t)(room - 1U)};
+                taken = (uint16_t)(taken + valid);
+            }
+        }
+    }
 }
 
 /* The end of a mount or format: from the walks to a device that can be written. */
@@ -259,6 +273,7 @@ int nw_page_start(struct nw_page *page)
         sort_blocks(page, 0);
         begun = nw_page_begin(page, &page->host);
     }
+    page->careful = 1;
     if (page->blocks.free < NW_PAGE_SCARCE && page->session != NW_NO_BLOCK) {
         widen(page);
     }
@@ -269,6 +284,7 @@ int nw_page_start(struct nw_page *page)
     if (result == NW_OK) {
         result = nw_page_drain(page);
     }
+    page->careful = 0;
     if (result == NW_OK) {
         sort_blocks(page, 1);
         result = wipe_suspects(page);

@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Goal: the page layer keeps the block contract where things go wrong: refused shapes, chips that
+ * are not formatted or formatted otherwise, lost pages, blocks that fail until none is left.
+ * ctest: quick
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "nandwich-twin/faults.h"
+#include "page_rig.h"
+
+static struct page_rig rig;
+
+static int open_rig(void **state)
+{
+    (void)state;
+    page_rig_open(&rig, &page_shapes[0], 11);
+    return 0;
+}
+
+static int close_rig(void **state)
+{
+    (void)state;
+    assert_int_equal(page_rig_clean(&rig), 0);
+    page_rig_close(&rig);
+    return 0;
+}
+
+static void run(uint8_t kind, uint32_t sector, uint32_t count)
+{
+    struct page_op op = {.kind = kind, .sector = sector, .count = count};
+
+    assert_true(page_rig_run(&rig, &op) >= 0);
+}
+
+static int read_one(uint32_t sector)
+{
+    struct nw_block_req req = {
+        .block = &rig.ftl.block, .sector = sector, .count = 1, .data = rig.data};
+
+    return nw_block_read(&req);
+}
+
+static void check(void)
+{
+    if (page_rig_check(&rig, 0) < 0) {
+        fail_msg("%s", rig.why);
+    }
+}
+
+static void remount(void)
+{
+    nw_nand_power_up(rig.nand);
+    assert_int_equal(page_rig_mount(&rig), NW_OK);
+}
+
+/* Where a sector lies: the page whose tag names it with the highest version. */
+static uint32_t page_of(uint32_t sector)
+{
+    const struct nw_geometry *geometry = &nw_nand_chip(rig.nand)->geometry;
+    uint8_t spare[64];
+    uint32_t newest = 0;
+    uint32_t found = UINT32_MAX;
+
+    for (uint32_t page = 0; page < geometry->blocks * geometry->block_pages; page++) {
+        if (nw_nand_page_programs(rig.nand, page) > 0) {
+            nw_nand_peek(rig.nand, page, NULL, spare);
+            uint32_t word;
+            uint32_t version;
+            memcpy(&word, spare, 4);
+            memcpy(&version, spare + 4, 4);
+            if ((word & 0x3FFFFFFFU) == sector && version >= newest) {
+                newest = version;
+                found = page;
+            }
+        }
+    }
+    assert_int_not_equal(found, UINT32_MAX);
+    return found;
+}
+
+static void test_reads_zeros_at_first(void **state)
+{
+    (void)state;
+    check();
+    run(OP_WRITE, 3, 2);
+    check();
+    run(OP_TRIM, 3, 1);
+    check();
+}
+
+/* Each figure of a geometry or config out of range is refused, by size 0 and by NW_ERR_CONFIG. */
+static void test_refused_shapes(void **state)
+{
+    struct nw_geometry good = nw_nand_chip(rig.nand)->geometry;
+    struct nw_geometry bad[6];
+    struct nw_ftl_page_config config = {.spare_blocks = 10};
+    struct nw_ftl_page_config few = {.spare_blocks = 9};
+    struct nw_ftl_page_config all = {.spare_blocks = 20};
+
+    (void)state;
+    for (unsigned i = 0; i < 6U; i++) {
+        bad[i] = good;
+    }
+    bad[0].spare_bytes = 14;
+    bad[1].block_pages = 7;
+    bad[2].block_pages = 0x8000;
+    bad[3].blocks = 10;
+    bad[4].blocks = 65530;
+    bad[5].page_bytes = 32;
+    bad[5].program_bytes = 32;
+    assert_true(nw_ftl_page_ram_bytes(&config, &good) > 0);
+    for (unsigned i = 0; i < 6U; i++) {
+        struct nw_chip chip = *nw_nand_chip(rig.nand);
+        struct nw_ftl_page ftl;
+
+        assert_int_equal(nw_ftl_page_ram_bytes(&config, &bad[i]), 0);
+        chip.geometry = bad[i];
+        assert_int_equal(nw_ftl_page_mount(&ftl, &chip, &config, rig.ram, rig.ram_bytes),
+                         NW_ERR_CONFIG);
+    }
+    assert_int_equal(nw_ftl_page_ram_bytes(&few, &good), 0);
+    assert_int_equal(nw_ftl_page_ram_bytes(&all, &good), 0);
+    assert_int_equal(nw_ftl_page_sectors(&all, &good), 0);
+}
+
+static void test_not_formatted(void **state)
+{
+    struct nw_nand *blank;
+    struct nw_nand_config config = {.part = nw_nand_part(rig.nand), .seed = 5};
+    struct nw_ftl_page ftl;
+    struct nw_ftl_page_config other = {.spare_blocks = 11};
+    uint8_t *ram = malloc(rig.ram_bytes);
+
+    (void)state;
+    assert_non_null(ram);
+    assert_int_equal(nw_nand_open(&blank, &config), NW_OK);
+    assert_int_equal(
+        nw_ftl_page_mount(&ftl, nw_nand_chip(blank), &rig.config, ram, rig.ram_bytes - 1U),
+        NW_ERR_RAM);
+    assert_int_equal(
+        nw_ftl_page_mount(&ftl, nw_nand_chip(blank), &rig.config, ram, rig.ram_bytes),
+        NW_ERR_NOT_FOUND);
+    assert_int_equal(nw_ftl_page_open(&ftl, nw_nand_chip(blank), &rig.config, ram, rig.ram_bytes),
+                     NW_OK);
+    assert_int_equal(
+        nw_ftl_page_mount(&ftl, nw_nand_chip(blank), &other, ram, rig.ram_bytes),
+        NW_ERR_VERSION);
+    nw_nand_close(blank);
+    free(ram);
+}
+
+/* Formatting again leaves nothing of what was there. */
+static void test_format_again(void **state)
+{
+    (void)state;
+    run(OP_WRITE, 0, 12);
+    assert_int_equal(nw_ftl_page_format(&rig.ftl, nw_nand_chip(rig.nand), &rig.config, rig.ram,
+                                        rig.ram_bytes),
+                     NW_OK);
+    memset(rig.model, 0, rig.sectors * sizeof *rig.model);
+    check();
+    remount();
+    check();
+}
+
+/* The device is filled but for the sectors in use here, then written over at random: every block
+ * that holds outdated pages comes to be cleaned. */
+static void churn(void)
+{
+    struct nw_random random;
+
+    nw_random_seed(&random, 4);
+    for (uint32_t i = 0; i < rig.sectors + 800U; i++) {
+        uint32_t sector = i < rig.sectors ? i : nw_random_below(&random, rig.sectors);
+        if (sector != 21U && sector != 22U) {
+            run(OP_WRITE, sector, 1);
+        }
+    }
+}
+
+/* A bit that flips without anybody noticing below is told, before and after the page was moved,
+ * until the sector is written again. Nothing else suffers. */
+static void rot(uint32_t bit)
+{
+    run(OP_WRITE, 40, 8); /* the block of the last settle, never cleaned, is full */
+    run(OP_WRITE, 20, 3);
+    nw_nand_flip(rig.nand, page_of(21), bit);
+    assert_int_equal(read_one(20), NW_OK);
+    assert_int_equal(read_one(21), NW_ERR_CORRUPT);
+    churn();
+    assert_int_equal(read_one(21), NW_ERR_CORRUPT);
+    assert_int_equal(read_one(22), NW_OK);
+    remount();
+    assert_int_equal(read_one(21), NW_ERR_CORRUPT);
+    run(OP_WRITE, 21, 1);
+    check();
+}
+
+static void test_data_rots(void **state)
+{
+    (void)state;
+    rot(777);
+    assert_int_equal(rig.ftl.stats.lost, 0);
+}
+
+static void test_tag_rots(void **state)
+{
+    (void)state;
+    rot(8U * rig.page_bytes + 5U);
+}
+
+/* A tag that rots while its block is at rest cannot be laid to a sector; the mount counts it. */
+static void test_tag_rots_unseen(void **state)
+{
+    (void)state;
+    run(OP_WRITE, 20, 12);
+    remount();
+    assert_int_equal(rig.ftl.stats.lost, 0);
+    nw_nand_flip(rig.nand, page_of(22), 8U * rig.page_bytes + 5U);
+    remount();
+    assert_int_equal(rig.ftl.stats.lost, 1);
+}
+
+/* The chip says a page cannot be read: told as such, and for ever once the page was moved. */
+static void test_unreadable(void **state)
+{
+    struct nw_fault fault = {.verb = NW_VERB_READ, .error = NW_ERR_ECC};
+    struct nw_faults filter;
+
+    (void)state;
+    rig.config.flags = NW_FTL_PAGE_NO_COPY;
+    nw_faults_open(&filter, nw_nand_chip(rig.nand), &fault, 0, 1);
+    assert_int_equal(
+        nw_ftl_page_mount(&rig.ftl, &filter.chip, &rig.config, rig.ram, rig.ram_bytes), NW_OK);
+    run(OP_WRITE, 40, 8);
+    run(OP_WRITE, 20, 3);
+    fault.first = page_of(21);
+    fault.last = fault.first;
+    filter.count = 1;
+    assert_int_equal(read_one(21), NW_ERR_ECC);
+    churn();
+    filter.count = 0;
+    assert_int_equal(rig.ftl.stats.lost, 1);
+    assert_int_equal(read_one(21), NW_ERR_CORRUPT);
+    remount();
+    assert_int_equal(read_one(21), NW_ERR_CORRUPT);
+    assert_int_equal(read_one(20), NW_OK);
+    run(OP_WRITE, 21, 1);
+    check();
+}
+
+/* Block after block fails, in programs and in erases: nothing is lost, writes go on until too few
+ * blocks are left, then they answer full; what is there stays readable, after a mount too. */
+static void test_wears_out(void **state)
+{
+    struct nw_random random;
+    struct page_op op = {.kind = OP_WRITE, .count = 1};
+    int result = NW_OK;
+    uint32_t wrote = 0;
+
+    (void)state;
+    nw_random_seed(&random, 3);
+    for (uint32_t i = 0; result == NW_OK && i < 20000U; i++) {
+        if (i % 97U == 96U) {
+            run(i % 2U == 0 ? OP_DOOM_PROGRAM : OP_DOOM_ERASE, i / 97U % rig.shape->blocks, 0);
+        }
+        op.sector = nw_random_below(&random, rig.sectors);
+        result = page_rig_run(&rig, &op);
+        wrote = i;
+    }
+    assert_int_equal(result, NW_ERR_FULL);
+    assert_true(wrote > 400U);
+    assert_true(rig.ftl.stats.retired >= 4U);
+    for (uint32_t i = 0; i < rig.sectors; i++) {
+        rig.model[i].has_coming = 0; /* refused, not cut: the old content stays */
+    }
+    check();
+    remount();
+    check();
+}
+
+/* Payload is given exactly when the chip keeps it. */
+static void test_payload_or_not(void **state)
+{
+    struct nw_block_req req = {.block = &rig.ftl.block, .count = 1};
+
+    (void)state;
+    assert_int_equal(nw_block_write(&req), NW_ERR_UNSUPPORTED);
+    assert_int_equal(nw_block_read(&req), NW_ERR_UNSUPPORTED);
+    req.sector = rig.sectors;
+    req.data = rig.data;
+    assert_int_equal(nw_block_read(&req), NW_ERR_RANGE);
+}
+
+/* Metadata only: the map, and trims, come back without any payload. */
+static void test_metadata_only(void **state)
+{
+    static const struct page_shape shape = {.part = "K9F1G08U0A",
+                                            .blocks = 24,
+                                            .block_pages = 16,
+                                            .spare_blocks = 10,
+                                            .nand_flags = NW_NAND_NO_PAYLOAD};
+    struct nw_random random;
+    struct page_rig bare;
+
+    (void)state;
+    nw_random_seed(&random, 9);
+    page_rig_open(&bare, &shape, 2);
+    for (unsigned i = 0; i < 3000U; i++) {
+        struct page_op op = page_rig_draw(&bare, &random);
+        assert_true(page_rig_run(&bare, &op) >= 0);
+    }
+    assert_int_equal(page_rig_run(&bare, &(struct page_op){.kind = OP_SYNC}), NW_OK);
+    assert_int_equal(page_rig_mount(&bare), NW_OK);
+    for (uint32_t sector = 0; sector < bare.sectors; sector++) {
+        struct nw_block_req req = {.block = &bare.ftl.block, .sector = sector, .count = 1};
+        nw_count before = bare.ftl.stats.reads;
+
+        assert_int_equal(nw_block_read(&req), NW_OK);
+        assert_int_equal(bare.ftl.stats.reads - before, bare.model[sector].now != 0);
+    }
+    assert_int_equal(page_rig_clean(&bare), 0);
+    page_rig_close(&bare);
+}
+
+/* Erases spread over all blocks that move, and go on doing so over power-ups: the tags carry the
+ * counts. */
+static void test_wear_spreads(void **state)
+{
+    struct nw_random random;
+    uint32_t least = UINT32_MAX;
+    uint32_t most = 0;
+
+    (void)state;
+    nw_random_seed(&random, 21);
+    for (uint32_t i = 0; i < 12000U; i++) {
+        run(OP_WRITE, nw_random_below(&random, rig.sectors), 1);
+        if (i % 1000U == 999U) {
+            remount();
+        }
+    }
+    for (uint32_t block = 0; block < rig.shape->blocks; block++) {
+        uint32_t erases = nw_nand_block_erases(rig.nand, block);
+        least = erases < least ? erases : least;
+        most = erases > most ? erases : most;
+    }
+    assert_true(most > 100U);
+    assert_true(8U * least >= 7U * most);
+}
+
+#define RIG_TEST(test) cmocka_unit_test_setup_teardown(test, open_rig, close_rig)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        RIG_TEST(test_reads_zeros_at_first), RIG_TEST(test_refused_shapes),
+        RIG_TEST(test_not_formatted),        RIG_TEST(test_format_again),
+        RIG_TEST(test_data_rots),            RIG_TEST(test_tag_rots),
+        RIG_TEST(test_unreadable), RIG_TEST(test_tag_rots_unseen),           RIG_TEST(test_wears_out),
+        RIG_TEST(test_payload_or_not),       RIG_TEST(test_wear_spreads),
+        cmocka_unit_test(test_metadata_only)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
