@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Goal: what the page layer costs in chip operations is known to the unit for a fixed script, and
+ * the longest call stays within what the header promises. A change that makes it dearer fails here.
+ * ctest: quick
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "page_rig.h"
+
+struct counts {
+    uint32_t reads;
+    uint32_t programs;
+    uint32_t erases;
+    uint32_t copies; /* chip copies */
+    uint32_t moved;  /* sectors moved by cleaning */
+};
+
+/* 20 blocks of 8 pages, 10 spare: 79 sectors, one trim page. */
+static const struct page_shape copying = {
+    .part = "K9F1G08U0A", .blocks = 20, .block_pages = 8, .spare_blocks = 10};
+static const struct page_shape plain = {
+    .part = "K9F1G08U0A", .blocks = 20, .block_pages = 8, .spare_blocks = 10, .no_copy = 1};
+
+static struct page_rig rig;
+
+static struct counts now(void)
+{
+    const struct nw_nand_stats *stats = nw_nand_stats(rig.nand);
+
+    return (struct counts){.reads = (uint32_t)stats->reads,
+                           .programs = (uint32_t)stats->programs,
+                           .erases = (uint32_t)stats->erases,
+                           .copies = (uint32_t)stats->copies,
+                           .moved = (uint32_t)rig.ftl.stats.copies};
+}
+
+static struct counts run(uint8_t kind, uint32_t sector, uint32_t count)
+{
+    struct page_op op = {.kind = kind, .sector = sector, .count = count};
+    struct counts before = now();
+
+    assert_true(page_rig_run(&rig, &op) >= 0);
+    struct counts after = now();
+    return (struct counts){after.reads - before.reads, after.programs - before.programs,
+                           after.erases - before.erases, after.copies - before.copies,
+                           after.moved - before.moved};
+}
+
+static void expect(const char *what, struct counts got, struct counts wanted)
+{
+    if (memcmp(&got, &wanted, sizeof got) != 0) {
+        fail_msg("%s: reads %u programs %u erases %u copies %u moved %u, "
+                 "wanted %u %u %u %u %u",
+                 what, got.reads, got.programs, got.erases, got.copies, got.moved, wanted.reads,
+                 wanted.programs, wanted.erases, wanted.copies, wanted.moved);
+    }
+}
+
+static struct counts read_all(uint32_t sector, uint32_t count)
+{
+    struct counts before = now();
+
+    for (uint32_t i = 0; i < count; i++) {
+        struct nw_block_req req = {
+            .block = &rig.ftl.block, .sector = sector + i, .count = 1, .data = rig.data};
+        assert_int_equal(nw_block_read(&req), NW_OK);
+    }
+    return (struct counts){.reads = now().reads - before.reads};
+}
+
+static struct counts overwrite(uint32_t writes)
+{
+    struct nw_random random;
+    struct counts sum = {0};
+
+    nw_random_seed(&random, 5);
+    for (uint32_t i = 0; i < writes; i++) {
+        struct counts one = run(OP_WRITE, nw_random_below(&random, rig.sectors), 1);
+        sum.reads += one.reads;
+        sum.programs += one.programs;
+        sum.erases += one.erases;
+        sum.copies += one.copies;
+        sum.moved += one.moved;
+    }
+    return sum;
+}
+
+static struct counts mount(void)
+{
+    struct counts before = now();
+
+    nw_nand_power_up(rig.nand);
+    assert_int_equal(page_rig_mount(&rig), NW_OK);
+    struct counts after = now();
+    return (struct counts){.reads = after.reads - before.reads,
+                           .programs = after.programs - before.programs,
+                           .erases = after.erases - before.erases,
+                           .copies = after.copies - before.copies};
+}
+
+static void script(const struct page_shape *shape, struct counts full, struct counts churn)
+{
+    page_rig_open(&rig, shape, 1);
+    /* Every block is looked at for an old commit (8 tags) and erased; three commits. */
+    expect("format", now(), (struct counts){.reads = 160, .programs = 3, .erases = 20});
+    expect("read nothing", read_all(0, 79), (struct counts){0});
+    /* Pages 3 .. 7 of the commits' block; the next block was erased by the format. */
+    expect("first writes", run(OP_WRITE, 0, 6), (struct counts){.programs = 6});
+    expect("read", read_all(0, 6), (struct counts){.reads = 6});
+    expect("trim", run(OP_TRIM, 0, 2), (struct counts){0});
+    /* The trim page opens the second stream's block, erased by the format too. */
+    expect("sync", run(OP_SYNC, 0, 0), (struct counts){.programs = 1});
+    expect("sync again", run(OP_SYNC, 0, 0), (struct counts){0});
+    expect("fill", run(OP_WRITE, 0, 12), (struct counts){.programs = 12});
+    expect("idle", run(OP_IDLE, 0, 1000000), (struct counts){0});
+    for (uint32_t i = 12; i < 72U; i += 12) {
+        (void)run(OP_WRITE, i, 12);
+    }
+    expect("rest", run(OP_WRITE, 72, 7), (struct counts){.programs = 7});
+    expect("churn", overwrite(1000), churn);
+    expect("mount", mount(), full);
+    assert_int_equal(page_rig_clean(&rig), 0);
+    page_rig_close(&rig);
+}
+
+static void test_counts_with_copy(void **state)
+{
+    (void)state;
+    script(&copying,
+           (struct counts){.reads = 290, .programs = 3, .erases = 1, .copies = 2},
+           (struct counts){
+               .reads = 1824, .programs = 1018, .erases = 245, .copies = 1011, .moved = 1011});
+}
+
+static void test_counts_without_copy(void **state)
+{
+    (void)state;
+    script(&plain, (struct counts){.reads = 292, .programs = 5, .erases = 1},
+           (struct counts){.reads = 1824, .programs = 2029, .erases = 245, .moved = 1011});
+}
+
+/* With idle time between writes a write is one program, whatever it replaces. */
+static void test_worst_write_with_idle(void **state)
+{
+    static const struct page_shape big = {
+        .part = "K9F1G08U0A", .blocks = 64, .block_pages = 32, .spare_blocks = 12};
+    struct nw_random random;
+
+    (void)state;
+    page_rig_open(&rig, &big, 3);
+    nw_random_seed(&random, 8);
+    for (uint32_t i = 0; i < 12000U; i++) {
+        uint32_t sector = nw_random_below(&random, rig.sectors);
+        expect("write", run(OP_WRITE, sector, 1), (struct counts){.programs = 1});
+        (void)run(OP_IDLE, 0, 12000);
+    }
+    page_rig_close(&rig);
+}
+
+/* Without idle time: no more moves at once than the victim's share, and at most two erases. */
+static void test_worst_write_without_idle(void **state)
+{
+    struct counts worst = {0};
+    struct nw_random random;
+
+    (void)state;
+    page_rig_open(&rig, &copying, 4);
+    nw_random_seed(&random, 8);
+    for (uint32_t i = 0; i < 6000U; i++) {
+        struct counts one = run(OP_WRITE, nw_random_below(&random, rig.sectors), 1);
+        worst.moved = one.moved > worst.moved ? one.moved : worst.moved;
+        worst.erases = one.erases > worst.erases ? one.erases : worst.erases;
+    }
+    assert_in_range(worst.moved, 1, copying.block_pages);
+    assert_in_range(worst.erases, 1, 2);
+    page_rig_close(&rig);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_counts_with_copy),
+                                       cmocka_unit_test(test_counts_without_copy),
+                                       cmocka_unit_test(test_worst_write_with_idle),
+                                       cmocka_unit_test(test_worst_write_without_idle)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
