@@ -361,12 +361,19 @@ static void test_wear_spreads(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        RIG_TEST(test_reads_zeros_at_first), RIG_TEST(test_refused_shapes),
-        RIG_TEST(test_not_formatted),        RIG_TEST(test_format_again),
-        RIG_TEST(test_data_rots),            RIG_TEST(test_tag_rots),
-        RIG_TEST(test_unreadable), RIG_TEST(test_tag_rots_unseen),           RIG_TEST(test_wears_out),
-        RIG_TEST(test_payload_or_not),       RIG_TEST(test_wear_spreads),
-        cmocka_unit_test(test_metadata_only)};
+        RIG_TEST(test_reads_zeros_at_first),
+        RIG_TEST(test_refused_shapes),
+        RIG_TEST(test_not_formatted),
+        RIG_TEST(test_format_again),
+        RIG_TEST(test_data_rots),
+        RIG_TEST(test_tag_rots),
+        RIG_TEST(test_unreadable),
+        RIG_TEST(test_tag_rots_unseen),
+        RIG_TEST(test_wears_out),
+        RIG_TEST(test_payload_or_not),
+        RIG_TEST(test_wear_spreads),
+        cmocka_unit_test(test_metadata_only),
+    };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
