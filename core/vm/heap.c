@@ -274,12 +274,16 @@ static int cut_large(struct nw_heap *heap, uint32_t offset, uint32_t *size, uint
     return error;
 }
 
-/* The same from the carve block, which has nothing free on either side. */
+/* The same from the carve block. The block before it may have been freed since it was chosen. */
 static int cut_carve(struct nw_heap *heap, uint32_t *size, uint32_t need)
 {
     uint32_t offset = heap->carve;
-    int error = NW_OK;
+    struct mark mark;
+    int error = get_mark(heap, offset, &mark);
 
+    if (error != NW_OK) {
+        return error;
+    }
     if (heap->carve_bytes - need < BLOCK_MIN) {
         need = heap->carve_bytes;
         heap->carve = 0;
@@ -291,7 +295,8 @@ static int cut_carve(struct nw_heap *heap, uint32_t *size, uint32_t need)
         error = put_mark(heap, heap->carve, heap->carve_bytes | QUICK, 0);
     }
     *size = need;
-    return error == NW_OK ? put_mark(heap, offset, need | USED, 0) : error;
+    return error == NW_OK ? put_mark(heap, offset, need | USED | (mark.head & AFTER_FREE), 0)
+                          : error;
 }
 
 /* A large free block of at least `need` bytes, taken out of its list; 0: none. */
@@ -441,7 +446,10 @@ static int small_block(struct nw_heap *heap, uint32_t need, uint32_t *offset, ui
             error = tell_after_free(heap, found + heap->carve_bytes, 0);
         }
         if (error == NW_OK && old != 0) {
-            error = release(heap, old, old_bytes, 0);
+            error = get_mark(heap, old, &mark);
+            if (error == NW_OK) {
+                error = release(heap, old, old_bytes, mark.head & AFTER_FREE);
+            }
         }
         if (error != NW_OK) {
             return error;
@@ -565,7 +573,7 @@ int nw_heap_alloc(struct nw_heap *heap, size_t bytes, size_t align, uintptr_t *a
     }
     if (need != 0 && ask != 0 && ask < heap->bytes) {
         error = any_block(heap, ask, &offset, &size);
-        if (error == NW_ERR_FULL && heap->unmerged) {
+        if (error == NW_ERR_FULL && (heap->unmerged || heap->carve != 0)) {
             error = walk(heap);
             if (error == NW_OK) {
                 error = any_block(heap, ask, &offset, &size);
