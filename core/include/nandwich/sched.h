@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sched.h - deadlines for flash I/O: between producers that must not wait and a block device that
+ * takes milliseconds.
+ *
+ * Interrupts hand in small requests (nw_sched_submit); the main loop asks what to do next, does it
+ * and says that it is done. Requests of one flow that fit one sector together are written as one,
+ * which is what saves a loaded device: a write costs the same however little of the sector is used.
+ * Policies FIFO, EDF, G-EDF and RG-EDF are those of Dou and Kalogeraki (SEUS 2009); SLACK is ours.
+ *
+ *     int todo = nw_sched_next(&sched, now());
+ *     if (todo > 0) {
+ *         int result = nw_sched_transfer(&sched);
+ *         nw_sched_done(&sched, now(), result);
+ *     }
+ *
+ * TIME is a 32-bit count of ticks of the caller's own clock (us or ms; take one unit throughout) and
+ * may wrap around. Two times that are compared must lie less than 2^31 ticks apart: 35 minutes of us,
+ * 24 days of ms.
+ *
+ * INTERRUPTS Only nw_sched_submit() may be called from an interrupt, from one that no other
+ * submitting interrupt breaks into. It shares two rings of slot numbers with the main loop, each with
+ * one writer and one reader, and never waits. Everything else belongs to the main loop.
+ *
+ * FLOWS Requests of one flow are served in the order they were submitted, so a flow gives all its
+ * requests the same relative deadline. A request is met when its data are in flash at its deadline at
+ * the latest. A device error touches only the group being written; its flow is told.
+ *
+ * ON FLASH Writes go one sector after the other through the log region, as they are: requests of a
+ * group follow each other from byte 0, the rest of the sector is zero. Where each one went is told
+ * by the event; what marks and checks a record is the producer's. An opening write (see `unit`) of
+ * SLACK may carry no request at all: that sector is all zeros and no event names it.
+ *
+ * COST nw_sched_submit: constant. nw_sched_next: O(log flows) for each flow that was empty,
+ * O(flows) for RG-EDF and SLACK, plus the requests served. RAM: NW_SCHED_RAM_BYTES plus the struct.
+ */
+#ifndef NANDWICH_SCHED_H
+#define NANDWICH_SCHED_H
+
+#include <stdint.h>
+
+#include "nandwich/block.h"
+#include "nandwich/space.h"
+
+#define NW_SCHED_SLOTS_MAX 120U /* requests waiting at once */
+#define NW_SCHED_FLOWS_MAX 100U
+#define NW_SCHED_NONE 0xFFU /* no flow, no slot */
+
+/* Flags of a configuration. */
+#define NW_SCHED_DROP_LATE 0x01U /* drop a request that can no longer be met; else write it late */
+#define NW_SCHED_SPLIT 0x02U     /* split a request larger than a sector; else refuse it */
+#define NW_SCHED_WRAP 0x04U      /* at the end of the log region go on at its start, over old data */
+#define NW_SCHED_LEARN 0x08U     /* correct the times below by what operations really take */
+#define NW_SCHED_SAVE 0x10U      /* SLACK: wait with a sector that is not full while deadlines allow */
+#define NW_SCHED_PREOPEN 0x20U   /* SLACK: open the next unit ahead, when that hurts least */
+
+enum nw_sched_direction { NW_SCHED_WRITE = 0, NW_SCHED_READ = 1 };
+
+/* What became of a request. */
+enum nw_sched_verdict {
+    NW_SCHED_MET = 0,     /* in flash (or read) by its deadline */
+    NW_SCHED_LATE = 1,    /* written or read, but after it */
+    NW_SCHED_DROPPED = 2, /* given up because it could not be met (NW_SCHED_DROP_LATE) */
+    NW_SCHED_FAILED = 3   /* the device answered with an error */
+};
+
+struct nw_sched;
+
+/* Counts of one flow, caller-owned. offered = met + late + dropped + failed + full + refused + what
+ * still waits. `offered`, `full` and `refused` are written by nw_sched_submit(). */
+struct nw_sched_counts {
+    uint32_t offered;
+    uint32_t met;
+    uint32_t late;
+    uint32_t dropped;
+    uint32_t failed;
+    uint32_t full;    /* lost at the door: no slot was free, or the flow's limit reached */
+    uint32_t refused; /* lost at the door: larger than may be taken */
+    uint32_t past;    /* deadline already over when first looked at (also in late or dropped) */
+    uint32_t response_sum; /* ticks from issue to completion, over met and late; wraps */
+    uint32_t response_max;
+};
+
+/* A flow. The caller sets the first part before nw_sched_open(), the rest is the scheduler's. */
+struct nw_sched_flow {
+    uint32_t deadline; /* ticks from issue, > 0, below 2^30 */
+    uint32_t period;   /* ticks between requests where known, 0: not periodic (used by PREOPEN) */
+    struct nw_sched_counts NW_XDATA *counts; /* NULL: keep none */
+    uint8_t direction; /* enum nw_sched_direction */
+    uint8_t limit;     /* requests it may have waiting, so that others find room; 0: all slots */
+
+    uint8_t taken; /* requests let in, moved by nw_sched_submit() alone; wraps */
+    uint8_t ended; /* requests done with; wraps */
+    uint8_t head, tail; /* first and last waiting request, by slot */
+    uint8_t place;      /* where in the order of flows; NW_SCHED_NONE: nothing waits */
+    uint8_t count;      /* requests waiting */
+    uint8_t group;      /* how many of them the next operation takes */
+    uint8_t broken;     /* a piece of a split request failed; told with its last piece */
+    uint16_t bytes;     /* size of those */
+    uint16_t sequence;  /* of the next request offered */
+    uint32_t key;       /* what the flow is ordered by: a deadline */
+    uint32_t last;      /* issue time of the last request seen */
+};
+
+/* A waiting request: 16 bytes on the 8051. Scheduler's own. */
+struct nw_sched_slot {
+    uint32_t time;   /* issue time on the way in, then absolute deadline */
+    uint32_t sector; /* read: where from; write: the producer's own word */
+    uint8_t NW_XDATA *data;
+    uint16_t size;
+    uint16_t sequence;
+    uint8_t flow; /* with NW_SCHED_MORE set: a further piece of the same request follows */
+    uint8_t next; /* in its flow */
+};
+
+#define NW_SCHED_MORE 0x80U
+
+/* What a producer hands in. Keep one for each source and set `now` (and `data`) each time; the
+ * struct may be reused at once, the bytes behind `data` when the event has come. */
+struct nw_sched_offer {
+    struct nw_sched NW_XDATA *sched;
+    uint32_t now;    /* issue time; a sample handed in late carries its own earlier time */
+    uint32_t sector; /* read: sector of the device to read; write: handed back in the event */
+    uint8_t NW_XDATA *data; /* size bytes; NULL: moves no payload (metadata-only devices) */
+    uint16_t size;   /* bytes, > 0; above a sector see NW_SCHED_SPLIT */
+    uint8_t flow;
+};
+
+/* What the producer is told, once a request (once a piece of a split one: `more` says that another
+ * follows; the last one carries the verdict of the whole). Valid during the call only. */
+struct nw_sched_event {
+    struct nw_sched NW_XDATA *sched;
+    uint8_t NW_XDATA *data;
+    uint32_t sector; /* write: sector of the device it went to; dropped: as offered */
+    uint32_t word;   /* `sector` of the offer */
+    uint16_t offset; /* in that sector, bytes */
+    uint16_t size;
+    uint16_t sequence; /* counts the flow's offers, lost ones too: a gap is a loss at the door */
+    uint8_t flow;
+    uint8_t verdict; /* enum nw_sched_verdict */
+    uint8_t more;
+    int8_t error; /* enum nw_error of a failed operation, else NW_OK */
+};
+
+/* How one policy decides. The published four and ours are the constants below. */
+struct nw_sched_policy {
+    /* The flow to serve now, NW_SCHED_NONE for nothing; may set sched->wake or sched->opening. */
+    uint8_t (*choose)(struct nw_sched NW_XDATA *sched);
+    uint8_t flags; /* NW_SCHED_BY_... */
+};
+
+#define NW_SCHED_BY_ARRIVAL 0x01U /* one queue over all flows; deadlines play no part */
+#define NW_SCHED_BY_GROUP 0x02U   /* requests of one flow share a sector */
+#define NW_SCHED_BY_SORTED 0x04U  /* keeps the flows fully sorted, not only as a heap */
+
+extern const struct nw_sched_policy NW_CODE nw_sched_fifo;  /* the circular queue itself */
+extern const struct nw_sched_policy NW_CODE nw_sched_edf;   /* earliest deadline first, one by one */
+extern const struct nw_sched_policy NW_CODE nw_sched_gedf;  /* G-EDF: EDF, and its flow's followers */
+extern const struct nw_sched_policy NW_CODE nw_sched_rgedf; /* RG-EDF: a larger group may go first */
+extern const struct nw_sched_policy NW_CODE nw_sched_slack; /* ours, see docs/sched.md */
+
+struct nw_sched_ring {
+    volatile uint8_t NW_XDATA *items;
+    volatile uint8_t put;  /* next place to write; moved by the writer alone */
+    volatile uint8_t take; /* next place to read; moved by the reader alone */
+};
+
+struct nw_sched {
+    /* Set by the caller before nw_sched_open(); zero the rest. */
+    const struct nw_sched_policy NW_CODE *policy;
+    struct nw_block *block; /* NULL: the caller moves the data itself, no nw_sched_transfer() */
+    uint8_t NW_XDATA *buffer; /* one sector, to gather into; NULL: moves no payload */
+    void (*event)(struct nw_sched_event NW_XDATA *event); /* NULL: nobody listens */
+    struct nw_sched_flow NW_XDATA *flows;
+    uint8_t flow_count; /* 1 .. NW_SCHED_FLOWS_MAX */
+    uint8_t slot_count; /* 1 .. NW_SCHED_SLOTS_MAX */
+    uint8_t flags;
+    uint16_t sector_bytes; /* of the device; also without `block` */
+    uint16_t unit;         /* sectors the device opens at once: the first write into each costs
+                              open_ticks (SD: the paper's "sector" of 256 blocks); 0: no such cost */
+    uint32_t first;   /* log region: first sector; where units begin, too */
+    uint32_t sectors; /* log region: length, >= 1; without `block` 0: no log kept */
+    uint32_t position; /* next sector to write, counted from `first`; where to go on after a restart */
+    uint32_t write_ticks; /* one sector written; with LEARN a first guess, 0 is fine */
+    uint32_t open_ticks;  /* the same into a new unit */
+    uint32_t read_ticks;
+    uint32_t guard_ticks; /* SLACK: kept free before each deadline for what is not foreseen */
+
+    /* Results of nw_sched_next(). */
+    uint32_t wake;   /* SLACK: when to ask again at the latest; valid if `waiting` */
+    uint8_t waiting;
+    uint8_t opening; /* this operation opens a unit without a request */
+    uint8_t busy;    /* between next and done */
+    uint8_t serving; /* the flow of the group; NW_SCHED_NONE: an opening without a request */
+
+    /* The scheduler's own. */
+    struct nw_sched_slot NW_XDATA *slots;
+    struct nw_sched_ring free_slots;
+    struct nw_sched_ring arrivals;
+    uint8_t NW_XDATA *order; /* flows with something waiting: a heap, or sorted */
+    uint8_t order_count;
+    uint8_t ring_size;
+    uint8_t skip;       /* this write leaves the rest of its unit and goes to the next one */
+    uint8_t least_loss; /* PREOPEN: the best moment seen in this unit so far, in requests lost */
+    uint16_t unit_left; /* sectors left in the open unit */
+    uint32_t now;       /* of the decision being made or the operation under way */
+    struct nw_sched_event told;
+};
+
+/* Bytes nw_sched_open() takes, known to the compiler: slots, two rings of numbers, the order. */
+#define NW_SCHED_RAM_BYTES(slots, flows) \
+    ((slots) * sizeof(struct nw_sched_slot) + 2U * ((slots) + 1U) + (flows))
+
+/*
+ * Begin. `ram` of `bytes` must be aligned for a uint32_t and a pointer and stays in use. The flows'
+ * second part and the scheduler's own are set here. NW_ERR_CONFIG: a field above is out of its range
+ * or a flow's deadline is; NW_ERR_RAM: too little; NW_ERR_RANGE: the log region leaves the device.
+ */
+int nw_sched_open(struct nw_sched NW_XDATA *sched, uint8_t NW_XDATA *ram, uint16_t bytes);
+
+/* Hand in a request. NW_ERR_FULL: no slot free (counted in full); NW_ERR_RANGE: larger than a sector
+ * without NW_SCHED_SPLIT, or empty, or no such flow (counted in refused). A split request takes all
+ * its slots or none. */
+int nw_sched_submit(struct nw_sched_offer NW_XDATA *offer);
+
+/*
+ * Decide. 1: do an operation now (nw_sched_transfer(), or your own over nw_sched_member()), then
+ * call nw_sched_done(). 0: nothing to do; ask again when something arrives, or at `wake` when
+ * `waiting` is set. NW_ERR_CONFIG: the last operation was not ended by nw_sched_done().
+ */
+int nw_sched_next(struct nw_sched NW_XDATA *sched, uint32_t now);
+
+/* Gather and write (or read) the group chosen. Answers what the device answered; a full log region
+ * without NW_SCHED_WRAP is NW_ERR_FULL. */
+int nw_sched_transfer(struct nw_sched NW_XDATA *sched);
+
+/* The group chosen, for callers that move the data themselves: how many requests, and the first of
+ * them (follow `next`). An opening write has none. */
+uint8_t nw_sched_members(const struct nw_sched NW_XDATA *sched);
+const struct nw_sched_slot NW_XDATA *nw_sched_first(const struct nw_sched NW_XDATA *sched);
+
+/* The operation ended at `now` with `result`: events, counts, learning. Returns NW_OK. */
+int nw_sched_done(struct nw_sched NW_XDATA *sched, uint32_t now, int result);
+
+/* How long the device may be kept busy by other work (nw_block_idle) from `now` on without a known
+ * request missing its deadline; 0 when something should be done first. */
+uint32_t nw_sched_spare_ticks(const struct nw_sched NW_XDATA *sched, uint32_t now);
+
+#endif

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The published policies: Dou and Kalogeraki, "RG-EDF: An I/O Scheduling Policy for Flash Equipped
+ * Sensor Devices", SEUS 2009. Nothing of ours is mixed in; see slack.c for that.
+ */
+#include "parts.h"
+
+/* FIFO: the head of the queue over all flows. With drop on miss the head is dropped while late. */
+static uint8_t fifo_choose(struct nw_sched NW_XDATA *sched)
+{
+    while (!NW_RING_EMPTY(&sched->arrivals)) {
+        uint8_t flow = nw_sched_absorb(sched);
+        uint32_t end = sched->now + nw_sched_cost(sched, flow);
+
+        if ((sched->flags & NW_SCHED_DROP_LATE) == 0 ||
+            NW_TICKS(end, sched->slots[sched->flows[flow].head].time) >= 0) {
+            return flow;
+        }
+        sched->told.sector = 0;
+        sched->told.offset = 0;
+        sched->told.error = NW_OK;
+        nw_sched_retire(sched, flow, NW_SCHED_DROPPED);
+        nw_sched_settle(sched, flow);
+    }
+    return NW_SCHED_NONE;
+}
+
+/* EDF and G-EDF: the earliest deadline; whether followers come along is the policy's flag. */
+static uint8_t edf_choose(struct nw_sched NW_XDATA *sched)
+{
+    nw_sched_drop_late(sched);
+    return sched->order_count > 0 ? sched->order[0] : NW_SCHED_NONE;
+}
+
+/*
+ * RG-EDF: group A holds the earliest deadline. A group B of another flow goes first if A's deadline
+ * still lies ahead when B has been written and B is the larger one. Among several such B the one
+ * with the earliest deadline is taken (the paper does not say).
+ */
+static uint8_t rgedf_choose(struct nw_sched NW_XDATA *sched)
+{
+    uint8_t first = edf_choose(sched);
+    uint8_t best = first;
+    uint8_t i;
+
+    for (i = 1; i < sched->order_count; i++) {
+        uint8_t other = sched->order[i];
+        const struct nw_sched_flow NW_XDATA *flow = &sched->flows[other];
+        uint32_t end;
+
+        if (flow->bytes <= sched->flows[first].bytes || flow->direction == NW_SCHED_READ) {
+            continue;
+        }
+        end = sched->now + nw_sched_cost(sched, other);
+        if (NW_TICKS(end, sched->flows[first].key) <= 0) {
+            break; /* no other write ends earlier */
+        }
+        if (best == first || NW_TICKS(flow->key, sched->flows[best].key) > 0) {
+            best = other;
+        }
+    }
+    return best;
+}
+
+const struct nw_sched_policy NW_CODE nw_sched_fifo = {fifo_choose, NW_SCHED_BY_ARRIVAL};
+const struct nw_sched_policy NW_CODE nw_sched_edf = {edf_choose, 0};
+const struct nw_sched_policy NW_CODE nw_sched_gedf = {edf_choose, NW_SCHED_BY_GROUP};
+const struct nw_sched_policy NW_CODE nw_sched_rgedf = {rgedf_choose, NW_SCHED_BY_GROUP};

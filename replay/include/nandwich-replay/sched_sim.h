@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sched_sim.h - deadline workloads through the scheduler that ships (core/sched), over any block
+ * device of the twin, on the twin's clock. Deterministic: same configuration and seed, same result.
+ */
+#ifndef NANDWICH_REPLAY_SCHED_SIM_H
+#define NANDWICH_REPLAY_SCHED_SIM_H
+
+#include "nandwich-replay/arrivals.h"
+#include "nandwich-twin/meter.h"
+#include "nandwich/sched.h"
+
+/* What the node's processor takes, beside the block operations of the twin. The table of measured
+ * values is sched_cpu.c. */
+struct nw_sim_cpu {
+    uint32_t submit_ns;   /* one request handed in by an interrupt */
+    uint32_t decide_ns;   /* next and done of one operation, by itself */
+    uint32_t arrival_ns;  /* more for each request it takes in and, later, ends */
+    uint32_t waiting_ns;  /* more for each flow that waits, over the first */
+};
+
+struct nw_sim_config {
+    struct nw_arrivals arrivals; /* flows, recording and end set */
+    const struct nw_sched_policy *policy;
+    struct nw_block *block;
+    struct nw_meter *meter; /* the clock the block device moves */
+    struct nw_sim_cpu cpu;
+    uint32_t seed;
+    uint32_t slots;
+    uint32_t limit; /* of each flow, see struct nw_sched_flow; 0: none */
+    uint32_t unit;  /* as in struct nw_sched */
+    uint32_t clock_us; /* what the node's 32-bit clock shows at the start */
+    uint32_t write_us, open_us, read_us, guard_us;
+    uint8_t flags; /* NW_SCHED_... */
+};
+
+struct nw_sim_flow_result {
+    uint64_t offered, met, late, dropped, failed, full, refused, past;
+    uint64_t response_us_sum; /* over met and late */
+    uint64_t response_us_max;
+};
+
+struct nw_sim_result {
+    struct nw_sim_flow_result total;
+    struct nw_sim_flow_result flows[NW_ARRIVAL_FLOWS];
+    uint64_t operations; /* block writes and reads */
+    uint64_t openings;   /* of them, writes without a request */
+    uint64_t decisions;
+    uint64_t cpu_ns;     /* of the scheduler */
+    uint64_t busy_ns;    /* of the device */
+    uint64_t end_ns;     /* when the last request was through */
+};
+
+/* One run. NW_ERR_CONFIG and NW_ERR_RANGE as nw_sched_open() answers them. Errors of the device are
+ * counted in failed, they do not end the run. */
+int nw_sim_run(struct nw_sim_config *config, struct nw_sim_result *result);
+
+#endif

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "nandwich-replay/sched_sim.h"
+
+#include <string.h>
+
+struct sim {
+    struct nw_sim_config *config;
+    struct nw_sim_result *result;
+    struct nw_sched sched;
+    struct nw_sched_flow flows[NW_ARRIVAL_FLOWS];
+    struct nw_sched_counts counts[NW_ARRIVAL_FLOWS];
+    uint64_t ram[NW_SCHED_RAM_BYTES(NW_SCHED_SLOTS_MAX, NW_ARRIVAL_FLOWS) / 8U + 1U];
+    uint64_t next_ns; /* of the next arrival */
+    uint32_t waiting; /* requests handed in and not yet ended */
+};
+
+static uint32_t ticks(const struct sim *sim, uint64_t time_ns)
+{
+    return sim->config->clock_us + (uint32_t)(time_ns / 1000U);
+}
+
+static uint32_t now(const struct sim *sim)
+{
+    return ticks(sim, sim->config->meter->time_ns);
+}
+
+/* The timers' interrupts up to the present. */
+static void feed(struct sim *sim)
+{
+    struct nw_arrivals *arrivals = &sim->config->arrivals;
+    struct nw_meter *meter = sim->config->meter;
+    struct nw_sched_offer offer = {.sched = &sim->sched, .data = NULL};
+
+    while (sim->next_ns <= meter->time_ns) {
+        const struct nw_arrival_flow *flow = &arrivals->flows[arrivals->flow];
+
+        offer.now = ticks(sim, sim->next_ns);
+        offer.flow = (uint8_t)arrivals->flow;
+        offer.size = (uint16_t)flow->size;
+        offer.sector = 0;
+        if (flow->direction == NW_SCHED_READ && sim->sched.position > 0) {
+            offer.sector = sim->sched.position - 1U;
+        }
+        nw_sched_submit(&offer);
+        meter->time_ns += sim->config->cpu.submit_ns;
+        sim->result->cpu_ns += sim->config->cpu.submit_ns;
+        nw_arrivals_take(arrivals);
+        sim->next_ns = nw_arrivals_peek(arrivals);
+    }
+}
+
+/* Requests in the ring of arrivals. */
+static uint32_t arrived(const struct nw_sched *sched)
+{
+    uint32_t put = sched->arrivals.put;
+    uint32_t take = sched->arrivals.take;
+
+    return put >= take ? put - take : put + sched->ring_size - take;
+}
+
+static void charge_decision(struct sim *sim, uint32_t arrivals)
+{
+    const struct nw_sim_cpu *cpu = &sim->config->cpu;
+    uint64_t cost = cpu->decide_ns + (uint64_t)arrivals * cpu->arrival_ns;
+
+    if (sim->sched.order_count > 1) {
+        cost += (uint64_t)(sim->sched.order_count - 1U) * cpu->waiting_ns;
+    }
+    sim->config->meter->time_ns += cost;
+    sim->result->cpu_ns += cost;
+    sim->result->decisions++;
+}
+
+/* Nothing to do: on to the next arrival, or to the time the scheduler asked for. 0: all is done. */
+static int sleep(struct sim *sim)
+{
+    struct nw_meter *meter = sim->config->meter;
+    uint64_t until = sim->next_ns;
+
+    if (sim->sched.waiting) {
+        uint64_t wake = meter->time_ns + 1000U;
+        int32_t left = (int32_t)(sim->sched.wake - now(sim));
+
+        if (left > 0) {
+            wake = meter->time_ns + (uint64_t)left * 1000U;
+        }
+        until = wake < until ? wake : until;
+    }
+    if (until == UINT64_MAX) {
+        return 0;
+    }
+    if (until > meter->time_ns) {
+        meter->time_ns = until;
+    }
+    return 1;
+}
+
+static void operate(struct sim *sim)
+{
+    struct nw_meter *meter = sim->config->meter;
+    uint64_t start = meter->time_ns;
+    int result = nw_sched_transfer(&sim->sched);
+
+    sim->result->busy_ns += meter->time_ns - start;
+    sim->result->operations++;
+    sim->result->openings += sim->sched.opening;
+    feed(sim);
+    nw_sched_done(&sim->sched, now(sim), result);
+}
+
+static int setup(struct sim *sim)
+{
+    const struct nw_sim_config *config = sim->config;
+    struct nw_sched *sched = &sim->sched;
+    uint32_t count = config->arrivals.flow_count;
+
+    if (count == 0 || count > NW_ARRIVAL_FLOWS || config->slots > NW_SCHED_SLOTS_MAX ||
+        config->limit > config->slots || config->unit > 0xFFFFU) {
+        return NW_ERR_CONFIG;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        const struct nw_arrival_flow *flow = &config->arrivals.flows[i];
+
+        if (flow->deadline_ns / 1000U >= 1UL << 30 || flow->size == 0 || flow->size > 0xFFFFU) {
+            return NW_ERR_CONFIG;
+        }
+        sim->flows[i].deadline = (uint32_t)(flow->deadline_ns / 1000U);
+        sim->flows[i].period = (uint32_t)(flow->period_ns / 1000U);
+        sim->flows[i].direction = flow->direction;
+        sim->flows[i].limit = (uint8_t)config->limit;
+        sim->flows[i].counts = &sim->counts[i];
+    }
+    sched->policy = config->policy;
+    sched->block = config->block;
+    sched->flows = sim->flows;
+    sched->flow_count = (uint8_t)count;
+    sched->slot_count = (uint8_t)config->slots;
+    sched->flags = config->flags;
+    sched->sector_bytes = config->block->sector_bytes;
+    sched->unit = (uint16_t)config->unit;
+    sched->sectors = config->block->sectors;
+    sched->write_ticks = config->write_us;
+    sched->open_ticks = config->open_us;
+    sched->read_ticks = config->read_us;
+    sched->guard_ticks = config->guard_us;
+    return nw_sched_open(sched, (uint8_t *)sim->ram, sizeof sim->ram);
+}
+
+static void add(struct nw_sim_flow_result *to, const struct nw_sim_flow_result *from)
+{
+    to->offered += from->offered;
+    to->met += from->met;
+    to->late += from->late;
+    to->dropped += from->dropped;
+    to->failed += from->failed;
+    to->full += from->full;
+    to->refused += from->refused;
+    to->past += from->past;
+    to->response_us_sum += from->response_us_sum;
+    if (from->response_us_max > to->response_us_max) {
+        to->response_us_max = from->response_us_max;
+    }
+}
+
+/* The device's counts wrap at 32 bits; a run's are taken over before they can. */
+static void collect(struct sim *sim)
+{
+    for (uint32_t i = 0; i < sim->config->arrivals.flow_count; i++) {
+        struct nw_sched_counts *counts = &sim->counts[i];
+        struct nw_sim_flow_result part = {
+            .offered = counts->offered, .met = counts->met, .late = counts->late,
+            .dropped = counts->dropped, .failed = counts->failed, .full = counts->full,
+            .refused = counts->refused, .past = counts->past,
+            .response_us_sum = counts->response_sum, .response_us_max = counts->response_max,
+        };
+
+        add(&sim->result->flows[i], &part);
+        add(&sim->result->total, &part);
+        memset(counts, 0, sizeof *counts);
+    }
+}
+
+int nw_sim_run(struct nw_sim_config *config, struct nw_sim_result *result)
+{
+    struct sim sim = {.config = config, .result = result};
+    int status = setup(&sim);
+    int todo;
+
+    if (status < 0) {
+        return status;
+    }
+    memset(result, 0, sizeof *result);
+    nw_arrivals_start(&config->arrivals, config->seed);
+    sim.next_ns = nw_arrivals_peek(&config->arrivals);
+    do {
+        uint32_t arrivals;
+
+        feed(&sim);
+        arrivals = arrived(&sim.sched);
+        todo = nw_sched_next(&sim.sched, now(&sim));
+        charge_decision(&sim, arrivals - arrived(&sim.sched));
+        if (todo > 0) {
+            operate(&sim);
+        }
+        if ((result->decisions & 0x3FFU) == 0) {
+            collect(&sim);
+        }
+    } while (todo > 0 || sleep(&sim));
+    collect(&sim);
+    result->end_ns = config->meter->time_ns;
+    return NW_OK;
+}
