@@ -29,7 +29,7 @@ static void feed(struct sim *sim)
 {
     struct nw_arrivals *arrivals = &sim->config->arrivals;
     struct nw_meter *meter = sim->config->meter;
-    struct nw_sched_offer offer = {.sched = &sim->sched, .data = NULL};
+    struct nw_sched_offer offer = {.owner = &sim->sched, .data = NULL};
 
     while (sim->next_ns <= meter->time_ns) {
         const struct nw_arrival_flow *flow = &arrivals->flows[arrivals->flow];
@@ -168,9 +168,14 @@ static void collect(struct sim *sim)
     for (uint32_t i = 0; i < sim->config->arrivals.flow_count; i++) {
         struct nw_sched_counts *counts = &sim->counts[i];
         struct nw_sim_flow_result part = {
-            .offered = counts->offered, .met = counts->met, .late = counts->late,
-            .dropped = counts->dropped, .failed = counts->failed, .full = counts->full,
-            .refused = counts->refused, .past = counts->past,
+            .offered = counts->of[NW_SCHED_OFFERED],
+            .met = counts->of[NW_SCHED_MET],
+            .late = counts->of[NW_SCHED_LATE],
+            .dropped = counts->of[NW_SCHED_DROPPED],
+            .failed = counts->of[NW_SCHED_FAILED],
+            .full = counts->of[NW_SCHED_FULL],
+            .refused = counts->of[NW_SCHED_REFUSED],
+            .past = counts->of[NW_SCHED_PAST],
             .response_us_sum = counts->response_sum, .response_us_max = counts->response_max,
         };
 

@@ -12,7 +12,7 @@
  */
 #include "parts.h"
 
-static uint8_t precedes(const struct nw_sched NW_XDATA *sched, uint8_t a, uint8_t b)
+static uint8_t precedes(NW_SCHED_SELF_ uint8_t a, uint8_t b)
 {
     uint32_t key_a = sched->flows[a].key;
     uint32_t key_b = sched->flows[b].key;
@@ -23,14 +23,14 @@ static uint8_t precedes(const struct nw_sched NW_XDATA *sched, uint8_t a, uint8_
     return NW_TICKS(key_b, key_a) < 0;
 }
 
-static void put(struct nw_sched NW_XDATA *sched, uint8_t place, uint8_t flow)
+static void put(NW_SCHED_SELF_ uint8_t place, uint8_t flow)
 {
     sched->order[place] = flow;
     sched->flows[flow].place = place;
 }
 
 /* Moves `flow`, whose place is free for it, towards the front; the place where it belongs. */
-static uint8_t rise(struct nw_sched NW_XDATA *sched, uint8_t place, uint8_t flow)
+static uint8_t rise(NW_SCHED_SELF_ uint8_t place, uint8_t flow)
 {
     uint8_t sorted = sched->policy->flags & NW_SCHED_BY_SORTED;
 
@@ -38,16 +38,16 @@ static uint8_t rise(struct nw_sched NW_XDATA *sched, uint8_t place, uint8_t flow
         uint8_t parent = (uint8_t)(sorted != 0 ? place - 1 : (place - 1) >> 1);
         uint8_t above = sched->order[parent];
 
-        if (!precedes(sched, flow, above)) {
+        if (!precedes(NW_SCHED_ME_ flow, above)) {
             break;
         }
-        put(sched, place, above);
+        put(NW_SCHED_ME_ place, above);
         place = parent;
     }
     return place;
 }
 
-static uint8_t sink(struct nw_sched NW_XDATA *sched, uint8_t place, uint8_t flow)
+static uint8_t sink(NW_SCHED_SELF_ uint8_t place, uint8_t flow)
 {
     uint8_t sorted = sched->policy->flags & NW_SCHED_BY_SORTED;
 
@@ -62,39 +62,39 @@ static uint8_t sink(struct nw_sched NW_XDATA *sched, uint8_t place, uint8_t flow
         if (sorted == 0 && (uint8_t)(child + 1U) < sched->order_count) {
             uint8_t other = sched->order[child + 1U];
 
-            if (precedes(sched, other, below)) {
+            if (precedes(NW_SCHED_ME_ other, below)) {
                 below = other;
                 child++;
             }
         }
-        if (!precedes(sched, below, flow)) {
+        if (!precedes(NW_SCHED_ME_ below, flow)) {
             return place;
         }
-        put(sched, place, below);
+        put(NW_SCHED_ME_ place, below);
         place = child;
     }
 }
 
-void nw_sched_order_moved(struct nw_sched NW_XDATA *sched, uint8_t flow)
+void nw_sched_order_moved(NW_SCHED_SELF_ uint8_t flow)
 {
-    uint8_t place = rise(sched, sched->flows[flow].place, flow);
+    uint8_t place = rise(NW_SCHED_ME_ sched->flows[flow].place, flow);
 
-    put(sched, sink(sched, place, flow), flow);
+    put(NW_SCHED_ME_ sink(NW_SCHED_ME_ place, flow), flow);
 }
 
-void nw_sched_order_add(struct nw_sched NW_XDATA *sched, uint8_t flow)
+void nw_sched_order_add(NW_SCHED_SELF_ uint8_t flow)
 {
-    put(sched, rise(sched, sched->order_count++, flow), flow);
+    put(NW_SCHED_ME_ rise(NW_SCHED_ME_ sched->order_count++, flow), flow);
 }
 
-void nw_sched_order_remove(struct nw_sched NW_XDATA *sched, uint8_t flow)
+void nw_sched_order_remove(NW_SCHED_SELF_ uint8_t flow)
 {
     uint8_t place = sched->flows[flow].place;
     uint8_t last = sched->order[--sched->order_count];
 
     sched->flows[flow].place = NW_SCHED_NONE;
     if (last != flow) {
-        put(sched, place, last);
-        nw_sched_order_moved(sched, last);
+        put(NW_SCHED_ME_ place, last);
+        nw_sched_order_moved(NW_SCHED_ME_ last);
     }
 }

@@ -6,29 +6,23 @@
 #include "parts.h"
 
 /* FIFO: the head of the queue over all flows. With drop on miss the head is dropped while late. */
-static uint8_t fifo_choose(struct nw_sched NW_XDATA *sched)
+static uint8_t fifo_choose(NW_SCHED_SELF)
 {
     while (!NW_RING_EMPTY(&sched->arrivals)) {
-        uint8_t flow = nw_sched_absorb(sched);
-        uint32_t end = sched->now + nw_sched_cost(sched, flow);
+        uint8_t flow = nw_sched_absorb(NW_SCHED_ME);
 
-        if ((sched->flags & NW_SCHED_DROP_LATE) == 0 ||
-            NW_TICKS(end, sched->slots[sched->flows[flow].head].time) >= 0) {
+        if ((sched->flags & NW_SCHED_DROP_LATE) == 0 || nw_sched_in_time(NW_SCHED_ME_ flow)) {
             return flow;
         }
-        sched->told.sector = 0;
-        sched->told.offset = 0;
-        sched->told.error = NW_OK;
-        nw_sched_retire(sched, flow, NW_SCHED_DROPPED);
-        nw_sched_settle(sched, flow);
+        nw_sched_drop(NW_SCHED_ME_ flow);
     }
     return NW_SCHED_NONE;
 }
 
 /* EDF and G-EDF: the earliest deadline; whether followers come along is the policy's flag. */
-static uint8_t edf_choose(struct nw_sched NW_XDATA *sched)
+static uint8_t edf_choose(NW_SCHED_SELF)
 {
-    nw_sched_drop_late(sched);
+    nw_sched_drop_late(NW_SCHED_ME);
     return sched->order_count > 0 ? sched->order[0] : NW_SCHED_NONE;
 }
 
@@ -37,9 +31,9 @@ static uint8_t edf_choose(struct nw_sched NW_XDATA *sched)
  * still lies ahead when B has been written and B is the larger one. Among several such B the one
  * with the earliest deadline is taken (the paper does not say).
  */
-static uint8_t rgedf_choose(struct nw_sched NW_XDATA *sched)
+static uint8_t rgedf_choose(NW_SCHED_SELF)
 {
-    uint8_t first = edf_choose(sched);
+    uint8_t first = edf_choose(NW_SCHED_ME);
     uint8_t best = first;
     uint8_t i;
 
@@ -51,7 +45,7 @@ static uint8_t rgedf_choose(struct nw_sched NW_XDATA *sched)
         if (flow->bytes <= sched->flows[first].bytes || flow->direction == NW_SCHED_READ) {
             continue;
         }
-        end = sched->now + nw_sched_cost(sched, other);
+        end = sched->now + nw_sched_cost(NW_SCHED_ME_ other);
         if (NW_TICKS(end, sched->flows[first].key) <= 0) {
             break; /* no other write ends earlier */
         }

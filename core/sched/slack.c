@@ -16,48 +16,58 @@
 
 /* The last part of a unit, in which a good moment for the next opening is looked for: in its first
  * half moments are only weighed, in its second the first one as good as any of those is taken. */
-#define WINDOW 32U
+#define WINDOW 12U
+
+/* A flow with nothing left to be met may not fill the slots that the others need. */
+static void leave_room(NW_SCHED_SELF_ struct nw_sched_flow NW_XDATA *flow)
+{
+    uint8_t others = (uint8_t)((sched->flow_count - 1U) * 2U);
+    uint8_t room = sched->slot_count > others ? (uint8_t)(sched->slot_count - others) : 1U;
+
+    if (flow->limit == 0 || room < flow->limit) {
+        flow->room = room;
+    }
+}
 
 /* Orders the flow by the first request of its group that is met when served at once. */
-static void rekey(struct nw_sched NW_XDATA *sched, uint8_t number)
+static void rekey(NW_SCHED_SELF_ uint8_t number)
 {
     struct nw_sched_flow NW_XDATA *flow = &sched->flows[number];
-    uint32_t end = sched->now + nw_sched_cost(sched, number);
-    uint8_t left = flow->group;
+    uint32_t end = sched->now + nw_sched_cost(NW_SCHED_ME_ number);
     uint8_t member = flow->head;
+    uint8_t left = flow->group;
 
-    flow->key = sched->slots[member].time + NW_SCHED_LOST;
-    for (; left > 0; left--) {
-        const struct nw_sched_slot NW_XDATA *slot = &sched->slots[member];
-
-        if (NW_TICKS(end, slot->time) >= 0) {
-            flow->key = slot->time;
-            break;
-        }
-        member = slot->next;
+    while (left > 0 && NW_TICKS(end, sched->slots[member].time) < 0) {
+        member = sched->slots[member].next;
+        left--;
     }
-    nw_sched_order_moved(sched, number);
+    if (left > 0) {
+        flow->key = sched->slots[member].time;
+    } else {
+        flow->key = sched->slots[flow->head].time + NW_SCHED_LOST;
+        leave_room(NW_SCHED_ME_ flow);
+    }
+    nw_sched_order_moved(NW_SCHED_ME_ number);
 }
 
 /* Late requests are dropped, or step back in the order. */
-static void settle_late(struct nw_sched NW_XDATA *sched)
+static void settle_late(NW_SCHED_SELF)
 {
     uint8_t left;
 
-    nw_sched_drop_late(sched);
+    nw_sched_drop_late(NW_SCHED_ME);
     for (left = sched->order_count; left > 0; left--) {
         uint8_t number = sched->order[0];
-        uint32_t end = sched->now + nw_sched_cost(sched, number);
 
-        if (NW_TICKS(end, sched->flows[number].key) >= 0) {
+        if (nw_sched_in_time(NW_SCHED_ME_ number)) {
             return;
         }
-        rekey(sched, number);
+        rekey(NW_SCHED_ME_ number);
     }
 }
 
 /* The largest waiting group of writes; NW_SCHED_NONE if there is none. */
-static uint8_t largest_write(const struct nw_sched NW_XDATA *sched)
+static uint8_t largest_write(NW_SCHED_SELF)
 {
     uint8_t best = NW_SCHED_NONE;
     uint8_t i;
@@ -74,7 +84,7 @@ static uint8_t largest_write(const struct nw_sched NW_XDATA *sched)
 }
 
 /* Requests that would be lost if a unit were opened now: waiting ones, and those foreseen. */
-static uint8_t opening_loss(const struct nw_sched NW_XDATA *sched)
+static uint8_t opening_loss(NW_SCHED_SELF)
 {
     uint32_t end = sched->now + sched->open_ticks + sched->write_ticks;
     uint8_t loss = 0;
@@ -86,7 +96,7 @@ static uint8_t opening_loss(const struct nw_sched NW_XDATA *sched)
         uint8_t left = 16;
 
         if (flow->count > 0 && NW_TICKS(end, flow->key) < 0) {
-            loss++;
+            loss = (uint8_t)(loss + flow->group);
         }
         if (flow->period == 0) {
             continue;
@@ -103,7 +113,7 @@ static uint8_t opening_loss(const struct nw_sched NW_XDATA *sched)
 }
 
 /* Whether now is as good a moment to open the next unit as may be hoped for. */
-static uint8_t good_moment(struct nw_sched NW_XDATA *sched)
+static uint8_t good_moment(NW_SCHED_SELF)
 {
     uint8_t loss;
 
@@ -111,7 +121,7 @@ static uint8_t good_moment(struct nw_sched NW_XDATA *sched)
         sched->unit_left == 0) {
         return 0;
     }
-    loss = opening_loss(sched);
+    loss = opening_loss(NW_SCHED_ME);
     if (sched->unit_left > WINDOW / 2U) {
         if (loss < sched->least_loss) {
             sched->least_loss = loss;
@@ -122,24 +132,30 @@ static uint8_t good_moment(struct nw_sched NW_XDATA *sched)
 }
 
 /* The next write opens a unit. */
-static uint8_t open_unit(struct nw_sched NW_XDATA *sched)
+static uint8_t open_unit(NW_SCHED_SELF)
 {
-    uint8_t payload = largest_write(sched);
+    uint8_t payload = largest_write(NW_SCHED_ME);
 
     sched->opening = payload == NW_SCHED_NONE;
     return payload;
 }
 
-/* No further request like its first fits the group's sector; a read is a sector of its own. */
-static uint8_t group_full(const struct nw_sched NW_XDATA *sched,
-                          const struct nw_sched_flow NW_XDATA *flow)
+/* Whether it may pay to wait with this group: another request like its first still fits the sector
+ * and, where the flow's period is known, comes while the group can wait. */
+static uint8_t worth_waiting(NW_SCHED_SELF_ const struct nw_sched_flow NW_XDATA *flow)
 {
-    return flow->count > flow->group || flow->direction == NW_SCHED_READ ||
-           (uint16_t)(sched->sector_bytes - flow->bytes) < sched->slots[flow->head].size;
+    uint32_t start = flow->key - sched->write_ticks - sched->guard_ticks;
+
+    if (flow->count > flow->group || flow->direction == NW_SCHED_READ ||
+        (uint16_t)(sched->sector_bytes - flow->bytes) < sched->slots[flow->head].size ||
+        NW_FLOW_LOST(flow)) {
+        return 0;
+    }
+    return flow->period == 0 || NW_TICKS(flow->last + flow->period, start) > 0;
 }
 
 /* Nothing waiting can still be met: the flow that is through its backlog first. */
-static uint8_t shortest_backlog(const struct nw_sched NW_XDATA *sched)
+static uint8_t shortest_backlog(NW_SCHED_SELF)
 {
     uint8_t best = sched->order[0];
     uint8_t i;
@@ -154,68 +170,112 @@ static uint8_t shortest_backlog(const struct nw_sched NW_XDATA *sched)
     return best;
 }
 
+/* Not all of the first flows in the order, up to place `last`, can be met. */
+static uint8_t pass_over(NW_SCHED_SELF_ uint8_t last)
+{
+    uint8_t smallest = sched->order[0];
+    uint8_t i;
+
+    for (i = 1; i <= last; i++) {
+        if (sched->flows[sched->order[i]].group < sched->flows[smallest].group) {
+            smallest = sched->order[i];
+        }
+    }
+    return sched->order[0] != smallest ? sched->order[0] : sched->order[last > 0];
+}
+
+/* More than half of the slots are taken: whoever frees most of them, if the first one can wait. */
+static uint8_t longest_group(NW_SCHED_SELF)
+{
+    uint8_t best = sched->order[0];
+    uint32_t end = sched->now + sched->write_ticks + sched->write_ticks;
+    uint8_t i;
+
+    if (NW_TICKS(end, sched->flows[best].key) < 0) {
+        return best;
+    }
+    for (i = 1; i < sched->order_count; i++) {
+        if (sched->flows[sched->order[i]].group > sched->flows[best].group) {
+            best = sched->order[i];
+        }
+    }
+    return best;
+}
+
+static uint8_t waiting_requests(NW_SCHED_SELF)
+{
+    uint8_t waiting = 0;
+    uint8_t i;
+
+    for (i = 0; i < sched->order_count; i++) {
+        waiting = (uint8_t)(waiting + sched->flows[sched->order[i]].count);
+    }
+    return waiting;
+}
+
 /* One pass by deadline over what waits; see the head of this file. */
-static uint8_t by_slack(struct nw_sched NW_XDATA *sched)
+static uint8_t by_slack(NW_SCHED_SELF)
 {
     int32_t least = (int32_t)NW_SCHED_LOST; /* slack of all groups passed so far */
     uint32_t end = sched->now;
     uint8_t best = sched->order[0];
-    uint8_t smallest = best;
-    uint8_t full = 0;
+    uint8_t ripe = NW_SCHED_NONE;
     uint8_t i;
 
-    if (NW_FLOW_LOST(sched, &sched->flows[best])) {
-        return shortest_backlog(sched);
+    if (waiting_requests(NW_SCHED_ME) > sched->slot_count / 2U) {
+        return longest_group(NW_SCHED_ME);
+    }
+    if (NW_FLOW_LOST(&sched->flows[best])) {
+        return shortest_backlog(NW_SCHED_ME);
     }
     for (i = 0; i < sched->order_count; i++) {
         uint8_t number = sched->order[i];
         const struct nw_sched_flow NW_XDATA *flow = &sched->flows[number];
-        uint32_t cost = nw_sched_cost(sched, number);
+        uint32_t cost = nw_sched_cost(NW_SCHED_ME_ number);
         int32_t slack;
 
-        if (flow->bytes > sched->flows[best].bytes &&
-            least >= (int32_t)(cost + sched->guard_ticks)) {
-            best = number;
-        }
-        if (group_full(sched, flow) || NW_FLOW_LOST(sched, flow)) {
-            full = 1;
-        }
-        if (flow->group < sched->flows[smallest].group) {
-            smallest = number;
+        if (least >= (int32_t)(cost + sched->guard_ticks)) {
+            if (flow->bytes > sched->flows[best].bytes) {
+                best = number;
+            }
+            if (ripe == NW_SCHED_NONE && !worth_waiting(NW_SCHED_ME_ flow)) {
+                ripe = number;
+            }
         }
         end += cost;
         slack = NW_TICKS(end, flow->key);
         if (slack < 0) {
-            /* Not all of these can be met. */
-            return sched->order[0] != smallest ? sched->order[0] : sched->order[i > 0];
+            return pass_over(NW_SCHED_ME_ i);
         }
         if (slack < least) {
             least = slack;
         }
     }
     least -= (int32_t)sched->guard_ticks;
-    if ((sched->flags & NW_SCHED_SAVE) != 0 && !full && least > 0) {
+    if ((sched->flags & NW_SCHED_SAVE) == 0 || least <= 0) {
+        return best;
+    }
+    if (ripe == NW_SCHED_NONE) {
         sched->waiting = 1;
         sched->wake = sched->now + (uint32_t)least;
-        return NW_SCHED_NONE;
     }
-    return best;
+    return ripe;
 }
 
-static uint8_t slack_choose(struct nw_sched NW_XDATA *sched)
+static uint8_t slack_choose(NW_SCHED_SELF)
 {
-    settle_late(sched);
+    settle_late(NW_SCHED_ME);
     if (sched->unit != 0 && sched->unit_left == 0) {
         if (sched->order_count > 0 || (sched->flags & NW_SCHED_PREOPEN) != 0) {
-            return open_unit(sched);
+            return open_unit(NW_SCHED_ME);
         }
         return NW_SCHED_NONE;
     }
-    if (good_moment(sched)) {
+    if (good_moment(NW_SCHED_ME)) {
         sched->skip = 1;
-        return open_unit(sched);
+        return open_unit(NW_SCHED_ME);
     }
-    return sched->order_count > 0 ? by_slack(sched) : NW_SCHED_NONE;
+    return sched->order_count > 0 ? by_slack(NW_SCHED_ME) : NW_SCHED_NONE;
 }
 
 const struct nw_sched_policy NW_CODE nw_sched_slack = {

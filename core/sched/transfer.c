@@ -1,59 +1,38 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The operation itself: gather, write or read, and what follows from its end. */
+/* The round of the main loop: decide, gather and write (or read), and what follows from its end. */
 #include <string.h>
 
 #include "parts.h"
 
-/* The group's data, one after the other, the rest of the sector zero. */
-static void gather(struct nw_sched NW_XDATA *sched)
-{
-    uint8_t NW_XDATA *to = sched->buffer;
-    uint16_t left = sched->sector_bytes;
-    uint8_t count = nw_sched_members(sched);
-    uint8_t number = count > 0 ? sched->flows[sched->serving].head : NW_SCHED_NONE;
-
-    for (; count > 0; count--) {
-        const struct nw_sched_slot NW_XDATA *slot = &sched->slots[number];
-
-        if (slot->data != NULL) {
-            memcpy(to, slot->data, slot->size);
-        } else {
-            memset(to, 0, slot->size);
-        }
-        to += slot->size;
-        left = (uint16_t)(left - slot->size);
-        number = slot->next;
-    }
-    memset(to, 0, left);
-}
-
-static uint8_t reading(const struct nw_sched NW_XDATA *sched)
+static uint8_t reading(NW_SCHED_SELF)
 {
     return sched->serving != NW_SCHED_NONE &&
            sched->flows[sched->serving].direction == NW_SCHED_READ;
 }
 
 /* Without a block the log is the caller's, and never full. */
-static uint8_t log_full(const struct nw_sched NW_XDATA *sched)
+static uint8_t log_full(NW_SCHED_SELF)
 {
     return sched->sectors != 0 && sched->position >= sched->sectors;
 }
 
 /* Puts the log where this write goes: over the rest of a unit that is left, and round the end. */
-static void place_write(struct nw_sched NW_XDATA *sched)
+static void place_write(NW_SCHED_SELF)
 {
     if (sched->skip) {
         sched->position += sched->unit_left;
         sched->unit_left = 0;
     }
-    if (log_full(sched) && (sched->flags & NW_SCHED_WRAP) != 0) {
+    if ((sched->flags & NW_SCHED_WRAP) != 0 && log_full(NW_SCHED_ME)) {
         sched->position = 0;
         sched->unit_left = 0;
     }
 }
 
-int nw_sched_next(struct nw_sched NW_XDATA *sched, uint32_t now)
+int nw_sched_next(struct nw_sched NW_XDATA *self, uint32_t now)
 {
+    NW_SCHED_ENTER(self);
+
     if (sched->busy) {
         return NW_ERR_CONFIG;
     }
@@ -63,40 +42,63 @@ int nw_sched_next(struct nw_sched NW_XDATA *sched, uint32_t now)
     sched->skip = 0;
     /* The queue over all flows is the ring of arrivals itself; its policy takes from it. */
     if ((sched->policy->flags & NW_SCHED_BY_ARRIVAL) == 0) {
-        nw_sched_absorb_all(sched);
+        nw_sched_absorb_all(NW_SCHED_ME);
     }
-    sched->serving = sched->policy->choose(sched);
+    sched->serving = sched->policy->choose(NW_SCHED_ME);
     if (sched->serving == NW_SCHED_NONE && !sched->opening) {
         return 0;
     }
-    if (!reading(sched)) {
-        place_write(sched);
+    if (!reading(NW_SCHED_ME)) {
+        place_write(NW_SCHED_ME);
     }
     sched->busy = 1;
     return 1;
 }
 
-uint8_t nw_sched_members(const struct nw_sched NW_XDATA *sched)
+uint8_t nw_sched_members(struct nw_sched NW_XDATA *self)
 {
+    NW_SCHED_ENTER(self);
+
     return sched->serving == NW_SCHED_NONE ? 0 : sched->flows[sched->serving].group;
 }
 
-const struct nw_sched_slot NW_XDATA *nw_sched_first(const struct nw_sched NW_XDATA *sched)
+const struct nw_sched_slot NW_XDATA *nw_sched_first(struct nw_sched NW_XDATA *self)
 {
+    NW_SCHED_ENTER(self);
+
     return sched->serving == NW_SCHED_NONE ? NULL
                                            : &sched->slots[sched->flows[sched->serving].head];
 }
 
-int nw_sched_transfer(struct nw_sched NW_XDATA *sched)
+/* The group's data, one after the other, the rest of the sector zero. */
+static void gather(NW_SCHED_SELF)
 {
-    struct nw_block_req req;
     const struct nw_sched_slot NW_XDATA *slot = nw_sched_first(sched);
+    uint8_t NW_XDATA *to = sched->buffer;
+    uint8_t left = nw_sched_members(sched);
+
+    memset(to, 0, sched->sector_bytes);
+    for (; left > 0; left--) {
+        if (slot->data != NULL) {
+            memcpy(to, slot->data, slot->size);
+        }
+        to += slot->size;
+        slot = &sched->slots[slot->next];
+    }
+}
+
+int nw_sched_transfer(struct nw_sched NW_XDATA *self)
+{
+    NW_SCHED_ENTER(self);
+    struct nw_block_req req;
+    const struct nw_sched_slot NW_XDATA *slot;
     int result;
 
     req.block = sched->block;
     req.count = 1;
     req.data = sched->buffer;
-    if (reading(sched)) {
+    if (reading(NW_SCHED_ME)) {
+        slot = nw_sched_first(sched);
         req.sector = slot->sector;
         result = nw_block_read(&req);
         if (result >= 0 && slot->data != NULL && sched->buffer != NULL) {
@@ -104,37 +106,45 @@ int nw_sched_transfer(struct nw_sched NW_XDATA *sched)
         }
         return result;
     }
-    if (log_full(sched)) {
+    if (log_full(NW_SCHED_ME)) {
         return NW_ERR_FULL;
     }
     if (sched->buffer != NULL) {
-        gather(sched);
+        gather(NW_SCHED_ME);
     }
     req.sector = sched->first + sched->position;
     return nw_block_write(&req);
 }
 
 /* A deadline must not rest on an average: upwards at once, downwards by a sixteenth. */
-static uint32_t learned(uint32_t known, uint32_t measured)
+static void learn(uint32_t NW_XDATA *known, uint32_t measured)
 {
-    return measured >= known ? measured : known - ((known - measured + 15U) >> 4);
+    if (measured >= *known) {
+        *known = measured;
+    } else {
+        *known -= (*known - measured + 15U) >> 4;
+    }
 }
 
-static void learn(struct nw_sched NW_XDATA *sched, uint32_t measured)
+/* The times of the operation that has ended. On that of an opening no deadline rests: the best
+ * moment for it is found by what it takes on average. */
+static void learn_times(NW_SCHED_SELF_ uint32_t measured)
 {
-    if (reading(sched)) {
-        sched->read_ticks = learned(sched->read_ticks, measured);
-    } else if (sched->unit != 0 && sched->unit_left == 0) {
-        sched->open_ticks = learned(sched->open_ticks, measured);
+    if (reading(NW_SCHED_ME)) {
+        learn(&sched->read_ticks, measured);
+    } else if (sched->unit == 0 || sched->unit_left != 0) {
+        learn(&sched->write_ticks, measured);
+    } else if (sched->open_ticks == 0) {
+        sched->open_ticks = measured;
     } else {
-        sched->write_ticks = learned(sched->write_ticks, measured);
+        sched->open_ticks += (measured >> 3) - (sched->open_ticks >> 3);
     }
 }
 
 /* One sector further, also after an error: what it holds now is unknown. */
-static void advance(struct nw_sched NW_XDATA *sched)
+static void advance(NW_SCHED_SELF)
 {
-    if (log_full(sched)) {
+    if (log_full(NW_SCHED_ME)) {
         return;
     }
     if (sched->unit_left == 0) {
@@ -147,38 +157,40 @@ static void advance(struct nw_sched NW_XDATA *sched)
     sched->position++;
 }
 
-int nw_sched_done(struct nw_sched NW_XDATA *sched, uint32_t now, int result)
+int nw_sched_done(struct nw_sched NW_XDATA *self, uint32_t now, int result)
 {
+    NW_SCHED_ENTER(self);
     struct nw_sched_event NW_XDATA *told = &sched->told;
-    uint8_t count = nw_sched_members(sched);
     uint8_t flow = sched->serving;
+    uint8_t left = nw_sched_members(sched);
 
     if (!sched->busy) {
         return NW_ERR_CONFIG;
     }
     if (result >= 0 && (sched->flags & NW_SCHED_LEARN) != 0) {
-        learn(sched, now - sched->now);
+        learn_times(NW_SCHED_ME_ now - sched->now);
     }
     sched->now = now;
     sched->busy = 0;
-    told->sector = sched->first + sched->position;
     told->offset = 0;
     told->error = (int8_t)(result < 0 ? result : NW_OK);
-    if (!reading(sched)) {
-        advance(sched);
+    if (reading(NW_SCHED_ME)) {
+        told->sector = nw_sched_first(sched)->sector;
+    } else {
+        told->sector = sched->first + sched->position;
+        advance(NW_SCHED_ME);
     }
-    for (; count > 0; count--) {
-        const struct nw_sched_slot NW_XDATA *slot = nw_sched_first(sched);
-        uint8_t verdict = NW_TICKS(now, slot->time) >= 0 ? NW_SCHED_MET : NW_SCHED_LATE;
+    for (; left > 0; left--) {
+        uint8_t verdict = NW_SCHED_FAILED;
 
-        if (reading(sched)) {
-            told->sector = slot->sector;
+        if (result >= 0) {
+            verdict = NW_TICKS(nw_sched_first(sched)->time, now) > 0;
         }
-        nw_sched_retire(sched, flow, result < 0 ? NW_SCHED_FAILED : verdict);
+        nw_sched_retire(NW_SCHED_ME_ flow, verdict);
         told->offset = (uint16_t)(told->offset + told->size);
     }
     if (flow != NW_SCHED_NONE) {
-        nw_sched_settle(sched, flow);
+        nw_sched_settle(NW_SCHED_ME_ flow);
     }
     return NW_OK;
 }

@@ -56,27 +56,25 @@
 
 enum nw_sched_direction { NW_SCHED_WRITE = 0, NW_SCHED_READ = 1 };
 
-/* What became of a request. */
+/* What became of a request; also which count it goes into. */
 enum nw_sched_verdict {
     NW_SCHED_MET = 0,     /* in flash (or read) by its deadline */
     NW_SCHED_LATE = 1,    /* written or read, but after it */
     NW_SCHED_DROPPED = 2, /* given up because it could not be met (NW_SCHED_DROP_LATE) */
-    NW_SCHED_FAILED = 3   /* the device answered with an error */
+    NW_SCHED_FAILED = 3,  /* the device answered with an error */
+    /* Further counts: */
+    NW_SCHED_FULL = 4,    /* lost at the door: no slot was free, or the flow's limit reached */
+    NW_SCHED_REFUSED = 5, /* lost at the door: larger than may be taken, or empty */
+    NW_SCHED_PAST = 6,    /* deadline over when first looked at (also late, dropped or failed) */
+    NW_SCHED_OFFERED = 7, /* all: met + late + dropped + failed + full + refused + still waiting */
+    NW_SCHED_KINDS = 8
 };
 
 struct nw_sched;
 
-/* Counts of one flow, caller-owned. offered = met + late + dropped + failed + full + refused + what
- * still waits. `offered`, `full` and `refused` are written by nw_sched_submit(). */
+/* Counts of one flow, caller-owned. FULL, REFUSED and OFFERED are written by nw_sched_submit(). */
 struct nw_sched_counts {
-    uint32_t offered;
-    uint32_t met;
-    uint32_t late;
-    uint32_t dropped;
-    uint32_t failed;
-    uint32_t full;    /* lost at the door: no slot was free, or the flow's limit reached */
-    uint32_t refused; /* lost at the door: larger than may be taken */
-    uint32_t past;    /* deadline already over when first looked at (also in late or dropped) */
+    uint32_t of[NW_SCHED_KINDS];
     uint32_t response_sum; /* ticks from issue to completion, over met and late; wraps */
     uint32_t response_max;
 };
@@ -91,6 +89,7 @@ struct nw_sched_flow {
 
     uint8_t taken; /* requests let in, moved by nw_sched_submit() alone; wraps */
     uint8_t ended; /* requests done with; wraps */
+    uint8_t room;  /* the limit in force: SLACK lowers it for a flow that has fallen behind */
     uint8_t head, tail; /* first and last waiting request, by slot */
     uint8_t place;      /* where in the order of flows; NW_SCHED_NONE: nothing waits */
     uint8_t count;      /* requests waiting */
@@ -118,7 +117,7 @@ struct nw_sched_slot {
 /* What a producer hands in. Keep one for each source and set `now` (and `data`) each time; the
  * struct may be reused at once, the bytes behind `data` when the event has come. */
 struct nw_sched_offer {
-    struct nw_sched NW_XDATA *sched;
+    struct nw_sched NW_XDATA *owner;
     uint32_t now;    /* issue time; a sample handed in late carries its own earlier time */
     uint32_t sector; /* read: sector of the device to read; write: handed back in the event */
     uint8_t NW_XDATA *data; /* size bytes; NULL: moves no payload (metadata-only devices) */
@@ -129,7 +128,7 @@ struct nw_sched_offer {
 /* What the producer is told, once a request (once a piece of a split one: `more` says that another
  * follows; the last one carries the verdict of the whole). Valid during the call only. */
 struct nw_sched_event {
-    struct nw_sched NW_XDATA *sched;
+    struct nw_sched NW_XDATA *owner;
     uint8_t NW_XDATA *data;
     uint32_t sector; /* write: sector of the device it went to; dropped: as offered */
     uint32_t word;   /* `sector` of the offer */
@@ -142,10 +141,28 @@ struct nw_sched_event {
     int8_t error; /* enum nw_error of a failed operation, else NW_OK */
 };
 
+/*
+ * On the 8051, where reaching through a pointer costs most of the time and room, there is one
+ * scheduler, at a fixed place: pass &nw_sched_only wherever a scheduler is asked for. The words below
+ * stand for the parameter that falls away.
+ */
+#if defined(__SDCC_mcs51)
+extern struct nw_sched NW_XDATA nw_sched_only;
+#define NW_SCHED_SELF void
+#define NW_SCHED_SELF_
+#define NW_SCHED_ME
+#define NW_SCHED_ME_
+#else
+#define NW_SCHED_SELF struct nw_sched *sched
+#define NW_SCHED_SELF_ struct nw_sched *sched,
+#define NW_SCHED_ME sched
+#define NW_SCHED_ME_ sched,
+#endif
+
 /* How one policy decides. The published four and ours are the constants below. */
 struct nw_sched_policy {
     /* The flow to serve now, NW_SCHED_NONE for nothing; may set sched->wake or sched->opening. */
-    uint8_t (*choose)(struct nw_sched NW_XDATA *sched);
+    uint8_t (*choose)(NW_SCHED_SELF);
     uint8_t flags; /* NW_SCHED_BY_... */
 };
 
@@ -214,7 +231,7 @@ struct nw_sched {
 /*
  * Begin. `ram` of `bytes` must be aligned for a uint32_t and a pointer and stays in use. The flows'
  * second part and the scheduler's own are set here. NW_ERR_CONFIG: a field above is out of its range
- * or a flow's deadline is; NW_ERR_RAM: too little; NW_ERR_RANGE: the log region leaves the device.
+ * or a flow's deadline is (on the 8051 also: not nw_sched_only); NW_ERR_RAM: too little; NW_ERR_RANGE: the log region leaves the device.
  */
 int nw_sched_open(struct nw_sched NW_XDATA *sched, uint8_t NW_XDATA *ram, uint16_t bytes);
 
@@ -236,14 +253,14 @@ int nw_sched_transfer(struct nw_sched NW_XDATA *sched);
 
 /* The group chosen, for callers that move the data themselves: how many requests, and the first of
  * them (follow `next`). An opening write has none. */
-uint8_t nw_sched_members(const struct nw_sched NW_XDATA *sched);
-const struct nw_sched_slot NW_XDATA *nw_sched_first(const struct nw_sched NW_XDATA *sched);
+uint8_t nw_sched_members(struct nw_sched NW_XDATA *sched);
+const struct nw_sched_slot NW_XDATA *nw_sched_first(struct nw_sched NW_XDATA *sched);
 
 /* The operation ended at `now` with `result`: events, counts, learning. Returns NW_OK. */
 int nw_sched_done(struct nw_sched NW_XDATA *sched, uint32_t now, int result);
 
 /* How long the device may be kept busy by other work (nw_block_idle) from `now` on without a known
  * request missing its deadline; 0 when something should be done first. */
-uint32_t nw_sched_spare_ticks(const struct nw_sched NW_XDATA *sched, uint32_t now);
+uint32_t nw_sched_spare_ticks(struct nw_sched NW_XDATA *sched, uint32_t now);
 
 #endif
