@@ -24,6 +24,12 @@ static uint32_t now(const struct sim *sim)
     return ticks(sim, sim->config->meter->time_ns);
 }
 
+static void charge(struct sim *sim, uint64_t cost_ns)
+{
+    sim->config->meter->time_ns += cost_ns;
+    sim->result->cpu_ns += cost_ns;
+}
+
 /* The timers' interrupts up to the present. */
 static void feed(struct sim *sim)
 {
@@ -42,8 +48,7 @@ static void feed(struct sim *sim)
             offer.sector = sim->sched.position - 1U;
         }
         nw_sched_submit(&offer);
-        meter->time_ns += sim->config->cpu.submit_ns;
-        sim->result->cpu_ns += sim->config->cpu.submit_ns;
+        charge(sim, sim->config->cpu.submit_ns);
         nw_arrivals_take(arrivals);
         sim->next_ns = nw_arrivals_peek(arrivals);
     }
@@ -61,13 +66,12 @@ static uint32_t arrived(const struct nw_sched *sched)
 static void charge_decision(struct sim *sim, uint32_t arrivals)
 {
     const struct nw_sim_cpu *cpu = &sim->config->cpu;
-    uint64_t cost = cpu->decide_ns + (uint64_t)arrivals * cpu->arrival_ns;
+    uint64_t cost_ns = cpu->decide_ns + (uint64_t)arrivals * cpu->arrival_ns;
 
     if (sim->sched.order_count > 1) {
-        cost += (uint64_t)(sim->sched.order_count - 1U) * cpu->waiting_ns;
+        cost_ns += (uint64_t)(sim->sched.order_count - 1U) * cpu->flow_ns;
     }
-    sim->config->meter->time_ns += cost;
-    sim->result->cpu_ns += cost;
+    charge(sim, cost_ns);
     sim->result->decisions++;
 }
 
@@ -98,7 +102,9 @@ static int sleep(struct sim *sim)
 static void operate(struct sim *sim)
 {
     struct nw_meter *meter = sim->config->meter;
+    const struct nw_sim_cpu *cpu = &sim->config->cpu;
     uint64_t start = meter->time_ns;
+    uint32_t members = nw_sched_members(&sim->sched);
     int result = nw_sched_transfer(&sim->sched);
 
     sim->result->busy_ns += meter->time_ns - start;
@@ -106,6 +112,7 @@ static void operate(struct sim *sim)
     sim->result->openings += sim->sched.opening;
     feed(sim);
     nw_sched_done(&sim->sched, now(sim), result);
+    charge(sim, cpu->done_ns + (uint64_t)members * cpu->end_ns);
 }
 
 static int setup(struct sim *sim)

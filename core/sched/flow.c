@@ -87,35 +87,34 @@ void nw_sched_retire(NW_SCHED_SELF_ uint8_t flow_number, uint8_t verdict)
     struct nw_sched_event NW_XDATA *told = &sched->told;
     uint8_t number = flow->head;
     struct nw_sched_slot NW_XDATA *slot = &sched->slots[number];
+    uint8_t more = slot->flow & NW_SCHED_MORE;
     uint8_t put = sched->free_slots.put;
 
     if (verdict < flow->broken) {
         verdict = flow->broken;
     }
-    told->more = slot->flow & NW_SCHED_MORE;
-    flow->broken = verdict;
-    if (!told->more) {
+    if (more) {
+        flow->broken = verdict;
+    } else {
         flow->broken = NW_SCHED_MET;
         count_end(flow->counts, verdict, sched->now - slot->time + flow->deadline);
     }
-    told->owner = sched;
-    told->data = slot->data;
-    told->word = slot->sector;
-    told->size = slot->size;
-    told->sequence = slot->sequence;
-    told->flow = flow_number;
-    told->verdict = verdict;
     flow->head = slot->next;
     flow->count--;
+    if (sched->event != NULL) {
+        told->owner = sched;
+        told->slot = slot;
+        told->flow = flow_number;
+        told->verdict = verdict;
+        told->more = more;
+        sched->event(told);
+    }
     sched->free_slots.items[put] = number;
     put++;
     /* From here on an interrupt may fill the slot again. */
     NW_COMPILER_BARRIER();
     sched->free_slots.put = put == sched->ring_size ? 0 : put;
     flow->ended++;
-    if (sched->event != NULL) {
-        sched->event(told);
-    }
 }
 
 void nw_sched_settle(NW_SCHED_SELF_ uint8_t flow_number)

@@ -82,10 +82,12 @@ int nw_sched_open(struct nw_sched NW_XDATA *self, uint8_t NW_XDATA *ram, uint16_
     sched->arrivals.take = 0;
     sched->order_count = 0;
     sched->busy = 0;
+    sched->turning = 0;
     sched->waiting = 0;
     sched->opening = 0;
     sched->serving = NW_SCHED_NONE;
     sched->least_loss = 0xFFU;
+    sched->dirty = sched->sector_bytes;
     sched->unit_left = left_in_unit(NW_SCHED_ME);
     for (i = 0; i < sched->flow_count && result == NW_OK; i++) {
         result = flow_reset(&sched->flows[i]);

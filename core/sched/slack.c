@@ -217,7 +217,7 @@ static uint8_t waiting_requests(NW_SCHED_SELF)
 static uint8_t by_slack(NW_SCHED_SELF)
 {
     int32_t least = (int32_t)NW_SCHED_LOST; /* slack of all groups passed so far */
-    uint32_t end = sched->now;
+    uint32_t end = sched->now - sched->turn_ticks;
     uint8_t best = sched->order[0];
     uint8_t ripe = NW_SCHED_NONE;
     uint8_t i;
@@ -231,7 +231,7 @@ static uint8_t by_slack(NW_SCHED_SELF)
     for (i = 0; i < sched->order_count; i++) {
         uint8_t number = sched->order[i];
         const struct nw_sched_flow NW_XDATA *flow = &sched->flows[number];
-        uint32_t cost = nw_sched_cost(NW_SCHED_ME_ number);
+        uint32_t cost = nw_sched_cost(NW_SCHED_ME_ number) + sched->turn_ticks;
         int32_t slack;
 
         if (least >= (int32_t)(cost + sched->guard_ticks)) {

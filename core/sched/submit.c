@@ -5,12 +5,17 @@
  */
 #include "parts.h"
 
+#if defined(__SDCC_mcs51)
+#pragma nooverlay
+#endif
+
 int nw_sched_submit(struct nw_sched_offer NW_XDATA *offer)
 {
     NW_SCHED_ENTER(offer->owner);
     struct nw_sched_flow NW_XDATA *flow;
     struct nw_sched_slot NW_XDATA *slot;
     uint16_t left = offer->size;
+    uint16_t left_before;
     uint8_t pieces = 1;
     uint8_t take, put, most;
     uint8_t lost = NW_SCHED_OFFERED;
@@ -52,6 +57,7 @@ int nw_sched_submit(struct nw_sched_offer NW_XDATA *offer)
         slot->time = offer->now;
         slot->sector = offer->sector;
         slot->data = offer->data;
+        left_before = left;
         slot->size = left;
         slot->flow = offer->flow;
         slot->sequence = flow->sequence;
@@ -60,11 +66,11 @@ int nw_sched_submit(struct nw_sched_offer NW_XDATA *offer)
             slot->flow |= NW_SCHED_MORE;
             left = (uint16_t)(left - sched->sector_bytes);
         }
-        if (most > 0) {
-            uint16_t before = (uint16_t)(most * sched->sector_bytes);
-
-            slot->data = offer->data == NULL ? NULL : offer->data + before;
-            slot->sector += flow->direction == NW_SCHED_READ ? most : 0;
+        if (most > 0 && flow->direction == NW_SCHED_READ) {
+            slot->sector += most;
+        }
+        if (most > 0 && offer->data != NULL) {
+            slot->data += (uint16_t)(offer->size - left_before);
         }
         lost = sched->arrivals.put;
         sched->arrivals.items[lost] = put;

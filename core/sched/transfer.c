@@ -4,6 +4,19 @@
 
 #include "parts.h"
 
+#if defined(__SDCC_mcs51)
+/* The library's memcpy takes pointers to any memory, at four times the cost. */
+static void xcopy(uint8_t NW_XDATA *to, const uint8_t NW_XDATA *from, uint16_t bytes)
+{
+    for (; bytes > 0; bytes--) {
+        *to++ = *from++;
+    }
+}
+#define NW_XCOPY xcopy
+#else
+#define NW_XCOPY memcpy
+#endif
+
 static uint8_t reading(NW_SCHED_SELF)
 {
     return sched->serving != NW_SCHED_NONE &&
@@ -29,6 +42,16 @@ static void place_write(NW_SCHED_SELF)
     }
 }
 
+/* A deadline must not rest on an average: upwards at once, downwards by a sixteenth. */
+static void learn(uint32_t NW_XDATA *known, uint32_t measured)
+{
+    if (measured >= *known) {
+        *known = measured;
+    } else {
+        *known -= (*known - measured + 15U) >> 4;
+    }
+}
+
 int nw_sched_next(struct nw_sched NW_XDATA *self, uint32_t now)
 {
     NW_SCHED_ENTER(self);
@@ -36,6 +59,10 @@ int nw_sched_next(struct nw_sched NW_XDATA *self, uint32_t now)
     if (sched->busy) {
         return NW_ERR_CONFIG;
     }
+    if (sched->turning && (sched->flags & NW_SCHED_LEARN) != 0) {
+        learn(&sched->turn_ticks, now - sched->now);
+    }
+    sched->turning = 0;
     sched->now = now;
     sched->waiting = 0;
     sched->opening = 0;
@@ -76,15 +103,22 @@ static void gather(NW_SCHED_SELF)
     const struct nw_sched_slot NW_XDATA *slot = nw_sched_first(sched);
     uint8_t NW_XDATA *to = sched->buffer;
     uint8_t left = nw_sched_members(sched);
+    uint16_t bytes = left > 0 ? sched->flows[sched->serving].bytes : 0;
 
-    memset(to, 0, sched->sector_bytes);
     for (; left > 0; left--) {
         if (slot->data != NULL) {
-            memcpy(to, slot->data, slot->size);
+            NW_XCOPY(to, slot->data, slot->size);
+        } else {
+            memset(to, 0, slot->size);
         }
         to += slot->size;
         slot = &sched->slots[slot->next];
     }
+    /* Only what an earlier group has left there. */
+    if (sched->dirty > bytes) {
+        memset(to, 0, (uint16_t)(sched->dirty - bytes));
+    }
+    sched->dirty = bytes;
 }
 
 int nw_sched_transfer(struct nw_sched NW_XDATA *self)
@@ -101,8 +135,9 @@ int nw_sched_transfer(struct nw_sched NW_XDATA *self)
         slot = nw_sched_first(sched);
         req.sector = slot->sector;
         result = nw_block_read(&req);
+        sched->dirty = sched->sector_bytes;
         if (result >= 0 && slot->data != NULL && sched->buffer != NULL) {
-            memcpy(slot->data, sched->buffer, slot->size);
+            NW_XCOPY(slot->data, sched->buffer, slot->size);
         }
         return result;
     }
@@ -114,16 +149,6 @@ int nw_sched_transfer(struct nw_sched NW_XDATA *self)
     }
     req.sector = sched->first + sched->position;
     return nw_block_write(&req);
-}
-
-/* A deadline must not rest on an average: upwards at once, downwards by a sixteenth. */
-static void learn(uint32_t NW_XDATA *known, uint32_t measured)
-{
-    if (measured >= *known) {
-        *known = measured;
-    } else {
-        *known -= (*known - measured + 15U) >> 4;
-    }
 }
 
 /* The times of the operation that has ended. On that of an opening no deadline rests: the best
@@ -181,16 +206,19 @@ int nw_sched_done(struct nw_sched NW_XDATA *self, uint32_t now, int result)
         advance(NW_SCHED_ME);
     }
     for (; left > 0; left--) {
+        const struct nw_sched_slot NW_XDATA *slot = nw_sched_first(sched);
+        uint16_t size = slot->size;
         uint8_t verdict = NW_SCHED_FAILED;
 
         if (result >= 0) {
-            verdict = NW_TICKS(nw_sched_first(sched)->time, now) > 0;
+            verdict = NW_TICKS(slot->time, now) > 0;
         }
         nw_sched_retire(NW_SCHED_ME_ flow, verdict);
-        told->offset = (uint16_t)(told->offset + told->size);
+        told->offset = (uint16_t)(told->offset + size);
     }
     if (flow != NW_SCHED_NONE) {
         nw_sched_settle(NW_SCHED_ME_ flow);
     }
+    sched->turning = sched->order_count > 0;
     return NW_OK;
 }

@@ -126,17 +126,16 @@ struct nw_sched_offer {
 };
 
 /* What the producer is told, once a request (once a piece of a split one: `more` says that another
- * follows; the last one carries the verdict of the whole). Valid during the call only. */
+ * follows; the last one carries the verdict of the whole). Valid during the call only. The slot holds
+ * data, size, sequence (it counts the flow's offers, lost ones too: a gap is a loss at the door) and
+ * the offer's sector. */
 struct nw_sched_event {
     struct nw_sched NW_XDATA *owner;
-    uint8_t NW_XDATA *data;
-    uint32_t sector; /* write: sector of the device it went to; dropped: as offered */
-    uint32_t word;   /* `sector` of the offer */
+    const struct nw_sched_slot NW_XDATA *slot;
+    uint32_t sector; /* of the device: where it was written or read; dropped: meaningless */
     uint16_t offset; /* in that sector, bytes */
-    uint16_t size;
-    uint16_t sequence; /* counts the flow's offers, lost ones too: a gap is a loss at the door */
     uint8_t flow;
-    uint8_t verdict; /* enum nw_sched_verdict */
+    uint8_t verdict; /* enum nw_sched_verdict, up to NW_SCHED_FAILED */
     uint8_t more;
     int8_t error; /* enum nw_error of a failed operation, else NW_OK */
 };
@@ -201,6 +200,8 @@ struct nw_sched {
     uint32_t write_ticks; /* one sector written; with LEARN a first guess, 0 is fine */
     uint32_t open_ticks;  /* the same into a new unit */
     uint32_t read_ticks;
+    uint32_t turn_ticks;  /* between the end of an operation and the next decision; SLACK adds it to
+                             each operation it plans for. Learned like the others */
     uint32_t guard_ticks; /* SLACK: kept free before each deadline for what is not foreseen */
 
     /* Results of nw_sched_next(). */
@@ -217,8 +218,10 @@ struct nw_sched {
     uint8_t NW_XDATA *order; /* flows with something waiting: a heap, or sorted */
     uint8_t order_count;
     uint8_t ring_size;
+    uint8_t turning;    /* an operation has ended and more is waiting */
     uint8_t skip;       /* this write leaves the rest of its unit and goes to the next one */
     uint8_t least_loss; /* PREOPEN: the best moment seen in this unit so far, in requests lost */
+    uint16_t dirty;     /* bytes of the buffer that may be other than zero, from its start */
     uint16_t unit_left; /* sectors left in the open unit */
     uint32_t now;       /* of the decision being made or the operation under way */
     struct nw_sched_event told;

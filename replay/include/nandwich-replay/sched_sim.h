@@ -10,13 +10,14 @@
 #include "nandwich-twin/meter.h"
 #include "nandwich/sched.h"
 
-/* What the node's processor takes, beside the block operations of the twin. The table of measured
- * values is sched_cpu.c. */
+/* What the node's processor takes, beside the block operations of the twin. */
 struct nw_sim_cpu {
-    uint32_t submit_ns;   /* one request handed in by an interrupt */
-    uint32_t decide_ns;   /* next and done of one operation, by itself */
-    uint32_t arrival_ns;  /* more for each request it takes in and, later, ends */
-    uint32_t waiting_ns;  /* more for each flow that waits, over the first */
+    uint32_t submit_ns;  /* one request handed in by an interrupt */
+    uint32_t decide_ns;  /* nw_sched_next() with one flow waiting */
+    uint32_t flow_ns;    /* more for each further flow that waits */
+    uint32_t arrival_ns; /* more for each request it takes in */
+    uint32_t done_ns;    /* nw_sched_done() */
+    uint32_t end_ns;     /* more for each request it ends */
 };
 
 struct nw_sim_config {
