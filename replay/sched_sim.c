@@ -4,9 +4,9 @@
 #include <string.h>
 
 struct sim {
+    struct nw_sched sched; /* first: see tell() */
     struct nw_sim_config *config;
     struct nw_sim_result *result;
-    struct nw_sched sched;
     struct nw_sched_flow flows[NW_ARRIVAL_FLOWS];
     struct nw_sched_counts counts[NW_ARRIVAL_FLOWS];
     uint64_t ram[NW_SCHED_RAM_BYTES(NW_SCHED_SLOTS_MAX, NW_ARRIVAL_FLOWS) / 8U + 1U];
@@ -24,6 +24,44 @@ static uint32_t now(const struct sim *sim)
     return ticks(sim, sim->config->meter->time_ns);
 }
 
+static void keep(struct sim *sim, const struct nw_sim_event *event)
+{
+    if (sim->result->events < sim->config->event_room) {
+        sim->config->events[sim->result->events] = *event;
+    }
+    sim->result->events++;
+}
+
+/* `sched` is the first member of struct sim: its owner is found from it. */
+static void tell(struct nw_sched_event *told)
+{
+    struct sim *sim = (struct sim *)(void *)told->owner;
+
+    if (!told->more) {
+        struct nw_sim_event event = {
+            .time_ns = sim->config->meter->time_ns,
+            .flow = told->flow,
+            .sequence = told->slot->sequence,
+            .sector = told->sector,
+            .verdict = told->verdict,
+        };
+
+        keep(sim, &event);
+    }
+}
+
+static void tell_lost(struct sim *sim, uint32_t flow, int status)
+{
+    struct nw_sim_event event = {
+        .time_ns = sim->config->meter->time_ns,
+        .flow = flow,
+        .sequence = sim->flows[flow].sequence,
+        .verdict = status == NW_ERR_FULL ? NW_SCHED_FULL : NW_SCHED_REFUSED,
+    };
+
+    keep(sim, &event);
+}
+
 static void charge(struct sim *sim, uint64_t cost_ns)
 {
     sim->config->meter->time_ns += cost_ns;
@@ -39,6 +77,7 @@ static void feed(struct sim *sim)
 
     while (sim->next_ns <= meter->time_ns) {
         const struct nw_arrival_flow *flow = &arrivals->flows[arrivals->flow];
+        int status;
 
         offer.now = ticks(sim, sim->next_ns);
         offer.flow = (uint8_t)arrivals->flow;
@@ -47,7 +86,10 @@ static void feed(struct sim *sim)
         if (flow->direction == NW_SCHED_READ && sim->sched.position > 0) {
             offer.sector = sim->sched.position - 1U;
         }
-        nw_sched_submit(&offer);
+        status = nw_sched_submit(&offer);
+        if (status < 0 && sim->config->events != NULL) {
+            tell_lost(sim, arrivals->flow, status);
+        }
         charge(sim, sim->config->cpu.submit_ns);
         nw_arrivals_take(arrivals);
         sim->next_ns = nw_arrivals_peek(arrivals);
@@ -139,6 +181,7 @@ static int setup(struct sim *sim)
     }
     sched->policy = config->policy;
     sched->block = config->block;
+    sched->event = config->events != NULL ? tell : NULL;
     sched->flows = sim->flows;
     sched->flow_count = (uint8_t)count;
     sched->slot_count = (uint8_t)config->slots;

@@ -46,8 +46,11 @@ static int flow_reset(struct nw_sched_flow NW_XDATA *flow)
 /* A log that goes on in the middle of a unit finds it open, as the device left it. */
 static uint16_t left_in_unit(NW_SCHED_SELF)
 {
-    uint16_t used = sched->unit == 0 ? 0 : (uint16_t)(sched->position % sched->unit);
+    uint16_t used = 0;
 
+    if (sched->unit != 0) {
+        used = (uint16_t)(sched->position % sched->unit);
+    }
     return used == 0 ? 0 : (uint16_t)(sched->unit - used);
 }
 

@@ -41,6 +41,7 @@ static uint8_t rgedf_choose(NW_SCHED_SELF)
         uint8_t other = sched->order[i];
         const struct nw_sched_flow NW_XDATA *flow = &sched->flows[other];
         uint32_t end;
+        int32_t earlier;
 
         if (flow->bytes <= sched->flows[first].bytes || flow->direction == NW_SCHED_READ) {
             continue;
@@ -49,7 +50,8 @@ static uint8_t rgedf_choose(NW_SCHED_SELF)
         if (NW_TICKS(end, sched->flows[first].key) <= 0) {
             break; /* no other write ends earlier */
         }
-        if (best == first || NW_TICKS(flow->key, sched->flows[best].key) > 0) {
+        earlier = NW_TICKS(flow->key, sched->flows[best].key);
+        if (best == first || earlier > 0 || (earlier == 0 && other < best)) {
             best = other;
         }
     }

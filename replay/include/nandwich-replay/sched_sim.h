@@ -20,6 +20,15 @@ struct nw_sim_cpu {
     uint32_t end_ns;     /* more for each request it ends */
 };
 
+/* What became of one request, in the order of becoming. */
+struct nw_sim_event {
+    uint64_t time_ns;
+    uint32_t flow;
+    uint32_t sequence; /* counts the flow's offers, modulo 65536 */
+    uint32_t sector;   /* where it went */
+    uint8_t verdict;   /* enum nw_sched_verdict; NW_SCHED_FULL and NW_SCHED_REFUSED at the door */
+};
+
 struct nw_sim_config {
     struct nw_arrivals arrivals; /* flows, recording and end set */
     const struct nw_sched_policy *policy;
@@ -33,6 +42,8 @@ struct nw_sim_config {
     uint32_t clock_us; /* what the node's 32-bit clock shows at the start */
     uint32_t write_us, open_us, read_us, guard_us;
     uint8_t flags; /* NW_SCHED_... */
+    struct nw_sim_event *events; /* a log of the run; NULL: none */
+    size_t event_room;           /* further ones are counted, not kept */
 };
 
 struct nw_sim_flow_result {
@@ -49,6 +60,7 @@ struct nw_sim_result {
     uint64_t decisions;
     uint64_t cpu_ns;     /* of the scheduler */
     uint64_t busy_ns;    /* of the device */
+    uint64_t events;
     uint64_t end_ns;     /* when the last request was through */
 };
 
