@@ -5,6 +5,7 @@
 #include <nanobind/nanobind.h>
 
 void bind_build(nanobind::module_ &m);
+void bind_sched(nanobind::module_ &m);
 void bind_vm(nanobind::module_ &m);
 void bind_parts(nanobind::module_ &m);
 void bind_twin(nanobind::module_ &m);

@@ -11,4 +11,5 @@ NB_MODULE(_native, m)
     bind_vm(m);
     bind_parts(m);
     bind_twin(m);
+    bind_sched(m);
 }

@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`nandwich sched`: deadline workloads through the scheduler's policies."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import click
+
+from nandwich import sched, sched_scenario
+from nandwich.cli import output
+from nandwich.cli.options import json_option
+from nandwich.errors import InputError
+from nandwich.sched import Outcome, Scenario
+
+_HEADERS = (
+    "policy",
+    "met %",
+    "offered",
+    "met",
+    "late",
+    "dropped",
+    "full",
+    "refused",
+    "failed",
+    "mean ms",
+    "writes",
+    "mJ",
+)
+
+
+def _row(outcome: Outcome) -> tuple[object, ...]:
+    counts = outcome.counts
+    if outcome.policy == "bound":
+        return ("bound", f"{outcome.share:.2f}", counts["offered"], counts["met"], *[""] * 8)
+    return (
+        outcome.policy,
+        f"{outcome.share:.2f}",
+        *(counts[name] for name in _HEADERS[2:9]),
+        f"{outcome.response_ms:.1f}",
+        outcome.operations,
+        outcome.energy_pj // 10**9,
+    )
+
+
+def _as_json(scenario: Scenario, outcome: Outcome) -> dict[str, Any]:
+    named = zip(scenario.flows, outcome.flows, strict=True) if outcome.flows else ()
+    return {
+        "policy": outcome.policy,
+        "met_percent": round(outcome.share, 4),
+        "total": outcome.counts,
+        "flows": [{"name": flow.name, **counts} for flow, counts in named],
+        "response_us_mean": outcome.response_us_sum // max(1, outcome.written),
+        "response_us_max": outcome.response_us_max,
+        "operations": outcome.operations,
+        "openings": outcome.openings,
+        "cpu_ns": outcome.cpu_ns,
+        "busy_ns": outcome.busy_ns,
+        "time_ns": outcome.time_ns,
+        "energy_pj": outcome.energy_pj,
+    }
+
+
+def _load(scenario: Path | None, arrivals: Path | None, drop_late: bool | None) -> Scenario:
+    loaded = sched.paper_scenario() if scenario is None else sched_scenario.read_scenario(scenario)
+    if arrivals is not None:
+        recording = sched_scenario.read_arrivals(arrivals, loaded.flows)
+        loaded = replace(loaded, recording=recording, duration_ns=recording[-1][0] + 1)
+    elif any(flow.period_ns == 0 for flow in loaded.flows):
+        lacking = next(flow.name for flow in loaded.flows if flow.period_ns == 0)
+        raise InputError(f"flow {lacking} has no period; give one, or --arrivals FILE.csv")
+    return loaded if drop_late is None else replace(loaded, drop_late=drop_late)
+
+
+def _tell_size(scenario: Scenario) -> None:
+    """Says what happens to requests larger than a sector."""
+    sector = sched.device_facts(scenario.device, scenario.blocks)["sector_bytes"]
+    for flow in scenario.flows:
+        if flow.size > sector:
+            fate = "split" if scenario.split else "refused; 'split = true' would split them"
+            output.talk(
+                f"flow {flow.name}: requests of {flow.size} B, sectors of {sector} B: {fate}"
+            )
+
+
+@click.command()
+@click.option(
+    "--policy",
+    "policies",
+    multiple=True,
+    type=click.Choice([*sched.POLICIES, "all"]),
+    help="Which policy; several times for several.  [default: all]",
+)
+@click.option(
+    "--scenario",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Flows and node, as TOML; without it the defaults of the RG-EDF paper.",
+)
+@click.option(
+    "--arrivals",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Recorded arrivals, as CSV (time_ms,flow), instead of the flows' periods.",
+)
+@click.option("--runs", type=click.IntRange(1, 10_000), default=10, show_default=True)
+@click.option("--seed", type=click.IntRange(0, 2**32 - 10_001), default=1, show_default=True)
+@click.option("--drop-late/--keep-late", default=None, help="Overrides the scenario's drop_late.")
+@click.option("--bound/--no-bound", default=True, help="Find the best possible, too.")
+@click.option("--admit", is_flag=True, help="Only the admission test, with its arithmetic.")
+@json_option
+def command(
+    policies: tuple[str, ...],
+    scenario: Path | None,
+    arrivals: Path | None,
+    runs: int,
+    seed: int,
+    drop_late: bool | None,
+    bound: bool,
+    admit: bool,
+    json_target: str | None,
+) -> None:
+    """Run a deadline workload on a twin: who meets how many deadlines, and how many could be met.
+
+    The device core's own scheduler decides; the device and its clock are the twin's. The bound is
+    the relaxed one: openings, deciding and the length of the queue cost it nothing.
+
+    \b
+    Examples:
+      nandwich sched
+      nandwich sched --policy slack --policy rg-edf --scenario node.toml
+      nandwich sched --scenario node.toml --arrivals log.csv --runs 1 --json -
+      nandwich sched --scenario node.toml --admit
+    """
+    loaded = _load(scenario, arrivals, drop_late)
+    inputs = [path for path in (scenario, arrivals) if path is not None]
+    _tell_size(loaded)
+    if admit:
+        _admit(loaded, inputs, json_target)
+        return
+    chosen = [name for name in sched.POLICIES if name in policies]
+    if not policies or "all" in policies:
+        chosen = list(sched.POLICIES)
+    outcomes = []
+    with output.progress("policies", len(chosen) + bound) as bar:
+        for name in chosen:
+            outcomes.append(_run(loaded, name, runs, seed))
+            bar.advance()
+        if bound and all(flow.size <= _sector(loaded) for flow in loaded.flows):
+            outcomes.append(sched.bound(loaded, runs=runs, seed=seed))
+        elif bound:
+            output.talk("no bound: it knows no requests larger than a sector")
+        bar.advance(int(bound))
+    if json_target is not None:
+        payload = {
+            "device": loaded.device,
+            "runs": runs,
+            "drop_late": loaded.drop_late,
+            "results": [_as_json(loaded, one) for one in outcomes],
+        }
+        document = output.document("sched", 1, payload, seed=seed, inputs=inputs)
+        output.write_json(json_target, document)
+    if json_target != "-":
+        output.print_table(_HEADERS, [_row(one) for one in outcomes])
+
+
+def _sector(scenario: Scenario) -> int:
+    return int(sched.device_facts(scenario.device, scenario.blocks)["sector_bytes"])
+
+
+def _run(scenario: Scenario, policy: str, runs: int, seed: int) -> Outcome:
+    try:
+        return sched.run(scenario, policy, runs=runs, seed=seed)
+    except RuntimeError as error:
+        raise InputError(str(error)) from error
+
+
+def _admit(scenario: Scenario, inputs: list[Path], json_target: str | None) -> None:
+    try:
+        answer = sched.admit(scenario)
+    except RuntimeError as error:
+        raise InputError(f"admission: {error}") from error
+    flow = scenario.flows[answer["flow"]]
+    shown = {
+        "answer": answer["answer"],
+        "flow": flow.name,
+        "deadline_us": flow.deadline_ns // 1000,
+        "wait_us": answer["wait_ticks"],
+        "room_us": answer["room_ticks"],
+        "slots": answer["slots"],
+        "load_permille": answer["load_permille"],
+    }
+    if json_target is not None:
+        payload = {"device": scenario.device, "admission": shown}
+        output.write_json(json_target, output.document("sched", 1, payload, inputs=inputs))
+    if json_target != "-":
+        texts = {
+            "yes": "yes: no request is ever late",
+            "but openings": "yes, but for requests around the opening of a unit",
+            "no": "no: a request may be late",
+        }
+        rows = [
+            ("may all flows join", texts[answer["answer"]]),
+            ("least room has flow", flow.name),
+            ("its deadline", f"{flow.deadline_ns / 1e6:g} ms"),
+            ("worst wait", f"{answer['wait_ticks'] / 1000:g} ms"),
+            ("room left", f"{answer['room_ticks'] / 1000:g} ms"),
+            ("slots needed", answer["slots"]),
+            ("load when grouped", f"{answer['load_permille'] / 10:g} %"),
+        ]
+        output.print_table(("question", "answer"), rows)

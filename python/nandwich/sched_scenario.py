@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Scenario files (TOML) and recorded arrivals (CSV) of `nandwich sched`.
+
+Every error of a file is reported at once, each as FILE:LINE.
+"""
+
+import csv
+import re
+import tomllib
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from nandwich import names, quantities
+from nandwich.errors import InputError
+from nandwich.sched import Flow, Scenario
+from nandwich.sched_cpu import PROCESSORS
+
+_SHOWN = 20
+_TABLE = re.compile(r"\s*\[\s*([^\[\]]+?)\s*\]\s*(?:#.*)?\Z")
+_KEY = re.compile(r"\s*([A-Za-z0-9_\-\"']+)\s*=")
+_DECODE_ERROR = re.compile(r"(?P<what>.*) \(at line (?P<line>\d+), column \d+\)\Z", re.DOTALL)
+_TIMES = {"time_ns": 1, "time_us": 10**3, "time_ms": 10**6, "time_s": 10**9}
+
+
+def _quantity(kind: quantities.Kind) -> BeforeValidator:
+    def read(value: object) -> int:
+        if not isinstance(value, str):
+            example = "'64 B'" if kind == "size" else "'40 ms'"
+            raise ValueError(f"a {kind} needs a unit and quotes; write it like {example}")
+        return quantities.parse(value, kind)
+
+    return BeforeValidator(read)
+
+
+Time = Annotated[int, _quantity("time")]
+Size = Annotated[int, _quantity("size")]
+
+#: Deadlines and guards are counted in us of 32 bits by the core.
+_LONGEST_NS = (1 << 30) * 1000 - 1
+
+
+class _FlowTable(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    deadline: Annotated[Time, Field(ge=1000, le=_LONGEST_NS)]
+    period: Annotated[Time, Field(ge=1000)] | None = None
+    jitter: Annotated[Time, Field(ge=0)] = 0
+    phase: Annotated[Time, Field(ge=0)] | None = None
+    size: Annotated[Size, Field(ge=1, le=65535)] = 64
+    burst_every: Annotated[int, Field(ge=0)] = 0
+    burst_size: Annotated[int, Field(ge=1, le=255)] = 5
+    direction: Literal["write", "read"] = "write"
+
+
+class _ScenarioTable(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    flow: Annotated[dict[str, _FlowTable], Field(min_length=1, max_length=64)]
+    duration: Annotated[Time, Field(ge=1000)] = 10 * 10**9
+    device: str = "SANDISK-SD-128M"
+    blocks: Annotated[int, Field(ge=0)] = 256
+    processor: Literal["cc1010", "none"] = "cc1010"
+    slots: Annotated[int, Field(ge=1, le=120)] = 24
+    limit: Annotated[int, Field(ge=0, le=120)] = 0
+    guard: Annotated[Time, Field(ge=0, le=_LONGEST_NS)] = 3 * 10**6
+    drop_late: bool = True
+    split: bool = False
+    save: bool = True
+    preopen: bool = True
+
+
+def read_scenario(path: Path) -> Scenario:
+    """Read a scenario; InputError with every fault and its line."""
+    text = _text(path)
+    try:
+        tree = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        match = _DECODE_ERROR.match(str(error))
+        line, what = (match["line"], match["what"]) if match else (1 + text.count("\n"), str(error))
+        raise InputError(f"{path}:{line}: not TOML: {what}") from error
+    lines = _lines(text)
+    faults: list[tuple[int, str]] = []
+    table: _ScenarioTable | None = None
+    try:
+        table = _ScenarioTable.model_validate(tree)
+    except ValidationError as error:
+        for fault in error.errors():
+            place = tuple(str(part) for part in fault["loc"])
+            faults.append((_line(lines, place), _explain(place, fault)))
+    faults.extend(_cross_checks(tree, lines))
+    if faults or table is None:
+        messages = [f"{path}:{line}: {what}" for line, what in sorted(set(faults))]
+        raise InputError("\n".join(messages))
+    return _scenario(table)
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: not a text file (byte {error.start} is not UTF-8)") from error
+
+
+def _lines(text: str) -> dict[tuple[str, ...], int]:
+    """Lines of tables and keys by their path."""
+    found: dict[tuple[str, ...], int] = {}
+    table: tuple[str, ...] = ()
+    for number, line in enumerate(text.splitlines(), start=1):
+        if match := _TABLE.match(line):
+            table = tuple(part.strip().strip("\"'") for part in match[1].split("."))
+            found.setdefault(table, number)
+        elif match := _KEY.match(line):
+            found.setdefault((*table, match[1].strip("\"'")), number)
+    return found
+
+
+def _line(lines: dict[tuple[str, ...], int], place: tuple[str, ...]) -> int:
+    while place and place not in lines:
+        place = place[:-1]
+    return lines.get(place, 1)
+
+
+def _explain(place: tuple[str, ...], fault: Any) -> str:
+    key = ".".join(place)
+    if fault["type"] == "extra_forbidden":
+        model = _FlowTable if place[0] == "flow" and len(place) > 2 else _ScenarioTable
+        close = names.nearest(place[-1], model.model_fields)
+        hint = f"; did you mean {close[0]}?" if close else ""
+        return f"unknown key {key}{hint}"
+    if fault["type"] == "missing":
+        what = "a [flow.NAME] table" if key == "flow" else key
+        return f"{what} is missing"
+    message = fault["msg"].removeprefix("Value error, ")
+    return f"{key}: {message[0].lower()}{message[1:]}"
+
+
+def _cross_checks(tree: dict[str, Any], lines: dict[tuple[str, ...], int]) -> list[tuple[int, str]]:
+    """What no single key shows."""
+    faults = []
+    flows = tree.get("flow")
+    for name, flow in flows.items() if isinstance(flows, dict) else ():
+        if not isinstance(flow, dict):
+            continue
+        jitter, period = (_time(flow.get(key)) for key in ("jitter", "period"))
+        if jitter is not None and period is not None and jitter > period:
+            line = _line(lines, ("flow", name, "jitter"))
+            faults.append((line, f"flow.{name}.jitter: longer than the period"))
+    slots, limit = tree.get("slots", 24), tree.get("limit", 0)
+    if isinstance(slots, int) and isinstance(limit, int) and limit > slots:
+        faults.append((_line(lines, ("limit",)), "limit: more than there are slots"))
+    return faults
+
+
+def _time(value: object) -> int | None:
+    try:
+        return quantities.parse(value, "time") if isinstance(value, str) else None
+    except ValueError:
+        return None
+
+
+def _scenario(table: _ScenarioTable) -> Scenario:
+    assert table.processor in PROCESSORS
+    flows = tuple(
+        Flow(
+            name=name,
+            deadline_ns=flow.deadline,
+            period_ns=flow.period or 0,
+            jitter_ns=flow.jitter,
+            phase_ns=flow.phase,
+            size=flow.size,
+            burst_every=flow.burst_every,
+            burst_size=flow.burst_size,
+            reads=flow.direction == "read",
+        )
+        for name, flow in table.flow.items()
+    )
+    return Scenario(
+        flows=flows,
+        duration_ns=table.duration,
+        device=table.device,
+        blocks=table.blocks,
+        processor=table.processor,
+        slots=table.slots,
+        limit=table.limit,
+        guard_ns=table.guard,
+        drop_late=table.drop_late,
+        split=table.split,
+        save=table.save,
+        preopen=table.preopen,
+    )
+
+
+def read_arrivals(path: Path, flows: tuple[Flow, ...]) -> tuple[tuple[int, int], ...]:
+    """Read recorded arrivals: a header `time_ms,flow` (or _us, _ns, _s), then a request a line.
+
+    `flow` is a flow's name. Times may not go backwards.
+    """
+    rows = csv.reader(_text(path).splitlines())
+    header = [cell.strip() for cell in next(rows, [])]
+    if len(header) != 2 or header[0] not in _TIMES or header[1] != "flow":
+        raise InputError(f"{path}:1: the first line must be 'time_ms,flow' (or _us, _ns, _s)")
+    unit = _TIMES[header[0]]
+    numbers = {flow.name: number for number, flow in enumerate(flows)}
+    found: list[tuple[int, int]] = []
+    faults = []
+    for cells in rows:
+        if not cells:
+            continue
+        fault = _arrival(cells, unit, numbers, found)
+        if fault:
+            faults.append(f"{path}:{rows.line_num}: {fault}")
+    if faults:
+        more = [f"{path}: {len(faults) - _SHOWN} more faults"] if len(faults) > _SHOWN else []
+        raise InputError("\n".join(faults[:_SHOWN] + more))
+    if not found:
+        raise InputError(f"{path}: no arrivals in it")
+    return tuple(found)
+
+
+def _arrival(
+    cells: list[str], unit: int, numbers: dict[str, int], found: list[tuple[int, int]]
+) -> str | None:
+    """Adds one line to `found`; what is wrong with it, or None."""
+    if len(cells) != 2:
+        return f"{len(cells)} fields, not 2"
+    if not re.fullmatch(r"\s*\d+(\.\d+)?\s*", cells[0]):
+        return f"'{cells[0]}' is no time"
+    whole, _, part = cells[0].strip().partition(".")
+    digits = len(str(unit)) - 1
+    time_ns = int(whole) * unit + int((part + "0" * digits)[:digits] or 0)
+    name = cells[1].strip()
+    if name not in numbers:
+        close = names.nearest(name, numbers)
+        return f"no flow '{name}' in the scenario" + (
+            f"; did you mean {close[0]}?" if close else ""
+        )
+    if found and time_ns < found[-1][0]:
+        return "earlier than the line before"
+    if time_ns >= 1 << 62:
+        return "later than any clock goes"
+    found.append((time_ns, numbers[name]))
+    return None

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sched_device.h - what a deadline workload runs on: an SD card of the parts table, or a flash chip
+ * under the page FTL, each with its clock.
+ */
+#ifndef NANDWICH_REPLAY_SCHED_DEVICE_H
+#define NANDWICH_REPLAY_SCHED_DEVICE_H
+
+#include "nandwich-twin/meter.h"
+#include "nandwich-twin/part.h"
+#include "nandwich/block.h"
+#include "nandwich/ftl_page.h"
+
+struct nw_nand;
+struct nw_sdcard;
+
+struct nw_sim_device {
+    struct nw_block *block;
+    struct nw_meter meter;
+    uint32_t unit;     /* sectors opened at once, 0: no such cost */
+    uint64_t write_ns; /* shortest write, first guess of the scheduler too */
+    uint64_t open_ns;  /* middle of the times of a write that opens a unit */
+    uint64_t read_ns;  /* shortest read */
+
+    struct nw_sdcard *card;
+    struct nw_nand *nand;
+    struct nw_ftl_page ftl;
+    void *ram;
+};
+
+/* Opens a new, empty device; payload is not kept. Costs are those of chip and processor where they
+ * are known. `blocks`: erase blocks of a chip (its FTL keeps 4 bytes a page here), 0: all. Errors:
+ * those of nw_sdcard_open(), nw_nand_open(), nw_ftl_page_format(); NW_ERR_UNSUPPORTED: a part of
+ * another kind. Close it also after an error. */
+int nw_sim_device_open(struct nw_sim_device *device, const struct nw_part *part, uint32_t blocks,
+                       uint32_t seed);
+void nw_sim_device_close(struct nw_sim_device *device);
+
+#endif
