@@ -79,7 +79,8 @@ static uint32_t value_at(const struct search *search, uint32_t step, const uint3
         uint32_t low = search->low[f][step];
 
         if (search->chosen[f]) {
-            index = index * (search->high[f][step] - low + 1U) + (next[f] > low ? next[f] - low : 0);
+            index *= search->high[f][step] - low + 1U;
+            index += next[f] > low ? next[f] - low : 0;
         }
     }
     return layer[index];

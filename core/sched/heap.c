@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The order of flows by their keys, in an array of flow numbers. The flow knows its place, so it can
- * be taken from the middle or moved when its key changes, in O(log flows).
+ * The order of flows by their keys, in an array of flow numbers. The flow knows its place, so it
+ * can be taken from the middle or moved when its key changes, in O(log flows).
  *
  * Requests of one flow have rising deadlines, so only the first of each flow can be the earliest of
- * all: the heap holds flows, not requests, and an arrival for a flow that already waits costs no heap
- * work. Decisions are the same as from a heap of all requests.
+ * all: the heap holds flows, not requests, and an arrival for a flow that already waits costs no
+ * heap work. Decisions are the same as from a heap of all requests.
  *
- * A policy that asks for it (NW_SCHED_BY_SORTED) gets the same array fully sorted: it is the heap in
- * which every place has one child, the next one.
+ * A policy that asks for it (NW_SCHED_BY_SORTED) gets the same array fully sorted: it is the heap
+ * in which every place has one child, the next one.
  */
 #include "parts.h"
 

@@ -17,8 +17,8 @@
 #define NW_SCHED_ENTER(self) struct nw_sched *const sched = (self)
 #endif
 
-/* Ticks from `from` to `to`, negative when `to` is the earlier; right across the wrap-around as long
- * as they lie less than 2^31 apart. A macro: on the 8051 a call would cost more than the sum. */
+/* Ticks from `from` to `to`, negative when `to` is the earlier; right across the wrap-around as
+ * long as they lie less than 2^31 apart. A macro: on the 8051 a call would cost more. */
 #define NW_TICKS(from, to) ((int32_t)((uint32_t)(to) - (uint32_t)(from)))
 
 /* A key this much later than the head's deadline marks a flow that has nothing left to be met. */

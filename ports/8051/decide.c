@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the scheduler itself costs, without a card: 16 requests wait, one group is taken and as many
- * requests are handed in again. Port P1 tells the simulator what runs: 1 submit, 2 next with nothing
- * new, 3 next that takes in what was handed in, 4 done; 0 in between.
+ * requests are handed in again. Port P1 tells the simulator what runs: 1 submit, 2 next with
+ * nothing new, 3 next that takes in what was handed in, 4 done; 0 in between.
  *
  * The scheduler holds 24 requests. -DFLOWS=n -DPOLICY=nw_sched_... -DSLACK_FLAGS=...
  */

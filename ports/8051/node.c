@@ -3,8 +3,8 @@
  * A sensor node: three timers hand in a record of 64 bytes every 40 ms, to be in flash 70 ms later
  * (the defaults of Dou and Kalogeraki, SEUS 2009). Runs for RUN_MS, ends what waits, halts.
  *
- * A record is its flow, its number and a pattern, so that whoever reads the card can see that none is
- * lost, doubled or out of order. -DPOLICY=nw_sched_... chooses the policy.
+ * A record is its flow, its number, a mark and a check byte, so that whoever reads the card can see
+ * that none is lost, doubled or out of order. -DPOLICY=nw_sched_... chooses the policy.
  */
 #include "cc1010.h"
 #include "nandwich/sched.h"
@@ -50,6 +50,7 @@ static void produce(uint8_t flow)
         record[0] = flow;
         record[1] = (uint8_t)count;
         record[2] = (uint8_t)(count >> 8);
+        record[3] = 0xA5U;
         record[RECORD_BYTES - 1U] = (uint8_t)(flow ^ record[1]);
         turn[flow] = turn[flow] == RECORDS - 1U ? 0 : (uint8_t)(turn[flow] + 1U);
     }

@@ -20,8 +20,8 @@ static uint8_t exchange(uint8_t out)
     return SPDR;
 }
 
-/* Sends 512 bytes from `from` (in DPTR), 18 cycles each beside the card's own time. In C the pointer
- * would live in external RAM and take twice as long. */
+/* Sends 512 bytes from `from` (in DPTR), 18 cycles each beside the card's own time. In C the
+ * pointer would live in external RAM and take twice as long. */
 static void send_block(const uint8_t NW_XDATA *from) __naked
 {
     (void)from;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sd_spi.h - an SD card (standard capacity, SPI mode) as a block device of 512-byte sectors, for the
- * CC1010's SPI master. One card, one sector a request; not to be called from interrupts.
+ * sd_spi.h - an SD card (standard capacity, SPI mode) as a block device of 512-byte sectors, for
+ * the CC1010's SPI master. One card, one sector a request; not to be called from interrupts.
  *
  * Errors: NW_ERR_IO when the card does not answer in time or refuses a command; NW_ERR_PROGRAM when
  * it reports that writing failed. Without payload (data == NULL) it answers NW_ERR_UNSUPPORTED.

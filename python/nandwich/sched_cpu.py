@@ -39,11 +39,11 @@ class Clocks:
 
 
 CC1010 = {
-    "fifo": Clocks(submit=4470, decide=1200, flow=0, arrival=5140, done=6100, end=3990),
-    "edf": Clocks(submit=4470, decide=2900, flow=0, arrival=4000, done=11700, end=3990),
-    "g-edf": Clocks(submit=4470, decide=2900, flow=0, arrival=5200, done=13000, end=4300),
-    "rg-edf": Clocks(submit=4470, decide=2900, flow=700, arrival=5200, done=13000, end=4300),
-    "slack": Clocks(submit=4470, decide=6700, flow=700, arrival=5200, done=13000, end=4300),
+    "fifo": Clocks(submit=4810, decide=1200, flow=0, arrival=5240, done=5900, end=4320),
+    "edf": Clocks(submit=4810, decide=2920, flow=0, arrival=4000, done=12150, end=4360),
+    "g-edf": Clocks(submit=4810, decide=2920, flow=0, arrival=5130, done=12150, end=4360),
+    "rg-edf": Clocks(submit=4810, decide=2920, flow=790, arrival=5130, done=12150, end=4360),
+    "slack": Clocks(submit=4810, decide=6860, flow=700, arrival=5130, done=12150, end=4360),
 }
 
 #: Processors a scenario may name.

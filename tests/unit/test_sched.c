@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Goal: each policy decides as written down by hand; nothing is lost at the door, at the wrap-around
- * of the clock, at a device error or at the end of the log.
+ * Goal: each policy decides as written down by hand; nothing is lost at the door, at the
+ * wrap-around of the clock, at a device error or at the end of the log.
  */
 #include "nandwich/sched.h"
 

@@ -14,17 +14,17 @@
  *         nw_sched_done(&sched, now(), result);
  *     }
  *
- * TIME is a 32-bit count of ticks of the caller's own clock (us or ms; take one unit throughout) and
- * may wrap around. Two times that are compared must lie less than 2^31 ticks apart: 35 minutes of us,
- * 24 days of ms.
+ * TIME is a 32-bit count of ticks of the caller's own clock (us or ms; take one unit throughout)
+ * and may wrap around. Two times that are compared must lie less than 2^31 ticks apart: 35 minutes
+ * of us, 24 days of ms.
  *
  * INTERRUPTS Only nw_sched_submit() may be called from an interrupt, from one that no other
- * submitting interrupt breaks into. It shares two rings of slot numbers with the main loop, each with
- * one writer and one reader, and never waits. Everything else belongs to the main loop.
+ * submitting interrupt breaks into. It shares two rings of slot numbers with the main loop, each
+ * with one writer and one reader, and never waits. Everything else belongs to the main loop.
  *
  * FLOWS Requests of one flow are served in the order they were submitted, so a flow gives all its
- * requests the same relative deadline. A request is met when its data are in flash at its deadline at
- * the latest. A device error touches only the group being written; its flow is told.
+ * requests the same relative deadline. A request is met when its data are in flash at its deadline
+ * at the latest. A device error touches only the group being written; its flow is told.
  *
  * ON FLASH Writes go one sector after the other through the log region, as they are: requests of a
  * group follow each other from byte 0, the rest of the sector is zero. Where each one went is told
@@ -49,9 +49,9 @@
 /* Flags of a configuration. */
 #define NW_SCHED_DROP_LATE 0x01U /* drop a request that can no longer be met; else write it late */
 #define NW_SCHED_SPLIT 0x02U     /* split a request larger than a sector; else refuse it */
-#define NW_SCHED_WRAP 0x04U      /* at the end of the log region go on at its start, over old data */
+#define NW_SCHED_WRAP 0x04U      /* at the end of the log go on at its start, over old data */
 #define NW_SCHED_LEARN 0x08U     /* correct the times below by what operations really take */
-#define NW_SCHED_SAVE 0x10U      /* SLACK: wait with a sector that is not full while deadlines allow */
+#define NW_SCHED_SAVE 0x10U      /* SLACK: hold back sectors that are not full, if in time */
 #define NW_SCHED_PREOPEN 0x20U   /* SLACK: open the next unit ahead, when that hurts least */
 
 enum nw_sched_direction { NW_SCHED_WRITE = 0, NW_SCHED_READ = 1 };
@@ -126,9 +126,9 @@ struct nw_sched_offer {
 };
 
 /* What the producer is told, once a request (once a piece of a split one: `more` says that another
- * follows; the last one carries the verdict of the whole). Valid during the call only. The slot holds
- * data, size, sequence (it counts the flow's offers, lost ones too: a gap is a loss at the door) and
- * the offer's sector. */
+ * follows; the last one carries the verdict of the whole). Valid during the call only. The slot
+ * holds data, size, sequence (it counts the flow's offers, lost ones too: a gap is a loss at the
+ * door) and the offer's sector. */
 struct nw_sched_event {
     struct nw_sched NW_XDATA *owner;
     const struct nw_sched_slot NW_XDATA *slot;
@@ -142,8 +142,8 @@ struct nw_sched_event {
 
 /*
  * On the 8051, where reaching through a pointer costs most of the time and room, there is one
- * scheduler, at a fixed place: pass &nw_sched_only wherever a scheduler is asked for. The words below
- * stand for the parameter that falls away.
+ * scheduler, at a fixed place: pass &nw_sched_only wherever a scheduler is asked for. The words
+ * below stand for the parameter that falls away.
  */
 #if defined(__SDCC_mcs51)
 extern struct nw_sched NW_XDATA nw_sched_only;
@@ -170,9 +170,9 @@ struct nw_sched_policy {
 #define NW_SCHED_BY_SORTED 0x04U  /* keeps the flows fully sorted, not only as a heap */
 
 extern const struct nw_sched_policy NW_CODE nw_sched_fifo;  /* the circular queue itself */
-extern const struct nw_sched_policy NW_CODE nw_sched_edf;   /* earliest deadline first, one by one */
-extern const struct nw_sched_policy NW_CODE nw_sched_gedf;  /* G-EDF: EDF, and its flow's followers */
-extern const struct nw_sched_policy NW_CODE nw_sched_rgedf; /* RG-EDF: a larger group may go first */
+extern const struct nw_sched_policy NW_CODE nw_sched_edf;   /* earliest deadline, one by one */
+extern const struct nw_sched_policy NW_CODE nw_sched_gedf;  /* EDF, and its flow's followers */
+extern const struct nw_sched_policy NW_CODE nw_sched_rgedf; /* a larger group may go first */
 extern const struct nw_sched_policy NW_CODE nw_sched_slack; /* ours, see docs/sched.md */
 
 struct nw_sched_ring {
@@ -193,10 +193,10 @@ struct nw_sched {
     uint8_t flags;
     uint16_t sector_bytes; /* of the device; also without `block` */
     uint16_t unit;         /* sectors the device opens at once: the first write into each costs
-                              open_ticks (SD: the paper's "sector" of 256 blocks); 0: no such cost */
+                              open_ticks (SD: the paper's "sector" of 256 blocks); 0: no cost */
     uint32_t first;   /* log region: first sector; where units begin, too */
     uint32_t sectors; /* log region: length, >= 1; without `block` 0: no log kept */
-    uint32_t position; /* next sector to write, counted from `first`; where to go on after a restart */
+    uint32_t position; /* next sector to write, from `first`; where to go on after a restart */
     uint32_t write_ticks; /* one sector written; with LEARN a first guess, 0 is fine */
     uint32_t open_ticks;  /* the same into a new unit */
     uint32_t read_ticks;
@@ -233,14 +233,15 @@ struct nw_sched {
 
 /*
  * Begin. `ram` of `bytes` must be aligned for a uint32_t and a pointer and stays in use. The flows'
- * second part and the scheduler's own are set here. NW_ERR_CONFIG: a field above is out of its range
- * or a flow's deadline is (on the 8051 also: not nw_sched_only); NW_ERR_RAM: too little; NW_ERR_RANGE: the log region leaves the device.
+ * second part and the scheduler's own are set here. NW_ERR_CONFIG: a field above is out of its
+ * range or a flow's deadline is (on the 8051 also: not nw_sched_only); NW_ERR_RAM: too little;
+ * NW_ERR_RANGE: the log region leaves the device.
  */
 int nw_sched_open(struct nw_sched NW_XDATA *sched, uint8_t NW_XDATA *ram, uint16_t bytes);
 
-/* Hand in a request. NW_ERR_FULL: no slot free (counted in full); NW_ERR_RANGE: larger than a sector
- * without NW_SCHED_SPLIT, or empty, or no such flow (counted in refused). A split request takes all
- * its slots or none. */
+/* Hand in a request. NW_ERR_FULL: no slot free (counted in full); NW_ERR_RANGE: larger than a
+ * sector without NW_SCHED_SPLIT, or empty, or no such flow (counted in refused). A split request
+ * takes all its slots or none. */
 int nw_sched_submit(struct nw_sched_offer NW_XDATA *offer);
 
 /*

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sched_admit.h - may one more flow join? A test before a flow is opened, with the arithmetic shown.
+ * sched_admit.h - may one more flow join? A test before a flow is opened, with the arithmetic
+ * shown.
  *
  * THE TEST. Served by deadline in groups (G-EDF), a request of flow i waits at the worst for
  *   - the operation under way, the longest there is;

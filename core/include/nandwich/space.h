@@ -2,9 +2,9 @@
 /*
  * space.h - where a pointer points, on processors with several memories.
  *
- * On the 8051 a plain pointer has three bytes and every use of it calls a helper; a pointer known to
- * point to external RAM has two and uses DPTR. Layers that reach the 8051 say so with these words;
- * on every other processor they are empty.
+ * On the 8051 a plain pointer has three bytes and every use of it calls a helper; a pointer known
+ * to point to external RAM has two and uses DPTR. Layers that reach the 8051 say so with these
+ * words; on every other processor they are empty.
  */
 #ifndef NANDWICH_SPACE_H
 #define NANDWICH_SPACE_H

@@ -3,10 +3,10 @@
  * sched_bound.h - the best possible: how many requests of a workload any scheduler could have met,
  * found offline with all arrivals known beforehand.
  *
- * THE RULES are the scheduler's own: one operation at a time, requests of one flow in order, those of
- * one flow that fit a sector may share an operation, a request is met if its operation ends at its
- * deadline at the latest. Requests may be given up freely, deciding costs nothing, and the queue has
- * no end.
+ * THE RULES are the scheduler's own: one operation at a time, requests of one flow in order, those
+ * of one flow that fit a sector may share an operation, a request is met if its operation ends at
+ * its deadline at the latest. Requests may be given up freely, deciding costs nothing, and the
+ * queue has no end.
  *
  * RELAXED (nw_bound_relaxed) for runs of any length: opening a unit costs nothing beyond a write,
  * operations take their shortest time, and time is a grid to which issue times and deadlines are
@@ -15,8 +15,8 @@
  * With so many flows or waiting requests that the states do not fit NW_BOUND_STATES, each flow is
  * taken as if it had the device for itself, which is looser; `apart` says so.
  *
- * EXACT (nw_bound_exact) for small runs: true times, units opened at given costs, also ahead of need
- * and with or without a request. Branch and bound over all orders that need looking at.
+ * EXACT (nw_bound_exact) for small runs: true times, units opened at given costs, also ahead of
+ * need and with or without a request. Branch and bound over all orders that need looking at.
  */
 #ifndef NANDWICH_REPLAY_SCHED_BOUND_H
 #define NANDWICH_REPLAY_SCHED_BOUND_H

@@ -6,8 +6,9 @@
  *   run8051 IMAGE.hex classic|fast MAX_CLOCKS COUNTS_ADDRESS COUNT_BYTES [CARD.img]
  *
  * The card answers as an SD card in SPI mode does and is stricter than one: a command while it is
- * busy, or a byte outside the protocol, is a violation and ends the run. Its busy times make a block
- * write 13 ms and the first write into 256 sectors 60 to 140 ms, with the SPI time of the firmware.
+ * busy, or a byte outside the protocol, is a violation and ends the run. Its busy times make a
+ * block write 13 ms and the first write into 256 sectors 60 to 140 ms, with the SPI time of the
+ * firmware.
  */
 #include <stdio.h>
 #include <stdlib.h>

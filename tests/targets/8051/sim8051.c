@@ -21,8 +21,8 @@
 #define AC 0x40U
 #define OV 0x04U
 
-/* Machine cycles: a row for each high nibble of the opcode, columns 0 to 7, then one for 8 to F (the
- * registers). 8 stands for two and the stretch of external memory. */
+/* Machine cycles: a row for each high nibble of the opcode, columns 0 to 7, then one for 8 to F
+ * (the registers). 8 stands for two and the stretch of external memory. */
 static const char *const cycles[2][16] = {
     {"122111111", "222111111", "222111111", "222111111", "221211111", "221211111", "221211111",
      "222212111", "222242222", "222211111", "221241222", "221122222", "221111111", "221112112",
@@ -206,6 +206,12 @@ static uint8_t *external(struct sim8051 *sim, uint16_t address)
     return &sim->xdata[address];
 }
 
+/* MOVX by R0 or R1: port 2 gives the upper half of the address. */
+static uint16_t paged(struct sim8051 *sim, uint8_t op)
+{
+    return (uint16_t)((sim->sfr[0x20] << 8) | *reg(sim, op & 1U));
+}
+
 static uint8_t logic(unsigned row, uint8_t a, uint8_t b)
 {
     return (uint8_t)(row == 4 ? a | b : row == 5 ? a & b : a ^ b);
@@ -231,7 +237,8 @@ static void step_memory(struct sim8051 *sim, uint8_t op, uint8_t address)
     } else if (op == 0x75U) {
         write_direct(sim, address, fetch(sim));
     } else {
-        write_direct(sim, address, (uint8_t)(read_direct(sim, address) + (op == 0x05U ? 1U : 255U)));
+        value = (uint8_t)(read_direct(sim, address) + (op == 0x05U ? 1U : 255U));
+        write_direct(sim, address, value);
     }
 }
 
@@ -289,7 +296,8 @@ static void divide(struct sim8051 *sim)
     B_REG = b == 0 ? 0xFFU : (uint8_t)(a % b);
 }
 
-/* Columns 0 to 3, and those of column 4 that are no operands: jumps, bits, moves, the accumulator. */
+/* Columns 0 to 3, and those of column 4 that are no operands: jumps, bits, moves, the accumulator.
+ * */
 static void step_odd(struct sim8051 *sim, uint8_t op)
 {
     uint16_t dptr = (uint16_t)((DPH << 8) | DPL);
@@ -339,8 +347,8 @@ static void step_odd(struct sim8051 *sim, uint8_t op)
     case 0xD4: decimal_adjust(sim); break;
     case 0xE0: ACC = *external(sim, dptr); break;
     case 0xF0: *external(sim, dptr) = ACC; break;
-    case 0xE2: case 0xE3: ACC = *external(sim, (uint16_t)((sim->sfr[0x20] << 8) | *reg(sim, op & 1U))); break;
-    case 0xF2: case 0xF3: *external(sim, (uint16_t)((sim->sfr[0x20] << 8) | *reg(sim, op & 1U))) = ACC; break;
+    case 0xE2: case 0xE3: ACC = *external(sim, paged(sim, op)); break;
+    case 0xF2: case 0xF3: *external(sim, paged(sim, op)) = ACC; break;
     case 0xE4: ACC = 0; break;
     case 0xF4: ACC = (uint8_t)~old; break;
     default: step_bit(sim, op, fetch(sim)); break;

@@ -5,14 +5,15 @@
  * TIME is counted in clocks by one of two tables: CLASSIC, the original core (12 clocks a machine
  * cycle, 1, 2 or 4 cycles an instruction; checked against s51 of sdcc-ucsim), and FAST, the 4-clock
  * core (DW8051 and DS80C320 user guides: 1 to 5 cycles of 4 clocks; MOVX 2 plus the stretch of
- * CKCON). The CC1010 has a 4-clock core; its own table was not at hand, so FAST is the class, not the
- * chip.
+ * CKCON). The CC1010 has a 4-clock core; its own table was not at hand, so FAST is the class, not
+ * the chip.
  *
- * MEMORY is as small as the chip's: 128 bytes of internal RAM (a stack that leaves it stops the run)
- * and `xram` bytes of external RAM.
+ * MEMORY is as small as the chip's: 128 bytes of internal RAM (a stack that leaves it stops the
+ * run) and `xram` bytes of external RAM.
  *
  * DEVICES Timer 0 in mode 1 and its interrupt; an SPI master on SPDR (0xA2) and SPSR (0xA3, bit 7:
- * transfer done) behind which `spi` answers each byte. Writing SPDR during a transfer is a violation.
+ * transfer done) behind which `spi` answers each byte. Writing SPDR during a transfer is a
+ * violation.
  */
 #ifndef SIM8051_H
 #define SIM8051_H
@@ -53,7 +54,8 @@ void sim_reset(struct sim8051 *sim);
 /* Loads an Intel hex file; 0, or -1 when it cannot be read. */
 int sim_load(struct sim8051 *sim, const char *path);
 
-/* Runs until something stops it (a jump to itself with interrupts off halts) or `clocks` is over. */
+/* Runs until something stops it (a jump to itself with interrupts off halts) or `clocks` is over.
+ * */
 void sim_run(struct sim8051 *sim, uint64_t clocks);
 
 #endif
