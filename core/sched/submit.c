@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The door: runs inside interrupts. It calls nothing that the main loop calls, so that on processors
- * where functions keep their locals in fixed places (8051) the two never share any.
+ * The door: runs inside interrupts. It calls nothing that the main loop calls, so that on
+ * processors where functions keep their locals in fixed places (8051) the two never share any.
  */
 #include "parts.h"
 

@@ -28,7 +28,7 @@ _SDCC = (
     "--noinduction",
 )
 #: These keep fewer temporaries in the scarce internal RAM, for some more code.
-_SPARING = {name: ("--nogcse",) for name in ("slack", "policy", "flow", "node", "sd_spi")}
+_SPARING = dict.fromkeys(("slack", "policy", "flow", "node", "sd_spi"), ("--nogcse",))
 
 #: The scheduler's files whatever the policy; it comes with slack.c or with policy.c.
 SCHEDULER = ("open", "submit", "flow", "heap", "transfer")
