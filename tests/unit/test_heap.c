@@ -485,80 +485,6 @@ static void test_fresh_blocks_fault_once_a_page(void **state)
     rig_stop(&test.rig);
 }
 
-// One call on a block of the table, whatever it answers.
-static int any_call(struct block *block)
-{
-    int error;
-
-    if (block->address == 0) {
-        return nw_heap_alloc(&test.heap, some_bytes(), 0, &block->address);
-    }
-    if (below(3) == 0) {
-        return nw_heap_resize(&test.heap, &block->address, some_bytes());
-    }
-    error = nw_heap_free(&test.heap, block->address);
-    block->address = 0;
-    return error;
-}
-
-// Headers and links overwritten at random: calls may be refused, but never leave the heap's range
-// (an access outside the virtual range would be one to memory that is not there) and always end.
-static void test_ruined_heap_does_no_harm(void **state)
-{
-    uint32_t corrupt = 0;
-    uint32_t seed;
-
-    (void)state;
-    for (seed = 1; seed <= 200; seed++) {
-        unsigned step;
-
-        memset(&test, 0, sizeof test);
-        nw_random_seed(&test.random, seed);
-        start(64, 8, 128, 32768);
-        for (step = 0; step < 600; step++) {
-            if (step > 200 && below(8) == 0) {
-                uint32_t word = nw_random_next(&test.random) >> below(32);
-                uint32_t at = 4U * below(test.heap.top / 4U);
-
-                assert_int_equal(nw_vm_write(&test.rig.vm, RIG_BASE + at, &word, 4), NW_OK);
-            }
-            corrupt += any_call(&test.block[below(100)]) == NW_ERR_CORRUPT;
-        }
-        assert_int_equal(test.rig.panics, 0);
-        rig_stop(&test.rig);
-    }
-    assert_true(corrupt > 1000);
-}
-
-// A device error comes back from the call it hit, whichever step of it that was.
-static void test_device_errors_come_back(void **state)
-{
-    uint32_t told = 0;
-    uint32_t seed;
-
-    (void)state;
-    for (seed = 1; seed <= 300; seed++) {
-        unsigned step;
-        int error = NW_OK;
-
-        memset(&test, 0, sizeof test);
-        nw_random_seed(&test.random, seed);
-        start(64, 4, 128, 32768);
-        for (step = 0; step < 400 && error != NW_ERR_IO; step++) {
-            if (step == 300) {
-                test.rig.ram.fail_after_reads = below(20);
-                test.rig.ram.fail_after_writes = below(20);
-            }
-            error = any_call(&test.block[below(100)]);
-            assert_true(error == NW_OK || error == NW_ERR_FULL || error == NW_ERR_IO);
-        }
-        assert_int_equal(test.rig.panics, error == NW_ERR_IO);
-        told += error == NW_ERR_IO;
-        rig_stop(&test.rig);
-    }
-    assert_true(told > 250);
-}
-
 static void test_open_refuses_what_is_no_range(void **state)
 {
     struct nw_heap heap;
@@ -586,8 +512,6 @@ int main(void)
         cmocka_unit_test(test_freed_pages_are_given_back),
         cmocka_unit_test(test_fresh_blocks_fault_once_a_page),
         cmocka_unit_test(test_small_blocks_fault_little),
-        cmocka_unit_test(test_ruined_heap_does_no_harm),
-        cmocka_unit_test(test_device_errors_come_back),
         cmocka_unit_test(test_blocks_keep_their_content),
     };
 

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * start.c - before main: the device is put together and the virtual memory opened over it; at the
+ * end, however it comes: the report.
+ *
+ * Nothing is printed unless asked (stats=FILE) or something is wrong. A configuration that cannot
+ * work ends the program before main with one line and status 2.
+ */
+#include "clock.h"
+#include "config.h"
+#include "crash.h"
+#include "end.h"
+#include "image.h"
+#include "report.h"
+#include "stack.h"
+#include "track.h"
+
+#include "nandwich-guest/guest.h"
+#include "nandwich/error.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Device chosen when the program was built, as key=value lines; `nandwich cc` links it in. */
+extern const char nw_host_defaults[] __attribute__((weak));
+
+static struct nw_host_config config;
+static struct nw_host_stack stack;
+static uint64_t setup_ns, started_ns;
+static pid_t owner;
+static char report_text[16384];
+
+static _Noreturn void refuse(const char *line)
+{
+    fprintf(stderr, "nandwich: error: %s\n", line);
+    _exit(2);
+}
+
+static void read_config(void)
+{
+    char error[1024];
+    const char *file = getenv("NANDWICH_CONFIG"), *words = getenv("NANDWICH");
+    int result = NW_OK;
+
+    nw_host_config_defaults(&config);
+    if (nw_host_defaults != NULL) {
+        result = nw_host_config_read(&config, nw_host_defaults, 0, "--nw- at the link", error,
+                                     sizeof error);
+    }
+    if (result >= 0 && file != NULL) {
+        result = nw_host_config_file(&config, file, error, sizeof error);
+    }
+    if (result >= 0 && words != NULL) {
+        result = nw_host_config_read(&config, words, 1, "NANDWICH", error, sizeof error);
+    }
+    if (result < 0) {
+        refuse(error);
+    }
+}
+
+static void panic(struct nw_vm *vm, int error, uintptr_t address)
+{
+    (void)vm;
+    nw_host_panic(error, address);
+}
+
+static void report(uint64_t ended_ns)
+{
+    struct nw_json json = {report_text, sizeof report_text, 0, 0};
+
+    nw_json_open(&json, NULL);
+    nw_host_crash_report(&json);
+    nw_host_report_device(&json, &stack);
+    nw_host_report_vm(&json, nw_guest_stats());
+    nw_host_report_heap(&json, &nw_guest_heap.stats);
+    nw_host_report_storage(&json, &stack);
+    nw_json_open(&json, "host_ns");
+    nw_json_number(&json, "setup", setup_ns);
+    nw_json_number(&json, "program", ended_ns - started_ns);
+    nw_json_number(&json, "emulation", stack.timer.host_ns);
+    nw_json_close(&json);
+    nw_json_close(&json);
+    if (nw_json_save(&json, config.stats) != 0) {
+        fprintf(stderr, "nandwich: error: %s: the report cannot be written\n", config.stats);
+    }
+}
+
+void nw_host_end(void)
+{
+    uint64_t ended_ns = nw_host_now_ns();
+    int result;
+
+    if (owner != getpid()) {
+        return;
+    }
+    owner = 0;
+    nw_host_track_start(NULL);
+    if (config.stats[0] != '\0') {
+        report(ended_ns);
+    }
+    result = nw_host_crashed() ? NW_OK : nw_host_image_save(&stack);
+    if (result < 0) {
+        fprintf(stderr, "nandwich: error: %s: the chip cannot be saved: %s\n", config.image,
+                nw_error_text(result));
+    }
+}
+
+static void open_guest(void)
+{
+    char line[256];
+    int result;
+
+    if (nw_guest_globals_bytes() > stack.vm.bytes || stack.vm.bytes > nw_guest_bytes_max) {
+        snprintf(line, sizeof line,
+                 "vm=%u: the program's globals take %u bytes of virtual memory, and at most %u "
+                 "bytes are allowed",
+                 stack.vm.bytes, nw_guest_globals_bytes(), nw_guest_bytes_max);
+        refuse(line);
+    }
+    result = nw_guest_open(&stack.vm);
+    if (result == NW_ERR_CONFIG) {
+        refuse("files of this program were compiled for different frames or slots: build all of "
+               "them again with the same --nw-frame and --nw-slots");
+    }
+    if (result < 0) {
+        snprintf(line, sizeof line, "virtual memory cannot be opened: %s", nw_error_text(result));
+        refuse(line);
+    }
+}
+
+__attribute__((constructor(101))) static void start(void)
+{
+    struct nw_host_guest guest = {nw_guest_base, nw_guest_frame_bytes, nw_guest_slots};
+    uint64_t began_ns = nw_host_now_ns();
+    char line[1024];
+    struct nw_host_why why = {line, sizeof line};
+
+    read_config();
+    if (nw_host_stack_open(&stack, &config, &guest, &why) < 0) {
+        refuse(line);
+    }
+    stack.vm.panic = panic;
+    nw_host_crash_watch(nw_guest_base, nw_guest_bytes_max);
+    open_guest();
+    owner = getpid();
+    nw_host_track_start(config.track[0] != '\0' ? config.track : NULL);
+    atexit(nw_host_end);
+    started_ns = nw_host_now_ns();
+    setup_ns = started_ns - began_ns;
+}

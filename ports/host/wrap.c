@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * wrap.c - the libc calls `nandwich run` listens to, by the linker's --wrap=NAME: those that change
+ * files (told to track.h) and those that end a program without atexit() (told to end.h). Each does
+ * exactly what the call would have done.
+ */
+#include "end.h"
+#include "track.h"
+
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/types.h>
+
+FILE *__real_fopen(const char *path, const char *mode);
+FILE *__real_fopen64(const char *path, const char *mode);
+FILE *__real_freopen(const char *path, const char *mode, FILE *file);
+FILE *__real_freopen64(const char *path, const char *mode, FILE *file);
+int __real_open(const char *path, int flags, ...);
+int __real_open64(const char *path, int flags, ...);
+int __real_openat(int directory, const char *path, int flags, ...);
+int __real_openat64(int directory, const char *path, int flags, ...);
+int __real_creat(const char *path, mode_t mode);
+int __real_creat64(const char *path, mode_t mode);
+int __real_remove(const char *path);
+int __real_unlink(const char *path);
+int __real_rename(const char *from, const char *to);
+int __real_truncate(const char *path, off_t length);
+_Noreturn void __real__exit(int status);
+_Noreturn void __real__Exit(int status);
+_Noreturn void __real_quick_exit(int status);
+
+FILE *__wrap_fopen(const char *path, const char *mode);
+FILE *__wrap_fopen64(const char *path, const char *mode);
+FILE *__wrap_freopen(const char *path, const char *mode, FILE *file);
+FILE *__wrap_freopen64(const char *path, const char *mode, FILE *file);
+int __wrap_open(const char *path, int flags, ...);
+int __wrap_open64(const char *path, int flags, ...);
+int __wrap_openat(int directory, const char *path, int flags, ...);
+int __wrap_openat64(int directory, const char *path, int flags, ...);
+int __wrap_creat(const char *path, mode_t mode);
+int __wrap_creat64(const char *path, mode_t mode);
+int __wrap_remove(const char *path);
+int __wrap_unlink(const char *path);
+int __wrap_rename(const char *from, const char *to);
+int __wrap_truncate(const char *path, off_t length);
+_Noreturn void __wrap__exit(int status);
+_Noreturn void __wrap__Exit(int status);
+_Noreturn void __wrap_quick_exit(int status);
+
+static void by_mode(const char *path, const char *mode)
+{
+    if (mode != NULL && strpbrk(mode, "wa+") != NULL) {
+        nw_host_track(AT_FDCWD, path);
+    }
+}
+
+static void by_flags(int directory, const char *path, int flags)
+{
+    if ((flags & O_ACCMODE) != O_RDONLY || (flags & (O_CREAT | O_TRUNC)) != 0) {
+        nw_host_track(directory, path);
+    }
+}
+
+/* open() has a third argument only where it may create a file. */
+static int takes_mode(int flags)
+{
+    return (flags & O_CREAT) != 0 || (flags & O_TMPFILE) == O_TMPFILE;
+}
+
+FILE *__wrap_fopen(const char *path, const char *mode)
+{
+    by_mode(path, mode);
+    return __real_fopen(path, mode);
+}
+
+FILE *__wrap_fopen64(const char *path, const char *mode)
+{
+    by_mode(path, mode);
+    return __real_fopen64(path, mode);
+}
+
+FILE *__wrap_freopen(const char *path, const char *mode, FILE *file)
+{
+    by_mode(path, mode);
+    return __real_freopen(path, mode, file);
+}
+
+FILE *__wrap_freopen64(const char *path, const char *mode, FILE *file)
+{
+    by_mode(path, mode);
+    return __real_freopen64(path, mode, file);
+}
+
+#define NW_MODE_ARGUMENT(mode)                                                                     \
+    mode_t mode = 0;                                                                               \
+    if (takes_mode(flags)) {                                                                       \
+        va_list arguments;                                                                         \
+        va_start(arguments, flags);                                                                \
+        mode = va_arg(arguments, mode_t);                                                          \
+        va_end(arguments);                                                                         \
+    }
+
+int __wrap_open(const char *path, int flags, ...)
+{
+    NW_MODE_ARGUMENT(mode)
+    by_flags(AT_FDCWD, path, flags);
+    return __real_open(path, flags, mode);
+}
+
+int __wrap_open64(const char *path, int flags, ...)
+{
+    NW_MODE_ARGUMENT(mode)
+    by_flags(AT_FDCWD, path, flags);
+    return __real_open64(path, flags, mode);
+}
+
+int __wrap_openat(int directory, const char *path, int flags, ...)
+{
+    NW_MODE_ARGUMENT(mode)
+    by_flags(directory, path, flags);
+    return __real_openat(directory, path, flags, mode);
+}
+
+int __wrap_openat64(int directory, const char *path, int flags, ...)
+{
+    NW_MODE_ARGUMENT(mode)
+    by_flags(directory, path, flags);
+    return __real_openat64(directory, path, flags, mode);
+}
+
+int __wrap_creat(const char *path, mode_t mode)
+{
+    nw_host_track(AT_FDCWD, path);
+    return __real_creat(path, mode);
+}
+
+int __wrap_creat64(const char *path, mode_t mode)
+{
+    nw_host_track(AT_FDCWD, path);
+    return __real_creat64(path, mode);
+}
+
+int __wrap_remove(const char *path)
+{
+    nw_host_track(AT_FDCWD, path);
+    return __real_remove(path);
+}
+
+int __wrap_unlink(const char *path)
+{
+    nw_host_track(AT_FDCWD, path);
+    return __real_unlink(path);
+}
+
+int __wrap_rename(const char *from, const char *to)
+{
+    nw_host_track(AT_FDCWD, from);
+    nw_host_track(AT_FDCWD, to);
+    return __real_rename(from, to);
+}
+
+int __wrap_truncate(const char *path, off_t length)
+{
+    nw_host_track(AT_FDCWD, path);
+    return __real_truncate(path, length);
+}
+
+_Noreturn void __wrap__exit(int status)
+{
+    nw_host_end();
+    __real__exit(status);
+}
+
+_Noreturn void __wrap__Exit(int status)
+{
+    nw_host_end();
+    __real__Exit(status);
+}
+
+_Noreturn void __wrap_quick_exit(int status)
+{
+    nw_host_end();
+    __real_quick_exit(status);
+}

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`nandwich cc`: a C compiler driver for programs in virtual memory, drop-in for clang."""
+
+import os
+import sys
+
+import click
+
+from nandwich import cc_driver
+
+
+class _Driver(click.Command):
+    """Takes its arguments as they are: they are clang's, not click's."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if args in (["--help"], ["-h"], []):
+            click.echo(self.get_help(ctx))
+            ctx.exit()
+        ctx.params["arguments"] = tuple(args)
+        return []
+
+
+@click.command(
+    cls=_Driver,
+    add_help_option=False,
+    options_metavar="[CLANG OPTIONS] [--nw-KEY=VALUE]...",
+    epilog="""Examples:
+
+    \b
+      nandwich cc -O2 -c part.c -o part.o
+      nandwich cc part.o main.o -o program -lm
+      make CC="nandwich cc"
+      NANDWICH_CC="frame=256 ram=16K" make CC="nandwich cc"
+      NANDWICH="chip=W25N01GV ram=64K stats=report.json" ./program
+    """,
+)
+def command(arguments: tuple[str, ...]) -> None:
+    """Compile and link C programs that run in virtual memory.
+
+    Every option of clang-19 works as it does there (-c, -o, -MD, -E, -S, several files, static
+    libraries). Globals and heap of what is compiled live in virtual memory; a program so built runs
+    by itself on an emulated chip and prints nothing of its own. NANDWICH=key=value... or the file
+    named by NANDWICH_CONFIG changes the device; stats=FILE in it asks for a report.
+
+    \b
+    --nw-KEY=VALUE, or KEY=VALUE in NANDWICH_CC, chooses at build time:
+      frame   bytes of a page frame (512); all files of a program must agree
+      slots   last-cache buffers (16); all files must agree
+      guards  inline, outline or hybrid: speed against code size
+      chip, ftl, degree, maps, ecc, vm, ram, scheme, policy, seed ...
+              the device the program runs on unless told otherwise (at the link)
+    """
+    plan = cc_driver.plan(list(arguments), os.environ.get("NANDWICH_CC", ""))
+    sys.exit(cc_driver.execute(plan))

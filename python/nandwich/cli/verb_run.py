@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`nandwich run`: builds a C program with virtual memory, runs it on a twin, says what it cost."""
+
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from nandwich import names, run_config, run_guest, run_measure, run_recipe, run_report
+from nandwich.cli import output
+from nandwich.cli.options import SIZE, json_option
+from nandwich.errors import InputError, RunError
+from nandwich.run_config import Device
+
+_DEFAULT = Device()
+#: Options handed to the compiler as they are, in front of ours.
+_PASSED = ("-O", "-I", "-D", "-U", "-L", "-l", "-W", "-f", "-m", "-g")
+
+
+class _Run(click.Command):
+    """Everything after `--` belongs to the program, and `-O2` and friends to the compiler."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        guest: list[str] = []
+        if "--" in args:
+            split = args.index("--")
+            args, guest = args[:split], args[split + 1 :]
+        flags, rest = _split_compiler_flags(args)
+        ctx.params["guest_arguments"] = tuple(guest)
+        ctx.params["compiler_flags"] = tuple(flags)
+        return super().parse_args(ctx, rest)
+
+
+def _split_compiler_flags(args: list[str]) -> tuple[list[str], list[str]]:
+    flags: list[str] = []
+    rest: list[str] = []
+    pending = iter(args)
+    for argument in pending:
+        if argument in ("-I", "-D", "-U", "-L", "-l", "-include", "-isystem"):
+            flags += [argument, next(pending, "")]
+        elif argument.startswith(("-std=", "-pthread")) or (
+            argument.startswith(_PASSED) and not argument.startswith("--")
+        ):
+            flags.append(argument)
+        else:
+            rest.append(argument)
+    return flags, rest
+
+
+@click.command(
+    cls=_Run,
+    options_metavar="[OPTIONS] [COMPILER FLAGS]",
+    epilog="""Examples:
+
+    \b
+      nandwich run examples/hello.c
+      nandwich run examples/sort.c --ram 16K --ftl page -- heap 50000
+      nandwich run examples/jpeg2bmp.c --chip K9F1G08U0A --ftl lavish --degree 8 \\
+          --ram 32K --frame 512 --vm 8M --json out.json -- IN.jpg OUT.bmp
+    """,
+)
+@click.argument("sources", nargs=-1, required=True, metavar="FILE.c...")
+@click.option(
+    "--chip",
+    default=_DEFAULT.chip,
+    show_default=True,
+    metavar="NAME|FILE.toml",
+    help="The part to emulate (`nandwich chips` lists them), or a file of your own.",
+)
+@click.option(
+    "--ftl",
+    default=_DEFAULT.ftl,
+    show_default=True,
+    metavar="NAME",
+    help="Translation layer: " + " or ".join(run_config.FTLS) + ".",
+)
+@click.option(
+    "--degree",
+    default=_DEFAULT.degree,
+    show_default=True,
+    type=click.IntRange(1, 255),
+    help="lavish: physical blocks a lavish block.",
+)
+@click.option(
+    "--maps",
+    default=_DEFAULT.maps,
+    show_default=True,
+    type=click.IntRange(1, 255),
+    help="lavish: intra-block maps held in RAM.",
+)
+@click.option("--vm", default=_DEFAULT.vm, type=SIZE, help="Virtual memory.  [default: 8M]")
+@click.option("--ram", default=_DEFAULT.ram, type=SIZE, help="RAM for frames.  [default: 32K]")
+@click.option(
+    "--frame",
+    default=_DEFAULT.frame,
+    show_default=True,
+    type=SIZE,
+    help="Bytes a page frame, a power of two.",
+)
+@click.option(
+    "--slots",
+    default=_DEFAULT.slots,
+    show_default=True,
+    type=click.IntRange(1, 64),
+    help="Last-cache buffers the guards use.",
+)
+@click.option(
+    "--scheme",
+    default=_DEFAULT.scheme,
+    show_default=True,
+    type=click.Choice(run_config.SCHEMES),
+    help="What to do about frames smaller than a flash page.",
+)
+@click.option(
+    "--policy",
+    default=_DEFAULT.policy,
+    show_default=True,
+    type=click.Choice(run_config.POLICIES),
+    help="Which frame is evicted.",
+)
+@click.option(
+    "--ecc",
+    default=_DEFAULT.ecc,
+    show_default=True,
+    type=click.Choice(run_config.ECCS),
+    help="Software code over the chip.",
+)
+@click.option(
+    "--seed",
+    default=_DEFAULT.seed,
+    show_default=True,
+    type=click.IntRange(0, 0xFFFFFFFF),
+    help="Of everything random in the twin.",
+)
+@click.option(
+    "--image",
+    default="",
+    metavar="FILE",
+    help="Chip content and wear: loaded when there, saved at the end.",
+)
+@click.option(
+    "--target",
+    default="host",
+    show_default=True,
+    type=click.Choice(["host"]),
+    help="What runs the program.",
+)
+@click.option(
+    "--native/--no-native", default=True, show_default=True, help="Compare with a native run."
+)
+@click.option("--quiet", "-q", is_flag=True, help="No table: stdout is the program's alone.")
+@json_option
+def command(
+    sources: tuple[str, ...],
+    guest_arguments: tuple[str, ...],
+    compiler_flags: tuple[str, ...],
+    native: bool,
+    quiet: bool,
+    json_target: str | None,
+    target: str,  # noqa: ARG001 - checked by click; one choice so far
+    **choices: Any,
+) -> None:
+    """Build a C program with virtual memory, run it on a twin of the chip, and say what it cost.
+
+    The program runs natively too: output, exit status and every file it writes are compared byte
+    for byte. Exit code 1 when they differ, or when the program itself fails. -O2, -I, -D, -l and
+    such go to the compiler; what follows `--` goes to the program.
+    """
+    paths_in = _sources(sources)
+    device = _device(choices)
+    run_config.check(device)
+    flags = compiler_flags or ("-O2",)
+    subject = run_report.Subject(paths_in, guest_arguments, device)
+    job = run_recipe.job(paths_in, flags, device, guest_arguments, compare=native)
+    with run_measure.scratch() as folder:
+        result = run_measure.measure(job, run_guest.read_input(), Path(folder))
+        _show_output(result, to_stderr=json_target == "-")
+        if not result.virtual.report:
+            raise RunError(run_report.failure(result) or "the program left no report")
+        value = run_report.payload(subject, result)
+    if json_target != "-" and not quiet:
+        click.echo(run_report.headline(subject, value))
+        output.print_table(("what", "how much", "meaning"), run_report.rows(value))
+    if json_target is not None:
+        document = output.document("run", 1, value, seed=device.seed, inputs=paths_in)
+        output.write_json(json_target, document)
+    failure = run_report.failure(result)
+    if failure:
+        raise RunError(failure)
+
+
+def _sources(given: tuple[str, ...]) -> tuple[Path, ...]:
+    for name in given:
+        path = Path(name)
+        if path.suffix not in (".c", ".i"):
+            raise InputError(f"{name}: not a C source; arguments of the program go after `--`")
+        if not path.is_file():
+            raise InputError(f"{name}: no such file")
+    return tuple(Path(name) for name in given)
+
+
+def _device(choices: dict[str, Any]) -> Device:
+    if choices["ftl"] not in run_config.FTLS:
+        raise names.unknown("translation layer", choices["ftl"], run_config.FTLS)
+    return run_config.with_part(Device(**choices))
+
+
+def _show_output(result: run_measure.Result, *, to_stderr: bool) -> None:
+    """The program's own stdout, before any table."""
+    target = sys.stderr if to_stderr else sys.stdout
+    target.flush()
+    with result.virtual.stdout.open("rb") as source:
+        shutil.copyfileobj(source, target.buffer)
+    target.flush()

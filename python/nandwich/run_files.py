@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The files a program changed: how they were before, how it left them, whether two runs agree.
+
+The program's own side is ports/host/track.c, which copies each file before it is first changed. So
+the native and the virtual run can be given the same files, and what they leave can be compared.
+"""
+
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+_CHUNK = 1 << 20
+#: Calls the run time listens to (ports/host/wrap.c), in the native program as in the virtual one.
+_WRAPPED = (
+    *("fopen", "fopen64", "freopen", "freopen64", "open", "open64", "openat", "openat64"),
+    *("creat", "creat64", "remove", "unlink", "rename", "truncate"),
+    *("_exit", "_Exit", "quick_exit"),
+)
+
+
+def wrap_flags() -> list[str]:
+    """The linker flags that let wrap.c listen."""
+    return [f"-Wl,--wrap={name}" for name in _WRAPPED]
+
+
+@dataclass
+class Changes:
+    """Files one run changed, by absolute path; a value of None means the file is not there."""
+
+    before: dict[Path, Path | None] = field(default_factory=dict)
+    after: dict[Path, Path | None] = field(default_factory=dict)
+
+
+def read_log(folder: Path) -> dict[Path, Path | None]:
+    """What track.c recorded in `folder`: each changed path and the copy of its former content."""
+    log = folder / "log"
+    if not log.exists():
+        return {}
+    words = log.read_bytes().split(b"\0")
+    before: dict[Path, Path | None] = {}
+    for number, kind, path in zip(words[0::3], words[1::3], words[2::3], strict=False):
+        copy = folder / number.decode() if kind == b"file" else None
+        before[Path(path.decode(errors="surrogateescape"))] = copy
+    return before
+
+
+def collect(folder: Path) -> Changes:
+    """Copy what a run left into `folder`, beside the log of that run."""
+    changes = Changes(before=read_log(folder))
+    for index, path in enumerate(changes.before):
+        if path.is_file():
+            changes.after[path] = folder / f"after-{index}"
+            shutil.copyfile(path, folder / f"after-{index}")
+        else:
+            changes.after[path] = None
+    return changes
+
+
+def put_back(before: dict[Path, Path | None]) -> None:
+    """Give every file the content it had; files that were not there are removed."""
+    for path, copy in before.items():
+        if copy is None:
+            path.unlink(missing_ok=True)
+        else:
+            shutil.copyfile(copy, path)
+
+
+def _state(changes: Changes, other: Changes, path: Path) -> Path | None:
+    """What `path` holds after a run; untouched by it, it holds what it held before the other."""
+    return changes.after[path] if path in changes.after else other.before[path]
+
+
+def differences(native: Changes, virtual: Changes) -> Iterator[str]:
+    """One line for each file the two runs left differently."""
+    for path in sorted(native.after.keys() | virtual.after.keys()):
+        a, b = _state(native, virtual, path), _state(virtual, native, path)
+        if a is None and b is None:
+            continue
+        if a is None or b is None:
+            yield f"{path}: left only by the {'virtual' if a is None else 'native'} run"
+            continue
+        offset = first_difference(a, b)
+        if offset is not None:
+            yield f"{path}: differs at byte {offset}"
+
+
+def first_difference(a: Path, b: Path) -> int | None:
+    """Offset of the first byte that differs (or where the shorter file ends); None: the same."""
+    offset = 0
+    with a.open("rb") as one, b.open("rb") as two:
+        while True:
+            left, right = one.read(_CHUNK), two.read(_CHUNK)
+            if left != right:
+                return offset + _common(left, right)
+            if not left:
+                return None
+            offset += len(left)
+
+
+def _common(left: bytes, right: bytes) -> int:
+    for index, (x, y) in enumerate(zip(left, right, strict=False)):
+        if x != y:
+            return index
+    return min(len(left), len(right))

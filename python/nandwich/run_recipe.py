@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How `nandwich run` builds the two programs it compares."""
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+from nandwich import paths, run_build, run_files, toolchain
+from nandwich.run_build import Recipe
+from nandwich.run_config import Device
+from nandwich.run_measure import Job
+
+#: Flags of a link; all others belong to the compilation.
+_LINK_FLAGS = ("-l", "-L", "-Wl,")
+
+
+def _split(flags: Sequence[str]) -> tuple[list[str], list[str]]:
+    compiling: list[str] = []
+    linking: list[str] = []
+    pending = iter(flags)
+    for flag in pending:
+        target = linking if flag.startswith(_LINK_FLAGS) else compiling
+        target.append(flag)
+        if flag in ("-l", "-L", "-I", "-D", "-U", "-include", "-isystem"):
+            target.append(next(pending, ""))
+    return compiling, linking
+
+
+def native(sources: tuple[Path, ...], flags: Sequence[str]) -> Recipe:
+    """Plain clang, with only the watching side of the run time."""
+    compiling, linking = _split(flags)
+    watch = paths.static_library("nw_native")
+    return Recipe(
+        compile_command=(toolchain.CLANG, *compiling),
+        link_command=(toolchain.CLANG, *compiling, *run_files.wrap_flags()),
+        sources=sources,
+        libraries=("-Wl,--whole-archive", str(watch), "-Wl,--no-whole-archive", *linking, "-lm"),
+        tools=(_compiler(), watch),
+    )
+
+
+def virtual(sources: tuple[Path, ...], flags: Sequence[str], device: Device) -> Recipe:
+    """Clang with the pass, linked with run time, layers and twin."""
+    compiling, linking = _split(flags)
+    guest = toolchain.Guest(frame_bytes=device.frame, slots=device.slots)
+    return Recipe(
+        compile_command=(toolchain.CLANG, *compiling, *toolchain.compile_flags(guest)),
+        link_command=(toolchain.CLANG, *compiling),
+        sources=sources,
+        libraries=(*linking, *run_files.wrap_flags(), *toolchain.link_flags(guest)),
+        tools=(_compiler(), *toolchain.tools()),
+    )
+
+
+def job(
+    sources: tuple[Path, ...],
+    flags: Sequence[str],
+    device: Device,
+    arguments: Sequence[str],
+    *,
+    compare: bool = True,
+) -> Job:
+    """Both programs, built (or found built): ready to be measured."""
+    return Job(
+        native=run_build.build(native(sources, flags)) if compare else None,
+        virtual=run_build.build(virtual(sources, flags, device)),
+        arguments=(sources[0].stem, *arguments),
+        config=device.text(),
+    )
+
+
+def _compiler() -> Path:
+    return Path(shutil.which(toolchain.CLANG) or toolchain.CLANG)

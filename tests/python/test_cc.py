@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`nandwich cc` builds ordinary projects as clang would, and what it builds runs by itself."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from nandwich import cc_driver, paths
+from nandwich.errors import InputError
+
+_MAKEFILE = """
+CFLAGS = -O2 -Wall -Werror -MMD -MP
+program: main.o libsum.a
+\t$(CC) $(LDFLAGS) $^ -o $@
+libsum.a: sum.o
+\tar rcs $@ $^
+-include *.d
+"""
+_MAIN = """
+#include <stdio.h>
+#include "sum.h"
+int numbers[40000];
+int main(int argc, char **argv)
+{
+    for (int i = 0; i < 40000; i++) numbers[i] = i * argc;
+    printf("%s %ld\\n", argv[0] ? "sum" : "", sum(numbers, 40000));
+    return 0;
+}
+"""
+_SUM = """
+#include "sum.h"
+long sum(const int *from, int count)
+{
+    long total = 0;
+    for (int i = 0; i < count; i++) total += from[i];
+    return total;
+}
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A project of two sources, a header and a static library."""
+    files = {"Makefile": _MAKEFILE, "main.c": _MAIN, "sum.c": _SUM}
+    files["sum.h"] = "long sum(const int *from, int count);\n"
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+def _cc(*arguments: str, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "nandwich", "cc", *arguments]
+    return _call(command, cwd, environment)
+
+
+def _call(
+    command: list[str], cwd: Path, environment: dict[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    assert paths.CHECKOUT is not None
+    settings = {
+        **os.environ,
+        "PYTHONPATH": str(paths.CHECKOUT / "python"),
+        "NANDWICH_CACHE": str(cwd / "cache"),
+        **(environment or {}),
+    }
+    return subprocess.run(
+        command, cwd=cwd, env=settings, capture_output=True, text=True, check=False
+    )
+
+
+def test_make_builds_a_project_that_runs_by_itself(project: Path) -> None:
+    """Goal: `make CC="nandwich cc"` works with dependency files and a static library; the program
+    prints only what it prints, and reports when asked."""
+    made = _call(["make", f"CC={sys.executable} -m nandwich cc"], project)
+    assert made.returncode == 0, made.stderr
+    assert "sum.h" in (project / "main.d").read_text()
+    plain = _call(["./program"], project)
+    assert (plain.returncode, plain.stdout, plain.stderr) == (0, "sum 799980000\n", "")
+    asked = _call(["./program"], project, {"NANDWICH": "ram=64K ftl=page stats=report.json"})
+    assert asked.stdout == "sum 799980000\n"
+    report = json.loads((project / "report.json").read_text())
+    assert report["device"]["frames"] == 128
+    assert report["device"]["ftl"] == "page"
+    assert report["vm"]["faults"] > 40000 * 4 // 512
+
+
+def test_choices_are_built_in_and_can_be_overridden(project: Path) -> None:
+    """Goal: --nw- at the link chooses the device, a file and NANDWICH override it."""
+    choices = ("--nw-frame=256", "--nw-ram=16K", "--nw-vm=1M", "--nw-ftl=page")
+    built = _cc("-O1", "main.c", "sum.c", *choices, "-o", "program", cwd=project)
+    assert built.returncode == 0, built.stderr
+    (project / "device").write_text("# mine\npolicy=lru\nstats=report.json\n")
+    for words, frames in (("", 64), ("ram=32K", 128)):
+        environment = {"NANDWICH_CONFIG": "device", "NANDWICH": words}
+        assert _call(["./program"], project, environment).returncode == 0
+        device = json.loads((project / "report.json").read_text())["device"]
+        assert (device["frame_bytes"], device["frames"], device["policy"]) == (256, frames, "lru")
+        assert device["vm_bytes"] == 1 << 20
+
+
+def test_other_modes_are_clangs_own(project: Path) -> None:
+    """Goal: -E, -S, -c, -fsyntax-only, --version and -print-... do what clang does."""
+    assert "int numbers[40000];" in _cc("-E", "main.c", cwd=project).stdout
+    assert _cc("-S", "-O1", "main.c", "-o", "-", cwd=project).stdout.count("\nmain:") == 1
+    assert _cc("-c", "main.c", cwd=project).returncode == 0
+    assert (project / "main.o").exists()
+    assert _cc("-fsyntax-only", "sum.c", cwd=project).returncode == 0
+    assert "clang version 19" in _cc("--version", cwd=project).stdout
+    assert _cc("-print-resource-dir", cwd=project).stdout.strip().endswith("19")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["-shared", "sum.c", "-o", "libsum.so"], "build a static library"),
+        (["--nw-frame", "main.c"], "write KEY=VALUE"),
+        (["--nw-frame=100", "main.c"], "power of two"),
+        (["--nw-slots=many", "main.c"], "not a number"),
+        (["nothing.c"], "no such file"),
+    ],
+)
+def test_bad_command_lines(project: Path, arguments: list[str], told: str) -> None:
+    """Goal: what cannot be built is refused with a reason."""
+    refused = _cc(*arguments, cwd=project)
+    assert refused.returncode != 0
+    assert told in refused.stderr
+
+
+def test_objects_for_different_frames_are_refused_at_start(project: Path) -> None:
+    """Goal: a program of objects compiled for different frames never runs."""
+    assert _cc("-c", "sum.c", "--nw-frame=256", cwd=project).returncode == 0
+    assert _cc("main.c", "sum.o", "-o", "program", cwd=project).returncode == 0
+    mixed = _call(["./program"], project)
+    assert mixed.returncode == 2
+    assert "different frames or slots" in mixed.stderr
+
+
+def test_a_function_compiled_without_guards_is_named_at_the_link(project: Path) -> None:
+    """Goal: a virtual pointer to code that was not compiled with the pass is a link error that says
+    where and what to do."""
+    assert subprocess.run(["clang-19", "-c", "sum.c"], cwd=project, check=False).returncode == 0
+    refused = _cc("main.c", "sum.o", "-o", "program", cwd=project)
+    assert refused.returncode != 0
+    assert "'sum' is given a pointer that may be virtual" in refused.stderr
+    assert "main.c" in refused.stderr
+
+
+def test_wrong_settings_end_a_program_before_main(project: Path) -> None:
+    """Goal: a program told nonsense by its environment says what is allowed and does not start."""
+    assert _cc("main.c", "sum.c", "-o", "program", cwd=project).returncode == 0
+    for words, told in (
+        ("ftl=nftl", "allowed are page, lavish"),
+        ("vm=16K", "globals take"),
+        ("ram=4K", "at least 20 are needed"),
+        ("chip=nothing", "unknown chip"),
+    ):
+        refused = _call(["./program"], project, {"NANDWICH": words})
+        assert (refused.returncode, refused.stdout) == (2, "")
+        assert told in refused.stderr
+
+
+def test_a_corrupt_image_is_refused_with_its_place(project: Path) -> None:
+    """Goal: wear is carried on in an image; one that was damaged is refused and left as it is."""
+    assert _cc("main.c", "sum.c", "-o", "program", cwd=project).returncode == 0
+    settings = {"NANDWICH": "image=chip.image stats=report.json"}
+    assert _call(["./program"], project, settings).returncode == 0
+    assert _call(["./program"], project, settings).returncode == 0
+    image = project / "chip.image"
+    content = bytearray(image.read_bytes())
+    content[len(content) // 2] ^= 1
+    image.write_bytes(content)
+    refused = _call(["./program"], project, settings)
+    assert refused.returncode == 2
+    assert "chip.image: byte " in refused.stderr
+    assert image.read_bytes() == content
+
+
+def test_inputs_are_told_from_values_of_options() -> None:
+    """Goal: the driver knows which words are files."""
+    line = ["-o", "out", "-I", "include", "-DX=1", "a.c", "-MF", "a.d", "-lm", "b.o", "-"]
+    assert cc_driver.inputs(line) == ["a.c", "b.o", "-"]
+    assert cc_driver.plan(["-c", "a.c"]).links is False
+    assert cc_driver.plan(["a.c"]).links is True
+    assert cc_driver.plan(["-dumpversion"]).command[1:] == ["-dumpversion"]
+    with pytest.raises(InputError):
+        cc_driver.plan(["a.c"], "frame")

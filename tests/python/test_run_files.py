@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Files a guest changes: recorded before the change, put back, compared."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from nandwich import paths, run_files
+
+_PROGRAM = r"""
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+int main(int argc, char **argv)
+{
+    FILE *file = fopen("made", "w");
+    fprintf(file, "new %d\n", argc);
+    fclose(file);
+    file = fopen("grown", "a");
+    fputs("more\n", file);
+    fclose(file);
+    int low = open("patched", O_RDWR);
+    if (pwrite(low, "X", 1, 2) != 1) return 1;
+    close(low);
+    fclose(fopen("read", "r"));
+    rename("moved", "there");
+    unlink("removed");
+    if (argc > 1) _exit(atoi(argv[1]));
+    return 0;
+}
+"""
+_BEFORE = {
+    "grown": "some\n",
+    "patched": "abcdef",
+    "read": "only read",
+    "moved": "moving",
+    "removed": "going",
+}
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The program above, linked as the native side of `nandwich run` is."""
+    folder = tmp_path_factory.mktemp("tracked")
+    (folder / "program.c").write_text(_PROGRAM)
+    library = str(paths.static_library("nw_native"))
+    command = ["clang-19", str(folder / "program.c"), "-o", str(folder / "program")]
+    command += [*run_files.wrap_flags(), "-Wl,--whole-archive", library, "-Wl,--no-whole-archive"]
+    subprocess.run(command, check=True)
+    return folder / "program"
+
+
+def _files(folder: Path) -> dict[str, str]:
+    return {path.name: path.read_text() for path in folder.iterdir() if path.is_file()}
+
+
+def _run(program: Path, work: Path, log: Path, *arguments: str) -> run_files.Changes:
+    log.mkdir()
+    environment = {"NANDWICH_NATIVE": str(log / "report.json"), "NANDWICH_TRACK": str(log)}
+    subprocess.run([program, *arguments], cwd=work, env=environment, check=False)
+    return run_files.collect(log)
+
+
+def _prepared(folder: Path) -> Path:
+    folder.mkdir()
+    for name, text in _BEFORE.items():
+        (folder / name).write_text(text)
+    return folder
+
+
+def test_every_kind_of_change_is_recorded_and_undone(program: Path, tmp_path: Path) -> None:
+    """Goal: opening, appending, patching, renaming and removing are all seen before they happen,
+    reading is not, and putting back restores exactly what was there."""
+    work = _prepared(tmp_path / "work")
+    changes = _run(program, work, tmp_path / "log")
+    assert {path.name for path in changes.before} == {
+        "made", "grown", "patched", "moved", "there", "removed"
+    }  # fmt: skip
+    assert _files(work)["patched"] == "abXdef"
+    assert changes.after[work / "removed"] is None
+    run_files.put_back(changes.before)
+    assert _files(work) == _BEFORE
+
+
+@pytest.mark.parametrize("status", ["0", "3"])
+def test_report_is_written_even_by_underscore_exit(
+    program: Path, tmp_path: Path, status: str
+) -> None:
+    """Goal: _exit() skips atexit(), yet the wall time is reported."""
+    _run(program, _prepared(tmp_path / "work"), tmp_path / "log", status)
+    assert "host_ns" in (tmp_path / "log" / "report.json").read_text()
+
+
+def test_same_changes_agree_and_others_are_named(program: Path, tmp_path: Path) -> None:
+    """Goal: two runs from the same state agree; a file that differs is named with its first byte,
+    a file only one of them left is named too."""
+    work = _prepared(tmp_path / "work")
+    first = _run(program, work, tmp_path / "log1")
+    run_files.put_back(first.before)
+    second = _run(program, work, tmp_path / "log2")
+    assert list(run_files.differences(first, second)) == []
+
+    (work / "grown").write_text("some\nmoRe\n")
+    shutil.copyfile(work / "grown", second.after[work / "grown"] or "")
+    second.after[work / "made"] = None
+    assert list(run_files.differences(first, second)) == [
+        f"{work}/grown: differs at byte 7",
+        f"{work}/made: left only by the native run",
+    ]
+
+
+def test_a_file_only_one_run_touched_is_compared_with_what_it_was(
+    program: Path, tmp_path: Path
+) -> None:
+    """Goal: when only one run opens a file, the other is taken to have left it as it was."""
+    work = _prepared(tmp_path / "work")
+    changed = _run(program, work, tmp_path / "log")
+    nothing = run_files.Changes()
+    found = list(run_files.differences(nothing, changed))
+    assert f"{work}/patched: differs at byte 2" in found
+    assert f"{work}/made: left only by the virtual run" in found
+    assert f"{work}/removed: left only by the native run" in found
+
+
+def test_first_difference_sees_length_and_chunks(tmp_path: Path) -> None:
+    """Goal: offsets are right past the first chunk and when one file is a prefix of the other."""
+    long = bytes(run_files._CHUNK) + b"abc"
+    for name, content in {"a": long, "b": long[:-1] + b"d", "c": long[:-2]}.items():
+        (tmp_path / name).write_bytes(content)
+    assert run_files.first_difference(tmp_path / "a", tmp_path / "a") is None
+    assert run_files.first_difference(tmp_path / "a", tmp_path / "b") == run_files._CHUNK + 2
+    assert run_files.first_difference(tmp_path / "a", tmp_path / "c") == run_files._CHUNK + 1
