@@ -14,17 +14,12 @@
 
 #include <cerrno>
 #include <cstring>
-#include <ctime>
 #include <map>
 #include <memory>
 #include <optional>
 #include <stdexcept>
 #include <tuple>
 #include <vector>
-
-extern "C" {
-#include "nandwich/random.h"
-}
 
 namespace nb = nanobind;
 
@@ -284,61 +279,6 @@ uint32_t checked(const PyNand &self, uint32_t block)
     return block;
 }
 
-double processor_seconds()
-{
-    timespec now;
-
-    if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now) != 0) {
-        throw std::runtime_error("no processor clock");
-    }
-    return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
-
-// Programs page after page, erasing each block first, and for each reads one of those written so
-// far at random, all by spare and no payload: the raw speed of the model. Answers operations and
-// the processor seconds they took (others may use the machine at the same time).
-std::tuple<uint64_t, double> time_operations(PyNand &self, uint64_t rounds, uint32_t seed)
-{
-    const nw_geometry &geometry = self.geometry();
-    uint32_t pages = geometry.blocks * geometry.block_pages;
-    uint8_t spare[16] = { 0 };
-    nw_chip_req req = request(self);
-    nw_random random;
-    uint32_t at = 0;
-    uint32_t written = 0;
-    int error = NW_OK;
-
-    if ((geometry.flags & NW_CHIP_NO_PAYLOAD) == 0 || geometry.spare_bytes < 14) {
-        throw nb::value_error("needs a metadata-only chip with spare bytes");
-    }
-    nw_random_seed(&random, seed);
-    req.length = geometry.page_bytes;
-    req.spare = spare;
-    req.spare_length = 14;
-    uint64_t before = nw_nand_operations(self.get());
-    double start = processor_seconds();
-    for (uint64_t i = 0; i < rounds && error >= 0; i++) {
-        if (at % geometry.block_pages == 0) {
-            req.block = at / geometry.block_pages;
-            error = nw_chip_erase(&req);
-        }
-        req.page = at;
-        error = error < 0 ? error : nw_chip_program(&req);
-        written = at < written ? written : at + 1U;
-        req.page = nw_random_next(&random) % written;
-        if (req.page / geometry.block_pages == at / geometry.block_pages) {
-            req.page = at; // the rest of this block is erased
-        }
-        error = error < 0 ? error : nw_chip_read(&req);
-        at = at + 1U < pages ? at + 1U : 0;
-    }
-    double took = processor_seconds() - start;
-    if (error < 0) {
-        fail(error, "the script failed");
-    }
-    return { nw_nand_operations(self.get()) - before, took };
-}
-
 void bind_questions(nb::class_<PyNand> &nand)
 {
     nand.def_prop_ro("geometry", &geometry_of, "struct nw_geometry as a dict.")
@@ -417,9 +357,7 @@ void bind_twin(nb::module_ &m)
         }, nb::arg("block"))
         .def("mark_bad", [](PyNand &self, uint32_t block) {
             return on_block(self, block, nw_chip_mark_bad);
-        }, nb::arg("block"))
-        .def("time_operations", &time_operations, nb::arg("rounds"), nb::arg("seed") = 1,
-             "(operations, seconds) of a fixed script of programs, reads and erases.");
+        }, nb::arg("block"));
     m.def("error_text", [](int error) { return std::string(nw_error_text(error)); },
           nb::arg("error"), "A phrase for an error number of the core.");
 }

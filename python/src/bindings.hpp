@@ -9,3 +9,4 @@ void bind_sched(nanobind::module_ &m);
 void bind_vm(nanobind::module_ &m);
 void bind_parts(nanobind::module_ &m);
 void bind_twin(nanobind::module_ &m);
+void bind_speed(nanobind::module_ &m);

@@ -12,4 +12,5 @@ NB_MODULE(_native, m)
     bind_parts(m);
     bind_twin(m);
     bind_sched(m);
+    bind_speed(m);
 }
