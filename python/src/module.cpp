@@ -13,4 +13,5 @@ NB_MODULE(_native, m)
     bind_twin(m);
     bind_sched(m);
     bind_speed(m);
+    bind_lavish(m);
 }

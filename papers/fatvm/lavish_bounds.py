@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The two bounds of the lavish layer (Lin et al., IJDSN 2013, 324641), over long runs.
+
+Every merge wins at least (L - 1) / L free blocks for a block erased, and a sector written costs at
+most 1 / L copies. Both are measured for several degrees L, on writes of four kinds, with ample and
+with the least possible space. Space is ample with a data block and a log for every logical block;
+with the least there is one log for all, so that logs are merged before they are full.
+"""
+
+import random
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from nandwich import _native
+from nandwich.experiments import Answer, Report, experiment
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+PART = "K9F1G08U0A"
+SECTORS = 1024  # 2 MB of virtual memory
+BLOCK = 64  # sectors of a logical block: pages of a block of the part
+DEGREES = (2, 4, 8, 16)
+MAPS = 4
+
+
+def random_writes(dice: random.Random) -> Iterator[int]:
+    """Every sector alike."""
+    while True:
+        yield dice.randrange(SECTORS)
+
+
+def sequential_writes(dice: random.Random) -> Iterator[int]:
+    """Round and round, from somewhere."""
+    start = dice.randrange(SECTORS)
+    while True:
+        yield from range(start, SECTORS)
+        start = 0
+
+
+def scattered_writes(dice: random.Random) -> Iterator[int]:
+    """A few sectors of every logical block, again and again, and seldom any other."""
+    while True:
+        if dice.random() < 0.1:
+            yield dice.randrange(SECTORS)
+        else:
+            yield dice.randrange(64) * 23 % SECTORS
+
+
+def jpeg_writes(dice: random.Random) -> Iterator[int]:
+    """What leaves a page cache while pictures are decoded: the bitmap, streamed in rows of blocks
+    with a little going back and forth, beside coefficients and tables written over and over."""
+    tables = range(0, 48)
+    bitmap = range(64, SECTORS)
+    row = 12
+    while True:
+        for start in range(bitmap.start, bitmap.stop, row):
+            for _ in range(3):
+                yield dice.choice(tables)
+            end = min(start + row, bitmap.stop)
+            yield from range(start, end)
+            yield from (dice.randrange(start, end) for _ in range(row // 3))
+
+
+WORKLOADS: dict[str, Callable[[random.Random], Iterator[int]]] = {
+    "random": random_writes,
+    "sequential": sequential_writes,
+    "scattered": scattered_writes,
+    "jpeg-like": jpeg_writes,
+}
+
+
+@dataclass(frozen=True)
+class Run:
+    """Measured over the second half of one run, when every log is in use."""
+
+    degree: int
+    workload: str
+    space: str
+    efficiency: float  # free blocks won per block erased by merges
+    copies: float  # per sector appended: host sectors and maps
+    merges: dict[str, int]
+
+    @property
+    def ample(self) -> bool:
+        return self.space == "ample"
+
+
+def measure(degree: int, workload: str, *, ample: bool, writes: int) -> Run:
+    """One run on a fresh chip."""
+    least = SECTORS // BLOCK + 2
+    chip = _native.Nand.open(
+        _native.Part.named(PART), blocks=degree * (2 * least + 2), options=["no_payload"]
+    )
+    device = _native.Lavish.open(
+        chip, sectors=SECTORS, degree=degree, maps=MAPS, lavish_blocks=0 if ample else least
+    )
+    stream = WORKLOADS[workload](random.Random(degree))
+    device.write([next(stream) for _ in range(writes // 2)])
+    before = device.stats
+    device.write([next(stream) for _ in range(writes // 2)])
+    now = {name: count - before[name] for name, count in device.stats.items()}
+    erased = degree * (now["merges_switch"] + now["merges_partial"] + 2 * now["merges_full"])
+    return Run(
+        degree=degree,
+        workload=workload,
+        space="ample" if ample else "least",
+        efficiency=1 - now["copies"] / (erased * BLOCK),
+        copies=now["copies"] / (now["programs"] - now["copies"]),
+        merges={
+            "I": now["merges_1"],
+            "switch": now["merges_switch"] - now["merges_1"],
+            "II": now["merges_partial"],
+            "III": now["merges_full"],
+        },
+    )
+
+
+def draw(runs: list[Run], axes: "Axes") -> None:
+    """Copies a sector appended against the degree, a line a workload, with the bound."""
+    for space, style in (("ample", "-"), ("least", "--")):
+        for number, workload in enumerate(WORKLOADS):
+            chosen = [run for run in runs if run.workload == workload and run.space == space]
+            axes.plot(
+                [run.degree for run in chosen],
+                [run.copies for run in chosen],
+                style,
+                marker="o",
+                color=f"C{number}",
+                label=f"{workload}, {space} space",
+            )
+    axes.plot(DEGREES, [1 / degree for degree in DEGREES], ":", color="black", label="1 / L")
+    axes.set_xscale("log", base=2)
+    axes.set_xticks(DEGREES, [str(degree) for degree in DEGREES])
+    axes.set_xlabel("lavish degree L")
+    axes.set_ylabel("copies a sector appended")
+    axes.legend(fontsize=6, ncols=2)
+
+
+@experiment(
+    "lavish-bounds",
+    claim="free blocks won per erase >= (L-1)/L for L = 2 .. 16 (shown: L = 8)",
+    published=0.875,
+    unit="",
+    must_hold=True,
+)
+def lavish_bounds(quick: bool) -> Report:
+    writes = 60_000 if quick else 1_000_000
+    runs = [
+        measure(degree, workload, ample=ample, writes=writes)
+        for ample in (True, False)
+        for degree in DEGREES
+        for workload in WORKLOADS
+    ]
+    at_8 = [run for run in runs if run.degree == 8]
+    ample = [run for run in runs if run.ample]
+    least = [run for run in runs if not run.ample]
+    return Report(
+        answers=[
+            Answer(
+                round(min(run.efficiency for run in at_8), 4),
+                holds=all(run.efficiency >= 1 - 1 / run.degree for run in runs),
+                why="each merge copies at most a block's worth for each lavish block it erases",
+                part="erases",
+            ),
+            Answer(
+                round(max(run.copies for run in at_8 if run.ample), 4),
+                holds=all(run.copies * run.degree <= 1 for run in ample),
+                why="with a log for each logical block: sectors in a new log's start are gone "
+                "from the data block that is copied next",
+                part="copies",
+                claim="copies a sector written <= 1/L in ample space (L = 8)",
+                published=0.125,
+            ),
+            Answer(
+                round(max(run.copies for run in at_8 if not run.ample), 4),
+                holds=all(run.copies * run.degree <= 1 for run in least),
+                why="one log for all: it is merged before it is full, and up to 1/(L-1) is copied; "
+                "per sector programmed, copies included, 1/L holds",
+                part="copies-in-least-space",
+                claim="copies a sector written <= 1/L in the least possible space (L = 8)",
+                published=0.125,
+                must_hold=False,
+            ),
+        ],
+        columns=[
+            "L",
+            "workload",
+            "space",
+            "erase efficiency",
+            "(L-1)/L",
+            "copies",
+            "1/L",
+            "I",
+            "switch",
+            "II",
+            "III",
+        ],
+        rows=[
+            [
+                run.degree,
+                run.workload,
+                run.space,
+                round(run.efficiency, 4),
+                round(1 - 1 / run.degree, 4),
+                round(run.copies, 4),
+                round(1 / run.degree, 4),
+                *run.merges.values(),
+            ]
+            for run in runs
+        ],
+        draw=lambda axes: draw(runs, axes),
+    )

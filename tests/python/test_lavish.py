@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The lavish layer through the binding, and the experiment on its bounds."""
+
+from pathlib import Path
+
+import pytest
+
+from nandwich import _native, discovery
+from nandwich.experiments import Experiment, perform
+
+
+def open_chip(blocks: int = 0) -> _native.Nand:
+    return _native.Nand.open(
+        _native.Part.named("K9F1G08U0A"), blocks=blocks, options=["no_payload"]
+    )
+
+
+@pytest.mark.quick
+def test_refusal_tells_the_arithmetic() -> None:
+    """Goal: a device too big for its chip is refused with both numbers."""
+    with pytest.raises(ValueError, match="needs at least 2064 blocks, has 1024"):
+        _native.Lavish.open(open_chip(), sectors=16384)
+    chip = _native.Nand.open(_native.Part.named("K9F1G08U0A"), blocks=64)
+    with pytest.raises(ValueError, match="metadata-only"):
+        _native.Lavish.open(chip, sectors=64)
+
+
+@pytest.mark.quick
+def test_counts_agree_with_the_chip() -> None:
+    """Goal: what the binding asks for arrives once, and both counts of it agree."""
+    chip = open_chip(64)
+    device = _native.Lavish.open(chip, sectors=128, degree=4, maps=1)
+    device.write([0, 1, 64, 0])
+    device.read([0, 127])
+    device.trim([1])
+    stats = device.stats
+    assert (stats["host_writes"], stats["host_reads"], stats["host_trims"]) == (4, 2, 1)
+    assert stats["map_programs"] == 3  # two maps take turns in RAM: of 0, of 64, of 0
+    assert (stats["programs"], stats["erases"]) == (7, 2)
+    assert chip.stats["programs"] + chip.stats["copies"] == stats["programs"]
+    assert chip.stats["erases"] == stats["erases"]
+    assert chip.misuse is None
+    with pytest.raises(RuntimeError, match="sector 128"):
+        device.write([128])
+
+
+def test_published_bounds_hold(tmp_path: Path) -> None:
+    """Goal: the experiment runs; what must hold does, and what differs has its reason."""
+    found = {one.id: one for one in discovery.collect("papers", Experiment)}
+    results, trouble = perform(found["lavish-bounds"], quick=True, out=tmp_path)
+    assert not trouble
+    assert [one.verdict for one in results] == ["holds", "holds", "differs"]
+    assert not any(one.failed for one in results)
+    assert (tmp_path / "lavish-bounds.svg").stat().st_size > 0
