@@ -22,7 +22,7 @@
  *
  * RAM: nw_ftl_lavish_ram_bytes(). 10 bytes a logical block, 4 + 2 x block_pages a map in RAM, a
  * byte a lavish block, a bit a block, 4 bytes a spare block, and one page if the chip has no copy.
- *   The example with 4 maps, 124 lavish blocks and 32 spares, over a chip with copy: 1.4 KB.
+ *   The example with 4 maps, 124 lavish blocks and 32 spares, over a chip with copy: 1.6 KB.
  *
  * COSTS. D: sectors of a logical block.
  *   read   1 read; with its map not in RAM also 1 map read and, if the map that leaves was changed,
@@ -30,8 +30,8 @@
  *   write  1 program; on a map miss as above; when a block of the chip is entered first in this
  *          session, its erase; when the log is full a switch: < D copies, `degree` erases; when
  *          lavish blocks run low a merge: <= D copies, 2 x degree erases, and a map miss
- *   Over any long run: free blocks won per erase >= (degree - 1) / degree, copies per sector
- *   appended <= 1 / degree (how and when: docs/ftl-lavish.md).
+ *   Free blocks won per erase are at least (degree - 1) / degree; copies per sector appended at most
+ *   1 / degree, or 1 / (degree - 1) when lavish blocks are few (docs/ftl-lavish.md).
  *   A failed program or erase costs a merge of that logical block into a fresh lavish block.
  *
  * ERRORS. A sector whose content could not be read when it had to be moved answers NW_ERR_ECC until
