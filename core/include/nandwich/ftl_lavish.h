@@ -30,8 +30,8 @@
  *   write  1 program; on a map miss as above; when a block of the chip is entered first in this
  *          session, its erase; when the log is full a switch: < D copies, `degree` erases; when
  *          lavish blocks run low a merge: <= D copies, 2 x degree erases, and a map miss
- *   Free blocks won per erase are at least (degree - 1) / degree; copies per sector appended at most
- *   1 / degree, or 1 / (degree - 1) when lavish blocks are few (docs/ftl-lavish.md).
+ *   Free blocks won per erase are at least (degree - 1) / degree, copies per sector appended at
+ *   most 1 / degree, or 1 / (degree - 1) when lavish blocks are few (docs/ftl-lavish.md).
  *   A failed program or erase costs a merge of that logical block into a fresh lavish block.
  *
  * ERRORS. A sector whose content could not be read when it had to be moved answers NW_ERR_ECC until
