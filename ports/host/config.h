@@ -7,7 +7,7 @@
  * separated by spaces). Sizes are bytes, or end in K, M or G.
  *
  *   chip=NAME          a part of the twin's table
- *   part.KEY=VALUE     changes one figure of that part
+ *   part.KEY=VALUE     changes one figure of that part; part.name first: begins a part of its own
  *   ftl=page|lavish    the translation layer
  *   degree=8           lavish: physical blocks a lavish block
  *   maps=4             lavish: intra-block maps held in RAM
@@ -35,7 +35,7 @@ enum nw_host_ftl { NW_HOST_PAGE, NW_HOST_LAVISH };
 enum nw_host_ecc { NW_HOST_ECC_NONE, NW_HOST_ECC_SECDED };
 enum nw_host_scheme { NW_HOST_AUTO, NW_HOST_MULTI_CACHE, NW_HOST_SECTOR_SHRINK, NW_HOST_DIRECT };
 
-enum { NW_HOST_PART_KEYS = 96, NW_HOST_WORD_BYTES = 128, NW_HOST_PATH_BYTES = 4096 };
+enum { NW_HOST_PART_KEYS = 128, NW_HOST_WORD_BYTES = 256, NW_HOST_PATH_BYTES = 4096 };
 
 struct nw_host_config {
     char chip[NW_HOST_WORD_BYTES];

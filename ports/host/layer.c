@@ -6,7 +6,8 @@
 static void *layer_ram(struct nw_host_stack *stack, size_t bytes)
 {
     stack->layer_ram_bytes = bytes;
-    return aligned_alloc(64, (bytes + 63U) & ~(size_t)63U);
+    stack->layer_ram = aligned_alloc(64, (bytes + 63U) & ~(size_t)63U);
+    return stack->layer_ram;
 }
 
 static int refuse_lavish(const struct nw_host_stack *stack,

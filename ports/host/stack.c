@@ -29,12 +29,11 @@ static int find_part(struct nw_host_stack *stack, struct nw_host_why *why)
     const struct nw_host_config *config = &stack->config;
     const char *fault;
 
-    if (nw_parts_get(config->chip, &stack->part) < 0) {
-        if (config->part_keys == 0) {
-            return nw_host_refuse(why, NW_ERR_NOT_FOUND,
-                                  "unknown chip '%s'; `nandwich chips` lists all", config->chip);
-        }
-        nw_part_init(&stack->part); /* a part of the user's own, told key by key */
+    if (config->part_keys > 0 && strcmp(config->part_key[0][0], "name") == 0) {
+        nw_part_init(&stack->part);
+    } else if (nw_parts_get(config->chip, &stack->part) < 0) {
+        return nw_host_refuse(why, NW_ERR_NOT_FOUND,
+                              "unknown chip '%s'; `nandwich chips` lists all", config->chip);
     }
     for (uint32_t i = 0; i < config->part_keys; i++) {
         const char *key = config->part_key[i][0], *value = config->part_key[i][1];
@@ -85,17 +84,17 @@ static int open_chip(struct nw_host_stack *stack, struct nw_host_why *why)
 static int open_ecc(struct nw_host_stack *stack, struct nw_host_why *why)
 {
     struct nw_ecc_config config = {0};
-    void *ram;
     int result;
 
     if (stack->config.ecc == NW_HOST_ECC_NONE) {
         return NW_OK;
     }
     stack->ecc_ram_bytes = nw_ecc_ram_bytes(&config, &stack->chip->geometry);
-    ram = malloc(stack->ecc_ram_bytes);
-    result = stack->ecc_ram_bytes == 0 || ram == NULL
+    stack->ecc_ram = malloc(stack->ecc_ram_bytes);
+    result = stack->ecc_ram_bytes == 0 || stack->ecc_ram == NULL
                  ? NW_ERR_CONFIG
-                 : nw_ecc_open(&stack->ecc, stack->chip, &config, ram, stack->ecc_ram_bytes);
+                 : nw_ecc_open(&stack->ecc, stack->chip, &config, stack->ecc_ram,
+                               stack->ecc_ram_bytes);
     if (result < 0) {
         return nw_host_refuse(why, result,
                               "ecc=secded does not fit %s: a page of %u B has %u spare bytes for "
@@ -305,4 +304,14 @@ int nw_host_stack_open(struct nw_host_stack *stack, const struct nw_host_config 
         stack->block = &stack->timer.block;
     }
     return plan_vm(stack, guest, why);
+}
+
+void nw_host_stack_close(struct nw_host_stack *stack)
+{
+    nw_nand_close(stack->nand);
+    free(stack->ecc_ram);
+    free(stack->layer_ram);
+    free(stack->vm.ram);
+    free(stack->erases_before);
+    memset(stack, 0, sizeof *stack);
 }

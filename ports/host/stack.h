@@ -37,6 +37,8 @@ struct nw_host_stack {
     struct nw_block *block; /* what the virtual memory works on */
     struct nw_vm_config vm; /* complete but for slot_table, panic and context */
     uint32_t scheme;        /* as resolved: never NW_HOST_AUTO */
+    void *ecc_ram;
+    void *layer_ram;
     size_t ecc_ram_bytes;
     size_t layer_ram_bytes;
     struct nw_nand_stats before; /* the chip's counts when the device stood ready */
@@ -61,11 +63,14 @@ struct nw_host_why {
 
 /*
  * Opens all of it, then forgets what that cost: a device is formatted once, not for each program.
- * Counters, clock and energy start from zero. Memory comes from malloc and is given back by
- * the program's end. NW_OK, or an error with its line in `why`.
+ * Counters, clock and energy start from zero. Memory comes from malloc. NW_OK, or an error
+ * with its line in `why`; close it in either case.
  */
 int nw_host_stack_open(struct nw_host_stack *stack, const struct nw_host_config *config,
                        const struct nw_host_guest *guest, struct nw_host_why *why);
+
+/* Gives all memory back. A program that runs on the stack leaves that to its end. */
+void nw_host_stack_close(struct nw_host_stack *stack);
 
 /* Fills in the line and answers `error`. */
 __attribute__((format(printf, 3, 4))) int nw_host_refuse(struct nw_host_why *why, int error,

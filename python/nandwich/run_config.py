@@ -3,17 +3,15 @@
 
 The text goes to the program through NANDWICH_CONFIG; ports/host/config.h says what each key means.
 What can be refused before anything is compiled is refused here, by the very C code that will open
-the device (`nandwich-check`), with its arithmetic.
+the device, with its arithmetic.
 """
 
 import json
-import subprocess
-import tempfile
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from nandwich import names, paths
+from nandwich import _native, parts
 from nandwich.errors import InputError
 
 FTLS = ("page", "lavish")
@@ -62,33 +60,26 @@ class Device:
 
 
 def check(device: Device) -> dict[str, Any]:
-    """What the device comes to (see `nandwich-check`), or InputError with the arithmetic."""
+    """What the device comes to, or InputError with the arithmetic."""
+    if not 16 <= device.frame <= 32768 or device.frame & (device.frame - 1):
+        raise InputError(f"--frame {device.frame}: allowed are powers of two from 16 to 32768")
     frames, rest = divmod(device.ram, device.frame)
     if rest or frames == 0:
         raise InputError(f"--ram {device.ram} is not a multiple of --frame {device.frame}")
-    with tempfile.NamedTemporaryFile("w", suffix=".config") as config:
-        config.write(device.text() + "\n")
-        config.flush()
-        command = [str(paths.build_dir() / "bin" / "nandwich-check")]
-        command += [config.name, str(device.frame), str(device.slots)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        raise InputError(done.stderr.strip().removeprefix("nandwich: error: "))
-    described: dict[str, Any] = json.loads(done.stdout)
+    try:
+        described: dict[str, Any] = json.loads(
+            _native.host_check(device.text(), device.frame, device.slots)
+        )
+    except ValueError as error:
+        raise InputError(str(error)) from error
     return described
 
 
 def with_part(device: Device) -> Device:
-    """The device with its chip looked up: the name as the table spells it."""
-    known = _chips()
-    by_folded = {name.casefold(): name for name in known}
-    name = by_folded.get(device.chip.casefold())
-    if name is None:
-        raise names.unknown("chip", device.chip, known, list_with="nandwich chips")
-    return replace(device, chip=name)
-
-
-def _chips() -> list[str]:
-    command = [str(paths.build_dir() / "bin" / "nandwich-check"), "chips"]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    return done.stdout.splitlines()
+    """The device with its chip looked up: a part of the table as that spells it, or a file's."""
+    part = parts.resolve(device.chip)
+    lines: tuple[str, ...] = ()
+    if parts.is_file(device.chip):
+        words = (line.partition(" = ") for line in parts.as_text(part).splitlines())
+        lines = tuple(f"part.{key}={value}" for key, _, value in words)
+    return replace(device, chip=part.name, part_lines=lines)

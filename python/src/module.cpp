@@ -14,4 +14,5 @@ NB_MODULE(_native, m)
     bind_sched(m);
     bind_speed(m);
     bind_lavish(m);
+    bind_host(m);
 }
