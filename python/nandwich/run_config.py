@@ -33,6 +33,7 @@ class Device:
     ram: int = 32 << 10
     frame: int = 512
     slots: int = 16
+    guards: str = "inline"
     scheme: str = "auto"
     policy: str = "clock"
     ecc: str = "none"
@@ -40,7 +41,7 @@ class Device:
     image: str = ""
 
     def text(self) -> str:
-        """The key=value lines; frame and slots are not among them, as they are compiled in."""
+        """The key=value lines; frame, slots and guards are not among them: they are compiled in."""
         lines = [
             f"chip={self.chip}",
             *self.part_lines,

@@ -242,3 +242,155 @@ def test_jpeg_of_the_demo(tmp_path: Path) -> None:
     assert pictures[0].read_bytes()[:2] == b"BM"
     assert value["vm"]["faults"] > 1000
     assert value["heap"]["peak_bytes"] > 512 * 600 * 3
+
+
+def _jpeg(path: Path, size: tuple[int, int], **options: Any) -> Path:
+    """A picture with gradients, edges and noise, the same every time."""
+    from PIL import Image
+
+    width, height = size
+    pixels = bytes(
+        (x * 7 + y * 3 * (channel + 1) + ((x * y) >> 3) * (x % 5 == 0)) & 255
+        for y in range(height)
+        for x in range(width)
+        for channel in range(3)
+    )
+    Image.frombytes("RGB", size, pixels).save(path, "JPEG", **options)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("size", "options"),
+    [
+        ((131, 77), {"quality": 90, "progressive": True}),
+        ((64, 200), {"quality": 60, "subsampling": 0}),
+        ((97, 33), {"quality": 30, "progressive": True, "subsampling": 2, "optimize": True}),
+        ((1, 1), {"quality": 75}),
+    ],
+)
+def test_other_jpegs(tmp_path: Path, size: tuple[int, int], options: dict[str, Any]) -> None:
+    """Goal: progressive and baseline, any subsampling, odd sizes: decoded as natively, and near to
+    what another decoder makes of it."""
+    from PIL import Image, ImageChops
+
+    photo, picture = _jpeg(tmp_path / "in.jpg", size, **options), tmp_path / "out.bmp"
+    value = _json(_EXAMPLES / "jpeg2bmp.c", "--ram", "16K", "--", photo, picture)
+    assert value["identical"] is True
+    with Image.open(picture) as ours, Image.open(photo) as theirs:
+        assert ours.size == size
+        apart = ImageChops.difference(ours.convert("RGB"), theirs.convert("RGB"))
+        mean = sum(apart.convert("L").tobytes()) / (size[0] * size[1])
+    assert mean < 12  # decoders may filter chroma differently
+
+
+def test_what_is_no_jpeg_is_told_by_the_program(tmp_path: Path) -> None:
+    """Goal: the program's own error is the same in virtual memory: exit 1, status 1."""
+    broken = tmp_path / "broken.jpg"
+    broken.write_bytes(b"\xff\xd8 not a picture")
+    value = _json(_EXAMPLES / "jpeg2bmp.c", "--", broken, tmp_path / "out.bmp", code=1)
+    assert value["identical"] is True
+    assert value["exit"]["virtual"]["status"] == 1
+
+
+def _part(folder: Path, **fields: int) -> Path:
+    """A user's chip: the default one with some figures changed."""
+    path = folder / "mine.toml"
+    lines = ['name = "MINE"', 'based_on = "K9F1G08U0A"']
+    path.write_text("\n".join(lines + [f"{key} = {value}" for key, value in fields.items()]) + "\n")
+    return path
+
+
+def test_a_part_of_ones_own(tmp_path: Path) -> None:
+    """Goal: --chip takes a TOML file; a wrong one is refused with file and line."""
+    chip = _part(tmp_path, blocks=640)
+    value = _json(_EXAMPLES / "counters.c", "--chip", chip, "--", "2000")
+    assert value["device"]["chip"] == "MINE"
+    assert value["device"]["blocks"] == 640
+    wrong = _invoke(_EXAMPLES / "hello.c", "--chip", _part(tmp_path, blcks=640))
+    assert wrong.exit_code == 2
+    assert "mine.toml:3: error: blcks is no field of a part; did you mean blocks" in wrong.stderr
+
+
+def test_a_worn_out_chip_ends_the_program_with_a_place(tmp_path: Path) -> None:
+    """Goal: when the storage gives up, the program ends with what it said and where, never with
+    wrong data; what was counted until then is reported."""
+    chip = _part(tmp_path, blocks=24, endurance=3, factory_bad=0)
+    device = ("--chip", chip, "--vm", "1M", "--degree", "1", "--ram", "16K")
+    value = _json(_EXAMPLES / "sort.c", *device, "--", "heap", "100000", code=1)
+    assert value["identical"] is False
+    assert value["end"]["kind"] == "storage"
+    assert value["end"]["what"] == "full"
+    assert value["end"]["function"] in ("sift", "heap_sort", "main")
+    assert value["vm"]["writebacks"] > 0
+
+
+def test_wear_stays_in_an_image(tmp_path: Path) -> None:
+    """Goal: a second run goes on where the first left the chip; its own wear is counted apart."""
+    image = tmp_path / "chip.image"
+    arguments = (_EXAMPLES / "sort.c", "--image", image, "--", "merge", "20000")
+    first = _json(*arguments)
+    size = image.stat().st_size
+    second = _json(*arguments)
+    assert second["chip"]["erases"] == first["chip"]["erases"]
+    assert image.stat().st_size >= size
+    other = _invoke("--chip", "W25N01GV", *arguments)
+    assert other.exit_code == 2
+    assert "holds a K9F1G08U0A, not a W25N01GV" in other.stderr
+    content = image.read_bytes()
+    image.write_bytes(content[:-100])
+    cut = _invoke(*arguments)
+    assert cut.exit_code == 2
+    assert "chip.image: byte " in cut.stderr
+    assert image.read_bytes() == content[:-100]
+
+
+def test_access_past_the_guards_is_reported(tmp_path: Path) -> None:
+    """Goal: code that reaches into virtual memory without a guard is caught, with address and
+    function. An integer hides the address here; the compiler would refuse it otherwise."""
+    source = _program(
+        tmp_path,
+        r"""
+        #include <stdint.h>
+        #include <stdio.h>
+        static int hidden[100];
+        __attribute__((noinline)) static int peek(uintptr_t at)
+        {
+            int value;
+            __asm__ volatile("movl (%1), %0" : "=r"(value) : "r"(at));
+            return value;
+        }
+        int main(void) { printf("%d\n", peek((uintptr_t)hidden)); return 0; }
+        """,
+    )
+    value = _json(source, code=1)
+    assert value["end"]["unguarded"] is True
+    assert value["end"]["function"] == "peek"
+    assert value["exit"]["virtual"]["signal"] == "SIGSEGV"
+
+
+def test_quiet_leaves_stdout_to_the_program(tmp_path: Path) -> None:
+    """Goal: -q prints the program's output and nothing else."""
+    result = _invoke("-q", "--no-native", _EXAMPLES / "hello.c")
+    assert result.stdout == "hello from flash, time 1\n"
+
+
+def test_a_second_run_compiles_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Goal: builds are found again, until a header they read has changed."""
+    monkeypatch.setenv("NANDWICH_CACHE", str(tmp_path / "cache"))
+    header = tmp_path / "say.h"
+    header.write_text('#define SAY "one"\n')
+    source = _program(
+        tmp_path, '#include <stdio.h>\n#include "say.h"\nint main(void) { puts(SAY); return 0; }\n'
+    )
+
+    def times() -> list[int]:
+        built = tmp_path.glob("cache/run/*/inputs.json")
+        return sorted(path.stat().st_mtime_ns for path in built)
+
+    assert _invoke("-q", source).stdout == "one\n"
+    before = times()
+    assert _invoke("-q", source).stdout == "one\n"
+    assert times() == before
+    header.write_text('#define SAY "two"\n')
+    assert _invoke("-q", source).stdout == "two\n"
+    assert not set(times()) & set(before)

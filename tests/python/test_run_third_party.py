@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
 import third_party
 from click.testing import CliRunner
 from schemas import validate
@@ -70,13 +71,14 @@ def test_lua_runs_a_script(tmp_path: Path) -> None:
     assert value["vm"]["writebacks"] > 0
 
 
+@pytest.mark.soak  # compiling 240,000 lines takes a minute
 def test_sqlite_in_memory(tmp_path: Path) -> None:
     """Goal: SQLite (240,000 lines in one file) builds indices, joins and rolls back in 64 KB."""
     sources = third_party.fetch(third_party.SQLITE) / "sqlite3"
     stdout, _ = _run(
         tmp_path,
         *(str(sources / "sqlite3.c"), str(_GUESTS / "sqlite_main.c")),
-        *("-I", str(sources), "-O1", "-DSQLITE_THREADSAFE=0", "-DSQLITE_OMIT_LOAD_EXTENSION"),
-        *("--ram", "64K", "--vm", "8M"),
+        *("-I", str(sources), "-Os", "-DSQLITE_THREADSAFE=0", "-DSQLITE_OMIT_LOAD_EXTENSION"),
+        *("--ram", "64K", "--vm", "8M", "--guards", "outline"),
     )
     assert "error: no such column: no_such_column\nok\n1 failed\n" in stdout

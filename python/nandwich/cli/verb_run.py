@@ -8,7 +8,15 @@ from typing import Any
 
 import click
 
-from nandwich import names, run_config, run_guest, run_measure, run_recipe, run_report
+from nandwich import (
+    names,
+    run_config,
+    run_guest,
+    run_measure,
+    run_recipe,
+    run_report,
+    toolchain,
+)
 from nandwich.cli import output
 from nandwich.cli.options import SIZE, json_option
 from nandwich.errors import InputError, RunError
@@ -105,6 +113,13 @@ def _split_compiler_flags(args: list[str]) -> tuple[list[str], list[str]]:
     show_default=True,
     type=click.IntRange(1, 64),
     help="Last-cache buffers the guards use.",
+)
+@click.option(
+    "--guards",
+    default=_DEFAULT.guards,
+    show_default=True,
+    type=click.Choice(toolchain.GUARD_MODES),
+    help="Guards in place, behind a call, or in place in loops only: speed against code size.",
 )
 @click.option(
     "--scheme",
