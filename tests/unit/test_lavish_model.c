@@ -16,6 +16,10 @@
 #include <string.h>
 
 #include "lavish_rig.h"
+#include "nandwich-twin/parts.h"
+#include "nandwich/ecc.h"
+#include "nandwich/shrink.h"
+#include "nandwich/slice.h"
 
 static struct lavish_rig rig;
 
@@ -259,12 +263,59 @@ static void metadata_only_costs_the_same(void **state)
     doing[0] = '\0';
 }
 
+/* Goal: the stack of a real node works as one: 512-byte sectors over shrink, over ecc, over a slice
+ * of a worn SLC part that flips bits; every flip is repaired on the way up. */
+static void filters_below(void **state)
+{
+    struct nw_part part;
+    struct nw_nand_config config = {.part = &part, .blocks = 160, .flags = NW_NAND_BIT_ERRORS};
+    struct nw_ecc_config codes = {.unit_bytes = 256};
+    struct nw_ftl_lavish_config lavish = {.sectors = 2000, .degree = 4, .maps = 2};
+    static uint8_t ram[1024];
+    struct nw_slice slice;
+    struct nw_ecc ecc;
+    struct nw_shrink shrink;
+    struct nw_random dice;
+    uint32_t i;
+
+    (void)state;
+    say("filters below", 0, 11);
+    nw_random_seed(&dice, 11);
+    memset(&rig, 0, sizeof rig);
+    assert_int_equal(nw_parts_get("K9F1G08U0A", &part), NW_OK);
+    assert_int_equal(nw_part_set(&part, "errors", "0:300000"), NW_OK); /* 3e-7 a bit */
+    assert_int_equal(nw_nand_open(&rig.nand, &config), NW_OK);
+    for (i = 0; i < config.blocks; i++) {
+        nw_nand_set_erases(rig.nand, i, 90000);
+    }
+    assert_int_equal(nw_slice_open(&slice, nw_nand_chip(rig.nand), 20, 130), NW_OK);
+    assert_int_equal(nw_ecc_open(&ecc, &slice.chip, &codes, ram, sizeof ram), NW_OK);
+    assert_int_equal(nw_shrink_open(&shrink, &ecc.chip, 4), NW_OK);
+    assert_int_equal(shrink.chip.geometry.page_bytes, 512);
+    assert_int_equal(lavish_rig_open_on(&rig, &shrink.chip, &lavish), NW_OK);
+    for (i = 0; i < 6000; i++) {
+        assert_true(act(&dice) >= 0);
+        check_inside();
+    }
+    lavish_rig_read_all(&rig);
+    assert_true(rig.lavish.stats.corrected > 10);
+    assert_int_equal(rig.lavish.stats.corrected, nw_nand_stats(rig.nand)->bits_flipped);
+    assert_int_equal(rig.lavish.stats.lost, 0);
+    for (i = 0; i < 20; i++) { /* nothing outside the slice was touched */
+        assert_int_equal(nw_nand_block_erases(rig.nand, i), 90000);
+        assert_int_equal(nw_nand_block_erases(rig.nand, 159 - i / 2), 90000);
+    }
+    lavish_rig_close(&rig);
+    doing[0] = '\0';
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(work_is_kept, report),
         cmocka_unit_test_teardown(life_ends_without_loss, report),
         cmocka_unit_test_teardown(doomed_blocks, report),
+        cmocka_unit_test_teardown(filters_below, report),
         cmocka_unit_test_teardown(metadata_only_costs_the_same, report),
     };
 
