@@ -22,7 +22,8 @@ void nw_libc_free(void *block);
         int before = errno;                                                                        \
         type value = call;                                                                         \
                                                                                                    \
-        if (nw_guest_is_virtual(from) && (size_t)(stop - text) >= NUMBER_BYTES) {                  \
+        /* Cut short within the number, or within the blanks before it. */                         \
+        if (nw_guest_is_virtual(from) && (*stop == '\0' || stop == text)) {                        \
             errno = before;                                                                        \
             text = nw_guest_text(&copy, from);                                                     \
             value = call;                                                                          \

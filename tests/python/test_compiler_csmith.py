@@ -30,7 +30,9 @@ CSMITH_INCLUDE = "-I/usr/include/csmith"
 def _generate(seed: int, folder: Path) -> Path:
     source = folder / f"random{seed}.c"
     options = ["--seed", str(seed), "--max-funcs", "6", "--max-array-len-per-dim", "7"]
-    subprocess.run(["csmith", *options, "-o", str(source)], check=True, capture_output=True)
+    subprocess.run(
+        ["csmith", *options, "-o", str(source)], check=True, capture_output=True, cwd=folder
+    )
     return source
 
 

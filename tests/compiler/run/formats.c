@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* printf and scanf with formats, strings, targets and counts in virtual memory. */
+#include <limits.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static char text[600], format[100];
+static int n1;
+static short n2;
+static long long n3;
+static char word[50], letters[4];
+static int i1, i2;
+static double d1;
+static float f1;
+static long l1;
+static unsigned char u1;
+static void *p1;
+
+static int through(char *to, size_t bytes, const char *how, ...)
+{
+    va_list list, again;
+
+    va_start(list, how);
+    va_copy(again, list);
+    int n = vsnprintf(to, bytes, how, list);
+    n += vsnprintf(NULL, 0, how, again);
+    va_end(again);
+    va_end(list);
+    return n;
+}
+
+static void out(void)
+{
+    strcpy(text, "virtual");
+    strcpy(format, "[%s|%10s|%-10s|%.3s|%*.*s]\n");
+    printf(format, text, text, text, text, -9, 2, text);
+    printf("%d %5d %-5d| %05d %+d % d %x %X %#x %o %u %%\n", 42, 42, 42, 42, 42, 42, 255, 255, 255,
+           8, 4000000000U);
+    printf("%hhd %hd %ld %lld %zu %td %jd %hhu\n", (signed char)-3, (short)-300, LONG_MIN,
+           LLONG_MAX, sizeof text, (ptrdiff_t)-5, (intmax_t)7, (unsigned char)200);
+    printf("%f %.2f %10.3e %g %G %a %Lf %5.1f|\n", 1.5, 2.345, 12345.678, 0.0001, 1e20, 1.0, 2.5L,
+           -0.04);
+    printf("%c%c%5c|%-3c|\n", 'a', 'b', 'c', 'd');
+    printf("%p %p %s %.2s|\n", (void *)0, (void *)0x1234, (char *)NULL, "xyz");
+    printf("abc%n def%hn%lln\n", &n1, &n2, &n3);
+    printf("%d %d %lld\n", n1, n2, n3);
+    printf("%d %s\n", snprintf(text, 5, "%s", "truncated"), text);
+    printf("%d\n", sprintf(text, "%0500d", 7));
+    printf("%d %d %zu\n", text[0], text[499], strlen(text));
+    printf("%d ", through(text, 30, "%d-%s-%.1f", 7, "seven", 7.7));
+    printf("%s\n", text);
+    char *made;
+    printf("%d ", asprintf(&made, "%s+%d", "made", 5));
+    printf("%s\n", made);
+    free(made);
+    fprintf(stdout, "%s %d\n", text, 1);
+    puts(text);
+    fputs(text, stdout);
+    putchar('\n');
+    fflush(stdout);
+}
+
+static void in(void)
+{
+    strcpy(text, "  17 0x1f word 2.5 3.5e1 99 200 abcdef rest");
+    int n = sscanf(text, "%d %x %s %lf %f %ld %hhu %3c", &i1, (unsigned *)&i2, word, &d1, &f1, &l1,
+                   &u1, letters);
+    printf("%d: %d %d %s %g %g %ld %d %.3s\n", n, i1, i2, word, d1, f1, l1, u1, letters);
+    n = sscanf(text, "%d %*x %[a-z]%n", &i1, word, &n1);
+    printf("%d: %d %s %d\n", n, i1, word, n1);
+    n1 = 5;
+    n = sscanf("nothing", "%d%n", &i1, &n1);
+    printf("%d: %d %d\n", n, i1, n1);
+    n = sscanf("", "%d", &i1);
+    printf("%d\n", n);
+    n = sscanf("[]x] 5", "[%[]x] %d", word, &i1);
+    printf("%d: %s %d\n", n, word, i1);
+    n = sscanf("0x1234 z", "%p %1s", &p1, word);
+    printf("%d: %p %s\n", n, p1, word);
+    n = scanf("%d %49s", &i1, word);
+    printf("%d: %d %s\n", n, i1, word);
+    n = fscanf(stdin, "%d", &i1);
+    printf("%d\n", n);
+}
+
+int main(void)
+{
+    out();
+    in();
+    return 0;
+}
