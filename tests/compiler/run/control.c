@@ -151,7 +151,8 @@ static void values(void)
 
 static int add(int a, int b) { return a + b; }
 static int times(int a, int b) { return a * b; }
-static struct { const char *name; int (*run)(int, int); } table[] = {{"add", add}, {"times", times}};
+static struct { const char *name; int (*run)(int, int); } table[] = {
+    {"add", add}, {"times", times}};
 static size_t (*length)(const char *) = strlen;
 static void *(*allocate)(size_t) = malloc;
 static void (*release)(void *) = free;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* With two_b.c: objects, functions and callbacks across files, and a program's own versions of names
- * the C library has. */
+/* With two_b.c: objects, functions and callbacks across files, and a program's own versions of
+ * names the C library has. */
 #include <stdio.h>
 #include <string.h>
 
