@@ -35,11 +35,12 @@ SCHEDULER = ("open", "submit", "flow", "heap", "transfer")
 #: What a firmware needs beside its own file.
 _PROGRAMS = {
     "node": ("ports/8051/node.c", "ports/8051/sd_spi.c"),
-    "decide": ("ports/8051/decide.c",),
+    "decide": ("tests/targets/decide.c",),
 }
 _SIMULATOR = ("tests/targets/8051/run8051.c", "tests/targets/8051/sim8051.c")
 
-_SYMBOLS = {
+#: The policies as C names them.
+SYMBOLS = {
     "fifo": "nw_sched_fifo",
     "edf": "nw_sched_edf",
     "g-edf": "nw_sched_gedf",
@@ -102,7 +103,7 @@ def build(program: str, policy: str, folder: Path, defines: tuple[str, ...] = ()
     own = [root / "core" / "sched" / f"{name}.c" for name in (*SCHEDULER, chosen)]
     others = [root / path for path in (*_PROGRAMS[program], "core/base/block.c")]
     includes = [f"-I{root / 'core' / 'include'}", f"-I{root / 'ports' / '8051'}"]
-    options = [*includes, f"-DPOLICY={_SYMBOLS[policy]}", *defines]
+    options = [*includes, f"-DPOLICY={SYMBOLS[policy]}", *defines]
     objects = []
     code = 0
     for source in (*others, *own):
@@ -136,6 +137,19 @@ def _xram_bytes(mem_file: Path) -> int:
     match = re.search(r"EXTERNAL RAM\s+\S+\s+\S+\s+(\d+)", mem_file.read_text())
     assert match is not None, "sdcc's memory report has changed its form"
     return int(match[1])
+
+
+def data_sizes(image: Image) -> dict[str, int]:
+    """Bytes of the firmware's global data, each up to the next one in memory."""
+    text = image.hex_file.with_suffix(".map").read_text()
+    places = sorted(
+        int(found, 16) for found in re.findall(r"^\s*D:\s+([0-9A-F]{8})", text, re.MULTILINE)
+    )
+    sizes = {}
+    for name, start in image.addresses.items():
+        after = [place for place in places if place > start]
+        sizes[name] = after[0] - start if after else 0
+    return sizes
 
 
 def build_simulator(folder: Path) -> Path:

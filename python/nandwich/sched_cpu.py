@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the scheduler costs the node's processor, for the simulator.
 
-Clocks of the CC1010-class 8051 (4 clocks a cycle), measured by running ports/8051/decide.c in the
-instruction simulator of tests/targets/8051; tests/python/test_sched_8051.py measures them again and
-fails when a figure here is more than a tenth off.
+Clocks of the CC1010-class 8051 (4 clocks a cycle), measured by running tests/targets/decide.c in
+the instruction simulator of tests/targets/8051; tests/python/test_sched_8051.py measures them again
+and fails when a figure here is more than a tenth off.
 """
 
 from dataclasses import dataclass

@@ -113,9 +113,10 @@ def ours(points: Sequence[Point], within: Callable[[Point], bool], words: str) -
     """The two claims of our own: never behind the published four, and near the bound."""
     light = [one for one in points if within(one)]
     return [
-        _not_behind("ours-defaults", light, f"SLACK meets at least as many, {words}", must=True),
-        _not_behind("ours-all", points, "SLACK meets at least as many at every point", must=False),
-        _near(points),
+        _not_behind("lead-defaults", light, f"SLACK meets at least as many, {words}", must=True),
+        _not_behind("lead-all", points, "SLACK meets at least as many at every point", must=False),
+        _near("bound-defaults", light, f"SLACK is within 5 points of the best, {words}", must=True),
+        _near("bound-all", points, "SLACK is within 5 points of the best possible", must=False),
     ]
 
 
@@ -140,20 +141,20 @@ def _not_behind(part: str, points: Sequence[Point], claim: str, *, must: bool) -
     )
 
 
-def _near(points: Sequence[Point]) -> Answer:
+def _near(part: str, points: Sequence[Point], claim: str, *, must: bool) -> Answer:
     gaps = [one.share("bound") - one.share("slack") for one in points]
     near = sum(gap <= NEAR_POINTS for gap in gaps)
-    part = 100 * near / len(points)
+    percent = 100 * near / len(points)
     return Answer(
-        round(part, 1),
+        round(percent, 1),
         holds=near >= NEAR_PART * len(points),
         why=f"{near} of {len(points)} points; the largest gap is {max(gaps):.1f}. The bound is "
         "relaxed: openings, deciding and the length of the queue cost it nothing",
-        part="ours-bound",
-        claim="SLACK is within 5 points of the best possible",
+        part=part,
+        claim=claim,
         published=100 * NEAR_PART,
         unit="% of points",
-        must_hold=False,
+        must_hold=must,
     )
 
 

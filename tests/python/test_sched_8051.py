@@ -61,19 +61,9 @@ def test_scheduler_fits(simulator: Path, tmp_path: Path) -> None:
     image, _ = _decide(simulator, tmp_path, "rg-edf", 3)
     assert image.scheduler_code <= 9 * 1024
     # 24 requests with their queues, and the scheduler; each flow takes 33 bytes more.
-    sizes = _sizes(image)
+    sizes = sched_8051.data_sizes(image)
     assert sizes["ram"] + sizes["nw_sched_only"] <= 600
     assert sizes["flows"] == 3 * 33
-
-
-def _sizes(image: Image) -> dict[str, int]:
-    text = image.hex_file.with_suffix(".map").read_text()
-    places = sorted(int(found, 16) for found in re.findall(r"^\s*D:\s+([0-9A-F]{8})", text, re.M))
-    sizes = {}
-    for name in ("ram", "flows", "nw_sched_only"):
-        start = image.addresses[name]
-        sizes[name] = next(place for place in places if place > start) - start
-    return sizes
 
 
 @pytest.mark.parametrize("policy", ["fifo", "edf", "g-edf", "rg-edf", "slack"])

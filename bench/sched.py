@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Deadline scheduling: what a decision costs on the small processors, how fast the simulator is,
+and how our policy stands against the published four and the best possible."""
+
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from nandwich import cross, sched, sched_8051, sched_sweeps, sched_targets
+from nandwich.benches import Figure, bench
+from nandwich.errors import RunError
+from nandwich.sched import MS, Scenario, paper_scenario
+from nandwich.sched_sweeps import Point
+
+#: Markers of tests/targets/decide.c.
+SUBMIT, DECIDE, DONE = 1, 2, 4
+
+#: Flows among which 16 requests wait: the paper's node, and the most there can be.
+FLOWS = (3, 16)
+
+PERIODS_MS = (40, 50, 60, 80, 100)
+SIZES = (16, 32, 48, 64)
+
+
+@bench("sched", "deadline scheduling: decision cost, RAM, text, speed, share of the best possible")
+def figures() -> list[Figure]:
+    """The promises of the scheduler, and what stands behind them."""
+    missing = sched_targets.missing() + ([] if sched_8051.present() else ["sdcc"])
+    if missing:
+        raise RunError(f"not installed: {', '.join(missing)}")
+    found = [_speed()]
+    with tempfile.TemporaryDirectory() as folder:
+        found += _on_8051(Path(folder))
+        found += _on_others(Path(folder))
+    return [*found, *_against_the_best()]
+
+
+def _speed() -> Figure:
+    """Requests a second of processor time, one thread, on flows that keep every part busy."""
+    scenario = replace(paper_scenario(periods_ms=(8, 8, 8)), duration_ns=2_000_000 * MS)
+    start = time.process_time()
+    outcome = sched.run(scenario, "rg-edf")
+    taken = time.process_time() - start
+    rate = round(outcome.counts["offered"] / taken)
+    return Figure("sched.speed", rate, "requests/s", 1_000_000, "higher")
+
+
+def _on_8051(folder: Path) -> Iterator[Figure]:
+    simulator = sched_8051.build_simulator(folder)
+    for policy in ("rg-edf", "slack"):
+        flags = ("-DFLAGS=0x39",) if policy == "slack" else ()
+        for flows in FLOWS:
+            image = sched_8051.build("decide", policy, folder, (f"-DFLOWS={flows}U", *flags))
+            markers = sched_8051.run(simulator, image, clocks=90_000_000).markers
+            name = f"sched.8051.{policy}.{flows}-flows"
+            yield Figure(f"{name}.decide", markers[DECIDE].most, "clocks", 16_000)
+            yield Figure(f"{name}.submit", markers[SUBMIT].most, "clocks")
+            yield Figure(f"{name}.done", markers[DONE].most, "clocks")
+            if flows == FLOWS[0]:
+                sizes = sched_8051.data_sizes(image)
+                ram = sizes["ram"] + sizes["nw_sched_only"]
+                yield Figure(f"sched.8051.{policy}.ram", ram, "B", 600)
+                text = image.scheduler_code
+                yield Figure(f"sched.8051.{policy}.text", text, "B", 9 * 1024)
+
+
+def _on_others(folder: Path) -> Iterator[Figure]:
+    for policy in ("rg-edf", "slack"):
+        text = sched_targets.text_bytes(cross.CORTEX_M3, policy, folder)
+        yield Figure(f"sched.cortex-m3.{policy}.text", text, "B", 3 * 1024)
+        for flows in FLOWS:
+            end = f"{policy}.{flows}-flows.decide"
+            most = sched_targets.cortex_m3(policy, flows, folder)[DECIDE].most
+            yield Figure(f"sched.cortex-m3.{end}", most, "instructions", 600)
+            most = sched_targets.atmega128(policy, flows, folder)[DECIDE].most
+            yield Figure(f"sched.atmega128.{end}", most, "cycles")
+
+
+def _against_the_best() -> list[Figure]:
+    """At the paper's defaults and below, at every point of every figure."""
+    points: list[Point] = []
+    for values, build in ((PERIODS_MS, _all_flows), (PERIODS_MS, _first_flow), (SIZES, _sized)):
+        points += sched_sweeps.sweep(values, build, quick=False)
+    leads = [one.share("slack") - one.best_published for one in points]
+    gaps = [one.share("bound") - one.share("slack") for one in points]
+    near = 100 * sum(gap <= sched_sweeps.NEAR_POINTS for gap in gaps) / len(gaps)
+    target = 100 * sched_sweeps.NEAR_PART
+    return [
+        Figure("sched.least-lead", round(min(leads), 3), "points", 0, "higher"),
+        Figure("sched.near-bound", round(near, 1), "% of points", target, "higher"),
+        Figure("sched.largest-gap", round(max(gaps), 2), "points"),
+    ]
+
+
+def _all_flows(x: float, bursty: bool, drop: bool) -> Scenario:
+    return paper_scenario(periods_ms=(x, x, x), bursty=bursty, drop_late=drop)
+
+
+def _first_flow(x: float, bursty: bool, drop: bool) -> Scenario:
+    return paper_scenario(periods_ms=(x, 40, 40), bursty=bursty, drop_late=drop)
+
+
+def _sized(x: float, bursty: bool, drop: bool) -> Scenario:
+    return paper_scenario(size=int(x), bursty=bursty, drop_late=drop)
