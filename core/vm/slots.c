@@ -110,7 +110,10 @@ static int refill(struct nw_vm *vm, struct nw_vm_slot *slot, uintptr_t address, 
         }
     }
     if (write) {
-        vm->frame[frame].flags |= slot->frame != 0 ? NW_VM_DIRTY | NW_VM_WRITER : NW_VM_DIRTY;
+        vm->frame[frame].flags |= NW_VM_DIRTY;
+        if (slot->frame != 0) {
+            vm->frame[frame].flags |= NW_VM_WRITER;
+        }
         slot->write_tag = slot->read_tag;
     }
     *at = slot->base + (address - slot->read_tag);
