@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -125,18 +126,30 @@ def _build_anew(recipe: Recipe, store: Path, entry: Path) -> None:
 
 
 def _build_in(recipe: Recipe, folder: Path) -> None:
-    objects = []
-    inputs: dict[str, str] = {}
-    for index, source in enumerate(recipe.sources):
-        unit, depends = folder / f"{index}.o", folder / f"{index}.d"
-        rest = ("-MD", "-MF", str(depends), "-c", str(source), "-o", str(unit))
-        _call((*recipe.compile_command, *rest), f"{source} does not compile")
-        objects.append(str(unit))
-        for path in _dependencies(depends):
-            inputs[str(path)] = _digest(path) or ""
+    with ThreadPoolExecutor(max_workers=os.cpu_count()) as workers:
+        units = list(
+            workers.map(
+                lambda numbered: _compile(recipe, folder, *numbered), enumerate(recipe.sources)
+            )
+        )
+    objects = [str(unit.target) for unit in units]
     link = (*recipe.link_command, *objects, *recipe.libraries, "-o", str(folder / "program"))
     _call(link, "the program does not link")
+    inputs = {str(path): _digest(path) or "" for unit in units for path in unit.inputs}
     (folder / "inputs.json").write_text(json.dumps(inputs))
+
+
+@dataclass(frozen=True)
+class _Unit:
+    target: Path
+    inputs: list[Path]
+
+
+def _compile(recipe: Recipe, folder: Path, index: int, source: Path) -> _Unit:
+    target, depends = folder / f"{index}.o", folder / f"{index}.d"
+    rest = ("-MD", "-MF", str(depends), "-c", str(source), "-o", str(target))
+    _call((*recipe.compile_command, *rest), f"{source} does not compile")
+    return _Unit(target, _dependencies(depends))
 
 
 def _call(command: Sequence[str], failure: str) -> None:
