@@ -109,23 +109,38 @@ def test_stdin_and_files_are_the_same_for_both_runs(tmp_path: Path) -> None:
     assert "exit status, stdout and 1 file" in result.stdout
 
 
-def test_a_run_that_differs_is_told(tmp_path: Path) -> None:
-    """Goal: a program that prints an address of its heap is not identical: exit 1, and where."""
-    source = _program(
-        tmp_path,
-        r"""
-        #include <stdio.h>
-        #include <stdlib.h>
-        int main(void) { printf("at %p\n", malloc(1)); return 0; }
-        """,
-    )
-    value = _json(source, code=1)
+_TRAITOR = r"""
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+int main(int argc, char **argv)
+{
+    int low = (uintptr_t)malloc(1) < 0x50000000; /* where virtual memory lies, and no native heap */
+    FILE *file = argv[1][0] == 'f' ? fopen(argv[2], "w") : stdout;
+    fprintf(file, "same %s", argv[1][0] == 'e' || !low ? "words" : "worms");
+    return argv[1][0] == 'e' && low ? 3 : 0;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("how", "told"),
+    [
+        ("stdout", "stdout: differs at byte 7"),
+        ("file", "{file}: differs at byte 7"),
+        ("exit", "exit: native status 0, virtual status 3"),
+    ],
+)
+def test_a_run_that_differs_is_told(tmp_path: Path, how: str, told: str) -> None:
+    """Goal: a program that finds out where its heap lies, and acts upon it, is caught in whatever
+    it does: exit 1, and where the difference is."""
+    source, target = _program(tmp_path, _TRAITOR), tmp_path / "written"
+    value = _json(source, "--", how, target, code=1)
     assert value["identical"] is False
-    assert len(value["differences"]) == 1
-    assert value["differences"][0].startswith("stdout: differs at byte 5")
-    result = _invoke(source)
+    assert value["differences"] == [told.format(file=target)]
+    result = _invoke(source, "--", how, target)
     assert result.exit_code == 1
-    assert "not identical to native: stdout: differs at byte 5" in result.stderr
+    assert f"not identical to native: {value['differences'][0]}" in result.stderr
 
 
 def test_a_program_that_fails_is_exit_1_though_identical(tmp_path: Path) -> None:
