@@ -126,8 +126,8 @@ int main(int argc, char **argv)
 @pytest.mark.parametrize(
     ("how", "told"),
     [
-        ("stdout", "stdout: differs at byte 7"),
-        ("file", "{file}: differs at byte 7"),
+        ("stdout", "stdout: differs at byte 8"),
+        ("file", "{file}: differs at byte 8"),
         ("exit", "exit: native status 0, virtual status 3"),
     ],
 )
