@@ -10,12 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const ftl_names[] = {"page", "lavish", NULL};
 static const char *const ecc_names[] = {"none", "secded", NULL};
 static const char *const scheme_names[] = {"auto", "multi-cache", "sector-shrink", "direct", NULL};
 static const char *const policy_names[] = {"clock", "lru", NULL};
 
-enum kind { NUMBER, SIZE, TEXT, PATH, WORD };
+enum kind { NUMBER, SIZE, TEXT, PATH, WORD, LAYER };
 
 struct key {
     const char *name;
@@ -29,7 +28,7 @@ struct key {
 
 static const struct key keys[] = {
     {"chip", TEXT, AT(chip), NULL, 0, 0},
-    {"ftl", WORD, AT(ftl), ftl_names, 0, 0},
+    {"ftl", LAYER, AT(layer), NULL, 0, 0},
     {"degree", NUMBER, AT(degree), NULL, 1, 255},
     {"maps", NUMBER, AT(maps), NULL, 1, 255},
     {"ecc", WORD, AT(ecc), ecc_names, 0, 0},
@@ -72,7 +71,7 @@ void nw_host_config_defaults(struct nw_host_config *config)
 {
     memset(config, 0, sizeof *config);
     strcpy(config->chip, "K9F1G08U0A");
-    config->ftl = NW_HOST_LAVISH;
+    config->layer = &nw_layer_lavish;
     config->degree = 8;
     config->maps = 4;
     config->vm_bytes = 8UL << 20;
@@ -122,6 +121,20 @@ static int read_word(const struct source *source, const struct key *key, const c
     return refuse(source, "%s=%s: unknown; allowed are %s", key->name, value, allowed);
 }
 
+static int read_layer(const struct source *source, const char *value,
+                      const struct nw_layer_kind **to)
+{
+    char allowed[128] = "";
+
+    *to = nw_layer_find(value);
+    for (uint32_t i = 0; *to == NULL && i < nw_layer_kind_count; i++) {
+        strcat(allowed, i > 0 ? ", " : "");
+        strcat(allowed, nw_layer_kinds[i]->name);
+    }
+    return *to != NULL ? NW_OK
+                       : refuse(source, "ftl=%s: unknown; allowed are %s", value, allowed);
+}
+
 static int read_text(const struct source *source, const struct key *key, const char *value,
                      char *to, size_t bytes)
 {
@@ -167,6 +180,7 @@ static int read_key(struct nw_host_config *config, const struct source *source, 
         }
         switch (keys[i].kind) {
         case WORD: return read_word(source, &keys[i], value, field);
+        case LAYER: return read_layer(source, value, field);
         case TEXT: return read_text(source, &keys[i], value, field, NW_HOST_WORD_BYTES);
         case PATH: return read_text(source, &keys[i], value, field, NW_HOST_PATH_BYTES);
         default: return read_number(source, &keys[i], value, field);
@@ -235,11 +249,6 @@ int nw_host_config_file(struct nw_host_config *config, const char *path, char *e
     }
     text[count] = '\0';
     return nw_host_config_read(config, text, 0, path, error, error_bytes);
-}
-
-const char *nw_host_ftl_name(uint32_t ftl)
-{
-    return ftl_names[ftl];
 }
 
 const char *nw_host_ecc_name(uint32_t ecc)

@@ -8,7 +8,7 @@
  *
  *   chip=NAME          a part of the twin's table
  *   part.KEY=VALUE     changes one figure of that part; part.name first: begins a part of its own
- *   ftl=page|lavish    the translation layer
+ *   ftl=NAME           the translation layer, by nandwich-stack/layers.h
  *   degree=8           lavish: physical blocks a lavish block
  *   maps=4             lavish: intra-block maps held in RAM
  *   ecc=none|secded    a software code between chip and layer
@@ -31,7 +31,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum nw_host_ftl { NW_HOST_PAGE, NW_HOST_LAVISH };
+#include "nandwich-stack/layers.h"
+
 enum nw_host_ecc { NW_HOST_ECC_NONE, NW_HOST_ECC_SECDED };
 enum nw_host_scheme { NW_HOST_AUTO, NW_HOST_MULTI_CACHE, NW_HOST_SECTOR_SHRINK, NW_HOST_DIRECT };
 
@@ -42,7 +43,8 @@ struct nw_host_config {
     char image[NW_HOST_PATH_BYTES];
     char stats[NW_HOST_PATH_BYTES];
     char track[NW_HOST_PATH_BYTES];
-    uint32_t ftl, ecc, scheme, policy; /* enums above; policy as enum nw_vm_policy */
+    const struct nw_layer_kind *layer;
+    uint32_t ecc, scheme, policy; /* enums above; policy as enum nw_vm_policy */
     uint32_t degree, maps;
     uint32_t vm_bytes, ram_bytes;
     uint32_t blocks;
@@ -67,7 +69,6 @@ int nw_host_config_file(struct nw_host_config *config, const char *path, char *e
                         size_t error_bytes);
 
 /* The word for an enum's value, as the config takes it. */
-const char *nw_host_ftl_name(uint32_t ftl);
 const char *nw_host_ecc_name(uint32_t ecc);
 const char *nw_host_scheme_name(uint32_t scheme);
 const char *nw_host_policy_name(uint32_t policy);

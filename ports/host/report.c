@@ -6,11 +6,11 @@
 void nw_host_report_device(struct nw_json *json, const struct nw_host_stack *stack)
 {
     const struct nw_host_config *config = &stack->config;
-    int lavish = config->ftl == NW_HOST_LAVISH;
+    int lavish = config->layer == &nw_layer_lavish;
 
     nw_json_open(json, "device");
-    nw_json_text(json, "chip", stack->part.name);
-    nw_json_text(json, "ftl", nw_host_ftl_name(config->ftl));
+    nw_json_text(json, "chip", stack->device.part.name);
+    nw_json_text(json, "ftl", config->layer->name);
     nw_json_number(json, "degree", lavish ? config->degree : 0);
     nw_json_number(json, "maps", lavish ? config->maps : 0);
     nw_json_text(json, "ecc", nw_host_ecc_name(config->ecc));
@@ -20,8 +20,8 @@ void nw_host_report_device(struct nw_json *json, const struct nw_host_stack *sta
     nw_json_number(json, "frame_bytes", stack->vm.frame_bytes);
     nw_json_number(json, "frames", stack->vm.frames);
     nw_json_number(json, "slots", stack->vm.slots);
-    nw_json_number(json, "blocks", stack->chip->geometry.blocks);
-    nw_json_number(json, "sector_bytes", stack->layer->sector_bytes);
+    nw_json_number(json, "blocks", stack->device.chip->geometry.blocks);
+    nw_json_number(json, "sector_bytes", stack->device.block->sector_bytes);
     nw_json_number(json, "seed", config->seed);
     nw_json_close(json);
 }
@@ -104,17 +104,18 @@ static void report_chip(struct nw_json *json, const struct nw_nand_stats *now,
 
 static void report_wear(struct nw_json *json, const struct nw_host_stack *stack)
 {
-    uint32_t blocks = nw_nand_chip(stack->nand)->geometry.blocks, worst = 0;
+    const struct nw_stack *device = &stack->device;
+    uint32_t blocks = nw_nand_chip(device->nand)->geometry.blocks, worst = 0;
     uint64_t all = 0;
 
     for (uint32_t block = 0; block < blocks; block++) {
-        uint32_t erases = nw_nand_block_erases(stack->nand, block) - stack->erases_before[block];
+        uint32_t erases = nw_nand_block_erases(device->nand, block) - device->erases_before[block];
 
         worst = erases > worst ? erases : worst;
         all += erases;
     }
     nw_json_open(json, "wear");
-    nw_json_number(json, "endurance", stack->part.endurance);
+    nw_json_number(json, "endurance", stack->device.part.endurance);
     nw_json_number(json, "blocks", blocks);
     nw_json_number(json, "erases", all);
     nw_json_number(json, "worst_erases", worst);
@@ -130,19 +131,20 @@ static void report_ram(struct nw_json *json, const struct nw_host_stack *stack)
     nw_json_number(json, "frames", frames);
     nw_json_number(json, "vm_tables", stack->vm.ram_bytes - frames);
     nw_json_number(json, "slots", slots);
-    nw_json_number(json, "ftl", stack->layer_ram_bytes);
-    nw_json_number(json, "ecc", stack->ecc_ram_bytes);
+    nw_json_number(json, "ftl", stack->device.layer_ram_bytes);
+    nw_json_number(json, "ecc", stack->device.ecc_ram_bytes);
     nw_json_number(json, "total",
-                   stack->vm.ram_bytes + slots + stack->layer_ram_bytes + stack->ecc_ram_bytes);
+                   stack->vm.ram_bytes + slots + stack->device.layer_ram_bytes +
+                       stack->device.ecc_ram_bytes);
     nw_json_close(json);
 }
 
 void nw_host_report_storage(struct nw_json *json, struct nw_host_stack *stack)
 {
-    const struct nw_meter *meter = nw_nand_meter(stack->nand);
+    const struct nw_meter *meter = nw_nand_meter(stack->device.nand);
 
-    report_layer(json, stack->layer->stats);
-    report_chip(json, nw_nand_stats(stack->nand), &stack->before);
+    report_layer(json, stack->device.block->stats);
+    report_chip(json, nw_nand_stats(stack->device.nand), &stack->device.before);
     nw_json_open(json, "time_ns");
     nw_json_number(json, "storage", meter->time_ns);
     nw_json_close(json);

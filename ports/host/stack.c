@@ -1,115 +1,62 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "stack.h"
 
-#include "image.h"
-#include "layer.h"
-
 #include "nandwich-twin/parts.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Frames below this many bytes in all: sector-shrink wins (Lin et al. 2013, figure 11). */
 #define SHRINK_BELOW_BYTES (16UL << 10)
 
-int nw_host_refuse(struct nw_host_why *why, int error, const char *format, ...)
+static int find_part(const struct nw_host_config *config, struct nw_part *part,
+                     struct nw_why *why)
 {
-    va_list arguments;
-
-    va_start(arguments, format);
-    vsnprintf(why->text, why->bytes, format, arguments);
-    va_end(arguments);
-    return error;
-}
-
-static int find_part(struct nw_host_stack *stack, struct nw_host_why *why)
-{
-    const struct nw_host_config *config = &stack->config;
-    const char *fault;
-
     if (config->part_keys > 0 && strcmp(config->part_key[0][0], "name") == 0) {
-        nw_part_init(&stack->part);
-    } else if (nw_parts_get(config->chip, &stack->part) < 0) {
-        return nw_host_refuse(why, NW_ERR_NOT_FOUND,
-                              "unknown chip '%s'; `nandwich chips` lists all", config->chip);
+        nw_part_init(part);
+    } else if (nw_parts_get(config->chip, part) < 0) {
+        return nw_refuse(why, NW_ERR_NOT_FOUND, "unknown chip '%s'; `nandwich chips` lists all",
+                         config->chip);
     }
     for (uint32_t i = 0; i < config->part_keys; i++) {
         const char *key = config->part_key[i][0], *value = config->part_key[i][1];
-        int result = nw_part_set(&stack->part, key, value);
+        int result = nw_part_set(part, key, value);
 
         if (result < 0) {
-            return nw_host_refuse(why, result, "part.%s=%s: %s", key, value,
-                                  result == NW_ERR_NOT_FOUND ? "no such figure"
-                                                             : nw_error_text(result));
+            return nw_refuse(why, result, "part.%s=%s: %s", key, value,
+                             result == NW_ERR_NOT_FOUND ? "no such figure"
+                                                        : nw_error_text(result));
         }
-    }
-    if (nw_part_check(&stack->part, &fault) < 0) {
-        return nw_host_refuse(why, NW_ERR_CONFIG, "chip %s: %s", config->chip, fault);
-    }
-    if (stack->part.kind == NW_PART_SDCARD || stack->part.kind == NW_PART_NVM) {
-        return nw_host_refuse(why, NW_ERR_UNSUPPORTED,
-                              "%s is no raw flash: a translation layer has nothing to do there; "
-                              "choose a NAND, NOR or DataFlash part",
-                              stack->part.name);
     }
     return NW_OK;
 }
 
-static int open_chip(struct nw_host_stack *stack, struct nw_host_why *why)
+static int open_chip(struct nw_host_stack *stack, struct nw_why *why)
 {
-    /* Raw bit errors only where something repairs them: the part itself, or our own code. */
-    int repaired = stack->part.ecc_bits > 0 || stack->config.ecc != NW_HOST_ECC_NONE;
-    struct nw_nand_config config = {
-        .part = &stack->part,
-        .seed = stack->config.seed,
-        .flags = NW_NAND_WEAR_OUT | NW_NAND_FACTORY_BAD | (repaired ? NW_NAND_BIT_ERRORS : 0U),
-    };
-    int result = nw_host_image_load(stack, why);
+    const struct nw_host_config *config = &stack->config;
+    struct nw_part part;
+    struct nw_nand_config nand = {.part = &part, .seed = config->seed};
+    int result = find_part(config, &part, why);
 
-    if (result == 0) {
-        result = nw_nand_open(&stack->nand, &config);
-        if (result < 0) {
-            nw_host_refuse(why, result, "chip %s cannot be opened: %s", stack->part.name,
-                           nw_error_text(result));
-        }
-    }
-    if (result >= 0) {
-        stack->chip = nw_nand_chip(stack->nand);
-    }
-    return result;
-}
-
-static int open_ecc(struct nw_host_stack *stack, struct nw_host_why *why)
-{
-    struct nw_ecc_config config = {0};
-    int result;
-
-    if (stack->config.ecc == NW_HOST_ECC_NONE) {
-        return NW_OK;
-    }
-    stack->ecc_ram_bytes = nw_ecc_ram_bytes(&config, &stack->chip->geometry);
-    stack->ecc_ram = malloc(stack->ecc_ram_bytes);
-    result = stack->ecc_ram_bytes == 0 || stack->ecc_ram == NULL
-                 ? NW_ERR_CONFIG
-                 : nw_ecc_open(&stack->ecc, stack->chip, &config, stack->ecc_ram,
-                               stack->ecc_ram_bytes);
     if (result < 0) {
-        return nw_host_refuse(why, result,
-                              "ecc=secded does not fit %s: a page of %u B has %u spare bytes for "
-                              "3 bytes of code each 256 B",
-                              stack->part.name, stack->chip->geometry.page_bytes,
-                              stack->chip->geometry.spare_bytes);
+        return result;
     }
-    stack->chip = &stack->ecc.chip;
-    return NW_OK;
+    if (config->image[0] != '\0' && access(config->image, F_OK) == 0) {
+        return nw_stack_image(&stack->device, config->image, part.name, why);
+    }
+    /* Raw bit errors only where something repairs them: the part itself, or our own code. */
+    nand.flags = NW_NAND_WEAR_OUT | NW_NAND_FACTORY_BAD;
+    if (part.ecc_bits > 0 || config->ecc != NW_HOST_ECC_NONE) {
+        nand.flags |= NW_NAND_BIT_ERRORS;
+    }
+    return nw_stack_chip(&stack->device, &nand, why);
 }
 
 /* How many frames make a page, when sector-shrink can split it so; else 0. */
 static uint32_t shrink_parts(const struct nw_host_stack *stack, uint32_t frame_bytes)
 {
-    const struct nw_geometry *geometry = &stack->chip->geometry;
+    const struct nw_geometry *geometry = &stack->device.chip->geometry;
     uint32_t parts = geometry->page_bytes / frame_bytes;
 
     if (parts < 2 || parts > 128 || geometry->page_bytes % frame_bytes != 0 ||
@@ -120,9 +67,9 @@ static uint32_t shrink_parts(const struct nw_host_stack *stack, uint32_t frame_b
 }
 
 static int choose_scheme(struct nw_host_stack *stack, const struct nw_host_guest *guest,
-                         struct nw_host_why *why)
+                         struct nw_why *why)
 {
-    const struct nw_geometry *geometry = &stack->chip->geometry;
+    const struct nw_geometry *geometry = &stack->device.chip->geometry;
     uint32_t parts = shrink_parts(stack, guest->frame_bytes);
 
     stack->scheme = stack->config.scheme;
@@ -136,97 +83,84 @@ static int choose_scheme(struct nw_host_stack *stack, const struct nw_host_guest
         }
     }
     if (stack->scheme == NW_HOST_DIRECT && guest->frame_bytes < geometry->page_bytes) {
-        return nw_host_refuse(why, NW_ERR_CONFIG,
-                              "scheme=direct: a frame of %u B holds no whole page of %u B; choose "
-                              "multi-cache, or frames of %u B",
-                              guest->frame_bytes, geometry->page_bytes, geometry->page_bytes);
+        return nw_refuse(why, NW_ERR_CONFIG,
+                         "scheme=direct: a frame of %u B holds no whole page of %u B; choose "
+                         "multi-cache, or frames of %u B",
+                         guest->frame_bytes, geometry->page_bytes, geometry->page_bytes);
     }
     if (stack->scheme == NW_HOST_SECTOR_SHRINK && parts == 0) {
-        return nw_host_refuse(why, NW_ERR_CONFIG,
-                              "scheme=sector-shrink: a page of %u B in frames of %u B takes %u "
-                              "programs of %u B; %s allows %u programs a page in units of %u B",
-                              geometry->page_bytes, guest->frame_bytes,
-                              geometry->page_bytes / guest->frame_bytes, guest->frame_bytes,
-                              stack->part.name, geometry->page_programs, geometry->program_bytes);
+        return nw_refuse(why, NW_ERR_CONFIG,
+                         "scheme=sector-shrink: a page of %u B in frames of %u B takes %u "
+                         "programs of %u B; %s allows %u programs a page in units of %u B",
+                         geometry->page_bytes, guest->frame_bytes,
+                         geometry->page_bytes / guest->frame_bytes, guest->frame_bytes,
+                         stack->device.part.name, geometry->page_programs,
+                         geometry->program_bytes);
     }
     return NW_OK;
 }
 
 static int open_shrink(struct nw_host_stack *stack, const struct nw_host_guest *guest,
-                       struct nw_host_why *why)
+                       struct nw_why *why)
 {
-    uint32_t parts;
     int result = choose_scheme(stack, guest, why);
 
     if (result < 0 || stack->scheme != NW_HOST_SECTOR_SHRINK) {
         return result;
     }
-    parts = shrink_parts(stack, guest->frame_bytes);
-    result = nw_shrink_open(&stack->shrink, stack->chip, (uint8_t)parts);
-    if (result < 0) {
-        return nw_host_refuse(why, result, "scheme=sector-shrink: %s cannot be split in %u: %s",
-                              stack->part.name, parts, nw_error_text(result));
-    }
-    stack->chip = &stack->shrink.chip;
-    return NW_OK;
+    return nw_stack_shrink(&stack->device, (uint8_t)shrink_parts(stack, guest->frame_bytes), why);
 }
 
-static int open_slice(struct nw_host_stack *stack, struct nw_host_why *why)
+static int open_layer(struct nw_host_stack *stack, struct nw_why *why)
 {
-    uint32_t blocks = stack->config.blocks;
-    int result;
+    const struct nw_host_config *config = &stack->config;
+    uint32_t sector_bytes = stack->device.chip->geometry.page_bytes;
+    struct nw_layer_config layer = {.degree = (uint8_t)config->degree,
+                                    .maps = (uint8_t)config->maps,
+                                    .sectors = config->vm_bytes / sector_bytes};
 
-    if (blocks == 0) {
-        return NW_OK;
-    }
-    result = nw_slice_open(&stack->slice, stack->chip, 0, blocks);
-    if (result < 0) {
-        return nw_host_refuse(why, result, "blocks=%u: %s has %u", blocks, stack->part.name,
-                              stack->chip->geometry.blocks);
-    }
-    stack->chip = &stack->slice.chip;
-    return NW_OK;
+    return nw_stack_layer(&stack->device, config->layer, &layer, 0, why);
 }
 
 static int refuse_vm(const struct nw_host_stack *stack, const struct nw_vm_needs *needs,
-                     struct nw_host_why *why)
+                     struct nw_why *why)
 {
     const struct nw_vm_config *vm = &stack->vm;
 
     switch (needs->reason) {
     case NW_VM_BAD_FRAME:
-        return nw_host_refuse(why, NW_ERR_CONFIG,
-                              "frames of %u B: allowed are powers of two from 16 to 32768",
-                              vm->frame_bytes);
+        return nw_refuse(why, NW_ERR_CONFIG,
+                         "frames of %u B: allowed are powers of two from 16 to 32768",
+                         vm->frame_bytes);
     case NW_VM_FEW_FRAMES:
-        return nw_host_refuse(why, NW_ERR_CONFIG,
-                              "ram=%u / frame=%u = %lu frames: at least %u are needed (%u slots + "
-                              "%u pins + 2), at most 65000",
-                              stack->config.ram_bytes, vm->frame_bytes,
-                              (unsigned long)stack->config.ram_bytes / vm->frame_bytes,
-                              needs->frames, vm->slots, vm->pins);
+        return nw_refuse(why, NW_ERR_CONFIG,
+                         "ram=%u / frame=%u = %lu frames: at least %u are needed (%u slots + "
+                         "%u pins + 2), at most 65000",
+                         stack->config.ram_bytes, vm->frame_bytes,
+                         (unsigned long)stack->config.ram_bytes / vm->frame_bytes,
+                         needs->frames, vm->slots, vm->pins);
     case NW_VM_SMALL_BLOCK:
-        return nw_host_refuse(why, NW_ERR_CONFIG,
-                              "vm=%u needs %u sectors of %u B; %s over %s has %u: give less vm or "
-                              "a larger chip",
-                              vm->bytes, needs->sectors, vm->block->sector_bytes,
-                              nw_host_ftl_name(stack->config.ftl), stack->part.name,
-                              vm->block->sectors);
+        return nw_refuse(why, NW_ERR_CONFIG,
+                         "vm=%u needs %u sectors of %u B; %s over %s has %u: give less vm or "
+                         "a larger chip",
+                         vm->bytes, needs->sectors, vm->block->sector_bytes,
+                         stack->config.layer->name, stack->device.part.name,
+                         vm->block->sectors);
     case NW_VM_BAD_SECTOR:
-        return nw_host_refuse(why, NW_ERR_CONFIG,
-                              "sectors of %u B: virtual memory needs a power of two; %s has "
-                              "another page size",
-                              vm->block->sector_bytes, stack->part.name);
+        return nw_refuse(why, NW_ERR_CONFIG,
+                         "sectors of %u B: virtual memory needs a power of two; %s has "
+                         "another page size",
+                         vm->block->sector_bytes, stack->device.part.name);
     default:
-        return nw_host_refuse(why, NW_ERR_CONFIG,
-                              "vm=%u: must be a multiple of the frame (%u B) and of the sector "
-                              "(%u B)",
-                              vm->bytes, vm->frame_bytes, vm->block->sector_bytes);
+        return nw_refuse(why, NW_ERR_CONFIG,
+                         "vm=%u: must be a multiple of the frame (%u B) and of the sector "
+                         "(%u B)",
+                         vm->bytes, vm->frame_bytes, vm->block->sector_bytes);
     }
 }
 
 static int plan_vm(struct nw_host_stack *stack, const struct nw_host_guest *guest,
-                   struct nw_host_why *why)
+                   struct nw_why *why)
 {
     uint32_t frames = stack->config.ram_bytes / guest->frame_bytes;
     struct nw_vm_needs needs;
@@ -249,58 +183,39 @@ static int plan_vm(struct nw_host_stack *stack, const struct nw_host_guest *gues
     }
     stack->vm.ram_bytes = needs.ram_bytes;
     stack->vm.ram = aligned_alloc(64, (needs.ram_bytes + 63U) & ~(size_t)63U);
-    return stack->vm.ram == NULL ? nw_host_refuse(why, NW_ERR_RAM, "this host has no memory left")
+    return stack->vm.ram == NULL ? nw_refuse(why, NW_ERR_RAM, "this host has no memory left")
                                  : NW_OK;
 }
 
-/* What the layers did so far, formatting above all, is no part of the run. */
-static int start_counting(struct nw_host_stack *stack, struct nw_host_why *why)
-{
-    uint32_t blocks = nw_nand_chip(stack->nand)->geometry.blocks;
-
-    stack->erases_before = calloc(blocks, sizeof *stack->erases_before);
-    if (stack->erases_before == NULL) {
-        return nw_host_refuse(why, NW_ERR_RAM, "this host has no memory left");
-    }
-    for (uint32_t block = 0; block < blocks; block++) {
-        stack->erases_before[block] = nw_nand_block_erases(stack->nand, block);
-    }
-    stack->before = *nw_nand_stats(stack->nand);
-    memset(nw_nand_meter(stack->nand), 0, sizeof(struct nw_meter));
-    memset(stack->layer->stats, 0, sizeof *stack->layer->stats);
-    return NW_OK;
-}
-
 int nw_host_stack_open(struct nw_host_stack *stack, const struct nw_host_config *config,
-                       const struct nw_host_guest *guest, struct nw_host_why *why)
+                       const struct nw_host_guest *guest, struct nw_why *why)
 {
-    static int (*const steps[])(struct nw_host_stack *, struct nw_host_why *) = {
-        find_part, open_chip, open_ecc};
-    int result = NW_OK;
+    int result;
 
     memset(stack, 0, sizeof *stack);
     stack->config = *config;
-    for (size_t i = 0; i < sizeof steps / sizeof steps[0] && result >= 0; i++) {
-        result = steps[i](stack, why);
+    result = open_chip(stack, why);
+    if (result >= 0 && config->ecc != NW_HOST_ECC_NONE) {
+        result = nw_stack_ecc(&stack->device, why);
     }
     if (result >= 0) {
         result = open_shrink(stack, guest, why);
     }
-    if (result >= 0) {
-        result = open_slice(stack, why);
+    if (result >= 0 && config->blocks != 0) {
+        result = nw_stack_slice(&stack->device, config->blocks, why);
     }
     if (result >= 0) {
-        result = nw_host_layer_open(stack, why);
+        result = open_layer(stack, why);
     }
     if (result >= 0) {
-        result = start_counting(stack, why);
+        result = nw_stack_start_counting(&stack->device, why);
     }
     if (result < 0) {
         return result;
     }
-    stack->block = stack->layer;
+    stack->block = stack->device.block;
     if (config->timing != 0) {
-        nw_host_timer_open(&stack->timer, stack->layer);
+        nw_host_timer_open(&stack->timer, stack->device.block);
         stack->block = &stack->timer.block;
     }
     return plan_vm(stack, guest, why);
@@ -308,10 +223,7 @@ int nw_host_stack_open(struct nw_host_stack *stack, const struct nw_host_config 
 
 void nw_host_stack_close(struct nw_host_stack *stack)
 {
-    nw_nand_close(stack->nand);
-    free(stack->ecc_ram);
-    free(stack->layer_ram);
+    nw_stack_close(&stack->device);
     free(stack->vm.ram);
-    free(stack->erases_before);
     memset(stack, 0, sizeof *stack);
 }

@@ -135,7 +135,7 @@ __attribute__((constructor(101))) static void start(void)
     struct nw_host_guest guest = {nw_guest_base, nw_guest_frame_bytes, nw_guest_slots};
     uint64_t began_ns = nw_host_now_ns();
     char line[1024];
-    struct nw_host_why why = {line, sizeof line};
+    struct nw_why why = {line, sizeof line};
 
     read_config();
     if (nw_host_stack_open(&stack, &config, &guest, &why) < 0) {

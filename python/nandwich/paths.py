@@ -18,7 +18,16 @@ _ROOT = _PACKAGE.parent.parent
 CHECKOUT: Path | None = _ROOT if (_ROOT / "core" / "CMakeLists.txt").is_file() else None
 
 #: Folders and kinds of file that go into the release build.
-_BUILT_FOLDERS = ("core", "twin", "replay", "ports/guest", "ports/host", "compiler", "python/src")
+_BUILT_FOLDERS = (
+    "core",
+    "twin",
+    "ports/stack",
+    "replay",
+    "ports/guest",
+    "ports/host",
+    "compiler",
+    "python/src",
+)
 _BUILT_SUFFIXES = (".c", ".h", ".S", ".cpp", ".hpp", ".def", ".ld", "CMakeLists.txt")
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from nandwich import _native, parts
 from nandwich.errors import InputError
 
-FTLS = ("page", "lavish")
+FTLS = tuple(name for name, _, _ in _native.layers())
 SCHEMES = ("auto", "multi-cache", "sector-shrink", "direct")
 POLICIES = ("clock", "lru")
 ECCS = ("none", "secded")

@@ -44,7 +44,7 @@ std::string check(const std::string &config_text, uint16_t frame_bytes, uint16_t
     auto stack = std::make_unique<nw_host_stack>();
     nw_host_guest guest = {AnyBase, frame_bytes, slots};
     char line[1024];
-    nw_host_why why = {line, sizeof line};
+    nw_why why = {line, sizeof line};
 
     nw_host_config_defaults(config.get());
     int result = nw_host_config_read(config.get(), config_text.c_str(), 0, "device", line,

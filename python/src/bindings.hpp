@@ -11,4 +11,5 @@ void bind_vm(nanobind::module_ &m);
 void bind_parts(nanobind::module_ &m);
 void bind_twin(nanobind::module_ &m);
 void bind_speed(nanobind::module_ &m);
+void bind_stack(nanobind::module_ &m);
 void bind_lavish(nanobind::module_ &m);

@@ -13,6 +13,7 @@ NB_MODULE(_native, m)
     bind_twin(m);
     bind_sched(m);
     bind_speed(m);
+    bind_stack(m);
     bind_lavish(m);
     bind_host(m);
 }

@@ -32,7 +32,7 @@ static void test_words_are_understood(void **state)
     assert_int_equal(take("chip=ABC\n# a comment\n\nftl=page\nvm=8M\nram=0x8000\npolicy=lru\n", 0),
                      NW_OK);
     assert_string_equal(config.chip, "ABC");
-    assert_int_equal(config.ftl, NW_HOST_PAGE);
+    assert_ptr_equal(config.layer, &nw_layer_page);
     assert_int_equal(config.vm_bytes, 8 << 20);
     assert_int_equal(config.ram_bytes, 32768);
     assert_int_equal(config.policy, NW_VM_LRU);

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * stack.h - a block device put together from a description:
+ *
+ *   twin chip -> [ecc] -> [sector-shrink] -> [slice] -> translation layer
+ *
+ * Opened in steps, bottom first, so that who uses it may look at the chip before going on. Each
+ * step answers NW_OK, or an error with its line in `why`; close in either case. On the host: memory
+ * comes from malloc.
+ */
+#ifndef NANDWICH_STACK_STACK_H
+#define NANDWICH_STACK_STACK_H
+
+#include "nandwich-stack/layers.h"
+#include "nandwich-stack/why.h"
+#include "nandwich-twin/nand.h"
+#include "nandwich-twin/part.h"
+#include "nandwich/ecc.h"
+#include "nandwich/shrink.h"
+#include "nandwich/slice.h"
+
+struct nw_stack {
+    struct nw_part part;
+    struct nw_nand *nand;
+    struct nw_ecc ecc;
+    struct nw_shrink shrink;
+    struct nw_slice slice;
+    struct nw_chip *chip; /* the topmost so far: what the translation layer works on */
+    const struct nw_layer_kind *kind;
+    struct nw_layer_config layer_config;
+    struct nw_block *block; /* the layer */
+    void *ecc_ram;
+    void *layer_state;
+    void *layer_ram;
+    size_t ecc_ram_bytes;
+    size_t layer_ram_bytes;
+    struct nw_nand_stats before; /* the chip's counts when the device stood ready */
+    uint32_t *erases_before;     /* of each block, then */
+};
+
+/* All zero: nothing is open. */
+void nw_stack_init(struct nw_stack *stack);
+
+/* A new chip; config->part must be one of raw flash. */
+int nw_stack_chip(struct nw_stack *stack, const struct nw_nand_config *config, struct nw_why *why);
+
+/* The chip of an image file, which tells its part. NW_ERR_VERSION when that is no `part_name`
+ * (letter case does not count; NULL: any). */
+int nw_stack_image(struct nw_stack *stack, const char *path, const char *part_name,
+                   struct nw_why *why);
+
+/* Our own single error correction over the chip, for parts without any. */
+int nw_stack_ecc(struct nw_stack *stack, struct nw_why *why);
+
+/* Pages split in `parts`. */
+int nw_stack_shrink(struct nw_stack *stack, uint8_t parts, struct nw_why *why);
+
+/* Only the first `blocks` blocks from here on up. */
+int nw_stack_slice(struct nw_stack *stack, uint32_t blocks, struct nw_why *why);
+
+/* The layer on top; `mount` != 0: as it was left. */
+int nw_stack_layer(struct nw_stack *stack, const struct nw_layer_kind *kind,
+                   const struct nw_layer_config *config, int mount, struct nw_why *why);
+
+/* What the layers did so far, formatting above all, is no part of what follows: clock and energy
+ * start from zero, `before` and `erases_before` are set. */
+int nw_stack_start_counting(struct nw_stack *stack, struct nw_why *why);
+
+/* Gives all memory back. */
+void nw_stack_close(struct nw_stack *stack);
+
+#endif

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "nandwich-stack/stack.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+void nw_stack_init(struct nw_stack *stack)
+{
+    memset(stack, 0, sizeof *stack);
+}
+
+static int have_chip(struct nw_stack *stack)
+{
+    stack->part = *nw_nand_part(stack->nand);
+    stack->chip = nw_nand_chip(stack->nand);
+    return NW_OK;
+}
+
+int nw_stack_chip(struct nw_stack *stack, const struct nw_nand_config *config, struct nw_why *why)
+{
+    const struct nw_part *part = config->part;
+    const char *fault;
+    int result;
+
+    if (nw_part_check(part, &fault) < 0) {
+        return nw_refuse(why, NW_ERR_CONFIG, "chip %s: %s", part->name, fault);
+    }
+    if (part->kind == NW_PART_SDCARD || part->kind == NW_PART_NVM) {
+        return nw_refuse(why, NW_ERR_UNSUPPORTED,
+                         "%s is no raw flash: a translation layer has nothing to do there; "
+                         "choose a NAND, NOR or DataFlash part",
+                         part->name);
+    }
+    result = nw_nand_open(&stack->nand, config);
+    if (result < 0) {
+        return nw_refuse(why, result, "chip %s cannot be opened: %s", part->name,
+                         nw_error_text(result));
+    }
+    return have_chip(stack);
+}
+
+int nw_stack_image(struct nw_stack *stack, const char *path, const char *part_name,
+                   struct nw_why *why)
+{
+    struct nw_image_fault fault = {0, ""};
+    int result = nw_nand_load(&stack->nand, path, &fault);
+
+    if (result == NW_ERR_IO) {
+        return nw_refuse(why, result, "%s: cannot be read: %s", path, strerror(errno));
+    }
+    if (result < 0) {
+        return nw_refuse(why, result, "%s: byte %llu: %s; nothing was written", path,
+                         (unsigned long long)fault.offset, fault.text);
+    }
+    have_chip(stack);
+    if (part_name != NULL && strcasecmp(stack->part.name, part_name) != 0) {
+        return nw_refuse(why, NW_ERR_VERSION, "%s holds a %s, not a %s: name that chip", path,
+                         stack->part.name, part_name);
+    }
+    return NW_OK;
+}
+
+int nw_stack_ecc(struct nw_stack *stack, struct nw_why *why)
+{
+    struct nw_ecc_config config = {0};
+    int result = NW_ERR_CONFIG;
+
+    stack->ecc_ram_bytes = nw_ecc_ram_bytes(&config, &stack->chip->geometry);
+    if (stack->ecc_ram_bytes != 0) {
+        stack->ecc_ram = malloc(stack->ecc_ram_bytes);
+        result = nw_ecc_open(&stack->ecc, stack->chip, &config, stack->ecc_ram,
+                             stack->ecc_ram != NULL ? stack->ecc_ram_bytes : 0);
+    }
+    if (result < 0) {
+        return nw_refuse(why, result,
+                         "ecc=secded does not fit %s: a page of %u B has %u spare bytes for "
+                         "3 bytes of code each 256 B",
+                         stack->part.name, stack->chip->geometry.page_bytes,
+                         stack->chip->geometry.spare_bytes);
+    }
+    stack->chip = &stack->ecc.chip;
+    return NW_OK;
+}
+
+int nw_stack_shrink(struct nw_stack *stack, uint8_t parts, struct nw_why *why)
+{
+    int result = nw_shrink_open(&stack->shrink, stack->chip, parts);
+
+    if (result < 0) {
+        return nw_refuse(why, result, "scheme=sector-shrink: %s cannot be split in %u: %s",
+                         stack->part.name, parts, nw_error_text(result));
+    }
+    stack->chip = &stack->shrink.chip;
+    return NW_OK;
+}
+
+int nw_stack_slice(struct nw_stack *stack, uint32_t blocks, struct nw_why *why)
+{
+    int result = nw_slice_open(&stack->slice, stack->chip, 0, blocks);
+
+    if (result < 0) {
+        return nw_refuse(why, result, "blocks=%u: %s has %u", blocks, stack->part.name,
+                         stack->chip->geometry.blocks);
+    }
+    stack->chip = &stack->slice.chip;
+    return NW_OK;
+}
+
+int nw_stack_layer(struct nw_stack *stack, const struct nw_layer_kind *kind,
+                   const struct nw_layer_config *config, int mount, struct nw_why *why)
+{
+    struct nw_layer_site site = {.config = &stack->layer_config,
+                                 .chip = stack->chip,
+                                 .chip_name = stack->part.name};
+    int result;
+
+    stack->kind = kind;
+    stack->layer_config = *config;
+    if (mount != 0 && kind->mount == NULL) {
+        return nw_refuse(why, NW_ERR_UNSUPPORTED,
+                         "layer %s forgets with power: nothing can be mounted", kind->name);
+    }
+    site.ram_bytes = kind->sectors(&site) != 0 ? kind->ram_bytes(&site) : 0;
+    if (site.ram_bytes == 0) {
+        return kind->refuse(&site, NW_ERR_CONFIG, why);
+    }
+    stack->layer_ram_bytes = site.ram_bytes;
+    stack->layer_ram = aligned_alloc(64, (site.ram_bytes + 63U) & ~(size_t)63U);
+    stack->layer_state = calloc(1, kind->state_bytes);
+    if (stack->layer_ram == NULL || stack->layer_state == NULL) {
+        return nw_refuse(why, NW_ERR_RAM, "this host has no memory left");
+    }
+    site.ram = stack->layer_ram;
+    site.state = stack->layer_state;
+    result = mount != 0 ? kind->mount(&site, &stack->block) : kind->format(&site, &stack->block);
+    return result < 0 ? kind->refuse(&site, result, why) : NW_OK;
+}
+
+int nw_stack_start_counting(struct nw_stack *stack, struct nw_why *why)
+{
+    uint32_t blocks = nw_nand_chip(stack->nand)->geometry.blocks;
+
+    stack->erases_before = calloc(blocks, sizeof *stack->erases_before);
+    if (stack->erases_before == NULL) {
+        return nw_refuse(why, NW_ERR_RAM, "this host has no memory left");
+    }
+    for (uint32_t block = 0; block < blocks; block++) {
+        stack->erases_before[block] = nw_nand_block_erases(stack->nand, block);
+    }
+    stack->before = *nw_nand_stats(stack->nand);
+    memset(nw_nand_meter(stack->nand), 0, sizeof(struct nw_meter));
+    if (stack->block != NULL && stack->block->stats != NULL) {
+        memset(stack->block->stats, 0, sizeof *stack->block->stats);
+    }
+    return NW_OK;
+}
+
+void nw_stack_close(struct nw_stack *stack)
+{
+    nw_nand_close(stack->nand);
+    free(stack->ecc_ram);
+    free(stack->layer_state);
+    free(stack->layer_ram);
+    free(stack->erases_before);
+    nw_stack_init(stack);
+}
