@@ -285,6 +285,127 @@ static void lies_with_good_checksums_do_no_harm(void **state)
     free(image);
 }
 
+/* Offset of the chunk `skip` after the first, and of its content. */
+static size_t chunk_at(const uint8_t *image, uint32_t skip)
+{
+    size_t at = 32;
+
+    for (uint32_t i = 0; i < skip; i++) {
+        at += 12 + nw_get32(image + at + 4);
+    }
+    return at;
+}
+
+/* Each contradiction, told as if it were true: refused for what it is. */
+static void contradictions_are_refused(void **state)
+{
+    static const struct {
+        uint32_t chunk;  /* 0 part, 1 chip, 2.. blocks 0 to 5, 8 torn */
+        uint32_t offset; /* in its content */
+        uint32_t value;  /* 2 bytes */
+        const char *text;
+    } lies[] = {
+        { 2, 0, 5, "a block contradicts itself" },       /* number */
+        { 2, 16, 33, "a block contradicts itself" },     /* next page */
+        { 2, 18, 0xFF00, "a block contradicts itself" }, /* outcome */
+        { 2, 20, 32, "a block contradicts itself" },     /* page index */
+        { 2, 26, 0x1001, "a block contradicts itself" }, /* page flags */
+        { 2, 26, 0x0100, "a block contradicts itself" }, /* flags of a page without programs */
+        { 2, 563, 0, "a block contradicts itself" },     /* the second page: index 0 again */
+        { 8, 0, 999, "a torn page lies outside the part" },
+        { 8, 4, 1, "a torn page lies outside the part" }, /* offset 1 with 512 bytes */
+        { 8, 8, 1, "a torn page lies outside the part" },
+        { 8, 12, 9, "a torn page lies outside the part" },
+    };
+    struct nand_rig rig;
+    size_t bytes;
+    uint8_t *image;
+
+    (void)state;
+    live(&rig);
+    assert_int_equal(nw_nand_save(rig.nand, image_path), NW_OK);
+    nw_nand_close(rig.nand);
+    image = slurp(image_path, &bytes);
+    for (size_t i = 0; i < sizeof lies / sizeof lies[0]; i++) {
+        size_t at = chunk_at(image, lies[i].chunk);
+        uint32_t length = nw_get32(image + at + 4);
+        uint8_t *hit = image + at + 8 + lies[i].offset;
+        uint16_t old = nw_get16(hit);
+        struct nw_image_fault fault;
+        struct nw_nand *nand;
+
+        nw_put16(hit, (uint16_t)lies[i].value);
+        nw_put32(image + at + 8 + length, nw_crc32(NW_CRC32_START, image + at, length + 8));
+        spill(image_path, image, bytes);
+        assert_int_equal(nw_nand_load(&nand, image_path, &fault), NW_ERR_CORRUPT);
+        assert_string_equal(fault.text, lies[i].text);
+        assert_int_equal(fault.offset, at);
+        nw_put16(hit, old);
+        nw_put32(image + at + 8 + length, nw_crc32(NW_CRC32_START, image + at, length + 8));
+    }
+    free(image);
+}
+
+/* Chunks longer than anything that may stand there, with good checksums. */
+static void too_long_chunks_are_refused(void **state)
+{
+    static const uint32_t chunks[] = { 0, 1, 2, 8, 9, 10 };
+    struct nand_rig rig;
+    size_t bytes;
+    uint8_t *image;
+
+    (void)state;
+    live(&rig);
+    assert_int_equal(nw_nand_save(rig.nand, image_path), NW_OK);
+    nw_nand_close(rig.nand);
+    image = slurp(image_path, &bytes);
+    for (size_t i = 0; i < sizeof chunks / sizeof chunks[0]; i++) {
+        size_t at = chunk_at(image, chunks[i]);
+        uint8_t *longer = calloc(1, at + 200012);
+        struct nw_image_fault fault;
+        struct nw_nand *nand;
+
+        assert_non_null(longer);
+        memcpy(longer, image, at + 4);
+        nw_put32(longer + at + 4, 200000);
+        nw_put32(longer + at + 200008, nw_crc32(NW_CRC32_START, longer + at, 200008));
+        spill(image_path, longer, at + 200012);
+        assert_int_equal(nw_nand_load(&nand, image_path, &fault), NW_ERR_CORRUPT);
+        assert_string_equal(fault.text, "no chunk of the kind that must stand here");
+        assert_int_equal(fault.offset, at);
+        free(longer);
+    }
+    free(image);
+}
+
+/* What is torn no more leaves no trace: the list does not grow with the cuts of a long life. */
+static void healed_tears_are_forgotten(void **state)
+{
+    struct nand_rig rig;
+    size_t bytes;
+    uint8_t *image;
+
+    (void)state;
+    rig_open(&rig, "TC58DVG02A1FT00", 0);
+    for (uint32_t i = 0; i < 20; i++) {
+        struct nw_cut cut = { .phase = NW_CUT_INSIDE };
+
+        nw_nand_cut(rig.nand, &cut);
+        assert_int_equal(rig_program(&rig, i, 0, 512, 0, 15), NW_ERR_POWER);
+        nw_nand_power_up(rig.nand);
+    }
+    assert_int_equal(nw_nand_save(rig.nand, image_path), NW_OK);
+    image = slurp(image_path, &bytes);
+    assert_int_equal(nw_get32(image + chunk_at(image, 10) + 4), 20 * 15);
+    free(image);
+    assert_int_equal(rig_erase(&rig, 0), NW_OK);
+    assert_int_equal(nw_nand_save(rig.nand, image_path), NW_OK);
+    image = slurp(image_path, &bytes);
+    assert_int_equal(nw_get32(image + chunk_at(image, 10) + 4), 0);
+    free(image);
+    rig_close_clean(&rig);
+}
+
 static void a_save_that_fails_leaves_the_old_image(void **state)
 {
     struct nand_rig rig;
@@ -324,6 +445,9 @@ int main(void)
         cmocka_unit_test(every_cut_off_end_is_found),
         cmocka_unit_test(the_offset_is_told),
         cmocka_unit_test(lies_with_good_checksums_do_no_harm),
+        cmocka_unit_test(contradictions_are_refused),
+        cmocka_unit_test(too_long_chunks_are_refused),
+        cmocka_unit_test(healed_tears_are_forgotten),
         cmocka_unit_test(a_save_that_fails_leaves_the_old_image),
     };
 

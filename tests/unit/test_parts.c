@@ -113,6 +113,7 @@ static void wrong_text_is_refused(void **state)
         { "read.time", "3601 s", NW_ERR_RANGE },
         { "blocks", "0", NW_ERR_RANGE },
         { "blocks", "4294967296", NW_ERR_RANGE },
+        { "blocks", "18446744073709551617", NW_ERR_CONFIG }, /* 2^64 + 1 */
         { "blocks", "10 B", NW_ERR_CONFIG },
         { "blocks", "0x", NW_ERR_CONFIG },
         { "page_bytes", "1.3 KiB", NW_ERR_CONFIG },    /* not whole */
