@@ -99,7 +99,7 @@ def plan(arguments: Sequence[str], environment: str = "") -> Plan:
         command += toolchain.compile_flags(guest)
     if links:
         device = {key: value for key, value in choices.items() if key not in _COMPILED_IN}
-        command += [*_defaults_object(device), *run_files.wrap_flags()]
+        command += [*_defaults_object(device), *run_files.wrap_flags(virtual=True)]
         command += toolchain.link_flags(guest)
     return Plan(command, links=links, choices=choices)
 

@@ -19,9 +19,10 @@ _WRAPPED = (
 )
 
 
-def wrap_flags() -> list[str]:
-    """The linker flags that let wrap.c listen."""
-    return [f"-Wl,--wrap={name}" for name in _WRAPPED]
+def wrap_flags(*, virtual: bool = False) -> list[str]:
+    """The linker flags that let wrap.c listen and, in a virtual program, main.c start it."""
+    names = (*_WRAPPED, "main") if virtual else _WRAPPED
+    return [f"-Wl,--wrap={name}" for name in names]
 
 
 @dataclass

@@ -47,7 +47,7 @@ def virtual(sources: tuple[Path, ...], flags: Sequence[str], device: Device) -> 
         compile_command=(toolchain.CLANG, *compiling, *toolchain.compile_flags(guest)),
         link_command=(toolchain.CLANG, *compiling),
         sources=sources,
-        libraries=(*linking, *run_files.wrap_flags(), *toolchain.link_flags(guest)),
+        libraries=(*linking, *run_files.wrap_flags(virtual=True), *toolchain.link_flags(guest)),
         tools=(_compiler(), *toolchain.tools()),
     )
 

@@ -102,6 +102,19 @@ def test_choices_are_built_in_and_can_be_overridden(project: Path) -> None:
         assert device["vm_bytes"] == 1 << 20
 
 
+def test_counts_do_not_hang_on_the_environment(project: Path) -> None:
+    """Goal: neither the size of the environment nor where the system puts the stack changes a
+    single count: same program, same arguments, same numbers."""
+    assert _cc("-O2", "main.c", "sum.c", "-o", "program", cwd=project).returncode == 0
+    seen = set()
+    for length in (1, 77, 1501, 40000):
+        settings = {"NANDWICH": "stats=report.json", "PADDING": "x" * length}
+        assert _call(["./program", "one", "two"], project, settings).returncode == 0
+        report = json.loads((project / "report.json").read_text())
+        seen.add(json.dumps([report[key] for key in ("vm", "heap", "ftl", "chip", "energy_pj")]))
+    assert len(seen) == 1
+
+
 def test_other_modes_are_clangs_own(project: Path) -> None:
     """Goal: -E, -S, -c, -fsyntax-only, --version and -print-... do what clang does."""
     assert "int numbers[40000];" in _cc("-E", "main.c", cwd=project).stdout
