@@ -40,6 +40,18 @@ long sum(const int *from, int count)
     return total;
 }
 """
+_STACK = """
+#include <stdio.h>
+#include "sum.h"
+int main(int argc, char **argv)
+{
+    int local[3000], letters = 0;
+    for (int i = 0; i < 3000; i++) local[i] = i;
+    for (char *p = argv[argc - 1]; *p != 0; p++) letters += *p;
+    printf("%ld %d\\n", sum(local, 3000), letters);
+    return 0;
+}
+"""
 
 
 @pytest.fixture
@@ -105,7 +117,8 @@ def test_choices_are_built_in_and_can_be_overridden(project: Path) -> None:
 def test_counts_do_not_hang_on_the_environment(project: Path) -> None:
     """Goal: neither the size of the environment nor where the system puts the stack changes a
     single count: same program, same arguments, same numbers."""
-    assert _cc("-O2", "main.c", "sum.c", "-o", "program", cwd=project).returncode == 0
+    (project / "stack.c").write_text(_STACK)
+    assert _cc("-O2", "stack.c", "sum.c", "-o", "program", cwd=project).returncode == 0
     seen = set()
     for length in (1, 77, 1501, 40000):
         settings = {"NANDWICH": "stats=report.json", "PADDING": "x" * length}
