@@ -2,8 +2,8 @@
 /*
  * main.c - calls the program's main (by the linker's --wrap=main) with its stack and its arguments
  * at places that, seen from a page frame, do not hang on the environment or on address
- * randomisation. A slot may hold a page of plain memory, so where the stack lies within frames would
- * change the counts of slot hits from run to run.
+ * randomisation. A slot may hold a page of plain memory, so where the stack lies within frames
+ * would change the counts of slot hits from run to run.
  */
 #include <alloca.h>
 #include <stdint.h>
