@@ -166,7 +166,7 @@ static int set_curve(struct nw_curve *curve, const char *text)
         if (!scan_count(&text, &errors) || (*text != '\0' && *text != ' ')) {
             return NW_ERR_CONFIG;
         }
-        if (cycles > UINT32_MAX || errors > 500000000000U ||
+        if (cycles > UINT32_MAX || errors > NW_CURVE_MOST ||
             (read.points > 0 && cycles <= read.cycles[read.points - 1U])) {
             return NW_ERR_RANGE;
         }

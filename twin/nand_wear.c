@@ -6,7 +6,8 @@
 
 #define ERRORS_SCALE 1000000000000U /* a curve counts errors in so many bits */
 #define CHUNK_BYTES 512U            /* errors are drawn by pieces of this size, or of the ECC's */
-#define MOST_FLIPS 128U             /* of one piece */
+#define MOST_FLIPS 512U             /* of one piece; 327 expected of the largest, at worst */
+#define DRAW_MOST 16U               /* errors expected in what one draw decides, at most */
 
 enum { LIFE_KEY = 0x4C00, EARLY_KEY, DIES_KEY, PROGRAM_KEY, BAD_KEY, FLIP_KEY };
 
@@ -110,8 +111,9 @@ static uint64_t errors_after(const struct nw_curve *curve, uint32_t cycles)
 }
 
 /* How many of `bits` flip, each with probability errors / ERRORS_SCALE: the binomial distribution
- * walked from 0 upwards with fractions of 2^64. */
-static uint32_t draw_flips(uint64_t errors, uint32_t bits, uint64_t draw)
+ * walked from 0 upwards with fractions of 2^64. With more than some 40 errors to be expected the
+ * first fraction would vanish. */
+static uint32_t draw_few(uint64_t errors, uint32_t bits, uint64_t draw)
 {
     uint64_t share = UINT64_MAX / ERRORS_SCALE * errors;
     uint64_t keep = UINT64_MAX - share;
@@ -138,6 +140,19 @@ static uint32_t draw_flips(uint64_t errors, uint32_t bits, uint64_t draw)
         }
     }
     return flips;
+}
+
+/* The same for any number of bits, part by part. */
+static uint32_t draw_flips(uint64_t errors, uint32_t bits, uint64_t draw)
+{
+    uint32_t parts = (uint32_t)(bits * errors / (DRAW_MOST * ERRORS_SCALE)) + 1U;
+    uint32_t flips = 0;
+
+    for (uint32_t i = 0; i < parts; i++) {
+        flips += draw_few(errors, bits / parts + (i < bits % parts ? 1U : 0U),
+                          i == 0 ? draw : nand_mix(draw - i));
+    }
+    return flips < MOST_FLIPS ? flips : MOST_FLIPS;
 }
 
 /* A stretch of a page's data or spare in which flips are drawn together. */

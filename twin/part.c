@@ -58,7 +58,7 @@ static const struct nw_field fields[] = {
     FIELD("errors", errors, NW_FIELD_CURVE, 0, 0,
           "raw bit errors in 10^12 bits after so many erases"),
     FIELD("ecc_bits", ecc_bits, NW_FIELD_COUNT, 0, 255, "bits the chip repairs in each ecc_bytes"),
-    FIELD("ecc_bytes", ecc_bytes, NW_FIELD_BYTES, 0, UINT16_MAX, "unit of the chip's own ECC"),
+    FIELD("ecc_bytes", ecc_bytes, NW_FIELD_BYTES, 0, 4096, "unit of the chip's own ECC"),
     FIELD("heal.life", heal_life, NW_FIELD_COUNT, 0, UINT32_MAX,
           "erases gained by the first healing"),
     FIELD("heal.step", heal_step, NW_FIELD_COUNT, 0, UINT32_MAX,

@@ -121,6 +121,7 @@ static void wrong_text_is_refused(void **state)
         { "in_order", "true", NW_ERR_CONFIG },
         { "kind", "tape", NW_ERR_CONFIG },
         { "errors", "0:1 0:2", NW_ERR_RANGE },         /* not ascending */
+        { "errors", "0:10000000001", NW_ERR_RANGE },   /* above one in a hundred */
         { "errors", "0", NW_ERR_CONFIG },
         { "errors", "0:1,2:3", NW_ERR_CONFIG },
         { "errors", "0:1 1:1 2:1 3:1 4:1 5:1 6:1 7:1 8:1", NW_ERR_CONFIG }, /* too many */

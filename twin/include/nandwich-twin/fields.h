@@ -16,7 +16,7 @@
  *   voltage  a number and mV or V
  *   clock    a number and Hz, kHz or MHz
  *   rate     a number and bit/s or kbit/s
- *   curve    points "cycles:errors" apart by blanks, both counts, cycles ascending
+ *   curve    points "cycles:errors" apart by blanks, both counts, cycles ascending, at most eight
  * A number with a unit may have a decimal fraction ("1.530 us"); it must come out as a whole number
  * of the field's base unit. Nothing is rounded.
  */
@@ -46,6 +46,7 @@ enum nw_field_kind {
 };
 
 #define NW_CURVE_POINTS 8U
+#define NW_CURVE_MOST 10000000000U /* errors a 10^12 bits: one bit in a hundred */
 
 /* Errors a 10^12 bits against erase cycles; straight between the points, flat outside them. */
 struct nw_curve {
