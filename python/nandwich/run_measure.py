@@ -113,7 +113,7 @@ def _virtual(job: Job, stdin: bytes, folder: Path, *, first: bool) -> Outcome:
     if not first:  # only one run may leave its wear in an image
         lines.append("image=")
     (folder / "config").write_text("\n".join(lines) + "\n")
-    environment = {"NANDWICH_CONFIG": str(folder / "config")}
+    environment = {"NANDWICH_CONFIG": str(folder / "config"), "NANDWICH": ""}
     talk = None if first else subprocess.DEVNULL
     return run_guest.run(job.virtual, job.arguments, folder, environment, stdin=stdin, stderr=talk)
 

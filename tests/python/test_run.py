@@ -383,6 +383,15 @@ def test_access_past_the_guards_is_reported(tmp_path: Path) -> None:
     assert value["exit"]["virtual"]["signal"] == "SIGSEGV"
 
 
+def test_settings_of_standalone_programs_do_not_leak_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Goal: NANDWICH in the user's environment is for programs run by themselves, not for this."""
+    monkeypatch.setenv("NANDWICH", f"ram=64K stats={tmp_path / 'leaked'}")
+    assert _json(_EXAMPLES / "hello.c")["device"]["frames"] == 64
+    assert not (tmp_path / "leaked").exists()
+
+
 def test_quiet_leaves_stdout_to_the_program(tmp_path: Path) -> None:
     """Goal: -q prints the program's output and nothing else."""
     result = _invoke("-q", "--no-native", _EXAMPLES / "hello.c")
