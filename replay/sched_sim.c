@@ -108,12 +108,14 @@ static uint32_t arrived(const struct nw_sched *sched)
 static void charge_decision(struct sim *sim, uint32_t arrivals)
 {
     const struct nw_sim_cpu *cpu = &sim->config->cpu;
-    uint64_t cost_ns = cpu->decide_ns + (uint64_t)arrivals * cpu->arrival_ns;
+    uint64_t cost_ns = cpu->decide_ns;
 
-    if (sim->sched.order_count > 1) {
+    if (sim->sched.held > sim->sched.slot_count / 2U) {
+        cost_ns = cpu->pressed_ns;
+    } else if (sim->sched.order_count > 1) {
         cost_ns += (uint64_t)(sim->sched.order_count - 1U) * cpu->flow_ns;
     }
-    charge(sim, cost_ns);
+    charge(sim, cost_ns + (uint64_t)arrivals * cpu->arrival_ns);
     sim->result->decisions++;
 }
 

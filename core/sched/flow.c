@@ -46,6 +46,7 @@ uint8_t nw_sched_absorb(NW_SCHED_SELF)
         group_grows(NW_SCHED_ME_ flow, slot);
     }
     flow->count++;
+    sched->held++;
     return flow_number;
 }
 
@@ -101,6 +102,7 @@ void nw_sched_retire(NW_SCHED_SELF_ uint8_t flow_number, uint8_t verdict)
     }
     flow->head = slot->next;
     flow->count--;
+    sched->held--;
     if (sched->event != NULL) {
         told->owner = sched;
         told->slot = slot;

@@ -84,6 +84,7 @@ int nw_sched_open(struct nw_sched NW_XDATA *self, uint8_t NW_XDATA *ram, uint16_
     sched->arrivals.put = 0;
     sched->arrivals.take = 0;
     sched->order_count = 0;
+    sched->held = 0;
     sched->busy = 0;
     sched->turning = 0;
     sched->waiting = 0;

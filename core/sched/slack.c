@@ -6,7 +6,7 @@
  * deadline. From that one pass over the sorted flows follow four decisions:
  *   - a larger group goes first if every group it passes keeps its deadline (RG-EDF looks at one);
  *   - with NW_SCHED_SAVE nothing is written while every group has slack and no sector is full;
- *   - when not all can be met, the smallest group that stands in the way is passed over;
+ *   - when more than half of the slots are taken, the longest group goes first: it frees most;
  *   - a new unit, whose first write takes many times longer, is opened when it hurts least
  *     (NW_SCHED_PREOPEN), and carries requests that are lost anyway.
  * Without drop on miss a request that can no longer be met does not hold back those that can: its
@@ -17,6 +17,10 @@
 /* The last part of a unit, in which a good moment for the next opening is looked for: in its first
  * half moments are only weighed, in its second the first one as good as any of those is taken. */
 #define WINDOW 12U
+
+/* Flows looked at, those with the earliest deadlines: it bounds the cost of a decision. When more
+ * than these wait there is enough to do, and nothing is held back. */
+#define LOOK 4U
 
 /* A flow with nothing left to be met may not fill the slots that the others need. */
 static void leave_room(NW_SCHED_SELF_ struct nw_sched_flow NW_XDATA *flow)
@@ -131,27 +135,32 @@ static uint8_t good_moment(NW_SCHED_SELF)
     return loss <= sched->least_loss;
 }
 
-/* The next write opens a unit. */
+/* The next write opens a unit. A read that is due earlier does not wait for that. */
 static uint8_t open_unit(NW_SCHED_SELF)
 {
-    uint8_t payload = largest_write(NW_SCHED_ME);
+    uint8_t payload;
 
+    if (sched->order_count > 0 && sched->flows[sched->order[0]].direction == NW_SCHED_READ) {
+        sched->skip = 0;
+        return sched->order[0];
+    }
+    payload = largest_write(NW_SCHED_ME);
     sched->opening = payload == NW_SCHED_NONE;
     return payload;
 }
 
 /* Whether it may pay to wait with this group: another request like its first still fits the sector
- * and, where the flow's period is known, comes while the group can wait. */
-static uint8_t worth_waiting(NW_SCHED_SELF_ const struct nw_sched_flow NW_XDATA *flow)
+ * and, where the flow's period is known, comes while the group can wait. `need`: ticks the group
+ * needs before its deadline. */
+static uint8_t worth_waiting(NW_SCHED_SELF_ const struct nw_sched_flow NW_XDATA *flow,
+                             uint32_t need)
 {
-    uint32_t start = flow->key - sched->write_ticks - sched->guard_ticks;
-
     if (flow->count > flow->group || flow->direction == NW_SCHED_READ ||
         (uint16_t)(sched->sector_bytes - flow->bytes) < sched->slots[flow->head].size ||
         NW_FLOW_LOST(flow)) {
         return 0;
     }
-    return flow->period == 0 || NW_TICKS(flow->last + flow->period, start) > 0;
+    return flow->period == 0 || NW_TICKS(flow->last + flow->period + need, flow->key) > 0;
 }
 
 /* Nothing waiting can still be met: the flow that is through its backlog first. */
@@ -170,30 +179,12 @@ static uint8_t shortest_backlog(NW_SCHED_SELF)
     return best;
 }
 
-/* Not all of the first flows in the order, up to place `last`, can be met. */
-static uint8_t pass_over(NW_SCHED_SELF_ uint8_t last)
-{
-    uint8_t smallest = sched->order[0];
-    uint8_t i;
-
-    for (i = 1; i <= last; i++) {
-        if (sched->flows[sched->order[i]].group < sched->flows[smallest].group) {
-            smallest = sched->order[i];
-        }
-    }
-    return sched->order[0] != smallest ? sched->order[0] : sched->order[last > 0];
-}
-
-/* More than half of the slots are taken: whoever frees most of them, if the first one can wait. */
+/* More than half of the slots are taken: whoever frees most of them. */
 static uint8_t longest_group(NW_SCHED_SELF)
 {
     uint8_t best = sched->order[0];
-    uint32_t end = sched->now + sched->write_ticks + sched->write_ticks;
     uint8_t i;
 
-    if (NW_TICKS(end, sched->flows[best].key) < 0) {
-        return best;
-    }
     for (i = 1; i < sched->order_count; i++) {
         if (sched->flows[sched->order[i]].group > sched->flows[best].group) {
             best = sched->order[i];
@@ -202,57 +193,50 @@ static uint8_t longest_group(NW_SCHED_SELF)
     return best;
 }
 
-static uint8_t waiting_requests(NW_SCHED_SELF)
-{
-    uint8_t waiting = 0;
-    uint8_t i;
-
-    for (i = 0; i < sched->order_count; i++) {
-        waiting = (uint8_t)(waiting + sched->flows[sched->order[i]].count);
-    }
-    return waiting;
-}
-
 /* One pass by deadline over what waits; see the head of this file. */
 static uint8_t by_slack(NW_SCHED_SELF)
 {
     int32_t least = (int32_t)NW_SCHED_LOST; /* slack of all groups passed so far */
+    uint32_t cost = sched->write_ticks + sched->turn_ticks;
+    int32_t need = (int32_t)(cost + sched->guard_ticks);
     uint32_t end = sched->now - sched->turn_ticks;
+    uint8_t save = sched->flags & NW_SCHED_SAVE;
     uint8_t best = sched->order[0];
     uint8_t ripe = NW_SCHED_NONE;
+    uint8_t count = sched->order_count;
+    uint16_t most = 0;
     uint8_t i;
 
-    if (waiting_requests(NW_SCHED_ME) > sched->slot_count / 2U) {
-        return longest_group(NW_SCHED_ME);
+    if (count > LOOK) {
+        count = LOOK;
+        save = 0;
     }
-    if (NW_FLOW_LOST(&sched->flows[best])) {
-        return shortest_backlog(NW_SCHED_ME);
-    }
-    for (i = 0; i < sched->order_count; i++) {
+    for (i = 0; i < count; i++) {
         uint8_t number = sched->order[i];
         const struct nw_sched_flow NW_XDATA *flow = &sched->flows[number];
-        uint32_t cost = nw_sched_cost(NW_SCHED_ME_ number) + sched->turn_ticks;
         int32_t slack;
 
-        if (least >= (int32_t)(cost + sched->guard_ticks)) {
-            if (flow->bytes > sched->flows[best].bytes) {
+        if (least >= need) {
+            if (flow->bytes > most) {
+                most = flow->bytes;
                 best = number;
             }
-            if (ripe == NW_SCHED_NONE && !worth_waiting(NW_SCHED_ME_ flow)) {
+            if (save && ripe == NW_SCHED_NONE &&
+                !worth_waiting(NW_SCHED_ME_ flow, (uint32_t)need)) {
                 ripe = number;
             }
         }
-        end += cost;
+        end += flow->direction == NW_SCHED_READ ? sched->read_ticks + sched->turn_ticks : cost;
         slack = NW_TICKS(end, flow->key);
         if (slack < 0) {
-            return pass_over(NW_SCHED_ME_ i);
+            return sched->order[0]; /* not all of these can be met: plain EDF */
         }
         if (slack < least) {
             least = slack;
         }
     }
     least -= (int32_t)sched->guard_ticks;
-    if ((sched->flags & NW_SCHED_SAVE) == 0 || least <= 0) {
+    if (!save || least <= 0) {
         return best;
     }
     if (ripe == NW_SCHED_NONE) {
@@ -275,7 +259,16 @@ static uint8_t slack_choose(NW_SCHED_SELF)
         sched->skip = 1;
         return open_unit(NW_SCHED_ME);
     }
-    return sched->order_count > 0 ? by_slack(NW_SCHED_ME) : NW_SCHED_NONE;
+    if (sched->order_count == 0) {
+        return NW_SCHED_NONE;
+    }
+    if (sched->held > sched->slot_count / 2U) {
+        return longest_group(NW_SCHED_ME);
+    }
+    if (NW_FLOW_LOST(&sched->flows[sched->order[0]])) {
+        return shortest_backlog(NW_SCHED_ME);
+    }
+    return by_slack(NW_SCHED_ME);
 }
 
 const struct nw_sched_policy NW_CODE nw_sched_slack = {

@@ -36,29 +36,14 @@ static __xdata uint8_t countdown[FLOWS];
 static __xdata uint8_t turn[FLOWS]; /* which record buffer is next */
 static __xdata uint16_t number[FLOWS];
 
-/* A flow never has more requests waiting than record buffers, so a buffer is free when its turn
- * comes again; otherwise the door refuses and the record is not looked at. */
-static void produce(uint8_t flow)
-{
-    uint8_t __xdata *record = records[flow][turn[flow]];
-    uint16_t count = number[flow]++;
-
-    offer.flow = flow;
-    offer.now = now_ms;
-    offer.data = record;
-    if (nw_sched_submit(&offer) == NW_OK) {
-        record[0] = flow;
-        record[1] = (uint8_t)count;
-        record[2] = (uint8_t)(count >> 8);
-        record[3] = 0xA5U;
-        record[RECORD_BYTES - 1U] = (uint8_t)(flow ^ record[1]);
-        turn[flow] = turn[flow] == RECORDS - 1U ? 0 : (uint8_t)(turn[flow] + 1U);
-    }
-}
-
+/*
+ * A flow never has more requests waiting than record buffers, so a buffer is free when its turn comes
+ * again; otherwise the door refuses and the record is not looked at. No function of its own: every
+ * call costs two of the few bytes of stack.
+ */
 void timer_interrupt(void) __interrupt(1)
 {
-    uint8_t flow;
+    static __xdata uint8_t flow;
 
     TH0 = (uint8_t)(TIMER_RELOAD >> 8);
     TL0 = (uint8_t)TIMER_RELOAD;
@@ -67,9 +52,21 @@ void timer_interrupt(void) __interrupt(1)
         return;
     }
     for (flow = 0; flow < FLOWS; flow++) {
-        if (--countdown[flow] == 0) {
-            countdown[flow] = 40;
-            produce(flow);
+        if (--countdown[flow] != 0) {
+            continue;
+        }
+        countdown[flow] = 40;
+        number[flow]++;
+        offer.flow = flow;
+        offer.now = now_ms;
+        offer.data = records[flow][turn[flow]];
+        if (nw_sched_submit(&offer) == NW_OK) {
+            offer.data[0] = flow;
+            offer.data[1] = (uint8_t)number[flow];
+            offer.data[2] = (uint8_t)(number[flow] >> 8);
+            offer.data[3] = 0xA5U;
+            offer.data[RECORD_BYTES - 1U] = (uint8_t)(flow ^ offer.data[1]);
+            turn[flow] = turn[flow] == RECORDS - 1U ? 0 : (uint8_t)(turn[flow] + 1U);
         }
     }
 }

@@ -60,7 +60,7 @@ class Scenario:
     processor: str = "cc1010"
     slots: int = 24
     limit: int = 0
-    guard_ns: int = 3 * MS
+    guard_ns: int = 2 * MS
     drop_late: bool = True
     split: bool = False
     save: bool = True
@@ -228,7 +228,9 @@ def admit(scenario: Scenario) -> dict[str, Any]:
     The longest operation is the device's write with the processor's work on a full sector.
     """
     facts = device_facts(scenario.device, scenario.blocks)
-    submit, decide, per_flow, arrival, done, end = sched_cpu.costs_ns(scenario.processor, "g-edf")
+    submit, decide, per_flow, _, arrival, done, end = sched_cpu.costs_ns(
+        scenario.processor, "g-edf"
+    )
     loads = []
     handling = 0
     for flow in scenario.flows:

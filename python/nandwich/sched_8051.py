@@ -27,8 +27,9 @@ _SDCC = (
     "--noinvariant",
     "--noinduction",
 )
-#: These keep fewer temporaries in the scarce internal RAM, for some more code.
-_SPARING = dict.fromkeys(("slack", "policy", "flow", "node", "sd_spi"), ("--nogcse",))
+#: Compiled with fewer temporaries in the scarce internal RAM, for some more code.
+_SPARING = ("policy", "flow", "node", "sd_spi")
+_SPARING_SLACK = ("submit", "transfer", "flow", "node", "sd_spi")
 
 #: The scheduler's files whatever the policy; it comes with slack.c or with policy.c.
 SCHEDULER = ("open", "submit", "flow", "heap", "transfer")
@@ -104,12 +105,13 @@ def build(program: str, policy: str, folder: Path, defines: tuple[str, ...] = ()
     others = [root / path for path in (*_PROGRAMS[program], "core/base/block.c")]
     includes = [f"-I{root / 'core' / 'include'}", f"-I{root / 'ports' / '8051'}"]
     options = [*includes, f"-DPOLICY={SYMBOLS[policy]}", *defines]
+    sparing = _SPARING_SLACK if policy == "slack" else _SPARING
     objects = []
     code = 0
     for source in (*others, *own):
         output = folder / f"{source.stem}.rel"
-        sparing = _SPARING.get(source.stem, ())
-        _call([*_SDCC, *sparing, *options, "-c", str(source), "-o", str(output)], folder)
+        one = [*_SDCC, *options, *(["--nogcse"] if source.stem in sparing else [])]
+        _call([*one, "-c", str(source), "-o", str(output)], folder)
         objects.append(str(output))
         code += _code_bytes(output) if source in own else 0
     hex_file = folder / f"{program}.ihx"

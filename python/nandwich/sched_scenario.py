@@ -64,7 +64,7 @@ class _ScenarioTable(BaseModel):
     processor: Literal["cc1010", "none"] = "cc1010"
     slots: Annotated[int, Field(ge=1, le=120)] = 24
     limit: Annotated[int, Field(ge=0, le=120)] = 0
-    guard: Annotated[Time, Field(ge=0, le=_LONGEST_NS)] = 3 * 10**6
+    guard: Annotated[Time, Field(ge=0, le=_LONGEST_NS)] = 2 * 10**6
     drop_late: bool = True
     split: bool = False
     save: bool = True

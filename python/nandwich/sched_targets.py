@@ -60,7 +60,7 @@ def _image(target: cross.Target, policy: str, flows: int, folder: Path, *more: s
     assert paths.CHECKOUT is not None
     root = paths.CHECKOUT
     output = folder / f"decide-{target.name}.elf"
-    flags = ["-DFLAGS=0x39"] if policy == "slack" else []
+    flags = ["-DFLAGS=0x39", "-DSLOTS=33U"] if policy == "slack" else []
     options = [one for one in target.options if one not in ("-ffreestanding", "-Werror")]
     files = [root / "tests" / "targets" / "decide.c", *sources(policy)]
     files.append(root / "core" / "base" / "block.c")

@@ -31,7 +31,9 @@ namespace
 // period, jitter, phase (negative: anywhere), deadline in ns; size; burst every, burst size; reads
 using Flow = std::tuple<uint64_t, uint64_t, int64_t, uint64_t, uint32_t, uint32_t, uint32_t, bool>;
 using Recording = std::vector<std::pair<uint64_t, uint32_t>>;
-using Cpu = std::tuple<uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t>;
+// submit, decide, flow, pressed, arrival, done, end
+using Cpu =
+    std::tuple<uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t>;
 
 using Dict = nb::typed<nb::dict, nb::str, nb::any>;
 
@@ -175,8 +177,9 @@ Dict run(const std::vector<Flow> &flows, const Recording &recording, uint64_t du
     config.policy = policy_named(policy);
     config.block = device.block;
     config.meter = &opened.device.meter;
-    std::tie(config.cpu.submit_ns, config.cpu.decide_ns, config.cpu.flow_ns, config.cpu.arrival_ns,
-             config.cpu.done_ns, config.cpu.end_ns) = cpu;
+    std::tie(config.cpu.submit_ns, config.cpu.decide_ns, config.cpu.flow_ns,
+             config.cpu.pressed_ns, config.cpu.arrival_ns, config.cpu.done_ns,
+             config.cpu.end_ns) = cpu;
     config.seed = seed;
     config.slots = slots;
     config.limit = limit;

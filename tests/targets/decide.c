@@ -33,7 +33,9 @@ static struct nw_sched nw_sched_only;
 #define FLAGS (NW_SCHED_DROP_LATE | NW_SCHED_LEARN)
 #endif
 
+#ifndef SLOTS
 #define SLOTS 24U
+#endif
 #define WAITING 16U
 #define ROUNDS 60U
 

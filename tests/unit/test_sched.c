@@ -353,6 +353,26 @@ static void slack_opens_units_ahead(void **state)
     assert_string_equal(rig.story, "D0+ | ");
 }
 
+static void slack_reads_before_it_opens_a_unit(void **state)
+{
+    struct rig rig;
+    struct nw_sched_offer offer = {.size = 512, .sector = 3, .flow = 3};
+
+    (void)state;
+    rig_set(&rig, &nw_sched_slack, 0);
+    rig.flows[3].direction = NW_SCHED_READ;
+    rig.sched.unit = 16;
+    rig.sched.open_ticks = 90;
+    rig_open(&rig);
+    offer.owner = &rig.sched;
+    assert_int_equal(nw_sched_submit(&offer), NW_OK);
+    offer_all(&rig, "A");
+    run(&rig);
+    /* Position 0 is the first of a unit: the write waits, the read is not held up by it. */
+    assert_string_equal(rig.story, "D0+ | A0+ | ");
+    assert_int_equal(rig.sched.position, 1);
+}
+
 static void published_drop_on_miss_looks_at_the_top_alone(void **state)
 {
     struct rig rig;
@@ -655,6 +675,7 @@ int main(void)
         cmocka_unit_test(slack_does_not_wait_for_what_cannot_come_in_time),
         cmocka_unit_test(slack_without_dropping_serves_the_living_first),
         cmocka_unit_test(slack_opens_units_ahead),
+        cmocka_unit_test(slack_reads_before_it_opens_a_unit),
         cmocka_unit_test(published_drop_on_miss_looks_at_the_top_alone),
         cmocka_unit_test(clock_wraps_around),
         cmocka_unit_test(device_error_hits_only_its_group),

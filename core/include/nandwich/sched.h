@@ -217,6 +217,7 @@ struct nw_sched {
     struct nw_sched_ring arrivals;
     uint8_t NW_XDATA *order; /* flows with something waiting: a heap, or sorted */
     uint8_t order_count;
+    uint8_t held; /* requests in all flows */
     uint8_t ring_size;
     uint8_t turning;    /* an operation has ended and more is waiting */
     uint8_t skip;       /* this write leaves the rest of its unit and goes to the next one */

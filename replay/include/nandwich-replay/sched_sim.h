@@ -15,6 +15,7 @@ struct nw_sim_cpu {
     uint32_t submit_ns;  /* one request handed in by an interrupt */
     uint32_t decide_ns;  /* nw_sched_next() with one flow waiting */
     uint32_t flow_ns;    /* more for each further flow that waits */
+    uint32_t pressed_ns; /* nw_sched_next() in place of both, with over half of the slots taken */
     uint32_t arrival_ns; /* more for each request it takes in */
     uint32_t done_ns;    /* nw_sched_done() */
     uint32_t end_ns;     /* more for each request it ends */
