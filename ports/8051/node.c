@@ -37,9 +37,9 @@ static __xdata uint8_t turn[FLOWS]; /* which record buffer is next */
 static __xdata uint16_t number[FLOWS];
 
 /*
- * A flow never has more requests waiting than record buffers, so a buffer is free when its turn comes
- * again; otherwise the door refuses and the record is not looked at. No function of its own: every
- * call costs two of the few bytes of stack.
+ * A flow never has more requests waiting than record buffers, so a buffer is free when its turn
+ * comes again; otherwise the door refuses and the record is not looked at. No function of its own:
+ * every call costs two of the few bytes of stack.
  */
 void timer_interrupt(void) __interrupt(1)
 {

@@ -19,7 +19,8 @@ SUBMIT, DECIDE, _DECIDE_NEW, DONE = 1, 2, 3, 4
 @pytest.mark.parametrize("flows", [3, 16])
 def test_decision_on_cortex_m3(tmp_path: Path, policy: str, flows: int) -> None:
     markers = sched_targets.cortex_m3(policy, flows, tmp_path)
-    assert markers[DECIDE].count == 60 == markers[DONE].count
+    # Of 60 rounds, SLACK spends a few waiting for more requests.
+    assert 50 < markers[DECIDE].count == markers[DONE].count <= 60
     assert 50 < markers[DECIDE].least <= markers[DECIDE].most <= 600
     assert markers == sched_targets.cortex_m3(policy, flows, tmp_path)
 
@@ -27,7 +28,7 @@ def test_decision_on_cortex_m3(tmp_path: Path, policy: str, flows: int) -> None:
 @pytest.mark.parametrize("policy", ["fifo", "rg-edf", "slack"])
 def test_decision_on_atmega128(tmp_path: Path, policy: str) -> None:
     markers = sched_targets.atmega128(policy, 3, tmp_path)
-    assert markers[DONE].count == 60
+    assert 50 < markers[DONE].count <= 60
     # An interrupt that hands in a request stays below 100 us at 7.3728 MHz.
     assert markers[SUBMIT].most < 737
     if policy != "fifo":
