@@ -21,12 +21,12 @@ static uint32_t slots_of(const struct nw_ftl_page_config *config,
 
     if (nw_geometry_check(geometry) < 0 || spare < NW_PAGE_LEAST_SPARE ||
         geometry->blocks <= spare || geometry->block_pages < NW_PAGE_LEAST_PAGES ||
-        geometry->block_pages >= NW_PAGE_OPEN || nw_tag_bytes(geometry) == 0 ||
+        geometry->block_pages > NW_PAGE_COUNT || nw_tag_bytes(geometry) == 0 ||
         geometry->page_bytes < NW_PAGE_LEAST_BYTES) {
         return 0;
     }
     uint32_t slots = (geometry->blocks - spare) * geometry->block_pages;
-    return slots < NW_WORD_OWN ? slots : 0;
+    return slots < NW_WORD_FENCES ? slots : 0;
 }
 
 uint32_t nw_ftl_page_sectors(const struct nw_ftl_page_config *config,
@@ -55,7 +55,7 @@ static int place(struct nw_page **page, const struct nw_ftl_page_config *config,
     to->stats = stats;
     to->slots = slots;
     to->sectors = nw_ftl_page_sectors(config, &chip->geometry);
-    to->map = (size_t)slots == slots ? NW_RAM_TAKE(ram, uint32_t, (size_t)slots) : NULL;
+    to->map = (size_t)slots == slots ? NW_RAM_TAKE(ram, uint32_t, (size_t)slots + 1U) : NULL;
     to->valid = NW_RAM_TAKE(ram, uint16_t, (size_t)chip->geometry.blocks);
     int result = nw_blocks_place(&to->blocks, chip, stats,
                                  (uint16_t)(chip->geometry.block_pages + 2U), ram);
@@ -108,7 +108,7 @@ static int prepare(struct nw_ftl_page *ftl, struct nw_chip *chip,
     page->victim = NW_NO_BLOCK;
     page->session = NW_NO_BLOCK;
     page->lowest = page->block_pages;
-    memset(page->map, 0xFF, sizeof *page->map * (size_t)page->slots);
+    memset(page->map, 0xFF, sizeof *page->map * ((size_t)page->slots + 1U));
     memset(page->valid, 0, sizeof *page->valid * (size_t)chip->geometry.blocks);
     memset(page->unsaved, 0, (size_t)(page->slots - page->sectors));
     ftl->page = page;
@@ -177,7 +177,7 @@ static int read_sector(struct nw_page *page, uint32_t sector, uint8_t *data)
     if (state < 0) {
         return state;
     }
-    if (state != NW_TAG_GOOD || (tag.word & ~NW_WORD_SETTLE) != sector) {
+    if (state != NW_TAG_GOOD || (tag.word & ~NW_WORD_MOUNT) != sector) {
         return NW_ERR_CORRUPT; /* also when marked as damaged */
     }
     return page->check == 0 || tag.crc == nw_crc32(NW_CRC32_START, data, length)

@@ -5,7 +5,7 @@
  *   page_log.c    appending, moving, cleaning; blocks that fail
  *   page_trim.c   trims that outlive power
  *   page_mount.c  what lies on the chip when power comes up
- *   page_settle.c making sure that it reads the same for ever
+ *   page_fence.c  the record of what must never be believed, and making sure of the rest
  * The ideas behind it, and why a mount writes: docs/ftl-page.md.
  */
 #ifndef NANDWICH_FTL_PAGE_STATE_H
@@ -17,45 +17,44 @@
 
 #define NW_PAGE_NONE 0xFFFFFFFFUL /* in the map: never written, or trimmed */
 
-/* A tag's word: flags, and the sector in the low 30 bits. Slots above the sectors are pages of our
- * own that remember trims. Words of a settle always carry NW_WORD_SETTLE. */
-#define NW_WORD_SETTLE 0x80000000UL  /* counts only once its block is committed */
+/* A tag's word: flags, and the slot in the low 30 bits. Sectors come first, then the trim pages. */
+#define NW_WORD_MOUNT 0x80000000UL   /* written by a mount: counts only once the fences say so */
 #define NW_WORD_DAMAGED 0x40000000UL /* the content was lost when it had to be moved */
 #define NW_WORD_SLOT 0x3FFFFFFFUL
-#define NW_WORD_COMMIT (NW_WORD_SETTLE | 0x3FFFFFFFUL)
-#define NW_WORD_OWN 0x3FFE0000UL /* slots from here on are no sectors */
-#define NW_PAGE_COMMITS 3U
+#define NW_WORD_FENCES 0x3FFFFFFEUL
+#define NW_WORD_FIRST (NW_WORD_MOUNT | 0x3FFFFFFFUL) /* the first page a mount writes: nothing */
 
-#define NW_PAGE_OPEN 0x8000U /* in valid[]: not a candidate for cleaning */
+#define NW_PAGE_OPEN 0x8000U   /* in valid[]: not a candidate for cleaning */
+#define NW_PAGE_PINNED 0x4000U /* in valid[] while mounting: holds fences, not to be erased yet */
+#define NW_PAGE_HOLE 0x2000U   /* in valid[] while mounting: a bad tag between good ones */
+#define NW_PAGE_COUNT 0x1FFFU
 #define NW_PAGE_LOW 2U       /* fewer free blocks above the floor: each write cleans a little */
 #define NW_PAGE_IDLE 4U      /* idle cleans until so many are free above the floor */
 #define NW_PAGE_SCARCE 3U    /* fewer free blocks at a mount: empty what cut mounts left */
 #define NW_PAGE_LEAST_SPARE 10U
 #define NW_PAGE_LEAST_PAGES 8U
 #define NW_PAGE_LEAST_BYTES 64U
-#define NW_PAGE_DOUBTS 8U
-#define NW_PAGE_SUSPECTS 6U
+#define NW_PAGE_RANGES 8U
+#define NW_PAGE_TOPS 4U
 
 /* An open block: where the next page goes. page == end: none, or full. */
 struct nw_page_stream {
     uint32_t page;
     uint32_t end;
     uint16_t block;
-    uint8_t settling; /* stay in this block, mark what is written as part of a settle */
+    uint8_t mounting; /* 1: stay in this block and mark what is written, 2: only stay, 0: neither */
 };
 
-/* Pages from .. to of a block that may read differently after the next power-up. */
-struct nw_page_doubt {
-    uint16_t block;
-    uint16_t from;
-    uint16_t to;
+/* Pages that a mount copies if the map points to them. */
+struct nw_page_range {
+    uint32_t at;
+    uint16_t count;
 };
 
-/* A block that a commit cannot settle: it is emptied and erased before the mount ends, and named in
- * the commit for the case that power goes before. */
-struct nw_page_suspect {
-    uint16_t block;
-    uint8_t doubt; /* 1: its last pages are still in doubt, 0: its very last page is void */
+/* A page that looks complete. */
+struct nw_page_top {
+    uint64_t version;
+    uint32_t at;
 };
 
 /* What to program. */
@@ -75,7 +74,7 @@ struct nw_page {
     uint8_t *buffer;   /* one page */
     uint64_t version;  /* of the next program */
     uint32_t sectors;
-    uint32_t slots;    /* sectors and trim pages */
+    uint32_t slots;    /* sectors and trim pages; map[slots] is where the fences lie */
     uint32_t unsaved_count;
     uint32_t credit;   /* pages the cleaning owes to the writes so far, times victim_gain */
     uint32_t victim_page;
@@ -85,7 +84,7 @@ struct nw_page {
     uint16_t victim;   /* block being cleaned, or NW_NO_BLOCK */
     uint16_t victim_gain;
     uint16_t lowest;   /* no block for cleaning has fewer valid pages */
-    uint16_t session;  /* block of the newest commit, never cleaned, or NW_NO_BLOCK */
+    uint16_t session;  /* block with the fences, never cleaned; NW_NO_BLOCK: cannot write */
     uint16_t block_pages;
     uint8_t shift;     /* log2 of block_pages, or 255 */
     uint8_t floor;     /* free blocks that host writes leave for cleaning, failures and mounts */
@@ -94,10 +93,12 @@ struct nw_page {
     uint8_t check;     /* verify CRC-32 on reads */
     uint8_t copy;      /* move by the chip's copy verb */
     uint8_t careful;   /* moves look at the tag first: pages never written may be among them */
-    uint8_t doubts;
-    uint8_t suspects;
-    struct nw_page_doubt doubt[NW_PAGE_DOUBTS];
-    struct nw_page_suspect suspect[NW_PAGE_SUSPECTS];
+    uint8_t ranges;
+    struct nw_page_range range[NW_PAGE_RANGES];
+    uint64_t newest;   /* mounting: version of the newest page that counts */
+    struct nw_page_top top[NW_PAGE_TOPS]; /* mounting: pages that may be torn */
+    uint32_t top_slot; /* what they hold */
+    uint8_t tops;      /* how many; top[0] is the newest */
     struct nw_blocks blocks;
 };
 
@@ -144,14 +145,16 @@ int nw_page_load_trim(struct nw_page *page, uint32_t slot);
 
 /* page_mount.c */
 int nw_page_find(struct nw_page *page);
-int nw_page_believe(struct nw_page *page);
-int nw_page_has_doubt(const struct nw_page *page, uint16_t block);
-void nw_page_add_suspect(struct nw_page *page, uint16_t block, uint8_t doubt);
-
-/* page_settle.c */
-int nw_page_get_record(struct nw_page *page, uint32_t at);
-int nw_page_settle(struct nw_page *page);
 int nw_page_start(struct nw_page *page);
 int nw_page_wipe_all(struct nw_page *page);
+
+/* page_fence.c */
+enum { NW_FENCE_FREE, NW_FENCE_VOID, NW_FENCE_COPY };
+int nw_page_fence_of(const struct nw_page *page, uint64_t version);
+int nw_page_read_checked(struct nw_page *page, uint32_t at, struct nw_tag *tag);
+int nw_page_find_fences(struct nw_page *page);
+int nw_page_renew_fences(struct nw_page *page);
+int nw_page_settle(struct nw_page *page);
+int nw_page_purge(struct nw_page *page);
 
 #endif

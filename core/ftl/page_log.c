@@ -92,11 +92,11 @@ int nw_page_begin(struct nw_page *page, struct nw_page_stream *stream)
 int nw_page_append(struct nw_page *page, struct nw_page_stream *stream,
                    const struct nw_page_put *put, uint32_t *at)
 {
-    uint32_t flag = stream->settling != 0 ? NW_WORD_SETTLE : 0;
+    uint32_t flag = stream->mounting == 1U ? NW_WORD_MOUNT : 0;
 
     for (;;) { /* every further turn has cost a block its life */
         if (stream->page == stream->end) {
-            int opened = stream->settling != 0 ? (int)NW_ERR_FULL : nw_page_begin(page, stream);
+            int opened = stream->mounting != 0 ? (int)NW_ERR_FULL : nw_page_begin(page, stream);
             if (opened < 0) {
                 return opened;
             }
@@ -109,7 +109,7 @@ int nw_page_append(struct nw_page *page, struct nw_page_stream *stream,
         nw_blocks_link(&page->blocks, stream->block, nw_page_failed(page));
         stream->block = NW_NO_BLOCK;
         stream->end = stream->page;
-        if (stream->settling != 0) {
+        if (stream->mounting != 0) {
             return result;
         }
     }
@@ -372,9 +372,9 @@ int nw_page_drain(struct nw_page *page)
     uint16_t block = nw_blocks_first(&page->blocks, nw_page_failed(page));
 
     while (block != NW_NO_BLOCK) {
-        int result = nw_page_clear(page, block);
-        if (result == NW_OK && block == page->session) {
-            result = nw_page_settle(page);
+        int result = block == page->session ? nw_page_renew_fences(page) : (int)NW_OK;
+        if (result == NW_OK) {
+            result = nw_page_clear(page, block);
         }
         if (result == NW_OK) {
             nw_blocks_unlink(&page->blocks, block);

@@ -1,396 +1,336 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Mounting: the map from the tags. Two walks over the chip; the second needs to know the newest
- * commit, which the first finds.
- *
- * Doubt. A power cut leaves at most one page torn, and a torn page may read as old, as new or as
- * nothing, differently after each power-up. It can only be the last page of a block that was being
- * filled, or the newest page of all. Such pages are set aside as doubts: the map is made without
- * them, so that what they replace is not given away before they are settled.
+ * Mounting: the map from the tags. Of all pages only the newest one may be torn and yet look
+ * complete, and those just before it in which the same write failed. They stay out of the map until
+ * the block that this mount writes to is chosen, so that what they replace is not given away for it.
  */
-#include <string.h>
+#include <stddef.h>
 
-#include "nandwich/crc.h"
 #include "page.h"
 
-/* A block that begins with pages of a settle. */
-struct kind {
-    uint64_t version; /* of its first good page */
-    uint32_t commit;  /* page of a good commit, or NW_PAGE_NONE */
-    uint16_t pages;   /* up to the last good page of the settle */
-    uint8_t commits;  /* good ones */
-    uint8_t after;    /* pages were written after the settle */
-};
+#define VERSION_GAP 64U /* above what a torn page that cannot be read now may carry */
 
-struct scan {
-    struct nw_page *page;
-    uint64_t base;        /* version from which on pages may be in doubt: the newest commit */
-    uint64_t top;         /* newest last page of a block since then */
-    struct nw_tag full;   /* a full block's last page that may be the newest of all */
-    uint32_t full_at;     /* NW_PAGE_NONE: none */
-    struct nw_page_suspect notes[NW_PAGE_SUSPECTS]; /* of the newest commit */
-    uint8_t note_count;
-    uint8_t hole_count;
-    struct nw_page_doubt holes[NW_PAGE_DOUBTS]; /* blocks with bad tags before good ones, to: how
-                                                 * many */
-};
-
-static void note_tag(struct nw_page *page, uint16_t block, const struct nw_tag *tag)
+/* Into the map if it is the newest page of its slot so far. */
+static int accept(struct nw_page *page, uint32_t slot, uint32_t at, uint64_t version)
 {
-    if (tag->version >= page->version) {
-        page->version = tag->version + 1U;
-    }
-    if (tag->erases > page->blocks.erases[block]) {
-        page->blocks.erases[block] = tag->erases;
-    }
-}
-
-/* NW_OK with kind->pages 0 when the block does not begin with a settle. */
-static int look(struct nw_page *page, uint16_t block, struct kind *kind)
-{
-    uint32_t first = nw_page_first(page, block);
-
-    *kind = (struct kind){.commit = NW_PAGE_NONE};
-    for (uint16_t i = 0; i < page->block_pages && kind->after == 0; i++) {
-        struct nw_tag tag;
-        int state = nw_page_read_tag(page, first + i, &tag);
-
-        if (state < 0 || state == NW_TAG_BLANK) {
-            return state;
-        }
-        if (state == NW_TAG_BAD) {
-            continue;
-        }
-        note_tag(page, block, &tag);
-        if ((tag.word & NW_WORD_SETTLE) == 0) {
-            kind->after = 1;
-            break;
-        }
-        kind->version = kind->pages == 0 ? tag.version : kind->version;
-        kind->pages = (uint16_t)(i + 1U);
-        if (tag.word == NW_WORD_COMMIT) {
-            kind->commit = kind->commits == 0 ? first + i : kind->commit; /* a complete one */
-            kind->commits++;
-        }
-    }
-    return NW_OK;
-}
-
-/* Its settle was over, and will look over after every power-up to come. */
-static int is_stable(const struct kind *kind)
-{
-    return kind->commits >= NW_PAGE_COMMITS || (kind->commits == 2U && kind->after != 0);
-}
-
-/* First walk: blocks in use are claimed; the newest stable settle and its notes. */
-static int find_session(struct scan *scan)
-{
-    struct nw_page *page = scan->page;
-    struct kind newest = {.commit = NW_PAGE_NONE};
-
-    for (uint16_t block = 0; block < page->blocks.count; block++) {
-        struct kind kind;
-        struct nw_tag tag;
-
-        if (page->blocks.state[block] == NW_BLOCK_BAD) {
-            continue;
-        }
-        int state = nw_page_read_tag(page, nw_page_first(page, block), &tag);
-        if (state < 0) {
-            return state;
-        }
-        if (state == NW_TAG_BLANK) {
-            continue;
-        }
-        nw_blocks_claim(&page->blocks, block);
-        page->valid[block] = NW_PAGE_OPEN;
-        if (state == NW_TAG_BAD || (tag.word & NW_WORD_SETTLE) == 0) {
-            continue;
-        }
-        state = look(page, block, &kind);
-        if (state < 0) {
-            return state;
-        }
-        if (is_stable(&kind) && kind.version > newest.version) {
-            newest = kind;
-            page->session = block;
-        }
-    }
-    if (page->session == NW_NO_BLOCK) {
-        return NW_ERR_NOT_FOUND;
-    }
-    scan->base = newest.version;
-    int result = nw_page_get_record(page, newest.commit);
-    memcpy(scan->notes, page->suspect, sizeof scan->notes);
-    scan->note_count = page->suspects;
-    page->suspects = 0;
-    return result;
-}
-
-static const struct nw_page_suspect *note_of(const struct scan *scan, uint16_t block)
-{
-    for (uint8_t i = 0; i < scan->note_count; i++) {
-        if (scan->notes[i].block == block) {
-            return &scan->notes[i];
-        }
-    }
-    return NULL;
-}
-
-void nw_page_add_suspect(struct nw_page *page, uint16_t block, uint8_t doubt)
-{
-    for (uint8_t i = 0; i < page->suspects; i++) {
-        if (page->suspect[i].block == block) {
-            page->suspect[i].doubt |= doubt;
-            return;
-        }
-    }
-    if (page->suspects < NW_PAGE_SUSPECTS) {
-        page->suspect[page->suspects++] =
-            (struct nw_page_suspect){.block = block, .doubt = doubt};
-    }
-}
-
-static void add_doubt(struct nw_page *page, uint16_t block, uint16_t from, uint16_t to)
-{
-    if (page->doubts < NW_PAGE_DOUBTS) {
-        page->doubt[page->doubts++] =
-            (struct nw_page_doubt){.block = block, .from = from, .to = to};
-    }
-}
-
-int nw_page_has_doubt(const struct nw_page *page, uint16_t block)
-{
-    for (uint8_t i = 0; i < page->doubts; i++) {
-        if (page->doubt[i].block == block) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
-/* A page that will always read like this: into the map if it is the newest of its slot so far. */
-static int accept(struct nw_page *page, uint32_t at, const struct nw_tag *tag)
-{
-    uint32_t slot = tag->word & NW_WORD_SLOT;
     struct nw_tag other;
 
     if (slot >= page->slots) {
-        return NW_OK; /* a commit or a note */
+        return NW_OK; /* fences, or nothing */
     }
     if (page->map[slot] != NW_PAGE_NONE) {
         int state = nw_page_read_tag(page, page->map[slot], &other);
-        if (state < 0) {
-            return state;
-        }
-        if (state == NW_TAG_GOOD && other.version >= tag->version) {
-            return NW_OK;
+        if (state < 0 || (state == NW_TAG_GOOD && other.version >= version)) {
+            return state < 0 ? state : NW_OK;
         }
     }
     nw_page_point(page, slot, at);
     return NW_OK;
 }
 
-/* The last good page of a block: outdated, accepted, or set aside. */
-static int scan_last(struct scan *scan, uint16_t block, uint32_t at, const struct nw_tag *tag,
-                     int unsettled)
+/* A page of the work so far: is it the newest, or a failed try at the newest? */
+static int meet_page(struct nw_page *page, uint32_t slot, uint32_t at, uint64_t version)
 {
-    struct nw_page *page = scan->page;
-    uint16_t last = (uint16_t)(at - nw_page_first(page, block));
-    int is_full = last + 1U == page->block_pages;
+    uint64_t top = page->top[0].version;
+    int result = NW_OK;
 
-    if (tag->version < scan->base && !unsettled) {
-        return is_full ? accept(page, at, tag) : NW_OK; /* settled: moved, or it never was */
-    }
-    int is_newest = tag->version > scan->top;
-    if (is_newest) {
-        scan->top = tag->version;
-    }
-    if (!is_full || unsettled) {
-        add_doubt(page, block, last > 0 ? (uint16_t)(last - 1U) : last, last);
-        if (last + 2U == page->block_pages) {
-            nw_page_add_suspect(page, block, 0);
+    if (page->tops > 0 && slot == page->top_slot && page->tops < NW_PAGE_TOPS &&
+        version + NW_PAGE_TOPS > top && top + NW_PAGE_TOPS > version) {
+        page->top[page->tops++] = (struct nw_page_top){.version = version, .at = at};
+        if (version > top) {
+            page->top[page->tops - 1U] = page->top[0];
+            page->top[0] = (struct nw_page_top){.version = version, .at = at};
         }
         return NW_OK;
     }
-    if (!is_newest) {
-        return accept(page, at, tag);
+    if (page->tops > 0 && version < top) {
+        return accept(page, slot, at, version);
     }
-    if (scan->full_at != NW_PAGE_NONE) {
-        int result = accept(page, scan->full_at, &scan->full);
-        if (result < 0) {
-            return result;
-        }
+    for (uint8_t i = 0; i < page->tops && result == NW_OK; i++) {
+        result = accept(page, page->top_slot, page->top[i].at, page->top[i].version);
     }
-    scan->full_at = at;
-    scan->full = *tag;
-    return NW_OK;
+    page->top[0] = (struct nw_page_top){.version = version, .at = at};
+    page->top_slot = slot;
+    page->tops = 1;
+    return result;
 }
 
-static int scan_block(struct scan *scan, uint16_t block)
+/* A good tag met on the second walk. */
+static int meet(struct nw_page *page, uint16_t block, uint32_t at, const struct nw_tag *tag)
 {
-    struct nw_page *page = scan->page;
-    uint32_t first = nw_page_first(page, block);
-    uint32_t last_at = NW_PAGE_NONE;
-    uint16_t length = page->block_pages;
-    struct nw_tag last = {0};
-    uint16_t bad = 0;
-    uint16_t holes = 0;
-    int unsettled = 0;
+    int fence = nw_page_fence_of(page, tag->version);
+    uint32_t slot = tag->word & NW_WORD_SLOT;
 
-    for (uint16_t i = 0; i < length; i++) {
+    if (tag->version >= page->version) {
+        page->version = tag->version + 1U;
+    }
+    if (tag->erases > page->blocks.erases[block]) {
+        page->blocks.erases[block] = tag->erases;
+    }
+    if ((tag->word & NW_WORD_MOUNT) != 0) {
+        /* Copies of the newest fences wait: the fences themselves may be torn. */
+        return fence == NW_FENCE_COPY && block != page->session
+                   ? accept(page, slot, at, tag->version)
+                   : (int)NW_OK;
+    }
+    return fence == NW_FENCE_VOID || slot == NW_WORD_FENCES
+               ? (int)NW_OK
+               : meet_page(page, slot, at, tag->version);
+}
+
+static int walk_block(struct nw_page *page, uint16_t block)
+{
+    uint32_t at = nw_page_first(page, block);
+    uint16_t hole = 0;
+
+    for (uint16_t i = 0; i < page->block_pages; i++, at++) {
         struct nw_tag tag;
-        int state = nw_page_read_tag(page, first + i, &tag);
+        int state = nw_page_read_tag(page, at, &tag);
 
+        if (state < 0 || state == NW_TAG_BLANK) {
+            return state;
+        }
+        if (state == NW_TAG_BAD) {
+            hole = NW_PAGE_HOLE;
+            continue;
+        }
+        page->valid[block] |= hole;
+        state = meet(page, block, at, &tag);
         if (state < 0) {
             return state;
         }
-        if (state == NW_TAG_BLANK) {
-            break;
-        }
-        if (state == NW_TAG_BAD) {
-            bad++;
-            continue;
-        }
-        holes = bad;
-        note_tag(page, block, &tag);
-        const struct nw_page_suspect *note = note_of(scan, block);
-        if (last_at == NW_PAGE_NONE && tag.version < scan->base && note != NULL) {
-            unsettled = note->doubt;
-            if (unsettled == 0) {
-                length--; /* the last page is void */
-                nw_page_add_suspect(page, block, 0);
-            }
-        }
-        if (i < length) {
-            int result = last_at != NW_PAGE_NONE ? accept(page, last_at, &last) : NW_OK;
-            if (result < 0) {
-                return result;
-            }
-            last_at = first + i;
-            last = tag;
-        }
     }
-    if (holes > 0 && scan->hole_count < NW_PAGE_DOUBTS) {
-        scan->holes[scan->hole_count++] = (struct nw_page_doubt){.block = block, .to = holes};
-    }
-    return last_at != NW_PAGE_NONE ? scan_last(scan, block, last_at, &last, unsettled) : NW_OK;
-}
-
-/* Second walk. */
-static int scan_all(struct scan *scan)
-{
-    struct nw_page *page = scan->page;
-
-    for (uint16_t block = 0; block < page->blocks.count; block++) {
-        const struct nw_page_suspect *note = note_of(scan, block);
-        struct kind kind;
-        int result;
-
-        if (page->blocks.state[block] != NW_BLOCK_USED) {
-            continue;
-        }
-        result = look(page, block, &kind);
-        if (result < 0) {
-            return result;
-        }
-        if (kind.pages == 0 || is_stable(&kind) ||
-            (kind.commits == 2U && kind.version < scan->base)) {
-            result = scan_block(scan, block);
-        } else if (kind.version > scan->base ? kind.commits > 0
-                                             : note != NULL && note->doubt != 0) {
-            add_doubt(page, block, 0, (uint16_t)(kind.pages - 1U));
-        }
-        if (result < 0) {
-            return result;
-        }
-    }
-    if (scan->full_at == NW_PAGE_NONE) {
-        return NW_OK;
-    }
-    if (scan->full.version < scan->top) {
-        return accept(page, scan->full_at, &scan->full);
-    }
-    add_doubt(page, nw_page_block_of(page, scan->full_at), (uint16_t)(page->block_pages - 2U),
-              (uint16_t)(page->block_pages - 1U));
     return NW_OK;
 }
 
+/* A bad tag between good ones, in a block that is needed: not what a cut erase leaves. */
+static void count_holes(struct nw_page *page)
+{
+    for (uint16_t block = 0; block < page->blocks.count; block++) {
+        if ((page->valid[block] & NW_PAGE_HOLE) != 0) {
+            page->valid[block] &= (uint16_t)~NW_PAGE_HOLE;
+            page->stats->lost += (page->valid[block] & NW_PAGE_COUNT) != 0;
+        }
+    }
+}
+
+/* What the chip holds, but for the newest page and the newest copies. */
 int nw_page_find(struct nw_page *page)
 {
-    struct scan scan = {.page = page, .full_at = NW_PAGE_NONE};
-    int result = find_session(&scan);
+    int result = nw_page_find_fences(page);
 
-    if (result == NW_OK) {
-        result = scan_all(&scan);
+    for (uint16_t block = 0; result >= 0 && block < page->blocks.count; block++) {
+        if (page->blocks.state[block] == NW_BLOCK_USED) {
+            result = walk_block(page, block);
+        }
     }
-    for (uint32_t slot = page->sectors; result == NW_OK && slot < page->slots; slot++) {
+    for (uint32_t slot = page->sectors; result >= 0 && slot < page->slots; slot++) {
         if (page->map[slot] != NW_PAGE_NONE) {
             result = nw_page_load_trim(page, slot);
         }
     }
-    for (uint8_t i = 0; i < scan.hole_count; i++) {
-        if (page->valid[scan.holes[i].block] != NW_PAGE_OPEN) { /* not what an erase has left */
-            page->stats->lost += scan.holes[i].to;
-        }
+    count_holes(page);
+    for (uint8_t i = 0; i < page->tops; i++) {
+        page->valid[nw_page_block_of(page, page->top[i].at)] |= NW_PAGE_PINNED;
     }
-    return result;
+    return result < 0 ? result : NW_OK;
 }
 
-/* A page in doubt, into the map. The last one of a block only if it is whole now; those before it
- * were complete when it was begun. */
-static int believe_page(struct nw_page *page, uint32_t at, int is_last)
+/* The copies of the newest fences. */
+static int join_copies(struct nw_page *page)
 {
-    uint16_t length = page->chip->geometry.page_bytes;
-    uint16_t block = nw_page_block_of(page, at);
-    struct nw_tag tag;
-    int state = nw_page_read_tag(page, at, &tag);
+    uint32_t fences = page->map[page->slots];
 
-    if (state != NW_TAG_GOOD || (tag.word & NW_WORD_SLOT) >= page->slots) {
-        return state < 0 ? state : NW_OK;
+    if (fences == NW_PAGE_NONE) {
+        return NW_OK; /* format */
     }
-    uint32_t slot = tag.word & NW_WORD_SLOT;
-    int has_data = page->payload != 0 || slot >= page->sectors;
-    if (is_last && has_data && (tag.word & NW_WORD_DAMAGED) == 0) {
-        state = nw_page_read(page, at, length, page->buffer, &tag);
-        if (state < 0 && state != NW_ERR_ECC) {
+    for (uint32_t at = nw_page_first(page, page->session); at < fences; at++) {
+        struct nw_tag tag;
+        int state = nw_page_read_tag(page, at, &tag);
+
+        if (state == NW_TAG_GOOD && (tag.word & NW_WORD_SLOT) < page->slots) {
+            nw_page_doubt_trim(page, tag.word & NW_WORD_SLOT);
+            state = accept(page, tag.word & NW_WORD_SLOT, at, tag.version);
+        }
+        if (state < 0) {
             return state;
         }
-        if (state != NW_TAG_GOOD || tag.crc != nw_crc32(NW_CRC32_START, page->buffer, length)) {
-            if (at + 1U == nw_page_first(page, block) + page->block_pages) {
-                nw_page_add_suspect(page, block, 0); /* else it would pass for a filled block */
-            }
-            return NW_OK;
-        }
     }
-    nw_page_doubt_trim(page, slot);
-    return accept(page, at, &tag);
+    return NW_OK;
 }
 
-/* Now that what follows cannot give away what doubts replace: let them into the map. */
-int nw_page_believe(struct nw_page *page)
+/* Whether page `at` of the slot is all there: NW_TAG_GOOD, another state, or an error. */
+static int verify(struct nw_page *page, uint32_t slot, uint32_t at)
 {
-    int result = NW_OK;
+    struct nw_tag tag;
+    int state = nw_page_read_tag(page, at, &tag);
+    int has_data = page->payload != 0 || slot >= page->sectors;
 
-    for (uint8_t i = 0; i < page->doubts; i++) {
-        uint32_t first = nw_page_first(page, page->doubt[i].block);
+    if (state == NW_TAG_GOOD && has_data && (tag.word & NW_WORD_DAMAGED) == 0) {
+        state = nw_page_read_checked(page, at, &tag);
+    }
+    return state;
+}
 
-        for (uint32_t k = page->doubt[i].from; k <= page->doubt[i].to; k++) {
-            result = believe_page(page, first + k, k == page->doubt[i].to);
-            if (result < 0) {
-                return result;
+/* The newest page if it is whole, else the one before; the fence has to take in those after it. */
+static int join_top(struct nw_page *page)
+{
+    uint32_t slot = page->top_slot;
+    uint64_t last = page->top[0].version;
+    int state = NW_TAG_BAD;
+
+    page->range[0].count = 0;
+    for (uint8_t i = 0; i < page->tops && state == NW_TAG_BAD; i++) {
+        if (page->top[i].version == last) {
+            state = verify(page, slot, page->top[i].at);
+            if (state == NW_TAG_GOOD) {
+                page->range[0] = (struct nw_page_range){.at = page->top[i].at, .count = 1};
+            } else {
+                last--;
+                i = 0xFFU; /* from the beginning: they are in no order */
             }
         }
     }
-    for (uint32_t slot = page->sectors; slot < page->slots; slot++) {
+    page->newest = last > page->newest ? last : page->newest;
+    for (uint8_t i = 0; i < page->tops && state >= 0; i++) {
+        nw_page_doubt_trim(page, slot);
+        if (page->top[i].version <= last) {
+            state = accept(page, slot, page->top[i].at, page->top[i].version);
+        }
+    }
+    return state < 0 ? state : (int)NW_OK;
+}
+
+/* Both, and the trim pages that they may have to do with. */
+static int join(struct nw_page *page)
+{
+    int result = join_copies(page);
+
+    if (result == NW_OK) {
+        result = join_top(page);
+    }
+    for (uint32_t slot = page->sectors; result >= 0 && slot < page->slots; slot++) {
         if (page->unsaved[slot - page->sectors] != 0 && page->map[slot] != NW_PAGE_NONE) {
             result = nw_page_load_trim(page, slot);
-            if (result < 0) {
-                return result;
-            }
         }
         page->unsaved[slot - page->sectors] = 0;
     }
     page->unsaved_count = 0;
+    return result < 0 ? result : NW_OK;
+}
+
+/* Blocks in use without a valid page become free, but for those that hold fences; once `settled`
+ * they too, and all others that no stream fills can be cleaned. */
+static void sort_blocks(struct nw_page *page, int settled)
+{
+    for (uint16_t block = 0; block < page->blocks.count; block++) {
+        if (page->blocks.state[block] != NW_BLOCK_USED || block == page->host.block) {
+            continue;
+        }
+        if (settled) {
+            page->valid[block] &= (uint16_t)~NW_PAGE_PINNED;
+        }
+        if (page->valid[block] == NW_PAGE_OPEN) {
+            nw_blocks_give(&page->blocks, block);
+        } else if (settled) {
+            nw_page_close(page, block);
+        }
+    }
+}
+
+/* Mounts that are cut again and again must not use up the free blocks: have this one copy what the
+ * blocks with the fewest valid pages hold. */
+static void widen(struct nw_page *page)
+{
+    uint16_t room = (uint16_t)(page->block_pages - 3U);
+
+    for (uint16_t want = 1; want <= room; want++) {
+        for (uint16_t block = 0; block < page->blocks.count; block++) {
+            uint16_t valid = page->valid[block] & NW_PAGE_COUNT;
+
+            valid = (uint16_t)(valid - (block == page->session ? 1U : 0U));
+            if (page->blocks.state[block] == NW_BLOCK_USED && valid == want && want <= room &&
+                page->ranges < NW_PAGE_RANGES - 2U) {
+                page->range[page->ranges++] = (struct nw_page_range){
+                    .at = nw_page_first(page, block), .count = page->block_pages};
+                room = (uint16_t)(room - want);
+            }
+        }
+    }
+}
+
+static int settle(struct nw_page *page)
+{
+    page->ranges = 1; /* the newest page */
+    page->careful = 1;
+    if (page->blocks.free < NW_PAGE_SCARCE) {
+        widen(page);
+    }
+    int result = nw_page_settle(page);
+    page->careful = 0;
+    return result;
+}
+
+/* From what was found to a device that can be written. */
+int nw_page_start(struct nw_page *page)
+{
+    page->version += VERSION_GAP;
+    sort_blocks(page, 0);
+    int begun = nw_page_begin(page, &page->host);
+    if (begun < 0 && begun != NW_ERR_FULL) {
+        return begun;
+    }
+    int result = join(page);
+    if (result == NW_OK && begun < 0) {
+        /* Several mounts were cut and left nothing free: take what only the newest replaces. */
+        sort_blocks(page, 0);
+        begun = nw_page_begin(page, &page->host);
+    }
+    if (result == NW_OK) {
+        result = begun < 0 ? begun : settle(page);
+    }
+    if (result == NW_ERR_FULL) {
+        page->session = NW_NO_BLOCK; /* can be read, no more */
+        return NW_OK;
+    }
+    if (result == NW_OK) {
+        result = nw_page_drain(page);
+    }
+    if (result == NW_OK) {
+        sort_blocks(page, 1);
+        result = nw_page_purge(page);
+    }
+    if (result == NW_OK) {
+        result = nw_page_make_room(page);
+    }
+    return result == NW_ERR_FULL ? NW_OK : result;
+}
+
+/* Erase every good block; first those that make a mount believe in a device. */
+int nw_page_wipe_all(struct nw_page *page)
+{
+    int result = nw_page_find_fences(page);
+
+    if (result != NW_ERR_NOT_FOUND && result != NW_ERR_VERSION && result != NW_ERR_CORRUPT &&
+        result < 0) {
+        return result;
+    }
+    for (uint8_t turn = 0; turn < 2U; turn++) {
+        for (uint16_t block = 0; block < page->blocks.count; block++) {
+            if (page->blocks.state[block] == NW_BLOCK_FREE && turn > 0) {
+                nw_blocks_claim(&page->blocks, block);
+            }
+            if (page->blocks.state[block] == NW_BLOCK_USED &&
+                (turn > 0 || (page->valid[block] & NW_PAGE_PINNED) != 0)) {
+                result = nw_blocks_wipe(&page->blocks, block);
+                if (result < 0 && result != NW_ERR_ERASE) {
+                    return result;
+                }
+            }
+        }
+    }
+    page->map[page->slots] = NW_PAGE_NONE;
+    page->session = NW_NO_BLOCK;
+    page->newest = 0;
     return NW_OK;
 }

@@ -111,7 +111,7 @@ static void test_refused_shapes(void **state)
     }
     bad[0].spare_bytes = 14;
     bad[1].block_pages = 7;
-    bad[2].block_pages = 0x8000;
+    bad[2].block_pages = 0x2000;
     bad[3].blocks = 10;
     bad[4].blocks = 65530;
     bad[5].page_bytes = 32;

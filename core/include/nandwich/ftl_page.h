@@ -65,7 +65,7 @@ struct nw_ftl_page {
 
 /*
  * Bytes of RAM for this chip, and sectors the device will have. 0 when the layer cannot work on it:
- * not more than spare_blocks blocks, fewer than 8 pages a block or more than 32,767, blocks and
+ * not more than spare_blocks blocks, fewer than 8 pages a block or more than 8,191, blocks and
  * pages a block together above 65,500, a spare area below 15 bytes (no room for the tag), or no
  * config->spare_blocks between 10 and 65,535.
  */
