@@ -4,43 +4,58 @@
 
 #include <stddef.h>
 
-static int page_ok(const struct nw_geometry *geometry, uint32_t page)
+/* What of a request a verb uses, and so has to be in range. */
+#define OF_PAGE 0x01U
+#define OF_TO_PAGE 0x02U
+#define OF_DATA 0x04U
+#define OF_SPARE 0x08U
+#define OF_BUFFER 0x10U
+#define OF_BLOCK 0x20U
+
+static int refuse(const struct nw_chip_req *req, uint8_t used)
 {
-    return page < geometry->blocks * (uint32_t)geometry->block_pages;
+    const struct nw_geometry *geometry = &req->chip->geometry;
+    uint32_t pages = geometry->blocks * (uint32_t)geometry->block_pages;
+
+    if ((used & OF_PAGE) != 0 && req->page >= pages) {
+        return 1;
+    }
+    if ((used & OF_TO_PAGE) != 0 && req->to_page >= pages) {
+        return 1;
+    }
+    if ((used & OF_DATA) != 0 && (uint32_t)req->offset + req->length > geometry->page_bytes) {
+        return 1;
+    }
+    if ((used & OF_SPARE) != 0 &&
+        (uint32_t)req->spare_offset + req->spare_length > geometry->spare_bytes) {
+        return 1;
+    }
+    if ((used & OF_BUFFER) != 0 && req->buffer >= geometry->buffers) {
+        return 1;
+    }
+    return (used & OF_BLOCK) != 0 && req->block >= geometry->blocks;
 }
 
-static int data_ok(const struct nw_geometry *geometry, const struct nw_chip_req *req)
+/* A verb that chips may lack. */
+static int call(struct nw_chip_req *req, int (*verb)(struct nw_chip_req *), uint8_t used)
 {
-    return req->offset <= geometry->page_bytes &&
-           req->length <= (uint16_t)(geometry->page_bytes - req->offset);
-}
-
-static int spare_ok(const struct nw_geometry *geometry, const struct nw_chip_req *req)
-{
-    return req->spare_offset <= geometry->spare_bytes &&
-           req->spare_length <= (uint16_t)(geometry->spare_bytes - req->spare_offset);
-}
-
-static int buffer_ok(const struct nw_geometry *geometry, const struct nw_chip_req *req)
-{
-    return req->buffer < geometry->buffers;
+    if (verb == NULL) {
+        return NW_ERR_UNSUPPORTED;
+    }
+    return refuse(req, used) ? (int)NW_ERR_RANGE : verb(req);
 }
 
 int nw_chip_read(struct nw_chip_req *req)
 {
-    const struct nw_geometry *geometry = &req->chip->geometry;
-
-    if (!page_ok(geometry, req->page) || !data_ok(geometry, req) || !spare_ok(geometry, req)) {
-        return NW_ERR_RANGE;
-    }
-    return req->chip->ops->read(req);
+    return refuse(req, OF_PAGE | OF_DATA | OF_SPARE) ? (int)NW_ERR_RANGE
+                                                     : req->chip->ops->read(req);
 }
 
 int nw_chip_program(struct nw_chip_req *req)
 {
     const struct nw_geometry *geometry = &req->chip->geometry;
 
-    if (!page_ok(geometry, req->page) || !data_ok(geometry, req) || !spare_ok(geometry, req)) {
+    if (refuse(req, OF_PAGE | OF_DATA | OF_SPARE)) {
         return NW_ERR_RANGE;
     }
     if (req->offset % geometry->program_bytes != 0 || req->length % geometry->program_bytes != 0) {
@@ -51,83 +66,42 @@ int nw_chip_program(struct nw_chip_req *req)
 
 int nw_chip_erase(struct nw_chip_req *req)
 {
-    return req->block < req->chip->geometry.blocks ? req->chip->ops->erase(req) : NW_ERR_RANGE;
+    return call(req, req->chip->ops->erase, OF_BLOCK);
 }
 
 int nw_chip_is_bad(struct nw_chip_req *req)
 {
-    return req->block < req->chip->geometry.blocks ? req->chip->ops->is_bad(req) : NW_ERR_RANGE;
+    return call(req, req->chip->ops->is_bad, OF_BLOCK);
 }
 
 int nw_chip_mark_bad(struct nw_chip_req *req)
 {
-    return req->block < req->chip->geometry.blocks ? req->chip->ops->mark_bad(req) : NW_ERR_RANGE;
+    return call(req, req->chip->ops->mark_bad, OF_BLOCK);
 }
 
 int nw_chip_copy(struct nw_chip_req *req)
 {
-    const struct nw_geometry *geometry = &req->chip->geometry;
-
-    if (req->chip->ops->copy == NULL) {
-        return NW_ERR_UNSUPPORTED;
-    }
-    if (!page_ok(geometry, req->page) || !page_ok(geometry, req->to_page) ||
-        !spare_ok(geometry, req)) {
-        return NW_ERR_RANGE;
-    }
-    return req->chip->ops->copy(req);
+    return call(req, req->chip->ops->copy, OF_PAGE | OF_TO_PAGE | OF_SPARE);
 }
 
 int nw_chip_buffer_load(struct nw_chip_req *req)
 {
-    const struct nw_geometry *geometry = &req->chip->geometry;
-
-    if (req->chip->ops->buffer_load == NULL) {
-        return NW_ERR_UNSUPPORTED;
-    }
-    if (!page_ok(geometry, req->page) || !buffer_ok(geometry, req)) {
-        return NW_ERR_RANGE;
-    }
-    return req->chip->ops->buffer_load(req);
+    return call(req, req->chip->ops->buffer_load, OF_PAGE | OF_BUFFER);
 }
 
 int nw_chip_buffer_read(struct nw_chip_req *req)
 {
-    const struct nw_geometry *geometry = &req->chip->geometry;
-
-    if (req->chip->ops->buffer_read == NULL) {
-        return NW_ERR_UNSUPPORTED;
-    }
-    if (!buffer_ok(geometry, req) || !data_ok(geometry, req)) {
-        return NW_ERR_RANGE;
-    }
-    return req->chip->ops->buffer_read(req);
+    return call(req, req->chip->ops->buffer_read, OF_BUFFER | OF_DATA);
 }
 
 int nw_chip_buffer_write(struct nw_chip_req *req)
 {
-    const struct nw_geometry *geometry = &req->chip->geometry;
-
-    if (req->chip->ops->buffer_write == NULL) {
-        return NW_ERR_UNSUPPORTED;
-    }
-    if (!buffer_ok(geometry, req) || !data_ok(geometry, req)) {
-        return NW_ERR_RANGE;
-    }
-    return req->chip->ops->buffer_write(req);
+    return call(req, req->chip->ops->buffer_write, OF_BUFFER | OF_DATA);
 }
 
 int nw_chip_buffer_program(struct nw_chip_req *req)
 {
-    const struct nw_geometry *geometry = &req->chip->geometry;
-
-    if (req->chip->ops->buffer_program == NULL) {
-        return NW_ERR_UNSUPPORTED;
-    }
-    if (!page_ok(geometry, req->page) || !buffer_ok(geometry, req)) {
-        return NW_ERR_RANGE;
-    }
-    return req->chip->ops->buffer_program(req);
+    return call(req, req->chip->ops->buffer_program, OF_PAGE | OF_BUFFER);
 }
 
 int nw_geometry_check(const struct nw_geometry *geometry)

@@ -12,6 +12,26 @@ static uint16_t list_at(const struct nw_blocks *blocks, uint16_t list)
     return (uint16_t)(blocks->count + list);
 }
 
+void nw_blocks_unlink(struct nw_blocks *blocks, uint16_t block)
+{
+    uint16_t before = blocks->prev[block];
+    uint16_t after = blocks->next[block];
+
+    blocks->next[before] = after;
+    blocks->prev[after] = before;
+}
+
+void nw_blocks_link(struct nw_blocks *blocks, uint16_t block, uint16_t list)
+{
+    uint16_t at = nw_blocks_list(blocks, list);
+    uint16_t last = blocks->prev[at];
+
+    blocks->next[block] = at;
+    blocks->prev[block] = last;
+    blocks->next[last] = block;
+    blocks->prev[at] = block;
+}
+
 static void append(struct nw_blocks *blocks, uint16_t block, uint16_t list)
 {
     /* The two lists here lie just below the owner's first one. */
@@ -125,14 +145,6 @@ int32_t nw_blocks_take(struct nw_blocks *blocks)
     return erase_one(blocks);
 }
 
-static void make_ready(struct nw_blocks *blocks, uint16_t block)
-{
-    append(blocks, block, READY_LIST);
-    blocks->state[block] = NW_BLOCK_READY;
-    blocks->free++;
-    blocks->ready++;
-}
-
 int nw_blocks_prepare(struct nw_blocks *blocks)
 {
     int32_t block = erase_one(blocks);
@@ -140,18 +152,11 @@ int nw_blocks_prepare(struct nw_blocks *blocks)
     if (block < 0) {
         return block == NW_ERR_FULL ? 0 : (int)block;
     }
-    make_ready(blocks, (uint16_t)block);
+    append(blocks, (uint16_t)block, READY_LIST);
+    blocks->state[block] = NW_BLOCK_READY;
+    blocks->free++;
+    blocks->ready++;
     return 1;
-}
-
-int nw_blocks_wipe(struct nw_blocks *blocks, uint16_t block)
-{
-    int result = erase(blocks, block);
-
-    if (result == NW_OK) {
-        make_ready(blocks, block);
-    }
-    return result;
 }
 
 void nw_blocks_claim(struct nw_blocks *blocks, uint16_t block)

@@ -64,10 +64,6 @@ int32_t nw_blocks_take(struct nw_blocks *blocks);
 /* Erase one free block ahead. 1: done, 0: every free block is ready, or the chip's error. */
 int nw_blocks_prepare(struct nw_blocks *blocks);
 
-/* Erase a used block, in no list of the owner, at once: it becomes ready, or bad when the erase
- * fails. NW_OK, NW_ERR_ERASE (now bad), or the chip's error (then it stays used). */
-int nw_blocks_wipe(struct nw_blocks *blocks, uint16_t block);
-
 /* A free block turns out to hold something: it becomes used (mounting). */
 void nw_blocks_claim(struct nw_blocks *blocks, uint16_t block);
 
@@ -92,25 +88,10 @@ static inline uint16_t nw_blocks_first(const struct nw_blocks *blocks, uint16_t 
     return first < blocks->count ? first : (uint16_t)NW_NO_BLOCK;
 }
 
-static inline void nw_blocks_unlink(struct nw_blocks *blocks, uint16_t block)
-{
-    uint16_t before = blocks->prev[block];
-    uint16_t after = blocks->next[block];
-
-    blocks->next[before] = after;
-    blocks->prev[after] = before;
-}
+/* Take a block out of the list it is in. */
+void nw_blocks_unlink(struct nw_blocks *blocks, uint16_t block);
 
 /* Put a used block at the end of the owner's list i. */
-static inline void nw_blocks_link(struct nw_blocks *blocks, uint16_t block, uint16_t list)
-{
-    uint16_t at = nw_blocks_list(blocks, list);
-    uint16_t last = blocks->prev[at];
-
-    blocks->next[block] = at;
-    blocks->prev[block] = last;
-    blocks->next[last] = block;
-    blocks->prev[at] = block;
-}
+void nw_blocks_link(struct nw_blocks *blocks, uint16_t block, uint16_t list);
 
 #endif

@@ -91,6 +91,7 @@ static int prepare(struct nw_ftl_page *ftl, struct nw_chip *chip,
     }
     memset(&ftl->stats, 0, sizeof ftl->stats);
     page->block_pages = chip->geometry.block_pages;
+    page->page_bytes = chip->geometry.page_bytes;
     page->shift = 255;
     for (uint8_t bit = 0; bit < 16U; bit++) {
         if (page->block_pages == 1UL << bit) {
@@ -163,7 +164,7 @@ static int suits(const struct nw_page *page, const struct nw_block_req *req)
 
 static int read_sector(struct nw_page *page, uint32_t sector, uint8_t *data)
 {
-    uint16_t length = page->chip->geometry.page_bytes;
+    uint16_t length = page->page_bytes;
     uint32_t at = page->map[sector];
     struct nw_tag tag;
 
@@ -216,7 +217,7 @@ static int write_sector(struct nw_page *page, uint32_t sector, uint8_t *data)
         }
     }
     if (data != NULL) {
-        put.crc = nw_crc32(NW_CRC32_START, data, page->chip->geometry.page_bytes);
+        put.crc = nw_crc32(NW_CRC32_START, data, page->page_bytes);
     }
     int result = nw_page_append(page, &page->host, &put, &at);
     if (result == NW_OK) {

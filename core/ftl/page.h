@@ -25,15 +25,15 @@
 #define NW_WORD_FIRST (NW_WORD_MOUNT | 0x3FFFFFFFUL) /* the first page a mount writes: nothing */
 
 #define NW_PAGE_OPEN 0x8000U   /* in valid[]: not a candidate for cleaning */
-#define NW_PAGE_PINNED 0x4000U /* in valid[] while mounting: holds fences, not to be erased yet */
-#define NW_PAGE_HOLE 0x2000U   /* in valid[] while mounting: a bad tag between good ones */
+#define NW_PAGE_FENCED 0x4000U /* in valid[] while mounting: holds a list of fences */
+#define NW_PAGE_HELD 0x2000U   /* in valid[] while mounting: not to be erased yet, or has a hole */
 #define NW_PAGE_COUNT 0x1FFFU
 #define NW_PAGE_LOW 2U       /* fewer free blocks above the floor: each write cleans a little */
 #define NW_PAGE_IDLE 4U      /* idle cleans until so many are free above the floor */
 #define NW_PAGE_SCARCE 3U    /* fewer free blocks at a mount: empty what cut mounts left */
 #define NW_PAGE_LEAST_SPARE 10U
 #define NW_PAGE_LEAST_PAGES 8U
-#define NW_PAGE_LEAST_BYTES 64U
+#define NW_PAGE_LEAST_BYTES 256U
 #define NW_PAGE_RANGES 8U
 #define NW_PAGE_TOPS 4U
 
@@ -65,27 +65,8 @@ struct nw_page_put {
     uint32_t from; /* copy inside the chip from here, or NW_PAGE_NONE */
 };
 
+/* Small fields first: on Thumb those are reached by the short instructions. */
 struct nw_page {
-    struct nw_chip *chip;
-    struct nw_stats *stats;
-    uint32_t *map;     /* by slot: page, or NW_PAGE_NONE */
-    uint16_t *valid;   /* by block: pages the map points to, and NW_PAGE_OPEN */
-    uint8_t *unsaved;  /* by trim page: trims not yet written down */
-    uint8_t *buffer;   /* one page */
-    uint64_t version;  /* of the next program */
-    uint32_t sectors;
-    uint32_t slots;    /* sectors and trim pages; map[slots] is where the fences lie */
-    uint32_t unsaved_count;
-    uint32_t credit;   /* pages the cleaning owes to the writes so far, times victim_gain */
-    uint32_t victim_page;
-    uint32_t victim_end;
-    struct nw_page_stream host;
-    struct nw_page_stream cold;
-    uint16_t victim;   /* block being cleaned, or NW_NO_BLOCK */
-    uint16_t victim_gain;
-    uint16_t lowest;   /* no block for cleaning has fewer valid pages */
-    uint16_t session;  /* block with the fences, never cleaned; NW_NO_BLOCK: cannot write */
-    uint16_t block_pages;
     uint8_t shift;     /* log2 of block_pages, or 255 */
     uint8_t floor;     /* free blocks that host writes leave for cleaning, failures and mounts */
     uint8_t tag_bytes;
@@ -93,13 +74,34 @@ struct nw_page {
     uint8_t check;     /* verify CRC-32 on reads */
     uint8_t copy;      /* move by the chip's copy verb */
     uint8_t careful;   /* moves look at the tag first: pages never written may be among them */
-    uint8_t ranges;
-    struct nw_page_range range[NW_PAGE_RANGES];
-    uint64_t newest;   /* mounting: version of the newest page that counts */
-    struct nw_page_top top[NW_PAGE_TOPS]; /* mounting: pages that may be torn */
-    uint32_t top_slot; /* what they hold */
-    uint8_t tops;      /* how many; top[0] is the newest */
+    uint8_t tops;      /* mounting: pages in top; top[0] is the newest */
+    uint8_t ranges;    /* mounting: entries of range */
+    uint16_t block_pages;
+    uint16_t page_bytes;
+    uint16_t victim;      /* block being cleaned, or NW_NO_BLOCK */
+    uint16_t victim_gain; /* pages its cleaning wins */
+    uint16_t lowest;      /* no block for cleaning has fewer valid pages */
+    uint16_t session;     /* block with the fences, never cleaned; NW_NO_BLOCK: cannot write */
+    struct nw_chip *chip;
+    struct nw_stats *stats;
+    uint32_t *map;     /* by slot: page, or NW_PAGE_NONE; map[slots] is where the fences lie */
+    uint16_t *valid;   /* by block: pages the map points to, and NW_PAGE_OPEN */
+    uint8_t *unsaved;  /* by trim page: trims not yet written down */
+    uint8_t *buffer;   /* one page */
+    uint32_t sectors;
+    uint32_t slots;    /* sectors and trim pages */
+    uint32_t unsaved_count;
+    uint32_t credit;   /* pages the cleaning owes to the writes so far, times victim_gain */
+    uint32_t victim_page;
+    uint32_t victim_end;
     struct nw_blocks blocks;
+    struct nw_page_stream host;
+    struct nw_page_stream cold;
+    uint64_t version;  /* of the next program */
+    uint64_t newest;   /* mounting: version of the newest page that counts */
+    uint32_t top_slot; /* mounting: what the pages in top hold */
+    struct nw_page_top top[NW_PAGE_TOPS];
+    struct nw_page_range range[NW_PAGE_RANGES];
 };
 
 static inline uint16_t nw_page_block_of(const struct nw_page *page, uint32_t at)
@@ -155,6 +157,6 @@ int nw_page_read_checked(struct nw_page *page, uint32_t at, struct nw_tag *tag);
 int nw_page_find_fences(struct nw_page *page);
 int nw_page_renew_fences(struct nw_page *page);
 int nw_page_settle(struct nw_page *page);
-int nw_page_purge(struct nw_page *page);
+int nw_page_prune_fences(struct nw_page *page);
 
 #endif

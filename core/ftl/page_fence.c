@@ -20,8 +20,8 @@
 #define SHAPE_BYTES 20U
 #define COUNT_AT 20U
 #define ENTRIES_AT 22U
+#define PRUNE_ROOM 8U   /* entries kept for mounts that are cut while they prune */
 #define ENTRY_BYTES 10U /* first version (5), copies (1), versions fenced off below first (4) */
-#define PURGE_ROOM 8U   /* entries kept for mounts that are cut while they purge */
 
 /* What the list begins with: who made it, for which shape. */
 static void put_shape(const struct nw_page *page, uint8_t *to)
@@ -42,9 +42,24 @@ static uint8_t *entry(const struct nw_page *page, uint16_t index)
     return page->buffer + ENTRIES_AT + ENTRY_BYTES * index;
 }
 
+static uint64_t first_of(const uint8_t *entry_at)
+{
+    return nw_get32(entry_at) | ((uint64_t)entry_at[4] << 32);
+}
+
 static uint16_t most_entries(const struct nw_page *page)
 {
-    return (uint16_t)((page->chip->geometry.page_bytes - ENTRIES_AT) / ENTRY_BYTES);
+    return (uint16_t)((page->page_bytes - ENTRIES_AT) / ENTRY_BYTES);
+}
+
+/* Drop the `count` oldest entries of the list in the buffer: how many are left. */
+static uint16_t drop_entries(struct nw_page *page, uint16_t count)
+{
+    uint16_t left = (uint16_t)(nw_get16(page->buffer + COUNT_AT) - count);
+
+    memmove(entry(page, 0), entry(page, count), (size_t)left * ENTRY_BYTES);
+    nw_put16(page->buffer + COUNT_AT, left);
+    return left;
 }
 
 /* What the list in the buffer says of a version. */
@@ -52,7 +67,7 @@ int nw_page_fence_of(const struct nw_page *page, uint64_t version)
 {
     for (uint16_t i = nw_get16(page->buffer + COUNT_AT); i > 0; i--) {
         const uint8_t *at = entry(page, (uint16_t)(i - 1U));
-        uint64_t first = nw_get32(at) | ((uint64_t)at[4] << 32);
+        uint64_t first = first_of(at);
 
         if (version > first) {
             return version <= first + at[5] ? NW_FENCE_COPY : NW_FENCE_FREE;
@@ -67,7 +82,7 @@ int nw_page_fence_of(const struct nw_page *page, uint64_t version)
 /* Read page `at` to the buffer: NW_TAG_GOOD when tag and data are whole. */
 int nw_page_read_checked(struct nw_page *page, uint32_t at, struct nw_tag *tag)
 {
-    uint16_t length = page->chip->geometry.page_bytes;
+    uint16_t length = page->page_bytes;
     int state = nw_page_read(page, at, length, page->buffer, tag);
 
     page->stats->map_reads++;
@@ -86,7 +101,7 @@ static int load(struct nw_page *page)
 
     put_shape(page, shape);
     if (page->map[page->slots] == NW_PAGE_NONE) {
-        memset(page->buffer, 0, page->chip->geometry.page_bytes);
+        memset(page->buffer, 0, page->page_bytes);
         memcpy(page->buffer, shape, SHAPE_BYTES);
         return NW_OK;
     }
@@ -127,7 +142,7 @@ int nw_page_find_fences(struct nw_page *page)
         if (state != NW_TAG_GOOD || (tag.word & NW_WORD_SLOT) != NW_WORD_FENCES) {
             continue;
         }
-        page->valid[block] |= NW_PAGE_PINNED;
+        page->valid[block] |= NW_PAGE_FENCED;
         if (tag.version > page->newest) {
             state = nw_page_read_checked(page, at - 1U, &tag);
             if (state < 0) {
@@ -150,7 +165,7 @@ static int write_list(struct nw_page *page)
         .data = page->buffer, .word = NW_WORD_FENCES, .from = NW_PAGE_NONE};
     uint32_t at;
 
-    put.crc = nw_crc32(NW_CRC32_START, page->buffer, page->chip->geometry.page_bytes);
+    put.crc = nw_crc32(NW_CRC32_START, page->buffer, page->page_bytes);
     page->host.mounting = 2;
     int result = nw_page_append(page, &page->host, &put, &at);
     page->host.mounting = 0;
@@ -218,8 +233,7 @@ static int settle_once(struct nw_page *page)
     }
     uint16_t count = nw_get16(page->buffer + COUNT_AT);
     if (count == most_entries(page)) {
-        count--; /* mounts were cut while they purged, again and again */
-        memmove(entry(page, 0), entry(page, 1), (size_t)count * ENTRY_BYTES);
+        count = drop_entries(page, 1); /* eight mounts in a row were cut while they pruned */
     }
     uint8_t *to = entry(page, count);
     nw_put16(page->buffer + COUNT_AT, (uint16_t)(count + 1U));
@@ -250,30 +264,16 @@ int nw_page_settle(struct nw_page *page)
     }
 }
 
-/* Every page of the block can be read and was not written by a mount. */
-static int is_whole(struct nw_page *page, uint16_t block)
+/* Make the copies of an old mount ordinary pages. */
+static int absorb(struct nw_page *page, uint16_t block, uint64_t before)
 {
-    uint32_t at = nw_page_first(page, block);
+    struct nw_tag tag;
 
-    for (uint16_t i = 0; i < page->block_pages; i++) {
-        struct nw_tag tag;
-        int state = nw_page_read_tag(page, at + i, &tag);
-
-        if (state != NW_TAG_GOOD || (tag.word & NW_WORD_MOUNT) != 0) {
-            return state < 0 ? state : 0;
-        }
-    }
-    return 1;
-}
-
-/* Empty a block that may hide a torn page. */
-static int empty_block(struct nw_page *page, uint16_t block)
-{
     if (page->blocks.state[block] != NW_BLOCK_USED || page->valid[block] >= NW_PAGE_OPEN) {
-        return NW_OK; /* free, bad, or written in this session */
+        return NW_OK;
     }
-    int result = is_whole(page, block);
-    if (result != 0) {
+    int result = nw_page_read_tag(page, nw_page_first(page, block), &tag);
+    if (result != NW_TAG_GOOD || (tag.word & NW_WORD_MOUNT) == 0 || tag.version >= before) {
         return result < 0 ? result : NW_OK;
     }
     nw_blocks_unlink(&page->blocks, block);
@@ -287,31 +287,23 @@ static int empty_block(struct nw_page *page, uint16_t block)
     return nw_page_make_room(page);
 }
 
-/* When the list is nearly full: get rid of all torn pages there may be; then only the newest entry
- * is needed. */
-int nw_page_purge(struct nw_page *page)
+/* When the list is nearly full: forget the older half of it. */
+int nw_page_prune_fences(struct nw_page *page)
 {
     int result = load(page);
 
-    if (result < 0 || nw_get16(page->buffer + COUNT_AT) + PURGE_ROOM < most_entries(page)) {
+    if (result < 0 || nw_get16(page->buffer + COUNT_AT) + PRUNE_ROOM < most_entries(page)) {
         return result;
     }
+    uint16_t half = nw_get16(page->buffer + COUNT_AT) / 2U;
+    uint64_t before = first_of(entry(page, half));
     for (uint16_t block = 0; result == NW_OK && block < page->blocks.count; block++) {
-        result = empty_block(page, block);
-    }
-    while (result == NW_OK && page->victim != NW_NO_BLOCK) {
-        result = nw_page_clean_step(page);
-    }
-    while (result == NW_OK && page->blocks.free > page->blocks.ready) {
-        result = nw_blocks_prepare(&page->blocks);
-        result = result < 0 ? result : NW_OK;
+        result = absorb(page, block, before);
     }
     result = result < 0 ? result : load(page);
     if (result < 0) {
         return result;
     }
-    memcpy(entry(page, 0), entry(page, (uint16_t)(nw_get16(page->buffer + COUNT_AT) - 1U)),
-           ENTRY_BYTES);
-    nw_put16(page->buffer + COUNT_AT, 1);
+    (void)drop_entries(page, half);
     return write_list_first(page);
 }

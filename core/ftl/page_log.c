@@ -50,7 +50,7 @@ static int program(struct nw_page *page, uint32_t at, const struct nw_page_put *
         req.to_page = at;
         return nw_chip_copy(&req);
     }
-    req.length = page->chip->geometry.page_bytes;
+    req.length = page->page_bytes;
     req.data = put->data;
     page->stats->bytes_programmed += req.length;
     return nw_chip_program(&req);
@@ -157,7 +157,7 @@ struct nw_page_stream *nw_page_cold(struct nw_page *page)
 static int append_moved(struct nw_page *page, struct nw_page_stream *stream, uint32_t from,
                         struct nw_page_put *put)
 {
-    uint16_t length = page->chip->geometry.page_bytes;
+    uint16_t length = page->page_bytes;
     uint32_t at;
     int result = nw_page_append(page, stream, put, &at);
 
@@ -180,7 +180,7 @@ static int append_moved(struct nw_page *page, struct nw_page_stream *stream, uin
 
 static int read_whole(struct nw_page *page, uint32_t at, struct nw_tag *tag)
 {
-    return nw_page_read(page, at, page->chip->geometry.page_bytes,
+    return nw_page_read(page, at, page->page_bytes,
                         page->payload != 0 ? page->buffer : NULL, tag);
 }
 

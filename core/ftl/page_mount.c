@@ -91,7 +91,7 @@ static int walk_block(struct nw_page *page, uint16_t block)
             return state;
         }
         if (state == NW_TAG_BAD) {
-            hole = NW_PAGE_HOLE;
+            hole = NW_PAGE_HELD;
             continue;
         }
         page->valid[block] |= hole;
@@ -107,8 +107,8 @@ static int walk_block(struct nw_page *page, uint16_t block)
 static void count_holes(struct nw_page *page)
 {
     for (uint16_t block = 0; block < page->blocks.count; block++) {
-        if ((page->valid[block] & NW_PAGE_HOLE) != 0) {
-            page->valid[block] &= (uint16_t)~NW_PAGE_HOLE;
+        if ((page->valid[block] & NW_PAGE_HELD) != 0) {
+            page->valid[block] &= (uint16_t)~NW_PAGE_HELD;
             page->stats->lost += (page->valid[block] & NW_PAGE_COUNT) != 0;
         }
     }
@@ -131,7 +131,7 @@ int nw_page_find(struct nw_page *page)
     }
     count_holes(page);
     for (uint8_t i = 0; i < page->tops; i++) {
-        page->valid[nw_page_block_of(page, page->top[i].at)] |= NW_PAGE_PINNED;
+        page->valid[nw_page_block_of(page, page->top[i].at)] |= NW_PAGE_HELD;
     }
     return result < 0 ? result : NW_OK;
 }
@@ -219,23 +219,57 @@ static int join(struct nw_page *page)
     return result < 0 ? result : NW_OK;
 }
 
-/* Blocks in use without a valid page become free, but for those that hold fences; once `settled`
- * they too, and all others that no stream fills can be cleaned. */
-static void sort_blocks(struct nw_page *page, int settled)
+/* Blocks in use without a valid page become free; before the mount has `settled` not those with
+ * fences or in doubt. Afterwards all others that no stream fills can be cleaned. Answers how many
+ * empty ones with fences there are. */
+static uint16_t sort_blocks(struct nw_page *page, int settled)
 {
+    uint16_t kept = 0;
+
     for (uint16_t block = 0; block < page->blocks.count; block++) {
         if (page->blocks.state[block] != NW_BLOCK_USED || block == page->host.block) {
             continue;
         }
         if (settled) {
-            page->valid[block] &= (uint16_t)~NW_PAGE_PINNED;
+            page->valid[block] &= (uint16_t)~(NW_PAGE_FENCED | NW_PAGE_HELD);
         }
         if (page->valid[block] == NW_PAGE_OPEN) {
             nw_blocks_give(&page->blocks, block);
         } else if (settled) {
             nw_page_close(page, block);
+        } else if (page->valid[block] == (NW_PAGE_OPEN | NW_PAGE_FENCED)) {
+            kept++;
         }
     }
+    return kept;
+}
+
+/* Nothing else is free: give up the oldest fences. They would count only if all newer ones turned
+ * out torn. */
+static int give_oldest(struct nw_page *page)
+{
+    uint64_t least = UINT64_MAX;
+    uint16_t oldest = NW_NO_BLOCK;
+
+    for (uint16_t block = 0; block < page->blocks.count; block++) {
+        struct nw_tag tag = {0};
+
+        if (page->blocks.state[block] == NW_BLOCK_USED &&
+            page->valid[block] == (NW_PAGE_OPEN | NW_PAGE_FENCED)) {
+            int state = nw_page_read_tag(page, nw_page_first(page, block), &tag);
+            if (state < 0) {
+                return state;
+            }
+            if (tag.version < least) {
+                least = tag.version;
+                oldest = block;
+            }
+        }
+    }
+    if (oldest != NW_NO_BLOCK) {
+        nw_blocks_give(&page->blocks, oldest);
+    }
+    return NW_OK;
 }
 
 /* Mounts that are cut again and again must not use up the free blocks: have this one copy what the
@@ -259,14 +293,32 @@ static void widen(struct nw_page *page)
     }
 }
 
+/* Choose the block to write to, let what was set aside join the map, write. */
 static int settle(struct nw_page *page)
 {
+    uint16_t kept = sort_blocks(page, 0);
+    int begun = nw_page_begin(page, &page->host);
+    int result = NW_OK;
+
+    if (begun == NW_ERR_FULL) {
+        result = give_oldest(page);
+        begun = nw_page_begin(page, &page->host);
+    }
+    result = result < 0 ? result : join(page);
+    if (begun == NW_ERR_FULL && result == NW_OK) {
+        /* Several mounts were cut: take what only the newest page replaces. */
+        (void)sort_blocks(page, 0);
+        begun = nw_page_begin(page, &page->host);
+    }
+    if (result < 0 || begun < 0) {
+        return result < 0 ? result : begun;
+    }
     page->ranges = 1; /* the newest page */
     page->careful = 1;
-    if (page->blocks.free < NW_PAGE_SCARCE) {
+    if (page->blocks.free + kept < NW_PAGE_SCARCE) {
         widen(page);
     }
-    int result = nw_page_settle(page);
+    result = nw_page_settle(page);
     page->careful = 0;
     return result;
 }
@@ -275,30 +327,16 @@ static int settle(struct nw_page *page)
 int nw_page_start(struct nw_page *page)
 {
     page->version += VERSION_GAP;
-    sort_blocks(page, 0);
-    int begun = nw_page_begin(page, &page->host);
-    if (begun < 0 && begun != NW_ERR_FULL) {
-        return begun;
-    }
-    int result = join(page);
-    if (result == NW_OK && begun < 0) {
-        /* Several mounts were cut and left nothing free: take what only the newest replaces. */
-        sort_blocks(page, 0);
-        begun = nw_page_begin(page, &page->host);
-    }
-    if (result == NW_OK) {
-        result = begun < 0 ? begun : settle(page);
-    }
+    int result = settle(page);
     if (result == NW_ERR_FULL) {
         page->session = NW_NO_BLOCK; /* can be read, no more */
-        return NW_OK;
     }
     if (result == NW_OK) {
         result = nw_page_drain(page);
     }
     if (result == NW_OK) {
-        sort_blocks(page, 1);
-        result = nw_page_purge(page);
+        (void)sort_blocks(page, 1);
+        result = nw_page_prune_fences(page);
     }
     if (result == NW_OK) {
         result = nw_page_make_room(page);
@@ -306,31 +344,37 @@ int nw_page_start(struct nw_page *page)
     return result == NW_ERR_FULL ? NW_OK : result;
 }
 
+static int erase_free(struct nw_page *page)
+{
+    int result;
+
+    do {
+        result = nw_blocks_prepare(&page->blocks);
+    } while (result > 0);
+    return result;
+}
+
 /* Erase every good block; first those that make a mount believe in a device. */
 int nw_page_wipe_all(struct nw_page *page)
 {
     int result = nw_page_find_fences(page);
 
-    if (result != NW_ERR_NOT_FOUND && result != NW_ERR_VERSION && result != NW_ERR_CORRUPT &&
-        result < 0) {
+    if (result < 0 && result != NW_ERR_NOT_FOUND && result != NW_ERR_VERSION &&
+        result != NW_ERR_CORRUPT) {
         return result;
     }
-    for (uint8_t turn = 0; turn < 2U; turn++) {
+    result = NW_OK;
+    for (uint8_t turn = 0; turn < 2U && result == NW_OK; turn++) {
         for (uint16_t block = 0; block < page->blocks.count; block++) {
-            if (page->blocks.state[block] == NW_BLOCK_FREE && turn > 0) {
-                nw_blocks_claim(&page->blocks, block);
-            }
             if (page->blocks.state[block] == NW_BLOCK_USED &&
-                (turn > 0 || (page->valid[block] & NW_PAGE_PINNED) != 0)) {
-                result = nw_blocks_wipe(&page->blocks, block);
-                if (result < 0 && result != NW_ERR_ERASE) {
-                    return result;
-                }
+                (turn > 0 || (page->valid[block] & NW_PAGE_FENCED) != 0)) {
+                nw_blocks_give(&page->blocks, block);
             }
         }
+        result = erase_free(page);
     }
     page->map[page->slots] = NW_PAGE_NONE;
     page->session = NW_NO_BLOCK;
     page->newest = 0;
-    return NW_OK;
+    return result;
 }

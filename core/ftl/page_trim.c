@@ -11,7 +11,7 @@
 
 static uint32_t span(const struct nw_page *page)
 {
-    return (uint32_t)page->chip->geometry.page_bytes * 8U;
+    return (uint32_t)page->page_bytes * 8U;
 }
 
 void nw_page_doubt_trim(struct nw_page *page, uint32_t slot)
@@ -36,7 +36,7 @@ int nw_page_save_trim(struct nw_page *page, struct nw_page_stream *stream, uint3
 {
     uint32_t chunk = slot - page->sectors;
     uint32_t sector = chunk * span(page);
-    uint16_t length = page->chip->geometry.page_bytes;
+    uint16_t length = page->page_bytes;
     struct nw_page_put put = {.data = page->buffer, .word = slot, .from = NW_PAGE_NONE};
     uint32_t at;
 
@@ -77,7 +77,7 @@ int nw_page_save_trims(struct nw_page *page)
 int nw_page_load_trim(struct nw_page *page, uint32_t slot)
 {
     uint32_t sector = (slot - page->sectors) * span(page);
-    uint16_t length = page->chip->geometry.page_bytes;
+    uint16_t length = page->page_bytes;
     struct nw_tag trim;
     struct nw_tag tag;
     int state = nw_page_read(page, page->map[slot], length, page->buffer, &trim);

@@ -114,8 +114,7 @@ static void test_refused_shapes(void **state)
     bad[2].block_pages = 0x2000;
     bad[3].blocks = 10;
     bad[4].blocks = 65530;
-    bad[5].page_bytes = 32;
-    bad[5].program_bytes = 32;
+    bad[5].page_bytes = 128;
     assert_true(nw_ftl_page_ram_bytes(&config, &good) > 0);
     for (unsigned i = 0; i < 6U; i++) {
         struct nw_chip chip = *nw_nand_chip(rig.nand);

@@ -342,11 +342,40 @@ static void test_erased_zero(void **state)
     run_shape(3);
 }
 
+/* More cuts than the list of fences has room for, each torn, with hardly any work between them; half
+ * of the device stays as it is all the time. */
+static void test_many_cuts(void **state)
+{
+    struct nw_random random;
+    struct page_rig rig;
+
+    (void)state;
+    nw_random_seed(&random, 17);
+    page_rig_open(&rig, &page_shapes[2], 6);
+    fill_device(&rig);
+    for (unsigned cut = 0; cut < 200U; cut++) {
+        struct nw_cut where = {.after = nw_random_below(&random, 8), .phase = NW_CUT_INSIDE};
+        nw_nand_cut(rig.nand, &where);
+        while (!nw_nand_is_off(rig.nand)) {
+            struct page_op op = page_rig_draw(&rig, &random);
+            op.sector = op.kind <= OP_TRIM && op.sector > 40U ? op.sector % 40U : op.sector;
+            (void)page_rig_run(&rig, &op);
+        }
+        nw_nand_power_up(rig.nand);
+        assert_int_equal(page_rig_mount(&rig), NW_OK);
+        if (page_rig_check(&rig, 1) < 0 || page_rig_clean(&rig) < 0) {
+            fail_msg("cut %u: %s", cut, rig.why);
+        }
+    }
+    page_rig_close(&rig);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_copyback), cmocka_unit_test(test_ecc_inside),
-        cmocka_unit_test(test_small_page), cmocka_unit_test(test_erased_zero)};
+        cmocka_unit_test(test_small_page), cmocka_unit_test(test_erased_zero),
+        cmocka_unit_test(test_many_cuts)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,12 +19,12 @@
  *          blocks are few it also examines ceil(n / (n - v)) pages of the block being cleaned
  *          (v of its n pages valid), a read and a program, or a chip copy, each. With enough idle
  *          time between writes one program is all; without, that many moves and two erases are the
- *          worst, but for a failed program: then up to n + 6 pages are written more.
+ *          worst, but for a failed program: then up to n pages are written more.
  *   trim   0; the next sync writes one page for each range of 8 * page_bytes sectors touched
  *   sync   0 without trims before it
- *   mount  reads the tags of all written pages (first pages of blocks three times), one more for
- *          each outdated page found; programs at most 7 pages and erases a block; once in about
- *          block_pages / 2 cuts it empties and erases another one
+ *   mount  reads the tag of page 0 of every block and of all written pages, and one more for each
+ *          outdated page found; programs 3 pages and erases a block. Only when hardly a block is
+ *          free, after mounts that were cut, it moves up to block_pages pages more
  *
  * ERRORS of the block verbs: NW_ERR_FULL when bad blocks have eaten the spare blocks (reads go
  * on), NW_ERR_ECC or NW_ERR_CORRUPT for a sector whose content is lost (the sector is req->sector +
@@ -66,7 +66,7 @@ struct nw_ftl_page {
 /*
  * Bytes of RAM for this chip, and sectors the device will have. 0 when the layer cannot work on it:
  * not more than spare_blocks blocks, fewer than 8 pages a block or more than 8,191, blocks and
- * pages a block together above 65,500, a spare area below 15 bytes (no room for the tag), or no
+ * pages a block together above 65,500, pages below 256 bytes, a spare area below 15 bytes (no room for the tag), or no
  * config->spare_blocks between 10 and 65,535.
  */
 size_t nw_ftl_page_ram_bytes(const struct nw_ftl_page_config *config,
