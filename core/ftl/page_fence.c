@@ -197,7 +197,7 @@ int nw_page_renew_fences(struct nw_page *page)
     return result == NW_OK ? write_list_first(page) : result;
 }
 
-/* Copies of the pages in the ranges that the map points to, as long as there is room for the list. */
+/* Copies of the pages in the ranges that the map points to, as long as the list has room too. */
 static int write_copies(struct nw_page *page, uint64_t first)
 {
     for (uint8_t i = 0; i < page->ranges; i++) {

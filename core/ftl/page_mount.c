@@ -2,7 +2,7 @@
 /*
  * Mounting: the map from the tags. Of all pages only the newest one may be torn and yet look
  * complete, and those just before it in which the same write failed. They stay out of the map until
- * the block that this mount writes to is chosen, so that what they replace is not given away for it.
+ * the block that this mount writes to is chosen, so that what they replace is not given away.
  */
 #include <stddef.h>
 

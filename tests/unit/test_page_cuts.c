@@ -342,8 +342,8 @@ static void test_erased_zero(void **state)
     run_shape(3);
 }
 
-/* More cuts than the list of fences has room for, each torn, with hardly any work between them; half
- * of the device stays as it is all the time. */
+/* More cuts than the list of fences has room for, each torn, with hardly any work between them;
+ * half of the device stays as it is all the time. */
 static void test_many_cuts(void **state)
 {
     struct nw_random random;
