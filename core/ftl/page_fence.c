@@ -57,7 +57,9 @@ static uint16_t drop_entries(struct nw_page *page, uint16_t count)
 {
     uint16_t left = (uint16_t)(nw_get16(page->buffer + COUNT_AT) - count);
 
-    memmove(entry(page, 0), entry(page, count), (size_t)left * ENTRY_BYTES);
+    for (uint16_t i = 0; i < left; i++) {
+        memcpy(entry(page, i), entry(page, (uint16_t)(i + count)), ENTRY_BYTES);
+    }
     nw_put16(page->buffer + COUNT_AT, left);
     return left;
 }
