@@ -67,8 +67,11 @@ public:
     AccessList List;
 
 private:
-    void visit(Instruction &I, Loop *Resident, bool InLoop);
+    void visit(Instruction &I, Loop *Resident, Loop *Inner);
     void merge(unsigned Index);
+    bool isSteady(const SCEV *Key, Loop *Inner);
+    void dissolveSingles();
+    bool standTogether(unsigned First, unsigned Count) const;
     Loop *residentLoop(BasicBlock *Block);
     bool loopKeepsSlots(Loop *L);
 
@@ -77,7 +80,7 @@ private:
     ScalarEvolution &SE;
     LoopInfo &LI;
     DenseMap<const Loop *, bool> Keeps;
-    unsigned Stretch = 0;
+    unsigned Stretch = 0, Run = 0;
     // Groups still open at this point of the stretch: by slot, its key and number.
     struct Open {
         const SCEV *Key;
@@ -138,7 +141,21 @@ bool shapeOf(Instruction &I, Shape &S)
     return true;
 }
 
-void Collector::visit(Instruction &I, Loop *Resident, bool InLoop)
+// In the innermost loop around it the address stands still or moves in small steps.
+bool Collector::isSteady(const SCEV *Key, Loop *Inner)
+{
+    if (Inner == nullptr || SE.isLoopInvariant(Key, Inner)) {
+        return true;
+    }
+    const auto *Walk = dyn_cast<SCEVAddRecExpr>(Key);
+    if (Walk == nullptr || Walk->getLoop() != Inner || !Walk->isAffine()) {
+        return false;
+    }
+    const auto *Step = dyn_cast<SCEVConstant>(Walk->getStepRecurrence(SE));
+    return Step != nullptr && Step->getAPInt().abs().ule(options().FrameBytes / 8);
+}
+
+void Collector::visit(Instruction &I, Loop *Resident, Loop *Inner)
 {
     Shape S;
 
@@ -150,9 +167,20 @@ void Collector::visit(Instruction &I, Loop *Resident, bool InLoop)
         refuse(I, "scalable vectors have no fixed size to guard");
         return;
     }
-    Access A = {&I, S.PointerOperand, S.Ty, uint32_t(Size.getFixedValue()), S.Kind, S.Alone,
-                nullptr, 0, false, 0, Resident, InLoop, -1, Stretch};
+    Access A = {};
+    A.I = &I;
+    A.PointerOperand = S.PointerOperand;
+    A.Ty = S.Ty;
+    A.Bytes = uint32_t(Size.getFixedValue());
+    A.Kind = S.Kind;
+    A.Alone = S.Alone;
     A.Key = withoutConstant(SE.getSCEV(A.pointer()), SE, A.Offset);
+    A.Resident = Resident;
+    A.InLoop = Inner != nullptr;
+    A.GroupIndex = -1;
+    A.Stretch = Stretch;
+    A.Run = Run;
+    A.Steady = isSteady(A.Key, Inner);
     List.All.push_back(A);
 }
 
@@ -163,9 +191,6 @@ void Collector::merge(unsigned Index)
     int64_t Limit = std::min(options().MergeBytes, options().FrameBytes / 4);
     int64_t Low = A.Offset, High = A.Offset + A.Bytes;
 
-    if (A.Aside) {
-        return; // no slot of any group is in its way
-    }
     if (A.Alone || High - Low > Limit) {
         OpenBySlot.erase(A.Slot);
         return;
@@ -192,15 +217,24 @@ void Collector::find()
 
     for (BasicBlock *Block : Order) {
         Loop *Resident = residentLoop(Block);
-        bool InLoop = LI.getLoopFor(Block) != nullptr;
+        Loop *Inner = LI.getLoopFor(Block);
 
         Stretch++;
+        Run++;
         for (Instruction &I : *Block) {
-            if (clobbersSlots(I)) {
-                Stretch++;
-            } else {
-                visit(I, Resident, InLoop);
-            }
+            Stretch += clobbersSlots(I) ? 1 : 0;
+            Run += isa<CallBase>(I) ? 1 : 0;
+            visit(I, Resident, Inner);
+        }
+    }
+}
+
+// A group of one is no group.
+void Collector::dissolveSingles()
+{
+    for (Access &A : List.All) {
+        if (A.GroupIndex >= 0 && List.Groups[unsigned(A.GroupIndex)].Members == 1) {
+            A.GroupIndex = -1;
         }
     }
 }
@@ -209,33 +243,55 @@ void Collector::mergeAll()
 {
     unsigned Last = 0;
 
-    List.Groups.clear();
-    for (Access &A : List.All) {
-        A.GroupIndex = -1;
-    }
-
     for (unsigned Index = 0; Index < List.All.size(); Index++) {
         if (List.All[Index].Stretch != Last) {
             OpenBySlot.clear();
             Last = List.All[Index].Stretch;
         }
-        merge(Index);
-    }
-    for (Access &A : List.All) {
-        if (A.GroupIndex >= 0 && List.Groups[unsigned(A.GroupIndex)].Members == 1) {
-            A.GroupIndex = -1;
+        if (!List.All[Index].Aside) {
+            List.All[Index].GroupIndex = -1;
+            merge(Index);
         }
     }
+    dissolveSingles();
 }
 
-// What no group and no loop's registers hold goes to the look-aside entries, which need not stay
-// valid beyond one access. True: something did.
+// The members of a group follow each other with no other access or call between: nothing can evict
+// their page meanwhile, pinned or not.
+bool Collector::standTogether(unsigned First, unsigned Count) const
+{
+    const Access &Leader = List.All[First];
+
+    if (First + Count > List.All.size()) {
+        return false;
+    }
+    return all_of(ArrayRef(List.All).slice(First, Count), [&](const Access &A) {
+        return A.GroupIndex == Leader.GroupIndex && A.Run == Leader.Run;
+    });
+}
+
+// What does not stay on its page long enough for a slot of its own goes to the look-aside entries,
+// which need not stay valid beyond one access, or beyond neighbours that stand together. True:
+// something did.
 bool Collector::leaveAside()
 {
     bool Any = false;
+    std::vector<int> Decided(List.Groups.size(), -1);
 
-    for (Access &A : List.All) {
-        A.Aside = A.GroupIndex < 0 && A.Resident == nullptr && options().Lookaside > 0;
+    for (unsigned Index = 0; options().Lookaside > 0 && Index < List.All.size(); Index++) {
+        Access &A = List.All[Index];
+        bool Own = A.Resident != nullptr && A.Steady;
+
+        if (A.GroupIndex < 0) {
+            A.Aside = !Own;
+        } else {
+            int &Group = Decided[unsigned(A.GroupIndex)];
+            if (Group < 0) { // its leader
+                Group = !Own && standTogether(Index, List.Groups[unsigned(A.GroupIndex)].Members);
+            }
+            A.Aside = Group > 0;
+        }
+        A.Resident = A.Aside ? nullptr : A.Resident;
         Any = Any || A.Aside;
     }
     return Any;

@@ -45,6 +45,8 @@ struct Access {
     bool InLoop;
     int GroupIndex;         // -1: a guard of its own
     unsigned Stretch;       // accesses of equal number have no call or block border between them
+    unsigned Run;           // likewise, and no block operation either
+    bool Steady;            // stays on a page for long: fixed, or walking in small steps
 
     llvm::Value *pointer() const { return I->getOperand(PointerOperand); }
 };

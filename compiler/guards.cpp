@@ -227,7 +227,7 @@ void GuardEmitter::guardMember(Access &A)
     Value *Address = addressOf(B, A);
     Value *Here =
         B.CreatePtrAdd(Span, ConstantInt::get(Guest.word(), uint64_t(A.Offset - G.Low)));
-    split(A, {Guest.slot(A.Slot), B.CreateIsNotNull(Span), Here}, Address);
+    split(A, {slotOf(B, A, Address), B.CreateIsNotNull(Span), Here}, Address);
 }
 
 void GuardEmitter::run()

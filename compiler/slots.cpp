@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A slot key is an address without its constant part, cut into pieces of a page where constants
-// reach further: the first and the last field of a large struct never share a page. Keys are dealt
-// the hottest first, each to the slot least used by what runs at the same time: the function
-// itself, the functions it calls, and, as a tie-break, all others.
+// A slot key is an address without its constant part, cut into pieces where the constants lie apart:
+// two rows of a picture, or the first and the last field of a large struct, seldom share a page.
+// Keys are dealt the hottest first, each to the slot least used by what runs at the same time: the
+// function itself, the functions it calls, and, as a tie-break, all others.
 #include "slots.h"
 
 #include "options.h"
@@ -76,7 +76,7 @@ SlotDealer::Heat SlotDealer::calleesOf(Function &F, BlockFrequencyInfo &Frequenc
 
 namespace {
 
-// Accesses with one key whose offsets lie within a page of each other.
+// Accesses with one key and offsets near each other: likely on one page.
 struct Piece {
     std::vector<Access *> Members;
     double Weight = 0;
@@ -84,15 +84,17 @@ struct Piece {
 
 void cut(std::vector<Access *> &SameKey, std::vector<Piece> &Pieces)
 {
-    int64_t Start = 0;
+    int64_t Start = 0, Last = 0, Gap = options().FrameBytes / 8;
 
     std::stable_sort(SameKey.begin(), SameKey.end(),
                      [](const Access *A, const Access *B) { return A->Offset < B->Offset; });
     for (Access *A : SameKey) {
-        if (A == SameKey.front() || A->Offset - Start >= int64_t(options().FrameBytes)) {
+        if (A == SameKey.front() || A->Offset - Last > Gap ||
+            A->Offset - Start >= int64_t(options().FrameBytes)) {
             Start = A->Offset;
             Pieces.emplace_back();
         }
+        Last = A->Offset;
         Pieces.back().Members.push_back(A);
     }
 }

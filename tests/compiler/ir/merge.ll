@@ -11,7 +11,7 @@ declare void @other()
 define i32 @neighbours(ptr %p) {
 ; CHECK-LABEL: define i32 @neighbours(
 ; CHECK:         icmp ule i64 {{.*}}, 500
-; CHECK:         [[MISSED:%.*]] = call preserve_mostcc ptr @nw_guest_span_write(ptr @nw_guest_slot_table, i64 %{{.*}}, i64 12)
+; CHECK:         [[MISSED:%.*]] = call preserve_mostcc ptr @nw_guest_span_write(ptr %{{.*}}, i64 %{{.*}}, i64 12)
 ; CHECK:         [[SPAN:%.*]] = phi ptr [ %{{.*}}, %{{.*}} ], [ [[MISSED]], %{{.*}} ]
 ; CHECK:         icmp ne ptr [[SPAN]], null
 ; CHECK:         icmp ne ptr [[SPAN]], null
@@ -24,6 +24,21 @@ define i32 @neighbours(ptr %p) {
   %v = load i32, ptr %q, align 4
   store i32 %v, ptr %p, align 4
   ret i32 %v
+}
+
+; Standing together they take the look-aside entry of their page; with another access between them,
+; which may evict, a slot, which pins.
+define i32 @apart(ptr %p, ptr %other) {
+; CHECK-LABEL: define i32 @apart(
+; CHECK:         call preserve_mostcc ptr @nw_guest_span_read(ptr @nw_guest_slot_table, i64 %{{.*}}, i64 12)
+; CHECK:         ret i32
+  %q = getelementptr i8, ptr %p, i64 8
+  %v = load i32, ptr %q, align 4
+  %o = load i32, ptr %other, align 4
+  %w = load i32, ptr %p, align 4
+  %s = add i32 %v, %w
+  %t = add i32 %s, %o
+  ret i32 %t
 }
 
 define i32 @with_call(ptr %p) {
