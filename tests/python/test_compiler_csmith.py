@@ -13,8 +13,9 @@ import pytest
 
 from nandwich.toolchain import Guest
 
-QUICK = range(1, 31)
-SOAK = range(31, 240)
+# Of these 30 and 200 end natively with Debian 12's csmith 2.3.
+QUICK = range(1, 37)
+SOAK = range(37, 240)
 BUILDS = (
     (("-O2",), Guest()),
     (("-O1",), Guest(frame_bytes=16, slots=2, lookaside=1)),

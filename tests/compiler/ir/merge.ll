@@ -30,7 +30,7 @@ define i32 @neighbours(ptr %p) {
 ; which may evict, a slot, which pins.
 define i32 @apart(ptr %p, ptr %other) {
 ; CHECK-LABEL: define i32 @apart(
-; CHECK:         call preserve_mostcc ptr @nw_guest_span_read(ptr @nw_guest_slot_table, i64 %{{.*}}, i64 12)
+; CHECK:         call preserve_mostcc ptr @nw_guest_span_read(ptr getelementptr inbounds (i8, ptr @nw_guest_slot_table, {{.*}}, i64 12)
 ; CHECK:         ret i32
   %q = getelementptr i8, ptr %p, i64 8
   %v = load i32, ptr %q, align 4
