@@ -125,7 +125,8 @@ static void report_wear(struct nw_json *json, const struct nw_host_stack *stack)
 static void report_ram(struct nw_json *json, const struct nw_host_stack *stack)
 {
     uint64_t frames = (uint64_t)stack->vm.frames * stack->vm.frame_bytes;
-    uint64_t slots = stack->vm.slots * sizeof(struct nw_vm_slot);
+    uint64_t entries = (uint64_t)stack->vm.slots + stack->vm.lookaside_entries;
+    uint64_t slots = entries * sizeof(struct nw_vm_slot);
 
     nw_json_open(json, "ram_bytes");
     nw_json_number(json, "frames", frames);

@@ -142,6 +142,7 @@ __attribute__((constructor(101))) static void start(void)
         refuse(line);
     }
     stack.vm.panic = panic;
+    stack.vm.lookaside_entries = nw_guest_lookaside_entries; /* for the report of RAM */
     nw_host_crash_watch(nw_guest_base, nw_guest_bytes_max);
     open_guest();
     owner = getpid();

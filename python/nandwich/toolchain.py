@@ -151,8 +151,3 @@ def _uninstrumented(callee: str, place: re.Match[str]) -> str:
         f"compiled by `nandwich cc` defines it; compile the file that does, or declare "
         f"'{callee}' NW_PLAIN (nandwich/guest.h) if it never follows such pointers"
     )
-
-
-if __name__ == "__main__":
-    print("compile:", *compile_flags(Guest()))
-    print("link:", *link_flags(Guest()))
