@@ -305,6 +305,9 @@ AccessList collectAccesses(Function &F, const PlainMemory &Plain, ScalarEvolutio
     Collector Accesses(F, Plain, SE, LI);
 
     Accesses.find();
+    for (Access &A : Accesses.List.All) {
+        A.Cold = timesRun(*A.I->getParent(), Frequency) < 0.125;
+    }
     Dealer.deal(F, Frequency, Accesses.List.All);
     Accesses.mergeAll();
     if (Accesses.leaveAside()) {

@@ -39,7 +39,7 @@ bool GuardEmitter::outlines(const Access &A) const
     if (A.Kind == AccessKind::Modify || A.Bytes > MissLimit) {
         return false;
     }
-    if (options().Mode == GuardMode::Outline) {
+    if (options().Mode == GuardMode::Outline || A.Cold) {
         return true;
     }
     return (options().Mode == GuardMode::Hybrid || F.hasOptSize()) && !A.InLoop;
@@ -48,6 +48,13 @@ bool GuardEmitter::outlines(const Access &A) const
 Value *GuardEmitter::slotOf(IRBuilder<> &B, const Access &A, Value *Address) const
 {
     return A.Aside ? Guest.lookasideEntry(B, Address) : Guest.slot(A.Slot);
+}
+
+// What the run time is given: it finds a look-aside entry itself, so that the code around need not
+// keep it.
+Value *GuardEmitter::slotForCall(const Access &A) const
+{
+    return A.Aside ? Guest.noSlot() : Guest.slot(A.Slot);
 }
 
 GuardEmitter::Check GuardEmitter::check(IRBuilder<> &B, const Access &A, Value *Address,
@@ -63,7 +70,7 @@ GuardEmitter::Check GuardEmitter::check(IRBuilder<> &B, const Access &A, Value *
     if (Bytes <= Frame) {
         Hit = B.CreateICmpULE(Offset, ConstantInt::get(Guest.word(), Frame - Bytes));
     }
-    return {Slot, Hit, B.CreatePtrAdd(Base, Offset)};
+    return {Hit, B.CreatePtrAdd(Base, Offset)};
 }
 
 // These speak of the virtual address, not of the frame it lies in at the moment.
@@ -77,9 +84,9 @@ static void dropAddressFacts(Instruction &I)
 }
 
 // The access by the runtime, in the cold block. Loaded gets a load's result.
-void GuardEmitter::slowAccess(IRBuilder<> &B, Access &A, Value *Slot, Value *Address,
-                              Value *&Loaded)
+void GuardEmitter::slowAccess(IRBuilder<> &B, Access &A, Value *Address, Value *&Loaded)
 {
+    Value *Slot = slotForCall(A);
     bool Wide = A.Bytes > MissLimit;
     AllocaInst *Home = nullptr;
 
@@ -124,7 +131,7 @@ void GuardEmitter::split(Access &A, const Check &C, Value *Address)
     SplitBlockAndInsertIfThenElse(C.Hit, A.I, &Then, &Else, mostlyHit());
     IRBuilder<> Slow(Else);
     Slow.SetCurrentDebugLocation(A.I->getDebugLoc());
-    slowAccess(Slow, A, C.Slot, Address, Loaded);
+    slowAccess(Slow, A, Address, Loaded);
     if (A.Kind == AccessKind::Load) {
         auto *Phi = PHINode::Create(A.Ty, 2, "", A.I->getParent()->begin());
 
@@ -165,7 +172,7 @@ void GuardEmitter::guardModify(Access &A, Value *Address)
     IRBuilder<> Slow(Else);
 
     Slow.SetCurrentDebugLocation(A.I->getDebugLoc());
-    Value *Missed = Guest.modifyMiss(Slow, C.Slot, Address, A.Bytes);
+    Value *Missed = Guest.modifyMiss(Slow, slotForCall(A), Address, A.Bytes);
     Resident.reload(Slow, A.Resident, A.Slot);
     auto *Phi = PHINode::Create(Missed->getType(), 2, "", A.I->getParent()->begin());
     Phi->addIncoming(C.Pointer, Head);
@@ -178,7 +185,7 @@ void GuardEmitter::guardOutline(Access &A)
 {
     IRBuilder<> B(A.I);
     Value *Address = addressOf(B, A);
-    Value *Slot = slotOf(B, A, Address);
+    Value *Slot = slotForCall(A);
 
     if (A.Kind == AccessKind::Load) {
         A.I->setOperand(A.PointerOperand, Guest.loadOutline(B, Slot, Address, A.Bytes));
@@ -207,7 +214,7 @@ void GuardEmitter::leadGroup(Access &A)
     IRBuilder<> Slow(Else);
 
     Slow.SetCurrentDebugLocation(A.I->getDebugLoc());
-    Value *Missed = Guest.spanMiss(Slow, C.Slot, Start, Bytes, G.Write);
+    Value *Missed = Guest.spanMiss(Slow, slotForCall(A), Start, Bytes, G.Write);
     Resident.reload(Slow, A.Resident, A.Slot);
     auto *Phi = PHINode::Create(Missed->getType(), 2, "", A.I->getParent()->begin());
     Phi->addIncoming(C.Pointer, Head);
@@ -227,7 +234,7 @@ void GuardEmitter::guardMember(Access &A)
     Value *Address = addressOf(B, A);
     Value *Here =
         B.CreatePtrAdd(Span, ConstantInt::get(Guest.word(), uint64_t(A.Offset - G.Low)));
-    split(A, {slotOf(B, A, Address), B.CreateIsNotNull(Span), Here}, Address);
+    split(A, {B.CreateIsNotNull(Span), Here}, Address);
 }
 
 void GuardEmitter::run()

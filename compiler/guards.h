@@ -17,7 +17,6 @@ public:
 
 private:
     struct Check {
-        llvm::Value *Slot;
         llvm::Value *Hit;     // the whole span lies in the page the slot holds
         llvm::Value *Pointer; // then here
     };
@@ -30,8 +29,8 @@ private:
     void leadGroup(Access &A);
     void guardModify(Access &A, llvm::Value *Address);
     void split(Access &A, const Check &C, llvm::Value *Address);
-    void slowAccess(llvm::IRBuilder<> &B, Access &A, llvm::Value *Slot, llvm::Value *Address,
-                    llvm::Value *&Loaded);
+    void slowAccess(llvm::IRBuilder<> &B, Access &A, llvm::Value *Address, llvm::Value *&Loaded);
+    llvm::Value *slotForCall(const Access &A) const;
     llvm::Value *slotOf(llvm::IRBuilder<> &B, const Access &A, llvm::Value *Address) const;
     llvm::Value *addressOf(llvm::IRBuilder<> &B, const Access &A) const;
     llvm::MDNode *mostlyHit() const;

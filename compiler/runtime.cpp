@@ -39,6 +39,11 @@ Constant *Runtime::slotField(unsigned Index, SlotField Field) const
     return ConstantExpr::getInBoundsGetElementPtr(Byte, Slots, ConstantInt::get(Word, Offset));
 }
 
+Constant *Runtime::noSlot() const
+{
+    return ConstantPointerNull::get(PointerType::getUnqual(M.getContext()));
+}
+
 // The page number's low bits choose the entry.
 Value *Runtime::lookasideEntry(IRBuilder<> &B, Value *Address) const
 {

@@ -18,6 +18,8 @@ public:
     llvm::Type *word() const { return Word; }
     llvm::Constant *slot(unsigned Index) const { return slotField(Index, ReadTag); }
     llvm::Constant *slotField(unsigned Index, SlotField Field) const;
+    // In place of a slot, for the functions below: the look-aside entry of the address.
+    llvm::Constant *noSlot() const;
     // The look-aside entry of an address.
     llvm::Value *lookasideEntry(llvm::IRBuilder<> &B, llvm::Value *Address) const;
     llvm::Constant *accessCounter() const;

@@ -48,8 +48,7 @@ const SlotDealer::Heat *SlotDealer::heatOf(const CallBase &Call) const
     return Found == HeatByFunction.end() ? nullptr : &Found->second;
 }
 
-// How often a block runs for one call of its function.
-static double timesRun(const BasicBlock &Block, BlockFrequencyInfo &Frequency)
+double timesRun(const BasicBlock &Block, BlockFrequencyInfo &Frequency)
 {
     double Entry = double(Frequency.getEntryFreq().getFrequency());
 

@@ -39,6 +39,9 @@ private:
     unsigned Next = 0;
 };
 
+// How often a block runs for one call of its function.
+double timesRun(const llvm::BasicBlock &Block, llvm::BlockFrequencyInfo &Frequency);
+
 // The functions of a module, callees before callers where there is an order.
 std::vector<llvm::Function *> calleesFirst(llvm::Module &M);
 

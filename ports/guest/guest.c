@@ -10,6 +10,10 @@ struct nw_heap nw_guest_heap;
 struct nw_vm_slot nw_guest_slot_table[NW_GUEST_SLOTS_MAX];
 struct nw_vm_slot nw_guest_lookaside[NW_GUEST_LOOKASIDE_MAX];
 nw_count nw_guest_accesses;
+/* What the thunks would otherwise reckon at every call; see open_guards(). */
+uintptr_t nw_guest_frame_word;
+uintptr_t nw_guest_lookaside_mask;
+uint8_t nw_guest_frame_shift;
 
 /* From the linker script: where globals lie in virtual memory. */
 extern uint8_t nw_vm_start[], nw_vm_data_end[], nw_vm_globals_end[];
@@ -71,6 +75,13 @@ static int open_heap(void)
                       : nw_heap_open(&nw_guest_heap, &nw_guest_vm, nw_guest_base + used, left);
 }
 
+static void open_guards(void)
+{
+    nw_guest_frame_word = nw_guest_frame_bytes;
+    nw_guest_lookaside_mask = nw_guest_lookaside_entries - (uintptr_t)1;
+    nw_guest_frame_shift = nw_guest_vm.frame_shift;
+}
+
 int nw_guest_open(const struct nw_vm_config *config)
 {
     struct nw_vm_config own = *config;
@@ -88,6 +99,7 @@ int nw_guest_open(const struct nw_vm_config *config)
         return NW_ERR_CONFIG;
     }
     int result = nw_vm_open(&nw_guest_vm, &own);
+    open_guards();
     if (result >= 0) {
         result = load_globals();
     }

@@ -8,6 +8,10 @@
 /* Address space the host's linker script sets aside: change both together. */
 #define NW_GUEST_RANGE_BYTES 0x40000000UL
 
+extern uintptr_t nw_guest_frame_word;
+extern uintptr_t nw_guest_lookaside_mask;
+extern uint8_t nw_guest_frame_shift;
+
 /* A function the pass calls in place of NAME of the C library. Weak: a program that defines NAME
  * itself is renamed alike and wins. */
 #define NW_LIBC(type, name, parameters)                                                            \

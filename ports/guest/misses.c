@@ -24,14 +24,22 @@ void NW_MISS(store_miss_8)(struct nw_vm_slot *slot, uintptr_t address, uint64_t 
 void NW_MISS(store_miss_n)(struct nw_vm_slot *slot, uintptr_t address, size_t n,
                            const void *value);
 
+/* No slot means the look-aside entry of the address. */
+static struct nw_vm_slot *slot_of(struct nw_vm_slot *slot, uintptr_t address)
+{
+    return slot != NULL ? slot
+                        : &nw_guest_lookaside[address / nw_guest_frame_bytes &
+                                              (nw_guest_lookaside_entries - 1U)];
+}
+
 const void *NW_MISS(load_miss)(struct nw_vm_slot *slot, uintptr_t address, size_t n)
 {
-    return nw_vm_load_miss(&nw_guest_vm, slot, address, n);
+    return nw_vm_load_miss(&nw_guest_vm, slot_of(slot, address), address, n);
 }
 
 void *NW_MISS(modify_miss)(struct nw_vm_slot *slot, uintptr_t address, size_t n)
 {
-    return nw_vm_modify_miss(&nw_guest_vm, slot, address, n);
+    return nw_vm_modify_miss(&nw_guest_vm, slot_of(slot, address), address, n);
 }
 
 static int straddles(uintptr_t address, size_t n)
@@ -43,37 +51,37 @@ static int straddles(uintptr_t address, size_t n)
  * where it does not the caller falls back to a guard an access. */
 const void *NW_MISS(span_read)(struct nw_vm_slot *slot, uintptr_t address, size_t n)
 {
-    return straddles(address, n) ? NULL : nw_vm_load_miss(&nw_guest_vm, slot, address, 1);
+    return straddles(address, n) ? NULL : NW_MISS(load_miss)(slot, address, 1);
 }
 
 void *NW_MISS(span_write)(struct nw_vm_slot *slot, uintptr_t address, size_t n)
 {
-    return straddles(address, n) ? NULL : nw_vm_modify_miss(&nw_guest_vm, slot, address, 1);
+    return straddles(address, n) ? NULL : NW_MISS(modify_miss)(slot, address, 1);
 }
 
 void NW_MISS(store_miss_1)(struct nw_vm_slot *slot, uintptr_t address, uint8_t value)
 {
-    nw_vm_store_miss(&nw_guest_vm, slot, address, sizeof value, &value);
+    NW_MISS(store_miss_n)(slot, address, sizeof value, &value);
 }
 
 void NW_MISS(store_miss_2)(struct nw_vm_slot *slot, uintptr_t address, uint16_t value)
 {
-    nw_vm_store_miss(&nw_guest_vm, slot, address, sizeof value, &value);
+    NW_MISS(store_miss_n)(slot, address, sizeof value, &value);
 }
 
 void NW_MISS(store_miss_4)(struct nw_vm_slot *slot, uintptr_t address, uint32_t value)
 {
-    nw_vm_store_miss(&nw_guest_vm, slot, address, sizeof value, &value);
+    NW_MISS(store_miss_n)(slot, address, sizeof value, &value);
 }
 
 void NW_MISS(store_miss_8)(struct nw_vm_slot *slot, uintptr_t address, uint64_t value)
 {
-    nw_vm_store_miss(&nw_guest_vm, slot, address, sizeof value, &value);
+    NW_MISS(store_miss_n)(slot, address, sizeof value, &value);
 }
 
 void NW_MISS(store_miss_n)(struct nw_vm_slot *slot, uintptr_t address, size_t n, const void *value)
 {
-    nw_vm_store_miss(&nw_guest_vm, slot, address, n, value);
+    nw_vm_store_miss(&nw_guest_vm, slot_of(slot, address), address, n, value);
 }
 
 #if !defined(__x86_64__)
@@ -86,6 +94,7 @@ void nw_guest_store_8(struct nw_vm_slot *slot, uintptr_t address, uint64_t value
 
 const void *nw_guest_load(struct nw_vm_slot *slot, uintptr_t address, size_t n)
 {
+    slot = slot_of(slot, address);
     uintptr_t offset = address - slot->read_tag;
 
     return offset <= nw_guest_frame_bytes - n ? slot->base + offset
@@ -100,6 +109,7 @@ static int store_hits(const struct nw_vm_slot *slot, uintptr_t address, size_t n
 #define NW_STORE(bits, bytes)                                                                      \
     void nw_guest_store_##bytes(struct nw_vm_slot *slot, uintptr_t address, uint##bits##_t value)  \
     {                                                                                              \
+        slot = slot_of(slot, address);                                                             \
         if (store_hits(slot, address, sizeof value)) {                                             \
             memcpy(slot->base + (address - slot->write_tag), &value, sizeof value);                \
         } else {                                                                                   \

@@ -86,20 +86,42 @@ nw_guest_\name:
         void    store_miss_8
         void    store_miss_n
 
-        /* Outlined guards: rdi slot, rsi address, rdx bytes or value. */
+        /* Outlined guards: rdi slot, or 0 for the look-aside entry of the address; rsi address; rdx
+           bytes or value. Only r11 is lost, and rax by loads. */
+
+        /* r11: the entry of the address in rsi. rax is lost. */
+        .macro  lookaside
+        mov     %rsi, %r11
+        movzbl  nw_guest_frame_shift(%rip), %eax
+        xchg    %rcx, %rax
+        shr     %cl, %r11
+        xchg    %rcx, %rax
+        and     nw_guest_lookaside_mask(%rip), %r11
+        shl     $5, %r11
+        lea     nw_guest_lookaside(%rip), %rax
+        add     %rax, %r11
+        .endm
+
         .globl  nw_guest_load
         .type   nw_guest_load, @function
         .p2align 4
 nw_guest_load:
         .cfi_startproc
-        mov     %rsi, %r11
-        sub     (%rdi), %r11            /* read tag */
-        movzwl  nw_guest_frame_bytes(%rip), %eax
-        sub     %rdx, %rax
-        cmp     %rax, %r11
+        mov     %rdi, %r11
+        test    %rdi, %rdi
+        jnz     1f
+        lookaside
+1:      mov     %rsi, %rax
+        sub     (%r11), %rax            /* read tag */
+        push    %rdx
+        .cfi_adjust_cfa_offset 8
+        neg     %rdx
+        add     nw_guest_frame_word(%rip), %rdx
+        cmp     %rdx, %rax
+        pop     %rdx
+        .cfi_adjust_cfa_offset -8
         ja      nw_guest_load_miss
-        mov     16(%rdi), %rax          /* base */
-        add     %r11, %rax
+        add     16(%r11), %rax          /* base */
         ret
         .cfi_endproc
         .size   nw_guest_load, . - nw_guest_load
@@ -112,19 +134,28 @@ nw_guest_store_\bytes:
         .cfi_startproc
         push    %rax
         .cfi_adjust_cfa_offset 8
-        mov     %rsi, %r11
-        sub     8(%rdi), %r11           /* write tag */
-        movzwl  nw_guest_frame_bytes(%rip), %eax
-        sub     $\bytes, %eax
-        cmp     %rax, %r11
-        ja      1f
-        add     16(%rdi), %r11          /* base */
-        mov     \value, (%r11)
+        mov     %rdi, %r11
+        test    %rdi, %rdi
+        jnz     1f
+        lookaside
+1:      mov     nw_guest_frame_word(%rip), %rax
+        push    %rsi
+        .cfi_adjust_cfa_offset 8
+        sub     8(%r11), %rsi           /* write tag */
+        sub     $\bytes, %rax
+        cmp     %rax, %rsi
+        ja      2f
+        add     16(%r11), %rsi          /* base */
+        mov     \value, (%rsi)
+        pop     %rsi
+        .cfi_adjust_cfa_offset -8
         pop     %rax
         .cfi_adjust_cfa_offset -8
         ret
-        .cfi_adjust_cfa_offset 8
-1:      pop     %rax
+        .cfi_adjust_cfa_offset 16
+2:      pop     %rsi
+        .cfi_adjust_cfa_offset -8
+        pop     %rax
         .cfi_adjust_cfa_offset -8
         jmp     nw_guest_store_miss_\bytes
         .cfi_endproc

@@ -14,7 +14,7 @@ define i32 @load(ptr %p) {
 ; CHECK:         [[O:%.*]] = sub i64 [[A]], [[TAG]]
 ; CHECK:         [[HIT:%.*]] = icmp ule i64 [[O]], 508
 ; CHECK:         br i1 [[HIT]], label %{{.*}}, label %{{.*}}, !prof
-; CHECK:         call preserve_mostcc ptr @nw_guest_load_miss(ptr %{{.*}}, i64 [[A]], i64 4)
+; CHECK:         call preserve_mostcc ptr @nw_guest_load_miss(ptr null, i64 [[A]], i64 4)
   %v = load i32, ptr %p, align 4
   ret i32 %v
 }
@@ -24,7 +24,7 @@ define void @store(ptr %p, double %v) {
 ; CHECK:         icmp ule i64 {{.*}}, 504
 ; CHECK:         store double %v, ptr
 ; CHECK:         [[BITS:%.*]] = bitcast double %v to i64
-; CHECK:         call preserve_mostcc void @nw_guest_store_miss_8(ptr %{{.*}}, i64 %{{.*}}, i64 [[BITS]])
+; CHECK:         call preserve_mostcc void @nw_guest_store_miss_8(ptr null, i64 %{{.*}}, i64 [[BITS]])
   store double %v, ptr %p, align 1
   ret void
 }

@@ -11,7 +11,7 @@ declare void @other()
 define i32 @neighbours(ptr %p) {
 ; CHECK-LABEL: define i32 @neighbours(
 ; CHECK:         icmp ule i64 {{.*}}, 500
-; CHECK:         [[MISSED:%.*]] = call preserve_mostcc ptr @nw_guest_span_write(ptr %{{.*}}, i64 %{{.*}}, i64 12)
+; CHECK:         [[MISSED:%.*]] = call preserve_mostcc ptr @nw_guest_span_write(ptr null, i64 %{{.*}}, i64 12)
 ; CHECK:         [[SPAN:%.*]] = phi ptr [ %{{.*}}, %{{.*}} ], [ [[MISSED]], %{{.*}} ]
 ; CHECK:         icmp ne ptr [[SPAN]], null
 ; CHECK:         icmp ne ptr [[SPAN]], null
