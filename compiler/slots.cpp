@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A slot key is an address without its constant part, cut into pieces where the constants lie
 // apart: two rows of a picture, or the first and the last field of a large struct, seldom share a
-// page. Keys are dealt the hottest first, each to the slot least used by what runs at the same time: the
-// function itself, the functions it calls, and, as a tie-break, all others.
+// page. Keys are dealt the hottest first, each to the slot least used by what runs at the same
+// time: the function itself, the functions it calls, and, as a tie-break, all others.
 #include "slots.h"
 
 #include "options.h"
