@@ -373,6 +373,69 @@ static void slack_reads_before_it_opens_a_unit(void **state)
     assert_int_equal(rig.sched.position, 1);
 }
 
+static void slack_frees_slots_when_they_run_out(void **state)
+{
+    struct rig rig;
+
+    (void)state;
+    rig_set(&rig, &nw_sched_slack, 0);
+    rig_open(&rig);
+    offer_all(&rig, "DDDDDBAAAAAA");
+    rig.now = 20;
+    assert_int_equal(nw_sched_next(&rig.sched, rig.now), 1);
+    /* Half of the slots are taken: D, due at 40, cannot let A pass. */
+    assert_int_equal(rig.sched.serving, 3);
+    rig.sched.busy = 0;
+    offer_all(&rig, "A");
+    assert_int_equal(nw_sched_next(&rig.sched, rig.now), 1);
+    /* One more, and seven slots freed at once count more. */
+    assert_int_equal(rig.sched.serving, 0);
+}
+
+static void a_flow_behind_leaves_room_for_others(void **state)
+{
+    struct rig rig;
+
+    (void)state;
+    rig_set(&rig, &nw_sched_slack, 0);
+    rig_open(&rig);
+    offer_all(&rig, "D");
+    rig.now = 35;
+    offer_all(&rig, "B");
+    (void)step(&rig, 13);
+    /* D can no longer be met: it may hold all slots but two for each of the three others. */
+    for (uint32_t i = 1; i < SLOTS - 6U; i++) {
+        assert_int_equal(offer_at(&rig, 'D', 64, rig.now - 100U), NW_OK);
+    }
+    assert_int_equal(offer_at(&rig, 'D', 64, rig.now - 100U), NW_ERR_FULL);
+    assert_int_equal(offer_at(&rig, 'A', 64, rig.now), NW_OK);
+    run(&rig);
+    /* Through its backlog, it may use them all again. */
+    for (uint32_t i = 0; i < SLOTS; i++) {
+        assert_int_equal(offer_at(&rig, 'D', 64, rig.now), NW_OK);
+    }
+}
+
+static void split_reads_go_on_in_the_next_sector(void **state)
+{
+    struct rig rig;
+    struct nw_sched_offer offer;
+    uint8_t data[1024];
+
+    (void)state;
+    rig_set(&rig, &nw_sched_edf, NW_SCHED_SPLIT);
+    rig.flows[0].direction = NW_SCHED_READ;
+    rig_open(&rig);
+    memset(rig.image[5], 0x55, 512);
+    memset(rig.image[6], 0x66, 512);
+    offer = (struct nw_sched_offer){
+        .owner = &rig.sched, .data = data, .size = sizeof data, .sector = 5};
+    assert_int_equal(nw_sched_submit(&offer), NW_OK);
+    run(&rig);
+    assert_string_equal(rig.story, "A0+& | A0+ | ");
+    assert_memory_equal(data, rig.image[5], 1024);
+}
+
 static void published_drop_on_miss_looks_at_the_top_alone(void **state)
 {
     struct rig rig;
@@ -676,6 +739,9 @@ int main(void)
         cmocka_unit_test(slack_without_dropping_serves_the_living_first),
         cmocka_unit_test(slack_opens_units_ahead),
         cmocka_unit_test(slack_reads_before_it_opens_a_unit),
+        cmocka_unit_test(slack_frees_slots_when_they_run_out),
+        cmocka_unit_test(a_flow_behind_leaves_room_for_others),
+        cmocka_unit_test(split_reads_go_on_in_the_next_sector),
         cmocka_unit_test(published_drop_on_miss_looks_at_the_top_alone),
         cmocka_unit_test(clock_wraps_around),
         cmocka_unit_test(device_error_hits_only_its_group),
