@@ -245,7 +245,7 @@ static uint16_t sort_blocks(struct nw_page *page, int settled)
 }
 
 /* Nothing else is free: give up the oldest fences. They would count only if all newer ones turned
- * out torn. */
+ * out torn. NW_ERR_FULL: there are none to give. */
 static int give_oldest(struct nw_page *page)
 {
     uint64_t least = UINT64_MAX;
@@ -266,9 +266,10 @@ static int give_oldest(struct nw_page *page)
             }
         }
     }
-    if (oldest != NW_NO_BLOCK) {
-        nw_blocks_give(&page->blocks, oldest);
+    if (oldest == NW_NO_BLOCK) {
+        return NW_ERR_FULL;
     }
+    nw_blocks_give(&page->blocks, oldest);
     return NW_OK;
 }
 
@@ -298,13 +299,11 @@ static int settle(struct nw_page *page)
 {
     uint16_t kept = sort_blocks(page, 0);
     int begun = nw_page_begin(page, &page->host);
-    int result = NW_OK;
 
-    if (begun == NW_ERR_FULL) {
-        result = give_oldest(page);
+    while (begun == NW_ERR_FULL && give_oldest(page) == NW_OK) {
         begun = nw_page_begin(page, &page->host);
     }
-    result = result < 0 ? result : join(page);
+    int result = join(page);
     if (begun == NW_ERR_FULL && result == NW_OK) {
         /* Several mounts were cut: take what only the newest page replaces. */
         (void)sort_blocks(page, 0);

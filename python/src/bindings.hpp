@@ -13,3 +13,4 @@ void bind_twin(nanobind::module_ &m);
 void bind_speed(nanobind::module_ &m);
 void bind_stack(nanobind::module_ &m);
 void bind_lavish(nanobind::module_ &m);
+void bind_ftl(nanobind::module_ &m);

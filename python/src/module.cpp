@@ -15,5 +15,6 @@ NB_MODULE(_native, m)
     bind_speed(m);
     bind_stack(m);
     bind_lavish(m);
+    bind_ftl(m);
     bind_host(m);
 }

@@ -286,6 +286,24 @@ static void test_wears_out(void **state)
     check();
 }
 
+/* Mounts one after the other leave lists of fences all over the chip; when then the block that the
+ * next one takes cannot be erased, it takes another. (Hypothesis found the mount without a block.) */
+static void test_mounts_only(void **state)
+{
+    (void)state;
+    run(OP_WRITE, 0, 5);
+    for (unsigned i = 0; i < 60U; i++) {
+        if (i == 40U) {
+            for (uint32_t block = 0; block < 3U; block++) {
+                run(OP_DOOM_ERASE, block, 0);
+            }
+        }
+        remount();
+        check();
+        run(OP_WRITE, 7, 1);
+    }
+}
+
 /* Payload is given exactly when the chip keeps it. */
 static void test_payload_or_not(void **state)
 {
@@ -369,6 +387,7 @@ int main(void)
         RIG_TEST(test_unreadable),
         RIG_TEST(test_tag_rots_unseen),
         RIG_TEST(test_wears_out),
+        RIG_TEST(test_mounts_only),
         RIG_TEST(test_payload_or_not),
         RIG_TEST(test_wear_spreads),
         cmocka_unit_test(test_metadata_only),
