@@ -287,7 +287,7 @@ static void test_wears_out(void **state)
 }
 
 /* Mounts one after the other leave lists of fences all over the chip; when then the block that the
- * next one takes cannot be erased, it takes another. (Hypothesis found the mount without a block.) */
+ * next one takes cannot be erased, it takes another. (Hypothesis found the mount that gave up.) */
 static void test_mounts_only(void **state)
 {
     (void)state;
