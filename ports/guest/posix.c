@@ -61,19 +61,44 @@ NW_LIBC(int, creat, (const char *path, mode_t mode))
 }
 NW_LIBC_ALIAS(int, creat64, creat, (const char *path, mode_t mode));
 
+/* A transfer is one call of the host up to this size: a pipe may have no second piece to give, and
+ * a message is read whole or cut. */
+#define TRANSFER_BYTES (1UL << 20)
+
+/* Memory for a transfer of n bytes or its pieces: `own` or from the host's heap. */
+static uint8_t *piece_of(size_t n, uint8_t *own, size_t *room)
+{
+    *room = n < TRANSFER_BYTES ? n : TRANSFER_BYTES;
+    uint8_t *piece = *room <= PIECE_BYTES ? own : malloc(*room);
+
+    if (piece == NULL) {
+        nw_guest_refuse("out of host memory for a transfer");
+    }
+    return piece;
+}
+
+static void piece_done(uint8_t *piece, const uint8_t *own)
+{
+    if (piece != own) {
+        free(piece);
+    }
+}
+
 /* Reads on while whole pieces arrive: a short read of a file means its end, as programs expect. */
 static ssize_t read_pieces(int file, uint8_t *to, size_t n, off_t offset, int positioned)
 {
-    uint8_t piece[PIECE_BYTES];
-    size_t done = 0;
+    uint8_t own[PIECE_BYTES];
+    size_t done = 0, room;
+    uint8_t *piece = piece_of(n, own, &room);
+    ssize_t got = 0;
 
     while (done < n) {
-        size_t want = n - done < sizeof piece ? n - done : sizeof piece;
-        ssize_t got = positioned ? pread(file, piece, want, offset + (off_t)done)
-                                 : read(file, piece, want);
+        size_t want = n - done < room ? n - done : room;
 
-        if (got < 0) {
-            return done > 0 ? (ssize_t)done : -1;
+        got = positioned ? pread(file, piece, want, offset + (off_t)done)
+                         : read(file, piece, want);
+        if (got <= 0) {
+            break;
         }
         nw_guest_put(to + done, piece, (size_t)got);
         done += (size_t)got;
@@ -81,29 +106,33 @@ static ssize_t read_pieces(int file, uint8_t *to, size_t n, off_t offset, int po
             break;
         }
     }
-    return (ssize_t)done;
+    piece_done(piece, own);
+    return got < 0 && done == 0 ? -1 : (ssize_t)done;
 }
 
 static ssize_t write_pieces(int file, const uint8_t *from, size_t n, off_t offset, int positioned)
 {
-    uint8_t piece[PIECE_BYTES];
-    size_t done = 0;
+    uint8_t own[PIECE_BYTES];
+    size_t done = 0, room;
+    uint8_t *piece = piece_of(n, own, &room);
+    ssize_t put = 0;
 
     while (done < n) {
-        size_t want = n - done < sizeof piece ? n - done : sizeof piece;
+        size_t want = n - done < room ? n - done : room;
 
         nw_guest_get(piece, from + done, want);
-        ssize_t put = positioned ? pwrite(file, piece, want, offset + (off_t)done)
-                                 : write(file, piece, want);
-        if (put < 0) {
-            return done > 0 ? (ssize_t)done : -1;
+        put = positioned ? pwrite(file, piece, want, offset + (off_t)done)
+                         : write(file, piece, want);
+        if (put <= 0) {
+            break;
         }
         done += (size_t)put;
         if ((size_t)put < want) {
             break;
         }
     }
-    return (ssize_t)done;
+    piece_done(piece, own);
+    return put < 0 && done == 0 ? -1 : (ssize_t)done;
 }
 
 NW_LIBC(ssize_t, read, (int file, void *to, size_t n))

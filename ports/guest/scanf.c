@@ -2,7 +2,8 @@
 /*
  * scanf.c - the scanf family with virtual inputs, formats and targets. All arguments of scanf are
  * pointers, so the host's own vfscanf or vsscanf is run on plain stand-ins, and what it assigned is
- * then copied to the program's memory. Strings without a width get one (TEXT_BYTES - 1).
+ * then copied to the program's memory. A string without a width that fills its stand-in ends the
+ * program with a message.
  */
 #include "format.h"
 #include "internal.h"
@@ -20,6 +21,7 @@ struct target {
     void *to;      /* the program's */
     size_t bytes;  /* to copy; 0: a string, up to its end */
     int is_count;  /* %n: not an assignment */
+    int endless;   /* a string the program gave no width */
     char *text;    /* stand-in of a string, from the host's heap */
     uint64_t value[2];
 };
@@ -82,6 +84,7 @@ static void add_target(struct plan *plan, const struct nw_conversion *c, void *t
 
     target->to = to;
     target->is_count = c->kind == 'n';
+    target->endless = text && c->width <= 0;
     target->text = NULL;
     target->bytes = 0;
     if (text || c->kind == 'c') {
@@ -173,6 +176,9 @@ static void deliver(struct plan *plan, int assigned)
         struct target *target = &plan->target[i];
         int written = target->is_count ? target->value[0] != UNTOUCHED : assigned-- > 0;
 
+        if (written && target->endless && strlen(target->text) == TEXT_BYTES - 1) {
+            nw_guest_refuse("scanf: a string of more than 16382 bytes; give it a width");
+        }
         if (written) {
             const void *from = target->text != NULL ? (void *)target->text : target->value;
             size_t bytes = target->bytes != 0 ? target->bytes : strlen(target->text) + 1;

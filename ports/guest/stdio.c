@@ -118,10 +118,10 @@ NW_LIBC_ALIAS(size_t, fwrite_unlocked, fwrite,
 static size_t read_until(FILE *file, int stop, size_t limit, char **line)
 {
     size_t room = 0, n = 0;
-    int byte = 0;
+    int byte;
 
     *line = NULL;
-    while (n < limit && byte != stop && (byte = getc(file)) != EOF) {
+    while (n < limit && (byte = getc(file)) != EOF) {
         if (n == room) {
             room = room == 0 ? 256 : 2 * room;
             char *larger = realloc(*line, room);
@@ -142,11 +142,11 @@ NW_LIBC(char *, fgets, (char *to, int bytes, FILE *file))
 {
     char *line;
 
-    if (!nw_guest_is_virtual(to) || bytes <= 1) {
+    if (!nw_guest_is_virtual(to) || bytes <= 0) {
         return fgets(to, bytes, file);
     }
     size_t n = read_until(file, '\n', (size_t)bytes - 1, &line);
-    int nothing = n == 0 || ferror(file);
+    int nothing = bytes > 1 && (n == 0 || ferror(file)); /* one byte: the end of a string */
     if (!nothing) {
         nw_guest_put(to, line, n);
         nw_guest_fill(to + n, 0, 1);

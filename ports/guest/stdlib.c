@@ -17,18 +17,18 @@ void nw_libc_free(void *block);
     NW_LIBC(type, name, extra_parameters)                                                          \
     {                                                                                              \
         struct nw_guest_text copy;                                                                 \
-        char *stop;                                                                                \
+        char *stop = NULL; /* stays so where the base is none */                                   \
         const char *text = nw_guest_text_n(&copy, from, NUMBER_BYTES);                             \
         int before = errno;                                                                        \
         type value = call;                                                                         \
                                                                                                    \
         /* Cut short within the number, or within the blanks before it. */                         \
-        if (nw_guest_is_virtual(from) && (*stop == '\0' || stop == text)) {                        \
+        if (nw_guest_is_virtual(from) && stop != NULL && (*stop == '\0' || stop == text)) {        \
             errno = before;                                                                        \
             text = nw_guest_text(&copy, from);                                                     \
             value = call;                                                                          \
         }                                                                                          \
-        if (end != NULL) {                                                                         \
+        if (end != NULL && stop != NULL) {                                                         \
             char *at = (char *)(uintptr_t)from + (stop - text);                                    \
             nw_guest_put(end, &at, sizeof at);                                                     \
         }                                                                                          \

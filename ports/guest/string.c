@@ -75,6 +75,12 @@ NW_LIBC(void *, memchr, (const void *in, int byte, size_t n))
     return (uint8_t *)(uintptr_t)in + index;
 }
 
+/* Goes on behind zeros, to the end of the memory. */
+NW_LIBC(void *, rawmemchr, (const void *in, int byte))
+{
+    return PLAIN(in) ? rawmemchr(in, byte) : nw_libc_memchr(in, byte, SIZE_MAX);
+}
+
 NW_LIBC(void *, memrchr, (const void *in, int byte, size_t n))
 {
     struct nw_guest_reader reader;
@@ -250,7 +256,6 @@ NW_LIBC(char *, strchr, (const char *s, int byte))
     return found == (char)byte ? at : NULL;
 }
 NW_LIBC_ALIAS(char *, index, strchr, (const char *s, int byte));
-NW_LIBC_ALIAS(char *, rawmemchr, strchr, (const char *s, int byte));
 
 NW_LIBC(char *, strrchr, (const char *s, int byte))
 {
@@ -371,7 +376,7 @@ NW_LIBC(char *, strsep, (char **at, const char *set))
     return token;
 }
 
-NW_LIBC(int, strerror_r, (int error, char *to, size_t n))
+NW_LIBC(int, __xpg_strerror_r, (int error, char *to, size_t n))
 {
     const char *text = strerror(error);
     size_t length = strlen(text);
@@ -384,7 +389,22 @@ NW_LIBC(int, strerror_r, (int error, char *to, size_t n))
     nw_guest_fill(to + taken, 0, 1);
     return length < n ? 0 : ERANGE;
 }
-NW_LIBC_ALIAS(int, __xpg_strerror_r, strerror_r, (int error, char *to, size_t n));
+
+/* What the library exports by this name is GNU's: it answers the text, which need not lie in `to`.
+ * Headers send the function of POSIX to __xpg_strerror_r. */
+NW_LIBC(char *, strerror_r, (int error, char *to, size_t n))
+{
+    char own[256];
+    char *text = strerror_r(error, own, n < sizeof own ? n : sizeof own);
+
+    if (text != own) {
+        return text;
+    }
+    if (n > 0) {
+        nw_guest_put(to, own, strlen(own) + 1);
+    }
+    return to;
+}
 
 NW_LIBC(size_t, strxfrm, (char *to, const char *from, size_t n))
 {

@@ -2,6 +2,7 @@
 /* Control flow that leaves the straight path: jumps, callbacks, tables of functions, recursion,
  * variable arguments, structs passed and returned by value, signals, handlers at the end. */
 #include <errno.h>
+#include <getopt.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -178,12 +179,37 @@ static void last(void)
     printf("at exit %d\n", handled == SIGUSR1);
 }
 
+/* A table of options that can be written, with a flag beside it, and an array of arguments that is
+ * put in order: both virtual. */
+static void options(char *name)
+{
+    static int verbose, at;
+    static char shorts[] = "ab:";
+    static struct option list[] = {{"verbose", no_argument, &verbose, 7},
+                                   {"size", required_argument, NULL, 's'},
+                                   {NULL, 0, NULL, 0}};
+    char texts[6][16] = {"file", "-a", "--size=12", "--verbose", "-bx", "more"};
+    static char *words[8];
+
+    words[0] = name;
+    for (int i = 0; i < 6; i++) {
+        words[i + 1] = texts[i];
+    }
+    for (int o; (o = getopt_long(7, words, shorts, list, &at)) != -1;) {
+        printf("%d %d %d %s, ", o, at, verbose, o == 's' || o == 'b' ? optarg : "");
+    }
+    printf("%d %s %s\n", optind, words[5], words[6]);
+    optind = 1;
+    printf("%d %d\n", getopt(7, words, shorts), optind);
+}
+
 int main(int argc, char **argv)
 {
     sorting();
     jumping();
     values();
     pointers();
+    options(argv[0]);
     signal(SIGUSR1, on_signal);
     raise(SIGUSR1);
     printf("%d\n", handled == SIGUSR1);

@@ -59,6 +59,41 @@ static void lines(void)
     fclose(file);
 }
 
+/* Lines that end in zero bytes, and a line of no room. */
+static void records(void)
+{
+    char *grown = NULL;
+    size_t room = 0;
+
+    file = fopen(name, "w+");
+    fwrite("one\0two\0\0end", 1, 12, file);
+    rewind(file);
+    for (ssize_t n; (n = getdelim(&grown, &room, '\0', file)) >= 0;) {
+        printf("%zd %s,", n, grown);
+    }
+    line[0] = 'x';
+    printf("%d %d\n", fgets(line, 1, file) == line, line[0]);
+    free(grown);
+    fclose(file);
+}
+
+/* A pipe that holds less than asked for, but as much as a transfer's piece might be. */
+static void pipes(void)
+{
+    int ends[2];
+
+    alarm(20);
+    printf("%d ", pipe(ends));
+    for (size_t n = 1024; n <= 16384; n *= 2) {
+        printf("%zd ", write(ends[1], data, n));
+        printf("%zd %d ", read(ends[0], back, sizeof back), memcmp(back, data, n));
+    }
+    printf("\n");
+    alarm(0);
+    close(ends[0]);
+    close(ends[1]);
+}
+
 static void descriptors(void)
 {
     int f = open(name, O_RDWR | O_CREAT | O_TRUNC, 0644);
@@ -101,6 +136,8 @@ int main(void)
     }
     streams();
     lines();
+    records();
+    pipes();
     descriptors();
     times();
     return 0;

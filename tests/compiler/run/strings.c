@@ -81,7 +81,12 @@ static void numbers(void)
     v[400] = '\0';
     errno = 0;
     printf("%ld %d %ld ", strtol(v, &end, 10), errno == ERANGE, at(end));
-    printf("%s\n", strerror(ENOENT));
+    printf("%s %s\n", strerror(ENOENT), strerror_r(ENOENT, v, 100)); /* GNU's: the text */
+    strcpy(v, "5");
+    errno = 0;
+    printf("%ld %d ", strtol(v, NULL, 1), errno == EINVAL);
+    memcpy(v, "a\0b\0c", 6);
+    printf("%ld\n", at(rawmemchr(v, 'c')));
 }
 
 int main(void)
