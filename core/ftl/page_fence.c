@@ -111,7 +111,10 @@ static int load(struct nw_page *page)
     if (state != NW_TAG_GOOD) {
         return state < 0 ? state : (int)NW_ERR_CORRUPT;
     }
-    return memcmp(shape, page->buffer, SHAPE_BYTES) == 0 ? NW_OK : NW_ERR_VERSION;
+    if (memcmp(shape, page->buffer, SHAPE_BYTES) != 0) {
+        return NW_ERR_VERSION;
+    }
+    return nw_get16(page->buffer + COUNT_AT) <= most_entries(page) ? NW_OK : NW_ERR_CORRUPT;
 }
 
 /* Mounting, first walk: claims the blocks in use, points the map at the newest whole list and

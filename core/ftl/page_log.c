@@ -103,13 +103,21 @@ int nw_page_append(struct nw_page *page, struct nw_page_stream *stream,
         }
         *at = stream->page++;
         int result = program(page, *at, put, flag);
-        if (result != NW_ERR_PROGRAM) {
-            return result < 0 ? result : NW_OK;
+        if (result >= 0) {
+            return NW_OK;
         }
+        if (put->from != NW_PAGE_NONE && result == NW_ERR_ECC) {
+            stream->page--; /* an unreadable source: nothing was programmed */
+            return result;
+        }
+        if (result == NW_ERR_POWER) {
+            return result;
+        }
+        /* Whatever failed, the page may be blank: a mount would look no further in this block. */
         nw_blocks_link(&page->blocks, stream->block, nw_page_failed(page));
         stream->block = NW_NO_BLOCK;
         stream->end = stream->page;
-        if (stream->mounting != 0) {
+        if (result != NW_ERR_PROGRAM || stream->mounting != 0) {
             return result;
         }
     }

@@ -103,7 +103,9 @@ struct nw_chip_ops {
     int (*is_bad)(struct nw_chip_req *req);   /* 1 bad, 0 good */
     int (*mark_bad)(struct nw_chip_req *req);
     /* The rest may be NULL: not there. */
-    int (*copy)(struct nw_chip_req *req); /* page data inside the chip; bit errors travel along */
+    /* Page data inside the chip; bit errors travel along. NW_ERR_ECC (from a chip that checks the
+     * source): nothing was programmed. */
+    int (*copy)(struct nw_chip_req *req);
     int (*buffer_load)(struct nw_chip_req *req);    /* page -> chip buffer */
     int (*buffer_read)(struct nw_chip_req *req);    /* chip buffer -> data */
     int (*buffer_write)(struct nw_chip_req *req);   /* data -> chip buffer */

@@ -29,7 +29,8 @@
  * ERRORS of the block verbs: NW_ERR_FULL when bad blocks have eaten the spare blocks (reads go
  * on), NW_ERR_ECC or NW_ERR_CORRUPT for a sector whose content is lost (the sector is req->sector +
  * req->done), NW_ERR_UNSUPPORTED for data == NULL on a chip that keeps payload or data on one that
- * keeps none, else what the chip answers.
+ * keeps none, else what the chip answers. A block in which a program fails is emptied and marked
+ * bad, also when the chip tells another error than NW_ERR_PROGRAM (a bus): its page may be blank.
  *
  * RAM: 4 bytes a sector, 12 a block and a page buffer: nw_ftl_page_ram_bytes().
  */
@@ -75,8 +76,9 @@ uint32_t nw_ftl_page_sectors(const struct nw_ftl_page_config *config,
                              const struct nw_geometry *geometry);
 
 /*
- * Make the chip an empty device and open it. Erases every good block. A cut in the midst leaves a
- * chip that mount does not know (NW_ERR_NOT_FOUND) or an empty device: format again.
+ * Make the chip an empty device and open it. Erases every good block. A cut in the midst leaves
+ * the device there was, a chip that mount does not know (NW_ERR_NOT_FOUND) or an empty device:
+ * format again.
  * NW_ERR_CONFIG, NW_ERR_RAM, NW_ERR_FULL: too many bad blocks; or the chip's error.
  */
 int nw_ftl_page_format(struct nw_ftl_page *ftl, struct nw_chip *chip,
