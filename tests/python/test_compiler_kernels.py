@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ten kernels give native output in virtual memory, whatever the frames, slots and guards.
+"""Small kernels give native output in virtual memory, whatever the frames, slots and guards.
 
 With the least frames that work every page is evicted again and again, so a guard that trusts a page
 which is gone shows as a wrong sum.
@@ -16,6 +16,7 @@ KERNELS = [
     guests.SOURCES / "kernels" / name
     for name in (
         "bubble.c",
+        "evict.c",
         "fft.c",
         "gray.c",
         "huffman.c",
