@@ -159,7 +159,9 @@ void Collector::visit(Instruction &I, Loop *Resident, Loop *Inner)
 {
     Shape S;
 
-    if (!shapeOf(I, S) || Plain.isPlain(I.getOperand(S.PointerOperand))) {
+    // Other address spaces (segments, program memory) are other memory.
+    if (!shapeOf(I, S) || I.getOperand(S.PointerOperand)->getType()->getPointerAddressSpace() != 0 ||
+        Plain.isPlain(I.getOperand(S.PointerOperand))) {
         return;
     }
     TypeSize Size = F.getDataLayout().getTypeStoreSize(S.Ty);

@@ -296,6 +296,8 @@ void CallLowering::lower(Function &F)
     for (Instruction &I : instructions(F)) {
         if (auto *Call = dyn_cast<CallBase>(&I)) {
             Calls.push_back(Call);
+        } else if (isa<VAArgInst>(I) && !Plain.isPlain(I.getOperand(0))) {
+            refuse(I, "va_arg on a va_list outside the stack is not known for this target");
         }
     }
     for (CallBase *Call : Calls) {

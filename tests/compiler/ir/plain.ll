@@ -75,3 +75,12 @@ define i32 @by_value(ptr byval([4 x i32]) %p) {
 }
 
 declare ptr @llvm.threadlocal.address.p0(ptr)
+
+; Other address spaces are other memory.
+define i32 @segment(ptr addrspace(256) %p) {
+; CHECK-LABEL: define i32 @segment(
+; CHECK-NOT:     @nw_guest
+; CHECK:         ret i32
+  %v = load volatile i32, ptr addrspace(256) %p
+  ret i32 %v
+}
