@@ -159,9 +159,12 @@ void Collector::visit(Instruction &I, Loop *Resident, Loop *Inner)
 {
     Shape S;
 
+    if (!shapeOf(I, S)) {
+        return;
+    }
     // Other address spaces (segments, program memory) are other memory.
-    if (!shapeOf(I, S) || I.getOperand(S.PointerOperand)->getType()->getPointerAddressSpace() != 0 ||
-        Plain.isPlain(I.getOperand(S.PointerOperand))) {
+    Value *Pointer = I.getOperand(S.PointerOperand);
+    if (Pointer->getType()->getPointerAddressSpace() != 0 || Plain.isPlain(Pointer)) {
         return;
     }
     TypeSize Size = F.getDataLayout().getTypeStoreSize(S.Ty);
