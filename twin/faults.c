@@ -12,6 +12,7 @@ static uint32_t place_of(const struct nw_chip_req *req, uint8_t verb)
 {
     switch (verb) {
     case NW_VERB_ERASE:
+    case NW_VERB_HEAL:
     case NW_VERB_IS_BAD:
     case NW_VERB_MARK_BAD: return req->block;
     case NW_VERB_COPY: return req->to_page;

@@ -16,6 +16,7 @@ int nw_filter_pass(struct nw_chip_req *req, struct nw_chip *below, uint8_t verb)
         [NW_VERB_BUFFER_READ] = nw_chip_buffer_read,
         [NW_VERB_BUFFER_WRITE] = nw_chip_buffer_write,
         [NW_VERB_BUFFER_PROGRAM] = nw_chip_buffer_program,
+        [NW_VERB_HEAL] = nw_chip_heal,
     };
     struct nw_chip *own = req->chip;
     int result;
@@ -35,6 +36,7 @@ void nw_filter_open(struct nw_chip *chip, const struct nw_chip *below, void *con
     ops->buffer_read = below->ops->buffer_read != NULL ? all->buffer_read : NULL;
     ops->buffer_write = below->ops->buffer_write != NULL ? all->buffer_write : NULL;
     ops->buffer_program = below->ops->buffer_program != NULL ? all->buffer_program : NULL;
+    ops->heal = below->ops->heal != NULL ? all->heal : NULL;
     chip->ops = ops;
     chip->context = context;
     chip->geometry = below->geometry;

@@ -14,7 +14,7 @@ int nw_filter_pass(struct nw_chip_req *req, struct nw_chip *below, uint8_t verb)
 void nw_filter_open(struct nw_chip *chip, const struct nw_chip *below, void *context,
                     struct nw_chip_ops *ops, const struct nw_chip_ops *all);
 
-/* Defines the ten verbs of a filter, and their table NAME_ops, from NAME(req, verb). */
+/* Defines the eleven verbs of a filter, and their table NAME_ops, from NAME(req, verb). */
 #define NW_FILTER_VERB(name, verb, number)             \
     static int name##_##verb(struct nw_chip_req *req)  \
     {                                                  \
@@ -32,6 +32,7 @@ void nw_filter_open(struct nw_chip *chip, const struct nw_chip *below, void *con
     NW_FILTER_VERB(name, buffer_read, NW_VERB_BUFFER_READ)             \
     NW_FILTER_VERB(name, buffer_write, NW_VERB_BUFFER_WRITE)           \
     NW_FILTER_VERB(name, buffer_program, NW_VERB_BUFFER_PROGRAM)       \
+    NW_FILTER_VERB(name, heal, NW_VERB_HEAL)                           \
     static const struct nw_chip_ops name##_ops = {                     \
         .read = name##_read,                                           \
         .program = name##_program,                                     \
@@ -43,6 +44,7 @@ void nw_filter_open(struct nw_chip *chip, const struct nw_chip *below, void *con
         .buffer_read = name##_buffer_read,                             \
         .buffer_write = name##_buffer_write,                           \
         .buffer_program = name##_buffer_program,                       \
+        .heal = name##_heal,                                           \
     };
 
 #endif

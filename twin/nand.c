@@ -48,6 +48,12 @@ static void set_geometry(struct nw_nand *nand, const struct nw_nand_config *conf
     geometry->read_us = (uint32_t)((nw_cost_ns(&costs->read, moved) + 999U) / 1000U);
     geometry->program_us = (uint32_t)((nw_cost_ns(&costs->program, moved) + 999U) / 1000U);
     geometry->erase_us = (uint32_t)((nw_cost_ns(&costs->erase, 0) + 999U) / 1000U);
+    if (part->heal_limit > 0) {
+        geometry->heal_us = (uint32_t)(part->heal_ns / 1000U);
+        geometry->heal_life = part->heal_life;
+        geometry->heal_step = (uint16_t)part->heal_step;
+        geometry->heal_limit = (uint16_t)part->heal_limit;
+    }
 }
 
 static void set_costs(struct nw_nand *nand, const struct nw_nand_config *config)
@@ -327,6 +333,11 @@ uint64_t nw_nand_operations(const struct nw_nand *nand)
 uint32_t nw_nand_block_erases(const struct nw_nand *nand, uint32_t block)
 {
     return nand->blocks[block].erases;
+}
+
+uint32_t nw_nand_block_heals(const struct nw_nand *nand, uint32_t block)
+{
+    return nand->blocks[block].heals;
 }
 
 uint32_t nw_nand_page_programs(const struct nw_nand *nand, uint32_t page)

@@ -7,12 +7,12 @@
 
 static const char *const verb_names[] = {
     "no call",     "read",        "program",      "erase",          "is_bad", "mark_bad", "copy",
-    "buffer_load", "buffer_read", "buffer_write", "buffer_program",
+    "buffer_load", "buffer_read", "buffer_write", "buffer_program", "heal",
 };
 
 const char *nw_verb_name(uint8_t verb)
 {
-    return verb_names[verb <= NW_VERB_BUFFER_PROGRAM ? verb : NW_VERB_NONE];
+    return verb_names[verb <= NW_VERB_HEAL ? verb : NW_VERB_NONE];
 }
 
 int nw_nand_refuse(struct nw_nand *nand, const struct nw_chip_req *req, uint8_t verb, uint32_t page,
@@ -234,10 +234,11 @@ int nw_nand_check_read(struct nw_nand *nand, const struct nw_chip_req *req, uint
     return NW_OK;
 }
 
-int nw_nand_check_erase(struct nw_nand *nand, const struct nw_chip_req *req)
+/* Erase and heal. */
+int nw_nand_check_block(struct nw_nand *nand, const struct nw_chip_req *req, uint8_t verb)
 {
     if ((nand->blocks[req->block].flags & BLOCK_BAD) != 0) {
-        return nw_nand_refuse(nand, req, NW_VERB_ERASE,
+        return nw_nand_refuse(nand, req, verb,
                               req->block * nand->chip.geometry.block_pages, NW_ERR_BAD_BLOCK,
                               "the block is marked bad");
     }

@@ -22,7 +22,7 @@
 
 #define MAGIC "nandwich twin\r\n\032"
 #define MAGIC_BYTES 16U
-#define VERSION 1U
+#define VERSION 2U
 #define HEADER_BYTES 32U
 #define CHUNK_BYTES 8U /* tag and length; a CRC of 4 bytes follows the content */
 #define PART_ROOM 32768U
@@ -216,6 +216,7 @@ static void put_block(struct chunk *chunk, const struct nw_nand *nand, uint32_t 
     put_number(chunk, block->erases, 4);
     put_number(chunk, block->life, 4);
     put_number(chunk, block->heals, 4);
+    put_number(chunk, block->fresh, 4);
     put_number(chunk, block->next, 2);
     put_number(chunk, block->flags, 1);
     put_number(chunk, block->torn, 1);
@@ -467,11 +468,12 @@ static bool get_block(struct chunk *chunk, struct nw_nand *nand, uint32_t number
     block->erases = (uint32_t)get_number(chunk, 4);
     block->life = (uint32_t)get_number(chunk, 4);
     block->heals = (uint32_t)get_number(chunk, 4);
+    block->fresh = (uint32_t)get_number(chunk, 4);
     block->next = (uint16_t)get_number(chunk, 2);
     block->flags = (uint8_t)get_number(chunk, 1);
     block->torn = (uint8_t)get_number(chunk, 1);
-    if (chunk->failed || block->next > nand->chip.geometry.block_pages ||
-        block->torn > NW_TORN_RANDOM) {
+    if (chunk->failed || block->fresh > block->erases ||
+        block->next > nand->chip.geometry.block_pages || block->torn > NW_TORN_RANDOM) {
         return false;
     }
     while (chunk->at < chunk->used) {

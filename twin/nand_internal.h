@@ -41,6 +41,7 @@ struct nand_block {
     uint32_t erases;
     uint32_t life;  /* erases it takes; the next one, or a program after the last one, fails */
     uint32_t heals; /* healings so far */
+    uint32_t fresh; /* erases at the last healing: cells are as old as what came since */
     uint16_t next;  /* pages from here on were not programmed since the erase */
     uint8_t flags;
     uint8_t torn; /* enum nw_torn: what the cut erase left */
@@ -146,7 +147,7 @@ int nw_nand_build(struct nw_nand **nand, const struct nw_nand_config *config);
 int nw_nand_check_program(struct nw_nand *nand, const struct nw_chip_req *req, uint8_t verb,
                           uint32_t page);
 int nw_nand_check_read(struct nw_nand *nand, const struct nw_chip_req *req, uint8_t verb);
-int nw_nand_check_erase(struct nw_nand *nand, const struct nw_chip_req *req);
+int nw_nand_check_block(struct nw_nand *nand, const struct nw_chip_req *req, uint8_t verb);
 int nw_nand_refuse(struct nw_nand *nand, const struct nw_chip_req *req, uint8_t verb, uint32_t page,
                    int error, const char *why);
 
@@ -166,6 +167,7 @@ int nw_nand_stopped(struct nw_nand *nand);
 
 /* nand_wear.c */
 void nw_nand_draw_lives(struct nw_nand *nand);
+void nw_nand_gain_life(struct nw_nand *nand, uint32_t block);
 void nw_nand_draw_factory_bad(struct nw_nand *nand);
 bool nw_nand_program_dies(const struct nw_nand *nand, uint32_t page, uint32_t block);
 /* Bits the chip's own ECC repaired in what is read, NW_ERR_ECC; raw when not `repair`. */

@@ -127,7 +127,7 @@ static int nand_erase(struct nw_chip_req *req)
     if (phase < 0) {
         return phase;
     }
-    error = nw_nand_check_erase(nand, req);
+    error = nw_nand_check_block(nand, req, NW_VERB_ERASE);
     if (error < 0) {
         return error;
     }
@@ -145,6 +145,37 @@ static int nand_erase(struct nw_chip_req *req)
         return finish(nand, phase, NW_ERR_ERASE);
     }
     nw_nand_wipe_block(nand, req->block);
+    return finish(nand, phase, NW_OK);
+}
+
+/* Heat for seconds: what the block held is gone, also when the cut comes inside. */
+static int nand_heal(struct nw_chip_req *req)
+{
+    struct nw_nand *nand = nand_of(req);
+    struct nand_block *block = &nand->blocks[req->block];
+    const struct nw_cost cost = {.fixed_ns = nand->part.heal_ns, .fixed_pj = nand->part.heal_pj};
+    int phase = begin(nand);
+    int error;
+
+    if (phase < 0) {
+        return phase;
+    }
+    if (block->heals >= nand->part.heal_limit) {
+        return NW_ERR_UNSUPPORTED;
+    }
+    error = nw_nand_check_block(nand, req, NW_VERB_HEAL);
+    if (error < 0) {
+        return error;
+    }
+    nand->stats.heals++;
+    block->flags |= BLOCK_TORN;
+    block->torn = NW_TORN_ANY;
+    if (phase == NAND_CUT_INSIDE) {
+        return cut_short(nand, &cost, 0);
+    }
+    nw_meter_charge(nand->meter, &cost, 0);
+    block->heals++;
+    nw_nand_gain_life(nand, req->block);
     return finish(nand, phase, NW_OK);
 }
 
@@ -337,6 +368,7 @@ const struct nw_chip_ops nw_nand_plain_ops = {
     .erase = nand_erase,
     .is_bad = nand_is_bad,
     .mark_bad = nand_mark_bad,
+    .heal = nand_heal,
 };
 
 const struct nw_chip_ops nw_nand_copy_ops = {
@@ -345,6 +377,7 @@ const struct nw_chip_ops nw_nand_copy_ops = {
     .erase = nand_erase,
     .is_bad = nand_is_bad,
     .mark_bad = nand_mark_bad,
+    .heal = nand_heal,
     .copy = nand_copy,
 };
 
@@ -354,6 +387,7 @@ const struct nw_chip_ops nw_nand_buffer_ops = {
     .erase = nand_erase,
     .is_bad = nand_is_bad,
     .mark_bad = nand_mark_bad,
+    .heal = nand_heal,
     .buffer_load = nand_buffer_load,
     .buffer_read = nand_buffer_read,
     .buffer_write = nand_buffer_write,

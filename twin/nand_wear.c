@@ -11,12 +11,25 @@
 
 enum { LIFE_KEY = 0x4C00, EARLY_KEY, DIES_KEY, PROGRAM_KEY, BAD_KEY, FLIP_KEY };
 
+#define HEAL_KEY 0x4800U
+
+/* rated x (0.85 .. 1.25). */
+static uint32_t spread(uint64_t rated, uint64_t draw)
+{
+    uint64_t life;
+
+    /* Four 16-bit uniforms: their sum runs from 0 to 262140, each worth 0.1 of the rating. */
+    uint64_t sum = (draw & 0xFFFFU) + (draw >> 16 & 0xFFFFU) + (draw >> 32 & 0xFFFFU) +
+                   (draw >> 48);
+
+    life = rated * 85U / 100U + rated * sum / 655360U;
+    return life < UINT32_MAX ? (uint32_t)life : UINT32_MAX;
+}
+
 static uint32_t life_of(const struct nw_nand *nand, uint32_t block)
 {
     uint64_t rated = nand->part.endurance;
-    uint64_t draw = nand_key(nand, block, 0, LIFE_KEY);
     uint64_t early = nand_key(nand, block, 0, EARLY_KEY);
-    uint64_t life;
 
     if (rated == 0) {
         return UINT32_MAX;
@@ -24,12 +37,7 @@ static uint32_t life_of(const struct nw_nand *nand, uint32_t block)
     if ((early & 0xFFFFU) < nand->early_deaths) {
         return (uint32_t)(1U + (early >> 16) % rated);
     }
-    /* Four 16-bit uniforms: their sum runs from 0 to 262140, each worth 0.1 of the rating. */
-    uint64_t sum = (draw & 0xFFFFU) + (draw >> 16 & 0xFFFFU) + (draw >> 32 & 0xFFFFU) +
-                   (draw >> 48);
-
-    life = rated * 85U / 100U + rated * sum / 655360U;
-    return life < UINT32_MAX ? (uint32_t)life : UINT32_MAX;
+    return spread(rated, nand_key(nand, block, 0, LIFE_KEY));
 }
 
 void nw_nand_draw_lives(struct nw_nand *nand)
@@ -44,6 +52,21 @@ void nw_nand_draw_lives(struct nw_nand *nand)
                 block->flags |= BLOCK_DIES_IN_PROGRAM;
             }
         }
+    }
+}
+
+/* A healing ended: it is the block's heals-th. */
+void nw_nand_gain_life(struct nw_nand *nand, uint32_t block_at)
+{
+    struct nand_block *block = &nand->blocks[block_at];
+    uint64_t less = (uint64_t)nand->part.heal_step * (block->heals - 1U);
+    uint64_t gain = nand->part.heal_life > less ? nand->part.heal_life - less : 0;
+
+    block->fresh = block->erases;
+    if (block->life != UINT32_MAX) {
+        uint64_t draw = nand_key(nand, block_at, block->heals, HEAL_KEY);
+
+        block->life = block->erases + spread(gain, draw);
     }
 }
 
@@ -247,13 +270,14 @@ int nw_nand_flip_bits(struct nw_nand *nand, const struct nw_chip_req *req, uint3
                           req->spare };
     uint32_t repairs = repair ? nand->part.ecc_bits : 0;
     uint32_t repaired = 0;
+    const struct nand_block *block = &nand->blocks[nand_block_of(nand, page)];
     uint64_t errors;
     bool good;
 
     if (nand->part.errors.points == 0 || nand->pages[page].programs == 0) {
         return 0;
     }
-    errors = errors_after(&nand->part.errors, nand->blocks[nand_block_of(nand, page)].erases);
+    errors = errors_after(&nand->part.errors, block->erases - block->fresh);
     good = flip_area(nand, &data, errors, repairs, &repaired);
     good = flip_area(nand, &spare, errors, repairs, &repaired) && good;
     nand->stats.bits_corrected += repaired;

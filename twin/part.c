@@ -61,9 +61,9 @@ static const struct nw_field fields[] = {
     FIELD("ecc_bytes", ecc_bytes, NW_FIELD_BYTES, 0, 4096, "unit of the chip's own ECC"),
     FIELD("heal.life", heal_life, NW_FIELD_COUNT, 0, UINT32_MAX,
           "erases gained by the first healing"),
-    FIELD("heal.step", heal_step, NW_FIELD_COUNT, 0, UINT32_MAX,
+    FIELD("heal.step", heal_step, NW_FIELD_COUNT, 0, UINT16_MAX,
           "erases fewer by each further healing"),
-    FIELD("heal.limit", heal_limit, NW_FIELD_COUNT, 0, UINT32_MAX, "healings of a block"),
+    FIELD("heal.limit", heal_limit, NW_FIELD_COUNT, 0, UINT16_MAX, "healings of a block"),
     FIELD("heal.time", heal_ns, NW_FIELD_NS, 0, MOST_NS, "one healing: time"),
     FIELD("heal.energy", heal_pj, NW_FIELD_PJ, 0, MOST_PJ, "one healing: energy"),
     FIELD("nvm_bytes", nvm_bytes, NW_FIELD_BYTES, 0, UINT32_MAX,
@@ -127,6 +127,9 @@ static const char *flash_fault(const struct nw_part *part)
     }
     if (part->ecc_bits > 0 && part->ecc_bytes == 0) {
         return "ecc_bits needs ecc_bytes";
+    }
+    if (part->heal_life != 0 && part->heal_limit == 0) {
+        return "heal.life needs heal.limit";
     }
     if (part->rewrite != 0 && part->buffers == 0) {
         return "rewrite needs buffers";

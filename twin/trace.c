@@ -41,6 +41,7 @@ static int place_text(const struct nw_trace_event *event, char *text, size_t byt
 
     switch (event->verb) {
     case NW_VERB_ERASE:
+    case NW_VERB_HEAL:
     case NW_VERB_IS_BAD:
     case NW_VERB_MARK_BAD: return snprintf(text, bytes, "b%" PRIu32, req->block);
     case NW_VERB_COPY:

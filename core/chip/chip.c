@@ -104,6 +104,11 @@ int nw_chip_buffer_program(struct nw_chip_req *req)
     return call(req, req->chip->ops->buffer_program, OF_PAGE | OF_BUFFER);
 }
 
+int nw_chip_heal(struct nw_chip_req *req)
+{
+    return call(req, req->chip->ops->heal, OF_BLOCK);
+}
+
 int nw_geometry_check(const struct nw_geometry *geometry)
 {
     if (geometry->blocks == 0 || geometry->block_pages == 0 || geometry->page_bytes == 0 ||

@@ -246,8 +246,14 @@ static int ecc_mark_bad(struct nw_chip_req *req)
     return pass(req, nw_chip_mark_bad);
 }
 
+static int ecc_heal(struct nw_chip_req *req)
+{
+    return pass(req, nw_chip_heal);
+}
+
 static const struct nw_chip_ops ecc_ops = {
-    ecc_read, ecc_program, ecc_erase, ecc_is_bad, ecc_mark_bad, NULL, NULL, NULL, NULL, NULL,
+    ecc_read, ecc_program, ecc_erase, ecc_is_bad, ecc_mark_bad, NULL,
+    NULL,     NULL,        NULL,      NULL,       ecc_heal,
 };
 
 /* Cuts the page into `parts`. 1 when that fits the chip. */

@@ -25,7 +25,7 @@ static int narrowed(struct nw_chip_req *req, int (*verb)(struct nw_chip_req *))
     return result;
 }
 
-/* Erase, is_bad, mark_bad: blocks are the same above and below. */
+/* Erase, is_bad, mark_bad, heal: blocks are the same above and below. */
 static int passed(struct nw_chip_req *req, int (*verb)(struct nw_chip_req *))
 {
     struct nw_chip *chip = req->chip;
@@ -63,9 +63,14 @@ static int shrink_mark_bad(struct nw_chip_req *req)
     return passed(req, nw_chip_mark_bad);
 }
 
+static int shrink_heal(struct nw_chip_req *req)
+{
+    return passed(req, nw_chip_heal);
+}
+
 static const struct nw_chip_ops shrink_ops = {
-    shrink_read, shrink_program, shrink_erase, shrink_is_bad, shrink_mark_bad,
-    NULL,        NULL,           NULL,         NULL,          NULL,
+    shrink_read, shrink_program, shrink_erase, shrink_is_bad, shrink_mark_bad, NULL,
+    NULL,        NULL,           NULL,         NULL,          shrink_heal,
 };
 
 int nw_shrink_open(struct nw_shrink *shrink, struct nw_chip *below, uint8_t parts)

@@ -72,18 +72,23 @@ static int slice_buffer_program(struct nw_chip_req *req)
     return shifted(req, nw_chip_buffer_program);
 }
 
+static int slice_heal(struct nw_chip_req *req)
+{
+    return shifted(req, nw_chip_heal);
+}
+
 /* A verb the chip lacks must be missing here too: callers look. One table for each kind of part. */
 #define COPY 1
 #define BUFFERS 2
 static const struct nw_chip_ops slice_ops[4] = {
     {slice_read, slice_program, slice_erase, slice_is_bad, slice_mark_bad, NULL, NULL, NULL, NULL,
-     NULL},
+     NULL, slice_heal},
     {slice_read, slice_program, slice_erase, slice_is_bad, slice_mark_bad, slice_copy, NULL, NULL,
-     NULL, NULL},
+     NULL, NULL, slice_heal},
     {slice_read, slice_program, slice_erase, slice_is_bad, slice_mark_bad, NULL, slice_buffer_load,
-     slice_buffer_read, slice_buffer_write, slice_buffer_program},
+     slice_buffer_read, slice_buffer_write, slice_buffer_program, slice_heal},
     {slice_read, slice_program, slice_erase, slice_is_bad, slice_mark_bad, slice_copy,
-     slice_buffer_load, slice_buffer_read, slice_buffer_write, slice_buffer_program},
+     slice_buffer_load, slice_buffer_read, slice_buffer_write, slice_buffer_program, slice_heal},
 };
 
 int nw_slice_open(struct nw_slice *slice, struct nw_chip *below, uint32_t first, uint32_t count)

@@ -87,6 +87,7 @@ Numbers stats_of(const PyNand &self)
     STAT(bits_flipped);
     STAT(bits_corrected);
     STAT(failures);
+    STAT(heals);
     STAT(misuses);
     STAT(power_cuts);
 #undef STAT

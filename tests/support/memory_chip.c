@@ -89,13 +89,13 @@ void memory_chip_open(struct memory_chip *memory, const struct nw_geometry *geom
 {
     static const struct nw_chip_ops ops[4] = {
         {memory_read, memory_program, memory_erase, memory_is_bad, memory_mark_bad, NULL, NULL,
-         NULL, NULL, NULL},
-        {memory_read, memory_program, memory_erase, memory_is_bad, memory_mark_bad, memory_copy,
          NULL, NULL, NULL, NULL},
-        {memory_read, memory_program, memory_erase, memory_is_bad, memory_mark_bad, NULL,
-         memory_buffer_load, memory_buffer_read, memory_buffer_write, memory_buffer_program},
         {memory_read, memory_program, memory_erase, memory_is_bad, memory_mark_bad, memory_copy,
-         memory_buffer_load, memory_buffer_read, memory_buffer_write, memory_buffer_program},
+         NULL, NULL, NULL, NULL, NULL},
+        {memory_read, memory_program, memory_erase, memory_is_bad, memory_mark_bad, NULL,
+         memory_buffer_load, memory_buffer_read, memory_buffer_write, memory_buffer_program, NULL},
+        {memory_read, memory_program, memory_erase, memory_is_bad, memory_mark_bad, memory_copy,
+         memory_buffer_load, memory_buffer_read, memory_buffer_write, memory_buffer_program, NULL},
     };
 
     memset(memory, 0, sizeof *memory);

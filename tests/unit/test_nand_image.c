@@ -308,12 +308,13 @@ static void contradictions_are_refused(void **state)
         const char *text;
     } lies[] = {
         { 2, 0, 5, "a block contradicts itself" },       /* number */
-        { 2, 16, 33, "a block contradicts itself" },     /* next page */
-        { 2, 18, 0xFF00, "a block contradicts itself" }, /* outcome */
-        { 2, 20, 32, "a block contradicts itself" },     /* page index */
-        { 2, 26, 0x1001, "a block contradicts itself" }, /* page flags */
-        { 2, 26, 0x0100, "a block contradicts itself" }, /* flags of a page without programs */
-        { 2, 563, 0, "a block contradicts itself" },     /* the second page: index 0 again */
+        { 2, 16, 9999, "a block contradicts itself" },   /* healed after its last erase */
+        { 2, 20, 33, "a block contradicts itself" },     /* next page */
+        { 2, 22, 0xFF00, "a block contradicts itself" }, /* outcome */
+        { 2, 24, 32, "a block contradicts itself" },     /* page index */
+        { 2, 30, 0x1001, "a block contradicts itself" }, /* page flags */
+        { 2, 30, 0x0100, "a block contradicts itself" }, /* flags of a page without programs */
+        { 2, 567, 0, "a block contradicts itself" },     /* the second page: index 0 again */
         { 8, 0, 999, "a torn page lies outside the part" },
         { 8, 4, 1, "a torn page lies outside the part" }, /* offset 1 with 512 bytes */
         { 8, 8, 1, "a torn page lies outside the part" },

@@ -33,8 +33,14 @@
  *   - During erase: every byte of the block is undefined, also when it looks erased. The block must
  *     be erased again before anything is programmed.
  *   - During mark_bad: the block may or may not be marked.
+ *   - During heal: as during erase, and the life is not gained.
  *   Hence: after power-up erase a block before use unless you know its last erase ended, and do not
  *   go on programming in a block that may hold a torn page; skip at least that page.
+ *
+ * HEALING (parts with heal_life): heat gives a worn block life back. The i-th healing of a block
+ * gains heal_life - (i - 1) * heal_step erases, counted from that moment; heal_limit healings a
+ * block. It takes heal_us, seconds, during which the whole chip does nothing else, and leaves the
+ * block's content undefined, to be erased before use.
  *
  * METADATA ONLY: data == NULL with length > 0 moves no payload. Only chips with NW_CHIP_NO_PAYLOAD
  * take it (the twin in metadata-only mode); costs and checks are those of the real operation.
@@ -70,6 +76,10 @@ struct nw_geometry {
     uint32_t read_us;    /* typical time of one whole-page read, transfer included */
     uint32_t program_us; /* typical time of one whole-page program, transfer included */
     uint32_t erase_us;   /* typical time of one block erase */
+    uint32_t heal_us;    /* time of one healing */
+    uint32_t heal_life;  /* erases gained by a block's first healing; 0: cannot be healed */
+    uint16_t heal_step;  /* how many fewer by each further one */
+    uint16_t heal_limit; /* healings a block takes */
 };
 
 struct nw_chip;
@@ -77,7 +87,7 @@ struct nw_chip;
 /*
  * One request. Fields a verb does not name are ignored.
  *   read, program:       page; offset, length, data; spare_offset, spare_length, spare
- *   erase, is_bad, mark_bad: block
+ *   erase, is_bad, mark_bad, heal: block
  *   copy:                page, to_page; spare_offset, spare_length, spare (new spare of to_page)
  *   buffer_load, buffer_program: page, buffer
  *   buffer_read, buffer_write:   buffer, offset, length, data
@@ -110,6 +120,8 @@ struct nw_chip_ops {
     int (*buffer_read)(struct nw_chip_req *req);    /* chip buffer -> data */
     int (*buffer_write)(struct nw_chip_req *req);   /* data -> chip buffer */
     int (*buffer_program)(struct nw_chip_req *req); /* chip buffer -> erased page, or REWRITE */
+    /* Asked only where geometry.heal_life is not 0; a filter may have it without. */
+    int (*heal)(struct nw_chip_req *req);
 };
 
 struct nw_chip {
@@ -132,6 +144,7 @@ int nw_chip_buffer_load(struct nw_chip_req *req);
 int nw_chip_buffer_read(struct nw_chip_req *req);
 int nw_chip_buffer_write(struct nw_chip_req *req);
 int nw_chip_buffer_program(struct nw_chip_req *req);
+int nw_chip_heal(struct nw_chip_req *req); /* NW_ERR_UNSUPPORTED also at heal_limit */
 
 /* NW_OK if the geometry keeps the ranges above, else NW_ERR_CONFIG. Layers call it when opened. */
 int nw_geometry_check(const struct nw_geometry *geometry);

@@ -12,7 +12,7 @@
  *   NW_ERR_PROGRAMS    a page programmed more often than the part allows
  *   NW_ERR_ORDER       a page below one already programmed in its block, where the part forbids it
  *   NW_ERR_UNWRITTEN   data read from a page not programmed since the erase (unless READ_ERASED)
- *   NW_ERR_BAD_BLOCK   program or erase of a block marked bad
+ *   NW_ERR_BAD_BLOCK   program, erase or healing of a block marked bad
  *   NW_ERR_ALIGN       a program off its unit (a caller who went round nw_chip_program())
  *   NW_ERR_UNSUPPORTED metadata only: payload asked for that was never given
  * Also on NOR a byte is programmed once between erases: chip.h promises that for every part. A
@@ -30,11 +30,15 @@
  * same on every read until the page is written anew. With NW_NAND_READ_NOISE they are drawn anew
  * each read. Parts with ECC inside repair and count them, or answer NW_ERR_ECC.
  *
+ * HEALING. A part with heal.limit takes that many healings a block, each at heal.time and
+ * heal.energy. The i-th gives the block a new life of heal.life - (i - 1) x heal.step erases, drawn
+ * with the same spread, and cells as fresh as new ones. A block that has failed stays failed.
+ *
  * POWER. A cut is armed for an operation to come; it strikes before, inside or after it. From then
  * on every verb answers NW_ERR_POWER until nw_nand_power_up(). What a cut leaves is drawn from the
  * seed and drawn anew at each power-up, as chip.h allows, unless the cut fixes it.
  *
- * MEMORY. 8 B a page, 16 B a block, spare and its map, at once; data as it is written (address
+ * MEMORY. 8 B a page, 20 B a block, spare and its map, at once; data as it is written (address
  * space is taken for all of it). On the host only: uses malloc and mmap.
  */
 #ifndef NANDWICH_TWIN_NAND_H
@@ -74,6 +78,7 @@ struct nw_nand_stats {
     uint64_t buffer_writes;
     uint64_t buffer_programs;
     uint64_t buffer_rewrites; /* buffer programs that erased their page first */
+    uint64_t heals;
     uint64_t bytes_read;      /* data and spare over the bus */
     uint64_t bytes_programmed;
     uint64_t bits_flipped;    /* by bit errors, as delivered by the cells */
@@ -94,7 +99,8 @@ enum nw_nand_verb {
     NW_VERB_BUFFER_LOAD,
     NW_VERB_BUFFER_READ,
     NW_VERB_BUFFER_WRITE,
-    NW_VERB_BUFFER_PROGRAM
+    NW_VERB_BUFFER_PROGRAM,
+    NW_VERB_HEAL
 };
 
 const char *nw_verb_name(uint8_t verb); /* "read", "program", ... */
@@ -177,6 +183,7 @@ int nw_nand_load(struct nw_nand **nand, const char *path, struct nw_image_fault 
 uint32_t nw_nand_block_erases(const struct nw_nand *nand, uint32_t block);
 uint32_t nw_nand_page_programs(const struct nw_nand *nand, uint32_t page); /* since the erase */
 uint32_t nw_nand_page_lifetime(const struct nw_nand *nand, uint32_t page); /* since new */
+uint32_t nw_nand_block_heals(const struct nw_nand *nand, uint32_t block);
 int nw_nand_block_bad(const struct nw_nand *nand, uint32_t block); /* marked */
 /* A program or erase failed, or is bound to. */
 int nw_nand_block_failed(const struct nw_nand *nand, uint32_t block);
