@@ -10,6 +10,7 @@
 
 struct search {
     const struct nw_lists *lists;
+    uint32_t flow_count; /* of lists */
     uint32_t steps;  /* of time; nothing can be met after the last */
     uint32_t depth;  /* layers kept: the present and the longest operation */
     uint32_t states; /* room of a layer */
@@ -24,7 +25,7 @@ struct search {
 /* The windows of every flow at every step; both ends only move upwards. */
 static void find_windows(struct search *search, uint64_t grid_ns)
 {
-    for (uint32_t f = 0; f < search->lists->flow_count; f++) {
+    for (uint32_t f = 0; f < search->flow_count; f++) {
         const struct nw_list *list = &search->lists->flows[f];
         uint32_t low = 0;
         uint32_t high = 0;
@@ -52,7 +53,7 @@ static uint32_t count_states(const struct search *search)
     for (uint32_t step = 0; step <= search->steps; step++) {
         uint64_t states = 1;
 
-        for (uint32_t f = 0; f < search->lists->flow_count; f++) {
+        for (uint32_t f = 0; f < search->flow_count; f++) {
             if (search->chosen[f]) {
                 states *= search->high[f][step] - search->low[f][step] + 1U;
             }
@@ -75,7 +76,7 @@ static uint32_t value_at(const struct search *search, uint32_t step, const uint3
         return 0;
     }
     layer = search->layers + (size_t)(step % search->depth) * search->states;
-    for (uint32_t f = 0; f < search->lists->flow_count; f++) {
+    for (uint32_t f = 0; f < search->flow_count; f++) {
         uint32_t low = search->low[f][step];
 
         if (search->chosen[f]) {
@@ -91,7 +92,7 @@ static uint32_t best_choice(struct search *search, uint32_t step, uint32_t *next
     uint32_t best = value_at(search, step + 1U, next);
 
     search->nodes++;
-    for (uint32_t f = 0; f < search->lists->flow_count; f++) {
+    for (uint32_t f = 0; f < search->flow_count; f++) {
         uint32_t from = next[f];
         uint32_t waiting = search->high[f][step] - from;
         uint32_t served = waiting < search->lists->flows[f].group ? waiting
@@ -114,7 +115,7 @@ static void fill_layer(struct search *search, uint32_t step)
 {
     uint32_t *layer = search->layers + (size_t)(step % search->depth) * search->states;
     uint32_t next[NW_ARRIVAL_FLOWS];
-    uint32_t count = search->lists->flow_count;
+    uint32_t count = search->flow_count;
     uint32_t f;
 
     for (f = 0; f < count; f++) {
@@ -141,7 +142,7 @@ static int solve(struct search *search, uint64_t *met)
 {
     uint32_t first[NW_ARRIVAL_FLOWS] = {0};
 
-    search->layers = malloc((size_t)search->depth * search->states * sizeof *search->layers);
+    search->layers = calloc((size_t)search->depth * search->states, sizeof *search->layers);
     if (search->layers == NULL) {
         return NW_ERR_RAM;
     }
@@ -155,7 +156,7 @@ static int solve(struct search *search, uint64_t *met)
 
 static int solve_apart(struct search *search, uint64_t *met)
 {
-    for (uint32_t f = 0; f < search->lists->flow_count; f++) {
+    for (uint32_t f = 0; f < search->flow_count; f++) {
         int status;
 
         memset(search->chosen, 0, sizeof search->chosen);
@@ -171,11 +172,11 @@ static int solve_apart(struct search *search, uint64_t *met)
 
 static int windows_alloc(struct search *search)
 {
-    size_t bytes = ((size_t)search->steps + 1U) * sizeof(uint32_t);
+    size_t count = (size_t)search->steps + 1U;
 
-    for (uint32_t f = 0; f < search->lists->flow_count; f++) {
-        search->low[f] = malloc(bytes);
-        search->high[f] = malloc(bytes);
+    for (uint32_t f = 0; f < search->flow_count; f++) {
+        search->low[f] = calloc(count, sizeof(uint32_t));
+        search->high[f] = calloc(count, sizeof(uint32_t));
         if (search->low[f] == NULL || search->high[f] == NULL) {
             return NW_ERR_RAM;
         }
@@ -191,7 +192,7 @@ static int search_all(struct search *search, uint64_t grid_ns, struct nw_bound_r
         return status;
     }
     find_windows(search, grid_ns);
-    memset(search->chosen, 1, search->lists->flow_count);
+    memset(search->chosen, 1, search->flow_count);
     search->states = count_states(search);
     result->apart = search->states == 0;
     return result->apart ? solve_apart(search, &result->met) : solve(search, &result->met);
@@ -209,6 +210,7 @@ int nw_bound_relaxed(const struct nw_bound_config *config, struct nw_bound_resul
         status = NW_ERR_RANGE;
     }
     if (status == NW_OK) {
+        search.flow_count = lists.flow_count;
         search.steps = (uint32_t)(lists.end_ns / grid_ns);
         for (uint32_t f = 0; f < lists.flow_count; f++) {
             search.cost[f] = (uint32_t)(lists.flows[f].cost_ns / grid_ns);

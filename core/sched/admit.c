@@ -84,6 +84,7 @@ static uint32_t permille(const struct nw_sched_admission NW_XDATA *a,
     uint32_t span = load->period * (firings > 255U ? 255U : firings);
     uint32_t time = cost(a, load) * 1000UL;
 
+    /* load_ok() has refused a period of 0. NOLINTNEXTLINE(clang-analyzer-core.DivideZero) */
     return firings > 255U || load->period > TICKS_MAX ? 0 : groups(a, load) * (time / span);
 }
 
