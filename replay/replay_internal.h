@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * replay_internal.h - the state of a replay, shared by its files:
+ *   replay.c        open, close, precondition, the loop over requests
+ *   replay_serve.c  one request on the device: sectors, tokens, time
+ *   replay_books.c  samples, and the laws the books keep
+ */
+#ifndef NW_REPLAY_INTERNAL_H
+#define NW_REPLAY_INTERNAL_H
+
+#include "nandwich-replay/replay.h"
+
+#define REPLAY_BATCH 256U
+
+struct nw_replay {
+    struct nw_replay_config config;
+    struct nw_replay_result result;
+    struct nw_block *block;
+    struct nw_meter *meter;
+    uint64_t standby_nw;
+
+    /* The batch being played. */
+    struct nw_io batch[REPLAY_BATCH];
+    uint32_t batch_at;
+    uint32_t batch_count;
+
+    /* Time. */
+    uint64_t pass_ns;    /* where this pass began */
+    uint64_t arrival_ns; /* of the last request */
+    uint64_t pass_requests;
+    uint64_t worked_ns;  /* of the meter, seen so far */
+    uint64_t now_ns;     /* when the device was last done */
+    uint64_t *queue;     /* completions, a ring; NULL when back to back */
+    uint32_t queue_head;
+    uint32_t queue_count;
+
+    /* Tokens. */
+    uint32_t *versions; /* by sector; 0: zeros */
+    uint8_t *payload;
+    uint64_t payload_bytes;
+
+    /* Preconditioning. */
+    uint64_t written;
+    uint64_t wanted;
+    uint64_t random;
+
+    struct nw_replay_sample samples[NW_REPLAY_SAMPLES + 1U];
+    uint32_t sample_count;
+    uint64_t sample_every;
+    uint64_t sample_next;
+    uint64_t sample_max_ns;
+    uint8_t counting;
+    uint8_t over;
+    uint8_t from_start; /* rewound, nothing taken yet */
+};
+
+/* replay_serve.c: NW_OK, or what ended the run. */
+int nw_replay_serve(struct nw_replay *replay, const struct nw_io *io);
+int nw_replay_write(struct nw_replay *replay, uint32_t sector, uint32_t count);
+
+/* replay_books.c */
+void nw_replay_take_sample(struct nw_replay *replay);
+
+#endif

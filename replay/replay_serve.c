@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One request on the device: which sectors it is, what it costs, whether it reads as written. */
+#include <stdlib.h>
+
+#include "nandwich-replay/tokens.h"
+#include "replay_internal.h"
+#include "scale.h"
+
+/* A run of whole sectors. */
+struct span {
+    uint32_t first;
+    uint32_t count;
+    uint8_t head; /* 1: the first sector is touched in part only */
+    uint8_t tail; /* 1: so is the last */
+};
+
+static uint64_t token_of(uint32_t sector, uint32_t version)
+{
+    return version != 0 ? (uint64_t)sector << 32 | version : 0;
+}
+
+static int verifies(const struct nw_replay *replay)
+{
+    return replay->versions != NULL;
+}
+
+static int have_payload(struct nw_replay *replay, uint32_t count)
+{
+    uint64_t bytes = (uint64_t)count * replay->block->sector_bytes;
+
+    if (bytes > replay->payload_bytes) {
+        uint8_t *larger = realloc(replay->payload, bytes);
+
+        if (larger == NULL) {
+            return NW_ERR_RAM;
+        }
+        replay->payload = larger;
+        replay->payload_bytes = bytes;
+    }
+    return NW_OK;
+}
+
+static void compare(struct nw_replay *replay, uint32_t sector, uint32_t count)
+{
+    struct nw_replay_result *result = &replay->result;
+    uint16_t bytes = replay->block->sector_bytes;
+
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t word;
+        int whole = nw_tokens_read(replay->payload + (uint64_t)i * bytes, bytes, &word);
+
+        result->tokens_checked++;
+        if (!whole || word != token_of(sector + i, replay->versions[sector + i])) {
+            if (result->violations == 0) {
+                result->violation_request = result->requests - 1U;
+                result->violation_sector = sector + i;
+            }
+            result->violations++;
+        }
+    }
+}
+
+static int read_sectors(struct nw_replay *replay, uint32_t sector, uint32_t count)
+{
+    struct nw_block_req req = {.block = replay->block, .sector = sector, .count = count};
+    int status;
+
+    if (verifies(replay)) {
+        status = have_payload(replay, count);
+        if (status < 0) {
+            return status;
+        }
+        req.data = replay->payload;
+    }
+    status = nw_block_read(&req);
+    if (status < 0) {
+        replay->result.ended_sector = sector + req.done;
+    } else if (verifies(replay)) {
+        compare(replay, sector, count);
+    }
+    return status;
+}
+
+int nw_replay_write(struct nw_replay *replay, uint32_t sector, uint32_t count)
+{
+    struct nw_block_req req = {.block = replay->block, .sector = sector, .count = count};
+    uint16_t bytes = replay->block->sector_bytes;
+    int status;
+
+    if (verifies(replay)) {
+        status = have_payload(replay, count);
+        if (status < 0) {
+            return status;
+        }
+        req.data = replay->payload;
+        for (uint32_t i = 0; i < count; i++) {
+            nw_tokens_paint(req.data + (uint64_t)i * bytes, bytes,
+                            token_of(sector + i, replay->versions[sector + i] + 1U));
+        }
+    }
+    status = nw_block_write(&req);
+    for (uint32_t i = 0; verifies(replay) && i < req.done; i++) {
+        replay->versions[sector + i]++;
+    }
+    if (status < 0) {
+        replay->result.ended_sector = sector + req.done;
+    }
+    return status;
+}
+
+static int trim_sectors(struct nw_replay *replay, uint32_t sector, uint32_t count)
+{
+    struct nw_block_req req = {.block = replay->block, .sector = sector, .count = count};
+    int status = nw_block_trim(&req);
+
+    for (uint32_t i = 0; verifies(replay) && i < req.done; i++) {
+        replay->versions[sector + i] = 0;
+    }
+    if (status < 0) {
+        replay->result.ended_sector = sector + req.done;
+    }
+    return status;
+}
+
+/* Where the request lies on this device; count 0 when it is not to be served. */
+static int place(struct nw_replay *replay, const struct nw_io *io, struct span *span)
+{
+    const struct nw_replay_config *config = &replay->config;
+    uint64_t unit = replay->block->sector_bytes;
+    uint64_t device = replay->block->sectors * unit;
+    uint64_t offset = io->offset;
+    uint64_t bytes = io->bytes;
+
+    if (config->fit == NW_REPLAY_SCALE && config->extent > device) {
+        uint64_t scaled = nw_scale(offset, device, config->extent) / unit * unit;
+
+        offset = scaled + offset % unit;
+        if (bytes > device || offset > device - bytes) {
+            bytes = bytes > device ? device : bytes;
+            offset = device - bytes;
+            replay->result.wrapped++;
+        }
+    } else if (bytes > device || offset > device - bytes) {
+        if (config->fit != NW_REPLAY_WRAP) {
+            replay->result.ended_sector = offset / unit;
+            return NW_ERR_RANGE;
+        }
+        replay->result.wrapped++;
+        bytes = bytes > device ? device : bytes;
+        offset %= device;
+    }
+    span->first = (uint32_t)(offset / unit);
+    span->count = (uint32_t)((offset + bytes + unit - 1U) / unit - span->first);
+    span->head = offset % unit != 0;
+    span->tail = (offset + bytes) % unit != 0;
+    return NW_OK;
+}
+
+static int read_partial(struct nw_replay *replay, uint32_t sector)
+{
+    replay->result.partial_reads++;
+    return read_sectors(replay, sector, 1);
+}
+
+static int write_span(struct nw_replay *replay, const struct span *span)
+{
+    uint32_t last = span->first + span->count - 1U;
+    int status = NW_OK;
+
+    if (span->head != 0 || (span->tail != 0 && span->count == 1U)) {
+        status = read_partial(replay, span->first);
+    }
+    if (status >= 0 && span->tail != 0 && span->count > 1U) {
+        status = read_partial(replay, last % replay->block->sectors);
+    }
+    return status;
+}
+
+/* The part of the span up to the device's end, then the rest from its start (WRAP). */
+static int each_piece(struct nw_replay *replay, struct span *span,
+                      int (*verb)(struct nw_replay *, uint32_t, uint32_t))
+{
+    uint32_t until_end = replay->block->sectors - span->first;
+    uint32_t first = span->count < until_end ? span->count : until_end;
+    int status = verb(replay, span->first, first);
+
+    if (status >= 0 && span->count > first) {
+        status = verb(replay, 0, span->count - first);
+    }
+    return status;
+}
+
+static int perform(struct nw_replay *replay, const struct nw_io *io, struct span *span)
+{
+    struct nw_replay_result *result = &replay->result;
+    int status = NW_OK;
+
+    switch (io->kind) {
+    case NW_IO_READ:
+        result->sectors_read += span->count;
+        result->bytes_read += io->bytes;
+        return each_piece(replay, span, read_sectors);
+    case NW_IO_WRITE:
+        if ((span->head | span->tail) != 0) {
+            status = write_span(replay, span);
+        }
+        result->sectors_written += span->count;
+        result->bytes_written += io->bytes;
+        return status < 0 ? status : each_piece(replay, span, nw_replay_write);
+    default:
+        /* Only whole sectors can be forgotten. */
+        span->first += span->head;
+        if (span->count <= (uint32_t)span->head + span->tail) {
+            return NW_OK;
+        }
+        span->count -= (uint32_t)span->head + span->tail;
+        span->first = span->first == replay->block->sectors ? 0 : span->first;
+        result->sectors_trimmed += span->count;
+        return each_piece(replay, span, trim_sectors);
+    }
+}
+
+static int sync_device(struct nw_replay *replay)
+{
+    struct nw_block_req req = {.block = replay->block};
+
+    replay->result.syncs++;
+    return nw_block_sync(&req);
+}
+
+/* The meter's time since it was last looked at. */
+static uint64_t worked(struct nw_replay *replay)
+{
+    uint64_t took = replay->meter->time_ns - replay->worked_ns;
+
+    replay->worked_ns = replay->meter->time_ns;
+    return took;
+}
+
+/* The device has nothing to do until `until_ns`. */
+static int be_idle(struct nw_replay *replay, uint64_t until_ns)
+{
+    struct nw_replay_result *result = &replay->result;
+    uint64_t gap = until_ns - replay->now_ns;
+    uint64_t took = 0;
+    int status = NW_OK;
+
+    if ((replay->config.flags & NW_REPLAY_IDLE) != 0) {
+        struct nw_block_req req = {.block = replay->block};
+
+        req.budget_us = gap / 1000U < UINT32_MAX ? (uint32_t)(gap / 1000U) : UINT32_MAX;
+        status = nw_block_idle(&req);
+        took = worked(replay);
+        result->ahead_ns += took;
+    }
+    /* Work ahead that overran its budget makes the next request wait. */
+    result->idle_ns += took < gap ? gap - took : 0;
+    replay->now_ns = took < gap ? until_ns : replay->now_ns + took;
+    return status;
+}
+
+static void join_queue(struct nw_replay *replay, uint64_t arrival_ns, uint64_t done_ns)
+{
+    while (replay->queue_count > 0 && replay->queue[replay->queue_head] <= arrival_ns) {
+        replay->queue_head = (replay->queue_head + 1U) % NW_REPLAY_QUEUE_MOST;
+        replay->queue_count--;
+    }
+    if (replay->queue_count < NW_REPLAY_QUEUE_MOST) {
+        uint32_t at = (replay->queue_head + replay->queue_count) % NW_REPLAY_QUEUE_MOST;
+
+        replay->queue[at] = done_ns;
+        replay->queue_count++;
+    }
+    if (replay->queue_count > replay->result.queue_max) {
+        replay->result.queue_max = replay->queue_count;
+    }
+}
+
+static void note_times(struct nw_replay *replay, const struct nw_io *io, uint64_t response,
+                       uint64_t service)
+{
+    struct nw_replay_result *result = &replay->result;
+
+    nw_latency_add(io->kind == NW_IO_READ ? &result->reads : &result->writes, response);
+    if (response > replay->sample_max_ns) {
+        replay->sample_max_ns = response;
+    }
+    if (service > result->worst_call_ns) {
+        result->worst_call_ns = service;
+        result->worst_request = result->requests - 1U;
+    }
+    if (result->dead == 0 && replay->block->stats->retired != 0) {
+        result->dead = 1;
+        result->death_request = result->requests - 1U;
+        result->death_written = result->sectors_written;
+        result->death_ns = replay->now_ns;
+    }
+}
+
+/* When the request arrives; the device is idle until then if it has nothing else to do. */
+static int await(struct nw_replay *replay, const struct nw_io *io, uint64_t *arrival_ns)
+{
+    uint64_t arrival = replay->pass_ns + io->time_ns;
+
+    if (arrival < replay->arrival_ns) {
+        arrival = replay->arrival_ns;
+        replay->result.stepped_back++;
+    }
+    replay->arrival_ns = arrival;
+    if (replay->queue == NULL) {
+        *arrival_ns = replay->now_ns;
+        return NW_OK;
+    }
+    *arrival_ns = arrival;
+    return arrival > replay->now_ns ? be_idle(replay, arrival) : (int)NW_OK;
+}
+
+int nw_replay_serve(struct nw_replay *replay, const struct nw_io *io)
+{
+    struct span span = {0};
+    uint64_t arrival, service;
+    int status = io->kind == NW_IO_SYNC ? NW_OK : place(replay, io, &span);
+
+    if (status >= 0) {
+        status = await(replay, io, &arrival);
+    }
+    if (status < 0) {
+        return status;
+    }
+    status = io->kind == NW_IO_SYNC ? sync_device(replay) : perform(replay, io, &span);
+    service = worked(replay);
+    replay->result.busy_ns += service;
+    replay->now_ns += service;
+    if (status < 0) {
+        return status;
+    }
+    if (replay->queue != NULL) {
+        join_queue(replay, arrival, replay->now_ns);
+    }
+    note_times(replay, io, replay->now_ns - arrival, service);
+    return NW_OK;
+}
