@@ -216,7 +216,7 @@ int nw_replay_run(struct nw_replay *replay, uint64_t requests)
     return 1;
 }
 
-const struct nw_replay_result *nw_replay_result(struct nw_replay *replay)
+const struct nw_replay_result *nw_replay_outcome(struct nw_replay *replay)
 {
     return &replay->result;
 }

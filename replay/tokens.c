@@ -72,13 +72,24 @@ static int tokens_program(struct nw_chip_req *req)
     return pass(req, nw_chip_program, word != 0 ? NULL : req->data);
 }
 
-static int tokens_erase(struct nw_chip_req *req)
+static void forget(const struct nw_chip_req *req)
 {
     struct nw_tokens *tokens = tokens_of(req);
     uint32_t pages = req->chip->geometry.block_pages;
 
     memset(tokens->words + (size_t)req->block * pages, 0, pages * sizeof *tokens->words);
+}
+
+static int tokens_erase(struct nw_chip_req *req)
+{
+    forget(req);
     return pass(req, nw_chip_erase, req->data);
+}
+
+static int tokens_heal(struct nw_chip_req *req)
+{
+    forget(req);
+    return pass(req, nw_chip_heal, req->data);
 }
 
 static int tokens_is_bad(struct nw_chip_req *req)
@@ -116,7 +127,8 @@ int nw_tokens_open(struct nw_tokens *tokens, struct nw_chip *below)
                                        .erase = tokens_erase,
                                        .is_bad = tokens_is_bad,
                                        .mark_bad = tokens_mark_bad,
-                                       .copy = below->ops->copy != NULL ? tokens_copy : NULL};
+                                       .copy = below->ops->copy != NULL ? tokens_copy : NULL,
+                                       .heal = tokens_heal};
     tokens->below = below;
     tokens->chip.ops = &tokens->ops;
     tokens->chip.context = tokens;

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "nandwich/crc.h"
 
+#ifdef NW_CRC_WIDE
+#include "crc_wide.h"
+#endif
+
 uint32_t nw_crc32(uint32_t crc, const void *data, uint32_t length)
 {
     static const uint32_t table[16] = {
@@ -10,6 +14,11 @@ uint32_t nw_crc32(uint32_t crc, const void *data, uint32_t length)
     };
     const uint8_t *byte = data;
 
+#ifdef NW_CRC_WIDE
+    for (; length >= 8U; length -= 8U, byte += 8) {
+        crc = crc32_of_8(crc, byte);
+    }
+#endif
     for (; length > 0; length--, byte++) {
         crc = (crc >> 4) ^ table[(crc ^ *byte) & 15U];
         crc = (crc >> 4) ^ table[(crc ^ ((uint32_t)*byte >> 4)) & 15U];
@@ -25,6 +34,11 @@ uint16_t nw_crc16(uint16_t crc, const void *data, uint32_t length)
     };
     const uint8_t *byte = data;
 
+#ifdef NW_CRC_WIDE
+    for (; length >= 8U; length -= 8U, byte += 8) {
+        crc = crc16_of_8(crc, byte);
+    }
+#endif
     for (; length > 0; length--, byte++) {
         crc = (uint16_t)((crc >> 4) ^ table[(crc ^ *byte) & 15U]);
         crc = (uint16_t)((crc >> 4) ^ table[(crc ^ (*byte >> 4)) & 15U]);

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#define _DEFAULT_SOURCE /* madvise */
 #include "nandwich-stack/stack.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/mman.h>
+
+#define LARGE_PAGE ((size_t)2 << 20) /* bytes */
 
 void nw_stack_init(struct nw_stack *stack)
 {
@@ -108,6 +112,19 @@ int nw_stack_slice(struct nw_stack *stack, uint32_t blocks, struct nw_why *why)
     return NW_OK;
 }
 
+/* A layer's map is asked at random: in large pages of the host that costs far fewer misses. */
+static void *take_ram(size_t bytes)
+{
+    size_t align = bytes >= LARGE_PAGE ? LARGE_PAGE : 64U;
+    size_t whole = (bytes + align - 1U) & ~(align - 1U);
+    void *ram = aligned_alloc(align, whole);
+
+    if (ram != NULL && align == LARGE_PAGE) {
+        (void)madvise(ram, whole, MADV_HUGEPAGE); /* a host without them is only slower */
+    }
+    return ram;
+}
+
 int nw_stack_layer(struct nw_stack *stack, const struct nw_layer_kind *kind,
                    const struct nw_layer_config *config, int mount, struct nw_why *why)
 {
@@ -127,7 +144,7 @@ int nw_stack_layer(struct nw_stack *stack, const struct nw_layer_kind *kind,
         return kind->refuse(&site, NW_ERR_CONFIG, why);
     }
     stack->layer_ram_bytes = site.ram_bytes;
-    stack->layer_ram = aligned_alloc(64, (site.ram_bytes + 63U) & ~(size_t)63U);
+    stack->layer_ram = take_ram(site.ram_bytes);
     stack->layer_state = calloc(1, kind->state_bytes);
     if (stack->layer_ram == NULL || stack->layer_state == NULL) {
         return nw_refuse(why, NW_ERR_RAM, "this host has no memory left");

@@ -14,6 +14,8 @@ NB_MODULE(_native, m)
     bind_sched(m);
     bind_speed(m);
     bind_stack(m);
+    bind_workload(m);
+    bind_replay(m);
     bind_lavish(m);
     bind_ftl(m);
     bind_host(m);

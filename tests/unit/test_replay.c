@@ -130,7 +130,7 @@ static const struct nw_replay_result *play(struct rig *rig)
     } while (status > 0);
     assert_int_equal(nw_replay_run(rig->replay, 1000), 0);
     assert_laws(rig);
-    return nw_replay_result(rig->replay);
+    return nw_replay_outcome(rig->replay);
 }
 
 #define NS_READ(bytes) nw_cost_ns(&rig.stack.part.chip.read, bytes)
@@ -254,7 +254,7 @@ static void test_a_wrong_page_is_noticed(void **state)
         }
     }
     assert_int_equal(nw_replay_run(rig.replay, 9), 0);
-    result = nw_replay_result(rig.replay);
+    result = nw_replay_outcome(rig.replay);
     assert_int_equal(result->ended, NW_ERR_CORRUPT);
     assert_int_equal(result->ended_sector, 0);
     assert_int_equal(result->done, 1);

@@ -130,7 +130,7 @@ int nw_replay_precondition(struct nw_replay *replay, uint64_t sectors);
  * source, or NW_ERR_RAM. */
 int nw_replay_run(struct nw_replay *replay, uint64_t requests);
 
-const struct nw_replay_result *nw_replay_result(struct nw_replay *replay);
+const struct nw_replay_result *nw_replay_outcome(struct nw_replay *replay);
 
 /* At most NW_REPLAY_SAMPLES, evenly spaced in requests: how many. The last one is the end. */
 uint32_t nw_replay_samples(struct nw_replay *replay, const struct nw_replay_sample **samples);

@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: Apache-2.0
+// Replaying: devices put together by name, sources of requests, and the engine.
+#include "bind_twin.hpp"
+
+#include "bindings.hpp"
+
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
+
+#include <ctime>
+#include <map>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "bind_source.hpp"
+
+extern "C" {
+#include "nandwich-replay/replay.h"
+#include "nandwich-replay/tokens.h"
+}
+
+namespace nb = nanobind;
+
+namespace {
+
+using Dict = nb::typed<nb::dict, nb::str, nb::any>;
+using Numbers = std::map<std::string, uint64_t>;
+
+// Twin, tokens when verifying, layer.
+class Device {
+public:
+    Device(const PyPart &part, const std::string &layer, const Numbers &layer_config,
+           uint32_t blocks, uint32_t seed, bool wear_out, bool factory_bad, bool verify,
+           const std::string &image)
+        : verify_(verify)
+    {
+        nw_stack_init(&stack_);
+        try {
+            open_chip(part, blocks, seed, wear_out, factory_bad, image);
+            open_layer(layer, layer_config, !image.empty());
+        } catch (...) {
+            close();
+            throw;
+        }
+    }
+    ~Device() { close(); }
+    Device(const Device &) = delete;
+    Device &operator=(const Device &) = delete;
+
+    nw_stack *stack() { return &stack_; }
+    const nw_block &block() const { return *stack_.block; }
+    bool verifies() const { return verify_; }
+
+    void save(const std::string &path) const
+    {
+        const int error = nw_nand_save(stack_.nand, path.c_str());
+
+        if (error < 0) {
+            throw nb::value_error((path + ": cannot be written: " + nw_error_text(error)).c_str());
+        }
+    }
+
+private:
+    void must(int result) const
+    {
+        if (result < 0) {
+            throw nb::value_error(text_);
+        }
+    }
+
+    void open_chip(const PyPart &part, uint32_t blocks, uint32_t seed, bool wear_out,
+                   bool factory_bad, const std::string &image)
+    {
+        nw_why why = { text_, sizeof text_ };
+
+        if (!image.empty()) {
+            must(nw_stack_image(&stack_, image.c_str(), part.part.name, &why));
+            return;
+        }
+        nw_nand_config config = {};
+
+        config.part = &part.part;
+        config.blocks = blocks;
+        config.seed = seed;
+        config.flags = NW_NAND_NO_PAYLOAD | (wear_out ? NW_NAND_WEAR_OUT : 0U) |
+                       (factory_bad ? NW_NAND_FACTORY_BAD : 0U);
+        must(nw_stack_chip(&stack_, &config, &why));
+    }
+
+    void open_layer(const std::string &layer, const Numbers &given, bool mount)
+    {
+        nw_why why = { text_, sizeof text_ };
+        const nw_layer_kind *kind = nw_layer_find(layer.c_str());
+        nw_layer_config config = {};
+
+        if (kind == nullptr) {
+            throw nb::value_error(("no layer '" + layer + "'").c_str());
+        }
+        for (const auto &[key, value] : given) {
+            if (key == "sectors") {
+                config.sectors = static_cast<uint32_t>(value);
+            } else if (key == "spare_blocks") {
+                config.spare_blocks = static_cast<uint16_t>(value);
+            } else if (key == "log_blocks") {
+                config.log_blocks = static_cast<uint16_t>(value);
+            } else if (key == "degree") {
+                config.degree = static_cast<uint8_t>(value);
+            } else if (key == "maps") {
+                config.maps = static_cast<uint8_t>(value);
+            } else {
+                throw nb::value_error(("no layer figure '" + key + "'").c_str());
+            }
+        }
+        if (verify_) {
+            const int error = nw_tokens_open(&tokens_, stack_.chip);
+
+            if (error < 0) {
+                throw nb::value_error("verifying needs a metadata-only chip with pages of whole "
+                                      "8 B words");
+            }
+            stack_.chip = &tokens_.chip;
+        }
+        must(nw_stack_layer(&stack_, kind, &config, mount ? 1 : 0, &why));
+    }
+
+    void close()
+    {
+        nw_stack_close(&stack_);
+        nw_tokens_close(&tokens_);
+    }
+
+    nw_stack stack_ = {};
+    nw_tokens tokens_ = {};
+    bool verify_;
+    char text_[512] = "";
+};
+
+Dict latency_dict(const nw_latency &latency)
+{
+    Dict dict;
+    dict["count"] = latency.count;
+    dict["mean_ns"] = latency.count > 0 ? latency.sum_ns / latency.count : 0;
+    dict["p50_ns"] = nw_latency_at(&latency, 500000);
+    dict["p90_ns"] = nw_latency_at(&latency, 900000);
+    dict["p99_ns"] = nw_latency_at(&latency, 990000);
+    dict["p999_ns"] = nw_latency_at(&latency, 999000);
+    dict["max_ns"] = latency.max_ns;
+    return dict;
+}
+
+Dict layer_dict(const nw_stats &stats)
+{
+    Dict dict;
+#define COUNT(name) dict[#name] = stats.name
+    COUNT(host_reads);
+    COUNT(host_writes);
+    COUNT(host_trims);
+    COUNT(syncs);
+    COUNT(reads);
+    COUNT(programs);
+    COUNT(erases);
+    COUNT(bytes_read);
+    COUNT(bytes_programmed);
+    COUNT(copies);
+    COUNT(map_reads);
+    COUNT(map_programs);
+    COUNT(merges_switch);
+    COUNT(merges_partial);
+    COUNT(merges_full);
+    COUNT(corrected);
+    COUNT(retired);
+    COUNT(lost);
+#undef COUNT
+    return dict;
+}
+
+// The engine at work. The device and the source stay alive as long as it does.
+class Replay {
+public:
+    Replay(Device &device, Source &source, uint32_t repeat, uint64_t limit, uint32_t precondition,
+           uint64_t extent, const std::string &fit, uint32_t seed, bool arrivals, bool idle)
+        : device_(device), source_(source)
+    {
+        static const std::map<std::string, uint8_t> fits = {
+            { "refuse", NW_REPLAY_REFUSE }, { "wrap", NW_REPLAY_WRAP }, { "scale", NW_REPLAY_SCALE }
+        };
+        nw_replay_config config = {};
+
+        config.stack = device.stack();
+        config.source = source.get();
+        config.repeat = repeat;
+        config.limit = limit;
+        config.precondition = precondition;
+        config.extent = extent;
+        config.fit = fits.at(fit);
+        config.seed = seed;
+        config.flags = static_cast<uint8_t>((arrivals ? NW_REPLAY_ARRIVALS : 0U) |
+                                            (idle ? NW_REPLAY_IDLE : 0U) |
+                                            (device.verifies() ? NW_REPLAY_VERIFY : 0U));
+        const int error = nw_replay_open(&replay_, &config);
+
+        if (error < 0) {
+            throw nb::value_error(nw_error_text(error));
+        }
+    }
+    ~Replay() { nw_replay_close(replay_); }
+    Replay(const Replay &) = delete;
+    Replay &operator=(const Replay &) = delete;
+
+    bool precondition(uint64_t sectors)
+    {
+        const int result = nw_replay_precondition(replay_, sectors);
+
+        if (result < 0) {
+            throw std::runtime_error(std::string("preconditioning: ") + nw_error_text(result));
+        }
+        return result > 0;
+    }
+
+    // Processor seconds of this thread are added up, so that speed can be told.
+    bool run(uint64_t requests)
+    {
+        const double start = processor_seconds();
+        const int result = nw_replay_run(replay_, requests);
+
+        seconds_ += processor_seconds() - start;
+        if (result < 0) {
+            source_.fail(result);
+        }
+        return result > 0;
+    }
+
+    double seconds() const { return seconds_; }
+
+    Dict result()
+    {
+        const nw_replay_result &r = *nw_replay_outcome(replay_);
+        Dict dict;
+#define VALUE(name) dict[#name] = r.name
+        VALUE(requests);
+        VALUE(done);
+        VALUE(passes);
+        VALUE(syncs);
+        VALUE(sectors_read);
+        VALUE(sectors_written);
+        VALUE(sectors_trimmed);
+        VALUE(partial_reads);
+        VALUE(wrapped);
+        VALUE(stepped_back);
+        VALUE(bytes_read);
+        VALUE(bytes_written);
+        VALUE(busy_ns);
+        VALUE(ahead_ns);
+        VALUE(idle_ns);
+        VALUE(end_ns);
+        VALUE(energy_pj);
+        VALUE(standby_pj);
+        VALUE(queue_max);
+        VALUE(worst_request);
+        VALUE(worst_call_ns);
+        VALUE(tokens_checked);
+        VALUE(violations);
+        VALUE(violation_request);
+        VALUE(violation_sector);
+        VALUE(ended);
+        VALUE(ended_sector);
+#undef VALUE
+        dict["ended_text"] = r.ended < 0 ? nw_error_text(r.ended) : "";
+        if (r.dead != 0) {
+            Dict death;
+            death["request"] = r.death_request;
+            death["sectors_written"] = r.death_written;
+            death["time_ns"] = r.death_ns;
+            dict["first_death"] = death;
+        } else {
+            dict["first_death"] = nb::none();
+        }
+        dict["reads"] = latency_dict(r.reads);
+        dict["writes"] = latency_dict(r.writes);
+        dict["layer"] = layer_dict(*device_.block().stats);
+        return dict;
+    }
+
+    // name, left, right, slack
+    std::vector<std::tuple<std::string, uint64_t, uint64_t, uint64_t>> laws()
+    {
+        nw_replay_law laws[NW_REPLAY_LAWS];
+        std::vector<std::tuple<std::string, uint64_t, uint64_t, uint64_t>> all;
+        uint32_t count = 0;
+
+        (void)nw_replay_check(replay_, laws, &count);
+        for (uint32_t i = 0; i < count; i++) {
+            all.emplace_back(laws[i].name, laws[i].left, laws[i].right, laws[i].slack);
+        }
+        return all;
+    }
+
+    std::vector<Numbers> samples()
+    {
+        const nw_replay_sample *samples;
+        const uint32_t count = nw_replay_samples(replay_, &samples);
+        std::vector<Numbers> all;
+
+        for (uint32_t i = 0; i < count; i++) {
+            const nw_replay_sample &s = samples[i];
+            all.push_back({
+                { "time_ns", s.time_ns },
+                { "requests", s.requests },
+                { "written", s.written },
+                { "read", s.read },
+                { "chip_reads", s.chip_reads },
+                { "chip_programs", s.chip_programs },
+                { "chip_erases", s.chip_erases },
+                { "copies", s.copies },
+                { "response_sum_ns", s.response_sum_ns },
+                { "response_max_ns", s.response_max_ns },
+                { "energy_pj", s.energy_pj },
+                { "retired", s.retired },
+            });
+        }
+        return all;
+    }
+
+    // Erases of each block since counting started.
+    std::vector<uint32_t> wear()
+    {
+        const nw_stack *stack = device_.stack();
+        std::vector<uint32_t> all;
+
+        for (uint32_t block = 0; block < nw_nand_chip(stack->nand)->geometry.blocks; block++) {
+            const uint32_t before = stack->erases_before != nullptr ? stack->erases_before[block]
+                                                                    : 0;
+            all.push_back(nw_nand_block_erases(stack->nand, block) - before);
+        }
+        return all;
+    }
+
+private:
+    static double processor_seconds()
+    {
+        timespec now;
+
+        if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now) != 0) {
+            throw std::runtime_error("no processor clock");
+        }
+        return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+    }
+
+    Device &device_;
+    Source &source_;
+    nw_replay *replay_ = nullptr;
+    double seconds_ = 0;
+};
+
+} // namespace
+
+void bind_replay(nb::module_ &m)
+{
+    nb::class_<Device>(m, "ReplayDevice", "A translation layer on a metadata-only twin.")
+        .def(nb::init<const PyPart &, const std::string &, const Numbers &, uint32_t, uint32_t,
+                      bool, bool, bool, const std::string &>(),
+             nb::arg("part"), nb::arg("layer"), nb::kw_only(), nb::arg("config") = Numbers(),
+             nb::arg("blocks") = 0, nb::arg("seed") = 1, nb::arg("wear_out") = false,
+             nb::arg("factory_bad") = true, nb::arg("verify") = false, nb::arg("image") = "",
+             "ValueError says what does not fit. An image is mounted as it was left.")
+        .def_prop_ro("sectors", [](const Device &self) { return self.block().sectors; })
+        .def_prop_ro("sector_bytes", [](const Device &self) { return self.block().sector_bytes; })
+        .def_prop_ro("blocks", [](Device &self) {
+            return nw_nand_chip(self.stack()->nand)->geometry.blocks;
+        })
+        .def_prop_ro("block_pages", [](Device &self) {
+            return nw_nand_chip(self.stack()->nand)->geometry.block_pages;
+        })
+        .def_prop_ro("endurance", [](Device &self) {
+            return nw_nand_chip(self.stack()->nand)->geometry.endurance;
+        })
+        .def_prop_ro("ram_bytes", [](Device &self) { return self.stack()->layer_ram_bytes; },
+                     "What the layer takes on the device.")
+        .def("save", &Device::save, nb::arg("path"), "The chip as it is, as an image.");
+    nb::class_<Replay>(m, "Replay", "Plays a source on a device; see replay.h.")
+        .def(nb::init<Device &, Source &, uint32_t, uint64_t, uint32_t, uint64_t,
+                      const std::string &, uint32_t, bool, bool>(),
+             nb::arg("device"), nb::arg("source"), nb::kw_only(), nb::arg("repeat") = 1,
+             nb::arg("limit") = 0, nb::arg("precondition") = 0, nb::arg("extent") = 0,
+             nb::arg("fit") = "refuse", nb::arg("seed") = 1, nb::arg("arrivals") = false,
+             nb::arg("idle") = false, nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>())
+        .def("precondition", &Replay::precondition, nb::arg("sectors"),
+             "Writes so many sectors more before counting; whether there is more to do.")
+        .def("run", &Replay::run, nb::arg("requests"), nb::call_guard<nb::gil_scoped_release>(),
+             "Plays so many requests more; whether there are more.")
+        .def("result", &Replay::result)
+        .def("laws", &Replay::laws, "(name, left, right, slack) of each law of the books.")
+        .def("samples", &Replay::samples, "State over time.")
+        .def("wear", &Replay::wear, "Erases of each block since counting started.")
+        .def_prop_ro("seconds", &Replay::seconds, "Processor time of run() so far.");
+}
