@@ -32,6 +32,7 @@ byte_time = "40 ns"
 energy = "1.5 µJ"
 [heal]
 life = 100
+limit = 20
 """
 
 

@@ -101,8 +101,20 @@ def _tell_size(scenario: Scenario) -> None:
     type=click.Path(path_type=Path, dir_okay=False),
     help="Recorded arrivals, as CSV (time_ms,flow), instead of the flows' periods.",
 )
-@click.option("--runs", type=click.IntRange(1, 10_000), default=10, show_default=True)
-@click.option("--seed", type=click.IntRange(0, 2**32 - 10_001), default=1, show_default=True)
+@click.option(
+    "--runs",
+    type=click.IntRange(1, 10_000),
+    default=10,
+    show_default=True,
+    help="Simulations of each policy, each with the next seed.",
+)
+@click.option(
+    "--seed",
+    type=click.IntRange(0, 2**32 - 10_001),
+    default=1,
+    show_default=True,
+    help="Of the first run: fixes jitter and bursts.",
+)
 @click.option("--drop-late/--keep-late", default=None, help="Overrides the scenario's drop_late.")
 @click.option("--bound/--no-bound", default=True, help="Find the best possible, too.")
 @click.option("--admit", is_flag=True, help="Only the admission test, with its arithmetic.")
