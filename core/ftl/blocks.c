@@ -57,6 +57,19 @@ int nw_blocks_place(struct nw_blocks *blocks, struct nw_chip *chip, struct nw_st
     return NW_OK;
 }
 
+static int start_wear(struct nw_blocks *blocks)
+{
+    struct nw_wear *wear = blocks->wear;
+
+    wear->view = (struct nw_wear_view){.chip = blocks->chip,
+                                       .erases = blocks->erases,
+                                       .next = blocks->next,
+                                       .state = blocks->state,
+                                       .free = &blocks->free,
+                                       .blocks = blocks->count};
+    return wear->ops->start(wear);
+}
+
 int nw_blocks_load(struct nw_blocks *blocks)
 {
     struct nw_chip_req req = {.chip = blocks->chip};
@@ -64,6 +77,12 @@ int nw_blocks_load(struct nw_blocks *blocks)
     blocks->free = 0;
     blocks->ready = 0;
     blocks->bad = 0;
+    if (blocks->wear != NULL) {
+        int result = start_wear(blocks);
+        if (result < 0) {
+            return result;
+        }
+    }
     for (uint16_t i = 0; i < blocks->lists; i++) {
         blocks->next[list_at(blocks, i)] = list_at(blocks, i);
         blocks->prev[list_at(blocks, i)] = list_at(blocks, i);
@@ -85,11 +104,15 @@ int nw_blocks_load(struct nw_blocks *blocks)
     return NW_OK;
 }
 
-/* The wear policy's place: which of the blocks in a free list goes next. */
-static uint16_t choose(const struct nw_blocks *blocks, uint16_t list)
+/* Which of the blocks in a free list goes next; with a wear policy perhaps none. */
+static uint16_t choose(const struct nw_blocks *blocks, uint16_t list, uint16_t data)
 {
     uint16_t at = blocks->next[list_at(blocks, list)];
     uint16_t best = at;
+
+    if (blocks->wear != NULL) {
+        return blocks->wear->ops->choose(blocks->wear, at, data);
+    }
 
     for (uint16_t i = 0; i < NW_BLOCKS_LOOK && at < blocks->count; i++) {
         if (blocks->erases[at] < blocks->erases[best]) {
@@ -108,6 +131,9 @@ static int erase(struct nw_blocks *blocks, uint16_t block)
 
     blocks->stats->erases++;
     blocks->erases[block]++;
+    if (blocks->wear != NULL) {
+        blocks->wear->ops->erased(blocks->wear, block);
+    }
     if (result == NW_ERR_ERASE) {
         int marked = nw_blocks_retire(blocks, block);
         return marked < 0 ? marked : result;
@@ -116,10 +142,10 @@ static int erase(struct nw_blocks *blocks, uint16_t block)
 }
 
 /* Take the next block out of the free list and erase it: its number, NW_ERR_FULL, or an error. */
-static int32_t erase_one(struct nw_blocks *blocks)
+static int32_t erase_one(struct nw_blocks *blocks, uint16_t data)
 {
     while (blocks->free > blocks->ready) {
-        uint16_t block = choose(blocks, FREE_LIST);
+        uint16_t block = choose(blocks, FREE_LIST, data);
         nw_blocks_claim(blocks, block);
         int result = erase(blocks, block);
         if (result == NW_OK) {
@@ -135,19 +161,50 @@ static int32_t erase_one(struct nw_blocks *blocks)
     return NW_ERR_FULL;
 }
 
-int32_t nw_blocks_take(struct nw_blocks *blocks)
+/* Heal what is due. 1: something was. */
+static int heal(struct nw_blocks *blocks, int idle)
 {
-    if (blocks->ready > 0) {
-        uint16_t block = choose(blocks, READY_LIST);
-        nw_blocks_claim(blocks, block);
-        return block;
+    int32_t block = blocks->wear->ops->heal(blocks->wear, idle);
+
+    if (block >= 0 && block < blocks->count) {
+        nw_blocks_give(blocks, (uint16_t)block);
+        return 1;
     }
-    return erase_one(blocks);
+    return block < 0 ? (int)block : 0;
+}
+
+int nw_blocks_heal(struct nw_blocks *blocks, uint32_t budget_us)
+{
+    return blocks->wear != NULL && blocks->chip->geometry.heal_us <= budget_us ? heal(blocks, 1)
+                                                                               : 0;
+}
+
+int32_t nw_blocks_take_for(struct nw_blocks *blocks, uint16_t data)
+{
+    int result = blocks->wear != NULL;
+
+    while (result > 0) {
+        result = heal(blocks, 0);
+    }
+    if (result < 0) {
+        return result;
+    }
+    if (blocks->ready > 0) {
+        uint16_t block = choose(blocks, READY_LIST, data);
+        if (block >= blocks->count && blocks->free == blocks->ready) {
+            block = blocks->next[list_at(blocks, READY_LIST)];
+        }
+        if (block < blocks->count) {
+            nw_blocks_claim(blocks, block);
+            return block;
+        }
+    }
+    return erase_one(blocks, data);
 }
 
 int nw_blocks_prepare(struct nw_blocks *blocks)
 {
-    int32_t block = erase_one(blocks);
+    int32_t block = erase_one(blocks, NW_WEAR_HOST);
 
     if (block < 0) {
         return block == NW_ERR_FULL ? 0 : (int)block;
@@ -171,6 +228,10 @@ void nw_blocks_claim(struct nw_blocks *blocks, uint16_t block)
 
 void nw_blocks_give(struct nw_blocks *blocks, uint16_t block)
 {
+    if (blocks->wear != NULL && blocks->wear->ops->given(blocks->wear, block) != 0) {
+        blocks->state[block] = NW_BLOCK_WORN;
+        return;
+    }
     append(blocks, block, FREE_LIST);
     blocks->state[block] = NW_BLOCK_FREE;
     blocks->free++;

@@ -6,13 +6,14 @@
  *   ready   free, and erased ahead in this session
  *   used    the owner's: every block that was taken and not given back
  *   bad     marked on the chip, never touched again
+ *   worn    holds nothing and waits to be healed; only with a wear policy that heals
  *
  * Nothing is trusted across a power cut: after nw_blocks_load() every good block is free, none is
  * ready. An owner that finds its blocks again on flash claims them.
  *
  * Free blocks leave in the order they came, which already spreads wear over all blocks that move;
- * among the first NW_BLOCKS_LOOK of them the one with the fewest erases goes first. That choice is
- * made in one place, choose() in blocks.c.
+ * among the first NW_BLOCKS_LOOK of them the one with the fewest erases goes first. A wear policy
+ * (nandwich/wear.h) chooses in its own way; it is asked here and nowhere else.
  *
  * The owner may also keep used blocks in lists of its own (by valid count, by age): linking and
  * unlinking cost a few instructions, no search, no branch.
@@ -27,15 +28,15 @@
 #include "nandwich/chip.h"
 #include "nandwich/ram.h"
 #include "nandwich/stats.h"
+#include "nandwich/wear.h"
 
 #define NW_NO_BLOCK 0xFFFFU
 #define NW_BLOCKS_LOOK 8U /* free blocks compared when one is taken */
 
-enum nw_block_state { NW_BLOCK_FREE, NW_BLOCK_READY, NW_BLOCK_USED, NW_BLOCK_BAD };
-
 struct nw_blocks {
     struct nw_chip *chip;
     struct nw_stats *stats; /* erases and retired are counted here */
+    struct nw_wear *wear;   /* NULL: none. Set before nw_blocks_load() */
     uint32_t *erases;       /* by block: erases known of; the owner may set it from flash */
     uint16_t *next;         /* circular lists through block numbers; entry count + i is list i */
     uint16_t *prev;
@@ -56,10 +57,19 @@ int nw_blocks_place(struct nw_blocks *blocks, struct nw_chip *chip, struct nw_st
  * Cost: one is_bad a block. Erase counts begin at 0. */
 int nw_blocks_load(struct nw_blocks *blocks);
 
-/* A block, erased and ready to be programmed from its first page; it becomes used. The number or
- * NW_ERR_FULL when none is free, or the chip's error. Cost: at most one erase that works; a block
- * whose erase fails is marked bad and the next one tried. */
-int32_t nw_blocks_take(struct nw_blocks *blocks);
+/* A block for `data` (the number of a logical block, NW_WEAR_HOST or NW_WEAR_MOVED), erased and
+ * ready to be programmed from its first page; it becomes used. The number or NW_ERR_FULL when none
+ * is free, or the chip's error. Cost: at most one erase that works; a block whose erase fails is
+ * marked bad and the next one tried. A wear policy may heal blocks first. */
+int32_t nw_blocks_take_for(struct nw_blocks *blocks, uint16_t data);
+
+static inline int32_t nw_blocks_take(struct nw_blocks *blocks)
+{
+    return nw_blocks_take_for(blocks, NW_WEAR_HOST);
+}
+
+/* In idle time: heal a worn block if `budget_us` allows it. 1: done, 0: no, or the chip's error. */
+int nw_blocks_heal(struct nw_blocks *blocks, uint32_t budget_us);
 
 /* Erase one free block ahead. 1: done, 0: every free block is ready, or the chip's error. */
 int nw_blocks_prepare(struct nw_blocks *blocks);
@@ -67,7 +77,7 @@ int nw_blocks_prepare(struct nw_blocks *blocks);
 /* A free block turns out to hold something: it becomes used (mounting). */
 void nw_blocks_claim(struct nw_blocks *blocks, uint16_t block);
 
-/* A used block, in no list of the owner, becomes free. */
+/* A used block, in no list of the owner, becomes free (or worn). */
 void nw_blocks_give(struct nw_blocks *blocks, uint16_t block);
 
 /* A used block, in no list of the owner, becomes bad: marked on the chip, never used again, also
@@ -86,6 +96,20 @@ static inline uint16_t nw_blocks_first(const struct nw_blocks *blocks, uint16_t 
     uint16_t first = blocks->next[nw_blocks_list(blocks, list)];
 
     return first < blocks->count ? first : (uint16_t)NW_NO_BLOCK;
+}
+
+/* The host has written a sector of logical block `data`. */
+static inline void nw_blocks_wrote(const struct nw_blocks *blocks, uint16_t data)
+{
+    if (blocks->wear != NULL) {
+        blocks->wear->ops->wrote(blocks->wear, data);
+    }
+}
+
+/* A block whose data the wear policy wants moved elsewhere, or NW_NO_BLOCK. */
+static inline uint16_t nw_blocks_move(const struct nw_blocks *blocks)
+{
+    return blocks->wear != NULL ? blocks->wear->ops->move(blocks->wear) : (uint16_t)NW_NO_BLOCK;
 }
 
 /* Take a block out of the list it is in. */

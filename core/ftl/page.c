@@ -107,6 +107,7 @@ static int prepare(struct nw_ftl_page *ftl, struct nw_chip *chip,
     page->host.block = NW_NO_BLOCK;
     page->cold.block = NW_NO_BLOCK;
     page->victim = NW_NO_BLOCK;
+    page->moving = NW_NO_BLOCK;
     page->session = NW_NO_BLOCK;
     page->lowest = page->block_pages;
     memset(page->map, 0xFF, sizeof *page->map * ((size_t)page->slots + 1U));
@@ -119,6 +120,7 @@ static int prepare(struct nw_ftl_page *ftl, struct nw_chip *chip,
                                    .sector_bytes = chip->geometry.page_bytes,
                                    .flags = NW_BLOCK_PERSISTENT,
                                    .stats = &ftl->stats};
+    page->blocks.wear = config->wear;
     return nw_blocks_load(&page->blocks);
 }
 
@@ -223,6 +225,9 @@ static int write_sector(struct nw_page *page, uint32_t sector, uint8_t *data)
     if (result == NW_OK) {
         nw_page_point(page, sector, at);
         page->stats->host_writes++;
+        if (page->blocks.wear != NULL) {
+            nw_blocks_wrote(&page->blocks, nw_page_block_of(page, sector));
+        }
     }
     return result;
 }
@@ -313,7 +318,11 @@ static int page_idle(struct nw_block_req *req)
 {
     struct nw_page *page = req->block->context;
     uint32_t left = req->budget_us;
+    int healed = nw_blocks_heal(&page->blocks, left);
 
+    if (healed != 0) {
+        return healed;
+    }
     while (page->session != NW_NO_BLOCK) {
         int erases;
         uint32_t cost = next_step(page, &erases);

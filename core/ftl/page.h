@@ -30,6 +30,7 @@
 #define NW_PAGE_COUNT 0x1FFFU
 #define NW_PAGE_LOW 2U       /* fewer free blocks above the floor: each write cleans a little */
 #define NW_PAGE_IDLE 4U      /* idle cleans until so many are free above the floor */
+#define NW_PAGE_LEAST_GAIN 8U /* writes over which a block is emptied for the wear policy */
 #define NW_PAGE_SCARCE 3U    /* fewer free blocks at a mount: empty what cut mounts left */
 #define NW_PAGE_LEAST_SPARE 10U
 #define NW_PAGE_LEAST_PAGES 8U
@@ -80,6 +81,7 @@ struct nw_page {
     uint16_t page_bytes;
     uint16_t victim;      /* block being cleaned, or NW_NO_BLOCK */
     uint16_t victim_gain; /* pages its cleaning wins */
+    uint16_t moving;      /* the victim, if the wear policy chose it, or NW_NO_BLOCK */
     uint16_t lowest;      /* no block for cleaning has fewer valid pages */
     uint16_t session;     /* block with the fences, never cleaned; NW_NO_BLOCK: cannot write */
     struct nw_chip *chip;

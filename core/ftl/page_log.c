@@ -74,7 +74,8 @@ void nw_page_close(struct nw_page *page, uint16_t block)
 /* Start `stream` in a fresh block. */
 int nw_page_begin(struct nw_page *page, struct nw_page_stream *stream)
 {
-    int32_t block = nw_blocks_take(&page->blocks);
+    int32_t block = nw_blocks_take_for(&page->blocks,
+                                       stream == &page->cold ? NW_WEAR_MOVED : NW_WEAR_HOST);
 
     if (block < 0) {
         return (int)block;
@@ -291,6 +292,18 @@ int nw_page_clear(struct nw_page *page, uint16_t block)
     return nw_page_save_trims(page);
 }
 
+/* Clean this block next, over as many writes as it wins pages. */
+static void start_victim(struct nw_page *page, uint16_t block)
+{
+    page->victim_gain = (uint16_t)(page->block_pages - page->valid[block]);
+    nw_blocks_unlink(&page->blocks, block);
+    page->valid[block] |= NW_PAGE_OPEN;
+    page->victim = block;
+    page->victim_page = nw_page_first(page, block);
+    page->victim_end = page->victim_page + page->block_pages;
+    page->credit = 0;
+}
+
 /* The cleaning policy's place: the next victim. NW_ERR_FULL: cleaning would win nothing. */
 static int pick(struct nw_page *page)
 {
@@ -301,13 +314,7 @@ static int pick(struct nw_page *page)
     if (page->lowest >= page->block_pages) {
         return NW_ERR_FULL;
     }
-    page->victim = nw_blocks_first(&page->blocks, page->lowest);
-    nw_blocks_unlink(&page->blocks, page->victim);
-    page->valid[page->victim] |= NW_PAGE_OPEN;
-    page->victim_gain = (uint16_t)(page->block_pages - page->lowest);
-    page->victim_page = nw_page_first(page, page->victim);
-    page->victim_end = page->victim_page + page->block_pages;
-    page->credit = 0;
+    start_victim(page, nw_blocks_first(&page->blocks, page->lowest));
     return NW_OK;
 }
 
@@ -342,10 +349,31 @@ int nw_page_clean_step(struct nw_page *page)
     return NW_OK;
 }
 
+/* What the wear policy wants moved is a victim too, when there is room and no other one. */
+static int moves(struct nw_page *page)
+{
+    if (page->victim == NW_NO_BLOCK) {
+        page->moving = NW_NO_BLOCK;
+        if (page->blocks.free > page->floor) {
+            uint16_t block = nw_blocks_move(&page->blocks);
+            if (block != NW_NO_BLOCK && page->blocks.state[block] == NW_BLOCK_USED &&
+                page->valid[block] < NW_PAGE_OPEN) {
+                page->moving = block;
+                start_victim(page, block);
+                if (page->victim_gain < NW_PAGE_LEAST_GAIN) {
+                    page->victim_gain = NW_PAGE_LEAST_GAIN;
+                }
+            }
+        }
+    }
+    return page->moving != NW_NO_BLOCK;
+}
+
 /* What one host write owes to cleaning: a victim of gain g is done within g writes. */
 int nw_page_pace(struct nw_page *page)
 {
-    if (page->blocks.free >= page->floor + NW_PAGE_LOW) {
+    if ((page->blocks.wear == NULL || !moves(page)) &&
+        page->blocks.free >= page->floor + NW_PAGE_LOW) {
         return NW_OK;
     }
     if (page->victim == NW_NO_BLOCK && pick(page) < 0) {

@@ -348,7 +348,10 @@ static int erase_free(struct nw_page *page)
     int result;
 
     do {
-        result = nw_blocks_prepare(&page->blocks);
+        result = nw_blocks_heal(&page->blocks, UINT32_MAX);
+        if (result == 0) {
+            result = nw_blocks_prepare(&page->blocks);
+        }
     } while (result > 0);
     return result;
 }

@@ -44,6 +44,7 @@
 #include "nandwich/chip.h"
 #include "nandwich/ram.h"
 #include "nandwich/stats.h"
+#include "nandwich/wear.h"
 
 #define NW_FTL_PAGE_NO_CHECK 0x01U /* reads do not verify the CRC-32: saves processor time */
 #define NW_FTL_PAGE_NO_COPY 0x02U  /* move pages through RAM although the chip could copy, so that
@@ -53,6 +54,8 @@ struct nw_ftl_page_config {
     uint16_t spare_blocks; /* blocks kept for cleaning, bad blocks and the log itself, at least 10;
                             * 0: blocks / 14 + 10. The fewer, the more moves a write */
     uint16_t flags;        /* NW_FTL_PAGE_... */
+    struct nw_wear *wear;  /* wear policy (wear.h), this layer's alone; NULL: none. What the host
+                            * writes is its NW_WEAR_HOST, what cleaning moves its NW_WEAR_MOVED */
 };
 
 struct nw_page; /* in the caller's RAM */

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * wear.h - which erase block takes which data, what has to move for the sake of wear, and when a
+ * worn block is healed.
+ *
+ * A policy is an object of its own. Open one, hand it to a translation layer in its config (`wear`)
+ * and keep it as long as the layer; one policy serves one layer. Without one a layer takes the free
+ * block with the fewest erases among the first few, and the code here is not linked.
+ *
+ *   none       config.wear == NULL
+ *   dynamic    here: the free block with the fewest erases
+ *   swl        wear_swl.h: also moves data that never changes, so that its block takes its turn
+ *   dheating   wear_dheating.h: wears few blocks on purpose, so that healings come one by one
+ *
+ * WHAT A LAYER OWES (layers that take blocks from core/ftl/blocks.h get most of it from there)
+ *   - It tells what a block is taken for: the number of a logical block, or NW_WEAR_HOST or
+ *     NW_WEAR_MOVED where blocks hold data of several.
+ *   - It tells of each sector that the host writes (`wrote`).
+ *   - When it has time for it, after a write or in idle, it asks which block's data has to move
+ *     (`move`), moves it elsewhere and gives the block back. An answer is given once; a layer that
+ *     cannot move that block just now forgets it.
+ *
+ * HEALING. On chips whose geometry has heal_life every policy heals, if told so (nw_heal_config). A
+ * block that has reached its bar and comes free is kept back on the heating list and not given out
+ * before it was healed.
+ *   - Eager: all of the list is healed when the next block is taken. Whoever writes then waits.
+ *   - Lazy (period_s > 0): a block of the list is healed when the device is idle (nw_block_idle
+ *     with a budget of heal_us or more). When that has not happened for a period, one is healed
+ *     with the next block taken. The period shrinks as the list grows; when more than a block in 32
+ *     is on it, or hardly one is free, nothing waits.
+ *   - Early (percent < 100): the bar lies below the rating, where bit errors are fewer.
+ * A policy has no clock: set now_s before requests when healing is lazy.
+ *
+ * WEAR IN NUMBERS. `erases` of a block, kept by the layer and in its tags on flash, is what orders
+ * blocks: erases since new; on chips that heal, erases since the last healing in the low 16 bits
+ * and healings above. What a policy learnt about data is lost with power and learnt again.
+ */
+#ifndef NANDWICH_WEAR_H
+#define NANDWICH_WEAR_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "nandwich/chip.h"
+#include "nandwich/ram.h"
+#include "nandwich/stats.h"
+
+#define NW_WEAR_NONE 0xFFFFU  /* no block */
+#define NW_WEAR_HOST 0xFFFFU  /* taken for what the host writes now */
+#define NW_WEAR_MOVED 0xFFFEU /* taken for data that has lain still and is moved */
+
+enum nw_block_state {
+    NW_BLOCK_FREE,
+    NW_BLOCK_READY, /* free and erased */
+    NW_BLOCK_USED,
+    NW_BLOCK_BAD,
+    NW_BLOCK_WORN /* holds nothing, waits to be healed */
+};
+
+struct nw_wear;
+
+/* All there: a policy that has nothing to do somewhere answers NONE or 0. */
+struct nw_wear_ops {
+    /* A session starts: view is set, every good block is about to become free. */
+    int (*start)(struct nw_wear *wear);
+    /* The block to take for `data` from the free list that starts at `first` and follows
+     * view.next up to a number >= view.blocks; not empty. NW_WEAR_NONE: rather one of another
+     * list. */
+    uint16_t (*choose)(struct nw_wear *wear, uint16_t first, uint16_t data);
+    /* A block was erased, counted in view.erases. */
+    void (*erased)(struct nw_wear *wear, uint16_t block);
+    /* A block holds nothing any more. 1: keep it back (NW_BLOCK_WORN) until `heal` answers it. */
+    int (*given)(struct nw_wear *wear, uint16_t block);
+    /* Heal one block if one is due, in idle time or not. It, to be made free; NW_WEAR_NONE; or the
+     * chip's error. */
+    int32_t (*heal)(struct nw_wear *wear, int idle);
+    /* The host has written a sector of logical block `data`. */
+    void (*wrote)(struct nw_wear *wear, uint16_t data);
+    /* A block whose data has to move, or NW_WEAR_NONE. */
+    uint16_t (*move)(struct nw_wear *wear);
+};
+
+/* What a policy sees of the layer's blocks; filled in by the layer before `start`. */
+struct nw_wear_view {
+    struct nw_chip *chip;
+    uint32_t *erases;     /* by block; a healing is noted here */
+    const uint16_t *next; /* free lists */
+    const uint8_t *state; /* by block: enum nw_block_state */
+    const uint16_t *free; /* how many blocks are free */
+    uint16_t blocks;
+};
+
+/* Zero: no healing. */
+struct nw_heal_config {
+    uint8_t heals;     /* 1: heal, where the chip can */
+    uint8_t percent;   /* bar in percent of the life a block has; 0: 100 */
+    uint16_t cycles;   /* bar in erases since the last healing, whatever the life; 0: by percent */
+    uint32_t period_s; /* lazy: longest wait of the list while the device is busy; 0: eager */
+};
+
+struct nw_wear_stats {
+    nw_count moves;        /* blocks whose data was asked to move */
+    nw_count heals;
+    nw_count heals_idle;   /* of these: in idle time */
+    nw_count heals_forced; /* of these: lazy, and could wait no longer */
+    nw_count most_waiting; /* longest the heating list has been */
+    nw_count hot;          /* dheating: logical blocks found hot */
+    nw_count rounds;       /* swl: all flags were set; dheating: all blocks were healed */
+};
+
+/* The heating list. */
+struct nw_heal {
+    struct nw_heal_config config;
+    uint8_t *waits;  /* by block: 1 on the list */
+    uint16_t count;  /* on the list */
+    uint16_t cursor; /* where the search for the next one starts */
+    uint32_t since_s; /* the wait for an idle moment began */
+    uint8_t most;    /* healings a block takes; 0: no healing in this session */
+};
+
+/* What all policies begin with. */
+struct nw_wear {
+    const struct nw_wear_ops *ops;
+    struct nw_wear_view view;
+    struct nw_wear_stats stats;
+    uint32_t now_s; /* the caller's clock, any origin; may stand still when nothing is lazy */
+    struct nw_heal heal;
+    uint16_t room; /* blocks it was opened for */
+};
+
+/*
+ * Dynamic wear levelling: of the free blocks, the one with the fewest erases (the first 256 of the
+ * list are compared). RAM: 1 byte a block. NW_ERR_CONFIG: percent above 100; NW_ERR_RAM: `ram` does
+ * not hold nw_wear_dynamic_ram_bytes(). A layer with more blocks than the policy was opened for, or
+ * one whose bars do not fit 16 bits, is refused when it opens: NW_ERR_CONFIG.
+ */
+size_t nw_wear_dynamic_ram_bytes(uint16_t blocks);
+int nw_wear_dynamic_open(struct nw_wear *wear, const struct nw_heal_config *heal, uint16_t blocks,
+                         void *ram, size_t ram_bytes);
+
+/* What `erases` says on a chip that heals: healings, and erases since the last one. */
+static inline uint16_t nw_wear_heals(uint32_t erases)
+{
+    return (uint16_t)(erases >> 16);
+}
+
+static inline uint16_t nw_wear_since(uint32_t erases)
+{
+    return (uint16_t)(erases & 0xFFFFU);
+}
+
+#endif

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Static wear levelling: see nandwich/wear_swl.h. */
+#include <string.h>
+
+#include "nandwich/wear_swl.h"
+#include "wear.h"
+
+#define DEFAULT_THRESHOLD 100U
+#define MOST_SHIFT 15U
+
+/* `wear` comes first in struct nw_swl. */
+static struct nw_swl *swl_of(struct nw_wear *wear)
+{
+    return (struct nw_swl *)(void *)wear;
+}
+
+static void clear(struct nw_swl *swl)
+{
+    memset(swl->flags, 0, swl->sets);
+    swl->erases = 0;
+    swl->set_flags = 0;
+    swl->cursor = (uint16_t)(nw_random_next(&swl->random) % swl->sets);
+}
+
+static int swl_start(struct nw_wear *wear)
+{
+    struct nw_swl *swl = swl_of(wear);
+    int result = nw_wear_start(wear);
+
+    if (result == NW_OK) {
+        swl->sets = (uint16_t)((wear->view.blocks + (1UL << swl->shift) - 1U) >> swl->shift);
+        swl->block = NW_WEAR_NONE;
+        clear(swl);
+    }
+    return result;
+}
+
+static uint16_t swl_choose(struct nw_wear *wear, uint16_t first, uint16_t data)
+{
+    const struct nw_wear_view *view = &wear->view;
+    uint16_t most = first;
+
+    if (data != NW_WEAR_MOVED) {
+        return nw_wear_fewest(wear, first, data);
+    }
+    for (; first < view->blocks; first = view->next[first]) {
+        if (view->erases[first] > view->erases[most]) {
+            most = first;
+        }
+    }
+    return most;
+}
+
+static void set_flag(struct nw_swl *swl, uint16_t set)
+{
+    if (swl->flags[set] == 0) {
+        swl->flags[set] = 1;
+        swl->set_flags++;
+    }
+    if (swl->set_flags == swl->sets) {
+        swl->wear.stats.rounds++;
+        clear(swl);
+    }
+}
+
+static void swl_erased(struct nw_wear *wear, uint16_t block)
+{
+    struct nw_swl *swl = swl_of(wear);
+
+    swl->erases++;
+    set_flag(swl, (uint16_t)(block >> swl->shift));
+}
+
+static int holds_data(const struct nw_swl *swl, uint16_t set)
+{
+    uint32_t first = (uint32_t)set << swl->shift;
+    uint32_t end = first + ((uint32_t)1 << swl->shift);
+    int holds = 0;
+
+    for (; first < end && first < swl->wear.view.blocks; first++) {
+        holds |= swl->wear.view.state[first] == NW_BLOCK_USED;
+    }
+    return holds;
+}
+
+/* The next set without a flag that holds data starts to move. */
+static void begin_set(struct nw_swl *swl)
+{
+    for (uint16_t i = 0; i < swl->sets; i++) {
+        uint16_t set = swl->cursor;
+
+        swl->cursor = (uint16_t)(set + 1U < swl->sets ? set + 1U : 0);
+        if (swl->flags[set] == 0) {
+            int holds = holds_data(swl, set);
+
+            set_flag(swl, set); /* now: the layer may have a reason not to move it */
+            if (holds) {
+                swl->block = (uint16_t)(set << swl->shift);
+                return;
+            }
+        }
+        if (swl->erases < (uint32_t)swl->threshold * swl->set_flags) {
+            return;
+        }
+    }
+}
+
+static uint16_t swl_move(struct nw_wear *wear)
+{
+    struct nw_swl *swl = swl_of(wear);
+    uint16_t mask = (uint16_t)((1UL << swl->shift) - 1U);
+
+    if (swl->block == NW_WEAR_NONE && swl->set_flags > 0 &&
+        swl->erases >= (uint32_t)swl->threshold * swl->set_flags) {
+        begin_set(swl);
+    }
+    while (swl->block != NW_WEAR_NONE) {
+        uint16_t block = swl->block++;
+        int last = (swl->block & mask) == 0 || swl->block >= wear->view.blocks;
+
+        if (last) {
+            swl->block = NW_WEAR_NONE;
+        }
+        if (wear->view.state[block] == NW_BLOCK_USED) {
+            wear->stats.moves++;
+            return block;
+        }
+    }
+    return NW_WEAR_NONE;
+}
+
+static const struct nw_wear_ops swl_ops = {.start = swl_start,
+                                           .choose = swl_choose,
+                                           .erased = swl_erased,
+                                           .given = nw_heal_given,
+                                           .heal = nw_heal_one,
+                                           .wrote = nw_wear_wrote,
+                                           .move = swl_move};
+
+static int place(struct nw_swl *swl, const struct nw_swl_config *config, uint16_t blocks,
+                 struct nw_ram *ram)
+{
+    int result = nw_wear_place(&swl->wear, &swl_ops, &config->heal, blocks, ram);
+
+    swl->flags = NW_RAM_TAKE(ram, uint8_t, blocks);
+    return config->threshold == 1U || config->set_shift > MOST_SHIFT ? (int)NW_ERR_CONFIG : result;
+}
+
+size_t nw_swl_ram_bytes(const struct nw_swl_config *config, uint16_t blocks)
+{
+    struct nw_ram ram = {0};
+    struct nw_swl swl;
+
+    return place(&swl, config, blocks, &ram) < 0 ? 0 : ram.used;
+}
+
+int nw_swl_open(struct nw_swl *swl, const struct nw_swl_config *config, uint16_t blocks, void *ram,
+                size_t ram_bytes)
+{
+    struct nw_ram arena = {.start = ram, .bytes = ram_bytes};
+    int result = place(swl, config, blocks, &arena);
+
+    if (result < 0) {
+        return result;
+    }
+    swl->threshold = config->threshold != 0 ? config->threshold : DEFAULT_THRESHOLD;
+    swl->shift = config->set_shift;
+    nw_random_seed(&swl->random, config->seed);
+    return ram != NULL && arena.used <= ram_bytes ? (int)NW_OK : (int)NW_ERR_RAM;
+}
