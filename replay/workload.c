@@ -169,6 +169,7 @@ static void make(struct nw_workload *workload, struct nw_io *io)
     io->time_ns = workload->time_ns;
     io->offset = (uint64_t)at * config->align;
     io->bytes = (uint64_t)count * config->align;
+    io->unit = 0;
     io->kind = writes ? NW_IO_WRITE : NW_IO_READ;
     if (config->gap_ns != 0) {
         int fixed = (config->fixed & NW_FIXED_GAP) != 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where requests come from, as Python objects: generators now, traces beside them.
+// Where requests come from, as Python objects: generators and traces.
 #pragma once
 
 extern "C" {

@@ -15,6 +15,7 @@ NB_MODULE(_native, m)
     bind_speed(m);
     bind_stack(m);
     bind_workload(m);
+    bind_iotrace(m);
     bind_replay(m);
     bind_lavish(m);
     bind_ftl(m);

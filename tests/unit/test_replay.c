@@ -139,13 +139,13 @@ static const struct nw_replay_result *play(struct rig *rig)
 static void test_partial_sectors_are_read_first(void **state)
 {
     const struct nw_io ios[] = {
-        {0, 0, 4 * PAGE, NW_IO_WRITE},         /* four sectors */
-        {0, 512, 512, NW_IO_WRITE},            /* inside one: read 1, write 1 */
-        {0, PAGE - 512, 1024, NW_IO_WRITE},    /* across two: read 2, write 2 */
-        {0, 512, 2 * PAGE, NW_IO_READ},        /* three */
-        {0, 100, 2 * PAGE + 8, NW_IO_TRIM},    /* only one is whole */
-        {0, 0, 0, NW_IO_SYNC},
-        {0, 512, 512, NW_IO_TRIM},             /* nothing whole */
+        {0, 0, 4 * PAGE, 0, NW_IO_WRITE},         /* four sectors */
+        {0, 512, 512, 0, NW_IO_WRITE},            /* inside one: read 1, write 1 */
+        {0, PAGE - 512, 1024, 0, NW_IO_WRITE},    /* across two: read 2, write 2 */
+        {0, 512, 2 * PAGE, 0, NW_IO_READ},        /* three */
+        {0, 100, 2 * PAGE + 8, 0, NW_IO_TRIM},    /* only one is whole */
+        {0, 0, 0, 0, NW_IO_SYNC},
+        {0, 512, 512, 0, NW_IO_TRIM},             /* nothing whole */
     };
     struct rig rig;
     const struct nw_replay_result *result;
@@ -170,7 +170,7 @@ static void test_partial_sectors_are_read_first(void **state)
 
 static void test_back_to_back_time_is_the_chips(void **state)
 {
-    const struct nw_io ios[] = {{0, 0, PAGE, NW_IO_WRITE}, {9000, 0, PAGE, NW_IO_READ}};
+    const struct nw_io ios[] = {{0, 0, PAGE, 0, NW_IO_WRITE}, {9000, 0, PAGE, 0, NW_IO_READ}};
     struct rig rig;
     const struct nw_replay_result *result;
     uint64_t tag = 18; /* spare bytes of the page layer's tag */
@@ -193,9 +193,9 @@ static void test_arrivals_make_a_queue(void **state)
 {
     /* Three at once, one while the last is served, one after a long gap, one stepping back. */
     const struct nw_io ios[] = {
-        {1000, 0, PAGE, NW_IO_WRITE},      {1000, PAGE, PAGE, NW_IO_WRITE},
-        {1000, 2 * PAGE, PAGE, NW_IO_WRITE}, {2000, 3 * PAGE, PAGE, NW_IO_WRITE},
-        {900000000, 0, PAGE, NW_IO_READ},  {800000000, 0, PAGE, NW_IO_READ},
+        {1000, 0, PAGE, 0, NW_IO_WRITE},      {1000, PAGE, PAGE, 0, NW_IO_WRITE},
+        {1000, 2 * PAGE, PAGE, 0, NW_IO_WRITE}, {2000, 3 * PAGE, PAGE, 0, NW_IO_WRITE},
+        {900000000, 0, PAGE, 0, NW_IO_READ},  {800000000, 0, PAGE, 0, NW_IO_READ},
     };
     struct rig rig;
     const struct nw_replay_result *result;
@@ -219,7 +219,7 @@ static void test_arrivals_make_a_queue(void **state)
 
 static void test_passes_follow_each_other_at_the_mean_gap(void **state)
 {
-    const struct nw_io ios[] = {{0, 0, PAGE, NW_IO_READ}, {3000000, 0, PAGE, NW_IO_READ}};
+    const struct nw_io ios[] = {{0, 0, PAGE, 0, NW_IO_READ}, {3000000, 0, PAGE, 0, NW_IO_READ}};
     struct rig rig;
     const struct nw_replay_result *result;
 
@@ -236,7 +236,7 @@ static void test_passes_follow_each_other_at_the_mean_gap(void **state)
 
 static void test_a_wrong_page_is_noticed(void **state)
 {
-    const struct nw_io ios[] = {{0, 0, 2 * PAGE, NW_IO_WRITE}, {0, 0, 2 * PAGE, NW_IO_READ}};
+    const struct nw_io ios[] = {{0, 0, 2 * PAGE, 0, NW_IO_WRITE}, {0, 0, 2 * PAGE, 0, NW_IO_READ}};
     struct rig rig;
     const struct nw_replay_result *result;
     uint64_t *words;
@@ -290,8 +290,9 @@ static int lie_read(struct nw_block_req *req)
 static void test_a_lying_layer_is_caught(void **state)
 {
     const struct nw_io ios[] = {
-        {0, 0, PAGE, NW_IO_WRITE}, {0, PAGE, PAGE, NW_IO_WRITE}, {0, 2 * PAGE, PAGE, NW_IO_READ},
-        {0, PAGE, PAGE, NW_IO_READ}, {0, 0, PAGE, NW_IO_READ},
+        {0, 0, PAGE, 0, NW_IO_WRITE}, {0, PAGE, PAGE, 0, NW_IO_WRITE},
+        {0, 2 * PAGE, PAGE, 0, NW_IO_READ},
+        {0, PAGE, PAGE, 0, NW_IO_READ}, {0, 0, PAGE, 0, NW_IO_READ},
     };
     struct nw_block_ops lies = {.write = lie_write, .read = lie_read};
     struct rig rig;
@@ -312,7 +313,7 @@ static void test_a_lying_layer_is_caught(void **state)
 
 static void test_what_does_not_fit(void **state)
 {
-    struct nw_io ios[] = {{0, 0, PAGE, NW_IO_WRITE}, {0, 0, 2 * PAGE, NW_IO_WRITE}};
+    struct nw_io ios[] = {{0, 0, PAGE, 0, NW_IO_WRITE}, {0, 0, 2 * PAGE, 0, NW_IO_WRITE}};
     struct rig rig;
     const struct nw_replay_result *result;
     uint64_t device;

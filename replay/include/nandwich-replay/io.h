@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * io.h - one request of a workload, and where requests come from: a trace file (trace.h) or a
+ * io.h - one request of a workload, and where requests come from: a trace file (iotrace.h) or a
  * generator (workload.h). Whoever replays them sees no difference.
  */
 #ifndef NANDWICH_REPLAY_IO_H
@@ -14,6 +14,7 @@ struct nw_io {
     uint64_t time_ns; /* of arrival, from the first request on; may step back in a recording */
     uint64_t offset;  /* bytes from the start of the device */
     uint64_t bytes;   /* >= 1, but 0 for a sync */
+    uint64_t unit;    /* which device of a recording; the replay does not look at it */
     uint8_t kind;     /* enum nw_io_kind */
 };
 

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * iotrace.h - recorded block traces as a source of requests (io.h), read as a stream: plain, gzip
+ * or zstd, in memory that does not depend on their length.
+ *
+ * The format is told by the content of the first lines, not by the file's name:
+ *
+ *   msr       Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime   time in 100 ns
+ *   spc       ASU,LBA,Size,Opcode,Timestamp[,...]      LBA in 512 B, size in B, time in s
+ *   android   process,device,rw,sector,size,timestamp  sector and size in 512 B, time in s
+ *   blkparse  the default text of blkparse; of each request one event: Q if there are any, else D,
+ *             else C
+ *   fio       fio version 2 iolog (times by its waits) and version 3 iolog (times in us)
+ *   disksim   time device block size flags             time in ms, 512 B, bit 0 of flags: read
+ *   fiu       time pid process block size W|R major minor md5     time in ns, 512 B
+ *   wiscsee   pid D|C operation offset size time ...   time in s, B; the D lines
+ *   vscsi     binary records of version 1 (32 B) and 2 (40 B), little-endian, time in us
+ *
+ * Blank lines, lines that begin with '#', and a first line without any digit are no requests. A
+ * line that is none of the format is an error that tells line and column, or is skipped as long as
+ * config.skip_bad lasts; a file without a single request is an error. Times count from the first
+ * request. Devices of a trace (ASU, disk number, major:minor) lie over one another unless one is
+ * chosen: config.unit.
+ */
+#ifndef NANDWICH_REPLAY_IOTRACE_H
+#define NANDWICH_REPLAY_IOTRACE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "nandwich-replay/io.h"
+
+#define NW_IOTRACE_ALL_UNITS UINT64_MAX
+
+struct nw_iotrace_config {
+    const char *format; /* a name above; NULL: find out */
+    uint64_t skip_bad;  /* lines that may be wrong */
+    uint64_t unit;      /* only this device; NW_IOTRACE_ALL_UNITS */
+};
+
+/* What is wrong, and where: `line` from 1 (vscsi: record), column from 1; 0: nowhere. */
+struct nw_iotrace_fault {
+    uint64_t line;
+    uint32_t column;
+    char text[320];
+};
+
+struct nw_iotrace;
+
+/* NW_ERR_IO: cannot be read; NW_ERR_NOT_FOUND: no known format; NW_ERR_CONFIG: no such format;
+ * NW_ERR_RAM. In all but the last `fault` says more. */
+int nw_iotrace_open(struct nw_iotrace **trace, const char *path,
+                    const struct nw_iotrace_config *config, struct nw_iotrace_fault *fault);
+void nw_iotrace_close(struct nw_iotrace *trace); /* NULL is fine */
+
+/* fill answers NW_ERR_CORRUPT for a bad line, NW_ERR_NOT_FOUND when it ends without any request,
+ * NW_ERR_IO: nw_iotrace_fault() tells. */
+struct nw_io_source *nw_iotrace_source(struct nw_iotrace *trace);
+const struct nw_iotrace_fault *nw_iotrace_fault_of(const struct nw_iotrace *trace);
+const char *nw_iotrace_format_name(const struct nw_iotrace *trace);
+const char *nw_iotrace_packing(const struct nw_iotrace *trace); /* "plain", "gzip" or "zstd" */
+uint64_t nw_iotrace_lines(const struct nw_iotrace *trace);      /* read so far; vscsi: records */
+uint64_t nw_iotrace_skipped(const struct nw_iotrace *trace);    /* bad lines so far */
+
+/* The i-th format: name and one line of help; NULL behind the last. */
+const char *nw_iotrace_format_at(uint32_t i, const char **what);
+
+/* Writing, in text: msr, spc, android, fio (version 3), disksim. */
+struct nw_iotrace_writer;
+
+/* Packed with gzip when path ends in .gz. NW_ERR_CONFIG: a format that is not written here;
+ * NW_ERR_IO: errno tells; NW_ERR_RAM. */
+int nw_iotrace_create(struct nw_iotrace_writer **writer, const char *path, const char *format);
+
+/* 1: written, 0: the format cannot say it (trims and syncs but in fio), NW_ERR_IO. */
+int nw_iotrace_put(struct nw_iotrace_writer *writer, const struct nw_io *io);
+
+/* Ends the file: NW_OK or NW_ERR_IO. NULL is fine. */
+int nw_iotrace_finish(struct nw_iotrace_writer *writer);
+
+#endif

@@ -1,0 +1,493 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The text formats, each a function that reads one line. */
+#include "iotrace_parse.h"
+
+#include <string.h>
+
+#define SECTOR 512U
+#define MOST_BYTES ((uint64_t)1 << 62)
+
+static int refuse(struct nw_line *line, const char *wanted)
+{
+    if (line->bad == NULL) {
+        line->bad = line->at;
+        line->wanted = wanted;
+    }
+    return 0;
+}
+
+static int at_end(const struct nw_line *line)
+{
+    return line->at == line->end;
+}
+
+static void skip_blanks(struct nw_line *line)
+{
+    while (!at_end(line) && (*line->at == ' ' || *line->at == '\t')) {
+        line->at++;
+    }
+}
+
+static int is_digit(const struct nw_line *line)
+{
+    return !at_end(line) && *line->at >= '0' && *line->at <= '9';
+}
+
+/* Digits, and the value; 0 and the complaint when there are none or too many. */
+static int number(struct nw_line *line, uint64_t *value)
+{
+    const char *start = line->at;
+
+    *value = 0;
+    if (!is_digit(line)) {
+        return refuse(line, "a number");
+    }
+    for (; is_digit(line); line->at++) {
+        uint64_t digit = (uint64_t)(*line->at - '0');
+
+        if (*value > (UINT64_MAX - digit) / 10U) {
+            line->at = start;
+            return refuse(line, "a number below 2^64");
+        }
+        *value = *value * 10U + digit;
+    }
+    return 1;
+}
+
+/* A decimal number times 10^places, digits beyond dropped. */
+static int decimal(struct nw_line *line, uint32_t places, uint64_t *value)
+{
+    const char *start = line->at;
+
+    if (!number(line, value)) {
+        return 0;
+    }
+    if (!at_end(line) && *line->at == '.') {
+        line->at++;
+        for (; is_digit(line); line->at++) {
+            if (places > 0 && *value <= UINT64_MAX / 10U - 1U) {
+                *value = *value * 10U + (uint64_t)(*line->at - '0');
+                places--;
+            }
+        }
+    }
+    for (; places > 0; places--) {
+        if (*value > UINT64_MAX / 10U) {
+            line->at = start;
+            return refuse(line, "a time below 584 years");
+        }
+        *value *= 10U;
+    }
+    return 1;
+}
+
+static int literal(struct nw_line *line, char wanted, const char *text)
+{
+    if (at_end(line) || *line->at != wanted) {
+        return refuse(line, text);
+    }
+    line->at++;
+    return 1;
+}
+
+static int comma(struct nw_line *line)
+{
+    skip_blanks(line);
+    if (!literal(line, ',', "a comma")) {
+        return 0;
+    }
+    skip_blanks(line);
+    return 1;
+}
+
+/* Over everything up to the next comma, and over it. */
+static int skip_field(struct nw_line *line)
+{
+    while (!at_end(line) && *line->at != ',') {
+        line->at++;
+    }
+    return comma(line);
+}
+
+/* A word up to a blank or comma. */
+static int word(struct nw_line *line, const char **start, size_t *length)
+{
+    skip_blanks(line);
+    *start = line->at;
+    while (!at_end(line) && *line->at != ' ' && *line->at != '\t' && *line->at != ',') {
+        line->at++;
+    }
+    *length = (size_t)(line->at - *start);
+    return *length > 0 ? 1 : refuse(line, "a word");
+}
+
+static int is(const char *start, size_t length, const char *text)
+{
+    return strlen(text) == length && memcmp(start, text, length) == 0;
+}
+
+static int read_or_write(struct nw_line *line, uint8_t *kind)
+{
+    const char *start;
+    size_t length;
+
+    if (!word(line, &start, &length)) {
+        return 0;
+    }
+    if (is(start, length, "R") || is(start, length, "r") || is(start, length, "Read") ||
+        is(start, length, "read")) {
+        *kind = NW_IO_READ;
+        return 1;
+    }
+    if (is(start, length, "W") || is(start, length, "w") || is(start, length, "Write") ||
+        is(start, length, "write")) {
+        *kind = NW_IO_WRITE;
+        return 1;
+    }
+    line->at = start;
+    return refuse(line, "R or W");
+}
+
+static int blank_number(struct nw_line *line, uint64_t *value)
+{
+    skip_blanks(line);
+    return number(line, value);
+}
+
+/* A place or size in units of `unit` bytes, as bytes. */
+static int bytes_of(struct nw_line *line, uint64_t unit, uint64_t *bytes)
+{
+    const char *start;
+
+    skip_blanks(line);
+    start = line->at;
+    if (!number(line, bytes)) {
+        return 0;
+    }
+    if (*bytes > MOST_BYTES / unit) {
+        line->at = start;
+        return refuse(line, "an address below 2^62 bytes");
+    }
+    *bytes *= unit;
+    return 1;
+}
+
+/* The line is complete. A write of nothing is how some recorders note a flush. */
+static int finish(struct nw_io *io)
+{
+    if (io->kind == NW_IO_SYNC || io->bytes > 0) {
+        return NW_LINE_REQUEST;
+    }
+    if (io->kind != NW_IO_WRITE) {
+        return NW_LINE_OTHER;
+    }
+    io->kind = NW_IO_SYNC;
+    io->offset = 0;
+    return NW_LINE_REQUEST;
+}
+
+static int parse_msr(struct nw_line *line, struct nw_iotrace_state *state, struct nw_io *io)
+{
+    uint64_t ticks, took;
+
+    (void)state;
+    if (!number(line, &ticks) || !comma(line) || !skip_field(line) || !number(line, &io->unit) ||
+        !comma(line) || !read_or_write(line, &io->kind) || !comma(line) ||
+        !bytes_of(line, 1, &io->offset) || !comma(line) || !bytes_of(line, 1, &io->bytes) ||
+        !comma(line) || !number(line, &took)) {
+        return NW_LINE_BAD;
+    }
+    if (ticks > UINT64_MAX / 100U) {
+        line->at = line->end;
+        (void)refuse(line, "a time below 584 years");
+        return NW_LINE_BAD;
+    }
+    io->time_ns = ticks * 100U;
+    return finish(io);
+}
+
+static int parse_spc(struct nw_line *line, struct nw_iotrace_state *state, struct nw_io *io)
+{
+    (void)state;
+    skip_blanks(line);
+    if (!number(line, &io->unit) || !comma(line) || !bytes_of(line, SECTOR, &io->offset) ||
+        !comma(line) || !bytes_of(line, 1, &io->bytes) || !comma(line) ||
+        !read_or_write(line, &io->kind) || !comma(line) || !decimal(line, 9, &io->time_ns)) {
+        return NW_LINE_BAD;
+    }
+    return finish(io);
+}
+
+static int parse_android(struct nw_line *line, struct nw_iotrace_state *state, struct nw_io *io)
+{
+    (void)state;
+    if (!skip_field(line) || !number(line, &io->unit) || !comma(line) ||
+        !read_or_write(line, &io->kind) || !comma(line) ||
+        !bytes_of(line, SECTOR, &io->offset) || !comma(line) ||
+        !bytes_of(line, SECTOR, &io->bytes) || !comma(line) || !decimal(line, 9, &io->time_ns)) {
+        return NW_LINE_BAD;
+    }
+    return finish(io);
+}
+
+/* The letters that tell what a block request is: "WS", "RA", "D", "FWS", ... A flush without data
+ * has no sectors behind it. 0: neither. */
+static int blk_kind(const char *letters, size_t length, int has_sectors, uint8_t *kind)
+{
+    for (size_t i = 0; i < length; i++) {
+        switch (letters[i]) {
+        case 'R': *kind = NW_IO_READ; return has_sectors;
+        case 'W': *kind = NW_IO_WRITE; return has_sectors;
+        case 'D': *kind = NW_IO_TRIM; return has_sectors;
+        case 'F':
+            *kind = NW_IO_SYNC;
+            if (!has_sectors) {
+                return 1;
+            }
+            break;
+        default: break;
+        }
+    }
+    return 0;
+}
+
+static int begins_summary(const struct nw_line *line)
+{
+    size_t left = (size_t)(line->end - line->at);
+
+    return (left >= 3 && memcmp(line->at, "CPU", 3) == 0) ||
+           (left >= 5 && memcmp(line->at, "Total", 5) == 0);
+}
+
+static int parse_blkparse(struct nw_line *line, struct nw_iotrace_state *state, struct nw_io *io)
+{
+    uint64_t major, minor, ignored;
+    const char *start;
+    size_t length;
+
+    skip_blanks(line);
+    if (state->ended != 0 || begins_summary(line)) {
+        state->ended = 1;
+        return NW_LINE_OTHER;
+    }
+    if (!number(line, &major) || !literal(line, ',', "a comma") || !number(line, &minor) ||
+        !blank_number(line, &ignored) || !blank_number(line, &ignored)) {
+        return NW_LINE_BAD;
+    }
+    skip_blanks(line);
+    if (!decimal(line, 9, &io->time_ns) || !blank_number(line, &ignored) ||
+        !word(line, &start, &length)) {
+        return NW_LINE_BAD;
+    }
+    if (length != 1 || *start != state->action || !word(line, &start, &length)) {
+        return NW_LINE_OTHER;
+    }
+    io->unit = major << 20 | minor;
+    skip_blanks(line);
+    if (!blk_kind(start, length, is_digit(line), &io->kind)) {
+        return NW_LINE_OTHER;
+    }
+    io->offset = 0;
+    io->bytes = 0;
+    if (io->kind == NW_IO_SYNC) {
+        return NW_LINE_REQUEST;
+    }
+    if (!bytes_of(line, SECTOR, &io->offset)) {
+        return NW_LINE_BAD;
+    }
+    skip_blanks(line);
+    if (!literal(line, '+', "a plus") || !bytes_of(line, SECTOR, &io->bytes)) {
+        return NW_LINE_BAD;
+    }
+    return finish(io);
+}
+
+static int fio_head(struct nw_line *line, struct nw_iotrace_state *state)
+{
+    static const char head[] = "fio version ";
+    size_t length = sizeof head - 1U;
+    uint64_t version;
+
+    if ((size_t)(line->end - line->at) < length || memcmp(line->at, head, length) != 0) {
+        (void)refuse(line, "fio version 2 iolog, or 3");
+        return NW_LINE_BAD;
+    }
+    line->at += length;
+    if (!number(line, &version)) {
+        return NW_LINE_BAD;
+    }
+    if (version != 2 && version != 3) {
+        line->at--;
+        (void)refuse(line, "version 2 or 3");
+        return NW_LINE_BAD;
+    }
+    state->version = (uint8_t)version;
+    return NW_LINE_OTHER;
+}
+
+/* What is done to the file: an enum nw_io_kind, or one of these. */
+enum { FIO_FILE = 100, FIO_WAIT, FIO_UNKNOWN };
+
+static int fio_action(const char *start, size_t length)
+{
+    static const struct {
+        const char *name;
+        int action;
+    } actions[] = {
+        {"read", NW_IO_READ},  {"write", NW_IO_WRITE},    {"trim", NW_IO_TRIM},
+        {"sync", NW_IO_SYNC},  {"datasync", NW_IO_SYNC},  {"add", FIO_FILE},
+        {"open", FIO_FILE},    {"close", FIO_FILE},       {"wait", FIO_WAIT},
+    };
+
+    for (size_t i = 0; i < sizeof actions / sizeof actions[0]; i++) {
+        if (is(start, length, actions[i].name)) {
+            return actions[i].action;
+        }
+    }
+    return FIO_UNKNOWN;
+}
+
+static int parse_fio(struct nw_line *line, struct nw_iotrace_state *state, struct nw_io *io)
+{
+    uint64_t time_us;
+    const char *start;
+    size_t length;
+    int action;
+
+    if (state->version == 0) {
+        return fio_head(line, state);
+    }
+    if (state->version == 3) {
+        if (!blank_number(line, &time_us)) {
+            return NW_LINE_BAD;
+        }
+        state->time_ns = time_us * 1000U;
+    }
+    if (!word(line, &start, &length) || !word(line, &start, &length)) {
+        return NW_LINE_BAD;
+    }
+    action = fio_action(start, length);
+    if (action == FIO_UNKNOWN) {
+        line->at = start;
+        (void)refuse(line, "read, write, trim, sync, datasync, wait, add, open or close");
+        return NW_LINE_BAD;
+    }
+    if (action == FIO_FILE) {
+        return NW_LINE_OTHER;
+    }
+    if (action == FIO_WAIT) {
+        if (!blank_number(line, &time_us)) {
+            return NW_LINE_BAD;
+        }
+        state->time_ns += time_us * 1000U;
+        return NW_LINE_OTHER;
+    }
+    io->offset = 0;
+    io->bytes = 0;
+    if (action != NW_IO_SYNC &&
+        (!bytes_of(line, 1, &io->offset) || !bytes_of(line, 1, &io->bytes))) {
+        return NW_LINE_BAD;
+    }
+    io->unit = 0;
+    io->kind = (uint8_t)action;
+    io->time_ns = state->time_ns;
+    return finish(io);
+}
+
+static int parse_disksim(struct nw_line *line, struct nw_iotrace_state *state, struct nw_io *io)
+{
+    uint64_t flags;
+
+    (void)state;
+    skip_blanks(line);
+    if (!decimal(line, 6, &io->time_ns) || !blank_number(line, &io->unit) ||
+        !bytes_of(line, SECTOR, &io->offset) || !bytes_of(line, SECTOR, &io->bytes) ||
+        !blank_number(line, &flags)) {
+        return NW_LINE_BAD;
+    }
+    if (!at_end(line) && (*line->at == 'x' || *line->at == 'X')) { /* hexadecimal: last digit */
+        char last = line->end[-1];
+        flags = (uint64_t)(last >= '0' && last <= '9' ? last - '0' : (last | 32) - 'a' + 10);
+        line->at = line->end;
+    }
+    skip_blanks(line);
+    if (!at_end(line)) {
+        (void)refuse(line, "the end of the line");
+        return NW_LINE_BAD;
+    }
+    io->kind = (flags & 1U) != 0 ? NW_IO_READ : NW_IO_WRITE;
+    return finish(io);
+}
+
+static int parse_fiu(struct nw_line *line, struct nw_iotrace_state *state, struct nw_io *io)
+{
+    uint64_t pid, major, minor;
+    const char *start;
+    size_t length;
+
+    (void)state;
+    skip_blanks(line);
+    if (!number(line, &io->time_ns) || !blank_number(line, &pid) || !word(line, &start, &length) ||
+        !bytes_of(line, SECTOR, &io->offset) || !bytes_of(line, SECTOR, &io->bytes) ||
+        !read_or_write(line, &io->kind) || !blank_number(line, &major) ||
+        !blank_number(line, &minor) || !word(line, &start, &length)) {
+        return NW_LINE_BAD;
+    }
+    io->unit = major << 20 | minor;
+    return finish(io);
+}
+
+static int parse_wiscsee(struct nw_line *line, struct nw_iotrace_state *state, struct nw_io *io)
+{
+    uint64_t pid;
+    const char *start;
+    size_t length;
+
+    (void)state;
+    skip_blanks(line);
+    if (!number(line, &pid) || !word(line, &start, &length)) {
+        return NW_LINE_BAD;
+    }
+    if (!is(start, length, "D") && !is(start, length, "C")) {
+        line->at = start;
+        (void)refuse(line, "D or C");
+        return NW_LINE_BAD;
+    }
+    if (*start == 'C') {
+        return NW_LINE_OTHER;
+    }
+    skip_blanks(line);
+    start = line->at;
+    io->kind = NW_IO_TRIM;
+    if (!word(line, &start, &length)) {
+        return NW_LINE_BAD;
+    }
+    if (!is(start, length, "discard")) {
+        line->at = start;
+        if (!read_or_write(line, &io->kind)) {
+            return NW_LINE_BAD;
+        }
+    }
+    if (!bytes_of(line, 1, &io->offset) || !bytes_of(line, 1, &io->bytes)) {
+        return NW_LINE_BAD;
+    }
+    skip_blanks(line);
+    if (!decimal(line, 9, &io->time_ns)) {
+        return NW_LINE_BAD;
+    }
+    io->unit = 0;
+    return finish(io);
+}
+
+const struct nw_text_format nw_text_formats[] = {
+    {"msr", "MSR Cambridge csv: Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime",
+     parse_msr},
+    {"spc", "SPC-1 csv: ASU,LBA,Size,Opcode,Timestamp", parse_spc},
+    {"android", "csv of a phone: process,device,rw,sector,size,timestamp", parse_android},
+    {"blkparse", "text of blkparse", parse_blkparse},
+    {"fio", "iolog of fio, version 2 or 3", parse_fio},
+    {"disksim", "DiskSim ascii: time device block size flags", parse_disksim},
+    {"fiu", "FIU: time pid process block size W|R major minor md5", parse_fiu},
+    {"wiscsee", "WiscSee: pid D|C operation offset size time ...", parse_wiscsee},
+};
+const uint32_t nw_text_format_count = sizeof nw_text_formats / sizeof nw_text_formats[0];

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Traces written as text, each format a function that puts one line into a buffer. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "nandwich-replay/iotrace.h"
+#include "nandwich/error.h"
+
+#define LINE_BYTES 160
+
+struct format;
+
+struct nw_iotrace_writer {
+    const struct format *format;
+    gzFile file; /* zlib writes plain files too */
+};
+
+struct format {
+    const char *name;
+    const char *head; /* first line, or NULL */
+    /* The line's length, 0 when the format has no word for such a request. */
+    int (*line)(const struct nw_io *io, char *to);
+};
+
+#define ULL(value) ((unsigned long long)(value))
+
+static int plain(const struct nw_io *io)
+{
+    return io->kind == NW_IO_READ || io->kind == NW_IO_WRITE;
+}
+
+static const char *letter(const struct nw_io *io)
+{
+    return io->kind == NW_IO_READ ? "R" : "W";
+}
+
+static int msr_line(const struct nw_io *io, char *to)
+{
+    return !plain(io) ? 0
+                      : snprintf(to, LINE_BYTES, "%llu,trace,%llu,%s,%llu,%llu,0\n",
+                                 ULL(io->time_ns / 100U), ULL(io->unit),
+                                 io->kind == NW_IO_READ ? "Read" : "Write", ULL(io->offset),
+                                 ULL(io->bytes));
+}
+
+static int spc_line(const struct nw_io *io, char *to)
+{
+    return !plain(io) || io->offset % 512U != 0
+               ? 0
+               : snprintf(to, LINE_BYTES, "%llu,%llu,%llu,%s,%llu.%09llu\n", ULL(io->unit),
+                          ULL(io->offset / 512U), ULL(io->bytes), letter(io),
+                          ULL(io->time_ns / 1000000000U), ULL(io->time_ns % 1000000000U));
+}
+
+static int android_line(const struct nw_io *io, char *to)
+{
+    return !plain(io) || io->offset % 512U != 0 || io->bytes % 512U != 0
+               ? 0
+               : snprintf(to, LINE_BYTES, "trace,%llu,%s,%llu,%llu,%llu.%09llu\n", ULL(io->unit),
+                          letter(io), ULL(io->offset / 512U), ULL(io->bytes / 512U),
+                          ULL(io->time_ns / 1000000000U), ULL(io->time_ns % 1000000000U));
+}
+
+static int disksim_line(const struct nw_io *io, char *to)
+{
+    return !plain(io) || io->offset % 512U != 0 || io->bytes % 512U != 0
+               ? 0
+               : snprintf(to, LINE_BYTES, "%llu.%06llu %llu %llu %llu %d\n",
+                          ULL(io->time_ns / 1000000U), ULL(io->time_ns % 1000000U), ULL(io->unit),
+                          ULL(io->offset / 512U), ULL(io->bytes / 512U), io->kind == NW_IO_READ);
+}
+
+static int fio_line(const struct nw_io *io, char *to)
+{
+    static const char *const actions[] = {
+        [NW_IO_READ] = "read", [NW_IO_WRITE] = "write", [NW_IO_TRIM] = "trim"};
+    unsigned long long time_us = io->time_ns / 1000U;
+
+    if (io->kind == NW_IO_SYNC) {
+        return snprintf(to, LINE_BYTES, "%llu /trace sync\n", time_us);
+    }
+    return snprintf(to, LINE_BYTES, "%llu /trace %s %llu %llu\n", time_us, actions[io->kind],
+                    ULL(io->offset), ULL(io->bytes));
+}
+
+static const struct format formats[] = {
+    {"msr", NULL, msr_line},
+    {"spc", NULL, spc_line},
+    {"android", "process,device,rw,sector,size,timestamp\n", android_line},
+    {"disksim", NULL, disksim_line},
+    {"fio", "fio version 3 iolog\n0 /trace add\n0 /trace open\n", fio_line},
+};
+
+static const struct format *find(const char *name)
+{
+    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
+        if (strcmp(formats[i].name, name) == 0) {
+            return &formats[i];
+        }
+    }
+    return NULL;
+}
+
+static int put_text(struct nw_iotrace_writer *writer, const char *text, int length)
+{
+    return gzwrite(writer->file, text, (unsigned)length) == length ? 1 : NW_ERR_IO;
+}
+
+int nw_iotrace_create(struct nw_iotrace_writer **writer, const char *path, const char *format)
+{
+    size_t length = strlen(path);
+    int packs = length > 3 && strcmp(path + length - 3, ".gz") == 0;
+    const struct format *found = find(format);
+    struct nw_iotrace_writer *made;
+
+    *writer = NULL;
+    if (found == NULL) {
+        return NW_ERR_CONFIG;
+    }
+    made = malloc(sizeof *made);
+    if (made == NULL) {
+        return NW_ERR_RAM;
+    }
+    made->format = found;
+    made->file = gzopen(path, packs ? "wb6" : "wbT");
+    if (made->file == NULL) {
+        free(made);
+        return NW_ERR_IO;
+    }
+    *writer = made;
+    if (found->head != NULL && put_text(made, found->head, (int)strlen(found->head)) < 0) {
+        (void)nw_iotrace_finish(made);
+        *writer = NULL;
+        return NW_ERR_IO;
+    }
+    return NW_OK;
+}
+
+int nw_iotrace_put(struct nw_iotrace_writer *writer, const struct nw_io *io)
+{
+    char line[LINE_BYTES];
+    int length = writer->format->line(io, line);
+
+    return length == 0 ? 0 : put_text(writer, line, length);
+}
+
+int nw_iotrace_finish(struct nw_iotrace_writer *writer)
+{
+    int status = NW_OK;
+
+    if (writer != NULL) {
+        status = gzclose(writer->file) == Z_OK ? NW_OK : NW_ERR_IO;
+        free(writer);
+    }
+    return status;
+}
