@@ -112,6 +112,9 @@ static int start_counting(struct nw_replay *replay)
         return result;
     }
     memset(&replay->result, 0, sizeof replay->result);
+    if (replay->config.stack->wear != NULL) {
+        replay->heals_before = replay->config.stack->wear->stats.heals;
+    }
     replay->counting = 1;
     replay->sample_next = replay->sample_every;
     return replay->config.source->ops->rewind(replay->config.source);
@@ -189,7 +192,8 @@ int nw_replay_run(struct nw_replay *replay, uint64_t requests)
         return status;
     }
     for (; requests > 0; requests--) {
-        if (replay->config.limit != 0 && result->requests == replay->config.limit) {
+        if ((replay->config.limit != 0 && result->requests == replay->config.limit) ||
+            (replay->config.heals != 0 && replay->heals >= replay->config.heals)) {
             return finish(replay);
         }
         if (replay->batch_at == replay->batch_count) {
@@ -214,6 +218,12 @@ int nw_replay_run(struct nw_replay *replay, uint64_t requests)
         }
     }
     return 1;
+}
+
+uint32_t nw_replay_heals(const struct nw_replay *replay, const uint64_t **times)
+{
+    *times = replay->heal_ns;
+    return replay->heals < NW_REPLAY_HEALS ? (uint32_t)replay->heals : NW_REPLAY_HEALS;
 }
 
 const struct nw_replay_result *nw_replay_outcome(struct nw_replay *replay)

@@ -49,6 +49,9 @@ struct nw_replay {
     uint64_t sample_every;
     uint64_t sample_next;
     uint64_t sample_max_ns;
+    uint64_t heal_ns[NW_REPLAY_HEALS];
+    uint64_t heals_before; /* the policy's count when counting started */
+    uint64_t heals;
     uint8_t counting;
     uint8_t over;
     uint8_t from_start; /* rewound, nothing taken yet */

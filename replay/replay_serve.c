@@ -237,6 +237,27 @@ static uint64_t worked(struct nw_replay *replay)
     return took;
 }
 
+/* The wear policy's clock. */
+static void tell_time(struct nw_replay *replay)
+{
+    if (replay->config.stack->wear != NULL) {
+        replay->config.stack->wear->now_s = (uint32_t)(replay->now_ns / 1000000000U);
+    }
+}
+
+/* Healings since last looked at have ended now. */
+static void note_heals(struct nw_replay *replay)
+{
+    const struct nw_wear *wear = replay->config.stack->wear;
+
+    while (wear != NULL && replay->heals < wear->stats.heals - replay->heals_before) {
+        if (replay->heals < NW_REPLAY_HEALS) {
+            replay->heal_ns[replay->heals] = replay->now_ns;
+        }
+        replay->heals++;
+    }
+}
+
 /* The device has nothing to do until `until_ns`. */
 static int be_idle(struct nw_replay *replay, uint64_t until_ns)
 {
@@ -248,6 +269,7 @@ static int be_idle(struct nw_replay *replay, uint64_t until_ns)
     if ((replay->config.flags & NW_REPLAY_IDLE) != 0) {
         struct nw_block_req req = {.block = replay->block};
 
+        tell_time(replay);
         req.budget_us = gap / 1000U < UINT32_MAX ? (uint32_t)(gap / 1000U) : UINT32_MAX;
         status = nw_block_idle(&req);
         took = worked(replay);
@@ -255,7 +277,9 @@ static int be_idle(struct nw_replay *replay, uint64_t until_ns)
     }
     /* Work ahead that overran its budget makes the next request wait. */
     result->idle_ns += took < gap ? gap - took : 0;
-    replay->now_ns = took < gap ? until_ns : replay->now_ns + took;
+    replay->now_ns += took;
+    note_heals(replay);
+    replay->now_ns = took < gap ? until_ns : replay->now_ns;
     return status;
 }
 
@@ -327,10 +351,12 @@ int nw_replay_serve(struct nw_replay *replay, const struct nw_io *io)
     if (status < 0) {
         return status;
     }
+    tell_time(replay);
     status = io->kind == NW_IO_SYNC ? sync_device(replay) : perform(replay, io, &span);
     service = worked(replay);
     replay->result.busy_ns += service;
     replay->now_ns += service;
+    note_heals(replay);
     if (status < 0) {
         return status;
     }

@@ -175,8 +175,7 @@ static int heal(struct nw_blocks *blocks, int idle)
 
 int nw_blocks_heal(struct nw_blocks *blocks, uint32_t budget_us)
 {
-    return blocks->wear != NULL && blocks->chip->geometry.heal_us <= budget_us ? heal(blocks, 1)
-                                                                               : 0;
+    return blocks->wear != NULL && nw_wear_idle_us(blocks->wear) <= budget_us ? heal(blocks, 1) : 0;
 }
 
 int32_t nw_blocks_take_for(struct nw_blocks *blocks, uint16_t data)

@@ -5,7 +5,8 @@
 
 static struct nw_ftl_page_config config_of(const struct nw_layer_site *site)
 {
-    return (struct nw_ftl_page_config){.spare_blocks = site->config->spare_blocks};
+    return (struct nw_ftl_page_config){.spare_blocks = site->config->spare_blocks,
+                                       .wear = site->config->wear};
 }
 
 static uint32_t page_sectors(const struct nw_layer_site *site)
@@ -69,6 +70,7 @@ const struct nw_layer_kind nw_layer_page = {
     .name = "page",
     .what = "page-mapped log, greedy cleaning",
     .state_bytes = sizeof(struct nw_ftl_page),
+    .wears = 1,
     .sectors = page_sectors,
     .ram_bytes = page_ram_bytes,
     .format = page_format,

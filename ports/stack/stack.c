@@ -135,6 +135,12 @@ int nw_stack_layer(struct nw_stack *stack, const struct nw_layer_kind *kind,
 
     stack->kind = kind;
     stack->layer_config = *config;
+    stack->layer_config.wear = stack->wear;
+    if (stack->wear != NULL && kind->wears == 0) {
+        return nw_refuse(why, NW_ERR_UNSUPPORTED,
+                         "layer %s takes no wear policy: it chooses blocks in its own way",
+                         kind->name);
+    }
     if (mount != 0 && kind->mount == NULL) {
         return nw_refuse(why, NW_ERR_UNSUPPORTED,
                          "layer %s forgets with power: nothing can be mounted", kind->name);
@@ -180,6 +186,8 @@ void nw_stack_close(struct nw_stack *stack)
     free(stack->ecc_ram);
     free(stack->layer_state);
     free(stack->layer_ram);
+    free(stack->wear);
+    free(stack->wear_ram);
     free(stack->erases_before);
     nw_stack_init(stack);
 }

@@ -23,6 +23,7 @@
 extern "C" {
 #include "nandwich-replay/replay.h"
 #include "nandwich-replay/tokens.h"
+#include "nandwich-stack/wear.h"
 }
 
 namespace nb = nanobind;
@@ -37,13 +38,13 @@ class Device {
 public:
     Device(const PyPart &part, const std::string &layer, const Numbers &layer_config,
            uint32_t blocks, uint32_t seed, bool wear_out, bool factory_bad, bool verify,
-           const std::string &image)
+           const std::string &image, const std::string &wear, const Numbers &wear_config)
         : verify_(verify)
     {
         nw_stack_init(&stack_);
         try {
             open_chip(part, blocks, seed, wear_out, factory_bad, image);
-            open_layer(layer, layer_config, !image.empty());
+            open_layer(layer, layer_config, !image.empty(), wear, wear_config);
         } catch (...) {
             close();
             throw;
@@ -93,7 +94,36 @@ private:
         must(nw_stack_chip(&stack_, &config, &why));
     }
 
-    void open_layer(const std::string &layer, const Numbers &given, bool mount)
+    void open_wear(const std::string &wear, const Numbers &given)
+    {
+        nw_why why = { text_, sizeof text_ };
+        nw_wear_choice choice = {};
+
+        for (const auto &[key, value] : given) {
+            if (key == "heal") {
+                choice.heal.heals = value != 0 ? 1 : 0;
+            } else if (key == "heal_percent") {
+                choice.heal.percent = static_cast<uint8_t>(value);
+            } else if (key == "heal_cycles") {
+                choice.heal.cycles = static_cast<uint16_t>(value);
+            } else if (key == "heal_period_s") {
+                choice.heal.period_s = static_cast<uint32_t>(value);
+            } else if (key == "heal_idle_us") {
+                choice.heal.idle_us = static_cast<uint32_t>(value);
+            } else if (key == "threshold") {
+                choice.threshold = static_cast<uint16_t>(value);
+            } else if (key == "set_shift") {
+                choice.set_shift = static_cast<uint8_t>(value);
+            } else {
+                throw nb::value_error(("no wear figure '" + key + "'").c_str());
+            }
+        }
+        choice.seed = 1;
+        must(nw_stack_wear(&stack_, wear.c_str(), &choice, &why));
+    }
+
+    void open_layer(const std::string &layer, const Numbers &given, bool mount,
+                    const std::string &wear, const Numbers &wear_config)
     {
         nw_why why = { text_, sizeof text_ };
         const nw_layer_kind *kind = nw_layer_find(layer.c_str());
@@ -126,6 +156,7 @@ private:
             }
             stack_.chip = &tokens_.chip;
         }
+        open_wear(wear, wear_config);
         must(nw_stack_layer(&stack_, kind, &config, mount ? 1 : 0, &why));
     }
 
@@ -184,7 +215,8 @@ Dict layer_dict(const nw_stats &stats)
 class Replay {
 public:
     Replay(Device &device, Source &source, uint32_t repeat, uint64_t limit, uint32_t precondition,
-           uint64_t extent, const std::string &fit, uint32_t seed, bool arrivals, bool idle)
+           uint64_t extent, const std::string &fit, uint32_t seed, bool arrivals, bool idle,
+           uint64_t heals)
         : device_(device), source_(source)
     {
         static const std::map<std::string, uint8_t> fits = {
@@ -196,6 +228,7 @@ public:
         config.source = source.get();
         config.repeat = repeat;
         config.limit = limit;
+        config.heals = heals;
         config.precondition = precondition;
         config.extent = extent;
         config.fit = fits.at(fit);
@@ -327,6 +360,32 @@ public:
         return all;
     }
 
+    // When the first healings ended.
+    std::vector<uint64_t> heals()
+    {
+        const uint64_t *times;
+        const uint32_t count = nw_replay_heals(replay_, &times);
+
+        return std::vector<uint64_t>(times, times + count);
+    }
+
+    Numbers wear_stats()
+    {
+        const nw_wear *wear = device_.stack()->wear;
+        Numbers all;
+
+        if (wear != nullptr) {
+            all["moves"] = wear->stats.moves;
+            all["heals"] = wear->stats.heals;
+            all["heals_idle"] = wear->stats.heals_idle;
+            all["heals_forced"] = wear->stats.heals_forced;
+            all["most_waiting"] = wear->stats.most_waiting;
+            all["hot"] = wear->stats.hot;
+            all["rounds"] = wear->stats.rounds;
+        }
+        return all;
+    }
+
     // Erases of each block since counting started.
     std::vector<uint32_t> wear()
     {
@@ -364,10 +423,12 @@ void bind_replay(nb::module_ &m)
 {
     nb::class_<Device>(m, "ReplayDevice", "A translation layer on a metadata-only twin.")
         .def(nb::init<const PyPart &, const std::string &, const Numbers &, uint32_t, uint32_t,
-                      bool, bool, bool, const std::string &>(),
+                      bool, bool, bool, const std::string &, const std::string &,
+                      const Numbers &>(),
              nb::arg("part"), nb::arg("layer"), nb::kw_only(), nb::arg("config") = Numbers(),
              nb::arg("blocks") = 0, nb::arg("seed") = 1, nb::arg("wear_out") = false,
              nb::arg("factory_bad") = true, nb::arg("verify") = false, nb::arg("image") = "",
+             nb::arg("wear") = "none", nb::arg("wear_config") = Numbers(),
              "ValueError says what does not fit. An image is mounted as it was left.")
         .def_prop_ro("sectors", [](const Device &self) { return self.block().sectors; })
         .def_prop_ro("sector_bytes", [](const Device &self) { return self.block().sector_bytes; })
@@ -385,11 +446,12 @@ void bind_replay(nb::module_ &m)
         .def("save", &Device::save, nb::arg("path"), "The chip as it is, as an image.");
     nb::class_<Replay>(m, "Replay", "Plays a source on a device; see replay.h.")
         .def(nb::init<Device &, Source &, uint32_t, uint64_t, uint32_t, uint64_t,
-                      const std::string &, uint32_t, bool, bool>(),
+                      const std::string &, uint32_t, bool, bool, uint64_t>(),
              nb::arg("device"), nb::arg("source"), nb::kw_only(), nb::arg("repeat") = 1,
              nb::arg("limit") = 0, nb::arg("precondition") = 0, nb::arg("extent") = 0,
              nb::arg("fit") = "refuse", nb::arg("seed") = 1, nb::arg("arrivals") = false,
-             nb::arg("idle") = false, nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>())
+             nb::arg("idle") = false, nb::arg("heals") = 0,
+             nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>())
         .def("precondition", &Replay::precondition, nb::arg("sectors"),
              "Writes so many sectors more before counting; whether there is more to do.")
         .def("run", &Replay::run, nb::arg("requests"), nb::call_guard<nb::gil_scoped_release>(),
@@ -397,6 +459,8 @@ void bind_replay(nb::module_ &m)
         .def("result", &Replay::result)
         .def("laws", &Replay::laws, "(name, left, right, slack) of each law of the books.")
         .def("samples", &Replay::samples, "State over time.")
+        .def("heals", &Replay::heals, "When each of the first 1024 healings had ended, ns.")
+        .def("wear_stats", &Replay::wear_stats, "What the wear policy did; empty without one.")
         .def("wear", &Replay::wear, "Erases of each block since counting started.")
         .def_prop_ro("seconds", &Replay::seconds, "Processor time of run() so far.");
 }

@@ -25,7 +25,7 @@
  * before it was healed.
  *   - Eager: all of the list is healed when the next block is taken. Whoever writes then waits.
  *   - Lazy (period_s > 0): a block of the list is healed when the device is idle (nw_block_idle
- *     with a budget of heal_us or more). When that has not happened for a period, one is healed
+ *     with a budget of idle_us or more). When that has not happened for a period, one is healed
  *     with the next block taken. The period shrinks as the list grows; when more than a block in 32
  *     is on it, or hardly one is free, nothing waits.
  *   - Early (percent < 100): the bar lies below the rating, where bit errors are fewer.
@@ -96,6 +96,8 @@ struct nw_heal_config {
     uint8_t percent;   /* bar in percent of the life a block has; 0: 100 */
     uint16_t cycles;   /* bar in erases since the last healing, whatever the life; 0: by percent */
     uint32_t period_s; /* lazy: longest wait of the list while the device is busy; 0: eager */
+    uint32_t idle_us;  /* least idle time offered in which to heal; 0: heal_us. With 1 the first
+                        * idle moment is used, though requests may come within the healing */
 };
 
 struct nw_wear_stats {
@@ -137,6 +139,14 @@ struct nw_wear {
 size_t nw_wear_dynamic_ram_bytes(uint16_t blocks);
 int nw_wear_dynamic_open(struct nw_wear *wear, const struct nw_heal_config *heal, uint16_t blocks,
                          void *ram, size_t ram_bytes);
+
+/* The least idle time in which it heals. */
+static inline uint32_t nw_wear_idle_us(const struct nw_wear *wear)
+{
+    uint32_t least = wear->heal.config.idle_us;
+
+    return least != 0 ? least : wear->view.chip->geometry.heal_us;
+}
 
 /* What `erases` says on a chip that heals: healings, and erases since the last one. */
 static inline uint16_t nw_wear_heals(uint32_t erases)

@@ -51,6 +51,7 @@ struct nw_replay_config {
     struct nw_io_source *source;
     uint64_t extent;       /* with SCALE: bytes the source reaches, at least */
     uint64_t limit;        /* requests after which to end; 0: none */
+    uint64_t heals;        /* healings after which to end; 0: none */
     uint32_t repeat;       /* passes over the source; 0: until the device refuses */
     uint32_t seed;         /* of the random part of preconditioning */
     uint32_t precondition; /* sectors written before counting starts, in permille of the device: up
@@ -76,6 +77,7 @@ struct nw_replay_sample {
 };
 
 #define NW_REPLAY_SAMPLES 512U
+#define NW_REPLAY_HEALS 1024U /* the first healings whose times are kept */
 #define NW_REPLAY_QUEUE_MOST 65536U
 
 struct nw_replay_result {
@@ -134,6 +136,10 @@ const struct nw_replay_result *nw_replay_outcome(struct nw_replay *replay);
 
 /* At most NW_REPLAY_SAMPLES, evenly spaced in requests: how many. The last one is the end. */
 uint32_t nw_replay_samples(struct nw_replay *replay, const struct nw_replay_sample **samples);
+
+/* When each of the first NW_REPLAY_HEALS healings had ended, ns: how many are told. Those done for
+ * one request, or in one gap, have the same time. */
+uint32_t nw_replay_heals(const struct nw_replay *replay, const uint64_t **times);
 
 /* One law the books must keep. */
 struct nw_replay_law {

@@ -12,6 +12,7 @@
 #include "nandwich-stack/why.h"
 #include "nandwich/block.h"
 #include "nandwich/chip.h"
+#include "nandwich/wear.h"
 
 /* What a layer may be told; 0 is its default everywhere. Each layer takes what it knows. */
 struct nw_layer_config {
@@ -21,6 +22,7 @@ struct nw_layer_config {
     uint16_t log_blocks;   /* hybrid layers: log blocks */
     uint8_t degree;        /* lavish: blocks a lavish block; superblock: blocks a superblock */
     uint8_t maps;          /* lavish: maps in RAM */
+    struct nw_wear *wear;  /* filled in by nw_stack_layer() */
 };
 
 /* A layer about to be opened. */
@@ -37,6 +39,7 @@ struct nw_layer_kind {
     const char *name;
     const char *what;   /* one line for help */
     size_t state_bytes; /* of the layer's own struct */
+    uint8_t wears;      /* 1: takes a wear policy */
 
     /* Sectors of the device that config asks for on this chip; 0: it does not fit. */
     uint32_t (*sectors)(const struct nw_layer_site *site);

@@ -2,7 +2,7 @@
 /*
  * stack.h - a block device put together from a description:
  *
- *   twin chip -> [ecc] -> [sector-shrink] -> [slice] -> translation layer
+ *   twin chip -> [ecc] -> [sector-shrink] -> [slice] -> translation layer [with a wear policy]
  *
  * Opened in steps, bottom first, so that who uses it may look at the chip before going on. Each
  * step answers NW_OK, or an error with its line in `why`; close in either case. On the host: memory
@@ -29,6 +29,9 @@ struct nw_stack {
     const struct nw_layer_kind *kind;
     struct nw_layer_config layer_config;
     struct nw_block *block; /* the layer */
+    struct nw_wear *wear;   /* NULL: none; see nandwich-stack/wear.h */
+    void *wear_ram;
+    size_t wear_ram_bytes;
     void *ecc_ram;
     void *layer_state;
     void *layer_ram;

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Wear policies by name on a replayed device: nothing lost, healings told, misfits refused."""
+
+import pytest
+
+from nandwich import _native
+
+pytestmark = [pytest.mark.quick, pytest.mark.asan]
+
+HEALING = "TLC8G-HEAL"
+BLOCKS = 32
+HEAL = {"heal": 1, "heal_cycles": 20}
+POLICIES = ("dynamic", "swl", "dheating")
+LAYERS = ("page",)
+
+
+def play(
+    layer: str, wear: str, config: dict[str, int], *, heals: int = 0, verify: bool = False
+) -> _native.Replay:
+    device = _native.ReplayDevice(
+        _native.Part.named(HEALING),
+        layer,
+        blocks=BLOCKS,
+        factory_bad=False,
+        wear=wear,
+        wear_config=config,
+        verify=verify,
+    )
+    footprint = device.sectors * device.sector_bytes // 2 // 65536 * 65536
+    source = _native.Workload("filecopy", {"footprint": footprint})
+    replay = _native.Replay(
+        device, source, repeat=0, limit=25_000, heals=heals, arrivals=True, precondition=500
+    )
+    while replay.precondition(1_000_000):
+        pass
+    while replay.run(1_000_000):
+        pass
+    return replay
+
+
+@pytest.mark.parametrize("layer", LAYERS)
+@pytest.mark.parametrize("wear", POLICIES)
+def test_nothing_is_lost_under_any_policy(layer: str, wear: str) -> None:
+    replay = play(layer, wear, {"heal": 1, "heal_cycles": 3}, verify=True)
+    result = replay.result()
+    assert result["done"] == 25_000
+    assert result["tokens_checked"] > 0
+    assert result["violations"] == 0
+    assert all(left <= right <= left + slack for _, left, right, slack in replay.laws())
+    assert replay.wear_stats()["heals"] > 0
+
+
+@pytest.mark.parametrize("wear", POLICIES)
+def test_a_run_ends_at_the_healing_asked_for(wear: str) -> None:
+    replay = play("page", wear, {"heal": 1, "heal_cycles": 3}, heals=3)
+    times = replay.heals()
+    assert len(times) >= 3
+    assert times == sorted(times)
+    # Each takes three seconds of the clock.
+    assert replay.result()["end_ns"] >= times[-1]
+    assert replay.result()["busy_ns"] >= len(times) * 3 * 10**9
+
+
+def test_swl_needs_its_threshold_in_range() -> None:
+    with pytest.raises(ValueError, match="threshold of 2 or more"):
+        play("page", "swl", {"threshold": 1})
+
+
+def test_what_does_not_fit_is_refused_with_the_reason() -> None:
+    def device(part: str, layer: str, wear: str, config: dict[str, int]) -> None:
+        _native.ReplayDevice(_native.Part.named(part), layer, wear=wear, wear_config=config)
+
+    with pytest.raises(ValueError, match="TLC8G cannot be healed: choose a part"):
+        device("TLC8G", "page", "dheating", HEAL)
+    with pytest.raises(ValueError, match="layer lavish takes no wear policy"):
+        device("K9F1G08U0A", "lavish", "swl", {})
+    with pytest.raises(ValueError, match="no wear policy 'best'"):
+        device(HEALING, "page", "best", {})
+    with pytest.raises(ValueError, match="healing needs a wear policy"):
+        device(HEALING, "page", "none", HEAL)
+    with pytest.raises(ValueError, match="percent is at most 100"):
+        device(HEALING, "page", "dynamic", {"heal": 1, "heal_percent": 101})
+    with pytest.raises(ValueError, match="no wear figure 'speed'"):
+        device(HEALING, "page", "dynamic", {"speed": 1})
