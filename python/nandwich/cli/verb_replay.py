@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`nandwich replay`: plays a block trace or a made-up workload on a translation layer."""
+
+import re
+import time
+from pathlib import Path
+from typing import Any
+
+import click
+
+from nandwich import _native, replay, replay_report
+from nandwich.cli import output
+from nandwich.cli.options import json_option
+from nandwich.errors import RunError
+from nandwich.replay import Options
+
+_DEFAULT = Options("")
+
+
+class _Share(click.ParamType[int]):
+    """A fraction of the device like 0.9 or 250%, as permille."""
+
+    name = "fraction"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        if isinstance(value, int):
+            return value
+        match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)(%?)", str(value))
+        if match is None:
+            self.fail(f"'{value}' is no fraction; write it like 0.9 or 90%", param, ctx)
+        permille = round(float(match.group(1)) * (10 if match.group(2) else 1000))
+        if permille > 100_000:
+            self.fail(f"'{value}': at most 100 times the device", param, ctx)
+        return permille
+
+
+class _Count(click.ParamType[int]):
+    """A count like 5000, 200K or 1.5M."""
+
+    name = "count"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        if isinstance(value, int):
+            return value
+        try:
+            return replay.count(str(value))
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
+
+def _workloads() -> str:
+    lines = (f"  {row['name']:<11} {row['what']}" for row in _native.workloads())
+    return "\b\nWorkloads, as gen:NAME[,KEY=VALUE...]:\n" + "\n".join(lines)
+
+
+_EPILOG = f"""{_workloads()}
+
+\b
+Keys: {", ".join(replay.FIGURES)}.
+They are shares (70% or 0.7), counts (200K), sizes (4K) and times (2 ms).
+
+\b
+Examples:
+  nandwich replay gen:uniform --precondition 2
+  nandwich replay gen:zipf,theta=0.8,writes=70%,requests=200K --ftl lavish
+  nandwich replay examples/traces/camera.csv --verify
+  nandwich replay phone.csv.gz --wrap --chip MLC64G --json out.json
+  nandwich replay gen:sensor --until-worn --chip worn.toml --blocks 64
+"""
+
+
+@click.command(epilog=_EPILOG)
+@click.argument("source", metavar="TRACE|gen:NAME")
+@click.option(
+    "--chip",
+    default=_DEFAULT.chip,
+    show_default=True,
+    metavar="NAME|FILE.toml",
+    help="The part (`nandwich chips` lists them), or a file of your own.",
+)
+@click.option(
+    "--ftl", default=_DEFAULT.ftl, show_default=True, help="One of " + ", ".join(replay.LAYERS)
+)
+@click.option("--blocks", type=click.IntRange(0), default=0, help="Another number of blocks.")
+@click.option("--spare-blocks", type=click.IntRange(0, 65535), default=0, help="Kept back.")
+@click.option("--log-blocks", type=click.IntRange(0, 65535), default=0, help="Hybrid layers.")
+@click.option("--degree", type=click.IntRange(0, 255), default=0, help="lavish, superblock.")
+@click.option("--maps", type=click.IntRange(0, 255), default=0, help="lavish: maps in RAM.")
+@click.option(
+    "--arrivals/--back-to-back",
+    default=True,
+    help="Requests come at their times, or each when the one before has ended.",
+)
+@click.option("--idle", is_flag=True, help="The layer works ahead between requests.")
+@click.option("--repeat", type=click.IntRange(1), default=1, show_default=True, help="Passes.")
+@click.option("--until-worn", is_flag=True, help="Plays on until the device refuses.")
+@click.option("--limit", type=_Count(), default=0, metavar="COUNT", help="Requests at most.")
+@click.option(
+    "--precondition",
+    type=_Share(),
+    default=0,
+    metavar="FRACTION",
+    help="Writes so much of the device first: up to 1 in order, what is more at random.",
+)
+@click.option("--wrap", "fit", flag_value="wrap", help="A larger trace goes round the device.")
+@click.option("--scale", "fit", flag_value="scale", help="A larger trace's offsets shrink.")
+@click.option("--format", "trace_format", default="", help="Of the trace, if it is not found out.")
+@click.option("--unit", type=click.IntRange(0), help="Only this device of the trace.")
+@click.option("--skip-bad", type=click.IntRange(0), default=0, help="Bad lines to bear with.")
+@click.option("--verify", is_flag=True, help="Each sector carries a token; each read is checked.")
+@click.option("--no-bad-blocks", is_flag=True, help="A chip without bad blocks from the factory.")
+@click.option(
+    "--seed",
+    type=click.IntRange(0, 2**32 - 1),
+    default=1,
+    show_default=True,
+    help="Of workload, chip and preconditioning.",
+)
+@click.option(
+    "--snapshot",
+    default="",
+    metavar="FILE",
+    help="The chip's state: gone on from when there, saved at the end.",
+)
+@json_option
+def command(
+    source: str,
+    chip: str,
+    ftl: str,
+    fit: str | None,
+    trace_format: str,
+    until_worn: bool,
+    repeat: int,
+    no_bad_blocks: bool,
+    json_target: str | None,
+    spare_blocks: int,
+    log_blocks: int,
+    degree: int,
+    maps: int,
+    **choices: Any,
+) -> None:
+    """Play a block trace, or a made-up workload, on a translation layer over a twin.
+
+    The layer is the C code that ships; the chip keeps no payload, so gigabytes cost little. Books
+    are checked at the end: nothing lost, nothing invented. Exit code 1 when they do not balance,
+    when a sector reads wrong, or when the device refuses (unless --until-worn waits for that).
+    """
+    layer = {
+        "spare_blocks": spare_blocks,
+        "log_blocks": log_blocks,
+        "degree": degree,
+        "maps": maps,
+    }
+    options = Options(
+        source,
+        chip=chip,
+        ftl=ftl,
+        layer={key: value for key, value in layer.items() if value},
+        fit=fit or "refuse",
+        format=trace_format,
+        repeat=0 if until_worn else repeat,
+        factory_bad=not no_bad_blocks,
+        **choices,
+    )
+    play = replay.prepare(options)
+    _play(play)
+    play.save()
+    value = replay.as_json(play)
+    if json_target != "-":
+        click.echo(replay_report.headline(value))
+        output.print_table(("what", "how much", "meaning"), replay_report.rows(value))
+    if json_target is not None:
+        inputs = [] if replay.is_generated(source) else [Path(source)]
+        document = output.document("replay", 1, value, seed=options.seed, inputs=inputs)
+        output.write_json(json_target, document)
+    _judge(play, value["result"], until_worn=until_worn)
+
+
+def _play(play: replay.Play) -> None:
+    wanted = play.device.sectors * play.options.precondition // 1000
+    if wanted:
+        with output.progress("preconditioning", wanted) as bar:
+            play.precondition(bar.advance)
+    start = time.monotonic()
+    with output.progress("replaying", play.total) as bar:
+        play.run(bar.advance)
+    took = max(1e-9, time.monotonic() - start)
+    done = play.replay.result()["done"]
+    output.talk(f"{done} requests in {took:.2f} s: {done / took:,.0f} a second")
+
+
+def _judge(play: replay.Play, result: dict[str, Any], *, until_worn: bool) -> None:
+    faults = [f"the books do not balance: {law}" for law in replay.broken_laws(play)]
+    if result["violations"]:
+        faults.append(
+            f"{result['violations']} sectors read wrong, the first is sector "
+            f"{result['violation_sector']} at request {result['violation_request']}"
+        )
+    if result["ended"] < 0 and not until_worn:
+        faults.append(
+            f"the device refused request {result['requests'] - 1} at sector "
+            f"{result['ended_sector']}: {result['ended_text']}"
+        )
+    if faults:
+        raise RunError("\n".join(faults))

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`nandwich trace`: what a recorded trace holds, and the same in another format."""
+
+from pathlib import Path
+
+import click
+
+from nandwich import _native, names, replay, replay_report
+from nandwich.cli import output
+from nandwich.cli.options import json_option
+from nandwich.errors import InputError, RunError
+from nandwich.replay import Options
+
+WRITTEN = ("msr", "spc", "android", "fio", "disksim")
+
+
+def _formats() -> str:
+    lines = (f"  {name:<9} {what}" for name, what in _native.trace_formats())
+    return "\b\nFormats, told by content, plain or packed with gzip or zstd:\n" + "\n".join(lines)
+
+
+@click.group(epilog=_formats())
+def command() -> None:
+    """Look into recorded block traces, or convert them."""
+
+
+@command.command(
+    epilog="""\b
+Examples:
+  nandwich trace info examples/traces/camera.csv
+  nandwich trace info phone.csv.gz --json -
+"""
+)
+@click.argument("path", metavar="TRACE")
+@click.option("--format", "trace_format", default="", help="If it is not found out.")
+@click.option("--unit", type=click.IntRange(0), help="Only this device of the trace.")
+@click.option("--skip-bad", type=click.IntRange(0), default=0, help="Bad lines to bear with.")
+@json_option
+def info(
+    path: str, trace_format: str, unit: int | None, skip_bad: int, json_target: str | None
+) -> None:
+    """Counts, sizes, reach and times of a trace."""
+    options = Options(path, format=trace_format, unit=unit, skip_bad=skip_bad)
+    trace = replay.open_trace(path, options)
+    facts = replay.survey(trace)
+    value = {
+        "name": path,
+        "format": trace.format,
+        "packing": trace.packing,
+        "lines": trace.lines,
+        "skipped_lines": trace.skipped,
+        **facts,
+    }
+    if json_target != "-":
+        output.print_table(("what", "how much", "meaning"), replay_report.trace_rows(value))
+    if json_target is not None:
+        document = output.document("trace", 1, {"trace": value}, inputs=[Path(path)])
+        output.write_json(json_target, document)
+
+
+@command.command(
+    epilog="""\b
+Examples:
+  nandwich trace convert phone.csv.gz phone.fio --to fio
+  nandwich trace convert disk.vscsi.gz disk.csv.gz --to msr
+  nandwich trace convert gen:tpc,requests=500,footprint=8M tpc.csv --to spc
+"""
+)
+@click.argument("path", metavar="TRACE|gen:NAME")
+@click.argument("target", metavar="FILE[.gz]")
+@click.option("--to", "wanted", required=True, help="One of " + ", ".join(WRITTEN))
+@click.option("--format", "trace_format", default="", help="Of TRACE, if it is not found out.")
+@click.option("--unit", type=click.IntRange(0), help="Only this device of the trace.")
+@click.option("--skip-bad", type=click.IntRange(0), default=0, help="Bad lines to bear with.")
+@click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=1, help="Of a workload.")
+def convert(
+    path: str,
+    target: str,
+    wanted: str,
+    trace_format: str,
+    unit: int | None,
+    skip_bad: int,
+    seed: int,
+) -> None:
+    """Write a trace, or a made-up workload, in another format; times begin at 0."""
+    if wanted not in WRITTEN:
+        raise names.unknown("format to write", wanted, WRITTEN)
+    if Path(target).exists() and Path(target).samefile(path):
+        raise InputError(f"{target} is the trace itself: give another name")
+    source: _native.Source
+    if replay.is_generated(path):
+        if ",footprint=" not in path:
+            raise InputError(f"{path}: how large is the device? Add ,footprint=SIZE")
+        source = replay.workload(path.removeprefix(replay.GENERATED), 0, seed)
+    else:
+        options = Options(path, format=trace_format, unit=unit, skip_bad=skip_bad)
+        source = replay.open_trace(path, options)
+    partial = Path(target).with_name("partial-" + Path(target).name)
+    try:
+        written, left_out = _native.write_trace(source, str(partial), wanted)
+        partial.replace(target)
+    except ValueError as error:
+        raise InputError(str(error)) from error
+    finally:
+        partial.unlink(missing_ok=True)
+    output.talk(f"{target}: {written} requests")
+    if left_out:
+        output.talk(f"{left_out} left out: {wanted} has no word for them (trims, syncs, odd sizes)")
+    if written == 0:
+        raise RunError(f"{target}: nothing of {path} can be said in {wanted}")

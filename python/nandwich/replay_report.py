@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `nandwich replay` and `nandwich trace` say to people."""
+
+from typing import Any
+
+from nandwich.quantities import format_energy, format_size, format_time
+
+Row = tuple[str, object, str]
+
+
+def headline(value: dict[str, Any]) -> str:
+    """One line: what was played on what."""
+    device, source = value["device"], value["source"]
+    size = format_size(device["sectors"] * device["sector_bytes"])
+    return (
+        f"{source['name']} ({source['format']}, {source['requests']} requests) on {device['ftl']} "
+        f"over {device['chip']}: {device['sectors']} sectors of {device['sector_bytes']} B ({size})"
+    )
+
+
+def _responses(result: dict[str, Any], arrivals: bool) -> list[Row]:
+    rows: list[Row] = []
+    meaning = "from arrival to completion" if arrivals else "back to back"
+    for way in ("reads", "writes"):
+        times = result[way]
+        if times["count"]:
+            text = " / ".join(
+                format_time(times[key]) for key in ("mean_ns", "p50_ns", "p99_ns", "max_ns")
+            )
+            rows.append((f"response, {way}", text, f"mean / 50 % / 99 % / worst, {meaning}"))
+    return rows
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{100 * part / whole:.1f} %" if whole else "-"
+
+
+def _end(result: dict[str, Any]) -> list[Row]:
+    rows: list[Row] = []
+    death = result["first_death"]
+    if death is not None:
+        written = death["sectors_written"]
+        rows.append(("first block given up", f"request {death['request']}", f"{written} sectors"))
+    if result["ended_text"]:
+        where = f"request {result['requests'] - 1}, sector {result['ended_sector']}"
+        rows.append(("ended", result["ended_text"], where))
+    return rows
+
+
+def rows(value: dict[str, Any]) -> list[Row]:
+    """The table of a replay."""
+    result, derived, layer = value["result"], value["derived"], value["result"]["layer"]
+    arrivals = value["options"]["arrivals"]
+    table: list[Row] = [
+        ("requests", result["done"], f"{result['passes']} passes over the source"),
+        ("sectors written", layer["host_writes"], format_size(result["bytes_written"]) + " asked"),
+        ("sectors read", layer["host_reads"], format_size(result["bytes_read"]) + " asked"),
+    ]
+    if result["partial_reads"]:
+        text = "sectors written in part are read first; among sectors read"
+        table.append(("partial sectors", result["partial_reads"], text))
+    if result["wrapped"]:
+        table.append(("moved to fit", result["wrapped"], "requests wrapped round or cut"))
+    table += [
+        ("chip programs", layer["programs"], f"{layer['copies']} of them copies"),
+        ("chip reads", layer["reads"], ""),
+        ("chip erases", layer["erases"], "blocks"),
+    ]
+    if derived["write_amplification"] is not None:
+        table.append(
+            ("write amplification", f"{derived['write_amplification']:.3f}", "programs a write")
+        )
+    merges = [layer[f"merges_{kind}"] for kind in ("switch", "partial", "full")]
+    if any(merges):
+        table.append(("merges", " / ".join(map(str, merges)), "switch / partial / full"))
+    elapsed = result["end_ns"]
+    busy = f"busy {_share(result['busy_ns'], elapsed)}"
+    ahead = f", working ahead {_share(result['ahead_ns'], elapsed)}" if result["ahead_ns"] else ""
+    table.append(("emulated time", format_time(elapsed), busy + ahead))
+    table += _responses(result, arrivals)
+    worst = f"request {result['worst_request']}, waiting apart"
+    table.append(("longest call", format_time(result["worst_call_ns"]), worst))
+    if arrivals:
+        mean = derived["queue_mean"]
+        table.append(("queue", f"{mean or 0:.2f} / {result['queue_max']}", "mean / longest"))
+    energy = format_energy(result["energy_pj"])
+    standby = f"and {format_energy(result['standby_pj'])} in standby"
+    table.append(("energy", energy, standby))
+    if derived["energy_pj_per_host_byte"] is not None:
+        text = format_energy(derived["energy_pj_per_host_byte"])
+        table.append(("energy a host byte", text, "operations alone"))
+    wear = f"{derived['erases_min']} / {derived['erases_mean']:.1f} / {derived['erases_max']}"
+    table.append(("erases a block", wear, "least / mean / most"))
+    if derived["lifetime_years"] is not None:
+        even = f"by the most erased block; {derived['lifetime_years_if_even']:.3g} if wear was even"
+        table.append(("lifetime at this rate", f"{derived['lifetime_years']:.3g} years", even))
+    if value["options"]["verify"]:
+        checked = f"of {result['tokens_checked']} sectors read"
+        table.append(("wrong content", result["violations"], checked))
+    held = sum(law["holds"] for law in value["laws"])
+    table.append(("laws of the books", f"{held} of {len(value['laws'])}", "hold"))
+    return table + _end(result)
+
+
+def trace_rows(facts: dict[str, Any]) -> list[Row]:
+    """The table of `nandwich trace info`."""
+    requests = facts["requests"]
+    table: list[Row] = [("requests", requests, f"format {facts['format']}, {facts['packing']}")]
+    if facts["skipped_lines"]:
+        table.append(("bad lines", facts["skipped_lines"], "skipped"))
+    for kind in ("reads", "writes", "trims", "syncs"):
+        one = facts[kind]
+        if one["count"]:
+            largest = f", largest {format_size(one['largest_bytes'])}" if one["bytes"] else ""
+            text = f"{_share(one['count'], requests)}, {format_size(one['bytes'])}{largest}"
+            table.append((kind, one["count"], text))
+    extent = f"from byte {facts['lowest_byte']} to {facts['extent_bytes']}"
+    table += [
+        ("needs a device of", format_size(facts["extent_bytes"]), extent),
+        ("alignment", format_size(facts["align_bytes"]), "of every offset and size"),
+        ("in order", _share(facts["in_order"], requests), "go on where the last one ended"),
+        ("lasts", format_time(facts["duration_ns"]), f"{facts['stepped_back']} steps back in time"),
+        (
+            "gap",
+            " / ".join(format_time(facts[f"gap_{key}_ns"]) for key in ("mean", "p50", "max")),
+            "mean / 50 % / longest",
+        ),
+        ("devices", len(facts["units"]), " ".join(map(str, facts["units"][:8]))),
+    ]
+    return table
