@@ -179,18 +179,6 @@ static void count(struct nw_vm *vm, size_t n)
     vm->stats.bulk_bytes += n;
 }
 
-int nw_vm_read(struct nw_vm *vm, void *to, uintptr_t from, size_t n)
-{
-    count(vm, n);
-    return nw_vm_pass(vm, (uintptr_t)to, from, n);
-}
-
-int nw_vm_write(struct nw_vm *vm, uintptr_t to, const void *from, size_t n)
-{
-    count(vm, n);
-    return nw_vm_pass(vm, to, (uintptr_t)from, n);
-}
-
 int nw_vm_move(struct nw_vm *vm, uintptr_t to, uintptr_t from, size_t n)
 {
     count(vm, n);

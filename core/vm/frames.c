@@ -8,6 +8,22 @@
 
 #define FRAME_ALIGN 16U
 
+/* Multiplicative hash (Knuth, vol. 3, 6.4): strides of any power of two spread over the buckets. */
+static uint16_t *bucket_of(const struct nw_vm *vm, uint32_t page)
+{
+    return &vm->bucket[(uint32_t)(page * 0x9E3779B1UL) >> vm->bucket_shift];
+}
+
+uint16_t nw_vm_resident(const struct nw_vm *vm, uint32_t page)
+{
+    uint16_t frame = *bucket_of(vm, page);
+
+    while (frame != NW_VM_NONE && vm->frame[frame].page != page) {
+        frame = vm->frame[frame].next;
+    }
+    return frame;
+}
+
 static int is_power_of_two(uint32_t value)
 {
     return value != 0 && (value & (value - 1U)) == 0;
@@ -54,7 +70,7 @@ static void layout(struct nw_vm *vm, const struct nw_vm_config *config, struct n
     vm->bucket = NW_RAM_TAKE(ram, uint16_t, (size_t)1 << bucket_bits(config->frames));
     vm->order = NULL;
     if (config->policy == NW_VM_LRU) {
-        vm->order = NW_RAM_TAKE(ram, struct nw_vm_order, config->frames);
+        vm->order = NW_RAM_TAKE(ram, struct nw_vm_order, config->frames + 1UL);
     }
     vm->written = NW_RAM_TAKE(ram, uint8_t, (size_t)((units + 7U) / 8U));
 }
@@ -207,7 +223,7 @@ void nw_vm_frame_unpin(struct nw_vm *vm, uint16_t frame)
 
 void nw_vm_frame_drop(struct nw_vm *vm, uint16_t frame)
 {
-    uint16_t *link = nw_vm_bucket_of(vm, vm->frame[frame].page);
+    uint16_t *link = bucket_of(vm, vm->frame[frame].page);
 
     while (*link != frame) {
         link = &vm->frame[*link].next;
@@ -247,7 +263,7 @@ static int make_room(struct nw_vm *vm, uint32_t page)
 
 static int fault(struct nw_vm *vm, uint32_t page, enum nw_vm_want want, uint16_t *frame)
 {
-    uint16_t *bucket = nw_vm_bucket_of(vm, page);
+    uint16_t *bucket = bucket_of(vm, page);
     uint16_t room;
     int error;
 

@@ -61,43 +61,10 @@ static inline uint32_t nw_vm_unit_pages(const struct nw_vm *vm)
     return (uint32_t)1 << vm->unit_shift;
 }
 
-/* Multiplicative hash (Knuth, vol. 3, 6.4): strides of any power of two spread over the buckets. */
-static inline uint16_t *nw_vm_bucket_of(const struct nw_vm *vm, uint32_t page)
-{
-    return &vm->bucket[(uint32_t)(page * 0x9E3779B1UL) >> vm->bucket_shift];
-}
+/* frames.c ------------------------------------------------------------------------------------- */
 
 /* The frame that holds a page, or NW_VM_NONE. */
-static inline uint16_t nw_vm_resident(const struct nw_vm *vm, uint32_t page)
-{
-    uint16_t frame = *nw_vm_bucket_of(vm, page);
-
-    while (frame != NW_VM_NONE && vm->frame[frame].page != page) {
-        frame = vm->frame[frame].next;
-    }
-    return frame;
-}
-
-/* What the look-aside entry of a page knows is forgotten: because the page leaves its frame, or so
- * that its next use is seen. 1: the entry knew the page. */
-static inline int nw_vm_aside_forget(struct nw_vm *vm, uint32_t page)
-{
-    uintptr_t address = nw_vm_address_of(vm, page);
-    struct nw_vm_slot *entry;
-
-    if (vm->lookaside == NULL) {
-        return 0;
-    }
-    entry = &vm->lookaside[(address >> vm->frame_shift) & vm->lookaside_mask];
-    if (entry->read_tag != address) {
-        return 0;
-    }
-    entry->read_tag = NW_VM_NO_TAG(vm->frame_bytes);
-    entry->write_tag = NW_VM_NO_TAG(vm->frame_bytes);
-    return 1;
-}
-
-/* frames.c ------------------------------------------------------------------------------------- */
+uint16_t nw_vm_resident(const struct nw_vm *vm, uint32_t page);
 
 /* The frame of a page of the range, brought in if need be, and marked as used. */
 int nw_vm_frame_get(struct nw_vm *vm, uint32_t page, enum nw_vm_want want, uint16_t *frame);
@@ -128,6 +95,12 @@ int nw_vm_pass(struct nw_vm *vm, uintptr_t to, uintptr_t from, size_t n);
 
 /* Whether n bytes from address on all lie in plain memory. */
 int nw_vm_is_plain(const struct nw_vm *vm, uintptr_t address, size_t n);
+
+/* slots.c -------------------------------------------------------------------------------------- */
+
+/* What the look-aside entry of a page knows is forgotten: because the page leaves its frame, or so
+ * that its next use is seen. 1: the entry knew the page. */
+int nw_vm_aside_forget(struct nw_vm *vm, uint32_t page);
 
 /* writeback.c ---------------------------------------------------------------------------------- */
 

@@ -6,48 +6,38 @@
 /* How far past a dirty candidate CLOCK looks for a clean one: bounds the search in large caches. */
 #define CLEAN_REACH 64U
 
+/* The order is a ring: behind the last frame's entry stands one that is older than the newest and
+ * newer than the oldest. */
 void nw_vm_policy_open(struct nw_vm *vm)
 {
-    vm->newest = NW_VM_NONE;
-    vm->oldest = NW_VM_NONE;
     vm->hand = 0;
+    if (vm->order != NULL) {
+        vm->order[vm->frames].older = vm->frames;
+        vm->order[vm->frames].newer = vm->frames;
+    }
 }
 
 static void unlink_order(struct nw_vm *vm, uint16_t frame)
 {
     struct nw_vm_order own = vm->order[frame];
 
-    if (own.newer != NW_VM_NONE) {
-        vm->order[own.newer].older = own.older;
-    } else {
-        vm->newest = own.older;
-    }
-    if (own.older != NW_VM_NONE) {
-        vm->order[own.older].newer = own.newer;
-    } else {
-        vm->oldest = own.newer;
-    }
-}
-
-static void link_newest(struct nw_vm *vm, uint16_t frame)
-{
-    vm->order[frame].older = vm->newest;
-    vm->order[frame].newer = NW_VM_NONE;
-    if (vm->newest != NW_VM_NONE) {
-        vm->order[vm->newest].newer = frame;
-    } else {
-        vm->oldest = frame;
-    }
-    vm->newest = frame;
+    vm->order[own.newer].older = own.older;
+    vm->order[own.older].newer = own.newer;
 }
 
 void nw_vm_policy_add(struct nw_vm *vm, uint16_t frame)
 {
-    if (vm->order != NULL) {
-        link_newest(vm, frame);
-    } else {
+    struct nw_vm_order *end;
+
+    if (vm->order == NULL) {
         vm->frame[frame].flags |= NW_VM_REFERENCED;
+        return;
     }
+    end = &vm->order[vm->frames];
+    vm->order[frame].older = end->older;
+    vm->order[frame].newer = vm->frames;
+    vm->order[end->older].newer = frame;
+    end->older = frame;
 }
 
 void nw_vm_policy_remove(struct nw_vm *vm, uint16_t frame)
@@ -59,12 +49,8 @@ void nw_vm_policy_remove(struct nw_vm *vm, uint16_t frame)
 
 void nw_vm_policy_use(struct nw_vm *vm, uint16_t frame)
 {
-    if (vm->order == NULL) {
-        vm->frame[frame].flags |= NW_VM_REFERENCED;
-    } else if (vm->newest != frame) {
-        unlink_order(vm, frame);
-        link_newest(vm, frame);
-    }
+    nw_vm_policy_remove(vm, frame);
+    nw_vm_policy_add(vm, frame);
 }
 
 static uint16_t after(const struct nw_vm *vm, uint16_t frame)
@@ -124,13 +110,13 @@ static uint16_t clock_victim(struct nw_vm *vm)
  * entry is gone then, so no frame is passed twice for that. */
 static uint16_t lru_victim(struct nw_vm *vm)
 {
-    uint16_t frame = vm->oldest;
+    uint16_t frame = vm->order[vm->frames].newer;
 
-    while (frame != NW_VM_NONE) {
+    while (frame != vm->frames) {
         uint16_t newer = vm->order[frame].newer;
 
         if (vm->frame[frame].pins == 0) {
-            if (newer == NW_VM_NONE || !nw_vm_aside_forget(vm, vm->frame[frame].page)) {
+            if (newer == vm->frames || !nw_vm_aside_forget(vm, vm->frame[frame].page)) {
                 return frame;
             }
             nw_vm_policy_use(vm, frame);

@@ -16,6 +16,12 @@ static void release(struct nw_vm *vm, struct nw_vm_slot *slot)
     }
 }
 
+static void clear(const struct nw_vm *vm, struct nw_vm_slot *slot)
+{
+    slot->read_tag = NW_VM_NO_TAG(vm->frame_bytes);
+    slot->write_tag = NW_VM_NO_TAG(vm->frame_bytes);
+}
+
 void nw_vm_slots_release(struct nw_vm *vm)
 {
     uint16_t index;
@@ -24,16 +30,28 @@ void nw_vm_slots_release(struct nw_vm *vm)
         struct nw_vm_slot *slot = &vm->slot_table[index];
 
         release(vm, slot);
-        slot->read_tag = NW_VM_NO_TAG(vm->frame_bytes);
-        slot->write_tag = NW_VM_NO_TAG(vm->frame_bytes);
-        slot->base = NULL;
+        clear(vm, slot);
     }
     for (index = 0; vm->lookaside != NULL && index <= vm->lookaside_mask; index++) {
-        vm->lookaside[index].read_tag = NW_VM_NO_TAG(vm->frame_bytes);
-        vm->lookaside[index].write_tag = NW_VM_NO_TAG(vm->frame_bytes);
-        vm->lookaside[index].base = NULL;
+        clear(vm, &vm->lookaside[index]);
         vm->lookaside[index].frame = 0;
     }
+}
+
+int nw_vm_aside_forget(struct nw_vm *vm, uint32_t page)
+{
+    uintptr_t address = nw_vm_address_of(vm, page);
+    struct nw_vm_slot *entry;
+
+    if (vm->lookaside == NULL) {
+        return 0;
+    }
+    entry = &vm->lookaside[(address >> vm->frame_shift) & vm->lookaside_mask];
+    if (entry->read_tag != address) {
+        return 0;
+    }
+    clear(vm, entry);
+    return 1;
 }
 
 /* A look-aside entry, which pins nothing. */

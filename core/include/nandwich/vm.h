@@ -161,7 +161,7 @@ struct nw_vm {
 
     uint8_t *memory;           /* frames * frame_bytes */
     struct nw_vm_frame *frame; /* what each frame holds */
-    struct nw_vm_order *order; /* LRU chain; NULL under CLOCK */
+    struct nw_vm_order *order; /* LRU ring, frames + 1; NULL under CLOCK */
     uint16_t *bucket;          /* hash of resident pages: first frame of each chain */
     uint8_t *written;          /* a bit for each unit: its device content counts */
     uint8_t *sector;           /* one sector, when a sector holds several pages, else NULL */
@@ -172,8 +172,6 @@ struct nw_vm {
     uint8_t frame_shift;       /* log2 of frame_bytes */
     uint8_t bucket_shift;      /* 32 - log2 of buckets */
     uint16_t free;             /* chain of empty frames */
-    uint16_t newest;           /* LRU ends */
-    uint16_t oldest;
     uint16_t hand;             /* CLOCK */
     uint16_t pins_left;
     uintptr_t error_at;        /* virtual address of the last error */
@@ -190,8 +188,9 @@ struct nw_vm {
 int nw_vm_check(const struct nw_vm_config *config, struct nw_vm_needs *needs);
 
 /* RAM for this configuration, bytes; 0 when it is refused for another reason. Per frame:
- * frame_bytes + 8, + 2 to 4 of hash, + 4 under LRU. Per unit (sector or frame, the larger) of
- * virtual memory: one bit. And one sector when a sector holds several frames. */
+ * frame_bytes + 8, + 2 to 4 of hash, + 4 under LRU (which takes 4 more once). Per unit (sector or
+ * frame, the larger) of virtual memory: one bit. And one sector when a sector holds several
+ * frames. */
 size_t nw_vm_ram_bytes(const struct nw_vm_config *config);
 
 /* NW_OK, or what nw_vm_check() says. The range reads as zeros afterwards. */
@@ -221,12 +220,18 @@ void nw_vm_slots_release(struct nw_vm *vm);
  * of memory and runs into the other is NW_ERR_RANGE. Whole pages are overwritten without being
  * read. On a device error the destination holds any mix of old, new and undefined bytes. n may be
  * 0. */
-int nw_vm_read(struct nw_vm *vm, void *to, uintptr_t from, size_t n);
-int nw_vm_write(struct nw_vm *vm, uintptr_t to, const void *from, size_t n);
 int nw_vm_move(struct nw_vm *vm, uintptr_t to, uintptr_t from, size_t n); /* may overlap */
 static inline int nw_vm_copy(struct nw_vm *vm, uintptr_t to, uintptr_t from, size_t n)
 {
     return nw_vm_move(vm, to, from, n); /* telling overlaps apart costs one subtraction */
+}
+static inline int nw_vm_read(struct nw_vm *vm, void *to, uintptr_t from, size_t n)
+{
+    return nw_vm_move(vm, (uintptr_t)to, from, n);
+}
+static inline int nw_vm_write(struct nw_vm *vm, uintptr_t to, const void *from, size_t n)
+{
+    return nw_vm_move(vm, to, (uintptr_t)from, n);
 }
 int nw_vm_fill(struct nw_vm *vm, uintptr_t to, uint8_t value, size_t n);
 
