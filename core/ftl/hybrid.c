@@ -65,6 +65,7 @@ int nw_hybrid_prepare(struct nw_hybrid *hybrid, const struct nw_hybrid_open *ope
                                      .sector_bytes = geometry->page_bytes,
                                      .flags = NW_BLOCK_PERSISTENT,
                                      .stats = hybrid->stats};
+    hybrid->blocks.wear = open->wear;
     return nw_blocks_load(&hybrid->blocks);
 }
 
@@ -307,6 +308,27 @@ static int put_sector(struct nw_hybrid *hybrid, const struct nw_hybrid_put *put)
     return result;
 }
 
+/* What the wear policy has to say after a write. */
+static int level(struct nw_hybrid *hybrid, uint32_t sector)
+{
+    struct nw_blocks *blocks = &hybrid->blocks;
+
+    if (blocks->wear == NULL) {
+        return NW_OK;
+    }
+    nw_blocks_wrote(blocks, nw_hybrid_block_of(hybrid, sector));
+    if (nw_hybrid_free(hybrid) <= NW_HYBRID_FLOOR) {
+        return NW_OK;
+    }
+    uint16_t block = nw_blocks_move(blocks);
+    if (block == NW_NO_BLOCK || blocks->state[block] != NW_BLOCK_USED ||
+        block == hybrid->session) {
+        return NW_OK;
+    }
+    int result = hybrid->kind->evict(hybrid, block);
+    return result == NW_ERR_FULL ? NW_OK : result;
+}
+
 static int hybrid_write(struct nw_block_req *req)
 {
     struct nw_hybrid *hybrid = req->block->context;
@@ -315,13 +337,17 @@ static int hybrid_write(struct nw_block_req *req)
     if (!suits(hybrid, req)) {
         return NW_ERR_UNSUPPORTED;
     }
-    for (; req->done < req->count; req->done++) {
+    while (req->done < req->count) {
         put.sector = req->sector + req->done;
         int result = put_sector(hybrid, &put);
+        if (result == NW_OK) {
+            req->done++;
+            hybrid->stats->host_writes++;
+            result = level(hybrid, put.sector);
+        }
         if (result < 0) {
             return result;
         }
-        hybrid->stats->host_writes++;
         put.data = put.data != NULL ? put.data + req->block->sector_bytes : NULL;
     }
     return NW_OK;
@@ -362,7 +388,11 @@ static int hybrid_idle(struct nw_block_req *req)
     uint32_t merge_us = hybrid->block_pages * (geometry->read_us + geometry->program_us) +
                         geometry->erase_us;
     uint32_t left = req->budget_us;
+    int healed = nw_blocks_heal(&hybrid->blocks, left);
 
+    if (healed != 0) {
+        return healed;
+    }
     while (hybrid->session != NW_NO_BLOCK) {
         int erases = blocks->ready < READY_AHEAD && blocks->ready < blocks->free;
         uint32_t cost = erases ? geometry->erase_us : merge_us;

@@ -57,7 +57,7 @@ struct nw_hybrid_put {
     uint8_t *data;
 };
 
-/* What a layer does. All but find answer NW_OK or an error. */
+/* What a layer does. All but find and tidy answer NW_OK or an error. */
 struct nw_hybrid_kind {
     uint32_t name; /* four letters, on flash */
 
@@ -72,6 +72,8 @@ struct nw_hybrid_kind {
     int (*arrange)(struct nw_hybrid *hybrid, int last);
     /* Idle: merge once to win a block. 1: done, 0: nothing to merge, or an error. */
     int (*tidy)(struct nw_hybrid *hybrid);
+    /* Move all that this used block holds elsewhere, for the wear policy. */
+    int (*evict)(struct nw_hybrid *hybrid, uint16_t block);
 };
 
 /* A page that counts, one of the newest. */
@@ -141,6 +143,7 @@ int nw_hybrid_place(struct nw_hybrid *hybrid, struct nw_chip *chip, struct nw_st
 struct nw_hybrid_open {
     const struct nw_hybrid_kind *kind;
     struct nw_block *block;
+    struct nw_wear *wear;
     uint32_t sectors;
     uint16_t flags;
 };

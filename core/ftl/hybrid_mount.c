@@ -4,10 +4,10 @@
  *
  * A page torn by a power cut may be invisible today and look complete after another power-up.
  * Its version is known all the same: above every page that is certain, below what the next session
- * writes. Each mount fences that range off for ever, in a record kept on the chip. The one page that
- * may be torn and does look complete is the newest of all. If a merge under way moved it, the page
- * it came from is still there and it does not count. Else the mount copies it beside the record and
- * then writes the sector anew.
+ * writes. Each mount fences that range off, in a record kept on the chip. The one page that may be
+ * torn and does look complete is the newest of all. If a merge under way moved it, the page it came
+ * from is still there and it does not count. Else the mount copies it beside the record and then
+ * writes the sector anew.
  *
  * A mount writes to a fresh block: a first page that means nothing (so that no later mount uses the
  * same versions should the record be torn), the copy, the record. Why that is enough:

@@ -107,7 +107,7 @@ static int takes(const struct nw_nftl *nftl, uint16_t block, uint16_t page)
 /* A fresh block at the end of the chain. */
 static int extend(struct nw_nftl *nftl, uint16_t logical)
 {
-    int32_t taken = nw_blocks_take(&nftl->hybrid.blocks);
+    int32_t taken = nw_blocks_take_for(&nftl->hybrid.blocks, logical);
 
     if (taken < 0) {
         return (int)taken;
@@ -254,14 +254,14 @@ static int gather(struct nw_nftl *nftl, uint16_t logical, uint16_t moves)
     return NW_OK;
 }
 
-/* Make a chain one block that did not fail. */
-static int fold(struct nw_nftl *nftl, uint16_t logical)
+/* Make a chain one block that did not fail; `fresh`: and that was not of the chain before. */
+static int fold(struct nw_nftl *nftl, uint16_t logical, int fresh)
 {
     struct nw_stats *stats = nftl->hybrid.stats;
 
     while (nftl->newest[logical] != NW_NO_BLOCK &&
-           (nftl->length[logical] > 1U || nftl->next[nftl->newest[logical]] == FAILED)) {
-        int gathers = can_gather(nftl, logical);
+           (fresh || nftl->length[logical] > 1U || nftl->next[nftl->newest[logical]] == FAILED)) {
+        int gathers = !fresh && can_gather(nftl, logical);
         int result = gathers ? NW_OK : extend(nftl, logical);
         uint16_t moves = count_moves(nftl, logical, nftl->newest[logical]);
 
@@ -274,6 +274,7 @@ static int fold(struct nw_nftl *nftl, uint16_t logical)
         unlist(nftl, logical);
         drop_stale(nftl, logical, 0);
         enlist(nftl, logical);
+        fresh = 0;
         stats->merges_full += !gathers;
         stats->merges_partial += gathers && moves > 0;
         stats->merges_switch += gathers && moves == 0;
@@ -287,7 +288,7 @@ static int fold_one(struct nw_nftl *nftl)
     for (uint8_t length = nftl->longest; length > 1U; length--) {
         uint16_t block = nw_blocks_first(&nftl->hybrid.blocks, list_of(nftl, length));
         if (block != NW_NO_BLOCK) {
-            return fold(nftl, nftl->owner[block]);
+            return fold(nftl, nftl->owner[block], 0);
         }
     }
     return NW_ERR_FULL;
@@ -302,7 +303,7 @@ static int make_room(struct nw_nftl *nftl, uint16_t logical)
         return NW_OK;
     }
     if (nftl->length[logical] >= nftl->longest) {
-        result = fold(nftl, logical);
+        result = fold(nftl, logical, 0);
     }
     while (result == NW_OK && nw_hybrid_free(&nftl->hybrid) <= NW_HYBRID_FLOOR) {
         result = fold_one(nftl);
@@ -329,7 +330,7 @@ static int nftl_write(struct nw_hybrid *hybrid, const struct nw_hybrid_put *put)
     }
     if (result > 0) {
         /* The sector is written; without room the failed block has to wait for the next fold. */
-        result = fold(nftl, logical);
+        result = fold(nftl, logical, 0);
         result = result == NW_ERR_FULL ? (int)NW_OK : result;
     }
     return result;
@@ -340,6 +341,14 @@ static int nftl_tidy(struct nw_hybrid *hybrid)
     int result = fold_one(nftl_of(hybrid));
 
     return result == NW_ERR_FULL ? 0 : result < 0 ? result : 1;
+}
+
+static int nftl_evict(struct nw_hybrid *hybrid, uint16_t block)
+{
+    struct nw_nftl *nftl = nftl_of(hybrid);
+    uint16_t logical = nftl->owner[block];
+
+    return logical != NW_NO_BLOCK ? fold(nftl, logical, 1) : (int)NW_OK;
 }
 
 /* Mounting: the version of some page that a block holds. All of a block's pages are older than all
@@ -434,7 +443,8 @@ static const struct nw_hybrid_kind nftl_kind = {.name = 0x4C54464EUL, /* NFTL */
                                                 .write = nftl_write,
                                                 .meet = nftl_meet,
                                                 .arrange = nftl_arrange,
-                                                .tidy = nftl_tidy};
+                                                .tidy = nftl_tidy,
+                                                .evict = nftl_evict};
 
 static uint8_t chain_of(const struct nw_ftl_nftl_config *config)
 {
@@ -463,6 +473,7 @@ static int place(struct nw_nftl **nftl, const struct nw_ftl_nftl_config *config,
     }
     *nftl = NW_RAM_TAKE(ram, struct nw_nftl, 1);
     struct nw_nftl *to = *nftl != NULL ? *nftl : &measure;
+    memset(to, 0, sizeof *to);
     size_t blocks = (size_t)chip->geometry.blocks;
     to->logical = (uint16_t)(sectors / chip->geometry.block_pages);
     to->bit_bytes = (uint16_t)((chip->geometry.block_pages + 7U) / 8U);
@@ -513,6 +524,7 @@ static int prepare(struct nw_ftl_nftl *ftl, struct nw_chip *chip,
     ftl->nftl = nftl;
     struct nw_hybrid_open open = {.kind = &nftl_kind,
                                   .block = &ftl->block,
+                                  .wear = config->wear,
                                   .sectors = nw_ftl_nftl_sectors(config, &chip->geometry),
                                   .flags = config->flags};
     return nw_hybrid_prepare(&nftl->hybrid, &open);

@@ -6,6 +6,7 @@
 static struct nw_ftl_nftl_config config_of(const struct nw_layer_site *site)
 {
     return (struct nw_ftl_nftl_config){.spare_blocks = site->config->spare_blocks,
+                                       .wear = site->config->wear,
                                        .chain = site->config->degree};
 }
 
@@ -53,6 +54,7 @@ static int nftl_refuse(const struct nw_layer_site *site, int error, struct nw_wh
 const struct nw_layer_kind nw_layer_nftl = {
     .name = "nftl",
     .what = "block-mapped, chains of replacement blocks folded when room runs out",
+    .wears = 1,
     .state_bytes = sizeof(struct nw_ftl_nftl),
     .sectors = nftl_sectors,
     .ram_bytes = nftl_ram_bytes,

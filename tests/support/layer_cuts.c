@@ -171,8 +171,9 @@ struct effort {
     unsigned mounts; /* chains of cut mounts for each first cut, in 16ths */
 };
 
-static void cut_everywhere(struct campaign *campaign, const struct layer_op *op, uint32_t operations,
-                           struct nw_random *random, const struct effort *effort)
+static void cut_everywhere(struct campaign *campaign, const struct layer_op *op,
+                           uint32_t operations, struct nw_random *random,
+                           const struct effort *effort)
 {
     struct cut_plan *plan = &campaign->plan;
 

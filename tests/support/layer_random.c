@@ -32,7 +32,8 @@ static void remount(struct layer_rig *rig, uint32_t seed, uint32_t step)
     }
 }
 
-static void run_seed(const struct nw_layer_kind *kind, const struct layer_shape *shape, uint32_t seed, uint32_t steps)
+static void run_seed(const struct nw_layer_kind *kind, const struct layer_shape *shape,
+                     uint32_t seed, uint32_t steps)
 {
     struct nw_random random;
     struct layer_rig rig;

@@ -6,9 +6,9 @@
  * SECTORS. One sector is one page; block_pages neighbouring sectors are a logical block. A device
  * has (blocks - spare_blocks) * block_pages sectors.
  *
- * DURABLE. A write is durable when it has returned NW_OK; so is a trim, which writes a page of zeros
- * for each sector that held something. Sync has nothing to do. Power may be cut at any moment, in
- * mount too.
+ * DURABLE. A write is durable when it has returned NW_OK; so is a trim, which writes a page of
+ * zeros for each sector that held something. Sync has nothing to do. Power may be
+ * cut at any moment, in mount too.
  *
  * COST, in chip operations
  *   read   1 read (data and tag); 0 when the sector holds nothing

@@ -9,8 +9,8 @@
  * block of the chain that holds it. When free blocks run low, or the chain is as long as it may be,
  * the chain is folded into one block. Pictures: docs/ftl-nftl.md.
  *
- * Source: A. Ban, US patent 5,937,425 (1999); as the base of wear levelling in R. Chen's thesis (Hong
- * Kong Polytechnic University 2016, chapter 2). There a page may be looked for by reading tags along
+ * Source: A. Ban, US patent 5,937,425 (1999); as the base of wear levelling in R. Chen's thesis
+ * (Hong Kong Polytechnic University 2016, chapter 2). Others look for a page by reading tags along
  * the chain; here a bit a page in RAM tells.
  *
  * COST of a write in chip operations, beside ftl_hybrid.h: 1 program; 1 erase when a block is
@@ -32,6 +32,7 @@
 #include "nandwich/chip.h"
 #include "nandwich/ftl_hybrid.h"
 #include "nandwich/stats.h"
+#include "nandwich/wear.h"
 
 #define NW_FTL_NFTL_CHAIN 8U
 #define NW_FTL_NFTL_MOST_CHAIN 64U
@@ -40,6 +41,8 @@ struct nw_ftl_nftl_config {
     uint16_t spare_blocks; /* blocks kept for replacements, merges and bad blocks, at least 10;
                             * 0: blocks / 14 + 10 */
     uint16_t flags;        /* NW_FTL_HYBRID_... */
+    struct nw_wear *wear;  /* wear policy (wear.h), this layer's alone; NULL: none. Its data are
+                            * logical blocks */
     uint8_t chain;         /* most blocks of a chain, the primary one included: 2 ..
                             * NW_FTL_NFTL_MOST_CHAIN; 0: NW_FTL_NFTL_CHAIN */
 };
