@@ -2,7 +2,7 @@
 /* Free, ready, used and bad blocks: see blocks.h. */
 #include "blocks.h"
 
-#define FREE_LIST 0U
+#define FREE_LIST 0U /* numbered as the states are */
 #define READY_LIST 1U
 #define OWN_LISTS 2U
 #define MOST_PLACES 65530U
@@ -32,10 +32,12 @@ void nw_blocks_link(struct nw_blocks *blocks, uint16_t block, uint16_t list)
     blocks->prev[at] = block;
 }
 
-static void append(struct nw_blocks *blocks, uint16_t block, uint16_t list)
+/* A verb of the chip on one block. */
+static int ask(const struct nw_blocks *blocks, int (*verb)(struct nw_chip_req *), uint16_t block)
 {
-    /* The two lists here lie just below the owner's first one. */
-    nw_blocks_link(blocks, block, (uint16_t)(list - OWN_LISTS));
+    struct nw_chip_req req = {.chip = blocks->chip, .block = block};
+
+    return verb(&req);
 }
 
 int nw_blocks_place(struct nw_blocks *blocks, struct nw_chip *chip, struct nw_stats *stats,
@@ -72,8 +74,6 @@ static int start_wear(struct nw_blocks *blocks)
 
 int nw_blocks_load(struct nw_blocks *blocks)
 {
-    struct nw_chip_req req = {.chip = blocks->chip};
-
     blocks->free = 0;
     blocks->ready = 0;
     blocks->bad = 0;
@@ -88,8 +88,7 @@ int nw_blocks_load(struct nw_blocks *blocks)
         blocks->prev[list_at(blocks, i)] = list_at(blocks, i);
     }
     for (uint16_t block = 0; block < blocks->count; block++) {
-        req.block = block;
-        int bad = nw_chip_is_bad(&req);
+        int bad = ask(blocks, nw_chip_is_bad, block);
         if (bad < 0) {
             return bad;
         }
@@ -123,11 +122,9 @@ static uint16_t choose(const struct nw_blocks *blocks, uint16_t list, uint16_t d
     return best;
 }
 
-/* Erase a used block: NW_OK, NW_ERR_ERASE when it is bad now, or the chip's error. */
-static int erase(struct nw_blocks *blocks, uint16_t block)
+int nw_blocks_erase(struct nw_blocks *blocks, uint16_t block)
 {
-    struct nw_chip_req req = {.chip = blocks->chip, .block = block};
-    int result = nw_chip_erase(&req);
+    int result = ask(blocks, nw_chip_erase, block);
 
     blocks->stats->erases++;
     blocks->erases[block]++;
@@ -141,13 +138,27 @@ static int erase(struct nw_blocks *blocks, uint16_t block)
     return result < 0 ? result : NW_OK;
 }
 
+uint16_t nw_blocks_hold(struct nw_blocks *blocks)
+{
+    uint16_t block = blocks->prev[list_at(blocks, FREE_LIST)];
+
+    if (block >= blocks->count) {
+        block = blocks->prev[list_at(blocks, READY_LIST)];
+    }
+    if (block >= blocks->count) {
+        return NW_NO_BLOCK;
+    }
+    nw_blocks_claim(blocks, block);
+    return block;
+}
+
 /* Take the next block out of the free list and erase it: its number, NW_ERR_FULL, or an error. */
 static int32_t erase_one(struct nw_blocks *blocks, uint16_t data)
 {
     while (blocks->free > blocks->ready) {
         uint16_t block = choose(blocks, FREE_LIST, data);
         nw_blocks_claim(blocks, block);
-        int result = erase(blocks, block);
+        int result = nw_blocks_erase(blocks, block);
         if (result == NW_OK) {
             return block;
         }
@@ -208,10 +219,7 @@ int nw_blocks_prepare(struct nw_blocks *blocks)
     if (block < 0) {
         return block == NW_ERR_FULL ? 0 : (int)block;
     }
-    append(blocks, (uint16_t)block, READY_LIST);
-    blocks->state[block] = NW_BLOCK_READY;
-    blocks->free++;
-    blocks->ready++;
+    nw_blocks_give_erased(blocks, (uint16_t)block);
     return 1;
 }
 
@@ -225,23 +233,34 @@ void nw_blocks_claim(struct nw_blocks *blocks, uint16_t block)
     blocks->state[block] = NW_BLOCK_USED;
 }
 
+/* A used block joins one of the two lists here. */
+static void join(struct nw_blocks *blocks, uint16_t block, uint8_t state)
+{
+    blocks->state[block] = state;
+    blocks->free++;
+    /* They lie just below the owner's first list. */
+    nw_blocks_link(blocks, block, (uint16_t)(state - OWN_LISTS));
+}
+
 void nw_blocks_give(struct nw_blocks *blocks, uint16_t block)
 {
     if (blocks->wear != NULL && blocks->wear->ops->given(blocks->wear, block) != 0) {
         blocks->state[block] = NW_BLOCK_WORN;
         return;
     }
-    append(blocks, block, FREE_LIST);
-    blocks->state[block] = NW_BLOCK_FREE;
-    blocks->free++;
+    join(blocks, block, NW_BLOCK_FREE);
+}
+
+void nw_blocks_give_erased(struct nw_blocks *blocks, uint16_t block)
+{
+    join(blocks, block, NW_BLOCK_READY);
+    blocks->ready++;
 }
 
 int nw_blocks_retire(struct nw_blocks *blocks, uint16_t block)
 {
-    struct nw_chip_req req = {.chip = blocks->chip, .block = block};
-
     blocks->state[block] = NW_BLOCK_BAD;
     blocks->bad++;
     blocks->stats->retired++;
-    return nw_chip_mark_bad(&req);
+    return ask(blocks, nw_chip_mark_bad, block);
 }

@@ -74,6 +74,17 @@ int nw_blocks_heal(struct nw_blocks *blocks, uint32_t budget_us);
 /* Erase one free block ahead. 1: done, 0: every free block is ready, or the chip's error. */
 int nw_blocks_prepare(struct nw_blocks *blocks);
 
+/* Erase a used block. NW_OK, NW_ERR_ERASE when it failed and is marked bad now, or an error of the
+ * chip that leaves it used. */
+int nw_blocks_erase(struct nw_blocks *blocks, uint16_t block);
+
+/* The free block that came last becomes used as it is, to be erased by its owner before it is
+ * programmed: its number, or NW_NO_BLOCK when none is free. */
+uint16_t nw_blocks_hold(struct nw_blocks *blocks);
+
+/* A used block, in no list of the owner, that nw_blocks_erase() has just erased becomes ready. */
+void nw_blocks_give_erased(struct nw_blocks *blocks, uint16_t block);
+
 /* A free block turns out to hold something: it becomes used (mounting). */
 void nw_blocks_claim(struct nw_blocks *blocks, uint16_t block);
 

@@ -26,7 +26,7 @@ static uint32_t slots_of(const struct nw_ftl_page_config *config,
         return 0;
     }
     uint32_t slots = (geometry->blocks - spare) * geometry->block_pages;
-    return slots < NW_WORD_FENCES ? slots : 0;
+    return slots < NW_PAGE_MOST_SLOTS ? slots : 0;
 }
 
 uint32_t nw_ftl_page_sectors(const struct nw_ftl_page_config *config,
@@ -55,11 +55,10 @@ static int place(struct nw_page **page, const struct nw_ftl_page_config *config,
     to->stats = stats;
     to->slots = slots;
     to->sectors = nw_ftl_page_sectors(config, &chip->geometry);
-    to->map = (size_t)slots == slots ? NW_RAM_TAKE(ram, uint32_t, (size_t)slots + 1U) : NULL;
+    to->map = (size_t)slots == slots ? NW_RAM_TAKE(ram, uint32_t, (size_t)slots) : NULL;
     to->valid = NW_RAM_TAKE(ram, uint16_t, (size_t)chip->geometry.blocks);
     int result = nw_blocks_place(&to->blocks, chip, stats,
                                  (uint16_t)(chip->geometry.block_pages + 2U), ram);
-    to->unsaved = NW_RAM_TAKE(ram, uint8_t, (size_t)(slots - to->sectors));
     to->buffer = NW_RAM_TAKE(ram, uint8_t, chip->geometry.page_bytes);
     return (size_t)slots == slots ? result : (int)NW_ERR_RAM;
 }
@@ -77,42 +76,39 @@ size_t nw_ftl_page_ram_bytes(const struct nw_ftl_page_config *config,
 static const struct nw_block_ops page_ops;
 
 static int prepare(struct nw_ftl_page *ftl, struct nw_chip *chip,
-                   const struct nw_ftl_page_config *config, void *memory, size_t bytes)
+                   const struct nw_ftl_page_config *config, struct nw_ram *ram)
 {
-    struct nw_ram ram = {.start = memory, .bytes = bytes};
     struct nw_page *page;
-    int result = place(&page, config, chip, &ftl->stats, &ram);
+
+    ram->used = 0;
+    int result = place(&page, config, chip, &ftl->stats, ram);
 
     if (result < 0) {
         return result;
     }
-    if (memory == NULL || ram.used > bytes) {
+    if (ram->start == NULL || ram->used > ram->bytes) {
         return NW_ERR_RAM;
     }
-    memset(&ftl->stats, 0, sizeof ftl->stats);
     page->block_pages = chip->geometry.block_pages;
     page->page_bytes = chip->geometry.page_bytes;
-    page->shift = 255;
-    for (uint8_t bit = 0; bit < 16U; bit++) {
-        if (page->block_pages == 1UL << bit) {
-            page->shift = bit;
-        }
-    }
     page->tag_bytes = nw_tag_bytes(&chip->geometry);
-    page->payload = (chip->geometry.flags & NW_CHIP_NO_PAYLOAD) == 0;
-    page->check = page->payload != 0 && (config->flags & NW_FTL_PAGE_NO_CHECK) == 0;
-    page->copy = chip->ops->copy != NULL && (config->flags & NW_FTL_PAGE_NO_COPY) == 0;
-    page->floor = page->block_pages >= 32U ? 3U : 4U;
+    page->data = (chip->geometry.flags & NW_CHIP_NO_PAYLOAD) == 0 ? page->buffer : NULL;
+    page->floor = page->block_pages >= 32U ? 1U : 2U;
     page->version = 1;
     page->host.block = NW_NO_BLOCK;
     page->cold.block = NW_NO_BLOCK;
     page->victim = NW_NO_BLOCK;
     page->moving = NW_NO_BLOCK;
     page->session = NW_NO_BLOCK;
+    page->reserve[0] = NW_NO_BLOCK;
+    page->reserve[1] = NW_NO_BLOCK;
     page->lowest = page->block_pages;
-    memset(page->map, 0xFF, sizeof *page->map * ((size_t)page->slots + 1U));
+    page->list = NW_PAGE_NONE;
+    page->newest_at = NW_PAGE_NONE;
+    page->ended = 1;
+    memset(page->map, 0xFF, sizeof *page->map * (size_t)page->slots);
     memset(page->valid, 0, sizeof *page->valid * (size_t)chip->geometry.blocks);
-    memset(page->unsaved, 0, (size_t)(page->slots - page->sectors));
+    memset(page->buffer, 0, page->page_bytes);
     ftl->page = page;
     ftl->block = (struct nw_block){.ops = &page_ops,
                                    .context = page,
@@ -124,29 +120,44 @@ static int prepare(struct nw_ftl_page *ftl, struct nw_chip *chip,
     return nw_blocks_load(&page->blocks);
 }
 
+/* A block that goes bad while a mount writes costs another turn. */
+static int start(struct nw_ftl_page *ftl, struct nw_chip *chip,
+                 const struct nw_ftl_page_config *config, struct nw_ram *ram,
+                 int (*find)(struct nw_page *page))
+{
+    int result = NW_ERR_ERASE;
+
+    memset(&ftl->stats, 0, sizeof ftl->stats);
+    for (uint8_t turn = 0; turn < NW_PAGE_LEAST_SPARE; turn++) {
+        result = prepare(ftl, chip, config, ram);
+        if (result == NW_OK) {
+            result = find(ftl->page);
+        }
+        if (result == NW_OK) {
+            result = nw_page_start(ftl->page);
+        }
+        if (result != NW_ERR_PROGRAM && result != NW_ERR_ERASE) {
+            break;
+        }
+    }
+    return result;
+}
+
 int nw_ftl_page_format(struct nw_ftl_page *ftl, struct nw_chip *chip,
                        const struct nw_ftl_page_config *config, void *ram, size_t ram_bytes)
 {
-    int result = prepare(ftl, chip, config, ram, ram_bytes);
+    struct nw_ram arena = {.start = ram, .bytes = ram_bytes};
+    int result = start(ftl, chip, config, &arena, nw_page_wipe_all);
 
-    if (result == NW_OK) {
-        result = nw_page_wipe_all(ftl->page);
-    }
-    if (result == NW_OK) {
-        result = nw_page_start(ftl->page);
-    }
     return result == NW_OK && ftl->page->session == NW_NO_BLOCK ? (int)NW_ERR_FULL : result;
 }
 
 int nw_ftl_page_mount(struct nw_ftl_page *ftl, struct nw_chip *chip,
                       const struct nw_ftl_page_config *config, void *ram, size_t ram_bytes)
 {
-    int result = prepare(ftl, chip, config, ram, ram_bytes);
+    struct nw_ram arena = {.start = ram, .bytes = ram_bytes};
 
-    if (result == NW_OK) {
-        result = nw_page_find(ftl->page);
-    }
-    return result == NW_OK ? nw_page_start(ftl->page) : result;
+    return start(ftl, chip, config, &arena, nw_page_find);
 }
 
 int nw_ftl_page_open(struct nw_ftl_page *ftl, struct nw_chip *chip,
@@ -161,7 +172,7 @@ int nw_ftl_page_open(struct nw_ftl_page *ftl, struct nw_chip *chip,
 /* Payload is given exactly when the chip keeps it. */
 static int suits(const struct nw_page *page, const struct nw_block_req *req)
 {
-    return (req->data != NULL) == (page->payload != 0);
+    return (req->data != NULL) == (page->data != NULL);
 }
 
 static int read_sector(struct nw_page *page, uint32_t sector, uint8_t *data)
@@ -176,16 +187,14 @@ static int read_sector(struct nw_page *page, uint32_t sector, uint8_t *data)
         }
         return NW_OK;
     }
-    int state = nw_page_read(page, at, length, data, &tag);
+    int state = nw_page_read(page, at, data, &tag);
     if (state < 0) {
         return state;
     }
-    if (state != NW_TAG_GOOD || (tag.word & ~NW_WORD_MOUNT) != sector) {
-        return NW_ERR_CORRUPT; /* also when marked as damaged */
-    }
-    return page->check == 0 || tag.crc == nw_crc32(NW_CRC32_START, data, length)
+    return state == NW_TAG_GOOD && (tag.word & ~NW_WORD_MOUNT) == sector &&
+                   (data == NULL || tag.crc == nw_crc32(NW_CRC32_START, data, length))
                ? NW_OK
-               : NW_ERR_CORRUPT;
+               : NW_ERR_CORRUPT; /* also when marked as damaged */
 }
 
 static int page_read(struct nw_block_req *req)
@@ -209,21 +218,12 @@ static int page_read(struct nw_block_req *req)
 
 static int write_sector(struct nw_page *page, uint32_t sector, uint8_t *data)
 {
-    struct nw_page_put put = {.data = data, .word = sector, .from = NW_PAGE_NONE};
-    uint32_t at;
+    int result = page->host.page == page->host.end ? nw_page_make_room(page) : (int)NW_OK;
 
-    if (page->host.page == page->host.end) {
-        int result = nw_page_make_room(page);
-        if (result < 0) {
-            return result;
-        }
-    }
-    if (data != NULL) {
-        put.crc = nw_crc32(NW_CRC32_START, data, page->page_bytes);
-    }
-    int result = nw_page_append(page, &page->host, &put, &at);
     if (result == NW_OK) {
-        nw_page_point(page, sector, at);
+        result = nw_page_write(page, &page->host, sector, data);
+    }
+    if (result == NW_OK) {
         page->stats->host_writes++;
         if (page->blocks.wear != NULL) {
             nw_blocks_wrote(&page->blocks, nw_page_block_of(page, sector));
@@ -237,11 +237,7 @@ static int tidy_up(struct nw_page *page)
 {
     int result = nw_page_pace(page);
 
-    if (result == NW_OK &&
-        nw_blocks_first(&page->blocks, nw_page_failed(page)) != NW_NO_BLOCK) {
-        result = nw_page_drain(page);
-    }
-    return result;
+    return result == NW_OK ? nw_page_drain(page) : result;
 }
 
 static int page_write(struct nw_block_req *req)
@@ -286,16 +282,13 @@ static int page_sync(struct nw_block_req *req)
     int result = NW_OK;
 
     page->stats->syncs++;
-    if (page->unsaved_count > 0) {
+    if (page->unsaved != 0) {
         result = page->session != NW_NO_BLOCK ? nw_page_make_room(page) : (int)NW_ERR_FULL;
-        if (result == NW_OK) {
-            result = nw_page_save_trims(page);
-        }
-        if (result == NW_OK) {
-            result = nw_page_drain(page);
-        }
     }
-    return result;
+    if (result == NW_OK) {
+        result = nw_page_save_trims(page);
+    }
+    return result == NW_OK ? nw_page_drain(page) : result;
 }
 
 /* What the next step of idle would take, us; 0: there is none. */

@@ -2,9 +2,10 @@
 /* The log of pages: reading, appending, moving, and cleaning by moving. */
 #include <stddef.h>
 
+#include "nandwich/crc.h"
 #include "page.h"
 
-int nw_page_read(struct nw_page *page, uint32_t at, uint16_t length, uint8_t *data,
+static int fetch(struct nw_page *page, uint32_t at, uint16_t length, uint8_t *data,
                  struct nw_tag *tag)
 {
     uint8_t spare[NW_TAG_WEAR_BYTES];
@@ -25,53 +26,89 @@ int nw_page_read(struct nw_page *page, uint32_t at, uint16_t length, uint8_t *da
     return nw_tag_get(spare, page->tag_bytes, page->chip->geometry.erased, tag);
 }
 
+/* The tag alone; one that cannot be read is a bad one. */
 int nw_page_read_tag(struct nw_page *page, uint32_t at, struct nw_tag *tag)
 {
-    int state = nw_page_read(page, at, 0, NULL, tag);
+    int state = fetch(page, at, 0, NULL, tag);
 
     return state == NW_ERR_ECC ? (int)NW_TAG_BAD : state;
 }
 
-static int program(struct nw_page *page, uint32_t at, const struct nw_page_put *put, uint32_t flag)
+/* Tag and data; the CRC is the caller's business. */
+int nw_page_read(struct nw_page *page, uint32_t at, uint8_t *data, struct nw_tag *tag)
+{
+    return fetch(page, at, page->page_bytes, data, tag);
+}
+
+/* The page to the buffer: NW_TAG_GOOD when tag and data are whole, or when the data is known to be
+ * lost. Looks at the tag first: page `at` need not be written. */
+int nw_page_read_whole(struct nw_page *page, uint32_t at, struct nw_tag *tag)
+{
+    int state = nw_page_read_tag(page, at, tag);
+
+    if (state == NW_TAG_GOOD && (tag->word & NW_WORD_DAMAGED) == 0) {
+        uint8_t *data = (tag->word & NW_WORD_SLOT) < page->sectors ? page->data : page->buffer;
+
+        state = nw_page_read(page, at, data, tag);
+        if (state == NW_ERR_ECC ||
+            (state == NW_TAG_GOOD && data != NULL &&
+             tag->crc != nw_crc32(NW_CRC32_START, data, page->page_bytes))) {
+            state = NW_TAG_BAD;
+        }
+    }
+    return state;
+}
+
+static int program(struct nw_page *page, uint32_t at, struct nw_tag *tag, uint8_t *data)
 {
     uint8_t spare[NW_TAG_WEAR_BYTES];
-    struct nw_tag tag = {.version = page->version++,
-                         .word = put->word | flag,
-                         .crc = put->crc,
-                         .erases = page->blocks.erases[nw_page_block_of(page, at)]};
-    struct nw_chip_req req = {
-        .chip = page->chip, .page = at, .spare_length = page->tag_bytes, .spare = spare};
+    struct nw_chip_req req = {.chip = page->chip,
+                              .page = at,
+                              .length = page->page_bytes,
+                              .data = data,
+                              .spare_length = page->tag_bytes,
+                              .spare = spare};
 
-    nw_tag_put(spare, page->tag_bytes, &tag);
+    tag->version = page->version++;
+    tag->erases = page->blocks.erases[nw_page_block_of(page, at)];
+    nw_tag_put(spare, page->tag_bytes, tag);
     page->stats->programs++;
-    page->stats->bytes_programmed += page->tag_bytes;
-    if (put->from != NW_PAGE_NONE) {
-        req.page = put->from;
-        req.to_page = at;
-        return nw_chip_copy(&req);
-    }
-    req.length = page->page_bytes;
-    req.data = put->data;
-    page->stats->bytes_programmed += req.length;
+    page->stats->bytes_programmed += (uint32_t)page->page_bytes + page->tag_bytes;
     return nw_chip_program(&req);
 }
 
-/* From now on a block takes no more pages: a candidate for cleaning, but for the session's. */
-void nw_page_close(struct nw_page *page, uint16_t block)
+/* A block joins the candidates for cleaning, those with as many valid pages. */
+static void rank(struct nw_page *page, uint16_t block)
 {
-    uint16_t valid = (uint16_t)(page->valid[block] & ~NW_PAGE_OPEN);
+    uint16_t valid = page->valid[block];
 
-    if (block == page->session) {
-        return;
-    }
-    page->valid[block] = valid;
     nw_blocks_link(&page->blocks, block, valid);
     if (valid < page->lowest) {
         page->lowest = valid;
     }
 }
 
-/* Start `stream` in a fresh block. */
+/* From now on a block takes no more pages: a candidate for cleaning, but for the session's. */
+void nw_page_close(struct nw_page *page, uint16_t block)
+{
+    if (block != page->session) {
+        page->valid[block] &= NW_PAGE_COUNT;
+        rank(page, block);
+    }
+}
+
+/* Start `stream` in an erased block. */
+void nw_page_open(struct nw_page *page, struct nw_page_stream *stream, uint16_t block)
+{
+    if (stream->block != NW_NO_BLOCK) {
+        nw_page_close(page, stream->block);
+    }
+    stream->block = block;
+    stream->page = nw_page_first(page, block);
+    stream->end = stream->page + page->block_pages;
+    page->valid[block] = NW_PAGE_OPEN;
+}
+
 int nw_page_begin(struct nw_page *page, struct nw_page_stream *stream)
 {
     int32_t block = nw_blocks_take_for(&page->blocks,
@@ -80,216 +117,176 @@ int nw_page_begin(struct nw_page *page, struct nw_page_stream *stream)
     if (block < 0) {
         return (int)block;
     }
-    if (stream->block != NW_NO_BLOCK) {
-        nw_page_close(page, stream->block);
-    }
-    stream->block = (uint16_t)block;
-    stream->page = nw_page_first(page, stream->block);
-    stream->end = stream->page + page->block_pages;
-    page->valid[block] = NW_PAGE_OPEN;
+    nw_page_open(page, stream, (uint16_t)block);
     return NW_OK;
 }
 
-int nw_page_append(struct nw_page *page, struct nw_page_stream *stream,
-                   const struct nw_page_put *put, uint32_t *at)
+/* Cold data has blocks of its own, unless there is hardly one to take; while mounting it goes
+ * where all goes. */
+static struct nw_page_stream *stream_of(struct nw_page *page, struct nw_page_stream *stream)
 {
-    uint32_t flag = stream->mounting == 1U ? NW_WORD_MOUNT : 0;
+    int scarce = stream->page == stream->end && page->blocks.free < 2U &&
+                 page->host.page < page->host.end;
 
+    return scarce || page->mounting != 0 ? &page->host : stream;
+}
+
+/* Program the next page and point the map to it. The tag's word and crc say what it is. */
+static int append(struct nw_page *page, struct nw_page_stream *stream, struct nw_tag *tag,
+                  uint8_t *data)
+{
+    uint32_t slot = tag->word & NW_WORD_SLOT;
+
+    stream = stream_of(page, stream);
+    if (page->mounting != 0) {
+        tag->word |= NW_WORD_MOUNT;
+    }
     for (;;) { /* every further turn has cost a block its life */
         if (stream->page == stream->end) {
-            int opened = stream->mounting != 0 ? (int)NW_ERR_FULL : nw_page_begin(page, stream);
+            int opened = page->mounting != 0 ? (int)NW_ERR_FULL : nw_page_begin(page, stream);
             if (opened < 0) {
                 return opened;
             }
         }
-        *at = stream->page++;
-        int result = program(page, *at, put, flag);
+        uint32_t at = stream->page++;
+        int result = program(page, at, tag, data);
         if (result >= 0) {
+            if (slot < page->slots) {
+                nw_page_point(page, slot, at);
+            }
             return NW_OK;
         }
-        if (put->from != NW_PAGE_NONE && result == NW_ERR_ECC) {
-            stream->page--; /* an unreadable source: nothing was programmed */
-            return result;
-        }
-        if (result == NW_ERR_POWER) {
+        if (result == NW_ERR_POWER || page->mounting != 0) {
             return result;
         }
         /* Whatever failed, the page may be blank: a mount would look no further in this block. */
         nw_blocks_link(&page->blocks, stream->block, nw_page_failed(page));
         stream->block = NW_NO_BLOCK;
         stream->end = stream->page;
-        if (result != NW_ERR_PROGRAM || stream->mounting != 0) {
+        if (result != NW_ERR_PROGRAM) {
             return result;
         }
     }
 }
 
-/* A page of `block` is valid no longer. */
-static void drop_one(struct nw_page *page, uint16_t block)
+/* Append new content. */
+int nw_page_write(struct nw_page *page, struct nw_page_stream *stream, uint32_t word,
+                  uint8_t *data)
 {
-    uint16_t valid = (uint16_t)(page->valid[block] - 1U);
+    struct nw_tag tag = {.word = word};
 
-    page->valid[block] = valid;
-    if ((valid & NW_PAGE_OPEN) == 0) {
-        nw_blocks_unlink(&page->blocks, block);
-        nw_blocks_link(&page->blocks, block, valid);
-        if (valid < page->lowest) {
-            page->lowest = valid;
-        }
+    if (data != NULL) {
+        tag.crc = nw_crc32(NW_CRC32_START, data, page->page_bytes);
     }
+    return append(page, stream, &tag, data);
 }
 
-/* The map's slot lies at page `at` from now on, or nowhere (NW_PAGE_NONE). Pages appear in the map
- * only while their block is open. */
+/* The map's slot lies at page `at` from now on, or nowhere. Pages appear in the map only while
+ * their block is open. */
 void nw_page_point(struct nw_page *page, uint32_t slot, uint32_t at)
 {
     uint32_t old = page->map[slot];
 
     page->map[slot] = at;
-    if (at != NW_PAGE_NONE) {
+    if (at < NW_PAGE_UNSAVED) {
         page->valid[nw_page_block_of(page, at)]++;
     }
-    if (old != NW_PAGE_NONE) {
-        drop_one(page, nw_page_block_of(page, old));
+    if (old < NW_PAGE_UNSAVED) {
+        uint16_t block = nw_page_block_of(page, old);
+
+        if ((--page->valid[block] & NW_PAGE_OPEN) == 0) {
+            nw_blocks_unlink(&page->blocks, block);
+            rank(page, block);
+        }
     }
 }
 
-/* Cold data has blocks of its own, unless there is hardly one to take. */
-struct nw_page_stream *nw_page_cold(struct nw_page *page)
+/* Write a slot anew; what it holds is in the buffer. */
+static int rewrite(struct nw_page *page, uint32_t slot, struct nw_tag *tag)
 {
-    int scarce = page->cold.page == page->cold.end && page->blocks.free < 2U &&
-                 page->host.page < page->host.end;
-
-    return scarce != 0 ? &page->host : &page->cold;
-}
-
-static int append_moved(struct nw_page *page, struct nw_page_stream *stream, uint32_t from,
-                        struct nw_page_put *put)
-{
-    uint16_t length = page->page_bytes;
-    uint32_t at;
-    int result = nw_page_append(page, stream, put, &at);
-
-    if (result == NW_ERR_ECC) { /* by the copy verb: keep what can be read, and say so */
-        struct nw_tag tag;
-
-        (void)nw_page_read(page, from, length, put->data, &tag);
-        put->from = NW_PAGE_NONE;
-        put->word |= NW_WORD_DAMAGED;
-        page->stats->lost++;
-        result = nw_page_append(page, stream, put, &at);
-    }
-    if (result < 0) {
-        return result;
+    if (slot >= page->sectors) {
+        return nw_page_save_trim(page, slot);
     }
     page->stats->copies++;
-    nw_page_point(page, put->word & NW_WORD_SLOT, at);
-    return 1;
+    tag->word = slot | (tag->word & NW_WORD_DAMAGED);
+    return append(page, &page->cold, tag, page->data);
 }
 
-static int read_whole(struct nw_page *page, uint32_t at, struct nw_tag *tag)
+/* A page of this block cannot be read. Move all that the map places here; sectors that are lost go
+ * on as damaged ones. Cost: a walk over the map; rare. */
+static int rescue(struct nw_page *page, uint16_t block)
 {
-    return nw_page_read(page, at, page->page_bytes,
-                        page->payload != 0 ? page->buffer : NULL, tag);
-}
+    uint32_t first = nw_page_first(page, block);
+    int result = NW_OK;
 
-/* Move a page if the map points to it. 1: moved, 0: it is outdated or cannot be told, or an error:
- * then nothing has changed. */
-int nw_page_move(struct nw_page *page, struct nw_page_stream *stream, uint32_t from)
-{
-    struct nw_page_put put = {.data = page->payload != 0 ? page->buffer : NULL,
-                              .from = page->copy != 0 ? from : NW_PAGE_NONE};
-    int at_once = page->copy == 0 && page->careful == 0;
-    uint32_t damaged = 0;
-    struct nw_tag tag;
-    int state = at_once ? read_whole(page, from, &tag) : nw_page_read_tag(page, from, &tag);
-
-    if (state == NW_ERR_ECC) {
-        damaged = NW_WORD_DAMAGED;
-        state = nw_page_read_tag(page, from, &tag);
-    }
-    if (state != NW_TAG_GOOD) {
-        page->careful = 1; /* the valid pages may end before the written ones do */
-        return state < 0 ? state : 0;
-    }
-    uint32_t slot = tag.word & NW_WORD_SLOT;
-    if (slot >= page->slots || page->map[slot] != from) {
-        return 0;
-    }
-    if (!at_once && page->copy == 0 && slot < page->sectors) {
-        state = read_whole(page, from, &tag);
-        damaged = state == NW_ERR_ECC ? NW_WORD_DAMAGED : 0;
-        if (state < 0 && damaged == 0) {
-            return state;
-        }
-    }
-    if (slot >= page->sectors) {
-        int saved = nw_page_save_trim(page, stream, slot);
-        return saved < 0 ? saved : 1;
-    }
-    put.word = slot | (tag.word & NW_WORD_DAMAGED) | damaged;
-    put.crc = tag.crc;
-    page->stats->lost += damaged != 0 ? 1U : 0U;
-    return append_moved(page, stream, from, &put);
-}
-
-/* Sectors the map still places in `block` although no tag there tells of them: their tag cannot be
- * read any more. They go on as damaged ones. Cost: a walk over the map; rare. */
-static int give_up_rest(struct nw_page *page, uint16_t block)
-{
-    struct nw_page_put put = {.data = page->payload != 0 ? page->buffer : NULL,
-                              .from = NW_PAGE_NONE};
-
-    for (uint32_t slot = 0; slot < page->slots; slot++) {
+    for (uint32_t slot = 0; slot < page->slots && result >= 0; slot++) {
         uint32_t at = page->map[slot];
-        int result;
+        struct nw_tag tag = {0};
 
-        if (at == NW_PAGE_NONE || nw_page_block_of(page, at) != block) {
+        if (at - first >= page->block_pages) {
             continue;
         }
-        if (slot >= page->sectors) {
-            result = nw_page_save_trim(page, nw_page_cold(page), slot);
-        } else {
-            put.word = slot | NW_WORD_DAMAGED;
-            page->stats->lost++;
-            result = nw_page_append(page, nw_page_cold(page), &put, &at);
-            if (result == NW_OK) {
-                nw_page_point(page, slot, at);
-            }
+        result = nw_page_read(page, at, page->data, &tag);
+        if (result == NW_ERR_ECC ||
+            (result >= 0 && (result != NW_TAG_GOOD || (tag.word & NW_WORD_SLOT) != slot))) {
+            result = NW_OK;
+            tag.word = NW_WORD_DAMAGED;
+            page->stats->lost += slot < page->sectors;
         }
-        if (result < 0) {
-            return result;
+        if (result >= 0) {
+            result = rewrite(page, slot, &tag);
         }
     }
-    return NW_OK;
+    return result;
+}
+
+/* Move a page if the map points to it. */
+int nw_page_move(struct nw_page *page, uint32_t from)
+{
+    struct nw_tag tag;
+    int state = nw_page_read(page, from, page->data, &tag);
+
+    if (state != NW_TAG_GOOD) {
+        return state < 0 && state != NW_ERR_ECC ? state
+                                                : rescue(page, nw_page_block_of(page, from));
+    }
+    uint32_t slot = tag.word & NW_WORD_SLOT;
+    return slot < page->slots && page->map[slot] == from ? rewrite(page, slot, &tag) : NW_OK;
 }
 
 static int is_empty(const struct nw_page *page, uint16_t block)
 {
-    return (page->valid[block] & ~NW_PAGE_OPEN) == 0;
+    return page->valid[block] == NW_PAGE_OPEN;
 }
 
-/* Move everything out of an open block; then nothing on the chip needs it, also not to tell that
- * something was trimmed. */
+/* Empty an open block by the page at `*at`. 1: nothing on the chip needs the block any more, also
+ * not to tell that something was trimmed. */
+static int empty_step(struct nw_page *page, uint16_t block, uint32_t *at)
+{
+    int result = NW_OK;
+
+    if (!is_empty(page, block)) {
+        result = nw_page_block_of(page, *at) == block ? nw_page_move(page, *at)
+                                                      : rescue(page, block);
+        *at += result == NW_OK;
+    }
+    if (result == NW_OK && is_empty(page, block)) {
+        result = nw_page_save_trims(page);
+        return result < 0 ? result : 1;
+    }
+    return result;
+}
+
+/* Empty an open block. */
 int nw_page_clear(struct nw_page *page, uint16_t block)
 {
     uint32_t at = nw_page_first(page, block);
-    uint32_t end = at + page->block_pages;
-    int result = NW_OK;
+    int result;
 
-    for (; at < end && is_empty(page, block) == 0; at++) {
-        result = nw_page_move(page, nw_page_cold(page), at);
-        if (result < 0) {
-            return result;
-        }
-    }
-    if (is_empty(page, block) == 0) {
-        result = give_up_rest(page, block);
-        if (result < 0) {
-            return result;
-        }
-    }
-    return nw_page_save_trims(page);
+    do {
+        result = empty_step(page, block, &at);
+    } while (result == 0);
+    return result;
 }
 
 /* Clean this block next, over as many writes as it wins pages. */
@@ -300,53 +297,40 @@ static void start_victim(struct nw_page *page, uint16_t block)
     page->valid[block] |= NW_PAGE_OPEN;
     page->victim = block;
     page->victim_page = nw_page_first(page, block);
-    page->victim_end = page->victim_page + page->block_pages;
     page->credit = 0;
 }
 
 /* The cleaning policy's place: the next victim. NW_ERR_FULL: cleaning would win nothing. */
 static int pick(struct nw_page *page)
 {
-    while (page->lowest < page->block_pages &&
-           nw_blocks_first(&page->blocks, page->lowest) == NW_NO_BLOCK) {
-        page->lowest++;
+    uint16_t block = NW_NO_BLOCK;
+
+    for (; page->lowest < page->block_pages; page->lowest++) {
+        block = nw_blocks_first(&page->blocks, page->lowest);
+        if (block != NW_NO_BLOCK) {
+            break;
+        }
     }
-    if (page->lowest >= page->block_pages) {
+    if (block == NW_NO_BLOCK) {
         return NW_ERR_FULL;
     }
-    start_victim(page, nw_blocks_first(&page->blocks, page->lowest));
+    start_victim(page, block);
     return NW_OK;
 }
 
 /* Clean by one page at most, picking a victim when there is none. */
 int nw_page_clean_step(struct nw_page *page)
 {
-    int result = NW_OK;
+    int result = page->victim == NW_NO_BLOCK ? pick(page) : (int)NW_OK;
 
-    if (page->victim == NW_NO_BLOCK) {
-        result = pick(page);
-        if (result < 0) {
-            return result;
-        }
+    if (result == NW_OK) {
+        result = empty_step(page, page->victim, &page->victim_page);
     }
-    if (is_empty(page, page->victim) == 0) {
-        result = page->victim_page < page->victim_end
-                     ? nw_page_move(page, nw_page_cold(page), page->victim_page)
-                     : give_up_rest(page, page->victim);
-        if (result < 0) {
-            return result;
-        }
-        page->victim_page++;
-    }
-    if (is_empty(page, page->victim) != 0) {
-        result = nw_page_save_trims(page);
-        if (result < 0) {
-            return result;
-        }
+    if (result > 0) {
         nw_blocks_give(&page->blocks, page->victim);
         page->victim = NW_NO_BLOCK;
     }
-    return NW_OK;
+    return result < 0 ? result : NW_OK;
 }
 
 /* What the wear policy wants moved is a victim too, when there is room and no other one. */
@@ -393,33 +377,51 @@ int nw_page_pace(struct nw_page *page)
 /* Before a stream of the host takes a block: leave `floor` free ones for moving data. */
 int nw_page_make_room(struct nw_page *page)
 {
-    while (page->blocks.free <= page->floor) {
-        int result = nw_page_clean_step(page);
-        if (result < 0) {
-            return result;
-        }
+    int result = NW_OK;
+
+    while (page->blocks.free <= page->floor && result == NW_OK) {
+        result = nw_page_clean_step(page);
     }
-    return NW_OK;
+    return result;
+}
+
+/* The list leaves its block, which has to go. */
+static int renew_list(struct nw_page *page)
+{
+    int result = nw_page_load_list(page);
+
+    if (result == NW_OK) {
+        result = nw_page_begin(page, &page->host);
+    }
+    if (result == NW_OK) {
+        nw_page_hold_reserves(page); /* the old block may have been one of them */
+        result = nw_page_write_list(page);
+    }
+    return result;
 }
 
 /* Empty and mark the blocks in which a program failed. Without room they have to wait. */
 int nw_page_drain(struct nw_page *page)
 {
-    uint16_t block = nw_blocks_first(&page->blocks, nw_page_failed(page));
+    for (;;) {
+        uint16_t block = nw_blocks_first(&page->blocks, nw_page_failed(page));
+        int result = NW_OK;
 
-    while (block != NW_NO_BLOCK) {
-        int result = block == page->session ? nw_page_renew_fences(page) : (int)NW_OK;
+        if (block == NW_NO_BLOCK) {
+            return NW_OK;
+        }
+        if (block == page->session) {
+            result = renew_list(page);
+        }
         if (result == NW_OK) {
             result = nw_page_clear(page, block);
         }
-        if (result == NW_OK) {
+        if (result > 0) {
             nw_blocks_unlink(&page->blocks, block);
             result = nw_blocks_retire(&page->blocks, block);
         }
         if (result < 0) {
             return result == NW_ERR_FULL ? NW_OK : result;
         }
-        block = nw_blocks_first(&page->blocks, nw_page_failed(page));
     }
-    return NW_OK;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Mounting: the map from the tags. Of all pages only the newest one may be torn and yet look
- * complete, and those just before it in which the same write failed. They stay out of the map until
- * the block that this mount writes to is chosen, so that what they replace is not given away.
+ * complete. It stays out of the map until the blocks that this mount and the next ones write to
+ * are chosen, so that what it replaces is not given away.
  */
-#include <stddef.h>
+#include <string.h>
 
 #include "page.h"
 
@@ -16,66 +16,46 @@ static int accept(struct nw_page *page, uint32_t slot, uint32_t at, uint64_t ver
     struct nw_tag other;
 
     if (slot >= page->slots) {
-        return NW_OK; /* fences, or nothing */
+        return NW_OK; /* a list, or nothing */
     }
     if (page->map[slot] != NW_PAGE_NONE) {
         int state = nw_page_read_tag(page, page->map[slot], &other);
         if (state < 0 || (state == NW_TAG_GOOD && other.version >= version)) {
-            return state < 0 ? state : NW_OK;
+            return state < 0 ? state : (int)NW_OK;
         }
     }
     nw_page_point(page, slot, at);
     return NW_OK;
 }
 
-/* A page of the work so far: is it the newest, or a failed try at the newest? */
-static int meet_page(struct nw_page *page, uint32_t slot, uint32_t at, uint64_t version)
-{
-    uint64_t top = page->top[0].version;
-    int result = NW_OK;
-
-    if (page->tops > 0 && slot == page->top_slot && page->tops < NW_PAGE_TOPS &&
-        version + NW_PAGE_TOPS > top && top + NW_PAGE_TOPS > version) {
-        page->top[page->tops++] = (struct nw_page_top){.version = version, .at = at};
-        if (version > top) {
-            page->top[page->tops - 1U] = page->top[0];
-            page->top[0] = (struct nw_page_top){.version = version, .at = at};
-        }
-        return NW_OK;
-    }
-    if (page->tops > 0 && version < top) {
-        return accept(page, slot, at, version);
-    }
-    for (uint8_t i = 0; i < page->tops && result == NW_OK; i++) {
-        result = accept(page, page->top_slot, page->top[i].at, page->top[i].version);
-    }
-    page->top[0] = (struct nw_page_top){.version = version, .at = at};
-    page->top_slot = slot;
-    page->tops = 1;
-    return result;
-}
-
-/* A good tag met on the second walk. */
+/* A good tag. */
 static int meet(struct nw_page *page, uint16_t block, uint32_t at, const struct nw_tag *tag)
 {
-    int fence = nw_page_fence_of(page, tag->version);
+    uint64_t version = tag->version;
     uint32_t slot = tag->word & NW_WORD_SLOT;
 
-    if (tag->version >= page->version) {
-        page->version = tag->version + 1U;
+    if (version >= page->version) {
+        page->version = version + 1U;
     }
     if (tag->erases > page->blocks.erases[block]) {
         page->blocks.erases[block] = tag->erases;
     }
-    if ((tag->word & NW_WORD_MOUNT) != 0) {
-        /* Copies of the newest fences wait: the fences themselves may be torn. */
-        return fence == NW_FENCE_COPY && block != page->session
-                   ? accept(page, slot, at, tag->version)
-                   : (int)NW_OK;
+    if (nw_page_is_void(page, tag)) {
+        return NW_OK;
     }
-    return fence == NW_FENCE_VOID || slot == NW_WORD_FENCES
-               ? (int)NW_OK
-               : meet_page(page, slot, at, tag->version);
+    if (version > page->newest) {
+        uint64_t old_version = page->newest;
+        uint32_t old_slot = page->newest_slot;
+        uint32_t old_at = page->newest_at;
+
+        page->newest = version;
+        page->newest_slot = slot;
+        page->newest_at = at;
+        version = old_version;
+        slot = old_slot;
+        at = old_at;
+    }
+    return at != NW_PAGE_NONE ? accept(page, slot, at, version) : (int)NW_OK;
 }
 
 static int walk_block(struct nw_page *page, uint16_t block)
@@ -83,6 +63,7 @@ static int walk_block(struct nw_page *page, uint16_t block)
     uint32_t at = nw_page_first(page, block);
     uint16_t hole = 0;
 
+    page->valid[block] = NW_PAGE_OPEN;
     for (uint16_t i = 0; i < page->block_pages; i++, at++) {
         struct nw_tag tag;
         int state = nw_page_read_tag(page, at, &tag);
@@ -91,7 +72,7 @@ static int walk_block(struct nw_page *page, uint16_t block)
             return state;
         }
         if (state == NW_TAG_BAD) {
-            hole = NW_PAGE_HELD;
+            hole = NW_PAGE_HOLE;
             continue;
         }
         page->valid[block] |= hole;
@@ -103,280 +84,211 @@ static int walk_block(struct nw_page *page, uint16_t block)
     return NW_OK;
 }
 
-/* A bad tag between good ones, in a block that is needed: not what a cut erase leaves. */
-static void count_holes(struct nw_page *page)
+/* All that counts, given the list and the limit. NW_TAG_BAD: the newest page turns out torn. */
+static int walk(struct nw_page *page)
 {
-    for (uint16_t block = 0; block < page->blocks.count; block++) {
-        if ((page->valid[block] & NW_PAGE_HELD) != 0) {
-            page->valid[block] &= (uint16_t)~NW_PAGE_HELD;
-            page->stats->lost += (page->valid[block] & NW_PAGE_COUNT) != 0;
-        }
-    }
-}
+    struct nw_tag tag;
+    int result = nw_page_load_list(page);
 
-/* What the chip holds, but for the newest page and the newest copies. */
-int nw_page_find(struct nw_page *page)
-{
-    int result = nw_page_find_fences(page);
-
+    memset(page->map, 0xFF, sizeof *page->map * (size_t)page->slots);
+    page->newest = page->list_version;
+    page->newest_at = NW_PAGE_NONE;
     for (uint16_t block = 0; result >= 0 && block < page->blocks.count; block++) {
         if (page->blocks.state[block] == NW_BLOCK_USED) {
             result = walk_block(page, block);
         }
     }
-    for (uint32_t slot = page->sectors; result >= 0 && slot < page->slots; slot++) {
-        if (page->map[slot] != NW_PAGE_NONE) {
-            result = nw_page_load_trim(page, slot);
+    if (result >= 0 && page->newest_at != NW_PAGE_NONE) {
+        result = nw_page_read_whole(page, page->newest_at, &tag);
+        if (result >= 0 && result != NW_TAG_GOOD) {
+            return NW_TAG_BAD;
         }
-    }
-    count_holes(page);
-    for (uint8_t i = 0; i < page->tops; i++) {
-        page->valid[nw_page_block_of(page, page->top[i].at)] |= NW_PAGE_HELD;
-    }
-    return result < 0 ? result : NW_OK;
-}
-
-/* The copies of the newest fences. */
-static int join_copies(struct nw_page *page)
-{
-    uint32_t fences = page->map[page->slots];
-
-    if (fences == NW_PAGE_NONE) {
-        return NW_OK; /* format */
-    }
-    for (uint32_t at = nw_page_first(page, page->session); at < fences; at++) {
-        struct nw_tag tag;
-        int state = nw_page_read_tag(page, at, &tag);
-
-        if (state == NW_TAG_GOOD && (tag.word & NW_WORD_SLOT) < page->slots) {
-            nw_page_doubt_trim(page, tag.word & NW_WORD_SLOT);
-            state = accept(page, tag.word & NW_WORD_SLOT, at, tag.version);
-        }
-        if (state < 0) {
-            return state;
-        }
-    }
-    return NW_OK;
-}
-
-/* Whether page `at` of the slot is all there: NW_TAG_GOOD, another state, or an error. */
-static int verify(struct nw_page *page, uint32_t slot, uint32_t at)
-{
-    struct nw_tag tag;
-    int state = nw_page_read_tag(page, at, &tag);
-    int has_data = page->payload != 0 || slot >= page->sectors;
-
-    if (state == NW_TAG_GOOD && has_data && (tag.word & NW_WORD_DAMAGED) == 0) {
-        state = nw_page_read_checked(page, at, &tag);
-    }
-    return state;
-}
-
-/* The newest page if it is whole, else the one before; the fence has to take in those after it. */
-static int join_top(struct nw_page *page)
-{
-    uint32_t slot = page->top_slot;
-    uint64_t last = page->top[0].version;
-    int state = NW_TAG_BAD;
-
-    page->range[0].count = 0;
-    for (uint8_t i = 0; i < page->tops && state == NW_TAG_BAD; i++) {
-        if (page->top[i].version == last) {
-            state = verify(page, slot, page->top[i].at);
-            if (state == NW_TAG_GOOD) {
-                page->range[0] = (struct nw_page_range){.at = page->top[i].at, .count = 1};
-            } else {
-                last--;
-                i = 0xFFU; /* from the beginning: they are in no order */
-            }
-        }
-    }
-    page->newest = last > page->newest ? last : page->newest;
-    for (uint8_t i = 0; i < page->tops && state >= 0; i++) {
-        nw_page_doubt_trim(page, slot);
-        if (page->top[i].version <= last) {
-            state = accept(page, slot, page->top[i].at, page->top[i].version);
-        }
-    }
-    return state < 0 ? state : (int)NW_OK;
-}
-
-/* Both, and the trim pages that they may have to do with. */
-static int join(struct nw_page *page)
-{
-    int result = join_copies(page);
-
-    if (result == NW_OK) {
-        result = join_top(page);
     }
     for (uint32_t slot = page->sectors; result >= 0 && slot < page->slots; slot++) {
-        if (page->unsaved[slot - page->sectors] != 0 && page->map[slot] != NW_PAGE_NONE) {
-            result = nw_page_load_trim(page, slot);
-        }
-        page->unsaved[slot - page->sectors] = 0;
+        result = nw_page_load_trim(page, slot);
     }
-    page->unsaved_count = 0;
-    return result < 0 ? result : NW_OK;
+    return result < 0 ? result : (int)NW_TAG_GOOD;
 }
 
-/* Blocks in use without a valid page become free; before the mount has `settled` not those with
- * fences or in doubt. Afterwards all others that no stream fills can be cleaned. Answers how many
- * empty ones with fences there are. */
-static uint16_t sort_blocks(struct nw_page *page, int settled)
+/* What the chip holds, but for the newest page. */
+int nw_page_find(struct nw_page *page)
 {
-    uint16_t kept = 0;
+    int result = nw_page_find_list(page);
 
-    for (uint16_t block = 0; block < page->blocks.count; block++) {
-        if (page->blocks.state[block] != NW_BLOCK_USED || block == page->host.block) {
-            continue;
-        }
-        if (settled) {
-            page->valid[block] &= (uint16_t)~(NW_PAGE_FENCED | NW_PAGE_HELD);
-        }
-        if (page->valid[block] == NW_PAGE_OPEN) {
-            nw_blocks_give(&page->blocks, block);
-        } else if (settled) {
-            nw_page_close(page, block);
-        } else if (page->valid[block] == (NW_PAGE_OPEN | NW_PAGE_FENCED)) {
-            kept++;
+    page->limit = UINT64_MAX;
+    while (result == NW_OK) {
+        result = walk(page);
+        if (result == NW_TAG_BAD) {
+            page->limit = page->newest; /* and if the same write had failed before, once more */
+            result = NW_OK;
+        } else if (result == NW_TAG_GOOD) {
+            return NW_OK;
         }
     }
-    return kept;
-}
-
-/* Nothing else is free: give up the oldest fences. They would count only if all newer ones turned
- * out torn. NW_ERR_FULL: there are none to give. */
-static int give_oldest(struct nw_page *page)
-{
-    uint64_t least = UINT64_MAX;
-    uint16_t oldest = NW_NO_BLOCK;
-
-    for (uint16_t block = 0; block < page->blocks.count; block++) {
-        struct nw_tag tag = {0};
-
-        if (page->blocks.state[block] == NW_BLOCK_USED &&
-            page->valid[block] == (NW_PAGE_OPEN | NW_PAGE_FENCED)) {
-            int state = nw_page_read_tag(page, nw_page_first(page, block), &tag);
-            if (state < 0) {
-                return state;
-            }
-            if (tag.version < least) {
-                least = tag.version;
-                oldest = block;
-            }
-        }
-    }
-    if (oldest == NW_NO_BLOCK) {
-        return NW_ERR_FULL;
-    }
-    nw_blocks_give(&page->blocks, oldest);
-    return NW_OK;
-}
-
-/* Mounts that are cut again and again must not use up the free blocks: have this one copy what the
- * blocks with the fewest valid pages hold. */
-static void widen(struct nw_page *page)
-{
-    uint16_t room = (uint16_t)(page->block_pages - 3U);
-
-    for (uint16_t want = 1; want <= room; want++) {
-        for (uint16_t block = 0; block < page->blocks.count; block++) {
-            uint16_t valid = page->valid[block] & NW_PAGE_COUNT;
-
-            valid = (uint16_t)(valid - (block == page->session ? 1U : 0U));
-            if (page->blocks.state[block] == NW_BLOCK_USED && valid == want && want <= room &&
-                page->ranges < NW_PAGE_RANGES - 2U) {
-                page->range[page->ranges++] = (struct nw_page_range){
-                    .at = nw_page_first(page, block), .count = page->block_pages};
-                room = (uint16_t)(room - want);
-            }
-        }
-    }
-}
-
-/* Choose the block to write to, let what was set aside join the map, write. */
-static int settle(struct nw_page *page)
-{
-    uint16_t kept = sort_blocks(page, 0);
-    int begun = nw_page_begin(page, &page->host);
-
-    while (begun == NW_ERR_FULL && give_oldest(page) == NW_OK) {
-        begun = nw_page_begin(page, &page->host);
-    }
-    int result = join(page);
-    if (begun == NW_ERR_FULL && result == NW_OK) {
-        /* Several mounts were cut: take what only the newest page replaces. */
-        (void)sort_blocks(page, 0);
-        begun = nw_page_begin(page, &page->host);
-    }
-    if (result < 0 || begun < 0) {
-        return result < 0 ? result : begun;
-    }
-    page->ranges = 1; /* the newest page */
-    page->careful = 1;
-    if (page->blocks.free + kept < NW_PAGE_SCARCE) {
-        widen(page);
-    }
-    result = nw_page_settle(page);
-    page->careful = 0;
     return result;
 }
 
-/* From what was found to a device that can be written. */
+static int is_reserve(const struct nw_page *page, uint16_t block)
+{
+    return block == page->reserve[0] || block == page->reserve[1];
+}
+
+/* Blocks in use without a valid page become free; when the mount has `settled` all others that no
+ * stream fills can be cleaned. */
+static void sort_blocks(struct nw_page *page, int settled)
+{
+    for (uint16_t block = 0; block < page->blocks.count; block++) {
+        uint16_t valid = page->valid[block] & NW_PAGE_COUNT;
+
+        if (page->blocks.state[block] != NW_BLOCK_USED) {
+            continue;
+        }
+        page->stats->lost += valid != 0 && (page->valid[block] & NW_PAGE_HOLE) != 0;
+        page->valid[block] = valid | NW_PAGE_OPEN;
+        if (block == page->session || block == page->host.block || is_reserve(page, block)) {
+            continue;
+        }
+        if (valid == 0) {
+            nw_blocks_give(&page->blocks, block);
+        } else if (settled) {
+            nw_page_close(page, block);
+        }
+    }
+}
+
+/* Open the block that this mount writes to: one in reserve; else, and when formatting, a free one.
+ * NW_ERR_ERASE: it cannot be erased and is marked bad now. */
+static int open_session(struct nw_page *page)
+{
+    for (uint8_t i = 0; i < NW_PAGE_RESERVES; i++) {
+        uint16_t block = page->reserve[i];
+
+        if (block < page->blocks.count && block != page->session &&
+            page->blocks.state[block] == NW_BLOCK_USED) {
+            int result = nw_blocks_erase(&page->blocks, block);
+            if (result == NW_OK) {
+                nw_page_open(page, &page->host, block);
+            }
+            return result;
+        }
+    }
+    return nw_page_begin(page, &page->host);
+}
+
+/* What this mount writes: an empty page, so that no later mount uses the same versions again should
+ * the list be torn; a copy of the newest page, which may be torn, or if the mount before did not
+ * end, of what that one had copied; the list with the new fence; and an empty page to show that the
+ * list is whole. Until the list is there nothing of it counts. */
+static int write_session(struct nw_page *page)
+{
+    uint64_t first = page->version;
+    int result = nw_page_write(page, &page->host, NW_WORD_EMPTY, page->buffer);
+
+    if (result == NW_OK && page->newest_at != NW_PAGE_NONE) {
+        result = nw_page_move(page, page->newest_at);
+    } else if (result == NW_OK && page->ended == 0) {
+        result = nw_page_clear(page, page->session);
+    }
+    if (result >= 0) {
+        result = nw_page_load_list(page);
+    }
+    if (result == NW_OK) {
+        nw_page_add_fence(page, first);
+        result = nw_page_write_list(page);
+    }
+    return result == NW_OK ? nw_page_write(page, &page->host, NW_WORD_EMPTY, page->buffer)
+                           : result;
+}
+
+/* See what is free, let the newest page join the map, choose the block to write to, write. */
+static int settle(struct nw_page *page)
+{
+    int result = NW_OK;
+
+    if (page->newest_at != NW_PAGE_NONE) {
+        uint16_t holder = nw_page_block_of(page, page->newest_at);
+
+        page->valid[holder]++;
+        sort_blocks(page, 0);
+        page->valid[holder]--;
+        result = accept(page, page->newest_slot, page->newest_at, page->newest);
+        if (result == NW_OK && page->newest_slot >= page->sectors) {
+            result = nw_page_load_trim(page, page->newest_slot);
+        }
+    } else {
+        sort_blocks(page, 0);
+    }
+    if (result == NW_OK) {
+        result = open_session(page);
+    }
+    if (result < 0) {
+        return result;
+    }
+    if (page->newest_at != NW_PAGE_NONE || page->ended != 0) {
+        nw_page_hold_reserves(page);
+    }
+    page->mounting = 1;
+    result = write_session(page);
+    page->mounting = 0;
+    if (result == NW_ERR_PROGRAM) {
+        int marked = nw_blocks_retire(&page->blocks, page->host.block);
+        return marked < 0 ? marked : result;
+    }
+    return result;
+}
+
+/* From what was found to a device that can be written. NW_ERR_PROGRAM, NW_ERR_ERASE: a block went
+ * bad; mount again. */
 int nw_page_start(struct nw_page *page)
 {
     page->version += VERSION_GAP;
     int result = settle(page);
     if (result == NW_ERR_FULL) {
         page->session = NW_NO_BLOCK; /* can be read, no more */
+        return NW_OK;
     }
     if (result == NW_OK) {
-        result = nw_page_drain(page);
-    }
-    if (result == NW_OK) {
-        (void)sort_blocks(page, 1);
-        result = nw_page_prune_fences(page);
-    }
-    if (result == NW_OK) {
+        sort_blocks(page, 1);
         result = nw_page_make_room(page);
     }
-    return result == NW_ERR_FULL ? NW_OK : result;
+    return result == NW_ERR_FULL ? (int)NW_OK : result;
 }
 
-static int erase_free(struct nw_page *page)
+static int erase_ahead(struct nw_page *page, uint16_t block)
 {
-    int result;
-
-    do {
-        result = nw_blocks_heal(&page->blocks, UINT32_MAX);
-        if (result == 0) {
-            result = nw_blocks_prepare(&page->blocks);
-        }
-    } while (result > 0);
+    nw_blocks_claim(&page->blocks, block);
+    int result = nw_blocks_erase(&page->blocks, block);
+    if (result == NW_OK) {
+        nw_blocks_give_erased(&page->blocks, block);
+    }
     return result;
 }
 
 /* Erase every good block; first those that make a mount believe in a device. */
 int nw_page_wipe_all(struct nw_page *page)
 {
-    int result = nw_page_find_fences(page);
+    int healed;
 
-    if (result < 0 && result != NW_ERR_NOT_FOUND && result != NW_ERR_VERSION &&
-        result != NW_ERR_CORRUPT) {
-        return result;
-    }
-    result = NW_OK;
-    for (uint8_t turn = 0; turn < 2U && result == NW_OK; turn++) {
+    for (uint8_t turn = 0; turn < 2U; turn++) {
         for (uint16_t block = 0; block < page->blocks.count; block++) {
-            if (page->blocks.state[block] == NW_BLOCK_USED &&
-                (turn > 0 || (page->valid[block] & NW_PAGE_FENCED) != 0)) {
-                nw_blocks_give(&page->blocks, block);
+            struct nw_tag tag = {.word = 0};
+            int result = NW_OK;
+
+            if (page->blocks.state[block] == NW_BLOCK_FREE) {
+                if (turn == 0) {
+                    result = nw_page_read_tag(page, nw_page_first(page, block), &tag);
+                }
+                if (result >= 0 && (turn != 0 || (tag.word & NW_WORD_MOUNT) != 0)) {
+                    result = erase_ahead(page, block);
+                }
+            }
+            if (result < 0 && result != NW_ERR_ERASE) {
+                return result;
             }
         }
-        result = erase_free(page);
     }
-    page->map[page->slots] = NW_PAGE_NONE;
-    page->session = NW_NO_BLOCK;
-    page->newest = 0;
-    return result;
+    do {
+        healed = nw_blocks_heal(&page->blocks, UINT32_MAX);
+    } while (healed > 0);
+    return healed;
 }

@@ -6,7 +6,6 @@
  */
 #include <string.h>
 
-#include "nandwich/crc.h"
 #include "page.h"
 
 static uint32_t span(const struct nw_page *page)
@@ -14,62 +13,40 @@ static uint32_t span(const struct nw_page *page)
     return (uint32_t)page->page_bytes * 8U;
 }
 
-void nw_page_doubt_trim(struct nw_page *page, uint32_t slot)
-{
-    uint32_t chunk = slot < page->sectors ? slot / span(page) : slot - page->sectors;
-
-    if (page->unsaved[chunk] == 0) {
-        page->unsaved[chunk] = 1;
-        page->unsaved_count++;
-    }
-}
-
 void nw_page_forget(struct nw_page *page, uint32_t slot)
 {
     if (page->map[slot] != NW_PAGE_NONE) {
         nw_page_point(page, slot, NW_PAGE_NONE);
-        nw_page_doubt_trim(page, slot);
+        nw_page_point(page, page->sectors + slot / span(page), NW_PAGE_UNSAVED);
+        page->unsaved = 1;
     }
 }
 
-int nw_page_save_trim(struct nw_page *page, struct nw_page_stream *stream, uint32_t slot)
+int nw_page_save_trim(struct nw_page *page, uint32_t slot)
 {
-    uint32_t chunk = slot - page->sectors;
-    uint32_t sector = chunk * span(page);
-    uint16_t length = page->page_bytes;
-    struct nw_page_put put = {.data = page->buffer, .word = slot, .from = NW_PAGE_NONE};
-    uint32_t at;
+    uint32_t sector = (slot - page->sectors) * span(page);
 
-    memset(page->buffer, 0, length);
+    memset(page->buffer, 0, page->page_bytes);
     for (uint32_t i = 0; i < span(page) && sector + i < page->sectors; i++) {
         if (page->map[sector + i] == NW_PAGE_NONE) {
             page->buffer[i >> 3] = (uint8_t)(page->buffer[i >> 3] | 1U << (i & 7U));
         }
     }
-    put.crc = nw_crc32(NW_CRC32_START, page->buffer, length);
-    int result = nw_page_append(page, stream, &put, &at);
-    if (result < 0) {
-        return result;
-    }
     page->stats->map_programs++;
-    nw_page_point(page, slot, at);
-    if (page->unsaved[chunk] != 0) {
-        page->unsaved[chunk] = 0;
-        page->unsaved_count--;
-    }
-    return NW_OK;
+    return nw_page_write(page, &page->cold, slot, page->buffer);
 }
 
 int nw_page_save_trims(struct nw_page *page)
 {
-    for (uint32_t slot = page->sectors; page->unsaved_count > 0 && slot < page->slots; slot++) {
-        if (page->unsaved[slot - page->sectors] != 0) {
-            int result = nw_page_save_trim(page, nw_page_cold(page), slot);
+    for (uint32_t slot = page->sectors; page->unsaved != 0 && slot < page->slots; slot++) {
+        if (page->map[slot] == NW_PAGE_UNSAVED) {
+            int result = nw_page_save_trim(page, slot);
             if (result < 0) {
                 return result;
             }
         }
     }
+    page->unsaved = 0;
     return NW_OK;
 }
 
@@ -77,18 +54,18 @@ int nw_page_save_trims(struct nw_page *page)
 int nw_page_load_trim(struct nw_page *page, uint32_t slot)
 {
     uint32_t sector = (slot - page->sectors) * span(page);
-    uint16_t length = page->page_bytes;
     struct nw_tag trim;
     struct nw_tag tag;
-    int state = nw_page_read(page, page->map[slot], length, page->buffer, &trim);
+    int state;
 
-    page->stats->map_reads++;
-    if (state < 0 && state != NW_ERR_ECC) {
-        return state;
-    }
-    if (state != NW_TAG_GOOD || trim.crc != nw_crc32(NW_CRC32_START, page->buffer, length)) {
-        page->stats->lost++; /* what was trimmed shows again */
+    if (page->map[slot] == NW_PAGE_NONE) {
         return NW_OK;
+    }
+    state = nw_page_read_whole(page, page->map[slot], &trim);
+    page->stats->map_reads++;
+    if (state != NW_TAG_GOOD) {
+        page->stats->lost++; /* what was trimmed shows again */
+        return state < 0 ? state : (int)NW_OK;
     }
     for (uint32_t i = 0; i < span(page) && sector + i < page->sectors; i++) {
         uint32_t at = page->map[sector + i];

@@ -19,13 +19,23 @@ uint8_t nw_tag_bytes(const struct nw_geometry *geometry)
     return geometry->spare_bytes >= NW_TAG_BYTES ? NW_TAG_BYTES : 0;
 }
 
+void nw_tag_put40(uint8_t *to, uint64_t value)
+{
+    nw_put32(to, (uint32_t)(value & 0xFFFFFFFFUL));
+    to[4] = (uint8_t)(value >> 32);
+}
+
+uint64_t nw_tag_get40(const uint8_t *from)
+{
+    return nw_get32(from) | ((uint64_t)from[4] << 32);
+}
+
 void nw_tag_put(uint8_t *to, uint8_t bytes, const struct nw_tag *tag)
 {
     uint8_t covered = (uint8_t)(bytes - 2U);
 
     nw_put32(to + WORD_AT, tag->word);
-    nw_put32(to + VERSION_AT, (uint32_t)(tag->version & 0xFFFFFFFFUL));
-    to[VERSION_AT + 4U] = (uint8_t)(tag->version >> 32);
+    nw_tag_put40(to + VERSION_AT, tag->version);
     nw_put32(to + CRC_AT, tag->crc);
     if (bytes >= NW_TAG_WEAR_BYTES) {
         uint32_t erases = tag->erases < MOST_ERASES ? tag->erases : MOST_ERASES;
@@ -51,7 +61,7 @@ int nw_tag_get(const uint8_t *from, uint8_t bytes, uint8_t erased, struct nw_tag
         return NW_TAG_BAD;
     }
     tag->word = nw_get32(from + WORD_AT);
-    tag->version = nw_get32(from + VERSION_AT) | ((uint64_t)from[VERSION_AT + 4U] << 32);
+    tag->version = nw_tag_get40(from + VERSION_AT);
     tag->crc = nw_get32(from + CRC_AT);
     tag->erases = 0;
     if (bytes >= NW_TAG_WEAR_BYTES) {

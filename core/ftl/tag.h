@@ -45,4 +45,8 @@ void nw_tag_put(uint8_t *to, uint8_t bytes, const struct nw_tag *tag);
 /* Read a tag; answers enum nw_tag_state and fills `tag` only when good. */
 int nw_tag_get(const uint8_t *from, uint8_t bytes, uint8_t erased, struct nw_tag *tag);
 
+/* A version's five bytes. */
+void nw_tag_put40(uint8_t *to, uint64_t value);
+uint64_t nw_tag_get40(const uint8_t *from);
+
 #endif

@@ -92,6 +92,10 @@ static int heal_block(struct nw_wear *wear, uint16_t block)
 
     wear->heal.waits[block] = 0; /* on an error too: it stays out of use in this session */
     wear->heal.count--;
+    if (result == NW_ERR_UNSUPPORTED) { /* at its limit: a power cut had made us forget */
+        wear->view.erases[block] = (uint32_t)wear->heal.most << 16;
+        return NW_OK;
+    }
     if (result < 0) {
         return result;
     }

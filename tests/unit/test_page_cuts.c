@@ -370,12 +370,52 @@ static void test_many_cuts(void **state)
     page_rig_close(&rig);
 }
 
+/* Power flickers: mounts are cut again and again near their end, with hardly any work between those
+ * that get through. Whatever was acknowledged long ago must be there. */
+static void test_flicker(void **state)
+{
+    uint32_t rounds = getenv("NW_SOAK") != NULL ? 60000U : 1500U;
+    struct nw_random random;
+    struct page_rig rig;
+    uint64_t length = 0;
+
+    (void)state;
+    nw_random_seed(&random, 23);
+    page_rig_open(&rig, &page_shapes[0], 9);
+    fill_device(&rig);
+    for (uint32_t round = 0; round < rounds; round++) {
+        struct nw_cut where = {.after = length - nw_random_below(&random, 14),
+                               .phase = (uint8_t)nw_random_below(&random, 3)};
+        nw_nand_power_up(rig.nand);
+        if (length > 14U && nw_random_below(&random, 6) != 0) {
+            nw_nand_cut(rig.nand, &where);
+        }
+        uint64_t before = nw_nand_operations(rig.nand);
+        int result = page_rig_mount(&rig);
+        if (nw_nand_is_off(rig.nand)) {
+            continue;
+        }
+        nw_nand_cut(rig.nand, NULL);
+        length = nw_nand_operations(rig.nand) - before;
+        if (result < 0 || page_rig_check(&rig, 1) < 0 || page_rig_clean(&rig) < 0) {
+            fail_msg("round %u: %s %s", (unsigned)round, nw_error_text(result), rig.why);
+        }
+        if (nw_random_below(&random, 3) == 0) {
+            struct page_op op = page_rig_draw(&rig, &random);
+            where.after = nw_random_below(&random, 3);
+            nw_nand_cut(rig.nand, &where);
+            (void)page_rig_run(&rig, &op);
+        }
+    }
+    page_rig_close(&rig);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_copyback), cmocka_unit_test(test_ecc_inside),
         cmocka_unit_test(test_small_page), cmocka_unit_test(test_erased_zero),
-        cmocka_unit_test(test_many_cuts)};
+        cmocka_unit_test(test_many_cuts), cmocka_unit_test(test_flicker)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

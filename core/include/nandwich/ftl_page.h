@@ -17,14 +17,14 @@
  *   read   1 read (data and tag); 0 when the sector holds nothing
  *   write  1 program, and 1 erase every block_pages writes unless idle erased ahead. While free
  *          blocks are few it also examines ceil(n / (n - v)) pages of the block being cleaned
- *          (v of its n pages valid), a read and a program, or a chip copy, each. With enough idle
- *          time between writes one program is all; without, that many moves and two erases are the
- *          worst, but for a failed program: then up to n pages are written more.
+ *          (v of its n pages valid), a read and a program each. With enough idle time between
+ *          writes one program is all; without, that many moves and two erases are the worst, but
+ *          for a failed program: then up to n pages are written more.
  *   trim   0; the next sync writes one page for each range of 8 * page_bytes sectors touched
  *   sync   0 without trims before it
  *   mount  reads the tag of page 0 of every block and of all written pages, and one more for each
- *          outdated page found; programs 3 pages and erases a block. Only when hardly a block is
- *          free, after mounts that were cut, it moves up to block_pages pages more
+ *          outdated page found; programs 4 pages and erases a block. It looks at all tags once more
+ *          when the newest page turns out torn
  *
  * ERRORS of the block verbs: NW_ERR_FULL when bad blocks have eaten the spare blocks (reads go
  * on), NW_ERR_ECC or NW_ERR_CORRUPT for a sector whose content is lost (the sector is req->sector +
@@ -46,14 +46,9 @@
 #include "nandwich/stats.h"
 #include "nandwich/wear.h"
 
-#define NW_FTL_PAGE_NO_CHECK 0x01U /* reads do not verify the CRC-32: saves processor time */
-#define NW_FTL_PAGE_NO_COPY 0x02U  /* move pages through RAM although the chip could copy, so that
-                                    * bit errors do not travel along */
-
 struct nw_ftl_page_config {
     uint16_t spare_blocks; /* blocks kept for cleaning, bad blocks and the log itself, at least 10;
                             * 0: blocks / 14 + 10. The fewer, the more moves a write */
-    uint16_t flags;        /* NW_FTL_PAGE_... */
     struct nw_wear *wear;  /* wear policy (wear.h), this layer's alone; NULL: none. What the host
                             * writes is its NW_WEAR_HOST, what cleaning moves its NW_WEAR_MOVED */
 };
