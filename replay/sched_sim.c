@@ -99,8 +99,8 @@ static void feed(struct sim *sim)
 /* Requests in the ring of arrivals. */
 static uint32_t arrived(const struct nw_sched *sched)
 {
-    uint32_t put = sched->arrivals.put;
-    uint32_t take = sched->arrivals.take;
+    uint32_t put = sched->put;
+    uint32_t take = sched->take;
 
     return put >= take ? put - take : put + sched->ring_size - take;
 }

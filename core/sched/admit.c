@@ -8,7 +8,7 @@
 static int load_ok(const struct nw_sched_admission NW_XDATA *a,
                    const struct nw_sched_load NW_XDATA *load)
 {
-    return load->period != 0 && load->deadline - 1U < NW_SCHED_LOST - 1U && load->size != 0 &&
+    return load->period != 0 && load->deadline - 1U < NW_SCHED_FAR - 1U && load->size != 0 &&
            load->size <= a->sector_bytes && load->direction <= NW_SCHED_READ;
 }
 
@@ -68,8 +68,8 @@ static uint32_t worst_wait(const struct nw_sched_admission NW_XDATA *a, uint8_t 
         uint32_t left = ahead(a, &a->loads[flow], &a->loads[j]);
 
         longest = one > longest ? one : longest;
-        if (left != 0 && one > (NW_SCHED_LOST - sum) / left) {
-            return NW_SCHED_LOST;
+        if (left != 0 && one > (NW_SCHED_FAR - sum) / left) {
+            return NW_SCHED_FAR;
         }
         sum += one * left;
     }
@@ -91,7 +91,7 @@ static uint32_t permille(const struct nw_sched_admission NW_XDATA *a,
 int nw_sched_admit(struct nw_sched_admission NW_XDATA *admission)
 {
     struct nw_sched_admission NW_XDATA *a = admission;
-    uint32_t least = NW_SCHED_LOST;
+    uint32_t least = NW_SCHED_FAR;
     uint32_t load = 0;
     uint32_t slots = 0;
     uint8_t i;

@@ -1,44 +1,51 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Requests into their flows (absorb), and out of them (retire, settle). */
+/* Requests into their flows (absorb, take in), and out of them (retire, settle). */
 #include "parts.h"
 
-/* Takes `slot`, the one behind the group, into it if it fits. */
+/* Takes `slot`, the one behind the group, into it if it fits. A group of one is always possible. */
 static uint8_t group_grows(NW_SCHED_SELF_ struct nw_sched_flow NW_XDATA *flow,
                            const struct nw_sched_slot NW_XDATA *slot)
 {
-    uint16_t bytes = (uint16_t)(flow->bytes + slot->size);
+    uint16_t size = slot->size;
 
-    if (flow->group != 0 &&
-        ((sched->policy->flags & NW_SCHED_BY_GROUP) == 0 || flow->direction == NW_SCHED_READ ||
-         bytes > sched->sector_bytes)) {
+    if (flow->group == 0) {
+        flow->bytes = 0;
+        flow->space = size;
+        if ((sched->policy->flags & NW_SCHED_BY_GROUP) != 0 &&
+            flow->direction == NW_SCHED_WRITE) {
+            flow->space = sched->sector_bytes;
+        }
+    }
+    if (size > flow->space) {
         return 0;
     }
     flow->group++;
-    flow->bytes = bytes;
+    flow->bytes = (uint16_t)(flow->bytes + size);
+    flow->space = (uint16_t)(flow->space - size);
     return 1;
 }
 
 uint8_t nw_sched_absorb(NW_SCHED_SELF)
 {
-    uint8_t take = sched->arrivals.take;
-    uint8_t number = sched->arrivals.items[take];
+    uint8_t take = sched->take;
+    uint8_t number = sched->ring[take];
     struct nw_sched_slot NW_XDATA *slot = &sched->slots[number];
     uint8_t flow_number = slot->flow & (uint8_t)(NW_SCHED_MORE - 1U);
     struct nw_sched_flow NW_XDATA *flow = &sched->flows[flow_number];
 
-    take++;
-    sched->arrivals.take = take == sched->ring_size ? 0 : take;
-    flow->last = slot->time;
+    sched->take = NW_RING_NEXT(take);
+    sched->held++;
+    flow->next = slot->time + flow->period;
     slot->time += flow->deadline;
     if (flow->counts != NULL && flow_number == slot->flow &&
         NW_TICKS(sched->now, slot->time) < 0) {
         flow->counts->of[NW_SCHED_PAST]++;
     }
-    if (flow->count == 0) {
+    if (flow->count != 0) {
+        sched->slots[flow->tail].next = number;
+    } else {
         flow->head = number;
         flow->key = slot->time;
-    } else {
-        sched->slots[flow->tail].next = number;
     }
     flow->tail = number;
     /* Only a group that reaches to the end of the list can grow at the end. */
@@ -46,96 +53,67 @@ uint8_t nw_sched_absorb(NW_SCHED_SELF)
         group_grows(NW_SCHED_ME_ flow, slot);
     }
     flow->count++;
-    sched->held++;
     return flow_number;
-}
-
-void nw_sched_absorb_all(NW_SCHED_SELF)
-{
-    while (!NW_RING_EMPTY(&sched->arrivals)) {
-        uint8_t number = nw_sched_absorb(NW_SCHED_ME);
-        struct nw_sched_flow NW_XDATA *flow = &sched->flows[number];
-
-        if (flow->place == NW_SCHED_NONE) {
-            nw_sched_order_add(NW_SCHED_ME_ number);
-        } else if (flow->group == flow->count && NW_FLOW_LOST(flow)) {
-            /* Its group has something to be met again. */
-            flow->key = sched->slots[flow->tail].time;
-            flow->room = flow->limit;
-            nw_sched_order_moved(NW_SCHED_ME_ number);
-        }
-    }
-}
-
-/* The counts of a request that has ended; a split one ends with its last piece. */
-static void count_end(struct nw_sched_counts NW_XDATA *counts, uint8_t verdict, uint32_t response)
-{
-    if (counts == NULL) {
-        return;
-    }
-    counts->of[verdict]++;
-    if (verdict <= NW_SCHED_LATE) {
-        counts->response_sum += response;
-        if (response > counts->response_max) {
-            counts->response_max = response;
-        }
-    }
 }
 
 void nw_sched_retire(NW_SCHED_SELF_ uint8_t flow_number, uint8_t verdict)
 {
     struct nw_sched_flow NW_XDATA *flow = &sched->flows[flow_number];
-    struct nw_sched_event NW_XDATA *told = &sched->told;
+    struct nw_sched_counts NW_XDATA *counts = flow->counts;
     uint8_t number = flow->head;
     struct nw_sched_slot NW_XDATA *slot = &sched->slots[number];
-    uint8_t more = slot->flow & NW_SCHED_MORE;
-    uint8_t put = sched->free_slots.put;
+    uint8_t back = sched->back;
 
+    /* A split request fares as its worst piece, and is counted with its last one. */
     if (verdict < flow->broken) {
         verdict = flow->broken;
     }
-    if (more) {
-        flow->broken = verdict;
-    } else {
+    sched->told.more = slot->flow & NW_SCHED_MORE;
+    flow->broken = verdict;
+    if (sched->told.more == 0) {
         flow->broken = NW_SCHED_MET;
-        count_end(flow->counts, verdict, sched->now - slot->time + flow->deadline);
+        if (counts != NULL) {
+            counts->of[verdict]++;
+            if (verdict <= NW_SCHED_LATE) {
+                uint32_t response = sched->now - slot->time + flow->deadline;
+
+                counts->response_sum += response;
+                if (response > counts->response_max) {
+                    counts->response_max = response;
+                }
+            }
+        }
     }
     flow->head = slot->next;
     flow->count--;
     sched->held--;
     if (sched->event != NULL) {
-        told->owner = sched;
-        told->slot = slot;
-        told->flow = flow_number;
-        told->verdict = verdict;
-        told->more = more;
-        sched->event(told);
+        sched->told.slot = slot;
+        sched->told.flow = flow_number;
+        sched->told.verdict = verdict;
+        sched->event(&sched->told);
     }
-    sched->free_slots.items[put] = number;
-    put++;
+    sched->ring[back] = number;
     /* From here on an interrupt may fill the slot again. */
     NW_COMPILER_BARRIER();
-    sched->free_slots.put = put == sched->ring_size ? 0 : put;
+    sched->back = NW_RING_NEXT(back);
     flow->ended++;
 }
 
 void nw_sched_settle(NW_SCHED_SELF_ uint8_t flow_number)
 {
     struct nw_sched_flow NW_XDATA *flow = &sched->flows[flow_number];
-    uint8_t number = flow->head;
+    const struct nw_sched_slot NW_XDATA *slot = &sched->slots[flow->head];
 
     flow->group = 0;
-    flow->bytes = 0;
-    flow->room = flow->limit;
     if (flow->count != 0) {
-        flow->key = sched->slots[number].time;
-    }
-    while (flow->group < flow->count &&
-           group_grows(NW_SCHED_ME_ flow, &sched->slots[number])) {
-        number = sched->slots[number].next;
+        flow->key = slot->time;
+        while (group_grows(NW_SCHED_ME_ flow, slot) && flow->group < flow->count) {
+            slot = &sched->slots[slot->next];
+        }
     }
     if (flow->place == NW_SCHED_NONE) {
-        return;
+        return; /* FIFO keeps no order */
     }
     if (flow->count == 0) {
         nw_sched_order_remove(NW_SCHED_ME_ flow_number);
@@ -149,28 +127,34 @@ uint32_t nw_sched_cost(NW_SCHED_SELF_ uint8_t flow)
     return sched->flows[flow].direction == NW_SCHED_READ ? sched->read_ticks : sched->write_ticks;
 }
 
-uint8_t nw_sched_in_time(NW_SCHED_SELF_ uint8_t flow)
+uint8_t nw_sched_drops(NW_SCHED_SELF_ uint8_t flow)
 {
-    uint32_t end = sched->now + nw_sched_cost(NW_SCHED_ME_ flow);
+    uint32_t end;
 
-    return NW_TICKS(end, sched->flows[flow].key) >= 0;
-}
-
-void nw_sched_drop(NW_SCHED_SELF_ uint8_t flow)
-{
+    if ((sched->flags & NW_SCHED_DROP_LATE) == 0) {
+        return 0;
+    }
+    end = sched->now + nw_sched_cost(NW_SCHED_ME_ flow);
+    if (NW_TICKS(end, sched->flows[flow].key) >= 0) {
+        return 0;
+    }
     sched->told.sector = 0;
     sched->told.offset = 0;
     sched->told.error = NW_OK;
     nw_sched_retire(NW_SCHED_ME_ flow, NW_SCHED_DROPPED);
     nw_sched_settle(NW_SCHED_ME_ flow);
+    return 1;
 }
 
-void nw_sched_drop_late(NW_SCHED_SELF)
+void nw_sched_take_in(NW_SCHED_SELF)
 {
-    if ((sched->flags & NW_SCHED_DROP_LATE) == 0) {
-        return;
+    while (sched->take != sched->put) {
+        uint8_t flow = nw_sched_absorb(NW_SCHED_ME);
+
+        if (sched->flows[flow].place == NW_SCHED_NONE) {
+            nw_sched_order_add(NW_SCHED_ME_ flow);
+        }
     }
-    while (sched->order_count > 0 && !nw_sched_in_time(NW_SCHED_ME_ sched->order[0])) {
-        nw_sched_drop(NW_SCHED_ME_ sched->order[0]);
+    while (sched->order_count > 0 && nw_sched_drops(NW_SCHED_ME_ sched->order[0])) {
     }
 }

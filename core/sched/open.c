@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Checks a configuration and lays the scheduler out in the caller's memory. */
+#include <string.h>
+
 #include "parts.h"
 
 #if defined(__SDCC_mcs51)
@@ -26,32 +28,16 @@ static int config_check(NW_SCHED_SELF)
                : NW_ERR_RANGE;
 }
 
-static int flow_reset(struct nw_sched_flow NW_XDATA *flow)
+static int flow_reset(NW_SCHED_SELF_ struct nw_sched_flow NW_XDATA *flow)
 {
-    flow->room = flow->limit;
-    flow->taken = 0;
-    flow->ended = 0;
+    memset(&flow->taken, 0, sizeof *flow - offsetof(struct nw_sched_flow, taken));
     flow->place = NW_SCHED_NONE;
-    flow->count = 0;
-    flow->group = 0;
-    flow->broken = NW_SCHED_MET;
-    flow->bytes = 0;
-    flow->sequence = 0;
-    flow->last = 0;
-    return flow->deadline - 1U < NW_SCHED_LOST - 1U && flow->direction <= NW_SCHED_READ
+    if (flow->limit == 0) {
+        flow->limit = sched->slot_count;
+    }
+    return flow->deadline - 1U < NW_SCHED_FAR - 1U && flow->direction <= NW_SCHED_READ
                ? NW_OK
                : NW_ERR_CONFIG;
-}
-
-/* A log that goes on in the middle of a unit finds it open, as the device left it. */
-static uint16_t left_in_unit(NW_SCHED_SELF)
-{
-    uint16_t used = 0;
-
-    if (sched->unit != 0) {
-        used = (uint16_t)(sched->position % sched->unit);
-    }
-    return used == 0 ? 0 : (uint16_t)(sched->unit - used);
 }
 
 int nw_sched_open(struct nw_sched NW_XDATA *self, uint8_t NW_XDATA *ram, uint16_t bytes)
@@ -70,31 +56,27 @@ int nw_sched_open(struct nw_sched NW_XDATA *self, uint8_t NW_XDATA *ram, uint16_
     if (ram == NULL || bytes < NW_SCHED_RAM_BYTES(sched->slot_count, sched->flow_count)) {
         return NW_ERR_RAM;
     }
+    memset(&sched->wake, 0, sizeof *sched - offsetof(struct nw_sched, wake));
+    sched->told.owner = sched;
+    sched->serving = NW_SCHED_NONE;
     sched->slots = (struct nw_sched_slot NW_XDATA *)(void NW_XDATA *)ram;
     ram += sched->slot_count * sizeof(struct nw_sched_slot);
-    sched->ring_size = (uint8_t)(sched->slot_count + 1U);
-    sched->free_slots.items = ram;
-    sched->arrivals.items = ram + sched->ring_size;
-    sched->order = ram + sched->ring_size + sched->ring_size;
+    sched->ring = ram;
     for (i = 0; i < sched->slot_count; i++) {
-        ram[i] = i;
+        *ram++ = i;
     }
-    sched->free_slots.put = i;
-    sched->free_slots.take = 0;
-    sched->arrivals.put = 0;
-    sched->arrivals.take = 0;
-    sched->order_count = 0;
-    sched->held = 0;
-    sched->busy = 0;
-    sched->turning = 0;
-    sched->waiting = 0;
-    sched->opening = 0;
-    sched->serving = NW_SCHED_NONE;
-    sched->least_loss = 0xFFU;
+    sched->back = i;
+    sched->ring_size = (uint8_t)(i + 1U);
+    sched->order = ram + 1;
     sched->dirty = sched->sector_bytes;
-    sched->unit_left = left_in_unit(NW_SCHED_ME);
+    if (sched->unit != 0) {
+        /* A log that goes on in the middle of a unit finds it open, as the device left it. */
+        uint16_t used = (uint16_t)(sched->position % sched->unit);
+
+        sched->unit_left = used == 0 ? 0 : (uint16_t)(sched->unit - used);
+    }
     for (i = 0; i < sched->flow_count && result == NW_OK; i++) {
-        result = flow_reset(&sched->flows[i]);
+        result = flow_reset(NW_SCHED_ME_ &sched->flows[i]);
     }
     return result;
 }

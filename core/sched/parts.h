@@ -21,24 +21,29 @@
  * long as they lie less than 2^31 apart. A macro: on the 8051 a call would cost more. */
 #define NW_TICKS(from, to) ((int32_t)((uint32_t)(to) - (uint32_t)(from)))
 
-/* A key this much later than the head's deadline marks a flow that has nothing left to be met. */
-#define NW_SCHED_LOST 0x40000000UL
-#define NW_FLOW_LOST(flow) \
-    ((uint32_t)((flow)->key - sched->slots[(flow)->head].time) == NW_SCHED_LOST)
+/* Deadlines lie nearer than this, in ticks. */
+#define NW_SCHED_FAR 0x40000000UL
 
-/* The rings hold slot_count numbers in slot_count + 1 places, so a put always finds room. */
-#define NW_RING_EMPTY(ring) ((ring)->put == (ring)->take)
+/* The place behind `place` in the ring. A macro: interrupts call nothing of the main loop's. */
+#define NW_RING_NEXT(place) \
+    ((uint8_t)((place) + 1U) == sched->ring_size ? 0 : (uint8_t)((place) + 1U))
+
+/* The next write opens a unit. */
+#define NW_SCHED_OPENS (sched->unit != 0 && sched->unit_left == 0)
+
+/* No sector is left to write. Without a block the log is the caller's, and never full. */
+#define NW_LOG_FULL (sched->sectors != 0 && sched->position >= sched->sectors)
 
 /* Order of flows (heap.c): order[0] has the earliest key; equal keys go by flow number. */
 void nw_sched_order_add(NW_SCHED_SELF_ uint8_t flow);
 void nw_sched_order_remove(NW_SCHED_SELF_ uint8_t flow);
 void nw_sched_order_moved(NW_SCHED_SELF_ uint8_t flow); /* its key has changed */
 
-/* Takes the oldest arrival into its flow; the flow's number. The ring must not be empty. */
+/* Takes the oldest arrival into its flow; the flow's number. There must be one. */
 uint8_t nw_sched_absorb(NW_SCHED_SELF);
 
-/* All arrivals, into flows and order. */
-void nw_sched_absorb_all(NW_SCHED_SELF);
+/* Takes in all arrivals, then drops from the front of the order what nw_sched_drops() may. */
+void nw_sched_take_in(NW_SCHED_SELF);
 
 /* Takes the flow's first request away: told, counted, its slot free. */
 void nw_sched_retire(NW_SCHED_SELF_ uint8_t flow, uint8_t verdict);
@@ -49,13 +54,8 @@ void nw_sched_settle(NW_SCHED_SELF_ uint8_t flow);
 /* What one operation of this flow takes, new units apart. */
 uint32_t nw_sched_cost(NW_SCHED_SELF_ uint8_t flow);
 
-/* Whether the flow's first request that counts is met when served at once. */
-uint8_t nw_sched_in_time(NW_SCHED_SELF_ uint8_t flow);
-
-/* Gives up the flow's first request. */
-void nw_sched_drop(NW_SCHED_SELF_ uint8_t flow);
-
-/* With NW_SCHED_DROP_LATE: drops what can no longer be met if it were served at once. */
-void nw_sched_drop_late(NW_SCHED_SELF);
+/* With NW_SCHED_DROP_LATE: gives up the flow's first request if it could not be met even if it were
+ * served at once. Whether it did. */
+uint8_t nw_sched_drops(NW_SCHED_SELF_ uint8_t flow);
 
 #endif

@@ -5,16 +5,16 @@
  */
 #include "parts.h"
 
-/* FIFO: the head of the queue over all flows. With drop on miss the head is dropped while late. */
+/* FIFO: the head of the queue over all flows, which is the ring itself. With drop on miss the head
+ * is dropped while late. */
 static uint8_t fifo_choose(NW_SCHED_SELF)
 {
-    while (!NW_RING_EMPTY(&sched->arrivals)) {
+    while (sched->take != sched->put) {
         uint8_t flow = nw_sched_absorb(NW_SCHED_ME);
 
-        if ((sched->flags & NW_SCHED_DROP_LATE) == 0 || nw_sched_in_time(NW_SCHED_ME_ flow)) {
+        if (!nw_sched_drops(NW_SCHED_ME_ flow)) {
             return flow;
         }
-        nw_sched_drop(NW_SCHED_ME_ flow);
     }
     return NW_SCHED_NONE;
 }
@@ -22,7 +22,7 @@ static uint8_t fifo_choose(NW_SCHED_SELF)
 /* EDF and G-EDF: the earliest deadline; whether followers come along is the policy's flag. */
 static uint8_t edf_choose(NW_SCHED_SELF)
 {
-    nw_sched_drop_late(NW_SCHED_ME);
+    nw_sched_take_in(NW_SCHED_ME);
     return sched->order_count > 0 ? sched->order[0] : NW_SCHED_NONE;
 }
 
@@ -58,7 +58,7 @@ static uint8_t rgedf_choose(NW_SCHED_SELF)
     return best;
 }
 
-const struct nw_sched_policy NW_CODE nw_sched_fifo = {fifo_choose, NW_SCHED_BY_ARRIVAL};
+const struct nw_sched_policy NW_CODE nw_sched_fifo = {fifo_choose, 0};
 const struct nw_sched_policy NW_CODE nw_sched_edf = {edf_choose, 0};
 const struct nw_sched_policy NW_CODE nw_sched_gedf = {edf_choose, NW_SCHED_BY_GROUP};
 const struct nw_sched_policy NW_CODE nw_sched_rgedf = {rgedf_choose, NW_SCHED_BY_GROUP};

@@ -5,11 +5,11 @@
 uint32_t nw_sched_spare_ticks(struct nw_sched NW_XDATA *self, uint32_t now)
 {
     NW_SCHED_ENTER(self);
-    uint32_t work = sched->unit != 0 && sched->unit_left == 0 ? sched->open_ticks : 0;
-    uint32_t least = NW_SCHED_LOST;
+    uint32_t work = NW_SCHED_OPENS ? sched->open_ticks : 0;
+    uint32_t least = NW_SCHED_FAR;
     uint8_t i;
 
-    if (sched->busy || !NW_RING_EMPTY(&sched->arrivals)) {
+    if (sched->busy || sched->take != sched->put) {
         return 0;
     }
     for (i = 0; i < sched->flow_count; i++) {

@@ -9,50 +9,40 @@
 #pragma nooverlay
 #endif
 
-/* Slots that are free, as an interrupt sees it: the main loop can only add to them. */
-static uint8_t free_slots(NW_SCHED_SELF)
-{
-    uint8_t take = sched->free_slots.take;
-    uint8_t put = sched->free_slots.put;
-
-    return (uint8_t)(put >= take ? put - take : put + sched->ring_size - take);
-}
-
-/* Hands one piece of the request to the main loop; `before` bytes of it have gone ahead. */
-static void hand_over(NW_SCHED_SELF_ const struct nw_sched_offer NW_XDATA *offer, uint8_t piece,
-                      uint16_t before)
+/* Fills slots from the ring, one for each piece, and then shows them all to the main loop. */
+static void hand_over(NW_SCHED_SELF_ const struct nw_sched_offer NW_XDATA *offer)
 {
     const struct nw_sched_flow NW_XDATA *flow = &sched->flows[offer->flow];
-    uint8_t take = sched->free_slots.take;
-    uint8_t put = sched->arrivals.put;
-    uint8_t number = sched->free_slots.items[take];
-    struct nw_sched_slot NW_XDATA *slot = &sched->slots[number];
+    uint8_t NW_XDATA *data = offer->data;
+    uint32_t sector = offer->sector;
+    uint16_t left = offer->size;
+    uint16_t size;
+    uint8_t put = sched->put;
 
-    slot->time = offer->now;
-    slot->sector = offer->sector;
-    slot->data = offer->data;
-    slot->size = (uint16_t)(offer->size - before);
-    slot->flow = offer->flow;
-    slot->sequence = flow->sequence;
-    if (slot->size > sched->sector_bytes) {
-        slot->size = sched->sector_bytes;
-        slot->flow |= NW_SCHED_MORE;
-    }
-    if (piece > 0) {
-        if (flow->direction == NW_SCHED_READ) {
-            slot->sector += piece;
+    do {
+        struct nw_sched_slot NW_XDATA *slot = &sched->slots[sched->ring[put]];
+
+        size = left;
+        slot->flow = offer->flow;
+        if (size > sched->sector_bytes) {
+            size = sched->sector_bytes;
+            slot->flow |= NW_SCHED_MORE;
         }
-        if (offer->data != NULL) {
-            slot->data += before;
+        slot->time = offer->now;
+        slot->sector = sector;
+        slot->data = data;
+        slot->size = size;
+        slot->sequence = flow->sequence;
+        left = (uint16_t)(left - size);
+        if (data != NULL) {
+            data += size;
         }
-    }
-    sched->arrivals.items[put] = number;
-    take++;
-    put++;
-    /* The slot must be filled before the main loop can see its number. */
+        sector += flow->direction; /* a read goes on in the next sector */
+        put = NW_RING_NEXT(put);
+    } while (left != 0);
+    /* The slots must be filled before the main loop can see them. */
     NW_COMPILER_BARRIER();
-    sched->free_slots.take = take == sched->ring_size ? 0 : take;
-    sched->arrivals.put = put == sched->ring_size ? 0 : put;
+    sched->put = put;
 }
 
 int nw_sched_submit(struct nw_sched_offer NW_XDATA *offer)
@@ -62,37 +52,36 @@ int nw_sched_submit(struct nw_sched_offer NW_XDATA *offer)
     uint16_t left = offer->size;
     uint8_t pieces = 1;
     uint8_t most = (sched->flags & NW_SCHED_SPLIT) != 0 ? sched->slot_count : 1U;
-    uint8_t lost = NW_SCHED_OFFERED;
+    uint8_t free_slots = (uint8_t)(sched->back - sched->put);
 
     if (offer->flow >= sched->flow_count) {
         return NW_ERR_RANGE;
     }
     flow = &sched->flows[offer->flow];
+    if (free_slots >= sched->ring_size) { /* the free ones go round the end of the ring */
+        free_slots = (uint8_t)(free_slots + sched->ring_size);
+    }
+    flow->sequence++;
+    if (flow->counts != NULL) {
+        flow->counts->of[NW_SCHED_OFFERED]++;
+    }
     while (left > sched->sector_bytes && pieces <= most) {
         left = (uint16_t)(left - sched->sector_bytes);
         pieces++;
     }
     if (left == 0 || pieces > most) {
-        lost = NW_SCHED_REFUSED;
-    } else if (free_slots(NW_SCHED_ME) < pieces ||
-               (flow->room != 0 && (uint8_t)(flow->taken - flow->ended + pieces) > flow->room)) {
-        lost = NW_SCHED_FULL;
-    }
-    flow->sequence++;
-    if (flow->counts != NULL) {
-        flow->counts->of[NW_SCHED_OFFERED]++;
-        if (lost != NW_SCHED_OFFERED) {
-            flow->counts->of[lost]++;
+        if (flow->counts != NULL) {
+            flow->counts->of[NW_SCHED_REFUSED]++;
         }
+        return NW_ERR_RANGE;
     }
-    if (lost != NW_SCHED_OFFERED) {
-        return lost == NW_SCHED_FULL ? NW_ERR_FULL : NW_ERR_RANGE;
+    if (pieces > free_slots || (uint8_t)(flow->taken - flow->ended + pieces) > flow->limit) {
+        if (flow->counts != NULL) {
+            flow->counts->of[NW_SCHED_FULL]++;
+        }
+        return NW_ERR_FULL;
     }
     flow->taken = (uint8_t)(flow->taken + pieces);
-    left = 0;
-    for (most = 0; most < pieces; most++) {
-        hand_over(NW_SCHED_ME_ offer, most, left);
-        left = (uint16_t)(left + sched->sector_bytes);
-    }
+    hand_over(NW_SCHED_ME_ offer);
     return NW_OK;
 }

@@ -23,33 +23,13 @@ static uint8_t reading(NW_SCHED_SELF)
            sched->flows[sched->serving].direction == NW_SCHED_READ;
 }
 
-/* Without a block the log is the caller's, and never full. */
-static uint8_t log_full(NW_SCHED_SELF)
-{
-    return sched->sectors != 0 && sched->position >= sched->sectors;
-}
-
-/* Puts the log where this write goes: over the rest of a unit that is left, and round the end. */
-static void place_write(NW_SCHED_SELF)
-{
-    if (sched->skip) {
-        sched->position += sched->unit_left;
-        sched->unit_left = 0;
-    }
-    if ((sched->flags & NW_SCHED_WRAP) != 0 && log_full(NW_SCHED_ME)) {
-        sched->position = 0;
-        sched->unit_left = 0;
-    }
-}
-
 /* A deadline must not rest on an average: upwards at once, downwards by a sixteenth. */
 static void learn(uint32_t NW_XDATA *known, uint32_t measured)
 {
-    if (measured >= *known) {
-        *known = measured;
-    } else {
-        *known -= (*known - measured + 15U) >> 4;
+    if (measured < *known) {
+        measured = *known - ((*known - measured + 15U) >> 4);
     }
+    *known = measured;
 }
 
 int nw_sched_next(struct nw_sched NW_XDATA *self, uint32_t now)
@@ -66,20 +46,13 @@ int nw_sched_next(struct nw_sched NW_XDATA *self, uint32_t now)
     sched->now = now;
     sched->waiting = 0;
     sched->opening = 0;
-    sched->skip = 0;
-    /* The queue over all flows is the ring of arrivals itself; its policy takes from it. */
-    if ((sched->policy->flags & NW_SCHED_BY_ARRIVAL) == 0) {
-        nw_sched_absorb_all(NW_SCHED_ME);
+    if ((sched->flags & NW_SCHED_WRAP) != 0 && NW_LOG_FULL) {
+        sched->position = 0;
+        sched->unit_left = 0;
     }
     sched->serving = sched->policy->choose(NW_SCHED_ME);
-    if (sched->serving == NW_SCHED_NONE && !sched->opening) {
-        return 0;
-    }
-    if (!reading(NW_SCHED_ME)) {
-        place_write(NW_SCHED_ME);
-    }
-    sched->busy = 1;
-    return 1;
+    sched->busy = sched->serving != NW_SCHED_NONE || sched->opening;
+    return sched->busy;
 }
 
 uint8_t nw_sched_members(struct nw_sched NW_XDATA *self)
@@ -141,7 +114,7 @@ int nw_sched_transfer(struct nw_sched NW_XDATA *self)
         }
         return result;
     }
-    if (log_full(NW_SCHED_ME)) {
+    if (NW_LOG_FULL) {
         return NW_ERR_FULL;
     }
     if (sched->buffer != NULL) {
@@ -151,61 +124,62 @@ int nw_sched_transfer(struct nw_sched NW_XDATA *self)
     return nw_block_write(&req);
 }
 
-/* The times of the operation that has ended. On that of an opening no deadline rests: the best
- * moment for it is found by what it takes on average. */
-static void learn_times(NW_SCHED_SELF_ uint32_t measured)
+/* The operation that has ended took this long. */
+static void learn_time(NW_SCHED_SELF_ uint32_t measured)
 {
+    uint32_t NW_XDATA *known = &sched->write_ticks;
+
     if (reading(NW_SCHED_ME)) {
-        learn(&sched->read_ticks, measured);
-    } else if (sched->unit == 0 || sched->unit_left != 0) {
-        learn(&sched->write_ticks, measured);
-    } else if (sched->open_ticks == 0) {
-        sched->open_ticks = measured;
-    } else {
-        sched->open_ticks += (measured >> 3) - (sched->open_ticks >> 3);
+        known = &sched->read_ticks;
+    } else if (NW_SCHED_OPENS) {
+        known = &sched->open_ticks;
     }
+    learn(known, measured);
 }
 
 /* One sector further, also after an error: what it holds now is unknown. */
 static void advance(NW_SCHED_SELF)
 {
-    if (log_full(NW_SCHED_ME)) {
+    if (NW_LOG_FULL) {
         return;
     }
+    sched->position++;
     if (sched->unit_left == 0) {
         sched->unit_left = sched->unit;
-        sched->least_loss = 0xFFU;
     }
     if (sched->unit_left != 0) {
         sched->unit_left--;
     }
-    sched->position++;
 }
 
 int nw_sched_done(struct nw_sched NW_XDATA *self, uint32_t now, int result)
 {
     NW_SCHED_ENTER(self);
-    struct nw_sched_event NW_XDATA *told = &sched->told;
     uint8_t flow = sched->serving;
     uint8_t left = nw_sched_members(sched);
 
     if (!sched->busy) {
         return NW_ERR_CONFIG;
     }
-    if (result >= 0 && (sched->flags & NW_SCHED_LEARN) != 0) {
-        learn_times(NW_SCHED_ME_ now - sched->now);
+    sched->busy = 0;
+    sched->told.offset = 0;
+    sched->told.error = NW_OK;
+    if (result < 0) {
+        sched->told.error = (int8_t)result;
+    } else if ((sched->flags & NW_SCHED_LEARN) != 0) {
+        learn_time(NW_SCHED_ME_ now - sched->now);
     }
     sched->now = now;
-    sched->busy = 0;
-    told->offset = 0;
-    told->error = (int8_t)(result < 0 ? result : NW_OK);
     if (reading(NW_SCHED_ME)) {
-        told->sector = nw_sched_first(sched)->sector;
+        sched->told.sector = nw_sched_first(sched)->sector;
     } else {
-        told->sector = sched->first + sched->position;
+        sched->told.sector = sched->first + sched->position;
         advance(NW_SCHED_ME);
     }
-    for (; left > 0; left--) {
+    if (left == 0) {
+        return NW_OK; /* an opening without a request */
+    }
+    do {
         const struct nw_sched_slot NW_XDATA *slot = nw_sched_first(sched);
         uint16_t size = slot->size;
         uint8_t verdict = NW_SCHED_FAILED;
@@ -214,11 +188,9 @@ int nw_sched_done(struct nw_sched NW_XDATA *self, uint32_t now, int result)
             verdict = NW_TICKS(slot->time, now) > 0;
         }
         nw_sched_retire(NW_SCHED_ME_ flow, verdict);
-        told->offset = (uint16_t)(told->offset + size);
-    }
-    if (flow != NW_SCHED_NONE) {
-        nw_sched_settle(NW_SCHED_ME_ flow);
-    }
+        sched->told.offset = (uint16_t)(sched->told.offset + size);
+    } while (--left > 0);
+    nw_sched_settle(NW_SCHED_ME_ flow);
     sched->turning = sched->order_count > 0;
     return NW_OK;
 }

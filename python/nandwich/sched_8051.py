@@ -28,8 +28,7 @@ _SDCC = (
     "--noinduction",
 )
 #: Compiled with fewer temporaries in the scarce internal RAM, for some more code.
-_SPARING = ("policy", "flow", "node", "sd_spi")
-_SPARING_SLACK = ("submit", "transfer", "flow", "node", "sd_spi")
+_SPARING = ("flow", "node", "sd_spi")
 
 #: The scheduler's files whatever the policy; it comes with slack.c or with policy.c.
 SCHEDULER = ("open", "submit", "flow", "heap", "transfer")
@@ -105,12 +104,11 @@ def build(program: str, policy: str, folder: Path, defines: tuple[str, ...] = ()
     others = [root / path for path in (*_PROGRAMS[program], "core/base/block.c")]
     includes = [f"-I{root / 'core' / 'include'}", f"-I{root / 'ports' / '8051'}"]
     options = [*includes, f"-DPOLICY={SYMBOLS[policy]}", *defines]
-    sparing = _SPARING_SLACK if policy == "slack" else _SPARING
     objects = []
     code = 0
     for source in (*others, *own):
         output = folder / f"{source.stem}.rel"
-        one = [*_SDCC, *options, *(["--nogcse"] if source.stem in sparing else [])]
+        one = [*_SDCC, *options, *(["--nogcse"] if source.stem in _SPARING else [])]
         _call([*one, "-c", str(source), "-o", str(output)], folder)
         objects.append(str(output))
         code += _code_bytes(output) if source in own else 0

@@ -36,5 +36,6 @@ def test_decision_on_atmega128(tmp_path: Path, policy: str) -> None:
         assert markers[DECIDE].most < 2200
 
 
-def test_text_of_the_published_policies(tmp_path: Path) -> None:
-    assert sched_targets.text_bytes(cross.CORTEX_M3, "rg-edf", tmp_path) <= 3 * 1024
+@pytest.mark.parametrize("policy", ["rg-edf", "slack"])
+def test_text(tmp_path: Path, policy: str) -> None:
+    assert sched_targets.text_bytes(cross.CORTEX_M3, policy, tmp_path) <= 3 * 1024

@@ -109,7 +109,7 @@ int main(void)
         MARK(3);
         todo = nw_sched_next(&nw_sched_only, time_us);
         MARK(0);
-        if (todo > 0 && (POLICY.flags & NW_SCHED_BY_ARRIVAL) == 0) {
+        if (todo > 0 && nw_sched_only.take == nw_sched_only.put) {
             /* Undo the choice and make it again: now nothing has to be taken in. */
             nw_sched_only.busy = 0;
             MARK(2);

@@ -19,8 +19,8 @@
  * of us, 24 days of ms.
  *
  * INTERRUPTS Only nw_sched_submit() may be called from an interrupt, from one that no other
- * submitting interrupt breaks into. It shares two rings of slot numbers with the main loop, each
- * with one writer and one reader, and never waits. Everything else belongs to the main loop.
+ * submitting interrupt breaks into. It shares a ring of slot numbers with the main loop, in which
+ * each side moves its own ends only, and never waits. Everything else belongs to the main loop.
  *
  * FLOWS Requests of one flow are served in the order they were submitted, so a flow gives all its
  * requests the same relative deadline. A request is met when its data are in flash at its deadline
@@ -52,7 +52,7 @@
 #define NW_SCHED_WRAP 0x04U      /* at the end of the log go on at its start, over old data */
 #define NW_SCHED_LEARN 0x08U     /* correct the times below by what operations really take */
 #define NW_SCHED_SAVE 0x10U      /* SLACK: hold back sectors that are not full, if in time */
-#define NW_SCHED_PREOPEN 0x20U   /* SLACK: open the next unit ahead, when that hurts least */
+#define NW_SCHED_PREOPEN 0x20U   /* SLACK: open the next unit when nothing waits */
 
 enum nw_sched_direction { NW_SCHED_WRITE = 0, NW_SCHED_READ = 1 };
 
@@ -82,23 +82,24 @@ struct nw_sched_counts {
 /* A flow. The caller sets the first part before nw_sched_open(), the rest is the scheduler's. */
 struct nw_sched_flow {
     uint32_t deadline; /* ticks from issue, > 0, below 2^30 */
-    uint32_t period;   /* ticks between requests where known, 0: not periodic (used by PREOPEN) */
+    uint32_t period;   /* ticks between requests where known, 0: not periodic (used by SAVE) */
     struct nw_sched_counts NW_XDATA *counts; /* NULL: keep none */
     uint8_t direction; /* enum nw_sched_direction */
-    uint8_t limit;     /* requests it may have waiting, so that others find room; 0: all slots */
+    uint8_t limit;     /* requests it may have waiting, so that others find room; 0: all slots
+                          (nw_sched_open() then writes their number here) */
 
     uint8_t taken; /* requests let in, moved by nw_sched_submit() alone; wraps */
     uint8_t ended; /* requests done with; wraps */
-    uint8_t room;  /* the limit in force: SLACK lowers it for a flow that has fallen behind */
     uint8_t head, tail; /* first and last waiting request, by slot */
     uint8_t place;      /* where in the order of flows; NW_SCHED_NONE: nothing waits */
     uint8_t count;      /* requests waiting */
     uint8_t group;      /* how many of them the next operation takes */
-    uint8_t broken;     /* a piece of a split request failed; told with its last piece */
-    uint16_t bytes;     /* size of those */
+    uint8_t broken;     /* worst verdict of a split request so far; told with its last piece */
+    uint16_t bytes;     /* size of the group */
+    uint16_t space;     /* bytes that may still join it */
     uint16_t sequence;  /* of the next request offered */
-    uint32_t key;       /* what the flow is ordered by: a deadline */
-    uint32_t last;      /* issue time of the last request seen */
+    uint32_t key;       /* what the flow is ordered by: the deadline of its first request */
+    uint32_t next;      /* when a request is expected, by the last one and the period */
 };
 
 /* A waiting request: 16 bytes on the 8051. Scheduler's own. */
@@ -165,21 +166,14 @@ struct nw_sched_policy {
     uint8_t flags; /* NW_SCHED_BY_... */
 };
 
-#define NW_SCHED_BY_ARRIVAL 0x01U /* one queue over all flows; deadlines play no part */
-#define NW_SCHED_BY_GROUP 0x02U   /* requests of one flow share a sector */
-#define NW_SCHED_BY_SORTED 0x04U  /* keeps the flows fully sorted, not only as a heap */
+#define NW_SCHED_BY_GROUP 0x01U  /* requests of one flow share a sector */
+#define NW_SCHED_BY_SORTED 0x02U /* keeps the flows fully sorted, not only as a heap */
 
 extern const struct nw_sched_policy NW_CODE nw_sched_fifo;  /* the circular queue itself */
 extern const struct nw_sched_policy NW_CODE nw_sched_edf;   /* earliest deadline, one by one */
 extern const struct nw_sched_policy NW_CODE nw_sched_gedf;  /* EDF, and its flow's followers */
 extern const struct nw_sched_policy NW_CODE nw_sched_rgedf; /* a larger group may go first */
 extern const struct nw_sched_policy NW_CODE nw_sched_slack; /* ours, see docs/sched.md */
-
-struct nw_sched_ring {
-    volatile uint8_t NW_XDATA *items;
-    volatile uint8_t put;  /* next place to write; moved by the writer alone */
-    volatile uint8_t take; /* next place to read; moved by the reader alone */
-};
 
 struct nw_sched {
     /* Set by the caller before nw_sched_open(); zero the rest. */
@@ -213,24 +207,26 @@ struct nw_sched {
 
     /* The scheduler's own. */
     struct nw_sched_slot NW_XDATA *slots;
-    struct nw_sched_ring free_slots;
-    struct nw_sched_ring arrivals;
+    /* All slot numbers go round in one ring, with one place to spare. From `put` to `back` lie the
+     * free ones, from `take` to `put` those handed in. */
+    volatile uint8_t NW_XDATA *ring;
+    volatile uint8_t put;  /* moved by nw_sched_submit() alone */
+    volatile uint8_t back; /* this and the next by the main loop alone */
+    volatile uint8_t take;
+    uint8_t ring_size;
     uint8_t NW_XDATA *order; /* flows with something waiting: a heap, or sorted */
     uint8_t order_count;
-    uint8_t held; /* requests in all flows */
-    uint8_t ring_size;
+    uint8_t held;       /* requests in all flows */
     uint8_t turning;    /* an operation has ended and more is waiting */
-    uint8_t skip;       /* this write leaves the rest of its unit and goes to the next one */
-    uint8_t least_loss; /* PREOPEN: the best moment seen in this unit so far, in requests lost */
     uint16_t dirty;     /* bytes of the buffer that may be other than zero, from its start */
     uint16_t unit_left; /* sectors left in the open unit */
     uint32_t now;       /* of the decision being made or the operation under way */
     struct nw_sched_event told;
 };
 
-/* Bytes nw_sched_open() takes, known to the compiler: slots, two rings of numbers, the order. */
+/* Bytes nw_sched_open() takes, known to the compiler: slots, the ring of their numbers, order. */
 #define NW_SCHED_RAM_BYTES(slots, flows) \
-    ((slots) * sizeof(struct nw_sched_slot) + 2U * ((slots) + 1U) + (flows))
+    ((slots) * sizeof(struct nw_sched_slot) + ((slots) + 1U) + (flows))
 
 /*
  * Begin. `ram` of `bytes` must be aligned for a uint32_t and a pointer and stays in use. The flows'
