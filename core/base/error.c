@@ -25,6 +25,9 @@ const char *nw_error_text(int error)
     case NW_ERR_NOT_FOUND: return "not found";
     case NW_ERR_PINNED: return "everything is pinned";
     case NW_ERR_IO: return "transport failed";
+    case NW_ERR_TYPE: return "not possible with this type of object";
+    case NW_ERR_EXISTS: return "exists already";
+    case NW_ERR_NAME: return "name empty or too long";
     default: return "unknown error";
     }
 }

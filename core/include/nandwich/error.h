@@ -29,7 +29,10 @@ enum nw_error {
     NW_ERR_VERSION = -17,    /* the stored format or geometry is another one than this code's */
     NW_ERR_NOT_FOUND = -18,  /* no such object, key or image */
     NW_ERR_PINNED = -19,     /* every candidate is pinned: give more frames or unpin */
-    NW_ERR_IO = -20          /* the transport below failed (host file, bus) */
+    NW_ERR_IO = -20,         /* the transport below failed (host file, bus) */
+    NW_ERR_TYPE = -21,       /* the object is of a type that has no such operation */
+    NW_ERR_EXISTS = -22,     /* an object of this name is there already */
+    NW_ERR_NAME = -23        /* a name that is empty or too long */
 };
 
 /* One English phrase for an error, without a full stop; "unknown error" for any other number. */

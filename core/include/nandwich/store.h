@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * store.h - durable typed objects on raw flash: stacks, queues, streams, arrays and files by name,
+ * with checkpoints and rollback.
+ *
+ * A log of chunks over the whole chip, after Mathur et al., "Capsule: An Energy-Optimized Object
+ * Storage System for Memory-Constrained Sensor Devices", SenSys 2006. Every object appends its
+ * elements as chunks to one page buffer that all share; an index of the object, itself a chain of
+ * chunks, tells where each element lies, so that any end of an object is reached without a walk.
+ * Every bit on flash: docs/spec-store.md; why: docs/store.md.
+ *
+ * WHICH CHIPS. NAND with at least one spare byte a page, NOR and DataFlash; at least 16 blocks of
+ * at least 8 pages, 4 GiB at most. Partial programs are used where the part allows several programs
+ * a page: a sync then costs the bytes there are, not a page. Stack nw_ecc below for parts that flip
+ * bits; what it repairs is counted, what it cannot repair is NW_ERR_ECC with its place.
+ *
+ * DURABLE. What was written is durable when a sync (or a create, delete, checkpoint, rollback) has
+ * returned. Before that a power cut may take it, the latest first: an element or a block of a file
+ * is there whole or not at all, and if one is there all before it are. Power may be cut at any
+ * moment, in mount too, and as often as it likes.
+ *
+ * COST, in chip operations; F entries a node (fan), h = ceil(log F of the number of chunks) levels
+ *   write, push, append, set   nothing but RAM until a page is full: 1 program of it; the index is
+ *                              one chunk of 4 F + 14 bytes for every F elements in sequence, for
+ *                              every element (less what frames hold) at random
+ *   sync                       1 program of the bytes since the last one; 0 if there are none
+ *   pop, dequeue, next         2 reads (header, payload) and 1/F node reads, whatever N; with
+ *                              read_ahead 1 read for all that lies in the same page
+ *   get, peek, file read       2 reads and at most h node reads
+ *   anchor                     each anchor_bytes: up to `frames` nodes, one with each write, and a
+ *                              chunk of about 32 + name bytes an object
+ *   mount                      3 reads a block, 1 for each chunk since the last but one anchor;
+ *                              1 erase and some programs
+ * THE LONGEST CALL when nw_store_idle() gets its time: a write of a chunk that fits a page costs at
+ * most 1 erase and 2 programs. Without idle time cleaning goes along with the writes: a write
+ * of n bytes looks at about n * u / (1 - u) bytes, u the share of the store that is in use.
+ *
+ * WEAR. The log runs round all blocks in turn, nothing has a fixed place: no block is erased more
+ * than once oftener than another, but for mounts.
+ *
+ * ERRORS common to all calls
+ *   NW_ERR_NOT_FOUND    no object with this name or handle, no element there
+ *   NW_ERR_TYPE         the object is of another type
+ *   NW_ERR_RANGE        a key, position or length outside the object
+ *   NW_ERR_FULL         no room: nothing was written; reading, popping and deleting go on
+ *   NW_ERR_CORRUPT, NW_ERR_ECC   stored bytes are damaged; nw_store_stats()->place tells where
+ * After any other error of the chip while writing the store answers that error to every write until
+ * it is mounted again; reading goes on.
+ */
+#ifndef NANDWICH_STORE_H
+#define NANDWICH_STORE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "nandwich/chip.h"
+
+#define NW_STORE_CHECKPOINTS 3U /* most that can be kept */
+
+struct nw_store_config {
+    uint8_t objects;       /* most objects at a time, 1 .. 60; 0: 8. About 32 + name_bytes B RAM */
+    uint8_t name_bytes;    /* longest name, 1 .. 32; 0: 12 */
+    uint8_t frames;        /* index nodes in RAM, 4 .. 64; 0: 8. More levels than frames - 1 are
+                            * not possible */
+    uint8_t fan;           /* entries of a node: 8, 16, 32 or 64; 0: 16. 4 B RAM a frame each */
+    uint8_t checkpoints;   /* kept at a time, 0 .. 3. RAM as for all objects each */
+    uint8_t read_ahead;    /* 1: a page of RAM for reading in sequence */
+    uint32_t anchor_bytes; /* written between two anchors: less costs writes, more costs mount
+                            * time; 0: a 128th of the chip, 4 KiB .. 64 KiB */
+};
+
+struct nw_store; /* in the caller's RAM */
+
+/* Counts since mount. */
+struct nw_store_stats {
+    uint32_t reads; /* chip operations */
+    uint32_t programs;
+    uint32_t erases;
+    uint32_t bytes_read;
+    uint32_t bytes_programmed;
+    uint32_t nodes_written; /* index nodes */
+    uint32_t anchors;
+    uint32_t moved;       /* chunks moved by cleaning and compaction */
+    uint32_t bytes_moved;
+    uint32_t dropped;     /* chunks of expendable streams given up by cleaning */
+    uint32_t corrected;   /* bits repaired below */
+    uint32_t lost;        /* chunks that could not be read when they had to be */
+    uint32_t retired;     /* blocks given up */
+    uint32_t swapped;     /* programs that failed */
+    uint32_t place;       /* page << place_shift | offset of the last damage met */
+};
+
+/* Bytes of RAM for this chip and configuration; 0 when the store cannot work with them. */
+size_t nw_store_ram_bytes(const struct nw_store_config *config,
+                          const struct nw_geometry *geometry);
+
+/*
+ * An empty store. Cost: 1 read and 1 erase a block. The configuration goes with the store: mount
+ * with the same.
+ * NW_ERR_CONFIG, NW_ERR_RAM, NW_ERR_FULL (too many bad blocks), or the chip's error.
+ */
+int nw_store_format(struct nw_store **store, struct nw_chip *chip,
+                    const struct nw_store_config *config, void *ram, size_t ram_bytes);
+
+/*
+ * The store as the last sync left it, or later. `ram` is aligned for any type and belongs to the
+ * store from now on, like `chip`. There is nothing to close.
+ * NW_ERR_NOT_FOUND: no store on the chip; NW_ERR_VERSION: another format, geometry or
+ * configuration; NW_ERR_CORRUPT; else as format.
+ */
+int nw_store_mount(struct nw_store **store, struct nw_chip *chip,
+                   const struct nw_store_config *config, void *ram, size_t ram_bytes);
+
+/* Makes durable what was written. */
+int nw_store_sync(struct nw_store *store);
+
+/* Up to `budget` pieces of work ahead of its time: each looks at one chunk, writes one node or
+ * erases one block. Answers how many were done; fewer than the budget: there is no more. */
+int nw_store_idle(struct nw_store *store, uint16_t budget);
+
+const struct nw_store_stats *nw_store_stats(const struct nw_store *store);
+
+struct nw_store_space {
+    uint32_t used_bytes;  /* of chunks that are needed, at most */
+    uint32_t limit_bytes; /* NW_ERR_FULL above */
+    uint32_t free_blocks; /* that can be written before something has to be cleaned */
+    uint32_t good_blocks;
+};
+
+void nw_store_space(const struct nw_store *store, struct nw_store_space *space);
+
+/* OBJECTS */
+
+enum nw_store_type {
+    NW_STORE_STACK = 1, /* push, pop */
+    NW_STORE_QUEUE,     /* push, dequeue */
+    NW_STORE_STREAM,    /* append, cursors */
+    NW_STORE_ARRAY,     /* set, get */
+    NW_STORE_FILE       /* read, write at an offset */
+};
+
+#define NW_STORE_EXPENDABLE 0x01U /* stream: elements that cleaning meets are dropped, not moved:
+                                   * it lives as long as there is room */
+
+/*
+ * What an object is. unit_bytes: a stream's elements have all this size and are packed into common
+ * chunks, as many as a sync or a page end allows; 0: each element is a chunk of its own, of any
+ * size. An array's values and a file's blocks always have this size (file: 0 is 256).
+ * count: of an array its keys 0 .. count - 1; of a stream the most chunks it keeps, the oldest are
+ * dropped (ring); 0: no limit.
+ */
+struct nw_store_spec {
+    uint8_t type;
+    uint8_t flags;
+    uint16_t unit_bytes;
+    uint32_t count;
+};
+
+/* A new object; answers its handle (> 0), valid until the object is deleted or a rollback. The name
+ * has 1 .. name_bytes characters. NW_ERR_EXISTS; NW_ERR_NAME: empty or too long; NW_ERR_FULL: no
+ * slot or no room; NW_ERR_CONFIG: a spec that contradicts itself. Durable. */
+int nw_store_create(struct nw_store *store, const char *name, const struct nw_store_spec *spec);
+
+/* The handle of an object. */
+int nw_store_find(struct nw_store *store, const char *name);
+
+/* Gives an object up, with all it holds (the paper's invalidate). Durable. */
+int nw_store_delete(struct nw_store *store, int handle);
+
+struct nw_store_about {
+    int handle;
+    struct nw_store_spec spec;
+    uint32_t head;  /* number of the first chunk: of a stack or an array 0 */
+    uint32_t tail;  /* number behind the last one */
+    uint32_t bytes; /* on flash, without its index; a file: its length is nw_store_length() */
+    char name[33];
+};
+
+/* The object in a slot, 0 .. objects - 1. NW_ERR_NOT_FOUND: none there; NW_ERR_RANGE: the end. */
+int nw_store_at(struct nw_store *store, uint8_t slot, struct nw_store_about *about);
+
+/* STACK, QUEUE, STREAM. Elements have 1 .. (a third of a block, at most 65,000) bytes. */
+
+/* To the top, or the end. */
+int nw_store_push(struct nw_store *store, int handle, const void *data, uint16_t bytes);
+
+/* The newest element of a stack: its length. NW_ERR_RANGE: longer than `bytes`, nothing is taken;
+ * NW_ERR_NOT_FOUND: empty. */
+int nw_store_pop(struct nw_store *store, int handle, void *data, uint16_t bytes);
+
+/* The oldest element of a queue, likewise. */
+int nw_store_dequeue(struct nw_store *store, int handle, void *data, uint16_t bytes);
+
+/* Element `number`, head .. tail - 1 of nw_store_about, left where it is: its length. */
+int nw_store_peek(struct nw_store *store, int handle, uint32_t number, void *data, uint16_t bytes);
+
+/* At the end of a stream; with a unit, a whole number of elements. */
+int nw_store_append(struct nw_store *store, int handle, const void *data, uint16_t bytes);
+
+/* Drops the chunks of a stream before `chunk`. */
+int nw_store_trim(struct nw_store *store, int handle, uint32_t chunk);
+
+/* A place in a stream, to be copied freely and kept as a tag (handle, chunk and offset say all). */
+struct nw_store_cursor {
+    int handle;
+    uint32_t chunk;
+    uint16_t offset; /* bytes in the chunk */
+    uint16_t length; /* of the chunk; the store's own, like those below */
+    uint32_t at;
+    uint32_t epoch;
+};
+
+/* Before the first element, or behind the last one. */
+int nw_store_first(struct nw_store *store, int handle, struct nw_store_cursor *cursor);
+int nw_store_last(struct nw_store *store, int handle, struct nw_store_cursor *cursor);
+
+/* To a place kept earlier. NW_ERR_NOT_FOUND: dropped since. */
+int nw_store_seek(struct nw_store *store, int handle, uint32_t chunk, uint16_t offset,
+                  struct nw_store_cursor *cursor);
+
+/* The element behind the cursor, or before it, and the cursor moves over it: its length, 0 at the
+ * end. With a unit as many elements as fit `bytes` and lie in one chunk; going back, one. An
+ * element longer than `bytes`: NW_ERR_RANGE, the cursor stays. An element dropped meanwhile:
+ * NW_ERR_NOT_FOUND. */
+int nw_store_next(struct nw_store *store, struct nw_store_cursor *cursor, void *data,
+                  uint16_t bytes);
+int nw_store_previous(struct nw_store *store, struct nw_store_cursor *cursor, void *data,
+                      uint16_t bytes);
+
+/* ARRAY */
+
+int nw_store_set(struct nw_store *store, int handle, uint32_t key, const void *value);
+
+/* NW_ERR_NOT_FOUND: never set. */
+int nw_store_get(struct nw_store *store, int handle, uint32_t key, void *value);
+
+/* CHECKPOINTS */
+
+/* Keeps the state of all objects: its number (> 0, ascending, up to 32,767). If the most are kept
+ * the oldest is given up. Durable. */
+int nw_store_checkpoint(struct nw_store *store);
+
+/* All objects as that checkpoint saw them; 0: the newest one. Handles are void, checkpoints stay.
+ * Durable. */
+int nw_store_rollback(struct nw_store *store, int checkpoint);
+
+/* Gives one up, and the room that only it needs. */
+int nw_store_drop(struct nw_store *store, int checkpoint);
+
+/* The number of the checkpoint at a place, 0 .. NW_STORE_CHECKPOINTS - 1; 0: none there. */
+int nw_store_kept(const struct nw_store *store, uint8_t place);
+
+#endif

@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Cleaning: what is still needed of the oldest block goes to the frontier. It is paced by the bytes
+ * written, so that the free blocks last until the whole log was looked at even if all of it is
+ * needed; idle time does it before it is due.
+ */
+#include "store.h"
+
+#define PACE_MOST 48U /* chunks looked at along with one write */
+
+static uint32_t nodes_of(const struct nw_store *store, const struct object *object)
+{
+    uint32_t nodes = 0;
+
+    for (uint16_t level = 1; level <= object->height; level++) {
+        uint16_t bits = (uint16_t)(level * store->fan_shift);
+        nodes += bits >= 32U ? 1U : (object->tail >> bits) - (object->head >> bits) + 1U;
+    }
+    return nodes * (CHUNK_HEADER + store_node_bytes(store));
+}
+
+static int has_checkpoints(const struct nw_store *store)
+{
+    for (uint8_t t = 1; t < store->tables; t++) {
+        if (store->kept[t] != 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Bytes of chunks that cleaning has to keep, at most. */
+uint32_t store_live(const struct nw_store *store)
+{
+    uint8_t count = (uint8_t)(store->tables * store->config.objects);
+    uint32_t bytes = store->held;
+
+    for (uint8_t at = 0; at < count; at++) {
+        const struct object *object = &store->objects[at];
+        if (object->type != 0) {
+            bytes += nodes_of(store, object) + (at < store->config.objects ? object->bytes : 0);
+        }
+    }
+    return bytes;
+}
+
+/* Bytes of an object that are no longer its own. */
+void store_killed(struct nw_store *store, struct object *object, uint32_t bytes)
+{
+    object->bytes -= bytes < object->bytes ? bytes : object->bytes;
+    if (has_checkpoints(store)) {
+        store->held += bytes;
+    }
+}
+
+static int move(struct nw_store *store, const struct chunk *from, uint8_t mask)
+{
+    struct chunk chunk = *from;
+    uint32_t old;
+
+    chunk.kind = CHUNK_MOVED;
+    chunk.mask = mask;
+    int result = store_begin(store, &chunk);
+    if (result == NW_OK) {
+        result = store_copy_in(store, store_after(store, from->at, CHUNK_HEADER), from->length);
+    }
+    for (uint8_t t = 0; t < store->tables && result == NW_OK; t++) {
+        if ((mask & (1U << t)) != 0) {
+            uint8_t at = (uint8_t)(t * store->config.objects + chunk.id);
+            result = store_set(store, at, &chunk, 0, &old);
+        }
+    }
+    store->stats.moved++;
+    store->stats.bytes_moved += CHUNK_HEADER + chunk.length;
+    store->epoch++;
+    return result;
+}
+
+/* Of an object that is not worth moving: the stream loses what lies before, and this too. */
+static void let_go(struct nw_store *store, struct object *object, const struct chunk *chunk)
+{
+    object->head = chunk->key + 1U;
+    object->fill = 0;
+    store_killed(store, object, (uint32_t)CHUNK_HEADER + chunk->length);
+    store->stats.dropped++;
+}
+
+static int clean_data(struct nw_store *store, const struct chunk *chunk)
+{
+    uint8_t mask = 0;
+
+    for (uint8_t t = 0; t < store->tables; t++) {
+        uint8_t at = (uint8_t)(t * store->config.objects + chunk->id);
+        struct object *object = &store->objects[at];
+        uint32_t place;
+
+        if (object->type == 0 || object->generation != chunk->generation ||
+            chunk->key < object->head || chunk->key >= object->tail) {
+            continue;
+        }
+        int result = store_get(store, at, chunk->key, &place);
+        if (result == NW_OK && place == chunk->at) {
+            if (t == 0 && (object->flags & NW_STORE_EXPENDABLE) != 0) {
+                let_go(store, object, chunk);
+                result = store_write_state(store, chunk->id);
+            } else {
+                mask |= (uint8_t)(1U << t);
+            }
+        }
+        if (result == NW_ERR_CORRUPT || result == NW_ERR_ECC) {
+            store->stats.lost++; /* a node: nobody can tell where this chunk belongs */
+        } else if (result < 0 && result != NW_ERR_NOT_FOUND) {
+            return result;
+        }
+    }
+    return mask != 0 ? move(store, chunk, mask) : (int)NW_OK;
+}
+
+/* Moves a chunk if an object or a checkpoint needs it. */
+int store_clean_chunk(struct nw_store *store, const struct chunk *chunk)
+{
+    if (chunk->id >= store->config.objects) {
+        return NW_OK;
+    }
+    if (store_is_data(chunk)) {
+        return clean_data(store, chunk);
+    }
+    for (uint8_t t = 0; chunk->kind == CHUNK_NODE && t < store->tables; t++) {
+        uint8_t at = (uint8_t)(t * store->config.objects + chunk->id);
+        const struct object *object = &store->objects[at];
+        int live = 0;
+
+        if (object->type != 0 && object->generation == chunk->generation) {
+            int result = store_own_node(store, at, chunk, &live);
+            if (result == NW_ERR_CORRUPT || result == NW_ERR_ECC) {
+                store->stats.lost++;
+            } else if (result < 0) {
+                return result;
+            }
+        }
+    }
+    return NW_OK;
+}
+
+static int next_tail(struct nw_store *store)
+{
+    uint32_t frontier = store_block_of(store, store_frontier(store));
+    int bad = 1;
+
+    while (bad > 0 && store->tail != frontier) {
+        store->tail = store_next_block(store, store->tail);
+        bad = store->tail == frontier ? 0 : store_is_bad(store, store->tail);
+    }
+    store->clean_at =
+        store_at(store, store->tail * store->geometry.block_pages, BLOCK_HEADER);
+    return bad < 0 ? bad : (int)NW_OK;
+}
+
+/* Looks at one chunk of the oldest block: the bytes looked at, 0: there is nothing to clean. */
+int32_t store_clean_step(struct nw_store *store)
+{
+    uint32_t page = store_page_of(store, store->clean_at);
+    struct chunk chunk;
+
+    if (store->tail == store_block_of(store, store_frontier(store))) {
+        return 0;
+    }
+    int result = store_next_chunk(store, &store->clean_at, &chunk);
+    if (result > 0) {
+        result = store_clean_chunk(store, &chunk);
+        store->clean_at =
+            store_after(store, chunk.at, (uint32_t)CHUNK_HEADER + chunk.length);
+        return result < 0 ? result : (int32_t)CHUNK_HEADER + chunk.length;
+    }
+    if (result == NW_ERR_CORRUPT) { /* torn, or lost: the next page may be better */
+        page = store_page_of(store, store->clean_at);
+        store->clean_at = store_at(store, page, store->geometry.page_bytes);
+        result = NW_OK;
+    } else if (result == 0) {
+        result = next_tail(store);
+    }
+    return result < 0 ? result : (int32_t)store->geometry.page_bytes;
+}
+
+/* The work of anchors: one node, or the anchor itself, when it is due. 1: something was done. */
+static int tend_anchor(struct nw_store *store, uint32_t due)
+{
+    if (store->flushing != 0) {
+        int result = store_flush_old(store);
+        if (result == 0) {
+            result = store_write_anchor(store);
+            result = result < 0 ? result : 1;
+        }
+        return result;
+    }
+    if (store->since >= due) {
+        store_age_frames(store);
+        return 1;
+    }
+    return 0;
+}
+
+/* Sets free what is cleaned, at once. */
+static int anchor_now(struct nw_store *store)
+{
+    int result = store_flush_all(store);
+
+    return result < 0 ? result : store_write_anchor(store);
+}
+
+/* Until the reserve for mounts is whole again. */
+int store_clean_at_once(struct nw_store *store)
+{
+    uint32_t turns = store->geometry.blocks * (uint32_t)store->geometry.block_pages * 16U;
+    int32_t result = NW_OK;
+
+    for (; store->free <= store->low && result >= 0; turns--) {
+        uint32_t free = store->free;
+
+        if (turns == 0 || (free <= store->reserve && store->safe == store->tail)) {
+            return NW_ERR_FULL;
+        }
+        uint32_t ahead = store->tail + (store->tail < store->safe ? store->geometry.blocks : 0);
+        if (ahead != store->safe && free <= store->reserve + (store->low - store->reserve) / 2U) {
+            result = anchor_now(store);
+            if (result < 0 || store->free != free) {
+                continue;
+            }
+        }
+        uint32_t tail = store->tail;
+        do {
+            result = store_clean_step(store);
+        } while (result > 0 && store->tail == tail);
+        if (result == 0) { /* all of the log was looked at */
+            result = store->safe == store->tail ? (int32_t)NW_ERR_FULL
+                                                : (int32_t)anchor_now(store);
+        }
+    }
+    return result < 0 ? (int)result : (int)NW_OK;
+}
+
+/* What is due after what was written since the last time. */
+static int pace(struct nw_store *store)
+{
+    uint32_t ahead = store->free > store->low ? store->free - store->low : 1U;
+    uint32_t bytes = store->written - store->paced;
+
+    store->paced = store->written;
+    if (store->free >= store->low + store->good / 4U) {
+        store->debt = 0;
+        return NW_OK;
+    }
+    uint32_t ratio = (store->good - store->free) * 16U / ahead;
+    bytes = bytes < 65535U ? bytes : 65535U;
+    store->debt += bytes * (ratio < 1024U ? ratio : 1024U) / 16U;
+    for (uint8_t turn = 0; turn < PACE_MOST && store->debt > 0; turn++) {
+        int32_t looked = store_clean_step(store);
+        if (looked <= 0) {
+            return (int)looked;
+        }
+        store->debt -= (uint32_t)looked < store->debt ? (uint32_t)looked : store->debt;
+    }
+    if (store->safe != store->tail && store->flushing == 0 &&
+        store->since > store->interval / 2U) {
+        store_age_frames(store);
+    }
+    return NW_OK;
+}
+
+/*
+ * Before a write of `bytes` (0: one that frees). NW_ERR_FULL: nothing was written and it must not
+ * be. `object` is NULL when none grows.
+ */
+int store_make_room(struct nw_store *store, const struct object *object, uint32_t bytes)
+{
+    if (store->broken != NW_OK) {
+        return store->broken;
+    }
+    if (object != NULL) {
+        uint32_t nodes = (object->height + 2U) * (CHUNK_HEADER + store_node_bytes(store));
+        if (store_live(store) + bytes + nodes > store->limit) {
+            return NW_ERR_FULL;
+        }
+    }
+    int result = pace(store);
+    if (result == NW_OK) {
+        result = tend_anchor(store, store->interval);
+    }
+    if (result >= 0 && store->free <= store->low) {
+        result = store_clean_at_once(store);
+        if (result == NW_ERR_FULL && object == NULL && store->free > store->reserve) {
+            result = NW_OK; /* what frees may use up what cleaning needs */
+        }
+    }
+    if (result < 0 && result != NW_ERR_FULL) {
+        store->broken = result;
+    }
+    return result < 0 ? result : (int)NW_OK;
+}
+
+/* One piece of work ahead of its time: 1, or 0 when there is none. */
+static int work(struct nw_store *store)
+{
+    int result = tend_anchor(store, store->interval - store->interval / 4U);
+
+    if (result != 0) {
+        return result;
+    }
+    if (store->free < store->low + store->good * 3U / 8U) {
+        if (store->safe != store->tail && store->since > store->interval / 4U) {
+            store_age_frames(store);
+            return 1;
+        }
+        int32_t looked = store_clean_step(store);
+        if (looked != 0) {
+            return looked < 0 ? (int)looked : 1;
+        }
+    }
+    return store->prepared < 2U ? store_prepare(store) : 0;
+}
+
+int nw_store_idle(struct nw_store *store, uint16_t budget)
+{
+    for (uint16_t done = 0; done < budget; done++) {
+        int result = store->broken != NW_OK ? store->broken : work(store);
+        if (result < 0) {
+            store->broken = result;
+        }
+        if (result <= 0) {
+            return result < 0 ? result : (int)(done < 32767U ? done : 32767U);
+        }
+    }
+    return (int)(budget < 32767U ? budget : 32767U);
+}

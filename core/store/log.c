@@ -1,0 +1,626 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The log: one page buffer at the frontier, programmed when it is full or when a sync asks for it,
+ * block after block round the chip. A block in which a program fails keeps what it holds; the rest
+ * of it lies in the next block from then on (a swap), so that no position changes.
+ */
+#include <string.h>
+
+#include "nandwich/crc.h"
+#include "store.h"
+
+uint32_t store_next_block(const struct nw_store *store, uint32_t block)
+{
+    return block + 1U == store->geometry.blocks ? 0 : block + 1U;
+}
+
+uint32_t store_physical(const struct nw_store *store, uint32_t page)
+{
+    uint32_t block = page / store->geometry.block_pages;
+
+    for (uint8_t i = store->swap_count; i-- > 0;) {
+        const struct swap *swap = &store->swap[i];
+        if (swap->block != STORE_NONE && page >= swap->page &&
+            block == swap->page / store->geometry.block_pages) {
+            uint32_t shift = swap->page % store->geometry.block_pages == 0 ? 0 : 1U;
+            return swap->block * store->geometry.block_pages + shift + (page - swap->page);
+        }
+    }
+    return page;
+}
+
+uint32_t store_after(const struct nw_store *store, uint32_t at, uint32_t bytes)
+{
+    uint32_t page = store_page_of(store, at);
+    uint32_t offset = store_offset_of(store, at) + bytes;
+
+    while (offset > store->geometry.page_bytes) {
+        offset -= store->geometry.page_bytes;
+        page++;
+    }
+    return store_at(store, page, (uint16_t)offset);
+}
+
+/* Where the next chunk goes if nothing has to be skipped. */
+uint32_t store_frontier(const struct nw_store *store)
+{
+    return store_at(store, store->page,
+                    store->full != PAGE_OPEN ? store->geometry.page_bytes : store->offset);
+}
+
+/* Blocks */
+
+static int simple(struct nw_store *store, uint32_t block, int (*verb)(struct nw_chip_req *))
+{
+    struct nw_chip_req req = {.chip = store->chip, .block = block};
+
+    return verb(&req);
+}
+
+int store_is_bad(struct nw_store *store, uint32_t block)
+{
+    store->stats.reads++;
+    return simple(store, block, nw_chip_is_bad);
+}
+
+int store_mark_bad(struct nw_store *store, uint32_t block)
+{
+    store->good--;
+    store->stats.retired++;
+    store->since = UINT32_MAX / 2U; /* have the next anchor say so soon */
+    return simple(store, block, nw_chip_mark_bad);
+}
+
+int store_erase(struct nw_store *store, uint32_t block)
+{
+    store->stats.erases++;
+    if (store->cache_page / store->geometry.block_pages == block) {
+        store->cache_page = STORE_NONE;
+    }
+    if (store->known / store->geometry.block_pages == block) {
+        store->known = STORE_NONE;
+    }
+    return simple(store, block, nw_chip_erase);
+}
+
+/* A block that has failed is given up when its turn to be erased comes. 1: this one was. */
+static int give_up(struct nw_store *store, uint32_t block)
+{
+    uint8_t kept = 0;
+    uint8_t count = store->swap_count;
+
+    for (uint8_t i = 0; i < count; i++) {
+        if (store->swap[i].page / store->geometry.block_pages != block) {
+            store->swap[kept++] = store->swap[i];
+        }
+    }
+    store->swap_count = kept;
+    return kept != count;
+}
+
+/* Makes a block of the free ones ready: 1, or 0 when it turns out bad. */
+static int make_ready(struct nw_store *store, uint32_t block)
+{
+    int result = store_is_bad(store, block);
+
+    if (result != 0) {
+        (void)give_up(store, block);
+        return result < 0 ? result : 0;
+    }
+    if (give_up(store, block) == 0) {
+        result = store_erase(store, block);
+        if (result == NW_OK) {
+            return 1;
+        }
+        if (result != NW_ERR_ERASE) {
+            return result;
+        }
+    }
+    store->free -= store->free > 0 ? 1U : 0U;
+    result = store_mark_bad(store, block);
+    return result < 0 ? result : 0;
+}
+
+/* The next block of the log, erased. NW_ERR_FULL: no free one. */
+static int take_block(struct nw_store *store, uint32_t from, uint32_t *block)
+{
+    int ready = 0;
+
+    for (uint32_t i = 0; i < store->geometry.blocks && ready == 0; i++) {
+        if (store->free == 0) {
+            return NW_ERR_FULL;
+        }
+        from = store_next_block(store, from);
+        if (store->prepared > 0) {
+            ready = store_is_bad(store, from);
+            ready = ready < 0 ? ready : (ready == 0 ? 1 : 0);
+            store->prepared -= ready > 0 ? 1U : 0U;
+        } else {
+            ready = make_ready(store, from);
+        }
+    }
+    if (ready <= 0) {
+        return ready < 0 ? ready : (int)NW_ERR_FULL;
+    }
+    store->free--;
+    *block = from;
+    return NW_OK;
+}
+
+/* Erases one more block ahead: 1, or 0 when all free ones are erased. */
+int store_prepare(struct nw_store *store)
+{
+    uint32_t block = store_physical(store, store->page) / store->geometry.block_pages;
+    uint32_t ahead = 0;
+
+    if (store->prepared >= store->free) {
+        return 0;
+    }
+    for (uint32_t i = 0; i < store->geometry.blocks; i++) {
+        block = store_next_block(store, block);
+        int bad = store_is_bad(store, block);
+        if (bad < 0) {
+            return bad;
+        }
+        if (bad == 0 && ahead++ == store->prepared) {
+            int ready = make_ready(store, block);
+            store->prepared += ready > 0 ? 1U : 0U;
+            return ready < 0 ? ready : 1;
+        }
+    }
+    return 0;
+}
+
+static void put_block_head(const struct nw_store *store, const struct block_head *head,
+                           uint8_t *bytes)
+{
+    bytes[0] = 'N';
+    bytes[1] = STORE_FORMAT;
+    bytes[2] = head->flags;
+    bytes[3] = store->fan_shift;
+    nw_put32(bytes + 4, head->sequence);
+    nw_put32(bytes + 8, head->anchor);
+    nw_put32(bytes + 12, head->first);
+    nw_put32(bytes + 16, head->page);
+    nw_put32(bytes + 20, nw_crc32(NW_CRC32_START, bytes, 20));
+}
+
+int store_open_block(struct nw_store *store)
+{
+    struct block_head head = {.flags = store->mounting,
+                              .anchor = store->anchor,
+                              .first = store->first,
+                              .page = STORE_NONE};
+    uint32_t last = store_physical(store, store->page) / store->geometry.block_pages;
+    uint32_t block;
+    int result = take_block(store, last, &block);
+
+    if (result < 0) {
+        return result;
+    }
+    if (store->mounting != 0 && store->first == STORE_NONE) {
+        store->first = block;
+        head.first = block;
+    }
+    head.sequence = ++store->sequence;
+    store->page = block * store->geometry.block_pages;
+    store->told = store->anchor;
+    store->full = PAGE_OPEN;
+    store->programmed = 0;
+    store->programs = 0;
+    memset(store->buffer, store->geometry.erased, store->geometry.page_bytes);
+    put_block_head(store, &head, store->buffer);
+    store->offset = BLOCK_HEADER;
+    store->since += BLOCK_HEADER;
+    return NW_OK;
+}
+
+/* Programming */
+
+static int program(struct nw_store *store, uint32_t page, uint16_t from, uint16_t to,
+                   uint8_t *data)
+{
+    uint8_t mark = (uint8_t)~store->geometry.erased;
+    struct nw_chip_req req = {.chip = store->chip,
+                              .page = page,
+                              .offset = from,
+                              .length = (uint16_t)(to - from),
+                              .data = data + from,
+                              .spare_length = from == 0 ? store->marks : 0,
+                              .spare = &mark};
+
+    store->stats.programs++;
+    store->stats.bytes_programmed += req.length;
+    return nw_chip_program(&req);
+}
+
+static uint16_t align_up(const struct nw_store *store, uint16_t offset)
+{
+    uint16_t unit = store->geometry.program_bytes;
+    uint16_t rest = (uint16_t)(offset % unit);
+
+    return (uint16_t)(rest == 0 ? offset : offset + (unit - rest));
+}
+
+int store_add_swap(struct nw_store *store, uint32_t page, uint32_t block)
+{
+    if (store->swap_count == STORE_SWAPS) {
+        return NW_ERR_PROGRAM;
+    }
+    store->swap[store->swap_count++] = (struct swap){.page = page, .block = block};
+    return NW_OK;
+}
+
+/* The swap's header in a page of its own, in the place of the buffer's first bytes meanwhile. */
+static int program_head(struct nw_store *store, const struct block_head *head, uint32_t page)
+{
+    uint8_t kept[BLOCK_HEADER];
+
+    memcpy(kept, store->buffer, BLOCK_HEADER);
+    put_block_head(store, head, store->buffer);
+    int result = program(store, page, 0, align_up(store, BLOCK_HEADER), store->buffer);
+    memcpy(store->buffer, kept, BLOCK_HEADER);
+    return result;
+}
+
+/* Lays the frontier's page and those behind it into the next block. */
+static int swap_block(struct nw_store *store)
+{
+    uint16_t pages = store->geometry.block_pages;
+    uint32_t failed = store_physical(store, store->page) / pages;
+    uint32_t block;
+
+    if (failed != store->page / pages && store_add_swap(store, failed * pages, STORE_NONE) < 0) {
+        return NW_ERR_PROGRAM;
+    }
+    int result = take_block(store, failed, &block);
+    if (result == NW_OK) {
+        result = store_add_swap(store, store->page, block);
+    }
+    if (result < 0) {
+        return result;
+    }
+    struct block_head head = {.flags = (uint8_t)(store->mounting | BLOCK_SWAP),
+                              .sequence = ++store->sequence,
+                              .anchor = store->anchor,
+                              .first = store->first,
+                              .page = store->page};
+    store->stats.swapped++;
+    store->programmed = 0;
+    store->programs = 0;
+    if (store->page % pages == 0) { /* the page has a header already */
+        put_block_head(store, &head, store->buffer);
+        return NW_OK;
+    }
+    return program_head(store, &head, block * pages);
+}
+
+/* Programs the buffer up to `end`. */
+static int program_to(struct nw_store *store, uint16_t end)
+{
+    int result = program(store, store_physical(store, store->page), store->programmed, end,
+                         store->buffer);
+
+    while (result == NW_ERR_PROGRAM) { /* each turn takes an entry of the list of swaps */
+        result = swap_block(store);
+        if (result == NW_OK) {
+            result = program(store, store_physical(store, store->page), 0, end, store->buffer);
+        } else if (result == NW_ERR_PROGRAM && store->swap_count == STORE_SWAPS) {
+            break;
+        }
+    }
+    if (result < 0) {
+        store->broken = result;
+        return result;
+    }
+    store->programmed = end;
+    store->programs++;
+    store->known = store->page;
+    return NW_OK;
+}
+
+static void next_page(struct nw_store *store)
+{
+    if ((store->page + 1U) % store->geometry.block_pages == 0) {
+        store->full = PAGE_DONE;
+        return;
+    }
+    store->page++;
+    store->offset = 0;
+    store->programmed = 0;
+    store->programs = 0;
+    memset(store->buffer, store->geometry.erased, store->geometry.page_bytes);
+}
+
+/* What the buffer holds goes to the chip; the page stays open if it takes another program. */
+int store_flush(struct nw_store *store)
+{
+    store_close(store);
+    if (store->full != PAGE_OPEN || store->offset == store->programmed) {
+        return store->broken;
+    }
+    uint16_t end = align_up(store, store->offset);
+    int result = program_to(store, end);
+    if (result < 0) {
+        return result;
+    }
+    store->since += (uint32_t)end - store->offset;
+    store->written += (uint32_t)end - store->offset;
+    store->offset = end;
+    if (end == store->geometry.page_bytes ||
+        (store->geometry.page_programs != NW_PROGRAMS_UNLIMITED &&
+         store->programs >= store->geometry.page_programs)) {
+        next_page(store);
+    }
+    return NW_OK;
+}
+
+/* Appending */
+
+static void put_header(const struct chunk *chunk, uint8_t *bytes)
+{
+    bytes[0] = (uint8_t)(chunk->kind | (chunk->mask << 4));
+    bytes[1] = chunk->id;
+    bytes[2] = chunk->generation;
+    nw_put16(bytes + 3, chunk->length);
+    nw_put32(bytes + 5, chunk->key);
+    bytes[9] = (uint8_t)(nw_crc16(NW_CRC16_START, bytes, 9) & 0xFFU);
+    nw_put32(bytes + 10, chunk->crc);
+}
+
+/* The checksum's start: what a chunk is, but for the byte that a move changes. */
+uint32_t store_chunk_crc(const struct chunk *chunk)
+{
+    uint8_t bytes[CHUNK_HEADER];
+
+    put_header(chunk, bytes);
+    return nw_crc32(NW_CRC32_START, bytes + 1, 8);
+}
+
+/* A chunk that could still grow gets its length and checksum. */
+void store_close(struct nw_store *store)
+{
+    if (store->grow == 0) {
+        return;
+    }
+    uint16_t from = (uint16_t)(store->grow - 1U);
+    uint8_t *bytes = store->buffer + from;
+    struct chunk chunk = {.kind = bytes[0] & 15U,
+                          .mask = bytes[0] >> 4,
+                          .id = bytes[1],
+                          .generation = bytes[2],
+                          .length = (uint16_t)(store->offset - from - CHUNK_HEADER),
+                          .key = nw_get32(bytes + 5)};
+    chunk.crc = nw_crc32(store_chunk_crc(&chunk), bytes + CHUNK_HEADER, chunk.length);
+    put_header(&chunk, bytes);
+    store->grow = 0;
+}
+
+/* To the first place where a chunk of `bytes` in all can lie, `within` one page or over several. */
+int store_find_room(struct nw_store *store, uint32_t bytes, int within)
+{
+    const struct nw_geometry *geometry = &store->geometry;
+    int result = NW_OK;
+
+    if (store->full == PAGE_OPEN) {
+        uint32_t index = store->page % geometry->block_pages;
+        uint16_t here = (uint16_t)(geometry->page_bytes - store->offset);
+        int next = here < (within ? bytes : CHUNK_HEADER);
+        uint32_t left = next ? 0 : here;
+
+        left += (geometry->block_pages - 1U - index) * (uint32_t)geometry->page_bytes;
+        if (left < bytes || next) {
+            uint32_t page = store->page;
+            result = store_flush(store);
+            if (result == NW_OK && left < bytes) {
+                store->full = PAGE_DONE;
+            } else if (result == NW_OK && store->page == page) {
+                next_page(store);
+            }
+        }
+    }
+    if (result == NW_OK && store->full != PAGE_OPEN) {
+        result = store_open_block(store);
+    }
+    return result;
+}
+
+int store_put(struct nw_store *store, const uint8_t *data, uint16_t length)
+{
+    while (length > 0) {
+        uint16_t room = (uint16_t)(store->geometry.page_bytes - store->offset);
+        uint16_t part = length < room ? length : room;
+
+        memcpy(store->buffer + store->offset, data, part);
+        store->offset = (uint16_t)(store->offset + part);
+        store->since += part;
+        store->written += part;
+        data += part;
+        length = (uint16_t)(length - part);
+        if (part == room) {
+            int result = program_to(store, store->offset);
+            if (result < 0) {
+                return result;
+            }
+            next_page(store);
+        }
+    }
+    return NW_OK;
+}
+
+/* Begins a chunk whose payload is to follow, all of it, by store_put(): chunk->at is set. */
+int store_begin(struct nw_store *store, struct chunk *chunk)
+{
+    uint8_t bytes[CHUNK_HEADER];
+
+    store_close(store);
+    if (store->broken != NW_OK) {
+        return store->broken;
+    }
+    int result = store_find_room(store, (uint32_t)CHUNK_HEADER + chunk->length, 0);
+    if (result < 0) {
+        return result;
+    }
+    chunk->at = store_frontier(store);
+    put_header(chunk, bytes);
+    return store_put(store, bytes, CHUNK_HEADER);
+}
+
+/* The chunk at the end of the log may grow from now on, if it lies in the buffer. */
+void store_let_grow(struct nw_store *store, const struct chunk *chunk)
+{
+    uint16_t offset = store_offset_of(store, chunk->at);
+
+    if (store->full == PAGE_OPEN && store_page_of(store, chunk->at) == store->page &&
+        offset >= store->programmed &&
+        store->offset == offset + CHUNK_HEADER + chunk->length) {
+        store->grow = (uint16_t)(offset + 1U);
+    }
+}
+
+/* More payload for the chunk that grows, no more than the page has room for. */
+int store_grow(struct nw_store *store, const uint8_t *data, uint16_t length)
+{
+    if (store->offset + length < store->geometry.page_bytes) {
+        return store_put(store, data, length);
+    }
+    memcpy(store->buffer + store->offset, data, length);
+    store->offset = store->geometry.page_bytes;
+    store->since += length;
+    store->written += length;
+    return store_flush(store);
+}
+
+/* A whole chunk: its checksum is worked out here. */
+int store_append(struct nw_store *store, struct chunk *chunk, const uint8_t *data)
+{
+    chunk->crc = nw_crc32(store_chunk_crc(chunk), data, chunk->length);
+    int result = store_begin(store, chunk);
+
+    return result < 0 ? result : store_put(store, data, chunk->length);
+}
+
+/* Payload from elsewhere on the chip, by way of the buffer itself. */
+int store_copy_in(struct nw_store *store, uint32_t from, uint16_t length)
+{
+    while (length > 0) {
+        uint16_t room = (uint16_t)(store->geometry.page_bytes - store->offset);
+        uint16_t part = length < room ? length : room;
+        uint8_t *to = store->buffer + store->offset;
+        int result = store_read(store, from, part, to, 0);
+
+        if (result == NW_ERR_ECC) { /* the chunk's checksum tells that it is lost */
+            store->stats.lost++;
+        } else if (result < 0) {
+            store->broken = result;
+            return result;
+        }
+        result = store_put(store, to, part);
+        if (result < 0) {
+            return result;
+        }
+        from = store_after(store, from, part);
+        length = (uint16_t)(length - part);
+    }
+    return NW_OK;
+}
+
+/* Reading */
+
+static int read_page(struct nw_store *store, uint32_t page, uint16_t offset, uint16_t length,
+                     uint8_t *data)
+{
+    struct nw_chip_req req = {.chip = store->chip,
+                              .page = store_physical(store, page),
+                              .offset = offset,
+                              .length = length,
+                              .data = data};
+    int result = nw_chip_read(&req);
+
+    store->stats.reads++;
+    store->stats.bytes_read += length;
+    if (result > 0) {
+        store->stats.corrected += (uint16_t)result;
+    }
+    if (result == NW_ERR_ECC) {
+        store->stats.place = store_at(store, page, offset);
+    }
+    return result < 0 ? result : (int)NW_OK;
+}
+
+/* Of a page that is not in the frontier's buffer. */
+static int read_part(struct nw_store *store, uint32_t page, uint16_t offset, uint16_t length,
+                     uint8_t *data, int ahead)
+{
+    if (store->cache != NULL && store->cache_page == page && offset >= store->cache_from) {
+        memcpy(data, store->cache + offset, length);
+        return NW_OK;
+    }
+    if (store->cache == NULL || ahead == 0) {
+        return read_page(store, page, offset, length, data);
+    }
+    store->cache_page = STORE_NONE;
+    int result = read_page(store, page, offset,
+                           (uint16_t)(store->geometry.page_bytes - offset), store->cache + offset);
+    if (result == NW_OK) {
+        store->cache_page = page;
+        store->cache_from = offset;
+        memcpy(data, store->cache + offset, length);
+    }
+    return result;
+}
+
+/* Bytes at a position, over page ends. `ahead`: more of the same page will be asked for next. */
+int store_read(struct nw_store *store, uint32_t at, uint16_t length, uint8_t *data, int ahead)
+{
+    uint32_t page = store_page_of(store, at);
+    uint16_t offset = store_offset_of(store, at);
+
+    while (length > 0) {
+        if (offset >= store->geometry.page_bytes) {
+            offset = 0;
+            page++;
+        }
+        uint16_t room = (uint16_t)(store->geometry.page_bytes - offset);
+        uint16_t part = length < room ? length : room;
+        int result = NW_OK;
+
+        if (page == store->page && store->full != PAGE_BLIND) {
+            memcpy(data, store->buffer + offset, part);
+        } else {
+            result = read_part(store, page, offset, part, data, ahead);
+        }
+        if (result < 0) {
+            return result;
+        }
+        data += part;
+        offset = (uint16_t)(offset + part);
+        length = (uint16_t)(length - part);
+    }
+    return NW_OK;
+}
+
+/* Was the page ever programmed since its block was erased? 1, 0 or an error. */
+int store_written(struct nw_store *store, uint32_t page)
+{
+    uint8_t mark = 0;
+    struct nw_chip_req req = {
+        .chip = store->chip, .page = store_physical(store, page), .spare = &mark};
+
+    if (page == store->known || store->marks == 0 ||
+        (page == store->page && store->full != PAGE_BLIND)) {
+        return 1;
+    }
+    req.spare_length = 1;
+    store->stats.reads++;
+    store->stats.bytes_read++;
+    int result = nw_chip_read(&req);
+    if (result == NW_ERR_ECC) {
+        return 1; /* not blank */
+    }
+    if (result < 0 || mark == store->geometry.erased) {
+        return result < 0 ? result : 0;
+    }
+    store->known = page;
+    return 1;
+}

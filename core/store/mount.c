@@ -1,0 +1,586 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Format and mount. A mount finds the newest block, walks to the end of the log from the newest
+ * anchor, replays what came after the anchor's `redo`, and then writes: the last page that was
+ * programmed may read differently next time, so what it holds is moved, and an anchor in a freshly
+ * erased block makes all that durable. Blocks begun by a mount count only once it is written; a cut
+ * before leaves everything as it was.
+ */
+#include <string.h>
+
+#include "nandwich/ram.h"
+#include "store.h"
+
+/* Configuration */
+
+static uint8_t log2_of(uint32_t value)
+{
+    uint8_t bits = 0;
+
+    while ((value >> bits) > 1U) {
+        bits++;
+    }
+    return bits;
+}
+
+static int fill_config(struct nw_store *store, const struct nw_store_config *from,
+                       const struct nw_geometry *geometry)
+{
+    struct nw_store_config *config = &store->config;
+    uint32_t block_bytes = (uint32_t)geometry->block_pages * geometry->page_bytes;
+
+    *config = *from;
+    store->geometry = *geometry;
+    config->objects = config->objects != 0 ? config->objects : 8U;
+    config->name_bytes = config->name_bytes != 0 ? config->name_bytes : 12U;
+    config->frames = config->frames != 0 ? config->frames : 8U;
+    config->fan = config->fan != 0 ? config->fan : 16U;
+    store->fan_shift = log2_of(config->fan);
+    store->tables = (uint8_t)(config->checkpoints + 1U);
+    store->shift = (uint8_t)(log2_of(geometry->page_bytes) + 1U);
+    store->marks = (geometry->flags & NW_CHIP_READ_ERASED) == 0 ? 1U : 0U;
+    if (nw_geometry_check(geometry) < 0 || config->objects > 60U || config->name_bytes > 32U ||
+        config->frames < 4U || config->frames > 64U || config->fan < 8U || config->fan > 64U ||
+        (config->fan & (config->fan - 1U)) != 0 || config->checkpoints > NW_STORE_CHECKPOINTS) {
+        return NW_ERR_CONFIG;
+    }
+    if (geometry->blocks < 16U || geometry->block_pages < 8U || geometry->page_bytes < 64U ||
+        geometry->page_bytes > 16384U || (geometry->flags & NW_CHIP_NO_PAYLOAD) != 0 ||
+        geometry->spare_bytes < store->marks || store->tables * config->objects > 240U) {
+        return NW_ERR_CONFIG;
+    }
+    uint32_t pages = geometry->blocks * (uint32_t)geometry->block_pages;
+    if (pages > (STORE_NONE >> store->shift) ||
+        store_anchor_most(config) + (uint32_t)BLOCK_HEADER > block_bytes / 2U) {
+        return NW_ERR_CONFIG;
+    }
+    store->interval = config->anchor_bytes;
+    if (store->interval == 0) {
+        store->interval = pages / 128U * geometry->page_bytes;
+        store->interval = store->interval < 4096U ? 4096U : store->interval;
+        store->interval = store->interval > 65536U ? 65536U : store->interval;
+    }
+    uint32_t anchor = store_anchor_most(config) + geometry->page_bytes +
+                      config->frames * (uint32_t)(CHUNK_HEADER + store_node_bytes(store));
+    store->reserve = (store->interval * 4U + anchor) / block_bytes + 2U;
+    store->low = store->reserve + anchor * 4U / block_bytes + 4U;
+    return store->low + 6U < geometry->blocks ? (int)NW_OK : (int)NW_ERR_CONFIG;
+}
+
+static struct nw_store *place(struct nw_ram *ram, const struct nw_store *like)
+{
+    const struct nw_store_config *config = &like->config;
+    uint16_t objects = (uint16_t)(like->tables * config->objects);
+    struct nw_store *store = NW_RAM_TAKE(ram, struct nw_store, 1);
+    struct object *table = NW_RAM_TAKE(ram, struct object, objects);
+    struct frame *frames = NW_RAM_TAKE(ram, struct frame, config->frames);
+    uint32_t *entries = NW_RAM_TAKE(ram, uint32_t, (uint16_t)config->frames << like->fan_shift);
+    uint32_t *kept = NW_RAM_TAKE(ram, uint32_t, like->tables);
+    uint8_t *buffer = NW_RAM_TAKE(ram, uint8_t, like->geometry.page_bytes);
+    uint8_t *cache = NULL;
+
+    if (config->read_ahead != 0) {
+        cache = NW_RAM_TAKE(ram, uint8_t, like->geometry.page_bytes);
+    }
+    char *names = NW_RAM_TAKE(ram, char, (size_t)objects * config->name_bytes);
+    if (ram->start == NULL || ram->used > ram->bytes) {
+        return NULL;
+    }
+    memset(ram->start, 0, ram->used);
+    *store = *like;
+    store->objects = table;
+    store->frames = frames;
+    store->entries = entries;
+    store->kept = kept;
+    store->buffer = buffer;
+    store->cache = cache;
+    store->names = names;
+    return store;
+}
+
+size_t nw_store_ram_bytes(const struct nw_store_config *config,
+                          const struct nw_geometry *geometry)
+{
+    struct nw_store like;
+    struct nw_ram ram = {0};
+
+    memset(&like, 0, sizeof like);
+    if (fill_config(&like, config, geometry) < 0) {
+        return 0;
+    }
+    (void)place(&ram, &like);
+    return ram.used;
+}
+
+static int open_store(struct nw_store **store, struct nw_chip *chip,
+                      const struct nw_store_config *config, void *memory, size_t bytes)
+{
+    struct nw_store like;
+    struct nw_ram ram = {.start = memory, .bytes = bytes};
+
+    memset(&like, 0, sizeof like);
+    int result = fill_config(&like, config, &chip->geometry);
+    if (result < 0) {
+        return result;
+    }
+    like.chip = chip;
+    like.anchor = STORE_NONE;
+    like.told = STORE_NONE;
+    like.first = STORE_NONE;
+    like.known = STORE_NONE;
+    like.cache_page = STORE_NONE;
+    like.full = PAGE_BLIND;
+    *store = place(&ram, &like);
+    return *store != NULL ? (int)NW_OK : (int)NW_ERR_RAM;
+}
+
+/* With the number of good blocks known. */
+static int set_limit(struct nw_store *store)
+{
+    if (store->good < store->low + 6U) {
+        return NW_ERR_FULL;
+    }
+    store->limit = (store->good - store->low - 2U) * (store_block_bytes(store) / 8U) * 5U;
+    return NW_OK;
+}
+
+int nw_store_format(struct nw_store **made, struct nw_chip *chip,
+                    const struct nw_store_config *config, void *ram, size_t ram_bytes)
+{
+    int result = open_store(made, chip, config, ram, ram_bytes);
+
+    if (result < 0) {
+        return result;
+    }
+    struct nw_store *store = *made;
+    uint32_t first = STORE_NONE;
+    store->good = store->geometry.blocks;
+    for (uint32_t block = 0; block < store->geometry.blocks; block++) {
+        int bad = store_is_bad(store, block);
+        result = bad == 0 ? store_erase(store, block) : bad;
+        if (result == NW_ERR_ERASE) {
+            result = store_mark_bad(store, block);
+        } else if (bad > 0) {
+            store->good--;
+        } else if (first == STORE_NONE && result == NW_OK) {
+            first = block;
+        }
+        if (result < 0) {
+            return result;
+        }
+    }
+    result = set_limit(store);
+    if (result < 0) {
+        return result;
+    }
+    store->page = store->geometry.blocks * store->geometry.block_pages - 1U;
+    store->free = store->good;
+    store->prepared = store->good;
+    store->tail = first;
+    store->safe = first;
+    store->next_safe = first;
+    store->since = 0;
+    store->clean_at = store_at(store, first * store->geometry.block_pages, BLOCK_HEADER);
+    result = store_open_block(store);
+    store->redo = store_frontier(store);
+    return result < 0 ? result : store_write_anchor(store);
+}
+
+/* Mount */
+
+/* Where the log ends. */
+struct scan {
+    uint32_t doubtful; /* first chunk that touches the page programmed last, or STORE_NONE */
+    uint32_t end;      /* the first chunk that does not count, or STORE_NONE: none */
+    uint32_t block;    /* in which the log ends */
+    uint32_t sequence; /* its number */
+    uint32_t anchor;   /* the newest one, or STORE_NONE */
+};
+
+static int find_newest(struct nw_store *store, uint32_t *newest, struct block_head *head)
+{
+    struct block_head other;
+    int found = NW_ERR_NOT_FOUND;
+    int version = 0;
+
+    store->good = 0;
+    for (uint32_t block = 0; block < store->geometry.blocks; block++) {
+        int result = store_is_bad(store, block);
+        if (result == 0) {
+            store->good++;
+            result = store_read_head(store, block, &other);
+        } else if (result > 0) {
+            continue;
+        }
+        if (result == NW_OK && (found < 0 || other.sequence > head->sequence)) {
+            *newest = block;
+            *head = other;
+            found = NW_OK;
+        }
+        version |= result == NW_ERR_VERSION;
+        if (result < 0 && result != NW_ERR_NOT_FOUND && result != NW_ERR_VERSION) {
+            return result;
+        }
+    }
+    return found < 0 && version != 0 ? (int)NW_ERR_VERSION : found;
+}
+
+static uint32_t page_start(const struct nw_store *store, uint32_t page)
+{
+    return (page + 1U) % store->geometry.block_pages == 0
+               ? store_at(store, page, store->geometry.page_bytes)
+               : store_at(store, page + 1U, 0);
+}
+
+/* Of the chunks that touch the page programmed last: where they stop being whole. */
+static int check_doubtful(struct nw_store *store, struct scan *scan)
+{
+    uint32_t at = scan->doubtful;
+    struct chunk chunk;
+    int result;
+
+    for (;;) {
+        result = store_next_chunk(store, &at, &chunk);
+        if (result > 0) {
+            result = store_verify(store, &chunk);
+            result = result < 0 ? result : 1;
+        }
+        if (result <= 0) {
+            break;
+        }
+        if (chunk.kind == CHUNK_ANCHOR) {
+            scan->anchor = chunk.at;
+        }
+        at = store_after(store, chunk.at, (uint32_t)CHUNK_HEADER + chunk.length);
+    }
+    scan->end = at;
+    return result == NW_ERR_CORRUPT ? (int)NW_OK : result;
+}
+
+/* Walks from a position to the end of the log. */
+static int scan_log(struct nw_store *store, uint32_t at, struct scan *scan)
+{
+    uint32_t page = STORE_NONE; /* the last one met */
+    uint32_t pending = STORE_NONE;
+    struct block_head head;
+    struct chunk chunk;
+
+    *scan = (struct scan){.doubtful = STORE_NONE,
+                          .end = STORE_NONE,
+                          .block = store_block_of(store, at),
+                          .anchor = STORE_NONE};
+    uint32_t last;
+    int result = store_find_swap(store, scan->block, &last);
+    if (result == NW_OK) {
+        result = store_read_head(store, scan->block, &head);
+    }
+    scan->sequence = head.sequence;
+    while (result >= 0) {
+        result = store_next_chunk(store, &at, &chunk);
+        if (result == 0) {
+            result = store_next_sequence(store, &scan->block, &scan->sequence);
+            if (result == 0) {
+                break;
+            }
+            at = store_at(store, scan->block * store->geometry.block_pages, BLOCK_HEADER);
+            if (result > 0) { /* its first page was written after all before it */
+                page = STORE_NONE;
+                scan->anchor = pending != STORE_NONE ? pending : scan->anchor;
+                pending = STORE_NONE;
+                scan->doubtful = at;
+            }
+            continue;
+        }
+        if (result < 0 && result != NW_ERR_CORRUPT) {
+            break;
+        }
+        uint32_t end = at;
+        if (result > 0) {
+            end = store_after(store, chunk.at, (uint32_t)CHUNK_HEADER + chunk.length);
+            int written = store_written(store, store_page_of(store, end));
+            if (written < 0) {
+                return written;
+            }
+            if (written == 0) { /* its end never came */
+                end = store_after(store, chunk.at, CHUNK_HEADER);
+                result = NW_ERR_CORRUPT;
+            }
+        }
+        if (store_page_of(store, end) != page) {
+            page = store_page_of(store, end);
+            scan->doubtful = at;
+            scan->anchor = pending != STORE_NONE ? pending : scan->anchor;
+            pending = STORE_NONE;
+        }
+        if (result > 0 && chunk.kind == CHUNK_ANCHOR) {
+            pending = chunk.at;
+        }
+        at = result > 0 ? end : page_start(store, store_page_of(store, at));
+        result = NW_OK;
+    }
+    if (result == NW_OK && scan->doubtful != STORE_NONE) {
+        result = check_doubtful(store, scan);
+    }
+    return result;
+}
+
+/* Data that the log tells of: into the index, and once the anchor is passed, into the books. */
+static int redo_data(struct nw_store *store, const struct chunk *chunk, int passed)
+{
+    struct object *object = &store->objects[chunk->id];
+    int append = chunk->mask == DATA_APPEND;
+    uint32_t whole = (uint32_t)CHUNK_HEADER + chunk->length;
+    uint32_t old;
+
+    if (object->type == 0 || object->generation != chunk->generation ||
+        (chunk->key >= object->tail && !(append && passed && chunk->key == object->tail)) ||
+        !store_reaches(store, object, chunk->key)) {
+        return NW_OK;
+    }
+    int result = store_set(store, chunk->id, chunk, append, &old);
+    if (result < 0 || !passed) {
+        return result;
+    }
+    if (append && chunk->key == object->tail) {
+        if (object->type == NW_STORE_FILE) {
+            object->fill = chunk->length;
+        }
+        return store_grown(store, chunk->id, whole);
+    }
+    if (object->type == NW_STORE_ARRAY) {
+        object->bytes += whole;
+        if (old != STORE_NONE) {
+            store_killed(store, object, whole);
+        }
+    } else if (object->type == NW_STORE_FILE && chunk->key + 1U == object->tail) {
+        object->fill = chunk->length;
+    }
+    return NW_OK;
+}
+
+static int redo_moved(struct nw_store *store, const struct chunk *chunk)
+{
+    int result = NW_OK;
+
+    for (uint8_t t = 0; t < store->tables && result == NW_OK; t++) {
+        uint8_t at = (uint8_t)(t * store->config.objects + chunk->id);
+        const struct object *object = &store->objects[at];
+        uint32_t old;
+
+        if ((chunk->mask & (1U << t)) != 0 && object->type != 0 &&
+            object->generation == chunk->generation && chunk->key >= object->head &&
+            chunk->key < object->tail) {
+            result = store_set(store, at, chunk, 0, &old);
+        }
+    }
+    return result;
+}
+
+static int redo_state(struct nw_store *store, const struct chunk *chunk)
+{
+    struct object *object = &store->objects[chunk->id];
+    uint8_t bytes[STATE_BYTES];
+    uint32_t before = object->bytes;
+
+    if (object->type == 0 || object->generation != chunk->generation ||
+        chunk->length != STATE_BYTES) {
+        return NW_OK;
+    }
+    int result =
+        store_read(store, store_after(store, chunk->at, CHUNK_HEADER), STATE_BYTES, bytes, 0);
+    if (result == NW_OK) {
+        store_get_state(object, bytes);
+        if (object->bytes < before) {
+            before -= object->bytes;
+            object->bytes += before;
+            store_killed(store, object, before);
+        }
+    }
+    return result;
+}
+
+static int redo_chunk(struct nw_store *store, const struct chunk *chunk, int passed)
+{
+    int result = NW_OK;
+
+    if (chunk->id >= store->config.objects) {
+        return NW_OK;
+    }
+    if (chunk->kind == CHUNK_DATA) {
+        result = redo_data(store, chunk, passed);
+    } else if (chunk->kind == CHUNK_MOVED) {
+        result = redo_moved(store, chunk);
+    } else if (chunk->kind == CHUNK_STATE && passed) {
+        result = redo_state(store, chunk);
+    }
+    if (result == NW_ERR_CORRUPT || result == NW_ERR_ECC || result == NW_ERR_NOT_FOUND) {
+        store->stats.lost++;
+        result = NW_OK;
+    }
+    return result;
+}
+
+/* Replays the log from the anchor's redo to its end. */
+static int redo(struct nw_store *store, const struct scan *scan)
+{
+    uint32_t at = store->redo;
+    uint32_t anchor = store->anchor;
+    uint32_t block = store_block_of(store, at);
+    struct block_head head;
+    struct chunk chunk;
+    int passed = 0;
+    int result = store_read_head(store, block, &head);
+
+    while (result >= 0) {
+        result = store_next_chunk(store, &at, &chunk);
+        if (result != 0 && at == scan->end) {
+            return NW_OK;
+        }
+        if (result > 0) {
+            passed |= chunk.at == anchor;
+            at = store_after(store, chunk.at, (uint32_t)CHUNK_HEADER + chunk.length);
+            result = redo_chunk(store, &chunk, passed);
+        } else if (result == 0) {
+            if (block == scan->block) {
+                return NW_OK;
+            }
+            result = store_next_sequence(store, &block, &head.sequence);
+            at = store_at(store, block * store->geometry.block_pages, BLOCK_HEADER);
+            if (result == 0) {
+                return NW_ERR_CORRUPT;
+            }
+        } else if (result == NW_ERR_CORRUPT) {
+            store->stats.lost++;
+            at = page_start(store, store_page_of(store, at));
+            result = NW_OK;
+        }
+    }
+    return result == NW_ERR_NOT_FOUND ? (int)NW_ERR_CORRUPT : result;
+}
+
+/* What is whole of the page programmed last is moved, lest it read differently next time. */
+static int move_doubtful(struct nw_store *store, const struct scan *scan)
+{
+    uint32_t at = scan->doubtful;
+    struct chunk chunk;
+    int result = at == STORE_NONE ? 0 : 1;
+
+    while (result > 0) {
+        result = store_next_chunk(store, &at, &chunk);
+        if (result > 0 && chunk.at == scan->end) {
+            break;
+        }
+        if (result > 0) {
+            at = store_after(store, chunk.at, (uint32_t)CHUNK_HEADER + chunk.length);
+            result = store_clean_chunk(store, &chunk);
+            result = result < 0 ? result : 1;
+        }
+    }
+    return result == NW_ERR_CORRUPT || result > 0 ? (int)NW_OK : result;
+}
+
+/* The log that counts: where it ends and which anchor is its newest. */
+static int find_log(struct nw_store *store, uint32_t newest, const struct block_head *head,
+                    struct scan *scan)
+{
+    uint16_t pages = store->geometry.block_pages;
+    struct block_head first;
+    uint32_t last;
+    int result = NW_OK;
+
+    if ((head->flags & BLOCK_SWAP) != 0) {
+        result = store_find_swap(store, head->page / pages, &last);
+        newest = head->page / pages;
+    }
+    if (result == NW_OK && (head->flags & BLOCK_MOUNT) != 0 &&
+        head->first < store->geometry.blocks) {
+        result = store_find_swap(store, head->first, &last);
+        store->first = head->first;
+        if (result == NW_OK) {
+            result = store_read_head(store, head->first, &first);
+        }
+        if (result == NW_OK && (first.flags & BLOCK_MOUNT) != 0 && first.first == head->first) {
+            result = scan_log(store, store_at(store, head->first * pages, BLOCK_HEADER), scan);
+            if (result < 0 || scan->anchor != STORE_NONE) {
+                return result;
+            }
+        }
+        store->first = STORE_NONE; /* a mount that was cut: as if it had not been */
+        result = result == NW_ERR_NOT_FOUND ? (int)NW_OK : result;
+        store->swap_count = 0;
+    }
+    if (result < 0) {
+        return result;
+    }
+    uint32_t from = head->anchor != STORE_NONE ? head->anchor
+                                               : store_at(store, newest * pages, BLOCK_HEADER);
+    if (store_block_of(store, from) >= store->geometry.blocks) {
+        return NW_ERR_CORRUPT;
+    }
+    return scan_log(store, from, scan);
+}
+
+/* Makes what was found durable, in a block of its own. */
+static int settle(struct nw_store *store, const struct scan *scan)
+{
+    int result;
+
+    store->mounting = BLOCK_MOUNT;
+    result = redo(store, scan);
+    if (result == NW_OK) {
+        result = move_doubtful(store, scan);
+    }
+    if (result == NW_OK && store->full != PAGE_OPEN) {
+        result = store_open_block(store);
+    }
+    if (result == NW_OK) {
+        result = store_flush_all(store);
+    }
+    if (result == NW_OK) {
+        result = store_write_anchor(store);
+    }
+    store->mounting = 0;
+    store->first = STORE_NONE;
+    if (result == NW_OK && store->free <= store->low) {
+        result = store_clean_at_once(store);
+        result = result == NW_ERR_FULL ? (int)NW_OK : result;
+    }
+    return result;
+}
+
+int nw_store_mount(struct nw_store **made, struct nw_chip *chip,
+                   const struct nw_store_config *config, void *ram, size_t ram_bytes)
+{
+    int result = open_store(made, chip, config, ram, ram_bytes);
+    struct block_head head = {.flags = 0};
+    struct scan scan;
+    uint32_t newest = 0;
+
+    if (result < 0) {
+        return result;
+    }
+    struct nw_store *store = *made;
+    result = find_newest(store, &newest, &head);
+    uint32_t good = store->good;
+    if (result == NW_OK) {
+        result = find_log(store, newest, &head, &scan);
+    }
+    if (result == NW_OK) {
+        result = scan.anchor == STORE_NONE ? (int)NW_ERR_NOT_FOUND
+                                           : store_load_anchor(store, scan.anchor);
+    }
+    if (result < 0) {
+        return result;
+    }
+    uint32_t taken = scan.sequence - store->anchor_sequence;
+    store->good = good;
+    store->free = store->free > taken ? store->free - taken : 0;
+    store->sequence = head.sequence;
+    store->page = (scan.block + 1U) * store->geometry.block_pages - 1U;
+    store->clean_at =
+        store_at(store, store->tail * store->geometry.block_pages, BLOCK_HEADER);
+    store->next_safe = store->safe;
+    store->told = scan.anchor;
+    result = set_limit(store);
+    return result < 0 ? result : settle(store, &scan);
+}

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * store.h - the state of a store and what its files share, from the bottom up:
+ *   log.c      the log: write buffer, programs, blocks, reads at a position
+ *   walk.c     from chunk to chunk through what was written
+ *   tree.c     the index of every object: key to position, nodes in a few frames of RAM
+ *   anchor.c   all objects in one chunk, from which a mount starts
+ *   clean.c    moving what is still needed out of the oldest block; pacing, idle, compaction
+ *   mount.c    format, mount, redo
+ *   object.c   names, creation, deletion, checkpoints
+ *   list.c     stack, queue, stream
+ *   array.c    arrays
+ *   file.c     files
+ *   tags.c     stream and index together
+ * Every bit on flash: docs/spec-store.md. Why it is built this way: docs/store.md.
+ */
+#ifndef NANDWICH_STORE_STATE_H
+#define NANDWICH_STORE_STATE_H
+
+#include "nandwich/bytes.h"
+#include "nandwich/store.h"
+
+#define STORE_NONE 0xFFFFFFFFUL /* no position */
+#define STORE_NO_FRAME 0xFFU
+#define STORE_FORMAT 1U
+
+#define CHUNK_HEADER 14U
+#define BLOCK_HEADER 24U
+#define STATE_BYTES 14U  /* payload of a state chunk */
+#define OBJECT_BYTES 31U /* an object in an anchor, without its name */
+#define ANCHOR_HEAD 58U  /* before swaps and objects in an anchor */
+#define STORE_SWAPS 6U   /* blocks that may have failed since their last erase */
+#define STORE_GENERATIONS 127U
+
+enum chunk_kind {
+    CHUNK_DATA = 1, /* an element, an array's value, a block of a file */
+    CHUNK_NODE,     /* a node of an object's index; the mask is its level */
+    CHUNK_STATE,    /* head, tail and bytes of an object from here on */
+    CHUNK_ANCHOR,   /* all objects */
+    CHUNK_MOVED     /* data that cleaning moved; the mask tells the tables it belongs to */
+};
+
+/* The mask of data as it was first written. */
+#define DATA_APPEND 1U /* its key was the object's tail */
+#define DATA_SET 2U
+
+#define PAGE_OPEN 0U  /* the frontier's page takes more */
+#define PAGE_DONE 1U  /* the block is used up; the buffer still holds its last page */
+#define PAGE_BLIND 2U /* the same, and the buffer holds nothing */
+
+#define BLOCK_MOUNT 0x01U /* written by a mount: counts only once an anchor follows */
+#define BLOCK_SWAP 0x02U  /* takes the place of the end of a block in which a program failed */
+
+/* A chunk as its header tells it. */
+struct chunk {
+    uint32_t at; /* position of the header */
+    uint32_t key;
+    uint32_t crc;
+    uint16_t length; /* of the payload */
+    uint8_t kind;
+    uint8_t mask; /* data: DATA_...; moved: bit t: belongs to table t; node: its level */
+    uint8_t id;   /* slot of the object */
+    uint8_t generation;
+};
+
+/* A block's header. */
+struct block_head {
+    uint32_t sequence; /* one more than that of the block before */
+    uint32_t anchor;   /* the newest anchor when the block was begun */
+    uint32_t first;    /* mount: first block of this mount */
+    uint32_t page;     /* swap: first page it stands for */
+    uint8_t flags;
+};
+
+/* An object in RAM: keys head .. tail - 1 exist. */
+struct object {
+    uint32_t root; /* position of the top node as last written, or STORE_NONE */
+    uint32_t head;
+    uint32_t tail;
+    uint32_t bytes; /* of its chunks, headers too */
+    uint32_t limit; /* stream: most elements' chunks kept; 0: no limit */
+    uint16_t unit;  /* bytes of an element, value or block; 0: elements of any length */
+    uint16_t fill;  /* file: bytes in its last block; list: bytes of the head's chunk consumed */
+    uint8_t type;   /* 0: the slot is free */
+    uint8_t generation;
+    uint8_t height; /* levels of the index */
+    uint8_t rooted; /* of these under the node that root tells */
+    uint8_t flags;
+};
+
+enum { FRAME_CLEAN, FRAME_DIRTY, FRAME_OLD };
+
+/* A node in RAM. The parent of a node in RAM is in RAM too. */
+struct frame {
+    uint32_t index; /* of the node in its level */
+    uint16_t used;  /* when, for choosing a victim */
+    uint8_t object; /* table * objects + slot */
+    uint8_t level;
+    uint8_t dirty;  /* FRAME_OLD: has to be written before the next anchor */
+    uint8_t children;
+    uint8_t taken;
+};
+
+/* A block whose end lies in another one, since a program failed there. */
+struct swap {
+    uint32_t page;  /* first page that lies elsewhere */
+    uint32_t block; /* where: from its second page on; STORE_NONE: nothing of it is needed */
+};
+
+struct nw_store {
+    struct nw_chip *chip;
+    struct nw_store_stats stats;
+    struct nw_geometry geometry;
+    struct nw_store_config config;
+    uint8_t shift;     /* position = page << shift | offset */
+    uint8_t fan_shift; /* log2 of the entries of a node */
+    uint8_t marks;     /* a spare byte tells whether a page was written */
+    uint8_t mounting;  /* flags of the blocks begun now */
+    uint8_t flushing;  /* old frames are being written for an anchor */
+    uint8_t tables;    /* 1 + checkpoints */
+    uint8_t swap_count;
+    int broken; /* what every write answers; NW_OK */
+
+    /* the frontier */
+    uint8_t *buffer;     /* the page being filled, whole */
+    uint32_t page;       /* that page */
+    uint32_t sequence;   /* of its block */
+    uint32_t known;      /* a page known to be written */
+    uint16_t offset;     /* bytes of it in use */
+    uint16_t programmed; /* of these on the chip */
+    uint8_t programs;    /* that the page had */
+    uint8_t full;        /* PAGE_... */
+    uint16_t grow;       /* offset + 1 of the header of a chunk that may still grow; 0: none */
+
+    /* blocks */
+    uint32_t first;    /* first block of the mount under way */
+    uint32_t free;     /* good blocks ahead that an anchor no longer needs */
+    uint32_t prepared; /* blocks ahead that are erased already */
+    uint32_t good;     /* blocks not bad */
+    uint32_t reserve;  /* free ones kept for mounts */
+    uint32_t low;      /* and for cleaning */
+    uint32_t tail;     /* block being cleaned */
+    uint32_t safe;     /* block at which the newest anchor makes the frontier stop */
+    uint32_t next_safe; /* the block that was the tail when the old frames were told */
+    uint32_t clean_at;  /* where in the tail block cleaning stands */
+    struct swap swap[STORE_SWAPS];
+
+    /* anchors */
+    uint32_t anchor;    /* position of the newest one */
+    uint32_t anchor_sequence; /* mounting: sequence of the block when it was written */
+    uint32_t told;      /* the one that the header of the frontier's block tells */
+    uint32_t redo;      /* chunks before this position are in the trees on flash */
+    uint32_t next_redo; /* the same once the old frames are written */
+    uint32_t since;     /* bytes written since the newest anchor */
+    uint32_t interval;  /* after so many one is due */
+    uint32_t written;   /* bytes put into the log, ever */
+    uint32_t paced;     /* of these, those that cleaning was paced by */
+    uint32_t debt;      /* bytes that cleaning has to look at */
+    uint32_t epoch;     /* counts moves: positions held elsewhere are void */
+    uint32_t limit;     /* most bytes of live chunks */
+    uint32_t held;      /* bytes dead but kept for checkpoints, at most */
+    uint32_t serial;    /* of checkpoints */
+
+    uint8_t *cache;      /* reading ahead: one page, or NULL */
+    uint32_t cache_page; /* in it, from cache_from on */
+    uint16_t cache_from;
+    uint16_t tick;
+
+    struct object *objects; /* tables x config.objects */
+    char *names;            /* as many x config.name_bytes */
+    uint32_t *kept;         /* serial of the checkpoint in table t, 0: none */
+    struct frame *frames;
+    uint32_t *entries; /* frames x entries of a node */
+};
+
+static inline uint32_t store_at(const struct nw_store *store, uint32_t page, uint16_t offset)
+{
+    return (page << store->shift) | offset;
+}
+
+static inline uint32_t store_page_of(const struct nw_store *store, uint32_t at)
+{
+    return at >> store->shift;
+}
+
+static inline uint16_t store_offset_of(const struct nw_store *store, uint32_t at)
+{
+    return (uint16_t)(at & ((1UL << store->shift) - 1U));
+}
+
+static inline uint32_t store_block_of(const struct nw_store *store, uint32_t at)
+{
+    return store_page_of(store, at) / store->geometry.block_pages;
+}
+
+static inline char *store_name(const struct nw_store *store, uint8_t object)
+{
+    return store->names + (uint16_t)object * (uint16_t)store->config.name_bytes;
+}
+
+static inline uint32_t store_block_bytes(const struct nw_store *store)
+{
+    return (uint32_t)store->geometry.block_pages * store->geometry.page_bytes;
+}
+
+static inline uint16_t store_node_bytes(const struct nw_store *store)
+{
+    return (uint16_t)(4U << store->fan_shift);
+}
+
+/* log.c */
+int store_erase(struct nw_store *store, uint32_t block);
+int store_mark_bad(struct nw_store *store, uint32_t block);
+int store_is_bad(struct nw_store *store, uint32_t block);
+uint32_t store_next_block(const struct nw_store *store, uint32_t block);
+uint32_t store_physical(const struct nw_store *store, uint32_t page);
+int store_read(struct nw_store *store, uint32_t at, uint16_t length, uint8_t *data, int ahead);
+int store_written(struct nw_store *store, uint32_t page);
+uint32_t store_after(const struct nw_store *store, uint32_t at, uint32_t bytes);
+uint32_t store_frontier(const struct nw_store *store);
+int store_find_room(struct nw_store *store, uint32_t bytes, int within);
+void store_let_grow(struct nw_store *store, const struct chunk *chunk);
+int store_grow(struct nw_store *store, const uint8_t *data, uint16_t length);
+int store_begin(struct nw_store *store, struct chunk *chunk);
+int store_put(struct nw_store *store, const uint8_t *data, uint16_t length);
+int store_copy_in(struct nw_store *store, uint32_t from, uint16_t length);
+void store_close(struct nw_store *store);
+int store_flush(struct nw_store *store);
+int store_open_block(struct nw_store *store);
+int store_prepare(struct nw_store *store);
+uint32_t store_chunk_crc(const struct chunk *chunk);
+int store_append(struct nw_store *store, struct chunk *chunk, const uint8_t *data);
+
+/* walk.c */
+int store_read_chunk(struct nw_store *store, uint32_t at, struct chunk *chunk, int ahead);
+int store_read_head(struct nw_store *store, uint32_t block, struct block_head *head);
+int store_next_chunk(struct nw_store *store, uint32_t *at, struct chunk *chunk);
+int store_next_sequence(struct nw_store *store, uint32_t *block, uint32_t *sequence);
+int store_verify(struct nw_store *store, const struct chunk *chunk);
+int store_find_swap(struct nw_store *store, uint32_t block, uint32_t *last);
+int store_add_swap(struct nw_store *store, uint32_t page, uint32_t block);
+
+/* tree.c */
+int store_get(struct nw_store *store, uint8_t object, uint32_t key, uint32_t *at);
+int store_set(struct nw_store *store, uint8_t object, const struct chunk *chunk, int append,
+              uint32_t *old);
+int store_own_node(struct nw_store *store, uint8_t object, const struct chunk *node, int *live);
+int store_flush_old(struct nw_store *store);
+void store_age_frames(struct nw_store *store);
+int store_flush_all(struct nw_store *store);
+void store_drop_frames(struct nw_store *store, uint8_t object);
+int store_reaches(const struct nw_store *store, const struct object *object, uint32_t key);
+uint32_t store_span(const struct nw_store *store, uint8_t height);
+
+/* anchor.c */
+uint16_t store_anchor_most(const struct nw_store_config *config);
+int store_write_anchor(struct nw_store *store);
+int store_load_anchor(struct nw_store *store, uint32_t at);
+
+/* clean.c */
+int store_clean_at_once(struct nw_store *store);
+int store_clean_chunk(struct nw_store *store, const struct chunk *chunk);
+int32_t store_clean_step(struct nw_store *store);
+int store_make_room(struct nw_store *store, const struct object *object, uint32_t bytes);
+uint32_t store_live(const struct nw_store *store);
+
+/* object.c */
+int store_object_of(struct nw_store *store, int handle, uint8_t types, struct object **object);
+int store_write_state(struct nw_store *store, uint8_t slot);
+void store_get_state(struct object *object, const uint8_t *payload);
+void store_killed(struct nw_store *store, struct object *object, uint32_t bytes);
+int store_put_data(struct nw_store *store, struct chunk *chunk, const uint8_t *data,
+                   uint32_t *old);
+
+static inline int store_is_data(const struct chunk *chunk)
+{
+    return chunk->kind == CHUNK_DATA || chunk->kind == CHUNK_MOVED;
+}
+
+/* list.c */
+int store_grown(struct nw_store *store, uint8_t slot, uint32_t bytes);
+int store_payload(struct nw_store *store, const struct chunk *chunk, void *data);
+int store_find_data(struct nw_store *store, uint8_t slot, uint32_t key, struct chunk *chunk);
+
+#endif

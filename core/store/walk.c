@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From chunk to chunk through what was written, and from block to block in the order of writing. */
+#include "nandwich/crc.h"
+#include "store.h"
+
+/* The header of a block; NW_ERR_NOT_FOUND: there is none that can be read. */
+int store_read_head(struct nw_store *store, uint32_t block, struct block_head *head)
+{
+    uint32_t page = block * store->geometry.block_pages;
+    uint8_t bytes[BLOCK_HEADER];
+    int result = store_written(store, page);
+
+    if (result > 0) {
+        result = store_read(store, store_at(store, page, 0), BLOCK_HEADER, bytes, 0);
+        result = result < 0 ? result : 1;
+    }
+    if (result <= 0) {
+        return result < 0 && result != NW_ERR_ECC ? result : (int)NW_ERR_NOT_FOUND;
+    }
+    if (bytes[0] != 'N' || nw_crc32(NW_CRC32_START, bytes, 20) != nw_get32(bytes + 20)) {
+        return NW_ERR_NOT_FOUND;
+    }
+    if (bytes[1] != STORE_FORMAT || bytes[3] != store->fan_shift) {
+        return NW_ERR_VERSION;
+    }
+    head->flags = bytes[2];
+    head->sequence = nw_get32(bytes + 4);
+    head->anchor = nw_get32(bytes + 8);
+    head->first = nw_get32(bytes + 12);
+    head->page = nw_get32(bytes + 16);
+    return NW_OK;
+}
+
+/* The good block after `block`, or an error. */
+static int good_after(struct nw_store *store, uint32_t *block)
+{
+    for (uint32_t i = 0; i < store->geometry.blocks; i++) {
+        *block = store_next_block(store, *block);
+        int bad = store_is_bad(store, *block);
+        if (bad <= 0) {
+            return bad;
+        }
+    }
+    return NW_ERR_BAD_BLOCK;
+}
+
+/* Learns whether the end of `block` lies in the blocks behind it: the last of these, or `block`. */
+int store_find_swap(struct nw_store *store, uint32_t block, uint32_t *last)
+{
+    uint16_t pages = store->geometry.block_pages;
+    struct block_head head;
+
+    *last = block;
+    for (uint8_t i = 0; i < STORE_SWAPS; i++) {
+        uint32_t next = *last;
+        int result = good_after(store, &next);
+        if (result == NW_OK) {
+            result = store_read_head(store, next, &head);
+        }
+        if (result < 0 && result != NW_ERR_NOT_FOUND) {
+            return result;
+        }
+        if (result < 0 || (head.flags & BLOCK_SWAP) == 0 || head.page / pages != block) {
+            return NW_OK;
+        }
+        if (store_physical(store, head.page) / pages != next) {
+            result = *last != block ? store_add_swap(store, *last * pages, STORE_NONE) : NW_OK;
+            result = result < 0 ? result : store_add_swap(store, head.page, next);
+            if (result < 0) {
+                return result;
+            }
+        }
+        *last = next;
+    }
+    return NW_OK;
+}
+
+/* On to the next block in the order of writing: 1, or 0 when this was the last one. */
+int store_next_sequence(struct nw_store *store, uint32_t *block, uint32_t *sequence)
+{
+    struct block_head head;
+    uint32_t next;
+    int result = store_find_swap(store, *block, &next);
+
+    if (result == NW_OK) {
+        result = good_after(store, &next);
+    }
+    if (result == NW_OK) {
+        uint32_t last;
+        result = store_find_swap(store, next, &last);
+    }
+    if (result == NW_OK) {
+        result = store_read_head(store, next, &head);
+    }
+    if (result < 0) {
+        return result == NW_ERR_NOT_FOUND ? 0 : result;
+    }
+    uint32_t gap = head.sequence - *sequence;
+    if (gap == 0 || gap > STORE_SWAPS + 1U ||
+        ((head.flags & BLOCK_MOUNT) != 0 && head.first != store->first)) {
+        return 0;
+    }
+    *block = next;
+    *sequence = head.sequence;
+    return 1;
+}
+
+static int get_header(const uint8_t *bytes, struct chunk *chunk)
+{
+    chunk->kind = bytes[0] & 15U;
+    chunk->mask = bytes[0] >> 4;
+    chunk->id = bytes[1];
+    chunk->generation = bytes[2];
+    chunk->length = nw_get16(bytes + 3);
+    chunk->key = nw_get32(bytes + 5);
+    chunk->crc = nw_get32(bytes + 10);
+    return bytes[9] == (uint8_t)(nw_crc16(NW_CRC16_START, bytes, 9) & 0xFFU) &&
+                   chunk->kind >= CHUNK_DATA && chunk->kind <= CHUNK_MOVED
+               ? NW_OK
+               : (int)NW_ERR_CORRUPT;
+}
+
+/* The header at a position. NW_ERR_CORRUPT: there is none; NW_ERR_UNWRITTEN: it is blank. */
+int store_read_chunk(struct nw_store *store, uint32_t at, struct chunk *chunk, int ahead)
+{
+    uint8_t bytes[CHUNK_HEADER];
+
+    chunk->at = at;
+    if (store_offset_of(store, at) + CHUNK_HEADER > store->geometry.page_bytes ||
+        store_block_of(store, at) >= store->geometry.blocks) {
+        return NW_ERR_CORRUPT;
+    }
+    if (store->grow != 0 && at == store_at(store, store->page, (uint16_t)(store->grow - 1U))) {
+        store_close(store);
+    }
+    int result = store_read(store, at, CHUNK_HEADER, bytes, ahead);
+    if (result == NW_OK) {
+        result = bytes[0] == store->geometry.erased ? (int)NW_ERR_UNWRITTEN
+                                                    : get_header(bytes, chunk);
+    }
+    if (result < 0) {
+        store->stats.place = at;
+    }
+    return result;
+}
+
+/*
+ * The first chunk at *at or behind it in the same block: 1, and *at is its place; 0: the block
+ * holds no more; NW_ERR_CORRUPT: no chunk can be read at *at, although something is written there.
+ */
+int store_next_chunk(struct nw_store *store, uint32_t *at, struct chunk *chunk)
+{
+    const struct nw_geometry *geometry = &store->geometry;
+    uint32_t page = store_page_of(store, *at);
+    uint16_t offset = store_offset_of(store, *at);
+    uint16_t index = (uint16_t)(page % geometry->block_pages);
+
+    while (index < geometry->block_pages) {
+        int next = geometry->page_bytes - offset < (int)CHUNK_HEADER;
+
+        *at = store_at(store, page, offset);
+        if (!next) {
+            int result = store_written(store, page);
+            if (result <= 0) {
+                return result;
+            }
+            result = store_read_chunk(store, *at, chunk, 0);
+            if (result != NW_ERR_UNWRITTEN) {
+                return result < 0 ? (result == NW_ERR_ECC ? (int)NW_ERR_CORRUPT : result) : 1;
+            }
+            /* Blank: what follows begins at a unit of programming, or on the next page. */
+            uint16_t rest = (uint16_t)(offset % geometry->program_bytes);
+            if (rest != 0) {
+                offset = (uint16_t)(offset + geometry->program_bytes - rest);
+                continue;
+            }
+        }
+        page++;
+        index++;
+        offset = 0;
+    }
+    return 0;
+}
+
+/* Is the payload what was written? NW_OK, NW_ERR_CORRUPT, or an error of the chip. */
+int store_verify(struct nw_store *store, const struct chunk *chunk)
+{
+    uint32_t crc = store_chunk_crc(chunk);
+    uint32_t at = store_after(store, chunk->at, CHUNK_HEADER);
+    uint16_t left = chunk->length;
+    uint8_t part[32];
+
+    if (store_block_of(store, store_after(store, at, left)) != store_block_of(store, at)) {
+        return NW_ERR_CORRUPT;
+    }
+    while (left > 0) {
+        uint16_t here = left < sizeof part ? left : (uint16_t)sizeof part;
+        uint32_t end = store_after(store, at, here);
+        int result = store_written(store, store_page_of(store, end));
+
+        if (result > 0) {
+            result = store_read(store, at, here, part, 1);
+            result = result < 0 ? result : 1;
+        }
+        if (result <= 0) {
+            return result < 0 && result != NW_ERR_ECC ? result : (int)NW_ERR_CORRUPT;
+        }
+        crc = nw_crc32(crc, part, here);
+        left = (uint16_t)(left - here);
+        at = end;
+    }
+    return crc == chunk->crc ? NW_OK : (int)NW_ERR_CORRUPT;
+}
