@@ -12,12 +12,12 @@ LIST = "core/layers.toml"
 
 @dataclass(frozen=True)
 class SizedPart:
-    """Sources measured together; `limit` is the target in bytes on Cortex-M3 at -Os."""
+    """Sources measured together; `limit` is the target, if any, in bytes on Cortex-M3 at -Os."""
 
     name: str
     what: str
     files: tuple[Path, ...]
-    limit: int
+    limit: int | None
 
 
 def sources_for_8051(root: Path) -> list[Path]:
@@ -38,5 +38,5 @@ def sized_parts(root: Path) -> list[SizedPart]:
             if not found:
                 raise InputError(f"{LIST}: [[size]] {entry['name']}: no file matches {glob}")
             files += found
-        parts.append(SizedPart(entry["name"], entry["what"], tuple(files), entry["limit"]))
+        parts.append(SizedPart(entry["name"], entry["what"], tuple(files), entry.get("limit")))
     return parts

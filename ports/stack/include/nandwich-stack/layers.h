@@ -20,7 +20,8 @@ struct nw_layer_config {
                             * it offers by itself */
     uint16_t spare_blocks; /* blocks kept for cleaning and bad blocks */
     uint16_t log_blocks;   /* hybrid layers: log blocks */
-    uint8_t degree;        /* lavish: blocks a lavish block; superblock: blocks a superblock */
+    uint8_t degree;        /* lavish: blocks a lavish block; superblock: blocks a superblock;
+                            * nftl: most blocks of a chain */
     uint8_t maps;          /* lavish: maps in RAM */
     struct nw_wear *wear;  /* filled in by nw_stack_layer() */
 };
@@ -56,6 +57,7 @@ struct nw_layer_kind {
 
 extern const struct nw_layer_kind nw_layer_page;
 extern const struct nw_layer_kind nw_layer_lavish;
+extern const struct nw_layer_kind nw_layer_nftl;
 
 /* The table, in the order to show it. */
 extern const struct nw_layer_kind *const nw_layer_kinds[];

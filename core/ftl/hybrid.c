@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tagged pages, blocks in waiting, and the verbs of the block device: see hybrid.h. */
+#include "hybrid.h"
+
+#include <string.h>
+
+#include "nandwich/crc.h"
+#include "nandwich/ftl_hybrid.h"
+
+#define LIMBO_LIST 0U  /* given back, free after the next program */
+#define RETIRE_LIST 1U /* the same, but bad */
+#define READY_AHEAD 4U /* blocks that idle keeps erased */
+
+uint32_t nw_hybrid_sectors(const struct nw_geometry *geometry, uint32_t spare)
+{
+    spare = spare != 0 ? spare : geometry->blocks / 14U + NW_HYBRID_LEAST_SPARE;
+    if (nw_geometry_check(geometry) < 0 || spare < NW_HYBRID_LEAST_SPARE ||
+        geometry->blocks <= spare || geometry->blocks >= NW_NO_BLOCK ||
+        geometry->block_pages < 4U || nw_tag_bytes(geometry) == 0 ||
+        geometry->page_bytes < NW_HYBRID_LEAST_BYTES) {
+        return 0;
+    }
+    uint32_t sectors = (geometry->blocks - spare) * geometry->block_pages;
+    return sectors <= NW_HYBRID_SECTOR ? sectors : 0;
+}
+
+int nw_hybrid_place(struct nw_hybrid *hybrid, struct nw_chip *chip, struct nw_stats *stats,
+                    uint16_t lists, struct nw_ram *ram)
+{
+    hybrid->chip = chip;
+    hybrid->stats = stats;
+    hybrid->buffer = NW_RAM_TAKE(ram, uint8_t, chip->geometry.page_bytes);
+    return nw_blocks_place(&hybrid->blocks, chip, stats, (uint16_t)(lists + NW_HYBRID_LISTS), ram);
+}
+
+static const struct nw_block_ops hybrid_ops;
+
+int nw_hybrid_prepare(struct nw_hybrid *hybrid, const struct nw_hybrid_open *open)
+{
+    const struct nw_geometry *geometry = &hybrid->chip->geometry;
+
+    memset(hybrid->stats, 0, sizeof *hybrid->stats);
+    hybrid->kind = open->kind;
+    hybrid->sectors = open->sectors;
+    hybrid->block_pages = geometry->block_pages;
+    hybrid->page_bytes = geometry->page_bytes;
+    hybrid->tag_bytes = nw_tag_bytes(geometry);
+    hybrid->payload = (geometry->flags & NW_CHIP_NO_PAYLOAD) == 0;
+    hybrid->check = hybrid->payload != 0 && (open->flags & NW_FTL_HYBRID_NO_CHECK) == 0;
+    hybrid->copy = hybrid->chip->ops->copy != NULL && (open->flags & NW_FTL_HYBRID_NO_COPY) == 0;
+    hybrid->session = NW_NO_BLOCK;
+    hybrid->certain = NW_NO_BLOCK;
+    hybrid->saved = NW_NO_PAGE;
+    hybrid->limbo = 0;
+    hybrid->version = 1;
+    hybrid->fenced = 0;
+    hybrid->last = 0;
+    hybrid->tops = 0;
+    hybrid->records = 0;
+    hybrid->holding = 0;
+    hybrid->urgent = 0;
+    *open->block = (struct nw_block){.ops = &hybrid_ops,
+                                     .context = hybrid,
+                                     .sectors = open->sectors,
+                                     .sector_bytes = geometry->page_bytes,
+                                     .flags = NW_BLOCK_PERSISTENT,
+                                     .stats = hybrid->stats};
+    hybrid->blocks.wear = open->wear;
+    return nw_blocks_load(&hybrid->blocks);
+}
+
+int nw_hybrid_read(struct nw_hybrid *hybrid, uint32_t at, uint16_t length, uint8_t *data,
+                   struct nw_tag *tag)
+{
+    uint8_t spare[NW_TAG_WEAR_BYTES];
+    struct nw_chip_req req = {.chip = hybrid->chip,
+                              .page = at,
+                              .length = length,
+                              .data = data,
+                              .spare_length = hybrid->tag_bytes,
+                              .spare = spare};
+    int result = nw_chip_read(&req);
+
+    hybrid->stats->reads++;
+    hybrid->stats->bytes_read += (uint32_t)length + hybrid->tag_bytes;
+    if (result < 0) {
+        return result;
+    }
+    hybrid->stats->corrected += (uint16_t)result;
+    return nw_tag_get(spare, hybrid->tag_bytes, hybrid->chip->geometry.erased, tag);
+}
+
+int nw_hybrid_read_tag(struct nw_hybrid *hybrid, uint32_t at, struct nw_tag *tag)
+{
+    int state = nw_hybrid_read(hybrid, at, 0, NULL, tag);
+
+    return state == NW_ERR_ECC ? (int)NW_TAG_BAD : state;
+}
+
+/* A page on its way: what its tag will say and where its bytes come from. */
+struct page_image {
+    struct nw_tag tag;
+    uint8_t *data;
+    uint32_t from; /* NW_NO_PAGE, or copied inside the chip from there */
+};
+
+static uint8_t *own_buffer(struct nw_hybrid *hybrid)
+{
+    return hybrid->payload != 0 ? hybrid->buffer : NULL;
+}
+
+/* Reads page `from` to the buffer, what of it can be read: lost content stays marked for ever. */
+static int fetch(struct nw_hybrid *hybrid, const struct nw_hybrid_put *put,
+                 struct page_image *image)
+{
+    struct nw_tag tag = {0};
+    int state = nw_hybrid_read(hybrid, put->from, hybrid->page_bytes, own_buffer(hybrid), &tag);
+
+    if (state < 0 && state != NW_ERR_ECC) {
+        return state;
+    }
+    image->data = own_buffer(hybrid);
+    image->from = NW_NO_PAGE;
+    if (state != NW_TAG_GOOD) {
+        image->tag.word |= NW_HYBRID_DAMAGED;
+        hybrid->stats->lost++;
+    } else {
+        image->tag.word |= tag.word & NW_HYBRID_DAMAGED;
+        image->tag.crc = tag.crc;
+    }
+    return NW_OK;
+}
+
+static int make_image(struct nw_hybrid *hybrid, const struct nw_hybrid_put *put,
+                      struct page_image *image)
+{
+    image->tag.word = put->sector | put->flags;
+    image->tag.crc = 0;
+    image->from = NW_NO_PAGE;
+    image->data = put->data;
+    if (put->from != NW_NO_PAGE) {
+        struct nw_tag tag;
+
+        if (hybrid->copy == 0) {
+            return fetch(hybrid, put, image);
+        }
+        int state = nw_hybrid_read_tag(hybrid, put->from, &tag);
+        if (state != NW_TAG_GOOD) {
+            return state < 0 ? state : fetch(hybrid, put, image);
+        }
+        image->from = put->from;
+        image->tag.word |= tag.word & NW_HYBRID_DAMAGED;
+        image->tag.crc = tag.crc;
+        return NW_OK;
+    }
+    if (hybrid->payload != 0 && put->data == NULL) {
+        memset(hybrid->buffer, 0, hybrid->page_bytes);
+        image->data = hybrid->buffer;
+    }
+    if (image->data != NULL) { /* a record has data on every chip */
+        image->tag.crc = nw_crc32(NW_CRC32_START, image->data, hybrid->page_bytes);
+    }
+    return NW_OK;
+}
+
+static int program(struct nw_hybrid *hybrid, uint32_t at, struct page_image *image)
+{
+    uint8_t spare[NW_TAG_WEAR_BYTES];
+    struct nw_chip_req req = {.chip = hybrid->chip,
+                              .page = at,
+                              .spare_length = hybrid->tag_bytes,
+                              .spare = spare};
+
+    image->tag.version = hybrid->version++;
+    image->tag.erases = hybrid->blocks.erases[nw_hybrid_block_of(hybrid, at)];
+    nw_tag_put(spare, hybrid->tag_bytes, &image->tag);
+    hybrid->stats->programs++;
+    hybrid->stats->bytes_programmed += hybrid->tag_bytes;
+    if (image->from != NW_NO_PAGE) {
+        req.page = image->from;
+        req.to_page = at;
+        return nw_chip_copy(&req);
+    }
+    req.length = hybrid->page_bytes;
+    req.data = image->data;
+    hybrid->stats->bytes_programmed += req.length;
+    return nw_chip_program(&req);
+}
+
+/* A program has ended: what was given back before it is free now. A block that cannot be marked is
+ * not used again in this session, and fails again in the next. */
+static int end_limbo(struct nw_hybrid *hybrid)
+{
+    struct nw_blocks *blocks = &hybrid->blocks;
+    uint16_t block;
+    int result = NW_OK;
+
+    while ((block = nw_blocks_first(blocks, LIMBO_LIST)) != NW_NO_BLOCK) {
+        nw_blocks_unlink(blocks, block);
+        nw_blocks_give(blocks, block);
+        hybrid->limbo--;
+    }
+    while (result != NW_ERR_POWER &&
+           (block = nw_blocks_first(blocks, RETIRE_LIST)) != NW_NO_BLOCK) {
+        nw_blocks_unlink(blocks, block);
+        result = nw_blocks_retire(blocks, block);
+    }
+    return result == NW_ERR_POWER ? result : (int)NW_OK;
+}
+
+int nw_hybrid_program(struct nw_hybrid *hybrid, uint32_t at, const struct nw_hybrid_put *put)
+{
+    struct page_image image;
+    int result = make_image(hybrid, put, &image);
+
+    if (result < 0) {
+        return result;
+    }
+    result = program(hybrid, at, &image);
+    if (result == NW_ERR_ECC && image.from != NW_NO_PAGE) {
+        /* By the copy verb, which programmed nothing: keep what can be read, and say so. */
+        result = fetch(hybrid, put, &image);
+        if (result == NW_OK) {
+            if ((image.tag.word & NW_HYBRID_DAMAGED) == 0) {
+                image.tag.word |= NW_HYBRID_DAMAGED;
+                hybrid->stats->lost++;
+            }
+            result = program(hybrid, at, &image);
+        }
+    }
+    if (result < 0) {
+        return result;
+    }
+    hybrid->stats->copies += (put->flags & NW_HYBRID_COPY) != 0;
+    return end_limbo(hybrid);
+}
+
+uint32_t nw_hybrid_find(struct nw_hybrid *hybrid, uint32_t sector)
+{
+    return sector == hybrid->saved ? hybrid->saved_at : hybrid->kind->find(hybrid, sector);
+}
+
+void nw_hybrid_drop(struct nw_hybrid *hybrid, uint16_t block, int failed)
+{
+    nw_blocks_link(&hybrid->blocks, block, failed ? RETIRE_LIST : LIMBO_LIST);
+    hybrid->limbo = (uint16_t)(hybrid->limbo + (failed ? 0U : 1U));
+}
+
+/* Payload is given exactly when the chip keeps it. */
+static int suits(const struct nw_hybrid *hybrid, const struct nw_block_req *req)
+{
+    return (req->data != NULL) == (hybrid->payload != 0);
+}
+
+static int read_sector(struct nw_hybrid *hybrid, uint32_t sector, uint8_t *data)
+{
+    uint32_t at = nw_hybrid_find(hybrid, sector);
+    uint16_t length = hybrid->page_bytes;
+    struct nw_tag tag;
+
+    if (at == NW_NO_PAGE) {
+        if (data != NULL) {
+            memset(data, 0, length);
+        }
+        return NW_OK;
+    }
+    int state = nw_hybrid_read(hybrid, at, length, data, &tag);
+    if (state < 0) {
+        return state;
+    }
+    if (state != NW_TAG_GOOD || (tag.word & NW_HYBRID_DAMAGED) != 0 ||
+        (tag.word & NW_HYBRID_SECTOR) != sector) {
+        return NW_ERR_CORRUPT;
+    }
+    return hybrid->check == 0 || tag.crc == nw_crc32(NW_CRC32_START, data, length)
+               ? NW_OK
+               : NW_ERR_CORRUPT;
+}
+
+static int hybrid_read(struct nw_block_req *req)
+{
+    struct nw_hybrid *hybrid = req->block->context;
+    uint8_t *data = req->data;
+
+    if (!suits(hybrid, req)) {
+        return NW_ERR_UNSUPPORTED;
+    }
+    for (; req->done < req->count; req->done++) {
+        int result = read_sector(hybrid, req->sector + req->done, data);
+        if (result < 0) {
+            return result;
+        }
+        hybrid->stats->host_reads++;
+        data = data != NULL ? data + req->block->sector_bytes : NULL;
+    }
+    return NW_OK;
+}
+
+static int put_sector(struct nw_hybrid *hybrid, const struct nw_hybrid_put *put)
+{
+    if (hybrid->session == NW_NO_BLOCK) {
+        return NW_ERR_FULL;
+    }
+    int result = hybrid->kind->write(hybrid, put);
+    if (result == NW_OK && put->sector == hybrid->saved) {
+        hybrid->saved = NW_NO_PAGE;
+    }
+    return result;
+}
+
+/* What the wear policy has to say after a write. */
+static int level(struct nw_hybrid *hybrid, uint32_t sector)
+{
+    struct nw_blocks *blocks = &hybrid->blocks;
+
+    if (blocks->wear == NULL) {
+        return NW_OK;
+    }
+    nw_blocks_wrote(blocks, nw_hybrid_block_of(hybrid, sector));
+    if (nw_hybrid_free(hybrid) <= NW_HYBRID_FLOOR) {
+        return NW_OK;
+    }
+    uint16_t block = nw_blocks_move(blocks);
+    if (block == NW_NO_BLOCK || blocks->state[block] != NW_BLOCK_USED ||
+        block == hybrid->session) {
+        return NW_OK;
+    }
+    int result = hybrid->kind->evict(hybrid, block);
+    return result == NW_ERR_FULL ? NW_OK : result;
+}
+
+static int hybrid_write(struct nw_block_req *req)
+{
+    struct nw_hybrid *hybrid = req->block->context;
+    struct nw_hybrid_put put = {.from = NW_NO_PAGE, .data = req->data};
+
+    if (!suits(hybrid, req)) {
+        return NW_ERR_UNSUPPORTED;
+    }
+    while (req->done < req->count) {
+        put.sector = req->sector + req->done;
+        int result = put_sector(hybrid, &put);
+        if (result == NW_OK) {
+            req->done++;
+            hybrid->stats->host_writes++;
+            result = level(hybrid, put.sector);
+        }
+        if (result < 0) {
+            return result;
+        }
+        put.data = put.data != NULL ? put.data + req->block->sector_bytes : NULL;
+    }
+    return NW_OK;
+}
+
+static int hybrid_trim(struct nw_block_req *req)
+{
+    struct nw_hybrid *hybrid = req->block->context;
+    struct nw_hybrid_put zeros = {.from = NW_NO_PAGE};
+
+    for (; req->done < req->count; req->done++) {
+        zeros.sector = req->sector + req->done;
+        if (nw_hybrid_find(hybrid, zeros.sector) != NW_NO_PAGE) {
+            int result = put_sector(hybrid, &zeros);
+            if (result < 0) {
+                return result;
+            }
+        }
+        hybrid->stats->host_trims++;
+    }
+    return NW_OK;
+}
+
+static int hybrid_sync(struct nw_block_req *req)
+{
+    struct nw_hybrid *hybrid = req->block->context;
+
+    hybrid->stats->syncs++;
+    return NW_OK;
+}
+
+/* Erase ahead, then merge until so many blocks are free above the floor. */
+static int hybrid_idle(struct nw_block_req *req)
+{
+    struct nw_hybrid *hybrid = req->block->context;
+    const struct nw_geometry *geometry = &hybrid->chip->geometry;
+    const struct nw_blocks *blocks = &hybrid->blocks;
+    uint32_t merge_us = hybrid->block_pages * (geometry->read_us + geometry->program_us) +
+                        geometry->erase_us;
+    uint32_t left = req->budget_us;
+    int healed = nw_blocks_heal(&hybrid->blocks, left);
+
+    if (healed != 0) {
+        return healed;
+    }
+    while (hybrid->session != NW_NO_BLOCK) {
+        int erases = blocks->ready < READY_AHEAD && blocks->ready < blocks->free;
+        uint32_t cost = erases ? geometry->erase_us : merge_us;
+
+        if (!erases && nw_hybrid_free(hybrid) >= NW_HYBRID_FLOOR + READY_AHEAD) {
+            return 0;
+        }
+        if (cost > left) {
+            return 1;
+        }
+        left -= cost;
+        int result = erases ? nw_blocks_prepare(&hybrid->blocks) : hybrid->kind->tidy(hybrid);
+        if (result <= 0) {
+            return result == NW_ERR_FULL ? 0 : result;
+        }
+    }
+    return 0;
+}
+
+static const struct nw_block_ops hybrid_ops = {.read = hybrid_read,
+                                               .write = hybrid_write,
+                                               .trim = hybrid_trim,
+                                               .sync = hybrid_sync,
+                                               .idle = hybrid_idle};

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * hybrid.h - what the layers that keep blocks of neighbouring sectors share (nftl, log, superblock,
+ * fast): programming and moving tagged pages, giving blocks back at the right time, the verbs of
+ * the block device, and coming up after power was lost. Which block takes which sector, and when
+ * blocks are merged, is the layer's own.
+ *
+ * Every page carries a tag (tag.h) with its sector and a version that grows by one with each
+ * program. Of all pages of a sector that count the one with the highest version is the newest.
+ * Trimmed sectors are written as zeros. So nothing that counts is ever outdated by anything but a
+ * newer page of its sector, and blocks that were given back may show again without harm.
+ *
+ * WHAT A LAYER KEEPS TO
+ *   - Blocks that a merge leaves behind go back by nw_hybrid_drop(). They are not erased before a
+ *     program that came later has ended.
+ *   - A program that fails is tried again, with the same sector, as the next program of all.
+ *     Nothing further is programmed in that block; it goes back by nw_hybrid_drop(..., 1).
+ *   - A merge moves pages (NW_HYBRID_COPY) one after the other, the last one marked so, and keeps
+ *     every page it moved until then. Nothing is moved any more to a block that holds nothing but
+ *     moved pages once the merge that began it has ended.
+ *   - While hybrid->urgent is set a write merges nothing.
+ *   - After a mount nothing is programmed in a block that it found in use.
+ * Why that is enough: docs/ftl-hybrid.md.
+ */
+#ifndef NANDWICH_FTL_HYBRID_H
+#define NANDWICH_FTL_HYBRID_H
+
+#include <stddef.h>
+
+#include "blocks.h"
+#include "nandwich/block.h"
+#include "tag.h"
+
+#define NW_NO_PAGE 0xFFFFFFFFUL
+
+/* A tag's word: flags, and the sector in the low 28 bits. */
+#define NW_HYBRID_SESSION 0x80000000UL /* written by a mount */
+#define NW_HYBRID_DAMAGED 0x40000000UL /* the content was lost when it had to be moved */
+#define NW_HYBRID_COPY 0x20000000UL    /* moved, not written by the host */
+#define NW_HYBRID_LAST 0x10000000UL    /* with COPY: the last move of a merge */
+#define NW_HYBRID_SECTOR 0x0FFFFFFFUL
+
+#define NW_HYBRID_LISTS 2U        /* lists of blocks.h used here; the layer's own begin there */
+#define NW_HYBRID_FLOOR 5U        /* free blocks left for merges, failures and the next mount */
+#define NW_HYBRID_LEAST_SPARE 10U
+#define NW_HYBRID_LEAST_BYTES 256U
+#define NW_HYBRID_TOPS 4U
+#define NW_HYBRID_RECORDS 4U
+
+struct nw_hybrid;
+
+/* What to program: bytes, zeros (data NULL on a chip with payload), or the page `from`. */
+struct nw_hybrid_put {
+    uint32_t sector;
+    uint32_t flags; /* NW_HYBRID_COPY, NW_HYBRID_LAST */
+    uint32_t from;  /* NW_NO_PAGE: not from a page */
+    uint8_t *data;
+};
+
+/* What a layer does. All but find and tidy answer NW_OK or an error. */
+struct nw_hybrid_kind {
+    uint32_t name; /* four letters, on flash */
+
+    /* The page where a sector was last put, or NW_NO_PAGE. */
+    uint32_t (*find)(struct nw_hybrid *hybrid, uint32_t sector);
+    /* Put what the host writes; NW_ERR_FULL when there is no room. */
+    int (*write)(struct nw_hybrid *hybrid, const struct nw_hybrid_put *put);
+    /* Mounting: this page counts. Pages come in any order. */
+    int (*meet)(struct nw_hybrid *hybrid, uint32_t at, const struct nw_tag *tag);
+    /* Mounting: give back blocks that nothing needs, unless nw_hybrid_held(). Called twice, the
+     * second time with `last` set, when nothing is held any more and all pages have come. */
+    int (*arrange)(struct nw_hybrid *hybrid, int last);
+    /* Idle: merge once to win a block. 1: done, 0: nothing to merge, or an error. */
+    int (*tidy)(struct nw_hybrid *hybrid);
+    /* Move all that this used block holds elsewhere, for the wear policy. */
+    int (*evict)(struct nw_hybrid *hybrid, uint16_t block);
+};
+
+/* A page that counts, one of the newest. */
+struct nw_hybrid_top {
+    uint32_t at;
+    struct nw_tag tag;
+};
+
+/* A record of a mount. */
+struct nw_hybrid_record {
+    uint64_t version;
+    uint32_t at;
+};
+
+struct nw_hybrid {
+    const struct nw_hybrid_kind *kind;
+    struct nw_chip *chip;
+    struct nw_stats *stats;
+    uint8_t *buffer;      /* one page */
+    uint32_t sectors;
+    uint16_t block_pages;
+    uint16_t page_bytes;
+    uint8_t tag_bytes;
+    uint8_t payload;      /* the chip keeps data */
+    uint8_t check;        /* verify CRC-32 on reads */
+    uint8_t copy;         /* move by the chip's copy verb */
+    uint8_t urgent;       /* a mount writes: the free blocks of the floor are for that */
+    uint16_t session;     /* block of the newest record; NW_NO_BLOCK: cannot write */
+    uint16_t limbo;       /* blocks given back, waiting for a program */
+    uint32_t saved_at;    /* the copy a mount made of the newest page, until it is written anew */
+    uint32_t saved;       /* its sector, or NW_NO_PAGE */
+    uint64_t version;     /* of the next program */
+    struct nw_blocks blocks;
+
+    /* mounting */
+    uint64_t fenced;      /* first version of the newest record's mount */
+    uint64_t last;        /* versions above, up to this mount's, are void */
+    uint64_t saved_version;
+    uint8_t tops;
+    uint8_t records;
+    uint8_t holding;
+    uint16_t certain;     /* block of a record that is all there */
+    struct nw_hybrid_top top[NW_HYBRID_TOPS];           /* newest first */
+    struct nw_hybrid_record record[NW_HYBRID_RECORDS];  /* newest first */
+};
+
+static inline uint32_t nw_hybrid_first(const struct nw_hybrid *hybrid, uint16_t block)
+{
+    return (uint32_t)block * hybrid->block_pages;
+}
+
+static inline uint16_t nw_hybrid_block_of(const struct nw_hybrid *hybrid, uint32_t at)
+{
+    return (uint16_t)(at / hybrid->block_pages);
+}
+
+/* hybrid.c: opening */
+
+/* Sectors of (blocks - spare) blocks; 0: the part will not do. spare 0: blocks / 14 + 10. */
+uint32_t nw_hybrid_sectors(const struct nw_geometry *geometry, uint32_t spare);
+
+/* Take the buffer and the block lists; `lists` of them are the layer's. */
+int nw_hybrid_place(struct nw_hybrid *hybrid, struct nw_chip *chip, struct nw_stats *stats,
+                    uint16_t lists, struct nw_ram *ram);
+
+/* What the layer offers above, for a hybrid that was placed. `flags` are NW_FTL_HYBRID_... */
+struct nw_hybrid_open {
+    const struct nw_hybrid_kind *kind;
+    struct nw_block *block;
+    struct nw_wear *wear;
+    uint32_t sectors;
+    uint16_t flags;
+};
+
+/* Fill in `hybrid` and the block device, ask for bad blocks. */
+int nw_hybrid_prepare(struct nw_hybrid *hybrid, const struct nw_hybrid_open *open);
+
+/* hybrid.c: pages and blocks */
+
+/* enum nw_tag_state or an error; data NULL on a chip with payload: only the tag. */
+int nw_hybrid_read(struct nw_hybrid *hybrid, uint32_t at, uint16_t length, uint8_t *data,
+                   struct nw_tag *tag);
+int nw_hybrid_read_tag(struct nw_hybrid *hybrid, uint32_t at, struct nw_tag *tag);
+
+/* One program of page `at`. NW_OK, or an error: then do not program this block any more. */
+int nw_hybrid_program(struct nw_hybrid *hybrid, uint32_t at, const struct nw_hybrid_put *put);
+
+/* Where a sector lies now, or NW_NO_PAGE. */
+uint32_t nw_hybrid_find(struct nw_hybrid *hybrid, uint32_t sector);
+
+/* Free blocks, those in waiting included. */
+static inline uint32_t nw_hybrid_free(const struct nw_hybrid *hybrid)
+{
+    return (uint32_t)hybrid->blocks.free + hybrid->limbo;
+}
+
+/* A used block, in no list, that nothing needs any more; `failed`: a program failed in it. */
+void nw_hybrid_drop(struct nw_hybrid *hybrid, uint16_t block, int failed);
+
+/* hybrid_mount.c */
+
+/* While a mount decides: this block must not be given back. */
+int nw_hybrid_held(const struct nw_hybrid *hybrid, uint16_t block);
+
+int nw_hybrid_format(struct nw_hybrid *hybrid);
+int nw_hybrid_mount(struct nw_hybrid *hybrid);
+
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * ftl_hybrid.h - what the layers that map blocks and not single pages have in common: ftl_nftl.h,
+ * ftl_log.h, ftl_superblock.h, ftl_fast.h.
+ *
+ * SECTORS. One sector is one page; block_pages neighbouring sectors are a logical block. A device
+ * has (blocks - spare_blocks) * block_pages sectors.
+ *
+ * DURABLE. A write is durable when it has returned NW_OK; so is a trim, which writes a page of
+ * zeros for each sector that held something. Sync has nothing to do. Power may be
+ * cut at any moment, in mount too.
+ *
+ * COST, in chip operations
+ *   read   1 read (data and tag); 0 when the sector holds nothing
+ *   write  1 program, and what the layer's merges take: see its own header
+ *   trim   as a write; 0 when the sector holds nothing
+ *   sync   0
+ *   mount  reads the tags of all pages of the chip once, erases one block, programs 2 or 3 pages
+ *          and writes the newest sector again
+ *
+ * ERRORS of the block verbs: NW_ERR_FULL when bad blocks have eaten the spare blocks (reads go on),
+ * NW_ERR_ECC or NW_ERR_CORRUPT for a sector whose content is lost (req->sector + req->done),
+ * NW_ERR_UNSUPPORTED for data == NULL on a chip that keeps payload or data on one that keeps none,
+ * else what the chip answers. A block in which a program fails is emptied and marked bad.
+ *
+ * A PART WILL NOT DO (0 bytes of RAM, 0 sectors, NW_ERR_CONFIG) with spare_blocks from 1 to 9 or
+ * not fewer than its blocks, fewer than 4 pages a block, pages below 256 bytes, a spare area below
+ * 15 bytes, blocks above 65,500 or sectors above 2^28.
+ *
+ * FORMAT erases every good block. A cut in the midst leaves the device there was, a chip that
+ * mount does not know (NW_ERR_NOT_FOUND) or an empty device: format again. NW_ERR_FULL: too many
+ * bad blocks. MOUNT opens a device as the last session left it, cut or not; NW_ERR_NOT_FOUND: not
+ * formatted by this layer; NW_ERR_VERSION: another format, configuration or geometry. OPEN mounts,
+ * or formats a chip that holds no device. There is nothing to close. The RAM is aligned for any
+ * type and belongs to the layer from then on, like the chip; NW_ERR_RAM: it is too small.
+ */
+#ifndef NANDWICH_FTL_HYBRID_PUBLIC_H
+#define NANDWICH_FTL_HYBRID_PUBLIC_H
+
+#define NW_FTL_HYBRID_NO_CHECK 0x01U /* reads do not verify the CRC-32: saves processor time */
+#define NW_FTL_HYBRID_NO_COPY 0x02U  /* move pages through RAM although the chip could copy, so
+                                      * that bit errors do not travel along */
+
+#endif

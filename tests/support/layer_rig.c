@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "layer_rig.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Small pages: the trials check the content of whole devices many thousand times. */
+const struct layer_shape layer_shapes[4] = {
+    {.part = "K9F1G08U0A", .blocks = 18, .block_pages = 8, .page_bytes = 256, .spare_blocks = 10},
+    {.part = "W25N01GV", .blocks = 17, .block_pages = 12, .page_bytes = 256, .spare_blocks = 10},
+    {.part = "TC58DVG02A1FT00", .blocks = 18, .block_pages = 8, .page_bytes = 256,
+     .spare_blocks = 10, .nand_flags = NW_NAND_UNERASED},
+    {.part = "K9LBG08U0M", .blocks = 17, .block_pages = 10, .page_bytes = 256, .erased = 0x00,
+     .spare_blocks = 10},
+};
+
+static void die(const char *what, int error)
+{
+    (void)fprintf(stderr, "layer rig: %s: %s\n", what, nw_error_text(error));
+    abort();
+}
+
+static void *need(size_t bytes)
+{
+    void *memory = calloc(1, bytes);
+
+    if (memory == NULL) {
+        die("memory", NW_ERR_RAM);
+    }
+    return memory;
+}
+
+static void open_nand(struct layer_rig *rig, uint32_t seed)
+{
+    const struct layer_shape *shape = rig->shape;
+    struct nw_part part;
+    int result = nw_parts_get(shape->part, &part);
+
+    if (result < 0) {
+        die(shape->part, result);
+    }
+    part.blocks = shape->blocks;
+    part.block_pages = shape->block_pages;
+    part.page_bytes = shape->page_bytes != 0 ? shape->page_bytes : part.page_bytes;
+    part.spare_bytes = shape->spare_bytes != 0 ? shape->spare_bytes : part.spare_bytes;
+    part.program_bytes = part.program_bytes > part.page_bytes ? part.page_bytes
+                                                              : part.program_bytes;
+    part.factory_bad = part.factory_bad > 1U ? 1U : part.factory_bad;
+    if (strcmp(shape->part, "K9LBG08U0M") == 0) {
+        part.program_bytes = part.page_bytes;
+        part.erased = shape->erased;
+    }
+    if (shape->no_copy != 0) {
+        part.copy = 0;
+    }
+    struct nw_nand_config config = {.part = &part, .seed = seed, .flags = shape->nand_flags};
+    result = nw_nand_open(&rig->nand, &config);
+    if (result < 0) {
+        die("open", result);
+    }
+}
+
+void layer_rig_open(struct layer_rig *rig, const struct nw_layer_kind *kind,
+                    const struct layer_shape *shape, uint32_t seed)
+{
+    memset(rig, 0, sizeof *rig);
+    rig->shape = shape;
+    rig->kind = kind;
+    rig->config = (struct nw_layer_config){.spare_blocks = shape->spare_blocks,
+                                           .log_blocks = shape->log_blocks,
+                                           .degree = shape->degree};
+    open_nand(rig, seed);
+    rig->site = (struct nw_layer_site){.config = &rig->config,
+                                       .chip = nw_nand_chip(rig->nand),
+                                       .chip_name = shape->part,
+                                       .state = need(kind->state_bytes)};
+    rig->site.ram_bytes = kind->ram_bytes(&rig->site);
+    if (rig->site.ram_bytes == 0) {
+        die("the layer does not work here", NW_ERR_CONFIG);
+    }
+    rig->site.ram = need(rig->site.ram_bytes);
+    int result = kind->format(&rig->site, &rig->block);
+    if (result < 0) {
+        die("format", result);
+    }
+    rig->sectors = rig->block->sectors;
+    rig->page_bytes = rig->block->sector_bytes;
+    rig->model = need(rig->sectors * sizeof *rig->model);
+    rig->data = need((size_t)LAYER_RIG_RUN * rig->page_bytes);
+    rig->expected = need(rig->page_bytes);
+}
+
+void layer_rig_close(struct layer_rig *rig)
+{
+    nw_nand_close(rig->nand);
+    free(rig->site.state);
+    free(rig->site.ram);
+    free(rig->model);
+    free(rig->data);
+    free(rig->expected);
+}
+
+int layer_rig_mount(struct layer_rig *rig)
+{
+    memset(rig->site.ram, 0xC3, rig->site.ram_bytes);
+    return rig->kind->mount(&rig->site, &rig->block);
+}
+
+/* The content of write number `token`: all words differ, so that a mix of two writes shows. */
+static void fill(uint8_t *data, uint32_t bytes, uint32_t token)
+{
+    for (uint32_t i = 0; i + 4U <= bytes; i += 4U) {
+        uint32_t word = token == 0 ? 0 : token ^ (i * 2654435761U);
+        memcpy(data + i, &word, 4);
+    }
+}
+
+static int run_write(struct layer_rig *rig, const struct layer_op *op)
+{
+    int has_data = (rig->shape->nand_flags & NW_NAND_NO_PAYLOAD) == 0;
+    struct nw_block_req req = {.block = rig->block,
+                               .sector = op->sector,
+                               .count = op->count,
+                               .data = has_data ? rig->data : NULL};
+
+    for (uint32_t i = 0; i < op->count; i++) {
+        fill(rig->data + (size_t)i * rig->page_bytes, rig->page_bytes, ++rig->token);
+    }
+    int result = nw_block_write(&req);
+    for (uint32_t i = 0; i < op->count; i++) {
+        struct layer_model *model = &rig->model[op->sector + i];
+        uint32_t token = rig->token - op->count + 1U + i;
+
+        if (i < req.done) {
+            *model = (struct layer_model){.now = token};
+        } else if (i == req.done) { /* later ones were not begun */
+            model->coming = token;
+            model->has_coming = 1;
+        }
+    }
+    return result;
+}
+
+int layer_rig_run(struct layer_rig *rig, const struct layer_op *op)
+{
+    struct nw_block_req req = {.block = rig->block,
+                               .sector = op->sector,
+                               .count = op->count,
+                               .budget_us = op->count};
+    int result;
+
+    switch (op->kind) {
+    case OP_WRITE: return run_write(rig, op);
+    case OP_TRIM:
+        result = nw_block_trim(&req);
+        for (uint32_t i = 0; i < req.done; i++) {
+            rig->model[op->sector + i] = (struct layer_model){0};
+        }
+        if (req.done < op->count) {
+            rig->model[op->sector + req.done].coming = 0;
+            rig->model[op->sector + req.done].has_coming = 1;
+        }
+        return result;
+    case OP_SYNC: return nw_block_sync(&req);
+    case OP_IDLE: return nw_block_idle(&req);
+    default: nw_nand_doom(rig->nand, op->sector, op->kind == OP_DOOM_PROGRAM); return NW_OK;
+    }
+}
+
+struct layer_op layer_rig_draw(struct layer_rig *rig, struct nw_random *random)
+{
+    struct layer_op op = {.kind = OP_WRITE};
+    uint32_t dice = nw_random_below(random, 100);
+    uint32_t hot = rig->sectors / 8U + 1U;
+
+    op.count = 1U + (nw_random_below(random, 4) == 0 ? nw_random_below(random, LAYER_RIG_RUN) : 0U);
+    op.sector = nw_random_below(random, nw_random_below(random, 2) == 0 ? hot : rig->sectors);
+    if (op.count > rig->sectors - op.sector) {
+        op.count = rig->sectors - op.sector;
+    }
+    if (dice >= 95U) {
+        op.kind = OP_IDLE;
+        op.count = nw_random_below(random, 6000);
+    } else if (dice >= 88U) {
+        op.kind = OP_SYNC;
+    } else if (dice >= 74U) {
+        op.kind = OP_TRIM;
+    }
+    return op;
+}
+
+/* What the sector shows, given its first word: the number of a write, 0, or UINT32_MAX. */
+static uint32_t token_of(struct layer_rig *rig, const uint8_t *data)
+{
+    uint32_t token;
+
+    memcpy(&token, data, 4);
+    fill(rig->expected, rig->page_bytes, token);
+    return memcmp(rig->expected, data, rig->page_bytes) == 0 ? token : UINT32_MAX;
+}
+
+int layer_rig_check(struct layer_rig *rig, int settle)
+{
+    for (uint32_t sector = 0; sector < rig->sectors; sector++) {
+        struct layer_model *model = &rig->model[sector];
+        struct nw_block_req req = {
+            .block = rig->block, .sector = sector, .count = 1, .data = rig->data};
+        int result = nw_block_read(&req);
+        uint32_t token = result < 0 ? UINT32_MAX : token_of(rig, rig->data);
+
+        if (result < 0) {
+            (void)snprintf(rig->why, sizeof rig->why, "sector %u: %s", (unsigned)sector,
+                           nw_error_text(result));
+            return -1;
+        }
+        if (token != model->now && !(model->has_coming != 0 && token == model->coming)) {
+            (void)snprintf(rig->why, sizeof rig->why,
+                           "sector %u reads as write %u, wanted %u, coming %u (%u)",
+                           (unsigned)sector, (unsigned)token, (unsigned)model->now,
+                           (unsigned)model->coming, (unsigned)model->has_coming);
+            return -1;
+        }
+        if (settle != 0) {
+            *model = (struct layer_model){.now = token};
+        }
+    }
+    return 0;
+}
+
+int layer_rig_clean(struct layer_rig *rig)
+{
+    const struct nw_misuse *misuse = nw_nand_misuse(rig->nand);
+
+    if (misuse->error == 0) {
+        return 0;
+    }
+    (void)nw_misuse_text(misuse, rig->why, sizeof rig->why);
+    return -1;
+}
+
+void layer_snapshot_open(struct layer_snapshot *snapshot, const struct layer_rig *rig)
+{
+    snapshot->state = need(rig->kind->state_bytes);
+    snapshot->ram = need(rig->site.ram_bytes);
+    snapshot->model = need(rig->sectors * sizeof *rig->model);
+    if (nw_nand_fork(&snapshot->nand, rig->nand) < 0) {
+        die("fork", NW_ERR_RAM);
+    }
+}
+
+void layer_snapshot_take(struct layer_snapshot *snapshot, const struct layer_rig *rig)
+{
+    if (nw_nand_assign(snapshot->nand, rig->nand) < 0) {
+        die("assign", NW_ERR_CONFIG);
+    }
+    memcpy(snapshot->state, rig->site.state, rig->kind->state_bytes);
+    memcpy(snapshot->ram, rig->site.ram, rig->site.ram_bytes);
+    memcpy(snapshot->model, rig->model, rig->sectors * sizeof *rig->model);
+    snapshot->token = rig->token;
+}
+
+void layer_snapshot_restore(const struct layer_snapshot *snapshot, struct layer_rig *rig)
+{
+    if (nw_nand_assign(rig->nand, snapshot->nand) < 0) {
+        die("assign", NW_ERR_CONFIG);
+    }
+    memcpy(rig->site.state, snapshot->state, rig->kind->state_bytes);
+    memcpy(rig->site.ram, snapshot->ram, rig->site.ram_bytes);
+    memcpy(rig->model, snapshot->model, rig->sectors * sizeof *rig->model);
+    rig->token = snapshot->token;
+}
+
+void layer_snapshot_close(struct layer_snapshot *snapshot)
+{
+    nw_nand_close(snapshot->nand);
+    free(snapshot->state);
+    free(snapshot->ram);
+    free(snapshot->model);
+}

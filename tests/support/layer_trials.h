@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * layer_trials.h - trials that every persistent layer of the table passes: layer_cuts.c cuts power
+ * everywhere, layer_random.c works at random with blocks that fail. Inside a cmocka test; a trial
+ * that fails prints a line that replays it.
+ */
+#ifndef NANDWICH_TESTS_LAYER_TRIALS_H
+#define NANDWICH_TESTS_LAYER_TRIALS_H
+
+#include "layer_rig.h"
+
+/* A cut before, inside and after every chip operation of a mixed workload on layer_shapes[shape],
+ * chains of cuts in the mounts that follow, three further power-ups each. NW_CUT="figures" replays;
+ * with NW_SOAK set it goes on for minutes. */
+void layer_trial_cuts(const struct nw_layer_kind *kind, unsigned shape);
+
+/* 200 cuts in a row. */
+void layer_trial_many_cuts(const struct nw_layer_kind *kind);
+
+/* Random work with failing blocks and remounts against a plain model. NW_SEED=n: that seed. */
+void layer_trial_random(const struct nw_layer_kind *kind);
+
+#endif
