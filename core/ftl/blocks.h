@@ -109,11 +109,11 @@ static inline uint16_t nw_blocks_first(const struct nw_blocks *blocks, uint16_t 
     return first < blocks->count ? first : (uint16_t)NW_NO_BLOCK;
 }
 
-/* The host has written a sector of logical block `data`. */
-static inline void nw_blocks_wrote(const struct nw_blocks *blocks, uint16_t data)
+/* A request of the host updates logical block `data`. */
+static inline void nw_blocks_updated(const struct nw_blocks *blocks, uint16_t data)
 {
     if (blocks->wear != NULL) {
-        blocks->wear->ops->wrote(blocks->wear, data);
+        blocks->wear->ops->updated(blocks->wear, data);
     }
 }
 
@@ -121,6 +121,13 @@ static inline void nw_blocks_wrote(const struct nw_blocks *blocks, uint16_t data
 static inline uint16_t nw_blocks_move(const struct nw_blocks *blocks)
 {
     return blocks->wear != NULL ? blocks->wear->ops->move(blocks->wear) : (uint16_t)NW_NO_BLOCK;
+}
+
+/* That block was emptied, or is about to be, by so many copies. */
+static inline void nw_blocks_moved(const struct nw_blocks *blocks, uint32_t copies)
+{
+    blocks->wear->stats.moved++;
+    blocks->wear->stats.copies += copies;
 }
 
 /* Take a block out of the list it is in. */

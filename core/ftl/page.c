@@ -225,9 +225,6 @@ static int write_sector(struct nw_page *page, uint32_t sector, uint8_t *data)
     }
     if (result == NW_OK) {
         page->stats->host_writes++;
-        if (page->blocks.wear != NULL) {
-            nw_blocks_wrote(&page->blocks, nw_page_block_of(page, sector));
-        }
     }
     return result;
 }
@@ -238,6 +235,16 @@ static int tidy_up(struct nw_page *page)
     int result = nw_page_pace(page);
 
     return result == NW_OK ? nw_page_drain(page) : result;
+}
+
+/* The wear policy hears once of each block's worth of sectors that a request updates. */
+static void tell_update(struct nw_page *page, uint32_t sector, int first)
+{
+    uint16_t block = nw_page_block_of(page, sector);
+
+    if ((first || sector == nw_page_first(page, block)) && page->map[sector] != NW_PAGE_NONE) {
+        nw_blocks_updated(&page->blocks, block);
+    }
 }
 
 static int page_write(struct nw_block_req *req)
@@ -252,6 +259,9 @@ static int page_write(struct nw_block_req *req)
         return NW_ERR_FULL;
     }
     while (req->done < req->count) {
+        if (page->blocks.wear != NULL) {
+            tell_update(page, req->sector + req->done, req->done == 0);
+        }
         int result = write_sector(page, req->sector + req->done, data);
         if (result == NW_OK) {
             req->done++;

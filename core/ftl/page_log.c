@@ -343,6 +343,7 @@ static int moves(struct nw_page *page)
             if (block != NW_NO_BLOCK && page->blocks.state[block] == NW_BLOCK_USED &&
                 page->valid[block] < NW_PAGE_OPEN) {
                 page->moving = block;
+                nw_blocks_moved(&page->blocks, page->valid[block]);
                 start_victim(page, block);
                 if (page->victim_gain < NW_PAGE_LEAST_GAIN) {
                     page->victim_gain = NW_PAGE_LEAST_GAIN;

@@ -119,7 +119,7 @@ static void filter(struct nw_dheating *dheating)
     memset(dheating->updates, 0, blocks);
 }
 
-static void dheating_wrote(struct nw_wear *wear, uint16_t data)
+static void dheating_updated(struct nw_wear *wear, uint16_t data)
 {
     struct nw_dheating *dheating = dheating_of(wear);
 
@@ -174,7 +174,7 @@ static const struct nw_wear_ops dheating_ops = {.start = dheating_start,
                                                 .erased = nw_wear_erased,
                                                 .given = nw_heal_given,
                                                 .heal = dheating_heal,
-                                                .wrote = dheating_wrote,
+                                                .updated = dheating_updated,
                                                 .move = dheating_move};
 
 static int place(struct nw_dheating *dheating, const struct nw_dheating_config *config,

@@ -134,7 +134,7 @@ static const struct nw_wear_ops swl_ops = {.start = swl_start,
                                            .erased = swl_erased,
                                            .given = nw_heal_given,
                                            .heal = nw_heal_one,
-                                           .wrote = nw_wear_wrote,
+                                           .updated = nw_wear_updated,
                                            .move = swl_move};
 
 static int place(struct nw_swl *swl, const struct nw_swl_config *config, uint16_t blocks,

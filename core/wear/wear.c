@@ -45,7 +45,7 @@ void nw_wear_erased(struct nw_wear *wear, uint16_t block)
     (void)block;
 }
 
-void nw_wear_wrote(struct nw_wear *wear, uint16_t data)
+void nw_wear_updated(struct nw_wear *wear, uint16_t data)
 {
     (void)wear;
     (void)data;
@@ -62,7 +62,7 @@ static const struct nw_wear_ops dynamic_ops = {.start = nw_wear_start,
                                                .erased = nw_wear_erased,
                                                .given = nw_heal_given,
                                                .heal = nw_heal_one,
-                                               .wrote = nw_wear_wrote,
+                                               .updated = nw_wear_updated,
                                                .move = nw_wear_move};
 
 size_t nw_wear_dynamic_ram_bytes(uint16_t blocks)

@@ -13,7 +13,7 @@ int nw_wear_place(struct nw_wear *wear, const struct nw_wear_ops *ops,
 int nw_wear_start(struct nw_wear *wear);
 uint16_t nw_wear_fewest(struct nw_wear *wear, uint16_t first, uint16_t data);
 void nw_wear_erased(struct nw_wear *wear, uint16_t block);
-void nw_wear_wrote(struct nw_wear *wear, uint16_t data);
+void nw_wear_updated(struct nw_wear *wear, uint16_t data);
 uint16_t nw_wear_move(struct nw_wear *wear);
 
 /* heal.c: the ops `given` and `heal`. */

@@ -376,6 +376,8 @@ public:
 
         if (wear != nullptr) {
             all["moves"] = wear->stats.moves;
+            all["moved"] = wear->stats.moved;
+            all["copies"] = wear->stats.copies;
             all["heals"] = wear->stats.heals;
             all["heals_idle"] = wear->stats.heals_idle;
             all["heals_forced"] = wear->stats.heals_forced;

@@ -251,7 +251,7 @@ static void swl_moves_whole_sets(void **state)
 static void write_times(struct nw_wear *wear, uint16_t data, uint32_t times)
 {
     for (uint32_t i = 0; i < times; i++) {
-        wear->ops->wrote(wear, data);
+        wear->ops->updated(wear, data);
     }
 }
 

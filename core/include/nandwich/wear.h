@@ -15,7 +15,8 @@
  * WHAT A LAYER OWES (layers that take blocks from core/ftl/blocks.h get most of it from there)
  *   - It tells what a block is taken for: the number of a logical block, or NW_WEAR_HOST or
  *     NW_WEAR_MOVED where blocks hold data of several.
- *   - It tells of each sector that the host writes (`wrote`).
+ *   - It tells of each logical block in which a request of the host writes sectors that held
+ *     something (`updated`).
  *   - When it has time for it, after a write or in idle, it asks which block's data has to move
  *     (`move`), moves it elsewhere and gives the block back. An answer is given once; a layer that
  *     cannot move that block just now forgets it.
@@ -74,8 +75,8 @@ struct nw_wear_ops {
     /* Heal one block if one is due, in idle time or not. It, to be made free; NW_WEAR_NONE; or the
      * chip's error. */
     int32_t (*heal)(struct nw_wear *wear, int idle);
-    /* The host has written a sector of logical block `data`. */
-    void (*wrote)(struct nw_wear *wear, uint16_t data);
+    /* A request of the host writes anew in logical block `data`. */
+    void (*updated)(struct nw_wear *wear, uint16_t data);
     /* A block whose data has to move, or NW_WEAR_NONE. */
     uint16_t (*move)(struct nw_wear *wear);
 };
@@ -102,6 +103,8 @@ struct nw_heal_config {
 
 struct nw_wear_stats {
     nw_count moves;        /* blocks whose data was asked to move */
+    nw_count moved;        /* of these: that the layer emptied; each costs an erase more */
+    nw_count copies;       /* pages it copied for that */
     nw_count heals;
     nw_count heals_idle;   /* of these: in idle time */
     nw_count heals_forced; /* of these: lazy, and could wait no longer */
