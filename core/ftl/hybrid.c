@@ -308,25 +308,42 @@ static int put_sector(struct nw_hybrid *hybrid, const struct nw_hybrid_put *put)
     return result;
 }
 
-/* What the wear policy has to say after a write. */
-static int level(struct nw_hybrid *hybrid, uint32_t sector)
+/* The wear policy hears once of each logical block that a request updates. */
+static void tell_update(struct nw_hybrid *hybrid, uint32_t sector, int first)
 {
-    struct nw_blocks *blocks = &hybrid->blocks;
+    if ((first || sector % hybrid->block_pages == 0) &&
+        nw_hybrid_find(hybrid, sector) != NW_NO_PAGE) {
+        nw_blocks_updated(&hybrid->blocks, nw_hybrid_block_of(hybrid, sector));
+    }
+}
 
-    if (blocks->wear == NULL) {
-        return NW_OK;
+static int evict(struct nw_hybrid *hybrid, uint16_t block)
+{
+    nw_count copies = hybrid->stats->copies;
+    int result = 1;
+
+    while (result > 0 && nw_hybrid_free(hybrid) <= NW_HYBRID_FLOOR) {
+        result = hybrid->kind->tidy(hybrid);
     }
-    nw_blocks_wrote(blocks, nw_hybrid_block_of(hybrid, sector));
-    if (nw_hybrid_free(hybrid) <= NW_HYBRID_FLOOR) {
-        return NW_OK;
+    if (result <= 0 || hybrid->blocks.state[block] != NW_BLOCK_USED) {
+        return result < 0 ? result : (int)NW_OK;
     }
-    uint16_t block = nw_blocks_move(blocks);
-    if (block == NW_NO_BLOCK || blocks->state[block] != NW_BLOCK_USED ||
+    result = hybrid->kind->evict(hybrid, block);
+    nw_blocks_moved(&hybrid->blocks, (uint32_t)(hybrid->stats->copies - copies));
+    return result;
+}
+
+/* What the wear policy wants moved. */
+static int level(struct nw_hybrid *hybrid)
+{
+    uint16_t block = nw_blocks_move(&hybrid->blocks);
+
+    if (block == NW_NO_BLOCK || hybrid->blocks.state[block] != NW_BLOCK_USED ||
         block == hybrid->session) {
         return NW_OK;
     }
-    int result = hybrid->kind->evict(hybrid, block);
-    return result == NW_ERR_FULL ? NW_OK : result;
+    int result = evict(hybrid, block);
+    return result == NW_ERR_FULL ? (int)NW_OK : result;
 }
 
 static int hybrid_write(struct nw_block_req *req)
@@ -339,11 +356,14 @@ static int hybrid_write(struct nw_block_req *req)
     }
     while (req->done < req->count) {
         put.sector = req->sector + req->done;
+        if (hybrid->blocks.wear != NULL) {
+            tell_update(hybrid, put.sector, req->done == 0);
+        }
         int result = put_sector(hybrid, &put);
         if (result == NW_OK) {
             req->done++;
             hybrid->stats->host_writes++;
-            result = level(hybrid, put.sector);
+            result = hybrid->blocks.wear != NULL ? level(hybrid) : (int)NW_OK;
         }
         if (result < 0) {
             return result;

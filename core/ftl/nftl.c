@@ -104,10 +104,10 @@ static int takes(const struct nw_nftl *nftl, uint16_t block, uint16_t page)
     return nftl->in_order != 0 ? page >= next : !holds(nftl, block, page);
 }
 
-/* A fresh block at the end of the chain. */
-static int extend(struct nw_nftl *nftl, uint16_t logical)
+/* A fresh block at the end of the chain; `data` is what the wear policy is told. */
+static int extend(struct nw_nftl *nftl, uint16_t logical, uint16_t data)
 {
-    int32_t taken = nw_blocks_take_for(&nftl->hybrid.blocks, logical);
+    int32_t taken = nw_blocks_take_for(&nftl->hybrid.blocks, data);
 
     if (taken < 0) {
         return (int)taken;
@@ -132,7 +132,7 @@ static int put_page(struct nw_nftl *nftl, const struct nw_hybrid_put *put)
         uint16_t block = nftl->newest[logical];
 
         if (block == NW_NO_BLOCK || !takes(nftl, block, page)) {
-            int result = extend(nftl, logical);
+            int result = extend(nftl, logical, logical);
             if (result < 0) {
                 return result;
             }
@@ -262,7 +262,8 @@ static int fold(struct nw_nftl *nftl, uint16_t logical, int fresh)
     while (nftl->newest[logical] != NW_NO_BLOCK &&
            (fresh || nftl->length[logical] > 1U || nftl->next[nftl->newest[logical]] == FAILED)) {
         int gathers = !fresh && can_gather(nftl, logical);
-        int result = gathers ? NW_OK : extend(nftl, logical);
+        int result = gathers ? NW_OK
+                             : extend(nftl, logical, fresh ? NW_WEAR_MOVED : logical);
         uint16_t moves = count_moves(nftl, logical, nftl->newest[logical]);
 
         if (result == NW_OK) {

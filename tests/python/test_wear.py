@@ -11,7 +11,7 @@ HEALING = "TLC8G-HEAL"
 BLOCKS = 32
 HEAL = {"heal": 1, "heal_cycles": 20}
 POLICIES = ("dynamic", "swl", "dheating")
-LAYERS = ("page",)
+LAYERS = ("page", "nftl")
 
 
 def play(

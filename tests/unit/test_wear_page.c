@@ -243,18 +243,19 @@ static void a_mount_remembers_healings(void **state)
     for (uint16_t block = 0; block < BLOCKS; block++) {
         uint32_t heals = nw_nand_block_heals(rig.nand, block);
 
-        if (rig.wear->view.state[block] == NW_BLOCK_USED &&
-            nw_nand_page_programs(rig.nand, block * 16U) > 0) {
-            assert_int_equal(nw_wear_heals(rig.wear->view.erases[block]), heals);
+        uint32_t erases = rig.wear->view.erases[block];
+
+        if (erases > 0) { /* found in a tag; a block in reserve holds none that counts */
+            assert_int_equal(nw_wear_heals(erases), heals);
             told += heals;
         }
     }
-    assert_true(told > 0);
+    assert_true(told > BLOCKS);
     use(&rig, 1000);
     close_rig(&rig);
 }
 
-/* Formatting wipes blocks that wait to be healed too: nothing of the old device shows again. */
+/* Formatting wipes blocks that waited to be healed too: nothing of the old device shows again. */
 static void a_format_reaches_worn_blocks(void **state)
 {
     struct nw_heal_config heal = {.heals = 1, .cycles = 20, .period_s = 600};
