@@ -1,38 +1,100 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a durable byte costs: other stores on the same work and the same flash."""
+"""What a durable byte costs: our store and others on the same work and the same flash."""
 
-from nandwich import store_peers
+from dataclasses import dataclass
+
+from nandwich import _native, store_peers
 from nandwich.benches import Figure, bench
 from nandwich.cli import output
 from nandwich.store_peers import Counts, NotMeasuredError, Shape
 
 
-def _figures(counts: Counts) -> list[Figure]:
+@dataclass(frozen=True)
+class Goal:
+    """How our store is set up on a shape, within 4 KiB of RAM where 512 bytes are a page or less,
+    and what it has to reach: figure (behind the shape's name) and target."""
+
+    frames: int
+    read_ahead: bool
+    targets: dict[str, float]
+
+
+GOALS = {
+    "nand-512": Goal(
+        24,
+        True,
+        {
+            "append.energy": 15,
+            "read-back.energy": 6,
+            "small.energy": 0.5,
+            "overwrite.energy": 1000,
+            "overwrite.erases": 300,
+            "overwrite.worst": 2.3,
+            "ram": 4096,
+        },
+    ),
+    "nand-2k": Goal(24, False, {"append.energy": 60}),
+    "nor-256": Goal(
+        40,
+        False,
+        {
+            "append.energy": 15,
+            "small.energy": 0.5,
+            "overwrite.energy": 800,
+            "overwrite.worst": 50,
+        },
+    ),
+}
+
+
+def _figures(counts: Counts) -> list[tuple[str, int | float, str]]:
     """Energy, erases and the longest call of one work."""
-    store = counts.store.replace(" ", "-")
-    name = f"store.{counts.shape}.{counts.work}.{store}"
-    figures = [Figure(f"{name}.energy", round(counts.energy_mj, 3), "mJ")]
-    if counts.work in ("append", "overwrite"):
-        figures.append(Figure(f"{name}.erases", counts.erases, "erases"))
-    if counts.work == "overwrite":
-        figures.append(Figure(f"{name}.worst", round(counts.worst_ns / 1e6, 2), "ms"))
+    work = counts.work
+    figures: list[tuple[str, int | float, str]] = [
+        (f"{work}.energy", round(counts.energy_mj, 3), "mJ")
+    ]
+    if work in ("append", "overwrite"):
+        figures.append((f"{work}.erases", counts.erases, "erases"))
+    if work == "overwrite":
+        figures.append((f"{work}.worst", round(counts.worst_ns / 1e6, 2), "ms"))
     return figures
 
 
-def _peers(shape: Shape) -> list[Counts]:
+def _open(shape: Shape) -> _native.Store:
+    goal = GOALS[shape.name]
+    chip = _native.Nand.open(shape.part(), blocks=shape.blocks)
+    opened = _native.Store(chip, frames=goal.frames, read_ahead=goal.read_ahead)
+    opened.format()
+    return opened
+
+
+def _ours(shape: Shape) -> list[Figure]:
+    """Each work on a fresh store, with its targets."""
+    found: list[tuple[str, int | float, str]] = [("ram", _open(shape).ram_bytes, "B")]
+    for work in ("append", "small", "overwrite"):
+        for answer in _native.store_work(_open(shape), work):
+            found += _figures(Counts(store="nandwich", shape=shape.name, **answer))
+    targets = GOALS[shape.name].targets
+    return [
+        Figure(f"store.{shape.name}.{figure}", value, unit, targets.get(figure))
+        for figure, value, unit in found
+    ]
+
+
+def _peers(shape: Shape) -> list[Figure]:
     try:
-        return store_peers.measure(shape)
+        every = store_peers.measure(shape)
     except NotMeasuredError as why:
         output.talk(f"{shape.name}: peers not measured ({why})")
         return []
+    return [
+        Figure(f"store.{shape.name}.{counts.store.replace(' ', '-')}.{figure}", value, unit)
+        for counts in every
+        for figure, value, unit in _figures(counts)
+    ]
 
 
-@bench("store", "energy, erases and longest call of stores on the same work")
+@bench("store", "energy, erases and longest call of our store and others on the same work")
 def store() -> list[Figure]:
     """Workloads append, read-back, small and overwrite of nandwich.store_peers on three chips."""
-    return [
-        figure
-        for shape in store_peers.SHAPES
-        for counts in _peers(shape)
-        for figure in _figures(counts)
-    ]
+    return [figure for shape in store_peers.SHAPES for figure in (*_ours(shape), *_peers(shape))]

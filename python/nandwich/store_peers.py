@@ -13,7 +13,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from nandwich import paths
+from nandwich import _native, paths
 
 #: Energy of a page operation in pJ, fixed and a byte: chip and processor together, measured by
 #: Mathur et al., SenSys 2006. Erases are counted apart and cost nothing here.
@@ -39,6 +39,32 @@ class Shape:
     program_ns: int
     program_ps: int  # a byte
     erase_ns: int
+
+    @property
+    def is_nor(self) -> bool:
+        return self.name.startswith("nor")
+
+    def part(self) -> _native.Part:
+        """The same chip as a part of the twin: on NAND 4 programs a page and spare bytes."""
+        fields = {
+            "name": self.name,
+            "kind": "nor" if self.is_nor else "nand",
+            "blocks": self.blocks,
+            "block_pages": self.block_pages,
+            "page_bytes": f"{self.page_bytes} B",
+            "spare_bytes": f"{0 if self.is_nor else self.page_bytes // 32 - 1} B",
+            "page_programs": "unlimited" if self.is_nor else 4,
+            "read_erased": "yes" if self.is_nor else "no",
+            "read.time": f"{self.read_ns} ns",
+            "read.byte_time": f"{self.read_ps} ps",
+            "program.time": f"{self.program_ns} ns",
+            "program.byte_time": f"{self.program_ps} ps",
+            "erase.time": f"{self.erase_ns} ns",
+        }
+        part = _native.Part()
+        for key, value in fields.items():
+            part.set(key, str(value))
+        return part
 
 
 #: Times of a 512 byte page SLC NAND (15 us, 200 us, 2 ms, 50 ns a byte) and of a serial NOR

@@ -17,3 +17,5 @@ void bind_iotrace(nanobind::module_ &m);
 void bind_replay(nanobind::module_ &m);
 void bind_lavish(nanobind::module_ &m);
 void bind_ftl(nanobind::module_ &m);
+void bind_store(nanobind::module_ &m);
+void bind_store_work(nanobind::module_ &m);

@@ -19,5 +19,7 @@ NB_MODULE(_native, m)
     bind_replay(m);
     bind_lavish(m);
     bind_ftl(m);
+    bind_store(m);
+    bind_store_work(m);
     bind_host(m);
 }

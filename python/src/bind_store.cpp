@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: Apache-2.0
+// The object store over an emulated chip. An error of the store is a StoreError, its first argument
+// the number.
+#include "bind_store.hpp"
+
+#include "bindings.hpp"
+
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+
+namespace nb = nanobind;
+
+namespace {
+
+constexpr uint16_t kLongest = 65000; // bytes of an element
+
+using Numbers = nb::typed<nb::dict, nb::str, nb::int_>;
+
+const std::map<std::string, uint8_t> kTypes = {
+    { "stack", NW_STORE_STACK }, { "queue", NW_STORE_QUEUE }, { "stream", NW_STORE_STREAM },
+    { "array", NW_STORE_ARRAY }, { "file", NW_STORE_FILE },
+};
+
+PyObject *error_type = nullptr; // nandwich._native.StoreError, owned by the module
+
+} // namespace
+
+int store_checked(int result)
+{
+    if (result < 0) {
+        PyErr_SetObject(error_type, nb::make_tuple(result, nw_error_text(result)).ptr());
+        throw nb::python_error();
+    }
+    return result;
+}
+
+PyStore::PyStore(PyNand &nand, const nw_store_config &config)
+    : nand_(nand), config_(config), ram_bytes_(nw_store_ram_bytes(&config, &nand.geometry())),
+      ram_(ram_bytes_ / sizeof(std::max_align_t) + 1), scratch_(kLongest)
+{
+    if (ram_bytes_ == 0) {
+        throw nb::value_error("the store cannot work on this chip with this configuration");
+    }
+}
+
+void PyStore::start(int result)
+{
+    if (result < 0) {
+        store_ = nullptr;
+    }
+    (void)store_checked(result);
+}
+
+void PyStore::format()
+{
+    start(nw_store_format(&store_, nand_.chip(), &config_, ram_.data(), ram_bytes_));
+}
+
+void PyStore::mount()
+{
+    std::fill(ram_.begin(), ram_.end(), std::max_align_t{});
+    start(nw_store_mount(&store_, nand_.chip(), &config_, ram_.data(), ram_bytes_));
+}
+
+nw_store *PyStore::get() const
+{
+    if (store_ == nullptr) {
+        throw nb::value_error("not mounted");
+    }
+    return store_;
+}
+
+namespace {
+
+uint16_t length_of(const nb::bytes &data)
+{
+    if (data.size() > kLongest) {
+        (void)store_checked(NW_ERR_RANGE);
+    }
+    return static_cast<uint16_t>(data.size());
+}
+
+const std::string &type_name(uint8_t type)
+{
+    auto same = [&](const auto &entry) { return entry.second == type; };
+
+    return std::find_if(kTypes.begin(), kTypes.end(), same)->first;
+}
+
+Numbers stats_of(const PyStore &self)
+{
+    const struct nw_store_stats *stats = nw_store_stats(self.get());
+    Numbers all;
+
+#define STAT(name) all[#name] = stats->name
+    STAT(reads);
+    STAT(programs);
+    STAT(erases);
+    STAT(bytes_read);
+    STAT(bytes_programmed);
+    STAT(nodes_written);
+    STAT(anchors);
+    STAT(moved);
+    STAT(bytes_moved);
+    STAT(dropped);
+    STAT(corrected);
+    STAT(lost);
+    STAT(retired);
+    STAT(swapped);
+    STAT(place);
+#undef STAT
+    return all;
+}
+
+Numbers space_of(const PyStore &self)
+{
+    struct nw_store_space space;
+    Numbers all;
+
+    nw_store_space(self.get(), &space);
+    all["used_bytes"] = space.used_bytes;
+    all["limit_bytes"] = space.limit_bytes;
+    all["free_blocks"] = space.free_blocks;
+    all["good_blocks"] = space.good_blocks;
+    return all;
+}
+
+using About = nb::typed<nb::dict, nb::str, nb::any>;
+
+About about_of(const struct nw_store_about &about)
+{
+    About all;
+
+    all["name"] = std::string(about.name);
+    all["handle"] = about.handle;
+    all["type"] = type_name(about.spec.type);
+    all["unit_bytes"] = about.spec.unit_bytes;
+    all["count"] = about.spec.count;
+    all["expendable"] = (about.spec.flags & NW_STORE_EXPENDABLE) != 0;
+    all["head"] = about.head;
+    all["tail"] = about.tail;
+    all["bytes"] = about.bytes;
+    return all;
+}
+
+std::vector<About> objects_of(const PyStore &self)
+{
+    std::vector<About> all;
+    struct nw_store_about about;
+
+    for (uint8_t slot = 0;; slot++) {
+        int result = nw_store_at(self.get(), slot, &about);
+
+        if (result == NW_ERR_RANGE) {
+            return all;
+        }
+        if (result != NW_ERR_NOT_FOUND) {
+            (void)store_checked(result);
+            all.push_back(about_of(about));
+        }
+    }
+}
+
+int create_object(PyStore &self, const std::string &name, const std::string &type,
+                  uint16_t unit_bytes, uint32_t count, bool expendable)
+{
+    auto known = kTypes.find(type);
+    struct nw_store_spec spec = {};
+
+    if (known == kTypes.end()) {
+        throw nb::value_error(("unknown type " + type).c_str());
+    }
+    spec.type = known->second;
+    spec.unit_bytes = unit_bytes;
+    spec.count = count;
+    spec.flags = static_cast<uint8_t>(expendable ? NW_STORE_EXPENDABLE : 0U);
+    return store_checked(nw_store_create(self.get(), name.c_str(), &spec));
+}
+
+using Put = int (*)(nw_store *, int, const void *, uint16_t);
+using Take = int (*)(nw_store *, int, void *, uint16_t);
+using Step = int (*)(nw_store *, struct nw_store_cursor *, void *, uint16_t);
+
+template <Put put>
+void put_element(PyStore &self, int handle, const nb::bytes &data)
+{
+    (void)store_checked(put(self.get(), handle, data.c_str(), length_of(data)));
+}
+
+template <Take take>
+nb::bytes take_element(PyStore &self, int handle)
+{
+    std::vector<uint8_t> &room = self.scratch();
+    int length = store_checked(take(self.get(), handle, room.data(), kLongest));
+
+    return nb::bytes(room.data(), static_cast<size_t>(length));
+}
+
+nb::bytes peek_element(PyStore &self, int handle, uint32_t number)
+{
+    std::vector<uint8_t> &room = self.scratch();
+    int length = store_checked(nw_store_peek(self.get(), handle, number, room.data(), kLongest));
+
+    return nb::bytes(room.data(), static_cast<size_t>(length));
+}
+
+template <Step step>
+nb::bytes step_cursor(PyStore &self, struct nw_store_cursor &cursor, uint16_t most)
+{
+    std::vector<uint8_t> &room = self.scratch();
+    int length =
+        store_checked(step(self.get(), &cursor, room.data(), std::min<uint16_t>(most, kLongest)));
+
+    return nb::bytes(room.data(), static_cast<size_t>(length));
+}
+
+uint16_t unit_of(PyStore &self, int handle)
+{
+    struct nw_store_about about;
+
+    for (uint8_t slot = 0; nw_store_at(self.get(), slot, &about) != NW_ERR_RANGE; slot++) {
+        if (about.handle == handle) {
+            return about.spec.unit_bytes;
+        }
+    }
+    (void)store_checked(NW_ERR_NOT_FOUND);
+    return 0;
+}
+
+void set_value(PyStore &self, int handle, uint32_t key, const nb::bytes &value)
+{
+    if (value.size() != unit_of(self, handle)) {
+        (void)store_checked(NW_ERR_RANGE);
+    }
+    (void)store_checked(nw_store_set(self.get(), handle, key, value.c_str()));
+}
+
+nb::bytes get_value(PyStore &self, int handle, uint32_t key)
+{
+    std::vector<uint8_t> &room = self.scratch();
+
+    (void)store_checked(nw_store_get(self.get(), handle, key, room.data()));
+    return nb::bytes(room.data(), unit_of(self, handle));
+}
+
+std::vector<int> kept_by(const PyStore &self)
+{
+    std::vector<int> kept;
+
+    for (uint8_t place = 0; place < NW_STORE_CHECKPOINTS; place++) {
+        int number = nw_store_kept(self.get(), place);
+
+        if (number > 0) {
+            kept.push_back(number);
+        }
+    }
+    std::sort(kept.begin(), kept.end());
+    return kept;
+}
+
+void bind_lists(nb::class_<PyStore> &store)
+{
+    store.def("push", &put_element<nw_store_push>, nb::arg("handle"), nb::arg("data"))
+        .def("append", &put_element<nw_store_append>, nb::arg("handle"), nb::arg("data"))
+        .def("pop", &take_element<nw_store_pop>, nb::arg("handle"), "The newest element.")
+        .def("dequeue", &take_element<nw_store_dequeue>, nb::arg("handle"), "The oldest element.")
+        .def("peek", &peek_element, nb::arg("handle"), nb::arg("number"),
+             "Element `number`, head .. tail - 1.")
+        .def("trim", [](PyStore &self, int handle, uint32_t chunk) {
+            (void)store_checked(nw_store_trim(self.get(), handle, chunk));
+        }, nb::arg("handle"), nb::arg("chunk"))
+        .def("first", [](PyStore &self, int handle) {
+            struct nw_store_cursor cursor = {};
+
+            (void)store_checked(nw_store_first(self.get(), handle, &cursor));
+            return cursor;
+        }, nb::arg("handle"), "A cursor before the first element.")
+        .def("last", [](PyStore &self, int handle) {
+            struct nw_store_cursor cursor = {};
+
+            (void)store_checked(nw_store_last(self.get(), handle, &cursor));
+            return cursor;
+        }, nb::arg("handle"), "A cursor behind the last element.")
+        .def("seek", [](PyStore &self, int handle, uint32_t chunk, uint16_t offset) {
+            struct nw_store_cursor cursor = {};
+
+            (void)store_checked(nw_store_seek(self.get(), handle, chunk, offset, &cursor));
+            return cursor;
+        }, nb::arg("handle"), nb::arg("chunk"), nb::arg("offset") = 0,
+             "A cursor at a place kept earlier.")
+        .def("next", &step_cursor<nw_store_next>, nb::arg("cursor"), nb::arg("most") = kLongest,
+             "What lies behind the cursor, which moves over it; empty at the end.")
+        .def("previous", &step_cursor<nw_store_previous>, nb::arg("cursor"),
+             nb::arg("most") = kLongest);
+}
+
+void bind_state(nb::class_<PyStore> &store)
+{
+    store.def("format", &PyStore::format, "Makes an empty store.")
+        .def("mount", &PyStore::mount, "Finds the store on the chip.")
+        .def("sync", [](PyStore &self) { (void)store_checked(nw_store_sync(self.get())); })
+        .def("idle", [](PyStore &self, uint16_t budget) {
+            return store_checked(nw_store_idle(self.get(), budget));
+        }, nb::arg("budget"), "Works ahead; answers how many pieces were done.")
+        .def_prop_ro("ram_bytes", &PyStore::ram_bytes)
+        .def_prop_ro("stats", &stats_of, "Counts since mount.")
+        .def_prop_ro("space", &space_of)
+        .def("objects", &objects_of, "All objects, each as a dict.")
+        .def("checkpoint", [](PyStore &self) {
+            return store_checked(nw_store_checkpoint(self.get()));
+        }, "Keeps the state of all objects; answers its number.")
+        .def("rollback", [](PyStore &self, int number) {
+            (void)store_checked(nw_store_rollback(self.get(), number));
+        }, nb::arg("number") = 0, "Back to a checkpoint; 0 is the newest. Handles are void.")
+        .def("drop", [](PyStore &self, int number) {
+            (void)store_checked(nw_store_drop(self.get(), number));
+        }, nb::arg("number"))
+        .def("kept", &kept_by, "Numbers of the checkpoints, oldest first.");
+}
+
+} // namespace
+
+void bind_store(nb::module_ &m)
+{
+    std::string full = nb::cast<std::string>(m.attr("__name__")) + ".StoreError";
+    nb::object type = nb::steal(PyErr_NewException(full.c_str(), PyExc_RuntimeError, nullptr));
+
+    m.attr("StoreError") = type;
+    error_type = type.ptr();
+
+    nb::class_<struct nw_store_cursor>(m, "StoreCursor", "A place in a stream.")
+        .def_ro("handle", &nw_store_cursor::handle)
+        .def_ro("chunk", &nw_store_cursor::chunk)
+        .def_ro("offset", &nw_store_cursor::offset);
+
+    nb::class_<PyStore> store(m, "Store", "Durable typed objects on an emulated chip.");
+
+    store.def("__init__", [](PyStore *self, PyNand &nand, uint8_t objects, uint8_t name_bytes,
+                             uint8_t frames, uint8_t fan, uint8_t checkpoints, bool read_ahead,
+                             uint32_t anchor_bytes) {
+        struct nw_store_config config = {};
+
+        config.objects = objects;
+        config.name_bytes = name_bytes;
+        config.frames = frames;
+        config.fan = fan;
+        config.checkpoints = checkpoints;
+        config.read_ahead = read_ahead ? 1 : 0;
+        config.anchor_bytes = anchor_bytes;
+        new (self) PyStore(nand, config);
+    }, nb::arg("nand"), nb::kw_only(), nb::arg("objects") = 0, nb::arg("name_bytes") = 0,
+       nb::arg("frames") = 0, nb::arg("fan") = 0, nb::arg("checkpoints") = 0,
+       nb::arg("read_ahead") = false, nb::arg("anchor_bytes") = 0, nb::keep_alive<1, 2>(),
+       "On a chip, neither formatted nor mounted; zeros are the defaults of store.h.");
+    bind_state(store);
+    store.def("create", &create_object, nb::arg("name"), nb::arg("type"), nb::kw_only(),
+              nb::arg("unit_bytes") = 0, nb::arg("count") = 0, nb::arg("expendable") = false,
+              "A new object: its handle. Types: stack, queue, stream, array, file.")
+        .def("find", [](PyStore &self, const std::string &name) {
+            return store_checked(nw_store_find(self.get(), name.c_str()));
+        }, nb::arg("name"), "The handle of an object.")
+        .def("delete", [](PyStore &self, int handle) {
+            (void)store_checked(nw_store_delete(self.get(), handle));
+        }, nb::arg("handle"));
+    bind_lists(store);
+    store.def("set", &set_value, nb::arg("handle"), nb::arg("key"), nb::arg("value"))
+        .def("get", &get_value, nb::arg("handle"), nb::arg("key"));
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// The object store over an emulated chip, shared by the bindings that use it.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "bind_twin.hpp"
+
+// C has struct and function names apart (struct nw_store_stats, nw_store_stats()); C++ wonders.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"
+extern "C" {
+#include "nandwich/store.h"
+}
+#pragma GCC diagnostic pop
+
+// Raises nandwich._native.StoreError(error, text) when `result` is an error; else gives it back.
+int store_checked(int result);
+
+// A store in memory of its own; the chip is kept alive by its Python owner.
+class PyStore {
+public:
+    PyStore(PyNand &nand, const nw_store_config &config);
+
+    void format();
+    void mount();
+
+    // The mounted store; ValueError when there is none.
+    nw_store *get() const;
+    PyNand &nand() const { return nand_; }
+    const nw_store_config &config() const { return config_; }
+    size_t ram_bytes() const { return ram_bytes_; }
+    // Room for the longest element.
+    std::vector<uint8_t> &scratch() { return scratch_; }
+
+private:
+    void start(int result);
+
+    PyNand &nand_;
+    nw_store_config config_;
+    size_t ram_bytes_;
+    std::vector<std::max_align_t> ram_;
+    std::vector<uint8_t> scratch_;
+    nw_store *store_ = nullptr;
+};

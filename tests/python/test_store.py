@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The object store through its binding: every call once, errors with their numbers, a power cut,
+and the targets of the bench."""
+
+import pytest
+
+from nandwich import _native, discovery, store_peers
+from nandwich.benches import Bench
+from nandwich.store_peers import NotMeasuredError
+
+NOT_FOUND, RANGE, EXISTS, NAME, TYPE = -18, -3, -22, -23, -21
+
+
+@pytest.fixture
+def nand() -> _native.Nand:
+    return _native.Nand.open(_native.Part.named("TC58DVG02A1FT00"), blocks=64)
+
+
+@pytest.fixture
+def store(nand: _native.Nand) -> _native.Store:
+    made = _native.Store(nand, checkpoints=2)
+    made.format()
+    return made
+
+
+def error_of(caught: pytest.ExceptionInfo[RuntimeError]) -> int:
+    number: int = caught.value.args[0]
+    return number
+
+
+@pytest.mark.quick
+@pytest.mark.asan
+def test_lists_give_back_what_they_took(store: _native.Store) -> None:
+    stack, queue = store.create("stack", "stack"), store.create("queue", "queue")
+    for i in range(300):
+        store.push(stack, b"s%d" % i)
+        store.push(queue, b"q%d" % i)
+    assert [store.pop(stack) for _ in range(3)] == [b"s299", b"s298", b"s297"]
+    assert [store.dequeue(queue) for _ in range(3)] == [b"q0", b"q1", b"q2"]
+    assert store.peek(queue, 3) == b"q3"
+    about = {one["name"]: (one["type"], one["head"], one["tail"]) for one in store.objects()}
+    assert about == {"stack": ("stack", 0, 297), "queue": ("queue", 3, 300)}
+
+
+@pytest.mark.quick
+@pytest.mark.asan
+def test_a_stream_is_read_both_ways_and_from_a_tag(store: _native.Store) -> None:
+    stream = store.create("log", "stream", unit_bytes=4)
+    readings = [i.to_bytes(4, "little") for i in range(500)]
+    for i in range(0, 500, 25):
+        store.append(stream, b"".join(readings[i : i + 25]))
+        store.sync()
+    cursor = store.first(stream)
+    found = b""
+    while piece := store.next(cursor, 48):
+        if len(found) == 0:
+            tag = (cursor.chunk, cursor.offset)
+        found += piece
+    assert found == b"".join(readings)
+    assert (
+        store.next(store.seek(stream, *tag), 4)
+        == readings[len(store.next(store.first(stream), 48)) // 4]
+    )
+    cursor = store.last(stream)
+    assert [store.previous(cursor) for _ in range(3)] == readings[:-4:-1]
+
+
+@pytest.mark.quick
+@pytest.mark.asan
+def test_an_array_and_its_errors(store: _native.Store) -> None:
+    array = store.create("levels", "array", unit_bytes=8, count=100)
+    store.set(array, 99, b"12345678")
+    assert store.get(array, 99) == b"12345678"
+    for wrong, key, error in ((b"123", 0, RANGE), (b"12345678", 100, RANGE)):
+        with pytest.raises(_native.StoreError) as caught:
+            store.set(array, key, wrong)
+        assert error_of(caught) == error
+    with pytest.raises(_native.StoreError) as caught:
+        store.get(array, 5)
+    assert error_of(caught) == NOT_FOUND
+
+
+@pytest.mark.quick
+@pytest.mark.asan
+def test_each_mistake_has_its_error(store: _native.Store) -> None:
+    store.create("one", "stack")
+    mistakes = (
+        (lambda: store.find("two"), NOT_FOUND),
+        (lambda: store.create("one", "queue"), EXISTS),
+        (lambda: store.create("a name too long", "queue"), NAME),
+        (lambda: store.append(store.find("one"), b"x"), TYPE),
+        (lambda: store.rollback(), NOT_FOUND),
+    )
+    for call, error in mistakes:
+        with pytest.raises(_native.StoreError) as caught:
+            call()
+        assert error_of(caught) == error
+        assert caught.value.args[1] == _native.error_text(error)
+    with pytest.raises(ValueError, match="unknown type heap"):
+        store.create("two", "heap")
+    with pytest.raises(ValueError, match="not mounted"):
+        _native.Store(_native.Nand.open(_native.Part.named("TC58DVG02A1FT00"), blocks=64)).sync()
+
+
+@pytest.mark.quick
+@pytest.mark.asan
+def test_rollback_brings_back_what_a_checkpoint_saw(store: _native.Store) -> None:
+    stack = store.create("stack", "stack")
+    store.push(stack, b"first")
+    number = store.checkpoint()
+    store.push(stack, b"second")
+    store.delete(stack)
+    assert store.kept() == [number]
+    store.rollback(number)
+    assert store.pop(store.find("stack")) == b"first"
+    store.drop(number)
+    assert store.kept() == []
+
+
+@pytest.mark.asan
+def test_what_was_synced_survives_a_cut(nand: _native.Nand, store: _native.Store) -> None:
+    stream = store.create("log", "stream")
+    for i in range(50):
+        store.append(stream, b"%d" % i)
+        store.sync()
+    nand.cut(0, "inside")
+    store.append(stream, b"lost or not")
+    with pytest.raises(_native.StoreError):
+        store.sync()
+    nand.power_up()
+    again = _native.Store(nand, checkpoints=2)
+    again.mount()
+    cursor = again.first(again.find("log"))
+    assert [again.next(cursor) for _ in range(50)] == [b"%d" % i for i in range(50)]
+    assert nand.misuse is None
+
+
+def test_the_targets_are_reached(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """`nandwich bench store` where peers cannot be had: says so, and ours meets every target."""
+
+    def refuse(shape: object) -> None:
+        raise NotMeasuredError("not in this test")
+
+    monkeypatch.setattr(store_peers, "measure", refuse)
+    (bench,) = (one for one in discovery.collect("bench", Bench) if one.name == "store")
+    figures = bench.run()
+    assert sum(one.target is not None for one in figures) == 12
+    assert [one for one in figures if not one.ok] == []
+    assert "nor-256: peers not measured (not in this test)" in capfd.readouterr().err
