@@ -90,6 +90,8 @@ int nw_replay_check(struct nw_replay *replay, struct nw_replay_law *laws, uint32
          0},
         {"requests: taken = completed + refused", result->requests,
          result->done + (result->ended < 0 ? 1U : 0U), 0},
+        {"time: busy + ahead + idle = the end", replay->now_ns,
+         result->busy_ns + result->ahead_ns + result->idle_ns, 0},
         {"sectors: written by the layer = asked", stats->host_writes, result->sectors_written, any},
         {"sectors: read by the layer = asked + partial", stats->host_reads,
          result->sectors_read + result->partial_reads, any},

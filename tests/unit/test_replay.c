@@ -141,6 +141,7 @@ static void test_partial_sectors_are_read_first(void **state)
     const struct nw_io ios[] = {
         {0, 0, 4 * PAGE, 0, NW_IO_WRITE},         /* four sectors */
         {0, 512, 512, 0, NW_IO_WRITE},            /* inside one: read 1, write 1 */
+        {0, PAGE, 512, 0, NW_IO_WRITE},           /* the front of one: the same */
         {0, PAGE - 512, 1024, 0, NW_IO_WRITE},    /* across two: read 2, write 2 */
         {0, 512, 2 * PAGE, 0, NW_IO_READ},        /* three */
         {0, 100, 2 * PAGE + 8, 0, NW_IO_TRIM},    /* only one is whole */
@@ -151,18 +152,18 @@ static void test_partial_sectors_are_read_first(void **state)
     const struct nw_replay_result *result;
 
     (void)state;
-    open_script(&rig, ios, 7, NW_REPLAY_VERIFY);
+    open_script(&rig, ios, 8, NW_REPLAY_VERIFY);
     result = play(&rig);
     assert_int_equal(result->ended, NW_OK);
-    assert_int_equal(result->done, 7);
-    assert_int_equal(result->sectors_written, 4 + 1 + 2);
-    assert_int_equal(result->partial_reads, 1 + 2);
+    assert_int_equal(result->done, 8);
+    assert_int_equal(result->sectors_written, 4 + 1 + 1 + 2);
+    assert_int_equal(result->partial_reads, 1 + 1 + 2);
     assert_int_equal(result->sectors_read, 3);
     assert_int_equal(result->sectors_trimmed, 1);
     assert_int_equal(result->syncs, 1);
-    assert_int_equal(result->bytes_written, 4 * PAGE + 512 + 1024);
+    assert_int_equal(result->bytes_written, 4 * PAGE + 512 + 512 + 1024);
     assert_int_equal(result->bytes_read, 2 * PAGE);
-    assert_int_equal(result->tokens_checked, 1 + 2 + 3);
+    assert_int_equal(result->tokens_checked, 1 + 1 + 2 + 3);
     assert_int_equal(result->violations, 0);
     assert_int_equal(result->passes, 1);
     close_rig(&rig);
@@ -214,6 +215,18 @@ static void test_arrivals_make_a_queue(void **state)
     assert_int_equal(result->idle_ns, 1000 + (900000000 - 1000 - 4 * write));
     assert_int_equal(result->end_ns, 900000000 + 2 * read);
     assert_int_equal(result->standby_pj, rig.stack.part.standby_nw * result->idle_ns / 1000000);
+    close_rig(&rig);
+}
+
+static void test_who_comes_as_another_leaves_waits_for_nobody(void **state)
+{
+    struct nw_io ios[] = {{0, 0, PAGE, 0, NW_IO_WRITE}, {0, PAGE, PAGE, 0, NW_IO_WRITE}};
+    struct rig rig;
+
+    (void)state;
+    open_script(&rig, ios, 2, NW_REPLAY_ARRIVALS);
+    ios[1].time_ns = NS_PROGRAM(PAGE + 18);
+    assert_int_equal(play(&rig)->queue_max, 1);
     close_rig(&rig);
 }
 
@@ -311,6 +324,20 @@ static void test_a_lying_layer_is_caught(void **state)
     close_rig(&rig);
 }
 
+/* How often the sector was written, by its token. */
+static uint32_t version_of(struct rig *rig, uint32_t sector)
+{
+    uint8_t data[PAGE];
+    struct nw_block_req req = {
+        .block = rig->stack.block, .sector = sector, .count = 1, .data = data};
+    uint64_t word;
+
+    assert_int_equal(nw_block_read(&req), NW_OK);
+    assert_int_equal(nw_tokens_read(data, PAGE, &word), 1);
+    assert_true(word == 0 || word >> 32 == sector);
+    return (uint32_t)word;
+}
+
 static void test_what_does_not_fit(void **state)
 {
     struct nw_io ios[] = {{0, 0, PAGE, 0, NW_IO_WRITE}, {0, 0, 2 * PAGE, 0, NW_IO_WRITE}};
@@ -334,6 +361,9 @@ static void test_what_does_not_fit(void **state)
     assert_int_equal(result->ended, NW_OK);
     assert_int_equal(result->sectors_written, 3);
     assert_int_equal(result->wrapped, 1);
+    assert_int_equal(version_of(&rig, 0), 2); /* written at first, and by what went round */
+    assert_int_equal(version_of(&rig, 1), 0);
+    assert_int_equal(version_of(&rig, rig.stack.block->sectors - 1), 1);
     close_rig(&rig);
 
     ios[1].offset = 10 * device + 512 - 2 * PAGE; /* scaled by ten: ends inside */
@@ -434,6 +464,54 @@ static void test_every_layer_keeps_the_books(void **state)
     }
 }
 
+/* The filter alone, on a part whose erased bytes may be read. */
+static void test_tokens_are_the_pages_content(void **state)
+{
+    struct nw_part part;
+    struct nw_nand_config config = {
+        .part = &part, .blocks = 4, .seed = 1, .flags = NW_NAND_NO_PAYLOAD};
+    struct nw_tokens tokens;
+    struct nw_nand *nand;
+    uint8_t page[PAGE], back[PAGE];
+    struct nw_chip_req req = {.length = PAGE, .data = page};
+    uint64_t word;
+
+    (void)state;
+    assert_int_equal(nw_parts_get("K9F1G08U0A", &part), NW_OK);
+    part.read_erased = 1;
+    part.copy = 1;
+    assert_int_equal(nw_nand_open(&nand, &config), NW_OK);
+    assert_int_equal(nw_tokens_open(&tokens, nw_nand_chip(nand)), NW_OK);
+    req.chip = &tokens.chip;
+    nw_tokens_paint(page, PAGE, 0x1122334455667788ULL);
+    assert_int_equal(nw_chip_program(&req), NW_OK);
+    req.page = 1;
+    page[PAGE - 1] ^= 1U; /* no token: kept below */
+    assert_int_equal(nw_chip_program(&req), NW_OK);
+    for (uint32_t at = 0; at < 2; at++) {
+        req.page = at;
+        req.to_page = at + 2U;
+        assert_int_equal(nw_chip_copy(&req), NW_OK);
+    }
+    req.data = back;
+    for (uint32_t at = 0; at < 4; at++) {
+        req.page = at;
+        assert_int_equal(nw_chip_read(&req), NW_OK);
+        assert_memory_equal(back, page, PAGE - 1);
+        assert_int_equal(nw_tokens_read(back, PAGE, &word), at % 2U == 0);
+    }
+    req.offset = 3; /* off the words */
+    req.length = 6;
+    req.page = 0;
+    assert_int_equal(nw_chip_read(&req), NW_OK);
+    assert_memory_equal(back, page + 3, 6);
+    assert_int_equal(nw_chip_erase(&req), NW_OK);
+    assert_int_equal(nw_chip_read(&req), NW_OK);
+    assert_int_equal(back[0], 0xFF);
+    nw_tokens_close(&tokens);
+    nw_nand_close(nand);
+}
+
 static void test_refused_configurations(void **state)
 {
     struct rig rig;
@@ -457,6 +535,8 @@ int main(void)
         cmocka_unit_test(test_partial_sectors_are_read_first),
         cmocka_unit_test(test_back_to_back_time_is_the_chips),
         cmocka_unit_test(test_arrivals_make_a_queue),
+        cmocka_unit_test(test_who_comes_as_another_leaves_waits_for_nobody),
+        cmocka_unit_test(test_tokens_are_the_pages_content),
         cmocka_unit_test(test_passes_follow_each_other_at_the_mean_gap),
         cmocka_unit_test(test_a_wrong_page_is_noticed),
         cmocka_unit_test(test_a_lying_layer_is_caught),

@@ -207,6 +207,11 @@ static void test_sequential_goes_round(void **state)
     sums = add_up(workload);
     assert_int_equal(sums.in_order, 100 - 9);
     nw_workload_close(workload);
+    config.footprint = (64U << 10) * 10U; /* now it is: the last one ends with it */
+    config.requests = 10;
+    workload = make(config, 5);
+    assert_int_equal(add_up(workload).in_order, 10);
+    nw_workload_close(workload);
 }
 
 static void test_wrong_rows_are_refused(void **state)
@@ -248,6 +253,11 @@ static void test_percentiles(void **state)
     assert_in_range(nw_latency_at(&latency, 990000), 990000, 1000000);
     assert_int_equal(nw_latency_at(&latency, 1000000), 1000000);
     assert_in_range(nw_latency_at(&latency, 0), 1000, 1062);
+    memset(&latency, 0, sizeof latency);
+    for (uint64_t i = 1; i <= 3; i++) {
+        nw_latency_add(&latency, i);
+    }
+    assert_int_equal(nw_latency_at(&latency, 500000), 2); /* half of three is two */
     memset(&latency, 0, sizeof latency);
     /* Each power of two and its neighbours fall where they are told from, up to the largest. */
     for (uint32_t bit = 0; bit < 64; bit++) {

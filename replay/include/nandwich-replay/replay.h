@@ -149,7 +149,7 @@ struct nw_replay_law {
     uint64_t slack;
 };
 
-#define NW_REPLAY_LAWS 9U
+#define NW_REPLAY_LAWS 10U
 
 /* Works out every law: how many are broken (0: all hold). `laws` has room for NW_REPLAY_LAWS,
  * *count tells how many there are. */
