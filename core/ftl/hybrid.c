@@ -41,6 +41,7 @@ int nw_hybrid_prepare(struct nw_hybrid *hybrid, const struct nw_hybrid_open *ope
 
     memset(hybrid->stats, 0, sizeof *hybrid->stats);
     hybrid->kind = open->kind;
+    hybrid->name = open->name;
     hybrid->sectors = open->sectors;
     hybrid->block_pages = geometry->block_pages;
     hybrid->page_bytes = geometry->page_bytes;
@@ -235,9 +236,13 @@ int nw_hybrid_program(struct nw_hybrid *hybrid, uint32_t at, const struct nw_hyb
     return end_limbo(hybrid);
 }
 
-uint32_t nw_hybrid_find(struct nw_hybrid *hybrid, uint32_t sector)
+int nw_hybrid_find(struct nw_hybrid *hybrid, uint32_t sector, uint32_t *at)
 {
-    return sector == hybrid->saved ? hybrid->saved_at : hybrid->kind->find(hybrid, sector);
+    if (sector == hybrid->saved) {
+        *at = hybrid->saved_at;
+        return NW_OK;
+    }
+    return hybrid->kind->find(hybrid, sector, at);
 }
 
 void nw_hybrid_drop(struct nw_hybrid *hybrid, uint16_t block, int failed)
@@ -254,10 +259,14 @@ static int suits(const struct nw_hybrid *hybrid, const struct nw_block_req *req)
 
 static int read_sector(struct nw_hybrid *hybrid, uint32_t sector, uint8_t *data)
 {
-    uint32_t at = nw_hybrid_find(hybrid, sector);
     uint16_t length = hybrid->page_bytes;
     struct nw_tag tag;
+    uint32_t at;
+    int found = nw_hybrid_find(hybrid, sector, &at);
 
+    if (found < 0) {
+        return found;
+    }
     if (at == NW_NO_PAGE) {
         if (data != NULL) {
             memset(data, 0, length);
@@ -311,8 +320,10 @@ static int put_sector(struct nw_hybrid *hybrid, const struct nw_hybrid_put *put)
 /* The wear policy hears once of each logical block that a request updates. */
 static void tell_update(struct nw_hybrid *hybrid, uint32_t sector, int first)
 {
+    uint32_t at;
+
     if ((first || sector % hybrid->block_pages == 0) &&
-        nw_hybrid_find(hybrid, sector) != NW_NO_PAGE) {
+        nw_hybrid_find(hybrid, sector, &at) == NW_OK && at != NW_NO_PAGE) {
         nw_blocks_updated(&hybrid->blocks, nw_hybrid_block_of(hybrid, sector));
     }
 }
@@ -379,12 +390,15 @@ static int hybrid_trim(struct nw_block_req *req)
     struct nw_hybrid_put zeros = {.from = NW_NO_PAGE};
 
     for (; req->done < req->count; req->done++) {
+        uint32_t at;
+
         zeros.sector = req->sector + req->done;
-        if (nw_hybrid_find(hybrid, zeros.sector) != NW_NO_PAGE) {
-            int result = put_sector(hybrid, &zeros);
-            if (result < 0) {
-                return result;
-            }
+        int result = nw_hybrid_find(hybrid, zeros.sector, &at);
+        if (result == NW_ERR_CORRUPT || (result == NW_OK && at != NW_NO_PAGE)) {
+            result = put_sector(hybrid, &zeros);
+        }
+        if (result < 0) {
+            return result;
         }
         hybrid->stats->host_trims++;
     }

@@ -52,17 +52,15 @@ struct nw_hybrid;
 /* What to program: bytes, zeros (data NULL on a chip with payload), or the page `from`. */
 struct nw_hybrid_put {
     uint32_t sector;
-    uint32_t flags; /* NW_HYBRID_COPY, NW_HYBRID_LAST */
+    uint32_t flags; /* NW_HYBRID_COPY, NW_HYBRID_LAST, NW_HYBRID_DAMAGED */
     uint32_t from;  /* NW_NO_PAGE: not from a page */
     uint8_t *data;
 };
 
-/* What a layer does. All but find and tidy answer NW_OK or an error. */
+/* What a layer does. All but tidy answer NW_OK or an error. */
 struct nw_hybrid_kind {
-    uint32_t name; /* four letters, on flash */
-
-    /* The page where a sector was last put, or NW_NO_PAGE. */
-    uint32_t (*find)(struct nw_hybrid *hybrid, uint32_t sector);
+    /* The page where a sector was last put, or NW_NO_PAGE. NW_ERR_CORRUPT: cannot be told. */
+    int (*find)(struct nw_hybrid *hybrid, uint32_t sector, uint32_t *at);
     /* Put what the host writes; NW_ERR_FULL when there is no room. */
     int (*write)(struct nw_hybrid *hybrid, const struct nw_hybrid_put *put);
     /* Mounting: this page counts. Pages come in any order. */
@@ -92,6 +90,7 @@ struct nw_hybrid {
     const struct nw_hybrid_kind *kind;
     struct nw_chip *chip;
     struct nw_stats *stats;
+    uint32_t name;        /* four letters that the layer's records begin with */
     uint8_t *buffer;      /* one page */
     uint32_t sectors;
     uint16_t block_pages;
@@ -142,6 +141,7 @@ int nw_hybrid_place(struct nw_hybrid *hybrid, struct nw_chip *chip, struct nw_st
 /* What the layer offers above, for a hybrid that was placed. `flags` are NW_FTL_HYBRID_... */
 struct nw_hybrid_open {
     const struct nw_hybrid_kind *kind;
+    uint32_t name;
     struct nw_block *block;
     struct nw_wear *wear;
     uint32_t sectors;
@@ -161,8 +161,8 @@ int nw_hybrid_read_tag(struct nw_hybrid *hybrid, uint32_t at, struct nw_tag *tag
 /* One program of page `at`. NW_OK, or an error: then do not program this block any more. */
 int nw_hybrid_program(struct nw_hybrid *hybrid, uint32_t at, const struct nw_hybrid_put *put);
 
-/* Where a sector lies now, or NW_NO_PAGE. */
-uint32_t nw_hybrid_find(struct nw_hybrid *hybrid, uint32_t sector);
+/* Where a sector lies now: as find above. */
+int nw_hybrid_find(struct nw_hybrid *hybrid, uint32_t sector, uint32_t *at);
 
 /* Free blocks, those in waiting included. */
 static inline uint32_t nw_hybrid_free(const struct nw_hybrid *hybrid)

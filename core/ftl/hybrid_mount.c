@@ -34,7 +34,7 @@ static void put_shape(const struct nw_hybrid *hybrid, uint8_t *to)
     const struct nw_geometry *geometry = &hybrid->chip->geometry;
 
     nw_put32(to, 0x4259484EUL); /* NHYB */
-    nw_put32(to + 4, hybrid->kind->name);
+    nw_put32(to + 4, hybrid->name);
     nw_put16(to + 8, FORMAT);
     nw_put16(to + 10, hybrid->tag_bytes);
     nw_put32(to + 12, hybrid->sectors);
@@ -516,6 +516,17 @@ static int accept_tops(struct nw_hybrid *hybrid, uint32_t saved_from)
     return result;
 }
 
+/* Sessions that end after a few operations each must not use up the free blocks. */
+static int refill(struct nw_hybrid *hybrid)
+{
+    int result = 1;
+
+    while (result > 0 && nw_hybrid_free(hybrid) <= NW_HYBRID_FLOOR) {
+        result = hybrid->kind->tidy(hybrid);
+    }
+    return result < 0 ? result : NW_OK;
+}
+
 static int start(struct nw_hybrid *hybrid)
 {
     uint32_t saved_from = hybrid->saved != NW_NO_PAGE ? hybrid->saved_at : NW_NO_PAGE;
@@ -542,6 +553,7 @@ static int start(struct nw_hybrid *hybrid)
         hybrid->urgent = 0;
         if (result == NW_OK) {
             hybrid->saved = NW_NO_PAGE;
+            result = refill(hybrid);
         }
     }
     return result == NW_ERR_FULL ? NW_OK : result; /* can be read, no more */

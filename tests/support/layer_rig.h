@@ -24,6 +24,7 @@ struct layer_shape {
     uint16_t spare_blocks;
     uint16_t log_blocks;
     uint8_t degree;
+    uint8_t maps;
     uint32_t nand_flags;
 };
 

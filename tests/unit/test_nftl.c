@@ -147,7 +147,8 @@ static void test_counts(void **state)
                                               .partial = 92});
     layer_counts_expect("mount", layer_counts_mount(&rig),
                         (struct layer_counts){
-                            .reads = 223, .programs = 2, .erases = 2, .copies = 2, .moved = 1});
+                            .reads = 231, .programs = 2, .erases = 3, .copies = 10, .moved = 9,
+                            .full = 1});
     close_rig();
 }
 

@@ -19,7 +19,7 @@
  * block holds everything is folded without a move (switch merge); one whose last block still takes
  * what it lacks moves that alone (partial merge); else all is moved to a fresh block (full merge).
  *
- * RAM: 6 bytes and a bit a page for each block, 9 bytes a block for allocation, 4 a logical block,
+ * RAM: 7 bytes and a bit a page for each block, 9 bytes a block for allocation, 4 a logical block,
  * one page: nw_ftl_nftl_ram_bytes().
  */
 #ifndef NANDWICH_FTL_NFTL_H
@@ -47,13 +47,10 @@ struct nw_ftl_nftl_config {
                             * NW_FTL_NFTL_MOST_CHAIN; 0: NW_FTL_NFTL_CHAIN */
 };
 
-struct nw_nftl; /* in the caller's RAM */
-
-/* block and stats may be read, the rest is the layer's own. */
+/* May be read; the layer itself lives in the caller's RAM. */
 struct nw_ftl_nftl {
     struct nw_block block; /* give &ftl.block to the layer above */
     struct nw_stats stats;
-    struct nw_nftl *nftl;
 };
 
 /* Bytes of RAM for this chip, and sectors the device will have; 0: the part will not do. */

@@ -22,7 +22,7 @@ struct nw_layer_config {
     uint16_t log_blocks;   /* hybrid layers: log blocks */
     uint8_t degree;        /* lavish: blocks a lavish block; superblock: blocks a superblock;
                             * nftl: most blocks of a chain */
-    uint8_t maps;          /* lavish: maps in RAM */
+    uint8_t maps;          /* lavish, superblock: maps in RAM */
     struct nw_wear *wear;  /* filled in by nw_stack_layer() */
 };
 
@@ -58,6 +58,8 @@ struct nw_layer_kind {
 extern const struct nw_layer_kind nw_layer_page;
 extern const struct nw_layer_kind nw_layer_lavish;
 extern const struct nw_layer_kind nw_layer_nftl;
+extern const struct nw_layer_kind nw_layer_log;
+extern const struct nw_layer_kind nw_layer_superblock;
 
 /* The table, in the order to show it. */
 extern const struct nw_layer_kind *const nw_layer_kinds[];

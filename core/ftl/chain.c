@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Chains of blocks: where sectors are, and programming them. See chain.h. */
+#include "chain.h"
+
+#include <string.h>
+
+uint16_t nw_chain_holder(const struct nw_chain *chain, uint16_t unit, uint16_t sector)
+{
+    uint16_t block = chain->newest[unit];
+
+    while (block != NW_NO_BLOCK && !nw_chain_holds(chain, block, sector)) {
+        block = chain->older[block];
+    }
+    return block;
+}
+
+static uint16_t *list_at(const struct nw_chain *chain, uint16_t slot)
+{
+    return chain->lists + (size_t)slot * chain->hybrid.block_pages;
+}
+
+/* A slot for a block's list: a free one, or that unused for longest. */
+static uint16_t take_slot(struct nw_chain *chain, uint16_t block)
+{
+    uint16_t best = 0;
+
+    for (uint16_t slot = 0; slot < chain->slots; slot++) {
+        if (chain->listed[slot] == NW_NO_BLOCK) {
+            best = slot;
+            break;
+        }
+        if (chain->clock - chain->used[slot] > chain->clock - chain->used[best]) {
+            best = slot;
+        }
+    }
+    if (chain->listed[best] != NW_NO_BLOCK) {
+        chain->slot[chain->listed[best]] = NW_NO_BLOCK;
+    }
+    chain->listed[best] = block;
+    chain->slot[block] = best;
+    memset(list_at(chain, best), 0xFF, sizeof(uint16_t) * chain->hybrid.block_pages);
+    return best;
+}
+
+/* Read a list from the tags. */
+static int load_list(struct nw_chain *chain, uint16_t block)
+{
+    uint16_t *list = list_at(chain, take_slot(chain, block));
+    uint32_t first = (uint32_t)chain->owner[block] * chain->span;
+
+    for (uint16_t page = 0; page < chain->next[block]; page++) {
+        struct nw_tag tag;
+        uint32_t at = nw_hybrid_first(&chain->hybrid, block) + page;
+        int state = nw_hybrid_read_tag(&chain->hybrid, at, &tag);
+
+        chain->hybrid.stats->map_reads++;
+        if (state < 0) {
+            chain->listed[chain->slot[block]] = NW_NO_BLOCK;
+            chain->slot[block] = NW_NO_BLOCK;
+            return state;
+        }
+        uint32_t sector = tag.word & NW_HYBRID_SECTOR;
+        if (state == NW_TAG_GOOD && sector >= first && sector - first < chain->span) {
+            list[page] = (uint16_t)(sector - first);
+        }
+    }
+    return NW_OK;
+}
+
+int nw_chain_list(struct nw_chain *chain, uint16_t block, const uint16_t **list)
+{
+    if (chain->slot[block] == NW_NO_BLOCK) {
+        int result = load_list(chain, block);
+        if (result < 0) {
+            return result;
+        }
+    }
+    chain->used[chain->slot[block]] = ++chain->clock;
+    *list = list_at(chain, chain->slot[block]);
+    return NW_OK;
+}
+
+int nw_chain_find(struct nw_hybrid *hybrid, uint32_t sector, uint32_t *at)
+{
+    struct nw_chain *chain = nw_chain_of(hybrid);
+    uint16_t inside = (uint16_t)(sector % chain->span);
+    uint16_t block = nw_chain_holder(chain, (uint16_t)(sector / chain->span), inside);
+    const uint16_t *list;
+
+    *at = NW_NO_PAGE;
+    if (block == NW_NO_BLOCK) {
+        return NW_OK;
+    }
+    if ((chain->flags[block] & NW_CHAIN_MAPPED) == 0) {
+        *at = nw_hybrid_first(hybrid, block) + inside;
+        return NW_OK;
+    }
+    int result = nw_chain_list(chain, block, &list);
+    for (uint16_t page = chain->next[block]; result == NW_OK && page > 0; page--) {
+        if (list[page - 1U] == inside) {
+            *at = nw_hybrid_first(hybrid, block) + page - 1U;
+            return NW_OK;
+        }
+    }
+    return result < 0 ? result : (int)NW_ERR_CORRUPT; /* a tag went bad since the mount */
+}
+
+/* Chains are listed by length through their newest block. A log block without data before it counts
+ * as two; a last superblock of fewer logical blocks as if it had them all. */
+static uint16_t list_of(const struct nw_chain *chain, uint16_t unit)
+{
+    uint16_t length = chain->length[unit];
+
+    if (chain->style == NW_CHAIN_LOG && length == 1U &&
+        (chain->flags[chain->newest[unit]] & NW_CHAIN_MAPPED) != 0) {
+        length = 2U;
+    }
+    if (unit + 1U == chain->units) {
+        length = (uint16_t)(length + chain->missing);
+    }
+    return (uint16_t)(NW_HYBRID_LISTS + (length < chain->longest ? length : chain->longest));
+}
+
+void nw_chain_unlist(struct nw_chain *chain, uint16_t unit)
+{
+    if (chain->newest[unit] != NW_NO_BLOCK) {
+        nw_blocks_unlink(&chain->hybrid.blocks, chain->newest[unit]);
+    }
+}
+
+void nw_chain_enlist(struct nw_chain *chain, uint16_t unit)
+{
+    if (chain->newest[unit] != NW_NO_BLOCK) {
+        nw_blocks_link(&chain->hybrid.blocks, chain->newest[unit], list_of(chain, unit));
+    }
+}
+
+uint16_t nw_chain_longest(const struct nw_chain *chain, uint16_t least)
+{
+    for (uint16_t length = chain->longest; length >= least; length--) {
+        uint16_t block = nw_blocks_first(&chain->hybrid.blocks,
+                                         (uint16_t)(NW_HYBRID_LISTS + length));
+        if (block != NW_NO_BLOCK) {
+            return chain->owner[block];
+        }
+    }
+    return NW_NO_BLOCK;
+}
+
+/* 1 if a sector can be programmed in this block. */
+int nw_chain_takes(const struct nw_chain *chain, uint16_t block, uint16_t sector)
+{
+    uint8_t flags = chain->flags[block];
+
+    if ((flags & (NW_CHAIN_CLOSED | NW_CHAIN_FAILED)) != 0) {
+        return 0;
+    }
+    if ((flags & NW_CHAIN_MAPPED) != 0) {
+        return chain->next[block] < chain->hybrid.block_pages;
+    }
+    return chain->in_order != 0 ? sector >= chain->next[block]
+                                : !nw_chain_holds(chain, block, sector);
+}
+
+/* A fresh block at the end of the chain. */
+int nw_chain_extend(struct nw_chain *chain, uint16_t unit, uint8_t flags, uint16_t data)
+{
+    int32_t taken = nw_blocks_take_for(&chain->hybrid.blocks, data);
+    if (taken < 0) {
+        return (int)taken;
+    }
+    uint16_t block = (uint16_t)taken;
+    memset(nw_chain_bits(chain, block), 0, chain->bit_bytes);
+    chain->next[block] = 0;
+    chain->flags[block] = flags;
+    if ((flags & NW_CHAIN_MAPPED) != 0) {
+        (void)take_slot(chain, block);
+        chain->logs++;
+    }
+    nw_chain_unlist(chain, unit);
+    chain->owner[block] = unit;
+    chain->older[block] = chain->newest[unit];
+    chain->newest[unit] = block;
+    chain->length[unit]++;
+    nw_chain_enlist(chain, unit);
+    return NW_OK;
+}
+
+/* What the wear policy is told of a block that a write or merge begins. */
+uint16_t nw_chain_data(const struct nw_chain *chain, uint16_t unit, uint8_t flags)
+{
+    if (chain->style != NW_CHAIN_SUPERBLOCK) {
+        return unit;
+    }
+    return (flags & NW_CHAIN_COPIES) != 0 ? NW_WEAR_MOVED : NW_WEAR_HOST;
+}
+
+/* What a block is that is begun for this page. */
+static uint8_t flags_for(const struct nw_chain *chain, uint16_t unit,
+                         const struct nw_hybrid_put *put)
+{
+    int moved = (put->flags & NW_HYBRID_COPY) != 0;
+    int mapped = chain->style == NW_CHAIN_SUPERBLOCK ||
+                 (chain->style == NW_CHAIN_LOG && !moved && chain->newest[unit] != NW_NO_BLOCK);
+
+    return (uint8_t)((mapped ? NW_CHAIN_MAPPED : 0U) | (moved ? NW_CHAIN_COPIES : 0U));
+}
+
+/* A page was programmed. */
+static int note(struct nw_chain *chain, uint16_t block, uint16_t page, uint16_t sector, int moved)
+{
+    if ((chain->flags[block] & NW_CHAIN_MAPPED) != 0) {
+        const uint16_t *list;
+        int result = nw_chain_list(chain, block, &list);
+        if (result < 0) {
+            return result;
+        }
+        list_at(chain, chain->slot[block])[page] = sector;
+    }
+    nw_chain_bits(chain, block)[sector >> 3] |= (uint8_t)(1U << (sector & 7U));
+    if (page >= chain->next[block]) {
+        chain->next[block] = (uint16_t)(page + 1U);
+    }
+    if (!moved) {
+        chain->flags[block] &= (uint8_t)~NW_CHAIN_COPIES;
+    }
+    return NW_OK;
+}
+
+int nw_chain_put(struct nw_chain *chain, const struct nw_hybrid_put *put)
+{
+    struct nw_hybrid *hybrid = &chain->hybrid;
+    uint16_t unit = (uint16_t)(put->sector / chain->span);
+    uint16_t sector = (uint16_t)(put->sector % chain->span);
+    int failed = 0;
+
+    for (;;) { /* every further turn has cost a block its life */
+        uint16_t block = chain->newest[unit];
+
+        if (block == NW_NO_BLOCK || !nw_chain_takes(chain, block, sector)) {
+            uint8_t flags = flags_for(chain, unit, put);
+            int result = nw_chain_extend(chain, unit, flags, nw_chain_data(chain, unit, flags));
+            if (result < 0) {
+                return result;
+            }
+            block = chain->newest[unit];
+        }
+        int mapped = (chain->flags[block] & NW_CHAIN_MAPPED) != 0;
+        uint16_t page = mapped ? chain->next[block] : sector;
+        int result = nw_hybrid_program(hybrid, nw_hybrid_first(hybrid, block) + page, put);
+        if (result == NW_OK) {
+            result = note(chain, block, page, sector, (put->flags & NW_HYBRID_COPY) != 0);
+            return result < 0 ? result : failed;
+        }
+        if (result == NW_ERR_POWER) {
+            return result;
+        }
+        chain->flags[block] |= NW_CHAIN_FAILED;
+        failed = 1;
+        if (result != NW_ERR_PROGRAM) {
+            return result;
+        }
+    }
+}
+
+/* A block leaves its chain for good. */
+static void let_go(struct nw_chain *chain, uint16_t block)
+{
+    if (chain->slots != 0 && chain->slot[block] != NW_NO_BLOCK) {
+        chain->listed[chain->slot[block]] = NW_NO_BLOCK;
+        chain->slot[block] = NW_NO_BLOCK;
+    }
+    if ((chain->flags[block] & NW_CHAIN_MAPPED) != 0) {
+        chain->logs--;
+    }
+    nw_hybrid_drop(&chain->hybrid, block, (chain->flags[block] & NW_CHAIN_FAILED) != 0);
+}
+
+/* While mounting they only leave the chain: more of their pages may come, and bring them back. */
+uint16_t nw_chain_drop_stale(struct nw_chain *chain, uint16_t unit, int mounting)
+{
+    uint16_t after = NW_NO_BLOCK;
+    uint16_t block = chain->newest[unit];
+    uint16_t dropped = 0;
+
+    memset(chain->seen, 0, chain->bit_bytes);
+    while (block != NW_NO_BLOCK) {
+        uint16_t before = chain->older[block];
+        const uint8_t *bits = nw_chain_bits(chain, block);
+        uint8_t adds = 0;
+
+        for (uint16_t i = 0; i < chain->bit_bytes; i++) {
+            adds |= (uint8_t)(bits[i] & ~chain->seen[i]);
+            chain->seen[i] |= bits[i];
+        }
+        if (adds != 0) {
+            after = block;
+        } else {
+            if (after == NW_NO_BLOCK) {
+                chain->newest[unit] = before;
+            } else {
+                chain->older[after] = before;
+            }
+            chain->length[unit]--;
+            chain->owner[block] = NW_NO_BLOCK;
+            dropped++;
+            if (!mounting) {
+                let_go(chain, block);
+            }
+        }
+        block = before;
+    }
+    return dropped;
+}

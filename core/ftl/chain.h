@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * chain.h - chains of blocks, one for each unit of neighbouring sectors: what nftl, log and
+ * superblock have in common beyond hybrid.h.
+ *
+ * The newest copy of a sector is in the last block of its unit's chain that holds it; a bit for
+ * each sector of the unit tells which blocks do. A block is in place (each sector in the page of
+ * its own number) or mapped (sectors in the order they came; a list tells where). Lists live in RAM
+ * as long as there is room, and are read again from the tags. Every page of a block is older than
+ * every page of the next one in its chain: only the last block is programmed.
+ *
+ *   nftl        unit: a logical block; all blocks in place
+ *   log         unit: a logical block; the first in place, then one mapped log block
+ *   superblock  unit: several logical blocks; all blocks mapped
+ */
+#ifndef NANDWICH_FTL_CHAIN_H
+#define NANDWICH_FTL_CHAIN_H
+
+#include "hybrid.h"
+
+enum nw_chain_style { NW_CHAIN_NFTL, NW_CHAIN_LOG, NW_CHAIN_SUPERBLOCK };
+
+/* How a layer uses chains. */
+struct nw_chain_plan {
+    uint32_t name;         /* four letters, on flash */
+    struct nw_wear *wear;
+    uint16_t spare_blocks; /* 0: the default */
+    uint16_t flags;        /* NW_FTL_HYBRID_... */
+    uint16_t degree;       /* logical blocks a unit */
+    uint16_t longest;      /* blocks a chain may have */
+    uint16_t log_blocks;   /* log: mapped blocks of all chains together */
+    uint16_t lists;        /* lists in RAM; 0: no block is mapped */
+    uint8_t style;         /* enum nw_chain_style */
+};
+
+#define NW_CHAIN_MAPPED 0x01U
+#define NW_CHAIN_CLOSED 0x02U /* takes no more pages: found by a mount */
+#define NW_CHAIN_FAILED 0x04U /* takes no more pages: a program failed */
+#define NW_CHAIN_COPIES 0x08U /* holds nothing but what a merge moved there */
+
+struct nw_chain {
+    struct nw_hybrid hybrid; /* first: what the shared code is given */
+    uint16_t *newest;        /* by unit: last block of its chain, or NW_NO_BLOCK */
+    uint16_t *length;        /* by unit: blocks in its chain */
+    uint16_t *older;         /* by block: the one before it in the chain */
+    uint16_t *owner;         /* by block: its unit, or NW_NO_BLOCK */
+    uint16_t *next;          /* by block: pages behind the last one that counts start here */
+    uint8_t *flags;          /* by block: NW_CHAIN_... */
+    uint8_t *bits;           /* by block, a bit for each sector of the unit: held */
+    uint8_t *seen;           /* the same, to reckon with */
+    uint16_t *slot;          /* by block: its list, or NW_NO_BLOCK */
+    uint16_t *lists;         /* by slot: the sector in each page */
+    uint16_t *listed;        /* by slot: its block, or NW_NO_BLOCK */
+    uint32_t *used;          /* by slot: when it was used last */
+    uint32_t clock;
+    uint16_t slots;
+    uint16_t units;
+    uint16_t span;           /* sectors a unit */
+    uint16_t bit_bytes;      /* of one block's bits */
+    uint16_t degree;
+    uint16_t missing;        /* logical blocks that the last unit has fewer */
+    uint16_t longest;
+    uint16_t log_blocks;
+    uint16_t logs;           /* mapped blocks in chains */
+    uint8_t style;
+    uint8_t in_order;
+};
+
+/* chain.c: where sectors are, programming, and the life of a chain. `unit` and `sector` (in the
+ * unit) are in range. */
+uint16_t nw_chain_holder(const struct nw_chain *chain, uint16_t unit, uint16_t sector);
+int nw_chain_find(struct nw_hybrid *hybrid, uint32_t sector, uint32_t *at);
+int nw_chain_list(struct nw_chain *chain, uint16_t block, const uint16_t **list);
+int nw_chain_takes(const struct nw_chain *chain, uint16_t block, uint16_t sector);
+uint16_t nw_chain_data(const struct nw_chain *chain, uint16_t unit, uint8_t flags);
+int nw_chain_extend(struct nw_chain *chain, uint16_t unit, uint8_t flags, uint16_t data);
+/* 1 if blocks failed on the way, 0, or an error. */
+int nw_chain_put(struct nw_chain *chain, const struct nw_hybrid_put *put);
+/* Take out blocks in which every sector is outdated: how many. */
+uint16_t nw_chain_drop_stale(struct nw_chain *chain, uint16_t unit, int mounting);
+void nw_chain_enlist(struct nw_chain *chain, uint16_t unit);
+void nw_chain_unlist(struct nw_chain *chain, uint16_t unit);
+/* First unit of those whose chains are longest, `least` blocks at least; NW_NO_BLOCK. */
+uint16_t nw_chain_longest(const struct nw_chain *chain, uint16_t least);
+
+/* chain_mount.c: opening. */
+uint32_t nw_chain_sectors(const struct nw_chain_plan *plan, const struct nw_geometry *geometry);
+size_t nw_chain_ram_bytes(const struct nw_chain_plan *plan, const struct nw_geometry *geometry);
+int nw_chain_open(struct nw_block *block, struct nw_stats *stats, struct nw_chip *chip,
+                  const struct nw_chain_plan *plan, void *ram, size_t ram_bytes, int mount);
+
+/* Answer of nw_chain_open() when asked to format, to mount, or to mount and else format. */
+enum { NW_CHAIN_FORMAT, NW_CHAIN_MOUNT, NW_CHAIN_EITHER };
+
+/* chain_fold.c: merges. */
+int nw_chain_write(struct nw_hybrid *hybrid, const struct nw_hybrid_put *put);
+int nw_chain_tidy(struct nw_hybrid *hybrid);
+int nw_chain_evict(struct nw_hybrid *hybrid, uint16_t block);
+
+static inline struct nw_chain *nw_chain_of(struct nw_hybrid *hybrid)
+{
+    return (struct nw_chain *)(void *)hybrid;
+}
+
+static inline uint8_t *nw_chain_bits(const struct nw_chain *chain, uint16_t block)
+{
+    return chain->bits + (size_t)block * chain->bit_bytes;
+}
+
+static inline int nw_chain_holds(const struct nw_chain *chain, uint16_t block, uint16_t sector)
+{
+    return (nw_chain_bits(chain, block)[sector >> 3] & (1U << (sector & 7U))) != 0;
+}
+
+#endif

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Chains of blocks: opening them, and finding them again. See chain.h. */
+#include <string.h>
+
+#include "chain.h"
+
+/* The version of the last page of a block that counts. */
+static int version_of(struct nw_chain *chain, uint16_t block, uint64_t *version)
+{
+    struct nw_tag tag = {0};
+    uint32_t at = nw_hybrid_first(&chain->hybrid, block) + chain->next[block] - 1U;
+    int state = nw_hybrid_read_tag(&chain->hybrid, at, &tag);
+
+    *version = tag.version;
+    return state < 0 ? state : (int)NW_OK;
+}
+
+/* Put a block where it belongs in the chain of its owner. */
+static int insert(struct nw_chain *chain, uint16_t unit, uint16_t block, uint64_t version)
+{
+    uint16_t after = NW_NO_BLOCK;
+
+    (void)nw_chain_drop_stale(chain, unit, 1); /* or many old blocks would make a long chain */
+    uint16_t before = chain->newest[unit];
+    while (before != NW_NO_BLOCK) {
+        uint64_t other;
+        int result = version_of(chain, before, &other);
+
+        if (result < 0) {
+            return result;
+        }
+        if (other < version) {
+            break;
+        }
+        after = before;
+        before = chain->older[before];
+    }
+    chain->older[block] = before;
+    if (after == NW_NO_BLOCK) {
+        chain->newest[unit] = block;
+    } else {
+        chain->older[after] = block;
+    }
+    chain->owner[block] = unit;
+    chain->length[unit]++;
+    return NW_OK;
+}
+
+static int chain_meet(struct nw_hybrid *hybrid, uint32_t at, const struct nw_tag *tag)
+{
+    struct nw_chain *chain = nw_chain_of(hybrid);
+    uint32_t number = tag->word & NW_HYBRID_SECTOR;
+    uint16_t block = nw_hybrid_block_of(hybrid, at);
+    uint16_t page = (uint16_t)(at - nw_hybrid_first(hybrid, block));
+    uint16_t unit = (uint16_t)(number / chain->span);
+    uint16_t sector = (uint16_t)(number % chain->span);
+    int result = NW_OK;
+
+    if ((chain->style == NW_CHAIN_NFTL && sector != page) ||
+        (chain->owner[block] != NW_NO_BLOCK && chain->owner[block] != unit)) {
+        return NW_OK; /* what an erase that was cut has left */
+    }
+    if (chain->owner[block] == NW_NO_BLOCK) {
+        result = insert(chain, unit, block, tag->version);
+    }
+    nw_chain_bits(chain, block)[sector >> 3] |= (uint8_t)(1U << (sector & 7U));
+    if (page >= chain->next[block]) {
+        chain->next[block] = (uint16_t)(page + 1U);
+    }
+    if (chain->style == NW_CHAIN_SUPERBLOCK || sector != page) {
+        chain->flags[block] |= NW_CHAIN_MAPPED;
+    }
+    return result;
+}
+
+static int chain_arrange(struct nw_hybrid *hybrid, int last)
+{
+    struct nw_chain *chain = nw_chain_of(hybrid);
+
+    for (uint16_t unit = 0; unit < chain->units; unit++) {
+        (void)nw_chain_drop_stale(chain, unit, 1);
+        if (last) {
+            nw_chain_enlist(chain, unit);
+        }
+    }
+    chain->logs = 0;
+    for (uint16_t block = 0; block < hybrid->blocks.count; block++) {
+        if (chain->owner[block] != NW_NO_BLOCK) {
+            chain->logs = (uint16_t)(chain->logs +
+                                     ((chain->flags[block] & NW_CHAIN_MAPPED) != 0 ? 1U : 0U));
+        } else if (hybrid->blocks.state[block] == NW_BLOCK_USED &&
+                   !nw_hybrid_held(hybrid, block)) {
+            nw_blocks_give(&hybrid->blocks, block);
+        }
+    }
+    return NW_OK;
+}
+
+uint32_t nw_chain_sectors(const struct nw_chain_plan *plan, const struct nw_geometry *geometry)
+{
+    uint32_t sectors = nw_hybrid_sectors(geometry, plan->spare_blocks);
+
+    return (uint32_t)plan->degree * geometry->block_pages < NW_NO_BLOCK ? sectors : 0;
+}
+
+/* The one place that knows the layout: measures or places. */
+static int place(struct nw_chain **chain, const struct nw_chain_plan *plan, struct nw_chip *chip,
+                 struct nw_stats *stats, struct nw_ram *ram)
+{
+    uint32_t sectors = nw_chain_sectors(plan, &chip->geometry);
+    struct nw_chain measure;
+
+    if (sectors == 0) {
+        return NW_ERR_CONFIG;
+    }
+    *chain = NW_RAM_TAKE(ram, struct nw_chain, 1);
+    struct nw_chain *to = *chain != NULL ? *chain : &measure;
+    size_t blocks = (size_t)chip->geometry.blocks;
+    memset(to, 0, sizeof *to);
+    to->span = (uint16_t)(plan->degree * chip->geometry.block_pages);
+    to->units = (uint16_t)((sectors + to->span - 1U) / to->span);
+    to->missing = (uint16_t)(((uint32_t)to->units * to->span - sectors) /
+                             chip->geometry.block_pages);
+    to->bit_bytes = (uint16_t)((to->span + 7U) / 8U);
+    to->slots = plan->lists;
+    int result = nw_hybrid_place(&to->hybrid, chip, stats, (uint16_t)(plan->longest + 1U), ram);
+    if (plan->lists != 0) {
+        to->used = NW_RAM_TAKE(ram, uint32_t, to->slots);
+        to->slot = NW_RAM_TAKE(ram, uint16_t, blocks);
+        to->listed = NW_RAM_TAKE(ram, uint16_t, to->slots);
+        to->lists = NW_RAM_TAKE(ram, uint16_t, (size_t)to->slots * chip->geometry.block_pages);
+    }
+    to->newest = NW_RAM_TAKE(ram, uint16_t, to->units);
+    to->length = NW_RAM_TAKE(ram, uint16_t, to->units);
+    to->older = NW_RAM_TAKE(ram, uint16_t, blocks);
+    to->owner = NW_RAM_TAKE(ram, uint16_t, blocks);
+    to->next = NW_RAM_TAKE(ram, uint16_t, blocks);
+    to->flags = NW_RAM_TAKE(ram, uint8_t, blocks);
+    to->bits = NW_RAM_TAKE(ram, uint8_t, blocks * to->bit_bytes);
+    to->seen = NW_RAM_TAKE(ram, uint8_t, to->bit_bytes);
+    return result;
+}
+
+size_t nw_chain_ram_bytes(const struct nw_chain_plan *plan, const struct nw_geometry *geometry)
+{
+    struct nw_chip chip = {.geometry = *geometry};
+    struct nw_ram ram = {0};
+    struct nw_chain *chain;
+
+    return place(&chain, plan, &chip, NULL, &ram) < 0 ? 0 : ram.used;
+}
+
+static const struct nw_hybrid_kind chain_kind = {.find = nw_chain_find,
+                                                 .write = nw_chain_write,
+                                                 .meet = chain_meet,
+                                                 .arrange = chain_arrange,
+                                                 .tidy = nw_chain_tidy,
+                                                 .evict = nw_chain_evict};
+
+/* Everything empty, every block closed. */
+static void clear(struct nw_chain *chain, const struct nw_chain_plan *plan)
+{
+    const struct nw_geometry *geometry = &chain->hybrid.chip->geometry;
+    size_t blocks = (size_t)geometry->blocks;
+
+    chain->style = plan->style;
+    chain->degree = plan->degree;
+    chain->longest = plan->longest;
+    chain->log_blocks = plan->log_blocks;
+    chain->in_order = (geometry->flags & NW_CHIP_IN_ORDER) != 0;
+    memset(chain->newest, 0xFF, sizeof *chain->newest * chain->units);
+    memset(chain->length, 0, sizeof *chain->length * chain->units);
+    memset(chain->owner, 0xFF, sizeof *chain->owner * blocks);
+    memset(chain->next, 0, sizeof *chain->next * blocks);
+    memset(chain->flags, NW_CHAIN_CLOSED, blocks);
+    memset(chain->bits, 0, blocks * chain->bit_bytes);
+    if (chain->slots != 0) {
+        memset(chain->used, 0, sizeof *chain->used * chain->slots);
+        memset(chain->slot, 0xFF, sizeof *chain->slot * blocks);
+        memset(chain->listed, 0xFF, sizeof *chain->listed * chain->slots);
+    }
+}
+
+int nw_chain_open(struct nw_block *block, struct nw_stats *stats, struct nw_chip *chip,
+                  const struct nw_chain_plan *plan, void *memory, size_t bytes, int how)
+{
+    struct nw_ram ram = {.start = memory, .bytes = bytes};
+    struct nw_chain *chain;
+    int result = place(&chain, plan, chip, stats, &ram);
+
+    if (result < 0) {
+        return result;
+    }
+    if (memory == NULL || ram.used > bytes) {
+        return NW_ERR_RAM;
+    }
+    struct nw_hybrid_open open = {.kind = &chain_kind,
+                                  .name = plan->name,
+                                  .block = block,
+                                  .wear = plan->wear,
+                                  .sectors = nw_chain_sectors(plan, &chip->geometry),
+                                  .flags = plan->flags};
+    clear(chain, plan);
+    result = nw_hybrid_prepare(&chain->hybrid, &open);
+    if (result == NW_OK && how != NW_CHAIN_FORMAT) {
+        result = nw_hybrid_mount(&chain->hybrid);
+        if (result != NW_ERR_NOT_FOUND || how == NW_CHAIN_MOUNT) {
+            return result;
+        }
+        clear(chain, plan);
+        result = nw_hybrid_prepare(&chain->hybrid, &open);
+    }
+    return result == NW_OK ? nw_hybrid_format(&chain->hybrid) : result;
+}

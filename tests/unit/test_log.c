@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Goal: the log-block layer merges as its page says, kind by kind, and what it costs in chip
+ * operations is known to the unit for a fixed script. A change that makes it dearer fails here.
+ * ctest: quick
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "layer_counts.h"
+#include "nandwich/ftl_log.h"
+
+/* 20 blocks of 8 pages, 10 spare: 80 sectors, three log blocks. */
+static const struct layer_shape three = {
+    .part = "K9F1G08U0A", .blocks = 20, .block_pages = 8, .spare_blocks = 10};
+static const struct layer_shape single = {
+    .part = "K9F1G08U0A", .blocks = 20, .block_pages = 8, .spare_blocks = 10, .log_blocks = 1};
+
+static struct layer_rig rig;
+
+static void open_rig(const struct layer_shape *shape)
+{
+    layer_rig_open(&rig, &nw_layer_log, shape, 1);
+}
+
+static void close_rig(void)
+{
+    assert_int_equal(layer_rig_check(&rig, 0), 0);
+    assert_int_equal(layer_rig_clean(&rig), 0);
+    layer_rig_close(&rig);
+}
+
+/* The log was written from the first page to the last: it becomes the data block. */
+static void test_switch_merge(void **state)
+{
+    (void)state;
+    open_rig(&three);
+    (void)layer_counts_write(&rig, 0, 16, 1);
+    layer_counts_expect("again", layer_counts_write(&rig, 8, 8, 1),
+                        (struct layer_counts){.programs = 8});
+    layer_counts_expect("third", layer_counts_write(&rig, 8, 1, 1),
+                        (struct layer_counts){.programs = 1, .swaps = 1});
+    close_rig();
+}
+
+/* The log, in order so far, is needed elsewhere: it takes the five it lacks. */
+static void test_partial_merge(void **state)
+{
+    (void)state;
+    open_rig(&single);
+    (void)layer_counts_write(&rig, 0, 16, 1);
+    (void)layer_counts_write(&rig, 0, 3, 1);
+    layer_counts_expect("other", layer_counts_write(&rig, 12, 1, 1),
+                        (struct layer_counts){
+                            .reads = 5, .programs = 1, .copies = 5, .moved = 5, .partial = 1});
+    close_rig();
+}
+
+/* The log is full, in any order: all eight move to a third block. */
+static void test_full_merge(void **state)
+{
+    (void)state;
+    open_rig(&three);
+    (void)layer_counts_write(&rig, 0, 8, 1);
+    for (uint32_t i = 0; i < 8U; i++) {
+        layer_counts_expect("log", layer_counts_write(&rig, 7U - i, 1, 1),
+                            (struct layer_counts){.programs = 1});
+    }
+    layer_counts_expect("full", layer_counts_write(&rig, 3, 1, 1),
+                        (struct layer_counts){
+                            .reads = 8, .programs = 1, .copies = 8, .moved = 8, .full = 1});
+    layer_counts_expect("read", layer_counts_read(&rig, 0, 8), (struct layer_counts){.reads = 8});
+    close_rig();
+}
+
+/* The oldest log goes first; the others stay. */
+static void test_oldest_log_is_merged(void **state)
+{
+    (void)state;
+    open_rig(&three);
+    (void)layer_counts_write(&rig, 0, 80, 1);
+    (void)layer_counts_write(&rig, 8, 3, 1);
+    (void)layer_counts_write(&rig, 16, 2, 1);
+    (void)layer_counts_write(&rig, 24, 1, 1);
+    struct layer_counts got = layer_counts_write(&rig, 32, 1, 1);
+    assert_int_equal(got.moved, 5); /* of sector 8's log: eight less three */
+    assert_int_equal(got.partial, 1);
+    got = layer_counts_write(&rig, 18, 6, 1); /* goes on in its log */
+    assert_int_equal(got.moved, 0);
+    close_rig();
+}
+
+/* A program fails in a merge: nothing is lost, the block goes, its place is taken by a spare. */
+static void test_failed_merge(void **state)
+{
+    (void)state;
+    for (uint32_t block = 0; block < 20U; block++) {
+        open_rig(&three);
+        (void)layer_counts_write(&rig, 0, 16, 1);
+        (void)layer_counts_write(&rig, 5, 1, 1);
+        (void)layer_counts_run(&rig, OP_DOOM_PROGRAM, block, 0);
+        (void)layer_counts_write(&rig, 5, 40, 1);
+        assert_true(rig.block->stats->retired <= 1U);
+        close_rig();
+    }
+}
+
+static void test_counts(void **state)
+{
+    (void)state;
+    open_rig(&three);
+    layer_counts_expect("format", layer_counts_now(&rig),
+                        (struct layer_counts){.reads = 20, .programs = 2, .erases = 20});
+    layer_counts_expect("read nothing", layer_counts_read(&rig, 0, 80), (struct layer_counts){0});
+    layer_counts_expect("fill", layer_counts_write(&rig, 0, 80, 1),
+                        (struct layer_counts){.programs = 80});
+    layer_counts_expect("read", layer_counts_read(&rig, 0, 80), (struct layer_counts){.reads = 80});
+    layer_counts_expect("trim", layer_counts_run(&rig, OP_TRIM, 0, 2),
+                        (struct layer_counts){.programs = 2});
+    layer_counts_expect("sync", layer_counts_run(&rig, OP_SYNC, 0, 0), (struct layer_counts){0});
+    layer_counts_expect("churn", layer_counts_churn(&rig),
+                        (struct layer_counts){.reads = 5518,
+                                              .programs = 1000,
+                                              .erases = 1332,
+                                              .copies = 5518,
+                                              .moved = 5518,
+                                              .full = 641,
+                                              .partial = 56});
+    layer_counts_expect("mount", layer_counts_mount(&rig),
+                        (struct layer_counts){
+                            .reads = 222, .programs = 2, .erases = 2, .copies = 2, .moved = 1});
+    close_rig();
+}
+
+static void test_refusals(void **state)
+{
+    struct nw_geometry geometry;
+    struct nw_ftl_log_config config = {.spare_blocks = 10, .log_blocks = 3};
+
+    (void)state;
+    open_rig(&three);
+    geometry = nw_nand_chip(rig.nand)->geometry;
+    assert_true(nw_ftl_log_ram_bytes(&config, &geometry) > 0);
+    config.log_blocks = 4;
+    assert_int_equal(nw_ftl_log_ram_bytes(&config, &geometry), 0);
+    config = (struct nw_ftl_log_config){.spare_blocks = 9};
+    assert_int_equal(nw_ftl_log_sectors(&config, &geometry), 0);
+    /* A device of another layer is none of this one's. */
+    assert_int_equal(rig.kind->mount(&rig.site, &rig.block), NW_OK);
+    layer_rig_close(&rig);
+    layer_rig_open(&rig, &nw_layer_nftl, &three, 1);
+    rig.site.ram_bytes = nw_layer_log.ram_bytes(&rig.site);
+    rig.site.ram = realloc(rig.site.ram, rig.site.ram_bytes);
+    assert_int_equal(nw_layer_log.mount(&rig.site, &rig.block), NW_ERR_NOT_FOUND);
+    layer_rig_close(&rig);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_switch_merge),
+        cmocka_unit_test(test_partial_merge),
+        cmocka_unit_test(test_full_merge),
+        cmocka_unit_test(test_oldest_log_is_merged),
+        cmocka_unit_test(test_failed_merge),
+        cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_refusals),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
