@@ -39,6 +39,7 @@ static const struct key keys[] = {
     {"blocks", NUMBER, AT(blocks), NULL, 0, 0xFFFFFFFFU},
     {"seed", NUMBER, AT(seed), NULL, 0, 0xFFFFFFFFU},
     {"image", PATH, AT(image), NULL, 0, 0},
+    {"record", PATH, AT(record), NULL, 0, 0},
     {"stats", PATH, AT(stats), NULL, 0, 0},
     {"track", PATH, AT(track), NULL, 0, 0},
     {"timing", NUMBER, AT(timing), NULL, 0, 1},

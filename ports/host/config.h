@@ -19,6 +19,7 @@
  *   blocks=0           blocks of the chip given to the virtual memory, from the first; 0: all
  *   seed=1             of the twin: factory bad blocks, bit errors
  *   image=FILE         the chip's content and wear, loaded first if there, saved at the end
+ *   record=FILE        what is asked of the translation layer, as an iolog of fio (record.h)
  *   stats=FILE         a report as JSON at the end, also after a crash
  *   track=FOLDER       keeps files as they were before the program changed them (track.h)
  *   timing=1           measures the host time spent emulating the chip (costs some itself)
@@ -41,6 +42,7 @@ enum { NW_HOST_PART_KEYS = 128, NW_HOST_WORD_BYTES = 256, NW_HOST_PATH_BYTES = 4
 struct nw_host_config {
     char chip[NW_HOST_WORD_BYTES];
     char image[NW_HOST_PATH_BYTES];
+    char record[NW_HOST_PATH_BYTES];
     char stats[NW_HOST_PATH_BYTES];
     char track[NW_HOST_PATH_BYTES];
     const struct nw_layer_kind *layer;

@@ -11,6 +11,7 @@
 #include "crash.h"
 #include "end.h"
 #include "image.h"
+#include "record.h"
 #include "report.h"
 #include "stack.h"
 #include "track.h"
@@ -18,6 +19,7 @@
 #include "nandwich-guest/guest.h"
 #include "nandwich/error.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +30,7 @@ extern const char nw_host_defaults[] __attribute__((weak));
 
 static struct nw_host_config config;
 static struct nw_host_stack stack;
+static struct nw_host_record record;
 static uint64_t setup_ns, started_ns;
 static pid_t owner;
 static char report_text[16384];
@@ -100,11 +103,29 @@ void nw_host_end(void)
     if (config.stats[0] != '\0') {
         report(ended_ns);
     }
+    if (nw_host_record_close(&record) < 0) {
+        fprintf(stderr, "nandwich: error: %s: the recording is not whole\n", config.record);
+    }
     result = nw_host_crashed() ? NW_OK : nw_host_image_save(&stack);
     if (result < 0) {
         fprintf(stderr, "nandwich: error: %s: the chip cannot be saved: %s\n", config.image,
                 nw_error_text(result));
     }
+}
+
+static void open_record(void)
+{
+    char line[NW_HOST_PATH_BYTES + 64];
+
+    if (config.record[0] == '\0') {
+        return;
+    }
+    if (nw_host_record_open(&record, stack.vm.block, config.record) < 0) {
+        snprintf(line, sizeof line, "%s: the recording cannot be written: %s", config.record,
+                 strerror(errno));
+        refuse(line);
+    }
+    stack.vm.block = &record.block;
 }
 
 static void open_guest(void)
@@ -141,6 +162,7 @@ __attribute__((constructor(101))) static void start(void)
     if (nw_host_stack_open(&stack, &config, &guest, &why) < 0) {
         refuse(line);
     }
+    open_record();
     stack.vm.panic = panic;
     stack.vm.lookaside_entries = nw_guest_lookaside_entries; /* for the report of RAM */
     nw_host_crash_watch(nw_guest_base, nw_guest_bytes_max);

@@ -39,6 +39,7 @@ class Device:
     ecc: str = "none"
     seed: int = 1
     image: str = ""
+    record: str = ""
 
     def text(self) -> str:
         """The key=value lines; frame, slots and guards are not among them: they are compiled in."""
@@ -57,6 +58,8 @@ class Device:
         ]
         if self.image:
             lines.append(f"image={Path(self.image).absolute()}")
+        if self.record:
+            lines.append(f"record={Path(self.record).absolute()}")
         return "\n".join(lines)
 
 

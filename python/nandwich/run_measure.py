@@ -110,8 +110,8 @@ def _native(job: Job, stdin: bytes, folder: Path) -> Outcome:
 
 def _virtual(job: Job, stdin: bytes, folder: Path, *, first: bool) -> Outcome:
     lines = [job.config, f"stats={folder / 'report.json'}", f"track={folder}"]
-    if not first:  # only one run may leave its wear in an image
-        lines.append("image=")
+    if not first:  # only one run may leave its wear in an image, and its recording
+        lines += ["image=", "record="]
     (folder / "config").write_text("\n".join(lines) + "\n")
     environment = {"NANDWICH_CONFIG": str(folder / "config"), "NANDWICH": ""}
     talk = None if first else subprocess.DEVNULL

@@ -359,6 +359,22 @@ def test_wear_stays_in_an_image(tmp_path: Path) -> None:
     assert image.read_bytes() == content[:-100]
 
 
+def test_a_recording_replays_to_the_same_counts(tmp_path: Path) -> None:
+    """Goal: what --record writes makes the same layer do the very same work again."""
+    log = tmp_path / "sort.log"
+    run = _json(_EXAMPLES / "sort.c", "--record", log, "--", "merge", "20000")
+    result = CliRunner().invoke(main, ["replay", str(log), "--ftl", "lavish", "--json", "-"])
+    assert result.exit_code == 0, result.stderr
+    again = json.loads(result.stdout)["result"]
+    assert run["ftl"]["host_writes"] == again["sectors_written"] > 0
+    assert run["time_ns"]["storage"] == again["busy_ns"]
+    for count in ("reads", "programs", "erases"):
+        assert run["chip"][count] == again["layer"][count]
+    lost = _invoke(_EXAMPLES / "sort.c", "--record", tmp_path / "nowhere" / "log")
+    assert lost.exit_code == 2
+    assert "nowhere: no such folder" in lost.stderr
+
+
 def test_access_past_the_guards_is_reported(tmp_path: Path) -> None:
     """Goal: code that reaches into virtual memory without a guard is caught, with address and
     function. An integer hides the address here; the compiler would refuse it otherwise."""

@@ -67,6 +67,8 @@ def _split_compiler_flags(args: list[str]) -> tuple[list[str], list[str]]:
       nandwich run examples/sort.c --ram 16K --ftl page -- heap 50000
       nandwich run examples/jpeg2bmp.c --chip K9F1G08U0A --ftl lavish --degree 8 \\
           --ram 32K --frame 512 --vm 8M --json out.json -- IN.jpg OUT.bmp
+      nandwich run examples/sort.c --record sort.log && \\
+          nandwich replay sort.log --ftl page
     """,
 )
 @click.argument("sources", nargs=-1, required=True, metavar="FILE.c...")
@@ -156,6 +158,12 @@ def _split_compiler_flags(args: list[str]) -> tuple[list[str], list[str]]:
     help="Chip content and wear: loaded when there, saved at the end.",
 )
 @click.option(
+    "--record",
+    default="",
+    metavar="FILE",
+    help="What virtual memory asks of the layer, as an iolog for `nandwich replay`.",
+)
+@click.option(
     "--target",
     default="host",
     show_default=True,
@@ -219,6 +227,9 @@ def _sources(given: tuple[str, ...]) -> tuple[Path, ...]:
 def _device(choices: dict[str, Any]) -> Device:
     if choices["ftl"] not in run_config.FTLS:
         raise names.unknown("translation layer", choices["ftl"], run_config.FTLS)
+    folder = Path(choices["record"]).parent
+    if not folder.is_dir():
+        raise InputError(f"--record: {folder}: no such folder")
     return run_config.with_part(Device(**choices))
 
 
