@@ -3,30 +3,31 @@
 
 #include <stddef.h>
 
-static int in_range(const struct nw_block_req *req)
+/* A verb on sectors that are all there. */
+static int run(struct nw_block_req *req, int (*verb)(struct nw_block_req *req))
 {
-    const struct nw_block *block = req->block;
+    uint32_t sectors = req->block->sectors;
 
-    return req->count > 0 && req->sector < block->sectors &&
-           req->count <= block->sectors - req->sector;
+    req->done = 0;
+    if (req->count == 0 || req->sector >= sectors || req->count > sectors - req->sector) {
+        return NW_ERR_RANGE;
+    }
+    return verb(req);
 }
 
 int nw_block_read(struct nw_block_req *req)
 {
-    req->done = 0;
-    return in_range(req) ? req->block->ops->read(req) : NW_ERR_RANGE;
+    return run(req, req->block->ops->read);
 }
 
 int nw_block_write(struct nw_block_req *req)
 {
-    req->done = 0;
-    return in_range(req) ? req->block->ops->write(req) : NW_ERR_RANGE;
+    return run(req, req->block->ops->write);
 }
 
 int nw_block_trim(struct nw_block_req *req)
 {
-    req->done = 0;
-    return in_range(req) ? req->block->ops->trim(req) : NW_ERR_RANGE;
+    return run(req, req->block->ops->trim);
 }
 
 int nw_block_sync(struct nw_block_req *req)

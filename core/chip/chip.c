@@ -11,57 +11,40 @@
 #define OF_SPARE 0x08U
 #define OF_BUFFER 0x10U
 #define OF_BLOCK 0x20U
+#define OF_UNIT 0x40U /* data in whole program units */
 
-static int refuse(const struct nw_chip_req *req, uint8_t used)
+static int call(struct nw_chip_req *req, int (*verb)(struct nw_chip_req *), uint8_t used)
 {
     const struct nw_geometry *geometry = &req->chip->geometry;
     uint32_t pages = geometry->blocks * (uint32_t)geometry->block_pages;
 
-    if ((used & OF_PAGE) != 0 && req->page >= pages) {
-        return 1;
-    }
-    if ((used & OF_TO_PAGE) != 0 && req->to_page >= pages) {
-        return 1;
-    }
-    if ((used & OF_DATA) != 0 && (uint32_t)req->offset + req->length > geometry->page_bytes) {
-        return 1;
-    }
-    if ((used & OF_SPARE) != 0 &&
-        (uint32_t)req->spare_offset + req->spare_length > geometry->spare_bytes) {
-        return 1;
-    }
-    if ((used & OF_BUFFER) != 0 && req->buffer >= geometry->buffers) {
-        return 1;
-    }
-    return (used & OF_BLOCK) != 0 && req->block >= geometry->blocks;
-}
-
-/* A verb that chips may lack. */
-static int call(struct nw_chip_req *req, int (*verb)(struct nw_chip_req *), uint8_t used)
-{
     if (verb == NULL) {
         return NW_ERR_UNSUPPORTED;
     }
-    return refuse(req, used) ? (int)NW_ERR_RANGE : verb(req);
+    if (((used & OF_PAGE) != 0 && req->page >= pages) ||
+        ((used & OF_TO_PAGE) != 0 && req->to_page >= pages) ||
+        ((used & OF_DATA) != 0 && (uint32_t)req->offset + req->length > geometry->page_bytes) ||
+        ((used & OF_SPARE) != 0 &&
+         (uint32_t)req->spare_offset + req->spare_length > geometry->spare_bytes) ||
+        ((used & OF_BUFFER) != 0 && req->buffer >= geometry->buffers) ||
+        ((used & OF_BLOCK) != 0 && req->block >= geometry->blocks)) {
+        return NW_ERR_RANGE;
+    }
+    if ((used & OF_UNIT) != 0 && (req->offset % geometry->program_bytes != 0 ||
+                                  req->length % geometry->program_bytes != 0)) {
+        return NW_ERR_ALIGN;
+    }
+    return verb(req);
 }
 
 int nw_chip_read(struct nw_chip_req *req)
 {
-    return refuse(req, OF_PAGE | OF_DATA | OF_SPARE) ? (int)NW_ERR_RANGE
-                                                     : req->chip->ops->read(req);
+    return call(req, req->chip->ops->read, OF_PAGE | OF_DATA | OF_SPARE);
 }
 
 int nw_chip_program(struct nw_chip_req *req)
 {
-    const struct nw_geometry *geometry = &req->chip->geometry;
-
-    if (refuse(req, OF_PAGE | OF_DATA | OF_SPARE)) {
-        return NW_ERR_RANGE;
-    }
-    if (req->offset % geometry->program_bytes != 0 || req->length % geometry->program_bytes != 0) {
-        return NW_ERR_ALIGN;
-    }
-    return req->chip->ops->program(req);
+    return call(req, req->chip->ops->program, OF_PAGE | OF_DATA | OF_SPARE | OF_UNIT);
 }
 
 int nw_chip_erase(struct nw_chip_req *req)

@@ -169,57 +169,62 @@ int nw_ftl_page_open(struct nw_ftl_page *ftl, struct nw_chip *chip,
                                       : result;
 }
 
-/* Payload is given exactly when the chip keeps it. */
-static int suits(const struct nw_page *page, const struct nw_block_req *req)
-{
-    return (req->data != NULL) == (page->data != NULL);
-}
-
-static int read_sector(struct nw_page *page, uint32_t sector, uint8_t *data)
-{
-    uint16_t length = page->page_bytes;
-    uint32_t at = page->map[sector];
-    struct nw_tag tag;
-
-    if (at == NW_PAGE_NONE) {
-        if (data != NULL) {
-            memset(data, 0, length);
-        }
-        return NW_OK;
-    }
-    int state = nw_page_read(page, at, data, &tag);
-    if (state < 0) {
-        return state;
-    }
-    return state == NW_TAG_GOOD && (tag.word & ~NW_WORD_MOUNT) == sector &&
-                   (data == NULL || tag.crc == nw_crc32(NW_CRC32_START, data, length))
-               ? NW_OK
-               : NW_ERR_CORRUPT; /* also when marked as damaged */
-}
-
-static int page_read(struct nw_block_req *req)
+/* One sector after the other. */
+static int each(struct nw_block_req *req,
+                int (*verb)(struct nw_page *page, uint32_t sector, uint8_t *data))
 {
     struct nw_page *page = req->block->context;
     uint8_t *data = req->data;
 
-    if (!suits(page, req)) {
+    if ((data != NULL) != (page->data != NULL)) { /* given exactly when the chip keeps it */
         return NW_ERR_UNSUPPORTED;
     }
     for (; req->done < req->count; req->done++) {
-        int result = read_sector(page, req->sector + req->done, data);
+        int result = verb(page, req->sector + req->done, data);
         if (result < 0) {
             return result;
         }
-        page->stats->host_reads++;
-        data = data != NULL ? data + req->block->sector_bytes : NULL;
+        data = data != NULL ? data + page->page_bytes : NULL;
     }
     return NW_OK;
 }
 
+static int read_sector(struct nw_page *page, uint32_t sector, uint8_t *data)
+{
+    uint32_t at = page->map[sector];
+    struct nw_tag tag;
+
+    page->stats->host_reads++;
+    if (at == NW_PAGE_NONE) {
+        if (data != NULL) {
+            memset(data, 0, page->page_bytes);
+        }
+        return NW_OK;
+    }
+    int state = nw_page_check(page, at, data, &tag);
+    if (state < 0) {
+        return state;
+    }
+    /* Corrupt, too, when marked as damaged. */
+    return state == NW_TAG_GOOD && (tag.word & ~NW_WORD_MOUNT) == sector ? NW_OK : NW_ERR_CORRUPT;
+}
+
+static int page_read(struct nw_block_req *req)
+{
+    return each(req, read_sector);
+}
+
+/* First what the writes before have left to do, so that an error there leaves the old content. */
 static int write_sector(struct nw_page *page, uint32_t sector, uint8_t *data)
 {
-    int result = page->host.page == page->host.end ? nw_page_make_room(page) : (int)NW_OK;
+    int result = page->session != NW_NO_BLOCK ? nw_page_drain(page) : (int)NW_ERR_FULL;
 
+    if (result == NW_OK) {
+        result = nw_page_pace(page);
+    }
+    if (result == NW_OK && page->host.page == page->host.end) {
+        result = nw_page_make_room(page);
+    }
     if (result == NW_OK) {
         result = nw_page_write(page, &page->host, sector, data);
     }
@@ -229,50 +234,28 @@ static int write_sector(struct nw_page *page, uint32_t sector, uint8_t *data)
     return result;
 }
 
-/* What a write leaves to do: cleaning, and blocks that failed. */
-static int tidy_up(struct nw_page *page)
-{
-    int result = nw_page_pace(page);
-
-    return result == NW_OK ? nw_page_drain(page) : result;
-}
-
 /* The wear policy hears once of each block's worth of sectors that a request updates. */
-static void tell_update(struct nw_page *page, uint32_t sector, int first)
+static void tell_updates(const struct nw_page *page, const struct nw_block_req *req)
 {
-    uint16_t block = nw_page_block_of(page, sector);
+    for (uint32_t i = 0; i < req->count; i++) {
+        uint32_t sector = req->sector + i;
+        uint16_t block = nw_page_block_of(page, sector);
 
-    if ((first || sector == nw_page_first(page, block)) && page->map[sector] != NW_PAGE_NONE) {
-        nw_blocks_updated(&page->blocks, block);
+        if ((i == 0 || sector == nw_page_first(page, block)) &&
+            page->map[sector] != NW_PAGE_NONE) {
+            nw_blocks_updated(&page->blocks, block);
+        }
     }
 }
 
 static int page_write(struct nw_block_req *req)
 {
-    struct nw_page *page = req->block->context;
-    uint8_t *data = req->data;
+    const struct nw_page *page = req->block->context;
 
-    if (!suits(page, req)) {
-        return NW_ERR_UNSUPPORTED;
+    if (page->blocks.wear != NULL) {
+        tell_updates(page, req);
     }
-    if (page->session == NW_NO_BLOCK) {
-        return NW_ERR_FULL;
-    }
-    while (req->done < req->count) {
-        if (page->blocks.wear != NULL) {
-            tell_update(page, req->sector + req->done, req->done == 0);
-        }
-        int result = write_sector(page, req->sector + req->done, data);
-        if (result == NW_OK) {
-            req->done++;
-            result = tidy_up(page);
-        }
-        if (result < 0) {
-            return result;
-        }
-        data = data != NULL ? data + req->block->sector_bytes : NULL;
-    }
-    return NW_OK;
+    return each(req, write_sector);
 }
 
 static int page_trim(struct nw_block_req *req)

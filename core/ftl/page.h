@@ -102,6 +102,7 @@ static inline uint16_t nw_page_failed(const struct nw_page *page)
 /* page_log.c. States are enum nw_tag_state, or an error. */
 int nw_page_read_tag(struct nw_page *page, uint32_t at, struct nw_tag *tag);
 int nw_page_read(struct nw_page *page, uint32_t at, uint8_t *data, struct nw_tag *tag);
+int nw_page_check(struct nw_page *page, uint32_t at, uint8_t *data, struct nw_tag *tag);
 int nw_page_read_whole(struct nw_page *page, uint32_t at, struct nw_tag *tag);
 void nw_page_open(struct nw_page *page, struct nw_page_stream *stream, uint16_t block);
 int nw_page_begin(struct nw_page *page, struct nw_page_stream *stream);

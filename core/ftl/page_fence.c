@@ -11,26 +11,20 @@
 #include "nandwich/bytes.h"
 #include "page.h"
 
-#define FORMAT 2U
-#define SHAPE_BYTES 20U
-#define RESERVE_AT 20U
-#define MOUNTS_AT 24U
-#define ENTRIES_AT 28U
+#define SHAPE_BYTES 12U
+#define RESERVE_AT 12U
+#define MOUNTS_AT 16U
+#define ENTRIES_AT 20U
 #define MOST_ENTRIES 64U /* each costs time for every page that a mount looks at */
-#define ENTRY_BYTES 9U /* first void version (5), how many (4) */
+#define ENTRY_BYTES 9U   /* first void version (5), how many (4) */
 
 /* What the list begins with: who made it, for which shape. */
 static void put_shape(const struct nw_page *page, uint8_t *to)
 {
-    const struct nw_geometry *geometry = &page->chip->geometry;
-
-    nw_put32(to, 0x4750574EUL); /* NWPG */
-    nw_put16(to + 4, FORMAT);
-    nw_put16(to + 6, page->tag_bytes);
-    nw_put32(to + 8, geometry->blocks);
-    nw_put32(to + 12, page->sectors);
-    nw_put16(to + 16, geometry->block_pages);
-    nw_put16(to + 18, geometry->page_bytes);
+    nw_put32(to, 0x3250574EUL); /* NWP2 */
+    nw_put32(to + 4, page->sectors);
+    nw_put16(to + 8, page->blocks.count);
+    nw_put16(to + 10, page->block_pages);
 }
 
 static uint8_t most_entries(const struct nw_page *page)
@@ -123,41 +117,38 @@ static int visit(struct nw_page *page, uint16_t block)
 {
     uint32_t at = nw_page_first(page, block);
     uint32_t end = at + page->block_pages;
-    uint32_t list = NW_PAGE_NONE;
-    uint64_t version = 0;
     uint8_t whole = 1;
-    uint8_t ended = 0;
 
-    for (; at < end && ended == 0; at++) {
+    for (; at < end; at++) {
         struct nw_tag tag;
         int state = nw_page_read_tag(page, at, &tag);
 
-        if (state == NW_TAG_GOOD && (tag.word & NW_WORD_MOUNT) != 0 && list == NW_PAGE_NONE) {
-            state = nw_page_read_whole(page, at, &tag);
-        }
-        if (state < 0) {
+        if (state < 0 || state == NW_TAG_BLANK) {
             return state;
-        }
-        if (state == NW_TAG_BLANK) {
-            break;
         }
         if (page->blocks.state[block] != NW_BLOCK_USED) {
             nw_blocks_claim(&page->blocks, block);
         }
-        if (list != NW_PAGE_NONE || (state == NW_TAG_GOOD && (tag.word & NW_WORD_MOUNT) == 0)) {
-            ended = 1;
-        } else if (state != NW_TAG_GOOD) {
+        if (state == NW_TAG_GOOD) {
+            if ((tag.word & NW_WORD_MOUNT) == 0) {
+                return NW_OK;
+            }
+            state = nw_page_read_whole(page, at, &tag);
+        }
+        if (state != NW_TAG_GOOD) {
             whole = 0;
         } else if (tag.word == NW_WORD_LIST) {
-            list = at;
-            version = tag.version;
+            uint64_t version = tag.version;
+            int ended = at + 1U < end ? nw_page_read_tag(page, at + 1U, &tag) : (int)NW_TAG_BLANK;
+
+            if (version > page->list_version && (whole != 0 || ended != NW_TAG_BLANK)) {
+                page->list = at;
+                page->list_version = version;
+                page->session = block;
+                page->ended = ended != NW_TAG_BLANK;
+            }
+            return ended < 0 ? ended : (int)NW_OK;
         }
-    }
-    if (list != NW_PAGE_NONE && (whole | ended) != 0 && version > page->list_version) {
-        page->list = list;
-        page->list_version = version;
-        page->session = block;
-        page->ended = ended;
     }
     return NW_OK;
 }

@@ -34,10 +34,21 @@ int nw_page_read_tag(struct nw_page *page, uint32_t at, struct nw_tag *tag)
     return state == NW_ERR_ECC ? (int)NW_TAG_BAD : state;
 }
 
-/* Tag and data; the CRC is the caller's business. */
+/* Tag and data. */
 int nw_page_read(struct nw_page *page, uint32_t at, uint8_t *data, struct nw_tag *tag)
 {
     return fetch(page, at, page->page_bytes, data, tag);
+}
+
+/* The same; NW_TAG_BAD also when the data does not fit its CRC. */
+int nw_page_check(struct nw_page *page, uint32_t at, uint8_t *data, struct nw_tag *tag)
+{
+    int state = nw_page_read(page, at, data, tag);
+
+    return state == NW_TAG_GOOD && data != NULL &&
+                   tag->crc != nw_crc32(NW_CRC32_START, data, page->page_bytes)
+               ? (int)NW_TAG_BAD
+               : state;
 }
 
 /* The page to the buffer: NW_TAG_GOOD when tag and data are whole, or when the data is known to be
@@ -47,16 +58,11 @@ int nw_page_read_whole(struct nw_page *page, uint32_t at, struct nw_tag *tag)
     int state = nw_page_read_tag(page, at, tag);
 
     if (state == NW_TAG_GOOD && (tag->word & NW_WORD_DAMAGED) == 0) {
-        uint8_t *data = (tag->word & NW_WORD_SLOT) < page->sectors ? page->data : page->buffer;
+        int keeps = page->data != NULL || (tag->word & NW_WORD_SLOT) >= page->sectors;
 
-        state = nw_page_read(page, at, data, tag);
-        if (state == NW_ERR_ECC ||
-            (state == NW_TAG_GOOD && data != NULL &&
-             tag->crc != nw_crc32(NW_CRC32_START, data, page->page_bytes))) {
-            state = NW_TAG_BAD;
-        }
+        state = nw_page_check(page, at, keeps ? page->buffer : NULL, tag);
     }
-    return state;
+    return state == NW_ERR_ECC ? (int)NW_TAG_BAD : state;
 }
 
 static int program(struct nw_page *page, uint32_t at, struct nw_tag *tag, uint8_t *data)
@@ -212,46 +218,31 @@ static int rewrite(struct nw_page *page, uint32_t slot, struct nw_tag *tag)
     return append(page, &page->cold, tag, page->data);
 }
 
-/* A page of this block cannot be read. Move all that the map places here; sectors that are lost go
- * on as damaged ones. Cost: a walk over the map; rare. */
-static int rescue(struct nw_page *page, uint16_t block)
+/* Move a page if the map points to it. A tag that cannot be read, or that is not trusted, does not
+ * tell of what: then the map is searched, and a sector goes on as a damaged one. */
+static int move(struct nw_page *page, uint32_t from, int trusted)
 {
-    uint32_t first = nw_page_first(page, block);
-    int result = NW_OK;
+    struct nw_tag tag = {0};
+    int state = trusted ? nw_page_read(page, from, page->data, &tag) : (int)NW_TAG_BAD;
+    uint32_t slot = tag.word & NW_WORD_SLOT;
 
-    for (uint32_t slot = 0; slot < page->slots && result >= 0; slot++) {
-        uint32_t at = page->map[slot];
-        struct nw_tag tag = {0};
-
-        if (at - first >= page->block_pages) {
-            continue;
-        }
-        result = nw_page_read(page, at, page->data, &tag);
-        if (result == NW_ERR_ECC ||
-            (result >= 0 && (result != NW_TAG_GOOD || (tag.word & NW_WORD_SLOT) != slot))) {
-            result = NW_OK;
-            tag.word = NW_WORD_DAMAGED;
-            page->stats->lost += slot < page->sectors;
-        }
-        if (result >= 0) {
-            result = rewrite(page, slot, &tag);
-        }
+    if (state < 0 && state != NW_ERR_ECC) {
+        return state;
     }
-    return result;
+    if (state != NW_TAG_GOOD) {
+        slot = 0;
+        while (slot < page->slots && page->map[slot] != from) {
+            slot++;
+        }
+        tag.word = NW_WORD_DAMAGED;
+        page->stats->lost += slot < page->sectors;
+    }
+    return slot < page->slots && page->map[slot] == from ? rewrite(page, slot, &tag) : NW_OK;
 }
 
-/* Move a page if the map points to it. */
 int nw_page_move(struct nw_page *page, uint32_t from)
 {
-    struct nw_tag tag;
-    int state = nw_page_read(page, from, page->data, &tag);
-
-    if (state != NW_TAG_GOOD) {
-        return state < 0 && state != NW_ERR_ECC ? state
-                                                : rescue(page, nw_page_block_of(page, from));
-    }
-    uint32_t slot = tag.word & NW_WORD_SLOT;
-    return slot < page->slots && page->map[slot] == from ? rewrite(page, slot, &tag) : NW_OK;
+    return move(page, from, 1);
 }
 
 static int is_empty(const struct nw_page *page, uint16_t block)
@@ -266,8 +257,10 @@ static int empty_step(struct nw_page *page, uint16_t block, uint32_t *at)
     int result = NW_OK;
 
     if (!is_empty(page, block)) {
-        result = nw_page_block_of(page, *at) == block ? nw_page_move(page, *at)
-                                                      : rescue(page, block);
+        uint32_t end = nw_page_first(page, block) + page->block_pages;
+
+        /* What all tags together did not tell of is looked for in a second round. */
+        result = *at < end ? move(page, *at, 1) : move(page, *at - page->block_pages, 0);
         *at += result == NW_OK;
     }
     if (result == NW_OK && is_empty(page, block)) {

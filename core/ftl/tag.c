@@ -19,6 +19,11 @@ uint8_t nw_tag_bytes(const struct nw_geometry *geometry)
     return geometry->spare_bytes >= NW_TAG_BYTES ? NW_TAG_BYTES : 0;
 }
 
+static uint16_t check_of(const uint8_t *tag, uint8_t covered)
+{
+    return (uint16_t)(nw_crc32(NW_CRC32_START, tag, covered) & 0xFFFFU);
+}
+
 void nw_tag_put40(uint8_t *to, uint64_t value)
 {
     nw_put32(to, (uint32_t)(value & 0xFFFFFFFFUL));
@@ -43,7 +48,7 @@ void nw_tag_put(uint8_t *to, uint8_t bytes, const struct nw_tag *tag)
         nw_put16(to + ERASES_AT, (uint16_t)(erases & 0xFFFFU));
         to[ERASES_AT + 2U] = (uint8_t)(erases >> 16);
     }
-    nw_put16(to + covered, nw_crc16(NW_CRC16_START, to, covered));
+    nw_put16(to + covered, check_of(to, covered));
 }
 
 int nw_tag_get(const uint8_t *from, uint8_t bytes, uint8_t erased, struct nw_tag *tag)
@@ -57,7 +62,7 @@ int nw_tag_get(const uint8_t *from, uint8_t bytes, uint8_t erased, struct nw_tag
     if (same == bytes) {
         return NW_TAG_BLANK;
     }
-    if (nw_get16(from + covered) != nw_crc16(NW_CRC16_START, from, covered)) {
+    if (nw_get16(from + covered) != check_of(from, covered)) {
         return NW_TAG_BAD;
     }
     tag->word = nw_get32(from + WORD_AT);

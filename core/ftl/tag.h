@@ -7,7 +7,7 @@
  *        4      5  version: number of the program that wrote it, growing over the chip's life
  *        9      4  CRC-32 of the page's data (crc.h), 0 when there is no payload
  *      (13      3  erases of the block, only where the spare has 18 bytes or more)
- *  13 / 16      2  CRC-16 of all before
+ *  13 / 16      2  low half of the CRC-32 of all before
  *
  * 15 bytes fit the spare of a 512 + 16 byte page and a quarter of that of a 2048 + 64 byte one, bad
  * block marker apart. 40 bits of version last for 10^12 programs: a part of 2^20 pages and 100 000
@@ -39,7 +39,7 @@ enum nw_tag_state {
 /* Length of a tag on this part; 0: its spare is too small for one. */
 uint8_t nw_tag_bytes(const struct nw_geometry *geometry);
 
-/* Write a tag to `to`, `bytes` long. Cost: CRC-16 of the bytes. */
+/* Write a tag to `to`, `bytes` long. Cost: CRC-32 of the bytes. */
 void nw_tag_put(uint8_t *to, uint8_t bytes, const struct nw_tag *tag);
 
 /* Read a tag; answers enum nw_tag_state and fills `tag` only when good. */

@@ -2,15 +2,15 @@
 /*
  * stats.h - what a block layer did, counted the same way by all of them.
  *
- * Counts only grow; the owner may zero them. On processors with pointers below 32 bits and wherever
- * NW_COUNT_32 is defined a count has 32 bits and wraps, elsewhere 64.
+ * Counts only grow; the owner may zero them. Where pointers have fewer than 64 bits, and
+ * wherever NW_COUNT_32 is defined, a count has 32 bits and wraps: take differences.
  */
 #ifndef NANDWICH_STATS_H
 #define NANDWICH_STATS_H
 
 #include <stdint.h>
 
-#if defined(NW_COUNT_32) || UINTPTR_MAX <= 0xFFFFU || defined(__SDCC)
+#if defined(NW_COUNT_32) || UINTPTR_MAX <= 0xFFFFFFFFU || defined(__SDCC)
 typedef uint32_t nw_count;
 #else
 typedef uint64_t nw_count;
