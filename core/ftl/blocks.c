@@ -140,10 +140,10 @@ int nw_blocks_erase(struct nw_blocks *blocks, uint16_t block)
 
 uint16_t nw_blocks_hold(struct nw_blocks *blocks)
 {
-    uint16_t block = blocks->prev[list_at(blocks, FREE_LIST)];
+    uint16_t block = blocks->next[list_at(blocks, FREE_LIST)];
 
     if (block >= blocks->count) {
-        block = blocks->prev[list_at(blocks, READY_LIST)];
+        block = blocks->next[list_at(blocks, READY_LIST)];
     }
     if (block >= blocks->count) {
         return NW_NO_BLOCK;

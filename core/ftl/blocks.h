@@ -78,7 +78,7 @@ int nw_blocks_prepare(struct nw_blocks *blocks);
  * chip that leaves it used. */
 int nw_blocks_erase(struct nw_blocks *blocks, uint16_t block);
 
-/* The free block that came last becomes used as it is, to be erased by its owner before it is
+/* The free block that came first becomes used as it is, to be erased by its owner before it is
  * programmed: its number, or NW_NO_BLOCK when none is free. */
 uint16_t nw_blocks_hold(struct nw_blocks *blocks);
 

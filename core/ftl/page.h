@@ -129,7 +129,7 @@ int nw_page_find_list(struct nw_page *page);
 int nw_page_load_list(struct nw_page *page);
 int nw_page_write_list(struct nw_page *page);
 void nw_page_hold_reserves(struct nw_page *page);
-void nw_page_add_fence(struct nw_page *page, uint64_t first);
+void nw_page_add_fence(struct nw_page *page, uint64_t low, uint64_t first);
 
 /* page_mount.c */
 int nw_page_find(struct nw_page *page);

@@ -51,16 +51,19 @@ int nw_page_is_void(const struct nw_page *page, const struct nw_tag *tag)
     return 0;
 }
 
-/* The list in the buffer: versions above all that counts and below `first` are void. The oldest
- * entry gives way when there is no room. */
-void nw_page_add_fence(struct nw_page *page, uint64_t first)
+/* The list in the buffer: a fence from `low` to below `first`, in the oldest one's place when there is
+ * no room; with `low` 0 the last fence is widened to there. */
+void nw_page_add_fence(struct nw_page *page, uint64_t low, uint64_t first)
 {
-    uint32_t mounts = nw_get32(page->buffer + MOUNTS_AT);
-    uint8_t *entry = page->buffer + ENTRIES_AT + ENTRY_BYTES * (mounts % most_entries(page));
+    uint32_t mounts = nw_get32(page->buffer + MOUNTS_AT) + (low != 0);
+    uint8_t *entry =
+        page->buffer + ENTRIES_AT + ENTRY_BYTES * ((mounts - 1U) % most_entries(page));
 
-    nw_put32(page->buffer + MOUNTS_AT, mounts + 1U);
-    nw_tag_put40(entry, page->newest + 1U);
-    nw_put32(entry + 5, (uint32_t)(first - page->newest - 1U));
+    if (low != 0) {
+        nw_put32(page->buffer + MOUNTS_AT, mounts);
+        nw_tag_put40(entry, low);
+    }
+    nw_put32(entry + 5, (uint32_t)(first - nw_tag_get40(entry)));
 }
 
 /* The list to the buffer; an empty one when there is none yet. */

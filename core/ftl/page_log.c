@@ -357,15 +357,14 @@ int nw_page_pace(struct nw_page *page)
     if (page->victim == NW_NO_BLOCK && pick(page) < 0) {
         return NW_OK;
     }
+    int result = NW_OK;
+
     page->credit += page->block_pages;
-    while (page->victim != NW_NO_BLOCK && page->credit >= page->victim_gain) {
-        int result = nw_page_clean_step(page);
-        if (result < 0) {
-            return result == NW_ERR_FULL ? NW_OK : result;
-        }
+    while (result == NW_OK && page->victim != NW_NO_BLOCK && page->credit >= page->victim_gain) {
+        result = nw_page_clean_step(page);
         page->credit -= page->victim_gain;
     }
-    return NW_OK;
+    return result == NW_ERR_FULL ? NW_OK : result;
 }
 
 /* Before a stream of the host takes a block: leave `floor` free ones for moving data. */
@@ -389,6 +388,7 @@ static int renew_list(struct nw_page *page)
     }
     if (result == NW_OK) {
         nw_page_hold_reserves(page); /* the old block may have been one of them */
+        nw_page_add_fence(page, page->version, page->version); /* for a mount to widen */
         result = nw_page_write_list(page);
     }
     return result;

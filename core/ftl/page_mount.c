@@ -176,24 +176,31 @@ static int open_session(struct nw_page *page)
 }
 
 /* What this mount writes: an empty page, so that no later mount uses the same versions again should
- * the list be torn; a copy of the newest page, which may be torn, or if the mount before did not
- * end, of what that one had copied; the list with the new fence; and an empty page to show that the
- * list is whole. Until the list is there nothing of it counts. */
+ * the list be torn; copies; the list with the new fence; and an empty page to show that the list is
+ * whole. Until the list is there nothing of it counts. What is copied is the newest page, which may
+ * be torn; or, when nothing was written since the mount before, what that one had copied. Then its
+ * fence covers this one's range and all between as well. */
 static int write_session(struct nw_page *page)
 {
     uint64_t first = page->version;
+    uint64_t low = 0;
     int result = nw_page_write(page, &page->host, NW_WORD_EMPTY, page->buffer);
 
-    if (result == NW_OK && page->newest_at != NW_PAGE_NONE) {
-        result = nw_page_move(page, page->newest_at);
-    } else if (result == NW_OK && page->ended == 0) {
-        result = nw_page_clear(page, page->session);
+    if (result == NW_OK) {
+        if (page->newest_at != NW_PAGE_NONE) {
+            low = page->newest + 1U;
+            result = nw_page_move(page, page->newest_at);
+        } else if (page->session != NW_NO_BLOCK) {
+            result = nw_page_clear(page, page->session);
+        } else {
+            low = 1; /* formatting */
+        }
     }
     if (result >= 0) {
         result = nw_page_load_list(page);
     }
     if (result == NW_OK) {
-        nw_page_add_fence(page, first);
+        nw_page_add_fence(page, low, first);
         result = nw_page_write_list(page);
     }
     return result == NW_OK ? nw_page_write(page, &page->host, NW_WORD_EMPTY, page->buffer)
