@@ -51,8 +51,8 @@ int nw_page_is_void(const struct nw_page *page, const struct nw_tag *tag)
     return 0;
 }
 
-/* The list in the buffer: a fence from `low` to below `first`, in the oldest one's place when there is
- * no room; with `low` 0 the last fence is widened to there. */
+/* The list in the buffer: a fence from `low` to below `first`, in the oldest one's place when there
+ * is no room; with `low` 0 the last fence is widened to there. */
 void nw_page_add_fence(struct nw_page *page, uint64_t low, uint64_t first)
 {
     uint32_t mounts = nw_get32(page->buffer + MOUNTS_AT) + (low != 0);
