@@ -57,6 +57,12 @@ int nw_replay_open(struct nw_replay **replay, const struct nw_replay_config *con
     made->block = config->stack->block;
     made->meter = nw_nand_meter(config->stack->nand);
     made->standby_nw = config->stack->part.standby_nw;
+    made->shift = 255;
+    for (uint8_t bit = 0; bit < 16U; bit++) {
+        if (made->block->sector_bytes == 1UL << bit) {
+            made->shift = bit;
+        }
+    }
     made->random = (uint64_t)config->seed << 1 | 1U;
     made->wanted = (uint64_t)made->block->sectors * config->precondition / 1000U;
     made->sample_every = FIRST_SPACING;
@@ -224,6 +230,13 @@ uint32_t nw_replay_heals(const struct nw_replay *replay, const uint64_t **times)
 {
     *times = replay->heal_ns;
     return replay->heals < NW_REPLAY_HEALS ? (uint32_t)replay->heals : NW_REPLAY_HEALS;
+}
+
+void nw_replay_end(struct nw_replay *replay)
+{
+    if (replay->counting != 0 && replay->over == 0) {
+        (void)finish(replay);
+    }
 }
 
 const struct nw_replay_result *nw_replay_outcome(struct nw_replay *replay)

@@ -18,6 +18,7 @@ struct nw_replay {
     struct nw_block *block;
     struct nw_meter *meter;
     uint64_t standby_nw;
+    uint8_t shift; /* log2 of the sector's bytes; 255: they are no power of two */
 
     /* The batch being played. */
     struct nw_io batch[REPLAY_BATCH];

@@ -122,6 +122,12 @@ static int trim_sectors(struct nw_replay *replay, uint32_t sector, uint32_t coun
     return status;
 }
 
+/* Whole sectors in so many bytes: a division costs more than all the rest here. */
+static uint64_t sectors_in(const struct nw_replay *replay, uint64_t bytes)
+{
+    return replay->shift < 64U ? bytes >> replay->shift : bytes / replay->block->sector_bytes;
+}
+
 /* Where the request lies on this device; count 0 when it is not to be served. */
 static int place(struct nw_replay *replay, const struct nw_io *io, struct span *span)
 {
@@ -130,6 +136,7 @@ static int place(struct nw_replay *replay, const struct nw_io *io, struct span *
     uint64_t device = replay->block->sectors * unit;
     uint64_t offset = io->offset;
     uint64_t bytes = io->bytes;
+    uint64_t first, end;
 
     if (config->fit == NW_REPLAY_SCALE && config->extent > device) {
         uint64_t scaled = nw_scale(offset, device, config->extent) / unit * unit;
@@ -149,10 +156,12 @@ static int place(struct nw_replay *replay, const struct nw_io *io, struct span *
         bytes = bytes > device ? device : bytes;
         offset %= device;
     }
-    span->first = (uint32_t)(offset / unit);
-    span->count = (uint32_t)((offset + bytes + unit - 1U) / unit - span->first);
-    span->head = offset % unit != 0;
-    span->tail = (offset + bytes) % unit != 0;
+    first = sectors_in(replay, offset);
+    end = sectors_in(replay, offset + bytes);
+    span->first = (uint32_t)first;
+    span->head = first * unit != offset;
+    span->tail = end * unit != offset + bytes;
+    span->count = (uint32_t)(end - first) + span->tail;
     return NW_OK;
 }
 

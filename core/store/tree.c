@@ -26,7 +26,7 @@ uint32_t store_span(const struct nw_store *store, uint8_t height)
 {
     uint16_t bits = (uint16_t)height * store->fan_shift;
 
-    return bits >= 32U ? UINT32_MAX : 1UL << bits;
+    return bits >= 32U ? UINT32_MAX : (uint32_t)(1UL << bits);
 }
 
 static uint8_t find_frame(const struct nw_store *store, uint8_t object, uint8_t level,

@@ -195,10 +195,14 @@ class Play:
 
     @property
     def total(self) -> int:
-        """Requests to come, 0 when nobody can tell."""
-        passes = int(self.facts["requests"]) * self.options.repeat
-        limit = self.options.limit
-        return min(passes, limit) if limit and passes else passes or limit
+        """Requests to come; until the device is worn: a guess from its rating, for progress."""
+        passes = self.options.repeat
+        if passes == 0:
+            device = self.device
+            cells = device.blocks * device.block_pages * max(1, device.endurance)
+            passes = cells * device.sector_bytes // max(1, self.facts["writes"]["bytes"]) + 1
+        requests = int(self.facts["requests"]) * passes
+        return min(requests, self.options.limit) if self.options.limit else requests
 
     def precondition(self, advance: Advance) -> None:
         """Makes the device an old one."""

@@ -269,6 +269,8 @@ public:
         return result > 0;
     }
 
+    void end() { nw_replay_end(replay_); }
+
     double seconds() const { return seconds_; }
 
     Dict result()
@@ -458,6 +460,7 @@ void bind_replay(nb::module_ &m)
              "Writes so many sectors more before counting; whether there is more to do.")
         .def("run", &Replay::run, nb::arg("requests"), nb::call_guard<nb::gil_scoped_release>(),
              "Plays so many requests more; whether there are more.")
+        .def("end", &Replay::end, "Ends the run as if the source had ended here.")
         .def("result", &Replay::result)
         .def("laws", &Replay::laws, "(name, left, right, slack) of each law of the books.")
         .def("samples", &Replay::samples, "State over time.")

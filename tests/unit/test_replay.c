@@ -434,6 +434,27 @@ static void test_samples_are_few_and_grow(void **state)
     close_rig(&rig);
 }
 
+static void test_a_run_may_be_ended_early(void **state)
+{
+    const struct nw_io ios[] = {{0, 0, PAGE, 0, NW_IO_WRITE}, {0, PAGE, PAGE, 0, NW_IO_WRITE}};
+    const struct nw_replay_sample *samples;
+    struct rig rig;
+
+    (void)state;
+    open_script(&rig, ios, 2, 0);
+    assert_int_equal(nw_replay_open(&rig.replay, &rig.config), NW_OK);
+    nw_replay_end(rig.replay); /* not begun */
+    assert_int_equal(nw_replay_run(rig.replay, 1), 1);
+    nw_replay_end(rig.replay);
+    nw_replay_end(rig.replay);
+    assert_int_equal(nw_replay_run(rig.replay, 1), 0);
+    assert_int_equal(nw_replay_outcome(rig.replay)->requests, 1);
+    assert_int_equal(nw_replay_outcome(rig.replay)->end_ns, NS_PROGRAM(PAGE + 18));
+    assert_int_equal(nw_replay_samples(rig.replay, &samples), 1);
+    assert_laws(&rig);
+    close_rig(&rig);
+}
+
 static void test_every_layer_keeps_the_books(void **state)
 {
     struct nw_workload_config config = *nw_workload_find("hotcold");
@@ -514,10 +535,11 @@ static void test_tokens_are_the_pages_content(void **state)
 
 static void test_refused_configurations(void **state)
 {
+    const struct nw_io none = {0};
     struct rig rig;
 
     (void)state;
-    open_script(&rig, NULL, 0, 0);
+    open_script(&rig, &none, 0, 0);
     rig.config.flags = NW_REPLAY_VERIFY; /* the device carries no payload */
     assert_int_equal(nw_replay_open(&rig.replay, &rig.config), NW_ERR_CONFIG);
     rig.config.flags = 0;
@@ -543,6 +565,7 @@ int main(void)
         cmocka_unit_test(test_what_does_not_fit),
         cmocka_unit_test(test_until_worn),
         cmocka_unit_test(test_samples_are_few_and_grow),
+        cmocka_unit_test(test_a_run_may_be_ended_early),
         cmocka_unit_test(test_every_layer_keeps_the_books),
         cmocka_unit_test(test_refused_configurations),
     };

@@ -182,8 +182,12 @@ def _play(play: replay.Play) -> None:
         with output.progress("preconditioning", wanted) as bar:
             play.precondition(bar.advance)
     start = time.monotonic()
-    with output.progress("replaying", play.total) as bar:
-        play.run(bar.advance)
+    try:
+        with output.progress("replaying", play.total) as bar:
+            play.run(bar.advance)
+    except KeyboardInterrupt:
+        play.replay.end()
+        output.talk("interrupted: what follows is of the requests so far")
     took = max(1e-9, time.monotonic() - start)
     done = play.replay.result()["done"]
     output.talk(f"{done} requests in {took:.2f} s: {done / took:,.0f} a second")

@@ -132,6 +132,9 @@ int nw_replay_precondition(struct nw_replay *replay, uint64_t sectors);
  * source, or NW_ERR_RAM. */
 int nw_replay_run(struct nw_replay *replay, uint64_t requests);
 
+/* Ends the run as if the source had ended here; nothing when it has ended or not begun. */
+void nw_replay_end(struct nw_replay *replay);
+
 const struct nw_replay_result *nw_replay_outcome(struct nw_replay *replay);
 
 /* At most NW_REPLAY_SAMPLES, evenly spaced in requests: how many. The last one is the end. */
