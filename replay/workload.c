@@ -155,7 +155,7 @@ static uint32_t jump(struct nw_workload *workload, uint32_t count, int writes)
     }
 }
 
-static void make(struct nw_workload *workload, struct nw_io *io)
+static void make(struct nw_workload *workload, struct nw_io *io, uint64_t number)
 {
     const struct nw_workload_config *config = &workload->config;
     uint32_t count = draw_units(workload);
@@ -177,6 +177,9 @@ static void make(struct nw_workload *workload, struct nw_io *io)
         workload->time_ns +=
             fixed ? config->gap_ns : scaled(exponential(workload), config->gap_ns);
     }
+    if (config->burst != 0 && (number + 1U) % config->burst == 0) {
+        workload->time_ns += config->pause_ns;
+    }
 }
 
 static int workload_fill(struct nw_io_source *source, struct nw_io *to, uint32_t room)
@@ -186,7 +189,7 @@ static int workload_fill(struct nw_io_source *source, struct nw_io *to, uint32_t
     uint32_t count = left < room ? (uint32_t)left : room;
 
     for (uint32_t i = 0; i < count; i++) {
-        make(workload, &to[i]);
+        make(workload, &to[i], workload->done + i);
     }
     workload->done += count;
     return (int)count;

@@ -27,6 +27,8 @@ FIGURES = {
     "size": "size",
     "align": "size",
     "gap": "time",
+    "burst": "count",
+    "pause": "time",
     "writes": "share",
     "run": "share",
     "hot_share": "share",
@@ -109,7 +111,7 @@ def _changes(text: str) -> tuple[str, dict[str, int]]:
         key, equals, value = pair.partition("=")
         if not equals or key not in FIGURES:
             raise names.unknown("figure of a workload", key, FIGURES)
-        changes["gap_ns" if key == "gap" else key] = _figure(key, value)
+        changes[f"{key}_ns" if FIGURES[key] == "time" else key] = _figure(key, value)
     return name, changes
 
 

@@ -28,7 +28,8 @@ void set_field(nw_workload_config &config, const std::string &key, uint64_t valu
 {
     const auto small = static_cast<uint32_t>(value);
 
-    if (value > UINT32_MAX && key != "requests" && key != "footprint" && key != "gap_ns") {
+    if (value > UINT32_MAX && key != "requests" && key != "footprint" && key != "gap_ns" &&
+        key != "pause_ns") {
         throw nb::value_error((key + " is too large").c_str());
     }
     if (key == "requests") {
@@ -37,6 +38,10 @@ void set_field(nw_workload_config &config, const std::string &key, uint64_t valu
         config.footprint = value;
     } else if (key == "gap_ns") {
         config.gap_ns = value;
+    } else if (key == "pause_ns") {
+        config.pause_ns = value;
+    } else if (key == "burst") {
+        config.burst = small;
     } else if (key == "size") {
         config.size = small;
     } else if (key == "align") {
@@ -103,6 +108,8 @@ std::vector<Dict> workloads()
         dict["what"] = config.what;
         dict["requests"] = config.requests;
         dict["gap_ns"] = config.gap_ns;
+        dict["pause_ns"] = config.pause_ns;
+        dict["burst"] = config.burst;
         dict["size"] = config.size;
         dict["align"] = config.align;
         dict["writes"] = config.writes;

@@ -82,3 +82,12 @@ def test_what_does_not_fit_is_refused_with_the_reason() -> None:
         device(HEALING, "page", "dynamic", {"heal": 1, "heal_percent": 101})
     with pytest.raises(ValueError, match="no wear figure 'speed'"):
         device(HEALING, "page", "dynamic", {"speed": 1})
+
+
+def test_pauses_come_after_each_burst() -> None:
+    changes = {"footprint": 1 << 20, "gap_ns": 1000, "burst": 10, "pause_ns": 10**9}
+    source = _native.Workload("uniform", {**changes, "requests": 35})
+    survey = _native.Survey(source)
+    while survey.run(100):
+        pass
+    assert survey.result()["duration_ns"] == 34 * 1000 + 3 * 10**9

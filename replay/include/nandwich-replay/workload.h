@@ -21,7 +21,8 @@
  *                        all) instead appends to a log in the last tenth of the footprint
  * SIZES. Whole units: exponential with the mean given, or all the same with NW_FIXED_SIZE. No
  * request crosses the end of the footprint or takes more than a quarter of it.
- * GAPS. Exponential (Poisson arrivals), or all the same with NW_FIXED_GAP.
+ * GAPS. Exponential (Poisson arrivals), or all the same with NW_FIXED_GAP. After each `burst` of
+ * requests a pause may come on top.
  * Exponential numbers are drawn by comparisons alone (von Neumann 1951, "Various techniques used in
  * connection with random digits").
  */
@@ -50,6 +51,8 @@ struct nw_workload_config {
     uint64_t requests;
     uint64_t footprint; /* bytes it reaches; a multiple of align; at least 16 units, below 2^32 */
     uint64_t gap_ns;    /* mean time between requests; 0: all at once */
+    uint64_t pause_ns;  /* after each burst */
+    uint32_t burst;     /* requests between two pauses; 0: no pauses */
     uint32_t size;      /* mean bytes of a request; a multiple of align if fixed */
     uint32_t align;     /* bytes; a power of two */
     uint32_t writes;    /* permille of requests; the rest reads */
