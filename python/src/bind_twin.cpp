@@ -344,6 +344,15 @@ void bind_twin(nb::module_ &m)
         .def("set_erases", [](PyNand &self, uint32_t block, uint32_t erases) {
             nw_nand_set_erases(self.get(), checked(self, block), erases);
         }, nb::arg("block"), nb::arg("erases"))
+        .def("flip", [](PyNand &self, uint32_t page, uint32_t bit) {
+            const nw_geometry &shape = self.geometry();
+
+            (void)checked(self, page / shape.block_pages);
+            if (bit >= 8U * (static_cast<uint32_t>(shape.page_bytes) + shape.spare_bytes)) {
+                throw nb::index_error("no such bit");
+            }
+            nw_nand_flip(self.get(), page, bit);
+        }, nb::arg("page"), nb::arg("bit"), "Flips a stored bit for good.")
         .def("read", &read_page, nb::arg("page"), nb::arg("offset") = 0, nb::arg("length") = 0,
              nb::arg("spare_offset") = 0, nb::arg("spare_length") = 0,
              "(result, data, spare) of one read.")

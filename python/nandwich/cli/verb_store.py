@@ -1,0 +1,465 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`nandwich store`: typed, durable objects in an image of an emulated chip."""
+
+import contextlib
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+
+from nandwich import _native, store_image
+from nandwich.cli import output
+from nandwich.cli.options import json_option
+from nandwich.errors import InputError, RunError
+from nandwich.quantities import format_size
+from nandwich.store_image import Image, Layout
+
+#: Errors of the store that are the caller's mistake, not the store's failure.
+_MISTAKES = frozenset({-1, -3, -18, -21, -22, -23})
+
+#: What a tag looks like.
+_TAG = "CHUNK:OFFSET"
+
+
+class _LayoutType(click.ParamType[Layout]):
+    name = "layout"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> Layout:
+        if isinstance(value, Layout):
+            return value
+        try:
+            objects, name_bytes, checkpoints, fan = (int(word) for word in str(value).split(","))
+        except ValueError:
+            self.fail(f"'{value}' is not like 8,12,0,16", param, ctx)
+        return Layout(objects, name_bytes, checkpoints, fan)
+
+
+class _Session:
+    """What all commands of the verb are given: the image's path and how to open it."""
+
+    def __init__(self, path: Path, layout: Layout | None) -> None:
+        self.path = path
+        self.layout = layout
+
+    @contextlib.contextmanager
+    def image(self, *, save: bool = False) -> Iterator[Image]:
+        """The image opened; with `save`, synced and written when all went well."""
+        with store_image.opened(self.path, self.layout) as image:
+            try:
+                yield image
+                if save:
+                    image.store.sync()
+            except _native.StoreError as error:
+                number, text = error.args
+                kind = InputError if number in _MISTAKES else RunError
+                raise kind(f"{self.path}: {text}") from error
+            if save:
+                image.save()
+
+
+_pass = click.make_pass_decorator(_Session)
+_name = click.argument("name")
+
+
+def _source(file: str | None, text: str | None) -> bytes:
+    """What to store: a text, a file, or stdin."""
+    if text is not None:
+        if file is not None:
+            raise InputError("either FILE or --text, not both")
+        return text.encode()
+    if file is None or file == "-":
+        return sys.stdin.buffer.read()
+    try:
+        return Path(file).read_bytes()
+    except OSError as error:
+        raise InputError(f"{file}: {error.strerror}") from error
+
+
+def _give(pieces: Iterator[bytes], file: str | None) -> None:
+    """Data to a file, or to stdout."""
+    if file is None or file == "-":
+        for piece in pieces:
+            sys.stdout.buffer.write(piece)
+        sys.stdout.buffer.flush()
+        return
+    try:
+        with Path(file).open("wb") as stream:
+            stream.writelines(pieces)
+    except OSError as error:
+        raise InputError(f"{file}: {error.strerror}") from error
+
+
+def _needs(about: dict[str, Any], *types: str) -> int:
+    """The handle of an object that has one of these types."""
+    if about["type"] not in types:
+        raise InputError(f"{about['name']} is of type {about['type']}, not {' or '.join(types)}")
+    handle: int = about["handle"]
+    return handle
+
+
+_text = click.option("--text", help="The data itself, instead of a file.")
+
+
+@click.group()
+@click.argument("image", type=click.Path(dir_okay=False, path_type=Path))
+@click.option(
+    "--layout",
+    type=_LayoutType(),
+    metavar="OBJECTS,NAMES,KEPT,FAN",
+    help="How a device formatted the store: objects, bytes of a name, checkpoints, fan "
+    "(core/include/nandwich/store.h). Images of `format` need no word.",
+)
+@click.pass_context
+def command(ctx: click.Context, image: Path, layout: Layout | None) -> None:
+    """Durable typed objects in IMAGE, a file that holds an emulated chip with all its state.
+
+    Objects are stacks, queues, streams and arrays. Reading leaves the image as it is; every change
+    is durable, and saved as a whole, when the command returns.
+
+    \b
+    Examples:
+      nandwich store mote.nand format --chip TC58DVG02A1FT00 --blocks 128
+      nandwich store mote.nand put notes README.md
+      nandwich store mote.nand get notes | head -1
+      nandwich store mote.nand create jobs queue
+      nandwich store mote.nand push jobs --text 'first'
+      nandwich store mote.nand pop jobs
+      nandwich store mote.nand checkpoint
+      nandwich store mote.nand rollback
+      nandwich store mote.nand info
+    """
+    ctx.obj = _Session(image, layout)
+
+
+@command.command("format")
+@click.option("--chip", default="TC58DVG02A1FT00", show_default=True, help="A part, or FILE.toml.")
+@click.option("--blocks", type=click.IntRange(16), help="Fewer blocks than the part has.")
+@click.option("--force", is_flag=True, help="Replace the image if it exists.")
+@_pass
+def format_(session: _Session, chip: str, blocks: int | None, force: bool) -> None:
+    """Make IMAGE: a new chip with an empty store."""
+    if session.path.exists() and not force:
+        raise InputError(f"{session.path} exists; --force replaces it")
+    store_image.format_image(session.path, chip, blocks or 0, session.layout)
+
+
+def _object(about: dict[str, Any]) -> dict[str, Any]:
+    """An object for JSON."""
+    return {key: value for key, value in about.items() if key != "handle"}
+
+
+def _elements(about: dict[str, Any]) -> str:
+    if about["type"] == "array":
+        return f"{about['count']} keys"
+    return f"{about['tail'] - about['head']}"
+
+
+def _tell(session: _Session, payload: dict[str, Any], json_target: str | None) -> bool:
+    """Writes JSON when asked for; answers whether a table is wanted too."""
+    if json_target is not None:
+        document = output.document("store", 1, payload, inputs=[session.path])
+        output.write_json(json_target, document)
+    return json_target != "-"
+
+
+@command.command()
+@json_option
+@_pass
+def ls(session: _Session, json_target: str | None) -> None:
+    """List the objects. A stream of small units packs many of them into an element."""
+    with session.image() as image:
+        every = image.store.objects()
+    if _tell(session, {"objects": [_object(about) for about in every]}, json_target):
+        rows = [
+            (
+                about["name"],
+                about["type"],
+                about["unit_bytes"] or "any",
+                _elements(about),
+                about["bytes"],
+                "expendable" if about["expendable"] else "",
+            )
+            for about in every
+        ]
+        headers = ("name", "type", "unit", "elements", "bytes on flash", "")
+        output.print_table(headers, rows)
+
+
+def _info(image: Image) -> dict[str, Any]:
+    shape, stats = image.nand.geometry, image.nand.stats
+    erases = image.nand.block_erases
+    return {
+        "chip": {name: shape[name] for name in ("page_bytes", "block_pages", "blocks")},
+        "space": dict(image.store.space),
+        "wear": {
+            "erases": sum(erases),
+            "most": max(erases),
+            "least": min(erases),
+            "bad_blocks": len(image.nand.bad_blocks),
+        },
+        "spent": {
+            "energy_pj": image.nand.energy_pj,
+            "time_ns": image.nand.time_ns,
+            "reads": stats["reads"],
+            "programs": stats["programs"],
+        },
+        "checkpoints": image.store.kept(),
+        "objects": [_object(about) for about in image.store.objects()],
+    }
+
+
+@command.command()
+@json_option
+@_pass
+def info(session: _Session, json_target: str | None) -> None:
+    """Show space, wear, energy spent since the chip was new, and checkpoints."""
+    with session.image() as image:
+        found = _info(image)
+    if not _tell(session, found, json_target):
+        return
+    chip, space, wear, spent = found["chip"], found["space"], found["wear"], found["spent"]
+    block = chip["page_bytes"] * chip["block_pages"]
+    kept = ", ".join(map(str, found["checkpoints"])) or "none"
+    output.print_table(
+        ("what", "value"),
+        [
+            ("chip", f"{format_size(chip['blocks'] * block)}, pages of {chip['page_bytes']} B"),
+            ("in use", f"{space['used_bytes']} B of {space['limit_bytes']} B"),
+            ("free blocks", f"{space['free_blocks']} of {space['good_blocks']}"),
+            ("bad blocks", str(wear["bad_blocks"])),
+            ("erases", f"{wear['erases']}; a block {wear['least']} to {wear['most']}"),
+            ("programs, reads", f"{spent['programs']}, {spent['reads']}"),
+            ("energy spent", f"{spent['energy_pj'] / 1e9:.3f} mJ"),
+            ("time spent", f"{spent['time_ns'] / 1e6:.3f} ms"),
+            ("objects", str(len(found["objects"]))),
+            ("checkpoints", kept),
+        ],
+    )
+
+
+@command.command()
+@_name
+@click.argument("kind", type=click.Choice(["stack", "queue", "stream", "array"]))
+@click.option("--unit", type=click.IntRange(1, 65000), help="Bytes of each element or value.")
+@click.option(
+    "--count",
+    type=click.IntRange(1),
+    help="Keys of an array; most elements a stream keeps (a ring).",
+)
+@click.option("--expendable", is_flag=True, help="Stream: lives only as long as there is room.")
+@_pass
+def create(
+    session: _Session, name: str, kind: str, unit: int | None, count: int | None, expendable: bool
+) -> None:
+    """Make an empty object."""
+    with session.image(save=True) as image:
+        image.store.create(
+            name, kind, unit_bytes=unit or 0, count=count or 0, expendable=expendable
+        )
+
+
+@command.command()
+@_name
+@_pass
+def rm(session: _Session, name: str) -> None:
+    """Delete an object and all it holds."""
+    with session.image(save=True) as image:
+        image.store.delete(image.find(name)["handle"])
+
+
+@command.command()
+@_name
+@click.argument("file", required=False)
+@_text
+@_pass
+def put(session: _Session, name: str, file: str | None, text: str | None) -> None:
+    """Store FILE (or stdin) as the stream NAME; what it held before is replaced."""
+    data = _source(file, text)
+    with session.image(save=True) as image:
+        old = [about for about in image.store.objects() if about["name"] == name]
+        for about in old:
+            image.store.delete(_needs(about, "stream"))
+        image.write(image.store.create(name, "stream", unit_bytes=1), data)
+
+
+@command.command()
+@_name
+@click.argument("file", required=False)
+@click.option("--key", type=click.IntRange(0), help="Of an array: which value.")
+@_pass
+def get(session: _Session, name: str, file: str | None, key: int | None) -> None:
+    """Copy a stream, or a value of an array, to FILE or stdout."""
+    with session.image() as image:
+        about = image.find(name)
+        if key is not None:
+            value = image.store.get(_needs(about, "array"), key)
+            _give(iter([value]), file)
+        else:
+            _needs(about, "stream")
+            _give(image.read(about), file)
+
+
+@command.command("set")
+@_name
+@click.argument("key", type=click.IntRange(0))
+@click.argument("file", required=False)
+@_text
+@_pass
+def set_(session: _Session, name: str, key: int, file: str | None, text: str | None) -> None:
+    """Store a value of an array; it has to have the array's unit."""
+    data = _source(file, text)
+    with session.image(save=True) as image:
+        about = image.find(name)
+        handle = _needs(about, "array")
+        if len(data) != about["unit_bytes"]:
+            raise InputError(f"{name} takes values of {about['unit_bytes']} B, not {len(data)}")
+        image.store.set(handle, key, data)
+
+
+@command.command()
+@_name
+@click.argument("file", required=False)
+@_text
+@_pass
+def append(session: _Session, name: str, file: str | None, text: str | None) -> None:
+    """Add FILE (or stdin) at the end of a stream: one element, or many of its unit."""
+    data = _source(file, text)
+    with session.image(save=True) as image:
+        about = image.find(name)
+        handle, unit = _needs(about, "stream"), about["unit_bytes"]
+        if unit == 0:
+            image.store.append(handle, data)
+        elif len(data) % unit:
+            raise InputError(f"{name} takes units of {unit} B; {len(data)} B are not whole ones")
+        else:
+            image.write(handle, data, piece=max(1, 4096 // unit) * unit)
+
+
+@command.command()
+@_name
+@click.argument("file", required=False)
+@_text
+@_pass
+def push(session: _Session, name: str, file: str | None, text: str | None) -> None:
+    """Add FILE (or stdin) as one element to a stack or a queue."""
+    data = _source(file, text)
+    with session.image(save=True) as image:
+        image.store.push(_needs(image.find(name), "stack", "queue"), data)
+
+
+@command.command()
+@_name
+@click.argument("file", required=False)
+@_pass
+def pop(session: _Session, name: str, file: str | None) -> None:
+    """Take an element: the newest of a stack, the oldest of a queue."""
+    with session.image(save=True) as image:
+        about = image.find(name)
+        handle = _needs(about, "stack", "queue")
+        if about["head"] == about["tail"]:
+            raise RunError(f"{name} is empty")
+        take = image.store.pop if about["type"] == "stack" else image.store.dequeue
+        data = take(handle)
+        _give(iter([data]), file)
+
+
+@command.command()
+@_name
+@_pass
+def tag(session: _Session, name: str) -> None:
+    """Print the place of a stream's end, to be given to `seek` later."""
+    with session.image() as image:
+        cursor = image.store.last(_needs(image.find(name), "stream"))
+        click.echo(f"{cursor.chunk}:{cursor.offset}")
+
+
+@command.command()
+@_name
+@click.argument("tag", metavar=_TAG)
+@click.argument("file", required=False)
+@_pass
+def seek(session: _Session, name: str, tag: str, file: str | None) -> None:
+    """Copy a stream from a place on that `tag` printed."""
+    words = tag.split(":")
+    if len(words) != 2 or not all(word.isdecimal() for word in words):
+        raise InputError(f"'{tag}' is no tag; `tag` prints one like 12:0")
+    with session.image() as image:
+        handle = _needs(image.find(name), "stream")
+        _give(image.read_from(image.store.seek(handle, int(words[0]), int(words[1]))), file)
+
+
+@command.command()
+@_pass
+def checkpoint(session: _Session) -> None:
+    """Keep the state of all objects; prints its number. The oldest gives way when all are taken."""
+    with session.image(save=True) as image:
+        number = image.store.checkpoint()
+    click.echo(number)
+
+
+@command.command()
+@click.argument("number", type=click.IntRange(1), required=False)
+@_pass
+def rollback(session: _Session, number: int | None) -> None:
+    """Bring all objects back to checkpoint NUMBER, or to the newest one."""
+    with session.image(save=True) as image:
+        kept = image.store.kept()
+        if number is not None and number not in kept:
+            raise InputError(
+                f"no checkpoint {number} (kept: {', '.join(map(str, kept)) or 'none'})"
+            )
+        if not kept:
+            raise InputError("no checkpoint is kept; `checkpoint` makes one")
+        image.store.rollback(number or 0)
+
+
+@command.command()
+@click.argument("number", type=click.IntRange(1))
+@_pass
+def drop(session: _Session, number: int) -> None:
+    """Give checkpoint NUMBER up, and the room that only it needs."""
+    with session.image(save=True) as image:
+        image.store.drop(number)
+
+
+@command.command()
+@click.option(
+    "--pieces",
+    type=click.IntRange(1, 65535),
+    default=65535,
+    show_default=True,
+    help="At most so many: each looks at a chunk, writes a node or erases a block.",
+)
+@_pass
+def compact(session: _Session, pieces: int) -> None:
+    """Clean ahead of time, as a device does when it is idle."""
+    with session.image(save=True) as image:
+        done = image.store.idle(pieces)
+    output.talk(f"{done} pieces of work done" + ("" if done == pieces else "; nothing left"))
+
+
+@command.command()
+@json_option
+@_pass
+def fsck(session: _Session, json_target: str | None) -> None:
+    """Read every element of every object; each damaged one is told with its place (exit 1)."""
+    with session.image() as image:
+        every = image.store.objects()
+        damages = [
+            {"name": about["name"], "element": number, "why": why, "page": page}
+            for about, number, why, page in image.damages()
+        ]
+        corrected = image.store.stats["corrected"]
+    payload = {"objects_read": len(every), "bits_corrected": corrected, "damages": damages}
+    if _tell(session, payload, json_target) and damages:
+        rows = [tuple(one.values()) for one in damages]
+        output.print_table(("object", "element lost", "why", "page"), rows)
+    output.talk(
+        f"{len(every)} objects read, {len(damages)} elements lost, {corrected} bits repaired"
+    )
+    if damages:
+        raise SystemExit(1)

@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An object store in an image file of the twin: opened, worked on, saved as one.
+
+The file is locked while it is open, so that no two commands (or a mount) work on it at once. It is
+replaced as a whole by `save`: the old one or the new one is there.
+"""
+
+import contextlib
+import errno
+import fcntl
+import itertools
+import os
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from nandwich import _native, parts
+from nandwich.errors import InputError, RunError
+
+#: Numbers of core/include/nandwich/error.h that are told apart here.
+ERR_VERSION, ERR_NOT_FOUND = -17, -18
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What a store is mounted with; it has to be what it was formatted with."""
+
+    objects: int
+    name_bytes: int
+    checkpoints: int
+    fan: int = 32
+
+    def store(self, nand: _native.Nand) -> _native.Store:
+        """A store of this layout on a chip, not mounted; ValueError when the chip is too small."""
+        return _native.Store(nand, frames=64, read_ahead=True, **asdict(self))
+
+
+#: What `format` takes, the first that fits the chip.
+_OURS = tuple(
+    Layout(objects, 32, checkpoints)
+    for objects, checkpoints in ((60, 3), (40, 2), (24, 2), (16, 1), (8, 1), (4, 0))
+)
+
+#: What else is tried when an image is opened: the defaults of store.h.
+_CORES = tuple(Layout(8, 12, kept, fan) for kept, fan in itertools.product(range(4), (16, 32)))
+
+
+def error_of(error: Exception) -> int:
+    """The number in a StoreError."""
+    number: int = error.args[0]
+    return number
+
+
+def _fitting(nand: _native.Nand, layouts: tuple[Layout, ...]) -> Iterator[_native.Store]:
+    for layout in layouts:
+        with contextlib.suppress(ValueError):
+            yield layout.store(nand)
+
+
+class Image:
+    """A mounted store and the file it came from."""
+
+    def __init__(self, path: Path, nand: _native.Nand, store: _native.Store, lock: int) -> None:
+        self.path = path
+        self.nand = nand
+        self.store = store
+        self._lock = lock
+
+    def save(self) -> None:
+        """Writes the image; the lock goes over to the new file."""
+        try:
+            self.nand.save(str(self.path))
+        except RuntimeError as error:
+            raise RunError(str(error)) from error
+        old, self._lock = self._lock, _take_lock(self.path)
+        os.close(old)
+
+    def close(self) -> None:
+        os.close(self._lock)
+
+    def find(self, name: str) -> dict[str, Any]:
+        """What the store knows of an object; InputError when there is none."""
+        every = self.store.objects()
+        for about in every:
+            if about["name"] == name:
+                return about
+        known = ", ".join(about["name"] for about in every) or "there are none"
+        raise InputError(f"{self.path}: no object '{name}' (objects: {known})")
+
+    def read(self, about: dict[str, Any]) -> Iterator[bytes]:
+        """Everything in a stream, piece by piece."""
+        yield from self.read_from(self.store.first(about["handle"]))
+
+    def read_from(self, cursor: _native.StoreCursor) -> Iterator[bytes]:
+        """A stream from a place on."""
+        while piece := self.store.next(cursor):
+            yield piece
+
+    def write(self, handle: int, data: bytes, piece: int = 4096) -> None:
+        """Appends bytes to a stream of bytes; durable after the next sync."""
+        for at in range(0, len(data), piece):
+            self.store.append(handle, data[at : at + piece])
+
+    def damages(self) -> Iterator[tuple[dict[str, Any], int, str, int]]:
+        """Every element that cannot be read: object, number, why, and its page."""
+        shift = (int(self.nand.geometry["page_bytes"]) - 1).bit_length() + 1
+        for about in self.store.objects():
+            is_array = about["type"] == "array"
+            keys = range(about["count"]) if is_array else range(about["head"], about["tail"])
+            for key in keys:
+                try:
+                    (self.store.get if is_array else self.store.peek)(about["handle"], key)
+                except _native.StoreError as error:
+                    if is_array and error_of(error) == ERR_NOT_FOUND:
+                        continue  # never set
+                    place = self.store.stats["place"]
+                    yield about, key, error.args[1], place >> shift
+
+
+def _take_lock(path: Path) -> int:
+    try:
+        lock = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}") from error
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        os.close(lock)
+        busy = error.errno == errno.EWOULDBLOCK
+        why = "in use by another command or a mount" if busy else error.strerror
+        raise RunError(f"{path}: {why}") from error
+    return lock
+
+
+def _mounted(path: Path, nand: _native.Nand, layouts: tuple[Layout, ...]) -> _native.Store:
+    """The store on a chip; the layout is found by trying, on copies, so that it costs nothing."""
+    for layout in layouts:
+        try:
+            layout.store(nand.fork()).mount()
+        except ValueError:
+            continue  # does not fit this chip, so it was not formatted so
+        except _native.StoreError as error:
+            if error_of(error) == ERR_VERSION:
+                continue
+            if error_of(error) == ERR_NOT_FOUND:
+                raise InputError(
+                    f"{path}: no store on this chip; make one with `format`"
+                ) from error
+            raise RunError(f"{path}: {error.args[1]}") from error
+        store = layout.store(nand)
+        store.mount()
+        return store
+    raise InputError(
+        f"{path}: a store of another format, geometry or layout; if a device made it, say how: "
+        "--layout OBJECTS,NAME_BYTES,CHECKPOINTS,FAN"
+    )
+
+
+@contextlib.contextmanager
+def opened(path: Path, layout: Layout | None = None) -> Iterator[Image]:
+    """The store in an image file, locked and mounted. Nothing is saved unless asked for."""
+    lock = _take_lock(path)
+    image = None
+    try:
+        try:
+            nand = _native.Nand.load(str(path))
+        except ValueError as error:
+            raise InputError(str(error)) from error
+        store = _mounted(path, nand, (layout,) if layout else (*_OURS, *_CORES))
+        image = Image(path, nand, store, lock)
+        yield image
+    finally:
+        if image is None:
+            os.close(lock)
+        else:
+            image.close()
+
+
+def format_image(path: Path, chip: str, blocks: int, layout: Layout | None) -> None:
+    """A new image file with an empty store on a part (see `nandwich chips`)."""
+    part = parts.resolve(chip)
+    try:
+        nand = _native.Nand.open(part, blocks=blocks)
+    except ValueError as error:
+        raise InputError(str(error)) from error
+    for store in _fitting(nand, (layout,) if layout else _OURS):
+        try:
+            store.format()
+            nand.save(str(path))
+        except _native.StoreError as error:
+            raise RunError(f"{path}: {error.args[1]}") from error
+        except RuntimeError as error:
+            raise RunError(str(error)) from error
+        return
+    shape = nand.geometry
+    raise InputError(
+        f"{part.name} with {shape['blocks']} blocks of {shape['block_pages']} pages cannot hold a "
+        "store (16 blocks of 8 pages at least, NAND with spare bytes)"
+    )

@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`nandwich store IMAGE ...` as a user meets it."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from schemas import validate
+
+from nandwich import _native, store_image
+from nandwich.cli.main import main
+
+Run = Callable[..., Result]
+
+pytestmark = [pytest.mark.quick, pytest.mark.asan]
+
+
+@pytest.fixture
+def image(tmp_path: Path) -> Path:
+    path = tmp_path / "mote.nand"
+    store_image.format_image(path, "TC58DVG02A1FT00", 64, None)
+    return path
+
+
+@pytest.fixture
+def run(image: Path) -> Run:
+    def call(*words: str, input: bytes | None = None) -> Result:
+        return CliRunner().invoke(main, ["store", str(image), *words], input=input)
+
+    return call
+
+
+def test_files_come_back_whole_and_are_replaced(run: Run, tmp_path: Path) -> None:
+    """Goal: put and get of more than a block, by file and by pipe; the second put wins."""
+    data = bytes(i * 7 % 251 for i in range(50_000))
+    (tmp_path / "in").write_bytes(data)
+    assert run("put", "photo", str(tmp_path / "in")).exit_code == 0
+    assert run("get", "photo", str(tmp_path / "out")).exit_code == 0
+    assert (tmp_path / "out").read_bytes() == data
+    assert run("put", "photo", input=b"short").exit_code == 0
+    assert run("get", "photo").stdout_bytes == b"short"
+    assert run("put", "empty", input=b"").exit_code == 0
+    assert run("get", "empty").stdout_bytes == b""
+
+
+def test_a_stream_grows_and_is_read_from_a_tag(run: Run) -> None:
+    run("put", "log", "--text", "one ")
+    place = run("tag", "log").stdout.strip()
+    run("append", "log", "--text", "two ")
+    run("append", "log", input=b"three")
+    assert run("seek", "log", place).stdout == "two three"
+    assert run("get", "log").stdout == "one two three"
+    assert run("seek", "log", "x").exit_code == 2
+    assert "'x' is no tag" in run("seek", "log", "x").stderr
+
+
+def test_stacks_and_queues_give_their_ends(run: Run) -> None:
+    run("create", "jobs", "queue")
+    run("create", "undo", "stack")
+    for name in ("jobs", "undo"):
+        for word in ("a", "b", "c"):
+            run("push", name, "--text", word)
+    assert [run("pop", "jobs").stdout for _ in range(3)] == ["a", "b", "c"]
+    assert [run("pop", "undo").stdout for _ in range(3)] == ["c", "b", "a"]
+    empty = run("pop", "jobs")
+    assert (empty.exit_code, empty.stderr) == (1, "nandwich: error: jobs is empty\n")
+
+
+def test_arrays_take_values_of_their_unit(run: Run) -> None:
+    run("create", "levels", "array", "--unit", "4", "--count", "10")
+    assert run("set", "levels", "9", "--text", "abcd").exit_code == 0
+    assert run("get", "levels", "--key", "9").stdout == "abcd"
+    wrong = run("set", "levels", "9", "--text", "abc")
+    assert wrong.exit_code == 2
+    assert "takes values of 4 B, not 3" in wrong.stderr
+    assert run("set", "levels", "10", "--text", "abcd").exit_code == 2
+    assert run("get", "levels", "--key", "0").exit_code == 2
+
+
+def test_rollback_undoes_what_came_after(run: Run) -> None:
+    run("put", "notes", "--text", "before")
+    assert run("checkpoint").stdout == "1\n"
+    run("put", "notes", "--text", "after")
+    run("put", "more", "--text", "x")
+    assert run("rollback").exit_code == 0
+    assert run("get", "notes").stdout == "before"
+    assert run("get", "more").exit_code == 2
+    missing = run("rollback", "7")
+    assert (missing.exit_code, "no checkpoint 7 (kept: 1)" in missing.stderr) == (2, True)
+    assert run("drop", "1").exit_code == 0
+    assert "no checkpoint is kept" in run("rollback").stderr
+
+
+def test_json_keeps_its_schema(run: Run) -> None:
+    run("put", "notes", "--text", "x")
+    run("checkpoint")
+    for words in (("ls",), ("info",), ("fsck",)):
+        found = json.loads(run(*words, "--json", "-").stdout)
+        validate("store-1", found)
+    info = json.loads(run("info", "--json", "-").stdout)
+    assert (info["checkpoints"], [one["name"] for one in info["objects"]]) == ([1], ["notes"])
+    assert info["spent"]["energy_pj"] > 0
+
+
+def test_reading_leaves_the_image_as_it_is(run: Run, image: Path) -> None:
+    run("put", "notes", "--text", "x")
+    before = image.read_bytes()
+    for words in (("ls",), ("info",), ("fsck",), ("get", "notes"), ("tag", "notes")):
+        assert run(*words).exit_code == 0
+    assert image.read_bytes() == before
+    assert run("get", "nothing").exit_code == 2
+    assert run("push", "notes", "--text", "x").exit_code == 2
+    assert image.read_bytes() == before
+
+
+def test_fsck_names_what_is_damaged(run: Run, image: Path) -> None:
+    """Goal: one bit flipped for good in the middle of a stream: that element is told, with its
+    page, and the others are still read."""
+    run("create", "log", "stream")
+    for i in range(8):
+        run("append", "log", "--text", f"element {i} " * 40)
+    assert run("fsck").exit_code == 0
+    nand = _native.Nand.load(str(image))
+    hit = [
+        page
+        for page in range(64 * 32)
+        if nand.page_programs[page] and b"element 5 " * 9 in nand.fork().read(page, 0, 512)[1]
+    ]
+    for page in hit:  # copies that cleaning left behind too
+        nand.flip(page, nand.fork().read(page, 0, 512)[1].index(b"element 5") * 8)
+    nand.save(str(image))
+    found = run("fsck", "--json", "-")
+    (damage,) = json.loads(found.stdout)["damages"]
+    assert found.exit_code == 1
+    assert (damage["name"], damage["element"]) == ("log", 5)
+    assert damage["page"] in {one for page in hit for one in (page, page - 1)}  # its beginning
+    assert "1 elements lost" in found.stderr
+
+
+def test_an_image_in_use_is_refused(run: Run, image: Path) -> None:
+    with store_image.opened(image):
+        busy = run("put", "notes", "--text", "x")
+    assert (busy.exit_code, "in use" in busy.stderr) == (1, True)
+    assert run("put", "notes", "--text", "x").exit_code == 0
+
+
+def test_a_store_that_a_device_made_is_opened(tmp_path: Path) -> None:
+    """Goal: the defaults of store.h are found by trying; others have to be told, and are asked
+    for."""
+    path = tmp_path / "device.nand"
+    tries: list[tuple[dict[str, Any], list[str], int]] = [
+        ({"checkpoints": 1}, [], 0),
+        ({"objects": 5, "name_bytes": 7}, [], 2),
+        ({"objects": 5, "name_bytes": 7}, ["--layout", "5,7,0,16"], 0),
+    ]
+    for layout, words, code in tries:
+        nand = _native.Nand.open(_native.Part.named("W25Q128JV"), blocks=64)
+        device = _native.Store(nand, **layout)
+        device.format()
+        device.push(device.create("jobs", "queue"), b"from a device")
+        device.sync()
+        nand.save(str(path))
+        result = CliRunner().invoke(main, ["store", *words, str(path), "pop", "jobs"])
+        assert result.exit_code == code
+        assert result.stdout == ("" if code else "from a device")
+        assert ("--layout" in result.stderr) == bool(code)
+
+
+def test_what_is_no_store_is_refused(run: Run, image: Path, tmp_path: Path) -> None:
+    """Goal: an existing image, a missing one, one without a store, no image at all, too few
+    blocks: each with its reason and exit code 2."""
+    wrong = {
+        "exists": ["store", str(image), "format"],
+        "No such file": ["store", str(tmp_path / "none"), "ls"],
+        "did you mean": ["store", str(tmp_path / "new"), "format", "--chip", "TC58DVG02A1FT0"],
+        "cannot hold": ["store", str(tmp_path / "new"), "format", "--chip", "W25Q128JV"],
+    }
+    (tmp_path / "text").write_text("no image")
+    wrong["text"] = ["store", str(tmp_path / "text"), "ls"]
+    _native.Nand.open(_native.Part.named("W25Q128JV"), blocks=64).save(str(tmp_path / "raw"))
+    wrong["no store on this chip"] = ["store", str(tmp_path / "raw"), "ls"]
+    wrong["cannot hold"] += ["--blocks", "16"]
+    for reason, words in wrong.items():
+        result = CliRunner().invoke(main, words)
+        assert (result.exit_code, reason in result.stderr) == (2, True), result.stderr
+    assert run("format", "--force").exit_code == 0
+
+
+def test_a_full_store_says_so_and_stays_readable(run: Run) -> None:
+    run("put", "kept", "--text", "precious")
+    full = run("put", "big", input=bytes(2_000_000))
+    assert (full.exit_code, "no room" in full.stderr or "full" in full.stderr) == (1, True)
+    assert run("get", "kept").stdout == "precious"
+    assert run("get", "big").exit_code == 2
