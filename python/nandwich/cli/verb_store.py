@@ -463,3 +463,27 @@ def fsck(session: _Session, json_target: str | None) -> None:
     )
     if damages:
         raise SystemExit(1)
+
+
+@command.command()
+@click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option("--foreground", is_flag=True, help="Stay until unmounted; Ctrl-C unmounts.")
+@_pass
+def mount(session: _Session, folder: Path, foreground: bool) -> None:
+    """Show the streams as files of FOLDER, until `fusermount3 -u FOLDER`.
+
+    Streams of bytes, as `put` makes them, are read and written by any program; streams of other
+    units are read. What a program has closed or synced is durable and saved. Modes, owners, times
+    and folders are not kept.
+    """
+    try:
+        from nandwich import store_mount
+    except (ImportError, OSError) as error:
+        raise InputError(f"mounting needs libfuse (package fuse3): {error}") from error
+    if not Path("/dev/fuse").exists():
+        raise InputError("mounting needs /dev/fuse, which this system does not have")
+    session.path = session.path.resolve()
+    with session.image() as image:
+        if not foreground:
+            output.talk(f"unmount with: fusermount3 -u {folder}")
+        store_mount.serve(image, folder.resolve(), foreground=foreground)
