@@ -258,28 +258,25 @@ static int take_head(struct reader *reader, uint8_t *swaps)
     return NW_OK;
 }
 
+/* Beside those that the scan has found: the anchor itself may lie in one of these. */
 static int take_swaps(struct reader *reader, uint8_t count)
 {
     struct nw_store *store = reader->store;
-    struct swap found[STORE_SWAPS];
-    uint8_t had = store->swap_count;
     uint8_t bytes[8];
 
-    memcpy(found, store->swap, sizeof found);
-    store->swap_count = 0;
     for (uint8_t i = 0; i < count; i++) {
+        memset(bytes, 0, sizeof bytes);
         int result = take(reader, bytes, 8);
-        result = result < 0 ? result : store_add_swap(store, nw_get32(bytes), nw_get32(bytes + 4));
-        if (result < 0) {
-            return NW_ERR_CORRUPT;
-        }
-    }
-    for (uint8_t i = 0; i < had; i++) { /* those found on the way, if the anchor is older */
+        struct swap swap = {.page = nw_get32(bytes), .block = nw_get32(bytes + 4)};
         int known = 0;
+
         for (uint8_t k = 0; k < store->swap_count; k++) {
-            known |= memcmp(&store->swap[k], &found[i], sizeof found[i]) == 0;
+            known |= store->swap[k].page == swap.page && store->swap[k].block == swap.block;
         }
-        if (!known && store_add_swap(store, found[i].page, found[i].block) < 0) {
+        if (result == NW_OK && !known) {
+            result = store_add_swap(store, swap.page, swap.block);
+        }
+        if (result < 0) {
             return NW_ERR_CORRUPT;
         }
     }
@@ -322,7 +319,7 @@ static int take_object(struct reader *reader)
 int store_load_anchor(struct nw_store *store, uint32_t at)
 {
     uint8_t count = (uint8_t)(store->tables * store->config.objects);
-    struct chunk chunk;
+    struct chunk chunk = {0};
     uint8_t swaps = 0;
     int result = store_read_chunk(store, at, &chunk, 0);
 

@@ -37,7 +37,7 @@ int nw_store_set(struct nw_store *store, int handle, uint32_t key, const void *v
 int nw_store_get(struct nw_store *store, int handle, uint32_t key, void *value)
 {
     struct object *object;
-    struct chunk chunk;
+    struct chunk chunk = {0};
     uint32_t at;
     int slot = find(store, handle, key, &object);
     int result = slot < 0 ? slot : store_get(store, (uint8_t)slot, key, &at);

@@ -159,8 +159,7 @@ static int next_tail(struct nw_store *store)
 /* Looks at one chunk of the oldest block: the bytes looked at, 0: there is nothing to clean. */
 int32_t store_clean_step(struct nw_store *store)
 {
-    uint32_t page = store_page_of(store, store->clean_at);
-    struct chunk chunk;
+    struct chunk chunk = {0};
 
     if (store->tail == store_block_of(store, store_frontier(store))) {
         return 0;
@@ -173,7 +172,7 @@ int32_t store_clean_step(struct nw_store *store)
         return result < 0 ? result : (int32_t)CHUNK_HEADER + chunk.length;
     }
     if (result == NW_ERR_CORRUPT) { /* torn, or lost: the next page may be better */
-        page = store_page_of(store, store->clean_at);
+        uint32_t page = store_page_of(store, store->clean_at);
         store->clean_at = store_at(store, page, store->geometry.page_bytes);
         result = NW_OK;
     } else if (result == 0) {

@@ -16,7 +16,7 @@ int store_grown(struct nw_store *store, uint8_t slot, uint32_t bytes)
     object->bytes += bytes;
     if (object->limit != 0 && object->tail - object->head > object->limit) {
         uint32_t at;
-        struct chunk chunk;
+        struct chunk chunk = {0};
         int result = store_get(store, slot, object->head, &at);
 
         if (result == NW_OK) {
@@ -121,7 +121,7 @@ static int length_answer(int result, uint16_t length)
 int nw_store_peek(struct nw_store *store, int handle, uint32_t number, void *data, uint16_t bytes)
 {
     struct object *object;
-    struct chunk chunk;
+    struct chunk chunk = {0};
     int slot = store_object_of(
         store, handle, IS(NW_STORE_STACK) | IS(NW_STORE_QUEUE) | IS(NW_STORE_STREAM), &object);
 
@@ -136,7 +136,7 @@ int nw_store_peek(struct nw_store *store, int handle, uint32_t number, void *dat
 static int take(struct nw_store *store, int slot, int oldest, void *data, uint16_t bytes)
 {
     struct object *object = &store->objects[slot];
-    struct chunk chunk;
+    struct chunk chunk = {0};
     int result = store_make_room(store, NULL, 0);
 
     if (result == NW_OK) {
@@ -267,7 +267,7 @@ int nw_store_trim(struct nw_store *store, int handle, uint32_t chunk_number)
         return result;
     }
     while (object->head < chunk_number) {
-        struct chunk chunk;
+        struct chunk chunk = {0};
         result = store_find_data(store, (uint8_t)slot, object->head, &chunk);
         if (result == NW_OK) {
             store_killed(store, object, (uint32_t)CHUNK_HEADER + chunk.length);
@@ -338,7 +338,7 @@ static int read_element(struct nw_store *store, uint8_t slot, const struct nw_st
                         uint16_t part, void *data)
 {
     uint32_t at = store_after(store, cursor->at, (uint32_t)CHUNK_HEADER + cursor->offset);
-    struct chunk chunk;
+    struct chunk chunk = {0};
 
     if (part < cursor->length) {
         return store_read(store, at, part, data, 1);
@@ -358,7 +358,7 @@ int nw_store_next(struct nw_store *store, struct nw_store_cursor *cursor, void *
                   uint16_t bytes)
 {
     struct object *object;
-    struct chunk chunk;
+    struct chunk chunk = {0};
     int slot = store_object_of(store, cursor->handle, IS(NW_STORE_STREAM), &object);
 
     if (slot < 0 || cursor->chunk < object->head) {
@@ -403,7 +403,7 @@ int nw_store_previous(struct nw_store *store, struct nw_store_cursor *cursor, vo
                       uint16_t bytes)
 {
     struct object *object;
-    struct chunk chunk;
+    struct chunk chunk = {0};
     struct nw_store_cursor before = *cursor;
     int slot = store_object_of(store, cursor->handle, IS(NW_STORE_STREAM), &object);
 

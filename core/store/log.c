@@ -188,7 +188,7 @@ static void put_block_head(const struct nw_store *store, const struct block_head
 int store_open_block(struct nw_store *store)
 {
     struct block_head head = {.flags = store->mounting,
-                              .anchor = store->anchor,
+                              .anchor = store->mounting != 0 ? store->told : store->anchor,
                               .first = store->first,
                               .page = STORE_NONE};
     uint32_t last = store_physical(store, store->page) / store->geometry.block_pages;
@@ -204,7 +204,7 @@ int store_open_block(struct nw_store *store)
     }
     head.sequence = ++store->sequence;
     store->page = block * store->geometry.block_pages;
-    store->told = store->anchor;
+    store->told = head.anchor;
     store->full = PAGE_OPEN;
     store->programmed = 0;
     store->programs = 0;
@@ -282,7 +282,7 @@ static int swap_block(struct nw_store *store)
     }
     struct block_head head = {.flags = (uint8_t)(store->mounting | BLOCK_SWAP),
                               .sequence = ++store->sequence,
-                              .anchor = store->anchor,
+                              .anchor = store->told,
                               .first = store->first,
                               .page = store->page};
     store->stats.swapped++;

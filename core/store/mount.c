@@ -4,7 +4,8 @@
  * anchor, replays what came after the anchor's `redo`, and then writes: the last page that was
  * programmed may read differently next time, so what it holds is moved, and an anchor in a freshly
  * erased block makes all that durable. Blocks begun by a mount count only once it is written; a cut
- * before leaves everything as it was.
+ * before leaves everything as it was. Their headers tell where this mount began to walk, for the
+ * newest anchor may be the very page that reads differently next time.
  */
 #include <string.h>
 
@@ -236,7 +237,7 @@ static uint32_t page_start(const struct nw_store *store, uint32_t page)
 static int check_doubtful(struct nw_store *store, struct scan *scan)
 {
     uint32_t at = scan->doubtful;
-    struct chunk chunk;
+    struct chunk chunk = {0};
     int result;
 
     for (;;) {
@@ -257,19 +258,79 @@ static int check_doubtful(struct nw_store *store, struct scan *scan)
     return result == NW_ERR_CORRUPT ? (int)NW_OK : result;
 }
 
+/* A walk in progress: the page known to be programmed last so far. */
+struct walk {
+    struct scan *scan;
+    uint32_t page;
+    uint32_t pending;   /* the newest anchor, if it may touch that page */
+    uint32_t spanning;  /* the chunk met last, if it goes on in a later page */
+    uint32_t spans_to;  /* that page */
+};
+
+/* `page` was programmed after all others so far; `first` is the first chunk that touches it. */
+static void reach_page(struct walk *walk, uint32_t page, uint32_t first)
+{
+    if (page == walk->page) {
+        return;
+    }
+    walk->page = page;
+    walk->scan->doubtful = first;
+    if (walk->pending != STORE_NONE && walk->pending != first) {
+        walk->scan->anchor = walk->pending;
+        walk->pending = STORE_NONE;
+    }
+}
+
+/* A chunk, or bytes that are none. Answers where the next one is looked for. */
+static int meet(struct nw_store *store, struct walk *walk, const struct chunk *chunk, int whole,
+                uint32_t *at)
+{
+    uint32_t page = store_page_of(store, *at);
+
+    reach_page(walk, page, walk->spans_to == page ? walk->spanning : *at);
+    walk->spans_to = STORE_NONE;
+    if (!whole) {
+        *at = page_start(store, page);
+        return NW_OK;
+    }
+    uint32_t end = store_after(store, chunk->at, (uint32_t)CHUNK_HEADER + chunk->length);
+    int written = store_block_of(store, end) == store_block_of(store, *at)
+                      ? store_written(store, store_page_of(store, end))
+                      : 0;
+    if (written <= 0) { /* its end never came */
+        *at = page_start(store, page);
+        return written;
+    }
+    if (store_page_of(store, end) != page) {
+        walk->spanning = chunk->at;
+        walk->spans_to = store_page_of(store, end);
+        if (store->marks != 0) { /* else nothing tells that it was begun */
+            reach_page(walk, walk->spans_to, chunk->at);
+        }
+    }
+    if (chunk->kind == CHUNK_ANCHOR) { /* one before it was told by reach_page, or is doubtful */
+        walk->pending = chunk->at;
+    }
+    *at = end;
+    return NW_OK;
+}
+
 /* Walks from a position to the end of the log. */
 static int scan_log(struct nw_store *store, uint32_t at, struct scan *scan)
 {
-    uint32_t page = STORE_NONE; /* the last one met */
-    uint32_t pending = STORE_NONE;
-    struct block_head head;
-    struct chunk chunk;
+    struct walk walk = {.scan = scan,
+                        .page = STORE_NONE,
+                        .pending = STORE_NONE,
+                        .spanning = STORE_NONE,
+                        .spans_to = STORE_NONE};
+    struct block_head head = {0};
+    struct chunk chunk = {0};
+    uint32_t last;
 
     *scan = (struct scan){.doubtful = STORE_NONE,
                           .end = STORE_NONE,
                           .block = store_block_of(store, at),
                           .anchor = STORE_NONE};
-    uint32_t last;
     int result = store_find_swap(store, scan->block, &last);
     if (result == NW_OK) {
         result = store_read_head(store, scan->block, &head);
@@ -277,46 +338,17 @@ static int scan_log(struct nw_store *store, uint32_t at, struct scan *scan)
     scan->sequence = head.sequence;
     while (result >= 0) {
         result = store_next_chunk(store, &at, &chunk);
-        if (result == 0) {
+        if (result > 0 || result == NW_ERR_CORRUPT) {
+            result = meet(store, &walk, &chunk, result > 0, &at);
+        } else if (result == 0) {
             result = store_next_sequence(store, &scan->block, &scan->sequence);
-            if (result == 0) {
+            if (result <= 0) {
                 break;
             }
             at = store_at(store, scan->block * store->geometry.block_pages, BLOCK_HEADER);
-            if (result > 0) { /* its first page was written after all before it */
-                page = STORE_NONE;
-                scan->anchor = pending != STORE_NONE ? pending : scan->anchor;
-                pending = STORE_NONE;
-                scan->doubtful = at;
-            }
-            continue;
+            walk.spans_to = STORE_NONE;
+            reach_page(&walk, store_page_of(store, at), at);
         }
-        if (result < 0 && result != NW_ERR_CORRUPT) {
-            break;
-        }
-        uint32_t end = at;
-        if (result > 0) {
-            end = store_after(store, chunk.at, (uint32_t)CHUNK_HEADER + chunk.length);
-            int written = store_written(store, store_page_of(store, end));
-            if (written < 0) {
-                return written;
-            }
-            if (written == 0) { /* its end never came */
-                end = store_after(store, chunk.at, CHUNK_HEADER);
-                result = NW_ERR_CORRUPT;
-            }
-        }
-        if (store_page_of(store, end) != page) {
-            page = store_page_of(store, end);
-            scan->doubtful = at;
-            scan->anchor = pending != STORE_NONE ? pending : scan->anchor;
-            pending = STORE_NONE;
-        }
-        if (result > 0 && chunk.kind == CHUNK_ANCHOR) {
-            pending = chunk.at;
-        }
-        at = result > 0 ? end : page_start(store, store_page_of(store, at));
-        result = NW_OK;
     }
     if (result == NW_OK && scan->doubtful != STORE_NONE) {
         result = check_doubtful(store, scan);
@@ -426,8 +458,8 @@ static int redo(struct nw_store *store, const struct scan *scan)
     uint32_t at = store->redo;
     uint32_t anchor = store->anchor;
     uint32_t block = store_block_of(store, at);
-    struct block_head head;
-    struct chunk chunk;
+    struct block_head head = {0};
+    struct chunk chunk = {0};
     int passed = 0;
     int result = store_read_head(store, block, &head);
 
@@ -462,7 +494,7 @@ static int redo(struct nw_store *store, const struct scan *scan)
 static int move_doubtful(struct nw_store *store, const struct scan *scan)
 {
     uint32_t at = scan->doubtful;
-    struct chunk chunk;
+    struct chunk chunk = {0};
     int result = at == STORE_NONE ? 0 : 1;
 
     while (result > 0) {
@@ -484,7 +516,7 @@ static int find_log(struct nw_store *store, uint32_t newest, const struct block_
                     struct scan *scan)
 {
     uint16_t pages = store->geometry.block_pages;
-    struct block_head first;
+    struct block_head first = {0};
     uint32_t last;
     int result = NW_OK;
 
@@ -500,7 +532,8 @@ static int find_log(struct nw_store *store, uint32_t newest, const struct block_
             result = store_read_head(store, head->first, &first);
         }
         if (result == NW_OK && (first.flags & BLOCK_MOUNT) != 0 && first.first == head->first) {
-            result = scan_log(store, store_at(store, head->first * pages, BLOCK_HEADER), scan);
+            store->told = store_at(store, head->first * pages, BLOCK_HEADER);
+            result = scan_log(store, store->told, scan);
             if (result < 0 || scan->anchor != STORE_NONE) {
                 return result;
             }
@@ -517,6 +550,7 @@ static int find_log(struct nw_store *store, uint32_t newest, const struct block_
     if (store_block_of(store, from) >= store->geometry.blocks) {
         return NW_ERR_CORRUPT;
     }
+    store->told = from;
     return scan_log(store, from, scan);
 }
 
@@ -580,7 +614,6 @@ int nw_store_mount(struct nw_store **made, struct nw_chip *chip,
     store->clean_at =
         store_at(store, store->tail * store->geometry.block_pages, BLOCK_HEADER);
     store->next_safe = store->safe;
-    store->told = scan.anchor;
     result = set_limit(store);
     return result < 0 ? result : settle(store, &scan);
 }

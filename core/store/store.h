@@ -66,7 +66,7 @@ struct chunk {
 /* A block's header. */
 struct block_head {
     uint32_t sequence; /* one more than that of the block before */
-    uint32_t anchor;   /* the newest anchor when the block was begun */
+    uint32_t anchor;   /* where a mount begins to walk: the newest anchor at that time */
     uint32_t first;    /* mount: first block of this mount */
     uint32_t page;     /* swap: first page it stands for */
     uint8_t flags;
@@ -148,7 +148,7 @@ struct nw_store {
     /* anchors */
     uint32_t anchor;    /* position of the newest one */
     uint32_t anchor_sequence; /* mounting: sequence of the block when it was written */
-    uint32_t told;      /* the one that the header of the frontier's block tells */
+    uint32_t told;      /* where the header of the block at the frontier makes a mount begin */
     uint32_t redo;      /* chunks before this position are in the trees on flash */
     uint32_t next_redo; /* the same once the old frames are written */
     uint32_t since;     /* bytes written since the newest anchor */

@@ -135,7 +135,7 @@ static int load_node(struct nw_store *store, const struct frame *frame, uint8_t 
     const struct object *object = &store->objects[frame->object];
     uint16_t bytes = store_node_bytes(store);
     uint32_t *entries = entries_of(store, at);
-    struct chunk chunk;
+    struct chunk chunk = {0};
     int result = store_read_chunk(store, from, &chunk, 0);
 
     if (result == NW_OK &&

@@ -48,7 +48,7 @@ static int good_after(struct nw_store *store, uint32_t *block)
 int store_find_swap(struct nw_store *store, uint32_t block, uint32_t *last)
 {
     uint16_t pages = store->geometry.block_pages;
-    struct block_head head;
+    struct block_head head = {0};
 
     *last = block;
     for (uint8_t i = 0; i < STORE_SWAPS; i++) {
@@ -78,7 +78,7 @@ int store_find_swap(struct nw_store *store, uint32_t block, uint32_t *last)
 /* On to the next block in the order of writing: 1, or 0 when this was the last one. */
 int store_next_sequence(struct nw_store *store, uint32_t *block, uint32_t *sequence)
 {
-    struct block_head head;
+    struct block_head head = {0};
     uint32_t next;
     int result = store_find_swap(store, *block, &next);
 

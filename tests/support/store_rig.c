@@ -227,8 +227,9 @@ static int run_append(struct store_rig *rig, uint32_t count)
         list_add(now->packed, &now->packed_count, STORE_PACKED, values[i]);
         add_state(rig);
     }
-    if (trim(rig, "packed", STORE_PACKED) < 0) {
-        return NW_ERR_CORRUPT;
+    int result = trim(rig, "packed", STORE_PACKED);
+    if (result < 0) {
+        return result;
     }
     return nw_store_append(rig->store, handle(rig, "packed"), values, (uint16_t)(count * 4U));
 }
@@ -239,6 +240,7 @@ static int run_list(struct store_rig *rig, uint8_t kind)
     uint8_t data[ELEMENT_MOST];
     uint32_t token = ++rig->token;
     uint16_t length = element(token, data);
+    int trimmed;
 
     switch (kind) {
     case STORE_PUSH:
@@ -250,8 +252,9 @@ static int run_list(struct store_rig *rig, uint8_t kind)
         add_state(rig);
         return nw_store_push(rig->store, handle(rig, "queue"), data, length);
     case STORE_RECORD:
-        if (trim(rig, "records", STORE_LIST) < 0) {
-            return NW_ERR_CORRUPT;
+        trimmed = trim(rig, "records", STORE_LIST);
+        if (trimmed < 0) {
+            return trimmed;
         }
         list_add(now->records, &now->record_count, STORE_LIST, token);
         add_state(rig);
@@ -309,9 +312,9 @@ static int run_whole(struct store_rig *rig, const struct store_op *op)
     switch (op->kind) {
     case STORE_SYNC: result = nw_store_sync(rig->store); break;
     case STORE_CHECKPOINT:
-        rig->saved = *now;
-        rig->has_saved = 1;
         result = nw_store_checkpoint(rig->store);
+        rig->saved = *now;
+        rig->has_saved = result >= 0; /* cut: nobody knows which is the newest */
         break;
     case STORE_ROLLBACK:
         *now = rig->saved;

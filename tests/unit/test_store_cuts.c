@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Goal: power may go before, inside or after any chip operation, of the work on every kind of
+ * object, of cleaning, of checkpoint and rollback, and of the mounts after it; the store comes back
+ * as it was at some moment since the last sync, whole, stays so over further power-ups although
+ * torn pages read differently each time, goes on working, and never misuses the chip.
+ * ctest: slow
+ * ctest: soak
+ * A failure prints a line; NW_CUT="that line's figures" runs it alone.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "store_rig.h"
+
+#define MOST_CUTS 5U
+#define KINDS 6U /* ways to tear, NW_TORN_ANY first */
+
+/* Where power goes: in the operation of the work, then in each mount after it. */
+struct cut_plan {
+    unsigned shape;
+    uint32_t step;
+    unsigned cuts;
+    struct nw_cut cut[MOST_CUTS];
+};
+
+struct campaign {
+    struct store_rig rig;
+    struct store_snapshot start; /* before the operation of the work */
+    struct cut_plan plan;
+    uint64_t done;
+};
+
+struct effort {
+    uint32_t warm;   /* steps before the first cut */
+    uint32_t steps;  /* operations of the work that are cut */
+    uint32_t every;  /* of these every so many-th */
+    unsigned kinds;  /* ways to tear each operation */
+    unsigned mounts; /* chains of cut mounts for each first cut, in 16ths */
+};
+
+static void say_failed(const struct campaign *campaign, const char *where, int result)
+{
+    const struct cut_plan *plan = &campaign->plan;
+    char text[300];
+    int at = snprintf(text, sizeof text, "%u %u", plan->shape, (unsigned)plan->step);
+
+    for (unsigned i = 0; i < plan->cuts; i++) {
+        at += snprintf(text + at, sizeof text - (size_t)at, " %u %u %u %u",
+                       (unsigned)plan->cut[i].after, plan->cut[i].phase, plan->cut[i].data,
+                       plan->cut[i].spare);
+    }
+    fail_msg("NW_CUT=\"%s\" %s: %s %s", text, where, nw_error_text(result), campaign->rig.why);
+}
+
+static void expect(struct campaign *campaign, int holds, const char *where, int result)
+{
+    if (!holds) {
+        say_failed(campaign, where, result);
+    }
+}
+
+/* Power comes back: the plan's further cuts hit one mount each, then one is let through. */
+static void come_back(struct campaign *campaign)
+{
+    struct store_rig *rig = &campaign->rig;
+    int result = NW_OK;
+
+    for (unsigned i = 1; i <= campaign->plan.cuts; i++) {
+        nw_nand_power_up(rig->nand);
+        if (i < campaign->plan.cuts) {
+            nw_nand_cut(rig->nand, &campaign->plan.cut[i]);
+        }
+        result = store_rig_mount(rig);
+        if (i < campaign->plan.cuts && !nw_nand_is_off(rig->nand)) {
+            nw_nand_cut(rig->nand, NULL);
+            break; /* the mount was shorter than that */
+        }
+    }
+    expect(campaign, result == NW_OK, "mount", result);
+    expect(campaign, store_rig_check(rig, 1) == 0, "after the cut", NW_ERR_CORRUPT);
+    expect(campaign, store_rig_clean(rig) == 0, "misuse", NW_OK);
+}
+
+/* What came back stays over a power-up, and work goes on from there. */
+static void live_on(struct campaign *campaign)
+{
+    struct store_rig *rig = &campaign->rig;
+    struct nw_random random;
+    int result;
+
+    nw_nand_power_up(rig->nand);
+    result = store_rig_mount(rig);
+    expect(campaign, result == NW_OK, "second mount", result);
+    expect(campaign, store_rig_check(rig, 0) == 0, "second mount", NW_ERR_CORRUPT);
+    nw_random_seed(&random, campaign->plan.step);
+    for (unsigned i = 0; i < 12U; i++) {
+        struct store_op op = store_rig_draw(rig, &random);
+        result = store_rig_run(rig, &op);
+        expect(campaign, result >= 0, "later work", result);
+    }
+    expect(campaign, store_rig_check(rig, 0) == 0, "later work", NW_ERR_CORRUPT);
+    expect(campaign, store_rig_clean(rig) == 0, "misuse", NW_OK);
+}
+
+static void first_cut(struct campaign *campaign, const struct store_op *op)
+{
+    struct store_rig *rig = &campaign->rig;
+
+    store_snapshot_restore(&campaign->start, rig);
+    nw_nand_cut(rig->nand, &campaign->plan.cut[0]);
+    int result = store_rig_run(rig, op);
+    expect(campaign, nw_nand_is_off(rig->nand) && (result == NW_ERR_POWER || result >= 0),
+           "cut work", result);
+}
+
+static void run_plan(struct campaign *campaign, const struct store_op *op)
+{
+    first_cut(campaign, op);
+    come_back(campaign);
+    if (campaign->done % 4U == 0) {
+        live_on(campaign);
+    }
+    campaign->done++;
+}
+
+static struct nw_cut draw_cut(struct nw_random *random, uint32_t operations)
+{
+    struct nw_cut cut = {.after = nw_random_below(random, operations + 2U)};
+
+    cut.phase = (uint8_t)nw_random_below(random, 3);
+    if (cut.phase == NW_CUT_INSIDE) {
+        cut.data = (uint8_t)nw_random_below(random, KINDS);
+        cut.spare = (uint8_t)nw_random_below(random, KINDS);
+    }
+    return cut;
+}
+
+/* Further cuts, in the mounts that follow; most near the end, where a mount writes. */
+static void cut_mounts(struct campaign *campaign, const struct store_op *op,
+                       struct nw_random *random, unsigned times)
+{
+    if (times == 0) {
+        return;
+    }
+    first_cut(campaign, op);
+    nw_nand_power_up(campaign->rig.nand);
+    uint64_t before = nw_nand_operations(campaign->rig.nand);
+    (void)store_rig_mount(&campaign->rig);
+    uint32_t operations = (uint32_t)(nw_nand_operations(campaign->rig.nand) - before);
+
+    for (unsigned i = 0; i < times; i++) {
+        campaign->plan.cuts = 2U + nw_random_below(random, MOST_CUTS - 1U);
+        for (unsigned k = 1; k < campaign->plan.cuts; k++) {
+            struct nw_cut *cut = &campaign->plan.cut[k];
+            *cut = draw_cut(random, operations);
+            if (nw_random_below(random, 4) != 0) {
+                uint32_t end = operations < 12U ? operations : 12U;
+                cut->after = operations - end + nw_random_below(random, end + 2U);
+            }
+        }
+        run_plan(campaign, op);
+    }
+    campaign->plan.cuts = 1;
+}
+
+static void cut_everywhere(struct campaign *campaign, const struct store_op *op,
+                           uint32_t operations, struct nw_random *random,
+                           const struct effort *effort)
+{
+    struct cut_plan *plan = &campaign->plan;
+
+    for (uint32_t at = 0; at < operations; at++) {
+        for (unsigned phase = NW_CUT_BEFORE; phase <= NW_CUT_AFTER; phase++) {
+            for (unsigned kind = 0; kind < (phase == NW_CUT_INSIDE ? effort->kinds : 1U); kind++) {
+                plan->cuts = 1;
+                plan->cut[0] = (struct nw_cut){.after = at, .phase = (uint8_t)phase};
+                if (kind > 0) {
+                    plan->cut[0].data = (uint8_t)(1U + nw_random_below(random, KINDS - 1U));
+                    plan->cut[0].spare = (uint8_t)(1U + nw_random_below(random, KINDS - 1U));
+                }
+                run_plan(campaign, op);
+                cut_mounts(campaign, op, random,
+                           (effort->mounts + nw_random_below(random, 16)) / 16U);
+            }
+        }
+    }
+}
+
+/* Random work; now and then a block fails. */
+static struct store_op draw_step(struct store_rig *rig, struct nw_random *random, uint32_t step)
+{
+    if (step % 150U == 149U) {
+        return (struct store_op){.kind = step % 300U == 149U ? STORE_DOOM_PROGRAM
+                                                             : STORE_DOOM_ERASE,
+                                 .count = nw_random_below(random, rig->shape->blocks)};
+    }
+    return store_rig_draw(rig, random);
+}
+
+static void run_step(struct campaign *campaign, const struct store_op *op, int cut,
+                     struct nw_random *cuts, const struct effort *effort)
+{
+    struct store_rig *rig = &campaign->rig;
+
+    if (cut) {
+        store_snapshot_take(&campaign->start, rig);
+    }
+    uint64_t before = nw_nand_operations(rig->nand);
+    int result = store_rig_run(rig, op);
+    uint32_t operations = (uint32_t)(nw_nand_operations(rig->nand) - before);
+    expect(campaign, result >= 0, "work", result);
+    if (cut) {
+        cut_everywhere(campaign, op, operations, cuts, effort);
+        store_snapshot_restore(&campaign->start, rig);
+        result = store_rig_run(rig, op);
+        expect(campaign, result >= 0, "work", result);
+    }
+}
+
+static void run_campaign(struct campaign *campaign, const struct effort *effort,
+                         const struct cut_plan *only)
+{
+    struct store_rig *rig = &campaign->rig;
+    struct nw_random random;
+    struct nw_random cuts;
+    uint32_t end = effort->warm + effort->steps * effort->every;
+
+    nw_random_seed(&random, 7U + campaign->plan.shape);
+    nw_random_seed(&cuts, 77U + campaign->plan.shape);
+    store_rig_open(rig, &store_shapes[campaign->plan.shape], 3U + campaign->plan.shape);
+    store_snapshot_open(&campaign->start, rig);
+    for (uint32_t step = 0; step < end; step++) {
+        struct store_op op = draw_step(rig, &random, step);
+        int now = step >= effort->warm && step % effort->every == 0;
+        campaign->plan.step = step;
+        if (only != NULL && step == only->step) {
+            store_snapshot_take(&campaign->start, rig);
+            campaign->plan = *only;
+            run_plan(campaign, &op);
+            break;
+        }
+        run_step(campaign, &op, now && only == NULL, &cuts, effort);
+        if (step % 97U == 96U) {
+            expect(campaign, store_rig_check(rig, 0) == 0, "check", NW_ERR_CORRUPT);
+        }
+    }
+    store_snapshot_close(&campaign->start);
+    store_rig_close(rig);
+}
+
+static int parse(const char *text, struct cut_plan *plan)
+{
+    unsigned long figures[2U + 4U * MOST_CUTS];
+    unsigned count = 0;
+    char *end;
+
+    for (; *text != '\0' && count < sizeof figures / sizeof figures[0]; text = end) {
+        figures[count++] = strtoul(text, &end, 10);
+        if (end == text) {
+            return -1;
+        }
+    }
+    if (count < 6U || (count - 2U) % 4U != 0) {
+        return -1;
+    }
+    *plan = (struct cut_plan){.shape = (unsigned)figures[0],
+                              .step = (uint32_t)figures[1],
+                              .cuts = (count - 2U) / 4U};
+    for (unsigned i = 0; i < plan->cuts; i++) {
+        plan->cut[i] = (struct nw_cut){.after = figures[2U + 4U * i],
+                                       .phase = (uint8_t)figures[3U + 4U * i],
+                                       .data = (uint8_t)figures[4U + 4U * i],
+                                       .spare = (uint8_t)figures[5U + 4U * i]};
+    }
+    return 0;
+}
+
+static void run_shape(unsigned shape)
+{
+    static struct campaign campaign;
+    static const struct effort quick = {
+        .warm = 1500, .steps = 120, .every = 3, .kinds = 2, .mounts = 6};
+    static const struct effort soak = {
+        .warm = 500, .steps = 900, .every = 7, .kinds = 4, .mounts = 24};
+    const struct effort *effort = getenv("NW_SOAK") != NULL ? &soak : &quick;
+    const char *text = getenv("NW_CUT");
+    struct cut_plan only = {0};
+
+    memset(&campaign, 0, sizeof campaign);
+    campaign.plan.shape = shape;
+    if (text != NULL) {
+        assert_int_equal(parse(text, &only), 0);
+        if (only.shape == shape) {
+            run_campaign(&campaign, &soak, &only);
+        }
+        return;
+    }
+    run_campaign(&campaign, effort, NULL);
+    print_message("%s: %u cuts survived\n", store_shapes[shape].part, (unsigned)campaign.done);
+}
+
+static void test_small_page(void **state)
+{
+    (void)state;
+    run_shape(0);
+}
+
+static void test_in_order(void **state)
+{
+    (void)state;
+    run_shape(1);
+}
+
+static void test_nor(void **state)
+{
+    (void)state;
+    run_shape(2);
+}
+
+static void test_dataflash(void **state)
+{
+    (void)state;
+    run_shape(3);
+}
+
+static void test_ecc(void **state)
+{
+    (void)state;
+    run_shape(4);
+}
+
+static void test_erased_zero(void **state)
+{
+    (void)state;
+    run_shape(5);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_small_page), cmocka_unit_test(test_in_order),
+        cmocka_unit_test(test_nor),        cmocka_unit_test(test_dataflash),
+        cmocka_unit_test(test_ecc),        cmocka_unit_test(test_erased_zero)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
