@@ -258,10 +258,13 @@ static int take_head(struct reader *reader, uint8_t *swaps)
     return NW_OK;
 }
 
-/* Beside those that the scan has found: the anchor itself may lie in one of these. */
+/* Beside those that the scan has found, which are all of their blocks: the anchor itself may lie
+ * in one of these. */
 static int take_swaps(struct reader *reader, uint8_t count)
 {
     struct nw_store *store = reader->store;
+    uint16_t pages = store->geometry.block_pages;
+    uint8_t found = store->swap_count;
     uint8_t bytes[8];
 
     for (uint8_t i = 0; i < count; i++) {
@@ -271,7 +274,7 @@ static int take_swaps(struct reader *reader, uint8_t count)
         int known = 0;
 
         for (uint8_t k = 0; k < store->swap_count; k++) {
-            known |= store->swap[k].page == swap.page && store->swap[k].block == swap.block;
+            known |= k < found && store->swap[k].page / pages == swap.page / pages;
         }
         if (result == NW_OK && !known) {
             result = store_add_swap(store, swap.page, swap.block);

@@ -216,7 +216,7 @@ int store_clean_at_once(struct nw_store *store)
     for (; store->free <= store->low && result >= 0; turns--) {
         uint32_t free = store->free;
 
-        if (turns == 0 || (free <= store->reserve && store->safe == store->tail)) {
+        if (turns == 0 || (free <= store->reserve / 2U && store->safe == store->tail)) {
             return NW_ERR_FULL;
         }
         uint32_t ahead = store->tail + (store->tail < store->safe ? store->geometry.blocks : 0);

@@ -341,7 +341,8 @@ static int scan_log(struct nw_store *store, uint32_t at, struct scan *scan)
         if (result > 0 || result == NW_ERR_CORRUPT) {
             result = meet(store, &walk, &chunk, result > 0, &at);
         } else if (result == 0) {
-            result = store_next_sequence(store, &scan->block, &scan->sequence);
+            result = store_next_sequence(store, &scan->block, &scan->sequence,
+                                         store->first);
             if (result <= 0) {
                 break;
             }
@@ -361,7 +362,8 @@ static int redo_data(struct nw_store *store, const struct chunk *chunk, int pass
 {
     struct object *object = &store->objects[chunk->id];
     int append = chunk->mask == DATA_APPEND;
-    uint32_t whole = (uint32_t)CHUNK_HEADER + chunk->length;
+    uint32_t whole = (uint32_t)CHUNK_HEADER +
+                     (object->type == NW_STORE_FILE ? object->unit : chunk->length);
     uint32_t old;
 
     if (object->type == 0 || object->generation != chunk->generation ||
@@ -379,12 +381,11 @@ static int redo_data(struct nw_store *store, const struct chunk *chunk, int pass
         }
         return store_grown(store, chunk->id, whole);
     }
-    if (object->type == NW_STORE_ARRAY) {
-        object->bytes += whole;
-        if (old != STORE_NONE) {
-            store_killed(store, object, whole);
-        }
-    } else if (object->type == NW_STORE_FILE && chunk->key + 1U == object->tail) {
+    object->bytes += whole;
+    if (old != STORE_NONE) {
+        store_killed(store, object, whole);
+    }
+    if (object->type == NW_STORE_FILE && chunk->key + 1U == object->tail) {
         object->fill = chunk->length;
     }
     return NW_OK;
@@ -462,6 +463,7 @@ static int redo(struct nw_store *store, const struct scan *scan)
     struct chunk chunk = {0};
     int passed = 0;
     int result = store_read_head(store, block, &head);
+    uint32_t mount = (head.flags & BLOCK_MOUNT) != 0 ? head.first : STORE_NONE;
 
     while (result >= 0) {
         result = store_next_chunk(store, &at, &chunk);
@@ -476,7 +478,7 @@ static int redo(struct nw_store *store, const struct scan *scan)
             if (block == scan->block) {
                 return NW_OK;
             }
-            result = store_next_sequence(store, &block, &head.sequence);
+            result = store_next_sequence(store, &block, &head.sequence, mount);
             at = store_at(store, block * store->geometry.block_pages, BLOCK_HEADER);
             if (result == 0) {
                 return NW_ERR_CORRUPT;

@@ -63,6 +63,10 @@ static int check_spec(const struct nw_store *store, const struct nw_store_spec *
     if (spec->type != NW_STORE_STREAM && spec->flags != 0) {
         return NW_ERR_CONFIG;
     }
+    if (spec->type == NW_STORE_FILE &&
+        spec->unit_bytes > store->geometry.page_bytes - BLOCK_HEADER - CHUNK_HEADER) {
+        return NW_ERR_CONFIG;
+    }
     if (spec->type == NW_STORE_ARRAY) {
         return spec->unit_bytes == 0 || spec->count == 0 ||
                        spec->count > store_span(store, (uint8_t)(store->config.frames - 1U))
@@ -92,6 +96,11 @@ int nw_store_create(struct nw_store *store, const char *name, const struct nw_st
     }
     struct object *object = &store->objects[slot];
     uint8_t generation = object->generation;
+    uint16_t unit = spec->unit_bytes;
+    if (spec->type == NW_STORE_FILE && unit == 0) {
+        for (unit = 256; unit > store->geometry.page_bytes / 2U; unit /= 2U) {
+        }
+    }
     result = store_make_room(store, object, store_block_bytes(store) / 16U);
     if (result < 0) {
         return result;
@@ -100,7 +109,7 @@ int nw_store_create(struct nw_store *store, const char *name, const struct nw_st
         .root = STORE_NONE,
         .limit = spec->type == NW_STORE_STREAM ? spec->count : 0,
         .tail = spec->type == NW_STORE_ARRAY ? spec->count : 0,
-        .unit = spec->type == NW_STORE_FILE && spec->unit_bytes == 0 ? 256U : spec->unit_bytes,
+        .unit = unit,
         .type = spec->type,
         .generation = (uint8_t)(generation >= STORE_GENERATIONS ? 1U : generation + 1U),
         .flags = spec->flags};

@@ -235,7 +235,8 @@ int store_append(struct nw_store *store, struct chunk *chunk, const uint8_t *dat
 int store_read_chunk(struct nw_store *store, uint32_t at, struct chunk *chunk, int ahead);
 int store_read_head(struct nw_store *store, uint32_t block, struct block_head *head);
 int store_next_chunk(struct nw_store *store, uint32_t *at, struct chunk *chunk);
-int store_next_sequence(struct nw_store *store, uint32_t *block, uint32_t *sequence);
+int store_next_sequence(struct nw_store *store, uint32_t *block, uint32_t *sequence,
+                        uint32_t mount);
 int store_verify(struct nw_store *store, const struct chunk *chunk);
 int store_find_swap(struct nw_store *store, uint32_t block, uint32_t *last);
 int store_add_swap(struct nw_store *store, uint32_t page, uint32_t block);

@@ -44,15 +44,34 @@ static int good_after(struct nw_store *store, uint32_t *block)
     return NW_ERR_BAD_BLOCK;
 }
 
+#define SWAP_MISSES 2U /* blocks in a row that failed before they had a header */
+
+/* Blocks from..to, apart, that failed while they stood in for another: nothing of them is needed
+ * once that one is not. */
+static int failed_between(struct nw_store *store, uint32_t from, uint32_t to)
+{
+    int result = NW_OK;
+
+    while (from != to && result == NW_OK) {
+        int bad = store_is_bad(store, from);
+        result = bad == 0 ? store_add_swap(store, from * store->geometry.block_pages, STORE_NONE)
+                          : bad;
+        result = result > 0 ? (int)NW_OK : result;
+        from = store_next_block(store, from);
+    }
+    return result;
+}
+
 /* Learns whether the end of `block` lies in the blocks behind it: the last of these, or `block`. */
 int store_find_swap(struct nw_store *store, uint32_t block, uint32_t *last)
 {
     uint16_t pages = store->geometry.block_pages;
+    uint32_t next = block;
+    uint8_t misses = 0;
     struct block_head head = {0};
 
     *last = block;
-    for (uint8_t i = 0; i < STORE_SWAPS; i++) {
-        uint32_t next = *last;
+    while (misses < SWAP_MISSES) {
         int result = good_after(store, &next);
         if (result == NW_OK) {
             result = store_read_head(store, next, &head);
@@ -60,23 +79,31 @@ int store_find_swap(struct nw_store *store, uint32_t block, uint32_t *last)
         if (result < 0 && result != NW_ERR_NOT_FOUND) {
             return result;
         }
-        if (result < 0 || (head.flags & BLOCK_SWAP) == 0 || head.page / pages != block) {
+        if (result < 0) {
+            misses++;
+            continue;
+        }
+        if ((head.flags & BLOCK_SWAP) == 0 || head.page / pages != block || next == block) {
             return NW_OK;
         }
         if (store_physical(store, head.page) / pages != next) {
-            result = *last != block ? store_add_swap(store, *last * pages, STORE_NONE) : NW_OK;
+            uint32_t from = *last == block ? store_next_block(store, block) : *last;
+            result = failed_between(store, from, next);
             result = result < 0 ? result : store_add_swap(store, head.page, next);
             if (result < 0) {
                 return result;
             }
         }
         *last = next;
+        misses = 0;
     }
     return NW_OK;
 }
 
-/* On to the next block in the order of writing: 1, or 0 when this was the last one. */
-int store_next_sequence(struct nw_store *store, uint32_t *block, uint32_t *sequence)
+/* On to the next block in the order of writing: 1, or 0 when this was the last one. Blocks of
+ * mounts count only if they belong to the one that began in block `mount`. */
+int store_next_sequence(struct nw_store *store, uint32_t *block, uint32_t *sequence,
+                        uint32_t mount)
 {
     struct block_head head = {0};
     uint32_t next;
@@ -97,7 +124,7 @@ int store_next_sequence(struct nw_store *store, uint32_t *block, uint32_t *seque
     }
     uint32_t gap = head.sequence - *sequence;
     if (gap == 0 || gap > STORE_SWAPS + 1U ||
-        ((head.flags & BLOCK_MOUNT) != 0 && head.first != store->first)) {
+        ((head.flags & BLOCK_MOUNT) != 0 && head.first != mount)) {
         return 0;
     }
     *block = next;

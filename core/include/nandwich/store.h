@@ -145,7 +145,8 @@ enum nw_store_type {
 /*
  * What an object is. unit_bytes: a stream's elements have all this size and are packed into common
  * chunks, as many as a sync or a page end allows; 0: each element is a chunk of its own, of any
- * size. An array's values and a file's blocks always have this size (file: 0 is 256).
+ * size. An array's values and a file's blocks always have this size (file: less
+ * than a page; 0 is 256, or half a page).
  * count: of an array its keys 0 .. count - 1; of a stream the most chunks it keeps, the oldest are
  * dropped (ring); 0: no limit.
  */
@@ -233,6 +234,24 @@ int nw_store_set(struct nw_store *store, int handle, uint32_t key, const void *v
 
 /* NW_ERR_NOT_FOUND: never set. */
 int nw_store_get(struct nw_store *store, int handle, uint32_t key, void *value);
+
+/* FILE. Blocks of unit_bytes; a write into one costs the whole block again, and reading it, unless
+ * it covers it or comes at the end while the last block is still in RAM. */
+
+/* Writes at an offset, 0 .. length; at the end the file grows. Answers the bytes written, at most
+ * 32,767 a call; fewer than asked when the store got full. A cut may leave the first blocks of an
+ * unsynced write without the later ones. */
+int nw_store_write(struct nw_store *store, int handle, uint32_t offset, const void *data,
+                   uint16_t bytes);
+
+/* Bytes read, fewer at the end. A part of a block is checked only with read_ahead and from the
+ * block's start: the checksum is the block's. */
+int nw_store_read(struct nw_store *store, int handle, uint32_t offset, void *data, uint16_t bytes);
+
+int nw_store_length(struct nw_store *store, int handle, uint32_t *bytes);
+
+/* Cuts the end off. */
+int nw_store_truncate(struct nw_store *store, int handle, uint32_t bytes);
 
 /* CHECKPOINTS */
 

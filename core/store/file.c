@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Files: blocks of one size, each a chunk, the last one as long as it is filled. As long as the
+ * last block lies in the page buffer it grows there; otherwise a block that changes is written
+ * anew, with what stays of it.
+ */
+#include <string.h>
+
+#include "nandwich/crc.h"
+#include "store.h"
+
+static int file_of(struct nw_store *store, int handle, struct object **object)
+{
+    return store_object_of(store, handle, 1U << NW_STORE_FILE, object);
+}
+
+static uint32_t length_of(const struct object *object)
+{
+    return object->tail == 0 ? 0 : (object->tail - 1U) * object->unit + object->fill;
+}
+
+/* The bytes of the block in the buffer, if it is the chunk that grows there. */
+static uint8_t *growing(const struct nw_store *store, uint8_t slot, uint32_t key)
+{
+    uint8_t *head = store->buffer + store->grow - 1;
+
+    return store->grow != 0 && head[1] == slot &&
+                   head[2] == store->objects[slot].generation && nw_get32(head + 5) == key
+               ? head + CHUNK_HEADER
+               : NULL;
+}
+
+/* A piece of one block. */
+struct piece {
+    uint32_t key;
+    uint16_t from; /* in the block */
+    uint16_t bytes;
+    uint8_t slot;
+    const uint8_t *data;
+};
+
+static int add_block(struct nw_store *store, const struct piece *piece)
+{
+    struct object *object = &store->objects[piece->slot];
+    struct chunk chunk = {
+        .id = piece->slot, .key = piece->key, .mask = DATA_APPEND, .length = piece->bytes};
+    uint32_t old;
+    int result = store_find_room(store, (uint32_t)CHUNK_HEADER + object->unit, 1);
+
+    if (result == NW_OK) {
+        result = store_put_data(store, &chunk, piece->data, &old);
+    }
+    if (result < 0) {
+        return result;
+    }
+    object->fill = piece->bytes;
+    store_let_grow(store, &chunk);
+    return store_grown(store, piece->slot, (uint32_t)CHUNK_HEADER + object->unit);
+}
+
+/* Checks what the old chunk holds, and sums up what the new one will: the old bytes outside of the
+ * piece, the new ones inside. */
+static int sum_up(struct nw_store *store, const struct chunk *old, const struct piece *piece,
+                  struct chunk *chunk)
+{
+    uint32_t crc = store_chunk_crc(old);
+    uint16_t end = (uint16_t)(piece->from + piece->bytes);
+    uint16_t most = old->length > chunk->length ? old->length : chunk->length;
+    uint16_t have = 0;
+    uint8_t part[32];
+
+    chunk->crc = store_chunk_crc(chunk);
+    for (uint16_t i = 0; i < most; i++) {
+        if (i < old->length) {
+            uint16_t at = i % (uint16_t)sizeof part;
+            if (at == 0) {
+                have = (uint16_t)(old->length - i);
+                have = have < sizeof part ? have : (uint16_t)sizeof part;
+                int result = store_read(
+                    store, store_after(store, old->at, (uint32_t)CHUNK_HEADER + i), have, part, 1);
+                if (result < 0) {
+                    return result;
+                }
+                crc = nw_crc32(crc, part, have);
+            }
+            if (i < chunk->length && (i < piece->from || i >= end)) {
+                chunk->crc = nw_crc32(chunk->crc, part + at, 1);
+            }
+        }
+        if (i >= piece->from && i < end) {
+            chunk->crc = nw_crc32(chunk->crc, piece->data + (i - piece->from), 1);
+        }
+    }
+    store->stats.place = crc == old->crc ? store->stats.place : old->at;
+    return crc == old->crc ? NW_OK : (int)NW_ERR_CORRUPT;
+}
+
+static int put_block(struct nw_store *store, const struct chunk *old, const struct piece *piece,
+                     struct chunk *chunk)
+{
+    uint16_t end = (uint16_t)(piece->from + piece->bytes);
+    uint32_t from = store_after(store, old->at, CHUNK_HEADER);
+    int result = store_begin(store, chunk);
+
+    if (result == NW_OK) {
+        result = store_copy_in(store, from, piece->from);
+    }
+    if (result == NW_OK) {
+        result = store_put(store, piece->data, piece->bytes);
+    }
+    if (result == NW_OK && end < chunk->length) {
+        result = store_copy_in(store, store_after(store, from, end),
+                               (uint16_t)(chunk->length - end));
+    }
+    return result;
+}
+
+/* A block again, with the piece in it. */
+static int change_block(struct nw_store *store, const struct piece *piece)
+{
+    struct object *object = &store->objects[piece->slot];
+    int last = piece->key + 1U == object->tail;
+    uint16_t end = (uint16_t)(piece->from + piece->bytes);
+    uint16_t length = last ? object->fill : object->unit;
+    uint32_t whole = (uint32_t)CHUNK_HEADER + object->unit;
+    struct chunk old = {0};
+    uint32_t before;
+    int result = store_find_data(store, piece->slot, piece->key, &old);
+
+    if (result < 0) {
+        return result;
+    }
+    struct chunk chunk = {.kind = CHUNK_DATA,
+                          .mask = DATA_SET,
+                          .id = piece->slot,
+                          .generation = object->generation,
+                          .key = piece->key,
+                          .length = end > length ? end : length};
+    result = sum_up(store, &old, piece, &chunk);
+    if (result < 0) {
+        return result;
+    }
+    result = store_find_room(store, whole, 1);
+    if (result == NW_OK) {
+        result = put_block(store, &old, piece, &chunk);
+    }
+    if (result == NW_OK) {
+        result = store_set(store, piece->slot, &chunk, 0, &before);
+    }
+    if (result < 0) {
+        store->broken = result;
+        return result;
+    }
+    if (last) {
+        object->fill = chunk.length;
+        store_let_grow(store, &chunk);
+    }
+    object->bytes += whole;
+    store_killed(store, object, whole);
+    return NW_OK;
+}
+
+static int write_piece(struct nw_store *store, const struct piece *piece)
+{
+    struct object *object = &store->objects[piece->slot];
+    uint8_t *grows = growing(store, piece->slot, piece->key);
+    uint16_t end = (uint16_t)(piece->from + piece->bytes);
+
+    if (piece->key == object->tail) {
+        return add_block(store, piece);
+    }
+    if (grows == NULL) {
+        return change_block(store, piece);
+    }
+    uint16_t inside = end < object->fill ? piece->bytes : (uint16_t)(object->fill - piece->from);
+    memcpy(grows + piece->from, piece->data, inside);
+    if (end <= object->fill) {
+        return NW_OK;
+    }
+    object->fill = end;
+    return store_grow(store, piece->data + inside, (uint16_t)(piece->bytes - inside));
+}
+
+int nw_store_write(struct nw_store *store, int handle, uint32_t offset, const void *data,
+                   uint16_t bytes)
+{
+    struct object *object;
+    int slot = file_of(store, handle, &object);
+    struct piece piece = {.slot = (uint8_t)slot, .data = data};
+
+    if (slot < 0) {
+        return slot;
+    }
+    if (offset > length_of(object) || bytes > UINT32_MAX - offset || bytes > 32767U) {
+        return NW_ERR_RANGE;
+    }
+    for (uint16_t left = bytes; left > 0;) {
+        uint32_t whole = (uint32_t)CHUNK_HEADER + object->unit;
+        int result = store_make_room(store, object, whole);
+
+        piece.key = offset / object->unit;
+        piece.from = (uint16_t)(offset % object->unit);
+        piece.bytes = (uint16_t)(object->unit - piece.from);
+        piece.bytes = left < piece.bytes ? left : piece.bytes;
+        if (result == NW_OK) {
+            result = write_piece(store, &piece);
+        }
+        if (result < 0) { /* what went before is written: say how much */
+            return left < bytes && result == NW_ERR_FULL ? (int)(bytes - left) : result;
+        }
+        offset += piece.bytes;
+        piece.data += piece.bytes;
+        left = (uint16_t)(left - piece.bytes);
+    }
+    return (int)bytes;
+}
+
+static int read_piece(struct nw_store *store, uint8_t slot, uint32_t key, uint16_t from,
+                      uint16_t bytes, uint8_t *data)
+{
+    const uint8_t *grows = growing(store, slot, key);
+    struct chunk chunk = {0};
+
+    if (grows != NULL) {
+        memcpy(data, grows + from, bytes);
+        return NW_OK;
+    }
+    int result = store_find_data(store, slot, key, &chunk);
+    if (result < 0 || (from == 0 && bytes == chunk.length)) {
+        return result < 0 ? result : store_payload(store, &chunk, data);
+    }
+    if (from + (uint32_t)bytes > chunk.length) {
+        store->stats.place = chunk.at;
+        return NW_ERR_CORRUPT;
+    }
+    if (store->cache != NULL && from == 0) { /* the block comes to RAM anyway: check it */
+        result = store_verify(store, &chunk);
+        if (result < 0) {
+            store->stats.place = chunk.at;
+            return result;
+        }
+    }
+    return store_read(store, store_after(store, chunk.at, (uint32_t)CHUNK_HEADER + from), bytes,
+                      data, 1);
+}
+
+int nw_store_read(struct nw_store *store, int handle, uint32_t offset, void *data, uint16_t bytes)
+{
+    struct object *object;
+    int slot = file_of(store, handle, &object);
+    uint8_t *to = data;
+
+    if (slot < 0) {
+        return slot;
+    }
+    uint32_t length = length_of(object);
+    if (offset > length || bytes > 32767U) {
+        return NW_ERR_RANGE;
+    }
+    bytes = length - offset < bytes ? (uint16_t)(length - offset) : bytes;
+    for (uint16_t left = bytes; left > 0;) {
+        uint16_t from = (uint16_t)(offset % object->unit);
+        uint16_t part = (uint16_t)(object->unit - from);
+
+        part = left < part ? left : part;
+        int result =
+            read_piece(store, (uint8_t)slot, offset / object->unit, from, part, to);
+        if (result < 0) {
+            return result;
+        }
+        to += part;
+        offset += part;
+        left = (uint16_t)(left - part);
+    }
+    return (int)bytes;
+}
+
+int nw_store_length(struct nw_store *store, int handle, uint32_t *bytes)
+{
+    struct object *object;
+    int slot = file_of(store, handle, &object);
+
+    if (slot >= 0) {
+        *bytes = length_of(object);
+    }
+    return slot < 0 ? slot : (int)NW_OK;
+}
+
+int nw_store_truncate(struct nw_store *store, int handle, uint32_t bytes)
+{
+    struct object *object;
+    int slot = file_of(store, handle, &object);
+    int result = slot < 0 ? slot : store_make_room(store, NULL, 0);
+
+    if (result < 0) {
+        return result;
+    }
+    if (bytes >= length_of(object)) {
+        return bytes > length_of(object) ? (int)NW_ERR_RANGE : (int)NW_OK;
+    }
+    uint32_t blocks = bytes / object->unit + (bytes % object->unit != 0 ? 1U : 0U);
+    uint32_t gone = (object->tail - blocks) * ((uint32_t)CHUNK_HEADER + object->unit);
+    store_close(store);
+    object->tail = blocks;
+    object->fill = (uint16_t)(blocks == 0 ? 0 : bytes - (blocks - 1U) * object->unit);
+    store_killed(store, object, gone);
+    return store_write_state(store, (uint8_t)slot);
+}
