@@ -6,7 +6,7 @@
  */
 #include "store.h"
 
-#define PACE_MOST 48U /* chunks looked at along with one write */
+#define PACE_MOST 16U /* chunks looked at along with one write */
 
 static uint32_t nodes_of(const struct nw_store *store, const struct object *object)
 {
@@ -33,15 +33,17 @@ static int has_checkpoints(const struct nw_store *store)
 uint32_t store_live(const struct nw_store *store)
 {
     uint8_t count = (uint8_t)(store->tables * store->config.objects);
-    uint32_t bytes = store->held;
+    uint32_t kept = 0; /* bytes of checkpoints */
+    uint32_t bytes = 0;
 
     for (uint8_t at = 0; at < count; at++) {
         const struct object *object = &store->objects[at];
         if (object->type != 0) {
             bytes += nodes_of(store, object) + (at < store->config.objects ? object->bytes : 0);
+            kept += at < store->config.objects ? 0 : object->bytes;
         }
     }
-    return bytes;
+    return bytes + (store->held < kept ? store->held : kept);
 }
 
 /* Bytes of an object that are no longer its own. */
@@ -245,7 +247,7 @@ static int pace(struct nw_store *store)
     uint32_t bytes = store->written - store->paced;
 
     store->paced = store->written;
-    if (store->free >= store->low + store->good / 4U) {
+    if (store->free >= store->low + store->good / 8U) {
         store->debt = 0;
         return NW_OK;
     }
@@ -266,6 +268,32 @@ static int pace(struct nw_store *store)
     return NW_OK;
 }
 
+/* Expendable streams make room: the oldest chunks go until `bytes` more fit. */
+static int give_way(struct nw_store *store, uint32_t bytes)
+{
+    int result = NW_OK;
+
+    for (uint8_t slot = 0; slot < store->config.objects && result == NW_OK; slot++) {
+        struct object *object = &store->objects[slot];
+        uint32_t dropped = 0;
+
+        while ((object->flags & NW_STORE_EXPENDABLE) != 0 && object->type != 0 &&
+               object->head < object->tail && result == NW_OK &&
+               store_live(store) + bytes > store->limit) {
+            result = store_drop_head(store, slot);
+            store->stats.dropped++;
+            dropped++;
+        }
+        if (dropped > 0 && result == NW_OK) {
+            result = store_write_state(store, slot);
+        }
+    }
+    if (result == NW_OK && store_live(store) + bytes > store->limit) {
+        result = NW_ERR_FULL;
+    }
+    return result;
+}
+
 /*
  * Before a write of `bytes` (0: one that frees). NW_ERR_FULL: nothing was written and it must not
  * be. `object` is NULL when none grows.
@@ -277,12 +305,15 @@ int store_make_room(struct nw_store *store, const struct object *object, uint32_
     }
     if (object != NULL) {
         uint32_t nodes = (object->height + 2U) * (CHUNK_HEADER + store_node_bytes(store));
-        if (store_live(store) + bytes + nodes > store->limit) {
-            return NW_ERR_FULL;
+        int room = store_live(store) + bytes + nodes <= store->limit
+                       ? (int)NW_OK
+                       : give_way(store, bytes + nodes);
+        if (room < 0) {
+            return room;
         }
     }
     int result = pace(store);
-    if (result == NW_OK) {
+    if (result == NW_OK && store->since >= store->interval) { /* idle time does it earlier */
         result = tend_anchor(store, store->interval);
     }
     if (result >= 0 && store->free <= store->low) {
@@ -305,7 +336,7 @@ static int work(struct nw_store *store)
     if (result != 0) {
         return result;
     }
-    if (store->free < store->low + store->good * 3U / 8U) {
+    if (store->free < store->low + store->good / 6U) {
         if (store->safe != store->tail && store->since > store->interval / 4U) {
             store_age_frames(store);
             return 1;

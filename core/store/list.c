@@ -7,6 +7,23 @@
 
 #define IS(type) (1U << (type))
 
+/* Gives up the oldest chunk. */
+int store_drop_head(struct nw_store *store, uint8_t slot)
+{
+    struct object *object = &store->objects[slot];
+    struct chunk chunk = {0};
+    int result = store_find_data(store, slot, object->head, &chunk);
+
+    if (result == NW_OK) {
+        store_killed(store, object, (uint32_t)CHUNK_HEADER + chunk.length);
+    } else if (result != NW_ERR_CORRUPT && result != NW_ERR_ECC) {
+        return result;
+    }
+    object->head++;
+    object->fill = 0;
+    return NW_OK;
+}
+
 /* Counts an appended chunk; a ring gives up what is too many. */
 int store_grown(struct nw_store *store, uint8_t slot, uint32_t bytes)
 {
@@ -14,23 +31,9 @@ int store_grown(struct nw_store *store, uint8_t slot, uint32_t bytes)
 
     object->tail++;
     object->bytes += bytes;
-    if (object->limit != 0 && object->tail - object->head > object->limit) {
-        uint32_t at;
-        struct chunk chunk = {0};
-        int result = store_get(store, slot, object->head, &at);
-
-        if (result == NW_OK) {
-            result = store_read_chunk(store, at, &chunk, 0);
-        }
-        if (result == NW_OK) {
-            store_killed(store, object, (uint32_t)CHUNK_HEADER + chunk.length);
-        } else if (result != NW_ERR_CORRUPT && result != NW_ERR_ECC) {
-            return result;
-        }
-        object->head++;
-        object->fill = 0;
-    }
-    return NW_OK;
+    return object->limit != 0 && object->tail - object->head > object->limit
+               ? store_drop_head(store, slot)
+               : (int)NW_OK;
 }
 
 static int push(struct nw_store *store, int slot, const void *data, uint16_t bytes)
@@ -266,17 +269,12 @@ int nw_store_trim(struct nw_store *store, int handle, uint32_t chunk_number)
     if (result < 0 || chunk_number <= object->head) {
         return result;
     }
-    while (object->head < chunk_number) {
-        struct chunk chunk = {0};
-        result = store_find_data(store, (uint8_t)slot, object->head, &chunk);
-        if (result == NW_OK) {
-            store_killed(store, object, (uint32_t)CHUNK_HEADER + chunk.length);
-        } else if (result != NW_ERR_CORRUPT && result != NW_ERR_ECC) {
-            return result;
-        }
-        object->head++;
+    while (object->head < chunk_number && result == NW_OK) {
+        result = store_drop_head(store, (uint8_t)slot);
     }
-    object->fill = 0;
+    if (result < 0) {
+        return result;
+    }
     return store_write_state(store, (uint8_t)slot);
 }
 
@@ -334,17 +332,20 @@ static int locate(struct nw_store *store, uint8_t slot, struct nw_store_cursor *
     return result;
 }
 
+/* `part` bytes at the cursor, of the chunk that locate() told. */
 static int read_element(struct nw_store *store, uint8_t slot, const struct nw_store_cursor *cursor,
-                        uint16_t part, void *data)
+                        struct chunk *chunk, uint16_t part, void *data)
 {
     uint32_t at = store_after(store, cursor->at, (uint32_t)CHUNK_HEADER + cursor->offset);
-    struct chunk chunk = {0};
+    int result = NW_OK;
 
     if (part < cursor->length) {
         return store_read(store, at, part, data, 1);
     }
-    int result = store_find_data(store, slot, cursor->chunk, &chunk);
-    return result < 0 ? result : store_payload(store, &chunk, data);
+    if (chunk->kind == 0) { /* the cursor remembers no checksum */
+        result = store_find_data(store, slot, cursor->chunk, chunk);
+    }
+    return result < 0 ? result : store_payload(store, chunk, data);
 }
 
 static void leave(struct nw_store_cursor *cursor, uint32_t chunk)
@@ -388,7 +389,7 @@ int nw_store_next(struct nw_store *store, struct nw_store_cursor *cursor, void *
     if (part == 0 || part > bytes) {
         return NW_ERR_RANGE;
     }
-    int result = read_element(store, (uint8_t)slot, cursor, part, data);
+    int result = read_element(store, (uint8_t)slot, cursor, &chunk, part, data);
     if (result < 0) {
         return result;
     }
@@ -428,7 +429,7 @@ int nw_store_previous(struct nw_store *store, struct nw_store_cursor *cursor, vo
         return NW_ERR_RANGE;
     }
     before.offset = (uint16_t)(before.offset - part);
-    result = read_element(store, (uint8_t)slot, &before, part, data);
+    result = read_element(store, (uint8_t)slot, &before, &chunk, part, data);
     if (result < 0) {
         return result;
     }

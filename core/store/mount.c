@@ -57,7 +57,7 @@ static int fill_config(struct nw_store *store, const struct nw_store_config *fro
     }
     store->interval = config->anchor_bytes;
     if (store->interval == 0) {
-        store->interval = pages / 128U * geometry->page_bytes;
+        store->interval = pages / 64U * geometry->page_bytes;
         store->interval = store->interval < 4096U ? 4096U : store->interval;
         store->interval = store->interval > 65536U ? 65536U : store->interval;
     }

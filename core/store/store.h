@@ -279,6 +279,7 @@ static inline int store_is_data(const struct chunk *chunk)
 }
 
 /* list.c */
+int store_drop_head(struct nw_store *store, uint8_t slot);
 int store_grown(struct nw_store *store, uint8_t slot, uint32_t bytes);
 int store_payload(struct nw_store *store, const struct chunk *chunk, void *data);
 int store_find_data(struct nw_store *store, uint8_t slot, uint32_t key, struct chunk *chunk);

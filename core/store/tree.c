@@ -53,24 +53,27 @@ static int write_node(struct nw_store *store, uint8_t at)
 {
     struct frame *frame = &store->frames[at];
     struct object *object = &store->objects[frame->object];
-    uint16_t bytes = store_node_bytes(store);
+    uint16_t count = (uint16_t)(1U << store->fan_shift);
     const uint32_t *entries = entries_of(store, at);
     uint8_t parent = parent_of(store, frame);
     struct chunk chunk = {.kind = CHUNK_NODE,
                           .mask = frame->level,
                           .id = (uint8_t)(frame->object % store->config.objects),
                           .generation = object->generation,
-                          .key = frame->index,
-                          .length = bytes};
+                          .key = frame->index};
     uint8_t four[4];
 
+    while (count > 0 && entries[count - 1U] == STORE_NONE) { /* an end of nothing is left out */
+        count--;
+    }
+    chunk.length = (uint16_t)(4U * count);
     chunk.crc = store_chunk_crc(&chunk);
-    for (uint16_t i = 0; i < bytes / 4U; i++) {
+    for (uint16_t i = 0; i < count; i++) {
         nw_put32(four, entries[i]);
         chunk.crc = nw_crc32(chunk.crc, four, 4);
     }
     int result = store_begin(store, &chunk);
-    for (uint16_t i = 0; i < bytes / 4U && result == NW_OK; i++) {
+    for (uint16_t i = 0; i < count && result == NW_OK; i++) {
         nw_put32(four, entries[i]);
         result = store_put(store, four, 4);
     }
@@ -133,30 +136,30 @@ static int take_frame(struct nw_store *store, uint8_t keep, uint8_t *taken)
 static int load_node(struct nw_store *store, const struct frame *frame, uint8_t at, uint32_t from)
 {
     const struct object *object = &store->objects[frame->object];
-    uint16_t bytes = store_node_bytes(store);
     uint32_t *entries = entries_of(store, at);
     struct chunk chunk = {0};
     int result = store_read_chunk(store, from, &chunk, 0);
 
     if (result == NW_OK &&
         (chunk.kind != CHUNK_NODE || chunk.mask != frame->level || chunk.key != frame->index ||
-         chunk.length != bytes || chunk.generation != object->generation ||
+         chunk.length > store_node_bytes(store) || chunk.generation != object->generation ||
          chunk.id != frame->object % store->config.objects)) {
         result = NW_ERR_CORRUPT;
     }
+    memset(entries, 0xFF, store_node_bytes(store));
     if (result == NW_OK) {
-        result = store_read(store, store_after(store, from, CHUNK_HEADER), bytes,
+        result = store_read(store, store_after(store, from, CHUNK_HEADER), chunk.length,
                             (uint8_t *)entries, 0);
     }
     if (result == NW_OK &&
-        nw_crc32(store_chunk_crc(&chunk), entries, bytes) != chunk.crc) {
+        nw_crc32(store_chunk_crc(&chunk), entries, chunk.length) != chunk.crc) {
         result = NW_ERR_CORRUPT;
     }
     if (result < 0) {
         store->stats.place = from;
         return result == NW_ERR_UNWRITTEN ? (int)NW_ERR_CORRUPT : result;
     }
-    for (uint16_t i = 0; i < bytes / 4U; i++) {
+    for (uint16_t i = 0; i < chunk.length / 4U; i++) {
         entries[i] = nw_get32((const uint8_t *)&entries[i]);
     }
     return NW_OK;

@@ -1,0 +1,490 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Goal: each call of the store does what its header says, refuses what it must, and what only shows
+ * over time holds: both ends are reached at the same cost however long an object is, wear is even,
+ * a full store can still be read and emptied, damage is repaired or told.
+ * ctest: quick
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "nandwich-twin/nand.h"
+#include "nandwich-twin/parts.h"
+#include "nandwich/ecc.h"
+#include "nandwich/random.h"
+#include "nandwich/store.h"
+
+struct bed {
+    struct nw_nand *nand;
+    struct nw_chip *chip;
+    struct nw_ecc ecc;
+    uint8_t ecc_ram[1024];
+    struct nw_store *store;
+    struct nw_store_config config;
+    uint8_t *ram;
+    size_t ram_bytes;
+};
+
+static struct bed bed;
+
+static void format(void)
+{
+    assert_int_equal(
+        nw_store_format(&bed.store, bed.chip, &bed.config, bed.ram, bed.ram_bytes), NW_OK);
+}
+
+static void remount(void)
+{
+    memset(bed.ram, 0xA5, bed.ram_bytes);
+    assert_int_equal(
+        nw_store_mount(&bed.store, bed.chip, &bed.config, bed.ram, bed.ram_bytes), NW_OK);
+}
+
+/* A small NAND, with ECC below if asked. */
+static void open_bed(const struct nw_store_config *config, uint32_t blocks, int ecc)
+{
+    struct nw_part part;
+    struct nw_ecc_config ecc_config = {.parts = 2};
+
+    memset(&bed, 0, sizeof bed);
+    assert_true(nw_parts_get("TC58DVG02A1FT00", &part) >= 0);
+    part.blocks = blocks;
+    part.factory_bad = 0;
+    struct nw_nand_config nand = {.part = &part, .seed = 9};
+    assert_int_equal(nw_nand_open(&bed.nand, &nand), NW_OK);
+    bed.chip = nw_nand_chip(bed.nand);
+    if (ecc) {
+        assert_int_equal(
+            nw_ecc_open(&bed.ecc, bed.chip, &ecc_config, bed.ecc_ram, sizeof bed.ecc_ram), NW_OK);
+        bed.chip = &bed.ecc.chip;
+    }
+    bed.config = *config;
+    bed.ram_bytes = nw_store_ram_bytes(&bed.config, &bed.chip->geometry);
+    assert_true(bed.ram_bytes > 0);
+    bed.ram = calloc(1, bed.ram_bytes);
+    assert_non_null(bed.ram);
+    format();
+}
+
+static void close_bed(void)
+{
+    assert_int_equal(nw_nand_misuse(bed.nand)->error, 0);
+    nw_nand_close(bed.nand);
+    free(bed.ram);
+}
+
+static int create(const char *name, uint8_t type, uint16_t unit, uint32_t count)
+{
+    struct nw_store_spec spec = {.type = type, .unit_bytes = unit, .count = count};
+
+    return nw_store_create(bed.store, name, &spec);
+}
+
+static void test_refusals(void **state)
+{
+    struct nw_store_config config = {.objects = 3};
+    struct nw_store_spec odd = {.type = NW_STORE_QUEUE, .flags = NW_STORE_EXPENDABLE};
+    struct nw_store_cursor cursor;
+    struct nw_store *other;
+    uint8_t data[64] = {0};
+
+    (void)state;
+    open_bed(&config, 64, 0);
+    int stack = create("stack", NW_STORE_STACK, 0, 0);
+    int array = create("array", NW_STORE_ARRAY, 8, 10);
+    assert_true(stack > 0 && array > 0 && stack != array);
+    assert_int_equal(create("stack", NW_STORE_QUEUE, 0, 0), NW_ERR_EXISTS);
+    assert_int_equal(create("", NW_STORE_QUEUE, 0, 0), NW_ERR_NAME);
+    assert_int_equal(create("thirteen chars", NW_STORE_QUEUE, 0, 0), NW_ERR_NAME);
+    assert_int_equal(create("a", NW_STORE_ARRAY, 0, 10), NW_ERR_CONFIG);
+    assert_int_equal(create("a", NW_STORE_ARRAY, 8, 0), NW_ERR_CONFIG);
+    assert_int_equal(create("a", 0, 8, 0), NW_ERR_CONFIG);
+    assert_int_equal(create("a", NW_STORE_FILE, 500, 0), NW_ERR_CONFIG);
+    assert_int_equal(nw_store_create(bed.store, "a", &odd), NW_ERR_CONFIG);
+    assert_true(create("twelve chars", NW_STORE_QUEUE, 0, 0) > 0);
+    assert_int_equal(create("b", NW_STORE_QUEUE, 0, 0), NW_ERR_FULL);
+
+    assert_int_equal(nw_store_find(bed.store, "nothing"), NW_ERR_NOT_FOUND);
+    assert_int_equal(nw_store_find(bed.store, "stack"), stack);
+    assert_int_equal(nw_store_dequeue(bed.store, stack, data, 64), NW_ERR_TYPE);
+    assert_int_equal(nw_store_push(bed.store, array, data, 8), NW_ERR_TYPE);
+    assert_int_equal(nw_store_append(bed.store, stack, data, 8), NW_ERR_TYPE);
+    assert_int_equal(nw_store_first(bed.store, stack, &cursor), NW_ERR_TYPE);
+    assert_int_equal(nw_store_push(bed.store, 0, data, 8), NW_ERR_NOT_FOUND);
+    assert_int_equal(nw_store_push(bed.store, -1, data, 8), NW_ERR_NOT_FOUND);
+    assert_int_equal(nw_store_pop(bed.store, stack, data, 64), NW_ERR_NOT_FOUND);
+    assert_int_equal(nw_store_set(bed.store, array, 10, data), NW_ERR_RANGE);
+    assert_int_equal(nw_store_get(bed.store, array, 9, data), NW_ERR_NOT_FOUND);
+    assert_int_equal(nw_store_push(bed.store, stack, data, 0), NW_ERR_RANGE);
+    assert_int_equal(nw_store_push(bed.store, stack, data, 60), NW_OK);
+    assert_int_equal(nw_store_pop(bed.store, stack, data, 59), NW_ERR_RANGE);
+    assert_int_equal(nw_store_pop(bed.store, stack, data, 60), 60);
+    assert_int_equal(nw_store_rollback(bed.store, 0), NW_ERR_NOT_FOUND);
+    assert_int_equal(nw_store_checkpoint(bed.store), NW_ERR_UNSUPPORTED);
+
+    assert_int_equal(nw_store_delete(bed.store, stack), NW_OK);
+    assert_int_equal(nw_store_push(bed.store, stack, data, 8), NW_ERR_NOT_FOUND);
+    int again = create("stack", NW_STORE_STACK, 0, 0);
+    assert_true(again > 0 && again != stack); /* the old handle stays void */
+
+    bed.config.objects = 4; /* room for one more needs RAM that was not given */
+    assert_int_equal(nw_store_mount(&other, bed.chip, &bed.config, bed.ram, bed.ram_bytes),
+                     NW_ERR_RAM);
+    bed.config.objects = 2;
+    assert_int_equal(nw_store_mount(&other, bed.chip, &bed.config, bed.ram, bed.ram_bytes),
+                     NW_ERR_VERSION);
+    bed.config.objects = 3;
+    remount();
+    close_bed();
+}
+
+static void test_not_a_store(void **state)
+{
+    struct nw_store_config config = {.objects = 1};
+    struct nw_store *other;
+
+    (void)state;
+    open_bed(&config, 64, 0);
+    for (uint32_t block = 0; block < 64U; block++) {
+        struct nw_chip_req req = {.chip = bed.chip, .block = block};
+        assert_int_equal(nw_chip_erase(&req), NW_OK);
+    }
+    assert_int_equal(nw_store_mount(&other, bed.chip, &config, bed.ram, bed.ram_bytes),
+                     NW_ERR_NOT_FOUND);
+    config.fan = 12;
+    assert_int_equal(nw_store_ram_bytes(&config, &bed.chip->geometry), 0);
+    assert_int_equal(nw_store_mount(&other, bed.chip, &config, bed.ram, bed.ram_bytes),
+                     NW_ERR_CONFIG);
+    close_bed();
+}
+
+/* Random writes, cuts and reads against plain memory, with remounts. */
+static void test_files(void **state)
+{
+    struct nw_store_config config = {.objects = 2, .anchor_bytes = 4096};
+    static uint8_t model[6000];
+    static uint8_t data[700];
+    uint32_t length = 0;
+    uint32_t told = 0;
+    struct nw_random random;
+
+    (void)state;
+    open_bed(&config, 64, 0);
+    nw_random_seed(&random, 4);
+    assert_true(create("file", NW_STORE_FILE, 100, 0) > 0);
+    for (uint32_t step = 0; step < 3000U; step++) {
+        int file = nw_store_find(bed.store, "file");
+        uint32_t offset = nw_random_below(&random, 3) == 0 ? length
+                                                           : nw_random_below(&random, length + 1U);
+        uint16_t bytes = (uint16_t)(1U + nw_random_below(&random, step % 7U == 0 ? 700 : 60));
+
+        if (offset + bytes > sizeof model) {
+            length = nw_random_below(&random, length + 1U);
+            assert_int_equal(nw_store_truncate(bed.store, file, length), NW_OK);
+            continue;
+        }
+        for (uint16_t i = 0; i < bytes; i++) {
+            data[i] = (uint8_t)nw_random_next(&random);
+        }
+        memcpy(model + offset, data, bytes);
+        length = offset + bytes > length ? offset + bytes : length;
+        assert_int_equal(nw_store_write(bed.store, file, offset, data, bytes), bytes);
+        if (step % 5U == 0) {
+            assert_int_equal(nw_store_sync(bed.store), NW_OK);
+        }
+        if (step % 100U == 50U) {
+            assert_int_equal(nw_store_sync(bed.store), NW_OK);
+            remount();
+            file = nw_store_find(bed.store, "file");
+        }
+        offset = nw_random_below(&random, length);
+        bytes = (uint16_t)nw_random_below(&random, 700);
+        uint32_t there = length - offset < bytes ? length - offset : bytes;
+        assert_int_equal(nw_store_read(bed.store, file, offset, data, bytes), there);
+        assert_memory_equal(data, model + offset, there);
+        assert_int_equal(nw_store_length(bed.store, file, &told), NW_OK);
+        assert_int_equal(told, length);
+    }
+    assert_int_equal(nw_store_write(bed.store, nw_store_find(bed.store, "file"), length + 1U, data,
+                                    1),
+                     NW_ERR_RANGE);
+    close_bed();
+}
+
+static uint32_t reads(void)
+{
+    return (uint32_t)nw_nand_stats(bed.nand)->reads;
+}
+
+/* Dequeue and forward traversal: at most two reads of a chunk (header and payload) and a share of a
+ * node, for ten elements as for a thousand. */
+static void test_front_is_near(void **state)
+{
+    struct nw_store_config config = {.objects = 2};
+    static const uint32_t sizes[2] = {10, 1000};
+    uint8_t data[64] = {0};
+
+    (void)state;
+    for (unsigned i = 0; i < 2U; i++) {
+        struct nw_store_cursor cursor;
+        uint32_t count = sizes[i];
+
+        open_bed(&config, 128, 0);
+        int queue = create("queue", NW_STORE_QUEUE, 0, 0);
+        int stream = create("stream", NW_STORE_STREAM, 0, 0);
+        for (uint32_t k = 0; k < count; k++) {
+            memcpy(data, &k, 4);
+            assert_int_equal(nw_store_push(bed.store, queue, data, 64), NW_OK);
+            assert_int_equal(nw_store_append(bed.store, stream, data, 64), NW_OK);
+        }
+        assert_int_equal(nw_store_sync(bed.store), NW_OK);
+        uint32_t before = reads();
+        assert_int_equal(nw_store_first(bed.store, stream, &cursor), NW_OK);
+        for (uint32_t k = 0; k < count; k++) {
+            assert_int_equal(nw_store_next(bed.store, &cursor, data, 64), 64);
+            assert_memory_equal(data, &k, 4);
+        }
+        uint32_t walked = reads() - before;
+        before = reads();
+        for (uint32_t k = 0; k < count; k++) {
+            assert_int_equal(nw_store_dequeue(bed.store, queue, data, 64), 64);
+            assert_memory_equal(data, &k, 4);
+        }
+        uint32_t taken = reads() - before;
+        print_message("%u elements: forward %u reads, dequeue %u\n", (unsigned)count,
+                      (unsigned)walked, (unsigned)taken);
+        /* a chunk that lies over a page end takes one more */
+        assert_true(walked <= count * 5U / 2U && taken <= count * 5U / 2U);
+        close_bed();
+    }
+}
+
+/* Ten device-fills of mixed work. */
+static void test_wear(void **state)
+{
+    struct nw_store_config config = {.objects = 4, .frames = 16, .checkpoints = 1};
+    uint8_t data[200] = {0};
+    uint64_t bytes = 0;
+    uint32_t most = 0;
+    uint64_t sum = 0;
+    struct nw_random random;
+
+    (void)state;
+    open_bed(&config, 64, 0);
+    nw_random_seed(&random, 3);
+    int array = create("array", NW_STORE_ARRAY, 64, 500);
+    int stream = create("stream", NW_STORE_STREAM, 0, 300);
+    int queue = create("queue", NW_STORE_QUEUE, 0, 0);
+    for (uint32_t key = 0; key < 500U; key++) {
+        assert_int_equal(nw_store_set(bed.store, array, key, data), NW_OK);
+    }
+    for (uint32_t step = 0; bytes < 10ULL * 64U * 32U * 512U; step++) {
+        uint16_t length = (uint16_t)(20U + nw_random_below(&random, 180));
+        uint32_t hot = nw_random_below(&random, 20);
+
+        assert_int_equal(nw_store_append(bed.store, stream, data, length), NW_OK);
+        assert_int_equal(nw_store_set(bed.store, array, hot, data), NW_OK);
+        assert_int_equal(nw_store_push(bed.store, queue, data, 100), NW_OK);
+        assert_int_equal(nw_store_dequeue(bed.store, queue, data, 200), 100);
+        assert_int_equal(nw_store_sync(bed.store), NW_OK);
+        bytes += length + 64U + 100U;
+        if (step % 4096U == 0) {
+            assert_true(nw_store_checkpoint(bed.store) > 0);
+        }
+    }
+    for (uint32_t block = 0; block < 64U; block++) {
+        uint32_t erases = nw_nand_block_erases(bed.nand, block);
+        most = erases > most ? erases : most;
+        sum += erases;
+    }
+    print_message("wear: most %u, mean %u.%02u\n", (unsigned)most, (unsigned)(sum / 64U),
+                  (unsigned)(sum * 100U / 64U % 100U));
+    assert_true(sum > 640U && most * 640ULL <= sum * 12U); /* most <= 1.2 x mean */
+    close_bed();
+}
+
+/* A full store says so before it writes, stays readable, and has room again after a delete. */
+static void test_full(void **state)
+{
+    struct nw_store_config config = {.objects = 2, .frames = 12};
+    uint8_t data[200];
+    uint32_t count = 0;
+    struct nw_store_space space;
+
+    (void)state;
+    open_bed(&config, 32, 0);
+    int queue = create("queue", NW_STORE_QUEUE, 0, 0);
+    int result = NW_OK;
+    while (result == NW_OK) {
+        memset(data, (int)count, sizeof data);
+        result = nw_store_push(bed.store, queue, data, 200);
+        count += result == NW_OK ? 1U : 0U;
+    }
+    assert_int_equal(result, NW_ERR_FULL);
+    nw_store_space(bed.store, &space);
+    print_message("full with %u x 200 bytes of %u\n", (unsigned)count, 32U * 32U * 512U);
+    assert_true(space.used_bytes <= space.limit_bytes && count * 200U > space.limit_bytes / 2U);
+    assert_int_equal(nw_store_push(bed.store, queue, data, 200), NW_ERR_FULL);
+    assert_int_equal(nw_store_sync(bed.store), NW_OK);
+    remount();
+    queue = nw_store_find(bed.store, "queue");
+    for (uint32_t i = 0; i < count / 2U; i++) {
+        assert_int_equal(nw_store_dequeue(bed.store, queue, data, 200), 200);
+        assert_int_equal(data[77], i & 0xFFU);
+    }
+    for (uint32_t i = 0; i < 5000U; i++) { /* the room of those taken is used again and again */
+        assert_int_equal(nw_store_push(bed.store, queue, data, 200), NW_OK);
+        assert_int_equal(nw_store_dequeue(bed.store, queue, data, 200), 200);
+    }
+    assert_int_equal(nw_store_delete(bed.store, queue), NW_OK);
+    queue = create("queue", NW_STORE_QUEUE, 0, 0);
+    for (uint32_t i = 0; i < count; i++) {
+        assert_int_equal(nw_store_push(bed.store, queue, data, 200), NW_OK);
+    }
+    close_bed();
+}
+
+/* A flipped bit is repaired and counted; two in a unit are an error with the place. */
+static void test_damage(void **state)
+{
+    struct nw_store_config config = {.objects = 2};
+    uint8_t data[100];
+    uint8_t back[100];
+
+    (void)state;
+    open_bed(&config, 64, 1);
+    int array = create("array", NW_STORE_ARRAY, 100, 40);
+    for (uint32_t key = 0; key < 40U; key++) {
+        memset(data, (int)key, sizeof data);
+        assert_int_equal(nw_store_set(bed.store, array, key, data), NW_OK);
+    }
+    assert_int_equal(nw_store_sync(bed.store), NW_OK);
+    nw_nand_flip(bed.nand, 4, 8U * 30U + 1U);
+    for (uint32_t key = 0; key < 40U; key++) {
+        assert_int_equal(nw_store_get(bed.store, array, key, back), NW_OK);
+        assert_int_equal(back[50], key);
+    }
+    assert_true(nw_store_stats(bed.store)->corrected > 0);
+    nw_nand_flip(bed.nand, 4, 8U * 200U + 1U);
+    uint32_t lost = 0;
+    for (uint32_t key = 0; key < 40U; key++) {
+        int result = nw_store_get(bed.store, array, key, back);
+        lost += result == NW_ERR_ECC ? 1U : 0U;
+        assert_true(result == NW_ERR_ECC || (result == NW_OK && back[50] == key));
+    }
+    assert_true(lost >= 1U && lost <= 3U);
+    assert_int_equal(nw_store_stats(bed.store)->place >> 10, 4);
+    close_bed();
+}
+
+/* Without ECC below, what the chip does not notice the chunk's checksum does. */
+static void test_checksum(void **state)
+{
+    struct nw_store_config config = {.objects = 2};
+    uint8_t data[100] = {0};
+    uint32_t bad = 0;
+
+    (void)state;
+    open_bed(&config, 64, 0);
+    int queue = create("queue", NW_STORE_QUEUE, 0, 0);
+    for (uint32_t i = 0; i < 30U; i++) {
+        assert_int_equal(nw_store_push(bed.store, queue, data, 100), NW_OK);
+    }
+    assert_int_equal(nw_store_sync(bed.store), NW_OK);
+    nw_nand_flip(bed.nand, 3, 8U * 100U);
+    for (uint32_t i = 0; i < 30U; i++) {
+        int result = nw_store_peek(bed.store, queue, i, data, 100);
+        bad += result == NW_ERR_CORRUPT ? 1U : 0U;
+        assert_true(result == 100 || result == NW_ERR_CORRUPT);
+    }
+    assert_int_equal(bad, 1);
+    assert_int_equal(nw_store_stats(bed.store)->place >> 10, 3);
+    close_bed();
+}
+
+/* Several checkpoints, back to each, and work after that. */
+static void test_checkpoints(void **state)
+{
+    struct nw_store_config config = {.objects = 3, .checkpoints = 2};
+    uint8_t data[40] = {0};
+    int kept[4];
+
+    (void)state;
+    open_bed(&config, 64, 0);
+    int stack = create("stack", NW_STORE_STACK, 0, 0);
+    for (int round = 0; round < 4; round++) {
+        data[0] = (uint8_t)round;
+        assert_int_equal(nw_store_push(bed.store, stack, data, 40), NW_OK);
+        kept[round] = nw_store_checkpoint(bed.store);
+        assert_true(kept[round] > 0);
+    }
+    assert_int_equal(nw_store_rollback(bed.store, kept[0]), NW_ERR_NOT_FOUND); /* given up */
+    assert_int_equal(nw_store_delete(bed.store, stack), NW_OK);
+    for (int turn = 0; turn < 2; turn++) {
+        remount();
+        assert_int_equal(nw_store_rollback(bed.store, kept[2]), NW_OK);
+        stack = nw_store_find(bed.store, "stack");
+        assert_int_equal(nw_store_pop(bed.store, stack, data, 40), 40);
+        assert_int_equal(data[0], 2);
+        for (int i = 0; i < 300; i++) {
+            assert_int_equal(nw_store_push(bed.store, stack, data, 40), NW_OK);
+        }
+        assert_int_equal(nw_store_sync(bed.store), NW_OK);
+    }
+    assert_int_equal(nw_store_rollback(bed.store, 0), NW_OK); /* the newest */
+    stack = nw_store_find(bed.store, "stack");
+    assert_int_equal(nw_store_pop(bed.store, stack, data, 40), 40);
+    assert_int_equal(data[0], 3);
+    assert_int_equal(nw_store_drop(bed.store, kept[3]), NW_OK);
+    assert_int_equal(nw_store_drop(bed.store, kept[3]), NW_ERR_NOT_FOUND);
+    close_bed();
+}
+
+/* An expendable stream gives way; what else there is stays. */
+static void test_expendable(void **state)
+{
+    struct nw_store_config config = {.objects = 2, .frames = 12};
+    struct nw_store_spec spec = {.type = NW_STORE_STREAM, .flags = NW_STORE_EXPENDABLE};
+    struct nw_store_cursor cursor;
+    uint8_t data[200] = {0};
+
+    (void)state;
+    open_bed(&config, 40, 0);
+    int stream = nw_store_create(bed.store, "log", &spec);
+    int array = create("array", NW_STORE_ARRAY, 16, 10);
+    assert_int_equal(nw_store_set(bed.store, array, 3, "sixteen letters"), NW_OK);
+    for (uint32_t i = 0; i < 20000U; i++) {
+        memcpy(data, &i, 4);
+        int result = nw_store_append(bed.store, stream, data, 200);
+        assert_int_equal(result, NW_OK);
+    }
+    assert_true(nw_store_stats(bed.store)->dropped > 10000U);
+    assert_int_equal(nw_store_get(bed.store, array, 3, data), NW_OK);
+    assert_string_equal((char *)data, "sixteen letters");
+    assert_int_equal(nw_store_last(bed.store, stream, &cursor), NW_OK);
+    for (uint32_t i = 20000U; i-- > 19000U;) {
+        uint32_t value;
+        assert_int_equal(nw_store_previous(bed.store, &cursor, data, 200), 200);
+        memcpy(&value, data, 4);
+        assert_int_equal(value, i);
+    }
+    close_bed();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_refusals),      cmocka_unit_test(test_not_a_store),
+        cmocka_unit_test(test_files),         cmocka_unit_test(test_front_is_near),
+        cmocka_unit_test(test_wear),          cmocka_unit_test(test_full),
+        cmocka_unit_test(test_damage),        cmocka_unit_test(test_checksum),
+        cmocka_unit_test(test_checkpoints),   cmocka_unit_test(test_expendable)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
