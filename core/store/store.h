@@ -205,7 +205,7 @@ static inline uint32_t store_block_bytes(const struct nw_store *store)
 
 static inline uint16_t store_node_bytes(const struct nw_store *store)
 {
-    return (uint16_t)(4U << store->fan_shift);
+    return (uint16_t)(4U << (store->fan_shift & 7U));
 }
 
 /* log.c */
