@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Chains of blocks: where sectors are, and programming them. See chain.h. */
 #include "chain.h"
+#include "fast.h"
 
 #include <string.h>
 
@@ -223,6 +224,9 @@ static int note(struct nw_chain *chain, uint16_t block, uint16_t page, uint16_t 
     }
     if (!moved) {
         chain->flags[block] &= (uint8_t)~NW_CHAIN_COPIES;
+    }
+    if (chain->fast != NULL) {
+        nw_fast_forget(chain, (uint32_t)chain->owner[block] * chain->span + sector);
     }
     return NW_OK;
 }

@@ -12,23 +12,25 @@
  *   nftl        unit: a logical block; all blocks in place
  *   log         unit: a logical block; the first in place, then one mapped log block
  *   superblock  unit: several logical blocks; all blocks mapped
+ *   fast        unit: a logical block; all blocks in place, beside log blocks that all units share
  */
 #ifndef NANDWICH_FTL_CHAIN_H
 #define NANDWICH_FTL_CHAIN_H
 
 #include "hybrid.h"
 
-enum nw_chain_style { NW_CHAIN_NFTL, NW_CHAIN_LOG, NW_CHAIN_SUPERBLOCK };
+enum nw_chain_style { NW_CHAIN_NFTL, NW_CHAIN_LOG, NW_CHAIN_SUPERBLOCK, NW_CHAIN_FAST };
 
 /* How a layer uses chains. */
 struct nw_chain_plan {
+    const struct nw_hybrid_kind *kind; /* NULL: chains and nothing else */
     uint32_t name;         /* four letters, on flash */
     struct nw_wear *wear;
     uint16_t spare_blocks; /* 0: the default */
     uint16_t flags;        /* NW_FTL_HYBRID_... */
     uint16_t degree;       /* logical blocks a unit */
     uint16_t longest;      /* blocks a chain may have */
-    uint16_t log_blocks;   /* log: mapped blocks of all chains together */
+    uint16_t log_blocks;   /* log: mapped blocks of all chains together; fast: shared blocks */
     uint16_t lists;        /* lists in RAM; 0: no block is mapped */
     uint8_t style;         /* enum nw_chain_style */
 };
@@ -38,9 +40,13 @@ struct nw_chain_plan {
 #define NW_CHAIN_FAILED 0x04U /* takes no more pages: a program failed */
 #define NW_CHAIN_COPIES 0x08U /* holds nothing but what a merge moved there */
 
+struct nw_fast;
+
 struct nw_chain {
     struct nw_hybrid hybrid; /* first: what the shared code is given */
-    uint16_t *newest;        /* by unit: last block of its chain, or NW_NO_BLOCK */
+    struct nw_fast *fast;    /* fast: the shared log blocks; else NULL */
+    uint16_t *newest;        /* by unit, and one more for the shared log blocks: last
+                              * block of its chain, or NW_NO_BLOCK */
     uint16_t *length;        /* by unit: blocks in its chain */
     uint16_t *older;         /* by block: the one before it in the chain */
     uint16_t *owner;         /* by block: its unit, or NW_NO_BLOCK */
@@ -86,6 +92,12 @@ uint16_t nw_chain_longest(const struct nw_chain *chain, uint16_t least);
 /* chain_mount.c: opening. */
 uint32_t nw_chain_sectors(const struct nw_chain_plan *plan, const struct nw_geometry *geometry);
 size_t nw_chain_ram_bytes(const struct nw_chain_plan *plan, const struct nw_geometry *geometry);
+int nw_chain_meet(struct nw_hybrid *hybrid, uint32_t at, const struct nw_tag *tag);
+int nw_chain_arrange(struct nw_hybrid *hybrid, int last);
+/* The version of the last page of a block that counts. */
+int nw_chain_version(struct nw_chain *chain, uint16_t block, uint64_t *version);
+/* Put a block where it belongs in a chain. */
+int nw_chain_insert(struct nw_chain *chain, uint16_t unit, uint16_t block, uint64_t version);
 int nw_chain_open(struct nw_block *block, struct nw_stats *stats, struct nw_chip *chip,
                   const struct nw_chain_plan *plan, void *ram, size_t ram_bytes, int mount);
 
@@ -93,6 +105,7 @@ int nw_chain_open(struct nw_block *block, struct nw_stats *stats, struct nw_chip
 enum { NW_CHAIN_FORMAT, NW_CHAIN_MOUNT, NW_CHAIN_EITHER };
 
 /* chain_fold.c: merges. */
+int nw_chain_fold(struct nw_chain *chain, uint16_t unit, int fresh);
 int nw_chain_write(struct nw_hybrid *hybrid, const struct nw_hybrid_put *put);
 int nw_chain_tidy(struct nw_hybrid *hybrid);
 int nw_chain_evict(struct nw_hybrid *hybrid, uint16_t block);

@@ -126,8 +126,9 @@ static int is_folded(const struct nw_chain *chain, uint16_t unit)
             (chain->flags[newest] & (NW_CHAIN_FAILED | NW_CHAIN_MAPPED)) == 0);
 }
 
-/* nftl, log: make a chain one block, in place and sound; `fresh`: and not of the chain before. */
-static int fold(struct nw_chain *chain, uint16_t unit, int fresh)
+/* nftl, log, fast: make a chain one block, in place and sound; `fresh`: and not of the chain
+ * before. */
+int nw_chain_fold(struct nw_chain *chain, uint16_t unit, int fresh)
 {
     struct nw_stats *stats = chain->hybrid.stats;
 
@@ -319,7 +320,9 @@ static int shrink(struct nw_chain *chain, uint16_t unit)
     uint16_t before = chain->length[unit];
 
     for (uint16_t turn = 0; turn <= before; turn++) {
-        int result = clean(chain, unit, 1);
+        int result = nw_hybrid_flush(&chain->hybrid);
+
+        result = result == NW_OK ? clean(chain, unit, 1) : result;
         if (result < 0 || chain->length[unit] < before) {
             return result;
         }
@@ -333,10 +336,12 @@ static int merge_one(struct nw_chain *chain)
     int grouped = chain->style == NW_CHAIN_SUPERBLOCK;
     uint16_t unit = nw_chain_longest(chain, (uint16_t)(chain->degree + 1U));
 
-    if (unit == NW_NO_BLOCK) {
-        return NW_ERR_FULL;
+    int result = unit != NW_NO_BLOCK ? nw_hybrid_flush(&chain->hybrid) : (int)NW_ERR_FULL;
+
+    if (result < 0) {
+        return result;
     }
-    return grouped ? shrink(chain, unit) : fold(chain, unit, 0);
+    return grouped ? shrink(chain, unit) : nw_chain_fold(chain, unit, 0);
 }
 
 /* Before a write adds a block to a chain: room in the chain, and in the chip. */
@@ -348,7 +353,7 @@ static int make_room(struct nw_chain *chain, uint16_t unit, uint16_t sector)
 
     if (newest != NW_NO_BLOCK && chain->style == NW_CHAIN_LOG &&
         (chain->flags[newest] & NW_CHAIN_MAPPED) != 0) {
-        result = fold(chain, unit, 0);
+        result = nw_chain_fold(chain, unit, 0);
     } else if (chain->style == NW_CHAIN_SUPERBLOCK) {
         while (result == NW_OK && chain->length[unit] > chain->longest) {
             result = shrink(chain, unit); /* mounts may have added some */
@@ -357,7 +362,7 @@ static int make_room(struct nw_chain *chain, uint16_t unit, uint16_t sector)
             result = clean(chain, unit, 0);
         }
     } else if (chain->length[unit] >= chain->longest) {
-        result = fold(chain, unit, 0);
+        result = nw_chain_fold(chain, unit, 0);
     }
     newest = chain->newest[unit];
     if (newest != NW_NO_BLOCK && nw_chain_takes(chain, newest, sector)) {
@@ -368,7 +373,7 @@ static int make_room(struct nw_chain *chain, uint16_t unit, uint16_t sector)
                                (begins_log && chain->logs >= chain->log_blocks))) {
         result = merge_one(chain);
     }
-    return result;
+    return result == NW_OK ? nw_hybrid_flush(&chain->hybrid) : result;
 }
 
 /* Empty a block, for one reason or another. */
@@ -381,7 +386,7 @@ int nw_chain_evict(struct nw_hybrid *hybrid, uint16_t block)
         return NW_OK;
     }
     if (chain->style != NW_CHAIN_SUPERBLOCK) {
-        return fold(chain, unit, 1);
+        return nw_chain_fold(chain, unit, 1);
     }
     return compact(chain, unit, block, count_valid(chain, unit, block));
 }

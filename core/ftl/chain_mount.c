@@ -3,9 +3,10 @@
 #include <string.h>
 
 #include "chain.h"
+#include "fast.h"
 
 /* The version of the last page of a block that counts. */
-static int version_of(struct nw_chain *chain, uint16_t block, uint64_t *version)
+int nw_chain_version(struct nw_chain *chain, uint16_t block, uint64_t *version)
 {
     struct nw_tag tag = {0};
     uint32_t at = nw_hybrid_first(&chain->hybrid, block) + chain->next[block] - 1U;
@@ -16,15 +17,17 @@ static int version_of(struct nw_chain *chain, uint16_t block, uint64_t *version)
 }
 
 /* Put a block where it belongs in the chain of its owner. */
-static int insert(struct nw_chain *chain, uint16_t unit, uint16_t block, uint64_t version)
+int nw_chain_insert(struct nw_chain *chain, uint16_t unit, uint16_t block, uint64_t version)
 {
     uint16_t after = NW_NO_BLOCK;
 
-    (void)nw_chain_drop_stale(chain, unit, 1); /* or many old blocks would make a long chain */
+    if (unit < chain->units) {
+        (void)nw_chain_drop_stale(chain, unit, 1); /* or many old blocks would make a long chain */
+    }
     uint16_t before = chain->newest[unit];
     while (before != NW_NO_BLOCK) {
         uint64_t other;
-        int result = version_of(chain, before, &other);
+        int result = nw_chain_version(chain, before, &other);
 
         if (result < 0) {
             return result;
@@ -46,7 +49,7 @@ static int insert(struct nw_chain *chain, uint16_t unit, uint16_t block, uint64_
     return NW_OK;
 }
 
-static int chain_meet(struct nw_hybrid *hybrid, uint32_t at, const struct nw_tag *tag)
+int nw_chain_meet(struct nw_hybrid *hybrid, uint32_t at, const struct nw_tag *tag)
 {
     struct nw_chain *chain = nw_chain_of(hybrid);
     uint32_t number = tag->word & NW_HYBRID_SECTOR;
@@ -56,12 +59,14 @@ static int chain_meet(struct nw_hybrid *hybrid, uint32_t at, const struct nw_tag
     uint16_t sector = (uint16_t)(number % chain->span);
     int result = NW_OK;
 
-    if ((chain->style == NW_CHAIN_NFTL && sector != page) ||
+    int in_place = chain->style == NW_CHAIN_NFTL || chain->style == NW_CHAIN_FAST;
+
+    if ((in_place && sector != page) ||
         (chain->owner[block] != NW_NO_BLOCK && chain->owner[block] != unit)) {
         return NW_OK; /* what an erase that was cut has left */
     }
     if (chain->owner[block] == NW_NO_BLOCK) {
-        result = insert(chain, unit, block, tag->version);
+        result = nw_chain_insert(chain, unit, block, tag->version);
     }
     nw_chain_bits(chain, block)[sector >> 3] |= (uint8_t)(1U << (sector & 7U));
     if (page >= chain->next[block]) {
@@ -73,7 +78,7 @@ static int chain_meet(struct nw_hybrid *hybrid, uint32_t at, const struct nw_tag
     return result;
 }
 
-static int chain_arrange(struct nw_hybrid *hybrid, int last)
+int nw_chain_arrange(struct nw_hybrid *hybrid, int last)
 {
     struct nw_chain *chain = nw_chain_of(hybrid);
 
@@ -83,6 +88,7 @@ static int chain_arrange(struct nw_hybrid *hybrid, int last)
             nw_chain_enlist(chain, unit);
         }
     }
+    int result = chain->fast != NULL ? nw_fast_find_logs(chain) : (int)NW_OK;
     chain->logs = 0;
     for (uint16_t block = 0; block < hybrid->blocks.count; block++) {
         if (chain->owner[block] != NW_NO_BLOCK) {
@@ -93,7 +99,7 @@ static int chain_arrange(struct nw_hybrid *hybrid, int last)
             nw_blocks_give(&hybrid->blocks, block);
         }
     }
-    return NW_OK;
+    return result;
 }
 
 uint32_t nw_chain_sectors(const struct nw_chain_plan *plan, const struct nw_geometry *geometry)
@@ -130,8 +136,11 @@ static int place(struct nw_chain **chain, const struct nw_chain_plan *plan, stru
         to->listed = NW_RAM_TAKE(ram, uint16_t, to->slots);
         to->lists = NW_RAM_TAKE(ram, uint16_t, (size_t)to->slots * chip->geometry.block_pages);
     }
-    to->newest = NW_RAM_TAKE(ram, uint16_t, to->units);
-    to->length = NW_RAM_TAKE(ram, uint16_t, to->units);
+    if (plan->style == NW_CHAIN_FAST) {
+        nw_fast_place(to, plan, ram);
+    }
+    to->newest = NW_RAM_TAKE(ram, uint16_t, to->units + (size_t)1);
+    to->length = NW_RAM_TAKE(ram, uint16_t, to->units + (size_t)1);
     to->older = NW_RAM_TAKE(ram, uint16_t, blocks);
     to->owner = NW_RAM_TAKE(ram, uint16_t, blocks);
     to->next = NW_RAM_TAKE(ram, uint16_t, blocks);
@@ -152,8 +161,8 @@ size_t nw_chain_ram_bytes(const struct nw_chain_plan *plan, const struct nw_geom
 
 static const struct nw_hybrid_kind chain_kind = {.find = nw_chain_find,
                                                  .write = nw_chain_write,
-                                                 .meet = chain_meet,
-                                                 .arrange = chain_arrange,
+                                                 .meet = nw_chain_meet,
+                                                 .arrange = nw_chain_arrange,
                                                  .tidy = nw_chain_tidy,
                                                  .evict = nw_chain_evict};
 
@@ -168,8 +177,8 @@ static void clear(struct nw_chain *chain, const struct nw_chain_plan *plan)
     chain->longest = plan->longest;
     chain->log_blocks = plan->log_blocks;
     chain->in_order = (geometry->flags & NW_CHIP_IN_ORDER) != 0;
-    memset(chain->newest, 0xFF, sizeof *chain->newest * chain->units);
-    memset(chain->length, 0, sizeof *chain->length * chain->units);
+    memset(chain->newest, 0xFF, sizeof *chain->newest * (chain->units + (size_t)1));
+    memset(chain->length, 0, sizeof *chain->length * (chain->units + (size_t)1));
     memset(chain->owner, 0xFF, sizeof *chain->owner * blocks);
     memset(chain->next, 0, sizeof *chain->next * blocks);
     memset(chain->flags, NW_CHAIN_CLOSED, blocks);
@@ -178,6 +187,9 @@ static void clear(struct nw_chain *chain, const struct nw_chain_plan *plan)
         memset(chain->used, 0, sizeof *chain->used * chain->slots);
         memset(chain->slot, 0xFF, sizeof *chain->slot * blocks);
         memset(chain->listed, 0xFF, sizeof *chain->listed * chain->slots);
+    }
+    if (chain->fast != NULL) {
+        nw_fast_clear(chain);
     }
 }
 
@@ -194,7 +206,7 @@ int nw_chain_open(struct nw_block *block, struct nw_stats *stats, struct nw_chip
     if (memory == NULL || ram.used > bytes) {
         return NW_ERR_RAM;
     }
-    struct nw_hybrid_open open = {.kind = &chain_kind,
+    struct nw_hybrid_open open = {.kind = plan->kind != NULL ? plan->kind : &chain_kind,
                                   .name = plan->name,
                                   .block = block,
                                   .wear = plan->wear,

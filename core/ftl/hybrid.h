@@ -33,12 +33,13 @@
 
 #define NW_NO_PAGE 0xFFFFFFFFUL
 
-/* A tag's word: flags, and the sector in the low 28 bits. */
+/* A tag's word: flags, and the sector in the low 27 bits. */
 #define NW_HYBRID_SESSION 0x80000000UL /* written by a mount */
 #define NW_HYBRID_DAMAGED 0x40000000UL /* the content was lost when it had to be moved */
 #define NW_HYBRID_COPY 0x20000000UL    /* moved, not written by the host */
 #define NW_HYBRID_LAST 0x10000000UL    /* with COPY: the last move of a merge */
-#define NW_HYBRID_SECTOR 0x0FFFFFFFUL
+#define NW_HYBRID_SHARED 0x08000000UL  /* in a log block that all sectors share */
+#define NW_HYBRID_SECTOR 0x07FFFFFFUL
 
 #define NW_HYBRID_LISTS 2U        /* lists of blocks.h used here; the layer's own begin there */
 #define NW_HYBRID_FLOOR 5U        /* free blocks left for merges, failures and the next mount */
@@ -52,7 +53,7 @@ struct nw_hybrid;
 /* What to program: bytes, zeros (data NULL on a chip with payload), or the page `from`. */
 struct nw_hybrid_put {
     uint32_t sector;
-    uint32_t flags; /* NW_HYBRID_COPY, NW_HYBRID_LAST, NW_HYBRID_DAMAGED */
+    uint32_t flags; /* NW_HYBRID_COPY, ..._LAST, ..._DAMAGED, ..._SHARED */
     uint32_t from;  /* NW_NO_PAGE: not from a page */
     uint8_t *data;
 };
@@ -101,6 +102,7 @@ struct nw_hybrid {
     uint8_t copy;         /* move by the chip's copy verb */
     uint8_t urgent;       /* a mount writes: the free blocks of the floor are for that */
     uint16_t session;     /* block of the newest record; NW_NO_BLOCK: cannot write */
+    uint16_t session_next; /* first page of it not written */
     uint16_t limbo;       /* blocks given back, waiting for a program */
     uint32_t saved_at;    /* the copy a mount made of the newest page, until it is written anew */
     uint32_t saved;       /* its sector, or NW_NO_PAGE */
@@ -174,6 +176,10 @@ static inline uint32_t nw_hybrid_free(const struct nw_hybrid *hybrid)
 void nw_hybrid_drop(struct nw_hybrid *hybrid, uint16_t block, int failed);
 
 /* hybrid_mount.c */
+
+/* Before a merge or a write takes a block: if all that are free wait for a program, make one, a
+ * page that means nothing. NW_ERR_FULL: the session's block has no room for it. */
+int nw_hybrid_flush(struct nw_hybrid *hybrid);
 
 /* While a mount decides: this block must not be given back. */
 int nw_hybrid_held(const struct nw_hybrid *hybrid, uint16_t block);

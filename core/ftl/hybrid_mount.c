@@ -449,6 +449,22 @@ static int write_own(struct nw_hybrid *hybrid, uint32_t at, uint32_t word)
     return nw_hybrid_program(hybrid, at, &put);
 }
 
+int nw_hybrid_flush(struct nw_hybrid *hybrid)
+{
+    if (hybrid->blocks.free > 0 || hybrid->limbo == 0) {
+        return NW_OK;
+    }
+    if (hybrid->session_next == hybrid->block_pages) {
+        return NW_ERR_FULL;
+    }
+    memset(hybrid->buffer, 0, hybrid->page_bytes);
+    uint32_t at = nw_hybrid_first(hybrid, hybrid->session) + hybrid->session_next;
+    int result = write_own(hybrid, at, WORD_FIRST);
+    hybrid->session_next = result < 0 ? hybrid->block_pages
+                                      : (uint16_t)(hybrid->session_next + 1U);
+    return result;
+}
+
 static int write_session(struct nw_hybrid *hybrid, uint16_t block)
 {
     uint32_t at = nw_hybrid_first(hybrid, block);
@@ -477,6 +493,7 @@ static int write_session(struct nw_hybrid *hybrid, uint16_t block)
     result = write_own(hybrid, ++at, WORD_RECORD);
     if (result == NW_OK) {
         hybrid->session = block;
+        hybrid->session_next = (uint16_t)(2 + copies);
         hybrid->saved_at = at - 1U;
     }
     return result;

@@ -9,6 +9,7 @@ const struct nw_layer_kind *const nw_layer_kinds[] = {
     &nw_layer_nftl,
     &nw_layer_log,
     &nw_layer_superblock,
+    &nw_layer_fast,
 };
 const uint32_t nw_layer_kind_count = sizeof nw_layer_kinds / sizeof nw_layer_kinds[0];
 

@@ -60,6 +60,7 @@ extern const struct nw_layer_kind nw_layer_lavish;
 extern const struct nw_layer_kind nw_layer_nftl;
 extern const struct nw_layer_kind nw_layer_log;
 extern const struct nw_layer_kind nw_layer_superblock;
+extern const struct nw_layer_kind nw_layer_fast;
 
 /* The table, in the order to show it. */
 extern const struct nw_layer_kind *const nw_layer_kinds[];

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Goal: the FAST layer merges as its page says, kind by kind, and what it costs in chip
+ * operations is known to the unit for a fixed script. A change that makes it dearer fails here.
+ * ctest: quick
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "layer_counts.h"
+#include "nandwich/ftl_fast.h"
+
+/* 20 blocks of 8 pages, 10 spare: 80 sectors, two shared log blocks. */
+static const struct layer_shape twins = {
+    .part = "K9F1G08U0A", .blocks = 20, .block_pages = 8, .spare_blocks = 10};
+
+static struct layer_rig rig;
+
+static void open_rig(const struct layer_shape *shape)
+{
+    layer_rig_open(&rig, &nw_layer_fast, shape, 1);
+}
+
+static void close_rig(void)
+{
+    assert_int_equal(layer_rig_check(&rig, 0), 0);
+    assert_int_equal(layer_rig_clean(&rig), 0);
+    layer_rig_close(&rig);
+}
+
+/* The sequential block holds all when another one begins: it becomes the data block. */
+static void test_switch_merge(void **state)
+{
+    (void)state;
+    open_rig(&twins);
+    (void)layer_counts_write(&rig, 0, 16, 1);
+    layer_counts_expect("again", layer_counts_write(&rig, 0, 8, 1),
+                        (struct layer_counts){.programs = 8});
+    layer_counts_expect("other", layer_counts_write(&rig, 8, 1, 1),
+                        (struct layer_counts){.programs = 1, .swaps = 1});
+    close_rig();
+}
+
+/* It holds three of eight: the others move behind. */
+static void test_partial_merge(void **state)
+{
+    (void)state;
+    open_rig(&twins);
+    (void)layer_counts_write(&rig, 0, 16, 1);
+    (void)layer_counts_write(&rig, 0, 3, 1);
+    layer_counts_expect("other", layer_counts_write(&rig, 8, 1, 1),
+                        (struct layer_counts){
+                            .reads = 5, .programs = 1, .copies = 5, .moved = 5, .partial = 1});
+    close_rig();
+}
+
+/* A sector of the sequential block was written to the shared log since: that copy moves on. */
+static void test_partial_merge_takes_the_newest(void **state)
+{
+    (void)state;
+    open_rig(&twins);
+    (void)layer_counts_write(&rig, 0, 16, 1);
+    (void)layer_counts_write(&rig, 0, 3, 1);
+    (void)layer_counts_write(&rig, 6, 1, 1);
+    (void)layer_counts_write(&rig, 1, 1, 1);
+    layer_counts_expect("other", layer_counts_write(&rig, 8, 1, 1),
+                        (struct layer_counts){
+                            .reads = 5, .programs = 1, .copies = 5, .moved = 5, .partial = 1});
+    close_rig();
+}
+
+/* Sectors of two logical blocks are in the oldest shared block when it has to go. */
+static void test_full_merge(void **state)
+{
+    (void)state;
+    open_rig(&twins);
+    (void)layer_counts_write(&rig, 0, 80, 1);
+    for (uint32_t i = 0; i < 4U; i++) {
+        (void)layer_counts_write(&rig, 1, 2, 8);
+    }
+    for (uint32_t i = 0; i < 8U; i++) {
+        layer_counts_expect("shared", layer_counts_write(&rig, 17, 1, 1),
+                            (struct layer_counts){.programs = 1});
+    }
+    layer_counts_expect("full", layer_counts_write(&rig, 17, 1, 1),
+                        (struct layer_counts){
+                            .reads = 16, .programs = 1, .copies = 16, .moved = 16, .full = 2});
+    close_rig();
+}
+
+/* All that the oldest shared block held was written again: it goes without a merge. */
+static void test_empty_log_goes(void **state)
+{
+    (void)state;
+    open_rig(&twins);
+    (void)layer_counts_write(&rig, 0, 80, 1);
+    (void)layer_counts_write(&rig, 1, 8, 8);
+    layer_counts_expect("again", layer_counts_write(&rig, 1, 8, 8),
+                        (struct layer_counts){.programs = 8});
+    layer_counts_expect("third", layer_counts_write(&rig, 1, 1, 8),
+                        (struct layer_counts){.programs = 1});
+    close_rig();
+}
+
+/* A program fails in a merge: nothing is lost, the block goes, its place is taken by a spare. */
+static void test_failed_merge(void **state)
+{
+    (void)state;
+    for (uint32_t block = 0; block < 20U; block++) {
+        open_rig(&twins);
+        (void)layer_counts_write(&rig, 0, 16, 1);
+        (void)layer_counts_write(&rig, 5, 1, 1);
+        (void)layer_counts_run(&rig, OP_DOOM_PROGRAM, block, 0);
+        (void)layer_counts_write(&rig, 5, 40, 1);
+        assert_true(rig.block->stats->retired <= 1U);
+        close_rig();
+    }
+}
+
+static void test_counts(void **state)
+{
+    (void)state;
+    open_rig(&twins);
+    layer_counts_expect("format", layer_counts_now(&rig),
+                        (struct layer_counts){.reads = 20, .programs = 2, .erases = 20});
+    layer_counts_expect("read nothing", layer_counts_read(&rig, 0, 80), (struct layer_counts){0});
+    layer_counts_expect("fill", layer_counts_write(&rig, 0, 80, 1),
+                        (struct layer_counts){.programs = 80});
+    layer_counts_expect("read", layer_counts_read(&rig, 0, 80), (struct layer_counts){.reads = 80});
+    layer_counts_expect("trim", layer_counts_run(&rig, OP_TRIM, 0, 2),
+                        (struct layer_counts){.programs = 2});
+    layer_counts_expect("sync", layer_counts_run(&rig, OP_SYNC, 0, 0), (struct layer_counts){0});
+    layer_counts_expect("churn", layer_counts_churn(&rig),
+                        (struct layer_counts){.reads = 3321,
+                                              .programs = 1000,
+                                              .erases = 557,
+                                              .copies = 3321,
+                                              .moved = 3321,
+                                              .full = 330,
+                                              .partial = 98});
+    layer_counts_expect("mount", layer_counts_mount(&rig),
+                        (struct layer_counts){.reads = 292,
+                                              .programs = 2,
+                                              .erases = 3,
+                                              .copies = 10,
+                                              .moved = 9,
+                                              .full = 1});
+    close_rig();
+}
+
+static void test_refusals(void **state)
+{
+    struct nw_geometry geometry;
+    struct nw_ftl_fast_config config = {.spare_blocks = 10, .log_blocks = 2};
+
+    (void)state;
+    open_rig(&twins);
+    geometry = nw_nand_chip(rig.nand)->geometry;
+    assert_true(nw_ftl_fast_ram_bytes(&config, &geometry) > 0);
+    config.log_blocks = 3;
+    assert_int_equal(nw_ftl_fast_ram_bytes(&config, &geometry), 0);
+    config.log_blocks = 2;
+    geometry.block_pages = 8192; /* eight log blocks of them are too many to number */
+    assert_int_equal(nw_ftl_fast_sectors(&config, &geometry), 0);
+    config = (struct nw_ftl_fast_config){.spare_blocks = 9};
+    assert_int_equal(nw_ftl_fast_sectors(&config, &geometry), 0);
+    layer_rig_close(&rig);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_switch_merge),
+        cmocka_unit_test(test_partial_merge),
+        cmocka_unit_test(test_partial_merge_takes_the_newest),
+        cmocka_unit_test(test_full_merge),
+        cmocka_unit_test(test_empty_log_goes),
+        cmocka_unit_test(test_failed_merge),
+        cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_refusals),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
