@@ -11,6 +11,7 @@
 #define STBI_ONLY_JPEG
 #include <stb/stb_image.h>
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,6 +84,86 @@ static int bmp_write(const char *path, const unsigned char *pixels, int width, i
     return 0;
 }
 
+/* A file that knows where it is read: what is wrong with a picture is told with its place. */
+struct input {
+    FILE *file;
+    long offset;     /* bytes handed out so far */
+    int at_once;     /* bytes handed out in one go, at most */
+    int beyond_end;  /* more was asked for than the file holds */
+};
+
+/* stb_image tells a JPEG by this marker and then goes back to the start of what it read first. */
+enum { SOI_BYTES = 2 };
+
+static int input_read(void *user, char *data, int size)
+{
+    struct input *input = user;
+    int most = input->offset == 0 && input->at_once < SOI_BYTES ? SOI_BYTES : input->at_once;
+    int wanted = size < most ? size : most;
+    int count = (int)fread(data, 1, (size_t)wanted, input->file);
+
+    input->offset += count;
+    input->beyond_end |= count == 0;
+    return count;
+}
+
+static void input_skip(void *user, int count)
+{
+    struct input *input = user;
+    char byte;
+
+    while (count-- > 0 && input_read(input, &byte, 1) == 1) {
+    }
+}
+
+static int input_eof(void *user)
+{
+    struct input *input = user;
+    int next = fgetc(input->file);
+
+    ungetc(next, input->file);
+    return next == EOF;
+}
+
+/* The pixels, three bytes each; NULL when the file is no whole picture. */
+static unsigned char *decode(struct input *input, int at_once, int *width, int *height)
+{
+    static const stbi_io_callbacks verbs = {input_read, input_skip, input_eof};
+    int channels;
+    unsigned char *pixels;
+
+    rewind(input->file);
+    input->offset = 0;
+    input->at_once = at_once;
+    input->beyond_end = 0;
+    pixels = stbi_load_from_callbacks(&verbs, input, width, height, &channels, 3);
+    if (pixels != NULL && input->beyond_end) {
+        stbi_image_free(pixels); /* stb_image makes up what is missing; half a picture is none */
+        return NULL;
+    }
+    return pixels;
+}
+
+static unsigned char *load(const char *path, int *width, int *height)
+{
+    struct input input = {.file = fopen(path, "rb")};
+    unsigned char *pixels;
+
+    if (input.file == NULL) {
+        fprintf(stderr, "%s: cannot be read\n", path);
+        return NULL;
+    }
+    pixels = decode(&input, INT_MAX, width, height);
+    if (pixels == NULL) {
+        /* Once more, a byte at a time: now the offset is exact. */
+        decode(&input, 1, width, height);
+        fprintf(stderr, "%s: byte %ld: %s\n", path, input.offset,
+                input.beyond_end ? "the picture ends too early" : stbi_failure_reason());
+    }
+    fclose(input.file);
+    return pixels;
+}
+
 /* Luma of ITU-R BT.601 in 8-bit fixed point; the gray picture replaces the first third. */
 static void to_gray(unsigned char *pixels, size_t count)
 {
@@ -95,17 +176,15 @@ static void to_gray(unsigned char *pixels, size_t count)
 
 int main(int argc, char **argv)
 {
-    int width, height, channels;
+    int width, height, failed;
     unsigned char *pixels;
-    int failed;
 
     if (argc != 3 && argc != 4) {
         fprintf(stderr, "usage: jpeg2bmp IN.jpg OUT.bmp [GRAY.bmp]\n");
         return 2;
     }
-    pixels = stbi_load(argv[1], &width, &height, &channels, 3);
+    pixels = load(argv[1], &width, &height);
     if (pixels == NULL) {
-        fprintf(stderr, "%s: %s\n", argv[1], stbi_failure_reason());
         return 1;
     }
     printf("%s: %d x %d pixels\n", argv[1], width, height);

@@ -3,7 +3,7 @@
 #include "parts_internal.h"
 
 #define CLASS "datasheet class"
-#define RGEDF "Dou and Kalogeraki, SEUS 2009, measured"
+#define RGEDF "Dou and Kalogeraki, SEUS 2008, measured"
 #define THESIS "Chen, PhD thesis, Hong Kong PolyU, 2016"
 #define LINE "taken as a 64 B line"
 

@@ -10,7 +10,7 @@
 #define CROSSBOW "Crossbow MPR/MIB User's Manual 7430-0021, table of current requirements"
 #define FATVM "Lin et al., IJDSN 2013"
 #define CAPSULE "Mathur et al., SenSys 2006"
-#define RGEDF "Dou and Kalogeraki, SEUS 2009"
+#define RGEDF "Dou and Kalogeraki, SEUS 2008"
 
 static const char *const kinds[] = { "node", "radio", NULL };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The published policies: Dou and Kalogeraki, "RG-EDF: An I/O Scheduling Policy for Flash Equipped
- * Sensor Devices", SEUS 2009. Nothing of ours is mixed in; see slack.c for that.
+ * Sensor Devices", SEUS 2008. Nothing of ours is mixed in; see slack.c for that.
  */
 #include "parts.h"
 
@@ -27,9 +27,10 @@ static uint8_t edf_choose(NW_SCHED_SELF)
 }
 
 /*
- * RG-EDF: group A holds the earliest deadline. A group B of another flow goes first if A's deadline
- * still lies ahead when B has been written and B is the larger one. Among several such B the one
- * with the earliest deadline is taken (the paper does not say).
+ * RG-EDF: group A holds the earliest deadline. A group B of another flow goes first if B is the
+ * larger one and A's deadline still lies ahead when B has been written and a buffer time has passed
+ * (guard_ticks). Among several such B the one with the earliest deadline is taken (the paper does
+ * not say).
  */
 static uint8_t rgedf_choose(NW_SCHED_SELF)
 {
@@ -46,7 +47,7 @@ static uint8_t rgedf_choose(NW_SCHED_SELF)
         if (flow->bytes <= sched->flows[first].bytes || flow->direction == NW_SCHED_READ) {
             continue;
         }
-        end = sched->now + nw_sched_cost(NW_SCHED_ME_ other);
+        end = sched->now + nw_sched_cost(NW_SCHED_ME_ other) + sched->guard_ticks;
         if (NW_TICKS(end, sched->flows[first].key) <= 0) {
             break; /* no other write ends earlier */
         }

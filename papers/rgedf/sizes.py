@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""R7: larger and larger requests (Dou and Kalogeraki, SEUS 2009, the experiment section)."""
+"""R7: larger and larger requests (Dou and Kalogeraki, SEUS 2008, the experiment section)."""
 
 from functools import partial
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A sensor node: three timers hand in a record of 64 bytes every 40 ms, to be in flash 70 ms later
- * (the defaults of Dou and Kalogeraki, SEUS 2009). Runs for RUN_MS, ends what waits, halts.
+ * (the defaults of Dou and Kalogeraki, SEUS 2008). Runs for RUN_MS, ends what waits, halts.
  *
  * A record is its flow, its number, a mark and a check byte, so that whoever reads the card can see
  * that none is lost, doubled or out of order. -DPOLICY=nw_sched_... chooses the policy.

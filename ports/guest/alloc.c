@@ -9,7 +9,11 @@
 /* A heap that was never opened (no room beside the globals) has no memory to give. */
 static int is_open(void)
 {
-    return nw_guest_heap.bytes != 0;
+    if (nw_guest_heap.bytes == 0) {
+        nw_guest_heap.stats.failures++;
+        return 0;
+    }
+    return 1;
 }
 
 static void *answer(int result, uintptr_t address)
@@ -20,6 +24,23 @@ static void *answer(int result, uintptr_t address)
     }
     nw_guest_must(result, (const void *)address);
     return (void *)address;
+}
+
+/* The program handed in `block`: what is wrong with it is the program's fault, and told so. */
+static void must_be_block(int result, const void *block)
+{
+    switch (result) {
+    case NW_ERR_NOT_FOUND:
+        nw_guest_misuse = "a heap block that is free already was freed or resized";
+        break;
+    case NW_ERR_RANGE: nw_guest_misuse = "what is no heap block was freed or resized"; break;
+    case NW_ERR_CORRUPT:
+        nw_guest_misuse = "what is no heap block, or one whose header was overwritten, was freed "
+                          "or resized";
+        break;
+    default: break;
+    }
+    nw_guest_must(result, block);
 }
 
 static void *allocate(size_t bytes, size_t align)
@@ -50,7 +71,7 @@ NW_LIBC(void *, calloc, (size_t count, size_t bytes))
 NW_LIBC(void, free, (void *block))
 {
     if (nw_guest_is_virtual(block)) {
-        nw_guest_must(nw_heap_free(&nw_guest_heap, (uintptr_t)block), block);
+        must_be_block(nw_heap_free(&nw_guest_heap, (uintptr_t)block), block);
     } else {
         free(block);
     }
@@ -72,6 +93,10 @@ NW_LIBC(void *, realloc, (void *block, size_t bytes))
         return NULL;
     }
     int result = nw_heap_resize(&nw_guest_heap, &address, bytes);
+
+    if (result != NW_ERR_FULL) {
+        must_be_block(result, block);
+    }
     return answer(result, address);
 }
 
@@ -114,7 +139,7 @@ NW_LIBC(size_t, malloc_usable_size, (void *block))
     size_t bytes = 0;
 
     if (block != NULL) {
-        nw_guest_must(nw_heap_size(&nw_guest_heap, (uintptr_t)block, &bytes), block);
+        must_be_block(nw_heap_size(&nw_guest_heap, (uintptr_t)block, &bytes), block);
     }
     return bytes;
 }

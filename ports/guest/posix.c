@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -12,6 +13,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -166,6 +168,78 @@ NW_LIBC(ssize_t, pwrite, (int file, const void *from, size_t n, off_t offset))
                                               : pwrite(file, from, n, offset);
 }
 NW_LIBC_ALIAS(ssize_t, pwrite64, pwrite, (int file, const void *from, size_t n, off_t offset));
+
+/* Bytes of all parts; -1 and errno where the host would refuse their number or sum. */
+static ssize_t parts_bytes(const struct iovec *parts, int count)
+{
+    size_t sum = 0;
+
+    for (int i = 0; i < count && count <= IOV_MAX; i++) {
+        struct iovec part;
+
+        nw_guest_get(&part, &parts[i], sizeof part);
+        if (part.iov_len > SSIZE_MAX - sum) {
+            count = -1;
+        }
+        sum += part.iov_len;
+    }
+    if (count < 0 || count > IOV_MAX) {
+        errno = EINVAL;
+        return -1;
+    }
+    return (ssize_t)sum;
+}
+
+/* Moves n bytes between the parts, one after the other, and plain memory. */
+static void move_parts(const struct iovec *parts, uint8_t *plain, size_t n, int to_parts)
+{
+    for (size_t done = 0; n > 0; parts++) {
+        struct iovec part;
+
+        nw_guest_get(&part, parts, sizeof part);
+        size_t bytes = part.iov_len < n ? part.iov_len : n;
+        if (to_parts) {
+            nw_guest_put(part.iov_base, plain + done, bytes);
+        } else {
+            nw_guest_get(plain + done, part.iov_base, bytes);
+        }
+        done += bytes;
+        n -= bytes;
+    }
+}
+
+/* One call of the host, as a pipe or a message asks for; it follows no pointer of the list. */
+static ssize_t transfer_parts(int file, const struct iovec *parts, int count, int reads)
+{
+    ssize_t sum = parts_bytes(parts, count), moved = -1;
+    uint8_t own[PIECE_BYTES];
+    size_t room;
+
+    if (sum >= 0) {
+        uint8_t *piece = piece_of((size_t)sum, own, &room);
+
+        if (!reads) {
+            move_parts(parts, piece, room, 0);
+        }
+        moved = reads ? read(file, piece, room) : write(file, piece, room);
+        if (reads && moved > 0) {
+            move_parts(parts, piece, (size_t)moved, 1);
+        }
+        piece_done(piece, own);
+    }
+    nw_guest_deliver();
+    return moved;
+}
+
+NW_LIBC(ssize_t, readv, (int file, const struct iovec *parts, int count))
+{
+    return transfer_parts(file, parts, count, 1);
+}
+
+NW_LIBC(ssize_t, writev, (int file, const struct iovec *parts, int count))
+{
+    return transfer_parts(file, parts, count, 0);
+}
 
 NW_LIBC(int, stat, (const char *path, struct stat *to))
 {

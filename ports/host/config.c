@@ -187,6 +187,10 @@ static int read_key(struct nw_host_config *config, const struct source *source, 
         default: return read_number(source, &keys[i], value, field);
         }
     }
+    if (strcmp(name, "frame") == 0 || strcmp(name, "slots") == 0 || strcmp(name, "guards") == 0) {
+        return refuse(source, "%s=%s: compiled in; build the program again with --nw-%s=%s", name,
+                      value, name, value);
+    }
     return refuse(source, "unknown key '%s'; known are %s, part.KEY", name, known);
 }
 

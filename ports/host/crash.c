@@ -4,6 +4,7 @@
 #include "end.h"
 #include "symbol.h"
 
+#include "nandwich-guest/guest.h"
 #include "nandwich/error.h"
 
 #include <signal.h>
@@ -15,7 +16,7 @@
 
 enum { STACK_BYTES = 65536, FRAMES = 64, NAME_BYTES = 256 };
 
-enum how { BY_EXIT, BY_SIGNAL, BY_STORAGE };
+enum how { BY_EXIT, BY_SIGNAL, BY_STORAGE, BY_MISUSE };
 
 static struct {
     uintptr_t vm_base;
@@ -121,14 +122,20 @@ static int unguarded(void)
            crash.address - crash.vm_base < crash.vm_bytes;
 }
 
+/* How it ended, in words. */
+static const char *what(void)
+{
+    switch (crash.how) {
+    case BY_SIGNAL: return signal_name(crash.number);
+    case BY_MISUSE: return nw_guest_misuse;
+    default: return nw_error_text(crash.number);
+    }
+}
+
 static void say_all(void)
 {
     say("nandwich: error: ");
-    if (unguarded()) {
-        say("access to virtual memory past the guards");
-    } else {
-        say(crash.how == BY_SIGNAL ? signal_name(crash.number) : nw_error_text(crash.number));
-    }
+    say(unguarded() ? "access to virtual memory past the guards" : what());
     if (crash.has_address) {
         say(" at address ");
         say_hex(crash.address);
@@ -188,7 +195,7 @@ void nw_host_crash_watch(uintptr_t base, uint64_t bytes)
 
 _Noreturn void nw_host_panic(int error, uintptr_t address)
 {
-    crash.how = BY_STORAGE;
+    crash.how = nw_guest_misuse != NULL ? BY_MISUSE : BY_STORAGE;
     crash.number = error;
     crash.has_address = 1;
     crash.address = address;
@@ -206,14 +213,12 @@ int nw_host_crashed(void)
 
 void nw_host_crash_report(struct nw_json *json)
 {
-    static const char *const kinds[] = {"exit", "signal", "storage"};
+    static const char *const kinds[] = {"exit", "signal", "storage", "misuse"};
 
     nw_json_open(json, "end");
     nw_json_text(json, "kind", kinds[crash.how]);
     if (crash.how != BY_EXIT) {
-        nw_json_text(json, "what",
-                     crash.how == BY_SIGNAL ? signal_name(crash.number)
-                                            : nw_error_text(crash.number));
+        nw_json_text(json, "what", what());
         nw_json_bool(json, "unguarded", unguarded());
         if (crash.has_address) {
             nw_json_number(json, "address", crash.address);

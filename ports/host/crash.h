@@ -15,13 +15,15 @@
  * from `base` on, `bytes` long, is an access past the guards. */
 void nw_host_crash_watch(uintptr_t base, uint64_t bytes);
 
-/* The run time cannot go on: storage failed (an enum nw_error) at this virtual address. */
+/* The run time cannot go on: storage failed (an enum nw_error) at this virtual address, or the
+ * program misused its heap there (nw_guest_misuse). */
 _Noreturn void nw_host_panic(int error, uintptr_t address);
 
 /* 1 once the program has ended by a signal or by its storage: malloc is out of reach then. */
 int nw_host_crashed(void);
 
-/* Adds how the program ended, as "end": {"kind": "exit"|"signal"|"storage", ...}. */
+/* Adds how the program ended, as "end": {"kind": "exit"|"signal"|"storage"|"misuse",
+ * ...}. */
 void nw_host_crash_report(struct nw_json *json);
 
 #endif

@@ -56,6 +56,7 @@ void nw_host_report_heap(struct nw_json *json, const struct nw_heap_stats *heap)
     nw_json_open(json, "heap");
     nw_json_number(json, "used_bytes", heap->used);
     nw_json_number(json, "peak_bytes", heap->peak);
+    nw_json_number(json, "refused", heap->failures);
     nw_json_close(json);
 }
 

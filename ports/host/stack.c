@@ -111,6 +111,14 @@ static int open_shrink(struct nw_host_stack *stack, const struct nw_host_guest *
     return nw_stack_shrink(&stack->device, (uint8_t)shrink_parts(stack, guest->frame_bytes), why);
 }
 
+static int refuse_sector(uint32_t sector_bytes, const char *chip_name, struct nw_why *why)
+{
+    return nw_refuse(why, NW_ERR_CONFIG,
+                     "sectors of %u B: virtual memory needs a power of two; %s has another page "
+                     "size",
+                     sector_bytes, chip_name);
+}
+
 static int open_layer(struct nw_host_stack *stack, struct nw_why *why)
 {
     const struct nw_host_config *config = &stack->config;
@@ -119,6 +127,10 @@ static int open_layer(struct nw_host_stack *stack, struct nw_why *why)
                                     .maps = (uint8_t)config->maps,
                                     .sectors = config->vm_bytes / sector_bytes};
 
+    /* First of all: no other size of anything would help. */
+    if ((sector_bytes & (sector_bytes - 1U)) != 0) {
+        return refuse_sector(sector_bytes, stack->device.part.name, why);
+    }
     return nw_stack_layer(&stack->device, config->layer, &layer, 0, why);
 }
 
@@ -147,10 +159,7 @@ static int refuse_vm(const struct nw_host_stack *stack, const struct nw_vm_needs
                          stack->config.layer->name, stack->device.part.name,
                          vm->block->sectors);
     case NW_VM_BAD_SECTOR:
-        return nw_refuse(why, NW_ERR_CONFIG,
-                         "sectors of %u B: virtual memory needs a power of two; %s has "
-                         "another page size",
-                         vm->block->sector_bytes, stack->device.part.name);
+        return refuse_sector(vm->block->sector_bytes, stack->device.part.name, why);
     default:
         return nw_refuse(why, NW_ERR_CONFIG,
                          "vm=%u: must be a multiple of the frame (%u B) and of the sector "

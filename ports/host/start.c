@@ -130,13 +130,13 @@ static void open_record(void)
 
 static void open_guest(void)
 {
-    char line[256];
+    char line[512];
     int result;
 
     if (nw_guest_globals_bytes() > stack.vm.bytes || stack.vm.bytes > nw_guest_bytes_max) {
         snprintf(line, sizeof line,
-                 "vm=%u: the program's globals take %u bytes of virtual memory, and at most %u "
-                 "bytes are allowed",
+                 "vm=%u does not hold the program: its globals take %u bytes of virtual memory, "
+                 "the heap comes on top, and vm may be at most %u",
                  stack.vm.bytes, nw_guest_globals_bytes(), nw_guest_bytes_max);
         refuse(line);
     }
@@ -165,7 +165,7 @@ __attribute__((constructor(101))) static void start(void)
     open_record();
     stack.vm.panic = panic;
     stack.vm.lookaside_entries = nw_guest_lookaside_entries; /* for the report of RAM */
-    nw_host_crash_watch(nw_guest_base, nw_guest_bytes_max);
+    nw_host_crash_watch(nw_guest_base, stack.vm.bytes);
     open_guest();
     owner = getpid();
     nw_host_track_start(config.track[0] != '\0' ? config.track : NULL);

@@ -63,8 +63,8 @@ static int lavish_refuse(const struct nw_layer_site *site, int error, struct nw_
 
         return nw_refuse(why, error,
                          "lavish with degree=%u needs %u blocks: (%llu B / %llu B a logical block "
-                         "+ 2) x %u; %s has %u: give a smaller device, a lower degree or a larger "
-                         "chip",
+                         "+ 2) x %u; %s has %u: choose a smaller size (vm), a lower degree or a "
+                         "larger chip",
                          degree, needed, (unsigned long long)bytes, (unsigned long long)logical,
                          degree, site->chip_name, geometry->blocks);
     }

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from nandwich import run_build, run_files, toolchain
+from nandwich import _native, parts, run_build, run_config, run_files, toolchain
 from nandwich.errors import InputError
 
 #: Options whose value is the next argument.
@@ -88,6 +88,7 @@ def plan(arguments: Sequence[str], environment: str = "") -> Plan:
             "-shared: a program in virtual memory is linked in one piece at fixed addresses; "
             "build a static library instead"
         )
+    _check(choices)
     links = not _NO_LINK.intersection(plain)
     guest = toolchain.Guest(
         frame_bytes=_number(choices, "frame", 512),
@@ -98,7 +99,8 @@ def plan(arguments: Sequence[str], environment: str = "") -> Plan:
     if "-r" not in plain:
         command += toolchain.compile_flags(guest)
     if links:
-        device = {key: value for key, value in choices.items() if key not in _COMPILED_IN}
+        device = _device(choices)
+        command += ["-x", "none"]  # whatever language the user's own files were declared to be
         command += [*_defaults_object(device), *run_files.wrap_flags(virtual=True)]
         command += toolchain.link_flags(guest)
     return Plan(command, links=links, choices=choices)
@@ -135,6 +137,26 @@ def _choice(word: str, place: str) -> tuple[str, str]:
     if not equals or not key:
         raise InputError(f"{place}: '{word}': write KEY=VALUE, say frame=256")
     return key, value
+
+
+def _device(choices: dict[str, str]) -> dict[str, str]:
+    return {key: value for key, value in choices.items() if key not in _COMPILED_IN}
+
+
+def _check(choices: dict[str, str]) -> None:
+    """Refuse keys and values no program would take; what fits together is known when it starts."""
+    device = _device(choices)
+    if not device:
+        return
+    if "chip" in device and "part.name" not in device:
+        parts.resolve(device["chip"])
+    lines = [f"{key}={value}" for key, value in device.items()]
+    try:
+        _native.host_check("\n".join([*lines, "image="]), 512, 16)
+    except ValueError as error:
+        told = run_config.without_place(str(error))
+        if told != str(error):
+            raise InputError(f"nandwich cc: {told}") from error
 
 
 def _number(choices: dict[str, str], key: str, default: int) -> int:

@@ -8,10 +8,16 @@ from nandwich.errors import InputError
 
 
 def nearest(name: str, known: Iterable[str], limit: int = 3) -> list[str]:
-    """The known names closest to `name`, best first; letter case does not count."""
+    """The known names closest to `name`, best first; letter case does not count.
+
+    Close is what is spelled alike, then what contains the name: `W25` is meant to find W25Q128JV.
+    """
+    folded = name.casefold()
     by_folded = {candidate.casefold(): candidate for candidate in known}
-    found = difflib.get_close_matches(name.casefold(), by_folded, n=limit, cutoff=0.5)
-    return [by_folded[folded] for folded in found]
+    found = difflib.get_close_matches(folded, by_folded, n=limit, cutoff=0.5)
+    if folded:
+        found += [other for other in by_folded if folded in other and other not in found]
+    return [by_folded[other] for other in found[:limit]]
 
 
 def unknown(kind: str, name: str, known: Iterable[str], *, list_with: str = "") -> InputError:

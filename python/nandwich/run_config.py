@@ -7,6 +7,7 @@ the device, with its arithmetic.
 """
 
 import json
+import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ FTLS = tuple(name for name, _, _ in _native.layers())
 SCHEMES = ("auto", "multi-cache", "sector-shrink", "direct")
 POLICIES = ("clock", "lru")
 ECCS = ("none", "secded")
+_PLACE = re.compile(r"^device:\d+: ")
 
 
 @dataclass(frozen=True)
@@ -75,8 +77,13 @@ def check(device: Device) -> dict[str, Any]:
             _native.host_check(device.text(), device.frame, device.slots)
         )
     except ValueError as error:
-        raise InputError(str(error)) from error
+        raise InputError(without_place(str(error))) from error
     return described
+
+
+def without_place(message: str) -> str:
+    """A message of ports/host/config.h about a text of ours, whose lines mean nothing to people."""
+    return _PLACE.sub("", message)
 
 
 def with_part(device: Device) -> Device:

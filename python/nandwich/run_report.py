@@ -143,7 +143,9 @@ def _memory_rows(value: dict[str, Any]) -> Iterator[Row]:
         ),
     )
     yield "write-backs", str(vm["writebacks"]), f"{vm['merges']} had to read their sector first"
-    yield "heap", format_size(value["heap"]["peak_bytes"]), "at most in use"
+    heap = value["heap"]
+    full = f"; {heap['refused']} requests found no room" if heap["refused"] else ""
+    yield "heap", format_size(heap["peak_bytes"]), f"at most in use{full}"
 
 
 def _flash_rows(value: dict[str, Any]) -> Iterator[Row]:
@@ -191,7 +193,10 @@ def _years(runs: int) -> str:
 def failure(result: Result) -> str:
     """Why the run counts as failed, in a line; empty when it does not."""
     if result.differences:
-        return "not identical to native: " + "; ".join(result.differences)
+        hint = ""
+        if result.virtual.report.get("heap", {}).get("refused"):
+            hint = "; virtual memory was full and malloc said so: give more --vm"
+        return "not identical to native: " + "; ".join(result.differences) + hint
     outcome = result.virtual
     if outcome.signal or outcome.status != 0:
         end = outcome.report.get("end", {})

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from nandwich import _native, sched_cpu
+from nandwich import _native, parts, sched_cpu
 from nandwich.errors import InputError
 
 MS = 10**6
@@ -60,7 +60,8 @@ class Scenario:
     processor: str = "cc1010"
     slots: int = 24
     limit: int = 0
-    guard_ns: int = 2 * MS
+    guard_ns: int = 2 * MS  # of SLACK
+    buffer_ns: int = 0  # of RG-EDF
     drop_late: bool = True
     split: bool = False
     save: bool = True
@@ -143,6 +144,8 @@ def paper_scenario(
 @cache
 def device_facts(device: str, blocks: int) -> dict[str, Any]:
     """Sector size, unit and times of a part; InputError when the scheduler cannot use it."""
+    if device not in parts.known_names():
+        raise parts.unknown(device)
     try:
         return dict(_native.sched_device(device, blocks))
     except RuntimeError as error:
@@ -188,7 +191,7 @@ def _run_once(scenario: Scenario, policy: str, seed: int, log: int = 0) -> dict[
         flags=scenario.flags(),
         slots=scenario.slots,
         limit=scenario.limit,
-        guard_us=scenario.guard_ns // 1000,
+        guard_us=(scenario.buffer_ns if policy == "rg-edf" else scenario.guard_ns) // 1000,
         clock_us=0,
         cpu=sched_cpu.costs_ns(scenario.processor, policy),
         seed=seed,

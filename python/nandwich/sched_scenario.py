@@ -1,26 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """Scenario files (TOML) and recorded arrivals (CSV) of `nandwich sched`.
 
-Every error of a file is reported at once, each as FILE:LINE.
+Every error of a file is reported at once, each as `FILE:LINE: error: ...`.
 """
 
 import csv
 import re
-import tomllib
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from nandwich import names, quantities
+from nandwich import names, quantities, tomlfile
 from nandwich.errors import InputError
-from nandwich.sched import Flow, Scenario
+from nandwich.sched import Flow, Scenario, device_facts
 from nandwich.sched_cpu import PROCESSORS
 
 _SHOWN = 20
-_TABLE = re.compile(r"\s*\[\s*([^\[\]]+?)\s*\]\s*(?:#.*)?\Z")
-_KEY = re.compile(r"\s*([A-Za-z0-9_\-\"']+)\s*=")
-_DECODE_ERROR = re.compile(r"(?P<what>.*) \(at line (?P<line>\d+), column \d+\)\Z", re.DOTALL)
+_TIME_KEYS = {"deadline", "period", "jitter", "phase", "duration", "guard", "buffer"}
 _TIMES = {"time_ns": 1, "time_us": 10**3, "time_ms": 10**6, "time_s": 10**9}
 
 
@@ -37,8 +34,8 @@ def _quantity(kind: quantities.Kind) -> BeforeValidator:
 Time = Annotated[int, _quantity("time")]
 Size = Annotated[int, _quantity("size")]
 
-#: Deadlines and guards are counted in us of 32 bits by the core.
-_LONGEST_NS = (1 << 30) * 1000 - 1
+#: The core counts deadlines and guards in us and keeps them below 2**30.
+_LONGEST_NS = 1073 * 10**9
 
 
 class _FlowTable(BaseModel):
@@ -65,6 +62,7 @@ class _ScenarioTable(BaseModel):
     slots: Annotated[int, Field(ge=1, le=120)] = 24
     limit: Annotated[int, Field(ge=0, le=120)] = 0
     guard: Annotated[Time, Field(ge=0, le=_LONGEST_NS)] = 2 * 10**6
+    buffer: Annotated[Time, Field(ge=0, le=_LONGEST_NS)] = 0
     drop_late: bool = True
     split: bool = False
     save: bool = True
@@ -73,85 +71,69 @@ class _ScenarioTable(BaseModel):
 
 def read_scenario(path: Path) -> Scenario:
     """Read a scenario; InputError with every fault and its line."""
-    text = _text(path)
-    try:
-        tree = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        match = _DECODE_ERROR.match(str(error))
-        line, what = (match["line"], match["what"]) if match else (1 + text.count("\n"), str(error))
-        raise InputError(f"{path}:{line}: not TOML: {what}") from error
-    lines = _lines(text)
+    file = tomlfile.read(path)
     faults: list[tuple[int, str]] = []
     table: _ScenarioTable | None = None
     try:
-        table = _ScenarioTable.model_validate(tree)
+        table = _ScenarioTable.model_validate(file.tree)
     except ValidationError as error:
         for fault in error.errors():
             place = tuple(str(part) for part in fault["loc"])
-            faults.append((_line(lines, place), _explain(place, fault)))
-    faults.extend(_cross_checks(tree, lines))
+            faults.append((file.line(".".join(place)), _explain(place, fault)))
+    faults.extend(_cross_checks(file))
     if faults or table is None:
-        messages = [f"{path}:{line}: {what}" for line, what in sorted(set(faults))]
+        messages = [f"{path}:{line}: error: {what}" for line, what in sorted(set(faults))]
         raise InputError("\n".join(messages))
     return _scenario(table)
 
 
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: not a text file (byte {error.start} is not UTF-8)") from error
-
-
-def _lines(text: str) -> dict[tuple[str, ...], int]:
-    """Lines of tables and keys by their path."""
-    found: dict[tuple[str, ...], int] = {}
-    table: tuple[str, ...] = ()
-    for number, line in enumerate(text.splitlines(), start=1):
-        if match := _TABLE.match(line):
-            table = tuple(part.strip().strip("\"'") for part in match[1].split("."))
-            found.setdefault(table, number)
-        elif match := _KEY.match(line):
-            found.setdefault((*table, match[1].strip("\"'")), number)
-    return found
-
-
-def _line(lines: dict[tuple[str, ...], int], place: tuple[str, ...]) -> int:
-    while place and place not in lines:
-        place = place[:-1]
-    return lines.get(place, 1)
-
-
 def _explain(place: tuple[str, ...], fault: Any) -> str:
     key = ".".join(place)
-    if fault["type"] == "extra_forbidden":
+    kind = fault["type"]
+    if kind == "extra_forbidden":
         model = _FlowTable if place[0] == "flow" and len(place) > 2 else _ScenarioTable
         close = names.nearest(place[-1], model.model_fields)
         hint = f"; did you mean {close[0]}?" if close else ""
         return f"unknown key {key}{hint}"
-    if fault["type"] == "missing":
+    if kind == "missing":
         what = "a [flow.NAME] table" if key == "flow" else key
         return f"{what} is missing"
-    message = fault["msg"].removeprefix("Value error, ")
+    if kind in ("model_type", "dict_type"):
+        return f"{key}: must be a table, [{'flow.NAME' if key == 'flow' else key}]"
+    for bound, words in (("ge", "at least"), ("le", "at most")):
+        if bound in fault.get("ctx", {}):
+            return f"{key}: must be {words} {_shown(place[-1], fault['ctx'][bound])}"
+    message = fault["msg"].removeprefix("Value error, ").removeprefix("Input ")
     return f"{key}: {message[0].lower()}{message[1:]}"
 
 
-def _cross_checks(tree: dict[str, Any], lines: dict[tuple[str, ...], int]) -> list[tuple[int, str]]:
+def _shown(key: str, value: int) -> str:
+    """A bound in the unit that its key is written in."""
+    if key == "size":
+        return f"{value} B"
+    return quantities.format_time(value) if key in _TIME_KEYS else str(value)
+
+
+def _cross_checks(file: tomlfile.TomlFile) -> list[tuple[int, str]]:
     """What no single key shows."""
     faults = []
-    flows = tree.get("flow")
+    flows = file.tree.get("flow")
     for name, flow in flows.items() if isinstance(flows, dict) else ():
         if not isinstance(flow, dict):
             continue
         jitter, period = (_time(flow.get(key)) for key in ("jitter", "period"))
         if jitter is not None and period is not None and jitter > period:
-            line = _line(lines, ("flow", name, "jitter"))
+            line = file.line(f"flow.{name}.jitter")
             faults.append((line, f"flow.{name}.jitter: longer than the period"))
-    slots, limit = tree.get("slots", 24), tree.get("limit", 0)
+    slots, limit = file.tree.get("slots", 24), file.tree.get("limit", 0)
     if isinstance(slots, int) and isinstance(limit, int) and limit > slots:
-        faults.append((_line(lines, ("limit",)), "limit: more than there are slots"))
+        faults.append((file.line("limit"), "limit: more than there are slots"))
+    device, blocks = file.tree.get("device"), file.tree.get("blocks", 256)
+    if isinstance(device, str) and isinstance(blocks, int):
+        try:
+            device_facts(device, blocks)
+        except InputError as error:
+            faults.append((file.line("device"), error.message))
     return faults
 
 
@@ -187,6 +169,7 @@ def _scenario(table: _ScenarioTable) -> Scenario:
         slots=table.slots,
         limit=table.limit,
         guard_ns=table.guard,
+        buffer_ns=table.buffer,
         drop_late=table.drop_late,
         split=table.split,
         save=table.save,
@@ -199,10 +182,11 @@ def read_arrivals(path: Path, flows: tuple[Flow, ...]) -> tuple[tuple[int, int],
 
     `flow` is a flow's name. Times may not go backwards.
     """
-    rows = csv.reader(_text(path).splitlines())
+    rows = csv.reader(tomlfile.read_text(path).splitlines())
     header = [cell.strip() for cell in next(rows, [])]
     if len(header) != 2 or header[0] not in _TIMES or header[1] != "flow":
-        raise InputError(f"{path}:1: the first line must be 'time_ms,flow' (or _us, _ns, _s)")
+        wanted = "the first line must be 'time_ms,flow' (or _us, _ns, _s)"
+        raise InputError(f"{path}:1: error: {wanted}")
     unit = _TIMES[header[0]]
     numbers = {flow.name: number for number, flow in enumerate(flows)}
     found: list[tuple[int, int]] = []
@@ -212,7 +196,7 @@ def read_arrivals(path: Path, flows: tuple[Flow, ...]) -> tuple[tuple[int, int],
             continue
         fault = _arrival(cells, unit, numbers, found)
         if fault:
-            faults.append(f"{path}:{rows.line_num}: {fault}")
+            faults.append(f"{path}:{rows.line_num}: error: {fault}")
     if faults:
         more = [f"{path}: {len(faults) - _SHOWN} more faults"] if len(faults) > _SHOWN else []
         raise InputError("\n".join(faults[:_SHOWN] + more))

@@ -17,9 +17,10 @@ _DECODE_ERROR = re.compile(r"(?P<what>.*) \(at line (?P<line>\d+), column \d+\)\
 
 @dataclass(frozen=True)
 class TomlFile:
-    """What a file says, flattened: tables become dots (`read.time`)."""
+    """What a file says, as it stands and flattened: tables become dots (`read.time`)."""
 
     path: Path
+    tree: Mapping[str, Any]
     values: Mapping[str, Any]
     lines: Mapping[str, int]
 
@@ -34,21 +35,26 @@ class TomlFile:
         return f"{self.path}:{self.line(key)}"
 
 
-def read(path: Path) -> TomlFile:
-    """Read a file; InputError with file and line when it is not there or not TOML."""
+def read_text(path: Path) -> str:
+    """A text file; InputError when it is not there or not text."""
     try:
-        text = path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8")
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: not a text file (byte {error.start} is not UTF-8)") from error
+
+
+def read(path: Path) -> TomlFile:
+    """Read a file; InputError with file and line when it is not there or not TOML."""
+    text = read_text(path)
     try:
         tree = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         match = _DECODE_ERROR.match(str(error))
         line, what = (match["line"], match["what"]) if match else (1 + text.count("\n"), str(error))
         raise InputError(f"{path}:{line}: error: not TOML: {what}") from error
-    return TomlFile(path, dict(_flatten(tree)), _lines(text))
+    return TomlFile(path, tree, dict(_flatten(tree)), _lines(text))
 
 
 def _flatten(tree: Mapping[str, Any], prefix: str = "") -> list[tuple[str, Any]]:

@@ -64,6 +64,8 @@ def compile_flags(guest: Guest) -> list[str]:
         # Fixed addresses: virtual memory begins where the linker script says.
         "-fno-pic",
         "-fno-pie",
+        # At the link, accesses would move past the place where guards are put.
+        "-fno-lto",
         # Every global needs a place, and calls must be to the functions the pass knows.
         "-fno-common",
         "-U_FORTIFY_SOURCE",

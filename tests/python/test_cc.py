@@ -139,6 +139,18 @@ def test_other_modes_are_clangs_own(project: Path) -> None:
     assert _cc("-print-resource-dir", cwd=project).stdout.strip().endswith("19")
 
 
+def test_stdin_and_lto_flags_of_a_project(project: Path) -> None:
+    """Goal: `-x c -` does not make our archives C sources, and -flto leaves the guards in place."""
+    command = [sys.executable, "-m", "nandwich", "cc", "-x", "c", "-", "-o", "program"]
+    text = "int large[9000]; int main(void) { return large[8000] + 4; }"
+    assert subprocess.run(command, input=text, text=True, cwd=project, check=False).returncode == 0
+    assert _call(["./program"], project).returncode == 4
+    assert _cc("-flto", "-O2", "main.c", "sum.c", "-o", "program", cwd=project).returncode == 0
+    done = _call(["./program"], project, {"NANDWICH": "stats=report.json"})
+    assert done.stdout == "sum 799980000\n"
+    assert json.loads((project / "report.json").read_text())["vm"]["accesses"] >= 80000
+
+
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
@@ -146,6 +158,9 @@ def test_other_modes_are_clangs_own(project: Path) -> None:
         (["--nw-frame", "main.c"], "write KEY=VALUE"),
         (["--nw-frame=100", "main.c"], "power of two"),
         (["--nw-slots=many", "main.c"], "not a number"),
+        (["--nw-slto=3", "-c", "main.c"], "unknown key 'slto'"),
+        (["--nw-chip=W25N01G", "-c", "main.c"], "did you mean W25N01GV"),
+        (["--nw-vm=much", "main.c"], "not a size"),
         (["nothing.c"], "no such file"),
     ],
 )
@@ -183,6 +198,7 @@ def test_wrong_settings_end_a_program_before_main(project: Path) -> None:
         ("vm=16K", "globals take"),
         ("ram=4K", "at least 20 are needed"),
         ("chip=nothing", "unknown chip"),
+        ("frame=256", "compiled in; build the program again with --nw-frame=256"),
     ):
         refused = _call(["./program"], project, {"NANDWICH": words})
         assert (refused.returncode, refused.stdout) == (2, "")

@@ -47,6 +47,16 @@ COMPILE = {
         """,
         "'pthread_create' cannot be used: threads would share one slot table",
     ),
+    "a message of parts": (
+        """
+        #include <sys/socket.h>
+        int f(int s, struct msghdr *m)
+        {
+            return sendmsg(s, m, 0); /* @ */
+        }
+        """,
+        "'sendmsg' cannot be used: the kernel follows the pointers in the message",
+    ),
     "a handler that interrupts": (
         """
         #include <signal.h>

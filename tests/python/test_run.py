@@ -2,6 +2,7 @@
 """`nandwich run` from end to end: identical to native, honest counts, clear refusals."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -217,6 +218,12 @@ def test_statistics_survive_every_end(
         (["--scheme", "direct"], ["direct", "512 B", "2048 B"]),
         (["--scheme", "sector-shrink", "--frame", "128"], ["16 programs", "4 programs a page"]),
         (["--target", "pdp11"], ["host"]),
+        (["--vm", "0"], ["nandwich: error: vm=0: allowed are 1 to"]),
+        (["--chip", "AT45DB041B"], ["sectors of 264 B: virtual memory needs a power of two"]),
+        (["--chip", "W25"], ["did you mean W25"]),
+        (["--vm", "1G", "--ftl", "page"], ["choose a smaller size (vm)"]),
+        (["--image", "no/such/chip.image"], ["there is no folder no/such"]),
+        (["--json", "no/such/out.json"], ["there is no folder no/such"]),
         (["--vm", "8MB"], ["write M or MiB"]),
     ],
 )
@@ -298,13 +305,36 @@ def test_other_jpegs(tmp_path: Path, size: tuple[int, int], options: dict[str, A
     assert mean < 12  # decoders may filter chroma differently
 
 
-def test_what_is_no_jpeg_is_told_by_the_program(tmp_path: Path) -> None:
-    """Goal: the program's own error is the same in virtual memory: exit 1, status 1."""
+@pytest.mark.parametrize(
+    ("cut", "told"),
+    [
+        (lambda whole: b"", "byte 0: the picture ends too early"),
+        (lambda whole: b"\xff\xd8 not a picture", "byte 3: expected marker"),
+        (lambda whole: whole[:100], "byte 100: the picture ends too early"),
+        (lambda whole: whole[: len(whole) // 2], "the picture ends too early"),
+        (lambda whole: whole[:-2], "the picture ends too early"),
+        (lambda whole: whole.replace(b"\xff\xc0\0", b"\xff\xc0\1"), "bad SOF len"),
+        (lambda whole: b"GIF89a" + whole, "byte 2: unknown image type"),
+    ],
+)
+def test_what_is_no_whole_jpeg_is_told_with_its_place(
+    tmp_path: Path, cut: Callable[[bytes], bytes], told: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Goal: a corrupt or truncated picture is an error with its offset, the same in virtual memory:
+    exit 1, status 1, no bitmap."""
+    from PIL import Image
+
+    whole = tmp_path / "whole.jpg"
+    Image.linear_gradient("L").resize((120, 90)).save(whole)
     broken = tmp_path / "broken.jpg"
-    broken.write_bytes(b"\xff\xd8 not a picture")
+    broken.write_bytes(cut(whole.read_bytes()))
     value = _json(_EXAMPLES / "jpeg2bmp.c", "--", broken, tmp_path / "out.bmp", code=1)
     assert value["identical"] is True
     assert value["exit"]["virtual"]["status"] == 1
+    said = capfd.readouterr().err
+    assert "broken.jpg: byte " in said
+    assert told in said
+    assert not (tmp_path / "out.bmp").exists()
 
 
 def _part(folder: Path, **fields: int) -> Path:
@@ -397,6 +427,58 @@ def test_access_past_the_guards_is_reported(tmp_path: Path) -> None:
     assert value["end"]["unguarded"] is True
     assert value["end"]["function"] == "peek"
     assert value["exit"]["virtual"]["signal"] == "SIGSEGV"
+
+
+_MISUSE = r"""
+#include <stdlib.h>
+__attribute__((noinline)) static void let_go(char *volatile block) { free(block); block = 0; }
+int main(int argc, char **argv)
+{
+    char *block = malloc(100);
+    volatile char *far = block;
+    switch (argv[1][0]) {
+    case 'd': let_go(block); let_go(block); break;
+    case 'i': let_go(block + 4); break;
+    default: far[20 << 20] = 1;
+    }
+    return argc;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("how", "kind", "what", "function"),
+    [
+        ("d", "misuse", "a heap block that is free already was freed or resized", "let_go"),
+        ("i", "misuse", "what is no heap block was freed or resized", "let_go"),
+        ("o", "signal", "SIGSEGV", "main"),
+    ],
+)
+def test_misuse_of_memory_is_the_programs_fault(
+    tmp_path: Path, how: str, kind: str, what: str, function: str
+) -> None:
+    """Goal: a block freed twice is not blamed on the storage, an address behind the virtual memory
+    not on missing guards."""
+    value = _json(_program(tmp_path, _MISUSE), "--no-native", "--", how, code=1)
+    assert value["end"]["kind"] == kind
+    assert value["end"]["what"] == what
+    assert value["end"]["unguarded"] is False
+    assert value["end"]["function"] == function
+
+
+def test_a_virtual_memory_too_small_is_told(tmp_path: Path) -> None:
+    """Goal: globals that do not fit are refused before the program starts; a heap that ran out is
+    named as the reason of what differs."""
+    text = "#include <stdlib.h>\nvolatile char large[100000];\n"
+    text += "int main(void) { char *volatile p = malloc(20u << 20); return p == 0; }\n"
+    source = _program(tmp_path, text)
+    globals_alone = _invoke(source, "--vm", "64K")
+    assert globals_alone.exit_code == 2
+    assert "the program was not started" in globals_alone.stderr
+    full = _invoke(source)
+    assert full.exit_code == 1
+    assert "virtual memory was full and malloc said so: give more --vm" in full.stderr
+    assert "1 requests found no room" in full.stdout
 
 
 def test_settings_of_standalone_programs_do_not_leak_in(

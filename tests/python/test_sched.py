@@ -93,8 +93,8 @@ def test_every_fault_of_a_scenario_is_told_with_its_line(tmp_path: Path) -> None
     with pytest.raises(InputError) as error:
         sched_scenario.read_scenario(path)
     lines = error.value.message.splitlines()
-    places = [line.removeprefix(f"{path}:").split(":", 1) for line in lines]
-    assert [(int(number), what.strip().split(":")[0]) for number, what in places] == [
+    places = [line.removeprefix(f"{path}:").split(": error: ") for line in lines]
+    assert [(int(number), what.split(":")[0]) for number, what in places] == [
         (3, "slots"),
         (4, "unknown key slotz; did you mean slots?"),
         (8, "flow.light.deadline"),
@@ -108,10 +108,21 @@ def test_every_fault_of_a_scenario_is_told_with_its_line(tmp_path: Path) -> None
 
 def test_bad_files_are_refused(tmp_path: Path) -> None:
     for text, what in (
-        ("flow = [", ":1: not TOML"),
-        ("slots = 3\n", ": a [flow.NAME] table is missing"),
-        ('[flow.a]\nperiod = "1 ms"\n', ":1: flow.a.deadline is missing"),
-        ('limit = 30\n[flow.a]\ndeadline = "1 ms"\n', ":1: limit: more than there are slots"),
+        ("flow = [", ":1: error: not TOML"),
+        ("slots = 3\n", ":1: error: a [flow.NAME] table is missing"),
+        ("flow = 3\n", ":1: error: flow: must be a table, [flow.NAME]"),
+        ("slots = 3\nflow.a = 3\n", ":2: error: flow.a: must be a table, [flow.a]"),
+        ('[flow.a]\nperiod = "1 ms"\n', ":1: error: flow.a.deadline is missing"),
+        ('[flow.a]\ndeadline = "1 ns"\n', ":2: error: flow.a.deadline: must be at least 1 us"),
+        ('[flow.a]\ndeadline = "1 h"\n', ":2: error: flow.a.deadline: must be at most 1073 s"),
+        ('[flow.a]\nsize = "0 B"\n', ":2: error: flow.a.size: must be at least 1 B"),
+        ("slots = 0\n[flow.a]\n", ":1: error: slots: must be at least 1"),
+        (
+            'limit = 30\n[flow.a]\ndeadline = "1 ms"\n',
+            ":1: error: limit: more than there are slots",
+        ),
+        ('\ndevice = "SANDISK"\n[flow.a]\n', ":2: error: unknown chip 'SANDISK'; did you mean"),
+        ('device = "PCM-16M"\n[flow.a]\n', ":1: error: device: PCM-16M: not supported"),
     ):
         path = _file(tmp_path, text)
         with pytest.raises(InputError, match=r"s\.toml") as error:
@@ -136,10 +147,11 @@ def test_recorded_arrivals(tmp_path: Path) -> None:
     done = CliRunner().invoke(main, [*arguments, "--arrivals", str(arrivals)])
     assert done.exit_code == 2
     for line, what in ((3, "earlier"), (4, "no flow 'c'"), (5, "no time"), (6, "1 fields")):
-        assert any(f"a.csv:{line}: " in told and what in told for told in done.output.splitlines())
+        place = f"a.csv:{line}: error: "
+        assert any(place in told and what in told for told in done.output.splitlines())
     arrivals.write_text("when,what\n")
     done = CliRunner().invoke(main, [*arguments, "--arrivals", str(arrivals)])
-    assert "a.csv:1: the first line" in done.output
+    assert "a.csv:1: error: the first line" in done.output
 
 
 def test_requests_larger_than_a_sector(tmp_path: Path) -> None:

@@ -99,6 +99,7 @@ def test_unknown_names_are_answered_with_near_ones() -> None:
     chips = ["K9F1G08U0A", "W25Q128JV", "AT45DB041B"]
     near = unknown("chip", "k9f1g08", chips, list_with="nandwich chips").message
     assert near == ("unknown chip 'k9f1g08'; did you mean K9F1G08U0A? (nandwich chips lists all)")
+    assert "did you mean AT45DB041B?" in unknown("chip", "db0", chips).message
     assert "known: AT45DB041B, K9F1G08U0A, W25Q128JV" in unknown("chip", "zzzz", chips).message
 
 

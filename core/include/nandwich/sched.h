@@ -6,7 +6,7 @@
  * Interrupts hand in small requests (nw_sched_submit); the main loop asks what to do next, does it
  * and says that it is done. Requests of one flow that fit one sector together are written as one,
  * which is what saves a loaded device: a write costs the same however little of the sector is used.
- * Policies FIFO, EDF, G-EDF and RG-EDF are those of Dou and Kalogeraki (SEUS 2009); SLACK is ours.
+ * Policies FIFO, EDF, G-EDF and RG-EDF are those of Dou and Kalogeraki (SEUS 2008); SLACK is ours.
  *
  *     int todo = nw_sched_next(&sched, now());
  *     if (todo > 0) {
@@ -196,7 +196,8 @@ struct nw_sched {
     uint32_t read_ticks;
     uint32_t turn_ticks;  /* between the end of an operation and the next decision; SLACK adds it to
                              each operation it plans for. Learned like the others */
-    uint32_t guard_ticks; /* SLACK: kept free before each deadline for what is not foreseen */
+    uint32_t guard_ticks; /* SLACK: kept free before each deadline for what is not foreseen. RG-EDF:
+                             the paper's buffer time, after which who is overtaken is still due */
 
     /* Results of nw_sched_next(). */
     uint32_t wake;   /* SLACK: when to ask again at the latest; valid if `waiting` */

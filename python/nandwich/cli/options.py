@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 import click
 
 from nandwich import quantities
+from nandwich.cli import output
 
 _Decorated = TypeVar("_Decorated", bound=Callable[..., Any])
 
@@ -33,11 +34,18 @@ SIZE = Quantity("size")
 TIME = Quantity("time")
 
 
+def _writable(_ctx: click.Context, _param: click.Parameter, target: str | None) -> str | None:
+    if target is not None and target != "-":
+        output.check_folder(target)
+    return target
+
+
 def json_option(function: _Decorated) -> _Decorated:
     """Adds `--json FILE|-` as the argument `json_target` (None when not asked for)."""
     return click.option(
         "--json",
         "json_target",
         metavar="FILE|-",
+        callback=_writable,
         help="Write the result as JSON to FILE, or to stdout with '-' (then no table).",
     )(function)

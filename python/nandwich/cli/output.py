@@ -75,6 +75,12 @@ def document(
     }
 
 
+def check_folder(target: str) -> None:
+    """Refuse a file that could not be written, before work is done for it."""
+    if not Path(target).parent.is_dir():
+        raise InputError(f"cannot write {target}: there is no folder {Path(target).parent}")
+
+
 def write_json(target: str, value: Any) -> None:
     """Write `value` to a file (it appears whole or not at all), or to stdout for '-'."""
     text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n"

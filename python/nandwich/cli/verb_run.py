@@ -23,6 +23,7 @@ from nandwich.errors import InputError, RunError
 from nandwich.run_config import Device
 
 _DEFAULT = Device()
+_NOT_STARTED = 2  # exit status of ports/host/start.c for a device that cannot hold the program
 #: Options handed to the compiler as they are, in front of ours.
 _PASSED = ("-O", "-I", "-D", "-U", "-L", "-l", "-W", "-f", "-m", "-g")
 
@@ -192,6 +193,8 @@ def command(
     such go to the compiler; what follows `--` goes to the program.
     """
     paths_in = _sources(sources)
+    if choices["image"]:
+        output.check_folder(choices["image"])
     device = _device(choices)
     run_config.check(device)
     flags = compiler_flags or ("-O2",)
@@ -200,6 +203,8 @@ def command(
     with run_measure.scratch() as folder:
         result = run_measure.measure(job, run_guest.read_input(), Path(folder))
         _show_output(result, to_stderr=json_target == "-")
+        if not result.virtual.report and result.virtual.status == _NOT_STARTED:
+            raise InputError("the program was not started, for the reason above")
         if not result.virtual.report:
             raise RunError(run_report.failure(result) or "the program left no report")
         value = run_report.payload(subject, result)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -32,6 +33,24 @@ static void streams(void)
     printf("%ld %d\n", ftell(file), ungetc('u', file));
     printf("%d\n", fgetc(file));
     fclose(file);
+}
+
+/* Lists of parts on the stack, their bytes in virtual memory. */
+static void parts(void)
+{
+    struct iovec from[] = {{data, 5}, {data + 50, 0}, {data + 100, 7000}};
+    struct iovec to[] = {{back, 3000}, {back + 9000, 9000}};
+    int f = open("parts.tmp", O_RDWR | O_CREAT | O_TRUNC, 0600);
+
+    printf("%zd ", writev(f, from, 3));
+    lseek(f, 0, SEEK_SET);
+    memset(back, 0, sizeof back);
+    printf("%zd ", readv(f, to, 2));
+    printf("%d %d %d ", memcmp(back, data, 5), memcmp(back + 5, data + 100, 2995),
+           memcmp(back + 9000, data + 100 + 2995, 4005));
+    printf("%zd %zd %d\n", readv(f, to, 2), readv(f, to, -1), errno);
+    close(f);
+    remove("parts.tmp");
 }
 
 static void lines(void)
@@ -135,6 +154,7 @@ int main(void)
         data[i] = (unsigned char)(i * 13 + i / 251);
     }
     streams();
+    parts();
     lines();
     records();
     pipes();

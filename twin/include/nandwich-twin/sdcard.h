@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * sdcard.h - an emulated SD card: a block device with its own translation layer inside, of which
- * only times show. After Dou and Kalogeraki (RG-EDF, SEUS 2009): a block is written in a fixed time
+ * only times show. After Dou and Kalogeraki (RG-EDF, SEUS 2008): a block is written in a fixed time
  * however little of it is used, but the first write to a sector of many blocks other than the one
  * written last takes 60 to 140 ms, and reads vary.
  *

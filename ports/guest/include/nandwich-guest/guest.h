@@ -28,6 +28,8 @@ extern struct nw_vm_slot nw_guest_slot_table[NW_GUEST_SLOTS_MAX];
 /* Look-aside entries, of which a program uses nw_guest_lookaside_entries. */
 #define NW_GUEST_LOOKASIDE_MAX 256U
 extern struct nw_vm_slot nw_guest_lookaside[NW_GUEST_LOOKASIDE_MAX];
+/* What the program did wrong, once the VM's panic is not the storage's fault; else NULL. */
+extern const char *nw_guest_misuse;
 extern nw_count nw_guest_accesses; /* guarded accesses; nw_guest_stats() moves them to the VM */
 
 /* How the program was built. Objects built otherwise are refused by nw_guest_open(). */
