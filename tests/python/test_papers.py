@@ -51,17 +51,6 @@ def double(quick: bool) -> Report:
     return report(one, Answer(2, holds=True, part="two", claim="another", published=2, unit="s"))
 
 
-def test_cost_of_an_access_has_a_verdict(tmp_path: Path) -> None:
-    """Goal: T4 measures a miss that is one, dearer than a hit, as its own answer `order` asks."""
-    target = tmp_path / "t4.json"
-    arguments = ["papers", "T4", "--quick", "--out", str(tmp_path), "--json", str(target)]
-    done = CliRunner().invoke(main, arguments)
-    assert done.exit_code == 0, done.output
-    answers = {one["id"]: one for one in json.loads(target.read_text())}
-    assert answers["T4/miss"]["measured"] > 2 * answers["T4/hit"]["measured"] > 0
-    assert answers["T4/order"]["verdict"] == "holds"
-
-
 EXPERIMENTS = [holding, differing, failing, breaking, unreasoned, double]
 
 
