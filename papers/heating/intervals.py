@@ -57,8 +57,9 @@ def _draw(axes: "Axes", quick: bool) -> None:
         )
     axes.set_xticks(range(len(names)), names)
     axes.set_yscale("log")
+    axes.set_ylim(1, 60_000)
     axes.set_ylabel("mean interval between healings (s)")
-    axes.legend(fontsize=7)
+    axes.legend(fontsize=7, ncols=2)
 
 
 @experiment(

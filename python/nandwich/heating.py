@@ -138,3 +138,66 @@ def _outcome(setup: Setup, replay: _native.Replay) -> Outcome:
         worst_s=max(kind["max_ns"] for kind in kinds) / 1e9,
         response_s=sum(kind["count"] * kind["mean_ns"] for kind in kinds) / 1e9,
     )
+
+
+@dataclass(frozen=True)
+class Life:
+    """A device without healing, until its first block is given up."""
+
+    layer: str
+    wear: str
+    host_bytes: int
+    evenness: float  # mean erases of a block in those of the most erased one
+    moved: int
+    wear_copies: int
+    copies: int
+    erases: int
+
+
+@cache
+def live(layer: str, wear: str, quick: bool) -> Life:
+    """A full device, File Copy over half of it, blocks that take about a hundred erases."""
+    part = _native.Part.named(PART)
+    part.set("in_order", "no")
+    part.set("endurance", str(BAR))
+    device = _native.ReplayDevice(
+        part,
+        layer,
+        blocks=64 if quick else 256,
+        factory_bad=False,
+        wear_out=True,
+        wear=wear,
+        wear_config={"threshold": THRESHOLD} if wear != "none" else {},
+    )
+    footprint = device.sectors // 2 * device.sector_bytes
+    source = _native.Workload("filecopy", {"align": device.sector_bytes, "footprint": footprint})
+    replay = _native.Replay(device, source, repeat=0, limit=MOST_REQUESTS, precondition=1000)
+    while replay.precondition(1_000_000):
+        pass
+    while replay.run(1000) and replay.result()["first_death"] is None:
+        pass
+    result = replay.result()
+    erases = replay.wear()
+    stats = replay.wear_stats() or {"moved": 0, "copies": 0}
+    return Life(
+        layer=layer,
+        wear=wear,
+        host_bytes=result["first_death"]["sectors_written"] * device.sector_bytes,
+        evenness=sum(erases) / len(erases) / max(erases),
+        moved=stats["moved"],
+        wear_copies=stats["copies"],
+        copies=result["layer"]["copies"],
+        erases=result["layer"]["erases"],
+    )
+
+
+def layers() -> list[str]:
+    """Those that take a wear policy."""
+    taking = []
+    for name, _, _ in _native.layers():
+        try:
+            _native.ReplayDevice(_native.Part.named(PART), name, blocks=64, wear="dynamic")
+        except ValueError:
+            continue
+        taking.append(name)
+    return taking

@@ -16,6 +16,7 @@ from nandwich import _native, names, parts, quantities
 from nandwich.errors import InputError, RunError
 
 LAYERS = tuple(name for name, _, _ in _native.layers())
+WEARS = ("none", *(name for name, _ in _native.wear_policies()))
 GENERATED = "gen:"
 STEP = 1 << 16  # requests between two signs of progress
 YEAR_NS = 365 * 86_400 * 10**9
@@ -48,6 +49,8 @@ class Options:
     chip: str = "K9F1G08U0A"
     ftl: str = "page"
     layer: dict[str, int] = field(default_factory=dict)  # figures of nw_layer_config
+    wear: str = "none"
+    wear_figures: dict[str, int] = field(default_factory=dict)  # of nw_wear_choice
     blocks: int = 0
     arrivals: bool = True
     idle: bool = False
@@ -164,6 +167,8 @@ def _device(options: Options) -> _native.ReplayDevice:
     part = parts.resolve(options.chip)
     if options.ftl not in LAYERS:
         raise names.unknown("translation layer", options.ftl, LAYERS)
+    if options.wear not in WEARS:
+        raise names.unknown("wear policy", options.wear, WEARS)
     image = options.snapshot if options.snapshot and Path(options.snapshot).exists() else ""
     if image and options.verify:
         raise InputError(f"--verify: the tokens of what {image} holds are not known; start anew")
@@ -178,6 +183,8 @@ def _device(options: Options) -> _native.ReplayDevice:
             factory_bad=options.factory_bad,
             verify=options.verify,
             image=image,
+            wear=options.wear,
+            wear_config=options.wear_figures,
         )
     except ValueError as error:
         raise InputError(str(error)) from error
@@ -289,7 +296,8 @@ def derived(play: Play, result: dict[str, Any]) -> dict[str, Any]:
     host_bytes = result["bytes_read"] + result["bytes_written"]
     elapsed = result["end_ns"]
     most, total = max(wear), sum(wear)
-    rated = play.device.endurance
+    # A rating says nothing about blocks that are healed.
+    rated = 0 if play.options.wear_figures.get("heal") else play.device.endurance
 
     def years(erases: Fraction) -> float | None:
         if not rated or not erases or not elapsed:
@@ -323,6 +331,8 @@ def as_json(play: Play) -> dict[str, Any]:
             "chip": play.chip,
             "ftl": options.ftl,
             "layer": dict(options.layer),
+            "wear": options.wear,
+            "wear_figures": dict(options.wear_figures),
             "blocks": play.device.blocks,
             "block_pages": play.device.block_pages,
             "sectors": play.device.sectors,
@@ -353,4 +363,5 @@ def as_json(play: Play) -> dict[str, Any]:
         ],
         "samples": play.replay.samples(),
         "wear": play.replay.wear(),
+        "policy": play.replay.wear_stats() or None,
     }

@@ -47,6 +47,15 @@ def _end(result: dict[str, Any]) -> list[Row]:
     return rows
 
 
+def _policy(policy: dict[str, int], name: str) -> list[Row]:
+    moved = f"by {name}, with {policy['copies']} copies"
+    table: list[Row] = [("blocks moved for wear", policy["moved"], moved)]
+    if policy["heals"]:
+        when = f"{policy['heals_idle']} in idle time, {policy['heals_forced']} forced"
+        table.append(("healings", policy["heals"], when))
+    return table
+
+
 def rows(value: dict[str, Any]) -> list[Row]:
     """The table of a replay."""
     result, derived, layer = value["result"], value["derived"], value["result"]["layer"]
@@ -91,6 +100,8 @@ def rows(value: dict[str, Any]) -> list[Row]:
         table.append(("energy a host byte", text, "operations alone"))
     wear = f"{derived['erases_min']} / {derived['erases_mean']:.1f} / {derived['erases_max']}"
     table.append(("erases a block", wear, "least / mean / most"))
+    if value["policy"] is not None:
+        table += _policy(value["policy"], value["device"]["wear"])
     if derived["lifetime_years"] is not None:
         even = f"by the most erased block; {derived['lifetime_years_if_even']:.3g} if wear was even"
         table.append(("lifetime at this rate", f"{derived['lifetime_years']:.3g} years", even))

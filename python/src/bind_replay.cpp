@@ -421,10 +421,21 @@ private:
     double seconds_ = 0;
 };
 
+std::vector<std::tuple<std::string, std::string>> wear_policies()
+{
+    std::vector<std::tuple<std::string, std::string>> all;
+
+    for (uint32_t i = 0; i < nw_wear_kind_count; i++) {
+        all.emplace_back(nw_wear_kinds[i].name, nw_wear_kinds[i].what);
+    }
+    return all;
+}
+
 } // namespace
 
 void bind_replay(nb::module_ &m)
 {
+    m.def("wear_policies", &wear_policies, "Wear policies: name, what it does.");
     nb::class_<Device>(m, "ReplayDevice", "A translation layer on a metadata-only twin.")
         .def(nb::init<const PyPart &, const std::string &, const Numbers &, uint32_t, uint32_t,
                       bool, bool, bool, const std::string &, const std::string &,

@@ -1,17 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """Wear policies by name on a replayed device: nothing lost, healings told, misfits refused."""
 
+import json
+
 import pytest
+from click.testing import CliRunner
+from schemas import validate
 
 from nandwich import _native
-
-pytestmark = [pytest.mark.quick, pytest.mark.asan]
+from nandwich.cli.main import main
 
 HEALING = "TLC8G-HEAL"
 BLOCKS = 32
 HEAL = {"heal": 1, "heal_cycles": 20}
 POLICIES = ("dynamic", "swl", "dheating")
-LAYERS = ("page", "nftl")
+LAYERS = ("page", "nftl", "log", "superblock")
 
 
 def play(
@@ -50,6 +53,8 @@ def test_nothing_is_lost_under_any_policy(layer: str, wear: str) -> None:
     assert replay.wear_stats()["heals"] > 0
 
 
+@pytest.mark.quick
+@pytest.mark.asan
 @pytest.mark.parametrize("wear", POLICIES)
 def test_a_run_ends_at_the_healing_asked_for(wear: str) -> None:
     replay = play("page", wear, {"heal": 1, "heal_cycles": 3}, heals=3)
@@ -61,11 +66,15 @@ def test_a_run_ends_at_the_healing_asked_for(wear: str) -> None:
     assert replay.result()["busy_ns"] >= len(times) * 3 * 10**9
 
 
+@pytest.mark.quick
+@pytest.mark.asan
 def test_swl_needs_its_threshold_in_range() -> None:
     with pytest.raises(ValueError, match="threshold of 2 or more"):
         play("page", "swl", {"threshold": 1})
 
 
+@pytest.mark.quick
+@pytest.mark.asan
 def test_what_does_not_fit_is_refused_with_the_reason() -> None:
     def device(part: str, layer: str, wear: str, config: dict[str, int]) -> None:
         _native.ReplayDevice(_native.Part.named(part), layer, wear=wear, wear_config=config)
@@ -84,6 +93,8 @@ def test_what_does_not_fit_is_refused_with_the_reason() -> None:
         device(HEALING, "page", "dynamic", {"speed": 1})
 
 
+@pytest.mark.quick
+@pytest.mark.asan
 def test_pauses_come_after_each_burst() -> None:
     changes = {"footprint": 1 << 20, "gap_ns": 1000, "burst": 10, "pause_ns": 10**9}
     source = _native.Workload("uniform", {**changes, "requests": 35})
@@ -91,3 +102,30 @@ def test_pauses_come_after_each_burst() -> None:
     while survey.run(100):
         pass
     assert survey.result()["duration_ns"] == 34 * 1000 + 3 * 10**9
+
+
+@pytest.mark.quick
+@pytest.mark.asan
+def test_the_command_takes_a_policy() -> None:
+    arguments = "gen:filecopy,requests=20K,footprint=16M --chip TLC8G-HEAL --blocks 40"
+    healing = "--wear dheating --heal --heal-cycles 3 --heal-period 60 --json -"
+    result = CliRunner().invoke(main, ["replay", *arguments.split(), *healing.split()])
+    assert result.exit_code == 0, result.output
+    value = json.loads(result.stdout)
+    validate("replay-1", value)
+    assert value["device"]["wear"] == "dheating"
+    assert value["device"]["wear_figures"] == {"heal": 1, "heal_cycles": 3, "heal_period_s": 60}
+    assert value["policy"]["heals"] > 0
+    assert value["derived"]["lifetime_years"] is None
+    table = CliRunner().invoke(main, ["replay", *arguments.split(), "--wear", "swl"])
+    assert "blocks moved for wear" in table.stdout
+    plain = CliRunner().invoke(main, ["replay", *arguments.split(), "--json", "-"])
+    assert json.loads(plain.stdout)["policy"] is None
+
+
+@pytest.mark.quick
+@pytest.mark.asan
+def test_the_command_knows_its_policies() -> None:
+    result = CliRunner().invoke(main, ["replay", "gen:uniform", "--wear", "swll"])
+    assert result.exit_code == 2
+    assert "swl" in result.stderr

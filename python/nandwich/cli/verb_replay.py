@@ -65,6 +65,7 @@ Examples:
   nandwich replay gen:zipf,theta=0.8,writes=70%,requests=200K --ftl lavish
   nandwich replay examples/traces/camera.csv --verify
   nandwich replay phone.csv.gz --wrap --chip MLC64G --json out.json
+  nandwich replay gen:filecopy --chip TLC8G-HEAL --wear dheating --heal --heal-cycles 20
   nandwich replay gen:sensor --until-worn --chip worn.toml --blocks 64
 """
 
@@ -86,6 +87,21 @@ Examples:
 @click.option("--log-blocks", type=click.IntRange(0, 65535), default=0, help="Hybrid layers.")
 @click.option("--degree", type=click.IntRange(0, 255), default=0, help="lavish, superblock.")
 @click.option("--maps", type=click.IntRange(0, 255), default=0, help="lavish: maps in RAM.")
+@click.option(
+    "--wear",
+    default=_DEFAULT.wear,
+    show_default=True,
+    help="Wear policy: one of " + ", ".join(replay.WEARS),
+)
+@click.option("--threshold", type=click.IntRange(2, 65535), help="swl: erases a flag.")
+@click.option("--heal", is_flag=True, help="Heal worn blocks, on parts that can (TLC8G-HEAL).")
+@click.option("--heal-at", type=click.IntRange(1, 100), help="Percent of the life; early healing.")
+@click.option("--heal-cycles", type=click.IntRange(1, 65534), help="A bar in erases instead.")
+@click.option(
+    "--heal-period",
+    type=click.IntRange(1, 2**32 - 1),
+    help="Lazy healing: in idle time (--idle), or one in so many seconds.",
+)
 @click.option(
     "--arrivals/--back-to-back",
     default=True,
@@ -137,6 +153,11 @@ def command(
     log_blocks: int,
     degree: int,
     maps: int,
+    threshold: int | None,
+    heal: bool,
+    heal_at: int | None,
+    heal_cycles: int | None,
+    heal_period: int | None,
     **choices: Any,
 ) -> None:
     """Play a block trace, or a made-up workload, on a translation layer over a twin.
@@ -151,11 +172,19 @@ def command(
         "degree": degree,
         "maps": maps,
     }
+    figures = {
+        "threshold": threshold,
+        "heal": int(heal),
+        "heal_percent": heal_at,
+        "heal_cycles": heal_cycles,
+        "heal_period_s": heal_period,
+    }
     options = Options(
         source,
         chip=chip,
         ftl=ftl,
         layer={key: value for key, value in layer.items() if value},
+        wear_figures={key: value for key, value in figures.items() if value},
         fit=fit or "refuse",
         format=trace_format,
         repeat=0 if until_worn else repeat,
