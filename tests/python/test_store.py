@@ -146,6 +146,6 @@ def test_the_targets_are_reached(
     monkeypatch.setattr(store_peers, "measure", refuse)
     (bench,) = (one for one in discovery.collect("bench", Bench) if one.name == "store")
     figures = bench.run()
-    assert sum(one.target is not None for one in figures) == 12
+    assert sum(one.target is not None for one in figures) == 13
     assert [one for one in figures if not one.ok] == []
     assert "nor-256: peers not measured (not in this test)" in capfd.readouterr().err

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a durable byte costs: our store beside others on the same work (`nandwich bench store`)."""
+
+from typing import TYPE_CHECKING
+
+from bench.store import ours
+from nandwich import store_peers
+from nandwich.experiments import Answer, Report, Value, experiment
+from nandwich.store_peers import SHAPES, WORKS, Counts, NotMeasuredError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def _all(quick: bool) -> tuple[list[Counts], str]:
+    """Everybody's counts, and why the peers are missing."""
+    found: list[Counts] = []
+    for shape in SHAPES:
+        found += ours(shape)
+        try:
+            found += [] if quick else store_peers.measure(shape)
+        except NotMeasuredError as error:
+            return found, str(error)
+    return found, "left out when quick" if quick else ""
+
+
+def _answer(found: list[Counts], shape: str, work: str, missing: str) -> Answer:
+    """Our energy against the cheapest peer's."""
+    mine = next(c for c in found if (c.store, c.shape, c.work) == ("nandwich", shape, work))
+    others = [c for c in found if c.store != "nandwich" and (c.shape, c.work) == (shape, work)]
+    claim = f"{shape}, {work}: no dearer than the cheapest of the others"
+    if not others:
+        return Answer(
+            round(mine.energy_mj, 3),
+            True,
+            f"not compared: {missing}",
+            f"{shape}-{work}",
+            claim,
+            "not measured",
+        )
+    best = min(others, key=lambda c: c.energy_pj)
+    rules = ""
+    if best.page_programs > 4 and shape.startswith("nand"):
+        rules = f"; it programs a page {best.page_programs} times, which no NAND allows"
+    return Answer(
+        round(mine.energy_mj, 3),
+        holds=mine.energy_pj <= best.energy_pj,
+        why=f"{best.store}{rules}",
+        part=f"{shape}-{work}",
+        claim=claim,
+        published=round(best.energy_mj, 3),
+    )
+
+
+@experiment(
+    "store-cost", claim="energy of the same work in several stores", published="", unit="mJ"
+)
+def store_cost(quick: bool) -> Report:
+    """Append, read back, small and overwrite of bench/peers on three chips."""
+    found, missing = _all(quick)
+    answers = [_answer(found, shape.name, work, missing) for shape in SHAPES for work in WORKS]
+    rows: list[list[Value]] = [
+        [
+            c.shape,
+            c.work,
+            c.store,
+            c.reads,
+            c.bytes_read,
+            c.programs,
+            c.bytes_programmed,
+            c.erases,
+            round(c.energy_mj, 3),
+            round(c.worst_ns / 1e6, 3),
+        ]
+        for c in found
+    ]
+
+    def draw(axes: "Axes") -> None:
+        stores = sorted({c.store for c in found}, key=lambda name: (name != "nandwich", name))
+        places = [(shape.name, work) for shape in SHAPES for work in WORKS]
+        for number, name in enumerate(stores):
+            known = {(c.shape, c.work): c.energy_mj for c in found if c.store == name}
+            at = [i + 0.2 * number for i, place in enumerate(places) if place in known]
+            axes.bar(at, [known[place] for place in places if place in known], 0.2, label=name)
+        axes.set_yscale("log")
+        axes.set_ylabel("mJ")
+        axes.set_xticks(
+            [i + 0.3 for i in range(len(places))],
+            [f"{shape} {work}" for shape, work in places],
+            rotation=40,
+            ha="right",
+            fontsize=6,
+        )
+        axes.legend(fontsize=7)
+
+    columns = [
+        "chip",
+        "work",
+        "store",
+        "reads",
+        "bytes read",
+        "programs",
+        "bytes programmed",
+        "erases",
+        "mJ",
+        "longest call ms",
+    ]
+    return Report(answers, columns, rows, draw)
