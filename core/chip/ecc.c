@@ -66,7 +66,7 @@ static void data_unit(const struct nw_ecc *ecc, const struct span *span, uint16_
     uint16_t index = (uint16_t)(offset % ecc->part_bytes / ecc->unit_bytes);
 
     unit->data = data;
-    unit->parity = part_spare(ecc, span, offset / ecc->part_bytes) + ecc->part_own +
+    unit->parity = part_spare(ecc, span, (uint16_t)(offset / ecc->part_bytes)) + ecc->part_own +
                    index * ecc->code->parity_bytes;
     unit->length = ecc->unit_bytes;
     unit->erased = ecc->chip.geometry.erased;
@@ -109,7 +109,7 @@ static int ecc_program(struct nw_chip_req *req)
     for (i = 0; i < saved.spare_length; i++) {
         uint16_t at = (uint16_t)(saved.spare_offset + i);
 
-        part_spare(ecc, &span, at / ecc->part_own)[at % ecc->part_own] = saved.spare[i];
+        part_spare(ecc, &span, (uint16_t)(at / ecc->part_own))[at % ecc->part_own] = saved.spare[i];
     }
     for (i = span.first; saved.spare_length > 0 && i <= span.last; i++) {
         own_unit(ecc, part_spare(ecc, &span, i), &unit);
@@ -150,7 +150,7 @@ static int spare_out(const struct nw_ecc *ecc, const struct nw_chip_req *req,
     for (i = 0; i < req->spare_length; i++) {
         uint16_t at = (uint16_t)(req->spare_offset + i);
 
-        req->spare[i] = part_spare(ecc, span, at / ecc->part_own)[at % ecc->part_own];
+        req->spare[i] = part_spare(ecc, span, (uint16_t)(at / ecc->part_own))[at % ecc->part_own];
     }
     return sum;
 }
