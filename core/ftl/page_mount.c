@@ -84,10 +84,9 @@ static int walk_block(struct nw_page *page, uint16_t block)
     return NW_OK;
 }
 
-/* All that counts, given the list and the limit. NW_TAG_BAD: the newest page turns out torn. */
+/* All that counts, given the list and the limit; the newest page stays aside. */
 static int walk(struct nw_page *page)
 {
-    struct nw_tag tag;
     int result = nw_page_load_list(page);
 
     memset(page->map, 0xFF, sizeof *page->map * (size_t)page->slots);
@@ -98,34 +97,36 @@ static int walk(struct nw_page *page)
             result = walk_block(page, block);
         }
     }
-    if (result >= 0 && page->newest_at != NW_PAGE_NONE) {
-        result = nw_page_read_whole(page, page->newest_at, &tag);
-        if (result >= 0 && result != NW_TAG_GOOD) {
-            return NW_TAG_BAD;
-        }
-    }
-    for (uint32_t slot = page->sectors; result >= 0 && slot < page->slots; slot++) {
-        result = nw_page_load_trim(page, slot);
-    }
-    return result < 0 ? result : (int)NW_TAG_GOOD;
+    return result;
 }
 
-/* What the chip holds, but for the newest page. */
+/* What the chip holds, but for the newest page. When that one turns out torn, once more without it;
+ * and without the one below if that was a try at the same write, which failed. */
 int nw_page_find(struct nw_page *page)
 {
+    uint32_t torn = NW_PAGE_NONE;
+    struct nw_tag tag;
     int result = nw_page_find_list(page);
 
     page->limit = UINT64_MAX;
     while (result == NW_OK) {
         result = walk(page);
-        if (result == NW_TAG_BAD) {
-            page->limit = page->newest; /* and if the same write had failed before, once more */
-            result = NW_OK;
-        } else if (result == NW_TAG_GOOD) {
-            return NW_OK;
+        if (result < 0 || page->newest_at == NW_PAGE_NONE) {
+            break;
         }
+        result = nw_page_read_whole(page, page->newest_at, &tag);
+        if (result < 0 || result == NW_TAG_GOOD ||
+            (torn != NW_PAGE_NONE && torn != page->newest_slot)) {
+            break;
+        }
+        result = NW_OK;
+        torn = page->newest_slot;
+        page->limit = page->newest;
     }
-    return result;
+    for (uint32_t slot = page->sectors; result >= 0 && slot < page->slots; slot++) {
+        result = nw_page_load_trim(page, slot);
+    }
+    return result < 0 ? result : NW_OK;
 }
 
 static int is_reserve(const struct nw_page *page, uint16_t block)
@@ -164,7 +165,7 @@ static int open_session(struct nw_page *page)
         uint16_t block = page->reserve[i];
 
         if (block < page->blocks.count && block != page->session &&
-            page->blocks.state[block] == NW_BLOCK_USED) {
+            page->blocks.state[block] == NW_BLOCK_USED && page->valid[block] == NW_PAGE_OPEN) {
             int result = nw_blocks_erase(&page->blocks, block);
             if (result == NW_OK) {
                 nw_page_open(page, &page->host, block);

@@ -228,6 +228,28 @@ static void test_tag_rots_unseen(void **state)
     assert_int_equal(rig.ftl.stats.lost, 1);
 }
 
+/* A torn page is dropped in silence, but not an acknowledged one just before it that rotted: that
+ * is told. */
+static void test_rot_beside_a_tear(void **state)
+{
+    static const struct nw_cut cut = {
+        .phase = NW_CUT_INSIDE, .data = NW_TORN_HALF, .spare = NW_TORN_NEW};
+    struct page_op torn = {.kind = OP_WRITE, .sector = 30, .count = 1};
+
+    (void)state;
+    run(OP_WRITE, 20, 1);
+    run(OP_WRITE, 20, 1);
+    nw_nand_flip(rig.nand, page_of(20), 777);
+    nw_nand_cut(rig.nand, &cut);
+    assert_int_equal(page_rig_run(&rig, &torn), NW_ERR_POWER);
+    remount();
+    assert_int_equal(read_one(20), NW_ERR_CORRUPT);
+    assert_int_equal(read_one(30), NW_OK);
+    assert_int_equal(rig.data[0], 0);
+    remount();
+    assert_int_equal(read_one(20), NW_ERR_CORRUPT);
+}
+
 /* The chip says a page cannot be read: told as such, and for ever once the page was moved. */
 static void test_unreadable(void **state)
 {
@@ -441,6 +463,7 @@ int main(void)
         RIG_TEST(test_tag_rots),
         RIG_TEST(test_unreadable),
         RIG_TEST(test_tag_rots_unseen),
+        RIG_TEST(test_rot_beside_a_tear),
         RIG_TEST(test_wears_out),
         RIG_TEST(test_mounts_only),
         RIG_TEST(test_payload_or_not),
