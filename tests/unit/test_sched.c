@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 
-#define FLOWS 4U
+#define FLOWS 5U /* four of them in use, but for one test */
 #define SLOTS 24U
 #define SECTORS 64U
 
@@ -62,10 +62,10 @@ static void listen(struct nw_sched_event *event)
                    marks[event->verdict], event->more ? "&" : "");
 }
 
-/* Flows A, B, C, D with deadlines 100, 60, 80, 40; writes take 13, sectors hold 512 bytes. */
+/* Flows A, B, C, D with deadlines 100, 60, 80, 40; E has 90. Writes take 13, sectors hold 512. */
 static void rig_set(struct rig *rig, const struct nw_sched_policy *policy, uint8_t flags)
 {
-    static const uint32_t deadlines[FLOWS] = {100, 60, 80, 40};
+    static const uint32_t deadlines[FLOWS] = {100, 60, 80, 40, 90};
 
     memset(rig, 0, sizeof *rig);
     current = rig;
@@ -77,7 +77,7 @@ static void rig_set(struct rig *rig, const struct nw_sched_policy *policy, uint8
     rig->sched.buffer = rig->buffer;
     rig->sched.event = listen;
     rig->sched.flows = rig->flows;
-    rig->sched.flow_count = FLOWS;
+    rig->sched.flow_count = FLOWS - 1U;
     rig->sched.slot_count = SLOTS;
     rig->sched.flags = flags;
     rig->sched.sector_bytes = 512;
@@ -263,6 +263,14 @@ static void rgedf_keeps_order_when_time_is_short(void **state)
     rig.now = 47;
     run(&rig);
     assert_string_equal(rig.story, "B0+ | A0+ A1+ | ");
+    /* With a buffer time of one write B must not end late. */
+    rig_set(&rig, &nw_sched_rgedf, 0);
+    rig.sched.guard_ticks = 13;
+    rig_open(&rig);
+    offer_all(&rig, "BAA");
+    rig.now = 34;
+    run(&rig);
+    assert_string_equal(rig.story, "B0+ | A0+ A1+ | ");
 }
 
 static void rgedf_takes_the_earliest_of_larger_groups(void **state)
@@ -294,6 +302,51 @@ static void slack_looks_at_every_group_it_passes(void **state)
     offer_all(&rig, "BAA");
     run(&rig);
     assert_string_equal(rig.story, "A0+ A1+ | B0+ | ");
+}
+
+static void slack_plans_with_the_turn_between_operations(void **state)
+{
+    struct rig rig;
+
+    (void)state;
+    rig_set(&rig, &nw_sched_slack, 0);
+    rig.sched.turn_ticks = 10;
+    rig_open(&rig);
+    offer_all(&rig, "BAA");
+    rig.now = 30;
+    run(&rig);
+    /* A until 43, a turn until 53, B until 66: after its 60. */
+    assert_string_equal(rig.story, "B0+ | A0+ A1+ | ");
+}
+
+static void slack_holds_nothing_back_when_many_flows_wait(void **state)
+{
+    struct rig rig;
+
+    (void)state;
+    rig_set(&rig, &nw_sched_slack, NW_SCHED_SAVE);
+    rig.sched.flow_count = FLOWS;
+    rig_open(&rig);
+    offer_all(&rig, "ABCD");
+    assert_int_equal(step(&rig, 13), 0);
+    /* It looks at four flows; what a fifth needs it does not know. */
+    offer_all(&rig, "E");
+    assert_int_equal(step(&rig, 13), 1);
+}
+
+static void slack_holds_no_group_back_that_cannot_grow(void **state)
+{
+    struct rig rig;
+
+    (void)state;
+    rig_set(&rig, &nw_sched_slack, NW_SCHED_SAVE);
+    rig_open(&rig);
+    assert_int_equal(offer_at(&rig, 'A', 100, 0), NW_OK);
+    assert_int_equal(step(&rig, 13), 0);
+    /* 100 more would fit, but what comes next does not. */
+    assert_int_equal(offer_at(&rig, 'A', 500, 0), NW_OK);
+    assert_int_equal(step(&rig, 13), 1);
+    assert_string_equal(rig.story, "A0+ | ");
 }
 
 static void slack_waits_while_deadlines_allow(void **state)
@@ -415,10 +468,10 @@ static void slack_reads_before_it_opens_a_unit(void **state)
     rig_open(&rig);
     offer.owner = &rig.sched;
     assert_int_equal(nw_sched_submit(&offer), NW_OK);
-    offer_all(&rig, "A");
+    offer_all(&rig, "AA");
     run(&rig);
     /* Position 0 is the first of a unit: the write waits, the read is not held up by it. */
-    assert_string_equal(rig.story, "D0+ | A0+ | ");
+    assert_string_equal(rig.story, "D0+ | A0+ A1+ | ");
     assert_int_equal(rig.sched.position, 1);
 }
 
@@ -565,8 +618,13 @@ static void too_large_is_refused_or_split(void **state)
     assert_int_equal(rig.counts[0].of[NW_SCHED_REFUSED], 2);
     rig_set(&rig, &nw_sched_gedf, NW_SCHED_SPLIT);
     rig_open(&rig);
-    offer = (struct nw_sched_offer){.owner = &rig.sched, .data = data, .size = sizeof data};
+    offer = (struct nw_sched_offer){
+        .owner = &rig.sched, .data = data, .size = sizeof data, .sector = 77};
     assert_int_equal(nw_sched_submit(&offer), NW_OK);
+    for (unsigned i = 0; i < 3; i++) {
+        /* Of a write this is the producer's own word, the same for every piece. */
+        assert_int_equal(rig.sched.slots[i].sector, 77);
+    }
     run(&rig);
     assert_string_equal(rig.story, "A0+& | A0+& | A0+ | ");
     assert_int_equal(rig.counts[0].of[NW_SCHED_MET], 1);
@@ -744,6 +802,28 @@ static void times_are_learned(void **state)
     (void)step(&rig, 90);
     assert_int_equal(rig.sched.open_ticks, 90);
     assert_int_equal(rig.sched.write_ticks, 13);
+    /* At the end of the log a unit is left in its middle; its start is opened anew. */
+    rig_set(&rig, &nw_sched_gedf, NW_SCHED_LEARN | NW_SCHED_WRAP);
+    rig.sched.unit = 16;
+    rig.sched.sectors = 24;
+    rig.sched.position = 24;
+    rig_open(&rig);
+    offer_all(&rig, "A");
+    (void)step(&rig, 80);
+    assert_int_equal(rig.sched.open_ticks, 80);
+    /* From one operation to the next is a turn, idle time is not. */
+    offer_all(&rig, "A");
+    (void)step(&rig, 13);
+    assert_int_equal(rig.sched.turn_ticks, 0);
+    offer_all(&rig, "AB");
+    (void)step(&rig, 13);
+    rig.now += 2;
+    (void)step(&rig, 13);
+    assert_int_equal(rig.sched.turn_ticks, 2);
+    rig.now += 50;
+    offer_all(&rig, "A");
+    (void)step(&rig, 13);
+    assert_int_equal(rig.sched.turn_ticks, 2);
 }
 
 static void spare_time_leaves_room_for_all(void **state)
@@ -799,6 +879,9 @@ int main(void)
         cmocka_unit_test(rgedf_keeps_order_when_time_is_short),
         cmocka_unit_test(rgedf_takes_the_earliest_of_larger_groups),
         cmocka_unit_test(slack_looks_at_every_group_it_passes),
+        cmocka_unit_test(slack_plans_with_the_turn_between_operations),
+        cmocka_unit_test(slack_holds_nothing_back_when_many_flows_wait),
+        cmocka_unit_test(slack_holds_no_group_back_that_cannot_grow),
         cmocka_unit_test(slack_waits_while_deadlines_allow),
         cmocka_unit_test(slack_does_not_wait_for_what_cannot_come_in_time),
         cmocka_unit_test(slack_goes_by_deadline_when_not_all_can_be_met),
