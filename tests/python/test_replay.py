@@ -66,6 +66,23 @@ def test_shipped_traces_on_every_layer(path: Path, ftl: str) -> None:
     assert replay.broken_laws(play) == []
 
 
+@pytest.mark.parametrize("wear", replay.WEARS)
+@pytest.mark.parametrize("ftl", replay.LAYERS)
+def test_every_policy_on_every_layer_or_a_reason(ftl: str, wear: str) -> None:
+    """Goal: no layer and policy meet unverified, and none is refused without its name."""
+    arguments = ("replay", "gen:hotcold,requests=2K", "--ftl", ftl, "--wear", wear, "--verify")
+    done = _run(*arguments, "--blocks", "64", "--precondition", "0.5", "--json", "-")
+    if done.exit_code == 2:  # a layer that chooses blocks in its own way
+        assert wear != "none"
+        assert ftl in done.stderr
+        return
+    assert done.exit_code == 0, done.output
+    value = json.loads(done.stdout)
+    validate("replay-1", value)
+    assert value["device"]["wear"] == wear
+    assert (value["policy"] is None) == (wear == "none")
+
+
 def test_arrivals_against_back_to_back() -> None:
     """Goal: waiting shows in responses, not in what the chip does."""
     slow = _json("replay", RECORDED[0], "--arrivals")
