@@ -38,15 +38,11 @@ int nw_store_get(struct nw_store *store, int handle, uint32_t key, void *value)
 {
     struct object *object;
     struct chunk chunk = {0};
-    uint32_t at;
     int slot = find(store, handle, key, &object);
-    int result = slot < 0 ? slot : store_get(store, (uint8_t)slot, key, &at);
+    int result = slot < 0 ? slot : store_find_data(store, (uint8_t)slot, key, &chunk);
 
-    if (result == NW_OK) {
-        result = store_find_data(store, (uint8_t)slot, key, &chunk);
-    }
     if (result == NW_OK && chunk.length != object->unit) {
-        store->stats.place = at;
+        store->stats.place = chunk.at;
         result = NW_ERR_CORRUPT;
     }
     return result < 0 ? result : store_payload(store, &chunk, value);

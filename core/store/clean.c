@@ -106,7 +106,7 @@ static int clean_data(struct nw_store *store, const struct chunk *chunk)
                 let_go(store, object, chunk);
                 result = store_write_state(store, chunk->id);
             } else {
-                mask |= (uint8_t)(1U << t);
+                mask = (uint8_t)(mask | (1U << t));
             }
         }
         if (result == NW_ERR_CORRUPT || result == NW_ERR_ECC) {
@@ -361,4 +361,34 @@ int nw_store_idle(struct nw_store *store, uint16_t budget)
         }
     }
     return (int)(budget < 32767U ? budget : 32767U);
+}
+
+int nw_store_compact(struct nw_store *store, int handle, uint32_t *key, uint16_t count)
+{
+    struct object *object;
+    int slot = store_object_of(store, handle, 0xFF, &object);
+    int moved = 0;
+
+    if (slot < 0) {
+        return slot;
+    }
+    *key = *key > object->head ? *key : object->head;
+    for (; count > 0 && *key < object->tail && moved < INT16_MAX; count--, (*key)++) {
+        struct chunk chunk = {0};
+        int result = store_make_room(store, NULL, 0);
+
+        if (result == NW_OK) {
+            result = store_find_data(store, (uint8_t)slot, *key, &chunk);
+        }
+        if (result == NW_OK) {
+            result = store_clean_chunk(store, &chunk);
+            moved++;
+        } else if (result == NW_ERR_NOT_FOUND) {
+            result = NW_OK; /* never set */
+        }
+        if (result < 0) {
+            return result;
+        }
+    }
+    return moved;
 }

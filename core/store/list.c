@@ -83,7 +83,10 @@ int store_find_data(struct nw_store *store, uint8_t slot, uint32_t number, struc
         store->stats.place = at;
         result = NW_ERR_CORRUPT;
     }
-    /* Every number has its chunk: none told, or a blank one, is damage. */
+    if (result == NW_ERR_NOT_FOUND && object->type == NW_STORE_ARRAY) {
+        return result;
+    }
+    /* Every number of the others has its chunk: none told, or a blank one, is damage. */
     return result == NW_ERR_NOT_FOUND || result == NW_ERR_UNWRITTEN ? (int)NW_ERR_CORRUPT
                                                                     : result;
 }

@@ -556,9 +556,28 @@ static int find_log(struct nw_store *store, uint32_t newest, const struct block_
     return scan_log(store, from, scan);
 }
 
+/* Mounts that are cut again and again must not use up the free blocks: as long as these are few,
+ * a mount cleans as many as it takes, before its anchor counts. */
+static int clean_along(struct nw_store *store, uint32_t before)
+{
+    uint32_t cleaned = 0;
+    int32_t result = 1;
+
+    while (result > 0 && store->free <= store->low && store->free > 1U &&
+           cleaned < before - store->free + 1U) {
+        uint32_t tail = store->tail;
+        do {
+            result = store_clean_step(store);
+        } while (result > 0 && store->tail == tail);
+        cleaned++;
+    }
+    return result < 0 ? (int)result : (int)NW_OK;
+}
+
 /* Makes what was found durable, in a block of its own. */
 static int settle(struct nw_store *store, const struct scan *scan)
 {
+    uint32_t before = store->free;
     int result;
 
     store->mounting = BLOCK_MOUNT;
@@ -568,6 +587,9 @@ static int settle(struct nw_store *store, const struct scan *scan)
     }
     if (result == NW_OK && store->full != PAGE_OPEN) {
         result = store_open_block(store);
+    }
+    if (result == NW_OK) {
+        result = clean_along(store, before);
     }
     if (result == NW_OK) {
         result = store_flush_all(store);
@@ -601,6 +623,7 @@ int nw_store_mount(struct nw_store **made, struct nw_chip *chip,
     if (result == NW_OK) {
         result = find_log(store, newest, &head, &scan);
     }
+    store->first = STORE_NONE; /* the mount that begins now has no block yet */
     if (result == NW_OK) {
         result = scan.anchor == STORE_NONE ? (int)NW_ERR_NOT_FOUND
                                            : store_load_anchor(store, scan.anchor);

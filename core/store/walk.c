@@ -62,6 +62,16 @@ static int failed_between(struct nw_store *store, uint32_t from, uint32_t to)
     return result;
 }
 
+static int knows_swap(const struct nw_store *store, uint32_t block)
+{
+    for (uint8_t i = 0; i < store->swap_count; i++) {
+        if (store->swap[i].block == block) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 /* Learns whether the end of `block` lies in the blocks behind it: the last of these, or `block`. */
 int store_find_swap(struct nw_store *store, uint32_t block, uint32_t *last)
 {
@@ -86,7 +96,7 @@ int store_find_swap(struct nw_store *store, uint32_t block, uint32_t *last)
         if ((head.flags & BLOCK_SWAP) == 0 || head.page / pages != block || next == block) {
             return NW_OK;
         }
-        if (store_physical(store, head.page) / pages != next) {
+        if (!knows_swap(store, next)) {
             uint32_t from = *last == block ? store_next_block(store, block) : *last;
             result = failed_between(store, from, next);
             result = result < 0 ? result : store_add_swap(store, head.page, next);

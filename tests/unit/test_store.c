@@ -477,6 +477,49 @@ static void test_expendable(void **state)
     close_bed();
 }
 
+/* Tags find their places again, over a power-up and after the stream was moved; what the ring has
+ * dropped is not there. */
+static void test_stream_index(void **state)
+{
+    struct nw_store_config config = {.objects = 2};
+    struct nw_store_cursor cursor;
+    uint32_t value;
+    uint32_t key = 0;
+
+    (void)state;
+    open_bed(&config, 64, 0);
+    int stream = create("stream", NW_STORE_STREAM, 4, 60);
+    int tags = create("tags", NW_STORE_ARRAY, NW_STORE_TAG_BYTES, 100);
+    int other = nw_store_find(bed.store, "stream");
+    for (uint32_t i = 0; i < 5000U; i++) {
+        if (i % 100U == 0) {
+            assert_int_equal(nw_store_last(bed.store, stream, &cursor), NW_OK);
+            assert_int_equal(nw_store_tag(bed.store, tags, i / 100U, &cursor), NW_OK);
+        }
+        assert_int_equal(nw_store_append(bed.store, stream, &i, 4), NW_OK);
+    }
+    assert_int_equal(nw_store_tag(bed.store, tags, 100, &cursor), NW_ERR_RANGE);
+    assert_int_equal(nw_store_tag(bed.store, other, 1, &cursor), NW_ERR_TYPE);
+    assert_int_equal(nw_store_sync(bed.store), NW_OK);
+    remount();
+    uint32_t before = nw_store_stats(bed.store)->moved;
+    while (nw_store_compact(bed.store, stream, &key, 10) > 0) {
+    }
+    assert_int_equal(nw_store_stats(bed.store)->moved - before, 60);
+    for (uint32_t tag = 0; tag < 50U; tag++) {
+        int result = nw_store_tagged(bed.store, tags, tag, stream, &cursor);
+        if (tag < 10U) {
+            assert_int_equal(result, NW_ERR_NOT_FOUND);
+        } else if (result == NW_OK) {
+            assert_int_equal(nw_store_next(bed.store, &cursor, &value, 4), 4);
+            assert_int_equal(value, tag * 100U);
+        }
+    }
+    assert_int_equal(nw_store_tagged(bed.store, tags, 49, stream, &cursor), NW_OK);
+    assert_int_equal(nw_store_tagged(bed.store, tags, 60, stream, &cursor), NW_ERR_NOT_FOUND);
+    close_bed();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -484,7 +527,8 @@ int main(void)
         cmocka_unit_test(test_files),         cmocka_unit_test(test_front_is_near),
         cmocka_unit_test(test_wear),          cmocka_unit_test(test_full),
         cmocka_unit_test(test_damage),        cmocka_unit_test(test_checksum),
-        cmocka_unit_test(test_checkpoints),   cmocka_unit_test(test_expendable)};
+        cmocka_unit_test(test_checkpoints),   cmocka_unit_test(test_expendable),
+        cmocka_unit_test(test_stream_index)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

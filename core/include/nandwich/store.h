@@ -118,6 +118,13 @@ int nw_store_sync(struct nw_store *store);
  * erases one block. Answers how many were done; fewer than the budget: there is no more. */
 int nw_store_idle(struct nw_store *store, uint16_t budget);
 
+/*
+ * Moves chunks of an object to the end of the log, so that the blocks they lay in become free when
+ * their turn comes: `count` numbers from *key on, which is moved on; what is not there is skipped.
+ * Answers how many were moved, 0 at the end. Cost of each: 1 read, its bytes read and written.
+ */
+int nw_store_compact(struct nw_store *store, int handle, uint32_t *key, uint16_t count);
+
 const struct nw_store_stats *nw_store_stats(const struct nw_store *store);
 
 struct nw_store_space {
@@ -234,6 +241,17 @@ int nw_store_set(struct nw_store *store, int handle, uint32_t key, const void *v
 
 /* NW_ERR_NOT_FOUND: never set. */
 int nw_store_get(struct nw_store *store, int handle, uint32_t key, void *value);
+
+/* STREAM-INDEX: a stream and an array with values of this size, made with nw_store_create(). */
+#define NW_STORE_TAG_BYTES 6U
+
+/* Keeps the place under a tag, 0 .. the array's count - 1. NW_ERR_TYPE: no such array. */
+int nw_store_tag(struct nw_store *store, int array, uint32_t tag,
+                 const struct nw_store_cursor *cursor);
+
+/* Goes to the place. NW_ERR_NOT_FOUND: never told, or the stream has dropped it. */
+int nw_store_tagged(struct nw_store *store, int array, uint32_t tag, int stream,
+                    struct nw_store_cursor *cursor);
 
 /* FILE. Blocks of unit_bytes; a write into one costs the whole block again, and reading it, unless
  * it covers it or comes at the end while the last block is still in RAM. */

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A stream-index: places of a stream under tags, which are the keys of an array. */
+#include "store.h"
+
+int nw_store_tag(struct nw_store *store, int array, uint32_t tag,
+                 const struct nw_store_cursor *cursor)
+{
+    uint8_t value[NW_STORE_TAG_BYTES];
+    struct object *object;
+    int slot = store_object_of(store, array, 1U << NW_STORE_ARRAY, &object);
+
+    if (slot < 0 || object->unit != NW_STORE_TAG_BYTES) {
+        return slot < 0 ? slot : (int)NW_ERR_TYPE;
+    }
+    nw_put32(value, cursor->chunk);
+    nw_put16(value + 4, cursor->offset);
+    return nw_store_set(store, array, tag, value);
+}
+
+int nw_store_tagged(struct nw_store *store, int array, uint32_t tag, int stream,
+                    struct nw_store_cursor *cursor)
+{
+    uint8_t value[NW_STORE_TAG_BYTES];
+    struct object *object;
+    int slot = store_object_of(store, array, 1U << NW_STORE_ARRAY, &object);
+
+    if (slot < 0 || object->unit != NW_STORE_TAG_BYTES) {
+        return slot < 0 ? slot : (int)NW_ERR_TYPE;
+    }
+    int result = nw_store_get(store, array, tag, value);
+    return result < 0 ? result
+                      : nw_store_seek(store, stream, nw_get32(value), nw_get16(value + 4), cursor);
+}
