@@ -250,6 +250,10 @@ static int take_head(struct reader *reader, uint8_t *swaps)
     store->held = nw_get32(bytes + 34);
     store->serial = nw_get32(bytes + 38);
     store->anchor_sequence = nw_get32(bytes + 42);
+    if (store->tail >= geometry->blocks || store->safe >= geometry->blocks ||
+        store_block_of(store, store->redo) >= geometry->blocks) {
+        return NW_ERR_CORRUPT;
+    }
     for (uint8_t i = 0; i < NW_STORE_CHECKPOINTS; i++) {
         if (i + 1U < store->tables) {
             store->kept[i + 1U] = nw_get32(bytes + 46 + 4U * i);
@@ -304,6 +308,9 @@ static int take_object(struct reader *reader)
     result = take(reader, bytes + 3, OBJECT_BYTES - 3U);
     if (result < 0 || bytes[30] > store->config.name_bytes) {
         return result < 0 ? result : (int)NW_ERR_CORRUPT;
+    }
+    if (bytes[3] >= store->config.frames) {
+        return NW_ERR_VERSION; /* written with more frames */
     }
     object->rooted = bytes[3];
     object->height = bytes[3];

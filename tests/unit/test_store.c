@@ -520,6 +520,58 @@ static void test_stream_index(void **state)
     close_bed();
 }
 
+/* Any image is mounted, or refused, in bounded time, and a mounted one can be read and written. */
+static void test_rubbish(void **state)
+{
+    struct nw_store_config config = {.objects = 3, .checkpoints = 1, .anchor_bytes = 4096};
+    struct nw_nand *good;
+    struct nw_random random;
+    uint8_t data[100] = {0};
+    unsigned mounted = 0;
+
+    (void)state;
+    open_bed(&config, 48, 0);
+    nw_random_seed(&random, 21);
+    int queue = create("queue", NW_STORE_QUEUE, 0, 0);
+    assert_true(create("array", NW_STORE_ARRAY, 30, 200) > 0);
+    for (uint32_t i = 0; i < 3000U; i++) {
+        assert_int_equal(nw_store_push(bed.store, queue, data, 90), NW_OK);
+        if (i >= 100U) {
+            assert_int_equal(nw_store_dequeue(bed.store, queue, data, 100), 90);
+        }
+        assert_int_equal(
+            nw_store_set(bed.store, nw_store_find(bed.store, "array"), i % 200U, data), NW_OK);
+    }
+    assert_int_equal(nw_store_sync(bed.store), NW_OK);
+    assert_int_equal(nw_nand_fork(&good, bed.nand), NW_OK);
+    for (unsigned round = 0; round < 300U; round++) {
+        assert_int_equal(nw_nand_assign(bed.nand, good), NW_OK);
+        for (unsigned i = 0; i <= round; i++) {
+            nw_nand_flip(bed.nand, nw_random_below(&random, 48U * 32U),
+                         nw_random_below(&random, 8U * (i % 2U == 0 ? 20U : 512U)));
+        }
+        uint64_t before = nw_nand_operations(bed.nand);
+        int result =
+            nw_store_mount(&bed.store, bed.chip, &bed.config, bed.ram, bed.ram_bytes);
+        assert_true(nw_nand_operations(bed.nand) - before < 60000U);
+        if (result < 0) {
+            continue;
+        }
+        mounted++;
+        queue = nw_store_find(bed.store, "queue");
+        for (unsigned i = 0; i < 150U; i++) {
+            (void)nw_store_get(bed.store, nw_store_find(bed.store, "array"), i, data);
+            (void)nw_store_dequeue(bed.store, queue, data, 100);
+            (void)nw_store_push(bed.store, queue, data, 90);
+        }
+        (void)nw_store_sync(bed.store);
+    }
+    print_message("%u of 300 damaged images mounted\n", mounted);
+    nw_nand_close(good);
+    nw_nand_forgive(bed.nand); /* damaged books may lead to pages in use */
+    close_bed();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -528,7 +580,7 @@ int main(void)
         cmocka_unit_test(test_wear),          cmocka_unit_test(test_full),
         cmocka_unit_test(test_damage),        cmocka_unit_test(test_checksum),
         cmocka_unit_test(test_checkpoints),   cmocka_unit_test(test_expendable),
-        cmocka_unit_test(test_stream_index)};
+        cmocka_unit_test(test_stream_index),  cmocka_unit_test(test_rubbish)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
