@@ -336,13 +336,14 @@ static int scan_log(struct nw_store *store, uint32_t at, struct scan *scan)
         result = store_read_head(store, scan->block, &head);
     }
     scan->sequence = head.sequence;
+    uint32_t mount = (head.flags & BLOCK_MOUNT) != 0 ? head.first : STORE_NONE;
     while (result >= 0) {
         result = store_next_chunk(store, &at, &chunk);
         if (result > 0 || result == NW_ERR_CORRUPT) {
             result = meet(store, &walk, &chunk, result > 0, &at);
         } else if (result == 0) {
             result = store_next_sequence(store, &scan->block, &scan->sequence,
-                                         store->first);
+                                         mount);
             if (result <= 0) {
                 break;
             }
@@ -529,7 +530,6 @@ static int find_log(struct nw_store *store, uint32_t newest, const struct block_
     if (result == NW_OK && (head->flags & BLOCK_MOUNT) != 0 &&
         head->first < store->geometry.blocks) {
         result = store_find_swap(store, head->first, &last);
-        store->first = head->first;
         if (result == NW_OK) {
             result = store_read_head(store, head->first, &first);
         }
@@ -540,9 +540,8 @@ static int find_log(struct nw_store *store, uint32_t newest, const struct block_
                 return result;
             }
         }
-        store->first = STORE_NONE; /* a mount that was cut: as if it had not been */
         result = result == NW_ERR_NOT_FOUND ? (int)NW_OK : result;
-        store->swap_count = 0;
+        store->swap_count = 0; /* a mount that was cut: as if it had not been */
     }
     if (result < 0) {
         return result;
@@ -623,7 +622,6 @@ int nw_store_mount(struct nw_store **made, struct nw_chip *chip,
     if (result == NW_OK) {
         result = find_log(store, newest, &head, &scan);
     }
-    store->first = STORE_NONE; /* the mount that begins now has no block yet */
     if (result == NW_OK) {
         result = scan.anchor == STORE_NONE ? (int)NW_ERR_NOT_FOUND
                                            : store_load_anchor(store, scan.anchor);
@@ -633,7 +631,9 @@ int nw_store_mount(struct nw_store **made, struct nw_chip *chip,
     }
     uint32_t taken = scan.sequence - store->anchor_sequence;
     store->good = good;
-    store->free = store->free > taken ? store->free - taken : 0;
+    if (taken <= store->geometry.blocks) { /* else the anchor was written behind a swap */
+        store->free = store->free > taken ? store->free - taken : 0;
+    }
     store->sequence = head.sequence;
     store->page = (scan.block + 1U) * store->geometry.block_pages - 1U;
     store->clean_at =

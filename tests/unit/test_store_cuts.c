@@ -194,10 +194,10 @@ static void cut_everywhere(struct campaign *campaign, const struct store_op *op,
     }
 }
 
-/* Random work; now and then a block fails, as long as enough are left. */
+/* Random work; now and then a block fails, twelve in all. */
 static struct store_op draw_step(struct store_rig *rig, struct nw_random *random, uint32_t step)
 {
-    if (step % 150U == 149U && nw_nand_stats(rig->nand)->failures < 6U) {
+    if (step % 150U == 149U && step < 1800U) {
         return (struct store_op){.kind = step % 300U == 149U ? STORE_DOOM_PROGRAM
                                                              : STORE_DOOM_ERASE,
                                  .count = nw_random_below(random, rig->shape->blocks)};
