@@ -227,6 +227,25 @@ static void swl_moves_what_lies_still(void **state)
     stop(&rig);
 }
 
+/* Moved data lies still: it goes where wear was, all other data where there was least. */
+static void swl_puts_moved_data_on_worn_blocks(void **state)
+{
+    struct nw_swl_config config = {.seed = 1};
+    struct nw_swl swl;
+    struct rig rig;
+
+    (void)state;
+    assert_int_equal(nw_swl_open(&swl, &config, BLOCKS, rig.ram, sizeof rig.ram), NW_OK);
+    start(&rig, &swl.wear);
+    for (uint16_t i = 0; i < BLOCKS; i++) {
+        rig.erases[i] = 10U + (i + 3U) % BLOCKS; /* block 5 has the fewest, block 4 the most */
+    }
+    assert_int_equal(choose(&rig, &swl.wear, NW_WEAR_MOVED), 4);
+    assert_int_equal(choose(&rig, &swl.wear, NW_WEAR_HOST), 5);
+    assert_int_equal(choose(&rig, &swl.wear, 0), 5);
+    stop(&rig);
+}
+
 static void swl_moves_whole_sets(void **state)
 {
     struct nw_swl_config config = {.threshold = 2, .set_shift = 1, .seed = 1};
@@ -336,6 +355,12 @@ static void healed_blocks_are_new_until_all_are(void **state)
     rig.erases[1] = 5;
     assert_int_equal(choose(&rig, wear, 1), 0);             /* no old one left: the new one */
     assert_int_not_equal(choose(&rig, wear, 3), 0);         /* cold: young ones first */
+    rig.erases[6] = 0x10002; /* of new blocks the least worn, for hot data too */
+    assert_int_equal(choose(&rig, wear, 1), 0);
+    rig.erases[0] = 0x10003;
+    assert_int_equal(choose(&rig, wear, 1), 6);
+    rig.erases[0] = 0x10000;
+    rig.erases[6] = 0;
     for (uint16_t i = 1; i < BLOCKS; i++) {
         assert_int_equal(wear->stats.rounds, 0);
         rig.erases[i] = 10;
@@ -357,6 +382,7 @@ int main(void)
         cmocka_unit_test(early_healing_lowers_the_bar),
         cmocka_unit_test(lazy_healing_waits),
         cmocka_unit_test(swl_moves_what_lies_still),
+        cmocka_unit_test(swl_puts_moved_data_on_worn_blocks),
         cmocka_unit_test(swl_moves_whole_sets),
         cmocka_unit_test(hot_data_is_found_and_takes_old_blocks),
         cmocka_unit_test(lukewarm_data_stays_cold),
