@@ -115,12 +115,13 @@ def dataflash(quick: bool) -> Report:  # noqa: ARG001
     rig = Rig("AT45DB041B", 256)
     store = rig.store
     piece = bytes(range(80))
-    costs = {"create": rig.cost(lambda: store.create("data", "stream", unit_bytes=80))}
+    costs = {"create": rig.cost(lambda: store.create("data", "file", unit_bytes=200))}
     handle = store.find("data")
-    costs["write"] = rig.cost(*[lambda: store.append(handle, piece)] * 10, store.sync)
+    costs["write"] = rig.cost(
+        *[partial(store.write, handle, 80 * i, piece) for i in range(10)], store.sync
+    )
     costs["open"] = rig.cost(lambda: store.find("data"))
-    cursor = store.first(handle)
-    costs["read"] = rig.cost(*[lambda: store.next(cursor, 80)] * 10)
+    costs["read"] = rig.cost(*[partial(store.read, handle, 80 * i, 80) for i in range(10)])
     every = list(costs.values())
     costs["total"] = (sum(one[0] for one in every), sum(one[1] for one in every))
     published = {

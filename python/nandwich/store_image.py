@@ -10,8 +10,9 @@ import errno
 import fcntl
 import itertools
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -88,34 +89,62 @@ class Image:
         known = ", ".join(about["name"] for about in every) or "there are none"
         raise InputError(f"{self.path}: no object '{name}' (objects: {known})")
 
+    def objects(self) -> list[dict[str, Any]]:
+        """All objects; a file with its length in bytes."""
+        every = self.store.objects()
+        for about in every:
+            if about["type"] == "file":
+                about["length"] = self.store.length(about["handle"])
+        return every
+
+    def create_file(self, name: str) -> int:
+        handle: int = self.store.create(name, "file")
+        return handle
+
     def read(self, about: dict[str, Any]) -> Iterator[bytes]:
-        """Everything in a stream, piece by piece."""
-        yield from self.read_from(self.store.first(about["handle"]))
+        """Everything in a file or a stream, piece by piece."""
+        handle = about["handle"]
+        if about["type"] == "stream":
+            yield from self.read_from(self.store.first(handle))
+            return
+        step = max(1, 16384 // about["unit_bytes"]) * about["unit_bytes"]
+        for at in range(0, self.store.length(handle), step):
+            yield self.store.read(handle, at, step)
 
     def read_from(self, cursor: _native.StoreCursor) -> Iterator[bytes]:
         """A stream from a place on."""
         while piece := self.store.next(cursor):
             yield piece
 
-    def write(self, handle: int, data: bytes, piece: int = 4096) -> None:
-        """Appends bytes to a stream of bytes; durable after the next sync."""
-        for at in range(0, len(data), piece):
-            self.store.append(handle, data[at : at + piece])
+    def write(self, handle: int, offset: int, data: bytes) -> None:
+        """Into a file, all of it; durable after the next sync."""
+        at = 0
+        while at < len(data):
+            at += self.store.write(handle, offset + at, data[at : at + 16384])
 
     def damages(self) -> Iterator[tuple[dict[str, Any], int, str, int]]:
         """Every element that cannot be read: object, number, why, and its page."""
         shift = (int(self.nand.geometry["page_bytes"]) - 1).bit_length() + 1
-        for about in self.store.objects():
-            is_array = about["type"] == "array"
-            keys = range(about["count"]) if is_array else range(about["head"], about["tail"])
+        for about in self.objects():
+            keys, read = self._elements(about)
             for key in keys:
                 try:
-                    (self.store.get if is_array else self.store.peek)(about["handle"], key)
+                    read(key)
                 except _native.StoreError as error:
-                    if is_array and error_of(error) == ERR_NOT_FOUND:
+                    if about["type"] == "array" and error_of(error) == ERR_NOT_FOUND:
                         continue  # never set
                     place = self.store.stats["place"]
                     yield about, key, error.args[1], place >> shift
+
+    def _elements(self, about: dict[str, Any]) -> tuple[range, Callable[[int], bytes]]:
+        """Numbers of an object's elements, and how to read one."""
+        handle, unit = about["handle"], about["unit_bytes"]
+        if about["type"] == "array":
+            return range(about["count"]), partial(self.store.get, handle)
+        if about["type"] == "file":
+            blocks = range((about["length"] + unit - 1) // unit)
+            return blocks, lambda block: self.store.read(handle, block * unit, unit)
+        return range(about["head"], about["tail"]), partial(self.store.peek, handle)
 
 
 def _take_lock(path: Path) -> int:

@@ -1,10 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An object store's streams as files of a folder, through FUSE.
+"""An object store as a folder, through FUSE: its files to read and write, its streams to read.
 
-Streams of bytes (what `put` makes) are files that ordinary programs read and write; streams of
-other units are files to read. What a program closes or syncs is durable in the store and the image
-saved. Bytes added at a file's end are appended to its stream; a change inside it writes the stream
-anew.
+What a program closes or syncs is durable in the store, and the image is saved.
 """
 
 import errno
@@ -53,29 +50,13 @@ def _told(
 
 
 class _File:
-    """One stream's content in RAM, and how much of it the store has."""
+    """A file of the store, or a stream, which is only read."""
 
-    def __init__(self, content: bytes, is_plain: bool) -> None:
-        self.content = bytearray(content)
-        self.is_plain = is_plain  # a stream of bytes: may be written
-        self.stored = len(content)  # so many bytes from the start are as the stream has them
-        self.is_new = False  # the stream has to be written anew
-        self.changed_ns = time.time_ns()
-
-    @property
-    def is_dirty(self) -> bool:
-        return self.is_new or self.stored != len(self.content)
-
-    def cut(self, length: int) -> None:
-        self.is_new = self.is_new or length < self.stored
-        self.content[length:] = bytes(max(0, length - len(self.content)))
-        self.changed_ns = time.time_ns()
-
-    def write(self, data: bytes, offset: int) -> None:
-        self.is_new = self.is_new or offset < self.stored
-        if offset > len(self.content):
-            self.cut(offset)
-        self.content[offset : offset + len(data)] = data
+    def __init__(self, handle: int, length: int, content: bytes | None = None) -> None:
+        self.handle = handle
+        self.length = length
+        self.content = content  # of a stream
+        self.is_dirty = False
         self.changed_ns = time.time_ns()
 
 
@@ -87,10 +68,12 @@ class Files(mfusepy.Operations):  # type: ignore[misc]
     def __init__(self, image: Image) -> None:
         self._image = image
         self._files: dict[str, _File] = {}
-        for about in image.store.objects():
-            if about["type"] == "stream":
+        for about in image.objects():
+            if about["type"] == "file":
+                self._files[about["name"]] = _File(about["handle"], about["length"])
+            elif about["type"] == "stream":
                 content = b"".join(image.read(about))
-                self._files[about["name"]] = _File(content, about["unit_bytes"] == 1)
+                self._files[about["name"]] = _File(about["handle"], len(content), content)
 
     def _file(self, path: str) -> _File:
         try:
@@ -100,28 +83,35 @@ class Files(mfusepy.Operations):  # type: ignore[misc]
 
     def _writable(self, path: str) -> _File:
         file = self._file(path)
-        if not file.is_plain:
+        if file.content is not None:
             raise mfusepy.FuseOSError(errno.EACCES)
         return file
 
-    def _keep(self, path: str) -> None:
-        """Makes a file durable: its new bytes appended, or the stream written anew."""
-        file = self._file(path)
-        if not file.is_dirty:
-            return
-        store, name = self._image.store, path[1:]
-        if file.is_new:
-            store.delete(store.find(name))
-            handle = store.create(name, "stream", unit_bytes=1)
-            file.stored = 0
-        else:
-            handle = store.find(name)
-        file.is_new = True  # should the store get full half way
-        self._image.write(handle, bytes(file.content[file.stored :]))
-        store.sync()
-        file.is_new = False
-        file.stored = len(file.content)
-        self._image.save()
+    def _keep(self, file: _File) -> None:
+        """Makes a file durable."""
+        if file.is_dirty:
+            self._image.store.sync()
+            self._image.save()
+            file.is_dirty = False
+
+    def _put(self, file: _File, offset: int, data: bytes) -> None:
+        """Writes where the file has bytes, or at its end; it may get full half way."""
+        file.is_dirty = True
+        file.changed_ns = time.time_ns()
+        try:
+            self._image.write(file.handle, offset, data)
+        finally:
+            file.length = self._image.store.length(file.handle)
+
+    def _resize(self, file: _File, length: int) -> None:
+        """To this length, with zeros where it grows."""
+        if length < file.length:
+            file.is_dirty = True
+            file.changed_ns = time.time_ns()
+            self._image.store.truncate(file.handle, length)
+            file.length = length
+        while file.length < length:
+            self._put(file, file.length, bytes(min(16384, length - file.length)))
 
     @_told
     def getattr(self, path: str, fh: int | None = None) -> dict[str, Any]:
@@ -129,9 +119,9 @@ class Files(mfusepy.Operations):  # type: ignore[misc]
             return {"st_mode": stat.S_IFDIR | 0o755, "st_nlink": 2, **self._owner()}
         file = self._file(path)
         return {
-            "st_mode": stat.S_IFREG | (0o644 if file.is_plain else 0o444),
+            "st_mode": stat.S_IFREG | (0o644 if file.content is None else 0o444),
             "st_nlink": 1,
-            "st_size": len(file.content),
+            "st_size": file.length,
             "st_mtime": file.changed_ns,
             "st_ctime": file.changed_ns,
             **self._owner(),
@@ -154,55 +144,65 @@ class Files(mfusepy.Operations):  # type: ignore[misc]
 
     @_told
     def create(self, path: str, mode: int, fi: Any = None) -> int:
-        self._image.store.create(path[1:], "stream", unit_bytes=1)
-        self._files[path[1:]] = _File(b"", True)
+        self._files[path[1:]] = _File(self._image.create_file(path[1:]), 0)
         return 0
 
     @_told
     def read(self, path: str, size: int, offset: int, fh: int) -> bytes:
-        return bytes(self._file(path).content[offset : offset + size])
+        file = self._file(path)
+        if file.content is not None:
+            return file.content[offset : offset + size]
+        found = b""
+        while len(found) < size and offset + len(found) < file.length:
+            found += self._image.store.read(
+                file.handle, offset + len(found), min(16384, size - len(found))
+            )
+        return found
 
     @_told
     def write(self, path: str, data: bytes, offset: int, fh: int) -> int:
-        self._writable(path).write(data, offset)
+        file = self._writable(path)
+        if offset > file.length:
+            self._resize(file, offset)
+        self._put(file, offset, data)
         return len(data)
 
     @_told
     def truncate(self, path: str, length: int, fh: int | None = None) -> int:
-        self._writable(path).cut(length)
+        self._resize(self._writable(path), length)
         return 0
 
     @_told
     def flush(self, path: str, fh: int) -> int:
-        self._keep(path)  # on close: the last moment an error reaches the program
+        self._keep(self._file(path))  # on close: the last moment an error reaches the program
         return 0
 
     @_told
     def fsync(self, path: str, datasync: int, fh: int) -> int:
-        self._keep(path)
+        self._keep(self._file(path))
         return 0
 
     @_told
     def unlink(self, path: str) -> int:
-        self._file(path)
-        self._image.store.delete(self._image.store.find(path[1:]))
+        self._image.store.delete(self._file(path).handle)
         del self._files[path[1:]]
         self._image.save()
         return 0
 
     @_told
     def rename(self, old: str, new: str) -> int:
-        """The store knows no other name for an object: the stream is written anew."""
+        """The store knows no other name for an object: the file is written anew."""
         moved = self._writable(old)
         if new[1:] in self._files:
-            self._writable(new)
+            self._resize(self._writable(new), 0)
         else:
             self.create(new, 0)
-        self._files[new[1:]] = file = _File(bytes(moved.content), True)
-        file.stored, file.is_new = 0, True
-        self._keep(new)
-        self.unlink(old)
-        return 0
+        copy = self._files[new[1:]]
+        for at in range(0, moved.length, 16384):
+            self._put(copy, at, self._image.store.read(moved.handle, at, 16384))
+        copy.is_dirty = True
+        self._keep(copy)
+        return self.unlink(old)
 
     def statfs(self, path: str) -> dict[str, int]:
         space, block = self._image.store.space, 512
@@ -227,8 +227,8 @@ class Files(mfusepy.Operations):  # type: ignore[misc]
 
     @_told
     def destroy(self, path: str) -> None:
-        for name in list(self._files):
-            self._keep("/" + name)
+        for file in self._files.values():
+            self._keep(file)
 
 
 def serve(image: Image, folder: Path, *, foreground: bool) -> None:

@@ -20,6 +20,7 @@ namespace nb = nanobind;
 namespace {
 
 constexpr uint16_t kLongest = 65000; // bytes of an element
+constexpr uint16_t kPiece = 32767;   // of a file, in one call
 
 using Numbers = nb::typed<nb::dict, nb::str, nb::int_>;
 
@@ -301,6 +302,39 @@ void bind_lists(nb::class_<PyStore> &store)
              nb::arg("most") = kLongest);
 }
 
+nb::bytes read_file(PyStore &self, int handle, uint32_t offset, uint16_t most)
+{
+    std::vector<uint8_t> &room = self.scratch();
+    int length = store_checked(
+        nw_store_read(self.get(), handle, offset, room.data(), std::min<uint16_t>(most, kPiece)));
+
+    return nb::bytes(room.data(), static_cast<size_t>(length));
+}
+
+int write_file(PyStore &self, int handle, uint32_t offset, const nb::bytes &data)
+{
+    uint16_t bytes = static_cast<uint16_t>(std::min<size_t>(data.size(), kPiece));
+
+    return store_checked(nw_store_write(self.get(), handle, offset, data.c_str(), bytes));
+}
+
+void bind_files(nb::class_<PyStore> &store)
+{
+    store.def("read", &read_file, nb::arg("handle"), nb::arg("offset"), nb::arg("most") = kPiece,
+              "Bytes of a file; fewer at its end.")
+        .def("write", &write_file, nb::arg("handle"), nb::arg("offset"), nb::arg("data"),
+             "At an offset, 0 .. length: how many were written, 32,767 at most.")
+        .def("length", [](PyStore &self, int handle) {
+            uint32_t bytes;
+
+            (void)store_checked(nw_store_length(self.get(), handle, &bytes));
+            return bytes;
+        }, nb::arg("handle"))
+        .def("truncate", [](PyStore &self, int handle, uint32_t bytes) {
+            (void)store_checked(nw_store_truncate(self.get(), handle, bytes));
+        }, nb::arg("handle"), nb::arg("bytes"), "Cuts the end off.");
+}
+
 void bind_state(nb::class_<PyStore> &store)
 {
     store.def("format", &PyStore::format, "Makes an empty store.")
@@ -370,6 +404,7 @@ void bind_store(nb::module_ &m)
             (void)store_checked(nw_store_delete(self.get(), handle));
         }, nb::arg("handle"));
     bind_lists(store);
+    bind_files(store);
     store.def("set", &set_value, nb::arg("handle"), nb::arg("key"), nb::arg("value"))
         .def("get", &get_value, nb::arg("handle"), nb::arg("key"));
 }

@@ -24,6 +24,7 @@ constexpr uint32_t kBatchReadings = 60;
 constexpr uint32_t kBatchBytes = kBatchReadings * 4;
 constexpr uint32_t kPieces = 10;
 constexpr uint32_t kPieceBytes = 80;
+constexpr uint16_t kFileBlock = 200; // fits a page of 256 bytes
 constexpr uint32_t kOverwrites = 10000;
 constexpr uint32_t kValues = 1024;
 constexpr uint32_t kValueBytes = 64;
@@ -146,27 +147,25 @@ std::vector<Work> append(PyStore &self)
     return all;
 }
 
-// Ten elements of 80 bytes written, made durable, found again by name and read.
+// A file of ten pieces of 80 bytes written, made durable, found again by name and read.
 std::vector<Work> small(PyStore &self)
 {
     nw_store *store = self.get();
     Window window(self.nand().get());
     std::array<uint8_t, kPieceBytes> piece;
     std::array<uint8_t, kPieceBytes> right;
-    int stream = create(store, NW_STORE_STREAM, kPieceBytes, 0);
+    int file = create(store, NW_STORE_FILE, kFileBlock, 0);
 
     for (uint32_t i = 0; i < kPieces; i++) {
         piece.fill(static_cast<uint8_t>(i));
-        (void)store_checked(nw_store_append(store, stream, piece.data(), kPieceBytes));
+        (void)store_checked(
+            nw_store_write(store, file, i * kPieceBytes, piece.data(), kPieceBytes));
     }
     (void)store_checked(nw_store_sync(store));
-
-    struct nw_store_cursor cursor = {};
-
-    stream = store_checked(nw_store_find(store, "data"));
-    (void)store_checked(nw_store_first(store, stream, &cursor));
+    file = store_checked(nw_store_find(store, "data"));
     for (uint32_t i = 0; i < kPieces; i++) {
-        int length = store_checked(nw_store_next(store, &cursor, piece.data(), kPieceBytes));
+        int length = store_checked(
+            nw_store_read(store, file, i * kPieceBytes, piece.data(), kPieceBytes));
 
         right.fill(static_cast<uint8_t>(i));
         expect(length == static_cast<int>(kPieceBytes) && piece == right);

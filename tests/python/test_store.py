@@ -82,6 +82,25 @@ def test_an_array_and_its_errors(store: _native.Store) -> None:
 
 @pytest.mark.quick
 @pytest.mark.asan
+def test_a_file_is_changed_anywhere(store: _native.Store) -> None:
+    file = store.create("notes", "file", unit_bytes=100)
+    assert store.write(file, 0, bytes(range(250))) == 250
+    store.write(file, 95, b"across")
+    store.sync()
+    store.truncate(file, 200)
+    right = bytearray(range(200))
+    right[95:101] = b"across"
+    assert store.length(file) == 200
+    assert store.read(file, 0) == bytes(right)
+    assert store.read(file, 190, 100) == bytes(right[190:])
+    assert store.read(file, 200) == b""
+    with pytest.raises(_native.StoreError) as caught:
+        store.write(file, 201, b"a hole")
+    assert error_of(caught) == RANGE
+
+
+@pytest.mark.quick
+@pytest.mark.asan
 def test_each_mistake_has_its_error(store: _native.Store) -> None:
     store.create("one", "stack")
     mistakes = (

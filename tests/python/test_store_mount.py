@@ -123,6 +123,7 @@ def test_mistakes_are_told_as_programs_know_them(mounted: Mounted) -> None:
         (mounted.folder / ("n" * 33)).write_bytes(b"")
     with pytest.raises(OSError, match="No space left"):
         (mounted.folder / "big").write_bytes(bytes(2_000_000))
+    (mounted.folder / "big").unlink()
     mounted.unmount()
     with store_image.opened(mounted.image) as image:
         stream = image.store.create("readings", "stream", unit_bytes=4)

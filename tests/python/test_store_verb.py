@@ -47,7 +47,8 @@ def test_files_come_back_whole_and_are_replaced(run: Run, tmp_path: Path) -> Non
 
 
 def test_a_stream_grows_and_is_read_from_a_tag(run: Run) -> None:
-    run("put", "log", "--text", "one ")
+    run("create", "log", "stream", "--unit", "1")
+    run("append", "log", "--text", "one ")
     place = run("tag", "log").stdout.strip()
     run("append", "log", "--text", "two ")
     run("append", "log", input=b"three")
@@ -55,6 +56,14 @@ def test_a_stream_grows_and_is_read_from_a_tag(run: Run) -> None:
     assert run("get", "log").stdout == "one two three"
     assert run("seek", "log", "x").exit_code == 2
     assert "'x' is no tag" in run("seek", "log", "x").stderr
+
+
+def test_a_file_grows(run: Run) -> None:
+    run("put", "notes", "--text", "one ")
+    run("append", "notes", "--text", "two")
+    assert run("get", "notes").stdout == "one two"
+    assert "7 B" in run("ls").stdout
+    assert run("tag", "notes").exit_code == 2
 
 
 def test_stacks_and_queues_give_their_ends(run: Run) -> None:
@@ -108,7 +117,7 @@ def test_json_keeps_its_schema(run: Run) -> None:
 def test_reading_leaves_the_image_as_it_is(run: Run, image: Path) -> None:
     run("put", "notes", "--text", "x")
     before = image.read_bytes()
-    for words in (("ls",), ("info",), ("fsck",), ("get", "notes"), ("tag", "notes")):
+    for words in (("ls",), ("info",), ("fsck",), ("get", "notes")):
         assert run(*words).exit_code == 0
     assert image.read_bytes() == before
     assert run("get", "nothing").exit_code == 2

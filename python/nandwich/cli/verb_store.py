@@ -117,8 +117,8 @@ _text = click.option("--text", help="The data itself, instead of a file.")
 def command(ctx: click.Context, image: Path, layout: Layout | None) -> None:
     """Durable typed objects in IMAGE, a file that holds an emulated chip with all its state.
 
-    Objects are stacks, queues, streams and arrays. Reading leaves the image as it is; every change
-    is durable, and saved as a whole, when the command returns.
+    Objects are files, stacks, queues, streams and arrays. Reading leaves the image as it is; every
+    change is durable, and saved as a whole, when the command returns.
 
     \b
     Examples:
@@ -155,6 +155,8 @@ def _object(about: dict[str, Any]) -> dict[str, Any]:
 def _elements(about: dict[str, Any]) -> str:
     if about["type"] == "array":
         return f"{about['count']} keys"
+    if about["type"] == "file":
+        return f"{about['length']} B"
     return f"{about['tail'] - about['head']}"
 
 
@@ -172,7 +174,7 @@ def _tell(session: _Session, payload: dict[str, Any], json_target: str | None) -
 def ls(session: _Session, json_target: str | None) -> None:
     """List the objects. A stream of small units packs many of them into an element."""
     with session.image() as image:
-        every = image.store.objects()
+        every = image.objects()
     if _tell(session, {"objects": [_object(about) for about in every]}, json_target):
         rows = [
             (
@@ -208,7 +210,7 @@ def _info(image: Image) -> dict[str, Any]:
             "programs": stats["programs"],
         },
         "checkpoints": image.store.kept(),
-        "objects": [_object(about) for about in image.store.objects()],
+        "objects": [_object(about) for about in image.objects()],
     }
 
 
@@ -243,8 +245,10 @@ def info(session: _Session, json_target: str | None) -> None:
 
 @command.command()
 @_name
-@click.argument("kind", type=click.Choice(["stack", "queue", "stream", "array"]))
-@click.option("--unit", type=click.IntRange(1, 65000), help="Bytes of each element or value.")
+@click.argument("kind", type=click.Choice(["stack", "queue", "stream", "array", "file"]))
+@click.option(
+    "--unit", type=click.IntRange(1, 65000), help="Bytes of each element, value or block."
+)
 @click.option(
     "--count",
     type=click.IntRange(1),
@@ -277,13 +281,13 @@ def rm(session: _Session, name: str) -> None:
 @_text
 @_pass
 def put(session: _Session, name: str, file: str | None, text: str | None) -> None:
-    """Store FILE (or stdin) as the stream NAME; what it held before is replaced."""
+    """Store FILE (or stdin) as the file NAME; what it held before is replaced."""
     data = _source(file, text)
     with session.image(save=True) as image:
-        old = [about for about in image.store.objects() if about["name"] == name]
+        old = [about for about in image.objects() if about["name"] == name]
         for about in old:
-            image.store.delete(_needs(about, "stream"))
-        image.write(image.store.create(name, "stream", unit_bytes=1), data)
+            image.store.delete(_needs(about, "file"))
+        image.write(image.create_file(name), 0, data)
 
 
 @command.command()
@@ -292,14 +296,14 @@ def put(session: _Session, name: str, file: str | None, text: str | None) -> Non
 @click.option("--key", type=click.IntRange(0), help="Of an array: which value.")
 @_pass
 def get(session: _Session, name: str, file: str | None, key: int | None) -> None:
-    """Copy a stream, or a value of an array, to FILE or stdout."""
+    """Copy a file, a stream, or a value of an array, to FILE or stdout."""
     with session.image() as image:
         about = image.find(name)
         if key is not None:
             value = image.store.get(_needs(about, "array"), key)
             _give(iter([value]), file)
         else:
-            _needs(about, "stream")
+            _needs(about, "file", "stream")
             _give(image.read(about), file)
 
 
@@ -326,17 +330,21 @@ def set_(session: _Session, name: str, key: int, file: str | None, text: str | N
 @_text
 @_pass
 def append(session: _Session, name: str, file: str | None, text: str | None) -> None:
-    """Add FILE (or stdin) at the end of a stream: one element, or many of its unit."""
+    """Add FILE (or stdin) at the end of a file or a stream: one element, or many of its unit."""
     data = _source(file, text)
     with session.image(save=True) as image:
         about = image.find(name)
-        handle, unit = _needs(about, "stream"), about["unit_bytes"]
-        if unit == 0:
+        handle, unit = _needs(about, "file", "stream"), about["unit_bytes"]
+        if about["type"] == "file":
+            image.write(handle, image.store.length(handle), data)
+        elif unit == 0:
             image.store.append(handle, data)
         elif len(data) % unit:
             raise InputError(f"{name} takes units of {unit} B; {len(data)} B are not whole ones")
         else:
-            image.write(handle, data, piece=max(1, 4096 // unit) * unit)
+            piece = max(1, 4096 // unit) * unit
+            for at in range(0, len(data), piece):
+                image.store.append(handle, data[at : at + piece])
 
 
 @command.command()
@@ -470,11 +478,10 @@ def fsck(session: _Session, json_target: str | None) -> None:
 @click.option("--foreground", is_flag=True, help="Stay until unmounted; Ctrl-C unmounts.")
 @_pass
 def mount(session: _Session, folder: Path, foreground: bool) -> None:
-    """Show the streams as files of FOLDER, until `fusermount3 -u FOLDER`.
+    """Show the store as files of FOLDER, until `fusermount3 -u FOLDER`.
 
-    Streams of bytes, as `put` makes them, are read and written by any program; streams of other
-    units are read. What a program has closed or synced is durable and saved. Modes, owners, times
-    and folders are not kept.
+    Its files are read and written by any program, its streams are read. What a program has closed
+    or synced is durable and saved. Modes, owners, times and folders are not kept.
     """
     try:
         from nandwich import store_mount
