@@ -344,31 +344,35 @@ static int merge_one(struct nw_chain *chain)
     return grouped ? shrink(chain, unit) : nw_chain_fold(chain, unit, 0);
 }
 
-/* Before a write adds a block to a chain: room in the chain, and in the chip. */
-static int make_room(struct nw_chain *chain, uint16_t unit, uint16_t sector)
+/* Room in the chain of a unit. */
+static int shorten(struct nw_chain *chain, uint16_t unit)
 {
     uint16_t newest = chain->newest[unit];
     int result = NW_OK;
-    int begins_log;
 
-    if (newest != NW_NO_BLOCK && chain->style == NW_CHAIN_LOG &&
-        (chain->flags[newest] & NW_CHAIN_MAPPED) != 0) {
-        result = nw_chain_fold(chain, unit, 0);
-    } else if (chain->style == NW_CHAIN_SUPERBLOCK) {
-        while (result == NW_OK && chain->length[unit] > chain->longest) {
-            result = shrink(chain, unit); /* mounts may have added some */
-        }
-        if (result == NW_OK && chain->length[unit] == chain->longest) {
-            result = clean(chain, unit, 0);
-        }
-    } else if (chain->length[unit] >= chain->longest) {
-        result = nw_chain_fold(chain, unit, 0);
+    if (chain->style != NW_CHAIN_SUPERBLOCK) {
+        int logged = newest != NW_NO_BLOCK && (chain->flags[newest] & NW_CHAIN_MAPPED) != 0;
+
+        return logged || chain->length[unit] >= chain->longest ? nw_chain_fold(chain, unit, 0)
+                                                                : (int)NW_OK;
     }
-    newest = chain->newest[unit];
+    while (result == NW_OK && chain->length[unit] > chain->longest) {
+        result = shrink(chain, unit); /* mounts may have added some */
+    }
+    return result == NW_OK && chain->length[unit] == chain->longest ? clean(chain, unit, 0)
+                                                                    : result;
+}
+
+/* Before a write adds a block to a chain: room in the chain, and in the chip. */
+static int make_room(struct nw_chain *chain, uint16_t unit, uint16_t sector)
+{
+    int result = shorten(chain, unit);
+    uint16_t newest = chain->newest[unit];
+
     if (newest != NW_NO_BLOCK && nw_chain_takes(chain, newest, sector)) {
         return result;
     }
-    begins_log = chain->style == NW_CHAIN_LOG && newest != NW_NO_BLOCK;
+    int begins_log = chain->style == NW_CHAIN_LOG && newest != NW_NO_BLOCK;
     while (result == NW_OK && (nw_hybrid_free(&chain->hybrid) <= NW_HYBRID_FLOOR ||
                                (begins_log && chain->logs >= chain->log_blocks))) {
         result = merge_one(chain);

@@ -51,6 +51,7 @@ int nw_hybrid_prepare(struct nw_hybrid *hybrid, const struct nw_hybrid_open *ope
     hybrid->copy = hybrid->chip->ops->copy != NULL && (open->flags & NW_FTL_HYBRID_NO_COPY) == 0;
     hybrid->session = NW_NO_BLOCK;
     hybrid->certain = NW_NO_BLOCK;
+    hybrid->late = NW_NO_BLOCK;
     hybrid->saved = NW_NO_PAGE;
     hybrid->limbo = 0;
     hybrid->version = 1;

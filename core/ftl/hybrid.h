@@ -117,6 +117,7 @@ struct nw_hybrid {
     uint8_t records;
     uint8_t holding;
     uint16_t certain;     /* block of a record that is all there */
+    uint16_t late;        /* block of a merge whose last page may be torn, or NW_NO_BLOCK */
     struct nw_hybrid_top top[NW_HYBRID_TOPS];           /* newest first */
     struct nw_hybrid_record record[NW_HYBRID_RECORDS];  /* newest first */
 };

@@ -302,7 +302,9 @@ static int deliver(struct nw_hybrid *hybrid, const struct block_span *span)
 }
 
 /* The block with the newest page. If a merge had just begun it and was cut short, none of it
- * counts: all that was moved is still where it was. Else room would run out, cut by cut. */
+ * counts: all that was moved is still where it was. Else room would run out, cut by cut. If the
+ * merge had come to its last page, that one may be torn: the others come when it is saved, so that
+ * nothing they replace is erased before. */
 static int deliver_newest(struct nw_hybrid *hybrid, struct block_span *span)
 {
     int result = survey(hybrid, span, 1);
@@ -311,11 +313,14 @@ static int deliver_newest(struct nw_hybrid *hybrid, struct block_span *span)
         return result;
     }
     uint32_t word = span->newest.tag.word;
-    if (span->newest.tag.version > hybrid->fenced && span->all_copies != 0 &&
-        (word & NW_HYBRID_LAST) == 0) {
+    if (span->newest.tag.version <= hybrid->fenced || span->all_copies == 0) {
+        return deliver(hybrid, span);
+    }
+    if ((word & NW_HYBRID_LAST) == 0) {
         return meet(hybrid, span->oldest.at, &span->oldest.tag);
     }
-    return deliver(hybrid, span);
+    hybrid->late = span->block;
+    return meet(hybrid, span->newest.at, &span->newest.tag);
 }
 
 /* Second walk: every tag. Blocks that hold anything are in use for now. */
@@ -533,6 +538,26 @@ static int accept_tops(struct nw_hybrid *hybrid, uint32_t saved_from)
     return result;
 }
 
+/* The other pages of the newest block, if they count. */
+static int accept_late(struct nw_hybrid *hybrid, uint32_t saved_from)
+{
+    struct nw_hybrid_top page = {.at = 0};
+    int result = NW_OK;
+
+    if (hybrid->late == NW_NO_BLOCK) {
+        return NW_OK;
+    }
+    page.at = nw_hybrid_first(hybrid, hybrid->late);
+    for (uint16_t i = 0; result >= 0 && i < hybrid->block_pages; i++, page.at++) {
+        result = nw_hybrid_read_tag(hybrid, page.at, &page.tag);
+        if (result == NW_TAG_GOOD && page.tag.version <= hybrid->last &&
+            page.at != saved_from) {
+            result = accept(hybrid, &page);
+        }
+    }
+    return result < 0 ? result : NW_OK;
+}
+
 /* Sessions that end after a few operations each must not use up the free blocks. */
 static int refill(struct nw_hybrid *hybrid)
 {
@@ -559,6 +584,9 @@ static int start(struct nw_hybrid *hybrid)
     }
     hybrid->holding = 0;
     result = accept_tops(hybrid, saved_from);
+    if (result == NW_OK) {
+        result = accept_late(hybrid, saved_from);
+    }
     if (result == NW_OK) {
         result = hybrid->kind->arrange(hybrid, 1);
     }

@@ -68,6 +68,7 @@ void layer_rig_open(struct layer_rig *rig, const struct nw_layer_kind *kind,
     memset(rig, 0, sizeof *rig);
     rig->shape = shape;
     rig->kind = kind;
+    rig->lost = UINT32_MAX;
     rig->config = (struct nw_layer_config){.spare_blocks = shape->spare_blocks,
                                            .log_blocks = shape->log_blocks,
                                            .degree = shape->degree,
@@ -202,6 +203,34 @@ static uint32_t token_of(struct layer_rig *rig, const uint8_t *data)
     return memcmp(rig->expected, data, rig->page_bytes) == 0 ? token : UINT32_MAX;
 }
 
+void layer_rig_spoil(struct layer_rig *rig, uint32_t sector, int in_tag)
+{
+    const struct nw_geometry *geometry = &nw_nand_chip(rig->nand)->geometry;
+    uint32_t bit = in_tag ? 8U * (geometry->page_bytes + 2U) : 64U;
+
+    fill(rig->expected, rig->page_bytes, rig->model[sector].now);
+    for (uint32_t page = 0; page < geometry->blocks * geometry->block_pages; page++) {
+        nw_nand_peek(rig->nand, page, rig->data, NULL);
+        if (nw_nand_page_programs(rig->nand, page) > 0 &&
+            memcmp(rig->data, rig->expected, rig->page_bytes) == 0) {
+            nw_nand_flip(rig->nand, page, bit);
+            nw_nand_flip(rig->nand, page, bit + 3U);
+        }
+    }
+    rig->lost = sector;
+}
+
+/* Reads a spoilt sector: 0 if it tells. */
+static int check_lost(struct layer_rig *rig, uint32_t sector, int result)
+{
+    if (result != NW_ERR_CORRUPT && result != NW_ERR_ECC) {
+        (void)snprintf(rig->why, sizeof rig->why, "sector %u is spoilt and reads well",
+                       (unsigned)sector);
+        return -1;
+    }
+    return 0;
+}
+
 int layer_rig_check(struct layer_rig *rig, int settle)
 {
     for (uint32_t sector = 0; sector < rig->sectors; sector++) {
@@ -211,6 +240,12 @@ int layer_rig_check(struct layer_rig *rig, int settle)
         int result = nw_block_read(&req);
         uint32_t token = result < 0 ? UINT32_MAX : token_of(rig, rig->data);
 
+        if (sector == rig->lost) {
+            if (check_lost(rig, sector, result) < 0) {
+                return -1;
+            }
+            continue;
+        }
         if (result < 0) {
             (void)snprintf(rig->why, sizeof rig->why, "sector %u: %s", (unsigned)sector,
                            nw_error_text(result));

@@ -58,6 +58,7 @@ struct layer_rig {
     uint32_t sectors;
     uint32_t page_bytes;
     uint32_t token; /* of the last write */
+    uint32_t lost;  /* sector whose content was spoilt: has to answer an error; or UINT32_MAX */
     uint8_t *data;  /* buffer of up to LAYER_RIG_RUN sectors */
     uint8_t *expected;
     char why[256];  /* the last failure of layer_rig_check */
@@ -90,6 +91,10 @@ struct layer_op layer_rig_draw(struct layer_rig *rig, struct nw_random *random);
 
 /* Reads every sector: 0 and, when `settle`, the model is set to what was read; -1 with why. */
 int layer_rig_check(struct layer_rig *rig, int settle);
+
+/* Spoils the page with the newest copy of a sector, which becomes `lost`: bits of its data, or of
+ * its tag. */
+void layer_rig_spoil(struct layer_rig *rig, uint32_t sector, int in_tag);
 
 /* No misuse of the chip so far; -1 with why. */
 int layer_rig_clean(struct layer_rig *rig);

@@ -20,4 +20,8 @@ void layer_trial_many_cuts(const struct nw_layer_kind *kind);
 /* Random work with failing blocks and remounts against a plain model. NW_SEED=n: that seed. */
 void layer_trial_random(const struct nw_layer_kind *kind);
 
+/* A page rots, in its data or its tag, while everything is moved again and again: that sector
+ * answers an error until it is written again, no other one suffers. */
+void layer_trial_spoilt(const struct nw_layer_kind *kind);
+
 #endif

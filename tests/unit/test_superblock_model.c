@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Goal: under long random work with failing programs and erases the superblock layer always reads
- * what a plain model says, before and after remounting, and never misuses the chip.
+ * what a plain model says, before and after remounting, and never misuses the chip;
+ * a page that rots is told of and harms no other.
  * ctest: quick
  * ctest: soak
  */
@@ -20,9 +21,16 @@ static void test_random_work(void **state)
     layer_trial_random(&nw_layer_superblock);
 }
 
+static void test_spoilt_pages(void **state)
+{
+    (void)state;
+    layer_trial_spoilt(&nw_layer_superblock);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random_work)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random_work),
+                                       cmocka_unit_test(test_spoilt_pages)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
