@@ -398,7 +398,7 @@ static int judge(struct nw_hybrid *hybrid)
 }
 
 /* The newest record that is certain: pages were written after it. If none is, the oldest. */
-static void choose_certain(struct nw_hybrid *hybrid)
+static int choose_certain(struct nw_hybrid *hybrid)
 {
     uint8_t i = 0;
 
@@ -407,6 +407,15 @@ static void choose_certain(struct nw_hybrid *hybrid)
         i++;
     }
     hybrid->certain = nw_hybrid_block_of(hybrid, hybrid->record[i].at);
+    while (hybrid->tops > 0 && hybrid->record[i].version < hybrid->top[0].tag.version &&
+           hybrid->top[hybrid->tops - 1U].tag.version < hybrid->record[i].version) {
+        /* Certain whatever shows the next time: no need to wait. */
+        int result = accept(hybrid, &hybrid->top[--hybrid->tops]);
+        if (result < 0) {
+            return result;
+        }
+    }
+    return NW_OK;
 }
 
 int nw_hybrid_held(const struct nw_hybrid *hybrid, uint16_t block)
@@ -611,10 +620,8 @@ int nw_hybrid_mount(struct nw_hybrid *hybrid)
     if (result == NW_OK) {
         result = walk(hybrid);
     }
-    if (result == NW_OK) {
-        choose_certain(hybrid);
-        result = judge(hybrid);
-    }
+    result = result == NW_OK ? choose_certain(hybrid) : result;
+    result = result == NW_OK ? judge(hybrid) : result;
     return result == NW_OK ? start(hybrid) : result;
 }
 

@@ -42,8 +42,9 @@ size_t nw_ftl_superblock_ram_bytes(const struct nw_ftl_superblock_config *config
     return plan_of(config, geometry, &plan) < 0 ? 0 : nw_chain_ram_bytes(&plan, geometry);
 }
 
-static int start(struct nw_ftl_superblock *ftl, struct nw_chip *chip,
-                 const struct nw_ftl_superblock_config *config, void *ram, size_t ram_bytes, int how)
+static int begin(struct nw_ftl_superblock *ftl, struct nw_chip *chip,
+                 const struct nw_ftl_superblock_config *config, void *ram, size_t ram_bytes,
+                 int how)
 {
     struct nw_chain_plan plan;
 
@@ -57,19 +58,19 @@ int nw_ftl_superblock_format(struct nw_ftl_superblock *ftl, struct nw_chip *chip
                              const struct nw_ftl_superblock_config *config,
                              void *ram, size_t ram_bytes)
 {
-    return start(ftl, chip, config, ram, ram_bytes, NW_CHAIN_FORMAT);
+    return begin(ftl, chip, config, ram, ram_bytes, NW_CHAIN_FORMAT);
 }
 
 int nw_ftl_superblock_mount(struct nw_ftl_superblock *ftl, struct nw_chip *chip,
                             const struct nw_ftl_superblock_config *config,
                             void *ram, size_t ram_bytes)
 {
-    return start(ftl, chip, config, ram, ram_bytes, NW_CHAIN_MOUNT);
+    return begin(ftl, chip, config, ram, ram_bytes, NW_CHAIN_MOUNT);
 }
 
 int nw_ftl_superblock_open(struct nw_ftl_superblock *ftl, struct nw_chip *chip,
                            const struct nw_ftl_superblock_config *config,
                            void *ram, size_t ram_bytes)
 {
-    return start(ftl, chip, config, ram, ram_bytes, NW_CHAIN_EITHER);
+    return begin(ftl, chip, config, ram, ram_bytes, NW_CHAIN_EITHER);
 }

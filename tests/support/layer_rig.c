@@ -7,13 +7,13 @@
 
 /* Small pages: the trials check the content of whole devices many thousand times. */
 const struct layer_shape layer_shapes[4] = {
-    {.part = "K9F1G08U0A", .blocks = 18, .block_pages = 8, .page_bytes = 256, .spare_blocks = 10,
+    {.part = "K9F1G08U0A", .blocks = 19, .block_pages = 8, .page_bytes = 256, .spare_blocks = 11,
      .degree = 3},
-    {.part = "W25N01GV", .blocks = 17, .block_pages = 12, .page_bytes = 256, .spare_blocks = 10},
-    {.part = "TC58DVG02A1FT00", .blocks = 18, .block_pages = 8, .page_bytes = 256,
-     .spare_blocks = 10, .degree = 4, .nand_flags = NW_NAND_UNERASED},
-    {.part = "K9LBG08U0M", .blocks = 17, .block_pages = 10, .page_bytes = 256, .erased = 0x00,
-     .spare_blocks = 10, .degree = 2},
+    {.part = "W25N01GV", .blocks = 18, .block_pages = 12, .page_bytes = 256, .spare_blocks = 11},
+    {.part = "TC58DVG02A1FT00", .blocks = 19, .block_pages = 8, .page_bytes = 256,
+     .spare_blocks = 11, .degree = 4, .nand_flags = NW_NAND_UNERASED},
+    {.part = "K9LBG08U0M", .blocks = 18, .block_pages = 10, .page_bytes = 256, .erased = 0x00,
+     .spare_blocks = 11, .degree = 2},
 };
 
 static void die(const char *what, int error)

@@ -4,7 +4,9 @@
  * ftl_log.h, ftl_superblock.h, ftl_fast.h.
  *
  * SECTORS. One sector is one page; block_pages neighbouring sectors are a logical block. A device
- * has (blocks - spare_blocks) * block_pages sectors.
+ * has (blocks - spare_blocks) * block_pages sectors. Of spare_blocks seven are always needed (one
+ * holds the record of the last mount, five are left free, one takes what is written); the rest is
+ * room for log blocks, replacements and bad blocks.
  *
  * DURABLE. A write is durable when it has returned NW_OK; so is a trim, which writes a page of
  * zeros for each sector that held something. Sync has nothing to do. Power may be
