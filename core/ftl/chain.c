@@ -218,7 +218,8 @@ static int note(struct nw_chain *chain, uint16_t block, uint16_t page, uint16_t 
         }
         list_at(chain, chain->slot[block])[page] = sector;
     }
-    nw_chain_bits(chain, block)[sector >> 3] |= (uint8_t)(1U << (sector & 7U));
+    uint8_t *bits = &nw_chain_bits(chain, block)[sector >> 3];
+    *bits = (uint8_t)(*bits | (1U << (sector & 7U)));
     if (page >= chain->next[block]) {
         chain->next[block] = (uint16_t)(page + 1U);
     }

@@ -36,7 +36,7 @@ static uint16_t count_moves(const struct nw_chain *chain, uint16_t unit, uint16_
     uint16_t count = 0;
 
     for (uint16_t sector = 0; sector < chain->span; sector++) {
-        count = (uint16_t)(count + is_elsewhere(chain, unit, target, sector));
+        count = (uint16_t)(count + (is_elsewhere(chain, unit, target, sector) ? 1U : 0U));
     }
     return count;
 }

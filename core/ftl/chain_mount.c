@@ -68,7 +68,8 @@ int nw_chain_meet(struct nw_hybrid *hybrid, uint32_t at, const struct nw_tag *ta
     if (chain->owner[block] == NW_NO_BLOCK) {
         result = nw_chain_insert(chain, unit, block, tag->version);
     }
-    nw_chain_bits(chain, block)[sector >> 3] |= (uint8_t)(1U << (sector & 7U));
+    uint8_t *bits = &nw_chain_bits(chain, block)[sector >> 3];
+    *bits = (uint8_t)(*bits | (1U << (sector & 7U)));
     if (page >= chain->next[block]) {
         chain->next[block] = (uint16_t)(page + 1U);
     }

@@ -276,7 +276,9 @@ static int survey(struct nw_hybrid *hybrid, struct block_span *span, int whole)
         }
         span->newest = page.tag.version > span->newest.tag.version ? page : span->newest;
         span->oldest = page.tag.version < span->oldest.tag.version ? page : span->oldest;
-        span->all_copies &= (page.tag.word & NW_HYBRID_COPY) != 0;
+        if ((page.tag.word & NW_HYBRID_COPY) == 0) {
+            span->all_copies = 0;
+        }
         if (in_order && !whole) {
             break;
         }

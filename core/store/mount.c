@@ -75,7 +75,7 @@ static struct nw_store *place(struct nw_ram *ram, const struct nw_store *like)
     struct nw_store *store = NW_RAM_TAKE(ram, struct nw_store, 1);
     struct object *table = NW_RAM_TAKE(ram, struct object, objects);
     struct frame *frames = NW_RAM_TAKE(ram, struct frame, config->frames);
-    uint32_t *entries = NW_RAM_TAKE(ram, uint32_t, (uint16_t)config->frames << like->fan_shift);
+    uint32_t *entries = NW_RAM_TAKE(ram, uint32_t, (size_t)config->frames << like->fan_shift);
     uint32_t *kept = NW_RAM_TAKE(ram, uint32_t, like->tables);
     uint8_t *buffer = NW_RAM_TAKE(ram, uint8_t, like->geometry.page_bytes);
     uint8_t *cache = NULL;

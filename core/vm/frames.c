@@ -70,7 +70,7 @@ static void layout(struct nw_vm *vm, const struct nw_vm_config *config, struct n
     vm->bucket = NW_RAM_TAKE(ram, uint16_t, (size_t)1 << bucket_bits(config->frames));
     vm->order = NULL;
     if (config->policy == NW_VM_LRU) {
-        vm->order = NW_RAM_TAKE(ram, struct nw_vm_order, config->frames + 1UL);
+        vm->order = NW_RAM_TAKE(ram, struct nw_vm_order, (size_t)config->frames + 1U);
     }
     vm->written = NW_RAM_TAKE(ram, uint8_t, (size_t)((units + 7U) / 8U));
 }
