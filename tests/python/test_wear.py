@@ -14,7 +14,7 @@ HEALING = "TLC8G-HEAL"
 BLOCKS = 32
 HEAL = {"heal": 1, "heal_cycles": 20}
 POLICIES = ("dynamic", "swl", "dheating")
-LAYERS = ("page", "nftl", "log", "superblock")
+LAYERS = ("page", "nftl", "log", "superblock", "fast")
 
 
 def play(
