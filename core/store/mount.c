@@ -514,6 +514,31 @@ static int move_doubtful(struct nw_store *store, const struct scan *scan)
     return result == NW_ERR_CORRUPT || result > 0 ? (int)NW_OK : result;
 }
 
+/* Walks from where the newest header says. That may be a mount whose anchor read well then and does
+ * not now: it had not ended either, and its header tells where it began to walk itself. */
+static int scan_back(struct nw_store *store, uint32_t from, struct scan *scan)
+{
+    struct block_head head = {0};
+
+    for (uint32_t i = 0; i < store->geometry.blocks; i++) {
+        if (store_block_of(store, from) >= store->geometry.blocks) {
+            return NW_ERR_CORRUPT;
+        }
+        store->told = from;
+        int result = scan_log(store, from, scan);
+        if (result < 0 || scan->anchor != STORE_NONE) {
+            return result;
+        }
+        result = store_read_head(store, store_block_of(store, from), &head);
+        if (result < 0 || (head.flags & BLOCK_MOUNT) == 0) {
+            return result;
+        }
+        from = head.anchor;
+        store->swap_count = 0;
+    }
+    return NW_ERR_CORRUPT;
+}
+
 /* The log that counts: where it ends and which anchor is its newest. */
 static int find_log(struct nw_store *store, uint32_t newest, const struct block_head *head,
                     struct scan *scan)
@@ -546,13 +571,10 @@ static int find_log(struct nw_store *store, uint32_t newest, const struct block_
     if (result < 0) {
         return result;
     }
-    uint32_t from = head->anchor != STORE_NONE ? head->anchor
-                                               : store_at(store, newest * pages, BLOCK_HEADER);
-    if (store_block_of(store, from) >= store->geometry.blocks) {
-        return NW_ERR_CORRUPT;
-    }
-    store->told = from;
-    return scan_log(store, from, scan);
+    return scan_back(store, head->anchor != STORE_NONE
+                                ? head->anchor
+                                : store_at(store, newest * pages, BLOCK_HEADER),
+                     scan);
 }
 
 /* Mounts that are cut again and again must not use up the free blocks: as long as these are few,
