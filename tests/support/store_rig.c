@@ -16,7 +16,7 @@ const struct store_shape store_shapes[STORE_SHAPES] = {
     {.part = "W25Q128JV", .blocks = 48, .block_pages = 16,
      .config = {.checkpoints = 1, .anchor_bytes = 2048, .frames = 24, .read_ahead = 1}},
     {.part = "AT45DB041B", .blocks = 96,
-     .config = {.objects = 6, .checkpoints = 1, .anchor_bytes = 2112, .frames = 24}},
+     .config = {.objects = 7, .checkpoints = 1, .anchor_bytes = 2112, .frames = 24}},
     {.part = "TC58DVG02A1FT00", .blocks = 48, .block_pages = 8, .ecc = 2,
      .config = {.checkpoints = 1, .anchor_bytes = 2048, .frames = 24}},
     {.part = "K9LBG08U0M", .blocks = 44, .block_pages = 10, .page_bytes = 512, .erased = 0x00,
@@ -110,7 +110,8 @@ void store_rig_open(struct store_rig *rig, const struct store_shape *shape, uint
         make(rig, "packed", NW_STORE_STREAM, 4, 0) < 0 ||
         make(rig, "records", NW_STORE_STREAM, 0, 0) < 0 ||
         make(rig, "ring", NW_STORE_STREAM, 0, RING) < 0 ||
-        make(rig, "array", NW_STORE_ARRAY, 24, STORE_KEYS) < 0) {
+        make(rig, "array", NW_STORE_ARRAY, 24, STORE_KEYS) < 0 ||
+        make(rig, "file", NW_STORE_FILE, STORE_FILE_BLOCK, 0) < 0) {
         die("create", NW_ERR_CONFIG);
     }
     rig->now.has_queue = 1;
@@ -302,6 +303,32 @@ static int run_set(struct store_rig *rig, uint32_t key)
     return nw_store_set(rig->store, handle(rig, "array"), key, value);
 }
 
+/* Over what is there, or on at the end; now and then the file loses half of itself. */
+static int run_file(struct store_rig *rig, uint32_t count)
+{
+    struct store_view *now = &rig->now;
+    uint32_t token = ++rig->token;
+    uint32_t offset = token % 3U == 0 ? now->length : token * 37U % (now->length + 1U);
+    uint32_t bytes = STORE_FILE_BLOCK - offset % STORE_FILE_BLOCK;
+    uint8_t data[STORE_FILE_BLOCK];
+
+    bytes = bytes < 8U * count ? bytes : 8U * count;
+    if (offset + bytes > STORE_FILE_BYTES) {
+        now->length /= 2U;
+        memset(now->file + now->length, 0, STORE_FILE_BYTES - now->length);
+        add_state(rig);
+        return nw_store_truncate(rig->store, handle(rig, "file"), now->length);
+    }
+    for (uint32_t i = 0; i < bytes; i++) {
+        data[i] = (uint8_t)(token + i * 13U);
+    }
+    memcpy(now->file + offset, data, bytes);
+    now->length = offset + bytes > now->length ? offset + bytes : now->length;
+    add_state(rig);
+    int result = nw_store_write(rig->store, handle(rig, "file"), offset, data, (uint16_t)bytes);
+    return result >= 0 && result != (int)bytes ? (int)NW_ERR_FULL : result;
+}
+
 /* Those that are durable when they return. */
 static int run_whole(struct store_rig *rig, const struct store_op *op)
 {
@@ -361,6 +388,7 @@ int store_rig_run(struct store_rig *rig, const struct store_op *op)
     case STORE_DEQUEUE: return rig->now.queue_count > 0 ? run_take(rig, op->kind) : NW_OK;
     case STORE_APPEND: return run_append(rig, op->count);
     case STORE_SET: return run_set(rig, op->count);
+    case STORE_WRITE: return run_file(rig, op->count);
     case STORE_IDLE: return nw_store_idle(rig->store, (uint16_t)op->count);
     case STORE_CHECKPOINT:
         return rig->shape->config.checkpoints > 0 ? run_whole(rig, op) : NW_OK;
@@ -376,9 +404,9 @@ int store_rig_run(struct store_rig *rig, const struct store_op *op)
 
 struct store_op store_rig_draw(struct store_rig *rig, struct nw_random *random)
 {
-    static const uint8_t weights[] = {14, 8, 14, 9, 18, 8, 7, 14, 6, 6, 2, 1, 1, 3};
+    static const uint8_t weights[] = {14, 8, 14, 9, 18, 8, 7, 14, 14, 6, 6, 2, 1, 1, 3};
     struct store_op op = {.count = 1U + nw_random_below(random, 8)};
-    uint32_t dice = nw_random_below(random, 111);
+    uint32_t dice = nw_random_below(random, 125);
 
     if (rig->state_count + 16U > STORE_STATES) {
         op.kind = STORE_SYNC;
@@ -476,6 +504,21 @@ static int view_array(struct store_rig *rig, struct store_view *view)
     return NW_OK;
 }
 
+static int view_file(struct store_rig *rig, struct store_view *view)
+{
+    int which = handle(rig, "file");
+    int result = nw_store_length(rig->store, which, &view->length);
+
+    if (result == NW_OK && view->length <= STORE_FILE_BYTES) {
+        result = nw_store_read(rig->store, which, 0, view->file, STORE_FILE_BYTES);
+    }
+    if (result < 0 || (uint32_t)result != view->length) {
+        (void)snprintf(rig->why, sizeof rig->why, "file of %u: %d", (unsigned)view->length, result);
+        return NW_ERR_CORRUPT;
+    }
+    return NW_OK;
+}
+
 static int view_all(struct store_rig *rig, struct store_view *view)
 {
     memset(view, 0, sizeof *view);
@@ -492,6 +535,9 @@ static int view_all(struct store_rig *rig, struct store_view *view)
     }
     if (result == NW_OK) {
         result = view_packed(rig, view);
+    }
+    if (result == NW_OK) {
+        result = view_file(rig, view);
     }
     return result == NW_OK ? view_array(rig, view) : result;
 }

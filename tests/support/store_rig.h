@@ -41,6 +41,7 @@ enum store_op_kind {
     STORE_RECORD,    /* one of any size */
     STORE_RING,      /* one to a stream that keeps the newest 20 chunks */
     STORE_SET,       /* array, key `count` */
+    STORE_WRITE,     /* the file, within one of its blocks */
 
     STORE_SYNC,
     STORE_IDLE,      /* `count` pieces of work */
@@ -60,6 +61,8 @@ struct store_op {
 #define STORE_LIST 48U
 #define STORE_PACKED 150U
 #define STORE_KEYS 40U
+#define STORE_FILE_BLOCK 64U
+#define STORE_FILE_BYTES 512U
 #define STORE_STATES 64U
 
 /* What the objects hold: tokens, each of which tells an element's length and bytes. */
@@ -76,6 +79,8 @@ struct store_view {
     uint32_t ring[STORE_LIST];
     uint32_t ring_count;
     uint32_t array[STORE_KEYS];
+    uint32_t length;
+    uint8_t file[STORE_FILE_BYTES];
 };
 
 struct store_rig {
