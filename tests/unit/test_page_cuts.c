@@ -205,7 +205,7 @@ static void cut_everywhere(struct campaign *campaign, const struct page_op *op, 
  * blocks fail. */
 static struct page_op draw_step(struct page_rig *rig, struct nw_random *random, uint32_t step)
 {
-    if (step % 40U == 17U && step < 100U) {
+    if (step % 40U == 17U && step < 60U) {
         return (struct page_op){.kind = step < 40U ? OP_DOOM_PROGRAM : OP_DOOM_ERASE,
                                 .sector = nw_random_below(random, rig->shape->blocks)};
     }
