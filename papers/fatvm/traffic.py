@@ -38,6 +38,7 @@ LAYERS: dict[str, tuple[str, dict[str, int], float]] = {
     "superblock": ("superblock", {"degree": 8, "log_blocks": 4}, 0.5),
     "superblock (space)": ("superblock", {"degree": 8, "log_blocks": 56}, 7),
     "log": ("log", {}, 0.5),
+    "fast": ("fast", {}, 0.5),
     "nftl": ("nftl", {}, 0.5),
     "page": ("page", {}, 0.5),
 }

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""layers: every persistent layer under the same workloads, each on the whole of the same chip.
+
+Ours, behind docs/layers.md. The device is filled once in order before counting, so that every layer
+has to clean; requests come back to back and no idle time is given.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from nandwich import replay
+from nandwich.experiments import Answer, Report, Value, experiment
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_LAYERS = ("page", "superblock", "fast", "log", "nftl")
+_WORKLOADS = ("sequential", "sensorlog", "zipf", "hotcold", "tpc", "uniform")
+_CHIP, _BLOCKS = "K9F1G08U0A", 256
+
+
+def _one(layer: str, workload: str, requests: int) -> list[Value]:
+    played = replay.prepare(
+        replay.Options(
+            f"gen:{workload},requests={requests}",
+            chip=_CHIP,
+            ftl=layer,
+            blocks=_BLOCKS,
+            arrivals=False,
+            precondition=1000,
+            factory_bad=False,
+        )
+    )
+    played.precondition(lambda _: None)
+    played.run(lambda _: None)
+    value = replay.as_json(played)
+    result, derived = value["result"], value["derived"]
+    if any(not law["holds"] for law in value["laws"]):
+        raise AssertionError(f"{layer} under {workload}: the books do not balance")
+    return [
+        workload,
+        layer,
+        value["device"]["sectors"],
+        value["device"]["ram_bytes"],
+        round(derived["write_amplification"], 3),
+        round(derived["erases_per_1000_writes"], 2),
+        round(result["writes"]["mean_ns"] / 1e6, 3),
+        round(result["worst_call_ns"] / 1e6, 2),
+        round(derived["energy_pj_per_host_byte"] / 1000, 2),
+    ]
+
+
+def _draw(rows: Sequence[Sequence[Value]], axes: "Axes") -> None:
+    width = 0.8 / len(_LAYERS)
+    for place, layer in enumerate(_LAYERS):
+        heights = [float(row[4]) for row in rows if row[1] == layer]
+        axes.bar(
+            [number + place * width for number in range(len(heights))], heights, width, label=layer
+        )
+    axes.set_xticks([number + 0.3 for number in range(len(_WORKLOADS))], list(_WORKLOADS))
+    axes.set_yscale("log")
+    axes.set_ylabel("programs for a write")
+    axes.legend(fontsize=7)
+
+
+@experiment(
+    "layers",
+    claim="page amplifies writes least of all persistent layers, under every workload",
+    published="ours",
+    unit="of 6",
+)
+def layers(quick: bool) -> Report:
+    """Write amplification, erases, times and energy of five layers under six workloads."""
+    requests = 20_000 if quick else 300_000
+    rows = [_one(layer, workload, requests) for workload in _WORKLOADS for layer in _LAYERS]
+    least = [
+        workload
+        for workload in _WORKLOADS
+        if min((row for row in rows if row[0] == workload), key=lambda row: float(row[4]))[1]
+        == "page"
+    ]
+    return Report(
+        answers=[
+            Answer(
+                len(least),
+                holds=len(least) == len(_WORKLOADS),
+                why="not under " + ", ".join(sorted(set(_WORKLOADS) - set(least))),
+            )
+        ],
+        columns=(
+            "workload",
+            "layer",
+            "sectors",
+            "RAM B",
+            "programs a write",
+            "erases for 1000 writes",
+            "mean write ms",
+            "longest call ms",
+            "nJ a host byte",
+        ),
+        rows=rows,
+        draw=lambda axes: _draw(rows, axes),
+    )
