@@ -98,7 +98,9 @@ class Image:
         return every
 
     def create_file(self, name: str) -> int:
-        handle: int = self.store.create(name, "file")
+        """A file whose blocks fill a page each: chunk and block header take 38 bytes of it."""
+        unit = min(int(self.nand.geometry["page_bytes"]) - 38, 4096)
+        handle: int = self.store.create(name, "file", unit_bytes=unit)
         return handle
 
     def read(self, about: dict[str, Any]) -> Iterator[bytes]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from nandwich import _native, store_image
+from nandwich import _native, store_dump, store_image
 from nandwich.cli import output
 from nandwich.cli.options import json_option
 from nandwich.errors import InputError, RunError
@@ -471,6 +471,21 @@ def fsck(session: _Session, json_target: str | None) -> None:
     )
     if damages:
         raise SystemExit(1)
+
+
+@command.command()
+@_pass
+def dump(session: _Session) -> None:
+    """Show what lies on the chip, chunk by chunk, the oldest block first.
+
+    Places are page+offset. It is read as docs/spec-store.md says, without the store's own code.
+    """
+    with session.image() as image:
+        # The image as it was saved: mounting has begun a block of its own.
+        nand = _native.Nand.load(str(session.path))
+        names = {(about["handle"] & 127) - 1: about["name"] for about in image.store.objects()}
+        for line in store_dump.lines(nand, names):
+            click.echo(line)
 
 
 @command.command()
