@@ -126,6 +126,32 @@ static int is(const char *start, size_t length, const char *text)
     return strlen(text) == length && memcmp(start, text, length) == 0;
 }
 
+/* After the last field that is read: nothing, or another field. */
+static int ends_field(struct nw_line *line)
+{
+    return at_end(line) || *line->at == ' ' || *line->at == '\t' || *line->at == ','
+               ? 1
+               : refuse(line, "the end of the field");
+}
+
+/* A time in units of `unit` ns, as ns. */
+static int time_of(struct nw_line *line, uint64_t unit, uint64_t *time_ns)
+{
+    const char *start;
+
+    skip_blanks(line);
+    start = line->at;
+    if (!number(line, time_ns)) {
+        return 0;
+    }
+    if (*time_ns > UINT64_MAX / unit) {
+        line->at = start;
+        return refuse(line, "a time below 584 years");
+    }
+    *time_ns *= unit;
+    return 1;
+}
+
 static int read_or_write(struct nw_line *line, uint8_t *kind)
 {
     const char *start;
@@ -188,21 +214,16 @@ static int finish(struct nw_io *io)
 
 static int parse_msr(struct nw_line *line, struct nw_iotrace_state *state, struct nw_io *io)
 {
-    uint64_t ticks, took;
+    uint64_t took;
 
     (void)state;
-    if (!number(line, &ticks) || !comma(line) || !skip_field(line) || !number(line, &io->unit) ||
-        !comma(line) || !read_or_write(line, &io->kind) || !comma(line) ||
-        !bytes_of(line, 1, &io->offset) || !comma(line) || !bytes_of(line, 1, &io->bytes) ||
-        !comma(line) || !number(line, &took)) {
+    if (!time_of(line, 100, &io->time_ns) || !comma(line) || !skip_field(line) ||
+        !number(line, &io->unit) || !comma(line) || !read_or_write(line, &io->kind) ||
+        !comma(line) || !bytes_of(line, 1, &io->offset) || !comma(line) ||
+        !bytes_of(line, 1, &io->bytes) || !comma(line) || !number(line, &took) ||
+        !ends_field(line)) {
         return NW_LINE_BAD;
     }
-    if (ticks > UINT64_MAX / 100U) {
-        line->at = line->end;
-        (void)refuse(line, "a time below 584 years");
-        return NW_LINE_BAD;
-    }
-    io->time_ns = ticks * 100U;
     return finish(io);
 }
 
@@ -212,7 +233,8 @@ static int parse_spc(struct nw_line *line, struct nw_iotrace_state *state, struc
     skip_blanks(line);
     if (!number(line, &io->unit) || !comma(line) || !bytes_of(line, SECTOR, &io->offset) ||
         !comma(line) || !bytes_of(line, 1, &io->bytes) || !comma(line) ||
-        !read_or_write(line, &io->kind) || !comma(line) || !decimal(line, 9, &io->time_ns)) {
+        !read_or_write(line, &io->kind) || !comma(line) || !decimal(line, 9, &io->time_ns) ||
+        !ends_field(line)) {
         return NW_LINE_BAD;
     }
     return finish(io);
@@ -224,7 +246,8 @@ static int parse_android(struct nw_line *line, struct nw_iotrace_state *state, s
     if (!skip_field(line) || !number(line, &io->unit) || !comma(line) ||
         !read_or_write(line, &io->kind) || !comma(line) ||
         !bytes_of(line, SECTOR, &io->offset) || !comma(line) ||
-        !bytes_of(line, SECTOR, &io->bytes) || !comma(line) || !decimal(line, 9, &io->time_ns)) {
+        !bytes_of(line, SECTOR, &io->bytes) || !comma(line) || !decimal(line, 9, &io->time_ns) ||
+        !ends_field(line)) {
         return NW_LINE_BAD;
     }
     return finish(io);
@@ -296,7 +319,8 @@ static int parse_blkparse(struct nw_line *line, struct nw_iotrace_state *state, 
         return NW_LINE_BAD;
     }
     skip_blanks(line);
-    if (!literal(line, '+', "a plus") || !bytes_of(line, SECTOR, &io->bytes)) {
+    if (!literal(line, '+', "a plus") || !bytes_of(line, SECTOR, &io->bytes) ||
+        !ends_field(line)) {
         return NW_LINE_BAD;
     }
     return finish(io);
@@ -349,7 +373,7 @@ static int fio_action(const char *start, size_t length)
 
 static int parse_fio(struct nw_line *line, struct nw_iotrace_state *state, struct nw_io *io)
 {
-    uint64_t time_us;
+    uint64_t wait_ns;
     const char *start;
     size_t length;
     int action;
@@ -357,11 +381,8 @@ static int parse_fio(struct nw_line *line, struct nw_iotrace_state *state, struc
     if (state->version == 0) {
         return fio_head(line, state);
     }
-    if (state->version == 3) {
-        if (!blank_number(line, &time_us)) {
-            return NW_LINE_BAD;
-        }
-        state->time_ns = time_us * 1000U;
+    if (state->version == 3 && !time_of(line, 1000, &state->time_ns)) {
+        return NW_LINE_BAD;
     }
     if (!word(line, &start, &length) || !word(line, &start, &length)) {
         return NW_LINE_BAD;
@@ -376,16 +397,24 @@ static int parse_fio(struct nw_line *line, struct nw_iotrace_state *state, struc
         return NW_LINE_OTHER;
     }
     if (action == FIO_WAIT) {
-        if (!blank_number(line, &time_us)) {
+        skip_blanks(line);
+        start = line->at;
+        if (!time_of(line, 1000, &wait_ns)) {
             return NW_LINE_BAD;
         }
-        state->time_ns += time_us * 1000U;
+        if (wait_ns > UINT64_MAX - state->time_ns) {
+            line->at = start;
+            (void)refuse(line, "times below 584 years in all");
+            return NW_LINE_BAD;
+        }
+        state->time_ns += wait_ns;
         return NW_LINE_OTHER;
     }
     io->offset = 0;
     io->bytes = 0;
     if (action != NW_IO_SYNC &&
-        (!bytes_of(line, 1, &io->offset) || !bytes_of(line, 1, &io->bytes))) {
+        (!bytes_of(line, 1, &io->offset) || !bytes_of(line, 1, &io->bytes) ||
+         !ends_field(line))) {
         return NW_LINE_BAD;
     }
     io->unit = 0;
@@ -472,7 +501,7 @@ static int parse_wiscsee(struct nw_line *line, struct nw_iotrace_state *state, s
         return NW_LINE_BAD;
     }
     skip_blanks(line);
-    if (!decimal(line, 9, &io->time_ns)) {
+    if (!decimal(line, 9, &io->time_ns) || !ends_field(line)) {
         return NW_LINE_BAD;
     }
     io->unit = 0;

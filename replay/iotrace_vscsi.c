@@ -51,9 +51,11 @@ int nw_vscsi_parse(const uint8_t *record, uint8_t version, struct nw_io *io)
 {
     const struct layout *layout = &layouts[version];
     uint64_t block = get64(record + layout->block);
+    uint64_t time_us = get64(record + layout->time);
     int kind = kind_of(nw_get16(record + layout->command));
 
-    if (nw_get16(record + layout->version) >> 8 != version || block > UINT64_MAX / SECTOR / 4U) {
+    if (nw_get16(record + layout->version) >> 8 != version || block > UINT64_MAX / SECTOR / 4U ||
+        time_us > UINT64_MAX / 1000U) {
         return -1;
     }
     if (kind < 0) {
@@ -61,7 +63,7 @@ int nw_vscsi_parse(const uint8_t *record, uint8_t version, struct nw_io *io)
     }
     io->kind = (uint8_t)kind;
     io->unit = 0;
-    io->time_ns = get64(record + layout->time) * 1000U;
+    io->time_ns = time_us * 1000U;
     io->bytes = kind == NW_IO_SYNC ? 0 : nw_get32(record + layout->length);
     io->offset = kind == NW_IO_SYNC ? 0 : block * SECTOR;
     return kind == NW_IO_SYNC || io->bytes > 0 ? 1 : 0;

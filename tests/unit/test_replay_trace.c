@@ -259,6 +259,15 @@ static void test_bad_lines_have_a_place(void **state)
         {"0,1,512,W,0.1\n0,9999999999999999999,512,W,1\n", 2, 3, "wanted an address below"},
         {"0.5 0 1 8 0\n0.6 0 1 8 0 7\n", 2, 13, "wanted the end of the line"},
         {"fio version 3 iolog\n1 /a read 0 512\n2 /a rite 0 512\n", 3, 6, "wanted read, write"},
+        {"0,1,512,W,0.1\n0,2,512,W,0.2x\n", 2, 14, "wanted the end of the field"},
+        {"0,1,512,W,0.1\n0,2,512,W,0.2.3\n", 2, 14, "wanted the end of the field"},
+        {"1,hm,1,Read,0,512,4\n2,hm,1,Read,0,512,4-\n", 2, 20, "wanted the end of the field"},
+        {"1,hm,1,Read,0,512,4\n184467440737095517,hm,1,Read,0,512,4\n", 2, 1, "wanted a time"},
+        {"fio version 3 iolog\n1 /a read 0 512\n2 /a read 0 512k\n", 3, 16, "the end of the field"},
+        {"fio version 3 iolog\n1 /a read 0 512\n99999999999999999 /a read 0 512\n", 3, 1,
+         "wanted a time"},
+        {"fio version 2 iolog\n/a read 0 512\n/a wait 18446744073709551 0\n/a wait 1 0\n", 4, 9,
+         "wanted times"},
     };
     struct nw_iotrace_fault fault;
     struct nw_io ios[MOST];
