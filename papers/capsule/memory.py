@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0
+"""C-RAM: ROM and RAM of two applications on the ATmega128 (Mathur et al., SenSys 2006).
+
+What counts: the whole linked program (start-up code, application, a driver of the chip, checksum,
+store), of which the linker kept what the application reaches. ROM is code, constants and what
+initial values need; RAM is all that exists while it runs but the call stack: the store's memory,
+the chip, and constants, which this processor's C keeps in RAM.
+"""
+
+import re
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nandwich import cross, paths
+from nandwich.errors import RunError
+from nandwich.experiments import Answer, Report, Value, experiment
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+#: Where a whole program is compiled, its warnings are those of the start-up files too.
+_NOT_FOR_PROGRAMS = ("-ffreestanding", "-Werror")
+#: Common ends of functions and short jumps: smaller and slower.
+_SMALLER = ("-mcall-prologues", "-mrelax")
+
+
+@dataclass(frozen=True)
+class Application:
+    """One of tests/targets/store_app.c, how its store is set up, and the paper's KB."""
+
+    number: int
+    name: str
+    objects: int
+    frames: int
+    checkpoints: int
+    rom_kb: float
+    ram_kb: float
+
+
+WHY = {
+    "ROM": "an index under every object, cleaning of any block, failed programs and a mount that "
+    "redoes what was written since the last anchor belong to every store, and positions have 32 "
+    "bits, four registers each; -mcall-prologues -mrelax take a tenth off, for speed",
+    "RAM": "without the call stack",
+}
+
+APPLICATIONS = (
+    Application(1, "five objects", 6, 8, 0, 25.4, 1.6),
+    Application(2, "stack, stream, checkpoint", 2, 6, 1, 16.6, 1.4),
+)
+
+
+def _call(*command: str) -> str:
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RunError(f"{command[0]}: {(done.stderr or done.stdout).strip()}")
+    return done.stdout
+
+
+def _link(app: Application, number: int, ram_bytes: int, output: Path, *more: str) -> Path:
+    """The program, without what nothing in it reaches."""
+    assert paths.CHECKOUT is not None, "firmware is built in a checkout only"
+    root = paths.CHECKOUT
+    base = [root / "core" / "base" / name for name in ("crc.c", "crc16.c", "ram.c")]
+    files = [root / "tests" / "targets" / "store_app.c", *base, root / "core" / "chip" / "chip.c"]
+    files += sorted((root / "core" / "store").glob("*.c"))
+    target = cross.ATMEGA128
+    options = [one for one in target.options if one not in _NOT_FOR_PROGRAMS]
+    values = {
+        "APPLICATION": number,
+        "RAM_BYTES": ram_bytes,
+        "OBJECTS": app.objects,
+        "FRAMES": app.frames,
+        "CHECKPOINTS": app.checkpoints,
+    }
+    defines = [f"-D{name}={value}" for name, value in values.items()]
+    include = f"-I{root / 'core' / 'include'}"
+    _call(
+        target.compiler,
+        *options,
+        *more,
+        include,
+        *defines,
+        *map(str, files),
+        "-Wl,--gc-sections",
+        "-o",
+        str(output),
+    )
+    return output
+
+
+def _store_ram(app: Application, folder: Path) -> int:
+    """nw_store_ram_bytes() as the processor itself answers it, in simavr."""
+    assert paths.CHECKOUT is not None
+    runner = folder / "run_avr"
+    harness = paths.CHECKOUT / "tests" / "targets" / "avr" / "run_avr.c"
+    _call("cc", "-std=gnu11", "-O2", str(harness), "-lsimavr", "-lelf", "-o", str(runner))
+    told = _call(str(runner), str(_link(app, 0, 1, folder / "ask.elf")))
+    found = re.search(r"^marker1 (\d+)", told, re.MULTILINE)
+    if found is None:
+        raise RunError("the ATmega128 did not tell how much RAM the store wants")
+    return int(found.group(1))
+
+
+def _sections(image: Path) -> dict[str, int]:
+    text = _call(cross.ATMEGA128.size, "-A", str(image))
+    return {name: int(count) for name, count in re.findall(r"^(\.\S+)\s+(\d+)", text, re.MULTILINE)}
+
+
+def _measure(app: Application) -> dict[str, int]:
+    """Bytes of the program, of its RAM, and of the store's part of that."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        store = _store_ram(app, folder)
+        plain = _sections(_link(app, app.number, store, folder / "app.elf"))
+        small = _sections(_link(app, app.number, store, folder / "small.elf", *_SMALLER))
+    return {
+        "ROM": plain[".text"] + plain[".data"],
+        "ROM, shared prologues": small[".text"] + small[".data"],
+        "RAM": plain[".data"] + plain[".bss"],
+        "of it the store's": store,
+    }
+
+
+@experiment("C-RAM", claim="ROM and RAM on the ATmega128", published="", unit="KB")
+def memory(quick: bool) -> Report:  # noqa: ARG001
+    """A store on 512-byte pages with nodes of 8 entries; -Os, unused functions left out."""
+    measured = {app: _measure(app) for app in APPLICATIONS}
+    answers = []
+    for app, bytes_of in measured.items():
+        for what, published in (("ROM", app.rom_kb), ("RAM", app.ram_kb)):
+            kb = bytes_of[what] / 1024
+            answers.append(
+                Answer(
+                    round(kb, 2),
+                    holds=kb <= published,
+                    why=WHY[what],
+                    part=f"{app.number}-{what}",
+                    claim=f"{what} of {app.name}",
+                    published=published,
+                    unit="KB at most",
+                )
+            )
+    names = [app.name for app in APPLICATIONS]
+    table = list(measured.values())
+    rows: list[list[Value]] = [
+        [name, *bytes_of.values()] for name, bytes_of in zip(names, table, strict=True)
+    ]
+
+    def draw(axes: "Axes") -> None:
+        bars = {
+            "ROM": [one["ROM"] / 1024 for one in table],
+            "ROM, paper": [app.rom_kb for app in APPLICATIONS],
+            "RAM": [one["RAM"] / 1024 for one in table],
+            "RAM, paper": [app.ram_kb for app in APPLICATIONS],
+        }
+        for number, (label, values) in enumerate(bars.items()):
+            axes.bar([i + 0.2 * number for i in range(len(names))], values, 0.2, label=label)
+        axes.set_xticks([i + 0.3 for i in range(len(names))], names)
+        axes.set_ylabel("KB")
+        axes.legend()
+
+    return Report(answers, ["application", *(f"{name} B" for name in table[0])], rows, draw)
