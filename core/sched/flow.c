@@ -129,13 +129,16 @@ uint32_t nw_sched_cost(NW_SCHED_SELF_ uint8_t flow)
 
 uint8_t nw_sched_drops(NW_SCHED_SELF_ uint8_t flow)
 {
-    uint32_t end;
+    const struct nw_sched_flow NW_XDATA *late = &sched->flows[flow];
+    int32_t left = NW_TICKS(sched->now, late->key);
 
-    if ((sched->flags & NW_SCHED_DROP_LATE) == 0) {
+    if ((sched->flags & NW_SCHED_DROP_LATE) == 0 ||
+        left >= (int32_t)nw_sched_cost(NW_SCHED_ME_ flow)) {
         return 0;
     }
-    end = sched->now + nw_sched_cost(NW_SCHED_ME_ flow);
-    if (NW_TICKS(end, sched->flows[flow].key) >= 0) {
+    /* One slow operation must not have all later requests dropped: nothing would run any more from
+     * which a shorter time could be learned. */
+    if ((sched->flags & NW_SCHED_LEARN) != 0 && left >= (int32_t)(late->deadline >> 1)) {
         return 0;
     }
     sched->told.sector = 0;

@@ -18,7 +18,7 @@ static int config_check(NW_SCHED_SELF)
     if (sched->block == NULL) {
         return NW_OK;
     }
-    if (sched->block->sector_bytes != sched->sector_bytes) {
+    if (sched->block->sector_bytes != sched->sector_bytes || sched->sectors == 0) {
         return NW_ERR_CONFIG;
     }
     return sched->first < sched->block->sectors &&

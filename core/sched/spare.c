@@ -17,6 +17,8 @@ uint32_t nw_sched_spare_ticks(struct nw_sched NW_XDATA *self, uint32_t now)
         /* A request of an idle flow may arrive right now. */
         uint32_t deadline = flow->count > 0 ? sched->slots[flow->head].time : now + flow->deadline;
         int32_t until = NW_TICKS(now, deadline);
+        /* Behind its first group every request may need an operation of its own. */
+        uint32_t operations = flow->count > 0 ? flow->count - flow->group + 1U : 1U;
 
         if (until < 0) {
             return 0;
@@ -24,7 +26,7 @@ uint32_t nw_sched_spare_ticks(struct nw_sched NW_XDATA *self, uint32_t now)
         if ((uint32_t)until < least) {
             least = (uint32_t)until;
         }
-        work += nw_sched_cost(NW_SCHED_ME_ i);
+        work += operations * nw_sched_cost(NW_SCHED_ME_ i);
     }
     return least > work ? least - work : 0;
 }

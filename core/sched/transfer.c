@@ -17,6 +17,12 @@ static void xcopy(uint8_t NW_XDATA *to, const uint8_t NW_XDATA *from, uint16_t b
 #define NW_XCOPY memcpy
 #endif
 
+/* A function, not the macro each time: on the 8051 it is the smaller by far. */
+static uint8_t log_full(NW_SCHED_SELF)
+{
+    return NW_LOG_FULL;
+}
+
 static uint8_t reading(NW_SCHED_SELF)
 {
     return sched->serving != NW_SCHED_NONE &&
@@ -46,7 +52,7 @@ int nw_sched_next(struct nw_sched NW_XDATA *self, uint32_t now)
     sched->now = now;
     sched->waiting = 0;
     sched->opening = 0;
-    if ((sched->flags & NW_SCHED_WRAP) != 0 && NW_LOG_FULL) {
+    if ((sched->flags & NW_SCHED_WRAP) != 0 && log_full(NW_SCHED_ME)) {
         sched->position = 0;
         sched->unit_left = 0;
     }
@@ -114,7 +120,7 @@ int nw_sched_transfer(struct nw_sched NW_XDATA *self)
         }
         return result;
     }
-    if (NW_LOG_FULL) {
+    if (log_full(NW_SCHED_ME)) {
         return NW_ERR_FULL;
     }
     if (sched->buffer != NULL) {
@@ -140,7 +146,7 @@ static void learn_time(NW_SCHED_SELF_ uint32_t measured)
 /* One sector further, also after an error: what it holds now is unknown. */
 static void advance(NW_SCHED_SELF)
 {
-    if (NW_LOG_FULL) {
+    if (log_full(NW_SCHED_ME)) {
         return;
     }
     sched->position++;

@@ -11,7 +11,7 @@ from nandwich import cross, paths, sched, sched_scenario
 assert paths.CHECKOUT is not None
 PAGE = (paths.CHECKOUT / "docs" / "sched.md").read_text()
 
-#: A card that takes 13 ms a write, and a timer: what the firmware of the page runs on.
+#: A card that takes 13 ms a write, some 100, and a timer: what the firmware of the page runs on.
 BOARD = """
 #include <stdio.h>
 #include <string.h>
@@ -27,7 +27,7 @@ static int card_write(struct nw_block_req *req)
 {
     (void)req;
     writes++;
-    now_ms += 13;
+    now_ms += writes % 256 == 1 ? 100 : 13; /* the first write opens a unit */
     return NW_OK;
 }
 

@@ -826,6 +826,36 @@ static void times_are_learned(void **state)
     assert_int_equal(rig.sched.turn_ticks, 2);
 }
 
+/* A write that takes longer than a deadline must not end all writing. */
+static void one_slow_write_is_outlived(void **state)
+{
+    struct rig rig;
+
+    (void)state;
+    rig_set(&rig, &nw_sched_gedf, NW_SCHED_DROP_LATE | NW_SCHED_LEARN);
+    rig_open(&rig);
+    offer_all(&rig, "D");
+    (void)step(&rig, 90);
+    assert_int_equal(rig.sched.write_ticks, 90);
+    /* Of 40 ticks 20 are left: tried, and with it a shorter time is learned. */
+    offer_all(&rig, "D");
+    rig.now += 20;
+    (void)step(&rig, 13);
+    assert_int_equal(rig.sched.write_ticks, 85);
+    /* Less than half is left: given up. */
+    offer_all(&rig, "D");
+    rig.now += 21;
+    (void)step(&rig, 13);
+    assert_string_equal(rig.story, "D0- | D1+ | D2x ");
+    /* A time that is given is believed. */
+    rig_set(&rig, &nw_sched_gedf, NW_SCHED_DROP_LATE);
+    rig.sched.write_ticks = 41;
+    rig_open(&rig);
+    offer_all(&rig, "D");
+    (void)step(&rig, 13);
+    assert_string_equal(rig.story, "D0x ");
+}
+
 static void spare_time_leaves_room_for_all(void **state)
 {
     struct rig rig;
@@ -839,6 +869,10 @@ static void spare_time_leaves_room_for_all(void **state)
     assert_int_equal(nw_sched_spare_ticks(&rig.sched, 0), 100 - 4 * 13);
     offer_all(&rig, "A");
     assert_int_equal(nw_sched_spare_ticks(&rig.sched, 0), 0); /* not yet taken in */
+    /* Of 17 requests 9 are left, which are two writes; of 100 ticks 87. */
+    offer_all(&rig, "AAAAAAAAAAAAAAAA");
+    (void)step(&rig, 13);
+    assert_int_equal(nw_sched_spare_ticks(&rig.sched, rig.now), 87 - 5 * 13);
 }
 
 static void bad_configurations_are_refused(void **state)
@@ -856,6 +890,8 @@ static void bad_configurations_are_refused(void **state)
     rig_set(&rig, &nw_sched_gedf, 0);
     rig.sched.first = 1;
     assert_int_equal(nw_sched_open(&rig.sched, (uint8_t *)rig.ram, sizeof rig.ram), NW_ERR_RANGE);
+    rig.sched.sectors = 0; /* a log without an end would run over the rest of the device */
+    assert_int_equal(nw_sched_open(&rig.sched, (uint8_t *)rig.ram, sizeof rig.ram), NW_ERR_CONFIG);
     rig_set(&rig, &nw_sched_gedf, 0);
     rig_open(&rig);
     offer_all(&rig, "A");
@@ -902,6 +938,7 @@ int main(void)
         cmocka_unit_test(sectors_hold_the_group_and_zeros),
         cmocka_unit_test(end_of_the_log_is_an_error_or_its_start),
         cmocka_unit_test(times_are_learned),
+        cmocka_unit_test(one_slow_write_is_outlived),
         cmocka_unit_test(spare_time_leaves_room_for_all),
         cmocka_unit_test(bad_configurations_are_refused),
     };

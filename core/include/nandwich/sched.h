@@ -50,7 +50,8 @@
 #define NW_SCHED_DROP_LATE 0x01U /* drop a request that can no longer be met; else write it late */
 #define NW_SCHED_SPLIT 0x02U     /* split a request larger than a sector; else refuse it */
 #define NW_SCHED_WRAP 0x04U      /* at the end of the log go on at its start, over old data */
-#define NW_SCHED_LEARN 0x08U     /* correct the times below by what operations really take */
+#define NW_SCHED_LEARN 0x08U     /* correct the times below by what operations really take; then
+                                    nothing is dropped with half of its time or more left */
 #define NW_SCHED_SAVE 0x10U      /* SLACK: hold back sectors that are not full, if in time */
 #define NW_SCHED_PREOPEN 0x20U   /* SLACK: open the next unit when nothing waits */
 
