@@ -251,7 +251,8 @@ static int take_head(struct reader *reader, uint8_t *swaps)
     store->serial = nw_get32(bytes + 38);
     store->anchor_sequence = nw_get32(bytes + 42);
     if (store->tail >= geometry->blocks || store->safe >= geometry->blocks ||
-        store_block_of(store, store->redo) >= geometry->blocks) {
+        store_block_of(store, store->redo) >= geometry->blocks ||
+        store->free > geometry->blocks) {
         return NW_ERR_CORRUPT;
     }
     for (uint8_t i = 0; i < NW_STORE_CHECKPOINTS; i++) {
@@ -277,6 +278,11 @@ static int take_swaps(struct reader *reader, uint8_t count)
         struct swap swap = {.page = nw_get32(bytes), .block = nw_get32(bytes + 4)};
         int known = 0;
 
+        if (result == NW_OK && (swap.page / pages >= store->geometry.blocks ||
+                                (swap.block >= store->geometry.blocks &&
+                                 swap.block != STORE_NONE))) {
+            result = NW_ERR_CORRUPT;
+        }
         for (uint8_t k = 0; k < store->swap_count; k++) {
             known |= k < found && store->swap[k].page / pages == swap.page / pages;
         }
@@ -322,7 +328,8 @@ static int take_object(struct reader *reader)
     object->tail = nw_get32(bytes + 17);
     object->bytes = nw_get32(bytes + 21);
     object->limit = nw_get32(bytes + 25);
-    return take(reader, (uint8_t *)store_name(store, bytes[0]), bytes[30]);
+    result = take(reader, (uint8_t *)store_name(store, bytes[0]), bytes[30]);
+    return result < 0 ? result : store_check_object(store, object);
 }
 
 /* All objects and the log's books as the anchor at a position tells them. */

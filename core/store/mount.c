@@ -294,9 +294,7 @@ static int meet(struct nw_store *store, struct walk *walk, const struct chunk *c
         return NW_OK;
     }
     uint32_t end = store_after(store, chunk->at, (uint32_t)CHUNK_HEADER + chunk->length);
-    int written = store_block_of(store, end) == store_block_of(store, *at)
-                      ? store_written(store, store_page_of(store, end))
-                      : 0;
+    int written = store_written(store, store_page_of(store, end));
     if (written <= 0) { /* its end never came */
         *at = page_start(store, page);
         return written;
@@ -413,6 +411,7 @@ static int redo_moved(struct nw_store *store, const struct chunk *chunk)
 static int redo_state(struct nw_store *store, const struct chunk *chunk)
 {
     struct object *object = &store->objects[chunk->id];
+    struct object told = *object;
     uint8_t bytes[STATE_BYTES];
     uint32_t before = object->bytes;
 
@@ -420,10 +419,13 @@ static int redo_state(struct nw_store *store, const struct chunk *chunk)
         chunk->length != STATE_BYTES) {
         return NW_OK;
     }
-    int result =
-        store_read(store, store_after(store, chunk->at, CHUNK_HEADER), STATE_BYTES, bytes, 0);
+    int result = store_payload(store, chunk, bytes);
     if (result == NW_OK) {
-        store_get_state(object, bytes);
+        store_get_state(&told, bytes);
+        result = store_check_object(store, &told);
+    }
+    if (result == NW_OK) {
+        *object = told;
         if (object->bytes < before) {
             before -= object->bytes;
             object->bytes += before;
@@ -451,7 +453,8 @@ static int redo_chunk(struct nw_store *store, const struct chunk *chunk, int pas
         store->stats.lost++;
         result = NW_OK;
     }
-    return result;
+    /* A tree higher than the frames allow. */
+    return result == NW_ERR_RANGE ? (int)NW_ERR_VERSION : result;
 }
 
 /* Replays the log from the anchor's redo to its end. */
@@ -549,6 +552,9 @@ static int find_log(struct nw_store *store, uint32_t newest, const struct block_
     int result = NW_OK;
 
     if ((head->flags & BLOCK_SWAP) != 0) {
+        if (head->page / pages >= store->geometry.blocks) {
+            return NW_ERR_CORRUPT;
+        }
         result = store_find_swap(store, head->page / pages, &last);
         newest = head->page / pages;
     }

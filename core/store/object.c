@@ -76,6 +76,28 @@ static int check_spec(const struct nw_store *store, const struct nw_store_spec *
     return spec->count != 0 && spec->type != NW_STORE_STREAM ? (int)NW_ERR_CONFIG : (int)NW_OK;
 }
 
+/* Whether an object can be what the chip tells of it; else NW_ERR_CORRUPT. */
+int store_check_object(const struct nw_store *store, const struct object *object)
+{
+    struct nw_store_spec spec = {.type = object->type,
+                                 .flags = object->flags,
+                                 .unit_bytes = object->unit,
+                                 .count = object->limit};
+    uint32_t most = store->geometry.blocks * (store_block_bytes(store) / CHUNK_HEADER);
+    int damaged = object->head > object->tail || object->generation == 0 ||
+                  object->generation > STORE_GENERATIONS;
+
+    if (object->type == NW_STORE_ARRAY) {
+        spec.count = 1; /* how far its keys reach is seen when they are set */
+    } else {
+        damaged |= object->tail - object->head > most; /* more chunks than the chip holds */
+    }
+    if (object->type == NW_STORE_FILE) {
+        damaged |= object->unit == 0 || object->fill > object->unit;
+    }
+    return damaged || check_spec(store, &spec) < 0 ? (int)NW_ERR_CORRUPT : (int)NW_OK;
+}
+
 int nw_store_create(struct nw_store *store, const char *name, const struct nw_store_spec *spec)
 {
     uint8_t slot = 0;

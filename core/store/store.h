@@ -267,6 +267,7 @@ uint32_t store_live(const struct nw_store *store);
 
 /* object.c */
 int store_object_of(struct nw_store *store, int handle, uint8_t types, struct object **object);
+int store_check_object(const struct nw_store *store, const struct object *object);
 int store_write_state(struct nw_store *store, uint8_t slot);
 void store_get_state(struct object *object, const uint8_t *payload);
 void store_killed(struct nw_store *store, struct object *object, uint32_t bytes);

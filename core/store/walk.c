@@ -83,6 +83,9 @@ int store_find_swap(struct nw_store *store, uint32_t block, uint32_t *last)
     *last = block;
     while (misses < SWAP_MISSES) {
         int result = good_after(store, &next);
+        if (next == block) {
+            return result; /* once round */
+        }
         if (result == NW_OK) {
             result = store_read_head(store, next, &head);
         }
@@ -93,15 +96,15 @@ int store_find_swap(struct nw_store *store, uint32_t block, uint32_t *last)
             misses++;
             continue;
         }
-        if ((head.flags & BLOCK_SWAP) == 0 || head.page / pages != block || next == block) {
+        if ((head.flags & BLOCK_SWAP) == 0 || head.page / pages != block) {
             return NW_OK;
         }
         if (!knows_swap(store, next)) {
             uint32_t from = *last == block ? store_next_block(store, block) : *last;
             result = failed_between(store, from, next);
             result = result < 0 ? result : store_add_swap(store, head.page, next);
-            if (result < 0) {
-                return result;
+            if (result < 0) { /* more of them than a store writes */
+                return result == NW_ERR_PROGRAM ? (int)NW_ERR_CORRUPT : result;
             }
         }
         *last = next;
@@ -157,7 +160,8 @@ static int get_header(const uint8_t *bytes, struct chunk *chunk)
                : (int)NW_ERR_CORRUPT;
 }
 
-/* The header at a position. NW_ERR_CORRUPT: there is none; NW_ERR_UNWRITTEN: it is blank. */
+/* The header at a position; the payload it tells of ends in the same block. NW_ERR_CORRUPT: there
+ * is none; NW_ERR_UNWRITTEN: it is blank. */
 int store_read_chunk(struct nw_store *store, uint32_t at, struct chunk *chunk, int ahead)
 {
     uint8_t bytes[CHUNK_HEADER];
@@ -174,6 +178,11 @@ int store_read_chunk(struct nw_store *store, uint32_t at, struct chunk *chunk, i
     if (result == NW_OK) {
         result = bytes[0] == store->geometry.erased ? (int)NW_ERR_UNWRITTEN
                                                     : get_header(bytes, chunk);
+    }
+    if (result == NW_OK) {
+        uint32_t end = store_after(store, at, (uint32_t)CHUNK_HEADER + chunk->length);
+        result = store_block_of(store, end) == store_block_of(store, at) ? (int)NW_OK
+                                                                         : (int)NW_ERR_CORRUPT;
     }
     if (result < 0) {
         store->stats.place = at;
@@ -193,7 +202,7 @@ int store_next_chunk(struct nw_store *store, uint32_t *at, struct chunk *chunk)
     uint16_t index = (uint16_t)(page % geometry->block_pages);
 
     while (index < geometry->block_pages) {
-        int next = geometry->page_bytes - offset < (int)CHUNK_HEADER;
+        int next = (uint32_t)offset + CHUNK_HEADER > geometry->page_bytes;
 
         *at = store_at(store, page, offset);
         if (!next) {
@@ -227,9 +236,6 @@ int store_verify(struct nw_store *store, const struct chunk *chunk)
     uint16_t left = chunk->length;
     uint8_t part[32];
 
-    if (store_block_of(store, store_after(store, at, left)) != store_block_of(store, at)) {
-        return NW_ERR_CORRUPT;
-    }
     while (left > 0) {
         uint16_t here = left < sizeof part ? left : (uint16_t)sizeof part;
         uint32_t end = store_after(store, at, here);

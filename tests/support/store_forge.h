@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * store_forge.h - images that no store wrote: made from any bytes, mounted, read and written. What
+ * may go wrong is told by an abort or a sanitizer; tests/fuzz and test_store_forge.c share it.
+ *
+ * Bytes 0 and 1 choose the chip and the way; the rest:
+ *   way 0        lies over the image from its start
+ *   way 1        a store is formatted and worked with (one byte an action up to a 0xFF), then
+ *                changed four bytes at a time: place (2, little-endian), value, what the place
+ *                counts in (0: image; 1: newest anchor; 2: headers of blocks; 3: bad blocks)
+ *   way 2        the same, and every checksum is made right again
+ */
+#ifndef NANDWICH_TEST_STORE_FORGE_H
+#define NANDWICH_TEST_STORE_FORGE_H
+
+#include "nandwich/store.h"
+
+#define FORGE_BLOCKS 24U
+#define FORGE_BLOCK_PAGES 16U
+#define FORGE_PAGE_BYTES 128U
+#define FORGE_PAGES (FORGE_BLOCKS * FORGE_BLOCK_PAGES)
+#define FORGE_BYTES (FORGE_PAGES * FORGE_PAGE_BYTES)
+#define FORGE_MOST_CALLS 100000UL /* of the chip in one call of the store, or a few that read */
+
+struct forge {
+    struct nw_chip chip;
+    uint8_t data[FORGE_BYTES];
+    uint8_t spare[FORGE_PAGES];
+    uint8_t bad[FORGE_BLOCKS];
+    unsigned long calls;
+    struct nw_store *store;
+    struct nw_store_config config;
+    uint64_t ram[1024];
+};
+
+/* Chip 0: NAND with a mark; 1: NOR; 2: NAND, read ahead. All erased. */
+void forge_open(struct forge *forge, uint8_t chip);
+
+/* Formats it and makes one object of each type: NW_OK or the store's error. */
+int forge_format(struct forge *forge);
+
+/* Mounts: NW_OK or the store's error. */
+int forge_mount(struct forge *forge);
+
+/* Makes every checksum of what lies there right again, headers of blocks and chunks alike. */
+void forge_sign(struct forge *forge);
+
+/* The newest anchor's payload, or NULL. */
+uint8_t *forge_anchor(struct forge *forge);
+
+/* Makes an image of the bytes, mounts, uses and mounts again; aborts on what must not happen. */
+void forge_try(struct forge *forge, const uint8_t *data, size_t size);
+
+#endif
