@@ -7,6 +7,7 @@
 
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -14,6 +15,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace nb = nanobind;
 
@@ -42,13 +44,23 @@ int store_checked(int result)
     return result;
 }
 
-PyStore::PyStore(PyNand &nand, const nw_store_config &config)
-    : nand_(nand), config_(config), ram_bytes_(nw_store_ram_bytes(&config, &nand.geometry())),
-      ram_(ram_bytes_ / sizeof(std::max_align_t) + 1), scratch_(kLongest)
+PyStore::PyStore(PyNand &nand, const nw_store_config &config, bool ecc)
+    : nand_(nand), config_(config), chip_(nand.chip()), scratch_(kLongest)
 {
+    if (ecc) {
+        const struct nw_ecc_config code = {};
+
+        ecc_ram_.resize(nw_ecc_ram_bytes(&code, &nand.geometry()));
+        if (nw_ecc_open(&ecc_, chip_, &code, ecc_ram_.data(), ecc_ram_.size()) < 0) {
+            throw nb::value_error("no room on this chip for an error-correcting code");
+        }
+        chip_ = &ecc_.chip;
+    }
+    ram_bytes_ = nw_store_ram_bytes(&config, &chip_->geometry);
     if (ram_bytes_ == 0) {
         throw nb::value_error("the store cannot work on this chip with this configuration");
     }
+    ram_.resize(ram_bytes_ / sizeof(std::max_align_t) + 1);
 }
 
 void PyStore::start(int result)
@@ -61,13 +73,13 @@ void PyStore::start(int result)
 
 void PyStore::format()
 {
-    start(nw_store_format(&store_, nand_.chip(), &config_, ram_.data(), ram_bytes_));
+    start(nw_store_format(&store_, chip_, &config_, ram_.data(), ram_bytes_));
 }
 
 void PyStore::mount()
 {
     std::fill(ram_.begin(), ram_.end(), std::max_align_t{});
-    start(nw_store_mount(&store_, nand_.chip(), &config_, ram_.data(), ram_bytes_));
+    start(nw_store_mount(&store_, chip_, &config_, ram_.data(), ram_bytes_));
 }
 
 nw_store *PyStore::get() const
@@ -343,6 +355,13 @@ void bind_state(nb::class_<PyStore> &store)
         .def("idle", [](PyStore &self, uint16_t budget) {
             return store_checked(nw_store_idle(self.get(), budget));
         }, nb::arg("budget"), "Works ahead; answers how many pieces were done.")
+        .def("compact", [](PyStore &self, int handle, uint32_t key, uint16_t count) {
+            int moved = store_checked(nw_store_compact(self.get(), handle, &key, count));
+
+            return std::pair(moved, key);
+        }, nb::arg("handle"), nb::arg("key"), nb::arg("count"),
+             "Moves up to `count` chunks from `key` on to the end of the log: how many, and the "
+             "key to go on with; none: all is done.")
         .def_prop_ro("ram_bytes", &PyStore::ram_bytes)
         .def_prop_ro("stats", &stats_of, "Counts since mount.")
         .def_prop_ro("space", &space_of)
@@ -378,7 +397,7 @@ void bind_store(nb::module_ &m)
 
     store.def("__init__", [](PyStore *self, PyNand &nand, uint8_t objects, uint8_t name_bytes,
                              uint8_t frames, uint8_t fan, uint8_t checkpoints, bool read_ahead,
-                             uint32_t anchor_bytes) {
+                             uint32_t anchor_bytes, bool ecc) {
         struct nw_store_config config = {};
 
         config.objects = objects;
@@ -388,11 +407,13 @@ void bind_store(nb::module_ &m)
         config.checkpoints = checkpoints;
         config.read_ahead = read_ahead ? 1 : 0;
         config.anchor_bytes = anchor_bytes;
-        new (self) PyStore(nand, config);
+        new (self) PyStore(nand, config, ecc);
     }, nb::arg("nand"), nb::kw_only(), nb::arg("objects") = 0, nb::arg("name_bytes") = 0,
        nb::arg("frames") = 0, nb::arg("fan") = 0, nb::arg("checkpoints") = 0,
-       nb::arg("read_ahead") = false, nb::arg("anchor_bytes") = 0, nb::keep_alive<1, 2>(),
-       "On a chip, neither formatted nor mounted; zeros are the defaults of store.h.");
+       nb::arg("read_ahead") = false, nb::arg("anchor_bytes") = 0,
+       nb::arg("ecc") = false, nb::keep_alive<1, 2>(),
+       "On a chip, neither formatted nor mounted; zeros are the defaults of store.h. `ecc`: over "
+       "the error-correcting code of ecc.h.");
     bind_state(store);
     store.def("create", &create_object, nb::arg("name"), nb::arg("type"), nb::kw_only(),
               nb::arg("unit_bytes") = 0, nb::arg("count") = 0, nb::arg("expendable") = false,

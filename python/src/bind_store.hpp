@@ -14,6 +14,7 @@
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wshadow"
 extern "C" {
+#include "nandwich/ecc.h"
 #include "nandwich/store.h"
 }
 #pragma GCC diagnostic pop
@@ -24,7 +25,9 @@ int store_checked(int result);
 // A store in memory of its own; the chip is kept alive by its Python owner.
 class PyStore {
 public:
-    PyStore(PyNand &nand, const nw_store_config &config);
+    PyStore(PyNand &nand, const nw_store_config &config, bool ecc = false);
+    PyStore(const PyStore &) = delete; // chip_ may point into it
+    PyStore &operator=(const PyStore &) = delete;
 
     void format();
     void mount();
@@ -42,7 +45,10 @@ private:
 
     PyNand &nand_;
     nw_store_config config_;
-    size_t ram_bytes_;
+    struct nw_ecc ecc_ = {};
+    std::vector<uint8_t> ecc_ram_;
+    struct nw_chip *chip_; // the emulated one, or ecc_ over it
+    size_t ram_bytes_ = 0;
     std::vector<std::max_align_t> ram_;
     std::vector<uint8_t> scratch_;
     nw_store *store_ = nullptr;

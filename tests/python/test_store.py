@@ -136,6 +136,41 @@ def test_rollback_brings_back_what_a_checkpoint_saw(store: _native.Store) -> Non
     assert store.kept() == []
 
 
+@pytest.mark.quick
+@pytest.mark.asan
+def test_compaction_goes_on_from_the_key_it_told(store: _native.Store) -> None:
+    stream = store.create("log", "stream")
+    for i in range(10):
+        store.append(stream, b"%d" % i)
+    assert [store.compact(stream, key, 4) for key in (0, 4, 8, 10)] == [
+        (4, 4),
+        (4, 8),
+        (2, 10),
+        (0, 10),
+    ]
+    assert store.stats["moved"] == 10
+    cursor = store.first(stream)
+    assert [store.next(cursor) for _ in range(10)] == [b"%d" % i for i in range(10)]
+
+
+@pytest.mark.quick
+@pytest.mark.asan
+def test_a_code_below_repairs_a_flipped_bit() -> None:
+    nand = _native.Nand.open(_native.Part.named("TC58DVG02A1FT00"), blocks=64)
+    store = _native.Store(nand, ecc=True)
+    store.format()
+    stack = store.create("stack", "stack")
+    store.push(stack, bytes(range(200)))
+    store.sync()
+    programmed = [page for page, count in enumerate(nand.page_programs) if count > 0]
+    for page in programmed:
+        nand.flip(page, 100)
+    again = _native.Store(nand, ecc=True)
+    again.mount()
+    assert again.pop(again.find("stack")) == bytes(range(200))
+    assert again.stats["corrected"] > 0
+
+
 @pytest.mark.asan
 def test_what_was_synced_survives_a_cut(nand: _native.Nand, store: _native.Store) -> None:
     stream = store.create("log", "stream")
