@@ -50,6 +50,22 @@ def test_unknown_verb_names_the_nearest_and_exits_2() -> None:
     assert result.stdout == ""
 
 
+def test_without_a_build_the_verb_is_not_even_imported(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Goal: before the first build a user reads what to run, not a failed import."""
+
+    def nothing_built() -> None:
+        raise InputError("nothing built")
+
+    def no_import(name: str) -> None:
+        raise ImportError(name)
+
+    monkeypatch.setattr(paths, "check_fresh", nothing_built)
+    monkeypatch.setattr(importlib, "import_module", no_import)
+    result = CliRunner().invoke(main, ["sched"])
+    assert result.exit_code == 2
+    assert result.stderr == "nandwich: error: nothing built\n"
+
+
 @pytest.mark.asan
 def test_native_module_loads_and_was_built_for_release() -> None:
     """Goal: the binding that runs is the one in the build folder, not some stray copy."""

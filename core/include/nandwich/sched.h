@@ -83,7 +83,8 @@ struct nw_sched_counts {
 /* A flow. The caller sets the first part before nw_sched_open(), the rest is the scheduler's. */
 struct nw_sched_flow {
     uint32_t deadline; /* ticks from issue, > 0, below 2^30 */
-    uint32_t period;   /* ticks between requests where known, 0: not periodic (used by SAVE) */
+    uint32_t period;   /* ticks between requests; 0: not known, then SAVE holds a sector back as
+                          long as deadlines allow, whether or not another request will come */
     struct nw_sched_counts NW_XDATA *counts; /* NULL: keep none */
     uint8_t direction; /* enum nw_sched_direction */
     uint8_t limit;     /* requests it may have waiting, so that others find room; 0: all slots

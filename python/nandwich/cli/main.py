@@ -32,7 +32,8 @@ class VerbGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and not args[0].startswith("-") and self.get_command(ctx, args[0]) is None:
+        # By name alone: importing a verb takes the build, whose absence is told below.
+        if args and not args[0].startswith("-") and args[0] not in self.list_commands(ctx):
             raise names.unknown(
                 "verb", args[0], self.list_commands(ctx), list_with="nandwich --help"
             )
