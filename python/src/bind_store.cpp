@@ -238,8 +238,13 @@ uint16_t unit_of(PyStore &self, int handle)
 {
     struct nw_store_about about;
 
-    for (uint8_t slot = 0; nw_store_at(self.get(), slot, &about) != NW_ERR_RANGE; slot++) {
-        if (about.handle == handle) {
+    for (uint8_t slot = 0;; slot++) {
+        int result = nw_store_at(self.get(), slot, &about);
+
+        if (result == NW_ERR_RANGE) {
+            break;
+        }
+        if (result >= 0 && about.handle == handle) {
             return about.spec.unit_bytes;
         }
     }

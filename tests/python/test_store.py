@@ -82,6 +82,18 @@ def test_an_array_and_its_errors(store: _native.Store) -> None:
 
 @pytest.mark.quick
 @pytest.mark.asan
+def test_an_array_behind_a_free_slot(store: _native.Store) -> None:
+    """Goal: what an empty slot leaves unsaid is not taken for the array's size."""
+    first = store.create("first", "array", unit_bytes=4, count=10)
+    array = store.create("levels", "array", unit_bytes=8, count=10)
+    store.delete(first)
+    for key in range(10):
+        store.set(array, key, b"12345678")
+        assert store.get(array, key) == b"12345678"
+
+
+@pytest.mark.quick
+@pytest.mark.asan
 def test_a_file_is_changed_anywhere(store: _native.Store) -> None:
     file = store.create("notes", "file", unit_bytes=100)
     assert store.write(file, 0, bytes(range(250))) == 250
