@@ -26,16 +26,16 @@ static uint32_t waiting(const struct nw_sched_load NW_XDATA *load)
     return firings > 255U ? 65535U : firings * (load->burst == 0 ? 1U : load->burst);
 }
 
-/* Operations those need. */
+/* Operations that `requests` of this flow need. */
 static uint32_t groups(const struct nw_sched_admission NW_XDATA *a,
-                       const struct nw_sched_load NW_XDATA *load)
+                       const struct nw_sched_load NW_XDATA *load, uint32_t requests)
 {
     uint16_t most = 1;
 
     if (load->direction == NW_SCHED_WRITE) {
         most = (uint16_t)(a->sector_bytes / load->size);
     }
-    return (waiting(load) + most - 1U) / most;
+    return (requests + most - 1U) / most;
 }
 
 /* Operations of `other` that a request of `load` may have to wait for; saturates. */
@@ -43,7 +43,7 @@ static uint32_t ahead(const struct nw_sched_admission NW_XDATA *a,
                       const struct nw_sched_load NW_XDATA *load,
                       const struct nw_sched_load NW_XDATA *other)
 {
-    uint32_t count = groups(a, other);
+    uint32_t count = groups(a, other, waiting(other));
 
     if (other->deadline < load->deadline) {
         uint32_t later = (load->deadline - other->deadline) / other->period + 1U;
@@ -76,16 +76,27 @@ static uint32_t worst_wait(const struct nw_sched_admission NW_XDATA *a, uint8_t 
     return sum + longest;
 }
 
-/* Device time a flow takes, in thousandths, with sectors as full as its deadline lets them get. */
+/* Device time a flow takes, in thousandths, with sectors as full as its deadline lets them get, but
+ * by 255 firings at most; saturates at 65535. */
 static uint32_t permille(const struct nw_sched_admission NW_XDATA *a,
                          const struct nw_sched_load NW_XDATA *load)
 {
     uint32_t firings = load->deadline / load->period + 1U;
-    uint32_t span = load->period * (firings > 255U ? 255U : firings);
-    uint32_t time = cost(a, load) * 1000UL;
+    uint32_t operations;
+    uint32_t one;
 
+    if (load->period > TICKS_MAX) {
+        return 0;
+    }
+    if (firings > 255U) {
+        firings = 255U;
+    }
+    operations = groups(a, load, firings * (load->burst == 0 ? 1U : load->burst));
     /* load_ok() has refused a period of 0. NOLINTNEXTLINE(clang-analyzer-core.DivideZero) */
-    return firings > 255U || load->period > TICKS_MAX ? 0 : groups(a, load) * (time / span);
+    one = cost(a, load) * 1000U / (load->period * firings);
+    /* At most 65025 operations: the product stays below 2^32. */
+    one = operations * (one > 0xFFFFU ? 0xFFFFU : one);
+    return one > 0xFFFFU ? 0xFFFFU : one;
 }
 
 int nw_sched_admit(struct nw_sched_admission NW_XDATA *admission)

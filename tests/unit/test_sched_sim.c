@@ -309,6 +309,16 @@ static void admission_shows_its_arithmetic(void **state)
     /* The new one would wait 65 of its 30 ms, but the first is in need before it. */
     assert_int_equal(admission.flow, 0);
     assert_int_equal(admission.wait_ticks, 5 * 13000 + 2 * 13000);
+    /* More firings within a deadline than are reckoned with: of 255, in 32 sectors of eight. */
+    admission.count = 1;
+    loads[0].period = 200;
+    assert_int_equal(nw_sched_admit(&admission), NW_SCHED_NO);
+    assert_int_equal(admission.load_permille, 32 * (13000000 / (255 * 200)));
+    loads[0].period = 1;
+    assert_int_equal(nw_sched_admit(&admission), NW_SCHED_NO);
+    assert_int_equal(admission.load_permille, 65535);
+    loads[0].period = 40000;
+    admission.count = 4;
     loads[3].size = 513;
     assert_int_equal(nw_sched_admit(&admission), NW_ERR_CONFIG);
 }
