@@ -347,11 +347,14 @@ static int moves(struct nw_page *page)
     return page->moving != NW_NO_BLOCK;
 }
 
-/* What one host write owes to cleaning: a victim of gain g is done within g writes. */
+/* What one host write owes to cleaning: a victim of gain g is done within g writes. A move for the
+ * wear policy begins with the write after: idle time may have done it by then. */
 int nw_page_pace(struct nw_page *page)
 {
-    if ((page->blocks.wear == NULL || !moves(page)) &&
-        page->blocks.free >= page->floor + NW_PAGE_LOW) {
+    int between = page->victim == NW_NO_BLOCK;
+    int leveling = page->blocks.wear != NULL && moves(page);
+
+    if (leveling ? between : page->blocks.free >= page->floor + NW_PAGE_LOW) {
         return NW_OK;
     }
     if (page->victim == NW_NO_BLOCK && pick(page) < 0) {
