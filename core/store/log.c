@@ -566,6 +566,9 @@ static int read_part(struct nw_store *store, uint32_t page, uint16_t offset, uin
         store->cache_page = page;
         store->cache_from = offset;
         memcpy(data, store->cache + offset, length);
+    } else if (result == NW_ERR_ECC) {
+        /* What lies behind may be torn or damaged: that must not take what was asked for along. */
+        result = read_page(store, page, offset, length, data);
     }
     return result;
 }

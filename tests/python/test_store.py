@@ -201,6 +201,33 @@ def test_what_was_synced_survives_a_cut(nand: _native.Nand, store: _native.Store
     assert nand.misuse is None
 
 
+@pytest.mark.asan
+@pytest.mark.parametrize("read_ahead", [False, True])
+def test_what_is_torn_behind_it_does_not_hide_a_deletion(read_ahead: bool) -> None:
+    """Goal: reading ahead over a code, a mount does not lose good chunks to a torn program behind
+    them in the same page."""
+
+    def over(nand: _native.Nand) -> _native.Store:
+        return _native.Store(nand, fan=8, checkpoints=2, read_ahead=read_ahead, ecc=True)
+
+    for number in range(12):
+        nand = _native.Nand.open(_native.Part.named("TC58DVG02A1FT00"), blocks=32)
+        store = over(nand)
+        store.format()
+        for name in ("a", "b", "c", "d", "e", "f"):
+            store.create(name, "stack")
+        for _ in range(number):
+            store.checkpoint()
+        store.delete(store.find("f"))
+        nand.cut(0, "inside")
+        with pytest.raises(_native.StoreError):
+            store.checkpoint()
+        nand.power_up()
+        again = over(nand)
+        again.mount()
+        assert [one["name"] for one in again.objects()] == ["a", "b", "c", "d", "e"]
+
+
 def test_the_targets_are_reached(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
