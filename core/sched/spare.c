@@ -18,7 +18,7 @@ uint32_t nw_sched_spare_ticks(struct nw_sched NW_XDATA *self, uint32_t now)
         uint32_t deadline = flow->count > 0 ? sched->slots[flow->head].time : now + flow->deadline;
         int32_t until = NW_TICKS(now, deadline);
         /* Behind its first group every request may need an operation of its own. */
-        uint32_t operations = flow->count > 0 ? flow->count - flow->group + 1U : 1U;
+        uint32_t operations = 1U + (uint8_t)(flow->count - flow->group);
 
         if (until < 0) {
             return 0;
