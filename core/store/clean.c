@@ -212,7 +212,7 @@ static int anchor_now(struct nw_store *store)
 /* Until the reserve for mounts is whole again. */
 int store_clean_at_once(struct nw_store *store)
 {
-    uint32_t turns = store->geometry.blocks * (uint32_t)store->geometry.block_pages * 16U;
+    uint32_t turns = store->geometry.blocks * 4U; /* blocks: what is dead goes in the first round */
     int32_t result = NW_OK;
 
     for (; store->free <= store->low && result >= 0; turns--) {
