@@ -55,6 +55,9 @@ static int fill_config(struct nw_store *store, const struct nw_store_config *fro
         store_anchor_most(config) + (uint32_t)BLOCK_HEADER > block_bytes / 2U) {
         return NW_ERR_CONFIG;
     }
+    if (config->anchor_bytes > pages / 16U * geometry->page_bytes) {
+        return NW_ERR_CONFIG; /* what a mount walks would leave no blocks to write */
+    }
     store->interval = config->anchor_bytes;
     if (store->interval == 0) {
         store->interval = pages / 64U * geometry->page_bytes;

@@ -100,6 +100,13 @@ static void test_refusals(void **state)
     int array = create("array", NW_STORE_ARRAY, 8, 10);
     assert_true(stack > 0 && array > 0 && stack != array);
     assert_int_equal(create("stack", NW_STORE_QUEUE, 0, 0), NW_ERR_EXISTS);
+    uint32_t chip_bytes = 64U * 32U * 512U;
+    config.anchor_bytes = chip_bytes / 16U;
+    assert_true(nw_store_ram_bytes(&config, &bed.chip->geometry) > 0);
+    config.anchor_bytes++;
+    assert_int_equal(nw_store_ram_bytes(&config, &bed.chip->geometry), 0);
+    config.anchor_bytes = 0x40000000UL; /* four times this is 0 */
+    assert_int_equal(nw_store_ram_bytes(&config, &bed.chip->geometry), 0);
     assert_int_equal(create("", NW_STORE_QUEUE, 0, 0), NW_ERR_NAME);
     assert_int_equal(create("thirteen chars", NW_STORE_QUEUE, 0, 0), NW_ERR_NAME);
     assert_int_equal(create("a", NW_STORE_ARRAY, 0, 10), NW_ERR_CONFIG);

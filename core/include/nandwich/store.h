@@ -66,7 +66,7 @@ struct nw_store_config {
     uint8_t checkpoints;   /* kept at a time, 0 .. 3. RAM as for all objects each */
     uint8_t read_ahead;    /* 1: a page of RAM for reading in sequence */
     uint32_t anchor_bytes; /* written between two anchors: less costs writes, more costs mount
-                            * time; 0: a 64th of the chip, 4 KiB .. 64 KiB */
+                            * time; a 16th of the chip at most; 0: a 64th, 4 KiB .. 64 KiB */
 };
 
 struct nw_store; /* in the caller's RAM */
