@@ -20,7 +20,7 @@
 #define FORGE_PAGE_BYTES 128U
 #define FORGE_PAGES (FORGE_BLOCKS * FORGE_BLOCK_PAGES)
 #define FORGE_BYTES (FORGE_PAGES * FORGE_PAGE_BYTES)
-#define FORGE_MOST_CALLS 100000UL /* of the chip in one call of the store, or a few that read */
+#define FORGE_MOST_CALLS 400000UL /* of the chip in one call of the store, or a few that read */
 
 struct forge {
     struct nw_chip chip;
