@@ -216,7 +216,7 @@ static void act(struct forge *forge, uint8_t action)
     struct nw_store *store = forge->store;
     uint8_t slot = action % 6U;
     int handle = nw_store_find(store, names[slot]);
-    uint8_t data[160];
+    uint8_t data[FORGE_BLOCK_PAGES * FORGE_PAGE_BYTES / 3U]; /* the largest value of an array */
     uint16_t bytes = (uint16_t)(1U + action % 150U);
 
     forge->calls = 0;
