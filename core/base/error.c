@@ -28,6 +28,7 @@ const char *nw_error_text(int error)
     case NW_ERR_TYPE: return "not possible with this type of object";
     case NW_ERR_EXISTS: return "exists already";
     case NW_ERR_NAME: return "name empty or too long";
+    case NW_ERR_TAG: return "no tag of this number";
     default: return "unknown error";
     }
 }

@@ -313,6 +313,17 @@ void bind_lists(nb::class_<PyStore> &store)
             return cursor;
         }, nb::arg("handle"), nb::arg("chunk"), nb::arg("offset") = 0,
              "A cursor at a place kept earlier.")
+        .def("tag", [](PyStore &self, int array, uint32_t tag,
+                       const struct nw_store_cursor &cursor) {
+            (void)store_checked(nw_store_tag(self.get(), array, tag, &cursor));
+        }, nb::arg("array"), nb::arg("tag"), nb::arg("cursor"),
+             "Keeps the cursor's place under a tag; the array's values have STORE_TAG_BYTES.")
+        .def("tagged", [](PyStore &self, int array, uint32_t tag, int stream) {
+            struct nw_store_cursor cursor = {};
+
+            (void)store_checked(nw_store_tagged(self.get(), array, tag, stream, &cursor));
+            return cursor;
+        }, nb::arg("array"), nb::arg("tag"), nb::arg("stream"), "A cursor at a tag's place.")
         .def("next", &step_cursor<nw_store_next>, nb::arg("cursor"), nb::arg("most") = kLongest,
              "What lies behind the cursor, which moves over it; empty at the end.")
         .def("previous", &step_cursor<nw_store_previous>, nb::arg("cursor"),
@@ -392,6 +403,7 @@ void bind_store(nb::module_ &m)
 
     m.attr("StoreError") = type;
     error_type = type.ptr();
+    m.attr("STORE_TAG_BYTES") = NW_STORE_TAG_BYTES;
 
     nb::class_<struct nw_store_cursor>(m, "StoreCursor", "A place in a stream.")
         .def_ro("handle", &nw_store_cursor::handle)

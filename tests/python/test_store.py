@@ -8,7 +8,7 @@ from nandwich import _native, discovery, store_peers
 from nandwich.benches import Bench
 from nandwich.store_peers import NotMeasuredError
 
-NOT_FOUND, RANGE, EXISTS, NAME, TYPE = -18, -3, -22, -23, -21
+NOT_FOUND, RANGE, EXISTS, NAME, TYPE, TAG = -18, -3, -22, -23, -21, -24
 
 
 @pytest.fixture
@@ -63,6 +63,38 @@ def test_a_stream_is_read_both_ways_and_from_a_tag(store: _native.Store) -> None
     )
     cursor = store.last(stream)
     assert [store.previous(cursor) for _ in range(3)] == readings[:-4:-1]
+
+
+@pytest.mark.quick
+@pytest.mark.asan
+def test_a_stream_index_finds_its_tags_again(nand: _native.Nand, store: _native.Store) -> None:
+    """Goal: places under tags, after a power-up too; a tag beyond the last, one never set, a place
+    dropped since, and an array of other values are told apart."""
+    stream = store.create("log", "stream", unit_bytes=1)
+    marks = store.create("marks", "array", unit_bytes=_native.STORE_TAG_BYTES, count=10)
+    other = store.create("other", "array", unit_bytes=8, count=10)
+    for i in range(9):
+        store.tag(marks, i, store.last(stream))
+        store.append(stream, b"%d" % i * 1000)
+        store.sync()
+    again = _native.Store(nand, checkpoints=2)
+    again.mount()
+    for i in range(9):
+        assert again.next(again.tagged(marks, i, stream), 3) == b"%d" % i * 3
+    again.trim(stream, again.tagged(marks, 1, stream).chunk + 1)
+    for array, tag, error in (
+        (marks, 10, TAG),
+        (marks, 9, NOT_FOUND),
+        (marks, 0, NOT_FOUND),
+        (other, 0, TYPE),
+        (stream, 0, TYPE),
+    ):
+        with pytest.raises(_native.StoreError) as caught:
+            again.tagged(array, tag, stream)
+        assert error_of(caught) == error
+    with pytest.raises(_native.StoreError) as caught:
+        again.tag(marks, 10, again.last(stream))
+    assert error_of(caught) == TAG
 
 
 @pytest.mark.quick

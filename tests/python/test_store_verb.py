@@ -55,7 +55,52 @@ def test_a_stream_grows_and_is_read_from_a_tag(run: Run) -> None:
     assert run("seek", "log", place).stdout == "two three"
     assert run("get", "log").stdout == "one two three"
     assert run("seek", "log", "x").exit_code == 2
-    assert "'x' is no tag" in run("seek", "log", "x").stderr
+    assert "'x' is no place" in run("seek", "log", "x").stderr
+    for place in ("99:0", "0:99999", "99999999999:0"):
+        wrong = run("seek", "log", place)
+        assert (wrong.exit_code, "no place" in wrong.stderr) == (2, True)
+
+
+def test_tags_are_kept_in_the_store(run: Run) -> None:
+    """Goal: a stream-index over several commands, a tag set anew, and each mistake with a reason
+    of its own: exhausted, never set, no tags, no stream."""
+    run("create", "log", "stream", "--unit", "1")
+    run("create", "marks", "tags", "--count", "3")
+    for number, text in enumerate(("one ", "two ", "three ")):
+        assert run("tag", "log", str(number), "--in", "marks").exit_code == 0
+        run("append", "log", "--text", text)
+    assert run("seek", "log", "1", "--in", "marks").stdout == "two three "
+    run("tag", "log", "1", "--in", "marks")
+    run("append", "log", "--text", "four")
+    assert run("seek", "log", "1", "--in", "marks").stdout == "four"
+    assert run("seek", "log", "0", "--in", "marks").stdout == "one two three four"
+    run("create", "more", "tags", "--count", "1")
+    run("create", "jobs", "queue")
+    mistakes = {
+        "marks has no tag 3: they are 0 to 2": ("tag", "log", "3", "--in", "marks"),
+        "marks has no tag x": ("seek", "log", "x", "--in", "marks"),
+        "tag 0 in more was never set": ("seek", "log", "0", "--in", "more"),
+        "jobs holds no tags": ("tag", "log", "0", "--in", "jobs"),
+        "jobs is of type queue, not stream": ("tag", "jobs", "0", "--in", "marks"),
+        "a tag is a NUMBER --in TAGS": ("tag", "log", "0"),
+        "tags need --count": ("create", "few", "tags"),
+        "unit of their own": ("create", "few", "tags", "--count", "3", "--unit", "4"),
+    }
+    for reason, words in mistakes.items():
+        wrong = run(*words)
+        assert (wrong.exit_code, reason in wrong.stderr) == (2, True), wrong.stderr
+
+
+def test_an_object_that_cannot_be_is_refused_with_the_reason(run: Run) -> None:
+    mistakes = {
+        "an array needs --unit": ("array", "--count", "3"),
+        "--count is for arrays": ("queue", "--count", "3"),
+        "--expendable is for streams": ("file", "--expendable"),
+        "--unit is not for a stack": ("stack", "--unit", "4"),
+    }
+    for reason, words in mistakes.items():
+        wrong = run("create", "x", *words)
+        assert (wrong.exit_code, reason in wrong.stderr) == (2, True), wrong.stderr
 
 
 def test_a_file_grows(run: Run) -> None:

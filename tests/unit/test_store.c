@@ -505,7 +505,8 @@ static void test_stream_index(void **state)
         }
         assert_int_equal(nw_store_append(bed.store, stream, &i, 4), NW_OK);
     }
-    assert_int_equal(nw_store_tag(bed.store, tags, 100, &cursor), NW_ERR_RANGE);
+    assert_int_equal(nw_store_tag(bed.store, tags, 100, &cursor), NW_ERR_TAG);
+    assert_int_equal(nw_store_tagged(bed.store, tags, 100, stream, &cursor), NW_ERR_TAG);
     assert_int_equal(nw_store_tag(bed.store, other, 1, &cursor), NW_ERR_TYPE);
     assert_int_equal(nw_store_sync(bed.store), NW_OK);
     remount();

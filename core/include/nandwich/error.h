@@ -32,7 +32,8 @@ enum nw_error {
     NW_ERR_IO = -20,         /* the transport below failed (host file, bus) */
     NW_ERR_TYPE = -21,       /* the object is of a type that has no such operation */
     NW_ERR_EXISTS = -22,     /* an object of this name is there already */
-    NW_ERR_NAME = -23        /* a name that is empty or too long */
+    NW_ERR_NAME = -23,       /* a name that is empty or too long */
+    NW_ERR_TAG = -24         /* a stream-index is exhausted: it has no tag of this number */
 };
 
 /* One English phrase for an error, without a full stop; "unknown error" for any other number. */

@@ -245,11 +245,13 @@ int nw_store_get(struct nw_store *store, int handle, uint32_t key, void *value);
 /* STREAM-INDEX: a stream and an array with values of this size, made with nw_store_create(). */
 #define NW_STORE_TAG_BYTES 6U
 
-/* Keeps the place under a tag, 0 .. the array's count - 1. NW_ERR_TYPE: no such array. */
+/* Keeps the place under a tag, 0 .. the array's count - 1. NW_ERR_TAG: beyond; NW_ERR_TYPE: no such
+ * array. Cost: set. */
 int nw_store_tag(struct nw_store *store, int array, uint32_t tag,
                  const struct nw_store_cursor *cursor);
 
-/* Goes to the place. NW_ERR_NOT_FOUND: never told, or the stream has dropped it. */
+/* Goes to the place. NW_ERR_NOT_FOUND: never told, or the stream has dropped it; NW_ERR_TAG.
+ * Cost: get. */
 int nw_store_tagged(struct nw_store *store, int array, uint32_t tag, int stream,
                     struct nw_store_cursor *cursor);
 

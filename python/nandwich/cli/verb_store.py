@@ -17,10 +17,10 @@ from nandwich.quantities import format_size
 from nandwich.store_image import Image, Layout
 
 #: Errors of the store that are the caller's mistake, not the store's failure.
-_MISTAKES = frozenset({-1, -3, -18, -21, -22, -23})
+_MISTAKES = frozenset({-1, -3, -18, -21, -22, -23, -24})
 
-#: What a tag looks like.
-_TAG = "CHUNK:OFFSET"
+#: What a place in a stream looks like.
+_PLACE = "CHUNK:OFFSET"
 
 
 class _LayoutType(click.ParamType[Layout]):
@@ -245,21 +245,35 @@ def info(session: _Session, json_target: str | None) -> None:
 
 @command.command()
 @_name
-@click.argument("kind", type=click.Choice(["stack", "queue", "stream", "array", "file"]))
+@click.argument("kind", type=click.Choice(["stack", "queue", "stream", "array", "tags", "file"]))
 @click.option(
     "--unit", type=click.IntRange(1, 65000), help="Bytes of each element, value or block."
 )
 @click.option(
     "--count",
     type=click.IntRange(1),
-    help="Keys of an array; most elements a stream keeps (a ring).",
+    help="Keys of an array; how many tags; most elements a stream keeps (a ring).",
 )
 @click.option("--expendable", is_flag=True, help="Stream: lives only as long as there is room.")
 @_pass
 def create(
     session: _Session, name: str, kind: str, unit: int | None, count: int | None, expendable: bool
 ) -> None:
-    """Make an empty object."""
+    """Make an empty object. Tags are an array of places in a stream, for `tag` and `seek`."""
+    if kind == "tags":
+        if unit is not None:
+            raise InputError("tags have a unit of their own; --count says how many there are")
+        if count is None:
+            raise InputError("tags need --count, how many there are")
+        kind, unit = "array", _native.STORE_TAG_BYTES
+    if kind == "array" and (unit is None or count is None):
+        raise InputError("an array needs --unit, the bytes of a value, and --count, its keys")
+    if kind not in ("array", "stream") and count is not None:
+        raise InputError(f"--count is for arrays, tags and streams, not for a {kind}")
+    if kind != "stream" and expendable:
+        raise InputError(f"--expendable is for streams, not for a {kind}")
+    if kind in ("stack", "queue") and unit is not None:
+        raise InputError(f"--unit is not for a {kind}: its elements have any length")
     with session.image(save=True) as image:
         image.store.create(
             name, kind, unit_bytes=unit or 0, count=count or 0, expendable=expendable
@@ -375,29 +389,79 @@ def pop(session: _Session, name: str, file: str | None) -> None:
         _give(iter([data]), file)
 
 
+def _tag_of(image: Image, index: str, number: str) -> tuple[int, int]:
+    """Handle and key of a tag; InputError when INDEX holds no tags, or none of this number."""
+    about = image.find(index)
+    if about["type"] != "array" or about["unit_bytes"] != _native.STORE_TAG_BYTES:
+        raise InputError(f"{index} holds no tags; `create NAME tags --count N` makes what does")
+    if not number.isdecimal() or int(number) >= about["count"]:
+        raise InputError(f"{index} has no tag {number}: they are 0 to {about['count'] - 1}")
+    return about["handle"], int(number)
+
+
+_index = click.option("--in", "index", metavar="TAGS", help="The object that keeps the tags.")
+
+
 @command.command()
 @_name
+@click.argument("number", required=False)
+@_index
 @_pass
-def tag(session: _Session, name: str) -> None:
-    """Print the place of a stream's end, to be given to `seek` later."""
-    with session.image() as image:
+def tag(session: _Session, name: str, number: str | None, index: str | None) -> None:
+    """Keep the place of a stream's end as tag NUMBER in TAGS; or print it, for `seek` later.
+
+    \b
+    Examples:
+      nandwich store mote.nand create hours tags --count 24
+      nandwich store mote.nand tag light 6 --in hours
+      nandwich store mote.nand seek light 6 --in hours
+    """
+    if (number is None) != (index is None):
+        raise InputError("a tag is a NUMBER --in TAGS; without both the place is printed")
+    with session.image(save=index is not None) as image:
         cursor = image.store.last(_needs(image.find(name), "stream"))
-        click.echo(f"{cursor.chunk}:{cursor.offset}")
+        if index is None or number is None:
+            click.echo(f"{cursor.chunk}:{cursor.offset}")
+        else:
+            image.store.tag(*_tag_of(image, index, number), cursor)
+
+
+def _place(image: Image, about: dict[str, Any], place: str) -> _native.StoreCursor:
+    """The place in a stream that `tag` printed."""
+    words = place.split(":")
+    if len(words) != 2 or not all(word.isdecimal() for word in words):
+        raise InputError(f"'{place}' is no place; `tag` prints one like 12:0")
+    chunk, offset = map(int, words)
+    try:
+        if offset % (about["unit_bytes"] or 1) == 0:
+            return image.store.seek(about["handle"], chunk, offset)
+    except (TypeError, _native.StoreError):
+        pass  # a number out of all range; a place that never was, or was dropped
+    raise InputError(f"{about['name']} has no place {place}, or has dropped it")
 
 
 @command.command()
 @_name
-@click.argument("tag", metavar=_TAG)
+@click.argument("place", metavar=f"[{_PLACE}|NUMBER]")
 @click.argument("file", required=False)
+@_index
 @_pass
-def seek(session: _Session, name: str, tag: str, file: str | None) -> None:
-    """Copy a stream from a place on that `tag` printed."""
-    words = tag.split(":")
-    if len(words) != 2 or not all(word.isdecimal() for word in words):
-        raise InputError(f"'{tag}' is no tag; `tag` prints one like 12:0")
+def seek(session: _Session, name: str, place: str, file: str | None, index: str | None) -> None:
+    """Copy a stream from a place on that `tag` printed, or from tag NUMBER --in TAGS."""
     with session.image() as image:
-        handle = _needs(image.find(name), "stream")
-        _give(image.read_from(image.store.seek(handle, int(words[0]), int(words[1]))), file)
+        about = image.find(name)
+        stream = _needs(about, "stream")
+        if index is None:
+            cursor = _place(image, about, place)
+        else:
+            try:
+                cursor = image.store.tagged(*_tag_of(image, index, place), stream)
+            except _native.StoreError as error:
+                if store_image.error_of(error) != store_image.ERR_NOT_FOUND:
+                    raise
+                why = f"tag {place} in {index} was never set, or {name} has dropped its place"
+                raise InputError(why) from error
+        _give(image.read_from(cursor), file)
 
 
 @command.command()
