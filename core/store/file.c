@@ -6,7 +6,6 @@
  */
 #include <string.h>
 
-#include "nandwich/crc.h"
 #include "store.h"
 
 static int file_of(struct nw_store *store, int handle, struct object **object)
@@ -58,64 +57,7 @@ static int add_block(struct nw_store *store, const struct piece *piece)
     return store_grown(store, piece->slot, (uint32_t)CHUNK_HEADER + object->unit);
 }
 
-/* Checks what the old chunk holds, and sums up what the new one will: the old bytes outside of the
- * piece, the new ones inside. */
-static int sum_up(struct nw_store *store, const struct chunk *old, const struct piece *piece,
-                  struct chunk *chunk)
-{
-    uint32_t crc = store_chunk_crc(old);
-    uint16_t end = (uint16_t)(piece->from + piece->bytes);
-    uint16_t most = old->length > chunk->length ? old->length : chunk->length;
-    uint16_t have = 0;
-    uint8_t part[32];
-
-    chunk->crc = store_chunk_crc(chunk);
-    for (uint16_t i = 0; i < most; i++) {
-        if (i < old->length) {
-            uint16_t at = i % (uint16_t)sizeof part;
-            if (at == 0) {
-                have = (uint16_t)(old->length - i);
-                have = have < sizeof part ? have : (uint16_t)sizeof part;
-                int result = store_read(
-                    store, store_after(store, old->at, (uint32_t)CHUNK_HEADER + i), have, part, 1);
-                if (result < 0) {
-                    return result;
-                }
-                crc = nw_crc32(crc, part, have);
-            }
-            if (i < chunk->length && (i < piece->from || i >= end)) {
-                chunk->crc = nw_crc32(chunk->crc, part + at, 1);
-            }
-        }
-        if (i >= piece->from && i < end) {
-            chunk->crc = nw_crc32(chunk->crc, piece->data + (i - piece->from), 1);
-        }
-    }
-    store->stats.place = crc == old->crc ? store->stats.place : old->at;
-    return crc == old->crc ? NW_OK : (int)NW_ERR_CORRUPT;
-}
-
-static int put_block(struct nw_store *store, const struct chunk *old, const struct piece *piece,
-                     struct chunk *chunk)
-{
-    uint16_t end = (uint16_t)(piece->from + piece->bytes);
-    uint32_t from = store_after(store, old->at, CHUNK_HEADER);
-    int result = store_begin(store, chunk);
-
-    if (result == NW_OK) {
-        result = store_copy_in(store, from, piece->from);
-    }
-    if (result == NW_OK) {
-        result = store_put(store, piece->data, piece->bytes);
-    }
-    if (result == NW_OK && end < chunk->length) {
-        result = store_copy_in(store, store_after(store, from, end),
-                               (uint16_t)(chunk->length - end));
-    }
-    return result;
-}
-
-/* A block again, with the piece in it. */
+/* A block again, with the piece in it, put together in the free part of the page buffer. */
 static int change_block(struct nw_store *store, const struct piece *piece)
 {
     struct object *object = &store->objects[piece->slot];
@@ -127,28 +69,31 @@ static int change_block(struct nw_store *store, const struct piece *piece)
     uint32_t before;
     int result = store_find_data(store, piece->slot, piece->key, &old);
 
+    if (result == NW_OK && (old.length < length || old.length > object->unit)) {
+        store->stats.place = old.at;
+        result = NW_ERR_CORRUPT;
+    }
+    if (result == NW_OK) {
+        result = store_find_room(store, whole, 1);
+    }
     if (result < 0) {
         return result;
     }
-    struct chunk chunk = {.kind = CHUNK_DATA,
-                          .mask = DATA_SET,
+    uint8_t *block = store->buffer + store->offset + CHUNK_HEADER;
+    struct chunk chunk = {.mask = DATA_SET,
                           .id = piece->slot,
-                          .generation = object->generation,
                           .key = piece->key,
                           .length = end > length ? end : length};
-    result = sum_up(store, &old, piece, &chunk);
-    if (result < 0) {
-        return result;
-    }
-    result = store_find_room(store, whole, 1);
-    if (result == NW_OK) {
-        result = put_block(store, &old, piece, &chunk);
+    result = store_payload(store, &old, block);
+    uint16_t keep = result == NW_OK ? chunk.length : 0;
+    if (keep < old.length) {
+        memset(block + keep, store->geometry.erased, (uint16_t)(old.length - keep));
     }
     if (result == NW_OK) {
-        result = store_set(store, piece->slot, &chunk, 0, &before);
+        memcpy(block + piece->from, piece->data, piece->bytes);
+        result = store_put_data(store, &chunk, block, &before);
     }
     if (result < 0) {
-        store->broken = result;
         return result;
     }
     if (last) {

@@ -431,7 +431,9 @@ int store_put(struct nw_store *store, const uint8_t *data, uint16_t length)
         uint16_t room = (uint16_t)(store->geometry.page_bytes - store->offset);
         uint16_t part = length < room ? length : room;
 
-        memcpy(store->buffer + store->offset, data, part);
+        if (data != store->buffer + store->offset) { /* a file's block is put together there */
+            memcpy(store->buffer + store->offset, data, part);
+        }
         store->offset = (uint16_t)(store->offset + part);
         store->since += part;
         store->written += part;
