@@ -344,7 +344,7 @@ int store_load_anchor(struct nw_store *store, uint32_t at)
         return result < 0 && result != NW_ERR_UNWRITTEN ? result : (int)NW_ERR_CORRUPT;
     }
     struct reader reader = {.store = store,
-                            .at = store_after(store, at, CHUNK_HEADER),
+                            .at = store_data_at(store, &chunk, 0),
                             .crc = store_chunk_crc(&chunk),
                             .left = chunk.length};
     memset(store->objects, 0, count * sizeof *store->objects);

@@ -19,7 +19,7 @@ int nw_store_set(struct nw_store *store, int handle, uint32_t key, const void *v
     }
     struct chunk chunk = {
         .id = (uint8_t)slot, .key = key, .mask = DATA_SET, .length = object->unit};
-    uint32_t whole = (uint32_t)CHUNK_HEADER + object->unit;
+    uint32_t whole = store_whole(store, object->unit);
     uint32_t old;
     int result = store_make_room(store, object, whole);
     if (result == NW_OK) {

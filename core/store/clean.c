@@ -16,7 +16,7 @@ static uint32_t nodes_of(const struct nw_store *store, const struct object *obje
         uint16_t bits = (uint16_t)(level * store->fan_shift);
         nodes += bits >= 32U ? 1U : (object->tail >> bits) - (object->head >> bits) + 1U;
     }
-    return nodes * (CHUNK_HEADER + store_node_bytes(store));
+    return nodes * store_whole(store, store_node_bytes(store));
 }
 
 static int has_checkpoints(const struct nw_store *store)
@@ -64,7 +64,7 @@ static int move(struct nw_store *store, const struct chunk *from, uint8_t mask)
     chunk.mask = mask;
     int result = store_begin(store, &chunk);
     if (result == NW_OK) {
-        result = store_copy_in(store, store_after(store, from->at, CHUNK_HEADER), from->length);
+        result = store_copy_in(store, store_data_at(store, from, 0), from->length);
     }
     for (uint8_t t = 0; t < store->tables && result == NW_OK; t++) {
         if ((mask & (1U << t)) != 0) {
@@ -73,7 +73,7 @@ static int move(struct nw_store *store, const struct chunk *from, uint8_t mask)
         }
     }
     store->stats.moved++;
-    store->stats.bytes_moved += CHUNK_HEADER + chunk.length;
+    store->stats.bytes_moved += store_whole(store, chunk.length);
     store->epoch++;
     return result;
 }
@@ -83,7 +83,7 @@ static void let_go(struct nw_store *store, struct object *object, const struct c
 {
     object->head = chunk->key + 1U;
     object->fill = 0;
-    store_killed(store, object, (uint32_t)CHUNK_HEADER + chunk->length);
+    store_killed(store, object, store_whole(store, chunk->length));
     store->stats.dropped++;
 }
 
@@ -153,8 +153,7 @@ static int next_tail(struct nw_store *store)
         store->tail = store_next_block(store, store->tail);
         bad = store->tail == frontier ? 0 : store_is_bad(store, store->tail);
     }
-    store->clean_at =
-        store_at(store, store->tail * store->geometry.block_pages, BLOCK_HEADER);
+    store->clean_at = store_block_start(store, store->tail);
     return bad < 0 ? bad : (int)NW_OK;
 }
 
@@ -169,9 +168,8 @@ int32_t store_clean_step(struct nw_store *store)
     int result = store_next_chunk(store, &store->clean_at, &chunk);
     if (result > 0) {
         result = store_clean_chunk(store, &chunk);
-        store->clean_at =
-            store_after(store, chunk.at, (uint32_t)CHUNK_HEADER + chunk.length);
-        return result < 0 ? result : (int32_t)CHUNK_HEADER + chunk.length;
+        store->clean_at = store_behind(store, &chunk);
+        return result < 0 ? result : (int32_t)store_whole(store, chunk.length);
     }
     if (result == NW_ERR_CORRUPT) { /* torn, or lost: the next page may be better */
         uint32_t page = store_page_of(store, store->clean_at);
@@ -304,7 +302,7 @@ int store_make_room(struct nw_store *store, const struct object *object, uint32_
         return store->broken;
     }
     if (object != NULL) {
-        uint32_t nodes = (object->height + 2U) * (CHUNK_HEADER + store_node_bytes(store));
+        uint32_t nodes = (object->height + 2U) * store_whole(store, store_node_bytes(store));
         int room = store_live(store) + bytes + nodes <= store->limit
                        ? (int)NW_OK
                        : give_way(store, bytes + nodes);

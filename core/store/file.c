@@ -25,7 +25,7 @@ static uint8_t *growing(const struct nw_store *store, uint8_t slot, uint32_t key
 
     return store->grow != 0 && head[1] == slot &&
                    head[2] == store->objects[slot].generation && nw_get32(head + 5) == key
-               ? head + CHUNK_HEADER
+               ? head + store->chunk_header
                : NULL;
 }
 
@@ -44,7 +44,7 @@ static int add_block(struct nw_store *store, const struct piece *piece)
     struct chunk chunk = {
         .id = piece->slot, .key = piece->key, .mask = DATA_APPEND, .length = piece->bytes};
     uint32_t old;
-    int result = store_find_room(store, (uint32_t)CHUNK_HEADER + object->unit, 1);
+    int result = store_find_room(store, store_whole(store, object->unit), 1);
 
     if (result == NW_OK) {
         result = store_put_data(store, &chunk, piece->data, &old);
@@ -54,7 +54,7 @@ static int add_block(struct nw_store *store, const struct piece *piece)
     }
     object->fill = piece->bytes;
     store_let_grow(store, &chunk);
-    return store_grown(store, piece->slot, (uint32_t)CHUNK_HEADER + object->unit);
+    return store_grown(store, piece->slot, store_whole(store, object->unit));
 }
 
 /* A block again, with the piece in it, put together in the free part of the page buffer. */
@@ -64,7 +64,7 @@ static int change_block(struct nw_store *store, const struct piece *piece)
     int last = piece->key + 1U == object->tail;
     uint16_t end = (uint16_t)(piece->from + piece->bytes);
     uint16_t length = last ? object->fill : object->unit;
-    uint32_t whole = (uint32_t)CHUNK_HEADER + object->unit;
+    uint32_t whole = store_whole(store, object->unit);
     struct chunk old = {0};
     uint32_t before;
     int result = store_find_data(store, piece->slot, piece->key, &old);
@@ -79,7 +79,7 @@ static int change_block(struct nw_store *store, const struct piece *piece)
     if (result < 0) {
         return result;
     }
-    uint8_t *block = store->buffer + store->offset + CHUNK_HEADER;
+    uint8_t *block = store->buffer + store->offset + store->chunk_header;
     struct chunk chunk = {.mask = DATA_SET,
                           .id = piece->slot,
                           .key = piece->key,
@@ -140,7 +140,7 @@ int nw_store_write(struct nw_store *store, int handle, uint32_t offset, const vo
         return NW_ERR_RANGE;
     }
     for (uint16_t left = bytes; left > 0;) {
-        uint32_t whole = (uint32_t)CHUNK_HEADER + object->unit;
+        uint32_t whole = store_whole(store, object->unit);
         int result = store_make_room(store, object, whole);
 
         piece.key = offset / object->unit;
@@ -185,8 +185,7 @@ static int read_piece(struct nw_store *store, uint8_t slot, uint32_t key, uint16
             return result;
         }
     }
-    return store_read(store, store_after(store, chunk.at, (uint32_t)CHUNK_HEADER + from), bytes,
-                      data, 1);
+    return store_read(store, store_data_at(store, &chunk, from), bytes, data, 1);
 }
 
 int nw_store_read(struct nw_store *store, int handle, uint32_t offset, void *data, uint16_t bytes)
@@ -244,7 +243,7 @@ int nw_store_truncate(struct nw_store *store, int handle, uint32_t bytes)
         return bytes > length_of(object) ? (int)NW_ERR_RANGE : (int)NW_OK;
     }
     uint32_t blocks = bytes / object->unit + (bytes % object->unit != 0 ? 1U : 0U);
-    uint32_t gone = (object->tail - blocks) * ((uint32_t)CHUNK_HEADER + object->unit);
+    uint32_t gone = (object->tail - blocks) * store_whole(store, object->unit);
     store_close(store);
     object->tail = blocks;
     object->fill = (uint16_t)(blocks == 0 ? 0 : bytes - (blocks - 1U) * object->unit);

@@ -15,7 +15,7 @@ int store_drop_head(struct nw_store *store, uint8_t slot)
     int result = store_find_data(store, slot, object->head, &chunk);
 
     if (result == NW_OK) {
-        store_killed(store, object, (uint32_t)CHUNK_HEADER + chunk.length);
+        store_killed(store, object, store_whole(store, chunk.length));
     } else if (result != NW_ERR_CORRUPT && result != NW_ERR_ECC) {
         return result;
     }
@@ -39,7 +39,7 @@ int store_grown(struct nw_store *store, uint8_t slot, uint32_t bytes)
 static int push(struct nw_store *store, int slot, const void *data, uint16_t bytes)
 {
     struct object *object = &store->objects[slot];
-    uint32_t whole = (uint32_t)CHUNK_HEADER + bytes;
+    uint32_t whole = store_whole(store, bytes);
     struct chunk chunk = {
         .id = (uint8_t)slot, .key = object->tail, .mask = DATA_APPEND, .length = bytes};
     uint32_t old;
@@ -94,8 +94,7 @@ int store_find_data(struct nw_store *store, uint8_t slot, uint32_t number, struc
 /* All of a chunk's payload, checked. */
 int store_payload(struct nw_store *store, const struct chunk *chunk, void *data)
 {
-    int result = store_read(store, store_after(store, chunk->at, CHUNK_HEADER), chunk->length,
-                            data, 1);
+    int result = store_read(store, store_data_at(store, chunk, 0), chunk->length, data, 1);
 
     if (result == NW_OK &&
         nw_crc32(store_chunk_crc(chunk), data, chunk->length) != chunk->crc) {
@@ -157,7 +156,7 @@ static int take(struct nw_store *store, int slot, int oldest, void *data, uint16
     } else {
         object->tail--;
     }
-    store_killed(store, object, (uint32_t)CHUNK_HEADER + chunk.length);
+    store_killed(store, object, store_whole(store, chunk.length));
     return length_answer(store_write_state(store, (uint8_t)slot), chunk.length);
 }
 
@@ -202,16 +201,16 @@ static int begin_packed(struct nw_store *store, uint8_t slot, const uint8_t *dat
     uint32_t old;
 
     store_close(store);
-    int result = store_find_room(store, (uint32_t)CHUNK_HEADER + object->unit, 1);
+    int result = store_find_room(store, store_whole(store, object->unit), 1);
     if (result < 0) {
         return result;
     }
-    uint16_t room = (uint16_t)(store->geometry.page_bytes - store->offset - CHUNK_HEADER);
+    uint16_t room = (uint16_t)(store->geometry.page_bytes - store->offset - store->chunk_header);
     room = (uint16_t)(room - room % object->unit);
     chunk.length = bytes < room ? bytes : room;
     result = store_put_data(store, &chunk, data, &old);
     if (result == NW_OK) {
-        result = store_grown(store, slot, (uint32_t)CHUNK_HEADER + chunk.length);
+        result = store_grown(store, slot, store_whole(store, chunk.length));
     }
     store_let_grow(store, &chunk);
     return result < 0 ? result : (int)chunk.length;
@@ -246,7 +245,7 @@ int nw_store_append(struct nw_store *store, int handle, const void *data, uint16
     int slot = store_object_of(store, handle, IS(NW_STORE_STREAM), &object);
 
     if (slot < 0 || object->unit == 0 ||
-        object->unit > store->geometry.page_bytes - BLOCK_HEADER - CHUNK_HEADER) {
+        object->unit > store_page_room(store)) {
         return slot < 0 ? slot : push(store, slot, data, bytes);
     }
     if (bytes == 0 || bytes % object->unit != 0 || bytes > store_block_bytes(store) / 3U) {
@@ -255,8 +254,8 @@ int nw_store_append(struct nw_store *store, int handle, const void *data, uint16
     if (object->tail >= STORE_NONE - bytes) {
         return NW_ERR_RANGE;
     }
-    uint32_t chunks = bytes / (store->geometry.page_bytes - BLOCK_HEADER - CHUNK_HEADER) + 2U;
-    int result = store_make_room(store, object, bytes + chunks * CHUNK_HEADER);
+    uint32_t chunks = bytes / (store_page_room(store)) + 2U;
+    int result = store_make_room(store, object, bytes + chunks * store->chunk_header);
     return result < 0 ? result : append_packed(store, (uint8_t)slot, data, bytes);
 }
 
@@ -314,7 +313,7 @@ int nw_store_last(struct nw_store *store, int handle, struct nw_store_cursor *cu
 
     if (slot >= 0 && room_to_grow(store, (uint8_t)slot, UINT16_MAX) > 0) {
         chunk--; /* what is appended next may go into this chunk */
-        offset = (uint16_t)(store->offset - store->grow + 1U - CHUNK_HEADER);
+        offset = (uint16_t)(store->offset - store->grow + 1U - store->chunk_header);
     }
     return slot < 0 ? slot : nw_store_seek(store, handle, chunk, offset, cursor);
 }
@@ -339,7 +338,7 @@ static int locate(struct nw_store *store, uint8_t slot, struct nw_store_cursor *
 static int read_element(struct nw_store *store, uint8_t slot, const struct nw_store_cursor *cursor,
                         struct chunk *chunk, uint16_t part, void *data)
 {
-    uint32_t at = store_after(store, cursor->at, (uint32_t)CHUNK_HEADER + cursor->offset);
+    uint32_t at = store_after(store, cursor->at, (uint32_t)store->chunk_header + cursor->offset);
     int result = NW_OK;
 
     if (part < cursor->length) {

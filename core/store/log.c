@@ -41,6 +41,36 @@ uint32_t store_after(const struct nw_store *store, uint32_t at, uint32_t bytes)
     return store_at(store, page, (uint16_t)offset);
 }
 
+/* Bytes of a chunk, its header with it. */
+uint32_t store_whole(const struct nw_store *store, uint16_t length)
+{
+    return (uint32_t)store->chunk_header + length;
+}
+
+/* The position behind a chunk. */
+uint32_t store_behind(const struct nw_store *store, const struct chunk *chunk)
+{
+    return store_after(store, chunk->at, store_whole(store, chunk->length));
+}
+
+/* The position of a chunk's payload, from a byte of it on. */
+uint32_t store_data_at(const struct nw_store *store, const struct chunk *chunk, uint16_t from)
+{
+    return store_after(store, chunk->at, store_whole(store, from));
+}
+
+/* Where the chunks of a block begin. */
+uint32_t store_block_start(const struct nw_store *store, uint32_t block)
+{
+    return store_at(store, block * store->geometry.block_pages, store->block_header);
+}
+
+/* The longest payload that always fits one page. */
+uint16_t store_page_room(const struct nw_store *store)
+{
+    return (uint16_t)(store->geometry.page_bytes - store->block_header - store->chunk_header);
+}
+
 /* Where the next chunk goes if nothing has to be skipped. */
 uint32_t store_frontier(const struct nw_store *store)
 {
@@ -210,8 +240,8 @@ int store_open_block(struct nw_store *store)
     store->programs = 0;
     memset(store->buffer, store->geometry.erased, store->geometry.page_bytes);
     put_block_head(store, &head, store->buffer);
-    store->offset = BLOCK_HEADER;
-    store->since += BLOCK_HEADER;
+    store->offset = store->block_header;
+    store->since += store->block_header;
     return NW_OK;
 }
 
@@ -256,10 +286,10 @@ static int program_head(struct nw_store *store, const struct block_head *head, u
 {
     uint8_t kept[BLOCK_HEADER];
 
-    memcpy(kept, store->buffer, BLOCK_HEADER);
+    memcpy(kept, store->buffer, store->block_header);
     put_block_head(store, head, store->buffer);
-    int result = program(store, page, 0, align_up(store, BLOCK_HEADER), store->buffer);
-    memcpy(store->buffer, kept, BLOCK_HEADER);
+    int result = program(store, page, 0, align_up(store, store->block_header), store->buffer);
+    memcpy(store->buffer, kept, store->block_header);
     return result;
 }
 
@@ -389,9 +419,9 @@ void store_close(struct nw_store *store)
                           .mask = bytes[0] >> 4,
                           .id = bytes[1],
                           .generation = bytes[2],
-                          .length = (uint16_t)(store->offset - from - CHUNK_HEADER),
+                          .length = (uint16_t)(store->offset - from - store->chunk_header),
                           .key = nw_get32(bytes + 5)};
-    chunk.crc = nw_crc32(store_chunk_crc(&chunk), bytes + CHUNK_HEADER, chunk.length);
+    chunk.crc = nw_crc32(store_chunk_crc(&chunk), bytes + store->chunk_header, chunk.length);
     put_header(&chunk, bytes);
     store->grow = 0;
 }
@@ -405,7 +435,7 @@ int store_find_room(struct nw_store *store, uint32_t bytes, int within)
     if (store->full == PAGE_OPEN) {
         uint32_t index = store->page % geometry->block_pages;
         uint16_t here = (uint16_t)(geometry->page_bytes - store->offset);
-        int next = here < (within ? bytes : CHUNK_HEADER);
+        int next = here < (within ? bytes : store->chunk_header);
         uint32_t left = next ? 0 : here;
 
         left += (geometry->block_pages - 1U - index) * (uint32_t)geometry->page_bytes;
@@ -459,13 +489,13 @@ int store_begin(struct nw_store *store, struct chunk *chunk)
     if (store->broken != NW_OK) {
         return store->broken;
     }
-    int result = store_find_room(store, (uint32_t)CHUNK_HEADER + chunk->length, 0);
+    int result = store_find_room(store, store_whole(store, chunk->length), 0);
     if (result < 0) {
         return result;
     }
     chunk->at = store_frontier(store);
     put_header(chunk, bytes);
-    return store_put(store, bytes, CHUNK_HEADER);
+    return store_put(store, bytes, store->chunk_header);
 }
 
 /* The chunk at the end of the log may grow from now on, if it lies in the buffer. */
@@ -475,7 +505,7 @@ void store_let_grow(struct nw_store *store, const struct chunk *chunk)
 
     if (store->full == PAGE_OPEN && store_page_of(store, chunk->at) == store->page &&
         offset >= store->programmed &&
-        store->offset == offset + CHUNK_HEADER + chunk->length) {
+        store->offset == offset + store_whole(store, chunk->length)) {
         store->grow = (uint16_t)(offset + 1U);
     }
 }

@@ -37,6 +37,8 @@ static int fill_config(struct nw_store *store, const struct nw_store_config *fro
     config->frames = config->frames != 0 ? config->frames : 8U;
     config->fan = config->fan != 0 ? config->fan : 16U;
     store->fan_shift = log2_of(config->fan);
+    store->chunk_header = CHUNK_HEADER;
+    store->block_header = BLOCK_HEADER;
     store->tables = (uint8_t)(config->checkpoints + 1U);
     store->shift = (uint8_t)(log2_of(geometry->page_bytes) + 1U);
     store->marks = (geometry->flags & NW_CHIP_READ_ERASED) == 0 ? 1U : 0U;
@@ -65,7 +67,7 @@ static int fill_config(struct nw_store *store, const struct nw_store_config *fro
         store->interval = store->interval > 65536U ? 65536U : store->interval;
     }
     uint32_t anchor = store_anchor_most(config) + geometry->page_bytes +
-                      config->frames * (uint32_t)(CHUNK_HEADER + store_node_bytes(store));
+                      config->frames * store_whole(store, store_node_bytes(store));
     store->reserve = (store->interval * 4U + anchor) / block_bytes + 2U;
     store->low = store->reserve + anchor * 4U / block_bytes + 4U;
     return store->low + 6U < geometry->blocks ? (int)NW_OK : (int)NW_ERR_CONFIG;
@@ -184,7 +186,7 @@ int nw_store_format(struct nw_store **made, struct nw_chip *chip,
     store->safe = first;
     store->next_safe = first;
     store->since = 0;
-    store->clean_at = store_at(store, first * store->geometry.block_pages, BLOCK_HEADER);
+    store->clean_at = store_block_start(store, first);
     result = store_open_block(store);
     store->redo = store_frontier(store);
     return result < 0 ? result : store_write_anchor(store);
@@ -255,7 +257,7 @@ static int check_doubtful(struct nw_store *store, struct scan *scan)
         if (chunk.kind == CHUNK_ANCHOR) {
             scan->anchor = chunk.at;
         }
-        at = store_after(store, chunk.at, (uint32_t)CHUNK_HEADER + chunk.length);
+        at = store_behind(store, &chunk);
     }
     scan->end = at;
     return result == NW_ERR_CORRUPT ? (int)NW_OK : result;
@@ -296,7 +298,7 @@ static int meet(struct nw_store *store, struct walk *walk, const struct chunk *c
         *at = page_start(store, page);
         return NW_OK;
     }
-    uint32_t end = store_after(store, chunk->at, (uint32_t)CHUNK_HEADER + chunk->length);
+    uint32_t end = store_behind(store, chunk);
     int written = store_written(store, store_page_of(store, end));
     if (written <= 0) { /* its end never came */
         *at = page_start(store, page);
@@ -348,7 +350,7 @@ static int scan_log(struct nw_store *store, uint32_t at, struct scan *scan)
             if (result <= 0) {
                 break;
             }
-            at = store_at(store, scan->block * store->geometry.block_pages, BLOCK_HEADER);
+            at = store_block_start(store, scan->block);
             walk.spans_to = STORE_NONE;
             reach_page(&walk, store_page_of(store, at), at);
         }
@@ -364,8 +366,8 @@ static int redo_data(struct nw_store *store, const struct chunk *chunk, int pass
 {
     struct object *object = &store->objects[chunk->id];
     int append = chunk->mask == DATA_APPEND;
-    uint32_t whole = (uint32_t)CHUNK_HEADER +
-                     (object->type == NW_STORE_FILE ? object->unit : chunk->length);
+    uint32_t whole =
+        store_whole(store, object->type == NW_STORE_FILE ? object->unit : chunk->length);
     uint32_t old;
 
     if (object->type == 0 || object->generation != chunk->generation ||
@@ -479,14 +481,14 @@ static int redo(struct nw_store *store, const struct scan *scan)
         }
         if (result > 0) {
             passed |= chunk.at == anchor;
-            at = store_after(store, chunk.at, (uint32_t)CHUNK_HEADER + chunk.length);
+            at = store_behind(store, &chunk);
             result = redo_chunk(store, &chunk, passed);
         } else if (result == 0) {
             if (block == scan->block) {
                 return NW_OK;
             }
             result = store_next_sequence(store, &block, &head.sequence, mount);
-            at = store_at(store, block * store->geometry.block_pages, BLOCK_HEADER);
+            at = store_block_start(store, block);
             if (result == 0) {
                 return NW_ERR_CORRUPT;
             }
@@ -512,7 +514,7 @@ static int move_doubtful(struct nw_store *store, const struct scan *scan)
             break;
         }
         if (result > 0) {
-            at = store_after(store, chunk.at, (uint32_t)CHUNK_HEADER + chunk.length);
+            at = store_behind(store, &chunk);
             result = store_clean_chunk(store, &chunk);
             result = result < 0 ? result : 1;
         }
@@ -568,7 +570,7 @@ static int find_log(struct nw_store *store, uint32_t newest, const struct block_
             result = store_read_head(store, head->first, &first);
         }
         if (result == NW_OK && (first.flags & BLOCK_MOUNT) != 0 && first.first == head->first) {
-            store->told = store_at(store, head->first * pages, BLOCK_HEADER);
+            store->told = store_block_start(store, head->first);
             result = scan_log(store, store->told, scan);
             if (result < 0 || scan->anchor != STORE_NONE) {
                 return result;
@@ -582,7 +584,7 @@ static int find_log(struct nw_store *store, uint32_t newest, const struct block_
     }
     return scan_back(store, head->anchor != STORE_NONE
                                 ? head->anchor
-                                : store_at(store, newest * pages, BLOCK_HEADER),
+                                : store_block_start(store, newest),
                      scan);
 }
 
@@ -667,8 +669,7 @@ int nw_store_mount(struct nw_store **made, struct nw_chip *chip,
     }
     store->sequence = head.sequence;
     store->page = (scan.block + 1U) * store->geometry.block_pages - 1U;
-    store->clean_at =
-        store_at(store, store->tail * store->geometry.block_pages, BLOCK_HEADER);
+    store->clean_at = store_block_start(store, store->tail);
     store->next_safe = store->safe;
     result = set_limit(store);
     return result < 0 ? result : settle(store, &scan);

@@ -64,7 +64,7 @@ static int check_spec(const struct nw_store *store, const struct nw_store_spec *
         return NW_ERR_CONFIG;
     }
     if (spec->type == NW_STORE_FILE &&
-        spec->unit_bytes > store->geometry.page_bytes - BLOCK_HEADER - CHUNK_HEADER) {
+        spec->unit_bytes > store_page_room(store)) {
         return NW_ERR_CONFIG;
     }
     if (spec->type == NW_STORE_ARRAY) {

@@ -118,6 +118,8 @@ struct nw_store {
     uint8_t mounting;  /* flags of the blocks begun now */
     uint8_t flushing;  /* old frames are being written for an anchor */
     uint8_t tables;    /* 1 + checkpoints */
+    uint8_t chunk_header; /* bytes of a chunk's header */
+    uint8_t block_header; /* and of a block's */
     uint8_t swap_count;
     int broken; /* what every write answers; NW_OK */
 
@@ -217,6 +219,11 @@ uint32_t store_physical(const struct nw_store *store, uint32_t page);
 int store_read(struct nw_store *store, uint32_t at, uint16_t length, uint8_t *data, int ahead);
 int store_written(struct nw_store *store, uint32_t page);
 uint32_t store_after(const struct nw_store *store, uint32_t at, uint32_t bytes);
+uint32_t store_whole(const struct nw_store *store, uint16_t length);
+uint32_t store_behind(const struct nw_store *store, const struct chunk *chunk);
+uint32_t store_data_at(const struct nw_store *store, const struct chunk *chunk, uint16_t from);
+uint32_t store_block_start(const struct nw_store *store, uint32_t block);
+uint16_t store_page_room(const struct nw_store *store);
 uint32_t store_frontier(const struct nw_store *store);
 int store_find_room(struct nw_store *store, uint32_t bytes, int within);
 void store_let_grow(struct nw_store *store, const struct chunk *chunk);

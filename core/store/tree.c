@@ -148,7 +148,7 @@ static int load_node(struct nw_store *store, const struct frame *frame, uint8_t 
     }
     memset(entries, 0xFF, store_node_bytes(store));
     if (result == NW_OK) {
-        result = store_read(store, store_after(store, from, CHUNK_HEADER), chunk.length,
+        result = store_read(store, store_data_at(store, &chunk, 0), chunk.length,
                             (uint8_t *)entries, 0);
     }
     if (result == NW_OK &&

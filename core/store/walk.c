@@ -167,20 +167,20 @@ int store_read_chunk(struct nw_store *store, uint32_t at, struct chunk *chunk, i
     uint8_t bytes[CHUNK_HEADER];
 
     chunk->at = at;
-    if (store_offset_of(store, at) + CHUNK_HEADER > store->geometry.page_bytes ||
+    if (store_offset_of(store, at) + store->chunk_header > store->geometry.page_bytes ||
         store_block_of(store, at) >= store->geometry.blocks) {
         return NW_ERR_CORRUPT;
     }
     if (store->grow != 0 && at == store_at(store, store->page, (uint16_t)(store->grow - 1U))) {
         store_close(store);
     }
-    int result = store_read(store, at, CHUNK_HEADER, bytes, ahead);
+    int result = store_read(store, at, store->chunk_header, bytes, ahead);
     if (result == NW_OK) {
         result = bytes[0] == store->geometry.erased ? (int)NW_ERR_UNWRITTEN
                                                     : get_header(bytes, chunk);
     }
     if (result == NW_OK) {
-        uint32_t end = store_after(store, at, (uint32_t)CHUNK_HEADER + chunk->length);
+        uint32_t end = store_behind(store, chunk);
         result = store_block_of(store, end) == store_block_of(store, at) ? (int)NW_OK
                                                                          : (int)NW_ERR_CORRUPT;
     }
@@ -202,7 +202,7 @@ int store_next_chunk(struct nw_store *store, uint32_t *at, struct chunk *chunk)
     uint16_t index = (uint16_t)(page % geometry->block_pages);
 
     while (index < geometry->block_pages) {
-        int next = (uint32_t)offset + CHUNK_HEADER > geometry->page_bytes;
+        int next = (uint32_t)offset + store->chunk_header > geometry->page_bytes;
 
         *at = store_at(store, page, offset);
         if (!next) {
@@ -232,7 +232,7 @@ int store_next_chunk(struct nw_store *store, uint32_t *at, struct chunk *chunk)
 int store_verify(struct nw_store *store, const struct chunk *chunk)
 {
     uint32_t crc = store_chunk_crc(chunk);
-    uint32_t at = store_after(store, chunk->at, CHUNK_HEADER);
+    uint32_t at = store_data_at(store, chunk, 0);
     uint16_t left = chunk->length;
     uint8_t part[32];
 
