@@ -356,8 +356,10 @@ int store_load_anchor(struct nw_store *store, uint32_t at)
     while (result == NW_OK && (reader.left > 0 || reader.taken < reader.have)) {
         result = take_object(&reader);
     }
-    if (result == NW_OK && reader.crc != chunk.crc) {
-        result = NW_ERR_CORRUPT;
+    while (result == NW_ERR_VERSION && reader.left > 0 && take(&reader, &swaps, 1) == NW_OK) {
+    }
+    if ((result == NW_OK || result == NW_ERR_VERSION) && reader.crc != chunk.crc) {
+        result = NW_ERR_CORRUPT; /* nothing it tells is believed, another version neither */
     }
     if (result == NW_ERR_CORRUPT) {
         store->stats.place = at;

@@ -574,7 +574,10 @@ static int read_page(struct nw_store *store, uint32_t page, uint16_t offset, uin
     if (result > 0) {
         store->stats.corrected += (uint16_t)result;
     }
-    if (result == NW_ERR_ECC) {
+    if (result == NW_ERR_UNWRITTEN) { /* a damaged header has led here */
+        result = NW_ERR_CORRUPT;
+    }
+    if (result == NW_ERR_ECC || result == NW_ERR_CORRUPT) {
         store->stats.place = store_at(store, page, offset);
     }
     return result < 0 ? result : (int)NW_OK;

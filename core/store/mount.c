@@ -638,6 +638,24 @@ static int settle(struct nw_store *store, const struct scan *scan)
     return result;
 }
 
+/* The anchor's free blocks, less those begun since, which stand-ins of the last one are too, and
+ * those marked bad since, which were all free. */
+static int count_free(struct nw_store *store, const struct scan *scan, uint32_t good)
+{
+    uint32_t page = (scan->block + 1U) * store->geometry.block_pages - 1U;
+    uint32_t end = store_physical(store, page) / store->geometry.block_pages;
+    struct block_head head = {.sequence = scan->sequence};
+    int result = end != scan->block ? store_read_head(store, end, &head) : (int)NW_OK;
+    uint32_t taken = head.sequence - store->anchor_sequence;
+
+    taken = taken <= store->geometry.blocks ? taken : 0;
+    taken += store->good > good ? store->good - good : 0;
+    store->good = good;
+    store->free = store->free > taken ? store->free - taken : 0;
+    store->page = page;
+    return result == NW_ERR_NOT_FOUND ? (int)NW_OK : result;
+}
+
 int nw_store_mount(struct nw_store **made, struct nw_chip *chip,
                    const struct nw_store_config *config, void *ram, size_t ram_bytes)
 {
@@ -659,16 +677,13 @@ int nw_store_mount(struct nw_store **made, struct nw_chip *chip,
         result = scan.anchor == STORE_NONE ? (int)NW_ERR_NOT_FOUND
                                            : store_load_anchor(store, scan.anchor);
     }
+    if (result == NW_OK) {
+        result = count_free(store, &scan, good);
+    }
     if (result < 0) {
         return result;
     }
-    uint32_t taken = scan.sequence - store->anchor_sequence;
-    store->good = good;
-    if (taken <= store->geometry.blocks) { /* else the anchor was written behind a swap */
-        store->free = store->free > taken ? store->free - taken : 0;
-    }
     store->sequence = head.sequence;
-    store->page = (scan.block + 1U) * store->geometry.block_pages - 1U;
     store->clean_at = store_block_start(store, store->tail);
     store->next_safe = store->safe;
     result = set_limit(store);

@@ -146,6 +146,28 @@ static void test_state(void **state)
     assert_int_equal(nw_store_stats(forge.store)->lost, 1);
 }
 
+/* An anchor that tells of another version is believed only if its checksum is right. */
+static void test_version(void **state)
+{
+    static const uint16_t places[] = {0, 1, 7, ANCHOR_OBJECTS + 3U};
+    uint8_t data[7] = {0};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        for (int right = 0; right < 2; right++) {
+            uint8_t *anchor = fresh();
+            int queue = nw_store_find(forge.store, "q");
+            for (uint8_t k = 0; k < 20U; k++) { /* so that it is not taken for torn */
+                assert_int_equal(nw_store_push(forge.store, queue, data, sizeof data), NW_OK);
+            }
+            assert_int_equal(nw_store_sync(forge.store), NW_OK);
+            anchor[places[i]] = 99;
+            assert_int_equal(right ? signed_mount() : forge_mount(&forge),
+                             right ? NW_ERR_VERSION : NW_ERR_CORRUPT);
+        }
+    }
+}
+
 /* Half the free blocks have turned bad: cleaning gives up after a few rounds of the chip. */
 static void test_no_gain(void **state)
 {
@@ -204,7 +226,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_objects),     cmocka_unit_test(test_swaps),
         cmocka_unit_test(test_swap_circle), cmocka_unit_test(test_state),
-        cmocka_unit_test(test_no_gain),     cmocka_unit_test(test_by_chance),
+        cmocka_unit_test(test_version),     cmocka_unit_test(test_no_gain),
+        cmocka_unit_test(test_by_chance),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -106,7 +106,7 @@ int nw_store_format(struct nw_store **store, struct nw_chip *chip,
  * The store as the last sync left it, or later. `ram` is aligned for any type and belongs to the
  * store from now on, like `chip`. There is nothing to close.
  * NW_ERR_NOT_FOUND: no store on the chip; NW_ERR_VERSION: another format, geometry or
- * configuration; NW_ERR_CORRUPT; else as format.
+ * configuration, told by bytes whose checksum is right; NW_ERR_CORRUPT; else as format.
  */
 int nw_store_mount(struct nw_store **store, struct nw_chip *chip,
                    const struct nw_store_config *config, void *ram, size_t ram_bytes);
