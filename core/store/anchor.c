@@ -27,7 +27,7 @@ static void emit(struct maker *maker, const uint8_t *data, uint16_t length)
     }
 }
 
-static void emit_head(struct maker *maker, uint32_t safe, uint32_t free)
+static void emit_head(struct maker *maker, uint16_t safe, uint16_t free)
 {
     const struct nw_store *store = maker->store;
     uint8_t bytes[ANCHOR_HEAD];
@@ -38,14 +38,14 @@ static void emit_head(struct maker *maker, uint32_t safe, uint32_t free)
     bytes[3] = store->config.checkpoints;
     bytes[4] = store->fan_shift;
     bytes[5] = store->swap_count;
-    nw_put16(bytes + 6, store->geometry.page_bytes);
-    nw_put16(bytes + 8, store->geometry.block_pages);
-    nw_put32(bytes + 10, store->geometry.blocks);
+    nw_put16(bytes + 6, store->page_bytes);
+    nw_put16(bytes + 8, store->block_pages);
+    nw_put32(bytes + 10, store->blocks);
     nw_put32(bytes + 14, store->redo);
-    nw_put32(bytes + 18, store->tail);
-    nw_put32(bytes + 22, safe);
-    nw_put32(bytes + 26, free);
-    nw_put32(bytes + 30, store->good);
+    store_put_block(bytes + 18, store->tail);
+    store_put_block(bytes + 22, safe);
+    store_put_block(bytes + 26, free);
+    store_put_block(bytes + 30, store->good);
     nw_put32(bytes + 34, store->held);
     nw_put32(bytes + 38, store->serial);
     nw_put32(bytes + 42, store->sequence);
@@ -55,7 +55,7 @@ static void emit_head(struct maker *maker, uint32_t safe, uint32_t free)
     emit(maker, bytes, ANCHOR_HEAD);
     for (uint8_t i = 0; i < store->swap_count; i++) {
         nw_put32(bytes, store->swap[i].page);
-        nw_put32(bytes + 4, store->swap[i].block);
+        store_put_block(bytes + 4, store->swap[i].block);
         emit(maker, bytes, 8);
     }
 }
@@ -108,10 +108,10 @@ uint16_t store_anchor_most(const struct nw_store_config *config)
 
 /* Behind which block the frontier has to stop once this anchor is written, and how many blocks
  * more it may take. */
-static int release(struct nw_store *store, uint32_t *safe, uint32_t *freed)
+static int release(struct nw_store *store, uint16_t *safe, uint16_t *freed)
 {
-    uint32_t redo = store_block_of(store, store->redo);
-    uint32_t told = store->told != STORE_NONE ? store_block_of(store, store->told) : STORE_NONE;
+    uint16_t redo = store_block_of(store, store->redo);
+    uint16_t told = store_block_of(store, store->told);
 
     *safe = store->safe;
     *freed = 0;
@@ -120,7 +120,9 @@ static int release(struct nw_store *store, uint32_t *safe, uint32_t *freed)
         if (bad < 0) {
             return bad;
         }
-        *freed += bad == 0 ? 1U : 0U;
+        if (bad == 0) {
+            (*freed)++;
+        }
         *safe = store_next_block(store, *safe);
     }
     return NW_OK;
@@ -142,8 +144,8 @@ int store_write_anchor(struct nw_store *store)
 {
     struct maker maker = {.store = store};
     struct chunk chunk = {.kind = CHUNK_ANCHOR};
-    uint32_t safe = store->safe;
-    uint32_t freed = 0;
+    uint16_t safe = store->safe;
+    uint16_t freed = 0;
     int result;
 
     store_close(store);
@@ -168,7 +170,7 @@ int store_write_anchor(struct nw_store *store)
             chunk.crc = maker.crc;
             maker.result = store_begin(store, &chunk);
         }
-        emit_head(&maker, safe, store->free + freed);
+        emit_head(&maker, safe, (uint16_t)(store->free + freed));
         emit_objects(&maker);
         chunk.length = maker.length;
     }
@@ -179,11 +181,11 @@ int store_write_anchor(struct nw_store *store)
         return maker.result;
     }
     store->anchor = chunk.at;
-    store->free += freed;
+    store->free = (uint16_t)(store->free + freed);
     store->safe = safe;
     store->since = 0;
     store->mounting = 0;
-    store->first = STORE_NONE;
+    store->first = STORE_NO_BLOCK;
     store->stats.anchors++;
     return NW_OK;
 }
@@ -227,7 +229,6 @@ static int take(struct reader *reader, uint8_t *to, uint8_t length)
 static int take_head(struct reader *reader, uint8_t *swaps)
 {
     struct nw_store *store = reader->store;
-    const struct nw_geometry *geometry = &store->geometry;
     uint8_t bytes[ANCHOR_HEAD];
     int result = take(reader, bytes, ANCHOR_HEAD);
 
@@ -236,23 +237,23 @@ static int take_head(struct reader *reader, uint8_t *swaps)
     }
     if (bytes[0] != STORE_FORMAT || bytes[1] != store->config.objects ||
         bytes[2] != store->config.name_bytes || bytes[3] != store->config.checkpoints ||
-        bytes[4] != store->fan_shift || nw_get16(bytes + 6) != geometry->page_bytes ||
-        nw_get16(bytes + 8) != geometry->block_pages ||
-        nw_get32(bytes + 10) != geometry->blocks) {
+        bytes[4] != store->fan_shift || nw_get16(bytes + 6) != store->page_bytes ||
+        nw_get16(bytes + 8) != store->block_pages ||
+        nw_get32(bytes + 10) != store->blocks) {
         return NW_ERR_VERSION;
     }
     *swaps = bytes[5];
     store->redo = nw_get32(bytes + 14);
-    store->tail = nw_get32(bytes + 18);
-    store->safe = nw_get32(bytes + 22);
-    store->free = nw_get32(bytes + 26);
-    store->good = nw_get32(bytes + 30);
+    store->tail = store_get_block(bytes + 18);
+    store->safe = store_get_block(bytes + 22);
+    store->free = store_get_block(bytes + 26);
+    store->good = store_get_block(bytes + 30);
     store->held = nw_get32(bytes + 34);
     store->serial = nw_get32(bytes + 38);
     store->anchor_sequence = nw_get32(bytes + 42);
-    if (store->tail >= geometry->blocks || store->safe >= geometry->blocks ||
-        store_block_of(store, store->redo) >= geometry->blocks ||
-        store->free > geometry->blocks) {
+    if (store->tail >= store->blocks || store->safe >= store->blocks ||
+        store_block_of(store, store->redo) >= store->blocks ||
+        store->free > store->blocks) {
         return NW_ERR_CORRUPT;
     }
     for (uint8_t i = 0; i < NW_STORE_CHECKPOINTS; i++) {
@@ -268,23 +269,23 @@ static int take_head(struct reader *reader, uint8_t *swaps)
 static int take_swaps(struct reader *reader, uint8_t count)
 {
     struct nw_store *store = reader->store;
-    uint16_t pages = store->geometry.block_pages;
     uint8_t found = store->swap_count;
     uint8_t bytes[8];
 
     for (uint8_t i = 0; i < count; i++) {
         memset(bytes, 0, sizeof bytes);
         int result = take(reader, bytes, 8);
-        struct swap swap = {.page = nw_get32(bytes), .block = nw_get32(bytes + 4)};
+        struct swap swap = {.page = nw_get32(bytes), .block = store_get_block(bytes + 4)};
         int known = 0;
 
-        if (result == NW_OK && (swap.page / pages >= store->geometry.blocks ||
-                                (swap.block >= store->geometry.blocks &&
-                                 swap.block != STORE_NONE))) {
+        if (result == NW_OK &&
+            (store_block_with(store, swap.page) == STORE_NO_BLOCK ||
+             (swap.block >= store->blocks && swap.block != STORE_NO_BLOCK))) {
             result = NW_ERR_CORRUPT;
         }
         for (uint8_t k = 0; k < store->swap_count; k++) {
-            known |= k < found && store->swap[k].page / pages == swap.page / pages;
+            known |= k < found && store_block_with(store, store->swap[k].page) ==
+                                     store_block_with(store, swap.page);
         }
         if (result == NW_OK && !known) {
             result = store_add_swap(store, swap.page, swap.block);

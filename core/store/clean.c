@@ -146,7 +146,7 @@ int store_clean_chunk(struct nw_store *store, const struct chunk *chunk)
 
 static int next_tail(struct nw_store *store)
 {
-    uint32_t frontier = store_block_of(store, store_frontier(store));
+    uint16_t frontier = store_block_of(store, store_frontier(store));
     int bad = 1;
 
     while (bad > 0 && store->tail != frontier) {
@@ -173,12 +173,12 @@ int32_t store_clean_step(struct nw_store *store)
     }
     if (result == NW_ERR_CORRUPT) { /* torn, or lost: the next page may be better */
         uint32_t page = store_page_of(store, store->clean_at);
-        store->clean_at = store_at(store, page, store->geometry.page_bytes);
+        store->clean_at = store_at(store, page, store->page_bytes);
         result = NW_OK;
     } else if (result == 0) {
         result = next_tail(store);
     }
-    return result < 0 ? result : (int32_t)store->geometry.page_bytes;
+    return result < 0 ? result : (int32_t)store->page_bytes;
 }
 
 /* The work of anchors: one node, or the anchor itself, when it is due. 1: something was done. */
@@ -210,23 +210,22 @@ static int anchor_now(struct nw_store *store)
 /* Until the reserve for mounts is whole again. */
 int store_clean_at_once(struct nw_store *store)
 {
-    uint32_t turns = store->geometry.blocks * 4U; /* blocks: what is dead goes in the first round */
+    uint32_t turns = (uint32_t)store->blocks * 4U; /* what is dead goes in the first round */
     int32_t result = NW_OK;
 
     for (; store->free <= store->low && result >= 0; turns--) {
-        uint32_t free = store->free;
+        uint16_t free = store->free;
 
         if (turns == 0 || (free <= store->reserve / 2U && store->safe == store->tail)) {
             return NW_ERR_FULL;
         }
-        uint32_t ahead = store->tail + (store->tail < store->safe ? store->geometry.blocks : 0);
-        if (ahead != store->safe && free <= store->reserve + (store->low - store->reserve) / 2U) {
+        if (store->tail != store->safe && free <= (store->reserve + store->low) / 2U) {
             result = anchor_now(store);
             if (result < 0 || store->free != free) {
                 continue;
             }
         }
-        uint32_t tail = store->tail;
+        uint16_t tail = store->tail;
         do {
             result = store_clean_step(store);
         } while (result > 0 && store->tail == tail);
@@ -241,7 +240,7 @@ int store_clean_at_once(struct nw_store *store)
 /* What is due after what was written since the last time. */
 static int pace(struct nw_store *store)
 {
-    uint32_t ahead = store->free > store->low ? store->free - store->low : 1U;
+    uint16_t ahead = store->free > store->low ? (uint16_t)(store->free - store->low) : 1U;
     uint32_t bytes = store->written - store->paced;
 
     store->paced = store->written;
@@ -249,7 +248,7 @@ static int pace(struct nw_store *store)
         store->debt = 0;
         return NW_OK;
     }
-    uint32_t ratio = (store->good - store->free) * 16U / ahead;
+    uint32_t ratio = ((uint32_t)store->good - store->free) * 16U / ahead;
     bytes = bytes < 65535U ? bytes : 65535U;
     store->debt += bytes * (ratio < 1024U ? ratio : 1024U) / 16U;
     for (uint8_t turn = 0; turn < PACE_MOST && store->debt > 0; turn++) {

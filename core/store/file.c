@@ -87,7 +87,7 @@ static int change_block(struct nw_store *store, const struct piece *piece)
     result = store_payload(store, &old, block);
     uint16_t keep = result == NW_OK ? chunk.length : 0;
     if (keep < old.length) {
-        memset(block + keep, store->geometry.erased, (uint16_t)(old.length - keep));
+        memset(block + keep, store->erased, (uint16_t)(old.length - keep));
     }
     if (result == NW_OK) {
         memcpy(block + piece->from, piece->data, piece->bytes);

@@ -188,7 +188,7 @@ static uint16_t room_to_grow(const struct nw_store *store, uint8_t slot, uint16_
     if (store->grow == 0 || head[1] != slot || head[2] != object->generation) {
         return 0;
     }
-    uint16_t room = (uint16_t)(store->geometry.page_bytes - store->offset);
+    uint16_t room = (uint16_t)(store->page_bytes - store->offset);
     room = (uint16_t)(room - room % object->unit);
     return bytes < room ? bytes : room;
 }
@@ -205,7 +205,7 @@ static int begin_packed(struct nw_store *store, uint8_t slot, const uint8_t *dat
     if (result < 0) {
         return result;
     }
-    uint16_t room = (uint16_t)(store->geometry.page_bytes - store->offset - store->chunk_header);
+    uint16_t room = (uint16_t)(store->page_bytes - store->offset - store->chunk_header);
     room = (uint16_t)(room - room % object->unit);
     chunk.length = bytes < room ? bytes : room;
     result = store_put_data(store, &chunk, data, &old);

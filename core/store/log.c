@@ -9,21 +9,47 @@
 #include "nandwich/crc.h"
 #include "store.h"
 
-uint32_t store_next_block(const struct nw_store *store, uint32_t block)
+/* Numbers of blocks have 32 bits on flash. */
+void store_put_block(uint8_t *to, uint16_t block)
 {
-    return block + 1U == store->geometry.blocks ? 0 : block + 1U;
+    nw_put32(to, block == STORE_NO_BLOCK ? STORE_NONE : block);
+}
+
+/* STORE_NO_BLOCK for all that is none. */
+uint16_t store_get_block(const uint8_t *from)
+{
+    return nw_get16(from + 2) == 0 ? nw_get16(from) : STORE_NO_BLOCK;
+}
+
+uint16_t store_next_block(const struct nw_store *store, uint16_t block)
+{
+    block++;
+    return block == store->blocks ? 0 : block;
+}
+
+/* STORE_NO_BLOCK: there is no such page. */
+uint16_t store_block_with(const struct nw_store *store, uint32_t page)
+{
+    uint32_t block = page / store->block_pages;
+
+    return block < store->blocks ? (uint16_t)block : STORE_NO_BLOCK;
+}
+
+uint16_t store_block_of(const struct nw_store *store, uint32_t at)
+{
+    return store_block_with(store, store_page_of(store, at));
 }
 
 uint32_t store_physical(const struct nw_store *store, uint32_t page)
 {
-    uint32_t block = page / store->geometry.block_pages;
+    uint16_t block = store_block_with(store, page);
 
     for (uint8_t i = store->swap_count; i-- > 0;) {
         const struct swap *swap = &store->swap[i];
-        if (swap->block != STORE_NONE && page >= swap->page &&
-            block == swap->page / store->geometry.block_pages) {
-            uint32_t shift = swap->page % store->geometry.block_pages == 0 ? 0 : 1U;
-            return swap->block * store->geometry.block_pages + shift + (page - swap->page);
+        if (swap->block != STORE_NO_BLOCK && page >= swap->page &&
+            block == store_block_with(store, swap->page)) {
+            uint32_t header = swap->page % store->block_pages == 0 ? 0 : 1U;
+            return store_first_page(store, swap->block) + header + (page - swap->page);
         }
     }
     return page;
@@ -34,8 +60,8 @@ uint32_t store_after(const struct nw_store *store, uint32_t at, uint32_t bytes)
     uint32_t page = store_page_of(store, at);
     uint32_t offset = store_offset_of(store, at) + bytes;
 
-    while (offset > store->geometry.page_bytes) {
-        offset -= store->geometry.page_bytes;
+    while (offset > store->page_bytes) {
+        offset -= store->page_bytes;
         page++;
     }
     return store_at(store, page, (uint16_t)offset);
@@ -60,40 +86,40 @@ uint32_t store_data_at(const struct nw_store *store, const struct chunk *chunk, 
 }
 
 /* Where the chunks of a block begin. */
-uint32_t store_block_start(const struct nw_store *store, uint32_t block)
+uint32_t store_block_start(const struct nw_store *store, uint16_t block)
 {
-    return store_at(store, block * store->geometry.block_pages, store->block_header);
+    return store_at(store, store_first_page(store, block), store->block_header);
 }
 
 /* The longest payload that always fits one page. */
 uint16_t store_page_room(const struct nw_store *store)
 {
-    return (uint16_t)(store->geometry.page_bytes - store->block_header - store->chunk_header);
+    return (uint16_t)(store->page_bytes - store->block_header - store->chunk_header);
 }
 
 /* Where the next chunk goes if nothing has to be skipped. */
 uint32_t store_frontier(const struct nw_store *store)
 {
     return store_at(store, store->page,
-                    store->full != PAGE_OPEN ? store->geometry.page_bytes : store->offset);
+                    store->full != PAGE_OPEN ? store->page_bytes : store->offset);
 }
 
 /* Blocks */
 
-static int simple(struct nw_store *store, uint32_t block, int (*verb)(struct nw_chip_req *))
+static int simple(struct nw_store *store, uint16_t block, int (*verb)(struct nw_chip_req *))
 {
     struct nw_chip_req req = {.chip = store->chip, .block = block};
 
     return verb(&req);
 }
 
-int store_is_bad(struct nw_store *store, uint32_t block)
+int store_is_bad(struct nw_store *store, uint16_t block)
 {
     store->stats.reads++;
     return simple(store, block, nw_chip_is_bad);
 }
 
-int store_mark_bad(struct nw_store *store, uint32_t block)
+int store_mark_bad(struct nw_store *store, uint16_t block)
 {
     store->good--;
     store->stats.retired++;
@@ -101,26 +127,26 @@ int store_mark_bad(struct nw_store *store, uint32_t block)
     return simple(store, block, nw_chip_mark_bad);
 }
 
-int store_erase(struct nw_store *store, uint32_t block)
+int store_erase(struct nw_store *store, uint16_t block)
 {
     store->stats.erases++;
-    if (store->cache_page / store->geometry.block_pages == block) {
+    if (store_block_with(store, store->cache_page) == block) {
         store->cache_page = STORE_NONE;
     }
-    if (store->known / store->geometry.block_pages == block) {
+    if (store_block_with(store, store->known) == block) {
         store->known = STORE_NONE;
     }
     return simple(store, block, nw_chip_erase);
 }
 
 /* A block that has failed is given up when its turn to be erased comes. 1: this one was. */
-static int give_up(struct nw_store *store, uint32_t block)
+static int give_up(struct nw_store *store, uint16_t block)
 {
     uint8_t kept = 0;
     uint8_t count = store->swap_count;
 
     for (uint8_t i = 0; i < count; i++) {
-        if (store->swap[i].page / store->geometry.block_pages != block) {
+        if (store_block_with(store, store->swap[i].page) != block) {
             store->swap[kept++] = store->swap[i];
         }
     }
@@ -128,8 +154,14 @@ static int give_up(struct nw_store *store, uint32_t block)
     return kept != count;
 }
 
+/* The block into which the frontier's page goes. */
+static uint16_t frontier_block(const struct nw_store *store)
+{
+    return store_block_with(store, store_physical(store, store->page));
+}
+
 /* Makes a block of the free ones ready: 1, or 0 when it turns out bad. */
-static int make_ready(struct nw_store *store, uint32_t block)
+static int make_ready(struct nw_store *store, uint16_t block)
 {
     int result = store_is_bad(store, block);
 
@@ -146,17 +178,19 @@ static int make_ready(struct nw_store *store, uint32_t block)
             return result;
         }
     }
-    store->free -= store->free > 0 ? 1U : 0U;
+    if (store->free > 0) {
+        store->free--;
+    }
     result = store_mark_bad(store, block);
     return result < 0 ? result : 0;
 }
 
 /* The next block of the log, erased. NW_ERR_FULL: no free one. */
-static int take_block(struct nw_store *store, uint32_t from, uint32_t *block)
+static int take_block(struct nw_store *store, uint16_t from, uint16_t *block)
 {
     int ready = 0;
 
-    for (uint32_t i = 0; i < store->geometry.blocks && ready == 0; i++) {
+    for (uint16_t i = 0; i < store->blocks && ready == 0; i++) {
         if (store->free == 0) {
             return NW_ERR_FULL;
         }
@@ -164,7 +198,9 @@ static int take_block(struct nw_store *store, uint32_t from, uint32_t *block)
         if (store->prepared > 0) {
             ready = store_is_bad(store, from);
             ready = ready < 0 ? ready : (ready == 0 ? 1 : 0);
-            store->prepared -= ready > 0 ? 1U : 0U;
+            if (ready > 0) {
+                store->prepared--;
+            }
         } else {
             ready = make_ready(store, from);
         }
@@ -180,13 +216,13 @@ static int take_block(struct nw_store *store, uint32_t from, uint32_t *block)
 /* Erases one more block ahead: 1, or 0 when all free ones are erased. */
 int store_prepare(struct nw_store *store)
 {
-    uint32_t block = store_physical(store, store->page) / store->geometry.block_pages;
-    uint32_t ahead = 0;
+    uint16_t block = frontier_block(store);
+    uint16_t ahead = 0;
 
     if (store->prepared >= store->free) {
         return 0;
     }
-    for (uint32_t i = 0; i < store->geometry.blocks; i++) {
+    for (uint16_t i = 0; i < store->blocks; i++) {
         block = store_next_block(store, block);
         int bad = store_is_bad(store, block);
         if (bad < 0) {
@@ -194,7 +230,9 @@ int store_prepare(struct nw_store *store)
         }
         if (bad == 0 && ahead++ == store->prepared) {
             int ready = make_ready(store, block);
-            store->prepared += ready > 0 ? 1U : 0U;
+            if (ready > 0) {
+                store->prepared++;
+            }
             return ready < 0 ? ready : 1;
         }
     }
@@ -210,7 +248,7 @@ static void put_block_head(const struct nw_store *store, const struct block_head
     bytes[3] = store->fan_shift;
     nw_put32(bytes + 4, head->sequence);
     nw_put32(bytes + 8, head->anchor);
-    nw_put32(bytes + 12, head->first);
+    store_put_block(bytes + 12, head->first);
     nw_put32(bytes + 16, head->page);
     nw_put32(bytes + 20, nw_crc32(NW_CRC32_START, bytes, 20));
 }
@@ -221,24 +259,23 @@ int store_open_block(struct nw_store *store)
                               .anchor = store->mounting != 0 ? store->told : store->anchor,
                               .first = store->first,
                               .page = STORE_NONE};
-    uint32_t last = store_physical(store, store->page) / store->geometry.block_pages;
-    uint32_t block;
-    int result = take_block(store, last, &block);
+    uint16_t block;
+    int result = take_block(store, frontier_block(store), &block);
 
     if (result < 0) {
         return result;
     }
-    if (store->mounting != 0 && store->first == STORE_NONE) {
+    if (store->mounting != 0 && store->first == STORE_NO_BLOCK) {
         store->first = block;
         head.first = block;
     }
     head.sequence = ++store->sequence;
-    store->page = block * store->geometry.block_pages;
+    store->page = store_first_page(store, block);
     store->told = head.anchor;
     store->full = PAGE_OPEN;
     store->programmed = 0;
     store->programs = 0;
-    memset(store->buffer, store->geometry.erased, store->geometry.page_bytes);
+    memset(store->buffer, store->erased, store->page_bytes);
     put_block_head(store, &head, store->buffer);
     store->offset = store->block_header;
     store->since += store->block_header;
@@ -250,7 +287,7 @@ int store_open_block(struct nw_store *store)
 static int program(struct nw_store *store, uint32_t page, uint16_t from, uint16_t to,
                    uint8_t *data)
 {
-    uint8_t mark = (uint8_t)~store->geometry.erased;
+    uint8_t mark = (uint8_t)~store->erased;
     struct nw_chip_req req = {.chip = store->chip,
                               .page = page,
                               .offset = from,
@@ -266,13 +303,13 @@ static int program(struct nw_store *store, uint32_t page, uint16_t from, uint16_
 
 static uint16_t align_up(const struct nw_store *store, uint16_t offset)
 {
-    uint16_t unit = store->geometry.program_bytes;
+    uint16_t unit = store->program_bytes;
     uint16_t rest = (uint16_t)(offset % unit);
 
     return (uint16_t)(rest == 0 ? offset : offset + (unit - rest));
 }
 
-int store_add_swap(struct nw_store *store, uint32_t page, uint32_t block)
+int store_add_swap(struct nw_store *store, uint32_t page, uint16_t block)
 {
     if (store->swap_count == STORE_SWAPS) {
         return NW_ERR_PROGRAM;
@@ -296,11 +333,11 @@ static int program_head(struct nw_store *store, const struct block_head *head, u
 /* Lays the frontier's page and those behind it into the next block. */
 static int swap_block(struct nw_store *store)
 {
-    uint16_t pages = store->geometry.block_pages;
-    uint32_t failed = store_physical(store, store->page) / pages;
-    uint32_t block;
+    uint16_t failed = frontier_block(store);
+    uint16_t block;
 
-    if (failed != store->page / pages && store_add_swap(store, failed * pages, STORE_NONE) < 0) {
+    if (failed != store_block_with(store, store->page) &&
+        store_add_swap(store, store_first_page(store, failed), STORE_NO_BLOCK) < 0) {
         return NW_ERR_PROGRAM;
     }
     int result = take_block(store, failed, &block);
@@ -318,11 +355,11 @@ static int swap_block(struct nw_store *store)
     store->stats.swapped++;
     store->programmed = 0;
     store->programs = 0;
-    if (store->page % pages == 0) { /* the page has a header already */
+    if (store->page % store->block_pages == 0) { /* the page has a header already */
         put_block_head(store, &head, store->buffer);
         return NW_OK;
     }
-    return program_head(store, &head, block * pages);
+    return program_head(store, &head, store_first_page(store, block));
 }
 
 /* Programs the buffer up to `end`. */
@@ -351,7 +388,7 @@ static int program_to(struct nw_store *store, uint16_t end)
 
 static void next_page(struct nw_store *store)
 {
-    if ((store->page + 1U) % store->geometry.block_pages == 0) {
+    if ((store->page + 1U) % store->block_pages == 0) {
         store->full = PAGE_DONE;
         return;
     }
@@ -359,7 +396,7 @@ static void next_page(struct nw_store *store)
     store->offset = 0;
     store->programmed = 0;
     store->programs = 0;
-    memset(store->buffer, store->geometry.erased, store->geometry.page_bytes);
+    memset(store->buffer, store->erased, store->page_bytes);
 }
 
 /* What the buffer holds goes to the chip; the page stays open if it takes another program. */
@@ -377,9 +414,9 @@ int store_flush(struct nw_store *store)
     store->since += (uint32_t)end - store->offset;
     store->written += (uint32_t)end - store->offset;
     store->offset = end;
-    if (end == store->geometry.page_bytes ||
-        (store->geometry.page_programs != NW_PROGRAMS_UNLIMITED &&
-         store->programs >= store->geometry.page_programs)) {
+    if (end == store->page_bytes ||
+        (store->page_programs != NW_PROGRAMS_UNLIMITED &&
+         store->programs >= store->page_programs)) {
         next_page(store);
     }
     return NW_OK;
@@ -429,16 +466,15 @@ void store_close(struct nw_store *store)
 /* To the first place where a chunk of `bytes` in all can lie, `within` one page or over several. */
 int store_find_room(struct nw_store *store, uint32_t bytes, int within)
 {
-    const struct nw_geometry *geometry = &store->geometry;
     int result = NW_OK;
 
     if (store->full == PAGE_OPEN) {
-        uint32_t index = store->page % geometry->block_pages;
-        uint16_t here = (uint16_t)(geometry->page_bytes - store->offset);
+        uint16_t index = (uint16_t)(store->page % store->block_pages);
+        uint16_t here = (uint16_t)(store->page_bytes - store->offset);
         int next = here < (within ? bytes : store->chunk_header);
         uint32_t left = next ? 0 : here;
 
-        left += (geometry->block_pages - 1U - index) * (uint32_t)geometry->page_bytes;
+        left += (uint16_t)(store->block_pages - 1U - index) * (uint32_t)store->page_bytes;
         if (left < bytes || next) {
             uint32_t page = store->page;
             result = store_flush(store);
@@ -458,7 +494,7 @@ int store_find_room(struct nw_store *store, uint32_t bytes, int within)
 int store_put(struct nw_store *store, const uint8_t *data, uint16_t length)
 {
     while (length > 0) {
-        uint16_t room = (uint16_t)(store->geometry.page_bytes - store->offset);
+        uint16_t room = (uint16_t)(store->page_bytes - store->offset);
         uint16_t part = length < room ? length : room;
 
         if (data != store->buffer + store->offset) { /* a file's block is put together there */
@@ -513,11 +549,11 @@ void store_let_grow(struct nw_store *store, const struct chunk *chunk)
 /* More payload for the chunk that grows, no more than the page has room for. */
 int store_grow(struct nw_store *store, const uint8_t *data, uint16_t length)
 {
-    if (store->offset + length < store->geometry.page_bytes) {
+    if (store->offset + length < store->page_bytes) {
         return store_put(store, data, length);
     }
     memcpy(store->buffer + store->offset, data, length);
-    store->offset = store->geometry.page_bytes;
+    store->offset = store->page_bytes;
     store->since += length;
     store->written += length;
     return store_flush(store);
@@ -536,7 +572,7 @@ int store_append(struct nw_store *store, struct chunk *chunk, const uint8_t *dat
 int store_copy_in(struct nw_store *store, uint32_t from, uint16_t length)
 {
     while (length > 0) {
-        uint16_t room = (uint16_t)(store->geometry.page_bytes - store->offset);
+        uint16_t room = (uint16_t)(store->page_bytes - store->offset);
         uint16_t part = length < room ? length : room;
         uint8_t *to = store->buffer + store->offset;
         int result = store_read(store, from, part, to, 0);
@@ -596,7 +632,7 @@ static int read_part(struct nw_store *store, uint32_t page, uint16_t offset, uin
     }
     store->cache_page = STORE_NONE;
     int result = read_page(store, page, offset,
-                           (uint16_t)(store->geometry.page_bytes - offset), store->cache + offset);
+                           (uint16_t)(store->page_bytes - offset), store->cache + offset);
     if (result == NW_OK) {
         store->cache_page = page;
         store->cache_from = offset;
@@ -615,11 +651,11 @@ int store_read(struct nw_store *store, uint32_t at, uint16_t length, uint8_t *da
     uint16_t offset = store_offset_of(store, at);
 
     while (length > 0) {
-        if (offset >= store->geometry.page_bytes) {
+        if (offset >= store->page_bytes) {
             offset = 0;
             page++;
         }
-        uint16_t room = (uint16_t)(store->geometry.page_bytes - offset);
+        uint16_t room = (uint16_t)(store->page_bytes - offset);
         uint16_t part = length < room ? length : room;
         int result = NW_OK;
 
@@ -656,7 +692,7 @@ int store_written(struct nw_store *store, uint32_t page)
     if (result == NW_ERR_ECC) {
         return 1; /* not blank */
     }
-    if (result < 0 || mark == store->geometry.erased) {
+    if (result < 0 || mark == store->erased) {
         return result < 0 ? result : 0;
     }
     store->known = page;

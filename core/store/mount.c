@@ -31,7 +31,12 @@ static int fill_config(struct nw_store *store, const struct nw_store_config *fro
     uint32_t block_bytes = (uint32_t)geometry->block_pages * geometry->page_bytes;
 
     *config = *from;
-    store->geometry = *geometry;
+    store->page_bytes = geometry->page_bytes;
+    store->block_pages = geometry->block_pages;
+    store->blocks = (uint16_t)geometry->blocks;
+    store->program_bytes = geometry->program_bytes;
+    store->page_programs = geometry->page_programs;
+    store->erased = geometry->erased;
     config->objects = config->objects != 0 ? config->objects : 8U;
     config->name_bytes = config->name_bytes != 0 ? config->name_bytes : 12U;
     config->frames = config->frames != 0 ? config->frames : 8U;
@@ -47,7 +52,8 @@ static int fill_config(struct nw_store *store, const struct nw_store_config *fro
         (config->fan & (config->fan - 1U)) != 0 || config->checkpoints > NW_STORE_CHECKPOINTS) {
         return NW_ERR_CONFIG;
     }
-    if (geometry->blocks < 16U || geometry->block_pages < 8U || geometry->page_bytes < 64U ||
+    if (geometry->blocks < 16U || geometry->blocks > 65535UL ||
+        geometry->block_pages < 8U || geometry->page_bytes < 64U ||
         geometry->page_bytes > 16384U || (geometry->flags & NW_CHIP_NO_PAYLOAD) != 0 ||
         geometry->spare_bytes < store->marks || store->tables * config->objects > 240U) {
         return NW_ERR_CONFIG;
@@ -68,8 +74,8 @@ static int fill_config(struct nw_store *store, const struct nw_store_config *fro
     }
     uint32_t anchor = store_anchor_most(config) + geometry->page_bytes +
                       config->frames * store_whole(store, store_node_bytes(store));
-    store->reserve = (store->interval * 4U + anchor) / block_bytes + 2U;
-    store->low = store->reserve + anchor * 4U / block_bytes + 4U;
+    store->reserve = (uint16_t)((store->interval * 4U + anchor) / block_bytes + 2U);
+    store->low = (uint16_t)(store->reserve + anchor * 4U / block_bytes + 4U);
     return store->low + 6U < geometry->blocks ? (int)NW_OK : (int)NW_ERR_CONFIG;
 }
 
@@ -82,11 +88,11 @@ static struct nw_store *place(struct nw_ram *ram, const struct nw_store *like)
     struct frame *frames = NW_RAM_TAKE(ram, struct frame, config->frames);
     uint32_t *entries = NW_RAM_TAKE(ram, uint32_t, (size_t)config->frames << like->fan_shift);
     uint32_t *kept = NW_RAM_TAKE(ram, uint32_t, like->tables);
-    uint8_t *buffer = NW_RAM_TAKE(ram, uint8_t, like->geometry.page_bytes);
+    uint8_t *buffer = NW_RAM_TAKE(ram, uint8_t, like->page_bytes);
     uint8_t *cache = NULL;
 
     if (config->read_ahead != 0) {
-        cache = NW_RAM_TAKE(ram, uint8_t, like->geometry.page_bytes);
+        cache = NW_RAM_TAKE(ram, uint8_t, like->page_bytes);
     }
     char *names = NW_RAM_TAKE(ram, char, (size_t)objects * config->name_bytes);
     if (ram->start == NULL || ram->used > ram->bytes) {
@@ -132,7 +138,7 @@ static int open_store(struct nw_store **store, struct nw_chip *chip,
     like.chip = chip;
     like.anchor = STORE_NONE;
     like.told = STORE_NONE;
-    like.first = STORE_NONE;
+    like.first = STORE_NO_BLOCK;
     like.known = STORE_NONE;
     like.cache_page = STORE_NONE;
     like.full = PAGE_BLIND;
@@ -159,16 +165,16 @@ int nw_store_format(struct nw_store **made, struct nw_chip *chip,
         return result;
     }
     struct nw_store *store = *made;
-    uint32_t first = STORE_NONE;
-    store->good = store->geometry.blocks;
-    for (uint32_t block = 0; block < store->geometry.blocks; block++) {
+    uint16_t first = STORE_NO_BLOCK;
+    store->good = store->blocks;
+    for (uint16_t block = 0; block < store->blocks; block++) {
         int bad = store_is_bad(store, block);
         result = bad == 0 ? store_erase(store, block) : bad;
         if (result == NW_ERR_ERASE) {
             result = store_mark_bad(store, block);
         } else if (bad > 0) {
             store->good--;
-        } else if (first == STORE_NONE && result == NW_OK) {
+        } else if (first == STORE_NO_BLOCK && result == NW_OK) {
             first = block;
         }
         if (result < 0) {
@@ -179,7 +185,7 @@ int nw_store_format(struct nw_store **made, struct nw_chip *chip,
     if (result < 0) {
         return result;
     }
-    store->page = store->geometry.blocks * store->geometry.block_pages - 1U;
+    store->page = store_first_page(store, store->blocks) - 1U;
     store->free = store->good;
     store->prepared = store->good;
     store->tail = first;
@@ -198,19 +204,19 @@ int nw_store_format(struct nw_store **made, struct nw_chip *chip,
 struct scan {
     uint32_t doubtful; /* first chunk that touches the page programmed last, or STORE_NONE */
     uint32_t end;      /* the first chunk that does not count, or STORE_NONE: none */
-    uint32_t block;    /* in which the log ends */
-    uint32_t sequence; /* its number */
+    uint32_t sequence; /* of the block in which the log ends */
     uint32_t anchor;   /* the newest one, or STORE_NONE */
+    uint16_t block;    /* in which the log ends */
 };
 
-static int find_newest(struct nw_store *store, uint32_t *newest, struct block_head *head)
+static int find_newest(struct nw_store *store, uint16_t *newest, struct block_head *head)
 {
     struct block_head other;
     int found = NW_ERR_NOT_FOUND;
     int version = 0;
 
     store->good = 0;
-    for (uint32_t block = 0; block < store->geometry.blocks; block++) {
+    for (uint16_t block = 0; block < store->blocks; block++) {
         int result = store_is_bad(store, block);
         if (result == 0) {
             store->good++;
@@ -233,8 +239,8 @@ static int find_newest(struct nw_store *store, uint32_t *newest, struct block_he
 
 static uint32_t page_start(const struct nw_store *store, uint32_t page)
 {
-    return (page + 1U) % store->geometry.block_pages == 0
-               ? store_at(store, page, store->geometry.page_bytes)
+    return (page + 1U) % store->block_pages == 0
+               ? store_at(store, page, store->page_bytes)
                : store_at(store, page + 1U, 0);
 }
 
@@ -328,7 +334,7 @@ static int scan_log(struct nw_store *store, uint32_t at, struct scan *scan)
                         .spans_to = STORE_NONE};
     struct block_head head = {0};
     struct chunk chunk = {0};
-    uint32_t last;
+    uint16_t last;
 
     *scan = (struct scan){.doubtful = STORE_NONE,
                           .end = STORE_NONE,
@@ -339,7 +345,7 @@ static int scan_log(struct nw_store *store, uint32_t at, struct scan *scan)
         result = store_read_head(store, scan->block, &head);
     }
     scan->sequence = head.sequence;
-    uint32_t mount = (head.flags & BLOCK_MOUNT) != 0 ? head.first : STORE_NONE;
+    uint16_t mount = (head.flags & BLOCK_MOUNT) != 0 ? head.first : STORE_NO_BLOCK;
     while (result >= 0) {
         result = store_next_chunk(store, &at, &chunk);
         if (result > 0 || result == NW_ERR_CORRUPT) {
@@ -467,12 +473,12 @@ static int redo(struct nw_store *store, const struct scan *scan)
 {
     uint32_t at = store->redo;
     uint32_t anchor = store->anchor;
-    uint32_t block = store_block_of(store, at);
+    uint16_t block = store_block_of(store, at);
     struct block_head head = {0};
     struct chunk chunk = {0};
     int passed = 0;
     int result = store_read_head(store, block, &head);
-    uint32_t mount = (head.flags & BLOCK_MOUNT) != 0 ? head.first : STORE_NONE;
+    uint16_t mount = (head.flags & BLOCK_MOUNT) != 0 ? head.first : STORE_NO_BLOCK;
 
     while (result >= 0) {
         result = store_next_chunk(store, &at, &chunk);
@@ -528,8 +534,8 @@ static int scan_back(struct nw_store *store, uint32_t from, struct scan *scan)
 {
     struct block_head head = {0};
 
-    for (uint32_t i = 0; i < store->geometry.blocks; i++) {
-        if (store_block_of(store, from) >= store->geometry.blocks) {
+    for (uint16_t i = 0; i < store->blocks; i++) {
+        if (store_block_of(store, from) == STORE_NO_BLOCK) {
             return NW_ERR_CORRUPT;
         }
         store->told = from;
@@ -548,23 +554,22 @@ static int scan_back(struct nw_store *store, uint32_t from, struct scan *scan)
 }
 
 /* The log that counts: where it ends and which anchor is its newest. */
-static int find_log(struct nw_store *store, uint32_t newest, const struct block_head *head,
+static int find_log(struct nw_store *store, uint16_t newest, const struct block_head *head,
                     struct scan *scan)
 {
-    uint16_t pages = store->geometry.block_pages;
     struct block_head first = {0};
-    uint32_t last;
+    uint16_t last;
     int result = NW_OK;
 
     if ((head->flags & BLOCK_SWAP) != 0) {
-        if (head->page / pages >= store->geometry.blocks) {
+        newest = store_block_with(store, head->page);
+        if (newest == STORE_NO_BLOCK) {
             return NW_ERR_CORRUPT;
         }
-        result = store_find_swap(store, head->page / pages, &last);
-        newest = head->page / pages;
+        result = store_find_swap(store, newest, &last);
     }
     if (result == NW_OK && (head->flags & BLOCK_MOUNT) != 0 &&
-        head->first < store->geometry.blocks) {
+        head->first < store->blocks) {
         result = store_find_swap(store, head->first, &last);
         if (result == NW_OK) {
             result = store_read_head(store, head->first, &first);
@@ -590,14 +595,14 @@ static int find_log(struct nw_store *store, uint32_t newest, const struct block_
 
 /* Mounts that are cut again and again must not use up the free blocks: as long as these are few,
  * a mount cleans as many as it takes, before its anchor counts. */
-static int clean_along(struct nw_store *store, uint32_t before)
+static int clean_along(struct nw_store *store, uint16_t before)
 {
-    uint32_t cleaned = 0;
+    uint16_t cleaned = 0;
     int32_t result = 1;
 
     while (result > 0 && store->free <= store->low && store->free > 1U &&
            cleaned < before - store->free + 1U) {
-        uint32_t tail = store->tail;
+        uint16_t tail = store->tail;
         do {
             result = store_clean_step(store);
         } while (result > 0 && store->tail == tail);
@@ -609,7 +614,7 @@ static int clean_along(struct nw_store *store, uint32_t before)
 /* Makes what was found durable, in a block of its own. */
 static int settle(struct nw_store *store, const struct scan *scan)
 {
-    uint32_t before = store->free;
+    uint16_t before = store->free;
     int result;
 
     store->mounting = BLOCK_MOUNT;
@@ -630,7 +635,7 @@ static int settle(struct nw_store *store, const struct scan *scan)
         result = store_write_anchor(store);
     }
     store->mounting = 0;
-    store->first = STORE_NONE;
+    store->first = STORE_NO_BLOCK;
     if (result == NW_OK && store->free <= store->low) {
         result = store_clean_at_once(store);
         result = result == NW_ERR_FULL ? (int)NW_OK : result;
@@ -640,18 +645,18 @@ static int settle(struct nw_store *store, const struct scan *scan)
 
 /* The anchor's free blocks, less those begun since, which stand-ins of the last one are too, and
  * those marked bad since, which were all free. */
-static int count_free(struct nw_store *store, const struct scan *scan, uint32_t good)
+static int count_free(struct nw_store *store, const struct scan *scan, uint16_t good)
 {
-    uint32_t page = (scan->block + 1U) * store->geometry.block_pages - 1U;
-    uint32_t end = store_physical(store, page) / store->geometry.block_pages;
+    uint32_t page = store_first_page(store, scan->block) + store->block_pages - 1U;
+    uint16_t end = store_block_with(store, store_physical(store, page));
     struct block_head head = {.sequence = scan->sequence};
     int result = end != scan->block ? store_read_head(store, end, &head) : (int)NW_OK;
     uint32_t taken = head.sequence - store->anchor_sequence;
 
-    taken = taken <= store->geometry.blocks ? taken : 0;
-    taken += store->good > good ? store->good - good : 0;
+    taken = taken <= store->blocks ? taken : 0;
+    taken += store->good > good ? (uint32_t)store->good - good : 0;
     store->good = good;
-    store->free = store->free > taken ? store->free - taken : 0;
+    store->free = store->free > taken ? (uint16_t)(store->free - taken) : 0;
     store->page = page;
     return result == NW_ERR_NOT_FOUND ? (int)NW_OK : result;
 }
@@ -662,14 +667,14 @@ int nw_store_mount(struct nw_store **made, struct nw_chip *chip,
     int result = open_store(made, chip, config, ram, ram_bytes);
     struct block_head head = {.flags = 0};
     struct scan scan;
-    uint32_t newest = 0;
+    uint16_t newest = 0;
 
     if (result < 0) {
         return result;
     }
     struct nw_store *store = *made;
     result = find_newest(store, &newest, &head);
-    uint32_t good = store->good;
+    uint16_t good = store->good;
     if (result == NW_OK) {
         result = find_log(store, newest, &head, &scan);
     }

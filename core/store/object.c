@@ -83,7 +83,7 @@ int store_check_object(const struct nw_store *store, const struct object *object
                                  .flags = object->flags,
                                  .unit_bytes = object->unit,
                                  .count = object->limit};
-    uint32_t most = store->geometry.blocks * (store_block_bytes(store) / CHUNK_HEADER);
+    uint32_t most = store->blocks * (store_block_bytes(store) / CHUNK_HEADER);
     int damaged = object->head > object->tail || object->generation == 0 ||
                   object->generation > STORE_GENERATIONS;
 
@@ -120,7 +120,7 @@ int nw_store_create(struct nw_store *store, const char *name, const struct nw_st
     uint8_t generation = object->generation;
     uint16_t unit = spec->unit_bytes;
     if (spec->type == NW_STORE_FILE && unit == 0) {
-        for (unit = 256; unit > store->geometry.page_bytes / 2U; unit /= 2U) {
+        for (unit = 256; unit > store->page_bytes / 2U; unit /= 2U) {
         }
     }
     result = store_make_room(store, object, store_block_bytes(store) / 16U);
@@ -238,7 +238,7 @@ void nw_store_space(const struct nw_store *store, struct nw_store_space *space)
 {
     space->used_bytes = store_live(store);
     space->limit_bytes = store->limit;
-    space->free_blocks = store->free > store->low ? store->free - store->low : 0;
+    space->free_blocks = store->free > store->low ? (uint32_t)store->free - store->low : 0;
     space->good_blocks = store->good;
 }
 

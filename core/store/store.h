@@ -21,6 +21,7 @@
 #include "nandwich/store.h"
 
 #define STORE_NONE 0xFFFFFFFFUL /* no position */
+#define STORE_NO_BLOCK 0xFFFFU
 #define STORE_NO_FRAME 0xFFU
 #define STORE_FORMAT 1U
 
@@ -67,8 +68,8 @@ struct chunk {
 struct block_head {
     uint32_t sequence; /* one more than that of the block before */
     uint32_t anchor;   /* where a mount begins to walk: the newest anchor at that time */
-    uint32_t first;    /* mount: first block of this mount */
     uint32_t page;     /* swap: first page it stands for */
+    uint16_t first;    /* mount: first block of this mount, or STORE_NO_BLOCK */
     uint8_t flags;
 };
 
@@ -104,56 +105,64 @@ struct frame {
 /* A block whose end lies in another one, since a program failed there. */
 struct swap {
     uint32_t page;  /* first page that lies elsewhere */
-    uint32_t block; /* where: from its second page on; STORE_NONE: nothing of it is needed */
+    uint16_t block; /* where: from its second page on; STORE_NO_BLOCK: nothing of it is needed */
 };
 
+/* What is used most comes first: small processors reach only the first 64 bytes in one go. */
 struct nw_store {
     struct nw_chip *chip;
-    struct nw_store_stats stats;
-    struct nw_geometry geometry;
-    struct nw_store_config config;
-    uint8_t shift;     /* position = page << shift | offset */
-    uint8_t fan_shift; /* log2 of the entries of a node */
-    uint8_t marks;     /* a spare byte tells whether a page was written */
-    uint8_t mounting;  /* flags of the blocks begun now */
-    uint8_t flushing;  /* old frames are being written for an anchor */
-    uint8_t tables;    /* 1 + checkpoints */
+    uint8_t *buffer;        /* the page being filled, whole */
+    struct object *objects; /* tables x config.objects */
+    struct frame *frames;
+    uint32_t *entries; /* frames x entries of a node */
+
+    /* the frontier */
+    uint32_t page;       /* that is filled */
+    uint16_t offset;     /* bytes of it in use */
+    uint16_t programmed; /* of these on the chip */
+    uint16_t grow;       /* offset + 1 of the header of a chunk that may still grow; 0: none */
+    uint8_t full;        /* PAGE_... */
+    uint8_t programs;    /* that the page had */
+
+    /* of the chip */
+    uint16_t page_bytes;
+    uint16_t block_pages;
+    uint16_t blocks;
+    uint8_t erased;
+    uint8_t shift; /* position = page << shift | offset */
+
+    uint8_t fan_shift;  /* log2 of the entries of a node */
+    uint8_t tables;     /* 1 + checkpoints */
+    uint8_t mounting;   /* flags of the blocks begun now */
+    uint8_t flushing;   /* old frames are being written for an anchor */
     uint8_t chunk_header; /* bytes of a chunk's header */
     uint8_t block_header; /* and of a block's */
     uint8_t swap_count;
+    uint8_t marks;      /* a spare byte tells whether a page was written */
+    struct nw_store_config config;
     int broken; /* what every write answers; NW_OK */
 
-    /* the frontier */
-    uint8_t *buffer;     /* the page being filled, whole */
-    uint32_t page;       /* that page */
-    uint32_t sequence;   /* of its block */
-    uint32_t known;      /* a page known to be written */
-    uint16_t offset;     /* bytes of it in use */
-    uint16_t programmed; /* of these on the chip */
-    uint8_t programs;    /* that the page had */
-    uint8_t full;        /* PAGE_... */
-    uint16_t grow;       /* offset + 1 of the header of a chunk that may still grow; 0: none */
-
     /* blocks */
-    uint32_t first;    /* first block of the mount under way */
-    uint32_t free;     /* good blocks ahead that an anchor no longer needs */
-    uint32_t prepared; /* blocks ahead that are erased already */
-    uint32_t good;     /* blocks not bad */
-    uint32_t reserve;  /* free ones kept for mounts */
-    uint32_t low;      /* and for cleaning */
-    uint32_t tail;     /* block being cleaned */
-    uint32_t safe;     /* block at which the newest anchor makes the frontier stop */
-    uint32_t next_safe; /* the block that was the tail when the old frames were told */
+    uint16_t free;      /* good blocks ahead that an anchor no longer needs */
+    uint16_t low;       /* free ones kept for mounts and for cleaning */
+    uint16_t tail;      /* block being cleaned */
+    uint16_t safe;      /* block at which the newest anchor makes the frontier stop */
     uint32_t clean_at;  /* where in the tail block cleaning stands */
-    struct swap swap[STORE_SWAPS];
+    uint16_t prepared;  /* blocks ahead that are erased already */
+    uint16_t good;      /* blocks not bad */
+    uint16_t reserve;   /* free ones kept for mounts */
+    uint16_t next_safe; /* the block that was the tail when the old frames were told */
+    uint16_t first;     /* first block of the mount under way */
+
+    /* reading */
+    uint16_t cache_from;
+    uint32_t cache_page; /* read ahead, from cache_from on */
+    uint8_t *cache;      /* one page, or NULL */
+    uint32_t known;      /* a page known to be written */
+    char *names;         /* tables x config.objects x config.name_bytes */
 
     /* anchors */
-    uint32_t anchor;    /* position of the newest one */
-    uint32_t anchor_sequence; /* mounting: sequence of the block when it was written */
-    uint32_t told;      /* where the header of the block at the frontier makes a mount begin */
-    uint32_t redo;      /* chunks before this position are in the trees on flash */
-    uint32_t next_redo; /* the same once the old frames are written */
-    uint32_t since;     /* bytes written since the newest anchor */
+    uint32_t since;     /* bytes written since the newest one */
     uint32_t interval;  /* after so many one is due */
     uint32_t written;   /* bytes put into the log, ever */
     uint32_t paced;     /* of these, those that cleaning was paced by */
@@ -161,18 +170,19 @@ struct nw_store {
     uint32_t epoch;     /* counts moves: positions held elsewhere are void */
     uint32_t limit;     /* most bytes of live chunks */
     uint32_t held;      /* bytes dead but kept for checkpoints, at most */
+    uint32_t sequence;  /* of the frontier's block */
+    uint32_t anchor;    /* position of the newest one */
+    uint32_t anchor_sequence; /* mounting: sequence of the block when it was written */
+    uint32_t told;      /* where the header of the block at the frontier makes a mount begin */
+    uint32_t redo;      /* chunks before this position are in the trees on flash */
+    uint32_t next_redo; /* the same once the old frames are written */
     uint32_t serial;    /* of checkpoints */
-
-    uint8_t *cache;      /* reading ahead: one page, or NULL */
-    uint32_t cache_page; /* in it, from cache_from on */
-    uint16_t cache_from;
+    uint32_t *kept;     /* serial of the checkpoint in table t, 0: none */
     uint16_t tick;
-
-    struct object *objects; /* tables x config.objects */
-    char *names;            /* as many x config.name_bytes */
-    uint32_t *kept;         /* serial of the checkpoint in table t, 0: none */
-    struct frame *frames;
-    uint32_t *entries; /* frames x entries of a node */
+    uint16_t program_bytes; /* of the chip, like page_programs */
+    uint8_t page_programs;
+    struct swap swap[STORE_SWAPS];
+    struct nw_store_stats stats;
 };
 
 static inline uint32_t store_at(const struct nw_store *store, uint32_t page, uint16_t offset)
@@ -190,10 +200,6 @@ static inline uint16_t store_offset_of(const struct nw_store *store, uint32_t at
     return (uint16_t)(at & ((1UL << store->shift) - 1U));
 }
 
-static inline uint32_t store_block_of(const struct nw_store *store, uint32_t at)
-{
-    return store_page_of(store, at) / store->geometry.block_pages;
-}
 
 static inline char *store_name(const struct nw_store *store, uint8_t object)
 {
@@ -202,7 +208,12 @@ static inline char *store_name(const struct nw_store *store, uint8_t object)
 
 static inline uint32_t store_block_bytes(const struct nw_store *store)
 {
-    return (uint32_t)store->geometry.block_pages * store->geometry.page_bytes;
+    return (uint32_t)store->block_pages * store->page_bytes;
+}
+
+static inline uint32_t store_first_page(const struct nw_store *store, uint16_t block)
+{
+    return (uint32_t)block * store->block_pages;
 }
 
 static inline uint16_t store_node_bytes(const struct nw_store *store)
@@ -211,10 +222,15 @@ static inline uint16_t store_node_bytes(const struct nw_store *store)
 }
 
 /* log.c */
-int store_erase(struct nw_store *store, uint32_t block);
-int store_mark_bad(struct nw_store *store, uint32_t block);
-int store_is_bad(struct nw_store *store, uint32_t block);
-uint32_t store_next_block(const struct nw_store *store, uint32_t block);
+void store_put_block(uint8_t *to, uint16_t block);
+uint16_t store_get_block(const uint8_t *from);
+int store_erase(struct nw_store *store, uint16_t block);
+int store_mark_bad(struct nw_store *store, uint16_t block);
+int store_is_bad(struct nw_store *store, uint16_t block);
+uint16_t store_next_block(const struct nw_store *store, uint16_t block);
+uint16_t store_block_with(const struct nw_store *store, uint32_t page);
+uint16_t store_block_of(const struct nw_store *store, uint32_t at);
+uint32_t store_block_start(const struct nw_store *store, uint16_t block);
 uint32_t store_physical(const struct nw_store *store, uint32_t page);
 int store_read(struct nw_store *store, uint32_t at, uint16_t length, uint8_t *data, int ahead);
 int store_written(struct nw_store *store, uint32_t page);
@@ -222,7 +238,6 @@ uint32_t store_after(const struct nw_store *store, uint32_t at, uint32_t bytes);
 uint32_t store_whole(const struct nw_store *store, uint16_t length);
 uint32_t store_behind(const struct nw_store *store, const struct chunk *chunk);
 uint32_t store_data_at(const struct nw_store *store, const struct chunk *chunk, uint16_t from);
-uint32_t store_block_start(const struct nw_store *store, uint32_t block);
 uint16_t store_page_room(const struct nw_store *store);
 uint32_t store_frontier(const struct nw_store *store);
 int store_find_room(struct nw_store *store, uint32_t bytes, int within);
@@ -240,13 +255,13 @@ int store_append(struct nw_store *store, struct chunk *chunk, const uint8_t *dat
 
 /* walk.c */
 int store_read_chunk(struct nw_store *store, uint32_t at, struct chunk *chunk, int ahead);
-int store_read_head(struct nw_store *store, uint32_t block, struct block_head *head);
+int store_read_head(struct nw_store *store, uint16_t block, struct block_head *head);
 int store_next_chunk(struct nw_store *store, uint32_t *at, struct chunk *chunk);
-int store_next_sequence(struct nw_store *store, uint32_t *block, uint32_t *sequence,
-                        uint32_t mount);
+int store_next_sequence(struct nw_store *store, uint16_t *block, uint32_t *sequence,
+                        uint16_t mount);
 int store_verify(struct nw_store *store, const struct chunk *chunk);
-int store_find_swap(struct nw_store *store, uint32_t block, uint32_t *last);
-int store_add_swap(struct nw_store *store, uint32_t page, uint32_t block);
+int store_find_swap(struct nw_store *store, uint16_t block, uint16_t *last);
+int store_add_swap(struct nw_store *store, uint32_t page, uint16_t block);
 
 /* tree.c */
 int store_get(struct nw_store *store, uint8_t object, uint32_t key, uint32_t *at);

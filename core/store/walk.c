@@ -4,9 +4,9 @@
 #include "store.h"
 
 /* The header of a block; NW_ERR_NOT_FOUND: there is none that can be read. */
-int store_read_head(struct nw_store *store, uint32_t block, struct block_head *head)
+int store_read_head(struct nw_store *store, uint16_t block, struct block_head *head)
 {
-    uint32_t page = block * store->geometry.block_pages;
+    uint32_t page = store_first_page(store, block);
     uint8_t bytes[BLOCK_HEADER];
     int result = store_written(store, page);
 
@@ -26,15 +26,15 @@ int store_read_head(struct nw_store *store, uint32_t block, struct block_head *h
     head->flags = bytes[2];
     head->sequence = nw_get32(bytes + 4);
     head->anchor = nw_get32(bytes + 8);
-    head->first = nw_get32(bytes + 12);
+    head->first = store_get_block(bytes + 12);
     head->page = nw_get32(bytes + 16);
     return NW_OK;
 }
 
 /* The good block after `block`, or an error. */
-static int good_after(struct nw_store *store, uint32_t *block)
+static int good_after(struct nw_store *store, uint16_t *block)
 {
-    for (uint32_t i = 0; i < store->geometry.blocks; i++) {
+    for (uint16_t i = 0; i < store->blocks; i++) {
         *block = store_next_block(store, *block);
         int bad = store_is_bad(store, *block);
         if (bad <= 0) {
@@ -48,13 +48,13 @@ static int good_after(struct nw_store *store, uint32_t *block)
 
 /* Blocks from..to, apart, that failed while they stood in for another: nothing of them is needed
  * once that one is not. */
-static int failed_between(struct nw_store *store, uint32_t from, uint32_t to)
+static int failed_between(struct nw_store *store, uint16_t from, uint16_t to)
 {
     int result = NW_OK;
 
     while (from != to && result == NW_OK) {
         int bad = store_is_bad(store, from);
-        result = bad == 0 ? store_add_swap(store, from * store->geometry.block_pages, STORE_NONE)
+        result = bad == 0 ? store_add_swap(store, store_first_page(store, from), STORE_NO_BLOCK)
                           : bad;
         result = result > 0 ? (int)NW_OK : result;
         from = store_next_block(store, from);
@@ -62,7 +62,7 @@ static int failed_between(struct nw_store *store, uint32_t from, uint32_t to)
     return result;
 }
 
-static int knows_swap(const struct nw_store *store, uint32_t block)
+static int knows_swap(const struct nw_store *store, uint16_t block)
 {
     for (uint8_t i = 0; i < store->swap_count; i++) {
         if (store->swap[i].block == block) {
@@ -73,10 +73,9 @@ static int knows_swap(const struct nw_store *store, uint32_t block)
 }
 
 /* Learns whether the end of `block` lies in the blocks behind it: the last of these, or `block`. */
-int store_find_swap(struct nw_store *store, uint32_t block, uint32_t *last)
+int store_find_swap(struct nw_store *store, uint16_t block, uint16_t *last)
 {
-    uint16_t pages = store->geometry.block_pages;
-    uint32_t next = block;
+    uint16_t next = block;
     uint8_t misses = 0;
     struct block_head head = {0};
 
@@ -96,11 +95,11 @@ int store_find_swap(struct nw_store *store, uint32_t block, uint32_t *last)
             misses++;
             continue;
         }
-        if ((head.flags & BLOCK_SWAP) == 0 || head.page / pages != block) {
+        if ((head.flags & BLOCK_SWAP) == 0 || store_block_with(store, head.page) != block) {
             return NW_OK;
         }
         if (!knows_swap(store, next)) {
-            uint32_t from = *last == block ? store_next_block(store, block) : *last;
+            uint16_t from = *last == block ? store_next_block(store, block) : *last;
             result = failed_between(store, from, next);
             result = result < 0 ? result : store_add_swap(store, head.page, next);
             if (result < 0) { /* more of them than a store writes */
@@ -115,18 +114,18 @@ int store_find_swap(struct nw_store *store, uint32_t block, uint32_t *last)
 
 /* On to the next block in the order of writing: 1, or 0 when this was the last one. Blocks of
  * mounts count only if they belong to the one that began in block `mount`. */
-int store_next_sequence(struct nw_store *store, uint32_t *block, uint32_t *sequence,
-                        uint32_t mount)
+int store_next_sequence(struct nw_store *store, uint16_t *block, uint32_t *sequence,
+                        uint16_t mount)
 {
     struct block_head head = {0};
-    uint32_t next;
+    uint16_t next;
     int result = store_find_swap(store, *block, &next);
 
     if (result == NW_OK) {
         result = good_after(store, &next);
     }
     if (result == NW_OK) {
-        uint32_t last;
+        uint16_t last;
         result = store_find_swap(store, next, &last);
     }
     if (result == NW_OK) {
@@ -167,8 +166,8 @@ int store_read_chunk(struct nw_store *store, uint32_t at, struct chunk *chunk, i
     uint8_t bytes[CHUNK_HEADER];
 
     chunk->at = at;
-    if (store_offset_of(store, at) + store->chunk_header > store->geometry.page_bytes ||
-        store_block_of(store, at) >= store->geometry.blocks) {
+    if (store_offset_of(store, at) + store->chunk_header > store->page_bytes ||
+        store_block_of(store, at) == STORE_NO_BLOCK) {
         return NW_ERR_CORRUPT;
     }
     if (store->grow != 0 && at == store_at(store, store->page, (uint16_t)(store->grow - 1U))) {
@@ -176,7 +175,7 @@ int store_read_chunk(struct nw_store *store, uint32_t at, struct chunk *chunk, i
     }
     int result = store_read(store, at, store->chunk_header, bytes, ahead);
     if (result == NW_OK) {
-        result = bytes[0] == store->geometry.erased ? (int)NW_ERR_UNWRITTEN
+        result = bytes[0] == store->erased ? (int)NW_ERR_UNWRITTEN
                                                     : get_header(bytes, chunk);
     }
     if (result == NW_OK) {
@@ -196,13 +195,12 @@ int store_read_chunk(struct nw_store *store, uint32_t at, struct chunk *chunk, i
  */
 int store_next_chunk(struct nw_store *store, uint32_t *at, struct chunk *chunk)
 {
-    const struct nw_geometry *geometry = &store->geometry;
     uint32_t page = store_page_of(store, *at);
     uint16_t offset = store_offset_of(store, *at);
-    uint16_t index = (uint16_t)(page % geometry->block_pages);
+    uint16_t index = (uint16_t)(page % store->block_pages);
 
-    while (index < geometry->block_pages) {
-        int next = (uint32_t)offset + store->chunk_header > geometry->page_bytes;
+    while (index < store->block_pages) {
+        int next = (uint32_t)offset + store->chunk_header > store->page_bytes;
 
         *at = store_at(store, page, offset);
         if (!next) {
@@ -215,9 +213,9 @@ int store_next_chunk(struct nw_store *store, uint32_t *at, struct chunk *chunk)
                 return result < 0 ? (result == NW_ERR_ECC ? (int)NW_ERR_CORRUPT : result) : 1;
             }
             /* Blank: what follows begins at a unit of programming, or on the next page. */
-            uint16_t rest = (uint16_t)(offset % geometry->program_bytes);
+            uint16_t rest = (uint16_t)(offset % store->program_bytes);
             if (rest != 0) {
-                offset = (uint16_t)(offset + geometry->program_bytes - rest);
+                offset = (uint16_t)(offset + store->program_bytes - rest);
                 continue;
             }
         }

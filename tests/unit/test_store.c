@@ -105,6 +105,11 @@ static void test_refusals(void **state)
     assert_true(nw_store_ram_bytes(&config, &bed.chip->geometry) > 0);
     config.anchor_bytes++;
     assert_int_equal(nw_store_ram_bytes(&config, &bed.chip->geometry), 0);
+    struct nw_geometry geometry = bed.chip->geometry;
+    geometry.blocks = 65535UL; /* block numbers have 16 bits */
+    assert_true(nw_store_ram_bytes(&config, &geometry) > 0);
+    geometry.blocks++;
+    assert_int_equal(nw_store_ram_bytes(&config, &geometry), 0);
     config.anchor_bytes = 0x40000000UL; /* four times this is 0 */
     assert_int_equal(nw_store_ram_bytes(&config, &bed.chip->geometry), 0);
     assert_int_equal(create("", NW_STORE_QUEUE, 0, 0), NW_ERR_NAME);

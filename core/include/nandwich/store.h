@@ -10,9 +10,10 @@
  * Every bit on flash: docs/spec-store.md; why: docs/store.md.
  *
  * WHICH CHIPS. NAND with at least one spare byte a page, NOR and DataFlash; at least 16 blocks of
- * at least 8 pages, 4 GiB at most. Partial programs are used where the part allows several programs
- * a page: a sync then costs the bytes there are, not a page. Stack nw_ecc below for parts that flip
- * bits; what it repairs is counted, what it cannot repair is NW_ERR_ECC with its place.
+ * at least 8 pages; at most 65,535 blocks and 4 GiB. Partial programs are used where the part
+ * allows several programs a page: a sync then costs the bytes there are, not a page. Stack nw_ecc
+ * below for parts that flip bits; what it repairs is counted, what it cannot repair is NW_ERR_ECC
+ * with its place.
  *
  * DURABLE. What was written is durable when a sync (or a create, delete, checkpoint, rollback) has
  * returned. Before that a power cut may take it, the latest first: an element or a block of a file
