@@ -296,6 +296,7 @@ static void reach_page(struct walk *walk, uint32_t page, uint32_t first)
 static int meet(struct nw_store *store, struct walk *walk, const struct chunk *chunk, int whole,
                 uint32_t *at)
 {
+    uint16_t pages = store->block_pages;
     uint32_t page = store_page_of(store, *at);
 
     reach_page(walk, page, walk->spans_to == page ? walk->spanning : *at);
@@ -305,14 +306,22 @@ static int meet(struct nw_store *store, struct walk *walk, const struct chunk *c
         return NW_OK;
     }
     uint32_t end = store_behind(store, chunk);
-    int written = store_written(store, store_page_of(store, end));
-    if (written <= 0) { /* its end never came */
-        *at = page_start(store, page);
+    uint32_t reached = store_page_of(store, end);
+    int written = store_written(store, reached);
+    if (written == 0) { /* its end never came: the log ends in it, whatever its bytes look like */
+        while (written == 0 && --reached > page) {
+            written = store_written(store, reached);
+        }
+        reach_page(walk, reached, chunk->at);
+        *at = store_at(store, page - page % pages + pages - 1U, store->page_bytes);
+        return written < 0 ? written : (int)NW_OK;
+    }
+    if (written < 0) {
         return written;
     }
-    if (store_page_of(store, end) != page) {
+    if (reached != page) {
         walk->spanning = chunk->at;
-        walk->spans_to = store_page_of(store, end);
+        walk->spans_to = reached;
         if (store->marks != 0) { /* else nothing tells that it was begun */
             reach_page(walk, walk->spans_to, chunk->at);
         }
