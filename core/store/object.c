@@ -98,6 +98,12 @@ int store_check_object(const struct nw_store *store, const struct object *object
     return damaged || check_spec(store, &spec) < 0 ? (int)NW_ERR_CORRUPT : (int)NW_OK;
 }
 
+static void set_name(struct nw_store *store, uint8_t slot, const char *name)
+{
+    memset(store_name(store, slot), 0, store->config.name_bytes);
+    memcpy(store_name(store, slot), name, length_of(store, name));
+}
+
 int nw_store_create(struct nw_store *store, const char *name, const struct nw_store_spec *spec)
 {
     uint8_t slot = 0;
@@ -135,10 +141,22 @@ int nw_store_create(struct nw_store *store, const char *name, const struct nw_st
         .type = spec->type,
         .generation = (uint8_t)(generation >= STORE_GENERATIONS ? 1U : generation + 1U),
         .flags = spec->flags};
-    memset(store_name(store, slot), 0, store->config.name_bytes);
-    memcpy(store_name(store, slot), name, length_of(store, name));
+    set_name(store, slot, name);
     result = store_write_anchor(store);
     return result < 0 ? result : handle_of(store, slot);
+}
+
+/* Gives up what an object holds: in RAM, until an anchor tells so. */
+static void forget(struct nw_store *store, uint8_t slot)
+{
+    struct object *object = &store->objects[slot];
+    uint8_t generation = object->generation;
+
+    store_killed(store, object, object->bytes);
+    store_drop_frames(store, slot);
+    memset(object, 0, sizeof *object);
+    object->generation = generation;
+    store->epoch++;
 }
 
 int nw_store_delete(struct nw_store *store, int handle)
@@ -150,12 +168,28 @@ int nw_store_delete(struct nw_store *store, int handle)
     if (result < 0) {
         return result;
     }
-    store_killed(store, object, object->bytes);
-    store_drop_frames(store, (uint8_t)slot);
-    uint8_t generation = object->generation;
-    memset(object, 0, sizeof *object);
-    object->generation = generation;
-    store->epoch++;
+    forget(store, (uint8_t)slot);
+    return store_write_anchor(store);
+}
+
+int nw_store_rename(struct nw_store *store, int handle, const char *name)
+{
+    struct object *object;
+    int slot = store_object_of(store, handle, 0xFF, &object);
+    int result = slot < 0 ? slot : nw_store_find(store, name);
+
+    if (slot < 0 || result == handle || result == NW_ERR_NAME) {
+        return result < 0 ? result : (int)NW_OK;
+    }
+    int other = result < 0 ? -1 : store_object_of(store, result, 0xFF, &object);
+    result = store_make_room(store, NULL, 0);
+    if (result < 0) {
+        return result;
+    }
+    if (other >= 0) {
+        forget(store, (uint8_t)other);
+    }
+    set_name(store, (uint8_t)slot, name);
     return store_write_anchor(store);
 }
 

@@ -62,10 +62,13 @@ def _fitting(nand: _native.Nand, layouts: tuple[Layout, ...]) -> Iterator[_nativ
 class Image:
     """A mounted store and the file it came from."""
 
-    def __init__(self, path: Path, nand: _native.Nand, store: _native.Store, lock: int) -> None:
+    def __init__(
+        self, path: Path, nand: _native.Nand, store: _native.Store, layout: Layout, lock: int
+    ) -> None:
         self.path = path
         self.nand = nand
         self.store = store
+        self.layout = layout
         self._lock = lock
 
     def save(self) -> None:
@@ -164,7 +167,9 @@ def _take_lock(path: Path) -> int:
     return lock
 
 
-def _mounted(path: Path, nand: _native.Nand, layouts: tuple[Layout, ...]) -> _native.Store:
+def _mounted(
+    path: Path, nand: _native.Nand, layouts: tuple[Layout, ...]
+) -> tuple[_native.Store, Layout]:
     """The store on a chip; the layout is found by trying, on copies, so that it costs nothing."""
     for layout in layouts:
         try:
@@ -181,7 +186,7 @@ def _mounted(path: Path, nand: _native.Nand, layouts: tuple[Layout, ...]) -> _na
             raise RunError(f"{path}: {error.args[1]}") from error
         store = layout.store(nand)
         store.mount()
-        return store
+        return store, layout
     raise InputError(
         f"{path}: a store of another format, geometry or layout; if a device made it, say how: "
         "--layout OBJECTS,NAME_BYTES,CHECKPOINTS,FAN"
@@ -198,8 +203,8 @@ def opened(path: Path, layout: Layout | None = None) -> Iterator[Image]:
             nand = _native.Nand.load(str(path))
         except ValueError as error:
             raise InputError(str(error)) from error
-        store = _mounted(path, nand, (layout,) if layout else (*_OURS, *_CORES))
-        image = Image(path, nand, store, lock)
+        store, found = _mounted(path, nand, (layout,) if layout else (*_OURS, *_CORES))
+        image = Image(path, nand, store, found, lock)
         yield image
     finally:
         if image is None:

@@ -12,6 +12,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <cstring>
 #include <map>
 #include <optional>
 #include <string>
@@ -23,6 +24,7 @@ namespace {
 
 constexpr uint16_t kLongest = 65000; // bytes of an element
 constexpr uint16_t kPiece = 32767;   // of a file, in one call
+constexpr const char *kNameErrors = "surrogateescape";
 
 using Numbers = nb::typed<nb::dict, nb::str, nb::int_>;
 
@@ -147,11 +149,24 @@ Numbers space_of(const PyStore &self)
 
 using About = nb::typed<nb::dict, nb::str, nb::any>;
 
+// Names are any bytes; those that are no text become lone surrogates, as in names of files.
+std::string name_of(const nb::str &text)
+{
+    nb::object bytes =
+        nb::steal(PyUnicode_AsEncodedString(text.ptr(), "utf-8", kNameErrors));
+
+    if (!bytes.is_valid()) {
+        throw nb::python_error();
+    }
+    return std::string(PyBytes_AsString(bytes.ptr()));
+}
+
 About about_of(const struct nw_store_about &about)
 {
     About all;
 
-    all["name"] = std::string(about.name);
+    all["name"] = nb::steal<nb::str>(
+        PyUnicode_DecodeUTF8(about.name, std::strlen(about.name), kNameErrors));
     all["handle"] = about.handle;
     all["type"] = type_name(about.spec.type);
     all["unit_bytes"] = about.spec.unit_bytes;
@@ -181,7 +196,7 @@ std::vector<About> objects_of(const PyStore &self)
     }
 }
 
-int create_object(PyStore &self, const std::string &name, const std::string &type,
+int create_object(PyStore &self, const nb::str &name, const std::string &type,
                   uint16_t unit_bytes, uint32_t count, bool expendable)
 {
     auto known = kTypes.find(type);
@@ -194,7 +209,7 @@ int create_object(PyStore &self, const std::string &name, const std::string &typ
     spec.unit_bytes = unit_bytes;
     spec.count = count;
     spec.flags = static_cast<uint8_t>(expendable ? NW_STORE_EXPENDABLE : 0U);
-    return store_checked(nw_store_create(self.get(), name.c_str(), &spec));
+    return store_checked(nw_store_create(self.get(), name_of(name).c_str(), &spec));
 }
 
 using Put = int (*)(nw_store *, int, const void *, uint16_t);
@@ -435,9 +450,12 @@ void bind_store(nb::module_ &m)
     store.def("create", &create_object, nb::arg("name"), nb::arg("type"), nb::kw_only(),
               nb::arg("unit_bytes") = 0, nb::arg("count") = 0, nb::arg("expendable") = false,
               "A new object: its handle. Types: stack, queue, stream, array, file.")
-        .def("find", [](PyStore &self, const std::string &name) {
-            return store_checked(nw_store_find(self.get(), name.c_str()));
+        .def("find", [](PyStore &self, const nb::str &name) {
+            return store_checked(nw_store_find(self.get(), name_of(name).c_str()));
         }, nb::arg("name"), "The handle of an object.")
+        .def("rename", [](PyStore &self, int handle, const nb::str &name) {
+            (void)store_checked(nw_store_rename(self.get(), handle, name_of(name).c_str()));
+        }, nb::arg("handle"), nb::arg("name"), "An object that has this name gives way.")
         .def("delete", [](PyStore &self, int handle) {
             (void)store_checked(nw_store_delete(self.get(), handle));
         }, nb::arg("handle"));

@@ -1,17 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """`nandwich store IMAGE mount`: ordinary programs on the files of a store."""
 
+import ctypes
+import errno
 import os
 import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from nandwich import store_image
+from nandwich import _native, store_image
 
 pytestmark = pytest.mark.skipif(
     not os.access("/dev/fuse", os.R_OK | os.W_OK) or shutil.which("fusermount3") is None,
@@ -115,24 +117,178 @@ def test_what_was_closed_survives_kill_9(mounted: Mounted) -> None:
     assert (mounted.folder / "open").read_bytes() == b"synced"
 
 
-def test_mistakes_are_told_as_programs_know_them(mounted: Mounted) -> None:
-    """Goal: no folder, a name too long, a full store, and streams that are only to be read."""
-    with pytest.raises(OSError, match=r"Function not implemented|not permitted|not supported"):
-        (mounted.folder / "folder").mkdir()
-    with pytest.raises(OSError, match="File name too long"):
-        (mounted.folder / ("n" * 33)).write_bytes(b"")
-    with pytest.raises(OSError, match="No space left"):
-        (mounted.folder / "big").write_bytes(bytes(2_000_000))
-    (mounted.folder / "big").unlink()
+def answers(action: Callable[[], object]) -> int:
+    """The error number that a program gets; 0 for none."""
+    try:
+        action()
+    except OSError as error:
+        return error.errno or -1
+    return 0
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def fill_with_a_stream_and_a_queue(image: Path) -> None:
+    with store_image.opened(image) as opened:
+        stream = opened.store.create("readings", "stream", unit_bytes=4)
+        opened.store.create("jobs", "queue")
+        opened.store.append(stream, b"12345678")
+        opened.store.sync()
+        opened.save()
+
+
+def rename_without_replacing(old: Path, new: Path) -> None:
+    done = ctypes.CDLL(None, use_errno=True).renameat2(-100, bytes(old), -100, bytes(new), 1)
+    if done != 0:
+        raise OSError(ctypes.get_errno(), "renameat2")
+
+
+def test_each_mistake_has_one_error(mounted: Mounted) -> None:
+    """Goal: whatever a folder could do and a store cannot has a fixed error, and nothing of it is
+    done; streams cannot be changed, names of what is not shown are taken."""
+    mounted.unmount()
+    fill_with_a_stream_and_a_queue(mounted.image)
+    mounted.mount()
+    folder = mounted.folder
+    (folder / "file").write_bytes(b"here")
+    (folder / "other").write_bytes(b"there")
+    room = os.statvfs(folder).f_blocks * 512
+    for name, action, number in (
+        ("mkdir", lambda: (folder / "x").mkdir(), errno.EPERM),
+        ("fifo", lambda: os.mkfifo(folder / "x"), errno.EPERM),
+        ("link", lambda: os.link(folder / "file", folder / "x"), errno.EPERM),
+        ("symlink", lambda: (folder / "x").symlink_to("file"), errno.EPERM),
+        ("in no folder", lambda: (folder / "x" / "y").write_bytes(b""), errno.ENOENT),
+        ("in a file", lambda: (folder / "file" / "y").write_bytes(b""), errno.ENOTDIR),
+        ("long", lambda: (folder / ("n" * 33)).write_bytes(b""), errno.ENAMETOOLONG),
+        ("long, new", lambda: (folder / "file").rename(folder / ("n" * 33)), errno.ENAMETOOLONG),
+        ("huge", lambda: os.truncate(folder / "file", 1 << 40), errno.EFBIG),
+        ("big", lambda: os.truncate(folder / "file", room), errno.ENOSPC),
+        ("xattr", lambda: os.setxattr(folder / "file", "user.x", b""), errno.ENOTSUP),
+        ("stream", lambda: (folder / "readings").open("ab"), errno.EROFS),
+        ("stream, cut", lambda: os.truncate(folder / "readings", 0), errno.EROFS),
+        ("stream, rm", lambda: (folder / "readings").unlink(), errno.EROFS),
+        ("stream, mv", lambda: (folder / "readings").rename(folder / "x"), errno.EROFS),
+        ("over a stream", lambda: (folder / "file").rename(folder / "readings"), errno.EROFS),
+        ("queue", lambda: (folder / "jobs").write_bytes(b""), errno.EEXIST),
+        ("over a queue", lambda: (folder / "file").rename(folder / "jobs"), errno.EEXIST),
+        (
+            "mv -n",
+            lambda: rename_without_replacing(folder / "file", folder / "other"),
+            errno.EEXIST,
+        ),
+        ("chmod", lambda: (folder / "file").chmod(0o700), 0),
+        ("chown", lambda: os.chown(folder / "file", 0, 0), 0),
+    ):
+        assert (name, answers(action)) == (name, number)
+    assert names(folder) == ["file", "other", "readings"]
+    assert (folder / "file").read_bytes() == b"here"
+    assert (folder / "other").read_bytes() == b"there"
+    assert (folder / "readings").read_bytes() == b"12345678"
+
+
+def test_a_full_store_can_be_emptied_again(mounted: Mounted) -> None:
+    folder = mounted.folder
+    (folder / "kept").write_bytes(b"kept")
+    before = os.statvfs(folder)
+    assert answers(lambda: (folder / "big").write_bytes(bytes(2_000_000))) == errno.ENOSPC
+    full = os.statvfs(folder)
+    assert full.f_bavail * full.f_frsize < 40_000
+    assert (folder / "kept").read_bytes() == b"kept"
+    (folder / "big").unlink()
+    after = os.statvfs(folder)
+    assert before.f_bavail - after.f_bavail < 20
+    assert (after.f_files, after.f_ffree, after.f_namemax) == (40, 39, 32)
+    (folder / "again").write_bytes(bytes(500_000))
+    assert "500000" in shell("ls -l again; df . | tail -1; du -b again", folder)
+
+
+def test_a_file_replaced_by_rename_is_old_or_new(mounted: Mounted) -> None:
+    """Goal: write beside, fsync, rename over - as editors and rsync do - while a reader has the old
+    one open: it goes on reading that; kill -9 at once leaves the new one, and nothing else."""
+    folder = mounted.folder
+    (folder / "config").write_bytes(b"old" * 1000)
+    with (folder / "config").open("rb") as reader:
+        assert reader.read(3) == b"old"
+        with (folder / ".config.tmp").open("wb") as writer:
+            writer.write(b"new" * 500)
+            writer.flush()
+            os.fsync(writer.fileno())
+        (folder / ".config.tmp").rename(folder / "config")
+        assert reader.read() == b"old" * 999
+        assert names(folder) == ["config"]
+    scratch = os.open(folder / "gone", os.O_RDWR | os.O_CREAT)
+    os.write(scratch, b"before")
+    (folder / "gone").unlink()
+    os.write(scratch, b" and after")
+    assert os.pread(scratch, 100, 0) == b"before and after"
+    mounted.kill()
+    assert answers(lambda: os.close(scratch)) == errno.ENOTCONN
+    mounted.mount()
+    assert names(folder) == ["config"]
+    assert (folder / "config").read_bytes() == b"new" * 500
+
+
+def test_sizes_times_and_two_writers(mounted: Mounted) -> None:
+    """Goal: truncating down and up (with zeros), writing beyond the end, times while mounted, an
+    empty file over kill -9, and two processes that append at once: no line is torn or lost."""
+    folder = mounted.folder
+    (folder / "file").write_bytes(b"0123456789")
+    os.truncate(folder / "file", 4)
+    os.truncate(folder / "file", 6)
+    with (folder / "file").open("r+b") as file:
+        file.seek(8)
+        file.write(b"x")
+    assert (folder / "file").read_bytes() == b"0123\0\0\0\0x"
+    assert shell("echo longer > f; echo s > f; cat f; : > f; cat f", folder) == "s\n"
+    assert shell("touch -d @1000000000 f; stat -c %Y f; cp -p f g; stat -c %Y g", folder) == (
+        "1000000000\n1000000000\n"
+    )
+    shell(
+        """
+        for word in one two; do
+            for i in $(seq 100); do echo $word $i; done >> log &
+        done
+        wait
+        touch empty
+        """,
+        folder,
+    )
+    lines = (folder / "log").read_text().splitlines()
+    for word in ("one", "two"):
+        assert [line for line in lines if word in line] == [f"{word} {i + 1}" for i in range(100)]
+    mounted.kill()
+    mounted.mount()
+    assert (folder / "empty").read_bytes() == b""
+    assert len((folder / "log").read_text().splitlines()) == 200
+
+
+def test_damage_is_an_input_output_error(mounted: Mounted) -> None:
+    """Goal: a stream or a file with a damaged chunk is shown, read up to the damage, and then is
+    EIO; all else is read."""
     mounted.unmount()
     with store_image.opened(mounted.image) as image:
-        stream = image.store.create("readings", "stream", unit_bytes=4)
-        image.store.create("jobs", "queue")
-        image.store.append(stream, b"12345678")
+        stream = image.store.create("log", "stream")
+        for i in range(8):
+            image.store.append(stream, b"element %d " % i * 120)
+        image.write(image.create_file("file"), 0, b"content " * 200)
+        image.write(image.create_file("whole"), 0, b"whole")
         image.store.sync()
         image.save()
+    nand = _native.Nand.load(str(mounted.image))
+    for page in range(128 * 32):
+        if nand.page_programs[page]:
+            data = nand.fork().read(page, 0, 512)[1]
+            for mark in (b"element 5 element 5", b"content content"):
+                if mark in data:
+                    nand.flip(page, data.index(mark) * 8)
+    nand.save(str(mounted.image))
     mounted.mount()
-    assert (mounted.folder / "readings").read_bytes() == b"12345678"
-    assert not (mounted.folder / "jobs").exists()
-    with pytest.raises(PermissionError):
-        (mounted.folder / "readings").open("ab")
+    with (mounted.folder / "log").open("rb", buffering=0) as log:
+        whole = b"".join(b"element %d " % i * 120 for i in range(5))
+        assert os.pread(log.fileno(), 4096, 0) == whole[:4096]  # the kernel asks for whole pages
+        assert answers(lambda: os.pread(log.fileno(), 100, 4096)) == errno.EIO
+    assert answers((mounted.folder / "file").read_bytes) == errno.EIO
+    assert (mounted.folder / "whole").read_bytes() == b"whole"

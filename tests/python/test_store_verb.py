@@ -111,6 +111,22 @@ def test_a_file_grows(run: Run) -> None:
     assert run("tag", "notes").exit_code == 2
 
 
+def test_names_change_and_may_be_any_bytes(run: Run) -> None:
+    """Goal: mv over another object and to a new name; a name that is no text is shown, and found
+    by the same bytes."""
+    run("put", "new", "--text", "new")
+    run("put", "notes", "--text", "old")
+    assert run("mv", "new", "notes").exit_code == 0
+    assert run("get", "notes").stdout == "new"
+    assert run("get", "new").exit_code == 2
+    odd = b"odd\xff".decode(errors="surrogateescape")
+    assert run("mv", "notes", odd).exit_code == 0
+    assert "odd\\udcff" in run("ls").stdout
+    assert run("get", odd).stdout == "new"
+    assert run("mv", odd, "x" * 33).exit_code == 2
+    assert run("mv", odd, "").exit_code == 2
+
+
 def test_stacks_and_queues_give_their_ends(run: Run) -> None:
     run("create", "jobs", "queue")
     run("create", "undo", "stack")

@@ -176,6 +176,13 @@ int nw_store_find(struct nw_store *store, const char *name);
 /* Gives an object up, with all it holds (the paper's invalidate). Durable. */
 int nw_store_delete(struct nw_store *store, int handle);
 
+/*
+ * Another name for an object, whose handle stays. An object that has this name gives way: after a
+ * power cut one of the two is there under it, whole - the way to replace a file at once. What both
+ * hold is durable with it. NW_ERR_NAME. Durable; cost: an anchor.
+ */
+int nw_store_rename(struct nw_store *store, int handle, const char *name);
+
 struct nw_store_about {
     int handle;
     struct nw_store_spec spec;

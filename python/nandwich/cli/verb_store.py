@@ -2,6 +2,8 @@
 """`nandwich store`: typed, durable objects in an image of an emulated chip."""
 
 import contextlib
+import errno
+import stat
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -152,6 +154,11 @@ def _object(about: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in about.items() if key != "handle"}
 
 
+def _shown(name: str) -> str:
+    """A name for a table, whatever bytes a device gave it."""
+    return name if name.isprintable() else name.encode("unicode_escape").decode()
+
+
 def _elements(about: dict[str, Any]) -> str:
     if about["type"] == "array":
         return f"{about['count']} keys"
@@ -178,7 +185,7 @@ def ls(session: _Session, json_target: str | None) -> None:
     if _tell(session, {"objects": [_object(about) for about in every]}, json_target):
         rows = [
             (
-                about["name"],
+                _shown(about["name"]),
                 about["type"],
                 about["unit_bytes"] or "any",
                 _elements(about),
@@ -287,6 +294,16 @@ def rm(session: _Session, name: str) -> None:
     """Delete an object and all it holds."""
     with session.image(save=True) as image:
         image.store.delete(image.find(name)["handle"])
+
+
+@command.command()
+@click.argument("old")
+@click.argument("new")
+@_pass
+def mv(session: _Session, old: str, new: str) -> None:
+    """Give an object another name. An object that has this name gives way."""
+    with session.image(save=True) as image:
+        image.store.rename(image.find(old)["handle"], new)
 
 
 @command.command()
@@ -553,7 +570,7 @@ def dump(session: _Session) -> None:
 
 
 @command.command()
-@click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.argument("folder", type=click.Path(path_type=Path))
 @click.option("--foreground", is_flag=True, help="Stay until unmounted; Ctrl-C unmounts.")
 @_pass
 def mount(session: _Session, folder: Path, foreground: bool) -> None:
@@ -562,6 +579,14 @@ def mount(session: _Session, folder: Path, foreground: bool) -> None:
     Its files are read and written by any program, its streams are read. What a program has closed
     or synced is durable and saved. Modes, owners, times and folders are not kept.
     """
+    try:
+        if not stat.S_ISDIR(folder.stat().st_mode):
+            raise InputError(f"{folder}: not a folder")
+    except OSError as error:
+        if error.errno != errno.ENOTCONN:
+            raise InputError(f"{folder}: {error.strerror}") from error
+        dead = f"a mount whose server has died; end it with: fusermount3 -u -z {folder}"
+        raise InputError(f"{folder}: {dead}") from error
     try:
         from nandwich import store_mount
     except (ImportError, OSError) as error:
