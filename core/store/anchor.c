@@ -6,12 +6,11 @@
  */
 #include <string.h>
 
-#include "nandwich/crc.h"
 #include "store.h"
 
 struct maker {
     struct nw_store *store;
-    uint32_t crc;
+    uint32_t sum;
     uint16_t length;
     uint8_t writing;
     int result;
@@ -21,7 +20,7 @@ static void emit(struct maker *maker, const uint8_t *data, uint16_t length)
 {
     maker->length = (uint16_t)(maker->length + length);
     if (maker->writing == 0) {
-        maker->crc = nw_crc32(maker->crc, data, length);
+        maker->sum = store_sum_add(maker->store, maker->sum, data, length);
     } else if (maker->result == NW_OK) {
         maker->result = store_put(maker->store, data, length);
     }
@@ -165,9 +164,9 @@ int store_write_anchor(struct nw_store *store)
         maker.length = 0;
         maker.writing = turn == 2U;
         if (turn == 1U) {
-            maker.crc = store_chunk_crc(&chunk);
+            maker.sum = store_sum_begin(store, &chunk);
         } else if (turn == 2U) {
-            chunk.crc = maker.crc;
+            store_sum_end(store, maker.sum, &chunk);
             maker.result = store_begin(store, &chunk);
         }
         emit_head(&maker, safe, (uint16_t)(store->free + freed));
@@ -194,9 +193,9 @@ int store_write_anchor(struct nw_store *store)
 
 struct reader {
     struct nw_store *store;
-    uint32_t at;
-    uint32_t crc;
-    uint16_t left;
+    struct chunk chunk;
+    uint32_t sum;
+    uint16_t at; /* bytes of the payload read so far */
     uint8_t have;  /* bytes of part */
     uint8_t taken; /* of these given out */
     uint8_t part[64];
@@ -207,18 +206,19 @@ static int take(struct reader *reader, uint8_t *to, uint8_t length)
     while (length > 0) {
         if (reader->taken == reader->have) {
             uint16_t most = (uint16_t)sizeof reader->part;
-            reader->have = (uint8_t)(reader->left < most ? reader->left : most);
+            uint16_t left = (uint16_t)(reader->chunk.length - reader->at);
+            reader->have = (uint8_t)(left < most ? left : most);
             reader->taken = 0;
             if (reader->have == 0) {
                 return NW_ERR_CORRUPT;
             }
-            int result = store_read(reader->store, reader->at, reader->have, reader->part, 1);
+            int result = store_load(reader->store, &reader->chunk, reader->at, reader->have,
+                                    reader->part, 1);
             if (result < 0) {
                 return result;
             }
-            reader->crc = nw_crc32(reader->crc, reader->part, reader->have);
-            reader->at = store_after(reader->store, reader->at, reader->have);
-            reader->left = (uint16_t)(reader->left - reader->have);
+            reader->sum = store_sum_add(reader->store, reader->sum, reader->part, reader->have);
+            reader->at = (uint16_t)(reader->at + reader->have);
         }
         *to++ = reader->part[reader->taken++];
         length--;
@@ -333,34 +333,38 @@ static int take_object(struct reader *reader)
     return result < 0 ? result : store_check_object(store, object);
 }
 
+/* Is there more in the anchor? */
+static int has_more(const struct reader *reader)
+{
+    return reader->at < reader->chunk.length || reader->taken < reader->have;
+}
+
 /* All objects and the log's books as the anchor at a position tells them. */
 int store_load_anchor(struct nw_store *store, uint32_t at)
 {
     uint8_t count = (uint8_t)(store->tables * store->config.objects);
-    struct chunk chunk = {0};
+    struct reader reader = {.store = store};
     uint8_t swaps = 0;
-    int result = store_read_chunk(store, at, &chunk, 0);
+    int result = store_read_chunk(store, at, &reader.chunk, 0);
 
-    if (result < 0 || chunk.kind != CHUNK_ANCHOR) {
+    if (result < 0 || reader.chunk.kind != CHUNK_ANCHOR) {
         return result < 0 && result != NW_ERR_UNWRITTEN ? result : (int)NW_ERR_CORRUPT;
     }
-    struct reader reader = {.store = store,
-                            .at = store_data_at(store, &chunk, 0),
-                            .crc = store_chunk_crc(&chunk),
-                            .left = chunk.length};
+    reader.sum = store_sum_begin(store, &reader.chunk);
     memset(store->objects, 0, count * sizeof *store->objects);
     memset(store->names, 0, (uint16_t)count * (uint16_t)store->config.name_bytes);
     result = take_head(&reader, &swaps);
     if (result == NW_OK) {
         result = take_swaps(&reader, swaps);
     }
-    while (result == NW_OK && (reader.left > 0 || reader.taken < reader.have)) {
+    while (result == NW_OK && has_more(&reader)) {
         result = take_object(&reader);
     }
-    while (result == NW_ERR_VERSION && reader.left > 0 && take(&reader, &swaps, 1) == NW_OK) {
+    while (result == NW_ERR_VERSION && has_more(&reader) && take(&reader, &swaps, 1) == NW_OK) {
     }
-    if ((result == NW_OK || result == NW_ERR_VERSION) && reader.crc != chunk.crc) {
-        result = NW_ERR_CORRUPT; /* nothing it tells is believed, another version neither */
+    if (result == NW_OK || result == NW_ERR_VERSION) {
+        int whole = store_sum_check(store, reader.sum, &reader.chunk);
+        result = whole < 0 ? whole : result; /* nothing it tells is believed, no version neither */
     }
     if (result == NW_ERR_CORRUPT) {
         store->stats.place = at;

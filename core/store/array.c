@@ -45,5 +45,5 @@ int nw_store_get(struct nw_store *store, int handle, uint32_t key, void *value)
         store->stats.place = chunk.at;
         result = NW_ERR_CORRUPT;
     }
-    return result < 0 ? result : store_payload(store, &chunk, value);
+    return result < 0 ? result : store_payload(store, &chunk, value, 1);
 }

@@ -64,7 +64,7 @@ static int move(struct nw_store *store, const struct chunk *from, uint8_t mask)
     chunk.mask = mask;
     int result = store_begin(store, &chunk);
     if (result == NW_OK) {
-        result = store_copy_in(store, store_data_at(store, from, 0), from->length);
+        result = store_copy_in(store, from);
     }
     for (uint8_t t = 0; t < store->tables && result == NW_OK; t++) {
         if ((mask & (1U << t)) != 0) {
@@ -109,7 +109,7 @@ static int clean_data(struct nw_store *store, const struct chunk *chunk)
                 mask = (uint8_t)(mask | (1U << t));
             }
         }
-        if (result == NW_ERR_CORRUPT || result == NW_ERR_ECC) {
+        if (store_is_damage(result)) {
             store->stats.lost++; /* a node: nobody can tell where this chunk belongs */
         } else if (result < 0 && result != NW_ERR_NOT_FOUND) {
             return result;
@@ -134,7 +134,7 @@ int store_clean_chunk(struct nw_store *store, const struct chunk *chunk)
 
         if (object->type != 0 && object->generation == chunk->generation) {
             int result = store_own_node(store, at, chunk, &live);
-            if (result == NW_ERR_CORRUPT || result == NW_ERR_ECC) {
+            if (store_is_damage(result)) {
                 store->stats.lost++;
             } else if (result < 0) {
                 return result;

@@ -84,7 +84,7 @@ static int change_block(struct nw_store *store, const struct piece *piece)
                           .id = piece->slot,
                           .key = piece->key,
                           .length = end > length ? end : length};
-    result = store_payload(store, &old, block);
+    result = store_payload(store, &old, block, 1);
     uint16_t keep = result == NW_OK ? chunk.length : 0;
     if (keep < old.length) {
         memset(block + keep, store->erased, (uint16_t)(old.length - keep));
@@ -172,7 +172,7 @@ static int read_piece(struct nw_store *store, uint8_t slot, uint32_t key, uint16
     }
     int result = store_find_data(store, slot, key, &chunk);
     if (result < 0 || (from == 0 && bytes == chunk.length)) {
-        return result < 0 ? result : store_payload(store, &chunk, data);
+        return result < 0 ? result : store_payload(store, &chunk, data, 1);
     }
     if (from + (uint32_t)bytes > chunk.length) {
         store->stats.place = chunk.at;
@@ -185,7 +185,7 @@ static int read_piece(struct nw_store *store, uint8_t slot, uint32_t key, uint16
             return result;
         }
     }
-    return store_read(store, store_data_at(store, &chunk, from), bytes, data, 1);
+    return store_load(store, &chunk, from, bytes, data, 1);
 }
 
 int nw_store_read(struct nw_store *store, int handle, uint32_t offset, void *data, uint16_t bytes)

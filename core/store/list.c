@@ -2,7 +2,6 @@
 /* Stacks, queues and streams: chunks numbered in the order they came, taken from either end. */
 #include <string.h>
 
-#include "nandwich/crc.h"
 #include "store.h"
 
 #define IS(type) (1U << (type))
@@ -16,7 +15,7 @@ int store_drop_head(struct nw_store *store, uint8_t slot)
 
     if (result == NW_OK) {
         store_killed(store, object, store_whole(store, chunk.length));
-    } else if (result != NW_ERR_CORRUPT && result != NW_ERR_ECC) {
+    } else if (!store_is_damage(result)) {
         return result;
     }
     object->head++;
@@ -91,19 +90,6 @@ int store_find_data(struct nw_store *store, uint8_t slot, uint32_t number, struc
                                                                     : result;
 }
 
-/* All of a chunk's payload, checked. */
-int store_payload(struct nw_store *store, const struct chunk *chunk, void *data)
-{
-    int result = store_read(store, store_data_at(store, chunk, 0), chunk->length, data, 1);
-
-    if (result == NW_OK &&
-        nw_crc32(store_chunk_crc(chunk), data, chunk->length) != chunk->crc) {
-        store->stats.place = chunk->at;
-        result = NW_ERR_CORRUPT;
-    }
-    return result;
-}
-
 static int read_whole(struct nw_store *store, uint8_t slot, uint32_t number, void *data,
                       uint16_t bytes, struct chunk *chunk)
 {
@@ -113,7 +99,7 @@ static int read_whole(struct nw_store *store, uint8_t slot, uint32_t number, voi
         result = NW_ERR_RANGE;
     }
     if (result == NW_OK) {
-        result = store_payload(store, chunk, data);
+        result = store_payload(store, chunk, data, 1);
     }
     return result;
 }
@@ -347,7 +333,7 @@ static int read_element(struct nw_store *store, uint8_t slot, const struct nw_st
     if (chunk->kind == 0) { /* the cursor remembers no checksum */
         result = store_find_data(store, slot, cursor->chunk, chunk);
     }
-    return result < 0 ? result : store_payload(store, chunk, data);
+    return result < 0 ? result : store_payload(store, chunk, data, 1);
 }
 
 static void leave(struct nw_store_cursor *cursor, uint32_t chunk)

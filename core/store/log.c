@@ -426,22 +426,18 @@ int store_flush(struct nw_store *store)
 
 static void put_header(const struct chunk *chunk, uint8_t *bytes)
 {
-    bytes[0] = (uint8_t)(chunk->kind | (chunk->mask << 4));
-    bytes[1] = chunk->id;
-    bytes[2] = chunk->generation;
-    nw_put16(bytes + 3, chunk->length);
-    nw_put32(bytes + 5, chunk->key);
-    bytes[9] = (uint8_t)(nw_crc16(NW_CRC16_START, bytes, 9) & 0xFFU);
+    store_put_what(chunk, bytes);
+    bytes[9] = (uint8_t)(nw_crc16(NW_CRC16_START, bytes, CHUNK_WHAT) & 0xFFU);
     nw_put32(bytes + 10, chunk->crc);
 }
 
-/* The checksum's start: what a chunk is, but for the byte that a move changes. */
-uint32_t store_chunk_crc(const struct chunk *chunk)
+/* The sum of a chunk whose payload is at hand. */
+static void sum_up(struct nw_store *store, struct chunk *chunk, const uint8_t *data)
 {
-    uint8_t bytes[CHUNK_HEADER];
+    uint32_t sum = store_sum_begin(store, chunk);
 
-    put_header(chunk, bytes);
-    return nw_crc32(NW_CRC32_START, bytes + 1, 8);
+    sum = store_sum_add(store, sum, data, chunk->length);
+    store_sum_end(store, sum, chunk);
 }
 
 /* A chunk that could still grow gets its length and checksum. */
@@ -458,7 +454,7 @@ void store_close(struct nw_store *store)
                           .generation = bytes[2],
                           .length = (uint16_t)(store->offset - from - store->chunk_header),
                           .key = nw_get32(bytes + 5)};
-    chunk.crc = nw_crc32(store_chunk_crc(&chunk), bytes + store->chunk_header, chunk.length);
+    sum_up(store, &chunk, bytes + store->chunk_header);
     put_header(&chunk, bytes);
     store->grow = 0;
 }
@@ -562,22 +558,25 @@ int store_grow(struct nw_store *store, const uint8_t *data, uint16_t length)
 /* A whole chunk: its checksum is worked out here. */
 int store_append(struct nw_store *store, struct chunk *chunk, const uint8_t *data)
 {
-    chunk->crc = nw_crc32(store_chunk_crc(chunk), data, chunk->length);
+    sum_up(store, chunk, data);
     int result = store_begin(store, chunk);
 
     return result < 0 ? result : store_put(store, data, chunk->length);
 }
 
-/* Payload from elsewhere on the chip, by way of the buffer itself. */
-int store_copy_in(struct nw_store *store, uint32_t from, uint16_t length)
+/* The payload of a chunk elsewhere on the chip, by way of the buffer itself. */
+int store_copy_in(struct nw_store *store, const struct chunk *from)
 {
-    while (length > 0) {
-        uint16_t room = (uint16_t)(store->page_bytes - store->offset);
-        uint16_t part = length < room ? length : room;
-        uint8_t *to = store->buffer + store->offset;
-        int result = store_read(store, from, part, to, 0);
+    uint16_t part;
 
-        if (result == NW_ERR_ECC) { /* the chunk's checksum tells that it is lost */
+    for (uint16_t at = 0; at < from->length; at = (uint16_t)(at + part)) {
+        uint16_t room = (uint16_t)(store->page_bytes - store->offset);
+        uint8_t *to = store->buffer + store->offset;
+
+        part = (uint16_t)(from->length - at);
+        part = part < room ? part : room;
+        int result = store_load(store, from, at, part, to, 0);
+        if (result == NW_ERR_ECC) { /* the chunk's sum tells that it is lost */
             store->stats.lost++;
         } else if (result < 0) {
             store->broken = result;
@@ -587,8 +586,6 @@ int store_copy_in(struct nw_store *store, uint32_t from, uint16_t length)
         if (result < 0) {
             return result;
         }
-        from = store_after(store, from, part);
-        length = (uint16_t)(length - part);
     }
     return NW_OK;
 }

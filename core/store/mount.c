@@ -439,7 +439,7 @@ static int redo_state(struct nw_store *store, const struct chunk *chunk)
         chunk->length != STATE_BYTES) {
         return NW_OK;
     }
-    int result = store_payload(store, chunk, bytes);
+    int result = store_payload(store, chunk, bytes, 1);
     if (result == NW_OK) {
         store_get_state(&told, bytes);
         result = store_check_object(store, &told);
@@ -469,7 +469,7 @@ static int redo_chunk(struct nw_store *store, const struct chunk *chunk, int pas
     } else if (chunk->kind == CHUNK_STATE && passed) {
         result = redo_state(store, chunk);
     }
-    if (result == NW_ERR_CORRUPT || result == NW_ERR_ECC || result == NW_ERR_NOT_FOUND) {
+    if (store_is_damage(result) || result == NW_ERR_NOT_FOUND) {
         store->stats.lost++;
         result = NW_OK;
     }

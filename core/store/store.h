@@ -2,6 +2,7 @@
 /*
  * store.h - the state of a store and what its files share, from the bottom up:
  *   log.c      the log: write buffer, programs, blocks, reads at a position
+ *   sum.c      what tells that a chunk is whole
  *   walk.c     from chunk to chunk through what was written
  *   tree.c     the index of every object: key to position, nodes in a few frames of RAM
  *   anchor.c   all objects in one chunk, from which a mount starts
@@ -26,6 +27,7 @@
 #define STORE_FORMAT 1U
 
 #define CHUNK_HEADER 14U
+#define CHUNK_WHAT 9U /* of these that say what the chunk is */
 #define BLOCK_HEADER 24U
 #define STATE_BYTES 14U  /* payload of a state chunk */
 #define OBJECT_BYTES 31U /* an object in an anchor, without its name */
@@ -245,13 +247,23 @@ void store_let_grow(struct nw_store *store, const struct chunk *chunk);
 int store_grow(struct nw_store *store, const uint8_t *data, uint16_t length);
 int store_begin(struct nw_store *store, struct chunk *chunk);
 int store_put(struct nw_store *store, const uint8_t *data, uint16_t length);
-int store_copy_in(struct nw_store *store, uint32_t from, uint16_t length);
+int store_copy_in(struct nw_store *store, const struct chunk *from);
 void store_close(struct nw_store *store);
 int store_flush(struct nw_store *store);
 int store_open_block(struct nw_store *store);
 int store_prepare(struct nw_store *store);
-uint32_t store_chunk_crc(const struct chunk *chunk);
 int store_append(struct nw_store *store, struct chunk *chunk, const uint8_t *data);
+
+/* sum.c */
+void store_put_what(const struct chunk *chunk, uint8_t *bytes);
+uint32_t store_sum_begin(const struct nw_store *store, const struct chunk *chunk);
+uint32_t store_sum_add(const struct nw_store *store, uint32_t sum, const void *data,
+                       uint16_t bytes);
+void store_sum_end(const struct nw_store *store, uint32_t sum, struct chunk *chunk);
+int store_sum_check(struct nw_store *store, uint32_t sum, const struct chunk *chunk);
+int store_load(struct nw_store *store, const struct chunk *chunk, uint16_t from, uint16_t bytes,
+               void *data, int ahead);
+int store_is_damage(int result);
 
 /* walk.c */
 int store_read_chunk(struct nw_store *store, uint32_t at, struct chunk *chunk, int ahead);
@@ -260,6 +272,7 @@ int store_next_chunk(struct nw_store *store, uint32_t *at, struct chunk *chunk);
 int store_next_sequence(struct nw_store *store, uint16_t *block, uint32_t *sequence,
                         uint16_t mount);
 int store_verify(struct nw_store *store, const struct chunk *chunk);
+int store_payload(struct nw_store *store, const struct chunk *chunk, void *data, int ahead);
 int store_find_swap(struct nw_store *store, uint16_t block, uint16_t *last);
 int store_add_swap(struct nw_store *store, uint32_t page, uint16_t block);
 
@@ -304,7 +317,6 @@ static inline int store_is_data(const struct chunk *chunk)
 /* list.c */
 int store_drop_head(struct nw_store *store, uint8_t slot);
 int store_grown(struct nw_store *store, uint8_t slot, uint32_t bytes);
-int store_payload(struct nw_store *store, const struct chunk *chunk, void *data);
 int store_find_data(struct nw_store *store, uint8_t slot, uint32_t key, struct chunk *chunk);
 
 #endif

@@ -7,7 +7,6 @@
  */
 #include <string.h>
 
-#include "nandwich/crc.h"
 #include "store.h"
 
 static uint32_t *entries_of(const struct nw_store *store, uint8_t frame)
@@ -67,11 +66,12 @@ static int write_node(struct nw_store *store, uint8_t at)
         count--;
     }
     chunk.length = (uint16_t)(4U * count);
-    chunk.crc = store_chunk_crc(&chunk);
+    uint32_t sum = store_sum_begin(store, &chunk);
     for (uint16_t i = 0; i < count; i++) {
         nw_put32(four, entries[i]);
-        chunk.crc = nw_crc32(chunk.crc, four, 4);
+        sum = store_sum_add(store, sum, four, 4);
     }
+    store_sum_end(store, sum, &chunk);
     int result = store_begin(store, &chunk);
     for (uint16_t i = 0; i < count && result == NW_OK; i++) {
         nw_put32(four, entries[i]);
@@ -148,12 +148,7 @@ static int load_node(struct nw_store *store, const struct frame *frame, uint8_t 
     }
     memset(entries, 0xFF, store_node_bytes(store));
     if (result == NW_OK) {
-        result = store_read(store, store_data_at(store, &chunk, 0), chunk.length,
-                            (uint8_t *)entries, 0);
-    }
-    if (result == NW_OK &&
-        nw_crc32(store_chunk_crc(&chunk), entries, chunk.length) != chunk.crc) {
-        result = NW_ERR_CORRUPT;
+        result = store_payload(store, &chunk, entries, 0);
     }
     if (result < 0) {
         store->stats.place = from;

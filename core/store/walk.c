@@ -153,7 +153,7 @@ static int get_header(const uint8_t *bytes, struct chunk *chunk)
     chunk->length = nw_get16(bytes + 3);
     chunk->key = nw_get32(bytes + 5);
     chunk->crc = nw_get32(bytes + 10);
-    return bytes[9] == (uint8_t)(nw_crc16(NW_CRC16_START, bytes, 9) & 0xFFU) &&
+    return bytes[9] == (uint8_t)(nw_crc16(NW_CRC16_START, bytes, CHUNK_WHAT) & 0xFFU) &&
                    chunk->kind >= CHUNK_DATA && chunk->kind <= CHUNK_MOVED
                ? NW_OK
                : (int)NW_ERR_CORRUPT;
@@ -229,26 +229,34 @@ int store_next_chunk(struct nw_store *store, uint32_t *at, struct chunk *chunk)
 /* Is the payload what was written? NW_OK, NW_ERR_CORRUPT, or an error of the chip. */
 int store_verify(struct nw_store *store, const struct chunk *chunk)
 {
-    uint32_t crc = store_chunk_crc(chunk);
-    uint32_t at = store_data_at(store, chunk, 0);
-    uint16_t left = chunk->length;
+    uint32_t sum = store_sum_begin(store, chunk);
     uint8_t part[32];
+    uint16_t here;
 
-    while (left > 0) {
-        uint16_t here = left < sizeof part ? left : (uint16_t)sizeof part;
-        uint32_t end = store_after(store, at, here);
+    for (uint16_t at = 0; at < chunk->length; at = (uint16_t)(at + here)) {
+        here = (uint16_t)(chunk->length - at);
+        here = here < sizeof part ? here : (uint16_t)sizeof part;
+        uint32_t end = store_data_at(store, chunk, (uint16_t)(at + here));
         int result = store_written(store, store_page_of(store, end));
 
         if (result > 0) {
-            result = store_read(store, at, here, part, 1);
+            result = store_load(store, chunk, at, here, part, 1);
             result = result < 0 ? result : 1;
         }
         if (result <= 0) {
             return result < 0 && result != NW_ERR_ECC ? result : (int)NW_ERR_CORRUPT;
         }
-        crc = nw_crc32(crc, part, here);
-        left = (uint16_t)(left - here);
-        at = end;
+        sum = store_sum_add(store, sum, part, here);
     }
-    return crc == chunk->crc ? NW_OK : (int)NW_ERR_CORRUPT;
+    return store_sum_check(store, sum, chunk);
+}
+
+/* All of a chunk's payload, checked. */
+int store_payload(struct nw_store *store, const struct chunk *chunk, void *data, int ahead)
+{
+    uint32_t sum = store_sum_begin(store, chunk);
+    int result = store_load(store, chunk, 0, chunk->length, data, ahead);
+
+    sum = store_sum_add(store, sum, data, chunk->length);
+    return result < 0 ? result : store_sum_check(store, sum, chunk);
 }

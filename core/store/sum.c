@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What tells that a chunk is whole: its sum is begun with the header, goes over the payload as it
+ * comes, and is set in the header or compared with what stands there.
+ */
+#include "nandwich/crc.h"
+#include "store.h"
+
+/* The bytes of a header that say what the chunk is. */
+void store_put_what(const struct chunk *chunk, uint8_t *bytes)
+{
+    bytes[0] = (uint8_t)(chunk->kind | (chunk->mask << 4));
+    bytes[1] = chunk->id;
+    bytes[2] = chunk->generation;
+    nw_put16(bytes + 3, chunk->length);
+    nw_put32(bytes + 5, chunk->key);
+}
+
+/* The start of a sum: what a chunk is, but for the byte that a move changes. */
+uint32_t store_sum_begin(const struct nw_store *store, const struct chunk *chunk)
+{
+    uint8_t bytes[CHUNK_WHAT];
+
+    (void)store;
+    store_put_what(chunk, bytes);
+    return nw_crc32(NW_CRC32_START, bytes + 1, CHUNK_WHAT - 1U);
+}
+
+/* The sum with more of the payload. */
+uint32_t store_sum_add(const struct nw_store *store, uint32_t sum, const void *data,
+                       uint16_t bytes)
+{
+    (void)store;
+    return nw_crc32(sum, data, bytes);
+}
+
+/* All of the payload is in the sum: it becomes the chunk's. */
+void store_sum_end(const struct nw_store *store, uint32_t sum, struct chunk *chunk)
+{
+    (void)store;
+    chunk->crc = sum;
+}
+
+/* All of the payload is in the sum: is it the chunk's? NW_OK or NW_ERR_CORRUPT. */
+int store_sum_check(struct nw_store *store, uint32_t sum, const struct chunk *chunk)
+{
+    if (sum == chunk->crc) {
+        return NW_OK;
+    }
+    store->stats.place = chunk->at;
+    return NW_ERR_CORRUPT;
+}
+
+/* Reads payload of a chunk, from a byte of it on. */
+int store_load(struct nw_store *store, const struct chunk *chunk, uint16_t from, uint16_t bytes,
+               void *data, int ahead)
+{
+    return store_read(store, store_data_at(store, chunk, from), bytes, data, ahead);
+}
+
+/* Stored bytes are damaged, and nothing else is wrong. */
+int store_is_damage(int result)
+{
+    return result == NW_ERR_CORRUPT || result == NW_ERR_ECC;
+}
