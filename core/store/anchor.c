@@ -1,99 +1,174 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Anchors: the state of every object and of the log in one chunk, so that a mount need not look
- * behind it further than to `redo`. Its checksum comes first, so it is made three times: to
- * measure, to sum up, to write.
+ * behind it further than to `redo`. What an anchor tells is listed once, by the functions tell_...,
+ * and passed four ways: measured, summed up and written, for its length and checksum come first;
+ * or read.
  */
 #include <string.h>
 
 #include "store.h"
 
-struct maker {
+enum { PASS_MEASURE, PASS_SUM, PASS_WRITE, PASS_READ };
+
+struct pass {
     struct nw_store *store;
+    struct chunk chunk;
     uint32_t sum;
-    uint16_t length;
-    uint8_t writing;
+    uint32_t sequence; /* of the block when the anchor is written */
     int result;
+    uint16_t safe;   /* store->safe once the anchor counts */
+    uint16_t free;   /* store->free then */
+    uint16_t at;     /* bytes of the payload passed; reading: into `part` */
+    uint8_t way;
+    uint8_t foreign; /* reading: it tells of another format, geometry or configuration */
+    uint8_t have;    /* reading: bytes of part */
+    uint8_t taken;   /* of these given out */
+    uint8_t *part;
 };
 
-static void emit(struct maker *maker, const uint8_t *data, uint16_t length)
+#define PART_BYTES 64U
+
+/* More bytes of the chunk into `part`. */
+static void fetch(struct pass *pass)
 {
-    maker->length = (uint16_t)(maker->length + length);
-    if (maker->writing == 0) {
-        maker->sum = store_sum_add(maker->store, maker->sum, data, length);
-    } else if (maker->result == NW_OK) {
-        maker->result = store_put(maker->store, data, length);
+    uint16_t left = (uint16_t)(pass->chunk.length - pass->at);
+
+    pass->taken = 0;
+    pass->have = (uint8_t)(left < PART_BYTES ? left : PART_BYTES);
+    pass->result = left == 0 ? (int)NW_ERR_CORRUPT
+                             : store_load(pass->store, &pass->chunk, pass->at, pass->have,
+                                          pass->part, 1);
+    if (pass->result == NW_OK) {
+        pass->sum = store_sum_add(pass->store, pass->sum, pass->part, pass->have);
+        pass->at = (uint16_t)(pass->at + pass->have);
     }
 }
 
-static void emit_head(struct maker *maker, uint16_t safe, uint16_t free)
+/* Bytes of the payload; after an error, which pass->result keeps, zeros are read. */
+static void tell(struct pass *pass, void *data, uint8_t length)
 {
-    const struct nw_store *store = maker->store;
-    uint8_t bytes[ANCHOR_HEAD];
+    uint8_t *bytes = data;
 
-    bytes[0] = STORE_FORMAT;
-    bytes[1] = store->config.objects;
-    bytes[2] = store->config.name_bytes;
-    bytes[3] = store->config.checkpoints;
-    bytes[4] = store->fan_shift;
-    bytes[5] = store->swap_count;
-    nw_put16(bytes + 6, store->page_bytes);
-    nw_put16(bytes + 8, store->block_pages);
-    nw_put32(bytes + 10, store->blocks);
-    nw_put32(bytes + 14, store->redo);
-    store_put_block(bytes + 18, store->tail);
-    store_put_block(bytes + 22, safe);
-    store_put_block(bytes + 26, free);
-    store_put_block(bytes + 30, store->good);
-    nw_put32(bytes + 34, store->held);
-    nw_put32(bytes + 38, store->serial);
-    nw_put32(bytes + 42, store->sequence);
-    for (uint8_t i = 0; i < NW_STORE_CHECKPOINTS; i++) {
-        nw_put32(bytes + 46 + 4U * i, i + 1U < store->tables ? store->kept[i + 1U] : 0);
+    if (pass->way == PASS_READ) {
+        for (; length > 0; length--) {
+            if (pass->taken == pass->have && pass->result == NW_OK) {
+                fetch(pass);
+            }
+            *bytes++ = pass->result == NW_OK ? pass->part[pass->taken++] : 0;
+        }
+        return;
     }
-    emit(maker, bytes, ANCHOR_HEAD);
-    for (uint8_t i = 0; i < store->swap_count; i++) {
-        nw_put32(bytes, store->swap[i].page);
-        store_put_block(bytes + 4, store->swap[i].block);
-        emit(maker, bytes, 8);
+    pass->at = (uint16_t)(pass->at + length);
+    if (pass->way == PASS_SUM) {
+        pass->sum = store_sum_add(pass->store, pass->sum, bytes, length);
+    } else if (pass->way == PASS_WRITE && pass->result == NW_OK) {
+        pass->result = store_put(pass->store, bytes, length);
     }
 }
 
-static void emit_objects(struct maker *maker)
+static void tell_half(struct pass *pass, uint16_t *value)
 {
-    const struct nw_store *store = maker->store;
-    uint8_t count = (uint8_t)(store->tables * store->config.objects);
-    uint8_t bytes[OBJECT_BYTES];
+    uint8_t bytes[2];
 
-    for (uint8_t at = 0; at < count; at++) {
-        const struct object *object = &store->objects[at];
-        const char *name = store_name(store, at);
-        uint8_t length = 0;
+    nw_put16(bytes, *value);
+    tell(pass, bytes, sizeof bytes);
+    *value = nw_get16(bytes);
+}
 
-        while (length < store->config.name_bytes && name[length] != '\0') {
-            length++;
-        }
-        bytes[0] = at;
-        bytes[1] = object->type;
-        bytes[2] = object->generation;
-        bytes[3] = object->rooted;
-        bytes[4] = object->flags;
-        nw_put16(bytes + 5, object->unit);
-        nw_put16(bytes + 7, object->fill);
-        nw_put32(bytes + 9, object->root);
-        nw_put32(bytes + 13, object->head);
-        nw_put32(bytes + 17, object->tail);
-        nw_put32(bytes + 21, object->bytes);
-        nw_put32(bytes + 25, object->limit);
-        bytes[29] = 0;
-        bytes[30] = length;
-        if (object->type != 0) {
-            emit(maker, bytes, OBJECT_BYTES);
-            emit(maker, (const uint8_t *)name, length);
-        } else if (object->generation != 0) { /* a free slot still tells its last generation */
-            emit(maker, bytes, 3);
-        }
+static void tell_word(struct pass *pass, uint32_t *value)
+{
+    uint8_t bytes[4];
+
+    nw_put32(bytes, *value);
+    tell(pass, bytes, sizeof bytes);
+    *value = nw_get32(bytes);
+}
+
+/* A block, or a number of them. */
+static void tell_block(struct pass *pass, uint16_t *block)
+{
+    uint8_t bytes[4];
+
+    store_put_block(bytes, *block);
+    tell(pass, bytes, sizeof bytes);
+    *block = store_get_block(bytes);
+}
+#define OWN_BYTES 14U /* at the head of an anchor: what has to be as in the mount's configuration */
+#define OWN_SWAPS 5U  /* but for this */
+
+/* The log's books; answers the number of swaps. */
+static uint8_t tell_log(struct pass *pass)
+{
+    struct nw_store *store = pass->store;
+    uint8_t own[OWN_BYTES] = {STORE_FORMAT, store->config.objects, store->config.name_bytes,
+                              store->config.checkpoints, store->fan_shift, store->swap_count};
+    uint8_t told[OWN_BYTES];
+
+    nw_put16(own + 6, store->page_bytes);
+    nw_put16(own + 8, store->block_pages);
+    nw_put32(own + 10, store->blocks);
+    memcpy(told, own, sizeof told);
+    tell(pass, told, sizeof told);
+    own[OWN_SWAPS] = told[OWN_SWAPS];
+    pass->foreign = memcmp(told, own, sizeof own) != 0;
+    if (pass->foreign != 0) {
+        return 0;
     }
+    tell_word(pass, &store->redo);
+    tell_block(pass, &store->tail);
+    tell_block(pass, &pass->safe);
+    tell_block(pass, &pass->free);
+    tell_block(pass, &store->good);
+    tell_word(pass, &store->held);
+    tell_word(pass, &store->serial);
+    tell_word(pass, &pass->sequence);
+    for (uint8_t t = 1; t <= NW_STORE_CHECKPOINTS; t++) {
+        uint32_t none = 0;
+        tell_word(pass, t < store->tables ? &store->kept[t] : &none);
+    }
+    return told[OWN_SWAPS];
+}
+
+static void tell_swap(struct pass *pass, struct swap *swap)
+{
+    tell_word(pass, &swap->page);
+    tell_block(pass, &swap->block);
+}
+
+/* The object in a slot of a table; of a free one only the generation it had last. */
+static void tell_object(struct pass *pass, uint8_t slot)
+{
+    const struct nw_store *store = pass->store;
+    struct object *object = &store->objects[slot];
+    char *name = store_name(store, slot);
+    uint8_t zero = 0;
+    uint8_t length = 0;
+
+    tell(pass, &object->type, 1);
+    tell(pass, &object->generation, 1);
+    if (object->type == 0) {
+        return;
+    }
+    tell(pass, &object->rooted, 1);
+    tell(pass, &object->flags, 1);
+    tell_half(pass, &object->unit);
+    tell_half(pass, &object->fill);
+    tell_word(pass, &object->root);
+    tell_word(pass, &object->head);
+    tell_word(pass, &object->tail);
+    tell_word(pass, &object->bytes);
+    tell_word(pass, &object->limit);
+    while (length < store->config.name_bytes && name[length] != '\0') {
+        length++;
+    }
+    tell(pass, &zero, 1);
+    tell(pass, &length, 1);
+    if (length > store->config.name_bytes) {
+        pass->result = NW_ERR_CORRUPT;
+        return;
+    }
+    tell(pass, name, length);
 }
 
 /* Most bytes an anchor may have. */
@@ -106,23 +181,20 @@ uint16_t store_anchor_most(const struct nw_store_config *config)
 }
 
 /* Behind which block the frontier has to stop once this anchor is written, and how many blocks
- * more it may take. */
-static int release(struct nw_store *store, uint16_t *safe, uint16_t *freed)
+ * it may take then. */
+static int release(struct pass *pass)
 {
+    const struct nw_store *store = pass->store;
     uint16_t redo = store_block_of(store, store->redo);
     uint16_t told = store_block_of(store, store->told);
 
-    *safe = store->safe;
-    *freed = 0;
-    while (*safe != store->next_safe && *safe != redo && *safe != told) {
-        int bad = store_is_bad(store, *safe);
+    while (pass->safe != store->next_safe && pass->safe != redo && pass->safe != told) {
+        int bad = store_is_bad(pass->store, pass->safe);
         if (bad < 0) {
             return bad;
         }
-        if (bad == 0) {
-            (*freed)++;
-        }
-        *safe = store_next_block(store, *safe);
+        pass->free = (uint16_t)(pass->free + (bad == 0 ? 1U : 0U));
+        pass->safe = store_next_block(store, pass->safe);
     }
     return NW_OK;
 }
@@ -137,51 +209,69 @@ static int has_old(const struct nw_store *store)
     return 0;
 }
 
+/* All of it, on the way to flash. */
+static void tell_all(struct pass *pass)
+{
+    struct nw_store *store = pass->store;
+    uint8_t count = (uint8_t)(store->tables * store->config.objects);
+    uint8_t swaps = tell_log(pass);
+
+    for (uint8_t i = 0; i < swaps; i++) {
+        tell_swap(pass, &store->swap[i]);
+    }
+    for (uint8_t slot = 0; slot < count; slot++) {
+        if (store->objects[slot].type != 0 || store->objects[slot].generation != 0) {
+            tell(pass, &slot, 1);
+            tell_object(pass, slot);
+        }
+    }
+}
+
 /* Writes an anchor and makes all before it durable. When no old frame is left over, redo begins
  * where these were told, and blocks cleaned until then are free. */
 int store_write_anchor(struct nw_store *store)
 {
-    struct maker maker = {.store = store};
-    struct chunk chunk = {.kind = CHUNK_ANCHOR};
-    uint16_t safe = store->safe;
-    uint16_t freed = 0;
+    struct pass pass = {.store = store, .chunk.kind = CHUNK_ANCHOR};
     int result;
 
     store_close(store);
+    pass.safe = store->safe;
+    pass.free = store->free;
     if (store->flushing != 0 && !has_old(store)) {
         store->redo = store->next_redo;
         store->flushing = 0;
-        result = release(store, &safe, &freed);
+        result = release(&pass);
         if (result < 0) {
             return result;
         }
     }
+    uint16_t freed = (uint16_t)(pass.free - store->free);
     result = store_find_room(store, store_anchor_most(&store->config), 0);
     if (result < 0) {
         return result;
     }
-    for (uint8_t turn = 0; turn < 3U; turn++) {
-        maker.length = 0;
-        maker.writing = turn == 2U;
-        if (turn == 1U) {
-            maker.sum = store_sum_begin(store, &chunk);
-        } else if (turn == 2U) {
-            store_sum_end(store, maker.sum, &chunk);
-            maker.result = store_begin(store, &chunk);
+    pass.free = (uint16_t)(store->free + freed);
+    pass.sequence = store->sequence;
+    for (pass.way = PASS_MEASURE; pass.way <= PASS_WRITE; pass.way++) {
+        if (pass.way == PASS_SUM) {
+            pass.sum = store_sum_begin(store, &pass.chunk);
+        } else if (pass.way == PASS_WRITE) {
+            store_sum_end(store, pass.sum, &pass.chunk);
+            pass.result = store_begin(store, &pass.chunk);
         }
-        emit_head(&maker, safe, (uint16_t)(store->free + freed));
-        emit_objects(&maker);
-        chunk.length = maker.length;
+        pass.at = 0;
+        tell_all(&pass);
+        pass.chunk.length = pass.at;
     }
-    if (maker.result == NW_OK) {
-        maker.result = store_flush(store);
+    if (pass.result == NW_OK) {
+        pass.result = store_flush(store);
     }
-    if (maker.result < 0) {
-        return maker.result;
+    if (pass.result < 0) {
+        return pass.result;
     }
-    store->anchor = chunk.at;
-    store->free = (uint16_t)(store->free + freed);
-    store->safe = safe;
+    store->anchor = pass.chunk.at;
+    store->free = (uint16_t)(store->free + freed); /* a swap may have taken one */
+    store->safe = pass.safe;
     store->since = 0;
     store->mounting = 0;
     store->first = STORE_NO_BLOCK;
@@ -191,184 +281,91 @@ int store_write_anchor(struct nw_store *store)
 
 /* Reading one back */
 
-struct reader {
-    struct nw_store *store;
-    struct chunk chunk;
-    uint32_t sum;
-    uint16_t at; /* bytes of the payload read so far */
-    uint8_t have;  /* bytes of part */
-    uint8_t taken; /* of these given out */
-    uint8_t part[64];
-};
-
-static int take(struct reader *reader, uint8_t *to, uint8_t length)
-{
-    while (length > 0) {
-        if (reader->taken == reader->have) {
-            uint16_t most = (uint16_t)sizeof reader->part;
-            uint16_t left = (uint16_t)(reader->chunk.length - reader->at);
-            reader->have = (uint8_t)(left < most ? left : most);
-            reader->taken = 0;
-            if (reader->have == 0) {
-                return NW_ERR_CORRUPT;
-            }
-            int result = store_load(reader->store, &reader->chunk, reader->at, reader->have,
-                                    reader->part, 1);
-            if (result < 0) {
-                return result;
-            }
-            reader->sum = store_sum_add(reader->store, reader->sum, reader->part, reader->have);
-            reader->at = (uint16_t)(reader->at + reader->have);
-        }
-        *to++ = reader->part[reader->taken++];
-        length--;
-    }
-    return NW_OK;
-}
-
-static int take_head(struct reader *reader, uint8_t *swaps)
-{
-    struct nw_store *store = reader->store;
-    uint8_t bytes[ANCHOR_HEAD];
-    int result = take(reader, bytes, ANCHOR_HEAD);
-
-    if (result < 0) {
-        return result;
-    }
-    if (bytes[0] != STORE_FORMAT || bytes[1] != store->config.objects ||
-        bytes[2] != store->config.name_bytes || bytes[3] != store->config.checkpoints ||
-        bytes[4] != store->fan_shift || nw_get16(bytes + 6) != store->page_bytes ||
-        nw_get16(bytes + 8) != store->block_pages ||
-        nw_get32(bytes + 10) != store->blocks) {
-        return NW_ERR_VERSION;
-    }
-    *swaps = bytes[5];
-    store->redo = nw_get32(bytes + 14);
-    store->tail = store_get_block(bytes + 18);
-    store->safe = store_get_block(bytes + 22);
-    store->free = store_get_block(bytes + 26);
-    store->good = store_get_block(bytes + 30);
-    store->held = nw_get32(bytes + 34);
-    store->serial = nw_get32(bytes + 38);
-    store->anchor_sequence = nw_get32(bytes + 42);
-    if (store->tail >= store->blocks || store->safe >= store->blocks ||
-        store_block_of(store, store->redo) >= store->blocks ||
-        store->free > store->blocks) {
-        return NW_ERR_CORRUPT;
-    }
-    for (uint8_t i = 0; i < NW_STORE_CHECKPOINTS; i++) {
-        if (i + 1U < store->tables) {
-            store->kept[i + 1U] = nw_get32(bytes + 46 + 4U * i);
-        }
-    }
-    return NW_OK;
-}
-
 /* Beside those that the scan has found, which are all of their blocks: the anchor itself may lie
  * in one of these. */
-static int take_swaps(struct reader *reader, uint8_t count)
+static void read_swap(struct pass *pass, uint8_t found)
 {
-    struct nw_store *store = reader->store;
-    uint8_t found = store->swap_count;
-    uint8_t bytes[8];
+    struct nw_store *store = pass->store;
+    struct swap swap = {.page = 0};
+    int known = 0;
 
-    for (uint8_t i = 0; i < count; i++) {
-        memset(bytes, 0, sizeof bytes);
-        int result = take(reader, bytes, 8);
-        struct swap swap = {.page = nw_get32(bytes), .block = store_get_block(bytes + 4)};
-        int known = 0;
-
-        if (result == NW_OK &&
-            (store_block_with(store, swap.page) == STORE_NO_BLOCK ||
-             (swap.block >= store->blocks && swap.block != STORE_NO_BLOCK))) {
-            result = NW_ERR_CORRUPT;
-        }
-        for (uint8_t k = 0; k < store->swap_count; k++) {
-            known |= k < found && store_block_with(store, store->swap[k].page) ==
-                                     store_block_with(store, swap.page);
-        }
-        if (result == NW_OK && !known) {
-            result = store_add_swap(store, swap.page, swap.block);
-        }
-        if (result < 0) {
-            return NW_ERR_CORRUPT;
-        }
+    tell_swap(pass, &swap);
+    uint16_t block = store_block_with(store, swap.page);
+    for (uint8_t i = 0; i < found; i++) {
+        known |= store_block_with(store, store->swap[i].page) == block;
     }
-    return NW_OK;
+    if (block == STORE_NO_BLOCK ||
+        (swap.block >= store->blocks && swap.block != STORE_NO_BLOCK) ||
+        (pass->result == NW_OK && !known && store_add_swap(store, swap.page, swap.block) < 0)) {
+        pass->result = NW_ERR_CORRUPT;
+    }
 }
 
-static int take_object(struct reader *reader)
+static void read_object(struct pass *pass)
 {
-    struct nw_store *store = reader->store;
-    uint8_t bytes[OBJECT_BYTES];
-    int result = take(reader, bytes, 3);
+    const struct nw_store *store = pass->store;
+    uint8_t slot = 0;
 
-    if (result < 0 || bytes[0] >= store->tables * store->config.objects) {
-        return result < 0 ? result : (int)NW_ERR_CORRUPT;
+    tell(pass, &slot, 1);
+    if (slot >= store->tables * store->config.objects) {
+        pass->result = NW_ERR_CORRUPT;
+        return;
     }
-    struct object *object = &store->objects[bytes[0]];
-    object->type = bytes[1];
-    object->generation = bytes[2];
-    if (object->type == 0) {
-        return NW_OK;
+    struct object *object = &store->objects[slot];
+    tell_object(pass, slot);
+    object->height = object->rooted;
+    if (object->height >= store->config.frames) { /* written with more */
+        pass->foreign = 1;
+    } else if (pass->result == NW_OK && object->type != 0) {
+        pass->result = store_check_object(store, object);
     }
-    result = take(reader, bytes + 3, OBJECT_BYTES - 3U);
-    if (result < 0 || bytes[30] > store->config.name_bytes) {
-        return result < 0 ? result : (int)NW_ERR_CORRUPT;
-    }
-    if (bytes[3] >= store->config.frames) {
-        return NW_ERR_VERSION; /* written with more frames */
-    }
-    object->rooted = bytes[3];
-    object->height = bytes[3];
-    object->flags = bytes[4];
-    object->unit = nw_get16(bytes + 5);
-    object->fill = nw_get16(bytes + 7);
-    object->root = nw_get32(bytes + 9);
-    object->head = nw_get32(bytes + 13);
-    object->tail = nw_get32(bytes + 17);
-    object->bytes = nw_get32(bytes + 21);
-    object->limit = nw_get32(bytes + 25);
-    result = take(reader, (uint8_t *)store_name(store, bytes[0]), bytes[30]);
-    return result < 0 ? result : store_check_object(store, object);
 }
 
-/* Is there more in the anchor? */
-static int has_more(const struct reader *reader)
+static int has_more(const struct pass *pass)
 {
-    return reader->at < reader->chunk.length || reader->taken < reader->have;
+    return pass->result == NW_OK &&
+           (pass->at < pass->chunk.length || pass->taken < pass->have);
 }
 
-/* All objects and the log's books as the anchor at a position tells them. */
+/* All objects and the log's books as the anchor at a position tells them. Nothing it tells is
+ * believed if its checksum is wrong, another version neither. */
 int store_load_anchor(struct nw_store *store, uint32_t at)
 {
     uint8_t count = (uint8_t)(store->tables * store->config.objects);
-    struct reader reader = {.store = store};
-    uint8_t swaps = 0;
-    int result = store_read_chunk(store, at, &reader.chunk, 0);
+    uint8_t part[PART_BYTES];
+    struct pass pass = {.store = store, .way = PASS_READ, .part = part};
+    int result = store_read_chunk(store, at, &pass.chunk, 0);
 
-    if (result < 0 || reader.chunk.kind != CHUNK_ANCHOR) {
+    if (result < 0 || pass.chunk.kind != CHUNK_ANCHOR) {
         return result < 0 && result != NW_ERR_UNWRITTEN ? result : (int)NW_ERR_CORRUPT;
     }
-    reader.sum = store_sum_begin(store, &reader.chunk);
+    pass.sum = store_sum_begin(store, &pass.chunk);
     memset(store->objects, 0, count * sizeof *store->objects);
     memset(store->names, 0, (uint16_t)count * (uint16_t)store->config.name_bytes);
-    result = take_head(&reader, &swaps);
-    if (result == NW_OK) {
-        result = take_swaps(&reader, swaps);
+    uint8_t found = store->swap_count;
+    for (uint8_t swaps = tell_log(&pass); swaps > 0 && has_more(&pass); swaps--) {
+        read_swap(&pass, found);
     }
-    while (result == NW_OK && has_more(&reader)) {
-        result = take_object(&reader);
+    while (pass.foreign == 0 && has_more(&pass)) {
+        read_object(&pass);
     }
-    while (result == NW_ERR_VERSION && has_more(&reader) && take(&reader, &swaps, 1) == NW_OK) {
+    while (has_more(&pass)) {
+        tell(&pass, &count, 1);
     }
-    if (result == NW_OK || result == NW_ERR_VERSION) {
-        int whole = store_sum_check(store, reader.sum, &reader.chunk);
-        result = whole < 0 ? whole : result; /* nothing it tells is believed, no version neither */
+    if (pass.result == NW_OK) {
+        pass.result = store_sum_check(store, pass.sum, &pass.chunk);
     }
-    if (result == NW_ERR_CORRUPT) {
+    if (pass.result == NW_OK && pass.foreign == 0 &&
+        (store->tail >= store->blocks || pass.safe >= store->blocks ||
+         pass.free > store->blocks || store_block_of(store, store->redo) >= store->blocks)) {
+        pass.result = NW_ERR_CORRUPT;
+    }
+    if (pass.result == NW_ERR_CORRUPT) {
         store->stats.place = at;
     }
+    store->safe = pass.safe;
+    store->free = pass.free;
+    store->anchor_sequence = pass.sequence;
     store->anchor = at;
-    return result;
+    return pass.result == NW_OK && pass.foreign != 0 ? (int)NW_ERR_VERSION : pass.result;
 }
