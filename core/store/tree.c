@@ -386,11 +386,14 @@ int store_own_node(struct nw_store *store, uint8_t object_at, const struct chunk
 {
     const struct object *object = &store->objects[object_at];
     uint8_t level = node->mask;
-    uint32_t from = object->rooted == object->height ? object->root : STORE_NONE;
     uint8_t found;
     int result;
 
     *live = 0;
+    if (object->type != NW_STORE_ARRAY) {
+        lower(store, object_at); /* first: whether the node is needed depends on it */
+    }
+    uint32_t from = object->rooted == object->height ? object->root : STORE_NONE;
     if (level >= object->height) {
         return NW_OK;
     }
