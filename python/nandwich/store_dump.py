@@ -9,6 +9,9 @@ from dataclasses import dataclass
 
 from nandwich import _native
 
+#: The format that this reads.
+FORMAT = 1
+
 _NONE = 0xFFFFFFFF
 _BLOCK_HEADER, _CHUNK_HEADER = 24, 14
 _KINDS = {1: "data", 2: "node", 3: "state", 4: "anchor", 5: "moved"}
@@ -37,6 +40,7 @@ class Block:
     """A block's header."""
 
     number: int
+    format: int
     flags: int
     sequence: int
     walk: int
@@ -93,7 +97,7 @@ class Reader:
             if head is None or head[0] != ord("N") or _crc32(head[:20]) != _number(head, 20, 4):
                 continue
             words = [_number(head, at, 4) for at in (4, 8, 16)]
-            yield Block(number, head[2], *words)
+            yield Block(number, head[1], head[2], *words)
 
     def _swap(self, block: Block) -> None:
         first = block.stands_for
@@ -111,6 +115,14 @@ class Reader:
                 return None
         _, data, _ = self._nand.read(number, length=self.page_bytes)
         return None if data == bytes([self._erased]) * self.page_bytes else data
+
+    def is_coded(self, block: Block) -> bool:
+        """Whether a code was written beside the data: the store itself uses one spare byte."""
+        length = self._nand.geometry["spare_bytes"]
+        if length < 2:
+            return False
+        _, _, spare = self._nand.read(block.number * self.block_pages, spare_length=length)
+        return any(byte != self._erased for byte in spare[1:])
 
     def chunks(self, block: Block) -> Iterator[Chunk]:
         """The chunks of a block, in order."""
@@ -158,6 +170,44 @@ class Reader:
             is_whole=_crc32(head[1:9] + payload) == _number(head, 10, 4),
         )
         return chunk, page, offset
+
+
+@dataclass(frozen=True)
+class Made:
+    """What a store was formatted with, as its newest whole anchor tells."""
+
+    format: int
+    objects: int = 0
+    name_bytes: int = 0
+    checkpoints: int = 0
+    fan: int = 0
+    page_bytes: int = 0
+    block_pages: int = 0
+    blocks: int = 0
+    is_coded: bool = False  # an error-correcting code lies below it
+
+
+def made(nand: _native.Nand) -> Made | None:
+    """None when no anchor can be read. Of another format only the number is known."""
+    reader = Reader(nand)
+    for block in reversed(reader.blocks):
+        if block.format != FORMAT:
+            return Made(block.format)
+        anchors = [one for one in reader.chunks(block) if one.kind == 4 and one.is_whole]
+        if anchors:
+            told = anchors[-1].payload
+            return Made(
+                format=told[0],
+                objects=told[1],
+                name_bytes=told[2],
+                checkpoints=told[3],
+                fan=1 << (told[4] & 7),
+                page_bytes=_number(told, 6, 2),
+                block_pages=_number(told, 8, 2),
+                blocks=_number(told, 10, 4),
+                is_coded=reader.is_coded(block),
+            )
+    return None
 
 
 def _about(reader: Reader, chunk: Chunk) -> str:

@@ -8,19 +8,24 @@ replaced as a whole by `save`: the old one or the new one is there.
 import contextlib
 import errno
 import fcntl
-import itertools
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from nandwich import _native, parts
+from nandwich import _native, parts, store_dump
 from nandwich.errors import InputError, RunError
 
 #: Numbers of core/include/nandwich/error.h that are told apart here.
-ERR_VERSION, ERR_NOT_FOUND = -17, -18
+ERR_CONFIG, ERR_FULL, ERR_NOT_FOUND, ERR_EXISTS, ERR_NAME = -1, -15, -18, -22, -23
+
+#: An array with more keys is read until as many values were found as it holds.
+_MANY_KEYS = 1_000_000
+
+#: Bytes of a chunk's header, and of a block's (docs/spec-store.md).
+_CHUNK_HEADER, _BLOCK_HEADER = 14, 24
 
 
 @dataclass(frozen=True)
@@ -31,6 +36,7 @@ class Layout:
     name_bytes: int
     checkpoints: int
     fan: int = 32
+    ecc: bool = False
 
     def store(self, nand: _native.Nand) -> _native.Store:
         """A store of this layout on a chip, not mounted; ValueError when the chip is too small."""
@@ -42,9 +48,6 @@ _OURS = tuple(
     Layout(objects, 32, checkpoints)
     for objects, checkpoints in ((60, 3), (40, 2), (24, 2), (16, 1), (8, 1), (4, 0))
 )
-
-#: What else is tried when an image is opened: the defaults of store.h.
-_CORES = tuple(Layout(8, 12, kept, fan) for kept, fan in itertools.product(range(4), (16, 32)))
 
 
 def error_of(error: Exception) -> int:
@@ -100,9 +103,16 @@ class Image:
                 about["length"] = self.store.length(about["handle"])
         return every
 
+    @property
+    def longest_element(self) -> int:
+        """Bytes that an element may have: with its header a third of a block."""
+        shape = self.nand.geometry
+        block = int(shape["page_bytes"]) * int(shape["block_pages"])
+        return min(65000, block // 3 - _CHUNK_HEADER)
+
     def create_file(self, name: str) -> int:
-        """A file whose blocks fill a page each: chunk and block header take 38 bytes of it."""
-        unit = min(int(self.nand.geometry["page_bytes"]) - 38, 4096)
+        """A file whose blocks fill a page each, with their headers."""
+        unit = min(int(self.nand.geometry["page_bytes"]) - _CHUNK_HEADER - _BLOCK_HEADER, 4096)
         handle: int = self.store.create(name, "file", unit_bytes=unit)
         return handle
 
@@ -132,7 +142,12 @@ class Image:
         shift = (int(self.nand.geometry["page_bytes"]) - 1).bit_length() + 1
         for about in self.objects():
             keys, read = self._elements(about)
+            values = len(keys)
+            if about["type"] == "array" and values > _MANY_KEYS:
+                values = about["bytes"] // (about["unit_bytes"] + _CHUNK_HEADER)
             for key in keys:
+                if values == 0:
+                    break
                 try:
                     read(key)
                 except _native.StoreError as error:
@@ -140,6 +155,7 @@ class Image:
                         continue  # never set
                     place = self.store.stats["place"]
                     yield about, key, error.args[1], place >> shift
+                values -= 1
 
     def _elements(self, about: dict[str, Any]) -> tuple[range, Callable[[int], bytes]]:
         """Numbers of an object's elements, and how to read one."""
@@ -167,34 +183,43 @@ def _take_lock(path: Path) -> int:
     return lock
 
 
-def _mounted(
-    path: Path, nand: _native.Nand, layouts: tuple[Layout, ...]
-) -> tuple[_native.Store, Layout]:
-    """The store on a chip; the layout is found by trying, on copies, so that it costs nothing."""
-    for layout in layouts:
-        try:
-            layout.store(nand.fork()).mount()
-        except ValueError:
-            continue  # does not fit this chip, so it was not formatted so
-        except _native.StoreError as error:
-            if error_of(error) == ERR_VERSION:
-                continue
-            if error_of(error) == ERR_NOT_FOUND:
-                raise InputError(
-                    f"{path}: no store on this chip; make one with `format`"
-                ) from error
-            raise RunError(f"{path}: {error.args[1]}") from error
+def _layout(path: Path, nand: _native.Nand) -> Layout:
+    """How the store on a chip was formatted; InputError when it was for another chip or program."""
+    made = store_dump.made(nand)
+    if made is None:
+        return _OURS[-1]  # mounting will say what is wrong
+    if made.format != store_dump.FORMAT:
+        raise InputError(
+            f"{path}: a store of format {made.format}; this program knows {store_dump.FORMAT}"
+        )
+    shape = nand.geometry
+    for what, of_store in (
+        ("page_bytes", made.page_bytes),
+        ("block_pages", made.block_pages),
+        ("blocks", made.blocks),
+    ):
+        if of_store != shape[what]:
+            raise InputError(
+                f"{path}: a store of another geometry: {what} {of_store}, the chip's {shape[what]}"
+            )
+    return Layout(made.objects, made.name_bytes, made.checkpoints, made.fan, made.is_coded)
+
+
+def _mounted(path: Path, nand: _native.Nand) -> tuple[_native.Store, Layout]:
+    """The store on a chip."""
+    layout = _layout(path, nand)
+    try:
         store = layout.store(nand)
         store.mount()
-        return store, layout
-    raise InputError(
-        f"{path}: a store of another format, geometry or layout; if a device made it, say how: "
-        "--layout OBJECTS,NAME_BYTES,CHECKPOINTS,FAN"
-    )
+    except (ValueError, _native.StoreError) as error:
+        if isinstance(error, ValueError) or error_of(error) == ERR_NOT_FOUND:
+            raise InputError(f"{path}: no store on this chip; make one with `format`") from error
+        raise RunError(f"{path}: {error.args[1]}") from error
+    return store, layout
 
 
 @contextlib.contextmanager
-def opened(path: Path, layout: Layout | None = None) -> Iterator[Image]:
+def opened(path: Path) -> Iterator[Image]:
     """The store in an image file, locked and mounted. Nothing is saved unless asked for."""
     lock = _take_lock(path)
     image = None
@@ -203,7 +228,7 @@ def opened(path: Path, layout: Layout | None = None) -> Iterator[Image]:
             nand = _native.Nand.load(str(path))
         except ValueError as error:
             raise InputError(str(error)) from error
-        store, found = _mounted(path, nand, (layout,) if layout else (*_OURS, *_CORES))
+        store, found = _mounted(path, nand)
         image = Image(path, nand, store, found, lock)
         yield image
     finally:
@@ -213,14 +238,17 @@ def opened(path: Path, layout: Layout | None = None) -> Iterator[Image]:
             image.close()
 
 
-def format_image(path: Path, chip: str, blocks: int, layout: Layout | None) -> None:
+def format_image(
+    path: Path, chip: str, blocks: int, layout: Layout | None, *, ecc: bool = False
+) -> None:
     """A new image file with an empty store on a part (see `nandwich chips`)."""
     part = parts.resolve(chip)
     try:
         nand = _native.Nand.open(part, blocks=blocks)
     except ValueError as error:
         raise InputError(str(error)) from error
-    for store in _fitting(nand, (layout,) if layout else _OURS):
+    layouts = tuple(replace(one, ecc=ecc) for one in ((layout,) if layout else _OURS))
+    for store in _fitting(nand, layouts):
         try:
             store.format()
             nand.save(str(path))

@@ -195,7 +195,8 @@ struct nw_store_about {
 /* The object in a slot, 0 .. objects - 1. NW_ERR_NOT_FOUND: none there; NW_ERR_RANGE: the end. */
 int nw_store_at(struct nw_store *store, uint8_t slot, struct nw_store_about *about);
 
-/* STACK, QUEUE, STREAM. Elements have 1 .. (a third of a block, at most 65,000) bytes. */
+/* STACK, QUEUE, STREAM. Elements have 1 .. (a third of a block less 14, at most 65,000)
+ * bytes. */
 
 /* To the top, or the end. */
 int nw_store_push(struct nw_store *store, int handle, const void *data, uint16_t bytes);

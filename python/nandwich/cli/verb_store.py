@@ -25,6 +25,10 @@ _MISTAKES = frozenset({-1, -3, -18, -21, -22, -23, -24})
 _PLACE = "CHUNK:OFFSET"
 
 
+#: Of a layout: what may stand in each place (core/include/nandwich/store.h).
+_LAYOUT = (range(1, 61), range(1, 33), range(4), (8, 16, 32, 64))
+
+
 class _LayoutType(click.ParamType[Layout]):
     name = "layout"
 
@@ -33,32 +37,53 @@ class _LayoutType(click.ParamType[Layout]):
     ) -> Layout:
         if isinstance(value, Layout):
             return value
-        try:
-            objects, name_bytes, checkpoints, fan = (int(word) for word in str(value).split(","))
-        except ValueError:
+        words = str(value).split(",")
+        numbers = [int(word) for word in words if word.isdecimal()]
+        if len(words) != 4 or len(numbers) != 4:
             self.fail(f"'{value}' is not like 8,12,0,16", param, ctx)
+        if any(number not in may for number, may in zip(numbers, _LAYOUT, strict=True)):
+            may = "1-60 objects, names of 1-32 bytes, 0-3 checkpoints, fan 8, 16, 32 or 64"
+            self.fail(f"'{value}' cannot be: {may}", param, ctx)
+        objects, name_bytes, checkpoints, fan = numbers
         return Layout(objects, name_bytes, checkpoints, fan)
+
+
+def _why(image: Image, error: _native.StoreError) -> str:
+    """An error of the store in one line, with what the store knows beside the number."""
+    number = store_image.error_of(error)
+    if number == store_image.ERR_NAME:
+        return f"a name has 1 to {image.layout.name_bytes} bytes"
+    if number == store_image.ERR_FULL:
+        space, count = image.store.space, len(image.store.objects())
+        return (
+            f"full: {space['used_bytes']} of {space['limit_bytes']} B and {count} of "
+            f"{image.layout.objects} objects in use; nothing was changed"
+        )
+    told = {
+        store_image.ERR_CONFIG: "this chip cannot hold such an object: unit or count too large",
+        store_image.ERR_EXISTS: "an object of this name exists already",
+    }
+    text: str = error.args[1]
+    return told.get(number, text)
 
 
 class _Session:
     """What all commands of the verb are given: the image's path and how to open it."""
 
-    def __init__(self, path: Path, layout: Layout | None) -> None:
+    def __init__(self, path: Path) -> None:
         self.path = path
-        self.layout = layout
 
     @contextlib.contextmanager
     def image(self, *, save: bool = False) -> Iterator[Image]:
         """The image opened; with `save`, synced and written when all went well."""
-        with store_image.opened(self.path, self.layout) as image:
+        with store_image.opened(self.path) as image:
             try:
                 yield image
                 if save:
                     image.store.sync()
             except _native.StoreError as error:
-                number, text = error.args
-                kind = InputError if number in _MISTAKES else RunError
-                raise kind(f"{self.path}: {text}") from error
+                kind = InputError if store_image.error_of(error) in _MISTAKES else RunError
+                raise kind(f"{self.path}: {_why(image, error)}") from error
             if save:
                 image.save()
 
@@ -103,20 +128,28 @@ def _needs(about: dict[str, Any], *types: str) -> int:
     return handle
 
 
+def _key_of(about: dict[str, Any], key: int) -> tuple[int, int]:
+    """Handle and key of an array's value; InputError when it has no such key."""
+    handle = _needs(about, "array")
+    if key >= about["count"]:
+        raise InputError(f"{about['name']} has no key {key}: they are 0 to {about['count'] - 1}")
+    return handle, key
+
+
+def _check_element(image: Image, about: dict[str, Any], data: bytes) -> None:
+    """InputError when the data cannot be one element of a list."""
+    most = image.longest_element
+    if not 1 <= len(data) <= most:
+        raise InputError(f"an element of {about['name']} has 1 to {most} B, not {len(data)}")
+
+
 _text = click.option("--text", help="The data itself, instead of a file.")
 
 
 @click.group()
 @click.argument("image", type=click.Path(dir_okay=False, path_type=Path))
-@click.option(
-    "--layout",
-    type=_LayoutType(),
-    metavar="OBJECTS,NAMES,KEPT,FAN",
-    help="How a device formatted the store: objects, bytes of a name, checkpoints, fan "
-    "(core/include/nandwich/store.h). Images of `format` need no word.",
-)
 @click.pass_context
-def command(ctx: click.Context, image: Path, layout: Layout | None) -> None:
+def command(ctx: click.Context, image: Path) -> None:
     """Durable typed objects in IMAGE, a file that holds an emulated chip with all its state.
 
     Objects are files, stacks, queues, streams and arrays. Reading leaves the image as it is; every
@@ -134,19 +167,34 @@ def command(ctx: click.Context, image: Path, layout: Layout | None) -> None:
       nandwich store mote.nand rollback
       nandwich store mote.nand info
     """
-    ctx.obj = _Session(image, layout)
+    ctx.obj = _Session(image)
 
 
 @command.command("format")
 @click.option("--chip", default="TC58DVG02A1FT00", show_default=True, help="A part, or FILE.toml.")
 @click.option("--blocks", type=click.IntRange(16), help="Fewer blocks than the part has.")
+@click.option(
+    "--layout",
+    type=_LayoutType(),
+    metavar="OBJECTS,NAMES,KEPT,FAN",
+    help="As a device is set up: objects, bytes of a name, checkpoints, fan "
+    "(core/include/nandwich/store.h); else as many as fit.",
+)
+@click.option("--ecc", is_flag=True, help="Over a code that repairs flipped bits (nandwich/ecc.h).")
 @click.option("--force", is_flag=True, help="Replace the image if it exists.")
 @_pass
-def format_(session: _Session, chip: str, blocks: int | None, force: bool) -> None:
+def format_(
+    session: _Session,
+    chip: str,
+    blocks: int | None,
+    layout: Layout | None,
+    ecc: bool,
+    force: bool,
+) -> None:
     """Make IMAGE: a new chip with an empty store."""
     if session.path.exists() and not force:
         raise InputError(f"{session.path} exists; --force replaces it")
-    store_image.format_image(session.path, chip, blocks or 0, session.layout)
+    store_image.format_image(session.path, chip, blocks or 0, layout, ecc=ecc)
 
 
 def _object(about: dict[str, Any]) -> dict[str, Any]:
@@ -258,7 +306,7 @@ def info(session: _Session, json_target: str | None) -> None:
 )
 @click.option(
     "--count",
-    type=click.IntRange(1),
+    type=click.IntRange(1, 0xFFFFFFFF),
     help="Keys of an array; how many tags; most elements a stream keeps (a ring).",
 )
 @click.option("--expendable", is_flag=True, help="Stream: lives only as long as there is room.")
@@ -331,8 +379,13 @@ def get(session: _Session, name: str, file: str | None, key: int | None) -> None
     with session.image() as image:
         about = image.find(name)
         if key is not None:
-            value = image.store.get(_needs(about, "array"), key)
-            _give(iter([value]), file)
+            place = _key_of(about, key)
+            try:
+                _give(iter([image.store.get(*place)]), file)
+            except _native.StoreError as error:
+                if store_image.error_of(error) != store_image.ERR_NOT_FOUND:
+                    raise
+                raise InputError(f"{name} has no value under key {key}") from error
         else:
             _needs(about, "file", "stream")
             _give(image.read(about), file)
@@ -349,10 +402,10 @@ def set_(session: _Session, name: str, key: int, file: str | None, text: str | N
     data = _source(file, text)
     with session.image(save=True) as image:
         about = image.find(name)
-        handle = _needs(about, "array")
+        place = _key_of(about, key)
         if len(data) != about["unit_bytes"]:
             raise InputError(f"{name} takes values of {about['unit_bytes']} B, not {len(data)}")
-        image.store.set(handle, key, data)
+        image.store.set(*place, data)
 
 
 @command.command()
@@ -369,11 +422,12 @@ def append(session: _Session, name: str, file: str | None, text: str | None) -> 
         if about["type"] == "file":
             image.write(handle, image.store.length(handle), data)
         elif unit == 0:
+            _check_element(image, about, data)
             image.store.append(handle, data)
         elif len(data) % unit:
             raise InputError(f"{name} takes units of {unit} B; {len(data)} B are not whole ones")
         else:
-            piece = max(1, 4096 // unit) * unit
+            piece = max(1, min(4096, image.longest_element) // unit) * unit
             for at in range(0, len(data), piece):
                 image.store.append(handle, data[at : at + piece])
 
@@ -387,7 +441,10 @@ def push(session: _Session, name: str, file: str | None, text: str | None) -> No
     """Add FILE (or stdin) as one element to a stack or a queue."""
     data = _source(file, text)
     with session.image(save=True) as image:
-        image.store.push(_needs(image.find(name), "stack", "queue"), data)
+        about = image.find(name)
+        handle = _needs(about, "stack", "queue")
+        _check_element(image, about, data)
+        image.store.push(handle, data)
 
 
 @command.command()
@@ -486,8 +543,17 @@ def seek(session: _Session, name: str, place: str, file: str | None, index: str 
 def checkpoint(session: _Session) -> None:
     """Keep the state of all objects; prints its number. The oldest gives way when all are taken."""
     with session.image(save=True) as image:
+        if image.layout.checkpoints == 0:
+            raise InputError("this store was formatted to keep no checkpoints")
         number = image.store.checkpoint()
     click.echo(number)
+
+
+def _check_kept(image: Image, number: int) -> None:
+    """InputError when no checkpoint of this number is kept."""
+    kept = image.store.kept()
+    if number not in kept:
+        raise InputError(f"no checkpoint {number} (kept: {', '.join(map(str, kept)) or 'none'})")
 
 
 @command.command()
@@ -496,12 +562,9 @@ def checkpoint(session: _Session) -> None:
 def rollback(session: _Session, number: int | None) -> None:
     """Bring all objects back to checkpoint NUMBER, or to the newest one."""
     with session.image(save=True) as image:
-        kept = image.store.kept()
-        if number is not None and number not in kept:
-            raise InputError(
-                f"no checkpoint {number} (kept: {', '.join(map(str, kept)) or 'none'})"
-            )
-        if not kept:
+        if number is not None:
+            _check_kept(image, number)
+        elif not image.store.kept():
             raise InputError("no checkpoint is kept; `checkpoint` makes one")
         image.store.rollback(number or 0)
 
@@ -512,6 +575,7 @@ def rollback(session: _Session, number: int | None) -> None:
 def drop(session: _Session, number: int) -> None:
     """Give checkpoint NUMBER up, and the room that only it needs."""
     with session.image(save=True) as image:
+        _check_kept(image, number)
         image.store.drop(number)
 
 
