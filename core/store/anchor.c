@@ -199,16 +199,6 @@ static int release(struct pass *pass)
     return NW_OK;
 }
 
-static int has_old(const struct nw_store *store)
-{
-    for (uint8_t i = 0; i < store->config.frames; i++) {
-        if (store->frames[i].taken != 0 && store->frames[i].dirty == FRAME_OLD) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
 /* All of it, on the way to flash. */
 static void tell_all(struct pass *pass)
 {
@@ -237,7 +227,7 @@ int store_write_anchor(struct nw_store *store)
     store_close(store);
     pass.safe = store->safe;
     pass.free = store->free;
-    if (store->flushing != 0 && !has_old(store)) {
+    if (store->flushing != 0 && !store_has_old(store)) {
         store->redo = store->next_redo;
         store->flushing = 0;
         result = release(&pass);

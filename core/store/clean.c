@@ -57,6 +57,7 @@ void store_killed(struct nw_store *store, struct object *object, uint32_t bytes)
 
 static int move(struct nw_store *store, const struct chunk *from, uint8_t mask)
 {
+    struct object *object = store->objects + from->id;
     struct chunk chunk = *from;
     uint32_t old;
 
@@ -66,11 +67,11 @@ static int move(struct nw_store *store, const struct chunk *from, uint8_t mask)
     if (result == NW_OK) {
         result = store_copy_in(store, from);
     }
-    for (uint8_t t = 0; t < store->tables && result == NW_OK; t++) {
-        if ((mask & (1U << t)) != 0) {
-            uint8_t at = (uint8_t)(t * store->config.objects + chunk.id);
-            result = store_set(store, at, &chunk, 0, &old);
+    for (; mask != 0 && result == NW_OK; mask >>= 1) {
+        if ((mask & 1U) != 0) {
+            result = store_set(store, object, &chunk, &old);
         }
+        object += store->config.objects;
     }
     store->stats.moved++;
     store->stats.bytes_moved += store_whole(store, chunk.length);
@@ -87,61 +88,54 @@ static void let_go(struct nw_store *store, struct object *object, const struct c
     store->stats.dropped++;
 }
 
-static int clean_data(struct nw_store *store, const struct chunk *chunk)
+/* Whether a chunk of data is the object's: 1, 0 or an error. */
+static int owns_data(struct nw_store *store, struct object *object, const struct chunk *chunk)
 {
-    uint8_t mask = 0;
+    uint32_t place;
 
-    for (uint8_t t = 0; t < store->tables; t++) {
-        uint8_t at = (uint8_t)(t * store->config.objects + chunk->id);
-        struct object *object = &store->objects[at];
-        uint32_t place;
-
-        if (object->type == 0 || object->generation != chunk->generation ||
-            chunk->key < object->head || chunk->key >= object->tail) {
-            continue;
-        }
-        int result = store_get(store, at, chunk->key, &place);
-        if (result == NW_OK && place == chunk->at) {
-            if (t == 0 && (object->flags & NW_STORE_EXPENDABLE) != 0) {
-                let_go(store, object, chunk);
-                result = store_write_state(store, chunk->id);
-            } else {
-                mask = (uint8_t)(mask | (1U << t));
-            }
-        }
-        if (store_is_damage(result)) {
-            store->stats.lost++; /* a node: nobody can tell where this chunk belongs */
-        } else if (result < 0 && result != NW_ERR_NOT_FOUND) {
-            return result;
-        }
+    if (chunk->key < object->head || chunk->key >= object->tail) {
+        return 0;
     }
-    return mask != 0 ? move(store, chunk, mask) : (int)NW_OK;
+    int result = store_get(store, object, chunk->key, &place);
+    if (result == NW_ERR_NOT_FOUND) {
+        return 0;
+    }
+    return result < 0 ? result : place == chunk->at;
 }
 
 /* Moves a chunk if an object or a checkpoint needs it. */
 int store_clean_chunk(struct nw_store *store, const struct chunk *chunk)
 {
+    struct object *object = store->objects + chunk->id;
+    uint8_t mask = 0;
+
     if (chunk->id >= store->config.objects) {
         return NW_OK;
     }
-    if (store_is_data(chunk)) {
-        return clean_data(store, chunk);
-    }
-    for (uint8_t t = 0; chunk->kind == CHUNK_NODE && t < store->tables; t++) {
-        uint8_t at = (uint8_t)(t * store->config.objects + chunk->id);
-        const struct object *object = &store->objects[at];
-        int live = 0;
+    for (uint8_t t = 0; t < store->tables; t++, object += store->config.objects) {
+        int result = NW_OK;
 
-        if (object->type != 0 && object->generation == chunk->generation) {
-            int result = store_own_node(store, at, chunk, &live);
-            if (store_is_damage(result)) {
-                store->stats.lost++;
-            } else if (result < 0) {
-                return result;
-            }
+        if (object->type == 0 || object->generation != chunk->generation) {
+            continue;
+        }
+        if (chunk->kind == CHUNK_NODE) {
+            result = store_own_node(store, object, chunk);
+        } else if (store_is_data(chunk)) {
+            result = owns_data(store, object, chunk);
+        }
+        if (result > 0 && t == 0 && (object->flags & NW_STORE_EXPENDABLE) != 0) {
+            let_go(store, object, chunk);
+            result = store_write_state(store, object);
+        } else if (result > 0) {
+            mask = (uint8_t)(mask | (1U << t));
+        }
+        if (store_is_damage(result)) {
+            store->stats.lost++; /* a node: nobody can tell what belongs to it */
+        } else if (result < 0) {
+            return result;
         }
     }
-    return NW_OK;
+    return mask != 0 ? move(store, chunk, mask) : (int)NW_OK;
 }
 
 static int next_tail(struct nw_store *store)
@@ -270,19 +264,20 @@ static int give_way(struct nw_store *store, uint32_t bytes)
 {
     int result = NW_OK;
 
-    for (uint8_t slot = 0; slot < store->config.objects && result == NW_OK; slot++) {
-        struct object *object = &store->objects[slot];
+    struct object *object = store->objects;
+
+    for (uint8_t left = store->config.objects; left > 0 && result == NW_OK; left--, object++) {
         uint32_t dropped = 0;
 
         while ((object->flags & NW_STORE_EXPENDABLE) != 0 && object->type != 0 &&
                object->head < object->tail && result == NW_OK &&
                store_live(store) + bytes > store->limit) {
-            result = store_drop_head(store, slot);
+            result = store_drop_head(store, object);
             store->stats.dropped++;
             dropped++;
         }
         if (dropped > 0 && result == NW_OK) {
-            result = store_write_state(store, slot);
+            result = store_write_state(store, object);
         }
     }
     if (result == NW_OK && store_live(store) + bytes > store->limit) {
@@ -362,12 +357,11 @@ int nw_store_idle(struct nw_store *store, uint16_t budget)
 
 int nw_store_compact(struct nw_store *store, int handle, uint32_t *key, uint16_t count)
 {
-    struct object *object;
-    int slot = store_object_of(store, handle, 0xFF, &object);
+    struct object *object = store_object_of(store, handle, STORE_ANY);
     int moved = 0;
 
-    if (slot < 0) {
-        return slot;
+    if (object == NULL) {
+        return store->refused;
     }
     *key = *key > object->head ? *key : object->head;
     for (; count > 0 && *key < object->tail && moved < INT16_MAX; count--, (*key)++) {
@@ -375,7 +369,7 @@ int nw_store_compact(struct nw_store *store, int handle, uint32_t *key, uint16_t
         int result = store_make_room(store, NULL, 0);
 
         if (result == NW_OK) {
-            result = store_find_data(store, (uint8_t)slot, *key, &chunk);
+            result = store_find_data(store, object, *key, &chunk);
         }
         if (result == NW_OK) {
             result = store_clean_chunk(store, &chunk);

@@ -8,9 +8,9 @@
 
 #include "store.h"
 
-static int file_of(struct nw_store *store, int handle, struct object **object)
+static struct object *file_of(struct nw_store *store, int handle)
 {
-    return store_object_of(store, handle, 1U << NW_STORE_FILE, object);
+    return store_object_of(store, handle, 1U << NW_STORE_FILE);
 }
 
 static uint32_t length_of(const struct object *object)
@@ -19,71 +19,61 @@ static uint32_t length_of(const struct object *object)
 }
 
 /* The bytes of the block in the buffer, if it is the chunk that grows there. */
-static uint8_t *growing(const struct nw_store *store, uint8_t slot, uint32_t key)
+static uint8_t *growing(const struct nw_store *store, const struct object *object, uint32_t key)
 {
-    uint8_t *head = store->buffer + store->grow - 1;
-
-    return store->grow != 0 && head[1] == slot &&
-                   head[2] == store->objects[slot].generation && nw_get32(head + 5) == key
-               ? head + store->chunk_header
+    return store->grow != 0 && store->growing.key == key &&
+                   store_is_of(store, &store->growing, object)
+               ? store->buffer + store->grow - 1 + store->chunk_header
                : NULL;
 }
 
 /* A piece of one block. */
 struct piece {
+    struct object *object;
     uint32_t key;
     uint16_t from; /* in the block */
     uint16_t bytes;
-    uint8_t slot;
     const uint8_t *data;
 };
 
 static int add_block(struct nw_store *store, const struct piece *piece)
 {
-    struct object *object = &store->objects[piece->slot];
-    struct chunk chunk = {
-        .id = piece->slot, .key = piece->key, .mask = DATA_APPEND, .length = piece->bytes};
-    uint32_t old;
+    struct object *object = piece->object;
+    struct chunk chunk = {.key = piece->key, .mask = DATA_APPEND, .length = piece->bytes};
     int result = store_find_room(store, store_whole(store, object->unit), 1);
 
     if (result == NW_OK) {
-        result = store_put_data(store, &chunk, piece->data, &old);
+        result = store_put_data(store, object, &chunk, piece->data);
     }
-    if (result < 0) {
-        return result;
+    if (result == NW_OK) {
+        store_let_grow(store, &chunk);
     }
-    object->fill = piece->bytes;
-    store_let_grow(store, &chunk);
-    return store_grown(store, piece->slot, store_whole(store, object->unit));
+    return result;
 }
 
 /* A block again, with the piece in it, put together in the free part of the page buffer. */
 static int change_block(struct nw_store *store, const struct piece *piece)
 {
-    struct object *object = &store->objects[piece->slot];
+    struct object *object = piece->object;
     int last = piece->key + 1U == object->tail;
     uint16_t end = (uint16_t)(piece->from + piece->bytes);
     uint16_t length = last ? object->fill : object->unit;
-    uint32_t whole = store_whole(store, object->unit);
     struct chunk old = {0};
-    uint32_t before;
-    int result = store_find_data(store, piece->slot, piece->key, &old);
+    int result = store_find_data(store, object, piece->key, &old);
 
     if (result == NW_OK && (old.length < length || old.length > object->unit)) {
         store->stats.place = old.at;
         result = NW_ERR_CORRUPT;
     }
     if (result == NW_OK) {
-        result = store_find_room(store, whole, 1);
+        result = store_find_room(store, store_whole(store, object->unit), 1);
     }
     if (result < 0) {
         return result;
     }
     uint8_t *block = store->buffer + store->offset + store->chunk_header;
-    struct chunk chunk = {.mask = DATA_SET,
-                          .id = piece->slot,
-                          .key = piece->key,
-                          .length = end > length ? end : length};
+    struct chunk chunk = {
+        .mask = DATA_SET, .key = piece->key, .length = end > length ? end : length};
     result = store_payload(store, &old, block, 1);
     uint16_t keep = result == NW_OK ? chunk.length : 0;
     if (keep < old.length) {
@@ -91,24 +81,18 @@ static int change_block(struct nw_store *store, const struct piece *piece)
     }
     if (result == NW_OK) {
         memcpy(block + piece->from, piece->data, piece->bytes);
-        result = store_put_data(store, &chunk, block, &before);
+        result = store_put_data(store, object, &chunk, block);
     }
-    if (result < 0) {
-        return result;
-    }
-    if (last) {
-        object->fill = chunk.length;
+    if (result == NW_OK && last) {
         store_let_grow(store, &chunk);
     }
-    object->bytes += whole;
-    store_killed(store, object, whole);
-    return NW_OK;
+    return result;
 }
 
 static int write_piece(struct nw_store *store, const struct piece *piece)
 {
-    struct object *object = &store->objects[piece->slot];
-    uint8_t *grows = growing(store, piece->slot, piece->key);
+    struct object *object = piece->object;
+    uint8_t *grows = growing(store, object, piece->key);
     uint16_t end = (uint16_t)(piece->from + piece->bytes);
 
     if (piece->key == object->tail) {
@@ -129,12 +113,11 @@ static int write_piece(struct nw_store *store, const struct piece *piece)
 int nw_store_write(struct nw_store *store, int handle, uint32_t offset, const void *data,
                    uint16_t bytes)
 {
-    struct object *object;
-    int slot = file_of(store, handle, &object);
-    struct piece piece = {.slot = (uint8_t)slot, .data = data};
+    struct object *object = file_of(store, handle);
+    struct piece piece = {.object = object, .data = data};
 
-    if (slot < 0) {
-        return slot;
+    if (object == NULL) {
+        return store->refused;
     }
     if (offset > length_of(object) || bytes > UINT32_MAX - offset || bytes > 32767U) {
         return NW_ERR_RANGE;
@@ -160,17 +143,17 @@ int nw_store_write(struct nw_store *store, int handle, uint32_t offset, const vo
     return (int)bytes;
 }
 
-static int read_piece(struct nw_store *store, uint8_t slot, uint32_t key, uint16_t from,
+static int read_piece(struct nw_store *store, struct object *object, uint32_t key, uint16_t from,
                       uint16_t bytes, uint8_t *data)
 {
-    const uint8_t *grows = growing(store, slot, key);
+    const uint8_t *grows = growing(store, object, key);
     struct chunk chunk = {0};
 
     if (grows != NULL) {
         memcpy(data, grows + from, bytes);
         return NW_OK;
     }
-    int result = store_find_data(store, slot, key, &chunk);
+    int result = store_find_data(store, object, key, &chunk);
     if (result < 0 || (from == 0 && bytes == chunk.length)) {
         return result < 0 ? result : store_payload(store, &chunk, data, 1);
     }
@@ -190,12 +173,11 @@ static int read_piece(struct nw_store *store, uint8_t slot, uint32_t key, uint16
 
 int nw_store_read(struct nw_store *store, int handle, uint32_t offset, void *data, uint16_t bytes)
 {
-    struct object *object;
-    int slot = file_of(store, handle, &object);
+    struct object *object = file_of(store, handle);
     uint8_t *to = data;
 
-    if (slot < 0) {
-        return slot;
+    if (object == NULL) {
+        return store->refused;
     }
     uint32_t length = length_of(object);
     if (offset > length || bytes > 32767U) {
@@ -207,8 +189,7 @@ int nw_store_read(struct nw_store *store, int handle, uint32_t offset, void *dat
         uint16_t part = (uint16_t)(object->unit - from);
 
         part = left < part ? left : part;
-        int result =
-            read_piece(store, (uint8_t)slot, offset / object->unit, from, part, to);
+        int result = read_piece(store, object, offset / object->unit, from, part, to);
         if (result < 0) {
             return result;
         }
@@ -221,20 +202,19 @@ int nw_store_read(struct nw_store *store, int handle, uint32_t offset, void *dat
 
 int nw_store_length(struct nw_store *store, int handle, uint32_t *bytes)
 {
-    struct object *object;
-    int slot = file_of(store, handle, &object);
+    const struct object *object = file_of(store, handle);
 
-    if (slot >= 0) {
-        *bytes = length_of(object);
+    if (object == NULL) {
+        return store->refused;
     }
-    return slot < 0 ? slot : (int)NW_OK;
+    *bytes = length_of(object);
+    return NW_OK;
 }
 
 int nw_store_truncate(struct nw_store *store, int handle, uint32_t bytes)
 {
-    struct object *object;
-    int slot = file_of(store, handle, &object);
-    int result = slot < 0 ? slot : store_make_room(store, NULL, 0);
+    struct object *object = file_of(store, handle);
+    int result = object == NULL ? store->refused : store_make_room(store, NULL, 0);
 
     if (result < 0) {
         return result;
@@ -248,5 +228,5 @@ int nw_store_truncate(struct nw_store *store, int handle, uint32_t bytes)
     object->tail = blocks;
     object->fill = (uint16_t)(blocks == 0 ? 0 : bytes - (blocks - 1U) * object->unit);
     store_killed(store, object, gone);
-    return store_write_state(store, (uint8_t)slot);
+    return store_write_state(store, object);
 }

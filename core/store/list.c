@@ -7,11 +7,10 @@
 #define IS(type) (1U << (type))
 
 /* Gives up the oldest chunk. */
-int store_drop_head(struct nw_store *store, uint8_t slot)
+int store_drop_head(struct nw_store *store, struct object *object)
 {
-    struct object *object = &store->objects[slot];
     struct chunk chunk = {0};
-    int result = store_find_data(store, slot, object->head, &chunk);
+    int result = store_find_data(store, object, object->head, &chunk);
 
     if (result == NW_OK) {
         store_killed(store, object, store_whole(store, chunk.length));
@@ -23,85 +22,50 @@ int store_drop_head(struct nw_store *store, uint8_t slot)
     return NW_OK;
 }
 
-/* Counts an appended chunk; a ring gives up what is too many. */
-int store_grown(struct nw_store *store, uint8_t slot, uint32_t bytes)
+static int push(struct nw_store *store, struct object *object, const void *data, uint16_t bytes)
 {
-    struct object *object = &store->objects[slot];
-
-    object->tail++;
-    object->bytes += bytes;
-    return object->limit != 0 && object->tail - object->head > object->limit
-               ? store_drop_head(store, slot)
-               : (int)NW_OK;
-}
-
-static int push(struct nw_store *store, int slot, const void *data, uint16_t bytes)
-{
-    struct object *object = &store->objects[slot];
     uint32_t whole = store_whole(store, bytes);
-    struct chunk chunk = {
-        .id = (uint8_t)slot, .key = object->tail, .mask = DATA_APPEND, .length = bytes};
-    uint32_t old;
+    struct chunk chunk = {.key = object->tail, .mask = DATA_APPEND, .length = bytes};
 
-    if (bytes == 0 || whole > store_block_bytes(store) / 3U || bytes > 65000U) {
-        return NW_ERR_RANGE;
-    }
-    if (object->tail == STORE_NONE - 1U) {
+    if (bytes == 0 || whole > store_block_bytes(store) / 3U || bytes > 65000U ||
+        object->tail == STORE_NONE - 1U) {
         return NW_ERR_RANGE;
     }
     int result = store_make_room(store, object, whole);
-    if (result == NW_OK) {
-        result = store_put_data(store, &chunk, data, &old);
-    }
-    return result < 0 ? result : store_grown(store, (uint8_t)slot, whole);
+    return result < 0 ? result : store_put_data(store, object, &chunk, data);
 }
 
 int nw_store_push(struct nw_store *store, int handle, const void *data, uint16_t bytes)
 {
-    struct object *object;
-    int slot = store_object_of(store, handle, IS(NW_STORE_STACK) | IS(NW_STORE_QUEUE), &object);
+    struct object *object = store_object_of(store, handle, IS(NW_STORE_STACK) | IS(NW_STORE_QUEUE));
 
-    return slot < 0 ? slot : push(store, slot, data, bytes);
+    return object == NULL ? store->refused : push(store, object, data, bytes);
 }
 
 /* The chunk of a number: its header. */
-int store_find_data(struct nw_store *store, uint8_t slot, uint32_t number, struct chunk *chunk)
+int store_find_data(struct nw_store *store, struct object *object, uint32_t number,
+                    struct chunk *chunk)
 {
-    const struct object *object = &store->objects[slot];
     uint32_t at;
 
     if (number < object->head || number >= object->tail) {
         return NW_ERR_NOT_FOUND;
     }
-    int result = store_get(store, slot, number, &at);
+    int result = store_get(store, object, number, &at);
+    if (result == NW_ERR_NOT_FOUND && object->type == NW_STORE_ARRAY) {
+        return result;
+    }
     if (result == NW_OK) {
         result = store_read_chunk(store, at, chunk, 1);
     }
-    if (result == NW_OK && (!store_is_data(chunk) || chunk->id != slot ||
-                            chunk->key != number || chunk->generation != object->generation)) {
+    if (result == NW_OK && (!store_is_data(chunk) || chunk->key != number ||
+                            !store_is_of(store, chunk, object))) {
         store->stats.place = at;
         result = NW_ERR_CORRUPT;
-    }
-    if (result == NW_ERR_NOT_FOUND && object->type == NW_STORE_ARRAY) {
-        return result;
     }
     /* Every number of the others has its chunk: none told, or a blank one, is damage. */
     return result == NW_ERR_NOT_FOUND || result == NW_ERR_UNWRITTEN ? (int)NW_ERR_CORRUPT
                                                                     : result;
-}
-
-static int read_whole(struct nw_store *store, uint8_t slot, uint32_t number, void *data,
-                      uint16_t bytes, struct chunk *chunk)
-{
-    int result = store_find_data(store, slot, number, chunk);
-
-    if (result == NW_OK && chunk->length > bytes) {
-        result = NW_ERR_RANGE;
-    }
-    if (result == NW_OK) {
-        result = store_payload(store, chunk, data, 1);
-    }
-    return result;
 }
 
 static int length_answer(int result, uint16_t length)
@@ -109,69 +73,70 @@ static int length_answer(int result, uint16_t length)
     return result < 0 ? result : (int)(length < 32767U ? length : 32767U);
 }
 
+/* All of an element; its chunk told in *chunk. */
+static int read_whole(struct nw_store *store, struct object *object, uint32_t number, void *data,
+                      uint16_t bytes, struct chunk *chunk)
+{
+    int result = store_find_data(store, object, number, chunk);
+
+    if (result == NW_OK) {
+        result = chunk->length > bytes ? (int)NW_ERR_RANGE : store_payload(store, chunk, data, 1);
+    }
+    return result;
+}
+
 int nw_store_peek(struct nw_store *store, int handle, uint32_t number, void *data, uint16_t bytes)
 {
-    struct object *object;
     struct chunk chunk = {0};
-    int slot = store_object_of(
-        store, handle, IS(NW_STORE_STACK) | IS(NW_STORE_QUEUE) | IS(NW_STORE_STREAM), &object);
+    struct object *object = store_object_of(
+        store, handle, IS(NW_STORE_STACK) | IS(NW_STORE_QUEUE) | IS(NW_STORE_STREAM));
+    int result = object == NULL ? store->refused
+                                : read_whole(store, object, number, data, bytes, &chunk);
 
-    if (slot < 0) {
-        return slot;
-    }
-    int result = read_whole(store, (uint8_t)slot, number, data, bytes, &chunk);
     return length_answer(result, chunk.length);
 }
 
-/* Takes an end off: the newest or the oldest chunk. */
-static int take(struct nw_store *store, int slot, int oldest, void *data, uint16_t bytes)
+/* Takes an end off: a queue's oldest chunk, a stack's newest. */
+static int take(struct nw_store *store, int handle, uint8_t type, void *data, uint16_t bytes)
 {
-    struct object *object = &store->objects[slot];
+    struct object *object = store_object_of(store, handle, (uint8_t)IS(type));
     struct chunk chunk = {0};
-    int result = store_make_room(store, NULL, 0);
+    int result = object == NULL ? store->refused : store_make_room(store, NULL, 0);
 
     if (result == NW_OK) {
-        result = read_whole(store, (uint8_t)slot, oldest ? object->head : object->tail - 1U, data,
-                            bytes, &chunk);
+        uint32_t number = type == NW_STORE_QUEUE ? object->head : object->tail - 1U;
+        result = read_whole(store, object, number, data, bytes, &chunk);
     }
-    if (result < 0) {
-        return result;
+    if (result == NW_OK) {
+        if (type == NW_STORE_QUEUE) {
+            object->head++;
+        } else {
+            object->tail--;
+        }
+        store_killed(store, object, store_whole(store, chunk.length));
+        result = store_write_state(store, object);
     }
-    if (oldest) {
-        object->head++;
-    } else {
-        object->tail--;
-    }
-    store_killed(store, object, store_whole(store, chunk.length));
-    return length_answer(store_write_state(store, (uint8_t)slot), chunk.length);
+    return length_answer(result, chunk.length);
 }
 
 int nw_store_pop(struct nw_store *store, int handle, void *data, uint16_t bytes)
 {
-    struct object *object;
-    int slot = store_object_of(store, handle, IS(NW_STORE_STACK), &object);
-
-    return slot < 0 ? slot : take(store, slot, 0, data, bytes);
+    return take(store, handle, NW_STORE_STACK, data, bytes);
 }
 
 int nw_store_dequeue(struct nw_store *store, int handle, void *data, uint16_t bytes)
 {
-    struct object *object;
-    int slot = store_object_of(store, handle, IS(NW_STORE_QUEUE), &object);
-
-    return slot < 0 ? slot : take(store, slot, 1, data, bytes);
+    return take(store, handle, NW_STORE_QUEUE, data, bytes);
 }
 
 /* STREAMS */
 
 /* As many bytes of whole elements as the stream's last chunk still takes, while it lies in the
  * buffer and nothing came behind it. */
-static uint16_t room_to_grow(const struct nw_store *store, uint8_t slot, uint16_t bytes)
+static uint16_t room_to_grow(const struct nw_store *store, const struct object *object,
+                             uint16_t bytes)
 {
-    const struct object *object = &store->objects[slot];
-    const uint8_t *head = store->buffer + store->grow - 1;
-
-    if (store->grow == 0 || head[1] != slot || head[2] != object->generation) {
+    if (store->grow == 0 || !store_is_of(store, &store->growing, object)) {
         return 0;
     }
     uint16_t room = (uint16_t)(store->page_bytes - store->offset);
@@ -180,11 +145,10 @@ static uint16_t room_to_grow(const struct nw_store *store, uint8_t slot, uint16_
 }
 
 /* A chunk of packed elements that may grow: as many bytes as fit the page are taken. */
-static int begin_packed(struct nw_store *store, uint8_t slot, const uint8_t *data, uint16_t bytes)
+static int begin_packed(struct nw_store *store, struct object *object, const uint8_t *data,
+                        uint16_t bytes)
 {
-    struct object *object = &store->objects[slot];
-    struct chunk chunk = {.id = slot, .key = object->tail, .mask = DATA_APPEND};
-    uint32_t old;
+    struct chunk chunk = {.key = object->tail, .mask = DATA_APPEND};
 
     store_close(store);
     int result = store_find_room(store, store_whole(store, object->unit), 1);
@@ -194,25 +158,23 @@ static int begin_packed(struct nw_store *store, uint8_t slot, const uint8_t *dat
     uint16_t room = (uint16_t)(store->page_bytes - store->offset - store->chunk_header);
     room = (uint16_t)(room - room % object->unit);
     chunk.length = bytes < room ? bytes : room;
-    result = store_put_data(store, &chunk, data, &old);
-    if (result == NW_OK) {
-        result = store_grown(store, slot, store_whole(store, chunk.length));
-    }
+    result = store_put_data(store, object, &chunk, data);
     store_let_grow(store, &chunk);
     return result < 0 ? result : (int)chunk.length;
 }
 
-static int append_packed(struct nw_store *store, uint8_t slot, const uint8_t *data, uint16_t bytes)
+static int append_packed(struct nw_store *store, struct object *object, const uint8_t *data,
+                         uint16_t bytes)
 {
     while (bytes > 0) {
-        uint16_t part = room_to_grow(store, slot, bytes);
+        uint16_t part = room_to_grow(store, object, bytes);
         int result;
 
         if (part > 0) {
             result = store_grow(store, data, part);
-            store->objects[slot].bytes += part;
+            object->bytes += part;
         } else {
-            result = begin_packed(store, slot, data, bytes);
+            result = begin_packed(store, object, data, bytes);
             part = result < 0 ? 0 : (uint16_t)result;
         }
         if (result < 0) {
@@ -227,29 +189,27 @@ static int append_packed(struct nw_store *store, uint8_t slot, const uint8_t *da
 
 int nw_store_append(struct nw_store *store, int handle, const void *data, uint16_t bytes)
 {
-    struct object *object;
-    int slot = store_object_of(store, handle, IS(NW_STORE_STREAM), &object);
+    struct object *object = store_object_of(store, handle, IS(NW_STORE_STREAM));
 
-    if (slot < 0 || object->unit == 0 ||
-        object->unit > store_page_room(store)) {
-        return slot < 0 ? slot : push(store, slot, data, bytes);
+    if (object == NULL) {
+        return store->refused;
     }
-    if (bytes == 0 || bytes % object->unit != 0 || bytes > store_block_bytes(store) / 3U) {
-        return NW_ERR_RANGE;
+    if (object->unit == 0 || object->unit > store_page_room(store)) {
+        return push(store, object, data, bytes);
     }
-    if (object->tail >= STORE_NONE - bytes) {
+    if (bytes == 0 || bytes % object->unit != 0 || bytes > store_block_bytes(store) / 3U ||
+        object->tail >= STORE_NONE - bytes) {
         return NW_ERR_RANGE;
     }
     uint32_t chunks = bytes / (store_page_room(store)) + 2U;
     int result = store_make_room(store, object, bytes + chunks * store->chunk_header);
-    return result < 0 ? result : append_packed(store, (uint8_t)slot, data, bytes);
+    return result < 0 ? result : append_packed(store, object, data, bytes);
 }
 
 int nw_store_trim(struct nw_store *store, int handle, uint32_t chunk_number)
 {
-    struct object *object;
-    int slot = store_object_of(store, handle, IS(NW_STORE_STREAM), &object);
-    int result = slot < 0 ? slot : store_make_room(store, NULL, 0);
+    struct object *object = store_object_of(store, handle, IS(NW_STORE_STREAM));
+    int result = object == NULL ? store->refused : store_make_room(store, NULL, 0);
 
     if (result == NW_OK && chunk_number > object->tail) {
         result = NW_ERR_RANGE;
@@ -258,12 +218,9 @@ int nw_store_trim(struct nw_store *store, int handle, uint32_t chunk_number)
         return result;
     }
     while (object->head < chunk_number && result == NW_OK) {
-        result = store_drop_head(store, (uint8_t)slot);
+        result = store_drop_head(store, object);
     }
-    if (result < 0) {
-        return result;
-    }
-    return store_write_state(store, (uint8_t)slot);
+    return result < 0 ? result : store_write_state(store, object);
 }
 
 /* CURSORS */
@@ -271,11 +228,13 @@ int nw_store_trim(struct nw_store *store, int handle, uint32_t chunk_number)
 int nw_store_seek(struct nw_store *store, int handle, uint32_t chunk, uint16_t offset,
                   struct nw_store_cursor *cursor)
 {
-    struct object *object;
-    int slot = store_object_of(store, handle, IS(NW_STORE_STREAM), &object);
+    struct object *object = store_object_of(store, handle, IS(NW_STORE_STREAM));
 
-    if (slot < 0 || chunk < object->head || chunk > object->tail) {
-        return slot < 0 ? slot : (chunk < object->head ? (int)NW_ERR_NOT_FOUND : (int)NW_ERR_RANGE);
+    if (object == NULL) {
+        return store->refused;
+    }
+    if (chunk < object->head || chunk > object->tail) {
+        return chunk < object->head ? NW_ERR_NOT_FOUND : NW_ERR_RANGE;
     }
     *cursor = (struct nw_store_cursor){
         .handle = handle, .chunk = chunk, .offset = offset, .at = STORE_NONE};
@@ -284,28 +243,30 @@ int nw_store_seek(struct nw_store *store, int handle, uint32_t chunk, uint16_t o
 
 int nw_store_first(struct nw_store *store, int handle, struct nw_store_cursor *cursor)
 {
-    struct object *object;
-    int slot = store_object_of(store, handle, IS(NW_STORE_STREAM), &object);
+    struct object *object = store_object_of(store, handle, IS(NW_STORE_STREAM));
 
-    return slot < 0 ? slot : nw_store_seek(store, handle, object->head, 0, cursor);
+    return object == NULL ? store->refused
+                          : nw_store_seek(store, handle, object->head, 0, cursor);
 }
 
 int nw_store_last(struct nw_store *store, int handle, struct nw_store_cursor *cursor)
 {
-    struct object *object;
-    int slot = store_object_of(store, handle, IS(NW_STORE_STREAM), &object);
-    uint32_t chunk = slot < 0 ? 0 : object->tail;
+    struct object *object = store_object_of(store, handle, IS(NW_STORE_STREAM));
     uint16_t offset = 0;
 
-    if (slot >= 0 && room_to_grow(store, (uint8_t)slot, UINT16_MAX) > 0) {
+    if (object == NULL) {
+        return store->refused;
+    }
+    uint32_t chunk = object->tail;
+    if (room_to_grow(store, object, UINT16_MAX) > 0) {
         chunk--; /* what is appended next may go into this chunk */
         offset = (uint16_t)(store->offset - store->grow + 1U - store->chunk_header);
     }
-    return slot < 0 ? slot : nw_store_seek(store, handle, chunk, offset, cursor);
+    return nw_store_seek(store, handle, chunk, offset, cursor);
 }
 
 /* The chunk the cursor stands in: its place and length, looked up again after a move. */
-static int locate(struct nw_store *store, uint8_t slot, struct nw_store_cursor *cursor,
+static int locate(struct nw_store *store, struct object *object, struct nw_store_cursor *cursor,
                   struct chunk *chunk)
 {
     if (cursor->at != STORE_NONE && cursor->epoch == store->epoch &&
@@ -313,7 +274,7 @@ static int locate(struct nw_store *store, uint8_t slot, struct nw_store_cursor *
         *chunk = (struct chunk){.at = cursor->at, .length = cursor->length};
         return NW_OK;
     }
-    int result = store_find_data(store, slot, cursor->chunk, chunk);
+    int result = store_find_data(store, object, cursor->chunk, chunk);
     cursor->at = result < 0 ? STORE_NONE : chunk->at;
     cursor->length = chunk->length;
     cursor->epoch = store->epoch;
@@ -321,7 +282,8 @@ static int locate(struct nw_store *store, uint8_t slot, struct nw_store_cursor *
 }
 
 /* `part` bytes at the cursor, of the chunk that locate() told. */
-static int read_element(struct nw_store *store, uint8_t slot, const struct nw_store_cursor *cursor,
+static int read_element(struct nw_store *store, struct object *object,
+                        const struct nw_store_cursor *cursor,
                         struct chunk *chunk, uint16_t part, void *data)
 {
     uint32_t at = store_after(store, cursor->at, (uint32_t)store->chunk_header + cursor->offset);
@@ -331,7 +293,7 @@ static int read_element(struct nw_store *store, uint8_t slot, const struct nw_st
         return store_read(store, at, part, data, 1);
     }
     if (chunk->kind == 0) { /* the cursor remembers no checksum */
-        result = store_find_data(store, slot, cursor->chunk, chunk);
+        result = store_find_data(store, object, cursor->chunk, chunk);
     }
     return result < 0 ? result : store_payload(store, chunk, data, 1);
 }
@@ -346,15 +308,17 @@ static void leave(struct nw_store_cursor *cursor, uint32_t chunk)
 int nw_store_next(struct nw_store *store, struct nw_store_cursor *cursor, void *data,
                   uint16_t bytes)
 {
-    struct object *object;
     struct chunk chunk = {0};
-    int slot = store_object_of(store, cursor->handle, IS(NW_STORE_STREAM), &object);
+    struct object *object = store_object_of(store, cursor->handle, IS(NW_STORE_STREAM));
 
-    if (slot < 0 || cursor->chunk < object->head) {
-        return slot < 0 ? slot : (int)NW_ERR_NOT_FOUND;
+    if (object == NULL) {
+        return store->refused;
+    }
+    if (cursor->chunk < object->head) {
+        return NW_ERR_NOT_FOUND;
     }
     for (uint8_t turn = 0; turn < 2U && cursor->chunk < object->tail; turn++) {
-        int result = locate(store, (uint8_t)slot, cursor, &chunk);
+        int result = locate(store, object, cursor, &chunk);
         if (result < 0) {
             return result;
         }
@@ -377,7 +341,7 @@ int nw_store_next(struct nw_store *store, struct nw_store_cursor *cursor, void *
     if (part == 0 || part > bytes) {
         return NW_ERR_RANGE;
     }
-    int result = read_element(store, (uint8_t)slot, cursor, &chunk, part, data);
+    int result = read_element(store, object, cursor, &chunk, part, data);
     if (result < 0) {
         return result;
     }
@@ -391,13 +355,15 @@ int nw_store_next(struct nw_store *store, struct nw_store_cursor *cursor, void *
 int nw_store_previous(struct nw_store *store, struct nw_store_cursor *cursor, void *data,
                       uint16_t bytes)
 {
-    struct object *object;
     struct chunk chunk = {0};
     struct nw_store_cursor before = *cursor;
-    int slot = store_object_of(store, cursor->handle, IS(NW_STORE_STREAM), &object);
+    struct object *object = store_object_of(store, cursor->handle, IS(NW_STORE_STREAM));
 
-    if (slot < 0 || cursor->chunk < object->head) {
-        return slot < 0 ? slot : (int)NW_ERR_NOT_FOUND;
+    if (object == NULL) {
+        return store->refused;
+    }
+    if (cursor->chunk < object->head) {
+        return NW_ERR_NOT_FOUND;
     }
     if (before.offset == 0) {
         if (before.chunk == object->head) {
@@ -405,7 +371,7 @@ int nw_store_previous(struct nw_store *store, struct nw_store_cursor *cursor, vo
         }
         leave(&before, before.chunk - 1U);
     }
-    int result = locate(store, (uint8_t)slot, &before, &chunk);
+    int result = locate(store, object, &before, &chunk);
     if (result < 0) {
         return result;
     }
@@ -417,7 +383,7 @@ int nw_store_previous(struct nw_store *store, struct nw_store_cursor *cursor, vo
         return NW_ERR_RANGE;
     }
     before.offset = (uint16_t)(before.offset - part);
-    result = read_element(store, (uint8_t)slot, &before, &chunk, part, data);
+    result = read_element(store, object, &before, &chunk, part, data);
     if (result < 0) {
         return result;
     }

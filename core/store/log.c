@@ -446,16 +446,11 @@ void store_close(struct nw_store *store)
     if (store->grow == 0) {
         return;
     }
-    uint16_t from = (uint16_t)(store->grow - 1U);
-    uint8_t *bytes = store->buffer + from;
-    struct chunk chunk = {.kind = bytes[0] & 15U,
-                          .mask = bytes[0] >> 4,
-                          .id = bytes[1],
-                          .generation = bytes[2],
-                          .length = (uint16_t)(store->offset - from - store->chunk_header),
-                          .key = nw_get32(bytes + 5)};
-    sum_up(store, &chunk, bytes + store->chunk_header);
-    put_header(&chunk, bytes);
+    uint8_t *header = store->buffer + store->grow - 1;
+    uint8_t *data = header + store->chunk_header;
+    store->growing.length = (uint16_t)(store->buffer + store->offset - data);
+    sum_up(store, &store->growing, data);
+    put_header(&store->growing, header);
     store->grow = 0;
 }
 
@@ -539,6 +534,7 @@ void store_let_grow(struct nw_store *store, const struct chunk *chunk)
         offset >= store->programmed &&
         store->offset == offset + store_whole(store, chunk->length)) {
         store->grow = (uint16_t)(offset + 1U);
+        store->growing = *chunk;
     }
 }
 

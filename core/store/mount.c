@@ -42,6 +42,7 @@ static int fill_config(struct nw_store *store, const struct nw_store_config *fro
     config->frames = config->frames != 0 ? config->frames : 8U;
     config->fan = config->fan != 0 ? config->fan : 16U;
     store->fan_shift = log2_of(config->fan);
+    store->frame_bytes = (uint16_t)(sizeof(struct frame) + store_node_bytes(store));
     store->chunk_header = CHUNK_HEADER;
     store->block_header = BLOCK_HEADER;
     store->tables = (uint8_t)(config->checkpoints + 1U);
@@ -85,8 +86,8 @@ static struct nw_store *place(struct nw_ram *ram, const struct nw_store *like)
     uint16_t objects = (uint16_t)(like->tables * config->objects);
     struct nw_store *store = NW_RAM_TAKE(ram, struct nw_store, 1);
     struct object *table = NW_RAM_TAKE(ram, struct object, objects);
-    struct frame *frames = NW_RAM_TAKE(ram, struct frame, config->frames);
-    uint32_t *entries = NW_RAM_TAKE(ram, uint32_t, (size_t)config->frames << like->fan_shift);
+    struct frame *frames =
+        nw_ram_take(ram, config->frames, like->frame_bytes, _Alignof(struct frame));
     uint32_t *kept = NW_RAM_TAKE(ram, uint32_t, like->tables);
     uint8_t *buffer = NW_RAM_TAKE(ram, uint8_t, like->page_bytes);
     uint8_t *cache = NULL;
@@ -102,7 +103,6 @@ static struct nw_store *place(struct nw_ram *ram, const struct nw_store *like)
     *store = *like;
     store->objects = table;
     store->frames = frames;
-    store->entries = entries;
     store->kept = kept;
     store->buffer = buffer;
     store->cache = cache;
@@ -377,66 +377,40 @@ static int scan_log(struct nw_store *store, uint32_t at, struct scan *scan)
 }
 
 /* Data that the log tells of: into the index, and once the anchor is passed, into the books. */
-static int redo_data(struct nw_store *store, const struct chunk *chunk, int passed)
+static int redo_data(struct nw_store *store, struct object *object, const struct chunk *chunk,
+                     int passed)
 {
-    struct object *object = &store->objects[chunk->id];
-    int append = chunk->mask == DATA_APPEND;
-    uint32_t whole =
-        store_whole(store, object->type == NW_STORE_FILE ? object->unit : chunk->length);
+    int next = passed && store_is_append(chunk) && chunk->key == object->tail;
     uint32_t old;
 
-    if (object->type == 0 || object->generation != chunk->generation ||
-        (chunk->key >= object->tail && !(append && passed && chunk->key == object->tail)) ||
-        !store_reaches(store, object, chunk->key)) {
+    if ((chunk->key >= object->tail && !next) || !store_reaches(store, object, chunk->key)) {
         return NW_OK;
     }
-    int result = store_set(store, chunk->id, chunk, append, &old);
-    if (result < 0 || !passed) {
-        return result;
-    }
-    if (append && chunk->key == object->tail) {
-        if (object->type == NW_STORE_FILE) {
-            object->fill = chunk->length;
-        }
-        return store_grown(store, chunk->id, whole);
-    }
-    object->bytes += whole;
-    if (old != STORE_NONE) {
-        store_killed(store, object, whole);
-    }
-    if (object->type == NW_STORE_FILE && chunk->key + 1U == object->tail) {
-        object->fill = chunk->length;
-    }
-    return NW_OK;
+    return passed ? store_enter(store, object, chunk) : store_set(store, object, chunk, &old);
 }
 
-static int redo_moved(struct nw_store *store, const struct chunk *chunk)
+static int redo_moved(struct nw_store *store, struct object *object, const struct chunk *chunk)
 {
     int result = NW_OK;
 
     for (uint8_t t = 0; t < store->tables && result == NW_OK; t++) {
-        uint8_t at = (uint8_t)(t * store->config.objects + chunk->id);
-        const struct object *object = &store->objects[at];
         uint32_t old;
 
-        if ((chunk->mask & (1U << t)) != 0 && object->type != 0 &&
-            object->generation == chunk->generation && chunk->key >= object->head &&
-            chunk->key < object->tail) {
-            result = store_set(store, at, chunk, 0, &old);
+        if ((chunk->mask & (1U << t)) != 0 && object->generation == chunk->generation &&
+            object->type != 0 && chunk->key >= object->head && chunk->key < object->tail) {
+            result = store_set(store, object, chunk, &old);
         }
+        object += store->config.objects;
     }
     return result;
 }
 
-static int redo_state(struct nw_store *store, const struct chunk *chunk)
+static int redo_state(struct nw_store *store, struct object *object, const struct chunk *chunk)
 {
-    struct object *object = &store->objects[chunk->id];
     struct object told = *object;
     uint8_t bytes[STATE_BYTES];
-    uint32_t before = object->bytes;
 
-    if (object->type == 0 || object->generation != chunk->generation ||
-        chunk->length != STATE_BYTES) {
+    if (chunk->length != STATE_BYTES) {
         return NW_OK;
     }
     int result = store_payload(store, chunk, bytes, 1);
@@ -445,29 +419,30 @@ static int redo_state(struct nw_store *store, const struct chunk *chunk)
         result = store_check_object(store, &told);
     }
     if (result == NW_OK) {
-        *object = told;
-        if (object->bytes < before) {
-            before -= object->bytes;
-            object->bytes += before;
-            store_killed(store, object, before);
+        if (told.bytes < object->bytes) {
+            store_killed(store, object, object->bytes - told.bytes);
         }
+        *object = told;
     }
     return result;
 }
 
 static int redo_chunk(struct nw_store *store, const struct chunk *chunk, int passed)
 {
+    struct object *object = &store->objects[chunk->id];
     int result = NW_OK;
 
     if (chunk->id >= store->config.objects) {
         return NW_OK;
     }
-    if (chunk->kind == CHUNK_DATA) {
-        result = redo_data(store, chunk, passed);
-    } else if (chunk->kind == CHUNK_MOVED) {
-        result = redo_moved(store, chunk);
-    } else if (chunk->kind == CHUNK_STATE && passed) {
-        result = redo_state(store, chunk);
+    if (chunk->kind == CHUNK_MOVED) {
+        result = redo_moved(store, object, chunk);
+    } else if (object->type != 0 && object->generation == chunk->generation) {
+        if (chunk->kind == CHUNK_DATA) {
+            result = redo_data(store, object, chunk, passed);
+        } else if (chunk->kind == CHUNK_STATE && passed) {
+            result = redo_state(store, object, chunk);
+        }
     }
     if (store_is_damage(result) || result == NW_ERR_NOT_FOUND) {
         store->stats.lost++;

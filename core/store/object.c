@@ -6,23 +6,37 @@
 
 #define HANDLE_SHIFT 7U /* handles are generation << 7 | slot + 1 */
 
-/* An object's slot, or an error. `types`: bit set of those that will do. */
-int store_object_of(struct nw_store *store, int handle, uint8_t types, struct object **object)
+/* The object of a handle. `types`: bit set of those that will do. NULL: store->refused tells. */
+struct object *store_object_of(struct nw_store *store, int handle, uint8_t types)
 {
-    int slot = (handle & ((1 << HANDLE_SHIFT) - 1)) - 1;
+    uint8_t slot = (uint8_t)((handle & ((1 << HANDLE_SHIFT) - 1)) - 1);
+    struct object *object = store->objects + slot;
 
-    if (handle <= 0 || slot < 0 || slot >= (int)store->config.objects ||
-        store->objects[slot].type == 0 ||
-        store->objects[slot].generation != (handle >> HANDLE_SHIFT)) {
-        return NW_ERR_NOT_FOUND;
+    store->refused = NW_ERR_NOT_FOUND;
+    if (handle <= 0 || slot >= store->config.objects || object->type == 0 ||
+        object->generation != (handle >> HANDLE_SHIFT)) {
+        return NULL;
     }
-    *object = &store->objects[slot];
-    return (types & (1U << (*object)->type)) != 0 ? slot : (int)NW_ERR_TYPE;
+    store->refused = NW_ERR_TYPE;
+    return (types & (1U << object->type)) != 0 ? object : NULL;
 }
 
-static int handle_of(const struct nw_store *store, uint8_t slot)
+/* The slot of an object in its table. */
+uint8_t store_slot_of(const struct nw_store *store, const struct object *object)
 {
-    return (store->objects[slot].generation << HANDLE_SHIFT) | (slot + 1);
+    return (uint8_t)((uint8_t)(object - store->objects) % store->config.objects);
+}
+
+/* Does a chunk tell of this object? */
+int store_is_of(const struct nw_store *store, const struct chunk *chunk,
+                const struct object *object)
+{
+    return chunk->generation == object->generation && chunk->id == store_slot_of(store, object);
+}
+
+static int handle_of(const struct nw_store *store, const struct object *object)
+{
+    return (object->generation << HANDLE_SHIFT) | (store_slot_of(store, object) + 1);
 }
 
 static uint8_t length_of(const struct nw_store *store, const char *name)
@@ -37,123 +51,121 @@ static uint8_t length_of(const struct nw_store *store, const char *name)
 
 int nw_store_find(struct nw_store *store, const char *name)
 {
+    const struct object *object = store->objects;
+    const char *own = store->names;
     uint8_t length = length_of(store, name);
 
     if (length == 0 || length > store->config.name_bytes) {
         return NW_ERR_NAME;
     }
-    for (uint8_t slot = 0; slot < store->config.objects; slot++) {
-        const char *own = store_name(store, slot);
-        if (store->objects[slot].type != 0 && memcmp(own, name, length) == 0 &&
+    for (uint8_t left = store->config.objects; left > 0; left--) {
+        if (object->type != 0 && memcmp(own, name, length) == 0 &&
             (length == store->config.name_bytes || own[length] == '\0')) {
-            return handle_of(store, slot);
+            return handle_of(store, object);
         }
+        object++;
+        own += store->config.name_bytes;
     }
     return NW_ERR_NOT_FOUND;
-}
-
-static int check_spec(const struct nw_store *store, const struct nw_store_spec *spec)
-{
-    uint32_t most = store_block_bytes(store) / 3U;
-
-    if (spec->type < NW_STORE_STACK || spec->type > NW_STORE_FILE ||
-        (spec->flags & ~NW_STORE_EXPENDABLE) != 0 || spec->unit_bytes > most) {
-        return NW_ERR_CONFIG;
-    }
-    if (spec->type != NW_STORE_STREAM && spec->flags != 0) {
-        return NW_ERR_CONFIG;
-    }
-    if (spec->type == NW_STORE_FILE &&
-        spec->unit_bytes > store_page_room(store)) {
-        return NW_ERR_CONFIG;
-    }
-    if (spec->type == NW_STORE_ARRAY) {
-        return spec->unit_bytes == 0 || spec->count == 0 ||
-                       spec->count > store_span(store, (uint8_t)(store->config.frames - 1U))
-                   ? (int)NW_ERR_CONFIG
-                   : (int)NW_OK;
-    }
-    return spec->count != 0 && spec->type != NW_STORE_STREAM ? (int)NW_ERR_CONFIG : (int)NW_OK;
 }
 
 /* Whether an object can be what the chip tells of it; else NW_ERR_CORRUPT. */
 int store_check_object(const struct nw_store *store, const struct object *object)
 {
-    struct nw_store_spec spec = {.type = object->type,
-                                 .flags = object->flags,
-                                 .unit_bytes = object->unit,
-                                 .count = object->limit};
-    uint32_t most = store->blocks * (store_block_bytes(store) / CHUNK_HEADER);
-    int damaged = object->head > object->tail || object->generation == 0 ||
-                  object->generation > STORE_GENERATIONS;
+    uint8_t type = object->type;
+    uint32_t block_bytes = store_block_bytes(store);
+    int damaged = type < NW_STORE_STACK || type > NW_STORE_FILE || object->generation == 0 ||
+                  object->generation > STORE_GENERATIONS || object->head > object->tail ||
+                  object->unit > block_bytes / 3U;
 
-    if (object->type == NW_STORE_ARRAY) {
-        spec.count = 1; /* how far its keys reach is seen when they are set */
+    if (type == NW_STORE_STREAM) {
+        damaged |= (object->flags & ~NW_STORE_EXPENDABLE) != 0;
     } else {
-        damaged |= object->tail - object->head > most; /* more chunks than the chip holds */
+        damaged |= object->flags != 0 || object->limit != 0;
     }
-    if (object->type == NW_STORE_FILE) {
-        damaged |= object->unit == 0 || object->fill > object->unit;
+    if (type == NW_STORE_ARRAY) { /* how far its keys reach is seen when they are set */
+        damaged |= object->unit == 0;
+    } else { /* no more chunks than the chip holds */
+        damaged |= object->tail - object->head > store->blocks * (block_bytes / CHUNK_HEADER);
     }
-    return damaged || check_spec(store, &spec) < 0 ? (int)NW_ERR_CORRUPT : (int)NW_OK;
+    if (type == NW_STORE_FILE) {
+        damaged |= object->unit == 0 || object->unit > store_page_room(store) ||
+                   object->fill > object->unit;
+    }
+    return damaged ? (int)NW_ERR_CORRUPT : (int)NW_OK;
 }
 
-static void set_name(struct nw_store *store, uint8_t slot, const char *name)
+static void set_name(struct nw_store *store, const struct object *object, const char *name)
 {
-    memset(store_name(store, slot), 0, store->config.name_bytes);
-    memcpy(store_name(store, slot), name, length_of(store, name));
+    char *own = store_name(store, store_slot_of(store, object));
+
+    memset(own, 0, store->config.name_bytes);
+    memcpy(own, name, length_of(store, name));
+}
+
+/* An object as specified; all of it in *made. */
+static int make(const struct nw_store *store, const struct nw_store_spec *spec,
+                struct object *made)
+{
+    memset(made, 0, sizeof *made);
+    made->root = STORE_NONE;
+    made->unit = spec->unit_bytes;
+    made->type = spec->type;
+    made->generation = 1;
+    made->flags = spec->flags;
+    if (spec->type == NW_STORE_ARRAY) {
+        made->tail = spec->count;
+        if (spec->count == 0 ||
+            store_shorten(store, spec->count - 1U, (uint8_t)(store->config.frames - 1U)) != 0) {
+            return NW_ERR_CONFIG;
+        }
+    } else {
+        made->limit = spec->count;
+    }
+    if (spec->type == NW_STORE_FILE && spec->unit_bytes == 0) {
+        for (made->unit = 256; made->unit > store->page_bytes / 2U; made->unit /= 2U) {
+        }
+    }
+    return store_check_object(store, made) < 0 ? (int)NW_ERR_CONFIG : (int)NW_OK;
 }
 
 int nw_store_create(struct nw_store *store, const char *name, const struct nw_store_spec *spec)
 {
-    uint8_t slot = 0;
+    struct object *object = store->objects;
+    struct object made;
+    uint8_t left = store->config.objects;
     int result = nw_store_find(store, name);
 
-    if (result >= 0 || result != NW_ERR_NOT_FOUND) {
+    if (result != NW_ERR_NOT_FOUND) {
         return result >= 0 ? (int)NW_ERR_EXISTS : result;
     }
-    result = check_spec(store, spec);
+    result = make(store, spec, &made);
+    for (; left > 0 && object->type != 0; left--) {
+        object++;
+    }
+    if (result == NW_OK) {
+        result = left == 0 ? (int)NW_ERR_FULL
+                           : store_make_room(store, object, store_block_bytes(store) / 16U);
+    }
     if (result < 0) {
         return result;
     }
-    while (slot < store->config.objects && store->objects[slot].type != 0) {
-        slot++;
+    if (object->generation < STORE_GENERATIONS) {
+        made.generation = (uint8_t)(object->generation + 1U);
     }
-    if (slot == store->config.objects) {
-        return NW_ERR_FULL;
-    }
-    struct object *object = &store->objects[slot];
-    uint8_t generation = object->generation;
-    uint16_t unit = spec->unit_bytes;
-    if (spec->type == NW_STORE_FILE && unit == 0) {
-        for (unit = 256; unit > store->page_bytes / 2U; unit /= 2U) {
-        }
-    }
-    result = store_make_room(store, object, store_block_bytes(store) / 16U);
-    if (result < 0) {
-        return result;
-    }
-    *object = (struct object){
-        .root = STORE_NONE,
-        .limit = spec->type == NW_STORE_STREAM ? spec->count : 0,
-        .tail = spec->type == NW_STORE_ARRAY ? spec->count : 0,
-        .unit = unit,
-        .type = spec->type,
-        .generation = (uint8_t)(generation >= STORE_GENERATIONS ? 1U : generation + 1U),
-        .flags = spec->flags};
-    set_name(store, slot, name);
+    *object = made;
+    set_name(store, object, name);
     result = store_write_anchor(store);
-    return result < 0 ? result : handle_of(store, slot);
+    return result < 0 ? result : handle_of(store, object);
 }
 
 /* Gives up what an object holds: in RAM, until an anchor tells so. */
-static void forget(struct nw_store *store, uint8_t slot)
+static void forget(struct nw_store *store, struct object *object)
 {
-    struct object *object = &store->objects[slot];
     uint8_t generation = object->generation;
 
     store_killed(store, object, object->bytes);
-    store_drop_frames(store, slot);
+    store_drop_frames(store, object, 1);
     memset(object, 0, sizeof *object);
     object->generation = generation;
     store->epoch++;
@@ -161,35 +173,33 @@ static void forget(struct nw_store *store, uint8_t slot)
 
 int nw_store_delete(struct nw_store *store, int handle)
 {
-    struct object *object;
-    int slot = store_object_of(store, handle, 0xFF, &object);
-    int result = slot < 0 ? slot : store_make_room(store, NULL, 0);
+    struct object *object = store_object_of(store, handle, STORE_ANY);
+    int result = object == NULL ? store->refused : store_make_room(store, NULL, 0);
 
     if (result < 0) {
         return result;
     }
-    forget(store, (uint8_t)slot);
+    forget(store, object);
     return store_write_anchor(store);
 }
 
 int nw_store_rename(struct nw_store *store, int handle, const char *name)
 {
-    struct object *object;
-    int slot = store_object_of(store, handle, 0xFF, &object);
-    int result = slot < 0 ? slot : nw_store_find(store, name);
+    struct object *object = store_object_of(store, handle, STORE_ANY);
+    int result = object == NULL ? store->refused : nw_store_find(store, name);
 
-    if (slot < 0 || result == handle || result == NW_ERR_NAME) {
+    if (object == NULL || result == handle || result == NW_ERR_NAME) {
         return result < 0 ? result : (int)NW_OK;
     }
-    int other = result < 0 ? -1 : store_object_of(store, result, 0xFF, &object);
+    struct object *other = store_object_of(store, result, STORE_ANY);
     result = store_make_room(store, NULL, 0);
     if (result < 0) {
         return result;
     }
-    if (other >= 0) {
-        forget(store, (uint8_t)other);
+    if (other != NULL) {
+        forget(store, other);
     }
-    set_name(store, (uint8_t)slot, name);
+    set_name(store, object, name);
     return store_write_anchor(store);
 }
 
@@ -203,7 +213,7 @@ int nw_store_at(struct nw_store *store, uint8_t slot, struct nw_store_about *abo
         return NW_ERR_NOT_FOUND;
     }
     memset(about, 0, sizeof *about);
-    about->handle = handle_of(store, slot);
+    about->handle = handle_of(store, object);
     about->spec = (struct nw_store_spec){
         .type = object->type,
         .flags = object->flags,
@@ -217,12 +227,11 @@ int nw_store_at(struct nw_store *store, uint8_t slot, struct nw_store_about *abo
 }
 
 /* Head and tail from here on, for what no element tells. */
-int store_write_state(struct nw_store *store, uint8_t slot)
+int store_write_state(struct nw_store *store, const struct object *object)
 {
-    const struct object *object = &store->objects[slot];
     struct chunk chunk = {.kind = CHUNK_STATE,
                           .mask = 1,
-                          .id = slot,
+                          .id = store_slot_of(store, object),
                           .generation = object->generation,
                           .length = STATE_BYTES};
     uint8_t bytes[STATE_BYTES];
@@ -242,15 +251,44 @@ void store_get_state(struct object *object, const uint8_t *payload)
     object->fill = nw_get16(payload + 12);
 }
 
-/* The chunk of slot, key, length and mask in *chunk, written and told to the index. */
-int store_put_data(struct nw_store *store, struct chunk *chunk, const uint8_t *data, uint32_t *old)
+/* A chunk of data is the newest of its key from now on, or of the key behind the last one. */
+int store_enter(struct nw_store *store, struct object *object, const struct chunk *chunk)
+{
+    int file = object->type == NW_STORE_FILE;
+    int append = store_is_append(chunk) && chunk->key == object->tail;
+    uint32_t bytes = store_whole(store, file ? object->unit : chunk->length);
+    uint32_t old;
+    int result = store_set(store, object, chunk, &old);
+
+    if (result < 0) {
+        return result;
+    }
+    object->bytes += bytes;
+    if (append) {
+        object->tail++;
+    } else if (old != STORE_NONE) {
+        store_killed(store, object, bytes);
+    }
+    if (file && chunk->key + 1U == object->tail) {
+        object->fill = chunk->length;
+    }
+    if (append && object->limit != 0 && object->tail - object->head > object->limit) {
+        result = store_drop_head(store, object); /* a ring gives up what is too many */
+    }
+    return result;
+}
+
+/* Data with the key, length and mask in *chunk, written and entered. */
+int store_put_data(struct nw_store *store, struct object *object, struct chunk *chunk,
+                   const uint8_t *data)
 {
     chunk->kind = CHUNK_DATA;
-    chunk->generation = store->objects[chunk->id].generation;
+    chunk->id = store_slot_of(store, object);
+    chunk->generation = object->generation;
     int result = store_append(store, chunk, data);
 
     if (result == NW_OK) {
-        result = store_set(store, chunk->id, chunk, chunk->mask == DATA_APPEND, old);
+        result = store_enter(store, object, chunk);
     }
     if (result < 0) {
         store->broken = result;
@@ -278,12 +316,19 @@ void nw_store_space(const struct nw_store *store, struct nw_store_space *space)
 
 /* Checkpoints */
 
+/* The objects of a table. */
+static struct object *table_at(const struct nw_store *store, uint8_t table)
+{
+    return store->objects + (uint16_t)table * store->config.objects;
+}
+
 static uint32_t bytes_of(const struct nw_store *store, uint8_t table)
 {
+    const struct object *object = table_at(store, table);
     uint32_t bytes = 0;
 
-    for (uint8_t slot = 0; slot < store->config.objects; slot++) {
-        bytes += store->objects[table * store->config.objects + slot].bytes;
+    for (uint8_t left = store->config.objects; left > 0; left--, object++) {
+        bytes += object->bytes;
     }
     return bytes;
 }
@@ -294,7 +339,7 @@ static void bound_held(struct nw_store *store)
     uint32_t bytes = 0;
 
     for (uint8_t t = 1; t < store->tables; t++) {
-        bytes += store->kept[t] != 0 ? bytes_of(store, t) : 0;
+        bytes += bytes_of(store, t); /* 0: no checkpoint in it */
     }
     store->held = store->held < bytes ? store->held : bytes;
 }
@@ -303,11 +348,8 @@ static void copy_table(struct nw_store *store, uint8_t to, uint8_t from)
 {
     uint8_t objects = store->config.objects;
 
-    for (uint8_t slot = 0; slot < objects; slot++) {
-        store_drop_frames(store, (uint8_t)(to * objects + slot));
-    }
-    memcpy(store->objects + to * objects, store->objects + from * objects,
-           objects * sizeof *store->objects);
+    store_drop_frames(store, table_at(store, to), objects);
+    memcpy(table_at(store, to), table_at(store, from), objects * sizeof *store->objects);
     memcpy(store_name(store, (uint8_t)(to * objects)),
            store_name(store, (uint8_t)(from * objects)),
            objects * (uint16_t)store->config.name_bytes);
@@ -318,10 +360,8 @@ static void clear_table(struct nw_store *store, uint8_t table)
 {
     uint8_t objects = store->config.objects;
 
-    for (uint8_t slot = 0; slot < objects; slot++) {
-        store_drop_frames(store, (uint8_t)(table * objects + slot));
-    }
-    memset(store->objects + table * objects, 0, objects * sizeof *store->objects);
+    store_drop_frames(store, table_at(store, table), objects);
+    memset(table_at(store, table), 0, objects * sizeof *store->objects);
     store->kept[table] = 0;
     bound_held(store);
 }

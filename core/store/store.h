@@ -23,7 +23,7 @@
 
 #define STORE_NONE 0xFFFFFFFFUL /* no position */
 #define STORE_NO_BLOCK 0xFFFFU
-#define STORE_NO_FRAME 0xFFU
+#define STORE_ANY 0xFFU /* type of object */
 #define STORE_FORMAT 1U
 
 #define CHUNK_HEADER 14U
@@ -95,13 +95,13 @@ enum { FRAME_CLEAN, FRAME_DIRTY, FRAME_OLD };
 
 /* A node in RAM. The parent of a node in RAM is in RAM too. */
 struct frame {
-    uint32_t index; /* of the node in its level */
-    uint16_t used;  /* when, for choosing a victim */
-    uint8_t object; /* table * objects + slot */
+    struct object *object; /* NULL: the frame is free */
+    uint32_t index;        /* of the node in its level */
+    uint16_t used;         /* when, for choosing a victim */
     uint8_t level;
-    uint8_t dirty;  /* FRAME_OLD: has to be written before the next anchor */
+    uint8_t dirty; /* FRAME_OLD: has to be written before the next anchor */
     uint8_t children;
-    uint8_t taken;
+    uint8_t entries[]; /* positions, as they stand on flash */
 };
 
 /* A block whose end lies in another one, since a program failed there. */
@@ -115,14 +115,13 @@ struct nw_store {
     struct nw_chip *chip;
     uint8_t *buffer;        /* the page being filled, whole */
     struct object *objects; /* tables x config.objects */
-    struct frame *frames;
-    uint32_t *entries; /* frames x entries of a node */
+    struct frame *frames; /* the first one */
 
     /* the frontier */
     uint32_t page;       /* that is filled */
     uint16_t offset;     /* bytes of it in use */
     uint16_t programmed; /* of these on the chip */
-    uint16_t grow;       /* offset + 1 of the header of a chunk that may still grow; 0: none */
+    uint16_t grow;       /* offset + 1 of the header of the chunk that may still grow; 0: none */
     uint8_t full;        /* PAGE_... */
     uint8_t programs;    /* that the page had */
 
@@ -142,7 +141,8 @@ struct nw_store {
     uint8_t swap_count;
     uint8_t marks;      /* a spare byte tells whether a page was written */
     struct nw_store_config config;
-    int broken; /* what every write answers; NW_OK */
+    int broken;  /* what every write answers; NW_OK */
+    int refused; /* why store_object_of() found none */
 
     /* blocks */
     uint16_t free;      /* good blocks ahead that an anchor no longer needs */
@@ -180,9 +180,11 @@ struct nw_store {
     uint32_t next_redo; /* the same once the old frames are written */
     uint32_t serial;    /* of checkpoints */
     uint32_t *kept;     /* serial of the checkpoint in table t, 0: none */
+    uint16_t frame_bytes; /* of a frame, its entries with it */
     uint16_t tick;
     uint16_t program_bytes; /* of the chip, like page_programs */
     uint8_t page_programs;
+    struct chunk growing; /* the one that may still grow */
     struct swap swap[STORE_SWAPS];
     struct nw_store_stats stats;
 };
@@ -277,16 +279,17 @@ int store_find_swap(struct nw_store *store, uint16_t block, uint16_t *last);
 int store_add_swap(struct nw_store *store, uint32_t page, uint16_t block);
 
 /* tree.c */
-int store_get(struct nw_store *store, uint8_t object, uint32_t key, uint32_t *at);
-int store_set(struct nw_store *store, uint8_t object, const struct chunk *chunk, int append,
+int store_get(struct nw_store *store, struct object *object, uint32_t key, uint32_t *at);
+int store_set(struct nw_store *store, struct object *object, const struct chunk *chunk,
               uint32_t *old);
-int store_own_node(struct nw_store *store, uint8_t object, const struct chunk *node, int *live);
+int store_own_node(struct nw_store *store, struct object *object, const struct chunk *node);
+int store_has_old(const struct nw_store *store);
 int store_flush_old(struct nw_store *store);
 void store_age_frames(struct nw_store *store);
 int store_flush_all(struct nw_store *store);
-void store_drop_frames(struct nw_store *store, uint8_t object);
+void store_drop_frames(struct nw_store *store, const struct object *first, uint8_t count);
 int store_reaches(const struct nw_store *store, const struct object *object, uint32_t key);
-uint32_t store_span(const struct nw_store *store, uint8_t height);
+uint32_t store_shorten(const struct nw_store *store, uint32_t key, uint8_t digits);
 
 /* anchor.c */
 uint16_t store_anchor_most(const struct nw_store_config *config);
@@ -301,22 +304,31 @@ int store_make_room(struct nw_store *store, const struct object *object, uint32_
 uint32_t store_live(const struct nw_store *store);
 
 /* object.c */
-int store_object_of(struct nw_store *store, int handle, uint8_t types, struct object **object);
+struct object *store_object_of(struct nw_store *store, int handle, uint8_t types);
+uint8_t store_slot_of(const struct nw_store *store, const struct object *object);
+int store_is_of(const struct nw_store *store, const struct chunk *chunk,
+                const struct object *object);
 int store_check_object(const struct nw_store *store, const struct object *object);
-int store_write_state(struct nw_store *store, uint8_t slot);
+int store_write_state(struct nw_store *store, const struct object *object);
 void store_get_state(struct object *object, const uint8_t *payload);
 void store_killed(struct nw_store *store, struct object *object, uint32_t bytes);
-int store_put_data(struct nw_store *store, struct chunk *chunk, const uint8_t *data,
-                   uint32_t *old);
+int store_put_data(struct nw_store *store, struct object *object, struct chunk *chunk,
+                   const uint8_t *data);
+int store_enter(struct nw_store *store, struct object *object, const struct chunk *chunk);
 
 static inline int store_is_data(const struct chunk *chunk)
 {
     return chunk->kind == CHUNK_DATA || chunk->kind == CHUNK_MOVED;
 }
 
+static inline int store_is_append(const struct chunk *chunk)
+{
+    return chunk->kind == CHUNK_DATA && chunk->mask == DATA_APPEND;
+}
+
 /* list.c */
-int store_drop_head(struct nw_store *store, uint8_t slot);
-int store_grown(struct nw_store *store, uint8_t slot, uint32_t bytes);
-int store_find_data(struct nw_store *store, uint8_t slot, uint32_t key, struct chunk *chunk);
+int store_drop_head(struct nw_store *store, struct object *object);
+int store_find_data(struct nw_store *store, struct object *object, uint32_t key,
+                    struct chunk *chunk);
 
 #endif

@@ -5,11 +5,10 @@
 /* NW_OK when the array can hold this tag. */
 static int check(struct nw_store *store, int array, uint32_t tag)
 {
-    struct object *object;
-    int slot = store_object_of(store, array, 1U << NW_STORE_ARRAY, &object);
+    const struct object *object = store_object_of(store, array, 1U << NW_STORE_ARRAY);
 
-    if (slot < 0) {
-        return slot;
+    if (object == NULL) {
+        return store->refused;
     }
     if (object->unit != NW_STORE_TAG_BYTES) {
         return NW_ERR_TYPE;

@@ -9,448 +9,410 @@
 
 #include "store.h"
 
-static uint32_t *entries_of(const struct nw_store *store, uint8_t frame)
-{
-    return store->entries + ((uint32_t)frame << store->fan_shift);
-}
+/* On the way from the top of an object's index to a node. */
+struct path {
+    struct object *object;
+    uint32_t key;
+    struct frame *frame; /* of the node reached, NULL: none yet */
+    uint8_t level;       /* how far down to go */
+    uint8_t make;        /* nodes that are missing */
+};
 
-/* A key without its lowest bits; shifts by 32 and more are defined here. */
-static uint32_t shorten(uint32_t key, uint16_t bits)
+enum { MAKE_NONE, MAKE, MAKE_LAST }; /* MAKE_LAST: the key is appended, there are no later ones */
+
+/* A key without its lowest digits, each of them an entry's place in a node: the index of the node
+ * over the key that has so many levels with those below it. */
+uint32_t store_shorten(const struct nw_store *store, uint32_t key, uint8_t digits)
 {
+    uint16_t bits = (uint16_t)digits * store->fan_shift;
+
     return bits >= 32U ? 0 : key >> bits;
 }
 
-/* Keys below which a tree of that height reaches, UINT32_MAX: all. */
-uint32_t store_span(const struct nw_store *store, uint8_t height)
+/* Where in a node the position of one below it stands, or of a chunk. */
+static uint8_t *entry_of(const struct nw_store *store, struct frame *frame, uint32_t index)
 {
-    uint16_t bits = (uint16_t)height * store->fan_shift;
+    uint16_t place = (uint16_t)index & (uint16_t)((1U << store->fan_shift) - 1U);
 
-    return bits >= 32U ? UINT32_MAX : (uint32_t)(1UL << bits);
+    return frame->entries + 4U * place;
 }
 
-static uint8_t find_frame(const struct nw_store *store, uint8_t object, uint8_t level,
-                          uint32_t index)
+static struct frame *next_frame(const struct nw_store *store, struct frame *frame)
 {
-    for (uint8_t i = 0; i < store->config.frames; i++) {
-        const struct frame *frame = &store->frames[i];
-        if (frame->taken != 0 && frame->index == index && frame->level == level &&
-            frame->object == object) {
-            return i;
+    return (void *)((uint8_t *)frame + store->frame_bytes);
+}
+
+static struct frame *find_frame(const struct nw_store *store, const struct object *object,
+                                uint8_t level, uint32_t index)
+{
+    struct frame *frame = store->frames;
+
+    for (uint8_t i = store->config.frames; i > 0; i--, frame = next_frame(store, frame)) {
+        if (frame->object == object && frame->level == level && frame->index == index) {
+            return frame;
         }
     }
-    return STORE_NO_FRAME;
+    return NULL;
 }
 
-static uint8_t parent_of(const struct nw_store *store, const struct frame *frame)
+static struct frame *parent_of(const struct nw_store *store, const struct frame *frame)
 {
     return find_frame(store, frame->object, (uint8_t)(frame->level + 1U),
-                      frame->index >> store->fan_shift);
+                      store_shorten(store, frame->index, 1));
+}
+
+static void release(struct frame *frame)
+{
+    frame->object = NULL;
+    frame->children = 0;
+    frame->dirty = FRAME_CLEAN;
+}
+
+static void touch(struct frame *frame)
+{
+    if (frame->dirty == FRAME_CLEAN) {
+        frame->dirty = FRAME_DIRTY;
+    }
 }
 
 /* Writes the node of a frame and hands its position up. */
-static int write_node(struct nw_store *store, uint8_t at)
+static int write_node(struct nw_store *store, struct frame *frame)
 {
-    struct frame *frame = &store->frames[at];
-    struct object *object = &store->objects[frame->object];
-    uint16_t count = (uint16_t)(1U << store->fan_shift);
-    const uint32_t *entries = entries_of(store, at);
-    uint8_t parent = parent_of(store, frame);
+    struct object *object = frame->object;
+    struct frame *parent = parent_of(store, frame);
     struct chunk chunk = {.kind = CHUNK_NODE,
                           .mask = frame->level,
-                          .id = (uint8_t)(frame->object % store->config.objects),
+                          .id = store_slot_of(store, object),
                           .generation = object->generation,
-                          .key = frame->index};
-    uint8_t four[4];
+                          .key = frame->index,
+                          .length = store_node_bytes(store)};
 
-    while (count > 0 && entries[count - 1U] == STORE_NONE) { /* an end of nothing is left out */
-        count--;
+    while (chunk.length > 0 && nw_get32(frame->entries + chunk.length - 4U) == STORE_NONE) {
+        chunk.length = (uint16_t)(chunk.length - 4U); /* an end of nothing is left out */
     }
-    chunk.length = (uint16_t)(4U * count);
-    uint32_t sum = store_sum_begin(store, &chunk);
-    for (uint16_t i = 0; i < count; i++) {
-        nw_put32(four, entries[i]);
-        sum = store_sum_add(store, sum, four, 4);
-    }
-    store_sum_end(store, sum, &chunk);
-    int result = store_begin(store, &chunk);
-    for (uint16_t i = 0; i < count && result == NW_OK; i++) {
-        nw_put32(four, entries[i]);
-        result = store_put(store, four, 4);
-    }
+    int result = store_append(store, &chunk, frame->entries);
     if (result < 0) {
         return result;
     }
     store->stats.nodes_written++;
-    if (parent == STORE_NO_FRAME) {
+    if (parent == NULL) {
         object->root = chunk.at;
         object->rooted = object->height;
     } else {
-        uint16_t slot = (uint16_t)(frame->index & ((1UL << store->fan_shift) - 1U));
-        struct frame *above = &store->frames[parent];
-
-        entries_of(store, parent)[slot] = chunk.at;
-        if (frame->dirty == FRAME_OLD || above->dirty == FRAME_CLEAN) {
-            above->dirty = frame->dirty;
+        nw_put32(entry_of(store, parent, frame->index), chunk.at);
+        if (frame->dirty == FRAME_OLD || parent->dirty == FRAME_CLEAN) {
+            parent->dirty = frame->dirty;
         }
     }
     frame->dirty = FRAME_CLEAN;
     return NW_OK;
 }
 
-/* A frame to use, emptied; not `keep`. */
-static int take_frame(struct nw_store *store, uint8_t keep, uint8_t *taken)
+/* Has path->frame be an empty one for a node of the path's object, another one than it was. */
+static int take_frame(struct nw_store *store, struct path *path, uint8_t level, uint32_t index)
 {
-    uint8_t best = STORE_NO_FRAME;
+    struct frame *frame = store->frames;
+    struct frame *best = NULL;
     uint16_t oldest = 0;
 
-    for (uint8_t i = 0; i < store->config.frames; i++) {
-        const struct frame *frame = &store->frames[i];
-        uint16_t age = (uint16_t)(store->tick - frame->used);
-        if (frame->taken == 0) {
-            best = i;
-            break;
-        }
-        if (frame->children == 0 && i != keep && (best == STORE_NO_FRAME || age > oldest)) {
-            best = i;
+    for (uint8_t i = store->config.frames; i > 0; i--, frame = next_frame(store, frame)) {
+        uint16_t age = frame->object == NULL ? UINT16_MAX : (uint16_t)(store->tick - frame->used);
+
+        if (frame->children == 0 && frame != path->frame && (best == NULL || age > oldest)) {
+            best = frame;
             oldest = age;
         }
     }
-    if (best == STORE_NO_FRAME) {
+    if (best == NULL) {
         return NW_ERR_PINNED;
     }
-    if (store->frames[best].taken != 0) {
-        int result = store->frames[best].dirty != FRAME_CLEAN ? write_node(store, best) : NW_OK;
+    if (best->object != NULL) {
+        int result = best->dirty != FRAME_CLEAN ? write_node(store, best) : (int)NW_OK;
         if (result < 0) {
             return result;
         }
-        uint8_t parent = parent_of(store, &store->frames[best]);
-        if (parent != STORE_NO_FRAME) {
-            store->frames[parent].children--;
+        struct frame *parent = parent_of(store, best);
+        if (parent != NULL) {
+            parent->children--;
         }
-        store->frames[best].taken = 0;
     }
-    *taken = best;
+    memset(best->entries, 0xFF, store_node_bytes(store));
+    best->object = path->object;
+    best->index = index;
+    best->level = level;
+    best->dirty = FRAME_DIRTY;
+    best->used = store->tick;
+    path->frame = best;
     return NW_OK;
 }
 
-static int load_node(struct nw_store *store, const struct frame *frame, uint8_t at, uint32_t from)
+/* The node of a frame as it lies at a position. */
+static int load_node(struct nw_store *store, struct frame *frame, uint32_t from)
 {
-    const struct object *object = &store->objects[frame->object];
-    uint32_t *entries = entries_of(store, at);
     struct chunk chunk = {0};
     int result = store_read_chunk(store, from, &chunk, 0);
 
     if (result == NW_OK &&
         (chunk.kind != CHUNK_NODE || chunk.mask != frame->level || chunk.key != frame->index ||
-         chunk.length > store_node_bytes(store) || chunk.generation != object->generation ||
-         chunk.id != frame->object % store->config.objects)) {
+         chunk.length > store_node_bytes(store) ||
+         !store_is_of(store, &chunk, frame->object))) {
         result = NW_ERR_CORRUPT;
     }
-    memset(entries, 0xFF, store_node_bytes(store));
     if (result == NW_OK) {
-        result = store_payload(store, &chunk, entries, 0);
+        result = store_payload(store, &chunk, frame->entries, 0);
     }
+    frame->dirty = FRAME_CLEAN;
     if (result < 0) {
         store->stats.place = from;
-        return result == NW_ERR_UNWRITTEN ? (int)NW_ERR_CORRUPT : result;
+        release(frame);
     }
-    for (uint16_t i = 0; i < chunk.length / 4U; i++) {
-        entries[i] = nw_get32((const uint8_t *)&entries[i]);
-    }
-    return NW_OK;
+    return result == NW_ERR_UNWRITTEN ? (int)NW_ERR_CORRUPT : result;
 }
 
-/* One step down: the frame of a node, read or made if it is in none. */
-struct step {
-    uint32_t index;
-    uint32_t from;  /* where it lies, or STORE_NONE */
-    uint8_t object;
-    uint8_t level;
-    uint8_t parent;
-    uint8_t make;   /* 1: make it if there is none; 2: make it in any case */
-};
-
-static int step_down(struct nw_store *store, const struct step *step, uint8_t *found)
+/* To the node of `level` on the path, which lies at `from` (STORE_NONE: nowhere), if it is in no
+ * frame. */
+static int step_down(struct nw_store *store, struct path *path, uint8_t level, uint32_t from)
 {
-    struct frame frame = {
-        .index = step->index, .object = step->object, .level = step->level, .taken = 1};
-    uint8_t at = find_frame(store, step->object, step->level, step->index);
-    int result = NW_OK;
+    uint8_t digits = (uint8_t)(level + 1U);
+    uint32_t index = store_shorten(store, path->key, digits);
+    struct frame *parent = path->frame;
+    struct frame *frame = find_frame(store, path->object, level, index);
 
     store->tick++;
-    if (at != STORE_NO_FRAME) {
-        store->frames[at].used = store->tick;
-        *found = at;
-        return NW_OK;
-    }
-    if (step->make == 0 && step->from == STORE_NONE) {
-        return NW_ERR_NOT_FOUND;
-    }
-    result = take_frame(store, step->parent, &at);
-    if (result < 0) {
-        return result;
-    }
-    if (step->from == STORE_NONE || step->make == 2U) {
-        memset(entries_of(store, at), 0xFF, store_node_bytes(store));
-        frame.dirty = FRAME_DIRTY;
-    } else {
-        result = load_node(store, &frame, at, step->from);
+    if (frame == NULL) {
+        if (path->make == MAKE_NONE && from == STORE_NONE) {
+            return NW_ERR_NOT_FOUND;
+        }
+        int result = take_frame(store, path, level, index);
         if (result < 0) {
             return result;
         }
+        frame = path->frame;
+        /* nothing of a node whose first key is appended is of any use */
+        if (from != STORE_NONE && (path->make != MAKE_LAST ||
+                                   store_shorten(store, path->key - 1U, digits) == index)) {
+            result = load_node(store, frame, from);
+            if (result < 0) {
+                return result;
+            }
+        }
+        if (parent != NULL) {
+            parent->children++;
+        }
     }
-    frame.used = store->tick;
-    store->frames[at] = frame;
-    if (step->parent != STORE_NO_FRAME) {
-        store->frames[step->parent].children++;
-    }
-    *found = at;
+    frame->used = store->tick;
+    path->frame = frame;
     return NW_OK;
-}
-
-/* The index of the node of `level` over a key. */
-static uint32_t index_of(const struct nw_store *store, uint32_t key, uint8_t level)
-{
-    return shorten(key, (uint16_t)((level + 1U) * store->fan_shift));
 }
 
 /* Whether the top, as high as it is, is over the key. */
 static int covers(const struct nw_store *store, const struct object *object, uint32_t key)
 {
-    return object->height > 0 && index_of(store, key, (uint8_t)(object->height - 1U)) ==
-                                     index_of(store, object->head, (uint8_t)(object->height - 1U));
+    return object->height > 0 && store_shorten(store, key, object->height) ==
+                                     store_shorten(store, object->head, object->height);
 }
 
 /* Could the tree hold the key without growing down to keys that are gone? */
 int store_reaches(const struct nw_store *store, const struct object *object, uint32_t key)
 {
-    uint8_t level = (uint8_t)(object->height > 0 ? object->height - 1U : 0);
+    uint8_t digits = object->height > 0 ? object->height : 1U;
 
     return key >= object->head ||
-           index_of(store, key, level) == index_of(store, object->head, level);
+           store_shorten(store, key, digits) == store_shorten(store, object->head, digits);
+}
+
+/* Where the top lies, or STORE_NONE. */
+static uint32_t root_of(const struct object *object)
+{
+    return object->rooted == object->height ? object->root : STORE_NONE;
 }
 
 /* A level more: the old top becomes an entry of a new one. */
-static int grow(struct nw_store *store, uint8_t at)
+static int grow(struct nw_store *store, struct path *path)
 {
-    struct object *object = &store->objects[at];
-    struct step step = {.index = index_of(store, object->head, object->height),
-                        .from = STORE_NONE,
-                        .object = at,
-                        .level = object->height,
-                        .parent = STORE_NO_FRAME,
-                        .make = 2};
-    uint32_t index = 0;
-    uint8_t old = STORE_NO_FRAME;
-    uint8_t found;
+    struct object *object = path->object;
+    uint8_t height = object->height;
+    uint32_t index = store_shorten(store, object->head, height);
+    struct frame *old =
+        height > 0 ? find_frame(store, object, (uint8_t)(height - 1U), index) : NULL;
 
-    if (object->height + 2U > store->config.frames) {
+    if (height + 2U > store->config.frames) {
         return NW_ERR_RANGE;
     }
-    if (object->height > 0) {
-        index = index_of(store, object->head, (uint8_t)(object->height - 1U));
-        old = find_frame(store, at, (uint8_t)(object->height - 1U), index);
-    }
-    if (old != STORE_NO_FRAME) {
-        store->frames[old].children++; /* keeps it: its position is not yet handed up */
-    }
-    int result = step_down(store, &step, &found);
-    if (old != STORE_NO_FRAME) {
-        store->frames[old].children--;
-    }
+    store->tick++;
+    path->frame = old; /* to be kept: its position is not yet handed up */
+    int result = take_frame(store, path, height,
+                            store_shorten(store, object->head, (uint8_t)(height + 1U)));
     if (result < 0) {
         return result;
     }
-    if (object->height > 0) { /* root keeps telling the old top until this one is written */
-        entries_of(store, found)[index & ((1UL << store->fan_shift) - 1U)] =
-            object->rooted == object->height ? object->root : STORE_NONE;
+    if (height > 0) { /* root keeps telling the old top until this one is written */
+        nw_put32(entry_of(store, path->frame, index), root_of(object));
     }
-    store->frames[found].children = old != STORE_NO_FRAME ? 1U : 0U;
+    path->frame->children = old != NULL ? 1U : 0U;
     object->height++;
     return NW_OK;
 }
 
 /* As long as all that is left lies under one entry of the top, that one becomes the top. What the
  * flash tells of it, with what is replayed since, is all there is, so nothing need be written. */
-static void lower(struct nw_store *store, uint8_t at)
+static void lower(struct nw_store *store, struct object *object)
 {
-    struct object *object = &store->objects[at];
-
-    while (object->height > 1U) {
+    while (object->height > 1U && object->type != NW_STORE_ARRAY) {
         uint8_t level = (uint8_t)(object->height - 1U);
-        uint32_t child = index_of(store, object->head, (uint8_t)(level - 1U));
-        uint8_t top = find_frame(store, at, level, index_of(store, object->head, level));
+        uint32_t child = store_shorten(store, object->head, level);
+        struct frame *top =
+            find_frame(store, object, level, store_shorten(store, object->head, object->height));
+        struct frame *below = find_frame(store, object, (uint8_t)(level - 1U), child);
 
-        if (top == STORE_NO_FRAME ||
-            child != index_of(store, object->tail, (uint8_t)(level - 1U))) {
-            return;
+        if (top == NULL || child != store_shorten(store, object->tail, level) ||
+            top->children > (below != NULL ? 1U : 0U)) {
+            return; /* the last: others below it are still in frames */
         }
-        uint32_t from = entries_of(store, top)[child & ((1UL << store->fan_shift) - 1U)];
-        if (store->frames[top].children >
-            (find_frame(store, at, (uint8_t)(level - 1U), child) != STORE_NO_FRAME ? 1U : 0U)) {
-            return; /* others below it are still in frames */
-        }
-        memset(&store->frames[top], 0, sizeof store->frames[top]);
-        object->root = from;
-        object->rooted = from == STORE_NONE ? 0 : level;
+        object->root = nw_get32(entry_of(store, top, child));
+        object->rooted = object->root == STORE_NONE ? 0 : level;
         object->height = level;
+        release(top);
     }
 }
 
-/* The frame of the node of `level` on the way to `key`. `make`: 0: NW_ERR_NOT_FOUND if there is
- * none; 1: it is made then; 2: the key is appended, there are no later ones. */
-static int reach(struct nw_store *store, uint8_t object_at, uint32_t key, uint8_t level, int make,
-                 uint8_t *found)
+/* Goes the path. NW_ERR_NOT_FOUND: there is no such node. */
+static int reach(struct nw_store *store, struct path *path)
 {
-    struct object *object = &store->objects[object_at];
+    struct object *object = path->object;
+    int result = NW_OK;
 
-    if (object->type != NW_STORE_ARRAY) {
-        lower(store, object_at);
+    lower(store, object);
+    while (result == NW_OK && path->make != MAKE_NONE && !covers(store, object, path->key)) {
+        result = grow(store, path);
     }
-    while (make && !covers(store, object, key)) {
-        int result = grow(store, object_at);
-        if (result < 0) {
-            return result;
+    uint8_t level = object->height;
+    uint32_t from = root_of(object);
+    path->frame = NULL;
+    if (result == NW_OK && (path->level >= level || !covers(store, object, path->key))) {
+        result = NW_ERR_NOT_FOUND;
+    }
+    while (result == NW_OK && level > path->level) {
+        if (path->frame != NULL) {
+            from = nw_get32(
+                entry_of(store, path->frame, store_shorten(store, path->key, level)));
         }
+        level--;
+        result = step_down(store, path, level, from);
     }
-    if (level >= object->height || !covers(store, object, key)) {
-        return NW_ERR_NOT_FOUND;
-    }
-    struct step step = {.from = object->rooted == object->height ? object->root : STORE_NONE,
-                        .object = object_at,
-                        .level = (uint8_t)(object->height - 1U),
-                        .parent = STORE_NO_FRAME};
-    for (;;) {
-        uint32_t below = store_span(store, (uint8_t)(step.level + 1U)) - 1U;
-
-        step.index = index_of(store, key, step.level);
-        step.make = 0;
-        if (make) { /* nothing of a node whose first key is appended is of any use */
-            step.make = make == 2 && (key & below) == 0 ? 2U : 1U;
-        }
-        int result = step_down(store, &step, found);
-        if (result < 0 || step.level == level) {
-            return result;
-        }
-        uint32_t child = shorten(key, (uint16_t)(step.level * store->fan_shift));
-        step.from = entries_of(store, *found)[child & ((1UL << store->fan_shift) - 1U)];
-        step.parent = *found;
-        step.level--;
-    }
+    return result;
 }
 
 /* Where the key's chunk lies. NW_ERR_NOT_FOUND: nowhere. */
-int store_get(struct nw_store *store, uint8_t object, uint32_t key, uint32_t *at)
+int store_get(struct nw_store *store, struct object *object, uint32_t key, uint32_t *at)
 {
-    uint8_t found;
-    int result = reach(store, object, key, 0, 0, &found);
+    struct path path = {.object = object, .key = key};
+    int result = reach(store, &path);
 
-    if (result < 0) {
-        return result;
+    if (result == NW_OK) {
+        *at = nw_get32(entry_of(store, path.frame, key));
+        result = *at == STORE_NONE ? (int)NW_ERR_NOT_FOUND : (int)NW_OK;
     }
-    *at = entries_of(store, found)[key & ((1UL << store->fan_shift) - 1U)];
-    return *at == STORE_NONE ? (int)NW_ERR_NOT_FOUND : (int)NW_OK;
+    return result;
 }
 
 /* From now on the key's chunk is this one; *old tells where it lay, or STORE_NONE. */
-int store_set(struct nw_store *store, uint8_t object, const struct chunk *chunk, int append,
+int store_set(struct nw_store *store, struct object *object, const struct chunk *chunk,
               uint32_t *old)
 {
-    struct object *own = &store->objects[object];
-    uint8_t found;
+    struct path path = {.object = object, .key = chunk->key, .make = MAKE};
 
-    if (append && own->head == own->tail && chunk->key == own->tail) {
-        store_drop_frames(store, object); /* it was empty: begin anew */
-        own->root = STORE_NONE;
-        own->rooted = 0;
-        own->height = 0;
+    if (store_is_append(chunk)) {
+        path.make = MAKE_LAST;
+        if (object->head == object->tail && path.key == object->tail) {
+            store_drop_frames(store, object, 1); /* it was empty: begin anew */
+            object->rooted = 0;
+            object->height = 0;
+            object->root = STORE_NONE;
+        }
     }
-    int result = reach(store, object, chunk->key, 0, append ? 2 : 1, &found);
+    int result = reach(store, &path);
+    if (result == NW_OK) {
+        uint8_t *entry = entry_of(store, path.frame, path.key);
 
-    if (result < 0) {
-        return result;
+        *old = nw_get32(entry);
+        nw_put32(entry, chunk->at);
+        touch(path.frame);
     }
-    uint32_t *entry =
-        &entries_of(store, found)[chunk->key & ((1UL << store->fan_shift) - 1U)];
-    *old = *entry;
-    *entry = chunk->at;
-    if (store->frames[found].dirty == FRAME_CLEAN) {
-        store->frames[found].dirty = FRAME_DIRTY;
-    }
-    return NW_OK;
+    return result;
 }
 
-/* Whether the object's tree uses that node at that place: then it is in a frame and will be
- * written anew. */
-int store_own_node(struct nw_store *store, uint8_t object_at, const struct chunk *node, int *live)
+/* If the object's tree uses that node at that place, then it is in a frame from now on, and will
+ * be written anew. */
+int store_own_node(struct nw_store *store, struct object *object, const struct chunk *node)
 {
-    const struct object *object = &store->objects[object_at];
-    uint8_t level = node->mask;
-    uint8_t found;
-    int result;
+    struct path path = {.object = object, .key = object->head, .level = node->mask};
+    uint8_t digits = (uint8_t)(path.level + 1U);
+    uint32_t first = store_shorten(store, path.key, digits);
+    int result = NW_OK;
 
-    *live = 0;
-    if (object->type != NW_STORE_ARRAY) {
-        lower(store, object_at); /* first: whether the node is needed depends on it */
-    }
-    uint32_t from = object->rooted == object->height ? object->root : STORE_NONE;
-    if (level >= object->height) {
+    lower(store, object); /* first: whether the node is needed depends on it */
+    uint32_t from = root_of(object);
+    if (digits > object->height || node->key < first ||
+        node->key > store_shorten(store, object->tail, digits)) {
         return NW_OK;
     }
-    uint16_t bits = (uint16_t)((level + 1U) * store->fan_shift);
-    uint32_t key = bits >= 32U ? 0 : node->key << bits;
-    uint32_t last = key | (store_span(store, (uint8_t)(level + 1U)) - 1U);
-    if (shorten(key, bits) != node->key || key > object->tail || last < object->head ||
-        !covers(store, object, key > object->head ? key : object->head)) {
-        return NW_OK;
+    if (node->key > first) {
+        path.key = node->key << (digits * store->fan_shift);
     }
-    key = key > object->head ? key : object->head;
-    if (level + 1U < object->height) {
-        result = reach(store, object_at, key, (uint8_t)(level + 1U), 0, &found);
-        if (result < 0) {
-            return result == NW_ERR_NOT_FOUND ? (int)NW_OK : result;
+    if (digits < object->height) {
+        path.level = digits;
+        result = reach(store, &path);
+        path.level = node->mask;
+        if (result == NW_OK) {
+            from = nw_get32(entry_of(store, path.frame, node->key));
         }
-        from = entries_of(store, found)[node->key & ((1UL << store->fan_shift) - 1U)];
     }
-    if (from != node->at) {
-        return NW_OK;
+    if (result == NW_OK && from == node->at) {
+        result = reach(store, &path);
+        if (result == NW_OK) {
+            touch(path.frame);
+        }
     }
-    result = reach(store, object_at, key, level, 0, &found);
-    if (result < 0) {
-        return result;
+    return result == NW_ERR_NOT_FOUND ? (int)NW_OK : result;
+}
+
+/* The old frame of the lowest level, or NULL. */
+static struct frame *find_old(const struct nw_store *store)
+{
+    struct frame *frame = store->frames;
+    struct frame *best = NULL;
+
+    for (uint8_t i = store->config.frames; i > 0; i--, frame = next_frame(store, frame)) {
+        if (frame->dirty == FRAME_OLD && (best == NULL || frame->level < best->level)) {
+            best = frame;
+        }
     }
-    if (store->frames[found].dirty == FRAME_CLEAN) {
-        store->frames[found].dirty = FRAME_DIRTY;
-    }
-    *live = 1;
-    return NW_OK;
+    return best;
+}
+
+int store_has_old(const struct nw_store *store)
+{
+    return find_old(store) != NULL;
 }
 
 /* Writes one old frame, lowest level first: 1, or 0 when there is none. */
 int store_flush_old(struct nw_store *store)
 {
-    uint8_t best = STORE_NO_FRAME;
+    struct frame *frame = find_old(store);
+    int result = frame != NULL ? write_node(store, frame) : (int)NW_OK;
 
-    for (uint8_t i = 0; i < store->config.frames; i++) {
-        const struct frame *frame = &store->frames[i];
-        if (frame->taken != 0 && frame->dirty == FRAME_OLD &&
-            (best == STORE_NO_FRAME || frame->level < store->frames[best].level)) {
-            best = i;
-        }
-    }
-    if (best == STORE_NO_FRAME) {
-        return 0;
-    }
-    int result = write_node(store, best);
-    return result < 0 ? result : 1;
+    return frame != NULL && result == NW_OK ? 1 : result;
 }
 
 /* Starts writing all frames that are dirty now; an anchor may follow when none is old any more. */
 void store_age_frames(struct nw_store *store)
 {
-    for (uint8_t i = 0; i < store->config.frames; i++) {
-        if (store->frames[i].dirty == FRAME_DIRTY) {
-            store->frames[i].dirty = FRAME_OLD;
+    struct frame *frame = store->frames;
+
+    for (uint8_t i = store->config.frames; i > 0; i--, frame = next_frame(store, frame)) {
+        if (frame->dirty == FRAME_DIRTY) {
+            frame->dirty = FRAME_OLD;
         }
     }
     store->flushing = 1;
@@ -473,12 +435,14 @@ int store_flush_all(struct nw_store *store)
     return result;
 }
 
-/* Forgets the nodes of an object, written or not. */
-void store_drop_frames(struct nw_store *store, uint8_t object)
+/* Forgets the nodes of `count` objects, written or not. */
+void store_drop_frames(struct nw_store *store, const struct object *first, uint8_t count)
 {
-    for (uint8_t i = 0; i < store->config.frames; i++) {
-        if (store->frames[i].taken != 0 && store->frames[i].object == object) {
-            memset(&store->frames[i], 0, sizeof store->frames[i]);
+    struct frame *frame = store->frames;
+
+    for (uint8_t i = store->config.frames; i > 0; i--, frame = next_frame(store, frame)) {
+        if (frame->object >= first && frame->object < first + count) {
+            release(frame);
         }
     }
 }
