@@ -3,7 +3,7 @@
 
 from typing import TYPE_CHECKING
 
-from bench.store import ours
+from bench.store import ECC_SHAPE, OURS, OURS_ECC, ours
 from nandwich import store_peers
 from nandwich.experiments import Answer, Report, Value, experiment
 from nandwich.store_peers import SHAPES, WORKS, Counts, NotMeasuredError
@@ -16,7 +16,7 @@ def _all(quick: bool) -> tuple[list[Counts], str]:
     """Everybody's counts, and why the peers are missing."""
     found: list[Counts] = []
     for shape in SHAPES:
-        found += ours(shape)
+        found += ours(shape) + (ours(shape, ecc=True) if shape.name == ECC_SHAPE else [])
         try:
             found += [] if quick else store_peers.measure(shape)
         except NotMeasuredError as error:
@@ -26,8 +26,9 @@ def _all(quick: bool) -> tuple[list[Counts], str]:
 
 def _answer(found: list[Counts], shape: str, work: str, missing: str) -> Answer:
     """Our energy against the cheapest peer's."""
-    mine = next(c for c in found if (c.store, c.shape, c.work) == ("nandwich", shape, work))
-    others = [c for c in found if c.store != "nandwich" and (c.shape, c.work) == (shape, work)]
+    here = [c for c in found if (c.shape, c.work) == (shape, work)]
+    mine = next(c for c in here if c.store == OURS)
+    others = [c for c in here if c.store not in (OURS, OURS_ECC)]
     claim = f"{shape}, {work}: no dearer than the cheapest of the others"
     if not others:
         return Answer(
@@ -76,7 +77,9 @@ def store_cost(quick: bool) -> Report:
     ]
 
     def draw(axes: "Axes") -> None:
-        stores = sorted({c.store for c in found}, key=lambda name: (name != "nandwich", name))
+        stores = sorted(
+            {c.store for c in found}, key=lambda name: (name != OURS, name != OURS_ECC, name)
+        )
         places = [(shape.name, work) for shape in SHAPES for work in WORKS]
         for number, name in enumerate(stores):
             known = {(c.shape, c.work): c.energy_mj for c in found if c.store == name}

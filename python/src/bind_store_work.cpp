@@ -180,8 +180,9 @@ void fill_value(uint8_t *value, uint32_t key, uint32_t round)
     put32(value + 4, round);
 }
 
-// 10,000 random overwrites of 64 byte values, each durable.
-std::vector<Work> overwrite(PyStore &self)
+// 10,000 random overwrites of 64 byte values, each durable; after each so many pieces of idle work,
+// which are counted but no part of the longest call.
+std::vector<Work> overwrite(PyStore &self, uint16_t idle)
 {
     nw_store *store = self.get();
     Window window(self.nand().get());
@@ -206,9 +207,10 @@ std::vector<Work> overwrite(PyStore &self)
         (void)store_checked(nw_store_set(store, array, key, value.data()));
         (void)store_checked(nw_store_sync(store));
         window.done();
+        (void)store_checked(nw_store_idle(store, idle));
         last[key] = round;
     }
-    std::vector<Work> all = { window.tell("overwrite") };
+    std::vector<Work> all = { window.tell(idle == 0 ? "overwrite" : "overwrite-idle") };
 
     for (uint32_t key = 0; key < kValues; key++) {
         fill_value(right.data(), key, last[key]);
@@ -218,7 +220,7 @@ std::vector<Work> overwrite(PyStore &self)
     return all;
 }
 
-std::vector<Work> do_work(PyStore &self, const std::string &work)
+std::vector<Work> do_work(PyStore &self, const std::string &work, uint16_t idle)
 {
     if (work == "append") {
         return append(self);
@@ -227,7 +229,7 @@ std::vector<Work> do_work(PyStore &self, const std::string &work)
         return small(self);
     }
     if (work == "overwrite") {
-        return overwrite(self);
+        return overwrite(self, idle);
     }
     throw nb::value_error(("unknown work " + work).c_str());
 }
@@ -236,6 +238,8 @@ std::vector<Work> do_work(PyStore &self, const std::string &work)
 
 void bind_store_work(nb::module_ &m)
 {
-    m.def("store_work", &do_work, nb::arg("store"), nb::arg("work"),
-          "Does append (and read-back), small or overwrite on a fresh store: operations counted.");
+    m.def("store_work", &do_work, nb::arg("store"), nb::arg("work"), nb::kw_only(),
+          nb::arg("idle") = 0,
+          "Does append (and read-back), small or overwrite on a fresh store: operations counted. "
+          "`idle`: pieces of work ahead after each overwrite.");
 }

@@ -271,6 +271,8 @@ def test_the_targets_are_reached(
     monkeypatch.setattr(store_peers, "measure", refuse)
     (bench,) = (one for one in discovery.collect("bench", Bench) if one.name == "store")
     figures = bench.run()
-    assert sum(one.target is not None for one in figures) == 13
+    assert sum(one.target is not None for one in figures) == 16
+    ecc = {one.name: one.value for one in figures if ".ecc." in one.name}
+    assert 6 < ecc["store.nand-512.ecc.read-back.energy"] < 6.4  # whole units of 256 bytes
     assert [one for one in figures if not one.ok] == []
     assert "nor-256: peers not measured (not in this test)" in capfd.readouterr().err
