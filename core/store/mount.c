@@ -542,15 +542,21 @@ static int find_log(struct nw_store *store, uint16_t newest, const struct block_
                     struct scan *scan)
 {
     struct block_head first = {0};
+    struct block_head own;
     uint16_t last;
     int result = NW_OK;
 
-    if ((head->flags & BLOCK_SWAP) != 0) {
+    if ((head->flags & BLOCK_SWAP) != 0) { /* what counts is how the block for it was begun */
         newest = store_block_with(store, head->page);
         if (newest == STORE_NO_BLOCK) {
             return NW_ERR_CORRUPT;
         }
         result = store_find_swap(store, newest, &last);
+        if (result == NW_OK) {
+            result = store_read_head(store, newest, &own);
+            head = result == NW_OK ? &own : head;
+            result = result == NW_ERR_NOT_FOUND ? (int)NW_OK : result;
+        }
     }
     if (result == NW_OK && (head->flags & BLOCK_MOUNT) != 0 &&
         head->first < store->blocks) {
