@@ -42,6 +42,9 @@ _TIME_NOW, _TIME_OMIT = (1 << 30) - 1, (1 << 30) - 2
 #: So libfuse renames a file that is removed while a program has it open.
 _REMOVED = "/.fuse_hidden"
 
+#: libfuse's answer when Ctrl-C or a kill ended the mount, in good order.
+_ENDED_BY_SIGNAL = 8
+
 _PIECE = 16384
 _SECTOR = 512
 
@@ -101,6 +104,8 @@ class Files(mfusepy.Operations):  # type: ignore[misc]
 
     def __init__(self, image: Image) -> None:
         self._image = image
+        self._began_ns = time.time_ns()
+        self.failure = ""  # why the end of the mount went wrong
         self._files: dict[str, _File] = {}
         for about in image.objects():
             name = about["name"]
@@ -168,7 +173,8 @@ class Files(mfusepy.Operations):  # type: ignore[misc]
     def getattr(self, path: str, fh: int | None = None) -> dict[str, Any]:
         owner = {"st_uid": os.getuid(), "st_gid": os.getgid()}
         if path == "/":
-            return {"st_mode": stat.S_IFDIR | 0o755, "st_nlink": 2, **owner}
+            times = dict.fromkeys(("st_atime", "st_mtime", "st_ctime"), self._began_ns)
+            return {"st_mode": stat.S_IFDIR | 0o755, "st_nlink": 2, **times, **owner}
         file = self._file(path)
         return {
             "st_mode": stat.S_IFREG | (0o444 if file.is_stream else 0o644),
@@ -322,8 +328,11 @@ class Files(mfusepy.Operations):  # type: ignore[misc]
         raise _error(errno.EPERM)
 
     def destroy(self, path: str) -> None:
-        if any(file.is_dirty for file in self._files.values()):
-            self._save()
+        try:
+            if any(file.is_dirty for file in self._files.values()):
+                self._save()
+        except (_native.StoreError, RunError) as error:
+            self.failure = f"what was open is not saved: {error.args[-1]}"
 
 
 class _Fuse(mfusepy.FUSE):  # type: ignore[misc]
@@ -337,9 +346,10 @@ class _Fuse(mfusepy.FUSE):  # type: ignore[misc]
 
 def serve(image: Image, folder: Path, *, foreground: bool) -> None:
     """Mounts until `fusermount3 -u FOLDER`; in the background the call returns at once there."""
+    files = Files(image)
     try:
         _Fuse(
-            Files(image),
+            files,
             str(folder),
             foreground=foreground,
             nothreads=True,
@@ -347,4 +357,7 @@ def serve(image: Image, folder: Path, *, foreground: bool) -> None:
             subtype="nandwich",
         )
     except RuntimeError as error:
-        raise RunError(f"cannot mount on {folder}: fuse error {error}") from error
+        if error.args[0] != _ENDED_BY_SIGNAL:
+            raise RunError(f"cannot mount on {folder}: fuse error {error}") from error
+    if files.failure:
+        raise RunError(f"{image.path}: {files.failure}")

@@ -5,6 +5,7 @@ import ctypes
 import errno
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -263,6 +264,17 @@ def test_sizes_times_and_two_writers(mounted: Mounted) -> None:
     mounted.mount()
     assert (folder / "empty").read_bytes() == b""
     assert len((folder / "log").read_text().splitlines()) == 200
+
+
+def test_ctrl_c_saves_what_is_open(mounted: Mounted) -> None:
+    stream = os.open(mounted.folder / "open", os.O_WRONLY | os.O_CREAT)
+    os.write(stream, b"not closed yet")
+    assert mounted.server is not None
+    mounted.server.send_signal(signal.SIGINT)
+    assert mounted.server.wait(30) == 0
+    assert answers(lambda: os.close(stream)) == errno.ENOTCONN
+    mounted.mount()
+    assert (mounted.folder / "open").read_bytes() == b"not closed yet"
 
 
 def test_damage_is_an_input_output_error(mounted: Mounted) -> None:
