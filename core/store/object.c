@@ -76,7 +76,7 @@ int store_check_object(const struct nw_store *store, const struct object *object
     uint32_t block_bytes = store_block_bytes(store);
     int damaged = type < NW_STORE_STACK || type > NW_STORE_FILE || object->generation == 0 ||
                   object->generation > STORE_GENERATIONS || object->head > object->tail ||
-                  object->unit > block_bytes / 3U;
+                  store_whole(store, object->unit) > block_bytes / 3U;
 
     if (type == NW_STORE_STREAM) {
         damaged |= (object->flags & ~NW_STORE_EXPENDABLE) != 0;

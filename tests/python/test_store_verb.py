@@ -98,6 +98,7 @@ def test_an_object_that_cannot_be_is_refused_with_the_reason(run: Run) -> None:
         "--count is for arrays": ("queue", "--count", "3"),
         "--expendable is for streams": ("file", "--expendable"),
         "--unit is not for a stack": ("stack", "--unit", "4"),
+        "unit or count too large": ("stream", "--unit", "5448"),  # no element would fit
     }
     for reason, words in mistakes.items():
         wrong = run("create", "x", *words)
