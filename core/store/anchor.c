@@ -265,7 +265,7 @@ int store_write_anchor(struct nw_store *store)
     store->since = 0;
     store->mounting = 0;
     store->first = STORE_NO_BLOCK;
-    store->stats.anchors++;
+    store_count(&store->stats.anchors, 1);
     return NW_OK;
 }
 

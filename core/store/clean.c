@@ -73,8 +73,8 @@ static int move(struct nw_store *store, const struct chunk *from, uint8_t mask)
         }
         object += store->config.objects;
     }
-    store->stats.moved++;
-    store->stats.bytes_moved += store_whole(store, chunk.length);
+    store_count(&store->stats.moved, 1);
+    store_count(&store->stats.bytes_moved, (uint16_t)store_whole(store, chunk.length));
     store->epoch++;
     return result;
 }
@@ -85,7 +85,7 @@ static void let_go(struct nw_store *store, struct object *object, const struct c
     object->head = chunk->key + 1U;
     object->fill = 0;
     store_killed(store, object, store_whole(store, chunk->length));
-    store->stats.dropped++;
+    store_count(&store->stats.dropped, 1);
 }
 
 /* Whether a chunk of data is the object's: 1, 0 or an error. */
@@ -130,7 +130,7 @@ int store_clean_chunk(struct nw_store *store, const struct chunk *chunk)
             mask = (uint8_t)(mask | (1U << t));
         }
         if (store_is_damage(result)) {
-            store->stats.lost++; /* a node: nobody can tell what belongs to it */
+            store_count(&store->stats.lost, 1); /* a node: nobody can tell what belongs to it */
         } else if (result < 0) {
             return result;
         }
@@ -273,7 +273,7 @@ static int give_way(struct nw_store *store, uint32_t bytes)
                object->head < object->tail && result == NW_OK &&
                store_live(store) + bytes > store->limit) {
             result = store_drop_head(store, object);
-            store->stats.dropped++;
+            store_count(&store->stats.dropped, 1);
             dropped++;
         }
         if (dropped > 0 && result == NW_OK) {

@@ -107,7 +107,7 @@ static int write_piece(struct nw_store *store, const struct piece *piece)
         return NW_OK;
     }
     object->fill = end;
-    return store_grow(store, piece->data + inside, (uint16_t)(piece->bytes - inside));
+    return store_put(store, piece->data + inside, (uint16_t)(piece->bytes - inside));
 }
 
 int nw_store_write(struct nw_store *store, int handle, uint32_t offset, const void *data,

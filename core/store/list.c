@@ -171,7 +171,7 @@ static int append_packed(struct nw_store *store, struct object *object, const ui
         int result;
 
         if (part > 0) {
-            result = store_grow(store, data, part);
+            result = store_put(store, data, part);
             object->bytes += part;
         } else {
             result = begin_packed(store, object, data, bytes);

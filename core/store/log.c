@@ -9,6 +9,12 @@
 #include "nandwich/crc.h"
 #include "store.h"
 
+/* Counts up: on processors of 8 bits a call is a third of doing it. */
+void store_count(uint32_t *counter, uint16_t more)
+{
+    *counter += more;
+}
+
 /* Numbers of blocks have 32 bits on flash. */
 void store_put_block(uint8_t *to, uint16_t block)
 {
@@ -46,10 +52,10 @@ uint32_t store_physical(const struct nw_store *store, uint32_t page)
 
     for (uint8_t i = store->swap_count; i-- > 0;) {
         const struct swap *swap = &store->swap[i];
-        if (swap->block != STORE_NO_BLOCK && page >= swap->page &&
-            block == store_block_with(store, swap->page)) {
-            uint32_t header = swap->page % store->block_pages == 0 ? 0 : 1U;
-            return store_first_page(store, swap->block) + header + (page - swap->page);
+        if (swap->of == block && swap->block != STORE_NO_BLOCK && page >= swap->page) {
+            page += store_first_page(store, swap->block) - swap->page;
+            /* behind a page for the header, unless it was the first that failed */
+            return swap->page == store_first_page(store, block) ? page : page + 1U;
         }
     }
     return page;
@@ -115,21 +121,21 @@ static int simple(struct nw_store *store, uint16_t block, int (*verb)(struct nw_
 
 int store_is_bad(struct nw_store *store, uint16_t block)
 {
-    store->stats.reads++;
+    store_count(&store->stats.reads, 1);
     return simple(store, block, nw_chip_is_bad);
 }
 
 int store_mark_bad(struct nw_store *store, uint16_t block)
 {
     store->good--;
-    store->stats.retired++;
+    store_count(&store->stats.retired, 1);
     store->since = UINT32_MAX / 2U; /* have the next anchor say so soon */
     return simple(store, block, nw_chip_mark_bad);
 }
 
 int store_erase(struct nw_store *store, uint16_t block)
 {
-    store->stats.erases++;
+    store_count(&store->stats.erases, 1);
     if (store_block_with(store, store->cache_page) == block) {
         store->cache_page = STORE_NONE;
     }
@@ -146,7 +152,7 @@ static int give_up(struct nw_store *store, uint16_t block)
     uint8_t count = store->swap_count;
 
     for (uint8_t i = 0; i < count; i++) {
-        if (store_block_with(store, store->swap[i].page) != block) {
+        if (store->swap[i].of != block) {
             store->swap[kept++] = store->swap[i];
         }
     }
@@ -160,56 +166,55 @@ static uint16_t frontier_block(const struct nw_store *store)
     return store_block_with(store, store_physical(store, store->page));
 }
 
-/* Makes a block of the free ones ready: 1, or 0 when it turns out bad. */
-static int make_ready(struct nw_store *store, uint16_t block)
+/* On to the block after *block; answers as store_is_bad(). */
+static int step_on(struct nw_store *store, uint16_t *block)
 {
-    int result = store_is_bad(store, block);
-
-    if (result != 0) {
-        (void)give_up(store, block);
-        return result < 0 ? result : 0;
+    *block = store_next_block(store, *block);
+    int bad = store_is_bad(store, *block);
+    if (bad > 0) {
+        (void)give_up(store, *block);
     }
-    if (give_up(store, block) == 0) {
-        result = store_erase(store, block);
-        if (result == NW_OK) {
-            return 1;
-        }
-        if (result != NW_ERR_ERASE) {
-            return result;
-        }
-    }
-    if (store->free > 0) {
-        store->free--;
-    }
-    result = store_mark_bad(store, block);
-    return result < 0 ? result : 0;
+    return bad;
 }
 
-/* The next block of the log, erased. NW_ERR_FULL: no free one. */
-static int take_block(struct nw_store *store, uint16_t from, uint16_t *block)
+/* Makes a good block of the free ones ready: 1, or 0 when it turns out bad. */
+static int make_ready(struct nw_store *store, uint16_t block)
+{
+    int result = NW_ERR_ERASE;
+
+    if (give_up(store, block) == 0) {
+        result = store_erase(store, block);
+    }
+    if (result == NW_ERR_ERASE) {
+        if (store->free > 0) {
+            store->free--;
+        }
+        result = store_mark_bad(store, block);
+        return result < 0 ? result : 0;
+    }
+    return result < 0 ? result : 1;
+}
+
+/* The next block of the log after *block, erased. NW_ERR_FULL: no free one. */
+static int take_block(struct nw_store *store, uint16_t *block)
 {
     int ready = 0;
 
-    for (uint16_t i = 0; i < store->blocks && ready == 0; i++) {
-        if (store->free == 0) {
-            return NW_ERR_FULL;
-        }
-        from = store_next_block(store, from);
-        if (store->prepared > 0) {
-            ready = store_is_bad(store, from);
-            ready = ready < 0 ? ready : (ready == 0 ? 1 : 0);
-            if (ready > 0) {
-                store->prepared--;
-            }
-        } else {
-            ready = make_ready(store, from);
+    for (uint16_t i = store->blocks; i > 0 && store->free > 0 && ready == 0; i--) {
+        int bad = step_on(store, block);
+        if (bad < 0) {
+            ready = bad;
+        } else if (bad == 0 && store->prepared > 0) {
+            store->prepared--;
+            ready = 1;
+        } else if (bad == 0) {
+            ready = make_ready(store, *block);
         }
     }
     if (ready <= 0) {
         return ready < 0 ? ready : (int)NW_ERR_FULL;
     }
     store->free--;
-    *block = from;
     return NW_OK;
 }
 
@@ -222,9 +227,8 @@ int store_prepare(struct nw_store *store)
     if (store->prepared >= store->free) {
         return 0;
     }
-    for (uint16_t i = 0; i < store->blocks; i++) {
-        block = store_next_block(store, block);
-        int bad = store_is_bad(store, block);
+    for (uint16_t i = store->blocks; i > 0; i--) {
+        int bad = step_on(store, &block);
         if (bad < 0) {
             return bad;
         }
@@ -239,44 +243,50 @@ int store_prepare(struct nw_store *store)
     return 0;
 }
 
-static void put_block_head(const struct nw_store *store, const struct block_head *head,
-                           uint8_t *bytes)
+/* The header of a block begun now, at the start of the buffer. `page`: of a swap, the first page it
+ * stands for; else STORE_NONE. */
+static void put_block_head(struct nw_store *store, uint32_t page)
 {
+    uint8_t *bytes = store->buffer;
+
     bytes[0] = 'N';
     bytes[1] = STORE_FORMAT;
-    bytes[2] = head->flags;
+    bytes[2] = (uint8_t)(store->mounting | (page != STORE_NONE ? BLOCK_SWAP : 0));
     bytes[3] = store->fan_shift;
-    nw_put32(bytes + 4, head->sequence);
-    nw_put32(bytes + 8, head->anchor);
-    store_put_block(bytes + 12, head->first);
-    nw_put32(bytes + 16, head->page);
+    nw_put32(bytes + 4, ++store->sequence);
+    nw_put32(bytes + 8, store->told);
+    store_put_block(bytes + 12, store->first);
+    nw_put32(bytes + 16, page);
     nw_put32(bytes + 20, nw_crc32(NW_CRC32_START, bytes, 20));
+}
+
+/* The buffer is that page from now on, empty. */
+static void begin_page(struct nw_store *store, uint32_t page)
+{
+    store->page = page;
+    store->offset = 0;
+    store->programmed = 0;
+    store->programs = 0;
+    memset(store->buffer, store->erased, store->page_bytes);
 }
 
 int store_open_block(struct nw_store *store)
 {
-    struct block_head head = {.flags = store->mounting,
-                              .anchor = store->mounting != 0 ? store->told : store->anchor,
-                              .first = store->first,
-                              .page = STORE_NONE};
-    uint16_t block;
-    int result = take_block(store, frontier_block(store), &block);
+    uint16_t block = frontier_block(store);
+    int result = take_block(store, &block);
 
     if (result < 0) {
         return result;
     }
-    if (store->mounting != 0 && store->first == STORE_NO_BLOCK) {
+    if (store->mounting == 0) {
+        store->told = store->anchor;
+    } else if (store->first == STORE_NO_BLOCK) {
         store->first = block;
-        head.first = block;
     }
-    head.sequence = ++store->sequence;
-    store->page = store_first_page(store, block);
-    store->told = head.anchor;
+    begin_page(store, store_first_page(store, block));
+    store->left = (uint16_t)(store->block_pages - 1U);
     store->full = PAGE_OPEN;
-    store->programmed = 0;
-    store->programs = 0;
-    memset(store->buffer, store->erased, store->page_bytes);
-    put_block_head(store, &head, store->buffer);
+    put_block_head(store, STORE_NONE);
     store->offset = store->block_header;
     store->since += store->block_header;
     return NW_OK;
@@ -284,20 +294,20 @@ int store_open_block(struct nw_store *store)
 
 /* Programming */
 
-static int program(struct nw_store *store, uint32_t page, uint16_t from, uint16_t to,
-                   uint8_t *data)
+/* Bytes of the buffer into a page of the chip. */
+static int program(struct nw_store *store, uint32_t page, uint16_t from, uint16_t to)
 {
     uint8_t mark = (uint8_t)~store->erased;
     struct nw_chip_req req = {.chip = store->chip,
                               .page = page,
                               .offset = from,
                               .length = (uint16_t)(to - from),
-                              .data = data + from,
+                              .data = store->buffer + from,
                               .spare_length = from == 0 ? store->marks : 0,
                               .spare = &mark};
 
-    store->stats.programs++;
-    store->stats.bytes_programmed += req.length;
+    store_count(&store->stats.programs, 1);
+    store_count(&store->stats.bytes_programmed, req.length);
     return nw_chip_program(&req);
 }
 
@@ -311,69 +321,58 @@ static uint16_t align_up(const struct nw_store *store, uint16_t offset)
 
 int store_add_swap(struct nw_store *store, uint32_t page, uint16_t block)
 {
+    struct swap *swap = &store->swap[store->swap_count];
+
     if (store->swap_count == STORE_SWAPS) {
         return NW_ERR_PROGRAM;
     }
-    store->swap[store->swap_count++] = (struct swap){.page = page, .block = block};
+    swap->page = page;
+    swap->of = store_block_with(store, page);
+    swap->block = block;
+    store->swap_count++;
     return NW_OK;
-}
-
-/* The swap's header in a page of its own, in the place of the buffer's first bytes meanwhile. */
-static int program_head(struct nw_store *store, const struct block_head *head, uint32_t page)
-{
-    uint8_t kept[BLOCK_HEADER];
-
-    memcpy(kept, store->buffer, store->block_header);
-    put_block_head(store, head, store->buffer);
-    int result = program(store, page, 0, align_up(store, store->block_header), store->buffer);
-    memcpy(store->buffer, kept, store->block_header);
-    return result;
 }
 
 /* Lays the frontier's page and those behind it into the next block. */
 static int swap_block(struct nw_store *store)
 {
-    uint16_t failed = frontier_block(store);
-    uint16_t block;
+    uint16_t block = frontier_block(store);
+    uint8_t kept[BLOCK_HEADER];
 
-    if (failed != store_block_with(store, store->page) &&
-        store_add_swap(store, store_first_page(store, failed), STORE_NO_BLOCK) < 0) {
+    if (block != store_block_with(store, store->page) &&
+        store_add_swap(store, store_first_page(store, block), STORE_NO_BLOCK) < 0) {
         return NW_ERR_PROGRAM;
     }
-    int result = take_block(store, failed, &block);
+    int result = take_block(store, &block);
     if (result == NW_OK) {
         result = store_add_swap(store, store->page, block);
     }
     if (result < 0) {
         return result;
     }
-    struct block_head head = {.flags = (uint8_t)(store->mounting | BLOCK_SWAP),
-                              .sequence = ++store->sequence,
-                              .anchor = store->told,
-                              .first = store->first,
-                              .page = store->page};
-    store->stats.swapped++;
+    store_count(&store->stats.swapped, 1);
     store->programmed = 0;
     store->programs = 0;
-    if (store->page % store->block_pages == 0) { /* the page has a header already */
-        put_block_head(store, &head, store->buffer);
-        return NW_OK;
+    memcpy(kept, store->buffer, store->block_header);
+    put_block_head(store, store->page);
+    if (store->left + 1U < store->block_pages) {
+        /* The buffer is not the block's first page: the header has a page of its own. */
+        result = program(store, store_first_page(store, block), 0,
+                         align_up(store, store->block_header));
+        memcpy(store->buffer, kept, store->block_header);
     }
-    return program_head(store, &head, store_first_page(store, block));
+    return result;
 }
 
 /* Programs the buffer up to `end`. */
 static int program_to(struct nw_store *store, uint16_t end)
 {
-    int result = program(store, store_physical(store, store->page), store->programmed, end,
-                         store->buffer);
+    int result = program(store, store_physical(store, store->page), store->programmed, end);
 
-    while (result == NW_ERR_PROGRAM) { /* each turn takes an entry of the list of swaps */
+    while (result == NW_ERR_PROGRAM && store->swap_count < STORE_SWAPS) {
         result = swap_block(store);
         if (result == NW_OK) {
-            result = program(store, store_physical(store, store->page), 0, end, store->buffer);
-        } else if (result == NW_ERR_PROGRAM && store->swap_count == STORE_SWAPS) {
-            break;
+            result = program(store, store_physical(store, store->page), 0, end);
         }
     }
     if (result < 0) {
@@ -388,15 +387,19 @@ static int program_to(struct nw_store *store, uint16_t end)
 
 static void next_page(struct nw_store *store)
 {
-    if ((store->page + 1U) % store->block_pages == 0) {
+    if (store->left == 0) {
         store->full = PAGE_DONE;
         return;
     }
-    store->page++;
-    store->offset = 0;
-    store->programmed = 0;
-    store->programs = 0;
-    memset(store->buffer, store->erased, store->page_bytes);
+    store->left--;
+    begin_page(store, store->page + 1U);
+}
+
+/* Bytes more in the log. */
+static void count_written(struct nw_store *store, uint16_t bytes)
+{
+    store_count(&store->since, bytes);
+    store_count(&store->written, bytes);
 }
 
 /* What the buffer holds goes to the chip; the page stays open if it takes another program. */
@@ -411,8 +414,7 @@ int store_flush(struct nw_store *store)
     if (result < 0) {
         return result;
     }
-    store->since += (uint32_t)end - store->offset;
-    store->written += (uint32_t)end - store->offset;
+    count_written(store, (uint16_t)(end - store->offset));
     store->offset = end;
     if (end == store->page_bytes ||
         (store->page_programs != NW_PROGRAMS_UNLIMITED &&
@@ -460,12 +462,10 @@ int store_find_room(struct nw_store *store, uint32_t bytes, int within)
     int result = NW_OK;
 
     if (store->full == PAGE_OPEN) {
-        uint16_t index = (uint16_t)(store->page % store->block_pages);
         uint16_t here = (uint16_t)(store->page_bytes - store->offset);
         int next = here < (within ? bytes : store->chunk_header);
-        uint32_t left = next ? 0 : here;
+        uint32_t left = (next ? 0 : here) + store->left * (uint32_t)store->page_bytes;
 
-        left += (uint16_t)(store->block_pages - 1U - index) * (uint32_t)store->page_bytes;
         if (left < bytes || next) {
             uint32_t page = store->page;
             result = store_flush(store);
@@ -482,6 +482,7 @@ int store_find_room(struct nw_store *store, uint32_t bytes, int within)
     return result;
 }
 
+/* More payload of the chunk begun last; for one that grows, no more than its page has room for. */
 int store_put(struct nw_store *store, const uint8_t *data, uint16_t length)
 {
     while (length > 0) {
@@ -492,16 +493,14 @@ int store_put(struct nw_store *store, const uint8_t *data, uint16_t length)
             memcpy(store->buffer + store->offset, data, part);
         }
         store->offset = (uint16_t)(store->offset + part);
-        store->since += part;
-        store->written += part;
+        count_written(store, part);
         data += part;
         length = (uint16_t)(length - part);
         if (part == room) {
-            int result = program_to(store, store->offset);
+            int result = store_flush(store);
             if (result < 0) {
                 return result;
             }
-            next_page(store);
         }
     }
     return NW_OK;
@@ -528,27 +527,13 @@ int store_begin(struct nw_store *store, struct chunk *chunk)
 /* The chunk at the end of the log may grow from now on, if it lies in the buffer. */
 void store_let_grow(struct nw_store *store, const struct chunk *chunk)
 {
-    uint16_t offset = store_offset_of(store, chunk->at);
+    uint16_t whole = (uint16_t)store_whole(store, chunk->length);
 
-    if (store->full == PAGE_OPEN && store_page_of(store, chunk->at) == store->page &&
-        offset >= store->programmed &&
-        store->offset == offset + store_whole(store, chunk->length)) {
-        store->grow = (uint16_t)(offset + 1U);
+    if (store->full == PAGE_OPEN && whole <= store->offset - store->programmed &&
+        chunk->at == store_frontier(store) - whole) {
+        store->grow = (uint16_t)(store->offset - whole + 1U);
         store->growing = *chunk;
     }
-}
-
-/* More payload for the chunk that grows, no more than the page has room for. */
-int store_grow(struct nw_store *store, const uint8_t *data, uint16_t length)
-{
-    if (store->offset + length < store->page_bytes) {
-        return store_put(store, data, length);
-    }
-    memcpy(store->buffer + store->offset, data, length);
-    store->offset = store->page_bytes;
-    store->since += length;
-    store->written += length;
-    return store_flush(store);
 }
 
 /* A whole chunk: its checksum is worked out here. */
@@ -573,7 +558,7 @@ int store_copy_in(struct nw_store *store, const struct chunk *from)
         part = part < room ? part : room;
         int result = store_load(store, from, at, part, to, 0);
         if (result == NW_ERR_ECC) { /* the chunk's sum tells that it is lost */
-            store->stats.lost++;
+            store_count(&store->stats.lost, 1);
         } else if (result < 0) {
             store->broken = result;
             return result;
@@ -588,28 +573,27 @@ int store_copy_in(struct nw_store *store, const struct chunk *from)
 
 /* Reading */
 
-static int read_page(struct nw_store *store, uint32_t page, uint16_t offset, uint16_t length,
-                     uint8_t *data)
+/* Reads what a request with a page of the log asks for. */
+static int read_page(struct nw_store *store, struct nw_chip_req *req)
 {
-    struct nw_chip_req req = {.chip = store->chip,
-                              .page = store_physical(store, page),
-                              .offset = offset,
-                              .length = length,
-                              .data = data};
-    int result = nw_chip_read(&req);
+    uint32_t page = req->page;
 
-    store->stats.reads++;
-    store->stats.bytes_read += length;
+    req->chip = store->chip;
+    req->page = store_physical(store, page);
+    int result = nw_chip_read(req);
+    store_count(&store->stats.reads, 1);
+    store_count(&store->stats.bytes_read, (uint16_t)(req->length + req->spare_length));
     if (result > 0) {
-        store->stats.corrected += (uint16_t)result;
+        store_count(&store->stats.corrected, (uint16_t)result);
+        result = NW_OK;
     }
     if (result == NW_ERR_UNWRITTEN) { /* a damaged header has led here */
         result = NW_ERR_CORRUPT;
     }
-    if (result == NW_ERR_ECC || result == NW_ERR_CORRUPT) {
-        store->stats.place = store_at(store, page, offset);
+    if (store_is_damage(result)) {
+        store->stats.place = store_at(store, page, req->offset);
     }
-    return result < 0 ? result : (int)NW_OK;
+    return result;
 }
 
 /* Of a page that is not in the frontier's buffer. */
@@ -620,21 +604,26 @@ static int read_part(struct nw_store *store, uint32_t page, uint16_t offset, uin
         memcpy(data, store->cache + offset, length);
         return NW_OK;
     }
-    if (store->cache == NULL || ahead == 0) {
-        return read_page(store, page, offset, length, data);
-    }
-    store->cache_page = STORE_NONE;
-    int result = read_page(store, page, offset,
-                           (uint16_t)(store->page_bytes - offset), store->cache + offset);
-    if (result == NW_OK) {
-        store->cache_page = page;
-        store->cache_from = offset;
-        memcpy(data, store->cache + offset, length);
-    } else if (result == NW_ERR_ECC) {
+    if (store->cache != NULL && ahead != 0) {
+        struct nw_chip_req all = {.page = page,
+                                  .offset = offset,
+                                  .length = (uint16_t)(store->page_bytes - offset),
+                                  .data = store->cache + offset};
+
+        store->cache_page = STORE_NONE;
+        int result = read_page(store, &all);
+        if (result == NW_OK) {
+            store->cache_page = page;
+            store->cache_from = offset;
+            memcpy(data, all.data, length);
+        }
         /* What lies behind may be torn or damaged: that must not take what was asked for along. */
-        result = read_page(store, page, offset, length, data);
+        if (result != NW_ERR_ECC) {
+            return result;
+        }
     }
-    return result;
+    struct nw_chip_req req = {.page = page, .offset = offset, .length = length, .data = data};
+    return read_page(store, &req);
 }
 
 /* Bytes at a position, over page ends. `ahead`: more of the same page will be asked for next. */
@@ -671,17 +660,13 @@ int store_read(struct nw_store *store, uint32_t at, uint16_t length, uint8_t *da
 int store_written(struct nw_store *store, uint32_t page)
 {
     uint8_t mark = 0;
-    struct nw_chip_req req = {
-        .chip = store->chip, .page = store_physical(store, page), .spare = &mark};
+    struct nw_chip_req req = {.page = page, .spare_length = 1, .spare = &mark};
 
     if (page == store->known || store->marks == 0 ||
         (page == store->page && store->full != PAGE_BLIND)) {
         return 1;
     }
-    req.spare_length = 1;
-    store->stats.reads++;
-    store->stats.bytes_read++;
-    int result = nw_chip_read(&req);
+    int result = read_page(store, &req);
     if (result == NW_ERR_ECC) {
         return 1; /* not blank */
     }

@@ -445,7 +445,7 @@ static int redo_chunk(struct nw_store *store, const struct chunk *chunk, int pas
         }
     }
     if (store_is_damage(result) || result == NW_ERR_NOT_FOUND) {
-        store->stats.lost++;
+        store_count(&store->stats.lost, 1);
         result = NW_OK;
     }
     /* A tree higher than the frames allow. */
@@ -483,7 +483,7 @@ static int redo(struct nw_store *store, const struct scan *scan)
                 return NW_ERR_CORRUPT;
             }
         } else if (result == NW_ERR_CORRUPT) {
-            store->stats.lost++;
+            store_count(&store->stats.lost, 1);
             at = page_start(store, store_page_of(store, at));
             result = NW_OK;
         }

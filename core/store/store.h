@@ -107,6 +107,7 @@ struct frame {
 /* A block whose end lies in another one, since a program failed there. */
 struct swap {
     uint32_t page;  /* first page that lies elsewhere */
+    uint16_t of;    /* the block of that page */
     uint16_t block; /* where: from its second page on; STORE_NO_BLOCK: nothing of it is needed */
 };
 
@@ -119,6 +120,7 @@ struct nw_store {
 
     /* the frontier */
     uint32_t page;       /* that is filled */
+    uint16_t left;       /* pages behind it in its block */
     uint16_t offset;     /* bytes of it in use */
     uint16_t programmed; /* of these on the chip */
     uint16_t grow;       /* offset + 1 of the header of the chunk that may still grow; 0: none */
@@ -226,6 +228,7 @@ static inline uint16_t store_node_bytes(const struct nw_store *store)
 }
 
 /* log.c */
+void store_count(uint32_t *counter, uint16_t more);
 void store_put_block(uint8_t *to, uint16_t block);
 uint16_t store_get_block(const uint8_t *from);
 int store_erase(struct nw_store *store, uint16_t block);
@@ -246,7 +249,6 @@ uint16_t store_page_room(const struct nw_store *store);
 uint32_t store_frontier(const struct nw_store *store);
 int store_find_room(struct nw_store *store, uint32_t bytes, int within);
 void store_let_grow(struct nw_store *store, const struct chunk *chunk);
-int store_grow(struct nw_store *store, const uint8_t *data, uint16_t length);
 int store_begin(struct nw_store *store, struct chunk *chunk);
 int store_put(struct nw_store *store, const uint8_t *data, uint16_t length);
 int store_copy_in(struct nw_store *store, const struct chunk *from);

@@ -94,7 +94,7 @@ static int write_node(struct nw_store *store, struct frame *frame)
     if (result < 0) {
         return result;
     }
-    store->stats.nodes_written++;
+    store_count(&store->stats.nodes_written, 1);
     if (parent == NULL) {
         object->root = chunk.at;
         object->rooted = object->height;
