@@ -292,19 +292,17 @@ static int give_way(struct nw_store *store, uint32_t bytes)
  */
 int store_make_room(struct nw_store *store, const struct object *object, uint32_t bytes)
 {
-    if (store->broken != NW_OK) {
-        return store->broken;
-    }
-    if (object != NULL) {
-        uint32_t nodes = (object->height + 2U) * store_whole(store, store_node_bytes(store));
-        int room = store_live(store) + bytes + nodes <= store->limit
-                       ? (int)NW_OK
-                       : give_way(store, bytes + nodes);
-        if (room < 0) {
-            return room;
+    int result = store->broken;
+
+    if (result == NW_OK && object != NULL) {
+        bytes += (object->height + 2U) * store_whole(store, store_node_bytes(store));
+        if (store_live(store) + bytes > store->limit) {
+            result = give_way(store, bytes);
         }
     }
-    int result = pace(store);
+    if (result == NW_OK) {
+        result = pace(store);
+    }
     if (result == NW_OK && store->since >= store->interval) { /* idle time does it earlier */
         result = tend_anchor(store, store->interval);
     }
@@ -314,10 +312,7 @@ int store_make_room(struct nw_store *store, const struct object *object, uint32_
             result = NW_OK; /* what frees may use up what cleaning needs */
         }
     }
-    if (result < 0 && result != NW_ERR_FULL) {
-        store->broken = result;
-    }
-    return result < 0 ? result : (int)NW_OK;
+    return result < 0 ? store_fail_early(store, result) : (int)NW_OK;
 }
 
 /* One piece of work ahead of its time: 1, or 0 when there is none. */
@@ -343,16 +338,15 @@ static int work(struct nw_store *store)
 
 int nw_store_idle(struct nw_store *store, uint16_t budget)
 {
-    for (uint16_t done = 0; done < budget; done++) {
-        int result = store->broken != NW_OK ? store->broken : work(store);
-        if (result < 0) {
-            store->broken = result;
-        }
-        if (result <= 0) {
-            return result < 0 ? result : (int)(done < 32767U ? done : 32767U);
-        }
+    uint16_t done = 0;
+    int result = store->broken != NW_OK ? store->broken : 1;
+
+    budget = budget < 32767U ? budget : 32767U;
+    while (done < budget && result > 0) {
+        result = work(store);
+        done = (uint16_t)(done + (result > 0 ? 1U : 0U));
     }
-    return (int)(budget < 32767U ? budget : 32767U);
+    return result < 0 ? store_fail_early(store, result) : (int)done;
 }
 
 int nw_store_compact(struct nw_store *store, int handle, uint32_t *key, uint16_t count)

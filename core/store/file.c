@@ -228,5 +228,5 @@ int nw_store_truncate(struct nw_store *store, int handle, uint32_t bytes)
     object->tail = blocks;
     object->fill = (uint16_t)(blocks == 0 ? 0 : bytes - (blocks - 1U) * object->unit);
     store_killed(store, object, gone);
-    return store_write_state(store, object);
+    return store_fail(store, store_write_state(store, object));
 }

@@ -114,7 +114,7 @@ static int take(struct nw_store *store, int handle, uint8_t type, void *data, ui
             object->tail--;
         }
         store_killed(store, object, store_whole(store, chunk.length));
-        result = store_write_state(store, object);
+        result = store_fail(store, store_write_state(store, object));
     }
     return length_answer(result, chunk.length);
 }
@@ -178,8 +178,7 @@ static int append_packed(struct nw_store *store, struct object *object, const ui
             part = result < 0 ? 0 : (uint16_t)result;
         }
         if (result < 0) {
-            store->broken = result;
-            return result;
+            return store_fail(store, result);
         }
         data += part;
         bytes = (uint16_t)(bytes - part);
@@ -220,7 +219,10 @@ int nw_store_trim(struct nw_store *store, int handle, uint32_t chunk_number)
     while (object->head < chunk_number && result == NW_OK) {
         result = store_drop_head(store, object);
     }
-    return result < 0 ? result : store_write_state(store, object);
+    if (result == NW_OK) {
+        result = store_write_state(store, object);
+    }
+    return store_fail(store, result);
 }
 
 /* CURSORS */

@@ -270,13 +270,30 @@ static void begin_page(struct nw_store *store, uint32_t page)
     memset(store->buffer, store->erased, store->page_bytes);
 }
 
+/* Of a write that failed half-way, when RAM and chip may tell different things: nothing more is
+ * written until the next mount. No block left in the middle of a call: that many have failed. */
+int store_fail(struct nw_store *store, int result)
+{
+    if (result < 0) {
+        result = result == NW_ERR_FULL ? (int)NW_ERR_PROGRAM : result;
+        store->broken = result;
+    }
+    return result;
+}
+
+/* Of one that has changed nothing yet: from a full store something can still be taken. */
+int store_fail_early(struct nw_store *store, int result)
+{
+    return result == NW_ERR_FULL ? result : store_fail(store, result);
+}
+
 int store_open_block(struct nw_store *store)
 {
     uint16_t block = frontier_block(store);
     int result = take_block(store, &block);
 
     if (result < 0) {
-        return result;
+        return store_fail_early(store, result);
     }
     if (store->mounting == 0) {
         store->told = store->anchor;
@@ -376,8 +393,7 @@ static int program_to(struct nw_store *store, uint16_t end)
         }
     }
     if (result < 0) {
-        store->broken = result;
-        return result;
+        return store_fail(store, result);
     }
     store->programmed = end;
     store->programs++;
@@ -560,8 +576,7 @@ int store_copy_in(struct nw_store *store, const struct chunk *from)
         if (result == NW_ERR_ECC) { /* the chunk's sum tells that it is lost */
             store_count(&store->stats.lost, 1);
         } else if (result < 0) {
-            store->broken = result;
-            return result;
+            return store_fail(store, result);
         }
         result = store_put(store, to, part);
         if (result < 0) {

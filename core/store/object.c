@@ -129,6 +129,12 @@ static int make(const struct nw_store *store, const struct nw_store_spec *spec,
     return store_check_object(store, made) < 0 ? (int)NW_ERR_CONFIG : (int)NW_OK;
 }
 
+/* What RAM tells of all objects becomes durable. */
+static int commit(struct nw_store *store)
+{
+    return store_fail(store, store_write_anchor(store));
+}
+
 int nw_store_create(struct nw_store *store, const char *name, const struct nw_store_spec *spec)
 {
     struct object *object = store->objects;
@@ -155,7 +161,7 @@ int nw_store_create(struct nw_store *store, const char *name, const struct nw_st
     }
     *object = made;
     set_name(store, object, name);
-    result = store_write_anchor(store);
+    result = commit(store);
     return result < 0 ? result : handle_of(store, object);
 }
 
@@ -180,7 +186,7 @@ int nw_store_delete(struct nw_store *store, int handle)
         return result;
     }
     forget(store, object);
-    return store_write_anchor(store);
+    return commit(store);
 }
 
 int nw_store_rename(struct nw_store *store, int handle, const char *name)
@@ -200,7 +206,7 @@ int nw_store_rename(struct nw_store *store, int handle, const char *name)
         forget(store, other);
     }
     set_name(store, object, name);
-    return store_write_anchor(store);
+    return commit(store);
 }
 
 int nw_store_at(struct nw_store *store, uint8_t slot, struct nw_store_about *about)
@@ -290,10 +296,7 @@ int store_put_data(struct nw_store *store, struct object *object, struct chunk *
     if (result == NW_OK) {
         result = store_enter(store, object, chunk);
     }
-    if (result < 0) {
-        store->broken = result;
-    }
-    return result;
+    return store_fail(store, result);
 }
 
 int nw_store_sync(struct nw_store *store)
@@ -408,7 +411,7 @@ int nw_store_checkpoint(struct nw_store *store)
     clear_table(store, table);
     copy_table(store, table, 0);
     store->kept[table] = ++store->serial;
-    result = store_write_anchor(store);
+    result = commit(store);
     return result < 0 ? result : number_of(store->serial);
 }
 
@@ -429,7 +432,7 @@ int nw_store_rollback(struct nw_store *store, int checkpoint)
     store->held += bytes_of(store, 0);
     copy_table(store, 0, table);
     bound_held(store);
-    return store_write_anchor(store);
+    return commit(store);
 }
 
 int nw_store_drop(struct nw_store *store, int checkpoint)
@@ -444,7 +447,7 @@ int nw_store_drop(struct nw_store *store, int checkpoint)
         return result;
     }
     clear_table(store, table);
-    return store_write_anchor(store);
+    return commit(store);
 }
 
 int nw_store_kept(const struct nw_store *store, uint8_t place)

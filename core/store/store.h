@@ -254,6 +254,8 @@ int store_put(struct nw_store *store, const uint8_t *data, uint16_t length);
 int store_copy_in(struct nw_store *store, const struct chunk *from);
 void store_close(struct nw_store *store);
 int store_flush(struct nw_store *store);
+int store_fail(struct nw_store *store, int result);
+int store_fail_early(struct nw_store *store, int result);
 int store_open_block(struct nw_store *store);
 int store_prepare(struct nw_store *store);
 int store_append(struct nw_store *store, struct chunk *chunk, const uint8_t *data);

@@ -46,7 +46,8 @@
  *   NW_ERR_FULL         no room: nothing was written; reading, popping and deleting go on
  *   NW_ERR_CORRUPT, NW_ERR_ECC   stored bytes are damaged; nw_store_stats()->place tells where
  * After any other error of the chip while writing the store answers that error to every write until
- * it is mounted again; reading goes on.
+ * it is mounted again, which shows the call that failed as done or as not; reading goes on. When so
+ * many blocks fail in one call that none is left, that is NW_ERR_PROGRAM.
  */
 #ifndef NANDWICH_STORE_H
 #define NANDWICH_STORE_H

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Goal: whichever operation of the chip fails in whichever call, the call that answers an error has
+ * either changed nothing and work goes on, or every write answers that error until the next mount,
+ * which shows the call as done or as not. What was durable stays, and the store is never misled.
+ * ctest: quick
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "nandwich-twin/faults.h"
+#include "store_rig.h"
+
+static struct store_rig rig;
+static struct store_snapshot start;
+static struct nw_fault fault;
+static struct nw_faults filter;
+
+static void expect(int holds, const struct store_op *op, const char *what)
+{
+    if (!holds) {
+        fail_msg("op %u %u, fault of verb %u after %u, done %u: %s: %s", op->kind,
+                 (unsigned)op->count, fault.verb, (unsigned)fault.skip, fault.acts, what, rig.why);
+    }
+}
+
+/* The store over a filter of faults, none of which strikes. */
+static void open_rig(unsigned shape)
+{
+    store_rig_open(&rig, &store_shapes[shape], 5);
+    fault = (struct nw_fault){.verb = NW_VERB_ERASE, .skip = UINT32_MAX};
+    nw_faults_open(&filter, rig.chip, &fault, 1, 1);
+    rig.chip = &filter.chip;
+    assert_int_equal(store_rig_mount(&rig), NW_OK);
+}
+
+/* A call that failed, the fault gone. */
+static void after_failure(const struct store_op *op, int error, struct nw_random *random)
+{
+    int going_on = nw_store_sync(rig.store) == NW_OK;
+
+    if (going_on) { /* what is shown now is what the next mount shows */
+        expect(store_rig_check(&rig, 1) == 0, op, "goes on");
+    } else {
+        int handle = nw_store_find(rig.store, "array");
+        uint8_t value[24] = {0};
+        expect(nw_store_set(rig.store, handle, 0, value) == error, op, "another error");
+        expect(nw_store_idle(rig.store, 1) == error, op, "another error, idle");
+    }
+    expect(store_rig_mount(&rig) == NW_OK, op, "mount");
+    expect(store_rig_check(&rig, !going_on) == 0, op, "after the mount");
+    rig.has_saved = 0; /* which checkpoint is the newest is not known */
+    for (unsigned i = 0; i < 8U; i++) {
+        struct store_op more = store_rig_draw(&rig, random);
+        expect(store_rig_run(&rig, &more) >= 0, &more, "later work");
+    }
+    expect(store_rig_check(&rig, 0) == 0, op, "later work");
+}
+
+/* Each operation of a kind that the call makes fails once: how many. */
+static uint32_t fail_each(const struct store_op *op, uint8_t verb, uint8_t acts)
+{
+    struct nw_random random;
+    uint32_t skip = 0;
+    int struck = 1;
+
+    for (; struck; skip++) {
+        nw_random_seed(&random, skip);
+        store_snapshot_restore(&start, &rig);
+        fault = (struct nw_fault){
+            .verb = verb, .acts = acts, .skip = skip, .times = 1, .error = NW_ERR_IO};
+        int result = store_rig_run(&rig, op);
+        struck = fault.hits > 0;
+        if (result < 0) {
+            expect(struck && result == NW_ERR_IO, op, nw_error_text(result));
+            after_failure(op, result, &random);
+        }
+        expect(store_rig_clean(&rig) == 0, op, "misuse");
+    }
+    return skip - 1U;
+}
+
+static void run_shape(unsigned shape, uint32_t warm, uint32_t steps)
+{
+    static const uint8_t verbs[] = {NW_VERB_READ, NW_VERB_PROGRAM, NW_VERB_ERASE, NW_VERB_IS_BAD};
+    uint32_t failed[sizeof verbs] = {0};
+    struct nw_random random;
+
+    nw_random_seed(&random, 11U + shape);
+    open_rig(shape);
+    store_snapshot_open(&start, &rig);
+    for (uint32_t step = 0; step < warm + steps; step++) {
+        struct store_op op = store_rig_draw(&rig, &random);
+        if (step >= warm) {
+            op.kind = step % 3U == 0 ? (uint8_t)(STORE_SYNC + step / 3U % 6U) : op.kind;
+            store_snapshot_take(&start, &rig);
+            for (unsigned i = 0; i < sizeof verbs; i++) {
+                failed[i] += fail_each(&op, verbs[i], 0);
+                failed[i] += fail_each(&op, verbs[i], 1);
+            }
+            store_snapshot_restore(&start, &rig);
+            fault.skip = UINT32_MAX;
+        }
+        expect(store_rig_run(&rig, &op) >= 0, &op, "work");
+    }
+    print_message("%s: %u reads, %u programs, %u erases, %u looks at a mark failed\n",
+                  rig.shape->part, (unsigned)failed[0], (unsigned)failed[1], (unsigned)failed[2],
+                  (unsigned)failed[3]);
+    assert_true(failed[0] > steps && failed[1] > steps && failed[2] > 0 && failed[3] > 0);
+    store_snapshot_close(&start);
+    store_rig_close(&rig);
+}
+
+static void test_small_page(void **state)
+{
+    (void)state;
+    run_shape(0, 1500, 240);
+}
+
+static void test_nor(void **state)
+{
+    (void)state;
+    run_shape(2, 1500, 150);
+}
+
+/* No block can be erased any more: the store is full, says so and stays readable; or it had no
+ * block left in the middle of a call, and nothing is written after that. */
+static void test_no_more_erases(void **state)
+{
+    struct nw_random random;
+
+    (void)state;
+    for (uint32_t seed = 0; seed < 20U; seed++) {
+        uint32_t full = 0;
+        int error = NW_ERR_FULL;
+        nw_random_seed(&random, seed);
+        open_rig(0);
+        for (uint32_t step = 0; full < 50U; step++) {
+            struct store_op op = store_rig_draw(&rig, &random);
+            if (step == 1000U) {
+                fault = (struct nw_fault){.verb = NW_VERB_ERASE, .error = NW_ERR_ERASE};
+            }
+            int result = store_rig_run(&rig, &op);
+            full += result < 0 ? 1U : 0U;
+            error = result == NW_ERR_PROGRAM ? result : error;
+            expect(result >= 0 || (step > 1000U && result == error), &op, nw_error_text(result));
+            if (step > 1000U) {
+                expect(store_rig_check(&rig, 1) == 0, &op, "full");
+            }
+        }
+        store_rig_close(&rig);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_small_page),
+        cmocka_unit_test(test_nor),
+        cmocka_unit_test(test_no_more_erases),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
