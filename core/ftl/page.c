@@ -6,6 +6,13 @@
 
 #include "nandwich/crc.h"
 
+/* Where a map outgrows the caches its entry can be on its way while other work goes on. */
+#ifdef NW_FETCH_EARLY
+#define FETCH_EARLY(at) __builtin_prefetch(at)
+#else
+#define FETCH_EARLY(at) ((void)(at))
+#endif
+
 static uint32_t spare_blocks(const struct nw_ftl_page_config *config,
                              const struct nw_geometry *geometry)
 {
@@ -57,6 +64,7 @@ static int place(struct nw_page **page, const struct nw_ftl_page_config *config,
     to->sectors = nw_ftl_page_sectors(config, &chip->geometry);
     to->map = (size_t)slots == slots ? NW_RAM_TAKE(ram, uint32_t, (size_t)slots) : NULL;
     to->valid = NW_RAM_TAKE(ram, uint16_t, (size_t)chip->geometry.blocks);
+    to->live = NW_RAM_TAKE(ram, uint8_t, nw_page_live_bytes(chip));
     int result = nw_blocks_place(&to->blocks, chip, stats,
                                  (uint16_t)(chip->geometry.block_pages + 2U), ram);
     to->buffer = NW_RAM_TAKE(ram, uint8_t, chip->geometry.page_bytes);
@@ -106,7 +114,7 @@ static int prepare(struct nw_ftl_page *ftl, struct nw_chip *chip,
     page->list = NW_PAGE_NONE;
     page->newest_at = NW_PAGE_NONE;
     page->ended = 1;
-    memset(page->map, 0xFF, sizeof *page->map * (size_t)page->slots);
+    nw_page_forget_all(page);
     memset(page->valid, 0, sizeof *page->valid * (size_t)chip->geometry.blocks);
     memset(page->buffer, 0, page->page_bytes);
     ftl->page = page;
@@ -217,6 +225,7 @@ static int page_read(struct nw_block_req *req)
 /* First what the writes before have left to do, so that an error there leaves the old content. */
 static int write_sector(struct nw_page *page, uint32_t sector, uint8_t *data)
 {
+    FETCH_EARLY(&page->map[sector]);
     int result = page->session != NW_NO_BLOCK ? nw_page_drain(page) : (int)NW_ERR_FULL;
 
     if (result == NW_OK) {

@@ -64,6 +64,7 @@ struct nw_page {
     struct nw_stats *stats;
     uint32_t *map;    /* by slot: page, or one of the above */
     uint16_t *valid;  /* by block: pages the map points to, and flags */
+    uint8_t *live;    /* by page, a bit: the map points to it */
     uint8_t *buffer;  /* one page */
     uint8_t *data;    /* the same; NULL when the chip keeps no payload */
     uint32_t sectors;
@@ -93,6 +94,11 @@ static inline uint32_t nw_page_first(const struct nw_page *page, uint16_t block)
     return (uint32_t)block * page->block_pages;
 }
 
+static inline size_t nw_page_live_bytes(const struct nw_chip *chip)
+{
+    return (size_t)(chip->geometry.blocks * chip->geometry.block_pages / 8U + 1U);
+}
+
 /* The owner's list of blocks in which a program failed; lists 0 .. block_pages are by valid. */
 static inline uint16_t nw_page_failed(const struct nw_page *page)
 {
@@ -108,6 +114,7 @@ void nw_page_open(struct nw_page *page, struct nw_page_stream *stream, uint16_t 
 int nw_page_begin(struct nw_page *page, struct nw_page_stream *stream);
 int nw_page_write(struct nw_page *page, struct nw_page_stream *stream, uint32_t word,
                   uint8_t *data);
+void nw_page_forget_all(struct nw_page *page);
 void nw_page_point(struct nw_page *page, uint32_t slot, uint32_t at);
 void nw_page_close(struct nw_page *page, uint16_t block);
 int nw_page_move(struct nw_page *page, uint32_t from);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The log of pages: reading, appending, moving, and cleaning by moving. */
 #include <stddef.h>
+#include <string.h>
 
 #include "nandwich/crc.h"
 #include "page.h"
@@ -187,6 +188,24 @@ int nw_page_write(struct nw_page *page, struct nw_page_stream *stream, uint32_t 
     return append(page, stream, &tag, data);
 }
 
+/* The map points nowhere. */
+void nw_page_forget_all(struct nw_page *page)
+{
+    memset(page->map, 0xFF, sizeof *page->map * (size_t)page->slots);
+    memset(page->live, 0, nw_page_live_bytes(page->chip));
+}
+
+static int is_live(const struct nw_page *page, uint32_t at)
+{
+    return page->live[at >> 3] >> (at & 7U) & 1;
+}
+
+/* Between live and outdated. */
+static void turn(struct nw_page *page, uint32_t at)
+{
+    page->live[at >> 3] = (uint8_t)(page->live[at >> 3] ^ 1U << (at & 7U));
+}
+
 /* The map's slot lies at page `at` from now on, or nowhere. Pages appear in the map only while
  * their block is open. */
 void nw_page_point(struct nw_page *page, uint32_t slot, uint32_t at)
@@ -195,11 +214,13 @@ void nw_page_point(struct nw_page *page, uint32_t slot, uint32_t at)
 
     page->map[slot] = at;
     if (at < NW_PAGE_UNSAVED) {
+        turn(page, at);
         page->valid[nw_page_block_of(page, at)]++;
     }
     if (old < NW_PAGE_UNSAVED) {
         uint16_t block = nw_page_block_of(page, old);
 
+        turn(page, old);
         if ((--page->valid[block] & NW_PAGE_OPEN) == 0) {
             nw_blocks_unlink(&page->blocks, block);
             rank(page, block);
@@ -218,31 +239,33 @@ static int rewrite(struct nw_page *page, uint32_t slot, struct nw_tag *tag)
     return append(page, &page->cold, tag, page->data);
 }
 
-/* Move a page if the map points to it. A tag that cannot be read, or that is not trusted, does not
- * tell of what: then the map is searched, and a sector goes on as a damaged one. */
-static int move(struct nw_page *page, uint32_t from, int trusted)
-{
-    struct nw_tag tag = {0};
-    int state = trusted ? nw_page_read(page, from, page->data, &tag) : (int)NW_TAG_BAD;
-    uint32_t slot = tag.word & NW_WORD_SLOT;
-
-    if (state < 0 && state != NW_ERR_ECC) {
-        return state;
-    }
-    if (state != NW_TAG_GOOD) {
-        slot = 0;
-        while (slot < page->slots && page->map[slot] != from) {
-            slot++;
-        }
-        tag.word = NW_WORD_DAMAGED;
-        page->stats->lost += slot < page->sectors;
-    }
-    return slot < page->slots && page->map[slot] == from ? rewrite(page, slot, &tag) : NW_OK;
-}
-
+/* Move a page if the map points to it. A tag that cannot be read, or that tells of something else,
+ * does not help: then the map is searched, and a sector goes on as a damaged one. */
 int nw_page_move(struct nw_page *page, uint32_t from)
 {
-    return move(page, from, 1);
+    struct nw_tag tag;
+
+    if (!is_live(page, from)) {
+        return NW_OK;
+    }
+    int state = nw_page_read(page, from, page->data, &tag);
+    uint32_t slot = page->slots;
+
+    if (state == NW_TAG_GOOD) {
+        slot = tag.word & NW_WORD_SLOT;
+    } else if (state < 0 && state != NW_ERR_ECC) {
+        return state;
+    }
+    if (slot >= page->slots || page->map[slot] != from) {
+        slot = page->slots;
+        do {
+            slot--;
+        } while (slot > 0 && page->map[slot] != from);
+        tag.word = NW_WORD_DAMAGED;
+        tag.crc = 0;
+        page->stats->lost += slot < page->sectors;
+    }
+    return rewrite(page, slot, &tag);
 }
 
 static int is_empty(const struct nw_page *page, uint16_t block)
@@ -257,10 +280,7 @@ static int empty_step(struct nw_page *page, uint16_t block, uint32_t *at)
     int result = NW_OK;
 
     if (!is_empty(page, block)) {
-        uint32_t end = nw_page_first(page, block) + page->block_pages;
-
-        /* What all tags together did not tell of is looked for in a second round. */
-        result = *at < end ? move(page, *at, 1) : move(page, *at - page->block_pages, 0);
+        result = nw_page_move(page, *at);
         *at += result == NW_OK;
     }
     if (result == NW_OK && is_empty(page, block)) {

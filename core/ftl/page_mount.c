@@ -89,7 +89,7 @@ static int walk(struct nw_page *page)
 {
     int result = nw_page_load_list(page);
 
-    memset(page->map, 0xFF, sizeof *page->map * (size_t)page->slots);
+    nw_page_forget_all(page);
     page->newest = page->list_version;
     page->newest_at = NW_PAGE_NONE;
     for (uint16_t block = 0; result >= 0 && block < page->blocks.count; block++) {

@@ -16,10 +16,10 @@
  * COST, in chip operations
  *   read   1 read (data and tag); 0 when the sector holds nothing
  *   write  1 program, and 1 erase every block_pages writes unless idle erased ahead. While free
- *          blocks are few it also examines ceil(n / (n - v)) pages of the block being cleaned
- *          (v of its n pages valid), a read and a program each. With enough idle time between
- *          writes one program is all; without, that many moves and two erases are the worst, but
- *          for a failed program: then up to n pages are written more.
+ *          blocks are few it also passes ceil(n / (n - v)) pages of the block being cleaned
+ *          (v of its n pages valid), a read and a program for each valid one. With enough idle
+ *          time between writes one program is all; without, that many moves and two erases are
+ *          the worst, but for a failed program: then up to n pages are written more.
  *   trim   0; the next sync writes one page for each range of 8 * page_bytes sectors touched
  *   sync   0 without trims before it
  *   mount  reads the tag of page 0 of every block and of all written pages, and one more for each
@@ -32,7 +32,7 @@
  * keeps none, else what the chip answers. A block in which a program fails is emptied and marked
  * bad, also when the chip tells another error than NW_ERR_PROGRAM (a bus): its page may be blank.
  *
- * RAM: 4 bytes a sector, 12 a block and a page buffer: nw_ftl_page_ram_bytes().
+ * RAM: 4 bytes a sector, 12 a block, a bit a page and a page buffer: nw_ftl_page_ram_bytes().
  */
 #ifndef NANDWICH_FTL_PAGE_H
 #define NANDWICH_FTL_PAGE_H
