@@ -8,51 +8,30 @@
 
 #define PACE_MOST 16U /* chunks looked at along with one write */
 
-static uint32_t nodes_of(const struct nw_store *store, const struct object *object)
-{
-    uint32_t nodes = 0;
-
-    for (uint16_t level = 1; level <= object->height; level++) {
-        uint16_t bits = (uint16_t)(level * store->fan_shift);
-        nodes += bits >= 32U ? 1U : (object->tail >> bits) - (object->head >> bits) + 1U;
-    }
-    return nodes * store_whole(store, store_node_bytes(store));
-}
-
-static int has_checkpoints(const struct nw_store *store)
-{
-    for (uint8_t t = 1; t < store->tables; t++) {
-        if (store->kept[t] != 0) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
 /* Bytes of chunks that cleaning has to keep, at most. */
 uint32_t store_live(const struct nw_store *store)
 {
+    const struct object *object = store->objects;
     uint8_t count = (uint8_t)(store->tables * store->config.objects);
-    uint32_t kept = 0; /* bytes of checkpoints */
-    uint32_t bytes = 0;
+    uint32_t bytes = store->held;
+    uint32_t nodes = 0;
 
-    for (uint8_t at = 0; at < count; at++) {
-        const struct object *object = &store->objects[at];
-        if (object->type != 0) {
-            bytes += nodes_of(store, object) + (at < store->config.objects ? object->bytes : 0);
-            kept += at < store->config.objects ? 0 : object->bytes;
+    for (uint8_t at = 0; at < count; at++, object++) {
+        for (uint8_t level = 1; level <= object->height; level++) {
+            nodes += store_shorten(store, object->tail, level) -
+                     store_shorten(store, object->head, level) + 1U;
         }
+        bytes += at < store->config.objects ? object->bytes : 0;
     }
-    return bytes + (store->held < kept ? store->held : kept);
+    return bytes + nodes * store_whole(store, store->node_bytes);
 }
 
-/* Bytes of an object that are no longer its own. */
+/* Bytes of an object that are no longer its own, but may be a checkpoint's. */
 void store_killed(struct nw_store *store, struct object *object, uint32_t bytes)
 {
     object->bytes -= bytes < object->bytes ? bytes : object->bytes;
-    if (has_checkpoints(store)) {
-        store->held += bytes;
-    }
+    store->held += bytes;
+    store_bound_held(store);
 }
 
 static int move(struct nw_store *store, const struct chunk *from, uint8_t mask)
@@ -151,10 +130,11 @@ static int next_tail(struct nw_store *store)
     return bad < 0 ? bad : (int)NW_OK;
 }
 
-/* Looks at one chunk of the oldest block: the bytes looked at, 0: there is nothing to clean. */
-int32_t store_clean_step(struct nw_store *store)
+/* Looks at one chunk of the oldest block: 1, or 0 when there is nothing to clean. */
+int store_clean_step(struct nw_store *store)
 {
     struct chunk chunk = {0};
+    uint32_t looked = store->page_bytes;
 
     if (store->tail == store_block_of(store, store_frontier(store))) {
         return 0;
@@ -163,16 +143,28 @@ int32_t store_clean_step(struct nw_store *store)
     if (result > 0) {
         result = store_clean_chunk(store, &chunk);
         store->clean_at = store_behind(store, &chunk);
-        return result < 0 ? result : (int32_t)store_whole(store, chunk.length);
-    }
-    if (result == NW_ERR_CORRUPT) { /* torn, or lost: the next page may be better */
+        looked = store_whole(store, chunk.length);
+    } else if (result == NW_ERR_CORRUPT) { /* torn, or lost: the next page may be better */
         uint32_t page = store_page_of(store, store->clean_at);
         store->clean_at = store_at(store, page, store->page_bytes);
         result = NW_OK;
     } else if (result == 0) {
         result = next_tail(store);
     }
-    return result < 0 ? result : (int32_t)store->page_bytes;
+    store->debt -= looked < store->debt ? looked : store->debt;
+    return result < 0 ? result : 1;
+}
+
+/* Cleans to the end of the oldest block: as store_clean_step(). */
+int store_clean_block(struct nw_store *store)
+{
+    uint16_t tail = store->tail;
+    int result;
+
+    do {
+        result = store_clean_step(store);
+    } while (result > 0 && store->tail == tail);
+    return result;
 }
 
 /* The work of anchors: one node, or the anchor itself, when it is due. 1: something was done. */
@@ -205,7 +197,7 @@ static int anchor_now(struct nw_store *store)
 int store_clean_at_once(struct nw_store *store)
 {
     uint32_t turns = (uint32_t)store->blocks * 4U; /* what is dead goes in the first round */
-    int32_t result = NW_OK;
+    int result = NW_OK;
 
     for (; store->free <= store->low && result >= 0; turns--) {
         uint16_t free = store->free;
@@ -219,16 +211,12 @@ int store_clean_at_once(struct nw_store *store)
                 continue;
             }
         }
-        uint16_t tail = store->tail;
-        do {
-            result = store_clean_step(store);
-        } while (result > 0 && store->tail == tail);
+        result = store_clean_block(store);
         if (result == 0) { /* all of the log was looked at */
-            result = store->safe == store->tail ? (int32_t)NW_ERR_FULL
-                                                : (int32_t)anchor_now(store);
+            result = store->safe == store->tail ? (int)NW_ERR_FULL : anchor_now(store);
         }
     }
-    return result < 0 ? (int)result : (int)NW_OK;
+    return result < 0 ? result : (int)NW_OK;
 }
 
 /* What is due after what was written since the last time. */
@@ -246,11 +234,10 @@ static int pace(struct nw_store *store)
     bytes = bytes < 65535U ? bytes : 65535U;
     store->debt += bytes * (ratio < 1024U ? ratio : 1024U) / 16U;
     for (uint8_t turn = 0; turn < PACE_MOST && store->debt > 0; turn++) {
-        int32_t looked = store_clean_step(store);
-        if (looked <= 0) {
-            return (int)looked;
+        int result = store_clean_step(store);
+        if (result <= 0) {
+            return result;
         }
-        store->debt -= (uint32_t)looked < store->debt ? (uint32_t)looked : store->debt;
     }
     if (store->safe != store->tail && store->flushing == 0 &&
         store->since > store->interval / 2U) {
@@ -267,16 +254,14 @@ static int give_way(struct nw_store *store, uint32_t bytes)
     struct object *object = store->objects;
 
     for (uint8_t left = store->config.objects; left > 0 && result == NW_OK; left--, object++) {
-        uint32_t dropped = 0;
+        uint32_t head = object->head;
 
-        while ((object->flags & NW_STORE_EXPENDABLE) != 0 && object->type != 0 &&
-               object->head < object->tail && result == NW_OK &&
-               store_live(store) + bytes > store->limit) {
+        while ((object->flags & NW_STORE_EXPENDABLE) != 0 && object->head < object->tail &&
+               result == NW_OK && store_live(store) + bytes > store->limit) {
             result = store_drop_head(store, object);
             store_count(&store->stats.dropped, 1);
-            dropped++;
         }
-        if (dropped > 0 && result == NW_OK) {
+        if (object->head != head && result == NW_OK) {
             result = store_write_state(store, object);
         }
     }
@@ -295,10 +280,8 @@ int store_make_room(struct nw_store *store, const struct object *object, uint32_
     int result = store->broken;
 
     if (result == NW_OK && object != NULL) {
-        bytes += (object->height + 2U) * store_whole(store, store_node_bytes(store));
-        if (store_live(store) + bytes > store->limit) {
-            result = give_way(store, bytes);
-        }
+        bytes += (object->height + 2U) * store_whole(store, store->node_bytes);
+        result = give_way(store, bytes);
     }
     if (result == NW_OK) {
         result = pace(store);
@@ -328,9 +311,9 @@ static int work(struct nw_store *store)
             store_age_frames(store);
             return 1;
         }
-        int32_t looked = store_clean_step(store);
-        if (looked != 0) {
-            return looked < 0 ? (int)looked : 1;
+        result = store_clean_step(store);
+        if (result != 0) {
+            return result;
         }
     }
     return store->prepared < 2U ? store_prepare(store) : 0;

@@ -27,6 +27,31 @@ uint16_t store_get_block(const uint8_t *from)
     return nw_get16(from + 2) == 0 ? nw_get16(from) : STORE_NO_BLOCK;
 }
 
+uint32_t store_at(const struct nw_store *store, uint32_t page, uint16_t offset)
+{
+    return (page << store->shift) | offset;
+}
+
+uint32_t store_block_bytes(const struct nw_store *store)
+{
+    return (uint32_t)store->block_pages * store->page_bytes;
+}
+
+uint32_t store_first_page(const struct nw_store *store, uint16_t block)
+{
+    return (uint32_t)block * store->block_pages;
+}
+
+uint32_t store_page_of(const struct nw_store *store, uint32_t at)
+{
+    return at >> store->shift;
+}
+
+uint16_t store_offset_of(const struct nw_store *store, uint32_t at)
+{
+    return (uint16_t)((uint16_t)at & (uint16_t)((1UL << store->shift) - 1U));
+}
+
 uint16_t store_next_block(const struct nw_store *store, uint16_t block)
 {
     block++;

@@ -42,7 +42,8 @@ static int fill_config(struct nw_store *store, const struct nw_store_config *fro
     config->frames = config->frames != 0 ? config->frames : 8U;
     config->fan = config->fan != 0 ? config->fan : 16U;
     store->fan_shift = log2_of(config->fan);
-    store->frame_bytes = (uint16_t)(sizeof(struct frame) + store_node_bytes(store));
+    store->node_bytes = (uint16_t)(4U * config->fan);
+    store->frame_bytes = (uint16_t)(sizeof(struct frame) + store->node_bytes);
     store->chunk_header = CHUNK_HEADER;
     store->block_header = BLOCK_HEADER;
     store->tables = (uint8_t)(config->checkpoints + 1U);
@@ -74,7 +75,7 @@ static int fill_config(struct nw_store *store, const struct nw_store_config *fro
         store->interval = store->interval > 65536U ? 65536U : store->interval;
     }
     uint32_t anchor = store_anchor_most(config) + geometry->page_bytes +
-                      config->frames * store_whole(store, store_node_bytes(store));
+                      config->frames * store_whole(store, store->node_bytes);
     store->reserve = (uint16_t)((store->interval * 4U + anchor) / block_bytes + 2U);
     store->low = (uint16_t)(store->reserve + anchor * 4U / block_bytes + 4U);
     return store->low + 6U < geometry->blocks ? (int)NW_OK : (int)NW_ERR_CONFIG;
@@ -152,6 +153,7 @@ static int set_limit(struct nw_store *store)
     if (store->good < store->low + 6U) {
         return NW_ERR_FULL;
     }
+    store_bound_held(store);
     store->limit = (store->good - store->low - 2U) * (store_block_bytes(store) / 8U) * 5U;
     return NW_OK;
 }
@@ -588,17 +590,14 @@ static int find_log(struct nw_store *store, uint16_t newest, const struct block_
 static int clean_along(struct nw_store *store, uint16_t before)
 {
     uint16_t cleaned = 0;
-    int32_t result = 1;
+    int result = 1;
 
     while (result > 0 && store->free <= store->low && store->free > 1U &&
            cleaned < before - store->free + 1U) {
-        uint16_t tail = store->tail;
-        do {
-            result = store_clean_step(store);
-        } while (result > 0 && store->tail == tail);
+        result = store_clean_block(store);
         cleaned++;
     }
-    return result < 0 ? (int)result : (int)NW_OK;
+    return result < 0 ? result : (int)NW_OK;
 }
 
 /* Makes what was found durable, in a block of its own. */

@@ -337,7 +337,7 @@ static uint32_t bytes_of(const struct nw_store *store, uint8_t table)
 }
 
 /* What only checkpoints hold is no more than all they hold. */
-static void bound_held(struct nw_store *store)
+void store_bound_held(struct nw_store *store)
 {
     uint32_t bytes = 0;
 
@@ -366,7 +366,7 @@ static void clear_table(struct nw_store *store, uint8_t table)
     store_drop_frames(store, table_at(store, table), objects);
     memset(table_at(store, table), 0, objects * sizeof *store->objects);
     store->kept[table] = 0;
-    bound_held(store);
+    store_bound_held(store);
 }
 
 /* What callers see of a serial: 1 .. 32,767 round and round. */
@@ -431,7 +431,7 @@ int nw_store_rollback(struct nw_store *store, int checkpoint)
     }
     store->held += bytes_of(store, 0);
     copy_table(store, 0, table);
-    bound_held(store);
+    store_bound_held(store);
     return commit(store);
 }
 

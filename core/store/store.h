@@ -134,7 +134,8 @@ struct nw_store {
     uint8_t erased;
     uint8_t shift; /* position = page << shift | offset */
 
-    uint8_t fan_shift;  /* log2 of the entries of a node */
+    uint8_t fan_shift; /* log2 of the entries of a node */
+    uint16_t node_bytes; /* its payload */
     uint8_t tables;     /* 1 + checkpoints */
     uint8_t mounting;   /* flags of the blocks begun now */
     uint8_t flushing;   /* old frames are being written for an anchor */
@@ -191,40 +192,9 @@ struct nw_store {
     struct nw_store_stats stats;
 };
 
-static inline uint32_t store_at(const struct nw_store *store, uint32_t page, uint16_t offset)
-{
-    return (page << store->shift) | offset;
-}
-
-static inline uint32_t store_page_of(const struct nw_store *store, uint32_t at)
-{
-    return at >> store->shift;
-}
-
-static inline uint16_t store_offset_of(const struct nw_store *store, uint32_t at)
-{
-    return (uint16_t)(at & ((1UL << store->shift) - 1U));
-}
-
-
 static inline char *store_name(const struct nw_store *store, uint8_t object)
 {
     return store->names + (uint16_t)object * (uint16_t)store->config.name_bytes;
-}
-
-static inline uint32_t store_block_bytes(const struct nw_store *store)
-{
-    return (uint32_t)store->block_pages * store->page_bytes;
-}
-
-static inline uint32_t store_first_page(const struct nw_store *store, uint16_t block)
-{
-    return (uint32_t)block * store->block_pages;
-}
-
-static inline uint16_t store_node_bytes(const struct nw_store *store)
-{
-    return (uint16_t)(4U << (store->fan_shift & 7U));
 }
 
 /* log.c */
@@ -235,7 +205,12 @@ int store_erase(struct nw_store *store, uint16_t block);
 int store_mark_bad(struct nw_store *store, uint16_t block);
 int store_is_bad(struct nw_store *store, uint16_t block);
 uint16_t store_next_block(const struct nw_store *store, uint16_t block);
+uint32_t store_at(const struct nw_store *store, uint32_t page, uint16_t offset);
+uint32_t store_page_of(const struct nw_store *store, uint32_t at);
+uint16_t store_offset_of(const struct nw_store *store, uint32_t at);
 uint16_t store_block_with(const struct nw_store *store, uint32_t page);
+uint32_t store_block_bytes(const struct nw_store *store);
+uint32_t store_first_page(const struct nw_store *store, uint16_t block);
 uint16_t store_block_of(const struct nw_store *store, uint32_t at);
 uint32_t store_block_start(const struct nw_store *store, uint16_t block);
 uint32_t store_physical(const struct nw_store *store, uint32_t page);
@@ -303,7 +278,8 @@ int store_load_anchor(struct nw_store *store, uint32_t at);
 /* clean.c */
 int store_clean_at_once(struct nw_store *store);
 int store_clean_chunk(struct nw_store *store, const struct chunk *chunk);
-int32_t store_clean_step(struct nw_store *store);
+int store_clean_step(struct nw_store *store);
+int store_clean_block(struct nw_store *store);
 int store_make_room(struct nw_store *store, const struct object *object, uint32_t bytes);
 uint32_t store_live(const struct nw_store *store);
 
@@ -315,6 +291,7 @@ int store_is_of(const struct nw_store *store, const struct chunk *chunk,
 int store_check_object(const struct nw_store *store, const struct object *object);
 int store_write_state(struct nw_store *store, const struct object *object);
 void store_get_state(struct object *object, const uint8_t *payload);
+void store_bound_held(struct nw_store *store);
 void store_killed(struct nw_store *store, struct object *object, uint32_t bytes);
 int store_put_data(struct nw_store *store, struct object *object, struct chunk *chunk,
                    const uint8_t *data);

@@ -32,9 +32,7 @@ uint32_t store_shorten(const struct nw_store *store, uint32_t key, uint8_t digit
 /* Where in a node the position of one below it stands, or of a chunk. */
 static uint8_t *entry_of(const struct nw_store *store, struct frame *frame, uint32_t index)
 {
-    uint16_t place = (uint16_t)index & (uint16_t)((1U << store->fan_shift) - 1U);
-
-    return frame->entries + 4U * place;
+    return frame->entries + ((uint16_t)(index << 2) & (uint16_t)(store->node_bytes - 4U));
 }
 
 static struct frame *next_frame(const struct nw_store *store, struct frame *frame)
@@ -85,7 +83,7 @@ static int write_node(struct nw_store *store, struct frame *frame)
                           .id = store_slot_of(store, object),
                           .generation = object->generation,
                           .key = frame->index,
-                          .length = store_node_bytes(store)};
+                          .length = store->node_bytes};
 
     while (chunk.length > 0 && nw_get32(frame->entries + chunk.length - 4U) == STORE_NONE) {
         chunk.length = (uint16_t)(chunk.length - 4U); /* an end of nothing is left out */
@@ -136,7 +134,7 @@ static int take_frame(struct nw_store *store, struct path *path, uint8_t level, 
             parent->children--;
         }
     }
-    memset(best->entries, 0xFF, store_node_bytes(store));
+    memset(best->entries, 0xFF, store->node_bytes);
     best->object = path->object;
     best->index = index;
     best->level = level;
@@ -154,7 +152,7 @@ static int load_node(struct nw_store *store, struct frame *frame, uint32_t from)
 
     if (result == NW_OK &&
         (chunk.kind != CHUNK_NODE || chunk.mask != frame->level || chunk.key != frame->index ||
-         chunk.length > store_node_bytes(store) ||
+         chunk.length > store->node_bytes ||
          !store_is_of(store, &chunk, frame->object))) {
         result = NW_ERR_CORRUPT;
     }
