@@ -209,7 +209,7 @@ static struct layer_op draw_step(struct layer_rig *rig, struct nw_random *random
     return layer_rig_draw(rig, random);
 }
 
-static void fill_device(struct layer_rig *rig)
+void layer_trial_fill(struct layer_rig *rig)
 {
     struct layer_op op = {.kind = OP_WRITE, .count = 1};
 
@@ -231,7 +231,7 @@ static void run_campaign(struct campaign *campaign, const struct effort *effort,
     layer_rig_open(rig, campaign->kind, &layer_shapes[plan->shape], plan->seed);
     layer_snapshot_open(&campaign->start, rig);
     layer_snapshot_open(&campaign->dark, rig);
-    fill_device(rig);
+    layer_trial_fill(rig);
     for (plan->step = 0; plan->step < effort->steps; plan->step++) {
         struct layer_op op = draw_step(rig, &random, plan->step);
         layer_snapshot_take(&campaign->start, rig);
@@ -313,18 +313,15 @@ void layer_trial_cuts(const struct nw_layer_kind *kind, unsigned shape)
                   (unsigned)campaign.done);
 }
 
-/* Each torn, with hardly any work between them; half of the device stays as it is all the time. A
- * record has room for 202 fences here. */
-void layer_trial_many_cuts(const struct nw_layer_kind *kind)
+/* Each torn, with hardly any work between them; half of the device stays as it is all the time. */
+void layer_trial_many_cuts(const struct nw_layer_kind *kind, const struct layer_shape *shape)
 {
-    static const struct layer_shape shape = {
-        .part = "K9F1G08U0A", .blocks = 18, .block_pages = 8, .spare_blocks = 10};
     struct nw_random random;
     struct layer_rig rig;
 
     nw_random_seed(&random, 17);
-    layer_rig_open(&rig, kind, &shape, 6);
-    fill_device(&rig);
+    layer_rig_open(&rig, kind, shape, 6);
+    layer_trial_fill(&rig);
     for (unsigned cut = 0; cut < 200U; cut++) {
         struct nw_cut where = {.after = nw_random_below(&random, 8), .phase = NW_CUT_INSIDE};
         nw_nand_cut(rig.nand, &where);

@@ -16,6 +16,9 @@ const struct layer_shape layer_shapes[4] = {
      .spare_blocks = 11, .degree = 2},
 };
 
+const struct layer_shape layer_shape_large = {
+    .part = "K9F1G08U0A", .blocks = 18, .block_pages = 8, .spare_blocks = 10};
+
 static void die(const char *what, int error)
 {
     (void)fprintf(stderr, "layer rig: %s: %s\n", what, nw_error_text(error));
@@ -69,6 +72,7 @@ void layer_rig_open(struct layer_rig *rig, const struct nw_layer_kind *kind,
     rig->shape = shape;
     rig->kind = kind;
     rig->lost = UINT32_MAX;
+    rig->trims_late = kind == &nw_layer_page; /* the others write a trim at once */
     rig->config = (struct nw_layer_config){.spare_blocks = shape->spare_blocks,
                                            .log_blocks = shape->log_blocks,
                                            .degree = shape->degree,
@@ -145,6 +149,26 @@ static int run_write(struct layer_rig *rig, const struct layer_op *op)
     return result;
 }
 
+/* What a trim has done: of `count` sectors the first `done` were acknowledged. */
+static void model_trim(struct layer_rig *rig, const struct layer_op *op, uint32_t done)
+{
+    for (uint32_t i = 0; i < done; i++) {
+        struct layer_model *model = &rig->model[op->sector + i];
+
+        if (rig->trims_late == 0) {
+            *model = (struct layer_model){0};
+        } else if (model->now != 0) {
+            model->before = model->now;
+            model->has_before = 1;
+            model->now = 0;
+        }
+    }
+    if (done < op->count && rig->trims_late == 0) {
+        rig->model[op->sector + done].coming = 0;
+        rig->model[op->sector + done].has_coming = 1;
+    }
+}
+
 int layer_rig_run(struct layer_rig *rig, const struct layer_op *op)
 {
     struct nw_block_req req = {.block = rig->block,
@@ -157,15 +181,14 @@ int layer_rig_run(struct layer_rig *rig, const struct layer_op *op)
     case OP_WRITE: return run_write(rig, op);
     case OP_TRIM:
         result = nw_block_trim(&req);
-        for (uint32_t i = 0; i < req.done; i++) {
-            rig->model[op->sector + i] = (struct layer_model){0};
-        }
-        if (req.done < op->count) {
-            rig->model[op->sector + req.done].coming = 0;
-            rig->model[op->sector + req.done].has_coming = 1;
+        model_trim(rig, op, req.done);
+        return result;
+    case OP_SYNC:
+        result = nw_block_sync(&req);
+        for (uint32_t i = 0; result == NW_OK && i < rig->sectors; i++) {
+            rig->model[i].has_before = 0;
         }
         return result;
-    case OP_SYNC: return nw_block_sync(&req);
     case OP_IDLE: return nw_block_idle(&req);
     default: nw_nand_doom(rig->nand, op->sector, op->kind == OP_DOOM_PROGRAM); return NW_OK;
     }
@@ -251,10 +274,12 @@ int layer_rig_check(struct layer_rig *rig, int settle)
                            nw_error_text(result));
             return -1;
         }
-        if (token != model->now && !(model->has_coming != 0 && token == model->coming)) {
+        if (token != model->now && !(model->has_before != 0 && token == model->before) &&
+            !(model->has_coming != 0 && token == model->coming)) {
             (void)snprintf(rig->why, sizeof rig->why,
-                           "sector %u reads as write %u, wanted %u, coming %u (%u)",
+                           "sector %u reads as write %u, wanted %u, before %u (%u), coming %u (%u)",
                            (unsigned)sector, (unsigned)token, (unsigned)model->now,
+                           (unsigned)model->before, (unsigned)model->has_before,
                            (unsigned)model->coming, (unsigned)model->has_coming);
             return -1;
         }

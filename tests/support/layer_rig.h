@@ -43,7 +43,9 @@ struct layer_op {
 /* What a sector may read as: 0 is zeros, else the number of the write that made it. */
 struct layer_model {
     uint32_t now;    /* acknowledged */
+    uint32_t before; /* may show again until a sync: what an unsynced trim took away */
     uint32_t coming; /* may show after a cut: under way when power went */
+    uint8_t has_before;
     uint8_t has_coming;
 };
 
@@ -58,6 +60,7 @@ struct layer_rig {
     uint32_t sectors;
     uint32_t page_bytes;
     uint32_t token; /* of the last write */
+    uint8_t trims_late; /* a trim is durable with the next sync only */
     uint32_t lost;  /* sector whose content was spoilt: has to answer an error; or UINT32_MAX */
     uint8_t *data;  /* buffer of up to LAYER_RIG_RUN sectors */
     uint8_t *expected;
@@ -74,6 +77,9 @@ struct layer_snapshot {
     struct layer_model *model;
     uint32_t token;
 };
+
+/* 2 KiB pages: a record has room for 202 fences here. */
+extern const struct layer_shape layer_shape_large;
 
 /* Opens and formats; aborts the test program when that fails. */
 void layer_rig_open(struct layer_rig *rig, const struct nw_layer_kind *kind,

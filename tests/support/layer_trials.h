@@ -9,13 +9,16 @@
 
 #include "layer_rig.h"
 
+/* Writes every sector once. */
+void layer_trial_fill(struct layer_rig *rig);
+
 /* A cut before, inside and after every chip operation of a mixed workload on layer_shapes[shape],
  * chains of cuts in the mounts that follow, three further power-ups each. NW_CUT="figures" replays;
  * with NW_SOAK set it goes on for minutes. */
 void layer_trial_cuts(const struct nw_layer_kind *kind, unsigned shape);
 
 /* 200 cuts in a row. */
-void layer_trial_many_cuts(const struct nw_layer_kind *kind);
+void layer_trial_many_cuts(const struct nw_layer_kind *kind, const struct layer_shape *shape);
 
 /* Random work with failing blocks and remounts against a plain model. NW_SEED=n: that seed. */
 void layer_trial_random(const struct nw_layer_kind *kind);

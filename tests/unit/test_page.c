@@ -14,43 +14,53 @@
 #include <cmocka.h>
 
 #include "nandwich-twin/faults.h"
-#include "page_rig.h"
+#include "layer_rig.h"
+#include "nandwich/ftl_page.h"
 
-static struct page_rig rig;
+static const struct layer_shape shape = {
+    .part = "K9F1G08U0A", .blocks = 20, .block_pages = 8, .spare_blocks = 10};
+static const struct nw_ftl_page_config config = {.spare_blocks = 10};
+
+static struct layer_rig rig;
+
+static struct nw_ftl_page *ftl(void)
+{
+    return rig.site.state;
+}
 
 static int open_rig(void **state)
 {
     (void)state;
-    page_rig_open(&rig, &page_shapes[0], 11);
+    layer_rig_open(&rig, &nw_layer_page, &shape, 11);
     return 0;
 }
 
 static int close_rig(void **state)
 {
     (void)state;
-    assert_int_equal(page_rig_clean(&rig), 0);
-    page_rig_close(&rig);
+    assert_int_equal(layer_rig_clean(&rig), 0);
+    layer_rig_close(&rig);
     return 0;
 }
 
 static void run(uint8_t kind, uint32_t sector, uint32_t count)
 {
-    struct page_op op = {.kind = kind, .sector = sector, .count = count};
+    struct layer_op op = {.kind = kind, .sector = sector, .count = count};
 
-    assert_true(page_rig_run(&rig, &op) >= 0);
+    assert_true(layer_rig_run(&rig, &op) >= 0);
 }
 
 static int read_one(uint32_t sector)
 {
     struct nw_block_req req = {
-        .block = &rig.ftl.block, .sector = sector, .count = 1, .data = rig.data};
+        .block = rig.block, .sector = sector, .count = 1, .data = rig.data};
 
     return nw_block_read(&req);
 }
 
 static void check(void)
 {
-    if (page_rig_check(&rig, 0) < 0) {
+    if (layer_rig_check(&rig, 0) < 0) {
         fail_msg("%s", rig.why);
     }
 }
@@ -58,7 +68,7 @@ static void check(void)
 static void remount(void)
 {
     nw_nand_power_up(rig.nand);
-    assert_int_equal(page_rig_mount(&rig), NW_OK);
+    assert_int_equal(layer_rig_mount(&rig), NW_OK);
 }
 
 /* Where a sector lies: the page whose tag names it with the highest version. */
@@ -101,7 +111,6 @@ static void test_refused_shapes(void **state)
 {
     struct nw_geometry good = nw_nand_chip(rig.nand)->geometry;
     struct nw_geometry bad[6];
-    struct nw_ftl_page_config config = {.spare_blocks = 10};
     struct nw_ftl_page_config few = {.spare_blocks = 9};
     struct nw_ftl_page_config all = {.spare_blocks = 20};
 
@@ -118,12 +127,13 @@ static void test_refused_shapes(void **state)
     assert_true(nw_ftl_page_ram_bytes(&config, &good) > 0);
     for (unsigned i = 0; i < 6U; i++) {
         struct nw_chip chip = *nw_nand_chip(rig.nand);
-        struct nw_ftl_page ftl;
+        struct nw_ftl_page other;
 
         assert_int_equal(nw_ftl_page_ram_bytes(&config, &bad[i]), 0);
         chip.geometry = bad[i];
-        assert_int_equal(nw_ftl_page_mount(&ftl, &chip, &config, rig.ram, rig.ram_bytes),
-                         NW_ERR_CONFIG);
+        assert_int_equal(
+            nw_ftl_page_mount(&other, &chip, &config, rig.site.ram, rig.site.ram_bytes),
+            NW_ERR_CONFIG);
     }
     assert_int_equal(nw_ftl_page_ram_bytes(&few, &good), 0);
     assert_int_equal(nw_ftl_page_ram_bytes(&all, &good), 0);
@@ -133,24 +143,24 @@ static void test_refused_shapes(void **state)
 static void test_not_formatted(void **state)
 {
     struct nw_nand *blank;
-    struct nw_nand_config config = {.part = nw_nand_part(rig.nand), .seed = 5};
-    struct nw_ftl_page ftl;
-    struct nw_ftl_page_config other = {.spare_blocks = 11};
-    uint8_t *ram = malloc(rig.ram_bytes);
+    struct nw_nand_config same = {.part = nw_nand_part(rig.nand), .seed = 5};
+    struct nw_ftl_page other;
+    struct nw_ftl_page_config more = {.spare_blocks = 11};
+    uint8_t *ram = malloc(rig.site.ram_bytes);
 
     (void)state;
     assert_non_null(ram);
-    assert_int_equal(nw_nand_open(&blank, &config), NW_OK);
+    assert_int_equal(nw_nand_open(&blank, &same), NW_OK);
     assert_int_equal(
-        nw_ftl_page_mount(&ftl, nw_nand_chip(blank), &rig.config, ram, rig.ram_bytes - 1U),
+        nw_ftl_page_mount(&other, nw_nand_chip(blank), &config, ram, rig.site.ram_bytes - 1U),
         NW_ERR_RAM);
     assert_int_equal(
-        nw_ftl_page_mount(&ftl, nw_nand_chip(blank), &rig.config, ram, rig.ram_bytes),
+        nw_ftl_page_mount(&other, nw_nand_chip(blank), &config, ram, rig.site.ram_bytes),
         NW_ERR_NOT_FOUND);
-    assert_int_equal(nw_ftl_page_open(&ftl, nw_nand_chip(blank), &rig.config, ram, rig.ram_bytes),
-                     NW_OK);
     assert_int_equal(
-        nw_ftl_page_mount(&ftl, nw_nand_chip(blank), &other, ram, rig.ram_bytes),
+        nw_ftl_page_open(&other, nw_nand_chip(blank), &config, ram, rig.site.ram_bytes), NW_OK);
+    assert_int_equal(
+        nw_ftl_page_mount(&other, nw_nand_chip(blank), &more, ram, rig.site.ram_bytes),
         NW_ERR_VERSION);
     nw_nand_close(blank);
     free(ram);
@@ -161,8 +171,8 @@ static void test_format_again(void **state)
 {
     (void)state;
     run(OP_WRITE, 0, 12);
-    assert_int_equal(nw_ftl_page_format(&rig.ftl, nw_nand_chip(rig.nand), &rig.config, rig.ram,
-                                        rig.ram_bytes),
+    assert_int_equal(nw_ftl_page_format(ftl(), nw_nand_chip(rig.nand), &config, rig.site.ram,
+                                        rig.site.ram_bytes),
                      NW_OK);
     memset(rig.model, 0, rig.sectors * sizeof *rig.model);
     check();
@@ -207,7 +217,7 @@ static void test_data_rots(void **state)
 {
     (void)state;
     rot(777);
-    assert_int_equal(rig.ftl.stats.lost, 0);
+    assert_int_equal(ftl()->stats.lost, 0);
 }
 
 static void test_tag_rots(void **state)
@@ -222,10 +232,10 @@ static void test_tag_rots_unseen(void **state)
     (void)state;
     run(OP_WRITE, 20, 12);
     remount();
-    assert_int_equal(rig.ftl.stats.lost, 0);
+    assert_int_equal(ftl()->stats.lost, 0);
     nw_nand_flip(rig.nand, page_of(22), 8U * rig.page_bytes + 5U);
     remount();
-    assert_int_equal(rig.ftl.stats.lost, 1);
+    assert_int_equal(ftl()->stats.lost, 1);
 }
 
 /* A torn page is dropped in silence, but not an acknowledged one just before it that rotted: that
@@ -234,14 +244,14 @@ static void test_rot_beside_a_tear(void **state)
 {
     static const struct nw_cut cut = {
         .phase = NW_CUT_INSIDE, .data = NW_TORN_HALF, .spare = NW_TORN_NEW};
-    struct page_op torn = {.kind = OP_WRITE, .sector = 30, .count = 1};
+    struct layer_op torn = {.kind = OP_WRITE, .sector = 30, .count = 1};
 
     (void)state;
     run(OP_WRITE, 20, 1);
     run(OP_WRITE, 20, 1);
     nw_nand_flip(rig.nand, page_of(20), 777);
     nw_nand_cut(rig.nand, &cut);
-    assert_int_equal(page_rig_run(&rig, &torn), NW_ERR_POWER);
+    assert_int_equal(layer_rig_run(&rig, &torn), NW_ERR_POWER);
     remount();
     assert_int_equal(read_one(20), NW_ERR_CORRUPT);
     assert_int_equal(read_one(30), NW_OK);
@@ -259,7 +269,7 @@ static void test_unreadable(void **state)
     (void)state;
     nw_faults_open(&filter, nw_nand_chip(rig.nand), &fault, 0, 1);
     assert_int_equal(
-        nw_ftl_page_mount(&rig.ftl, &filter.chip, &rig.config, rig.ram, rig.ram_bytes), NW_OK);
+        nw_ftl_page_mount(ftl(), &filter.chip, &config, rig.site.ram, rig.site.ram_bytes), NW_OK);
     run(OP_WRITE, 40, 8);
     run(OP_WRITE, 20, 3);
     fault.first = page_of(21);
@@ -268,7 +278,7 @@ static void test_unreadable(void **state)
     assert_int_equal(read_one(21), NW_ERR_ECC);
     churn();
     filter.count = 0;
-    assert_int_equal(rig.ftl.stats.lost, 1);
+    assert_int_equal(ftl()->stats.lost, 1);
     assert_int_equal(read_one(21), NW_ERR_CORRUPT);
     remount();
     assert_int_equal(read_one(21), NW_ERR_CORRUPT);
@@ -282,7 +292,7 @@ static void test_unreadable(void **state)
 static void test_wears_out(void **state)
 {
     struct nw_random random;
-    struct page_op op = {.kind = OP_WRITE, .count = 1};
+    struct layer_op op = {.kind = OP_WRITE, .count = 1};
     int result = NW_OK;
     uint32_t wrote = 0;
 
@@ -293,12 +303,12 @@ static void test_wears_out(void **state)
             run(i % 2U == 0 ? OP_DOOM_PROGRAM : OP_DOOM_ERASE, i / 97U % rig.shape->blocks, 0);
         }
         op.sector = nw_random_below(&random, rig.sectors);
-        result = page_rig_run(&rig, &op);
+        result = layer_rig_run(&rig, &op);
         wrote = i;
     }
     assert_int_equal(result, NW_ERR_FULL);
     assert_true(wrote > 400U);
-    assert_true(rig.ftl.stats.retired >= 4U);
+    assert_true(ftl()->stats.retired >= 4U);
     for (uint32_t i = 0; i < rig.sectors; i++) {
         rig.model[i].has_coming = 0; /* refused, not cut: the old content stays */
     }
@@ -328,7 +338,7 @@ static void test_mounts_only(void **state)
 /* Payload is given exactly when the chip keeps it. */
 static void test_payload_or_not(void **state)
 {
-    struct nw_block_req req = {.block = &rig.ftl.block, .count = 1};
+    struct nw_block_req req = {.block = rig.block, .count = 1};
 
     (void)state;
     assert_int_equal(nw_block_write(&req), NW_ERR_UNSUPPORTED);
@@ -341,7 +351,7 @@ static void test_payload_or_not(void **state)
 static int write_byte(uint32_t sector, uint8_t value)
 {
     struct nw_block_req req = {
-        .block = &rig.ftl.block, .sector = sector, .count = 1, .data = rig.data};
+        .block = rig.block, .sector = sector, .count = 1, .data = rig.data};
 
     memset(rig.data, value, rig.page_bytes);
     return nw_block_write(&req);
@@ -359,7 +369,7 @@ static uint32_t lost_by(struct nw_fault fault, uint32_t at)
     fault.skip = UINT32_MAX;
     nw_faults_open(&filter, nw_nand_chip(rig.nand), &fault, 1, 1);
     assert_int_equal(
-        nw_ftl_page_format(&rig.ftl, &filter.chip, &rig.config, rig.ram, rig.ram_bytes), NW_OK);
+        nw_ftl_page_format(ftl(), &filter.chip, &config, rig.site.ram, rig.site.ram_bytes), NW_OK);
     assert_true(rig.sectors <= sizeof values);
     for (uint32_t i = 0; i < 500U; i++) {
         uint32_t sector = nw_random_below(&random, rig.sectors);
@@ -374,7 +384,7 @@ static uint32_t lost_by(struct nw_fault fault, uint32_t at)
     }
     assert_int_equal(fault.hits, 1);
     assert_int_equal(
-        nw_ftl_page_mount(&rig.ftl, &filter.chip, &rig.config, rig.ram, rig.ram_bytes), NW_OK);
+        nw_ftl_page_mount(ftl(), &filter.chip, &config, rig.site.ram, rig.site.ram_bytes), NW_OK);
     for (uint32_t sector = 0; sector < rig.sectors; sector++) {
         wrong += read_one(sector) < 0 || rig.data[0] != values[sector];
     }
@@ -397,32 +407,33 @@ static void test_blank_pages_left_behind(void **state)
 /* Metadata only: the map, and trims, come back without any payload. */
 static void test_metadata_only(void **state)
 {
-    static const struct page_shape shape = {.part = "K9F1G08U0A",
+    static const struct layer_shape no_data = {.part = "K9F1G08U0A",
                                             .blocks = 24,
                                             .block_pages = 16,
                                             .spare_blocks = 10,
                                             .nand_flags = NW_NAND_NO_PAYLOAD};
     struct nw_random random;
-    struct page_rig bare;
+    struct layer_rig bare;
 
     (void)state;
     nw_random_seed(&random, 9);
-    page_rig_open(&bare, &shape, 2);
+    layer_rig_open(&bare, &nw_layer_page, &no_data, 2);
+    const struct nw_ftl_page *bare_ftl = bare.site.state;
     for (unsigned i = 0; i < 3000U; i++) {
-        struct page_op op = page_rig_draw(&bare, &random);
-        assert_true(page_rig_run(&bare, &op) >= 0);
+        struct layer_op op = layer_rig_draw(&bare, &random);
+        assert_true(layer_rig_run(&bare, &op) >= 0);
     }
-    assert_int_equal(page_rig_run(&bare, &(struct page_op){.kind = OP_SYNC}), NW_OK);
-    assert_int_equal(page_rig_mount(&bare), NW_OK);
+    assert_int_equal(layer_rig_run(&bare, &(struct layer_op){.kind = OP_SYNC}), NW_OK);
+    assert_int_equal(layer_rig_mount(&bare), NW_OK);
     for (uint32_t sector = 0; sector < bare.sectors; sector++) {
-        struct nw_block_req req = {.block = &bare.ftl.block, .sector = sector, .count = 1};
-        nw_count before = bare.ftl.stats.reads;
+        struct nw_block_req req = {.block = bare.block, .sector = sector, .count = 1};
+        nw_count before = bare_ftl->stats.reads;
 
         assert_int_equal(nw_block_read(&req), NW_OK);
-        assert_int_equal(bare.ftl.stats.reads - before, bare.model[sector].now != 0);
+        assert_int_equal(bare_ftl->stats.reads - before, bare.model[sector].now != 0);
     }
-    assert_int_equal(page_rig_clean(&bare), 0);
-    page_rig_close(&bare);
+    assert_int_equal(layer_rig_clean(&bare), 0);
+    layer_rig_close(&bare);
 }
 
 /* Erases spread over all blocks that move, and go on doing so over power-ups: the tags carry the

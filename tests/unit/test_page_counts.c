@@ -13,7 +13,8 @@
 
 #include <cmocka.h>
 
-#include "page_rig.h"
+#include "layer_rig.h"
+#include "nandwich/ftl_page.h"
 
 struct counts {
     uint32_t reads;
@@ -24,10 +25,15 @@ struct counts {
 };
 
 /* 20 blocks of 8 pages, 10 spare: 79 sectors, one trim page. */
-static const struct page_shape shape = {
+static const struct layer_shape shape = {
     .part = "K9F1G08U0A", .blocks = 20, .block_pages = 8, .spare_blocks = 10};
 
-static struct page_rig rig;
+static struct layer_rig rig;
+
+static const struct nw_ftl_page *ftl(void)
+{
+    return rig.site.state;
+}
 
 static struct counts now(void)
 {
@@ -37,15 +43,15 @@ static struct counts now(void)
                            .programs = (uint32_t)stats->programs,
                            .erases = (uint32_t)stats->erases,
                            .copies = (uint32_t)stats->copies,
-                           .moved = (uint32_t)rig.ftl.stats.copies};
+                           .moved = (uint32_t)ftl()->stats.copies};
 }
 
 static struct counts run(uint8_t kind, uint32_t sector, uint32_t count)
 {
-    struct page_op op = {.kind = kind, .sector = sector, .count = count};
+    struct layer_op op = {.kind = kind, .sector = sector, .count = count};
     struct counts before = now();
 
-    assert_true(page_rig_run(&rig, &op) >= 0);
+    assert_true(layer_rig_run(&rig, &op) >= 0);
     struct counts after = now();
     return (struct counts){after.reads - before.reads, after.programs - before.programs,
                            after.erases - before.erases, after.copies - before.copies,
@@ -68,7 +74,7 @@ static struct counts read_all(uint32_t sector, uint32_t count)
 
     for (uint32_t i = 0; i < count; i++) {
         struct nw_block_req req = {
-            .block = &rig.ftl.block, .sector = sector + i, .count = 1, .data = rig.data};
+            .block = rig.block, .sector = sector + i, .count = 1, .data = rig.data};
         assert_int_equal(nw_block_read(&req), NW_OK);
     }
     return (struct counts){.reads = now().reads - before.reads};
@@ -96,7 +102,7 @@ static struct counts mount(void)
     struct counts before = now();
 
     nw_nand_power_up(rig.nand);
-    assert_int_equal(page_rig_mount(&rig), NW_OK);
+    assert_int_equal(layer_rig_mount(&rig), NW_OK);
     struct counts after = now();
     return (struct counts){.reads = after.reads - before.reads,
                            .programs = after.programs - before.programs,
@@ -107,7 +113,7 @@ static struct counts mount(void)
 static void test_counts(void **state)
 {
     (void)state;
-    page_rig_open(&rig, &shape, 1);
+    layer_rig_open(&rig, &nw_layer_page, &shape, 1);
     /* Every block is looked at for an old list and erased; the list is written, between two
      * empty pages. */
     expect("format", now(), (struct counts){.reads = 20, .programs = 3, .erases = 20});
@@ -128,26 +134,26 @@ static void test_counts(void **state)
     expect("churn", overwrite(1000),
            (struct counts){.reads = 1028, .programs = 2028, .erases = 247, .moved = 1010});
     expect("mount", mount(), (struct counts){.reads = 239, .programs = 4, .erases = 1});
-    assert_int_equal(page_rig_clean(&rig), 0);
-    page_rig_close(&rig);
+    assert_int_equal(layer_rig_clean(&rig), 0);
+    layer_rig_close(&rig);
 }
 
 /* With idle time between writes a write is one program, whatever it replaces. */
 static void test_worst_write_with_idle(void **state)
 {
-    static const struct page_shape big = {
+    static const struct layer_shape big = {
         .part = "K9F1G08U0A", .blocks = 64, .block_pages = 32, .spare_blocks = 12};
     struct nw_random random;
 
     (void)state;
-    page_rig_open(&rig, &big, 3);
+    layer_rig_open(&rig, &nw_layer_page, &big, 3);
     nw_random_seed(&random, 8);
     for (uint32_t i = 0; i < 12000U; i++) {
         uint32_t sector = nw_random_below(&random, rig.sectors);
         expect("write", run(OP_WRITE, sector, 1), (struct counts){.programs = 1});
         (void)run(OP_IDLE, 0, 12000);
     }
-    page_rig_close(&rig);
+    layer_rig_close(&rig);
 }
 
 /* Without idle time: no more moves at once than the victim's share, and at most two erases. */
@@ -157,7 +163,7 @@ static void test_worst_write_without_idle(void **state)
     struct nw_random random;
 
     (void)state;
-    page_rig_open(&rig, &shape, 4);
+    layer_rig_open(&rig, &nw_layer_page, &shape, 4);
     nw_random_seed(&random, 8);
     for (uint32_t i = 0; i < 6000U; i++) {
         struct counts one = run(OP_WRITE, nw_random_below(&random, rig.sectors), 1);
@@ -166,7 +172,7 @@ static void test_worst_write_without_idle(void **state)
     }
     assert_in_range(worst.moved, 1, shape.block_pages);
     assert_in_range(worst.erases, 1, 2);
-    page_rig_close(&rig);
+    layer_rig_close(&rig);
 }
 
 int main(void)

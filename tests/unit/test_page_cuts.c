@@ -12,375 +12,54 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <cmocka.h>
 
-#include "page_rig.h"
-
-#define MOST_CUTS 6U
-#define KINDS 7U
-
-/* Where power goes: in the operation of the work, then in each mount after it. */
-struct cut_plan {
-    unsigned shape;
-    uint32_t seed;
-    uint32_t step;
-    unsigned cuts;
-    struct nw_cut cut[MOST_CUTS];
-};
-
-struct campaign {
-    struct page_rig rig;
-    struct page_snapshot start; /* before the operation of the work */
-    struct page_snapshot dark;  /* after the first cut, before power comes back */
-    struct cut_plan plan;
-    uint64_t done;
-};
-
-static void say_failed(const struct campaign *campaign, const char *where, int result)
-{
-    const struct cut_plan *plan = &campaign->plan;
-    char text[400];
-    int at = snprintf(text, sizeof text, "%u %u %u", plan->shape, (unsigned)plan->seed,
-                      (unsigned)plan->step);
-
-    for (unsigned i = 0; i < plan->cuts; i++) {
-        at += snprintf(text + at, sizeof text - (size_t)at, " %u %u %u %u",
-                       (unsigned)plan->cut[i].after, plan->cut[i].phase, plan->cut[i].data,
-                       plan->cut[i].spare);
-    }
-    fail_msg("NW_CUT=\"%s\" %s: %s %s", text, where, nw_error_text(result), campaign->rig.why);
-}
-
-static void expect(struct campaign *campaign, int holds, const char *where, int result)
-{
-    if (!holds) {
-        say_failed(campaign, where, result);
-    }
-}
-
-/* Mount until power stays; every cut of the plan from the second on hits one mount. */
-static void come_back(struct campaign *campaign, unsigned next)
-{
-    struct page_rig *rig = &campaign->rig;
-    int result;
-
-    for (;;) {
-        nw_nand_power_up(rig->nand);
-        if (next < campaign->plan.cuts) {
-            nw_nand_cut(rig->nand, &campaign->plan.cut[next]);
-        }
-        next++;
-        result = page_rig_mount(rig);
-        if (!nw_nand_is_off(rig->nand)) {
-            break;
-        }
-        expect(campaign, result == NW_ERR_POWER, "cut mount", result);
-    }
-    nw_nand_cut(rig->nand, NULL);
-    expect(campaign, result == NW_OK, "mount", result);
-    expect(campaign, page_rig_clean(rig) == 0, "misuse", NW_OK);
-    expect(campaign, page_rig_check(rig, 1) == 0, "content", NW_OK);
-}
-
-/* What was read stays so, power-up after power-up; then the next writes work. */
-static void live_on(struct campaign *campaign)
-{
-    struct page_rig *rig = &campaign->rig;
-    struct nw_random random;
-
-    nw_random_seed(&random, campaign->plan.seed + 77U);
-    for (unsigned round = 0; round < 3U; round++) {
-        for (unsigned i = 0; i < (round == 0 ? 0U : 12U); i++) {
-            struct page_op op = page_rig_draw(rig, &random);
-            int result = page_rig_run(rig, &op);
-            expect(campaign, result >= 0, "work after", result);
-        }
-        nw_nand_power_up(rig->nand);
-        int result = page_rig_mount(rig);
-        expect(campaign, result == NW_OK, "mount again", result);
-        expect(campaign, page_rig_check(rig, 1) == 0, "content later", NW_OK);
-    }
-    expect(campaign, page_rig_clean(rig) == 0, "misuse later", NW_OK);
-}
-
-static void first_cut(struct campaign *campaign, const struct page_op *op)
-{
-    struct page_rig *rig = &campaign->rig;
-
-    page_snapshot_restore(&campaign->start, rig);
-    nw_nand_cut(rig->nand, &campaign->plan.cut[0]);
-    int result = page_rig_run(rig, op);
-    expect(campaign, nw_nand_is_off(rig->nand) && (result == NW_ERR_POWER || result >= 0),
-           "cut work", result);
-}
-
-/* The plan as it stands, on the operation at hand. */
-static void run_plan(struct campaign *campaign, const struct page_op *op)
-{
-    first_cut(campaign, op);
-    come_back(campaign, 1);
-    live_on(campaign);
-    campaign->done++;
-}
-
-/* Chip operations of the mount after the plan's first cut. */
-static uint32_t mount_operations(struct campaign *campaign, const struct page_op *op)
-{
-    struct page_rig *rig = &campaign->rig;
-
-    first_cut(campaign, op);
-    page_snapshot_take(&campaign->dark, rig);
-    nw_nand_power_up(rig->nand);
-    uint64_t before = nw_nand_operations(rig->nand);
-    (void)page_rig_mount(rig);
-    return (uint32_t)(nw_nand_operations(rig->nand) - before);
-}
-
-static struct nw_cut draw_cut(struct nw_random *random, uint32_t operations)
-{
-    struct nw_cut cut = {.after = nw_random_below(random, operations)};
-
-    cut.phase = (uint8_t)nw_random_below(random, 3);
-    if (cut.phase == NW_CUT_INSIDE && nw_random_below(random, 2) == 0) {
-        cut.data = (uint8_t)nw_random_below(random, KINDS - 1U);
-        cut.spare = (uint8_t)nw_random_below(random, KINDS - 1U);
-    }
-    return cut;
-}
-
-/* One to five further cuts, in the mounts that follow; most near the end, where a mount writes. */
-static void cut_mounts(struct campaign *campaign, const struct page_op *op,
-                       struct nw_random *random, unsigned times)
-{
-    uint32_t operations = times > 0 ? mount_operations(campaign, op) : 0;
-
-    for (unsigned i = 0; i < times; i++) {
-        campaign->plan.cuts = 2U + nw_random_below(random, MOST_CUTS - 1U);
-        for (unsigned k = 1; k < campaign->plan.cuts; k++) {
-            campaign->plan.cut[k] = draw_cut(random, operations);
-            if (nw_random_below(random, 4) != 0) {
-                uint32_t tail = operations < 24U ? operations : 24U;
-                campaign->plan.cut[k].after =
-                    operations - tail + nw_random_below(random, tail + 6U);
-            }
-        }
-        run_plan(campaign, op);
-    }
-    campaign->plan.cuts = 1;
-}
-
-struct effort {
-    uint32_t steps;  /* host operations cut */
-    unsigned kinds;  /* ways to tear each operation */
-    unsigned mounts; /* chains of cut mounts for each first cut, in 16ths */
-};
-
-static void cut_everywhere(struct campaign *campaign, const struct page_op *op, uint32_t operations,
-                           struct nw_random *random, const struct effort *effort)
-{
-    struct cut_plan *plan = &campaign->plan;
-
-    for (uint32_t at = 0; at < operations; at++) {
-        for (unsigned phase = NW_CUT_BEFORE; phase <= NW_CUT_AFTER; phase++) {
-            for (unsigned kind = 0; kind < (phase == NW_CUT_INSIDE ? effort->kinds : 1U); kind++) {
-                plan->cuts = 1;
-                plan->cut[0] = (struct nw_cut){.after = at, .phase = (uint8_t)phase};
-                if (kind > 0) {
-                    plan->cut[0].data = (uint8_t)(1U + nw_random_below(random, KINDS - 2U));
-                    plan->cut[0].spare = (uint8_t)(1U + nw_random_below(random, KINDS - 2U));
-                }
-                run_plan(campaign, op);
-                cut_mounts(campaign, op, random,
-                           (effort->mounts + nw_random_below(random, 16)) / 16U);
-            }
-        }
-    }
-}
-
-/* Work that touches everything: the device is filled, then written over, trimmed, cleaned, and
- * blocks fail. */
-static struct page_op draw_step(struct page_rig *rig, struct nw_random *random, uint32_t step)
-{
-    if (step % 40U == 17U && step < 60U) {
-        return (struct page_op){.kind = step < 40U ? OP_DOOM_PROGRAM : OP_DOOM_ERASE,
-                                .sector = nw_random_below(random, rig->shape->blocks)};
-    }
-    if (step == 130U) { /* the block of the last settle fails: the host writes there now */
-        return (struct page_op){.kind = OP_DOOM_PROGRAM,
-                                .sector = rig->ftl.block.sectors % rig->shape->blocks};
-    }
-    return page_rig_draw(rig, random);
-}
-
-static void fill_device(struct page_rig *rig)
-{
-    struct page_op op = {.kind = OP_WRITE, .count = 1};
-
-    for (op.sector = 0; op.sector < rig->sectors; op.sector++) {
-        assert_int_equal(page_rig_run(rig, &op), NW_OK);
-    }
-}
-
-static void run_campaign(struct campaign *campaign, const struct effort *effort,
-                         const struct cut_plan *only)
-{
-    struct page_rig *rig = &campaign->rig;
-    struct cut_plan *plan = &campaign->plan;
-    struct nw_random random;
-    struct nw_random cuts;
-
-    nw_random_seed(&random, plan->seed);
-    nw_random_seed(&cuts, plan->seed ^ 0xC07U);
-    page_rig_open(rig, &page_shapes[plan->shape], plan->seed);
-    page_snapshot_open(&campaign->start, rig);
-    page_snapshot_open(&campaign->dark, rig);
-    fill_device(rig);
-    for (plan->step = 0; plan->step < effort->steps; plan->step++) {
-        struct page_op op = draw_step(rig, &random, plan->step);
-        page_snapshot_take(&campaign->start, rig);
-        uint64_t before = nw_nand_operations(rig->nand);
-        int result = page_rig_run(rig, &op);
-        uint32_t operations = (uint32_t)(nw_nand_operations(rig->nand) - before);
-        expect(campaign, result >= 0, "work", result);
-        if (only == NULL) {
-            cut_everywhere(campaign, &op, operations, &cuts, effort);
-        } else if (plan->step == only->step) {
-            *plan = *only;
-            run_plan(campaign, &op);
-            break;
-        }
-        page_snapshot_restore(&campaign->start, rig);
-        result = page_rig_run(rig, &op);
-        if (nw_random_below(&random, 60) == 0) {
-            nw_nand_power_up(rig->nand);
-            result = page_rig_mount(rig);
-            expect(campaign, page_rig_check(rig, 1) == 0, "remount", result);
-        }
-        expect(campaign, result >= 0, "work", result);
-    }
-    page_snapshot_close(&campaign->dark);
-    page_snapshot_close(&campaign->start);
-    page_rig_close(rig);
-}
-
-static int parse(const char *text, struct cut_plan *plan)
-{
-    unsigned long figures[3U + 4U * MOST_CUTS];
-    unsigned count = 0;
-    char *end;
-
-    for (; *text != '\0' && count < sizeof figures / sizeof figures[0]; text = end) {
-        figures[count++] = strtoul(text, &end, 10);
-        if (end == text) {
-            return -1;
-        }
-    }
-    if (count < 7U || (count - 3U) % 4U != 0 || figures[0] > 3U) {
-        return -1;
-    }
-    *plan = (struct cut_plan){.shape = (unsigned)figures[0],
-                              .seed = (uint32_t)figures[1],
-                              .step = (uint32_t)figures[2],
-                              .cuts = (count - 3U) / 4U};
-    for (unsigned i = 0; i < plan->cuts; i++) {
-        plan->cut[i] = (struct nw_cut){.after = figures[3U + 4U * i],
-                                       .phase = (uint8_t)figures[4U + 4U * i],
-                                       .data = (uint8_t)figures[5U + 4U * i],
-                                       .spare = (uint8_t)figures[6U + 4U * i]};
-    }
-    return 0;
-}
-
-static void run_shape(unsigned shape)
-{
-    static struct campaign campaign;
-    static const struct effort quick = {.steps = 110, .kinds = 1, .mounts = 3};
-    static const struct effort soak = {.steps = 400, .kinds = 6, .mounts = 64};
-    const struct effort *effort = getenv("NW_SOAK") != NULL ? &soak : &quick;
-    const char *text = getenv("NW_CUT");
-    struct cut_plan only = {0};
-
-    memset(&campaign, 0, sizeof campaign);
-    if (text != NULL) {
-        assert_int_equal(parse(text, &only), 0);
-        if (only.shape == shape) {
-            campaign.plan = (struct cut_plan){.shape = shape, .seed = only.seed};
-            run_campaign(&campaign, &soak, &only);
-        }
-        return;
-    }
-    campaign.plan = (struct cut_plan){.shape = shape, .seed = 1U + shape};
-    run_campaign(&campaign, effort, NULL);
-    print_message("%s: %u cuts survived\n", page_shapes[shape].part, (unsigned)campaign.done);
-}
+#include "layer_trials.h"
 
 static void test_copyback(void **state)
 {
     (void)state;
-    run_shape(0);
+    layer_trial_cuts(&nw_layer_page, 0);
 }
 
 static void test_ecc_inside(void **state)
 {
     (void)state;
-    run_shape(1);
+    layer_trial_cuts(&nw_layer_page, 1);
 }
 
 static void test_small_page(void **state)
 {
     (void)state;
-    run_shape(2);
+    layer_trial_cuts(&nw_layer_page, 2);
 }
 
 static void test_erased_zero(void **state)
 {
     (void)state;
-    run_shape(3);
+    layer_trial_cuts(&nw_layer_page, 3);
 }
 
-/* More cuts than the list of fences has room for, each torn, with hardly any work between them;
- * half of the device stays as it is all the time. */
+/* More than the list of fences has room for. */
 static void test_many_cuts(void **state)
 {
-    struct nw_random random;
-    struct page_rig rig;
-
     (void)state;
-    nw_random_seed(&random, 17);
-    page_rig_open(&rig, &page_shapes[2], 6);
-    fill_device(&rig);
-    for (unsigned cut = 0; cut < 200U; cut++) {
-        struct nw_cut where = {.after = nw_random_below(&random, 8), .phase = NW_CUT_INSIDE};
-        nw_nand_cut(rig.nand, &where);
-        while (!nw_nand_is_off(rig.nand)) {
-            struct page_op op = page_rig_draw(&rig, &random);
-            op.sector = op.kind <= OP_TRIM && op.sector > 40U ? op.sector % 40U : op.sector;
-            (void)page_rig_run(&rig, &op);
-        }
-        nw_nand_power_up(rig.nand);
-        assert_int_equal(page_rig_mount(&rig), NW_OK);
-        if (page_rig_check(&rig, 1) < 0 || page_rig_clean(&rig) < 0) {
-            fail_msg("cut %u: %s", cut, rig.why);
-        }
-    }
-    page_rig_close(&rig);
+    layer_trial_many_cuts(&nw_layer_page, &layer_shapes[2]);
 }
 
 #define FEW_MOUNTS 50U /* fewer than a list has fences */
 
-static void flicker(const struct page_shape *shape, uint32_t seed)
+static void flicker(const struct layer_shape *shape, uint32_t seed)
 {
     struct nw_random random;
-    struct page_rig rig;
+    struct layer_rig rig;
     uint64_t length = 0;
 
     nw_random_seed(&random, seed);
-    page_rig_open(&rig, shape, seed);
-    fill_device(&rig);
+    layer_rig_open(&rig, &nw_layer_page, shape, seed);
+    layer_trial_fill(&rig);
     for (uint32_t mounts = 0; mounts < FEW_MOUNTS;) {
         struct nw_cut where = {.after = length - nw_random_below(&random, 14),
                                .phase = (uint8_t)nw_random_below(&random, 3)};
@@ -389,25 +68,25 @@ static void flicker(const struct page_shape *shape, uint32_t seed)
             nw_nand_cut(rig.nand, &where);
         }
         uint64_t before = nw_nand_operations(rig.nand);
-        int result = page_rig_mount(&rig);
+        int result = layer_rig_mount(&rig);
         if (nw_nand_is_off(rig.nand)) {
             continue;
         }
         mounts++;
         nw_nand_cut(rig.nand, NULL);
         length = nw_nand_operations(rig.nand) - before;
-        if (result < 0 || page_rig_check(&rig, 1) < 0 || page_rig_clean(&rig) < 0) {
+        if (result < 0 || layer_rig_check(&rig, 1) < 0 || layer_rig_clean(&rig) < 0) {
             fail_msg("seed %u mount %u: %s %s", (unsigned)seed, (unsigned)mounts,
                      nw_error_text(result), rig.why);
         }
         if (nw_random_below(&random, 3) == 0) {
-            struct page_op op = page_rig_draw(&rig, &random);
+            struct layer_op op = layer_rig_draw(&rig, &random);
             where.after = nw_random_below(&random, 3);
             nw_nand_cut(rig.nand, &where);
-            (void)page_rig_run(&rig, &op);
+            (void)layer_rig_run(&rig, &op);
         }
     }
-    page_rig_close(&rig);
+    layer_rig_close(&rig);
 }
 
 /* Power flickers: mounts are cut again and again near their end, with hardly any work between those
@@ -419,7 +98,7 @@ static void test_flicker(void **state)
     (void)state;
     for (uint32_t seed = 1; seed <= seeds; seed++) {
         for (unsigned i = 0; i < 4U; i++) {
-            flicker(&page_shapes[i], seed);
+            flicker(&layer_shapes[i], seed);
         }
     }
 }

@@ -41,7 +41,7 @@ static void test_erased_zero(void **state)
 static void test_many_cuts(void **state)
 {
     (void)state;
-    layer_trial_many_cuts(&nw_layer_superblock);
+    layer_trial_many_cuts(&nw_layer_superblock, &layer_shape_large);
 }
 
 int main(void)
