@@ -170,6 +170,16 @@ int store_erase(struct nw_store *store, uint16_t block)
     return simple(store, block, nw_chip_erase);
 }
 
+static int has_failed(const struct nw_store *store, uint16_t block)
+{
+    for (uint8_t i = 0; i < store->swap_count; i++) {
+        if (store->swap[i].of == block) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 /* A block that has failed is given up when its turn to be erased comes. 1: this one was. */
 static int give_up(struct nw_store *store, uint16_t block)
 {
@@ -233,6 +243,7 @@ static int take_block(struct nw_store *store, uint16_t *block)
             store->prepared--;
             ready = 1;
         } else if (bad == 0) {
+            store->stuck = 0;
             ready = make_ready(store, *block);
         }
     }
@@ -243,13 +254,15 @@ static int take_block(struct nw_store *store, uint16_t *block)
     return NW_OK;
 }
 
-/* Erases one more block ahead: 1, or 0 when all free ones are erased. */
+/* Erases one more block ahead: 1, or 0 when all free ones are erased. One that has failed, or fails
+ * now, ends it until the frontier comes there: blocks are marked bad where a mount comes by, and
+ * counts them. */
 int store_prepare(struct nw_store *store)
 {
     uint16_t block = frontier_block(store);
     uint16_t ahead = 0;
 
-    if (store->prepared >= store->free) {
+    if (store->prepared >= store->free || store->stuck != 0) {
         return 0;
     }
     for (uint16_t i = store->blocks; i > 0; i--) {
@@ -258,11 +271,13 @@ int store_prepare(struct nw_store *store)
             return bad;
         }
         if (bad == 0 && ahead++ == store->prepared) {
-            int ready = make_ready(store, block);
-            if (ready > 0) {
+            int result = has_failed(store, block) ? (int)NW_ERR_ERASE : store_erase(store, block);
+            store->stuck = result == NW_ERR_ERASE;
+            if (result == NW_OK) {
                 store->prepared++;
+                return 1;
             }
-            return ready < 0 ? ready : 1;
+            return result == NW_ERR_ERASE ? 0 : result;
         }
     }
     return 0;

@@ -211,34 +211,6 @@ struct scan {
     uint16_t block;    /* in which the log ends */
 };
 
-static int find_newest(struct nw_store *store, uint16_t *newest, struct block_head *head)
-{
-    struct block_head other;
-    int found = NW_ERR_NOT_FOUND;
-    int version = 0;
-
-    store->good = 0;
-    for (uint16_t block = 0; block < store->blocks; block++) {
-        int result = store_is_bad(store, block);
-        if (result == 0) {
-            store->good++;
-            result = store_read_head(store, block, &other);
-        } else if (result > 0) {
-            continue;
-        }
-        if (result == NW_OK && (found < 0 || other.sequence > head->sequence)) {
-            *newest = block;
-            *head = other;
-            found = NW_OK;
-        }
-        version |= result == NW_ERR_VERSION;
-        if (result < 0 && result != NW_ERR_NOT_FOUND && result != NW_ERR_VERSION) {
-            return result;
-        }
-    }
-    return found < 0 && version != 0 ? (int)NW_ERR_VERSION : found;
-}
-
 static uint32_t page_start(const struct nw_store *store, uint32_t page)
 {
     return (page + 1U) % store->block_pages == 0
@@ -514,75 +486,102 @@ static int move_doubtful(struct nw_store *store, const struct scan *scan)
     return result == NW_ERR_CORRUPT || result > 0 ? (int)NW_OK : result;
 }
 
-/* Walks from where the newest header says. That may be a mount whose anchor read well then and does
- * not now: it had not ended either, and its header tells where it began to walk itself. */
-static int scan_back(struct nw_store *store, uint32_t from, struct scan *scan)
+/* No page lies elsewhere, as far as is known, and so none is known to be written or cached. */
+static void forget_swaps(struct nw_store *store)
 {
-    struct block_head head = {0};
-
-    for (uint16_t i = 0; i < store->blocks; i++) {
-        if (store_block_of(store, from) == STORE_NO_BLOCK) {
-            return NW_ERR_CORRUPT;
-        }
-        store->told = from;
-        int result = scan_log(store, from, scan);
-        if (result < 0 || scan->anchor != STORE_NONE) {
-            return result;
-        }
-        result = store_read_head(store, store_block_of(store, from), &head);
-        if (result < 0 || (head.flags & BLOCK_MOUNT) == 0) {
-            return result;
-        }
-        from = head.anchor;
-        store->swap_count = 0;
-    }
-    return NW_ERR_CORRUPT;
+    store->swap_count = 0;
+    store->known = STORE_NONE;
+    store->cache_page = STORE_NONE;
 }
 
-/* The log that counts: where it ends and which anchor is its newest. */
-static int find_log(struct nw_store *store, uint16_t newest, const struct block_head *head,
-                    struct scan *scan)
+static int good_before(struct nw_store *store, uint16_t *block)
 {
-    struct block_head first = {0};
+    int bad = 1;
+
+    for (uint16_t i = 0; i < store->blocks && bad > 0; i++) {
+        *block = (uint16_t)((*block > 0 ? *block : store->blocks) - 1U);
+        bad = store_is_bad(store, *block);
+    }
+    return bad;
+}
+
+/* Where to begin to walk for what a block's header tells of: in the first block of its mount, or at
+ * the newest anchor it knew. For a stand-in that is as the block was begun for which it stands, if
+ * its header can be read: *head becomes that one. */
+static int beginning(struct nw_store *store, uint16_t block, struct block_head *head,
+                     uint32_t *from)
+{
     struct block_head own;
     uint16_t last;
     int result = NW_OK;
 
-    if ((head->flags & BLOCK_SWAP) != 0) { /* what counts is how the block for it was begun */
-        newest = store_block_with(store, head->page);
-        if (newest == STORE_NO_BLOCK) {
+    if ((head->flags & BLOCK_SWAP) != 0) {
+        block = store_block_with(store, head->page);
+        if (block == STORE_NO_BLOCK) {
             return NW_ERR_CORRUPT;
         }
-        result = store_find_swap(store, newest, &last);
-        if (result == NW_OK) {
-            result = store_read_head(store, newest, &own);
-            head = result == NW_OK ? &own : head;
-            result = result == NW_ERR_NOT_FOUND ? (int)NW_OK : result;
+        result = store_find_swap(store, block, &last);
+        if (result == NW_OK && store_read_head(store, block, &own) == NW_OK) {
+            *head = own;
         }
     }
-    if (result == NW_OK && (head->flags & BLOCK_MOUNT) != 0 &&
-        head->first < store->blocks) {
-        result = store_find_swap(store, head->first, &last);
-        if (result == NW_OK) {
-            result = store_read_head(store, head->first, &first);
+    *from = head->anchor;
+    if ((head->flags & BLOCK_MOUNT) != 0 && head->first < store->blocks) {
+        block = head->first;
+        *from = STORE_NONE;
+    }
+    if (*from == STORE_NONE) {
+        *from = store_block_start(store, block);
+    }
+    return result;
+}
+
+/*
+ * The log that counts: where it ends and which anchor is its newest, from the newest block on. A
+ * mount without an anchor is as if it had not been, and its header tells where it began to walk
+ * itself. That may be another mount, whose anchor read well then and does not now: it had not ended
+ * either. If even its header does not, the log ended in the block before.
+ */
+static int find_log(struct nw_store *store, uint16_t block, const struct block_head *newest,
+                    struct scan *scan)
+{
+    struct block_head head = *newest;
+    uint32_t from;
+    int result = beginning(store, block, &head, &from);
+
+    for (uint16_t i = 0; i < store->blocks && result == NW_OK; i++) {
+        block = store_block_of(store, from);
+        if (block == STORE_NO_BLOCK) {
+            return NW_ERR_CORRUPT;
         }
-        if (result == NW_OK && (first.flags & BLOCK_MOUNT) != 0 && first.first == head->first) {
-            store->told = store_block_start(store, head->first);
-            result = scan_log(store, store->told, scan);
-            if (result < 0 || scan->anchor != STORE_NONE) {
+        store->told = from;
+        forget_swaps(store);
+        result = scan_log(store, from, scan);
+        if (result == NW_OK) {
+            if (scan->anchor != STORE_NONE) {
+                return NW_OK;
+            }
+            result = store_read_head(store, block, &head);
+            if (result < 0 || (head.flags & BLOCK_MOUNT) == 0) {
                 return result;
             }
+            from = head.anchor;
+        } else if (result == NW_ERR_NOT_FOUND && (head.flags & BLOCK_MOUNT) != 0) {
+            from = head.anchor;
+            if (head.first == block) {
+                result = NW_OK;
+                continue;
+            }
+            result = good_before(store, &block);
+            if (result == NW_OK) {
+                result = store_read_head(store, block, &head);
+            }
+            if (result == NW_OK) {
+                result = beginning(store, block, &head, &from);
+            }
         }
-        result = result == NW_ERR_NOT_FOUND ? (int)NW_OK : result;
-        store->swap_count = 0; /* a mount that was cut: as if it had not been */
     }
-    if (result < 0) {
-        return result;
-    }
-    return scan_back(store, head->anchor != STORE_NONE
-                                ? head->anchor
-                                : store_block_start(store, newest),
-                     scan);
+    return result < 0 ? result : (int)NW_ERR_CORRUPT;
 }
 
 /* Mounts that are cut again and again must not use up the free blocks: as long as these are few,
@@ -632,21 +631,103 @@ static int settle(struct nw_store *store, const struct scan *scan)
     return result;
 }
 
-/* The anchor's free blocks, less those begun since, which stand-ins of the last one are too, and
- * those marked bad since, which were all free. */
-static int count_free(struct nw_store *store, const struct scan *scan, uint16_t good)
+/* The block in which the log ends, or the last of those that stand in for it. */
+static uint16_t end_of(const struct nw_store *store, const struct scan *scan)
 {
-    uint32_t page = store_first_page(store, scan->block) + store->block_pages - 1U;
-    uint16_t end = store_block_with(store, store_physical(store, page));
+    return store_block_with(store, store_physical(store, store_first_page(store, scan->block) +
+                                                             store->block_pages - 1U));
+}
+
+/* From the newest block to the log that counts. What bisection finds has to be the log's end. */
+static int find_end(struct nw_store *store, struct block_head *head, struct scan *scan,
+                    uint16_t *newest)
+{
+    int result = NW_OK;
+
+    for (int all = 0; all < 2; all++) {
+        forget_swaps(store);
+        store->passed_bad = (uint8_t)all; /* counted along */
+        result = store_find_newest(store, all, newest, head);
+        if (result == NW_OK) {
+            result = find_log(store, *newest, head, scan);
+        }
+        if (result == NW_OK && scan->anchor != STORE_NONE && end_of(store, scan) == *newest) {
+            break;
+        }
+    }
+    return result == NW_OK && scan->anchor == STORE_NONE ? (int)NW_ERR_NOT_FOUND : result;
+}
+
+/* Erases blocks behind the log's end that a mount that was cut has begun, the newest first, lest
+ * they stand between what is older and what this mount writes. Also the block behind them, whose
+ * header may be torn; the first of them is erased when it is taken. */
+static int forget(struct nw_store *store, const struct scan *scan, uint16_t newest)
+{
+    uint16_t first = end_of(store, scan);
+    uint16_t block = newest;
+    struct block_head head;
+
+    if (newest == first) {
+        return NW_OK;
+    }
+    int result = store_good_after(store, &first);
+    if (result == NW_OK) {
+        result = store_good_after(store, &block);
+    }
+    for (; block != first && result == NW_OK; block = block > 0 ? (uint16_t)(block - 1U)
+                                                                : (uint16_t)(store->blocks - 1U)) {
+        int bad = block == store->safe ? 1 : store_is_bad(store, block);
+        if (bad == 0) {
+            result = store_read_head(store, block, &head);
+            if (result == NW_ERR_NOT_FOUND || head.sequence > scan->sequence) {
+                result = store_erase(store, block);
+            } else {
+                result = NW_OK;
+            }
+            if (result == NW_ERR_ERASE) {
+                store->free = (uint16_t)(store->free - (store->free > 0 ? 1U : 0U));
+                result = store_mark_bad(store, block);
+            }
+        } else if (bad < 0) {
+            result = bad;
+        }
+    }
+    return result;
+}
+
+/* Blocks that are not bad. */
+static int count_good(struct nw_store *store, uint16_t *good)
+{
+    int bad = 0;
+
+    *good = 0;
+    for (uint16_t block = 0; block < store->blocks && bad >= 0; block++) {
+        bad = store_is_bad(store, block);
+        *good = (uint16_t)(*good + (bad == 0 ? 1U : 0U));
+    }
+    return bad < 0 ? bad : (int)NW_OK;
+}
+
+/*
+ * The anchor's free blocks, less those begun since, which stand-ins of the last one are too, and
+ * those marked bad since: these were all free and taken by the frontier, so one of them lies behind
+ * the log's end or between this and the anchor.
+ */
+static int count_free(struct nw_store *store, const struct scan *scan)
+{
+    uint16_t end = end_of(store, scan);
+    uint16_t good = store->good;
     struct block_head head = {.sequence = scan->sequence};
     int result = end != scan->block ? store_read_head(store, end, &head) : (int)NW_OK;
     uint32_t taken = head.sequence - store->anchor_sequence;
 
+    if (store->passed_bad != 0 && (result == NW_OK || result == NW_ERR_NOT_FOUND)) {
+        result = count_good(store, &good);
+    }
     taken = taken <= store->blocks ? taken : 0;
     taken += store->good > good ? (uint32_t)store->good - good : 0;
     store->good = good;
     store->free = store->free > taken ? (uint16_t)(store->free - taken) : 0;
-    store->page = page;
     return result == NW_ERR_NOT_FOUND ? (int)NW_OK : result;
 }
 
@@ -654,32 +735,31 @@ int nw_store_mount(struct nw_store **made, struct nw_chip *chip,
                    const struct nw_store_config *config, void *ram, size_t ram_bytes)
 {
     int result = open_store(made, chip, config, ram, ram_bytes);
-    struct block_head head = {.flags = 0};
+    struct block_head head;
     struct scan scan;
-    uint16_t newest = 0;
+    uint16_t newest;
 
     if (result < 0) {
         return result;
     }
     struct nw_store *store = *made;
-    result = find_newest(store, &newest, &head);
-    uint16_t good = store->good;
+    result = find_end(store, &head, &scan, &newest);
     if (result == NW_OK) {
-        result = find_log(store, newest, &head, &scan);
+        result = store_load_anchor(store, scan.anchor);
     }
     if (result == NW_OK) {
-        result = scan.anchor == STORE_NONE ? (int)NW_ERR_NOT_FOUND
-                                           : store_load_anchor(store, scan.anchor);
+        result = count_free(store, &scan);
     }
     if (result == NW_OK) {
-        result = count_free(store, &scan, good);
+        result = set_limit(store);
     }
     if (result < 0) {
         return result;
     }
     store->sequence = head.sequence;
+    store->page = store_first_page(store, scan.block) + store->block_pages - 1U;
     store->clean_at = store_block_start(store, store->tail);
     store->next_safe = store->safe;
-    result = set_limit(store);
+    result = forget(store, &scan, newest);
     return result < 0 ? result : settle(store, &scan);
 }

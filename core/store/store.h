@@ -7,6 +7,7 @@
  *   tree.c     the index of every object: key to position, nodes in a few frames of RAM
  *   anchor.c   all objects in one chunk, from which a mount starts
  *   clean.c    moving what is still needed out of the oldest block; pacing, idle, compaction
+ *   newest.c   where the newest block is, by bisection
  *   mount.c    format, mount, redo
  *   object.c   names, creation, deletion, checkpoints
  *   list.c     stack, queue, stream
@@ -142,6 +143,8 @@ struct nw_store {
     uint8_t chunk_header; /* bytes of a chunk's header */
     uint8_t block_header; /* and of a block's */
     uint8_t swap_count;
+    uint8_t passed_bad; /* mounting: a bad block lies on the way to the log's end, or behind it */
+    uint8_t stuck;      /* the block behind the prepared ones cannot be erased */
     uint8_t marks;      /* a spare byte tells whether a page was written */
     struct nw_store_config config;
     int broken;  /* what every write answers; NW_OK */
@@ -248,7 +251,9 @@ int store_is_damage(int result);
 
 /* walk.c */
 int store_read_chunk(struct nw_store *store, uint32_t at, struct chunk *chunk, int ahead);
+int store_look_at_head(struct nw_store *store, uint16_t block, struct block_head *head);
 int store_read_head(struct nw_store *store, uint16_t block, struct block_head *head);
+int store_good_after(struct nw_store *store, uint16_t *block);
 int store_next_chunk(struct nw_store *store, uint32_t *at, struct chunk *chunk);
 int store_next_sequence(struct nw_store *store, uint16_t *block, uint32_t *sequence,
                         uint16_t mount);
@@ -256,6 +261,9 @@ int store_verify(struct nw_store *store, const struct chunk *chunk);
 int store_payload(struct nw_store *store, const struct chunk *chunk, void *data, int ahead);
 int store_find_swap(struct nw_store *store, uint16_t block, uint16_t *last);
 int store_add_swap(struct nw_store *store, uint32_t page, uint16_t block);
+
+/* newest.c */
+int store_find_newest(struct nw_store *store, int all, uint16_t *newest, struct block_head *head);
 
 /* tree.c */
 int store_get(struct nw_store *store, struct object *object, uint32_t key, uint32_t *at);

@@ -3,8 +3,18 @@
 #include "nandwich/crc.h"
 #include "store.h"
 
-/* The header of a block; NW_ERR_NOT_FOUND: there is none that can be read. */
-int store_read_head(struct nw_store *store, uint16_t block, struct block_head *head)
+static int is_blank(const struct nw_store *store, const uint8_t *bytes)
+{
+    uint8_t at = 0;
+
+    while (at < BLOCK_HEADER && bytes[at] == store->erased) {
+        at++;
+    }
+    return at == BLOCK_HEADER;
+}
+
+/* The header of a block. NW_ERR_UNWRITTEN: it is blank; NW_ERR_NOT_FOUND: it cannot be read. */
+int store_look_at_head(struct nw_store *store, uint16_t block, struct block_head *head)
 {
     uint32_t page = store_first_page(store, block);
     uint8_t bytes[BLOCK_HEADER];
@@ -15,10 +25,12 @@ int store_read_head(struct nw_store *store, uint16_t block, struct block_head *h
         result = result < 0 ? result : 1;
     }
     if (result <= 0) {
-        return result < 0 && result != NW_ERR_ECC ? result : (int)NW_ERR_NOT_FOUND;
+        result = result == NW_ERR_ECC ? (int)NW_ERR_NOT_FOUND : result;
+        return result < 0 ? result : (int)NW_ERR_UNWRITTEN;
     }
     if (bytes[0] != 'N' || nw_crc32(NW_CRC32_START, bytes, 20) != nw_get32(bytes + 20)) {
-        return NW_ERR_NOT_FOUND;
+        return store->marks == 0 && is_blank(store, bytes) ? (int)NW_ERR_UNWRITTEN
+                                                           : (int)NW_ERR_NOT_FOUND;
     }
     if (bytes[1] != STORE_FORMAT || bytes[3] != store->fan_shift) {
         return NW_ERR_VERSION;
@@ -31,8 +43,16 @@ int store_read_head(struct nw_store *store, uint16_t block, struct block_head *h
     return NW_OK;
 }
 
+/* The same; NW_ERR_NOT_FOUND: there is none that can be read. */
+int store_read_head(struct nw_store *store, uint16_t block, struct block_head *head)
+{
+    int result = store_look_at_head(store, block, head);
+
+    return result == NW_ERR_UNWRITTEN ? (int)NW_ERR_NOT_FOUND : result;
+}
+
 /* The good block after `block`, or an error. */
-static int good_after(struct nw_store *store, uint16_t *block)
+int store_good_after(struct nw_store *store, uint16_t *block)
 {
     for (uint16_t i = 0; i < store->blocks; i++) {
         *block = store_next_block(store, *block);
@@ -40,6 +60,7 @@ static int good_after(struct nw_store *store, uint16_t *block)
         if (bad <= 0) {
             return bad;
         }
+        store->passed_bad = 1;
     }
     return NW_ERR_BAD_BLOCK;
 }
@@ -81,7 +102,7 @@ int store_find_swap(struct nw_store *store, uint16_t block, uint16_t *last)
 
     *last = block;
     while (misses < SWAP_MISSES) {
-        int result = good_after(store, &next);
+        int result = store_good_after(store, &next);
         if (next == block) {
             return result; /* once round */
         }
@@ -122,7 +143,7 @@ int store_next_sequence(struct nw_store *store, uint16_t *block, uint32_t *seque
     int result = store_find_swap(store, *block, &next);
 
     if (result == NW_OK) {
-        result = good_after(store, &next);
+        result = store_good_after(store, &next);
     }
     if (result == NW_OK) {
         uint16_t last;

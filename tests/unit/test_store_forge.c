@@ -109,6 +109,8 @@ static void test_swap_circle(void **state)
     forge_open(&forge, 1);
     memset(forge.data, 0, 24);
     memcpy(forge.data, "N\1\2\3", 4);
+    forge.data[4] = 1;
+    nw_put32(forge.data + 8, 0xFFFFFFFFUL);
     nw_put32(forge.data + 16, FORGE_PAGES); /* a block that is not there */
     assert_int_equal(signed_mount(), NW_ERR_CORRUPT);
 }

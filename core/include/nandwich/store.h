@@ -30,7 +30,8 @@
  *   get, peek, file read       2 reads and at most h node reads
  *   anchor                     each anchor_bytes: up to `frames` nodes, one with each write, and a
  *                              chunk of about 32 + name bytes an object
- *   mount                      3 reads a block, 1 for each chunk since the last but one anchor;
+ *   mount                      about 3 reads for each doubling of the blocks, and 1 for each chunk
+ *                              since the last but one anchor; 3 a block after a mount that was cut;
  *                              1 erase and some programs
  * THE LONGEST CALL when nw_store_idle() gets its time: a write of a chunk that fits a page costs at
  * most 1 erase and 2 programs. Without idle time cleaning goes along with the writes: a write
