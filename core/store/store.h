@@ -96,9 +96,9 @@ enum { FRAME_CLEAN, FRAME_DIRTY, FRAME_OLD };
 
 /* A node in RAM. The parent of a node in RAM is in RAM too. */
 struct frame {
-    struct object *object; /* NULL: the frame is free */
-    uint32_t index;        /* of the node in its level */
-    uint16_t used;         /* when, for choosing a victim */
+    uint32_t index; /* of the node in its level */
+    uint16_t used;  /* when, for choosing a victim */
+    uint8_t object; /* number of the object + 1; 0: the frame is free */
     uint8_t level;
     uint8_t dirty; /* FRAME_OLD: has to be written before the next anchor */
     uint8_t children;

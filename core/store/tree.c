@@ -40,13 +40,25 @@ static struct frame *next_frame(const struct nw_store *store, struct frame *fram
     return (void *)((uint8_t *)frame + store->frame_bytes);
 }
 
+/* What a frame tells of its object. */
+static uint8_t number_of(const struct nw_store *store, const struct object *object)
+{
+    return (uint8_t)(object - store->objects + 1);
+}
+
+static struct object *object_of(const struct nw_store *store, const struct frame *frame)
+{
+    return store->objects + frame->object - 1;
+}
+
 static struct frame *find_frame(const struct nw_store *store, const struct object *object,
                                 uint8_t level, uint32_t index)
 {
     struct frame *frame = store->frames;
+    uint8_t number = number_of(store, object);
 
     for (uint8_t i = store->config.frames; i > 0; i--, frame = next_frame(store, frame)) {
-        if (frame->object == object && frame->level == level && frame->index == index) {
+        if (frame->object == number && frame->level == level && frame->index == index) {
             return frame;
         }
     }
@@ -55,13 +67,13 @@ static struct frame *find_frame(const struct nw_store *store, const struct objec
 
 static struct frame *parent_of(const struct nw_store *store, const struct frame *frame)
 {
-    return find_frame(store, frame->object, (uint8_t)(frame->level + 1U),
+    return find_frame(store, object_of(store, frame), (uint8_t)(frame->level + 1U),
                       store_shorten(store, frame->index, 1));
 }
 
 static void release(struct frame *frame)
 {
-    frame->object = NULL;
+    frame->object = 0;
     frame->children = 0;
     frame->dirty = FRAME_CLEAN;
 }
@@ -76,7 +88,7 @@ static void touch(struct frame *frame)
 /* Writes the node of a frame and hands its position up. */
 static int write_node(struct nw_store *store, struct frame *frame)
 {
-    struct object *object = frame->object;
+    struct object *object = object_of(store, frame);
     struct frame *parent = parent_of(store, frame);
     struct chunk chunk = {.kind = CHUNK_NODE,
                           .mask = frame->level,
@@ -114,7 +126,7 @@ static int take_frame(struct nw_store *store, struct path *path, uint8_t level, 
     uint16_t oldest = 0;
 
     for (uint8_t i = store->config.frames; i > 0; i--, frame = next_frame(store, frame)) {
-        uint16_t age = frame->object == NULL ? UINT16_MAX : (uint16_t)(store->tick - frame->used);
+        uint16_t age = frame->object == 0 ? UINT16_MAX : (uint16_t)(store->tick - frame->used);
 
         if (frame->children == 0 && frame != path->frame && (best == NULL || age > oldest)) {
             best = frame;
@@ -124,7 +136,7 @@ static int take_frame(struct nw_store *store, struct path *path, uint8_t level, 
     if (best == NULL) {
         return NW_ERR_PINNED;
     }
-    if (best->object != NULL) {
+    if (best->object != 0) {
         int result = best->dirty != FRAME_CLEAN ? write_node(store, best) : (int)NW_OK;
         if (result < 0) {
             return result;
@@ -135,7 +147,7 @@ static int take_frame(struct nw_store *store, struct path *path, uint8_t level, 
         }
     }
     memset(best->entries, 0xFF, store->node_bytes);
-    best->object = path->object;
+    best->object = number_of(store, path->object);
     best->index = index;
     best->level = level;
     best->dirty = FRAME_DIRTY;
@@ -153,7 +165,7 @@ static int load_node(struct nw_store *store, struct frame *frame, uint32_t from)
     if (result == NW_OK &&
         (chunk.kind != CHUNK_NODE || chunk.mask != frame->level || chunk.key != frame->index ||
          chunk.length > store->node_bytes ||
-         !store_is_of(store, &chunk, frame->object))) {
+         !store_is_of(store, &chunk, object_of(store, frame)))) {
         result = NW_ERR_CORRUPT;
     }
     if (result == NW_OK) {
@@ -437,9 +449,10 @@ int store_flush_all(struct nw_store *store)
 void store_drop_frames(struct nw_store *store, const struct object *first, uint8_t count)
 {
     struct frame *frame = store->frames;
+    uint8_t number = number_of(store, first);
 
     for (uint8_t i = store->config.frames; i > 0; i--, frame = next_frame(store, frame)) {
-        if (frame->object >= first && frame->object < first + count) {
+        if (frame->object >= number && frame->object < number + count) {
             release(frame);
         }
     }
