@@ -102,3 +102,46 @@ void layer_counts_expect(const char *what, struct layer_counts got, struct layer
                  wanted.copies, wanted.moved, wanted.full, wanted.partial, wanted.swaps);
     }
 }
+
+void layer_counts_close(struct layer_rig *rig)
+{
+    assert_int_equal(layer_rig_check(rig, 0), 0);
+    assert_int_equal(layer_rig_clean(rig), 0);
+    layer_rig_close(rig);
+}
+
+void layer_counts_script(const struct nw_layer_kind *kind, const struct layer_shape *shape,
+                         struct layer_counts churn, struct layer_counts mount)
+{
+    struct layer_rig rig;
+
+    layer_rig_open(&rig, kind, shape, 1);
+    /* Each block's first page is looked at and each block erased; a first page and the record. */
+    layer_counts_expect("format", layer_counts_now(&rig),
+                        (struct layer_counts){.reads = 20, .programs = 2, .erases = 20});
+    layer_counts_expect("read nothing", layer_counts_read(&rig, 0, 80), (struct layer_counts){0});
+    layer_counts_expect("fill", layer_counts_write(&rig, 0, 80, 1),
+                        (struct layer_counts){.programs = 80});
+    layer_counts_expect("read", layer_counts_read(&rig, 0, 80), (struct layer_counts){.reads = 80});
+    layer_counts_expect("trim", layer_counts_run(&rig, OP_TRIM, 0, 2),
+                        (struct layer_counts){.programs = 2});
+    layer_counts_expect("sync", layer_counts_run(&rig, OP_SYNC, 0, 0), (struct layer_counts){0});
+    layer_counts_expect("churn", layer_counts_churn(&rig), churn);
+    layer_counts_expect("mount", layer_counts_mount(&rig), mount);
+    layer_counts_close(&rig);
+}
+
+void layer_counts_failed_merge(const struct nw_layer_kind *kind, const struct layer_shape *shape)
+{
+    struct layer_rig rig;
+
+    for (uint32_t block = 0; block < shape->blocks; block++) {
+        layer_rig_open(&rig, kind, shape, 1);
+        (void)layer_counts_write(&rig, 0, 16, 1);
+        (void)layer_counts_write(&rig, 5, 1, 1);
+        (void)layer_counts_run(&rig, OP_DOOM_PROGRAM, block, 0);
+        (void)layer_counts_write(&rig, 5, 40, 1);
+        assert_true(rig.block->stats->retired <= 1U);
+        layer_counts_close(&rig);
+    }
+}

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* layer_counts.h - what an operation on a rig costs, to the unit. */
+/*
+ * layer_counts.h - what an operation on a rig costs, to the unit, and the scripts that all hybrid
+ * layers go through on 20 blocks of 8 pages, 10 spare: 80 sectors.
+ */
 #ifndef NANDWICH_TESTS_LAYER_COUNTS_H
 #define NANDWICH_TESTS_LAYER_COUNTS_H
 
@@ -38,5 +41,16 @@ struct layer_counts layer_counts_mount(struct layer_rig *rig);
 
 /* Fails the test, with both, when they differ. */
 void layer_counts_expect(const char *what, struct layer_counts got, struct layer_counts wanted);
+
+/* Content is right and the chip was not misused; the rig closes. */
+void layer_counts_close(struct layer_rig *rig);
+
+/* Format, fill, trim, sync, read; then 1000 writes at random and a mount at the layer's price. */
+void layer_counts_script(const struct nw_layer_kind *kind, const struct layer_shape *shape,
+                         struct layer_counts churn, struct layer_counts mount);
+
+/* A program fails in a merge, in each block in turn: nothing is lost, the block goes, its place is
+ * taken by a spare. */
+void layer_counts_failed_merge(const struct nw_layer_kind *kind, const struct layer_shape *shape);
 
 #endif

@@ -314,7 +314,7 @@ void layer_trial_cuts(const struct nw_layer_kind *kind, unsigned shape)
 }
 
 /* Each torn, with hardly any work between them; half of the device stays as it is all the time. */
-void layer_trial_many_cuts(const struct nw_layer_kind *kind, const struct layer_shape *shape)
+static void cut_often(const struct nw_layer_kind *kind, const struct layer_shape *shape)
 {
     struct nw_random random;
     struct layer_rig rig;
@@ -340,4 +340,50 @@ void layer_trial_many_cuts(const struct nw_layer_kind *kind, const struct layer_
         }
     }
     layer_rig_close(&rig);
+}
+
+/* What the group works on. */
+struct trial {
+    const struct nw_layer_kind *kind;
+    const struct layer_shape *many;
+};
+
+static void test_copyback(void **state)
+{
+    layer_trial_cuts(((const struct trial *)*state)->kind, 0);
+}
+
+static void test_ecc_inside(void **state)
+{
+    layer_trial_cuts(((const struct trial *)*state)->kind, 1);
+}
+
+static void test_small_page(void **state)
+{
+    layer_trial_cuts(((const struct trial *)*state)->kind, 2);
+}
+
+static void test_erased_zero(void **state)
+{
+    layer_trial_cuts(((const struct trial *)*state)->kind, 3);
+}
+
+static void test_many_cuts(void **state)
+{
+    const struct trial *trial = *state;
+
+    cut_often(trial->kind, trial->many);
+}
+
+int layer_trial_all_cuts(const struct nw_layer_kind *kind, const struct layer_shape *many)
+{
+    struct trial trial = {.kind = kind, .many = many};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_prestate(test_copyback, &trial),
+        cmocka_unit_test_prestate(test_ecc_inside, &trial),
+        cmocka_unit_test_prestate(test_small_page, &trial),
+        cmocka_unit_test_prestate(test_erased_zero, &trial),
+        cmocka_unit_test_prestate(test_many_cuts, &trial)};
+
+    return cmocka_run_group_tests_name(kind->name, tests, NULL, NULL);
 }

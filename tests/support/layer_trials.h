@@ -17,8 +17,9 @@ void layer_trial_fill(struct layer_rig *rig);
  * with NW_SOAK set it goes on for minutes. */
 void layer_trial_cuts(const struct nw_layer_kind *kind, unsigned shape);
 
-/* 200 cuts in a row. */
-void layer_trial_many_cuts(const struct nw_layer_kind *kind, const struct layer_shape *shape);
+/* As a group of tests, for main: that on each shape, and 200 cuts in a row on `many`. Answers how
+ * many tests failed. */
+int layer_trial_all_cuts(const struct nw_layer_kind *kind, const struct layer_shape *many);
 
 /* Random work with failing blocks and remounts against a plain model. NW_SEED=n: that seed. */
 void layer_trial_random(const struct nw_layer_kind *kind);

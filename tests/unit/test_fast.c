@@ -26,13 +26,6 @@ static void open_rig(const struct layer_shape *shape)
     layer_rig_open(&rig, &nw_layer_fast, shape, 1);
 }
 
-static void close_rig(void)
-{
-    assert_int_equal(layer_rig_check(&rig, 0), 0);
-    assert_int_equal(layer_rig_clean(&rig), 0);
-    layer_rig_close(&rig);
-}
-
 /* The sequential block holds all when another one begins: it becomes the data block. */
 static void test_switch_merge(void **state)
 {
@@ -43,7 +36,7 @@ static void test_switch_merge(void **state)
                         (struct layer_counts){.programs = 8});
     layer_counts_expect("other", layer_counts_write(&rig, 8, 1, 1),
                         (struct layer_counts){.programs = 1, .swaps = 1});
-    close_rig();
+    layer_counts_close(&rig);
 }
 
 /* It holds three of eight: the others move behind. */
@@ -56,7 +49,7 @@ static void test_partial_merge(void **state)
     layer_counts_expect("other", layer_counts_write(&rig, 8, 1, 1),
                         (struct layer_counts){
                             .reads = 5, .programs = 1, .copies = 5, .moved = 5, .partial = 1});
-    close_rig();
+    layer_counts_close(&rig);
 }
 
 /* A sector of the sequential block was written to the shared log since: that copy moves on. */
@@ -71,7 +64,7 @@ static void test_partial_merge_takes_the_newest(void **state)
     layer_counts_expect("other", layer_counts_write(&rig, 8, 1, 1),
                         (struct layer_counts){
                             .reads = 5, .programs = 1, .copies = 5, .moved = 5, .partial = 1});
-    close_rig();
+    layer_counts_close(&rig);
 }
 
 /* Sectors of two logical blocks are in the oldest shared block when it has to go. */
@@ -90,7 +83,7 @@ static void test_full_merge(void **state)
     layer_counts_expect("full", layer_counts_write(&rig, 17, 1, 1),
                         (struct layer_counts){
                             .reads = 16, .programs = 1, .copies = 16, .moved = 16, .full = 2});
-    close_rig();
+    layer_counts_close(&rig);
 }
 
 /* All that the oldest shared block held was written again: it goes without a merge. */
@@ -104,53 +97,25 @@ static void test_empty_log_goes(void **state)
                         (struct layer_counts){.programs = 8});
     layer_counts_expect("third", layer_counts_write(&rig, 1, 1, 8),
                         (struct layer_counts){.programs = 1});
-    close_rig();
+    layer_counts_close(&rig);
 }
 
-/* A program fails in a merge: nothing is lost, the block goes, its place is taken by a spare. */
 static void test_failed_merge(void **state)
 {
     (void)state;
-    for (uint32_t block = 0; block < 20U; block++) {
-        open_rig(&twins);
-        (void)layer_counts_write(&rig, 0, 16, 1);
-        (void)layer_counts_write(&rig, 5, 1, 1);
-        (void)layer_counts_run(&rig, OP_DOOM_PROGRAM, block, 0);
-        (void)layer_counts_write(&rig, 5, 40, 1);
-        assert_true(rig.block->stats->retired <= 1U);
-        close_rig();
-    }
+    layer_counts_failed_merge(&nw_layer_fast, &twins);
 }
 
 static void test_counts(void **state)
 {
+    static const struct layer_counts churn = {
+        .reads = 3321, .programs = 1000, .erases = 557, .copies = 3321, .moved = 3321,
+        .full = 330, .partial = 98};
+    static const struct layer_counts mount = {
+        .reads = 292, .programs = 2, .erases = 3, .copies = 10, .moved = 9, .full = 1};
+
     (void)state;
-    open_rig(&twins);
-    layer_counts_expect("format", layer_counts_now(&rig),
-                        (struct layer_counts){.reads = 20, .programs = 2, .erases = 20});
-    layer_counts_expect("read nothing", layer_counts_read(&rig, 0, 80), (struct layer_counts){0});
-    layer_counts_expect("fill", layer_counts_write(&rig, 0, 80, 1),
-                        (struct layer_counts){.programs = 80});
-    layer_counts_expect("read", layer_counts_read(&rig, 0, 80), (struct layer_counts){.reads = 80});
-    layer_counts_expect("trim", layer_counts_run(&rig, OP_TRIM, 0, 2),
-                        (struct layer_counts){.programs = 2});
-    layer_counts_expect("sync", layer_counts_run(&rig, OP_SYNC, 0, 0), (struct layer_counts){0});
-    layer_counts_expect("churn", layer_counts_churn(&rig),
-                        (struct layer_counts){.reads = 3321,
-                                              .programs = 1000,
-                                              .erases = 557,
-                                              .copies = 3321,
-                                              .moved = 3321,
-                                              .full = 330,
-                                              .partial = 98});
-    layer_counts_expect("mount", layer_counts_mount(&rig),
-                        (struct layer_counts){.reads = 292,
-                                              .programs = 2,
-                                              .erases = 3,
-                                              .copies = 10,
-                                              .moved = 9,
-                                              .full = 1});
-    close_rig();
+    layer_counts_script(&nw_layer_fast, &twins, churn, mount);
 }
 
 static void test_refusals(void **state)

@@ -29,13 +29,6 @@ static void open_rig(const struct layer_shape *shape)
     layer_rig_open(&rig, &nw_layer_log, shape, 1);
 }
 
-static void close_rig(void)
-{
-    assert_int_equal(layer_rig_check(&rig, 0), 0);
-    assert_int_equal(layer_rig_clean(&rig), 0);
-    layer_rig_close(&rig);
-}
-
 /* The log was written from the first page to the last: it becomes the data block. */
 static void test_switch_merge(void **state)
 {
@@ -46,7 +39,7 @@ static void test_switch_merge(void **state)
                         (struct layer_counts){.programs = 8});
     layer_counts_expect("third", layer_counts_write(&rig, 8, 1, 1),
                         (struct layer_counts){.programs = 1, .swaps = 1});
-    close_rig();
+    layer_counts_close(&rig);
 }
 
 /* The log, in order so far, is needed elsewhere: it takes the five it lacks. */
@@ -59,7 +52,7 @@ static void test_partial_merge(void **state)
     layer_counts_expect("other", layer_counts_write(&rig, 12, 1, 1),
                         (struct layer_counts){
                             .reads = 5, .programs = 1, .copies = 5, .moved = 5, .partial = 1});
-    close_rig();
+    layer_counts_close(&rig);
 }
 
 /* The log is full, in any order: all eight move to a third block. */
@@ -76,7 +69,7 @@ static void test_full_merge(void **state)
                         (struct layer_counts){
                             .reads = 8, .programs = 1, .copies = 8, .moved = 8, .full = 1});
     layer_counts_expect("read", layer_counts_read(&rig, 0, 8), (struct layer_counts){.reads = 8});
-    close_rig();
+    layer_counts_close(&rig);
 }
 
 /* The oldest log goes first; the others stay. */
@@ -93,49 +86,25 @@ static void test_oldest_log_is_merged(void **state)
     assert_int_equal(got.partial, 1);
     got = layer_counts_write(&rig, 18, 6, 1); /* goes on in its log */
     assert_int_equal(got.moved, 0);
-    close_rig();
+    layer_counts_close(&rig);
 }
 
-/* A program fails in a merge: nothing is lost, the block goes, its place is taken by a spare. */
 static void test_failed_merge(void **state)
 {
     (void)state;
-    for (uint32_t block = 0; block < 20U; block++) {
-        open_rig(&three);
-        (void)layer_counts_write(&rig, 0, 16, 1);
-        (void)layer_counts_write(&rig, 5, 1, 1);
-        (void)layer_counts_run(&rig, OP_DOOM_PROGRAM, block, 0);
-        (void)layer_counts_write(&rig, 5, 40, 1);
-        assert_true(rig.block->stats->retired <= 1U);
-        close_rig();
-    }
+    layer_counts_failed_merge(&nw_layer_log, &three);
 }
 
 static void test_counts(void **state)
 {
+    static const struct layer_counts churn = {
+        .reads = 5518, .programs = 1000, .erases = 1332, .copies = 5518, .moved = 5518,
+        .full = 641, .partial = 56};
+    static const struct layer_counts mount = {
+        .reads = 222, .programs = 2, .erases = 2, .copies = 2, .moved = 1};
+
     (void)state;
-    open_rig(&three);
-    layer_counts_expect("format", layer_counts_now(&rig),
-                        (struct layer_counts){.reads = 20, .programs = 2, .erases = 20});
-    layer_counts_expect("read nothing", layer_counts_read(&rig, 0, 80), (struct layer_counts){0});
-    layer_counts_expect("fill", layer_counts_write(&rig, 0, 80, 1),
-                        (struct layer_counts){.programs = 80});
-    layer_counts_expect("read", layer_counts_read(&rig, 0, 80), (struct layer_counts){.reads = 80});
-    layer_counts_expect("trim", layer_counts_run(&rig, OP_TRIM, 0, 2),
-                        (struct layer_counts){.programs = 2});
-    layer_counts_expect("sync", layer_counts_run(&rig, OP_SYNC, 0, 0), (struct layer_counts){0});
-    layer_counts_expect("churn", layer_counts_churn(&rig),
-                        (struct layer_counts){.reads = 5518,
-                                              .programs = 1000,
-                                              .erases = 1332,
-                                              .copies = 5518,
-                                              .moved = 5518,
-                                              .full = 641,
-                                              .partial = 56});
-    layer_counts_expect("mount", layer_counts_mount(&rig),
-                        (struct layer_counts){
-                            .reads = 222, .programs = 2, .erases = 2, .copies = 2, .moved = 1});
-    close_rig();
+    layer_counts_script(&nw_layer_log, &three, churn, mount);
 }
 
 static void test_refusals(void **state)

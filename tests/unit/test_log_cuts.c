@@ -5,51 +5,9 @@
  * ctest: slow
  * ctest: soak
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "layer_trials.h"
-
-static void test_copyback(void **state)
-{
-    (void)state;
-    layer_trial_cuts(&nw_layer_log, 0);
-}
-
-static void test_ecc_inside(void **state)
-{
-    (void)state;
-    layer_trial_cuts(&nw_layer_log, 1);
-}
-
-static void test_small_page(void **state)
-{
-    (void)state;
-    layer_trial_cuts(&nw_layer_log, 2);
-}
-
-static void test_erased_zero(void **state)
-{
-    (void)state;
-    layer_trial_cuts(&nw_layer_log, 3);
-}
-
-static void test_many_cuts(void **state)
-{
-    (void)state;
-    layer_trial_many_cuts(&nw_layer_log, &layer_shape_large);
-}
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_copyback), cmocka_unit_test(test_ecc_inside),
-        cmocka_unit_test(test_small_page), cmocka_unit_test(test_erased_zero),
-        cmocka_unit_test(test_many_cuts)};
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return layer_trial_all_cuts(&nw_layer_log, &layer_shape_large);
 }

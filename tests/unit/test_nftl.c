@@ -30,13 +30,6 @@ static void open_rig(const struct layer_shape *shape)
     layer_rig_open(&rig, &nw_layer_nftl, shape, 1);
 }
 
-static void close_rig(void)
-{
-    assert_int_equal(layer_rig_check(&rig, 0), 0);
-    assert_int_equal(layer_rig_clean(&rig), 0);
-    layer_rig_close(&rig);
-}
-
 /* A logical block written in order twice: the second block holds all, nothing moves. */
 static void test_switch_merge(void **state)
 {
@@ -48,7 +41,7 @@ static void test_switch_merge(void **state)
                         (struct layer_counts){.programs = 8});
     layer_counts_expect("third", layer_counts_write(&rig, 0, 1, 1),
                         (struct layer_counts){.programs = 1, .swaps = 1});
-    close_rig();
+    layer_counts_close(&rig);
 }
 
 /* The second block begins in order: it takes the five others, a tag read and a copy each. */
@@ -61,7 +54,7 @@ static void test_partial_merge(void **state)
     layer_counts_expect("again", layer_counts_write(&rig, 2, 1, 1),
                         (struct layer_counts){
                             .reads = 5, .programs = 1, .copies = 5, .moved = 5, .partial = 1});
-    close_rig();
+    layer_counts_close(&rig);
 }
 
 /* In order, the second block cannot take what lies before page 5: all eight move to a third. */
@@ -74,7 +67,7 @@ static void test_full_merge(void **state)
     layer_counts_expect("again", layer_counts_write(&rig, 5, 1, 1),
                         (struct layer_counts){
                             .reads = 8, .programs = 1, .copies = 8, .moved = 8, .full = 1});
-    close_rig();
+    layer_counts_close(&rig);
 }
 
 /* Where pages may be programmed in any order it can: a partial merge. */
@@ -88,7 +81,7 @@ static void test_partial_merge_in_any_order(void **state)
     assert_int_equal(got.moved, 7);
     assert_int_equal(got.partial, 1);
     assert_int_equal(got.full, 0);
-    close_rig();
+    layer_counts_close(&rig);
 }
 
 /* A chain may grow to its limit before anything moves. */
@@ -106,50 +99,25 @@ static void test_chain(void **state)
     assert_int_equal(got.full, 1);
     layer_counts_expect("read", layer_counts_read(&rig, 0, 8),
                         (struct layer_counts){.reads = 8});
-    close_rig();
+    layer_counts_close(&rig);
 }
 
-/* A program fails in a merge: nothing is lost, the block goes, its place is taken by a spare. */
 static void test_failed_merge(void **state)
 {
     (void)state;
-    for (uint32_t block = 0; block < 20U; block++) {
-        open_rig(&pairs);
-        (void)layer_counts_write(&rig, 0, 16, 1);
-        (void)layer_counts_write(&rig, 5, 1, 1);
-        (void)layer_counts_run(&rig, OP_DOOM_PROGRAM, block, 0);
-        (void)layer_counts_write(&rig, 5, 40, 1);
-        assert_true(rig.block->stats->retired <= 1U);
-        close_rig();
-    }
+    layer_counts_failed_merge(&nw_layer_nftl, &pairs);
 }
 
 static void test_counts(void **state)
 {
+    static const struct layer_counts churn = {
+        .reads = 5456, .programs = 1000, .erases = 1444, .copies = 5456, .moved = 5456,
+        .full = 602, .partial = 92};
+    static const struct layer_counts mount = {
+        .reads = 231, .programs = 2, .erases = 3, .copies = 10, .moved = 9, .full = 1};
+
     (void)state;
-    open_rig(&chains);
-    /* Each block's first page is looked at and each block erased; a first page and the record. */
-    layer_counts_expect("format", layer_counts_now(&rig),
-                        (struct layer_counts){.reads = 20, .programs = 2, .erases = 20});
-    layer_counts_expect("read nothing", layer_counts_read(&rig, 0, 80), (struct layer_counts){0});
-    layer_counts_expect("fill", layer_counts_write(&rig, 0, 80, 1),
-                        (struct layer_counts){.programs = 80});
-    layer_counts_expect("trim", layer_counts_run(&rig, OP_TRIM, 0, 2),
-                        (struct layer_counts){.programs = 2});
-    layer_counts_expect("sync", layer_counts_run(&rig, OP_SYNC, 0, 0), (struct layer_counts){0});
-    layer_counts_expect("churn", layer_counts_churn(&rig),
-                        (struct layer_counts){.reads = 5456,
-                                              .programs = 1000,
-                                              .erases = 1444,
-                                              .copies = 5456,
-                                              .moved = 5456,
-                                              .full = 602,
-                                              .partial = 92});
-    layer_counts_expect("mount", layer_counts_mount(&rig),
-                        (struct layer_counts){
-                            .reads = 231, .programs = 2, .erases = 3, .copies = 10, .moved = 9,
-                            .full = 1});
-    close_rig();
+    layer_counts_script(&nw_layer_nftl, &chains, churn, mount);
 }
 
 static void test_refusals(void **state)

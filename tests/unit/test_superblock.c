@@ -37,13 +37,6 @@ static void open_rig(const struct layer_shape *shape)
     layer_rig_open(&rig, &nw_layer_superblock, shape, 1);
 }
 
-static void close_rig(void)
-{
-    assert_int_equal(layer_rig_check(&rig, 0), 0);
-    assert_int_equal(layer_rig_clean(&rig), 0);
-    layer_rig_close(&rig);
-}
-
 /* All of a block was written again: it is given back, nothing moves. */
 static void test_switch_merge(void **state)
 {
@@ -54,7 +47,7 @@ static void test_switch_merge(void **state)
                         (struct layer_counts){.programs = 8});
     layer_counts_expect("third", layer_counts_write(&rig, 3, 1, 1),
                         (struct layer_counts){.programs = 1, .swaps = 1});
-    close_rig();
+    layer_counts_close(&rig);
 }
 
 /* In idle time, blocks being few: what is left of a block fits behind the newest. */
@@ -66,7 +59,7 @@ static void test_partial_merge(void **state)
     (void)layer_counts_write(&rig, 0, 7, 1);
     layer_counts_expect("idle", layer_counts_run(&rig, OP_IDLE, 0, 1000000),
                         (struct layer_counts){.reads = 1, .copies = 1, .moved = 1, .partial = 1});
-    close_rig();
+    layer_counts_close(&rig);
 }
 
 /* The newest block is full, and the emptiest: its two valid sectors move to a fresh one. */
@@ -81,7 +74,7 @@ static void test_full_merge(void **state)
     layer_counts_expect("full", layer_counts_write(&rig, 8, 1, 1),
                         (struct layer_counts){
                             .reads = 2, .programs = 1, .copies = 2, .moved = 2, .full = 1});
-    close_rig();
+    layer_counts_close(&rig);
 }
 
 /* A list that is not in RAM is read from the tags of its block. */
@@ -93,53 +86,25 @@ static void test_lists_are_read_again(void **state)
     layer_counts_expect("read", layer_counts_read(&rig, 0, 80),
                         (struct layer_counts){.reads = 80 + 10 * 8});
     layer_counts_expect("last", layer_counts_read(&rig, 79, 1), (struct layer_counts){.reads = 1});
-    close_rig();
+    layer_counts_close(&rig);
 }
 
-/* A program fails in a merge: nothing is lost, the block goes, its place is taken by a spare. */
 static void test_failed_merge(void **state)
 {
     (void)state;
-    for (uint32_t block = 0; block < 20U; block++) {
-        open_rig(&pairs);
-        (void)layer_counts_write(&rig, 0, 16, 1);
-        (void)layer_counts_write(&rig, 5, 1, 1);
-        (void)layer_counts_run(&rig, OP_DOOM_PROGRAM, block, 0);
-        (void)layer_counts_write(&rig, 5, 40, 1);
-        assert_true(rig.block->stats->retired <= 1U);
-        close_rig();
-    }
+    layer_counts_failed_merge(&nw_layer_superblock, &pairs);
 }
 
 static void test_counts(void **state)
 {
+    static const struct layer_counts churn = {
+        .reads = 2709, .programs = 1000, .erases = 511, .copies = 2709, .moved = 2709,
+        .full = 334, .partial = 29};
+    static const struct layer_counts mount = {
+        .reads = 290, .programs = 2, .erases = 5, .copies = 26, .moved = 25, .full = 3};
+
     (void)state;
-    open_rig(&pairs);
-    layer_counts_expect("format", layer_counts_now(&rig),
-                        (struct layer_counts){.reads = 20, .programs = 2, .erases = 20});
-    layer_counts_expect("read nothing", layer_counts_read(&rig, 0, 80), (struct layer_counts){0});
-    layer_counts_expect("fill", layer_counts_write(&rig, 0, 80, 1),
-                        (struct layer_counts){.programs = 80});
-    layer_counts_expect("read", layer_counts_read(&rig, 0, 80), (struct layer_counts){.reads = 80});
-    layer_counts_expect("trim", layer_counts_run(&rig, OP_TRIM, 0, 2),
-                        (struct layer_counts){.programs = 2});
-    layer_counts_expect("sync", layer_counts_run(&rig, OP_SYNC, 0, 0), (struct layer_counts){0});
-    layer_counts_expect("churn", layer_counts_churn(&rig),
-                        (struct layer_counts){.reads = 2709,
-                                              .programs = 1000,
-                                              .erases = 511,
-                                              .copies = 2709,
-                                              .moved = 2709,
-                                              .full = 334,
-                                              .partial = 29});
-    layer_counts_expect("mount", layer_counts_mount(&rig),
-                        (struct layer_counts){.reads = 290,
-                                              .programs = 2,
-                                              .erases = 5,
-                                              .copies = 26,
-                                              .moved = 25,
-                                              .full = 3});
-    close_rig();
+    layer_counts_script(&nw_layer_superblock, &pairs, churn, mount);
 }
 
 static void test_refusals(void **state)
