@@ -29,6 +29,8 @@ const char *nw_error_text(int error)
     case NW_ERR_EXISTS: return "exists already";
     case NW_ERR_NAME: return "name empty or too long";
     case NW_ERR_TAG: return "no tag of this number";
+    case NW_ERR_KEY: return "sealed with another key, or none given";
+    case NW_ERR_TAMPERED: return "stored data was tampered with";
     default: return "unknown error";
     }
 }

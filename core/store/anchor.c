@@ -175,8 +175,9 @@ static void tell_object(struct pass *pass, uint8_t slot)
 uint16_t store_anchor_most(const struct nw_store_config *config)
 {
     uint16_t objects = (uint16_t)(config->objects * (config->checkpoints + 1U));
+    uint8_t header = config->seal != NULL ? SEALED_CHUNK_HEADER : CHUNK_HEADER;
 
-    return (uint16_t)(CHUNK_HEADER + ANCHOR_HEAD + 8U * STORE_SWAPS +
+    return (uint16_t)(header + ANCHOR_HEAD + 8U * STORE_SWAPS +
                       objects * (OBJECT_BYTES + config->name_bytes));
 }
 
@@ -328,6 +329,10 @@ int store_load_anchor(struct nw_store *store, uint32_t at)
 
     if (result < 0 || pass.chunk.kind != CHUNK_ANCHOR) {
         return result < 0 && result != NW_ERR_UNWRITTEN ? result : (int)NW_ERR_CORRUPT;
+    }
+    result = store->seal != NULL ? store_verify(store, &pass.chunk) : (int)NW_OK;
+    if (result < 0) {
+        return result;
     }
     pass.sum = store_sum_begin(store, &pass.chunk);
     memset(store->objects, 0, count * sizeof *store->objects);

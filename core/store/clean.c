@@ -42,7 +42,10 @@ static int move(struct nw_store *store, const struct chunk *from, uint8_t mask)
 
     chunk.kind = CHUNK_MOVED;
     chunk.mask = mask;
-    int result = store_begin(store, &chunk);
+    int result = store->seal != NULL ? store->seal->copy(store, from) : (int)NW_OK;
+    if (result == NW_OK) {
+        result = store_begin(store, &chunk);
+    }
     if (result == NW_OK) {
         result = store_copy_in(store, from);
     }

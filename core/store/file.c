@@ -161,14 +161,14 @@ static int read_piece(struct nw_store *store, struct object *object, uint32_t ke
         store->stats.place = chunk.at;
         return NW_ERR_CORRUPT;
     }
-    if (store->cache != NULL && from == 0) { /* the block comes to RAM anyway: check it */
+    if (store->cache != NULL && from == 0 && store->seal == NULL) { /* it comes to RAM anyway */
         result = store_verify(store, &chunk);
         if (result < 0) {
             store->stats.place = chunk.at;
             return result;
         }
     }
-    return store_load(store, &chunk, from, bytes, data, 1);
+    return store_read_part(store, &chunk, from, bytes, data);
 }
 
 int nw_store_read(struct nw_store *store, int handle, uint32_t offset, void *data, uint16_t bytes)

@@ -271,12 +271,15 @@ int nw_store_last(struct nw_store *store, int handle, struct nw_store_cursor *cu
 static int locate(struct nw_store *store, struct object *object, struct nw_store_cursor *cursor,
                   struct chunk *chunk)
 {
-    if (cursor->at != STORE_NONE && cursor->epoch == store->epoch &&
+    if (store->seal == NULL && cursor->at != STORE_NONE && cursor->epoch == store->epoch &&
         cursor->offset < cursor->length) {
         *chunk = (struct chunk){.at = cursor->at, .length = cursor->length};
         return NW_OK;
     }
     int result = store_find_data(store, object, cursor->chunk, chunk);
+    if (result == NW_OK && store->seal != NULL && cursor->offset >= chunk->length) {
+        result = store_verify(store, chunk); /* before the cursor goes on without reading it */
+    }
     cursor->at = result < 0 ? STORE_NONE : chunk->at;
     cursor->length = chunk->length;
     cursor->epoch = store->epoch;
@@ -288,11 +291,10 @@ static int read_element(struct nw_store *store, struct object *object,
                         const struct nw_store_cursor *cursor,
                         struct chunk *chunk, uint16_t part, void *data)
 {
-    uint32_t at = store_after(store, cursor->at, (uint32_t)store->chunk_header + cursor->offset);
     int result = NW_OK;
 
     if (part < cursor->length) {
-        return store_read(store, at, part, data, 1);
+        return store_read_part(store, chunk, cursor->offset, part, data);
     }
     if (chunk->kind == 0) { /* the cursor remembers no checksum */
         result = store_find_data(store, object, cursor->chunk, chunk);

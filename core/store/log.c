@@ -298,6 +298,9 @@ static void put_block_head(struct nw_store *store, uint32_t page)
     store_put_block(bytes + 12, store->first);
     nw_put32(bytes + 16, page);
     nw_put32(bytes + 20, nw_crc32(NW_CRC32_START, bytes, 20));
+    if (store->seal != NULL) {
+        store->seal->head(store, bytes);
+    }
 }
 
 /* The buffer is that page from now on, empty. */
@@ -394,7 +397,7 @@ int store_add_swap(struct nw_store *store, uint32_t page, uint16_t block)
 static int swap_block(struct nw_store *store)
 {
     uint16_t block = frontier_block(store);
-    uint8_t kept[BLOCK_HEADER];
+    uint8_t kept[SEALED_BLOCK_HEADER];
 
     if (block != store_block_with(store, store->page) &&
         store_add_swap(store, store_first_page(store, block), STORE_NO_BLOCK) < 0) {
@@ -507,8 +510,13 @@ void store_close(struct nw_store *store)
     uint8_t *header = store->buffer + store->grow - 1;
     uint8_t *data = header + store->chunk_header;
     store->growing.length = (uint16_t)(store->buffer + store->offset - data);
-    sum_up(store, &store->growing, data);
+    if (store->seal == NULL) {
+        sum_up(store, &store->growing, data);
+    }
     put_header(&store->growing, header);
+    if (store->seal != NULL) {
+        store->seal->close(store);
+    }
     store->grow = 0;
 }
 
@@ -544,9 +552,13 @@ int store_put(struct nw_store *store, const uint8_t *data, uint16_t length)
     while (length > 0) {
         uint16_t room = (uint16_t)(store->page_bytes - store->offset);
         uint16_t part = length < room ? length : room;
+        uint8_t *to = store->buffer + store->offset;
 
-        if (data != store->buffer + store->offset) { /* a file's block is put together there */
-            memcpy(store->buffer + store->offset, data, part);
+        if (data != to) { /* a file's block is put together there */
+            memcpy(to, data, part);
+        }
+        if (store->mixing != 0) {
+            store->seal->put(store, to, part);
         }
         store->offset = (uint16_t)(store->offset + part);
         count_written(store, part);
@@ -565,9 +577,10 @@ int store_put(struct nw_store *store, const uint8_t *data, uint16_t length)
 /* Begins a chunk whose payload is to follow, all of it, by store_put(): chunk->at is set. */
 int store_begin(struct nw_store *store, struct chunk *chunk)
 {
-    uint8_t bytes[CHUNK_HEADER];
+    uint8_t bytes[SEALED_CHUNK_HEADER];
 
     store_close(store);
+    store->mixing = 0;
     if (store->broken != NW_OK) {
         return store->broken;
     }
@@ -577,7 +590,12 @@ int store_begin(struct nw_store *store, struct chunk *chunk)
     }
     chunk->at = store_frontier(store);
     put_header(chunk, bytes);
-    return store_put(store, bytes, store->chunk_header);
+    if (store->seal != NULL) {
+        store->seal->start(store, chunk, bytes);
+    }
+    result = store_put(store, bytes, store->chunk_header);
+    store->mixing = store->seal != NULL;
+    return result;
 }
 
 /* The chunk at the end of the log may grow from now on, if it lies in the buffer. */
@@ -589,6 +607,10 @@ void store_let_grow(struct nw_store *store, const struct chunk *chunk)
         chunk->at == store_frontier(store) - whole) {
         store->grow = (uint16_t)(store->offset - whole + 1U);
         store->growing = *chunk;
+        store->mixing = 0;
+        if (store->seal != NULL) { /* it lies there in the clear until it is closed */
+            store->seal->open(store);
+        }
     }
 }
 

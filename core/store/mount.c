@@ -46,6 +46,11 @@ static int fill_config(struct nw_store *store, const struct nw_store_config *fro
     store->frame_bytes = (uint16_t)(sizeof(struct frame) + store->node_bytes);
     store->chunk_header = CHUNK_HEADER;
     store->block_header = BLOCK_HEADER;
+    if (config->seal != NULL) {
+        store->seal = config->seal->verbs;
+        store->chunk_header = SEALED_CHUNK_HEADER;
+        store->block_header = SEALED_BLOCK_HEADER;
+    }
     store->tables = (uint8_t)(config->checkpoints + 1U);
     store->shift = (uint8_t)(log2_of(geometry->page_bytes) + 1U);
     store->marks = (geometry->flags & NW_CHIP_READ_ERASED) == 0 ? 1U : 0U;
@@ -55,14 +60,14 @@ static int fill_config(struct nw_store *store, const struct nw_store_config *fro
         return NW_ERR_CONFIG;
     }
     if (geometry->blocks < 16U || geometry->blocks > 65535UL ||
-        geometry->block_pages < 8U || geometry->page_bytes < 64U ||
+        geometry->block_pages < 8U || geometry->page_bytes < (config->seal != NULL ? 128U : 64U) ||
         geometry->page_bytes > 16384U || (geometry->flags & NW_CHIP_NO_PAYLOAD) != 0 ||
         geometry->spare_bytes < store->marks || store->tables * config->objects > 240U) {
         return NW_ERR_CONFIG;
     }
     uint32_t pages = geometry->blocks * (uint32_t)geometry->block_pages;
     if (pages > (STORE_NONE >> store->shift) ||
-        store_anchor_most(config) + (uint32_t)BLOCK_HEADER > block_bytes / 2U) {
+        store_anchor_most(config) + (uint32_t)store->block_header > block_bytes / 2U) {
         return NW_ERR_CONFIG;
     }
     if (config->anchor_bytes > pages / 16U * geometry->page_bytes) {
@@ -240,7 +245,7 @@ static int check_doubtful(struct nw_store *store, struct scan *scan)
         at = store_behind(store, &chunk);
     }
     scan->end = at;
-    return result == NW_ERR_CORRUPT ? (int)NW_OK : result;
+    return store_is_damage(result) ? (int)NW_OK : result;
 }
 
 /* A walk in progress: the page known to be programmed last so far. */
@@ -406,10 +411,12 @@ static int redo_chunk(struct nw_store *store, const struct chunk *chunk, int pas
     struct object *object = &store->objects[chunk->id];
     int result = NW_OK;
 
-    if (chunk->id >= store->config.objects) {
-        return NW_OK;
+    if (store->seal != NULL) { /* not even that it is nothing to be redone */
+        result = store_verify(store, chunk);
     }
-    if (chunk->kind == CHUNK_MOVED) {
+    if (result < 0 || chunk->id >= store->config.objects) {
+        /* nothing to be redone, or to be counted below */
+    } else if (chunk->kind == CHUNK_MOVED) {
         result = redo_moved(store, object, chunk);
     } else if (object->type != 0 && object->generation == chunk->generation) {
         if (chunk->kind == CHUNK_DATA) {
@@ -483,7 +490,7 @@ static int move_doubtful(struct nw_store *store, const struct scan *scan)
             result = result < 0 ? result : 1;
         }
     }
-    return result == NW_ERR_CORRUPT || result > 0 ? (int)NW_OK : result;
+    return store_is_damage(result) || result > 0 ? (int)NW_OK : result;
 }
 
 /* No page lies elsewhere, as far as is known, and so none is known to be written or cached. */
@@ -753,8 +760,8 @@ int nw_store_mount(struct nw_store **made, struct nw_chip *chip,
     if (result == NW_OK) {
         result = set_limit(store);
     }
-    if (result < 0) {
-        return result;
+    if (result < 0) { /* headers, but none that the key proves: it is another one */
+        return result == NW_ERR_NOT_FOUND && store->stats.tampered > 0 ? (int)NW_ERR_KEY : result;
     }
     store->sequence = head.sequence;
     store->page = store_first_page(store, scan.block) + store->block_pages - 1U;

@@ -315,6 +315,7 @@ void nw_store_space(const struct nw_store *store, struct nw_store_space *space)
     space->limit_bytes = store->limit;
     space->free_blocks = store->free > store->low ? (uint32_t)store->free - store->low : 0;
     space->good_blocks = store->good;
+    space->sequence = store->sequence;
 }
 
 /* Checkpoints */

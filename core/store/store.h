@@ -2,6 +2,7 @@
 /*
  * store.h - the state of a store and what its files share, from the bottom up:
  *   log.c      the log: write buffer, programs, blocks, reads at a position
+ *   seal.c     tags and encryption, if the caller wants them
  *   sum.c      what tells that a chunk is whole
  *   walk.c     from chunk to chunk through what was written
  *   tree.c     the index of every object: key to position, nodes in a few frames of RAM
@@ -21,6 +22,7 @@
 
 #include "nandwich/bytes.h"
 #include "nandwich/store.h"
+#include "nandwich/store_seal.h"
 
 #define STORE_NONE 0xFFFFFFFFUL /* no position */
 #define STORE_NO_BLOCK 0xFFFFU
@@ -30,6 +32,9 @@
 #define CHUNK_HEADER 14U
 #define CHUNK_WHAT 9U /* of these that say what the chunk is */
 #define BLOCK_HEADER 24U
+#define CHUNK_TAG 10U /* of a sealed one: where its tag lies, in the checksum's place */
+#define SEALED_CHUNK_HEADER 26U
+#define SEALED_BLOCK_HEADER 40U /* a tag behind it */
 #define STATE_BYTES 14U  /* payload of a state chunk */
 #define OBJECT_BYTES 31U /* an object in an anchor, without its name */
 #define ANCHOR_HEAD 58U  /* before swaps and objects in an anchor */
@@ -53,6 +58,7 @@ enum chunk_kind {
 #define PAGE_BLIND 2U /* the same, and the buffer holds nothing */
 
 #define BLOCK_MOUNT 0x01U /* written by a mount: counts only once an anchor follows */
+#define BLOCK_SEALED 0x04U
 #define BLOCK_SWAP 0x02U  /* takes the place of the end of a block in which a program failed */
 
 /* A chunk as its header tells it. */
@@ -115,6 +121,7 @@ struct swap {
 /* What is used most comes first: small processors reach only the first 64 bytes in one go. */
 struct nw_store {
     struct nw_chip *chip;
+    const struct nw_seal_verbs *seal; /* NULL: not sealed */
     uint8_t *buffer;        /* the page being filled, whole */
     struct object *objects; /* tables x config.objects */
     struct frame *frames; /* the first one */
@@ -126,6 +133,7 @@ struct nw_store {
     uint16_t programmed; /* of these on the chip */
     uint16_t grow;       /* offset + 1 of the header of the chunk that may still grow; 0: none */
     uint8_t full;        /* PAGE_... */
+    uint8_t mixing;      /* what is put is the payload of a sealed chunk */
     uint8_t programs;    /* that the page had */
 
     /* of the chip */
@@ -238,6 +246,35 @@ int store_open_block(struct nw_store *store);
 int store_prepare(struct nw_store *store);
 int store_append(struct nw_store *store, struct chunk *chunk, const uint8_t *data);
 
+/* seal.c, by way of a seal that the caller has opened. Those that are called like a function of
+ * sum.c do its work. */
+struct nw_seal_verbs {
+    uint32_t (*sum_begin)(const struct nw_store *store, const struct chunk *chunk);
+    uint32_t (*sum_add)(const struct nw_store *store, uint32_t sum, const void *data,
+                        uint16_t bytes);
+    void (*sum_end)(const struct nw_store *store, uint32_t sum, struct chunk *chunk);
+    int (*sum_check)(struct nw_store *store, uint32_t sum, const struct chunk *chunk);
+    int (*load)(struct nw_store *store, const struct chunk *chunk, uint16_t from, uint16_t bytes,
+                void *data, int ahead);
+    int (*read_part)(struct nw_store *store, const struct chunk *chunk, uint16_t from,
+                     uint16_t bytes, void *data);
+    /* Gives a block's header its flag and tag; checks them: NW_OK or NW_ERR_NOT_FOUND. */
+    void (*head)(struct nw_store *store, uint8_t *bytes);
+    int (*check_head)(struct nw_store *store, const uint8_t *bytes);
+    /* The header of the chunk at a position was read. */
+    void (*note)(struct nw_store *store, uint32_t at, const uint8_t *bytes);
+    /* A chunk that was summed up is written: its tag goes into the header; then its payload comes,
+     * and is encrypted. */
+    void (*start)(struct nw_store *store, const struct chunk *chunk, uint8_t *bytes);
+    void (*put)(struct nw_store *store, uint8_t *data, uint16_t bytes);
+    /* What was put last may grow: it is decrypted in the buffer. Then it is summed up, and
+     * encrypted again. */
+    void (*open)(struct nw_store *store);
+    void (*close)(struct nw_store *store);
+    /* What is written next is a copy of this chunk. */
+    int (*copy)(struct nw_store *store, const struct chunk *chunk);
+};
+
 /* sum.c */
 void store_put_what(const struct chunk *chunk, uint8_t *bytes);
 uint32_t store_sum_begin(const struct nw_store *store, const struct chunk *chunk);
@@ -247,6 +284,8 @@ void store_sum_end(const struct nw_store *store, uint32_t sum, struct chunk *chu
 int store_sum_check(struct nw_store *store, uint32_t sum, const struct chunk *chunk);
 int store_load(struct nw_store *store, const struct chunk *chunk, uint16_t from, uint16_t bytes,
                void *data, int ahead);
+int store_read_part(struct nw_store *store, const struct chunk *chunk, uint16_t from,
+                    uint16_t bytes, void *data);
 int store_is_damage(int result);
 
 /* walk.c */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What tells that a chunk is whole: its sum is begun with the header, goes over the payload as it
- * comes, and is set in the header or compared with what stands there.
+ * comes, and is set in the header or compared with what stands there. A CRC; in a sealed store it
+ * is a keyed hash, and the payload is encrypted: store_load() is the only way to it.
  */
 #include "nandwich/crc.h"
 #include "store.h"
@@ -21,7 +22,9 @@ uint32_t store_sum_begin(const struct nw_store *store, const struct chunk *chunk
 {
     uint8_t bytes[CHUNK_WHAT];
 
-    (void)store;
+    if (store->seal != NULL) {
+        return store->seal->sum_begin(store, chunk);
+    }
     store_put_what(chunk, bytes);
     return nw_crc32(NW_CRC32_START, bytes + 1, CHUNK_WHAT - 1U);
 }
@@ -30,20 +33,26 @@ uint32_t store_sum_begin(const struct nw_store *store, const struct chunk *chunk
 uint32_t store_sum_add(const struct nw_store *store, uint32_t sum, const void *data,
                        uint16_t bytes)
 {
-    (void)store;
-    return nw_crc32(sum, data, bytes);
+    return store->seal != NULL ? store->seal->sum_add(store, sum, data, bytes)
+                               : nw_crc32(sum, data, bytes);
 }
 
 /* All of the payload is in the sum: it becomes the chunk's. */
 void store_sum_end(const struct nw_store *store, uint32_t sum, struct chunk *chunk)
 {
-    (void)store;
     chunk->crc = sum;
+    if (store->seal != NULL) {
+        store->seal->sum_end(store, sum, chunk);
+    }
 }
 
-/* All of the payload is in the sum: is it the chunk's? NW_OK or NW_ERR_CORRUPT. */
+/* All of the payload is in the sum: is it the chunk's? NW_OK, or NW_ERR_CORRUPT; sealed:
+ * NW_ERR_TAMPERED. */
 int store_sum_check(struct nw_store *store, uint32_t sum, const struct chunk *chunk)
 {
+    if (store->seal != NULL) {
+        return store->seal->sum_check(store, sum, chunk);
+    }
     if (sum == chunk->crc) {
         return NW_OK;
     }
@@ -55,11 +64,22 @@ int store_sum_check(struct nw_store *store, uint32_t sum, const struct chunk *ch
 int store_load(struct nw_store *store, const struct chunk *chunk, uint16_t from, uint16_t bytes,
                void *data, int ahead)
 {
-    return store_read(store, store_data_at(store, chunk, from), bytes, data, ahead);
+    return store->seal != NULL
+               ? store->seal->load(store, chunk, from, bytes, data, ahead)
+               : store_read(store, store_data_at(store, chunk, from), bytes, data, ahead);
+}
+
+/* A part of a chunk's payload. It is not checked, unless the store is sealed: then all of the chunk
+ * is read for it. */
+int store_read_part(struct nw_store *store, const struct chunk *chunk, uint16_t from,
+                    uint16_t bytes, void *data)
+{
+    return store->seal != NULL ? store->seal->read_part(store, chunk, from, bytes, data)
+                               : store_load(store, chunk, from, bytes, data, 1);
 }
 
 /* Stored bytes are damaged, and nothing else is wrong. */
 int store_is_damage(int result)
 {
-    return result == NW_ERR_CORRUPT || result == NW_ERR_ECC;
+    return result == NW_ERR_CORRUPT || result == NW_ERR_ECC || result == NW_ERR_TAMPERED;
 }

@@ -13,15 +13,16 @@ static int is_blank(const struct nw_store *store, const uint8_t *bytes)
     return at == BLOCK_HEADER;
 }
 
-/* The header of a block. NW_ERR_UNWRITTEN: it is blank; NW_ERR_NOT_FOUND: it cannot be read. */
+/* The header of a block. NW_ERR_UNWRITTEN: it is blank; NW_ERR_NOT_FOUND: it cannot be read;
+ * NW_ERR_KEY: the store is sealed and we are not. */
 int store_look_at_head(struct nw_store *store, uint16_t block, struct block_head *head)
 {
     uint32_t page = store_first_page(store, block);
-    uint8_t bytes[BLOCK_HEADER];
+    uint8_t bytes[SEALED_BLOCK_HEADER];
     int result = store_written(store, page);
 
     if (result > 0) {
-        result = store_read(store, store_at(store, page, 0), BLOCK_HEADER, bytes, 0);
+        result = store_read(store, store_at(store, page, 0), store->block_header, bytes, 0);
         result = result < 0 ? result : 1;
     }
     if (result <= 0) {
@@ -34,6 +35,14 @@ int store_look_at_head(struct nw_store *store, uint16_t block, struct block_head
     }
     if (bytes[1] != STORE_FORMAT || bytes[3] != store->fan_shift) {
         return NW_ERR_VERSION;
+    }
+    if (store->seal != NULL) {
+        result = store->seal->check_head(store, bytes);
+        if (result < 0) {
+            return result;
+        }
+    } else if ((bytes[2] & BLOCK_SEALED) != 0) {
+        return NW_ERR_KEY;
     }
     head->flags = bytes[2];
     head->sequence = nw_get32(bytes + 4);
@@ -184,7 +193,7 @@ static int get_header(const uint8_t *bytes, struct chunk *chunk)
  * is none; NW_ERR_UNWRITTEN: it is blank. */
 int store_read_chunk(struct nw_store *store, uint32_t at, struct chunk *chunk, int ahead)
 {
-    uint8_t bytes[CHUNK_HEADER];
+    uint8_t bytes[SEALED_CHUNK_HEADER];
 
     chunk->at = at;
     if (store_offset_of(store, at) + store->chunk_header > store->page_bytes ||
@@ -195,6 +204,9 @@ int store_read_chunk(struct nw_store *store, uint32_t at, struct chunk *chunk, i
         store_close(store);
     }
     int result = store_read(store, at, store->chunk_header, bytes, ahead);
+    if (store->seal != NULL) {
+        store->seal->note(store, at, bytes);
+    }
     if (result == NW_OK) {
         result = bytes[0] == store->erased ? (int)NW_ERR_UNWRITTEN
                                                     : get_header(bytes, chunk);

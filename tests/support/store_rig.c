@@ -21,6 +21,10 @@ const struct store_shape store_shapes[STORE_SHAPES] = {
      .config = {.checkpoints = 1, .anchor_bytes = 2048, .frames = 24}},
     {.part = "K9LBG08U0M", .blocks = 44, .block_pages = 10, .page_bytes = 512, .erased = 0x00,
      .config = {.anchor_bytes = 3072, .frames = 12, .fan = 8, .read_ahead = 1}},
+    {.part = "TC58DVG02A1FT00", .blocks = 44, .block_pages = 16, .nand_flags = NW_NAND_UNERASED,
+     .sealed = 1, .config = {.checkpoints = 1, .anchor_bytes = 2048, .frames = 40}},
+    {.part = "W25Q128JV", .blocks = 52, .block_pages = 16, .sealed = 1,
+     .config = {.checkpoints = 1, .anchor_bytes = 2048, .frames = 24, .read_ahead = 1}},
 };
 
 static void die(const char *what, int error)
@@ -97,11 +101,17 @@ void store_rig_open(struct store_rig *rig, const struct store_shape *shape, uint
 {
     memset(rig, 0, sizeof *rig);
     rig->shape = shape;
+    rig->config = shape->config;
+    if (shape->sealed != 0) {
+        static const uint8_t key[NW_SEAL_KEY_BYTES] = "the key of the store's rig";
+        nw_seal_sodium_open(&rig->seal, key);
+        rig->config.seal = &rig->seal.seal;
+    }
     open_nand(rig, seed);
-    rig->ram_bytes = nw_store_ram_bytes(&shape->config, &rig->chip->geometry);
+    rig->ram_bytes = nw_store_ram_bytes(&rig->config, &rig->chip->geometry);
     rig->ram = need(rig->ram_bytes + 1U);
     int result =
-        nw_store_format(&rig->store, rig->chip, &shape->config, rig->ram, rig->ram_bytes);
+        nw_store_format(&rig->store, rig->chip, &rig->config, rig->ram, rig->ram_bytes);
     if (result < 0) {
         die("format", result);
     }
@@ -129,7 +139,7 @@ void store_rig_close(struct store_rig *rig)
 int store_rig_mount(struct store_rig *rig)
 {
     memset(rig->ram, 0xC3, rig->ram_bytes);
-    return nw_store_mount(&rig->store, rig->chip, &rig->shape->config, rig->ram, rig->ram_bytes);
+    return nw_store_mount(&rig->store, rig->chip, &rig->config, rig->ram, rig->ram_bytes);
 }
 
 /* The element of a token. */

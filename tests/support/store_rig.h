@@ -7,6 +7,7 @@
 #ifndef NANDWICH_TESTS_STORE_RIG_H
 #define NANDWICH_TESTS_STORE_RIG_H
 
+#include "nandwich-seal/seal_sodium.h"
 #include "nandwich-twin/nand.h"
 #include "nandwich-twin/parts.h"
 #include "nandwich/ecc.h"
@@ -23,13 +24,14 @@ struct store_shape {
     uint16_t program_bytes; /* 0: the part's */
     uint8_t erased;         /* 0x00 turns the erased value round */
     uint8_t ecc;            /* parts of the ecc filter below the store; 0: no filter */
+    uint8_t sealed;         /* authenticated encryption */
     uint32_t nand_flags;
     struct nw_store_config config;
 };
 
 /* In the order of the tests: NAND of 512-byte pages, NAND in order with 512-byte units, NOR,
- * DataFlash, NAND under ECC, NAND in order whose erased value is 0x00. */
-#define STORE_SHAPES 6U
+ * DataFlash, NAND under ECC, NAND in order whose erased value is 0x00; sealed NAND, sealed NOR. */
+#define STORE_SHAPES 8U
 extern const struct store_shape store_shapes[STORE_SHAPES];
 
 enum store_op_kind {
@@ -85,6 +87,8 @@ struct store_view {
 
 struct store_rig {
     const struct store_shape *shape;
+    struct nw_store_config config;
+    struct nw_seal_sodium seal;
     struct nw_nand *nand;
     struct nw_ecc ecc;
     void *ecc_ram;

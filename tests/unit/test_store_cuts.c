@@ -343,12 +343,25 @@ static void test_erased_zero(void **state)
     run_shape(5);
 }
 
+static void test_sealed(void **state)
+{
+    (void)state;
+    run_shape(6);
+}
+
+static void test_sealed_nor(void **state)
+{
+    (void)state;
+    run_shape(7);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_small_page), cmocka_unit_test(test_in_order),
         cmocka_unit_test(test_nor),        cmocka_unit_test(test_dataflash),
-        cmocka_unit_test(test_ecc),        cmocka_unit_test(test_erased_zero)};
+        cmocka_unit_test(test_ecc),        cmocka_unit_test(test_erased_zero),
+        cmocka_unit_test(test_sealed),     cmocka_unit_test(test_sealed_nor)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -33,7 +33,9 @@ enum nw_error {
     NW_ERR_TYPE = -21,       /* the object is of a type that has no such operation */
     NW_ERR_EXISTS = -22,     /* an object of this name is there already */
     NW_ERR_NAME = -23,       /* a name that is empty or too long */
-    NW_ERR_TAG = -24         /* a stream-index is exhausted: it has no tag of this number */
+    NW_ERR_TAG = -24,        /* a stream-index is exhausted: it has no tag of this number */
+    NW_ERR_KEY = -25,        /* sealed with another key, or sealed and none given, or not sealed */
+    NW_ERR_TAMPERED = -26    /* stored data is not what the holder of the key wrote there */
 };
 
 /* One English phrase for an error, without a full stop; "unknown error" for any other number. */

@@ -46,6 +46,7 @@
  *   NW_ERR_RANGE        a key, position or length outside the object
  *   NW_ERR_FULL         no room: nothing was written; reading, popping and deleting go on
  *   NW_ERR_CORRUPT, NW_ERR_ECC   stored bytes are damaged; nw_store_stats()->place tells where
+ *   NW_ERR_TAMPERED     the same of a sealed store: these bytes were not written there with its key
  * After any other error of the chip while writing the store answers that error to every write until
  * it is mounted again, which shows the call that failed as done or as not; reading goes on. When so
  * many blocks fail in one call that none is left, that is NW_ERR_PROGRAM.
@@ -70,6 +71,8 @@ struct nw_store_config {
     uint8_t read_ahead;    /* 1: a page of RAM for reading in sequence */
     uint32_t anchor_bytes; /* written between two anchors: less costs writes, more costs mount
                             * time; a 16th of the chip at most; 0: a 64th, 4 KiB .. 64 KiB */
+    struct nw_seal *seal;  /* authenticated encryption: store_seal.h; NULL: none. Pages of 128
+                            * bytes at least */
 };
 
 struct nw_store; /* in the caller's RAM */
@@ -91,6 +94,7 @@ struct nw_store_stats {
     uint32_t retired;     /* blocks given up */
     uint32_t swapped;     /* programs that failed */
     uint32_t place;       /* page << place_shift | offset of the last damage met */
+    uint32_t tampered;    /* sealed: chunks and headers of blocks met that the key does not prove */
 };
 
 /* Bytes of RAM for this chip and configuration; 0 when the store cannot work with them. */
@@ -109,7 +113,8 @@ int nw_store_format(struct nw_store **store, struct nw_chip *chip,
  * The store as the last sync left it, or later. `ram` is aligned for any type and belongs to the
  * store from now on, like `chip`. There is nothing to close.
  * NW_ERR_NOT_FOUND: no store on the chip; NW_ERR_VERSION: another format, geometry or
- * configuration, told by bytes whose checksum is right; NW_ERR_CORRUPT; else as format.
+ * configuration, told by bytes whose checksum is right; NW_ERR_KEY: sealed with another key, or not
+ * sealed, or no seal given; NW_ERR_CORRUPT, NW_ERR_TAMPERED; else as format.
  */
 int nw_store_mount(struct nw_store **store, struct nw_chip *chip,
                    const struct nw_store_config *config, void *ram, size_t ram_bytes);
@@ -135,6 +140,7 @@ struct nw_store_space {
     uint32_t limit_bytes; /* NW_ERR_FULL above */
     uint32_t free_blocks; /* that can be written before something has to be cleaned */
     uint32_t good_blocks;
+    uint32_t sequence;    /* of the newest block: it only ever grows */
 };
 
 void nw_store_space(const struct nw_store *store, struct nw_store_space *space);

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a store does with a seal, see store_seal.h. It is reached through the verbs at the end only,
+ * so that programs which never open a seal do not link it.
+ *
+ * A payload is summed up to a digest before it is known where the chunk will lie; its tag is
+ * the hash of header, position and digest. The synthetic nonce is after Rogaway and Shrimpton,
+ * RFC 5297.
+ */
+#include <stddef.h>
+#include <string.h>
+
+#include "nandwich/crc.h"
+#include "store.h"
+
+/* What a hash is of: its first byte. */
+enum { HASH_KEY = 1, HASH_PAYLOAD, HASH_CHUNK, HASH_BLOCK };
+
+static void begin_hash(struct nw_seal *seal, const uint8_t *key, uint8_t what)
+{
+    seal->library->hash_begin(seal->state, key);
+    seal->library->hash_add(seal->state, &what, 1);
+}
+
+/* Sums */
+
+static uint32_t sum_begin(const struct nw_store *store, const struct chunk *chunk)
+{
+    (void)chunk;
+    begin_hash(store->config.seal, store->config.seal->hash_key, HASH_PAYLOAD);
+    return 0;
+}
+
+static uint32_t sum_add(const struct nw_store *store, uint32_t sum, const void *data,
+                        uint16_t bytes)
+{
+    store->config.seal->library->hash_add(store->config.seal->state, data, bytes);
+    return sum;
+}
+
+static void sum_end(const struct nw_store *store, uint32_t sum, struct chunk *chunk)
+{
+    struct nw_seal *seal = store->config.seal;
+
+    (void)sum;
+    (void)chunk;
+    seal->library->hash_end(seal->state, seal->digest);
+}
+
+/* The tag of a chunk whose payload has this digest. */
+static void make_tag(struct nw_seal *seal, const struct chunk *chunk, const uint8_t *digest,
+                     uint8_t *tag)
+{
+    uint8_t bytes[CHUNK_WHAT + 4U];
+
+    store_put_what(chunk, bytes);
+    nw_put32(bytes + CHUNK_WHAT, chunk->at);
+    begin_hash(seal, seal->hash_key, HASH_CHUNK);
+    seal->library->hash_add(seal->state, bytes, sizeof bytes);
+    seal->library->hash_add(seal->state, digest, NW_SEAL_TAG_BYTES);
+    seal->library->hash_end(seal->state, tag);
+}
+
+/* Takes the same time wherever they differ. */
+static int same(const uint8_t *left, const uint8_t *right)
+{
+    uint8_t differ = 0;
+
+    for (uint8_t i = 0; i < NW_SEAL_TAG_BYTES; i++) {
+        differ = (uint8_t)(differ | (left[i] ^ right[i]));
+    }
+    return differ == 0;
+}
+
+/* The tag of the chunk at a position gets to RAM, unless its header was read last. */
+static int find_tag(struct nw_store *store, uint32_t at)
+{
+    struct nw_seal *seal = store->config.seal;
+    int result = NW_OK;
+
+    if (seal->at != at) {
+        result = store_read(store, store_after(store, at, CHUNK_TAG), NW_SEAL_TAG_BYTES, seal->tag,
+                            1);
+        seal->at = result < 0 ? STORE_NONE : at;
+    }
+    return result;
+}
+
+static void note(struct nw_store *store, uint32_t at, const uint8_t *bytes)
+{
+    memcpy(store->config.seal->tag, bytes + CHUNK_TAG, NW_SEAL_TAG_BYTES);
+    store->config.seal->at = at;
+}
+
+/* A chunk that the scan of a mount finds torn was not tampered with: no anchor is loaded yet. */
+static int sum_check(struct nw_store *store, uint32_t sum, const struct chunk *chunk)
+{
+    struct nw_seal *seal = store->config.seal;
+    uint8_t tag[NW_SEAL_TAG_BYTES];
+    int result = find_tag(store, chunk->at);
+
+    sum_end(store, sum, NULL);
+    make_tag(seal, chunk, seal->digest, tag);
+    if (result < 0 || same(tag, seal->tag)) {
+        return result;
+    }
+    if (store->anchor != STORE_NONE) {
+        store->stats.tampered++;
+    }
+    store->stats.place = chunk->at;
+    return NW_ERR_TAMPERED;
+}
+
+/* Headers of blocks */
+
+static void tag_head(struct nw_seal *seal, const uint8_t *bytes, uint8_t *tag)
+{
+    begin_hash(seal, seal->hash_key, HASH_BLOCK);
+    seal->library->hash_add(seal->state, bytes, BLOCK_HEADER);
+    seal->library->hash_end(seal->state, tag);
+}
+
+static void head(struct nw_store *store, uint8_t *bytes)
+{
+    bytes[2] |= BLOCK_SEALED;
+    nw_put32(bytes + 20, nw_crc32(NW_CRC32_START, bytes, 20));
+    tag_head(store->config.seal, bytes, bytes + BLOCK_HEADER);
+}
+
+static int check_head(struct nw_store *store, const uint8_t *bytes)
+{
+    uint8_t tag[NW_SEAL_TAG_BYTES];
+
+    tag_head(store->config.seal, bytes, tag);
+    if ((bytes[2] & BLOCK_SEALED) != 0 && same(tag, bytes + BLOCK_HEADER)) {
+        return NW_OK;
+    }
+    store->stats.tampered++;
+    return NW_ERR_NOT_FOUND;
+}
+
+/* Encryption */
+
+/* XORs payload with the keystream of a tag, from the payload's byte `from` on. */
+static void mix(struct nw_seal *seal, const uint8_t *tag, uint16_t from, uint8_t *data,
+                uint16_t bytes)
+{
+    if (memcmp(seal->nonce, tag, NW_SEAL_TAG_BYTES) != 0) {
+        memcpy(seal->nonce, tag, NW_SEAL_TAG_BYTES);
+        seal->block = UINT16_MAX;
+    }
+    for (; bytes > 0; bytes--, from++, data++) {
+        uint16_t block = from / NW_SEAL_STREAM_BYTES;
+        if (block != seal->block) {
+            seal->library->stream(seal->text_key, seal->nonce, block, seal->stream);
+            seal->block = block;
+        }
+        *data ^= seal->stream[from % NW_SEAL_STREAM_BYTES];
+    }
+}
+
+static int load(struct nw_store *store, const struct chunk *chunk, uint16_t from, uint16_t bytes,
+                void *data, int ahead)
+{
+    int result = find_tag(store, chunk->at);
+
+    if (result == NW_OK) {
+        result = store_read(store, store_data_at(store, chunk, from), bytes, data, ahead);
+    }
+    mix(store->config.seal, store->config.seal->tag, from, data, bytes);
+    return result;
+}
+
+static int read_part(struct nw_store *store, const struct chunk *chunk, uint16_t from,
+                     uint16_t bytes, void *data)
+{
+    uint8_t *to = data;
+    uint16_t taken = 0;
+    uint16_t here;
+    uint8_t part[32];
+    int result = NW_OK;
+
+    (void)sum_begin(store, chunk);
+    for (uint16_t at = 0; at < chunk->length && result == NW_OK; at = (uint16_t)(at + here)) {
+        here = (uint16_t)(chunk->length - at);
+        here = here < sizeof part ? here : (uint16_t)sizeof part;
+        result = load(store, chunk, at, here, part, 1);
+        (void)sum_add(store, 0, part, here);
+        for (uint16_t i = 0; i < here; i++) {
+            if (at + i >= from && taken < bytes) {
+                to[taken++] = part[i];
+            }
+        }
+    }
+    if (result == NW_OK) {
+        result = sum_check(store, 0, chunk);
+    }
+    if (result < 0) {
+        memset(to, 0, taken); /* nothing unproven is handed out */
+    }
+    return result;
+}
+
+/* Writing */
+
+static void start(struct nw_store *store, const struct chunk *chunk, uint8_t *bytes)
+{
+    struct nw_seal *seal = store->config.seal;
+
+    make_tag(seal, chunk, seal->digest, seal->writing);
+    memcpy(bytes + CHUNK_TAG, seal->writing, NW_SEAL_TAG_BYTES);
+    seal->written = 0;
+}
+
+static void put(struct nw_store *store, uint8_t *data, uint16_t bytes)
+{
+    struct nw_seal *seal = store->config.seal;
+
+    mix(seal, seal->writing, seal->written, data, bytes);
+    seal->written = (uint16_t)(seal->written + bytes);
+}
+
+/* The chunk in the buffer that grows. */
+static uint8_t *growing(const struct nw_store *store)
+{
+    return store->buffer + store->grow - 1;
+}
+
+static void open_last(struct nw_store *store)
+{
+    struct nw_seal *seal = store->config.seal;
+
+    mix(seal, seal->writing, 0, growing(store) + SEALED_CHUNK_HEADER, store->growing.length);
+}
+
+/* What is summed up already, to be written next, is kept. */
+static void close_last(struct nw_store *store)
+{
+    struct nw_seal *seal = store->config.seal;
+    struct chunk *chunk = &store->growing;
+    uint8_t *payload = growing(store) + SEALED_CHUNK_HEADER;
+    uint8_t kept[NW_SEAL_TAG_BYTES];
+
+    memcpy(kept, seal->digest, NW_SEAL_TAG_BYTES);
+    (void)sum_begin(store, chunk);
+    (void)sum_add(store, 0, payload, chunk->length);
+    sum_end(store, 0, chunk);
+    start(store, chunk, growing(store));
+    put(store, payload, chunk->length);
+    memcpy(seal->digest, kept, NW_SEAL_TAG_BYTES);
+}
+
+static int copy(struct nw_store *store, const struct chunk *chunk)
+{
+    int result = store_verify(store, chunk);
+
+    if (store_is_damage(result)) { /* no payload of the copy fits a digest but the right one */
+        memset(store->config.seal->digest, 0, NW_SEAL_TAG_BYTES);
+        store->stats.lost++;
+        result = NW_OK;
+    }
+    return result;
+}
+
+static const struct nw_seal_verbs seal_verbs = {.sum_begin = sum_begin,
+                                                .sum_add = sum_add,
+                                                .sum_end = sum_end,
+                                                .sum_check = sum_check,
+                                                .load = load,
+                                                .read_part = read_part,
+                                                .head = head,
+                                                .check_head = check_head,
+                                                .note = note,
+                                                .start = start,
+                                                .put = put,
+                                                .open = open_last,
+                                                .close = close_last,
+                                                .copy = copy};
+
+/* Opening */
+
+/* A key of 32 bytes, by two hashes with numbers of their own. */
+static void derive(struct nw_seal *seal, const uint8_t *key, uint8_t number, uint8_t *derived)
+{
+    for (uint8_t half = 0; half < 2U; half++, number++) {
+        begin_hash(seal, key, HASH_KEY);
+        seal->library->hash_add(seal->state, &number, 1);
+        seal->library->hash_end(seal->state, derived + half * NW_SEAL_TAG_BYTES);
+    }
+}
+
+void nw_seal_open(struct nw_seal *seal, const struct nw_seal_library *library, void *state,
+                  const uint8_t *key)
+{
+    memset(seal, 0, sizeof *seal);
+    seal->library = library;
+    seal->verbs = &seal_verbs;
+    seal->state = state;
+    seal->block = UINT16_MAX;
+    seal->at = UINT32_MAX;
+    derive(seal, key, 0, seal->hash_key);
+    derive(seal, key, 2, seal->text_key);
+}
+
+void nw_seal_close(struct nw_seal *seal)
+{
+    volatile uint8_t *bytes = (volatile uint8_t *)seal; /* else a compiler may leave it out */
+
+    for (size_t i = 0; i < sizeof *seal; i++) {
+        bytes[i] = 0;
+    }
+}
