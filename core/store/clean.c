@@ -202,9 +202,17 @@ int store_clean_at_once(struct nw_store *store)
     uint32_t turns = (uint32_t)store->blocks * 4U; /* what is dead goes in the first round */
     int result = NW_OK;
 
+    /* Where nothing was to be gained, nothing is before a block's worth is gone. */
+    if (store->gainless != 0 && store_live(store) + store_block_bytes(store) > store->gainless) {
+        return NW_ERR_FULL;
+    }
+    store->gainless = 0;
     for (; store->free <= store->low && result >= 0; turns--) {
         uint16_t free = store->free;
 
+        if (turns == 0) {
+            store->gainless = store_live(store);
+        }
         if (turns == 0 || (free <= store->reserve / 2U && store->safe == store->tail)) {
             return NW_ERR_FULL;
         }

@@ -185,6 +185,7 @@ struct nw_store {
     uint32_t debt;      /* bytes that cleaning has to look at */
     uint32_t epoch;     /* counts moves: positions held elsewhere are void */
     uint32_t limit;     /* most bytes of live chunks */
+    uint32_t gainless;  /* of these there were when cleaning last gained nothing; 0: it gains */
     uint32_t held;      /* bytes dead but kept for checkpoints, at most */
     uint32_t sequence;  /* of the frontier's block */
     uint32_t anchor;    /* position of the newest one */
