@@ -56,7 +56,7 @@ static int move(struct nw_store *store, const struct chunk *from, uint8_t mask)
         object += store->config.objects;
     }
     store_count(&store->stats.moved, 1);
-    store_count(&store->stats.bytes_moved, (uint16_t)store_whole(store, chunk.length));
+    store_count(&store->stats.bytes_moved, store_whole(store, chunk.length));
     store->epoch++;
     return result;
 }

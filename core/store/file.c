@@ -123,8 +123,7 @@ int nw_store_write(struct nw_store *store, int handle, uint32_t offset, const vo
         return NW_ERR_RANGE;
     }
     for (uint16_t left = bytes; left > 0;) {
-        uint32_t whole = store_whole(store, object->unit);
-        int result = store_make_room(store, object, whole);
+        int result = store_make_room(store, object, store_whole(store, object->unit));
 
         piece.key = offset / object->unit;
         piece.from = (uint16_t)(offset % object->unit);

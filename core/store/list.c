@@ -24,14 +24,12 @@ int store_drop_head(struct nw_store *store, struct object *object)
 
 static int push(struct nw_store *store, struct object *object, const void *data, uint16_t bytes)
 {
-    uint32_t whole = store_whole(store, bytes);
     struct chunk chunk = {.key = object->tail, .mask = DATA_APPEND, .length = bytes};
 
-    if (bytes == 0 || whole > store_block_bytes(store) / 3U || bytes > 65000U ||
-        object->tail == STORE_NONE - 1U) {
+    if (bytes == 0 || bytes > store->longest || object->tail == STORE_NONE - 1U) {
         return NW_ERR_RANGE;
     }
-    int result = store_make_room(store, object, whole);
+    int result = store_make_room(store, object, store_whole(store, bytes));
     return result < 0 ? result : store_put_data(store, object, &chunk, data);
 }
 
@@ -196,7 +194,7 @@ int nw_store_append(struct nw_store *store, int handle, const void *data, uint16
     if (object->unit == 0 || object->unit > store_page_room(store)) {
         return push(store, object, data, bytes);
     }
-    if (bytes == 0 || bytes % object->unit != 0 || bytes > store_block_bytes(store) / 3U ||
+    if (bytes == 0 || bytes % object->unit != 0 || bytes > store->longest ||
         object->tail >= STORE_NONE - bytes) {
         return NW_ERR_RANGE;
     }

@@ -99,9 +99,9 @@ uint32_t store_after(const struct nw_store *store, uint32_t at, uint32_t bytes)
 }
 
 /* Bytes of a chunk, its header with it. */
-uint32_t store_whole(const struct nw_store *store, uint16_t length)
+uint16_t store_whole(const struct nw_store *store, uint16_t length)
 {
-    return (uint32_t)store->chunk_header + length;
+    return (uint16_t)(store->chunk_header + length);
 }
 
 /* The position behind a chunk. */
@@ -524,7 +524,7 @@ void store_close(struct nw_store *store)
 }
 
 /* To the first place where a chunk of `bytes` in all can lie, `within` one page or over several. */
-int store_find_room(struct nw_store *store, uint32_t bytes, int within)
+int store_find_room(struct nw_store *store, uint16_t bytes, int within)
 {
     int result = NW_OK;
 
@@ -604,7 +604,7 @@ int store_begin(struct nw_store *store, struct chunk *chunk)
 /* The chunk at the end of the log may grow from now on, if it lies in the buffer. */
 void store_let_grow(struct nw_store *store, const struct chunk *chunk)
 {
-    uint16_t whole = (uint16_t)store_whole(store, chunk->length);
+    uint16_t whole = store_whole(store, chunk->length);
 
     if (store->full == PAGE_OPEN && whole <= store->offset - store->programmed &&
         chunk->at == store_frontier(store) - whole) {

@@ -70,6 +70,8 @@ static int fill_config(struct nw_store *store, const struct nw_store_config *fro
         store_anchor_most(config) + (uint32_t)store->block_header > block_bytes / 2U) {
         return NW_ERR_CONFIG;
     }
+    uint32_t longest = block_bytes / 3U - store->chunk_header;
+    store->longest = (uint16_t)(longest < STORE_LONGEST ? longest : STORE_LONGEST);
     if (config->anchor_bytes > pages / 16U * geometry->page_bytes) {
         return NW_ERR_CONFIG; /* what a mount walks would leave no blocks to write */
     }
@@ -80,7 +82,7 @@ static int fill_config(struct nw_store *store, const struct nw_store_config *fro
         store->interval = store->interval > 65536U ? 65536U : store->interval;
     }
     uint32_t anchor = store_anchor_most(config) + geometry->page_bytes +
-                      config->frames * store_whole(store, store->node_bytes);
+                      config->frames * (uint32_t)store_whole(store, store->node_bytes);
     store->reserve = (uint16_t)((store->interval * 4U + anchor) / block_bytes + 2U);
     store->low = (uint16_t)(store->reserve + anchor * 4U / block_bytes + 4U);
     return store->low + 6U < geometry->blocks ? (int)NW_OK : (int)NW_ERR_CONFIG;

@@ -73,10 +73,9 @@ int nw_store_find(struct nw_store *store, const char *name)
 int store_check_object(const struct nw_store *store, const struct object *object)
 {
     uint8_t type = object->type;
-    uint32_t block_bytes = store_block_bytes(store);
     int damaged = type < NW_STORE_STACK || type > NW_STORE_FILE || object->generation == 0 ||
                   object->generation > STORE_GENERATIONS || object->head > object->tail ||
-                  store_whole(store, object->unit) > block_bytes / 3U;
+                  object->unit > store->longest;
 
     if (type == NW_STORE_STREAM) {
         damaged |= (object->flags & ~NW_STORE_EXPENDABLE) != 0;
@@ -85,8 +84,8 @@ int store_check_object(const struct nw_store *store, const struct object *object
     }
     if (type == NW_STORE_ARRAY) { /* how far its keys reach is seen when they are set */
         damaged |= object->unit == 0;
-    } else { /* no more chunks than the chip holds */
-        damaged |= object->tail - object->head > store->blocks * (block_bytes / CHUNK_HEADER);
+    } else { /* no more chunks than the chip has bytes */
+        damaged |= store_block_of(store, object->tail - object->head) == STORE_NO_BLOCK;
     }
     if (type == NW_STORE_FILE) {
         damaged |= object->unit == 0 || object->unit > store_page_room(store) ||

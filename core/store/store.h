@@ -26,6 +26,7 @@
 
 #define STORE_NONE 0xFFFFFFFFUL /* no position */
 #define STORE_NO_BLOCK 0xFFFFU
+#define STORE_LONGEST 65000U /* payload of any chunk */
 #define STORE_ANY 0xFFU /* type of object */
 #define STORE_FORMAT 1U
 
@@ -195,6 +196,7 @@ struct nw_store {
     uint32_t next_redo; /* the same once the old frames are written */
     uint32_t serial;    /* of checkpoints */
     uint32_t *kept;     /* serial of the checkpoint in table t, 0: none */
+    uint16_t longest; /* payload of data */
     uint16_t frame_bytes; /* of a frame, its entries with it */
     uint16_t tick;
     uint16_t program_bytes; /* of the chip, like page_programs */
@@ -229,12 +231,12 @@ uint32_t store_physical(const struct nw_store *store, uint32_t page);
 int store_read(struct nw_store *store, uint32_t at, uint16_t length, uint8_t *data, int ahead);
 int store_written(struct nw_store *store, uint32_t page);
 uint32_t store_after(const struct nw_store *store, uint32_t at, uint32_t bytes);
-uint32_t store_whole(const struct nw_store *store, uint16_t length);
+uint16_t store_whole(const struct nw_store *store, uint16_t length);
 uint32_t store_behind(const struct nw_store *store, const struct chunk *chunk);
 uint32_t store_data_at(const struct nw_store *store, const struct chunk *chunk, uint16_t from);
 uint16_t store_page_room(const struct nw_store *store);
 uint32_t store_frontier(const struct nw_store *store);
-int store_find_room(struct nw_store *store, uint32_t bytes, int within);
+int store_find_room(struct nw_store *store, uint16_t bytes, int within);
 void store_let_grow(struct nw_store *store, const struct chunk *chunk);
 int store_begin(struct nw_store *store, struct chunk *chunk);
 int store_put(struct nw_store *store, const uint8_t *data, uint16_t length);

@@ -184,7 +184,8 @@ static int get_header(const uint8_t *bytes, struct chunk *chunk)
     chunk->key = nw_get32(bytes + 5);
     chunk->crc = nw_get32(bytes + 10);
     return bytes[9] == (uint8_t)(nw_crc16(NW_CRC16_START, bytes, CHUNK_WHAT) & 0xFFU) &&
-                   chunk->kind >= CHUNK_DATA && chunk->kind <= CHUNK_MOVED
+                   chunk->kind >= CHUNK_DATA && chunk->kind <= CHUNK_MOVED &&
+                   chunk->length <= STORE_LONGEST
                ? NW_OK
                : (int)NW_ERR_CORRUPT;
 }
