@@ -4,9 +4,9 @@
 #include "replay_internal.h"
 
 /* What the chip did since counting started. */
-static struct nw_nand_stats chip_work(const struct nw_stack *stack)
+static struct nw_nand_counts chip_work(const struct nw_stack *stack)
 {
-    struct nw_nand_stats now = *nw_nand_stats(stack->nand);
+    struct nw_nand_counts now = *nw_nand_stats(stack->nand);
 
     now.reads -= stack->before.reads;
     now.programs -= stack->before.programs;
@@ -35,7 +35,7 @@ static void thin_out(struct nw_replay *replay)
 void nw_replay_take_sample(struct nw_replay *replay)
 {
     const struct nw_replay_result *result = &replay->result;
-    struct nw_nand_stats chip = chip_work(replay->config.stack);
+    struct nw_nand_counts chip = chip_work(replay->config.stack);
     const struct nw_stats *stats = replay->block->stats;
 
     replay->samples[replay->sample_count++] = (struct nw_replay_sample){
@@ -81,7 +81,7 @@ int nw_replay_check(struct nw_replay *replay, struct nw_replay_law *laws, uint32
 {
     const struct nw_replay_result *result = &replay->result;
     const struct nw_stats *stats = replay->block->stats;
-    struct nw_nand_stats chip = chip_work(replay->config.stack);
+    struct nw_nand_counts chip = chip_work(replay->config.stack);
     /* The request that ended the run may have done anything between nothing and all it asked. */
     uint64_t open = result->requests - result->done;
     uint64_t any = open != 0 ? UINT64_MAX : 0;

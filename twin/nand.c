@@ -320,7 +320,7 @@ const struct nw_part *nw_nand_part(const struct nw_nand *nand)
     return &nand->part;
 }
 
-const struct nw_nand_stats *nw_nand_stats(const struct nw_nand *nand)
+const struct nw_nand_counts *nw_nand_stats(const struct nw_nand *nand)
 {
     return &nand->stats;
 }

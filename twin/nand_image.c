@@ -26,7 +26,7 @@
 #define HEADER_BYTES 32U
 #define CHUNK_BYTES 8U /* tag and length; a CRC of 4 bytes follows the content */
 #define PART_ROOM 32768U
-#define STATS (sizeof(struct nw_nand_stats) / sizeof(uint64_t))
+#define STATS (sizeof(struct nw_nand_counts) / sizeof(uint64_t))
 
 #define TAG(a, b, c, d) \
     ((uint32_t)(a) | (uint32_t)(b) << 8 | (uint32_t)(c) << 16 | (uint32_t)(d) << 24)

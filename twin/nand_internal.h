@@ -66,7 +66,7 @@ struct nw_nand {
     uint64_t stop_at;    /* operations at which the armed cut strikes; 0 while off */
     struct nw_meter *meter;
     struct nw_part_costs costs;
-    struct nw_nand_stats stats;
+    struct nw_nand_counts stats;
 
     struct nand_page *pages;
     struct nand_block *blocks;

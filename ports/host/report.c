@@ -84,8 +84,8 @@ static void report_layer(struct nw_json *json, const struct nw_stats *stats)
     nw_json_close(json);
 }
 
-static void report_chip(struct nw_json *json, const struct nw_nand_stats *now,
-                        const struct nw_nand_stats *before)
+static void report_chip(struct nw_json *json, const struct nw_nand_counts *now,
+                        const struct nw_nand_counts *before)
 {
 #define SINCE(name) nw_json_number(json, #name, now->name - before->name)
     nw_json_open(json, "chip");

@@ -61,7 +61,7 @@ public:
 
     Work tell(const std::string &work)
     {
-        struct nw_nand_stats now = *nw_nand_stats(nand_);
+        struct nw_nand_counts now = *nw_nand_stats(nand_);
         Work all;
 
         all["work"] = work;
@@ -79,7 +79,7 @@ public:
 
 private:
     nw_nand *nand_;
-    struct nw_nand_stats before_;
+    struct nw_nand_counts before_;
     uint64_t worst_ns_ = 0;
     uint64_t began_ns_ = 0;
 };

@@ -69,7 +69,7 @@ using Numbers = nb::typed<nb::dict, nb::str, nb::int_>;
 
 Numbers stats_of(const PyNand &self)
 {
-    const struct nw_nand_stats *stats = nw_nand_stats(self.get());
+    const struct nw_nand_counts *stats = nw_nand_stats(self.get());
     Numbers all;
 
 #define STAT(name) all[#name] = stats->name

@@ -2,15 +2,11 @@
 // The emulated parts as Python objects, for bindings of layers that stand on them.
 #pragma once
 
-// C has struct and function names apart (struct nw_nand_stats, nw_nand_stats()); C++ wonders.
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wshadow"
 extern "C" {
 #include "nandwich-twin/nand.h"
 #include "nandwich-twin/parts.h"
 #include "nandwich-twin/platform.h"
 }
-#pragma GCC diagnostic pop
 
 #include <cstdint>
 #include <string>

@@ -11,7 +11,7 @@
 
 struct layer_counts layer_counts_now(const struct layer_rig *rig)
 {
-    const struct nw_nand_stats *chip = nw_nand_stats(rig->nand);
+    const struct nw_nand_counts *chip = nw_nand_stats(rig->nand);
     const struct nw_stats *layer = rig->block->stats;
 
     return (struct layer_counts){.reads = (uint32_t)chip->reads,

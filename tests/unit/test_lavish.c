@@ -47,7 +47,7 @@ static void write_times(uint32_t sector, unsigned times)
 
 static void finish(void)
 {
-    const struct nw_nand_stats *chip = nw_nand_stats(rig.nand);
+    const struct nw_nand_counts *chip = nw_nand_stats(rig.nand);
     const struct nw_stats *stats = &rig.lavish.stats;
 
     /* what the layer says it did is what the chip did */

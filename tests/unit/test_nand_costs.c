@@ -43,7 +43,7 @@ static void capsule_page(void **state)
 static void every_counter(void **state)
 {
     struct nand_rig rig;
-    const struct nw_nand_stats *stats;
+    const struct nw_nand_counts *stats;
 
     (void)state;
     rig_open(&rig, "K9F1G08U0A", 0);
@@ -161,7 +161,7 @@ static void mica2_page_times(void **state)
 static void dataflash_buffers(void **state)
 {
     struct nand_rig rig;
-    const struct nw_nand_stats *stats;
+    const struct nw_nand_counts *stats;
 
     (void)state;
     rig_open(&rig, "AT45DB041B", 0);

@@ -81,7 +81,7 @@ static void same_state(struct nw_nand *a, struct nw_nand *b)
     uint8_t right[512 + 15];
 
     assert_memory_equal(geometry, &nw_nand_chip(b)->geometry, sizeof *geometry);
-    assert_memory_equal(nw_nand_stats(a), nw_nand_stats(b), sizeof(struct nw_nand_stats));
+    assert_memory_equal(nw_nand_stats(a), nw_nand_stats(b), sizeof(struct nw_nand_counts));
     assert_memory_equal(nw_nand_meter(a), nw_nand_meter(b), sizeof(struct nw_meter));
     assert_memory_equal(nw_nand_part(a), nw_nand_part(b), sizeof(struct nw_part));
     assert_int_equal(nw_nand_operations(a), nw_nand_operations(b));
@@ -427,8 +427,8 @@ static void a_save_that_fails_leaves_the_old_image(void **state)
 static int name_files(void **state)
 {
     (void)state;
-    (void)snprintf(image_path, sizeof image_path, "/tmp/nw-image-%ld", (long)getpid());
-    (void)snprintf(other_path, sizeof other_path, "/tmp/nw-other-%ld", (long)getpid());
+    (void)snprintf(image_path, sizeof image_path, "nw-image-%ld", (long)getpid());
+    (void)snprintf(other_path, sizeof other_path, "nw-other-%ld", (long)getpid());
     return 0;
 }
 

@@ -190,7 +190,7 @@ static void change_body(struct world *world)
     case 0: nw_nand_power_up(old); return;
     case 1: assert_int_equal(nw_nand_fork(&next, old), NW_OK); break;
     default:
-        (void)snprintf(path, sizeof path, "/tmp/nw-model-%ld", (long)getpid());
+        (void)snprintf(path, sizeof path, "nw-model-%ld", (long)getpid());
         assert_int_equal(nw_nand_save(old, path), NW_OK);
         assert_int_equal(nw_nand_load(&next, path, NULL), NW_OK);
         assert_int_equal(remove(path), 0);

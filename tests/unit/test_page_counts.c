@@ -37,7 +37,7 @@ static const struct nw_ftl_page *ftl(void)
 
 static struct counts now(void)
 {
-    const struct nw_nand_stats *stats = nw_nand_stats(rig.nand);
+    const struct nw_nand_counts *stats = nw_nand_stats(rig.nand);
 
     return (struct counts){.reads = (uint32_t)stats->reads,
                            .programs = (uint32_t)stats->programs,

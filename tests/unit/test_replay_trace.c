@@ -28,7 +28,7 @@ static void put_file(const void *bytes, size_t count)
     FILE *file;
     int handle;
 
-    strcpy(path, "/tmp/nandwich-trace-XXXXXX");
+    strcpy(path, "nw-trace-XXXXXX");
     handle = mkstemp(path);
     assert_true(handle >= 0);
     file = fdopen(handle, "wb");

@@ -139,7 +139,7 @@ static void close_bench(struct bench *bench)
 
 static struct counts counts_of(const struct bench *bench)
 {
-    const struct nw_nand_stats *stats = nw_nand_stats(bench->nand);
+    const struct nw_nand_counts *stats = nw_nand_stats(bench->nand);
     uint64_t nj = stats->reads * 4070U + stats->bytes_read * 105U + stats->programs * 24540U +
                   stats->bytes_programmed * 962U / 10U;
 

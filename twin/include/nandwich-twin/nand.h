@@ -68,7 +68,7 @@ struct nw_nand_config {
 struct nw_nand;
 
 /* What the chip was asked to do and did; failed operations count, misuse does not. */
-struct nw_nand_stats {
+struct nw_nand_counts {
     uint64_t reads; /* spare-only reads included */
     uint64_t programs;
     uint64_t erases;
@@ -147,7 +147,7 @@ void nw_nand_close(struct nw_nand *nand); /* NULL is fine */
 struct nw_chip *nw_nand_chip(struct nw_nand *nand);
 struct nw_meter *nw_nand_meter(struct nw_nand *nand);
 const struct nw_part *nw_nand_part(const struct nw_nand *nand);
-const struct nw_nand_stats *nw_nand_stats(const struct nw_nand *nand);
+const struct nw_nand_counts *nw_nand_stats(const struct nw_nand *nand);
 uint64_t nw_nand_operations(const struct nw_nand *nand); /* verbs begun since open, as cuts count */
 
 const struct nw_misuse *nw_nand_misuse(const struct nw_nand *nand);

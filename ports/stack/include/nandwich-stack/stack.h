@@ -37,7 +37,7 @@ struct nw_stack {
     void *layer_ram;
     size_t ecc_ram_bytes;
     size_t layer_ram_bytes;
-    struct nw_nand_stats before; /* the chip's counts when the device stood ready */
+    struct nw_nand_counts before; /* the chip's counts when the device stood ready */
     uint32_t *erases_before;     /* of each block, then */
 };
 
