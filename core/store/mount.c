@@ -324,13 +324,12 @@ static int scan_log(struct nw_store *store, uint32_t at, struct scan *scan)
                         .spans_to = STORE_NONE};
     struct block_head head = {0};
     struct chunk chunk = {0};
-    uint16_t last;
 
     *scan = (struct scan){.doubtful = STORE_NONE,
                           .end = STORE_NONE,
                           .block = store_block_of(store, at),
                           .anchor = STORE_NONE};
-    int result = store_find_swap(store, scan->block, &last);
+    int result = store_find_swap(store, scan->block);
     if (result == NW_OK) {
         result = store_read_head(store, scan->block, &head);
     }
@@ -521,7 +520,6 @@ static int beginning(struct nw_store *store, uint16_t block, struct block_head *
                      uint32_t *from)
 {
     struct block_head own;
-    uint16_t last;
     int result = NW_OK;
 
     if ((head->flags & BLOCK_SWAP) != 0) {
@@ -529,7 +527,7 @@ static int beginning(struct nw_store *store, uint16_t block, struct block_head *
         if (block == STORE_NO_BLOCK) {
             return NW_ERR_CORRUPT;
         }
-        result = store_find_swap(store, block, &last);
+        result = store_find_swap(store, block);
         if (result == NW_OK && store_read_head(store, block, &own) == NW_OK) {
             *head = own;
         }
@@ -640,27 +638,20 @@ static int settle(struct nw_store *store, const struct scan *scan)
     return result;
 }
 
-/* The block in which the log ends, or the last of those that stand in for it. */
-static uint16_t end_of(const struct nw_store *store, const struct scan *scan)
-{
-    return store_block_with(store, store_physical(store, store_first_page(store, scan->block) +
-                                                             store->block_pages - 1U));
-}
-
 /* From the newest block to the log that counts. What bisection finds has to be the log's end. */
-static int find_end(struct nw_store *store, struct block_head *head, struct scan *scan,
-                    uint16_t *newest)
+static int find_end(struct nw_store *store, struct block_head *head, struct scan *scan)
 {
     int result = NW_OK;
 
     for (int all = 0; all < 2; all++) {
         forget_swaps(store);
         store->passed_bad = (uint8_t)all; /* counted along */
-        result = store_find_newest(store, all, newest, head);
+        result = store_find_newest(store, all, &store->newest, head);
         if (result == NW_OK) {
-            result = find_log(store, *newest, head, scan);
+            result = find_log(store, store->newest, head, scan);
         }
-        if (result == NW_OK && scan->anchor != STORE_NONE && end_of(store, scan) == *newest) {
+        if (result == NW_OK && scan->anchor != STORE_NONE &&
+            store_end_of(store, scan->block) == store->newest) {
             break;
         }
     }
@@ -670,13 +661,13 @@ static int find_end(struct nw_store *store, struct block_head *head, struct scan
 /* Erases blocks behind the log's end that a mount that was cut has begun, the newest first, lest
  * they stand between what is older and what this mount writes. Also the block behind them, whose
  * header may be torn; the first of them is erased when it is taken. */
-static int forget(struct nw_store *store, const struct scan *scan, uint16_t newest)
+static int forget(struct nw_store *store, const struct scan *scan)
 {
-    uint16_t first = end_of(store, scan);
-    uint16_t block = newest;
+    uint16_t first = store_end_of(store, scan->block);
+    uint16_t block = store->newest;
     struct block_head head;
 
-    if (newest == first) {
+    if (block == first) {
         return NW_OK;
     }
     int result = store_good_after(store, &first);
@@ -724,7 +715,7 @@ static int count_good(struct nw_store *store, uint16_t *good)
  */
 static int count_free(struct nw_store *store, const struct scan *scan)
 {
-    uint16_t end = end_of(store, scan);
+    uint16_t end = store_end_of(store, scan->block);
     uint16_t good = store->good;
     struct block_head head = {.sequence = scan->sequence};
     int result = end != scan->block ? store_read_head(store, end, &head) : (int)NW_OK;
@@ -746,13 +737,12 @@ int nw_store_mount(struct nw_store **made, struct nw_chip *chip,
     int result = open_store(made, chip, config, ram, ram_bytes);
     struct block_head head;
     struct scan scan;
-    uint16_t newest;
 
     if (result < 0) {
         return result;
     }
     struct nw_store *store = *made;
-    result = find_end(store, &head, &scan, &newest);
+    result = find_end(store, &head, &scan);
     if (result == NW_OK) {
         result = store_load_anchor(store, scan.anchor);
     }
@@ -769,6 +759,6 @@ int nw_store_mount(struct nw_store **made, struct nw_chip *chip,
     store->page = store_first_page(store, scan.block) + store->block_pages - 1U;
     store->clean_at = store_block_start(store, store->tail);
     store->next_safe = store->safe;
-    result = forget(store, &scan, newest);
+    result = forget(store, &scan);
     return result < 0 ? result : settle(store, &scan);
 }

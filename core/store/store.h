@@ -170,6 +170,7 @@ struct nw_store {
     uint16_t reserve;   /* free ones kept for mounts */
     uint16_t next_safe; /* the block that was the tail when the old frames were told */
     uint16_t first;     /* first block of the mount under way */
+    uint16_t newest;    /* mounting: the block with the highest sequence: none behind it counts */
 
     /* reading */
     uint16_t cache_from;
@@ -301,7 +302,8 @@ int store_next_sequence(struct nw_store *store, uint16_t *block, uint32_t *seque
                         uint16_t mount);
 int store_verify(struct nw_store *store, const struct chunk *chunk);
 int store_payload(struct nw_store *store, const struct chunk *chunk, void *data, int ahead);
-int store_find_swap(struct nw_store *store, uint16_t block, uint16_t *last);
+int store_find_swap(struct nw_store *store, uint16_t block);
+uint16_t store_end_of(const struct nw_store *store, uint16_t block);
 int store_add_swap(struct nw_store *store, uint32_t page, uint16_t block);
 
 /* newest.c */

@@ -102,15 +102,15 @@ static int knows_swap(const struct nw_store *store, uint16_t block)
     return 0;
 }
 
-/* Learns whether the end of `block` lies in the blocks behind it: the last of these, or `block`. */
-int store_find_swap(struct nw_store *store, uint16_t block, uint16_t *last)
+/* Learns whether the end of `block` lies in the blocks behind it, up to the newest. */
+int store_find_swap(struct nw_store *store, uint16_t block)
 {
     uint16_t next = block;
+    uint16_t last = block;
     uint8_t misses = 0;
-    struct block_head head = {0};
+    struct block_head head;
 
-    *last = block;
-    while (misses < SWAP_MISSES) {
+    while (misses < SWAP_MISSES && next != store->newest) {
         int result = store_good_after(store, &next);
         if (next == block) {
             return result; /* once round */
@@ -129,34 +129,41 @@ int store_find_swap(struct nw_store *store, uint16_t block, uint16_t *last)
             return NW_OK;
         }
         if (!knows_swap(store, next)) {
-            uint16_t from = *last == block ? store_next_block(store, block) : *last;
+            uint16_t from = last == block ? store_next_block(store, block) : last;
             result = failed_between(store, from, next);
             result = result < 0 ? result : store_add_swap(store, head.page, next);
             if (result < 0) { /* more of them than a store writes */
                 return result == NW_ERR_PROGRAM ? (int)NW_ERR_CORRUPT : result;
             }
         }
-        *last = next;
+        last = next;
         misses = 0;
     }
     return NW_OK;
 }
 
-/* On to the next block in the order of writing: 1, or 0 when this was the last one. Blocks of
- * mounts count only if they belong to the one that began in block `mount`. */
+/* The block in which `block` ends: itself, or the last of those that are known to stand in for it. */
+uint16_t store_end_of(const struct nw_store *store, uint16_t block)
+{
+    return store_block_with(
+        store, store_physical(store, store_first_page(store, block) + store->block_pages - 1U));
+}
+
+/* On to the next block in the order of writing, whose stand-ins are learnt as those of *block have
+ * been: 1, or 0 when this was the last one. Blocks of mounts count only if they belong to the one
+ * that began in block `mount`. */
 int store_next_sequence(struct nw_store *store, uint16_t *block, uint32_t *sequence,
                         uint16_t mount)
 {
     struct block_head head = {0};
-    uint16_t next;
-    int result = store_find_swap(store, *block, &next);
+    uint16_t next = store_end_of(store, *block);
 
-    if (result == NW_OK) {
-        result = store_good_after(store, &next);
+    if (next == store->newest) {
+        return 0;
     }
+    int result = store_good_after(store, &next);
     if (result == NW_OK) {
-        uint16_t last;
-        result = store_find_swap(store, next, &last);
+        result = store_find_swap(store, next);
     }
     if (result == NW_OK) {
         result = store_read_head(store, next, &head);
