@@ -349,6 +349,9 @@ int store_open_block(struct nw_store *store)
     begin_page(store, store_first_page(store, block));
     store->left = (uint16_t)(store->block_pages - 1U);
     store->full = PAGE_OPEN;
+    if (store->cache == store->buffer) {
+        store->cache = NULL;
+    }
     put_block_head(store, STORE_NONE);
     store->offset = store->block_header;
     store->since += store->block_header;

@@ -98,7 +98,7 @@ static struct nw_store *place(struct nw_ram *ram, const struct nw_store *like)
         nw_ram_take(ram, config->frames, like->frame_bytes, _Alignof(struct frame));
     uint32_t *kept = NW_RAM_TAKE(ram, uint32_t, like->tables);
     uint8_t *buffer = NW_RAM_TAKE(ram, uint8_t, like->page_bytes);
-    uint8_t *cache = NULL;
+    uint8_t *cache = buffer; /* for reading, until the first block is begun */
 
     if (config->read_ahead != 0) {
         cache = NW_RAM_TAKE(ram, uint8_t, like->page_bytes);

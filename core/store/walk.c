@@ -142,7 +142,7 @@ int store_find_swap(struct nw_store *store, uint16_t block)
     return NW_OK;
 }
 
-/* The block in which `block` ends: itself, or the last of those that are known to stand in for it. */
+/* Where `block` ends: in itself, or in the last of those that are known to stand in for it. */
 uint16_t store_end_of(const struct nw_store *store, uint16_t block)
 {
     return store_block_with(

@@ -38,8 +38,9 @@ def checkpoints(quick: bool) -> Report:  # noqa: ARG001
         "nothing has a fixed place",
         "rollback": "made durable at once, so that it survives a cut: a page program, where the "
         "paper only reads",
-        "restore": "every block's header is read to find the newest, what was written since is "
-        "walked, a block is erased; the paper reads a directory of fixed place",
+        "restore": "the newest block is found by bisection, each chunk written since the anchor "
+        "before last is read twice, what is found is made durable in a block that is erased; the "
+        "paper reads a directory of fixed place",
     }
     published = {"checkpoint": (82.5, 996), "rollback": (42.1, 284), "restore": (50.87, 460)}
     answers = [

@@ -7,6 +7,7 @@
  *   (a) 12,000 readings of 4 bytes in 200 batches to a stream, a sync after each; all read back
  *   (b) create a file, write 10 x 80 bytes, read 10 x 80 bytes
  *   (c) 10,000 random 64-byte overwrites in a 64 KiB array, a sync after each
+ *   (d) a mount after little work, and once more, by the number of blocks and of objects
  * ctest: quick
  */
 #include <setjmp.h>
@@ -312,10 +313,65 @@ static void test_nor(void **state)
     run_shape(&nor);
 }
 
+/* (d) Each doubling of the blocks adds the look at one more; each object what the anchor grows by,
+ * and the chunk that made it. After `rounds` of the log the blocks behind its end have headers. */
+static void mount_after(const struct shape *shape, uint32_t blocks, unsigned objects, int rounds,
+                        const uint32_t *reads)
+{
+    struct nw_store_spec spec = {.type = NW_STORE_STACK};
+    struct shape of = *shape;
+    struct bench bench;
+    uint8_t data[400] = {0};
+    int stack = 0;
+
+    of.blocks = blocks;
+    of.config.objects = 8;
+    of.config.frames = 8;
+    of.config.read_ahead = 0;
+    open_bench(&bench, &of);
+    for (unsigned i = 0; i < objects; i++) {
+        stack = nw_store_create(bench.store, (const char[]){(char)('a' + (int)i), 0}, &spec);
+        assert_true(stack > 0);
+    }
+    while (nw_nand_stats(bench.nand)->erases < (uint64_t)blocks * (unsigned)(1 + rounds)) {
+        assert_int_equal(nw_store_push(bench.store, stack, data, sizeof data), NW_OK);
+        assert_int_equal(nw_store_pop(bench.store, stack, data, sizeof data), sizeof data);
+    }
+    assert_int_equal(nw_store_sync(bench.store), NW_OK);
+    for (int again = 0; again < 2; again++) {
+        assert_int_equal(nw_store_mount(&bench.store, nw_nand_chip(bench.nand), &of.config,
+                                        bench.ram, bench.ram_bytes),
+                         NW_OK);
+        const struct nw_store_stats *stats = nw_store_stats(bench.store);
+        print_message("%s, %u blocks, %u objects%s: %u reads, %u bytes read, %u programs\n",
+                      shape->name, (unsigned)blocks, objects, again ? ", again" : "",
+                      (unsigned)stats->reads, (unsigned)stats->bytes_read,
+                      (unsigned)stats->programs);
+        assert_int_equal(stats->reads, reads[again]);
+        assert_int_equal(stats->programs, 1);
+        assert_int_equal(stats->erases, 1);
+    }
+    close_bench(&bench);
+}
+
+static void test_mount(void **state)
+{
+    (void)state;
+    mount_after(&nand512, 128, 1, 0, (const uint32_t[]){40, 41});
+    mount_after(&nand512, 256, 1, 0, (const uint32_t[]){42, 43});
+    mount_after(&nand512, 1024, 1, 0, (const uint32_t[]){46, 47});
+    mount_after(&nand512, 128, 8, 0, (const uint32_t[]){70, 41});
+    mount_after(&nand512, 128, 1, 2, (const uint32_t[]){294, 41});
+    mount_after(&nand512, 256, 1, 2, (const uint32_t[]){254, 44});
+    mount_after(&nor, 128, 1, 2, (const uint32_t[]){107, 88});
+    mount_after(&nor, 256, 1, 2, (const uint32_t[]){205, 90});
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_nand_512),
-                                       cmocka_unit_test(test_nand_2k), cmocka_unit_test(test_nor)};
+                                       cmocka_unit_test(test_nand_2k), cmocka_unit_test(test_nor),
+                                       cmocka_unit_test(test_mount)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -30,9 +30,11 @@
  *   get, peek, file read       2 reads and at most h node reads
  *   anchor                     each anchor_bytes: up to `frames` nodes, one with each write, and a
  *                              chunk of about 32 + name bytes an object
- *   mount                      about 3 reads for each doubling of the blocks, and 1 for each chunk
- *                              since the last but one anchor; 3 a block after a mount that was cut;
- *                              1 erase and some programs
+ *   mount                      2 or 3 reads for each doubling of the blocks, 2 for each chunk since
+ *                              the last but one anchor, and about 20; an object adds 31 + name B
+ *                              to one of these. 1 erase, 1 program and what has to be moved. After
+ *                              a mount that was cut, or with a damaged header: 3 reads a block and
+ *                              an erase. A bad block near the log's end: 1 read a block
  * THE LONGEST CALL when nw_store_idle() gets its time: a write of a chunk that fits a page costs at
  * most 1 erase and 2 programs. Without idle time cleaning goes along with the writes: a write
  * of n bytes looks at about n * u / (1 - u) bytes, u the share of the store that is in use.
