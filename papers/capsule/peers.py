@@ -83,8 +83,8 @@ def store_cost(quick: bool) -> Report:
         places = [(shape.name, work) for shape in SHAPES for work in WORKS]
         for number, name in enumerate(stores):
             known = {(c.shape, c.work): c.energy_mj for c in found if c.store == name}
-            at = [i + 0.2 * number for i, place in enumerate(places) if place in known]
-            axes.bar(at, [known[place] for place in places if place in known], 0.2, label=name)
+            at = [i + 0.16 * number for i, place in enumerate(places) if place in known]
+            axes.bar(at, [known[place] for place in places if place in known], 0.16, label=name)
         axes.set_yscale("log")
         axes.set_ylabel("mJ")
         axes.set_xticks(

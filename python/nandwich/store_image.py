@@ -24,6 +24,9 @@ ERR_CONFIG, ERR_FULL, ERR_NOT_FOUND, ERR_EXISTS, ERR_NAME = -1, -15, -18, -22, -
 #: An array with more keys is read until as many values were found as it holds.
 _MANY_KEYS = 1_000_000
 
+#: Keys that one call looks at.
+_COMPACT_AT_ONCE = 10_000
+
 #: Bytes of a chunk's header, and of a block's (docs/spec-store.md).
 _CHUNK_HEADER, _BLOCK_HEADER = 14, 24
 
@@ -142,9 +145,7 @@ class Image:
         shift = (int(self.nand.geometry["page_bytes"]) - 1).bit_length() + 1
         for about in self.objects():
             keys, read = self._elements(about)
-            values = len(keys)
-            if about["type"] == "array" and values > _MANY_KEYS:
-                values = about["bytes"] // (about["unit_bytes"] + _CHUNK_HEADER)
+            values = self._values(about, len(keys))
             for key in keys:
                 if values == 0:
                     break
@@ -156,6 +157,22 @@ class Image:
                     place = self.store.stats["place"]
                     yield about, key, error.args[1], place >> shift
                 values -= 1
+
+    @staticmethod
+    def _values(about: dict[str, Any], keys: int) -> int:
+        """How many of an object's keys have values, at most."""
+        if about["type"] == "array" and keys > _MANY_KEYS:
+            return int(about["bytes"]) // (int(about["unit_bytes"]) + _CHUNK_HEADER)
+        return keys
+
+    def compact(self, about: dict[str, Any]) -> int:
+        """Moves all chunks of an object to the end of the log: how many."""
+        moved, key, end = 0, int(about["head"]), int(about["tail"])
+        values = self._values(about, end - key)
+        while key < end and moved < values:
+            count, key = self.store.compact(about["handle"], key, _COMPACT_AT_ONCE)
+            moved += count
+        return moved
 
     def _elements(self, about: dict[str, Any]) -> tuple[range, Callable[[int], bytes]]:
         """Numbers of an object's elements, and how to read one."""

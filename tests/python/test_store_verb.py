@@ -189,6 +189,22 @@ def test_rollback_undoes_what_came_after(run: Run) -> None:
     assert "no checkpoint is kept" in run("rollback").stderr
 
 
+def test_compact_moves_an_object(run: Run) -> None:
+    """Goal: all chunks of the object named go to the end of the log, each still readable."""
+    run("create", "log", "stream")
+    for i in range(20):
+        run("append", "log", "--text", f"element {i} " * 20)
+    before = run("get", "log").stdout
+    done = run("compact", "log")
+    assert (done.exit_code, "20 chunks of log moved" in done.stderr) == (0, True)
+    assert run("get", "log").stdout == before
+    assert run("compact").exit_code == 0
+    assert run("compact", "nothing").exit_code == 2
+    run("create", "sparse", "array", "--unit", "4", "--count", "4000000000")
+    run("set", "sparse", "70000", "--text", "abcd")
+    assert "1 chunks of sparse moved" in run("compact", "sparse").stderr
+
+
 def test_json_keeps_its_schema(run: Run) -> None:
     run("put", "notes", "--text", "x")
     run("checkpoint")

@@ -131,7 +131,8 @@ int nw_store_idle(struct nw_store *store, uint16_t budget);
 /*
  * Moves chunks of an object to the end of the log, so that the blocks they lay in become free when
  * their turn comes: `count` numbers from *key on, which is moved on; what is not there is skipped.
- * Answers how many were moved, 0 at the end. Cost of each: 1 read, its bytes read and written.
+ * Answers how many were moved: 0 at the end, or when no key of an array among them was ever set.
+ * Cost of each: 1 read, its bytes read and written.
  */
 int nw_store_compact(struct nw_store *store, int handle, uint32_t *key, uint16_t count);
 

@@ -580,6 +580,7 @@ def drop(session: _Session, number: int) -> None:
 
 
 @command.command()
+@click.argument("name", required=False)
 @click.option(
     "--pieces",
     type=click.IntRange(1, 65535),
@@ -588,10 +589,19 @@ def drop(session: _Session, number: int) -> None:
     help="At most so many: each looks at a chunk, writes a node or erases a block.",
 )
 @_pass
-def compact(session: _Session, pieces: int) -> None:
-    """Clean ahead of time, as a device does when it is idle."""
+def compact(session: _Session, name: str | None, pieces: int) -> None:
+    """Clean ahead of time, as a device does when it is idle.
+
+    With NAME all of that object moves to the end of the log first, so that the blocks it lies in
+    become free as soon as their turn comes.
+    """
+    moved = 0
     with session.image(save=True) as image:
+        if name is not None:
+            moved = image.compact(image.find(name))
         done = image.store.idle(pieces)
+    if name is not None:
+        output.talk(f"{moved} chunks of {name} moved")
     output.talk(f"{done} pieces of work done" + ("" if done == pieces else "; nothing left"))
 
 
