@@ -330,7 +330,7 @@ int store_load_anchor(struct nw_store *store, uint32_t at)
     if (result < 0 || pass.chunk.kind != CHUNK_ANCHOR) {
         return result < 0 && result != NW_ERR_UNWRITTEN ? result : (int)NW_ERR_CORRUPT;
     }
-    result = store->seal != NULL ? store_verify(store, &pass.chunk) : (int)NW_OK;
+    result = store_seal(store) != NULL ? store_verify(store, &pass.chunk) : (int)NW_OK;
     if (result < 0) {
         return result;
     }

@@ -42,7 +42,7 @@ static int move(struct nw_store *store, const struct chunk *from, uint8_t mask)
 
     chunk.kind = CHUNK_MOVED;
     chunk.mask = mask;
-    int result = store->seal != NULL ? store->seal->copy(store, from) : (int)NW_OK;
+    int result = store_seal(store) != NULL ? store_seal(store)->copy(store, from) : (int)NW_OK;
     if (result == NW_OK) {
         result = store_begin(store, &chunk);
     }

@@ -160,7 +160,8 @@ static int read_piece(struct nw_store *store, struct object *object, uint32_t ke
         store->stats.place = chunk.at;
         return NW_ERR_CORRUPT;
     }
-    if (store->cache != NULL && from == 0 && store->seal == NULL) { /* it comes to RAM anyway */
+    if (store->cache != NULL && from == 0 && store_seal(store) == NULL) {
+        /* it comes to RAM anyway */
         result = store_verify(store, &chunk);
         if (result < 0) {
             store->stats.place = chunk.at;

@@ -269,13 +269,13 @@ int nw_store_last(struct nw_store *store, int handle, struct nw_store_cursor *cu
 static int locate(struct nw_store *store, struct object *object, struct nw_store_cursor *cursor,
                   struct chunk *chunk)
 {
-    if (store->seal == NULL && cursor->at != STORE_NONE && cursor->epoch == store->epoch &&
+    if (store_seal(store) == NULL && cursor->at != STORE_NONE && cursor->epoch == store->epoch &&
         cursor->offset < cursor->length) {
         *chunk = (struct chunk){.at = cursor->at, .length = cursor->length};
         return NW_OK;
     }
     int result = store_find_data(store, object, cursor->chunk, chunk);
-    if (result == NW_OK && store->seal != NULL && cursor->offset >= chunk->length) {
+    if (result == NW_OK && store_seal(store) != NULL && cursor->offset >= chunk->length) {
         result = store_verify(store, chunk); /* before the cursor goes on without reading it */
     }
     cursor->at = result < 0 ? STORE_NONE : chunk->at;

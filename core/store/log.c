@@ -301,8 +301,8 @@ static void put_block_head(struct nw_store *store, uint32_t page)
     store_put_block(bytes + 12, store->first);
     nw_put32(bytes + 16, page);
     nw_put32(bytes + 20, nw_crc32(NW_CRC32_START, bytes, 20));
-    if (store->seal != NULL) {
-        store->seal->head(store, bytes);
+    if (store_seal(store) != NULL) {
+        store_seal(store)->head(store, bytes);
     }
 }
 
@@ -516,12 +516,12 @@ void store_close(struct nw_store *store)
     uint8_t *header = store->buffer + store->grow - 1;
     uint8_t *data = header + store->chunk_header;
     store->growing.length = (uint16_t)(store->buffer + store->offset - data);
-    if (store->seal == NULL) {
+    if (store_seal(store) == NULL) {
         sum_up(store, &store->growing, data);
     }
     put_header(&store->growing, header);
-    if (store->seal != NULL) {
-        store->seal->close(store);
+    if (store_seal(store) != NULL) {
+        store_seal(store)->close(store);
     }
     store->grow = 0;
 }
@@ -563,8 +563,8 @@ int store_put(struct nw_store *store, const uint8_t *data, uint16_t length)
         if (data != to) { /* a file's block is put together there */
             memcpy(to, data, part);
         }
-        if (store->mixing != 0) {
-            store->seal->put(store, to, part);
+        if (store_seal(store) != NULL && store->mixing != 0) {
+            store_seal(store)->put(store, to, part);
         }
         store->offset = (uint16_t)(store->offset + part);
         count_written(store, part);
@@ -596,11 +596,11 @@ int store_begin(struct nw_store *store, struct chunk *chunk)
     }
     chunk->at = store_frontier(store);
     put_header(chunk, bytes);
-    if (store->seal != NULL) {
-        store->seal->start(store, chunk, bytes);
+    if (store_seal(store) != NULL) {
+        store_seal(store)->start(store, chunk, bytes);
     }
     result = store_put(store, bytes, store->chunk_header);
-    store->mixing = store->seal != NULL;
+    store->mixing = store_seal(store) != NULL;
     return result;
 }
 
@@ -614,8 +614,8 @@ void store_let_grow(struct nw_store *store, const struct chunk *chunk)
         store->grow = (uint16_t)(store->offset - whole + 1U);
         store->growing = *chunk;
         store->mixing = 0;
-        if (store->seal != NULL) { /* it lies there in the clear until it is closed */
-            store->seal->open(store);
+        if (store_seal(store) != NULL) { /* it lies there in the clear until it is closed */
+            store_seal(store)->open(store);
         }
     }
 }

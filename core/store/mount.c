@@ -48,6 +48,9 @@ static int fill_config(struct nw_store *store, const struct nw_store_config *fro
     store->block_header = BLOCK_HEADER;
     if (config->seal != NULL) {
         store->seal = config->seal->verbs;
+        if (store_seal(store) == NULL) { /* see NW_STORE_UNSEALED */
+            return NW_ERR_CONFIG;
+        }
         store->chunk_header = SEALED_CHUNK_HEADER;
         store->block_header = SEALED_BLOCK_HEADER;
     }
@@ -59,8 +62,8 @@ static int fill_config(struct nw_store *store, const struct nw_store_config *fro
         (config->fan & (config->fan - 1U)) != 0 || config->checkpoints > NW_STORE_CHECKPOINTS) {
         return NW_ERR_CONFIG;
     }
-    if (geometry->blocks < 16U || geometry->blocks > 65535UL ||
-        geometry->block_pages < 8U || geometry->page_bytes < (config->seal != NULL ? 128U : 64U) ||
+    if (geometry->blocks < 16U || geometry->blocks > 65535UL || geometry->block_pages < 8U ||
+        geometry->page_bytes < (store_seal(store) != NULL ? 128U : 64U) ||
         geometry->page_bytes > 16384U || (geometry->flags & NW_CHIP_NO_PAYLOAD) != 0 ||
         geometry->spare_bytes < store->marks || store->tables * config->objects > 240U) {
         return NW_ERR_CONFIG;
@@ -412,7 +415,7 @@ static int redo_chunk(struct nw_store *store, const struct chunk *chunk, int pas
     struct object *object = &store->objects[chunk->id];
     int result = NW_OK;
 
-    if (store->seal != NULL) { /* not even that it is nothing to be redone */
+    if (store_seal(store) != NULL) { /* not even that it is nothing to be redone */
         result = store_verify(store, chunk);
     }
     if (result < 0 || chunk->id >= store->config.objects) {

@@ -207,6 +207,17 @@ struct nw_store {
     struct nw_store_stats stats;
 };
 
+/* NULL: not sealed; in a small program that says so always, see store_seal.h. */
+static inline const struct nw_seal_verbs *store_seal(const struct nw_store *store)
+{
+#ifdef NW_STORE_UNSEALED
+    (void)store;
+    return NULL;
+#else
+    return store->seal;
+#endif
+}
+
 static inline char *store_name(const struct nw_store *store, uint8_t object)
 {
     return store->names + (uint16_t)object * (uint16_t)store->config.name_bytes;

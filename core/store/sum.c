@@ -22,8 +22,8 @@ uint32_t store_sum_begin(const struct nw_store *store, const struct chunk *chunk
 {
     uint8_t bytes[CHUNK_WHAT];
 
-    if (store->seal != NULL) {
-        return store->seal->sum_begin(store, chunk);
+    if (store_seal(store) != NULL) {
+        return store_seal(store)->sum_begin(store, chunk);
     }
     store_put_what(chunk, bytes);
     return nw_crc32(NW_CRC32_START, bytes + 1, CHUNK_WHAT - 1U);
@@ -33,7 +33,7 @@ uint32_t store_sum_begin(const struct nw_store *store, const struct chunk *chunk
 uint32_t store_sum_add(const struct nw_store *store, uint32_t sum, const void *data,
                        uint16_t bytes)
 {
-    return store->seal != NULL ? store->seal->sum_add(store, sum, data, bytes)
+    return store_seal(store) != NULL ? store_seal(store)->sum_add(store, sum, data, bytes)
                                : nw_crc32(sum, data, bytes);
 }
 
@@ -41,8 +41,8 @@ uint32_t store_sum_add(const struct nw_store *store, uint32_t sum, const void *d
 void store_sum_end(const struct nw_store *store, uint32_t sum, struct chunk *chunk)
 {
     chunk->crc = sum;
-    if (store->seal != NULL) {
-        store->seal->sum_end(store, sum, chunk);
+    if (store_seal(store) != NULL) {
+        store_seal(store)->sum_end(store, sum, chunk);
     }
 }
 
@@ -50,8 +50,8 @@ void store_sum_end(const struct nw_store *store, uint32_t sum, struct chunk *chu
  * NW_ERR_TAMPERED. */
 int store_sum_check(struct nw_store *store, uint32_t sum, const struct chunk *chunk)
 {
-    if (store->seal != NULL) {
-        return store->seal->sum_check(store, sum, chunk);
+    if (store_seal(store) != NULL) {
+        return store_seal(store)->sum_check(store, sum, chunk);
     }
     if (sum == chunk->crc) {
         return NW_OK;
@@ -64,8 +64,8 @@ int store_sum_check(struct nw_store *store, uint32_t sum, const struct chunk *ch
 int store_load(struct nw_store *store, const struct chunk *chunk, uint16_t from, uint16_t bytes,
                void *data, int ahead)
 {
-    return store->seal != NULL
-               ? store->seal->load(store, chunk, from, bytes, data, ahead)
+    return store_seal(store) != NULL
+               ? store_seal(store)->load(store, chunk, from, bytes, data, ahead)
                : store_read(store, store_data_at(store, chunk, from), bytes, data, ahead);
 }
 
@@ -74,7 +74,7 @@ int store_load(struct nw_store *store, const struct chunk *chunk, uint16_t from,
 int store_read_part(struct nw_store *store, const struct chunk *chunk, uint16_t from,
                     uint16_t bytes, void *data)
 {
-    return store->seal != NULL ? store->seal->read_part(store, chunk, from, bytes, data)
+    return store_seal(store) != NULL ? store_seal(store)->read_part(store, chunk, from, bytes, data)
                                : store_load(store, chunk, from, bytes, data, 1);
 }
 

@@ -36,8 +36,8 @@ int store_look_at_head(struct nw_store *store, uint16_t block, struct block_head
     if (bytes[1] != STORE_FORMAT || bytes[3] != store->fan_shift) {
         return NW_ERR_VERSION;
     }
-    if (store->seal != NULL) {
-        result = store->seal->check_head(store, bytes);
+    if (store_seal(store) != NULL) {
+        result = store_seal(store)->check_head(store, bytes);
         if (result < 0) {
             return result;
         }
@@ -212,8 +212,8 @@ int store_read_chunk(struct nw_store *store, uint32_t at, struct chunk *chunk, i
         store_close(store);
     }
     int result = store_read(store, at, store->chunk_header, bytes, ahead);
-    if (store->seal != NULL) {
-        store->seal->note(store, at, bytes);
+    if (store_seal(store) != NULL) {
+        store_seal(store)->note(store, at, bytes);
     }
     if (result == NW_OK) {
         result = bytes[0] == store->erased ? (int)NW_ERR_UNWRITTEN

@@ -26,6 +26,8 @@
  * that is moved is read twice; a mount reads what it walks over. RAM: this struct and the state of
  * the hash. For n bytes the hash sums up two blocks of 128 bytes and n more, and there are n / 64
  * blocks of keystream, twice for a file or stream that grows.
+ * A program whose store is built with NW_STORE_UNSEALED has none of this and some 700 bytes less
+ * on an 8-bit processor: a seal given is NW_ERR_CONFIG, a sealed store met NW_ERR_KEY.
  */
 #ifndef NANDWICH_STORE_SEAL_H
 #define NANDWICH_STORE_SEAL_H
