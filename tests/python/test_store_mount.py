@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -264,6 +265,58 @@ def test_sizes_times_and_two_writers(mounted: Mounted) -> None:
     mounted.mount()
     assert (folder / "empty").read_bytes() == b""
     assert len((folder / "log").read_text().splitlines()) == 200
+
+
+def act(random: Random, folder: Path) -> str:
+    """A random thing that a program does to a file; what came of it."""
+    path, other = (folder / random.choice("abcdef") for _ in range(2))
+    what = random.choice(("new", "over", "append", "cut", "move", "remove", "hole", "read"))
+    data = random.randbytes(random.choice((1, 473, 474, 475, 3000, 9000)))
+    place = random.randrange(12_000)
+    try:
+        if what == "new":
+            path.write_bytes(data)
+        elif what == "append":
+            with path.open("ab") as file:
+                file.write(data)
+        elif what in ("over", "hole"):
+            with path.open("r+b") as file:
+                size = file.seek(0, os.SEEK_END)
+                file.seek(min(place, size) if what == "over" else place)
+                file.write(data)
+        elif what == "cut":
+            os.truncate(path, place)
+        elif what == "move":
+            path.rename(other)
+        elif what == "remove":
+            path.unlink()
+        else:
+            return f"{path.read_bytes()!r}"
+    except OSError as error:
+        return f"{what}: {error.errno}"
+    return what
+
+
+def test_random_work_is_as_in_any_folder(mounted: Mounted, tmp_path: Path) -> None:
+    """Goal: 600 random operations on six files answer and leave what they do in a folder of the
+    system, over remounts and kills of the server too (all files were closed before)."""
+    plain = tmp_path / "plain"
+    plain.mkdir()
+    for step in range(600):
+        told = [act(Random(step), folder) for folder in (mounted.folder, plain)]
+        assert told[0] == told[1], f"step {step}"
+        if step % 60 == 59:
+            assert names(mounted.folder) == names(plain)
+            if step % 120 == 119:
+                mounted.kill()
+            else:
+                mounted.unmount()
+            mounted.mount()
+            for name in names(plain):
+                assert (mounted.folder / name).read_bytes() == (plain / name).read_bytes(), step
+    mounted.unmount()
+    with store_image.opened(mounted.image) as image:
+        assert list(image.damages()) == []
 
 
 def test_ctrl_c_saves_what_is_open(mounted: Mounted) -> None:
