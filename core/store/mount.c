@@ -212,81 +212,120 @@ int nw_store_format(struct nw_store **made, struct nw_chip *chip,
 
 /* Mount */
 
-/* Where the log ends. */
-struct scan {
-    uint32_t doubtful; /* first chunk that touches the page programmed last, or STORE_NONE */
-    uint32_t end;      /* the first chunk that does not count, or STORE_NONE: none */
-    uint32_t sequence; /* of the block in which the log ends */
-    uint32_t anchor;   /* the newest one, or STORE_NONE */
-    uint16_t block;    /* in which the log ends */
+/* On the way through the log. */
+struct walk {
+    uint32_t at;       /* where the next chunk is looked for */
+    uint32_t sequence; /* of the block */
+    uint16_t block;
+    uint16_t last;  /* the walk ends with it, or before; STORE_NO_BLOCK: wherever the log ends */
+    uint16_t mount; /* first block of the mount in which the walk began, whose blocks count */
 };
 
-static uint32_t page_start(const struct nw_store *store, uint32_t page)
+/* Where the log ends. */
+struct scan {
+    struct walk walk;  /* to the end */
+    uint32_t doubtful; /* first chunk that touches the page programmed last, or STORE_NONE */
+    uint32_t end;      /* the first chunk that does not count, or STORE_NONE: none */
+    uint32_t anchor;   /* the newest one, or STORE_NONE */
+    uint32_t page;     /* known to be programmed last so far */
+    uint32_t pending;  /* the newest anchor, if it may touch that page */
+    uint32_t spanning; /* the chunk met last, if it goes on in a later page */
+    uint32_t spans_to; /* that page */
+};
+
+static int begin_walk(struct nw_store *store, struct walk *walk, uint32_t at, uint16_t last)
 {
-    return (page + 1U) % store->block_pages == 0
-               ? store_at(store, page, store->page_bytes)
-               : store_at(store, page + 1U, 0);
+    struct block_head head;
+
+    walk->at = at;
+    walk->last = last;
+    walk->block = store_block_of(store, at);
+    int result = store_read_head(store, walk->block, &head);
+    if (result == NW_OK) {
+        walk->sequence = head.sequence;
+        walk->mount = (head.flags & BLOCK_MOUNT) != 0 ? head.first : STORE_NO_BLOCK;
+    }
+    return result;
 }
 
-/* Of the chunks that touch the page programmed last: where they stop being whole. */
-static int check_doubtful(struct nw_store *store, struct scan *scan)
+#define WALK_BLOCK 2 /* the walk has come to another block */
+
+/* To the next chunk: 1, and it has to be passed; WALK_BLOCK; 0: the end; NW_ERR_CORRUPT as
+ * store_next_chunk(). */
+static int step(struct nw_store *store, struct walk *walk, struct chunk *chunk)
+{
+    int result = store_next_chunk(store, &walk->at, chunk);
+
+    if (result == 0 && walk->block != walk->last) {
+        result = store_next_sequence(store, &walk->block, &walk->sequence, walk->mount);
+        if (result > 0) {
+            walk->at = store_block_start(store, walk->block);
+            result = WALK_BLOCK;
+        }
+    }
+    return result;
+}
+
+static uint32_t page_end(const struct nw_store *store, uint32_t page)
+{
+    return store_at(store, page, store->page_bytes);
+}
+
+/*
+ * The chunks that touch the page programmed last, as far as they are whole. Looked at: where they
+ * stop being that becomes known. Moved: lest they read differently next time.
+ */
+static int over_doubtful(struct nw_store *store, struct scan *scan, int move)
 {
     uint32_t at = scan->doubtful;
     struct chunk chunk = {0};
-    int result;
+    int result = at == STORE_NONE ? 0 : 1;
 
-    for (;;) {
+    while (result > 0) {
         result = store_next_chunk(store, &at, &chunk);
-        if (result > 0) {
-            result = store_verify(store, &chunk);
-            result = result < 0 ? result : 1;
-        }
-        if (result <= 0) {
+        if (result <= 0 || (move && at == scan->end)) {
             break;
         }
-        if (chunk.kind == CHUNK_ANCHOR) {
-            scan->anchor = chunk.at;
+        result = move ? store_clean_chunk(store, &chunk) : store_verify(store, &chunk);
+        if (result < 0) {
+            break;
+        }
+        if (!move && chunk.kind == CHUNK_ANCHOR) {
+            scan->anchor = at;
         }
         at = store_behind(store, &chunk);
+        result = 1;
     }
-    scan->end = at;
-    return store_is_damage(result) ? (int)NW_OK : result;
+    if (!move) {
+        scan->end = at;
+    }
+    return store_is_damage(result) || result > 0 ? (int)NW_OK : result;
 }
-
-/* A walk in progress: the page known to be programmed last so far. */
-struct walk {
-    struct scan *scan;
-    uint32_t page;
-    uint32_t pending;   /* the newest anchor, if it may touch that page */
-    uint32_t spanning;  /* the chunk met last, if it goes on in a later page */
-    uint32_t spans_to;  /* that page */
-};
 
 /* `page` was programmed after all others so far; `first` is the first chunk that touches it. */
-static void reach_page(struct walk *walk, uint32_t page, uint32_t first)
+static void reach_page(struct scan *scan, uint32_t page, uint32_t first)
 {
-    if (page == walk->page) {
+    if (page == scan->page) {
         return;
     }
-    walk->page = page;
-    walk->scan->doubtful = first;
-    if (walk->pending != STORE_NONE && walk->pending != first) {
-        walk->scan->anchor = walk->pending;
-        walk->pending = STORE_NONE;
+    scan->page = page;
+    scan->doubtful = first;
+    if (scan->pending != STORE_NONE && scan->pending != first) {
+        scan->anchor = scan->pending;
+        scan->pending = STORE_NONE;
     }
 }
 
-/* A chunk, or bytes that are none. Answers where the next one is looked for. */
-static int meet(struct nw_store *store, struct walk *walk, const struct chunk *chunk, int whole,
-                uint32_t *at)
+/* A chunk, or bytes that are none: on to where the next one is looked for. */
+static int meet(struct nw_store *store, struct scan *scan, const struct chunk *chunk, int whole)
 {
-    uint16_t pages = store->block_pages;
-    uint32_t page = store_page_of(store, *at);
+    struct walk *walk = &scan->walk;
+    uint32_t page = store_page_of(store, walk->at);
 
-    reach_page(walk, page, walk->spans_to == page ? walk->spanning : *at);
-    walk->spans_to = STORE_NONE;
+    reach_page(scan, page, scan->spans_to == page ? scan->spanning : walk->at);
+    scan->spans_to = STORE_NONE;
     if (!whole) {
-        *at = page_start(store, page);
+        walk->at = page_end(store, page);
         return NW_OK;
     }
     uint32_t end = store_behind(store, chunk);
@@ -296,67 +335,45 @@ static int meet(struct nw_store *store, struct walk *walk, const struct chunk *c
         while (written == 0 && --reached > page) {
             written = store_written(store, reached);
         }
-        reach_page(walk, reached, chunk->at);
-        *at = store_at(store, page - page % pages + pages - 1U, store->page_bytes);
-        return written < 0 ? written : (int)NW_OK;
-    }
-    if (written < 0) {
-        return written;
-    }
-    if (reached != page) {
-        walk->spanning = chunk->at;
-        walk->spans_to = reached;
+        reach_page(scan, reached, chunk->at);
+        end = page_end(store, store_first_page(store, walk->block) + store->block_pages - 1U);
+    } else if (reached != page) {
+        scan->spanning = chunk->at;
+        scan->spans_to = reached;
         if (store->marks != 0) { /* else nothing tells that it was begun */
-            reach_page(walk, walk->spans_to, chunk->at);
+            reach_page(scan, reached, chunk->at);
         }
     }
-    if (chunk->kind == CHUNK_ANCHOR) { /* one before it was told by reach_page, or is doubtful */
-        walk->pending = chunk->at;
+    if (chunk->kind == CHUNK_ANCHOR && written > 0) { /* one before it was told by reach_page */
+        scan->pending = chunk->at;
     }
-    *at = end;
-    return NW_OK;
+    walk->at = end;
+    return written < 0 ? written : (int)NW_OK;
 }
 
 /* Walks from a position to the end of the log. */
 static int scan_log(struct nw_store *store, uint32_t at, struct scan *scan)
 {
-    struct walk walk = {.scan = scan,
-                        .page = STORE_NONE,
-                        .pending = STORE_NONE,
-                        .spanning = STORE_NONE,
-                        .spans_to = STORE_NONE};
-    struct block_head head = {0};
     struct chunk chunk = {0};
+    int result = store_find_swap(store, store_block_of(store, at));
 
-    *scan = (struct scan){.doubtful = STORE_NONE,
-                          .end = STORE_NONE,
-                          .block = store_block_of(store, at),
-                          .anchor = STORE_NONE};
-    int result = store_find_swap(store, scan->block);
+    memset(scan, 0xFF, sizeof *scan); /* STORE_NONE all over */
     if (result == NW_OK) {
-        result = store_read_head(store, scan->block, &head);
+        result = begin_walk(store, &scan->walk, at, STORE_NO_BLOCK);
     }
-    scan->sequence = head.sequence;
-    uint16_t mount = (head.flags & BLOCK_MOUNT) != 0 ? head.first : STORE_NO_BLOCK;
     while (result >= 0) {
-        result = store_next_chunk(store, &at, &chunk);
-        if (result > 0 || result == NW_ERR_CORRUPT) {
-            result = meet(store, &walk, &chunk, result > 0, &at);
-        } else if (result == 0) {
-            result = store_next_sequence(store, &scan->block, &scan->sequence,
-                                         mount);
-            if (result <= 0) {
-                break;
-            }
-            at = store_block_start(store, scan->block);
-            walk.spans_to = STORE_NONE;
-            reach_page(&walk, store_page_of(store, at), at);
+        result = step(store, &scan->walk, &chunk);
+        if (result == 0) {
+            break;
+        }
+        if (result == WALK_BLOCK) {
+            scan->spans_to = STORE_NONE;
+            reach_page(scan, store_page_of(store, scan->walk.at), scan->walk.at);
+        } else if (result > 0 || result == NW_ERR_CORRUPT) {
+            result = meet(store, scan, &chunk, result > 0);
         }
     }
-    if (result == NW_OK && scan->doubtful != STORE_NONE) {
-        result = check_doubtful(store, scan);
-    }
-    return result;
+    return result < 0 ? result : over_doubtful(store, scan, 0);
 }
 
 /* Data that the log tells of: into the index, and once the anchor is passed, into the books. */
@@ -440,61 +457,33 @@ static int redo_chunk(struct nw_store *store, const struct chunk *chunk, int pas
 /* Replays the log from the anchor's redo to its end. */
 static int redo(struct nw_store *store, const struct scan *scan)
 {
-    uint32_t at = store->redo;
-    uint32_t anchor = store->anchor;
-    uint16_t block = store_block_of(store, at);
-    struct block_head head = {0};
+    struct walk walk;
     struct chunk chunk = {0};
     int passed = 0;
-    int result = store_read_head(store, block, &head);
-    uint16_t mount = (head.flags & BLOCK_MOUNT) != 0 ? head.first : STORE_NO_BLOCK;
+    int result = begin_walk(store, &walk, store->redo, scan->walk.block);
 
     while (result >= 0) {
-        result = store_next_chunk(store, &at, &chunk);
-        if (result != 0 && at == scan->end) {
+        result = step(store, &walk, &chunk);
+        if (result == 0) {
+            return walk.block == scan->walk.block ? (int)NW_OK : (int)NW_ERR_CORRUPT;
+        }
+        if (result == WALK_BLOCK) {
+            continue;
+        }
+        if (walk.at == scan->end) {
             return NW_OK;
         }
         if (result > 0) {
-            passed |= chunk.at == anchor;
-            at = store_behind(store, &chunk);
+            passed |= walk.at == store->anchor;
+            walk.at = store_behind(store, &chunk);
             result = redo_chunk(store, &chunk, passed);
-        } else if (result == 0) {
-            if (block == scan->block) {
-                return NW_OK;
-            }
-            result = store_next_sequence(store, &block, &head.sequence, mount);
-            at = store_block_start(store, block);
-            if (result == 0) {
-                return NW_ERR_CORRUPT;
-            }
         } else if (result == NW_ERR_CORRUPT) {
             store_count(&store->stats.lost, 1);
-            at = page_start(store, store_page_of(store, at));
+            walk.at = page_end(store, store_page_of(store, walk.at));
             result = NW_OK;
         }
     }
     return result == NW_ERR_NOT_FOUND ? (int)NW_ERR_CORRUPT : result;
-}
-
-/* What is whole of the page programmed last is moved, lest it read differently next time. */
-static int move_doubtful(struct nw_store *store, const struct scan *scan)
-{
-    uint32_t at = scan->doubtful;
-    struct chunk chunk = {0};
-    int result = at == STORE_NONE ? 0 : 1;
-
-    while (result > 0) {
-        result = store_next_chunk(store, &at, &chunk);
-        if (result > 0 && chunk.at == scan->end) {
-            break;
-        }
-        if (result > 0) {
-            at = store_behind(store, &chunk);
-            result = store_clean_chunk(store, &chunk);
-            result = result < 0 ? result : 1;
-        }
-    }
-    return store_is_damage(result) || result > 0 ? (int)NW_OK : result;
 }
 
 /* No page lies elsewhere, as far as is known, and so none is known to be written or cached. */
@@ -610,7 +599,7 @@ static int clean_along(struct nw_store *store, uint16_t before)
 }
 
 /* Makes what was found durable, in a block of its own. */
-static int settle(struct nw_store *store, const struct scan *scan)
+static int settle(struct nw_store *store, struct scan *scan)
 {
     uint16_t before = store->free;
     int result;
@@ -618,7 +607,7 @@ static int settle(struct nw_store *store, const struct scan *scan)
     store->mounting = BLOCK_MOUNT;
     result = redo(store, scan);
     if (result == NW_OK) {
-        result = move_doubtful(store, scan);
+        result = over_doubtful(store, scan, 1);
     }
     if (result == NW_OK && store->full != PAGE_OPEN) {
         result = store_open_block(store);
@@ -654,7 +643,7 @@ static int find_end(struct nw_store *store, struct block_head *head, struct scan
             result = find_log(store, store->newest, head, scan);
         }
         if (result == NW_OK && scan->anchor != STORE_NONE &&
-            store_end_of(store, scan->block) == store->newest) {
+            store_end_of(store, scan->walk.block) == store->newest) {
             break;
         }
     }
@@ -666,7 +655,7 @@ static int find_end(struct nw_store *store, struct block_head *head, struct scan
  * header may be torn; the first of them is erased when it is taken. */
 static int forget(struct nw_store *store, const struct scan *scan)
 {
-    uint16_t first = store_end_of(store, scan->block);
+    uint16_t first = store_end_of(store, scan->walk.block);
     uint16_t block = store->newest;
     struct block_head head;
 
@@ -682,7 +671,7 @@ static int forget(struct nw_store *store, const struct scan *scan)
         int bad = block == store->safe ? 1 : store_is_bad(store, block);
         if (bad == 0) {
             result = store_read_head(store, block, &head);
-            if (result == NW_ERR_NOT_FOUND || head.sequence > scan->sequence) {
+            if (result == NW_ERR_NOT_FOUND || head.sequence > scan->walk.sequence) {
                 result = store_erase(store, block);
             } else {
                 result = NW_OK;
@@ -718,10 +707,10 @@ static int count_good(struct nw_store *store, uint16_t *good)
  */
 static int count_free(struct nw_store *store, const struct scan *scan)
 {
-    uint16_t end = store_end_of(store, scan->block);
+    uint16_t end = store_end_of(store, scan->walk.block);
     uint16_t good = store->good;
-    struct block_head head = {.sequence = scan->sequence};
-    int result = end != scan->block ? store_read_head(store, end, &head) : (int)NW_OK;
+    struct block_head head = {.sequence = scan->walk.sequence};
+    int result = end != scan->walk.block ? store_read_head(store, end, &head) : (int)NW_OK;
     uint32_t taken = head.sequence - store->anchor_sequence;
 
     if (store->passed_bad != 0 && (result == NW_OK || result == NW_ERR_NOT_FOUND)) {
@@ -759,7 +748,7 @@ int nw_store_mount(struct nw_store **made, struct nw_chip *chip,
         return result == NW_ERR_NOT_FOUND && store->stats.tampered > 0 ? (int)NW_ERR_KEY : result;
     }
     store->sequence = head.sequence;
-    store->page = store_first_page(store, scan.block) + store->block_pages - 1U;
+    store->page = store_first_page(store, scan.walk.block) + store->block_pages - 1U;
     store->clean_at = store_block_start(store, store->tail);
     store->next_safe = store->safe;
     result = forget(store, &scan);
