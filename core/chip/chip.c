@@ -13,10 +13,14 @@
 #define OF_BLOCK 0x20U
 #define OF_UNIT 0x40U /* data in whole program units */
 
-static int call(struct nw_chip_req *req, int (*verb)(struct nw_chip_req *), uint8_t used)
+typedef int (*chip_verb)(struct nw_chip_req *req);
+
+/* The verb is told by its place in the table: each front function then is two constants. */
+static int call(struct nw_chip_req *req, uint8_t place, uint8_t used)
 {
     const struct nw_geometry *geometry = &req->chip->geometry;
     uint32_t pages = geometry->blocks * (uint32_t)geometry->block_pages;
+    chip_verb verb = *(const chip_verb *)((const char *)req->chip->ops + place);
 
     if (verb == NULL) {
         return NW_ERR_UNSUPPORTED;
@@ -39,57 +43,57 @@ static int call(struct nw_chip_req *req, int (*verb)(struct nw_chip_req *), uint
 
 int nw_chip_read(struct nw_chip_req *req)
 {
-    return call(req, req->chip->ops->read, OF_PAGE | OF_DATA | OF_SPARE);
+    return call(req, offsetof(struct nw_chip_ops, read), OF_PAGE | OF_DATA | OF_SPARE);
 }
 
 int nw_chip_program(struct nw_chip_req *req)
 {
-    return call(req, req->chip->ops->program, OF_PAGE | OF_DATA | OF_SPARE | OF_UNIT);
+    return call(req, offsetof(struct nw_chip_ops, program), OF_PAGE | OF_DATA | OF_SPARE | OF_UNIT);
 }
 
 int nw_chip_erase(struct nw_chip_req *req)
 {
-    return call(req, req->chip->ops->erase, OF_BLOCK);
+    return call(req, offsetof(struct nw_chip_ops, erase), OF_BLOCK);
 }
 
 int nw_chip_is_bad(struct nw_chip_req *req)
 {
-    return call(req, req->chip->ops->is_bad, OF_BLOCK);
+    return call(req, offsetof(struct nw_chip_ops, is_bad), OF_BLOCK);
 }
 
 int nw_chip_mark_bad(struct nw_chip_req *req)
 {
-    return call(req, req->chip->ops->mark_bad, OF_BLOCK);
+    return call(req, offsetof(struct nw_chip_ops, mark_bad), OF_BLOCK);
 }
 
 int nw_chip_copy(struct nw_chip_req *req)
 {
-    return call(req, req->chip->ops->copy, OF_PAGE | OF_TO_PAGE | OF_SPARE);
+    return call(req, offsetof(struct nw_chip_ops, copy), OF_PAGE | OF_TO_PAGE | OF_SPARE);
 }
 
 int nw_chip_buffer_load(struct nw_chip_req *req)
 {
-    return call(req, req->chip->ops->buffer_load, OF_PAGE | OF_BUFFER);
+    return call(req, offsetof(struct nw_chip_ops, buffer_load), OF_PAGE | OF_BUFFER);
 }
 
 int nw_chip_buffer_read(struct nw_chip_req *req)
 {
-    return call(req, req->chip->ops->buffer_read, OF_BUFFER | OF_DATA);
+    return call(req, offsetof(struct nw_chip_ops, buffer_read), OF_BUFFER | OF_DATA);
 }
 
 int nw_chip_buffer_write(struct nw_chip_req *req)
 {
-    return call(req, req->chip->ops->buffer_write, OF_BUFFER | OF_DATA);
+    return call(req, offsetof(struct nw_chip_ops, buffer_write), OF_BUFFER | OF_DATA);
 }
 
 int nw_chip_buffer_program(struct nw_chip_req *req)
 {
-    return call(req, req->chip->ops->buffer_program, OF_PAGE | OF_BUFFER);
+    return call(req, offsetof(struct nw_chip_ops, buffer_program), OF_PAGE | OF_BUFFER);
 }
 
 int nw_chip_heal(struct nw_chip_req *req)
 {
-    return call(req, req->chip->ops->heal, OF_BLOCK);
+    return call(req, offsetof(struct nw_chip_ops, heal), OF_BLOCK);
 }
 
 int nw_geometry_check(const struct nw_geometry *geometry)
