@@ -40,18 +40,16 @@ static int ask(const struct nw_blocks *blocks, int (*verb)(struct nw_chip_req *)
     return verb(&req);
 }
 
-int nw_blocks_place(struct nw_blocks *blocks, struct nw_chip *chip, struct nw_stats *stats,
-                    uint16_t lists, struct nw_ram *ram)
+int nw_blocks_place(struct nw_blocks *blocks, const struct nw_geometry *geometry, uint16_t lists,
+                    struct nw_ram *ram)
 {
-    uint32_t places = chip->geometry.blocks + OWN_LISTS + lists;
+    uint32_t places = geometry->blocks + OWN_LISTS + lists;
 
-    if (chip->geometry.blocks > MOST_PLACES || places > MOST_PLACES) {
+    if (geometry->blocks > MOST_PLACES || places > MOST_PLACES) {
         return NW_ERR_CONFIG;
     }
-    blocks->chip = chip;
-    blocks->stats = stats;
-    blocks->count = (uint16_t)chip->geometry.blocks;
-    blocks->lists = (uint16_t)(lists + OWN_LISTS);
+    blocks->count = (uint16_t)geometry->blocks;
+    blocks->places = (uint16_t)places;
     blocks->erases = NW_RAM_TAKE(ram, uint32_t, blocks->count);
     blocks->next = NW_RAM_TAKE(ram, uint16_t, (uint16_t)places);
     blocks->prev = NW_RAM_TAKE(ram, uint16_t, (uint16_t)places);
@@ -83,9 +81,9 @@ int nw_blocks_load(struct nw_blocks *blocks)
             return result;
         }
     }
-    for (uint16_t i = 0; i < blocks->lists; i++) {
-        blocks->next[list_at(blocks, i)] = list_at(blocks, i);
-        blocks->prev[list_at(blocks, i)] = list_at(blocks, i);
+    for (uint16_t place = blocks->count; place < blocks->places; place++) {
+        blocks->next[place] = place;
+        blocks->prev[place] = place;
     }
     for (uint16_t block = 0; block < blocks->count; block++) {
         int bad = ask(blocks, nw_chip_is_bad, block);

@@ -36,22 +36,23 @@
 struct nw_blocks {
     struct nw_chip *chip;
     struct nw_stats *stats; /* erases and retired are counted here */
-    struct nw_wear *wear;   /* NULL: none. Set before nw_blocks_load() */
+    struct nw_wear *wear;   /* NULL: none */
     uint32_t *erases;       /* by block: erases known of; the owner may set it from flash */
     uint16_t *next;         /* circular lists through block numbers; entry count + i is list i */
     uint16_t *prev;
     uint8_t *state;         /* by block: enum nw_block_state */
     uint16_t count;         /* blocks of the chip */
-    uint16_t lists;         /* the two below and the owner's */
+    uint16_t places;        /* blocks and lists */
     uint16_t free;          /* blocks free or ready */
     uint16_t ready;         /* of these, ready */
     uint16_t bad;
 };
 
-/* Take the arrays for `chip` and `lists` lists of the owner from `ram` (ram.h: measures when the
- * arena has no memory). NW_ERR_CONFIG when blocks and lists together pass 65530. */
-int nw_blocks_place(struct nw_blocks *blocks, struct nw_chip *chip, struct nw_stats *stats,
-                    uint16_t lists, struct nw_ram *ram);
+/* Take the arrays for a chip and `lists` lists of the owner from `ram` (ram.h: measures when the
+ * arena has no memory). The owner sets chip, stats and wear before nw_blocks_load(). NW_ERR_CONFIG
+ * when blocks and lists together pass 65530. */
+int nw_blocks_place(struct nw_blocks *blocks, const struct nw_geometry *geometry, uint16_t lists,
+                    struct nw_ram *ram);
 
 /* Start a session: empty the owner's lists, ask the chip for bad blocks, make the others free.
  * Cost: one is_bad a block. Erase counts begin at 0. */

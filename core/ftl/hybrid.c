@@ -30,7 +30,10 @@ int nw_hybrid_place(struct nw_hybrid *hybrid, struct nw_chip *chip, struct nw_st
     hybrid->chip = chip;
     hybrid->stats = stats;
     hybrid->buffer = NW_RAM_TAKE(ram, uint8_t, chip->geometry.page_bytes);
-    return nw_blocks_place(&hybrid->blocks, chip, stats, (uint16_t)(lists + NW_HYBRID_LISTS), ram);
+    hybrid->blocks.chip = chip;
+    hybrid->blocks.stats = stats;
+    return nw_blocks_place(&hybrid->blocks, &chip->geometry, (uint16_t)(lists + NW_HYBRID_LISTS),
+                           ram);
 }
 
 static const struct nw_block_ops hybrid_ops;

@@ -28,7 +28,7 @@ static uint32_t slots_of(const struct nw_ftl_page_config *config,
 
     if (nw_geometry_check(geometry) < 0 || spare < NW_PAGE_LEAST_SPARE ||
         geometry->blocks <= spare || geometry->block_pages < NW_PAGE_LEAST_PAGES ||
-        geometry->block_pages > NW_PAGE_COUNT || nw_tag_bytes(geometry) == 0 ||
+        geometry->block_pages > NW_PAGE_COUNT || geometry->spare_bytes < NW_TAG_BYTES ||
         geometry->page_bytes < NW_PAGE_LEAST_BYTES) {
         return 0;
     }
@@ -47,9 +47,9 @@ uint32_t nw_ftl_page_sectors(const struct nw_ftl_page_config *config,
 
 /* The one place that knows the layout: measures or places. */
 static int place(struct nw_page **page, const struct nw_ftl_page_config *config,
-                 struct nw_chip *chip, struct nw_stats *stats, struct nw_ram *ram)
+                 const struct nw_geometry *geometry, struct nw_ram *ram)
 {
-    uint32_t slots = slots_of(config, &chip->geometry);
+    uint32_t slots = slots_of(config, geometry);
     struct nw_page measure;
 
     if (slots == 0) {
@@ -58,27 +58,23 @@ static int place(struct nw_page **page, const struct nw_ftl_page_config *config,
     *page = NW_RAM_TAKE(ram, struct nw_page, 1);
     struct nw_page *to = *page != NULL ? *page : &measure;
     memset(to, 0, sizeof *to);
-    to->chip = chip;
-    to->stats = stats;
     to->slots = slots;
-    to->sectors = nw_ftl_page_sectors(config, &chip->geometry);
     to->map = (size_t)slots == slots ? NW_RAM_TAKE(ram, uint32_t, (size_t)slots) : NULL;
-    to->valid = NW_RAM_TAKE(ram, uint16_t, (size_t)chip->geometry.blocks);
-    to->live = NW_RAM_TAKE(ram, uint8_t, nw_page_live_bytes(chip));
-    int result = nw_blocks_place(&to->blocks, chip, stats,
-                                 (uint16_t)(chip->geometry.block_pages + 2U), ram);
-    to->buffer = NW_RAM_TAKE(ram, uint8_t, chip->geometry.page_bytes);
+    to->valid = NW_RAM_TAKE(ram, uint16_t, (size_t)geometry->blocks);
+    to->live = NW_RAM_TAKE(ram, uint8_t, nw_page_live_bytes(geometry));
+    int result =
+        nw_blocks_place(&to->blocks, geometry, (uint16_t)(geometry->block_pages + 2U), ram);
+    to->buffer = NW_RAM_TAKE(ram, uint8_t, geometry->page_bytes);
     return (size_t)slots == slots ? result : (int)NW_ERR_RAM;
 }
 
 size_t nw_ftl_page_ram_bytes(const struct nw_ftl_page_config *config,
                              const struct nw_geometry *geometry)
 {
-    struct nw_chip chip = {.geometry = *geometry};
     struct nw_ram ram = {0};
     struct nw_page *page;
 
-    return place(&page, config, &chip, NULL, &ram) < 0 ? 0 : ram.used;
+    return place(&page, config, geometry, &ram) < 0 ? 0 : ram.used;
 }
 
 static const struct nw_block_ops page_ops;
@@ -86,10 +82,11 @@ static const struct nw_block_ops page_ops;
 static int prepare(struct nw_ftl_page *ftl, struct nw_chip *chip,
                    const struct nw_ftl_page_config *config, struct nw_ram *ram)
 {
+    const struct nw_geometry *geometry = &chip->geometry;
     struct nw_page *page;
 
     ram->used = 0;
-    int result = place(&page, config, chip, &ftl->stats, ram);
+    int result = place(&page, config, geometry, ram);
 
     if (result < 0) {
         return result;
@@ -97,16 +94,21 @@ static int prepare(struct nw_ftl_page *ftl, struct nw_chip *chip,
     if (ram->start == NULL || ram->used > ram->bytes) {
         return NW_ERR_RAM;
     }
-    page->block_pages = chip->geometry.block_pages;
-    page->page_bytes = chip->geometry.page_bytes;
-    page->tag_bytes = nw_tag_bytes(&chip->geometry);
-    page->data = (chip->geometry.flags & NW_CHIP_NO_PAYLOAD) == 0 ? page->buffer : NULL;
+    page->req.chip = chip;
+    page->req.spare = page->spare;
+    page->req.spare_length = nw_tag_bytes(geometry);
+    page->blocks.chip = chip;
+    page->blocks.stats = &ftl->stats;
+    page->blocks.wear = config->wear;
+    page->sectors = nw_ftl_page_sectors(config, geometry);
+    page->block_pages = geometry->block_pages;
+    page->page_bytes = geometry->page_bytes;
+    page->fences = nw_page_most_fences(page->page_bytes);
+    page->data = (geometry->flags & NW_CHIP_NO_PAYLOAD) == 0 ? page->buffer : NULL;
     page->floor = page->block_pages >= 32U ? 1U : 2U;
     page->version = 1;
     page->host.block = NW_NO_BLOCK;
     page->cold.block = NW_NO_BLOCK;
-    page->victim = NW_NO_BLOCK;
-    page->moving = NW_NO_BLOCK;
     page->session = NW_NO_BLOCK;
     page->reserve[0] = NW_NO_BLOCK;
     page->reserve[1] = NW_NO_BLOCK;
@@ -115,16 +117,15 @@ static int prepare(struct nw_ftl_page *ftl, struct nw_chip *chip,
     page->newest_at = NW_PAGE_NONE;
     page->ended = 1;
     nw_page_forget_all(page);
-    memset(page->valid, 0, sizeof *page->valid * (size_t)chip->geometry.blocks);
+    memset(page->valid, 0, sizeof *page->valid * (size_t)geometry->blocks);
     memset(page->buffer, 0, page->page_bytes);
     ftl->page = page;
     ftl->block = (struct nw_block){.ops = &page_ops,
                                    .context = page,
                                    .sectors = page->sectors,
-                                   .sector_bytes = chip->geometry.page_bytes,
+                                   .sector_bytes = page->page_bytes,
                                    .flags = NW_BLOCK_PERSISTENT,
                                    .stats = &ftl->stats};
-    page->blocks.wear = config->wear;
     return nw_blocks_load(&page->blocks);
 }
 
@@ -157,7 +158,7 @@ int nw_ftl_page_format(struct nw_ftl_page *ftl, struct nw_chip *chip,
     struct nw_ram arena = {.start = ram, .bytes = ram_bytes};
     int result = start(ftl, chip, config, &arena, nw_page_wipe_all);
 
-    return result == NW_OK && ftl->page->session == NW_NO_BLOCK ? (int)NW_ERR_FULL : result;
+    return result == NW_OK && ftl->page->writable == 0 ? (int)NW_ERR_FULL : result;
 }
 
 int nw_ftl_page_mount(struct nw_ftl_page *ftl, struct nw_chip *chip,
@@ -200,21 +201,22 @@ static int each(struct nw_block_req *req,
 static int read_sector(struct nw_page *page, uint32_t sector, uint8_t *data)
 {
     uint32_t at = page->map[sector];
-    struct nw_tag tag;
 
-    page->stats->host_reads++;
+    page->blocks.stats->host_reads++;
     if (at == NW_PAGE_NONE) {
         if (data != NULL) {
             memset(data, 0, page->page_bytes);
         }
         return NW_OK;
     }
-    int state = nw_page_check(page, at, data, &tag);
+    int state = nw_page_check(page, at, data);
     if (state < 0) {
         return state;
     }
     /* Corrupt, too, when marked as damaged. */
-    return state == NW_TAG_GOOD && (tag.word & ~NW_WORD_MOUNT) == sector ? NW_OK : NW_ERR_CORRUPT;
+    return state == NW_TAG_GOOD && (page->tag.word & ~NW_WORD_MOUNT) == sector
+               ? (int)NW_OK
+               : (int)NW_ERR_CORRUPT;
 }
 
 static int page_read(struct nw_block_req *req)
@@ -226,7 +228,7 @@ static int page_read(struct nw_block_req *req)
 static int write_sector(struct nw_page *page, uint32_t sector, uint8_t *data)
 {
     FETCH_EARLY(&page->map[sector]);
-    int result = page->session != NW_NO_BLOCK ? nw_page_drain(page) : (int)NW_ERR_FULL;
+    int result = page->writable != 0 ? nw_page_drain(page) : (int)NW_ERR_FULL;
 
     if (result == NW_OK) {
         result = nw_page_pace(page);
@@ -238,7 +240,7 @@ static int write_sector(struct nw_page *page, uint32_t sector, uint8_t *data)
         result = nw_page_write(page, &page->host, sector, data);
     }
     if (result == NW_OK) {
-        page->stats->host_writes++;
+        page->blocks.stats->host_writes++;
     }
     return result;
 }
@@ -273,7 +275,7 @@ static int page_trim(struct nw_block_req *req)
 
     for (; req->done < req->count; req->done++) {
         nw_page_forget(page, req->sector + req->done);
-        page->stats->host_trims++;
+        page->blocks.stats->host_trims++;
     }
     return NW_OK;
 }
@@ -283,9 +285,9 @@ static int page_sync(struct nw_block_req *req)
     struct nw_page *page = req->block->context;
     int result = NW_OK;
 
-    page->stats->syncs++;
+    page->blocks.stats->syncs++;
     if (page->unsaved != 0) {
-        result = page->session != NW_NO_BLOCK ? nw_page_make_room(page) : (int)NW_ERR_FULL;
+        result = page->writable != 0 ? nw_page_make_room(page) : (int)NW_ERR_FULL;
     }
     if (result == NW_OK) {
         result = nw_page_save_trims(page);
@@ -296,11 +298,11 @@ static int page_sync(struct nw_block_req *req)
 /* What the next step of idle would take, us; 0: there is none. */
 static uint32_t next_step(const struct nw_page *page, int *erases)
 {
-    const struct nw_geometry *geometry = &page->chip->geometry;
+    const struct nw_geometry *geometry = &page->req.chip->geometry;
     const struct nw_blocks *blocks = &page->blocks;
     uint16_t plenty = (uint16_t)(page->floor + NW_PAGE_IDLE);
     uint16_t enough = blocks->free < plenty ? blocks->free : plenty;
-    int cleans = page->victim != NW_NO_BLOCK || blocks->free < plenty;
+    int cleans = page->cleaning != 0 || blocks->free < plenty;
 
     *erases = blocks->ready < enough && (blocks->ready == 0 || !cleans);
     if (*erases) {
@@ -318,7 +320,7 @@ static int page_idle(struct nw_block_req *req)
     if (healed != 0) {
         return healed;
     }
-    while (page->session != NW_NO_BLOCK) {
+    while (page->writable != 0) {
         int erases;
         uint32_t cost = next_step(page, &erases);
         if (cost == 0) {

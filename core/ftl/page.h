@@ -45,23 +45,25 @@ struct nw_page_stream {
     uint16_t block;
 };
 
-/* Small fields first: on Thumb those are reached by the short instructions. */
+/* Small fields and what is asked most come first: short instructions of small processors reach
+ * only so far. */
 struct nw_page {
     uint8_t floor;     /* free blocks that host writes leave for cleaning and failures */
-    uint8_t tag_bytes;
     uint8_t mounting;  /* mark what is written, and stay in the host's block */
     uint8_t unsaved;   /* some trims are not yet written down */
+    uint8_t fences;    /* the list has room for */
+    uint8_t writable;  /* mounted with room to write */
+    uint8_t cleaning;  /* there is a victim */
+    uint8_t leveling;  /* ... and the wear policy chose it */
     uint8_t ended;     /* mounting: the mount that wrote the list came to its end */
     uint16_t block_pages;
     uint16_t page_bytes;
-    uint16_t victim;      /* block being cleaned, or NW_NO_BLOCK */
+    uint16_t victim;      /* block being cleaned */
     uint16_t victim_gain; /* pages its cleaning wins */
-    uint16_t moving;      /* the victim, if the wear policy chose it, or NW_NO_BLOCK */
     uint16_t lowest;      /* no block for cleaning has fewer valid pages */
-    uint16_t session;     /* block with the list, never cleaned; NW_NO_BLOCK: cannot write */
+    uint16_t session;     /* block with the list, never cleaned, or NW_NO_BLOCK */
     uint16_t reserve[NW_PAGE_RESERVES]; /* blocks for the next mounts, or NW_NO_BLOCK */
-    struct nw_chip *chip;
-    struct nw_stats *stats;
+    struct nw_blocks blocks;
     uint32_t *map;    /* by slot: page, or one of the above */
     uint16_t *valid;  /* by block: pages the map points to, and flags */
     uint8_t *live;    /* by page, a bit: the map points to it */
@@ -72,16 +74,18 @@ struct nw_page {
     uint32_t credit;  /* pages the cleaning owes to the writes so far, times victim_gain */
     uint32_t victim_page;
     uint32_t list;    /* page of the list, or NW_PAGE_NONE */
-    struct nw_blocks blocks;
+    struct nw_tag tag; /* read last, or to be written next */
+    uint64_t version; /* of the next program */
     struct nw_page_stream host;
     struct nw_page_stream cold;
-    uint64_t version; /* of the next program */
     /* While mounting: */
     uint64_t list_version;
     uint64_t limit;   /* versions from here on are known to be torn */
     uint64_t newest;  /* the highest version that counts */
     uint32_t newest_at; /* a page younger than the list; NW_PAGE_NONE: there is none */
     uint32_t newest_slot;
+    struct nw_chip_req req; /* each request to the chip: a page with its tag */
+    uint8_t spare[NW_TAG_WEAR_BYTES];
 };
 
 static inline uint16_t nw_page_block_of(const struct nw_page *page, uint32_t at)
@@ -94,9 +98,9 @@ static inline uint32_t nw_page_first(const struct nw_page *page, uint16_t block)
     return (uint32_t)block * page->block_pages;
 }
 
-static inline size_t nw_page_live_bytes(const struct nw_chip *chip)
+static inline size_t nw_page_live_bytes(const struct nw_geometry *geometry)
 {
-    return (size_t)(chip->geometry.blocks * chip->geometry.block_pages / 8U + 1U);
+    return (size_t)(geometry->blocks * geometry->block_pages / 8U + 1U);
 }
 
 /* The owner's list of blocks in which a program failed; lists 0 .. block_pages are by valid. */
@@ -105,11 +109,10 @@ static inline uint16_t nw_page_failed(const struct nw_page *page)
     return (uint16_t)(page->block_pages + 1U);
 }
 
-/* page_log.c. States are enum nw_tag_state, or an error. */
-int nw_page_read_tag(struct nw_page *page, uint32_t at, struct nw_tag *tag);
-int nw_page_read(struct nw_page *page, uint32_t at, uint8_t *data, struct nw_tag *tag);
-int nw_page_check(struct nw_page *page, uint32_t at, uint8_t *data, struct nw_tag *tag);
-int nw_page_read_whole(struct nw_page *page, uint32_t at, struct nw_tag *tag);
+/* page_log.c. Reading answers enum nw_tag_state, with the tag in page->tag if good, or an error. */
+int nw_page_read_tag(struct nw_page *page, uint32_t at);
+int nw_page_check(struct nw_page *page, uint32_t at, uint8_t *data);
+int nw_page_read_whole(struct nw_page *page, uint32_t at);
 void nw_page_open(struct nw_page *page, struct nw_page_stream *stream, uint16_t block);
 int nw_page_begin(struct nw_page *page, struct nw_page_stream *stream);
 int nw_page_write(struct nw_page *page, struct nw_page_stream *stream, uint32_t word,
@@ -131,7 +134,8 @@ int nw_page_save_trims(struct nw_page *page);
 int nw_page_load_trim(struct nw_page *page, uint32_t slot);
 
 /* page_fence.c */
-int nw_page_is_void(const struct nw_page *page, const struct nw_tag *tag);
+uint8_t nw_page_most_fences(uint16_t page_bytes);
+int nw_page_is_void(const struct nw_page *page);
 int nw_page_find_list(struct nw_page *page);
 int nw_page_load_list(struct nw_page *page);
 int nw_page_write_list(struct nw_page *page);

@@ -27,23 +27,24 @@ static void put_shape(const struct nw_page *page, uint8_t *to)
     nw_put16(to + 10, page->block_pages);
 }
 
-static uint8_t most_entries(const struct nw_page *page)
+uint8_t nw_page_most_fences(uint16_t page_bytes)
 {
-    uint16_t room = (uint16_t)((page->page_bytes - ENTRIES_AT) / ENTRY_BYTES);
+    uint16_t room = (uint16_t)((page_bytes - ENTRIES_AT) / ENTRY_BYTES);
 
     return (uint8_t)(room < MOST_ENTRIES ? room : MOST_ENTRIES);
 }
 
 /* Mounting, with the list in the buffer: whether a good tag does not count. */
-int nw_page_is_void(const struct nw_page *page, const struct nw_tag *tag)
+int nw_page_is_void(const struct nw_page *page)
 {
+    const struct nw_tag *tag = &page->tag;
     const uint8_t *entry = page->buffer + ENTRIES_AT;
 
     if (tag->version >= page->limit ||
         ((tag->word & NW_WORD_MOUNT) != 0 && tag->version > page->list_version)) {
         return 1;
     }
-    for (uint8_t i = most_entries(page); i > 0; i--, entry += ENTRY_BYTES) {
+    for (uint8_t i = page->fences; i > 0; i--, entry += ENTRY_BYTES) {
         if (tag->version - nw_tag_get40(entry) < nw_get32(entry + 5)) {
             return 1;
         }
@@ -57,7 +58,7 @@ void nw_page_add_fence(struct nw_page *page, uint64_t low, uint64_t first)
 {
     uint32_t mounts = nw_get32(page->buffer + MOUNTS_AT) + (low != 0);
     uint8_t *entry =
-        page->buffer + ENTRIES_AT + ENTRY_BYTES * ((mounts - 1U) % most_entries(page));
+        page->buffer + ENTRIES_AT + ENTRY_BYTES * ((mounts - 1U) % page->fences);
 
     if (low != 0) {
         nw_put32(page->buffer + MOUNTS_AT, mounts);
@@ -70,7 +71,6 @@ void nw_page_add_fence(struct nw_page *page, uint64_t low, uint64_t first)
 int nw_page_load_list(struct nw_page *page)
 {
     uint8_t shape[SHAPE_BYTES];
-    struct nw_tag tag;
 
     put_shape(page, shape);
     if (page->list == NW_PAGE_NONE) {
@@ -78,8 +78,8 @@ int nw_page_load_list(struct nw_page *page)
         memcpy(page->buffer, shape, SHAPE_BYTES);
         return NW_OK;
     }
-    int state = nw_page_read_whole(page, page->list, &tag);
-    page->stats->map_reads++;
+    int state = nw_page_read_whole(page, page->list);
+    page->blocks.stats->map_reads++;
     if (state != NW_TAG_GOOD) {
         return state < 0 ? state : (int)NW_ERR_CORRUPT;
     }
@@ -106,7 +106,7 @@ int nw_page_write_list(struct nw_page *page)
     nw_put16(page->buffer + RESERVE_AT + 2U, page->reserve[1]);
     int result = nw_page_write(page, &page->host, NW_WORD_LIST, page->buffer);
     if (result == NW_OK) {
-        page->stats->map_programs++;
+        page->blocks.stats->map_programs++;
         page->list = page->host.page - 1U;
         page->session = page->host.block;
     }
@@ -123,8 +123,7 @@ static int visit(struct nw_page *page, uint16_t block)
     uint8_t whole = 1;
 
     for (; at < end; at++) {
-        struct nw_tag tag;
-        int state = nw_page_read_tag(page, at, &tag);
+        int state = nw_page_read_tag(page, at);
 
         if (state < 0 || state == NW_TAG_BLANK) {
             return state;
@@ -133,16 +132,16 @@ static int visit(struct nw_page *page, uint16_t block)
             nw_blocks_claim(&page->blocks, block);
         }
         if (state == NW_TAG_GOOD) {
-            if ((tag.word & NW_WORD_MOUNT) == 0) {
+            if ((page->tag.word & NW_WORD_MOUNT) == 0) {
                 return NW_OK;
             }
-            state = nw_page_read_whole(page, at, &tag);
+            state = nw_page_read_whole(page, at);
         }
         if (state != NW_TAG_GOOD) {
             whole = 0;
-        } else if (tag.word == NW_WORD_LIST) {
-            uint64_t version = tag.version;
-            int ended = at + 1U < end ? nw_page_read_tag(page, at + 1U, &tag) : (int)NW_TAG_BLANK;
+        } else if (page->tag.word == NW_WORD_LIST) {
+            uint64_t version = page->tag.version;
+            int ended = at + 1U < end ? nw_page_read_tag(page, at + 1U) : (int)NW_TAG_BLANK;
 
             if (version > page->list_version && (whole != 0 || ended != NW_TAG_BLANK)) {
                 page->list = at;

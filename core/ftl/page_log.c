@@ -6,82 +6,72 @@
 #include "nandwich/crc.h"
 #include "page.h"
 
-static int fetch(struct nw_page *page, uint32_t at, uint16_t length, uint8_t *data,
-                 struct nw_tag *tag)
+/* Page `at`: tag, and data if `length` says so. */
+static int fetch(struct nw_page *page, uint32_t at, uint16_t length, uint8_t *data)
 {
-    uint8_t spare[NW_TAG_WEAR_BYTES];
-    struct nw_chip_req req = {.chip = page->chip,
-                              .page = at,
-                              .length = length,
-                              .data = data,
-                              .spare_length = page->tag_bytes,
-                              .spare = spare};
-    int result = nw_chip_read(&req);
+    struct nw_stats *stats = page->blocks.stats;
 
-    page->stats->reads++;
-    page->stats->bytes_read += (uint32_t)length + page->tag_bytes;
+    page->req.page = at;
+    page->req.length = length;
+    page->req.data = data;
+    int result = nw_chip_read(&page->req);
+
+    stats->reads++;
+    stats->bytes_read += (uint32_t)length + page->req.spare_length;
     if (result < 0) {
         return result;
     }
-    page->stats->corrected += (uint16_t)result;
-    return nw_tag_get(spare, page->tag_bytes, page->chip->geometry.erased, tag);
+    stats->corrected += (uint16_t)result;
+    return nw_tag_get(page->spare, (uint8_t)page->req.spare_length,
+                      page->req.chip->geometry.erased, &page->tag);
 }
 
 /* The tag alone; one that cannot be read is a bad one. */
-int nw_page_read_tag(struct nw_page *page, uint32_t at, struct nw_tag *tag)
+int nw_page_read_tag(struct nw_page *page, uint32_t at)
 {
-    int state = fetch(page, at, 0, NULL, tag);
+    int state = fetch(page, at, 0, NULL);
 
     return state == NW_ERR_ECC ? (int)NW_TAG_BAD : state;
 }
 
-/* Tag and data. */
-int nw_page_read(struct nw_page *page, uint32_t at, uint8_t *data, struct nw_tag *tag)
+/* Tag and data; NW_TAG_BAD also when the data does not fit its CRC. */
+int nw_page_check(struct nw_page *page, uint32_t at, uint8_t *data)
 {
-    return fetch(page, at, page->page_bytes, data, tag);
-}
-
-/* The same; NW_TAG_BAD also when the data does not fit its CRC. */
-int nw_page_check(struct nw_page *page, uint32_t at, uint8_t *data, struct nw_tag *tag)
-{
-    int state = nw_page_read(page, at, data, tag);
+    int state = fetch(page, at, page->page_bytes, data);
 
     return state == NW_TAG_GOOD && data != NULL &&
-                   tag->crc != nw_crc32(NW_CRC32_START, data, page->page_bytes)
+                   page->tag.crc != nw_crc32(NW_CRC32_START, data, page->page_bytes)
                ? (int)NW_TAG_BAD
                : state;
 }
 
 /* The page to the buffer: NW_TAG_GOOD when tag and data are whole, or when the data is known to be
  * lost. Looks at the tag first: page `at` need not be written. */
-int nw_page_read_whole(struct nw_page *page, uint32_t at, struct nw_tag *tag)
+int nw_page_read_whole(struct nw_page *page, uint32_t at)
 {
-    int state = nw_page_read_tag(page, at, tag);
+    int state = nw_page_read_tag(page, at);
 
-    if (state == NW_TAG_GOOD && (tag->word & NW_WORD_DAMAGED) == 0) {
-        int keeps = page->data != NULL || (tag->word & NW_WORD_SLOT) >= page->sectors;
+    if (state == NW_TAG_GOOD && (page->tag.word & NW_WORD_DAMAGED) == 0) {
+        int keeps = page->data != NULL || (page->tag.word & NW_WORD_SLOT) >= page->sectors;
 
-        state = nw_page_check(page, at, keeps ? page->buffer : NULL, tag);
+        state = nw_page_check(page, at, keeps ? page->buffer : NULL);
     }
     return state == NW_ERR_ECC ? (int)NW_TAG_BAD : state;
 }
 
-static int program(struct nw_page *page, uint32_t at, struct nw_tag *tag, uint8_t *data)
+static int program(struct nw_page *page, uint32_t at, uint8_t *data)
 {
-    uint8_t spare[NW_TAG_WEAR_BYTES];
-    struct nw_chip_req req = {.chip = page->chip,
-                              .page = at,
-                              .length = page->page_bytes,
-                              .data = data,
-                              .spare_length = page->tag_bytes,
-                              .spare = spare};
+    struct nw_stats *stats = page->blocks.stats;
 
-    tag->version = page->version++;
-    tag->erases = page->blocks.erases[nw_page_block_of(page, at)];
-    nw_tag_put(spare, page->tag_bytes, tag);
-    page->stats->programs++;
-    page->stats->bytes_programmed += (uint32_t)page->page_bytes + page->tag_bytes;
-    return nw_chip_program(&req);
+    page->req.page = at;
+    page->req.length = page->page_bytes;
+    page->req.data = data;
+    page->tag.version = page->version++;
+    page->tag.erases = page->blocks.erases[nw_page_block_of(page, at)];
+    nw_tag_put(page->spare, (uint8_t)page->req.spare_length, &page->tag);
+    stats->programs++;
+    stats->bytes_programmed += (uint32_t)page->page_bytes + page->req.spare_length;
+    return nw_chip_program(&page->req);
 }
 
 /* A block joins the candidates for cleaning, those with as many valid pages. */
@@ -139,14 +129,13 @@ static struct nw_page_stream *stream_of(struct nw_page *page, struct nw_page_str
 }
 
 /* Program the next page and point the map to it. The tag's word and crc say what it is. */
-static int append(struct nw_page *page, struct nw_page_stream *stream, struct nw_tag *tag,
-                  uint8_t *data)
+static int append(struct nw_page *page, struct nw_page_stream *stream, uint8_t *data)
 {
-    uint32_t slot = tag->word & NW_WORD_SLOT;
+    uint32_t slot = page->tag.word & NW_WORD_SLOT;
 
     stream = stream_of(page, stream);
     if (page->mounting != 0) {
-        tag->word |= NW_WORD_MOUNT;
+        page->tag.word |= NW_WORD_MOUNT;
     }
     for (;;) { /* every further turn has cost a block its life */
         if (stream->page == stream->end) {
@@ -156,7 +145,7 @@ static int append(struct nw_page *page, struct nw_page_stream *stream, struct nw
             }
         }
         uint32_t at = stream->page++;
-        int result = program(page, at, tag, data);
+        int result = program(page, at, data);
         if (result >= 0) {
             if (slot < page->slots) {
                 nw_page_point(page, slot, at);
@@ -180,19 +169,16 @@ static int append(struct nw_page *page, struct nw_page_stream *stream, struct nw
 int nw_page_write(struct nw_page *page, struct nw_page_stream *stream, uint32_t word,
                   uint8_t *data)
 {
-    struct nw_tag tag = {.word = word};
-
-    if (data != NULL) {
-        tag.crc = nw_crc32(NW_CRC32_START, data, page->page_bytes);
-    }
-    return append(page, stream, &tag, data);
+    page->tag.word = word;
+    page->tag.crc = data != NULL ? nw_crc32(NW_CRC32_START, data, page->page_bytes) : 0;
+    return append(page, stream, data);
 }
 
 /* The map points nowhere. */
 void nw_page_forget_all(struct nw_page *page)
 {
     memset(page->map, 0xFF, sizeof *page->map * (size_t)page->slots);
-    memset(page->live, 0, nw_page_live_bytes(page->chip));
+    memset(page->live, 0, nw_page_live_bytes(&page->req.chip->geometry));
 }
 
 static int is_live(const struct nw_page *page, uint32_t at)
@@ -200,10 +186,14 @@ static int is_live(const struct nw_page *page, uint32_t at)
     return page->live[at >> 3] >> (at & 7U) & 1;
 }
 
-/* Between live and outdated. */
-static void turn(struct nw_page *page, uint32_t at)
+/* A page becomes live (by 1) or outdated (by -1): its block, which has so many more live ones. */
+static uint16_t turn(struct nw_page *page, uint32_t at, int by)
 {
+    uint16_t block = nw_page_block_of(page, at);
+
     page->live[at >> 3] = (uint8_t)(page->live[at >> 3] ^ 1U << (at & 7U));
+    page->valid[block] = (uint16_t)(page->valid[block] + (uint16_t)by);
+    return block;
 }
 
 /* The map's slot lies at page `at` from now on, or nowhere. Pages appear in the map only while
@@ -214,14 +204,12 @@ void nw_page_point(struct nw_page *page, uint32_t slot, uint32_t at)
 
     page->map[slot] = at;
     if (at < NW_PAGE_UNSAVED) {
-        turn(page, at);
-        page->valid[nw_page_block_of(page, at)]++;
+        (void)turn(page, at, 1);
     }
     if (old < NW_PAGE_UNSAVED) {
-        uint16_t block = nw_page_block_of(page, old);
+        uint16_t block = turn(page, old, -1);
 
-        turn(page, old);
-        if ((--page->valid[block] & NW_PAGE_OPEN) == 0) {
+        if ((page->valid[block] & NW_PAGE_OPEN) == 0) {
             nw_blocks_unlink(&page->blocks, block);
             rank(page, block);
         }
@@ -229,30 +217,29 @@ void nw_page_point(struct nw_page *page, uint32_t slot, uint32_t at)
 }
 
 /* Write a slot anew; what it holds is in the buffer. */
-static int rewrite(struct nw_page *page, uint32_t slot, struct nw_tag *tag)
+static int rewrite(struct nw_page *page, uint32_t slot)
 {
     if (slot >= page->sectors) {
         return nw_page_save_trim(page, slot);
     }
-    page->stats->copies++;
-    tag->word = slot | (tag->word & NW_WORD_DAMAGED);
-    return append(page, &page->cold, tag, page->data);
+    page->blocks.stats->copies++;
+    page->tag.word = slot | (page->tag.word & NW_WORD_DAMAGED);
+    return append(page, &page->cold, page->data);
 }
 
 /* Move a page if the map points to it. A tag that cannot be read, or that tells of something else,
  * does not help: then the map is searched, and a sector goes on as a damaged one. */
 int nw_page_move(struct nw_page *page, uint32_t from)
 {
-    struct nw_tag tag;
+    uint32_t slot = page->slots;
 
     if (!is_live(page, from)) {
         return NW_OK;
     }
-    int state = nw_page_read(page, from, page->data, &tag);
-    uint32_t slot = page->slots;
+    int state = fetch(page, from, page->page_bytes, page->data);
 
     if (state == NW_TAG_GOOD) {
-        slot = tag.word & NW_WORD_SLOT;
+        slot = page->tag.word & NW_WORD_SLOT;
     } else if (state < 0 && state != NW_ERR_ECC) {
         return state;
     }
@@ -261,11 +248,11 @@ int nw_page_move(struct nw_page *page, uint32_t from)
         do {
             slot--;
         } while (slot > 0 && page->map[slot] != from);
-        tag.word = NW_WORD_DAMAGED;
-        tag.crc = 0;
-        page->stats->lost += slot < page->sectors;
+        page->tag.word = NW_WORD_DAMAGED;
+        page->tag.crc = 0;
+        page->blocks.stats->lost += slot < page->sectors;
     }
-    return rewrite(page, slot, &tag);
+    return rewrite(page, slot);
 }
 
 static int is_empty(const struct nw_page *page, uint16_t block)
@@ -309,6 +296,7 @@ static void start_victim(struct nw_page *page, uint16_t block)
     nw_blocks_unlink(&page->blocks, block);
     page->valid[block] |= NW_PAGE_OPEN;
     page->victim = block;
+    page->cleaning = 1;
     page->victim_page = nw_page_first(page, block);
     page->credit = 0;
 }
@@ -334,14 +322,14 @@ static int pick(struct nw_page *page)
 /* Clean by one page at most, picking a victim when there is none. */
 int nw_page_clean_step(struct nw_page *page)
 {
-    int result = page->victim == NW_NO_BLOCK ? pick(page) : (int)NW_OK;
+    int result = page->cleaning == 0 ? pick(page) : (int)NW_OK;
 
     if (result == NW_OK) {
         result = empty_step(page, page->victim, &page->victim_page);
     }
     if (result > 0) {
         nw_blocks_give(&page->blocks, page->victim);
-        page->victim = NW_NO_BLOCK;
+        page->cleaning = 0;
     }
     return result < 0 ? result : NW_OK;
 }
@@ -349,13 +337,13 @@ int nw_page_clean_step(struct nw_page *page)
 /* What the wear policy wants moved is a victim too, when there is room and no other one. */
 static int moves(struct nw_page *page)
 {
-    if (page->victim == NW_NO_BLOCK) {
-        page->moving = NW_NO_BLOCK;
+    if (page->cleaning == 0) {
+        page->leveling = 0;
         if (page->blocks.free > page->floor) {
             uint16_t block = nw_blocks_move(&page->blocks);
             if (block != NW_NO_BLOCK && page->blocks.state[block] == NW_BLOCK_USED &&
                 page->valid[block] < NW_PAGE_OPEN) {
-                page->moving = block;
+                page->leveling = 1;
                 nw_blocks_moved(&page->blocks, page->valid[block]);
                 start_victim(page, block);
                 if (page->victim_gain < NW_PAGE_LEAST_GAIN) {
@@ -364,26 +352,26 @@ static int moves(struct nw_page *page)
             }
         }
     }
-    return page->moving != NW_NO_BLOCK;
+    return page->leveling;
 }
 
 /* What one host write owes to cleaning: a victim of gain g is done within g writes. A move for the
  * wear policy begins with the write after: idle time may have done it by then. */
 int nw_page_pace(struct nw_page *page)
 {
-    int between = page->victim == NW_NO_BLOCK;
+    int between = page->cleaning == 0;
     int leveling = page->blocks.wear != NULL && moves(page);
 
     if (leveling ? between : page->blocks.free >= page->floor + NW_PAGE_LOW) {
         return NW_OK;
     }
-    if (page->victim == NW_NO_BLOCK && pick(page) < 0) {
+    if (page->cleaning == 0 && pick(page) < 0) {
         return NW_OK;
     }
     int result = NW_OK;
 
     page->credit += page->block_pages;
-    while (result == NW_OK && page->victim != NW_NO_BLOCK && page->credit >= page->victim_gain) {
+    while (result == NW_OK && page->cleaning != 0 && page->credit >= page->victim_gain) {
         result = nw_page_clean_step(page);
         page->credit -= page->victim_gain;
     }

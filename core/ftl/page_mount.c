@@ -13,14 +13,12 @@
 /* Into the map if it is the newest page of its slot so far. */
 static int accept(struct nw_page *page, uint32_t slot, uint32_t at, uint64_t version)
 {
-    struct nw_tag other;
-
     if (slot >= page->slots) {
         return NW_OK; /* a list, or nothing */
     }
     if (page->map[slot] != NW_PAGE_NONE) {
-        int state = nw_page_read_tag(page, page->map[slot], &other);
-        if (state < 0 || (state == NW_TAG_GOOD && other.version >= version)) {
+        int state = nw_page_read_tag(page, page->map[slot]);
+        if (state < 0 || (state == NW_TAG_GOOD && page->tag.version >= version)) {
             return state < 0 ? state : (int)NW_OK;
         }
     }
@@ -29,18 +27,18 @@ static int accept(struct nw_page *page, uint32_t slot, uint32_t at, uint64_t ver
 }
 
 /* A good tag. */
-static int meet(struct nw_page *page, uint16_t block, uint32_t at, const struct nw_tag *tag)
+static int meet(struct nw_page *page, uint16_t block, uint32_t at)
 {
-    uint64_t version = tag->version;
-    uint32_t slot = tag->word & NW_WORD_SLOT;
+    uint64_t version = page->tag.version;
+    uint32_t slot = page->tag.word & NW_WORD_SLOT;
 
     if (version >= page->version) {
         page->version = version + 1U;
     }
-    if (tag->erases > page->blocks.erases[block]) {
-        page->blocks.erases[block] = tag->erases;
+    if (page->tag.erases > page->blocks.erases[block]) {
+        page->blocks.erases[block] = page->tag.erases;
     }
-    if (nw_page_is_void(page, tag)) {
+    if (nw_page_is_void(page)) {
         return NW_OK;
     }
     if (version > page->newest) {
@@ -65,8 +63,7 @@ static int walk_block(struct nw_page *page, uint16_t block)
 
     page->valid[block] = NW_PAGE_OPEN;
     for (uint16_t i = 0; i < page->block_pages; i++, at++) {
-        struct nw_tag tag;
-        int state = nw_page_read_tag(page, at, &tag);
+        int state = nw_page_read_tag(page, at);
 
         if (state < 0 || state == NW_TAG_BLANK) {
             return state;
@@ -76,7 +73,7 @@ static int walk_block(struct nw_page *page, uint16_t block)
             continue;
         }
         page->valid[block] |= hole;
-        state = meet(page, block, at, &tag);
+        state = meet(page, block, at);
         if (state < 0) {
             return state;
         }
@@ -105,7 +102,6 @@ static int walk(struct nw_page *page)
 int nw_page_find(struct nw_page *page)
 {
     uint32_t torn = NW_PAGE_NONE;
-    struct nw_tag tag;
     int result = nw_page_find_list(page);
 
     page->limit = UINT64_MAX;
@@ -114,7 +110,7 @@ int nw_page_find(struct nw_page *page)
         if (result < 0 || page->newest_at == NW_PAGE_NONE) {
             break;
         }
-        result = nw_page_read_whole(page, page->newest_at, &tag);
+        result = nw_page_read_whole(page, page->newest_at);
         if (result < 0 || result == NW_TAG_GOOD ||
             (torn != NW_PAGE_NONE && torn != page->newest_slot)) {
             break;
@@ -144,7 +140,7 @@ static void sort_blocks(struct nw_page *page, int settled)
         if (page->blocks.state[block] != NW_BLOCK_USED) {
             continue;
         }
-        page->stats->lost += valid != 0 && (page->valid[block] & NW_PAGE_HOLE) != 0;
+        page->blocks.stats->lost += valid != 0 && (page->valid[block] & NW_PAGE_HOLE) != 0;
         page->valid[block] = valid | NW_PAGE_OPEN;
         if (block == page->session || block == page->host.block || is_reserve(page, block)) {
             continue;
@@ -191,7 +187,7 @@ static int write_session(struct nw_page *page)
         if (page->newest_at != NW_PAGE_NONE) {
             low = page->newest + 1U;
             result = nw_page_move(page, page->newest_at);
-        } else if (page->session != NW_NO_BLOCK) {
+        } else if (page->list != NW_PAGE_NONE) {
             result = nw_page_clear(page, page->session);
         } else {
             low = 1; /* formatting */
@@ -252,51 +248,45 @@ int nw_page_start(struct nw_page *page)
     page->version += VERSION_GAP;
     int result = settle(page);
     if (result == NW_ERR_FULL) {
-        page->session = NW_NO_BLOCK; /* can be read, no more */
-        return NW_OK;
+        return NW_OK; /* can be read, no more */
     }
     if (result == NW_OK) {
+        page->writable = 1;
         sort_blocks(page, 1);
         result = nw_page_make_room(page);
     }
     return result == NW_ERR_FULL ? (int)NW_OK : result;
 }
 
-static int erase_ahead(struct nw_page *page, uint16_t block)
-{
-    nw_blocks_claim(&page->blocks, block);
-    int result = nw_blocks_erase(&page->blocks, block);
-    if (result == NW_OK) {
-        nw_blocks_give_erased(&page->blocks, block);
-    }
-    return result;
-}
-
 /* Erase every good block; first those that make a mount believe in a device. */
 int nw_page_wipe_all(struct nw_page *page)
 {
-    int healed;
+    int result;
 
-    for (uint8_t turn = 0; turn < 2U; turn++) {
-        for (uint16_t block = 0; block < page->blocks.count; block++) {
-            struct nw_tag tag = {.word = 0};
-            int result = NW_OK;
-
-            if (page->blocks.state[block] == NW_BLOCK_FREE) {
-                if (turn == 0) {
-                    result = nw_page_read_tag(page, nw_page_first(page, block), &tag);
-                }
-                if (result >= 0 && (turn != 0 || (tag.word & NW_WORD_MOUNT) != 0)) {
-                    result = erase_ahead(page, block);
-                }
+    for (uint16_t block = 0; block < page->blocks.count; block++) {
+        if (page->blocks.state[block] != NW_BLOCK_FREE) {
+            continue;
+        }
+        page->tag.word = 0;
+        result = nw_page_read_tag(page, nw_page_first(page, block));
+        if (result >= 0 && (page->tag.word & NW_WORD_MOUNT) != 0) {
+            nw_blocks_claim(&page->blocks, block);
+            result = nw_blocks_erase(&page->blocks, block);
+            if (result == NW_OK) {
+                nw_blocks_give_erased(&page->blocks, block);
             }
-            if (result < 0 && result != NW_ERR_ERASE) {
-                return result;
-            }
+        }
+        if (result < 0 && result != NW_ERR_ERASE) {
+            return result;
         }
     }
     do {
-        healed = nw_blocks_heal(&page->blocks, UINT32_MAX);
-    } while (healed > 0);
-    return healed;
+        result = nw_blocks_prepare(&page->blocks);
+    } while (result > 0);
+    if (result == 0) {
+        do {
+            result = nw_blocks_heal(&page->blocks, UINT32_MAX);
+        } while (result > 0);
+    }
+    return result;
 }

@@ -32,7 +32,7 @@ int nw_page_save_trim(struct nw_page *page, uint32_t slot)
             page->buffer[i >> 3] = (uint8_t)(page->buffer[i >> 3] | 1U << (i & 7U));
         }
     }
-    page->stats->map_programs++;
+    page->blocks.stats->map_programs++;
     return nw_page_write(page, &page->cold, slot, page->buffer);
 }
 
@@ -54,30 +54,30 @@ int nw_page_save_trims(struct nw_page *page)
 int nw_page_load_trim(struct nw_page *page, uint32_t slot)
 {
     uint32_t sector = (slot - page->sectors) * span(page);
-    struct nw_tag trim;
-    struct nw_tag tag;
     int state;
 
     if (page->map[slot] == NW_PAGE_NONE) {
         return NW_OK;
     }
-    state = nw_page_read_whole(page, page->map[slot], &trim);
-    page->stats->map_reads++;
+    state = nw_page_read_whole(page, page->map[slot]);
+    page->blocks.stats->map_reads++;
     if (state != NW_TAG_GOOD) {
-        page->stats->lost++; /* what was trimmed shows again */
+        page->blocks.stats->lost++; /* what was trimmed shows again */
         return state < 0 ? state : (int)NW_OK;
     }
+    uint64_t version = page->tag.version;
+
     for (uint32_t i = 0; i < span(page) && sector + i < page->sectors; i++) {
         uint32_t at = page->map[sector + i];
 
         if ((page->buffer[i >> 3] & (1U << (i & 7U))) == 0 || at == NW_PAGE_NONE) {
             continue;
         }
-        state = nw_page_read_tag(page, at, &tag);
+        state = nw_page_read_tag(page, at);
         if (state < 0) {
             return state;
         }
-        if (state == NW_TAG_GOOD && tag.version < trim.version) {
+        if (state == NW_TAG_GOOD && page->tag.version < version) {
             nw_page_point(page, sector + i, NW_PAGE_NONE);
         }
     }
