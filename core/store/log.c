@@ -302,7 +302,7 @@ static void put_block_head(struct nw_store *store, uint32_t page)
     nw_put32(bytes + 16, page);
     nw_put32(bytes + 20, nw_crc32(NW_CRC32_START, bytes, 20));
     if (store_seal(store) != NULL) {
-        store_seal(store)->head(store, bytes);
+        store_seal(store)->head(store);
     }
 }
 
@@ -563,7 +563,7 @@ int store_put(struct nw_store *store, const uint8_t *data, uint16_t length)
         if (data != to) { /* a file's block is put together there */
             memcpy(to, data, part);
         }
-        if (store_seal(store) != NULL && store->mixing != 0) {
+        if (store_seal(store) != NULL) {
             store_seal(store)->put(store, to, part);
         }
         store->offset = (uint16_t)(store->offset + part);
@@ -586,7 +586,6 @@ int store_begin(struct nw_store *store, struct chunk *chunk)
     uint8_t bytes[SEALED_CHUNK_HEADER];
 
     store_close(store);
-    store->mixing = 0;
     if (store->broken != NW_OK) {
         return store->broken;
     }
@@ -599,9 +598,7 @@ int store_begin(struct nw_store *store, struct chunk *chunk)
     if (store_seal(store) != NULL) {
         store_seal(store)->start(store, chunk, bytes);
     }
-    result = store_put(store, bytes, store->chunk_header);
-    store->mixing = store_seal(store) != NULL;
-    return result;
+    return store_put(store, bytes, store->chunk_header);
 }
 
 /* The chunk at the end of the log may grow from now on, if it lies in the buffer. */
@@ -613,7 +610,6 @@ void store_let_grow(struct nw_store *store, const struct chunk *chunk)
         chunk->at == store_frontier(store) - whole) {
         store->grow = (uint16_t)(store->offset - whole + 1U);
         store->growing = *chunk;
-        store->mixing = 0;
         if (store_seal(store) != NULL) { /* it lies there in the clear until it is closed */
             store_seal(store)->open(store);
         }

@@ -744,8 +744,8 @@ int nw_store_mount(struct nw_store **made, struct nw_chip *chip,
     if (result == NW_OK) {
         result = set_limit(store);
     }
-    if (result < 0) { /* headers, but none that the key proves: it is another one */
-        return result == NW_ERR_NOT_FOUND && store->stats.tampered > 0 ? (int)NW_ERR_KEY : result;
+    if (result < 0) {
+        return result;
     }
     store->sequence = head.sequence;
     store->page = store_first_page(store, scan.walk.block) + store->block_pages - 1U;

@@ -101,7 +101,8 @@ static int bisect(struct nw_store *store, uint16_t *newest, struct block_head *h
 }
 
 /* The block with the highest sequence, and its header; `all`: no bisection. NW_ERR_NOT_FOUND: there
- * is none; NW_ERR_VERSION: those there are cannot be read by this program. */
+ * is none; NW_ERR_VERSION, NW_ERR_KEY: those there are cannot be read by this program, with this
+ * key. */
 int store_find_newest(struct nw_store *store, int all, uint16_t *newest, struct block_head *head)
 {
     int found = NW_ERR_NOT_FOUND;
@@ -115,9 +116,9 @@ int store_find_newest(struct nw_store *store, int all, uint16_t *newest, struct 
         if (result == BLOCK_NEWER) {
             *newest = block;
             found = NW_OK;
-        } else if (result == NW_ERR_VERSION && found < 0) {
-            found = NW_ERR_VERSION;
-        } else if (result < 0 && result != NW_ERR_NOT_FOUND && result != NW_ERR_VERSION) {
+        } else if (result == NW_ERR_VERSION || result == NW_ERR_KEY) {
+            found = found < 0 ? result : found;
+        } else if (result < 0 && result != NW_ERR_NOT_FOUND) {
             return result;
         }
     }

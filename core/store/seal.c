@@ -120,8 +120,10 @@ static void tag_head(struct nw_seal *seal, const uint8_t *bytes, uint8_t *tag)
     seal->library->hash_end(seal->state, tag);
 }
 
-static void head(struct nw_store *store, uint8_t *bytes)
+static void head(struct nw_store *store)
 {
+    uint8_t *bytes = store->buffer;
+
     bytes[2] |= BLOCK_SEALED;
     nw_put32(bytes + 20, nw_crc32(NW_CRC32_START, bytes, 20));
     tag_head(store->config.seal, bytes, bytes + BLOCK_HEADER);
@@ -136,7 +138,7 @@ static int check_head(struct nw_store *store, const uint8_t *bytes)
         return NW_OK;
     }
     store->stats.tampered++;
-    return NW_ERR_NOT_FOUND;
+    return NW_ERR_KEY;
 }
 
 /* Encryption */
@@ -203,12 +205,18 @@ static int read_part(struct nw_store *store, const struct chunk *chunk, uint16_t
 
 /* Writing */
 
+static void write_tag(struct nw_seal *seal, const struct chunk *chunk, uint8_t *bytes)
+{
+    make_tag(seal, chunk, seal->digest, seal->writing);
+    memcpy(bytes + CHUNK_TAG, seal->writing, NW_SEAL_TAG_BYTES);
+}
+
 static void start(struct nw_store *store, const struct chunk *chunk, uint8_t *bytes)
 {
     struct nw_seal *seal = store->config.seal;
 
-    make_tag(seal, chunk, seal->digest, seal->writing);
-    memcpy(bytes + CHUNK_TAG, seal->writing, NW_SEAL_TAG_BYTES);
+    write_tag(seal, chunk, bytes);
+    seal->clear = SEALED_CHUNK_HEADER;
     seal->written = 0;
 }
 
@@ -216,6 +224,10 @@ static void put(struct nw_store *store, uint8_t *data, uint16_t bytes)
 {
     struct nw_seal *seal = store->config.seal;
 
+    if (seal->clear > 0) { /* the header, or what may grow */
+        seal->clear = (uint16_t)(seal->clear > bytes ? seal->clear - bytes : 0);
+        return;
+    }
     mix(seal, seal->writing, seal->written, data, bytes);
     seal->written = (uint16_t)(seal->written + bytes);
 }
@@ -231,22 +243,23 @@ static void open_last(struct nw_store *store)
     struct nw_seal *seal = store->config.seal;
 
     mix(seal, seal->writing, 0, growing(store) + SEALED_CHUNK_HEADER, store->growing.length);
+    seal->clear = store->page_bytes; /* and no more of it is put than the page takes */
 }
 
 /* What is summed up already, to be written next, is kept. */
 static void close_last(struct nw_store *store)
 {
     struct nw_seal *seal = store->config.seal;
-    struct chunk *chunk = &store->growing;
+    const struct chunk *chunk = &store->growing;
     uint8_t *payload = growing(store) + SEALED_CHUNK_HEADER;
     uint8_t kept[NW_SEAL_TAG_BYTES];
 
     memcpy(kept, seal->digest, NW_SEAL_TAG_BYTES);
     (void)sum_begin(store, chunk);
     (void)sum_add(store, 0, payload, chunk->length);
-    sum_end(store, 0, chunk);
-    start(store, chunk, growing(store));
-    put(store, payload, chunk->length);
+    sum_end(store, 0, NULL);
+    write_tag(seal, chunk, growing(store));
+    mix(seal, seal->writing, 0, payload, chunk->length);
     memcpy(seal->digest, kept, NW_SEAL_TAG_BYTES);
 }
 

@@ -134,7 +134,6 @@ struct nw_store {
     uint16_t programmed; /* of these on the chip */
     uint16_t grow;       /* offset + 1 of the header of the chunk that may still grow; 0: none */
     uint8_t full;        /* PAGE_... */
-    uint8_t mixing;      /* what is put is the payload of a sealed chunk */
     uint8_t programs;    /* that the page had */
 
     /* of the chip */
@@ -273,13 +272,14 @@ struct nw_seal_verbs {
                 void *data, int ahead);
     int (*read_part)(struct nw_store *store, const struct chunk *chunk, uint16_t from,
                      uint16_t bytes, void *data);
-    /* Gives a block's header its flag and tag; checks them: NW_OK or NW_ERR_NOT_FOUND. */
-    void (*head)(struct nw_store *store, uint8_t *bytes);
+    /* Gives the block's header in the buffer its flag and tag; checks another's: NW_OK or
+     * NW_ERR_KEY. */
+    void (*head)(struct nw_store *store);
     int (*check_head)(struct nw_store *store, const uint8_t *bytes);
     /* The header of the chunk at a position was read. */
     void (*note)(struct nw_store *store, uint32_t at, const uint8_t *bytes);
-    /* A chunk that was summed up is written: its tag goes into the header; then its payload comes,
-     * and is encrypted. */
+    /* A chunk that was summed up is written: its tag goes into the header; then this is put, and
+     * the payload, which is encrypted. */
     void (*start)(struct nw_store *store, const struct chunk *chunk, uint8_t *bytes);
     void (*put)(struct nw_store *store, uint8_t *data, uint16_t bytes);
     /* What was put last may grow: it is decrypted in the buffer. Then it is summed up, and

@@ -57,7 +57,7 @@ int store_read_head(struct nw_store *store, uint16_t block, struct block_head *h
 {
     int result = store_look_at_head(store, block, head);
 
-    return result == NW_ERR_UNWRITTEN ? (int)NW_ERR_NOT_FOUND : result;
+    return result == NW_ERR_UNWRITTEN || result == NW_ERR_KEY ? (int)NW_ERR_NOT_FOUND : result;
 }
 
 /* The good block after `block`, or an error. */

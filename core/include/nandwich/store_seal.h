@@ -62,6 +62,7 @@ struct nw_seal {
     uint8_t digest[NW_SEAL_TAG_BYTES];  /* of the payload summed up last */
     uint8_t writing[NW_SEAL_TAG_BYTES]; /* tag of the chunk being written */
     uint16_t written;                   /* bytes of its payload so far */
+    uint16_t clear;                     /* bytes put next that are not encrypted */
     uint16_t block;                     /* of the keystream below; UINT16_MAX: none */
     uint8_t nonce[24];                  /* of it: a tag and zeros */
     uint8_t stream[NW_SEAL_STREAM_BYTES];
