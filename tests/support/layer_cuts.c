@@ -11,17 +11,9 @@
 
 #include <cmocka.h>
 
-#define MOST_CUTS 6U
-#define KINDS 7U
+#include "cut_plan.h"
 
-/* Where power goes: in the operation of the work, then in each mount after it. */
-struct cut_plan {
-    unsigned shape;
-    uint32_t seed;
-    uint32_t step;
-    unsigned cuts;
-    struct nw_cut cut[MOST_CUTS];
-};
+#define KINDS 7U
 
 struct campaign {
     const struct nw_layer_kind *kind;
@@ -34,16 +26,9 @@ struct campaign {
 
 static void say_failed(const struct campaign *campaign, const char *where, int result)
 {
-    const struct cut_plan *plan = &campaign->plan;
     char text[400];
-    int at = snprintf(text, sizeof text, "%u %u %u", plan->shape, (unsigned)plan->seed,
-                      (unsigned)plan->step);
 
-    for (unsigned i = 0; i < plan->cuts; i++) {
-        at += snprintf(text + at, sizeof text - (size_t)at, " %u %u %u %u",
-                       (unsigned)plan->cut[i].after, plan->cut[i].phase, plan->cut[i].data,
-                       plan->cut[i].spare);
-    }
+    cut_plan_print(&campaign->plan, text, sizeof text);
     fail_msg("NW_CUT=\"%s\" %s: %s %s", text, where, nw_error_text(result), campaign->rig.why);
 }
 
@@ -151,7 +136,7 @@ static void cut_mounts(struct campaign *campaign, const struct layer_op *op,
     uint32_t operations = times > 0 ? mount_operations(campaign, op) : 0;
 
     for (unsigned i = 0; i < times; i++) {
-        campaign->plan.cuts = 2U + nw_random_below(random, MOST_CUTS - 1U);
+        campaign->plan.cuts = 2U + nw_random_below(random, CUT_PLAN_MOST - 1U);
         for (unsigned k = 1; k < campaign->plan.cuts; k++) {
             campaign->plan.cut[k] = draw_cut(random, operations);
             if (nw_random_below(random, 4) != 0) {
@@ -260,34 +245,6 @@ static void run_campaign(struct campaign *campaign, const struct effort *effort,
     layer_rig_close(rig);
 }
 
-static int parse(const char *text, struct cut_plan *plan)
-{
-    unsigned long figures[3U + 4U * MOST_CUTS];
-    unsigned count = 0;
-    char *end;
-
-    for (; *text != '\0' && count < sizeof figures / sizeof figures[0]; text = end) {
-        figures[count++] = strtoul(text, &end, 10);
-        if (end == text) {
-            return -1;
-        }
-    }
-    if (count < 7U || (count - 3U) % 4U != 0 || figures[0] > 3U) {
-        return -1;
-    }
-    *plan = (struct cut_plan){.shape = (unsigned)figures[0],
-                              .seed = (uint32_t)figures[1],
-                              .step = (uint32_t)figures[2],
-                              .cuts = (count - 3U) / 4U};
-    for (unsigned i = 0; i < plan->cuts; i++) {
-        plan->cut[i] = (struct nw_cut){.after = figures[3U + 4U * i],
-                                       .phase = (uint8_t)figures[4U + 4U * i],
-                                       .data = (uint8_t)figures[5U + 4U * i],
-                                       .spare = (uint8_t)figures[6U + 4U * i]};
-    }
-    return 0;
-}
-
 void layer_trial_cuts(const struct nw_layer_kind *kind, unsigned shape)
 {
     static struct campaign campaign;
@@ -300,7 +257,7 @@ void layer_trial_cuts(const struct nw_layer_kind *kind, unsigned shape)
     memset(&campaign, 0, sizeof campaign);
     campaign.kind = kind;
     if (text != NULL) {
-        assert_int_equal(parse(text, &only), 0);
+        assert_int_equal(cut_plan_parse(text, &only), 0);
         if (only.shape == shape) {
             campaign.plan = (struct cut_plan){.shape = shape, .seed = only.seed};
             run_campaign(&campaign, &soak, &only);

@@ -34,6 +34,9 @@ struct store_shape {
 #define STORE_SHAPES 8U
 extern const struct store_shape store_shapes[STORE_SHAPES];
 
+/* For main: a group of tests, one for each shape. Answers how many failed. */
+int store_each_shape(void (*run)(unsigned shape));
+
 enum store_op_kind {
     STORE_PUSH,
     STORE_POP,

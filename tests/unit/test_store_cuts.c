@@ -18,18 +18,10 @@
 
 #include <cmocka.h>
 
+#include "cut_plan.h"
 #include "store_rig.h"
 
-#define MOST_CUTS 5U
 #define KINDS 6U /* ways to tear, NW_TORN_ANY first */
-
-/* Where power goes: in the operation of the work, then in each mount after it. */
-struct cut_plan {
-    unsigned shape;
-    uint32_t step;
-    unsigned cuts;
-    struct nw_cut cut[MOST_CUTS];
-};
 
 struct campaign {
     struct store_rig rig;
@@ -48,15 +40,9 @@ struct effort {
 
 static void say_failed(const struct campaign *campaign, const char *where, int result)
 {
-    const struct cut_plan *plan = &campaign->plan;
     char text[300];
-    int at = snprintf(text, sizeof text, "%u %u", plan->shape, (unsigned)plan->step);
 
-    for (unsigned i = 0; i < plan->cuts; i++) {
-        at += snprintf(text + at, sizeof text - (size_t)at, " %u %u %u %u",
-                       (unsigned)plan->cut[i].after, plan->cut[i].phase, plan->cut[i].data,
-                       plan->cut[i].spare);
-    }
+    cut_plan_print(&campaign->plan, text, sizeof text);
     fail_msg("NW_CUT=\"%s\" %s: %s %s", text, where, nw_error_text(result), campaign->rig.why);
 }
 
@@ -157,7 +143,7 @@ static void cut_mounts(struct campaign *campaign, const struct store_op *op,
     uint32_t operations = (uint32_t)(nw_nand_operations(campaign->rig.nand) - before);
 
     for (unsigned i = 0; i < times; i++) {
-        campaign->plan.cuts = 2U + nw_random_below(random, MOST_CUTS - 1U);
+        campaign->plan.cuts = 2U + nw_random_below(random, CUT_PLAN_MOST - 1U);
         for (unsigned k = 1; k < campaign->plan.cuts; k++) {
             struct nw_cut *cut = &campaign->plan.cut[k];
             *cut = draw_cut(random, operations);
@@ -256,33 +242,6 @@ static void run_campaign(struct campaign *campaign, const struct effort *effort,
     store_rig_close(rig);
 }
 
-static int parse(const char *text, struct cut_plan *plan)
-{
-    unsigned long figures[2U + 4U * MOST_CUTS];
-    unsigned count = 0;
-    char *end;
-
-    for (; *text != '\0' && count < sizeof figures / sizeof figures[0]; text = end) {
-        figures[count++] = strtoul(text, &end, 10);
-        if (end == text) {
-            return -1;
-        }
-    }
-    if (count < 6U || (count - 2U) % 4U != 0) {
-        return -1;
-    }
-    *plan = (struct cut_plan){.shape = (unsigned)figures[0],
-                              .step = (uint32_t)figures[1],
-                              .cuts = (count - 2U) / 4U};
-    for (unsigned i = 0; i < plan->cuts; i++) {
-        plan->cut[i] = (struct nw_cut){.after = figures[2U + 4U * i],
-                                       .phase = (uint8_t)figures[3U + 4U * i],
-                                       .data = (uint8_t)figures[4U + 4U * i],
-                                       .spare = (uint8_t)figures[5U + 4U * i]};
-    }
-    return 0;
-}
-
 static void run_shape(unsigned shape)
 {
     static struct campaign campaign;
@@ -297,7 +256,7 @@ static void run_shape(unsigned shape)
     memset(&campaign, 0, sizeof campaign);
     campaign.plan.shape = shape;
     if (text != NULL) {
-        assert_int_equal(parse(text, &only), 0);
+        assert_int_equal(cut_plan_parse(text, &only), 0);
         if (only.shape == shape) {
             run_campaign(&campaign, &soak, &only);
         }
@@ -307,61 +266,7 @@ static void run_shape(unsigned shape)
     print_message("%s: %u cuts survived\n", store_shapes[shape].part, (unsigned)campaign.done);
 }
 
-static void test_small_page(void **state)
-{
-    (void)state;
-    run_shape(0);
-}
-
-static void test_in_order(void **state)
-{
-    (void)state;
-    run_shape(1);
-}
-
-static void test_nor(void **state)
-{
-    (void)state;
-    run_shape(2);
-}
-
-static void test_dataflash(void **state)
-{
-    (void)state;
-    run_shape(3);
-}
-
-static void test_ecc(void **state)
-{
-    (void)state;
-    run_shape(4);
-}
-
-static void test_erased_zero(void **state)
-{
-    (void)state;
-    run_shape(5);
-}
-
-static void test_sealed(void **state)
-{
-    (void)state;
-    run_shape(6);
-}
-
-static void test_sealed_nor(void **state)
-{
-    (void)state;
-    run_shape(7);
-}
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_small_page), cmocka_unit_test(test_in_order),
-        cmocka_unit_test(test_nor),        cmocka_unit_test(test_dataflash),
-        cmocka_unit_test(test_ecc),        cmocka_unit_test(test_erased_zero),
-        cmocka_unit_test(test_sealed),     cmocka_unit_test(test_sealed_nor)};
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return store_each_shape(run_shape);
 }

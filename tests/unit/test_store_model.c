@@ -52,61 +52,7 @@ static void run_shape(unsigned shape)
     store_rig_close(&rig);
 }
 
-static void test_small_page(void **state)
-{
-    (void)state;
-    run_shape(0);
-}
-
-static void test_in_order(void **state)
-{
-    (void)state;
-    run_shape(1);
-}
-
-static void test_nor(void **state)
-{
-    (void)state;
-    run_shape(2);
-}
-
-static void test_dataflash(void **state)
-{
-    (void)state;
-    run_shape(3);
-}
-
-static void test_ecc(void **state)
-{
-    (void)state;
-    run_shape(4);
-}
-
-static void test_erased_zero(void **state)
-{
-    (void)state;
-    run_shape(5);
-}
-
-static void test_sealed(void **state)
-{
-    (void)state;
-    run_shape(6);
-}
-
-static void test_sealed_nor(void **state)
-{
-    (void)state;
-    run_shape(7);
-}
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_small_page), cmocka_unit_test(test_in_order),
-        cmocka_unit_test(test_nor),        cmocka_unit_test(test_dataflash),
-        cmocka_unit_test(test_ecc),        cmocka_unit_test(test_erased_zero),
-        cmocka_unit_test(test_sealed),     cmocka_unit_test(test_sealed_nor)};
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return store_each_shape(run_shape);
 }
