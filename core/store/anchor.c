@@ -19,51 +19,32 @@ struct pass {
     int result;
     uint16_t safe;   /* store->safe once the anchor counts */
     uint16_t free;   /* store->free then */
-    uint16_t at;     /* bytes of the payload passed; reading: into `part` */
+    uint16_t at;     /* bytes of the payload passed */
     uint8_t way;
     uint8_t foreign; /* reading: it tells of another format, geometry or configuration */
-    uint8_t have;    /* reading: bytes of part */
-    uint8_t taken;   /* of these given out */
-    uint8_t *part;
 };
 
-#define PART_BYTES 64U
-
-/* More bytes of the chunk into `part`. */
-static void fetch(struct pass *pass)
-{
-    uint16_t left = (uint16_t)(pass->chunk.length - pass->at);
-
-    pass->taken = 0;
-    pass->have = (uint8_t)(left < PART_BYTES ? left : PART_BYTES);
-    pass->result = left == 0 ? (int)NW_ERR_CORRUPT
-                             : store_load(pass->store, &pass->chunk, pass->at, pass->have,
-                                          pass->part, 1);
-    if (pass->result == NW_OK) {
-        pass->sum = store_sum_add(pass->store, pass->sum, pass->part, pass->have);
-        pass->at = (uint16_t)(pass->at + pass->have);
-    }
-}
-
 /* Bytes of the payload; after an error, which pass->result keeps, zeros are read. */
-static void tell(struct pass *pass, void *data, uint8_t length)
+static void tell(struct pass *pass, void *bytes, uint8_t length)
 {
-    uint8_t *bytes = data;
-
     if (pass->way == PASS_READ) {
-        for (; length > 0; length--) {
-            if (pass->taken == pass->have && pass->result == NW_OK) {
-                fetch(pass);
-            }
-            *bytes++ = pass->result == NW_OK ? pass->part[pass->taken++] : 0;
+        if (pass->result == NW_OK) {
+            pass->result = length > pass->chunk.length - pass->at
+                               ? (int)NW_ERR_CORRUPT
+                               : store_load(pass->store, &pass->chunk, pass->at, length, bytes, 1);
         }
-        return;
+        if (pass->result < 0) {
+            memset(bytes, 0, length);
+            return;
+        }
     }
     pass->at = (uint16_t)(pass->at + length);
-    if (pass->way == PASS_SUM) {
+    if (pass->way == PASS_WRITE) {
+        if (pass->result == NW_OK) {
+            pass->result = store_put(pass->store, bytes, length);
+        }
+    } else if (pass->way != PASS_MEASURE) {
         pass->sum = store_sum_add(pass->store, pass->sum, bytes, length);
-    } else if (pass->way == PASS_WRITE && pass->result == NW_OK) {
-        pass->result = store_put(pass->store, bytes, length);
     }
 }
 
@@ -314,17 +295,16 @@ static void read_object(struct pass *pass)
 
 static int has_more(const struct pass *pass)
 {
-    return pass->result == NW_OK &&
-           (pass->at < pass->chunk.length || pass->taken < pass->have);
+    return pass->result == NW_OK && pass->at < pass->chunk.length;
 }
 
 /* All objects and the log's books as the anchor at a position tells them. Nothing it tells is
- * believed if its checksum is wrong, another version neither. */
+ * believed if its checksum is wrong, another version neither. Read ahead: a mount has a page of RAM
+ * for that. */
 int store_load_anchor(struct nw_store *store, uint32_t at)
 {
     uint8_t count = (uint8_t)(store->tables * store->config.objects);
-    uint8_t part[PART_BYTES];
-    struct pass pass = {.store = store, .way = PASS_READ, .part = part};
+    struct pass pass = {.store = store, .way = PASS_READ};
     int result = store_read_chunk(store, at, &pass.chunk, 0);
 
     if (result < 0 || pass.chunk.kind != CHUNK_ANCHOR) {

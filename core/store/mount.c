@@ -14,33 +14,26 @@
 
 /* Configuration */
 
-static uint8_t log2_of(uint32_t value)
+static uint8_t log2_of(uint16_t value)
 {
     uint8_t bits = 0;
 
-    while ((value >> bits) > 1U) {
+    while ((value >>= 1) != 0) {
         bits++;
     }
     return bits;
 }
 
-static int fill_config(struct nw_store *store, const struct nw_store_config *from,
-                       const struct nw_geometry *geometry)
+static int take_config(struct nw_store *store, const struct nw_store_config *from)
 {
     struct nw_store_config *config = &store->config;
-    uint32_t block_bytes = (uint32_t)geometry->block_pages * geometry->page_bytes;
 
     *config = *from;
-    store->page_bytes = geometry->page_bytes;
-    store->block_pages = geometry->block_pages;
-    store->blocks = (uint16_t)geometry->blocks;
-    store->program_bytes = geometry->program_bytes;
-    store->page_programs = geometry->page_programs;
-    store->erased = geometry->erased;
     config->objects = config->objects != 0 ? config->objects : 8U;
     config->name_bytes = config->name_bytes != 0 ? config->name_bytes : 12U;
     config->frames = config->frames != 0 ? config->frames : 8U;
     config->fan = config->fan != 0 ? config->fan : 16U;
+    store->tables = (uint8_t)(config->checkpoints + 1U);
     store->fan_shift = log2_of(config->fan);
     store->node_bytes = (uint16_t)(4U * config->fan);
     store->frame_bytes = (uint16_t)(sizeof(struct frame) + store->node_bytes);
@@ -48,47 +41,71 @@ static int fill_config(struct nw_store *store, const struct nw_store_config *fro
     store->block_header = BLOCK_HEADER;
     if (config->seal != NULL) {
         store->seal = config->seal->verbs;
-        if (store_seal(store) == NULL) { /* see NW_STORE_UNSEALED */
-            return NW_ERR_CONFIG;
-        }
         store->chunk_header = SEALED_CHUNK_HEADER;
         store->block_header = SEALED_BLOCK_HEADER;
     }
-    store->tables = (uint8_t)(config->checkpoints + 1U);
+    return config->objects <= 60U && config->name_bytes <= 32U && config->frames >= 4U &&
+                   config->frames <= 64U && config->fan >= 8U && config->fan <= 64U &&
+                   (config->fan & (config->fan - 1U)) == 0 &&
+                   config->checkpoints <= NW_STORE_CHECKPOINTS
+               ? NW_OK
+               : (int)NW_ERR_CONFIG;
+}
+
+static int take_geometry(struct nw_store *store, const struct nw_geometry *geometry)
+{
+    store->page_bytes = geometry->page_bytes;
+    store->block_pages = geometry->block_pages;
+    store->blocks = (uint16_t)geometry->blocks;
+    store->program_bytes = geometry->program_bytes;
+    store->page_programs = geometry->page_programs;
+    store->erased = geometry->erased;
     store->shift = (uint8_t)(log2_of(geometry->page_bytes) + 1U);
     store->marks = (geometry->flags & NW_CHIP_READ_ERASED) == 0 ? 1U : 0U;
-    if (nw_geometry_check(geometry) < 0 || config->objects > 60U || config->name_bytes > 32U ||
-        config->frames < 4U || config->frames > 64U || config->fan < 8U || config->fan > 64U ||
-        (config->fan & (config->fan - 1U)) != 0 || config->checkpoints > NW_STORE_CHECKPOINTS) {
-        return NW_ERR_CONFIG;
-    }
-    if (geometry->blocks < 16U || geometry->blocks > 65535UL || geometry->block_pages < 8U ||
-        geometry->page_bytes < (store_seal(store) != NULL ? 128U : 64U) ||
-        geometry->page_bytes > 16384U || (geometry->flags & NW_CHIP_NO_PAYLOAD) != 0 ||
-        geometry->spare_bytes < store->marks || store->tables * config->objects > 240U) {
-        return NW_ERR_CONFIG;
-    }
-    uint32_t pages = geometry->blocks * (uint32_t)geometry->block_pages;
-    if (pages > (STORE_NONE >> store->shift) ||
-        store_anchor_most(config) + (uint32_t)store->block_header > block_bytes / 2U) {
-        return NW_ERR_CONFIG;
-    }
+    return nw_geometry_check(geometry) >= 0 && geometry->blocks <= 65535UL &&
+                   store->blocks >= 16U && store->block_pages >= 8U &&
+                   store->page_bytes >= (store->config.seal != NULL ? 128U : 64U) &&
+                   store->page_bytes <= 16384U && (geometry->flags & NW_CHIP_NO_PAYLOAD) == 0 &&
+                   geometry->spare_bytes >= store->marks
+               ? NW_OK
+               : (int)NW_ERR_CONFIG;
+}
+
+/* What is kept free, and how often anchors are written. */
+static int set_pace(struct nw_store *store)
+{
+    const struct nw_store_config *config = &store->config;
+    uint32_t block_bytes = store_block_bytes(store);
+    uint32_t pages = store_first_page(store, store->blocks);
+    uint32_t anchor = store_anchor_most(config);
     uint32_t longest = block_bytes / 3U - store->chunk_header;
-    store->longest = (uint16_t)(longest < STORE_LONGEST ? longest : STORE_LONGEST);
-    if (config->anchor_bytes > pages / 16U * geometry->page_bytes) {
-        return NW_ERR_CONFIG; /* what a mount walks would leave no blocks to write */
+
+    if (pages > (STORE_NONE >> store->shift) || anchor + store->block_header > block_bytes / 2U ||
+        config->anchor_bytes > pages / 16U * store->page_bytes) {
+        return NW_ERR_CONFIG; /* else what a mount walks would leave no blocks to write */
     }
+    store->longest = (uint16_t)(longest < STORE_LONGEST ? longest : STORE_LONGEST);
     store->interval = config->anchor_bytes;
     if (store->interval == 0) {
-        store->interval = pages / 64U * geometry->page_bytes;
+        store->interval = pages / 64U * store->page_bytes;
         store->interval = store->interval < 4096U ? 4096U : store->interval;
         store->interval = store->interval > 65536U ? 65536U : store->interval;
     }
-    uint32_t anchor = store_anchor_most(config) + geometry->page_bytes +
-                      config->frames * (uint32_t)store_whole(store, store->node_bytes);
+    anchor += store->page_bytes + config->frames * (uint32_t)store_whole(store, store->node_bytes);
     store->reserve = (uint16_t)((store->interval * 4U + anchor) / block_bytes + 2U);
     store->low = (uint16_t)(store->reserve + anchor * 4U / block_bytes + 4U);
-    return store->low + 6U < geometry->blocks ? (int)NW_OK : (int)NW_ERR_CONFIG;
+    return store->low + 6U < store->blocks ? (int)NW_OK : (int)NW_ERR_CONFIG;
+}
+
+static int fill_config(struct nw_store *store, const struct nw_store_config *from,
+                       const struct nw_geometry *geometry)
+{
+    int result = take_config(store, from);
+
+    if (result == NW_OK) {
+        result = take_geometry(store, geometry);
+    }
+    return result == NW_OK ? set_pace(store) : result;
 }
 
 static struct nw_store *place(struct nw_ram *ram, const struct nw_store *like)
