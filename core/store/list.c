@@ -307,88 +307,66 @@ static void leave(struct nw_store_cursor *cursor, uint32_t chunk)
     cursor->at = STORE_NONE;
 }
 
-int nw_store_next(struct nw_store *store, struct nw_store_cursor *cursor, void *data,
-                  uint16_t bytes)
+/* Reads the element behind the cursor or, going back, before it, and moves the cursor over it. */
+static int step(struct nw_store *store, struct nw_store_cursor *cursor, int back, void *data,
+                uint16_t bytes)
 {
-    struct chunk chunk = {0};
     struct object *object = store_object_of(store, cursor->handle, IS(NW_STORE_STREAM));
+    struct nw_store_cursor at = *cursor;
+    struct chunk chunk = {0};
 
-    if (object == NULL) {
-        return store->refused;
+    if (object == NULL || at.chunk < object->head) {
+        return object == NULL ? store->refused : (int)NW_ERR_NOT_FOUND;
     }
-    if (cursor->chunk < object->head) {
-        return NW_ERR_NOT_FOUND;
-    }
-    for (uint8_t turn = 0; turn < 2U && cursor->chunk < object->tail; turn++) {
-        int result = locate(store, object, cursor, &chunk);
-        if (result < 0) {
-            return result;
-        }
-        if (cursor->offset < cursor->length) {
-            break;
-        }
-        if (cursor->chunk + 1U == object->tail) {
-            return 0;
-        }
-        leave(cursor, cursor->chunk + 1U);
-    }
-    if (cursor->chunk >= object->tail) {
+    if (back ? at.offset == 0 && at.chunk == object->head : at.chunk >= object->tail) {
         return 0;
     }
-    uint16_t left = (uint16_t)(cursor->length - cursor->offset);
-    uint16_t part = left;
-    if (object->unit != 0 && bytes < left) {
-        part = (uint16_t)(bytes - bytes % object->unit);
+    if (back && at.offset == 0) {
+        leave(&at, at.chunk - 1U);
     }
-    if (part == 0 || part > bytes) {
-        return NW_ERR_RANGE;
+    int result = locate(store, object, &at, &chunk);
+    if (result == NW_OK && !back && at.offset >= at.length) {
+        if (at.chunk + 1U == object->tail) {
+            return 0;
+        }
+        leave(&at, at.chunk + 1U);
+        result = locate(store, object, &at, &chunk);
     }
-    int result = read_element(store, object, cursor, &chunk, part, data);
     if (result < 0) {
         return result;
     }
-    cursor->offset = (uint16_t)(cursor->offset + part);
-    if (cursor->offset == cursor->length && cursor->chunk + 1U < object->tail) {
-        leave(cursor, cursor->chunk + 1U);
+    if (back && (cursor->offset == 0 || at.offset > at.length)) {
+        at.offset = at.length;
     }
+    uint16_t left = back ? at.offset : (uint16_t)(at.length - at.offset);
+    uint16_t part = left;
+    if (object->unit != 0 && (back || bytes < left)) {
+        part = back ? object->unit : (uint16_t)(bytes - bytes % object->unit);
+    }
+    if (part == 0 || part > bytes || part > left) {
+        return NW_ERR_RANGE;
+    }
+    at.offset = (uint16_t)(at.offset - (back ? part : 0));
+    result = read_element(store, object, &at, &chunk, part, data);
+    if (result < 0) {
+        return result;
+    }
+    at.offset = (uint16_t)(at.offset + (back ? 0 : part));
+    if (!back && at.offset == at.length && at.chunk + 1U < object->tail) {
+        leave(&at, at.chunk + 1U);
+    }
+    *cursor = at;
     return length_answer(NW_OK, part);
+}
+
+int nw_store_next(struct nw_store *store, struct nw_store_cursor *cursor, void *data,
+                  uint16_t bytes)
+{
+    return step(store, cursor, 0, data, bytes);
 }
 
 int nw_store_previous(struct nw_store *store, struct nw_store_cursor *cursor, void *data,
                       uint16_t bytes)
 {
-    struct chunk chunk = {0};
-    struct nw_store_cursor before = *cursor;
-    struct object *object = store_object_of(store, cursor->handle, IS(NW_STORE_STREAM));
-
-    if (object == NULL) {
-        return store->refused;
-    }
-    if (cursor->chunk < object->head) {
-        return NW_ERR_NOT_FOUND;
-    }
-    if (before.offset == 0) {
-        if (before.chunk == object->head) {
-            return 0;
-        }
-        leave(&before, before.chunk - 1U);
-    }
-    int result = locate(store, object, &before, &chunk);
-    if (result < 0) {
-        return result;
-    }
-    if (cursor->offset == 0 || before.offset > before.length) {
-        before.offset = before.length;
-    }
-    uint16_t part = object->unit != 0 ? object->unit : before.offset;
-    if (part > before.offset || part > bytes) {
-        return NW_ERR_RANGE;
-    }
-    before.offset = (uint16_t)(before.offset - part);
-    result = read_element(store, object, &before, &chunk, part, data);
-    if (result < 0) {
-        return result;
-    }
-    *cursor = before;
-    return length_answer(NW_OK, part);
+    return step(store, cursor, 1, data, bytes);
 }
