@@ -119,88 +119,79 @@ struct swap {
     uint16_t block; /* where: from its second page on; STORE_NO_BLOCK: nothing of it is needed */
 };
 
-/* What is used most comes first: small processors reach only the first 64 bytes in one go. */
+/* What is used most comes first: an AVR reaches only the first 64 bytes in one go. */
 struct nw_store {
-    struct nw_chip *chip;
-    const struct nw_seal_verbs *seal; /* NULL: not sealed */
-    uint8_t *buffer;        /* the page being filled, whole */
     struct object *objects; /* tables x config.objects */
-    struct frame *frames; /* the first one */
-
-    /* the frontier */
-    uint32_t page;       /* that is filled */
-    uint16_t left;       /* pages behind it in its block */
-    uint16_t offset;     /* bytes of it in use */
-    uint16_t programmed; /* of these on the chip */
-    uint16_t grow;       /* offset + 1 of the header of the chunk that may still grow; 0: none */
-    uint8_t full;        /* PAGE_... */
-    uint8_t programs;    /* that the page had */
-
-    /* of the chip */
-    uint16_t page_bytes;
-    uint16_t block_pages;
+    struct frame *frames;   /* the first one */
+    uint8_t *buffer;        /* the page being filled, whole */
+    uint32_t page;          /* that page: the frontier */
+    uint16_t offset;        /* bytes of it in use */
+    uint16_t page_bytes;    /* of the chip, like block_pages, blocks, program_bytes ... */
+    uint16_t programmed;    /* bytes of the page on the chip */
+    uint16_t grow; /* offset + 1 of the header of the chunk that may still grow; 0: none */
+    uint16_t left; /* pages behind the frontier's in its block */
+    uint16_t free; /* good blocks ahead that an anchor no longer needs */
+    uint16_t low;  /* of these kept for mounts and for cleaning */
+    uint16_t tail; /* block being cleaned */
+    uint16_t safe; /* block at which the newest anchor makes the frontier stop */
+    uint16_t good; /* blocks not bad */
     uint16_t blocks;
-    uint8_t erased;
-    uint8_t shift; /* position = page << shift | offset */
-
-    uint8_t fan_shift; /* log2 of the entries of a node */
-    uint16_t node_bytes; /* its payload */
-    uint8_t tables;     /* 1 + checkpoints */
-    uint8_t mounting;   /* flags of the blocks begun now */
-    uint8_t flushing;   /* old frames are being written for an anchor */
+    int broken;           /* what every write answers; NW_OK */
+    int refused;          /* why store_object_of() found none */
+    uint32_t since;       /* bytes written since the newest anchor */
+    uint32_t interval;    /* after so many one is due */
+    uint32_t clean_at;    /* where in the tail block cleaning stands */
+    uint8_t full;         /* PAGE_... */
+    uint8_t tables;       /* 1 + checkpoints */
     uint8_t chunk_header; /* bytes of a chunk's header */
     uint8_t block_header; /* and of a block's */
     uint8_t swap_count;
+    uint8_t fan_shift;   /* log2 of the entries of a node */
+    uint8_t mounting;    /* flags of the blocks begun now */
+    uint8_t flushing;    /* old frames are being written for an anchor */
+    uint16_t node_bytes; /* payload of a whole node */
+    uint16_t block_pages;
+    struct nw_store_config config; /* its first three bytes are used most */
+
+    struct nw_chip *chip;
+    const struct nw_seal_verbs *seal; /* store_seal() tells it */
+    char *names;                      /* tables x config.objects x config.name_bytes */
+    uint32_t *kept;                   /* serial of the checkpoint in table t, 0: none */
+    uint8_t *cache;                   /* a page read ahead, or NULL */
+    uint32_t cache_page;              /* which, from cache_from on */
+    uint32_t known;                   /* a page known to be written */
+    uint16_t cache_from;
+    uint8_t programs; /* that the frontier's page had */
+    uint8_t erased;
+    uint8_t shift;      /* position = page << shift | offset */
     uint8_t passed_bad; /* mounting: a bad block lies on the way to the log's end, or behind it */
     uint8_t stuck;      /* the block behind the prepared ones cannot be erased */
     uint8_t marks;      /* a spare byte tells whether a page was written */
-    struct nw_store_config config;
-    int broken;  /* what every write answers; NW_OK */
-    int refused; /* why store_object_of() found none */
+    uint8_t page_programs;
+    uint16_t program_bytes;
+    uint16_t prepared;    /* blocks ahead that are erased already */
+    uint16_t reserve;     /* free blocks kept for mounts */
+    uint16_t next_safe;   /* the block that was the tail when the old frames were told */
+    uint16_t first;       /* first block of the mount under way */
+    uint16_t newest;      /* mounting: the block with the highest sequence: none behind it counts */
+    uint16_t longest;     /* payload of data */
+    uint16_t frame_bytes; /* of a frame, its entries with it */
+    uint16_t tick;
 
-    /* blocks */
-    uint16_t free;      /* good blocks ahead that an anchor no longer needs */
-    uint16_t low;       /* free ones kept for mounts and for cleaning */
-    uint16_t tail;      /* block being cleaned */
-    uint16_t safe;      /* block at which the newest anchor makes the frontier stop */
-    uint32_t clean_at;  /* where in the tail block cleaning stands */
-    uint16_t prepared;  /* blocks ahead that are erased already */
-    uint16_t good;      /* blocks not bad */
-    uint16_t reserve;   /* free ones kept for mounts */
-    uint16_t next_safe; /* the block that was the tail when the old frames were told */
-    uint16_t first;     /* first block of the mount under way */
-    uint16_t newest;    /* mounting: the block with the highest sequence: none behind it counts */
-
-    /* reading */
-    uint16_t cache_from;
-    uint32_t cache_page; /* read ahead, from cache_from on */
-    uint8_t *cache;      /* one page, or NULL */
-    uint32_t known;      /* a page known to be written */
-    char *names;         /* tables x config.objects x config.name_bytes */
-
-    /* anchors */
-    uint32_t since;     /* bytes written since the newest one */
-    uint32_t interval;  /* after so many one is due */
-    uint32_t written;   /* bytes put into the log, ever */
-    uint32_t paced;     /* of these, those that cleaning was paced by */
-    uint32_t debt;      /* bytes that cleaning has to look at */
-    uint32_t epoch;     /* counts moves: positions held elsewhere are void */
-    uint32_t limit;     /* most bytes of live chunks */
-    uint32_t gainless;  /* of these there were when cleaning last gained nothing; 0: it gains */
-    uint32_t held;      /* bytes dead but kept for checkpoints, at most */
-    uint32_t sequence;  /* of the frontier's block */
-    uint32_t anchor;    /* position of the newest one */
+    uint32_t written;  /* bytes put into the log, ever */
+    uint32_t paced;    /* of these, those that cleaning was paced by */
+    uint32_t debt;     /* bytes that cleaning has to look at */
+    uint32_t epoch;    /* counts moves: positions held elsewhere are void */
+    uint32_t limit;    /* most bytes of live chunks */
+    uint32_t gainless; /* of these there were when cleaning last gained nothing; 0: it gains */
+    uint32_t held;     /* bytes dead but kept for checkpoints, at most */
+    uint32_t sequence; /* of the frontier's block */
+    uint32_t anchor;   /* position of the newest one */
     uint32_t anchor_sequence; /* mounting: sequence of the block when it was written */
     uint32_t told;      /* where the header of the block at the frontier makes a mount begin */
     uint32_t redo;      /* chunks before this position are in the trees on flash */
     uint32_t next_redo; /* the same once the old frames are written */
     uint32_t serial;    /* of checkpoints */
-    uint32_t *kept;     /* serial of the checkpoint in table t, 0: none */
-    uint16_t longest; /* payload of data */
-    uint16_t frame_bytes; /* of a frame, its entries with it */
-    uint16_t tick;
-    uint16_t program_bytes; /* of the chip, like page_programs */
-    uint8_t page_programs;
     struct chunk growing; /* the one that may still grow */
     struct swap swap[STORE_SWAPS];
     struct nw_store_stats stats;
