@@ -8,12 +8,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from nandwich import _native
+from nandwich.store_seal import TAG_BYTES, Seal
 
 #: The format that this reads.
 FORMAT = 1
 
 _NONE = 0xFFFFFFFF
 _BLOCK_HEADER, _CHUNK_HEADER = 24, 14
+_SEALED_BLOCK_HEADER, _SEALED_CHUNK_HEADER = 40, 26
 _KINDS = {1: "data", 2: "node", 3: "state", 4: "anchor", 5: "moved"}
 
 
@@ -47,6 +49,10 @@ class Block:
     stands_for: int
 
     @property
+    def is_sealed(self) -> bool:
+        return bool(self.flags & 4)
+
+    @property
     def is_swap(self) -> bool:
         return bool(self.flags & 2)
 
@@ -63,14 +69,16 @@ class Chunk:
     generation: int
     key: int
     payload: bytes
-    is_whole: bool  # its checksum is right
+    is_whole: bool  # its checksum or its tag is right
 
 
 class Reader:
     """Reads a copy of the chip, so that looking costs nothing and changes nothing."""
 
-    def __init__(self, nand: _native.Nand) -> None:
+    def __init__(self, nand: _native.Nand, key: bytes | None = None) -> None:
         self._nand = nand.fork()
+        self._seal = Seal(key) if key is not None else None
+        self.foreign = 0  # blocks that a key seals which is not ours
         shape = nand.geometry
         self.page_bytes = shape["page_bytes"]
         self.block_pages = shape["block_pages"]
@@ -83,6 +91,10 @@ class Reader:
         for block in self.blocks:
             if block.is_swap:
                 self._swap(block)
+
+    @property
+    def _chunk_header(self) -> int:
+        return _SEALED_CHUNK_HEADER if self._seal is not None else _CHUNK_HEADER
 
     def place(self, position: int) -> str:
         """A position as people read it."""
@@ -97,7 +109,18 @@ class Reader:
             if head is None or head[0] != ord("N") or _crc32(head[:20]) != _number(head, 20, 4):
                 continue
             words = [_number(head, at, 4) for at in (4, 8, 16)]
-            yield Block(number, head[1], head[2], *words)
+            block = Block(number, head[1], head[2], *words)
+            if self._is_ours(block, head):
+                yield block
+            else:
+                self.foreign += 1
+
+    def _is_ours(self, block: Block, head: bytes) -> bool:
+        """Whether the block is not sealed, or with our key; and not plain when we have one."""
+        if self._seal is None:
+            return not block.is_sealed
+        tag = head[_BLOCK_HEADER:_SEALED_BLOCK_HEADER]
+        return block.is_sealed and self._seal.block_tag(head[:_BLOCK_HEADER]) == tag
 
     def _swap(self, block: Block) -> None:
         first = block.stands_for
@@ -127,9 +150,10 @@ class Reader:
     def chunks(self, block: Block) -> Iterator[Chunk]:
         """The chunks of a block, in order."""
         page = block.number * self.block_pages
-        end, offset = page + self.block_pages, _BLOCK_HEADER
+        sealed = self._seal is not None
+        end, offset = page + self.block_pages, _SEALED_BLOCK_HEADER if sealed else _BLOCK_HEADER
         while page < end and (data := self._page(page)) is not None:
-            if offset + _CHUNK_HEADER > self.page_bytes:
+            if offset + self._chunk_header > self.page_bytes:
                 page, offset = page + 1, 0
             elif data[offset] == self._erased:
                 offset = (offset // self._unit + 1) * self._unit
@@ -144,11 +168,11 @@ class Reader:
     ) -> tuple[Chunk | None, int, int]:
         """A chunk, and the place behind it; None: its header is damaged, so nobody knows where the
         next one lies."""
-        head = data[offset : offset + _CHUNK_HEADER]
+        head = data[offset : offset + self._chunk_header]
         if _crc16(head[:9]) & 0xFF != head[9]:
             return None, page, offset
         begin, length = (page, offset), _number(head, 3, 2)
-        payload, offset = b"", offset + _CHUNK_HEADER
+        payload, offset = b"", offset + self._chunk_header
         while True:
             piece = data[offset : offset + length - len(payload)]
             payload, offset = payload + piece, offset + len(piece)
@@ -159,6 +183,7 @@ class Reader:
             if more is None:
                 break  # the end was never written
             data = more
+        payload, is_whole = self._proven(head, begin, payload)
         chunk = Chunk(
             *begin,
             kind=head[0] & 15,
@@ -167,9 +192,18 @@ class Reader:
             generation=head[2],
             key=_number(head, 5, 4),
             payload=payload,
-            is_whole=_crc32(head[1:9] + payload) == _number(head, 10, 4),
+            is_whole=is_whole,
         )
         return chunk, page, offset
+
+    def _proven(self, head: bytes, begin: tuple[int, int], payload: bytes) -> tuple[bytes, bool]:
+        """The payload in the clear, and whether it is what was written."""
+        if self._seal is None:
+            return payload, _crc32(head[1:9] + payload) == _number(head, 10, 4)
+        tag = head[10 : 10 + TAG_BYTES]
+        payload = self._seal.mix(tag, payload)
+        position = begin[0] << self.page_bytes.bit_length() | begin[1]
+        return payload, self._seal.chunk_tag(head[:9], position, payload) == tag
 
 
 @dataclass(frozen=True)
@@ -185,11 +219,15 @@ class Made:
     block_pages: int = 0
     blocks: int = 0
     is_coded: bool = False  # an error-correcting code lies below it
+    is_foreign: bool = False  # sealed with another key, or one is given for a plain one
 
 
-def made(nand: _native.Nand) -> Made | None:
-    """None when no anchor can be read. Of another format only the number is known."""
-    reader = Reader(nand)
+def made(nand: _native.Nand, key: bytes | None = None) -> Made | None:
+    """None when no anchor can be read. Of another format only the number is known, with another key
+    nothing."""
+    reader = Reader(nand, key)
+    if reader.foreign and not reader.blocks:
+        return Made(FORMAT, is_foreign=True)
     for block in reversed(reader.blocks):
         if block.format != FORMAT:
             return Made(block.format)
@@ -225,9 +263,11 @@ def _about(reader: Reader, chunk: Chunk) -> str:
     return f"key {chunk.key}: {shown}"
 
 
-def lines(nand: _native.Nand, names: dict[int, str]) -> Iterator[str]:
+def lines(
+    nand: _native.Nand, names: dict[int, str], key: bytes | None = None
+) -> Iterator[str]:
     """The whole log, oldest block first; `names` are those of the slots now."""
-    reader = Reader(nand)
+    reader = Reader(nand, key)
     for block in reader.blocks:
         notes = [f"sequence {block.sequence}", f"a mount walks from {reader.place(block.walk)}"]
         notes += ["begun by a mount"] if block.flags & 1 else []

@@ -10,7 +10,7 @@ import errno
 import fcntl
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -27,8 +27,8 @@ _MANY_KEYS = 1_000_000
 #: Keys that one call looks at.
 _COMPACT_AT_ONCE = 10_000
 
-#: Bytes of a chunk's header, and of a block's (docs/spec-store.md).
-_CHUNK_HEADER, _BLOCK_HEADER = 14, 24
+#: Bytes of a chunk's header, and of a block's (docs/spec-store.md); and of sealed ones.
+_HEADERS, _SEALED_HEADERS = (14, 24), (26, 40)
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,12 @@ class Layout:
     checkpoints: int
     fan: int = 32
     ecc: bool = False
+    key: bytes | None = field(default=None, repr=False)
+
+    @property
+    def headers(self) -> tuple[int, int]:
+        """Bytes of a chunk's header, and of a block's."""
+        return _HEADERS if self.key is None else _SEALED_HEADERS
 
     def store(self, nand: _native.Nand) -> _native.Store:
         """A store of this layout on a chip, not mounted; ValueError when the chip is too small."""
@@ -111,11 +117,11 @@ class Image:
         """Bytes that an element may have: with its header a third of a block."""
         shape = self.nand.geometry
         block = int(shape["page_bytes"]) * int(shape["block_pages"])
-        return min(65000, block // 3 - _CHUNK_HEADER)
+        return min(65000, block // 3 - self.layout.headers[0])
 
     def create_file(self, name: str) -> int:
         """A file whose blocks fill a page each, with their headers."""
-        unit = min(int(self.nand.geometry["page_bytes"]) - _CHUNK_HEADER - _BLOCK_HEADER, 4096)
+        unit = min(int(self.nand.geometry["page_bytes"]) - sum(self.layout.headers), 4096)
         handle: int = self.store.create(name, "file", unit_bytes=unit)
         return handle
 
@@ -200,11 +206,18 @@ def _take_lock(path: Path) -> int:
     return lock
 
 
-def _layout(path: Path, nand: _native.Nand) -> Layout:
-    """How the store on a chip was formatted; InputError when it was for another chip or program."""
-    made = store_dump.made(nand)
+def _layout(path: Path, nand: _native.Nand, key: bytes | None) -> Layout:
+    """How the store on a chip was formatted; InputError when it was for another chip or program, or
+    with another key."""
+    made = store_dump.made(nand, key)
     if made is None:
-        return _OURS[-1]  # mounting will say what is wrong
+        return replace(_OURS[-1], key=key)  # mounting will say what is wrong
+    if made.is_foreign:
+        raise InputError(
+            f"{path}: a sealed store; give its key with --key-file"
+            if key is None
+            else f"{path}: not sealed with this key"
+        )
     if made.format != store_dump.FORMAT:
         raise InputError(
             f"{path}: a store of format {made.format}; this program knows {store_dump.FORMAT}"
@@ -219,12 +232,14 @@ def _layout(path: Path, nand: _native.Nand) -> Layout:
             raise InputError(
                 f"{path}: a store of another geometry: {what} {of_store}, the chip's {shape[what]}"
             )
-    return Layout(made.objects, made.name_bytes, made.checkpoints, made.fan, made.is_coded)
+    return Layout(made.objects, made.name_bytes, made.checkpoints, made.fan, made.is_coded, key)
 
 
-def _mounted(path: Path, nand: _native.Nand) -> tuple[_native.Store, Layout]:
+def _mounted(
+    path: Path, nand: _native.Nand, key: bytes | None
+) -> tuple[_native.Store, Layout]:
     """The store on a chip."""
-    layout = _layout(path, nand)
+    layout = _layout(path, nand, key)
     try:
         store = layout.store(nand)
         store.mount()
@@ -236,7 +251,7 @@ def _mounted(path: Path, nand: _native.Nand) -> tuple[_native.Store, Layout]:
 
 
 @contextlib.contextmanager
-def opened(path: Path) -> Iterator[Image]:
+def opened(path: Path, key: bytes | None = None) -> Iterator[Image]:
     """The store in an image file, locked and mounted. Nothing is saved unless asked for."""
     lock = _take_lock(path)
     image = None
@@ -245,7 +260,7 @@ def opened(path: Path) -> Iterator[Image]:
             nand = _native.Nand.load(str(path))
         except ValueError as error:
             raise InputError(str(error)) from error
-        store, found = _mounted(path, nand)
+        store, found = _mounted(path, nand, key)
         image = Image(path, nand, store, found, lock)
         yield image
     finally:
@@ -256,7 +271,13 @@ def opened(path: Path) -> Iterator[Image]:
 
 
 def format_image(
-    path: Path, chip: str, blocks: int, layout: Layout | None, *, ecc: bool = False
+    path: Path,
+    chip: str,
+    blocks: int,
+    layout: Layout | None,
+    *,
+    ecc: bool = False,
+    key: bytes | None = None,
 ) -> None:
     """A new image file with an empty store on a part (see `nandwich chips`)."""
     part = parts.resolve(chip)
@@ -264,7 +285,7 @@ def format_image(
         nand = _native.Nand.open(part, blocks=blocks)
     except ValueError as error:
         raise InputError(str(error)) from error
-    layouts = tuple(replace(one, ecc=ecc) for one in ((layout,) if layout else _OURS))
+    layouts = tuple(replace(one, ecc=ecc, key=key) for one in ((layout,) if layout else _OURS))
     for store in _fitting(nand, layouts):
         try:
             store.format()

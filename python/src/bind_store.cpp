@@ -46,7 +46,7 @@ int store_checked(int result)
     return result;
 }
 
-PyStore::PyStore(PyNand &nand, const nw_store_config &config, bool ecc)
+PyStore::PyStore(PyNand &nand, const nw_store_config &config, bool ecc, const uint8_t *key)
     : nand_(nand), config_(config), chip_(nand.chip()), scratch_(kLongest)
 {
     if (ecc) {
@@ -58,11 +58,23 @@ PyStore::PyStore(PyNand &nand, const nw_store_config &config, bool ecc)
         }
         chip_ = &ecc_.chip;
     }
-    ram_bytes_ = nw_store_ram_bytes(&config, &chip_->geometry);
+    if (key != nullptr) {
+        seal_ = std::make_unique<nw_seal_sodium>();
+        nw_seal_sodium_open(seal_.get(), key);
+        config_.seal = &seal_->seal;
+    }
+    ram_bytes_ = nw_store_ram_bytes(&config_, &chip_->geometry);
     if (ram_bytes_ == 0) {
         throw nb::value_error("the store cannot work on this chip with this configuration");
     }
     ram_.resize(ram_bytes_ / sizeof(std::max_align_t) + 1);
+}
+
+PyStore::~PyStore()
+{
+    if (seal_) {
+        nw_seal_close(&seal_->seal);
+    }
 }
 
 void PyStore::start(int result)
@@ -130,6 +142,7 @@ Numbers stats_of(const PyStore &self)
     STAT(retired);
     STAT(swapped);
     STAT(place);
+    STAT(tampered);
 #undef STAT
     return all;
 }
@@ -144,6 +157,7 @@ Numbers space_of(const PyStore &self)
     all["limit_bytes"] = space.limit_bytes;
     all["free_blocks"] = space.free_blocks;
     all["good_blocks"] = space.good_blocks;
+    all["sequence"] = space.sequence;
     return all;
 }
 
@@ -429,8 +443,13 @@ void bind_store(nb::module_ &m)
 
     store.def("__init__", [](PyStore *self, PyNand &nand, uint8_t objects, uint8_t name_bytes,
                              uint8_t frames, uint8_t fan, uint8_t checkpoints, bool read_ahead,
-                             uint32_t anchor_bytes, bool ecc) {
+                             uint32_t anchor_bytes, bool ecc,
+                             const std::optional<nb::bytes> &key) {
         struct nw_store_config config = {};
+
+        if (key && key->size() != NW_SEAL_KEY_BYTES) {
+            throw nb::value_error("a key has 32 bytes");
+        }
 
         config.objects = objects;
         config.name_bytes = name_bytes;
@@ -439,13 +458,14 @@ void bind_store(nb::module_ &m)
         config.checkpoints = checkpoints;
         config.read_ahead = read_ahead ? 1 : 0;
         config.anchor_bytes = anchor_bytes;
-        new (self) PyStore(nand, config, ecc);
+        new (self) PyStore(nand, config, ecc,
+                           key ? static_cast<const uint8_t *>(key->data()) : nullptr);
     }, nb::arg("nand"), nb::kw_only(), nb::arg("objects") = 0, nb::arg("name_bytes") = 0,
        nb::arg("frames") = 0, nb::arg("fan") = 0, nb::arg("checkpoints") = 0,
        nb::arg("read_ahead") = false, nb::arg("anchor_bytes") = 0,
-       nb::arg("ecc") = false, nb::keep_alive<1, 2>(),
+       nb::arg("ecc") = false, nb::arg("key") = nb::none(), nb::keep_alive<1, 2>(),
        "On a chip, neither formatted nor mounted; zeros are the defaults of store.h. `ecc`: over "
-       "the error-correcting code of ecc.h.");
+       "the error-correcting code of ecc.h. `key`: sealed with these 32 bytes (store_seal.h).");
     bind_state(store);
     store.def("create", &create_object, nb::arg("name"), nb::arg("type"), nb::kw_only(),
               nb::arg("unit_bytes") = 0, nb::arg("count") = 0, nb::arg("expendable") = false,

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "bind_twin.hpp"
@@ -16,6 +17,7 @@
 extern "C" {
 #include "nandwich/ecc.h"
 #include "nandwich/store.h"
+#include "nandwich-seal/seal_sodium.h"
 }
 #pragma GCC diagnostic pop
 
@@ -25,7 +27,10 @@ int store_checked(int result);
 // A store in memory of its own; the chip is kept alive by its Python owner.
 class PyStore {
 public:
-    PyStore(PyNand &nand, const nw_store_config &config, bool ecc = false);
+    // `key`: of a sealed store, NW_SEAL_KEY_BYTES; else nullptr.
+    PyStore(PyNand &nand, const nw_store_config &config, bool ecc = false,
+            const uint8_t *key = nullptr);
+    ~PyStore();
     PyStore(const PyStore &) = delete; // chip_ may point into it
     PyStore &operator=(const PyStore &) = delete;
 
@@ -47,6 +52,7 @@ private:
     nw_store_config config_;
     struct nw_ecc ecc_ = {};
     std::vector<uint8_t> ecc_ram_;
+    std::unique_ptr<nw_seal_sodium> seal_;
     struct nw_chip *chip_; // the emulated one, or ecc_ over it
     size_t ram_bytes_ = 0;
     std::vector<std::max_align_t> ram_;

@@ -17,6 +17,7 @@ from nandwich.cli.options import json_option
 from nandwich.errors import InputError, RunError
 from nandwich.quantities import format_size
 from nandwich.store_image import Image, Layout
+from nandwich.store_seal import read_key
 
 #: Errors of the store that are the caller's mistake, not the store's failure.
 _MISTAKES = frozenset({-1, -3, -18, -21, -22, -23, -24})
@@ -70,13 +71,14 @@ def _why(image: Image, error: _native.StoreError) -> str:
 class _Session:
     """What all commands of the verb are given: the image's path and how to open it."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, key: bytes | None) -> None:
         self.path = path
+        self.key = key
 
     @contextlib.contextmanager
     def image(self, *, save: bool = False) -> Iterator[Image]:
         """The image opened; with `save`, synced and written when all went well."""
-        with store_image.opened(self.path) as image:
+        with store_image.opened(self.path, self.key) as image:
             try:
                 yield image
                 if save:
@@ -148,8 +150,13 @@ _text = click.option("--text", help="The data itself, instead of a file.")
 
 @click.group()
 @click.argument("image", type=click.Path(dir_okay=False, path_type=Path))
+@click.option(
+    "--key-file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Of a sealed store: its key, 32 bytes or 64 hex digits. `format` seals with it.",
+)
 @click.pass_context
-def command(ctx: click.Context, image: Path) -> None:
+def command(ctx: click.Context, image: Path, key_file: Path | None) -> None:
     """Durable typed objects in IMAGE, a file that holds an emulated chip with all its state.
 
     Objects are files, stacks, queues, streams and arrays. Reading leaves the image as it is; every
@@ -166,8 +173,9 @@ def command(ctx: click.Context, image: Path) -> None:
       nandwich store mote.nand checkpoint
       nandwich store mote.nand rollback
       nandwich store mote.nand info
+      nandwich store --key-file mote.key sealed.nand format
     """
-    ctx.obj = _Session(image)
+    ctx.obj = _Session(image, read_key(key_file) if key_file is not None else None)
 
 
 @command.command("format")
@@ -194,7 +202,7 @@ def format_(
     """Make IMAGE: a new chip with an empty store."""
     if session.path.exists() and not force:
         raise InputError(f"{session.path} exists; --force replaces it")
-    store_image.format_image(session.path, chip, blocks or 0, layout, ecc=ecc)
+    store_image.format_image(session.path, chip, blocks or 0, layout, ecc=ecc, key=session.key)
 
 
 def _object(about: dict[str, Any]) -> dict[str, Any]:
@@ -639,7 +647,7 @@ def dump(session: _Session) -> None:
         # The image as it was saved: mounting has begun a block of its own.
         nand = _native.Nand.load(str(session.path))
         names = {(about["handle"] & 127) - 1: about["name"] for about in image.store.objects()}
-        for line in store_dump.lines(nand, names):
+        for line in store_dump.lines(nand, names, session.key):
             click.echo(line)
 
 
