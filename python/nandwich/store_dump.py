@@ -263,9 +263,7 @@ def _about(reader: Reader, chunk: Chunk) -> str:
     return f"key {chunk.key}: {shown}"
 
 
-def lines(
-    nand: _native.Nand, names: dict[int, str], key: bytes | None = None
-) -> Iterator[str]:
+def lines(nand: _native.Nand, names: dict[int, str], key: bytes | None = None) -> Iterator[str]:
     """The whole log, oldest block first; `names` are those of the slots now."""
     reader = Reader(nand, key)
     for block in reader.blocks:

@@ -164,11 +164,10 @@ class Image:
                     yield about, key, error.args[1], place >> shift
                 values -= 1
 
-    @staticmethod
-    def _values(about: dict[str, Any], keys: int) -> int:
+    def _values(self, about: dict[str, Any], keys: int) -> int:
         """How many of an object's keys have values, at most."""
         if about["type"] == "array" and keys > _MANY_KEYS:
-            return int(about["bytes"]) // (int(about["unit_bytes"]) + _CHUNK_HEADER)
+            return int(about["bytes"]) // (int(about["unit_bytes"]) + self.layout.headers[0])
         return keys
 
     def compact(self, about: dict[str, Any]) -> int:
@@ -235,9 +234,7 @@ def _layout(path: Path, nand: _native.Nand, key: bytes | None) -> Layout:
     return Layout(made.objects, made.name_bytes, made.checkpoints, made.fan, made.is_coded, key)
 
 
-def _mounted(
-    path: Path, nand: _native.Nand, key: bytes | None
-) -> tuple[_native.Store, Layout]:
+def _mounted(path: Path, nand: _native.Nand, key: bytes | None) -> tuple[_native.Store, Layout]:
     """The store on a chip."""
     layout = _layout(path, nand, key)
     try:

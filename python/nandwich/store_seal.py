@@ -76,14 +76,18 @@ class Seal:
         halves = [_hash(key, _KEY + bytes([number])) for number in range(4)]
         self._hash_key, self._text_key = halves[0] + halves[1], halves[2] + halves[3]
 
+    def hash(self, data: bytes) -> bytes:
+        """The keyed hash of all tags."""
+        return _hash(self._hash_key, data)
+
     def block_tag(self, head: bytes) -> bytes:
         """The tag of a block's header, given its first 24 bytes."""
-        return _hash(self._hash_key, _BLOCK + head)
+        return self.hash(_BLOCK + head)
 
     def chunk_tag(self, head: bytes, position: int, payload: bytes) -> bytes:
         """The tag of a chunk, given the first nine bytes of its header and its plain payload."""
-        digest = _hash(self._hash_key, _PAYLOAD + payload)
-        return _hash(self._hash_key, _CHUNK + head + position.to_bytes(4, "little") + digest)
+        digest = self.hash(_PAYLOAD + payload)
+        return self.hash(_CHUNK + head + position.to_bytes(4, "little") + digest)
 
     def mix(self, tag: bytes, payload: bytes) -> bytes:
         """Encrypts a payload, or decrypts it."""

@@ -295,6 +295,7 @@ def info(session: _Session, json_target: str | None) -> None:
             ("chip", f"{format_size(chip['blocks'] * block)}, pages of {chip['page_bytes']} B"),
             ("in use", f"{space['used_bytes']} B of {space['limit_bytes']} B"),
             ("free blocks", f"{space['free_blocks']} of {space['good_blocks']}"),
+            ("newest block", f"{space['sequence']}; after a mount higher than ever before"),
             ("bad blocks", str(wear["bad_blocks"])),
             ("erases", f"{wear['erases']}; a block {wear['least']} to {wear['most']}"),
             ("programs, reads", f"{spent['programs']}, {spent['reads']}"),
@@ -624,15 +625,19 @@ def fsck(session: _Session, json_target: str | None) -> None:
             {"name": about["name"], "element": number, "why": why, "page": page}
             for about, number, why, page in image.damages()
         ]
-        corrected = image.store.stats["corrected"]
+        corrected, tampered = (image.store.stats[what] for what in ("corrected", "tampered"))
     payload = {"objects_read": len(every), "bits_corrected": corrected, "damages": damages}
+    if session.key is not None:
+        payload["tampered"] = tampered
     if _tell(session, payload, json_target) and damages:
         rows = [tuple(one.values()) for one in damages]
         output.print_table(("object", "element lost", "why", "page"), rows)
     output.talk(
         f"{len(every)} objects read, {len(damages)} elements lost, {corrected} bits repaired"
     )
-    if damages:
+    if tampered:
+        output.talk(f"{tampered} times met bytes that were not written there with this key")
+    if damages or tampered:
         raise SystemExit(1)
 
 
