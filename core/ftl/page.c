@@ -295,50 +295,34 @@ static int page_sync(struct nw_block_req *req)
     return result == NW_OK ? nw_page_drain(page) : result;
 }
 
-/* What the next step of idle would take, us; 0: there is none. */
-static uint32_t next_step(const struct nw_page *page, int *erases)
-{
-    const struct nw_geometry *geometry = &page->req.chip->geometry;
-    const struct nw_blocks *blocks = &page->blocks;
-    uint16_t plenty = (uint16_t)(page->floor + NW_PAGE_IDLE);
-    uint16_t enough = blocks->free < plenty ? blocks->free : plenty;
-    int cleans = page->cleaning != 0 || blocks->free < plenty;
-
-    *erases = blocks->ready < enough && (blocks->ready == 0 || !cleans);
-    if (*erases) {
-        return geometry->erase_us;
-    }
-    return cleans ? geometry->read_us + geometry->program_us : 0;
-}
-
+/* One erased block before all, then free ones by cleaning, then more erased ones. */
 static int page_idle(struct nw_block_req *req)
 {
     struct nw_page *page = req->block->context;
+    const struct nw_geometry *geometry = &page->req.chip->geometry;
+    struct nw_blocks *blocks = &page->blocks;
+    uint16_t plenty = (uint16_t)(page->floor + NW_PAGE_IDLE);
     uint32_t left = req->budget_us;
-    int healed = nw_blocks_heal(&page->blocks, left);
+    int result = nw_blocks_heal(blocks, left);
 
-    if (healed != 0) {
-        return healed;
+    if (result != 0) {
+        return result;
     }
-    while (page->writable != 0) {
-        int erases;
-        uint32_t cost = next_step(page, &erases);
-        if (cost == 0) {
+    while (result >= 0 && page->writable != 0) {
+        int cleans = page->cleaning != 0 || blocks->free < plenty;
+        int erases = cleans ? blocks->ready == 0 && blocks->free > 0 : blocks->ready < plenty;
+        uint32_t cost = erases ? geometry->erase_us : geometry->read_us + geometry->program_us;
+
+        if (!cleans && !erases) {
             return 0;
         }
         if (cost > left) {
             return 1;
         }
         left -= cost;
-        int result = erases ? nw_blocks_prepare(&page->blocks) : nw_page_clean_step(page);
-        if (result == NW_ERR_FULL) {
-            return 0;
-        }
-        if (result < 0) {
-            return result;
-        }
+        result = erases ? nw_blocks_prepare(blocks) : nw_page_clean_step(page);
     }
-    return 0;
+    return result == NW_ERR_FULL ? (int)NW_OK : result;
 }
 
 static const struct nw_block_ops page_ops = {.read = page_read,

@@ -264,17 +264,18 @@ static int is_empty(const struct nw_page *page, uint16_t block)
  * not to tell that something was trimmed. */
 static int empty_step(struct nw_page *page, uint16_t block, uint32_t *at)
 {
-    int result = NW_OK;
-
     if (!is_empty(page, block)) {
-        result = nw_page_move(page, *at);
-        *at += result == NW_OK;
+        int moved = nw_page_move(page, *at);
+        if (moved != NW_OK) {
+            return moved;
+        }
+        *at += 1U;
+        if (!is_empty(page, block)) {
+            return NW_OK;
+        }
     }
-    if (result == NW_OK && is_empty(page, block)) {
-        result = nw_page_save_trims(page);
-        return result < 0 ? result : 1;
-    }
-    return result;
+    int result = nw_page_save_trims(page);
+    return result < 0 ? result : 1;
 }
 
 /* Empty an open block. */
@@ -335,24 +336,20 @@ int nw_page_clean_step(struct nw_page *page)
 }
 
 /* What the wear policy wants moved is a victim too, when there is room and no other one. */
-static int moves(struct nw_page *page)
+static void level(struct nw_page *page)
 {
-    if (page->cleaning == 0) {
-        page->leveling = 0;
-        if (page->blocks.free > page->floor) {
-            uint16_t block = nw_blocks_move(&page->blocks);
-            if (block != NW_NO_BLOCK && page->blocks.state[block] == NW_BLOCK_USED &&
-                page->valid[block] < NW_PAGE_OPEN) {
-                page->leveling = 1;
-                nw_blocks_moved(&page->blocks, page->valid[block]);
-                start_victim(page, block);
-                if (page->victim_gain < NW_PAGE_LEAST_GAIN) {
-                    page->victim_gain = NW_PAGE_LEAST_GAIN;
-                }
-            }
+    uint16_t block =
+        page->blocks.free > page->floor ? nw_blocks_move(&page->blocks) : (uint16_t)NW_NO_BLOCK;
+
+    page->leveling = block != NW_NO_BLOCK && page->blocks.state[block] == NW_BLOCK_USED &&
+                     page->valid[block] < NW_PAGE_OPEN;
+    if (page->leveling != 0) {
+        nw_blocks_moved(&page->blocks, page->valid[block]);
+        start_victim(page, block);
+        if (page->victim_gain < NW_PAGE_LEAST_GAIN) {
+            page->victim_gain = NW_PAGE_LEAST_GAIN;
         }
     }
-    return page->leveling;
 }
 
 /* What one host write owes to cleaning: a victim of gain g is done within g writes. A move for the
@@ -360,9 +357,11 @@ static int moves(struct nw_page *page)
 int nw_page_pace(struct nw_page *page)
 {
     int between = page->cleaning == 0;
-    int leveling = page->blocks.wear != NULL && moves(page);
 
-    if (leveling ? between : page->blocks.free >= page->floor + NW_PAGE_LOW) {
+    if (between) {
+        level(page);
+    }
+    if (page->leveling != 0 ? between : page->blocks.free >= page->floor + NW_PAGE_LOW) {
         return NW_OK;
     }
     if (page->cleaning == 0 && pick(page) < 0) {
