@@ -664,7 +664,11 @@ static int find_end(struct nw_store *store, struct block_head *head, struct scan
             break;
         }
     }
-    return result == NW_OK && scan->anchor == STORE_NONE ? (int)NW_ERR_NOT_FOUND : result;
+    if (result == NW_OK && scan->anchor == STORE_NONE) {
+        result = NW_ERR_NOT_FOUND;
+    }
+    /* Nothing but a format that was cut has headers and no anchor. */
+    return result == NW_ERR_NOT_FOUND && head->anchor != STORE_NONE ? (int)NW_ERR_CORRUPT : result;
 }
 
 /* Erases blocks behind the log's end that a mount that was cut has begun, the newest first, lest
@@ -688,6 +692,11 @@ static int forget(struct nw_store *store, const struct scan *scan)
         int bad = block == store->safe ? 1 : store_is_bad(store, block);
         if (bad == 0) {
             result = store_read_head(store, block, &head);
+            if (result == NW_OK && head.sequence > scan->walk.sequence &&
+                (head.flags & (BLOCK_MOUNT | BLOCK_SWAP)) == 0) {
+                store->stats.place = store_block_start(store, first);
+                return NW_ERR_CORRUPT; /* the log goes on behind a header that is damaged */
+            }
             if (result == NW_ERR_NOT_FOUND || head.sequence > scan->walk.sequence) {
                 result = store_erase(store, block);
             } else {

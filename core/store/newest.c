@@ -108,6 +108,7 @@ int store_find_newest(struct nw_store *store, int all, uint16_t *newest, struct 
     int found = NW_ERR_NOT_FOUND;
 
     head->sequence = 0;
+    head->anchor = STORE_NONE;
     if (!all) {
         return bisect(store, newest, head);
     }

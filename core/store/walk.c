@@ -74,7 +74,7 @@ int store_good_after(struct nw_store *store, uint16_t *block)
     return NW_ERR_BAD_BLOCK;
 }
 
-#define SWAP_MISSES 2U /* blocks in a row that failed before they had a header */
+#define SWAP_MISSES 2U /* most blocks in a row that failed before they had a header */
 
 /* Blocks from..to, apart, that failed while they stood in for another: nothing of them is needed
  * once that one is not. */
@@ -110,7 +110,7 @@ int store_find_swap(struct nw_store *store, uint16_t block)
     uint8_t misses = 0;
     struct block_head head;
 
-    while (misses < SWAP_MISSES && next != store->newest) {
+    while (misses <= SWAP_MISSES && next != store->newest) {
         int result = store_good_after(store, &next);
         if (next == block) {
             return result; /* once round */

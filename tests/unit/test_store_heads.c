@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Goal: headers of blocks lead a mount to the end of the log and nowhere else. One that is damaged
+ * or was never written leaves all that was durable in its place, or the mount says so.
+ * ctest: quick
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "nandwich-twin/faults.h"
+#include "nandwich/bytes.h"
+#include "store_forge.h"
+
+#define BLOCK_BYTES (FORGE_BLOCK_PAGES * FORGE_PAGE_BYTES)
+#define ELEMENT_BYTES 60U
+#define KEPT 30U
+
+static struct forge bed;
+static struct forge kept;
+
+static uint32_t pushed;
+
+static int handle_of(const char *name)
+{
+    int handle = nw_store_find(bed.store, name);
+
+    assert_true(handle > 0);
+    return handle;
+}
+
+static void push(void)
+{
+    uint8_t data[ELEMENT_BYTES];
+
+    memset(data, (int)(pushed % 251U), sizeof data);
+    nw_put32(data, pushed);
+    assert_int_equal(nw_store_push(bed.store, handle_of("q"), data, sizeof data), NW_OK);
+    assert_int_equal(nw_store_sync(bed.store), NW_OK);
+    pushed++;
+}
+
+static void take(void)
+{
+    uint8_t data[ELEMENT_BYTES];
+
+    assert_int_equal(nw_store_dequeue(bed.store, handle_of("q"), data, sizeof data),
+                     ELEMENT_BYTES);
+    assert_int_equal(nw_store_sync(bed.store), NW_OK);
+}
+
+/* Elements of the queue that are as they were pushed. */
+static uint32_t count_there(uint32_t from)
+{
+    uint8_t data[ELEMENT_BYTES];
+    uint32_t there = 0;
+
+    for (uint32_t i = from; i < pushed; i++) {
+        there += nw_store_peek(bed.store, handle_of("q"), i, data, sizeof data) ==
+                         (int)ELEMENT_BYTES &&
+                 nw_get32(data) == i;
+    }
+    return there;
+}
+
+static void open_bed(uint8_t chip)
+{
+    pushed = 0;
+    forge_open(&bed, chip);
+    bed.config.anchor_bytes = 3072;
+    assert_int_equal(forge_format(&bed), NW_OK);
+}
+
+static uint32_t newest_block(void)
+{
+    uint32_t newest = 0;
+    uint32_t highest = 0;
+
+    for (uint32_t block = 0; block < FORGE_BLOCKS; block++) {
+        const uint8_t *head = bed.data + block * BLOCK_BYTES;
+        if (head[0] == 'N' && nw_get32(head + 4) > highest) {
+            highest = nw_get32(head + 4);
+            newest = block;
+        }
+    }
+    return newest;
+}
+
+/* The header of any one block is damaged. That of the newest may look like a power cut; behind any
+ * other the log goes on, which was once forgotten, and erased. */
+static void test_damaged(void **state)
+{
+    static const uint8_t chips[] = {0, 1};
+    uint32_t refused = 0;
+    uint32_t whole = 0;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof chips; i++) {
+        open_bed(chips[i]);
+        for (uint32_t step = 0; step < 400U; step++) {
+            push();
+            if (step >= KEPT) {
+                take();
+            }
+            if (step % 3U != 0) {
+                continue;
+            }
+            uint32_t first = step >= KEPT ? step + 1U - KEPT : 0;
+            uint32_t newest = newest_block();
+            kept = bed;
+            for (uint32_t block = 0; block < FORGE_BLOCKS; block++) {
+                if (block == newest || bed.data[block * BLOCK_BYTES] != 'N') {
+                    continue;
+                }
+                bed = kept;
+                bed.data[block * BLOCK_BYTES + 6U] ^= 0x10U;
+                int result = forge_mount(&bed);
+                if (result < 0) {
+                    assert_int_equal(result, NW_ERR_CORRUPT);
+                    bed.data[block * BLOCK_BYTES + 6U] ^= 0x10U; /* nothing is lost yet */
+                    assert_int_equal(forge_mount(&bed), NW_OK);
+                    assert_int_equal(count_there(first), pushed - first);
+                    refused++;
+                } else {
+                    uint32_t there = count_there(first);
+                    if (there != pushed - first && nw_store_stats(bed.store)->lost == 0) {
+                        fail_msg("chip %u step %u block %u newest %u: %u of %u", chips[i],
+                                 (unsigned)step, (unsigned)block, (unsigned)newest,
+                                 (unsigned)there, (unsigned)(pushed - first));
+                    }
+                    whole++;
+                }
+            }
+            bed = kept;
+        }
+    }
+    print_message("%u mounts refused, %u found all\n", (unsigned)refused, (unsigned)whole);
+    assert_true(refused > 0 && whole > refused);
+}
+
+/* Up to three blocks in a row fail before they have a header, from each page of the first on: what
+ * lies in the one behind them was durable, and was once not found. */
+static void test_headless(void **state)
+{
+    struct nw_fault faults[3];
+    struct nw_faults filter;
+
+    (void)state;
+    for (uint32_t page = 0; page < FORGE_BLOCK_PAGES; page++) {
+        for (uint32_t count = 1; count <= 3U; count++) {
+            open_bed(0);
+            while (newest_block() != 3U) {
+                push();
+            }
+            for (uint32_t i = 0; i < count; i++) {
+                uint32_t at = (4U + i) * FORGE_BLOCK_PAGES + (i == 0 ? page : 0);
+                faults[i] = (struct nw_fault){.verb = NW_VERB_PROGRAM,
+                                              .first = at,
+                                              .last = at,
+                                              .error = NW_ERR_PROGRAM};
+            }
+            struct nw_chip below = bed.chip;
+            nw_faults_open(&filter, &below, faults, count, 1);
+            for (uint32_t i = 0; i < 44U; i++) {
+                bed.chip = filter.chip;
+                push();
+                bed.chip = below;
+                kept = bed;
+                assert_int_equal(forge_mount(&bed), NW_OK);
+                if (count_there(0) != pushed) {
+                    fail_msg("page %u, %u in a row, push %u: %u of %u", (unsigned)page,
+                             (unsigned)count, (unsigned)i, (unsigned)count_there(0),
+                             (unsigned)pushed);
+                }
+                bed = kept;
+            }
+            assert_int_equal(nw_store_stats(bed.store)->swapped, count);
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_damaged),
+                                       cmocka_unit_test(test_headless)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
