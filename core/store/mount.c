@@ -167,6 +167,7 @@ static int open_store(struct nw_store **store, struct nw_chip *chip,
     like.anchor = STORE_NONE;
     like.told = STORE_NONE;
     like.first = STORE_NO_BLOCK;
+    like.hollow = STORE_NO_BLOCK;
     like.known = STORE_NONE;
     like.cache_page = STORE_NONE;
     like.full = PAGE_BLIND;
@@ -243,6 +244,7 @@ struct scan {
     struct walk walk;  /* to the end */
     uint32_t doubtful; /* first chunk that touches the page programmed last, or STORE_NONE */
     uint32_t end;      /* the first chunk that does not count, or STORE_NONE: none */
+    uint32_t whole;    /* behind the last one that does */
     uint32_t anchor;   /* the newest one, or STORE_NONE */
     uint32_t page;     /* known to be programmed last so far */
     uint32_t pending;  /* the newest anchor, if it may touch that page */
@@ -298,6 +300,7 @@ static int over_doubtful(struct nw_store *store, struct scan *scan, int move)
     struct chunk chunk = {0};
     int result = at == STORE_NONE ? 0 : 1;
 
+    scan->whole = at;
     while (result > 0) {
         result = store_next_chunk(store, &at, &chunk);
         if (result <= 0 || (move && at == scan->end)) {
@@ -311,6 +314,7 @@ static int over_doubtful(struct nw_store *store, struct scan *scan, int move)
             scan->anchor = at;
         }
         at = store_behind(store, &chunk);
+        scan->whole = at;
         result = 1;
     }
     if (!move) {
@@ -503,12 +507,52 @@ static int redo(struct nw_store *store, const struct scan *scan)
     return result == NW_ERR_NOT_FOUND ? (int)NW_ERR_CORRUPT : result;
 }
 
-/* No page lies elsewhere, as far as is known, and so none is known to be written or cached. */
+/* Other pages lie elsewhere from now on: none is known to be written or cached. */
+static void forget_pages(struct nw_store *store)
+{
+    store->known = STORE_NONE;
+    store->cache_page = STORE_NONE;
+}
+
+/* No page lies elsewhere, as far as is known. */
 static void forget_swaps(struct nw_store *store)
 {
     store->swap_count = 0;
-    store->known = STORE_NONE;
-    store->cache_page = STORE_NONE;
+    store->hollow = STORE_NO_BLOCK;
+    forget_pages(store);
+}
+
+/* The last stand-in is taken for none, or for one again. */
+static int scan_again(struct nw_store *store, uint32_t at, struct scan *scan)
+{
+    struct swap *swap = &store->swap[store->swap_count - 1U];
+    uint16_t hollow = store->hollow;
+
+    store->hollow = swap->block;
+    swap->block = hollow;
+    forget_pages(store);
+    return scan_log(store, at, scan);
+}
+
+/* Walks to the end of the log. If power went before the last stand-in held all that the failed page
+ * did, that page still has what earlier programs gave it: the way counts that leads further. */
+static int scan_either(struct nw_store *store, uint32_t at, struct scan *scan)
+{
+    int result = scan_log(store, at, scan);
+    uint32_t whole = scan->whole;
+    uint16_t block = scan->walk.block;
+
+    if (result < 0 || store->swap_count == 0) {
+        return result;
+    }
+    const struct swap *swap = &store->swap[store->swap_count - 1U];
+    if (swap->of == block && store_page_of(store, whole) <= swap->page) {
+        result = scan_again(store, at, scan);
+        if (result == NW_OK && (scan->walk.block != block || scan->whole <= whole)) {
+            result = scan_again(store, at, scan);
+        }
+    }
+    return result;
 }
 
 static int good_before(struct nw_store *store, uint16_t *block)
@@ -572,7 +616,7 @@ static int find_log(struct nw_store *store, uint16_t block, const struct block_h
         }
         store->told = from;
         forget_swaps(store);
-        result = scan_log(store, from, scan);
+        result = scan_either(store, from, scan);
         if (result == NW_OK) {
             if (scan->anchor != STORE_NONE) {
                 return NW_OK;

@@ -194,6 +194,7 @@ struct nw_store {
     uint32_t serial;    /* of checkpoints */
     struct chunk growing; /* the one that may still grow */
     struct swap swap[STORE_SWAPS];
+    uint16_t hollow; /* mounting: a block that does not stand in, though its header says so */
     struct nw_store_stats stats;
 };
 

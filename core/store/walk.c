@@ -94,6 +94,9 @@ static int failed_between(struct nw_store *store, uint16_t from, uint16_t to)
 
 static int knows_swap(const struct nw_store *store, uint16_t block)
 {
+    if (block == store->hollow) {
+        return 1;
+    }
     for (uint8_t i = 0; i < store->swap_count; i++) {
         if (store->swap[i].block == block) {
             return 1;
@@ -162,6 +165,9 @@ int store_next_sequence(struct nw_store *store, uint16_t *block, uint32_t *seque
         return 0;
     }
     int result = store_good_after(store, &next);
+    if (result == NW_OK && next == store->hollow) {
+        return 0;
+    }
     if (result == NW_OK) {
         result = store_find_swap(store, next);
     }

@@ -160,6 +160,56 @@ static void test_fails_after_mount(void **state)
     }
 }
 
+/* Elements that a sync made durable, and perhaps one more. */
+static void expect_durable(uint32_t count)
+{
+    uint8_t data[20];
+
+    for (uint32_t i = 0; i < count; i++) {
+        assert_int_equal(nw_store_peek(bed.store, nw_store_find(bed.store, "s"), i, data, 20), 20);
+        assert_int_equal(data[0], i);
+    }
+}
+
+/* A page takes a second program, which fails; power goes before the block that stands in holds what
+ * the page had before. */
+static void test_cut_stand_in(void **state)
+{
+    struct nw_store_config config = {.objects = 2};
+    uint8_t data[20] = {0};
+
+    (void)state;
+    for (uint32_t way = 0; way < 12U * 8U * 8U; way++) {
+        uint32_t count = way % 12U;
+        uint8_t kind = (uint8_t)(way / 12U % 8U); /* before, after, or torn in six ways */
+        struct nw_cut cut = {.after = way / 96U, .phase = NW_CUT_BEFORE};
+        if (kind > 0) {
+            cut.phase = kind == 1U ? NW_CUT_AFTER : NW_CUT_INSIDE;
+            cut.data = kind == 1U ? 0 : (uint8_t)(kind - 2U);
+            cut.spare = cut.data;
+        }
+        open_bed(&config);
+        int stack = create("s", NW_STORE_STACK, 0, 0);
+        for (uint32_t i = 0; i < count; i++) {
+            data[0] = (uint8_t)i;
+            assert_int_equal(nw_store_push(bed.store, stack, data, sizeof data), NW_OK);
+            assert_int_equal(nw_store_sync(bed.store), NW_OK);
+        }
+        nw_nand_doom(bed.nand, 0, 1);
+        nw_nand_cut(bed.nand, &cut);
+        data[0] = (uint8_t)count;
+        (void)nw_store_push(bed.store, stack, data, sizeof data);
+        int result = nw_store_sync(bed.store);
+        assert_true(result == NW_OK || result == NW_ERR_POWER);
+        for (int again = 0; again < 3; again++) {
+            nw_nand_power_up(bed.nand);
+            assert_int_equal(mount(), NW_OK);
+            expect_durable(result == NW_OK ? count + 1U : count);
+        }
+        close_bed();
+    }
+}
+
 /* Bytes that look like chunks of an object's first element, of two bytes each. */
 static void forge(uint8_t *data, uint16_t bytes, int handle)
 {
@@ -285,6 +335,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_counts),
         cmocka_unit_test(test_fails_after_mount),
+        cmocka_unit_test(test_cut_stand_in),
         cmocka_unit_test(test_torn_over_pages),
         cmocka_unit_test(test_stuck),
         cmocka_unit_test(test_top_given_up),
