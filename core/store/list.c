@@ -341,7 +341,7 @@ static int step(struct nw_store *store, struct nw_store_cursor *cursor, int back
     uint16_t left = back ? at.offset : (uint16_t)(at.length - at.offset);
     uint16_t part = left;
     if (object->unit != 0 && (back || bytes < left)) {
-        part = back ? object->unit : (uint16_t)(bytes - bytes % object->unit);
+        part = (uint16_t)(back ? object->unit : bytes - bytes % object->unit);
     }
     if (part == 0 || part > bytes || part > left) {
         return NW_ERR_RANGE;
