@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Runs a firmware image on simavr's ATmega128 and prints the cycles between writes to port B.
+ * Runs a firmware image on simavr's ATmega128, or on another part, and prints the cycles between
+ * writes to port B.
  *
- *   run_avr IMAGE.elf
+ *   run_avr IMAGE.elf [atmega1284p]
  *
  * A program of its own: simavr is GPL-3 and never linked to what we ship. The image ends by writing
  * 255 to the port. Lines: markerN COUNT LEAST MOST MEAN.
@@ -13,8 +14,9 @@
 #include <string.h>
 
 #define MARKERS 8U
-#define PORTB_ADDRESS 0x38U
-#define MOST_CYCLES 200000000ULL
+#define PORTB_ADDRESS 0x38U       /* of the ATmega128 */
+#define PORTB_NEWER_ADDRESS 0x25U /* of the parts after it */
+#define MOST_CYCLES 400000000ULL
 
 struct marker {
     unsigned count;
@@ -48,17 +50,17 @@ static void mark(struct avr_t *avr, avr_io_addr_t address, uint8_t value, void *
 int main(int argc, char **argv)
 {
     elf_firmware_t firmware;
-    avr_t *avr = avr_make_mcu_by_name("atmega128");
+    avr_t *avr = avr_make_mcu_by_name(argc == 3 ? argv[2] : "atmega128");
 
     memset(&firmware, 0, sizeof firmware);
-    if (argc != 2 || avr == NULL || elf_read_firmware(argv[1], &firmware) != 0) {
-        fprintf(stderr, "run_avr IMAGE.elf\n");
+    if (argc < 2 || argc > 3 || avr == NULL || elf_read_firmware(argv[1], &firmware) != 0) {
+        fprintf(stderr, "run_avr IMAGE.elf [atmega1284p]\n");
         return 2;
     }
     avr_init(avr);
     avr->frequency = 7372800;
     avr_load_firmware(avr, &firmware);
-    avr_register_io_write(avr, PORTB_ADDRESS, mark, NULL);
+    avr_register_io_write(avr, argc == 3 ? PORTB_NEWER_ADDRESS : PORTB_ADDRESS, mark, NULL);
     while (!over && avr->cycle < MOST_CYCLES) {
         int state = avr_run(avr);
 
