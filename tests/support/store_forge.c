@@ -295,7 +295,7 @@ static void use(struct forge *forge)
 static void check_answer(int result)
 {
     if (result != NW_OK && result != NW_ERR_NOT_FOUND && result != NW_ERR_VERSION &&
-        result != NW_ERR_CORRUPT && result != NW_ERR_FULL) {
+        result != NW_ERR_KEY && result != NW_ERR_CORRUPT && result != NW_ERR_FULL) {
         (void)fprintf(stderr, "store forge: mount answers %s\n", nw_error_text(result));
         abort();
     }
