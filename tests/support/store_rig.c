@@ -576,6 +576,10 @@ int store_rig_check(struct store_rig *rig, int settle)
     if (result < 0) {
         return -1;
     }
+    if (nw_store_stats(rig->store)->tampered > 0) {
+        (void)snprintf(rig->why, sizeof rig->why, "a false alarm of the seal");
+        return -1;
+    }
     if (settle == 0) {
         rig->states[rig->state_count - 1U] = rig->now;
     }

@@ -96,7 +96,7 @@ struct nw_store_stats {
     uint32_t retired;     /* blocks given up */
     uint32_t swapped;     /* programs that failed */
     uint32_t place;       /* page << place_shift | offset of the last damage met */
-    uint32_t tampered;    /* sealed: chunks and headers of blocks met that the key does not prove */
+    uint32_t tampered;    /* sealed: times a chunk was met that the key does not prove */
 };
 
 /* Bytes of RAM for this chip and configuration; 0 when the store cannot work with them. */

@@ -16,16 +16,18 @@
  * WHAT IS DETECTED. A changed bit, and chunks moved, copied or put in each other's place: NW_ERR_
  * TAMPERED when they are read, and counted in nw_store_stats()->tampered; bytes that are not proven
  * are never handed out. With another key, or without one, a mount answers NW_ERR_KEY.
+ * A mount counts there, too, what it cannot use: look at it afterwards.
  * WHAT IS NOT. An older image put back as a whole, or older bytes put back at the very place they
- * once had; and the end of the log cut off, which is what a power cut does. Who has memory that
- * cannot be put back keeps nw_store_space.sequence there: it only ever grows.
+ * once had; and what was written since the newest anchor left out, as if power had gone before or
+ * the page had never been written. Who has memory that cannot be put back keeps
+ * nw_store_space.sequence there: after a mount it is higher than ever before.
  * WHAT IS SEEN. Lengths, how many objects and elements there are, and when they change; and whether
  * the same element came to lie at the same place twice.
  *
  * COST. 12 bytes more a chunk, 16 a block. A part of a chunk is read by reading all of it; a chunk
- * that is moved is read twice; a mount reads what it walks over. RAM: this struct and the state of
- * the hash. For n bytes the hash sums up two blocks of 128 bytes and n more, and there are n / 64
- * blocks of keystream, twice for a file or stream that grows.
+ * that is moved is read twice; a mount reads what it replays. RAM: this struct and the state of the
+ * hash. For n bytes the hash goes over n + 1 bytes and three blocks of 128 more, and n / 64 blocks
+ * of keystream are made; for a file or a stream that grows in the page buffer twice.
  * A program whose store is built with NW_STORE_UNSEALED has none of this and some 700 bytes less
  * on an 8-bit processor: a seal given is NW_ERR_CONFIG, a sealed store met NW_ERR_KEY.
  */
