@@ -781,13 +781,15 @@ static int count_free(struct nw_store *store, const struct scan *scan)
     uint16_t good = store->good;
     struct block_head head = {.sequence = scan->walk.sequence};
     int result = end != scan->walk.block ? store_read_head(store, end, &head) : (int)NW_OK;
-    uint32_t taken = head.sequence - store->anchor_sequence;
+    uint32_t since = head.sequence - store->anchor_sequence;
+    uint16_t taken = since <= store->blocks ? (uint16_t)since : 0;
 
     if (store->passed_bad != 0 && (result == NW_OK || result == NW_ERR_NOT_FOUND)) {
         result = count_good(store, &good);
     }
-    taken = taken <= store->blocks ? taken : 0;
-    taken += store->good > good ? (uint32_t)store->good - good : 0;
+    if (store->good > good) {
+        taken = (uint16_t)(taken + store->good - good);
+    }
     store->good = good;
     store->free = store->free > taken ? (uint16_t)(store->free - taken) : 0;
     return result == NW_ERR_NOT_FOUND ? (int)NW_OK : result;
