@@ -71,25 +71,35 @@ static int take_geometry(struct nw_store *store, const struct nw_geometry *geome
                : (int)NW_ERR_CONFIG;
 }
 
-/* What is kept free, and how often anchors are written. */
-static int set_pace(struct nw_store *store)
+/* How often anchors are written. */
+static int set_interval(struct nw_store *store)
+{
+    uint32_t pages = store_first_page(store, store->blocks);
+    uint32_t bytes = store->config.anchor_bytes;
+
+    if (pages > (STORE_NONE >> store->shift) || bytes > pages / 16U * store->page_bytes) {
+        return NW_ERR_CONFIG; /* what a mount walks would leave no blocks to write */
+    }
+    if (bytes == 0) {
+        bytes = pages / 64U * store->page_bytes;
+        bytes = bytes < 4096U ? 4096U : bytes;
+        bytes = bytes > 65536U ? 65536U : bytes;
+    }
+    store->interval = bytes;
+    return NW_OK;
+}
+
+/* What is kept free. */
+static int set_reserve(struct nw_store *store)
 {
     const struct nw_store_config *config = &store->config;
     uint32_t block_bytes = store_block_bytes(store);
-    uint32_t pages = store_first_page(store, store->blocks);
-    uint32_t anchor = store_anchor_most(config);
     uint32_t longest = block_bytes / 3U - store->chunk_header;
+    uint32_t anchor = store_anchor_most(config);
 
-    if (pages > (STORE_NONE >> store->shift) || anchor + store->block_header > block_bytes / 2U ||
-        config->anchor_bytes > pages / 16U * store->page_bytes) {
-        return NW_ERR_CONFIG; /* else what a mount walks would leave no blocks to write */
-    }
     store->longest = (uint16_t)(longest < STORE_LONGEST ? longest : STORE_LONGEST);
-    store->interval = config->anchor_bytes;
-    if (store->interval == 0) {
-        store->interval = pages / 64U * store->page_bytes;
-        store->interval = store->interval < 4096U ? 4096U : store->interval;
-        store->interval = store->interval > 65536U ? 65536U : store->interval;
+    if (anchor + store->block_header > block_bytes / 2U) {
+        return NW_ERR_CONFIG;
     }
     anchor += store->page_bytes + config->frames * (uint32_t)store_whole(store, store->node_bytes);
     store->reserve = (uint16_t)((store->interval * 4U + anchor) / block_bytes + 2U);
@@ -105,7 +115,10 @@ static int fill_config(struct nw_store *store, const struct nw_store_config *fro
     if (result == NW_OK) {
         result = take_geometry(store, geometry);
     }
-    return result == NW_OK ? set_pace(store) : result;
+    if (result == NW_OK) {
+        result = set_interval(store);
+    }
+    return result == NW_OK ? set_reserve(store) : result;
 }
 
 static struct nw_store *place(struct nw_ram *ram, const struct nw_store *like)

@@ -91,7 +91,7 @@ static int same_chip(struct nw_nand *one, struct nw_nand *other)
 
     for (uint32_t page = 0; page < geometry->blocks * geometry->block_pages; page++) {
         for (int i = 0; i < 2; i++) {
-            nw_nand_peek(nand[i], page, data[i], spare[i]);
+            nw_nand_peek(nand[i], page, data[i], geometry->spare_bytes != 0 ? spare[i] : NULL);
         }
         if (memcmp(data[0], data[1], geometry->page_bytes) != 0 ||
             memcmp(spare[0], spare[1], geometry->spare_bytes) != 0) {
