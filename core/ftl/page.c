@@ -233,7 +233,7 @@ static int write_sector(struct nw_page *page, uint32_t sector, uint8_t *data)
     if (result == NW_OK) {
         result = nw_page_pace(page);
     }
-    if (result == NW_OK && page->host.page == page->host.end) {
+    if (result == NW_OK && page->host.left == 0) {
         result = nw_page_make_room(page);
     }
     if (result == NW_OK) {

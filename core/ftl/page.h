@@ -38,10 +38,10 @@
 #define NW_PAGE_LEAST_BYTES 256U
 #define NW_PAGE_RESERVES 2U
 
-/* An open block: where the next page goes. page == end: none, or full. */
+/* An open block: where the next page goes, and for how many there is room. */
 struct nw_page_stream {
     uint32_t page;
-    uint32_t end;
+    uint16_t left; /* 0: full, or none is open */
     uint16_t block;
 };
 

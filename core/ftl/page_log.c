@@ -67,7 +67,6 @@ static int program(struct nw_page *page, uint32_t at, uint8_t *data)
     page->req.length = page->page_bytes;
     page->req.data = data;
     page->tag.version = page->version++;
-    page->tag.erases = page->blocks.erases[nw_page_block_of(page, at)];
     nw_tag_put(page->spare, (uint8_t)page->req.spare_length, &page->tag);
     stats->programs++;
     stats->bytes_programmed += (uint32_t)page->page_bytes + page->req.spare_length;
@@ -102,7 +101,7 @@ void nw_page_open(struct nw_page *page, struct nw_page_stream *stream, uint16_t 
     }
     stream->block = block;
     stream->page = nw_page_first(page, block);
-    stream->end = stream->page + page->block_pages;
+    stream->left = page->block_pages;
     page->valid[block] = NW_PAGE_OPEN;
 }
 
@@ -122,8 +121,7 @@ int nw_page_begin(struct nw_page *page, struct nw_page_stream *stream)
  * where all goes. */
 static struct nw_page_stream *stream_of(struct nw_page *page, struct nw_page_stream *stream)
 {
-    int scarce = stream->page == stream->end && page->blocks.free < 2U &&
-                 page->host.page < page->host.end;
+    int scarce = stream->left == 0 && page->blocks.free < 2U && page->host.left != 0;
 
     return scarce || page->mounting != 0 ? &page->host : stream;
 }
@@ -138,13 +136,15 @@ static int append(struct nw_page *page, struct nw_page_stream *stream, uint8_t *
         page->tag.word |= NW_WORD_MOUNT;
     }
     for (;;) { /* every further turn has cost a block its life */
-        if (stream->page == stream->end) {
+        if (stream->left == 0) {
             int opened = page->mounting != 0 ? (int)NW_ERR_FULL : nw_page_begin(page, stream);
             if (opened < 0) {
                 return opened;
             }
         }
         uint32_t at = stream->page++;
+        stream->left--;
+        page->tag.erases = page->blocks.erases[stream->block];
         int result = program(page, at, data);
         if (result >= 0) {
             if (slot < page->slots) {
@@ -158,7 +158,7 @@ static int append(struct nw_page *page, struct nw_page_stream *stream, uint8_t *
         /* Whatever failed, the page may be blank: a mount would look no further in this block. */
         nw_blocks_link(&page->blocks, stream->block, nw_page_failed(page));
         stream->block = NW_NO_BLOCK;
-        stream->end = stream->page;
+        stream->left = 0;
         if (result != NW_ERR_PROGRAM) {
             return result;
         }
