@@ -67,15 +67,16 @@ def _figures(counts: Counts) -> list[tuple[str, int | float, str]]:
     return figures
 
 
-#: What our store is called, alone and over an error-correcting code, and where that is measured.
-OURS, OURS_ECC = "nandwich", "nandwich over ECC"
+#: What our store is called, alone, over an error-correcting code and sealed, and where these are
+#: measured.
+OURS, OURS_ECC, OURS_SEALED = "nandwich", "nandwich over ECC", "nandwich, sealed"
 ECC_SHAPE = "nand-512"
 
 #: Pieces of work that idle time has room for between two overwrites: more than are ever waiting.
 IDLE = 100
 
 
-def _open(shape: Shape, *, ecc: bool = False) -> _native.Store:
+def _open(shape: Shape, *, ecc: bool = False, sealed: bool = False) -> _native.Store:
     goal = GOALS[shape.name]
     chip = _native.Nand.open(shape.part(), blocks=shape.blocks)
     opened = _native.Store(
@@ -84,17 +85,19 @@ def _open(shape: Shape, *, ecc: bool = False) -> _native.Store:
         read_ahead=goal.read_ahead,
         anchor_bytes=goal.anchor_bytes,
         ecc=ecc,
+        key=bytes(32) if sealed else None,
     )
     opened.format()
     return opened
 
 
-def ours(shape: Shape, *, ecc: bool = False) -> list[Counts]:
+def ours(shape: Shape, *, ecc: bool = False, sealed: bool = False) -> list[Counts]:
     """Each work on a fresh store."""
+    name = OURS_SEALED if sealed else OURS_ECC if ecc else OURS
     return [
-        Counts(store=OURS_ECC if ecc else OURS, shape=shape.name, **answer)
+        Counts(store=name, shape=shape.name, **answer)
         for work, idle in (("append", 0), ("small", 0), ("overwrite", 0), ("overwrite", IDLE))
-        for answer in _native.store_work(_open(shape, ecc=ecc), work, idle=idle)
+        for answer in _native.store_work(_open(shape, ecc=ecc, sealed=sealed), work, idle=idle)
     ]
 
 
@@ -110,8 +113,9 @@ def _our_figures(shape: Shape) -> list[Figure]:
     ]
     if shape.name == ECC_SHAPE:
         figures += [
-            Figure(f"store.{shape.name}.ecc.{figure}", value, unit)
-            for counts in ours(shape, ecc=True)
+            Figure(f"store.{shape.name}.{how}.{figure}", value, unit)
+            for how, every in (("ecc", ours(shape, ecc=True)), ("sealed", ours(shape, sealed=True)))
+            for counts in every
             for figure, value, unit in _figures(counts)
         ]
     return figures

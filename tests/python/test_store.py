@@ -274,5 +274,7 @@ def test_the_targets_are_reached(
     assert sum(one.target is not None for one in figures) == 16
     ecc = {one.name: one.value for one in figures if ".ecc." in one.name}
     assert 6 < ecc["store.nand-512.ecc.read-back.energy"] < 6.4  # whole units of 256 bytes
+    sealed = {one.name: one.value for one in figures if ".sealed." in one.name}
+    assert 12 < sealed["store.nand-512.sealed.append.energy"] < 13  # a tag of 12 bytes more
     assert [one for one in figures if not one.ok] == []
     assert "nor-256: peers not measured (not in this test)" in capfd.readouterr().err
