@@ -5,7 +5,7 @@
 #include "crc_wide.h"
 #endif
 
-uint32_t nw_crc32(uint32_t crc, const void *data, uint32_t length)
+uint32_t nw_crc32(uint32_t crc, const void *data, size_t length)
 {
     static const uint32_t table[16] = {
         0x00000000UL, 0x1DB71064UL, 0x3B6E20C8UL, 0x26D930ACUL, 0x76DC4190UL, 0x6B6B51F4UL,

@@ -5,7 +5,7 @@
 #include "crc_wide.h"
 #endif
 
-uint16_t nw_crc16(uint16_t crc, const void *data, uint32_t length)
+uint16_t nw_crc16(uint16_t crc, const void *data, size_t length)
 {
     static const uint16_t table[16] = {
         0x0000U, 0x1081U, 0x2102U, 0x3183U, 0x4204U, 0x5285U, 0x6306U, 0x7387U,

@@ -257,18 +257,22 @@ static int pace(struct nw_store *store)
     return NW_OK;
 }
 
+static int fits(const struct nw_store *store, uint32_t bytes)
+{
+    return store_live(store) + bytes <= store->limit;
+}
+
 /* Expendable streams make room: the oldest chunks go until `bytes` more fit. */
 static int give_way(struct nw_store *store, uint32_t bytes)
 {
-    int result = NW_OK;
-
     struct object *object = store->objects;
+    int result = NW_OK;
 
     for (uint8_t left = store->config.objects; left > 0 && result == NW_OK; left--, object++) {
         uint32_t head = object->head;
 
         while ((object->flags & NW_STORE_EXPENDABLE) != 0 && object->head < object->tail &&
-               result == NW_OK && store_live(store) + bytes > store->limit) {
+               result == NW_OK && !fits(store, bytes)) {
             result = store_drop_head(store, object);
             store_count(&store->stats.dropped, 1);
         }
@@ -276,7 +280,7 @@ static int give_way(struct nw_store *store, uint32_t bytes)
             result = store_write_state(store, object);
         }
     }
-    if (result == NW_OK && store_live(store) + bytes > store->limit) {
+    if (result == NW_OK && !fits(store, bytes)) {
         result = NW_ERR_FULL;
     }
     return result;

@@ -73,25 +73,27 @@ int nw_store_find(struct nw_store *store, const char *name)
 int store_check_object(const struct nw_store *store, const struct object *object)
 {
     uint8_t type = object->type;
-    int damaged = type < NW_STORE_STACK || type > NW_STORE_FILE || object->generation == 0 ||
-                  object->generation > STORE_GENERATIONS || object->head > object->tail ||
-                  object->unit > store->longest;
 
-    if (type == NW_STORE_STREAM) {
-        damaged |= (object->flags & ~NW_STORE_EXPENDABLE) != 0;
-    } else {
-        damaged |= object->flags != 0 || object->limit != 0;
+    if (type < NW_STORE_STACK || type > NW_STORE_FILE || object->generation == 0 ||
+        object->generation > STORE_GENERATIONS || object->head > object->tail ||
+        object->unit > store->longest) {
+        return NW_ERR_CORRUPT;
     }
-    if (type == NW_STORE_ARRAY) { /* how far its keys reach is seen when they are set */
-        damaged |= object->unit == 0;
-    } else { /* no more chunks than the chip has bytes */
-        damaged |= store_block_of(store, object->tail - object->head) == STORE_NO_BLOCK;
+    if (type == NW_STORE_STREAM ? (object->flags & ~NW_STORE_EXPENDABLE) != 0
+                                : object->flags != 0 || object->limit != 0) {
+        return NW_ERR_CORRUPT;
     }
-    if (type == NW_STORE_FILE) {
-        damaged |= object->unit == 0 || object->unit > store_page_room(store) ||
-                   object->fill > object->unit;
+    /* How far an array's keys reach is seen when they are set; of the others there are no more
+     * chunks than the chip has bytes. */
+    if (type == NW_STORE_ARRAY
+            ? object->unit == 0
+            : store_block_of(store, object->tail - object->head) == STORE_NO_BLOCK) {
+        return NW_ERR_CORRUPT;
     }
-    return damaged ? (int)NW_ERR_CORRUPT : (int)NW_OK;
+    return type == NW_STORE_FILE && (object->unit == 0 || object->unit > store_page_room(store) ||
+                                     object->fill > object->unit)
+               ? (int)NW_ERR_CORRUPT
+               : (int)NW_OK;
 }
 
 static void set_name(struct nw_store *store, const struct object *object, const char *name)

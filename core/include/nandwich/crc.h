@@ -10,15 +10,16 @@
 #ifndef NANDWICH_CRC_H
 #define NANDWICH_CRC_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #define NW_CRC32_START 0xFFFFFFFFUL
 #define NW_CRC16_START 0xFFFFU
 
 /* CRC-32 of IEEE 802.3 (reflected 0x04C11DB7) without the final inversion. */
-uint32_t nw_crc32(uint32_t crc, const void *data, uint32_t length);
+uint32_t nw_crc32(uint32_t crc, const void *data, size_t length);
 
 /* CRC-16/MCRF4XX (reflected CCITT 0x1021). */
-uint16_t nw_crc16(uint16_t crc, const void *data, uint32_t length);
+uint16_t nw_crc16(uint16_t crc, const void *data, size_t length);
 
 #endif
