@@ -113,10 +113,17 @@ static int sum_check(struct nw_store *store, uint32_t sum, const struct chunk *c
 
 /* Headers of blocks */
 
-static void tag_head(struct nw_seal *seal, const uint8_t *bytes, uint8_t *tag)
+/* The header in a page, for the block in which that lies. */
+static void tag_head(const struct nw_store *store, uint32_t page, const uint8_t *bytes,
+                     uint8_t *tag)
 {
+    struct nw_seal *seal = store->config.seal;
+    uint8_t block[4];
+
+    store_put_block(block, store_block_with(store, store_physical(store, page)));
     begin_hash(seal, seal->hash_key, HASH_BLOCK);
     seal->library->hash_add(seal->state, bytes, BLOCK_HEADER);
+    seal->library->hash_add(seal->state, block, sizeof block);
     seal->library->hash_end(seal->state, tag);
 }
 
@@ -126,14 +133,14 @@ static void head(struct nw_store *store)
 
     bytes[2] |= BLOCK_SEALED;
     nw_put32(bytes + 20, nw_crc32(NW_CRC32_START, bytes, 20));
-    tag_head(store->config.seal, bytes, bytes + BLOCK_HEADER);
+    tag_head(store, store->page, bytes, bytes + BLOCK_HEADER);
 }
 
-static int check_head(const struct nw_store *store, const uint8_t *bytes)
+static int check_head(const struct nw_store *store, uint32_t page, const uint8_t *bytes)
 {
     uint8_t tag[NW_SEAL_TAG_BYTES];
 
-    tag_head(store->config.seal, bytes, tag);
+    tag_head(store, page, bytes, tag);
     if ((bytes[2] & BLOCK_SEALED) != 0 && same(tag, bytes + BLOCK_HEADER)) {
         return NW_OK;
     }

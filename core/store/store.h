@@ -267,7 +267,7 @@ struct nw_seal_verbs {
     /* Gives the block's header in the buffer its flag and tag; checks another's: NW_OK or
      * NW_ERR_KEY. */
     void (*head)(struct nw_store *store);
-    int (*check_head)(const struct nw_store *store, const uint8_t *bytes);
+    int (*check_head)(const struct nw_store *store, uint32_t page, const uint8_t *bytes);
     /* The header of the chunk at a position was read. */
     void (*note)(struct nw_store *store, uint32_t at, const uint8_t *bytes);
     /* A chunk that was summed up is written: its tag goes into the header; then this is put, and

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From chunk to chunk through what was written, and from block to block in the order of writing. */
+#include <string.h>
+
 #include "nandwich/crc.h"
 #include "store.h"
 
@@ -37,7 +39,7 @@ int store_look_at_head(struct nw_store *store, uint16_t block, struct block_head
         return NW_ERR_VERSION;
     }
     if (store_seal(store) != NULL) {
-        result = store_seal(store)->check_head(store, bytes);
+        result = store_seal(store)->check_head(store, page, bytes);
         if (result < 0) {
             return result;
         }
@@ -218,7 +220,7 @@ int store_read_chunk(struct nw_store *store, uint32_t at, struct chunk *chunk, i
         store_close(store);
     }
     int result = store_read(store, at, store->chunk_header, bytes, ahead);
-    if (store_seal(store) != NULL) {
+    if (result == NW_OK && store_seal(store) != NULL) {
         store_seal(store)->note(store, at, bytes);
     }
     if (result == NW_OK) {
@@ -305,5 +307,11 @@ int store_payload(struct nw_store *store, const struct chunk *chunk, void *data,
     int result = store_load(store, chunk, 0, chunk->length, data, ahead);
 
     sum = store_sum_add(store, sum, data, chunk->length);
-    return result < 0 ? result : store_sum_check(store, sum, chunk);
+    if (result == NW_OK) {
+        result = store_sum_check(store, sum, chunk);
+    }
+    if (result < 0 && store_seal(store) != NULL) {
+        memset(data, 0, chunk->length); /* nothing unproven is handed out */
+    }
+    return result;
 }

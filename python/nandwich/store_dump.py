@@ -120,7 +120,8 @@ class Reader:
         if self._seal is None:
             return not block.is_sealed
         tag = head[_BLOCK_HEADER:_SEALED_BLOCK_HEADER]
-        return block.is_sealed and self._seal.block_tag(head[:_BLOCK_HEADER]) == tag
+        own = self._seal.block_tag(head[:_BLOCK_HEADER], block.number)
+        return block.is_sealed and own == tag
 
     def _swap(self, block: Block) -> None:
         first = block.stands_for

@@ -80,9 +80,9 @@ class Seal:
         """The keyed hash of all tags."""
         return _hash(self._hash_key, data)
 
-    def block_tag(self, head: bytes) -> bytes:
+    def block_tag(self, head: bytes, block: int) -> bytes:
         """The tag of a block's header, given its first 24 bytes."""
-        return self.hash(_BLOCK + head)
+        return self.hash(_BLOCK + head + block.to_bytes(4, "little"))
 
     def chunk_tag(self, head: bytes, position: int, payload: bytes) -> bytes:
         """The tag of a chunk, given the first nine bytes of its header and its plain payload."""

@@ -21,6 +21,7 @@
 #include "store_forge.h"
 
 #define CHUNK_HEAD 26U
+#define BLOCK_HEAD 40U
 #define TAG_AT 10U
 #define KEYS 20U
 #define VALUE_BYTES 6U
@@ -399,6 +400,51 @@ static void test_end_cut_off(void **state)
     assert_true(result < 0 || sequence_now() <= sequence);
 }
 
+/* The header of the newest block is put before what the block behind it held a round ago, and the
+ * newest block is marked bad: once that old content was taken for the newest. */
+static void test_header_elsewhere(void **state)
+{
+    const uint32_t block_bytes = FORGE_BLOCK_PAGES * FORGE_PAGE_BYTES;
+    uint32_t newest = 0;
+    uint32_t what = 100;
+
+    (void)state;
+    make_image(1);
+    while (sequence_now() < 3U * FORGE_BLOCKS) {
+        set(3, what++);
+        assert_int_equal(nw_store_sync(bed.store), NW_OK);
+    }
+    for (uint32_t start = sequence_now(); sequence_now() == start; what++) {
+        set(3, what);
+        assert_int_equal(nw_store_sync(bed.store), NW_OK);
+    }
+    uint32_t sequence = sequence_now();
+    while (nw_get32(bed.data + newest * block_bytes + 4U) != sequence) {
+        newest++;
+    }
+    uint8_t *behind = bed.data + (newest + 1U) % FORGE_BLOCKS * block_bytes;
+    assert_int_equal(behind[0], 'N');
+    memcpy(behind, bed.data + newest * block_bytes, BLOCK_HEAD);
+    bed.bad[newest] = 1;
+    assert_int_equal(forge_mount(&bed), NW_OK);
+    assert_true(sequence_now() <= sequence); /* as if power had gone before */
+}
+
+/* What is not proven is not handed out: of a whole element, too. */
+static void test_nothing_unproven(void **state)
+{
+    static const uint8_t zeros[FILE_BYTES];
+    uint8_t bytes[FILE_BYTES];
+
+    (void)state;
+    make_image(1);
+    find_chunk("q", 7, 0)[CHUNK_HEAD + 3U] ^= 1U;
+    memset(bytes, 0, sizeof bytes);
+    assert_int_equal(nw_store_peek(bed.store, handle_of("q"), 7, bytes, sizeof bytes),
+                     NW_ERR_TAMPERED);
+    assert_memory_equal(bytes, zeros, sizeof bytes);
+}
+
 static void test_keys(void **state)
 {
     (void)state;
@@ -491,7 +537,9 @@ int main(void)
         cmocka_unit_test(test_flips_read_ahead), cmocka_unit_test(test_forged_headers),
         cmocka_unit_test(test_chunks_exchanged),
         cmocka_unit_test(test_old_chunk_put_back), cmocka_unit_test(test_part_of_a_block),
-        cmocka_unit_test(test_end_cut_off),      cmocka_unit_test(test_keys),
+        cmocka_unit_test(test_header_elsewhere),
+        cmocka_unit_test(test_nothing_unproven), cmocka_unit_test(test_end_cut_off),
+            cmocka_unit_test(test_keys),
         cmocka_unit_test(test_nothing_to_read),  cmocka_unit_test(test_price)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
