@@ -402,6 +402,7 @@ class StoreModel(RuleBasedStateMachine):
     def teardown(self) -> None:
         if hasattr(self, "state"):
             self.come_back()
+            del self.store, self.nand
 
 
 class LongStoreModel(StoreModel):
@@ -423,4 +424,4 @@ def effort(examples: int, steps: int) -> settings:
 TestStoreModel = StoreModel.TestCase
 TestStoreModel.settings = effort(400, 50)
 TestLongStoreModel = pytest.mark.soak(LongStoreModel.TestCase)
-TestLongStoreModel.settings = effort(6000, 80)
+TestLongStoreModel.settings = effort(3000, 80)
