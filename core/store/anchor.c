@@ -224,7 +224,7 @@ int store_write_anchor(struct nw_store *store)
     }
     pass.free = (uint16_t)(store->free + freed);
     pass.sequence = store->sequence;
-    for (pass.way = PASS_MEASURE; pass.way <= PASS_WRITE; pass.way++) {
+    for (pass.way = PASS_MEASURE; pass.way <= (uint8_t)PASS_WRITE; pass.way++) {
         if (pass.way == PASS_SUM) {
             pass.sum = store_sum_begin(store, &pass.chunk);
         } else if (pass.way == PASS_WRITE) {

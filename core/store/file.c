@@ -214,8 +214,11 @@ int nw_store_length(struct nw_store *store, int handle, uint32_t *bytes)
 int nw_store_truncate(struct nw_store *store, int handle, uint32_t bytes)
 {
     struct object *object = file_of(store, handle);
-    int result = object == NULL ? store->refused : store_make_room(store, NULL, 0);
 
+    if (object == NULL) {
+        return store->refused;
+    }
+    int result = store_make_room(store, NULL, 0);
     if (result < 0) {
         return result;
     }

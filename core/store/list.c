@@ -99,8 +99,11 @@ static int take(struct nw_store *store, int handle, uint8_t type, void *data, ui
 {
     struct object *object = store_object_of(store, handle, (uint8_t)IS(type));
     struct chunk chunk = {0};
-    int result = object == NULL ? store->refused : store_make_room(store, NULL, 0);
 
+    if (object == NULL) {
+        return store->refused;
+    }
+    int result = store_make_room(store, NULL, 0);
     if (result == NW_OK) {
         uint32_t number = type == NW_STORE_QUEUE ? object->head : object->tail - 1U;
         result = read_whole(store, object, number, data, bytes, &chunk);
@@ -206,8 +209,11 @@ int nw_store_append(struct nw_store *store, int handle, const void *data, uint16
 int nw_store_trim(struct nw_store *store, int handle, uint32_t chunk_number)
 {
     struct object *object = store_object_of(store, handle, IS(NW_STORE_STREAM));
-    int result = object == NULL ? store->refused : store_make_room(store, NULL, 0);
 
+    if (object == NULL) {
+        return store->refused;
+    }
+    int result = store_make_room(store, NULL, 0);
     if (result == NW_OK && chunk_number > object->tail) {
         result = NW_ERR_RANGE;
     }

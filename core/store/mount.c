@@ -829,7 +829,7 @@ int nw_store_mount(struct nw_store **made, struct nw_chip *chip,
     if (result == NW_OK) {
         result = set_limit(store);
     }
-    if (result < 0) {
+    if (result != NW_OK) {
         return result;
     }
     store->sequence = head.sequence;

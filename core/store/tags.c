@@ -39,6 +39,7 @@ int nw_store_tagged(struct nw_store *store, int array, uint32_t tag, int stream,
     if (result == NW_OK) {
         result = nw_store_get(store, array, tag, value);
     }
-    return result < 0 ? result
-                      : nw_store_seek(store, stream, nw_get32(value), nw_get16(value + 4), cursor);
+    return result != NW_OK
+               ? result
+               : nw_store_seek(store, stream, nw_get32(value), nw_get16(value + 4), cursor);
 }

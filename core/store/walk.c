@@ -123,10 +123,10 @@ int store_find_swap(struct nw_store *store, uint16_t block)
         if (result == NW_OK) {
             result = store_read_head(store, next, &head);
         }
-        if (result < 0 && result != NW_ERR_NOT_FOUND) {
+        if (result != NW_OK && result != NW_ERR_NOT_FOUND) {
             return result;
         }
-        if (result < 0) {
+        if (result != NW_OK) {
             misses++;
             continue;
         }
