@@ -122,7 +122,7 @@ int store_clean_chunk(struct nw_store *store, const struct chunk *chunk)
 
 static int next_tail(struct nw_store *store)
 {
-    uint16_t frontier = store_block_of(store, store_frontier(store));
+    uint16_t frontier = store_block_with(store, store->page);
     int bad = 1;
 
     while (bad > 0 && store->tail != frontier) {
@@ -139,7 +139,7 @@ int store_clean_step(struct nw_store *store)
     struct chunk chunk = {0};
     uint32_t looked = store->page_bytes;
 
-    if (store->tail == store_block_of(store, store_frontier(store))) {
+    if (store->tail == store_block_with(store, store->page)) {
         return 0;
     }
     int result = store_next_chunk(store, &store->clean_at, &chunk);

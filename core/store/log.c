@@ -152,10 +152,8 @@ int store_is_bad(struct nw_store *store, uint16_t block)
 
 int store_mark_bad(struct nw_store *store, uint16_t block)
 {
-    uint32_t share = store_block_bytes(store) / 8U * 5U; /* as set_limit() reckons */
-
     store->good--;
-    store->limit -= share < store->limit ? share : store->limit;
+    (void)store_set_limit(store); /* too few: the next mount says so */
     store_count(&store->stats.retired, 1);
     store->since = UINT32_MAX / 2U; /* have the next anchor say so soon */
     return simple(store, block, nw_chip_mark_bad);

@@ -189,7 +189,7 @@ static int open_store(struct nw_store **store, struct nw_chip *chip,
 }
 
 /* With the number of good blocks known. */
-static int set_limit(struct nw_store *store)
+int store_set_limit(struct nw_store *store)
 {
     if (store->good < store->low + 6U) {
         return NW_ERR_FULL;
@@ -224,7 +224,7 @@ int nw_store_format(struct nw_store **made, struct nw_chip *chip,
             return result;
         }
     }
-    result = set_limit(store);
+    result = store_set_limit(store);
     if (result < 0) {
         return result;
     }
@@ -827,7 +827,7 @@ int nw_store_mount(struct nw_store **made, struct nw_chip *chip,
         result = count_free(store, &scan);
     }
     if (result == NW_OK) {
-        result = set_limit(store);
+        result = store_set_limit(store);
     }
     if (result != NW_OK) {
         return result;

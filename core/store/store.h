@@ -330,6 +330,9 @@ uint16_t store_anchor_most(const struct nw_store_config *config);
 int store_write_anchor(struct nw_store *store);
 int store_load_anchor(struct nw_store *store, uint32_t at);
 
+/* mount.c */
+int store_set_limit(struct nw_store *store);
+
 /* clean.c */
 int store_clean_at_once(struct nw_store *store);
 int store_clean_chunk(struct nw_store *store, const struct chunk *chunk);
