@@ -681,25 +681,25 @@ static int read_part(struct nw_store *store, uint32_t page, uint16_t offset, uin
         memcpy(data, store->cache + offset, length);
         return NW_OK;
     }
+    struct nw_chip_req req = {.page = page, .offset = offset};
     if (store->cache != NULL && ahead != 0) {
-        struct nw_chip_req all = {.page = page,
-                                  .offset = offset,
-                                  .length = (uint16_t)(store->page_bytes - offset),
-                                  .data = store->cache + offset};
-
         store->cache_page = STORE_NONE;
-        int result = read_page(store, &all);
+        req.length = (uint16_t)(store->page_bytes - offset);
+        req.data = store->cache + offset;
+        int result = read_page(store, &req);
         if (result == NW_OK) {
             store->cache_page = page;
             store->cache_from = offset;
-            memcpy(data, all.data, length);
+            memcpy(data, store->cache + offset, length);
         }
         /* What lies behind may be torn or damaged: that must not take what was asked for along. */
         if (result != NW_ERR_ECC) {
             return result;
         }
+        req.page = page;
     }
-    struct nw_chip_req req = {.page = page, .offset = offset, .length = length, .data = data};
+    req.length = length;
+    req.data = data;
     return read_page(store, &req);
 }
 
