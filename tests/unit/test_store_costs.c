@@ -74,7 +74,7 @@ static const struct shape nand512 = {.name = "NAND 512 B",
                                               {103, 0, 0, 600},
                                               {6, 5, 0, 50},
                                               {12968, 11139, 0, 100000},
-                                              {14134, 11175, 0, 100000}},
+                                              {14316, 11156, 0, 100000}},
                                      .worst_us = 2300,
                                      .most_ram = 4096};
 static const struct shape nand2k = {.name = "NAND 2 KiB",
@@ -89,7 +89,7 @@ static const struct shape nand2k = {.name = "NAND 2 KiB",
                                              {50, 0, 0, 1100},
                                              {0, 2, 0, 50},
                                              {12388, 10018, 0, 100000},
-                                             {12431, 10040, 0, 100000}},
+                                             {12455, 10050, 0, 100000}},
                                     .worst_us = 2300,
                                     .most_ram = 8192};
 static const struct shape nor = {.name = "NOR",
@@ -104,7 +104,7 @@ static const struct shape nor = {.name = "NOR",
                                           {222, 0, 0, 700},
                                           {6, 8, 0, 50},
                                           {40364, 15240, 261, 80000},
-                                          {46209, 16671, 337, 90000}},
+                                          {46614, 16555, 338, 90000}},
                                  .worst_us = 2300,
                                  .most_ram = 4096};
 
@@ -264,14 +264,15 @@ static void overwrite(struct bench *bench, int idle)
         worst_programs = call.programs > worst_programs ? call.programs : worst_programs;
         worst_erases = call.erases > worst_erases ? call.erases : worst_erases;
         if (idle) {
-            assert_true(nw_store_idle(bench->store, 8) >= 0);
+            assert_true(nw_store_idle(bench->store, 100) >= 0);
         }
     }
     expect_cost(bench, idle ? OVERWRITE_IDLE : OVERWRITE, &start);
     print_message("  longest call %u us, %u programs, %u erases\n", (unsigned)(worst / 1000U),
                   (unsigned)worst_programs, (unsigned)worst_erases);
     assert_true(worst <= (idle ? bench->shape->worst_us : 50000U) * 1000ULL);
-    assert_true(worst_erases <= 1U);
+    assert_true(worst_erases <= (idle ? 0U : 1U));
+    assert_true(!idle || worst_programs <= 2U);
     for (uint32_t key = 0; key < 1024U; key++) {
         assert_int_equal(nw_store_get(bench->store, array, key, data), NW_OK);
         assert_memory_equal(data, &model[key], 4);
