@@ -199,6 +199,23 @@ int store_set_limit(struct nw_store *store)
     return NW_OK;
 }
 
+/* Begins a block that is newer than all others and has no anchor: what is left of an older store
+ * while it is erased could be taken for one that is whole. */
+static int void_all(struct nw_store *store)
+{
+    store->page = store_first_page(store, store->blocks) - 1U;
+    store->free = store->blocks;
+    store->sequence = STORE_VOID - 1U;
+    int result = store_open_block(store);
+    if (result == NW_OK) {
+        result = store_flush(store);
+    }
+    store->sequence = 0;
+    store->swap_count = 0;
+    store->good = store->blocks;
+    return result;
+}
+
 int nw_store_format(struct nw_store **made, struct nw_chip *chip,
                     const struct nw_store_config *config, void *ram, size_t ram_bytes)
 {
@@ -209,22 +226,21 @@ int nw_store_format(struct nw_store **made, struct nw_chip *chip,
     }
     struct nw_store *store = *made;
     uint16_t first = STORE_NO_BLOCK;
-    store->good = store->blocks;
-    for (uint16_t block = 0; block < store->blocks; block++) {
+    result = void_all(store);
+    for (uint16_t block = store->blocks; block-- > 0 && result >= 0;) { /* that one last */
         int bad = store_is_bad(store, block);
         result = bad == 0 ? store_erase(store, block) : bad;
         if (result == NW_ERR_ERASE) {
             result = store_mark_bad(store, block);
         } else if (bad > 0) {
             store->good--;
-        } else if (first == STORE_NO_BLOCK && result == NW_OK) {
+        } else if (result == NW_OK) {
             first = block;
         }
-        if (result < 0) {
-            return result;
-        }
     }
-    result = store_set_limit(store);
+    if (result >= 0) {
+        result = store_set_limit(store);
+    }
     if (result < 0) {
         return result;
     }

@@ -183,10 +183,44 @@ static void test_headless(void **state)
     }
 }
 
+/* A format is cut: what it has not yet erased was once mounted, an old state without a word. */
+static void test_cut_format(void **state)
+{
+    struct nw_fault fault = {.verb = NW_VERB_ERASE, .error = NW_ERR_POWER};
+    struct nw_faults filter;
+
+    (void)state;
+    for (uint8_t number = 0; number < 2U; number++) {
+        open_bed(number);
+        while (newest_block() != 3U || pushed < 10U * FORGE_BLOCKS) { /* round the chip */
+            push();
+            if (pushed > KEPT) {
+                take();
+            }
+        }
+        kept = bed;
+        for (uint32_t skip = 1; skip <= FORGE_BLOCKS; skip++) {
+            bed = kept;
+            struct nw_chip below = bed.chip;
+            fault.seen = 0;
+            fault.skip = skip;
+            nw_faults_open(&filter, &below, &fault, 1, 1);
+            bed.chip = filter.chip;
+            assert_int_equal(forge_format(&bed), NW_ERR_POWER);
+            bed.chip = below;
+            assert_int_equal(forge_mount(&bed), NW_ERR_NOT_FOUND);
+        }
+        bed = kept;
+        assert_int_equal(forge_format(&bed), NW_OK);
+        assert_int_equal(forge_mount(&bed), NW_OK);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_damaged),
-                                       cmocka_unit_test(test_headless)};
+                                       cmocka_unit_test(test_headless),
+                                       cmocka_unit_test(test_cut_format)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

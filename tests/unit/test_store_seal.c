@@ -539,7 +539,7 @@ int main(void)
         cmocka_unit_test(test_old_chunk_put_back), cmocka_unit_test(test_part_of_a_block),
         cmocka_unit_test(test_header_elsewhere),
         cmocka_unit_test(test_nothing_unproven), cmocka_unit_test(test_end_cut_off),
-            cmocka_unit_test(test_keys),
+        cmocka_unit_test(test_keys),
         cmocka_unit_test(test_nothing_to_read),  cmocka_unit_test(test_price)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);

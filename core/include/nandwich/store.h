@@ -104,8 +104,8 @@ size_t nw_store_ram_bytes(const struct nw_store_config *config,
                           const struct nw_geometry *geometry);
 
 /*
- * An empty store. Cost: 1 read and 1 erase a block. The configuration goes with the store: mount
- * with the same.
+ * An empty store. Cost: 1 read and 1 erase a block, one more of each and a program. Cut before its
+ * end it leaves no store. The configuration goes with the store: mount with the same.
  * NW_ERR_CONFIG, NW_ERR_RAM, NW_ERR_FULL (too many bad blocks), or the chip's error.
  */
 int nw_store_format(struct nw_store **store, struct nw_chip *chip,
