@@ -433,6 +433,9 @@ static int redo_data(struct nw_store *store, struct object *object, const struct
     int next = passed && store_is_append(chunk) && chunk->key == object->tail;
     uint32_t old;
 
+    if (passed && store_is_append(chunk) && chunk->key > object->tail) {
+        return NW_ERR_CORRUPT; /* those between are gone */
+    }
     if ((chunk->key >= object->tail && !next) || !store_reaches(store, object, chunk->key)) {
         return NW_OK;
     }

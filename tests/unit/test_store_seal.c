@@ -368,6 +368,22 @@ static void test_old_chunk_put_back(void **state)
     expect_tampered("a", 3);
 }
 
+/* An element that an anchor does not tell of yet is made to look like bytes never written: those
+ * behind it cannot be numbered, and that is told. */
+static void test_element_left_out(void **state)
+{
+    (void)state;
+    make_image(0);
+    assert_int_equal(forge_mount(&bed), NW_OK);
+    for (uint32_t i = 0; i < 8U; i++) {
+        put("q", PIECES + i);
+        assert_int_equal(nw_store_sync(bed.store), NW_OK); /* so each begins at a unit of its own */
+    }
+    memset(find_chunk("q", PIECES + 2U, 0), 0xFF, CHUNK_HEAD + 24U);
+    assert_int_equal(forge_mount(&bed), NW_OK);
+    assert_true(nw_store_stats(bed.store)->lost > 0);
+}
+
 static void test_part_of_a_block(void **state)
 {
     static const uint8_t zeros[10];
@@ -536,7 +552,8 @@ int main(void)
         cmocka_unit_test(test_flips_nand),       cmocka_unit_test(test_flips_nor),
         cmocka_unit_test(test_flips_read_ahead), cmocka_unit_test(test_forged_headers),
         cmocka_unit_test(test_chunks_exchanged),
-        cmocka_unit_test(test_old_chunk_put_back), cmocka_unit_test(test_part_of_a_block),
+        cmocka_unit_test(test_old_chunk_put_back), cmocka_unit_test(test_element_left_out),
+        cmocka_unit_test(test_part_of_a_block),
         cmocka_unit_test(test_header_elsewhere),
         cmocka_unit_test(test_nothing_unproven), cmocka_unit_test(test_end_cut_off),
         cmocka_unit_test(test_keys),

@@ -18,9 +18,9 @@
  * are never handed out. With another key, or without one, a mount answers NW_ERR_KEY.
  * A mount counts there, too, what it cannot use: look at it afterwards.
  * WHAT IS NOT. An older image put back as a whole, or older bytes put back at the very place they
- * once had; and what was written since the newest anchor left out, as if power had gone before or
- * the page had never been written. Who has memory that cannot be put back keeps
- * nw_store_space.sequence there: after a mount it is higher than ever before.
+ * once had; and what was written since the newest anchor left out as if it had not been: all from
+ * some moment on, or a value or a block that replaced an older one. Who has memory that cannot be
+ * put back keeps nw_store_space.sequence there: after a mount it is higher than ever before.
  * WHAT IS SEEN. Lengths, how many objects and elements there are, and when they change; and whether
  * the same element came to lie at the same place twice.
  *
@@ -28,7 +28,7 @@
  * that is moved is read twice; a mount reads what it replays. RAM: this struct and the state of the
  * hash. For n bytes the hash goes over n + 1 bytes and three blocks of 128 more, and n / 64 blocks
  * of keystream are made; for a file or a stream that grows in the page buffer twice.
- * A program whose store is built with NW_STORE_UNSEALED has none of this and some 700 bytes less
+ * A program whose store is built with NW_STORE_UNSEALED has none of this and some 600 bytes less
  * on an 8-bit processor: a seal given is NW_ERR_CONFIG, a sealed store met NW_ERR_KEY.
  */
 #ifndef NANDWICH_STORE_SEAL_H
