@@ -50,6 +50,8 @@ static int place(struct nw_page **page, const struct nw_ftl_page_config *config,
                  const struct nw_geometry *geometry, struct nw_ram *ram)
 {
     uint32_t slots = slots_of(config, geometry);
+    uint32_t live = nw_page_live_bytes(geometry);
+    int fits = (size_t)slots == slots && (size_t)live == live; /* size_t may have 16 bits */
     struct nw_page measure;
 
     if (slots == 0) {
@@ -59,13 +61,13 @@ static int place(struct nw_page **page, const struct nw_ftl_page_config *config,
     struct nw_page *to = *page != NULL ? *page : &measure;
     memset(to, 0, sizeof *to);
     to->slots = slots;
-    to->map = (size_t)slots == slots ? NW_RAM_TAKE(ram, uint32_t, (size_t)slots) : NULL;
+    to->map = fits ? NW_RAM_TAKE(ram, uint32_t, (size_t)slots) : NULL;
     to->valid = NW_RAM_TAKE(ram, uint16_t, (size_t)geometry->blocks);
-    to->live = NW_RAM_TAKE(ram, uint8_t, nw_page_live_bytes(geometry));
+    to->live = NW_RAM_TAKE(ram, uint8_t, (size_t)live);
     int result =
         nw_blocks_place(&to->blocks, geometry, (uint16_t)(geometry->block_pages + 2U), ram);
     to->buffer = NW_RAM_TAKE(ram, uint8_t, geometry->page_bytes);
-    return (size_t)slots == slots ? result : (int)NW_ERR_RAM;
+    return fits ? result : (int)NW_ERR_RAM;
 }
 
 size_t nw_ftl_page_ram_bytes(const struct nw_ftl_page_config *config,

@@ -98,9 +98,9 @@ static inline uint32_t nw_page_first(const struct nw_page *page, uint16_t block)
     return (uint32_t)block * page->block_pages;
 }
 
-static inline size_t nw_page_live_bytes(const struct nw_geometry *geometry)
+static inline uint32_t nw_page_live_bytes(const struct nw_geometry *geometry)
 {
-    return (size_t)(geometry->blocks * geometry->block_pages / 8U + 1U);
+    return geometry->blocks * geometry->block_pages / 8U + 1U;
 }
 
 /* The owner's list of blocks in which a program failed; lists 0 .. block_pages are by valid. */

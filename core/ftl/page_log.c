@@ -178,7 +178,7 @@ int nw_page_write(struct nw_page *page, struct nw_page_stream *stream, uint32_t 
 void nw_page_forget_all(struct nw_page *page)
 {
     memset(page->map, 0xFF, sizeof *page->map * (size_t)page->slots);
-    memset(page->live, 0, nw_page_live_bytes(&page->req.chip->geometry));
+    memset(page->live, 0, (size_t)nw_page_live_bytes(&page->req.chip->geometry));
 }
 
 static int is_live(const struct nw_page *page, uint32_t at)
