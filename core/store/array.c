@@ -14,6 +14,24 @@ static struct object *find(struct nw_store *store, int handle, uint32_t key)
     return object;
 }
 
+/* Bytes that the index may take more once it reaches a key: a level more is a node more for each
+ * value, if these lie far apart. */
+static uint32_t growth(const struct nw_store *store, struct object *object, uint32_t key)
+{
+    uint8_t height = object->height;
+    uint32_t bytes = 0;
+
+    if (store_shorten(store, key, height) != 0) {
+        bytes = store_live(store);
+        while (store_shorten(store, key, object->height) != 0) {
+            object->height++;
+        }
+        bytes = store_live(store) - bytes;
+        object->height = height;
+    }
+    return bytes;
+}
+
 int nw_store_set(struct nw_store *store, int handle, uint32_t key, const void *value)
 {
     struct object *object = find(store, handle, key);
@@ -22,7 +40,9 @@ int nw_store_set(struct nw_store *store, int handle, uint32_t key, const void *v
         return store->refused;
     }
     struct chunk chunk = {.key = key, .mask = DATA_SET, .length = object->unit};
-    int result = store_make_room(store, object, store_whole(store, object->unit));
+    uint32_t bytes = store_whole(store, object->unit) + growth(store, object, key);
+    int result = store_make_room(store, object, bytes);
+
     return result < 0 ? result : store_put_data(store, object, &chunk, value);
 }
 

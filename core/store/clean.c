@@ -8,6 +8,24 @@
 
 #define PACE_MOST 16U /* chunks looked at along with one write */
 
+/* Nodes of an object's index, at most: of an array whose values lie far apart, as many at a level
+ * as there are values. */
+static uint32_t nodes_of(const struct nw_store *store, const struct object *object)
+{
+    uint32_t values = UINT32_MAX;
+    uint32_t nodes = 0;
+
+    if (object->type == NW_STORE_ARRAY) {
+        values = object->bytes / store_whole(store, object->unit) + 1U;
+    }
+    for (uint8_t level = 1; level <= object->height; level++) {
+        uint32_t span = store_shorten(store, object->tail, level) -
+                        store_shorten(store, object->head, level) + 1U;
+        nodes += span < values ? span : values;
+    }
+    return nodes;
+}
+
 /* Bytes of chunks that cleaning has to keep, at most. */
 uint32_t store_live(const struct nw_store *store)
 {
@@ -17,10 +35,7 @@ uint32_t store_live(const struct nw_store *store)
     uint32_t nodes = 0;
 
     for (uint8_t at = 0; at < count; at++, object++) {
-        for (uint8_t level = 1; level <= object->height; level++) {
-            nodes += store_shorten(store, object->tail, level) -
-                     store_shorten(store, object->head, level) + 1U;
-        }
+        nodes += nodes_of(store, object);
         bytes += at < store->config.objects ? object->bytes : 0;
     }
     return bytes + nodes * store_whole(store, store->node_bytes);

@@ -18,6 +18,7 @@
 #include "nandwich-twin/parts.h"
 #include "nandwich/ecc.h"
 #include "nandwich/random.h"
+#include "nandwich/bytes.h"
 #include "nandwich/store.h"
 
 struct bed {
@@ -322,6 +323,77 @@ static void test_wear(void **state)
 }
 
 /* A full store says so before it writes, stays readable, and has room again after a delete. */
+/* Values far apart take an index of their own each, no more; keys between them take nothing. */
+static void test_sparse(void **state)
+{
+    struct nw_store_config config = {.objects = 3, .frames = 12};
+    const uint32_t step = UINT32_MAX / 2000U;
+    struct nw_store_space space;
+    uint8_t data[200] = {0};
+    uint32_t set = 0;
+    int result = NW_OK;
+
+    (void)state;
+    open_bed(&config, 64, 0);
+    int array = create("array", NW_STORE_ARRAY, 4, UINT32_MAX);
+    int queue = create("queue", NW_STORE_QUEUE, 0, 0);
+    nw_put32(data, 0);
+    assert_int_equal(nw_store_set(bed.store, array, 0, data), NW_OK);
+    nw_put32(data, UINT32_MAX - 1U);
+    assert_int_equal(nw_store_set(bed.store, array, UINT32_MAX - 1U, data), NW_OK);
+    nw_store_space(bed.store, &space);
+    assert_true(space.used_bytes < 8U * 3U * 80U); /* eight levels of at most three nodes */
+    assert_true(nw_store_push(bed.store, queue, data, 200) == NW_OK);
+    while (result == NW_OK) {
+        set++;
+        nw_put32(data, set * step);
+        result = nw_store_set(bed.store, array, set * step, data);
+        nw_store_space(bed.store, &space);
+        assert_true(space.used_bytes <= space.limit_bytes);
+    }
+    assert_int_equal(result, NW_ERR_FULL);
+    print_message("full with %u values of 4 bytes far apart\n", (unsigned)set);
+    assert_true(set > 500U && set < 2000U);
+    assert_int_equal(nw_store_dequeue(bed.store, queue, data, 200), 200);
+    assert_int_equal(nw_store_sync(bed.store), NW_OK);
+    remount();
+    array = nw_store_find(bed.store, "array");
+    for (uint32_t i = 0; i < set; i++) {
+        assert_int_equal(nw_store_get(bed.store, array, i * step, data), NW_OK);
+        assert_int_equal(nw_get32(data), i * step);
+    }
+    assert_int_equal(nw_store_get(bed.store, array, set * step, data), NW_ERR_NOT_FOUND);
+    assert_int_equal(nw_store_delete(bed.store, array), NW_OK);
+    assert_true(create("again", NW_STORE_ARRAY, 4, 1000) > 0);
+}
+
+/* An index that grows by levels is asked for before it does. */
+static void test_far_key(void **state)
+{
+    struct nw_store_config config = {.objects = 2, .frames = 12};
+    struct nw_store_space space;
+    uint8_t value[4];
+    uint32_t key = 0;
+    int result = NW_OK;
+
+    (void)state;
+    open_bed(&config, 32, 0);
+    int array = create("array", NW_STORE_ARRAY, 4, UINT32_MAX);
+    for (; result == NW_OK && key < 3000U; key++) {
+        nw_put32(value, key);
+        result = nw_store_set(bed.store, array, key, value);
+        if (result == NW_OK) {
+            result = nw_store_set(bed.store, array, UINT32_MAX - 1U, value);
+            assert_true(result == NW_OK || result == NW_ERR_FULL);
+        }
+        nw_store_space(bed.store, &space);
+        assert_true(space.used_bytes <= space.limit_bytes);
+    }
+    assert_int_equal(result, NW_ERR_FULL);
+    assert_int_equal(nw_store_get(bed.store, array, 0, value), NW_OK);
+    assert_int_equal(nw_store_delete(bed.store, array), NW_OK);
+}
+
 static void test_full(void **state)
 {
     struct nw_store_config config = {.objects = 2, .frames = 12};
@@ -591,6 +663,7 @@ int main(void)
         cmocka_unit_test(test_refusals),      cmocka_unit_test(test_not_a_store),
         cmocka_unit_test(test_files),         cmocka_unit_test(test_front_is_near),
         cmocka_unit_test(test_wear),          cmocka_unit_test(test_full),
+        cmocka_unit_test(test_sparse),        cmocka_unit_test(test_far_key),
         cmocka_unit_test(test_damage),        cmocka_unit_test(test_checksum),
         cmocka_unit_test(test_checkpoints),   cmocka_unit_test(test_expendable),
         cmocka_unit_test(test_stream_index),  cmocka_unit_test(test_rubbish)};
