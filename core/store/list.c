@@ -178,8 +178,8 @@ static int append_packed(struct nw_store *store, struct object *object, const ui
             result = begin_packed(store, object, data, bytes);
             part = result < 0 ? 0 : (uint16_t)result;
         }
-        if (result < 0) {
-            return store_fail(store, result);
+        if (result < 0) { /* of the index: nothing was written now */
+            return result == NW_ERR_RANGE ? result : store_fail(store, result);
         }
         data += part;
         bytes = (uint16_t)(bytes - part);

@@ -285,10 +285,16 @@ int store_enter(struct nw_store *store, struct object *object, const struct chun
     return result;
 }
 
-/* Data with the key, length and mask in *chunk, written and entered. */
+/* Data with the key, length and mask in *chunk, written and entered. NW_ERR_RANGE: the index would
+ * get too high for the frames; nothing was written. */
 int store_put_data(struct nw_store *store, struct object *object, struct chunk *chunk,
                    const uint8_t *data)
 {
+    uint8_t levels = (uint8_t)(store->config.frames - 1U);
+
+    if (store_shorten(store, chunk->key, levels) != store_shorten(store, object->head, levels)) {
+        return NW_ERR_RANGE;
+    }
     chunk->kind = CHUNK_DATA;
     chunk->id = store_slot_of(store, object);
     chunk->generation = object->generation;

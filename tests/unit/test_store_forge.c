@@ -170,6 +170,40 @@ static void test_version(void **state)
     }
 }
 
+/* A queue comes to a number that needs more levels of the index than there are frames: the push is
+ * refused before it is written. Once it was on flash, and no mount could enter it. */
+static void test_too_high(void **state)
+{
+    uint8_t data[43] = {0};
+    uint8_t back[43];
+
+    (void)state;
+    for (uint16_t bytes = 12; bytes < sizeof data; bytes++) { /* one ends with its page */
+        forge_open(&forge, 1);
+        forge.config.frames = 4;
+        assert_int_equal(forge_format(&forge), NW_OK);
+        int queue = nw_store_find(forge.store, "q");
+        for (uint32_t i = 0; i < 512U; i++) {
+            forge.calls = 0;
+            assert_int_equal(nw_store_push(forge.store, queue, data, bytes), NW_OK);
+            if (i >= 5U) {
+                assert_int_equal(nw_store_dequeue(forge.store, queue, back, bytes), bytes);
+            }
+        }
+        assert_int_equal(nw_store_push(forge.store, queue, data, bytes), NW_ERR_RANGE);
+        assert_int_equal(nw_store_sync(forge.store), NW_OK);
+        assert_int_equal(forge_mount(&forge), NW_OK);
+        queue = nw_store_find(forge.store, "q");
+        assert_int_equal(nw_store_push(forge.store, queue, data, bytes), NW_ERR_RANGE);
+        for (uint32_t i = 0; i < 5U; i++) {
+            assert_int_equal(nw_store_dequeue(forge.store, queue, back, bytes), bytes);
+        }
+        assert_int_equal(nw_store_push(forge.store, queue, data, bytes), NW_OK);
+        assert_int_equal(nw_store_sync(forge.store), NW_OK);
+        assert_int_equal(forge_mount(&forge), NW_OK);
+    }
+}
+
 /* Half the free blocks have turned bad: cleaning gives up after a few rounds of the chip. */
 static void test_no_gain(void **state)
 {
@@ -229,6 +263,7 @@ int main(void)
         cmocka_unit_test(test_objects),     cmocka_unit_test(test_swaps),
         cmocka_unit_test(test_swap_circle), cmocka_unit_test(test_state),
         cmocka_unit_test(test_version),     cmocka_unit_test(test_no_gain),
+        cmocka_unit_test(test_too_high),
         cmocka_unit_test(test_by_chance),
     };
 
