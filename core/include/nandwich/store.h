@@ -67,7 +67,7 @@ struct nw_store_config {
     uint8_t objects;       /* most objects at a time, 1 .. 60; 0: 8. About 32 + name_bytes B RAM */
     uint8_t name_bytes;    /* longest name, 1 .. 32; 0: 12 */
     uint8_t frames;        /* index nodes in RAM, 4 .. 64; 0: 8. More levels than frames - 1 are
-                            * not possible */
+                            * not possible: NW_ERR_RANGE, and nothing is written */
     uint8_t fan;           /* entries of a node: 8, 16, 32 or 64; 0: 16. 4 B RAM a frame each */
     uint8_t checkpoints;   /* kept at a time, 0 .. 3. RAM as for all objects each */
     uint8_t read_ahead;    /* 1: a page of RAM for reading in sequence */
