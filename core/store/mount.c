@@ -279,6 +279,7 @@ struct scan {
     uint32_t pending;  /* the newest anchor, if it may touch that page */
     uint32_t spanning; /* the chunk met last, if it goes on in a later page */
     uint32_t spans_to; /* that page */
+    uint8_t hurt;      /* what ends it is damage of pages before the one programmed last */
 };
 
 static int begin_walk(struct nw_store *store, struct walk *walk, uint32_t at, uint16_t last)
@@ -319,6 +320,22 @@ static uint32_t page_end(const struct nw_store *store, uint32_t page)
     return store_at(store, page, store->page_bytes);
 }
 
+/* Can bytes at a position not be read, or others behind it, up to a page? */
+static int is_hurt(struct nw_store *store, uint32_t at, uint32_t page)
+{
+    uint8_t part[32];
+    int result = NW_OK;
+
+    while (store_page_of(store, at) < page && result != NW_ERR_ECC) {
+        uint16_t room = (uint16_t)(store->page_bytes - store_offset_of(store, at));
+        uint16_t here = room < sizeof part ? room : (uint16_t)sizeof part;
+
+        result = store_read(store, at, here, part, 0);
+        at = here < room ? at + here : store_at(store, store_page_of(store, at) + 1U, 0);
+    }
+    return result == NW_ERR_ECC;
+}
+
 /*
  * The chunks that touch the page programmed last, as far as they are whole. Looked at: where they
  * stop being that becomes known. Moved: lest they read differently next time.
@@ -337,6 +354,7 @@ static int over_doubtful(struct nw_store *store, struct scan *scan, int move)
         }
         result = move ? store_clean_chunk(store, &chunk) : store_verify(store, &chunk);
         if (result < 0) {
+            scan->hurt = move ? scan->hurt : (uint8_t)is_hurt(store, at, scan->page);
             break;
         }
         if (!move && chunk.kind == CHUNK_ANCHOR) {
@@ -408,6 +426,7 @@ static int scan_log(struct nw_store *store, uint32_t at, struct scan *scan)
     int result = store_find_swap(store, store_block_of(store, at));
 
     memset(scan, 0xFF, sizeof *scan); /* STORE_NONE all over */
+    scan->hurt = 0;
     if (result == NW_OK) {
         result = begin_walk(store, &scan->walk, at, STORE_NO_BLOCK);
     }
@@ -426,20 +445,76 @@ static int scan_log(struct nw_store *store, uint32_t at, struct scan *scan)
     return result < 0 ? result : over_doubtful(store, scan, 0);
 }
 
-/* Data that the log tells of: into the index, and once the anchor is passed, into the books. */
-static int redo_data(struct nw_store *store, struct object *object, const struct chunk *chunk,
-                     int passed)
+/* Through what came since the trees on flash were told. */
+struct redo {
+    struct walk walk;
+    uint32_t room;  /* chunks that may have stood in what was walked, less those found missing */
+    uint32_t place; /* of the last damage met, or STORE_NONE */
+    uint8_t passed; /* the anchor */
+};
+
+/*
+ * An object's keys up to `to` are missing: in a log that was only cut all before a chunk is there,
+ * so one that tells of keys behind the tail proves that those between were damaged. They count as
+ * lost and have no chunk, whatever the tree told of them before. NW_ERR_CORRUPT: there cannot have
+ * been so many.
+ */
+static int leave_out(struct nw_store *store, struct redo *redo, struct object *object,
+                     uint32_t to)
 {
-    int next = passed && store_is_append(chunk) && chunk->key == object->tail;
+    struct chunk none = {.at = STORE_NONE, .kind = CHUNK_DATA, .mask = DATA_APPEND};
+    int result = NW_OK;
+
+    if (to - object->tail > redo->room) {
+        return NW_ERR_CORRUPT;
+    }
+    redo->room -= to - object->tail;
+    while (object->tail < to && result == NW_OK) {
+        uint32_t old;
+
+        none.key = object->tail;
+        result = store_set(store, object, &none, &old);
+        if (store_is_damage(result)) { /* nor can the node be read, which a reader is told */
+            result = NW_OK;
+        }
+        store_count(&store->stats.lost, 1);
+        object->tail++;
+        if (object->type == NW_STORE_FILE) { /* its books count blocks */
+            object->bytes += store_whole(store, object->unit);
+            object->fill = object->unit;
+        }
+        if (result == NW_OK && object->limit != 0 &&
+            object->tail - object->head > object->limit) {
+            result = store_drop_head(store, object);
+        }
+    }
+    return result;
+}
+
+/* Data that the log tells of: into the index, and once the anchor is passed, into the books. */
+static int redo_data(struct nw_store *store, struct redo *redo, struct object *object,
+                     const struct chunk *chunk)
+{
+    uint32_t to = chunk->key + (store_is_append(chunk) ? 0 : 1U); /* were there before it */
     uint32_t old;
 
-    if (passed && store_is_append(chunk) && chunk->key > object->tail) {
-        return NW_ERR_CORRUPT; /* those between are gone */
-    }
-    if ((chunk->key >= object->tail && !next) || !store_reaches(store, object, chunk->key)) {
+    if (chunk->key >= object->tail && (redo->passed == 0 || object->type == NW_STORE_ARRAY)) {
         return NW_OK;
     }
-    return passed ? store_enter(store, object, chunk) : store_set(store, object, chunk, &old);
+    if (to > object->tail) {
+        int result = store_verify(store, chunk); /* bytes by chance prove nothing */
+        if (result == NW_OK) {
+            result = leave_out(store, redo, object, to);
+        }
+        if (result < 0) {
+            return result;
+        }
+    }
+    if (!store_reaches(store, object, chunk->key)) {
+        return NW_OK;
+    }
+    return redo->passed != 0 ? store_enter(store, object, chunk)
+                             : store_set(store, object, chunk, &old);
 }
 
 static int redo_moved(struct nw_store *store, struct object *object, const struct chunk *chunk)
@@ -458,7 +533,8 @@ static int redo_moved(struct nw_store *store, struct object *object, const struc
     return result;
 }
 
-static int redo_state(struct nw_store *store, struct object *object, const struct chunk *chunk)
+static int redo_state(struct nw_store *store, struct redo *redo, struct object *object,
+                      const struct chunk *chunk)
 {
     struct object told = *object;
     uint8_t bytes[STATE_BYTES];
@@ -471,16 +547,19 @@ static int redo_state(struct nw_store *store, struct object *object, const struc
         store_get_state(&told, bytes);
         result = store_check_object(store, &told);
     }
+    if (result == NW_OK && told.tail > object->tail && object->type != NW_STORE_ARRAY) {
+        result = leave_out(store, redo, object, told.tail);
+    }
     if (result == NW_OK) {
         if (told.bytes < object->bytes) {
             store_killed(store, object, object->bytes - told.bytes);
         }
-        *object = told;
+        store_get_state(object, bytes);
     }
     return result;
 }
 
-static int redo_chunk(struct nw_store *store, const struct chunk *chunk, int passed)
+static int redo_chunk(struct nw_store *store, struct redo *redo, const struct chunk *chunk)
 {
     struct object *object = &store->objects[chunk->id];
     int result = NW_OK;
@@ -494,13 +573,14 @@ static int redo_chunk(struct nw_store *store, const struct chunk *chunk, int pas
         result = redo_moved(store, object, chunk);
     } else if (object->type != 0 && object->generation == chunk->generation) {
         if (chunk->kind == CHUNK_DATA) {
-            result = redo_data(store, object, chunk, passed);
-        } else if (chunk->kind == CHUNK_STATE && passed) {
-            result = redo_state(store, object, chunk);
+            result = redo_data(store, redo, object, chunk);
+        } else if (chunk->kind == CHUNK_STATE && redo->passed != 0) {
+            result = redo_state(store, redo, object, chunk);
         }
     }
     if (store_is_damage(result) || result == NW_ERR_NOT_FOUND) {
         store_count(&store->stats.lost, 1);
+        redo->place = chunk->at;
         result = NW_OK;
     }
     /* A tree higher than the frames allow. */
@@ -508,31 +588,36 @@ static int redo_chunk(struct nw_store *store, const struct chunk *chunk, int pas
 }
 
 /* Replays the log from the anchor's redo to its end. */
-static int redo(struct nw_store *store, const struct scan *scan)
+static int redo_log(struct nw_store *store, const struct scan *scan, struct redo *redo)
 {
-    struct walk walk;
+    uint32_t most = store_block_bytes(store) / store->chunk_header; /* chunks in a block */
+    struct walk *walk = &redo->walk;
     struct chunk chunk = {0};
-    int passed = 0;
-    int result = begin_walk(store, &walk, store->redo, scan->walk.block);
+    int result = begin_walk(store, walk, store->redo, scan->walk.block);
 
+    redo->room = most;
+    redo->place = STORE_NONE;
+    redo->passed = 0;
     while (result >= 0) {
-        result = step(store, &walk, &chunk);
+        result = step(store, walk, &chunk);
         if (result == 0) {
-            return walk.block == scan->walk.block ? (int)NW_OK : (int)NW_ERR_CORRUPT;
+            return walk->block == scan->walk.block ? (int)NW_OK : (int)NW_ERR_CORRUPT;
         }
         if (result == WALK_BLOCK) {
+            redo->room += most;
             continue;
         }
-        if (walk.at == scan->end) {
+        if (walk->at == scan->end) {
             return NW_OK;
         }
         if (result > 0) {
-            passed |= walk.at == store->anchor;
-            walk.at = store_behind(store, &chunk);
-            result = redo_chunk(store, &chunk, passed);
+            redo->passed |= walk->at == store->anchor ? 1U : 0U;
+            walk->at = store_behind(store, &chunk);
+            result = redo_chunk(store, redo, &chunk);
         } else if (result == NW_ERR_CORRUPT) {
             store_count(&store->stats.lost, 1);
-            walk.at = page_end(store, store_page_of(store, walk.at));
+            redo->place = walk->at;
+            walk->at = page_end(store, store_page_of(store, walk->at));
             result = NW_OK;
         }
     }
@@ -695,10 +780,12 @@ static int clean_along(struct nw_store *store, uint16_t before)
 static int settle(struct nw_store *store, struct scan *scan)
 {
     uint16_t before = store->free;
+    struct redo redo;
     int result;
 
     store->mounting = BLOCK_MOUNT;
-    result = redo(store, scan);
+    store_count(&store->stats.lost, scan->hurt);
+    result = redo_log(store, scan, &redo);
     if (result == NW_OK) {
         result = over_doubtful(store, scan, 1);
     }
@@ -719,6 +806,9 @@ static int settle(struct nw_store *store, struct scan *scan)
     if (result == NW_OK && store->free <= store->low) {
         result = store_clean_at_once(store);
         result = result == NW_ERR_FULL ? (int)NW_OK : result;
+    }
+    if (result == NW_OK && redo.place != STORE_NONE) {
+        store->stats.place = redo.place; /* where elements that are missing may have been */
     }
     return result;
 }

@@ -273,7 +273,7 @@ int store_enter(struct nw_store *store, struct object *object, const struct chun
     object->bytes += bytes;
     if (append) {
         object->tail++;
-    } else if (old != STORE_NONE) {
+    } else if (old != STORE_NONE || file) { /* a file's books count a block that is lost, too */
         store_killed(store, object, bytes);
     }
     if (file && chunk->key + 1U == object->tail) {

@@ -4,6 +4,7 @@
 import json
 import zlib
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -249,6 +250,30 @@ def test_fsck_names_what_is_damaged(run: Run, image: Path) -> None:
     assert (damage["name"], damage["element"]) == ("log", 5)
     assert damage["page"] in {one for page in hit for one in (page, page - 1)}  # its beginning
     assert "1 elements lost" in found.stderr
+
+
+def test_damage_in_what_a_mount_replays_never_shortens_a_file(run: Run, image: Path) -> None:
+    """Goal: one unreadable page of what came since the last anchor: the file keeps its length, fsck
+    names the blocks it hit and no others, get fails."""
+    ecc = image.with_name("ecc.nand")
+    ecc_run = partial(CliRunner().invoke, main)
+    whole = image.with_name("5k")
+    whole.write_bytes(bytes(range(250)) * 20)
+    for words in (("format", "--blocks", "64", "--ecc"), ("put", "f", str(whole))):
+        assert ecc_run(["store", str(ecc), *words]).exit_code == 0
+    nand = _native.Nand.load(str(ecc))
+    for bit in (800, 808):  # beyond the code
+        nand.flip(36, bit)
+    nand.save(str(ecc))
+    found = ecc_run(["store", str(ecc), "fsck", "--json", "-"])
+    report = json.loads(found.stdout)
+    assert found.exit_code == 1
+    assert report["lost_in_mount"] > 0
+    assert {(one["name"], one["page"]) for one in report["damages"]} == {("f", 36)}
+    assert 1 <= len(report["damages"]) <= 2
+    about = json.loads(ecc_run(["store", str(ecc), "ls", "--json", "-"]).stdout)["objects"]
+    assert [one["length"] for one in about] == [5000]
+    assert ecc_run(["store", str(ecc), "get", "f", str(image.with_name("back"))]).exit_code == 1
 
 
 def test_dump_shows_every_chunk_as_the_spec_says(run: Run, image: Path) -> None:

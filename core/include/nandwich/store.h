@@ -92,7 +92,8 @@ struct nw_store_stats {
     uint32_t bytes_moved;
     uint32_t dropped;     /* chunks of expendable streams given up by cleaning */
     uint32_t corrected;   /* bits repaired below */
-    uint32_t lost;        /* chunks that could not be read when they had to be */
+    uint32_t lost;        /* chunks that could not be read when they had to be, or are missing;
+                           * a mount counts pages too. 0 after it: it met no damage */
     uint32_t retired;     /* blocks given up */
     uint32_t swapped;     /* programs that failed */
     uint32_t place;       /* page << place_shift | offset of the last damage met */

@@ -618,15 +618,24 @@ def compact(session: _Session, name: str | None, pieces: int) -> None:
 @json_option
 @_pass
 def fsck(session: _Session, json_target: str | None) -> None:
-    """Read every element of every object; each damaged one is told with its place (exit 1)."""
+    """Read every element of every object; each damaged one is told with its place (exit 1).
+
+    So is what the mount could not read: what it hit may be shown as it was before.
+    """
     with session.image() as image:
         every = image.store.objects()
+        lost = image.store.stats["lost"]
         damages = [
             {"name": about["name"], "element": number, "why": why, "page": page}
             for about, number, why, page in image.damages()
         ]
         corrected, tampered = (image.store.stats[what] for what in ("corrected", "tampered"))
-    payload = {"objects_read": len(every), "bits_corrected": corrected, "damages": damages}
+    payload = {
+        "objects_read": len(every),
+        "bits_corrected": corrected,
+        "damages": damages,
+        "lost_in_mount": lost,
+    }
     if session.key is not None:
         payload["tampered"] = tampered
     if _tell(session, payload, json_target) and damages:
@@ -635,9 +644,11 @@ def fsck(session: _Session, json_target: str | None) -> None:
     output.talk(
         f"{len(every)} objects read, {len(damages)} elements lost, {corrected} bits repaired"
     )
+    if lost:
+        output.talk(f"{lost} pages or chunks could not be read when the image was mounted")
     if tampered:
         output.talk(f"{tampered} times met bytes that were not written there with this key")
-    if damages or tampered:
+    if damages or tampered or lost:
         raise SystemExit(1)
 
 
