@@ -365,6 +365,7 @@ static void test_sparse(void **state)
     assert_int_equal(nw_store_get(bed.store, array, set * step, data), NW_ERR_NOT_FOUND);
     assert_int_equal(nw_store_delete(bed.store, array), NW_OK);
     assert_true(create("again", NW_STORE_ARRAY, 4, 1000) > 0);
+    close_bed();
 }
 
 /* An index that grows by levels is asked for before it does. */
@@ -392,6 +393,7 @@ static void test_far_key(void **state)
     assert_int_equal(result, NW_ERR_FULL);
     assert_int_equal(nw_store_get(bed.store, array, 0, value), NW_OK);
     assert_int_equal(nw_store_delete(bed.store, array), NW_OK);
+    close_bed();
 }
 
 static void test_full(void **state)
