@@ -59,3 +59,15 @@ int nw_store_get(struct nw_store *store, int handle, uint32_t key, void *value)
     }
     return result < 0 ? result : store_payload(store, &chunk, value, 1);
 }
+
+int nw_store_next_key(struct nw_store *store, int handle, uint32_t *key)
+{
+    struct object *object = store_object_of(store, handle, 1U << NW_STORE_ARRAY);
+
+    if (object == NULL) {
+        return store->refused;
+    }
+    while (*key < object->tail && store_skip(store, object, key) > 0) {
+    }
+    return *key < object->tail ? (int)NW_OK : (int)NW_ERR_NOT_FOUND;
+}

@@ -371,7 +371,7 @@ int nw_store_compact(struct nw_store *store, int handle, uint32_t *key, uint16_t
         return store->refused;
     }
     *key = *key > object->head ? *key : object->head;
-    for (; count > 0 && *key < object->tail && moved < INT16_MAX; count--, (*key)++) {
+    for (; count > 0 && *key < object->tail && moved < INT16_MAX; count--) {
         struct chunk chunk = {0};
         int result = store_make_room(store, NULL, 0);
 
@@ -381,8 +381,10 @@ int nw_store_compact(struct nw_store *store, int handle, uint32_t *key, uint16_t
         if (result == NW_OK) {
             result = store_clean_chunk(store, &chunk);
             moved++;
-        } else if (result == NW_ERR_NOT_FOUND) {
-            result = NW_OK; /* never set */
+            (*key)++;
+        } else if (result == NW_ERR_NOT_FOUND) { /* never set, and perhaps many behind it */
+            (void)store_skip(store, object, key);
+            result = NW_OK;
         }
         if (result < 0) {
             return result;

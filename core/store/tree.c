@@ -326,6 +326,28 @@ int store_get(struct nw_store *store, struct object *object, uint32_t key, uint3
     return result;
 }
 
+/* The key behind all those that are missing with this one: a whole subtree, if there is none. Where
+ * the key has a chunk, or damage hides that, it stays: then 0, else 1. Cost: as store_get(). */
+int store_skip(struct nw_store *store, struct object *object, uint32_t *key)
+{
+    struct path path = {.object = object, .key = *key};
+    int result = reach(store, &path);
+
+    if (result == NW_OK && nw_get32(entry_of(store, path.frame, *key)) == STORE_NONE) {
+        result = NW_ERR_NOT_FOUND;
+    }
+    if (result != NW_ERR_NOT_FOUND) {
+        return 0;
+    }
+    uint32_t next = 0; /* over the top, or without one, there is nothing more */
+    if (path.frame != NULL) {
+        uint8_t level = path.frame->level; /* the lowest node there is */
+        next = (store_shorten(store, *key, level) + 1U) << (level * store->fan_shift);
+    }
+    *key = next > *key && next < object->tail ? next : object->tail;
+    return 1;
+}
+
 /* From now on the key's chunk is this one; *old tells where it lay, or STORE_NONE. */
 int store_set(struct nw_store *store, struct object *object, const struct chunk *chunk,
               uint32_t *old)

@@ -9,7 +9,7 @@ import contextlib
 import errno
 import fcntl
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -151,18 +151,12 @@ class Image:
         shift = (int(self.nand.geometry["page_bytes"]) - 1).bit_length() + 1
         for about in self.objects():
             keys, read = self._elements(about)
-            values = self._values(about, len(keys))
             for key in keys:
-                if values == 0:
-                    break
                 try:
                     read(key)
                 except _native.StoreError as error:
-                    if about["type"] == "array" and error_of(error) == ERR_NOT_FOUND:
-                        continue  # never set
                     place = self.store.stats["place"]
                     yield about, key, error.args[1], place >> shift
-                values -= 1
 
     def _values(self, about: dict[str, Any], keys: int) -> int:
         """How many of an object's keys have values, at most."""
@@ -179,11 +173,21 @@ class Image:
             moved += count
         return moved
 
-    def _elements(self, about: dict[str, Any]) -> tuple[range, Callable[[int], bytes]]:
+    def _keys(self, about: dict[str, Any]) -> Iterator[int]:
+        """Keys of an array that were set, or that damage hides: of these as many as may be."""
+        handle, count = about["handle"], int(about["count"])
+        key = self.store.next_key(handle, 0)
+        for _ in range(self._values(about, count)):
+            if key is None:
+                return
+            yield key
+            key = self.store.next_key(handle, key + 1)
+
+    def _elements(self, about: dict[str, Any]) -> tuple[Iterable[int], Callable[[int], bytes]]:
         """Numbers of an object's elements, and how to read one."""
         handle, unit = about["handle"], about["unit_bytes"]
         if about["type"] == "array":
-            return range(about["count"]), partial(self.store.get, handle)
+            return self._keys(about), partial(self.store.get, handle)
         if about["type"] == "file":
             blocks = range((about["length"] + unit - 1) // unit)
             return blocks, lambda block: self.store.read(handle, block * unit, unit)

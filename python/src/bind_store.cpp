@@ -297,6 +297,17 @@ nb::bytes get_value(PyStore &self, int handle, uint32_t key)
     return nb::bytes(room.data(), unit_of(self, handle));
 }
 
+std::optional<uint32_t> next_key(PyStore &self, int handle, uint32_t key)
+{
+    int result = nw_store_next_key(self.get(), handle, &key);
+
+    if (result == NW_ERR_NOT_FOUND) {
+        return std::nullopt;
+    }
+    (void)store_checked(result);
+    return key;
+}
+
 std::vector<int> kept_by(const PyStore &self)
 {
     std::vector<int> kept;
@@ -482,5 +493,7 @@ void bind_store(nb::module_ &m)
     bind_lists(store);
     bind_files(store);
     store.def("set", &set_value, nb::arg("handle"), nb::arg("key"), nb::arg("value"))
-        .def("get", &get_value, nb::arg("handle"), nb::arg("key"));
+        .def("get", &get_value, nb::arg("handle"), nb::arg("key"))
+        .def("next_key", &next_key, nb::arg("handle"), nb::arg("key"),
+             "The first key of an array from `key` on that was set, or None.");
 }

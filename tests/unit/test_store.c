@@ -343,6 +343,16 @@ static void test_sparse(void **state)
     assert_int_equal(nw_store_set(bed.store, array, UINT32_MAX - 1U, data), NW_OK);
     nw_store_space(bed.store, &space);
     assert_true(space.used_bytes < 8U * 3U * 80U); /* eight levels of at most three nodes */
+    uint32_t key = 0;
+    assert_int_equal(nw_store_next_key(bed.store, array, &key), NW_OK);
+    assert_int_equal(key++, 0);
+    assert_int_equal(nw_store_next_key(bed.store, array, &key), NW_OK);
+    assert_int_equal(key++, UINT32_MAX - 1U);
+    assert_int_equal(nw_store_next_key(bed.store, array, &key), NW_ERR_NOT_FOUND);
+    assert_int_equal(nw_store_next_key(bed.store, queue, &key), NW_ERR_TYPE);
+    key = 0; /* a step for each entry of the nodes on both ways, and the two values */
+    assert_int_equal(nw_store_compact(bed.store, array, &key, 8U * 2U * 16U + 2U), 2);
+    assert_int_equal(key, UINT32_MAX);
     assert_true(nw_store_push(bed.store, queue, data, 200) == NW_OK);
     while (result == NW_OK) {
         set++;
@@ -358,9 +368,12 @@ static void test_sparse(void **state)
     assert_int_equal(nw_store_sync(bed.store), NW_OK);
     remount();
     array = nw_store_find(bed.store, "array");
-    for (uint32_t i = 0; i < set; i++) {
-        assert_int_equal(nw_store_get(bed.store, array, i * step, data), NW_OK);
-        assert_int_equal(nw_get32(data), i * step);
+    key = 0;
+    for (uint32_t i = 0; i < set; i++, key++) {
+        assert_int_equal(nw_store_next_key(bed.store, array, &key), NW_OK);
+        assert_int_equal(key, i * step);
+        assert_int_equal(nw_store_get(bed.store, array, key, data), NW_OK);
+        assert_int_equal(nw_get32(data), key);
     }
     assert_int_equal(nw_store_get(bed.store, array, set * step, data), NW_ERR_NOT_FOUND);
     assert_int_equal(nw_store_delete(bed.store, array), NW_OK);

@@ -131,7 +131,8 @@ int nw_store_idle(struct nw_store *store, uint16_t budget);
 
 /*
  * Moves chunks of an object to the end of the log, so that the blocks they lay in become free when
- * their turn comes: `count` numbers from *key on, which is moved on; what is not there is skipped.
+ * their turn comes: `count` numbers from *key on, which is moved on; keys of an array that were
+ * never set are skipped, up to a whole subtree of the index counting as one.
  * Answers how many were moved: 0 at the end, or when no key of an array among them was ever set.
  * Cost of each: 1 read, its bytes read and written.
  */
@@ -262,6 +263,11 @@ int nw_store_set(struct nw_store *store, int handle, uint32_t key, const void *v
 
 /* NW_ERR_NOT_FOUND: never set. */
 int nw_store_get(struct nw_store *store, int handle, uint32_t key, void *value);
+
+/* Moves *key on to the first one from there that was set. One that damage hides counts as set: get
+ * tells. NW_ERR_NOT_FOUND: there is none, *key is the array's count. Cost: the nodes on the way from
+ * key to key, no matter how far apart; no value is read. */
+int nw_store_next_key(struct nw_store *store, int handle, uint32_t *key);
 
 /* STREAM-INDEX: a stream and an array with values of this size, made with nw_store_create(). */
 #define NW_STORE_TAG_BYTES 6U
