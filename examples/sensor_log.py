@@ -71,4 +71,6 @@ def main(image: str) -> None:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit("usage: sensor_log.py IMAGE")
     main(sys.argv[1])

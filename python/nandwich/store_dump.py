@@ -264,8 +264,15 @@ def _about(reader: Reader, chunk: Chunk) -> str:
     return f"key {chunk.key}: {shown}"
 
 
-def lines(nand: _native.Nand, names: dict[int, str], key: bytes | None = None) -> Iterator[str]:
-    """The whole log, oldest block first; `names` are those of the slots now."""
+def _owner(names: dict[tuple[int, int], str], chunk: Chunk) -> str:
+    """Whose a chunk is: a slot is used again, under another generation."""
+    return names.get((chunk.slot, chunk.generation), f"slot {chunk.slot} (deleted)")
+
+
+def lines(
+    nand: _native.Nand, names: dict[tuple[int, int], str], key: bytes | None = None
+) -> Iterator[str]:
+    """The whole log, oldest block first; `names` are those of slots and generations now."""
     reader = Reader(nand, key)
     for block in reader.blocks:
         notes = [f"sequence {block.sequence}", f"a mount walks from {reader.place(block.walk)}"]
@@ -276,7 +283,7 @@ def lines(nand: _native.Nand, names: dict[int, str], key: bytes | None = None) -
         yield f"block {block.number}: {', '.join(notes)}"
         for chunk in reader.chunks(block):
             place = f"{chunk.page}+{chunk.offset}"
-            whose = "" if chunk.kind == 4 else f" of {names.get(chunk.slot, chunk.slot)}"
+            whose = "" if chunk.kind == 4 else f" of {_owner(names, chunk)}"
             kind = _KINDS.get(chunk.kind, f"kind {chunk.kind}") + whose
             damage = "" if chunk.is_whole else " DAMAGED"
             size = f"{len(chunk.payload)} B"

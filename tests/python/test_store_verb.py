@@ -201,9 +201,10 @@ def test_compact_moves_an_object(run: Run) -> None:
     assert run("get", "log").stdout == before
     assert run("compact").exit_code == 0
     assert run("compact", "nothing").exit_code == 2
-    run("create", "sparse", "array", "--unit", "4", "--count", "4000000000")
-    run("set", "sparse", "70000", "--text", "abcd")
+    run("create", "sparse", "array", "--unit", "4", "--count", "4294967295")
+    run("set", "sparse", "4294967294", "--text", "abcd")
     assert "1 chunks of sparse moved" in run("compact", "sparse").stderr
+    assert "2 objects read, 0 elements lost" in run("fsck").stderr
 
 
 def test_json_keeps_its_schema(run: Run) -> None:
@@ -284,7 +285,12 @@ def test_dump_shows_every_chunk_as_the_spec_says(run: Run, image: Path) -> None:
         run("append", "log", "--text", f"element {i:02} " * 8)
     run("create", "levels", "array", "--unit", "8", "--count", "99")
     run("set", "levels", "98", "--text", "12345678")
+    run("put", "gone", "--text", "x")
+    run("rm", "gone")
+    run("put", "here", "--text", "y")
     lines = run("dump").stdout.splitlines()
+    assert any("data of slot 2 (deleted)" in line and "key 0: 78" in line for line in lines)
+    assert any("data of here" in line and "key 0: 79" in line for line in lines)
     assert [line for line in lines if "DAMAGED" in line or "kind " in line] == []
     last = {}
     for line in lines:

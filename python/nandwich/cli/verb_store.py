@@ -295,7 +295,7 @@ def info(session: _Session, json_target: str | None) -> None:
             ("chip", f"{format_size(chip['blocks'] * block)}, pages of {chip['page_bytes']} B"),
             ("in use", f"{space['used_bytes']} B of {space['limit_bytes']} B"),
             ("free blocks", f"{space['free_blocks']} of {space['good_blocks']}"),
-            ("newest block", f"{space['sequence']}; after a mount higher than ever before"),
+            ("sequence number", f"{space['sequence']}; after a mount higher than ever before"),
             ("bad blocks", str(wear["bad_blocks"])),
             ("erases", f"{wear['erases']}; a block {wear['least']} to {wear['most']}"),
             ("programs, reads", f"{spent['programs']}, {spent['reads']}"),
@@ -662,7 +662,10 @@ def dump(session: _Session) -> None:
     with session.image() as image:
         # The image as it was saved: mounting has begun a block of its own.
         nand = _native.Nand.load(str(session.path))
-        names = {(about["handle"] & 127) - 1: about["name"] for about in image.store.objects()}
+        names = {
+            ((about["handle"] & 127) - 1, about["handle"] >> 7): about["name"]
+            for about in image.store.objects()
+        }
         for line in store_dump.lines(nand, names, session.key):
             click.echo(line)
 
