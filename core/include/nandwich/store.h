@@ -265,8 +265,8 @@ int nw_store_set(struct nw_store *store, int handle, uint32_t key, const void *v
 int nw_store_get(struct nw_store *store, int handle, uint32_t key, void *value);
 
 /* Moves *key on to the first one from there that was set. One that damage hides counts as set: get
- * tells. NW_ERR_NOT_FOUND: there is none, *key is the array's count. Cost: the nodes on the way from
- * key to key, no matter how far apart; no value is read. */
+ * tells. NW_ERR_NOT_FOUND: there is none, *key is the array's count. Cost: the nodes on the way
+ * from key to key, no matter how far apart; no value is read. */
 int nw_store_next_key(struct nw_store *store, int handle, uint32_t *key);
 
 /* STREAM-INDEX: a stream and an array with values of this size, made with nw_store_create(). */
