@@ -52,6 +52,12 @@ class Layout:
         return _native.Store(nand, frames=64, read_ahead=True, **asdict(self))
 
 
+#: Kinds of parts that have blocks to erase.
+_FLASH = ("nand", "nor", "dataflash")
+
+#: The position that is none.
+_NOWHERE = 0xFFFFFFFF
+
 #: What `format` takes, the first that fits the chip.
 _OURS = tuple(
     Layout(objects, 32, checkpoints)
@@ -216,6 +222,9 @@ def _layout(path: Path, nand: _native.Nand, key: bytes | None) -> Layout:
     if made is None:
         return replace(_OURS[-1], key=key)  # mounting will say what is wrong
     if made.is_foreign:
+        plain = store_dump.made(nand) if key is not None else None
+        if plain is not None and not plain.is_foreign:
+            raise InputError(f"{path}: not sealed; leave --key-file out")
         raise InputError(
             f"{path}: a sealed store; give its key with --key-file"
             if key is None
@@ -271,6 +280,12 @@ def opened(path: Path, key: bytes | None = None) -> Iterator[Image]:
             image.close()
 
 
+def _most_blocks(part: _native.Part) -> int:
+    """Blocks that a store can number, its positions having 32 bits (docs/spec-store.md)."""
+    pages: int = _NOWHERE >> part.number("page_bytes").bit_length()
+    return min(65535, pages // part.number("block_pages"))
+
+
 def format_image(
     path: Path,
     chip: str,
@@ -282,6 +297,11 @@ def format_image(
 ) -> None:
     """A new image file with an empty store on a part (see `nandwich chips`)."""
     part = parts.resolve(chip)
+    if part.text("kind") not in _FLASH:
+        raise InputError(f"{part.name}: not a flash chip, but of kind {part.text('kind')}")
+    most = _most_blocks(part)
+    if (blocks or part.number("blocks")) > most:
+        raise InputError(f"{part.name}: a store has at most {most} blocks of it; see --blocks")
     try:
         nand = _native.Nand.open(part, blocks=blocks)
     except ValueError as error:

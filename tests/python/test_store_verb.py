@@ -207,6 +207,16 @@ def test_compact_moves_an_object(run: Run) -> None:
     assert "2 objects read, 0 elements lost" in run("fsck").stderr
 
 
+def test_a_chip_that_no_store_fits_is_refused(run: Run) -> None:
+    for words, said in (
+        (("--chip", "PCM-16M"), "PCM-16M: not a flash chip"),
+        (("--blocks", "65536"), "at most 65535 blocks"),
+        (("--chip", "K9WAG08U1A"), "at most 16383 blocks"),
+    ):
+        refused = run("format", "--force", *words)
+        assert (refused.exit_code, said in refused.stderr) == (2, True)
+
+
 def test_json_keeps_its_schema(run: Run) -> None:
     run("put", "notes", "--text", "x")
     run("checkpoint")
