@@ -354,7 +354,9 @@ static int over_doubtful(struct nw_store *store, struct scan *scan, int move)
         }
         result = move ? store_clean_chunk(store, &chunk) : store_verify(store, &chunk);
         if (result < 0) {
-            scan->hurt = move ? scan->hurt : (uint8_t)is_hurt(store, at, scan->page);
+            if (!move) {
+                scan->hurt = (uint8_t)is_hurt(store, at, scan->page);
+            }
             break;
         }
         if (!move && chunk.kind == CHUNK_ANCHOR) {
