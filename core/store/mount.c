@@ -613,7 +613,7 @@ static int redo_log(struct nw_store *store, const struct scan *scan, struct redo
             return NW_OK;
         }
         if (result > 0) {
-            redo->passed |= walk->at == store->anchor ? 1U : 0U;
+            redo->passed = (uint8_t)(redo->passed | (walk->at == store->anchor ? 1U : 0U));
             walk->at = store_behind(store, &chunk);
             result = redo_chunk(store, redo, &chunk);
         } else if (result == NW_ERR_CORRUPT) {
