@@ -94,7 +94,7 @@ int nw_store_peek(struct nw_store *store, int handle, uint32_t number, void *dat
     return length_answer(result, chunk.length);
 }
 
-/* Takes an end off: a queue's oldest chunk, a stack's newest. */
+/* Takes an end off: a queue's oldest chunk, a stack's newest; damaged ones, too, without `data`. */
 static int take(struct nw_store *store, int handle, uint8_t type, void *data, uint16_t bytes)
 {
     struct object *object = store_object_of(store, handle, (uint8_t)IS(type));
@@ -106,7 +106,12 @@ static int take(struct nw_store *store, int handle, uint8_t type, void *data, ui
     int result = store_make_room(store, NULL, 0);
     if (result == NW_OK) {
         uint32_t number = type == NW_STORE_QUEUE ? object->head : object->tail - 1U;
-        result = read_whole(store, object, number, data, bytes, &chunk);
+        result = data == NULL ? store_find_data(store, object, number, &chunk)
+                              : read_whole(store, object, number, data, bytes, &chunk);
+        if (data == NULL && store_is_damage(result)) {
+            chunk.length = 0;
+            result = NW_OK;
+        }
     }
     if (result == NW_OK) {
         if (type == NW_STORE_QUEUE) {

@@ -237,12 +237,12 @@ void put_element(PyStore &self, int handle, const nb::bytes &data)
 }
 
 template <Take take>
-nb::bytes take_element(PyStore &self, int handle)
+nb::bytes take_element(PyStore &self, int handle, bool unread)
 {
     std::vector<uint8_t> &room = self.scratch();
-    int length = store_checked(take(self.get(), handle, room.data(), kLongest));
+    int length = store_checked(take(self.get(), handle, unread ? nullptr : room.data(), kLongest));
 
-    return nb::bytes(room.data(), static_cast<size_t>(length));
+    return nb::bytes(room.data(), unread ? 0 : static_cast<size_t>(length));
 }
 
 nb::bytes peek_element(PyStore &self, int handle, uint32_t number)
@@ -327,8 +327,10 @@ void bind_lists(nb::class_<PyStore> &store)
 {
     store.def("push", &put_element<nw_store_push>, nb::arg("handle"), nb::arg("data"))
         .def("append", &put_element<nw_store_append>, nb::arg("handle"), nb::arg("data"))
-        .def("pop", &take_element<nw_store_pop>, nb::arg("handle"), "The newest element.")
-        .def("dequeue", &take_element<nw_store_dequeue>, nb::arg("handle"), "The oldest element.")
+        .def("pop", &take_element<nw_store_pop>, nb::arg("handle"), nb::arg("unread") = false,
+             "The newest element. `unread`: nothing is read or answered; a damaged one goes so.")
+        .def("dequeue", &take_element<nw_store_dequeue>, nb::arg("handle"),
+             nb::arg("unread") = false, "The oldest element, likewise.")
         .def("peek", &peek_element, nb::arg("handle"), nb::arg("number"),
              "Element `number`, head .. tail - 1.")
         .def("trim", [](PyStore &self, int handle, uint32_t chunk) {

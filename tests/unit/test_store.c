@@ -507,6 +507,54 @@ static void test_checksum(void **state)
     close_bed();
 }
 
+/* Damaged elements are in the way until they are taken unread. */
+static void test_past_damage(void **state)
+{
+    struct nw_store_config config = {.objects = 2};
+    uint8_t data[100];
+    uint8_t back[100];
+
+    (void)state;
+    for (int stack = 0; stack < 2; stack++) {
+        int (*take)(struct nw_store *, int, void *, uint16_t) =
+            stack ? nw_store_pop : nw_store_dequeue;
+        uint32_t damaged = 0;
+
+        open_bed(&config, 64, 0);
+        int handle = create("it", stack ? NW_STORE_STACK : NW_STORE_QUEUE, 0, 0);
+        for (uint8_t i = 0; i < 30U; i++) {
+            memset(data, i, sizeof data);
+            assert_int_equal(nw_store_push(bed.store, handle, data, 100), NW_OK);
+        }
+        assert_int_equal(nw_store_sync(bed.store), NW_OK);
+        remount(); /* whose anchor makes what came before no part of any redo */
+        handle = nw_store_find(bed.store, "it");
+        for (uint32_t byte = 0; byte < 500U; byte += 9U) {
+            nw_nand_flip(bed.nand, 3, 8U * byte); /* in each header, too */
+        }
+        for (uint8_t i = 0; i < 30U; i++) {
+            int result = take(bed.store, handle, back, 100);
+            memset(data, stack ? 29 - i : i, sizeof data);
+            if (result != 100) {
+                assert_int_equal(result, NW_ERR_CORRUPT);
+                assert_int_equal(take(bed.store, handle, back, 100), NW_ERR_CORRUPT);
+                assert_true(take(bed.store, handle, NULL, 0) >= 0);
+                damaged++;
+            } else {
+                assert_memory_equal(back, data, 100);
+            }
+        }
+        assert_true(damaged >= 4U && damaged <= 6U);
+        assert_int_equal(take(bed.store, handle, back, 100), NW_ERR_NOT_FOUND);
+        assert_int_equal(take(bed.store, handle, NULL, 0), NW_ERR_NOT_FOUND);
+        assert_int_equal(nw_store_sync(bed.store), NW_OK);
+        remount();
+        handle = nw_store_find(bed.store, "it");
+        assert_int_equal(take(bed.store, handle, NULL, 0), NW_ERR_NOT_FOUND);
+        close_bed();
+    }
+}
+
 /* Several checkpoints, back to each, and work after that. */
 static void test_checkpoints(void **state)
 {
@@ -680,6 +728,7 @@ int main(void)
         cmocka_unit_test(test_wear),          cmocka_unit_test(test_full),
         cmocka_unit_test(test_sparse),        cmocka_unit_test(test_far_key),
         cmocka_unit_test(test_damage),        cmocka_unit_test(test_checksum),
+        cmocka_unit_test(test_past_damage),
         cmocka_unit_test(test_checkpoints),   cmocka_unit_test(test_expendable),
         cmocka_unit_test(test_stream_index),  cmocka_unit_test(test_rubbish)};
 

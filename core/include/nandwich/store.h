@@ -215,7 +215,8 @@ int nw_store_at(struct nw_store *store, uint8_t slot, struct nw_store_about *abo
 int nw_store_push(struct nw_store *store, int handle, const void *data, uint16_t bytes);
 
 /* The newest element of a stack: its length. NW_ERR_RANGE: longer than `bytes`, nothing is taken;
- * NW_ERR_NOT_FOUND: empty. */
+ * NW_ERR_NOT_FOUND: empty. A damaged element stays, and NW_ERR_CORRUPT with it, until it is taken
+ * with `data` NULL: unread, whatever its length, which is 0 if even that cannot be read. */
 int nw_store_pop(struct nw_store *store, int handle, void *data, uint16_t bytes);
 
 /* The oldest element of a queue, likewise. */

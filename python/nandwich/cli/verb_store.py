@@ -459,8 +459,9 @@ def push(session: _Session, name: str, file: str | None, text: str | None) -> No
 @command.command()
 @_name
 @click.argument("file", required=False)
+@click.option("--unread", is_flag=True, help="Give it up without reading it, if it is damaged.")
 @_pass
-def pop(session: _Session, name: str, file: str | None) -> None:
+def pop(session: _Session, name: str, file: str | None, unread: bool) -> None:
     """Take an element: the newest of a stack, the oldest of a queue."""
     with session.image(save=True) as image:
         about = image.find(name)
@@ -468,8 +469,9 @@ def pop(session: _Session, name: str, file: str | None) -> None:
         if about["head"] == about["tail"]:
             raise RunError(f"{name} is empty")
         take = image.store.pop if about["type"] == "stack" else image.store.dequeue
-        data = take(handle)
-        _give(iter([data]), file)
+        data = take(handle, unread)
+        if not unread:
+            _give(iter([data]), file)
 
 
 def _tag_of(image: Image, index: str, number: str) -> tuple[int, int]:
