@@ -342,7 +342,9 @@ int store_skip(struct nw_store *store, struct object *object, uint32_t *key)
     uint32_t next = 0; /* over the top, or without one, there is nothing more */
     if (path.frame != NULL) {
         uint8_t level = path.frame->level; /* the lowest node there is */
-        next = (store_shorten(store, *key, level) + 1U) << (level * store->fan_shift);
+        uint16_t bits = (uint16_t)level * store->fan_shift;
+
+        next = bits < 32U ? (store_shorten(store, *key, level) + 1U) << bits : 0;
     }
     *key = next > *key && next < object->tail ? next : object->tail;
     return 1;
