@@ -9,7 +9,8 @@
  *   anchor.c   all objects in one chunk, from which a mount starts
  *   clean.c    moving what is still needed out of the oldest block; pacing, idle, compaction
  *   newest.c   where the newest block is, by bisection
- *   mount.c    format, mount, redo
+ *   format.c   configuration, format
+ *   mount.c    mount, redo
  *   object.c   names, creation, deletion, checkpoints
  *   list.c     stack, queue, stream
  *   array.c    arrays
@@ -332,7 +333,9 @@ uint16_t store_anchor_most(const struct nw_store_config *config);
 int store_write_anchor(struct nw_store *store);
 int store_load_anchor(struct nw_store *store, uint32_t at);
 
-/* mount.c */
+/* format.c */
+int store_open(struct nw_store **store, struct nw_chip *chip, const struct nw_store_config *config,
+               void *memory, size_t bytes);
 int store_set_limit(struct nw_store *store);
 
 /* clean.c */

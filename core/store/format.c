@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a configuration comes to on a chip, the store's place in the caller's RAM, and format.
+ */
+#include <string.h>
+
+#include "nandwich/ram.h"
+#include "store.h"
+
+/* Configuration */
+
+static uint8_t log2_of(uint16_t value)
+{
+    uint8_t bits = 0;
+
+    while ((value >>= 1) != 0) {
+        bits++;
+    }
+    return bits;
+}
+
+static int take_config(struct nw_store *store, const struct nw_store_config *from)
+{
+    struct nw_store_config *config = &store->config;
+
+    *config = *from;
+    config->objects = config->objects != 0 ? config->objects : 8U;
+    config->name_bytes = config->name_bytes != 0 ? config->name_bytes : 12U;
+    config->frames = config->frames != 0 ? config->frames : 8U;
+    config->fan = config->fan != 0 ? config->fan : 16U;
+    store->tables = (uint8_t)(config->checkpoints + 1U);
+    store->fan_shift = log2_of(config->fan);
+    store->node_bytes = (uint16_t)(4U * config->fan);
+    store->frame_bytes = (uint16_t)(sizeof(struct frame) + store->node_bytes);
+    store->chunk_header = CHUNK_HEADER;
+    store->block_header = BLOCK_HEADER;
+    if (config->seal != NULL) {
+        store->seal = config->seal->verbs;
+        store->chunk_header = SEALED_CHUNK_HEADER;
+        store->block_header = SEALED_BLOCK_HEADER;
+    }
+    return config->objects <= 60U && config->name_bytes <= 32U && config->frames >= 4U &&
+                   config->frames <= 64U && config->fan >= 8U && config->fan <= 64U &&
+                   (config->fan & (config->fan - 1U)) == 0 &&
+                   config->checkpoints <= NW_STORE_CHECKPOINTS
+               ? NW_OK
+               : (int)NW_ERR_CONFIG;
+}
+
+static int take_geometry(struct nw_store *store, const struct nw_geometry *geometry)
+{
+    store->page_bytes = geometry->page_bytes;
+    store->block_pages = geometry->block_pages;
+    store->blocks = (uint16_t)geometry->blocks;
+    store->program_bytes = geometry->program_bytes;
+    store->page_programs = geometry->page_programs;
+    store->erased = geometry->erased;
+    store->shift = (uint8_t)(log2_of(geometry->page_bytes) + 1U);
+    store->marks = (geometry->flags & NW_CHIP_READ_ERASED) == 0 ? 1U : 0U;
+    return nw_geometry_check(geometry) >= 0 && geometry->blocks <= 65535UL &&
+                   store->blocks >= 16U && store->block_pages >= 8U &&
+                   store->page_bytes >= (store->config.seal != NULL ? 128U : 64U) &&
+                   store->page_bytes <= 16384U && (geometry->flags & NW_CHIP_NO_PAYLOAD) == 0 &&
+                   geometry->spare_bytes >= store->marks
+               ? NW_OK
+               : (int)NW_ERR_CONFIG;
+}
+
+/* How often anchors are written. */
+static int set_interval(struct nw_store *store)
+{
+    uint32_t pages = store_first_page(store, store->blocks);
+    uint32_t bytes = store->config.anchor_bytes;
+
+    if (pages > (STORE_NONE >> store->shift) || bytes > pages / 16U * store->page_bytes) {
+        return NW_ERR_CONFIG; /* what a mount walks would leave no blocks to write */
+    }
+    if (bytes == 0) {
+        bytes = pages / 64U * store->page_bytes;
+        bytes = bytes < 4096U ? 4096U : bytes;
+        bytes = bytes > 65536U ? 65536U : bytes;
+    }
+    store->interval = bytes;
+    return NW_OK;
+}
+
+/* What is kept free. */
+static int set_reserve(struct nw_store *store)
+{
+    const struct nw_store_config *config = &store->config;
+    uint32_t block_bytes = store_block_bytes(store);
+    uint32_t longest = block_bytes / 3U - store->chunk_header;
+    uint32_t anchor = store_anchor_most(config);
+
+    store->longest = (uint16_t)(longest < STORE_LONGEST ? longest : STORE_LONGEST);
+    if (anchor + store->block_header > block_bytes / 2U) {
+        return NW_ERR_CONFIG;
+    }
+    anchor += store->page_bytes + config->frames * (uint32_t)store_whole(store, store->node_bytes);
+    store->reserve = (uint16_t)((store->interval * 4U + anchor) / block_bytes + 2U);
+    store->low = (uint16_t)(store->reserve + anchor * 4U / block_bytes + 4U);
+    return store->low + 6U < store->blocks ? (int)NW_OK : (int)NW_ERR_CONFIG;
+}
+
+static int fill_config(struct nw_store *store, const struct nw_store_config *from,
+                       const struct nw_geometry *geometry)
+{
+    int result = take_config(store, from);
+
+    if (result == NW_OK) {
+        result = take_geometry(store, geometry);
+    }
+    if (result == NW_OK) {
+        result = set_interval(store);
+    }
+    return result == NW_OK ? set_reserve(store) : result;
+}
+
+static struct nw_store *place(struct nw_ram *ram, const struct nw_store *like)
+{
+    const struct nw_store_config *config = &like->config;
+    uint16_t objects = (uint16_t)(like->tables * config->objects);
+    struct nw_store *store = NW_RAM_TAKE(ram, struct nw_store, 1);
+    struct object *table = NW_RAM_TAKE(ram, struct object, objects);
+    struct frame *frames =
+        nw_ram_take(ram, config->frames, like->frame_bytes, _Alignof(struct frame));
+    uint32_t *kept = NW_RAM_TAKE(ram, uint32_t, like->tables);
+    uint8_t *buffer = NW_RAM_TAKE(ram, uint8_t, like->page_bytes);
+    uint8_t *cache = buffer; /* for reading, until the first block is begun */
+
+    if (config->read_ahead != 0) {
+        cache = NW_RAM_TAKE(ram, uint8_t, like->page_bytes);
+    }
+    char *names = NW_RAM_TAKE(ram, char, (size_t)objects * config->name_bytes);
+    if (ram->start == NULL || ram->used > ram->bytes) {
+        return NULL;
+    }
+    memset(ram->start, 0, ram->used);
+    *store = *like;
+    store->objects = table;
+    store->frames = frames;
+    store->kept = kept;
+    store->buffer = buffer;
+    store->cache = cache;
+    store->names = names;
+    return store;
+}
+
+size_t nw_store_ram_bytes(const struct nw_store_config *config,
+                          const struct nw_geometry *geometry)
+{
+    struct nw_store like;
+    struct nw_ram ram = {0};
+
+    memset(&like, 0, sizeof like);
+    if (fill_config(&like, config, geometry) < 0) {
+        return 0;
+    }
+    (void)place(&ram, &like);
+    return ram.used;
+}
+
+/* A store in the caller's RAM that knows nothing of the chip yet. */
+int store_open(struct nw_store **store, struct nw_chip *chip, const struct nw_store_config *config,
+               void *memory, size_t bytes)
+{
+    struct nw_store like;
+    struct nw_ram ram = {.start = memory, .bytes = bytes};
+
+    memset(&like, 0, sizeof like);
+    int result = fill_config(&like, config, &chip->geometry);
+    if (result < 0) {
+        return result;
+    }
+    like.chip = chip;
+    like.anchor = STORE_NONE;
+    like.told = STORE_NONE;
+    like.first = STORE_NO_BLOCK;
+    like.hollow = STORE_NO_BLOCK;
+    like.known = STORE_NONE;
+    like.cache_page = STORE_NONE;
+    like.full = PAGE_BLIND;
+    *store = place(&ram, &like);
+    return *store != NULL ? (int)NW_OK : (int)NW_ERR_RAM;
+}
+
+/* With the number of good blocks known. */
+int store_set_limit(struct nw_store *store)
+{
+    if (store->good < store->low + 6U) {
+        return NW_ERR_FULL;
+    }
+    store_bound_held(store);
+    store->limit = (store->good - store->low - 2U) * (store_block_bytes(store) / 8U) * 5U;
+    return NW_OK;
+}
+
+/* Begins a block that is newer than all others and has no anchor: what is left of an older store
+ * while it is erased could be taken for one that is whole. */
+static int void_all(struct nw_store *store)
+{
+    store->page = store_first_page(store, store->blocks) - 1U;
+    store->free = store->blocks;
+    store->sequence = STORE_VOID - 1U;
+    int result = store_open_block(store);
+    if (result == NW_OK) {
+        result = store_flush(store);
+    }
+    store->sequence = 0;
+    store->swap_count = 0;
+    store->good = store->blocks;
+    return result;
+}
+
+int nw_store_format(struct nw_store **made, struct nw_chip *chip,
+                    const struct nw_store_config *config, void *ram, size_t ram_bytes)
+{
+    int result = store_open(made, chip, config, ram, ram_bytes);
+
+    if (result < 0) {
+        return result;
+    }
+    struct nw_store *store = *made;
+    uint16_t first = STORE_NO_BLOCK;
+    result = void_all(store);
+    for (uint16_t block = store->blocks; block-- > 0 && result >= 0;) { /* that one last */
+        int bad = store_is_bad(store, block);
+        result = bad == 0 ? store_erase(store, block) : bad;
+        if (result == NW_ERR_ERASE) {
+            result = store_mark_bad(store, block);
+        } else if (bad > 0) {
+            store->good--;
+        } else if (result == NW_OK) {
+            first = block;
+        }
+    }
+    if (result >= 0) {
+        result = store_set_limit(store);
+    }
+    if (result < 0) {
+        return result;
+    }
+    store->page = store_first_page(store, store->blocks) - 1U;
+    store->free = store->good;
+    store->prepared = store->good;
+    store->tail = first;
+    store->safe = first;
+    store->next_safe = first;
+    store->since = 0;
+    store->clean_at = store_block_start(store, first);
+    result = store_open_block(store);
+    store->redo = store_frontier(store);
+    return result < 0 ? result : store_write_anchor(store);
+}
