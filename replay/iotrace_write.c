@@ -3,9 +3,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <zlib.h>
 
 #include "nandwich-replay/iotrace.h"
+#include "nandwich-twin/replace.h"
 #include "nandwich/error.h"
 
 #define LINE_BYTES 160
@@ -14,6 +16,7 @@ struct format;
 
 struct nw_iotrace_writer {
     const struct format *format;
+    struct nw_replace replace;
     gzFile file; /* zlib writes plain files too */
 };
 
@@ -108,6 +111,34 @@ static int put_text(struct nw_iotrace_writer *writer, const char *text, int leng
     return gzwrite(writer->file, text, (unsigned)length) == length ? 1 : NW_ERR_IO;
 }
 
+/* zlib closes what it is given: a second handle of the file. */
+static int open_file(struct nw_iotrace_writer *writer, const char *path, int packs)
+{
+    int file;
+
+    writer->file = NULL;
+    if (nw_replace_begin(&writer->replace, path) != 0) {
+        return NW_ERR_IO;
+    }
+    file = dup(writer->replace.file);
+    writer->file = file >= 0 ? gzdopen(file, packs ? "wb6" : "wbT") : NULL;
+    if (writer->file == NULL && file >= 0) {
+        (void)close(file);
+    }
+    return writer->file != NULL ? NW_OK : NW_ERR_IO;
+}
+
+/* Everything closed; the file takes its place when it is `good`. */
+static int end(struct nw_iotrace_writer *writer, int good)
+{
+    if (writer->file != NULL && gzclose(writer->file) != Z_OK) {
+        good = 0;
+    }
+    good = nw_replace_end(&writer->replace, good) == 0;
+    free(writer);
+    return good ? NW_OK : NW_ERR_IO;
+}
+
 int nw_iotrace_create(struct nw_iotrace_writer **writer, const char *path, const char *format)
 {
     size_t length = strlen(path);
@@ -124,17 +155,12 @@ int nw_iotrace_create(struct nw_iotrace_writer **writer, const char *path, const
         return NW_ERR_RAM;
     }
     made->format = found;
-    made->file = gzopen(path, packs ? "wb6" : "wbT");
-    if (made->file == NULL) {
-        free(made);
+    if (open_file(made, path, packs) != NW_OK ||
+        (found->head != NULL && put_text(made, found->head, (int)strlen(found->head)) < 0)) {
+        nw_iotrace_drop(made);
         return NW_ERR_IO;
     }
     *writer = made;
-    if (found->head != NULL && put_text(made, found->head, (int)strlen(found->head)) < 0) {
-        (void)nw_iotrace_finish(made);
-        *writer = NULL;
-        return NW_ERR_IO;
-    }
     return NW_OK;
 }
 
@@ -148,11 +174,12 @@ int nw_iotrace_put(struct nw_iotrace_writer *writer, const struct nw_io *io)
 
 int nw_iotrace_finish(struct nw_iotrace_writer *writer)
 {
-    int status = NW_OK;
+    return end(writer, 1);
+}
 
+void nw_iotrace_drop(struct nw_iotrace_writer *writer)
+{
     if (writer != NULL) {
-        status = gzclose(writer->file) == Z_OK ? NW_OK : NW_ERR_IO;
-        free(writer);
+        (void)end(writer, 0);
     }
-    return status;
 }

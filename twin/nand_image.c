@@ -9,14 +9,13 @@
  *   BUFS  the chip's own buffers
  *   DONE  nothing follows
  */
-#define _DEFAULT_SOURCE /* fsync, fileno */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "nand_internal.h"
+#include "nandwich-twin/replace.h"
 #include "nandwich/bytes.h"
 #include "nandwich/crc.h"
 
@@ -264,38 +263,27 @@ static int write_image(FILE *file, const struct nw_nand *nand, struct chunk *chu
 int nw_nand_save(const struct nw_nand *nand, const char *path)
 {
     struct chunk chunk = { 0 };
-    size_t length = strlen(path) + 32U;
-    char *temporary = malloc(length);
+    struct nw_replace replace;
     FILE *file;
-    int error;
+    int error = NW_ERR_IO, cause;
 
-    if (temporary == NULL) {
-        return NW_ERR_RAM;
-    }
-    (void)snprintf(temporary, length, "%s.%ld.new", path, (long)getpid()); /* fits by its length */
-    file = fopen(temporary, "wb");
-    if (file == NULL) {
-        free(temporary);
+    if (nw_replace_begin(&replace, path) != 0) {
         return NW_ERR_IO;
     }
-    error = write_image(file, nand, &chunk);
-    if (error == NW_OK && (fflush(file) != 0 || fsync(fileno(file)) != 0)) {
-        error = NW_ERR_IO;
-    }
-    if (fclose(file) != 0 && error == NW_OK) {
-        error = NW_ERR_IO;
-    }
-    if (error == NW_OK && rename(temporary, path) != 0) {
-        error = NW_ERR_IO;
-    }
-    if (error < 0) {
-        int cause = errno;
-
-        (void)remove(temporary); /* best effort: it is only left over */
+    file = nw_replace_stream(&replace);
+    if (file != NULL) {
+        error = write_image(file, nand, &chunk);
+        cause = errno;
+        if (fclose(file) != 0 && error == NW_OK) {
+            error = NW_ERR_IO;
+            cause = errno;
+        }
         errno = cause;
     }
-    free(temporary);
     free(chunk.bytes);
+    if (nw_replace_end(&replace, error == NW_OK) != 0 && error == NW_OK) {
+        error = NW_ERR_IO;
+    }
     return error;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "json.h"
 
-#include <fcntl.h>
-#include <stdio.h>
+#include "nandwich-twin/replace.h"
+
 #include <string.h>
 #include <unistd.h>
 
@@ -125,20 +125,13 @@ static int write_all(int file, const char *text, size_t count)
 
 int nw_json_save(const struct nw_json *json, const char *path)
 {
-    char partial[4096];
-    size_t length = strlen(path);
-    int file, failed;
+    struct nw_replace replace;
+    int good;
 
-    if (!nw_json_whole(json) || length + sizeof ".partial" > sizeof partial) {
+    if (!nw_json_whole(json) || nw_replace_begin(&replace, path) != 0) {
         return -1;
     }
-    memcpy(partial, path, length);
-    memcpy(partial + length, ".partial", sizeof ".partial");
-    file = open(partial, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (file < 0) {
-        return -1;
-    }
-    failed = write_all(file, json->text, json->used) != 0 || write_all(file, "\n", 1) != 0;
-    failed |= close(file) != 0;
-    return failed || rename(partial, path) != 0 ? -1 : 0;
+    good = write_all(replace.file, json->text, json->used) == 0 &&
+           write_all(replace.file, "\n", 1) == 0;
+    return nw_replace_end(&replace, good);
 }

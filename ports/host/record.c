@@ -62,8 +62,12 @@ int nw_host_record_open(struct nw_host_record *record, struct nw_block *below, c
     record->block.ops = &ops;
     record->block.context = record;
     record->below = below;
-    record->file = fopen(path, "w");
+    if (nw_replace_begin(&record->replace, path) != 0) {
+        return NW_ERR_IO;
+    }
+    record->file = nw_replace_stream(&record->replace);
     if (record->file == NULL) {
+        (void)nw_replace_end(&record->replace, 0);
         return NW_ERR_IO;
     }
     fputs("fio version 2 iolog\n" DEVICE " add\n" DEVICE " open\n", record->file);
@@ -73,11 +77,14 @@ int nw_host_record_open(struct nw_host_record *record, struct nw_block *below, c
 int nw_host_record_close(struct nw_host_record *record)
 {
     FILE *file = record->file;
+    int failed;
 
     record->file = NULL;
     if (file == NULL) {
         return NW_OK;
     }
     fputs(DEVICE " close\n", file);
-    return (ferror(file) != 0) | (fclose(file) != 0) ? NW_ERR_IO : NW_OK;
+    failed = ferror(file) != 0;
+    failed |= fclose(file) != 0;
+    return nw_replace_end(&record->replace, !failed) == 0 ? NW_OK : NW_ERR_IO;
 }

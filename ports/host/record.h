@@ -8,18 +8,21 @@
 
 #include <stdio.h>
 
+#include "nandwich-twin/replace.h"
 #include "nandwich/block.h"
 
 struct nw_host_record {
     struct nw_block block; /* give &record.block to the layer above */
     struct nw_block *below;
-    FILE *file;
+    struct nw_replace replace; /* the file appears when it is whole */
+    FILE *file;                /* NULL: not open */
 };
 
-/* Begins the file anew. NW_OK, or NW_ERR_IO when it cannot be written (errno tells why). */
+/* Begins a new file. NW_OK, or NW_ERR_IO when it cannot be written (errno tells why). */
 int nw_host_record_open(struct nw_host_record *record, struct nw_block *below, const char *path);
 
-/* Ends the file: NW_OK, or NW_ERR_IO when not all of it could be written. Nothing if not open. */
+/* Ends the file, which takes the place of the old one. NW_OK, or NW_ERR_IO when not all of it could
+ * be written: then the old one is still there, and errno tells why. Nothing if not open. */
 int nw_host_record_close(struct nw_host_record *record);
 
 #endif

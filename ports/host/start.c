@@ -69,12 +69,32 @@ static void panic(struct nw_vm *vm, int error, uintptr_t address)
     nw_host_panic(error, address);
 }
 
-static void report(uint64_t ended_ns)
+/* Recording and image to their files. 0, or -1: said on stderr. */
+static int save(void)
+{
+    int failed = 0, result = nw_host_record_close(&record);
+
+    if (result < 0) {
+        fprintf(stderr, "nandwich: error: %s: the recording cannot be written: %s\n", config.record,
+                strerror(errno));
+        failed = -1;
+    }
+    result = nw_host_crashed() ? NW_OK : nw_host_image_save(&stack);
+    if (result < 0) {
+        fprintf(stderr, "nandwich: error: %s: the chip cannot be saved: %s\n", config.image,
+                result == NW_ERR_IO ? strerror(errno) : nw_error_text(result));
+        failed = -1;
+    }
+    return failed;
+}
+
+static void report(uint64_t ended_ns, int saved)
 {
     struct nw_json json = {report_text, sizeof report_text, 0, 0};
 
     nw_json_open(&json, NULL);
     nw_host_crash_report(&json);
+    nw_json_bool(&json, "saved", saved);
     nw_host_report_device(&json, &stack);
     nw_host_report_vm(&json, nw_guest_stats());
     nw_host_report_heap(&json, &nw_guest_heap.stats);
@@ -93,23 +113,19 @@ static void report(uint64_t ended_ns)
 void nw_host_end(void)
 {
     uint64_t ended_ns = nw_host_now_ns();
-    int result;
+    int failed;
 
     if (owner != getpid()) {
         return;
     }
     owner = 0;
     nw_host_track_start(NULL);
+    failed = save();
     if (config.stats[0] != '\0') {
-        report(ended_ns);
-    }
-    if (nw_host_record_close(&record) < 0) {
-        fprintf(stderr, "nandwich: error: %s: the recording is not whole\n", config.record);
-    }
-    result = nw_host_crashed() ? NW_OK : nw_host_image_save(&stack);
-    if (result < 0) {
-        fprintf(stderr, "nandwich: error: %s: the chip cannot be saved: %s\n", config.image,
-                nw_error_text(result));
+        report(ended_ns, failed == 0);
+    } else if (failed != 0) {
+        fflush(NULL); /* what the program printed; nobody but the status can tell of the failure */
+        _exit(1);
     }
 }
 

@@ -27,7 +27,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from nandwich import plots
+from nandwich import files, plots
 from nandwich.errors import NandwichError
 
 Value = int | float | str
@@ -155,6 +155,6 @@ def _write_files(chosen: Experiment, report: Report, out: Path) -> None:
         if len(row) != len(report.columns):
             raise ValueError(f"{chosen.id}: a row of {len(row)} under {len(report.columns)} heads")
         writer.writerow(row)
-    (out / f"{chosen.id}.csv").write_text(text.getvalue(), encoding="utf-8")
+    files.replace(out / f"{chosen.id}.csv", text.getvalue().encode())
     if report.draw is not None:
         plots.write_svg(out / f"{chosen.id}.svg", report.draw, title=f"{chosen.id}: {chosen.claim}")

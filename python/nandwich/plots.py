@@ -8,6 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from nandwich import files
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
@@ -41,4 +43,5 @@ def write_svg(path: Path, draw: Draw, *, title: str) -> None:
         axes = figure.add_subplot()
         axes.set_title(title, loc="left", fontsize=10)
         draw(axes)
-        figure.savefig(path, format="svg", metadata={"Date": None, "Creator": None})
+        with files.replacing(path) as stream:
+            figure.savefig(stream, format="svg", metadata={"Date": None, "Creator": None})

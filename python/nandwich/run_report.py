@@ -198,6 +198,8 @@ def failure(result: Result) -> str:
             hint = "; virtual memory was full and malloc said so: give more --vm"
         return "not identical to native: " + "; ".join(result.differences) + hint
     outcome = result.virtual
+    if not outcome.report.get("saved", True):
+        return "the recording or the chip was not saved, for the reason above"
     if outcome.signal or outcome.status != 0:
         end = outcome.report.get("end", {})
         where = f" in function {end['function']}" if end.get("function") else ""

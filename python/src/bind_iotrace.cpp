@@ -153,7 +153,7 @@ std::tuple<uint64_t, uint64_t> write_trace(Source &source, const std::string &pa
         cannot_write(path);
     }
     std::unique_ptr<nw_iotrace_writer, void (*)(nw_iotrace_writer *)> writer(
-        made, [](nw_iotrace_writer *left) { (void)nw_iotrace_finish(left); });
+        made, nw_iotrace_drop);
     nw_io batch[256];
     uint64_t written = 0;
     uint64_t dropped = 0;

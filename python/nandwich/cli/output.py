@@ -18,7 +18,7 @@ from typing import Any, Protocol
 
 import click
 
-from nandwich import paths
+from nandwich import files, paths
 from nandwich._version import __version__
 from nandwich.errors import InputError
 
@@ -87,11 +87,8 @@ def write_json(target: str, value: Any) -> None:
     if target == "-":
         click.echo(text, nl=False)
         return
-    path = Path(target)
-    partial = path.with_name(path.name + ".partial")
     try:
-        partial.write_text(text, encoding="utf-8")
-        partial.replace(path)
+        files.replace(Path(target), text.encode("utf-8", errors="backslashreplace"))
     except OSError as error:
         raise InputError(f"cannot write {target}: {error.strerror}") from error
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from nandwich import discovery, names
+from nandwich import discovery, files, names
 from nandwich.benches import Bench, Figure
 from nandwich.cli import output
 from nandwich.cli.options import json_option
@@ -46,7 +46,7 @@ def _write_page(path: Path, figures: list[Figure]) -> None:
     ]
     lines += ["| " + " | ".join(row) + " |" for row in _rows(figures)]
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    files.replace(path, ("\n".join(lines) + "\n").encode())
 
 
 @click.command()

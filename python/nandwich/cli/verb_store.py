@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from nandwich import _native, store_dump, store_image
+from nandwich import _native, files, store_dump, store_image
 from nandwich.cli import output
 from nandwich.cli.options import json_option
 from nandwich.errors import InputError, RunError
@@ -116,7 +116,7 @@ def _give(pieces: Iterator[bytes], file: str | None) -> None:
         sys.stdout.buffer.flush()
         return
     try:
-        with Path(file).open("wb") as stream:
+        with files.replacing(Path(file)) as stream:
             stream.writelines(pieces)
     except OSError as error:
         raise InputError(f"{file}: {error.strerror}") from error

@@ -95,14 +95,10 @@ def convert(
     else:
         options = Options(path, format=trace_format, unit=unit, skip_bad=skip_bad)
         source = replay.open_trace(path, options)
-    partial = Path(target).with_name("partial-" + Path(target).name)
     try:
-        written, left_out = _native.write_trace(source, str(partial), wanted)
-        partial.replace(target)
+        written, left_out = _native.write_trace(source, target, wanted)
     except ValueError as error:
         raise InputError(str(error)) from error
-    finally:
-        partial.unlink(missing_ok=True)
     output.talk(f"{target}: {written} requests")
     if left_out:
         output.talk(f"{left_out} left out: {wanted} has no word for them (trims, syncs, odd sizes)")

@@ -68,14 +68,18 @@ const char *nw_iotrace_format_at(uint32_t i, const char **what);
 /* Writing, in text: msr, spc, android, fio (version 3), disksim. */
 struct nw_iotrace_writer;
 
-/* Packed with gzip when path ends in .gz. NW_ERR_CONFIG: a format that is not written here;
- * NW_ERR_IO: errno tells; NW_ERR_RAM. */
+/* Packed with gzip when path ends in .gz. The file that is there stays until the new one is whole
+ * (nandwich-twin/replace.h). NW_ERR_CONFIG: a format that is not written here; NW_ERR_IO: errno
+ * tells; NW_ERR_RAM. */
 int nw_iotrace_create(struct nw_iotrace_writer **writer, const char *path, const char *format);
 
 /* 1: written, 0: the format cannot say it (trims and syncs but in fio), NW_ERR_IO. */
 int nw_iotrace_put(struct nw_iotrace_writer *writer, const struct nw_io *io);
 
-/* Ends the file: NW_OK or NW_ERR_IO. NULL is fine. */
+/* Ends the file, which takes its place: NW_OK, or NW_ERR_IO (errno tells) and nothing changes. */
 int nw_iotrace_finish(struct nw_iotrace_writer *writer);
+
+/* Throws away what was written. NULL is fine. */
+void nw_iotrace_drop(struct nw_iotrace_writer *writer);
 
 #endif

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How every verb writes a file: whole or not at all.
+
+The C side does the same for images, recordings and traces (twin/include/nandwich-twin/replace.h);
+the rules are told there.
+"""
+
+import contextlib
+import os
+import secrets
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+@contextlib.contextmanager
+def replacing(path: Path) -> Iterator[BinaryIO]:
+    """A stream whose content replaces the file when the block ends well; else nothing changes.
+
+    Links are followed and stay, the mode stays. A device or a pipe is written to as it is. OSError.
+    """
+    old = _status(path)
+    if old is not None and not stat.S_ISREG(old.st_mode):
+        if not (stat.S_ISCHR(old.st_mode) or stat.S_ISFIFO(old.st_mode)):
+            raise OSError(0, "is not a file that can be written")
+        with path.open("wb") as stream:
+            yield stream
+        return
+    target = Path(os.path.realpath(path))
+    partial = target.with_name(f".nandwich-{secrets.token_hex(8)}")
+    # Nobody else may read what replaces a private file, not even meanwhile.
+    handle = os.open(partial, _NEW, 0o666 if old is None else 0o600)
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            if old is not None:
+                _take_over(handle, old)
+            yield stream
+            stream.flush()
+            os.fsync(handle)
+        partial.replace(target)
+    except BaseException:
+        partial.unlink(missing_ok=True)
+        raise
+
+
+def replace(path: Path, data: bytes) -> None:
+    """Give a file this content, whole or not at all. OSError."""
+    with replacing(path) as stream:
+        stream.write(data)
+
+
+def _status(path: Path) -> os.stat_result | None:
+    try:
+        return path.stat()
+    except FileNotFoundError:
+        return None
+
+
+def _take_over(handle: int, old: os.stat_result) -> None:
+    """Owner and mode of the file that is replaced."""
+    with contextlib.suppress(PermissionError):  # only root gives files away: then it is ours
+        os.fchown(handle, old.st_uid, old.st_gid)
+    os.fchmod(handle, stat.S_IMODE(old.st_mode))

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * replace.h - a file on the host gets new content, whole or not at all.
+ *
+ * The content goes to a new file with a random name in the same folder. When all of it is on disk
+ * that file takes the old one's name. Whoever reads meanwhile sees the old content or the new one.
+ *
+ *   - A symbolic link stays: the file it leads to is replaced.
+ *   - The mode stays, and the owner where the system allows it. A new file gets 0666 less the
+ *     umask.
+ *   - Only regular files are replaced. A character device or a pipe is written to as it is, so
+ *     /dev/stdout works and /dev/null stays a device. All else is refused.
+ *   - The new file is made with O_EXCL: a file or a link planted under its name is never followed.
+ *   - A hard link to the old file keeps the old content.
+ *
+ * No malloc and no stdio but in nw_replace_stream(), so that a signal handler may use the rest.
+ * errno tells why a call failed.
+ */
+#ifndef NANDWICH_TWIN_REPLACE_H
+#define NANDWICH_TWIN_REPLACE_H
+
+#include <stdio.h>
+
+#define NW_REPLACE_PATH_BYTES 4096
+
+/* One replacement under way. The caller writes to `file`; the rest is internal. */
+struct nw_replace {
+    int file;                           /* open for writing; -1: none */
+    int folder;                         /* holds both files; -1: written through */
+    char target[NW_REPLACE_PATH_BYTES]; /* the path behind all links */
+    const char *name;                   /* its last part, in target */
+    char partial[32];                   /* name of the new file in that folder */
+};
+
+/*
+ * Begin. The file that is there stays untouched.
+ * 0, or -1: ENOENT no such folder, ELOOP too many links, ENAMETOOLONG, EISDIR a folder, EINVAL a
+ * block device or a socket, else what open() answers.
+ */
+int nw_replace_begin(struct nw_replace *replace, const char *path);
+
+/* A stream of its own to write to `file`. Close it before the end, and check that. NULL: errno. */
+FILE *nw_replace_stream(struct nw_replace *replace);
+
+/*
+ * End. With `good` the content is synced and takes its place; else it is thrown away and the file
+ * stays as it was. Closes `file`. 0; -1: the old file is still there and nothing is left over.
+ */
+int nw_replace_end(struct nw_replace *replace, int good);
+
+#endif
