@@ -7,6 +7,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
+#include "nandwich-twin/file.h"
 #include "nandwich/error.h"
 
 #define RAW_BYTES 65536U
@@ -50,7 +51,7 @@ static int start(struct nw_input *input)
 
 int nw_input_open(struct nw_input **input, const char *path)
 {
-    FILE *file = fopen(path, "rb");
+    FILE *file = nw_file_open(path);
     struct nw_input *made;
 
     *input = NULL;

@@ -30,6 +30,7 @@ struct nw_iotrace {
     struct nw_iotrace_fault fault;
     uint64_t line;
     uint64_t skipped;
+    uint64_t empty;
     uint64_t requests;
     uint64_t base_ns; /* time of the first request */
     uint32_t at;
@@ -175,6 +176,7 @@ static int next_text(struct nw_iotrace *trace, struct nw_io *io)
         if (status == NW_LINE_REQUEST) {
             return 1;
         }
+        trace->empty += status == NW_LINE_EMPTY;
         if (status == NW_LINE_BAD) {
             if (trace->skipped == trace->config.skip_bad) {
                 return bad_line(trace, &line, start);
@@ -199,9 +201,10 @@ static int next_record(struct nw_iotrace *trace, struct nw_io *io)
                      ? -1
                      : nw_vscsi_parse(trace->buffer + trace->at, trace->vscsi, io);
         trace->at = trace->count - trace->at < size ? trace->count : trace->at + size;
-        if (status > 0) {
+        if (status == 1) {
             return 1;
         }
+        trace->empty += status == 2;
         if (status < 0) {
             if (trace->skipped == trace->config.skip_bad) {
                 trace->fault.line = trace->line;
@@ -259,6 +262,7 @@ static void from_start(struct nw_iotrace *trace)
     trace->state = (struct nw_iotrace_state){.action = trace->action};
     trace->line = 0;
     trace->skipped = 0;
+    trace->empty = 0;
     trace->requests = 0;
 }
 
@@ -307,7 +311,7 @@ static int64_t score(struct nw_iotrace *trace, const struct nw_text_format *form
         }
         status = format->parse(&line, &state, &io);
         requests += status == NW_LINE_REQUEST;
-        others += status == NW_LINE_OTHER;
+        others += status == NW_LINE_OTHER || status == NW_LINE_EMPTY;
         bad += status == NW_LINE_BAD;
     }
     trace->at = 0;
@@ -385,7 +389,13 @@ int nw_iotrace_open(struct nw_iotrace **trace, const char *path,
     made->source = (struct nw_io_source){&trace_ops, made};
     status = nw_input_open(&made->input, path);
     if (status == NW_ERR_IO) {
+        int no_file = errno == EINVAL;
+
         (void)io_fault(fault, status);
+        if (no_file) {
+            (void)snprintf(fault->text, sizeof fault->text,
+                           "not a regular file; a trace is read more than once, so save it first");
+        }
     }
     if (status == NW_OK) {
         status = refill(made);
@@ -442,4 +452,9 @@ uint64_t nw_iotrace_lines(const struct nw_iotrace *trace)
 uint64_t nw_iotrace_skipped(const struct nw_iotrace *trace)
 {
     return trace->skipped;
+}
+
+uint64_t nw_iotrace_empty(const struct nw_iotrace *trace)
+{
+    return trace->empty;
 }

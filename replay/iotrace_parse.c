@@ -205,7 +205,7 @@ static int finish(struct nw_io *io)
         return NW_LINE_REQUEST;
     }
     if (io->kind != NW_IO_WRITE) {
-        return NW_LINE_OTHER;
+        return NW_LINE_EMPTY;
     }
     io->kind = NW_IO_SYNC;
     io->offset = 0;
@@ -423,13 +423,12 @@ static int parse_fio(struct nw_line *line, struct nw_iotrace_state *state, struc
     return finish(io);
 }
 
-static int parse_disksim(struct nw_line *line, struct nw_iotrace_state *state, struct nw_io *io)
+/* What follows the time in the lines of DiskSim and SSDSim: device, block, size, flags. */
+static int finish_disksim(struct nw_line *line, struct nw_io *io)
 {
     uint64_t flags;
 
-    (void)state;
-    skip_blanks(line);
-    if (!decimal(line, 6, &io->time_ns) || !blank_number(line, &io->unit) ||
+    if (!blank_number(line, &io->unit) ||
         !bytes_of(line, SECTOR, &io->offset) || !bytes_of(line, SECTOR, &io->bytes) ||
         !blank_number(line, &flags)) {
         return NW_LINE_BAD;
@@ -508,6 +507,22 @@ static int parse_wiscsee(struct nw_line *line, struct nw_iotrace_state *state, s
     return finish(io);
 }
 
+static int parse_disksim(struct nw_line *line, struct nw_iotrace_state *state, struct nw_io *io)
+{
+    (void)state;
+    skip_blanks(line);
+    return decimal(line, 6, &io->time_ns) ? finish_disksim(line, io) : NW_LINE_BAD;
+}
+
+/* SSDSim took over DiskSim's columns, but its times are whole ns. */
+static int parse_ssdsim(struct nw_line *line, struct nw_iotrace_state *state, struct nw_io *io)
+{
+    (void)state;
+    return time_of(line, 1, &io->time_ns) && ends_field(line) ? finish_disksim(line, io)
+                                                              : NW_LINE_BAD;
+}
+
+/* Of two that fit equally the first is taken: where no time has a point, SSDSim. */
 const struct nw_text_format nw_text_formats[] = {
     {"msr", "MSR Cambridge csv: Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime",
      parse_msr},
@@ -515,7 +530,8 @@ const struct nw_text_format nw_text_formats[] = {
     {"android", "csv of a phone: process,device,rw,sector,size,timestamp", parse_android},
     {"blkparse", "text of blkparse", parse_blkparse},
     {"fio", "iolog of fio, version 2 or 3", parse_fio},
-    {"disksim", "DiskSim ascii: time device block size flags", parse_disksim},
+    {"ssdsim", "SSDSim ascii: time device block size flags, whole ns", parse_ssdsim},
+    {"disksim", "DiskSim ascii: time device block size flags, ms", parse_disksim},
     {"fiu", "FIU: time pid process block size W|R major minor md5", parse_fiu},
     {"wiscsee", "WiscSee: pid D|C operation offset size time ...", parse_wiscsee},
 };

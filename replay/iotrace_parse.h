@@ -23,12 +23,17 @@ struct nw_line {
     const char *wanted;
 };
 
-enum { NW_LINE_BAD = -1, NW_LINE_OTHER = 0, NW_LINE_REQUEST = 1 };
+enum {
+    NW_LINE_BAD = -1,
+    NW_LINE_OTHER = 0,
+    NW_LINE_REQUEST = 1,
+    NW_LINE_EMPTY = 2 /* a read or trim of no bytes: nothing to play, but to be told of */
+};
 
 struct nw_text_format {
     const char *name;
     const char *what;
-    /* One of the three above. */
+    /* One of the four above. */
     int (*parse)(struct nw_line *line, struct nw_iotrace_state *state, struct nw_io *io);
 };
 

@@ -66,7 +66,7 @@ int nw_vscsi_parse(const uint8_t *record, uint8_t version, struct nw_io *io)
     io->time_ns = time_us * 1000U;
     io->bytes = kind == NW_IO_SYNC ? 0 : nw_get32(record + layout->length);
     io->offset = kind == NW_IO_SYNC ? 0 : block * SECTOR;
-    return kind == NW_IO_SYNC || io->bytes > 0 ? 1 : 0;
+    return kind == NW_IO_SYNC || io->bytes > 0 ? 1 : 2;
 }
 
 uint8_t nw_vscsi_version(const uint8_t *bytes, uint32_t count)

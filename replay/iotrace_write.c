@@ -7,7 +7,7 @@
 #include <zlib.h>
 
 #include "nandwich-replay/iotrace.h"
-#include "nandwich-twin/replace.h"
+#include "nandwich-twin/file.h"
 #include "nandwich/error.h"
 
 #define LINE_BYTES 160

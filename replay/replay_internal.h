@@ -39,6 +39,7 @@ struct nw_replay {
     uint32_t *versions; /* by sector; 0: zeros */
     uint8_t *payload;
     uint64_t payload_bytes;
+    uint32_t read_back; /* sectors read back so far, those left out among them */
 
     /* Preconditioning. */
     uint64_t written;

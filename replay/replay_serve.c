@@ -40,22 +40,27 @@ static int have_payload(struct nw_replay *replay, uint32_t count)
     return NW_OK;
 }
 
-static void compare(struct nw_replay *replay, uint32_t sector, uint32_t count)
+static void note_violation(struct nw_replay *replay, uint32_t sector, uint64_t request)
 {
     struct nw_replay_result *result = &replay->result;
+
+    if (result->violations == 0) {
+        result->violation_request = request;
+        result->violation_sector = sector;
+    }
+    result->violations++;
+}
+
+static void compare(struct nw_replay *replay, uint32_t sector, uint32_t count, uint64_t request)
+{
     uint16_t bytes = replay->block->sector_bytes;
 
     for (uint32_t i = 0; i < count; i++) {
         uint64_t word;
         int whole = nw_tokens_read(replay->payload + (uint64_t)i * bytes, bytes, &word);
 
-        result->tokens_checked++;
         if (!whole || word != token_of(sector + i, replay->versions[sector + i])) {
-            if (result->violations == 0) {
-                result->violation_request = result->requests - 1U;
-                result->violation_sector = sector + i;
-            }
-            result->violations++;
+            note_violation(replay, sector + i, request);
         }
     }
 }
@@ -76,9 +81,36 @@ static int read_sectors(struct nw_replay *replay, uint32_t sector, uint32_t coun
     if (status < 0) {
         replay->result.ended_sector = sector + req.done;
     } else if (verifies(replay)) {
-        compare(replay, sector, count);
+        replay->result.tokens_checked += count;
+        compare(replay, sector, count, replay->result.requests - 1U);
     }
     return status;
+}
+
+int nw_replay_read_back(struct nw_replay *replay, uint64_t sectors)
+{
+    struct nw_replay_result *result = &replay->result;
+    uint32_t end = verifies(replay) ? replay->block->sectors : 0;
+
+    if (end > 0 && have_payload(replay, 1) < 0) {
+        return NW_ERR_RAM;
+    }
+    for (; sectors > 0 && replay->read_back < end; sectors--) {
+        uint32_t sector = replay->read_back++;
+        struct nw_block_req req = {
+            .block = replay->block, .sector = sector, .count = 1, .data = replay->payload};
+
+        if (result->ended < 0 && sector == result->ended_sector) {
+            continue;
+        }
+        result->read_back++;
+        if (nw_block_read(&req) < 0) {
+            note_violation(replay, sector, result->requests);
+        } else {
+            compare(replay, sector, 1, result->requests);
+        }
+    }
+    return replay->read_back < end;
 }
 
 int nw_replay_write(struct nw_replay *replay, uint32_t sector, uint32_t count)
@@ -171,7 +203,8 @@ static int read_partial(struct nw_replay *replay, uint32_t sector)
     return read_sectors(replay, sector, 1);
 }
 
-static int write_span(struct nw_replay *replay, const struct span *span)
+/* Read the sectors that the span touches in part: what it leaves of them is written again. */
+static int complete_span(struct nw_replay *replay, const struct span *span)
 {
     uint32_t last = span->first + span->count - 1U;
     int status = NW_OK;
@@ -211,7 +244,7 @@ static int perform(struct nw_replay *replay, const struct nw_io *io, struct span
         return each_piece(replay, span, read_sectors);
     case NW_IO_WRITE:
         if ((span->head | span->tail) != 0) {
-            status = write_span(replay, span);
+            status = complete_span(replay, span);
         }
         result->sectors_written += span->count;
         result->bytes_written += io->bytes;

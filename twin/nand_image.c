@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "nand_internal.h"
-#include "nandwich-twin/replace.h"
+#include "nandwich-twin/file.h"
 #include "nandwich/bytes.h"
 #include "nandwich/crc.h"
 
@@ -586,9 +586,10 @@ int nw_nand_load(struct nw_nand **nand, const char *path, struct nw_image_fault 
     *nand = NULL;
     reader.fault = fault != NULL ? fault : &unused;
     memset(reader.fault, 0, sizeof *reader.fault);
-    reader.file = fopen(path, "rb");
+    reader.file = nw_file_open(path);
     if (reader.file == NULL) {
-        (void)snprintf(reader.fault->text, sizeof reader.fault->text, "%s", strerror(errno));
+        (void)snprintf(reader.fault->text, sizeof reader.fault->text, "%s",
+                       errno == EINVAL ? "not a regular file" : strerror(errno));
         return NW_ERR_IO;
     }
     error = read_image(&reader, nand);

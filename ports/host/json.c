@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "json.h"
 
-#include "nandwich-twin/replace.h"
+#include "nandwich-twin/file.h"
 
 #include <string.h>
 #include <unistd.h>

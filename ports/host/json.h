@@ -28,7 +28,7 @@ static inline int nw_json_whole(const struct nw_json *json)
     return json->used <= json->size;
 }
 
-/* Write the text and a newline to that file, whole or not at all (replace.h). 0, or -1: errno. */
+/* Write the text and a newline to that file, whole or not at all (file.h). 0, or -1: errno. */
 int nw_json_save(const struct nw_json *json, const char *path);
 
 #endif

@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-#include "nandwich-twin/replace.h"
+#include "nandwich-twin/file.h"
 #include "nandwich/block.h"
 
 struct nw_host_record {

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How every verb writes a file: whole or not at all.
+"""How every verb writes a file: whole or not at all. And how it reads one that may be anything.
 
-The C side does the same for images, recordings and traces (twin/include/nandwich-twin/replace.h);
+The C side does the same for images, recordings and traces (twin/include/nandwich-twin/file.h);
 the rules are told there.
 """
 
 import contextlib
+import errno
 import os
 import secrets
 import stat
@@ -25,7 +26,7 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
     old = _status(path)
     if old is not None and not stat.S_ISREG(old.st_mode):
         if not (stat.S_ISCHR(old.st_mode) or stat.S_ISFIFO(old.st_mode)):
-            raise OSError(0, "is not a file that can be written")
+            raise OSError(errno.EINVAL, "neither a file nor a pipe")
         with path.open("wb") as stream:
             yield stream
         return
@@ -44,6 +45,20 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
     except BaseException:
         partial.unlink(missing_ok=True)
         raise
+
+
+def read(path: Path, most_bytes: int) -> bytes:
+    """What a file, a pipe or a device holds. OSError, also when that is more: some never end."""
+    with path.open("rb") as stream:
+        return drain(stream, most_bytes)
+
+
+def drain(stream: BinaryIO, most_bytes: int) -> bytes:
+    """The rest of a stream; OSError as for `read`."""
+    data = stream.read(most_bytes + 1)
+    if len(data) > most_bytes:
+        raise OSError(errno.EFBIG, f"more than {most_bytes} bytes")
+    return data
 
 
 def replace(path: Path, data: bytes) -> None:

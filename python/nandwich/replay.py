@@ -229,6 +229,20 @@ class Play:
         except ValueError as error:
             raise InputError(str(error)) from error
 
+    def read_back(self, advance: Advance) -> dict[str, int]:
+        """With `verify`: every sector is compared, and what that found is answered.
+
+        The chip counts these reads: everything else of the result is taken before.
+        """
+        try:
+            while self.replay.read_back(STEP):
+                advance(STEP)
+        except RuntimeError as error:
+            raise RunError(str(error)) from error
+        result = self.replay.result()
+        keys = ("read_back", "violations", "violation_request", "violation_sector")
+        return {key: result[key] for key in keys}
+
     def save(self) -> None:
         """The chip into the snapshot, if one was asked for."""
         if self.options.snapshot:
@@ -344,6 +358,7 @@ def as_json(play: Play) -> dict[str, Any]:
             "name": options.source,
             "format": play.source.format if isinstance(play.source, _native.Trace) else "generated",
             "skipped_lines": play.source.skipped if isinstance(play.source, _native.Trace) else 0,
+            "empty_lines": play.source.empty if isinstance(play.source, _native.Trace) else 0,
             **play.facts,
         },
         "options": {

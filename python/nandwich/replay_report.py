@@ -31,6 +31,12 @@ def _responses(result: dict[str, Any], arrivals: bool) -> list[Row]:
     return rows
 
 
+def _empty(facts: dict[str, Any]) -> list[Row]:
+    if not facts["empty_lines"]:
+        return []
+    return [("requests of no bytes", facts["empty_lines"], "left out")]
+
+
 def _share(part: int, whole: int) -> str:
     return f"{100 * part / whole:.1f} %" if whole else "-"
 
@@ -65,6 +71,7 @@ def rows(value: dict[str, Any]) -> list[Row]:
         ("sectors written", layer["host_writes"], format_size(result["bytes_written"]) + " asked"),
         ("sectors read", layer["host_reads"], format_size(result["bytes_read"]) + " asked"),
     ]
+    table += _empty(value["source"])
     if result["partial_reads"]:
         text = "sectors written in part are read first; among sectors read"
         table.append(("partial sectors", result["partial_reads"], text))
@@ -106,7 +113,8 @@ def rows(value: dict[str, Any]) -> list[Row]:
         even = f"by the most erased block; {derived['lifetime_years_if_even']:.3g} if wear was even"
         table.append(("lifetime at this rate", f"{derived['lifetime_years']:.3g} years", even))
     if value["options"]["verify"]:
-        checked = f"of {result['tokens_checked']} sectors read"
+        read_back = f"{result['read_back']} read back at the end"
+        checked = f"of {result['tokens_checked']} sectors read and {read_back}"
         table.append(("wrong content", result["violations"], checked))
     held = sum(law["holds"] for law in value["laws"])
     table.append(("laws of the books", f"{held} of {len(value['laws'])}", "hold"))
@@ -119,6 +127,7 @@ def trace_rows(facts: dict[str, Any]) -> list[Row]:
     table: list[Row] = [("requests", requests, f"format {facts['format']}, {facts['packing']}")]
     if facts["skipped_lines"]:
         table.append(("bad lines", facts["skipped_lines"], "skipped"))
+    table += _empty(facts)
     for kind in ("reads", "writes", "trims", "syncs"):
         one = facts[kind]
         if one["count"]:

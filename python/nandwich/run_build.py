@@ -65,7 +65,7 @@ class Recipe:
         for tool in self.tools:
             status = tool.stat()
             parts.append(f"{tool} {status.st_size} {status.st_mtime_ns}")
-        return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
+        return hashlib.sha256(os.fsencode("\0".join(parts))).hexdigest()[:32]
 
 
 def _digest(path: Path) -> str | None:
@@ -164,7 +164,7 @@ def _call(command: Sequence[str], failure: str) -> None:
 
 def _dependencies(path: Path) -> list[Path]:
     """The files named by a make dependency list, as clang writes it."""
-    text = path.read_text().replace("\\\n", " ").partition(":")[2]
+    text = path.read_text(errors="surrogateescape").replace("\\\n", " ").partition(":")[2]
     words = text.replace("\\ ", "\0").split()
     return [Path.cwd() / word.replace("\0", " ").replace("$$", "$") for word in words]
 

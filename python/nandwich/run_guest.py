@@ -78,7 +78,8 @@ def run(
         name = signal.Signals(-status).name
         status = 128 - status
     report_path = folder / "report.json"
-    report = json.loads(report_path.read_text()) if report_path.exists() else {}
+    text = report_path.read_text(errors="surrogateescape") if report_path.exists() else "{}"
+    report = json.loads(text)
     return Outcome(status, name, stdout, report, run_files.collect(folder))
 
 

@@ -201,10 +201,21 @@ class Image:
 
 
 def _take_lock(path: Path) -> int:
+    """The lock of the file that has this name now, while others may replace it."""
+    while True:
+        lock = _lock_once(path)
+        with contextlib.suppress(FileNotFoundError):
+            if path.samefile(f"/proc/self/fd/{lock}"):
+                return lock
+        os.close(lock)
+
+
+def _lock_once(path: Path) -> int:
     try:
-        lock = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror}") from error
+        # A pipe that nobody writes to would block here; loading it will say what it is.
+        lock = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path}: {getattr(error, 'strerror', error)}") from error
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:

@@ -6,6 +6,7 @@ what lies on a chip, and for checking that code.
 import hashlib
 from pathlib import Path
 
+from nandwich import files
 from nandwich.errors import InputError
 
 KEY_BYTES, TAG_BYTES, _STREAM_BYTES = 32, 16, 64
@@ -21,7 +22,7 @@ _QUARTERS = tuple((i, 4 + (i + d) % 4, 8 + (i + 2 * d) % 4, 12 + (i + 3 * d) % 4
 def read_key(file: Path) -> bytes:
     """A key: 32 bytes, or as many in hexadecimal digits."""
     try:
-        data = file.read_bytes()
+        data = files.read(file, 2 * KEY_BYTES + 2)
     except OSError as error:
         raise InputError(f"{file}: {error.strerror}") from error
     if len(data) != KEY_BYTES:

@@ -8,10 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from nandwich import files
 from nandwich.errors import InputError
 
-_TABLE = re.compile(r"\s*\[\[?\s*([^\]]+?)\s*\]\]?\s*(?:#.*)?\Z")
-_KEY = re.compile(r"\s*([A-Za-z0-9_\-.\"' ]+?)\s*=")
+#: No two parts of these can match the same character: they take time linear in the line.
+_TABLE = re.compile(r"[ \t]*\[\[?([^\[\]]+)\]\]?[ \t]*(?:#.*)?\Z")
+_KEY = re.compile(r"([A-Za-z0-9_\-.\"' \t]+)=")
+_MOST_BYTES = 16 << 20
 _DECODE_ERROR = re.compile(r"(?P<what>.*) \(at line (?P<line>\d+), column \d+\)\Z", re.DOTALL)
 
 
@@ -36,9 +39,9 @@ class TomlFile:
 
 
 def read_text(path: Path) -> str:
-    """A text file; InputError when it is not there or not text."""
+    """A text file of 16 MiB at most; InputError when it is not there, longer or not text."""
     try:
-        return path.read_text(encoding="utf-8")
+        return files.read(path, _MOST_BYTES).decode("utf-8")
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror}") from error
     except UnicodeDecodeError as error:
@@ -54,6 +57,9 @@ def read(path: Path) -> TomlFile:
         match = _DECODE_ERROR.match(str(error))
         line, what = (match["line"], match["what"]) if match else (1 + text.count("\n"), str(error))
         raise InputError(f"{path}:{line}: error: not TOML: {what}") from error
+    except (RecursionError, ValueError) as error:  # ValueError: thousands of digits
+        what = "nested too deep" if isinstance(error, RecursionError) else "a number is too long"
+        raise InputError(f"{path}: {what} for a file of figures") from error
     return TomlFile(path, tree, dict(_flatten(tree)), _lines(text))
 
 

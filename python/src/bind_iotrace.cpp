@@ -8,6 +8,8 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include "paths.hpp"
+
 #include <cerrno>
 #include <cstring>
 #include <memory>
@@ -45,9 +47,9 @@ std::string told(const std::string &path, const nw_iotrace_fault &fault)
 
 class Trace : public Source {
 public:
-    Trace(const std::string &path, const std::string &format, uint64_t skip_bad,
+    Trace(const FilePath &path, const std::string &format, uint64_t skip_bad,
           std::optional<uint64_t> unit)
-        : path_(path)
+        : path_(path.text)
     {
         nw_iotrace_config config = {};
         nw_iotrace_fault fault;
@@ -61,7 +63,7 @@ public:
             throw std::bad_alloc();
         }
         if (error < 0) {
-            throw nb::value_error(told(path, fault).c_str());
+            throw_text(PyExc_ValueError, told(path_, fault));
         }
     }
     ~Trace() override { nw_iotrace_close(trace_); }
@@ -74,7 +76,7 @@ public:
         if (error == NW_ERR_RAM) {
             throw std::bad_alloc();
         }
-        throw nb::value_error(told(path_, *nw_iotrace_fault_of(trace_)).c_str());
+        throw_text(PyExc_ValueError, told(path_, *nw_iotrace_fault_of(trace_)));
     }
 
 private:
@@ -134,13 +136,13 @@ private:
     std::unique_ptr<nw_survey> survey_;
 };
 
-[[noreturn]] void cannot_write(const std::string &path)
+[[noreturn]] void cannot_write(const FilePath &path)
 {
-    throw nb::value_error((path + ": cannot be written: " + std::strerror(errno)).c_str());
+    throw_text(PyExc_ValueError, path.text + ": cannot be written: " + std::strerror(errno));
 }
 
 // Requests written, and those that the format has no word for.
-std::tuple<uint64_t, uint64_t> write_trace(Source &source, const std::string &path,
+std::tuple<uint64_t, uint64_t> write_trace(Source &source, const FilePath &path,
                                            const std::string &format)
 {
     nw_iotrace_writer *made = nullptr;
@@ -194,7 +196,7 @@ std::vector<std::tuple<std::string, std::string>> formats()
 void bind_iotrace(nb::module_ &m)
 {
     nb::class_<Trace, Source>(m, "Trace", "A recorded trace, read as a stream.")
-        .def(nb::init<const std::string &, const std::string &, uint64_t,
+        .def(nb::init<const FilePath &, const std::string &, uint64_t,
                       std::optional<uint64_t>>(),
              nb::arg("path"), nb::kw_only(), nb::arg("format") = "", nb::arg("skip_bad") = 0,
              nb::arg("unit") = nb::none(), "ValueError tells file, line, column and what is wrong.")
@@ -205,7 +207,8 @@ void bind_iotrace(nb::module_ &m)
             return std::string(nw_iotrace_packing(self.trace()));
         })
         .def_prop_ro("lines", [](const Trace &self) { return nw_iotrace_lines(self.trace()); })
-        .def_prop_ro("skipped", [](const Trace &self) { return nw_iotrace_skipped(self.trace()); });
+        .def_prop_ro("skipped", [](const Trace &self) { return nw_iotrace_skipped(self.trace()); })
+        .def_prop_ro("empty", [](const Trace &self) { return nw_iotrace_empty(self.trace()); });
     nb::class_<Survey>(m, "Survey", "What a source asks for, in one pass over it.")
         .def(nb::init<Source &>(), nb::arg("source"), nb::keep_alive<1, 2>())
         .def("run", &Survey::run, nb::arg("requests"), "So many more; whether there are more.")

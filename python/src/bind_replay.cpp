@@ -10,6 +10,8 @@
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
+#include <cerrno>
+#include <cstring>
 #include <ctime>
 #include <map>
 #include <memory>
@@ -19,6 +21,7 @@
 #include <vector>
 
 #include "bind_source.hpp"
+#include "paths.hpp"
 
 extern "C" {
 #include "nandwich-replay/replay.h"
@@ -38,13 +41,13 @@ class Device {
 public:
     Device(const PyPart &part, const std::string &layer, const Numbers &layer_config,
            uint32_t blocks, uint32_t seed, bool wear_out, bool factory_bad, bool verify,
-           const std::string &image, const std::string &wear, const Numbers &wear_config)
+           const FilePath &image, const std::string &wear, const Numbers &wear_config)
         : verify_(verify)
     {
         nw_stack_init(&stack_);
         try {
             open_chip(part, blocks, seed, wear_out, factory_bad, image);
-            open_layer(layer, layer_config, !image.empty(), wear, wear_config);
+            open_layer(layer, layer_config, !image.text.empty(), wear, wear_config);
         } catch (...) {
             close();
             throw;
@@ -58,12 +61,14 @@ public:
     const nw_block &block() const { return *stack_.block; }
     bool verifies() const { return verify_; }
 
-    void save(const std::string &path) const
+    void save(const FilePath &path) const
     {
         const int error = nw_nand_save(stack_.nand, path.c_str());
 
         if (error < 0) {
-            throw nb::value_error((path + ": cannot be written: " + nw_error_text(error)).c_str());
+            const char *why = error == NW_ERR_IO ? std::strerror(errno) : nw_error_text(error);
+
+            throw_text(PyExc_ValueError, path.text + ": cannot be written: " + why);
         }
     }
 
@@ -71,16 +76,16 @@ private:
     void must(int result) const
     {
         if (result < 0) {
-            throw nb::value_error(text_);
+            throw_text(PyExc_ValueError, text_);
         }
     }
 
     void open_chip(const PyPart &part, uint32_t blocks, uint32_t seed, bool wear_out,
-                   bool factory_bad, const std::string &image)
+                   bool factory_bad, const FilePath &image)
     {
         nw_why why = { text_, sizeof text_ };
 
-        if (!image.empty()) {
+        if (!image.text.empty()) {
             must(nw_stack_image(&stack_, image.c_str(), part.part.name, &why));
             return;
         }
@@ -256,6 +261,16 @@ public:
         return result > 0;
     }
 
+    bool read_back(uint64_t sectors)
+    {
+        const int result = nw_replay_read_back(replay_, sectors);
+
+        if (result < 0) {
+            throw std::runtime_error(std::string("reading back: ") + nw_error_text(result));
+        }
+        return result > 0;
+    }
+
     // Processor seconds of this thread are added up, so that speed can be told.
     bool run(uint64_t requests)
     {
@@ -300,6 +315,7 @@ public:
         VALUE(worst_request);
         VALUE(worst_call_ns);
         VALUE(tokens_checked);
+        VALUE(read_back);
         VALUE(violations);
         VALUE(violation_request);
         VALUE(violation_sector);
@@ -438,11 +454,11 @@ void bind_replay(nb::module_ &m)
     m.def("wear_policies", &wear_policies, "Wear policies: name, what it does.");
     nb::class_<Device>(m, "ReplayDevice", "A translation layer on a metadata-only twin.")
         .def(nb::init<const PyPart &, const std::string &, const Numbers &, uint32_t, uint32_t,
-                      bool, bool, bool, const std::string &, const std::string &,
+                      bool, bool, bool, const FilePath &, const std::string &,
                       const Numbers &>(),
              nb::arg("part"), nb::arg("layer"), nb::kw_only(), nb::arg("config") = Numbers(),
              nb::arg("blocks") = 0, nb::arg("seed") = 1, nb::arg("wear_out") = false,
-             nb::arg("factory_bad") = true, nb::arg("verify") = false, nb::arg("image") = "",
+             nb::arg("factory_bad") = true, nb::arg("verify") = false, nb::arg("image") = FilePath{},
              nb::arg("wear") = "none", nb::arg("wear_config") = Numbers(),
              "ValueError says what does not fit. An image is mounted as it was left.")
         .def_prop_ro("sectors", [](const Device &self) { return self.block().sectors; })
@@ -472,6 +488,9 @@ void bind_replay(nb::module_ &m)
         .def("run", &Replay::run, nb::arg("requests"), nb::call_guard<nb::gil_scoped_release>(),
              "Plays so many requests more; whether there are more.")
         .def("end", &Replay::end, "Ends the run as if the source had ended here.")
+        .def("read_back", &Replay::read_back, nb::arg("sectors"),
+             nb::call_guard<nb::gil_scoped_release>(),
+             "After the run, verifying: compares so many sectors more; whether there are more.")
         .def("result", &Replay::result)
         .def("laws", &Replay::laws, "(name, left, right, slack) of each law of the books.")
         .def("samples", &Replay::samples, "State over time.")

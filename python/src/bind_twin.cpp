@@ -12,6 +12,8 @@
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
+#include "paths.hpp"
+
 #include <cerrno>
 #include <cstring>
 #include <map>
@@ -175,19 +177,19 @@ std::unique_ptr<PyNand> fork_nand(const PyNand &self)
     return std::make_unique<PyNand>(nand);
 }
 
-void save_nand(const PyNand &self, const std::string &path)
+void save_nand(const PyNand &self, const FilePath &path)
 {
     int error = nw_nand_save(self.get(), path.c_str());
 
     if (error == NW_ERR_IO) {
-        throw std::runtime_error(path + ": " + std::strerror(errno));
+        throw_text(PyExc_RuntimeError, path.text + ": " + std::strerror(errno));
     }
     if (error < 0) {
-        fail(error, path);
+        throw_text(PyExc_ValueError, path.text + ": " + nw_error_text(error));
     }
 }
 
-std::unique_ptr<PyNand> load_nand(const std::string &path)
+std::unique_ptr<PyNand> load_nand(const FilePath &path)
 {
     nw_nand *nand;
     nw_image_fault fault;
@@ -199,7 +201,7 @@ std::unique_ptr<PyNand> load_nand(const std::string &path)
     if (error < 0) {
         std::string where = error == NW_ERR_IO ? "" : ": offset " + std::to_string(fault.offset);
 
-        throw nb::value_error((path + where + ": " + fault.text).c_str());
+        throw_text(PyExc_ValueError, path.text + where + ": " + fault.text);
     }
     return std::make_unique<PyNand>(nand);
 }

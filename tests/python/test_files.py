@@ -64,7 +64,7 @@ def test_devices_and_pipes_are_written_to(tmp_path: Path) -> None:
     assert os.read(reader, 10) == b"new"
     os.close(reader)
     assert stat.S_ISFIFO(pipe.stat().st_mode)
-    with pytest.raises(OSError, match="not a file"):
+    with pytest.raises(OSError, match="neither a file nor a pipe"):
         files.replace(tmp_path, b"new")
 
 

@@ -324,6 +324,32 @@ static void test_a_lying_layer_is_caught(void **state)
     close_rig(&rig);
 }
 
+/* A trace that only writes: --verify looked at nothing at all. */
+static void test_what_was_only_written_is_read_back(void **state)
+{
+    const struct nw_io ios[] = {
+        {0, 0, PAGE, 0, NW_IO_WRITE}, {0, PAGE, PAGE, 0, NW_IO_WRITE},
+    };
+    struct nw_block_ops lies = {.write = lie_write, .read = lie_read};
+    struct rig rig;
+    const struct nw_replay_result *result;
+
+    (void)state;
+    open_script(&rig, ios, 2, NW_REPLAY_VERIFY);
+    honest = rig.stack.block->ops;
+    rig.stack.block->ops = &lies;
+    result = play(&rig);
+    assert_int_equal(result->violations, 0);
+    while (nw_replay_read_back(rig.replay, 7) > 0) {
+    }
+    assert_int_equal(result->read_back, rig.stack.block->sectors);
+    assert_int_equal(result->violations, 1);
+    assert_int_equal(result->violation_request, result->requests);
+    assert_int_equal(result->violation_sector, 0);
+    assert_int_equal(nw_replay_read_back(rig.replay, 7), 0);
+    close_rig(&rig);
+}
+
 /* How often the sector was written, by its token. */
 static uint32_t version_of(struct rig *rig, uint32_t sector)
 {
@@ -562,6 +588,7 @@ int main(void)
         cmocka_unit_test(test_passes_follow_each_other_at_the_mean_gap),
         cmocka_unit_test(test_a_wrong_page_is_noticed),
         cmocka_unit_test(test_a_lying_layer_is_caught),
+        cmocka_unit_test(test_what_was_only_written_is_read_back),
         cmocka_unit_test(test_what_does_not_fit),
         cmocka_unit_test(test_until_worn),
         cmocka_unit_test(test_samples_are_few_and_grow),

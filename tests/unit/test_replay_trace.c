@@ -131,6 +131,11 @@ static const struct sample samples[] = {
      "# time dev block size flags\n0.123456 0 4670208 8 0\n1.5 0 100 16 1\n2.0 1 7 1 0x3\n",
      3,
      {{0, 4670208ULL * 512, 4096, 0, W}, {1376544, 51200, 8192, 0, R}, {1876544, 3584, 512, 1, R}}},
+    /* The same columns with whole ns were read as ms: a trace of a minute lasted two years. */
+    {"ssdsim",
+     "# time dev block size flags\n8225180 0 4670208 8 0\n9601724 0 100 16 1\n9601725 1 7 1 1\n",
+     3,
+     {{0, 4670208ULL * 512, 4096, 0, W}, {1376544, 51200, 8192, 0, R}, {1376545, 3584, 512, 1, R}}},
     {"fiu",
      "89966400000000 4892 syslogd 904265560 8 W 6 0 531e779d84290b2ca8d4ab9b4e0eb2b9\n"
      "89966400004242 4892 syslogd 904265568 8 R 6 0 631e779d84290b2ca8d4ab9b4e0eb2b9\n",
@@ -200,6 +205,48 @@ static void test_every_format_in_every_packing(void **state)
             assert_same(ios, sample->ios, sample->count);
         }
     }
+}
+
+/* What format a trace has, if none of its times has a point, is the caller's to say. */
+static void test_whole_ms_of_disksim(void **state)
+{
+    static const char text[] = "0 0 8 8 0\n5 0 16 8 1\n";
+    const struct nw_iotrace_config config = {.format = "disksim", .unit = NW_IOTRACE_ALL_UNITS};
+    struct nw_iotrace_fault fault;
+    struct nw_io ios[MOST];
+
+    (void)state;
+    put_file(text, sizeof text - 1U);
+    assert_int_equal(read_all(&config, ios, "disksim", &fault, NULL), 2);
+    assert_int_equal(ios[1].time_ns, 5000000);
+    assert_int_equal(read_all(NULL, ios, "ssdsim", &fault, NULL), 2);
+    assert_int_equal(ios[1].time_ns, 5);
+    assert_int_equal(unlink(path), 0);
+}
+
+/* Requests of no bytes vanished without a word. */
+static void test_requests_of_no_bytes_are_counted(void **state)
+{
+    static const char text[] = "0,8,0,R,0.1\n0,8,512,R,0.2\n0,8,0,R,0.3\n0,8,0,W,0.4\n";
+    const struct nw_iotrace_config config = {.unit = NW_IOTRACE_ALL_UNITS};
+    struct nw_iotrace_fault fault;
+    struct nw_iotrace *trace;
+    struct nw_io ios[MOST];
+
+    (void)state;
+    put_file(text, sizeof text - 1U);
+    assert_int_equal(nw_iotrace_open(&trace, path, &config, &fault), NW_OK);
+    for (int pass = 0; pass < 2; pass++) {
+        struct nw_io_source *source = nw_iotrace_source(trace);
+
+        assert_int_equal(source->ops->fill(source, ios, MOST), 2);
+        assert_int_equal(ios[0].kind, R);
+        assert_int_equal(ios[1].kind, S); /* a write of nothing is a flush */
+        assert_int_equal(nw_iotrace_empty(trace), 2);
+        assert_int_equal(source->ops->rewind(source), NW_OK);
+    }
+    nw_iotrace_close(trace);
+    assert_int_equal(unlink(path), 0);
 }
 
 static void put64(uint8_t *to, uint64_t value)
@@ -432,6 +479,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_format_in_every_packing),
+        cmocka_unit_test(test_whole_ms_of_disksim),
+        cmocka_unit_test(test_requests_of_no_bytes_are_counted),
         cmocka_unit_test(test_vscsi),
         cmocka_unit_test(test_bad_lines_have_a_place),
         cmocka_unit_test(test_files_that_are_no_traces),

@@ -1,13 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """Entry point: finds the verbs and loads only the one that was asked for."""
 
+import errno
 import importlib
+import io
+import os
+import sys
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any, NoReturn
 
 import click
 
 from nandwich import names, paths
 from nandwich._version import __version__
+from nandwich.errors import RunError
 
 #: Verbs that work without (or before) a build.
 _NEEDS_NO_BUILD = frozenset({"doctor"})
@@ -41,6 +48,50 @@ class VerbGroup(click.Group):
         if not asks_help and args and args[0] not in _NEEDS_NO_BUILD:
             paths.check_fresh()
         return super().resolve_command(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """The verb; whatever it did not expect ends in one sentence too."""
+        if sys.stdout is None:
+            raise RunError("stdout is closed: give it a file, a pipe or /dev/null")
+        try:
+            result = super().invoke(ctx)
+            sys.stdout.flush()
+        except (click.exceptions.Exit, click.Abort, click.ClickException):
+            raise
+        except OSError as error:
+            if error.errno == errno.EPIPE:
+                raise  # whoever read stdout has seen enough
+            where = "" if error.filename is None else f"{error.filename}: "
+            _fail(f"{where}{error.strerror or error}", error)
+        except (MemoryError, RecursionError) as error:
+            _fail("out of memory: the request is too large for this machine", error)
+        except Exception as error:
+            what = f"{type(error).__name__}: {error}".partition("\n")[0]
+            _fail(f"internal error: {what} (a defect of nandwich: please report it)", error)
+        return result
+
+    def main(self, args: Sequence[str] | None = None, *more: Any, **options: Any) -> Any:
+        _open_standard_files()
+        return super().main(args, *more, **options)
+
+
+def _fail(text: str, cause: BaseException) -> NoReturn:
+    """The verb failed. NANDWICH_TRACEBACK=1 in the environment shows where."""
+    if os.environ.get("NANDWICH_TRACEBACK"):
+        raise cause
+    raise RunError(text) from cause
+
+
+def _open_standard_files() -> None:
+    """Files 0 to 2 are open: otherwise the next one opened takes such a number, and what a child
+    says on stderr lands in it."""
+    while (lowest := os.open(os.devnull, os.O_RDWR)) <= 2:
+        os.set_inheritable(lowest, True)
+    os.close(lowest)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # paths need not be UTF-8
+    if sys.stderr is None:
+        sys.stderr = Path(os.devnull).open("w")  # noqa: SIM115 - as long as the command
 
 
 @click.group(cls=VerbGroup, context_settings={"help_option_names": ["-h", "--help"]})

@@ -84,11 +84,13 @@ def check_folder(target: str) -> None:
 def write_json(target: str, value: Any) -> None:
     """Write `value` to a file (it appears whole or not at all), or to stdout for '-'."""
     text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    # A path need not be UTF-8, JSON has to: the bytes that are not become escapes.
+    data = text.encode("utf-8", errors="backslashreplace")
     if target == "-":
-        click.echo(text, nl=False)
+        click.echo(data, nl=False)
         return
     try:
-        files.replace(Path(target), text.encode("utf-8", errors="backslashreplace"))
+        files.replace(Path(target), data)
     except OSError as error:
         raise InputError(f"cannot write {target}: {error.strerror}") from error
 

@@ -8,6 +8,7 @@ import click
 from nandwich import discovery, files, names
 from nandwich.benches import Bench, Figure
 from nandwich.cli import output
+from nandwich.cli.command import Command
 from nandwich.cli.options import json_option
 
 
@@ -49,7 +50,7 @@ def _write_page(path: Path, figures: list[Figure]) -> None:
     files.replace(path, ("\n".join(lines) + "\n").encode())
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("wanted", nargs=-1, metavar="[NAME]...")
 @click.option("--list", "only_list", is_flag=True, help="Show the benches; run none.")
 @click.option(

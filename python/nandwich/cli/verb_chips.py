@@ -8,6 +8,7 @@ import click
 
 from nandwich import _native, names, parts, platforms
 from nandwich.cli import output
+from nandwich.cli.command import Command
 from nandwich.cli.options import json_option
 from nandwich.parts import Figure
 from nandwich.quantities import format_size
@@ -92,7 +93,7 @@ def _all_as_json(what: str) -> list[dict[str, Any]]:
     ]
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("name", required=False, metavar="[NAME|FILE.toml]")
 @click.option("--platforms", "show_platforms", is_flag=True, help="List nodes and radios instead.")
 @json_option

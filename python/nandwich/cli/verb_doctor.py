@@ -12,6 +12,7 @@ import click
 
 from nandwich import paths
 from nandwich.cli import output
+from nandwich.cli.command import Command
 from nandwich.cli.options import json_option
 
 
@@ -77,7 +78,7 @@ def _parts() -> list[tuple[str, Path]]:
     ]
 
 
-@click.command()
+@click.command(cls=Command)
 @json_option
 def command(json_target: str | None) -> None:
     """Show which outside tools are present, what each is for and how to get the others.

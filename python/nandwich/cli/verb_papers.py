@@ -7,6 +7,7 @@ import click
 
 from nandwich import discovery, names, paths
 from nandwich.cli import output
+from nandwich.cli.command import Command
 from nandwich.cli.options import json_option
 from nandwich.errors import InputError
 from nandwich.experiments import Experiment, Result, perform
@@ -54,7 +55,7 @@ def _show(results: list[Result]) -> None:
         click.echo(f"{one.id} {one.verdict}: {one.why}")
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("ids", nargs=-1, metavar="[ID]...")
 @click.option("--list", "only_list", is_flag=True, help="Show the experiments; run none.")
 @click.option("--quick", is_flag=True, help="Smaller inputs: seconds instead of minutes.")

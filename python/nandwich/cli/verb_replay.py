@@ -10,6 +10,7 @@ import click
 
 from nandwich import _native, replay, replay_report
 from nandwich.cli import output
+from nandwich.cli.command import Command
 from nandwich.cli.options import json_option
 from nandwich.errors import RunError
 from nandwich.replay import Options
@@ -28,10 +29,10 @@ class _Share(click.ParamType[int]):
         match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)(%?)", str(value))
         if match is None:
             self.fail(f"'{value}' is no fraction; write it like 0.9 or 90%", param, ctx)
-        permille = round(float(match.group(1)) * (10 if match.group(2) else 1000))
+        permille = float(match.group(1)) * (10 if match.group(2) else 1000)
         if permille > 100_000:
             self.fail(f"'{value}': at most 100 times the device", param, ctx)
-        return permille
+        return round(permille)
 
 
 class _Count(click.ParamType[int]):
@@ -70,7 +71,7 @@ Examples:
 """
 
 
-@click.command(epilog=_EPILOG)
+@click.command(cls=Command, epilog=_EPILOG)
 @click.argument("source", metavar="TRACE|gen:NAME")
 @click.option(
     "--chip",
@@ -82,7 +83,9 @@ Examples:
 @click.option(
     "--ftl", default=_DEFAULT.ftl, show_default=True, help="One of " + ", ".join(replay.LAYERS)
 )
-@click.option("--blocks", type=click.IntRange(0), default=0, help="Another number of blocks.")
+@click.option(
+    "--blocks", type=click.IntRange(0, 2**32 - 1), default=0, help="Another number of blocks."
+)
 @click.option("--spare-blocks", type=click.IntRange(0, 65535), default=0, help="Kept back.")
 @click.option("--log-blocks", type=click.IntRange(0, 65535), default=0, help="Hybrid layers.")
 @click.option("--degree", type=click.IntRange(0, 255), default=0, help="lavish, superblock.")
@@ -108,7 +111,9 @@ Examples:
     help="Requests come at their times, or each when the one before has ended.",
 )
 @click.option("--idle", is_flag=True, help="The layer works ahead between requests.")
-@click.option("--repeat", type=click.IntRange(1), default=1, show_default=True, help="Passes.")
+@click.option(
+    "--repeat", type=click.IntRange(1, 2**32 - 1), default=1, show_default=True, help="Passes."
+)
 @click.option("--until-worn", is_flag=True, help="Plays on until the device refuses.")
 @click.option("--limit", type=_Count(), default=0, metavar="COUNT", help="Requests at most.")
 @click.option(
@@ -121,9 +126,15 @@ Examples:
 @click.option("--wrap", "fit", flag_value="wrap", help="A larger trace goes round the device.")
 @click.option("--scale", "fit", flag_value="scale", help="A larger trace's offsets shrink.")
 @click.option("--format", "trace_format", default="", help="Of the trace, if it is not found out.")
-@click.option("--unit", type=click.IntRange(0), help="Only this device of the trace.")
-@click.option("--skip-bad", type=click.IntRange(0), default=0, help="Bad lines to bear with.")
-@click.option("--verify", is_flag=True, help="Each sector carries a token; each read is checked.")
+@click.option("--unit", type=click.IntRange(0, 2**64 - 2), help="Only this device of the trace.")
+@click.option(
+    "--skip-bad", type=click.IntRange(0, 2**64 - 1), default=0, help="Bad lines to bear with."
+)
+@click.option(
+    "--verify",
+    is_flag=True,
+    help="Each sector carries a token; each read is checked, and every sector at the end.",
+)
 @click.option("--no-bad-blocks", is_flag=True, help="A chip without bad blocks from the factory.")
 @click.option(
     "--seed",
@@ -191,10 +202,18 @@ def command(
         factory_bad=not no_bad_blocks,
         **choices,
     )
-    play = replay.prepare(options)
+    try:
+        play = replay.prepare(options)
+        _precondition(play)
+    except KeyboardInterrupt:
+        raise RunError("interrupted before the first request: there is no result") from None
     _play(play)
     play.save()
     value = replay.as_json(play)
+    broken = replay.broken_laws(play)
+    if options.verify:
+        with output.progress("reading back", play.device.sectors) as bar:
+            value["result"] |= play.read_back(bar.advance)
     if json_target != "-":
         click.echo(replay_report.headline(value))
         output.print_table(("what", "how much", "meaning"), replay_report.rows(value))
@@ -202,14 +221,17 @@ def command(
         inputs = [] if replay.is_generated(source) else [Path(source)]
         document = output.document("replay", 1, value, seed=options.seed, inputs=inputs)
         output.write_json(json_target, document)
-    _judge(play, value["result"], until_worn=until_worn)
+    _judge(value["result"], broken, until_worn=until_worn)
 
 
-def _play(play: replay.Play) -> None:
+def _precondition(play: replay.Play) -> None:
     wanted = play.device.sectors * play.options.precondition // 1000
     if wanted:
         with output.progress("preconditioning", wanted) as bar:
             play.precondition(bar.advance)
+
+
+def _play(play: replay.Play) -> None:
     start = time.monotonic()
     try:
         with output.progress("replaying", play.total) as bar:
@@ -222,12 +244,17 @@ def _play(play: replay.Play) -> None:
     output.talk(f"{done} requests in {took:.2f} s: {done / took:,.0f} a second")
 
 
-def _judge(play: replay.Play, result: dict[str, Any], *, until_worn: bool) -> None:
-    faults = [f"the books do not balance: {law}" for law in replay.broken_laws(play)]
+def _when(result: dict[str, Any]) -> str:
+    request = result["violation_request"]
+    return "when read back" if request == result["requests"] else f"at request {request}"
+
+
+def _judge(result: dict[str, Any], broken: list[str], *, until_worn: bool) -> None:
+    faults = [f"the books do not balance: {law}" for law in broken]
     if result["violations"]:
         faults.append(
             f"{result['violations']} sectors read wrong, the first is sector "
-            f"{result['violation_sector']} at request {result['violation_request']}"
+            f"{result['violation_sector']} {_when(result)}"
         )
     if result["ended"] < 0 and not until_worn:
         faults.append(

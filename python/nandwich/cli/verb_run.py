@@ -18,6 +18,7 @@ from nandwich import (
     toolchain,
 )
 from nandwich.cli import output
+from nandwich.cli.command import Command
 from nandwich.cli.options import SIZE, json_option
 from nandwich.errors import InputError, RunError
 from nandwich.run_config import Device
@@ -28,7 +29,7 @@ _NOT_STARTED = 2  # exit status of ports/host/start.c for a device that cannot h
 _PASSED = ("-O", "-I", "-D", "-U", "-L", "-l", "-W", "-f", "-m", "-g")
 
 
-class _Run(click.Command):
+class _Run(Command):
     """Everything after `--` belongs to the program, and `-O2` and friends to the compiler."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:

@@ -9,6 +9,7 @@ import click
 
 from nandwich import sched, sched_scenario
 from nandwich.cli import output
+from nandwich.cli.command import Command
 from nandwich.cli.options import json_option
 from nandwich.errors import InputError
 from nandwich.sched import Outcome, Scenario
@@ -83,7 +84,7 @@ def _tell_size(scenario: Scenario) -> None:
             )
 
 
-@click.command()
+@click.command(cls=Command)
 @click.option(
     "--policy",
     "policies",

@@ -13,6 +13,7 @@ import click
 
 from nandwich import _native, files, store_dump, store_image
 from nandwich.cli import output
+from nandwich.cli.command import Group
 from nandwich.cli.options import json_option
 from nandwich.errors import InputError, RunError
 from nandwich.quantities import format_size
@@ -24,6 +25,9 @@ _MISTAKES = frozenset({-1, -3, -18, -21, -22, -23, -24})
 
 #: What a place in a stream looks like.
 _PLACE = "CHUNK:OFFSET"
+
+#: More than any store holds: its positions number bytes with 31 bits.
+_MOST_BYTES = 1 << 31
 
 
 #: Of a layout: what may stand in each place (core/include/nandwich/store.h).
@@ -94,18 +98,26 @@ _pass = click.make_pass_decorator(_Session)
 _name = click.argument("name")
 
 
+def _warn_of_readers(key_file: Path) -> None:
+    """A key that everybody can read seals nothing on this machine."""
+    with contextlib.suppress(OSError):
+        mode = key_file.stat().st_mode
+        if stat.S_ISREG(mode) and mode & 0o077:
+            output.talk(f"{key_file}: others may read this key; chmod 600 {key_file}")
+
+
 def _source(file: str | None, text: str | None) -> bytes:
     """What to store: a text, a file, or stdin."""
     if text is not None:
         if file is not None:
             raise InputError("either FILE or --text, not both")
         return text.encode()
-    if file is None or file == "-":
-        return sys.stdin.buffer.read()
     try:
-        return Path(file).read_bytes()
+        if file is None or file == "-":
+            return files.drain(sys.stdin.buffer, _MOST_BYTES)
+        return files.read(Path(file), _MOST_BYTES)
     except OSError as error:
-        raise InputError(f"{file}: {error.strerror}") from error
+        raise InputError(f"{file or 'stdin'}: {error.strerror}") from error
 
 
 def _give(pieces: Iterator[bytes], file: str | None) -> None:
@@ -148,7 +160,7 @@ def _check_element(image: Image, about: dict[str, Any], data: bytes) -> None:
 _text = click.option("--text", help="The data itself, instead of a file.")
 
 
-@click.group()
+@click.group(cls=Group)
 @click.argument("image", type=click.Path(dir_okay=False, path_type=Path))
 @click.option(
     "--key-file",
@@ -175,12 +187,14 @@ def command(ctx: click.Context, image: Path, key_file: Path | None) -> None:
       nandwich store mote.nand info
       nandwich store --key-file mote.key sealed.nand format
     """
+    if key_file is not None:
+        _warn_of_readers(key_file)
     ctx.obj = _Session(image, read_key(key_file) if key_file is not None else None)
 
 
 @command.command("format")
 @click.option("--chip", default="TC58DVG02A1FT00", show_default=True, help="A part, or FILE.toml.")
-@click.option("--blocks", type=click.IntRange(16), help="Fewer blocks than the part has.")
+@click.option("--blocks", type=click.IntRange(16, 2**32 - 1), help="Fewer blocks than the part has.")
 @click.option(
     "--layout",
     type=_LayoutType(),
@@ -381,7 +395,7 @@ def put(session: _Session, name: str, file: str | None, text: str | None) -> Non
 @command.command()
 @_name
 @click.argument("file", required=False)
-@click.option("--key", type=click.IntRange(0), help="Of an array: which value.")
+@click.option("--key", type=click.IntRange(0, 2**32 - 1), help="Of an array: which value.")
 @_pass
 def get(session: _Session, name: str, file: str | None, key: int | None) -> None:
     """Copy a file, a stream, or a value of an array, to FILE or stdout."""
@@ -402,7 +416,7 @@ def get(session: _Session, name: str, file: str | None, key: int | None) -> None
 
 @command.command("set")
 @_name
-@click.argument("key", type=click.IntRange(0))
+@click.argument("key", type=click.IntRange(0, 2**32 - 1))
 @click.argument("file", required=False)
 @_text
 @_pass
@@ -568,7 +582,7 @@ def _check_kept(image: Image, number: int) -> None:
 
 
 @command.command()
-@click.argument("number", type=click.IntRange(1), required=False)
+@click.argument("number", type=click.IntRange(1, 2**32 - 1), required=False)
 @_pass
 def rollback(session: _Session, number: int | None) -> None:
     """Bring all objects back to checkpoint NUMBER, or to the newest one."""
@@ -581,7 +595,7 @@ def rollback(session: _Session, number: int | None) -> None:
 
 
 @command.command()
-@click.argument("number", type=click.IntRange(1))
+@click.argument("number", type=click.IntRange(1, 2**32 - 1))
 @_pass
 def drop(session: _Session, number: int) -> None:
     """Give checkpoint NUMBER up, and the room that only it needs."""

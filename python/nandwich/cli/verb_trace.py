@@ -7,6 +7,7 @@ import click
 
 from nandwich import _native, names, replay, replay_report
 from nandwich.cli import output
+from nandwich.cli.command import Group
 from nandwich.cli.options import json_option
 from nandwich.errors import InputError, RunError
 from nandwich.replay import Options
@@ -19,7 +20,7 @@ def _formats() -> str:
     return "\b\nFormats, told by content, plain or packed with gzip or zstd:\n" + "\n".join(lines)
 
 
-@click.group(epilog=_formats())
+@click.group(cls=Group, epilog=_formats())
 def command() -> None:
     """Look into recorded block traces, or convert them."""
 
@@ -33,8 +34,10 @@ Examples:
 )
 @click.argument("path", metavar="TRACE")
 @click.option("--format", "trace_format", default="", help="If it is not found out.")
-@click.option("--unit", type=click.IntRange(0), help="Only this device of the trace.")
-@click.option("--skip-bad", type=click.IntRange(0), default=0, help="Bad lines to bear with.")
+@click.option("--unit", type=click.IntRange(0, 2**64 - 2), help="Only this device of the trace.")
+@click.option(
+    "--skip-bad", type=click.IntRange(0, 2**64 - 1), default=0, help="Bad lines to bear with."
+)
 @json_option
 def info(
     path: str, trace_format: str, unit: int | None, skip_bad: int, json_target: str | None
@@ -49,6 +52,7 @@ def info(
         "packing": trace.packing,
         "lines": trace.lines,
         "skipped_lines": trace.skipped,
+        "empty_lines": trace.empty,
         **facts,
     }
     if json_target != "-":
@@ -70,8 +74,10 @@ Examples:
 @click.argument("target", metavar="FILE[.gz]")
 @click.option("--to", "wanted", required=True, help="One of " + ", ".join(WRITTEN))
 @click.option("--format", "trace_format", default="", help="Of TRACE, if it is not found out.")
-@click.option("--unit", type=click.IntRange(0), help="Only this device of the trace.")
-@click.option("--skip-bad", type=click.IntRange(0), default=0, help="Bad lines to bear with.")
+@click.option("--unit", type=click.IntRange(0, 2**64 - 2), help="Only this device of the trace.")
+@click.option(
+    "--skip-bad", type=click.IntRange(0, 2**64 - 1), default=0, help="Bad lines to bear with."
+)
 @click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=1, help="Of a workload.")
 def convert(
     path: str,

@@ -12,13 +12,16 @@
  *             else C
  *   fio       fio version 2 iolog (times by its waits) and version 3 iolog (times in us)
  *   disksim   time device block size flags             time in ms, 512 B, bit 0 of flags: read
+ *   ssdsim    the same columns                         time in whole ns; taken where none of the
+ *             first times has a point, so name `disksim` if they are whole ms
  *   fiu       time pid process block size W|R major minor md5     time in ns, 512 B
  *   wiscsee   pid D|C operation offset size time ...   time in s, B; the D lines
  *   vscsi     binary records of version 1 (32 B) and 2 (40 B), little-endian, time in us
  *
  * Blank lines, lines that begin with '#', and a first line without any digit are no requests. A
  * line that is none of the format is an error that tells line and column, or is skipped as long as
- * config.skip_bad lasts; a file without a single request is an error. Times count from the first
+ * config.skip_bad lasts; a file without a single request is an error. A write of no bytes is a
+ * sync, as some recorders note a flush; other requests of no bytes are left out and counted. Times count from the first
  * request. Devices of a trace (ASU, disk number, major:minor) lie over one another unless one is
  * chosen: config.unit.
  */
@@ -61,6 +64,7 @@ const char *nw_iotrace_format_name(const struct nw_iotrace *trace);
 const char *nw_iotrace_packing(const struct nw_iotrace *trace); /* "plain", "gzip" or "zstd" */
 uint64_t nw_iotrace_lines(const struct nw_iotrace *trace);      /* read so far; vscsi: records */
 uint64_t nw_iotrace_skipped(const struct nw_iotrace *trace);    /* bad lines so far */
+uint64_t nw_iotrace_empty(const struct nw_iotrace *trace);      /* requests of no bytes so far */
 
 /* The i-th format: name and one line of help; NULL behind the last. */
 const char *nw_iotrace_format_at(uint32_t i, const char **what);
@@ -69,7 +73,7 @@ const char *nw_iotrace_format_at(uint32_t i, const char **what);
 struct nw_iotrace_writer;
 
 /* Packed with gzip when path ends in .gz. The file that is there stays until the new one is whole
- * (nandwich-twin/replace.h). NW_ERR_CONFIG: a format that is not written here; NW_ERR_IO: errno
+ * (nandwich-twin/file.h). NW_ERR_CONFIG: a format that is not written here; NW_ERR_IO: errno
  * tells; NW_ERR_RAM. */
 int nw_iotrace_create(struct nw_iotrace_writer **writer, const char *path, const char *format);
 

@@ -6,6 +6,7 @@
  *   nw_replay_open()
  *   nw_replay_precondition() until it answers 0    the device as an old one, not counted
  *   nw_replay_run() until it answers 0             the requests
+ *   nw_replay_read_back() until it answers 0       with VERIFY: every sector, not counted
  *   nw_replay_check()                              nothing was lost or invented
  *   nw_replay_close()
  *
@@ -23,7 +24,8 @@
  * plays it until the device refuses (`ended` tells with what). Any other refusal ends the run too.
  *
  * VERIFY. Each sector written gets a token of its own, each sector read is compared with the one
- * last written there, or zeros. The device must carry payload: a twin with payload, or tokens.h
+ * last written there, or zeros. A trace that only writes proves nothing so: read the device back
+ * when the run has ended. The device must carry payload: a twin with payload, or tokens.h
  * over one without. 4 bytes a sector.
  *
  * MEMORY. Constant in the number of requests; of malloc. Cost: some 20 ns a request of our own.
@@ -104,8 +106,9 @@ struct nw_replay_result {
     uint64_t worst_request;  /* which was served longest, from 0 */
     uint64_t worst_call_ns;  /* ... and how long, waiting apart */
     uint64_t tokens_checked; /* sectors */
+    uint64_t read_back;      /* sectors, by nw_replay_read_back() */
     uint64_t violations;     /* sectors that did not read as written */
-    uint64_t violation_request; /* the first */
+    uint64_t violation_request; /* the first; `requests`: it showed when read back */
     uint64_t violation_sector;
     uint64_t death_request; /* at which the first block was given up, from 0 */
     uint64_t death_written; /* sectors written until then */
@@ -131,6 +134,15 @@ int nw_replay_precondition(struct nw_replay *replay, uint64_t sectors);
 /* At most `requests` more: 1: more to come, 0: ended (result.ended tells how), else an error of the
  * source, or NW_ERR_RAM. */
 int nw_replay_run(struct nw_replay *replay, uint64_t requests);
+
+/*
+ * With VERIFY, after the run: reads at most `sectors` more of the device, from its first to its
+ * last, and compares. A sector that cannot be read is a violation too. Left out is the sector that
+ * ended the run: it holds the old content or the new. Chip, layer and clock count these reads, so
+ * take everything else of the result first. 1: more to do, 0: done (at once without VERIFY),
+ * NW_ERR_RAM.
+ */
+int nw_replay_read_back(struct nw_replay *replay, uint64_t sectors);
 
 /* Ends the run as if the source had ended here; nothing when it has ended or not begun. */
 void nw_replay_end(struct nw_replay *replay);

@@ -166,7 +166,7 @@ int nw_nand_fork(struct nw_nand **to, const struct nw_nand *from);
 int nw_nand_assign(struct nw_nand *to, const struct nw_nand *from);
 
 /*
- * Images. Saving replaces the file (replace.h): the old one or the new one is there, never half of
+ * Images. Saving replaces the file (file.h): the old one or the new one is there, never half of
  * one. Loading opens a chip with the same state (an armed cut and a recorded misuse are
  * forgotten, the meter is its own); the image tells the part, the table is not asked.
  * NW_ERR_IO: errno tells; NW_ERR_CORRUPT, NW_ERR_VERSION: `fault` (may be NULL) tells what and

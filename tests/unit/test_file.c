@@ -18,7 +18,7 @@
 
 #include <cmocka.h>
 
-#include "nandwich-twin/replace.h"
+#include "nandwich-twin/file.h"
 
 static char folder[64];
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * replace.h - a file on the host gets new content, whole or not at all.
+ * file.h - files on the host: opened only if they are files, replaced whole or not at all.
  *
- * The content goes to a new file with a random name in the same folder. When all of it is on disk
- * that file takes the old one's name. Whoever reads meanwhile sees the old content or the new one.
+ * REPLACE. The content goes to a new file with a random name in the same folder. When all of it is
+ * on disk that file takes the old one's name. Whoever reads meanwhile sees the old content or the
+ * new one.
  *
  *   - A symbolic link stays: the file it leads to is replaced.
  *   - The mode stays, and the owner where the system allows it. A new file gets 0666 less the
@@ -16,10 +17,14 @@
  * No malloc and no stdio but in nw_replace_stream(), so that a signal handler may use the rest.
  * errno tells why a call failed.
  */
-#ifndef NANDWICH_TWIN_REPLACE_H
-#define NANDWICH_TWIN_REPLACE_H
+#ifndef NANDWICH_TWIN_FILE_H
+#define NANDWICH_TWIN_FILE_H
 
 #include <stdio.h>
+
+/* A regular file to read from, behind whatever links. NULL: errno; EINVAL when it is anything else,
+ * which might block or never end. */
+FILE *nw_file_open(const char *path);
 
 #define NW_REPLACE_PATH_BYTES 4096
 

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Goal: whatever stands on the command line, the command ends in a sentence and a promised exit
+code. A rig from outside got 61 tracebacks from 1,095 lines.
+
+The lines are drawn from every verb, its options and a list of absurd values; all run in this
+process. A seed repeats a campaign, and a failing test shows its line.
+"""
+
+import os
+import random
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from nandwich.cli.main import main
+
+LINES, LINES_SOAK = 1_000, 20_000
+LONGEST_S = 20
+
+#: Verbs that would work for minutes, hand everything to a compiler, or stay until unmounted.
+LEFT_OUT = {"papers", "bench", "doctor", "cc", "mount"}
+
+VALUES = (
+    *("", " ", "-", "--", "-1", "0", "1", "2", "65536", "4294967295", "4294967296"),
+    *("18446744073709551615", "18446744073709551616", "9" * 400, "1e400", "nan", "inf", "-inf"),
+    *("0x10", "1.5", "1/0", "é", "\udcff", "\u202e", "a" * 5000, "%s%n", "$(x)", "[]", "{}"),
+    *("../..", "/", ".", "/dev/null", "/dev/full", "/nonexistent/x", "folder"),
+    *("gen:", "gen:zipf,", "gen:zipf,theta=1e999", "gen:zipf,requests=0", "gen:uniform,size=0"),
+    *("gen:zipf,requests=" + "9" * 60, "gen:sensor,=,", "K9F1G08U0A", "page", "lavish", "fast"),
+    *("32K", "1T", "99999999T", "0K", "1 ns", "9" * 30 + " y", "100%", "1000000%", "0.0001"),
+    *(
+        "photo",
+        "a",
+        "deep.toml",
+        "long.toml",
+        "spaces.toml",
+        "newlines",
+        "bytes",
+        "empty.c",
+        "empty",
+    ),
+)
+
+
+@pytest.fixture
+def ground(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with files nobody should give."""
+    monkeypatch.chdir(tmp_path)
+    Path("deep.toml").write_text("a = " + "[" * 3000 + "]" * 3000)
+    Path("long.toml").write_text('name = "x"\npage_bytes = ' + "9" * 5000 + "\n")
+    Path("spaces.toml").write_text(" " * 200_000 + "\n[" + " " * 200_000 + "\n")
+    Path("newlines").write_text("\n" * 200_000)
+    Path("bytes").write_bytes(bytes(range(256)) * 40)
+    Path("empty.c").write_text("int main(void) { return 0; }\n")
+    Path("empty").touch()
+    Path("folder").mkdir()
+    for words in (
+        "format --chip K9F1G08U0A --blocks 32",
+        "put photo empty.c",
+        "create a array --unit 4 --count 9",
+    ):
+        CliRunner().invoke(main, ["store", "image", *words.split()])
+    return tmp_path
+
+
+def _commands() -> list[tuple[list[str], click.Command]]:
+    """Every verb and every part of one, with the words that lead to it."""
+    found: list[tuple[list[str], click.Command]] = []
+    for verb in main.list_commands(click.Context(main)):
+        command = main.get_command(click.Context(main), verb)
+        assert command is not None
+        if verb in LEFT_OUT:
+            continue
+        if isinstance(command, click.Group):
+            front = [verb, *("image" for one in command.params if isinstance(one, click.Argument))]
+            parts = ((name, part) for name, part in command.commands.items())
+            found += [([*front, name], part) for name, part in parts if name not in LEFT_OUT]
+        else:
+            found.append(([verb], command))
+    return found
+
+
+def _line(rng: random.Random, commands: list[tuple[list[str], click.Command]]) -> list[str]:
+    words, command = rng.choice(commands)
+    line = list(words)
+    for one in command.params:
+        if isinstance(one, click.Argument) and rng.random() < 0.9:
+            line.append(rng.choice(("gen:zipf,requests=20", "empty.c", *rng.choices(VALUES, k=2))))
+    options = [one for one in command.params if isinstance(one, click.Option)]
+    for one in rng.sample(options, min(len(options), rng.choice((0, 1, 1, 2, 3)))):
+        line.append(rng.choice(one.opts))
+        if not one.is_flag:
+            line.append(rng.choice(VALUES))
+    return line
+
+
+def _campaign(seed: int, lines: int) -> None:
+    rng = random.Random(seed)
+    commands = _commands()
+    here = Path.cwd()
+    kept = Path("image").read_bytes()
+    for number in range(lines):
+        Path("image").write_bytes(kept)
+        line = _line(rng, commands)
+        started = time.monotonic()
+        result = CliRunner().invoke(main, line, input=b"")
+        took = time.monotonic() - started
+        shown = f"line {number} of seed {seed}: {[word[:60] for word in line]}"
+        said = ascii(result.stderr[-600:])
+        assert result.exception is None or isinstance(result.exception, SystemExit), shown
+        assert result.exit_code in (0, 1, 2), shown
+        assert "internal error" not in result.stderr, f"{shown}: {said}"
+        assert result.exit_code == 0 or result.output.strip(), f"{shown}: ends without a word"
+        assert took < LONGEST_S, f"{shown}: {took:.1f} s"
+        assert Path.cwd() == here, shown
+
+
+def test_absurd_lines_end_in_a_sentence(ground: Path) -> None:
+    _campaign(1, LINES)
+
+
+@pytest.mark.soak
+def test_many_absurd_lines(ground: Path) -> None:
+    _campaign(2, LINES_SOAK)
+
+
+@pytest.mark.quick
+def test_an_option_is_given_once() -> None:
+    """The last one won without a word."""
+    result = CliRunner().invoke(main, ["replay", "gen:zipf", "--chip", "A", "--chip", "B"])
+    assert result.exit_code == 2
+    assert "--chip is given 2 times: once is enough" in result.stderr
+    result = CliRunner().invoke(main, ["replay", "gen:zipf", "--wrap", "--scale"])
+    assert result.exit_code == 2
+    assert "either --scale or --wrap, not both" in result.stderr
+
+
+def _shell(line: str, cwd: Path) -> "subprocess.CompletedProcess[bytes]":
+    command = Path(sys.executable).with_name("nandwich")
+    return subprocess.run(
+        ["sh", "-c", line.replace("nandwich", str(command), 1)],
+        capture_output=True,
+        check=False,
+        cwd=cwd,
+        stdin=subprocess.DEVNULL,
+        env={**os.environ, "XDG_CACHE_HOME": str(cwd / "cache")},
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "status", "says"),
+    [
+        ("nandwich chips >&-", 1, b"stdout is closed"),
+        ("nandwich chips --json - >&-", 1, b"stdout is closed"),
+        ("nandwich chips >/dev/full", 1, b"No space left on device"),
+        ("nandwich chips --json - >/dev/full", 1, b"No space left on device"),
+        ("nandwich nosuch 2>&-", 2, b""),
+        ("nandwich run empty.c -q 2>&-", 0, b""),  # compiled: a child got a closed stderr
+        ("nandwich run empty.c -q <&-", 0, b""),
+        ("nandwich replay '\udcff.csv'", 2, b"No such file"),
+        ("cp empty.c '\udcff.c'; nandwich run '\udcff.c' -q", 0, b""),
+        ("nandwich store '\udcff' format --chip K9F1G08U0A; ls -d '\udcff'", 0, b""),
+        ("mkfifo pipe; nandwich replay pipe", 2, b"not a regular file"),
+        ("mkfifo pipe; nandwich store pipe ls", 2, b"not a regular file"),
+        ("nandwich replay /dev/zero", 2, b"not a regular file"),
+        ("nandwich chips /dev/zero", 2, b"more than 16777216 bytes"),
+    ],
+)
+def test_odd_surroundings(ground: Path, line: str, status: int, says: bytes) -> None:
+    done = _shell(line, ground)
+    assert (done.returncode, b"Traceback" in done.stderr) == (status, False), done.stderr
+    assert says in done.stderr
+    if status:
+        assert done.stderr.count(b"\n") == (1 if says else 0)
+
+
+def test_names_that_are_no_utf8_give_valid_json(ground: Path) -> None:
+    done = _shell("cp empty.c '\udcff.c'; nandwich run '\udcff.c' --json -", ground)
+    assert done.returncode == 0, done.stderr
+    assert b"\\udcff.c" in done.stdout
+    done.stdout.decode("utf-8")
