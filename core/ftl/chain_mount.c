@@ -215,13 +215,9 @@ int nw_chain_open(struct nw_block *block, struct nw_stats *stats, struct nw_chip
                                   .flags = plan->flags};
     clear(chain, plan);
     result = nw_hybrid_prepare(&chain->hybrid, &open);
-    if (result == NW_OK && how != NW_CHAIN_FORMAT) {
-        result = nw_hybrid_mount(&chain->hybrid);
-        if (result != NW_ERR_NOT_FOUND || how == NW_CHAIN_MOUNT) {
-            return result;
-        }
-        clear(chain, plan);
-        result = nw_hybrid_prepare(&chain->hybrid, &open);
+    if (result < 0) {
+        return result;
     }
-    return result == NW_OK ? nw_hybrid_format(&chain->hybrid) : result;
+    return how == NW_CHAIN_FORMAT ? nw_hybrid_format(&chain->hybrid)
+                                  : nw_hybrid_mount(&chain->hybrid);
 }

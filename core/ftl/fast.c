@@ -313,9 +313,3 @@ int nw_ftl_fast_mount(struct nw_ftl_fast *ftl, struct nw_chip *chip,
 {
     return start(ftl, chip, config, ram, ram_bytes, NW_CHAIN_MOUNT);
 }
-
-int nw_ftl_fast_open(struct nw_ftl_fast *ftl, struct nw_chip *chip,
-                    const struct nw_ftl_fast_config *config, void *ram, size_t ram_bytes)
-{
-    return start(ftl, chip, config, ram, ram_bytes, NW_CHAIN_EITHER);
-}

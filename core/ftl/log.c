@@ -67,9 +67,3 @@ int nw_ftl_log_mount(struct nw_ftl_log *ftl, struct nw_chip *chip,
 {
     return start(ftl, chip, config, ram, ram_bytes, NW_CHAIN_MOUNT);
 }
-
-int nw_ftl_log_open(struct nw_ftl_log *ftl, struct nw_chip *chip,
-                    const struct nw_ftl_log_config *config, void *ram, size_t ram_bytes)
-{
-    return start(ftl, chip, config, ram, ram_bytes, NW_CHAIN_EITHER);
-}

@@ -171,15 +171,6 @@ int nw_ftl_page_mount(struct nw_ftl_page *ftl, struct nw_chip *chip,
     return start(ftl, chip, config, &arena, nw_page_find);
 }
 
-int nw_ftl_page_open(struct nw_ftl_page *ftl, struct nw_chip *chip,
-                     const struct nw_ftl_page_config *config, void *ram, size_t ram_bytes)
-{
-    int result = nw_ftl_page_mount(ftl, chip, config, ram, ram_bytes);
-
-    return result == NW_ERR_NOT_FOUND ? nw_ftl_page_format(ftl, chip, config, ram, ram_bytes)
-                                      : result;
-}
-
 /* One sector after the other. */
 static int each(struct nw_block_req *req,
                 int (*verb)(struct nw_page *page, uint32_t sector, uint8_t *data))

@@ -67,10 +67,3 @@ int nw_ftl_superblock_mount(struct nw_ftl_superblock *ftl, struct nw_chip *chip,
 {
     return begin(ftl, chip, config, ram, ram_bytes, NW_CHAIN_MOUNT);
 }
-
-int nw_ftl_superblock_open(struct nw_ftl_superblock *ftl, struct nw_chip *chip,
-                           const struct nw_ftl_superblock_config *config,
-                           void *ram, size_t ram_bytes)
-{
-    return begin(ftl, chip, config, ram, ram_bytes, NW_CHAIN_EITHER);
-}
