@@ -31,6 +31,7 @@ const char *nw_error_text(int error)
     case NW_ERR_TAG: return "no tag of this number";
     case NW_ERR_KEY: return "sealed with another key, or none given";
     case NW_ERR_TAMPERED: return "stored data was tampered with";
+    case NW_ERR_BLANK: return "nothing is written there";
     default: return "unknown error";
     }
 }

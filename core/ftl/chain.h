@@ -101,8 +101,8 @@ int nw_chain_insert(struct nw_chain *chain, uint16_t unit, uint16_t block, uint6
 int nw_chain_open(struct nw_block *block, struct nw_stats *stats, struct nw_chip *chip,
                   const struct nw_chain_plan *plan, void *ram, size_t ram_bytes, int mount);
 
-/* Answer of nw_chain_open() when asked to format, to mount, or to mount and else format. */
-enum { NW_CHAIN_FORMAT, NW_CHAIN_MOUNT, NW_CHAIN_EITHER };
+/* What nw_chain_open() is asked to do. */
+enum { NW_CHAIN_FORMAT, NW_CHAIN_MOUNT };
 
 /* chain_fold.c: merges. */
 int nw_chain_fold(struct nw_chain *chain, uint16_t unit, int fresh);

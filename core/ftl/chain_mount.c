@@ -4,6 +4,7 @@
 
 #include "chain.h"
 #include "fast.h"
+#include "nandwich/blank.h"
 
 /* The version of the last page of a block that counts. */
 int nw_chain_version(struct nw_chain *chain, uint16_t block, uint64_t *version)
@@ -215,13 +216,9 @@ int nw_chain_open(struct nw_block *block, struct nw_stats *stats, struct nw_chip
                                   .flags = plan->flags};
     clear(chain, plan);
     result = nw_hybrid_prepare(&chain->hybrid, &open);
-    if (result == NW_OK && how != NW_CHAIN_FORMAT) {
-        result = nw_hybrid_mount(&chain->hybrid);
-        if (result != NW_ERR_NOT_FOUND || how == NW_CHAIN_MOUNT) {
-            return result;
-        }
-        clear(chain, plan);
-        result = nw_hybrid_prepare(&chain->hybrid, &open);
+    if (result == NW_OK) {
+        result = how == NW_CHAIN_FORMAT ? nw_hybrid_format(&chain->hybrid)
+                                        : nw_hybrid_mount(&chain->hybrid);
     }
-    return result == NW_OK ? nw_hybrid_format(&chain->hybrid) : result;
+    return result == NW_ERR_NOT_FOUND ? nw_chip_not_found(chip) : result;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Data blocks in place, log blocks shared by all, one of them sequential. See ftl_fast.h. */
 #include "fast.h"
+#include "marks.h"
 
 #include "nandwich/ftl_fast.h"
 
@@ -260,7 +261,7 @@ static int plan_of(const struct nw_ftl_fast_config *config, const struct nw_geom
     uint32_t logs = config->log_blocks != 0 ? config->log_blocks : most;
 
     *plan = (struct nw_chain_plan){.kind = &fast_kind,
-                                   .name = 0x54534146UL, /* FAST */
+                                   .name = NW_MARK_FAST,
                                    .wear = config->wear,
                                    .spare_blocks = config->spare_blocks,
                                    .flags = config->flags,
@@ -312,10 +313,4 @@ int nw_ftl_fast_mount(struct nw_ftl_fast *ftl, struct nw_chip *chip,
                      const struct nw_ftl_fast_config *config, void *ram, size_t ram_bytes)
 {
     return start(ftl, chip, config, ram, ram_bytes, NW_CHAIN_MOUNT);
-}
-
-int nw_ftl_fast_open(struct nw_ftl_fast *ftl, struct nw_chip *chip,
-                    const struct nw_ftl_fast_config *config, void *ram, size_t ram_bytes)
-{
-    return start(ftl, chip, config, ram, ram_bytes, NW_CHAIN_EITHER);
 }

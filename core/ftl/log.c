@@ -3,6 +3,7 @@
 #include "nandwich/ftl_log.h"
 
 #include "chain.h"
+#include "marks.h"
 
 /* The configuration as a plan; NW_ERR_CONFIG. */
 static int plan_of(const struct nw_ftl_log_config *config, const struct nw_geometry *geometry,
@@ -14,7 +15,7 @@ static int plan_of(const struct nw_ftl_log_config *config, const struct nw_geome
     uint32_t most = spare > NW_HYBRID_FLOOR + 2U ? spare - NW_HYBRID_FLOOR - 2U : 0;
     uint32_t logs = config->log_blocks != 0 ? config->log_blocks : most;
 
-    *plan = (struct nw_chain_plan){.name = 0x20474F4CUL, /* LOG */
+    *plan = (struct nw_chain_plan){.name = NW_MARK_LOG,
                                    .wear = config->wear,
                                    .spare_blocks = config->spare_blocks,
                                    .flags = config->flags,
@@ -66,10 +67,4 @@ int nw_ftl_log_mount(struct nw_ftl_log *ftl, struct nw_chip *chip,
                      const struct nw_ftl_log_config *config, void *ram, size_t ram_bytes)
 {
     return start(ftl, chip, config, ram, ram_bytes, NW_CHAIN_MOUNT);
-}
-
-int nw_ftl_log_open(struct nw_ftl_log *ftl, struct nw_chip *chip,
-                    const struct nw_ftl_log_config *config, void *ram, size_t ram_bytes)
-{
-    return start(ftl, chip, config, ram, ram_bytes, NW_CHAIN_EITHER);
 }

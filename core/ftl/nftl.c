@@ -3,6 +3,7 @@
 #include "nandwich/ftl_nftl.h"
 
 #include "chain.h"
+#include "marks.h"
 
 /* The configuration as a plan; NW_ERR_CONFIG. */
 static int plan_of(const struct nw_ftl_nftl_config *config, const struct nw_geometry *geometry,
@@ -10,7 +11,7 @@ static int plan_of(const struct nw_ftl_nftl_config *config, const struct nw_geom
 {
     uint8_t chain = config->chain != 0 ? config->chain : (uint8_t)NW_FTL_NFTL_CHAIN;
 
-    *plan = (struct nw_chain_plan){.name = 0x4C54464EUL, /* NFTL */
+    *plan = (struct nw_chain_plan){.name = NW_MARK_NFTL,
                                    .wear = config->wear,
                                    .spare_blocks = config->spare_blocks,
                                    .flags = config->flags,
@@ -60,10 +61,4 @@ int nw_ftl_nftl_mount(struct nw_ftl_nftl *ftl, struct nw_chip *chip,
                       const struct nw_ftl_nftl_config *config, void *ram, size_t ram_bytes)
 {
     return start(ftl, chip, config, ram, ram_bytes, NW_CHAIN_MOUNT);
-}
-
-int nw_ftl_nftl_open(struct nw_ftl_nftl *ftl, struct nw_chip *chip,
-                     const struct nw_ftl_nftl_config *config, void *ram, size_t ram_bytes)
-{
-    return start(ftl, chip, config, ram, ram_bytes, NW_CHAIN_EITHER);
 }

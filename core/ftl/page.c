@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "nandwich/blank.h"
 #include "nandwich/crc.h"
 
 /* Where a map outgrows the caches its entry can be on its way while other work goes on. */
@@ -167,17 +168,9 @@ int nw_ftl_page_mount(struct nw_ftl_page *ftl, struct nw_chip *chip,
                       const struct nw_ftl_page_config *config, void *ram, size_t ram_bytes)
 {
     struct nw_ram arena = {.start = ram, .bytes = ram_bytes};
+    int result = start(ftl, chip, config, &arena, nw_page_find);
 
-    return start(ftl, chip, config, &arena, nw_page_find);
-}
-
-int nw_ftl_page_open(struct nw_ftl_page *ftl, struct nw_chip *chip,
-                     const struct nw_ftl_page_config *config, void *ram, size_t ram_bytes)
-{
-    int result = nw_ftl_page_mount(ftl, chip, config, ram, ram_bytes);
-
-    return result == NW_ERR_NOT_FOUND ? nw_ftl_page_format(ftl, chip, config, ram, ram_bytes)
-                                      : result;
+    return result == NW_ERR_NOT_FOUND ? nw_chip_not_found(chip) : result;
 }
 
 /* One sector after the other. */

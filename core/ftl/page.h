@@ -12,6 +12,7 @@
 #define NANDWICH_FTL_PAGE_STATE_H
 
 #include "blocks.h"
+#include "marks.h"
 #include "nandwich/ftl_page.h"
 #include "tag.h"
 
@@ -20,10 +21,10 @@
 #define NW_PAGE_UNSAVED 0xFFFFFFFEUL /* a trim page that has to be written anew */
 
 /* A tag's word: flags, and the slot in the low 30 bits. Sectors come first, then the trim pages. */
-#define NW_WORD_MOUNT 0x80000000UL   /* written by a mount: counts only once its list is there */
+#define NW_WORD_MOUNT NW_MARK_SESSION /* written by a mount: counts only once its list is there */
 #define NW_WORD_DAMAGED 0x40000000UL /* the content was lost when it had to be moved */
 #define NW_WORD_SLOT 0x3FFFFFFFUL
-#define NW_WORD_LIST (NW_WORD_MOUNT | 0x3FFFFFFEUL)
+#define NW_WORD_LIST NW_MARK_LIST
 #define NW_WORD_EMPTY (NW_WORD_MOUNT | 0x3FFFFFFFUL) /* the first and last page a mount writes */
 #define NW_PAGE_MOST_SLOTS 0x3FFFFFFEUL
 

@@ -21,7 +21,7 @@
 /* What the list begins with: who made it, for which shape. */
 static void put_shape(const struct nw_page *page, uint8_t *to)
 {
-    nw_put32(to, 0x3250574EUL); /* NWP2 */
+    nw_put32(to, NW_MARK_PAGE);
     nw_put32(to + 4, page->sectors);
     nw_put16(to + 8, page->blocks.count);
     nw_put16(to + 10, page->block_pages);

@@ -3,6 +3,7 @@
 #include "nandwich/ftl_superblock.h"
 
 #include "chain.h"
+#include "marks.h"
 
 /* The configuration as a plan; NW_ERR_CONFIG. */
 static int plan_of(const struct nw_ftl_superblock_config *config,
@@ -12,7 +13,7 @@ static int plan_of(const struct nw_ftl_superblock_config *config,
     uint16_t logs = config->log_blocks != 0 ? config->log_blocks : NW_FTL_SUPERBLOCK_LOGS;
     uint16_t lists = config->lists != 0 ? config->lists : NW_FTL_SUPERBLOCK_LISTS;
 
-    *plan = (struct nw_chain_plan){.name = 0x52505553UL, /* SUPR */
+    *plan = (struct nw_chain_plan){.name = NW_MARK_SUPERBLOCK,
                                    .wear = config->wear,
                                    .spare_blocks = config->spare_blocks,
                                    .flags = config->flags,
@@ -66,11 +67,4 @@ int nw_ftl_superblock_mount(struct nw_ftl_superblock *ftl, struct nw_chip *chip,
                             void *ram, size_t ram_bytes)
 {
     return begin(ftl, chip, config, ram, ram_bytes, NW_CHAIN_MOUNT);
-}
-
-int nw_ftl_superblock_open(struct nw_ftl_superblock *ftl, struct nw_chip *chip,
-                           const struct nw_ftl_superblock_config *config,
-                           void *ram, size_t ram_bytes)
-{
-    return begin(ftl, chip, config, ram, ram_bytes, NW_CHAIN_EITHER);
 }

@@ -9,6 +9,7 @@
  */
 #include <string.h>
 
+#include "nandwich/blank.h"
 #include "store.h"
 
 /* On the way through the log. */
@@ -683,6 +684,9 @@ int nw_store_mount(struct nw_store **made, struct nw_chip *chip,
     }
     struct nw_store *store = *made;
     result = find_end(store, &head, &scan);
+    if (result == NW_ERR_NOT_FOUND) {
+        return nw_chip_not_found(chip);
+    }
     if (result == NW_OK) {
         result = store_load_anchor(store, scan.anchor);
     }

@@ -20,6 +20,7 @@ from nandwich.errors import InputError, RunError
 
 #: Numbers of core/include/nandwich/error.h that are told apart here.
 ERR_CONFIG, ERR_FULL, ERR_NOT_FOUND, ERR_EXISTS, ERR_NAME = -1, -15, -18, -22, -23
+ERR_BLANK = -27
 
 #: An array with more keys is read until as many values were found as it holds.
 _MANY_KEYS = 1_000_000
@@ -265,7 +266,7 @@ def _mounted(path: Path, nand: _native.Nand, key: bytes | None) -> tuple[_native
         store = layout.store(nand)
         store.mount()
     except (ValueError, _native.StoreError) as error:
-        if isinstance(error, ValueError) or error_of(error) == ERR_NOT_FOUND:
+        if isinstance(error, ValueError) or error_of(error) in (ERR_NOT_FOUND, ERR_BLANK):
             raise InputError(f"{path}: no store on this chip; make one with `format`") from error
         raise RunError(f"{path}: {error.args[1]}") from error
     return store, layout

@@ -10,7 +10,7 @@ from nandwich import _native
 
 pytestmark = pytest.mark.asan
 
-OK, POWER, NOT_FOUND, FULL = 0, -10, -18, -15
+OK, POWER, FULL, BLANK = 0, -10, -15, -27
 PARTS = ("K9F1G08U0A", "W25N01GV", "TC58DVG02A1FT00")
 TORN = ("any", "old", "new", "half", "mostly_old", "mostly_new")
 
@@ -28,7 +28,7 @@ class PageModel(RuleBasedStateMachine):
     def start(self, part: str, seed: int) -> None:
         self.chip = open_chip(part, 20, seed)
         self.device = _native.PageFtl(self.chip, spare_blocks=10)
-        assert self.device.mount() == NOT_FOUND
+        assert self.device.mount() == BLANK
         assert self.device.format() == OK
         self.size = self.device.sector_bytes
         #: Contents each sector may show after a cut; the last one is what it shows now.

@@ -294,8 +294,9 @@ static void use(struct forge *forge)
 /* What a mount may answer on a chip that itself never fails. */
 static void check_answer(int result)
 {
-    if (result != NW_OK && result != NW_ERR_NOT_FOUND && result != NW_ERR_VERSION &&
-        result != NW_ERR_KEY && result != NW_ERR_CORRUPT && result != NW_ERR_FULL) {
+    if (result != NW_OK && result != NW_ERR_BLANK && result != NW_ERR_NOT_FOUND &&
+        result != NW_ERR_VERSION && result != NW_ERR_KEY &&
+        result != NW_ERR_CORRUPT && result != NW_ERR_FULL) {
         (void)fprintf(stderr, "store forge: mount answers %s\n", nw_error_text(result));
         abort();
     }

@@ -156,9 +156,9 @@ static void test_not_formatted(void **state)
         NW_ERR_RAM);
     assert_int_equal(
         nw_ftl_page_mount(&other, nw_nand_chip(blank), &config, ram, rig.site.ram_bytes),
-        NW_ERR_NOT_FOUND);
+        NW_ERR_BLANK);
     assert_int_equal(
-        nw_ftl_page_open(&other, nw_nand_chip(blank), &config, ram, rig.site.ram_bytes), NW_OK);
+        nw_ftl_page_format(&other, nw_nand_chip(blank), &config, ram, rig.site.ram_bytes), NW_OK);
     assert_int_equal(
         nw_ftl_page_mount(&other, nw_nand_chip(blank), &more, ram, rig.site.ram_bytes),
         NW_ERR_VERSION);

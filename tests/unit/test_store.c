@@ -169,7 +169,7 @@ static void test_not_a_store(void **state)
         assert_int_equal(nw_chip_erase(&req), NW_OK);
     }
     assert_int_equal(nw_store_mount(&other, bed.chip, &config, bed.ram, bed.ram_bytes),
-                     NW_ERR_NOT_FOUND);
+                     NW_ERR_BLANK);
     config.fan = 12;
     assert_int_equal(nw_store_ram_bytes(&config, &bed.chip->geometry), 0);
     assert_int_equal(nw_store_mount(&other, bed.chip, &config, bed.ram, bed.ram_bytes),

@@ -27,7 +27,8 @@ enum nw_error {
     NW_ERR_FULL = -15,       /* no room left; what is stored stays readable */
     NW_ERR_CORRUPT = -16,    /* stored data contradicts itself; the caller is told where */
     NW_ERR_VERSION = -17,    /* the stored format or geometry is another one than this code's */
-    NW_ERR_NOT_FOUND = -18,  /* no such object, key or image */
+    NW_ERR_NOT_FOUND = -18,  /* no such object, key or image; a mount: no device of this kind,
+                              * though the chip is not blank: nw_identify() tells what is there */
     NW_ERR_PINNED = -19,     /* every candidate is pinned: give more frames or unpin */
     NW_ERR_IO = -20,         /* the transport below failed (host file, bus) */
     NW_ERR_TYPE = -21,       /* the object is of a type that has no such operation */
@@ -35,7 +36,8 @@ enum nw_error {
     NW_ERR_NAME = -23,       /* a name that is empty or too long */
     NW_ERR_TAG = -24,        /* a stream-index is exhausted: it has no tag of this number */
     NW_ERR_KEY = -25,        /* sealed with another key, or sealed and none given, or not sealed */
-    NW_ERR_TAMPERED = -26    /* stored data is not what the holder of the key wrote there */
+    NW_ERR_TAMPERED = -26,   /* stored data is not what the holder of the key wrote there */
+    NW_ERR_BLANK = -27       /* nothing is written on the chip: format it */
 };
 
 /* One English phrase for an error, without a full stop; "unknown error" for any other number. */

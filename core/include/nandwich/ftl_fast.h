@@ -63,7 +63,5 @@ int nw_ftl_fast_format(struct nw_ftl_fast *ftl, struct nw_chip *chip,
                       const struct nw_ftl_fast_config *config, void *ram, size_t ram_bytes);
 int nw_ftl_fast_mount(struct nw_ftl_fast *ftl, struct nw_chip *chip,
                      const struct nw_ftl_fast_config *config, void *ram, size_t ram_bytes);
-int nw_ftl_fast_open(struct nw_ftl_fast *ftl, struct nw_chip *chip,
-                    const struct nw_ftl_fast_config *config, void *ram, size_t ram_bytes);
 
 #endif

@@ -31,10 +31,11 @@
  *
  * FORMAT erases every good block. A cut in the midst leaves the device there was, a chip that
  * mount does not know (NW_ERR_NOT_FOUND) or an empty device: format again. NW_ERR_FULL: too many
- * bad blocks. MOUNT opens a device as the last session left it, cut or not; NW_ERR_NOT_FOUND: not
- * formatted by this layer; NW_ERR_VERSION: another format, configuration or geometry. OPEN mounts,
- * or formats a chip that holds no device. There is nothing to close. The RAM is aligned for any
- * type and belongs to the layer from then on, like the chip; NW_ERR_RAM: it is too small.
+ * bad blocks. MOUNT opens a device as the last session left it, cut or not. On a chip that holds
+ * none it writes and erases nothing: NW_ERR_BLANK: nothing is written there; NW_ERR_NOT_FOUND:
+ * something else is, nw_identify() tells what; NW_ERR_VERSION: another format, configuration or
+ * geometry. There is nothing to close. The RAM is aligned for any type and belongs to the layer
+ * from then on, like the chip; NW_ERR_RAM: it is too small.
  */
 #ifndef NANDWICH_FTL_HYBRID_PUBLIC_H
 #define NANDWICH_FTL_HYBRID_PUBLIC_H

@@ -60,7 +60,5 @@ int nw_ftl_log_format(struct nw_ftl_log *ftl, struct nw_chip *chip,
                       const struct nw_ftl_log_config *config, void *ram, size_t ram_bytes);
 int nw_ftl_log_mount(struct nw_ftl_log *ftl, struct nw_chip *chip,
                      const struct nw_ftl_log_config *config, void *ram, size_t ram_bytes);
-int nw_ftl_log_open(struct nw_ftl_log *ftl, struct nw_chip *chip,
-                    const struct nw_ftl_log_config *config, void *ram, size_t ram_bytes);
 
 #endif

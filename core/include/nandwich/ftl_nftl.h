@@ -64,7 +64,5 @@ int nw_ftl_nftl_format(struct nw_ftl_nftl *ftl, struct nw_chip *chip,
                        const struct nw_ftl_nftl_config *config, void *ram, size_t ram_bytes);
 int nw_ftl_nftl_mount(struct nw_ftl_nftl *ftl, struct nw_chip *chip,
                       const struct nw_ftl_nftl_config *config, void *ram, size_t ram_bytes);
-int nw_ftl_nftl_open(struct nw_ftl_nftl *ftl, struct nw_chip *chip,
-                     const struct nw_ftl_nftl_config *config, void *ram, size_t ram_bytes);
 
 #endif

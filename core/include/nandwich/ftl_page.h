@@ -85,14 +85,12 @@ int nw_ftl_page_format(struct nw_ftl_page *ftl, struct nw_chip *chip,
 /*
  * Open a device as the last session left it, cut or not. `ram` is aligned for any type and belongs
  * to the layer from now on, like `chip`. Sectors found lost are counted in stats.lost.
- * NW_ERR_NOT_FOUND: not formatted; NW_ERR_VERSION: another format, configuration or geometry; else
- * as format. A device without a free block mounts and can be read.
+ * Nothing is written or erased on a chip that holds none: NW_ERR_BLANK: nothing is written there;
+ * NW_ERR_NOT_FOUND: something else is, nw_identify() tells what; NW_ERR_VERSION: another format,
+ * configuration or geometry. Else as format. A device without a free block mounts and can be read.
+ * There is nothing to close.
  */
 int nw_ftl_page_mount(struct nw_ftl_page *ftl, struct nw_chip *chip,
                       const struct nw_ftl_page_config *config, void *ram, size_t ram_bytes);
-
-/* Mount, or format a chip that holds no device. There is nothing to close. */
-int nw_ftl_page_open(struct nw_ftl_page *ftl, struct nw_chip *chip,
-                     const struct nw_ftl_page_config *config, void *ram, size_t ram_bytes);
 
 #endif

@@ -73,8 +73,5 @@ int nw_ftl_superblock_format(struct nw_ftl_superblock *ftl, struct nw_chip *chip
 int nw_ftl_superblock_mount(struct nw_ftl_superblock *ftl, struct nw_chip *chip,
                             const struct nw_ftl_superblock_config *config,
                             void *ram, size_t ram_bytes);
-int nw_ftl_superblock_open(struct nw_ftl_superblock *ftl, struct nw_chip *chip,
-                           const struct nw_ftl_superblock_config *config,
-                           void *ram, size_t ram_bytes);
 
 #endif

@@ -115,7 +115,8 @@ int nw_store_format(struct nw_store **store, struct nw_chip *chip,
 /*
  * The store as the last sync left it, or later. `ram` is aligned for any type and belongs to the
  * store from now on, like `chip`. There is nothing to close.
- * NW_ERR_NOT_FOUND: no store on the chip; NW_ERR_VERSION: another format, geometry or
+ * NW_ERR_BLANK: nothing is written on the chip; NW_ERR_NOT_FOUND: something is, but no store: see
+ * nw_identify(); nothing is written or erased then. NW_ERR_VERSION: another format, geometry or
  * configuration, told by bytes whose checksum is right; NW_ERR_KEY: sealed with another key, or not
  * sealed, or no seal given; NW_ERR_CORRUPT, NW_ERR_TAMPERED; else as format.
  */

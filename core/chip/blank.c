@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Whether anything is written on a chip: see blank.h. */
+#include "nandwich/blank.h"
+
+/* A piece of a page: 1 when it is erased. */
+static int is_erased(struct nw_chip_req *req, uint8_t *bytes, unsigned length)
+{
+    uint8_t erased = req->chip->geometry.erased;
+    int result = nw_chip_read(req);
+
+    while (result >= 0 && length-- > 0) {
+        if (bytes[length] != erased) {
+            return 0;
+        }
+    }
+    if (result < 0) {
+        return result == NW_ERR_ECC ? 0 : result;
+    }
+    return 1;
+}
+
+int nw_pages_are_blank(struct nw_chip *chip, uint32_t first, uint32_t end)
+{
+    const struct nw_geometry *geometry = &chip->geometry;
+    uint8_t readable = geometry->flags & (NW_CHIP_READ_ERASED | NW_CHIP_NO_PAYLOAD);
+    uint8_t bytes[NW_BLANK_PIECE];
+    struct nw_chip_req req;
+    uint32_t spare = geometry->spare_bytes; /* asked first: data counts on behind them */
+    uint32_t all = readable == NW_CHIP_READ_ERASED ? spare + geometry->page_bytes : spare;
+    int result = all != 0 ? 1 : (int)NW_ERR_UNSUPPORTED;
+
+    req.chip = chip;
+    req.data = bytes;
+    req.spare = bytes;
+    for (req.page = first; req.page < end; req.page++) {
+        uint32_t length;
+
+        for (uint32_t at = 0; result > 0 && at < all; at += length) {
+            length = (at < spare ? spare : all) - at;
+            if (length > sizeof bytes) {
+                length = sizeof bytes;
+            }
+            req.length = (uint16_t)length;
+            req.offset = (uint16_t)(at - spare);
+            req.spare_offset = 0;
+            req.spare_length = 0;
+            if (at < spare) {
+                req.length = 0;
+                req.offset = 0;
+                req.spare_offset = (uint16_t)at;
+                req.spare_length = (uint16_t)length;
+            }
+            result = is_erased(&req, bytes, (unsigned)length);
+        }
+        if (result <= 0) {
+            break;
+        }
+    }
+    return result;
+}
+
+int nw_chip_is_blank(struct nw_chip *chip)
+{
+    struct nw_chip_req req;
+    uint32_t page = 0;
+    int result = 1;
+
+    req.chip = chip;
+    for (req.block = 0; req.block < chip->geometry.blocks && result > 0; req.block++) {
+        uint32_t end = page + chip->geometry.block_pages;
+
+        result = nw_chip_is_bad(&req);
+        if (result >= 0) {
+            result = result > 0 ? 1 : nw_pages_are_blank(chip, page, end);
+        }
+        page = end;
+    }
+    return result;
+}
+
+int nw_chip_not_found(struct nw_chip *chip)
+{
+    int result = nw_chip_is_blank(chip);
+
+    if (result < 0) {
+        return result;
+    }
+    return result > 0 ? (int)NW_ERR_BLANK : (int)NW_ERR_NOT_FOUND;
+}

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is on a chip: see identify.h. A layer of ours tells by what each of its mounts writes first
+ * (core/ftl/marks.h), a store by the header of each of its blocks.
+ */
+#include "nandwich/identify.h"
+
+#include <string.h>
+
+#include "../ftl/marks.h"
+#include "../ftl/tag.h"
+#include "../store/store.h"
+#include "nandwich/blank.h"
+#include "nandwich/bytes.h"
+#include "nandwich/crc.h"
+
+#define PIECE NW_BLANK_PIECE
+
+struct look {
+    struct nw_chip_req req;
+    struct nw_identity *found;
+    struct nw_tag tag;    /* read last */
+    uint8_t bytes[PIECE]; /* the same */
+    uint8_t told;         /* *found holds the answer */
+};
+
+/* Bytes of a written page: 1, or 0 when they cannot be read. */
+static int read_data(struct look *look, uint32_t page, uint32_t offset, uint16_t length)
+{
+    int result;
+
+    if (offset + length > look->req.chip->geometry.page_bytes) {
+        return 0;
+    }
+    look->req.page = page;
+    look->req.offset = (uint16_t)offset;
+    look->req.length = length;
+    look->req.data = look->bytes;
+    look->req.spare_length = 0;
+    result = nw_chip_read(&look->req);
+    if (result < 0) {
+        return result == NW_ERR_ECC ? 0 : result;
+    }
+    return 1;
+}
+
+/* The tag of a page: enum nw_tag_state. */
+static int read_tag(struct look *look, uint32_t page)
+{
+    const struct nw_geometry *geometry = &look->req.chip->geometry;
+    uint8_t length = nw_tag_bytes(geometry);
+    int result;
+
+    if (length == 0) {
+        return NW_TAG_BLANK; /* no layer with tags works here */
+    }
+    look->req.page = page;
+    look->req.length = 0;
+    look->req.spare_offset = 0;
+    look->req.spare_length = length;
+    look->req.spare = look->bytes;
+    result = nw_chip_read(&look->req);
+    if (result < 0) {
+        return result == NW_ERR_ECC ? (int)NW_TAG_BAD : result;
+    }
+    return nw_tag_get(look->bytes, length, geometry->erased, &look->tag);
+}
+
+/* Is the data of a page with a good tag whole? Its first piece is read last. */
+static int is_whole(struct look *look, uint32_t page)
+{
+    uint32_t bytes = look->req.chip->geometry.page_bytes;
+    uint32_t crc = NW_CRC32_START;
+    int result = 1;
+
+    for (uint32_t at = 0; result > 0 && at < bytes; at += PIECE) {
+        uint16_t length = (uint16_t)(bytes - at < PIECE ? bytes - at : PIECE);
+
+        result = read_data(look, page, at, length);
+        if (result > 0) {
+            crc = nw_crc32(crc, look->bytes, length);
+        }
+    }
+    if (result > 0) {
+        result = crc == look->tag.crc ? read_data(look, page, 0, PIECE) : 0;
+    }
+    return result;
+}
+
+/* The list of the page layer in look->bytes. */
+static void tell_page(struct look *look)
+{
+    const uint8_t *bytes = look->bytes;
+
+    if (nw_get32(bytes) == NW_MARK_PAGE) {
+        *look->found = (struct nw_identity){
+            .kind = NW_KIND_PAGE,
+            .version = NW_MARK_PAGE_FORMAT,
+            .sectors = nw_get32(bytes + 4),
+            .blocks = nw_get16(bytes + 8),
+            .block_pages = nw_get16(bytes + 10),
+            .page_bytes = look->req.chip->geometry.page_bytes}; /* else it would not be whole */
+        look->told = 1;
+    }
+}
+
+/* The record of a hybrid layer there. */
+static void tell_hybrid(struct look *look)
+{
+    static const uint32_t names[] = {NW_MARK_FAST, NW_MARK_LOG, NW_MARK_NFTL, NW_MARK_SUPERBLOCK};
+    const uint8_t *bytes = look->bytes;
+
+    for (uint8_t i = 0; i < 4U && nw_get32(bytes) == NW_MARK_HYBRID; i++) {
+        if (nw_get32(bytes + 4) == names[i]) {
+            *look->found = (struct nw_identity){.kind = (uint8_t)(NW_KIND_FAST + i),
+                                                .version = nw_get16(bytes + 8),
+                                                .sectors = nw_get32(bytes + 12),
+                                                .blocks = nw_get16(bytes + 16),
+                                                .block_pages = nw_get16(bytes + 18),
+                                                .page_bytes = nw_get16(bytes + 20)};
+            look->told = 1;
+        }
+    }
+}
+
+/* A block that a mount of one of the layers with tags began? Its list or record stands behind other
+ * pages of that mount. */
+static int look_for_session(struct look *look, uint32_t page)
+{
+    uint32_t end = page + look->req.chip->geometry.block_pages;
+    int state = NW_TAG_BAD;
+
+    for (; look->told == 0 && page < end; page++) {
+        state = read_tag(look, page);
+        if (state < 0 || state == NW_TAG_BLANK) {
+            break;
+        }
+        if (state == NW_TAG_GOOD) {
+            uint32_t word = look->tag.word;
+
+            if ((word & (uint32_t)NW_MARK_SESSION) == 0) {
+                break;
+            }
+            if (word == NW_MARK_LIST || word == NW_MARK_RECORD) {
+                state = is_whole(look, page);
+                if (state > 0 && word == NW_MARK_LIST) {
+                    tell_page(look);
+                } else if (state > 0) {
+                    tell_hybrid(look);
+                }
+            }
+        }
+        if (state < 0) {
+            break;
+        }
+    }
+    return state < 0 ? state : NW_OK;
+}
+
+/* The geometry, from an anchor of a store that is not sealed; where none is found it is not told.
+ * The anchor is named by a block's header, or follows it. */
+static int look_for_anchor(struct look *look, uint32_t page, uint32_t anchor)
+{
+    const struct nw_geometry *geometry = &look->req.chip->geometry;
+    uint32_t bytes = geometry->page_bytes;
+    uint32_t offset = BLOCK_HEADER;
+    uint8_t shift = 1;
+    int result;
+
+    while ((bytes >>= 1) != 0) {
+        shift++;
+    }
+    if (anchor != STORE_NONE) {
+        page = anchor >> shift;
+        offset = anchor & (uint32_t)((1UL << shift) - 1U);
+    }
+    if (page >= geometry->blocks * geometry->block_pages) {
+        return NW_OK;
+    }
+    result = nw_pages_are_blank(look->req.chip, page, page + 1U);
+    if (result != 0) {
+        return result < 0 ? result : NW_OK;
+    }
+    result = read_data(look, page, offset, CHUNK_HEADER + 14U);
+    if (result > 0 && look->bytes[0] == CHUNK_ANCHOR &&
+        look->bytes[CHUNK_WHAT] == (nw_crc16(NW_CRC16_START, look->bytes, CHUNK_WHAT) & 0xFFU)) {
+        const uint8_t *own = look->bytes + CHUNK_HEADER;
+
+        look->found->page_bytes = nw_get16(own + 6);
+        look->found->block_pages = nw_get16(own + 8);
+        look->found->blocks = nw_get32(own + 10);
+    }
+    return result < 0 ? result : NW_OK;
+}
+
+/* A block of a store? One that a format began and did not end tells nothing. */
+static int look_for_store(struct look *look, uint32_t page)
+{
+    const uint8_t *bytes = look->bytes;
+    int result = NW_TAG_GOOD; /* of a layer, which may hold the image of a store */
+
+    if ((look->req.chip->geometry.flags & NW_CHIP_NO_PAYLOAD) == 0) {
+        result = read_tag(look, page);
+    }
+    if (result == NW_TAG_GOOD) {
+        return NW_OK;
+    }
+    if (result >= 0) {
+        result = read_data(look, page, 0, BLOCK_HEADER);
+    }
+    if (result <= 0 || bytes[0] != 'N' ||
+        nw_crc32(NW_CRC32_START, bytes, 20) != nw_get32(bytes + 20) ||
+        nw_get32(bytes + 4) >= STORE_VOID) {
+        return result < 0 ? result : NW_OK;
+    }
+    look->told = 1;
+    *look->found = (struct nw_identity){.kind = NW_KIND_STORE, .version = bytes[1]};
+    look->found->sealed = (bytes[2] & BLOCK_SEALED) != 0;
+    return look->found->sealed != 0 || bytes[1] != STORE_FORMAT
+               ? NW_OK
+               : look_for_anchor(look, page, nw_get32(bytes + 8));
+}
+
+/* 1: its first page is written. */
+static int look_at_block(struct look *look, uint32_t block)
+{
+    uint32_t page = block * look->req.chip->geometry.block_pages;
+    look->req.block = block;
+    int result = nw_chip_is_bad(&look->req);
+
+    if (result == 0) {
+        result = nw_pages_are_blank(look->req.chip, page, page + 1U);
+    }
+    if (result != 0) {
+        return result < 0 ? result : 0;
+    }
+    result = look_for_session(look, page);
+    if (result == NW_OK && look->told == 0) {
+        result = look_for_store(look, page);
+    }
+    return result < 0 ? result : 1;
+}
+
+/* What the blocks tell, one after the other, until one tells. 1: a first page is written. */
+static int look_at_blocks(struct look *look)
+{
+    int written = 0;
+
+    for (uint32_t block = 0; block < look->req.chip->geometry.blocks; block++) {
+        int result = look_at_block(look, block);
+
+        if (result < 0 || look->told != 0) {
+            return result;
+        }
+        written |= result;
+    }
+    return written;
+}
+
+int nw_identify(struct nw_chip *chip, struct nw_identity *identity)
+{
+    struct look look = {.found = identity};
+    int result = nw_geometry_check(&chip->geometry);
+
+    memset(identity, 0, sizeof *identity);
+    if (result < 0) {
+        return result;
+    }
+    look.req.chip = chip;
+    result = look_at_blocks(&look);
+    if (result < 0 || look.told != 0) {
+        return result < 0 ? result : NW_OK;
+    }
+    if (result == 0) {
+        result = nw_chip_is_blank(chip);
+        if (result < 0) {
+            return result;
+        }
+        result = result == 0;
+    }
+    identity->kind = result != 0 ? NW_KIND_UNKNOWN : NW_KIND_BLANK;
+    return NW_OK;
+}
+
+const char *nw_kind_text(int kind)
+{
+    switch (kind) {
+    case NW_KIND_BLANK: return "blank";
+    case NW_KIND_PAGE: return "page";
+    case NW_KIND_FAST: return "fast";
+    case NW_KIND_LOG: return "log";
+    case NW_KIND_NFTL: return "nftl";
+    case NW_KIND_SUPERBLOCK: return "superblock";
+    case NW_KIND_LAVISH: return "lavish";
+    case NW_KIND_STORE: return "store";
+    default: return "unknown";
+    }
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * identify.h - what is on a chip: nothing, one of our layers, a store, or something else.
+ *
+ * Nothing is written or erased, and no RAM is wanted but about 200 bytes of stack. Ask before a
+ * format, or when a mount has refused:
+ *
+ *     result = nw_ftl_page_mount(&ftl, chip, &config, ram, bytes);
+ *     if (result == NW_ERR_BLANK) {
+ *         result = nw_ftl_page_format(&ftl, chip, &config, ram, bytes);
+ *     } else if (result == NW_ERR_NOT_FOUND && nw_identify(chip, &found) == NW_OK) {
+ *         print("not formatted: the chip holds ", nw_kind_text(found.kind));
+ *     }
+ *
+ * COST. Up to the first block that tells: an is_bad a block, and of its first page a read of the
+ * spare bytes and three more of at most 32 bytes; of a block whose first page carries the tag of a
+ * layer or is damaged, the tags of its pages; and the page that tells, once, in pieces of 32 bytes.
+ * A chip whose first pages are all blank is read whole: see nw_chip_is_blank().
+ *
+ * No format of ours gives a device an identity of its own, such as a serial number.
+ */
+#ifndef NANDWICH_IDENTIFY_H
+#define NANDWICH_IDENTIFY_H
+
+#include <stdint.h>
+
+#include "nandwich/chip.h"
+
+enum nw_kind {
+    NW_KIND_BLANK,   /* nothing is written: blank.h */
+    NW_KIND_UNKNOWN, /* something, and none of these: or so damaged that nothing tells what, or
+                      * what a format left that was cut */
+    NW_KIND_PAGE,    /* ftl_page.h, and so on */
+    NW_KIND_FAST,
+    NW_KIND_LOG,
+    NW_KIND_NFTL,
+    NW_KIND_SUPERBLOCK,
+    NW_KIND_LAVISH,
+    NW_KIND_STORE
+};
+
+/* What a field does not tell is 0. */
+struct nw_identity {
+    uint8_t kind;         /* enum nw_kind */
+    uint8_t sealed;       /* 1: a store under a key, which keeps its geometry to itself */
+    uint16_t version;     /* of the format */
+    uint32_t sectors;     /* the layer has; a store and lavish do not tell */
+    uint32_t blocks;      /* of the chip that it was made for */
+    uint16_t block_pages;
+    uint16_t page_bytes;
+};
+
+/* NW_OK; NW_ERR_CONFIG: no geometry; NW_ERR_UNSUPPORTED: the chip has no spare bytes and cannot be
+ * read where it is erased, so that nobody may ask; else the chip's error. */
+int nw_identify(struct nw_chip *chip, struct nw_identity *identity);
+
+/* "blank", "unknown", "page" ... ; "unknown" for any other number. */
+const char *nw_kind_text(int kind);
+
+#endif
