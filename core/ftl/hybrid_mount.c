@@ -533,6 +533,26 @@ static int begin_session(struct nw_hybrid *hybrid)
     return result;
 }
 
+/* Whether a page that waits counts. */
+static int counts(const struct nw_hybrid *hybrid, const struct nw_hybrid_top *page)
+{
+    return page->tag.version <= hybrid->last || page->tag.version <= hybrid->fenced;
+}
+
+/* What the mount before saved is outdated when its sector was written again since: also by a page
+ * that still waits. It must not be copied once more then, under a version above that page's. */
+static void forget_outdated(struct nw_hybrid *hybrid)
+{
+    for (uint8_t i = 0; i < hybrid->tops; i++) {
+        const struct nw_hybrid_top *page = &hybrid->top[i];
+
+        if ((page->tag.word & NW_HYBRID_SECTOR) == hybrid->saved && counts(hybrid, page) &&
+            page->tag.version > hybrid->saved_version) {
+            hybrid->saved = NW_NO_PAGE;
+        }
+    }
+}
+
 /* The pages that waited and count. The saved one is in the session's block now. */
 static int accept_tops(struct nw_hybrid *hybrid, uint32_t saved_from)
 {
@@ -541,8 +561,7 @@ static int accept_tops(struct nw_hybrid *hybrid, uint32_t saved_from)
     for (uint8_t i = hybrid->tops; result == NW_OK && i > 0; i--) {
         const struct nw_hybrid_top *page = &hybrid->top[i - 1U];
 
-        if ((page->tag.version <= hybrid->last || page->tag.version <= hybrid->fenced) &&
-            page->at != saved_from) {
+        if (counts(hybrid, page) && page->at != saved_from) {
             result = accept(hybrid, page);
         }
     }
@@ -582,6 +601,7 @@ static int refill(struct nw_hybrid *hybrid)
 
 static int start(struct nw_hybrid *hybrid)
 {
+    forget_outdated(hybrid);
     uint32_t saved_from = hybrid->saved != NW_NO_PAGE ? hybrid->saved_at : NW_NO_PAGE;
 
     hybrid->version += VERSION_GAP;

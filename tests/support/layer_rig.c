@@ -19,6 +19,9 @@ const struct layer_shape layer_shapes[4] = {
 const struct layer_shape layer_shape_large = {
     .part = "K9F1G08U0A", .blocks = 18, .block_pages = 8, .spare_blocks = 10};
 
+const struct layer_shape layer_shape_small = {
+    .part = "TC58DVG02A1FT00", .blocks = 24, .block_pages = 8, .spare_blocks = 11, .degree = 3};
+
 static void die(const char *what, int error)
 {
     (void)fprintf(stderr, "layer rig: %s: %s\n", what, nw_error_text(error));

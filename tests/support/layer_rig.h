@@ -81,6 +81,9 @@ struct layer_snapshot {
 /* 2 KiB pages: a record has room for 202 fences here. */
 extern const struct layer_shape layer_shape_large;
 
+/* The smallest pages that parts have, 512 + 16 bytes, free order. */
+extern const struct layer_shape layer_shape_small;
+
 /* Opens and formats; aborts the test program when that fails. */
 void layer_rig_open(struct layer_rig *rig, const struct nw_layer_kind *kind,
                     const struct layer_shape *shape, uint32_t seed);
