@@ -107,3 +107,69 @@ void layer_trial_rewrites(const struct nw_layer_kind *kind)
         layer_rig_close(&history.rig);
     }
 }
+
+/* The transport fails in a program, a copy, an erase or anything, before it has happened or behind
+ * it, once or until it is mended. */
+static void arm(struct layer_rig *rig, struct nw_random *random)
+{
+    static const uint8_t verbs[] = {NW_VERB_PROGRAM, NW_VERB_PROGRAM, NW_VERB_COPY, NW_VERB_ERASE,
+                                    NW_VERB_NONE};
+
+    rig->fault = (struct nw_fault){.verb = verbs[nw_random_below(random, 5)],
+                                   .acts = (uint8_t)nw_random_below(random, 2),
+                                   .skip = nw_random_below(random, 3) * nw_random_below(random, 12),
+                                   .times = nw_random_below(random, 2),
+                                   .error = NW_ERR_IO};
+}
+
+/* Work with such a failure in it. What reads show behind it is what they show from then on. */
+static void fail_once(struct history *history, struct nw_random *random)
+{
+    struct layer_rig *rig = &history->rig;
+    int result = NW_OK;
+
+    arm(rig, random);
+    for (unsigned i = 0; i < 30U && result >= 0; i++) {
+        struct layer_op op = layer_rig_draw(rig, random);
+        result = layer_rig_run(rig, &op);
+    }
+    layer_rig_quiet(rig);
+    expect(history, result >= 0 || result == NW_ERR_IO, "work", result);
+    if (nw_random_below(random, 4) == 0) {
+        plug(history, "after the failure"); /* not synced: the old content or the new */
+        return;
+    }
+    expect(history, layer_rig_check(rig, 1) == 0, "behind the failure", result);
+    for (unsigned i = nw_random_below(random, 4); i > 0; i--) {
+        struct layer_op op = layer_rig_draw(rig, random);
+        result = layer_rig_run(rig, &op);
+        expect(history, result >= 0, "work behind the failure", result);
+    }
+    result = layer_rig_run(rig, &(struct layer_op){.kind = OP_SYNC});
+    expect(history, result == NW_OK, "sync", result);
+    expect(history, layer_rig_check(rig, 0) == 0, "synced", result);
+    plug(history, "after the sync");
+}
+
+/* A write answered NW_ERR_IO although its program had happened: reads showed the old content, and
+ * after a sync and a mount the new one. Blocks are good all the time: none may be marked. */
+void layer_trial_errors(const struct nw_layer_kind *kind)
+{
+    uint32_t devices = getenv("NW_SOAK") != NULL ? 2000U : 12U;
+    static struct history history;
+
+    for (uint32_t seed = 1; seed <= devices; seed++) {
+        struct nw_random random;
+
+        nw_random_seed(&random, seed);
+        open_history(&history, kind,
+                     seed % 5U < 4U ? &layer_shapes[seed % 5U] : &layer_shape_small, seed);
+        assert_int_equal(layer_rig_filter(&history.rig), NW_OK);
+        layer_trial_fill(&history.rig);
+        for (; history.step < 12U; history.step++) {
+            fail_once(&history, &random);
+            expect(&history, history.rig.block->stats->retired == 0, "bad blocks", NW_OK);
+        }
+        layer_rig_close(&history.rig);
+    }
+}

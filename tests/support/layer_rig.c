@@ -117,6 +117,19 @@ int layer_rig_mount(struct layer_rig *rig)
     return rig->kind->mount(&rig->site, &rig->block);
 }
 
+void layer_rig_quiet(struct layer_rig *rig)
+{
+    rig->fault = (struct nw_fault){.verb = NW_VERB_HEAL};
+}
+
+int layer_rig_filter(struct layer_rig *rig)
+{
+    layer_rig_quiet(rig);
+    nw_faults_open(&rig->faults, nw_nand_chip(rig->nand), &rig->fault, 1, 1);
+    rig->site.chip = &rig->faults.chip;
+    return layer_rig_mount(rig);
+}
+
 /* The content of write number `token`: all words differ, so that a mix of two writes shows. */
 static void fill(uint8_t *data, uint32_t bytes, uint32_t token)
 {

@@ -32,4 +32,8 @@ void layer_trial_spoilt(const struct nw_layer_kind *kind);
  * mount has shown stays. */
 void layer_trial_rewrites(const struct nw_layer_kind *kind);
 
+/* Requests to the chip answer NW_ERR_IO, before or after they have happened: what reads show behind
+ * the failed call is what a sync and a mount leave. */
+void layer_trial_errors(const struct nw_layer_kind *kind);
+
 #endif

@@ -15,7 +15,7 @@
 
 #include "layer_trials.h"
 
-static const struct nw_layer_kind *const kinds[] = {&nw_layer_page, &nw_layer_fast, &nw_layer_log,
+static const struct nw_layer_kind *const kinds[] = {&nw_layer_fast, &nw_layer_log,
                                                     &nw_layer_nftl, &nw_layer_superblock};
 
 #define KINDS (sizeof kinds / sizeof kinds[0])
@@ -28,9 +28,18 @@ static void test_rewrites(void **state)
     }
 }
 
+static void test_errors(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < KINDS; i++) {
+        layer_trial_errors(kinds[i]);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_rewrites)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_rewrites),
+                                       cmocka_unit_test(test_errors)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
