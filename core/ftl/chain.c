@@ -207,15 +207,10 @@ static uint8_t flags_for(const struct nw_chain *chain, uint16_t unit,
     return (uint8_t)((mapped ? NW_CHAIN_MAPPED : 0U) | (moved ? NW_CHAIN_COPIES : 0U));
 }
 
-/* A page was programmed. */
-static int note(struct nw_chain *chain, uint16_t block, uint16_t page, uint16_t sector, int moved)
+/* A page was programmed; a mapped block has its list. */
+static void note(struct nw_chain *chain, uint16_t block, uint16_t page, uint16_t sector, int moved)
 {
     if ((chain->flags[block] & NW_CHAIN_MAPPED) != 0) {
-        const uint16_t *list;
-        int result = nw_chain_list(chain, block, &list);
-        if (result < 0) {
-            return result;
-        }
         list_at(chain, chain->slot[block])[page] = sector;
     }
     uint8_t *bits = &nw_chain_bits(chain, block)[sector >> 3];
@@ -229,7 +224,6 @@ static int note(struct nw_chain *chain, uint16_t block, uint16_t page, uint16_t 
     if (chain->fast != NULL) {
         nw_fast_forget(chain, (uint32_t)chain->owner[block] * chain->span + sector);
     }
-    return NW_OK;
 }
 
 int nw_chain_put(struct nw_chain *chain, const struct nw_hybrid_put *put)
@@ -250,21 +244,26 @@ int nw_chain_put(struct nw_chain *chain, const struct nw_hybrid_put *put)
             }
             block = chain->newest[unit];
         }
-        int mapped = (chain->flags[block] & NW_CHAIN_MAPPED) != 0;
-        uint16_t page = mapped ? chain->next[block] : sector;
+        uint16_t page = sector;
+        if ((chain->flags[block] & NW_CHAIN_MAPPED) != 0) {
+            const uint16_t *list; /* before the program, which may not be forgotten for an error */
+            int result = nw_chain_list(chain, block, &list);
+            if (result < 0) {
+                return result;
+            }
+            page = chain->next[block];
+        }
         int result = nw_hybrid_program(hybrid, nw_hybrid_first(hybrid, block) + page, put);
         if (result == NW_OK) {
-            result = note(chain, block, page, sector, (put->flags & NW_HYBRID_COPY) != 0);
-            return result < 0 ? result : failed;
+            note(chain, block, page, sector, (put->flags & NW_HYBRID_COPY) != 0);
+            return failed;
         }
-        if (result == NW_ERR_POWER) {
+        if (result != NW_ERR_PROGRAM) {
+            chain->flags[block] |= NW_CHAIN_CLOSED;
             return result;
         }
         chain->flags[block] |= NW_CHAIN_FAILED;
         failed = 1;
-        if (result != NW_ERR_PROGRAM) {
-            return result;
-        }
     }
 }
 

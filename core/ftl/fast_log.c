@@ -165,15 +165,12 @@ int nw_fast_put(struct nw_chain *chain, const struct nw_hybrid_put *put)
             }
             return failed;
         }
-        if (result == NW_ERR_POWER) {
-            return result;
-        }
-        chain->flags[block] |= NW_CHAIN_FAILED;
         fast->open = NONE;
-        failed = 1;
         if (result != NW_ERR_PROGRAM) {
             return result;
         }
+        chain->flags[block] |= NW_CHAIN_FAILED;
+        failed = 1;
     }
 }
 

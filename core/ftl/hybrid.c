@@ -56,6 +56,7 @@ int nw_hybrid_prepare(struct nw_hybrid *hybrid, const struct nw_hybrid_open *ope
     hybrid->certain = NW_NO_BLOCK;
     hybrid->late = NW_NO_BLOCK;
     hybrid->saved = NW_NO_PAGE;
+    hybrid->doubt = NW_NO_PAGE;
     hybrid->limbo = 0;
     hybrid->version = 1;
     hybrid->fenced = 0;
@@ -213,6 +214,18 @@ static int end_limbo(struct nw_hybrid *hybrid)
     return result == NW_ERR_POWER ? result : (int)NW_OK;
 }
 
+/* After a program of the host or a merge: whether its page may hold anything. */
+static void note_doubt(struct nw_hybrid *hybrid, const struct nw_hybrid_put *put, int result)
+{
+    if ((put->sector & NW_HYBRID_SESSION) == 0) {
+        if (result < 0) {
+            hybrid->doubt = put->sector;
+        } else if (hybrid->doubt == put->sector) {
+            hybrid->doubt = NW_NO_PAGE;
+        }
+    }
+}
+
 int nw_hybrid_program(struct nw_hybrid *hybrid, uint32_t at, const struct nw_hybrid_put *put)
 {
     struct page_image image;
@@ -233,6 +246,7 @@ int nw_hybrid_program(struct nw_hybrid *hybrid, uint32_t at, const struct nw_hyb
             result = program(hybrid, at, &image);
         }
     }
+    note_doubt(hybrid, put, result);
     if (result < 0) {
         return result;
     }
@@ -314,11 +328,14 @@ static int put_sector(struct nw_hybrid *hybrid, const struct nw_hybrid_put *put)
     if (hybrid->session == NW_NO_BLOCK) {
         return NW_ERR_FULL;
     }
-    int result = hybrid->kind->write(hybrid, put);
-    if (result == NW_OK && put->sector == hybrid->saved) {
-        hybrid->saved = NW_NO_PAGE;
-    }
-    return result;
+    int result = nw_hybrid_settle(hybrid);
+    return result == NW_OK ? hybrid->kind->write(hybrid, put) : result;
+}
+
+/* What reads show behind a failed call has to outlive the next mount. */
+static int settle_doubt(struct nw_hybrid *hybrid)
+{
+    return hybrid->doubt != NW_NO_PAGE ? nw_hybrid_settle(hybrid) : (int)NW_OK;
 }
 
 /* The wear policy hears once of each logical block that a request updates. */
@@ -392,8 +409,9 @@ static int hybrid_trim(struct nw_block_req *req)
 {
     struct nw_hybrid *hybrid = req->block->context;
     struct nw_hybrid_put zeros = {.from = NW_NO_PAGE};
+    int settled = settle_doubt(hybrid);
 
-    for (; req->done < req->count; req->done++) {
+    for (; settled == NW_OK && req->done < req->count; req->done++) {
         uint32_t at;
 
         zeros.sector = req->sector + req->done;
@@ -406,7 +424,7 @@ static int hybrid_trim(struct nw_block_req *req)
         }
         hybrid->stats->host_trims++;
     }
-    return NW_OK;
+    return settled;
 }
 
 static int hybrid_sync(struct nw_block_req *req)
@@ -414,7 +432,7 @@ static int hybrid_sync(struct nw_block_req *req)
     struct nw_hybrid *hybrid = req->block->context;
 
     hybrid->stats->syncs++;
-    return NW_OK;
+    return settle_doubt(hybrid);
 }
 
 /* Erase ahead, then merge until so many blocks are free above the floor. */
@@ -430,6 +448,12 @@ static int hybrid_idle(struct nw_block_req *req)
 
     if (healed != 0) {
         return healed;
+    }
+    if (hybrid->session != NW_NO_BLOCK) {
+        int settled = nw_hybrid_settle(hybrid);
+        if (settled < 0) {
+            return settled == NW_ERR_FULL ? 0 : settled;
+        }
     }
     while (hybrid->session != NW_NO_BLOCK) {
         int erases = blocks->ready < READY_AHEAD && blocks->ready < blocks->free;

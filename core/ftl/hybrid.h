@@ -14,7 +14,9 @@
  *   - Blocks that a merge leaves behind go back by nw_hybrid_drop(). They are not erased before a
  *     program that came later has ended.
  *   - A program that fails is tried again, with the same sector, as the next program of all.
- *     Nothing further is programmed in that block; it goes back by nw_hybrid_drop(..., 1).
+ *     Nothing further is programmed in that block; it goes back by nw_hybrid_drop(..., 1). After
+ *     any other error the layer gives up, and the shared code tries again (nw_hybrid_settle()).
+ *     Nothing further is programmed in that block either, but it is no bad one.
  *   - A merge moves pages (NW_HYBRID_COPY) one after the other, the last one marked so, and keeps
  *     every page it moved until then. Nothing is moved any more to a block that holds nothing but
  *     moved pages once the merge that began it has ended.
@@ -106,6 +108,7 @@ struct nw_hybrid {
     uint16_t limbo;       /* blocks given back, waiting for a program */
     uint32_t saved_at;    /* the copy a mount made of the newest page, until it is written anew */
     uint32_t saved;       /* its sector, or NW_NO_PAGE */
+    uint32_t doubt;       /* sector of a program that failed, until it is written anew */
     uint64_t version;     /* of the next program */
     struct nw_blocks blocks;
 
@@ -181,6 +184,10 @@ void nw_hybrid_drop(struct nw_hybrid *hybrid, uint16_t block, int failed);
 /* Before a merge or a write takes a block: if all that are free wait for a program, make one, a
  * page that means nothing. NW_ERR_FULL: the session's block has no room for it. */
 int nw_hybrid_flush(struct nw_hybrid *hybrid);
+
+/* Write anew what has to be before anything else: the sector that a mount saved, and that of a
+ * program which failed and was not tried again. NW_ERR_FULL: no block for it. */
+int nw_hybrid_settle(struct nw_hybrid *hybrid);
 
 /* While a mount decides: this block must not be given back. */
 int nw_hybrid_held(const struct nw_hybrid *hybrid, uint16_t block);

@@ -533,6 +533,26 @@ static int begin_session(struct nw_hybrid *hybrid)
     return result;
 }
 
+/* Whether a page that waits counts. */
+static int counts(const struct nw_hybrid *hybrid, const struct nw_hybrid_top *page)
+{
+    return page->tag.version <= hybrid->last || page->tag.version <= hybrid->fenced;
+}
+
+/* What the mount before saved is outdated when its sector was written again since: also by a page
+ * that still waits. It must not be copied once more then, under a version above that page's. */
+static void forget_outdated(struct nw_hybrid *hybrid)
+{
+    for (uint8_t i = 0; i < hybrid->tops; i++) {
+        const struct nw_hybrid_top *page = &hybrid->top[i];
+
+        if ((page->tag.word & NW_HYBRID_SECTOR) == hybrid->saved && counts(hybrid, page) &&
+            page->tag.version > hybrid->saved_version) {
+            hybrid->saved = NW_NO_PAGE;
+        }
+    }
+}
+
 /* The pages that waited and count. The saved one is in the session's block now. */
 static int accept_tops(struct nw_hybrid *hybrid, uint32_t saved_from)
 {
@@ -541,8 +561,7 @@ static int accept_tops(struct nw_hybrid *hybrid, uint32_t saved_from)
     for (uint8_t i = hybrid->tops; result == NW_OK && i > 0; i--) {
         const struct nw_hybrid_top *page = &hybrid->top[i - 1U];
 
-        if ((page->tag.version <= hybrid->last || page->tag.version <= hybrid->fenced) &&
-            page->at != saved_from) {
+        if (counts(hybrid, page) && page->at != saved_from) {
             result = accept(hybrid, page);
         }
     }
@@ -580,8 +599,47 @@ static int refill(struct nw_hybrid *hybrid)
     return result < 0 ? result : NW_OK;
 }
 
+/* Write a sector anew as it is, into what is free, without a merge. */
+static int rewrite(struct nw_hybrid *hybrid, uint32_t sector)
+{
+    struct nw_hybrid_put put = {.sector = sector};
+    int result = nw_hybrid_find(hybrid, sector, &put.from);
+
+    if (result == NW_ERR_CORRUPT) { /* it goes on as lost */
+        put.from = NW_NO_PAGE;
+        put.flags = NW_HYBRID_DAMAGED;
+        hybrid->stats->lost++;
+        result = NW_OK;
+    }
+    result = result == NW_OK ? nw_hybrid_flush(hybrid) : result;
+    hybrid->urgent = 1;
+    result = result == NW_OK ? hybrid->kind->write(hybrid, &put) : result;
+    hybrid->urgent = 0;
+    if (result == NW_OK && sector == hybrid->saved) {
+        hybrid->saved = NW_NO_PAGE;
+    }
+    return result;
+}
+
+int nw_hybrid_settle(struct nw_hybrid *hybrid)
+{
+    int result = NW_OK;
+
+    if (hybrid->doubt == NW_NO_PAGE && hybrid->saved == NW_NO_PAGE) {
+        return NW_OK;
+    }
+    if (hybrid->doubt != NW_NO_PAGE) {
+        result = rewrite(hybrid, hybrid->doubt);
+    }
+    if (result == NW_OK && hybrid->saved != NW_NO_PAGE) {
+        result = rewrite(hybrid, hybrid->saved);
+    }
+    return result == NW_OK ? refill(hybrid) : result;
+}
+
 static int start(struct nw_hybrid *hybrid)
 {
+    forget_outdated(hybrid);
     uint32_t saved_from = hybrid->saved != NW_NO_PAGE ? hybrid->saved_at : NW_NO_PAGE;
 
     hybrid->version += VERSION_GAP;
@@ -601,16 +659,8 @@ static int start(struct nw_hybrid *hybrid)
     if (result == NW_OK) {
         result = hybrid->kind->arrange(hybrid, 1);
     }
-    if (result == NW_OK && hybrid->saved != NW_NO_PAGE && hybrid->session != NW_NO_BLOCK) {
-        struct nw_hybrid_put put = {.sector = hybrid->saved, .from = hybrid->saved_at};
-
-        hybrid->urgent = 1;
-        result = hybrid->kind->write(hybrid, &put);
-        hybrid->urgent = 0;
-        if (result == NW_OK) {
-            hybrid->saved = NW_NO_PAGE;
-            result = refill(hybrid);
-        }
+    if (result == NW_OK && hybrid->session != NW_NO_BLOCK) {
+        result = nw_hybrid_settle(hybrid);
     }
     return result == NW_ERR_FULL ? NW_OK : result; /* can be read, no more */
 }

@@ -19,6 +19,9 @@ const struct layer_shape layer_shapes[4] = {
 const struct layer_shape layer_shape_large = {
     .part = "K9F1G08U0A", .blocks = 18, .block_pages = 8, .spare_blocks = 10};
 
+const struct layer_shape layer_shape_small = {
+    .part = "TC58DVG02A1FT00", .blocks = 24, .block_pages = 8, .spare_blocks = 11, .degree = 3};
+
 static void die(const char *what, int error)
 {
     (void)fprintf(stderr, "layer rig: %s: %s\n", what, nw_error_text(error));
@@ -112,6 +115,19 @@ int layer_rig_mount(struct layer_rig *rig)
 {
     memset(rig->site.ram, 0xC3, rig->site.ram_bytes);
     return rig->kind->mount(&rig->site, &rig->block);
+}
+
+void layer_rig_quiet(struct layer_rig *rig)
+{
+    rig->fault = (struct nw_fault){.verb = NW_VERB_HEAL};
+}
+
+int layer_rig_filter(struct layer_rig *rig)
+{
+    layer_rig_quiet(rig);
+    nw_faults_open(&rig->faults, nw_nand_chip(rig->nand), &rig->fault, 1, 1);
+    rig->site.chip = &rig->faults.chip;
+    return layer_rig_mount(rig);
 }
 
 /* The content of write number `token`: all words differ, so that a mix of two writes shows. */

@@ -8,6 +8,7 @@
 #define NANDWICH_TESTS_LAYER_RIG_H
 
 #include "nandwich-stack/layers.h"
+#include "nandwich-twin/faults.h"
 #include "nandwich-twin/nand.h"
 #include "nandwich-twin/parts.h"
 #include "nandwich/random.h"
@@ -64,6 +65,8 @@ struct layer_rig {
     uint32_t lost;  /* sector whose content was spoilt: has to answer an error; or UINT32_MAX */
     uint8_t *data;  /* buffer of up to LAYER_RIG_RUN sectors */
     uint8_t *expected;
+    struct nw_fault fault; /* of the filter below, once there is one; verb NONE: everything */
+    struct nw_faults faults;
     char why[256];  /* the last failure of layer_rig_check */
 };
 
@@ -81,6 +84,9 @@ struct layer_snapshot {
 /* 2 KiB pages: a record has room for 202 fences here. */
 extern const struct layer_shape layer_shape_large;
 
+/* The smallest pages that parts have, 512 + 16 bytes, free order. */
+extern const struct layer_shape layer_shape_small;
+
 /* Opens and formats; aborts the test program when that fails. */
 void layer_rig_open(struct layer_rig *rig, const struct nw_layer_kind *kind,
                     const struct layer_shape *shape, uint32_t seed);
@@ -88,6 +94,11 @@ void layer_rig_close(struct layer_rig *rig);
 
 /* Mounts with fresh RAM (filled with rubbish first): the layer's answer. */
 int layer_rig_mount(struct layer_rig *rig);
+
+/* Puts a filter between layer and chip that makes requests fail as rig->fault tells, which is
+ * quiet at first, and mounts: the layer's answer. */
+int layer_rig_filter(struct layer_rig *rig);
+void layer_rig_quiet(struct layer_rig *rig);
 
 /* Runs an operation and keeps the model: the layer's answer. */
 int layer_rig_run(struct layer_rig *rig, const struct layer_op *op);

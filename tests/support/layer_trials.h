@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * layer_trials.h - trials that every persistent layer of the table passes: layer_cuts.c cuts power
- * everywhere, layer_random.c works at random with blocks that fail. Inside a cmocka test; a trial
- * that fails prints a line that replays it.
+ * everywhere, layer_random.c works at random with blocks that fail, layer_histories.c goes through
+ * what once lost a write. Inside a cmocka test; a trial that fails prints where it was.
  */
 #ifndef NANDWICH_TESTS_LAYER_TRIALS_H
 #define NANDWICH_TESTS_LAYER_TRIALS_H
@@ -27,5 +27,13 @@ void layer_trial_random(const struct nw_layer_kind *kind);
 /* A page rots, in its data or its tag, while everything is moved again and again: that sector
  * answers an error until it is written again, no other one suffers. */
 void layer_trial_spoilt(const struct nw_layer_kind *kind);
+
+/* Sectors written again behind a mount, then a torn program, then the plug pulled at rest: what a
+ * mount has shown stays. */
+void layer_trial_rewrites(const struct nw_layer_kind *kind);
+
+/* Requests to the chip answer NW_ERR_IO, before or after they have happened: what reads show behind
+ * the failed call is what a sync and a mount leave. */
+void layer_trial_errors(const struct nw_layer_kind *kind);
 
 #endif

@@ -10,7 +10,11 @@
  *   - With NW_BLOCK_PERSISTENT: what was written before a sync that returned NW_OK survives a power
  *     cut; a sector written after the last sync reads after the cut as its old or its new content,
  *     never as a mix. Without the flag the content dies with power.
- *   - A failed request leaves every sector it did not complete at its old content.
+ *   - A request that fails leaves the sector it failed at (sector + done) at its old content or at
+ *     its new content, never as a mix, and the sectors behind it at their old content. What a read
+ *     shows after the failed call stays: it is what a read shows after the next sync that returned
+ *     NW_OK, and after the power cuts that follow. Without such a sync a power cut may bring the
+ *     other of the two.
  *
  * METADATA ONLY: data == NULL moves no payload and is valid only over a chip that takes it.
  */

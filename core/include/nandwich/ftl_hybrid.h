@@ -9,21 +9,29 @@
  * room for log blocks, replacements and bad blocks.
  *
  * DURABLE. A write is durable when it has returned NW_OK; so is a trim, which writes a page of
- * zeros for each sector that held something. Sync has nothing to do. Power may be
- * cut at any moment, in mount too.
+ * zeros for each sector that held something. Sync has nothing to do, but after a failed write.
+ * Power may be cut at any moment, in mount too.
+ *
+ * A FAILED WRITE or trim (NW_ERR_IO, say) leaves its sector at its old content, although the chip
+ * may have programmed the new one. So the next write, trim, sync or idle first writes that sector
+ * anew, with its old content, and answers an error when it cannot.
  *
  * COST, in chip operations
  *   read   1 read (data and tag); 0 when the sector holds nothing
  *   write  1 program, and what the layer's merges take: see its own header
  *   trim   as a write; 0 when the sector holds nothing
  *   sync   0
+ *   the first of these after one that failed: also 1 program, at most 1 erase, and the merges that
+ *          win this block back
  *   mount  reads the tags of all pages of the chip once, erases one block, programs 2 or 3 pages
  *          and writes the newest sector again
  *
  * ERRORS of the block verbs: NW_ERR_FULL when bad blocks have eaten the spare blocks (reads go on),
  * NW_ERR_ECC or NW_ERR_CORRUPT for a sector whose content is lost (req->sector + req->done),
  * NW_ERR_UNSUPPORTED for data == NULL on a chip that keeps payload or data on one that keeps none,
- * else what the chip answers. A block in which a program fails is emptied and marked bad.
+ * else what the chip answers. A block in which a program fails (NW_ERR_PROGRAM) is emptied and
+ * marked bad; after another error of a program its block takes no more pages and is merged as
+ * others are.
  *
  * A PART WILL NOT DO (0 bytes of RAM, 0 sectors, NW_ERR_CONFIG) with spare_blocks from 1 to 9 or
  * not fewer than its blocks, fewer than 4 pages a block, pages below 256 bytes, a spare area below

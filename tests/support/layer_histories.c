@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "layer_trials.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define KINDS 7U
+
+/* Where a history stands, for the message that tells of a failure. */
+struct history {
+    const struct nw_layer_kind *kind;
+    struct layer_rig rig;
+    uint32_t seed;
+    uint32_t step;
+};
+
+static void expect(struct history *history, int holds, const char *where, int result)
+{
+    if (!holds) {
+        fail_msg("%s: part=%s seed=%u step=%u %s: %s %s", history->kind->name,
+                 history->rig.shape->part, (unsigned)history->seed, (unsigned)history->step, where,
+                 nw_error_text(result), history->rig.why);
+    }
+}
+
+static void open_history(struct history *history, const struct nw_layer_kind *kind,
+                         const struct layer_shape *shape, uint32_t seed)
+{
+    history->kind = kind;
+    history->seed = seed;
+    history->step = 0;
+    layer_rig_open(&history->rig, kind, shape, seed);
+}
+
+/* The plug is pulled at rest, or power is gone already: then it comes back, and everything has to
+ * read as it did. */
+static void plug(struct history *history, const char *where)
+{
+    struct layer_rig *rig = &history->rig;
+
+    nw_nand_power_up(rig->nand);
+    int result = layer_rig_mount(rig);
+    expect(history, result == NW_OK, where, result);
+    expect(history, layer_rig_check(rig, 1) == 0, where, NW_OK);
+    expect(history, layer_rig_clean(rig) == 0, where, NW_OK);
+}
+
+static int put(struct history *history, uint32_t sector)
+{
+    struct layer_op op = {.kind = OP_WRITE, .sector = sector, .count = 1};
+
+    return layer_rig_run(&history->rig, &op);
+}
+
+/* X, the plug, X again, then a write that is cut: the same sector, the next or any other. */
+static void rewrite_and_cut(struct history *history, struct nw_random *random)
+{
+    struct layer_rig *rig = &history->rig;
+    uint32_t x = nw_random_below(random, rig->sectors);
+    uint32_t y = nw_random_below(random, 4) == 0 ? x : nw_random_below(random, rig->sectors);
+    struct nw_cut cut = {.after = nw_random_below(random, nw_random_below(random, 2) ? 3U : 40U),
+                         .phase = NW_CUT_INSIDE};
+
+    cut.data = (uint8_t)nw_random_below(random, KINDS - 1U);
+    cut.spare = (uint8_t)(nw_random_below(random, 2) == 0 ? NW_TORN_NEW
+                                                           : nw_random_below(random, KINDS - 1U));
+    expect(history, put(history, x) == NW_OK, "first write", NW_OK);
+    plug(history, "after the first write");
+    for (uint32_t i = nw_random_below(random, 3); i < 3U; i++) {
+        expect(history, put(history, x) == NW_OK, "second write", NW_OK);
+    }
+    nw_nand_cut(rig->nand, &cut);
+    for (unsigned i = 0; i < 200U && !nw_nand_is_off(rig->nand); i++) {
+        (void)put(history, (y + i) % rig->sectors);
+    }
+    nw_nand_cut(rig->nand, NULL);
+}
+
+/* A write to the sector that the mount before had saved was acknowledged, a torn program followed,
+ * and the mount after that saved the older content once more, above the newer one: the write was
+ * there at one mount and gone at the next. So power goes at rest three times. */
+void layer_trial_rewrites(const struct nw_layer_kind *kind)
+{
+    uint32_t devices = getenv("NW_SOAK") != NULL ? 2000U : 15U;
+    static struct history history;
+
+    for (uint32_t seed = 1; seed <= devices; seed++) {
+        struct nw_random random;
+
+        nw_random_seed(&random, seed);
+        open_history(&history, kind,
+                     seed % 5U < 4U ? &layer_shapes[seed % 5U] : &layer_shape_small, seed);
+        layer_trial_fill(&history.rig);
+        for (; history.step < 5U; history.step++) {
+            rewrite_and_cut(&history, &random);
+            for (unsigned rest = 0; rest < 3U; rest++) {
+                plug(&history, "at rest");
+            }
+        }
+        layer_rig_close(&history.rig);
+    }
+}
+
+/* The transport fails in a program, a copy, an erase or anything, before it has happened or behind
+ * it, once or until it is mended. */
+static void arm(struct layer_rig *rig, struct nw_random *random)
+{
+    static const uint8_t verbs[] = {NW_VERB_PROGRAM, NW_VERB_PROGRAM, NW_VERB_COPY, NW_VERB_ERASE,
+                                    NW_VERB_NONE};
+
+    rig->fault = (struct nw_fault){.verb = verbs[nw_random_below(random, 5)],
+                                   .acts = (uint8_t)nw_random_below(random, 2),
+                                   .skip = nw_random_below(random, 3) * nw_random_below(random, 12),
+                                   .times = nw_random_below(random, 2),
+                                   .error = NW_ERR_IO};
+}
+
+/* Work with such a failure in it. What reads show behind it is what they show from then on. */
+static void fail_once(struct history *history, struct nw_random *random)
+{
+    struct layer_rig *rig = &history->rig;
+    int result = NW_OK;
+
+    arm(rig, random);
+    for (unsigned i = 0; i < 30U && result >= 0; i++) {
+        struct layer_op op = layer_rig_draw(rig, random);
+        result = layer_rig_run(rig, &op);
+    }
+    layer_rig_quiet(rig);
+    expect(history, result >= 0 || result == NW_ERR_IO, "work", result);
+    if (nw_random_below(random, 4) == 0) {
+        plug(history, "after the failure"); /* not synced: the old content or the new */
+        return;
+    }
+    expect(history, layer_rig_check(rig, 1) == 0, "behind the failure", result);
+    for (unsigned i = nw_random_below(random, 4); i > 0; i--) {
+        struct layer_op op = layer_rig_draw(rig, random);
+        result = layer_rig_run(rig, &op);
+        expect(history, result >= 0, "work behind the failure", result);
+    }
+    result = layer_rig_run(rig, &(struct layer_op){.kind = OP_SYNC});
+    expect(history, result == NW_OK, "sync", result);
+    expect(history, layer_rig_check(rig, 0) == 0, "synced", result);
+    plug(history, "after the sync");
+}
+
+/* A write answered NW_ERR_IO although its program had happened: reads showed the old content, and
+ * after a sync and a mount the new one. Blocks are good all the time: none may be marked. */
+void layer_trial_errors(const struct nw_layer_kind *kind)
+{
+    uint32_t devices = getenv("NW_SOAK") != NULL ? 2000U : 12U;
+    static struct history history;
+
+    for (uint32_t seed = 1; seed <= devices; seed++) {
+        struct nw_random random;
+
+        nw_random_seed(&random, seed);
+        open_history(&history, kind,
+                     seed % 5U < 4U ? &layer_shapes[seed % 5U] : &layer_shape_small, seed);
+        assert_int_equal(layer_rig_filter(&history.rig), NW_OK);
+        layer_trial_fill(&history.rig);
+        for (; history.step < 12U; history.step++) {
+            fail_once(&history, &random);
+            expect(&history, history.rig.block->stats->retired == 0, "bad blocks", NW_OK);
+        }
+        layer_rig_close(&history.rig);
+    }
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Goal: every persistent layer of the table goes through the histories in which acknowledged writes
+ * were once lost or taken back: sectors written again between power cuts, thousands of mounts,
+ * programs that answer an error although they happened.
+ * ctest: quick
+ * ctest: soak
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "layer_trials.h"
+
+static const struct nw_layer_kind *const kinds[] = {&nw_layer_fast, &nw_layer_log,
+                                                    &nw_layer_nftl, &nw_layer_superblock};
+
+#define KINDS (sizeof kinds / sizeof kinds[0])
+
+static void test_rewrites(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < KINDS; i++) {
+        layer_trial_rewrites(kinds[i]);
+    }
+}
+
+static void test_errors(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < KINDS; i++) {
+        layer_trial_errors(kinds[i]);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_rewrites),
+                                       cmocka_unit_test(test_errors)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
