@@ -173,6 +173,30 @@ int nw_vm_pass(struct nw_vm *vm, uintptr_t to, uintptr_t from, size_t n)
     return error == NW_OK ? NW_OK : nw_vm_report(vm, error);
 }
 
+int nw_vm_put_across(struct nw_vm *vm, uintptr_t address, const uint8_t *value, size_t n)
+{
+    struct run first;
+    struct run second;
+    int error = check(vm, address, n);
+
+    if (error == NW_OK) {
+        error = open_run(vm, address, n, NW_VM_WANT_CONTENT, &first);
+    }
+    if (error == NW_OK) {
+        hold(vm, &first);
+        error = open_run(vm, address + first.n, n - first.n, NW_VM_WANT_CONTENT, &second);
+        let_go(vm, &first);
+    }
+    if (error != NW_OK) {
+        return nw_vm_report(vm, error);
+    }
+    memcpy(first.at, value, first.n);
+    memcpy(second.at, value + first.n, second.n);
+    soil(vm, &first);
+    soil(vm, &second);
+    return NW_OK;
+}
+
 static void count(struct nw_vm *vm, size_t n)
 {
     vm->stats.bulk_calls++;

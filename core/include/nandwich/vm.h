@@ -257,8 +257,10 @@ int nw_vm_unpin(struct nw_vm *vm, uintptr_t address);
 int nw_vm_flush(struct nw_vm *vm);
 
 /* The content of the whole pages inside the range is no longer needed: they are not written back,
- * and sectors freed entirely are trimmed. Until written again these bytes read as anything they
- * held or as zeros. Pinned pages are left alone. */
+ * and sectors freed entirely are trimmed. Until written again these bytes read as what they held
+ * last or as zeros, never as anything older: a dirty page of a sector that is not freed entirely
+ * stays, unless that sector was never written. Pinned pages are left alone, and count as not freed.
+ * On an error the pages of the sector it names, and all behind it, are as they were. */
 int nw_vm_discard(struct nw_vm *vm, uintptr_t address, size_t n);
 
 #endif
