@@ -232,9 +232,9 @@ static int trim_unit(struct nw_vm *vm, uint32_t unit)
     return error;
 }
 
-/* nw_vm_discard() of pages of one unit, up to `end`. A dirty page stays while the device keeps an older
- * content of it: dropped, it would read as that again. The unit is trimmed before its pages are
- * dropped, so that an error leaves them as they were. */
+/* nw_vm_discard() of pages of one unit, up to `end`. A dirty page stays while the device keeps an
+ * older content of it: dropped, it would read as that again. The unit is trimmed before its pages
+ * are dropped, so that an error leaves them as they were. */
 static int discard_in_unit(struct nw_vm *vm, uint32_t page, uint32_t end)
 {
     uint32_t unit = page >> vm->unit_shift;

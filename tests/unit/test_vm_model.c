@@ -2,8 +2,9 @@
 // Goal: whatever mix of guarded accesses, bulk operations, pins, flushes and discards runs in
 // whatever configuration, virtual memory reads as a plain array would. Runs each seed against
 // such an array; bytes given up by a discard are zeros or what they were until written again.
-// `NW_SEED=n` replays one seed. One seed in three runs on a device that fails now and then: each failure is told, and
-// nothing but what the failed operation was to write may change.
+// `NW_SEED=n` replays one seed. One seed in three runs on a device that fails now and then: each
+// failure is told, and nothing but what the failed operation was to write may change; a guarded
+// access that fails changes nothing.
 // ctest: quick
 // ctest: soak
 #include <setjmp.h>

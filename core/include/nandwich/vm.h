@@ -245,11 +245,12 @@ int nw_vm_find(struct nw_vm *vm, uintptr_t from, uint8_t value, size_t n, size_t
 /* Keep the page of `address` where it is: answers where the byte lies, and in *span how many bytes
  * from it on are in reach (to the end of the page; of a plain address: of its memory). With write
  * the page is dirty from now on. NULL without panic when no pin is left: there are frames - slots
- * - 2 in all, and a page takes at least 50. NULL after panic on a device error. */
+ * - 2 in all, and a page takes 250 - slots, whatever slots hold it too. NULL after panic on a
+ * device error. Cost beyond the page's own: a look at each slot. */
 uint8_t *nw_vm_pin(struct nw_vm *vm, uintptr_t address, int write, size_t *span);
 
-/* Undo one nw_vm_pin() of that page. NW_ERR_NOT_FOUND when nothing pins it or no pin is left to
- * undo; a pin too many undone on a page a slot holds is not noticed. Plain: no effect. */
+/* Undo one nw_vm_pin() of that page. NW_ERR_NOT_FOUND when none of that page is left to undo.
+ * Plain: no effect. Cost: a look at each slot. */
 int nw_vm_unpin(struct nw_vm *vm, uintptr_t address);
 
 /* Empty every slot, write every dirty page, sync the device. Pages pinned for writing are written
