@@ -178,6 +178,7 @@ struct nw_vm {
     uint8_t bounce[NW_VM_ACCESS_MAX];
     struct nw_vm_slot *lookaside;
     uint16_t lookaside_mask;   /* entries - 1 */
+    uint32_t heaps;            /* opened in it so far; see heap.h */
 };
 
 #define NW_VM_NO_UNIT 0xFFFFFFFFUL
