@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* Room below 255 pins a frame for all slots and for one bulk operation on both ends. */
+/* All pins of a page but those of bulk operations, which need at most two more: a byte counts. */
 #define PAGE_PINS_MAX (NW_VM_SLOTS_MAX + 50U)
 
 /* A stretch of bytes inside one page, or of plain memory. */
@@ -173,6 +173,30 @@ int nw_vm_pass(struct nw_vm *vm, uintptr_t to, uintptr_t from, size_t n)
     return error == NW_OK ? NW_OK : nw_vm_report(vm, error);
 }
 
+int nw_vm_put_across(struct nw_vm *vm, uintptr_t address, const uint8_t *value, size_t n)
+{
+    struct run first;
+    struct run second;
+    int error = check(vm, address, n);
+
+    if (error == NW_OK) {
+        error = open_run(vm, address, n, NW_VM_WANT_CONTENT, &first);
+    }
+    if (error == NW_OK) {
+        hold(vm, &first);
+        error = open_run(vm, address + first.n, n - first.n, NW_VM_WANT_CONTENT, &second);
+        let_go(vm, &first);
+    }
+    if (error != NW_OK) {
+        return nw_vm_report(vm, error);
+    }
+    memcpy(first.at, value, first.n);
+    memcpy(second.at, value + first.n, second.n);
+    soil(vm, &first);
+    soil(vm, &second);
+    return NW_OK;
+}
+
 static void count(struct nw_vm *vm, size_t n)
 {
     vm->stats.bulk_calls++;
@@ -282,6 +306,18 @@ int nw_vm_find(struct nw_vm *vm, uintptr_t from, uint8_t value, size_t n, size_t
     return NW_ERR_NOT_FOUND;
 }
 
+/* How many pins of a frame are nw_vm_pin()'s and not a slot's. */
+static uint8_t pins_of(const struct nw_vm *vm, uint16_t frame)
+{
+    uint8_t pins = vm->frame[frame].pins;
+    uint16_t slot;
+
+    for (slot = 0; slot < vm->slots; slot++) {
+        pins = (uint8_t)(pins - (vm->slot_table[slot].frame == frame + (uintptr_t)1));
+    }
+    return pins;
+}
+
 uint8_t *nw_vm_pin(struct nw_vm *vm, uintptr_t address, int write, size_t *span)
 {
     struct run run;
@@ -298,7 +334,7 @@ uint8_t *nw_vm_pin(struct nw_vm *vm, uintptr_t address, int write, size_t *span)
     if (run.frame != NW_VM_NONE) {
         struct nw_vm_frame *held = &vm->frame[run.frame];
 
-        if (held->pins >= PAGE_PINS_MAX - vm->slots) {
+        if (pins_of(vm, run.frame) >= PAGE_PINS_MAX - vm->slots) {
             return NULL;
         }
         held->pins++;
@@ -319,8 +355,7 @@ int nw_vm_unpin(struct nw_vm *vm, uintptr_t address)
         return NW_OK;
     }
     frame = nw_vm_resident(vm, nw_vm_page_of(vm, address));
-    if (frame == NW_VM_NONE || vm->frame[frame].pins == 0 ||
-        vm->pins_left + vm->slots + 2U == vm->frames) {
+    if (frame == NW_VM_NONE || pins_of(vm, frame) == 0) {
         vm->error_at = address;
         return nw_vm_report(vm, NW_ERR_NOT_FOUND);
     }

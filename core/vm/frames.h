@@ -93,6 +93,9 @@ uint16_t nw_vm_policy_victim(struct nw_vm *vm);
 /* nw_vm_move() that is not counted. */
 int nw_vm_pass(struct nw_vm *vm, uintptr_t to, uintptr_t from, size_t n);
 
+/* Stores n bytes across two pages, in both or, on an error, in neither. */
+int nw_vm_put_across(struct nw_vm *vm, uintptr_t address, const uint8_t *value, size_t n);
+
 /* Whether n bytes from address on all lie in plain memory. */
 int nw_vm_is_plain(const struct nw_vm *vm, uintptr_t address, size_t n);
 

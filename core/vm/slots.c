@@ -162,7 +162,7 @@ void nw_vm_store_miss(struct nw_vm *vm, struct nw_vm_slot *slot, uintptr_t addre
     if (error == NW_OK) {
         memcpy(at, value, n);
     } else if (error == STRADDLE) {
-        (void)nw_vm_pass(vm, address, (uintptr_t)value, n); /* panic knows of any error */
+        (void)nw_vm_put_across(vm, address, value, n); /* panic knows of any error */
     }
 }
 

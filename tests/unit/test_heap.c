@@ -278,16 +278,208 @@ static void test_block_before_the_carved_one_is_freed(void **state)
     rig_stop(&test.rig);
 }
 
+// A small block freed between large ones was found by the walk of a request in vain, and the heap
+// then believed that nothing was left to merge: the large ones freed later lay beside the small one
+// for good, and an empty heap was full.
+static void test_large_blocks_merge_over_small_ones(void **state)
+{
+    uintptr_t a;
+    uintptr_t b;
+    uintptr_t c;
+    uintptr_t small;
+    uintptr_t address;
+
+    (void)state;
+    start(64, 8, 64, 4096);
+    a = alloc(1000);
+    small = alloc(20);
+    b = alloc(1000);
+    c = alloc(1000);
+    release(small);
+    assert_int_equal(nw_heap_alloc(&test.heap, 3000, 0, &address), NW_ERR_FULL);
+    release(a);
+    release(b);
+    release(c);
+    assert_int_equal(test.heap.stats.used, 0);
+    address = alloc(3500);
+    release(address);
+    assert_sound();
+    rig_stop(&test.rig);
+}
+
+// Four blocks of a list were looked at and no more: the fifth, which was large enough, was free for
+// nothing.
+static void test_a_list_is_searched_to_its_end(void **state)
+{
+    uintptr_t wanted;
+    uintptr_t other[5];
+    uintptr_t address;
+    unsigned i;
+
+    (void)state;
+    start(64, 8, 64, 8192);
+    wanted = alloc(1000);
+    (void)alloc(16);
+    for (i = 0; i < 5; i++) {
+        other[i] = alloc(900);
+        (void)alloc(16);
+    }
+    while (nw_heap_alloc(&test.heap, 16, 0, &address) == NW_OK) {
+    }
+    release(wanted);
+    for (i = 0; i < 5; i++) {
+        release(other[i]);
+    }
+    address = alloc(1000);
+    assert_true(address == wanted);
+    assert_int_equal(test.heap.stats.walks, 0);
+    assert_sound();
+    rig_stop(&test.rig);
+}
+
+// Of small blocks only those of the very size were looked at: a free block a little larger stayed
+// free while requests were refused.
+static void test_a_larger_small_block_is_cut(void **state)
+{
+    uintptr_t wanted = 0;
+    uintptr_t address;
+
+    (void)state;
+    start(64, 8, 64, 4096);
+    while (nw_heap_alloc(&test.heap, 200, 0, &address) == NW_OK) {
+        wanted = wanted != 0 ? wanted : address;
+    }
+    while (nw_heap_alloc(&test.heap, 1, 0, &address) == NW_OK) {
+    }
+    release(wanted);
+    address = alloc(100);
+    assert_true(address == wanted);
+    address = alloc(40); // from what was left of it
+    assert_in_range(address, wanted, wanted + 200);
+    assert_int_equal(test.heap.stats.walks, 0);
+    assert_sound();
+    rig_stop(&test.rig);
+}
+
+// A large request took a walk over the whole heap when all that was free was the block small
+// requests are cut from.
+static void test_large_requests_take_the_carve_too(void **state)
+{
+    uintptr_t large;
+    uintptr_t address;
+
+    (void)state;
+    start(64, 8, 64, 8192);
+    large = alloc(6000);
+    while (nw_heap_alloc(&test.heap, 100, 0, &address) == NW_OK) {
+    }
+    release(large);
+    (void)alloc(100); // makes it the carve block
+    (void)alloc(5000);
+    assert_int_equal(test.heap.stats.walks, 0);
+    assert_sound();
+    rig_stop(&test.rig);
+}
+
+// With nothing free elsewhere a block grows into the small free blocks behind it, which are merged
+// for it; and a refusal leaves it as it was.
+static void test_a_block_stretches_over_small_ones(void **state)
+{
+    uintptr_t block;
+    uintptr_t small[6];
+    uintptr_t old;
+    uintptr_t address;
+    unsigned i;
+
+    (void)state;
+    start(64, 8, 64, 4096);
+    block = alloc(1000);
+    for (i = 0; i < 6; i++) {
+        small[i] = alloc(100);
+    }
+    while (nw_heap_alloc(&test.heap, 1, 0, &address) == NW_OK) {
+    }
+    for (i = 0; i < 5; i++) {
+        release(small[i]);
+    }
+    old = block;
+    assert_int_equal(nw_heap_resize(&test.heap, &block, 1500), NW_OK);
+    assert_true(block == old);
+    assert_int_equal(nw_heap_resize(&test.heap, &block, 1700), NW_ERR_FULL);
+    assert_true(block == old);
+    assert_sound();
+    release(block);
+    assert_sound();
+    rig_stop(&test.rig);
+}
+
+// The number of large free blocks had 16 bits: with 65,536 of them the heap was full.
+static void test_many_large_blocks(void **state)
+{
+    static uintptr_t large[65536];
+    uint32_t i;
+
+    (void)state;
+    start(4096, 8, 4096, 9000UL * 4096);
+    for (i = 0; i < 65536; i++) {
+        large[i] = alloc(520);
+        (void)alloc(8);
+    }
+    (void)alloc(9000UL * 4096 - 65536UL * (528 + 16) - 64); // up to the end of the heap
+    for (i = 0; i < 65536; i++) {
+        release(large[i]);
+    }
+    (void)alloc(520);
+    assert_int_equal(test.heap.stats.walks, 0);
+    assert_sound();
+    rig_stop(&test.rig);
+}
+
+// The largest heap there is, and requests just below and above what it can hold. The few pages
+// touched stay in frames, so the device may be smaller than it says.
+static void test_the_largest_heap(void **state)
+{
+    uintptr_t whole;
+    uintptr_t address;
+    unsigned i;
+
+    (void)state;
+    rig_prepare(&test.rig, 4096, 16, 32768, 32768);
+    test.rig.ram.block.sectors = NW_HEAP_BYTES_MAX / 32768U;
+    test.rig.config.bytes = NW_HEAP_BYTES_MAX;
+    rig_start(&test.rig);
+    assert_int_equal(nw_heap_open(&test.heap, &test.rig.vm, RIG_BASE, NW_HEAP_BYTES_MAX), NW_OK);
+    for (i = 0; i < 3; i++) { // the second time all of it was free before
+        assert_int_equal(nw_heap_alloc(&test.heap, NW_HEAP_BYTES_MAX, 0, &address), NW_ERR_FULL);
+        assert_int_equal(nw_heap_alloc(&test.heap, NW_HEAP_BYTES_MAX, NW_HEAP_BYTES_MAX / 2U,
+                                       &address),
+                         NW_ERR_FULL);
+        assert_int_equal(nw_heap_alloc(&test.heap, NW_HEAP_BYTES_MAX - 15U, 0, &address),
+                         NW_ERR_FULL);
+        whole = alloc(NW_HEAP_BYTES_MAX - 24U);
+        assert_int_equal(nw_heap_resize(&test.heap, &whole, NW_HEAP_BYTES_MAX - 15U),
+                         NW_ERR_FULL);
+        release(whole);
+    }
+    assert_sound();
+    assert_int_equal(test.rig.ram.writes, 0);
+    rig_stop(&test.rig);
+}
+
 static void test_full_heap_says_so_and_goes_on(void **state)
 {
     uintptr_t first = 0;
+    uintptr_t third = 0;
+    uintptr_t fifth = 0;
     uintptr_t address;
     unsigned count = 0;
 
     (void)state;
     start(64, 8, 64, 8192);
     while (nw_heap_alloc(&test.heap, 100, 0, &address) == NW_OK) {
-        first = first != 0 ? first : address;
+        first = count == 0 ? address : first;
+        third = count == 2 ? address : third;
+        fifth = count == 4 ? address : fifth;
         count++;
     }
     assert_true(address == 0);
@@ -300,9 +492,15 @@ static void test_full_heap_says_so_and_goes_on(void **state)
     assert_int_equal(nw_heap_alloc(&test.heap, 8, 24, &address), NW_ERR_ALIGN);
     release(first);
     assert_int_equal(nw_heap_alloc(&test.heap, 300, 0, &address), NW_ERR_FULL);
-    assert_int_equal(test.heap.stats.walks, 1); // a block was free: perhaps with its neighbours ...
+    assert_int_equal(test.heap.stats.walks, 0); // what was freed is not enough
+    release(third);
+    release(fifth);
     assert_int_equal(nw_heap_alloc(&test.heap, 300, 0, &address), NW_ERR_FULL);
-    assert_int_equal(test.heap.stats.walks, 1); // ... but it did not change since
+    assert_int_equal(test.heap.stats.walks, 1); // it would be, side by side ...
+    assert_int_equal(nw_heap_alloc(&test.heap, 300, 0, &address), NW_ERR_FULL);
+    assert_int_equal(test.heap.stats.walks, 1); // ... and nothing was freed since
+    assert_true(alloc(100) == fifth);
+    assert_true(alloc(100) == third);
     assert_true(alloc(100) == first);
     assert_sound();
     rig_stop(&test.rig);
@@ -366,6 +564,98 @@ static void test_second_free_is_found_after_merging(void **state)
         assert_int_equal(nw_heap_free(&test.heap, block[i]), NW_ERR_NOT_FOUND);
     }
     assert_sound();
+    rig_stop(&test.rig);
+}
+
+// A freed block's pages were discarded though the device still had their older content: the header
+// of B, dead inside C, came back alive, and a second free of B was obeyed inside a free block.
+static void test_second_free_is_found_after_a_discard(void **state)
+{
+    uintptr_t a;
+    uintptr_t b;
+    uintptr_t c;
+
+    (void)state;
+    start(64, 8, 2048, 16384);
+    a = alloc(900);
+    b = alloc(1200);
+    (void)alloc(100);
+    assert_int_equal(nw_vm_flush(&test.rig.vm), NW_OK); // with all headers alive
+    release(a);
+    release(b);
+    c = alloc(2100); // over both
+    assert_true(c == a);
+    release(c);
+    assert_int_equal(nw_heap_free(&test.heap, b), NW_ERR_NOT_FOUND);
+    c = alloc(2100);
+    assert_int_equal(nw_vm_discard(&test.rig.vm, c, 2100), NW_OK); // the program may do so too
+    assert_int_equal(nw_heap_free(&test.heap, b), NW_ERR_NOT_FOUND);
+    assert_sound();
+    rig_stop(&test.rig);
+}
+
+// A block that grew into the carve block left the header of a block handed out in the middle of its
+// own content.
+static void test_second_free_is_found_in_a_block_that_grew(void **state)
+{
+    uintptr_t large;
+    uintptr_t small;
+    uintptr_t gone;
+
+    (void)state;
+    start(64, 8, 64, 16384);
+    large = alloc(4000);
+    (void)alloc(16);
+    release(large);
+    small = alloc(16); // cut from the large block
+    gone = alloc(16);  // and so is this
+    release(gone);
+    assert_int_equal(nw_heap_resize(&test.heap, &gone, 100), NW_ERR_NOT_FOUND);
+    gone = alloc(16);
+    assert_int_equal(nw_heap_resize(&test.heap, &gone, 1000), NW_OK); // grows into what is left
+    assert_int_equal(nw_heap_free(&test.heap, gone + 16U + 8U + (NW_HEAP_ALIGN - 8U)),
+                     NW_ERR_NOT_FOUND);
+    assert_sound();
+    release(gone);
+    release(small);
+    assert_sound();
+    rig_stop(&test.rig);
+}
+
+// The headers an older heap left in the range were taken for blocks of the new one.
+static void test_a_new_heap_knows_no_block_of_the_old_one(void **state)
+{
+    uintptr_t old;
+
+    (void)state;
+    start(64, 8, 64, 16384);
+    (void)alloc(100);
+    old = alloc(100);
+    assert_int_equal(nw_heap_open(&test.heap, &test.rig.vm, RIG_BASE, 16384), NW_OK);
+    (void)alloc(2000);
+    assert_int_equal(nw_heap_free(&test.heap, old), NW_ERR_CORRUPT);
+    assert_sound();
+    rig_stop(&test.rig);
+}
+
+// A large block whose neighbour's header is overwritten was thrown away before that was seen.
+static void test_a_neighbour_overwritten_changes_nothing(void **state)
+{
+    uintptr_t large;
+    size_t bytes;
+    uint8_t byte = 0;
+
+    (void)state;
+    start(64, 8, 256, 16384);
+    large = alloc(2000);
+    (void)alloc(40);
+    (void)alloc(40);
+    assert_int_equal(nw_heap_size(&test.heap, large, &bytes), NW_OK);
+    assert_int_equal(nw_vm_fill(&test.rig.vm, large, 'x', bytes + 1U), NW_OK);
+    assert_int_equal(nw_heap_free(&test.heap, large), NW_ERR_CORRUPT);
+    assert_int_equal(nw_heap_free(&test.heap, large), NW_ERR_CORRUPT); // not free already
+    assert_int_equal(nw_vm_read(&test.rig.vm, &byte, large + 1000, 1), NW_OK);
+    assert_int_equal(byte, 'x');
     rig_stop(&test.rig);
 }
 
@@ -505,8 +795,19 @@ int main(void)
         cmocka_unit_test(test_open_refuses_what_is_no_range),
         cmocka_unit_test(test_misuse_is_told_and_changes_nothing),
         cmocka_unit_test(test_second_free_is_found_after_merging),
+        cmocka_unit_test(test_second_free_is_found_after_a_discard),
+        cmocka_unit_test(test_second_free_is_found_in_a_block_that_grew),
+        cmocka_unit_test(test_a_new_heap_knows_no_block_of_the_old_one),
+        cmocka_unit_test(test_a_neighbour_overwritten_changes_nothing),
         cmocka_unit_test(test_overrun_is_found),
         cmocka_unit_test(test_block_before_the_carved_one_is_freed),
+        cmocka_unit_test(test_large_blocks_merge_over_small_ones),
+        cmocka_unit_test(test_a_list_is_searched_to_its_end),
+        cmocka_unit_test(test_a_larger_small_block_is_cut),
+        cmocka_unit_test(test_large_requests_take_the_carve_too),
+        cmocka_unit_test(test_a_block_stretches_over_small_ones),
+        cmocka_unit_test(test_many_large_blocks),
+        cmocka_unit_test(test_the_largest_heap),
         cmocka_unit_test(test_full_heap_says_so_and_goes_on),
         cmocka_unit_test(test_resize_grows_in_place_when_it_can),
         cmocka_unit_test(test_everything_freed_is_one_block_again),

@@ -178,6 +178,7 @@ struct nw_vm {
     uint8_t bounce[NW_VM_ACCESS_MAX];
     struct nw_vm_slot *lookaside;
     uint16_t lookaside_mask;   /* entries - 1 */
+    uint32_t heaps;            /* opened in it so far; see heap.h */
 };
 
 #define NW_VM_NO_UNIT 0xFFFFFFFFUL
@@ -245,11 +246,12 @@ int nw_vm_find(struct nw_vm *vm, uintptr_t from, uint8_t value, size_t n, size_t
 /* Keep the page of `address` where it is: answers where the byte lies, and in *span how many bytes
  * from it on are in reach (to the end of the page; of a plain address: of its memory). With write
  * the page is dirty from now on. NULL without panic when no pin is left: there are frames - slots
- * - 2 in all, and a page takes at least 50. NULL after panic on a device error. */
+ * - 2 in all, and a page takes 250 - slots, whatever slots hold it too. NULL after panic on a
+ * device error. Cost beyond the page's own: a look at each slot. */
 uint8_t *nw_vm_pin(struct nw_vm *vm, uintptr_t address, int write, size_t *span);
 
-/* Undo one nw_vm_pin() of that page. NW_ERR_NOT_FOUND when nothing pins it or no pin is left to
- * undo; a pin too many undone on a page a slot holds is not noticed. Plain: no effect. */
+/* Undo one nw_vm_pin() of that page. NW_ERR_NOT_FOUND when none of that page is left to undo.
+ * Plain: no effect. Cost: a look at each slot. */
 int nw_vm_unpin(struct nw_vm *vm, uintptr_t address);
 
 /* Empty every slot, write every dirty page, sync the device. Pages pinned for writing are written
@@ -257,8 +259,10 @@ int nw_vm_unpin(struct nw_vm *vm, uintptr_t address);
 int nw_vm_flush(struct nw_vm *vm);
 
 /* The content of the whole pages inside the range is no longer needed: they are not written back,
- * and sectors freed entirely are trimmed. Until written again these bytes read as anything they
- * held or as zeros. Pinned pages are left alone. */
+ * and sectors freed entirely are trimmed. Until written again these bytes read as what they held
+ * last or as zeros, never as anything older: a dirty page of a sector that is not freed entirely
+ * stays, unless that sector was never written. Pinned pages are left alone, and count as not freed.
+ * On an error the pages of the sector it names, and all behind it, are as they were. */
 int nw_vm_discard(struct nw_vm *vm, uintptr_t address, size_t n);
 
 #endif
