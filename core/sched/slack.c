@@ -45,6 +45,14 @@ static uint8_t may_grow(NW_SCHED_SELF_ const struct nw_sched_flow NW_XDATA *flow
            NW_TICKS(flow->next, flow->key) > need;
 }
 
+/* Whether to open the next unit with nothing waiting: where that leaves sectors to write into. A
+ * unit, or a rest of the log, of one sector would be used up by its own opening. */
+static uint8_t opens_ahead(NW_SCHED_SELF)
+{
+    return (sched->flags & NW_SCHED_PREOPEN) != 0 && sched->unit > 1U && sched->unit_left == 0 &&
+           (sched->sectors == 0 || sched->position + 1U < sched->sectors);
+}
+
 /* Every group may grow: nothing is served while all have slack, `least` of them. */
 static uint8_t hold_back(NW_SCHED_SELF_ int32_t least)
 {
@@ -75,7 +83,7 @@ static uint8_t slack_choose(NW_SCHED_SELF)
     nw_sched_take_in(NW_SCHED_ME);
     count = sched->order_count;
     if (count == 0) {
-        sched->opening = (sched->flags & NW_SCHED_PREOPEN) != 0 && NW_SCHED_OPENS && !NW_LOG_FULL;
+        sched->opening = opens_ahead(NW_SCHED_ME);
         return NW_SCHED_NONE;
     }
     pressed = sched->held > sched->slot_count / 2U;

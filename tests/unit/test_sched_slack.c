@@ -152,6 +152,37 @@ static void slack_opens_units_when_nothing_waits(void **state)
     assert_int_equal(nw_sched_next(&rig.sched, 0), 0);
 }
 
+/* With one sector a unit, or one in the whole log, the opening used up what it opened, and the next
+ * idle poll opened again: zeros all over the log, with WRAP again and again. It erased ten
+ * records. */
+static void slack_opens_nothing_that_its_opening_uses_up(void **state)
+{
+    static const struct {
+        uint16_t unit;
+        uint32_t sectors;
+        uint32_t position;
+        uint32_t zeros; /* written while idle */
+    } cases[] = {{1, 10, 10, 0}, {1, 0, 0, 0}, {16, 1, 1, 0}, {16, 17, 16, 0}, {2, 10, 10, 1}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct sched_rig rig;
+        uint32_t zeros = 0;
+
+        sched_rig_set(&rig, &nw_sched_slack, NW_SCHED_PREOPEN | NW_SCHED_WRAP);
+        rig.sched.block = cases[i].sectors != 0 ? &rig.block : NULL;
+        rig.sched.unit = cases[i].unit;
+        rig.sched.sectors = cases[i].sectors;
+        rig.sched.position = cases[i].position;
+        sched_rig_open(&rig);
+        for (int poll = 0; poll < 20 && nw_sched_next(&rig.sched, rig.now) > 0; poll++) {
+            zeros++;
+            assert_int_equal(nw_sched_done(&rig.sched, rig.now, NW_OK), NW_OK);
+        }
+        assert_int_equal(zeros, cases[i].zeros);
+    }
+}
+
 /* It judged a read that passes by what a write takes. */
 static void slack_knows_what_a_passing_read_takes(void **state)
 {
@@ -286,6 +317,7 @@ int main(void)
         cmocka_unit_test(slack_does_not_wait_for_what_cannot_come_in_time),
         cmocka_unit_test(slack_goes_by_deadline_when_not_all_can_be_met),
         cmocka_unit_test(slack_opens_units_when_nothing_waits),
+        cmocka_unit_test(slack_opens_nothing_that_its_opening_uses_up),
         cmocka_unit_test(slack_knows_what_a_passing_read_takes),
         cmocka_unit_test(slack_passes_no_flow_with_a_further_group),
         cmocka_unit_test(slack_plans_with_the_openings_ahead),

@@ -53,7 +53,9 @@
 #define NW_SCHED_LEARN 0x08U     /* correct the times below by what operations really take; then
                                     nothing is dropped with half of its time or more left */
 #define NW_SCHED_SAVE 0x10U      /* SLACK: hold back sectors that are not full, if in time */
-#define NW_SCHED_PREOPEN 0x20U   /* SLACK: open the next unit when nothing waits */
+#define NW_SCHED_PREOPEN 0x20U   /* SLACK: open the next unit when nothing waits, if a sector of the
+                                    unit (and the log) is left behind the opening; who arrives then
+                                    waits for its end */
 
 enum nw_sched_direction { NW_SCHED_WRITE = 0, NW_SCHED_READ = 1 };
 
