@@ -66,7 +66,8 @@ def _on_8051(folder: Path) -> Iterator[Figure]:
                 ram = sizes["ram"] + sizes["nw_sched_only"]
                 yield Figure("sched.8051.ram", ram, "B", 600)
         text = image.scheduler_code
-        yield Figure(f"sched.8051.{policy}.text", text, "B", 9 * 1024)
+        limit = sched_8051.TEXT_LIMITS[policy]
+        yield Figure(f"sched.8051.{policy}.text", text, "B", limit)
 
 
 def _on_others(folder: Path) -> Iterator[Figure]:

@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Requests into their flows (absorb, take in), and out of them (retire, settle). */
+/*
+ * Requests into their flows (absorb, take in), and out of them (retire, settle).
+ *
+ * A request that is split ends with its first piece that failed or was dropped: the pieces behind
+ * it are given up without an operation, or a tail without its head would be written. FIFO takes
+ * pieces in one by one; the next ones in the ring are those of the same request, so what was told
+ * last, the error too, still holds for them.
+ */
 #include "parts.h"
 
 /* Takes `slot`, the one behind the group, into it if it fits. A group of one is always possible. */
@@ -103,8 +110,12 @@ void nw_sched_retire(NW_SCHED_SELF_ uint8_t flow_number, uint8_t verdict)
 void nw_sched_settle(NW_SCHED_SELF_ uint8_t flow_number)
 {
     struct nw_sched_flow NW_XDATA *flow = &sched->flows[flow_number];
-    const struct nw_sched_slot NW_XDATA *slot = &sched->slots[flow->head];
+    const struct nw_sched_slot NW_XDATA *slot;
 
+    while (flow->broken >= NW_SCHED_DROPPED && flow->count != 0) {
+        nw_sched_retire(NW_SCHED_ME_ flow_number, flow->broken);
+    }
+    slot = &sched->slots[flow->head];
     flow->group = 0;
     if (flow->count != 0) {
         flow->key = slot->time;
@@ -132,19 +143,21 @@ uint8_t nw_sched_drops(NW_SCHED_SELF_ uint8_t flow)
     const struct nw_sched_flow NW_XDATA *late = &sched->flows[flow];
     int32_t left = NW_TICKS(sched->now, late->key);
 
-    if ((sched->flags & NW_SCHED_DROP_LATE) == 0 ||
-        left >= (int32_t)nw_sched_cost(NW_SCHED_ME_ flow)) {
-        return 0;
+    if (late->broken < NW_SCHED_DROPPED) {
+        if ((sched->flags & NW_SCHED_DROP_LATE) == 0 ||
+            left >= (int32_t)nw_sched_cost(NW_SCHED_ME_ flow)) {
+            return 0;
+        }
+        /* One slow operation must not have all later requests dropped: nothing would run any more
+         * from which a shorter time could be learned. */
+        if ((sched->flags & NW_SCHED_LEARN) != 0 && left >= (int32_t)(late->deadline >> 1)) {
+            return 0;
+        }
+        sched->told.sector = 0;
+        sched->told.offset = 0;
+        sched->told.error = NW_OK;
+        nw_sched_retire(NW_SCHED_ME_ flow, NW_SCHED_DROPPED);
     }
-    /* One slow operation must not have all later requests dropped: nothing would run any more from
-     * which a shorter time could be learned. */
-    if ((sched->flags & NW_SCHED_LEARN) != 0 && left >= (int32_t)(late->deadline >> 1)) {
-        return 0;
-    }
-    sched->told.sector = 0;
-    sched->told.offset = 0;
-    sched->told.error = NW_OK;
-    nw_sched_retire(NW_SCHED_ME_ flow, NW_SCHED_DROPPED);
     nw_sched_settle(NW_SCHED_ME_ flow);
     return 1;
 }

@@ -48,14 +48,15 @@ void nw_sched_take_in(NW_SCHED_SELF);
 /* Takes the flow's first request away: told, counted, its slot free. */
 void nw_sched_retire(NW_SCHED_SELF_ uint8_t flow, uint8_t verdict);
 
-/* After requests left the flow: group, key and place in the order put right. */
+/* After requests left the flow: gives up what is left of a split one of which a piece failed or was
+ * dropped, and puts group, key and place in the order right. */
 void nw_sched_settle(NW_SCHED_SELF_ uint8_t flow);
 
 /* What one operation of this flow takes, new units apart. */
 uint32_t nw_sched_cost(NW_SCHED_SELF_ uint8_t flow);
 
-/* With NW_SCHED_DROP_LATE: gives up the flow's first request if it could not be met even if it were
- * served at once. Whether it did. */
+/* Gives up the flow's first request if it could not be met even if it were served at once (with
+ * NW_SCHED_DROP_LATE), or if a piece of it was given up before. Whether it did. */
 uint8_t nw_sched_drops(NW_SCHED_SELF_ uint8_t flow);
 
 #endif

@@ -2,17 +2,22 @@
 /*
  * SLACK, ours beyond the published policies.
  *
- * Slack of a group is the time left before it must start, when all waiting groups are served by
- * deadline. From one pass over the sorted flows follow two decisions:
- *   - a larger group goes first if every group it passes keeps its deadline (RG-EDF looks at one);
+ * The plan is what G-EDF would do: all waiting groups one after the other, by deadline. Slack of a
+ * group is the time from its end in the plan to its deadline. From one pass over the plan follow
+ * two decisions:
+ *   - a larger group goes first if every group it passes has slack enough to wait for it (RG-EDF
+ *     looks at one);
  *   - with NW_SCHED_SAVE a group that may still grow is held back while every group has slack.
- * Two more keep the losses small where there must be some: when more than half of the slots are
- * taken, the longest group goes first, for it frees most; and a new unit, whose first write takes
- * many times longer, is opened when nothing waits (NW_SCHED_PREOPEN), or by the longest group.
+ * When the plan has a late group, SLACK does what G-EDF does. One exception keeps the losses small
+ * where there must be some: with more than half of the slots taken the longest group goes first,
+ * for it frees most.
+ *
+ * Why this meets all that G-EDF meets: a group that goes first moves only those it passes, each by
+ * one operation, which their slack covers. Those behind it end when they would have ended anyway.
  */
 #include "parts.h"
 
-/* Flows looked at, those with the earliest deadlines: it bounds the cost of a decision. When more
+/* Groups planned, those with the earliest deadlines: it bounds the cost of a decision. When more
  * than these wait there is enough to do, and nothing is held back. */
 #define LOOK 4U
 
@@ -32,18 +37,6 @@ static uint8_t longest_group(NW_SCHED_SELF)
     return best;
 }
 
-/* Not all that wait can be met: plain EDF, but an opening, which ends late anyway, should carry as
- * many as it can. A read does not wait for it. */
-static uint8_t fall_back(NW_SCHED_SELF)
-{
-    uint8_t first = sched->order[0];
-
-    if (NW_SCHED_OPENS && sched->flows[first].direction == NW_SCHED_WRITE) {
-        return longest_group(NW_SCHED_ME);
-    }
-    return first;
-}
-
 /* Whether another request like its first still fits the group and is expected while the group can
  * wait: up to `need` ticks before its deadline. */
 static uint8_t may_grow(NW_SCHED_SELF_ const struct nw_sched_flow NW_XDATA *flow, int32_t need)
@@ -52,61 +45,95 @@ static uint8_t may_grow(NW_SCHED_SELF_ const struct nw_sched_flow NW_XDATA *flow
            NW_TICKS(flow->next, flow->key) > need;
 }
 
+/* Whether to open the next unit with nothing waiting: where that leaves sectors to write into. A
+ * unit, or a rest of the log, of one sector would be used up by its own opening. */
+static uint8_t opens_ahead(NW_SCHED_SELF)
+{
+    return (sched->flags & NW_SCHED_PREOPEN) != 0 && sched->unit > 1U && sched->unit_left == 0 &&
+           (sched->sectors == 0 || sched->position + 1U < sched->sectors);
+}
+
+/* Every group may grow: nothing is served while all have slack, `least` of them. */
+static uint8_t hold_back(NW_SCHED_SELF_ int32_t least)
+{
+    least -= (int32_t)sched->guard_ticks;
+    if (least <= 0) {
+        return sched->order[0];
+    }
+    sched->waiting = 1;
+    sched->wake = sched->now + (uint32_t)least;
+    return NW_SCHED_NONE;
+}
+
 static uint8_t slack_choose(NW_SCHED_SELF)
 {
     uint32_t turn = sched->turn_ticks;
-    int32_t need = (int32_t)(sched->write_ticks + turn + sched->guard_ticks);
-    int32_t least = (int32_t)NW_SCHED_FAR; /* slack of all groups passed so far */
     uint32_t end = sched->now - turn;
+    uint32_t kept = turn + sched->guard_ticks;
+    int32_t need = (int32_t)(kept + sched->write_ticks); /* slack that lets a write pass */
+    int32_t least = (int32_t)NW_SCHED_FAR;               /* slack of all groups planned so far */
     uint16_t most = 0;
     uint8_t best = NW_SCHED_NONE;
-    uint8_t save = sched->flags & NW_SCHED_SAVE;
+    uint8_t left = LOOK; /* writes of the plan before the next opening */
+    uint8_t pressed;
+    uint8_t save;
     uint8_t count;
     uint8_t i;
 
     nw_sched_take_in(NW_SCHED_ME);
     count = sched->order_count;
     if (count == 0) {
-        sched->opening = (sched->flags & NW_SCHED_PREOPEN) != 0 && NW_SCHED_OPENS && !NW_LOG_FULL;
+        sched->opening = opens_ahead(NW_SCHED_ME);
         return NW_SCHED_NONE;
     }
-    if (sched->held > sched->slot_count / 2U) {
-        return longest_group(NW_SCHED_ME);
-    }
-    if (NW_SCHED_OPENS) {
-        end += sched->open_ticks;
-    }
+    pressed = sched->held > sched->slot_count / 2U;
+    save = !pressed && (sched->flags & NW_SCHED_SAVE) != 0;
     if (count > LOOK) {
         count = LOOK;
         save = 0;
     }
+    if (sched->unit != 0 && sched->unit_left < LOOK) {
+        left = (uint8_t)sched->unit_left;
+        /* Whoever passes may bring the opening forward. */
+        need = (int32_t)(kept + sched->open_ticks);
+    }
     for (i = 0; i < count; i++) {
         uint8_t number = sched->order[i];
         const struct nw_sched_flow NW_XDATA *flow = &sched->flows[number];
+        const uint32_t NW_XDATA *cost = &sched->write_ticks;
         int32_t slack;
+        uint8_t read = flow->direction; /* enum nw_sched_direction */
 
-        if (least >= need && flow->bytes > most && !(save && may_grow(NW_SCHED_ME_ flow, need))) {
+        if (read) {
+            cost = &sched->read_ticks;
+        } else if (left != 0) {
+            left--;
+        } else {
+            cost = &sched->open_ticks;
+            left = sched->unit > LOOK ? LOOK : (uint8_t)(sched->unit - 1U);
+        }
+        if (flow->bytes > most &&
+            (i == 0 || least >= (read ? (int32_t)(kept + *cost) : need)) &&
+            !(save && may_grow(NW_SCHED_ME_ flow, need))) {
             most = flow->bytes;
             best = number;
         }
-        end += nw_sched_cost(NW_SCHED_ME_ number) + turn;
+        end += *cost + turn;
         slack = NW_TICKS(end, flow->key);
         if (slack < 0) {
-            return fall_back(NW_SCHED_ME);
+            return pressed ? longest_group(NW_SCHED_ME) : sched->order[0];
         }
         if (slack < least) {
             least = slack;
         }
-    }
-    if (best == NW_SCHED_NONE) {
-        least -= (int32_t)sched->guard_ticks;
-        if (least <= 0) {
-            return sched->order[0];
+        if (flow->count != flow->group) {
+            break; /* where its next group comes in the plan is not known */
         }
-        sched->waiting = 1;
-        sched->wake = sched->now + (uint32_t)least;
     }
-    return best;
+    if (best != NW_SCHED_NONE) {
+        return best;
+    }
+    return i < count ? sched->order[0] : hold_back(NW_SCHED_ME_ least);
 }
 
 const struct nw_sched_policy NW_CODE nw_sched_slack = {

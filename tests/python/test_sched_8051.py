@@ -69,7 +69,7 @@ def test_many_flows_are_the_worst_case(simulator: Path, tmp_path: Path, policy: 
 def test_scheduler_fits(simulator: Path, tmp_path: Path) -> None:
     for policy in ("rg-edf", "slack"):
         image, _ = _decide(simulator, tmp_path, policy, 3)
-        assert image.scheduler_code <= 9 * 1024
+        assert image.scheduler_code <= sched_8051.TEXT_LIMITS[policy]
     # 24 requests with their queue, and the scheduler; each flow takes 34 bytes more.
     sizes = sched_8051.data_sizes(image)
     assert sizes["ram"] + sizes["nw_sched_only"] <= 600

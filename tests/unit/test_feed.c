@@ -243,6 +243,42 @@ static void reads_take_a_chunk(void **state)
     rig_close(&rig);
 }
 
+/* On a store about to be full there was no room for a large piece and then some for the small one
+ * behind it: tails without heads lay in the stream. */
+static void a_full_store_keeps_no_tail_without_its_head(void **state)
+{
+    static struct rig rig;
+    uint8_t record[RECORD];
+    uint8_t data[2U * NW_FEED_SECTOR_BYTES(512) + RECORD];
+    struct nw_sched_offer large = {.owner = &rig.sched, .data = data, .size = sizeof data};
+    struct nw_store_cursor cursor;
+    uint8_t next = 0;
+
+    (void)state;
+    rig_open(&rig);
+    rig.sched.flags = NW_SCHED_SPLIT;
+    rig.sched.event = NULL;
+    assert_int_equal(nw_sched_open(&rig.sched, (uint8_t *)rig.ram, sizeof rig.ram), NW_OK);
+    for (uint32_t i = 0; i < 400; i++) {
+        for (size_t at = 0; at < sizeof data; at++) {
+            data[at] = (uint8_t)(at / RECORD);
+        }
+        assert_int_equal(nw_sched_submit(&large), NW_OK);
+        while (nw_sched_next(&rig.sched, 0) > 0) {
+            int result = nw_feed_transfer(&rig.sched, rig.store, rig.streams);
+
+            assert_int_equal(nw_sched_done(&rig.sched, 0, result), NW_OK);
+        }
+    }
+    assert_true(rig.counts[0].of[NW_SCHED_MET] > 100 && rig.counts[0].of[NW_SCHED_FAILED] > 0);
+    assert_int_equal(nw_store_first(rig.store, rig.streams[0], &cursor), NW_OK);
+    while (nw_store_next(rig.store, &cursor, record, RECORD) == RECORD) {
+        assert_true(record[0] == 0 || record[0] == next);
+        next = (uint8_t)(record[0] + 1U);
+    }
+    rig_close(&rig);
+}
+
 static void what_was_told_survives_every_cut(void **state)
 {
     static struct rig rig;
@@ -277,6 +313,7 @@ int main(void)
         cmocka_unit_test(streams_hold_what_was_told),
         cmocka_unit_test(a_group_costs_one_program),
         cmocka_unit_test(reads_take_a_chunk),
+        cmocka_unit_test(a_full_store_keeps_no_tail_without_its_head),
         cmocka_unit_test(what_was_told_survives_every_cut),
     };
 

@@ -133,20 +133,70 @@ static void too_large_is_refused_or_split(void **state)
     assert_memory_equal(rig.image[2], data + 1024, 176);
 }
 
-static void failed_piece_fails_the_whole(void **state)
+static int last_error; /* of the last event that ended a request without meeting it */
+
+static void keep_error(struct nw_sched_event *event)
 {
-    struct sched_rig rig;
+    sched_rig_listen(event);
+    if (!event->more && event->verdict >= NW_SCHED_DROPPED) {
+        last_error = event->error;
+    }
+}
+
+/* The pieces behind one that failed were written all the same, a tail without its head, and where
+ * they were, the last event told the error of its own operation: none. */
+static void failed_piece_ends_the_whole(void **state)
+{
+    static const struct nw_sched_policy *const policies[] = {
+        &nw_sched_fifo, &nw_sched_edf, &nw_sched_gedf, &nw_sched_rgedf, &nw_sched_slack};
 
     (void)state;
-    sched_rig_set(&rig, &nw_sched_gedf, NW_SCHED_SPLIT);
-    sched_rig_open(&rig);
-    assert_int_equal(sched_rig_offer(&rig, 'A', 1000, 0), NW_OK);
-    assert_int_equal(sched_rig_offer(&rig, 'A', 64, 0), NW_OK);
-    rig.fail = NW_ERR_IO;
-    sched_rig_run(&rig);
-    assert_string_equal(rig.story, "A0!& | A0! | A1+ | ");
-    assert_int_equal(rig.counts[0].of[NW_SCHED_FAILED], 1);
-    assert_int_equal(rig.counts[0].of[NW_SCHED_MET], 1);
+    for (size_t p = 0; p < sizeof policies / sizeof policies[0]; p++) {
+        struct sched_rig rig;
+
+        sched_rig_set(&rig, policies[p], NW_SCHED_SPLIT);
+        rig.sched.event = keep_error;
+        sched_rig_open(&rig);
+        assert_int_equal(sched_rig_offer(&rig, 'A', 1600, 0), NW_OK);
+        assert_int_equal(sched_rig_offer(&rig, 'A', 64, 0), NW_OK);
+        assert_int_equal(sched_rig_step(&rig, 13), 1);
+        rig.fail = NW_ERR_IO;
+        sched_rig_run(&rig);
+        /* FIFO takes the rest in when its turn comes. */
+        assert_string_equal(rig.story, p == 0 ? "A0+& | A0!& | A0!& A0! A1+ | "
+                                              : "A0+& | A0!& A0!& A0! | A1+ | ");
+        assert_int_equal(last_error, NW_ERR_IO);
+        assert_int_equal(rig.sched.position, 3);
+        assert_int_equal(rig.counts[0].of[NW_SCHED_FAILED], 1);
+        assert_int_equal(rig.counts[0].of[NW_SCHED_MET], 1);
+        for (uint32_t i = 0; i < SCHED_RIG_SLOTS; i++) {
+            assert_int_equal(sched_rig_offer(&rig, 'A', 64, rig.now), NW_OK);
+        }
+    }
+}
+
+/* So does one that is dropped. */
+static void dropped_piece_ends_the_whole(void **state)
+{
+    static const struct nw_sched_policy *const policies[] = {&nw_sched_fifo, &nw_sched_gedf,
+                                                             &nw_sched_slack};
+
+    (void)state;
+    for (size_t p = 0; p < sizeof policies / sizeof policies[0]; p++) {
+        struct sched_rig rig;
+
+        sched_rig_set(&rig, policies[p], NW_SCHED_SPLIT | NW_SCHED_DROP_LATE);
+        rig.sched.event = keep_error;
+        last_error = NW_ERR_IO;
+        sched_rig_open(&rig);
+        assert_int_equal(sched_rig_offer(&rig, 'D', 1600, 0), NW_OK);
+        assert_int_equal(sched_rig_offer(&rig, 'A', 64, 0), NW_OK);
+        assert_int_equal(sched_rig_step(&rig, 30), 1);
+        sched_rig_run(&rig);
+        assert_string_equal(rig.story, "D0+& | D0x& D0x& D0x A0+ | ");
+        assert_int_equal(last_error, NW_OK);
+        assert_int_equal(rig.counts[3].of[NW_SCHED_DROPPED], 1);
+    }
 }
 
 static void full_queue_refuses_and_counts(void **state)
@@ -409,7 +459,8 @@ int main(void)
         cmocka_unit_test(device_error_hits_only_its_group),
         cmocka_unit_test(deadline_already_over_is_counted),
         cmocka_unit_test(too_large_is_refused_or_split),
-        cmocka_unit_test(failed_piece_fails_the_whole),
+        cmocka_unit_test(failed_piece_ends_the_whole),
+        cmocka_unit_test(dropped_piece_ends_the_whole),
         cmocka_unit_test(full_queue_refuses_and_counts),
         cmocka_unit_test(a_slot_is_free_after_its_event),
         cmocka_unit_test(reads_have_deadlines_too),

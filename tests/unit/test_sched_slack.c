@@ -152,20 +152,95 @@ static void slack_opens_units_when_nothing_waits(void **state)
     assert_int_equal(nw_sched_next(&rig.sched, 0), 0);
 }
 
-static void slack_opens_a_unit_with_the_longest_group(void **state)
+/* With one sector a unit, or one in the whole log, the opening used up what it opened, and the next
+ * idle poll opened again: zeros all over the log, with WRAP again and again. It erased ten
+ * records. */
+static void slack_opens_nothing_that_its_opening_uses_up(void **state)
+{
+    static const struct {
+        uint16_t unit;
+        uint32_t sectors;
+        uint32_t position;
+        uint32_t zeros; /* written while idle */
+    } cases[] = {{1, 10, 10, 0}, {1, 0, 0, 0}, {16, 1, 1, 0}, {16, 17, 16, 0}, {2, 10, 10, 1}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct sched_rig rig;
+        uint32_t zeros = 0;
+
+        sched_rig_set(&rig, &nw_sched_slack, NW_SCHED_PREOPEN | NW_SCHED_WRAP);
+        rig.sched.block = cases[i].sectors != 0 ? &rig.block : NULL;
+        rig.sched.unit = cases[i].unit;
+        rig.sched.sectors = cases[i].sectors;
+        rig.sched.position = cases[i].position;
+        sched_rig_open(&rig);
+        for (int poll = 0; poll < 20 && nw_sched_next(&rig.sched, rig.now) > 0; poll++) {
+            zeros++;
+            assert_int_equal(nw_sched_done(&rig.sched, rig.now, NW_OK), NW_OK);
+        }
+        assert_int_equal(zeros, cases[i].zeros);
+    }
+}
+
+/* It judged a read that passes by what a write takes. */
+static void slack_knows_what_a_passing_read_takes(void **state)
+{
+    struct sched_rig rig;
+    struct nw_sched_offer offer = {.size = 512, .sector = 3};
+
+    (void)state;
+    sched_rig_set(&rig, &nw_sched_slack, 0);
+    rig.flows[0].direction = NW_SCHED_READ;
+    rig.sched.read_ticks = 40;
+    sched_rig_open(&rig);
+    rig.now = 20;
+    offer.owner = &rig.sched;
+    assert_int_equal(nw_sched_submit(&offer), NW_OK);
+    assert_int_equal(sched_rig_offer(&rig, 'B', 64, 0), NW_OK);
+    assert_int_equal(sched_rig_step(&rig, 13), 1);
+    assert_int_equal(sched_rig_step(&rig, 40), 1);
+    /* The read, 512 bytes to 64, until 60 and B until 73: B, due at 60, would have been late. */
+    assert_string_equal(rig.story, "B0+ | A0+ | ");
+}
+
+/* Of a flow that was passed it knew the first group alone. */
+static void slack_passes_no_flow_with_a_further_group(void **state)
+{
+    struct sched_rig rig;
+
+    (void)state;
+    sched_rig_set(&rig, &nw_sched_slack, 0);
+    sched_rig_open(&rig);
+    rig.now = 30;
+    assert_int_equal(sched_rig_offer(&rig, 'B', 64, 0), NW_OK);
+    assert_int_equal(sched_rig_offer(&rig, 'B', 500, 0), NW_OK);
+    assert_int_equal(sched_rig_offer(&rig, 'A', 64, 0), NW_OK);
+    assert_int_equal(sched_rig_offer(&rig, 'A', 64, 0), NW_OK);
+    sched_rig_run(&rig);
+    /* A until 43 and B0 until 56 would have been in time, B1 until 69 would not: due at 60. */
+    assert_string_equal(rig.story, "B0+ | B1+ | A0+ A1+ | ");
+}
+
+/* It knew of an opening only when the very next write was one. */
+static void slack_plans_with_the_openings_ahead(void **state)
 {
     struct sched_rig rig;
 
     (void)state;
     sched_rig_set(&rig, &nw_sched_slack, 0);
     rig.sched.unit = 16;
-    rig.sched.open_ticks = 90;
+    rig.sched.open_ticks = 40;
+    rig.sched.position = 15;
     sched_rig_open(&rig);
-    sched_rig_offer_all(&rig, "BCAA");
-    (void)sched_rig_step(&rig, 90);
-    sched_rig_run(&rig);
-    /* B and C are lost to the opening whoever carries it; A, due at 100, is not. */
-    assert_string_equal(rig.story, "A0+ A1+ | B0- | C0- | ");
+    rig.now = 10;
+    assert_int_equal(sched_rig_offer(&rig, 'B', 64, 0), NW_OK);
+    assert_int_equal(sched_rig_offer(&rig, 'A', 64, 0), NW_OK);
+    assert_int_equal(sched_rig_offer(&rig, 'A', 64, 0), NW_OK);
+    assert_int_equal(sched_rig_step(&rig, 13), 1);
+    assert_int_equal(sched_rig_step(&rig, 40), 1);
+    /* A until 23, then B would have opened the unit: until 63, due at 60. */
+    assert_string_equal(rig.story, "B0+ | A0+ A1+ | ");
     sched_rig_set(&rig, &nw_sched_slack, 0);
     rig.sched.unit = 16;
     rig.sched.open_ticks = 20;
@@ -174,7 +249,7 @@ static void slack_opens_a_unit_with_the_longest_group(void **state)
     rig.now = 5;
     (void)sched_rig_step(&rig, 20);
     sched_rig_run(&rig);
-    /* All can be met if D, due at 40, goes first: the opening is part of the plan. */
+    /* All can be met if D, due at 40, goes first and opens. */
     assert_string_equal(rig.story, "D0+ | A0+ A1+ | ");
 }
 
@@ -206,15 +281,29 @@ static void slack_frees_slots_when_they_run_out(void **state)
     sched_rig_set(&rig, &nw_sched_slack, 0);
     sched_rig_open(&rig);
     sched_rig_offer_all(&rig, "DDDDDBAAAAAA");
-    rig.now = 20;
+    rig.now = 30;
     assert_int_equal(nw_sched_next(&rig.sched, rig.now), 1);
-    /* Half of the slots are taken: D, due at 40, cannot let A pass. */
+    /* D, due at 40, is late whatever is done; half of the slots are taken: by deadline. */
     assert_int_equal(rig.sched.serving, 3);
     rig.sched.busy = 0;
     sched_rig_offer_all(&rig, "A");
     assert_int_equal(nw_sched_next(&rig.sched, rig.now), 1);
     /* One more, and seven slots freed at once count more. */
     assert_int_equal(rig.sched.serving, 0);
+}
+
+/* It went for the longest group also where all could be met. */
+static void slack_goes_by_deadline_while_all_can_be_met(void **state)
+{
+    struct sched_rig rig;
+
+    (void)state;
+    sched_rig_set(&rig, &nw_sched_slack, 0);
+    sched_rig_open(&rig);
+    sched_rig_offer_all(&rig, "DDDDDBAAAAAAA");
+    rig.now = 20;
+    sched_rig_run(&rig);
+    assert_string_equal(rig.story, "D0+ D1+ D2+ D3+ D4+ | A0+ A1+ A2+ A3+ A4+ A5+ A6+ | B0+ | ");
 }
 
 int main(void)
@@ -228,9 +317,13 @@ int main(void)
         cmocka_unit_test(slack_does_not_wait_for_what_cannot_come_in_time),
         cmocka_unit_test(slack_goes_by_deadline_when_not_all_can_be_met),
         cmocka_unit_test(slack_opens_units_when_nothing_waits),
-        cmocka_unit_test(slack_opens_a_unit_with_the_longest_group),
+        cmocka_unit_test(slack_opens_nothing_that_its_opening_uses_up),
+        cmocka_unit_test(slack_knows_what_a_passing_read_takes),
+        cmocka_unit_test(slack_passes_no_flow_with_a_further_group),
+        cmocka_unit_test(slack_plans_with_the_openings_ahead),
         cmocka_unit_test(slack_reads_before_it_opens_a_unit),
         cmocka_unit_test(slack_frees_slots_when_they_run_out),
+        cmocka_unit_test(slack_goes_by_deadline_while_all_can_be_met),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

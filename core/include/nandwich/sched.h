@@ -26,6 +26,11 @@
  * requests the same relative deadline. A request is met when its data are in flash at its deadline
  * at the latest. A device error touches only the group being written; its flow is told.
  *
+ * SPLIT REQUESTS are written piece by piece, each piece in a sector of its own (the last one may
+ * share its sector with the requests behind it). The first piece that fails or is dropped ends the
+ * request: the pieces behind it are told with the same verdict and error, without an operation.
+ * Earlier pieces stay written, so a request may lie there cut short, but never with a hole.
+ *
  * ON FLASH Writes go one sector after the other through the log region, as they are: requests of a
  * group follow each other from byte 0, the rest of the sector is zero. Where each one went is told
  * by the event; what marks and checks a record is the producer's. An opening write (see `unit`) of
@@ -53,7 +58,9 @@
 #define NW_SCHED_LEARN 0x08U     /* correct the times below by what operations really take; then
                                     nothing is dropped with half of its time or more left */
 #define NW_SCHED_SAVE 0x10U      /* SLACK: hold back sectors that are not full, if in time */
-#define NW_SCHED_PREOPEN 0x20U   /* SLACK: open the next unit when nothing waits */
+#define NW_SCHED_PREOPEN 0x20U   /* SLACK: open the next unit when nothing waits, if a sector of the
+                                    unit (and the log) is left behind the opening; who arrives then
+                                    waits for its end */
 
 enum nw_sched_direction { NW_SCHED_WRITE = 0, NW_SCHED_READ = 1 };
 
@@ -128,19 +135,19 @@ struct nw_sched_offer {
     uint8_t flow;
 };
 
-/* What the producer is told, once a request (once a piece of a split one: `more` says that another
- * follows; the last one carries the verdict of the whole). Valid during the call only. The slot
- * holds data, size, sequence (it counts the flow's offers, lost ones too: a gap is a loss at the
- * door) and the offer's sector. */
+/* What the producer is told, once a request (once a piece of a split one: `more`, if not 0, says
+ * that another follows; the last one carries the verdict of the whole). Valid during the call only.
+ * The slot holds data, size, sequence (it counts the flow's offers, lost ones too: a gap is a loss
+ * at the door) and the offer's sector. */
 struct nw_sched_event {
     struct nw_sched NW_XDATA *owner;
     const struct nw_sched_slot NW_XDATA *slot;
-    uint32_t sector; /* of the device: where it was written or read; dropped: meaningless */
-    uint16_t offset; /* in that sector, bytes */
+    uint32_t sector; /* of the device: where it was written or read, if met or late */
+    uint16_t offset; /* in that sector, bytes; likewise */
     uint8_t flow;
     uint8_t verdict; /* enum nw_sched_verdict, up to NW_SCHED_FAILED */
     uint8_t more;
-    int8_t error; /* enum nw_error of a failed operation, else NW_OK */
+    int8_t error; /* verdict NW_SCHED_FAILED: enum nw_error of the operation; else NW_OK */
 };
 
 /*
@@ -263,8 +270,12 @@ const struct nw_sched_slot NW_XDATA *nw_sched_first(struct nw_sched NW_XDATA *sc
 /* The operation ended at `now` with `result`: events, counts, learning. Returns NW_OK. */
 int nw_sched_done(struct nw_sched NW_XDATA *sched, uint32_t now, int result);
 
-/* How long the device may be kept busy by other work (nw_block_idle) from `now` on without a known
- * request missing its deadline; 0 when something should be done first. */
+/* How long the device may be kept busy by other work (nw_block_idle) from `now` on without a request
+ * missing its deadline: each one waiting, and one more, issued at `now`, of each flow that has none
+ * waiting. 0 when something should be done first, nw_sched_next() for one, if something has arrived.
+ * It takes for granted that operations and turns take what write_ticks, open_ticks, read_ticks and
+ * turn_ticks say, and that every request behind a group needs an operation of its own. Cost:
+ * O(flows). */
 uint32_t nw_sched_spare_ticks(struct nw_sched NW_XDATA *sched, uint32_t now);
 
 #endif
