@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "diagnose.h"
 
+#include "llvm/ADT/SmallString.h"
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/Function.h"
 #include "llvm/IR/LLVMContext.h"
+#include "llvm/Support/Path.h"
 
 using namespace llvm;
 
@@ -27,15 +29,33 @@ void refuse(const Module &M, const Twine &Reason)
     M.getContext().emitError(M.getSourceFileName() + ": " + Reason);
 }
 
+// A file's name as its reader can use it. clang keeps the front part a name shares with the folder
+// it was called in apart from the name; without it the name would be cut off at the front.
+static std::string nameOf(const DIFile *File, const DISubprogram *Sub)
+{
+    const DICompileUnit *Unit = Sub != nullptr ? Sub->getUnit() : nullptr;
+    SmallString<256> Name(File->getFilename());
+
+    if (!sys::path::is_absolute(Name) && Unit != nullptr &&
+        File->getDirectory() != Unit->getDirectory()) {
+        Name = File->getDirectory();
+        sys::path::append(Name, File->getFilename());
+    }
+    return std::string(Name);
+}
+
 std::string placeOf(const Instruction &At)
 {
     const Function &F = *At.getFunction();
+    const DISubprogram *Sub = F.getSubprogram();
 
     if (const DILocation *Loc = At.getDebugLoc().get()) {
-        return (Loc->getFilename() + ":" + Twine(Loc->getLine()) + " in " + F.getName()).str();
+        return (nameOf(Loc->getFile(), Sub) + ":" + Twine(Loc->getLine()) + " in " + F.getName())
+            .str();
     }
-    if (const DISubprogram *Sub = F.getSubprogram()) {
-        return (Sub->getFilename() + ":" + Twine(Sub->getLine()) + " in " + F.getName()).str();
+    if (Sub != nullptr) {
+        return (nameOf(Sub->getFile(), Sub) + ":" + Twine(Sub->getLine()) + " in " + F.getName())
+            .str();
     }
     return (F.getParent()->getSourceFileName() + " in " + F.getName()).str();
 }

@@ -42,6 +42,35 @@ void nw_guest_get(void *to, const void *from, size_t bytes); /* to: plain */
 void nw_guest_put(void *to, const void *from, size_t bytes); /* from: plain */
 size_t nw_guest_strlen(const char *text, size_t limit);
 
+/* NAME over a plain copy of the object at `at`, which gets back what the call makes of it. */
+#define NW_BY_COPY(type, name, parameters, shape, at, call)                                        \
+    NW_LIBC(type, name, parameters)                                                                \
+    {                                                                                              \
+        shape own;                                                                                 \
+                                                                                                   \
+        nw_guest_get(&own, at, sizeof own);                                                        \
+        type result = call;                                                                        \
+        nw_guest_put(at, &own, sizeof own);                                                        \
+        return result;                                                                             \
+    }
+
+/* Plain memory that need not be there: NULL stays NULL, else a copy in `own`. */
+static inline void *nw_guest_get_or_null(void *own, const void *from, size_t bytes)
+{
+    if (from == NULL) {
+        return NULL;
+    }
+    nw_guest_get(own, from, bytes);
+    return own;
+}
+
+static inline void nw_guest_put_or_null(void *to, const void *own, size_t bytes)
+{
+    if (to != NULL) {
+        nw_guest_put(to, own, bytes);
+    }
+}
+
 /* A plain copy of a string, or the string itself where it is plain. */
 struct nw_guest_text {
     const char *text;

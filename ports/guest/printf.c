@@ -98,28 +98,39 @@ static void rebuild(const struct nw_conversion *c, const char *length, char *to,
     snprintf(to, bytes, "%%%s%s%s%s%c", c->flags, width, precision, length, c->kind);
 }
 
-/* One number by the host; the longest is a %f of DBL_MAX with a wide precision. */
-#define FORMAT_ONE(sink, spec, value)                                                              \
-    do {                                                                                           \
-        char text_[400], *wide_ = NULL;                                                            \
-        int n_ = snprintf(text_, sizeof text_, spec, value);                                       \
-        if (n_ >= (int)sizeof text_) {                                                             \
-            wide_ = malloc((size_t)n_ + 1);                                                        \
-            if (wide_ == NULL) {                                                                   \
-                nw_guest_refuse("out of host memory in printf");                                   \
-            }                                                                                      \
-            snprintf(wide_, (size_t)n_ + 1, spec, value);                                          \
-        }                                                                                          \
-        if (n_ < 0) {                                                                              \
-            (sink)->failed = 1;                                                                    \
-        } else {                                                                                   \
-            emit(sink, wide_ != NULL ? wide_ : text_, (size_t)n_);                                 \
-        }                                                                                          \
-        free(wide_);                                                                               \
-    } while (0)
-
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
+
+/* One conversion by the host, with its single argument. The text is made a second time where the
+ * first found too little room, so the argument must be a value by then: an expression such as
+ * va_arg() would be taken twice. */
+__attribute__((format(printf, 2, 3))) static void format_one(struct sink *sink, const char *spec,
+                                                             ...)
+{
+    char own[400], *text = own;
+    va_list list;
+
+    va_start(list, spec);
+    int n = vsnprintf(own, sizeof own, spec, list);
+    va_end(list);
+    if (n >= (int)sizeof own) {
+        text = malloc((size_t)n + 1);
+        if (text == NULL) {
+            nw_guest_refuse("out of host memory in printf");
+        }
+        va_start(list, spec);
+        vsnprintf(text, (size_t)n + 1, spec, list);
+        va_end(list);
+    }
+    if (n < 0) {
+        sink->failed = 1;
+    } else {
+        emit(sink, text, (size_t)n);
+    }
+    if (text != own) {
+        free(text);
+    }
+}
 
 static void put_signed(struct sink *sink, const struct nw_conversion *c, struct arguments *a)
 {
@@ -145,7 +156,7 @@ static void put_signed(struct sink *sink, const struct nw_conversion *c, struct 
         break;
     }
     rebuild(c, "ll", spec, sizeof spec);
-    FORMAT_ONE(sink, spec, value);
+    format_one(sink, spec, value);
 }
 
 static void put_unsigned(struct sink *sink, const struct nw_conversion *c, struct arguments *a)
@@ -172,7 +183,7 @@ static void put_unsigned(struct sink *sink, const struct nw_conversion *c, struc
         break;
     }
     rebuild(c, "ll", spec, sizeof spec);
-    FORMAT_ONE(sink, spec, value);
+    format_one(sink, spec, value);
 }
 
 static void put_float(struct sink *sink, const struct nw_conversion *c, struct arguments *a)
@@ -181,10 +192,10 @@ static void put_float(struct sink *sink, const struct nw_conversion *c, struct a
 
     if (c->length == NW_LEN_BIG) {
         rebuild(c, "L", spec, sizeof spec);
-        FORMAT_ONE(sink, spec, va_arg(a->list, long double));
+        format_one(sink, spec, va_arg(a->list, long double));
     } else {
         rebuild(c, "", spec, sizeof spec);
-        FORMAT_ONE(sink, spec, va_arg(a->list, double));
+        format_one(sink, spec, va_arg(a->list, double));
     }
 }
 
@@ -194,13 +205,13 @@ static void put_other(struct sink *sink, const struct nw_conversion *c, struct a
 
     if (c->kind == 'p') {
         rebuild(c, "", spec, sizeof spec);
-        FORMAT_ONE(sink, spec, va_arg(a->list, void *));
+        format_one(sink, spec, va_arg(a->list, void *));
     } else if (c->length == NW_LEN_L) {
         rebuild(c, "l", spec, sizeof spec);
-        FORMAT_ONE(sink, spec, va_arg(a->list, wint_t));
+        format_one(sink, spec, va_arg(a->list, wint_t));
     } else {
         rebuild(c, "", spec, sizeof spec);
-        FORMAT_ONE(sink, spec, va_arg(a->list, int));
+        format_one(sink, spec, va_arg(a->list, int));
     }
 }
 

@@ -56,18 +56,6 @@ NW_LIBC(FILE *, popen, (const char *command, const char *mode))
     return file;
 }
 
-NW_LIBC(FILE *, fmemopen, (void *memory, size_t bytes, const char *mode))
-{
-    struct nw_guest_text how;
-
-    if (nw_guest_is_virtual(memory)) {
-        nw_guest_refuse("fmemopen over virtual memory: the library would reach it unguarded");
-    }
-    FILE *file = fmemopen(memory, bytes, nw_guest_text(&how, mode));
-    nw_guest_text_done(&how);
-    return file;
-}
-
 NW_LIBC(size_t, fread, (void *to, size_t bytes, size_t count, FILE *file))
 {
     uint8_t piece[PIECE_BYTES];

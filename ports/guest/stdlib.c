@@ -89,9 +89,13 @@ NW_LIBC(double, atof, (const char *from))
  * even on the order of its comparisons; so the same here. `to` and `from` hold the same elements
  * and swap roles a level: the depth is that of halving, at most 64.
  */
+typedef int (*comparer)(const void *, const void *);
+typedef int (*comparer_r)(const void *, const void *, void *);
+
 struct sort {
     size_t bytes;
-    int (*compare)(const void *, const void *);
+    comparer_r compare;
+    void *argument;
 };
 
 static void merge(const struct sort *sort, uint8_t *to, const uint8_t *left, size_t lefts,
@@ -100,7 +104,7 @@ static void merge(const struct sort *sort, uint8_t *to, const uint8_t *left, siz
     size_t bytes = sort->bytes;
 
     while (lefts > 0 && rights > 0) {
-        int keep = sort->compare(left, right) <= 0;
+        int keep = sort->compare(left, right, sort->argument) <= 0;
 
         nw_guest_copy(to, keep ? left : right, bytes);
         left += keep ? bytes : 0;
@@ -128,13 +132,13 @@ static void sort_halves(const struct sort *sort, uint8_t *at, uint8_t *spare, si
     merge(sort, at, spare, half, spare + half * sort->bytes, count - half);
 }
 
-NW_LIBC(void, qsort,
-        (void *base, size_t count, size_t bytes, int (*compare)(const void *, const void *)))
+NW_LIBC(void, qsort_r,
+        (void *base, size_t count, size_t bytes, comparer_r compare, void *argument))
 {
-    struct sort sort = {bytes, compare};
+    struct sort sort = {bytes, compare, argument};
 
     if (!nw_guest_is_virtual(base)) {
-        qsort(base, count, bytes, compare);
+        qsort_r(base, count, bytes, compare, argument);
         return;
     }
     if (count < 2 || bytes == 0) {
@@ -146,6 +150,16 @@ NW_LIBC(void, qsort,
     }
     sort_halves(&sort, base, spare, count);
     nw_libc_free(spare);
+}
+
+static int without_argument(const void *a, const void *b, void *argument)
+{
+    return (*(comparer *)argument)(a, b);
+}
+
+NW_LIBC(void, qsort, (void *base, size_t count, size_t bytes, comparer compare))
+{
+    nw_libc_qsort_r(base, count, bytes, without_argument, &compare);
 }
 
 NW_LIBC(void *, bsearch,

@@ -229,6 +229,16 @@ NW_LIBC(int, strcoll, (const char *a, const char *b))
     return order;
 }
 
+NW_LIBC(int, strverscmp, (const char *a, const char *b))
+{
+    struct nw_guest_text left, right;
+    int order = strverscmp(nw_guest_text(&left, a), nw_guest_text(&right, b));
+
+    nw_guest_text_done(&left);
+    nw_guest_text_done(&right);
+    return order;
+}
+
 NW_LIBC(char *, strchrnul, (const char *s, int byte))
 {
     struct nw_guest_reader reader;

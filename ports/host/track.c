@@ -112,13 +112,13 @@ static void keep_content(const char *path, size_t number)
     close(from_file);
 }
 
-static void record(const char *path, size_t number, const char *kind)
+static void record(const char *path, size_t number, const char *kind, unsigned mode)
 {
-    char to[PATH_MAX + 32], line[PATH_MAX + 64];
+    char to[PATH_MAX + 32], line[PATH_MAX + 96];
     int length, file;
 
     snprintf(to, sizeof to, "%s/log", track_folder);
-    length = snprintf(line, sizeof line, "%zu%c%s%c%s", number, 0, kind, 0, path);
+    length = snprintf(line, sizeof line, "%zu%c%s:%o%c%s", number, 0, kind, mode & 07777U, 0, path);
     file = open_raw(to, O_WRONLY | O_CREAT | O_APPEND);
     if (file < 0) {
         give_up(path);
@@ -139,11 +139,29 @@ static void track_new(const char *path)
     track_paths = paths;
     track_count++;
     if (absent) {
-        record(path, track_count, "absent");
+        record(path, track_count, "absent", 0);
     } else if (S_ISREG(status.st_mode)) {
         keep_content(path, track_count);
-        record(path, track_count, "file");
+        record(path, track_count, "file", status.st_mode);
+    } else if (S_ISDIR(status.st_mode)) {
+        record(path, track_count, "folder", status.st_mode);
     }
+}
+
+/* What a link leads to is what a write changes; -1: a link that leads nowhere yet. */
+static int follow(char *path)
+{
+    char target[PATH_MAX];
+    struct stat status;
+
+    if (lstat(path, &status) != 0 || !S_ISLNK(status.st_mode)) {
+        return 0;
+    }
+    if (realpath(path, target) == NULL) {
+        return -1;
+    }
+    strcpy(path, target);
+    return 0;
 }
 
 void nw_host_track(int directory, const char *path)
@@ -152,7 +170,7 @@ void nw_host_track(int directory, const char *path)
     int kept = errno;
 
     if (track_folder[0] != '\0' && path != NULL && absolute(directory, path, whole) == 0 &&
-        !known(whole)) {
+        follow(whole) == 0 && !known(whole)) {
         track_new(whole);
     }
     errno = kept;

@@ -27,6 +27,17 @@ int __real_remove(const char *path);
 int __real_unlink(const char *path);
 int __real_rename(const char *from, const char *to);
 int __real_truncate(const char *path, off_t length);
+int __real_truncate64(const char *path, off_t length);
+int __real_unlinkat(int directory, const char *path, int flags);
+int __real_renameat(int from_directory, const char *from, int to_directory, const char *to);
+int __real_mkdir(const char *path, mode_t mode);
+int __real_mkdirat(int directory, const char *path, mode_t mode);
+int __real_rmdir(const char *path);
+int __real_mkfifo(const char *path, mode_t mode);
+int __real_link(const char *from, const char *to);
+int __real_symlink(const char *target, const char *path);
+int __real_chmod(const char *path, mode_t mode);
+int __real_fchmodat(int directory, const char *path, mode_t mode, int flags);
 _Noreturn void __real__exit(int status);
 _Noreturn void __real__Exit(int status);
 _Noreturn void __real_quick_exit(int status);
@@ -45,6 +56,17 @@ int __wrap_remove(const char *path);
 int __wrap_unlink(const char *path);
 int __wrap_rename(const char *from, const char *to);
 int __wrap_truncate(const char *path, off_t length);
+int __wrap_truncate64(const char *path, off_t length);
+int __wrap_unlinkat(int directory, const char *path, int flags);
+int __wrap_renameat(int from_directory, const char *from, int to_directory, const char *to);
+int __wrap_mkdir(const char *path, mode_t mode);
+int __wrap_mkdirat(int directory, const char *path, mode_t mode);
+int __wrap_rmdir(const char *path);
+int __wrap_mkfifo(const char *path, mode_t mode);
+int __wrap_link(const char *from, const char *to);
+int __wrap_symlink(const char *target, const char *path);
+int __wrap_chmod(const char *path, mode_t mode);
+int __wrap_fchmodat(int directory, const char *path, mode_t mode, int flags);
 _Noreturn void __wrap__exit(int status);
 _Noreturn void __wrap__Exit(int status);
 _Noreturn void __wrap_quick_exit(int status);
@@ -142,17 +164,33 @@ int __wrap_creat64(const char *path, mode_t mode)
     return __real_creat64(path, mode);
 }
 
-int __wrap_remove(const char *path)
-{
-    nw_host_track(AT_FDCWD, path);
-    return __real_remove(path);
-}
+/* A call that changes what lies at one name. */
+#define NW_CHANGES(name, parameters, directory, path, call)                                        \
+    int __wrap_##name parameters                                                                   \
+    {                                                                                              \
+        nw_host_track(directory, path);                                                            \
+        return call;                                                                               \
+    }
 
-int __wrap_unlink(const char *path)
-{
-    nw_host_track(AT_FDCWD, path);
-    return __real_unlink(path);
-}
+NW_CHANGES(remove, (const char *path), AT_FDCWD, path, __real_remove(path))
+NW_CHANGES(unlink, (const char *path), AT_FDCWD, path, __real_unlink(path))
+NW_CHANGES(unlinkat, (int directory, const char *path, int flags), directory, path,
+           __real_unlinkat(directory, path, flags))
+NW_CHANGES(truncate, (const char *path, off_t length), AT_FDCWD, path,
+           __real_truncate(path, length))
+NW_CHANGES(truncate64, (const char *path, off_t length), AT_FDCWD, path,
+           __real_truncate64(path, length))
+NW_CHANGES(mkdir, (const char *path, mode_t mode), AT_FDCWD, path, __real_mkdir(path, mode))
+NW_CHANGES(mkdirat, (int directory, const char *path, mode_t mode), directory, path,
+           __real_mkdirat(directory, path, mode))
+NW_CHANGES(rmdir, (const char *path), AT_FDCWD, path, __real_rmdir(path))
+NW_CHANGES(mkfifo, (const char *path, mode_t mode), AT_FDCWD, path, __real_mkfifo(path, mode))
+NW_CHANGES(link, (const char *from, const char *to), AT_FDCWD, to, __real_link(from, to))
+NW_CHANGES(symlink, (const char *target, const char *path), AT_FDCWD, path,
+           __real_symlink(target, path))
+NW_CHANGES(chmod, (const char *path, mode_t mode), AT_FDCWD, path, __real_chmod(path, mode))
+NW_CHANGES(fchmodat, (int directory, const char *path, mode_t mode, int flags), directory, path,
+           __real_fchmodat(directory, path, mode, flags))
 
 int __wrap_rename(const char *from, const char *to)
 {
@@ -161,10 +199,11 @@ int __wrap_rename(const char *from, const char *to)
     return __real_rename(from, to);
 }
 
-int __wrap_truncate(const char *path, off_t length)
+int __wrap_renameat(int from_directory, const char *from, int to_directory, const char *to)
 {
-    nw_host_track(AT_FDCWD, path);
-    return __real_truncate(path, length);
+    nw_host_track(from_directory, from);
+    nw_host_track(to_directory, to);
+    return __real_renameat(from_directory, from, to_directory, to);
 }
 
 _Noreturn void __wrap__exit(int status)

@@ -17,45 +17,6 @@ from pathlib import Path
 from nandwich import _native, parts, run_build, run_config, run_files, toolchain
 from nandwich.errors import InputError
 
-#: Options whose value is the next argument.
-_TAKES_VALUE = frozenset(
-    [
-        "-o",
-        "-x",
-        "-I",
-        "-D",
-        "-U",
-        "-L",
-        "-l",
-        "-T",
-        "-u",
-        "-z",
-        "-e",
-        "-A",
-        "-include",
-        "-imacros",
-        "-iprefix",
-        "-isystem",
-        "-iquote",
-        "-idirafter",
-        "-isysroot",
-        "-MF",
-        "-MT",
-        "-MQ",
-        "-Xlinker",
-        "-Xclang",
-        "-Xpreprocessor",
-        "-Xassembler",
-        "-mllvm",
-        "-target",
-        "--param",
-        "-arch",
-        "-dumpbase",
-        "-dumpdir",
-        "--sysroot",
-        "-B",
-    ]
-)
 #: Options after which nothing is linked.
 _NO_LINK = frozenset(["-c", "-S", "-E", "-M", "-MM", "-fsyntax-only", "--analyze", "-r"])
 #: The compile-time choices; every other key describes the device.
@@ -81,8 +42,12 @@ def plan(arguments: Sequence[str], environment: str = "") -> Plan:
             choices[key] = value
         else:
             plain.append(argument)
-    if not inputs(plain):
+    files = inputs(plain)
+    if not files:
         return Plan([toolchain.CLANG, *plain])
+    toolchain.refuse_flags(plain)
+    for name in files:
+        toolchain.refuse_language(name)
     if "-shared" in plain:
         raise InputError(
             "-shared: a program in virtual memory is linked in one piece at fixed addresses; "
@@ -113,7 +78,7 @@ def inputs(arguments: Sequence[str]) -> list[str]:
     for argument in arguments:
         if skip:
             skip = False
-        elif argument in _TAKES_VALUE:
+        elif argument in toolchain.TAKES_VALUE:
             skip = True
         elif argument == "-" or not argument.startswith("-"):
             found.append(argument)

@@ -4,10 +4,18 @@
 A build is found again by what goes into it: the command, the tools, and the content of every file
 the compiler read (its dependency list of the last time). The store lies in NANDWICH_CACHE,
 else in $XDG_CACHE_HOME/nandwich or ~/.cache/nandwich; deleting it costs nothing but time.
+
+In the store, for a build with key KEY:
+  KEY/       the program and the digests of what it was made from
+  KEY.lock   held by whoever builds, looks at or drops KEY/
+  use-*/     links to the programs one running command uses, locked by it as long as it lives
+  new-*/     a build under way, locked likewise
 """
 
+import atexit
 import contextlib
 import fcntl
+import functools
 import hashlib
 import json
 import os
@@ -87,42 +95,86 @@ def _current(entry: Path) -> bool:
 def build(recipe: Recipe) -> Path:
     """The program, from the store or freshly built; InputError when it does not compile.
 
+    The path stays good until this process ends, whatever other commands build or drop meanwhile.
     The messages of compiler and linker go to stderr.
     """
     store = cache_dir() / "run"
-    entry = store / recipe.key()
+    try:
+        store.mkdir(parents=True, exist_ok=True)
+        return _build(recipe, store, store / recipe.key())
+    except OSError as error:
+        raise InputError(
+            f"{store}: cannot keep builds there: {error.strerror}; set NANDWICH_CACHE"
+        ) from error
+
+
+def _build(recipe: Recipe, store: Path, entry: Path) -> Path:
+    used = _in_use(store) / entry.name
     with _alone(entry):
         if _current(entry):
             os.utime(entry)
         else:
             _build_anew(recipe, store, entry)
-    return entry / "program"
+        # A second link to the same file: it outlives the entry, which any command may drop.
+        used.unlink(missing_ok=True)
+        used.hardlink_to(entry / "program")
+    _forget_oldest(store)
+    return used
 
 
 @contextlib.contextmanager
 def _alone(entry: Path) -> Iterator[None]:
     """Two commands that want the same program: the second waits for the build of the first."""
+    while True:
+        with _lock_path(entry).open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if _is_still(lock.fileno(), _lock_path(entry)):  # else dropped while we waited
+                yield
+                return
+
+
+def _lock_path(entry: Path) -> Path:
+    return entry.with_name(f"{entry.name}.lock")
+
+
+def _is_still(opened: int, path: Path) -> bool:
     try:
-        entry.parent.mkdir(parents=True, exist_ok=True)
-        lock = (entry.parent / f"{entry.name}.lock").open("w")
-    except OSError as error:
-        raise InputError(
-            f"{entry.parent}: cannot keep builds there: {error.strerror}; set NANDWICH_CACHE"
-        ) from error
-    with lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
+        return os.path.samestat(os.fstat(opened), path.stat())
+    except FileNotFoundError:
+        return False
+
+
+def _own_folder(store: Path, prefix: str) -> tuple[Path, int]:
+    """A new folder, and a descriptor that holds its lock: nobody clears it away meanwhile."""
+    while True:
+        folder = Path(tempfile.mkdtemp(prefix=prefix, dir=store))
+        try:
+            lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        except FileNotFoundError:
+            continue  # cleared away before it was locked
+        fcntl.flock(lock, fcntl.LOCK_SH)
+        if _is_still(lock, folder):
+            return folder, lock
+        os.close(lock)
+
+
+@functools.cache
+def _in_use(store: Path) -> Path:
+    """The folder of the programs this process runs."""
+    folder, _ = _own_folder(store, "use-")  # locked until the process ends
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
 
 
 def _build_anew(recipe: Recipe, store: Path, entry: Path) -> None:
-    folder = Path(tempfile.mkdtemp(prefix="new-", dir=store))
+    folder, lock = _own_folder(store, "new-")
     try:
         _build_in(recipe, folder)
         shutil.rmtree(entry, ignore_errors=True)
         folder.rename(entry)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    _forget_oldest(store)
+        os.close(lock)
 
 
 def _build_in(recipe: Recipe, folder: Path) -> None:
@@ -170,9 +222,40 @@ def _dependencies(path: Path) -> list[Path]:
 
 
 def _forget_oldest(store: Path) -> None:
-    entries = sorted(
-        (path for path in store.iterdir() if (path / "program").exists()),
-        key=lambda path: path.stat().st_mtime_ns,
-    )
-    for entry in entries[:-_KEPT]:
-        shutil.rmtree(entry, ignore_errors=True)
+    """Drop the builds used least recently, and what commands that died left behind."""
+    entries: list[tuple[int, Path]] = []
+    for path in store.iterdir():
+        if path.name.startswith(("use-", "new-")):
+            _clear_if_left(path)
+        elif path.suffix != ".lock":
+            with contextlib.suppress(FileNotFoundError):
+                entries.append((path.stat().st_mtime_ns, path))
+    for _, entry in sorted(entries)[:-_KEPT]:
+        _drop(entry)
+
+
+def _clear_if_left(folder: Path) -> None:
+    """Remove a folder whose owner is gone; its lock is free then."""
+    try:
+        lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    except OSError:
+        return
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        shutil.rmtree(folder, ignore_errors=True)
+    except BlockingIOError:
+        pass  # in use
+    finally:
+        os.close(lock)
+
+
+def _drop(entry: Path) -> None:
+    """Remove a build unless another command builds it or looks at it this moment."""
+    with _lock_path(entry).open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return
+        if _is_still(lock.fileno(), _lock_path(entry)):
+            shutil.rmtree(entry, ignore_errors=True)
+            _lock_path(entry).unlink(missing_ok=True)

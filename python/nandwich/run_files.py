@@ -6,15 +6,19 @@ the native and the virtual run can be given the same files, and what they leave 
 """
 
 import shutil
+import stat
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from nandwich.errors import RunError
 
 _CHUNK = 1 << 20
 #: Calls the run time listens to (ports/host/wrap.c), in the native program as in the virtual one.
 _WRAPPED = (
     *("fopen", "fopen64", "freopen", "freopen64", "open", "open64", "openat", "openat64"),
-    *("creat", "creat64", "remove", "unlink", "rename", "truncate"),
+    *("creat", "creat64", "remove", "unlink", "unlinkat", "rename", "renameat", "truncate"),
+    *("truncate64", "mkdir", "mkdirat", "rmdir", "mkfifo", "link", "symlink", "chmod", "fchmodat"),
     *("_exit", "_Exit", "quick_exit"),
 )
 
@@ -31,40 +35,75 @@ class Changes:
 
     before: dict[Path, Path | None] = field(default_factory=dict)
     after: dict[Path, Path | None] = field(default_factory=dict)
+    #: Modes before the run, of files and of folders.
+    modes: dict[Path, int] = field(default_factory=dict)
 
 
-def read_log(folder: Path) -> dict[Path, Path | None]:
-    """What track.c recorded in `folder`: each changed path and the copy of its former content."""
+def read_log(folder: Path) -> Changes:
+    """What track.c recorded in `folder`: each changed path, its former content and mode."""
     log = folder / "log"
+    changes = Changes()
     if not log.exists():
-        return {}
+        return changes
     words = log.read_bytes().split(b"\0")
-    before: dict[Path, Path | None] = {}
-    for number, kind, path in zip(words[0::3], words[1::3], words[2::3], strict=False):
-        copy = folder / number.decode() if kind == b"file" else None
-        before[Path(path.decode(errors="surrogateescape"))] = copy
-    return before
+    for number, how, name in zip(words[0::3], words[1::3], words[2::3], strict=False):
+        path = Path(name.decode(errors="surrogateescape"))
+        kind, _, mode = how.partition(b":")
+        changes.before[path] = folder / number.decode() if kind == b"file" else None
+        if kind != b"absent":
+            changes.modes[path] = int(mode, 8)
+    return changes
 
 
 def collect(folder: Path) -> Changes:
     """Copy what a run left into `folder`, beside the log of that run."""
-    changes = Changes(before=read_log(folder))
+    changes = read_log(folder)
     for index, path in enumerate(changes.before):
         if path.is_file():
             changes.after[path] = folder / f"after-{index}"
-            shutil.copyfile(path, folder / f"after-{index}")
+            try:
+                shutil.copyfile(path, folder / f"after-{index}")
+            except OSError as error:
+                raise RunError(f"{path}: cannot be compared: {error.strerror}") from error
         else:
             changes.after[path] = None
     return changes
 
 
-def put_back(before: dict[Path, Path | None]) -> None:
-    """Give every file the content it had; files that were not there are removed."""
-    for path, copy in before.items():
-        if copy is None:
-            path.unlink(missing_ok=True)
-        else:
-            shutil.copyfile(copy, path)
+def put_back(changes: Changes) -> None:
+    """Make everything as it was before the run: content, mode, and what was not there is gone.
+
+    The last change first, so that a folder the run made is empty when its turn comes.
+    """
+    failed: list[str] = []
+    for path, copy in reversed(changes.before.items()):
+        try:
+            _put_back_one(path, copy, changes.modes.get(path))
+        except OSError as error:
+            failed.append(f"{path}: cannot be put back as it was: {error.strerror}")
+    if failed:
+        raise RunError("\n".join(failed))
+
+
+def _put_back_one(path: Path, copy: Path | None, mode: int | None) -> None:
+    is_folder = path.is_dir() and not path.is_symlink()
+    if mode is None and is_folder:
+        path.rmdir()
+    elif mode is None:
+        path.unlink(missing_ok=True)
+    elif copy is None:
+        path.mkdir(exist_ok=True)
+        path.chmod(mode)
+    else:
+        if is_folder:
+            path.rmdir()
+        elif path.is_symlink():
+            path.unlink()  # the run put a link in the file's place; its target is another file
+        elif path.exists():
+            path.chmod(mode | stat.S_IWUSR)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(copy, path)
+        path.chmod(mode)
 
 
 def _state(changes: Changes, other: Changes, path: Path) -> Path | None:

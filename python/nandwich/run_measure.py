@@ -3,7 +3,8 @@
 
 Order: native first, its files put back, then virtual, so that what stays behind is what the virtual
 run left. Short programs run several times, alternating, and the best wall time of each counts: the
-counts and the emulated time are the same every time.
+counts and the emulated time are the same every time. A measurement that is broken off puts the
+files back as they were before it.
 """
 
 import shutil
@@ -16,7 +17,8 @@ from pathlib import Path
 from nandwich import run_files, run_guest
 from nandwich.run_guest import Outcome
 
-_MOST_ROUNDS = 7
+#: Each program is run at most so often.
+MOST_ROUNDS = 7
 _BUDGET_S = 2.0
 
 
@@ -43,14 +45,32 @@ class Result:
     rounds: int = 1
     files: list[Path] = field(default_factory=list)
 
+    @property
+    def executions(self) -> dict[str, int]:
+        """How often each program was run."""
+        return {"native": 0 if self.native is None else self.rounds, "virtual": self.rounds}
 
-def measure(job: Job, stdin: bytes, folder: Path) -> Result:
-    """Run everything below `folder` (which stays until the caller removes it)."""
+
+def measure(job: Job, stdin: bytes, folder: Path, *, once: bool = False) -> Result:
+    """Run everything below `folder` (which stays until the caller removes it).
+
+    With `once` neither program is run a second time for its wall clock.
+    """
+    try:
+        return _measure(job, stdin, folder, once=once)
+    except BaseException:
+        # The first native run saw the files as the user left them, so it has the last word.
+        for name in ("again-virtual", "again-native", "virtual", "native"):
+            run_files.put_back(run_files.read_log(folder / name))
+        raise
+
+
+def _measure(job: Job, stdin: bytes, folder: Path, *, once: bool) -> Result:
     native = None
     started = time.monotonic()
     if job.native is not None:
         native = _native(job, stdin, _sub(folder, "native"))
-        run_files.put_back(native.changes.before)
+        run_files.put_back(native.changes)
     virtual = _virtual(job, stdin, _sub(folder, "virtual"), first=True)
     result = Result(
         virtual=virtual,
@@ -62,7 +82,7 @@ def measure(job: Job, stdin: bytes, folder: Path) -> Result:
     )
     if native is not None:
         result.native_ns = _wall(native)
-        if not result.differences and virtual.signal is None:
+        if not once and not result.differences and virtual.signal is None:
             _repeat(job, stdin, folder, result, time.monotonic() - started)
     return result
 
@@ -71,11 +91,11 @@ def _repeat(job: Job, stdin: bytes, folder: Path, result: Result, first_s: float
     """More rounds while the budget lasts; the files end as the virtual run left them."""
     assert result.native is not None
     spent = first_s
-    while result.rounds < _MOST_ROUNDS and spent + first_s < _BUDGET_S:
+    while result.rounds < MOST_ROUNDS and spent + first_s < _BUDGET_S:
         started = time.monotonic()
         for kind in ("native", "virtual"):
-            run_files.put_back(result.native.changes.before)
-            run_files.put_back(result.virtual.changes.before)
+            run_files.put_back(result.native.changes)
+            run_files.put_back(result.virtual.changes)
             scratch = _sub(folder, f"again-{kind}")
             if kind == "native":
                 again = _native(job, stdin, scratch)

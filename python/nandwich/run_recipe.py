@@ -6,12 +6,29 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from nandwich import paths, run_build, run_files, toolchain
+from nandwich.errors import InputError
 from nandwich.run_build import Recipe
 from nandwich.run_config import Device
 from nandwich.run_measure import Job
 
 #: Flags of a link; all others belong to the compilation.
-_LINK_FLAGS = ("-l", "-L", "-Wl,")
+_LINK_FLAGS = ("-l", "-L", "-Wl,", "-Xlinker")
+
+
+#: Flags after which there is no program to run.
+_NO_PROGRAM = frozenset(("-c", "-S", "-E", "-M", "-MM", "-fsyntax-only", "--analyze", "-r"))
+
+
+def checked_flags(flags: Sequence[str]) -> tuple[str, ...]:
+    """The flags, or InputError for those with which no program in virtual memory can be made."""
+    toolchain.refuse_flags(flags)
+    for flag in flags:
+        if flag in _NO_PROGRAM or flag.startswith("-o"):
+            raise InputError(
+                f"{flag}: `nandwich run` makes a program of its own, and runs it; "
+                "to build one for yourself, use `nandwich cc`"
+            )
+    return tuple(flags)
 
 
 def _split(flags: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -21,7 +38,7 @@ def _split(flags: Sequence[str]) -> tuple[list[str], list[str]]:
     for flag in pending:
         target = linking if flag.startswith(_LINK_FLAGS) else compiling
         target.append(flag)
-        if flag in ("-l", "-L", "-I", "-D", "-U", "-include", "-isystem"):
+        if flag in toolchain.TAKES_VALUE:
             target.append(next(pending, ""))
     return compiling, linking
 
@@ -29,9 +46,11 @@ def _split(flags: Sequence[str]) -> tuple[list[str], list[str]]:
 def native(sources: tuple[Path, ...], flags: Sequence[str]) -> Recipe:
     """Plain clang, with only the watching side of the run time."""
     compiling, linking = _split(flags)
+    # Last, as the pass has them: <nandwich/guest.h> is there for both programs.
+    ours = [f"-I{path}" for path in paths.include_dirs()]
     watch = paths.static_library("nw_native")
     return Recipe(
-        compile_command=(toolchain.CLANG, *compiling),
+        compile_command=(toolchain.CLANG, *compiling, *ours),
         link_command=(toolchain.CLANG, *compiling, *run_files.wrap_flags()),
         sources=sources,
         libraries=("-Wl,--whole-archive", str(watch), "-Wl,--no-whole-archive", *linking, "-lm"),

@@ -40,6 +40,7 @@ def payload(subject: Subject, result: Result) -> dict[str, Any]:
             "native": None if result.native is None else _exit(result.native),
             "virtual": _exit(result.virtual),
         },
+        "executions": result.executions,
         "end": report["end"],
         "files": [str(path) for path in result.files],
         "vm": report["vm"],
@@ -114,6 +115,13 @@ def _identity_rows(value: dict[str, Any]) -> Iterator[Row]:
         yield "identical to native", word, f"exit status, stdout and {files}, byte for byte"
     ended = value["exit"]["virtual"]
     yield "exit", ended["signal"] or f"status {ended['status']}", ""
+    often = value["executions"]
+    yield "executions", str(sum(often.values())), _executions(often)
+
+
+def _executions(often: dict[str, int]) -> str:
+    told = f"{often['native']} native, {often['virtual']} in virtual memory"
+    return told + ("; --once: 1 of each" if often["native"] > 1 else "")
 
 
 def _time_rows(value: dict[str, Any]) -> Iterator[Row]:

@@ -17,6 +17,93 @@ CLANG = "clang-19"
 #: Ways a guard is put into code: see docs/compiler.md.
 GUARD_MODES = ("inline", "outline", "hybrid")
 
+#: Options whose value is the next argument.
+TAKES_VALUE = frozenset(
+    [
+        "-o",
+        "-x",
+        "-I",
+        "-D",
+        "-U",
+        "-L",
+        "-l",
+        "-T",
+        "-u",
+        "-z",
+        "-e",
+        "-A",
+        "-include",
+        "-imacros",
+        "-iprefix",
+        "-isystem",
+        "-iquote",
+        "-idirafter",
+        "-isysroot",
+        "-MF",
+        "-MT",
+        "-MQ",
+        "-Xlinker",
+        "-Xclang",
+        "-Xpreprocessor",
+        "-Xassembler",
+        "-mllvm",
+        "-target",
+        "--param",
+        "-arch",
+        "-dumpbase",
+        "-dumpdir",
+        "--sysroot",
+        "-B",
+    ]
+)
+
+
+_NO_CXX = (
+    "C++ is not supported: its library (new, exceptions, containers) is not built for virtual "
+    "memory and would follow virtual pointers; write the program in C"
+)
+#: Sanitizers with a run time of their own, and what it would have to know.
+_SHADOWED = {
+    "address": "it keeps a shadow of plain memory and takes every virtual address for a wild one",
+    "hwaddress": "it tags pointers, and a tagged pointer is no virtual address",
+    "memory": "it keeps a shadow of plain memory and takes virtual memory for uninitialised",
+    "thread": "it keeps a shadow of plain memory, and virtual memory has one thread",
+    "leak": "it looks for blocks of the host's heap, and the heap here is virtual",
+}
+
+
+def refuse_language(name: str) -> None:
+    """InputError for a source of a language that cannot live in virtual memory."""
+    if name.endswith((".cc", ".cp", ".cpp", ".cxx", ".c++", ".C", ".ii")):
+        raise InputError(f"{name}: {_NO_CXX}")
+
+
+def refuse_flags(flags: Sequence[str]) -> None:
+    """InputError for a compiler flag that cannot be combined with virtual memory."""
+    for flag, following in zip(flags, (*flags[1:], ""), strict=True):
+        language = following if flag == "-x" else flag.removeprefix("-x")
+        if flag.startswith("-x") and language.startswith("c++"):
+            raise InputError(f"-x {language}: {_NO_CXX}")
+        if flag in ("-lstdc++", "-lc++"):
+            raise InputError(f"{flag}: {_NO_CXX}")
+        if flag.startswith("-fsanitize="):
+            _refuse_sanitizers(flag, any(each.startswith("-fsanitize-trap") for each in flags))
+
+
+def _refuse_sanitizers(flag: str, traps: bool) -> None:
+    names = flag.removeprefix("-fsanitize=").split(",")
+    for name in names:
+        if name in _SHADOWED:
+            raise InputError(
+                f"-fsanitize={name} does not work in virtual memory: {_SHADOWED[name]}; run the "
+                "program natively with it (clang-19 alone), and here without"
+            )
+    if not traps and names != ["none"]:
+        raise InputError(
+            f"{flag}: the sanitizer's run time would read its tables from virtual memory; add "
+            "-fsanitize-trap=all, which needs no run time"
+        )
+
 
 @dataclass(frozen=True)
 class Guest:

@@ -163,6 +163,26 @@ def test_pointer_to_an_uninstrumented_function_is_an_error_at_the_link(tmp_path:
     assert guests.run(program).status == 0
 
 
+def test_a_source_near_the_working_folder_keeps_its_whole_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """clang keeps the part a path shares with the working folder apart, and the message named the
+    rest alone: in a clone below the temporary folder a source there lost its beginning."""
+    (tmp_path / "clone").mkdir()
+    (tmp_path / "sources").mkdir()
+    source, line = _write(USER, tmp_path / "sources")
+    monkeypatch.chdir(tmp_path / "clone")
+    told = toolchain.explain(guests.compile_virtual([source], tmp_path / "refused").stderr)
+    assert f"{source}:{line}: error: in 'main': 'fill' is given a pointer" in told
+    relative = Path("..") / "sources" / "program.c"
+    told = toolchain.explain(guests.compile_virtual([relative], tmp_path / "refused").stderr)
+    assert f"{relative}:{line}: error: in 'main': 'fill' is given a pointer" in told
+    monkeypatch.chdir(tmp_path / "sources")
+    for name in (Path("program.c"), source):
+        told = toolchain.explain(guests.compile_virtual([name], tmp_path / "refused").stderr)
+        assert f"program.c:{line}: error: in 'main': 'fill' is given a pointer" in told
+
+
 def test_table_of_uninstrumented_functions_is_an_error_at_the_link(tmp_path: Path) -> None:
     source, _ = _write(
         "void fill(int *v); void (*table[])(int *) = {fill}; int main(void) { return !table[0]; }",

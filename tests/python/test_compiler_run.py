@@ -21,6 +21,7 @@ PROGRAMS = {
     "control": ["control.c"],
     "layout": ["layout.c"],
     "vectors": ["vectors.c"],
+    "library": ["library.c"],
     "two": ["two_a.c", "two_b.c"],
 }
 BUILDS = {

@@ -2,6 +2,11 @@
 """`nandwich run` from end to end: identical to native, honest counts, clear refusals."""
 
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,7 +15,7 @@ import pytest
 from click.testing import CliRunner, Result
 from schemas import validate
 
-from nandwich import paths
+from nandwich import paths, run_build
 from nandwich.cli.main import main
 
 assert paths.CHECKOUT is not None
@@ -516,3 +521,193 @@ def test_a_second_run_compiles_nothing(tmp_path: Path, monkeypatch: pytest.Monke
     header.write_text('#define SAY "two"\n')
     assert _invoke("-q", source).stdout == "two\n"
     assert not set(times()) & set(before)
+
+
+def test_flags_join_the_optimisation(tmp_path: Path) -> None:
+    """Goal: any compiler flag used to take -O2 away in silence; it stays unless another level is
+    asked for. --cflags brings what `run` would take for an option of its own."""
+    source = _program(
+        tmp_path,
+        r"""
+        #include <stdio.h>
+        #ifdef __OPTIMIZE__
+        #define LEVEL "optimised"
+        #else
+        #define LEVEL "not optimised"
+        #endif
+        #ifndef WORD
+        #define WORD "plain"
+        #endif
+        int main(int argc, char **argv) { printf("%s %s %d\n", LEVEL, WORD, argc); return 0; }
+        """,
+    )
+    said = {
+        (): "optimised plain 1\n",
+        ("-Wall", "-DX"): "optimised plain 1\n",
+        ("-O0", "-g"): "not optimised plain 1\n",
+        ("--cflags", "-D 'WORD=\"two words\"'", "--cflags=-pipe"): "optimised two words 1\n",
+    }
+    for flags, text in said.items():
+        result = _invoke("--quiet", "--once", source, *flags)
+        assert (result.exit_code, result.stdout) == (0, text), result.output
+
+
+@pytest.mark.parametrize(
+    ("flags", "told"),
+    [
+        (["-fsanitize=address"], "-fsanitize=address does not work in virtual memory: it keeps a"),
+        (["-fsanitize=undefined"], "add -fsanitize-trap=all"),
+        (["--cflags", "-x c++"], "C++ is not supported"),
+        (["--cflags", "-c"], "`nandwich run` makes a program of its own"),
+        (["--cflags", "-o out"], "`nandwich run` makes a program of its own"),
+        (["--cflags", "'open"], "--cflags: No closing quotation"),
+        (["more.cpp"], "more.cpp: C++ is not supported"),
+    ],
+)
+def test_flags_that_cannot_be_are_refused(flags: list[str], told: str) -> None:
+    """Goal: C++, sanitizers and flags that leave no program each end in a sentence of their own."""
+    refused = _invoke(_EXAMPLES / "hello.c", *flags)
+    assert refused.exit_code == 2
+    assert told in refused.stderr
+
+
+def test_undefined_behaviour_traps(tmp_path: Path) -> None:
+    """Goal: what the refusal of -fsanitize=undefined proposes works: the overflow traps."""
+    text = "#include <limits.h>\nint large = INT_MAX;\nint main(void) { return large + 1 == 0; }\n"
+    flags = ("-fsanitize=undefined", "-fsanitize-trap=all")
+    value = _json(_program(tmp_path, text), *flags, code=1)
+    assert value["identical"] is True
+    assert value["exit"]["virtual"]["signal"] == "SIGILL"
+
+
+def test_the_guests_own_header_is_found(tmp_path: Path) -> None:
+    """Goal: <nandwich/guest.h> was found by the guarded build and not by the native one, so no
+    program with NW_RAM could be run. Natively the words mean nothing."""
+    source = _program(
+        tmp_path,
+        r"""
+        #include <nandwich/guest.h>
+        #include <stdint.h>
+        NW_RAM static volatile int fast;
+        static volatile int slow;
+        NW_PLAIN int lies_apart(void) { return (intptr_t)&slow - (intptr_t)&fast > 1 << 24; }
+        int main(void) { return lies_apart() ? 3 : 4; }
+        """,
+    )
+    value = _json(source, code=1)
+    assert value["exit"]["native"]["status"] == 4
+    assert value["exit"]["virtual"]["status"] == 3
+
+
+_TRACE = r"""
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+    char name[4096];
+    struct stat status;
+    snprintf(name, sizeof name, "%s/XXXXXX", argv[1]); /* a random name is not put back */
+    close(mkstemp(name));
+    if (argc > 2) {
+        FILE *file = fopen(argv[2], "a");
+        if (file == NULL || stat(argv[2], &status) != 0) return 5;
+        fputs("more\n", file);
+        fclose(file);
+        printf("%o %ld\n", status.st_mode & 0777, (long)status.st_size);
+        if (argc > 3) pause();
+        unlink(argv[2]);
+        if (mkdir(argv[2], 0700) != 0) return 6;
+    }
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("options", "native", "virtual"),
+    [((), 7, 7), (("--once",), 1, 1), (("--no-native",), 0, 1)],
+)
+def test_executions_are_told(
+    tmp_path: Path, options: tuple[str, ...], native: int, virtual: int
+) -> None:
+    """Goal: a short program ran up to 14 times and nobody was told. The number is in the table and
+    in JSON, told beforehand too, and --once means once."""
+    folder = tmp_path / "made"
+    folder.mkdir()
+    result = _invoke(_program(tmp_path, _TRACE), *options, "--", folder)
+    assert result.exit_code == 0, result.output
+    ran = len(list(folder.iterdir()))
+    assert f"{native} native, {virtual} in virtual memory" in result.stdout
+    assert ran == native + virtual
+    assert ("up to 7 times natively and 7 times" in result.stderr) is (options == ())
+    value = _json(_program(tmp_path, _TRACE), "--once", "--", folder)
+    assert value["executions"] == {"native": 1, "virtual": 1}
+    assert len(list(folder.iterdir())) == ran + 2
+
+
+def test_every_execution_sees_the_files_as_they_were(tmp_path: Path) -> None:
+    """Goal: a file removed by the program came back with the mode of a new file, and a folder it
+    made stayed in the way of the next run."""
+    (tmp_path / "made").mkdir()
+    file = tmp_path / "file"
+    file.write_text("first\n")
+    file.chmod(0o640)
+    result = _invoke("-q", _program(tmp_path, _TRACE), "--", tmp_path / "made", file)
+    assert (result.exit_code, result.stdout) == (0, "640 6\n"), result.output
+    assert file.is_dir()  # what one run leaves
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_run_that_is_stopped_cleans_up(tmp_path: Path, number: signal.Signals) -> None:
+    """Goal: SIGTERM left the program running, its folder below the temporary one, and the user's
+    file as the program had it. All is as before the command, and the status says which signal."""
+    made, scratch, file = tmp_path / "made", tmp_path / "tmp", tmp_path / "file"
+    made.mkdir()
+    scratch.mkdir()
+    file.write_text("first\n")
+    file.chmod(0o600)
+    command = [sys.executable, "-m", "nandwich", "run", str(_program(tmp_path, _TRACE)), "--"]
+    command += [str(made), str(file), "wait"]
+    environment = {**os.environ, "TMPDIR": str(scratch)}
+    with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE) as process:
+        deadline = time.monotonic() + 60
+        while file.read_text() != "first\nmore\n" and time.monotonic() < deadline:
+            time.sleep(0.02)
+        process.send_signal(number)
+        process.communicate(timeout=30)
+    assert process.returncode == 128 + number
+    assert file.read_text() == "first\n"
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert list(scratch.iterdir()) == []
+
+
+def _recipe(folder: Path, word: str) -> run_build.Recipe:
+    source = folder / f"{word}.c"
+    source.write_text(f'#include <stdio.h>\nint main(void) {{ puts("{word}"); return 0; }}\n')
+    return run_build.Recipe(("clang-19",), ("clang-19",), (source,), (), ())
+
+
+def test_a_build_in_use_is_not_taken_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Goal: another command that dropped old builds, or built the same program anew, took the
+    program away from a run under way. Here the store keeps a single build."""
+    monkeypatch.setenv("NANDWICH_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(run_build, "_KEPT", 1)
+    store = tmp_path / "cache" / "run"
+    one = run_build.build(_recipe(tmp_path, "one"))
+    (store / "use-left").mkdir()  # by a command that was killed
+    other = "import sys; from pathlib import Path; from nandwich import run_build as b\n"
+    other += "b._KEPT = 1\n"
+    other += "for s in sys.argv[1:]:\n"
+    other += "    b.build(b.Recipe(('clang-19',), ('clang-19',), (Path(s),), (), ()))\n"
+    _recipe(tmp_path, "two")
+    changed = _recipe(tmp_path, "one").sources[0]
+    changed.write_text("int main(void) { return 3; }\n")
+    sources = [str(changed), str(tmp_path / "two.c")]
+    subprocess.run([sys.executable, "-c", other, *sources], check=True)
+    assert subprocess.run([one], capture_output=True, check=True).stdout == b"one\n"
+    assert len(list(store.glob("*.lock"))) == 1
+    assert len(list(store.glob("use-*"))) == 1  # ours
+    assert not list(store.glob("new-*"))

@@ -13,6 +13,7 @@ _PROGRAM = r"""
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 int main(int argc, char **argv)
@@ -29,6 +30,14 @@ int main(int argc, char **argv)
     fclose(fopen("read", "r"));
     rename("moved", "there");
     unlink("removed");
+    chmod("locked", 0400);
+    mkdir("folder", 0700);
+    fclose(fopen("folder/inside", "w"));
+    rmdir("empty");
+    file = fopen("link", "w"); /* what the link leads to is cut */
+    fclose(file);
+    unlink("turned");
+    symlink("read", "turned");
     if (argc > 1) _exit(atoi(argv[1]));
     return 0;
 }
@@ -39,6 +48,9 @@ _BEFORE = {
     "read": "only read",
     "moved": "moving",
     "removed": "going",
+    "locked": "as it was",
+    "target": "of a link",
+    "turned": "into a link",
 }
 
 
@@ -55,7 +67,14 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _files(folder: Path) -> dict[str, str]:
-    return {path.name: path.read_text() for path in folder.iterdir() if path.is_file()}
+    """Content of the files, and the target of the link."""
+    found = {}
+    for path in folder.iterdir():
+        if path.is_symlink():
+            found[path.name] = str(path.readlink())
+        elif path.is_file():
+            found[path.name] = path.read_text()
+    return found
 
 
 def _run(program: Path, work: Path, log: Path, *arguments: str) -> run_files.Changes:
@@ -69,21 +88,29 @@ def _prepared(folder: Path) -> Path:
     folder.mkdir()
     for name, text in _BEFORE.items():
         (folder / name).write_text(text)
+        (folder / name).chmod(0o640)
+    (folder / "link").symlink_to("target")
+    (folder / "empty").mkdir(mode=0o750)
     return folder
 
 
 def test_every_kind_of_change_is_recorded_and_undone(program: Path, tmp_path: Path) -> None:
-    """Goal: opening, appending, patching, renaming and removing are all seen before they happen,
-    reading is not, and putting back restores exactly what was there."""
+    """Goal: opening, appending, patching, renaming, removing, another mode, folders and links are
+    all seen before they happen, reading is not, and putting back restores exactly what was there:
+    a mode was that of a new file once, and what a link led to was lost to the link's place."""
     work = _prepared(tmp_path / "work")
     changes = _run(program, work, tmp_path / "log")
     assert {path.name for path in changes.before} == {
-        "made", "grown", "patched", "moved", "there", "removed"
+        "made", "grown", "patched", "moved", "there", "removed",
+        "locked", "folder", "inside", "empty", "target", "turned",
     }  # fmt: skip
     assert _files(work)["patched"] == "abXdef"
     assert changes.after[work / "removed"] is None
-    run_files.put_back(changes.before)
-    assert _files(work) == _BEFORE
+    run_files.put_back(changes)
+    assert _files(work) == {**_BEFORE, "link": "target"}
+    assert {(work / name).stat().st_mode & 0o777 for name in _BEFORE} == {0o640}
+    assert (work / "empty").stat().st_mode & 0o777 == 0o750
+    assert not (work / "folder").exists()
 
 
 @pytest.mark.parametrize("status", ["0", "3"])
@@ -100,7 +127,7 @@ def test_same_changes_agree_and_others_are_named(program: Path, tmp_path: Path) 
     a file only one of them left is named too."""
     work = _prepared(tmp_path / "work")
     first = _run(program, work, tmp_path / "log1")
-    run_files.put_back(first.before)
+    run_files.put_back(first)
     second = _run(program, work, tmp_path / "log2")
     assert list(run_files.differences(first, second)) == []
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`nandwich run`: builds a C program with virtual memory, runs it on a twin, says what it cost."""
 
+import shlex
 import shutil
 import sys
 from pathlib import Path
@@ -15,6 +16,7 @@ from nandwich import (
     run_measure,
     run_recipe,
     run_report,
+    signals,
     toolchain,
 )
 from nandwich.cli import output
@@ -24,9 +26,18 @@ from nandwich.errors import InputError, RunError
 from nandwich.run_config import Device
 
 _DEFAULT = Device()
+_HOW_OFTEN = (
+    f"nandwich: a short program runs up to {run_measure.MOST_ROUNDS} times natively and "
+    f"{run_measure.MOST_ROUNDS} times in virtual memory; --once: once each"
+)
 _NOT_STARTED = 2  # exit status of ports/host/start.c for a device that cannot hold the program
-#: Options handed to the compiler as they are, in front of ours.
-_PASSED = ("-O", "-I", "-D", "-U", "-L", "-l", "-W", "-f", "-m", "-g")
+#: Options handed to the compiler as they are, in front of ours: by their beginning, or whole.
+_PASSED = ("-O", "-I", "-D", "-U", "-L", "-l", "-W", "-f", "-m", "-g", "-std=", "-pthread")
+_PASSED_WHOLE = frozenset(("-ansi", "-pedantic", "-pedantic-errors", "-pipe", "-w"))
+#: Of these the value is the next argument.
+_PASSED_PAIR = frozenset(
+    ("-I", "-D", "-U", "-L", "-l", "-include", "-isystem", "-iquote", "-idirafter", "-mllvm")
+)
 
 
 class _Run(Command):
@@ -48,9 +59,11 @@ def _split_compiler_flags(args: list[str]) -> tuple[list[str], list[str]]:
     rest: list[str] = []
     pending = iter(args)
     for argument in pending:
-        if argument in ("-I", "-D", "-U", "-L", "-l", "-include", "-isystem"):
+        if argument in _PASSED_PAIR:
             flags += [argument, next(pending, "")]
-        elif argument.startswith(("-std=", "-pthread")) or (
+        elif argument == "--cflags":  # its value looks like a flag
+            rest += [argument, next(pending, "")]
+        elif argument in _PASSED_WHOLE or (
             argument.startswith(_PASSED) and not argument.startswith("--")
         ):
             flags.append(argument)
@@ -66,6 +79,7 @@ def _split_compiler_flags(args: list[str]) -> tuple[list[str], list[str]]:
 
     \b
       nandwich run examples/hello.c
+      nandwich run parser.c -O3 -DLIMIT=100 --cflags '--param foo=1 -x c' -- INPUT
       nandwich run examples/sort.c --ram 16K --ftl page -- heap 50000
       nandwich run examples/jpeg2bmp.c --chip K9F1G08U0A --ftl lavish --degree 8 \\
           --ram 32K --frame 512 --vm 8M --json out.json -- IN.jpg OUT.bmp
@@ -175,6 +189,15 @@ def _split_compiler_flags(args: list[str]) -> tuple[list[str], list[str]]:
 @click.option(
     "--native/--no-native", default=True, show_default=True, help="Compare with a native run."
 )
+@click.option(
+    "--once", is_flag=True, help="Run each program once: no repeats for the best wall clock."
+)
+@click.option(
+    "--cflags",
+    multiple=True,
+    metavar="'FLAGS'",
+    help="More flags for the compiler, of any form; may be repeated.",
+)
 @click.option("--quiet", "-q", is_flag=True, help="No table: stdout is the program's alone.")
 @json_option
 def command(
@@ -182,6 +205,8 @@ def command(
     guest_arguments: tuple[str, ...],
     compiler_flags: tuple[str, ...],
     native: bool,
+    once: bool,
+    cflags: tuple[str, ...],
     quiet: bool,
     json_target: str | None,
     target: str,  # noqa: ARG001 - checked by click; one choice so far
@@ -190,19 +215,24 @@ def command(
     """Build a C program with virtual memory, run it on a twin of the chip, and say what it cost.
 
     The program runs natively too: output, exit status and every file it writes are compared byte
-    for byte. Exit code 1 when they differ, or when the program itself fails. -O2, -I, -D, -l and
-    such go to the compiler; what follows `--` goes to the program.
+    for byte. Exit code 1 when they differ, or when the program itself fails. -O2 (the default), -I,
+    -D, -l and such go to the compiler; what follows `--` goes to the program.
+
+    A short program is run up to 7 times natively and 7 times in virtual memory, for the best wall
+    clock of each, on the same files and the same stdin every time. With --once it runs once each.
     """
     paths_in = _sources(sources)
     if choices["image"]:
         output.check_folder(choices["image"])
     device = _device(choices)
     run_config.check(device)
-    flags = compiler_flags or ("-O2",)
+    flags = run_recipe.checked_flags(("-O2", *compiler_flags, *_words(cflags)))
     subject = run_report.Subject(paths_in, guest_arguments, device)
-    job = run_recipe.job(paths_in, flags, device, guest_arguments, compare=native)
-    with run_measure.scratch() as folder:
-        result = run_measure.measure(job, run_guest.read_input(), Path(folder))
+    if native and not (once or quiet):
+        output.talk(_HOW_OFTEN)
+    with signals.unwinding(), run_measure.scratch() as folder:
+        job = run_recipe.job(paths_in, flags, device, guest_arguments, compare=native)
+        result = run_measure.measure(job, run_guest.read_input(), Path(folder), once=once)
         _show_output(result, to_stderr=json_target == "-")
         if not result.virtual.report and result.virtual.status == _NOT_STARTED:
             raise InputError("the program was not started, for the reason above")
@@ -220,9 +250,18 @@ def command(
         raise RunError(failure)
 
 
+def _words(given: tuple[str, ...]) -> list[str]:
+    """--cflags as a shell would split it."""
+    try:
+        return [word for text in given for word in shlex.split(text)]
+    except ValueError as error:
+        raise InputError(f"--cflags: {error}") from error
+
+
 def _sources(given: tuple[str, ...]) -> tuple[Path, ...]:
     for name in given:
         path = Path(name)
+        toolchain.refuse_language(name)
         if path.suffix not in (".c", ".i"):
             raise InputError(f"{name}: not a C source; arguments of the program go after `--`")
         if not path.is_file():

@@ -33,6 +33,15 @@ static int through(char *to, size_t bytes, const char *how, ...)
     return n;
 }
 
+/* One conversion that makes 400 bytes or more was formatted twice, and took its argument from the
+ * list both times: what came behind it was another argument's, or rubbish. */
+static void wide(void)
+{
+    printf("%.500d %d|%500s %d|%.450f %d|\n", 1, 2, "three", 4, 5.5, 6);
+    printf("%500c %d|%-450p %d|%450Lf %d|%450lc %d|\n", '1', 2, (void *)3, 4, 5.5L, 6, L'7', 8);
+    printf("%s %s %s|%f %d|%.300f %e %d|\n", "one", "two", "three", 1e308, 1, 1e200, 2.0, 3);
+}
+
 static void out(void)
 {
     strcpy(text, "virtual");
@@ -58,6 +67,7 @@ static void out(void)
     printf("%s\n", made);
     free(made);
     fprintf(stdout, "%s %d\n", text, 1);
+    wide();
     puts(text);
     fputs(text, stdout);
     putchar('\n');
