@@ -701,8 +701,11 @@ int nw_store_mount(struct nw_store **made, struct nw_chip *chip,
     }
     store->sequence = head.sequence;
     store->page = store_first_page(store, scan.walk.block) + store->block_pages - 1U;
-    store->clean_at = store_block_start(store, store->tail);
+    /* Cleaning begins anew where blocks are not free yet: of what it took along behind that, nodes
+     * were only in RAM. */
+    store->tail = store->safe;
     store->next_safe = store->safe;
+    store->clean_at = store_block_start(store, store->tail);
     result = forget(store, &scan);
     return result < 0 ? result : settle(store, &scan);
 }
