@@ -27,6 +27,13 @@ static int open_card(struct nw_sim_device *device, const struct nw_part *part, u
     device->write_ns = nw_cost_ns(&costs->program, part->page_bytes);
     device->read_ns = nw_cost_ns(&costs->read, part->page_bytes);
     device->open_ns = (part->open_least_ns + part->open_most_ns) / 2U;
+    device->longest_write_ns = device->write_ns;
+    device->longest_read_ns = device->read_ns + part->read_spread_ns;
+    device->longest_open_ns = part->open_most_ns;
+    if (node && part->node.program.fixed_ns > part->chip.program.fixed_ns) {
+        /* What the processor adds to a write is not in the table's openings. */
+        device->longest_open_ns += part->node.program.fixed_ns - part->chip.program.fixed_ns;
+    }
     return NW_OK;
 }
 

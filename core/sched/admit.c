@@ -1,143 +1,271 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "nandwich/sched_admit.h"
-
-#include "parts.h"
+/* Admission: checks the figures, asks the two tests and shows the arithmetic. */
+#include "admit.h"
 
 #define TICKS_MAX 0x100000UL
+#define FULL_SHARE 0x420000UL /* of the device's time; one device is 2^16 */
+
+static uint8_t splits(const struct nw_sched_admission NW_XDATA *a,
+                      const struct nw_sched_load NW_XDATA *load)
+{
+    return load->size > a->sector_bytes;
+}
 
 static int load_ok(const struct nw_sched_admission NW_XDATA *a,
                    const struct nw_sched_load NW_XDATA *load)
 {
-    return load->period != 0 && load->deadline - 1U < NW_SCHED_FAR - 1U && load->size != 0 &&
-           load->size <= a->sector_bytes && load->direction <= NW_SCHED_READ;
+    if (splits(a, load)) {
+        uint16_t pieces = (uint16_t)((load->size - 1U) / a->sector_bytes + 1U);
+
+        if ((a->flags & NW_SCHED_SPLIT) == 0 || pieces > NW_SCHED_SLOTS_MAX) {
+            return 0;
+        }
+    }
+    return load->period != 0 && load->deadline - 1U < NW_ADMIT_FAR - 1U && load->size != 0 &&
+           load->direction <= NW_SCHED_READ;
 }
 
-static uint32_t cost(const struct nw_sched_admission NW_XDATA *a,
-                     const struct nw_sched_load NW_XDATA *load)
+static int config_ok(const struct nw_sched_admission NW_XDATA *a)
+{
+    uint8_t i;
+
+    if ((uint8_t)(a->count - 1U) >= NW_SCHED_FLOWS_MAX || a->order > NW_SCHED_PASSING ||
+        a->sector_bytes == 0 || a->write_ticks >= TICKS_MAX || a->open_ticks >= TICKS_MAX ||
+        a->read_ticks >= TICKS_MAX) {
+        return 0;
+    }
+    for (i = 0; i < a->count; i++) {
+        if (!load_ok(a, &a->loads[i])) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+uint32_t nw_admit_product(uint32_t count, uint32_t each)
+{
+    return each != 0 && count > NW_ADMIT_FAR / each ? NW_ADMIT_FAR : count * each;
+}
+
+/* Both are NW_ADMIT_FAR at most. */
+static uint32_t sum(uint32_t a, uint32_t b)
+{
+    return a + b < NW_ADMIT_FAR ? a + b : NW_ADMIT_FAR;
+}
+
+void nw_admit_add(struct nw_admit_work *work, const struct nw_sched_load NW_XDATA *load,
+                  uint32_t count)
+{
+    uint32_t *of = load->direction == NW_SCHED_READ ? &work->reads : &work->writes;
+
+    count = count < NW_ADMIT_FAR ? count : NW_ADMIT_FAR;
+    *of = sum(*of, count);
+}
+
+void nw_admit_before(struct nw_admit_work *work, const struct nw_sched_load NW_XDATA *load)
+{
+    if (load->direction == NW_SCHED_READ) {
+        work->read_before = 1;
+    } else {
+        work->write_before = 1;
+    }
+}
+
+uint32_t nw_admit_cost(const struct nw_sched_admission NW_XDATA *a,
+                       const struct nw_sched_load NW_XDATA *load)
 {
     return load->direction == NW_SCHED_READ ? a->read_ticks : a->write_ticks;
 }
 
-/* Requests of this flow that may wait at once; far too many are as good as 65535. */
-static uint32_t waiting(const struct nw_sched_load NW_XDATA *load)
+/* What the opening of a unit adds to a write. */
+static uint32_t opening(const struct nw_sched_admission NW_XDATA *a)
 {
-    uint32_t firings = load->deadline / load->period + 1U;
-
-    return firings > 255U ? 65535U : firings * (load->burst == 0 ? 1U : load->burst);
+    return a->opening != 0 && a->open_ticks > a->write_ticks ? a->open_ticks - a->write_ticks : 0;
 }
 
-/* Operations that `requests` of this flow need. */
-static uint32_t groups(const struct nw_sched_admission NW_XDATA *a,
-                       const struct nw_sched_load NW_XDATA *load, uint32_t requests)
+/* The first of the writes may open a unit, and then each so many-th. */
+static uint32_t time_of(const struct nw_sched_admission NW_XDATA *a, uint32_t writes,
+                        uint32_t reads)
 {
-    uint16_t most = 1;
+    uint32_t time = sum(nw_admit_product(writes, a->write_ticks),
+                        nw_admit_product(reads, a->read_ticks));
 
-    if (load->direction == NW_SCHED_WRITE) {
-        most = (uint16_t)(a->sector_bytes / load->size);
+    if (writes != 0 && a->opening != 0) {
+        time = sum(time, nw_admit_product((writes - 1U) / a->opening + 1U, opening(a)));
     }
-    return (requests + most - 1U) / most;
+    return time;
 }
 
-/* Operations of `other` that a request of `load` may have to wait for; saturates. */
-static uint32_t ahead(const struct nw_sched_admission NW_XDATA *a,
-                      const struct nw_sched_load NW_XDATA *load,
-                      const struct nw_sched_load NW_XDATA *other)
+uint32_t nw_admit_time(const struct nw_sched_admission NW_XDATA *a,
+                       const struct nw_admit_work *work)
 {
-    uint32_t count = groups(a, other, waiting(other));
+    uint32_t most = time_of(a, work->writes, work->reads);
 
-    if (other->deadline < load->deadline) {
-        uint32_t later = (load->deadline - other->deadline) / other->period + 1U;
+    if (work->write_before) {
+        uint32_t time = time_of(a, work->writes + 1U, work->reads);
 
-        if (later > 255U) {
-            return 65535U;
+        most = time > most ? time : most;
+    }
+    if (work->read_before) {
+        uint32_t time = time_of(a, work->writes, work->reads + 1U);
+
+        most = time > most ? time : most;
+    }
+    return most;
+}
+
+/*
+ * A policy that lets a later deadline pass does so only if guard_ticks are left to every deadline
+ * that waits when that operation ends. From its end on nothing passes before the request in
+ * question is done, so it is as if each had been issued then, with a deadline of guard_ticks; what
+ * was issued during the operation has its deadline less the operation. One more operation is taken
+ * off because SLACK and RG-EDF plan with an opening too many or too few.
+ */
+static uint32_t due_passing(const struct nw_sched_admission NW_XDATA *a, uint32_t deadline)
+{
+    uint32_t longest = a->write_ticks + opening(a);
+
+    longest = a->read_ticks > longest ? a->read_ticks : longest;
+    deadline = deadline > longest ? deadline - longest : 0;
+    deadline = deadline < a->guard_ticks ? deadline : a->guard_ticks;
+    return deadline > longest ? deadline - longest : 0;
+}
+
+/* Works out what both tests need of each load; 0 when some deadline leaves no time at all. */
+static int prepare(const struct nw_sched_admission NW_XDATA *a)
+{
+    uint8_t i;
+    int possible = 1;
+
+    for (i = 0; i < a->count; i++) {
+        struct nw_sched_load NW_XDATA *load = &a->loads[i];
+        uint16_t pieces = 1;
+
+        load->group = 1;
+        if (splits(a, load)) {
+            pieces = (uint16_t)((load->size - 1U) / a->sector_bytes + 1U);
+        } else if (load->direction == NW_SCHED_WRITE && a->order != NW_SCHED_SINGLES) {
+            load->group = (uint16_t)(a->sector_bytes / load->size);
         }
-        count += later * (other->burst == 0 ? 1U : other->burst);
+        load->parts = (uint16_t)(pieces * (load->burst == 0 ? 1U : load->burst));
+        load->each = (uint16_t)((load->parts - 1U) / load->group + 1U);
+        load->due = a->order == NW_SCHED_PASSING ? due_passing(a, load->deadline) : load->deadline;
+        load->wait_ticks = NW_ADMIT_FAR;
+        possible &= load->due != 0;
     }
-    return count > 65535U ? 65535U : count;
+    return possible;
 }
 
-/* Worst time from issue to flash; saturates at the longest deadline there may be. */
-static uint32_t worst_wait(const struct nw_sched_admission NW_XDATA *a, uint8_t flow)
+/* Whether no load is ever late; each load's wait. */
+static int ask(const struct nw_sched_admission NW_XDATA *a)
 {
-    uint32_t longest = 0;
-    uint32_t sum = 0;
-    uint8_t j;
+    uint8_t late = 0;
+    uint8_t i;
 
-    for (j = 0; j < a->count; j++) {
-        uint32_t one = cost(a, &a->loads[j]);
-        uint32_t left = ahead(a, &a->loads[flow], &a->loads[j]);
-
-        longest = one > longest ? one : longest;
-        if (left != 0 && one > (NW_SCHED_FAR - sum) / left) {
-            return NW_SCHED_FAR;
-        }
-        sum += one * left;
-    }
-    return sum + longest;
-}
-
-/* Device time a flow takes, in thousandths, with sectors as full as its deadline lets them get, but
- * by 255 firings at most; saturates at 65535. */
-static uint32_t permille(const struct nw_sched_admission NW_XDATA *a,
-                         const struct nw_sched_load NW_XDATA *load)
-{
-    uint32_t firings = load->deadline / load->period + 1U;
-    uint32_t operations;
-    uint32_t one;
-
-    if (load->period > TICKS_MAX) {
+    if (!prepare(a)) {
         return 0;
     }
-    if (firings > 255U) {
-        firings = 255U;
+    nw_admit_demand(a);
+    for (i = 0; i < a->count; i++) {
+        a->loads[i].wait_ticks = a->loads[i].demand;
+        if (a->loads[i].demand > a->loads[i].deadline) {
+            late = 1;
+        }
     }
-    operations = groups(a, load, firings * (load->burst == 0 ? 1U : load->burst));
-    /* load_ok() has refused a period of 0. NOLINTNEXTLINE(clang-analyzer-core.DivideZero) */
-    one = cost(a, load) * 1000U / (load->period * firings);
-    /* At most 65025 operations: the product stays below 2^32. */
-    one = operations * (one > 0xFFFFU ? 0xFFFFU : one);
-    return one > 0xFFFFU ? 0xFFFFU : one;
+    return !late || (a->order != NW_SCHED_PASSING && nw_admit_wait(a));
+}
+
+/* a / b in parts of 2^16, rounded up, at most FULL_SHARE. Both are below 2^31, b is not 0. */
+static uint32_t ratio(uint32_t a, uint32_t b)
+{
+    uint32_t share = a / b;
+    uint8_t bit;
+
+    if (share >= FULL_SHARE >> 16) {
+        return FULL_SHARE;
+    }
+    a %= b;
+    for (bit = 0; bit < 16; bit++) {
+        a <<= 1;
+        share <<= 1;
+        if (a >= b) {
+            a -= b;
+            share++;
+        }
+    }
+    return share + (a != 0);
+}
+
+/* The least of the device's time that a flow takes: no operation carries more requests than fit, or
+ * than may wait. */
+static uint32_t share_of(const struct nw_sched_admission NW_XDATA *a,
+                         const struct nw_sched_load NW_XDATA *load)
+{
+    uint32_t period = load->period < NW_ADMIT_FAR ? load->period : NW_ADMIT_FAR;
+    uint32_t firings = load->deadline / period + 1U;
+    uint32_t cost = nw_admit_cost(a, load);
+    uint32_t most = load->group;
+
+    if (load->direction == NW_SCHED_WRITE && a->opening != 0) {
+        cost += (opening(a) + a->opening - 1U) / a->opening;
+    }
+    if (nw_admit_product(firings, load->parts) <= most) {
+        return ratio(cost, period * firings); /* deadline and period: below 2^31 */
+    }
+    /* Where figures do not fit 31 bits, the bits that go are a thousandth of the others at most. */
+    for (; cost > 0x7FFFFFFFUL / load->parts; cost = (cost + 1U) >> 1) {
+        period >>= 1;
+    }
+    cost *= load->parts;
+    for (; period > 0x7FFFFFFFUL / most; period >>= 1) {
+        cost = (cost + 1U) >> 1;
+    }
+    return period == 0 ? FULL_SHARE : ratio(cost, period * most);
+}
+
+static void show(struct nw_sched_admission NW_XDATA *a)
+{
+    uint32_t shares = 0;
+    uint32_t slots = 0;
+    uint8_t i;
+
+    for (i = 0; i < a->count; i++) {
+        const struct nw_sched_load NW_XDATA *load = &a->loads[i];
+        const struct nw_sched_load NW_XDATA *least = &a->loads[a->flow];
+        /* Rooms compared, deadline less wait each, without a difference below 0. */
+        uint32_t own = load->wait_ticks + least->deadline;
+        uint32_t other = least->wait_ticks + load->deadline;
+
+        shares += share_of(a, load);
+        slots += nw_admit_product(load->deadline / load->period + 1U, load->parts);
+        slots = slots < 255U ? slots : 255U;
+        if (own > other || (own == other && load->deadline < least->deadline)) {
+            a->flow = i;
+        }
+    }
+    shares = shares < FULL_SHARE ? shares : FULL_SHARE;
+    shares = (shares * 125U + 8191U) >> 13;
+    a->load_permille = (uint16_t)(shares < 0xFFFFU ? shares : 0xFFFFU);
+    a->needs_slots = (uint8_t)slots;
+    a->wait_ticks = a->loads[a->flow].wait_ticks;
+    a->room_ticks = a->loads[a->flow].deadline;
+    a->room_ticks = a->room_ticks > a->wait_ticks ? a->room_ticks - a->wait_ticks : 0;
 }
 
 int nw_sched_admit(struct nw_sched_admission NW_XDATA *admission)
 {
     struct nw_sched_admission NW_XDATA *a = admission;
-    uint32_t least = NW_SCHED_FAR;
-    uint32_t load = 0;
-    uint32_t slots = 0;
-    uint8_t i;
+    int answer = NW_SCHED_YES;
 
-    if (a->count == 0 || a->sector_bytes == 0 || a->write_ticks >= TICKS_MAX ||
-        a->open_ticks >= TICKS_MAX || a->read_ticks >= TICKS_MAX) {
+    if (!config_ok(a)) {
         return NW_ERR_CONFIG;
     }
-    for (i = 0; i < a->count; i++) {
-        if (!load_ok(a, &a->loads[i])) {
-            return NW_ERR_CONFIG;
-        }
-    }
     a->flow = 0;
-    a->wait_ticks = 0;
-    for (i = 0; i < a->count; i++) {
-        uint32_t wait = worst_wait(a, i);
-        uint32_t deadline = a->loads[i].deadline;
-        uint32_t room = wait < deadline ? deadline - wait : 0;
-
-        load += permille(a, &a->loads[i]);
-        slots += waiting(&a->loads[i]);
-        if (i == 0 || room < least) {
-            least = room;
-            a->flow = i;
-            a->wait_ticks = wait;
-        }
+    a->opening = a->unit;
+    if (!ask(a)) {
+        a->opening = 0;
+        answer = a->unit != 0 && ask(a) ? NW_SCHED_BUT_OPENINGS : NW_SCHED_NO;
     }
-    a->room_ticks = least;
-    a->load_permille = (uint16_t)(load > 0xFFFFUL ? 0xFFFFUL : load);
-    a->needs_slots = (uint8_t)(slots > 255U ? 255U : slots);
-    if (a->wait_ticks > a->loads[a->flow].deadline) {
-        return NW_SCHED_NO;
-    }
-    return a->open_ticks <= a->write_ticks || least >= a->open_ticks - a->write_ticks
-               ? NW_SCHED_YES
-               : NW_SCHED_BUT_OPENINGS;
+    show(a);
+    return answer;
 }

@@ -223,38 +223,3 @@ def bound(scenario: Scenario, *, runs: int = 1, seed: int = 1) -> Outcome:
         met += result["met"]
     counts = dict.fromkeys(COUNTS, 0) | {"offered": offered, "met": met}
     return Outcome(policy="bound", runs=runs, counts=counts)
-
-
-def admit(scenario: Scenario) -> dict[str, Any]:
-    """The admission test for all flows of a scenario, in microseconds.
-
-    The longest operation is the device's write with the processor's work on a full sector.
-    """
-    facts = device_facts(scenario.device, scenario.blocks)
-    submit, decide, per_flow, _, arrival, done, end = sched_cpu.costs_ns(
-        scenario.processor, "g-edf"
-    )
-    loads = []
-    handling = 0
-    for flow in scenario.flows:
-        if flow.period_ns == 0:
-            raise InputError(f"flow {flow.name} has no period: nothing is promised about it")
-        # Jitter brings two firings closer together.
-        period_ns = max(1000, flow.period_ns - flow.jitter_ns)
-        burst = flow.burst_size if flow.burst_every else 1
-        loads.append(
-            (period_ns // 1000, flow.deadline_ns // 1000, flow.size, min(255, burst), flow.reads)
-        )
-        waiting = (flow.deadline_ns // period_ns + 1) * burst
-        most = max(1, min(waiting, facts["sector_bytes"] // flow.size))
-        handling = max(handling, (submit + arrival + end) * most)
-    extra = decide + per_flow * len(loads) + done + handling
-    return dict(
-        _native.sched_admit(
-            loads=loads,
-            sector_bytes=facts["sector_bytes"],
-            write_ticks=(facts["write_ns"] + extra) // 1000 + 1,
-            open_ticks=(facts["open_ns"] + extra) // 1000 + 1 if facts["unit"] else 0,
-            read_ticks=(facts["read_ns"] + extra) // 1000 + 1,
-        )
-    )

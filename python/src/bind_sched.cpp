@@ -139,6 +139,9 @@ Dict device_facts(const std::string &part, uint32_t blocks)
     dict["write_ns"] = opened.device.write_ns;
     dict["open_ns"] = opened.device.open_ns;
     dict["read_ns"] = opened.device.read_ns;
+    dict["longest_write_ns"] = opened.device.longest_write_ns;
+    dict["longest_open_ns"] = opened.device.longest_open_ns;
+    dict["longest_read_ns"] = opened.device.longest_read_ns;
     return dict;
 }
 
@@ -247,22 +250,35 @@ Dict bound(const std::vector<Flow> &flows, const Recording &recording, uint64_t 
 // period, deadline in ticks; size; burst; reads
 using Load = std::tuple<uint32_t, uint32_t, uint16_t, uint8_t, bool>;
 
-Dict admit(const std::vector<Load> &given, uint16_t sector_bytes, uint32_t write_ticks,
-               uint32_t open_ticks, uint32_t read_ticks)
+Dict admit(const std::vector<Load> &given, uint16_t sector_bytes, uint16_t unit,
+           uint32_t write_ticks, uint32_t open_ticks, uint32_t read_ticks, uint8_t order,
+           uint8_t flags, uint32_t guard_ticks)
 {
     std::vector<nw_sched_load> loads;
     nw_sched_admission admission = {};
 
     for (const auto &[period, deadline, size, burst, reads] : given) {
-        loads.push_back({period, deadline, size, burst,
-                         static_cast<uint8_t>(reads ? NW_SCHED_READ : NW_SCHED_WRITE)});
+        nw_sched_load load = {};
+        load.period = period;
+        load.deadline = deadline;
+        load.size = size;
+        load.burst = burst;
+        load.direction = static_cast<uint8_t>(reads ? NW_SCHED_READ : NW_SCHED_WRITE);
+        loads.push_back(load);
+    }
+    if (loads.empty() || loads.size() > NW_SCHED_FLOWS_MAX) {
+        throw std::invalid_argument("there must be 1 to 100 flows");
     }
     admission.loads = loads.data();
     admission.count = static_cast<uint8_t>(loads.size());
+    admission.order = order;
+    admission.flags = flags;
     admission.sector_bytes = sector_bytes;
+    admission.unit = unit;
     admission.write_ticks = write_ticks;
     admission.open_ticks = open_ticks;
     admission.read_ticks = read_ticks;
+    admission.guard_ticks = guard_ticks;
     const int answer = nw_sched_admit(&admission);
     check(answer, "admission test");
     Dict dict;
@@ -297,7 +313,11 @@ void bind_sched(nb::module_ &m)
           nb::arg("grid_ns"), nb::arg("unit") = 0,
           nb::arg("open_ns") = std::vector<uint64_t>(), nb::arg("exact") = false,
           "How many requests any scheduler could have met, all arrivals known beforehand.");
-    m.def("sched_admit", &admit, nb::arg("loads"), nb::arg("sector_bytes"),
-          nb::arg("write_ticks"), nb::arg("open_ticks"), nb::arg("read_ticks"),
+    m.attr("SCHED_GROUPS") = static_cast<int>(NW_SCHED_GROUPS);
+    m.attr("SCHED_SINGLES") = static_cast<int>(NW_SCHED_SINGLES);
+    m.attr("SCHED_PASSING") = static_cast<int>(NW_SCHED_PASSING);
+    m.def("sched_admit", &admit, nb::arg("loads"), nb::arg("sector_bytes"), nb::arg("unit"),
+          nb::arg("write_ticks"), nb::arg("open_ticks"), nb::arg("read_ticks"), nb::arg("order"),
+          nb::arg("flags"), nb::arg("guard_ticks"),
           "The admission test and its arithmetic.");
 }

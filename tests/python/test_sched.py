@@ -177,16 +177,6 @@ def test_requests_larger_than_a_sector(tmp_path: Path) -> None:
     assert result["operations"] == 2 * (result["total"]["met"] + result["total"]["late"])
 
 
-@pytest.mark.quick
-def test_admission_of_the_papers_flows() -> None:
-    done = CliRunner().invoke(main, ["sched", "--admit", "--json", "-"])
-    document = json.loads(done.stdout)
-    validate("sched-1", document)
-    assert document["admission"]["answer"] == "but openings"
-    # One operation under way and one of each of three flows, each with the processor's work.
-    assert 4 * 13_000 < document["admission"]["wait_us"] <= 70_000
-
-
 def test_over_the_page_ftl() -> None:
     scenario = replace(sched.paper_scenario(), device="K9F1G08U0A", duration_ns=2000 * MS)
     outcome = sched.run(scenario, "rg-edf", runs=1)

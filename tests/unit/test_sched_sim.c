@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Goal: the simulator repeats to the bit and loses no request; the bounds are bounds (no policy
- * beats the exact one, the exact one does not beat the relaxed one); who is admitted is never late.
+ * beats the exact one, the exact one does not beat the relaxed one).
  */
 #include "nandwich-replay/sched_sim.h"
 
@@ -14,7 +14,6 @@
 #include <cmocka.h>
 
 #include "nandwich-replay/sched_bound.h"
-#include "nandwich/sched_admit.h"
 
 #define MS 1000000ULL
 
@@ -233,104 +232,12 @@ static void bounds_are_right_by_hand(void **state)
     assert_int_equal(result.met, 3);
 }
 
-static void who_is_admitted_is_never_late(void **state)
-{
-    struct nw_random random;
-    int admitted = 0;
-
-    (void)state;
-    nw_random_seed(&random, 3);
-    for (int round = 0; round < 1500; round++) {
-        struct nw_arrival_flow flows[3];
-        struct nw_sched_load loads[3];
-        struct nw_sched_admission admission = {.loads = loads,
-                                               .count = 3,
-                                               .sector_bytes = 512,
-                                               .write_ticks = 13000,
-                                               .read_ticks = 11000};
-        struct card card;
-        struct nw_sim_config config;
-        struct nw_sim_result result;
-
-        for (size_t i = 0; i < 3; i++) {
-            flows[i] = random_flow(&random);
-            /* Jitter makes firings come closer than a period: that is another promise. */
-            flows[i].jitter_ns = 0;
-            flows[i].period_ns += nw_random_below(&random, 100) * MS;
-            flows[i].deadline_ns += (40U + nw_random_below(&random, 200)) * MS;
-            loads[i] = (struct nw_sched_load){
-                .period = (uint32_t)(flows[i].period_ns / 1000U),
-                .deadline = (uint32_t)(flows[i].deadline_ns / 1000U),
-                .size = (uint16_t)flows[i].size,
-                .burst = (uint8_t)(flows[i].burst_every ? flows[i].burst_size : 1U),
-                .direction = flows[i].direction,
-            };
-        }
-        if (nw_sched_admit(&admission) != NW_SCHED_YES) {
-            continue;
-        }
-        admitted++;
-        card_set(&card, 0, 0);
-        card.open_unit = 0;
-        config = config_of(&card, flows, 3, &nw_sched_gedf);
-        config.slots = admission.needs_slots < NW_SCHED_SLOTS_MAX ? admission.needs_slots
-                                                                  : NW_SCHED_SLOTS_MAX;
-        config.seed = (uint32_t)round;
-        assert_int_equal(nw_sim_run(&config, &result), NW_OK);
-        assert_int_equal(result.total.met, result.total.offered);
-    }
-    assert_true(admitted > 50);
-}
-
-static void admission_shows_its_arithmetic(void **state)
-{
-    /* The paper's defaults: three flows, 40 ms, 64 bytes, 70 ms. */
-    struct nw_sched_load loads[4] = {
-        {40000, 70000, 64, 1, NW_SCHED_WRITE},
-        {40000, 70000, 64, 1, NW_SCHED_WRITE},
-        {40000, 70000, 64, 1, NW_SCHED_WRITE},
-        {40000, 30000, 64, 1, NW_SCHED_WRITE},
-    };
-    struct nw_sched_admission admission = {.loads = loads,
-                                           .count = 3,
-                                           .sector_bytes = 512,
-                                           .write_ticks = 13000,
-                                           .open_ticks = 100000,
-                                           .read_ticks = 13000};
-
-    (void)state;
-    assert_int_equal(nw_sched_admit(&admission), NW_SCHED_BUT_OPENINGS);
-    /* One operation under way and one of each flow: 4 * 13 ms; 18 of 70 ms are left. */
-    assert_int_equal(admission.wait_ticks, 52000);
-    assert_int_equal(admission.room_ticks, 18000);
-    assert_int_equal(admission.needs_slots, 6);
-    admission.count = 4;
-    assert_int_equal(nw_sched_admit(&admission), NW_SCHED_NO);
-    /* The new one would wait 65 of its 30 ms, but the first is in need before it. */
-    assert_int_equal(admission.flow, 0);
-    assert_int_equal(admission.wait_ticks, 5 * 13000 + 2 * 13000);
-    /* More firings within a deadline than are reckoned with: of 255, in 32 sectors of eight. */
-    admission.count = 1;
-    loads[0].period = 200;
-    assert_int_equal(nw_sched_admit(&admission), NW_SCHED_NO);
-    assert_int_equal(admission.load_permille, 32 * (13000000 / (255 * 200)));
-    loads[0].period = 1;
-    assert_int_equal(nw_sched_admit(&admission), NW_SCHED_NO);
-    assert_int_equal(admission.load_permille, 65535);
-    loads[0].period = 40000;
-    admission.count = 4;
-    loads[3].size = 513;
-    assert_int_equal(nw_sched_admit(&admission), NW_ERR_CONFIG);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_request_is_accounted_for_and_runs_repeat),
         cmocka_unit_test(no_policy_beats_the_bounds),
         cmocka_unit_test(bounds_are_right_by_hand),
-        cmocka_unit_test(who_is_admitted_is_never_late),
-        cmocka_unit_test(admission_shows_its_arithmetic),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from nandwich import sched, sched_scenario
+from nandwich import sched, sched_admit, sched_scenario
 from nandwich.cli import output
 from nandwich.cli.command import Command
 from nandwich.cli.options import json_option
@@ -28,6 +28,9 @@ _HEADERS = (
     "writes",
     "mJ",
 )
+
+#: The key of a scenario that holds back those who pass others.
+_GUARDS = {"rg-edf": "buffer", "slack": "guard"}
 
 
 def _row(outcome: Outcome) -> tuple[object, ...]:
@@ -118,7 +121,9 @@ def _tell_size(scenario: Scenario) -> None:
 )
 @click.option("--drop-late/--keep-late", default=None, help="Overrides the scenario's drop_late.")
 @click.option("--bound/--no-bound", default=True, help="Find the best possible, too.")
-@click.option("--admit", is_flag=True, help="Only the admission test, with its arithmetic.")
+@click.option(
+    "--admit", is_flag=True, help="Only the admission test, for one policy.  [default: g-edf]"
+)
 @json_option
 def command(
     policies: tuple[str, ...],
@@ -145,10 +150,10 @@ def command(
     """
     loaded = _load(scenario, arrivals, drop_late)
     inputs = [path for path in (scenario, arrivals) if path is not None]
-    _tell_size(loaded)
     if admit:
-        _admit(loaded, inputs, json_target)
+        _admit(loaded, policies, inputs, json_target)
         return
+    _tell_size(loaded)
     chosen = [name for name in sched.POLICIES if name in policies]
     if not policies or "all" in policies:
         chosen = list(sched.POLICIES)
@@ -186,13 +191,22 @@ def _run(scenario: Scenario, policy: str, runs: int, seed: int) -> Outcome:
         raise InputError(str(error)) from error
 
 
-def _admit(scenario: Scenario, inputs: list[Path], json_target: str | None) -> None:
-    try:
-        answer = sched.admit(scenario)
-    except RuntimeError as error:
-        raise InputError(f"admission: {error}") from error
+def _admit(
+    scenario: Scenario, policies: tuple[str, ...], inputs: list[Path], json_target: str | None
+) -> None:
+    if len(policies) > 1 or "all" in policies:
+        raise InputError("--admit asks about one policy at a time")
+    policy = policies[0] if policies else "g-edf"
+    answer = sched_admit.admit(scenario, policy)
     flow = scenario.flows[answer["flow"]]
+    if answer["answer"] == "no" and policy in _GUARDS:
+        key = _GUARDS[policy]
+        output.talk(f"{policy} lets others pass: a yes needs a {key} as long as the deadlines")
+    if answer["answer"] != "no":
+        for lack in sched_admit.lacks(scenario, policy, answer["slots"]):
+            output.talk(f"requests may be lost at the door: {lack}")
     shown = {
+        "policy": policy,
         "answer": answer["answer"],
         "flow": flow.name,
         "deadline_us": flow.deadline_ns // 1000,
@@ -210,11 +224,13 @@ def _admit(scenario: Scenario, inputs: list[Path], json_target: str | None) -> N
             "but openings": "yes, but for requests around the opening of a unit",
             "no": "no: a request may be late",
         }
+        wait = f"{answer['wait_ticks'] / 1000:g} ms"
         rows = [
             ("may all flows join", texts[answer["answer"]]),
+            ("served by", policy),
             ("least room has flow", flow.name),
             ("its deadline", f"{flow.deadline_ns / 1e6:g} ms"),
-            ("worst wait", f"{answer['wait_ticks'] / 1000:g} ms"),
+            ("worst wait", wait if answer["wait_ticks"] < 2**30 else "no limit found"),
             ("room left", f"{answer['room_ticks'] / 1000:g} ms"),
             ("slots needed", answer["slots"]),
             ("load when grouped", f"{answer['load_permille'] / 10:g} %"),

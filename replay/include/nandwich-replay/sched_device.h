@@ -21,6 +21,8 @@ struct nw_sim_device {
     uint64_t write_ns; /* shortest write, first guess of the scheduler too */
     uint64_t open_ns;  /* middle of the times of a write that opens a unit */
     uint64_t read_ns;  /* shortest read */
+    /* The longest of each; 0: not known. A chip's layer cleans and erases in between. */
+    uint64_t longest_write_ns, longest_open_ns, longest_read_ns;
 
     struct nw_sdcard *card;
     struct nw_nand *nand;

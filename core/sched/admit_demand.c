@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Processor demand. Take a request due at d, and the last moment before it at which nothing due by
+ * d was waiting. From then on the device does the operation under way, which has a later deadline,
+ * and then only what was issued since and is due by d. So the request is done when the sum of these
+ * is. The sum is largest when all flows fire at once in the beginning and go on as fast as they
+ * may; it changes only where one more of their requests is due.
+ *
+ * A flow's group may take along requests due later than d: that costs no operation of its own. For
+ * the requests of n firings n times the groups of one firing are enough, whatever joins them.
+ */
+#include "admit.h"
+
+/* Deadlines looked at. A set whose busiest stretch holds more is not decided by this test. */
+#define POINTS 2000U
+
+static uint32_t next_deadline(const struct nw_sched_admission NW_XDATA *a, uint32_t after)
+{
+    uint32_t least = NW_ADMIT_FAR;
+    uint8_t i;
+
+    for (i = 0; i < a->count; i++) {
+        const struct nw_sched_load NW_XDATA *load = &a->loads[i];
+        uint32_t due = load->due;
+
+        if (after >= due) {
+            /* At most one period behind `after`: below 2^31. */
+            due += ((after - due) / load->next + 1U) * load->next;
+        }
+        least = due < least ? due : least;
+    }
+    return least;
+}
+
+/* Time for all that is issued and due within `span`. */
+static uint32_t need_by(const struct nw_sched_admission NW_XDATA *a, uint32_t span)
+{
+    struct nw_admit_work work = {0, 0, 0, 0};
+    uint8_t i;
+
+    for (i = 0; i < a->count; i++) {
+        const struct nw_sched_load NW_XDATA *load = &a->loads[i];
+
+        if (load->due <= span) {
+            uint32_t firings = (span - load->due) / load->next + 1U;
+
+            nw_admit_add(&work, load, nw_admit_product(firings, load->each));
+        } else {
+            nw_admit_before(&work, load);
+        }
+    }
+    return nw_admit_time(a, &work);
+}
+
+/* Whether all that is issued within `span` is done at its end: the busiest stretch is over. */
+static int calm_after(const struct nw_sched_admission NW_XDATA *a, uint32_t span)
+{
+    struct nw_admit_work work = {0, 0, 0, 0};
+    uint8_t i;
+
+    for (i = 0; i < a->count; i++) {
+        const struct nw_sched_load NW_XDATA *load = &a->loads[i];
+        uint32_t firings = (span - 1U) / load->next + 1U;
+
+        if (load->due > span) {
+            return 0;
+        }
+        nw_admit_add(&work, load, nw_admit_product(firings, load->each));
+        nw_admit_before(&work, load);
+    }
+    return nw_admit_time(a, &work) <= span;
+}
+
+void nw_admit_demand(const struct nw_sched_admission NW_XDATA *a)
+{
+    uint32_t span = 0;
+    uint16_t points;
+    uint8_t i;
+
+    for (i = 0; i < a->count; i++) {
+        struct nw_sched_load NW_XDATA *load = &a->loads[i];
+
+        load->demand = 0;
+        load->next = load->period < NW_ADMIT_FAR ? load->period : NW_ADMIT_FAR;
+    }
+    for (points = 0; points < POINTS; points++) {
+        uint32_t need;
+
+        span = next_deadline(a, span);
+        if (span >= NW_ADMIT_FAR) {
+            break;
+        }
+        need = need_by(a, span);
+        for (i = 0; i < a->count; i++) {
+            struct nw_sched_load NW_XDATA *load = &a->loads[i];
+            uint32_t done = need + load->deadline; /* after issue, but for `span` */
+
+            if (load->due <= span && done > span && done - span > load->demand) {
+                load->demand = done - span;
+            }
+        }
+        if (calm_after(a, span)) {
+            return;
+        }
+    }
+    for (i = 0; i < a->count; i++) {
+        a->loads[i].demand = NW_ADMIT_FAR;
+    }
+}

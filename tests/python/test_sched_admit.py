@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Goal: who `nandwich sched --admit` lets in is never late on the device it was asked about, with
+all of the processor's work; and it says in a sentence when it cannot tell."""
+
+import json
+import random
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from schemas import validate
+
+from nandwich import sched, sched_admit
+from nandwich.cli.main import main
+from nandwich.sched import MS, Flow, Scenario
+
+
+def _scenario(chance: random.Random) -> Scenario:
+    """Some flows with deadlines that leave time for a card's openings."""
+    flows = []
+    for number in range(chance.randint(1, 4)):
+        period_ms = chance.randint(20, 400)
+        flows.append(
+            Flow(
+                name=f"f{number}",
+                deadline_ns=chance.randint(150, 900) * MS,
+                period_ns=period_ms * MS,
+                jitter_ns=chance.choice((0, period_ms // 3)) * MS,
+                size=chance.choice((16, 64, 200, 512, 700)),
+                burst_every=chance.choice((0, 0, 1, 3)),
+                burst_size=chance.randint(2, 6),
+                reads=chance.random() < 0.2,
+            )
+        )
+    guard_ns = chance.choice((2, 400, 900)) * MS
+    return Scenario(
+        flows=tuple(flows),
+        duration_ns=6000 * MS,
+        slots=120,
+        split=True,
+        guard_ns=guard_ns,
+        buffer_ns=guard_ns,
+        processor=chance.choice(("cc1010", "none")),
+    )
+
+
+def test_who_is_admitted_is_never_late() -> None:
+    """A yes once reckoned with the middle of the times of an opening, and with interrupts only of
+    the requests in the sector being written."""
+    admitted = dict.fromkeys(sched.POLICIES, 0)
+    for seed in range(120):
+        scenario = _scenario(random.Random(seed))
+        for policy in sched.POLICIES[1:]:
+            answer = sched_admit.admit(scenario, policy)
+            if answer["answer"] != "yes" or sched_admit.lacks(scenario, policy, answer["slots"]):
+                continue
+            admitted[policy] += 1
+            outcome = sched.run(scenario, policy, runs=2, seed=seed)
+            assert outcome.counts["met"] == outcome.counts["offered"], (seed, policy)
+    assert admitted["g-edf"] >= 40
+    assert min(admitted[policy] for policy in sched.POLICIES[1:]) >= 10
+
+
+@pytest.mark.quick
+def test_each_policy_has_its_own_answer() -> None:
+    scenario = sched.paper_scenario()
+    assert sched_admit.admit(scenario, "g-edf")["answer"] == "but openings"
+    # One by one the three flows need more than the whole device.
+    alone = sched_admit.admit(scenario, "edf")
+    assert alone["answer"] == "no"
+    assert alone["load_permille"] > 1000
+    # Only with a guard that long nobody passes who should not.
+    assert sched_admit.admit(scenario, "slack")["answer"] == "no"
+    patient = replace(
+        scenario,
+        flows=tuple(
+            replace(flow, deadline_ns=900 * MS, period_ns=100 * MS) for flow in scenario.flows
+        ),
+        guard_ns=900 * MS,
+    )
+    assert sched_admit.admit(patient, "slack")["answer"] == "yes"
+    slots = sched_admit.admit(patient, "slack")["slots"]
+    assert sched_admit.lacks(patient, "slack", slots) == [
+        f"{2 * slots} slots are needed, the scenario has 24"
+    ]
+    assert sched_admit.lacks(replace(scenario, limit=1), "g-edf", 6) == [
+        f"flow flow{number} may have 2 waiting, the limit is 1" for number in (1, 2, 3)
+    ]
+
+
+@pytest.mark.quick
+def test_what_cannot_be_asked_is_told_in_a_sentence(tmp_path: Path) -> None:
+    path = tmp_path / "s.toml"
+    for text, options, what in (
+        ('deadline = "70 ms"\n', (), "flow a has no period"),
+        ('deadline = "70 ms"\nperiod = "40 ms"\nsize = "600 B"\n', (), "600 B are refused"),
+        ('deadline = "70 ms"\nperiod = "500 us"\n', (), "the processor is busy for"),
+        ('deadline = "70 ms"\nperiod = "40 ms"\n', ("--policy", "fifo"), "promised about fifo"),
+        ('deadline = "70 ms"\nperiod = "40 ms"\n', ("--policy", "all"), "one policy at a time"),
+    ):
+        path.write_text(f"[flow.a]\n{text}")
+        done = CliRunner().invoke(
+            main, ["sched", "--scenario", str(path), "--admit", *options, "--json", "-"]
+        )
+        assert done.exit_code == 2, done.output
+        assert what in done.stderr
+        assert len(done.stderr.splitlines()) == 1
+    path.write_text('device = "K9F1G08U0A"\n[flow.a]\ndeadline = "70 ms"\nperiod = "40 ms"\n')
+    done = CliRunner().invoke(main, ["sched", "--scenario", str(path), "--admit"])
+    assert "longest write is not known" in done.stderr
+
+
+@pytest.mark.quick
+def test_admission_of_the_papers_flows() -> None:
+    done = CliRunner().invoke(main, ["sched", "--admit", "--json", "-"])
+    document = json.loads(done.stdout)
+    validate("sched-1", document)
+    assert document["admission"]["answer"] == "but openings"
+    # One operation under way and one of each of three flows, each with the processor's work.
+    assert 4 * 13_000 < document["admission"]["wait_us"] <= 70_000
