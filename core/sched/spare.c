@@ -13,7 +13,7 @@ static uint32_t openings(NW_SCHED_SELF_ uint16_t writes)
         return 0;
     }
     writes = (uint16_t)(writes - sched->unit_left - 1U);
-    return (1UL + writes / sched->unit) * (sched->open_ticks - sched->write_ticks);
+    return (uint32_t)(1U + writes / sched->unit) * (sched->open_ticks - sched->write_ticks);
 }
 
 uint32_t nw_sched_spare_ticks(struct nw_sched NW_XDATA *self, uint32_t now)
