@@ -307,6 +307,7 @@ uint16_t nw_chain_drop_stale(struct nw_chain *chain, uint16_t unit, int mounting
             }
             chain->length[unit]--;
             chain->owner[block] = NW_NO_BLOCK;
+            chain->flags[block] &= (uint8_t)~NW_CHAIN_LINKED;
             dropped++;
             if (!mounting) {
                 let_go(chain, block);

@@ -39,6 +39,7 @@ struct nw_chain_plan {
 #define NW_CHAIN_CLOSED 0x02U /* takes no more pages: found by a mount */
 #define NW_CHAIN_FAILED 0x04U /* takes no more pages: a program failed */
 #define NW_CHAIN_COPIES 0x08U /* holds nothing but what a merge moved there */
+#define NW_CHAIN_LINKED 0x10U /* mounting: has its place in a chain */
 
 struct nw_fast;
 
@@ -93,6 +94,7 @@ uint16_t nw_chain_longest(const struct nw_chain *chain, uint16_t least);
 uint32_t nw_chain_sectors(const struct nw_chain_plan *plan, const struct nw_geometry *geometry);
 size_t nw_chain_ram_bytes(const struct nw_chain_plan *plan, const struct nw_geometry *geometry);
 int nw_chain_meet(struct nw_hybrid *hybrid, uint32_t at, const struct nw_tag *tag);
+void nw_chain_forget(struct nw_hybrid *hybrid, uint16_t block);
 int nw_chain_arrange(struct nw_hybrid *hybrid, int last);
 /* The version of the last page of a block that counts. */
 int nw_chain_version(struct nw_chain *chain, uint16_t block, uint64_t *version);

@@ -46,6 +46,7 @@ int nw_chain_insert(struct nw_chain *chain, uint16_t unit, uint16_t block, uint6
         chain->older[after] = block;
     }
     chain->owner[block] = unit;
+    chain->flags[block] |= NW_CHAIN_LINKED;
     chain->length[unit]++;
     return NW_OK;
 }
@@ -58,17 +59,13 @@ int nw_chain_meet(struct nw_hybrid *hybrid, uint32_t at, const struct nw_tag *ta
     uint16_t page = (uint16_t)(at - nw_hybrid_first(hybrid, block));
     uint16_t unit = (uint16_t)(number / chain->span);
     uint16_t sector = (uint16_t)(number % chain->span);
-    int result = NW_OK;
-
     int in_place = chain->style == NW_CHAIN_NFTL || chain->style == NW_CHAIN_FAST;
 
     if ((in_place && sector != page) ||
         (chain->owner[block] != NW_NO_BLOCK && chain->owner[block] != unit)) {
         return NW_OK; /* what an erase that was cut has left */
     }
-    if (chain->owner[block] == NW_NO_BLOCK) {
-        result = nw_chain_insert(chain, unit, block, tag->version);
-    }
+    chain->owner[block] = unit;
     uint8_t *bits = &nw_chain_bits(chain, block)[sector >> 3];
     *bits = (uint8_t)(*bits | (1U << (sector & 7U)));
     if (page >= chain->next[block]) {
@@ -77,22 +74,59 @@ int nw_chain_meet(struct nw_hybrid *hybrid, uint32_t at, const struct nw_tag *ta
     if (chain->style == NW_CHAIN_SUPERBLOCK || sector != page) {
         chain->flags[block] |= NW_CHAIN_MAPPED;
     }
+    return NW_OK;
+}
+
+void nw_chain_forget(struct nw_hybrid *hybrid, uint16_t block)
+{
+    struct nw_chain *chain = nw_chain_of(hybrid);
+
+    memset(nw_chain_bits(chain, block), 0, chain->bit_bytes);
+    chain->owner[block] = NW_NO_BLOCK;
+    chain->next[block] = 0;
+    chain->flags[block] = NW_CHAIN_CLOSED;
+}
+
+/* Blocks that were met to their places. Only now all their pages are known, so that a block which
+ * is outdated leaves before others are compared with it: one tag of each block, where there is more
+ * than one of a unit. */
+static int link_met(struct nw_chain *chain)
+{
+    int result = NW_OK;
+
+    for (uint16_t block = 0; result == NW_OK && block < chain->hybrid.blocks.count; block++) {
+        uint16_t unit = chain->owner[block];
+        uint64_t version = 0;
+
+        if (unit == NW_NO_BLOCK || (chain->flags[block] & NW_CHAIN_LINKED) != 0) {
+            continue;
+        }
+        if (chain->newest[unit] != NW_NO_BLOCK) {
+            result = nw_chain_version(chain, block, &version);
+        }
+        if (result == NW_OK) {
+            result = nw_chain_insert(chain, unit, block, version);
+        }
+    }
     return result;
 }
 
 int nw_chain_arrange(struct nw_hybrid *hybrid, int last)
 {
     struct nw_chain *chain = nw_chain_of(hybrid);
+    int result = link_met(chain);
 
-    for (uint16_t unit = 0; unit < chain->units; unit++) {
+    for (uint16_t unit = 0; result == NW_OK && unit < chain->units; unit++) {
         (void)nw_chain_drop_stale(chain, unit, 1);
         if (last) {
             nw_chain_enlist(chain, unit);
         }
     }
-    int result = chain->fast != NULL ? nw_fast_find_logs(chain) : (int)NW_OK;
+    if (result == NW_OK && chain->fast != NULL) {
+        result = nw_fast_find_logs(chain, last);
+    }
     chain->logs = 0;
-    for (uint16_t block = 0; block < hybrid->blocks.count; block++) {
+    for (uint16_t block = 0; result == NW_OK && block < hybrid->blocks.count; block++) {
         if (chain->owner[block] != NW_NO_BLOCK) {
             chain->logs = (uint16_t)(chain->logs +
                                      ((chain->flags[block] & NW_CHAIN_MAPPED) != 0 ? 1U : 0U));
@@ -164,6 +198,7 @@ size_t nw_chain_ram_bytes(const struct nw_chain_plan *plan, const struct nw_geom
 static const struct nw_hybrid_kind chain_kind = {.find = nw_chain_find,
                                                  .write = nw_chain_write,
                                                  .meet = nw_chain_meet,
+                                                 .forget = nw_chain_forget,
                                                  .arrange = nw_chain_arrange,
                                                  .tidy = nw_chain_tidy,
                                                  .evict = nw_chain_evict};

@@ -208,21 +208,22 @@ static int fast_meet(struct nw_hybrid *hybrid, uint32_t at, const struct nw_tag 
     struct nw_chain *chain = nw_chain_of(hybrid);
     uint16_t block = nw_hybrid_block_of(hybrid, at);
     uint16_t page = (uint16_t)(at - nw_hybrid_first(hybrid, block));
-    int result = NW_OK;
+    uint16_t owner = chain->owner[block];
 
     if ((tag->word & NW_HYBRID_SHARED) == 0) {
-        return chain->owner[block] == chain->units ? NW_OK : nw_chain_meet(hybrid, at, tag);
+        if (owner != chain->units && chain->fast->found != 0) {
+            nw_fast_forget(chain, tag->word & NW_HYBRID_SECTOR);
+        }
+        return owner == chain->units ? (int)NW_OK : nw_chain_meet(hybrid, at, tag);
     }
-    if (chain->owner[block] != NONE && chain->owner[block] != chain->units) {
+    if (owner != NONE && owner != chain->units) {
         return NW_OK; /* what an erase that was cut has left */
     }
-    if (chain->owner[block] == NONE) {
-        result = nw_chain_insert(chain, chain->units, block, tag->version);
-    }
+    chain->owner[block] = chain->units;
     if (page >= chain->next[block]) {
         chain->next[block] = (uint16_t)(page + 1U);
     }
-    return result;
+    return chain->fast->found != 0 ? nw_fast_meet(chain, at, tag) : (int)NW_OK;
 }
 
 static int fast_tidy(struct nw_hybrid *hybrid)
@@ -246,6 +247,7 @@ static int fast_evict(struct nw_hybrid *hybrid, uint16_t block)
 static const struct nw_hybrid_kind fast_kind = {.find = fast_find,
                                                 .write = fast_write,
                                                 .meet = fast_meet,
+                                                .forget = nw_chain_forget,
                                                 .arrange = nw_chain_arrange,
                                                 .tidy = fast_tidy,
                                                 .evict = fast_evict};
@@ -258,7 +260,12 @@ static int plan_of(const struct nw_ftl_fast_config *config, const struct nw_geom
                          ? config->spare_blocks
                          : geometry->blocks / 14U + NW_HYBRID_LEAST_SPARE;
     uint32_t most = spare > NW_HYBRID_FLOOR + 3U ? spare - NW_HYBRID_FLOOR - 3U : 0;
-    uint32_t logs = config->log_blocks != 0 ? config->log_blocks : most;
+    uint32_t pages = geometry->block_pages != 0 ? geometry->block_pages : 1U;
+    uint32_t numbers = (NW_NO_BLOCK - 1U) / pages; /* entries have 16 bits */
+    uint32_t room = numbers > NW_FAST_MORE ? numbers - NW_FAST_MORE : 0;
+    uint32_t logs = most < room ? most : room;
+
+    logs = config->log_blocks != 0 ? config->log_blocks : logs;
 
     *plan = (struct nw_chain_plan){.kind = &fast_kind,
                                    .name = NW_MARK_FAST,
@@ -269,8 +276,7 @@ static int plan_of(const struct nw_ftl_fast_config *config, const struct nw_geom
                                    .longest = 3, /* a mount may add a block */
                                    .log_blocks = (uint16_t)logs,
                                    .style = NW_CHAIN_FAST};
-    return logs > 0 && logs <= most &&
-                   (logs + NW_FAST_MORE) * geometry->block_pages < NW_NO_BLOCK &&
+    return logs > 0 && logs <= most && logs <= room &&
                    nw_chain_sectors(plan, geometry) != 0
                ? NW_OK
                : NW_ERR_CONFIG;

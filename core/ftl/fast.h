@@ -25,19 +25,23 @@ struct nw_fast {
     uint16_t count;    /* log blocks */
     uint16_t open;     /* slot of the block that takes the next sector, or NW_NO_BLOCK */
     uint16_t in_order; /* unit with the sequential log block, or NW_NO_BLOCK */
+    uint8_t found;     /* mounting: the entries are there */
 };
 
 /* Called by the chains. */
 void nw_fast_place(struct nw_chain *chain, const struct nw_chain_plan *plan, struct nw_ram *ram);
 void nw_fast_clear(struct nw_chain *chain);
 void nw_fast_forget(struct nw_chain *chain, uint32_t sector);
-/* Mounting: the entries of the log blocks that were met; those that nothing needs leave. */
-int nw_fast_find_logs(struct nw_chain *chain);
+/* Mounting: the entries of the log blocks that were met, when it is called first; log blocks that
+ * nothing needs leave. */
+int nw_fast_find_logs(struct nw_chain *chain, int last);
 
 /* fast_log.c, for fast.c */
 uint16_t nw_fast_lookup(const struct nw_chain *chain, uint32_t sector);
 int nw_fast_put(struct nw_chain *chain, const struct nw_hybrid_put *put);
 uint16_t nw_fast_slot(const struct nw_chain *chain, uint16_t block);
+/* Mounting, with the entries there: a page of a log block newer than they. */
+int nw_fast_meet(struct nw_chain *chain, uint32_t at, const struct nw_tag *tag);
 /* Let go of a log block without entries. */
 void nw_fast_drop(struct nw_chain *chain, uint16_t slot);
 

@@ -35,6 +35,7 @@ void nw_fast_clear(struct nw_chain *chain)
     fast->count = 0;
     fast->open = NONE;
     fast->in_order = NONE;
+    fast->found = 0;
 }
 
 uint16_t nw_fast_lookup(const struct nw_chain *chain, uint32_t sector)
@@ -98,6 +99,7 @@ static void unchain(struct nw_chain *chain, uint16_t block)
     *from = chain->older[block];
     chain->length[chain->units]--;
     chain->owner[block] = NONE;
+    chain->flags[block] &= (uint8_t)~NW_CHAIN_LINKED;
 }
 
 void nw_fast_drop(struct nw_chain *chain, uint16_t slot)
@@ -220,11 +222,10 @@ static int read_log(struct nw_chain *chain, uint16_t slot, uint16_t block)
 }
 
 /* From the newest log block to the oldest: so what an entry is there for is never outdated. */
-int nw_fast_find_logs(struct nw_chain *chain)
+static int read_logs(struct nw_chain *chain)
 {
     uint16_t block = chain->newest[chain->units];
 
-    nw_fast_clear(chain);
     while (block != NONE) {
         uint16_t older = chain->older[block];
         uint16_t slot = nw_fast_slot(chain, NONE);
@@ -243,6 +244,47 @@ int nw_fast_find_logs(struct nw_chain *chain)
             unchain(chain, block);
         }
         block = older;
+    }
+    return NW_OK;
+}
+
+int nw_fast_meet(struct nw_chain *chain, uint32_t at, const struct nw_tag *tag)
+{
+    struct nw_fast *fast = chain->fast;
+    uint16_t block = nw_hybrid_block_of(&chain->hybrid, at);
+    uint16_t page = (uint16_t)(at - nw_hybrid_first(&chain->hybrid, block));
+    uint32_t sector = tag->word & NW_HYBRID_SECTOR;
+    uint16_t slot = nw_fast_slot(chain, block);
+
+    if (slot == NONE) {
+        int result = nw_chain_insert(chain, chain->units, block, tag->version);
+        slot = nw_fast_slot(chain, NONE);
+        if (result < 0 || slot == NONE) {
+            return result < 0 ? result : (int)NW_ERR_CORRUPT;
+        }
+        fast->block[slot] = block;
+        fast->count++;
+    }
+    nw_fast_forget(chain, sector);
+    enter(chain, slot, page, sector);
+    return NW_OK;
+}
+
+int nw_fast_find_logs(struct nw_chain *chain, int last)
+{
+    struct nw_fast *fast = chain->fast;
+
+    if (!last) {
+        nw_fast_clear(chain);
+        fast->found = 1;
+        return read_logs(chain);
+    }
+    for (uint16_t slot = 0; slot < fast->slots; slot++) {
+        if (fast->block[slot] != NONE && fast->valid[slot] == 0) {
+            unchain(chain, fast->block[slot]);
+            fast->block[slot] = NONE;
+            fast->count--;
+        }
     }
     return NW_OK;
 }

@@ -48,7 +48,7 @@
 #define NW_HYBRID_LEAST_SPARE 10U
 #define NW_HYBRID_LEAST_BYTES 256U
 #define NW_HYBRID_TOPS 4U
-#define NW_HYBRID_RECORDS 4U
+#define NW_HYBRID_RECORDS 2U
 
 struct nw_hybrid;
 
@@ -66,8 +66,11 @@ struct nw_hybrid_kind {
     int (*find)(struct nw_hybrid *hybrid, uint32_t sector, uint32_t *at);
     /* Put what the host writes; NW_ERR_FULL when there is no room. */
     int (*write)(struct nw_hybrid *hybrid, const struct nw_hybrid_put *put);
-    /* Mounting: this page counts. Pages come in any order. */
+    /* Mounting: this page counts. Pages come in any order before arrange() is called first, and
+     * behind that from the oldest to the newest, each newer than all that came before. */
     int (*meet)(struct nw_hybrid *hybrid, uint32_t at, const struct nw_tag *tag);
+    /* Mounting, before arrange(): no page of this block counts after all. */
+    void (*forget)(struct nw_hybrid *hybrid, uint16_t block);
     /* Mounting: give back blocks that nothing needs, unless nw_hybrid_held(). Called twice, the
      * second time with `last` set, when nothing is held any more and all pages have come. */
     int (*arrange)(struct nw_hybrid *hybrid, int last);
@@ -95,6 +98,7 @@ struct nw_hybrid {
     struct nw_stats *stats;
     uint32_t name;        /* four letters that the layer's records begin with */
     uint8_t *buffer;      /* one page */
+    uint8_t *torn;        /* by block, a bit: a mount has to empty and erase it */
     uint32_t sectors;
     uint16_t block_pages;
     uint16_t page_bytes;
@@ -116,10 +120,12 @@ struct nw_hybrid {
     uint64_t fenced;      /* first version of the newest record's mount */
     uint64_t last;        /* versions above, up to this mount's, are void */
     uint64_t saved_version;
+    uint64_t ageing;       /* torn pages beside older ones than this have to go */
     uint8_t tops;
     uint8_t records;
     uint8_t holding;
-    uint16_t certain;     /* block of a record that is all there */
+    uint16_t certain;     /* block of the newest record whose mount showed that it is all there */
+    uint64_t certain_version;
     uint16_t late;        /* block of a merge whose last page may be torn, or NW_NO_BLOCK */
     struct nw_hybrid_top top[NW_HYBRID_TOPS];           /* newest first */
     struct nw_hybrid_record record[NW_HYBRID_RECORDS];  /* newest first */

@@ -10,8 +10,9 @@
  * writes the sector anew.
  *
  * A mount writes to a fresh block: a first page that means nothing (so that no later mount uses the
- * same versions should the record be torn), the copy, the record. Why that is enough:
- * docs/ftl-hybrid.md.
+ * same versions should the record be torn), the copy, the record, and a last page that means
+ * nothing (it shows that the record is not torn). Nothing else is erased before that. Why this is
+ * enough: docs/ftl-hybrid.md.
  */
 #include <string.h>
 
@@ -23,8 +24,9 @@
 #define SHAPE_BYTES 22U
 #define COUNT_AT 22U
 #define ENTRIES_AT 24U
-#define ENTRY_BYTES 10U /* first version (5), copies (1), versions fenced off up to first (4) */
+#define ENTRY_BYTES 10U /* first version (5), copies and high bits (1), width (4): see docs */
 #define VERSION_GAP 64U /* above what a torn page that cannot be read now may carry */
+#define SESSION_BITS 36U /* more programs than 2^36 no session makes: they wear a chip out */
 #define WORD_FIRST (NW_HYBRID_SESSION | NW_HYBRID_SECTOR)
 #define WORD_RECORD (NW_HYBRID_SESSION | (NW_HYBRID_SECTOR - 1U))
 
@@ -48,26 +50,36 @@ static uint8_t *entry(const struct nw_hybrid *hybrid, uint16_t index)
     return hybrid->buffer + ENTRIES_AT + ENTRY_BYTES * index;
 }
 
-static uint64_t get_version(const uint8_t *from)
+static uint16_t most_entries(const struct nw_hybrid *hybrid)
 {
-    return nw_get32(from) | ((uint64_t)from[4] << 32);
+    return (uint16_t)((hybrid->page_bytes - ENTRIES_AT) / ENTRY_BYTES);
 }
 
-/* 1 if the record in the buffer says that a version does not count. */
+/* How many versions an entry makes void, up to its first. */
+static uint64_t width_of(const uint8_t *at)
+{
+    return nw_get32(at + 6) | ((uint64_t)(at[5] >> 1) << 32);
+}
+
+/* 1 if the record in the buffer says that a version does not count. Entries are in order, so half
+ * of them is left each time. */
 static int is_void(const struct nw_hybrid *hybrid, uint64_t version)
 {
-    for (uint16_t i = nw_get16(hybrid->buffer + COUNT_AT); i > 0; i--) {
-        const uint8_t *at = entry(hybrid, (uint16_t)(i - 1U));
-        uint64_t first = get_version(at);
+    uint16_t low = 0;
+    uint16_t count = nw_get16(hybrid->buffer + COUNT_AT);
+    uint16_t high = count;
 
-        if (version > first) {
-            return 0;
-        }
-        if (version > first - nw_get32(at + 6)) {
-            return 1;
+    while (low < high) {
+        uint16_t middle = (uint16_t)((low + high) / 2U);
+
+        if (nw_tag_get40(entry(hybrid, middle)) < version) {
+            low = (uint16_t)(middle + 1U);
+        } else {
+            high = middle;
         }
     }
-    return 0;
+    const uint8_t *at = entry(hybrid, low);
+    return low < count && version > nw_tag_get40(at) - width_of(at);
 }
 
 /* Page `at` to the buffer: NW_TAG_GOOD when tag and data are whole. */
@@ -83,7 +95,7 @@ static int read_checked(struct nw_hybrid *hybrid, uint32_t at, struct nw_tag *ta
     return state;
 }
 
-/* Keeps the newest records; in the last place the oldest of all. */
+/* Keeps the newest records. */
 static void note_record(struct nw_hybrid *hybrid, uint64_t version, uint32_t at)
 {
     struct nw_hybrid_record record = {.version = version, .at = at};
@@ -98,9 +110,24 @@ static void note_record(struct nw_hybrid *hybrid, uint64_t version, uint32_t at)
     }
     if (hybrid->records < NW_HYBRID_RECORDS) {
         hybrid->record[hybrid->records++] = record;
-    } else {
-        hybrid->record[NW_HYBRID_RECORDS - 1U] = record;
     }
+}
+
+/* A record that is whole now. Something behind it, whatever it is, shows that its program had
+ * ended: it is whole for ever. */
+static int meet_record(struct nw_hybrid *hybrid, uint16_t block, uint32_t at, uint64_t version)
+{
+    struct nw_tag tag;
+    int state = at + 1U < nw_hybrid_first(hybrid, block) + hybrid->block_pages
+                    ? nw_hybrid_read_tag(hybrid, at + 1U, &tag)
+                    : (int)NW_TAG_BLANK;
+
+    note_record(hybrid, version, at);
+    if (state != NW_TAG_BLANK && version > hybrid->certain_version) {
+        hybrid->certain = block;
+        hybrid->certain_version = version;
+    }
+    return state < 0 ? state : (int)NW_OK;
 }
 
 /* A session's block begins with a page that means nothing, and has its record behind. */
@@ -109,19 +136,16 @@ static int look_for_record(struct nw_hybrid *hybrid, uint16_t block)
     uint32_t at = nw_hybrid_first(hybrid, block);
     struct nw_tag tag;
 
-    for (uint8_t i = 0; i < 3U; i++) {
-        int state = nw_hybrid_read_tag(hybrid, at + i, &tag);
+    for (uint8_t i = 0; i < 3U; i++, at++) {
+        int state = nw_hybrid_read_tag(hybrid, at, &tag);
 
         if (state != NW_TAG_GOOD || (tag.word & NW_HYBRID_SESSION) == 0) {
             return state < 0 ? state : (int)NW_OK;
         }
-        if (tag.version >= hybrid->version) {
-            hybrid->version = tag.version + 1U;
-        }
         if (tag.word == WORD_RECORD) {
-            state = read_checked(hybrid, at + i, &tag);
+            state = read_checked(hybrid, at, &tag);
             if (state == NW_TAG_GOOD) {
-                note_record(hybrid, tag.version, at + i);
+                return meet_record(hybrid, block, at, tag.version);
             }
             return state < 0 ? state : (int)NW_OK;
         }
@@ -170,10 +194,16 @@ static int find_record(struct nw_hybrid *hybrid)
     if (result < 0) {
         return result;
     }
-    const uint8_t *newest = entry(hybrid, (uint16_t)(nw_get16(hybrid->buffer + COUNT_AT) - 1U));
-    hybrid->fenced = get_version(newest);
+    uint16_t count = nw_get16(hybrid->buffer + COUNT_AT);
+    uint16_t young = (uint16_t)(most_entries(hybrid) / 2U);
+    const uint8_t *newest = entry(hybrid, (uint16_t)(count - 1U));
+    hybrid->ageing = 0;
+    if (count > young) {
+        hybrid->ageing = nw_tag_get40(entry(hybrid, (uint16_t)(count - young - 1U)));
+    }
+    hybrid->fenced = nw_tag_get40(newest);
     hybrid->last = hybrid->fenced;
-    if (newest[5] != 0) {
+    if ((newest[5] & 1U) != 0) {
         struct nw_tag tag;
         uint32_t at = hybrid->record[0].at - 1U;
 
@@ -200,156 +230,171 @@ static int accept(struct nw_hybrid *hybrid, const struct nw_hybrid_top *page)
                                     : (int)NW_OK;
 }
 
-/* The newest pages wait. */
-static int meet(struct nw_hybrid *hybrid, uint32_t at, const struct nw_tag *tag)
+/* Among the newest, newest first. 1: one has to leave, it is in `page` now. */
+static int put_top(struct nw_hybrid_top *top, uint8_t *tops, struct nw_hybrid_top *page)
 {
-    struct nw_hybrid_top page = {.at = at, .tag = *tag};
+    for (uint8_t i = 0; i < *tops; i++) {
+        if (top[i].tag.version < page->tag.version) {
+            struct nw_hybrid_top other = top[i];
 
-    for (uint8_t i = 0; i < hybrid->tops; i++) {
-        if (hybrid->top[i].tag.version < page.tag.version) {
-            struct nw_hybrid_top other = hybrid->top[i];
-
-            hybrid->top[i] = page;
-            page = other;
+            top[i] = *page;
+            *page = other;
         }
     }
-    if (hybrid->tops < NW_HYBRID_TOPS) {
-        hybrid->top[hybrid->tops++] = page;
-        return NW_OK;
+    if (*tops == NW_HYBRID_TOPS) {
+        return 1;
     }
-    return accept(hybrid, &page);
+    top[(*tops)++] = *page;
+    return 0;
 }
 
-/* One tag of the second walk: NW_TAG_GOOD when the page counts. */
-static int look_at(struct nw_hybrid *hybrid, uint32_t at, struct nw_tag *tag)
+/* The newest pages wait. */
+static int meet(struct nw_hybrid *hybrid, const struct nw_hybrid_top *newer)
 {
-    uint16_t block = nw_hybrid_block_of(hybrid, at);
-    int state = nw_hybrid_read_tag(hybrid, at, tag);
+    struct nw_hybrid_top page = *newer;
 
-    if (state != NW_TAG_GOOD) {
-        return state;
-    }
-    if (hybrid->blocks.state[block] != NW_BLOCK_USED) {
-        nw_blocks_claim(&hybrid->blocks, block); /* for now */
-    }
-    if (tag->version >= hybrid->version) {
-        hybrid->version = tag->version + 1U;
-    }
-    if (tag->erases > hybrid->blocks.erases[block]) {
-        hybrid->blocks.erases[block] = tag->erases;
-    }
-    return (tag->word & NW_HYBRID_SESSION) != 0 || is_void(hybrid, tag->version) ? NW_TAG_BAD
-                                                                                 : NW_TAG_GOOD;
+    return put_top(hybrid->top, &hybrid->tops, &page) ? accept(hybrid, &page) : (int)NW_OK;
 }
 
-/* The pages of a block that count: how far they reach, the newest and the oldest. */
-struct block_span {
-    uint16_t block;
-    uint16_t end; /* 0: none counts */
-    uint8_t all_copies;
-    struct nw_hybrid_top newest;
+/* A block in the second walk: the newest of its pages that count, and the oldest. */
+struct block_scan {
+    struct nw_hybrid_top top[NW_HYBRID_TOPS]; /* newest first */
     struct nw_hybrid_top oldest;
+    uint16_t block;
+    uint8_t tops;
+    uint8_t all_copies;
+    uint8_t torn; /* it shows a page that does not count */
 };
 
-/* From the end, where the newest is on parts that program in order; `whole`: all of the block. */
-static int survey(struct nw_hybrid *hybrid, struct block_span *span, int whole)
+/* A page that counts. When there are four newer ones in its block it need not wait. */
+static int enter(struct nw_hybrid *hybrid, struct block_scan *scan, struct nw_hybrid_top page)
 {
-    uint32_t first = nw_hybrid_first(hybrid, span->block);
-    int in_order = (hybrid->chip->geometry.flags & NW_CHIP_IN_ORDER) != 0;
-
-    span->end = 0;
-    span->all_copies = 1;
-    for (uint16_t left = hybrid->block_pages; left > 0; left--) {
-        struct nw_hybrid_top page = {.at = first + left - 1U};
-        int state = look_at(hybrid, page.at, &page.tag);
-
-        if (state < 0) {
-            return state;
-        }
-        if (state != NW_TAG_GOOD) {
-            continue;
-        }
-        if (span->end == 0) {
-            span->end = left;
-            span->newest = page;
-            span->oldest = page;
-        }
-        span->newest = page.tag.version > span->newest.tag.version ? page : span->newest;
-        span->oldest = page.tag.version < span->oldest.tag.version ? page : span->oldest;
-        if ((page.tag.word & NW_HYBRID_COPY) == 0) {
-            span->all_copies = 0;
-        }
-        if (in_order && !whole) {
-            break;
-        }
+    if (scan->tops == 0 || page.tag.version < scan->oldest.tag.version) {
+        scan->oldest = page;
     }
-    return NW_OK;
+    if ((page.tag.word & NW_HYBRID_COPY) == 0) {
+        scan->all_copies = 0;
+    }
+    return put_top(scan->top, &scan->tops, &page) ? accept(hybrid, &page) : (int)NW_OK;
 }
 
-/* The pages of a block to the layer, but for the newest of all. */
-static int deliver(struct nw_hybrid *hybrid, const struct block_span *span)
+/* One in 65,536 torn tags fits its check all the same. It must not name a sector that there is not,
+ * nor move versions to where they end. */
+static int is_possible(const struct nw_hybrid *hybrid, const struct nw_tag *tag)
 {
-    uint32_t at = nw_hybrid_first(hybrid, span->block);
+    return ((tag->word & NW_HYBRID_SESSION) != 0 ||
+            (tag->word & NW_HYBRID_SECTOR) < hybrid->sectors) &&
+           (tag->version <= hybrid->fenced ||
+            ((tag->version - hybrid->fenced) >> SESSION_BITS) == 0);
+}
+
+/* One page: whether it counts, what version it has, whether it is torn. */
+static int look_at(struct nw_hybrid *hybrid, struct block_scan *scan, uint32_t at)
+{
+    struct nw_hybrid_top page = {.at = at};
+    int state = nw_hybrid_read_tag(hybrid, at, &page.tag);
+
+    if (state < 0 || state == NW_TAG_BLANK) {
+        return state < 0 ? state : (int)NW_OK;
+    }
+    if (hybrid->blocks.state[scan->block] != NW_BLOCK_USED) {
+        nw_blocks_claim(&hybrid->blocks, scan->block); /* for now */
+    }
+    if (state != NW_TAG_GOOD || !is_possible(hybrid, &page.tag)) {
+        scan->torn = 1;
+        return NW_OK;
+    }
+    if (page.tag.version >= hybrid->version) {
+        hybrid->version = page.tag.version + 1U;
+    }
+    if (page.tag.erases > hybrid->blocks.erases[scan->block]) {
+        hybrid->blocks.erases[scan->block] = page.tag.erases;
+    }
+    if ((page.tag.word & NW_HYBRID_SESSION) != 0) {
+        return NW_OK;
+    }
+    if (is_void(hybrid, page.tag.version)) {
+        scan->torn = 1;
+        return NW_OK;
+    }
+    return enter(hybrid, scan, page);
+}
+
+/* Each tag of a block, once. A torn page is as old as the pages beside it: when its fence is about
+ * to leave the record its block has to go. A block of which nothing counts goes at once. */
+static int scan_block(struct nw_hybrid *hybrid, struct block_scan *scan, uint16_t block)
+{
+    uint32_t at = nw_hybrid_first(hybrid, block);
     int result = NW_OK;
 
-    for (uint16_t i = 0; result >= 0 && i < span->end; i++, at++) {
-        struct nw_tag tag;
-
-        result = look_at(hybrid, at, &tag);
-        if (result == NW_TAG_GOOD) {
-            result = meet(hybrid, at, &tag);
-        }
+    scan->block = block;
+    scan->tops = 0;
+    scan->all_copies = 1;
+    scan->torn = 0;
+    for (uint16_t i = 0; result == NW_OK && i < hybrid->block_pages; i++) {
+        result = look_at(hybrid, scan, at + i);
     }
-    return result < 0 ? result : NW_OK;
+    if (scan->torn != 0 && (scan->tops == 0 || scan->top[0].tag.version < hybrid->ageing)) {
+        hybrid->torn[block >> 3] |= (uint8_t)(1U << (block & 7U));
+    }
+    return result;
 }
 
-/* The block with the newest page. If a merge had just begun it and was cut short, none of it
- * counts: all that was moved is still where it was. Else room would run out, cut by cut. If the
- * merge had come to its last page, that one may be torn: the others come when it is saved, so that
- * nothing they replace is erased before. */
-static int deliver_newest(struct nw_hybrid *hybrid, struct block_span *span)
+/* The newest pages of a block join those of all. */
+static int join(struct nw_hybrid *hybrid, const struct block_scan *scan)
 {
-    int result = survey(hybrid, span, 1);
+    int result = NW_OK;
 
-    if (result < 0 || span->end == 0) {
-        return result;
+    for (uint8_t i = 0; result == NW_OK && i < scan->tops; i++) {
+        result = meet(hybrid, &scan->top[i]);
     }
-    uint32_t word = span->newest.tag.word;
-    if (span->newest.tag.version <= hybrid->fenced || span->all_copies == 0) {
-        return deliver(hybrid, span);
+    return result;
+}
+
+/* The newest block of moved pages only. If the newest page of all is in it, a merge had begun that
+ * block and was cut short, and none of it counts: all that was moved is still where it was. Else
+ * room would run out, cut by cut. If the merge had come to its last page, that one may be torn: the
+ * others come when it is saved, so that nothing they replace is erased before. */
+static int join_merge(struct nw_hybrid *hybrid, const struct block_scan *merge)
+{
+    if (merge->tops == 0 || (hybrid->tops > 0 && hybrid->top[0].tag.version >
+                                                     merge->top[0].tag.version)) {
+        return join(hybrid, merge);
     }
-    if ((word & NW_HYBRID_LAST) == 0) {
-        return meet(hybrid, span->oldest.at, &span->oldest.tag);
+    hybrid->kind->forget(hybrid, merge->block);
+    if ((merge->top[0].tag.word & NW_HYBRID_LAST) == 0) {
+        return meet(hybrid, &merge->oldest);
     }
-    hybrid->late = span->block;
-    return meet(hybrid, span->newest.at, &span->newest.tag);
+    hybrid->late = merge->block;
+    return meet(hybrid, &merge->top[0]);
 }
 
 /* Second walk: every tag. Blocks that hold anything are in use for now. */
 static int walk(struct nw_hybrid *hybrid)
 {
-    struct block_span newest = {.end = 0};
-    struct block_span span = {.end = 0};
+    struct block_scan scan[2] = {{.tops = 0}, {.tops = 0}};
+    struct block_scan *merge = &scan[0];
+    struct block_scan *here = &scan[1];
     int result = NW_OK;
 
     for (uint16_t block = 0; result == NW_OK && block < hybrid->blocks.count; block++) {
         if (hybrid->blocks.state[block] == NW_BLOCK_BAD) {
             continue;
         }
-        span.block = block;
-        result = survey(hybrid, &span, 0);
-        if (result == NW_OK && span.end > 0 &&
-            (newest.end == 0 || span.newest.tag.version > newest.newest.tag.version)) {
-            struct block_span other = newest;
+        result = scan_block(hybrid, here, block);
+        if (here->tops > 0 && here->all_copies != 0 &&
+            here->top[0].tag.version > hybrid->fenced &&
+            (merge->tops == 0 || here->top[0].tag.version > merge->top[0].tag.version)) {
+            struct block_scan *other = merge;
 
-            newest = span;
-            span = other;
+            merge = here;
+            here = other;
         }
-        if (result == NW_OK && span.end > 0) {
-            result = deliver(hybrid, &span);
+        if (result == NW_OK) {
+            result = join(hybrid, here);
         }
     }
-    return result == NW_OK && newest.end > 0 ? deliver_newest(hybrid, &newest) : result;
+    return result == NW_OK ? join_merge(hybrid, merge) : result;
 }
 
 /* Whether a page is all there; its data is in the buffer then. */
@@ -362,6 +407,15 @@ static int is_whole(struct nw_hybrid *hybrid, const struct nw_hybrid_top *page)
     }
     int state = read_checked(hybrid, page->at, &tag);
     return state < 0 ? state : state == NW_TAG_GOOD;
+}
+
+/* Whether a page that is to be saved is all that counts of its session. Its copy is enough then,
+ * and its session needs no fence of its own. */
+static int is_alone(const struct nw_hybrid *hybrid, uint8_t index)
+{
+    return hybrid->late == NW_NO_BLOCK && index + 1U < NW_HYBRID_TOPS &&
+           (index + 1U == hybrid->tops ||
+            hybrid->top[index + 1U].tag.version <= hybrid->fenced);
 }
 
 /* Which of the newest pages count: sets `last`, above which none does, and what is to be saved. */
@@ -393,31 +447,26 @@ static int judge(struct nw_hybrid *hybrid)
             hybrid->saved = sector;
             hybrid->saved_at = page->at;
             hybrid->saved_version = page->tag.version;
+            if (is_alone(hybrid, i)) {
+                hybrid->last = hybrid->fenced;
+            }
             return NW_OK;
         }
     }
     return NW_OK;
 }
 
-/* The newest record that is certain: pages were written after it. If none is, the oldest. */
-static int choose_certain(struct nw_hybrid *hybrid)
+/* Pages older than a record that is certain are certain too, whatever shows the next time: they
+ * need not wait. */
+static int accept_certain(struct nw_hybrid *hybrid)
 {
-    uint8_t i = 0;
+    int result = NW_OK;
 
-    while (i + 1U < hybrid->records &&
-           (hybrid->tops == 0 || hybrid->record[i].version > hybrid->top[0].tag.version)) {
-        i++;
+    while (result == NW_OK && hybrid->tops > 0 &&
+           hybrid->top[hybrid->tops - 1U].tag.version < hybrid->certain_version) {
+        result = accept(hybrid, &hybrid->top[--hybrid->tops]);
     }
-    hybrid->certain = nw_hybrid_block_of(hybrid, hybrid->record[i].at);
-    while (hybrid->tops > 0 && hybrid->record[i].version < hybrid->top[0].tag.version &&
-           hybrid->top[hybrid->tops - 1U].tag.version < hybrid->record[i].version) {
-        /* Certain whatever shows the next time: no need to wait. */
-        int result = accept(hybrid, &hybrid->top[--hybrid->tops]);
-        if (result < 0) {
-            return result;
-        }
-    }
-    return NW_OK;
+    return result;
 }
 
 int nw_hybrid_held(const struct nw_hybrid *hybrid, uint16_t block)
@@ -433,26 +482,38 @@ int nw_hybrid_held(const struct nw_hybrid *hybrid, uint16_t block)
             return 1;
         }
     }
-    return block == hybrid->certain || block == nw_hybrid_block_of(hybrid, hybrid->record[0].at) ||
+    for (uint8_t i = 0; i < hybrid->records; i++) {
+        if (nw_hybrid_block_of(hybrid, hybrid->record[i].at) == block &&
+            (i == 0 || hybrid->record[i].version > hybrid->certain_version)) {
+            return 1;
+        }
+    }
+    return block == hybrid->certain ||
            (hybrid->saved != NW_NO_PAGE && nw_hybrid_block_of(hybrid, hybrid->saved_at) == block);
 }
 
-/* Add this mount's entry to the record in the buffer. */
+/* Add this mount's entry to the record in the buffer. When nothing counts of the session before,
+ * but for what is saved, the newest fence is widened: so mounts that are cut need no room in the
+ * record. */
 static void add_entry(struct nw_hybrid *hybrid, uint64_t first, uint8_t copies)
 {
-    uint16_t most = (uint16_t)((hybrid->page_bytes - ENTRIES_AT) / ENTRY_BYTES);
+    uint16_t most = most_entries(hybrid);
     uint16_t count = nw_get16(hybrid->buffer + COUNT_AT);
+    uint64_t width = first - hybrid->last;
 
-    if (count == most) { /* the oldest fence goes */
+    if (count > 0 && hybrid->last == hybrid->fenced) {
+        count--;
+        width += width_of(entry(hybrid, count));
+    }
+    if (count == most) { /* the oldest fence goes: what it kept out is erased by now */
         for (count = 0; count + 1U < most; count++) {
             memcpy(entry(hybrid, count), entry(hybrid, (uint16_t)(count + 1U)), ENTRY_BYTES);
         }
     }
     uint8_t *to = entry(hybrid, count);
-    nw_put32(to, (uint32_t)(first & 0xFFFFFFFFUL));
-    to[4] = (uint8_t)(first >> 32);
-    to[5] = copies;
-    nw_put32(to + 6, (uint32_t)(first - hybrid->last));
+    nw_tag_put40(to, first);
+    to[5] = (uint8_t)(copies | ((width >> 32) << 1));
+    nw_put32(to + 6, (uint32_t)(width & 0xFFFFFFFFUL));
     nw_put16(hybrid->buffer + COUNT_AT, (uint16_t)(count + 1U));
 }
 
@@ -508,8 +569,12 @@ static int write_session(struct nw_hybrid *hybrid, uint16_t block)
     add_entry(hybrid, first, (uint8_t)copies);
     result = write_own(hybrid, ++at, WORD_RECORD);
     if (result == NW_OK) {
+        memset(hybrid->buffer, 0, hybrid->page_bytes);
+        result = write_own(hybrid, at + 1U, WORD_FIRST);
+    }
+    if (result == NW_OK) {
         hybrid->session = block;
-        hybrid->session_next = (uint16_t)(2 + copies);
+        hybrid->session_next = (uint16_t)(3 + copies);
         hybrid->saved_at = at - 1U;
     }
     return result;
@@ -621,20 +686,67 @@ static int rewrite(struct nw_hybrid *hybrid, uint32_t sector)
     return result;
 }
 
-int nw_hybrid_settle(struct nw_hybrid *hybrid)
+static int settle(struct nw_hybrid *hybrid)
 {
     int result = NW_OK;
 
-    if (hybrid->doubt == NW_NO_PAGE && hybrid->saved == NW_NO_PAGE) {
-        return NW_OK;
-    }
     if (hybrid->doubt != NW_NO_PAGE) {
         result = rewrite(hybrid, hybrid->doubt);
     }
     if (result == NW_OK && hybrid->saved != NW_NO_PAGE) {
         result = rewrite(hybrid, hybrid->saved);
     }
+    return result;
+}
+
+int nw_hybrid_settle(struct nw_hybrid *hybrid)
+{
+    if (hybrid->doubt == NW_NO_PAGE && hybrid->saved == NW_NO_PAGE) {
+        return NW_OK;
+    }
+    int result = settle(hybrid);
     return result == NW_OK ? refill(hybrid) : result;
+}
+
+static int is_torn(const struct nw_hybrid *hybrid, uint16_t block)
+{
+    return (hybrid->torn[block >> 3] & (1U << (block & 7U))) != 0;
+}
+
+/* Erase the blocks with torn pages that nothing needs. */
+static int wipe(struct nw_hybrid *hybrid)
+{
+    int result = NW_OK;
+
+    for (uint16_t block = 0; result == NW_OK && block < hybrid->blocks.count; block++) {
+        if (is_torn(hybrid, block) && hybrid->blocks.state[block] == NW_BLOCK_FREE) {
+            nw_blocks_claim(&hybrid->blocks, block);
+            result = nw_blocks_erase(&hybrid->blocks, block);
+            if (result == NW_OK) {
+                nw_blocks_give_erased(&hybrid->blocks, block);
+                hybrid->torn[block >> 3] &= (uint8_t)~(1U << (block & 7U));
+            }
+            result = result == NW_ERR_ERASE ? (int)NW_OK : result; /* it is bad now */
+        }
+    }
+    return result;
+}
+
+/* Empty the blocks with torn pages that hold others; a later mount erases them. None of these
+ * merges takes more blocks than it gives back, so they come before other merges: whatever is cut,
+ * each session that needs a fence has emptied one. */
+static int purge(struct nw_hybrid *hybrid)
+{
+    int result = NW_OK;
+
+    for (uint16_t block = 0; result == NW_OK && block < hybrid->blocks.count; block++) {
+        if (is_torn(hybrid, block) && hybrid->blocks.state[block] == NW_BLOCK_USED &&
+            block != hybrid->session) {
+            result = nw_hybrid_flush(hybrid);
+            result = result == NW_OK ? hybrid->kind->evict(hybrid, block) : result;
+        }
+    }
+    return result == NW_ERR_FULL ? (int)NW_OK : result; /* it has to wait */
 }
 
 static int start(struct nw_hybrid *hybrid)
@@ -660,7 +772,10 @@ static int start(struct nw_hybrid *hybrid)
         result = hybrid->kind->arrange(hybrid, 1);
     }
     if (result == NW_OK && hybrid->session != NW_NO_BLOCK) {
-        result = nw_hybrid_settle(hybrid);
+        result = wipe(hybrid);
+        result = result == NW_OK ? settle(hybrid) : result;
+        result = result == NW_OK ? purge(hybrid) : result;
+        result = result == NW_OK ? refill(hybrid) : result;
     }
     return result == NW_ERR_FULL ? NW_OK : result; /* can be read, no more */
 }
@@ -672,7 +787,7 @@ int nw_hybrid_mount(struct nw_hybrid *hybrid)
     if (result == NW_OK) {
         result = walk(hybrid);
     }
-    result = result == NW_OK ? choose_certain(hybrid) : result;
+    result = result == NW_OK ? accept_certain(hybrid) : result;
     result = result == NW_OK ? judge(hybrid) : result;
     return result == NW_OK ? start(hybrid) : result;
 }

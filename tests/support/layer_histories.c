@@ -173,3 +173,87 @@ void layer_trial_errors(const struct nw_layer_kind *kind)
         layer_rig_close(&history.rig);
     }
 }
+
+/* A little work on few sectors, then a program is cut, and comes to nothing or not. Now and then it
+ * lies beside a page that stays, in a block that nothing asks for any more. */
+static void cut_work(struct history *history, struct nw_random *random)
+{
+    struct layer_rig *rig = &history->rig;
+    struct nw_cut cut = {.phase = (uint8_t)nw_random_below(random, 3)};
+    uint32_t sector = nw_random_below(random, 3);
+
+    for (uint32_t i = nw_random_below(random, 4); i > 0; i--) {
+        expect(history, put(history, nw_random_below(random, 3)) == NW_OK, "work", NW_OK);
+    }
+    cut.after = nw_random_below(random, nw_random_below(random, 4) == 0 ? 30U : 2U);
+    if (nw_random_below(random, 2) == 0) {
+        cut.data = NW_TORN_HALF;
+        cut.spare = NW_TORN_NEW;
+    }
+    if (nw_random_below(random, 30) == 0) {
+        sector = nw_random_below(random, rig->sectors - 1U);
+        expect(history, put(history, sector) == NW_OK, "neighbour", NW_OK);
+        cut.phase = NW_CUT_INSIDE;
+        cut.after = 0;
+        sector++;
+    }
+    nw_nand_cut(rig->nand, &cut);
+    (void)put(history, sector);
+    for (unsigned i = 0; i < 200U && !nw_nand_is_off(rig->nand); i++) {
+        (void)put(history, i % 3U);
+    }
+    nw_nand_cut(rig->nand, NULL);
+}
+
+/* So many mounts, each cut where it writes. */
+static void cut_mounts(struct history *history, struct nw_random *random, unsigned times)
+{
+    struct layer_rig *rig = &history->rig;
+
+    for (uint32_t operations = 0; times > 0; times--) {
+        uint64_t before = nw_nand_operations(rig->nand);
+        struct nw_cut cut = {.phase = (uint8_t)nw_random_below(random, 3)};
+
+        cut.after = operations - nw_random_below(random, operations < 12U ? operations + 1U : 12U);
+        nw_nand_power_up(rig->nand);
+        if (operations > 0) {
+            nw_nand_cut(rig->nand, &cut);
+        }
+        int result = layer_rig_mount(rig);
+        expect(history, result == NW_OK || nw_nand_is_off(rig->nand), "mount to cut", result);
+        if (!nw_nand_is_off(rig->nand)) {
+            operations = (uint32_t)(nw_nand_operations(rig->nand) - before);
+        }
+        nw_nand_cut(rig->nand, NULL);
+    }
+}
+
+/* The record of a mount has room for some fences against torn pages. When it was full the oldest
+ * went, and what it had fenced off counted: sectors never written answered NW_ERR_CORRUPT. Here
+ * most of the device is never written again, so that torn pages could stay for ever. And mounts are
+ * cut over and over: once a record that had ended was erased behind one that was torn, and a mount
+ * found an old one. */
+void layer_trial_mounts(const struct nw_layer_kind *kind, const struct layer_shape *shape,
+                        uint32_t mounts)
+{
+    static struct history history;
+    struct nw_random random;
+    uint32_t rounds = getenv("NW_SOAK") != NULL ? 20U * mounts : mounts;
+
+    nw_random_seed(&random, mounts);
+    open_history(&history, kind, shape, mounts);
+    for (uint32_t sector = 0; sector < history.rig.sectors / 3U; sector++) {
+        assert_int_equal(put(&history, sector), NW_OK);
+    }
+    for (; history.step < rounds; history.step++) {
+        cut_work(&history, &random);
+        if (nw_random_below(&random, 25) == 0) {
+            cut_mounts(&history, &random, 60);
+        }
+        plug(&history, "mount");
+        if (nw_random_below(&random, 4) == 0) {
+            plug(&history, "at rest");
+        }
+    }
+    layer_rig_close(&history.rig);
+}

@@ -36,4 +36,9 @@ void layer_trial_rewrites(const struct nw_layer_kind *kind);
  * the failed call is what a sync and a mount leave. */
 void layer_trial_errors(const struct nw_layer_kind *kind);
 
+/* So many sessions one after the other, each with a torn page, and mounts that are cut over and
+ * over; sectors never written read as zeros. With NW_SOAK set 20 times as many. */
+void layer_trial_mounts(const struct nw_layer_kind *kind, const struct layer_shape *shape,
+                        uint32_t mounts);
+
 #endif

@@ -36,10 +36,24 @@ static void test_errors(void **state)
     }
 }
 
+/* More mounts than a record has room for, by the page: 23 fences, 48, 202. */
+static void test_mounts(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < KINDS; i++) {
+        for (unsigned shape = 0; shape < 4U; shape++) {
+            layer_trial_mounts(kinds[i], &layer_shapes[shape], 150);
+        }
+        layer_trial_mounts(kinds[i], &layer_shape_small, 200);
+        layer_trial_mounts(kinds[i], &layer_shape_large, 500);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_rewrites),
-                                       cmocka_unit_test(test_errors)};
+                                       cmocka_unit_test(test_errors),
+                                       cmocka_unit_test(test_mounts)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,10 +19,12 @@
  * copy) for each of its sectors, and an erase: up to block_pages full merges for one write. The
  * sequential block is merged when another one begins: without a move when it holds all (switch
  * merge), by moving what it lacks (partial merge), or by a full merge.
- * A mount reads the tags of the log blocks and of what they replace once more.
+ * A mount compares a data block with the others of its logical block, three at most and what was
+ * not yet erased; it reads the tags of the log blocks once more, and for each sector they hold the
+ * tag of the page that was replaced.
  *
- * RAM: 7 bytes and a bit a page for each block, 9 bytes a block for allocation, 6 a logical block,
- * 6 a page of each log block (and of six more), one page: nw_ftl_fast_ram_bytes().
+ * RAM: 7 bytes and a bit a page for each block, 9 bytes and a bit a block for allocation, 6 a
+ * logical block, 6 a page of each log block (and of six more), one page: nw_ftl_fast_ram_bytes().
  */
 #ifndef NANDWICH_FTL_FAST_H
 #define NANDWICH_FTL_FAST_H
@@ -42,8 +44,8 @@ struct nw_ftl_fast_config {
     uint16_t flags;        /* NW_FTL_HYBRID_... */
     struct nw_wear *wear;  /* wear policy (wear.h), this layer's alone; NULL: none. Its data are
                             * logical blocks */
-    uint16_t log_blocks;   /* shared log blocks, at most spare_blocks - 8; 0: as many. With
-                            * six more below 65,535 pages together */
+    uint16_t log_blocks;   /* shared log blocks, at most spare_blocks - 8, and with six more below
+                            * 65,535 pages together; 0: as many as that allows */
 };
 
 /* May be read; the layer itself lives in the caller's RAM. */

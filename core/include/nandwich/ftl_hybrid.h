@@ -23,8 +23,13 @@
  *   sync   0
  *   the first of these after one that failed: also 1 program, at most 1 erase, and the merges that
  *          win this block back
- *   mount  reads the tags of all pages of the chip once, erases one block, programs 2 or 3 pages
- *          and writes the newest sector again
+ *   mount  reads the tag of each block's first page, then each tag of the chip once, then one of
+ *          each block in use and of those it is compared with (see the layer's own header); erases
+ *          one block, programs 3 or 4 pages and writes the newest sector again; merges until five
+ *          blocks are free. After a cut also: erases the block in which a page was torn. If that
+ *          block holds other pages, a later mount merges what it holds: when half of the fences
+ *          that a record takes are newer, which is 11 sessions with pages of 256 bytes, 24 with
+ *          512, 101 with 2 KiB
  *
  * ERRORS of the block verbs: NW_ERR_FULL when bad blocks have eaten the spare blocks (reads go on),
  * NW_ERR_ECC or NW_ERR_CORRUPT for a sector whose content is lost (req->sector + req->done),

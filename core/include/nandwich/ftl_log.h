@@ -18,9 +18,11 @@
  * the last (switch merge); those it lacks when it was written in order so far (partial merge);
  * else all of the logical block's (full merge). The log merged is that which was begun longest
  * ago.
+ * A mount compares a block with the others of its logical block, three at most and what was not
+ * yet erased.
  *
- * RAM: 9 bytes and a bit a page for each block, 9 bytes a block for allocation, 4 a logical block,
- * 2 a page of each log block, one page: nw_ftl_log_ram_bytes().
+ * RAM: 9 bytes and a bit a page for each block, 9 bytes and a bit a block for allocation, 4 a
+ * logical block, 2 a page of each log block, one page: nw_ftl_log_ram_bytes().
  */
 #ifndef NANDWICH_FTL_LOG_H
 #define NANDWICH_FTL_LOG_H

@@ -18,9 +18,11 @@
  * for each sector that is not in the block it is folded into, and an erase. A chain whose last
  * block holds everything is folded without a move (switch merge); one whose last block still takes
  * what it lacks moves that alone (partial merge); else all is moved to a fresh block (full merge).
+ * A mount compares a block with the others of its chain, and with those of it that were not yet
+ * erased.
  *
- * RAM: 7 bytes and a bit a page for each block, 9 bytes a block for allocation, 4 a logical block,
- * one page: nw_ftl_nftl_ram_bytes().
+ * RAM: 7 bytes and a bit a page for each block, 9 bytes and a bit a block for allocation, 4 a
+ * logical block, one page: nw_ftl_nftl_ram_bytes().
  */
 #ifndef NANDWICH_FTL_NFTL_H
 #define NANDWICH_FTL_NFTL_H

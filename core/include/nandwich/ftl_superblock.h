@@ -20,8 +20,10 @@
  * sector is given back (switch merge); or the valid sectors of the emptiest block move behind the
  * newest (partial merge) or to a fresh block (full merge), a move (1 read and 1 program, or 1
  * copy) each, and an erase. A list that is not in RAM: block_pages reads of tags.
+ * A mount compares a block with the others of its superblock, and with those of it that were not
+ * yet erased.
  *
- * RAM: 9 bytes and a bit a sector of the superblock for each block, 9 bytes a block for
+ * RAM: 9 bytes and a bit a sector of the superblock for each block, 9 bytes and a bit a block for
  * allocation, 4 a superblock, 2 a page of each list, one page: nw_ftl_superblock_ram_bytes().
  */
 #ifndef NANDWICH_FTL_SUPERBLOCK_H
