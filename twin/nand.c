@@ -79,23 +79,20 @@ static size_t spare_bytes(const struct nw_nand *nand)
     return (size_t)nand->page_count * nand->chip.geometry.spare_bytes;
 }
 
-/* Zeroed memory that costs nothing until it is touched. NULL for 0 bytes and when there is none. */
+/* Zeroed memory that costs nothing until it is touched; NULL when there is none. No bytes have an
+ * address too: a part without spare bytes counts from it. */
 static void *map_zeroed(size_t bytes)
 {
-    void *at;
+    void *at = mmap(NULL, bytes + (bytes == 0), PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
-    if (bytes == 0) {
-        return NULL;
-    }
-    at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
-              0);
     return at == MAP_FAILED ? NULL : at;
 }
 
 static void unmap(void *at, size_t bytes)
 {
     if (at != NULL) {
-        (void)munmap(at, bytes); /* only fails for an address that was never mapped */
+        (void)munmap(at, bytes + (bytes == 0)); /* fails for what was never mapped only */
     }
 }
 
@@ -114,10 +111,8 @@ static bool map_arrays(struct nw_nand *nand)
     nand->buffers = calloc(1, buffers + 1U);
     nand->scratch = calloc(1, geometry->page_bytes);
     return nand->pages != NULL && nand->blocks != NULL && nand->data != NULL &&
-           (nand->spare != NULL || spare_bytes(nand) == 0) &&
-           (nand->spare_bits != NULL || nand->spare_words == 0) &&
-           (nand->data_bits != NULL || nand->data_words == 0) && nand->buffers != NULL &&
-           nand->scratch != NULL;
+           nand->spare != NULL && nand->spare_bits != NULL && nand->data_bits != NULL &&
+           nand->buffers != NULL && nand->scratch != NULL;
 }
 
 static const struct nw_chip_ops *choose_ops(const struct nw_part *part)

@@ -138,6 +138,9 @@ void nw_nand_load_data(struct nw_nand *nand, uint32_t page, uint16_t offset, uin
     const struct nand_block *block = &nand->blocks[nand_block_of(nand, page)];
     const struct nand_page *state = &nand->pages[page];
 
+    if (length == 0) {
+        return; /* `to` may be NULL then */
+    }
     if ((state->flags & PAGE_PAYLOAD) != 0) {
         memcpy(to, nand_data_at(nand, page) + offset, length);
     } else {
@@ -157,6 +160,9 @@ void nw_nand_load_spare(struct nw_nand *nand, uint32_t page, uint16_t offset, ui
     const struct nand_block *block = &nand->blocks[nand_block_of(nand, page)];
     const struct nand_page *state = &nand->pages[page];
 
+    if (length == 0) {
+        return; /* `to` may be NULL then */
+    }
     /* Who reads a page's spare reads those behind it next; each lies in cache lines of its own. */
     __builtin_prefetch(nand_spare_at(nand, page) + 2U * nand->chip.geometry.spare_bytes);
     __builtin_prefetch(nand_spare_at(nand, page) + 3U * nand->chip.geometry.spare_bytes);

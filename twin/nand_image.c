@@ -45,10 +45,11 @@ struct chunk {
     bool failed; /* no memory, or read past the end */
 };
 
+/* Room for so many bytes more; NULL when there is no memory, and only then. */
 static uint8_t *reserve(struct chunk *chunk, size_t bytes)
 {
-    if (bytes > chunk->room - chunk->used) {
-        size_t room = 2U * chunk->room + bytes;
+    if (chunk->bytes == NULL || bytes > chunk->room - chunk->used) {
+        size_t room = 2U * chunk->room + bytes + 64U;
         uint8_t *more = chunk->failed ? NULL : realloc(chunk->bytes, room);
 
         if (more == NULL) {
@@ -346,7 +347,7 @@ static int read_chunk(struct reader *reader, uint32_t tag, size_t most)
     chunk->used = 0;
     chunk->at = 0;
     chunk->failed = false;
-    if (reserve(chunk, bytes) == NULL && bytes > 0) {
+    if (reserve(chunk, bytes) == NULL) {
         return NW_ERR_RAM;
     }
     if ((bytes > 0 && fread(chunk->bytes, 1, bytes, reader->file) != bytes) ||
@@ -383,6 +384,9 @@ static int get_part(struct reader *reader, struct nw_part *part)
         if (nw_part_set(part, line, equals + 3) < 0) {
             return faulty(reader, NW_ERR_CORRUPT, "the part has a key or value that is not known");
         }
+    }
+    if (line != (char *)chunk->bytes + chunk->used - 1) {
+        return faulty(reader, NW_ERR_CORRUPT, "a line of the part has no end or a zero byte");
     }
     return nw_part_check(part, NULL) < 0
                ? faulty(reader, NW_ERR_CORRUPT, "the part contradicts itself")

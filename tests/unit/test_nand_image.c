@@ -381,6 +381,65 @@ static void too_long_chunks_are_refused(void **state)
     free(image);
 }
 
+/* The image with the content of one chunk replaced, and a checksum that fits. */
+static void spill_with(const uint8_t *image, size_t bytes, uint32_t chunk, const void *content,
+                       uint32_t length)
+{
+    size_t at = chunk_at(image, chunk);
+    size_t rest = at + 12 + nw_get32(image + at + 4);
+    uint8_t *changed = malloc(bytes + length);
+
+    assert_non_null(changed);
+    memcpy(changed, image, at + 4);
+    nw_put32(changed + at + 4, length);
+    if (length > 0) {
+        memcpy(changed + at + 8, content, length);
+    }
+    nw_put32(changed + at + 8 + length, nw_crc32(NW_CRC32_START, changed + at, length + 8));
+    memcpy(changed + at + 12 + length, image + rest, bytes - rest);
+    spill(image_path, changed, at + 12 + length + (bytes - rest));
+    free(changed);
+}
+
+/* A chunk of nothing, where no memory had been taken yet, was read through a null pointer (UBSan).
+ * What stood behind a zero byte in a part's lines, or had no end, was passed over in silence. */
+static void empty_and_hostile_chunks_are_refused(void **state)
+{
+    static const char *const parts[] = { "\n", "x", " = ", " = \n", "page_bytes = 512 B",
+                                         "\0page_bytes = 512 B\n", "page_bytes = 512 B\n\0" };
+    static const uint8_t sizes[] = { 1, 1, 3, 4, 18, 20, 20 };
+    struct nand_rig rig;
+    size_t bytes;
+    uint8_t *image;
+
+    (void)state;
+    live(&rig);
+    assert_int_equal(nw_nand_save(rig.nand, image_path), NW_OK);
+    nw_nand_close(rig.nand);
+    image = slurp(image_path, &bytes);
+    for (uint32_t chunk = 0; chunk < 8; chunk++) { /* part, chip and blocks cannot be empty */
+        spill_with(image, bytes, chunk, NULL, 0);
+        expect_refused(NW_ERR_CORRUPT);
+    }
+    for (size_t i = 0; i < sizeof sizes; i++) {
+        spill_with(image, bytes, 0, parts[i], sizes[i]);
+        expect_refused(NW_ERR_CORRUPT);
+    }
+    for (uint32_t i = 0; i < 3; i++) { /* the same before or behind all of its lines */
+        uint32_t length = nw_get32(image + 36);
+        uint8_t *lines = malloc(length + 8U);
+
+        assert_non_null(lines);
+        memcpy(lines + 1, image + 40, length);
+        lines[0] = '\0';
+        memcpy(lines + 1 + length, i == 1 ? "\0x = 1\n" : "blocks=", 7);
+        spill_with(image, bytes, 0, lines + (i > 0), i == 0 ? length + 1U : length + 7U);
+        expect_refused(NW_ERR_CORRUPT);
+        free(lines);
+    }
+    free(image);
+}
+
 /* What is torn no more leaves no trace: the list does not grow with the cuts of a long life. */
 static void healed_tears_are_forgotten(void **state)
 {
@@ -406,6 +465,49 @@ static void healed_tears_are_forgotten(void **state)
     image = slurp(image_path, &bytes);
     assert_int_equal(nw_get32(image + chunk_at(image, 10) + 4), 0);
     free(image);
+    rig_close_clean(&rig);
+}
+
+/* A part without spare bytes and in one piece a page: arrays of no bytes were null pointers, with
+ * which the twin counted and copied (UBSan). */
+static void a_part_without_spare_bytes_comes_back(void **state)
+{
+    struct nw_part part;
+    struct nw_nand_config config = { .part = &part, .blocks = 4, .flags = NW_NAND_BIT_ERRORS };
+    struct nw_cut cut = { .phase = NW_CUT_INSIDE };
+    struct nand_rig rig;
+    struct nw_nand *loaded;
+    struct nw_nand *copy;
+    uint8_t page[2][512];
+    uint8_t spare;
+
+    (void)state;
+    assert_int_equal(nw_parts_get("TC58DVG02A1FT00", &part), NW_OK);
+    assert_int_equal(nw_part_set(&part, "spare_bytes", "0 B"), NW_OK);
+    assert_int_equal(nw_part_set(&part, "program_bytes", "512 B"), NW_OK);
+    rig_open_config(&rig, &config);
+    rig.req.spare = NULL;
+    assert_int_equal(nw_nand_open(&copy, &config), NW_OK);
+    assert_int_equal(rig_program(&rig, 0, 0, 512, 0, 0), NW_OK);
+    assert_int_equal(rig_program(&rig, 1, 0, 512, 0, 0), NW_OK);
+    assert_int_equal(rig_read(&rig, 1, 512, 0), NW_OK);
+    assert_int_equal(rig_read(&rig, 2, 0, 0), NW_OK);
+    nw_nand_cut(rig.nand, &cut);
+    assert_int_equal(rig_program(&rig, 2, 0, 512, 0, 0), NW_ERR_POWER);
+    nw_nand_power_up(rig.nand);
+    nw_nand_cut(rig.nand, &cut);
+    assert_int_equal(rig_erase(&rig, 1), NW_ERR_POWER);
+    nw_nand_power_up(rig.nand);
+    assert_int_equal(nw_nand_save(rig.nand, image_path), NW_OK);
+    assert_int_equal(nw_nand_load(&loaded, image_path, NULL), NW_OK);
+    assert_int_equal(nw_nand_assign(copy, loaded), NW_OK);
+    for (uint32_t i = 0; i < 40; i++) {
+        nw_nand_peek(rig.nand, i, page[0], &spare);
+        nw_nand_peek(copy, i, page[1], &spare);
+        assert_memory_equal(page[0], page[1], 512);
+    }
+    nw_nand_close(loaded);
+    nw_nand_close(copy);
     rig_close_clean(&rig);
 }
 
@@ -450,6 +552,8 @@ int main(void)
         cmocka_unit_test(lies_with_good_checksums_do_no_harm),
         cmocka_unit_test(contradictions_are_refused),
         cmocka_unit_test(too_long_chunks_are_refused),
+        cmocka_unit_test(empty_and_hostile_chunks_are_refused),
+        cmocka_unit_test(a_part_without_spare_bytes_comes_back),
         cmocka_unit_test(healed_tears_are_forgotten),
         cmocka_unit_test(a_save_that_fails_leaves_the_old_image),
     };
