@@ -1,12 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Time that may be lent to the device's own housekeeping. */
+/*
+ * Time that may be lent to the device's own housekeeping: the earliest deadline less all the work
+ * there may be before it. Done in any order, that work is then done by the earliest deadline.
+ */
 #include "parts.h"
+
+/* What openings among the next `writes` writes take beyond other writes. */
+static uint32_t openings(NW_SCHED_SELF_ uint16_t writes)
+{
+    if (sched->unit == 0 || writes <= sched->unit_left ||
+        sched->open_ticks <= sched->write_ticks) {
+        return 0;
+    }
+    writes = (uint16_t)(writes - sched->unit_left - 1U);
+    return (uint32_t)(1U + writes / sched->unit) * (sched->open_ticks - sched->write_ticks);
+}
 
 uint32_t nw_sched_spare_ticks(struct nw_sched NW_XDATA *self, uint32_t now)
 {
     NW_SCHED_ENTER(self);
-    uint32_t work = NW_SCHED_OPENS ? sched->open_ticks : 0;
+    uint32_t work = 0;
     uint32_t least = NW_SCHED_FAR;
+    uint16_t writes = 0;
     uint8_t i;
 
     if (sched->busy || sched->take != sched->put) {
@@ -18,7 +33,7 @@ uint32_t nw_sched_spare_ticks(struct nw_sched NW_XDATA *self, uint32_t now)
         uint32_t deadline = flow->count > 0 ? sched->slots[flow->head].time : now + flow->deadline;
         int32_t until = NW_TICKS(now, deadline);
         /* Behind its first group every request may need an operation of its own. */
-        uint32_t operations = 1U + (uint8_t)(flow->count - flow->group);
+        uint8_t operations = (uint8_t)(1U + flow->count - flow->group);
 
         if (until < 0) {
             return 0;
@@ -26,7 +41,11 @@ uint32_t nw_sched_spare_ticks(struct nw_sched NW_XDATA *self, uint32_t now)
         if ((uint32_t)until < least) {
             least = (uint32_t)until;
         }
-        work += operations * nw_sched_cost(NW_SCHED_ME_ i);
+        if (flow->direction == NW_SCHED_WRITE) {
+            writes = (uint16_t)(writes + operations);
+        }
+        work += (uint32_t)operations * (nw_sched_cost(NW_SCHED_ME_ i) + sched->turn_ticks);
     }
+    work += openings(NW_SCHED_ME_ writes);
     return least > work ? least - work : 0;
 }
