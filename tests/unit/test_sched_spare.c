@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Goal: the spare time that is promised makes no deadline late: whatever waits, and one more request
- * of each flow with nothing waiting, is met by every policy when the device was away for all of it.
+ * Goal: the spare time that is promised makes no deadline late: whatever waits, and one more
+ * request of each flow with nothing waiting, is met under every policy when all of it was used.
  */
 #include <setjmp.h>
 #include <stdarg.h>

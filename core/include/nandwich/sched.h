@@ -270,12 +270,11 @@ const struct nw_sched_slot NW_XDATA *nw_sched_first(struct nw_sched NW_XDATA *sc
 /* The operation ended at `now` with `result`: events, counts, learning. Returns NW_OK. */
 int nw_sched_done(struct nw_sched NW_XDATA *sched, uint32_t now, int result);
 
-/* How long the device may be kept busy by other work (nw_block_idle) from `now` on without a request
- * missing its deadline: each one waiting, and one more, issued at `now`, of each flow that has none
- * waiting. 0 when something should be done first, nw_sched_next() for one, if something has arrived.
- * It takes for granted that operations and turns take what write_ticks, open_ticks, read_ticks and
- * turn_ticks say, and that every request behind a group needs an operation of its own. Cost:
- * O(flows). */
+/* How long the device may be kept busy by other work (nw_block_idle) from `now` on without a
+ * request missing its deadline: each one waiting, and one more, issued at `now`, of each flow that
+ * has none waiting. 0 when something should be done first: if something has arrived, ask
+ * nw_sched_next(). It takes for granted that operations and turns take what write_ticks,
+ * open_ticks, read_ticks and turn_ticks say. Cost: O(flows). */
 uint32_t nw_sched_spare_ticks(struct nw_sched NW_XDATA *sched, uint32_t now);
 
 #endif
