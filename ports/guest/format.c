@@ -68,6 +68,11 @@ void nw_conversion_read(struct nw_conversion *conversion, const char *at)
     if (*at == '.') {
         at = read_number(at + 1, &conversion->precision);
     }
+    nw_conversion_rest(conversion, at);
+}
+
+void nw_conversion_rest(struct nw_conversion *conversion, const char *at)
+{
     at = read_length(at, &conversion->length);
     conversion->kind = *at;
     conversion->end = *at != '\0' ? at + 1 : at;

@@ -20,6 +20,9 @@ struct nw_conversion {
 /* Reads the conversion at `at` (which points to a '%'). */
 void nw_conversion_read(struct nw_conversion *conversion, const char *at);
 
+/* Its length and kind alone, at `at`: what follows the `m` of scanf. */
+void nw_conversion_rest(struct nw_conversion *conversion, const char *at);
+
 /* Bytes of the integer a conversion of this length reads or writes. */
 size_t nw_length_bytes(enum nw_length length);
 

@@ -3,6 +3,7 @@
 #include "internal.h"
 
 #include <langinfo.h>
+#include <limits.h>
 #include <locale.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,16 +25,16 @@ NW_LIBC(char *, nl_langinfo, (nl_item item))
 
 NW_LIBC(int, mbtowc, (wchar_t * to, const char *from, size_t n))
 {
-    char own[16]; /* MB_LEN_MAX */
+    char own[MB_LEN_MAX] = "";
     wchar_t wide = 0;
 
     if (from == NULL) {
         return mbtowc(NULL, NULL, 0);
     }
-    size_t length = nw_guest_strlen(from, n < sizeof own ? n : sizeof own);
-    length += length < n && length < sizeof own ? 1 : 0; /* its end belongs to it */
-    nw_guest_get(own, from, length);
-    int result = mbtowc(&wide, own, length);
+    size_t limit = n < sizeof own ? n : sizeof own, length = nw_guest_strlen(from, limit);
+    length += length < limit ? 1 : 0;                     /* its end belongs to it */
+    nw_guest_get(own, from, length > 0 ? length : 1); /* the host looks at the first in any case */
+    int result = mbtowc(&wide, own, limit);
     if (to != NULL && result >= 0) {
         nw_guest_put(to, &wide, sizeof wide);
     }
@@ -59,26 +60,36 @@ NW_LIBC(int, wctomb, (char *to, wchar_t wide))
     return result;
 }
 
+/* One by one, so that all before a sequence that is none are in their place. */
+static size_t to_wide(wchar_t *to, const char *plain, size_t n)
+{
+    mbstate_t state;
+    wchar_t wide;
+
+    memset(&state, 0, sizeof state);
+    for (size_t i = 0; i < n; i++) {
+        size_t length = mbrtowc(&wide, plain, MB_LEN_MAX, &state);
+
+        if (length == (size_t)-1 || length == (size_t)-2) {
+            return (size_t)-1;
+        }
+        nw_guest_put(to + i, &wide, sizeof wide);
+        if (length == 0) {
+            return i;
+        }
+        plain += length;
+    }
+    return n;
+}
+
 NW_LIBC(size_t, mbstowcs, (wchar_t * to, const char *from, size_t n))
 {
     struct nw_guest_text copy;
     const char *plain = nw_guest_text(&copy, from);
-    size_t needed = mbstowcs(NULL, plain, 0);
+    size_t result = to == NULL ? mbstowcs(NULL, plain, 0) : to_wide(to, plain, n);
 
-    if (to != NULL && needed != (size_t)-1) {
-        wchar_t *own = malloc((needed + 1) * sizeof *own);
-
-        if (own == NULL) {
-            nw_guest_refuse("out of host memory in mbstowcs");
-        }
-        mbstowcs(own, plain, needed + 1);
-        size_t taken = needed < n ? needed + 1 : n;
-        nw_guest_put(to, own, taken * sizeof *own);
-        free(own);
-        needed = needed < n ? needed : n;
-    }
     nw_guest_text_done(&copy);
-    return needed;
+    return result;
 }
 
 NW_LIBC(size_t, wcslen, (const wchar_t *from))
@@ -127,21 +138,31 @@ NW_LIBC(wchar_t *, wmemset, (wchar_t * to, wchar_t wide, size_t n))
 
 NW_LIBC(size_t, wcstombs, (char *to, const wchar_t *from, size_t n))
 {
-    size_t wides = nw_libc_wcslen(from) + 1;
-    wchar_t *own = malloc(wides * sizeof *own);
+    mbstate_t state;
+    size_t made = 0;
 
-    if (own == NULL) {
-        nw_guest_refuse("out of host memory in wcstombs");
+    memset(&state, 0, sizeof state);
+    for (;; from++) {
+        char own[MB_LEN_MAX];
+        wchar_t wide;
+
+        if (to != NULL && made == n) {
+            return n; /* what follows is not looked at */
+        }
+        nw_guest_get(&wide, from, sizeof wide);
+        size_t length = wcrtomb(own, wide, &state);
+        if (length == (size_t)-1) {
+            return length;
+        }
+        if (to != NULL && made + length > n) {
+            return made;
+        }
+        if (to != NULL) {
+            nw_guest_put(to + made, own, length);
+        }
+        if (wide == L'\0') {
+            return made + length - 1;
+        }
+        made += length;
     }
-    nw_guest_get(own, from, wides * sizeof *own);
-    size_t needed = wcstombs(NULL, own, 0);
-    char *plain = needed == (size_t)-1 ? NULL : malloc(needed + 1);
-    if (plain != NULL && to != NULL) {
-        wcstombs(plain, own, needed + 1);
-        nw_guest_put(to, plain, needed < n ? needed + 1 : n);
-        needed = needed < n ? needed : n;
-    }
-    free(plain);
-    free(own);
-    return needed;
 }

@@ -25,6 +25,7 @@ struct sink {
     size_t room;
     size_t count; /* bytes made so far, also those there was no room for */
     int failed;
+    int error;   /* errno as it was */
     size_t kept; /* bytes in piece */
     char piece[512];
 };
@@ -217,14 +218,61 @@ static void put_other(struct sink *sink, const struct nw_conversion *c, struct a
 
 #pragma GCC diagnostic pop
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+#pragma GCC diagnostic ignored "-Wformat-security"
+
+/* Wide characters of a string up to its zero, at most limit. */
+static wchar_t *plain_wide(const wchar_t *from, size_t limit)
+{
+    wchar_t *plain = NULL, wide = L' ';
+
+    for (size_t n = 0, room = 0; wide != L'\0'; n++) {
+        if (n == room) {
+            room = room == 0 ? 64 : 2 * room;
+            plain = realloc(plain, room * sizeof *plain);
+            if (plain == NULL) {
+                nw_guest_refuse("out of host memory in printf");
+            }
+        }
+        wide = L'\0';
+        if (n < limit) {
+            nw_guest_get(&wide, from + n, sizeof wide);
+        }
+        plain[n] = wide;
+    }
+    return plain;
+}
+
+static void put_wide(struct sink *sink, const struct nw_conversion *c, const wchar_t *text)
+{
+    char spec[48];
+    /* A character makes at least a byte, and the precision counts bytes. */
+    size_t limit = c->precision >= 0 ? (size_t)c->precision : SIZE_MAX;
+    wchar_t *plain = text != NULL ? plain_wide(text, limit) : NULL;
+
+    rebuild(c, c->kind == 'S' ? "" : "l", spec, sizeof spec);
+    format_one(sink, spec, plain);
+    free(plain);
+}
+
+/* The text of errno, as it was when printf was called. */
+static void put_error(struct sink *sink, const struct nw_conversion *c)
+{
+    char spec[48];
+
+    rebuild(c, "", spec, sizeof spec);
+    errno = sink->error;
+    format_one(sink, spec);
+}
+
+#pragma GCC diagnostic pop
+
 static void put_string(struct sink *sink, const struct nw_conversion *c, const char *text)
 {
     size_t limit = c->precision >= 0 ? (size_t)c->precision : SIZE_MAX;
     size_t width = c->width > 0 ? (size_t)c->width : 0;
 
-    if (c->kind == 'S' || c->length == NW_LEN_L) {
-        nw_guest_refuse("printf of a wide string (%ls) is not supported in virtual memory");
-    }
     if (text == NULL) {
         text = c->precision < 0 || c->precision >= 6 ? "(null)" : "";
     }
@@ -309,13 +357,17 @@ static void put_conversion(struct sink *sink, struct nw_conversion *c, struct ar
         break;
     case 's':
     case 'S':
-        put_string(sink, c, va_arg(a->list, const char *));
+        if (c->kind == 'S' || c->length == NW_LEN_L) {
+            put_wide(sink, c, va_arg(a->list, const wchar_t *));
+        } else {
+            put_string(sink, c, va_arg(a->list, const char *));
+        }
         break;
     case 'n':
         put_count(sink, c, va_arg(a->list, void *));
         break;
     case 'm':
-        put_string(sink, c, strerror(errno));
+        put_error(sink, c);
         break;
     case '%':
         emit(sink, "%", 1);
@@ -336,6 +388,7 @@ static int run(struct sink *sink, const char *format, va_list list)
     struct arguments arguments;
     const char *at;
 
+    sink->error = errno;
     nw_guest_deliver();
     at = nw_guest_text(&copy, format);
     va_copy(arguments.list, list);

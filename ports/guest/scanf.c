@@ -8,20 +8,26 @@
 #include "format.h"
 #include "internal.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <wchar.h>
 
 #define TARGETS 24U
-#define TEXT_BYTES 16384U
+#define TEXT_BYTES 16384U   /* of a string without a width */
+#define WIDTH_MOST (1 << 20) /* of one with a width */
 
 struct target {
     void *to;      /* the program's */
     size_t bytes;  /* to copy; 0: a string, up to its end */
+    size_t unit;   /* bytes of a character of text, plain or wide */
+    size_t room;   /* bytes at `text` */
     int is_count;  /* %n: not an assignment */
     int endless;   /* a string the program gave no width */
+    int allocates; /* %m: the program wants memory with the text */
     char *text;    /* stand-in of a string, from the host's heap */
     uint64_t value[2];
 };
@@ -74,31 +80,56 @@ static const char *set_end(const char *at)
     return at != NULL ? at + 1 : NULL;
 }
 
-static void add_target(struct plan *plan, const struct nw_conversion *c, void *to)
+static int is_text(const struct nw_conversion *c)
+{
+    return c->kind == 's' || c->kind == '[' || c->kind == 'c' || c->kind == 'S' || c->kind == 'C';
+}
+
+static void add_text_target(struct plan *plan, struct target *target, const struct nw_conversion *c)
+{
+    int one = c->kind == 'c' || c->kind == 'C';
+    size_t wide = c->width > 0 ? (size_t)c->width : 0;
+    size_t room = one ? (wide > 0 ? wide : 1) : wide > 0 ? wide + 1 : TEXT_BYTES;
+
+    target->unit = c->length == NW_LEN_L || c->kind == 'S' || c->kind == 'C' ? sizeof(wchar_t) : 1;
+    target->bytes = one ? room * target->unit : 0;
+    if (target->allocates) {
+        nw_guest_get(target->value, target->to, sizeof(char *)); /* may stay, or become NULL */
+        plan->standin[plan->targets++] = target->value;
+        return;
+    }
+    target->endless = !one && c->width <= 0;
+    target->room = room * target->unit;
+    target->text = malloc(target->room);
+    if (target->text == NULL) {
+        nw_guest_refuse("out of host memory in scanf");
+    }
+    memset(target->text, 1, target->room); /* so that the last zero is the end of the string */
+    if (one) {
+        nw_guest_get(target->text, target->to, target->bytes); /* the input may end before */
+    }
+    plan->standin[plan->targets++] = target->text;
+}
+
+static void add_target(struct plan *plan, const struct nw_conversion *c, void *to, int allocates)
 {
     if (plan->targets == TARGETS) {
         nw_guest_refuse("scanf: more than 24 targets in one call");
     }
     struct target *target = &plan->target[plan->targets];
-    int text = c->kind == 's' || c->kind == '[';
 
+    memset(target, 0, sizeof *target);
     target->to = to;
     target->is_count = c->kind == 'n';
-    target->endless = text && c->width <= 0;
-    target->text = NULL;
-    target->bytes = 0;
-    if (text || c->kind == 'c') {
-        size_t room = c->kind == 'c' ? (size_t)(c->width > 0 ? c->width : 1) : TEXT_BYTES;
-
-        target->text = malloc(room);
-        if (target->text == NULL) {
-            nw_guest_refuse("out of host memory in scanf");
-        }
-        target->bytes = text ? 0 : room;
-        plan->standin[plan->targets++] = target->text;
+    target->allocates = allocates;
+    if (is_text(c)) {
+        add_text_target(plan, target, c);
         return;
     }
     target->bytes = value_bytes(c);
+    if (target->bytes > sizeof(long long)) {
+        nw_guest_get(target->value, to, target->bytes); /* a long double does not fill its place */
+    }
     plan->standin[plan->targets++] = target->value;
 }
 
@@ -110,29 +141,34 @@ static const char *add_conversion(struct plan *plan, const char *at, va_list lis
     char width[16];
 
     nw_conversion_read(&c, at + skipped);
+    int allocates = c.kind == 'm';
+    if (allocates) {
+        nw_conversion_rest(&c, c.end);
+    }
     const char *end = c.kind == '[' ? set_end(c.end) : c.end;
     if (end == NULL) {
         add_text(plan, at, strlen(at));
         return at + strlen(at);
     }
-    if (c.kind == 'm' || c.kind == '$' || (c.length == NW_LEN_L && strchr("sc[", c.kind) != NULL)) {
-        nw_guest_refuse("scanf: %m, numbered and wide-string conversions are not supported");
+    if (c.kind == '$') {
+        nw_guest_refuse("scanf: numbered arguments (%1$d) are not supported");
     }
     if (c.kind == '%' || skipped) {
         add_text(plan, at, (size_t)(end - at));
         return end;
     }
-    if ((c.kind == 's' || c.kind == '[') && c.width <= 0) {
+    int one = c.kind == 'c' || c.kind == 'C';
+    if (is_text(&c) && !one && c.width <= 0 && !allocates) {
         snprintf(width, sizeof width, "%%%u", TEXT_BYTES - 1);
         add_text(plan, width, strlen(width));
         add_text(plan, at + 1, (size_t)(end - at - 1));
     } else {
-        if (c.kind != 'c' && c.width >= (int)TEXT_BYTES) {
-            nw_guest_refuse("scanf: a field wider than 16383");
+        if (!allocates && c.width > WIDTH_MOST) {
+            nw_guest_refuse("scanf: a field wider than 1048576");
         }
         add_text(plan, at, (size_t)(end - at));
     }
-    add_target(plan, &c, va_arg(list, void *));
+    add_target(plan, &c, va_arg(list, void *), allocates);
     return end;
 }
 
@@ -170,23 +206,76 @@ static void mark_counts(struct plan *plan)
     }
 }
 
+void *nw_libc_malloc(size_t bytes);
+
+static int is_zero(const char *at, size_t unit)
+{
+    static const char zeros[sizeof(wchar_t)];
+
+    return memcmp(at, zeros, unit) == 0;
+}
+
+/* A string read from a file may hold zeros, so its end is sought from behind. */
+static size_t text_bytes(const struct target *target)
+{
+    size_t bytes = target->room;
+
+    while (bytes > target->unit && !is_zero(target->text + bytes - target->unit, target->unit)) {
+        bytes -= target->unit;
+    }
+    return bytes;
+}
+
+/* The host's heap gave the memory; the program gets a block of its own. */
+static void deliver_allocated(const struct target *target)
+{
+    char *text;
+
+    memcpy(&text, target->value, sizeof text);
+    size_t bytes = target->bytes != 0   ? target->bytes
+                   : target->unit == 1 ? strlen(text) + 1
+                                       : (wcslen((wchar_t *)(void *)text) + 1) * target->unit;
+    char *own = nw_libc_malloc(bytes);
+    if (own == NULL) {
+        nw_guest_refuse("scanf: no room in virtual memory for the text of %m");
+    }
+    nw_guest_put(own, text, bytes);
+    nw_guest_put(target->to, &own, sizeof own);
+    free(text);
+}
+
+static void deliver_one(const struct target *target)
+{
+    if (target->allocates) {
+        deliver_allocated(target);
+        return;
+    }
+    if (target->text == NULL) {
+        nw_guest_put(target->to, target->value, target->bytes);
+        return;
+    }
+    size_t bytes = target->bytes != 0 ? target->bytes : text_bytes(target);
+    if (target->endless && bytes == target->room) {
+        nw_guest_refuse("scanf: a string of more than 16382 bytes; give it a width");
+    }
+    nw_guest_put(target->to, target->text, bytes);
+}
+
 static void deliver(struct plan *plan, int assigned)
 {
+    int error = errno;
+
     for (size_t i = 0; i < plan->targets; i++) {
         struct target *target = &plan->target[i];
-        int written = target->is_count ? target->value[0] != UNTOUCHED : assigned-- > 0;
 
-        if (written && target->endless && strlen(target->text) == TEXT_BYTES - 1) {
-            nw_guest_refuse("scanf: a string of more than 16382 bytes; give it a width");
-        }
-        if (written) {
-            const void *from = target->text != NULL ? (void *)target->text : target->value;
-            size_t bytes = target->bytes != 0 ? target->bytes : strlen(target->text) + 1;
-
-            nw_guest_put(target->to, from, bytes);
+        if (target->is_count ? target->value[0] != UNTOUCHED : assigned-- > 0) {
+            deliver_one(target);
+        } else if (target->allocates) {
+            nw_guest_put(target->to, target->value, sizeof(char *));
         }
         free(target->text);
     }
+    errno = error;
 }
 
 #define STANDINS(s)                                                                                \

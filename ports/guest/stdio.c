@@ -144,30 +144,40 @@ NW_LIBC(char *, fgets, (char *to, int bytes, FILE *file))
 }
 NW_LIBC_ALIAS(char *, fgets_unlocked, fgets, (char *to, int bytes, FILE *file));
 
-NW_LIBC(ssize_t, getdelim, (char **line, size_t *room, int stop, FILE *file))
+/* Room as the host gives it: 120 bytes at first, then twice as much or what is needed. */
+static char *room_for_line(char **line, size_t *room, size_t needed)
 {
-    char *read, *to;
+    char *to;
     size_t has;
-    size_t n = read_until(file, stop, SIZE_MAX, &read);
 
     nw_guest_get(&to, line, sizeof to);
     nw_guest_get(&has, room, sizeof has);
-    if (n > 0 && (to == NULL || has < n + 1)) {
-        has = n + 1 < 120 ? 120 : n + 1;
-        to = nw_libc_realloc(to, has);
-        if (to == NULL) {
-            free(read);
-            return -1;
-        }
+    if (to != NULL && has >= needed) {
+        return to;
+    }
+    size_t larger = to == NULL || has == 0 ? 120 : 2 * has;
+    has = larger > needed ? larger : needed;
+    to = nw_libc_realloc(to, has);
+    if (to != NULL) {
         nw_guest_put(line, &to, sizeof to);
         nw_guest_put(room, &has, sizeof has);
     }
-    if (n > 0) {
+    return to;
+}
+
+/* At the end of the file the line gets its room all the same: the program will free it. */
+NW_LIBC(ssize_t, getdelim, (char **line, size_t *room, int stop, FILE *file))
+{
+    char *read;
+    size_t n = read_until(file, stop, SIZE_MAX, &read);
+    char *to = room_for_line(line, room, n + 1);
+
+    if (to != NULL && n > 0) {
         nw_guest_put(to, read, n);
         nw_guest_fill(to + n, 0, 1);
     }
     free(read);
-    return n > 0 ? (ssize_t)n : -1;
+    return to != NULL && n > 0 ? (ssize_t)n : -1;
 }
 NW_LIBC_ALIAS(ssize_t, __getdelim, getdelim, (char **line, size_t *room, int stop, FILE *file));
 
@@ -192,17 +202,33 @@ NW_LIBC(int, puts, (const char *text))
 }
 NW_LIBC_ALIAS(int, _IO_puts, puts, (const char *text));
 
-/* The library cannot buffer in virtual memory; it takes its own buffer of the same kind. */
+/* The library cannot buffer in virtual memory. It gets a buffer of the same size, so that it reads
+ * and writes at the same moments; what becomes of the stream is not known, so the buffer stays. */
+static char *plain_buffer(char *buffer, size_t bytes)
+{
+    if (!nw_guest_is_virtual(buffer)) {
+        return buffer;
+    }
+    char *plain = malloc(bytes + 1);
+    if (plain == NULL) {
+        nw_guest_refuse("out of host memory for the buffer of a stream");
+    }
+    return plain;
+}
+
 NW_LIBC(int, setvbuf, (FILE * file, char *buffer, int mode, size_t bytes))
 {
-    return setvbuf(file, nw_guest_is_virtual(buffer) ? NULL : buffer, mode, bytes);
+    return setvbuf(file, mode == _IONBF ? NULL : plain_buffer(buffer, bytes), mode, bytes);
 }
 
 NW_LIBC(void, setbuf, (FILE * file, char *buffer))
 {
-    if (!nw_guest_is_virtual(buffer)) {
-        setbuf(file, buffer);
-    }
+    setbuf(file, plain_buffer(buffer, BUFSIZ));
+}
+
+NW_LIBC(void, setbuffer, (FILE * file, char *buffer, size_t bytes))
+{
+    setbuffer(file, plain_buffer(buffer, bytes), bytes);
 }
 
 NW_LIBC(void, perror, (const char *text))

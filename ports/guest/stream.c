@@ -104,8 +104,9 @@ static FILE *open_fixed(char *memory, size_t bytes, const char *mode)
         nw_guest_fill(memory, 0, bytes > 0 ? 1 : 0);
     }
     size_t used = nw_guest_strlen(memory, bytes);
-    *stream = (struct fixed){memory, bytes, mode[0] == 'r' ? bytes : used,
-                             mode[0] == 'a' ? used : 0, mode[0] == 'a'};
+    int appends = mode[0] == 'a';
+    *stream = (struct fixed){memory, bytes, mode[0] == 'r' ? bytes : appends ? used : 0,
+                             appends ? used : 0, appends};
     FILE *file = fopencookie(stream, mode, functions);
     if (file == NULL) {
         free(stream);

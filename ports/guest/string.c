@@ -2,7 +2,7 @@
 /*
  * string.c - <string.h> over any mix of plain and virtual memory. Where every argument is plain the
  * host's own function does the work; a virtual range goes through the VM a page at a time. Results
- * of comparisons are differences of bytes, as the host's are.
+ * of string comparisons are differences of bytes, as the host's are; memcmp() promises the sign.
  */
 #include "internal.h"
 

@@ -2,6 +2,7 @@
 /* time.c - <time.h> and its relatives: small structs in and out. */
 #include "internal.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/time.h>
@@ -89,18 +90,30 @@ NW_LIBC(time_t, timegm, (struct tm * broken))
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 
+/* No text is longer than this. */
+#define TIME_BYTES 65536U
+
+/* Text that does not fit leaves what was made of it, so all the memory goes there and back. */
 NW_LIBC(size_t, strftime, (char *to, size_t bytes, const char *format, const struct tm *from))
 {
     struct nw_guest_text copy;
     struct tm own;
-    char text[1024];
+    char some[512], *text = some;
+    size_t room = bytes < TIME_BYTES ? bytes : TIME_BYTES;
 
+    if (room > sizeof some) {
+        text = malloc(room);
+        if (text == NULL) {
+            nw_guest_refuse("out of host memory in strftime");
+        }
+    }
     nw_guest_get(&own, from, sizeof own);
-    size_t n = strftime(text, bytes < sizeof text ? bytes : sizeof text,
-                        nw_guest_text(&copy, format), &own);
+    nw_guest_get(text, to, room);
+    size_t n = strftime(text, room, nw_guest_text(&copy, format), &own);
     nw_guest_text_done(&copy);
-    if (n > 0) {
-        nw_guest_put(to, text, n + 1);
+    nw_guest_put(to, text, n > 0 ? n + 1 : room);
+    if (text != some) {
+        free(text);
     }
     return n;
 }
