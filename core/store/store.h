@@ -245,7 +245,7 @@ int store_find_room(struct nw_store *store, uint16_t bytes, int within);
 void store_let_grow(struct nw_store *store, const struct chunk *chunk);
 int store_begin(struct nw_store *store, struct chunk *chunk);
 int store_put(struct nw_store *store, const uint8_t *data, uint16_t length);
-int store_copy_in(struct nw_store *store, const struct chunk *from);
+int store_copy(struct nw_store *store, const struct chunk *from, struct chunk *to);
 void store_close(struct nw_store *store);
 int store_flush(struct nw_store *store);
 int store_fail(struct nw_store *store, int result);
@@ -280,8 +280,8 @@ struct nw_seal_verbs {
      * encrypted again. */
     void (*open)(struct nw_store *store);
     void (*close)(struct nw_store *store);
-    /* What is written next is a copy of this chunk. */
-    int (*copy)(struct nw_store *store, const struct chunk *chunk);
+    /* As store_copy(). */
+    int (*copy)(struct nw_store *store, const struct chunk *from, struct chunk *to);
 };
 
 /* sum.c */
