@@ -29,6 +29,7 @@
 #define STORE_NO_BLOCK 0xFFFFU
 #define STORE_VOID 0xFFFFFFF0UL /* sequence of a block begun by a format that goes on */
 #define STORE_LONGEST 65000U /* payload of any chunk */
+#define ELEMENT_LONGEST 32767U /* of a list: an int of 16 bits answers its length */
 #define STORE_ANY 0xFFU /* type of object */
 #define STORE_FORMAT 1U
 
