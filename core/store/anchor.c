@@ -17,6 +17,10 @@ struct pass {
     uint32_t sum;
     uint32_t sequence; /* of the block when the anchor is written */
     int result;
+    /* What a block that fails meanwhile must not change: */
+    struct swap swap[STORE_SWAPS];
+    uint8_t swaps;
+    uint16_t good;
     uint16_t safe;   /* store->safe once the anchor counts */
     uint16_t free;   /* store->free then */
     uint16_t at;     /* bytes of the payload passed */
@@ -83,7 +87,7 @@ static uint8_t tell_log(struct pass *pass)
 {
     struct nw_store *store = pass->store;
     uint8_t own[OWN_BYTES] = {STORE_FORMAT, store->config.objects, store->config.name_bytes,
-                              store->config.checkpoints, store->fan_shift, store->swap_count};
+                              store->config.checkpoints, store->fan_shift, pass->swaps};
     uint8_t told[OWN_BYTES];
 
     nw_put16(own + 6, store->page_bytes);
@@ -100,7 +104,7 @@ static uint8_t tell_log(struct pass *pass)
     tell_block(pass, &store->tail);
     tell_block(pass, &pass->safe);
     tell_block(pass, &pass->free);
-    tell_block(pass, &store->good);
+    tell_block(pass, &pass->good);
     tell_word(pass, &store->held);
     tell_word(pass, &store->serial);
     tell_word(pass, &pass->sequence);
@@ -186,10 +190,10 @@ static void tell_all(struct pass *pass)
 {
     struct nw_store *store = pass->store;
     uint8_t count = (uint8_t)(store->tables * store->config.objects);
-    uint8_t swaps = tell_log(pass);
 
-    for (uint8_t i = 0; i < swaps; i++) {
-        tell_swap(pass, &store->swap[i]);
+    (void)tell_log(pass);
+    for (uint8_t i = 0; i < pass->swaps; i++) {
+        tell_swap(pass, &pass->swap[i]);
     }
     for (uint8_t slot = 0; slot < count; slot++) {
         if (store->objects[slot].type != 0 || store->objects[slot].generation != 0) {
@@ -224,6 +228,9 @@ int store_write_anchor(struct nw_store *store)
     }
     pass.free = (uint16_t)(store->free + freed);
     pass.sequence = store->sequence;
+    pass.good = store->good;
+    pass.swaps = store->swap_count;
+    memcpy(pass.swap, store->swap, sizeof pass.swap);
     for (pass.way = PASS_MEASURE; pass.way <= (uint8_t)PASS_WRITE; pass.way++) {
         if (pass.way == PASS_SUM) {
             pass.sum = store_sum_begin(store, &pass.chunk);
@@ -340,6 +347,7 @@ int store_load_anchor(struct nw_store *store, uint32_t at)
     }
     store->safe = pass.safe;
     store->free = pass.free;
+    store->good = pass.good;
     store->anchor_sequence = pass.sequence;
     store->anchor = at;
     return pass.result == NW_OK && pass.foreign != 0 ? (int)NW_ERR_VERSION : pass.result;

@@ -57,13 +57,8 @@ static int move(struct nw_store *store, const struct chunk *from, uint8_t mask)
 
     chunk.kind = CHUNK_MOVED;
     chunk.mask = mask;
-    int result = store_seal(store) != NULL ? store_seal(store)->copy(store, from) : (int)NW_OK;
-    if (result == NW_OK) {
-        result = store_begin(store, &chunk);
-    }
-    if (result == NW_OK) {
-        result = store_copy_in(store, from);
-    }
+    int result = store_seal(store) != NULL ? store_seal(store)->copy(store, from, &chunk)
+                                           : store_copy(store, from, &chunk);
     for (; mask != 0 && result == NW_OK; mask >>= 1) {
         if ((mask & 1U) != 0) {
             result = store_set(store, object, &chunk, &old);

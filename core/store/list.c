@@ -26,7 +26,8 @@ static int push(struct nw_store *store, struct object *object, const void *data,
 {
     struct chunk chunk = {.key = object->tail, .mask = DATA_APPEND, .length = bytes};
 
-    if (bytes == 0 || bytes > store->longest || object->tail == STORE_NONE - 1U) {
+    if (bytes == 0 || bytes > store->longest || bytes > ELEMENT_LONGEST ||
+        object->tail == STORE_NONE - 1U) {
         return NW_ERR_RANGE;
     }
     int result = store_make_room(store, object, store_whole(store, bytes));
@@ -68,7 +69,7 @@ int store_find_data(struct nw_store *store, struct object *object, uint32_t numb
 
 static int length_answer(int result, uint16_t length)
 {
-    return result < 0 ? result : (int)(length < 32767U ? length : 32767U);
+    return result < 0 ? result : (int)length;
 }
 
 /* All of an element; its chunk told in *chunk. */

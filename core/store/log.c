@@ -623,29 +623,26 @@ int store_append(struct nw_store *store, struct chunk *chunk, const uint8_t *dat
     return result < 0 ? result : store_put(store, data, chunk->length);
 }
 
-/* The payload of a chunk elsewhere on the chip, by way of the buffer itself. */
-int store_copy_in(struct nw_store *store, const struct chunk *from)
+/* A copy of a chunk elsewhere on the chip, by way of the buffer itself: to->at is set. */
+int store_copy(struct nw_store *store, const struct chunk *from, struct chunk *to)
 {
     uint16_t part;
+    int result = store_begin(store, to);
 
-    for (uint16_t at = 0; at < from->length; at = (uint16_t)(at + part)) {
+    for (uint16_t at = 0; at < from->length && result == NW_OK; at = (uint16_t)(at + part)) {
         uint16_t room = (uint16_t)(store->page_bytes - store->offset);
-        uint8_t *to = store->buffer + store->offset;
+        uint8_t *here = store->buffer + store->offset;
 
         part = (uint16_t)(from->length - at);
         part = part < room ? part : room;
-        int result = store_load(store, from, at, part, to, 0);
+        result = store_load(store, from, at, part, here, 0);
         if (result == NW_ERR_ECC) { /* the chunk's sum tells that it is lost */
             store_count(&store->stats.lost, 1);
-        } else if (result < 0) {
-            return store_fail(store, result);
+            result = NW_OK;
         }
-        result = store_put(store, to, part);
-        if (result < 0) {
-            return result;
-        }
+        result = result < 0 ? store_fail(store, result) : store_put(store, here, part);
     }
-    return NW_OK;
+    return result;
 }
 
 /* Reading */

@@ -127,6 +127,9 @@ static int make(const struct nw_store *store, const struct nw_store_spec *spec,
         for (made->unit = 256; made->unit > store->page_bytes / 2U; made->unit /= 2U) {
         }
     }
+    if (spec->type == NW_STORE_STREAM && made->unit > ELEMENT_LONGEST) {
+        return NW_ERR_CONFIG;
+    }
     return store_check_object(store, made) < 0 ? (int)NW_ERR_CONFIG : (int)NW_OK;
 }
 
@@ -196,7 +199,7 @@ int nw_store_rename(struct nw_store *store, int handle, const char *name)
     int result = object == NULL ? store->refused : nw_store_find(store, name);
 
     if (object == NULL || result == handle || result == NW_ERR_NAME) {
-        return result < 0 ? result : (int)NW_OK;
+        return result < 0 ? result : nw_store_sync(store);
     }
     struct object *other = store_object_of(store, result, STORE_ANY);
     result = store_make_room(store, NULL, 0);

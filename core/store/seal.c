@@ -175,36 +175,39 @@ static int load(struct nw_store *store, const struct chunk *chunk, uint16_t from
     if (result == NW_OK) {
         result = store_read(store, store_data_at(store, chunk, from), bytes, data, ahead);
     }
-    mix(store->config.seal, store->config.seal->tag, from, data, bytes);
+    if (result == NW_OK) {
+        mix(store->config.seal, store->config.seal->tag, from, data, bytes);
+    }
     return result;
 }
 
-static int read_part(struct nw_store *store, const struct chunk *chunk, uint16_t from,
+/* Reads `bytes` of a chunk's payload, from `at` on, and the rest of it only to sum it up: what is
+ * checked is what now lies in RAM. */
+static int read_part(struct nw_store *store, const struct chunk *chunk, uint16_t at,
                      uint16_t bytes, void *data)
 {
-    uint8_t *to = data;
-    uint16_t taken = 0;
     uint16_t here;
     uint8_t part[32];
     int result = NW_OK;
 
     (void)sum_begin(store, chunk);
-    for (uint16_t at = 0; at < chunk->length && result == NW_OK; at = (uint16_t)(at + here)) {
-        here = (uint16_t)(chunk->length - at);
+    for (uint16_t i = 0; i < chunk->length && result == NW_OK; i = (uint16_t)(i + here)) {
+        uint8_t *to = part;
+
+        here = (uint16_t)((i < at ? at : chunk->length) - i);
         here = here < sizeof part ? here : (uint16_t)sizeof part;
-        result = load(store, chunk, at, here, part, 1);
-        (void)sum_add(store, 0, part, here);
-        for (uint16_t i = 0; i < here; i++) {
-            if (at + i >= from && taken < bytes) {
-                to[taken++] = part[i];
-            }
+        if (i == at && bytes > 0) {
+            to = data;
+            here = bytes;
         }
+        result = load(store, chunk, i, here, to, 1);
+        (void)sum_add(store, 0, to, here);
     }
     if (result == NW_OK) {
         result = sum_check(store, 0, chunk);
     }
     if (result < 0) {
-        memset(to, 0, taken); /* nothing unproven is handed out */
+        memset(data, 0, bytes); /* nothing unproven is handed out */
     }
     return result;
 }
@@ -269,14 +272,50 @@ static void close_last(struct nw_store *store)
     memcpy(seal->digest, kept, NW_SEAL_TAG_BYTES);
 }
 
-static int copy(struct nw_store *store, const struct chunk *chunk)
+/*
+ * What is encrypted again is proven first, where it lies in the buffer: who changes the chip
+ * between two reads must not have other bytes encrypted with the same keystream. So for each page
+ * that the copy touches all of the chunk is read; its tag stays in RAM from the first time on. If
+ * it is not proven, only the header is written, with a tag that fits no payload, and erased bytes
+ * that are never encrypted.
+ */
+static int copy(struct nw_store *store, const struct chunk *from, struct chunk *to)
 {
-    int result = store_verify(store, chunk);
+    struct nw_seal *seal = store->config.seal;
+    uint16_t gap = SEALED_CHUNK_HEADER; /* that is still to be written */
+    uint16_t at = 0;
+    int proven = 1;
 
-    if (store_is_damage(result)) { /* no payload of the copy fits a digest but the right one */
-        memset(store->config.seal->digest, 0, NW_SEAL_TAG_BYTES);
-        store->stats.lost++;
-        result = NW_OK;
+    store_close(store);
+    int result = store_find_room(store, store_whole(store, from->length), 0);
+    while (result == NW_OK && (gap > 0 || at < from->length)) {
+        uint8_t *here = store->buffer + store->offset + gap;
+        uint16_t part = (uint16_t)(store->page_bytes - store->offset - gap);
+
+        part = part < from->length - at ? part : (uint16_t)(from->length - at);
+        if (proven) {
+            result = read_part(store, from, at, part, here);
+            if (result < 0) { /* nor programmed */
+                memset(here, store->erased, part);
+            }
+            if (store_is_damage(result)) {
+                store_count(&store->stats.lost, 1);
+                memset(seal->digest, 0, sizeof seal->digest);
+                proven = 0;
+                result = NW_OK;
+            }
+        }
+        if (gap > 0 && result == NW_OK) {
+            result = store_begin(store, to);
+            gap = 0;
+        }
+        if (!proven) {
+            seal->clear = from->length;
+        }
+        if (result == NW_OK) {
+            result = store_put(store, here, part);
+        }
+        at = (uint16_t)(at + part);
     }
     return result;
 }

@@ -29,6 +29,7 @@
 #define STORE_NO_BLOCK 0xFFFFU
 #define STORE_VOID 0xFFFFFFF0UL /* sequence of a block begun by a format that goes on */
 #define STORE_LONGEST 65000U /* payload of any chunk */
+#define ELEMENT_LONGEST 32767U /* of a list: an int of 16 bits answers its length */
 #define STORE_ANY 0xFFU /* type of object */
 #define STORE_FORMAT 1U
 
@@ -245,7 +246,7 @@ int store_find_room(struct nw_store *store, uint16_t bytes, int within);
 void store_let_grow(struct nw_store *store, const struct chunk *chunk);
 int store_begin(struct nw_store *store, struct chunk *chunk);
 int store_put(struct nw_store *store, const uint8_t *data, uint16_t length);
-int store_copy_in(struct nw_store *store, const struct chunk *from);
+int store_copy(struct nw_store *store, const struct chunk *from, struct chunk *to);
 void store_close(struct nw_store *store);
 int store_flush(struct nw_store *store);
 int store_fail(struct nw_store *store, int result);
@@ -280,8 +281,8 @@ struct nw_seal_verbs {
      * encrypted again. */
     void (*open)(struct nw_store *store);
     void (*close)(struct nw_store *store);
-    /* What is written next is a copy of this chunk. */
-    int (*copy)(struct nw_store *store, const struct chunk *chunk);
+    /* As store_copy(). */
+    int (*copy)(struct nw_store *store, const struct chunk *from, struct chunk *to);
 };
 
 /* sum.c */

@@ -124,7 +124,7 @@ class Image:
         """Bytes that an element may have: with its header a third of a block."""
         shape = self.nand.geometry
         block = int(shape["page_bytes"]) * int(shape["block_pages"])
-        return min(65000, block // 3 - self.layout.headers[0])
+        return min(32767, block // 3 - self.layout.headers[0])
 
     def create_file(self, name: str) -> int:
         """A file whose blocks fill a page each, with their headers."""

@@ -104,7 +104,7 @@ class Files(mfusepy.Operations):  # type: ignore[misc]
 
     def __init__(self, image: Image) -> None:
         self._image = image
-        self._began_ns = time.time_ns()
+        self._root_changed_ns = time.time_ns()
         self.failure = ""  # why the end of the mount went wrong
         self._files: dict[str, _File] = {}
         for about in image.objects():
@@ -173,7 +173,7 @@ class Files(mfusepy.Operations):  # type: ignore[misc]
     def getattr(self, path: str, fh: int | None = None) -> dict[str, Any]:
         owner = {"st_uid": os.getuid(), "st_gid": os.getgid()}
         if path == "/":
-            times = dict.fromkeys(("st_atime", "st_mtime", "st_ctime"), self._began_ns)
+            times = dict.fromkeys(("st_atime", "st_mtime", "st_ctime"), self._root_changed_ns)
             return {"st_mode": stat.S_IFDIR | 0o755, "st_nlink": 2, **times, **owner}
         file = self._file(path)
         return {
@@ -303,10 +303,15 @@ class Files(mfusepy.Operations):  # type: ignore[misc]
 
     @_told
     def utimens(self, path: str, times: tuple[int, int] | None = None) -> int:
-        """Kept until unmounted."""
-        file, changed = self._file(path), _TIME_NOW if times is None else times[1]
+        """Kept until unmounted; of the folder itself too."""
+        file = None if path == "/" else self._file(path)
+        changed = _TIME_NOW if times is None else times[1]
         if changed != _TIME_OMIT:
-            file.changed_ns = time.time_ns() if changed == _TIME_NOW else changed
+            changed = time.time_ns() if changed == _TIME_NOW else changed
+            if file is None:
+                self._root_changed_ns = changed
+            else:
+                file.changed_ns = changed
         return 0
 
     def chmod(self, path: str, mode: int) -> int:

@@ -22,7 +22,7 @@ namespace nb = nanobind;
 
 namespace {
 
-constexpr uint16_t kLongest = 65000; // bytes of an element
+constexpr uint16_t kLongest = 65000; // bytes of a value
 constexpr uint16_t kPiece = 32767;   // of a file, in one call
 constexpr const char *kNameErrors = "surrogateescape";
 

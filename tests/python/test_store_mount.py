@@ -147,6 +147,14 @@ def rename_without_replacing(old: Path, new: Path) -> None:
         raise OSError(ctypes.get_errno(), "renameat2")
 
 
+def fallocate(path: Path) -> None:
+    """fallocate(2) itself: os.posix_fallocate writes zeros where a file system cannot."""
+    with path.open("rb+") as file:
+        size = ctypes.c_long(100)
+        if ctypes.CDLL(None, use_errno=True).fallocate(file.fileno(), 0, ctypes.c_long(0), size):
+            raise OSError(ctypes.get_errno(), "fallocate")
+
+
 def test_each_mistake_has_one_error(mounted: Mounted) -> None:
     """Goal: whatever a folder could do and a store cannot has a fixed error, and nothing of it is
     done; streams cannot be changed, names of what is not shown are taken."""
@@ -169,6 +177,7 @@ def test_each_mistake_has_one_error(mounted: Mounted) -> None:
         ("huge", lambda: os.truncate(folder / "file", 1 << 40), errno.EFBIG),
         ("big", lambda: os.truncate(folder / "file", room), errno.ENOSPC),
         ("xattr", lambda: os.setxattr(folder / "file", "user.x", b""), errno.ENOTSUP),
+        ("room", lambda: fallocate(folder / "file"), errno.EOPNOTSUPP),
         ("stream", lambda: (folder / "readings").open("ab"), errno.EROFS),
         ("stream, cut", lambda: os.truncate(folder / "readings", 0), errno.EROFS),
         ("stream, rm", lambda: (folder / "readings").unlink(), errno.EROFS),
@@ -183,8 +192,11 @@ def test_each_mistake_has_one_error(mounted: Mounted) -> None:
         ),
         ("chmod", lambda: (folder / "file").chmod(0o700), 0),
         ("chown", lambda: os.chown(folder / "file", 0, 0), 0),
+        ("times", lambda: os.utime(folder / "file", (1, 2)), 0),
+        ("times of the folder", lambda: os.utime(folder, (3, 4)), 0),  # once ENOENT: tar sets them
     ):
         assert (name, answers(action)) == (name, number)
+    assert (folder.stat().st_mtime, (folder / "file").stat().st_mtime) == (4, 2)
     assert names(folder) == ["file", "other", "readings"]
     assert (folder / "file").read_bytes() == b"here"
     assert (folder / "other").read_bytes() == b"there"

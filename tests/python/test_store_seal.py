@@ -82,23 +82,29 @@ def test_another_key_or_none_is_refused(run: Run, image: Path, tmp_path: Path) -
     assert "not sealed; leave --key-file out" in run("ls").stderr
 
 
-@pytest.mark.quick
-def test_fsck_names_what_was_tampered_with(run: Run, image: Path) -> None:
-    run("create", "log", "stream")
-    for i in range(8):
-        run("append", "log", "--text", f"element {i} " * 40)
+def flip_element(image: Path, start: bytes) -> list[tuple[int, int]]:
+    """One bit of the elements that begin so, copies that mounts left behind too: their places."""
     nand = _native.Nand.load(str(image))
     reader = store_dump.Reader(nand, KEY)
     hit = [
         (chunk.page, chunk.offset)
         for block in reader.blocks
         for chunk in reader.chunks(block)
-        if chunk.payload.startswith(b"element 5")
+        if chunk.payload.startswith(start)
     ]
     assert hit
     for page, offset in hit:  # copies that mounts left behind too
         nand.flip(page, (offset + 30) * 8)
     nand.save(str(image))
+    return hit
+
+
+@pytest.mark.quick
+def test_fsck_names_what_was_tampered_with(run: Run, image: Path) -> None:
+    run("create", "log", "stream")
+    for i in range(8):
+        run("append", "log", "--text", f"element {i} " * 40)
+    hit = flip_element(image, b"element 5")
     found = run("fsck", "--json", "-")
     (damage,) = json.loads(found.stdout)["damages"]
     assert found.exit_code == 1
@@ -106,6 +112,23 @@ def test_fsck_names_what_was_tampered_with(run: Run, image: Path) -> None:
     assert damage["why"] == "stored data was tampered with"
     assert damage["page"] in {page for page, _ in hit}
     assert "DAMAGED" in run("dump").stdout
+
+
+@pytest.mark.quick
+def test_compact_tells_of_tampering(run: Run, image: Path) -> None:
+    """Goal: a compaction that met what the key does not prove changes nothing and says so; once it
+    exited 0, and copied what it had met."""
+    run("create", "log", "stream")
+    for i in range(8):
+        run("append", "log", "--text", f"element {i} " * 40)
+    assert run("compact", "log").exit_code == 0
+    flip_element(image, b"element 3")
+    before = image.read_bytes()
+    refused = run("compact", "log")
+    assert refused.exit_code == 1
+    assert "not written there with this key; nothing was changed" in refused.stderr
+    assert image.read_bytes() == before
+    assert run("fsck").exit_code == 1
 
 
 @pytest.mark.quick

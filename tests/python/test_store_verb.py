@@ -35,6 +35,23 @@ def run(image: Path) -> Run:
     return call
 
 
+def test_all_names_in_use(tmp_path: Path) -> None:
+    """Goal: the refusal says that names ran out, not room, and what to do; once of bytes."""
+    words = ["store", str(tmp_path / "small.nand")]
+
+    def call(*more: str) -> Result:
+        return CliRunner().invoke(main, [*words, *more])
+
+    small = ("--chip", "TC58DVG02A1FT00", "--blocks", "64", "--layout", "3,8,0,16")
+    assert call("format", *small).exit_code == 0
+    for name in "abc":
+        assert call("create", name, "queue").exit_code == 0
+    refused = call("create", "d", "queue")
+    assert refused.exit_code == 1
+    assert "all 3 names are in use; nothing was changed (rm frees one" in refused.stderr
+    assert "--layout has up to 60" in refused.stderr
+
+
 def test_files_come_back_whole_and_are_replaced(run: Run, tmp_path: Path) -> None:
     """Goal: put and get of more than a block, by file and by pipe; the second put wins."""
     data = bytes(i * 7 % 251 for i in range(50_000))
@@ -400,7 +417,7 @@ def test_format_as_a_device_is_set_up(tmp_path: Path) -> None:
     assert " 0 bits repaired" not in checked
     assert call("create", "jobs", "queue").exit_code == 0
     full = call("create", "more", "queue")
-    assert (full.exit_code, "2 of 2 objects in use" in full.stderr) == (1, True)
+    assert (full.exit_code, "all 2 names are in use" in full.stderr) == (1, True)
 
 
 def test_what_is_no_store_is_refused(run: Run, image: Path, tmp_path: Path) -> None:

@@ -27,8 +27,11 @@ static struct forge *asked(const struct nw_chip_req *req)
 
 static int forge_read(struct nw_chip_req *req)
 {
-    const struct forge *forge = asked(req);
+    struct forge *forge = asked(req);
 
+    if (forge->before_read != NULL) {
+        forge->before_read(forge, req->page);
+    }
     if (req->length > 0) {
         memcpy(req->data, forge->data + req->page * FORGE_PAGE_BYTES + req->offset, req->length);
     }
@@ -43,11 +46,17 @@ static int forge_program(struct nw_chip_req *req)
     struct forge *forge = asked(req);
     uint8_t *to = forge->data + req->page * FORGE_PAGE_BYTES + req->offset;
 
+    if (forge->fail_at > 0 && --forge->fail_at == 0) {
+        return NW_ERR_PROGRAM;
+    }
     for (uint16_t i = 0; i < req->length; i++) {
         to[i] &= req->data[i];
     }
     if (req->spare_length > 0) {
         forge->spare[req->page] &= *req->spare;
+    }
+    if (forge->after_write != NULL) {
+        forge->after_write(forge, req);
     }
     return NW_OK;
 }
@@ -59,6 +68,9 @@ static int forge_erase(struct nw_chip_req *req)
     memset(forge->data + req->block * FORGE_BLOCK_PAGES * FORGE_PAGE_BYTES, 0xFF,
            FORGE_BLOCK_PAGES * FORGE_PAGE_BYTES);
     memset(forge->spare + req->block * FORGE_BLOCK_PAGES, 0xFF, FORGE_BLOCK_PAGES);
+    if (forge->after_write != NULL) {
+        forge->after_write(forge, req);
+    }
     return NW_OK;
 }
 

@@ -28,6 +28,10 @@ struct forge {
     uint8_t spare[FORGE_PAGES];
     uint8_t bad[FORGE_BLOCKS];
     unsigned long calls;
+    void (*before_read)(struct forge *forge, uint32_t page); /* an attacker at the bus, or NULL */
+    /* A witness of programs and, with no data, erases, or NULL. */
+    void (*after_write)(struct forge *forge, const struct nw_chip_req *req);
+    uint32_t fail_at; /* the so many-th program from now on fails; 0: none */
     struct nw_store *store;
     struct nw_store_config config;
     uint64_t ram[1024];

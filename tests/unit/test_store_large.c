@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Goal: the most blocks a store may have, 65,535, go round like few: numbers of blocks have 16 bits
- * and end just below the one that means none.
+ * Goal: what is as large as may be works, what is larger is refused. The most blocks a store may
+ * have, 65,535, go round like few: numbers of blocks have 16 bits and end just below the one that
+ * means none. The longest element comes back whole: once those of more than 32,767 bytes were
+ * taken, and came back with that length, for an int answers it, which may have 16 bits.
  * ctest: slow
  */
 #include <setjmp.h>
@@ -13,6 +15,8 @@
 
 #include <cmocka.h>
 
+#include "nandwich-twin/nand.h"
+#include "nandwich-twin/parts.h"
 #include "nandwich/bytes.h"
 #include "nandwich/store.h"
 
@@ -134,9 +138,92 @@ static void test_round(void **state)
     free(data);
 }
 
+#define LONGEST 32767U
+
+static void fill(uint8_t *bytes, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        bytes[i] = (uint8_t)(i * 31U + i / 251U);
+    }
+}
+
+static void test_longest_element(void **state)
+{
+    static const struct nw_geometry shape = {.blocks = 40,
+                                             .block_pages = 64,
+                                             .page_bytes = 2048,
+                                             .program_bytes = 1,
+                                             .page_programs = NW_PROGRAMS_UNLIMITED,
+                                             .erased = 0xFF,
+                                             .flags = NW_CHIP_READ_ERASED};
+    static uint8_t element[65535];
+    static uint8_t back[65535];
+    struct nw_part part;
+    struct nw_nand *nand;
+    struct nw_store_config three = {.objects = 4, .name_bytes = 4};
+
+    (void)state;
+    assert_int_equal(nw_parts_get("W25Q128JV", &part), NW_OK);
+    part.blocks = shape.blocks;
+    part.block_pages = shape.block_pages;
+    part.page_bytes = shape.page_bytes;
+    assert_int_equal(nw_nand_open(&nand, &(struct nw_nand_config){.part = &part}), NW_OK);
+    size_t bytes = nw_store_ram_bytes(&three, &nw_nand_chip(nand)->geometry);
+    void *memory = malloc(bytes);
+    assert_int_equal(nw_store_format(&store, nw_nand_chip(nand), &three, memory, bytes), NW_OK);
+    fill(element, sizeof element);
+    for (uint8_t type = NW_STORE_STACK; type <= NW_STORE_STREAM; type++) {
+        struct nw_store_spec spec = {.type = type};
+        int (*put)(struct nw_store *, int, const void *, uint16_t) =
+            type == NW_STORE_STREAM ? nw_store_append : nw_store_push;
+        int list = nw_store_create(store, type == NW_STORE_STACK   ? "s"
+                                          : type == NW_STORE_QUEUE ? "q"
+                                                                   : "r", &spec);
+
+        assert_true(list > 0);
+        assert_int_equal(put(store, list, element, LONGEST), NW_OK);
+        assert_int_equal(put(store, list, element, LONGEST + 1U), NW_ERR_RANGE);
+        assert_int_equal(put(store, list, element, 40000), NW_ERR_RANGE);
+        memset(back, 0, sizeof back);
+        assert_int_equal(nw_store_peek(store, list, 0, back, 65535), LONGEST);
+        assert_memory_equal(back, element, LONGEST);
+        assert_int_equal(nw_store_peek(store, list, 1, back, 65535), NW_ERR_NOT_FOUND);
+    }
+    /* elements of one size are no longer either; an array's values may be: no int answers these */
+    struct nw_store_spec spec = {.type = NW_STORE_STREAM, .unit_bytes = LONGEST + 1U};
+    assert_int_equal(nw_store_create(store, "u", &spec), NW_ERR_CONFIG);
+    spec = (struct nw_store_spec){.type = NW_STORE_ARRAY, .unit_bytes = 40000, .count = 3};
+    int array = nw_store_create(store, "a", &spec);
+    assert_int_equal(nw_store_set(store, array, 2, element), NW_OK);
+    assert_int_equal(nw_store_get(store, array, 2, back), NW_OK);
+    assert_memory_equal(back, element, 40000);
+    free(memory);
+    nw_nand_close(nand);
+}
+
+/* 2 GiB less a block, not the 4 GiB that the header once told of. */
+static void test_largest_chip(void **state)
+{
+    struct nw_geometry shape = {.block_pages = 64,
+                                .page_bytes = 2048,
+                                .spare_bytes = 64,
+                                .program_bytes = 512,
+                                .page_programs = 4,
+                                .erased = 0xFF,
+                                .flags = NW_CHIP_IN_ORDER};
+
+    (void)state;
+    shape.blocks = 16383;
+    assert_true(nw_store_ram_bytes(&config, &shape) > 0);
+    shape.blocks = 16384;
+    assert_int_equal(nw_store_ram_bytes(&config, &shape), 0);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_round)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_round),
+                                       cmocka_unit_test(test_longest_element),
+                                       cmocka_unit_test(test_largest_chip)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

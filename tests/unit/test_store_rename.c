@@ -168,9 +168,25 @@ static void test_cost(void **state)
     store_rig_close(&rig);
 }
 
+/* A rename is durable: onto its own name too, which once wrote nothing at all. */
+static void test_own_name(void **state)
+{
+    (void)state;
+    for (unsigned shape = 0; shape < STORE_SHAPES; shape++) {
+        open_rig(shape);
+        int file = nw_store_find(rig.store, "file");
+        assert_int_equal(fill(file, 'c'), BYTES);
+        assert_int_equal(nw_store_rename(rig.store, file, "file"), NW_OK);
+        assert_int_equal(store_rig_mount(&rig), NW_OK);
+        assert_int_equal(holds("file"), 'c');
+        store_rig_close(&rig);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_cuts), cmocka_unit_test(test_names),
+                                       cmocka_unit_test(test_own_name),
                                        cmocka_unit_test(test_cost)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,15 +10,15 @@
  * Every bit on flash: docs/spec-store.md; why: docs/store.md.
  *
  * WHICH CHIPS. NAND with at least one spare byte a page, NOR and DataFlash; at least 16 blocks of
- * at least 8 pages; at most 65,535 blocks and 4 GiB. Partial programs are used where the part
- * allows several programs a page: a sync then costs the bytes there are, not a page. Stack nw_ecc
- * below for parts that flip bits; what it repairs is counted, what it cannot repair is NW_ERR_ECC
- * with its place.
+ * at least 8 pages; at most 65,535 blocks, and 2 GiB less a block: else format and mount answer
+ * NW_ERR_CONFIG. Partial programs are used where the part allows several programs a page: a sync
+ * then costs the bytes there are, not a page. Stack nw_ecc below for parts that flip bits; what it
+ * repairs is counted, what it cannot repair is NW_ERR_ECC with its place.
  *
- * DURABLE. What was written is durable when a sync (or a create, delete, checkpoint, rollback) has
- * returned. Before that a power cut may take it, the latest first: an element or a block of a file
- * is there whole or not at all, and if one is there all before it are. Power may be cut at any
- * moment, in mount too, and as often as it likes.
+ * DURABLE. What was written is durable when a sync (or a create, delete, rename, checkpoint,
+ * rollback or drop) has returned. Before that a power cut may take it, the latest first: an element
+ * or a block of a file is there whole or not at all, and if one is there all before it are. Power
+ * may be cut at any moment, in mount too, and as often as it likes.
  *
  * COST, in chip operations; F entries a node (fan), h = ceil(log F of the number of chunks) levels
  *   write, push, append, set   nothing but RAM until a page is full: 1 program of it; the index is
@@ -167,8 +167,8 @@ enum nw_store_type {
 /*
  * What an object is. unit_bytes: a stream's elements have all this size and are packed into common
  * chunks, as many as a sync or a page end allows; 0: each element is a chunk of its own, of any
- * size. An array's values and a file's blocks always have this size (file: less
- * than a page; 0 is 256, or half a page).
+ * size. An array's values and a file's blocks always have this size (array: a third of a block
+ * less 14, sealed 26, at most 65,000; file: less than a page; 0 is 256, or half a page).
  * count: of an array its keys 0 .. count - 1; of a stream the most chunks it keeps, the oldest are
  * dropped (ring); 0: no limit.
  */
@@ -193,7 +193,7 @@ int nw_store_delete(struct nw_store *store, int handle);
 /*
  * Another name for an object, whose handle stays. An object that has this name gives way: after a
  * power cut one of the two is there under it, whole - the way to replace a file at once. What both
- * hold is durable with it. NW_ERR_NAME. Durable; cost: an anchor.
+ * hold is durable with it. NW_ERR_NAME. Durable; cost: an anchor, of its own name a sync.
  */
 int nw_store_rename(struct nw_store *store, int handle, const char *name);
 
@@ -209,10 +209,10 @@ struct nw_store_about {
 /* The object in a slot, 0 .. objects - 1. NW_ERR_NOT_FOUND: none there; NW_ERR_RANGE: the end. */
 int nw_store_at(struct nw_store *store, uint8_t slot, struct nw_store_about *about);
 
-/* STACK, QUEUE, STREAM. Elements have 1 .. (a third of a block less 14, at most 65,000)
- * bytes. */
+/* STACK, QUEUE, STREAM. Elements have 1 .. (a third of a block less 14, sealed 26; at most 32,767)
+ * bytes; more: NW_ERR_RANGE, nothing is written. */
 
-/* To the top, or the end. */
+/* To the top of a stack, or the end of a queue; a stream has nw_store_append(). */
 int nw_store_push(struct nw_store *store, int handle, const void *data, uint16_t bytes);
 
 /* The newest element of a stack: its length. NW_ERR_RANGE: longer than `bytes`, nothing is taken;

@@ -11,7 +11,10 @@
  * HOW. Each chunk has a tag of 16 bytes, a keyed hash (BLAKE2b) of its payload, its header and its
  * place, instead of a checksum; the payload is XORed with a keystream (XChaCha20) whose nonce is
  * that tag: a synthetic nonce, as in RFC 5297. So neither random numbers nor a counter that
- * survives power cuts are needed. Headers of blocks are authenticated too.
+ * survives power cuts are needed. What is encrypted was proven before, in the RAM it is encrypted
+ * in, so a nonce never serves two contents, whatever is written to the chip in between, or put
+ * back. A damaged chunk that has to be moved loses its payload: reading it is NW_ERR_TAMPERED as
+ * before. Headers of blocks are authenticated too.
  *
  * WHAT IS DETECTED. A changed bit, and chunks moved, copied or put in each other's place: NW_ERR_
  * TAMPERED when they are read, and counted in nw_store_stats()->tampered; bytes that are not proven
@@ -25,9 +28,10 @@
  * the same element came to lie at the same place twice.
  *
  * COST. 12 bytes more a chunk, 16 a block. A part of a chunk is read by reading all of it; a chunk
- * that is moved is read twice; a mount reads what it replays. RAM: this struct and the state of the
- * hash. For n bytes the hash goes over n + 1 bytes and three blocks of 128 more, and n / 64 blocks
- * of keystream are made; for a file or a stream that grows in the page buffer twice.
+ * that is moved is read once for each page its copy touches; a mount reads what it replays. RAM:
+ * this struct and the state of the hash. For n bytes the hash goes over n + 1 bytes and three
+ * blocks of 128 more, and n / 64 blocks of keystream are made; for a file or a stream that grows in
+ * the page buffer twice.
  * A program whose store is built with NW_STORE_UNSEALED has none of this and some 600 bytes less
  * on an 8-bit processor: a seal given is NW_ERR_CONFIG, a sealed store met NW_ERR_KEY.
  */

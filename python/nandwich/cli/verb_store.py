@@ -60,6 +60,11 @@ def _why(image: Image, error: _native.StoreError) -> str:
         return f"a name has 1 to {image.layout.name_bytes} bytes"
     if number == store_image.ERR_FULL:
         space, count = image.store.space, len(image.store.objects())
+        if count >= image.layout.objects:
+            return (
+                f"full: all {count} names are in use; nothing was changed (rm frees one; a store "
+                "formatted with --layout has up to 60)"
+            )
         return (
             f"full: {space['used_bytes']} of {space['limit_bytes']} B and {count} of "
             f"{image.layout.objects} objects in use; nothing was changed"
@@ -625,6 +630,12 @@ def compact(session: _Session, name: str | None, pieces: int) -> None:
         if name is not None:
             moved = image.compact(image.find(name))
         done = image.store.idle(pieces)
+        tampered = image.store.stats["tampered"]
+        if tampered:
+            raise RunError(
+                f"{session.path}: {tampered} times met bytes that were not written there with this "
+                "key; nothing was changed, and fsck tells which elements they are of"
+            )
     if name is not None:
         output.talk(f"{moved} chunks of {name} moved")
     output.talk(f"{done} pieces of work done" + ("" if done == pieces else "; nothing left"))
