@@ -59,23 +59,28 @@ int nw_pages_are_blank(struct nw_chip *chip, uint32_t first, uint32_t end)
     return result;
 }
 
-int nw_chip_is_blank(struct nw_chip *chip)
+int nw_blocks_are_blank(struct nw_chip *chip, uint32_t end)
 {
     struct nw_chip_req req;
     uint32_t page = 0;
     int result = 1;
 
     req.chip = chip;
-    for (req.block = 0; req.block < chip->geometry.blocks && result > 0; req.block++) {
-        uint32_t end = page + chip->geometry.block_pages;
+    for (req.block = 0; req.block < end && result > 0; req.block++) {
+        uint32_t next = page + chip->geometry.block_pages;
 
         result = nw_chip_is_bad(&req);
-        if (result >= 0) {
-            result = result > 0 ? 1 : nw_pages_are_blank(chip, page, end);
+        if (result == 0) {
+            result = nw_pages_are_blank(chip, page, next);
         }
-        page = end;
+        page = next;
     }
     return result;
+}
+
+int nw_chip_is_blank(struct nw_chip *chip)
+{
+    return nw_blocks_are_blank(chip, chip->geometry.blocks);
 }
 
 int nw_chip_not_found(struct nw_chip *chip)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Data blocks in place, log blocks shared by all, one of them sequential. See ftl_fast.h. */
 #include "fast.h"
-#include "marks.h"
+#include "mark.h"
 
 #include "nandwich/ftl_fast.h"
 

@@ -3,11 +3,11 @@
 
 #include <string.h>
 
+#include "mark.h"
 #include "nandwich/ram.h"
 
-#define RESERVED 2UL         /* lavish blocks beyond one a logical block: a log, one in reserve */
 #define SPARE_SHARE 32U      /* one block in so many is a spare */
-#define MOST_BLOCKS 0xFFFEUL /* blocks of the chip that are looked at */
+#define MOST_BLOCKS ((uint32_t)NW_MARK_BLOCKS) /* of the chip; the mark takes one */
 #define MOST_SECTORS 0x7F00U /* of a lavish block; two of them stay below NW_LAVISH_LOST */
 
 /* A sector of a request: which of which logical block, and its bytes. */
@@ -41,6 +41,7 @@ static int each(struct nw_block_req *req, int (*act)(struct nw_ftl_lavish *, con
         if (result > 0) {
             result = nw_lavish_merge_1(lavish);
         }
+        (void)nw_lavish_reserve(lavish, 0); /* if a block has failed: before another one does */
     }
     return result;
 }
@@ -51,33 +52,40 @@ static uint8_t *entry_of(const struct nw_ftl_lavish *lavish, const struct step *
     return nw_lavish_entry(lavish, lavish->maps, step->sector);
 }
 
+/* A map that finds no place to leave RAM for keeps others out: then the sector's entry is read
+ * where its own map lies on flash. */
 static int read_sector(struct nw_ftl_lavish *lavish, const struct step *step)
 {
+    unsigned stored = lavish->logical[step->number].stored;
     unsigned bytes = lavish->block.sector_bytes;
-    unsigned index = NONE;
+    uint8_t lone[2] = {0xFF, 0xFF}; /* nowhere */
+    const uint8_t *entry = lone;
+    int result = NW_OK;
+    unsigned index;
 
     nw_lavish_tick(&lavish->stats.host_reads);
     if (lavish->logical[step->number].data != NONE) {
-        int result = nw_lavish_load(lavish, step->number);
-
-        if (result < 0) {
-            return result;
+        result = nw_lavish_load(lavish, step->number);
+        if (result >= 0) {
+            entry = entry_of(lavish, step);
+        } else if (result == NW_ERR_FULL) {
+            result = NW_OK;
+            if (stored != NONE) {
+                lavish->req.offset = (uint16_t)(step->sector * 2U);
+                result = nw_lavish_read_index(lavish, step->number, stored, lone, sizeof lone);
+                lavish->req.offset = 0;
+            }
         }
-        index = nw_get16(entry_of(lavish, step));
     }
-    if (index < NW_LAVISH_LOST) {
-        int result = nw_lavish_read(lavish, nw_lavish_locate(lavish, step->number, index),
-                                    step->data, bytes);
-
-        return result < 0 ? result : NW_OK;
-    }
-    if (index == NW_LAVISH_LOST) {
-        return NW_ERR_ECC;
-    }
-    if (step->data != NULL) {
+    index = nw_get16(entry);
+    if (result >= 0 && index < NW_LAVISH_LOST) {
+        result = nw_lavish_read_index(lavish, step->number, index, step->data, bytes);
+    } else if (result >= 0 && index == NW_LAVISH_LOST) {
+        result = NW_ERR_ECC;
+    } else if (step->data != NULL) {
         memset(step->data, 0, bytes);
     }
-    return NW_OK;
+    return result < 0 ? result : NW_OK;
 }
 
 /* Sets where a sector lies (NONE: nowhere) in the map at the front. */
@@ -161,7 +169,7 @@ static int lavish_idle(struct nw_block_req *req)
     const struct nw_geometry *geometry = &lavish->req.chip->geometry;
     unsigned block = nw_lavish_next(lavish);
     uint32_t cost_us = lavish->degree * geometry->erase_us;
-    int merges = lavish->free < RESERVED && nw_lavish_victim(lavish) != NONE;
+    int merges = lavish->free <= nw_lavish_least(lavish) && nw_lavish_victim(lavish) != NONE;
 
     if (merges) {
         cost_us += cost_us + lavish->logical_sectors * (geometry->read_us + geometry->program_us);
@@ -171,7 +179,7 @@ static int lavish_idle(struct nw_block_req *req)
     if (cost_us > req->budget_us) {
         return 1;
     }
-    merges = merges ? nw_lavish_reserve(lavish, RESERVED) : nw_lavish_clean(lavish, block, NONE);
+    merges = merges ? nw_lavish_reserve(lavish, 1) : nw_lavish_clean(lavish, block, NONE);
     return merges < 0 ? merges : 1;
 }
 
@@ -210,17 +218,26 @@ static int shape(struct nw_ftl_lavish *lavish, const struct nw_ftl_lavish_config
     return NW_OK;
 }
 
+/* All but the mark's. */
+static uint32_t usable_blocks(const struct nw_chip *chip)
+{
+    uint32_t blocks = chip->geometry.blocks;
+
+    return (blocks < MOST_BLOCKS ? blocks : MOST_BLOCKS) - 1U;
+}
+
 /* How many lavish blocks and spares. */
 static int provision(struct nw_ftl_lavish *lavish, const struct nw_ftl_lavish_config *config,
                      const struct nw_chip *chip)
 {
-    uint32_t blocks = chip->geometry.blocks < MOST_BLOCKS ? chip->geometry.blocks : MOST_BLOCKS;
+    uint32_t blocks = usable_blocks(chip);
     uint32_t spares = config->spare_blocks != 0 ? config->spare_blocks : blocks / SPARE_SHARE;
-    uint32_t least = lavish->logical_count + RESERVED;
+    uint32_t least = lavish->logical_count + NW_LAVISH_RESERVED;
     uint32_t count = config->lavish_blocks;
 
     if (count == 0) {
-        count = (blocks - spares) / lavish->degree;
+        spares += spares == 0; /* small chips have one too */
+        count = blocks > spares ? (blocks - spares) / lavish->degree : 0U;
         if (count > least + lavish->logical_count) {
             count = least + lavish->logical_count;
         }
@@ -241,6 +258,11 @@ static int provision(struct nw_ftl_lavish *lavish, const struct nw_ftl_lavish_co
     return NW_OK;
 }
 
+static size_t erased_bytes(const struct nw_ftl_lavish *lavish)
+{
+    return ((size_t)lavish->lavish_count * lavish->degree + 7U) / 8U;
+}
+
 /* All sizes, then all arrays. */
 static int layout(struct nw_ftl_lavish *lavish, const struct nw_ftl_lavish_config *config,
                   const struct nw_chip *chip, struct nw_ram *ram)
@@ -257,8 +279,7 @@ static int layout(struct nw_ftl_lavish *lavish, const struct nw_ftl_lavish_confi
     lavish->spares = NW_RAM_TAKE(ram, struct nw_lavish_spare, lavish->spare_count);
     lavish->map_bytes = NW_RAM_TAKE(ram, uint8_t, (size_t)maps * lavish->map_slot);
     lavish->state = NW_RAM_TAKE(ram, uint8_t, lavish->lavish_count);
-    lavish->erased = NW_RAM_TAKE(
-        ram, uint8_t, ((size_t)lavish->lavish_count * lavish->degree + 7U) / 8U);
+    lavish->erased = NW_RAM_TAKE(ram, uint8_t, erased_bytes(lavish));
     lavish->chip_copies = chip->ops->copy != NULL;
     if (!lavish->chip_copies && (chip->geometry.flags & NW_CHIP_NO_PAYLOAD) == 0) {
         lavish->page = NW_RAM_TAKE(ram, uint8_t, chip->geometry.page_bytes);
@@ -275,11 +296,11 @@ uint32_t nw_ftl_lavish_blocks_needed(const struct nw_ftl_lavish_config *config,
     if (shape(&lavish, config, chip) != NW_OK) {
         return 0;
     }
-    count = lavish.logical_count + RESERVED;
+    count = lavish.logical_count + NW_LAVISH_RESERVED;
     if (config->lavish_blocks > count) {
         count = config->lavish_blocks;
     }
-    return count * lavish.degree + config->spare_blocks;
+    return count * lavish.degree + config->spare_blocks + 1U;
 }
 
 size_t nw_ftl_lavish_ram_bytes(const struct nw_ftl_lavish_config *config,
@@ -295,6 +316,7 @@ int nw_ftl_lavish_open(struct nw_ftl_lavish *lavish, struct nw_chip *chip,
                        const struct nw_ftl_lavish_config *config, void *ram, size_t ram_bytes)
 {
     struct nw_ram arena = {ram, ram_bytes, 0};
+    int32_t mark;
     unsigned i;
     int result;
 
@@ -305,18 +327,25 @@ int nw_ftl_lavish_open(struct nw_ftl_lavish *lavish, struct nw_chip *chip,
     if (ram == NULL || arena.used > ram_bytes) {
         return NW_ERR_RAM;
     }
+    lavish->req.chip = chip;
     memset(ram, 0, arena.used);
+    mark = nw_mark_claim(chip, config->erase, ram);
+    if (mark < 0) {
+        return (int)mark;
+    }
+    memset(ram, 0xFF, arena.used); /* NONE everywhere but here */
+    memset(lavish->state, 0, lavish->lavish_count);
+    memset(lavish->erased, 0, erased_bytes(lavish));
+    lavish->mark = (uint32_t)mark;
     for (i = 0; i < lavish->logical_count; i++) {
-        lavish->logical[i].data = NONE;
-        lavish->logical[i].log = NONE;
-        lavish->logical[i].stored = NONE;
+        lavish->logical[i].next = 0;
+        lavish->logical[i].valid = 0;
     }
     for (i = 0; i < lavish->map_count; i++) {
-        lavish->maps[i].logical = NONE;
         lavish->maps[i].slot = (uint8_t)i;
+        lavish->maps[i].dirty = 0;
     }
     lavish->erase_late = config->erase_late;
-    lavish->req.chip = chip;
     lavish->good = lavish->lavish_count;
     lavish->free = lavish->lavish_count;
     lavish->block.ops = &lavish_ops;
@@ -325,7 +354,7 @@ int nw_ftl_lavish_open(struct nw_ftl_lavish *lavish, struct nw_chip *chip,
     lavish->block.sector_bytes = chip->geometry.page_bytes;
     lavish->block.stats = &lavish->stats;
     result = nw_lavish_scan(lavish);
-    if (result >= 0 && lavish->good < lavish->logical_count + RESERVED) {
+    if (result >= 0 && lavish->good < lavish->logical_count + NW_LAVISH_RESERVED) {
         return NW_ERR_FULL;
     }
     return result;

@@ -13,6 +13,7 @@
 #include "nandwich/ftl_lavish.h"
 
 #define NONE NW_LAVISH_NONE
+#define NW_LAVISH_RESERVED 2U /* lavish blocks beyond one a logical block: a log, one in reserve */
 
 /* 1 for an error that says a block is worn, not the request wrong or the power gone. */
 static inline int nw_lavish_is_worn(int result)
@@ -67,8 +68,9 @@ static inline uint8_t *nw_lavish_entry(const struct nw_ftl_lavish *lavish,
     return lavish->map_bytes + (size_t)map->slot * lavish->map_slot + sector * 2U;
 }
 
-/* The chip's page of an index of a logical block. */
-uint32_t nw_lavish_locate(const struct nw_ftl_lavish *lavish, unsigned number, unsigned index);
+/* Reads from the page that an index of a logical block is. */
+int nw_lavish_read_index(struct nw_ftl_lavish *lavish, unsigned number, unsigned index,
+                         uint8_t *data, unsigned length);
 
 /* Brings the map of a logical block to lavish->maps[0]. Another one may be written out. */
 int nw_lavish_load(struct nw_ftl_lavish *lavish, unsigned number);
@@ -82,10 +84,16 @@ int32_t nw_lavish_append(struct nw_ftl_lavish *lavish, struct nw_lavish_map *map
  * loaded. */
 int nw_lavish_make_room(struct nw_ftl_lavish *lavish, unsigned number, unsigned need);
 
-/* Until `want` lavish blocks are free: merges II and III. */
-int nw_lavish_reserve(struct nw_ftl_lavish *lavish, unsigned want);
+/* Lavish blocks to keep in reserve: one, for a merge or the flight from a worn block; two once no
+ * spare is left to replace a worn block, which then costs a lavish block on the way. With no more
+ * than are needed at all it is one again. */
+unsigned nw_lavish_least(const struct nw_ftl_lavish *lavish);
 
-/* The logical block that merges cheapest, or NONE. */
+/* Until `more` lavish blocks beyond the reserve are free: merges II and III. */
+int nw_lavish_reserve(struct nw_ftl_lavish *lavish, unsigned more);
+
+/* The logical block that merges cheapest, or NONE; without a free lavish block only one that merges
+ * into its own log. */
 unsigned nw_lavish_victim(const struct nw_ftl_lavish *lavish);
 
 /* Merge I of the logical block whose map is at lavish->maps[0], if its data block has nothing valid

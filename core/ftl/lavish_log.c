@@ -31,7 +31,8 @@ static struct nw_lavish_map *cached(const struct nw_ftl_lavish *lavish, unsigned
     return NULL;
 }
 
-uint32_t nw_lavish_locate(const struct nw_ftl_lavish *lavish, unsigned number, unsigned index)
+/* The chip's page of an index of a logical block. */
+static uint32_t locate(const struct nw_ftl_lavish *lavish, unsigned number, unsigned index)
 {
     const struct nw_lavish_logical *logical = lavish->logical + number;
     unsigned block = logical->data;
@@ -41,6 +42,12 @@ uint32_t nw_lavish_locate(const struct nw_ftl_lavish *lavish, unsigned number, u
         block = logical->log;
     }
     return nw_lavish_page(lavish, block, index);
+}
+
+int nw_lavish_read_index(struct nw_ftl_lavish *lavish, unsigned number, unsigned index,
+                         uint8_t *data, unsigned length)
+{
+    return nw_lavish_read(lavish, locate(lavish, number, index), data, length);
 }
 
 /* Free indices of a logical block. */
@@ -72,7 +79,7 @@ static int copy_below(struct nw_ftl_lavish *lavish, const struct nw_lavish_map *
         if (index >= limit) {
             continue;
         }
-        result = nw_lavish_copy(lavish, nw_lavish_locate(lavish, map->logical, index), to, *at);
+        result = nw_lavish_copy(lavish, locate(lavish, map->logical, index), to, *at);
         if (result >= 0) {
             ++*at;
         } else if (result == NW_ERR_ECC) {
@@ -276,8 +283,7 @@ static int fetch(struct nw_ftl_lavish *lavish, const struct nw_lavish_map *map, 
         return NW_OK;
     }
     nw_lavish_tick(&lavish->stats.map_reads);
-    result = nw_lavish_read(lavish, nw_lavish_locate(lavish, number, stored), entry,
-                            lavish->logical_sectors * 2U);
+    result = nw_lavish_read_index(lavish, number, stored, entry, lavish->logical_sectors * 2U);
     if (result == NW_ERR_ECC) {
         memset(entry, NW_LAVISH_LOST & 0xFFU, lavish->map_slot);
         nw_lavish_count(&lavish->stats.lost, lavish->logical_sectors);
@@ -327,7 +333,8 @@ unsigned nw_lavish_victim(const struct nw_ftl_lavish *lavish)
     unsigned i;
 
     for (i = 0; i < lavish->logical_count; i++, logical++) {
-        if (logical->log != NONE && logical->valid < least) {
+        if (logical->log != NONE && logical->valid < least &&
+            (lavish->free > 0 || room_of(lavish, logical) > logical->valid)) {
             least = logical->valid;
             victim = i;
         }
@@ -335,11 +342,11 @@ unsigned nw_lavish_victim(const struct nw_ftl_lavish *lavish)
     return victim;
 }
 
-int nw_lavish_reserve(struct nw_ftl_lavish *lavish, unsigned want)
+int nw_lavish_reserve(struct nw_ftl_lavish *lavish, unsigned more)
 {
     struct nw_lavish_map *map = lavish->maps;
 
-    while (lavish->free < want) { /* each time one log goes: this ends */
+    while (lavish->free < nw_lavish_least(lavish) + more) { /* each time a log goes: this ends */
         unsigned number = nw_lavish_victim(lavish);
         struct nw_lavish_logical *logical = lavish->logical + number;
         int result;
@@ -367,7 +374,7 @@ int nw_lavish_reserve(struct nw_ftl_lavish *lavish, unsigned want)
 /* Gives a logical block what it lacks: a data lavish block, a log. */
 static int grow(struct nw_ftl_lavish *lavish, struct nw_lavish_logical *logical)
 {
-    int result = nw_lavish_reserve(lavish, 2);
+    int result = nw_lavish_reserve(lavish, 1);
     uint16_t fresh;
 
     if (result >= 0) {
@@ -385,7 +392,7 @@ int nw_lavish_make_room(struct nw_ftl_lavish *lavish, unsigned number, unsigned 
 {
     struct nw_lavish_logical *logical = lavish->logical + number;
     struct nw_lavish_map *map = lavish->maps;
-    int result = nw_lavish_reserve(lavish, 1);
+    int result = nw_lavish_reserve(lavish, 0);
 
     while (result >= 0 && room_of(lavish, logical) < need) {
         if (logical->data == NONE || logical->log == NONE) {

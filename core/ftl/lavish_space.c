@@ -2,7 +2,7 @@
 /*
  * Lavish block i is made of the chip's blocks i * degree and up, except that a bad one of them is
  * replaced by a spare block. Only lavish blocks that have such a replacement are looked up in the
- * (short) table of spares. A spare is asked whether it is bad when it is about to be used.
+ * (short) table of spares, which holds good blocks only.
  */
 #include "lavish.h"
 
@@ -70,10 +70,11 @@ static void flip_erased(struct nw_ftl_lavish *lavish, unsigned number)
     *byte = (uint8_t)(*byte ^ (1U << (number & 7U)));
 }
 
+/* Also the mark's block, behind which all are bad. */
 static int is_bad(struct nw_ftl_lavish *lavish, unsigned chip_block)
 {
     lavish->req.block = chip_block;
-    return nw_chip_is_bad(&lavish->req);
+    return chip_block >= lavish->mark ? 1 : nw_chip_is_bad(&lavish->req);
 }
 
 /* Gives up a free lavish block and keeps its blocks as spares, but for the one that is bad. */
@@ -87,7 +88,7 @@ static void give_up(struct nw_ftl_lavish *lavish, unsigned block, unsigned bad)
 
         if (spare != NULL) {
             spare->stands_for = NONE;
-        } else if (number != bad) {
+        } else if (number != bad && is_bad(lavish, number) == 0) {
             add_spare(lavish, number);
         }
     }
@@ -96,21 +97,18 @@ static void give_up(struct nw_ftl_lavish *lavish, unsigned block, unsigned bad)
     lavish->good--;
 }
 
-/* Puts a spare in the place of a bad block of a free lavish block, or gives that up: 0. A spare
- * that cannot be asked counts as bad. */
+/* Puts a spare in the place of a bad block of a free lavish block, or gives that up: 0. */
 static int substitute(struct nw_ftl_lavish *lavish, unsigned block, unsigned number)
 {
     struct nw_lavish_spare *spare = spare_for(lavish, number);
 
-    while (spare == NULL || spare->stands_for != NONE || is_bad(lavish, spare->block) != 0) {
-        if (spare != NULL) {
-            spare->block = NONE; /* one less each time: this ends */
-        }
-        spare = spare_for(lavish, NONE);
-        if (spare == NULL) {
-            give_up(lavish, block, number);
-            return 0;
-        }
+    if (spare != NULL) {
+        spare->block = NONE; /* it is the one that went bad */
+    }
+    spare = spare_for(lavish, NONE);
+    if (spare == NULL) {
+        give_up(lavish, block, number);
+        return 0;
     }
     spare->stands_for = (uint16_t)number;
     lavish->state[block] |= REPLACED;
@@ -131,6 +129,14 @@ static int erase(struct nw_ftl_lavish *lavish, unsigned block, unsigned number)
         flip_erased(lavish, number);
     }
     return result;
+}
+
+unsigned nw_lavish_least(const struct nw_ftl_lavish *lavish)
+{
+    return spare_for(lavish, NONE) == NULL &&
+                   lavish->good > lavish->logical_count + NW_LAVISH_RESERVED
+               ? 2U
+               : 1U;
 }
 
 unsigned nw_lavish_next(const struct nw_ftl_lavish *lavish)
@@ -302,23 +308,25 @@ int nw_lavish_copy(struct nw_ftl_lavish *lavish, uint32_t from, unsigned block, 
 
 int nw_lavish_scan(struct nw_ftl_lavish *lavish)
 {
+    unsigned number = lavish->lavish_count * (unsigned)lavish->degree;
+    unsigned end = number + lavish->spare_count;
     unsigned block;
-    unsigned number = 0;
-    unsigned i;
+    int bad;
 
-    for (i = 0; i < lavish->spare_count; i++) {
-        number = lavish->lavish_count * (unsigned)lavish->degree + i;
-        lavish->spares[i].stands_for = NONE;
-        lavish->spares[i].block =
-            (uint16_t)(number < NONE && number < lavish->req.chip->geometry.blocks ? number : NONE);
+    for (; number < end; number++) {
+        bad = is_bad(lavish, number);
+        if (bad < 0) {
+            return bad;
+        }
+        if (bad == 0) {
+            add_spare(lavish, number);
+        }
     }
     number = 0;
     for (block = 0; block < lavish->lavish_count; block++) {
-        unsigned end = number + lavish->degree;
-
+        end = number + lavish->degree;
         for (; number < end; number++) {
-            int bad = is_bad(lavish, number);
-
+            bad = is_bad(lavish, number);
             if (bad < 0) {
                 return bad;
             }

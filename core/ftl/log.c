@@ -3,7 +3,7 @@
 #include "nandwich/ftl_log.h"
 
 #include "chain.h"
-#include "marks.h"
+#include "mark.h"
 
 /* The configuration as a plan; NW_ERR_CONFIG. */
 static int plan_of(const struct nw_ftl_log_config *config, const struct nw_geometry *geometry,

@@ -12,7 +12,7 @@
 #define NANDWICH_FTL_PAGE_STATE_H
 
 #include "blocks.h"
-#include "marks.h"
+#include "mark.h"
 #include "nandwich/ftl_page.h"
 #include "tag.h"
 

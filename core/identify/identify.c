@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What is on a chip: see identify.h. A layer of ours tells by what each of its mounts writes first
- * (core/ftl/marks.h), a store by the header of each of its blocks.
+ * (co../ftl/mark.h), a store by the header of each of its blocks.
  */
 #include "nandwich/identify.h"
 
 #include <string.h>
 
-#include "../ftl/marks.h"
+#include "../ftl/mark.h"
 #include "../ftl/tag.h"
 #include "../store/store.h"
 #include "nandwich/blank.h"
@@ -257,6 +257,28 @@ static int look_at_blocks(struct look *look)
     return written;
 }
 
+/* Lavish's mark? */
+static int look_for_mark(struct look *look)
+{
+    struct nw_chip *chip = look->req.chip;
+    int32_t block = nw_mark_block(chip);
+    uint32_t pages = chip->geometry.block_pages;
+    int result = nw_pages_are_blank(chip, 0, 0); /* may one ask at all? */
+
+    for (uint32_t i = 0; block >= 0 && result >= 0 && i < 2U && i < pages; i++) {
+        result = nw_mark_is(chip, (uint32_t)block * pages + i);
+        if (result > 0) {
+            *look->found = (struct nw_identity){.kind = NW_KIND_LAVISH,
+                                                .version = NW_MARK_LAVISH_FORMAT};
+            look->told = 1;
+        }
+    }
+    if (block < 0 && block != NW_ERR_FULL) {
+        result = (int)block;
+    }
+    return result < 0 ? result : NW_OK;
+}
+
 int nw_identify(struct nw_chip *chip, struct nw_identity *identity)
 {
     struct look look = {.found = identity};
@@ -267,7 +289,10 @@ int nw_identify(struct nw_chip *chip, struct nw_identity *identity)
         return result;
     }
     look.req.chip = chip;
-    result = look_at_blocks(&look);
+    result = look_for_mark(&look);
+    if (result == NW_OK && look.told == 0) {
+        result = look_at_blocks(&look);
+    }
     if (result < 0 || look.told != 0) {
         return result < 0 ? result : NW_OK;
     }

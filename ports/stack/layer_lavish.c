@@ -13,7 +13,8 @@ static uint32_t default_sectors(const struct nw_layer_site *site)
     uint32_t degree = site->config->degree != 0 ? site->config->degree : NW_FTL_LAVISH_DEGREE;
     uint32_t spare = site->config->spare_blocks != 0 ? site->config->spare_blocks
                                                      : geometry->blocks / SPARE_SHARE + 1U;
-    uint32_t lavish = geometry->blocks > spare ? (geometry->blocks - spare) / degree : 0;
+    uint32_t kept = spare + 1U; /* and the chip's mark */
+    uint32_t lavish = geometry->blocks > kept ? (geometry->blocks - kept) / degree : 0;
 
     return lavish >= 4U ? (lavish / 2U - 1U) * geometry->block_pages : 0;
 }
@@ -25,6 +26,7 @@ static struct nw_ftl_lavish_config config_of(const struct nw_layer_site *site)
         .spare_blocks = site->config->spare_blocks,
         .degree = site->config->degree,
         .maps = site->config->maps,
+        .erase = 1,
     };
 }
 
@@ -63,8 +65,8 @@ static int lavish_refuse(const struct nw_layer_site *site, int error, struct nw_
 
         return nw_refuse(why, error,
                          "lavish with degree=%u needs %u blocks: (%llu B / %llu B a logical block "
-                         "+ 2) x %u; %s has %u: choose a smaller size (vm), a lower degree or a "
-                         "larger chip",
+                         "+ 2) x %u + 1; %s has %u: choose a smaller size (vm), a lower degree or "
+                         "a larger chip",
                          degree, needed, (unsigned long long)bytes, (unsigned long long)logical,
                          degree, site->chip_name, geometry->blocks);
     }

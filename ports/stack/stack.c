@@ -8,6 +8,8 @@
 #include <strings.h>
 #include <sys/mman.h>
 
+#include "nandwich/identify.h"
+
 #define LARGE_PAGE ((size_t)2 << 20) /* bytes */
 
 void nw_stack_init(struct nw_stack *stack)
@@ -63,6 +65,7 @@ int nw_stack_image(struct nw_stack *stack, const char *path, const char *part_na
         return nw_refuse(why, NW_ERR_VERSION, "%s holds a %s, not a %s: name that chip", path,
                          stack->part.name, part_name);
     }
+    stack->from_image = 1;
     return NW_OK;
 }
 
@@ -125,6 +128,30 @@ static void *take_ram(size_t bytes)
     return ram;
 }
 
+/* What an image holds is formatted only if it is this layer's own, or nothing. */
+static int check_held(const struct nw_stack *stack, struct nw_why *why)
+{
+    struct nw_identity held;
+    int result = stack->from_image != 0 ? nw_identify(stack->chip, &held)
+                                        : (int)NW_ERR_UNSUPPORTED;
+
+    if (result == NW_ERR_UNSUPPORTED) {
+        return NW_OK; /* a new chip, or one that nobody can ask */
+    }
+    if (result < 0) {
+        return nw_refuse(why, result, "%s: what it holds cannot be read: %s", stack->part.name,
+                         nw_error_text(result));
+    }
+    if (held.kind == NW_KIND_BLANK ||
+        strcmp(nw_kind_text(held.kind), stack->kind->name) == 0) {
+        return NW_OK;
+    }
+    return nw_refuse(why, NW_ERR_EXISTS,
+                     "the image of %s holds something else than layer %s (%s) and would be "
+                     "erased: nothing was touched; name another image or layer",
+                     stack->part.name, stack->kind->name, nw_kind_text(held.kind));
+}
+
 int nw_stack_layer(struct nw_stack *stack, const struct nw_layer_kind *kind,
                    const struct nw_layer_config *config, int mount, struct nw_why *why)
 {
@@ -144,6 +171,10 @@ int nw_stack_layer(struct nw_stack *stack, const struct nw_layer_kind *kind,
     if (mount != 0 && kind->mount == NULL) {
         return nw_refuse(why, NW_ERR_UNSUPPORTED,
                          "layer %s forgets with power: nothing can be mounted", kind->name);
+    }
+    result = mount != 0 ? NW_OK : check_held(stack, why);
+    if (result < 0) {
+        return result;
     }
     site.ram_bytes = kind->sectors(&site) != 0 ? kind->ram_bytes(&site) : 0;
     if (site.ram_bytes == 0) {

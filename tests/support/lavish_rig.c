@@ -30,7 +30,9 @@ int lavish_rig_open_on(struct lavish_rig *rig, struct nw_chip *chip,
     assert_non_null(rig->ram);
     memset(rig->version, 0, sizeof rig->version);
     assert_true(config->sectors <= LAVISH_RIG_SECTORS);
-    return nw_ftl_lavish_open(&rig->lavish, chip, config, rig->ram, rig->ram_bytes);
+    int result = nw_ftl_lavish_open(&rig->lavish, chip, config, rig->ram, rig->ram_bytes);
+    rig->opened = *nw_nand_stats(rig->nand);
+    return result;
 }
 
 int lavish_rig_open(struct lavish_rig *rig, const struct lavish_shape *shape, uint32_t flags,

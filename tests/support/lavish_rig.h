@@ -30,6 +30,7 @@ struct lavish_rig {
     struct nw_chip *chip; /* what the device is on: the emulated chip unless a test puts a filter
                            * between by itself */
     struct nw_ftl_lavish lavish;
+    struct nw_nand_counts opened; /* the chip's counts when the device was opened last */
     void *ram;
     size_t ram_bytes;
     uint32_t version[LAVISH_RIG_SECTORS]; /* 0: zeros */

@@ -22,6 +22,7 @@
 #include "nandwich-twin/nand.h"
 #include "nandwich-twin/parts.h"
 #include "nandwich/blank.h"
+#include "nandwich/ftl_lavish.h"
 #include "nandwich/identify.h"
 #include "nandwich/random.h"
 #include "nandwich/store.h"
@@ -58,6 +59,7 @@ struct site {
 };
 
 static struct site site;
+static struct nw_ftl_lavish lavish;
 
 /* A kind of content: made, or looked for. */
 struct content {
@@ -216,6 +218,46 @@ static void check_store(void)
     }
 }
 
+/* Lavish forgets; what it leaves is its own all the same. */
+
+static int open_lavish(uint8_t erase)
+{
+    struct nw_ftl_lavish_config config = {.sectors = 40, .degree = 2, .erase = erase};
+
+    clear();
+    size_t bytes = nw_ftl_lavish_ram_bytes(&config, site.chip);
+    assert_true(bytes > 0);
+    site.ram = need(bytes);
+    return nw_ftl_lavish_open(&lavish, site.chip, &config, site.ram, bytes);
+}
+
+static void write_lavish(void)
+{
+    uint8_t data[MOST_PAGE];
+
+    for (uint32_t i = 0; i < 500U; i++) {
+        struct nw_block_req req = {
+            .block = &lavish.block, .sector = i * 7U % 40U, .count = 1, .data = data};
+
+        fill(data, lavish.block.sector_bytes, i);
+        assert_int_equal(nw_block_write(&req), NW_OK);
+    }
+}
+
+static int make_lavish(const struct content *self)
+{
+    (void)self;
+    assert_int_equal(open_lavish(0), NW_OK);
+    write_lavish();
+    return 1;
+}
+
+static int mount_lavish(const struct content *self)
+{
+    (void)self;
+    return open_lavish(0);
+}
+
 /* What is none of ours */
 
 static int make_nothing(const struct content *self)
@@ -279,6 +321,7 @@ static const struct content contents[] = {
     {"nftl", NW_KIND_NFTL, &nw_layer_nftl, make_layer, mount_layer, check_layer, 0},
     {"superblock", NW_KIND_SUPERBLOCK, &nw_layer_superblock, make_layer, mount_layer, check_layer,
      0},
+    {"lavish", NW_KIND_LAVISH, NULL, make_lavish, mount_lavish, write_lavish, 0},
     {"store", NW_KIND_STORE, NULL, make_store, mount_store, check_store, 0},
     {"sealed store", NW_KIND_STORE, NULL, make_store, mount_store, check_store, 1},
     {"blank", NW_KIND_BLANK, NULL, make_nothing, NULL, NULL, 0},
@@ -288,10 +331,10 @@ static const struct content contents[] = {
 
 #define CONTENTS (sizeof contents / sizeof contents[0])
 
-static void open_chip(unsigned shape)
+static void open_chip(unsigned shape, uint32_t seed)
 {
     struct nw_part part;
-    struct nw_nand_config config = {.part = &part, .seed = 3};
+    struct nw_nand_config config = {.part = &part, .seed = seed};
 
     assert_int_equal(nw_parts_get(shapes[shape].part, &part), NW_OK);
     part.blocks = shapes[shape].blocks;
@@ -345,7 +388,7 @@ static void check_identity(const struct content *held)
     if (held->layer != NULL) {
         assert_int_equal(found.sectors, site.block->sectors);
     }
-    if (held->kind > NW_KIND_UNKNOWN && held->sealed == 0) {
+    if (held->kind > NW_KIND_UNKNOWN && held->kind != NW_KIND_LAVISH && held->sealed == 0) {
         assert_int_equal(found.blocks, geometry->blocks);
         assert_int_equal(found.block_pages, geometry->block_pages);
         assert_int_equal(found.page_bytes, geometry->page_bytes);
@@ -364,8 +407,9 @@ static void try_all(const struct content *held)
     for (unsigned i = 0; i < CONTENTS; i++) {
         const struct content *mounted = &contents[i];
 
-        if (mounted == held || mounted->mount == NULL) {
-            continue;
+        if (mounted == held || mounted->mount == NULL ||
+            (mounted->kind == NW_KIND_LAVISH && held->kind == NW_KIND_BLANK)) {
+            continue; /* lavish takes a blank chip */
         }
         int result = mounted->mount(mounted);
         if (result != NW_ERR_CONFIG && result != error_owed(held, mounted)) {
@@ -392,7 +436,7 @@ static void test_every_pair(void **state)
         unsigned made = 0;
 
         for (unsigned i = 0; i < CONTENTS; i++) {
-            open_chip(shape);
+            open_chip(shape, 3);
             if (contents[i].make(&contents[i]) != 0) {
                 made++;
                 try_all(&contents[i]);
@@ -401,14 +445,122 @@ static void test_every_pair(void **state)
             clear();
             nw_nand_close(site.nand);
         }
-        assert_true(made >= 5U);
+        assert_true(made >= 6U);
     }
+}
+
+/* Told to, lavish takes any chip, and nothing else is there afterwards. */
+static void test_lavish_erases_when_told(void **state)
+{
+    (void)state;
+    for (unsigned shape = 0; shape < SHAPES; shape++) {
+        for (unsigned i = 0; i < CONTENTS; i++) {
+            open_chip(shape, 3);
+            if (contents[i].make(&contents[i]) != 0) {
+                assert_int_equal(open_lavish(1), NW_OK);
+                write_lavish();
+                for (unsigned other = 0; other < CONTENTS; other++) {
+                    if (contents[other].mount != NULL && contents[other].kind != NW_KIND_LAVISH) {
+                        int result = contents[other].mount(&contents[other]);
+                        assert_true(result == NW_ERR_NOT_FOUND || result == NW_ERR_CONFIG);
+                    }
+                }
+                assert_int_equal(open_lavish(0), NW_OK);
+            }
+            assert_int_equal(nw_nand_misuse(site.nand)->error, 0);
+            clear();
+            nw_nand_close(site.nand);
+        }
+    }
+}
+
+/* What happens between two power-ups: an open and some writes, or a part of that. */
+static int live(uint64_t after, int cuts)
+{
+    struct nw_cut cut = {
+        .after = after, .phase = NW_CUT_INSIDE, .data = NW_TORN_ANY, .spare = NW_TORN_ANY};
+    uint8_t data[MOST_PAGE] = {1};
+
+    nw_nand_cut(site.nand, cuts != 0 ? &cut : NULL);
+    int result = open_lavish(0);
+    for (uint32_t i = 0; i < 30U && result == NW_OK; i++) {
+        struct nw_block_req req = {
+            .block = &lavish.block, .sector = i % 20U, .count = 1, .data = data};
+        result = nw_block_write(&req);
+    }
+    struct nw_cut rest = {.phase = NW_CUT_BEFORE};
+    struct nw_chip_req any = {.chip = site.chip};
+    nw_nand_cut(site.nand, &rest);
+    assert_int_equal(nw_chip_is_bad(&any), NW_ERR_POWER); /* off at rest, if not before */
+    nw_nand_power_up(site.nand);
+    return result;
+}
+
+/* Cuts in the first sessions of a chip's life: at each operation from the mark's erase on, and
+ * some before. Whatever they leave, and however it reads from one power-up to the next, the chip is
+ * lavish's own or blank ever after. Refused once, it would need a hand. */
+static void test_lavish_knows_its_chip_after_any_cut(void **state)
+{
+    (void)state;
+    for (unsigned shape = 0; shape < SHAPES; shape++) {
+        open_chip(shape, 1);
+        assert_int_equal(open_lavish(0), NW_OK);
+        uint64_t open = nw_nand_operations(site.nand);
+        clear();
+        nw_nand_close(site.nand);
+        for (uint32_t trial = 0; trial < 1200U; trial++) {
+            /* behind the mark comes an is_bad a block, and writes */
+            uint64_t after = trial % 60U == 0 ? trial : open + 10U - trial % 60U;
+
+            open_chip(shape, trial);
+            for (uint32_t session = 0; session < 6U; session++) {
+                int result = live(session == 0 ? after : after / 3U + trial % 40U,
+                                  session == 0 || (session < 5U && trial % 2U == 0));
+                if (result != NW_OK && result != NW_ERR_POWER) {
+                    fail_msg("%s: trial %u, session %u: %s", shapes[shape].part, (unsigned)trial,
+                             (unsigned)session, nw_error_text(result));
+                }
+            }
+            assert_int_equal(nw_nand_misuse(site.nand)->error, 0);
+            clear();
+            nw_nand_close(site.nand);
+        }
+    }
+}
+
+/* A chip that cannot be asked what it holds is taken when told to, and is not asked. */
+static void test_a_chip_that_cannot_be_asked(void **state)
+{
+    struct nw_identity found;
+    struct nw_part part;
+    struct nw_nand_config config = {.part = &part};
+
+    (void)state;
+    assert_int_equal(nw_parts_get("K9F1G08U0A", &part), NW_OK);
+    part.blocks = 40;
+    part.block_pages = 16;
+    part.spare_bytes = 0;
+    assert_int_equal(nw_nand_open(&site.nand, &config), NW_OK);
+    site.chip = nw_nand_chip(site.nand);
+    assert_int_equal(nw_identify(site.chip, &found), NW_ERR_UNSUPPORTED);
+    assert_int_equal(nw_chip_is_blank(site.chip), NW_ERR_UNSUPPORTED);
+    assert_int_equal(open_lavish(0), NW_ERR_UNSUPPORTED);
+    for (unsigned i = 0; i < 2U; i++) {
+        assert_int_equal(open_lavish(1), NW_OK);
+        write_lavish();
+    }
+    assert_int_equal(nw_nand_misuse(site.nand)->error, 0);
+    clear();
+    nw_nand_close(site.nand);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_pair),
+        cmocka_unit_test(test_lavish_erases_when_told),
+        cmocka_unit_test(test_lavish_knows_its_chip_after_any_cut),
+        cmocka_unit_test(test_a_chip_that_cannot_be_asked),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -25,6 +25,9 @@ int nw_chip_is_blank(struct nw_chip *chip);
 
 #define NW_BLANK_PIECE 32U /* bytes read at a time, on the stack */
 
+/* The same of the blocks below `end`. */
+int nw_blocks_are_blank(struct nw_chip *chip, uint32_t end);
+
 /* The same of the pages with numbers first .. end - 1, whether their blocks are bad or not. */
 int nw_pages_are_blank(struct nw_chip *chip, uint32_t first, uint32_t end);
 

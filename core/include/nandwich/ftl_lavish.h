@@ -15,10 +15,10 @@
  * the next free sector of its own logical block.
  *
  * SPACE. (logical blocks + 2) x degree blocks at least, so that one log block and one block in
- * reserve are there; more give logs more time and merges less to copy; more than (2 x logical
- * blocks + 2) x degree are not used unless asked for. Blocks beyond replace bad ones, wherever in a
- * lavish block these lie.
- *   8 MB at degree 8 on 2,048-byte pages, 64 a block: 64 logical blocks, at least 528 blocks.
+ * reserve are there, and one for the mark (see OPEN); more give logs more time and merges less to
+ * copy; more than (2 x logical blocks + 2) x degree are not used unless asked for. Blocks beyond
+ * are spares: they replace bad ones, wherever in a lavish block these lie.
+ *   8 MB at degree 8 on 2,048-byte pages, 64 a block: 64 logical blocks, at least 529 blocks.
  *
  * RAM: nw_ftl_lavish_ram_bytes(). 10 bytes a logical block, 4 + 2 x block_pages a map in RAM, a
  * byte a lavish block, a bit a block, 4 bytes a spare block, and one page if the chip has no copy.
@@ -32,14 +32,27 @@
  *          lavish blocks run low a merge: <= D copies, 2 x degree erases, and a map miss
  *   Free blocks won per erase are at least (degree - 1) / degree, copies per sector appended at
  *   most 1 / degree, or 1 / (degree - 1) when lavish blocks are few (docs/ftl-lavish.md).
- *   A failed program or erase costs a merge of that logical block into a fresh lavish block.
+ *   A failed program costs a merge of that logical block into a fresh lavish block; a block that
+ *   fails without a spare to replace it also a merge II or III, once.
  *
  * ERRORS. A sector whose content could not be read when it had to be moved answers NW_ERR_ECC until
- * it is written again; so do all sectors of a logical block whose map cannot be read. NW_ERR_FULL
- * once so many blocks are bad that a write finds no lavish block in reserve; reads go on.
+ * it is written again; so do all sectors of a logical block whose map cannot be read.
  *
- * NOT PERSISTENT: nothing is looked for at open. The maps on flash and the spare bytes, which this
- * layer leaves alone, are where a persistent variant would put its tags.
+ * BLOCKS THAT FAIL are replaced by spares. Without a spare the lavish block of one is given up,
+ * and up to degree - 1 good blocks of it become spares. Writes and trims go on as long as `good`,
+ * the lavish blocks not given up, is at least logical blocks + 2, if no call meets more than one
+ * failure: so at least spares + lavish blocks - logical blocks - 2 blocks may fail. Then they
+ * answer NW_ERR_FULL. Reads always go on: a map that finds no place to leave RAM for does not keep
+ * them out, they then read 2 bytes of the sector's map and the sector.
+ *
+ * OPEN, NOT PERSISTENT. Nothing of an earlier session is looked for, but whose the chip is: open
+ * takes one that is blank (blank.h) and marks it, or one with its mark, and refuses others unless
+ * told to erase them. The mark lies in the chip's last good block, which is not used otherwise,
+ * and is made once in the chip's life; power may be cut at any moment (on parts with one-page
+ * blocks not while it is made: the next open may then refuse). On chips without spare bytes that
+ * cannot be read where they are erased nobody can tell: these are taken with `erase` only, and
+ * nothing is marked or erased. The maps on flash and the spare bytes, which this layer leaves
+ * alone but for the mark, are where a persistent variant would put its tags.
  */
 #ifndef NANDWICH_FTL_LAVISH_H
 #define NANDWICH_FTL_LAVISH_H
@@ -57,11 +70,13 @@
 struct nw_ftl_lavish_config {
     uint32_t sectors;       /* sectors offered above; no default */
     uint16_t lavish_blocks; /* 0: 2 x logical blocks + 2, or what fits the chip */
-    uint16_t spare_blocks;  /* blocks kept to replace bad ones; 0: about one in 32 */
+    uint16_t spare_blocks;  /* blocks kept to replace bad ones; 0: about one in 32, at least one,
+                             * but none on a chip that has but the blocks needed */
     uint8_t degree;         /* blocks a lavish block, 1 .. 255; 0: NW_FTL_LAVISH_DEGREE */
     uint8_t maps;           /* maps in RAM, 1 .. 255; 0: NW_FTL_LAVISH_MAPS */
     uint8_t erase_late;     /* 0: a merge erases at once, as published; 1: blocks are erased when
                              * they are entered or in idle, which makes merges short */
+    uint8_t erase;          /* 1: open erases a chip that holds something else */
 };
 
 /* By logical block. An index is a sector of the data lavish block or, counted on, of the log. */
@@ -105,6 +120,7 @@ struct nw_ftl_lavish {
     uint16_t good;     /* lavish blocks not given up */
     uint16_t free;     /* of these, free ones */
     uint16_t hand;     /* where the search for a free one goes on */
+    uint32_t mark;     /* the chip's last good block, which tells whose the chip is */
     struct nw_lavish_logical *logical;
     struct nw_lavish_map *maps;
     struct nw_lavish_spare *spares;
@@ -129,10 +145,13 @@ size_t nw_ftl_lavish_ram_bytes(const struct nw_ftl_lavish_config *config,
                                const struct nw_chip *chip);
 
 /*
- * A device of config->sectors, reading zeros. Cost: one is_bad a block, nothing is erased.
- * NW_ERR_CONFIG: fewer blocks than needed; a map (2 bytes a page of a block) larger than a page;
- * more than 32,512 sectors a lavish block; degree 1 with one-page blocks. NW_ERR_RAM. NW_ERR_FULL:
- * too many bad blocks. Else the chip's error.
+ * A device of config->sectors, reading zeros. Cost: one is_bad a block and 1 read; on a chip
+ * without the mark nw_chip_is_blank(), 1 erase and 2 programs; to erase what it holds an erase a
+ * block. NW_ERR_NOT_FOUND: the chip holds something else, nothing was touched: nw_identify() tells
+ * what. NW_ERR_UNSUPPORTED: the chip cannot be asked, and erase is 0. NW_ERR_CONFIG: fewer blocks
+ * than needed; a map (2 bytes a page of a block) larger than a page; more than 32,512 sectors a
+ * lavish block; degree 1 with one-page blocks. NW_ERR_RAM. NW_ERR_FULL: too many bad blocks. Else
+ * the chip's error.
  */
 int nw_ftl_lavish_open(struct nw_ftl_lavish *lavish, struct nw_chip *chip,
                        const struct nw_ftl_lavish_config *config, void *ram, size_t ram_bytes);

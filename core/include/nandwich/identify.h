@@ -12,7 +12,8 @@
  *         print("not formatted: the chip holds ", nw_kind_text(found.kind));
  *     }
  *
- * COST. Up to the first block that tells: an is_bad a block, and of its first page a read of the
+ * COST. Of the last good block 2 reads of at most 4 bytes. Then, up to the first block that tells,
+ * an is_bad a block, and of its first page a read of the
  * spare bytes and three more of at most 32 bytes; of a block whose first page carries the tag of a
  * layer or is damaged, the tags of its pages; and the page that tells, once, in pieces of 32 bytes.
  * A chip whose first pages are all blank is read whole: see nw_chip_is_blank().
@@ -44,8 +45,8 @@ struct nw_identity {
     uint8_t kind;         /* enum nw_kind */
     uint8_t sealed;       /* 1: a store under a key, which keeps its geometry to itself */
     uint16_t version;     /* of the format */
-    uint32_t sectors;     /* the layer has; a store and lavish do not tell */
-    uint32_t blocks;      /* of the chip that it was made for */
+    uint32_t sectors;     /* the layer has; a store does not tell, and lavish keeps nothing */
+    uint32_t blocks;      /* of the chip that it was made for; lavish has no geometry of its own */
     uint16_t block_pages;
     uint16_t page_bytes;
 };

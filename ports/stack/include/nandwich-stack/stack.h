@@ -26,6 +26,7 @@ struct nw_stack {
     struct nw_shrink shrink;
     struct nw_slice slice;
     struct nw_chip *chip; /* the topmost so far: what the translation layer works on */
+    uint8_t from_image;   /* it was there before */
     const struct nw_layer_kind *kind;
     struct nw_layer_config layer_config;
     struct nw_block *block; /* the layer */
@@ -61,7 +62,8 @@ int nw_stack_shrink(struct nw_stack *stack, uint8_t parts, struct nw_why *why);
 /* Only the first `blocks` blocks from here on up. */
 int nw_stack_slice(struct nw_stack *stack, uint32_t blocks, struct nw_why *why);
 
-/* The layer on top; `mount` != 0: as it was left. */
+/* The layer on top; `mount` != 0: as it was left. Else an empty device: a chip from an image must
+ * be blank then or hold this layer (NW_ERR_EXISTS). */
 int nw_stack_layer(struct nw_stack *stack, const struct nw_layer_kind *kind,
                    const struct nw_layer_config *config, int mount, struct nw_why *why);
 

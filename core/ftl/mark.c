@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The mark of a layer that keeps nothing else on flash, in two pages of a block that is not used
+ * otherwise. The second one is written after the first has ended, and before anything else on the
+ * chip. So, whatever a power cut leaves of the two, either one of them is whole for good or nothing
+ * else was written, and the mark is made again. Once made it stays: no later cut can take it away.
+ */
+#include "mark.h"
+
+#include <string.h>
+
+#include "nandwich/blank.h"
+#include "nandwich/bytes.h"
+
+int32_t nw_mark_block(struct nw_chip *chip)
+{
+    uint32_t blocks = chip->geometry.blocks;
+    struct nw_chip_req req;
+    int bad = 1;
+
+    req.chip = chip;
+    req.block = blocks < NW_MARK_BLOCKS ? blocks : NW_MARK_BLOCKS;
+    while (bad > 0) {
+        if (req.block == 0) {
+            return NW_ERR_FULL;
+        }
+        req.block--;
+        bad = nw_chip_is_bad(&req);
+    }
+    return bad < 0 ? (int32_t)bad : (int32_t)req.block;
+}
+
+/* A request for the bytes that the mark has in a page: `bytes` is data and spare. */
+static void aim(struct nw_chip_req *req, struct nw_chip *chip, uint32_t page, uint8_t *bytes)
+{
+    uint16_t spare = chip->geometry.spare_bytes;
+
+    memset(req, 0, sizeof *req);
+    req->chip = chip;
+    req->page = page;
+    req->data = bytes;
+    req->spare = bytes;
+    req->spare_length = spare < NW_MARK_BYTES ? spare : (uint16_t)NW_MARK_BYTES;
+    req->length = spare == 0 ? (uint16_t)NW_MARK_BYTES : 0U;
+}
+
+int nw_mark_is(struct nw_chip *chip, uint32_t page)
+{
+    uint8_t bytes[NW_MARK_BYTES];
+    struct nw_chip_req req;
+    int result;
+
+    nw_put32(bytes, (uint32_t)NW_MARK_LAVISH); /* what is not read counts as right */
+    aim(&req, chip, page, bytes);
+    result = nw_chip_read(&req);
+    if (result < 0) {
+        return result == NW_ERR_ECC ? 0 : result;
+    }
+    return nw_get32(bytes) == NW_MARK_LAVISH;
+}
+
+/* Erases the good blocks from `first` to the mark's and makes the mark. A block that fails is
+ * marked bad, and the error told. */
+static int make(struct nw_chip *chip, uint32_t first, uint32_t block, uint8_t *bytes)
+{
+    const struct nw_geometry *geometry = &chip->geometry;
+    uint8_t pages = geometry->block_pages > 1U ? 2U : 1U;
+    struct nw_chip_req req;
+    int result = NW_OK;
+
+    aim(&req, chip, block * geometry->block_pages, bytes);
+    if (req.length % geometry->program_bytes != 0) {
+        req.length = geometry->program_bytes;
+    }
+    for (req.block = first; result >= 0 && req.block <= block; req.block++) {
+        result = nw_chip_is_bad(&req);
+        if (result == 0) {
+            result = nw_chip_erase(&req);
+        }
+    }
+    req.block--;
+    nw_put32(bytes, (uint32_t)NW_MARK_LAVISH);
+    for (; result >= 0 && pages > 0; pages--) {
+        result = nw_chip_program(&req);
+        req.page++;
+    }
+    if (result == NW_ERR_PROGRAM || result == NW_ERR_ERASE) {
+        int marked = nw_chip_mark_bad(&req);
+
+        result = marked < 0 ? marked : result;
+    }
+    return result;
+}
+
+/* Once; a block that goes bad costs another turn. */
+static int claim(struct nw_chip *chip, int erase, uint32_t block, uint8_t *bytes)
+{
+    uint32_t page = block * chip->geometry.block_pages;
+    int result = nw_mark_is(chip, page + (chip->geometry.block_pages > 1U));
+
+    if (result != 0) {
+        return result;
+    }
+    result = nw_blocks_are_blank(chip, block);
+    if (result != 0) {
+        return result < 0 ? result : make(chip, block, block, bytes);
+    }
+    result = nw_mark_is(chip, page);
+    if (result != 0) {
+        return result;
+    }
+    return erase ? make(chip, 0, block, bytes) : NW_ERR_NOT_FOUND;
+}
+
+int32_t nw_mark_claim(struct nw_chip *chip, int erase, uint8_t *bytes)
+{
+    int32_t block;
+    int result;
+
+    do {
+        block = nw_mark_block(chip);
+        result = nw_pages_are_blank(chip, 0, 0); /* may one ask at all? */
+        if (block < 0 || result < 0) {
+            return block < 0 || erase ? block : (int32_t)result;
+        }
+        result = claim(chip, erase, (uint32_t)block, bytes);
+    } while (result == NW_ERR_PROGRAM || result == NW_ERR_ERASE);
+    return result < 0 ? (int32_t)result : block;
+}
