@@ -73,7 +73,8 @@ def _on_8051(folder: Path) -> Iterator[Figure]:
 def _on_others(folder: Path) -> Iterator[Figure]:
     for policy in ("rg-edf", "slack"):
         text = sched_targets.text_bytes(cross.CORTEX_M3, policy, folder)
-        yield Figure(f"sched.cortex-m3.{policy}.text", text, "B", 3 * 1024)
+        limit = sched_targets.TEXT_LIMITS[policy]
+        yield Figure(f"sched.cortex-m3.{policy}.text", text, "B", limit)
         for flows in FLOWS:
             end = f"{policy}.{flows}-flows.decide"
             most = sched_targets.cortex_m3(policy, flows, folder)[DECIDE].most

@@ -176,7 +176,10 @@ static int setup(struct sim *sim)
             return NW_ERR_CONFIG;
         }
         sim->flows[i].deadline = (uint32_t)(flow->deadline_ns / 1000U);
-        sim->flows[i].period = (uint32_t)(flow->period_ns / 1000U);
+        /* The core takes less than 2^30; what comes later than any deadline is all the same. */
+        sim->flows[i].period = (uint32_t)(flow->period_ns / 1000U < 1UL << 30
+                                              ? flow->period_ns / 1000U
+                                              : (1UL << 30) - 1U);
         sim->flows[i].direction = flow->direction;
         sim->flows[i].limit = (uint8_t)config->limit;
         sim->flows[i].counts = &sim->counts[i];

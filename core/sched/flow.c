@@ -133,32 +133,63 @@ void nw_sched_settle(NW_SCHED_SELF_ uint8_t flow_number)
     }
 }
 
-uint32_t nw_sched_cost(NW_SCHED_SELF_ uint8_t flow)
+uint32_t NW_XDATA *nw_sched_cost(NW_SCHED_SELF_ uint8_t flow)
 {
-    return sched->flows[flow].direction == NW_SCHED_READ ? sched->read_ticks : sched->write_ticks;
+    return sched->flows[flow].direction == NW_SCHED_READ ? &sched->read_ticks
+                                                         : &sched->write_ticks;
 }
 
-uint8_t nw_sched_drops(NW_SCHED_SELF_ uint8_t flow)
+void nw_sched_learn(uint32_t NW_XDATA *known, uint32_t measured)
 {
-    const struct nw_sched_flow NW_XDATA *late = &sched->flows[flow];
-    int32_t left = NW_TICKS(sched->now, late->key);
+    if (measured > NW_SCHED_TICKS_MAX) {
+        measured = NW_SCHED_TICKS_MAX;
+    }
+    if (measured < *known) {
+        measured = *known - ((*known - measured + 15U) >> 4);
+    }
+    *known = measured;
+}
 
-    if (late->broken < NW_SCHED_DROPPED) {
-        if ((sched->flags & NW_SCHED_DROP_LATE) == 0 ||
-            left >= (int32_t)nw_sched_cost(NW_SCHED_ME_ flow)) {
-            return 0;
-        }
-        /* One slow operation must not have all later requests dropped: nothing would run any more
-         * from which a shorter time could be learned. */
-        if ((sched->flags & NW_SCHED_LEARN) != 0 && left >= (int32_t)(late->deadline >> 1)) {
+/* Whether the flow's first request cannot be met even if it is served at once. */
+static uint8_t hopeless(NW_SCHED_SELF_ uint8_t number)
+{
+    const struct nw_sched_flow NW_XDATA *flow = &sched->flows[number];
+    int32_t left = NW_TICKS(sched->now, flow->key);
+
+    return left < (int32_t)*nw_sched_cost(NW_SCHED_ME_ number) &&
+           ((sched->flags & NW_SCHED_LEARN) == 0 || left < (int32_t)(flow->deadline >> 1));
+}
+
+uint8_t nw_sched_drops(NW_SCHED_SELF_ uint8_t number)
+{
+    struct nw_sched_flow NW_XDATA *flow = &sched->flows[number];
+
+    if (flow->broken < NW_SCHED_DROPPED) {
+        if ((sched->flags & NW_SCHED_DROP_LATE) == 0 || !hopeless(NW_SCHED_ME_ number)) {
             return 0;
         }
         sched->told.sector = 0;
         sched->told.offset = 0;
         sched->told.error = NW_OK;
-        nw_sched_retire(NW_SCHED_ME_ flow, NW_SCHED_DROPPED);
+        /* All that go are put right once: a flow full of late requests costs their number. */
+        do {
+            uint8_t NW_XDATA *given_up = &sched->given_up[flow->direction];
+
+            /* One slow operation must not have all later requests dropped for ever: nothing of its
+             * kind would run any more from which a shorter time could be learned. */
+            if (*given_up < sched->slot_count) {
+                (*given_up)++;
+            } else if ((sched->flags & NW_SCHED_LEARN) != 0) {
+                nw_sched_learn(nw_sched_cost(NW_SCHED_ME_ number), 0);
+            }
+            nw_sched_retire(NW_SCHED_ME_ number, NW_SCHED_DROPPED);
+            if (flow->count == 0) {
+                break;
+            }
+            flow->key = sched->slots[flow->head].time;
+        } while (hopeless(NW_SCHED_ME_ number));
     }
-    nw_sched_settle(NW_SCHED_ME_ flow);
+    nw_sched_settle(NW_SCHED_ME_ number);
     return 1;
 }
 

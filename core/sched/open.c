@@ -15,6 +15,12 @@ static int config_check(NW_SCHED_SELF)
         (uint8_t)(sched->slot_count - 1U) >= NW_SCHED_SLOTS_MAX) {
         return NW_ERR_CONFIG;
     }
+    /* Limits are powers of two: NW_SCHED_TICKS_MAX, and NW_SCHED_FAR for the guard. */
+    if (((uint16_t)(sched->write_ticks >> 16) | (uint16_t)(sched->open_ticks >> 16) |
+         (uint16_t)(sched->read_ticks >> 16) | (uint16_t)(sched->turn_ticks >> 16) |
+         (uint8_t)(sched->guard_ticks >> 24)) > (uint16_t)(NW_SCHED_TICKS_MAX >> 16)) {
+        return NW_ERR_CONFIG;
+    }
     if (sched->block == NULL) {
         return NW_OK;
     }
@@ -32,10 +38,11 @@ static int flow_reset(NW_SCHED_SELF_ struct nw_sched_flow NW_XDATA *flow)
 {
     memset(&flow->taken, 0, sizeof *flow - offsetof(struct nw_sched_flow, taken));
     flow->place = NW_SCHED_NONE;
-    if (flow->limit == 0) {
+    if ((uint8_t)(flow->limit - 1U) >= sched->slot_count) {
         flow->limit = sched->slot_count;
     }
-    return flow->deadline - 1U < NW_SCHED_FAR - 1U && flow->direction <= NW_SCHED_READ
+    return flow->deadline - 1U < NW_SCHED_FAR - 1U && flow->period < NW_SCHED_FAR &&
+                   flow->direction <= NW_SCHED_READ
                ? NW_OK
                : NW_ERR_CONFIG;
 }

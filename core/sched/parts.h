@@ -52,11 +52,15 @@ void nw_sched_retire(NW_SCHED_SELF_ uint8_t flow, uint8_t verdict);
  * dropped, and puts group, key and place in the order right. */
 void nw_sched_settle(NW_SCHED_SELF_ uint8_t flow);
 
-/* What one operation of this flow takes, new units apart. */
-uint32_t nw_sched_cost(NW_SCHED_SELF_ uint8_t flow);
+/* Where it stands what one operation of this flow takes, new units apart. */
+uint32_t NW_XDATA *nw_sched_cost(NW_SCHED_SELF_ uint8_t flow);
 
-/* Gives up the flow's first request if it could not be met even if it were served at once (with
- * NW_SCHED_DROP_LATE), or if a piece of it was given up before. Whether it did. */
+/* An operation, or a turn, took so long. A deadline must not rest on an average: upwards at once,
+ * downwards by a sixteenth. */
+void nw_sched_learn(uint32_t NW_XDATA *known, uint32_t measured);
+
+/* Gives up the flow's first requests that could not be met even if they were served at once (with
+ * NW_SCHED_DROP_LATE), or of which a piece was given up before. Whether there were any. */
 uint8_t nw_sched_drops(NW_SCHED_SELF_ uint8_t flow);
 
 #endif

@@ -6,10 +6,13 @@
 #include "parts.h"
 
 /* FIFO: the head of the queue over all flows, which is the ring itself. With drop on miss the head
- * is dropped while late. */
+ * is dropped while late; what is handed in meanwhile waits for the next decision, or a callback
+ * that hands in again what was dropped would keep this one from its end. */
 static uint8_t fifo_choose(NW_SCHED_SELF)
 {
-    while (sched->take != sched->put) {
+    uint8_t put = sched->put;
+
+    while (sched->take != put) {
         uint8_t flow = nw_sched_absorb(NW_SCHED_ME);
 
         if (!nw_sched_drops(NW_SCHED_ME_ flow)) {
@@ -47,7 +50,7 @@ static uint8_t rgedf_choose(NW_SCHED_SELF)
         if (flow->bytes <= sched->flows[first].bytes || flow->direction == NW_SCHED_READ) {
             continue;
         }
-        end = sched->now + nw_sched_cost(NW_SCHED_ME_ other) + sched->guard_ticks;
+        end = sched->now + *nw_sched_cost(NW_SCHED_ME_ other) + sched->guard_ticks;
         if (NW_TICKS(end, sched->flows[first].key) <= 0) {
             break; /* no other write ends earlier */
         }

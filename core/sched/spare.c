@@ -44,7 +44,7 @@ uint32_t nw_sched_spare_ticks(struct nw_sched NW_XDATA *self, uint32_t now)
         if (flow->direction == NW_SCHED_WRITE) {
             writes = (uint16_t)(writes + operations);
         }
-        work += (uint32_t)operations * (nw_sched_cost(NW_SCHED_ME_ i) + sched->turn_ticks);
+        work += (uint32_t)operations * (*nw_sched_cost(NW_SCHED_ME_ i) + sched->turn_ticks);
     }
     work += openings(NW_SCHED_ME_ writes);
     return least > work ? least - work : 0;

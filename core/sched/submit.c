@@ -51,7 +51,7 @@ int nw_sched_submit(struct nw_sched_offer NW_XDATA *offer)
     struct nw_sched_flow NW_XDATA *flow;
     uint16_t left = offer->size;
     uint8_t pieces = 1;
-    uint8_t most = (sched->flags & NW_SCHED_SPLIT) != 0 ? sched->slot_count : 1U;
+    uint8_t most = 1;
     uint8_t free_slots = (uint8_t)(sched->back - sched->put);
 
     if (offer->flow >= sched->flow_count) {
@@ -64,6 +64,9 @@ int nw_sched_submit(struct nw_sched_offer NW_XDATA *offer)
     flow->sequence++;
     if (flow->counts != NULL) {
         flow->counts->of[NW_SCHED_OFFERED]++;
+    }
+    if ((sched->flags & NW_SCHED_SPLIT) != 0) {
+        most = flow->limit;
     }
     while (left > sched->sector_bytes && pieces <= most) {
         left = (uint16_t)(left - sched->sector_bytes);

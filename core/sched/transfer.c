@@ -29,15 +29,6 @@ static uint8_t reading(NW_SCHED_SELF)
            sched->flows[sched->serving].direction == NW_SCHED_READ;
 }
 
-/* A deadline must not rest on an average: upwards at once, downwards by a sixteenth. */
-static void learn(uint32_t NW_XDATA *known, uint32_t measured)
-{
-    if (measured < *known) {
-        measured = *known - ((*known - measured + 15U) >> 4);
-    }
-    *known = measured;
-}
-
 int nw_sched_next(struct nw_sched NW_XDATA *self, uint32_t now)
 {
     NW_SCHED_ENTER(self);
@@ -46,7 +37,7 @@ int nw_sched_next(struct nw_sched NW_XDATA *self, uint32_t now)
         return NW_ERR_CONFIG;
     }
     if (sched->turning && (sched->flags & NW_SCHED_LEARN) != 0) {
-        learn(&sched->turn_ticks, now - sched->now);
+        nw_sched_learn(&sched->turn_ticks, now - sched->now);
     }
     sched->turning = 0;
     sched->now = now;
@@ -107,6 +98,9 @@ int nw_sched_transfer(struct nw_sched NW_XDATA *self)
     const struct nw_sched_slot NW_XDATA *slot;
     int result;
 
+    if (!sched->busy || sched->block == NULL) {
+        return NW_ERR_CONFIG;
+    }
     req.block = sched->block;
     req.count = 1;
     req.data = sched->buffer;
@@ -133,14 +127,14 @@ int nw_sched_transfer(struct nw_sched NW_XDATA *self)
 /* The operation that has ended took this long. */
 static void learn_time(NW_SCHED_SELF_ uint32_t measured)
 {
-    uint32_t NW_XDATA *known = &sched->write_ticks;
+    uint8_t read = reading(NW_SCHED_ME);
+    uint32_t NW_XDATA *known = &sched->open_ticks;
 
-    if (reading(NW_SCHED_ME)) {
-        known = &sched->read_ticks;
-    } else if (NW_SCHED_OPENS) {
-        known = &sched->open_ticks;
+    if (read || !NW_SCHED_OPENS) {
+        known = read ? &sched->read_ticks : &sched->write_ticks;
+        sched->given_up[read] = 0;
     }
-    learn(known, measured);
+    nw_sched_learn(known, measured);
 }
 
 /* One sector further, also after an error: what it holds now is unknown. */

@@ -154,6 +154,15 @@ def test_recorded_arrivals(tmp_path: Path) -> None:
     assert "a.csv:1: error: the first line" in done.output
 
 
+def test_a_period_of_hours_runs(tmp_path: Path) -> None:
+    # Above 2^30 us, which the core refuses, and above 2^32 us, which was cut to 32 bits.
+    for period in ("30 min", "2 h"):
+        text = f'save = true\n[flow.a]\nperiod = "{period}"\ndeadline = "90 ms"\n'
+        path = _file(tmp_path, text)
+        done = CliRunner().invoke(main, ["sched", "--scenario", str(path), "--policy", "slack"])
+        assert done.exit_code == 0, done.output
+
+
 def test_requests_larger_than_a_sector(tmp_path: Path) -> None:
     text = '[flow.a]\nperiod = "100 ms"\ndeadline = "90 ms"\nsize = "1000 B"\n'
     refused = CliRunner().invoke(main, ["sched", "--scenario", str(_file(tmp_path, text))])

@@ -14,17 +14,26 @@
  *         nw_sched_done(&sched, now(), result);
  *     }
  *
- * TIME is a 32-bit count of ticks of the caller's own clock (us or ms; take one unit throughout)
- * and may wrap around. Two times that are compared must lie less than 2^31 ticks apart: 35 minutes
- * of us, 24 days of ms.
+ * TIME is a 32-bit count of ticks of the caller's own clock (us or ms; take one unit throughout).
+ * It never goes back and may wrap around. nw_sched_open() refuses deadlines, periods and guards of
+ * 2^30 ticks or more and operations longer than NW_SCHED_TICKS_MAX; with NW_SCHED_LEARN longer
+ * ones are learned as that. For the rest the caller answers: an issue time lies at most 2^29 ticks
+ * from the present (9 minutes of us, 6 days of ms), and no request still waits 2^29 ticks after its
+ * deadline, or it is taken for one that is not due yet.
  *
  * INTERRUPTS Only nw_sched_submit() may be called from an interrupt, from one that no other
  * submitting interrupt breaks into. It shares a ring of slot numbers with the main loop, in which
- * each side moves its own ends only, and never waits. Everything else belongs to the main loop.
+ * each side moves its own ends only, and never waits. Everything else belongs to the main loop. The
+ * event callback runs in the main loop, in nw_sched_next() or nw_sched_done(). It may submit, with
+ * submitting interrupts held off, and calls nothing else of the scheduler; what it hands in waits
+ * for the next nw_sched_next().
  *
  * FLOWS Requests of one flow are served in the order they were submitted, so a flow gives all its
- * requests the same relative deadline. A request is met when its data are in flash at its deadline
- * at the latest. A device error touches only the group being written; its flow is told.
+ * requests the same relative deadline, and their issue times do not go back: policies know a flow
+ * by the deadline of its first request. A request is met when the operation that wrote (or read) it
+ * has ended, told by nw_sched_done(), at its deadline at the latest. Where a device holds writes
+ * back until a sync, the caller syncs it between nw_sched_transfer() and nw_sched_done(). A device
+ * error touches only the group being written; its flow is told.
  *
  * SPLIT REQUESTS are written piece by piece, each piece in a sector of its own (the last one may
  * share its sector with the requests behind it). The first piece that fails or is dropped ends the
@@ -36,8 +45,14 @@
  * by the event; what marks and checks a record is the producer's. An opening write (see `unit`) of
  * SLACK may carry no request at all: that sector is all zeros and no event names it.
  *
- * COST nw_sched_submit: constant. nw_sched_next: O(log flows) for each flow that was empty,
- * O(flows) for RG-EDF and SLACK, plus the requests served. RAM: NW_SCHED_RAM_BYTES plus the struct.
+ * COST nw_sched_submit: constant, a split request its pieces. nw_sched_next: constant for each
+ * request that has arrived or is dropped; for each flow that was empty, and for each that drops,
+ * O(log flows), with SLACK O(flows), which keeps them sorted: 100 flows that all begin at once cost
+ * it 4,950 steps, once. Then the decision: O(flows) for RG-EDF, four flows for SLACK (all of them
+ * with more than half of the slots taken and not all to be met), else constant.
+ * nw_sched_done: the requests served, plus those of the next group of the flow, plus O(log flows),
+ * SLACK O(flows). No call takes more than NW_SCHED_SLOTS_MAX requests in, or drops more.
+ * RAM: NW_SCHED_RAM_BYTES plus the struct.
  */
 #ifndef NANDWICH_SCHED_H
 #define NANDWICH_SCHED_H
@@ -50,13 +65,16 @@
 #define NW_SCHED_SLOTS_MAX 120U /* requests waiting at once */
 #define NW_SCHED_FLOWS_MAX 100U
 #define NW_SCHED_NONE 0xFFU /* no flow, no slot */
+#define NW_SCHED_TICKS_MAX 0x3FFFFFUL /* longest operation: 4 s of us, 70 minutes of ms */
 
 /* Flags of a configuration. */
 #define NW_SCHED_DROP_LATE 0x01U /* drop a request that can no longer be met; else write it late */
 #define NW_SCHED_SPLIT 0x02U     /* split a request larger than a sector; else refuse it */
 #define NW_SCHED_WRAP 0x04U      /* at the end of the log go on at its start, over old data */
 #define NW_SCHED_LEARN 0x08U     /* correct the times below by what operations really take; then
-                                    nothing is dropped with half of its time or more left */
+                                    nothing is dropped with half of its time or more left, and when
+                                    as many as there are slots were dropped with no operation of
+                                    their kind, each further one takes a sixteenth off its time */
 #define NW_SCHED_SAVE 0x10U      /* SLACK: hold back sectors that are not full, if in time */
 #define NW_SCHED_PREOPEN 0x20U   /* SLACK: open the next unit when nothing waits, if a sector of the
                                     unit (and the log) is left behind the opening; who arrives then
@@ -90,12 +108,13 @@ struct nw_sched_counts {
 /* A flow. The caller sets the first part before nw_sched_open(), the rest is the scheduler's. */
 struct nw_sched_flow {
     uint32_t deadline; /* ticks from issue, > 0, below 2^30 */
-    uint32_t period;   /* ticks between requests; 0: not known, then SAVE holds a sector back as
-                          long as deadlines allow, whether or not another request will come */
+    uint32_t period;   /* ticks between requests, below 2^30; 0: not known, then SAVE holds a
+                          sector back as long as deadlines allow, whether or not more will come */
     struct nw_sched_counts NW_XDATA *counts; /* NULL: keep none */
     uint8_t direction; /* enum nw_sched_direction */
-    uint8_t limit;     /* requests it may have waiting, so that others find room; 0: all slots
-                          (nw_sched_open() then writes their number here) */
+    uint8_t limit;     /* requests, or pieces of split ones, it may have waiting, so that others
+                          find room; 0, or above slot_count: all slots (nw_sched_open() then writes
+                          their number here) */
 
     uint8_t taken; /* requests let in, moved by nw_sched_submit() alone; wraps */
     uint8_t ended; /* requests done with; wraps */
@@ -200,13 +219,15 @@ struct nw_sched {
     uint32_t first;   /* log region: first sector; where units begin, too */
     uint32_t sectors; /* log region: length, >= 1; without `block` 0: no log kept */
     uint32_t position; /* next sector to write, from `first`; where to go on after a restart */
-    uint32_t write_ticks; /* one sector written; with LEARN a first guess, 0 is fine */
-    uint32_t open_ticks;  /* the same into a new unit */
+    uint32_t write_ticks; /* one sector written; with LEARN a first guess, 0 is fine. This and the
+                             next three up to NW_SCHED_TICKS_MAX */
+    uint32_t open_ticks;  /* the same into a new unit; not below write_ticks */
     uint32_t read_ticks;
     uint32_t turn_ticks;  /* between the end of an operation and the next decision; SLACK adds it to
                              each operation it plans for. Learned like the others */
     uint32_t guard_ticks; /* SLACK: kept free before each deadline for what is not foreseen. RG-EDF:
-                             the paper's buffer time, after which who is overtaken is still due */
+                             the paper's buffer time, after which who is overtaken is still due.
+                             Below 2^30 */
 
     /* Results of nw_sched_next(). */
     uint32_t wake;   /* SLACK: when to ask again at the latest; valid if `waiting` */
@@ -228,6 +249,7 @@ struct nw_sched {
     uint8_t order_count;
     uint8_t held;       /* requests in all flows */
     uint8_t turning;    /* an operation has ended and more is waiting */
+    uint8_t given_up[2]; /* by direction: requests dropped since its time was last learned */
     uint16_t dirty;     /* bytes of the buffer that may be other than zero, from its start */
     uint16_t unit_left; /* sectors left in the open unit */
     uint32_t now;       /* of the decision being made or the operation under way */
@@ -246,9 +268,9 @@ struct nw_sched {
  */
 int nw_sched_open(struct nw_sched NW_XDATA *sched, uint8_t NW_XDATA *ram, uint16_t bytes);
 
-/* Hand in a request. NW_ERR_FULL: no slot free (counted in full); NW_ERR_RANGE: larger than a
- * sector without NW_SCHED_SPLIT, or empty, or no such flow (counted in refused). A split request
- * takes all its slots or none. */
+/* Hand in a request. NW_ERR_FULL: not enough slots free, of all or of the flow's limit (counted in
+ * full); NW_ERR_RANGE: larger than a sector, with NW_SCHED_SPLIT than the flow's limit of sectors,
+ * or empty (counted in refused), or no such flow. A split request takes all its slots or none. */
 int nw_sched_submit(struct nw_sched_offer NW_XDATA *offer);
 
 /*
@@ -259,7 +281,8 @@ int nw_sched_submit(struct nw_sched_offer NW_XDATA *offer);
 int nw_sched_next(struct nw_sched NW_XDATA *sched, uint32_t now);
 
 /* Gather and write (or read) the group chosen. Answers what the device answered; a full log region
- * without NW_SCHED_WRAP is NW_ERR_FULL. */
+ * without NW_SCHED_WRAP is NW_ERR_FULL; no group chosen, or no block: NW_ERR_CONFIG. Of a read the
+ * first `size` bytes of its sector are handed over. */
 int nw_sched_transfer(struct nw_sched NW_XDATA *sched);
 
 /* The group chosen, for callers that move the data themselves: how many requests, and the first of
@@ -267,7 +290,8 @@ int nw_sched_transfer(struct nw_sched NW_XDATA *sched);
 uint8_t nw_sched_members(struct nw_sched NW_XDATA *sched);
 const struct nw_sched_slot NW_XDATA *nw_sched_first(struct nw_sched NW_XDATA *sched);
 
-/* The operation ended at `now` with `result`: events, counts, learning. Returns NW_OK. */
+/* The operation ended at `now` with `result` (negative: it failed, nothing is learned from it):
+ * events, counts, learning. NW_ERR_CONFIG: there was none. */
 int nw_sched_done(struct nw_sched NW_XDATA *sched, uint32_t now, int result);
 
 /* How long the device may be kept busy by other work (nw_block_idle) from `now` on without a
