@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from nandwich import _native, parts, run_build, run_config, run_files, toolchain
+from nandwich import _native, link_errors, parts, run_build, run_config, run_files, toolchain
 from nandwich.errors import InputError
 
 #: Options after which nothing is linked.
@@ -93,7 +93,7 @@ def execute(todo: Plan) -> int:
         done = subprocess.run(todo.command, stderr=subprocess.PIPE, text=True, check=False)
     except FileNotFoundError as error:
         raise InputError(f"{todo.command[0]} is not there; `nandwich doctor` says more") from error
-    sys.stderr.write(toolchain.explain(done.stderr))
+    sys.stderr.write(link_errors.explain(done.stderr))
     return done.returncode
 
 

@@ -28,7 +28,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from nandwich import toolchain
+from nandwich import link_errors
 from nandwich.errors import InputError
 
 _KEPT = 100  # builds; the least recently used go first
@@ -209,7 +209,7 @@ def _call(command: Sequence[str], failure: str) -> None:
         done = subprocess.run(command, stderr=subprocess.PIPE, text=True, check=False)
     except FileNotFoundError as error:
         raise InputError(f"{command[0]} is missing; `nandwich doctor` says more") from error
-    sys.stderr.write(toolchain.explain(done.stderr))
+    sys.stderr.write(link_errors.explain(done.stderr))
     if done.returncode != 0:
         raise InputError(f"{failure} (the compiler's messages are above)")
 

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Flags with which clang-19 builds a program into virtual memory, and what its linker then says.
+"""Flags with which clang-19 builds a program into virtual memory.
 
 `docs/compiler.md` explains each flag. Everything that compiles or links a guest (`nandwich cc`,
 `nandwich run`, the tests) takes its flags from here.
 """
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -58,12 +57,12 @@ TAKES_VALUE = frozenset(
 )
 
 
-_NO_CXX = (
+NO_CXX = (
     "C++ is not supported: its library (new, exceptions, containers) is not built for virtual "
     "memory and would follow virtual pointers; write the program in C"
 )
 #: Sanitizers with a run time of their own, and what it would have to know.
-_SHADOWED = {
+SHADOWED = {
     "address": "it keeps a shadow of plain memory and takes every virtual address for a wild one",
     "hwaddress": "it tags pointers, and a tagged pointer is no virtual address",
     "memory": "it keeps a shadow of plain memory and takes virtual memory for uninitialised",
@@ -75,7 +74,7 @@ _SHADOWED = {
 def refuse_language(name: str) -> None:
     """InputError for a source of a language that cannot live in virtual memory."""
     if name.endswith((".cc", ".cp", ".cpp", ".cxx", ".c++", ".C", ".ii")):
-        raise InputError(f"{name}: {_NO_CXX}")
+        raise InputError(f"{name}: {NO_CXX}")
 
 
 def refuse_flags(flags: Sequence[str]) -> None:
@@ -83,9 +82,9 @@ def refuse_flags(flags: Sequence[str]) -> None:
     for flag, following in zip(flags, (*flags[1:], ""), strict=True):
         language = following if flag == "-x" else flag.removeprefix("-x")
         if flag.startswith("-x") and language.startswith("c++"):
-            raise InputError(f"-x {language}: {_NO_CXX}")
+            raise InputError(f"-x {language}: {NO_CXX}")
         if flag in ("-lstdc++", "-lc++"):
-            raise InputError(f"{flag}: {_NO_CXX}")
+            raise InputError(f"{flag}: {NO_CXX}")
         if flag.startswith("-fsanitize="):
             _refuse_sanitizers(flag, any(each.startswith("-fsanitize-trap") for each in flags))
 
@@ -93,9 +92,9 @@ def refuse_flags(flags: Sequence[str]) -> None:
 def _refuse_sanitizers(flag: str, traps: bool) -> None:
     names = flag.removeprefix("-fsanitize=").split(",")
     for name in names:
-        if name in _SHADOWED:
+        if name in SHADOWED:
             raise InputError(
-                f"-fsanitize={name} does not work in virtual memory: {_SHADOWED[name]}; run the "
+                f"-fsanitize={name} does not work in virtual memory: {SHADOWED[name]}; run the "
                 "program natively with it (clang-19 alone), and here without"
             )
     if not traps and names != ["none"]:
@@ -195,48 +194,3 @@ def link_flags(_guest: Guest, start: Path | None = None) -> list[str]:
 def tools() -> list[Path]:
     """Files of ours that decide what a build makes: for caches of builds."""
     return [paths.compiler_plugin(), paths.linker_script(), *libraries()]
-
-
-_UNDEFINED = re.compile(r"undefined symbol: nw_instrumented\.(?P<callee>\S+)")
-_PLACE = re.compile(
-    r"\(\.nw_from\.(?P<file>.*?)(?::(?P<line>\d+))?(?: in (?P<user>[^)+]*))?"
-    r"(?:\+0x[0-9a-f]+)?\)"
-)
-_WRAPPER = re.compile(r"undefined symbol: nw_libc_(?P<callee>\S+)")
-
-
-def explain(text: str) -> str:
-    """The linker's messages with those about instrumentation put into words."""
-    lines = text.splitlines()
-    told: list[str] = []
-    position = 0
-    while position < len(lines):
-        line = lines[position]
-        position += 1
-        block: list[str] = []
-        while position < len(lines) and lines[position].startswith(">>>"):
-            block.append(lines[position])
-            position += 1
-        told += _explain_one(line, block)
-    return "".join(line + "\n" for line in told)
-
-
-def _explain_one(line: str, block: list[str]) -> list[str]:
-    missing = _UNDEFINED.search(line)
-    if missing:
-        places = [found for found in map(_PLACE.search, block) if found]
-        return [_uninstrumented(missing["callee"], place) for place in places] or [line, *block]
-    wrapper = _WRAPPER.search(line)
-    if wrapper:
-        return [line.replace("nw_libc_" + wrapper["callee"], wrapper["callee"]), *block]
-    return [line, *block]
-
-
-def _uninstrumented(callee: str, place: re.Match[str]) -> str:
-    where = place["file"] + (f":{place['line']}" if place["line"] else "")
-    user = f"in '{place['user']}': " if place["user"] else ""
-    return (
-        f"{where}: error: {user}'{callee}' is given a pointer that may be virtual, and no file "
-        f"compiled by `nandwich cc` defines it; compile the file that does, or declare "
-        f"'{callee}' NW_PLAIN (nandwich/guest.h) if it never follows such pointers"
-    )

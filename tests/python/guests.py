@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from nandwich import paths, toolchain
+from nandwich import link_errors, paths, toolchain
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = ROOT / "tests" / "compiler"
@@ -75,7 +75,7 @@ def build_virtual(
     guest: toolchain.Guest | None = None,
 ) -> Path:
     done = compile_virtual(sources, target, flags, guest)
-    assert done.returncode == 0, toolchain.explain(done.stderr)
+    assert done.returncode == 0, link_errors.explain(done.stderr)
     return target
 
 

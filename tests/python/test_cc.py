@@ -162,6 +162,9 @@ def test_stdin_and_lto_flags_of_a_project(project: Path) -> None:
         (["--nw-chip=W25N01G", "-c", "main.c"], "did you mean W25N01GV"),
         (["--nw-vm=much", "main.c"], "not a size"),
         (["nothing.c"], "no such file"),
+        (["a.cpp"], "a.cpp: C++ is not supported"),
+        (["-fsanitize=address", "main.c"], "-fsanitize=address does not work in virtual memory"),
+        (["-x", "c++", "main.c"], "-x c++: C++ is not supported"),
     ],
 )
 def test_bad_command_lines(project: Path, arguments: list[str], told: str) -> None:
@@ -188,6 +191,73 @@ def test_a_function_compiled_without_guards_is_named_at_the_link(project: Path) 
     assert refused.returncode != 0
     assert "'sum' is given a pointer that may be virtual" in refused.stderr
     assert "main.c" in refused.stderr
+
+
+_LACKS = r"""
+#include <netdb.h>
+#include <string.h>
+#include <wchar.h>
+wchar_t wide[10];
+char text[10];
+void mine(char *p);
+size_t strlcpy(char *to, const char *from, size_t size);
+int noptr(int x);
+int main(void)
+{
+    wcsncpy(wide, wide + 2, 3);
+    swprintf(wide, 3, L"%d", 5);
+    gethostbyname(text);
+    strlcpy(text, text + 1, 3);
+    mine(text);
+    return noptr(4);
+}
+"""
+
+
+def test_link_errors_propose_what_fits(project: Path) -> None:
+    """Goal: each kind of missing function has a sentence of its own: all were said to be defined by
+    no file, the C library's too, and C++ or a sanitizer ended in dozens of unknown names."""
+    (project / "lacks.c").write_text(_LACKS)
+    (project / "mine.cpp").write_text('extern "C" void mine(char *p) { p[0] = 1; throw 1; }\n')
+    text = "int noptr(int x) { int a[5]; a[x] = 4; int *volatile p = a; return p[x]; }\n"
+    (project / "checked.c").write_text(text)
+    for words in ("-x c++ mine.cpp", "-fsanitize=address checked.c"):
+        done = subprocess.run(["clang-19", "-c", "-w", *words.split()], cwd=project, check=False)
+        assert done.returncode == 0
+    refused = _cc("lacks.c", "mine.o", "checked.o", "-o", "program", cwd=project)
+    assert refused.returncode != 0
+    unwrapped = (
+        "is given a pointer that may be virtual, and the C library's function is not wrapped"
+    )
+    for told in (
+        f"lacks.c:12: error: in 'main': 'wcsncpy' {unwrapped}",
+        f"lacks.c:13: error: in 'main': 'swprintf' {unwrapped}",
+        f"lacks.c:14: error: in 'main': 'gethostbyname' {unwrapped}",
+        "wrapped for virtual memory; use printf with %ls, or give it a copy in a local variable",
+        "undefined symbol: strlcpy",
+        "instead of 'strlcpy': snprintf(to, size, \"%s\", from)",
+        "'mine' is given a pointer that may be virtual, and no file compiled by `nandwich cc`",
+        "mine.o: error: C++ is not supported",
+        "checked.o: error: compiled with -fsanitize=address, which does not work in virtual memory",
+    ):
+        assert refused.stderr.count(told) == 1, refused.stderr
+    assert "__cxa" not in refused.stderr
+    assert "__asan" not in refused.stderr
+    assert "'strlcpy' is given" not in refused.stderr
+    missing = _cc("lacks.c", "checked.c", "-o", "program", cwd=project)
+    assert "undefined symbol: mine" in missing.stderr
+    assert "'mine' is given" not in missing.stderr
+
+
+def test_variables_defined_twice_have_a_sentence(project: Path) -> None:
+    """Goal: -fcommon merges definitions natively and cannot here; the message says what to do."""
+    for name in ("one", "two"):
+        (project / f"{name}.c").write_text(f"int shared; int {name}(void) {{ return shared; }}\n")
+    (project / "start.c").write_text("int main(void) { return 0; }\n")
+    refused = _cc("-fcommon", "start.c", "one.c", "two.c", "-o", "program", cwd=project)
+    assert refused.returncode != 0
+    assert "'shared' is defined at one.c:1 and at two.c:1; keep one definition" in refused.stderr
+    assert "-fcommon, which would merge" in refused.stderr
 
 
 def test_wrong_settings_end_a_program_before_main(project: Path) -> None:
