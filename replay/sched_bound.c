@@ -12,9 +12,9 @@ struct search {
     const struct nw_lists *lists;
     uint32_t flow_count; /* of lists */
     uint32_t steps;  /* of time; nothing can be met after the last */
-    uint32_t depth;  /* layers kept: the present and the longest operation */
+    uint32_t depth;  /* layers kept: the present, the next and the longest operation */
     uint32_t states; /* room of a layer */
-    uint32_t cost[NW_ARRIVAL_FLOWS]; /* in steps */
+    uint32_t cost[NW_ARRIVAL_FLOWS]; /* in whole steps; 0: several go into one step */
     uint8_t chosen[NW_ARRIVAL_FLOWS];
     uint32_t *low[NW_ARRIVAL_FLOWS];  /* by step: first request an operation begun then meets */
     uint32_t *high[NW_ARRIVAL_FLOWS]; /* by step: behind the last request issued by then */
@@ -45,11 +45,12 @@ static void find_windows(struct search *search, uint64_t grid_ns)
     }
 }
 
-/* States of the fullest step for the flows chosen, 0 for too many. */
-static uint32_t count_states(const struct search *search)
+/* States of the fullest step for the flows chosen, 0 for too many; those of all steps in `work`. */
+static uint32_t count_states(const struct search *search, uint64_t *work)
 {
     uint64_t most = 1;
 
+    *work = 0;
     for (uint32_t step = 0; step <= search->steps; step++) {
         uint64_t states = 1;
 
@@ -61,6 +62,7 @@ static uint32_t count_states(const struct search *search)
                 return 0;
             }
         }
+        *work += states;
         most = states > most ? states : most;
     }
     return (uint32_t)most;
@@ -110,29 +112,29 @@ static uint32_t best_choice(struct search *search, uint32_t step, uint32_t *next
     return best;
 }
 
-/* Fills the layer of one step, all later ones being known. */
+/* Fills the layer of one step, all later ones being known. The states in which most is served come
+ * first: an operation shorter than a step leads to one of those, in the same layer. */
 static void fill_layer(struct search *search, uint32_t step)
 {
     uint32_t *layer = search->layers + (size_t)(step % search->depth) * search->states;
     uint32_t next[NW_ARRIVAL_FLOWS];
     uint32_t count = search->flow_count;
+    uint32_t index = 1;
     uint32_t f;
 
     for (f = 0; f < count; f++) {
-        next[f] = search->low[f][step];
+        next[f] = search->high[f][step];
+        index *= search->chosen[f] ? next[f] - search->low[f][step] + 1U : 1U;
     }
-    for (uint32_t index = 0;; index++) {
-        layer[index] = best_choice(search, step, next);
-        /* The next state: the last flow counts fastest, as in value_at(). */
+    while (index > 0) {
+        layer[--index] = best_choice(search, step, next);
+        /* The state before: the last flow counts fastest, as in value_at(). */
         for (f = count; f > 0; f--) {
-            if (search->chosen[f - 1U] && next[f - 1U] < search->high[f - 1U][step]) {
-                next[f - 1U]++;
+            if (search->chosen[f - 1U] && next[f - 1U] > search->low[f - 1U][step]) {
+                next[f - 1U]--;
                 break;
             }
-            next[f - 1U] = search->low[f - 1U][step];
-        }
-        if (f == 0) {
-            return;
+            next[f - 1U] = search->high[f - 1U][step];
         }
     }
 }
@@ -154,75 +156,97 @@ static int solve(struct search *search, uint64_t *met)
     return NW_OK;
 }
 
+/* Each flow as if it had the device for itself; one with too much to look at as if it met all. */
 static int solve_apart(struct search *search, uint64_t *met)
 {
-    for (uint32_t f = 0; f < search->flow_count; f++) {
-        int status;
+    int status = NW_OK;
+
+    for (uint32_t f = 0; f < search->flow_count && status == NW_OK; f++) {
+        uint64_t work;
 
         memset(search->chosen, 0, sizeof search->chosen);
         search->chosen[f] = 1;
-        search->states = count_states(search);
-        status = search->states == 0 ? NW_ERR_RAM : solve(search, met);
-        if (status < 0) {
-            return status;
+        search->states = count_states(search, &work);
+        if (search->states == 0 || work > NW_BOUND_WORK) {
+            *met += search->lists->flows[f].count;
+        } else {
+            status = solve(search, met);
         }
     }
-    return NW_OK;
+    return status;
 }
 
-static int windows_alloc(struct search *search)
+static void windows_free(struct search *search)
 {
-    size_t count = (size_t)search->steps + 1U;
+    for (uint32_t f = 0; f < NW_ARRIVAL_FLOWS; f++) {
+        free(search->low[f]);
+        free(search->high[f]);
+        search->low[f] = NULL;
+        search->high[f] = NULL;
+    }
+}
 
+static int windows_make(struct search *search, uint64_t grid_ns)
+{
+    size_t count;
+
+    if (search->lists->end_ns / grid_ns > 0x7FFFFFFFU) {
+        return NW_ERR_RANGE;
+    }
+    search->steps = (uint32_t)(search->lists->end_ns / grid_ns);
+    search->depth = 2;
+    count = (size_t)search->steps + 1U;
     for (uint32_t f = 0; f < search->flow_count; f++) {
+        search->cost[f] = (uint32_t)(search->lists->flows[f].cost_ns / grid_ns);
+        search->depth = search->cost[f] >= search->depth ? search->cost[f] + 1U : search->depth;
         search->low[f] = calloc(count, sizeof(uint32_t));
         search->high[f] = calloc(count, sizeof(uint32_t));
         if (search->low[f] == NULL || search->high[f] == NULL) {
             return NW_ERR_RAM;
         }
     }
+    find_windows(search, grid_ns);
     return NW_OK;
 }
 
+/* With too much to look at time goes in longer steps. */
 static int search_all(struct search *search, uint64_t grid_ns, struct nw_bound_result *result)
 {
-    int status = windows_alloc(search);
+    uint64_t work = 0;
 
-    if (status < 0) {
-        return status;
+    for (;;) {
+        int status = windows_make(search, grid_ns);
+
+        if (status < 0) {
+            return status;
+        }
+        result->grid_ns = grid_ns;
+        memset(search->chosen, 1, search->flow_count);
+        search->states = count_states(search, &work);
+        if (search->states == 0) {
+            result->apart = 1;
+            return solve_apart(search, &result->met);
+        }
+        if (work <= NW_BOUND_WORK) {
+            return solve(search, &result->met);
+        }
+        windows_free(search);
+        grid_ns *= 2U;
     }
-    find_windows(search, grid_ns);
-    memset(search->chosen, 1, search->flow_count);
-    search->states = count_states(search);
-    result->apart = search->states == 0;
-    return result->apart ? solve_apart(search, &result->met) : solve(search, &result->met);
 }
 
 int nw_bound_relaxed(const struct nw_bound_config *config, struct nw_bound_result *result)
 {
-    uint64_t grid_ns = config->grid_ns != 0 ? config->grid_ns : 1000000U;
     struct nw_lists lists;
-    struct search search = {.lists = &lists, .depth = 1};
+    struct search search = {.lists = &lists};
     int status = nw_lists_make(&lists, config);
 
     memset(result, 0, sizeof *result);
-    if (status == NW_OK && lists.end_ns / grid_ns > 0x7FFFFFFFU) {
-        status = NW_ERR_RANGE;
-    }
     if (status == NW_OK) {
         search.flow_count = lists.flow_count;
-        search.steps = (uint32_t)(lists.end_ns / grid_ns);
-        for (uint32_t f = 0; f < lists.flow_count; f++) {
-            search.cost[f] = (uint32_t)(lists.flows[f].cost_ns / grid_ns);
-            search.cost[f] += search.cost[f] == 0; /* a step at least, or time would stand still */
-            search.depth = search.cost[f] >= search.depth ? search.cost[f] + 1U : search.depth;
-        }
-        status = search_all(&search, grid_ns, result);
+        status = search_all(&search, config->grid_ns != 0 ? config->grid_ns : 1000000U, result);
     }
-    for (uint32_t f = 0; f < NW_ARRIVAL_FLOWS; f++) {
-        free(search.low[f]);
-        free(search.high[f]);
-    }
+    windows_free(&search);
     nw_lists_free(&lists);
     result->nodes = search.nodes;
     return status;

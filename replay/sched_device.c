@@ -67,6 +67,11 @@ static int open_chip(struct nw_sim_device *device, const struct nw_part *part, u
         return NW_ERR_RAM;
     }
     status = nw_ftl_page_format(&device->ftl, chip, &ftl, device->ram, bytes);
+    if (status == NW_OK) {
+        struct nw_block_req first = {.block = &device->ftl.block, .count = 1};
+
+        status = nw_block_write(&first);
+    }
     device->meter.time_ns = 0;
     device->meter.energy_pj = 0;
     device->block = &device->ftl.block;

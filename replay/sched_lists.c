@@ -15,7 +15,7 @@ static int list_flow(struct nw_list *list, const struct nw_bound_config *config,
     if (flow->size == 0 || flow->size > config->sector_bytes) {
         return NW_ERR_CONFIG;
     }
-    list->deadline_ns = flow->deadline_ns;
+    list->deadline_ns = flow->deadline_ns + (config->clock_ns > 0 ? config->clock_ns - 1U : 0);
     list->cost_ns = reads ? config->read_ns : config->write_ns;
     list->group = reads ? 1U : config->sector_bytes / flow->size;
     return list->cost_ns != 0 ? NW_OK : NW_ERR_CONFIG;

@@ -204,6 +204,17 @@ def events(scenario: Scenario, policy: str, *, seed: int = 1, room: int) -> dict
     return _run_once(scenario, policy, seed, room)
 
 
+#: The bound's step of time is at least this part of a run, so that it stays quick.
+_STEPS = 500_000
+
+
+def _grid_ns(scenario: Scenario, facts: dict[str, Any]) -> int:
+    """A step of time: thirteen to the shortest operation in use, where that is not too fine."""
+    kinds = {"read_ns" if flow.reads else "write_ns" for flow in scenario.flows}
+    shortest = min(int(facts[kind]) for kind in kinds)
+    return max(1000, scenario.duration_ns // _STEPS, min(MS, shortest // 13))
+
+
 def bound(scenario: Scenario, *, runs: int = 1, seed: int = 1) -> Outcome:
     """The relaxed bound over the same arrivals as `run` (see sched_bound.h for what is relaxed)."""
     facts = device_facts(scenario.device, scenario.blocks)
@@ -217,7 +228,8 @@ def bound(scenario: Scenario, *, runs: int = 1, seed: int = 1) -> Outcome:
             sector_bytes=facts["sector_bytes"],
             write_ns=facts["write_ns"],
             read_ns=facts["read_ns"],
-            grid_ns=max(50_000, min(MS, facts["write_ns"] // 13)),
+            grid_ns=_grid_ns(scenario, facts),
+            clock_ns=1000,
         )
         offered += result["requests"]
         met += result["met"]

@@ -211,7 +211,8 @@ Dict run(const std::vector<Flow> &flows, const Recording &recording, uint64_t du
 
 Dict bound(const std::vector<Flow> &flows, const Recording &recording, uint64_t duration_ns,
                uint32_t seed, uint32_t sector_bytes, uint64_t write_ns, uint64_t read_ns,
-               uint64_t grid_ns, uint32_t unit, const std::vector<uint64_t> &open_ns, bool exact)
+               uint64_t grid_ns, uint64_t clock_ns, uint32_t unit,
+               const std::vector<uint64_t> &open_ns, bool exact)
 {
     Workload workload(flows, recording, duration_ns);
     std::vector<nw_arrival> requests(nw_bound_collect(&workload.arrivals, seed, nullptr, 0));
@@ -227,6 +228,7 @@ Dict bound(const std::vector<Flow> &flows, const Recording &recording, uint64_t 
     config.write_ns = write_ns;
     config.read_ns = read_ns;
     config.grid_ns = grid_ns;
+    config.clock_ns = clock_ns;
     config.unit = unit;
     for (const uint64_t one : open_ns) {
         if (config.open_count < NW_BOUND_OPENINGS_MAX) {
@@ -310,7 +312,7 @@ void bind_sched(nb::module_ &m)
           "One run of a deadline workload through the scheduler on a twin.");
     m.def("sched_bound", &bound, nb::arg("flows"), nb::arg("recording"), nb::arg("duration_ns"),
           nb::arg("seed"), nb::arg("sector_bytes"), nb::arg("write_ns"), nb::arg("read_ns"),
-          nb::arg("grid_ns"), nb::arg("unit") = 0,
+          nb::arg("grid_ns"), nb::arg("clock_ns") = 0, nb::arg("unit") = 0,
           nb::arg("open_ns") = std::vector<uint64_t>(), nb::arg("exact") = false,
           "How many requests any scheduler could have met, all arrivals known beforehand.");
     m.attr("SCHED_GROUPS") = static_cast<int>(NW_SCHED_GROUPS);

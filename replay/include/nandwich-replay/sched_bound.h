@@ -9,11 +9,14 @@
  * queue has no end.
  *
  * RELAXED (nw_bound_relaxed) for runs of any length: opening a unit costs nothing beyond a write,
- * operations take their shortest time, and time is a grid to which issue times and deadlines are
- * rounded in the requests' favour. Under these rules it is the true maximum (dynamic programme over
- * time and how far each flow is served), so no scheduler, whatever it knows, meets more.
+ * operations take their shortest time, and time is a grid to which issue times, deadlines and what
+ * operations take are rounded in the requests' favour: what is shorter than a step costs nothing.
+ * Under these rules it is the true maximum (dynamic programme over time and how far each flow is
+ * served), so no scheduler, whatever it knows, meets more. The finer the grid, the tighter.
  * With so many flows or waiting requests that the states do not fit NW_BOUND_STATES, each flow is
- * taken as if it had the device for itself, which is looser; `apart` says so.
+ * taken as if it had the device for itself, which is looser; `apart` says so. With more than
+ * NW_BOUND_WORK states in all steps the steps get longer; `grid_ns` says how long. A single flow
+ * that is still too much is taken to meet everything.
  *
  * EXACT (nw_bound_exact) for small runs: true times, units opened at given costs, also ahead of
  * need and with or without a request. Branch and bound over all orders that need looking at.
@@ -27,6 +30,7 @@
 #include "nandwich-replay/arrivals.h"
 
 #define NW_BOUND_STATES (1UL << 20) /* counts of flows' waiting requests, multiplied */
+#define NW_BOUND_WORK (1UL << 27)   /* states of all steps: some seconds */
 #define NW_BOUND_EXACT_MAX 24U      /* requests of a run that is solved exactly */
 #define NW_BOUND_OPENINGS_MAX 8U
 
@@ -39,6 +43,8 @@ struct nw_bound_config {
     uint64_t write_ns; /* shortest time of a write into an open unit */
     uint64_t read_ns;  /* shortest time of a read */
     uint64_t grid_ns;  /* relaxed: step of time; 0: 1 ms */
+    uint64_t clock_ns; /* tick of the clock by which requests count as met, wherever it started: up
+                          to a tick after its deadline a request may still count; 0: exact times */
     /* Exact only. */
     uint32_t unit; /* sectors in a unit, 0: no such cost */
     uint64_t open_ns[NW_BOUND_OPENINGS_MAX]; /* of the first, second, ... unit; the last repeats */
@@ -50,13 +56,14 @@ struct nw_bound_result {
     uint8_t exact;  /* and so many really can */
     uint8_t apart;  /* each flow was taken by itself */
     uint64_t nodes; /* states looked at */
+    uint64_t grid_ns; /* relaxed: the step of time in the end */
 };
 
 /* NW_ERR_RAM: the host has no memory; NW_ERR_CONFIG: requests out of order, a size of 0 or above a
- * sector, an unknown flow, a cost of 0. */
+ * sector, an unknown flow, a cost of 0; NW_ERR_RANGE: 2^31 steps or more. */
 int nw_bound_relaxed(const struct nw_bound_config *config, struct nw_bound_result *result);
 
-/* The same errors, and NW_ERR_RANGE for more than NW_BOUND_EXACT_MAX requests. */
+/* The same errors, but NW_ERR_RANGE for more than NW_BOUND_EXACT_MAX requests. */
 int nw_bound_exact(const struct nw_bound_config *config, struct nw_bound_result *result);
 
 /* All requests of `arrivals` for one seed into `requests`, at most `room`; how many there are. */

@@ -20,7 +20,7 @@ struct nw_sim_device {
     uint32_t unit;     /* sectors opened at once, 0: no such cost */
     uint64_t write_ns; /* shortest write, first guess of the scheduler too */
     uint64_t open_ns;  /* middle of the times of a write that opens a unit */
-    uint64_t read_ns;  /* shortest read */
+    uint64_t read_ns;  /* shortest read of a sector that has been written */
     /* The longest of each; 0: not known. A chip's layer cleans and erases in between. */
     uint64_t longest_write_ns, longest_open_ns, longest_read_ns;
 
@@ -30,10 +30,15 @@ struct nw_sim_device {
     void *ram;
 };
 
-/* Opens a new, empty device; payload is not kept. Costs are those of chip and processor where they
- * are known. `blocks`: erase blocks of a chip (its FTL keeps 4 bytes a page here), 0: all. Errors:
- * those of nw_sdcard_open(), nw_nand_open(), nw_ftl_page_format(); NW_ERR_UNSUPPORTED: a part of
- * another kind. Close it also after an error. */
+/*
+ * Opens a new device; payload is not kept. Costs are those of chip and processor where they are
+ * known. The first sector of a chip is written, so that whoever reads what was written last finds
+ * something: its layer answers for nothing in no time.
+ *
+ * `blocks`: erase blocks of a chip (its FTL keeps 4 bytes a page here), 0: all. Errors: those of
+ * nw_sdcard_open(), nw_nand_open(), nw_ftl_page_format(); NW_ERR_UNSUPPORTED: a part of another
+ * kind. Close it also after an error.
+ */
 int nw_sim_device_open(struct nw_sim_device *device, const struct nw_part *part, uint32_t blocks,
                        uint32_t seed);
 void nw_sim_device_close(struct nw_sim_device *device);
