@@ -199,7 +199,7 @@ def command(ctx: click.Context, image: Path, key_file: Path | None) -> None:
 
 @command.command("format")
 @click.option("--chip", default="TC58DVG02A1FT00", show_default=True, help="A part, or FILE.toml.")
-@click.option("--blocks", type=click.IntRange(16, 2**32 - 1), help="Fewer blocks than the part has.")
+@click.option("--blocks", type=click.IntRange(16, 2**32 - 1), help="Fewer than the part has.")
 @click.option(
     "--layout",
     type=_LayoutType(),
