@@ -53,7 +53,8 @@ int nw_page_is_void(const struct nw_page *page)
 }
 
 /* The list in the buffer: a fence from `low` to below `first`, in the oldest one's place when there
- * is no room; with `low` 0 the last fence is widened to there. */
+ * is no room; with `low` 0 the last fence is widened to there. A wider one than fits its field comes
+ * of bits that passed for a tag far above; what a cut has torn is next to what counts. */
 void nw_page_add_fence(struct nw_page *page, uint64_t low, uint64_t first)
 {
     uint32_t mounts = nw_get32(page->buffer + MOUNTS_AT) + (low != 0);
@@ -64,7 +65,8 @@ void nw_page_add_fence(struct nw_page *page, uint64_t low, uint64_t first)
         nw_put32(page->buffer + MOUNTS_AT, mounts);
         nw_tag_put40(entry, low);
     }
-    nw_put32(entry + 5, (uint32_t)(first - nw_tag_get40(entry)));
+    first -= nw_tag_get40(entry);
+    nw_put32(entry + 5, first < UINT32_MAX ? (uint32_t)first : UINT32_MAX);
 }
 
 /* The list to the buffer; an empty one when there is none yet. */

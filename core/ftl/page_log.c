@@ -6,6 +6,19 @@
 #include "nandwich/crc.h"
 #include "page.h"
 
+/* Could this layer have written the tag? Its check has 16 bits, and a block whose erase was cut may
+ * show other bits in each of its pages at each power-up: some of them pass. */
+static int is_ours(const struct nw_page *page)
+{
+    const struct nw_tag *tag = &page->tag;
+
+    if ((tag->word & NW_WORD_DAMAGED) != 0 && tag->crc != 0) {
+        return 0;
+    }
+    return (tag->word & NW_WORD_SLOT) < page->slots || tag->word == NW_WORD_LIST ||
+           tag->word == NW_WORD_EMPTY;
+}
+
 /* Page `at`: tag, and data if `length` says so. */
 static int fetch(struct nw_page *page, uint32_t at, uint16_t length, uint8_t *data)
 {
@@ -22,8 +35,9 @@ static int fetch(struct nw_page *page, uint32_t at, uint16_t length, uint8_t *da
         return result;
     }
     stats->corrected += (uint16_t)result;
-    return nw_tag_get(page->spare, (uint8_t)page->req.spare_length,
-                      page->req.chip->geometry.erased, &page->tag);
+    result = nw_tag_get(page->spare, (uint8_t)page->req.spare_length,
+                        page->req.chip->geometry.erased, &page->tag);
+    return result == NW_TAG_GOOD && !is_ours(page) ? (int)NW_TAG_BAD : result;
 }
 
 /* The tag alone; one that cannot be read is a bad one. */

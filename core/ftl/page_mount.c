@@ -9,6 +9,7 @@
 #include "page.h"
 
 #define VERSION_GAP 64U /* above what a torn page that cannot be read now may carry */
+#define FURTHEST (1ULL << 36) /* more programs than a part takes between two mounts */
 
 /* Into the map if it is the newest page of its slot so far. */
 static int accept(struct nw_page *page, uint32_t slot, uint32_t at, uint64_t version)
@@ -32,6 +33,9 @@ static int meet(struct nw_page *page, uint16_t block, uint32_t at)
     uint64_t version = page->tag.version;
     uint32_t slot = page->tag.word & NW_WORD_SLOT;
 
+    if (version >= page->list_version + FURTHEST) {
+        return NW_OK; /* bits that pass for a tag: such a version would use up all others */
+    }
     if (version >= page->version) {
         page->version = version + 1U;
     }
