@@ -16,10 +16,12 @@ static struct nw_swl *swl_of(struct nw_wear *wear)
 
 static void clear(struct nw_swl *swl)
 {
-    memset(swl->flags, 0, swl->sets);
+    uint16_t sets = (uint16_t)((swl->wear.view.blocks + (1UL << swl->shift) - 1U) >> swl->shift);
+
+    memset(swl->flags, 0, swl->wear.view.blocks);
     swl->erases = 0;
     swl->set_flags = 0;
-    swl->cursor = (uint16_t)(nw_random_next(&swl->random) % swl->sets);
+    swl->cursor = (uint16_t)((nw_random_next(&swl->random) % sets) << swl->shift);
 }
 
 static int swl_start(struct nw_wear *wear)
@@ -28,8 +30,6 @@ static int swl_start(struct nw_wear *wear)
     int result = nw_wear_start(wear);
 
     if (result == NW_OK) {
-        swl->sets = (uint16_t)((wear->view.blocks + (1UL << swl->shift) - 1U) >> swl->shift);
-        swl->block = NW_WEAR_NONE;
         clear(swl);
     }
     return result;
@@ -51,13 +51,13 @@ static uint16_t swl_choose(struct nw_wear *wear, uint16_t first, uint16_t data)
     return most;
 }
 
-static void set_flag(struct nw_swl *swl, uint16_t set)
+static void set_flag(struct nw_swl *swl, uint16_t block)
 {
-    if (swl->flags[set] == 0) {
-        swl->flags[set] = 1;
+    if (swl->flags[block] == 0) {
+        swl->flags[block] = 1;
         swl->set_flags++;
     }
-    if (swl->set_flags == swl->sets) {
+    if (swl->set_flags == swl->wear.view.blocks) {
         swl->wear.stats.rounds++;
         clear(swl);
     }
@@ -68,62 +68,36 @@ static void swl_erased(struct nw_wear *wear, uint16_t block)
     struct nw_swl *swl = swl_of(wear);
 
     swl->erases++;
-    set_flag(swl, (uint16_t)(block >> swl->shift));
+    set_flag(swl, block);
 }
 
-static int holds_data(const struct nw_swl *swl, uint16_t set)
+static int is_due(const struct nw_swl *swl)
 {
-    uint32_t first = (uint32_t)set << swl->shift;
-    uint32_t end = first + ((uint32_t)1 << swl->shift);
-    int holds = 0;
-
-    for (; first < end && first < swl->wear.view.blocks; first++) {
-        holds |= swl->wear.view.state[first] == NW_BLOCK_USED;
-    }
-    return holds;
+    return swl->set_flags > 0 && swl->erases >= (uint32_t)swl->threshold * swl->set_flags;
 }
 
-/* The next set without a flag that holds data starts to move. */
-static void begin_set(struct nw_swl *swl)
-{
-    for (uint16_t i = 0; i < swl->sets; i++) {
-        uint16_t set = swl->cursor;
-
-        swl->cursor = (uint16_t)(set + 1U < swl->sets ? set + 1U : 0);
-        if (swl->flags[set] == 0) {
-            int holds = holds_data(swl, set);
-
-            set_flag(swl, set); /* now: the layer may have a reason not to move it */
-            if (holds) {
-                swl->block = (uint16_t)(set << swl->shift);
-                return;
-            }
-        }
-        if (swl->erases < (uint32_t)swl->threshold * swl->set_flags) {
-            return;
-        }
-    }
-}
-
+/* Looks on through the set under way, or else at the next ones, for data that has to move. */
 static uint16_t swl_move(struct nw_wear *wear)
 {
     struct nw_swl *swl = swl_of(wear);
+    uint16_t blocks = wear->view.blocks;
     uint16_t mask = (uint16_t)((1UL << swl->shift) - 1U);
 
-    if (swl->block == NW_WEAR_NONE && swl->set_flags > 0 &&
-        swl->erases >= (uint32_t)swl->threshold * swl->set_flags) {
-        begin_set(swl);
-    }
-    while (swl->block != NW_WEAR_NONE) {
-        uint16_t block = swl->block++;
-        int last = (swl->block & mask) == 0 || swl->block >= wear->view.blocks;
+    for (uint16_t i = 0; i < blocks; i++) {
+        uint16_t block = swl->cursor;
 
-        if (last) {
-            swl->block = NW_WEAR_NONE;
+        if ((block & mask) == 0 && !is_due(swl)) {
+            break; /* no further set begins */
         }
-        if (wear->view.state[block] == NW_BLOCK_USED) {
-            wear->stats.moves++;
-            return block;
+        swl->cursor = (uint16_t)(block + 1U < blocks ? block + 1U : 0);
+        if (swl->flags[block] == 0) {
+            int holds = wear->view.state[block] == NW_BLOCK_USED;
+
+            set_flag(swl, block); /* now: the layer may have a reason not to move it */
+            if (holds) {
+                wear->stats.moves++;
+                return block;
+            }
         }
     }
     return NW_WEAR_NONE;

@@ -256,15 +256,140 @@ static void swl_moves_whole_sets(void **state)
     assert_int_equal(nw_swl_open(&swl, &config, BLOCKS, rig.ram, sizeof rig.ram), NW_OK);
     start(&rig, &swl.wear);
     memset(rig.state, NW_BLOCK_USED, sizeof rig.state);
-    erase(&rig, &swl.wear, 0);
-    erase(&rig, &swl.wear, 1);
+    for (uint16_t i = 0; i < 4; i++) {
+        erase(&rig, &swl.wear, i % 2U);
+    }
     uint16_t first = swl.wear.ops->move(&swl.wear);
     assert_true(first >= 2 && first % 2 == 0 && first < BLOCKS);
     assert_int_equal(swl.wear.ops->move(&swl.wear), first + 1);
+    assert_int_equal(swl.wear.ops->move(&swl.wear), NW_WEAR_NONE);
     config.threshold = 1;
     assert_int_equal(nw_swl_open(&swl, &config, BLOCKS, rig.ram, sizeof rig.ram), NW_ERR_CONFIG);
     assert_true(nw_swl_ram_bytes(&config, BLOCKS) == 0);
     stop(&rig);
+}
+
+/* A layer that keeps a logical block in each block and writes some again and again. */
+struct level {
+    uint32_t erases[128];
+    uint16_t next[129]; /* the last one is the list's head */
+    uint8_t state[128];
+    uint16_t owner[128];
+    uint16_t place[128];
+    uint16_t free;
+    uint16_t blocks;
+    uint64_t ram[64];
+};
+
+static void level_write(struct level *level, struct nw_wear *wear, uint16_t data, uint16_t kind)
+{
+    uint16_t block = wear->ops->choose(wear, level->next[level->blocks], kind);
+    uint16_t before = level->blocks;
+    uint16_t old = level->place[data];
+
+    while (level->next[before] != block) {
+        before = level->next[before];
+    }
+    level->next[before] = level->next[block];
+    level->state[block] = NW_BLOCK_USED;
+    level->erases[block]++;
+    wear->ops->erased(wear, block);
+    level->owner[block] = data;
+    level->place[data] = block;
+    level->free--;
+    if (old != NW_WEAR_NONE) { /* last in the list of free blocks */
+        while (level->next[before] < level->blocks) {
+            before = level->next[before];
+        }
+        level->next[before] = old;
+        level->next[old] = NW_WEAR_NONE;
+        level->state[old] = NW_BLOCK_FREE;
+        level->free++;
+    }
+}
+
+/* `hot` logical blocks are written `writes` times in turn; the others once, but for moves. Answers
+ * how many erases the most erased block has above the mean. */
+static uint32_t level_out(struct level *level, struct nw_wear *wear, uint16_t free, uint16_t hot,
+                          uint32_t writes)
+{
+    struct nw_chip chip = {0};
+    uint32_t most = 0;
+    uint64_t sum = 0;
+
+    level->free = level->blocks;
+    for (uint16_t i = 0; i <= level->blocks; i++) {
+        level->next[i] = i == level->blocks ? 0 : (uint16_t)(i + 1U);
+    }
+    level->next[level->blocks - 1U] = NW_WEAR_NONE;
+    memset(level->place, 0xFF, sizeof level->place);
+    memset(level->erases, 0, sizeof level->erases);
+    memset(level->state, NW_BLOCK_FREE, sizeof level->state);
+    wear->view = (struct nw_wear_view){.chip = &chip,
+                                       .erases = level->erases,
+                                       .next = level->next,
+                                       .state = level->state,
+                                       .free = &level->free,
+                                       .blocks = level->blocks};
+    assert_int_equal(wear->ops->start(wear), NW_OK);
+    for (uint16_t data = 0; data < level->blocks - free; data++) {
+        level_write(level, wear, data, NW_WEAR_HOST);
+    }
+    for (uint32_t i = 0; i < writes; i++) {
+        level_write(level, wear, (uint16_t)(i % hot), NW_WEAR_HOST);
+        uint16_t block = wear->ops->move(wear);
+
+        if (block != NW_WEAR_NONE) {
+            level_write(level, wear, level->owner[block], NW_WEAR_MOVED);
+        }
+    }
+    for (uint16_t block = 0; block < level->blocks; block++) {
+        sum += level->erases[block];
+        most = level->erases[block] > most ? level->erases[block] : most;
+    }
+    return most - (uint32_t)(sum / level->blocks);
+}
+
+/* The figure wear_swl.h promises, over thresholds and sets. With flags shared by a set, a set that
+ * held one block erased often kept its still blocks: with sets of 8 (set_shift 3) the most erased
+ * block came to three times the mean. */
+static void swl_is_as_even_as_it_promises(void **state)
+{
+    static const uint16_t thresholds[] = {0, 2, 10, 100};
+    static const uint16_t frees[] = {3, 8};
+    static const uint16_t hots[] = {1, 5, 40};
+    static struct level level;
+    struct nw_swl swl;
+
+    (void)state;
+    level.blocks = 128;
+    for (uint32_t pick = 0; pick < 4U * 5U * 2U * 3U; pick++) {
+        struct nw_swl_config config = {.threshold = thresholds[pick % 4U],
+                                       .set_shift = (uint8_t)(pick / 4U % 5U), /* 8 sets or more */
+                                       .seed = pick};
+        uint16_t free = frees[pick / 20U % 2U];
+        uint32_t threshold = config.threshold != 0 ? config.threshold : 100U;
+        uint32_t bound = 2U + threshold + (threshold << config.set_shift) / free;
+        uint64_t erases = 128U - free + 60000U;
+
+        assert_int_equal(nw_swl_open(&swl, &config, 128, level.ram, sizeof level.ram), NW_OK);
+        assert_in_range(level_out(&level, &swl.wear, free, hots[pick / 40U], 60000), 0, bound);
+        erases += swl.wear.stats.moves;
+        assert_true(swl.wear.stats.moves * 9U * threshold <= 10U * erases);
+    }
+}
+
+/* What changes all takes its turn by itself. Under data that never changes blocks are still. */
+static void dynamic_is_even_where_data_changes(void **state)
+{
+    static struct level level;
+    struct nw_wear wear;
+
+    (void)state;
+    level.blocks = 128;
+    assert_int_equal(nw_wear_dynamic_open(&wear, NULL, 128, level.ram, sizeof level.ram), NW_OK);
+    assert_in_range(level_out(&level, &wear, 8, 120, 60000), 0, 2);
+    assert_true(level_out(&level, &wear, 8, 1, 60000) > 5000);
 }
 
 static void write_times(struct nw_wear *wear, uint16_t data, uint32_t times)
@@ -384,6 +509,8 @@ int main(void)
         cmocka_unit_test(swl_moves_what_lies_still),
         cmocka_unit_test(swl_puts_moved_data_on_worn_blocks),
         cmocka_unit_test(swl_moves_whole_sets),
+        cmocka_unit_test(swl_is_as_even_as_it_promises),
+        cmocka_unit_test(dynamic_is_even_where_data_changes),
         cmocka_unit_test(hot_data_is_found_and_takes_old_blocks),
         cmocka_unit_test(lukewarm_data_stays_cold),
         cmocka_unit_test(healed_blocks_are_new_until_all_are),

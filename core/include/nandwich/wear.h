@@ -135,9 +135,12 @@ struct nw_wear {
 
 /*
  * Dynamic wear levelling: of the free blocks, the one with the fewest erases (the first 256 of the
- * list are compared). RAM: 1 byte a block. NW_ERR_CONFIG: percent above 100; NW_ERR_RAM: `ram` does
- * not hold nw_wear_dynamic_ram_bytes(). A layer with more blocks than the policy was opened for, or
- * one whose bars do not fit 16 bits, is refused when it opens: NW_ERR_CONFIG.
+ * list are compared). Where all data is rewritten in turn, no block has over 2 erases more than the
+ * mean; a block under data that never changes is not erased, and no bound holds then.
+ *
+ * RAM: 1 byte a block. NW_ERR_CONFIG: percent above 100; NW_ERR_RAM: `ram` does not hold
+ * nw_wear_dynamic_ram_bytes(). A layer with more blocks than the policy was opened for, or one
+ * whose bars do not fit 16 bits, is refused when it opens: NW_ERR_CONFIG.
  */
 size_t nw_wear_dynamic_ram_bytes(uint16_t blocks);
 int nw_wear_dynamic_open(struct nw_wear *wear, const struct nw_heal_config *heal, uint16_t blocks,

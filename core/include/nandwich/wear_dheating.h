@@ -23,7 +23,8 @@
  * cold; there the filter only says how many blocks are old.
  *
  * Where the chip cannot heal, or heal.heals is 0, no block ever gets new: hot data wears the old
- * blocks out first, on purpose.
+ * blocks out first, on purpose. How even wear is is not promised, only that no block passes its bar
+ * before it is healed, as long as it may be, as with every policy that heals (wear.h).
  *
  * RAM: 3 bytes a block. Cost: a pass over all blocks for each hot block found (255 updates at
  * least) and each healing, over the free list for each block taken.

@@ -3,20 +3,29 @@
  * wear_swl.h - static wear levelling: blocks under data that never changes take their turn as well.
  *
  * Source: Chang, Hsieh, Kuo, "Endurance Enhancement of Flash-Memory Storage Systems: An Efficient
- * Static Wear Leveling Design", DAC 2007. A flag for each set of 2^k blocks tells whether one of
- * them was erased since the flags were cleared. When the erases since then, divided by the flags
- * set, reach the threshold, the data of the next set without a flag has to move; when all flags are
- * set they are cleared, and the search goes on from a place drawn at random.
+ * Static Wear Leveling Design", DAC 2007. A flag for each block tells whether it was erased since
+ * the flags were cleared. When the erases since then, divided by the flags set, reach the
+ * threshold, the data of the next set of 2^k blocks has to move, as far as they have no flag; when
+ * all flags are set they are cleared, and the search goes on from a set drawn at random.
+ *
+ * In the source the blocks of a set share one flag, which saves RAM; but then one block erased
+ * often hides still ones beside it for good. Here k only says how many blocks move together.
+ *
+ * HOW EVEN. With F blocks free at least, and 8 sets or more, no block has more erases than the mean
+ * of all blocks + 2 + threshold * (1 + 2^k / F), whatever share of the data never changes; and at
+ * most one erase in 0.9 * threshold is for a move. This holds where the layer empties each block it
+ * is asked for before it asks again, with one erase; one that spreads this over several writes, or
+ * merges for it, is less even.
  *
  * Free blocks are chosen by fewest erases, as the dynamic policy does; but moved data
  * (NW_WEAR_MOVED) takes the one with the most, where it may lie still again. The source leaves that
  * to the layer; with fewest erases, cold data would go from one hardly used block to the next.
  *
- * A set's flag is set when its data is asked to move, so that a block the layer cannot move is not
- * asked for again and again. A set that holds no data, only free, worn and bad blocks, is passed
- * over with its flag set: its blocks are given out in their turn anyway.
+ * A block's flag is set when its data is asked to move, so that a block the layer cannot move is
+ * not asked for again and again. A block that holds no data, a free, worn or bad one, is passed
+ * over with its flag set: it is given out in its turn anyway.
  *
- * RAM: 2 bytes a block. Cost: a few instructions an erase; the search looks at each set once in a
+ * RAM: 2 bytes a block. Cost: a few instructions an erase; the search looks at each block once in a
  * round.
  */
 #ifndef NANDWICH_WEAR_SWL_H
@@ -29,20 +38,18 @@ struct nw_swl_config {
     struct nw_heal_config heal;
     uint16_t threshold; /* erases a flag that make data move, 2 .. 65535; 0: 100. The fewer, the
                          * more even and the more moves */
-    uint8_t set_shift;  /* k, 0 .. 15: 2^k blocks share a flag */
+    uint8_t set_shift;  /* k, 0 .. 15: 2^k blocks move together */
     uint32_t seed;
 };
 
 struct nw_swl {
     struct nw_wear wear; /* give &swl.wear to the layer */
-    uint8_t *flags;      /* by set */
+    uint8_t *flags;      /* by block */
     uint32_t erases;     /* since the flags were cleared */
     struct nw_random random;
     uint16_t threshold;
-    uint16_t sets;
     uint16_t set_flags; /* flags set */
-    uint16_t cursor;    /* the set looked at next */
-    uint16_t block;     /* the next block of the set that is moving; NW_WEAR_NONE: none is */
+    uint16_t cursor;    /* the block looked at next; inside a set: that one is moving */
     uint8_t shift;
 };
 
