@@ -279,6 +279,76 @@ static void a_full_store_keeps_no_tail_without_its_head(void **state)
     rig_close(&rig);
 }
 
+static struct nw_sched_event heard;
+static uint16_t heard_bytes;
+
+static void hear(struct nw_sched_event *event)
+{
+    heard = *event;
+    heard_bytes = event->slot->size;
+}
+
+/* What one read of `bytes` at a chunk is told as. */
+static uint8_t read_told(struct rig *rig, uint8_t *data, uint32_t chunk, uint16_t bytes)
+{
+    struct nw_sched_offer wish = {.owner = &rig->sched, .data = data, .sector = chunk,
+                                  .size = bytes, .flow = 2};
+
+    assert_int_equal(nw_sched_submit(&wish), NW_OK);
+    assert_int_equal(nw_sched_next(&rig->sched, 0), 1);
+    int result = nw_feed_transfer(&rig->sched, rig->store, rig->streams);
+    assert_int_equal(nw_sched_done(&rig->sched, 0, result), NW_OK);
+    return heard.verdict;
+}
+
+/* The chunk behind the last one was met with nothing delivered, and nobody told how much a read had
+ * delivered; of a chunk without units the first bytes were promised and refused. */
+static void reads_tell_how_much_they_took(void **state)
+{
+    static struct rig rig;
+    struct nw_store_spec loose = {.type = NW_STORE_STREAM};
+    uint8_t found[4U * RECORD];
+
+    (void)state;
+    rig_open(&rig);
+    rig.sched.event = hear;
+    rig.flows[2].direction = NW_SCHED_READ;
+    rig.streams[2] = rig.streams[0];
+    offer(&rig, 0);
+    offer(&rig, 0);
+    assert_int_equal(nw_sched_next(&rig.sched, 0), 1);
+    assert_int_equal(nw_feed_transfer(&rig.sched, rig.store, rig.streams), NW_OK);
+    assert_int_equal(nw_sched_done(&rig.sched, 0, NW_OK), NW_OK);
+    assert_int_equal(read_told(&rig, found, 0, sizeof found), NW_SCHED_MET);
+    assert_int_equal(heard_bytes, 2U * RECORD);
+    assert_memory_equal(found, rig.records[0], 2U * RECORD);
+    assert_int_equal(read_told(&rig, found, 0, 2U * RECORD - 1U), NW_SCHED_MET);
+    assert_int_equal(heard_bytes, RECORD);
+    assert_int_equal(read_told(&rig, found, 0, RECORD - 1U), NW_SCHED_FAILED);
+    assert_int_equal(heard.error, NW_ERR_RANGE);
+    assert_int_equal(heard_bytes, RECORD - 1U);
+    /* Behind the last chunk: nothing there yet. */
+    assert_int_equal(read_told(&rig, found, 1, sizeof found), NW_SCHED_FAILED);
+    assert_int_equal(heard.error, NW_ERR_RANGE);
+    /* Without a unit a chunk is one element, and comes whole. */
+    rig.streams[2] = nw_store_create(rig.store, "loose", &loose);
+    assert_int_equal(nw_store_append(rig.store, rig.streams[2], rig.records[0], 50), NW_OK);
+    assert_int_equal(read_told(&rig, found, 0, sizeof found), NW_SCHED_MET);
+    assert_int_equal(heard_bytes, 50);
+    assert_int_equal(read_told(&rig, found, 0, 49), NW_SCHED_FAILED);
+    assert_int_equal(heard.error, NW_ERR_RANGE);
+    /* Dropped since, no such stream, nothing chosen. */
+    assert_int_equal(nw_store_append(rig.store, rig.streams[2], rig.records[0], 50), NW_OK);
+    assert_int_equal(nw_store_trim(rig.store, rig.streams[2], 1), NW_OK);
+    assert_int_equal(read_told(&rig, found, 0, sizeof found), NW_SCHED_FAILED);
+    assert_int_equal(heard.error, NW_ERR_NOT_FOUND);
+    rig.streams[2] = 99;
+    assert_int_equal(read_told(&rig, found, 0, sizeof found), NW_SCHED_FAILED);
+    assert_int_equal(heard.error, NW_ERR_NOT_FOUND);
+    assert_int_equal(nw_feed_transfer(&rig.sched, rig.store, rig.streams), NW_ERR_CONFIG);
+    rig_close(&rig);
+}
+
 static void what_was_told_survives_every_cut(void **state)
 {
     static struct rig rig;
@@ -313,6 +383,7 @@ int main(void)
         cmocka_unit_test(streams_hold_what_was_told),
         cmocka_unit_test(a_group_costs_one_program),
         cmocka_unit_test(reads_take_a_chunk),
+        cmocka_unit_test(reads_tell_how_much_they_took),
         cmocka_unit_test(a_full_store_keeps_no_tail_without_its_head),
         cmocka_unit_test(what_was_told_survives_every_cut),
     };

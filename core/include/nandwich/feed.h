@@ -13,7 +13,7 @@
  *         nw_store_idle(store, 1);
  *     }
  *
- * DURABLE. A request told as met or late is in its stream and stays there whatever the power does.
+ * DURABLE. A write told as met or late is in its stream and stays there whatever the power does.
  */
 #ifndef NANDWICH_FEED_H
 #define NANDWICH_FEED_H
@@ -29,17 +29,26 @@
 #define NW_FEED_SECTOR_BYTES(page_bytes) ((page_bytes) - 64U)
 
 /*
- * Carries out the operation that nw_sched_next() has chosen.
+ * Carries out the operation that nw_sched_next() has chosen; pass what it answers to
+ * nw_sched_done(). `streams` holds the handle of each flow.
  *
- * Writing: every request of the group is one append to streams[flow], then the store is synced.
- * Costs what the appends and one sync cost. On an error the group is told as failed, though its
- * first requests may show up in the stream: in order, none twice, never one without those before.
+ * Writing: every request of the group is one append to streams[flow], of a whole number of elements
+ * where the stream has a unit; then the store is synced. Costs what the appends and one sync cost.
+ * On an error the whole group is told as failed, though its first requests may show up in the
+ * stream: in order, none twice, never one without those before. A split request is appended piece
+ * by piece, so one that is told as failed may lie there cut short.
  *
- * Reading: the first `size` bytes of the chunk whose number the offer gave as `sector` (of a
- * cursor kept earlier), or as many as it has.
+ * Reading: of the chunk whose number the offer gave as `sector` (of a cursor kept earlier). With a
+ * unit as many whole elements, from its first, as fit `size`; without one the whole chunk, which
+ * must fit. The `size` of the slot in the event then tells how many bytes were read. A read larger
+ * than the scheduler's sector is no use: each piece of it reads a chunk of its own. Costs a seek
+ * and a next of the store.
  *
- * `streams` holds the handle of each flow. NW_ERR_RANGE: a request without data; else the store's
- * errors, a full store (NW_ERR_FULL) among them. NW_OK for an opening: a store has none to do.
+ * NW_ERR_RANGE: a request without data; an append that is no whole number of elements or larger
+ * than the store takes; no chunk of this number yet; a buffer too small for the chunk or for one
+ * element. NW_ERR_NOT_FOUND: the chunk was dropped, or there is no such stream. NW_ERR_CONFIG:
+ * nothing was chosen. Else the store's errors, a full store (NW_ERR_FULL) among them.
+ * NW_OK for an opening: a store has none to do.
  */
 int nw_feed_transfer(struct nw_sched *sched, struct nw_store *store, const int *streams);
 
