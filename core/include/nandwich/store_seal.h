@@ -25,7 +25,7 @@
  * some moment on, or a value or a block that replaced an older one. Who has memory that cannot be
  * put back keeps nw_store_space.sequence there: after a mount it is higher than ever before.
  * WHAT IS SEEN. Lengths, how many objects and elements there are, and when they change; and whether
- * the same element came to lie at the same place twice.
+ * the same element came to lie at the same place twice. Line by line: docs/store-threats.md.
  *
  * COST. 12 bytes more a chunk, 16 a block. A part of a chunk is read by reading all of it; a chunk
  * that is moved is read once for each page its copy touches; a mount reads what it replays. RAM:
