@@ -163,7 +163,7 @@ static int place(struct nw_chain **chain, const struct nw_chain_plan *plan, stru
     to->units = (uint16_t)((sectors + to->span - 1U) / to->span);
     to->missing = (uint16_t)(((uint32_t)to->units * to->span - sectors) /
                              chip->geometry.block_pages);
-    to->bit_bytes = (uint16_t)((to->span + 7U) / 8U);
+    to->bit_bytes = (uint16_t)((to->span - 1U) / 8U + 1U); /* int may have 16 bits */
     to->slots = plan->lists;
     int result = nw_hybrid_place(&to->hybrid, chip, stats, (uint16_t)(plan->longest + 1U), ram);
     if (plan->lists != 0) {

@@ -15,7 +15,7 @@ uint32_t nw_hybrid_sectors(const struct nw_geometry *geometry, uint32_t spare)
 {
     spare = spare != 0 ? spare : geometry->blocks / 14U + NW_HYBRID_LEAST_SPARE;
     if (nw_geometry_check(geometry) < 0 || spare < NW_HYBRID_LEAST_SPARE ||
-        geometry->blocks <= spare || geometry->blocks >= NW_NO_BLOCK ||
+        geometry->blocks <= spare || geometry->blocks > NW_HYBRID_MOST_BLOCKS ||
         geometry->block_pages < 4U || nw_tag_bytes(geometry) == 0 ||
         geometry->page_bytes < NW_HYBRID_LEAST_BYTES) {
         return 0;

@@ -47,6 +47,7 @@
 #define NW_HYBRID_FLOOR 5U        /* free blocks left for merges, failures and the next mount */
 #define NW_HYBRID_LEAST_SPARE 10U
 #define NW_HYBRID_LEAST_BYTES 256U
+#define NW_HYBRID_MOST_BLOCKS 65000U /* with the lists of chains they have numbers of 16 bits */
 #define NW_HYBRID_TOPS 4U
 #define NW_HYBRID_RECORDS 2U
 

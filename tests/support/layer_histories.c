@@ -257,3 +257,63 @@ void layer_trial_mounts(const struct nw_layer_kind *kind, const struct layer_sha
     }
     layer_rig_close(&history.rig);
 }
+
+/* Everything at once: work, blocks that fail, errors of the transport, a cut. */
+static void work_on(struct history *history, struct nw_random *random, int errors)
+{
+    struct layer_rig *rig = &history->rig;
+    struct nw_cut cut = {.phase = (uint8_t)nw_random_below(random, 3)};
+    int result = NW_OK;
+
+    cut.after = nw_random_below(random, nw_random_below(random, 3) == 0 ? 60U : 4U);
+    cut.data = (uint8_t)nw_random_below(random, KINDS - 1U);
+    cut.spare = (uint8_t)nw_random_below(random, KINDS - 1U);
+    nw_nand_cut(rig->nand, nw_random_below(random, 4) != 0 ? &cut : NULL);
+    if (errors) {
+        arm(rig, random);
+    }
+    for (unsigned i = 0; i < 25U && result >= 0; i++) {
+        struct layer_op op = layer_rig_draw(rig, random);
+        result = layer_rig_run(rig, &op);
+    }
+    layer_rig_quiet(rig);
+    nw_nand_cut(rig->nand, NULL);
+    if (nw_nand_is_off(rig->nand)) {
+        return;
+    }
+    expect(history, result >= 0 || result == NW_ERR_IO, "work", result);
+    int synced = nw_random_below(random, 2) != 0;
+    expect(history, layer_rig_check(rig, synced) == 0, "behind the work", result);
+    if (synced) {
+        result = layer_rig_run(rig, &(struct layer_op){.kind = OP_SYNC});
+        expect(history, result == NW_OK && layer_rig_check(rig, 0) == 0, "sync", result);
+    }
+}
+
+void layer_trial_everything(const struct nw_layer_kind *kind)
+{
+    uint32_t devices = getenv("NW_SOAK") != NULL ? 2000U : 20U;
+    static struct history history;
+
+    for (uint32_t seed = 1; seed <= devices; seed++) {
+        struct nw_random random;
+        struct layer_op doom = {.kind = seed % 2U != 0 ? OP_DOOM_PROGRAM : OP_DOOM_ERASE};
+
+        nw_random_seed(&random, seed);
+        open_history(&history, kind,
+                     seed % 5U < 4U ? &layer_shapes[seed % 5U] : &layer_shape_small, seed);
+        assert_int_equal(layer_rig_filter(&history.rig), NW_OK);
+        for (; history.step < 30U; history.step++) {
+            if (history.step % 12U == 5U) {
+                doom.sector = nw_random_below(&random, history.rig.shape->blocks);
+                (void)layer_rig_run(&history.rig, &doom);
+            }
+            work_on(&history, &random, seed % 3U == 1U);
+            if (nw_random_below(&random, 4) == 0) {
+                cut_mounts(&history, &random, 3);
+            }
+            plug(&history, "mount");
+        }
+        layer_rig_close(&history.rig);
+    }
+}

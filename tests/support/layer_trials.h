@@ -41,4 +41,7 @@ void layer_trial_errors(const struct nw_layer_kind *kind);
 void layer_trial_mounts(const struct nw_layer_kind *kind, const struct layer_shape *shape,
                         uint32_t mounts);
 
+/* All of these, and blocks that fail. */
+void layer_trial_everything(const struct nw_layer_kind *kind);
+
 #endif

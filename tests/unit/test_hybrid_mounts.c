@@ -15,6 +15,8 @@
 #include "layer_counts.h"
 #include "nandwich/bytes.h"
 #include "nandwich/crc.h"
+#include "nandwich/ftl_nftl.h"
+#include "nandwich/ftl_superblock.h"
 
 /* 200 blocks of 32 pages that are programmed in any order: 24 spare. Once such chips took up to 3.5
  * reads a page, which is 53 s for all of this part. */
@@ -174,12 +176,35 @@ static void test_every_part(void **state)
     assert_true(taken >= 5U);
 }
 
+/* With many blocks a superblock's lists had no numbers left: it told of sectors and then answered
+ * NW_ERR_CONFIG. */
+static void test_many_blocks(void **state)
+{
+    struct nw_ftl_superblock_config wide = {.degree = NW_FTL_SUPERBLOCK_MOST,
+                                            .log_blocks = NW_FTL_SUPERBLOCK_MOST};
+    struct nw_ftl_nftl_config longest = {.chain = NW_FTL_NFTL_MOST_CHAIN};
+
+    (void)state;
+    layer_rig_open(&rig, &nw_layer_nftl, &aged, 1);
+    struct nw_geometry geometry = nw_nand_chip(rig.nand)->geometry;
+    for (geometry.blocks = 64990U; geometry.blocks < 65535U; geometry.blocks++) {
+        int fits = geometry.blocks <= 65000U;
+
+        assert_int_equal(nw_ftl_superblock_sectors(&wide, &geometry) > 0, fits);
+        assert_int_equal(nw_ftl_superblock_ram_bytes(&wide, &geometry) > 0, fits);
+        assert_int_equal(nw_ftl_nftl_sectors(&longest, &geometry) > 0, fits);
+        assert_int_equal(nw_ftl_nftl_ram_bytes(&longest, &geometry) > 0, fits);
+    }
+    layer_rig_close(&rig);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_aged_mounts),
                                        cmocka_unit_test(test_torn_page_costs_an_erase),
                                        cmocka_unit_test(test_impossible_tags),
-                                       cmocka_unit_test(test_every_part)};
+                                       cmocka_unit_test(test_every_part),
+                                       cmocka_unit_test(test_many_blocks)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Goal: every persistent layer of the table goes through the histories in which acknowledged writes
- * were once lost or taken back: sectors written again between power cuts, thousands of mounts,
- * programs that answer an error although they happened.
+ * Goal: the layers go through the histories in which writes were once lost or taken back: sectors
+ * written again between power cuts, mounts by the hundred and cut over and over, programs that
+ * answer an error although they happened, and all of that with blocks that fail.
  * ctest: quick
  * ctest: soak
  */
@@ -26,6 +26,7 @@ static void test_rewrites(void **state)
     for (unsigned i = 0; i < KINDS; i++) {
         layer_trial_rewrites(kinds[i]);
     }
+    layer_trial_rewrites(&nw_layer_page);
 }
 
 static void test_errors(void **state)
@@ -49,11 +50,20 @@ static void test_mounts(void **state)
     }
 }
 
+static void test_everything(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < KINDS; i++) {
+        layer_trial_everything(kinds[i]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_rewrites),
                                        cmocka_unit_test(test_errors),
-                                       cmocka_unit_test(test_mounts)};
+                                       cmocka_unit_test(test_mounts),
+                                       cmocka_unit_test(test_everything)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

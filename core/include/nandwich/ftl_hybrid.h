@@ -40,7 +40,7 @@
  *
  * A PART WILL NOT DO (0 bytes of RAM, 0 sectors, NW_ERR_CONFIG) with spare_blocks from 1 to 9 or
  * not fewer than its blocks, fewer than 4 pages a block, pages below 256 bytes, a spare area below
- * 15 bytes, blocks above 65,500 or sectors above 2^27.
+ * 15 bytes, blocks above 65,000 or sectors above 2^27.
  *
  * FORMAT erases every good block. A cut in the midst leaves the device there was, a chip that
  * mount does not know (NW_ERR_NOT_FOUND) or an empty device: format again. NW_ERR_FULL: too many
