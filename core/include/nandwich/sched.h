@@ -262,8 +262,8 @@ struct nw_sched {
 
 /*
  * Begin. `ram` of `bytes` must be aligned for a uint32_t and a pointer and stays in use. The flows'
- * second part and the scheduler's own are set here. NW_ERR_CONFIG: a field above is out of its
- * range or a flow's deadline is (on the 8051 also: not nw_sched_only); NW_ERR_RAM: too little;
+ * second part and the scheduler's own are set here. NW_ERR_CONFIG: a field above, or one of a flow,
+ * is out of its range (on the 8051 also: not nw_sched_only); NW_ERR_RAM: too little;
  * NW_ERR_RANGE: the log region leaves the device.
  */
 int nw_sched_open(struct nw_sched NW_XDATA *sched, uint8_t NW_XDATA *ram, uint16_t bytes);
