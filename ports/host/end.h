@@ -9,4 +9,8 @@
 /* Reports once, in the process that started; later calls and children do nothing. */
 void nw_host_end(void);
 
+/* Reports what was counted until here: the program is about to be replaced by another (exec), after
+ * which nobody could. If that fails, the program goes on and its end reports again. */
+void nw_host_replaced(void);
+
 #endif

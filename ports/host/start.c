@@ -110,6 +110,15 @@ static void report(uint64_t ended_ns, int saved)
     }
 }
 
+void nw_host_replaced(void)
+{
+    if (owner == getpid() && config.stats[0] != '\0') {
+        nw_host_track_start(NULL); /* the report is no file of the program's */
+        report(nw_host_now_ns());
+        nw_host_track_start(config.track[0] != '\0' ? config.track : NULL);
+    }
+}
+
 void nw_host_end(void)
 {
     uint64_t ended_ns = nw_host_now_ns();

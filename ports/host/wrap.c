@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * wrap.c - the libc calls `nandwich run` listens to, by the linker's --wrap=NAME: those that change
- * files (told to track.h) and those that end a program without atexit() (told to end.h). Each does
+ * files (told to track.h) and those that end or replace a program without atexit() (told to end.h;
+ * all of exec's wrappers in ports/guest come down to the two here). Each does
  * exactly what the call would have done.
  */
 #include "end.h"
@@ -38,6 +39,8 @@ int __real_link(const char *from, const char *to);
 int __real_symlink(const char *target, const char *path);
 int __real_chmod(const char *path, mode_t mode);
 int __real_fchmodat(int directory, const char *path, mode_t mode, int flags);
+int __real_execve(const char *path, char *const arguments[], char *const environment[]);
+int __real_execvpe(const char *path, char *const arguments[], char *const environment[]);
 _Noreturn void __real__exit(int status);
 _Noreturn void __real__Exit(int status);
 _Noreturn void __real_quick_exit(int status);
@@ -67,6 +70,8 @@ int __wrap_link(const char *from, const char *to);
 int __wrap_symlink(const char *target, const char *path);
 int __wrap_chmod(const char *path, mode_t mode);
 int __wrap_fchmodat(int directory, const char *path, mode_t mode, int flags);
+int __wrap_execve(const char *path, char *const arguments[], char *const environment[]);
+int __wrap_execvpe(const char *path, char *const arguments[], char *const environment[]);
 _Noreturn void __wrap__exit(int status);
 _Noreturn void __wrap__Exit(int status);
 _Noreturn void __wrap_quick_exit(int status);
@@ -204,6 +209,18 @@ int __wrap_renameat(int from_directory, const char *from, int to_directory, cons
     nw_host_track(from_directory, from);
     nw_host_track(to_directory, to);
     return __real_renameat(from_directory, from, to_directory, to);
+}
+
+int __wrap_execve(const char *path, char *const arguments[], char *const environment[])
+{
+    nw_host_replaced();
+    return __real_execve(path, arguments, environment);
+}
+
+int __wrap_execvpe(const char *path, char *const arguments[], char *const environment[])
+{
+    nw_host_replaced();
+    return __real_execvpe(path, arguments, environment);
 }
 
 _Noreturn void __wrap__exit(int status)

@@ -19,7 +19,7 @@ _WRAPPED = (
     *("fopen", "fopen64", "freopen", "freopen64", "open", "open64", "openat", "openat64"),
     *("creat", "creat64", "remove", "unlink", "unlinkat", "rename", "renameat", "truncate"),
     *("truncate64", "mkdir", "mkdirat", "rmdir", "mkfifo", "link", "symlink", "chmod", "fchmodat"),
-    *("_exit", "_Exit", "quick_exit"),
+    *("execve", "execvpe", "_exit", "_Exit", "quick_exit"),
 )
 
 

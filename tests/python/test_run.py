@@ -684,6 +684,35 @@ def test_a_run_that_is_stopped_cleans_up(tmp_path: Path, number: signal.Signals)
     assert list(scratch.iterdir()) == []
 
 
+def test_a_program_that_replaces_itself_is_reported(tmp_path: Path) -> None:
+    """Goal: after exec() nobody could report any more, and the run ended without a table. What was
+    counted until then is told; where exec fails the program goes on, and its end counts."""
+    source = _program(
+        tmp_path,
+        r"""
+        #include <stdio.h>
+        #include <unistd.h>
+        static int numbers[3000];
+        int main(int argc, char **argv)
+        {
+            for (int i = 0; i < 3000; i++) numbers[i] = i;
+            printf("before %d\n", numbers[7]);
+            fflush(stdout);
+            execlp(argv[1], "echo", "replaced", (char *)NULL);
+            for (int i = 0; i < 3000; i++) numbers[i]++;
+            return numbers[0] + numbers[1] + numbers[2];
+        }
+        """,
+    )
+    result = _invoke("--once", source, "--", "echo")
+    assert result.exit_code == 0, result.output
+    assert result.stdout.startswith("before 7\nreplaced\n")
+    counted = _json("--once", source, "--", "echo")["vm"]["accesses"]
+    failed = _json("--once", source, "--", "no such program", code=1)
+    assert failed["exit"]["virtual"]["status"] == 6
+    assert failed["vm"]["accesses"] > counted >= 3000
+
+
 def _recipe(folder: Path, word: str) -> run_build.Recipe:
     source = folder / f"{word}.c"
     source.write_text(f'#include <stdio.h>\nint main(void) {{ puts("{word}"); return 0; }}\n')

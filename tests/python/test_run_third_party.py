@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Unmodified programs of other people run under `nandwich run` with native output."""
 
+import bz2
 import json
 from pathlib import Path
 from typing import Any
@@ -60,6 +61,28 @@ def test_zlib_packs_and_unpacks(tmp_path: Path) -> None:
     )
     assert stdout.count("zlib 1.3.1 level") == 3
     assert value["files"] == [str(tmp_path / "out.gz")]
+
+
+def test_bzip2_packs_a_file_in_its_place(tmp_path: Path) -> None:
+    """Goal: the bzip2 command as released: 8 MB of tables, times and modes of files, the file it
+    packed removed; the archive is one the system's own library reads."""
+    sources = third_party.fetch(third_party.BZIP2) / "bzip2-1.0.8"
+    files = ["blocksort", "huffman", "crctable", "randtable", "compress", "decompress", "bzlib"]
+    packed = tmp_path / "text"
+    content = (_GUESTS.parent / "python" / "test_run_third_party.py").read_bytes()
+    packed.write_bytes(content)
+    packed.chmod(0o640)
+    archive = tmp_path / "text.bz2"
+    _, value = _run(
+        tmp_path,
+        *(str(sources / f"{name}.c") for name in (*files, "bzip2")),
+        *("-w", "-O1", "-D_FILE_OFFSET_BITS=64", "--ram", "64K"),
+        *("--", "-v", str(packed)),
+    )
+    assert value["files"] == [str(archive)]
+    assert not packed.exists()
+    assert bz2.decompress(archive.read_bytes()) == content
+    assert archive.stat().st_mode & 0o777 == 0o640
 
 
 def test_lua_runs_a_script(tmp_path: Path) -> None:

@@ -30,12 +30,15 @@ class Crate:
 
     @property
     def url(self) -> str:
-        stem = f"{self.name}-{self.version}"
+        stem = f"{self.name}-{self.version}".replace("+", "%2B")
         return f"https://static.crates.io/crates/{self.name}/{stem}.crate"
 
 
 ZLIB = Crate(
     "libz-sys", "1.1.20", "d2d16453e800a8cf6dd2fc3eb4bc99b786a9b90c663b8559a5b1a041bf89e472"
+)
+BZIP2 = Crate(
+    "bzip2-sys", "0.1.13+1.0.8", "225bff33b2141874fe80d71e07d6eec4f85c5c216453dd96388240f96e1acc14"
 )
 LUA = Crate(
     "lua-src", "547.0.0", "1edaf29e3517b49b8b746701e5648ccb5785cde1c119062cbabbc5d5cd115e42"
