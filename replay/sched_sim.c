@@ -176,7 +176,10 @@ static int setup(struct sim *sim)
             return NW_ERR_CONFIG;
         }
         sim->flows[i].deadline = (uint32_t)(flow->deadline_ns / 1000U);
-        sim->flows[i].period = (uint32_t)(flow->period_ns / 1000U);
+        /* Longer than any deadline is the same to the scheduler, and its ticks would wrap. */
+        sim->flows[i].period = flow->period_ns / 1000U < 1UL << 30
+                                   ? (uint32_t)(flow->period_ns / 1000U)
+                                   : 1UL << 30;
         sim->flows[i].direction = flow->direction;
         sim->flows[i].limit = (uint8_t)config->limit;
         sim->flows[i].counts = &sim->counts[i];
