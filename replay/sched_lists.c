@@ -52,11 +52,15 @@ int nw_lists_make(struct nw_lists *lists, const struct nw_bound_config *config)
     for (uint32_t f = 0; f < lists->flow_count; f++) {
         struct nw_list *list = &lists->flows[f];
         int status = list_flow(list, config, f);
+        size_t count = 1;
 
         if (status < 0) {
             return status;
         }
-        list->issue_ns = malloc((config->request_count + 1U) * sizeof *list->issue_ns);
+        for (size_t i = 0; i < config->request_count; i++) {
+            count += config->requests[i].flow == f;
+        }
+        list->issue_ns = malloc(count * sizeof *list->issue_ns);
         if (list->issue_ns == NULL) {
             return NW_ERR_RAM;
         }

@@ -212,7 +212,8 @@ def _grid_ns(scenario: Scenario, facts: dict[str, Any]) -> int:
     """A step of time: thirteen to the shortest operation in use, where that is not too fine."""
     kinds = {"read_ns" if flow.reads else "write_ns" for flow in scenario.flows}
     shortest = min(int(facts[kind]) for kind in kinds)
-    return max(1000, scenario.duration_ns // _STEPS, min(MS, shortest // 13))
+    longest = scenario.duration_ns + max(flow.deadline_ns for flow in scenario.flows)
+    return max(1000, longest // _STEPS, min(MS, shortest // 13))
 
 
 def bound(scenario: Scenario, *, runs: int = 1, seed: int = 1) -> Outcome:

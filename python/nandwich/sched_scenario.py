@@ -17,6 +17,7 @@ from nandwich.sched import Flow, Scenario, device_facts
 from nandwich.sched_cpu import PROCESSORS
 
 _SHOWN = 20
+_WORD = 40  # of a wrong one no more is shown
 _TIME_KEYS = {"deadline", "period", "jitter", "phase", "duration", "guard", "buffer"}
 _TIMES = {"time_ns": 1, "time_us": 10**3, "time_ms": 10**6, "time_s": 10**9}
 
@@ -37,16 +38,19 @@ Size = Annotated[int, _quantity("size")]
 #: The core counts deadlines and guards in us and keeps them below 2**30.
 _LONGEST_NS = 1073 * 10**9
 
+#: No run goes on for longer than a year; what does not happen in one is given as that.
+_YEAR_NS = 365 * 24 * 3600 * 10**9
+
 
 class _FlowTable(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
     deadline: Annotated[Time, Field(ge=1000, le=_LONGEST_NS)]
-    period: Annotated[Time, Field(ge=1000)] | None = None
-    jitter: Annotated[Time, Field(ge=0)] = 0
-    phase: Annotated[Time, Field(ge=0)] | None = None
+    period: Annotated[Time, Field(ge=1000, le=_YEAR_NS)] | None = None
+    jitter: Annotated[Time, Field(ge=0, le=_YEAR_NS)] = 0
+    phase: Annotated[Time, Field(ge=0, le=_YEAR_NS)] | None = None
     size: Annotated[Size, Field(ge=1, le=65535)] = 64
-    burst_every: Annotated[int, Field(ge=0)] = 0
+    burst_every: Annotated[int, Field(ge=0, le=2**32 - 1)] = 0
     burst_size: Annotated[int, Field(ge=1, le=255)] = 5
     direction: Literal["write", "read"] = "write"
 
@@ -55,9 +59,9 @@ class _ScenarioTable(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
     flow: Annotated[dict[str, _FlowTable], Field(min_length=1, max_length=64)]
-    duration: Annotated[Time, Field(ge=1000)] = 10 * 10**9
+    duration: Annotated[Time, Field(ge=1000, le=_YEAR_NS)] = 10 * 10**9
     device: str = "SANDISK-SD-128M"
-    blocks: Annotated[int, Field(ge=0)] = 256
+    blocks: Annotated[int, Field(ge=0, le=2**32 - 1)] = 256
     processor: Literal["cc1010", "none"] = "cc1010"
     slots: Annotated[int, Field(ge=1, le=120)] = 24
     limit: Annotated[int, Field(ge=0, le=120)] = 0
@@ -95,7 +99,9 @@ def _explain(place: tuple[str, ...], fault: Any) -> str:
         close = names.nearest(place[-1], model.model_fields)
         hint = f"; did you mean {close[0]}?" if close else ""
         return f"unknown key {key}{hint}"
-    if kind == "missing":
+    if kind == "too_long":
+        return f"{key}: {len(fault['input'])} tables, at most {fault['ctx']['max_length']}"
+    if kind in ("missing", "too_short"):
         what = "a [flow.NAME] table" if key == "flow" else key
         return f"{what} is missing"
     if kind in ("model_type", "dict_type"):
@@ -129,7 +135,7 @@ def _cross_checks(file: tomlfile.TomlFile) -> list[tuple[int, str]]:
     if isinstance(slots, int) and isinstance(limit, int) and limit > slots:
         faults.append((file.line("limit"), "limit: more than there are slots"))
     device, blocks = file.tree.get("device"), file.tree.get("blocks", 256)
-    if isinstance(device, str) and isinstance(blocks, int):
+    if isinstance(device, str) and isinstance(blocks, int) and 0 <= blocks < 2**32:
         try:
             device_facts(device, blocks)
         except InputError as error:
@@ -182,7 +188,14 @@ def read_arrivals(path: Path, flows: tuple[Flow, ...]) -> tuple[tuple[int, int],
 
     `flow` is a flow's name. Times may not go backwards.
     """
-    rows = csv.reader(tomlfile.read_text(path).splitlines())
+    rows = csv.reader(tomlfile.read_text(path).splitlines(), strict=True)
+    try:
+        return _arrivals(path, rows, flows)
+    except csv.Error as error:
+        raise InputError(f"{path}:{max(1, rows.line_num)}: error: {error}") from error
+
+
+def _arrivals(path: Path, rows: Any, flows: tuple[Flow, ...]) -> tuple[tuple[int, int], ...]:
     header = [cell.strip() for cell in next(rows, [])]
     if len(header) != 2 or header[0] not in _TIMES or header[1] != "flow":
         wanted = "the first line must be 'time_ms,flow' (or _us, _ns, _s)"
@@ -211,15 +224,15 @@ def _arrival(
     """Adds one line to `found`; what is wrong with it, or None."""
     if len(cells) != 2:
         return f"{len(cells)} fields, not 2"
-    if not re.fullmatch(r"\s*\d+(\.\d+)?\s*", cells[0]):
-        return f"'{cells[0]}' is no time"
+    if not re.fullmatch(r"\s*[0-9]{1,20}(\.[0-9]{1,20})?\s*", cells[0]):
+        return f"'{cells[0][:_WORD]}' is no time"
     whole, _, part = cells[0].strip().partition(".")
     digits = len(str(unit)) - 1
     time_ns = int(whole) * unit + int((part + "0" * digits)[:digits] or 0)
     name = cells[1].strip()
     if name not in numbers:
         close = names.nearest(name, numbers)
-        return f"no flow '{name}' in the scenario" + (
+        return f"no flow '{name[:_WORD]}' in the scenario" + (
             f"; did you mean {close[0]}?" if close else ""
         )
     if found and time_ns < found[-1][0]:

@@ -76,6 +76,26 @@ def _load(scenario: Path | None, arrivals: Path | None, drop_late: bool | None) 
     return loaded if drop_late is None else replace(loaded, drop_late=drop_late)
 
 
+#: Requests of one run: some GB of memory and minutes.
+_REQUESTS_MOST = 10**7
+
+
+def _check_length(scenario: Scenario) -> None:
+    """Refuses runs that would not end in anybody's patience."""
+    if scenario.recording:
+        return
+    requests = 0
+    for flow in scenario.flows:
+        firings = scenario.duration_ns // flow.period_ns + 1
+        extra = firings // flow.burst_every * (flow.burst_size - 1) if flow.burst_every else 0
+        requests += firings + extra
+    if requests > _REQUESTS_MOST:
+        raise InputError(
+            f"about {requests:,} requests in a run, at most {_REQUESTS_MOST:,} are simulated; "
+            "give a shorter duration"
+        )
+
+
 def _tell_size(scenario: Scenario) -> None:
     """Says what happens to requests larger than a sector."""
     sector = sched.device_facts(scenario.device, scenario.blocks)["sector_bytes"]
@@ -153,6 +173,7 @@ def command(
     if admit:
         _admit(loaded, policies, inputs, json_target)
         return
+    _check_length(loaded)
     _tell_size(loaded)
     chosen = [name for name in sched.POLICIES if name in policies]
     if not policies or "all" in policies:
@@ -163,7 +184,7 @@ def command(
             outcomes.append(_run(loaded, name, runs, seed))
             bar.advance()
         if bound and all(flow.size <= _sector(loaded) for flow in loaded.flows):
-            outcomes.append(sched.bound(loaded, runs=runs, seed=seed))
+            outcomes.append(_bound(loaded, runs, seed))
         elif bound:
             output.talk("no bound: it knows no requests larger than a sector")
         bar.advance(int(bound))
@@ -189,6 +210,13 @@ def _run(scenario: Scenario, policy: str, runs: int, seed: int) -> Outcome:
         return sched.run(scenario, policy, runs=runs, seed=seed)
     except RuntimeError as error:
         raise InputError(str(error)) from error
+
+
+def _bound(scenario: Scenario, runs: int, seed: int) -> Outcome:
+    try:
+        return sched.bound(scenario, runs=runs, seed=seed)
+    except RuntimeError as error:
+        raise InputError(f"{error}; --no-bound leaves it out") from error
 
 
 def _admit(
