@@ -114,7 +114,8 @@ void nw_host_replaced(void)
 {
     if (owner == getpid() && config.stats[0] != '\0') {
         nw_host_track_start(NULL); /* the report is no file of the program's */
-        report(nw_host_now_ns());
+        /* Recording and image end with this program: what was asked for is not there then. */
+        report(nw_host_now_ns(), config.record[0] == '\0' && config.image[0] == '\0');
         nw_host_track_start(config.track[0] != '\0' ? config.track : NULL);
     }
 }
