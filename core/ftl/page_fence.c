@@ -53,8 +53,8 @@ int nw_page_is_void(const struct nw_page *page)
 }
 
 /* The list in the buffer: a fence from `low` to below `first`, in the oldest one's place when there
- * is no room; with `low` 0 the last fence is widened to there. A wider one than fits its field comes
- * of bits that passed for a tag far above; what a cut has torn is next to what counts. */
+ * is no room; with `low` 0 the last fence is widened to there. A wider one than fits its field
+ * comes of bits that passed for a tag far above; what a cut has torn is next to what counts. */
 void nw_page_add_fence(struct nw_page *page, uint64_t low, uint64_t first)
 {
     uint32_t mounts = nw_get32(page->buffer + MOUNTS_AT) + (low != 0);
@@ -177,6 +177,64 @@ int nw_page_find_list(struct nw_page *page)
             nw_blocks_claim(&page->blocks, block);
         }
         page->reserve[i] = block;
+    }
+    return result;
+}
+
+/* With the list in the buffer: may a page that a cut has torn be left in this block? It was the
+ * last one programmed there. So a free block may hold one, and a block in use that is not full, or
+ * whose last page does not count. */
+static int may_be_torn(struct nw_page *page, uint16_t block)
+{
+    int state;
+
+    if (page->blocks.state[block] != NW_BLOCK_USED || page->valid[block] >= NW_PAGE_OPEN) {
+        return page->blocks.state[block] == NW_BLOCK_FREE;
+    }
+    state = nw_page_read_tag(page, nw_page_first(page, block) + page->block_pages - 1U);
+    return state < 0 ? state : state != NW_TAG_GOOD || nw_page_is_void(page);
+}
+
+/* What a free block, or a closed one, holds goes elsewhere, and it is erased. */
+int nw_page_renew(struct nw_page *page, uint16_t block)
+{
+    int result = 1;
+
+    if (page->blocks.state[block] == NW_BLOCK_FREE) {
+        nw_blocks_claim(&page->blocks, block);
+    } else {
+        nw_blocks_unlink(&page->blocks, block);
+        page->valid[block] |= NW_PAGE_OPEN;
+        result = nw_page_clear(page, block);
+    }
+    if (result < 0) {
+        nw_page_close(page, block);
+        return result;
+    }
+    result = nw_blocks_erase(&page->blocks, block);
+    if (result == NW_OK) {
+        nw_blocks_give_erased(&page->blocks, block);
+    }
+    return result == NW_ERR_ERASE ? (int)NW_OK : result;
+}
+
+/* The end of a mount. A fence leaves the list some day; what it keeps out has to be gone by then.
+ * So of each so many blocks one is renewed if a torn page may be in it, another one after each
+ * mount that has set a fence: all of them, twice, before the list is full. */
+int nw_page_renew_some(struct nw_page *page)
+{
+    uint8_t turns = page->fences / 2U;
+    int result = nw_page_load_list(page);
+    uint32_t block = nw_get32(page->buffer + MOUNTS_AT) % turns;
+
+    for (; result >= 0 && block < page->blocks.count; block += turns) {
+        result = may_be_torn(page, (uint16_t)block);
+        if (result > 0) {
+            result = nw_page_renew(page, (uint16_t)block);
+        }
+        if (result >= 0) {
+            result = nw_page_load_list(page);
+        }
     }
     return result;
 }

@@ -259,6 +259,9 @@ int nw_page_start(struct nw_page *page)
         sort_blocks(page, 1);
         result = nw_page_make_room(page);
     }
+    if (result == NW_OK && page->list_version != 0) { /* a format has just erased all */
+        result = nw_page_renew_some(page);
+    }
     return result == NW_ERR_FULL ? (int)NW_OK : result;
 }
 
@@ -274,13 +277,9 @@ int nw_page_wipe_all(struct nw_page *page)
         page->tag.word = 0;
         result = nw_page_read_tag(page, nw_page_first(page, block));
         if (result >= 0 && (page->tag.word & NW_WORD_MOUNT) != 0) {
-            nw_blocks_claim(&page->blocks, block);
-            result = nw_blocks_erase(&page->blocks, block);
-            if (result == NW_OK) {
-                nw_blocks_give_erased(&page->blocks, block);
-            }
+            result = nw_page_renew(page, block);
         }
-        if (result < 0 && result != NW_ERR_ERASE) {
+        if (result < 0) {
             return result;
         }
     }
