@@ -30,7 +30,7 @@ int nw_hybrid_place(struct nw_hybrid *hybrid, struct nw_chip *chip, struct nw_st
     hybrid->chip = chip;
     hybrid->stats = stats;
     hybrid->buffer = NW_RAM_TAKE(ram, uint8_t, chip->geometry.page_bytes);
-    hybrid->torn = NW_RAM_TAKE(ram, uint8_t, chip->geometry.blocks / 8U + 1U);
+    hybrid->torn = NW_RAM_TAKE(ram, uint8_t, (size_t)chip->geometry.blocks / 8U + 1U);
     hybrid->blocks.chip = chip;
     hybrid->blocks.stats = stats;
     return nw_blocks_place(&hybrid->blocks, &chip->geometry, (uint16_t)(lists + NW_HYBRID_LISTS),
@@ -44,7 +44,7 @@ int nw_hybrid_prepare(struct nw_hybrid *hybrid, const struct nw_hybrid_open *ope
     const struct nw_geometry *geometry = &hybrid->chip->geometry;
 
     memset(hybrid->stats, 0, sizeof *hybrid->stats);
-    memset(hybrid->torn, 0, geometry->blocks / 8U + 1U);
+    memset(hybrid->torn, 0, (size_t)geometry->blocks / 8U + 1U);
     hybrid->kind = open->kind;
     hybrid->name = open->name;
     hybrid->sectors = open->sectors;

@@ -335,7 +335,9 @@ static int scan_block(struct nw_hybrid *hybrid, struct block_scan *scan, uint16_
         result = look_at(hybrid, scan, at + i);
     }
     if (scan->torn != 0 && (scan->tops == 0 || scan->top[0].tag.version < hybrid->ageing)) {
-        hybrid->torn[block >> 3] |= (uint8_t)(1U << (block & 7U));
+        uint8_t *bits = &hybrid->torn[block >> 3];
+
+        *bits = (uint8_t)(*bits | (1U << (block & 7U)));
     }
     return result;
 }
@@ -713,21 +715,28 @@ static int is_torn(const struct nw_hybrid *hybrid, uint16_t block)
     return (hybrid->torn[block >> 3] & (1U << (block & 7U))) != 0;
 }
 
-/* Erase the blocks with torn pages that nothing needs. */
+/* Erase the blocks with torn pages that nothing needs, also those that wait to be healed. */
 static int wipe(struct nw_hybrid *hybrid)
 {
+    struct nw_blocks *blocks = &hybrid->blocks;
     int result = NW_OK;
 
-    for (uint16_t block = 0; result == NW_OK && block < hybrid->blocks.count; block++) {
-        if (is_torn(hybrid, block) && hybrid->blocks.state[block] == NW_BLOCK_FREE) {
-            nw_blocks_claim(&hybrid->blocks, block);
-            result = nw_blocks_erase(&hybrid->blocks, block);
-            if (result == NW_OK) {
-                nw_blocks_give_erased(&hybrid->blocks, block);
-                hybrid->torn[block >> 3] &= (uint8_t)~(1U << (block & 7U));
-            }
-            result = result == NW_ERR_ERASE ? (int)NW_OK : result; /* it is bad now */
+    for (uint16_t block = 0; result == NW_OK && block < blocks->count; block++) {
+        int is_free = blocks->state[block] == NW_BLOCK_FREE;
+        uint8_t *bits = &hybrid->torn[block >> 3];
+
+        if (!is_torn(hybrid, block) || (!is_free && blocks->state[block] != NW_BLOCK_WORN)) {
+            continue;
         }
+        if (is_free) {
+            nw_blocks_claim(blocks, block);
+        }
+        result = nw_blocks_erase(blocks, block);
+        if (result == NW_OK && is_free) {
+            nw_blocks_give_erased(blocks, block);
+        }
+        *bits = (uint8_t)(*bits & ~(1U << (block & 7U)));
+        result = result == NW_ERR_ERASE ? (int)NW_OK : result; /* it is bad now */
     }
     return result;
 }
