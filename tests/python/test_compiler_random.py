@@ -13,7 +13,7 @@ import pytest
 
 from nandwich.toolchain import Guest
 
-PROGRAMS = ("formats", "calls")
+PROGRAMS = {"formats": "formats.c", "calls": "calls.c"}
 BUILDS = {
     "O2": (("-O2",), Guest()),
     "tiny": (("-O1",), Guest(frame_bytes=16, slots=3, lookaside=4)),
@@ -30,7 +30,7 @@ def _native(program: str, folder: Path) -> Path:
 
 
 def _source(program: str) -> Path:
-    return guests.SOURCES / "random" / f"{program}.c"
+    return guests.SOURCES / "random" / PROGRAMS[program]
 
 
 def _compare(native: Path, virtual: Path, cases: range) -> None:

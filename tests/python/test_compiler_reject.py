@@ -176,7 +176,7 @@ def test_a_source_near_the_working_folder_keeps_its_whole_path(
     plain_object = tmp_path / "fill.o"
     subprocess.run([toolchain.CLANG, "-c", str(other), "-o", str(plain_object)], check=True)
     relative = Path("..") / "sources" / "program.c"
-    cases = [("clone", source, source), ("clone", relative, relative)]
+    cases = [("clone", source, str(source)), ("clone", relative, str(relative))]
     cases += [("sources", Path("program.c"), "program.c"), ("sources", source, "program.c")]
     for folder, name, told_as in cases:
         monkeypatch.chdir(tmp_path / folder)
