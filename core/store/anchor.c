@@ -101,7 +101,7 @@ static uint8_t tell_log(struct pass *pass)
         return 0;
     }
     tell_word(pass, &store->redo);
-    tell_block(pass, &store->tail);
+    tell_block(pass, &store->told_sweep.end);
     tell_block(pass, &pass->safe);
     tell_block(pass, &pass->free);
     tell_block(pass, &pass->good);
@@ -112,6 +112,8 @@ static uint8_t tell_log(struct pass *pass)
         uint32_t none = 0;
         tell_word(pass, t < store->tables ? &store->kept[t] : &none);
     }
+    tell_word(pass, &store->told_sweep.key);
+    tell(pass, &store->told_sweep.slot, 1);
     return told[OWN_SWAPS];
 }
 
@@ -215,6 +217,7 @@ int store_write_anchor(struct nw_store *store)
     pass.free = store->free;
     if (store->flushing != 0 && !store_has_old(store)) {
         store->redo = store->next_redo;
+        store->told_sweep = store->next_sweep;
         store->flushing = 0;
         result = release(&pass);
         if (result < 0) {
@@ -338,7 +341,7 @@ int store_load_anchor(struct nw_store *store, uint32_t at)
         pass.result = store_sum_check(store, pass.sum, &pass.chunk);
     }
     if (pass.result == NW_OK && pass.foreign == 0 &&
-        (store->tail >= store->blocks || pass.safe >= store->blocks ||
+        (store->told_sweep.end >= store->blocks || pass.safe >= store->blocks ||
          pass.free > store->blocks || store_block_of(store, store->redo) >= store->blocks)) {
         pass.result = NW_ERR_CORRUPT;
     }

@@ -14,24 +14,6 @@ static struct object *find(struct nw_store *store, int handle, uint32_t key)
     return object;
 }
 
-/* Bytes that the index may take more once it reaches a key: a level more is a node more for each
- * value, if these lie far apart. */
-static uint32_t growth(const struct nw_store *store, struct object *object, uint32_t key)
-{
-    uint8_t height = object->height;
-    uint32_t bytes = 0;
-
-    if (store_shorten(store, key, height) != 0) {
-        bytes = store_live(store);
-        while (store_shorten(store, key, object->height) != 0) {
-            object->height++;
-        }
-        bytes = store_live(store) - bytes;
-        object->height = height;
-    }
-    return bytes;
-}
-
 int nw_store_set(struct nw_store *store, int handle, uint32_t key, const void *value)
 {
     struct object *object = find(store, handle, key);
@@ -40,8 +22,12 @@ int nw_store_set(struct nw_store *store, int handle, uint32_t key, const void *v
         return store->refused;
     }
     struct chunk chunk = {.key = key, .mask = DATA_SET, .length = object->unit};
-    uint32_t bytes = store_whole(store, object->unit) + growth(store, object, key);
-    int result = store_make_room(store, object, bytes);
+    struct need need = {.object = object, .bytes = store_whole(store, object->unit)};
+    uint32_t at;
+    if (!store_fits(store, &need)) { /* it may be there */
+        need.is_there = store_get(store, object, key, &at) == NW_OK;
+    }
+    int result = store_make_room(store, &need);
 
     return result < 0 ? result : store_put_data(store, object, &chunk, value);
 }

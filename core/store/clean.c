@@ -1,45 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Cleaning: what is still needed of the oldest block goes to the frontier. It is paced by the bytes
- * written, so that the free blocks last until the whole log was looked at even if all of it is
- * needed; idle time does it before it is due.
+ * Cleaning: what is still needed of the oldest blocks goes to the frontier, an object after the
+ * other in the order of keys, so that a node that has to be written anew is so once for all below
+ * it. Then these blocks are free as soon as an anchor tells so. It is paced by what writes use up
+ * of the log, at a rate that holds whatever is needed and wherever it lies; idle time does it
+ * before it is due.
  */
 #include "store.h"
-
-#define PACE_MOST 16U /* chunks looked at along with one write */
-
-/* Nodes of an object's index, at most: of an array whose values lie far apart, as many at a level
- * as there are values. */
-static uint32_t nodes_of(const struct nw_store *store, const struct object *object)
-{
-    uint32_t values = UINT32_MAX;
-    uint32_t nodes = 0;
-
-    if (object->type == NW_STORE_ARRAY) {
-        values = object->bytes / store_whole(store, object->unit) + 1U;
-    }
-    for (uint8_t level = 1; level <= object->height; level++) {
-        uint32_t span = store_shorten(store, object->tail, level) -
-                        store_shorten(store, object->head, level) + 1U;
-        nodes += span < values ? span : values;
-    }
-    return nodes;
-}
-
-/* Bytes of chunks that cleaning has to keep, at most. */
-uint32_t store_live(const struct nw_store *store)
-{
-    const struct object *object = store->objects;
-    uint8_t count = (uint8_t)(store->tables * store->config.objects);
-    uint32_t bytes = store->held;
-    uint32_t nodes = 0;
-
-    for (uint8_t at = 0; at < count; at++, object++) {
-        nodes += nodes_of(store, object);
-        bytes += at < store->config.objects ? object->bytes : 0;
-    }
-    return bytes + nodes * store_whole(store, store->node_bytes);
-}
 
 /* Bytes of an object that are no longer its own, but may be a checkpoint's. */
 void store_killed(struct nw_store *store, struct object *object, uint32_t bytes)
@@ -130,54 +97,120 @@ int store_clean_chunk(struct nw_store *store, const struct chunk *chunk)
     return mask != 0 ? move(store, chunk, mask) : (int)NW_OK;
 }
 
-static int next_tail(struct nw_store *store)
-{
-    uint16_t frontier = store_block_with(store, store->page);
-    int bad = 1;
+/* Sweeps */
 
-    while (bad > 0 && store->tail != frontier) {
-        store->tail = store_next_block(store, store->tail);
-        bad = store->tail == frontier ? 0 : store_is_bad(store, store->tail);
-    }
-    store->clean_at = store_block_start(store, store->tail);
-    return bad < 0 ? bad : (int)NW_OK;
+/* Blocks from the tail on to another. */
+static uint16_t blocks_to(const struct nw_store *store, uint16_t block)
+{
+    return (uint16_t)(block >= store->tail ? block - store->tail
+                                           : store->blocks - store->tail + block);
 }
 
-/* Looks at one chunk of the oldest block: 1, or 0 when there is nothing to clean. */
-int store_clean_step(struct nw_store *store)
+/* Does a position lie in what is being cleaned? */
+int store_is_old(const struct nw_store *store, uint32_t at)
 {
+    uint16_t block = store_block_of(store, at);
+
+    return block != STORE_NO_BLOCK && blocks_to(store, block) < blocks_to(store, store->sweep.end);
+}
+
+/* All indexes have to be passed again. */
+void store_sweep_anew(struct nw_store *store)
+{
+    struct sweep *sweep = &store->sweep;
+
+    for (uint8_t i = 0; i < 3U; i++, sweep++) {
+        sweep->slot = 0;
+        sweep->key = 0;
+    }
+}
+
+/* Takes the oldest blocks to be cleaned: 1, or 0 when there are none. */
+static int begin_sweep(struct nw_store *store, uint16_t blocks)
+{
+    uint16_t most = blocks_to(store, store_block_with(store, store->page));
+
+    blocks = blocks < most ? blocks : most;
+    uint32_t end = (uint32_t)store->tail + blocks;
+    store->sweep = (struct sweep){
+        .end = (uint16_t)(end < store->blocks ? end : end - store->blocks)};
+    store->swept = 0;
+    store->look = store_look_cost(store, blocks);
+    return blocks > 0;
+}
+
+/* Nothing that is needed lies there any more. */
+static void end_sweep(struct nw_store *store)
+{
+    /* what it might have cost: all of its blocks may be needed, and an eighth for each of passing
+     * the index and writing it anew */
+    uint32_t cost =
+        blocks_to(store, store->sweep.end) * (store_block_bytes(store) / 4U) * 5U;
+
+    store->owed -= (int32_t)(cost > store->swept ? cost - store->swept : 0);
+    store->tail = store->sweep.end;
+    store->swept = 0;
+}
+
+/* The next chunk of an object that lies in what is being cleaned, or its next node, is passed. */
+static int sweep_object(struct nw_store *store, struct object *object)
+{
+    struct sweep *sweep = &store->sweep;
     struct chunk chunk = {0};
-    uint32_t looked = store->page_bytes;
+    uint32_t node = sweep->key;
+    int result = store_next_old(store, object, &sweep->key, &chunk.at);
 
-    if (store->tail == store_block_with(store, store->page)) {
-        return 0;
-    }
-    int result = store_next_chunk(store, &store->clean_at, &chunk);
     if (result > 0) {
-        result = store_clean_chunk(store, &chunk);
-        store->clean_at = store_behind(store, &chunk);
-        looked = store_whole(store, chunk.length);
-    } else if (result == NW_ERR_CORRUPT) { /* torn, or lost: the next page may be better */
-        uint32_t page = store_page_of(store, store->clean_at);
-        store->clean_at = store_at(store, page, store->page_bytes);
-        result = NW_OK;
-    } else if (result == 0) {
-        result = next_tail(store);
+        result = store_read_chunk(store, chunk.at, &chunk, 0);
+        if (result == NW_OK && (!store_is_data(&chunk) || chunk.key != sweep->key ||
+                                !store_is_of(store, &chunk, object))) {
+            result = NW_ERR_CORRUPT;
+        }
+        if (result == NW_OK) {
+            result = store_clean_chunk(store, &chunk);
+        }
+        if (result == NW_OK || store_is_damage(result) || result == NW_ERR_UNWRITTEN) {
+            sweep->key++;
+        }
     }
-    store->debt -= looked < store->debt ? looked : store->debt;
-    return result < 0 ? result : 1;
+    if (store_is_damage(result) || result == NW_ERR_UNWRITTEN) { /* lost, or all below a node */
+        store_count(&store->stats.lost, 1);
+        if (sweep->key <= node) {
+            sweep->key = node | (store->config.fan - 1U);
+            sweep->key += sweep->key < UINT32_MAX ? 1U : 0U;
+        }
+        result = NW_OK;
+    }
+    return result;
 }
 
-/* Cleans to the end of the oldest block: as store_clean_step(). */
-int store_clean_block(struct nw_store *store)
+/* Looks at one chunk or node: 1, or 0 when there is nothing to clean. */
+static int clean_step(struct nw_store *store)
 {
-    uint16_t tail = store->tail;
-    int result;
+    struct sweep *sweep = &store->sweep;
+    uint32_t before = store->written;
+    int result = 1;
 
-    do {
-        result = store_clean_step(store);
-    } while (result > 0 && store->tail == tail);
-    return result;
+    if (sweep->end == store->tail) {
+        return begin_sweep(store, store_sweep_blocks(store));
+    }
+    if (sweep->slot >= store->tables * store->config.objects) {
+        end_sweep(store);
+        return 1;
+    }
+    struct object *object = store->objects + sweep->slot;
+    sweep->key = sweep->key > object->head ? sweep->key : object->head;
+    if (object->type == 0 || sweep->key >= object->tail) {
+        sweep->slot++;
+        sweep->key = 0;
+        return 1;
+    }
+    result = sweep_object(store, object);
+    uint32_t done = store->written - before;
+    done = done > 0 ? done : store->look;
+    store->swept += done;
+    store->owed -= (int32_t)done;
+    return result < 0 ? result : 1;
 }
 
 /* The work of anchors: one node, or the anchor itself, when it is due. 1: something was done. */
@@ -191,7 +224,7 @@ static int tend_anchor(struct nw_store *store, uint32_t due)
         }
         return result;
     }
-    if (store->since >= due) {
+    if (store->since >= due || store->tail != store->next_safe) {
         store_age_frames(store);
         return 1;
     }
@@ -206,10 +239,14 @@ static int anchor_now(struct nw_store *store)
     return result < 0 ? result : store_write_anchor(store);
 }
 
-/* Until the reserve for mounts is whole again. */
+/*
+ * Until the reserve for mounts is whole again, which is needed only where blocks have failed, or
+ * mounts were cut: block after block, lest what is moved of many before one is free takes all that
+ * is left.
+ */
 int store_clean_at_once(struct nw_store *store)
 {
-    uint32_t turns = (uint32_t)store->blocks * 4U; /* what is dead goes in the first round */
+    uint32_t turns = (uint32_t)store->blocks * 2U;
     int result = NW_OK;
 
     /* Where nothing was to be gained, nothing is before a block's worth is gone. */
@@ -218,62 +255,97 @@ int store_clean_at_once(struct nw_store *store)
     }
     store->gainless = 0;
     for (; store->free <= store->low && result >= 0; turns--) {
-        uint16_t free = store->free;
+        uint16_t tail = store->tail;
 
-        if (turns == 0) {
+        result = store->free > store->reserve / 2U ? begin_sweep(store, 1) : 0;
+        if (turns == 0 || (result == 0 && store->safe == store->tail)) {
             store->gainless = store_live(store);
-        }
-        if (turns == 0 || (free <= store->reserve / 2U && store->safe == store->tail)) {
             return NW_ERR_FULL;
         }
-        if (store->tail != store->safe && free <= (store->reserve + store->low) / 2U) {
+        while (result > 0 && store->tail == tail) {
+            result = clean_step(store);
+        }
+        if (result >= 0) {
             result = anchor_now(store);
-            if (result < 0 || store->free != free) {
-                continue;
-            }
         }
-        result = store_clean_block(store);
-        if (result == 0) { /* all of the log was looked at */
-            result = store->safe == store->tail ? (int)NW_ERR_FULL : anchor_now(store);
+    }
+    store->owed = 0;
+    return result < 0 ? result : (int)NW_OK;
+}
+
+/* What cleaning has to do for so many bytes used up. */
+static int32_t price_of(const struct nw_store *store, uint32_t bytes)
+{
+    return (int32_t)((bytes < 65535U ? bytes : 65535U) * store->rate / 16U);
+}
+
+/* That for what was used up since the last time is owed from now on. */
+static void owe(struct nw_store *store)
+{
+    if (!store_is_roomy(store, 1)) {
+        store->owed += price_of(store, store->written - store->paced);
+    } else if (store->owed > 0) {
+        store->owed = 0;
+    }
+    store->paced = store->written;
+}
+
+/* Cleans until no more is owed than so much. */
+static int pay(struct nw_store *store, int32_t most, uint16_t turns)
+{
+    int result = 1;
+
+    for (; turns > 0 && store->owed > most && result > 0; turns--) {
+        if (store->free <= store->reserve / 2U) {
+            return 0; /* block after block, from now on */
         }
+        result = clean_step(store);
+        store->paced = store->written;
+    }
+    if (result == 0) { /* all is clean */
+        store->owed = most;
+    }
+    return result;
+}
+
+/* The cleaning that is due, but of what came at once, as from an anchor, only a part. */
+static int pace(struct nw_store *store)
+{
+    uint32_t bytes = store->written - store->paced;
+
+    bytes = bytes < 32767U ? bytes : 32767U;
+    store->usual = (uint16_t)(store->usual - store->usual / 8U + bytes / 8U);
+    uint32_t some = store->usual * 5U / 4U;
+    bytes /= 2U;
+    owe(store);
+    int32_t left = store->owed - price_of(store, bytes > some ? bytes : some);
+    int result = pay(store, left > 0 ? left : 0, UINT16_MAX);
+    return result < 0 ? result : (int)NW_OK;
+}
+
+/* Blocks that are free, or will be with the next anchor. */
+static uint16_t gained(const struct nw_store *store)
+{
+    uint16_t since = blocks_to(store, store->safe); /* round the chip to the tail */
+
+    return (uint16_t)(store->free + (since > 0 ? store->blocks - since : 0));
+}
+
+/* Lest mounts use up what there is: where it is not much, each gains two blocks. */
+int store_clean_for_mount(struct nw_store *store)
+{
+    uint16_t goal = (uint16_t)(store->free + 2U);
+    int result = store_is_roomy(store, 2) ? 0 : 1;
+
+    owe(store);
+    while (result > 0 && store->owed > 0 && gained(store) < goal) {
+        result = pay(store, 0, 1);
     }
     return result < 0 ? result : (int)NW_OK;
 }
 
-/* What is due after what was written since the last time. */
-static int pace(struct nw_store *store)
-{
-    uint16_t ahead = store->free > store->low ? (uint16_t)(store->free - store->low) : 1U;
-    uint32_t bytes = store->written - store->paced;
-
-    store->paced = store->written;
-    if (store->free >= store->low + store->good / 8U) {
-        store->debt = 0;
-        return NW_OK;
-    }
-    uint32_t ratio = ((uint32_t)store->good - store->free) * 16U / ahead;
-    bytes = bytes < 65535U ? bytes : 65535U;
-    store->debt += bytes * (ratio < 1024U ? ratio : 1024U) / 16U;
-    for (uint8_t turn = 0; turn < PACE_MOST && store->debt > 0; turn++) {
-        int result = store_clean_step(store);
-        if (result <= 0) {
-            return result;
-        }
-    }
-    if (store->safe != store->tail && store->flushing == 0 &&
-        store->since > store->interval / 2U) {
-        store_age_frames(store);
-    }
-    return NW_OK;
-}
-
-static int fits(const struct nw_store *store, uint32_t bytes)
-{
-    return store_live(store) + bytes <= store->limit;
-}
-
-/* Expendable streams make room: the oldest chunks go until `bytes` more fit. */
-static int give_way(struct nw_store *store, uint32_t bytes)
+/* Expendable streams make room: the oldest chunks go until what is needed fits. */
+static int give_way(struct nw_store *store, const struct need *need)
 {
     struct object *object = store->objects;
     int result = NW_OK;
@@ -282,7 +354,7 @@ static int give_way(struct nw_store *store, uint32_t bytes)
         uint32_t head = object->head;
 
         while ((object->flags & NW_STORE_EXPENDABLE) != 0 && object->head < object->tail &&
-               result == NW_OK && !fits(store, bytes)) {
+               result == NW_OK && !store_fits(store, need)) {
             result = store_drop_head(store, object);
             store_count(&store->stats.dropped, 1);
         }
@@ -290,33 +362,30 @@ static int give_way(struct nw_store *store, uint32_t bytes)
             result = store_write_state(store, object);
         }
     }
-    if (result == NW_OK && !fits(store, bytes)) {
+    if (result == NW_OK && !store_fits(store, need)) {
         result = NW_ERR_FULL;
     }
     return result;
 }
 
-/*
- * Before a write of `bytes` (0: one that frees). NW_ERR_FULL: nothing was written and it must not
- * be. `object` is NULL when none grows.
- */
-int store_make_room(struct nw_store *store, const struct object *object, uint32_t bytes)
+/* NW_ERR_FULL: nothing was written and it must not be. */
+int store_make_room(struct nw_store *store, const struct need *need)
 {
     int result = store->broken;
 
-    if (result == NW_OK && object != NULL) {
-        bytes += (object->height + 2U) * store_whole(store, store->node_bytes);
-        result = give_way(store, bytes);
+    if (result == NW_OK && need->object != NULL) {
+        result = give_way(store, need);
     }
     if (result == NW_OK) {
         result = pace(store);
     }
-    if (result == NW_OK && store->since >= store->interval) { /* idle time does it earlier */
+    if (result == NW_OK) { /* idle time does it earlier */
         result = tend_anchor(store, store->interval);
     }
+    owe(store);
     if (result >= 0 && store->free <= store->low) {
         result = store_clean_at_once(store);
-        if (result == NW_ERR_FULL && object == NULL && store->free > store->reserve) {
+        if (result == NW_ERR_FULL && need->object == NULL && store->free > store->reserve) {
             result = NW_OK; /* what frees may use up what cleaning needs */
         }
     }
@@ -326,17 +395,22 @@ int store_make_room(struct nw_store *store, const struct object *object, uint32_
 /* One piece of work ahead of its time: 1, or 0 when there is none. */
 static int work(struct nw_store *store)
 {
+    /* for the next few pages */
+    int32_t ahead = -(int32_t)(store->page_bytes * (uint32_t)store->rate / 4U);
     int result = tend_anchor(store, store->interval - store->interval / 4U);
 
     if (result != 0) {
         return result;
     }
-    if (store->free < store->low + store->good / 6U) {
-        if (store->safe != store->tail && store->since > store->interval / 4U) {
-            store_age_frames(store);
-            return 1;
+    if (store->prepared == 0) {
+        result = store_prepare(store);
+        if (result != 0) {
+            return result;
         }
-        result = store_clean_step(store);
+    }
+    owe(store);
+    if (store->owed > ahead) {
+        result = pay(store, ahead, 1);
         if (result != 0) {
             return result;
         }
@@ -368,7 +442,7 @@ int nw_store_compact(struct nw_store *store, int handle, uint32_t *key, uint16_t
     *key = *key > object->head ? *key : object->head;
     for (; count > 0 && *key < object->tail && moved < INT16_MAX; count--) {
         struct chunk chunk = {0};
-        int result = store_make_room(store, NULL, 0);
+        int result = store_make_room(store, &(struct need){0});
 
         if (result == NW_OK) {
             result = store_find_data(store, object, *key, &chunk);

@@ -123,9 +123,12 @@ int nw_store_write(struct nw_store *store, int handle, uint32_t offset, const vo
         return NW_ERR_RANGE;
     }
     for (uint16_t left = bytes; left > 0;) {
-        int result = store_make_room(store, object, store_whole(store, object->unit));
+        struct need need = {.object = object, .bytes = store_whole(store, object->unit)};
 
         piece.key = offset / object->unit;
+        need.is_there = piece.key < object->tail;
+        need.chunks = need.is_there == 0;
+        int result = store_make_room(store, &need);
         piece.from = (uint16_t)(offset % object->unit);
         piece.bytes = (uint16_t)(object->unit - piece.from);
         piece.bytes = left < piece.bytes ? left : piece.bytes;
@@ -218,7 +221,7 @@ int nw_store_truncate(struct nw_store *store, int handle, uint32_t bytes)
     if (object == NULL) {
         return store->refused;
     }
-    int result = store_make_room(store, NULL, 0);
+    int result = store_make_room(store, &(struct need){0});
     if (result < 0) {
         return result;
     }

@@ -184,17 +184,6 @@ int store_open(struct nw_store **store, struct nw_chip *chip, const struct nw_st
     return *store != NULL ? (int)NW_OK : (int)NW_ERR_RAM;
 }
 
-/* With the number of good blocks known. */
-int store_set_limit(struct nw_store *store)
-{
-    if (store->good < store->low + 6U) {
-        return NW_ERR_FULL;
-    }
-    store_bound_held(store);
-    store->limit = (store->good - store->low - 2U) * (store_block_bytes(store) / 8U) * 5U;
-    return NW_OK;
-}
-
 /* Begins a block that is newer than all others and has no anchor: what is left of an older store
  * while it is erased could be taken for one that is whole. */
 static int void_all(struct nw_store *store)
@@ -246,8 +235,9 @@ int nw_store_format(struct nw_store **made, struct nw_chip *chip,
     store->tail = first;
     store->safe = first;
     store->next_safe = first;
+    store->sweep.end = first;
+    store->told_sweep.end = first;
     store->since = 0;
-    store->clean_at = store_block_start(store, first);
     result = store_open_block(store);
     store->redo = store_frontier(store);
     return result < 0 ? result : store_write_anchor(store);

@@ -30,7 +30,8 @@ static int push(struct nw_store *store, struct object *object, const void *data,
         object->tail == STORE_NONE - 1U) {
         return NW_ERR_RANGE;
     }
-    int result = store_make_room(store, object, store_whole(store, bytes));
+    int result = store_make_room(
+        store, &(struct need){.object = object, .bytes = store_whole(store, bytes), .chunks = 1});
     return result < 0 ? result : store_put_data(store, object, &chunk, data);
 }
 
@@ -104,7 +105,7 @@ static int take(struct nw_store *store, int handle, uint8_t type, void *data, ui
     if (object == NULL) {
         return store->refused;
     }
-    int result = store_make_room(store, NULL, 0);
+    int result = store_make_room(store, &(struct need){0});
     if (result == NW_OK) {
         uint32_t number = type == NW_STORE_QUEUE ? object->head : object->tail - 1U;
         result = data == NULL ? store_find_data(store, object, number, &chunk)
@@ -207,8 +208,10 @@ int nw_store_append(struct nw_store *store, int handle, const void *data, uint16
         object->tail >= STORE_NONE - bytes) {
         return NW_ERR_RANGE;
     }
-    uint32_t chunks = bytes / (store_page_room(store)) + 2U;
-    int result = store_make_room(store, object, bytes + chunks * store->chunk_header);
+    uint16_t chunks = (uint16_t)(bytes / store_page_room(store) + 2U);
+    struct need need = {.object = object, .chunks = chunks};
+    need.bytes = bytes + (uint32_t)chunks * store->chunk_header;
+    int result = store_make_room(store, &need);
     return result < 0 ? result : append_packed(store, object, data, bytes);
 }
 
@@ -219,7 +222,7 @@ int nw_store_trim(struct nw_store *store, int handle, uint32_t chunk_number)
     if (object == NULL) {
         return store->refused;
     }
-    int result = store_make_room(store, NULL, 0);
+    int result = store_make_room(store, &(struct need){0});
     if (result == NW_OK && chunk_number > object->tail) {
         result = NW_ERR_RANGE;
     }

@@ -450,6 +450,7 @@ static int program_to(struct nw_store *store, uint16_t end)
 
 static void next_page(struct nw_store *store)
 {
+    store->written += (uint16_t)(store->page_bytes - store->offset); /* which stays blank */
     if (store->left == 0) {
         store->full = PAGE_DONE;
         return;
@@ -538,6 +539,7 @@ int store_find_room(struct nw_store *store, uint16_t bytes, int within)
             uint32_t page = store->page;
             result = store_flush(store);
             if (result == NW_OK && left < bytes) {
+                store->written += left;
                 store->full = PAGE_DONE;
             } else if (result == NW_OK && store->page == page) {
                 next_page(store);

@@ -516,25 +516,9 @@ static int find_log(struct nw_store *store, uint16_t block, const struct block_h
     return result < 0 ? result : (int)NW_ERR_CORRUPT;
 }
 
-/* Mounts that are cut again and again must not use up the free blocks: as long as these are few,
- * a mount cleans as many as it takes, before its anchor counts. */
-static int clean_along(struct nw_store *store, uint16_t before)
-{
-    uint16_t cleaned = 0;
-    int result = 1;
-
-    while (result > 0 && store->free <= store->low && store->free > 1U &&
-           cleaned < before - store->free + 1U) {
-        result = store_clean_block(store);
-        cleaned++;
-    }
-    return result < 0 ? result : (int)NW_OK;
-}
-
 /* Makes what was found durable, in a block of its own. */
 static int settle(struct nw_store *store, struct scan *scan)
 {
-    uint16_t before = store->free;
     struct redo redo;
     int result;
 
@@ -548,7 +532,7 @@ static int settle(struct nw_store *store, struct scan *scan)
         result = store_open_block(store);
     }
     if (result == NW_OK) {
-        result = clean_along(store, before);
+        result = store_clean_for_mount(store); /* mounts, too, must not use up the free blocks */
     }
     if (result == NW_OK) {
         result = store_flush_all(store);
@@ -705,7 +689,8 @@ int nw_store_mount(struct nw_store **made, struct nw_chip *chip,
      * were only in RAM. */
     store->tail = store->safe;
     store->next_safe = store->safe;
-    store->clean_at = store_block_start(store, store->tail);
+    store->sweep = store->told_sweep;
+    store->written = store_block_bytes(store); /* what a mount uses up, more or less */
     result = forget(store, &scan);
     return result < 0 ? result : settle(store, &scan);
 }

@@ -155,7 +155,7 @@ int nw_store_create(struct nw_store *store, const char *name, const struct nw_st
     }
     if (result == NW_OK) {
         result = left == 0 ? (int)NW_ERR_FULL
-                           : store_make_room(store, object, store_block_bytes(store) / 16U);
+                           : store_make_room(store, &(struct need){.object = object});
     }
     if (result < 0) {
         return result;
@@ -184,7 +184,7 @@ static void forget(struct nw_store *store, struct object *object)
 int nw_store_delete(struct nw_store *store, int handle)
 {
     struct object *object = store_object_of(store, handle, STORE_ANY);
-    int result = object == NULL ? store->refused : store_make_room(store, NULL, 0);
+    int result = object == NULL ? store->refused : store_make_room(store, &(struct need){0});
 
     if (result < 0) {
         return result;
@@ -202,7 +202,7 @@ int nw_store_rename(struct nw_store *store, int handle, const char *name)
         return result < 0 ? result : nw_store_sync(store);
     }
     struct object *other = store_object_of(store, result, STORE_ANY);
-    result = store_make_room(store, NULL, 0);
+    result = store_make_room(store, &(struct need){0});
     if (result < 0) {
         return result;
     }
@@ -319,15 +319,6 @@ const struct nw_store_stats *nw_store_stats(const struct nw_store *store)
     return &store->stats;
 }
 
-void nw_store_space(const struct nw_store *store, struct nw_store_space *space)
-{
-    space->used_bytes = store_live(store);
-    space->limit_bytes = store->limit;
-    space->free_blocks = store->free > store->low ? (uint32_t)store->free - store->low : 0;
-    space->good_blocks = store->good;
-    space->sequence = store->sequence;
-}
-
 /* Checkpoints */
 
 /* The objects of a table. */
@@ -407,7 +398,7 @@ int nw_store_checkpoint(struct nw_store *store)
     if (store->tables < 2U) {
         return NW_ERR_UNSUPPORTED;
     }
-    int result = store_make_room(store, NULL, 0);
+    int result = store_make_room(store, &(struct need){0});
     if (result == NW_OK) {
         result = store_flush_all(store);
     }
@@ -433,7 +424,7 @@ int nw_store_rollback(struct nw_store *store, int checkpoint)
     if (table == 0) {
         return NW_ERR_NOT_FOUND;
     }
-    int result = store_make_room(store, NULL, 0);
+    int result = store_make_room(store, &(struct need){0});
     if (result == NW_OK) {
         result = store_flush_all(store);
     }
@@ -442,6 +433,7 @@ int nw_store_rollback(struct nw_store *store, int checkpoint)
     }
     store->held += bytes_of(store, 0);
     copy_table(store, 0, table);
+    store_sweep_anew(store); /* what is there now was perhaps not passed as the checkpoint's */
     store_bound_held(store);
     return commit(store);
 }
@@ -453,7 +445,7 @@ int nw_store_drop(struct nw_store *store, int checkpoint)
     if (table == 0) {
         return NW_ERR_NOT_FOUND;
     }
-    int result = store_make_room(store, NULL, 0);
+    int result = store_make_room(store, &(struct need){0});
     if (result < 0) {
         return result;
     }

@@ -7,7 +7,8 @@
  *   walk.c     from chunk to chunk through what was written
  *   tree.c     the index of every object: key to position, nodes in a few frames of RAM
  *   anchor.c   all objects in one chunk, from which a mount starts
- *   clean.c    moving what is still needed out of the oldest block; pacing, idle, compaction
+ *   space.c    what is in use, what fits, and how much of the log is cleaned at a time
+ *   clean.c    moving what is still needed out of the oldest blocks; pacing, idle, compaction
  *   newest.c   where the newest block is, by bisection
  *   format.c   configuration, format
  *   mount.c    mount, redo
@@ -41,7 +42,7 @@
 #define SEALED_BLOCK_HEADER 40U /* a tag behind it */
 #define STATE_BYTES 14U  /* payload of a state chunk */
 #define OBJECT_BYTES 31U /* an object in an anchor, without its name */
-#define ANCHOR_HEAD 58U  /* before swaps and objects in an anchor */
+#define ANCHOR_HEAD 63U  /* before swaps and objects in an anchor */
 #define STORE_SWAPS 6U   /* blocks that may have failed since their last erase */
 #define STORE_GENERATIONS 127U
 
@@ -115,6 +116,14 @@ struct frame {
     uint8_t entries[]; /* positions, as they stand on flash */
 };
 
+/* How far cleaning has come: keys of objects in slots before this one, and keys of its own before
+ * `key`, have nothing left between the tail and block `end`. */
+struct sweep {
+    uint32_t key;
+    uint16_t end; /* the tail: there is nothing being cleaned */
+    uint8_t slot;
+};
+
 /* A block whose end lies in another one, since a program failed there. */
 struct swap {
     uint32_t page;  /* first page that lies elsewhere */
@@ -135,7 +144,7 @@ struct nw_store {
     uint16_t left; /* pages behind the frontier's in its block */
     uint16_t free; /* good blocks ahead that an anchor no longer needs */
     uint16_t low;  /* of these kept for mounts and for cleaning */
-    uint16_t tail; /* block being cleaned */
+    uint16_t tail; /* oldest block that may hold anything needed */
     uint16_t safe; /* block at which the newest anchor makes the frontier stop */
     uint16_t good; /* blocks not bad */
     uint16_t blocks;
@@ -143,7 +152,6 @@ struct nw_store {
     int refused;          /* why store_object_of() found none */
     uint32_t since;       /* bytes written since the newest anchor */
     uint32_t interval;    /* after so many one is due */
-    uint32_t clean_at;    /* where in the tail block cleaning stands */
     uint8_t full;         /* PAGE_... */
     uint8_t tables;       /* 1 + checkpoints */
     uint8_t chunk_header; /* bytes of a chunk's header */
@@ -181,11 +189,19 @@ struct nw_store {
     uint16_t frame_bytes; /* of a frame, its entries with it */
     uint16_t tick;
 
-    uint32_t written;  /* bytes put into the log, ever */
+    struct sweep sweep;      /* now, */
+    struct sweep next_sweep; /* when the old frames were told, */
+    struct sweep told_sweep; /* and as anchors tell it */
+    uint32_t written;  /* bytes of the log used up, ever */
     uint32_t paced;    /* of these, those that cleaning was paced by */
-    uint32_t debt;     /* bytes that cleaning has to look at */
+    int32_t owed;      /* bytes that cleaning has to write, or look at */
+    uint16_t usual;    /* bytes used up between two calls, on an average */
+    uint16_t look;     /* of these, for a node that is only passed */
+    uint16_t rate;     /* of that for each byte used up, in sixteenths */
+    uint32_t swept;    /* of these, those done between the tail and the sweep's end */
+    uint8_t least_sweep; /* size of the least part of the log that is cleaned at a time */
     uint32_t epoch;    /* counts moves: positions held elsewhere are void */
-    uint32_t limit;    /* most bytes of live chunks */
+    uint32_t limit;    /* most bytes in use */
     uint32_t gainless; /* of these there were when cleaning last gained nothing; 0: it gains */
     uint32_t held;     /* bytes dead but kept for checkpoints, at most */
     uint32_t sequence; /* of the frontier's block */
@@ -321,6 +337,7 @@ int store_skip(struct nw_store *store, struct object *object, uint32_t *key);
 int store_set(struct nw_store *store, struct object *object, const struct chunk *chunk,
               uint32_t *old);
 int store_own_node(struct nw_store *store, struct object *object, const struct chunk *node);
+int store_next_old(struct nw_store *store, struct object *object, uint32_t *key, uint32_t *at);
 int store_has_old(const struct nw_store *store);
 int store_flush_old(struct nw_store *store);
 void store_age_frames(struct nw_store *store);
@@ -337,15 +354,28 @@ int store_load_anchor(struct nw_store *store, uint32_t at);
 /* format.c */
 int store_open(struct nw_store **store, struct nw_chip *chip, const struct nw_store_config *config,
                void *memory, size_t bytes);
+/* space.c */
+struct need {
+    struct object *object; /* that grows; NULL: none does */
+    uint32_t bytes;        /* of new chunks, headers too */
+    uint16_t chunks;       /* of these appended */
+    uint8_t is_there;      /* they replace others as long */
+};
+uint32_t store_node_bytes(const struct nw_store *store);
+uint32_t store_live(const struct nw_store *store);
+int store_fits(struct nw_store *store, const struct need *need);
+uint16_t store_sweep_blocks(const struct nw_store *store);
+uint16_t store_look_cost(const struct nw_store *store, uint16_t blocks);
+int store_is_roomy(const struct nw_store *store, uint8_t times);
 int store_set_limit(struct nw_store *store);
 
 /* clean.c */
 int store_clean_at_once(struct nw_store *store);
 int store_clean_chunk(struct nw_store *store, const struct chunk *chunk);
-int store_clean_step(struct nw_store *store);
-int store_clean_block(struct nw_store *store);
-int store_make_room(struct nw_store *store, const struct object *object, uint32_t bytes);
-uint32_t store_live(const struct nw_store *store);
+int store_clean_for_mount(struct nw_store *store);
+void store_sweep_anew(struct nw_store *store);
+int store_is_old(const struct nw_store *store, uint32_t at);
+int store_make_room(struct nw_store *store, const struct need *need);
 
 /* object.c */
 struct object *store_object_of(struct nw_store *store, int handle, uint8_t types);

@@ -16,6 +16,7 @@ struct path {
     struct frame *frame; /* of the node reached, NULL: none yet */
     uint8_t level;       /* how far down to go */
     uint8_t make;        /* nodes that are missing */
+    uint8_t old;         /* have those that lie in what is being cleaned written anew */
 };
 
 enum { MAKE_NONE, MAKE, MAKE_LAST }; /* MAKE_LAST: the key is appended, there are no later ones */
@@ -212,6 +213,9 @@ static int step_down(struct nw_store *store, struct path *path, uint8_t level, u
     }
     frame->used = store->tick;
     path->frame = frame;
+    if (path->old != 0 && store_is_old(store, from)) {
+        touch(frame);
+    }
     return NW_OK;
 }
 
@@ -350,6 +354,32 @@ int store_skip(struct nw_store *store, struct object *object, uint32_t *key)
     return 1;
 }
 
+/*
+ * The first key from *key on, in the same node, whose chunk lies in what is being cleaned: 1, and
+ * *at tells where. 0: there is none, and *key is the first one of the next node. The nodes on the
+ * way that lie there themselves will be written anew.
+ */
+int store_next_old(struct nw_store *store, struct object *object, uint32_t *key, uint32_t *at)
+{
+    struct path path = {.object = object, .key = *key, .old = 1};
+    uint32_t next = (store_shorten(store, *key, 1) + 1U) << store->fan_shift;
+    int result = reach(store, &path);
+
+    if (result == NW_ERR_NOT_FOUND) {
+        (void)store_skip(store, object, key);
+        return 0;
+    }
+    next = next != 0 && next < object->tail ? next : object->tail;
+    for (; result == NW_OK && *key < next; (*key)++) {
+        *at = nw_get32(entry_of(store, path.frame, *key));
+        if (store_is_old(store, *at)) {
+            return 1;
+        }
+    }
+    *key = next;
+    return result < 0 ? result : 0;
+}
+
 /* From now on the key's chunk is this one; *old tells where it lay, or STORE_NONE. */
 int store_set(struct nw_store *store, struct object *object, const struct chunk *chunk,
               uint32_t *old)
@@ -453,6 +483,7 @@ void store_age_frames(struct nw_store *store)
     store_close(store);
     store->next_redo = store_frontier(store);
     store->next_safe = store->tail;
+    store->next_sweep = store->sweep;
 }
 
 int store_flush_all(struct nw_store *store)

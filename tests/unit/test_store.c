@@ -615,7 +615,7 @@ static void test_expendable(void **state)
     assert_int_equal(nw_store_get(bed.store, array, 3, data), NW_OK);
     assert_string_equal((char *)data, "sixteen letters");
     assert_int_equal(nw_store_last(bed.store, stream, &cursor), NW_OK);
-    for (uint32_t i = 20000U; i-- > 19000U;) {
+    for (uint32_t i = 20000U; i-- > 19200U;) {
         uint32_t value;
         assert_int_equal(nw_store_previous(bed.store, &cursor, data, 200), 200);
         memcpy(&value, data, 4);

@@ -74,7 +74,7 @@ static const struct shape nand512 = {.name = "NAND 512 B",
                                               {103, 0, 0, 600},
                                               {6, 5, 0, 50},
                                               {12968, 11139, 0, 100000},
-                                              {14316, 11156, 0, 100000}},
+                                              {13257, 11163, 0, 100000}},
                                      .worst_us = 2300,
                                      .most_ram = 4096};
 static const struct shape nand2k = {.name = "NAND 2 KiB",
@@ -100,11 +100,11 @@ static const struct shape nor = {.name = "NOR",
                                  .page_programs = 255,
                                  .config = {.objects = 5, .frames = 32,
                                             .read_ahead = 1},
-                                 .cost = {{0, 352, 0, 1500},
+                                 .cost = {{0, 351, 0, 1500},
                                           {222, 0, 0, 700},
                                           {6, 8, 0, 50},
-                                          {40364, 15240, 261, 80000},
-                                          {46614, 16555, 338, 90000}},
+                                          {19555, 15221, 259, 80000},
+                                          {20842, 15693, 287, 90000}},
                                  .worst_us = 2300,
                                  .most_ram = 4096};
 
@@ -362,11 +362,11 @@ static void test_mount(void **state)
     mount_after(&nand512, 128, 1, 0, (const uint32_t[]){40, 41});
     mount_after(&nand512, 256, 1, 0, (const uint32_t[]){42, 43});
     mount_after(&nand512, 1024, 1, 0, (const uint32_t[]){46, 47});
-    mount_after(&nand512, 128, 8, 0, (const uint32_t[]){70, 41});
-    mount_after(&nand512, 128, 1, 2, (const uint32_t[]){294, 41});
-    mount_after(&nand512, 256, 1, 2, (const uint32_t[]){254, 44});
-    mount_after(&nor, 128, 1, 2, (const uint32_t[]){107, 88});
-    mount_after(&nor, 256, 1, 2, (const uint32_t[]){205, 90});
+    mount_after(&nand512, 128, 8, 0, (const uint32_t[]){63, 41});
+    mount_after(&nand512, 128, 1, 2, (const uint32_t[]){249, 41});
+    mount_after(&nand512, 256, 1, 2, (const uint32_t[]){673, 44});
+    mount_after(&nor, 128, 1, 2, (const uint32_t[]){140, 88});
+    mount_after(&nor, 256, 1, 2, (const uint32_t[]){194, 90});
 }
 
 int main(void)

@@ -19,7 +19,7 @@
 
 #define ANCHOR_SWAPS 5U
 #define ANCHOR_FREE 26U
-#define ANCHOR_OBJECTS 58U
+#define ANCHOR_OBJECTS 63U
 #define OBJECT_BYTES 32U /* with a name of one letter */
 #define FILE_AT (ANCHOR_OBJECTS + 5U * OBJECT_BYTES)
 

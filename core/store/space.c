@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is in use. Cleaning goes round the log in sweeps: a sweep passes every index once, moves
+ * what lies in the oldest blocks, and then these are free together. So in one round of the log each
+ * byte of data is written again once, and each node at most once a sweep. In use is what a round
+ * writes, and what one sweep takes before it frees anything. The larger the index, the more blocks
+ * a sweep takes at a time.
+ */
+#include <string.h>
+
+#include "store.h"
+
+#define FEW_SWEEPS 3U  /* log2 of the sweeps in a round when they are of size 0, the largest */
+#define SWEEP_SIZES 6U /* each half of the one before, as long as it is no less than what is written
+                        * between two anchors: they have to tell of what is free, too */
+
+struct books {
+    uint32_t data;                /* bytes of chunks that are no nodes */
+    uint32_t nodes;               /* of the indexes, at most */
+    uint32_t written[SWEEP_SIZES]; /* of nodes in one round, for each size */
+    uint8_t size;                 /* the best one */
+};
+
+/* Bytes of a node as a chunk. */
+uint32_t store_node_bytes(const struct nw_store *store)
+{
+    return store_whole(store, store->node_bytes);
+}
+
+static uint32_t all_bytes(const struct nw_store *store)
+{
+    return store->good * store_block_bytes(store);
+}
+
+static uint32_t sweep_bytes(const struct nw_store *store, uint8_t size)
+{
+    return all_bytes(store) >> (size + FEW_SWEEPS);
+}
+
+static void add_index(const struct nw_store *store, const struct object *object,
+                      struct books *books)
+{
+    uint32_t chunks = object->tail - object->head;
+    uint32_t last = chunks;
+    uint32_t nodes = 0;
+    uint8_t levels = 0;
+
+    if (object->type == NW_STORE_ARRAY) {
+        uint32_t values = object->bytes / store_whole(store, object->unit);
+        chunks = values < chunks ? values : chunks;
+    }
+    while (levels == 0 || store_shorten(store, last, levels) != 0) {
+        levels++;
+        /* two more, wherever head and tail stand; values may lie far apart */
+        uint32_t span = store_shorten(store, last, levels) + 2U;
+        nodes += span < chunks ? span : chunks;
+    }
+    books->nodes += nodes;
+    for (uint8_t size = 0; size < SWEEP_SIZES; size++) {
+        uint8_t sweeps = (uint8_t)(size + FEW_SWEEPS);
+        uint32_t many = nodes < (UINT32_MAX >> sweeps) ? nodes << sweeps : UINT32_MAX;
+        uint32_t paths = chunks * levels; /* each chunk moves once a round */
+        books->written[size] += many < paths ? many : paths;
+    }
+}
+
+/* Data may leave the end of a block blank into which the next chunk does not fit. */
+static uint32_t with_ends(const struct nw_store *store, const struct object *object)
+{
+    uint32_t chunk = object->unit;
+
+    if (object->unit == 0 && object->tail != object->head) {
+        chunk = object->bytes / (object->tail - object->head);
+    }
+    chunk = chunk < store->longest ? chunk : store->longest;
+    return object->bytes +
+           object->bytes / (store_block_bytes(store) / (chunk + store->chunk_header));
+}
+
+/* What is in use with sweeps of a size. A sixth is for what cleaning leaves blank, and lest it has
+ * to do too much for each write. */
+static uint32_t cost_of(const struct nw_store *store, const struct books *books, uint8_t size)
+{
+    uint32_t all = all_bytes(store);
+    uint32_t most = all / store_node_bytes(store);
+    uint32_t kept = (uint32_t)store->config.frames << (size + FEW_SWEEPS); /* in RAM */
+    uint32_t nodes = books->written[size] > kept ? books->written[size] - kept : 0;
+
+    nodes = nodes > books->nodes ? nodes : books->nodes;
+    nodes = nodes < most ? nodes : most;
+    uint32_t bytes = books->data + nodes * store_node_bytes(store);
+    return bytes + bytes / 6U + sweep_bytes(store, size);
+}
+
+static void add_up(const struct nw_store *store, struct books *books)
+{
+    const struct object *object = store->objects;
+    uint8_t count = (uint8_t)(store->tables * store->config.objects);
+
+    memset(books, 0, sizeof *books);
+    books->data = store->held;
+    for (uint8_t at = 0; at < count; at++, object++) {
+        if (object->type != 0) {
+            add_index(store, object, books);
+            books->data += at < store->config.objects ? with_ends(store, object) : 0;
+        }
+    }
+    for (uint8_t size = 1; size <= store->least_sweep; size++) {
+        if (cost_of(store, books, size) < cost_of(store, books, books->size)) {
+            books->size = size;
+        }
+    }
+}
+
+/* Bytes in use, at most. */
+uint32_t store_live(const struct nw_store *store)
+{
+    struct books books;
+
+    add_up(store, &books);
+    return cost_of(store, &books, books.size) - sweep_bytes(store, store->least_sweep);
+}
+
+/* Blocks that a sweep takes. */
+uint16_t store_sweep_blocks(const struct nw_store *store)
+{
+    struct books books;
+
+    add_up(store, &books);
+    uint16_t blocks = (uint16_t)(store->good >> (books.size + FEW_SWEEPS));
+    return blocks > 0 ? blocks : 1U;
+}
+
+/* What passing a node counts in a sweep of so many blocks: an eighth of these for all together. */
+uint16_t store_look_cost(const struct nw_store *store, uint16_t blocks)
+{
+    struct books books;
+
+    add_up(store, &books);
+    uint32_t cost = blocks * (store_block_bytes(store) / 8U) / (books.nodes + 1U);
+    return (uint16_t)(cost < store->node_bytes ? cost + 1U : store->node_bytes);
+}
+
+/* Bytes of the log that can be written before the free blocks kept in reserve are touched. */
+static uint32_t room_of(const struct nw_store *store)
+{
+    uint16_t free = store->free > store->low ? (uint16_t)(store->free - store->low) : 0;
+    uint32_t here = store->full == PAGE_OPEN
+                        ? (uint32_t)(store->page_bytes - store->offset) +
+                              store->left * (uint32_t)store->page_bytes
+                        : 0;
+
+    return free * store_block_bytes(store) + here;
+}
+
+/* Would there be so much room, were it so many times what it is, that nothing has to be cleaned?
+ * Even if all that is needed lay in the oldest blocks, cleaning could begin later. */
+int store_is_roomy(const struct nw_store *store, uint8_t times)
+{
+    uint32_t room = room_of(store);
+    struct books books;
+
+    if (room > all_bytes(store) / 2U) {
+        return 1;
+    }
+    add_up(store, &books);
+    return room * times > cost_of(store, &books, books.size) / 4U +
+                              sweep_bytes(store, books.size) + store_block_bytes(store) * 2U;
+}
+
+/* Is there room for what an object needs? */
+int store_fits(struct nw_store *store, const struct need *need)
+{
+    struct object *object = need->object;
+    struct object was = *object;
+    uint32_t held = store->held;
+
+    if (need->is_there != 0) { /* what it replaces is dead, but for a checkpoint */
+        store->held += need->bytes;
+        store_bound_held(store);
+    } else {
+        object->bytes += need->bytes;
+        object->tail += need->chunks;
+    }
+    int fits = store_live(store) <= store->limit;
+    *object = was;
+    store->held = held;
+    return fits;
+}
+
+/* With the number of good blocks known. */
+int store_set_limit(struct nw_store *store)
+{
+    uint32_t block_bytes = store_block_bytes(store);
+    uint32_t kept = store->low + store->interval / block_bytes + 1U;
+    uint32_t slack = store->good / 8U + 3U;
+
+    if (store->good < kept + 4U) {
+        return NW_ERR_FULL;
+    }
+    store->least_sweep = 0;
+    while (store->least_sweep + 1U < SWEEP_SIZES &&
+           sweep_bytes(store, (uint8_t)(store->least_sweep + 1U)) >= store->interval) {
+        store->least_sweep++;
+    }
+    store_bound_held(store);
+    uint32_t usable = store->good - kept;
+    slack = slack < usable / 2U ? slack : usable / 2U;
+    store->rate = (uint16_t)(usable * 20U / (slack + (usable - slack) / 7U));
+    store->limit = (usable - slack) * block_bytes - sweep_bytes(store, store->least_sweep);
+    return NW_OK;
+}
+
+/* A put adds at most a node for each level, in every sweep of a round, and with the end of a block
+ * that stays blank, and a sixth, it counts less than twice. */
+static uint32_t put_most(const struct nw_store *store)
+{
+    struct books books;
+
+    add_up(store, &books);
+    uint32_t used = cost_of(store, &books, books.size) - sweep_bytes(store, store->least_sweep);
+    uint32_t nodes = (uint32_t)(store->config.frames + 1U) << (books.size + FEW_SWEEPS);
+    uint32_t room = store->limit > used ? store->limit - used : 0;
+    uint32_t index = nodes * store_node_bytes(store) / 6U * 7U + store->chunk_header * 2U;
+
+    return room > index ? (room - index) / 2U : 0;
+}
+
+void nw_store_space(const struct nw_store *store, struct nw_store_space *space)
+{
+    space->used_bytes = store_live(store);
+    space->limit_bytes = store->limit;
+    space->put_bytes = put_most(store);
+    space->free_blocks = store->free > store->low ? (uint32_t)store->free - store->low : 0;
+    space->good_blocks = store->good;
+    space->sequence = store->sequence;
+}
