@@ -266,7 +266,7 @@ static void run_chip(const struct chip_shape *chip)
 {
     static const uint16_t units[] = {64, 1, 4, 1000};
     int soak = getenv("NW_SOAK") != NULL;
-    struct turn turn = {.chip = chip, .steps = soak ? 60000U : 3000U};
+    struct turn turn = {.chip = chip, .steps = soak ? 12000U : 3000U};
     struct nw_part part;
 
     assert_true(nw_parts_get(chip->part, &part) >= 0);
