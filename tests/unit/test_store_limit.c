@@ -265,7 +265,7 @@ static void run(const struct turn *turn)
     }
     /* (blocks of 2 KB are used up and come round before idle time has its turn) */
     if (turn->idle != 0 && nw_nand_chip(bed.nand)->geometry.block_pages > 8U) {
-        few = 3U + turn->unit * 2U / page + (turn->kind == RENEW ? 3U : 0);
+        few = 3U + turn->unit * 2U / page + (turn->kind >= QUEUE ? 3U : 0);
         assert_int_equal(worst.erases, 0);
     }
     assert_true(worst.programs <= few);
