@@ -13,7 +13,7 @@ uint8_t nw_vscsi_version(const uint8_t *bytes, uint32_t count);
 /* Bytes of a record of that version. */
 uint32_t nw_vscsi_bytes(uint8_t version);
 
-/* One record: 1 a request, 2 one of no bytes, 0 another command, -1 not a record of that version. */
+/* One record: 1 a request, 2 one of no bytes, 0 another command, -1 no record of that version. */
 int nw_vscsi_parse(const uint8_t *record, uint8_t version, struct nw_io *io);
 
 #endif

@@ -458,8 +458,9 @@ void bind_replay(nb::module_ &m)
                       const Numbers &>(),
              nb::arg("part"), nb::arg("layer"), nb::kw_only(), nb::arg("config") = Numbers(),
              nb::arg("blocks") = 0, nb::arg("seed") = 1, nb::arg("wear_out") = false,
-             nb::arg("factory_bad") = true, nb::arg("verify") = false, nb::arg("image") = FilePath{},
-             nb::arg("wear") = "none", nb::arg("wear_config") = Numbers(),
+             nb::arg("factory_bad") = true, nb::arg("verify") = false,
+             nb::arg("image") = FilePath{}, nb::arg("wear") = "none",
+             nb::arg("wear_config") = Numbers(),
              "ValueError says what does not fit. An image is mounted as it was left.")
         .def_prop_ro("sectors", [](const Device &self) { return self.block().sectors; })
         .def_prop_ro("sector_bytes", [](const Device &self) { return self.block().sector_bytes; })

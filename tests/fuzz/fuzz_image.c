@@ -112,7 +112,8 @@ static void use(struct nw_nand *nand)
         (void)nw_chip_read(&req);
         (void)nw_chip_program(&req);
     }
-    for (uint32_t block = 0; block < chip->geometry.blocks; block += 1U + chip->geometry.blocks / 8U) {
+    uint32_t step = 1U + chip->geometry.blocks / 8U;
+    for (uint32_t block = 0; block < chip->geometry.blocks; block += step) {
         struct nw_chip_req req = {.chip = chip, .block = block};
 
         (void)nw_chip_is_bad(&req);

@@ -202,11 +202,7 @@ def command(
         factory_bad=not no_bad_blocks,
         **choices,
     )
-    try:
-        play = replay.prepare(options)
-        _precondition(play)
-    except KeyboardInterrupt:
-        raise RunError("interrupted before the first request: there is no result") from None
+    play = _prepare(options)
     _play(play)
     play.save()
     value = replay.as_json(play)
@@ -224,11 +220,17 @@ def command(
     _judge(value["result"], broken, until_worn=until_worn)
 
 
-def _precondition(play: replay.Play) -> None:
-    wanted = play.device.sectors * play.options.precondition // 1000
-    if wanted:
-        with output.progress("preconditioning", wanted) as bar:
-            play.precondition(bar.advance)
+def _prepare(options: Options) -> replay.Play:
+    """Trace and device, as old as it is asked for."""
+    try:
+        play = replay.prepare(options)
+        wanted = play.device.sectors * options.precondition // 1000
+        if wanted:
+            with output.progress("preconditioning", wanted) as bar:
+                play.precondition(bar.advance)
+    except KeyboardInterrupt:
+        raise RunError("interrupted before the first request: there is no result") from None
+    return play
 
 
 def _play(play: replay.Play) -> None:

@@ -21,9 +21,9 @@
  * Blank lines, lines that begin with '#', and a first line without any digit are no requests. A
  * line that is none of the format is an error that tells line and column, or is skipped as long as
  * config.skip_bad lasts; a file without a single request is an error. A write of no bytes is a
- * sync, as some recorders note a flush; other requests of no bytes are left out and counted. Times count from the first
- * request. Devices of a trace (ASU, disk number, major:minor) lie over one another unless one is
- * chosen: config.unit.
+ * sync, as some recorders note a flush; other requests of no bytes are left out and counted. Times
+ * count from the first request. Devices of a trace (ASU, disk number, major:minor) lie over one
+ * another unless one is chosen: config.unit.
  */
 #ifndef NANDWICH_REPLAY_IOTRACE_H
 #define NANDWICH_REPLAY_IOTRACE_H
