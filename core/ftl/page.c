@@ -117,6 +117,7 @@ static int prepare(struct nw_ftl_page *ftl, struct nw_chip *chip,
     page->reserve[1] = NW_NO_BLOCK;
     page->lowest = page->block_pages;
     page->list = NW_PAGE_NONE;
+    page->doubt = NW_PAGE_NONE;
     page->newest_at = NW_PAGE_NONE;
     page->ended = 1;
     nw_page_forget_all(page);
@@ -223,8 +224,11 @@ static int page_read(struct nw_block_req *req)
 static int write_sector(struct nw_page *page, uint32_t sector, uint8_t *data)
 {
     FETCH_EARLY(&page->map[sector]);
-    int result = page->writable != 0 ? nw_page_drain(page) : (int)NW_ERR_FULL;
+    int result = page->writable != 0 ? nw_page_settle(page) : (int)NW_ERR_FULL;
 
+    if (result == NW_OK) {
+        result = nw_page_drain(page);
+    }
     if (result == NW_OK) {
         result = nw_page_pace(page);
     }
@@ -278,10 +282,10 @@ static int page_trim(struct nw_block_req *req)
 static int page_sync(struct nw_block_req *req)
 {
     struct nw_page *page = req->block->context;
-    int result = NW_OK;
+    int result = nw_page_settle(page);
 
     page->blocks.stats->syncs++;
-    if (page->unsaved != 0) {
+    if (result == NW_OK && page->unsaved != 0) {
         result = page->writable != 0 ? nw_page_make_room(page) : (int)NW_ERR_FULL;
     }
     if (result == NW_OK) {
@@ -298,8 +302,11 @@ static int page_idle(struct nw_block_req *req)
     struct nw_blocks *blocks = &page->blocks;
     uint16_t plenty = (uint16_t)(page->floor + NW_PAGE_IDLE);
     uint32_t left = req->budget_us;
-    int result = nw_blocks_heal(blocks, left);
+    int result = nw_page_settle(page);
 
+    if (result == NW_OK) {
+        result = nw_blocks_heal(blocks, left);
+    }
     if (result != 0) {
         return result;
     }

@@ -76,6 +76,7 @@ struct nw_page {
     uint32_t victim_page;
     uint32_t list;    /* page of the list, or NW_PAGE_NONE */
     struct nw_tag tag; /* read last, or to be written next */
+    uint32_t doubt;   /* slot of a program that failed, until it is written anew; no slot: none */
     uint64_t version; /* of the next program */
     struct nw_page_stream host;
     struct nw_page_stream cold;
@@ -122,6 +123,7 @@ void nw_page_forget_all(struct nw_page *page);
 void nw_page_point(struct nw_page *page, uint32_t slot, uint32_t at);
 void nw_page_close(struct nw_page *page, uint16_t block);
 int nw_page_move(struct nw_page *page, uint32_t from);
+int nw_page_settle(struct nw_page *page);
 int nw_page_clear(struct nw_page *page, uint16_t block);
 int nw_page_clean_step(struct nw_page *page);
 int nw_page_pace(struct nw_page *page);
@@ -129,6 +131,7 @@ int nw_page_make_room(struct nw_page *page);
 int nw_page_drain(struct nw_page *page);
 
 /* page_trim.c */
+uint32_t nw_page_trim_of(const struct nw_page *page, uint32_t slot);
 void nw_page_forget(struct nw_page *page, uint32_t slot);
 int nw_page_save_trim(struct nw_page *page, uint32_t slot);
 int nw_page_save_trims(struct nw_page *page);

@@ -140,6 +140,24 @@ static struct nw_page_stream *stream_of(struct nw_page *page, struct nw_page_str
     return scarce || page->mounting != 0 ? &page->host : stream;
 }
 
+/* A stream leaves the block of a program that failed: the page may be blank, and a mount looks no
+ * further than that. A good block that holds nothing else is free again: so an error that lasts
+ * does not use up all blocks. */
+static void leave(struct nw_page *page, struct nw_page_stream *stream, int failed)
+{
+    uint16_t block = stream->block;
+
+    stream->left = 0;
+    if (failed) {
+        nw_blocks_link(&page->blocks, block, nw_page_failed(page));
+    } else if (stream->page == nw_page_first(page, block) + 1U) {
+        nw_blocks_give(&page->blocks, block);
+    } else {
+        return;
+    }
+    stream->block = NW_NO_BLOCK;
+}
+
 /* Program the next page and point the map to it. The tag's word and crc say what it is. */
 static int append(struct nw_page *page, struct nw_page_stream *stream, uint8_t *data)
 {
@@ -164,15 +182,14 @@ static int append(struct nw_page *page, struct nw_page_stream *stream, uint8_t *
             if (slot < page->slots) {
                 nw_page_point(page, slot, at);
             }
+            page->doubt = NW_PAGE_NONE;
             return NW_OK;
         }
-        if (result == NW_ERR_POWER || page->mounting != 0) {
+        if (page->mounting != 0) {
             return result;
         }
-        /* Whatever failed, the page may be blank: a mount would look no further in this block. */
-        nw_blocks_link(&page->blocks, stream->block, nw_page_failed(page));
-        stream->block = NW_NO_BLOCK;
-        stream->left = 0;
+        page->doubt = slot;
+        leave(page, stream, result == NW_ERR_PROGRAM);
         if (result != NW_ERR_PROGRAM) {
             return result;
         }
@@ -267,6 +284,21 @@ int nw_page_move(struct nw_page *page, uint32_t from)
         page->blocks.stats->lost += slot < page->sectors;
     }
     return rewrite(page, slot);
+}
+
+/* Write the slot of a program that failed anew, as reads show it: the page may be there, the newest
+ * of its slot for the next mount. Nothing else is programmed before. */
+int nw_page_settle(struct nw_page *page)
+{
+    uint32_t slot = page->doubt;
+
+    if (slot >= page->slots) {
+        return NW_OK;
+    }
+    if (page->map[slot] < NW_PAGE_UNSAVED) {
+        return nw_page_move(page, page->map[slot]);
+    }
+    return nw_page_save_trim(page, nw_page_trim_of(page, slot));
 }
 
 static int is_empty(const struct nw_page *page, uint16_t block)

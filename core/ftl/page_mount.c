@@ -209,7 +209,7 @@ static int write_session(struct nw_page *page)
 }
 
 /* See what is free, let the newest page join the map, choose the block to write to, write. */
-static int settle(struct nw_page *page)
+static int settle_in(struct nw_page *page)
 {
     int result = NW_OK;
 
@@ -250,7 +250,7 @@ static int settle(struct nw_page *page)
 int nw_page_start(struct nw_page *page)
 {
     page->version += VERSION_GAP;
-    int result = settle(page);
+    int result = settle_in(page);
     if (result == NW_ERR_FULL) {
         return NW_OK; /* can be read, no more */
     }

@@ -13,11 +13,17 @@ static uint32_t span(const struct nw_page *page)
     return (uint32_t)page->page_bytes * 8U;
 }
 
+/* The trim page that covers a sector, or the slot itself. */
+uint32_t nw_page_trim_of(const struct nw_page *page, uint32_t slot)
+{
+    return slot < page->sectors ? page->sectors + slot / span(page) : slot;
+}
+
 void nw_page_forget(struct nw_page *page, uint32_t slot)
 {
     if (page->map[slot] != NW_PAGE_NONE) {
         nw_page_point(page, slot, NW_PAGE_NONE);
-        nw_page_point(page, page->sectors + slot / span(page), NW_PAGE_UNSAVED);
+        nw_page_point(page, nw_page_trim_of(page, slot), NW_PAGE_UNSAVED);
         page->unsaved = 1;
     }
 }

@@ -15,7 +15,7 @@
 
 #include "layer_trials.h"
 
-static const struct nw_layer_kind *const kinds[] = {&nw_layer_fast, &nw_layer_log,
+static const struct nw_layer_kind *const kinds[] = {&nw_layer_page, &nw_layer_fast, &nw_layer_log,
                                                     &nw_layer_nftl, &nw_layer_superblock};
 
 #define KINDS (sizeof kinds / sizeof kinds[0])
@@ -26,7 +26,6 @@ static void test_rewrites(void **state)
     for (unsigned i = 0; i < KINDS; i++) {
         layer_trial_rewrites(kinds[i]);
     }
-    layer_trial_rewrites(&nw_layer_page);
 }
 
 static void test_errors(void **state)

@@ -13,6 +13,10 @@
  * DURABLE. A write is durable when it has returned NW_OK; a sync only has to write down trims. A
  * trim is durable after a sync (or earlier). Power may be cut at any moment, in mount too.
  *
+ * A FAILED WRITE (NW_ERR_IO, say) leaves its sector at its old content, although the chip may have
+ * programmed the new one. So the next write, sync or idle first writes that sector anew, as reads
+ * show it, and answers an error when it cannot.
+ *
  * COST, in chip operations
  *   read   1 read (data and tag); 0 when the sector holds nothing
  *   write  1 program, and 1 erase every block_pages writes unless idle erased ahead. While free
@@ -22,6 +26,7 @@
  *          the worst, but for a failed program: then up to n pages are written more.
  *   trim   0; the next sync writes one page for each range of 8 * page_bytes sectors touched
  *   sync   0 without trims before it
+ *   the first write, sync or idle after a call that failed: also 1 read, 1 program and 1 erase
  *   mount  reads the tag of page 0 of every block and of all written pages, and one more for each
  *          outdated page found; programs 4 pages and erases a block. It looks at all tags once more
  *          when the newest page turns out torn. Of one block in 32 (27, 13 on pages of 512, 256
@@ -31,8 +36,10 @@
  * ERRORS of the block verbs: NW_ERR_FULL when bad blocks have eaten the spare blocks (reads go
  * on), NW_ERR_ECC or NW_ERR_CORRUPT for a sector whose content is lost (the sector is req->sector +
  * req->done), NW_ERR_UNSUPPORTED for data == NULL on a chip that keeps payload or data on one that
- * keeps none, else what the chip answers. A block in which a program fails is emptied and marked
- * bad, also when the chip tells another error than NW_ERR_PROGRAM (a bus): its page may be blank.
+ * keeps none, else what the chip answers. A block in which a program fails (NW_ERR_PROGRAM) is
+ * emptied and marked bad. After another error of a program (a bus) its block takes no more pages,
+ * for the page may be blank, but stays in use; the rest of it is won back by cleaning. Errors in
+ * quick succession can use up the free blocks in this way: NW_ERR_FULL until the next mount.
  *
  * RAM: 4 bytes a sector, 12 a block, a bit a page and a page buffer: nw_ftl_page_ram_bytes().
  */
