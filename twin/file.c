@@ -112,16 +112,45 @@ static void random_name(char *to, size_t size)
     to[used] = '\0';
 }
 
-/* A new file beside the old one, which `old` describes (NULL: there is none). */
+/* Give the file without a name one, which renameat() needs. */
+static int name_partial(struct nw_replace *replace)
+{
+    char own[40] = "/proc/self/fd/";
+    size_t end = sizeof "/proc/self/fd/" - 1U;
+    int linked = -1, number = replace->file;
+
+    for (int digits = number; digits >= 10; digits /= 10) {
+        end++;
+    }
+    for (; own[end] != '/'; end--, number /= 10) {
+        own[end] = (char)('0' + number % 10);
+    }
+    for (int i = 0; i < TRIES && linked != 0; i++) {
+        random_name(replace->partial, sizeof replace->partial);
+        linked = linkat(AT_FDCWD, own, replace->folder, replace->partial, AT_SYMLINK_FOLLOW);
+        if (linked != 0 && errno != EEXIST) {
+            break;
+        }
+    }
+    if (linked != 0) {
+        replace->partial[0] = '\0';
+    }
+    return linked;
+}
+
+/* A new file in the folder of the old one, which `old` describes (NULL: there is none). */
 static int open_partial(struct nw_replace *replace, const struct stat *old)
 {
     const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+    /* Nobody else may read what replaces a private file, not even meanwhile. */
+    const mode_t mode = old != NULL ? 0600 : 0666;
 
-    for (int i = 0; i < TRIES; i++) {
+    /* Without a name until it is whole: nothing is left of it when this program is killed. */
+    replace->file = openat(replace->folder, ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, mode);
+    for (int i = 0; i < TRIES && replace->file < 0; i++) { /* not every file system can that */
         random_name(replace->partial, sizeof replace->partial);
-        /* Nobody else may read what replaces a private file, not even meanwhile. */
-        replace->file = openat(replace->folder, replace->partial, flags, old ? 0600 : 0666);
-        if (replace->file >= 0 || errno != EEXIST) {
+        replace->file = openat(replace->folder, replace->partial, flags, mode);
+        if (replace->file < 0 && errno != EEXIST) {
             break;
         }
     }
@@ -156,6 +185,7 @@ int nw_replace_begin(struct nw_replace *replace, const char *path)
 
     replace->file = -1;
     replace->folder = -1;
+    replace->partial[0] = '\0';
     /* Asked of the path as it came: /dev/stdout leads to a pipe that has no name. */
     known = stat(path, &old) == 0;
     if (known && !S_ISREG(old.st_mode)) {
@@ -211,7 +241,9 @@ int nw_replace_end(struct nw_replace *replace, int good)
 
     good = good && replace->file >= 0;
     cause = errno;
-    if (good && replace->folder >= 0 && fsync(replace->file) != 0) {
+    if (good && replace->folder >= 0 &&
+        (fsync(replace->file) != 0 ||
+         (replace->partial[0] == '\0' && name_partial(replace) != 0))) {
         good = 0;
         cause = errno;
     }
@@ -223,7 +255,7 @@ int nw_replace_end(struct nw_replace *replace, int good)
         good = 0;
         cause = errno;
     }
-    if (!good && made) {
+    if (!good && made && replace->partial[0] != '\0') {
         (void)unlinkat(replace->folder, replace->partial, 0);
     }
     if (replace->folder >= 0) {

@@ -199,9 +199,14 @@ class _Unit:
 
 def _compile(recipe: Recipe, folder: Path, index: int, source: Path) -> _Unit:
     target, depends = folder / f"{index}.o", folder / f"{index}.d"
-    rest = ("-MD", "-MF", str(depends), "-c", str(source), "-o", str(target))
+    rest = ("-MD", "-MF", str(depends), "-c", _operand(source), "-o", str(target))
     _call((*recipe.compile_command, *rest), f"{source} does not compile")
     return _Unit(target, _dependencies(depends))
+
+
+def _operand(source: Path) -> str:
+    """A source as no compiler takes it for an option: `./-x.c` came as `-x.c`."""
+    return f"./{source}" if str(source).startswith(("-", "@")) else str(source)
 
 
 def _call(command: Sequence[str], failure: str) -> None:

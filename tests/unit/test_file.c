@@ -124,6 +124,25 @@ static void test_old_one_stays_meanwhile(void **state)
     expect("a", "");
 }
 
+/* Stopped runs left a hidden file of megabytes each. */
+static void test_nothing_is_left_when_killed(void **state)
+{
+    struct nw_replace replace;
+    struct stat status;
+
+    (void)state;
+    put("a", "old");
+    assert_int_equal(nw_replace_begin(&replace, "a"), 0);
+    assert_int_equal(write(replace.file, "new", 3), 3);
+    assert_int_equal(fstat(replace.file, &status), 0);
+    if (status.st_nlink == 0) { /* this file system can do it */
+        assert_int_equal(entries(), 1);
+    }
+    assert_int_equal(nw_replace_end(&replace, 1), 0);
+    expect("a", "new");
+    assert_int_equal(entries(), 1);
+}
+
 static void test_links_stay(void **state)
 {
     struct stat status;
@@ -214,6 +233,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_content_and_mode, enter, leave),
         cmocka_unit_test_setup_teardown(test_old_one_stays_meanwhile, enter, leave),
+        cmocka_unit_test_setup_teardown(test_nothing_is_left_when_killed, enter, leave),
         cmocka_unit_test_setup_teardown(test_links_stay, enter, leave),
         cmocka_unit_test_setup_teardown(test_only_files_are_replaced, enter, leave),
         cmocka_unit_test_setup_teardown(test_a_full_disk_is_told, enter, leave),

@@ -85,7 +85,8 @@ struct nw_heap {
     uint32_t large[80];
 };
 
-/* A heap over bytes of virtual memory from start on; what they hold is not looked at. NW_ERR_CONFIG
+/* A heap over bytes of virtual memory from start on; what they hold is not looked at. At both ends
+ * up to NW_HEAP_ALIGN bytes stay unused, none at a start that is a multiple of it. NW_ERR_CONFIG
  * for a range outside the VM, under 64 bytes or over NW_HEAP_BYTES_MAX. Touches no page. */
 int nw_heap_open(struct nw_heap *heap, struct nw_vm *vm, uintptr_t start, uint32_t bytes);
 

@@ -262,7 +262,8 @@ int nw_vm_flush(struct nw_vm *vm);
  * and sectors freed entirely are trimmed. Until written again these bytes read as what they held
  * last or as zeros, never as anything older: a dirty page of a sector that is not freed entirely
  * stays, unless that sector was never written. Pinned pages are left alone, and count as not freed.
- * On an error the pages of the sector it names, and all behind it, are as they were. */
+ * On an error the address told is the page's or the sector's, whichever is larger: of it some
+ * sectors may be zeros already, and all behind it is as it was. */
 int nw_vm_discard(struct nw_vm *vm, uintptr_t address, size_t n);
 
 #endif

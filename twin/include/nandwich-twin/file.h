@@ -2,9 +2,10 @@
 /*
  * file.h - files on the host: opened only if they are files, replaced whole or not at all.
  *
- * REPLACE. The content goes to a new file with a random name in the same folder. When all of it is
- * on disk that file takes the old one's name. Whoever reads meanwhile sees the old content or the
- * new one.
+ * REPLACE. The content goes to a new file in the same folder. It has no name as yet where the file
+ * system can that (Linux: O_TMPFILE), so that nothing is left when the program is killed; elsewhere
+ * a random one. When all of it is on disk it takes the old one's name. Whoever reads meanwhile sees
+ * the old content or the new one.
  *
  *   - A symbolic link stays: the file it leads to is replaced.
  *   - The mode stays, and the owner where the system allows it. A new file gets 0666 less the
@@ -34,7 +35,7 @@ struct nw_replace {
     int folder;                         /* holds both files; -1: written through */
     char target[NW_REPLACE_PATH_BYTES]; /* the path behind all links */
     const char *name;                   /* its last part, in target */
-    char partial[32];                   /* name of the new file in that folder */
+    char partial[32];                   /* name of the new file in that folder; "": none yet */
 };
 
 /*
