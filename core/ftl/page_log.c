@@ -446,8 +446,8 @@ static int renew_list(struct nw_page *page)
     return result;
 }
 
-/* What failed programs have left to do: settle the last one's slot, empty and mark the blocks, which
- * have to wait when there is no room. */
+/* What failed programs have left to do: settle the slot of the last one, empty and mark the blocks.
+ * Those have to wait when there is no room. */
 int nw_page_drain(struct nw_page *page)
 {
     int result = nw_page_settle(page);
