@@ -45,7 +45,6 @@ struct nw_blocks {
     uint16_t places;        /* blocks and lists */
     uint16_t free;          /* blocks free or ready */
     uint16_t ready;         /* of these, ready */
-    uint16_t bad;
 };
 
 /* Take the arrays for a chip and `lists` lists of the owner from `ram` (ram.h: measures when the

@@ -109,15 +109,12 @@ static int prepare(struct nw_ftl_page *ftl, struct nw_chip *chip,
     page->fences = nw_page_most_fences(page->page_bytes);
     page->data = (geometry->flags & NW_CHIP_NO_PAYLOAD) == 0 ? page->buffer : NULL;
     page->floor = page->block_pages >= 32U ? 1U : 2U;
-    page->version = 1;
     page->host.block = NW_NO_BLOCK;
     page->cold.block = NW_NO_BLOCK;
     page->session = NW_NO_BLOCK;
     page->reserve[0] = NW_NO_BLOCK;
     page->reserve[1] = NW_NO_BLOCK;
-    page->lowest = page->block_pages;
     page->list = NW_PAGE_NONE;
-    page->doubt = NW_PAGE_NONE;
     page->newest_at = NW_PAGE_NONE;
     page->ended = 1;
     nw_page_forget_all(page);
@@ -160,9 +157,8 @@ int nw_ftl_page_format(struct nw_ftl_page *ftl, struct nw_chip *chip,
                        const struct nw_ftl_page_config *config, void *ram, size_t ram_bytes)
 {
     struct nw_ram arena = {.start = ram, .bytes = ram_bytes};
-    int result = start(ftl, chip, config, &arena, nw_page_wipe_all);
 
-    return result == NW_OK && ftl->page->writable == 0 ? (int)NW_ERR_FULL : result;
+    return start(ftl, chip, config, &arena, nw_page_wipe_all);
 }
 
 int nw_ftl_page_mount(struct nw_ftl_page *ftl, struct nw_chip *chip,
@@ -171,7 +167,10 @@ int nw_ftl_page_mount(struct nw_ftl_page *ftl, struct nw_chip *chip,
     struct nw_ram arena = {.start = ram, .bytes = ram_bytes};
     int result = start(ftl, chip, config, &arena, nw_page_find);
 
-    return result == NW_ERR_NOT_FOUND ? nw_chip_not_found(chip) : result;
+    if (result == NW_ERR_NOT_FOUND) {
+        return nw_chip_not_found(chip);
+    }
+    return result == NW_ERR_FULL ? (int)NW_OK : result; /* it can be read */
 }
 
 /* One sector after the other. */
@@ -224,11 +223,8 @@ static int page_read(struct nw_block_req *req)
 static int write_sector(struct nw_page *page, uint32_t sector, uint8_t *data)
 {
     FETCH_EARLY(&page->map[sector]);
-    int result = page->writable != 0 ? nw_page_settle(page) : (int)NW_ERR_FULL;
+    int result = page->writable != 0 ? nw_page_drain(page) : (int)NW_ERR_FULL;
 
-    if (result == NW_OK) {
-        result = nw_page_drain(page);
-    }
     if (result == NW_OK) {
         result = nw_page_pace(page);
     }
@@ -282,16 +278,16 @@ static int page_trim(struct nw_block_req *req)
 static int page_sync(struct nw_block_req *req)
 {
     struct nw_page *page = req->block->context;
-    int result = nw_page_settle(page);
+    int result = nw_page_drain(page);
 
     page->blocks.stats->syncs++;
     if (result == NW_OK && page->unsaved != 0) {
         result = page->writable != 0 ? nw_page_make_room(page) : (int)NW_ERR_FULL;
+        if (result == NW_OK) {
+            result = nw_page_save_trims(page);
+        }
     }
-    if (result == NW_OK) {
-        result = nw_page_save_trims(page);
-    }
-    return result == NW_OK ? nw_page_drain(page) : result;
+    return result;
 }
 
 /* One erased block before all, then free ones by cleaning, then more erased ones. */

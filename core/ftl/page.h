@@ -76,7 +76,7 @@ struct nw_page {
     uint32_t victim_page;
     uint32_t list;    /* page of the list, or NW_PAGE_NONE */
     struct nw_tag tag; /* read last, or to be written next */
-    uint32_t doubt;   /* slot of a program that failed, until it is written anew; no slot: none */
+    uint32_t doubt;   /* 1 + slot of a program that failed, until it is written anew; 0: none */
     uint64_t version; /* of the next program */
     struct nw_page_stream host;
     struct nw_page_stream cold;

@@ -130,7 +130,7 @@ static int visit(struct nw_page *page, uint16_t block)
         if (state < 0 || state == NW_TAG_BLANK) {
             return state;
         }
-        if (page->blocks.state[block] != NW_BLOCK_USED) {
+        if (page->blocks.state[block] == NW_BLOCK_FREE) {
             nw_blocks_claim(&page->blocks, block);
         }
         if (state == NW_TAG_GOOD) {
@@ -198,7 +198,7 @@ static int may_be_torn(struct nw_page *page, uint16_t block)
 /* What a free block, or a closed one, holds goes elsewhere, and it is erased. */
 int nw_page_renew(struct nw_page *page, uint16_t block)
 {
-    int result = 1;
+    int result;
 
     if (page->blocks.state[block] == NW_BLOCK_FREE) {
         nw_blocks_claim(&page->blocks, block);
@@ -206,10 +206,10 @@ int nw_page_renew(struct nw_page *page, uint16_t block)
         nw_blocks_unlink(&page->blocks, block);
         page->valid[block] |= NW_PAGE_OPEN;
         result = nw_page_clear(page, block);
-    }
-    if (result < 0) {
-        nw_page_close(page, block);
-        return result;
+        if (result < 0) {
+            nw_page_close(page, block);
+            return result;
+        }
     }
     result = nw_blocks_erase(&page->blocks, block);
     if (result == NW_OK) {

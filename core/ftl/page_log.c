@@ -145,13 +145,13 @@ static struct nw_page_stream *stream_of(struct nw_page *page, struct nw_page_str
  * does not use up all blocks. */
 static void leave(struct nw_page *page, struct nw_page_stream *stream, int failed)
 {
-    uint16_t block = stream->block;
+    uint16_t left = stream->left;
 
     stream->left = 0;
     if (failed) {
-        nw_blocks_link(&page->blocks, block, nw_page_failed(page));
-    } else if (stream->page == nw_page_first(page, block) + 1U) {
-        nw_blocks_give(&page->blocks, block);
+        nw_blocks_link(&page->blocks, stream->block, nw_page_failed(page));
+    } else if (left + 1U == page->block_pages) {
+        nw_blocks_give(&page->blocks, stream->block);
     } else {
         return;
     }
@@ -182,13 +182,13 @@ static int append(struct nw_page *page, struct nw_page_stream *stream, uint8_t *
             if (slot < page->slots) {
                 nw_page_point(page, slot, at);
             }
-            page->doubt = NW_PAGE_NONE;
+            page->doubt = 0;
             return NW_OK;
         }
         if (page->mounting != 0) {
             return result;
         }
-        page->doubt = slot;
+        page->doubt = slot + 1U;
         leave(page, stream, result == NW_ERR_PROGRAM);
         if (result != NW_ERR_PROGRAM) {
             return result;
@@ -290,7 +290,7 @@ int nw_page_move(struct nw_page *page, uint32_t from)
  * of its slot for the next mount. Nothing else is programmed before. */
 int nw_page_settle(struct nw_page *page)
 {
-    uint32_t slot = page->doubt;
+    uint32_t slot = page->doubt - 1U;
 
     if (slot >= page->slots) {
         return NW_OK;
@@ -348,28 +348,27 @@ static void start_victim(struct nw_page *page, uint16_t block)
     page->credit = 0;
 }
 
-/* The cleaning policy's place: the next victim. NW_ERR_FULL: cleaning would win nothing. */
+/* The cleaning policy's place: a victim, the next one when there is none. NW_ERR_FULL: cleaning
+ * would win nothing. */
 static int pick(struct nw_page *page)
 {
-    uint16_t block = NW_NO_BLOCK;
-
-    for (; page->lowest < page->block_pages; page->lowest++) {
-        block = nw_blocks_first(&page->blocks, page->lowest);
+    for (; page->cleaning == 0; page->lowest++) {
+        if (page->lowest >= page->block_pages) {
+            return NW_ERR_FULL;
+        }
+        uint16_t block = nw_blocks_first(&page->blocks, page->lowest);
         if (block != NW_NO_BLOCK) {
+            start_victim(page, block);
             break;
         }
     }
-    if (block == NW_NO_BLOCK) {
-        return NW_ERR_FULL;
-    }
-    start_victim(page, block);
     return NW_OK;
 }
 
 /* Clean by one page at most, picking a victim when there is none. */
 int nw_page_clean_step(struct nw_page *page)
 {
-    int result = page->cleaning == 0 ? pick(page) : (int)NW_OK;
+    int result = pick(page);
 
     if (result == NW_OK) {
         result = empty_step(page, page->victim, &page->victim_page);
@@ -410,10 +409,7 @@ int nw_page_pace(struct nw_page *page)
     if (page->leveling != 0 ? between : page->blocks.free >= page->floor + NW_PAGE_LOW) {
         return NW_OK;
     }
-    if (page->cleaning == 0 && pick(page) < 0) {
-        return NW_OK;
-    }
-    int result = NW_OK;
+    int result = pick(page);
 
     page->credit += page->block_pages;
     while (result == NW_OK && page->cleaning != 0 && page->credit >= page->victim_gain) {
@@ -450,15 +446,17 @@ static int renew_list(struct nw_page *page)
     return result;
 }
 
-/* Empty and mark the blocks in which a program failed. Without room they have to wait. */
+/* What failed programs have left to do: settle the slot of the last one, empty and mark the blocks.
+ * Those have to wait when there is no room. */
 int nw_page_drain(struct nw_page *page)
 {
-    for (;;) {
+    int result = nw_page_settle(page);
+
+    while (result == NW_OK) {
         uint16_t block = nw_blocks_first(&page->blocks, nw_page_failed(page));
-        int result = NW_OK;
 
         if (block == NW_NO_BLOCK) {
-            return NW_OK;
+            break;
         }
         if (block == page->session) {
             result = renew_list(page);
@@ -470,8 +468,9 @@ int nw_page_drain(struct nw_page *page)
             nw_blocks_unlink(&page->blocks, block);
             result = nw_blocks_retire(&page->blocks, block);
         }
-        if (result < 0) {
-            return result == NW_ERR_FULL ? NW_OK : result;
+        if (result == NW_ERR_FULL) {
+            return NW_OK;
         }
     }
+    return result;
 }

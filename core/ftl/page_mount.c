@@ -63,10 +63,11 @@ static int meet(struct nw_page *page, uint16_t block, uint32_t at)
 static int walk_block(struct nw_page *page, uint16_t block)
 {
     uint32_t at = nw_page_first(page, block);
+    uint32_t end = at + page->block_pages;
     uint16_t hole = 0;
 
     page->valid[block] = NW_PAGE_OPEN;
-    for (uint16_t i = 0; i < page->block_pages; i++, at++) {
+    for (; at < end; at++) {
         int state = nw_page_read_tag(page, at);
 
         if (state < 0 || state == NW_TAG_BLANK) {
@@ -126,7 +127,7 @@ int nw_page_find(struct nw_page *page)
     for (uint32_t slot = page->sectors; result >= 0 && slot < page->slots; slot++) {
         result = nw_page_load_trim(page, slot);
     }
-    return result < 0 ? result : NW_OK;
+    return result;
 }
 
 static int is_reserve(const struct nw_page *page, uint16_t block)
@@ -134,9 +135,10 @@ static int is_reserve(const struct nw_page *page, uint16_t block)
     return block == page->reserve[0] || block == page->reserve[1];
 }
 
-/* Blocks in use without a valid page become free; when the mount has `settled` all others that no
- * stream fills can be cleaned. */
-static void sort_blocks(struct nw_page *page, int settled)
+/* Blocks in use without a valid page become free, but not yet the one with the newest page while
+ * that stays out of the map; once the mount has settled all others that no stream fills can be
+ * cleaned. */
+static void sort_blocks(struct nw_page *page)
 {
     for (uint16_t block = 0; block < page->blocks.count; block++) {
         uint16_t valid = page->valid[block] & NW_PAGE_COUNT;
@@ -150,8 +152,10 @@ static void sort_blocks(struct nw_page *page, int settled)
             continue;
         }
         if (valid == 0) {
-            nw_blocks_give(&page->blocks, block);
-        } else if (settled) {
+            if (page->writable != 0 || block != page->newest_at / page->block_pages) {
+                nw_blocks_give(&page->blocks, block);
+            }
+        } else if (page->writable != 0) {
             nw_page_close(page, block);
         }
     }
@@ -184,17 +188,15 @@ static int open_session(struct nw_page *page)
 static int write_session(struct nw_page *page)
 {
     uint64_t first = page->version;
-    uint64_t low = 0;
+    uint64_t low = page->newest + 1U; /* 1 when formatting */
     int result = nw_page_write(page, &page->host, NW_WORD_EMPTY, page->buffer);
 
     if (result == NW_OK) {
         if (page->newest_at != NW_PAGE_NONE) {
-            low = page->newest + 1U;
             result = nw_page_move(page, page->newest_at);
         } else if (page->list != NW_PAGE_NONE) {
+            low = 0;
             result = nw_page_clear(page, page->session);
-        } else {
-            low = 1; /* formatting */
         }
     }
     if (result >= 0) {
@@ -213,18 +215,12 @@ static int settle_in(struct nw_page *page)
 {
     int result = NW_OK;
 
+    sort_blocks(page);
     if (page->newest_at != NW_PAGE_NONE) {
-        uint16_t holder = nw_page_block_of(page, page->newest_at);
-
-        page->valid[holder]++;
-        sort_blocks(page, 0);
-        page->valid[holder]--;
         result = accept(page, page->newest_slot, page->newest_at, page->newest);
         if (result == NW_OK && page->newest_slot >= page->sectors) {
             result = nw_page_load_trim(page, page->newest_slot);
         }
-    } else {
-        sort_blocks(page, 0);
     }
     if (result == NW_OK) {
         result = open_session(page);
@@ -251,18 +247,15 @@ int nw_page_start(struct nw_page *page)
 {
     page->version += VERSION_GAP;
     int result = settle_in(page);
-    if (result == NW_ERR_FULL) {
-        return NW_OK; /* can be read, no more */
-    }
     if (result == NW_OK) {
         page->writable = 1;
-        sort_blocks(page, 1);
+        sort_blocks(page);
         result = nw_page_make_room(page);
     }
     if (result == NW_OK && page->list_version != 0) { /* a format has just erased all */
         result = nw_page_renew_some(page);
     }
-    return result == NW_ERR_FULL ? (int)NW_OK : result;
+    return result;
 }
 
 /* Erase every good block; first those that make a mount believe in a device. */
