@@ -105,7 +105,7 @@ static int take(struct nw_store *store, int handle, uint8_t type, void *data, ui
     if (object == NULL) {
         return store->refused;
     }
-    int result = store_make_room(store, &(struct need){0});
+    int result = store_make_room(store, NULL);
     if (result == NW_OK) {
         uint32_t number = type == NW_STORE_QUEUE ? object->head : object->tail - 1U;
         result = data == NULL ? store_find_data(store, object, number, &chunk)
@@ -222,7 +222,7 @@ int nw_store_trim(struct nw_store *store, int handle, uint32_t chunk_number)
     if (object == NULL) {
         return store->refused;
     }
-    int result = store_make_room(store, &(struct need){0});
+    int result = store_make_room(store, NULL);
     if (result == NW_OK && chunk_number > object->tail) {
         result = NW_ERR_RANGE;
     }

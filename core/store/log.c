@@ -52,10 +52,17 @@ uint16_t store_offset_of(const struct nw_store *store, uint32_t at)
     return (uint16_t)((uint16_t)at & (uint16_t)((1UL << store->shift) - 1U));
 }
 
+/* So many blocks on, no more than once round the chip. */
+uint16_t store_block_ahead(const struct nw_store *store, uint16_t block, uint16_t ahead)
+{
+    uint16_t left = (uint16_t)(store->blocks - block);
+
+    return ahead < left ? (uint16_t)(block + ahead) : (uint16_t)(ahead - left);
+}
+
 uint16_t store_next_block(const struct nw_store *store, uint16_t block)
 {
-    block++;
-    return block == store->blocks ? 0 : block;
+    return store_block_ahead(store, block, 1);
 }
 
 /* STORE_NO_BLOCK: there is no such page. */

@@ -540,8 +540,6 @@ static int settle(struct nw_store *store, struct scan *scan)
     if (result == NW_OK) {
         result = store_write_anchor(store);
     }
-    store->mounting = 0;
-    store->first = STORE_NO_BLOCK;
     if (result == NW_OK && store->free <= store->low) {
         result = store_clean_at_once(store);
         result = result == NW_ERR_FULL ? (int)NW_OK : result;

@@ -184,7 +184,7 @@ static void forget(struct nw_store *store, struct object *object)
 int nw_store_delete(struct nw_store *store, int handle)
 {
     struct object *object = store_object_of(store, handle, STORE_ANY);
-    int result = object == NULL ? store->refused : store_make_room(store, &(struct need){0});
+    int result = object == NULL ? store->refused : store_make_room(store, NULL);
 
     if (result < 0) {
         return result;
@@ -202,7 +202,7 @@ int nw_store_rename(struct nw_store *store, int handle, const char *name)
         return result < 0 ? result : nw_store_sync(store);
     }
     struct object *other = store_object_of(store, result, STORE_ANY);
-    result = store_make_room(store, &(struct need){0});
+    result = store_make_room(store, NULL);
     if (result < 0) {
         return result;
     }
@@ -398,7 +398,7 @@ int nw_store_checkpoint(struct nw_store *store)
     if (store->tables < 2U) {
         return NW_ERR_UNSUPPORTED;
     }
-    int result = store_make_room(store, &(struct need){0});
+    int result = store_make_room(store, NULL);
     if (result == NW_OK) {
         result = store_flush_all(store);
     }
@@ -424,7 +424,7 @@ int nw_store_rollback(struct nw_store *store, int checkpoint)
     if (table == 0) {
         return NW_ERR_NOT_FOUND;
     }
-    int result = store_make_room(store, &(struct need){0});
+    int result = store_make_room(store, NULL);
     if (result == NW_OK) {
         result = store_flush_all(store);
     }
@@ -445,7 +445,7 @@ int nw_store_drop(struct nw_store *store, int checkpoint)
     if (table == 0) {
         return NW_ERR_NOT_FOUND;
     }
-    int result = store_make_room(store, &(struct need){0});
+    int result = store_make_room(store, NULL);
     if (result < 0) {
         return result;
     }

@@ -18,7 +18,8 @@ struct books {
     uint32_t data;                /* bytes of chunks that are no nodes */
     uint32_t nodes;               /* of the indexes, at most */
     uint32_t written[SWEEP_SIZES]; /* of nodes in one round, for each size */
-    uint8_t size;                 /* the best one */
+    uint32_t cost;                /* what is in use with the best size */
+    uint8_t size;                 /* that one */
 };
 
 /* Bytes of a node as a chunk. */
@@ -105,8 +106,11 @@ static void add_up(const struct nw_store *store, struct books *books)
             books->data += at < store->config.objects ? with_ends(store, object) : 0;
         }
     }
-    for (uint8_t size = 1; size <= store->least_sweep; size++) {
-        if (cost_of(store, books, size) < cost_of(store, books, books->size)) {
+    books->cost = UINT32_MAX;
+    for (uint8_t size = 0; size <= store->least_sweep; size++) {
+        uint32_t cost = cost_of(store, books, size);
+        if (cost < books->cost) {
+            books->cost = cost;
             books->size = size;
         }
     }
@@ -118,27 +122,22 @@ uint32_t store_live(const struct nw_store *store)
     struct books books;
 
     add_up(store, &books);
-    return cost_of(store, &books, books.size) - sweep_bytes(store, store->least_sweep);
+    return books.cost - sweep_bytes(store, store->least_sweep);
 }
 
-/* Blocks that a sweep takes. */
-uint16_t store_sweep_blocks(const struct nw_store *store)
+/* Blocks that a sweep takes, of so many there are. What passing a node counts in it: an eighth of
+ * these for all together. */
+uint16_t store_plan_sweep(struct nw_store *store, uint16_t most)
 {
     struct books books;
 
     add_up(store, &books);
     uint16_t blocks = (uint16_t)(store->good >> (books.size + FEW_SWEEPS));
-    return blocks > 0 ? blocks : 1U;
-}
-
-/* What passing a node counts in a sweep of so many blocks: an eighth of these for all together. */
-uint16_t store_look_cost(const struct nw_store *store, uint16_t blocks)
-{
-    struct books books;
-
-    add_up(store, &books);
+    blocks = blocks > 0 ? blocks : 1U;
+    blocks = blocks < most ? blocks : most;
     uint32_t cost = blocks * (store_block_bytes(store) / 8U) / (books.nodes + 1U);
-    return (uint16_t)(cost < store->node_bytes ? cost + 1U : store->node_bytes);
+    store->look = (uint16_t)(cost < store->node_bytes ? cost + 1U : store->node_bytes);
+    return blocks;
 }
 
 /* Bytes of the log that can be written before the free blocks kept in reserve are touched. */
@@ -164,7 +163,7 @@ int store_is_roomy(const struct nw_store *store, uint8_t times)
         return 1;
     }
     add_up(store, &books);
-    return room * times > cost_of(store, &books, books.size) / 4U +
+    return room * times > books.cost / 4U +
                               sweep_bytes(store, books.size) + store_block_bytes(store) * 2U;
 }
 
@@ -218,7 +217,7 @@ static uint32_t put_most(const struct nw_store *store)
     struct books books;
 
     add_up(store, &books);
-    uint32_t used = cost_of(store, &books, books.size) - sweep_bytes(store, store->least_sweep);
+    uint32_t used = books.cost - sweep_bytes(store, store->least_sweep);
     uint32_t nodes = (uint32_t)(store->config.frames + 1U) << (books.size + FEW_SWEEPS);
     uint32_t room = store->limit > used ? store->limit - used : 0;
     uint32_t index = nodes * store_node_bytes(store) / 6U * 7U + store->chunk_header * 2U;
