@@ -223,11 +223,11 @@ int nw_store_trim(struct nw_store *store, int handle, uint32_t chunk_number)
         return store->refused;
     }
     int result = store_make_room(store, NULL);
-    if (result == NW_OK && chunk_number > object->tail) {
-        result = NW_ERR_RANGE;
-    }
     if (result < 0 || chunk_number <= object->head) {
         return result;
+    }
+    if (chunk_number > object->tail) {
+        return NW_ERR_RANGE;
     }
     while (object->head < chunk_number && result == NW_OK) {
         result = store_drop_head(store, object);

@@ -186,11 +186,11 @@ int nw_store_delete(struct nw_store *store, int handle)
     struct object *object = store_object_of(store, handle, STORE_ANY);
     int result = object == NULL ? store->refused : store_make_room(store, NULL);
 
-    if (result < 0) {
-        return result;
+    if (result == NW_OK) {
+        forget(store, object);
+        result = commit(store);
     }
-    forget(store, object);
-    return commit(store);
+    return result;
 }
 
 int nw_store_rename(struct nw_store *store, int handle, const char *name)
@@ -446,11 +446,11 @@ int nw_store_drop(struct nw_store *store, int checkpoint)
         return NW_ERR_NOT_FOUND;
     }
     int result = store_make_room(store, NULL);
-    if (result < 0) {
-        return result;
+    if (result == NW_OK) {
+        clear_table(store, table);
+        result = commit(store);
     }
-    clear_table(store, table);
-    return commit(store);
+    return result;
 }
 
 int nw_store_kept(const struct nw_store *store, uint8_t place)

@@ -23,7 +23,7 @@ struct books {
 };
 
 /* Bytes of a node as a chunk. */
-uint32_t store_node_bytes(const struct nw_store *store)
+static uint32_t node_bytes_of(const struct nw_store *store)
 {
     return store_whole(store, store->node_bytes);
 }
@@ -83,13 +83,13 @@ static uint32_t with_ends(const struct nw_store *store, const struct object *obj
 static uint32_t cost_of(const struct nw_store *store, const struct books *books, uint8_t size)
 {
     uint32_t all = all_bytes(store);
-    uint32_t most = all / store_node_bytes(store);
+    uint32_t most = all / node_bytes_of(store);
     uint32_t kept = (uint32_t)store->config.frames << (size + FEW_SWEEPS); /* in RAM */
     uint32_t nodes = books->written[size] > kept ? books->written[size] - kept : 0;
 
     nodes = nodes > books->nodes ? nodes : books->nodes;
     nodes = nodes < most ? nodes : most;
-    uint32_t bytes = books->data + nodes * store_node_bytes(store);
+    uint32_t bytes = books->data + nodes * node_bytes_of(store);
     return bytes + bytes / 6U + sweep_bytes(store, size);
 }
 
@@ -171,7 +171,8 @@ int store_is_roomy(const struct nw_store *store, uint8_t times)
 int store_fits(struct nw_store *store, const struct need *need)
 {
     struct object *object = need->object;
-    struct object was = *object;
+    uint32_t bytes = object->bytes;
+    uint32_t tail = object->tail;
     uint32_t held = store->held;
 
     if (need->is_there != 0) { /* what it replaces is dead, but for a checkpoint */
@@ -182,7 +183,8 @@ int store_fits(struct nw_store *store, const struct need *need)
         object->tail += need->chunks;
     }
     int fits = store_live(store) <= store->limit;
-    *object = was;
+    object->bytes = bytes;
+    object->tail = tail;
     store->held = held;
     return fits;
 }
@@ -220,7 +222,7 @@ static uint32_t put_most(const struct nw_store *store)
     uint32_t used = books.cost - sweep_bytes(store, store->least_sweep);
     uint32_t nodes = (uint32_t)(store->config.frames + 1U) << (books.size + FEW_SWEEPS);
     uint32_t room = store->limit > used ? store->limit - used : 0;
-    uint32_t index = nodes * store_node_bytes(store) / 6U * 7U + store->chunk_header * 2U;
+    uint32_t index = nodes * node_bytes_of(store) / 6U * 7U + store->chunk_header * 2U;
 
     return room > index ? (room - index) / 2U : 0;
 }

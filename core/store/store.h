@@ -236,6 +236,45 @@ static inline char *store_name(const struct nw_store *store, uint8_t object)
     return store->names + (uint16_t)object * (uint16_t)store->config.name_bytes;
 }
 
+/* What is shorter than a call on a Cortex-M, and no longer on an AVR. */
+
+static inline uint32_t store_block_bytes(const struct nw_store *store)
+{
+    return (uint32_t)store->block_pages * store->page_bytes;
+}
+
+static inline uint32_t store_first_page(const struct nw_store *store, uint16_t block)
+{
+    return (uint32_t)block * store->block_pages;
+}
+
+/* Bytes of a chunk, its header with it. */
+static inline uint16_t store_whole(const struct nw_store *store, uint16_t length)
+{
+    return (uint16_t)(store->chunk_header + length);
+}
+
+static inline uint32_t store_page_of(const struct nw_store *store, uint32_t at)
+{
+    return at >> store->shift;
+}
+
+static inline uint32_t store_at(const struct nw_store *store, uint32_t page, uint16_t offset)
+{
+    return (page << store->shift) | offset;
+}
+
+static inline uint16_t store_offset_of(const struct nw_store *store, uint32_t at)
+{
+    return (uint16_t)((uint16_t)at & (uint16_t)((1UL << store->shift) - 1U));
+}
+
+/* The longest payload that always fits one page. */
+static inline uint16_t store_page_room(const struct nw_store *store)
+{
+    return (uint16_t)(store->page_bytes - store->block_header - store->chunk_header);
+}
+
 /* log.c */
 void store_count(uint32_t *counter, uint16_t more);
 void store_put_block(uint8_t *to, uint16_t block);
@@ -245,22 +284,15 @@ int store_mark_bad(struct nw_store *store, uint16_t block);
 int store_is_bad(struct nw_store *store, uint16_t block);
 uint16_t store_block_ahead(const struct nw_store *store, uint16_t block, uint16_t ahead);
 uint16_t store_next_block(const struct nw_store *store, uint16_t block);
-uint32_t store_at(const struct nw_store *store, uint32_t page, uint16_t offset);
-uint32_t store_page_of(const struct nw_store *store, uint32_t at);
-uint16_t store_offset_of(const struct nw_store *store, uint32_t at);
 uint16_t store_block_with(const struct nw_store *store, uint32_t page);
-uint32_t store_block_bytes(const struct nw_store *store);
-uint32_t store_first_page(const struct nw_store *store, uint16_t block);
 uint16_t store_block_of(const struct nw_store *store, uint32_t at);
 uint32_t store_block_start(const struct nw_store *store, uint16_t block);
 uint32_t store_physical(const struct nw_store *store, uint32_t page);
 int store_read(struct nw_store *store, uint32_t at, uint16_t length, uint8_t *data, int ahead);
 int store_written(struct nw_store *store, uint32_t page);
 uint32_t store_after(const struct nw_store *store, uint32_t at, uint32_t bytes);
-uint16_t store_whole(const struct nw_store *store, uint16_t length);
 uint32_t store_behind(const struct nw_store *store, const struct chunk *chunk);
 uint32_t store_data_at(const struct nw_store *store, const struct chunk *chunk, uint16_t from);
-uint16_t store_page_room(const struct nw_store *store);
 uint32_t store_frontier(const struct nw_store *store);
 int store_find_room(struct nw_store *store, uint16_t bytes, int within);
 void store_let_grow(struct nw_store *store, const struct chunk *chunk);
@@ -365,7 +397,6 @@ struct need {
     uint16_t chunks;       /* of these appended */
     uint8_t is_there;      /* they replace others as long */
 };
-uint32_t store_node_bytes(const struct nw_store *store);
 uint32_t store_live(const struct nw_store *store);
 int store_fits(struct nw_store *store, const struct need *need);
 uint16_t store_plan_sweep(struct nw_store *store, uint16_t most);
