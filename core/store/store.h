@@ -275,6 +275,12 @@ static inline uint16_t store_page_room(const struct nw_store *store)
     return (uint16_t)(store->page_bytes - store->block_header - store->chunk_header);
 }
 
+/* The objects of a table. */
+static inline struct object *store_table(const struct nw_store *store, uint8_t table)
+{
+    return store->objects + (uint16_t)table * store->config.objects;
+}
+
 /* log.c */
 void store_count(uint32_t *counter, uint16_t more);
 void store_put_block(uint8_t *to, uint16_t block);
@@ -399,6 +405,7 @@ struct need {
 };
 uint32_t store_live(const struct nw_store *store);
 int store_fits(struct nw_store *store, const struct need *need);
+int store_fits_copy(struct nw_store *store, uint8_t to, uint8_t from, uint32_t held);
 uint16_t store_plan_sweep(struct nw_store *store, uint16_t most);
 int store_is_roomy(const struct nw_store *store, uint8_t times);
 int store_set_limit(struct nw_store *store);

@@ -291,7 +291,7 @@ static void test_destroyed(void **state)
     memset(bed.data, 0x00, sizeof bed.data);
     assert_true(forge_mount(&bed) < 0);
     memset(bed.data, 0xFF, sizeof bed.data);
-    assert_int_equal(forge_mount(&bed), NW_ERR_NOT_FOUND);
+    assert_int_equal(forge_mount(&bed), NW_ERR_BLANK);
 }
 
 static void test_deleted(void **state)
