@@ -13,19 +13,19 @@ enum { PASS_MEASURE, PASS_SUM, PASS_WRITE, PASS_READ };
 
 struct pass {
     struct nw_store *store;
-    struct chunk chunk;
-    uint32_t sum;
-    uint32_t sequence; /* of the block when the anchor is written */
     int result;
-    /* What a block that fails meanwhile must not change: */
-    struct swap swap[STORE_SWAPS];
-    uint8_t swaps;
-    uint16_t good;
-    uint16_t safe;   /* store->safe once the anchor counts */
-    uint16_t free;   /* store->free then */
-    uint16_t at;     /* bytes of the payload passed */
     uint8_t way;
     uint8_t foreign; /* reading: it tells of another format, geometry or configuration */
+    uint16_t at;     /* bytes of the payload passed */
+    uint32_t sum;
+    struct chunk chunk;
+    uint16_t safe; /* store->safe once the anchor counts */
+    uint16_t free; /* store->free then */
+    /* What a block that fails meanwhile must not change: */
+    uint16_t good;
+    uint8_t swaps;
+    uint32_t sequence; /* of the block when the anchor is written */
+    struct swap swap[STORE_SWAPS];
 };
 
 /* Bytes of the payload; after an error, which pass->result keeps, zeros are read. */

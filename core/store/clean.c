@@ -125,17 +125,14 @@ void store_sweep_anew(struct nw_store *store)
     }
 }
 
-/* Takes the oldest blocks to be cleaned: 1, or 0 when there are none. */
-static int begin_sweep(struct nw_store *store, uint16_t blocks)
+/* Takes the oldest blocks to be cleaned, at most so many: 1, or 0 when there are none. */
+static int begin_sweep(struct nw_store *store, uint16_t most)
 {
-    uint16_t most = blocks_to(store, store_block_with(store, store->page));
+    uint16_t behind = blocks_to(store, store_block_with(store, store->page));
+    uint16_t blocks = store_plan_sweep(store, most < behind ? most : behind);
 
-    blocks = blocks < most ? blocks : most;
-    uint32_t end = (uint32_t)store->tail + blocks;
-    store->sweep = (struct sweep){
-        .end = (uint16_t)(end < store->blocks ? end : end - store->blocks)};
+    store->sweep = (struct sweep){.end = store_block_ahead(store, store->tail, blocks)};
     store->swept = 0;
-    store->look = store_look_cost(store, blocks);
     return blocks > 0;
 }
 
@@ -192,7 +189,7 @@ static int clean_step(struct nw_store *store)
     int result = 1;
 
     if (sweep->end == store->tail) {
-        return begin_sweep(store, store_sweep_blocks(store));
+        return begin_sweep(store, UINT16_MAX);
     }
     if (sweep->slot >= store->tables * store->config.objects) {
         end_sweep(store);
@@ -368,12 +365,13 @@ static int give_way(struct nw_store *store, const struct need *need)
     return result;
 }
 
-/* NW_ERR_FULL: nothing was written and it must not be. */
+/* For what a call writes; NULL: no object grows by it. NW_ERR_FULL: nothing was written and it must
+ * not be. */
 int store_make_room(struct nw_store *store, const struct need *need)
 {
     int result = store->broken;
 
-    if (result == NW_OK && need->object != NULL) {
+    if (result == NW_OK && need != NULL) {
         result = give_way(store, need);
     }
     if (result == NW_OK) {
@@ -385,7 +383,7 @@ int store_make_room(struct nw_store *store, const struct need *need)
     owe(store);
     if (result >= 0 && store->free <= store->low) {
         result = store_clean_at_once(store);
-        if (result == NW_ERR_FULL && need->object == NULL && store->free > store->reserve) {
+        if (result == NW_ERR_FULL && need == NULL && store->free > store->reserve) {
             result = NW_OK; /* what frees may use up what cleaning needs */
         }
     }
@@ -442,7 +440,7 @@ int nw_store_compact(struct nw_store *store, int handle, uint32_t *key, uint16_t
     *key = *key > object->head ? *key : object->head;
     for (; count > 0 && *key < object->tail && moved < INT16_MAX; count--) {
         struct chunk chunk = {0};
-        int result = store_make_room(store, &(struct need){0});
+        int result = store_make_room(store, NULL);
 
         if (result == NW_OK) {
             result = store_find_data(store, object, *key, &chunk);

@@ -221,7 +221,7 @@ int nw_store_truncate(struct nw_store *store, int handle, uint32_t bytes)
     if (object == NULL) {
         return store->refused;
     }
-    int result = store_make_room(store, &(struct need){0});
+    int result = store_make_room(store, NULL);
     if (result < 0) {
         return result;
     }

@@ -105,7 +105,7 @@ static int take(struct nw_store *store, int handle, uint8_t type, void *data, ui
     if (object == NULL) {
         return store->refused;
     }
-    int result = store_make_room(store, &(struct need){0});
+    int result = store_make_room(store, NULL);
     if (result == NW_OK) {
         uint32_t number = type == NW_STORE_QUEUE ? object->head : object->tail - 1U;
         result = data == NULL ? store_find_data(store, object, number, &chunk)
@@ -222,12 +222,12 @@ int nw_store_trim(struct nw_store *store, int handle, uint32_t chunk_number)
     if (object == NULL) {
         return store->refused;
     }
-    int result = store_make_room(store, &(struct need){0});
-    if (result == NW_OK && chunk_number > object->tail) {
-        result = NW_ERR_RANGE;
-    }
+    int result = store_make_room(store, NULL);
     if (result < 0 || chunk_number <= object->head) {
         return result;
+    }
+    if (chunk_number > object->tail) {
+        return NW_ERR_RANGE;
     }
     while (object->head < chunk_number && result == NW_OK) {
         result = store_drop_head(store, object);

@@ -27,35 +27,17 @@ uint16_t store_get_block(const uint8_t *from)
     return nw_get16(from + 2) == 0 ? nw_get16(from) : STORE_NO_BLOCK;
 }
 
-uint32_t store_at(const struct nw_store *store, uint32_t page, uint16_t offset)
+/* So many blocks on, no more than once round the chip. */
+uint16_t store_block_ahead(const struct nw_store *store, uint16_t block, uint16_t ahead)
 {
-    return (page << store->shift) | offset;
-}
+    uint16_t left = (uint16_t)(store->blocks - block);
 
-uint32_t store_block_bytes(const struct nw_store *store)
-{
-    return (uint32_t)store->block_pages * store->page_bytes;
-}
-
-uint32_t store_first_page(const struct nw_store *store, uint16_t block)
-{
-    return (uint32_t)block * store->block_pages;
-}
-
-uint32_t store_page_of(const struct nw_store *store, uint32_t at)
-{
-    return at >> store->shift;
-}
-
-uint16_t store_offset_of(const struct nw_store *store, uint32_t at)
-{
-    return (uint16_t)((uint16_t)at & (uint16_t)((1UL << store->shift) - 1U));
+    return ahead < left ? (uint16_t)(block + ahead) : (uint16_t)(ahead - left);
 }
 
 uint16_t store_next_block(const struct nw_store *store, uint16_t block)
 {
-    block++;
-    return block == store->blocks ? 0 : block;
+    return store_block_ahead(store, block, 1);
 }
 
 /* STORE_NO_BLOCK: there is no such page. */
@@ -98,12 +80,6 @@ uint32_t store_after(const struct nw_store *store, uint32_t at, uint32_t bytes)
     return store_at(store, page, (uint16_t)offset);
 }
 
-/* Bytes of a chunk, its header with it. */
-uint16_t store_whole(const struct nw_store *store, uint16_t length)
-{
-    return (uint16_t)(store->chunk_header + length);
-}
-
 /* The position behind a chunk. */
 uint32_t store_behind(const struct nw_store *store, const struct chunk *chunk)
 {
@@ -120,12 +96,6 @@ uint32_t store_data_at(const struct nw_store *store, const struct chunk *chunk, 
 uint32_t store_block_start(const struct nw_store *store, uint16_t block)
 {
     return store_at(store, store_first_page(store, block), store->block_header);
-}
-
-/* The longest payload that always fits one page. */
-uint16_t store_page_room(const struct nw_store *store)
-{
-    return (uint16_t)(store->page_bytes - store->block_header - store->chunk_header);
 }
 
 /* Where the next chunk goes if nothing has to be skipped. */

@@ -24,6 +24,7 @@ struct walk {
 /* Where the log ends. */
 struct scan {
     struct walk walk;  /* to the end */
+    uint8_t hurt;      /* what ends it is damage of pages before the one programmed last */
     uint32_t doubtful; /* first chunk that touches the page programmed last, or STORE_NONE */
     uint32_t end;      /* the first chunk that does not count, or STORE_NONE: none */
     uint32_t whole;    /* behind the last one that does */
@@ -32,7 +33,6 @@ struct scan {
     uint32_t pending;  /* the newest anchor, if it may touch that page */
     uint32_t spanning; /* the chunk met last, if it goes on in a later page */
     uint32_t spans_to; /* that page */
-    uint8_t hurt;      /* what ends it is damage of pages before the one programmed last */
 };
 
 static int begin_walk(struct nw_store *store, struct walk *walk, uint32_t at, uint16_t last)
@@ -540,8 +540,6 @@ static int settle(struct nw_store *store, struct scan *scan)
     if (result == NW_OK) {
         result = store_write_anchor(store);
     }
-    store->mounting = 0;
-    store->first = STORE_NO_BLOCK;
     if (result == NW_OK && store->free <= store->low) {
         result = store_clean_at_once(store);
         result = result == NW_ERR_FULL ? (int)NW_OK : result;

@@ -37,13 +37,6 @@ static int compare(struct nw_store *store, uint16_t block, struct block_head *he
     return BLOCK_NEWER;
 }
 
-static uint16_t block_from(const struct nw_store *store, uint16_t start, uint16_t ahead)
-{
-    uint16_t left = (uint16_t)(store->blocks - start);
-
-    return ahead < left ? (uint16_t)(start + ahead) : (uint16_t)(ahead - left);
-}
-
 /* A block with a header, from which to bisect: the first, unless it was erased ahead. */
 static int find_start(struct nw_store *store, uint16_t *start, struct block_head *head)
 {
@@ -55,7 +48,8 @@ static int find_start(struct nw_store *store, uint16_t *start, struct block_head
         if (result < 0 || result == BLOCK_NEWER) {
             break;
         }
-        *start = block_from(store, *start, result == BLOCK_BAD ? 1U : store->blocks / 8U * 5U);
+        uint16_t ahead = result == BLOCK_BAD ? 1U : (uint16_t)(store->blocks / 8U * 5U);
+        *start = store_block_ahead(store, *start, ahead);
     }
     return result == BLOCK_NEWER || result < 0 ? result : (int)NW_ERR_NOT_FOUND;
 }
@@ -71,7 +65,7 @@ static int bisect(struct nw_store *store, uint16_t *newest, struct block_head *h
         uint16_t middle = (uint16_t)(low + (high - low) / 2U);
         uint16_t at = middle;
         do {
-            result = compare(store, block_from(store, start, at), head);
+            result = compare(store, store_block_ahead(store, start, at), head);
         } while (result == BLOCK_BAD && ++at < high);
         if (result == BLOCK_NEWER) {
             low = at;
@@ -79,7 +73,7 @@ static int bisect(struct nw_store *store, uint16_t *newest, struct block_head *h
             high = middle;
         }
     }
-    uint16_t block = block_from(store, start, low);
+    uint16_t block = store_block_ahead(store, start, low);
     *newest = block;
     for (uint8_t blank = 0; result >= 0 && blank <= HEADLESS;) {
         block = store_next_block(store, block);

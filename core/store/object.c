@@ -184,13 +184,13 @@ static void forget(struct nw_store *store, struct object *object)
 int nw_store_delete(struct nw_store *store, int handle)
 {
     struct object *object = store_object_of(store, handle, STORE_ANY);
-    int result = object == NULL ? store->refused : store_make_room(store, &(struct need){0});
+    int result = object == NULL ? store->refused : store_make_room(store, NULL);
 
-    if (result < 0) {
-        return result;
+    if (result == NW_OK) {
+        forget(store, object);
+        result = commit(store);
     }
-    forget(store, object);
-    return commit(store);
+    return result;
 }
 
 int nw_store_rename(struct nw_store *store, int handle, const char *name)
@@ -202,7 +202,7 @@ int nw_store_rename(struct nw_store *store, int handle, const char *name)
         return result < 0 ? result : nw_store_sync(store);
     }
     struct object *other = store_object_of(store, result, STORE_ANY);
-    result = store_make_room(store, &(struct need){0});
+    result = store_make_room(store, NULL);
     if (result < 0) {
         return result;
     }
@@ -414,7 +414,7 @@ static int begin_copy(struct nw_store *store, uint8_t to, uint8_t from)
         result = NW_ERR_FULL;
     }
     if (result == NW_OK) {
-        result = store_make_room(store, &(struct need){0});
+        result = store_make_room(store, NULL);
     }
     if (result == NW_OK) {
         result = store_flush_all(store);
@@ -469,12 +469,12 @@ int nw_store_drop(struct nw_store *store, int checkpoint)
     if (table == 0) {
         return NW_ERR_NOT_FOUND;
     }
-    int result = store_make_room(store, &(struct need){0});
-    if (result < 0) {
-        return result;
+    int result = store_make_room(store, NULL);
+    if (result == NW_OK) {
+        clear_table(store, table);
+        result = commit(store);
     }
-    clear_table(store, table);
-    return commit(store);
+    return result;
 }
 
 int nw_store_kept(const struct nw_store *store, uint8_t place)

@@ -18,11 +18,12 @@ struct books {
     uint32_t data;                /* bytes of chunks that are no nodes */
     uint32_t nodes;               /* of the indexes, at most */
     uint32_t written[SWEEP_SIZES]; /* of nodes in one round, for each size */
-    uint8_t size;                 /* the best one */
+    uint32_t cost;                /* what is in use with the best size */
+    uint8_t size;                 /* that one */
 };
 
 /* Bytes of a node as a chunk. */
-uint32_t store_node_bytes(const struct nw_store *store)
+static uint32_t node_bytes_of(const struct nw_store *store)
 {
     return store_whole(store, store->node_bytes);
 }
@@ -82,13 +83,13 @@ static uint32_t with_ends(const struct nw_store *store, const struct object *obj
 static uint32_t cost_of(const struct nw_store *store, const struct books *books, uint8_t size)
 {
     uint32_t all = all_bytes(store);
-    uint32_t most = all / store_node_bytes(store);
+    uint32_t most = all / node_bytes_of(store);
     uint32_t kept = (uint32_t)store->config.frames << (size + FEW_SWEEPS); /* in RAM */
     uint32_t nodes = books->written[size] > kept ? books->written[size] - kept : 0;
 
     nodes = nodes > books->nodes ? nodes : books->nodes;
     nodes = nodes < most ? nodes : most;
-    uint32_t bytes = books->data + nodes * store_node_bytes(store);
+    uint32_t bytes = books->data + nodes * node_bytes_of(store);
     return bytes + bytes / 6U + sweep_bytes(store, size);
 }
 
@@ -109,8 +110,11 @@ static void add_up_with(const struct nw_store *store, struct books *books, uint8
             }
         }
     }
-    for (uint8_t size = 1; size <= store->least_sweep; size++) {
-        if (cost_of(store, books, size) < cost_of(store, books, books->size)) {
+    books->cost = UINT32_MAX;
+    for (uint8_t size = 0; size <= store->least_sweep; size++) {
+        uint32_t cost = cost_of(store, books, size);
+        if (cost < books->cost) {
+            books->cost = cost;
             books->size = size;
         }
     }
@@ -126,7 +130,7 @@ static uint32_t live_with(const struct nw_store *store, uint8_t to, uint8_t from
     struct books books;
 
     add_up_with(store, &books, to, from);
-    return cost_of(store, &books, books.size) - sweep_bytes(store, store->least_sweep);
+    return books.cost - sweep_bytes(store, store->least_sweep);
 }
 
 /* Bytes in use, at most. */
@@ -135,24 +139,19 @@ uint32_t store_live(const struct nw_store *store)
     return live_with(store, 0, 0);
 }
 
-/* Blocks that a sweep takes. */
-uint16_t store_sweep_blocks(const struct nw_store *store)
+/* Blocks that a sweep takes, of so many there are. What passing a node counts in it: an eighth of
+ * these for all together. */
+uint16_t store_plan_sweep(struct nw_store *store, uint16_t most)
 {
     struct books books;
 
     add_up(store, &books);
     uint16_t blocks = (uint16_t)(store->good >> (books.size + FEW_SWEEPS));
-    return blocks > 0 ? blocks : 1U;
-}
-
-/* What passing a node counts in a sweep of so many blocks: an eighth of these for all together. */
-uint16_t store_look_cost(const struct nw_store *store, uint16_t blocks)
-{
-    struct books books;
-
-    add_up(store, &books);
+    blocks = blocks > 0 ? blocks : 1U;
+    blocks = blocks < most ? blocks : most;
     uint32_t cost = blocks * (store_block_bytes(store) / 8U) / (books.nodes + 1U);
-    return (uint16_t)(cost < store->node_bytes ? cost + 1U : store->node_bytes);
+    store->look = (uint16_t)(cost < store->node_bytes ? cost + 1U : store->node_bytes);
+    return blocks;
 }
 
 /* Bytes of the log that can be written before the free blocks kept in reserve are touched. */
@@ -178,7 +177,7 @@ int store_is_roomy(const struct nw_store *store, uint8_t times)
         return 1;
     }
     add_up(store, &books);
-    return room * times > cost_of(store, &books, books.size) / 4U +
+    return room * times > books.cost / 4U +
                               sweep_bytes(store, books.size) + store_block_bytes(store) * 2U;
 }
 
@@ -186,7 +185,8 @@ int store_is_roomy(const struct nw_store *store, uint8_t times)
 int store_fits(struct nw_store *store, const struct need *need)
 {
     struct object *object = need->object;
-    struct object was = *object;
+    uint32_t bytes = object->bytes;
+    uint32_t tail = object->tail;
     uint32_t held = store->held;
 
     if (need->is_there != 0) { /* what it replaces is dead, but for a checkpoint */
@@ -197,7 +197,8 @@ int store_fits(struct nw_store *store, const struct need *need)
         object->tail += need->chunks;
     }
     int fits = store_live(store) <= store->limit;
-    *object = was;
+    object->bytes = bytes;
+    object->tail = tail;
     store->held = held;
     return fits;
 }
@@ -249,10 +250,10 @@ static uint32_t put_most(const struct nw_store *store)
     struct books books;
 
     add_up(store, &books);
-    uint32_t used = cost_of(store, &books, books.size) - sweep_bytes(store, store->least_sweep);
+    uint32_t used = books.cost - sweep_bytes(store, store->least_sweep);
     uint32_t nodes = (uint32_t)(store->config.frames + 1U) << (books.size + FEW_SWEEPS);
     uint32_t room = store->limit > used ? store->limit - used : 0;
-    uint32_t index = nodes * store_node_bytes(store) / 6U * 7U + store->chunk_header * 2U;
+    uint32_t index = nodes * node_bytes_of(store) / 6U * 7U + store->chunk_header * 2U;
 
     return room > index ? (room - index) / 2U : 0;
 }

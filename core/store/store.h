@@ -131,79 +131,83 @@ struct swap {
     uint16_t block; /* where: from its second page on; STORE_NO_BLOCK: nothing of it is needed */
 };
 
-/* What is used most comes first: an AVR reaches only the first 64 bytes in one go. */
+/* What is used most comes first: an AVR reaches only the first 64 bytes in one go, a Cortex-M
+ * bytes up to 31, halves up to 62 and words up to 124 by short instructions. */
 struct nw_store {
-    struct object *objects; /* tables x config.objects */
-    struct frame *frames;   /* the first one */
-    uint8_t *buffer;        /* the page being filled, whole */
-    uint32_t page;          /* that page: the frontier */
-    uint16_t offset;        /* bytes of it in use */
-    uint16_t page_bytes;    /* of the chip, like block_pages, blocks, program_bytes ... */
-    uint16_t programmed;    /* bytes of the page on the chip */
-    uint16_t grow; /* offset + 1 of the header of the chunk that may still grow; 0: none */
-    uint16_t left; /* pages behind the frontier's in its block */
-    uint16_t free; /* good blocks ahead that an anchor no longer needs */
-    uint16_t low;  /* of these kept for mounts and for cleaning */
-    uint16_t tail; /* oldest block that may hold anything needed */
-    uint16_t safe; /* block at which the newest anchor makes the frontier stop */
-    uint16_t good; /* blocks not bad */
-    uint16_t blocks;
-    int broken;           /* what every write answers; NW_OK */
-    int refused;          /* why store_object_of() found none */
-    uint32_t since;       /* bytes written since the newest anchor */
-    uint32_t interval;    /* after so many one is due */
-    uint8_t full;         /* PAGE_... */
-    uint8_t tables;       /* 1 + checkpoints */
+    struct nw_store_config config;
     uint8_t chunk_header; /* bytes of a chunk's header */
     uint8_t block_header; /* and of a block's */
+    uint8_t tables;       /* 1 + checkpoints */
     uint8_t swap_count;
-    uint8_t fan_shift;   /* log2 of the entries of a node */
+    uint8_t full;      /* PAGE_... */
+    uint8_t fan_shift; /* log2 of the entries of a node */
+    uint8_t erased;
+    uint8_t shift;       /* position = page << shift | offset */
+    uint8_t marks;       /* a spare byte tells whether a page was written */
+    uint8_t least_sweep; /* size of the least part of the log that is cleaned at a time */
     uint8_t mounting;    /* flags of the blocks begun now */
     uint8_t flushing;    /* old frames are being written for an anchor */
-    uint16_t node_bytes; /* payload of a whole node */
-    uint16_t block_pages;
-    struct nw_store_config config; /* its first three bytes are used most */
-
-    struct nw_chip *chip;
-    const struct nw_seal_verbs *seal; /* store_seal() tells it */
-    char *names;                      /* tables x config.objects x config.name_bytes */
-    uint32_t *kept;                   /* serial of the checkpoint in table t, 0: none */
-    uint8_t *cache;                   /* a page read ahead, or NULL */
-    uint32_t cache_page;              /* which, from cache_from on */
-    uint32_t known;                   /* a page known to be written */
-    uint16_t cache_from;
-    uint8_t programs; /* that the frontier's page had */
-    uint8_t erased;
-    uint8_t shift;      /* position = page << shift | offset */
-    uint8_t passed_bad; /* mounting: a bad block lies on the way to the log's end, or behind it */
-    uint8_t stuck;      /* the block behind the prepared ones cannot be erased */
-    uint8_t marks;      /* a spare byte tells whether a page was written */
+    uint8_t programs;    /* that the frontier's page had */
+    uint8_t passed_bad;  /* mounting: a bad block lies on the way to the log's end, or behind it */
+    uint8_t stuck;       /* the block behind the prepared ones cannot be erased */
     uint8_t page_programs;
+
+    uint16_t page_bytes; /* of the chip, like block_pages, blocks, program_bytes ... */
+    uint16_t offset;     /* bytes of the frontier's page in use */
+    uint16_t blocks;
+    uint16_t free; /* good blocks ahead that an anchor no longer needs */
+    uint16_t good; /* blocks not bad */
+    uint16_t grow; /* offset + 1 of the header of the chunk that may still grow; 0: none */
+    uint16_t tail; /* oldest block that may hold anything needed */
+    uint16_t block_pages;
+    uint16_t node_bytes; /* payload of a whole node */
+    uint16_t low;        /* free blocks kept for mounts and for cleaning */
+    uint16_t left;       /* pages behind the frontier's in its block */
+    uint16_t programmed; /* bytes of the page on the chip */
+    uint16_t safe;       /* block at which the newest anchor makes the frontier stop */
+    uint16_t prepared;   /* blocks ahead that are erased already */
+    uint16_t newest;     /* mounting: the block with the highest sequence: none behind it counts */
+    uint16_t longest;    /* payload of data */
+
+    uint32_t page;          /* the frontier: the page being filled */
+    uint8_t *buffer;        /* it, whole */
+    struct object *objects; /* tables x config.objects */
+    struct frame *frames;   /* the first one */
+    int broken;             /* what every write answers; NW_OK */
+    int refused;            /* why store_object_of() found none */
+    uint32_t written;       /* bytes of the log used up, ever */
+    int32_t owed;           /* bytes that cleaning has to write, or look at */
+    uint32_t held;          /* bytes dead but kept for checkpoints, at most */
+    uint32_t *kept;         /* serial of the checkpoint in table t, 0: none */
+    uint8_t *cache;         /* a page read ahead, or NULL */
+    uint32_t cache_page;    /* which, from cache_from on */
+    uint32_t known;         /* a page known to be written */
+    uint32_t since;         /* bytes written since the newest anchor */
+    uint32_t interval;      /* after so many one is due */
+    const struct nw_seal_verbs *seal; /* store_seal() tells it */
+    struct nw_chip *chip;
+    char *names; /* tables x config.objects x config.name_bytes */
+
     uint16_t program_bytes;
-    uint16_t prepared;    /* blocks ahead that are erased already */
+    uint16_t cache_from;
     uint16_t reserve;     /* free blocks kept for mounts */
     uint16_t next_safe;   /* the block that was the tail when the old frames were told */
     uint16_t first;       /* first block of the mount under way */
-    uint16_t newest;      /* mounting: the block with the highest sequence: none behind it counts */
-    uint16_t longest;     /* payload of data */
     uint16_t frame_bytes; /* of a frame, its entries with it */
     uint16_t tick;
 
     struct sweep sweep;      /* now, */
     struct sweep next_sweep; /* when the old frames were told, */
     struct sweep told_sweep; /* and as anchors tell it */
-    uint32_t written;  /* bytes of the log used up, ever */
-    uint32_t paced;    /* of these, those that cleaning was paced by */
-    int32_t owed;      /* bytes that cleaning has to write, or look at */
+    uint32_t paced;    /* of what is used up, that by which cleaning was paced */
     uint16_t usual;    /* bytes used up between two calls, on an average */
     uint16_t look;     /* of these, for a node that is only passed */
     uint16_t rate;     /* of that for each byte used up, in sixteenths */
+    uint16_t hollow;   /* mounting: a block that does not stand in, though its header says so */
     uint32_t swept;    /* of these, those done between the tail and the sweep's end */
-    uint8_t least_sweep; /* size of the least part of the log that is cleaned at a time */
     uint32_t epoch;    /* counts moves: positions held elsewhere are void */
     uint32_t limit;    /* most bytes in use */
     uint32_t gainless; /* of these there were when cleaning last gained nothing; 0: it gains */
-    uint32_t held;     /* bytes dead but kept for checkpoints, at most */
     uint32_t sequence; /* of the frontier's block */
     uint32_t anchor;   /* position of the newest one */
     uint32_t anchor_sequence; /* mounting: sequence of the block when it was written */
@@ -213,7 +217,6 @@ struct nw_store {
     uint32_t serial;    /* of checkpoints */
     struct chunk growing; /* the one that may still grow */
     struct swap swap[STORE_SWAPS];
-    uint16_t hollow; /* mounting: a block that does not stand in, though its header says so */
     struct nw_store_stats stats;
 };
 
@@ -233,6 +236,45 @@ static inline char *store_name(const struct nw_store *store, uint8_t object)
     return store->names + (uint16_t)object * (uint16_t)store->config.name_bytes;
 }
 
+/* What is shorter than a call on a Cortex-M, and no longer on an AVR. */
+
+static inline uint32_t store_block_bytes(const struct nw_store *store)
+{
+    return (uint32_t)store->block_pages * store->page_bytes;
+}
+
+static inline uint32_t store_first_page(const struct nw_store *store, uint16_t block)
+{
+    return (uint32_t)block * store->block_pages;
+}
+
+/* Bytes of a chunk, its header with it. */
+static inline uint16_t store_whole(const struct nw_store *store, uint16_t length)
+{
+    return (uint16_t)(store->chunk_header + length);
+}
+
+static inline uint32_t store_page_of(const struct nw_store *store, uint32_t at)
+{
+    return at >> store->shift;
+}
+
+static inline uint32_t store_at(const struct nw_store *store, uint32_t page, uint16_t offset)
+{
+    return (page << store->shift) | offset;
+}
+
+static inline uint16_t store_offset_of(const struct nw_store *store, uint32_t at)
+{
+    return (uint16_t)((uint16_t)at & (uint16_t)((1UL << store->shift) - 1U));
+}
+
+/* The longest payload that always fits one page. */
+static inline uint16_t store_page_room(const struct nw_store *store)
+{
+    return (uint16_t)(store->page_bytes - store->block_header - store->chunk_header);
+}
+
 /* The objects of a table. */
 static inline struct object *store_table(const struct nw_store *store, uint8_t table)
 {
@@ -246,23 +288,17 @@ uint16_t store_get_block(const uint8_t *from);
 int store_erase(struct nw_store *store, uint16_t block);
 int store_mark_bad(struct nw_store *store, uint16_t block);
 int store_is_bad(struct nw_store *store, uint16_t block);
+uint16_t store_block_ahead(const struct nw_store *store, uint16_t block, uint16_t ahead);
 uint16_t store_next_block(const struct nw_store *store, uint16_t block);
-uint32_t store_at(const struct nw_store *store, uint32_t page, uint16_t offset);
-uint32_t store_page_of(const struct nw_store *store, uint32_t at);
-uint16_t store_offset_of(const struct nw_store *store, uint32_t at);
 uint16_t store_block_with(const struct nw_store *store, uint32_t page);
-uint32_t store_block_bytes(const struct nw_store *store);
-uint32_t store_first_page(const struct nw_store *store, uint16_t block);
 uint16_t store_block_of(const struct nw_store *store, uint32_t at);
 uint32_t store_block_start(const struct nw_store *store, uint16_t block);
 uint32_t store_physical(const struct nw_store *store, uint32_t page);
 int store_read(struct nw_store *store, uint32_t at, uint16_t length, uint8_t *data, int ahead);
 int store_written(struct nw_store *store, uint32_t page);
 uint32_t store_after(const struct nw_store *store, uint32_t at, uint32_t bytes);
-uint16_t store_whole(const struct nw_store *store, uint16_t length);
 uint32_t store_behind(const struct nw_store *store, const struct chunk *chunk);
 uint32_t store_data_at(const struct nw_store *store, const struct chunk *chunk, uint16_t from);
-uint16_t store_page_room(const struct nw_store *store);
 uint32_t store_frontier(const struct nw_store *store);
 int store_find_room(struct nw_store *store, uint16_t bytes, int within);
 void store_let_grow(struct nw_store *store, const struct chunk *chunk);
@@ -362,17 +398,15 @@ int store_open(struct nw_store **store, struct nw_chip *chip, const struct nw_st
                void *memory, size_t bytes);
 /* space.c */
 struct need {
-    struct object *object; /* that grows; NULL: none does */
+    struct object *object; /* that grows */
     uint32_t bytes;        /* of new chunks, headers too */
     uint16_t chunks;       /* of these appended */
     uint8_t is_there;      /* they replace others as long */
 };
-uint32_t store_node_bytes(const struct nw_store *store);
 uint32_t store_live(const struct nw_store *store);
 int store_fits(struct nw_store *store, const struct need *need);
 int store_fits_copy(struct nw_store *store, uint8_t to, uint8_t from, uint32_t held);
-uint16_t store_sweep_blocks(const struct nw_store *store);
-uint16_t store_look_cost(const struct nw_store *store, uint16_t blocks);
+uint16_t store_plan_sweep(struct nw_store *store, uint16_t most);
 int store_is_roomy(const struct nw_store *store, uint8_t times);
 int store_set_limit(struct nw_store *store);
 

@@ -317,17 +317,24 @@ static int reach(struct nw_store *store, struct path *path)
     return result;
 }
 
+/* Goes the path down to a chunk: where it lies. NW_ERR_NOT_FOUND: nowhere. */
+static int look_up(struct nw_store *store, struct path *path, uint32_t *at)
+{
+    int result = reach(store, path);
+
+    if (result == NW_OK) {
+        *at = nw_get32(entry_of(store, path->frame, path->key));
+        result = *at == STORE_NONE ? (int)NW_ERR_NOT_FOUND : (int)NW_OK;
+    }
+    return result;
+}
+
 /* Where the key's chunk lies. NW_ERR_NOT_FOUND: nowhere. */
 int store_get(struct nw_store *store, struct object *object, uint32_t key, uint32_t *at)
 {
     struct path path = {.object = object, .key = key};
-    int result = reach(store, &path);
 
-    if (result == NW_OK) {
-        *at = nw_get32(entry_of(store, path.frame, key));
-        result = *at == STORE_NONE ? (int)NW_ERR_NOT_FOUND : (int)NW_OK;
-    }
-    return result;
+    return look_up(store, &path, at);
 }
 
 /* The key behind all those that are missing with this one: a whole subtree, if there is none. Where
@@ -335,12 +342,9 @@ int store_get(struct nw_store *store, struct object *object, uint32_t key, uint3
 int store_skip(struct nw_store *store, struct object *object, uint32_t *key)
 {
     struct path path = {.object = object, .key = *key};
-    int result = reach(store, &path);
+    uint32_t at;
 
-    if (result == NW_OK && nw_get32(entry_of(store, path.frame, *key)) == STORE_NONE) {
-        result = NW_ERR_NOT_FOUND;
-    }
-    if (result != NW_ERR_NOT_FOUND) {
+    if (look_up(store, &path, &at) != NW_ERR_NOT_FOUND) {
         return 0;
     }
     uint32_t next = 0; /* over the top, or without one, there is nothing more */
@@ -362,7 +366,7 @@ int store_skip(struct nw_store *store, struct object *object, uint32_t *key)
 int store_next_old(struct nw_store *store, struct object *object, uint32_t *key, uint32_t *at)
 {
     struct path path = {.object = object, .key = *key, .old = 1};
-    uint32_t next = (store_shorten(store, *key, 1) + 1U) << store->fan_shift;
+    uint32_t next = (*key | (store->config.fan - 1U)) + 1U;
     int result = reach(store, &path);
 
     if (result == NW_ERR_NOT_FOUND) {

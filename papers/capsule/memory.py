@@ -75,7 +75,8 @@ def _link(app: Application, number: int, ram_bytes: int, output: Path, *more: st
     assert paths.CHECKOUT is not None, "firmware is built in a checkout only"
     root = paths.CHECKOUT
     base = [root / "core" / "base" / name for name in ("crc.c", "crc16.c", "ram.c")]
-    files = [root / "tests" / "targets" / "store_app.c", *base, root / "core" / "chip" / "chip.c"]
+    chip = [root / "core" / "chip" / name for name in ("chip.c", "blank.c")]
+    files = [root / "tests" / "targets" / "store_app.c", *base, *chip]
     files += sorted((root / "core" / "store").glob("*.c"))
     target = cross.ATMEGA128
     options = [one for one in target.options if one not in _NOT_FOR_PROGRAMS]

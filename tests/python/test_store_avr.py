@@ -25,7 +25,8 @@ def test_the_store_works_where_int_has_16_bits(options: tuple[str, ...], tmp_pat
     harness = targets / "avr" / "run_avr.c"
     _call("cc", "-std=gnu11", "-O2", harness, "-lsimavr", "-lelf", "-o", runner)
     base = [core / "base" / name for name in ("crc.c", "crc16.c", "ram.c")]
-    files = [targets / "store_run.c", core / "chip" / "chip.c", *base]
+    chip = [core / "chip" / name for name in ("chip.c", "blank.c")]
+    files = [targets / "store_run.c", *chip, *base]
     files += sorted((core / "store").glob("*.c"))
     flags = ("-std=c11", "-Os", "-Wall", "-Wextra", "-Werror", "-ffunction-sections", *options)
     compiler = ("avr-gcc", "-mmcu=atmega1284p", *flags, f"-I{core / 'include'}")

@@ -36,6 +36,7 @@ struct effort {
     uint32_t every;  /* of these every so many-th */
     unsigned kinds;  /* ways to tear each operation */
     unsigned mounts; /* chains of cut mounts for each first cut, in 16ths */
+    unsigned all;    /* also the cuts that leave the chip as another one does */
 };
 
 static void say_failed(const struct campaign *campaign, const char *where, int result)
@@ -96,20 +97,35 @@ static void live_on(struct campaign *campaign)
     expect(campaign, store_rig_clean(rig) == 0, "misuse", NW_OK);
 }
 
-static void first_cut(struct campaign *campaign, const struct store_op *op)
+/* Changes of the cells so far. */
+static uint64_t changes(const struct store_rig *rig)
+{
+    const struct nw_nand_counts *counts = nw_nand_stats(rig->nand);
+    uint64_t sum = counts->programs + counts->erases + counts->copies + counts->buffer_programs;
+
+    for (uint32_t block = 0; block < rig->shape->blocks; block++) {
+        sum += nw_nand_block_bad(rig->nand, block) != 0;
+    }
+    return sum;
+}
+
+/* Answers how often the cells were changed. */
+static uint64_t first_cut(struct campaign *campaign, const struct store_op *op)
 {
     struct store_rig *rig = &campaign->rig;
 
     store_snapshot_restore(&campaign->start, rig);
+    uint64_t before = changes(rig);
     nw_nand_cut(rig->nand, &campaign->plan.cut[0]);
     int result = store_rig_run(rig, op);
     expect(campaign, nw_nand_is_off(rig->nand) && (result == NW_ERR_POWER || result >= 0),
            "cut work", result);
+    return changes(rig) - before;
 }
 
 static void run_plan(struct campaign *campaign, const struct store_op *op)
 {
-    first_cut(campaign, op);
+    (void)first_cut(campaign, op);
     come_back(campaign);
     if (campaign->done % 4U == 0) {
         live_on(campaign);
@@ -136,7 +152,7 @@ static void cut_mounts(struct campaign *campaign, const struct store_op *op,
     if (times == 0) {
         return;
     }
-    first_cut(campaign, op);
+    (void)first_cut(campaign, op);
     nw_nand_power_up(campaign->rig.nand);
     uint64_t before = nw_nand_operations(campaign->rig.nand);
     (void)store_rig_mount(&campaign->rig);
@@ -157,15 +173,30 @@ static void cut_mounts(struct campaign *campaign, const struct store_op *op,
     campaign->plan.cuts = 1;
 }
 
+/* A cut before an operation leaves the cells as one after the operation before it does, and cuts
+ * in and after a read as one before it: one of these is enough, of all only the first. */
+static int is_news(unsigned phase, uint32_t at, int changed)
+{
+    return phase == NW_CUT_BEFORE ? at == 0 : changed;
+}
+
 static void cut_everywhere(struct campaign *campaign, const struct store_op *op,
                            uint32_t operations, struct nw_random *random,
                            const struct effort *effort)
 {
     struct cut_plan *plan = &campaign->plan;
+    uint64_t before = 0;
 
+    plan->cuts = 1;
     for (uint32_t at = 0; at < operations; at++) {
+        plan->cut[0] = (struct nw_cut){.after = at, .phase = NW_CUT_AFTER};
+        uint64_t after = effort->all != 0 ? 0 : first_cut(campaign, op);
         for (unsigned phase = NW_CUT_BEFORE; phase <= NW_CUT_AFTER; phase++) {
-            for (unsigned kind = 0; kind < (phase == NW_CUT_INSIDE ? effort->kinds : 1U); kind++) {
+            unsigned kinds = phase == NW_CUT_INSIDE ? effort->kinds : 1U;
+            if (effort->all == 0 && !is_news(phase, at, after != before)) {
+                continue;
+            }
+            for (unsigned kind = 0; kind < kinds; kind++) {
                 plan->cuts = 1;
                 plan->cut[0] = (struct nw_cut){.after = at, .phase = (uint8_t)phase};
                 if (kind > 0) {
@@ -177,6 +208,7 @@ static void cut_everywhere(struct campaign *campaign, const struct store_op *op,
                            (effort->mounts + nw_random_below(random, 16)) / 16U);
             }
         }
+        before = after;
     }
 }
 
@@ -246,9 +278,9 @@ static void run_shape(unsigned shape)
 {
     static struct campaign campaign;
     static const struct effort quick = {
-        .warm = 1500, .steps = 120, .every = 3, .kinds = 2, .mounts = 6};
+        .warm = 1500, .steps = 600, .every = 3, .kinds = 3, .mounts = 8};
     static const struct effort soak = {
-        .warm = 500, .steps = 900, .every = 7, .kinds = 4, .mounts = 24};
+        .warm = 500, .steps = 900, .every = 7, .kinds = 4, .mounts = 24, .all = 1};
     const struct effort *effort = getenv("NW_SOAK") != NULL ? &soak : &quick;
     const char *text = getenv("NW_CUT");
     struct cut_plan only = {0};

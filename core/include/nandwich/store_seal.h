@@ -61,16 +61,16 @@ struct nw_seal {
     const struct nw_seal_library *library;
     const struct nw_seal_verbs *verbs;
     void *state;
-    uint8_t hash_key[NW_SEAL_KEY_BYTES];
-    uint8_t text_key[NW_SEAL_KEY_BYTES];
-    uint8_t tag[NW_SEAL_TAG_BYTES];     /* of the chunk whose header was read last */
-    uint32_t at;                        /* where that lies */
-    uint8_t digest[NW_SEAL_TAG_BYTES];  /* of the payload summed up last */
-    uint8_t writing[NW_SEAL_TAG_BYTES]; /* tag of the chunk being written */
-    uint16_t written;                   /* bytes of its payload so far */
+    uint32_t at;                        /* of the chunk whose header was read last */
+    uint16_t written;                   /* payload of the chunk being written, so far */
     uint16_t clear;                     /* bytes put next that are not encrypted */
     uint16_t block;                     /* of the keystream below; UINT16_MAX: none */
-    uint8_t nonce[24];                  /* of it: a tag and zeros */
+    uint8_t tag[NW_SEAL_TAG_BYTES];     /* of the chunk whose header was read last */
+    uint8_t digest[NW_SEAL_TAG_BYTES];  /* of the payload summed up last */
+    uint8_t writing[NW_SEAL_TAG_BYTES]; /* tag of the chunk being written */
+    uint8_t hash_key[NW_SEAL_KEY_BYTES];
+    uint8_t text_key[NW_SEAL_KEY_BYTES];
+    uint8_t nonce[24]; /* of the keystream: a tag and zeros */
     uint8_t stream[NW_SEAL_STREAM_BYTES];
 };
 
