@@ -32,7 +32,7 @@
 #define STORE_LONGEST 65000U /* payload of any chunk */
 #define ELEMENT_LONGEST 32767U /* of a list: an int of 16 bits answers its length */
 #define STORE_ANY 0xFFU /* type of object */
-#define STORE_FORMAT 1U
+#define STORE_FORMAT 2U
 
 #define CHUNK_HEADER 14U
 #define CHUNK_WHAT 9U /* of these that say what the chunk is */

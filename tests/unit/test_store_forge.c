@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "nandwich/bytes.h"
+#include "nandwich/identify.h"
 #include "nandwich/random.h"
 #include "store_forge.h"
 
@@ -96,7 +97,7 @@ static void test_swap_circle(void **state)
             uint8_t *head = forge.data + block * block_bytes;
             memset(head, 0, 24);
             head[0] = 'N';
-            head[1] = 1;
+            head[1] = 2;
             head[2] = 2;
             head[3] = 3;
             nw_put32(head + 4, 10U + block);
@@ -108,7 +109,7 @@ static void test_swap_circle(void **state)
     }
     forge_open(&forge, 1);
     memset(forge.data, 0, 24);
-    memcpy(forge.data, "N\1\2\3", 4);
+    memcpy(forge.data, "N\2\2\3", 4);
     forge.data[4] = 1;
     nw_put32(forge.data + 8, 0xFFFFFFFFUL);
     nw_put32(forge.data + 16, FORGE_PAGES); /* a block that is not there */
@@ -168,6 +169,27 @@ static void test_version(void **state)
                              right ? NW_ERR_VERSION : NW_ERR_CORRUPT);
         }
     }
+}
+
+/* A store of format 1, whose anchors do not tell how far an index is cleaned: none of it is
+ * believed, whatever its checksums say. */
+static void test_old_format(void **state)
+{
+    struct nw_identity found;
+
+    (void)state;
+    (void)fresh();
+    for (uint32_t block = 0; block < FORGE_BLOCKS; block++) {
+        uint8_t *head = forge.data + block * FORGE_BLOCK_PAGES * FORGE_PAGE_BYTES;
+        if (head[0] == 'N') {
+            assert_int_equal(head[1], 2);
+            head[1] = 1;
+        }
+    }
+    assert_int_equal(signed_mount(), NW_ERR_VERSION);
+    assert_int_equal(nw_identify(&forge.chip, &found), NW_OK);
+    assert_int_equal(found.kind, NW_KIND_STORE);
+    assert_int_equal(found.version, 1);
 }
 
 /* A queue comes to a number that needs more levels of the index than there are frames: the push is
@@ -262,7 +284,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_objects),     cmocka_unit_test(test_swaps),
         cmocka_unit_test(test_swap_circle), cmocka_unit_test(test_state),
-        cmocka_unit_test(test_version),     cmocka_unit_test(test_no_gain),
+        cmocka_unit_test(test_version),
+        cmocka_unit_test(test_old_format),     cmocka_unit_test(test_no_gain),
         cmocka_unit_test(test_too_high),
         cmocka_unit_test(test_by_chance),
     };
