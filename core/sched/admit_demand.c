@@ -8,11 +8,19 @@
  *
  * A flow's group may take along requests due later than d: that costs no operation of its own. For
  * the requests of n firings n times the groups of one firing are enough, whatever joins them.
+ *
+ * Say that all that is issued within c is done at its end: the busiest stretch is over. What is due
+ * within a longer time x needs at most that work more than what is due within x - c. So if nobody
+ * is late up to c, nobody is. The waits are another matter: x - c must hold the longest deadline
+ * before it stands for all flows. Up to c and that deadline, requests may wait longer.
  */
 #include "admit.h"
 
-/* Deadlines looked at. A set whose busiest stretch holds more is not decided by this test. */
+/* Deadlines looked at, in the busiest stretch and once more after it. A set whose busiest stretch
+ * holds more is not decided by this test. */
 #define POINTS 2000U
+
+#define UNKNOWN (2U * NW_ADMIT_FAR)
 
 static uint32_t next_deadline(const struct nw_sched_admission NW_XDATA *a, uint32_t after)
 {
@@ -71,10 +79,10 @@ static int calm_after(const struct nw_sched_admission NW_XDATA *a, uint32_t span
     return nw_admit_time(a, &work) <= span;
 }
 
-void nw_admit_demand(const struct nw_sched_admission NW_XDATA *a)
+/* Nothing waits yet. Returns the longest deadline. */
+static uint32_t begin(const struct nw_sched_admission NW_XDATA *a)
 {
-    uint32_t span = 0;
-    uint16_t points;
+    uint32_t longest = 0;
     uint8_t i;
 
     for (i = 0; i < a->count; i++) {
@@ -82,28 +90,65 @@ void nw_admit_demand(const struct nw_sched_admission NW_XDATA *a)
 
         load->demand = 0;
         load->next = load->period < NW_ADMIT_FAR ? load->period : NW_ADMIT_FAR;
+        longest = load->due > longest ? load->due : longest;
     }
-    for (points = 0; points < POINTS; points++) {
-        uint32_t need;
+    return longest;
+}
 
+/* Raises the wait of all that may be due when `span` ends. */
+static void look_at(const struct nw_sched_admission NW_XDATA *a, uint32_t span)
+{
+    uint32_t need = need_by(a, span);
+    uint8_t i;
+
+    for (i = 0; i < a->count; i++) {
+        struct nw_sched_load NW_XDATA *load = &a->loads[i];
+        uint32_t done = need + load->deadline; /* after issue, but for `span` */
+
+        if (load->due <= span && done > span && done - span > load->demand) {
+            load->demand = done - span;
+        }
+    }
+}
+
+static uint8_t some_late(const struct nw_sched_admission NW_XDATA *a)
+{
+    uint8_t i;
+
+    for (i = 0; i < a->count; i++) {
+        if (a->loads[i].demand > a->loads[i].deadline) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+void nw_admit_demand(const struct nw_sched_admission NW_XDATA *a)
+{
+    uint32_t longest = begin(a);
+    uint32_t last = UNKNOWN; /* nobody waits longer after it */
+    uint32_t span = 0;
+    uint16_t points;
+    uint8_t in_time = 0;
+    uint8_t i;
+
+    for (points = 0; points < POINTS; points++) {
         span = next_deadline(a, span);
+        if (span > last) {
+            return;
+        }
         if (span >= NW_ADMIT_FAR) {
             break;
         }
-        need = need_by(a, span);
-        for (i = 0; i < a->count; i++) {
-            struct nw_sched_load NW_XDATA *load = &a->loads[i];
-            uint32_t done = need + load->deadline; /* after issue, but for `span` */
-
-            if (load->due <= span && done > span && done - span > load->demand) {
-                load->demand = done - span;
-            }
-        }
-        if (calm_after(a, span)) {
-            return;
+        look_at(a, span);
+        if (last == UNKNOWN && calm_after(a, span)) {
+            points = 0;
+            last = span + longest; /* below UNKNOWN */
+            in_time = !some_late(a);
         }
     }
+    /* The waits are not known, but who is never late waits no longer than its deadline. */
     for (i = 0; i < a->count; i++) {
-        a->loads[i].demand = NW_ADMIT_FAR;
+        a->loads[i].demand = in_time ? a->loads[i].deadline : NW_ADMIT_FAR;
     }
 }

@@ -28,7 +28,9 @@
  *   it has room for, with one operation of a later deadline before them (George, Rivierre and
  *   Spuri, INRIA report 2966, 1996). It looks at all deadlines of the busiest stretch there can be,
  *   at most 2,000. For SINGLES without units it is exact: whoever is refused, and does not need
- *   more than the 2,000, can be late.
+ *   more than the 2,000, can be late. For the waits it looks at 2,000 more at most, as far
+ *   after that stretch as the longest deadline is long. If they are not enough, the wait told of
+ *   each flow is its deadline.
  *   Waiting: from any moment on, a request waits for the operation under way, for what other flows
  *   have waiting, in sectors as full as they are then, and for what they issue later with an
  *   earlier deadline. How much waits follows from how long each flow waits: both grow from nothing
@@ -37,8 +39,9 @@
  * Of 1,000 random sets refused for GROUPS the adversary of our test never saw 40 late; for SINGLES,
  * 4.
  *
- * COST: each of the 2,000 deadlines takes five 32-bit divisions a flow; each round of waiting about
- * 110 for every pair of flows, 255 rounds at most (26 are the most seen); with units twice that.
+ * COST: each of these 4,000 deadlines takes five 32-bit divisions a flow; each round of waiting
+ * about 110 for every pair of flows, 255 rounds at most (26 are the most seen); with units twice
+ * that.
  * Not for interrupts. A set that would need more is refused. No state is kept but in the structs.
  */
 #ifndef NANDWICH_SCHED_ADMIT_H
@@ -54,8 +57,9 @@ struct nw_sched_load {
     uint8_t burst;     /* requests a firing at most; 0 is taken as 1 */
     uint8_t direction; /* enum nw_sched_direction */
 
-    /* Result: the longest time from issue to flash. Where that is more than the deadline, it is
-     * what the test came to before it gave up; 2^30: as good as for ever. */
+    /* Result. After yes: no request takes longer from issue to flash. After BUT_OPENINGS: the same,
+     * openings apart. After NO: what the test came to before it gave up, no promise for any flow;
+     * 2^30: as good as for ever. */
     uint32_t wait_ticks;
 
     /* The test's own. */
