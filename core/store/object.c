@@ -321,15 +321,9 @@ const struct nw_store_stats *nw_store_stats(const struct nw_store *store)
 
 /* Checkpoints */
 
-/* The objects of a table. */
-static struct object *table_at(const struct nw_store *store, uint8_t table)
-{
-    return store->objects + (uint16_t)table * store->config.objects;
-}
-
 static uint32_t bytes_of(const struct nw_store *store, uint8_t table)
 {
-    const struct object *object = table_at(store, table);
+    const struct object *object = store_table(store, table);
     uint32_t bytes = 0;
 
     for (uint8_t left = store->config.objects; left > 0; left--, object++) {
@@ -338,23 +332,28 @@ static uint32_t bytes_of(const struct nw_store *store, uint8_t table)
     return bytes;
 }
 
-/* What only checkpoints hold is no more than all they hold. */
-void store_bound_held(struct nw_store *store)
+/* What only checkpoints but that in `table` hold, of so much: no more than all they have. */
+static uint32_t held_by_others(const struct nw_store *store, uint32_t held, uint8_t table)
 {
     uint32_t bytes = 0;
 
     for (uint8_t t = 1; t < store->tables; t++) {
-        bytes += bytes_of(store, t); /* 0: no checkpoint in it */
+        bytes += t != table ? bytes_of(store, t) : 0; /* 0: no checkpoint in it */
     }
-    store->held = store->held < bytes ? store->held : bytes;
+    return held < bytes ? held : bytes;
+}
+
+void store_bound_held(struct nw_store *store)
+{
+    store->held = held_by_others(store, store->held, 0);
 }
 
 static void copy_table(struct nw_store *store, uint8_t to, uint8_t from)
 {
     uint8_t objects = store->config.objects;
 
-    store_drop_frames(store, table_at(store, to), objects);
-    memcpy(table_at(store, to), table_at(store, from), objects * sizeof *store->objects);
+    store_drop_frames(store, store_table(store, to), objects);
+    memcpy(store_table(store, to), store_table(store, from), objects * sizeof *store->objects);
     memcpy(store_name(store, (uint8_t)(to * objects)),
            store_name(store, (uint8_t)(from * objects)),
            objects * (uint16_t)store->config.name_bytes);
@@ -365,8 +364,8 @@ static void clear_table(struct nw_store *store, uint8_t table)
 {
     uint8_t objects = store->config.objects;
 
-    store_drop_frames(store, table_at(store, table), objects);
-    memset(table_at(store, table), 0, objects * sizeof *store->objects);
+    store_drop_frames(store, store_table(store, table), objects);
+    memset(store_table(store, table), 0, objects * sizeof *store->objects);
     store->kept[table] = 0;
     store_bound_held(store);
 }
@@ -391,6 +390,42 @@ static uint8_t table_of(const struct nw_store *store, int number)
     return table;
 }
 
+/* What only checkpoints hold once table `to` is a copy of table `from`, one of which is that of the
+ * objects. There is no more then than now, and the checkpoint of the two has what they have. */
+static uint32_t held_after(const struct nw_store *store, uint8_t to, uint8_t from)
+{
+    uint32_t held = store->held;
+
+    if (to == 0) {
+        uint32_t all = held + bytes_of(store, 0);
+        uint32_t own = bytes_of(store, from);
+        held = all > own ? all - own : 0;
+    }
+    return held_by_others(store, held, to != 0 ? to : from);
+}
+
+/* Has table `to` be a copy of table `from`: in RAM, until an anchor tells so. NW_ERR_FULL: it would
+ * be too much, and nothing was changed. */
+static int begin_copy(struct nw_store *store, uint8_t to, uint8_t from)
+{
+    int result = store->broken;
+
+    if (result == NW_OK && !store_fits_copy(store, to, from, held_after(store, to, from))) {
+        result = NW_ERR_FULL;
+    }
+    if (result == NW_OK) {
+        result = store_make_room(store, &(struct need){0});
+    }
+    if (result == NW_OK) {
+        result = store_flush_all(store);
+    }
+    if (result == NW_OK) {
+        store->held = held_after(store, to, from); /* cleaning may have given up elements */
+        copy_table(store, to, from);
+    }
+    return result;
+}
+
 int nw_store_checkpoint(struct nw_store *store)
 {
     uint8_t table = 1;
@@ -398,20 +433,15 @@ int nw_store_checkpoint(struct nw_store *store)
     if (store->tables < 2U) {
         return NW_ERR_UNSUPPORTED;
     }
-    int result = store_make_room(store, &(struct need){0});
-    if (result == NW_OK) {
-        result = store_flush_all(store);
-    }
-    if (result < 0) {
-        return result;
-    }
     for (uint8_t t = 2; t < store->tables; t++) {
         if (store->kept[t] < store->kept[table]) {
             table = t;
         }
     }
-    clear_table(store, table);
-    copy_table(store, table, 0);
+    int result = begin_copy(store, table, 0);
+    if (result < 0) {
+        return result;
+    }
     store->kept[table] = ++store->serial;
     result = commit(store);
     return result < 0 ? result : number_of(store->serial);
@@ -424,17 +454,11 @@ int nw_store_rollback(struct nw_store *store, int checkpoint)
     if (table == 0) {
         return NW_ERR_NOT_FOUND;
     }
-    int result = store_make_room(store, &(struct need){0});
-    if (result == NW_OK) {
-        result = store_flush_all(store);
-    }
+    int result = begin_copy(store, 0, table);
     if (result < 0) {
         return result;
     }
-    store->held += bytes_of(store, 0);
-    copy_table(store, 0, table);
     store_sweep_anew(store); /* what is there now was perhaps not passed as the checkpoint's */
-    store_bound_held(store);
     return commit(store);
 }
 

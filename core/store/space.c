@@ -11,8 +11,8 @@
 #include "store.h"
 
 #define FEW_SWEEPS 3U  /* log2 of the sweeps in a round when they are of size 0, the largest */
-#define SWEEP_SIZES 6U /* each half of the one before, as long as it is no less than what is written
-                        * between two anchors: they have to tell of what is free, too */
+#define SWEEP_SIZES 6U /* each half of the one before, but no less than a block and than what is
+                        * written between two anchors: they have to tell of what is free, too */
 
 struct books {
     uint32_t data;                /* bytes of chunks that are no nodes */
@@ -92,17 +92,21 @@ static uint32_t cost_of(const struct nw_store *store, const struct books *books,
     return bytes + bytes / 6U + sweep_bytes(store, size);
 }
 
-static void add_up(const struct nw_store *store, struct books *books)
+/* A checkpoint's index counts whole: cleaning writes each table's nodes for themselves. As if table
+ * `to` were a copy of table `from`, which may be the same. */
+static void add_up_with(const struct nw_store *store, struct books *books, uint8_t to,
+                        uint8_t from)
 {
-    const struct object *object = store->objects;
-    uint8_t count = (uint8_t)(store->tables * store->config.objects);
-
     memset(books, 0, sizeof *books);
     books->data = store->held;
-    for (uint8_t at = 0; at < count; at++, object++) {
-        if (object->type != 0) {
-            add_index(store, object, books);
-            books->data += at < store->config.objects ? with_ends(store, object) : 0;
+    for (uint8_t t = 0; t < store->tables; t++) {
+        const struct object *object = store_table(store, t == to ? from : t);
+
+        for (uint8_t left = store->config.objects; left > 0; left--, object++) {
+            if (object->type != 0) {
+                add_index(store, object, books);
+                books->data += t == 0 ? with_ends(store, object) : 0;
+            }
         }
     }
     for (uint8_t size = 1; size <= store->least_sweep; size++) {
@@ -112,13 +116,23 @@ static void add_up(const struct nw_store *store, struct books *books)
     }
 }
 
-/* Bytes in use, at most. */
-uint32_t store_live(const struct nw_store *store)
+static void add_up(const struct nw_store *store, struct books *books)
+{
+    add_up_with(store, books, 0, 0);
+}
+
+static uint32_t live_with(const struct nw_store *store, uint8_t to, uint8_t from)
 {
     struct books books;
 
-    add_up(store, &books);
+    add_up_with(store, &books, to, from);
     return cost_of(store, &books, books.size) - sweep_bytes(store, store->least_sweep);
+}
+
+/* Bytes in use, at most. */
+uint32_t store_live(const struct nw_store *store)
+{
+    return live_with(store, 0, 0);
 }
 
 /* Blocks that a sweep takes. */
@@ -188,6 +202,20 @@ int store_fits(struct nw_store *store, const struct need *need)
     return fits;
 }
 
+/* May table `to` become a copy of table `from`, and `held` what only checkpoints hold then? Where
+ * it makes less of what is too much, it may. */
+int store_fits_copy(struct nw_store *store, uint8_t to, uint8_t from, uint32_t held)
+{
+    uint32_t was = store->held;
+    uint32_t most = store_live(store);
+
+    most = most > store->limit ? most : store->limit;
+    store->held = held;
+    int fits = live_with(store, to, from) <= most;
+    store->held = was;
+    return fits;
+}
+
 /* With the number of good blocks known. */
 int store_set_limit(struct nw_store *store)
 {
@@ -198,16 +226,19 @@ int store_set_limit(struct nw_store *store)
     if (store->good < kept + 4U) {
         return NW_ERR_FULL;
     }
+    uint32_t least = store->interval > block_bytes ? store->interval : block_bytes;
     store->least_sweep = 0;
     while (store->least_sweep + 1U < SWEEP_SIZES &&
-           sweep_bytes(store, (uint8_t)(store->least_sweep + 1U)) >= store->interval) {
+           sweep_bytes(store, (uint8_t)(store->least_sweep + 1U)) >= least) {
         store->least_sweep++;
     }
     store_bound_held(store);
     uint32_t usable = store->good - kept;
     slack = slack < usable / 2U ? slack : usable / 2U;
     store->rate = (uint16_t)(usable * 20U / (slack + (usable - slack) / 7U));
-    store->limit = (usable - slack) * block_bytes - sweep_bytes(store, store->least_sweep);
+    uint32_t bytes = (usable - slack) * block_bytes;
+    uint32_t sweep = sweep_bytes(store, store->least_sweep);
+    store->limit = bytes > sweep ? bytes - sweep : 0;
     return NW_OK;
 }
 

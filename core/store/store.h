@@ -233,6 +233,12 @@ static inline char *store_name(const struct nw_store *store, uint8_t object)
     return store->names + (uint16_t)object * (uint16_t)store->config.name_bytes;
 }
 
+/* The objects of a table. */
+static inline struct object *store_table(const struct nw_store *store, uint8_t table)
+{
+    return store->objects + (uint16_t)table * store->config.objects;
+}
+
 /* log.c */
 void store_count(uint32_t *counter, uint16_t more);
 void store_put_block(uint8_t *to, uint16_t block);
@@ -364,6 +370,7 @@ struct need {
 uint32_t store_node_bytes(const struct nw_store *store);
 uint32_t store_live(const struct nw_store *store);
 int store_fits(struct nw_store *store, const struct need *need);
+int store_fits_copy(struct nw_store *store, uint8_t to, uint8_t from, uint32_t held);
 uint16_t store_sweep_blocks(const struct nw_store *store);
 uint16_t store_look_cost(const struct nw_store *store, uint16_t blocks);
 int store_is_roomy(const struct nw_store *store, uint8_t times);

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Goal: a good chip whose store is full mounts, whenever power goes while the store is idle, and
- * objects can be deleted then.
+ * Goal: a good chip whose store is full mounts, whenever power goes, and objects can be deleted
+ * then; nothing a caller may do takes a store over its limit, checkpoints and rollbacks neither:
+ * what would is refused and changes nothing. What put_bytes tells of is never refused.
  * ctest: slow
+ * ctest: soak
  *
  * Once idle time went on cleaning a full store in vain, with anchors that used up the free blocks a
- * mount needs: after a cut every mount answered NW_ERR_FULL, for ever.
+ * mount needs: after a cut every mount answered NW_ERR_FULL, for ever. So it did when a checkpoint
+ * had been made in a store that was full: it took the store to three times its limit.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,7 +27,9 @@
 #define KEYS 2000U
 #define REFUSALS 40U /* the store is full when so many writes were refused */
 #define ROUNDS 12U   /* of idle time, each cut everywhere */
-#define PIECES 4U
+#define WRITES 100U  /* before each */
+#define PIECES 8U
+#define SHORTEST 4000U /* of a random history */
 
 static struct nw_nand *nand;
 static struct nw_nand *start;
@@ -114,11 +119,17 @@ static void cut_at(uint32_t operation, uint8_t phase)
     assert_int_equal(handle_of("q"), NW_ERR_NOT_FOUND);
 }
 
-static void cut_idle(void)
+static uint32_t cut_idle(void)
 {
+    uint32_t cuts = 0;
+
     for (uint32_t round = 0; round < ROUNDS; round++) {
         struct nw_store *now = store;
 
+        for (uint32_t i = 0; i < WRITES; i++) {
+            int result = step();
+            assert_true(result >= 0 || result == NW_ERR_FULL);
+        }
         assert_int_equal(nw_nand_assign(start, nand), NW_OK);
         memcpy(start_ram, ram, ram_bytes);
         uint64_t before = nw_nand_operations(nand);
@@ -134,50 +145,288 @@ static void cut_idle(void)
         assert_int_equal(nw_nand_assign(nand, end), NW_OK);
         memcpy(ram, end_ram, ram_bytes);
         store = now;
+        cuts += operations;
     }
+    return cuts;
 }
 
-static void run(uint8_t frames, uint8_t checkpoints, uint32_t seed)
+static void open_bed(const char *name, uint32_t blocks, uint32_t pages, uint32_t seed)
 {
     struct nw_part part;
 
-    assert_int_equal(nw_parts_get("W25Q128JV", &part), NW_OK);
-    part.blocks = 30;
-    part.block_pages = 15;
+    assert_int_equal(nw_parts_get(name, &part), NW_OK);
+    part.blocks = blocks;
+    part.block_pages = (uint16_t)pages;
+    part.factory_bad = 0;
     struct nw_nand_config nand_config = {.part = &part, .seed = seed};
     assert_int_equal(nw_nand_open(&nand, &nand_config), NW_OK);
-    assert_int_equal(nw_nand_fork(&start, nand), NW_OK);
-    assert_int_equal(nw_nand_fork(&end, nand), NW_OK);
     chip = nw_nand_chip(nand);
-    config = (struct nw_store_config){.frames = frames, .checkpoints = checkpoints};
     ram_bytes = nw_store_ram_bytes(&config, &chip->geometry);
     ram = malloc(ram_bytes);
+}
+
+static void close_bed(void)
+{
+    free(ram);
+    nw_nand_close(nand);
+}
+
+static uint32_t run(uint8_t frames, uint8_t checkpoints, uint32_t seed)
+{
+    config = (struct nw_store_config){.frames = frames, .checkpoints = checkpoints};
+    open_bed("W25Q128JV", 30, 15, seed);
+    assert_int_equal(nw_nand_fork(&start, nand), NW_OK);
+    assert_int_equal(nw_nand_fork(&end, nand), NW_OK);
     start_ram = malloc(ram_bytes);
     end_ram = malloc(ram_bytes);
     fill(seed);
-    cut_idle();
-    free(ram);
+    uint32_t cuts = cut_idle();
     free(start_ram);
     free(end_ram);
-    nw_nand_close(nand);
     nw_nand_close(start);
     nw_nand_close(end);
+    close_bed();
+    return cuts;
 }
 
 static void test_full_and_idle(void **state)
 {
+    uint32_t cuts = 0;
+
     (void)state;
     for (uint32_t seed = 1; seed <= 6U; seed++) {
-        run(8, 3, seed);
-        run(24, 3, seed);
-        run(8, 1, seed);
-        run(8, 0, seed);
+        cuts += run(8, 3, seed) + run(24, 3, seed) + run(8, 1, seed) + run(8, 0, seed);
+    }
+    assert_true(cuts > 200U);
+}
+
+/* Random histories of random stores */
+
+struct history {
+    struct nw_store_spec array;
+    struct nw_store_spec file;
+    uint32_t longest; /* element of the queue */
+    uint32_t drain;   /* one in so many of the queue's turns takes */
+    uint32_t calm;    /* one in so many of the checkpoints' turns is one */
+    uint8_t cut;      /* power goes now and then */
+    uint32_t refused; /* checkpoints and rollbacks */
+};
+
+static struct nw_store_space space_now(void)
+{
+    struct nw_store_space space;
+
+    nw_store_space(store, &space);
+    return space;
+}
+
+/* One of all that concerns checkpoints. What is refused has changed nothing, and what is not does
+ * not take the store over its limit. */
+static int keep(struct history *history)
+{
+    struct nw_store_space before = space_now();
+    uint32_t way = below(4);
+    int number = nw_store_kept(store, (uint8_t)below(3));
+    int result = NW_OK;
+
+    if (way < 2U) {
+        result = nw_store_checkpoint(store);
+        result = result == NW_ERR_UNSUPPORTED ? (int)NW_OK : result;
+    } else if (number != 0) {
+        result = way == 2U ? nw_store_rollback(store, number) : nw_store_drop(store, number);
+    }
+    if (nw_nand_is_off(nand)) {
+        return result;
+    }
+    struct nw_store_space after = space_now();
+    if (result == NW_ERR_FULL) {
+        history->refused++;
+        assert_int_equal(after.used_bytes, before.used_bytes);
+    }
+    assert_true(after.used_bytes <= after.limit_bytes || after.used_bytes <= before.used_bytes);
+    return result;
+}
+
+static int put(const struct history *history)
+{
+    static const uint8_t data[1024];
+    uint32_t bytes = 1U + below(history->longest);
+    uint32_t key = below(history->array.count);
+    uint32_t most = space_now().put_bytes;
+    int result;
+
+    if (below(2) == 0) {
+        result = nw_store_push(store, handle_of("q"), data, (uint16_t)bytes);
+    } else {
+        bytes = history->array.unit_bytes;
+        result = nw_store_set(store, handle_of("a"), key, data);
+    }
+    assert_true(result != NW_ERR_FULL || bytes > most);
+    return result;
+}
+
+static int live(struct history *history)
+{
+    static const uint8_t data[64];
+    uint32_t length = 0;
+    int result = NW_OK;
+
+    switch (below(10)) {
+    case 0:
+    case 1:
+    case 2:
+    case 3:
+    case 4: return put(history);
+    case 5:
+        (void)nw_store_length(store, handle_of("f"), &length);
+        return nw_store_write(store, handle_of("f"), below(length + 1U), data, sizeof data);
+    case 6: return nw_store_sync(store);
+    case 7: return nw_store_idle(store, (uint16_t)below(40));
+    case 8:
+        result = below(history->drain) == 0 ? nw_store_dequeue(store, handle_of("q"), NULL, 0) : 0;
+        return result == NW_ERR_NOT_FOUND ? (int)NW_OK : result;
+    default: return below(history->calm) == 0 ? keep(history) : (int)NW_OK;
+    }
+}
+
+/* Until one is not cut. */
+static void mount_again(const struct history *history, uint32_t seed)
+{
+    int result = NW_ERR_POWER;
+
+    while (result == NW_ERR_POWER) {
+        struct nw_cut cut = {.after = below(60), .phase = (uint8_t)below(3)};
+
+        nw_nand_power_up(nand);
+        nw_nand_cut(nand, history->cut && below(2) == 0 ? &cut : NULL);
+        memset(ram, 0xA5, ram_bytes);
+        result = nw_store_mount(&store, chip, &config, ram, ram_bytes);
+    }
+    nw_nand_cut(nand, NULL);
+    if (result != NW_OK || nw_store_stats(store)->lost != 0) {
+        fail_msg("seed %u: %s, %u lost", (unsigned)seed, nw_error_text(result),
+                 result == NW_OK ? (unsigned)nw_store_stats(store)->lost : 0);
+    }
+}
+
+/* All there was goes, and something else comes. */
+static void renew(void)
+{
+    static const struct nw_store_spec queue = {.type = NW_STORE_QUEUE};
+    static const char *const names[] = {"q", "f", "a"};
+    static const uint8_t data[100];
+
+    for (uint32_t i = 0; i < 3U; i++) {
+        assert_int_equal(nw_store_delete(store, handle_of(names[i])), NW_OK);
+    }
+    for (uint8_t place = 0; place < NW_STORE_CHECKPOINTS; place++) {
+        int number = nw_store_kept(store, place);
+        assert_true(number == 0 || nw_store_drop(store, number) == NW_OK);
+    }
+    assert_int_equal(space_now().used_bytes, 0);
+    int handle = nw_store_create(store, "new", &queue);
+    assert_true(handle > 0);
+    for (uint32_t i = 0; i < 30U; i++) {
+        assert_int_equal(nw_store_push(store, handle, data, sizeof data), NW_OK);
+    }
+}
+
+static void draw(struct history *history)
+{
+    static const char *const names[] = {"W25Q128JV", "TC58DVG02A1FT00"};
+    uint32_t seed = below(1000);
+
+    *history = (struct history){
+        .array = {.type = NW_STORE_ARRAY,
+                  .unit_bytes = (uint16_t)(1U + below(60)),
+                  .count = 200U + below(3000)},
+        .file = {.type = NW_STORE_FILE, .unit_bytes = 64},
+        .longest = below(3) == 0 ? 600U : 200U,
+        .drain = 2U + below(20),
+        .calm = 5U + below(100),
+        .cut = below(3) != 0,
+    };
+    do {
+        config = (struct nw_store_config){
+            .objects = (uint8_t)(3U + below(10)),
+            .frames = (uint8_t)(5U + below(40)),
+            .fan = (uint8_t)(8U << below(3)),
+            .checkpoints = (uint8_t)below(4),
+            .anchor_bytes = below(2) == 0 ? 0 : 1024U + below(3000)};
+        open_bed(names[below(2)], 30U + below(30), 12U + below(20), seed);
+        if (ram_bytes == 0) { /* more than such a chip can hold */
+            close_bed();
+        }
+    } while (ram_bytes == 0);
+}
+
+static uint32_t run_history(uint32_t seed)
+{
+    static const struct nw_store_spec queue = {.type = NW_STORE_QUEUE};
+    struct history history;
+
+    nw_random_seed(&dice, seed * 7919U);
+    draw(&history);
+    assert_int_equal(nw_store_format(&store, chip, &config, ram, ram_bytes), NW_OK);
+    assert_true(nw_store_create(store, "a", &history.array) > 0);
+    assert_true(nw_store_create(store, "q", &queue) > 0);
+    assert_true(nw_store_create(store, "f", &history.file) > 0);
+    for (uint32_t left = SHORTEST + below(SHORTEST); left > 0; left--) {
+        struct nw_cut cut = {.after = below(12), .phase = (uint8_t)below(3)};
+        int armed = history.cut && below(150) == 0;
+
+        nw_nand_cut(nand, armed ? &cut : NULL);
+        int result = live(&history);
+        if (nw_nand_is_off(nand) || below(1000) == 0) {
+            mount_again(&history, seed);
+        } else if (result < 0 && result != NW_ERR_FULL) {
+            fail_msg("seed %u: %s", (unsigned)seed, nw_error_text(result));
+        }
+    }
+    mount_again(&history, seed);
+    renew();
+    close_bed();
+    return history.refused;
+}
+
+static void test_histories(void **state)
+{
+    uint32_t seeds = getenv("NW_SOAK") != NULL ? 3000U : 40U;
+    uint32_t refused = 0;
+
+    (void)state;
+    for (uint32_t seed = 1; seed <= seeds; seed++) {
+        refused += run_history(seed);
+    }
+    assert_true(refused > seeds);
+}
+
+/* A chip so small that nothing fits is not formatted. Once the limit went round below zero, and
+ * the store took all it was given until no mount was possible. */
+static void test_too_small(void **state)
+{
+    (void)state;
+    config = (struct nw_store_config){.frames = 4, .fan = 32};
+    open_bed("W25Q128JV", 23, 8, 1);
+    assert_int_equal(nw_store_format(&store, chip, &config, ram, ram_bytes), NW_ERR_FULL);
+    close_bed();
+    for (uint32_t blocks = 23; blocks < 40U; blocks++) {
+        open_bed("W25Q128JV", blocks, 8, 1);
+        int result = nw_store_format(&store, chip, &config, ram, ram_bytes);
+        if (result == NW_OK) {
+            assert_in_range(space_now().limit_bytes, 1, blocks * 8U * 256U);
+        } else {
+            assert_int_equal(result, NW_ERR_FULL);
+        }
+        close_bed();
     }
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_full_and_idle)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_full_and_idle),
+                                       cmocka_unit_test(test_too_small),
+                                       cmocka_unit_test(test_histories)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -115,7 +115,8 @@ size_t nw_store_ram_bytes(const struct nw_store_config *config,
 /*
  * An empty store. Cost: 1 read and 1 erase a block, one more of each and a program. Cut before its
  * end it leaves no store. The configuration goes with the store: mount with the same.
- * NW_ERR_CONFIG, NW_ERR_RAM, NW_ERR_FULL (too many bad blocks), or the chip's error.
+ * NW_ERR_CONFIG, NW_ERR_RAM, NW_ERR_FULL (too many bad blocks, or so small a chip that
+ * nothing would fit), or the chip's error.
  */
 int nw_store_format(struct nw_store **store, struct nw_chip *chip,
                     const struct nw_store_config *config, void *ram, size_t ram_bytes);
@@ -164,7 +165,9 @@ struct nw_store_space {
  * a round (8 .. 256) the nodes that have to be written anew for it, as far as these do not fit the
  * frames; and a sixth. So small values cost more than they are: at 128 blocks of 16 KiB and 8
  * frames 7,800 values of 64 bytes are the limit, or 19,000 of 1 byte. More frames hold more.
- * Overwriting what is there takes nothing, but for what a checkpoint holds. limit_bytes is told at
+ * Overwriting what is there takes nothing, but for what a checkpoint holds: its index, as large as
+ * that of the objects then, and what was overwritten, taken or deleted since it was made, or might
+ * have been; of all checkpoints together no more than all they have. limit_bytes is told at
  * format, and falls with each block that fails: by default 70 % of a chip of 2 MiB with 128 blocks,
  * 85 % of one of 128 MiB; of small chips less. Above the limit pop, dequeue, trim and delete go on,
  * and once they have brought it below puts do.
@@ -325,14 +328,16 @@ int nw_store_truncate(struct nw_store *store, int handle, uint32_t bytes);
 /* CHECKPOINTS */
 
 /* Keeps the state of all objects: its number (> 0, ascending, up to 32,767). If the most are kept
- * the oldest is given up. Durable. */
+ * the oldest is given up. Durable. NW_ERR_FULL: its index would take the store over its limit;
+ * nothing was changed. */
 int nw_store_checkpoint(struct nw_store *store);
 
 /* All objects as that checkpoint saw them; 0: the newest one. Handles are void, checkpoints stay.
- * Durable. */
+ * Durable. NW_ERR_FULL: the store would be over its limit; nothing was changed. */
 int nw_store_rollback(struct nw_store *store, int checkpoint);
 
-/* Gives one up, and the room that only it needs. */
+/* Gives one up. Its index is no longer in use, nor what it held as far as the others cannot hold
+ * it: with the last one all of that. */
 int nw_store_drop(struct nw_store *store, int checkpoint);
 
 /* The number of the checkpoint at a place, 0 .. NW_STORE_CHECKPOINTS - 1; 0: none there. */
