@@ -305,6 +305,9 @@ static int copy(struct nw_store *store, const struct chunk *from, struct chunk *
                 result = NW_OK;
             }
         }
+        if (gap == 0 && result < 0) { /* the log holds a part of the chunk */
+            result = store_fail(store, result);
+        }
         if (gap > 0 && result == NW_OK) {
             result = store_begin(store, to);
             gap = 0;
