@@ -40,8 +40,7 @@ int nw_store_get(struct nw_store *store, int handle, uint32_t key, void *value)
         object == NULL ? store->refused : store_find_data(store, object, key, &chunk);
 
     if (result == NW_OK && chunk.length != object->unit) {
-        store->stats.place = chunk.at;
-        result = NW_ERR_CORRUPT;
+        result = store_damaged(store, chunk.at);
     }
     return result < 0 ? result : store_payload(store, &chunk, value, 1);
 }

@@ -158,19 +158,19 @@ static int sweep_object(struct nw_store *store, struct object *object)
     int result = store_next_old(store, object, &sweep->key, &chunk.at);
 
     if (result > 0) {
-        result = store_read_chunk(store, chunk.at, &chunk, 0);
+        result = store_read_told(store, chunk.at, &chunk, 0);
         if (result == NW_OK && (!store_is_data(&chunk) || chunk.key != sweep->key ||
                                 !store_is_of(store, &chunk, object))) {
-            result = NW_ERR_CORRUPT;
+            result = store_damaged(store, chunk.at);
         }
         if (result == NW_OK) {
             result = store_clean_chunk(store, &chunk);
         }
-        if (result == NW_OK || store_is_damage(result) || result == NW_ERR_UNWRITTEN) {
+        if (result == NW_OK || store_is_damage(result)) {
             sweep->key++;
         }
     }
-    if (store_is_damage(result) || result == NW_ERR_UNWRITTEN) { /* lost, or all below a node */
+    if (store_is_damage(result)) { /* lost, or all below a node */
         store_count(&store->stats.lost, 1);
         if (sweep->key <= node) {
             sweep->key = node | (store->config.fan - 1U);

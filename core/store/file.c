@@ -62,8 +62,7 @@ static int change_block(struct nw_store *store, const struct piece *piece)
     int result = store_find_data(store, object, piece->key, &old);
 
     if (result == NW_OK && (old.length < length || old.length > object->unit)) {
-        store->stats.place = old.at;
-        result = NW_ERR_CORRUPT;
+        result = store_damaged(store, old.at);
     }
     if (result == NW_OK) {
         result = store_find_room(store, store_whole(store, object->unit), 1);
@@ -160,8 +159,7 @@ static int read_piece(struct nw_store *store, struct object *object, uint32_t ke
         return result < 0 ? result : store_payload(store, &chunk, data, 1);
     }
     if (from + (uint32_t)bytes > chunk.length) {
-        store->stats.place = chunk.at;
-        return NW_ERR_CORRUPT;
+        return store_damaged(store, chunk.at);
     }
     if (store->cache != NULL && from == 0 && store_seal(store) == NULL) {
         /* it comes to RAM anyway */

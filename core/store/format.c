@@ -226,8 +226,8 @@ int nw_store_format(struct nw_store **made, struct nw_chip *chip,
     if (result >= 0) {
         result = store_set_limit(store);
     }
-    if (result == NW_OK && store->limit == 0) {
-        result = NW_ERR_FULL;
+    if (result == NW_OK && store->limit < store_block_bytes(store)) {
+        result = NW_ERR_FULL; /* not worth having */
     }
     if (result < 0) {
         return result;

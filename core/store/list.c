@@ -56,16 +56,14 @@ int store_find_data(struct nw_store *store, struct object *object, uint32_t numb
         return result;
     }
     if (result == NW_OK) {
-        result = store_read_chunk(store, at, chunk, 1);
+        result = store_read_told(store, at, chunk, 1);
     }
     if (result == NW_OK && (!store_is_data(chunk) || chunk->key != number ||
                             !store_is_of(store, chunk, object))) {
-        store->stats.place = at;
-        result = NW_ERR_CORRUPT;
+        result = store_damaged(store, at);
     }
-    /* Every number of the others has its chunk: none told, or a blank one, is damage. */
-    return result == NW_ERR_NOT_FOUND || result == NW_ERR_UNWRITTEN ? (int)NW_ERR_CORRUPT
-                                                                    : result;
+    /* Every number of the others has its chunk: none told is damage. */
+    return result == NW_ERR_NOT_FOUND ? (int)NW_ERR_CORRUPT : result;
 }
 
 static int length_answer(int result, uint16_t length)

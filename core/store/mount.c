@@ -371,6 +371,7 @@ static int redo_log(struct nw_store *store, const struct scan *scan, struct redo
             result = redo_chunk(store, redo, &chunk);
         } else if (result == NW_ERR_CORRUPT) {
             store_count(&store->stats.lost, 1);
+            (void)store_read_told(store, walk->at, &chunk, 0); /* sealed: it counts there, too */
             redo->place = walk->at;
             walk->at = page_end(store, store_page_of(store, walk->at));
             result = NW_OK;

@@ -92,7 +92,6 @@ static void note(struct nw_store *store, uint32_t at, const uint8_t *bytes)
     store->config.seal->at = at;
 }
 
-/* A chunk that the scan of a mount finds torn was not tampered with: no anchor is loaded yet. */
 static int sum_check(struct nw_store *store, uint32_t sum, const struct chunk *chunk)
 {
     struct nw_seal *seal = store->config.seal;
@@ -104,11 +103,7 @@ static int sum_check(struct nw_store *store, uint32_t sum, const struct chunk *c
     if (result < 0 || same(tag, seal->tag)) {
         return result;
     }
-    if (store->anchor != STORE_NONE) {
-        store->stats.tampered++;
-    }
-    store->stats.place = chunk->at;
-    return NW_ERR_TAMPERED;
+    return store_damaged(store, chunk->at);
 }
 
 /* Headers of blocks */
@@ -178,7 +173,7 @@ static int load(struct nw_store *store, const struct chunk *chunk, uint16_t from
     if (result == NW_OK) {
         mix(store->config.seal, store->config.seal->tag, from, data, bytes);
     }
-    return result;
+    return result == NW_ERR_CORRUPT ? store_damaged(store, chunk->at) : result; /* blank pages */
 }
 
 /* Reads `bytes` of a chunk's payload, from `at` on, and the rest of it only to sum it up: what is
@@ -304,6 +299,9 @@ static int copy(struct nw_store *store, const struct chunk *from, struct chunk *
                 proven = 0;
                 result = NW_OK;
             }
+        }
+        if (gap == 0 && result < 0) { /* the log holds a part of the chunk */
+            result = store_fail(store, result);
         }
         if (gap > 0 && result == NW_OK) {
             result = store_begin(store, to);

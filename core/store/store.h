@@ -349,6 +349,7 @@ uint32_t store_sum_begin(const struct nw_store *store, const struct chunk *chunk
 uint32_t store_sum_add(const struct nw_store *store, uint32_t sum, const void *data,
                        uint16_t bytes);
 void store_sum_end(const struct nw_store *store, uint32_t sum, struct chunk *chunk);
+int store_damaged(struct nw_store *store, uint32_t at);
 int store_sum_check(struct nw_store *store, uint32_t sum, const struct chunk *chunk);
 int store_load(struct nw_store *store, const struct chunk *chunk, uint16_t from, uint16_t bytes,
                void *data, int ahead);
@@ -358,6 +359,7 @@ int store_is_damage(int result);
 
 /* walk.c */
 int store_read_chunk(struct nw_store *store, uint32_t at, struct chunk *chunk, int ahead);
+int store_read_told(struct nw_store *store, uint32_t at, struct chunk *chunk, int ahead);
 int store_look_at_head(struct nw_store *store, uint16_t block, struct block_head *head);
 int store_read_head(struct nw_store *store, uint16_t block, struct block_head *head);
 int store_good_after(struct nw_store *store, uint16_t *block);

@@ -46,6 +46,18 @@ void store_sum_end(const struct nw_store *store, uint32_t sum, struct chunk *chu
     }
 }
 
+/* What lies at a position is not what was written there: the answer. It counts as tampered with,
+ * but not in the scan of a mount, which meets torn ends: no anchor is loaded yet. */
+int store_damaged(struct nw_store *store, uint32_t at)
+{
+    store->stats.place = at;
+    if (store_seal(store) == NULL) {
+        return NW_ERR_CORRUPT;
+    }
+    store_count(&store->stats.tampered, store->anchor != STORE_NONE ? 1U : 0U);
+    return NW_ERR_TAMPERED;
+}
+
 /* All of the payload is in the sum: is it the chunk's? NW_OK, or NW_ERR_CORRUPT; sealed:
  * NW_ERR_TAMPERED. */
 int store_sum_check(struct nw_store *store, uint32_t sum, const struct chunk *chunk)
@@ -53,11 +65,7 @@ int store_sum_check(struct nw_store *store, uint32_t sum, const struct chunk *ch
     if (store_seal(store) != NULL) {
         return store_seal(store)->sum_check(store, sum, chunk);
     }
-    if (sum == chunk->crc) {
-        return NW_OK;
-    }
-    store->stats.place = chunk->at;
-    return NW_ERR_CORRUPT;
+    return sum == chunk->crc ? (int)NW_OK : store_damaged(store, chunk->at);
 }
 
 /* Reads payload of a chunk, from a byte of it on. */

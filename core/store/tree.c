@@ -161,13 +161,13 @@ static int take_frame(struct nw_store *store, struct path *path, uint8_t level, 
 static int load_node(struct nw_store *store, struct frame *frame, uint32_t from)
 {
     struct chunk chunk = {0};
-    int result = store_read_chunk(store, from, &chunk, 0);
+    int result = store_read_told(store, from, &chunk, 0);
 
     if (result == NW_OK &&
         (chunk.kind != CHUNK_NODE || chunk.mask != frame->level || chunk.key != frame->index ||
          chunk.length > store->node_bytes ||
          !store_is_of(store, &chunk, object_of(store, frame)))) {
-        result = NW_ERR_CORRUPT;
+        result = store_damaged(store, from);
     }
     if (result == NW_OK) {
         result = store_payload(store, &chunk, frame->entries, 0);
@@ -177,7 +177,7 @@ static int load_node(struct nw_store *store, struct frame *frame, uint32_t from)
         store->stats.place = from;
         release(frame);
     }
-    return result == NW_ERR_UNWRITTEN ? (int)NW_ERR_CORRUPT : result;
+    return result;
 }
 
 /* To the node of `level` on the path, which lies at `from` (STORE_NONE: nowhere), if it is in no

@@ -238,6 +238,15 @@ int store_read_chunk(struct nw_store *store, uint32_t at, struct chunk *chunk, i
     return result;
 }
 
+/* The same where something tells of a chunk: that there is none is damage. */
+int store_read_told(struct nw_store *store, uint32_t at, struct chunk *chunk, int ahead)
+{
+    int result = store_read_chunk(store, at, chunk, ahead);
+
+    return result == NW_ERR_CORRUPT || result == NW_ERR_UNWRITTEN ? store_damaged(store, at)
+                                                                  : result;
+}
+
 /*
  * The first chunk at *at or behind it in the same block: 1, and *at is its place; 0: the block
  * holds no more; NW_ERR_CORRUPT: no chunk can be read at *at, although something is written there.
@@ -275,7 +284,7 @@ int store_next_chunk(struct nw_store *store, uint32_t *at, struct chunk *chunk)
     return 0;
 }
 
-/* Is the payload what was written? NW_OK, NW_ERR_CORRUPT, or an error of the chip. */
+/* Is the payload what was written? NW_OK, NW_ERR_CORRUPT, NW_ERR_TAMPERED, or an error of the chip. */
 int store_verify(struct nw_store *store, const struct chunk *chunk)
 {
     uint32_t sum = store_sum_begin(store, chunk);
@@ -292,8 +301,11 @@ int store_verify(struct nw_store *store, const struct chunk *chunk)
             result = store_load(store, chunk, at, here, part, 1);
             result = result < 0 ? result : 1;
         }
-        if (result <= 0) {
-            return result < 0 && result != NW_ERR_ECC ? result : (int)NW_ERR_CORRUPT;
+        if (result == 0) {
+            return store_damaged(store, chunk->at);
+        }
+        if (result < 0) {
+            return result != NW_ERR_ECC ? result : (int)NW_ERR_CORRUPT;
         }
         sum = store_sum_add(store, sum, part, here);
     }

@@ -108,15 +108,16 @@ struct nw_store_stats {
     uint32_t tampered;    /* sealed: times a chunk was met that the key does not prove */
 };
 
-/* Bytes of RAM for this chip and configuration; 0 when the store cannot work with them. */
+/* Bytes of RAM for this chip and configuration; 0: they are NW_ERR_CONFIG. Whether enough fits a
+ * small chip is told by format. */
 size_t nw_store_ram_bytes(const struct nw_store_config *config,
                           const struct nw_geometry *geometry);
 
 /*
  * An empty store. Cost: 1 read and 1 erase a block, one more of each and a program. Cut before its
  * end it leaves no store. The configuration goes with the store: mount with the same.
- * NW_ERR_CONFIG, NW_ERR_RAM, NW_ERR_FULL (too many bad blocks, or so small a chip that
- * nothing would fit), or the chip's error.
+ * NW_ERR_CONFIG, NW_ERR_RAM, NW_ERR_FULL (so many bad blocks or so small a chip that limit_bytes
+ * would be less than a block), or the chip's error.
  */
 int nw_store_format(struct nw_store **store, struct nw_chip *chip,
                     const struct nw_store_config *config, void *ram, size_t ram_bytes);
