@@ -136,8 +136,8 @@ class Files(mfusepy.Operations):  # type: ignore[misc]
             file.is_dirty = False
 
     def _free_bytes(self) -> int:
-        space = self._image.store.space
-        return max(0, int(space["limit_bytes"]) - int(space["used_bytes"]))
+        """About half of what is left to the limit: the index and cleaning need room, too."""
+        return int(self._image.store.space["put_bytes"])
 
     def _put(self, file: _File, offset: int, data: bytes) -> None:
         """Writes where the file has bytes, or at its end; it may get full half way."""

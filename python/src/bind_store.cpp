@@ -155,6 +155,7 @@ Numbers space_of(const PyStore &self)
     nw_store_space(self.get(), &space);
     all["used_bytes"] = space.used_bytes;
     all["limit_bytes"] = space.limit_bytes;
+    all["put_bytes"] = space.put_bytes;
     all["free_blocks"] = space.free_blocks;
     all["good_blocks"] = space.good_blocks;
     all["sequence"] = space.sequence;

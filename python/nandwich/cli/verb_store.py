@@ -313,6 +313,7 @@ def info(session: _Session, json_target: str | None) -> None:
         [
             ("chip", f"{format_size(chip['blocks'] * block)}, pages of {chip['page_bytes']} B"),
             ("in use", f"{space['used_bytes']} B of {space['limit_bytes']} B"),
+            ("next put", f"up to {space['put_bytes']} B fit"),
             ("free blocks", f"{space['free_blocks']} of {space['good_blocks']}"),
             ("sequence number", f"{space['sequence']}; after a mount higher than ever before"),
             ("bad blocks", str(wear["bad_blocks"])),
