@@ -192,7 +192,8 @@ enum nw_store_type {
  * What an object is. unit_bytes: a stream's elements have all this size and are packed into common
  * chunks, as many as a sync or a page end allows; 0: each element is a chunk of its own, of any
  * size. An array's values and a file's blocks always have this size (array: a third of a block
- * less 14, sealed 26, at most 65,000; file: less than a page; 0 is 256, or half a page).
+ * less 14, sealed 26, at most 65,000; file: a page less 38, sealed 66; 0 is 256, or the next lower
+ * power of two that fits, and half a page).
  * count: of an array its keys 0 .. count - 1; of a stream the most chunks it keeps, the oldest are
  * dropped (ring); 0: no limit.
  */
