@@ -362,7 +362,7 @@ int store_skip(struct nw_store *store, struct object *object, uint32_t *key)
 int store_next_old(struct nw_store *store, struct object *object, uint32_t *key, uint32_t *at)
 {
     struct path path = {.object = object, .key = *key, .old = 1};
-    uint32_t next = (store_shorten(store, *key, 1) + 1U) << store->fan_shift;
+    uint32_t next = (store_shorten(store, *key, 1) + 1U) * store->config.fan;
     int result = reach(store, &path);
 
     if (result == NW_ERR_NOT_FOUND) {
