@@ -134,8 +134,8 @@ int nw_store_write(struct nw_store *store, int handle, uint32_t offset, const vo
         if (result == NW_OK) {
             result = write_piece(store, &piece);
         }
-        if (result < 0) { /* what went before is written: say how much */
-            return left < bytes && result == NW_ERR_FULL ? (int)(bytes - left) : result;
+        if (result < 0) { /* what went before is written: say how much, and the next call why */
+            return left < bytes ? (int)(bytes - left) : result;
         }
         offset += piece.bytes;
         piece.data += piece.bytes;

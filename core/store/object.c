@@ -124,7 +124,10 @@ static int make(const struct nw_store *store, const struct nw_store_spec *spec,
         made->limit = spec->count;
     }
     if (spec->type == NW_STORE_FILE && spec->unit_bytes == 0) {
-        for (made->unit = 256; made->unit > store->page_bytes / 2U; made->unit /= 2U) {
+        uint16_t room = store_page_room(store); /* less than half of the smallest pages */
+        uint16_t most = store->page_bytes / 2U < room ? store->page_bytes / 2U : room;
+
+        for (made->unit = 256; made->unit > most; made->unit /= 2U) {
         }
     }
     if (spec->type == NW_STORE_STREAM && made->unit > ELEMENT_LONGEST) {

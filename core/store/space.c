@@ -18,9 +18,7 @@ struct books {
     uint32_t data;                /* bytes of chunks that are no nodes */
     uint32_t nodes;               /* of the indexes, at most */
     uint32_t written[SWEEP_SIZES]; /* of nodes in one round, for each size */
-    uint32_t paths;               /* the same of indexes whose nodes do not stay in RAM */
     uint32_t cost;                /* what is in use with the best size */
-    uint8_t tables;               /* in use */
     uint8_t size;                 /* the best one */
 };
 
@@ -59,10 +57,6 @@ static void add_index(const struct nw_store *store, const struct object *object,
         nodes += span < chunks ? span : chunks;
     }
     books->nodes += nodes;
-    if (books->tables > 1U && levels * books->tables > store->config.frames) {
-        books->paths += chunks * levels; /* what moves is each table's: nodes make way for nodes */
-        return;
-    }
     for (uint8_t size = 0; size < SWEEP_SIZES; size++) {
         uint8_t sweeps = (uint8_t)(size + FEW_SWEEPS);
         uint32_t many = nodes < (UINT32_MAX >> sweeps) ? nodes << sweeps : UINT32_MAX;
@@ -93,7 +87,6 @@ static uint32_t cost_of(const struct nw_store *store, const struct books *books,
     uint32_t kept = (uint32_t)store->config.frames << (size + FEW_SWEEPS); /* in RAM */
     uint32_t nodes = books->written[size] > kept ? books->written[size] - kept : 0;
 
-    nodes += books->paths;
     nodes = nodes > books->nodes ? nodes : books->nodes;
     nodes = nodes < most ? nodes : most;
     uint32_t bytes = books->data + nodes * node_bytes_of(store);
@@ -107,12 +100,6 @@ static void add_up_with(const struct nw_store *store, struct books *books, uint8
 {
     memset(books, 0, sizeof *books);
     books->data = store->held;
-    books->tables = 1;
-    for (uint8_t t = 1; t < store->tables; t++) {
-        if (t == to || store->kept[t] != 0) {
-            books->tables++;
-        }
-    }
     for (uint8_t t = 0; t < store->tables; t++) {
         const struct object *object = store_table(store, t == to ? from : t);
 
@@ -256,28 +243,14 @@ int store_set_limit(struct nw_store *store)
     return NW_OK;
 }
 
-/* Every list and file is so many chunks longer. */
-static void lengthen(const struct nw_store *store, uint32_t chunks)
-{
-    struct object *object = store->objects;
-
-    for (uint8_t left = store->config.objects; left > 0; left--, object++) {
-        object->tail += object->type != NW_STORE_ARRAY ? chunks : 0;
-    }
-}
-
 /* A put adds at most a node for each level, in every sweep of a round, and with the end of a block
  * that stays blank, and a sixth, it counts less than twice. */
 static uint32_t put_most(const struct nw_store *store)
 {
     struct books books;
-    uint32_t used = store_live(store);
 
-    lengthen(store, 2U); /* an index that gets higher may count otherwise */
-    uint32_t longer = store_live(store);
     add_up(store, &books);
-    lengthen(store, 0U - 2U);
-    used = used > longer ? used : longer;
+    uint32_t used = books.cost - sweep_bytes(store, store->least_sweep);
     uint32_t nodes = (uint32_t)(store->config.frames + 1U) << (books.size + FEW_SWEEPS);
     uint32_t room = store->limit > used ? store->limit - used : 0;
     uint32_t index = nodes * node_bytes_of(store) / 6U * 7U + store->chunk_header * 2U;

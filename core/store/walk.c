@@ -284,7 +284,7 @@ int store_next_chunk(struct nw_store *store, uint32_t *at, struct chunk *chunk)
     return 0;
 }
 
-/* Is the payload what was written? NW_OK, NW_ERR_CORRUPT, NW_ERR_TAMPERED, or an error of the chip. */
+/* Is the payload what was written? NW_OK, NW_ERR_CORRUPT, NW_ERR_TAMPERED, or the chip's error. */
 int store_verify(struct nw_store *store, const struct chunk *chunk)
 {
     uint32_t sum = store_sum_begin(store, chunk);

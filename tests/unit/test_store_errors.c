@@ -234,6 +234,76 @@ static void test_half_moved(void **state)
     }
 }
 
+#define BLOCK 100U /* of a file */
+#define BLOCKS 4U
+
+/* Bytes written are those answered, none when it is an error. */
+static void check_written(int handle, int answer, uint32_t from)
+{
+    uint32_t changed = 0;
+
+    for (uint32_t i = 0; i < BLOCKS * BLOCK; i++) {
+        uint8_t byte = 0;
+
+        assert_int_equal(nw_store_read(rig.store, handle, i, &byte, 1), 1);
+        assert_int_equal(byte, i >= from && changed < (answer > 0 ? (uint32_t)answer : 0) ? 'b'
+                                                                                         : 'a');
+        changed += byte == 'b' ? 1U : 0U;
+    }
+}
+
+/* Once a write over several blocks answered the error of a later one, with those before changed. */
+static void test_later_block(void **state)
+{
+    static const struct nw_store_spec spec = {.type = NW_STORE_FILE, .unit_bytes = BLOCK};
+    uint8_t bytes[BLOCKS * BLOCK];
+    uint32_t parts = 0;
+
+    (void)state;
+    for (uint32_t skip = 0, struck = 1; struck != 0; skip++) {
+        open_rig(0);
+        assert_int_equal(nw_store_delete(rig.store, nw_store_find(rig.store, "stack")), NW_OK);
+        int handle = nw_store_create(rig.store, "long", &spec);
+        memset(bytes, 'a', sizeof bytes);
+        assert_int_equal(nw_store_write(rig.store, handle, 0, bytes, sizeof bytes), sizeof bytes);
+        assert_int_equal(nw_store_sync(rig.store), NW_OK);
+        memset(bytes, 'b', sizeof bytes);
+        fault = (struct nw_fault){
+            .verb = NW_VERB_READ, .skip = skip, .times = 1, .error = NW_ERR_IO};
+        int result = nw_store_write(rig.store, handle, BLOCK / 2U, bytes, 3U * BLOCK);
+        struck = fault.hits;
+        fault.skip = UINT32_MAX;
+        check_written(handle, result, BLOCK / 2U);
+        assert_true(result == NW_ERR_IO || result > 0);
+        parts += result > 0 && result < (int)(3U * BLOCK) ? 1U : 0U;
+        store_rig_close(&rig);
+    }
+    assert_true(parts > 0);
+}
+
+/* Once a write that came to a key the frames have no levels for answered NW_ERR_RANGE, as if
+ * nothing of it was written. */
+static void test_levels(void **state)
+{
+    static const struct nw_store_spec spec = {.type = NW_STORE_FILE, .unit_bytes = 1};
+    static uint8_t bytes[700];
+    uint32_t length = 0;
+
+    (void)state;
+    open_rig(0);
+    rig.config.frames = 4;
+    rig.config.fan = 8;
+    assert_int_equal(nw_store_format(&rig.store, rig.chip, &rig.config, rig.ram, rig.ram_bytes),
+                     NW_OK);
+    int handle = nw_store_create(rig.store, "f", &spec);
+    assert_int_equal(nw_store_write(rig.store, handle, 0, bytes, 100), 100);
+    assert_int_equal(nw_store_write(rig.store, handle, 100, bytes, 600), 412); /* 8 x 8 x 8 */
+    assert_int_equal(nw_store_length(rig.store, handle, &length), NW_OK);
+    assert_int_equal(length, 512);
+    assert_int_equal(nw_store_write(rig.store, handle, length, bytes, 1), NW_ERR_RANGE);
+    store_rig_close(&rig);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -241,6 +311,8 @@ int main(void)
         cmocka_unit_test(test_nor),
         cmocka_unit_test(test_no_more_erases),
         cmocka_unit_test(test_half_moved),
+        cmocka_unit_test(test_later_block),
+        cmocka_unit_test(test_levels),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -438,6 +438,15 @@ static int try_small(const struct nw_part *part)
     if (result == NW_OK) {
         assert_in_range(space_now().limit_bytes, block_bytes, part->blocks * block_bytes - 1U);
         assert_true(nw_store_create(store, "a", &spec) > 0);
+        if (config.objects > 1) { /* once half of a page of 64 bytes was more than fits it */
+            struct nw_store_spec file = {.type = NW_STORE_FILE};
+            uint16_t most = (uint16_t)(part->page_bytes - 38U);
+            assert_true(nw_store_create(store, "f", &file) > 0);
+            file.unit_bytes = most;
+            assert_true(nw_store_create(store, "g", &file) > 0);
+            file.unit_bytes++;
+            assert_int_equal(nw_store_create(store, "h", &file), NW_ERR_CONFIG);
+        }
         for (uint32_t i = 0; i < 129U; i++) {
             assert_int_equal(nw_store_set(store, handle_of("a"), 3, &i), NW_OK);
             assert_int_equal(nw_store_sync(store), NW_OK);

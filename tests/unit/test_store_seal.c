@@ -379,6 +379,23 @@ static void test_header(void **state)
     expect_tampered("q", 7);
 }
 
+/* Once half of a page of 128 bytes was more than a sealed block of a file may have. */
+static void test_file_blocks(void **state)
+{
+    struct nw_store_spec spec = {.type = NW_STORE_FILE};
+
+    (void)state;
+    make_image(1);
+    assert_int_equal(nw_store_delete(bed.store, handle_of("f")), NW_OK);
+    int file = nw_store_create(bed.store, "f", &spec);
+    assert_true(file > 0);
+    assert_int_equal(nw_store_delete(bed.store, file), NW_OK);
+    spec.unit_bytes = FORGE_PAGE_BYTES - CHUNK_HEAD - BLOCK_HEAD + 1U;
+    assert_int_equal(nw_store_create(bed.store, "f", &spec), NW_ERR_CONFIG);
+    spec.unit_bytes--;
+    assert_true(nw_store_create(bed.store, "f", &spec) > 0);
+}
+
 static void test_old_chunk_put_back(void **state)
 {
     (void)state;
@@ -578,6 +595,7 @@ int main(void)
         cmocka_unit_test(test_flips_read_ahead), cmocka_unit_test(test_forged_headers),
         cmocka_unit_test(test_chunks_exchanged),
         cmocka_unit_test(test_header),
+        cmocka_unit_test(test_file_blocks),
         cmocka_unit_test(test_old_chunk_put_back), cmocka_unit_test(test_element_left_out),
         cmocka_unit_test(test_part_of_a_block),
         cmocka_unit_test(test_header_elsewhere),

@@ -43,9 +43,11 @@
  * programs with pages of 512 bytes, 5 with 2 KiB, 12 with 256. The emptier the store the later that
  * begins: never before half of the chip is written. A call of more bytes than a block erases as
  * many blocks more. Of what is written at once, as an anchor, or by create and delete, the next
- * calls bear their part. Reads: about 400 at most; in arrays whose keys lie far apart more, for
- * each value is passed in turn. DataFlash with blocks of 8 small pages takes up to 12 programs and
- * an erase with idle time, too. Measured by tests/unit/test_store_limit.c.
+ * calls bear their part. DataFlash with blocks of 8 small pages takes up to 12 programs and 2
+ * erases, with idle time an erase. The first calls after a mount, which has written much at once,
+ * may take twice as many programs, and 2 erases. Reads: about 700 at most; in arrays whose keys lie
+ * far apart more, for each value is passed in turn. Measured, but for those after a mount, by
+ * tests/unit/test_store_limit.c.
  *
  * WEAR. The log runs round all blocks in turn, nothing has a fixed place: no block is erased more
  * than once oftener than another, but for mounts.
@@ -192,7 +194,8 @@ enum nw_store_type {
  * What an object is. unit_bytes: a stream's elements have all this size and are packed into common
  * chunks, as many as a sync or a page end allows; 0: each element is a chunk of its own, of any
  * size. An array's values and a file's blocks always have this size (array: a third of a block
- * less 14, sealed 26, at most 65,000; file: less than a page; 0 is 256, or half a page).
+ * less 14, sealed 26, at most 65,000; file: a page less 38, sealed 66; 0 is 256, or the next lower
+ * power of two that fits, and half a page).
  * count: of an array its keys 0 .. count - 1; of a stream the most chunks it keeps, the oldest are
  * dropped (ring); 0: no limit.
  */
@@ -312,8 +315,9 @@ int nw_store_tagged(struct nw_store *store, int array, uint32_t tag, int stream,
  * it covers it or comes at the end while the last block is still in RAM. */
 
 /* Writes at an offset, 0 .. length; at the end the file grows. Answers the bytes written, at most
- * 32,767 a call; fewer than asked when the store got full. A cut may leave the first blocks of an
- * unsynced write without the later ones. */
+ * 32,767 a call; fewer than asked where a later block met an error: a call with the rest tells
+ * which, NW_ERR_FULL and NW_ERR_RANGE (frames) among them. An error answered: no block of this call
+ * was changed. A cut may leave the first blocks of an unsynced write without the later ones. */
 int nw_store_write(struct nw_store *store, int handle, uint32_t offset, const void *data,
                    uint16_t bytes);
 
