@@ -373,9 +373,12 @@ static int make_room(struct nw_chain *chain, uint16_t unit, uint16_t sector)
         return result;
     }
     int begins_log = chain->style == NW_CHAIN_LOG && newest != NW_NO_BLOCK;
-    while (result == NW_OK && (nw_hybrid_free(&chain->hybrid) <= NW_HYBRID_FLOOR ||
+    while (result == NW_OK && (nw_hybrid_free(&chain->hybrid) <= nw_hybrid_floor(&chain->hybrid) ||
                                (begins_log && chain->logs >= chain->log_blocks))) {
         result = merge_one(chain);
+    }
+    if (result == NW_ERR_FULL && nw_hybrid_free(&chain->hybrid) > NW_HYBRID_FLOOR) {
+        result = NW_OK; /* no more to win, but enough */
     }
     return result == NW_OK ? nw_hybrid_flush(&chain->hybrid) : result;
 }

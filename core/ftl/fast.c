@@ -112,8 +112,11 @@ static int make_room(struct nw_chain *chain)
 {
     int result = NW_OK;
 
-    while (result == NW_OK && nw_hybrid_free(&chain->hybrid) <= NW_HYBRID_FLOOR) {
+    while (result == NW_OK && nw_hybrid_free(&chain->hybrid) <= nw_hybrid_floor(&chain->hybrid)) {
         result = merge_one(chain);
+    }
+    if (result == NW_ERR_FULL && nw_hybrid_free(&chain->hybrid) > NW_HYBRID_FLOOR) {
+        result = NW_OK; /* no more to win, but enough */
     }
     return result == NW_OK ? nw_hybrid_flush(&chain->hybrid) : result;
 }
