@@ -407,17 +407,16 @@ static int evict(struct nw_hybrid *hybrid, uint16_t block)
     return result;
 }
 
-/* What the wear policy wants moved. */
-static int level(struct nw_hybrid *hybrid)
+/* What the wear policy wants moved. The sector is written by now, so an error is not told: nothing
+ * is lost by it, the next call settles what is in doubt, and tells if it cannot. */
+static void level(struct nw_hybrid *hybrid)
 {
     uint16_t block = nw_blocks_move(&hybrid->blocks);
 
-    if (block == NW_NO_BLOCK || hybrid->blocks.state[block] != NW_BLOCK_USED ||
-        block == hybrid->session) {
-        return NW_OK;
+    if (block != NW_NO_BLOCK && hybrid->blocks.state[block] == NW_BLOCK_USED &&
+        block != hybrid->session) {
+        (void)evict(hybrid, block);
     }
-    int result = evict(hybrid, block);
-    return result == NW_ERR_FULL ? (int)NW_OK : result;
 }
 
 static int hybrid_write(struct nw_block_req *req)
@@ -437,10 +436,12 @@ static int hybrid_write(struct nw_block_req *req)
         if (result == NW_OK) {
             req->done++;
             hybrid->stats->host_writes++;
-            result = hybrid->blocks.wear != NULL ? level(hybrid) : (int)NW_OK;
         }
         if (result < 0) {
             return result;
+        }
+        if (hybrid->blocks.wear != NULL) {
+            level(hybrid);
         }
         put.data = put.data != NULL ? put.data + req->block->sector_bytes : NULL;
     }
