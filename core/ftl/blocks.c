@@ -74,6 +74,7 @@ int nw_blocks_load(struct nw_blocks *blocks)
 {
     blocks->free = 0;
     blocks->ready = 0;
+    blocks->keep = 0;
     if (blocks->wear != NULL) {
         int result = start_wear(blocks);
         if (result < 0) {
@@ -151,7 +152,7 @@ uint16_t nw_blocks_hold(struct nw_blocks *blocks)
 /* Take the next block out of the free list and erase it: its number, NW_ERR_FULL, or an error. */
 static int32_t erase_one(struct nw_blocks *blocks, uint16_t data)
 {
-    while (blocks->free > blocks->ready) {
+    while (blocks->free > blocks->ready && blocks->free > blocks->keep) {
         uint16_t block = choose(blocks, FREE_LIST, data);
         nw_blocks_claim(blocks, block);
         int result = nw_blocks_erase(blocks, block);

@@ -45,6 +45,7 @@ struct nw_blocks {
     uint16_t places;        /* blocks and lists */
     uint16_t free;          /* blocks free or ready */
     uint16_t ready;         /* of these, ready */
+    uint16_t keep;          /* nothing is erased for the owner when no more than these are free */
 };
 
 /* Take the arrays for a chip and `lists` lists of the owner from `ram` (ram.h: measures when the

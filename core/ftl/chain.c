@@ -166,7 +166,7 @@ int nw_chain_takes(const struct nw_chain *chain, uint16_t block, uint16_t sector
 /* A fresh block at the end of the chain. */
 int nw_chain_extend(struct nw_chain *chain, uint16_t unit, uint8_t flags, uint16_t data)
 {
-    int32_t taken = nw_blocks_take_for(&chain->hybrid.blocks, data);
+    int32_t taken = nw_hybrid_take(&chain->hybrid, data, (flags & NW_CHAIN_COPIES) != 0);
     if (taken < 0) {
         return (int)taken;
     }

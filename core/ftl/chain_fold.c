@@ -373,9 +373,12 @@ static int make_room(struct nw_chain *chain, uint16_t unit, uint16_t sector)
         return result;
     }
     int begins_log = chain->style == NW_CHAIN_LOG && newest != NW_NO_BLOCK;
-    while (result == NW_OK && (nw_hybrid_free(&chain->hybrid) <= NW_HYBRID_FLOOR ||
+    while (result == NW_OK && (nw_hybrid_free(&chain->hybrid) <= nw_hybrid_floor(&chain->hybrid) ||
                                (begins_log && chain->logs >= chain->log_blocks))) {
         result = merge_one(chain);
+    }
+    if (result == NW_ERR_FULL && nw_hybrid_free(&chain->hybrid) > NW_HYBRID_FLOOR) {
+        result = NW_OK; /* no more to win, but enough */
     }
     return result == NW_OK ? nw_hybrid_flush(&chain->hybrid) : result;
 }
@@ -395,23 +398,22 @@ int nw_chain_evict(struct nw_hybrid *hybrid, uint16_t block)
     return compact(chain, unit, block, count_valid(chain, unit, block));
 }
 
-/* Empty the blocks of a chain in which a program failed. */
-static int mend(struct nw_chain *chain, uint16_t unit)
+/* Empty the blocks of a chain in which a program failed. What was to be written is, so an error is
+ * not told: the block has to wait until its chain is merged, and the next call settles what is in
+ * doubt. */
+static void mend(struct nw_chain *chain, uint16_t unit)
 {
     uint16_t block = chain->newest[unit];
+    int result = NW_OK;
 
-    while (block != NW_NO_BLOCK) {
+    while (result == NW_OK && block != NW_NO_BLOCK) {
         if ((chain->flags[block] & NW_CHAIN_FAILED) != 0) {
-            int result = nw_chain_evict(&chain->hybrid, block);
-            if (result < 0) {
-                return result == NW_ERR_FULL ? NW_OK : result; /* it has to wait */
-            }
+            result = nw_chain_evict(&chain->hybrid, block);
             block = chain->newest[unit];
         } else {
             block = chain->older[block];
         }
     }
-    return NW_OK;
 }
 
 int nw_chain_write(struct nw_hybrid *hybrid, const struct nw_hybrid_put *put)
@@ -429,7 +431,10 @@ int nw_chain_write(struct nw_hybrid *hybrid, const struct nw_hybrid_put *put)
         }
     }
     int result = nw_chain_put(chain, put);
-    return result > 0 ? (hybrid->urgent != 0 ? (int)NW_OK : mend(chain, unit)) : result;
+    if (result > 0 && hybrid->urgent == 0) {
+        mend(chain, unit);
+    }
+    return result > 0 ? (int)NW_OK : result;
 }
 
 int nw_chain_tidy(struct nw_hybrid *hybrid)

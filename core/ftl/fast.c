@@ -112,8 +112,11 @@ static int make_room(struct nw_chain *chain)
 {
     int result = NW_OK;
 
-    while (result == NW_OK && nw_hybrid_free(&chain->hybrid) <= NW_HYBRID_FLOOR) {
+    while (result == NW_OK && nw_hybrid_free(&chain->hybrid) <= nw_hybrid_floor(&chain->hybrid)) {
         result = merge_one(chain);
+    }
+    if (result == NW_ERR_FULL && nw_hybrid_free(&chain->hybrid) > NW_HYBRID_FLOOR) {
+        result = NW_OK; /* no more to win, but enough */
     }
     return result == NW_OK ? nw_hybrid_flush(&chain->hybrid) : result;
 }
@@ -131,11 +134,12 @@ static int write_shared(struct nw_chain *chain, const struct nw_hybrid_put *put)
         result = result == NW_OK ? make_room(chain) : result;
     }
     result = result == NW_OK ? nw_fast_put(chain, put) : result;
-    for (uint16_t slot = 0; result > 0 && slot < fast->slots; slot++) {
+    int mends = NW_OK;
+
+    for (uint16_t slot = 0; result > 0 && mends == NW_OK && slot < fast->slots; slot++) {
         uint16_t block = fast->block[slot];
         if (block != NONE && (chain->flags[block] & NW_CHAIN_FAILED) != 0) {
-            result = reclaim(chain, slot);
-            result = result == NW_OK ? 1 : result;
+            mends = reclaim(chain, slot); /* it has to wait if that fails: the sector is written */
         }
     }
     return result;
@@ -147,7 +151,7 @@ static int write_chain(struct nw_chain *chain, const struct nw_hybrid_put *put)
     int result = nw_chain_put(chain, put);
 
     if (result > 0 && chain->hybrid.urgent == 0) {
-        result = fold(chain, (uint16_t)(put->sector / chain->span), 0);
+        (void)fold(chain, (uint16_t)(put->sector / chain->span), 0); /* has to wait if that fails */
     }
     return result;
 }

@@ -123,7 +123,7 @@ static int begin(struct nw_chain *chain)
     if (slot == NONE) {
         return NW_ERR_FULL;
     }
-    int32_t taken = nw_blocks_take_for(&chain->hybrid.blocks, NW_WEAR_HOST);
+    int32_t taken = nw_hybrid_take(&chain->hybrid, NW_WEAR_HOST, 0);
     if (taken < 0) {
         return (int)taken;
     }

@@ -68,6 +68,7 @@ int nw_hybrid_prepare(struct nw_hybrid *hybrid, const struct nw_hybrid_open *ope
     hybrid->records = 0;
     hybrid->holding = 0;
     hybrid->urgent = 0;
+    hybrid->failed = 0;
     *open->block = (struct nw_block){.ops = &hybrid_ops,
                                      .context = hybrid,
                                      .sectors = open->sectors,
@@ -75,7 +76,9 @@ int nw_hybrid_prepare(struct nw_hybrid *hybrid, const struct nw_hybrid_open *ope
                                      .flags = NW_BLOCK_PERSISTENT,
                                      .stats = hybrid->stats};
     hybrid->blocks.wear = open->wear;
-    return nw_blocks_load(&hybrid->blocks);
+    int result = nw_blocks_load(&hybrid->blocks);
+    hybrid->bad_before = hybrid->blocks.bad;
+    return result;
 }
 
 int nw_hybrid_read(struct nw_hybrid *hybrid, uint32_t at, uint16_t length, uint8_t *data,
@@ -250,6 +253,7 @@ int nw_hybrid_program(struct nw_hybrid *hybrid, uint32_t at, const struct nw_hyb
         }
     }
     note_doubt(hybrid, put, result);
+    hybrid->failed = (uint16_t)(hybrid->failed + (result == NW_ERR_PROGRAM ? 1U : 0U));
     if (result < 0) {
         return result;
     }
@@ -264,6 +268,34 @@ int nw_hybrid_find(struct nw_hybrid *hybrid, uint32_t sector, uint32_t *at)
         return NW_OK;
     }
     return hybrid->kind->find(hybrid, sector, at);
+}
+
+uint32_t nw_hybrid_floor(const struct nw_hybrid *hybrid)
+{
+    uint32_t bad = hybrid->blocks.bad;
+    uint32_t more = bad - hybrid->bad_before;
+    uint32_t needs = hybrid->sectors / hybrid->block_pages + NW_HYBRID_FLOOR + 2U + bad;
+    uint32_t room = hybrid->blocks.count > needs ? hybrid->blocks.count - needs : 0;
+
+    more = more < NW_HYBRID_MORE ? more : NW_HYBRID_MORE;
+    return NW_HYBRID_FLOOR + (more < room ? more : room);
+}
+
+int32_t nw_hybrid_take(struct nw_hybrid *hybrid, uint16_t data, int moves)
+{
+    uint16_t floor = moves || hybrid->urgent != 0 ? 0 : NW_HYBRID_FLOOR;
+
+    if (nw_hybrid_free(hybrid) <= floor) {
+        return NW_ERR_FULL;
+    }
+    int result = nw_hybrid_flush(hybrid);
+    if (result < 0) {
+        return result;
+    }
+    hybrid->blocks.keep = floor > hybrid->limbo ? (uint16_t)(floor - hybrid->limbo) : 0U;
+    int32_t block = nw_blocks_take_for(&hybrid->blocks, data);
+    hybrid->blocks.keep = 0;
+    return block;
 }
 
 void nw_hybrid_drop(struct nw_hybrid *hybrid, uint16_t block, int failed)
@@ -331,8 +363,15 @@ static int put_sector(struct nw_hybrid *hybrid, const struct nw_hybrid_put *put)
     if (hybrid->session == NW_NO_BLOCK) {
         return NW_ERR_FULL;
     }
-    int result = nw_hybrid_settle(hybrid);
-    return result == NW_OK ? hybrid->kind->write(hybrid, put) : result;
+    uint16_t lost;
+    int result;
+
+    do { /* every further turn has cost a block its life */
+        lost = (uint16_t)(hybrid->blocks.bad + hybrid->failed);
+        result = nw_hybrid_settle(hybrid);
+        result = result == NW_OK ? hybrid->kind->write(hybrid, put) : result;
+    } while (result == NW_ERR_FULL && lost != (uint16_t)(hybrid->blocks.bad + hybrid->failed));
+    return result;
 }
 
 /* What reads show behind a failed call has to outlive the next mount. */
@@ -368,17 +407,16 @@ static int evict(struct nw_hybrid *hybrid, uint16_t block)
     return result;
 }
 
-/* What the wear policy wants moved. */
-static int level(struct nw_hybrid *hybrid)
+/* What the wear policy wants moved. The sector is written by now, so an error is not told: nothing
+ * is lost by it, the next call settles what is in doubt, and tells if it cannot. */
+static void level(struct nw_hybrid *hybrid)
 {
     uint16_t block = nw_blocks_move(&hybrid->blocks);
 
-    if (block == NW_NO_BLOCK || hybrid->blocks.state[block] != NW_BLOCK_USED ||
-        block == hybrid->session) {
-        return NW_OK;
+    if (block != NW_NO_BLOCK && hybrid->blocks.state[block] == NW_BLOCK_USED &&
+        block != hybrid->session) {
+        (void)evict(hybrid, block);
     }
-    int result = evict(hybrid, block);
-    return result == NW_ERR_FULL ? (int)NW_OK : result;
 }
 
 static int hybrid_write(struct nw_block_req *req)
@@ -398,10 +436,12 @@ static int hybrid_write(struct nw_block_req *req)
         if (result == NW_OK) {
             req->done++;
             hybrid->stats->host_writes++;
-            result = hybrid->blocks.wear != NULL ? level(hybrid) : (int)NW_OK;
         }
         if (result < 0) {
             return result;
+        }
+        if (hybrid->blocks.wear != NULL) {
+            level(hybrid);
         }
         put.data = put.data != NULL ? put.data + req->block->sector_bytes : NULL;
     }

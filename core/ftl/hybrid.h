@@ -45,6 +45,7 @@
 
 #define NW_HYBRID_LISTS 2U        /* lists of blocks.h used here; the layer's own begin there */
 #define NW_HYBRID_FLOOR 5U        /* free blocks left for merges, failures and the next mount */
+#define NW_HYBRID_MORE 10U /* the most that are left beyond it after blocks went bad */
 #define NW_HYBRID_LEAST_SPARE 10U
 #define NW_HYBRID_LEAST_BYTES 256U
 #define NW_HYBRID_MOST_BLOCKS 65000U /* with the lists of chains they have numbers of 16 bits */
@@ -111,6 +112,8 @@ struct nw_hybrid {
     uint16_t session;     /* block of the newest record; NW_NO_BLOCK: cannot write */
     uint16_t session_next; /* first page of it not written */
     uint16_t limbo;       /* blocks given back, waiting for a program */
+    uint16_t bad_before;  /* bad blocks when the session began */
+    uint16_t failed;      /* programs that failed in this session */
     uint32_t saved_at;    /* the copy a mount made of the newest page, until it is written anew */
     uint32_t saved;       /* its sector, or NW_NO_PAGE */
     uint32_t doubt;       /* sector of a program that failed, until it is written anew */
@@ -182,6 +185,14 @@ static inline uint32_t nw_hybrid_free(const struct nw_hybrid *hybrid)
 {
     return (uint32_t)hybrid->blocks.free + hybrid->limbo;
 }
+
+/* Free blocks that a write leaves. The floor, and one more for each block that went bad in this
+ * session: others of its age may follow, and a merge has to find one that works. */
+uint32_t nw_hybrid_floor(const struct nw_hybrid *hybrid);
+
+/* A fresh block: its number or an error. A write (`moves` 0) does not go below NW_HYBRID_FLOOR,
+ * however many blocks fail on the way: NW_ERR_FULL, merge and try again. */
+int32_t nw_hybrid_take(struct nw_hybrid *hybrid, uint16_t data, int moves);
 
 /* A used block, in no list, that nothing needs any more; `failed`: a program failed in it. */
 void nw_hybrid_drop(struct nw_hybrid *hybrid, uint16_t block, int failed);

@@ -541,7 +541,7 @@ int nw_hybrid_flush(struct nw_hybrid *hybrid)
     int result = write_own(hybrid, at, WORD_FIRST);
     hybrid->session_next = result < 0 ? hybrid->block_pages
                                       : (uint16_t)(hybrid->session_next + 1U);
-    return result;
+    return result == NW_ERR_PROGRAM ? (int)NW_ERR_FULL : result;
 }
 
 static int write_session(struct nw_hybrid *hybrid, uint16_t block)

@@ -31,7 +31,13 @@
  *          that a record takes are newer, which is 11 sessions with pages of 256 bytes, 24 with
  *          512, 101 with 2 KiB
  *
- * ERRORS of the block verbs: NW_ERR_FULL when bad blocks have eaten the spare blocks (reads go on),
+ * BAD BLOCKS. A write leaves five blocks free for merges, and one more for each block that went bad
+ * in this session, ten more at most: logs are merged to keep that. When blocks fail under it, it
+ * merges and tries again. So writes go on while seven spare blocks are good (superblock: ten),
+ * unless the free blocks, five at least, all fail one after the other with no merge that ends
+ * between: then no block is left to merge to, and no mount can win one. Reads go on even then.
+ *
+ * ERRORS of the block verbs: NW_ERR_FULL when bad blocks have eaten the spare blocks as above,
  * NW_ERR_ECC or NW_ERR_CORRUPT for a sector whose content is lost (req->sector + req->done),
  * NW_ERR_UNSUPPORTED for data == NULL on a chip that keeps payload or data on one that keeps none,
  * else what the chip answers. A block in which a program fails (NW_ERR_PROGRAM) is emptied and
@@ -43,7 +49,8 @@
  * 15 bytes, blocks above 65,000 or sectors above 2^27.
  *
  * FORMAT erases every good block. A cut in the midst leaves the device there was, a chip that
- * mount does not know (NW_ERR_NOT_FOUND) or an empty device: format again. NW_ERR_FULL: too many
+ * mount does not know (NW_ERR_NOT_FOUND, or NW_ERR_BLANK when all is erased and nothing programmed
+ * yet) or an empty device: format again. NW_ERR_FULL: too many
  * bad blocks. MOUNT opens a device as the last session left it, cut or not. On a chip that holds
  * none it writes and erases nothing: NW_ERR_BLANK: nothing is written there; NW_ERR_NOT_FOUND:
  * something else is, nw_identify() tells what; NW_ERR_VERSION: another format, configuration or

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Goal: an error of a hybrid layer belongs to a sector of the request. Once a write answered
+ * NW_ERR_IO with all its sectors written, when what failed was the wear policy's work behind it.
+ * ctest: quick
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "nandwich-twin/faults.h"
+#include "nandwich-twin/nand.h"
+#include "nandwich-twin/parts.h"
+#include "nandwich/ftl_log.h"
+#include "nandwich/random.h"
+#include "nandwich/wear_swl.h"
+
+#define BLOCKS 36U
+#define WRITES 4000U
+
+static uint64_t ram[1U << 15];
+static uint64_t policy_ram[1U << 10];
+static uint8_t data[2048];
+
+/* Programs and erases answer NW_ERR_IO once, behind a few others, over and over. */
+static void arm(struct nw_fault *fault, struct nw_random *random)
+{
+    *fault = (struct nw_fault){.verb = nw_random_below(random, 2) != 0 ? NW_VERB_PROGRAM
+                                                                      : NW_VERB_ERASE,
+                               .error = NW_ERR_IO,
+                               .times = 1,
+                               .skip = nw_random_below(random, 12)};
+}
+
+static void test_policy_fails_behind_the_data(void **state)
+{
+    struct nw_part part;
+    struct nw_nand *nand;
+    struct nw_fault fault = {0};
+    struct nw_faults faults;
+    struct nw_swl swl;
+    struct nw_ftl_log ftl;
+    struct nw_random random;
+    struct nw_swl_config policy = {.threshold = 3, .seed = 1};
+    struct nw_ftl_log_config config = {
+        .spare_blocks = 12, .flags = NW_FTL_HYBRID_NO_COPY, .wear = &swl.wear};
+    uint32_t told = 0;
+
+    (void)state;
+    nw_random_seed(&random, 1);
+    assert_int_equal(nw_parts_get("K9F1G08U0A", &part), NW_OK);
+    part.blocks = BLOCKS;
+    part.block_pages = 8;
+    assert_int_equal(nw_nand_open(&nand, &(struct nw_nand_config){.part = &part}), NW_OK);
+    nw_faults_open(&faults, nw_nand_chip(nand), &fault, 1, 1);
+    assert_int_equal(nw_swl_open(&swl, &policy, BLOCKS, policy_ram, sizeof policy_ram), NW_OK);
+    assert_int_equal(nw_ftl_log_format(&ftl, &faults.chip, &config, ram, sizeof ram), NW_OK);
+    for (uint32_t i = 0; i < WRITES; i++) {
+        uint32_t among = nw_random_below(&random, 4) != 0 ? 16U : ftl.block.sectors;
+        struct nw_block_req req = {.block = &ftl.block,
+                                   .sector = nw_random_below(&random, among),
+                                   .count = 1,
+                                   .data = data};
+        if (nw_random_below(&random, 12) == 0) {
+            arm(&fault, &random);
+        }
+        int result = nw_block_write(&req);
+
+        told += result < 0;
+        assert_int_equal(req.done, result < 0 ? 0 : 1);
+    }
+    assert_true(told > 0 && swl.wear.stats.moved > 0); /* or nothing was tried */
+    nw_nand_close(nand);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_policy_fails_behind_the_data)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
