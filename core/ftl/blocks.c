@@ -75,6 +75,7 @@ int nw_blocks_load(struct nw_blocks *blocks)
     blocks->free = 0;
     blocks->ready = 0;
     blocks->keep = 0;
+    blocks->bad = 0;
     if (blocks->wear != NULL) {
         int result = start_wear(blocks);
         if (result < 0) {
@@ -93,6 +94,7 @@ int nw_blocks_load(struct nw_blocks *blocks)
         blocks->erases[block] = 0;
         if (bad > 0) {
             blocks->state[block] = NW_BLOCK_BAD;
+            blocks->bad++;
         } else {
             nw_blocks_give(blocks, block);
         }
@@ -257,6 +259,7 @@ void nw_blocks_give_erased(struct nw_blocks *blocks, uint16_t block)
 int nw_blocks_retire(struct nw_blocks *blocks, uint16_t block)
 {
     blocks->state[block] = NW_BLOCK_BAD;
+    blocks->bad++;
     blocks->stats->retired++;
     return ask(blocks, nw_chip_mark_bad, block);
 }

@@ -46,6 +46,7 @@ struct nw_blocks {
     uint16_t free;          /* blocks free or ready */
     uint16_t ready;         /* of these, ready */
     uint16_t keep;          /* nothing is erased for the owner when no more than these are free */
+    uint16_t bad;           /* blocks known to be bad */
 };
 
 /* Take the arrays for a chip and `lists` lists of the owner from `ram` (ram.h: measures when the
