@@ -369,7 +369,8 @@ static int make_room(struct nw_chain *chain, uint16_t unit, uint16_t sector)
     int result = shorten(chain, unit);
     uint16_t newest = chain->newest[unit];
 
-    if (newest != NW_NO_BLOCK && nw_chain_takes(chain, newest, sector)) {
+    if (newest != NW_NO_BLOCK && nw_chain_takes(chain, newest, sector) &&
+        nw_hybrid_free(&chain->hybrid) >= NW_HYBRID_FLOOR) { /* fewer: blocks failed in merges */
         return result;
     }
     int begins_log = chain->style == NW_CHAIN_LOG && newest != NW_NO_BLOCK;
