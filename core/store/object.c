@@ -402,15 +402,11 @@ static uint32_t held_after(const struct nw_store *store, uint8_t to)
     return held_by_others(store, held, to);
 }
 
-/* Has table `to` be a copy of table `from`: in RAM, until an anchor tells so. NW_ERR_FULL: it would
- * be too much, and nothing was changed. */
+/* Has table `to` be a copy of table `from`: in RAM, until an anchor tells so. */
 static int begin_copy(struct nw_store *store, uint8_t to, uint8_t from)
 {
     int result = store->broken;
 
-    if (result == NW_OK && !store_fits_copy(store, to, from, held_after(store, to))) {
-        result = NW_ERR_FULL;
-    }
     if (result == NW_OK) {
         result = store_make_room(store, NULL);
     }

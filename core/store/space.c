@@ -11,8 +11,8 @@
 #include "store.h"
 
 #define FEW_SWEEPS 3U  /* log2 of the sweeps in a round when they are of size 0, the largest */
-#define SWEEP_SIZES 6U /* each half of the one before, but no less than a block and than what is
-                        * written between two anchors: they have to tell of what is free, too */
+#define SWEEP_SIZES 6U /* each half of the one before, as long as it is no less than what is written
+                        * between two anchors: they have to tell of what is free, too */
 
 struct books {
     uint32_t data;                /* bytes of chunks that are no nodes */
@@ -93,15 +93,13 @@ static uint32_t cost_of(const struct nw_store *store, const struct books *books,
     return bytes + bytes / 6U + sweep_bytes(store, size);
 }
 
-/* A checkpoint's index counts whole: cleaning writes each table's nodes for themselves. As if table
- * `to` were a copy of table `from`, which may be the same. */
-static void add_up_with(const struct nw_store *store, struct books *books, uint8_t to,
-                        uint8_t from)
+/* A checkpoint's index counts whole: cleaning writes each table's nodes for themselves. */
+static void add_up(const struct nw_store *store, struct books *books)
 {
     memset(books, 0, sizeof *books);
     books->data = store->held;
     for (uint8_t t = 0; t < store->tables; t++) {
-        const struct object *object = store_table(store, t == to ? from : t);
+        const struct object *object = store_table(store, t);
 
         for (uint8_t left = store->config.objects; left > 0; left--, object++) {
             if (object->type != 0) {
@@ -120,23 +118,13 @@ static void add_up_with(const struct nw_store *store, struct books *books, uint8
     }
 }
 
-static void add_up(const struct nw_store *store, struct books *books)
-{
-    add_up_with(store, books, 0, 0);
-}
-
-static uint32_t live_with(const struct nw_store *store, uint8_t to, uint8_t from)
-{
-    struct books books;
-
-    add_up_with(store, &books, to, from);
-    return books.cost - sweep_bytes(store, store->least_sweep);
-}
-
 /* Bytes in use, at most. */
 uint32_t store_live(const struct nw_store *store)
 {
-    return live_with(store, 0, 0);
+    struct books books;
+
+    add_up(store, &books);
+    return books.cost - sweep_bytes(store, store->least_sweep);
 }
 
 /* Blocks that a sweep takes, of so many there are. What passing a node counts in it: an eighth of
@@ -203,20 +191,6 @@ int store_fits(struct nw_store *store, const struct need *need)
     return fits;
 }
 
-/* May table `to` become a copy of table `from`, and `held` what only checkpoints hold then? Where
- * it makes less of what is too much, it may. */
-int store_fits_copy(struct nw_store *store, uint8_t to, uint8_t from, uint32_t held)
-{
-    uint32_t was = store->held;
-    uint32_t most = store_live(store);
-
-    most = most > store->limit ? most : store->limit;
-    store->held = held;
-    int fits = live_with(store, to, from) <= most;
-    store->held = was;
-    return fits;
-}
-
 /* With the number of good blocks known. */
 int store_set_limit(struct nw_store *store)
 {
@@ -227,10 +201,9 @@ int store_set_limit(struct nw_store *store)
     if (store->good < kept + 4U) {
         return NW_ERR_FULL;
     }
-    uint32_t least = store->interval > block_bytes ? store->interval : block_bytes;
     store->least_sweep = 0;
     while (store->least_sweep + 1U < SWEEP_SIZES &&
-           sweep_bytes(store, (uint8_t)(store->least_sweep + 1U)) >= least) {
+           sweep_bytes(store, (uint8_t)(store->least_sweep + 1U)) >= store->interval) {
         store->least_sweep++;
     }
     store_bound_held(store);

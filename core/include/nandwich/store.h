@@ -333,12 +333,13 @@ int nw_store_truncate(struct nw_store *store, int handle, uint32_t bytes);
 /* CHECKPOINTS */
 
 /* Keeps the state of all objects: its number (> 0, ascending, up to 32,767). If the most are kept
- * the oldest is given up. Durable. NW_ERR_FULL: its index would take the store over its limit;
- * nothing was changed. */
+ * the oldest is given up. Durable. It is not held against limit_bytes: one made in a full store may
+ * lift used_bytes far above, and then writes, deletes and even a mount may answer NW_ERR_FULL. Make
+ * room first: its index counts as the objects' does (nw_store_space). */
 int nw_store_checkpoint(struct nw_store *store);
 
 /* All objects as that checkpoint saw them; 0: the newest one. Handles are void, checkpoints stay.
- * Durable. NW_ERR_FULL: the store would be over its limit; nothing was changed. */
+ * Durable. As a checkpoint it is not held against limit_bytes. */
 int nw_store_rollback(struct nw_store *store, int checkpoint);
 
 /* Gives one up. Its index is no longer in use, nor what it held as far as the others cannot hold

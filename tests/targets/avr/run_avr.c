@@ -16,7 +16,7 @@
 #define MARKERS 8U
 #define PORTB_ADDRESS 0x38U       /* of the ATmega128 */
 #define PORTB_NEWER_ADDRESS 0x25U /* of the parts after it */
-#define MOST_CYCLES 400000000ULL
+#define MOST_CYCLES 1000000000ULL
 
 struct marker {
     unsigned count;
