@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -627,20 +628,24 @@ int main(int argc, char **argv)
 
 
 @pytest.mark.parametrize(
-    ("options", "native", "virtual"),
-    [((), 7, 7), (("--once",), 1, 1), (("--no-native",), 0, 1)],
+    ("options", "most"), [((), (7, 7)), (("--once",), (1, 1)), (("--no-native",), (0, 1))]
 )
 def test_executions_are_told(
-    tmp_path: Path, options: tuple[str, ...], native: int, virtual: int
+    tmp_path: Path, options: tuple[str, ...], most: tuple[int, int]
 ) -> None:
     """Goal: a short program ran up to 14 times and nobody was told. The number is in the table and
-    in JSON, told beforehand too, and --once means once."""
+    in JSON, told beforehand too, and --once means once. A busy machine runs it less often."""
     folder = tmp_path / "made"
     folder.mkdir()
     result = _invoke(_program(tmp_path, _TRACE), *options, "--", folder)
     assert result.exit_code == 0, result.output
     ran = len(list(folder.iterdir()))
-    assert f"{native} native, {virtual} in virtual memory" in result.stdout
+    told = re.search(r"(\d+) native, (\d+) in virtual memory", result.stdout)
+    assert told is not None
+    native, virtual = int(told[1]), int(told[2])
+    assert native <= most[0]
+    assert 1 <= virtual <= most[1]
+    assert most[0] == 0 or native == virtual
     assert ran == native + virtual
     assert ("up to 7 times natively and 7 times" in result.stderr) is (options == ())
     value = _json(_program(tmp_path, _TRACE), "--once", "--", folder)
