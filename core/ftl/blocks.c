@@ -211,17 +211,6 @@ int32_t nw_blocks_take_for(struct nw_blocks *blocks, uint16_t data)
     return erase_one(blocks, data);
 }
 
-int nw_blocks_prepare(struct nw_blocks *blocks)
-{
-    int32_t block = erase_one(blocks, NW_WEAR_HOST);
-
-    if (block < 0) {
-        return block == NW_ERR_FULL ? 0 : (int)block;
-    }
-    nw_blocks_give_erased(blocks, (uint16_t)block);
-    return 1;
-}
-
 void nw_blocks_claim(struct nw_blocks *blocks, uint16_t block)
 {
     if (blocks->state[block] == NW_BLOCK_READY) {
@@ -250,10 +239,36 @@ void nw_blocks_give(struct nw_blocks *blocks, uint16_t block)
     join(blocks, block, NW_BLOCK_FREE);
 }
 
-void nw_blocks_give_erased(struct nw_blocks *blocks, uint16_t block)
+/* A used block, in no list of the owner, that has just been erased. */
+static void give_erased(struct nw_blocks *blocks, uint16_t block)
 {
     join(blocks, block, NW_BLOCK_READY);
     blocks->ready++;
+}
+
+int nw_blocks_prepare(struct nw_blocks *blocks)
+{
+    int32_t block = erase_one(blocks, NW_WEAR_HOST);
+
+    if (block < 0) {
+        return block == NW_ERR_FULL ? 0 : (int)block;
+    }
+    give_erased(blocks, (uint16_t)block);
+    return 1;
+}
+
+int nw_blocks_wipe(struct nw_blocks *blocks, uint16_t block)
+{
+    int is_free = blocks->state[block] == NW_BLOCK_FREE;
+
+    if (is_free) {
+        nw_blocks_claim(blocks, block);
+    }
+    int result = nw_blocks_erase(blocks, block);
+    if (result == NW_OK && is_free) {
+        give_erased(blocks, block);
+    }
+    return result == NW_ERR_ERASE ? (int)NW_OK : result;
 }
 
 int nw_blocks_retire(struct nw_blocks *blocks, uint16_t block)

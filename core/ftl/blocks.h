@@ -84,8 +84,9 @@ int nw_blocks_erase(struct nw_blocks *blocks, uint16_t block);
  * programmed: its number, or NW_NO_BLOCK when none is free. */
 uint16_t nw_blocks_hold(struct nw_blocks *blocks);
 
-/* A used block, in no list of the owner, that nw_blocks_erase() has just erased becomes ready. */
-void nw_blocks_give_erased(struct nw_blocks *blocks, uint16_t block);
+/* Erase a free or worn block where it is; a free one becomes ready. A worn one whose erase fails is
+ * bad and waits no more. NW_OK, also when it is marked bad now, or the chip's error. */
+int nw_blocks_wipe(struct nw_blocks *blocks, uint16_t block);
 
 /* A free block turns out to hold something: it becomes used (mounting). */
 void nw_blocks_claim(struct nw_blocks *blocks, uint16_t block);

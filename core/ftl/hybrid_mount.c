@@ -722,21 +722,13 @@ static int wipe(struct nw_hybrid *hybrid)
     int result = NW_OK;
 
     for (uint16_t block = 0; result == NW_OK && block < blocks->count; block++) {
-        int is_free = blocks->state[block] == NW_BLOCK_FREE;
         uint8_t *bits = &hybrid->torn[block >> 3];
 
-        if (!is_torn(hybrid, block) || (!is_free && blocks->state[block] != NW_BLOCK_WORN)) {
-            continue;
+        if (is_torn(hybrid, block) && (blocks->state[block] == NW_BLOCK_FREE ||
+                                       blocks->state[block] == NW_BLOCK_WORN)) {
+            result = nw_blocks_wipe(blocks, block);
+            *bits = (uint8_t)(*bits & ~(1U << (block & 7U)));
         }
-        if (is_free) {
-            nw_blocks_claim(blocks, block);
-        }
-        result = nw_blocks_erase(blocks, block);
-        if (result == NW_OK && is_free) {
-            nw_blocks_give_erased(blocks, block);
-        }
-        *bits = (uint8_t)(*bits & ~(1U << (block & 7U)));
-        result = result == NW_ERR_ERASE ? (int)NW_OK : result; /* it is bad now */
     }
     return result;
 }

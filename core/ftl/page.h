@@ -144,7 +144,6 @@ int nw_page_find_list(struct nw_page *page);
 int nw_page_load_list(struct nw_page *page);
 int nw_page_write_list(struct nw_page *page);
 void nw_page_hold_reserves(struct nw_page *page);
-int nw_page_renew(struct nw_page *page, uint16_t block);
 int nw_page_renew_some(struct nw_page *page);
 void nw_page_add_fence(struct nw_page *page, uint64_t low, uint64_t first);
 

@@ -182,40 +182,34 @@ int nw_page_find_list(struct nw_page *page)
 }
 
 /* With the list in the buffer: may a page that a cut has torn be left in this block? It was the
- * last one programmed there. So a free block may hold one, and a block in use that is not full, or
- * whose last page does not count. */
+ * last one programmed there. So the last page of such a block is blank, or its tag does not count.
+ * A block that waits to be healed may have one, too. */
 static int may_be_torn(struct nw_page *page, uint16_t block)
 {
-    int state;
+    uint8_t kind = page->blocks.state[block];
+    int is_open = kind == NW_BLOCK_USED && page->valid[block] >= NW_PAGE_OPEN;
 
-    if (page->blocks.state[block] != NW_BLOCK_USED || page->valid[block] >= NW_PAGE_OPEN) {
-        return page->blocks.state[block] == NW_BLOCK_FREE;
+    if (kind == NW_BLOCK_READY || kind == NW_BLOCK_BAD || is_open) {
+        return 0;
     }
-    state = nw_page_read_tag(page, nw_page_first(page, block) + page->block_pages - 1U);
+    int state = nw_page_read_tag(page, nw_page_first(page, block) + page->block_pages - 1U);
     return state < 0 ? state : state != NW_TAG_GOOD || nw_page_is_void(page);
 }
 
-/* What a free block, or a closed one, holds goes elsewhere, and it is erased. */
-int nw_page_renew(struct nw_page *page, uint16_t block)
+/* What a closed block holds goes elsewhere; then it is erased, as is one that holds nothing. */
+static int renew(struct nw_page *page, uint16_t block)
 {
-    int result;
-
-    if (page->blocks.state[block] == NW_BLOCK_FREE) {
-        nw_blocks_claim(&page->blocks, block);
-    } else {
+    if (page->blocks.state[block] == NW_BLOCK_USED) {
         nw_blocks_unlink(&page->blocks, block);
         page->valid[block] |= NW_PAGE_OPEN;
-        result = nw_page_clear(page, block);
+        int result = nw_page_clear(page, block);
         if (result < 0) {
             nw_page_close(page, block);
             return result;
         }
+        nw_blocks_give(&page->blocks, block);
     }
-    result = nw_blocks_erase(&page->blocks, block);
-    if (result == NW_OK) {
-        nw_blocks_give_erased(&page->blocks, block);
-    }
-    return result == NW_ERR_ERASE ? (int)NW_OK : result;
+    return nw_blocks_wipe(&page->blocks, block);
 }
 
 /* The end of a mount. A fence leaves the list some day; what it keeps out has to be gone by then.
@@ -230,10 +224,10 @@ int nw_page_renew_some(struct nw_page *page)
     for (; result >= 0 && block < page->blocks.count; block += turns) {
         result = may_be_torn(page, (uint16_t)block);
         if (result > 0) {
-            result = nw_page_renew(page, (uint16_t)block);
-        }
-        if (result >= 0) {
-            result = nw_page_load_list(page);
+            result = renew(page, (uint16_t)block);
+            if (result >= 0) {
+                result = nw_page_load_list(page);
+            }
         }
     }
     return result;

@@ -261,28 +261,23 @@ int nw_page_start(struct nw_page *page)
 /* Erase every good block; first those that make a mount believe in a device. */
 int nw_page_wipe_all(struct nw_page *page)
 {
-    int result;
+    int result = NW_OK;
 
-    for (uint16_t block = 0; block < page->blocks.count; block++) {
-        if (page->blocks.state[block] != NW_BLOCK_FREE) {
-            continue;
-        }
-        page->tag.word = 0;
-        result = nw_page_read_tag(page, nw_page_first(page, block));
-        if (result >= 0 && (page->tag.word & NW_WORD_MOUNT) != 0) {
-            result = nw_page_renew(page, block);
-        }
-        if (result < 0) {
-            return result;
+    for (uint8_t all = 0; all < 2U; all++) {
+        for (uint16_t block = 0; result >= 0 && block < page->blocks.count; block++) {
+            uint8_t kind = page->blocks.state[block];
+
+            if (kind == NW_BLOCK_READY || kind == NW_BLOCK_BAD) {
+                continue;
+            }
+            page->tag.word = all != 0 ? NW_WORD_MOUNT : 0;
+            if (all == 0) {
+                result = nw_page_read_tag(page, nw_page_first(page, block));
+            }
+            if (result >= 0 && (page->tag.word & NW_WORD_MOUNT) != 0) {
+                result = nw_blocks_wipe(&page->blocks, block);
+            }
         }
     }
-    do {
-        result = nw_blocks_prepare(&page->blocks);
-    } while (result > 0);
-    if (result == 0) {
-        do {
-            result = nw_blocks_heal(&page->blocks, UINT32_MAX);
-        } while (result > 0);
-    }
-    return result;
+    return result < 0 ? result : (int)NW_OK;
 }

@@ -57,7 +57,8 @@ int nw_heal_given(struct nw_wear *wear, uint16_t block)
     uint16_t heals = nw_wear_heals(erases);
     struct nw_heal *heal = &wear->heal;
 
-    if (heals >= heal->most || nw_wear_since(erases) < bar_of(wear, heals)) {
+    if (heals >= heal->most || nw_wear_since(erases) == 0 ||
+        nw_wear_since(erases) < bar_of(wear, heals)) {
         return 0;
     }
     if (heal->count == 0) {
@@ -90,8 +91,6 @@ static int heal_block(struct nw_wear *wear, uint16_t block)
     struct nw_chip_req req = {.chip = wear->view.chip, .block = block};
     int result = nw_chip_heal(&req);
 
-    wear->heal.waits[block] = 0; /* on an error too: it stays out of use in this session */
-    wear->heal.count--;
     if (result == NW_ERR_UNSUPPORTED) { /* at its limit: a power cut had made us forget */
         wear->view.erases[block] = (uint32_t)wear->heal.most << 16;
         return NW_OK;
@@ -114,6 +113,11 @@ int32_t nw_heal_one(struct nw_wear *wear, int idle)
     }
     while (heal->waits[heal->cursor] == 0) {
         heal->cursor = (uint16_t)(heal->cursor + 1U < wear->view.blocks ? heal->cursor + 1U : 0);
+    }
+    heal->waits[heal->cursor] = 0; /* on an error too: it stays out of use in this session */
+    heal->count--;
+    if (wear->view.state[heal->cursor] == NW_BLOCK_BAD) {
+        return NW_WEAR_NONE; /* an erase of it has failed while it waited */
     }
     int result = heal_block(wear, heal->cursor);
     if (result < 0) {

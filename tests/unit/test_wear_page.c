@@ -23,6 +23,7 @@
 #include "nandwich/wear_swl.h"
 
 #define BLOCKS 64U
+#define HOT 32U /* sectors at the front, two blocks of them */
 #define PAGE_BYTES 512U
 
 enum policy { NONE, DYNAMIC, SWL, DHEATING };
@@ -64,10 +65,11 @@ static void open_policy(struct rig *rig, enum policy policy, const struct nw_hea
     }
 }
 
-static void open_rig(struct rig *rig, enum policy policy, const struct nw_heal_config *heal)
+static void open_rig(struct rig *rig, enum policy policy, const struct nw_heal_config *heal,
+                     const char *page)
 {
-    static const char *const fields[][2] = {
-        {"block_pages", "16"}, {"page_bytes", "512 B"}, {"program_bytes", "512 B"},
+    const char *const fields[][2] = {
+        {"block_pages", "16"}, {"page_bytes", page}, {"program_bytes", page},
         {"spare_bytes", "32 B"}, {"endurance", "200"}, {"heal.life", "190"}, {"heal.step", "10"},
         {"heal.limit", "4"},
     };
@@ -157,7 +159,7 @@ static void static_wear_levelling_wakes_cold_blocks(void **state)
 
     (void)state;
     for (enum policy policy = NONE; policy <= SWL; policy++) {
-        open_rig(&rig, policy, &no_heal);
+        open_rig(&rig, policy, &no_heal, "512 B");
         use(&rig, 20000);
         uneven[policy] = unevenness(&rig);
         copies[policy] = rig.ftl.stats.copies;
@@ -180,7 +182,7 @@ static void each_policy_heals_in_time(void **state)
 
     (void)state;
     for (enum policy policy = DYNAMIC; policy <= DHEATING; policy++) {
-        open_rig(&rig, policy, &heal);
+        open_rig(&rig, policy, &heal, "512 B");
         use(&rig, 20000);
         assert_true(rig.wear->stats.heals > 10);
         assert_true(rig.wear->stats.heals == nw_nand_stats(rig.nand)->heals);
@@ -203,7 +205,7 @@ static void idle_time_heals(void **state)
     struct rig rig;
 
     (void)state;
-    open_rig(&rig, DHEATING, &heal);
+    open_rig(&rig, DHEATING, &heal, "512 B");
     struct nw_block_req idle = {.block = &rig.ftl.block, .budget_us = 3000000};
     for (uint32_t i = 0; i < 2000; i++) {
         for (uint32_t j = 0; j < 4; j++) {
@@ -233,7 +235,7 @@ static void a_mount_remembers_healings(void **state)
     uint32_t told = 0;
 
     (void)state;
-    open_rig(&rig, DHEATING, &heal);
+    open_rig(&rig, DHEATING, &heal, "512 B");
     use(&rig, 20000);
     open_policy(&rig, DHEATING, &heal);
     struct nw_ftl_page_config ftl = {.wear = rig.wear};
@@ -262,7 +264,7 @@ static void a_format_reaches_worn_blocks(void **state)
     struct rig rig;
 
     (void)state;
-    open_rig(&rig, DYNAMIC, &heal);
+    open_rig(&rig, DYNAMIC, &heal, "512 B");
     use(&rig, 6000);
     assert_true(rig.wear->heal.count > 0);
     for (uint32_t turn = 0; turn < 2; turn++) {
@@ -278,6 +280,111 @@ static void a_format_reaches_worn_blocks(void **state)
     close_rig(&rig);
 }
 
+/* Power off and on, and the same device with a new policy. */
+static void restart(struct rig *rig, const struct nw_heal_config *heal)
+{
+    struct nw_cut rest = {.phase = NW_CUT_BEFORE};
+    struct nw_chip_req any = {.chip = nw_nand_chip(rig->nand)};
+
+    nw_nand_cut(rig->nand, &rest);
+    (void)nw_chip_is_bad(&any); /* off already, when a write was cut */
+    nw_nand_power_up(rig->nand);
+    open_policy(rig, DHEATING, heal);
+    struct nw_ftl_page_config ftl = {.wear = rig->wear};
+    assert_int_equal(nw_ftl_page_mount(&rig->ftl, nw_nand_chip(rig->nand), &ftl, rig->ram,
+                                       rig->ram_bytes),
+                     NW_OK);
+}
+
+/* Writes the hot sectors, at random, until one of their blocks is at its bar. */
+static void heat(struct rig *rig, uint32_t bar)
+{
+    uint32_t most = 0;
+
+    while (most < bar) {
+        write_sector(rig, nw_random_below(&rig->random, HOT));
+        most = 0;
+        for (uint32_t block = 0; block < BLOCKS; block++) {
+            uint32_t erases = nw_wear_since(rig->wear->view.erases[block]);
+
+            most = erases > most ? erases : most;
+        }
+    }
+}
+
+/* A block at its bar is left with a torn page, and nothing that counts: from the next mount on it
+ * waits to be healed. */
+static void tear(struct rig *rig, uint32_t seed, const struct nw_heal_config *heal)
+{
+    struct nw_cut cut = {.phase = NW_CUT_INSIDE};
+    struct nw_block_req req = {
+        .block = &rig->ftl.block, .sector = HOT + seed, .count = 1, .data = rig->data};
+
+    nw_random_seed(&rig->random, seed);
+    for (uint32_t sector = 0; sector < rig->ftl.block.sectors / 2U; sector++) {
+        write_sector(rig, sector);
+    }
+    heat(rig, heal->cycles);
+    for (uint32_t sector = 0; sector < seed; sector++) {
+        write_sector(rig, sector);
+    }
+    nw_nand_cut(rig->nand, &cut);
+    while (nw_block_write(&req) != NW_ERR_POWER) {
+    }
+    restart(rig, heal);
+    req.done = 0;
+    assert_int_equal(nw_block_read(&req), NW_OK);
+    rig->tokens[req.sector] = nw_get32(rig->data);
+    for (uint32_t sector = 0; sector < HOT; sector++) {
+        write_sector(rig, sector);
+    }
+}
+
+static void doom_worn_blocks(struct rig *rig)
+{
+    for (uint32_t block = 0; block < BLOCKS; block++) {
+        if (rig->wear->view.state[block] == NW_BLOCK_WORN) {
+            nw_nand_doom(rig->nand, block, 0);
+        }
+    }
+}
+
+/* A block that waits to be healed holds nothing, but may hide a page that a cut has torn. It is in
+ * no list of free ones, and mounts passed it by when they erase such blocks before the fence of the
+ * page leaves the list (26 of them here): then a write that had been read as not done at every
+ * mount showed, or its sector was lost. When that erase fails the block is bad; it was still on the
+ * heating list, was heated and given out again. */
+static void torn_pages_leave_worn_blocks(void **state)
+{
+    struct nw_heal_config heal = {.heals = 1, .cycles = 20, .period_s = 600};
+    uint32_t waited = 0;
+    uint32_t failed = 0;
+
+    (void)state;
+    for (uint32_t seed = 1; seed <= 10U; seed++) {
+        struct rig rig;
+
+        open_rig(&rig, DHEATING, &heal, "256 B");
+        tear(&rig, seed, &heal);
+        for (uint32_t session = 0; session < 60U; session++) {
+            restart(&rig, &heal);
+            check_content(&rig);
+            waited += rig.wear->heal.count > 0;
+            if (seed > 5U) {
+                doom_worn_blocks(&rig);
+            }
+            write_sector(&rig, HOT + 20U);
+            failed += (uint32_t)rig.ftl.stats.retired;
+        }
+        struct nw_block_req idle = {.block = &rig.ftl.block, .budget_us = 3000000};
+        while (rig.wear->heal.count > 0) {
+            assert_true(nw_block_idle(&idle) >= 0);
+        }
+        close_rig(&rig);
+    }
+    assert_true(waited > 0 && failed > 0); /* or nothing was tried */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -286,6 +393,7 @@ int main(void)
         cmocka_unit_test(idle_time_heals),
         cmocka_unit_test(a_mount_remembers_healings),
         cmocka_unit_test(a_format_reaches_worn_blocks),
+        cmocka_unit_test(torn_pages_leave_worn_blocks),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

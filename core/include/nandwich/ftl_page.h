@@ -30,8 +30,8 @@
  *   mount  reads the tag of page 0 of every block and of all written pages, and one more for each
  *          outdated page found; programs 4 pages and erases a block. It looks at all tags once more
  *          when the newest page turns out torn. Of one block in 32 (27, 13 on pages of 512, 256
- *          bytes) it then erases those that are free, and moves what is in those that are not full
- *          and erases them: up to n moves and an erase each; 3 reads for each other one
+ *          bytes) it then reads the last page's tag. Where that is blank or torn it moves what the
+ *          block holds and erases it: up to n moves, an erase and a read more for each
  *
  * ERRORS of the block verbs: NW_ERR_FULL when bad blocks have eaten the spare blocks (reads go
  * on), NW_ERR_ECC or NW_ERR_CORRUPT for a sector whose content is lost (the sector is req->sector +

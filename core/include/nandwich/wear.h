@@ -94,7 +94,7 @@ struct nw_wear_view {
 /* Zero: no healing. */
 struct nw_heal_config {
     uint8_t heals;     /* 1: heal, where the chip can */
-    uint8_t percent;   /* bar in percent of the life a block has; 0: 100 */
+    uint8_t percent;   /* bar in percent of the life a block has, one erase at least; 0: 100 */
     uint16_t cycles;   /* bar in erases since the last healing, whatever the life; 0: by percent */
     uint32_t period_s; /* lazy: longest wait of the list while the device is busy; 0: eager */
     uint32_t idle_us;  /* least idle time offered in which to heal; 0: heal_us. With 1 the first
