@@ -151,26 +151,6 @@ uint16_t nw_blocks_hold(struct nw_blocks *blocks)
     return block;
 }
 
-/* Take the next block out of the free list and erase it: its number, NW_ERR_FULL, or an error. */
-static int32_t erase_one(struct nw_blocks *blocks, uint16_t data)
-{
-    while (blocks->free > blocks->ready && blocks->free > blocks->keep) {
-        uint16_t block = choose(blocks, FREE_LIST, data);
-        nw_blocks_claim(blocks, block);
-        int result = nw_blocks_erase(blocks, block);
-        if (result == NW_OK) {
-            return block;
-        }
-        if (blocks->state[block] == NW_BLOCK_USED) {
-            nw_blocks_give(blocks, block);
-        }
-        if (result != NW_ERR_ERASE) {
-            return result;
-        }
-    }
-    return NW_ERR_FULL;
-}
-
 /* Heal what is due. 1: something was. */
 static int heal(struct nw_blocks *blocks, int idle)
 {
@@ -188,31 +168,11 @@ int nw_blocks_heal(struct nw_blocks *blocks, uint32_t budget_us)
     return blocks->wear != NULL && nw_wear_idle_us(blocks->wear) <= budget_us ? heal(blocks, 1) : 0;
 }
 
-int32_t nw_blocks_take_for(struct nw_blocks *blocks, uint16_t data)
-{
-    int result = blocks->wear != NULL;
-
-    while (result > 0) {
-        result = heal(blocks, 0);
-    }
-    if (result < 0) {
-        return result;
-    }
-    if (blocks->ready > 0) {
-        uint16_t block = choose(blocks, READY_LIST, data);
-        if (block >= blocks->count && blocks->free == blocks->ready) {
-            block = blocks->next[list_at(blocks, READY_LIST)];
-        }
-        if (block < blocks->count) {
-            nw_blocks_claim(blocks, block);
-            return block;
-        }
-    }
-    return erase_one(blocks, data);
-}
-
 void nw_blocks_claim(struct nw_blocks *blocks, uint16_t block)
 {
+    if (blocks->state[block] >= NW_BLOCK_USED) {
+        return;
+    }
     if (blocks->state[block] == NW_BLOCK_READY) {
         blocks->ready--;
     }
@@ -239,36 +199,81 @@ void nw_blocks_give(struct nw_blocks *blocks, uint16_t block)
     join(blocks, block, NW_BLOCK_FREE);
 }
 
-/* A used block, in no list of the owner, that has just been erased. */
-static void give_erased(struct nw_blocks *blocks, uint16_t block)
+int nw_blocks_wipe(struct nw_blocks *blocks, uint16_t block)
 {
-    join(blocks, block, NW_BLOCK_READY);
-    blocks->ready++;
+    nw_blocks_claim(blocks, block);
+    int result = nw_blocks_erase(blocks, block);
+
+    if (blocks->state[block] == NW_BLOCK_USED) {
+        if (result == NW_OK) {
+            join(blocks, block, NW_BLOCK_READY);
+            blocks->ready++;
+        } else {
+            nw_blocks_give(blocks, block);
+        }
+    }
+    return result == NW_ERR_ERASE ? (int)NW_OK : result;
+}
+
+/* Erase the next block of the free list: its number, ready now; NW_ERR_FULL, or an error. */
+static int32_t erase_one(struct nw_blocks *blocks, uint16_t data)
+{
+    while (blocks->free > blocks->ready && blocks->free > blocks->keep) {
+        uint16_t block = choose(blocks, FREE_LIST, data);
+        int result = nw_blocks_wipe(blocks, block);
+
+        if (result < 0) {
+            return result;
+        }
+        if (blocks->state[block] == NW_BLOCK_READY) {
+            return block;
+        }
+    }
+    return NW_ERR_FULL;
+}
+
+/* A ready block, or blocks->count: the policy would rather have one that is not. */
+static uint16_t choose_ready(const struct nw_blocks *blocks, uint16_t data)
+{
+    uint16_t block = choose(blocks, READY_LIST, data);
+
+    if (block >= blocks->count && blocks->free == blocks->ready) {
+        block = blocks->next[list_at(blocks, READY_LIST)];
+    }
+    return block;
+}
+
+int32_t nw_blocks_take_for(struct nw_blocks *blocks, uint16_t data)
+{
+    int result = blocks->wear != NULL;
+    int32_t block = blocks->count;
+
+    while (result > 0) {
+        result = heal(blocks, 0);
+    }
+    if (result < 0) {
+        return result;
+    }
+    if (blocks->ready > 0) {
+        block = choose_ready(blocks, data);
+    }
+    if (block >= blocks->count) {
+        block = erase_one(blocks, data);
+    }
+    if (block >= 0) {
+        nw_blocks_claim(blocks, (uint16_t)block);
+    }
+    return block;
 }
 
 int nw_blocks_prepare(struct nw_blocks *blocks)
 {
     int32_t block = erase_one(blocks, NW_WEAR_HOST);
 
-    if (block < 0) {
-        return block == NW_ERR_FULL ? 0 : (int)block;
+    if (block >= 0) {
+        return 1;
     }
-    give_erased(blocks, (uint16_t)block);
-    return 1;
-}
-
-int nw_blocks_wipe(struct nw_blocks *blocks, uint16_t block)
-{
-    int is_free = blocks->state[block] == NW_BLOCK_FREE;
-
-    if (is_free) {
-        nw_blocks_claim(blocks, block);
-    }
-    int result = nw_blocks_erase(blocks, block);
-    if (result == NW_OK && is_free) {
-        give_erased(blocks, block);
-    }
-    return result == NW_ERR_ERASE ? (int)NW_OK : result;
+    return block == NW_ERR_FULL ? 0 : (int)block;
 }
 
 int nw_blocks_retire(struct nw_blocks *blocks, uint16_t block)

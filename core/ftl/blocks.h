@@ -88,7 +88,7 @@ uint16_t nw_blocks_hold(struct nw_blocks *blocks);
  * bad and waits no more. NW_OK, also when it is marked bad now, or the chip's error. */
 int nw_blocks_wipe(struct nw_blocks *blocks, uint16_t block);
 
-/* A free block turns out to hold something: it becomes used (mounting). */
+/* A free block becomes used, as when it turns out to hold something; any other stays what it is. */
 void nw_blocks_claim(struct nw_blocks *blocks, uint16_t block);
 
 /* A used block, in no list of the owner, becomes free (or worn). */

@@ -297,9 +297,7 @@ static int look_at(struct nw_hybrid *hybrid, struct block_scan *scan, uint32_t a
     if (state < 0 || state == NW_TAG_BLANK) {
         return state < 0 ? state : (int)NW_OK;
     }
-    if (hybrid->blocks.state[scan->block] != NW_BLOCK_USED) {
-        nw_blocks_claim(&hybrid->blocks, scan->block); /* for now */
-    }
+    nw_blocks_claim(&hybrid->blocks, scan->block); /* for now */
     if (state != NW_TAG_GOOD || !is_possible(hybrid, &page.tag)) {
         scan->torn = 1;
         return NW_OK;

@@ -115,7 +115,6 @@ static int prepare(struct nw_ftl_page *ftl, struct nw_chip *chip,
     page->reserve[0] = NW_NO_BLOCK;
     page->reserve[1] = NW_NO_BLOCK;
     page->list = NW_PAGE_NONE;
-    page->newest_at = NW_PAGE_NONE;
     page->ended = 1;
     nw_page_forget_all(page);
     memset(page->valid, 0, sizeof *page->valid * (size_t)geometry->blocks);
@@ -243,14 +242,15 @@ static int write_sector(struct nw_page *page, uint32_t sector, uint8_t *data)
 /* The wear policy hears once of each block's worth of sectors that a request updates. */
 static void tell_updates(const struct nw_page *page, const struct nw_block_req *req)
 {
-    for (uint32_t i = 0; i < req->count; i++) {
-        uint32_t sector = req->sector + i;
+    uint32_t sector = req->sector;
+
+    while (sector < req->sector + req->count) {
         uint16_t block = nw_page_block_of(page, sector);
 
-        if ((i == 0 || sector == nw_page_first(page, block)) &&
-            page->map[sector] != NW_PAGE_NONE) {
+        if (page->map[sector] != NW_PAGE_NONE) {
             nw_blocks_updated(&page->blocks, block);
         }
+        sector = nw_page_first(page, block) + page->block_pages;
     }
 }
 

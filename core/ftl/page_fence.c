@@ -88,16 +88,22 @@ int nw_page_load_list(struct nw_page *page)
     return memcmp(shape, page->buffer, SHAPE_BYTES) == 0 ? (int)NW_OK : (int)NW_ERR_VERSION;
 }
 
+/* Is this block, of those in reserve, not in use? */
+int nw_page_is_spare(const struct nw_page *page, uint16_t block)
+{
+    return block < page->blocks.count && block != page->session && block != page->host.block &&
+           page->blocks.state[block] == NW_BLOCK_USED;
+}
+
 /* New blocks in reserve for those in use; whoever stays goes first. */
 void nw_page_hold_reserves(struct nw_page *page)
 {
     for (uint8_t i = 0; i <= NW_PAGE_RESERVES; i++) {
         uint16_t block = page->reserve[0];
-        int stays = block < page->blocks.count && block != page->session &&
-                    block != page->host.block && page->blocks.state[block] == NW_BLOCK_USED;
 
         page->reserve[0] = page->reserve[1];
-        page->reserve[1] = stays ? block : nw_blocks_hold(&page->blocks);
+        page->reserve[1] =
+            nw_page_is_spare(page, block) ? block : nw_blocks_hold(&page->blocks);
     }
 }
 
@@ -130,9 +136,7 @@ static int visit(struct nw_page *page, uint16_t block)
         if (state < 0 || state == NW_TAG_BLANK) {
             return state;
         }
-        if (page->blocks.state[block] == NW_BLOCK_FREE) {
-            nw_blocks_claim(&page->blocks, block);
-        }
+        nw_blocks_claim(&page->blocks, block);
         if (state == NW_TAG_GOOD) {
             if ((page->tag.word & NW_WORD_MOUNT) == 0) {
                 return NW_OK;
@@ -173,7 +177,7 @@ int nw_page_find_list(struct nw_page *page)
     for (uint8_t i = 0; result == NW_OK && i < NW_PAGE_RESERVES; i++) {
         uint16_t block = nw_get16(page->buffer + RESERVE_AT + 2U * i);
 
-        if (block < page->blocks.count && page->blocks.state[block] == NW_BLOCK_FREE) {
+        if (block < page->blocks.count) {
             nw_blocks_claim(&page->blocks, block);
         }
         page->reserve[i] = block;
@@ -199,17 +203,15 @@ static int may_be_torn(struct nw_page *page, uint16_t block)
 /* What a closed block holds goes elsewhere; then it is erased, as is one that holds nothing. */
 static int renew(struct nw_page *page, uint16_t block)
 {
+    int result = NW_OK;
+
     if (page->blocks.state[block] == NW_BLOCK_USED) {
-        nw_blocks_unlink(&page->blocks, block);
-        page->valid[block] |= NW_PAGE_OPEN;
-        int result = nw_page_clear(page, block);
-        if (result < 0) {
-            nw_page_close(page, block);
-            return result;
+        nw_page_start_victim(page, block);
+        while (result == NW_OK && page->cleaning != 0) {
+            result = nw_page_clean_step(page);
         }
-        nw_blocks_give(&page->blocks, block);
     }
-    return nw_blocks_wipe(&page->blocks, block);
+    return result == NW_OK ? nw_blocks_wipe(&page->blocks, block) : result;
 }
 
 /* The end of a mount. A fence leaves the list some day; what it keeps out has to be gone by then.

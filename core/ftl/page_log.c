@@ -87,23 +87,18 @@ static int program(struct nw_page *page, uint32_t at, uint8_t *data)
     return nw_chip_program(&page->req);
 }
 
-/* A block joins the candidates for cleaning, those with as many valid pages. */
-static void rank(struct nw_page *page, uint16_t block)
-{
-    uint16_t valid = page->valid[block];
-
-    nw_blocks_link(&page->blocks, block, valid);
-    if (valid < page->lowest) {
-        page->lowest = valid;
-    }
-}
-
-/* From now on a block takes no more pages: a candidate for cleaning, but for the session's. */
+/* From now on a block takes no more pages. But for the session's it joins the candidates for
+ * cleaning, those with as many valid pages. */
 void nw_page_close(struct nw_page *page, uint16_t block)
 {
     if (block != page->session) {
-        page->valid[block] &= NW_PAGE_COUNT;
-        rank(page, block);
+        uint16_t valid = page->valid[block] & NW_PAGE_COUNT;
+
+        page->valid[block] = valid;
+        nw_blocks_link(&page->blocks, block, valid);
+        if (valid < page->lowest) {
+            page->lowest = valid;
+        }
     }
 }
 
@@ -169,7 +164,7 @@ static int append(struct nw_page *page, struct nw_page_stream *stream, uint8_t *
     }
     for (;;) { /* every further turn has cost a block its life */
         if (stream->left == 0) {
-            int opened = page->mounting != 0 ? (int)NW_ERR_FULL : nw_page_begin(page, stream);
+            int opened = nw_page_begin(page, stream);
             if (opened < 0) {
                 return opened;
             }
@@ -205,11 +200,12 @@ int nw_page_write(struct nw_page *page, struct nw_page_stream *stream, uint32_t 
     return append(page, stream, data);
 }
 
-/* The map points nowhere. */
+/* The map points nowhere, and no page is the newest. */
 void nw_page_forget_all(struct nw_page *page)
 {
     memset(page->map, 0xFF, sizeof *page->map * (size_t)page->slots);
     memset(page->live, 0, (size_t)nw_page_live_bytes(&page->req.chip->geometry));
+    page->newest_at = NW_PAGE_NONE;
 }
 
 static int is_live(const struct nw_page *page, uint32_t at)
@@ -242,7 +238,7 @@ void nw_page_point(struct nw_page *page, uint32_t slot, uint32_t at)
 
         if ((page->valid[block] & NW_PAGE_OPEN) == 0) {
             nw_blocks_unlink(&page->blocks, block);
-            rank(page, block);
+            nw_page_close(page, block);
         }
     }
 }
@@ -336,8 +332,8 @@ int nw_page_clear(struct nw_page *page, uint16_t block)
     return result;
 }
 
-/* Clean this block next, over as many writes as it wins pages. */
-static void start_victim(struct nw_page *page, uint16_t block)
+/* Clean this closed block next, over as many writes as it wins pages. */
+void nw_page_start_victim(struct nw_page *page, uint16_t block)
 {
     page->victim_gain = (uint16_t)(page->block_pages - page->valid[block]);
     nw_blocks_unlink(&page->blocks, block);
@@ -358,7 +354,7 @@ static int pick(struct nw_page *page)
         }
         uint16_t block = nw_blocks_first(&page->blocks, page->lowest);
         if (block != NW_NO_BLOCK) {
-            start_victim(page, block);
+            nw_page_start_victim(page, block);
             break;
         }
     }
@@ -390,7 +386,7 @@ static void level(struct nw_page *page)
                      page->valid[block] < NW_PAGE_OPEN;
     if (page->leveling != 0) {
         nw_blocks_moved(&page->blocks, page->valid[block]);
-        start_victim(page, block);
+        nw_page_start_victim(page, block);
         if (page->victim_gain < NW_PAGE_LEAST_GAIN) {
             page->victim_gain = NW_PAGE_LEAST_GAIN;
         }

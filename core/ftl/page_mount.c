@@ -93,7 +93,6 @@ static int walk(struct nw_page *page)
 
     nw_page_forget_all(page);
     page->newest = page->list_version;
-    page->newest_at = NW_PAGE_NONE;
     for (uint16_t block = 0; result >= 0 && block < page->blocks.count; block++) {
         if (page->blocks.state[block] == NW_BLOCK_USED) {
             result = walk_block(page, block);
@@ -168,8 +167,7 @@ static int open_session(struct nw_page *page)
     for (uint8_t i = 0; i < NW_PAGE_RESERVES; i++) {
         uint16_t block = page->reserve[i];
 
-        if (block < page->blocks.count && block != page->session &&
-            page->blocks.state[block] == NW_BLOCK_USED && page->valid[block] == NW_PAGE_OPEN) {
+        if (nw_page_is_spare(page, block) && page->valid[block] == NW_PAGE_OPEN) {
             int result = nw_blocks_erase(&page->blocks, block);
             if (result == NW_OK) {
                 nw_page_open(page, &page->host, block);
@@ -261,23 +259,23 @@ int nw_page_start(struct nw_page *page)
 /* Erase every good block; first those that make a mount believe in a device. */
 int nw_page_wipe_all(struct nw_page *page)
 {
-    int result = NW_OK;
+    int result;
 
-    for (uint8_t all = 0; all < 2U; all++) {
-        for (uint16_t block = 0; result >= 0 && block < page->blocks.count; block++) {
-            uint8_t kind = page->blocks.state[block];
-
-            if (kind == NW_BLOCK_READY || kind == NW_BLOCK_BAD) {
-                continue;
-            }
-            page->tag.word = all != 0 ? NW_WORD_MOUNT : 0;
-            if (all == 0) {
-                result = nw_page_read_tag(page, nw_page_first(page, block));
-            }
-            if (result >= 0 && (page->tag.word & NW_WORD_MOUNT) != 0) {
-                result = nw_blocks_wipe(&page->blocks, block);
-            }
+    for (uint16_t block = 0; block < page->blocks.count; block++) {
+        if (page->blocks.state[block] != NW_BLOCK_FREE) {
+            continue;
+        }
+        page->tag.word = 0;
+        result = nw_page_read_tag(page, nw_page_first(page, block));
+        if (result >= 0 && (page->tag.word & NW_WORD_MOUNT) != 0) {
+            result = nw_blocks_wipe(&page->blocks, block);
+        }
+        if (result < 0) {
+            return result;
         }
     }
-    return result < 0 ? result : (int)NW_OK;
+    do {
+        result = nw_blocks_prepare(&page->blocks);
+    } while (result > 0);
+    return result;
 }
