@@ -46,7 +46,7 @@ uint32_t nw_ftl_page_sectors(const struct nw_ftl_page_config *config,
     return slots == 0 ? 0 : slots - (slots / ((uint32_t)geometry->page_bytes * 8U) + 1U);
 }
 
-/* The one place that knows the layout: measures or places. */
+/* The one place that knows shape and layout: measures or places. */
 static int place(struct nw_page **page, const struct nw_ftl_page_config *config,
                  const struct nw_geometry *geometry, struct nw_ram *ram)
 {
@@ -62,6 +62,11 @@ static int place(struct nw_page **page, const struct nw_ftl_page_config *config,
     struct nw_page *to = *page != NULL ? *page : &measure;
     memset(to, 0, sizeof *to);
     to->slots = slots;
+    to->sectors = nw_ftl_page_sectors(config, geometry);
+    to->block_pages = geometry->block_pages;
+    to->page_bytes = geometry->page_bytes;
+    to->fences = nw_page_most_fences(to->page_bytes);
+    to->floor = to->block_pages >= 32U ? 1U : 2U;
     to->map = fits ? NW_RAM_TAKE(ram, uint32_t, (size_t)slots) : NULL;
     to->valid = NW_RAM_TAKE(ram, uint16_t, (size_t)geometry->blocks);
     to->live = NW_RAM_TAKE(ram, uint8_t, (size_t)live);
@@ -103,21 +108,14 @@ static int prepare(struct nw_ftl_page *ftl, struct nw_chip *chip,
     page->blocks.chip = chip;
     page->blocks.stats = &ftl->stats;
     page->blocks.wear = config->wear;
-    page->sectors = nw_ftl_page_sectors(config, geometry);
-    page->block_pages = geometry->block_pages;
-    page->page_bytes = geometry->page_bytes;
-    page->fences = nw_page_most_fences(page->page_bytes);
     page->data = (geometry->flags & NW_CHIP_NO_PAYLOAD) == 0 ? page->buffer : NULL;
-    page->floor = page->block_pages >= 32U ? 1U : 2U;
     page->host.block = NW_NO_BLOCK;
     page->cold.block = NW_NO_BLOCK;
     page->session = NW_NO_BLOCK;
     page->reserve[0] = NW_NO_BLOCK;
     page->reserve[1] = NW_NO_BLOCK;
     page->list = NW_PAGE_NONE;
-    page->ended = 1;
     nw_page_forget_all(page);
-    memset(page->valid, 0, sizeof *page->valid * (size_t)geometry->blocks);
     memset(page->buffer, 0, page->page_bytes);
     ftl->page = page;
     ftl->block = (struct nw_block){.ops = &page_ops,

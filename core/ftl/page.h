@@ -28,7 +28,7 @@
 #define NW_WORD_EMPTY (NW_WORD_MOUNT | 0x3FFFFFFFUL) /* the first and last page a mount writes */
 #define NW_PAGE_MOST_SLOTS 0x3FFFFFFEUL
 
-#define NW_PAGE_OPEN 0x8000U /* in valid[]: not a candidate for cleaning */
+#define NW_PAGE_CLOSED 0x8000U /* in valid[]: a candidate for cleaning, in one of its lists */
 #define NW_PAGE_HOLE 0x4000U /* in valid[] while mounting: a bad tag among good ones */
 #define NW_PAGE_COUNT 0x1FFFU
 #define NW_PAGE_LOW 2U       /* fewer free blocks above the floor: each write cleans a little */
@@ -56,7 +56,7 @@ struct nw_page {
     uint8_t writable;  /* mounted with room to write */
     uint8_t cleaning;  /* there is a victim */
     uint8_t leveling;  /* ... and the wear policy chose it */
-    uint8_t ended;     /* mounting: the mount that wrote the list came to its end */
+    uint8_t unfinished; /* mounting: the mount that wrote the list did not come to its end */
     uint16_t block_pages;
     uint16_t page_bytes;
     uint16_t victim;      /* block being cleaned */
@@ -66,26 +66,26 @@ struct nw_page {
     uint16_t reserve[NW_PAGE_RESERVES]; /* blocks for the next mounts, or NW_NO_BLOCK */
     struct nw_blocks blocks;
     uint32_t *map;    /* by slot: page, or one of the above */
-    uint16_t *valid;  /* by block: pages the map points to, and flags */
+    uint16_t *valid;  /* by block: pages the map points to, and flags; free: 0 */
     uint8_t *live;    /* by page, a bit: the map points to it */
     uint8_t *buffer;  /* one page */
     uint8_t *data;    /* the same; NULL when the chip keeps no payload */
     uint32_t sectors;
     uint32_t slots;   /* sectors and trim pages */
-    uint32_t credit;  /* pages the cleaning owes to the writes so far, times victim_gain */
-    uint32_t victim_page;
+    uint32_t newest_at; /* mounting: a page younger than the list; NW_PAGE_NONE: there is none */
+    uint32_t newest_slot;
     uint32_t list;    /* page of the list, or NW_PAGE_NONE */
     struct nw_tag tag; /* read last, or to be written next */
+    uint32_t credit;  /* pages the cleaning owes to the writes so far, times victim_gain */
+    uint32_t victim_page;
     uint32_t doubt;   /* 1 + slot of a program that failed, until it is written anew; 0: none */
     uint64_t version; /* of the next program */
     struct nw_page_stream host;
     struct nw_page_stream cold;
     /* While mounting: */
     uint64_t list_version;
-    uint64_t limit;   /* versions from here on are known to be torn */
+    uint64_t limit;   /* versions from here on are known to be torn; the last fence ends here */
     uint64_t newest;  /* the highest version that counts */
-    uint32_t newest_at; /* a page younger than the list; NW_PAGE_NONE: there is none */
-    uint32_t newest_slot;
     struct nw_chip_req req; /* each request to the chip: a page with its tag */
     uint8_t spare[NW_TAG_WEAR_BYTES];
 };
@@ -147,7 +147,7 @@ int nw_page_write_list(struct nw_page *page);
 int nw_page_is_spare(const struct nw_page *page, uint16_t block);
 void nw_page_hold_reserves(struct nw_page *page);
 int nw_page_renew_some(struct nw_page *page);
-void nw_page_add_fence(struct nw_page *page, uint64_t low, uint64_t first);
+void nw_page_add_fence(struct nw_page *page, uint64_t low);
 
 /* page_mount.c */
 int nw_page_find(struct nw_page *page);

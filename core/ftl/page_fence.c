@@ -40,8 +40,7 @@ int nw_page_is_void(const struct nw_page *page)
     const struct nw_tag *tag = &page->tag;
     const uint8_t *entry = page->buffer + ENTRIES_AT;
 
-    if (tag->version >= page->limit ||
-        ((tag->word & NW_WORD_MOUNT) != 0 && tag->version > page->list_version)) {
+    if ((tag->word & NW_WORD_MOUNT) != 0 && tag->version > page->list_version) {
         return 1;
     }
     for (uint8_t i = page->fences; i > 0; i--, entry += ENTRY_BYTES) {
@@ -52,10 +51,10 @@ int nw_page_is_void(const struct nw_page *page)
     return 0;
 }
 
-/* The list in the buffer: a fence from `low` to below `first`, in the oldest one's place when there
- * is no room; with `low` 0 the last fence is widened to there. A wider one than fits its field
+/* The list in the buffer: a fence from `low` to below the limit, in the oldest one's place when
+ * there is no room; with `low` 0 the last fence is widened to there. One too wide for its field
  * comes of bits that passed for a tag far above; what a cut has torn is next to what counts. */
-void nw_page_add_fence(struct nw_page *page, uint64_t low, uint64_t first)
+void nw_page_add_fence(struct nw_page *page, uint64_t low)
 {
     uint32_t mounts = nw_get32(page->buffer + MOUNTS_AT) + (low != 0);
     uint8_t *entry =
@@ -65,8 +64,8 @@ void nw_page_add_fence(struct nw_page *page, uint64_t low, uint64_t first)
         nw_put32(page->buffer + MOUNTS_AT, mounts);
         nw_tag_put40(entry, low);
     }
-    first -= nw_tag_get40(entry);
-    nw_put32(entry + 5, first < UINT32_MAX ? (uint32_t)first : UINT32_MAX);
+    low = page->limit - nw_tag_get40(entry);
+    nw_put32(entry + 5, low < UINT32_MAX ? (uint32_t)low : UINT32_MAX);
 }
 
 /* The list to the buffer; an empty one when there is none yet. */
@@ -153,7 +152,7 @@ static int visit(struct nw_page *page, uint16_t block)
                 page->list = at;
                 page->list_version = version;
                 page->session = block;
-                page->ended = ended != NW_TAG_BLANK;
+                page->unfinished = ended == NW_TAG_BLANK;
             }
             return ended < 0 ? ended : (int)NW_OK;
         }
@@ -191,16 +190,16 @@ int nw_page_find_list(struct nw_page *page)
 static int may_be_torn(struct nw_page *page, uint16_t block)
 {
     uint8_t kind = page->blocks.state[block];
-    int is_open = kind == NW_BLOCK_USED && page->valid[block] >= NW_PAGE_OPEN;
 
-    if (kind == NW_BLOCK_READY || kind == NW_BLOCK_BAD || is_open) {
+    if (page->valid[block] < NW_PAGE_CLOSED && kind != NW_BLOCK_FREE && kind != NW_BLOCK_WORN) {
         return 0;
     }
     int state = nw_page_read_tag(page, nw_page_first(page, block) + page->block_pages - 1U);
     return state < 0 ? state : state != NW_TAG_GOOD || nw_page_is_void(page);
 }
 
-/* What a closed block holds goes elsewhere; then it is erased, as is one that holds nothing. */
+/* What a closed block holds goes elsewhere; then it is erased, as is one that holds nothing. No
+ * other victim is being cleaned: each one so far was cleaned to its end. */
 static int renew(struct nw_page *page, uint16_t block)
 {
     int result = NW_OK;

@@ -94,7 +94,7 @@ void nw_page_close(struct nw_page *page, uint16_t block)
     if (block != page->session) {
         uint16_t valid = page->valid[block] & NW_PAGE_COUNT;
 
-        page->valid[block] = valid;
+        page->valid[block] = valid | NW_PAGE_CLOSED;
         nw_blocks_link(&page->blocks, block, valid);
         if (valid < page->lowest) {
             page->lowest = valid;
@@ -111,7 +111,6 @@ void nw_page_open(struct nw_page *page, struct nw_page_stream *stream, uint16_t 
     stream->block = block;
     stream->page = nw_page_first(page, block);
     stream->left = page->block_pages;
-    page->valid[block] = NW_PAGE_OPEN;
 }
 
 int nw_page_begin(struct nw_page *page, struct nw_page_stream *stream)
@@ -205,6 +204,7 @@ void nw_page_forget_all(struct nw_page *page)
 {
     memset(page->map, 0xFF, sizeof *page->map * (size_t)page->slots);
     memset(page->live, 0, (size_t)nw_page_live_bytes(&page->req.chip->geometry));
+    memset(page->valid, 0, sizeof *page->valid * page->blocks.count);
     page->newest_at = NW_PAGE_NONE;
 }
 
@@ -236,7 +236,7 @@ void nw_page_point(struct nw_page *page, uint32_t slot, uint32_t at)
     if (old < NW_PAGE_UNSAVED) {
         uint16_t block = turn(page, old, -1);
 
-        if ((page->valid[block] & NW_PAGE_OPEN) == 0) {
+        if (page->valid[block] >= NW_PAGE_CLOSED) {
             nw_blocks_unlink(&page->blocks, block);
             nw_page_close(page, block);
         }
@@ -299,7 +299,7 @@ int nw_page_settle(struct nw_page *page)
 
 static int is_empty(const struct nw_page *page, uint16_t block)
 {
-    return page->valid[block] == NW_PAGE_OPEN;
+    return page->valid[block] == 0;
 }
 
 /* Empty an open block by the page at `*at`. 1: nothing on the chip needs the block any more, also
@@ -335,9 +335,9 @@ int nw_page_clear(struct nw_page *page, uint16_t block)
 /* Clean this closed block next, over as many writes as it wins pages. */
 void nw_page_start_victim(struct nw_page *page, uint16_t block)
 {
+    page->valid[block] &= NW_PAGE_COUNT;
     page->victim_gain = (uint16_t)(page->block_pages - page->valid[block]);
     nw_blocks_unlink(&page->blocks, block);
-    page->valid[block] |= NW_PAGE_OPEN;
     page->victim = block;
     page->cleaning = 1;
     page->victim_page = nw_page_first(page, block);
@@ -382,11 +382,10 @@ static void level(struct nw_page *page)
     uint16_t block =
         page->blocks.free > page->floor ? nw_blocks_move(&page->blocks) : (uint16_t)NW_NO_BLOCK;
 
-    page->leveling = block != NW_NO_BLOCK && page->blocks.state[block] == NW_BLOCK_USED &&
-                     page->valid[block] < NW_PAGE_OPEN;
+    page->leveling = block != NW_NO_BLOCK && page->valid[block] >= NW_PAGE_CLOSED;
     if (page->leveling != 0) {
-        nw_blocks_moved(&page->blocks, page->valid[block]);
         nw_page_start_victim(page, block);
+        nw_blocks_moved(&page->blocks, page->valid[block]);
         if (page->victim_gain < NW_PAGE_LEAST_GAIN) {
             page->victim_gain = NW_PAGE_LEAST_GAIN;
         }
@@ -436,7 +435,8 @@ static int renew_list(struct nw_page *page)
     }
     if (result == NW_OK) {
         nw_page_hold_reserves(page); /* the old block may have been one of them */
-        nw_page_add_fence(page, page->version, page->version); /* for a mount to widen */
+        page->limit = page->version;
+        nw_page_add_fence(page, page->version); /* for a mount to widen */
         result = nw_page_write_list(page);
     }
     return result;

@@ -42,7 +42,7 @@ static int meet(struct nw_page *page, uint16_t block, uint32_t at)
     if (page->tag.erases > page->blocks.erases[block]) {
         page->blocks.erases[block] = page->tag.erases;
     }
-    if (nw_page_is_void(page)) {
+    if (version >= page->limit || nw_page_is_void(page)) {
         return NW_OK;
     }
     if (version > page->newest) {
@@ -66,7 +66,6 @@ static int walk_block(struct nw_page *page, uint16_t block)
     uint32_t end = at + page->block_pages;
     uint16_t hole = 0;
 
-    page->valid[block] = NW_PAGE_OPEN;
     for (; at < end; at++) {
         int state = nw_page_read_tag(page, at);
 
@@ -146,7 +145,7 @@ static void sort_blocks(struct nw_page *page)
             continue;
         }
         page->blocks.stats->lost += valid != 0 && (page->valid[block] & NW_PAGE_HOLE) != 0;
-        page->valid[block] = valid | NW_PAGE_OPEN;
+        page->valid[block] = valid;
         if (block == page->session || block == page->host.block || is_reserve(page, block)) {
             continue;
         }
@@ -167,7 +166,7 @@ static int open_session(struct nw_page *page)
     for (uint8_t i = 0; i < NW_PAGE_RESERVES; i++) {
         uint16_t block = page->reserve[i];
 
-        if (nw_page_is_spare(page, block) && page->valid[block] == NW_PAGE_OPEN) {
+        if (nw_page_is_spare(page, block) && page->valid[block] == 0) {
             int result = nw_blocks_erase(&page->blocks, block);
             if (result == NW_OK) {
                 nw_page_open(page, &page->host, block);
@@ -185,8 +184,9 @@ static int open_session(struct nw_page *page)
  * fence covers this one's range and all between as well. */
 static int write_session(struct nw_page *page)
 {
-    uint64_t first = page->version;
     uint64_t low = page->newest + 1U; /* 1 when formatting */
+
+    page->limit = page->version;
     int result = nw_page_write(page, &page->host, NW_WORD_EMPTY, page->buffer);
 
     if (result == NW_OK) {
@@ -201,7 +201,7 @@ static int write_session(struct nw_page *page)
         result = nw_page_load_list(page);
     }
     if (result == NW_OK) {
-        nw_page_add_fence(page, low, first);
+        nw_page_add_fence(page, low);
         result = nw_page_write_list(page);
     }
     return result == NW_OK ? nw_page_write(page, &page->host, NW_WORD_EMPTY, page->buffer)
@@ -226,7 +226,7 @@ static int settle_in(struct nw_page *page)
     if (result < 0) {
         return result;
     }
-    if (page->newest_at != NW_PAGE_NONE || page->ended != 0) {
+    if (page->newest_at != NW_PAGE_NONE || page->unfinished == 0) {
         nw_page_hold_reserves(page);
     }
     page->mounting = 1;
