@@ -126,7 +126,7 @@ int nw_page_begin(struct nw_page *page, struct nw_page_stream *stream)
 }
 
 /* Cold data has blocks of its own, unless there is hardly one to take; while mounting it goes
- * where all goes. */
+ * where all goes: a mount writes four pages, and a block has room for them. */
 static struct nw_page_stream *stream_of(struct nw_page *page, struct nw_page_stream *stream)
 {
     int scarce = stream->left == 0 && page->blocks.free < 2U && page->host.left != 0;
