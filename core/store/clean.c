@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Cleaning: what is still needed of the oldest blocks goes to the frontier, an object after the
- * other in the order of keys, so that a node that has to be written anew is so once for all below
- * it. Then these blocks are free as soon as an anchor tells so. It is paced by what writes use up
- * of the log, at a rate that holds whatever is needed and wherever it lies; idle time does it
- * before it is due.
+ * other in the order of keys, all tables together, so that a node that has to be written anew is so
+ * once for all below it. Then these blocks are free as soon as an anchor tells so. It is paced by
+ * what writes use up of the log, at a rate that holds whatever is needed and wherever it lies; idle
+ * time does it before it is due.
  */
 #include "store.h"
 
@@ -114,15 +114,19 @@ int store_is_old(const struct nw_store *store, uint32_t at)
     return block != STORE_NO_BLOCK && blocks_to(store, block) < blocks_to(store, store->sweep.end);
 }
 
-/* All indexes have to be passed again. */
+/* To the nodes of an object from a key on, those of its first table first. */
+static void sweep_from(struct nw_store *store, uint32_t key)
+{
+    store->sweep.key = key;
+    store->turn = 0;
+    store->place = key;
+    store->beyond = STORE_NONE;
+}
+
+/* What the objects have is another table's now: the nodes that were being passed are so anew. */
 void store_sweep_anew(struct nw_store *store)
 {
-    struct sweep *sweep = &store->sweep;
-
-    for (uint8_t i = 0; i < 3U; i++, sweep++) {
-        sweep->slot = 0;
-        sweep->key = 0;
-    }
+    sweep_from(store, store->sweep.key);
 }
 
 /* Takes the oldest blocks to be cleaned, at most so many: 1, or 0 when there are none. */
@@ -131,7 +135,9 @@ static int begin_sweep(struct nw_store *store, uint16_t most)
     uint16_t behind = blocks_to(store, store_block_with(store, store->page));
     uint16_t blocks = store_plan_sweep(store, most < behind ? most : behind);
 
-    store->sweep = (struct sweep){.end = store_block_ahead(store, store->tail, blocks)};
+    store->sweep.end = store_block_ahead(store, store->tail, blocks);
+    store->sweep.slot = 0;
+    sweep_from(store, 0);
     store->swept = 0;
     return blocks > 0;
 }
@@ -149,17 +155,48 @@ static void end_sweep(struct nw_store *store)
     store->swept = 0;
 }
 
+/* The object whose turn it is, if some of its nodes are to be passed now; else NULL, and they come
+ * later. */
+static struct object *object_in_turn(struct nw_store *store)
+{
+    struct object *object = store_table(store, store->turn) + store->sweep.slot;
+    uint32_t last = store->sweep.key | (store->config.fan - 1U);
+
+    store->place = store->place > object->head ? store->place : object->head;
+    if (object->type == 0 || store->place >= object->tail) {
+        return NULL;
+    }
+    if (store->place > last) {
+        store->beyond = store->place < store->beyond ? store->place : store->beyond;
+        return NULL;
+    }
+    return object;
+}
+
+/* The same keys of the next table, or those behind them, or the next object. */
+static void pass_on(struct nw_store *store)
+{
+    store->turn++;
+    store->place = store->sweep.key;
+    if (store->turn == store->tables) {
+        if (store->beyond == STORE_NONE) {
+            store->sweep.slot++;
+            store->beyond = 0;
+        }
+        sweep_from(store, store->beyond);
+    }
+}
+
 /* The next chunk of an object that lies in what is being cleaned, or its next node, is passed. */
 static int sweep_object(struct nw_store *store, struct object *object)
 {
-    struct sweep *sweep = &store->sweep;
     struct chunk chunk = {0};
-    uint32_t node = sweep->key;
-    int result = store_next_old(store, object, &sweep->key, &chunk.at);
+    uint32_t node = store->place;
+    int result = store_next_old(store, object, &store->place, &chunk.at);
 
     if (result > 0) {
         result = store_read_told(store, chunk.at, &chunk, 0);
-        if (result == NW_OK && (!store_is_data(&chunk) || chunk.key != sweep->key ||
+        if (result == NW_OK && (!store_is_data(&chunk) || chunk.key != store->place ||
                                 !store_is_of(store, &chunk, object))) {
             result = store_damaged(store, chunk.at);
         }
@@ -167,14 +204,14 @@ static int sweep_object(struct nw_store *store, struct object *object)
             result = store_clean_chunk(store, &chunk);
         }
         if (result == NW_OK || store_is_damage(result)) {
-            sweep->key++;
+            store->place++;
         }
     }
     if (store_is_damage(result)) { /* lost, or all below a node */
         store_count(&store->stats.lost, 1);
-        if (sweep->key <= node) {
-            sweep->key = node | (store->config.fan - 1U);
-            sweep->key += sweep->key < UINT32_MAX ? 1U : 0U;
+        if (store->place <= node) {
+            store->place = node | (store->config.fan - 1U);
+            store->place += store->place < UINT32_MAX ? 1U : 0U;
         }
         result = NW_OK;
     }
@@ -184,25 +221,21 @@ static int sweep_object(struct nw_store *store, struct object *object)
 /* Looks at one chunk or node: 1, or 0 when there is nothing to clean. */
 static int clean_step(struct nw_store *store)
 {
-    struct sweep *sweep = &store->sweep;
     uint32_t before = store->written;
-    int result = 1;
 
-    if (sweep->end == store->tail) {
+    if (store->sweep.end == store->tail) {
         return begin_sweep(store, UINT16_MAX);
     }
-    if (sweep->slot >= store->tables * store->config.objects) {
+    if (store->sweep.slot >= store->config.objects) {
         end_sweep(store);
         return 1;
     }
-    struct object *object = store->objects + sweep->slot;
-    sweep->key = sweep->key > object->head ? sweep->key : object->head;
-    if (object->type == 0 || sweep->key >= object->tail) {
-        sweep->slot++;
-        sweep->key = 0;
+    struct object *object = object_in_turn(store);
+    if (object == NULL) {
+        pass_on(store);
         return 1;
     }
-    result = sweep_object(store, object);
+    int result = sweep_object(store, object);
     uint32_t done = store->written - before;
     done = done > 0 ? done : store->look;
     store->swept += done;
@@ -238,8 +271,8 @@ static int anchor_now(struct nw_store *store)
 
 /*
  * Until the reserve for mounts is whole again, which is needed only where blocks have failed, or
- * mounts were cut: block after block, lest what is moved of many before one is free takes all that
- * is left.
+ * mounts were cut: of what is left half is cleaned at a time, lest what moves before any of it is
+ * free takes all.
  */
 int store_clean_at_once(struct nw_store *store)
 {
@@ -253,8 +286,10 @@ int store_clean_at_once(struct nw_store *store)
     store->gainless = 0;
     for (; store->free <= store->low && result >= 0; turns--) {
         uint16_t tail = store->tail;
+        uint16_t room = store->reserve / 2U;
 
-        result = store->free > store->reserve / 2U ? begin_sweep(store, 1) : 0;
+        room = store->free > room ? (uint16_t)(store->free - room) : 0;
+        result = room > 0 ? begin_sweep(store, (uint16_t)(room / 2U + 1U)) : 0;
         if (turns == 0 || (result == 0 && store->safe == store->tail)) {
             store->gainless = store_live(store);
             return NW_ERR_FULL;

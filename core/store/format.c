@@ -26,7 +26,9 @@ static int take_config(struct nw_store *store, const struct nw_store_config *fro
     *config = *from;
     config->objects = config->objects != 0 ? config->objects : 8U;
     config->name_bytes = config->name_bytes != 0 ? config->name_bytes : 12U;
-    config->frames = config->frames != 0 ? config->frames : 8U;
+    if (config->frames == 0) { /* five levels of each table, lest they push out each other's */
+        config->frames = (uint8_t)(config->checkpoints > 0 ? 5U + config->checkpoints * 5U : 8U);
+    }
     config->fan = config->fan != 0 ? config->fan : 16U;
     store->tables = (uint8_t)(config->checkpoints + 1U);
     store->fan_shift = log2_of(config->fan);
@@ -177,6 +179,7 @@ int store_open(struct nw_store **store, struct nw_chip *chip, const struct nw_st
     like.told = STORE_NONE;
     like.first = STORE_NO_BLOCK;
     like.hollow = STORE_NO_BLOCK;
+    like.ended = STORE_NO_BLOCK;
     like.known = STORE_NONE;
     like.cache_page = STORE_NONE;
     like.full = PAGE_BLIND;

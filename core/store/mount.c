@@ -25,6 +25,7 @@ struct walk {
 struct scan {
     struct walk walk;  /* to the end */
     uint8_t hurt;      /* what ends it is damage of pages before the one programmed last */
+    uint8_t data;      /* before any anchor lies what only a mount that had ended can write */
     uint32_t doubtful; /* first chunk that touches the page programmed last, or STORE_NONE */
     uint32_t end;      /* the first chunk that does not count, or STORE_NONE: none */
     uint32_t whole;    /* behind the last one that does */
@@ -45,7 +46,7 @@ static int begin_walk(struct nw_store *store, struct walk *walk, uint32_t at, ui
     int result = store_read_head(store, walk->block, &head);
     if (result == NW_OK) {
         walk->sequence = head.sequence;
-        walk->mount = (head.flags & BLOCK_MOUNT) != 0 ? head.first : STORE_NO_BLOCK;
+        walk->mount = (head.flags & BLOCK_MOUNT) != 0 ? head.first : store->ended;
     }
     return result;
 }
@@ -169,6 +170,9 @@ static int meet(struct nw_store *store, struct scan *scan, const struct chunk *c
     }
     if (chunk->kind == CHUNK_ANCHOR && written > 0) { /* one before it was told by reach_page */
         scan->pending = chunk->at;
+    } else if (chunk->kind == CHUNK_DATA && scan->anchor == STORE_NONE &&
+               scan->pending == STORE_NONE && scan->data == 0) {
+        scan->data = store_verify(store, chunk) == NW_OK;
     }
     walk->at = end;
     return written < 0 ? written : (int)NW_OK;
@@ -182,6 +186,7 @@ static int scan_log(struct nw_store *store, uint32_t at, struct scan *scan)
 
     memset(scan, 0xFF, sizeof *scan); /* STORE_NONE all over */
     scan->hurt = 0;
+    scan->data = 0;
     if (result == NW_OK) {
         result = begin_walk(store, &scan->walk, at, STORE_NO_BLOCK);
     }
@@ -473,7 +478,8 @@ static int beginning(struct nw_store *store, uint16_t block, struct block_head *
  * The log that counts: where it ends and which anchor is its newest, from the newest block on. A
  * mount without an anchor is as if it had not been, and its header tells where it began to walk
  * itself. That may be another mount, whose anchor read well then and does not now: it had not ended
- * either. If even its header does not, the log ended in the block before.
+ * either. If even its header does not, the log ended in the block before. But where data follows,
+ * the mount had ended, and its anchor was damaged since: its blocks continue what was before them.
  */
 static int find_log(struct nw_store *store, uint16_t block, const struct block_head *newest,
                     struct scan *scan)
@@ -498,6 +504,7 @@ static int find_log(struct nw_store *store, uint16_t block, const struct block_h
             if (result < 0 || (head.flags & BLOCK_MOUNT) == 0) {
                 return result;
             }
+            store->ended = scan->data != 0 ? head.first : STORE_NO_BLOCK;
             from = head.anchor;
         } else if (result == NW_ERR_NOT_FOUND && (head.flags & BLOCK_MOUNT) != 0) {
             from = head.anchor;
@@ -689,6 +696,7 @@ int nw_store_mount(struct nw_store **made, struct nw_chip *chip,
     store->tail = store->safe;
     store->next_safe = store->safe;
     store->sweep = store->told_sweep;
+    store_sweep_anew(store);
     store->written = store_block_bytes(store); /* what a mount uses up, more or less */
     result = forget(store, &scan);
     return result < 0 ? result : settle(store, &scan);

@@ -157,8 +157,9 @@ int nw_store_create(struct nw_store *store, const char *name, const struct nw_st
         object++;
     }
     if (result == NW_OK) {
-        result = left == 0 ? (int)NW_ERR_FULL
-                           : store_make_room(store, &(struct need){.object = object});
+        struct need need = {.object = object,
+                            .anchor = (uint8_t)(OBJECT_BYTES + store->config.name_bytes)};
+        result = left == 0 ? (int)NW_ERR_FULL : store_make_room(store, &need);
     }
     if (result < 0) {
         return result;
@@ -393,20 +394,29 @@ static uint8_t table_of(const struct nw_store *store, int number)
     return table;
 }
 
-/* What only checkpoints hold once table `to` is replaced, at most: what the objects had may be in a
- * checkpoint, too, and then counts twice. Less is not safe: cleaning relies on it. */
-static uint32_t held_after(const struct nw_store *store, uint8_t to)
+/* What only checkpoints hold once table `to` is a copy of table `from`, one of which is that of the
+ * objects. There is no more then than now, and the checkpoint of the two has what they have. */
+static uint32_t held_after(const struct nw_store *store, uint8_t to, uint8_t from)
 {
-    uint32_t held = store->held + (to == 0 ? bytes_of(store, 0) : 0);
+    uint32_t held = store->held;
 
-    return held_by_others(store, held, to);
+    if (to == 0) {
+        uint32_t all = held + bytes_of(store, 0);
+        uint32_t own = bytes_of(store, from);
+        held = all > own ? all - own : 0;
+    }
+    return held_by_others(store, held, to != 0 ? to : from);
 }
 
-/* Has table `to` be a copy of table `from`: in RAM, until an anchor tells so. */
+/* Has table `to` be a copy of table `from`: in RAM, until an anchor tells so. NW_ERR_FULL: it would
+ * be too much, and nothing was changed. */
 static int begin_copy(struct nw_store *store, uint8_t to, uint8_t from)
 {
     int result = store->broken;
 
+    if (result == NW_OK && !store_fits_copy(store, to, from, held_after(store, to, from))) {
+        result = NW_ERR_FULL;
+    }
     if (result == NW_OK) {
         result = store_make_room(store, NULL);
     }
@@ -414,7 +424,7 @@ static int begin_copy(struct nw_store *store, uint8_t to, uint8_t from)
         result = store_flush_all(store);
     }
     if (result == NW_OK) {
-        store->held = held_after(store, to); /* cleaning may have given up elements */
+        store->held = held_after(store, to, from); /* cleaning may have given up elements */
         copy_table(store, to, from);
     }
     return result;

@@ -11,15 +11,22 @@
 #include "store.h"
 
 #define FEW_SWEEPS 3U  /* log2 of the sweeps in a round when they are of size 0, the largest */
-#define SWEEP_SIZES 6U /* each half of the one before, as long as it is no less than what is written
-                        * between two anchors: they have to tell of what is free, too */
+#define SWEEP_SIZES 6U /* each half of the one before, as long as it is no less than a block, and
+                        * than what is written between two anchors: they tell of what is free */
 
 struct books {
     uint32_t data;                /* bytes of chunks that are no nodes */
     uint32_t nodes;               /* of the indexes, at most */
     uint32_t written[SWEEP_SIZES]; /* of nodes in one round, for each size */
-    uint32_t cost;                /* what is in use with the best size */
+    uint32_t cost;                /* what a round takes with the best size */
+    uint32_t used;                /* less what the least sweep takes at least */
+    uint32_t anchor;              /* bytes of the objects in one */
+    uint16_t path;                /* most nodes on the way to a key, in all tables */
+    uint8_t deepest;              /* array: levels of its index */
     uint8_t size;                 /* the best one */
+    uint8_t more; /* chunks that each list and file is taken to have more than it has */
+    uint8_t to;   /* table that is taken for a copy of */
+    uint8_t from; /* this one */
 };
 
 /* Bytes of a node as a chunk. */
@@ -38,30 +45,55 @@ static uint32_t sweep_bytes(const struct nw_store *store, uint8_t size)
     return all_bytes(store) >> (size + FEW_SWEEPS);
 }
 
-static void add_index(const struct nw_store *store, const struct object *object,
-                      struct books *books)
+/* Does the object take at one end and give at the other? Then its index may need two nodes more on
+ * each level than its length tells, and a level, according to where its keys are just now. */
+static uint8_t slides(const struct object *object)
 {
-    uint32_t chunks = object->tail - object->head;
-    uint32_t last = chunks;
+    return object->type == NW_STORE_QUEUE || object->type == NW_STORE_STREAM;
+}
+
+/* Keys of an object, if each list and file had so many chunks more. Of an array any may be set. */
+static uint32_t keys_of(const struct object *object, uint8_t more)
+{
+    return object->tail - object->head + (object->type == NW_STORE_ARRAY ? 0 : more);
+}
+
+/* Levels of an object's index, at most. */
+static uint8_t levels_of(const struct nw_store *store, const struct object *object, uint8_t more)
+{
+    uint32_t keys = keys_of(object, more);
+    uint8_t levels = 1;
+
+    while (keys > 0 && store_shorten(store, keys - 1U, levels) != 0) {
+        levels++;
+    }
+    return (uint8_t)(levels + slides(object));
+}
+
+/* `stays`: what is on the way to a key stays in RAM, with that of the object's copies. */
+static void add_index(const struct nw_store *store, const struct object *object,
+                      struct books *books, int stays)
+{
+    uint32_t keys = keys_of(object, books->more);
+    uint32_t chunks = keys;
     uint32_t nodes = 0;
-    uint8_t levels = 0;
+    uint8_t levels = levels_of(store, object, books->more);
 
     if (object->type == NW_STORE_ARRAY) {
         uint32_t values = object->bytes / store_whole(store, object->unit);
-        chunks = values < chunks ? values : chunks;
+        chunks = values < keys ? values : keys; /* which may lie far apart */
+        books->deepest = levels > books->deepest ? levels : books->deepest;
     }
-    while (levels == 0 || store_shorten(store, last, levels) != 0) {
-        levels++;
-        /* two more, wherever head and tail stand; values may lie far apart */
-        uint32_t span = store_shorten(store, last, levels) + 2U;
+    for (uint8_t level = 1; level <= levels && keys > 0; level++) {
+        uint32_t span = store_shorten(store, keys - 1U, level) + 1U + slides(object);
         nodes += span < chunks ? span : chunks;
     }
     books->nodes += nodes;
+    uint32_t paths = chunks * levels; /* each chunk moves once a round */
     for (uint8_t size = 0; size < SWEEP_SIZES; size++) {
         uint8_t sweeps = (uint8_t)(size + FEW_SWEEPS);
         uint32_t many = nodes < (UINT32_MAX >> sweeps) ? nodes << sweeps : UINT32_MAX;
-        uint32_t paths = chunks * levels; /* each chunk moves once a round */
-        books->written[size] += many < paths ? many : paths;
+        books->written[size] += stays && many < paths ? many : paths;
     }
 }
 
@@ -78,35 +110,69 @@ static uint32_t with_ends(const struct nw_store *store, const struct object *obj
            object->bytes / (store_block_bytes(store) / (chunk + store->chunk_header));
 }
 
+/* What an anchor takes of the log beyond what is in the sixth: with it goes what is left of a page,
+ * and the nodes on the way to where cleaning is, which will be written again. */
+static uint32_t anchor_bytes(const struct nw_store *store, const struct books *books)
+{
+    uint32_t nodes = books->path < store->config.frames ? books->path : store->config.frames;
+    uint32_t rest = store->page_programs == 1U ? store->page_bytes : store->program_bytes;
+    uint32_t bytes = store->chunk_header + ANCHOR_HEAD + books->anchor + rest +
+                     nodes * node_bytes_of(store);
+    uint32_t few = store->interval / 8U;
+
+    return bytes > few ? bytes - few : 0;
+}
+
 /* What is in use with sweeps of a size. A sixth is for what cleaning leaves blank, and lest it has
  * to do too much for each write. */
 static uint32_t cost_of(const struct nw_store *store, const struct books *books, uint8_t size)
 {
     uint32_t all = all_bytes(store);
     uint32_t most = all / node_bytes_of(store);
-    uint32_t kept = (uint32_t)store->config.frames << (size + FEW_SWEEPS); /* in RAM */
-    uint32_t nodes = books->written[size] > kept ? books->written[size] - kept : 0;
+    uint32_t nodes = books->written[size];
 
-    nodes = nodes > books->nodes ? nodes : books->nodes;
     nodes = nodes < most ? nodes : most;
     uint32_t bytes = books->data + nodes * node_bytes_of(store);
-    return bytes + bytes / 6U + sweep_bytes(store, size);
+    uint32_t anchors = (bytes + store->interval - 1U) / store->interval;
+    return bytes + bytes / 6U + anchors * anchor_bytes(store, books) + sweep_bytes(store, size);
 }
 
-/* A checkpoint's index counts whole: cleaning writes each table's nodes for themselves. */
+/* An object in the same slot of a table. */
+static const struct object *object_at(const struct nw_store *store, const struct books *books,
+                                      uint8_t table, uint8_t slot)
+{
+    return store_table(store, table == books->to ? books->from : table) + slot;
+}
+
+/* A checkpoint's index counts whole: cleaning writes each table's nodes for themselves. What moves
+ * is entered in all that have it, one after the other, so that their nodes push each other out of
+ * RAM unless all fit. */
+static void add_slot(const struct nw_store *store, struct books *books, uint8_t slot)
+{
+    uint16_t levels = 0;
+
+    for (uint8_t t = 0; t < store->tables; t++) {
+        const struct object *object = object_at(store, books, t, slot);
+        if (object->type != 0) {
+            levels = (uint16_t)(levels + levels_of(store, object, books->more));
+        }
+    }
+    for (uint8_t t = 0; t < store->tables; t++) {
+        const struct object *object = object_at(store, books, t, slot);
+        if (object->type != 0) {
+            add_index(store, object, books, levels <= store->config.frames);
+            books->data += t == 0 ? with_ends(store, object) : 0;
+            books->anchor += OBJECT_BYTES + store->config.name_bytes;
+        }
+    }
+    books->path = levels > books->path ? levels : books->path;
+}
+
 static void add_up(const struct nw_store *store, struct books *books)
 {
-    memset(books, 0, sizeof *books);
     books->data = store->held;
-    for (uint8_t t = 0; t < store->tables; t++) {
-        const struct object *object = store_table(store, t);
-
-        for (uint8_t left = store->config.objects; left > 0; left--, object++) {
-            if (object->type != 0) {
-                add_index(store, object, books);
-                books->data += t == 0 ? with_ends(store, object) : 0;
-            }
-        }
+    for (uint8_t slot = 0; slot < store->config.objects; slot++) {
+        add_slot(store, books, slot);
     }
     books->cost = UINT32_MAX;
     for (uint8_t size = 0; size <= store->least_sweep; size++) {
@@ -116,22 +182,23 @@ static void add_up(const struct nw_store *store, struct books *books)
             books->size = size;
         }
     }
+    books->used = books->cost - sweep_bytes(store, store->least_sweep);
 }
 
 /* Bytes in use, at most. */
 uint32_t store_live(const struct nw_store *store)
 {
-    struct books books;
+    struct books books = {0};
 
     add_up(store, &books);
-    return books.cost - sweep_bytes(store, store->least_sweep);
+    return books.used;
 }
 
 /* Blocks that a sweep takes, of so many there are. What passing a node counts in it: an eighth of
  * these for all together. */
 uint16_t store_plan_sweep(struct nw_store *store, uint16_t most)
 {
-    struct books books;
+    struct books books = {0};
 
     add_up(store, &books);
     uint16_t blocks = (uint16_t)(store->good >> (books.size + FEW_SWEEPS));
@@ -159,7 +226,7 @@ static uint32_t room_of(const struct nw_store *store)
 int store_is_roomy(const struct nw_store *store, uint8_t times)
 {
     uint32_t room = room_of(store);
-    struct books books;
+    struct books books = {0};
 
     if (room > all_bytes(store) / 2U) {
         return 1;
@@ -173,6 +240,7 @@ int store_is_roomy(const struct nw_store *store, uint8_t times)
 int store_fits(struct nw_store *store, const struct need *need)
 {
     struct object *object = need->object;
+    struct books books = {.anchor = need->anchor};
     uint32_t bytes = object->bytes;
     uint32_t tail = object->tail;
     uint32_t held = store->held;
@@ -184,11 +252,26 @@ int store_fits(struct nw_store *store, const struct need *need)
         object->bytes += need->bytes;
         object->tail += need->chunks;
     }
-    int fits = store_live(store) <= store->limit;
+    add_up(store, &books);
     object->bytes = bytes;
     object->tail = tail;
     store->held = held;
-    return fits;
+    return books.used <= store->limit;
+}
+
+/* May table `to` become a copy of table `from`, and `held` what only checkpoints hold then? Where
+ * it makes less of what is too much, it may. */
+int store_fits_copy(struct nw_store *store, uint8_t to, uint8_t from, uint32_t held)
+{
+    struct books books = {.to = to, .from = from};
+    uint32_t was = store->held;
+    uint32_t most = store_live(store);
+
+    most = most > store->limit ? most : store->limit;
+    store->held = held;
+    add_up(store, &books);
+    store->held = was;
+    return books.used <= most;
 }
 
 /* With the number of good blocks known. */
@@ -197,13 +280,14 @@ int store_set_limit(struct nw_store *store)
     uint32_t block_bytes = store_block_bytes(store);
     uint32_t kept = store->low + store->interval / block_bytes + 1U;
     uint32_t slack = store->good / 8U + 3U;
+    uint32_t least = store->interval > block_bytes ? store->interval : block_bytes;
 
     if (store->good < kept + 4U) {
         return NW_ERR_FULL;
     }
     store->least_sweep = 0;
     while (store->least_sweep + 1U < SWEEP_SIZES &&
-           sweep_bytes(store, (uint8_t)(store->least_sweep + 1U)) >= store->interval) {
+           sweep_bytes(store, (uint8_t)(store->least_sweep + 1U)) >= least) {
         store->least_sweep++;
     }
     store_bound_held(store);
@@ -216,18 +300,22 @@ int store_set_limit(struct nw_store *store)
     return NW_OK;
 }
 
-/* A put adds at most a node for each level, in every sweep of a round, and with the end of a block
- * that stays blank, and a sixth, it counts less than twice. */
+/* A put counts with the end of a block that stays blank, a sixth, and its share of anchors. Where
+ * each list and file is longer by one already, its index does; a value that is new in an array adds
+ * a node for each level, in every sweep of a round. */
 static uint32_t put_most(const struct nw_store *store)
 {
-    struct books books;
+    struct books now = {0};
+    struct books longer = {.more = 1};
 
-    add_up(store, &books);
-    uint32_t used = books.cost - sweep_bytes(store, store->least_sweep);
-    uint32_t nodes = (uint32_t)(store->config.frames + 1U) << (books.size + FEW_SWEEPS);
+    add_up(store, &now);
+    add_up(store, &longer);
+    uint32_t used = now.used > longer.used ? now.used : longer.used;
+    uint32_t nodes = (uint32_t)longer.deepest << (longer.size + FEW_SWEEPS);
     uint32_t room = store->limit > used ? store->limit - used : 0;
-    uint32_t index = nodes * node_bytes_of(store) / 6U * 7U + store->chunk_header * 2U;
 
+    room = room / (store->interval + anchor_bytes(store, &longer)) * store->interval;
+    uint32_t index = nodes * node_bytes_of(store) / 6U * 7U + store->chunk_header * 2U;
     return room > index ? (room - index) / 2U : 0;
 }
 

@@ -32,7 +32,7 @@
 #define STORE_LONGEST 65000U /* payload of any chunk */
 #define ELEMENT_LONGEST 32767U /* of a list: an int of 16 bits answers its length */
 #define STORE_ANY 0xFFU /* type of object */
-#define STORE_FORMAT 2U
+#define STORE_FORMAT 3U
 
 #define CHUNK_HEADER 14U
 #define CHUNK_WHAT 9U /* of these that say what the chunk is */
@@ -116,8 +116,8 @@ struct frame {
     uint8_t entries[]; /* positions, as they stand on flash */
 };
 
-/* How far cleaning has come: keys of objects in slots before this one, and keys of its own before
- * `key`, have nothing left between the tail and block `end`. */
+/* How far cleaning has come: objects in slots before this one, and keys of its own before `key`,
+ * have nothing left between the tail and block `end`, in no table. */
 struct sweep {
     uint32_t key;
     uint16_t end; /* the tail: there is nothing being cleaned */
@@ -149,6 +149,7 @@ struct nw_store {
     uint8_t flushing;    /* old frames are being written for an anchor */
     uint8_t programs;    /* that the frontier's page had */
     uint8_t passed_bad;  /* mounting: a bad block lies on the way to the log's end, or behind it */
+    uint8_t turn;        /* sweep: the table whose nodes are passed */
     uint8_t stuck;       /* the block behind the prepared ones cannot be erased */
     uint8_t page_programs;
 
@@ -203,9 +204,12 @@ struct nw_store {
     uint16_t usual;    /* bytes used up between two calls, on an average */
     uint16_t look;     /* of these, for a node that is only passed */
     uint16_t rate;     /* of that for each byte used up, in sixteenths */
+    uint16_t ended;    /* mounting: first block of a mount whose anchor was damaged, or none */
     uint16_t hollow;   /* mounting: a block that does not stand in, though its header says so */
     uint32_t swept;    /* of these, those done between the tail and the sweep's end */
     uint32_t epoch;    /* counts moves: positions held elsewhere are void */
+    uint32_t place;    /* sweep: the key that is passed next, in one of its nodes, */
+    uint32_t beyond;   /* and the first key behind these; STORE_NONE: none */
     uint32_t limit;    /* most bytes in use */
     uint32_t gainless; /* of these there were when cleaning last gained nothing; 0: it gains */
     uint32_t sequence; /* of the frontier's block */
@@ -404,9 +408,11 @@ struct need {
     uint32_t bytes;        /* of new chunks, headers too */
     uint16_t chunks;       /* of these appended */
     uint8_t is_there;      /* they replace others as long */
+    uint8_t anchor;        /* bytes in each anchor, if it is a new one */
 };
 uint32_t store_live(const struct nw_store *store);
 int store_fits(struct nw_store *store, const struct need *need);
+int store_fits_copy(struct nw_store *store, uint8_t to, uint8_t from, uint32_t held);
 uint16_t store_plan_sweep(struct nw_store *store, uint16_t most);
 int store_is_roomy(const struct nw_store *store, uint8_t times);
 int store_set_limit(struct nw_store *store);

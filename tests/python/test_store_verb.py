@@ -389,7 +389,7 @@ def test_a_store_of_another_format_or_geometry_is_refused(tmp_path: Path) -> Non
     newer.program(0, head + (zlib.crc32(head) ^ 0xFFFFFFFF).to_bytes(4, "little"))
     newer.save(str(path))
     refused = CliRunner().invoke(main, ["store", str(path), "ls"])
-    assert (refused.exit_code, "a store of format 3" in refused.stderr) == (2, True)
+    assert (refused.exit_code, "a store of format 4" in refused.stderr) == (2, True)
 
 
 def test_format_as_a_device_is_set_up(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@
 #include "nandwich/store.h"
 #include "toy_seal.h"
 
-#define FORGE_BLOCKS 24U
+#define FORGE_BLOCKS 40U
 #define FORGE_BLOCK_PAGES 16U
 #define FORGE_PAGE_BYTES 128U
 #define FORGE_PAGES (FORGE_BLOCKS * FORGE_BLOCK_PAGES)

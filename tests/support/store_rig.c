@@ -339,6 +339,19 @@ static int run_file(struct store_rig *rig, uint32_t count)
     return result >= 0 && result != (int)bytes ? (int)NW_ERR_FULL : result;
 }
 
+/* The checkpoints make room for others. */
+static int drop_all(struct store_rig *rig)
+{
+    int result = NW_OK;
+
+    rig->has_saved = 0;
+    for (uint8_t place = 0; place < NW_STORE_CHECKPOINTS && result >= 0; place++) {
+        int number = nw_store_kept(rig->store, place);
+        result = number != 0 ? nw_store_drop(rig->store, number) : result;
+    }
+    return result;
+}
+
 /* Those that are durable when they return. */
 static int run_whole(struct store_rig *rig, const struct store_op *op)
 {
@@ -350,6 +363,9 @@ static int run_whole(struct store_rig *rig, const struct store_op *op)
     case STORE_SYNC: result = nw_store_sync(rig->store); break;
     case STORE_CHECKPOINT:
         result = nw_store_checkpoint(rig->store);
+        if (result == NW_ERR_FULL) {
+            return drop_all(rig);
+        }
         rig->saved = *now;
         rig->has_saved = result >= 0; /* cut: nobody knows which is the newest */
         break;
@@ -376,11 +392,39 @@ static int run_whole(struct store_rig *rig, const struct store_op *op)
     } else {
         *now = old;
     }
+    if (result == NW_ERR_FULL && (op->kind == STORE_ROLLBACK || op->kind == STORE_RENEW_CREATE)) {
+        rig->state_count--; /* nothing was changed */
+        result = NW_OK;
+    }
     return result;
+}
+
+/* Where a put may be refused something is taken instead. */
+static int take_something(struct store_rig *rig)
+{
+    if (rig->now.stack_count > 0) {
+        return run_take(rig, STORE_POP);
+    }
+    return rig->now.queue_count > 0 ? run_take(rig, STORE_DEQUEUE) : drop_all(rig);
+}
+
+static int has_room(const struct store_rig *rig)
+{
+    struct nw_store_space space;
+
+    nw_store_space(rig->store, &space);
+    return space.put_bytes >= ELEMENT_MOST;
 }
 
 int store_rig_run(struct store_rig *rig, const struct store_op *op)
 {
+    static const uint32_t puts = 1UL << STORE_PUSH | 1UL << STORE_ENQUEUE | 1UL << STORE_RECORD |
+                                 1UL << STORE_RING | 1UL << STORE_APPEND | 1UL << STORE_SET |
+                                 1UL << STORE_WRITE;
+
+    if ((puts >> op->kind & 1U) != 0 && !has_room(rig)) {
+        return take_something(rig);
+    }
     switch (op->kind) {
     case STORE_PUSH:
         if (rig->now.stack_count == STORE_LIST) {

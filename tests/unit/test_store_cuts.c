@@ -278,7 +278,7 @@ static void run_shape(unsigned shape)
 {
     static struct campaign campaign;
     static const struct effort quick = {
-        .warm = 700, .steps = 250, .every = 3, .kinds = 3, .mounts = 8};
+        .warm = 1500, .steps = 600, .every = 3, .kinds = 3, .mounts = 8};
     static const struct effort soak = {
         .warm = 500, .steps = 900, .every = 7, .kinds = 4, .mounts = 24, .all = 1};
     const struct effort *effort = getenv("NW_SOAK") != NULL ? &soak : &quick;

@@ -97,7 +97,7 @@ static void test_swap_circle(void **state)
             uint8_t *head = forge.data + block * block_bytes;
             memset(head, 0, 24);
             head[0] = 'N';
-            head[1] = 2;
+            head[1] = 3;
             head[2] = 2;
             head[3] = 3;
             nw_put32(head + 4, 10U + block);
@@ -109,7 +109,7 @@ static void test_swap_circle(void **state)
     }
     forge_open(&forge, 1);
     memset(forge.data, 0, 24);
-    memcpy(forge.data, "N\2\2\3", 4);
+    memcpy(forge.data, "N\3\2\3", 4);
     forge.data[4] = 1;
     nw_put32(forge.data + 8, 0xFFFFFFFFUL);
     nw_put32(forge.data + 16, FORGE_PAGES); /* a block that is not there */
@@ -182,7 +182,7 @@ static void test_old_format(void **state)
     for (uint32_t block = 0; block < FORGE_BLOCKS; block++) {
         uint8_t *head = forge.data + block * FORGE_BLOCK_PAGES * FORGE_PAGE_BYTES;
         if (head[0] == 'N') {
-            assert_int_equal(head[1], 2);
+            assert_int_equal(head[1], 3);
             head[1] = 1;
         }
     }

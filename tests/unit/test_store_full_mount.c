@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Goal: a good chip whose store is full mounts, whenever power goes, and objects can be deleted
- * then; a chip too small for a store is refused by the format.
+ * then; nothing a caller may do takes a store over its limit, checkpoints and rollbacks neither:
+ * what would is refused and changes nothing. What put_bytes tells of is never refused.
  * ctest: slow
  * ctest: soak
  *
  * Once idle time went on cleaning a full store in vain, with anchors that used up the free blocks a
- * mount needs: after a cut every mount answered NW_ERR_FULL, for ever.
+ * mount needs: after a cut every mount answered NW_ERR_FULL, for ever. So it did when a checkpoint
+ * had been made in a store that was full: it took the store to three times its limit.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,9 +26,10 @@
 
 #define KEYS 2000U
 #define REFUSALS 40U /* the store is full when so many writes were refused */
-#define ROUNDS 12U   /* of idle time, each cut everywhere */
+#define ROUNDS 24U   /* of idle time, each cut everywhere */
 #define WRITES 100U  /* before each */
 #define PIECES 8U
+#define SHORTEST 4000U /* of a random history */
 
 static struct nw_nand *nand;
 static struct nw_nand *start;
@@ -197,12 +200,207 @@ static void test_full_and_idle(void **state)
     assert_true(cuts > 200U);
 }
 
+/* Random histories of random stores */
+
+struct history {
+    struct nw_store_spec array;
+    struct nw_store_spec file;
+    uint32_t longest; /* element of the queue */
+    uint32_t drain;   /* one in so many of the queue's turns takes */
+    uint32_t calm;    /* one in so many of the checkpoints' turns is one */
+    uint8_t cut;      /* power goes now and then */
+    uint32_t refused; /* checkpoints and rollbacks */
+};
+
 static struct nw_store_space space_now(void)
 {
     struct nw_store_space space;
 
     nw_store_space(store, &space);
     return space;
+}
+
+/* One of all that concerns checkpoints. What is refused has changed nothing, and what is not does
+ * not take the store over its limit. */
+static int keep(struct history *history)
+{
+    struct nw_store_space before = space_now();
+    uint32_t way = below(4);
+    int number = nw_store_kept(store, (uint8_t)below(3));
+    int result = NW_OK;
+
+    if (way < 2U) {
+        result = nw_store_checkpoint(store);
+        result = result == NW_ERR_UNSUPPORTED ? (int)NW_OK : result;
+    } else if (number != 0) {
+        result = way == 2U ? nw_store_rollback(store, number) : nw_store_drop(store, number);
+    }
+    if (nw_nand_is_off(nand)) {
+        return result;
+    }
+    struct nw_store_space after = space_now();
+    if (result == NW_ERR_FULL) {
+        history->refused++;
+        assert_int_equal(after.used_bytes, before.used_bytes);
+    }
+    assert_true(after.used_bytes <= after.limit_bytes || after.used_bytes <= before.used_bytes);
+    return result;
+}
+
+static int put(const struct history *history)
+{
+    static const uint8_t data[1024];
+    uint32_t bytes = 1U + below(history->longest);
+    uint32_t key = below(history->array.count);
+    uint32_t most = space_now().put_bytes;
+    int result;
+
+    if (below(2) == 0) {
+        result = nw_store_push(store, handle_of("q"), data, (uint16_t)bytes);
+    } else {
+        bytes = history->array.unit_bytes;
+        result = nw_store_set(store, handle_of("a"), key, data);
+    }
+    assert_true(result != NW_ERR_FULL || bytes > most);
+    return result;
+}
+
+static int live(struct history *history)
+{
+    static const uint8_t data[64];
+    uint32_t length = 0;
+    int result = NW_OK;
+
+    switch (below(10)) {
+    case 0:
+    case 1:
+    case 2:
+    case 3:
+    case 4: return put(history);
+    case 5:
+        (void)nw_store_length(store, handle_of("f"), &length);
+        return nw_store_write(store, handle_of("f"), below(length + 1U), data, sizeof data);
+    case 6: return nw_store_sync(store);
+    case 7: return nw_store_idle(store, (uint16_t)below(40));
+    case 8:
+        result = below(history->drain) == 0 ? nw_store_dequeue(store, handle_of("q"), NULL, 0) : 0;
+        return result == NW_ERR_NOT_FOUND ? (int)NW_OK : result;
+    default: return below(history->calm) == 0 ? keep(history) : (int)NW_OK;
+    }
+}
+
+/* Until one is not cut. */
+static void mount_again(const struct history *history, uint32_t seed)
+{
+    int result = NW_ERR_POWER;
+
+    while (result == NW_ERR_POWER) {
+        struct nw_cut cut = {.after = below(60), .phase = (uint8_t)below(3)};
+
+        nw_nand_power_up(nand);
+        nw_nand_cut(nand, history->cut && below(2) == 0 ? &cut : NULL);
+        memset(ram, 0xA5, ram_bytes);
+        result = nw_store_mount(&store, chip, &config, ram, ram_bytes);
+    }
+    nw_nand_cut(nand, NULL);
+    if (result != NW_OK || nw_store_stats(store)->lost != 0) {
+        fail_msg("seed %u: %s, %u lost", (unsigned)seed, nw_error_text(result),
+                 result == NW_OK ? (unsigned)nw_store_stats(store)->lost : 0);
+    }
+}
+
+/* All there was goes, and something else comes. */
+static void renew(void)
+{
+    static const struct nw_store_spec queue = {.type = NW_STORE_QUEUE};
+    static const char *const names[] = {"q", "f", "a"};
+    static const uint8_t data[100];
+
+    for (uint32_t i = 0; i < 3U; i++) {
+        assert_int_equal(nw_store_delete(store, handle_of(names[i])), NW_OK);
+    }
+    for (uint8_t place = 0; place < NW_STORE_CHECKPOINTS; place++) {
+        int number = nw_store_kept(store, place);
+        assert_true(number == 0 || nw_store_drop(store, number) == NW_OK);
+    }
+    assert_int_equal(space_now().used_bytes, 0);
+    int handle = nw_store_create(store, "new", &queue);
+    assert_true(handle > 0);
+    for (uint32_t i = 0; i < 30U && space_now().put_bytes >= sizeof data; i++) {
+        assert_int_equal(nw_store_push(store, handle, data, sizeof data), NW_OK);
+    }
+}
+
+static void draw(struct history *history)
+{
+    static const char *const names[] = {"W25Q128JV", "TC58DVG02A1FT00", "AT45DB041B"};
+    uint32_t seed = below(1000);
+
+    *history = (struct history){
+        .array = {.type = NW_STORE_ARRAY,
+                  .unit_bytes = (uint16_t)(1U + below(60)),
+                  .count = 200U + below(3000)},
+        .file = {.type = NW_STORE_FILE, .unit_bytes = 64},
+        .longest = below(3) == 0 ? 600U : 200U,
+        .drain = 2U + below(20),
+        .calm = 5U + below(100),
+        .cut = below(3) != 0,
+    };
+    do {
+        config = (struct nw_store_config){
+            .objects = (uint8_t)(3U + below(10)),
+            .frames = (uint8_t)(5U + below(40)),
+            .fan = (uint8_t)(8U << below(3)),
+            .checkpoints = (uint8_t)below(4),
+            .anchor_bytes = below(2) == 0 ? 0 : 1024U + below(3000)};
+        uint32_t which = below(3);
+        uint32_t blocks = which == 2U ? 60U + below(100) : 30U + below(30);
+        open_bed(names[which], blocks, which == 2U ? 8U : 12U + below(20), seed);
+        if (ram_bytes == 0) { /* more than such a chip can hold */
+            close_bed();
+        }
+    } while (ram_bytes == 0);
+}
+
+static uint32_t run_history(uint32_t seed)
+{
+    static const struct nw_store_spec queue = {.type = NW_STORE_QUEUE};
+    struct history history;
+
+    nw_random_seed(&dice, seed * 7919U);
+    draw(&history);
+    assert_int_equal(nw_store_format(&store, chip, &config, ram, ram_bytes), NW_OK);
+    assert_true(nw_store_create(store, "a", &history.array) > 0);
+    assert_true(nw_store_create(store, "q", &queue) > 0);
+    assert_true(nw_store_create(store, "f", &history.file) > 0);
+    for (uint32_t left = SHORTEST + below(SHORTEST); left > 0; left--) {
+        struct nw_cut cut = {.after = below(12), .phase = (uint8_t)below(3)};
+        int armed = history.cut && below(150) == 0;
+
+        nw_nand_cut(nand, armed ? &cut : NULL);
+        int result = live(&history);
+        if (nw_nand_is_off(nand) || below(1000) == 0) {
+            mount_again(&history, seed);
+        } else if (result < 0 && result != NW_ERR_FULL) {
+            fail_msg("seed %u: %s", (unsigned)seed, nw_error_text(result));
+        }
+    }
+    mount_again(&history, seed);
+    renew();
+    close_bed();
+    return history.refused;
+}
+
+static void test_histories(void **state)
+{
+    uint32_t seeds = getenv("NW_SOAK") != NULL ? 3000U : 40U;
+    uint32_t refused = 0;
+
+    (void)state;
+    for (uint32_t seed = 1; seed <= seeds; seed++) {
+        refused += run_history(seed);
+    }
+    assert_true(refused > seeds);
 }
 
 /* A chip so small that nothing fits is not formatted. Once the limit went round below zero, and
@@ -226,72 +424,11 @@ static void test_too_small(void **state)
     }
 }
 
-/* What a fresh store says of its room is true: a value is overwritten for ever. 0: refused. */
-static int try_small(const struct nw_part *part)
-{
-    static const struct nw_store_spec spec = {
-        .type = NW_STORE_ARRAY, .unit_bytes = 4, .count = 8};
-    uint32_t block_bytes = (uint32_t)part->page_bytes * part->block_pages;
-    struct nw_nand_config nand_config = {.part = part};
-
-    assert_int_equal(nw_nand_open(&nand, &nand_config), NW_OK);
-    chip = nw_nand_chip(nand);
-    ram_bytes = nw_store_ram_bytes(&config, &chip->geometry);
-    ram = malloc(ram_bytes > 0 ? ram_bytes : 1U);
-    int result = nw_store_format(&store, chip, &config, ram, ram_bytes);
-    if (result == NW_OK) {
-        assert_in_range(space_now().limit_bytes, block_bytes, part->blocks * block_bytes - 1U);
-        assert_true(nw_store_create(store, "a", &spec) > 0);
-        if (config.objects > 1) { /* once half of a page of 64 bytes was more than fits it */
-            struct nw_store_spec file = {.type = NW_STORE_FILE};
-            uint16_t most = (uint16_t)(part->page_bytes - 38U);
-            assert_true(nw_store_create(store, "f", &file) > 0);
-            file.unit_bytes = most;
-            assert_true(nw_store_create(store, "g", &file) > 0);
-            file.unit_bytes++;
-            assert_int_equal(nw_store_create(store, "h", &file), NW_ERR_CONFIG);
-        }
-        for (uint32_t i = 0; i < 129U; i++) {
-            assert_int_equal(nw_store_set(store, handle_of("a"), 3, &i), NW_OK);
-            assert_int_equal(nw_store_sync(store), NW_OK);
-        }
-    } else {
-        assert_int_equal(result, ram_bytes == 0 ? NW_ERR_CONFIG : NW_ERR_FULL);
-    }
-    close_bed();
-    return result == NW_OK;
-}
-
-/* Of 13,000 small stores that a format made 88 had a limit beyond the chip, and were full. */
-static void test_small(void **state)
-{
-    static const uint16_t pages[] = {64, 128, 256};
-    static const uint8_t block_pages[] = {8, 9, 16, 32};
-    static const uint8_t blocks[] = {16, 24, 32, 48, 64, 128};
-    static const uint8_t fans[] = {8, 16, 32, 64};
-    static const uint8_t frames[] = {4, 6, 8, 16, 64};
-    uint32_t made = 0;
-    struct nw_part part;
-
-    (void)state;
-    assert_int_equal(nw_parts_get("W25Q128JV", &part), NW_OK);
-    for (uint32_t i = 0; i < 3U * 4U * 6U * 4U * 5U * 2U; i++) {
-        part.page_bytes = pages[i % 3U];
-        part.block_pages = block_pages[i / 3U % 4U];
-        part.blocks = blocks[i / 12U % 6U];
-        config = (struct nw_store_config){.fan = fans[i / 72U % 4U],
-                                          .frames = frames[i / 288U % 5U],
-                                          .objects = i / 1440U != 0 ? 8 : 1};
-        made += (uint32_t)try_small(&part);
-    }
-    assert_in_range(made, 500, 2500);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_full_and_idle),
                                        cmocka_unit_test(test_too_small),
-                                       cmocka_unit_test(test_small)};
+                                       cmocka_unit_test(test_histories)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

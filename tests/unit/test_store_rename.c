@@ -146,7 +146,7 @@ static void test_names(void **state)
     nw_store_space(rig.store, &before);
     assert_int_equal(replace('b'), NW_OK);
     nw_store_space(rig.store, &after);
-    assert_int_equal(after.used_bytes, before.used_bytes);
+    assert_true(after.used_bytes < before.used_bytes); /* an object less */
     assert_int_equal(holds("file"), 'b');
     store_rig_close(&rig);
 }

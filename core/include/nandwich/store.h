@@ -76,8 +76,11 @@
 struct nw_store_config {
     uint8_t objects;       /* most objects at a time, 1 .. 60; 0: 8. About 32 + name_bytes B RAM */
     uint8_t name_bytes;    /* longest name, 1 .. 32; 0: 12 */
-    uint8_t frames;        /* index nodes in RAM, 4 .. 64; 0: 8. More levels than frames - 1 are
-                            * not possible: NW_ERR_RANGE, and nothing is written */
+    uint8_t frames;        /* index nodes in RAM, 4 .. 64; 0: 8, with checkpoints 5 for each of
+                            * them and 5. More levels than frames - 1 are not possible:
+                            * NW_ERR_RANGE, and nothing is written. With checkpoints give levels x
+                            * (checkpoints + 1), a queue's or stream's a level more: with fewer
+                            * each element counts a node a level */
     uint8_t fan;           /* entries of a node: 8, 16, 32 or 64; 0: 16. 4 B RAM a frame each */
     uint8_t checkpoints;   /* kept at a time, 0 .. 3. RAM as for all objects each */
     uint8_t read_ahead;    /* 1: a page of RAM for reading in sequence */
@@ -154,7 +157,7 @@ int nw_store_compact(struct nw_store *store, int handle, uint32_t *key, uint16_t
 const struct nw_store_stats *nw_store_stats(const struct nw_store *store);
 
 struct nw_store_space {
-    uint32_t used_bytes;  /* what cleaning has to write in one round of the log, and a sixth */
+    uint32_t used_bytes;  /* what cleaning has to write in one round of the log, at most */
     uint32_t limit_bytes; /* NW_ERR_FULL above */
     uint32_t put_bytes;   /* an element, a value or a block of a file of so many bytes is not
                            * refused for want of room, in whatever object; more may fit */
@@ -165,15 +168,18 @@ struct nw_store_space {
 
 /*
  * What is in use and how much may be. A put counts its bytes and header, and once for each sweep of
- * a round (8 .. 256) the nodes that have to be written anew for it, as far as these do not fit the
- * frames; and a sixth. So small values cost more than they are: at 128 blocks of 16 KiB and 8
- * frames 7,800 values of 64 bytes are the limit, or 19,000 of 1 byte. More frames hold more.
+ * a round (8 .. 256) the nodes that have to be written anew for it, but never more often than it
+ * moves itself; and a sixth. Anchors count where they are more than an eighth of anchor_bytes: each
+ * object and its copies in checkpoints have 31 + name_bytes in them. So small values cost more than
+ * they are: at 128 blocks of 16 KiB 8,800 elements of 64 bytes in a queue are the limit, or 3,200
+ * values of 64 bytes in an array of 40,000 keys.
  * Overwriting what is there takes nothing, but for what a checkpoint holds: its index, as large as
  * that of the objects then, and what was overwritten, taken or deleted since it was made, or might
  * have been; of all checkpoints together no more than all they have. limit_bytes is told at
  * format, and falls with each block that fails: by default 70 % of a chip of 2 MiB with 128 blocks,
- * 85 % of one of 128 MiB; of small chips less. Above the limit pop, dequeue, trim and delete go on,
- * and once they have brought it below puts do.
+ * 85 % of one of 128 MiB; of small chips less. No call takes used_bytes above it; where blocks that
+ * failed have left it there, reading, pop, dequeue, trim, delete and drop go on, and once they have
+ * brought used_bytes below puts do.
  */
 void nw_store_space(const struct nw_store *store, struct nw_store_space *space);
 
@@ -333,13 +339,13 @@ int nw_store_truncate(struct nw_store *store, int handle, uint32_t bytes);
 /* CHECKPOINTS */
 
 /* Keeps the state of all objects: its number (> 0, ascending, up to 32,767). If the most are kept
- * the oldest is given up. Durable. It is not held against limit_bytes: one made in a full store may
- * lift used_bytes far above, and then writes, deletes and even a mount may answer NW_ERR_FULL. Make
- * room first: its index counts as the objects' does (nw_store_space). */
+ * the oldest is given up. Durable. NW_ERR_FULL: with it used_bytes would be above limit_bytes;
+ * nothing was changed. */
 int nw_store_checkpoint(struct nw_store *store);
 
 /* All objects as that checkpoint saw them; 0: the newest one. Handles are void, checkpoints stay.
- * Durable. As a checkpoint it is not held against limit_bytes. */
+ * Durable. NW_ERR_FULL: used_bytes would be above limit_bytes, and more than it is; nothing was
+ * changed. Dropping another one makes room. */
 int nw_store_rollback(struct nw_store *store, int checkpoint);
 
 /* Gives one up. Its index is no longer in use, nor what it held as far as the others cannot hold
