@@ -11,7 +11,7 @@ from nandwich import _native
 from nandwich.store_seal import TAG_BYTES, Seal
 
 #: The format that this reads.
-FORMAT = 2
+FORMAT = 3
 
 _NONE = 0xFFFFFFFF
 _BLOCK_HEADER, _CHUNK_HEADER = 24, 14

@@ -10,15 +10,15 @@
 
 #include "nandwich/store.h"
 
-#define BLOCKS 24U
+#define BLOCKS 28U
 #define BLOCK_PAGES 8U
 #define PAGE_BYTES 64U
 #define CALLS 1500U
-#define MOST 16U /* on the stack: more is not below the limit of this small chip */
-#define KEYS 10U
+#define MOST 8U /* on the stack: more is not below the limit of this small chip */
+#define KEYS 5U
 
 static uint8_t flash[BLOCKS * BLOCK_PAGES * PAGE_BYTES];
-static uint8_t ram[1600];
+static uint8_t ram[900];
 static uint16_t stack[MOST];
 static uint16_t array[KEYS];
 static uint8_t wrong; /* a byte was programmed twice */
@@ -75,7 +75,7 @@ static struct nw_chip chip = {.ops = &ops,
                                            .flags = NW_CHIP_READ_ERASED | NW_CHIP_IN_ORDER}};
 
 static const struct nw_store_config config = {
-    .objects = 3, .name_bytes = 2, .frames = 4, .fan = 8, .anchor_bytes = 64};
+    .objects = 3, .name_bytes = 2, .frames = 4, .fan = 8, .anchor_bytes = 256};
 
 static struct nw_store *store;
 static int handles[3];
@@ -84,7 +84,7 @@ static int make(void)
 {
     static const struct nw_store_spec specs[3] = {
         {.type = NW_STORE_STACK},
-        {.type = NW_STORE_STREAM, .unit_bytes = 2, .count = 20},
+        {.type = NW_STORE_STREAM, .unit_bytes = 2, .count = 6},
         {.type = NW_STORE_ARRAY, .unit_bytes = 2, .count = KEYS}};
     static const char *const names[3] = {"a", "b", "c"};
     int result = nw_store_format(&store, &chip, &config, ram, sizeof ram);
