@@ -33,7 +33,7 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
     target = Path(os.path.realpath(path))
     partial = target.with_name(f".nandwich-{secrets.token_hex(8)}")
     # Nobody else may read what replaces a private file, not even meanwhile.
-    handle = os.open(partial, _NEW, 0o666 if old is None else 0o600)
+    handle, named = _begin(partial, 0o666 if old is None else 0o600)
     try:
         with os.fdopen(handle, "wb") as stream:
             if old is not None:
@@ -41,6 +41,9 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
             yield stream
             stream.flush()
             os.fsync(handle)
+            if not named:
+                # Only with a folder, whichever, does Python follow the link that this path is.
+                os.link(f"/proc/self/fd/{handle}", partial, src_dir_fd=handle)
         partial.replace(target)
     except BaseException:
         partial.unlink(missing_ok=True)
@@ -65,6 +68,15 @@ def replace(path: Path, data: bytes) -> None:
     """Give a file this content, whole or not at all. OSError."""
     with replacing(path) as stream:
         stream.write(data)
+
+
+def _begin(partial: Path, mode: int) -> tuple[int, bool]:
+    """A file to write to, and whether it has its name yet. Without one nothing is left of it when
+    this program is killed, but not every file system can do that."""
+    try:
+        return os.open(partial.parent, os.O_WRONLY | os.O_TMPFILE | os.O_CLOEXEC, mode), False
+    except OSError:
+        return os.open(partial, _NEW, mode), True
 
 
 def _status(path: Path) -> os.stat_result | None:

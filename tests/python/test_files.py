@@ -39,6 +39,19 @@ def test_content_mode_and_nothing_left_over(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [target]
 
 
+def test_nothing_is_left_of_a_program_that_is_killed(tmp_path: Path) -> None:
+    target = tmp_path / "kept"
+    target.write_text("old")
+    words = (
+        "import os, signal, sys; from pathlib import Path; from nandwich import files\n"
+        "with files.replacing(Path(sys.argv[1])) as stream:\n"
+        "    stream.write(b'half'); stream.flush(); os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", words, str(target)], check=False)
+    assert done.returncode == -signal.SIGKILL
+    assert (target.read_text(), list(tmp_path.iterdir())) == ("old", [target])
+
+
 def test_links_stay(tmp_path: Path) -> None:
     real, link = tmp_path / "real", tmp_path / "link"
     real.write_text("old")
