@@ -35,7 +35,7 @@ int nw_store_set(struct nw_store *store, int handle, uint32_t key, const void *v
 int nw_store_get(struct nw_store *store, int handle, uint32_t key, void *value)
 {
     struct object *object = find(store, handle, key);
-    struct chunk chunk = {0};
+    struct chunk chunk;
     int result =
         object == NULL ? store->refused : store_find_data(store, object, key, &chunk);
 

@@ -190,7 +190,7 @@ static void pass_on(struct nw_store *store)
 /* The next chunk of an object that lies in what is being cleaned, or its next node, is passed. */
 static int sweep_object(struct nw_store *store, struct object *object)
 {
-    struct chunk chunk = {0};
+    struct chunk chunk;
     uint32_t node = store->place;
     int result = store_next_old(store, object, &store->place, &chunk.at);
 
@@ -474,7 +474,7 @@ int nw_store_compact(struct nw_store *store, int handle, uint32_t *key, uint16_t
     }
     *key = *key > object->head ? *key : object->head;
     for (; count > 0 && *key < object->tail && moved < INT16_MAX; count--) {
-        struct chunk chunk = {0};
+        struct chunk chunk;
         int result = store_make_room(store, NULL);
 
         if (result == NW_OK) {

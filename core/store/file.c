@@ -58,7 +58,7 @@ static int change_block(struct nw_store *store, const struct piece *piece)
     int last = piece->key + 1U == object->tail;
     uint16_t end = (uint16_t)(piece->from + piece->bytes);
     uint16_t length = last ? object->fill : object->unit;
-    struct chunk old = {0};
+    struct chunk old;
     int result = store_find_data(store, object, piece->key, &old);
 
     if (result == NW_OK && (old.length < length || old.length > object->unit)) {
@@ -148,7 +148,7 @@ static int read_piece(struct nw_store *store, struct object *object, uint32_t ke
                       uint16_t bytes, uint8_t *data)
 {
     const uint8_t *grows = growing(store, object, key);
-    struct chunk chunk = {0};
+    struct chunk chunk;
 
     if (grows != NULL) {
         memcpy(data, grows + from, bytes);

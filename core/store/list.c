@@ -9,7 +9,7 @@
 /* Gives up the oldest chunk. */
 int store_drop_head(struct nw_store *store, struct object *object)
 {
-    struct chunk chunk = {0};
+    struct chunk chunk;
     int result = store_find_data(store, object, object->head, &chunk);
 
     if (result == NW_OK) {
@@ -66,9 +66,9 @@ int store_find_data(struct nw_store *store, struct object *object, uint32_t numb
     return result == NW_ERR_NOT_FOUND ? (int)NW_ERR_CORRUPT : result;
 }
 
-static int length_answer(int result, uint16_t length)
+static int length_answer(int result, const struct chunk *chunk)
 {
-    return result < 0 ? result : (int)length;
+    return result < 0 ? result : (int)chunk->length;
 }
 
 /* All of an element; its chunk told in *chunk. */
@@ -85,20 +85,20 @@ static int read_whole(struct nw_store *store, struct object *object, uint32_t nu
 
 int nw_store_peek(struct nw_store *store, int handle, uint32_t number, void *data, uint16_t bytes)
 {
-    struct chunk chunk = {0};
+    struct chunk chunk;
     struct object *object = store_object_of(
         store, handle, IS(NW_STORE_STACK) | IS(NW_STORE_QUEUE) | IS(NW_STORE_STREAM));
     int result = object == NULL ? store->refused
                                 : read_whole(store, object, number, data, bytes, &chunk);
 
-    return length_answer(result, chunk.length);
+    return length_answer(result, &chunk);
 }
 
 /* Takes an end off: a queue's oldest chunk, a stack's newest; damaged ones, too, without `data`. */
 static int take(struct nw_store *store, int handle, uint8_t type, void *data, uint16_t bytes)
 {
     struct object *object = store_object_of(store, handle, (uint8_t)IS(type));
-    struct chunk chunk = {0};
+    struct chunk chunk;
 
     if (object == NULL) {
         return store->refused;
@@ -122,7 +122,7 @@ static int take(struct nw_store *store, int handle, uint8_t type, void *data, ui
         store_killed(store, object, store_whole(store, chunk.length));
         result = store_fail(store, store_write_state(store, object));
     }
-    return length_answer(result, chunk.length);
+    return length_answer(result, &chunk);
 }
 
 int nw_store_pop(struct nw_store *store, int handle, void *data, uint16_t bytes)
@@ -291,9 +291,11 @@ static int locate(struct nw_store *store, struct object *object, struct nw_store
     if (result == NW_OK && store_seal(store) != NULL && cursor->offset >= chunk->length) {
         result = store_verify(store, chunk); /* before the cursor goes on without reading it */
     }
-    cursor->at = result < 0 ? STORE_NONE : chunk->at;
-    cursor->length = chunk->length;
-    cursor->epoch = store->epoch;
+    if (result == NW_OK) {
+        cursor->at = chunk->at;
+        cursor->length = chunk->length;
+        cursor->epoch = store->epoch;
+    }
     return result;
 }
 
@@ -326,7 +328,7 @@ static int step(struct nw_store *store, struct nw_store_cursor *cursor, int back
 {
     struct object *object = store_object_of(store, cursor->handle, IS(NW_STORE_STREAM));
     struct nw_store_cursor at = *cursor;
-    struct chunk chunk = {0};
+    struct chunk chunk;
 
     if (object == NULL || at.chunk < object->head) {
         return object == NULL ? store->refused : (int)NW_ERR_NOT_FOUND;
@@ -369,7 +371,7 @@ static int step(struct nw_store *store, struct nw_store_cursor *cursor, int back
         leave(&at, at.chunk + 1U);
     }
     *cursor = at;
-    return length_answer(NW_OK, part);
+    return (int)part;
 }
 
 int nw_store_next(struct nw_store *store, struct nw_store_cursor *cursor, void *data,

@@ -97,7 +97,7 @@ static int is_hurt(struct nw_store *store, uint32_t at, uint32_t page)
 static int over_doubtful(struct nw_store *store, struct scan *scan, int move)
 {
     uint32_t at = scan->doubtful;
-    struct chunk chunk = {0};
+    struct chunk chunk;
     int result = at == STORE_NONE ? 0 : 1;
 
     scan->whole = at;
@@ -181,7 +181,7 @@ static int meet(struct nw_store *store, struct scan *scan, const struct chunk *c
 /* Walks from a position to the end of the log. */
 static int scan_log(struct nw_store *store, uint32_t at, struct scan *scan)
 {
-    struct chunk chunk = {0};
+    struct chunk chunk;
     int result = store_find_swap(store, store_block_of(store, at));
 
     memset(scan, 0xFF, sizeof *scan); /* STORE_NONE all over */
@@ -352,7 +352,7 @@ static int redo_log(struct nw_store *store, const struct scan *scan, struct redo
 {
     uint32_t most = store_block_bytes(store) / store->chunk_header; /* chunks in a block */
     struct walk *walk = &redo->walk;
-    struct chunk chunk = {0};
+    struct chunk chunk;
     int result = begin_walk(store, walk, store->redo, scan->walk.block);
 
     redo->room = most;

@@ -160,7 +160,7 @@ static int take_frame(struct nw_store *store, struct path *path, uint8_t level, 
 /* The node of a frame as it lies at a position. */
 static int load_node(struct nw_store *store, struct frame *frame, uint32_t from)
 {
-    struct chunk chunk = {0};
+    struct chunk chunk;
     int result = store_read_told(store, from, &chunk, 0);
 
     if (result == NW_OK &&

@@ -160,7 +160,7 @@ uint16_t store_end_of(const struct nw_store *store, uint16_t block)
 int store_next_sequence(struct nw_store *store, uint16_t *block, uint32_t *sequence,
                         uint16_t mount)
 {
-    struct block_head head = {0};
+    struct block_head head;
     uint16_t next = store_end_of(store, *block);
 
     if (next == store->newest) {
