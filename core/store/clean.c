@@ -16,21 +16,34 @@ void store_killed(struct nw_store *store, struct object *object, uint32_t bytes)
     store_bound_held(store);
 }
 
+/* Of the tables that a moved chunk's mask tells, those in which its key is one have it there. */
+int store_set_moved(struct nw_store *store, const struct chunk *chunk)
+{
+    struct object *object = store->objects + chunk->id;
+    int result = NW_OK;
+
+    for (uint8_t t = 0; t < store->tables && result == NW_OK; t++) {
+        uint32_t old;
+
+        if ((chunk->mask & (1U << t)) != 0 && store_is_known(object, chunk) &&
+            store_has_key(object, chunk->key)) {
+            result = store_set(store, object, chunk, &old);
+        }
+        object += store->config.objects;
+    }
+    return result;
+}
+
 static int move(struct nw_store *store, const struct chunk *from, uint8_t mask)
 {
-    struct object *object = store->objects + from->id;
     struct chunk chunk = *from;
-    uint32_t old;
 
     chunk.kind = CHUNK_MOVED;
     chunk.mask = mask;
     int result = store_seal(store) != NULL ? store_seal(store)->copy(store, from, &chunk)
                                            : store_copy(store, from, &chunk);
-    for (; mask != 0 && result == NW_OK; mask >>= 1) {
-        if ((mask & 1U) != 0) {
-            result = store_set(store, object, &chunk, &old);
-        }
-        object += store->config.objects;
+    if (result == NW_OK) {
+        result = store_set_moved(store, &chunk);
     }
     store_count(&store->stats.moved, 1);
     store_count(&store->stats.bytes_moved, store_whole(store, chunk.length));
@@ -52,7 +65,7 @@ static int owns_data(struct nw_store *store, struct object *object, const struct
 {
     uint32_t place;
 
-    if (chunk->key < object->head || chunk->key >= object->tail) {
+    if (!store_has_key(object, chunk->key)) {
         return 0;
     }
     int result = store_get(store, object, chunk->key, &place);
@@ -74,7 +87,7 @@ int store_clean_chunk(struct nw_store *store, const struct chunk *chunk)
     for (uint8_t t = 0; t < store->tables; t++, object += store->config.objects) {
         int result = NW_OK;
 
-        if (object->type == 0 || object->generation != chunk->generation) {
+        if (!store_is_known(object, chunk)) {
             continue;
         }
         if (chunk->kind == CHUNK_NODE) {
@@ -102,8 +115,9 @@ int store_clean_chunk(struct nw_store *store, const struct chunk *chunk)
 /* Blocks from the tail on to another. */
 static uint16_t blocks_to(const struct nw_store *store, uint16_t block)
 {
-    return (uint16_t)(block >= store->tail ? block - store->tail
-                                           : store->blocks - store->tail + block);
+    uint16_t blocks = (uint16_t)(block - store->tail);
+
+    return (uint16_t)(block < store->tail ? blocks + store->blocks : blocks);
 }
 
 /* Does a position lie in what is being cleaned? */
@@ -196,9 +210,8 @@ static int sweep_object(struct nw_store *store, struct object *object)
 
     if (result > 0) {
         result = store_read_told(store, chunk.at, &chunk, 0);
-        if (result == NW_OK && (!store_is_data(&chunk) || chunk.key != store->place ||
-                                !store_is_of(store, &chunk, object))) {
-            result = store_damaged(store, chunk.at);
+        if (result == NW_OK) {
+            result = store_check_data(store, object, store->place, &chunk);
         }
         if (result == NW_OK) {
             result = store_clean_chunk(store, &chunk);

@@ -217,12 +217,10 @@ int nw_store_format(struct nw_store **made, struct nw_chip *chip,
     result = void_all(store);
     for (uint16_t block = store->blocks; block-- > 0 && result >= 0;) { /* that one last */
         int bad = store_is_bad(store, block);
-        result = bad == 0 ? store_erase(store, block) : bad;
-        if (result == NW_ERR_ERASE) {
-            result = store_mark_bad(store, block);
-        } else if (bad > 0) {
+        result = bad == 0 ? store_make_ready(store, block) : bad;
+        if (bad > 0) {
             store->good--;
-        } else if (result == NW_OK) {
+        } else if (result > 0) {
             first = block;
         }
     }

@@ -42,13 +42,22 @@ int nw_store_push(struct nw_store *store, int handle, const void *data, uint16_t
     return object == NULL ? store->refused : push(store, object, data, bytes);
 }
 
+/* Is a chunk that was read the one of a number? Else it is damage. */
+int store_check_data(struct nw_store *store, const struct object *object, uint32_t number,
+                     const struct chunk *chunk)
+{
+    return store_is_data(chunk) && chunk->key == number && store_is_of(store, chunk, object)
+               ? (int)NW_OK
+               : store_damaged(store, chunk->at);
+}
+
 /* The chunk of a number: its header. */
 int store_find_data(struct nw_store *store, struct object *object, uint32_t number,
                     struct chunk *chunk)
 {
     uint32_t at;
 
-    if (number < object->head || number >= object->tail) {
+    if (!store_has_key(object, number)) {
         return NW_ERR_NOT_FOUND;
     }
     int result = store_get(store, object, number, &at);
@@ -58,9 +67,8 @@ int store_find_data(struct nw_store *store, struct object *object, uint32_t numb
     if (result == NW_OK) {
         result = store_read_told(store, at, chunk, 1);
     }
-    if (result == NW_OK && (!store_is_data(chunk) || chunk->key != number ||
-                            !store_is_of(store, chunk, object))) {
-        result = store_damaged(store, at);
+    if (result == NW_OK) {
+        result = store_check_data(store, object, number, chunk);
     }
     /* Every number of the others has its chunk: none told is damage. */
     return result == NW_ERR_NOT_FOUND ? (int)NW_ERR_CORRUPT : result;

@@ -120,8 +120,10 @@ int store_is_bad(struct nw_store *store, uint16_t block)
     return simple(store, block, nw_chip_is_bad);
 }
 
-int store_mark_bad(struct nw_store *store, uint16_t block)
+/* A free block is one no more. */
+static int mark_bad(struct nw_store *store, uint16_t block)
 {
+    store->free = (uint16_t)(store->free - (store->free > 0 ? 1U : 0U));
     store->good--;
     (void)store_set_limit(store); /* too few: the next mount says so */
     store_count(&store->stats.retired, 1);
@@ -129,7 +131,7 @@ int store_mark_bad(struct nw_store *store, uint16_t block)
     return simple(store, block, nw_chip_mark_bad);
 }
 
-int store_erase(struct nw_store *store, uint16_t block)
+static int erase(struct nw_store *store, uint16_t block)
 {
     store_count(&store->stats.erases, 1);
     if (store_block_with(store, store->cache_page) == block) {
@@ -184,18 +186,15 @@ static int step_on(struct nw_store *store, uint16_t *block)
 }
 
 /* Makes a good block of the free ones ready: 1, or 0 when it turns out bad. */
-static int make_ready(struct nw_store *store, uint16_t block)
+int store_make_ready(struct nw_store *store, uint16_t block)
 {
     int result = NW_ERR_ERASE;
 
     if (give_up(store, block) == 0) {
-        result = store_erase(store, block);
+        result = erase(store, block);
     }
     if (result == NW_ERR_ERASE) {
-        if (store->free > 0) {
-            store->free--;
-        }
-        result = store_mark_bad(store, block);
+        result = mark_bad(store, block);
         return result < 0 ? result : 0;
     }
     return result < 0 ? result : 1;
@@ -215,7 +214,7 @@ static int take_block(struct nw_store *store, uint16_t *block)
             ready = 1;
         } else if (bad == 0) {
             store->stuck = 0;
-            ready = make_ready(store, *block);
+            ready = store_make_ready(store, *block);
         }
     }
     if (ready <= 0) {
@@ -242,7 +241,7 @@ int store_prepare(struct nw_store *store)
             return bad;
         }
         if (bad == 0 && ahead++ == store->prepared) {
-            int result = has_failed(store, block) ? (int)NW_ERR_ERASE : store_erase(store, block);
+            int result = has_failed(store, block) ? (int)NW_ERR_ERASE : erase(store, block);
             store->stuck = result == NW_ERR_ERASE;
             if (result == NW_OK) {
                 store->prepared++;

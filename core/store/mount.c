@@ -277,22 +277,6 @@ static int redo_data(struct nw_store *store, struct redo *redo, struct object *o
                              : store_set(store, object, chunk, &old);
 }
 
-static int redo_moved(struct nw_store *store, struct object *object, const struct chunk *chunk)
-{
-    int result = NW_OK;
-
-    for (uint8_t t = 0; t < store->tables && result == NW_OK; t++) {
-        uint32_t old;
-
-        if ((chunk->mask & (1U << t)) != 0 && object->generation == chunk->generation &&
-            object->type != 0 && chunk->key >= object->head && chunk->key < object->tail) {
-            result = store_set(store, object, chunk, &old);
-        }
-        object += store->config.objects;
-    }
-    return result;
-}
-
 static int redo_state(struct nw_store *store, struct redo *redo, struct object *object,
                       const struct chunk *chunk)
 {
@@ -330,8 +314,8 @@ static int redo_chunk(struct nw_store *store, struct redo *redo, const struct ch
     if (result < 0 || chunk->id >= store->config.objects) {
         /* nothing to be redone, or to be counted below */
     } else if (chunk->kind == CHUNK_MOVED) {
-        result = redo_moved(store, object, chunk);
-    } else if (object->type != 0 && object->generation == chunk->generation) {
+        result = store_set_moved(store, chunk);
+    } else if (store_is_known(object, chunk)) {
         if (chunk->kind == CHUNK_DATA) {
             result = redo_data(store, redo, object, chunk);
         } else if (chunk->kind == CHUNK_STATE && redo->passed != 0) {
@@ -425,10 +409,10 @@ static int scan_either(struct nw_store *store, uint32_t at, struct scan *scan)
     }
     const struct swap *swap = &store->swap[store->swap_count - 1U];
     if (swap->of == block && store_page_of(store, whole) <= swap->page) {
-        result = scan_again(store, at, scan);
-        if (result == NW_OK && (scan->walk.block != block || scan->whole <= whole)) {
+        do { /* hollow, and unless that leads further, not */
             result = scan_again(store, at, scan);
-        }
+        } while (result == NW_OK && store->hollow != STORE_NO_BLOCK &&
+                 (scan->walk.block != block || scan->whole <= whole));
     }
     return result;
 }
@@ -582,6 +566,22 @@ static int find_end(struct nw_store *store, struct block_head *head, struct scan
     return result == NW_ERR_NOT_FOUND && head->anchor != STORE_NONE ? (int)NW_ERR_CORRUPT : result;
 }
 
+/* Did a mount that was cut begin a block, or is its header torn? NW_ERR_CORRUPT: neither, the log
+ * goes on in it, behind a header that is damaged. */
+static int is_left(struct nw_store *store, uint16_t block, const struct scan *scan)
+{
+    struct block_head head;
+    int result = store_read_head(store, block, &head);
+
+    if (result < 0) {
+        return result == NW_ERR_NOT_FOUND ? 1 : 0;
+    }
+    if (head.sequence <= scan->walk.sequence) {
+        return 0;
+    }
+    return (head.flags & (BLOCK_MOUNT | BLOCK_SWAP)) != 0 ? 1 : (int)NW_ERR_CORRUPT;
+}
+
 /* Erases blocks behind the log's end that a mount that was cut has begun, the newest first, lest
  * they stand between what is older and what this mount writes. Also the block behind them, whose
  * header may be torn; the first of them is erased when it is taken. */
@@ -589,7 +589,6 @@ static int forget(struct nw_store *store, const struct scan *scan)
 {
     uint16_t first = store_end_of(store, scan->walk.block);
     uint16_t block = store->newest;
-    struct block_head head;
 
     if (block == first) {
         return NW_OK;
@@ -598,30 +597,18 @@ static int forget(struct nw_store *store, const struct scan *scan)
     if (result == NW_OK) {
         result = store_good_after(store, &block);
     }
-    for (; block != first && result == NW_OK; block = block > 0 ? (uint16_t)(block - 1U)
+    for (; block != first && result >= 0; block = block > 0 ? (uint16_t)(block - 1U)
                                                                 : (uint16_t)(store->blocks - 1U)) {
         int bad = block == store->safe ? 1 : store_is_bad(store, block);
-        if (bad == 0) {
-            result = store_read_head(store, block, &head);
-            if (result == NW_OK && head.sequence > scan->walk.sequence &&
-                (head.flags & (BLOCK_MOUNT | BLOCK_SWAP)) == 0) {
-                store->stats.place = store_block_start(store, first);
-                return NW_ERR_CORRUPT; /* the log goes on behind a header that is damaged */
-            }
-            if (result == NW_ERR_NOT_FOUND || head.sequence > scan->walk.sequence) {
-                result = store_erase(store, block);
-            } else {
-                result = NW_OK;
-            }
-            if (result == NW_ERR_ERASE) {
-                store->free = (uint16_t)(store->free - (store->free > 0 ? 1U : 0U));
-                result = store_mark_bad(store, block);
-            }
-        } else if (bad < 0) {
-            result = bad;
+        result = bad == 0 ? is_left(store, block, scan) : bad;
+        if (bad == 0 && result > 0) {
+            result = store_make_ready(store, block);
+        }
+        if (result == NW_ERR_CORRUPT) {
+            store->stats.place = store_block_start(store, first);
         }
     }
-    return result;
+    return result < 0 ? result : (int)NW_OK;
 }
 
 /* Blocks that are not bad. */

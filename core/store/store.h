@@ -289,8 +289,7 @@ static inline struct object *store_table(const struct nw_store *store, uint8_t t
 void store_count(uint32_t *counter, uint16_t more);
 void store_put_block(uint8_t *to, uint16_t block);
 uint16_t store_get_block(const uint8_t *from);
-int store_erase(struct nw_store *store, uint16_t block);
-int store_mark_bad(struct nw_store *store, uint16_t block);
+int store_make_ready(struct nw_store *store, uint16_t block);
 int store_is_bad(struct nw_store *store, uint16_t block);
 uint16_t store_block_ahead(const struct nw_store *store, uint16_t block, uint16_t ahead);
 uint16_t store_next_block(const struct nw_store *store, uint16_t block);
@@ -420,6 +419,7 @@ int store_set_limit(struct nw_store *store);
 /* clean.c */
 int store_clean_at_once(struct nw_store *store);
 int store_clean_chunk(struct nw_store *store, const struct chunk *chunk);
+int store_set_moved(struct nw_store *store, const struct chunk *chunk);
 int store_clean_for_mount(struct nw_store *store);
 void store_sweep_anew(struct nw_store *store);
 int store_is_old(const struct nw_store *store, uint32_t at);
@@ -449,9 +449,22 @@ static inline int store_is_append(const struct chunk *chunk)
     return chunk->kind == CHUNK_DATA && chunk->mask == DATA_APPEND;
 }
 
+/* Is what is in a slot now what a chunk of that slot tells of? */
+static inline int store_is_known(const struct object *object, const struct chunk *chunk)
+{
+    return object->type != 0 && object->generation == chunk->generation;
+}
+
+static inline int store_has_key(const struct object *object, uint32_t key)
+{
+    return key >= object->head && key < object->tail;
+}
+
 /* list.c */
 int store_drop_head(struct nw_store *store, struct object *object);
-int store_find_data(struct nw_store *store, struct object *object, uint32_t key,
+int store_check_data(struct nw_store *store, const struct object *object, uint32_t number,
+                     const struct chunk *chunk);
+int store_find_data(struct nw_store *store, struct object *object, uint32_t number,
                     struct chunk *chunk);
 
 #endif
