@@ -168,27 +168,30 @@ struct nw_store {
     uint16_t safe;       /* block at which the newest anchor makes the frontier stop */
     uint16_t prepared;   /* blocks ahead that are erased already */
     uint16_t newest;     /* mounting: the block with the highest sequence: none behind it counts */
-    uint16_t longest;    /* payload of data */
 
     uint32_t page;          /* the frontier: the page being filled */
     uint8_t *buffer;        /* it, whole */
     struct object *objects; /* tables x config.objects */
-    struct frame *frames;   /* the first one */
-    int broken;             /* what every write answers; NW_OK */
+    const struct nw_seal_verbs *seal; /* store_seal() tells it */
     int refused;            /* why store_object_of() found none */
     uint32_t written;       /* bytes of the log used up, ever */
     int32_t owed;           /* bytes that cleaning has to write, or look at */
     uint32_t held;          /* bytes dead but kept for checkpoints, at most */
-    uint32_t *kept;         /* serial of the checkpoint in table t, 0: none */
-    uint8_t *cache;         /* a page read ahead, or NULL */
-    uint32_t cache_page;    /* which, from cache_from on */
-    uint32_t known;         /* a page known to be written */
+    uint32_t place;         /* sweep: the key that is passed next, in one of its nodes, */
+    uint32_t beyond;        /* and the first key behind these; STORE_NONE: none */
     uint32_t since;         /* bytes written since the newest anchor */
     uint32_t interval;      /* after so many one is due */
-    const struct nw_seal_verbs *seal; /* store_seal() tells it */
+    uint32_t known;         /* a page known to be written */
+    uint32_t cache_page;    /* which page is read ahead, from cache_from on */
+    uint32_t epoch;         /* counts moves: positions held elsewhere are void */
+    int broken;             /* what every write answers; NW_OK */
+    uint32_t *kept;         /* serial of the checkpoint in table t, 0: none */
+    char *names;            /* tables x config.objects x config.name_bytes */
+    struct frame *frames;   /* the first one */
+    uint8_t *cache;         /* a page read ahead, or NULL */
     struct nw_chip *chip;
-    char *names; /* tables x config.objects x config.name_bytes */
 
+    uint16_t longest;    /* payload of data */
     uint16_t program_bytes;
     uint16_t cache_from;
     uint16_t reserve;     /* free blocks kept for mounts */
@@ -207,9 +210,6 @@ struct nw_store {
     uint16_t ended;    /* mounting: first block of a mount whose anchor was damaged, or none */
     uint16_t hollow;   /* mounting: a block that does not stand in, though its header says so */
     uint32_t swept;    /* of these, those done between the tail and the sweep's end */
-    uint32_t epoch;    /* counts moves: positions held elsewhere are void */
-    uint32_t place;    /* sweep: the key that is passed next, in one of its nodes, */
-    uint32_t beyond;   /* and the first key behind these; STORE_NONE: none */
     uint32_t limit;    /* most bytes in use */
     uint32_t gainless; /* of these there were when cleaning last gained nothing; 0: it gains */
     uint32_t sequence; /* of the frontier's block */
