@@ -39,10 +39,11 @@ struct piece {
 static int add_block(struct nw_store *store, const struct piece *piece)
 {
     struct object *object = piece->object;
-    struct chunk chunk = {.key = piece->key, .mask = DATA_APPEND, .length = piece->bytes};
+    struct chunk chunk;
     int result = store_find_room(store, store_whole(store, object->unit), 1);
 
     if (result == NW_OK) {
+        store_describe(&chunk, piece->key, DATA_APPEND, piece->bytes);
         result = store_put_data(store, object, &chunk, piece->data);
     }
     if (result == NW_OK) {
@@ -71,8 +72,8 @@ static int change_block(struct nw_store *store, const struct piece *piece)
         return result;
     }
     uint8_t *block = store->buffer + store->offset + store->chunk_header;
-    struct chunk chunk = {
-        .mask = DATA_SET, .key = piece->key, .length = end > length ? end : length};
+    struct chunk chunk;
+    store_describe(&chunk, piece->key, DATA_SET, end > length ? end : length);
     result = store_payload(store, &old, block, 1);
     uint16_t keep = result == NW_OK ? chunk.length : 0;
     if (keep < old.length) {

@@ -24,12 +24,13 @@ int store_drop_head(struct nw_store *store, struct object *object)
 
 static int push(struct nw_store *store, struct object *object, const void *data, uint16_t bytes)
 {
-    struct chunk chunk = {.key = object->tail, .mask = DATA_APPEND, .length = bytes};
+    struct chunk chunk;
 
     if (bytes == 0 || bytes > store->longest || bytes > ELEMENT_LONGEST ||
         object->tail == STORE_NONE - 1U) {
         return NW_ERR_RANGE;
     }
+    store_describe(&chunk, object->tail, DATA_APPEND, bytes);
     int result = store_make_room(
         store, &(struct need){.object = object, .bytes = store_whole(store, bytes), .chunks = 1});
     return result < 0 ? result : store_put_data(store, object, &chunk, data);
@@ -162,7 +163,7 @@ static uint16_t room_to_grow(const struct nw_store *store, const struct object *
 static int begin_packed(struct nw_store *store, struct object *object, const uint8_t *data,
                         uint16_t bytes)
 {
-    struct chunk chunk = {.key = object->tail, .mask = DATA_APPEND};
+    struct chunk chunk;
 
     store_close(store);
     int result = store_find_room(store, store_whole(store, object->unit), 1);
@@ -171,7 +172,7 @@ static int begin_packed(struct nw_store *store, struct object *object, const uin
     }
     uint16_t room = (uint16_t)(store->page_bytes - store->offset - store->chunk_header);
     room = (uint16_t)(room - room % object->unit);
-    chunk.length = bytes < room ? bytes : room;
+    store_describe(&chunk, object->tail, DATA_APPEND, bytes < room ? bytes : room);
     result = store_put_data(store, object, &chunk, data);
     store_let_grow(store, &chunk);
     return result < 0 ? result : (int)chunk.length;

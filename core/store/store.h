@@ -444,6 +444,14 @@ static inline int store_is_data(const struct chunk *chunk)
     return chunk->kind == CHUNK_DATA || chunk->kind == CHUNK_MOVED;
 }
 
+/* What store_put_data() is asked to write. */
+static inline void store_describe(struct chunk *chunk, uint32_t key, uint8_t mask, uint16_t length)
+{
+    chunk->key = key;
+    chunk->mask = mask;
+    chunk->length = length;
+}
+
 static inline int store_is_append(const struct chunk *chunk)
 {
     return chunk->kind == CHUNK_DATA && chunk->mask == DATA_APPEND;
