@@ -112,20 +112,12 @@ int store_clean_chunk(struct nw_store *store, const struct chunk *chunk)
 
 /* Sweeps */
 
-/* Blocks from the tail on to another. */
-static uint16_t blocks_to(const struct nw_store *store, uint16_t block)
-{
-    uint16_t blocks = (uint16_t)(block - store->tail);
-
-    return (uint16_t)(block < store->tail ? blocks + store->blocks : blocks);
-}
-
 /* Does a position lie in what is being cleaned? */
 int store_is_old(const struct nw_store *store, uint32_t at)
 {
     uint16_t block = store_block_of(store, at);
 
-    return block != STORE_NO_BLOCK && blocks_to(store, block) < blocks_to(store, store->sweep.end);
+    return block != STORE_NO_BLOCK && store_blocks_to(store, block) < store_blocks_to(store, store->sweep.end);
 }
 
 /* To the nodes of an object from a key on, those of its first table first. */
@@ -146,7 +138,7 @@ void store_sweep_anew(struct nw_store *store)
 /* Takes the oldest blocks to be cleaned, at most so many: 1, or 0 when there are none. */
 static int begin_sweep(struct nw_store *store, uint16_t most)
 {
-    uint16_t behind = blocks_to(store, store_block_with(store, store->page));
+    uint16_t behind = store_blocks_to(store, store_block_with(store, store->page));
     uint16_t blocks = store_plan_sweep(store, most < behind ? most : behind);
 
     store->sweep.end = store_block_ahead(store, store->tail, blocks);
@@ -162,7 +154,7 @@ static void end_sweep(struct nw_store *store)
     /* what it might have cost: all of its blocks may be needed, and an eighth for each of passing
      * the index and writing it anew */
     uint32_t cost =
-        blocks_to(store, store->sweep.end) * (store_block_bytes(store) / 4U) * 5U;
+        store_blocks_to(store, store->sweep.end) * (store_block_bytes(store) / 4U) * 5U;
 
     store->owed -= (int32_t)(cost > store->swept ? cost - store->swept : 0);
     store->tail = store->sweep.end;
@@ -371,7 +363,7 @@ static int pace(struct nw_store *store)
 /* Blocks that are free, or will be with the next anchor. */
 static uint16_t gained(const struct nw_store *store)
 {
-    uint16_t since = blocks_to(store, store->safe); /* round the chip to the tail */
+    uint16_t since = store_blocks_to(store, store->safe); /* round the chip to the tail */
 
     return (uint16_t)(store->free + (since > 0 ? store->blocks - since : 0));
 }

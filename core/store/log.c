@@ -9,50 +9,6 @@
 #include "nandwich/crc.h"
 #include "store.h"
 
-/* Counts up: on processors of 8 bits a call is a third of doing it. */
-void store_count(uint32_t *counter, uint16_t more)
-{
-    *counter += more;
-}
-
-/* Numbers of blocks have 32 bits on flash. */
-void store_put_block(uint8_t *to, uint16_t block)
-{
-    nw_put32(to, block == STORE_NO_BLOCK ? STORE_NONE : block);
-}
-
-/* STORE_NO_BLOCK for all that is none. */
-uint16_t store_get_block(const uint8_t *from)
-{
-    return nw_get16(from + 2) == 0 ? nw_get16(from) : STORE_NO_BLOCK;
-}
-
-/* So many blocks on, no more than once round the chip. */
-uint16_t store_block_ahead(const struct nw_store *store, uint16_t block, uint16_t ahead)
-{
-    uint16_t left = (uint16_t)(store->blocks - block);
-
-    return ahead < left ? (uint16_t)(block + ahead) : (uint16_t)(ahead - left);
-}
-
-uint16_t store_next_block(const struct nw_store *store, uint16_t block)
-{
-    return store_block_ahead(store, block, 1);
-}
-
-/* STORE_NO_BLOCK: there is no such page. */
-uint16_t store_block_with(const struct nw_store *store, uint32_t page)
-{
-    uint32_t block = page / store->block_pages;
-
-    return block < store->blocks ? (uint16_t)block : STORE_NO_BLOCK;
-}
-
-uint16_t store_block_of(const struct nw_store *store, uint32_t at)
-{
-    return store_block_with(store, store_page_of(store, at));
-}
-
 uint32_t store_physical(const struct nw_store *store, uint32_t page)
 {
     uint16_t block = store_block_with(store, page);
@@ -66,36 +22,6 @@ uint32_t store_physical(const struct nw_store *store, uint32_t page)
         }
     }
     return page;
-}
-
-uint32_t store_after(const struct nw_store *store, uint32_t at, uint32_t bytes)
-{
-    uint32_t page = store_page_of(store, at);
-    uint32_t offset = store_offset_of(store, at) + bytes;
-
-    while (offset > store->page_bytes) {
-        offset -= store->page_bytes;
-        page++;
-    }
-    return store_at(store, page, (uint16_t)offset);
-}
-
-/* The position behind a chunk. */
-uint32_t store_behind(const struct nw_store *store, const struct chunk *chunk)
-{
-    return store_after(store, chunk->at, store_whole(store, chunk->length));
-}
-
-/* The position of a chunk's payload, from a byte of it on. */
-uint32_t store_data_at(const struct nw_store *store, const struct chunk *chunk, uint16_t from)
-{
-    return store_after(store, chunk->at, store_whole(store, from));
-}
-
-/* Where the chunks of a block begin. */
-uint32_t store_block_start(const struct nw_store *store, uint16_t block)
-{
-    return store_at(store, store_first_page(store, block), store->block_header);
 }
 
 /* Where the next chunk goes if nothing has to be skipped. */

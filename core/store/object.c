@@ -21,12 +21,6 @@ struct object *store_object_of(struct nw_store *store, int handle, uint8_t types
     return (types & (1U << object->type)) != 0 ? object : NULL;
 }
 
-/* The slot of an object in its table. */
-uint8_t store_slot_of(const struct nw_store *store, const struct object *object)
-{
-    return (uint8_t)((uint8_t)(object - store->objects) % store->config.objects);
-}
-
 /* Does a chunk tell of this object? */
 int store_is_of(const struct nw_store *store, const struct chunk *chunk,
                 const struct object *object)

@@ -268,11 +268,6 @@ static inline uint32_t store_at(const struct nw_store *store, uint32_t page, uin
     return (page << store->shift) | offset;
 }
 
-static inline uint16_t store_offset_of(const struct nw_store *store, uint32_t at)
-{
-    return (uint16_t)((uint16_t)at & (uint16_t)((1UL << store->shift) - 1U));
-}
-
 /* The longest payload that always fits one page. */
 static inline uint16_t store_page_room(const struct nw_store *store)
 {
@@ -292,6 +287,7 @@ uint16_t store_get_block(const uint8_t *from);
 int store_make_ready(struct nw_store *store, uint16_t block);
 int store_is_bad(struct nw_store *store, uint16_t block);
 uint16_t store_block_ahead(const struct nw_store *store, uint16_t block, uint16_t ahead);
+uint16_t store_blocks_to(const struct nw_store *store, uint16_t block);
 uint16_t store_next_block(const struct nw_store *store, uint16_t block);
 uint16_t store_block_with(const struct nw_store *store, uint32_t page);
 uint16_t store_block_of(const struct nw_store *store, uint32_t at);
@@ -299,6 +295,7 @@ uint32_t store_block_start(const struct nw_store *store, uint16_t block);
 uint32_t store_physical(const struct nw_store *store, uint32_t page);
 int store_read(struct nw_store *store, uint32_t at, uint16_t length, uint8_t *data, int ahead);
 int store_written(struct nw_store *store, uint32_t page);
+uint16_t store_offset_of(const struct nw_store *store, uint32_t at);
 uint32_t store_after(const struct nw_store *store, uint32_t at, uint32_t bytes);
 uint32_t store_behind(const struct nw_store *store, const struct chunk *chunk);
 uint32_t store_data_at(const struct nw_store *store, const struct chunk *chunk, uint16_t from);

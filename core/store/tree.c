@@ -21,15 +21,6 @@ struct path {
 
 enum { MAKE_NONE, MAKE, MAKE_LAST }; /* MAKE_LAST: the key is appended, there are no later ones */
 
-/* A key without its lowest digits, each of them an entry's place in a node: the index of the node
- * over the key that has so many levels with those below it. */
-uint32_t store_shorten(const struct nw_store *store, uint32_t key, uint8_t digits)
-{
-    uint16_t bits = (uint16_t)digits * store->fan_shift;
-
-    return bits >= 32U ? 0 : key >> bits;
-}
-
 /* Where in a node the position of one below it stands, or of a chunk. */
 static uint8_t *entry_of(const struct nw_store *store, struct frame *frame, uint32_t index)
 {
