@@ -107,8 +107,8 @@ static int set_reserve(struct nw_store *store)
 static int fill_config(struct nw_store *store, const struct nw_store_config *from,
                        const struct nw_geometry *geometry)
 {
+    memset(store, 0, sizeof *store);
     int result = take_config(store, from);
-
     if (result == NW_OK) {
         result = take_geometry(store, geometry);
     }
@@ -154,7 +154,6 @@ size_t nw_store_ram_bytes(const struct nw_store_config *config,
     struct nw_store like;
     struct nw_ram ram = {0};
 
-    memset(&like, 0, sizeof like);
     if (fill_config(&like, config, geometry) < 0) {
         return 0;
     }
@@ -169,7 +168,6 @@ int store_open(struct nw_store **store, struct nw_chip *chip, const struct nw_st
     struct nw_store like;
     struct nw_ram ram = {.start = memory, .bytes = bytes};
 
-    memset(&like, 0, sizeof like);
     int result = fill_config(&like, config, &chip->geometry);
     if (result < 0) {
         return result;
