@@ -25,7 +25,7 @@ int nw_store_set(struct nw_store *store, int handle, uint32_t key, const void *v
     struct need need = {.object = object, .bytes = store_whole(store, object->unit)};
     uint32_t at;
 
-    store_describe(&chunk, key, DATA_SET, object->unit);
+    store_describe(&chunk, CHUNK_DATA, DATA_SET, key, object->unit);
     if (!store_fits(store, &need)) { /* it may be there */
         need.is_there = store_get(store, object, key, &at) == NW_OK;
     }

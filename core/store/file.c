@@ -54,7 +54,7 @@ static int add_block(struct nw_store *store, const struct piece *piece)
     int result = store_find_room(store, store_whole(store, object->unit), 1);
 
     if (result == NW_OK) {
-        store_describe(&chunk, piece->key, DATA_APPEND, piece->bytes);
+        store_describe(&chunk, CHUNK_DATA, DATA_APPEND, piece->key, piece->bytes);
         result = store_put_data(store, object, &chunk, piece->data);
     }
     if (result == NW_OK) {
@@ -84,7 +84,7 @@ static int change_block(struct nw_store *store, const struct piece *piece)
     }
     uint8_t *block = store->buffer + store->offset + store->chunk_header;
     struct chunk chunk;
-    store_describe(&chunk, piece->key, DATA_SET, end > length ? end : length);
+    store_describe(&chunk, CHUNK_DATA, DATA_SET, piece->key, end > length ? end : length);
     result = store_payload(store, &old, block, 1);
     uint16_t keep = result == NW_OK ? chunk.length : 0;
     if (keep < old.length) {

@@ -30,7 +30,7 @@ static int push(struct nw_store *store, struct object *object, const void *data,
         object->tail == STORE_NONE - 1U) {
         return NW_ERR_RANGE;
     }
-    store_describe(&chunk, object->tail, DATA_APPEND, bytes);
+    store_describe(&chunk, CHUNK_DATA, DATA_APPEND, object->tail, bytes);
     int result = store_make_room(
         store, &(struct need){.object = object, .bytes = store_whole(store, bytes), .chunks = 1});
     return result < 0 ? result : store_put_data(store, object, &chunk, data);
@@ -146,6 +146,16 @@ int nw_store_dequeue(struct nw_store *store, int handle, void *data, uint16_t by
 
 /* STREAMS */
 
+/* As many bytes of whole elements as the page has room for, behind so many others. */
+static uint16_t room_in_page(const struct nw_store *store, const struct object *object,
+                             uint16_t behind, uint16_t bytes)
+{
+    uint16_t room = (uint16_t)(store->page_bytes - store->offset - behind);
+
+    room = (uint16_t)(room - room % object->unit);
+    return bytes < room ? bytes : room;
+}
+
 /* As many bytes of whole elements as the stream's last chunk still takes, while it lies in the
  * buffer and nothing came behind it. */
 static uint16_t room_to_grow(const struct nw_store *store, const struct object *object,
@@ -154,9 +164,7 @@ static uint16_t room_to_grow(const struct nw_store *store, const struct object *
     if (store->grow == 0 || !store_is_of(store, &store->growing, object)) {
         return 0;
     }
-    uint16_t room = (uint16_t)(store->page_bytes - store->offset);
-    room = (uint16_t)(room - room % object->unit);
-    return bytes < room ? bytes : room;
+    return room_in_page(store, object, 0, bytes);
 }
 
 /* A chunk of packed elements that may grow: as many bytes as fit the page are taken. */
@@ -170,12 +178,14 @@ static int begin_packed(struct nw_store *store, struct object *object, const uin
     if (result < 0) {
         return result;
     }
-    uint16_t room = (uint16_t)(store->page_bytes - store->offset - store->chunk_header);
-    room = (uint16_t)(room - room % object->unit);
-    store_describe(&chunk, object->tail, DATA_APPEND, bytes < room ? bytes : room);
+    store_describe(&chunk, CHUNK_DATA, DATA_APPEND, object->tail,
+                   room_in_page(store, object, store->chunk_header, bytes));
     result = store_put_data(store, object, &chunk, data);
+    if (result < 0) {
+        return result;
+    }
     store_let_grow(store, &chunk);
-    return result < 0 ? result : (int)chunk.length;
+    return (int)chunk.length;
 }
 
 static int append_packed(struct nw_store *store, struct object *object, const uint8_t *data,

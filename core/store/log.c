@@ -511,9 +511,12 @@ void store_let_grow(struct nw_store *store, const struct chunk *chunk)
     }
 }
 
-/* A whole chunk: its checksum is worked out here. */
-int store_append(struct nw_store *store, struct chunk *chunk, const uint8_t *data)
+/* A whole chunk of an object: its checksum is worked out here. */
+int store_append(struct nw_store *store, const struct object *object, struct chunk *chunk,
+                 const uint8_t *data)
 {
+    chunk->id = store_slot_of(store, object);
+    chunk->generation = object->generation;
     sum_up(store, chunk, data);
     int result = store_begin(store, chunk);
 

@@ -237,18 +237,15 @@ int nw_store_at(struct nw_store *store, uint8_t slot, struct nw_store_about *abo
 /* Head and tail from here on, for what no element tells. */
 int store_write_state(struct nw_store *store, const struct object *object)
 {
-    struct chunk chunk = {.kind = CHUNK_STATE,
-                          .mask = 1,
-                          .id = store_slot_of(store, object),
-                          .generation = object->generation,
-                          .length = STATE_BYTES};
+    struct chunk chunk;
     uint8_t bytes[STATE_BYTES];
 
+    store_describe(&chunk, CHUNK_STATE, 1, 0, STATE_BYTES);
     nw_put32(bytes, object->head);
     nw_put32(bytes + 4, object->tail);
     nw_put32(bytes + 8, object->bytes);
     nw_put16(bytes + 12, object->fill);
-    return store_append(store, &chunk, bytes);
+    return store_append(store, object, &chunk, bytes);
 }
 
 void store_get_state(struct object *object, const uint8_t *payload)
@@ -286,7 +283,7 @@ int store_enter(struct nw_store *store, struct object *object, const struct chun
     return result;
 }
 
-/* Data with the key, length and mask in *chunk, written and entered. NW_ERR_RANGE: the index would
+/* Data as *chunk describes it, written and entered. NW_ERR_RANGE: the index would
  * get too high for the frames; nothing was written. */
 int store_put_data(struct nw_store *store, struct object *object, struct chunk *chunk,
                    const uint8_t *data)
@@ -296,10 +293,7 @@ int store_put_data(struct nw_store *store, struct object *object, struct chunk *
     if (store_shorten(store, chunk->key, levels) != store_shorten(store, object->head, levels)) {
         return NW_ERR_RANGE;
     }
-    chunk->kind = CHUNK_DATA;
-    chunk->id = store_slot_of(store, object);
-    chunk->generation = object->generation;
-    int result = store_append(store, chunk, data);
+    int result = store_append(store, object, chunk, data);
 
     if (result == NW_OK) {
         result = store_enter(store, object, chunk);

@@ -311,7 +311,8 @@ int store_fail(struct nw_store *store, int result);
 int store_fail_early(struct nw_store *store, int result);
 int store_open_block(struct nw_store *store);
 int store_prepare(struct nw_store *store);
-int store_append(struct nw_store *store, struct chunk *chunk, const uint8_t *data);
+int store_append(struct nw_store *store, const struct object *object, struct chunk *chunk,
+                 const uint8_t *data);
 
 /* seal.c, by way of a seal that the caller has opened. Those that are called like a function of
  * sum.c do its work. */
@@ -441,11 +442,13 @@ static inline int store_is_data(const struct chunk *chunk)
     return chunk->kind == CHUNK_DATA || chunk->kind == CHUNK_MOVED;
 }
 
-/* What store_put_data() is asked to write. */
-static inline void store_describe(struct chunk *chunk, uint32_t key, uint8_t mask, uint16_t length)
+/* What store_append() is asked to write; the rest of a chunk is set there. */
+static inline void store_describe(struct chunk *chunk, uint8_t kind, uint8_t mask, uint32_t key,
+                                  uint16_t length)
 {
-    chunk->key = key;
+    chunk->kind = kind;
     chunk->mask = mask;
+    chunk->key = key;
     chunk->length = length;
 }
 

@@ -82,17 +82,13 @@ static int write_node(struct nw_store *store, struct frame *frame)
 {
     struct object *object = object_of(store, frame);
     struct frame *parent = parent_of(store, frame);
-    struct chunk chunk = {.kind = CHUNK_NODE,
-                          .mask = frame->level,
-                          .id = store_slot_of(store, object),
-                          .generation = object->generation,
-                          .key = frame->index,
-                          .length = store->node_bytes};
+    struct chunk chunk;
 
+    store_describe(&chunk, CHUNK_NODE, frame->level, frame->index, store->node_bytes);
     while (chunk.length > 0 && nw_get32(frame->entries + chunk.length - 4U) == STORE_NONE) {
         chunk.length = (uint16_t)(chunk.length - 4U); /* an end of nothing is left out */
     }
-    int result = store_append(store, &chunk, frame->entries);
+    int result = store_append(store, object, &chunk, frame->entries);
     if (result < 0) {
         return result;
     }
