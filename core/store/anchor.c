@@ -274,7 +274,7 @@ static void read_swap(struct pass *pass, uint8_t found)
     tell_swap(pass, &swap);
     uint16_t block = store_block_with(store, swap.page);
     for (uint8_t i = 0; i < found; i++) {
-        known |= store_block_with(store, store->swap[i].page) == block;
+        known |= store->swap[i].of == block;
     }
     if (block == STORE_NO_BLOCK ||
         (swap.block >= store->blocks && swap.block != STORE_NO_BLOCK) ||
@@ -289,6 +289,9 @@ static void read_object(struct pass *pass)
     uint8_t slot = 0;
 
     tell(pass, &slot, 1);
+    if (pass->foreign != 0) {
+        return; /* nothing is known of the rest, but it has to be summed up */
+    }
     if (slot >= store->tables * store->config.objects) {
         pass->result = NW_ERR_CORRUPT;
         return;
@@ -309,11 +312,10 @@ static int has_more(const struct pass *pass)
 }
 
 /* All objects and the log's books as the anchor at a position tells them. Nothing it tells is
- * believed if its checksum is wrong, another version neither. Read ahead: a mount has a page of RAM
- * for that. */
+ * believed if its checksum is wrong, another version neither. What it does not tell stays as
+ * store_open() left it, 0. Read ahead: a mount has a page of RAM for that. */
 int store_load_anchor(struct nw_store *store, uint32_t at)
 {
-    uint8_t count = (uint8_t)(store->tables * store->config.objects);
     struct pass pass = {.store = store, .way = PASS_READ};
     int result = store_read_chunk(store, at, &pass.chunk, 0);
 
@@ -325,17 +327,12 @@ int store_load_anchor(struct nw_store *store, uint32_t at)
         return result;
     }
     pass.sum = store_sum_begin(store, &pass.chunk);
-    memset(store->objects, 0, count * sizeof *store->objects);
-    memset(store->names, 0, (uint16_t)count * (uint16_t)store->config.name_bytes);
     uint8_t found = store->swap_count;
     for (uint8_t swaps = tell_log(&pass); swaps > 0 && has_more(&pass); swaps--) {
         read_swap(&pass, found);
     }
-    while (pass.foreign == 0 && has_more(&pass)) {
-        read_object(&pass);
-    }
     while (has_more(&pass)) {
-        tell(&pass, &count, 1);
+        read_object(&pass);
     }
     if (pass.result == NW_OK) {
         pass.result = store_sum_check(store, pass.sum, &pass.chunk);

@@ -91,11 +91,13 @@ static int is_hurt(struct nw_store *store, uint32_t at, uint32_t page)
 }
 
 /*
- * The chunks that touch the page programmed last, as far as they are whole. Looked at: where they
- * stop being that becomes known. Moved: lest they read differently next time.
+ * The chunks that touch the page programmed last, as far as they are whole. The first time they are
+ * looked at: where they stop being that becomes known. Then, up to there, they are moved, lest they
+ * read differently next time.
  */
-static int over_doubtful(struct nw_store *store, struct scan *scan, int move)
+static int over_doubtful(struct nw_store *store, struct scan *scan)
 {
+    int move = scan->end != STORE_NONE;
     uint32_t at = scan->doubtful;
     struct chunk chunk;
     int result = at == STORE_NONE ? 0 : 1;
@@ -103,26 +105,22 @@ static int over_doubtful(struct nw_store *store, struct scan *scan, int move)
     scan->whole = at;
     while (result > 0) {
         result = store_next_chunk(store, &at, &chunk);
-        if (result <= 0 || (move && at == scan->end)) {
+        if (result <= 0 || at == scan->end) {
             break;
         }
         result = move ? store_clean_chunk(store, &chunk) : store_verify(store, &chunk);
         if (result < 0) {
-            if (!move) {
-                scan->hurt = (uint8_t)is_hurt(store, at, scan->page);
-            }
+            scan->hurt = (uint8_t)(!move && is_hurt(store, at, scan->page));
             break;
         }
-        if (!move && chunk.kind == CHUNK_ANCHOR) {
+        if (chunk.kind == CHUNK_ANCHOR) {
             scan->anchor = at;
         }
         at = store_behind(store, &chunk);
         scan->whole = at;
         result = 1;
     }
-    if (!move) {
-        scan->end = at;
-    }
+    scan->end = at;
     return store_is_damage(result) || result > 0 ? (int)NW_OK : result;
 }
 
@@ -202,7 +200,7 @@ static int scan_log(struct nw_store *store, uint32_t at, struct scan *scan)
             result = meet(store, scan, &chunk, result > 0);
         }
     }
-    return result < 0 ? result : over_doubtful(store, scan, 0);
+    return result < 0 ? result : over_doubtful(store, scan);
 }
 
 /* Through what came since the trees on flash were told. */
@@ -422,7 +420,7 @@ static int good_before(struct nw_store *store, uint16_t *block)
     int bad = 1;
 
     for (uint16_t i = 0; i < store->blocks && bad > 0; i++) {
-        *block = (uint16_t)((*block > 0 ? *block : store->blocks) - 1U);
+        *block = store_block_before(store, *block);
         bad = store_is_bad(store, *block);
     }
     return bad;
@@ -518,7 +516,7 @@ static int settle(struct nw_store *store, struct scan *scan)
     store_count(&store->stats.lost, scan->hurt);
     result = redo_log(store, scan, &redo);
     if (result == NW_OK) {
-        result = over_doubtful(store, scan, 1);
+        result = over_doubtful(store, scan);
     }
     if (result == NW_OK && store->full != PAGE_OPEN) {
         result = store_open_block(store);
@@ -597,8 +595,7 @@ static int forget(struct nw_store *store, const struct scan *scan)
     if (result == NW_OK) {
         result = store_good_after(store, &block);
     }
-    for (; block != first && result >= 0; block = block > 0 ? (uint16_t)(block - 1U)
-                                                                : (uint16_t)(store->blocks - 1U)) {
+    for (; block != first && result >= 0; block = store_block_before(store, block)) {
         int bad = block == store->safe ? 1 : store_is_bad(store, block);
         result = bad == 0 ? is_left(store, block, scan) : bad;
         if (bad == 0 && result > 0) {

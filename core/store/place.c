@@ -45,6 +45,11 @@ uint16_t store_next_block(const struct nw_store *store, uint16_t block)
     return store_block_ahead(store, block, 1);
 }
 
+uint16_t store_block_before(const struct nw_store *store, uint16_t block)
+{
+    return store_block_ahead(store, block, (uint16_t)(store->blocks - 1U));
+}
+
 /* Blocks from the tail on to another. */
 uint16_t store_blocks_to(const struct nw_store *store, uint16_t block)
 {

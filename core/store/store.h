@@ -287,6 +287,7 @@ uint16_t store_get_block(const uint8_t *from);
 int store_make_ready(struct nw_store *store, uint16_t block);
 int store_is_bad(struct nw_store *store, uint16_t block);
 uint16_t store_block_ahead(const struct nw_store *store, uint16_t block, uint16_t ahead);
+uint16_t store_block_before(const struct nw_store *store, uint16_t block);
 uint16_t store_blocks_to(const struct nw_store *store, uint16_t block);
 uint16_t store_next_block(const struct nw_store *store, uint16_t block);
 uint16_t store_block_with(const struct nw_store *store, uint32_t page);
