@@ -158,18 +158,17 @@ static void tell_object(struct pass *pass, uint8_t slot)
     tell(pass, name, length);
 }
 
-/* Most bytes an anchor may have. */
+/* The longest payload an anchor may have. */
 uint16_t store_anchor_most(const struct nw_store_config *config)
 {
     uint16_t objects = (uint16_t)(config->objects * (config->checkpoints + 1U));
-    uint8_t header = config->seal != NULL ? SEALED_CHUNK_HEADER : CHUNK_HEADER;
 
-    return (uint16_t)(header + ANCHOR_HEAD + 8U * STORE_SWAPS +
+    return (uint16_t)(ANCHOR_HEAD + 8U * STORE_SWAPS +
                       objects * (OBJECT_BYTES + config->name_bytes));
 }
 
 /* Behind which block the frontier has to stop once this anchor is written, and how many blocks
- * it may take then. */
+ * more it may take then. */
 static int release(struct pass *pass)
 {
     const struct nw_store *store = pass->store;
@@ -188,11 +187,13 @@ static int release(struct pass *pass)
 }
 
 /* All of it, on the way to flash. */
-static void tell_all(struct pass *pass)
+static void tell_all(struct pass *pass, uint8_t way)
 {
     struct nw_store *store = pass->store;
     uint8_t count = (uint8_t)(store->tables * store->config.objects);
 
+    pass->way = way;
+    pass->at = 0;
     (void)tell_log(pass);
     for (uint8_t i = 0; i < pass->swaps; i++) {
         tell_swap(pass, &pass->swap[i]);
@@ -214,7 +215,6 @@ int store_write_anchor(struct nw_store *store)
 
     store_close(store);
     pass.safe = store->safe;
-    pass.free = store->free;
     if (store->flushing != 0 && !store_has_old(store)) {
         store->redo = store->next_redo;
         store->told_sweep = store->next_sweep;
@@ -224,7 +224,7 @@ int store_write_anchor(struct nw_store *store)
             return result;
         }
     }
-    uint16_t freed = (uint16_t)(pass.free - store->free);
+    uint16_t freed = pass.free;
     result = store_find_room(store, store_anchor_most(&store->config), 0);
     if (result < 0) {
         return result;
@@ -234,17 +234,13 @@ int store_write_anchor(struct nw_store *store)
     pass.good = store->good;
     pass.swaps = store->swap_count;
     memcpy(pass.swap, store->swap, sizeof pass.swap);
-    for (pass.way = PASS_MEASURE; pass.way <= (uint8_t)PASS_WRITE; pass.way++) {
-        if (pass.way == PASS_SUM) {
-            pass.sum = store_sum_begin(store, &pass.chunk);
-        } else if (pass.way == PASS_WRITE) {
-            store_sum_end(store, pass.sum, &pass.chunk);
-            pass.result = store_begin(store, &pass.chunk);
-        }
-        pass.at = 0;
-        tell_all(&pass);
-        pass.chunk.length = pass.at;
-    }
+    tell_all(&pass, PASS_MEASURE);
+    pass.chunk.length = pass.at;
+    pass.sum = store_sum_begin(store, &pass.chunk);
+    tell_all(&pass, PASS_SUM);
+    store_sum_end(store, pass.sum, &pass.chunk);
+    pass.result = store_begin(store, &pass.chunk);
+    tell_all(&pass, PASS_WRITE);
     if (pass.result == NW_OK) {
         pass.result = store_flush(store);
     }

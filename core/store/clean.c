@@ -117,7 +117,8 @@ int store_is_old(const struct nw_store *store, uint32_t at)
 {
     uint16_t block = store_block_of(store, at);
 
-    return block != STORE_NO_BLOCK && store_blocks_to(store, block) < store_blocks_to(store, store->sweep.end);
+    return block != STORE_NO_BLOCK &&
+           store_blocks_to(store, block) < store_blocks_to(store, store->sweep.end);
 }
 
 /* To the nodes of an object from a key on, those of its first table first. */

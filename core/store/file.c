@@ -51,7 +51,7 @@ static int add_block(struct nw_store *store, const struct piece *piece)
 {
     struct object *object = piece->object;
     struct chunk chunk;
-    int result = store_find_room(store, store_whole(store, object->unit), 1);
+    int result = store_find_room(store, object->unit, 1);
 
     if (result == NW_OK) {
         store_describe(&chunk, CHUNK_DATA, DATA_APPEND, piece->key, piece->bytes);
@@ -77,7 +77,7 @@ static int change_block(struct nw_store *store, const struct piece *piece)
         result = store_damaged(store, old.at);
     }
     if (result == NW_OK) {
-        result = store_find_room(store, store_whole(store, object->unit), 1);
+        result = store_find_room(store, object->unit, 1);
     }
     if (result < 0) {
         return result;

@@ -92,7 +92,7 @@ static int set_reserve(struct nw_store *store)
     const struct nw_store_config *config = &store->config;
     uint32_t block_bytes = store_block_bytes(store);
     uint32_t longest = block_bytes / 3U - store->chunk_header;
-    uint32_t anchor = store_anchor_most(config);
+    uint32_t anchor = store_whole(store, store_anchor_most(config));
 
     store->longest = (uint16_t)(longest < STORE_LONGEST ? longest : STORE_LONGEST);
     if (anchor + store->block_header > block_bytes / 2U) {

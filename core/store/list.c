@@ -174,7 +174,7 @@ static int begin_packed(struct nw_store *store, struct object *object, const uin
     struct chunk chunk;
 
     store_close(store);
-    int result = store_find_room(store, store_whole(store, object->unit), 1);
+    int result = store_find_room(store, object->unit, 1);
     if (result < 0) {
         return result;
     }

@@ -420,9 +420,10 @@ void store_close(struct nw_store *store)
     store->grow = 0;
 }
 
-/* To the first place where a chunk of `bytes` in all can lie, `within` one page or over several. */
-int store_find_room(struct nw_store *store, uint16_t bytes, int within)
+/* To the first place where a chunk with such a payload can lie, `within` a page or over several. */
+int store_find_room(struct nw_store *store, uint16_t length, int within)
 {
+    uint16_t bytes = store_whole(store, length);
     int result = NW_OK;
 
     if (store->full == PAGE_OPEN) {
@@ -484,7 +485,7 @@ int store_begin(struct nw_store *store, struct chunk *chunk)
     if (store->broken != NW_OK) {
         return store->broken;
     }
-    int result = store_find_room(store, store_whole(store, chunk->length), 0);
+    int result = store_find_room(store, chunk->length, 0);
     if (result < 0) {
         return result;
     }

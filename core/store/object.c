@@ -362,12 +362,6 @@ static void clear_table(struct nw_store *store, uint8_t table)
     store_bound_held(store);
 }
 
-/* What callers see of a serial: 1 .. 32,767 round and round. */
-static int number_of(uint32_t serial)
-{
-    return serial == 0 ? 0 : (int)((serial - 1U) % 32767U) + 1;
-}
-
 /* The table of a checkpoint, 0: none. Number 0 is the newest. */
 static uint8_t table_of(const struct nw_store *store, int number)
 {
@@ -375,7 +369,7 @@ static uint8_t table_of(const struct nw_store *store, int number)
 
     for (uint8_t t = 1; t < store->tables; t++) {
         if (store->kept[t] != 0 && (number == 0 ? store->kept[t] > store->kept[table]
-                                                : number_of(store->kept[t]) == number)) {
+                                                : store_number_of(store->kept[t]) == number)) {
             table = t;
         }
     }
@@ -436,7 +430,7 @@ int nw_store_checkpoint(struct nw_store *store)
     }
     store->kept[table] = ++store->serial;
     result = commit(store);
-    return result < 0 ? result : number_of(store->serial);
+    return result < 0 ? result : store_number_of(store->serial);
 }
 
 int nw_store_rollback(struct nw_store *store, int checkpoint)
@@ -471,5 +465,5 @@ int nw_store_drop(struct nw_store *store, int checkpoint)
 
 int nw_store_kept(const struct nw_store *store, uint8_t place)
 {
-    return place + 1U < store->tables ? number_of(store->kept[place + 1U]) : 0;
+    return place + 1U < store->tables ? store_number_of(store->kept[place + 1U]) : 0;
 }

@@ -111,3 +111,9 @@ uint16_t store_offset_of(const struct nw_store *store, uint32_t at)
 {
     return (uint16_t)((uint16_t)at & (uint16_t)((1UL << store->shift) - 1U));
 }
+
+/* What callers see of a checkpoint's serial: 1 .. 32,767 round and round. */
+int store_number_of(uint32_t serial)
+{
+    return serial == 0 ? 0 : (int)((serial - 1U) % 32767U) + 1;
+}
