@@ -121,19 +121,12 @@ int store_is_old(const struct nw_store *store, uint32_t at)
            store_blocks_to(store, block) < store_blocks_to(store, store->sweep.end);
 }
 
-/* To the nodes of an object from a key on, those of its first table first. */
-static void sweep_from(struct nw_store *store, uint32_t key)
-{
-    store->sweep.key = key;
-    store->turn = 0;
-    store->place = key;
-    store->beyond = STORE_NONE;
-}
-
-/* What the objects have is another table's now: the nodes that were being passed are so anew. */
+/* To the nodes of an object from the sweep's key on, those of its first table first. */
 void store_sweep_anew(struct nw_store *store)
 {
-    sweep_from(store, store->sweep.key);
+    store->turn = 0;
+    store->place = store->sweep.key;
+    store->beyond = STORE_NONE;
 }
 
 /* Takes the oldest blocks to be cleaned, at most so many: 1, or 0 when there are none. */
@@ -144,7 +137,8 @@ static int begin_sweep(struct nw_store *store, uint16_t most)
 
     store->sweep.end = store_block_ahead(store, store->tail, blocks);
     store->sweep.slot = 0;
-    sweep_from(store, 0);
+    store->sweep.key = 0;
+    store_sweep_anew(store);
     store->swept = 0;
     return blocks > 0;
 }
@@ -190,7 +184,8 @@ static void pass_on(struct nw_store *store)
             store->sweep.slot++;
             store->beyond = 0;
         }
-        sweep_from(store, store->beyond);
+        store->sweep.key = store->beyond;
+        store_sweep_anew(store);
     }
 }
 

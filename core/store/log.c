@@ -270,14 +270,6 @@ static int program(struct nw_store *store, uint32_t page, uint16_t from, uint16_
     return nw_chip_program(&req);
 }
 
-static uint16_t align_up(const struct nw_store *store, uint16_t offset)
-{
-    uint16_t unit = store->program_bytes;
-    uint16_t rest = (uint16_t)(offset % unit);
-
-    return (uint16_t)(rest == 0 ? offset : offset + (unit - rest));
-}
-
 int store_add_swap(struct nw_store *store, uint32_t page, uint16_t block)
 {
     struct swap *swap = &store->swap[store->swap_count];
@@ -317,7 +309,7 @@ static int swap_block(struct nw_store *store)
     if (store->left + 1U < store->block_pages) {
         /* The buffer is not the block's first page: the header has a page of its own. */
         result = program(store, store_first_page(store, block), 0,
-                         align_up(store, store->block_header));
+                         store_align_up(store, store->block_header));
         memcpy(store->buffer, kept, store->block_header);
     }
     return result;
@@ -368,7 +360,7 @@ int store_flush(struct nw_store *store)
     if (store->full != PAGE_OPEN || store->offset == store->programmed) {
         return store->broken;
     }
-    uint16_t end = align_up(store, store->offset);
+    uint16_t end = store_align_up(store, store->offset);
     int result = program_to(store, end);
     if (result < 0) {
         return result;

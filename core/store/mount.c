@@ -367,21 +367,6 @@ static int redo_log(struct nw_store *store, const struct scan *scan, struct redo
     return result == NW_ERR_NOT_FOUND ? (int)NW_ERR_CORRUPT : result;
 }
 
-/* Other pages lie elsewhere from now on: none is known to be written or cached. */
-static void forget_pages(struct nw_store *store)
-{
-    store->known = STORE_NONE;
-    store->cache_page = STORE_NONE;
-}
-
-/* No page lies elsewhere, as far as is known. */
-static void forget_swaps(struct nw_store *store)
-{
-    store->swap_count = 0;
-    store->hollow = STORE_NO_BLOCK;
-    forget_pages(store);
-}
-
 /* The last stand-in is taken for none, or for one again. */
 static int scan_again(struct nw_store *store, uint32_t at, struct scan *scan)
 {
@@ -390,7 +375,7 @@ static int scan_again(struct nw_store *store, uint32_t at, struct scan *scan)
 
     store->hollow = swap->block;
     swap->block = hollow;
-    forget_pages(store);
+    store_forget_pages(store);
     return scan_log(store, at, scan);
 }
 
@@ -476,7 +461,7 @@ static int find_log(struct nw_store *store, uint16_t block, const struct block_h
             return NW_ERR_CORRUPT;
         }
         store->told = from;
-        forget_swaps(store);
+        store_forget_swaps(store);
         result = scan_either(store, from, scan);
         if (result == NW_OK) {
             if (scan->anchor != STORE_NONE) {
@@ -546,7 +531,7 @@ static int find_end(struct nw_store *store, struct block_head *head, struct scan
     int result = NW_OK;
 
     for (int all = 0; all < 2; all++) {
-        forget_swaps(store);
+        store_forget_swaps(store);
         store->passed_bad = (uint8_t)all; /* counted along */
         result = store_find_newest(store, all, &store->newest, head);
         if (result == NW_OK) {

@@ -95,6 +95,15 @@ uint32_t store_data_at(const struct nw_store *store, const struct chunk *chunk, 
     return store_after(store, chunk->at, store_whole(store, from));
 }
 
+/* An offset in a page, or if a program cannot begin there, the next one at which one can. */
+uint16_t store_align_up(const struct nw_store *store, uint16_t offset)
+{
+    uint16_t unit = store->program_bytes;
+    uint16_t rest = (uint16_t)(offset % unit);
+
+    return (uint16_t)(rest == 0 ? offset : offset + (unit - rest));
+}
+
 /* Where the chunks of a block begin. */
 uint32_t store_block_start(const struct nw_store *store, uint16_t block)
 {

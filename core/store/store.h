@@ -293,6 +293,7 @@ uint16_t store_blocks_to(const struct nw_store *store, uint16_t block);
 uint16_t store_next_block(const struct nw_store *store, uint16_t block);
 uint16_t store_block_with(const struct nw_store *store, uint32_t page);
 uint16_t store_block_of(const struct nw_store *store, uint32_t at);
+uint16_t store_align_up(const struct nw_store *store, uint16_t offset);
 uint32_t store_block_start(const struct nw_store *store, uint16_t block);
 uint32_t store_physical(const struct nw_store *store, uint32_t page);
 int store_read(struct nw_store *store, uint32_t at, uint16_t length, uint8_t *data, int ahead);
@@ -371,6 +372,8 @@ int store_next_sequence(struct nw_store *store, uint16_t *block, uint32_t *seque
                         uint16_t mount);
 int store_verify(struct nw_store *store, const struct chunk *chunk);
 int store_payload(struct nw_store *store, const struct chunk *chunk, void *data, int ahead);
+void store_forget_pages(struct nw_store *store);
+void store_forget_swaps(struct nw_store *store);
 int store_find_swap(struct nw_store *store, uint16_t block);
 uint16_t store_end_of(const struct nw_store *store, uint16_t block);
 int store_add_swap(struct nw_store *store, uint32_t page, uint16_t block);
