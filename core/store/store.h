@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * store.h - the state of a store and what its files share, from the bottom up:
+ *   place.c    positions, blocks and keys: arithmetic
  *   log.c      the log: write buffer, programs, blocks, reads at a position
  *   seal.c     tags and encryption, if the caller wants them
  *   sum.c      what tells that a chunk is whole
@@ -172,7 +173,7 @@ struct nw_store {
     uint32_t page;          /* the frontier: the page being filled */
     uint8_t *buffer;        /* it, whole */
     struct object *objects; /* tables x config.objects */
-    const struct nw_seal_verbs *seal; /* store_seal() tells it */
+    const struct nw_seal_verbs *seal; /* if sealed: store_seal() tells it */
     int refused;            /* why store_object_of() found none */
     uint32_t written;       /* bytes of the log used up, ever */
     int32_t owed;           /* bytes that cleaning has to write, or look at */
@@ -209,7 +210,7 @@ struct nw_store {
     uint16_t rate;     /* of that for each byte used up, in sixteenths */
     uint16_t ended;    /* mounting: first block of a mount whose anchor was damaged, or none */
     uint16_t hollow;   /* mounting: a block that does not stand in, though its header says so */
-    uint32_t swept;    /* of these, those done between the tail and the sweep's end */
+    uint32_t swept;    /* bytes of cleaning done between the tail and the sweep's end */
     uint32_t limit;    /* most bytes in use */
     uint32_t gainless; /* of these there were when cleaning last gained nothing; 0: it gains */
     uint32_t sequence; /* of the frontier's block */
@@ -280,28 +281,32 @@ static inline struct object *store_table(const struct nw_store *store, uint8_t t
     return store->objects + (uint16_t)table * store->config.objects;
 }
 
-/* log.c */
+/* place.c */
 void store_count(uint32_t *counter, uint16_t more);
 void store_put_block(uint8_t *to, uint16_t block);
 uint16_t store_get_block(const uint8_t *from);
-int store_make_ready(struct nw_store *store, uint16_t block);
-int store_is_bad(struct nw_store *store, uint16_t block);
+uint32_t store_shorten(const struct nw_store *store, uint32_t key, uint8_t digits);
 uint16_t store_block_ahead(const struct nw_store *store, uint16_t block, uint16_t ahead);
-int store_number_of(uint32_t serial);
+uint16_t store_next_block(const struct nw_store *store, uint16_t block);
 uint16_t store_block_before(const struct nw_store *store, uint16_t block);
 uint16_t store_blocks_to(const struct nw_store *store, uint16_t block);
-uint16_t store_next_block(const struct nw_store *store, uint16_t block);
 uint16_t store_block_with(const struct nw_store *store, uint32_t page);
 uint16_t store_block_of(const struct nw_store *store, uint32_t at);
-uint16_t store_align_up(const struct nw_store *store, uint16_t offset);
-uint32_t store_block_start(const struct nw_store *store, uint16_t block);
-uint32_t store_physical(const struct nw_store *store, uint32_t page);
-int store_read(struct nw_store *store, uint32_t at, uint16_t length, uint8_t *data, int ahead);
-int store_written(struct nw_store *store, uint32_t page);
-uint16_t store_offset_of(const struct nw_store *store, uint32_t at);
 uint32_t store_after(const struct nw_store *store, uint32_t at, uint32_t bytes);
 uint32_t store_behind(const struct nw_store *store, const struct chunk *chunk);
 uint32_t store_data_at(const struct nw_store *store, const struct chunk *chunk, uint16_t from);
+uint16_t store_align_up(const struct nw_store *store, uint16_t offset);
+uint32_t store_block_start(const struct nw_store *store, uint16_t block);
+uint8_t store_slot_of(const struct nw_store *store, const struct object *object);
+uint16_t store_offset_of(const struct nw_store *store, uint32_t at);
+int store_number_of(uint32_t serial);
+
+/* log.c */
+int store_make_ready(struct nw_store *store, uint16_t block);
+int store_is_bad(struct nw_store *store, uint16_t block);
+uint32_t store_physical(const struct nw_store *store, uint32_t page);
+int store_read(struct nw_store *store, uint32_t at, uint16_t length, uint8_t *data, int ahead);
+int store_written(struct nw_store *store, uint32_t page);
 uint32_t store_frontier(const struct nw_store *store);
 int store_find_room(struct nw_store *store, uint16_t length, int within);
 void store_let_grow(struct nw_store *store, const struct chunk *chunk);
@@ -394,7 +399,6 @@ void store_age_frames(struct nw_store *store);
 int store_flush_all(struct nw_store *store);
 void store_drop_frames(struct nw_store *store, const struct object *first, uint8_t count);
 int store_reaches(const struct nw_store *store, const struct object *object, uint32_t key);
-uint32_t store_shorten(const struct nw_store *store, uint32_t key, uint8_t digits);
 
 /* anchor.c */
 uint16_t store_anchor_most(const struct nw_store_config *config);
@@ -430,7 +434,6 @@ int store_make_room(struct nw_store *store, const struct need *need);
 
 /* object.c */
 struct object *store_object_of(struct nw_store *store, int handle, uint8_t types);
-uint8_t store_slot_of(const struct nw_store *store, const struct object *object);
 int store_is_of(const struct nw_store *store, const struct chunk *chunk,
                 const struct object *object);
 int store_check_object(const struct nw_store *store, const struct object *object);

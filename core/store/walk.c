@@ -191,7 +191,7 @@ int store_next_sequence(struct nw_store *store, uint16_t *block, uint32_t *seque
     if (result == NW_OK) {
         result = store_read_head(store, next, &head);
     }
-    if (result < 0) {
+    if (result != NW_OK) {
         return result == NW_ERR_NOT_FOUND ? 0 : result;
     }
     uint32_t gap = head.sequence - *sequence;
