@@ -557,7 +557,7 @@ static int is_left(struct nw_store *store, uint16_t block, const struct scan *sc
     int result = store_read_head(store, block, &head);
 
     if (result < 0) {
-        return result == NW_ERR_NOT_FOUND ? 1 : 0;
+        return result == NW_ERR_NOT_FOUND ? 1 : result == NW_ERR_VERSION ? 0 : result;
     }
     if (head.sequence <= scan->walk.sequence) {
         return 0;
