@@ -77,7 +77,7 @@ int store_find_data(struct nw_store *store, struct object *object, uint32_t numb
 
 static int length_answer(int result, const struct chunk *chunk)
 {
-    return result < 0 ? result : (int)chunk->length;
+    return result != NW_OK ? result : (int)chunk->length;
 }
 
 /* All of an element; its chunk told in *chunk. */
@@ -97,10 +97,11 @@ int nw_store_peek(struct nw_store *store, int handle, uint32_t number, void *dat
     struct chunk chunk;
     struct object *object = store_object_of(
         store, handle, IS(NW_STORE_STACK) | IS(NW_STORE_QUEUE) | IS(NW_STORE_STREAM));
-    int result = object == NULL ? store->refused
-                                : read_whole(store, object, number, data, bytes, &chunk);
 
-    return length_answer(result, &chunk);
+    if (object == NULL) {
+        return store->refused;
+    }
+    return length_answer(read_whole(store, object, number, data, bytes, &chunk), &chunk);
 }
 
 /* Takes an end off: a queue's oldest chunk, a stack's newest; damaged ones, too, without `data`. */
@@ -366,7 +367,7 @@ static int step(struct nw_store *store, struct nw_store_cursor *cursor, int back
         leave(&at, at.chunk + 1U);
         result = locate(store, object, &at, &chunk);
     }
-    if (result < 0) {
+    if (result != NW_OK) {
         return result;
     }
     if (back && (cursor->offset == 0 || at.offset > at.length)) {

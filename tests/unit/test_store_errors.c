@@ -315,7 +315,7 @@ static int mount_failing(uint32_t skip, int *answer)
 }
 
 /* A mount looks behind the log's end for what one that was cut has left there. It took an error of
- * the bus at such a block's header for a header, of whatever RAM held before, and went on. Errors on
+ * the bus at such a block's header for a header, of what RAM held before, and went on. Errors on
  * the way to the newest anchor may lead to another way; from there on each is the mount's answer,
  * but at the log's end, behind which nothing counts. */
 static void test_left_behind(void **state)
