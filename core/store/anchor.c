@@ -158,18 +158,17 @@ static void tell_object(struct pass *pass, uint8_t slot)
     tell(pass, name, length);
 }
 
-/* Most bytes an anchor may have. */
+/* The longest payload an anchor may have. */
 uint16_t store_anchor_most(const struct nw_store_config *config)
 {
     uint16_t objects = (uint16_t)(config->objects * (config->checkpoints + 1U));
-    uint8_t header = config->seal != NULL ? SEALED_CHUNK_HEADER : CHUNK_HEADER;
 
-    return (uint16_t)(header + ANCHOR_HEAD + 8U * STORE_SWAPS +
+    return (uint16_t)(ANCHOR_HEAD + 8U * STORE_SWAPS +
                       objects * (OBJECT_BYTES + config->name_bytes));
 }
 
 /* Behind which block the frontier has to stop once this anchor is written, and how many blocks
- * it may take then. */
+ * more it may take then. */
 static int release(struct pass *pass)
 {
     const struct nw_store *store = pass->store;
@@ -188,11 +187,13 @@ static int release(struct pass *pass)
 }
 
 /* All of it, on the way to flash. */
-static void tell_all(struct pass *pass)
+static void tell_all(struct pass *pass, uint8_t way)
 {
     struct nw_store *store = pass->store;
     uint8_t count = (uint8_t)(store->tables * store->config.objects);
 
+    pass->way = way;
+    pass->at = 0;
     (void)tell_log(pass);
     for (uint8_t i = 0; i < pass->swaps; i++) {
         tell_swap(pass, &pass->swap[i]);
@@ -214,7 +215,6 @@ int store_write_anchor(struct nw_store *store)
 
     store_close(store);
     pass.safe = store->safe;
-    pass.free = store->free;
     if (store->flushing != 0 && !store_has_old(store)) {
         store->redo = store->next_redo;
         store->told_sweep = store->next_sweep;
@@ -224,7 +224,7 @@ int store_write_anchor(struct nw_store *store)
             return result;
         }
     }
-    uint16_t freed = (uint16_t)(pass.free - store->free);
+    uint16_t freed = pass.free;
     result = store_find_room(store, store_anchor_most(&store->config), 0);
     if (result < 0) {
         return result;
@@ -234,17 +234,13 @@ int store_write_anchor(struct nw_store *store)
     pass.good = store->good;
     pass.swaps = store->swap_count;
     memcpy(pass.swap, store->swap, sizeof pass.swap);
-    for (pass.way = PASS_MEASURE; pass.way <= (uint8_t)PASS_WRITE; pass.way++) {
-        if (pass.way == PASS_SUM) {
-            pass.sum = store_sum_begin(store, &pass.chunk);
-        } else if (pass.way == PASS_WRITE) {
-            store_sum_end(store, pass.sum, &pass.chunk);
-            pass.result = store_begin(store, &pass.chunk);
-        }
-        pass.at = 0;
-        tell_all(&pass);
-        pass.chunk.length = pass.at;
-    }
+    tell_all(&pass, PASS_MEASURE);
+    pass.chunk.length = pass.at;
+    pass.sum = store_sum_begin(store, &pass.chunk);
+    tell_all(&pass, PASS_SUM);
+    store_sum_end(store, pass.sum, &pass.chunk);
+    pass.result = store_begin(store, &pass.chunk);
+    tell_all(&pass, PASS_WRITE);
     if (pass.result == NW_OK) {
         pass.result = store_flush(store);
     }
@@ -274,7 +270,7 @@ static void read_swap(struct pass *pass, uint8_t found)
     tell_swap(pass, &swap);
     uint16_t block = store_block_with(store, swap.page);
     for (uint8_t i = 0; i < found; i++) {
-        known |= store_block_with(store, store->swap[i].page) == block;
+        known |= store->swap[i].of == block;
     }
     if (block == STORE_NO_BLOCK ||
         (swap.block >= store->blocks && swap.block != STORE_NO_BLOCK) ||
@@ -289,6 +285,9 @@ static void read_object(struct pass *pass)
     uint8_t slot = 0;
 
     tell(pass, &slot, 1);
+    if (pass->foreign != 0) {
+        return; /* nothing is known of the rest, but it has to be summed up */
+    }
     if (slot >= store->tables * store->config.objects) {
         pass->result = NW_ERR_CORRUPT;
         return;
@@ -309,11 +308,10 @@ static int has_more(const struct pass *pass)
 }
 
 /* All objects and the log's books as the anchor at a position tells them. Nothing it tells is
- * believed if its checksum is wrong, another version neither. Read ahead: a mount has a page of RAM
- * for that. */
+ * believed if its checksum is wrong, another version neither. What it does not tell stays as
+ * store_open() left it, 0. Read ahead: a mount has a page of RAM for that. */
 int store_load_anchor(struct nw_store *store, uint32_t at)
 {
-    uint8_t count = (uint8_t)(store->tables * store->config.objects);
     struct pass pass = {.store = store, .way = PASS_READ};
     int result = store_read_chunk(store, at, &pass.chunk, 0);
 
@@ -325,17 +323,12 @@ int store_load_anchor(struct nw_store *store, uint32_t at)
         return result;
     }
     pass.sum = store_sum_begin(store, &pass.chunk);
-    memset(store->objects, 0, count * sizeof *store->objects);
-    memset(store->names, 0, (uint16_t)count * (uint16_t)store->config.name_bytes);
     uint8_t found = store->swap_count;
     for (uint8_t swaps = tell_log(&pass); swaps > 0 && has_more(&pass); swaps--) {
         read_swap(&pass, found);
     }
-    while (pass.foreign == 0 && has_more(&pass)) {
-        read_object(&pass);
-    }
     while (has_more(&pass)) {
-        tell(&pass, &count, 1);
+        read_object(&pass);
     }
     if (pass.result == NW_OK) {
         pass.result = store_sum_check(store, pass.sum, &pass.chunk);

@@ -21,9 +21,11 @@ int nw_store_set(struct nw_store *store, int handle, uint32_t key, const void *v
     if (object == NULL) {
         return store->refused;
     }
-    struct chunk chunk = {.key = key, .mask = DATA_SET, .length = object->unit};
+    struct chunk chunk;
     struct need need = {.object = object, .bytes = store_whole(store, object->unit)};
     uint32_t at;
+
+    store_describe(&chunk, CHUNK_DATA, DATA_SET, key, object->unit);
     if (!store_fits(store, &need)) { /* it may be there */
         need.is_there = store_get(store, object, key, &at) == NW_OK;
     }
@@ -35,7 +37,7 @@ int nw_store_set(struct nw_store *store, int handle, uint32_t key, const void *v
 int nw_store_get(struct nw_store *store, int handle, uint32_t key, void *value)
 {
     struct object *object = find(store, handle, key);
-    struct chunk chunk = {0};
+    struct chunk chunk;
     int result =
         object == NULL ? store->refused : store_find_data(store, object, key, &chunk);
 

@@ -16,21 +16,34 @@ void store_killed(struct nw_store *store, struct object *object, uint32_t bytes)
     store_bound_held(store);
 }
 
+/* Of the tables that a moved chunk's mask tells, those in which its key is one have it there. */
+int store_set_moved(struct nw_store *store, const struct chunk *chunk)
+{
+    struct object *object = store->objects + chunk->id;
+    int result = NW_OK;
+
+    for (uint8_t t = 0; t < store->tables && result == NW_OK; t++) {
+        uint32_t old;
+
+        if ((chunk->mask & (1U << t)) != 0 && store_is_known(object, chunk) &&
+            store_has_key(object, chunk->key)) {
+            result = store_set(store, object, chunk, &old);
+        }
+        object += store->config.objects;
+    }
+    return result;
+}
+
 static int move(struct nw_store *store, const struct chunk *from, uint8_t mask)
 {
-    struct object *object = store->objects + from->id;
     struct chunk chunk = *from;
-    uint32_t old;
 
     chunk.kind = CHUNK_MOVED;
     chunk.mask = mask;
     int result = store_seal(store) != NULL ? store_seal(store)->copy(store, from, &chunk)
                                            : store_copy(store, from, &chunk);
-    for (; mask != 0 && result == NW_OK; mask >>= 1) {
-        if ((mask & 1U) != 0) {
-            result = store_set(store, object, &chunk, &old);
-        }
-        object += store->config.objects;
+    if (result == NW_OK) {
+        result = store_set_moved(store, &chunk);
     }
     store_count(&store->stats.moved, 1);
     store_count(&store->stats.bytes_moved, store_whole(store, chunk.length));
@@ -52,7 +65,7 @@ static int owns_data(struct nw_store *store, struct object *object, const struct
 {
     uint32_t place;
 
-    if (chunk->key < object->head || chunk->key >= object->tail) {
+    if (!store_has_key(object, chunk->key)) {
         return 0;
     }
     int result = store_get(store, object, chunk->key, &place);
@@ -74,7 +87,7 @@ int store_clean_chunk(struct nw_store *store, const struct chunk *chunk)
     for (uint8_t t = 0; t < store->tables; t++, object += store->config.objects) {
         int result = NW_OK;
 
-        if (object->type == 0 || object->generation != chunk->generation) {
+        if (!store_is_known(object, chunk)) {
             continue;
         }
         if (chunk->kind == CHUNK_NODE) {
@@ -99,45 +112,33 @@ int store_clean_chunk(struct nw_store *store, const struct chunk *chunk)
 
 /* Sweeps */
 
-/* Blocks from the tail on to another. */
-static uint16_t blocks_to(const struct nw_store *store, uint16_t block)
-{
-    return (uint16_t)(block >= store->tail ? block - store->tail
-                                           : store->blocks - store->tail + block);
-}
-
 /* Does a position lie in what is being cleaned? */
 int store_is_old(const struct nw_store *store, uint32_t at)
 {
     uint16_t block = store_block_of(store, at);
 
-    return block != STORE_NO_BLOCK && blocks_to(store, block) < blocks_to(store, store->sweep.end);
+    return block != STORE_NO_BLOCK &&
+           store_blocks_to(store, block) < store_blocks_to(store, store->sweep.end);
 }
 
-/* To the nodes of an object from a key on, those of its first table first. */
-static void sweep_from(struct nw_store *store, uint32_t key)
-{
-    store->sweep.key = key;
-    store->turn = 0;
-    store->place = key;
-    store->beyond = STORE_NONE;
-}
-
-/* What the objects have is another table's now: the nodes that were being passed are so anew. */
+/* To the nodes of an object from the sweep's key on, those of its first table first. */
 void store_sweep_anew(struct nw_store *store)
 {
-    sweep_from(store, store->sweep.key);
+    store->turn = 0;
+    store->place = store->sweep.key;
+    store->beyond = STORE_NONE;
 }
 
 /* Takes the oldest blocks to be cleaned, at most so many: 1, or 0 when there are none. */
 static int begin_sweep(struct nw_store *store, uint16_t most)
 {
-    uint16_t behind = blocks_to(store, store_block_with(store, store->page));
+    uint16_t behind = store_blocks_to(store, store_block_with(store, store->page));
     uint16_t blocks = store_plan_sweep(store, most < behind ? most : behind);
 
     store->sweep.end = store_block_ahead(store, store->tail, blocks);
     store->sweep.slot = 0;
-    sweep_from(store, 0);
+    store->sweep.key = 0;
+    store_sweep_anew(store);
     store->swept = 0;
     return blocks > 0;
 }
@@ -148,7 +149,7 @@ static void end_sweep(struct nw_store *store)
     /* what it might have cost: all of its blocks may be needed, and an eighth for each of passing
      * the index and writing it anew */
     uint32_t cost =
-        blocks_to(store, store->sweep.end) * (store_block_bytes(store) / 4U) * 5U;
+        store_blocks_to(store, store->sweep.end) * (store_block_bytes(store) / 4U) * 5U;
 
     store->owed -= (int32_t)(cost > store->swept ? cost - store->swept : 0);
     store->tail = store->sweep.end;
@@ -183,22 +184,22 @@ static void pass_on(struct nw_store *store)
             store->sweep.slot++;
             store->beyond = 0;
         }
-        sweep_from(store, store->beyond);
+        store->sweep.key = store->beyond;
+        store_sweep_anew(store);
     }
 }
 
 /* The next chunk of an object that lies in what is being cleaned, or its next node, is passed. */
 static int sweep_object(struct nw_store *store, struct object *object)
 {
-    struct chunk chunk = {0};
+    struct chunk chunk;
     uint32_t node = store->place;
     int result = store_next_old(store, object, &store->place, &chunk.at);
 
     if (result > 0) {
         result = store_read_told(store, chunk.at, &chunk, 0);
-        if (result == NW_OK && (!store_is_data(&chunk) || chunk.key != store->place ||
-                                !store_is_of(store, &chunk, object))) {
-            result = store_damaged(store, chunk.at);
+        if (result == NW_OK) {
+            result = store_check_data(store, object, store->place, &chunk);
         }
         if (result == NW_OK) {
             result = store_clean_chunk(store, &chunk);
@@ -358,7 +359,7 @@ static int pace(struct nw_store *store)
 /* Blocks that are free, or will be with the next anchor. */
 static uint16_t gained(const struct nw_store *store)
 {
-    uint16_t since = blocks_to(store, store->safe); /* round the chip to the tail */
+    uint16_t since = store_blocks_to(store, store->safe); /* round the chip to the tail */
 
     return (uint16_t)(store->free + (since > 0 ? store->blocks - since : 0));
 }
@@ -474,7 +475,7 @@ int nw_store_compact(struct nw_store *store, int handle, uint32_t *key, uint16_t
     }
     *key = *key > object->head ? *key : object->head;
     for (; count > 0 && *key < object->tail && moved < INT16_MAX; count--) {
-        struct chunk chunk = {0};
+        struct chunk chunk;
         int result = store_make_room(store, NULL);
 
         if (result == NW_OK) {

@@ -36,13 +36,25 @@ struct piece {
     const uint8_t *data;
 };
 
+/* The first piece of so many bytes at an offset of the file. */
+static void cut(struct piece *piece, uint32_t offset, uint16_t bytes)
+{
+    uint16_t unit = piece->object->unit;
+
+    piece->key = offset / unit;
+    piece->from = (uint16_t)(offset % unit);
+    unit = (uint16_t)(unit - piece->from);
+    piece->bytes = bytes < unit ? bytes : unit;
+}
+
 static int add_block(struct nw_store *store, const struct piece *piece)
 {
     struct object *object = piece->object;
-    struct chunk chunk = {.key = piece->key, .mask = DATA_APPEND, .length = piece->bytes};
-    int result = store_find_room(store, store_whole(store, object->unit), 1);
+    struct chunk chunk;
+    int result = store_find_room(store, object->unit, 1);
 
     if (result == NW_OK) {
+        store_describe(&chunk, CHUNK_DATA, DATA_APPEND, piece->key, piece->bytes);
         result = store_put_data(store, object, &chunk, piece->data);
     }
     if (result == NW_OK) {
@@ -58,21 +70,21 @@ static int change_block(struct nw_store *store, const struct piece *piece)
     int last = piece->key + 1U == object->tail;
     uint16_t end = (uint16_t)(piece->from + piece->bytes);
     uint16_t length = last ? object->fill : object->unit;
-    struct chunk old = {0};
+    struct chunk old;
     int result = store_find_data(store, object, piece->key, &old);
 
     if (result == NW_OK && (old.length < length || old.length > object->unit)) {
         result = store_damaged(store, old.at);
     }
     if (result == NW_OK) {
-        result = store_find_room(store, store_whole(store, object->unit), 1);
+        result = store_find_room(store, object->unit, 1);
     }
     if (result < 0) {
         return result;
     }
     uint8_t *block = store->buffer + store->offset + store->chunk_header;
-    struct chunk chunk = {
-        .mask = DATA_SET, .key = piece->key, .length = end > length ? end : length};
+    struct chunk chunk;
+    store_describe(&chunk, CHUNK_DATA, DATA_SET, piece->key, end > length ? end : length);
     result = store_payload(store, &old, block, 1);
     uint16_t keep = result == NW_OK ? chunk.length : 0;
     if (keep < old.length) {
@@ -124,13 +136,10 @@ int nw_store_write(struct nw_store *store, int handle, uint32_t offset, const vo
     for (uint16_t left = bytes; left > 0;) {
         struct need need = {.object = object, .bytes = store_whole(store, object->unit)};
 
-        piece.key = offset / object->unit;
+        cut(&piece, offset, left);
         need.is_there = piece.key < object->tail;
         need.chunks = need.is_there == 0;
         int result = store_make_room(store, &need);
-        piece.from = (uint16_t)(offset % object->unit);
-        piece.bytes = (uint16_t)(object->unit - piece.from);
-        piece.bytes = left < piece.bytes ? left : piece.bytes;
         if (result == NW_OK) {
             result = write_piece(store, &piece);
         }
@@ -144,24 +153,23 @@ int nw_store_write(struct nw_store *store, int handle, uint32_t offset, const vo
     return (int)bytes;
 }
 
-static int read_piece(struct nw_store *store, struct object *object, uint32_t key, uint16_t from,
-                      uint16_t bytes, uint8_t *data)
+static int read_piece(struct nw_store *store, const struct piece *piece, uint8_t *data)
 {
-    const uint8_t *grows = growing(store, object, key);
-    struct chunk chunk = {0};
+    const uint8_t *grows = growing(store, piece->object, piece->key);
+    struct chunk chunk;
 
     if (grows != NULL) {
-        memcpy(data, grows + from, bytes);
+        memcpy(data, grows + piece->from, piece->bytes);
         return NW_OK;
     }
-    int result = store_find_data(store, object, key, &chunk);
-    if (result < 0 || (from == 0 && bytes == chunk.length)) {
+    int result = store_find_data(store, piece->object, piece->key, &chunk);
+    if (result < 0 || (piece->from == 0 && piece->bytes == chunk.length)) {
         return result < 0 ? result : store_payload(store, &chunk, data, 1);
     }
-    if (from + (uint32_t)bytes > chunk.length) {
+    if (piece->from + (uint32_t)piece->bytes > chunk.length) {
         return store_damaged(store, chunk.at);
     }
-    if (store->cache != NULL && from == 0 && store_seal(store) == NULL) {
+    if (store->cache != NULL && piece->from == 0 && store_seal(store) == NULL) {
         /* it comes to RAM anyway */
         result = store_verify(store, &chunk);
         if (result < 0) {
@@ -169,12 +177,13 @@ static int read_piece(struct nw_store *store, struct object *object, uint32_t ke
             return result;
         }
     }
-    return store_read_part(store, &chunk, from, bytes, data);
+    return store_read_part(store, &chunk, piece->from, piece->bytes, data);
 }
 
 int nw_store_read(struct nw_store *store, int handle, uint32_t offset, void *data, uint16_t bytes)
 {
     struct object *object = file_of(store, handle);
+    struct piece piece = {.object = object};
     uint8_t *to = data;
 
     if (object == NULL) {
@@ -186,17 +195,14 @@ int nw_store_read(struct nw_store *store, int handle, uint32_t offset, void *dat
     }
     bytes = length - offset < bytes ? (uint16_t)(length - offset) : bytes;
     for (uint16_t left = bytes; left > 0;) {
-        uint16_t from = (uint16_t)(offset % object->unit);
-        uint16_t part = (uint16_t)(object->unit - from);
-
-        part = left < part ? left : part;
-        int result = read_piece(store, object, offset / object->unit, from, part, to);
+        cut(&piece, offset, left);
+        int result = read_piece(store, &piece, to);
         if (result < 0) {
             return result;
         }
-        to += part;
-        offset += part;
-        left = (uint16_t)(left - part);
+        to += piece.bytes;
+        offset += piece.bytes;
+        left = (uint16_t)(left - piece.bytes);
     }
     return (int)bytes;
 }

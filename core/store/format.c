@@ -92,7 +92,7 @@ static int set_reserve(struct nw_store *store)
     const struct nw_store_config *config = &store->config;
     uint32_t block_bytes = store_block_bytes(store);
     uint32_t longest = block_bytes / 3U - store->chunk_header;
-    uint32_t anchor = store_anchor_most(config);
+    uint32_t anchor = store_whole(store, store_anchor_most(config));
 
     store->longest = (uint16_t)(longest < STORE_LONGEST ? longest : STORE_LONGEST);
     if (anchor + store->block_header > block_bytes / 2U) {
@@ -107,8 +107,8 @@ static int set_reserve(struct nw_store *store)
 static int fill_config(struct nw_store *store, const struct nw_store_config *from,
                        const struct nw_geometry *geometry)
 {
+    memset(store, 0, sizeof *store);
     int result = take_config(store, from);
-
     if (result == NW_OK) {
         result = take_geometry(store, geometry);
     }
@@ -154,7 +154,6 @@ size_t nw_store_ram_bytes(const struct nw_store_config *config,
     struct nw_store like;
     struct nw_ram ram = {0};
 
-    memset(&like, 0, sizeof like);
     if (fill_config(&like, config, geometry) < 0) {
         return 0;
     }
@@ -169,7 +168,6 @@ int store_open(struct nw_store **store, struct nw_chip *chip, const struct nw_st
     struct nw_store like;
     struct nw_ram ram = {.start = memory, .bytes = bytes};
 
-    memset(&like, 0, sizeof like);
     int result = fill_config(&like, config, &chip->geometry);
     if (result < 0) {
         return result;
@@ -217,12 +215,10 @@ int nw_store_format(struct nw_store **made, struct nw_chip *chip,
     result = void_all(store);
     for (uint16_t block = store->blocks; block-- > 0 && result >= 0;) { /* that one last */
         int bad = store_is_bad(store, block);
-        result = bad == 0 ? store_erase(store, block) : bad;
-        if (result == NW_ERR_ERASE) {
-            result = store_mark_bad(store, block);
-        } else if (bad > 0) {
+        result = bad == 0 ? store_make_ready(store, block) : bad;
+        if (bad > 0) {
             store->good--;
-        } else if (result == NW_OK) {
+        } else if (result > 0) {
             first = block;
         }
     }

@@ -9,7 +9,7 @@
 /* Gives up the oldest chunk. */
 int store_drop_head(struct nw_store *store, struct object *object)
 {
-    struct chunk chunk = {0};
+    struct chunk chunk;
     int result = store_find_data(store, object, object->head, &chunk);
 
     if (result == NW_OK) {
@@ -24,12 +24,13 @@ int store_drop_head(struct nw_store *store, struct object *object)
 
 static int push(struct nw_store *store, struct object *object, const void *data, uint16_t bytes)
 {
-    struct chunk chunk = {.key = object->tail, .mask = DATA_APPEND, .length = bytes};
+    struct chunk chunk;
 
     if (bytes == 0 || bytes > store->longest || bytes > ELEMENT_LONGEST ||
         object->tail == STORE_NONE - 1U) {
         return NW_ERR_RANGE;
     }
+    store_describe(&chunk, CHUNK_DATA, DATA_APPEND, object->tail, bytes);
     int result = store_make_room(
         store, &(struct need){.object = object, .bytes = store_whole(store, bytes), .chunks = 1});
     return result < 0 ? result : store_put_data(store, object, &chunk, data);
@@ -42,13 +43,22 @@ int nw_store_push(struct nw_store *store, int handle, const void *data, uint16_t
     return object == NULL ? store->refused : push(store, object, data, bytes);
 }
 
+/* Is a chunk that was read the one of a number? Else it is damage. */
+int store_check_data(struct nw_store *store, const struct object *object, uint32_t number,
+                     const struct chunk *chunk)
+{
+    return store_is_data(chunk) && chunk->key == number && store_is_of(store, chunk, object)
+               ? (int)NW_OK
+               : store_damaged(store, chunk->at);
+}
+
 /* The chunk of a number: its header. */
 int store_find_data(struct nw_store *store, struct object *object, uint32_t number,
                     struct chunk *chunk)
 {
     uint32_t at;
 
-    if (number < object->head || number >= object->tail) {
+    if (!store_has_key(object, number)) {
         return NW_ERR_NOT_FOUND;
     }
     int result = store_get(store, object, number, &at);
@@ -58,17 +68,16 @@ int store_find_data(struct nw_store *store, struct object *object, uint32_t numb
     if (result == NW_OK) {
         result = store_read_told(store, at, chunk, 1);
     }
-    if (result == NW_OK && (!store_is_data(chunk) || chunk->key != number ||
-                            !store_is_of(store, chunk, object))) {
-        result = store_damaged(store, at);
+    if (result == NW_OK) {
+        result = store_check_data(store, object, number, chunk);
     }
     /* Every number of the others has its chunk: none told is damage. */
     return result == NW_ERR_NOT_FOUND ? (int)NW_ERR_CORRUPT : result;
 }
 
-static int length_answer(int result, uint16_t length)
+static int length_answer(int result, const struct chunk *chunk)
 {
-    return result < 0 ? result : (int)length;
+    return result != NW_OK ? result : (int)chunk->length;
 }
 
 /* All of an element; its chunk told in *chunk. */
@@ -85,20 +94,21 @@ static int read_whole(struct nw_store *store, struct object *object, uint32_t nu
 
 int nw_store_peek(struct nw_store *store, int handle, uint32_t number, void *data, uint16_t bytes)
 {
-    struct chunk chunk = {0};
+    struct chunk chunk;
     struct object *object = store_object_of(
         store, handle, IS(NW_STORE_STACK) | IS(NW_STORE_QUEUE) | IS(NW_STORE_STREAM));
-    int result = object == NULL ? store->refused
-                                : read_whole(store, object, number, data, bytes, &chunk);
 
-    return length_answer(result, chunk.length);
+    if (object == NULL) {
+        return store->refused;
+    }
+    return length_answer(read_whole(store, object, number, data, bytes, &chunk), &chunk);
 }
 
 /* Takes an end off: a queue's oldest chunk, a stack's newest; damaged ones, too, without `data`. */
 static int take(struct nw_store *store, int handle, uint8_t type, void *data, uint16_t bytes)
 {
     struct object *object = store_object_of(store, handle, (uint8_t)IS(type));
-    struct chunk chunk = {0};
+    struct chunk chunk;
 
     if (object == NULL) {
         return store->refused;
@@ -122,7 +132,7 @@ static int take(struct nw_store *store, int handle, uint8_t type, void *data, ui
         store_killed(store, object, store_whole(store, chunk.length));
         result = store_fail(store, store_write_state(store, object));
     }
-    return length_answer(result, chunk.length);
+    return length_answer(result, &chunk);
 }
 
 int nw_store_pop(struct nw_store *store, int handle, void *data, uint16_t bytes)
@@ -137,6 +147,16 @@ int nw_store_dequeue(struct nw_store *store, int handle, void *data, uint16_t by
 
 /* STREAMS */
 
+/* As many bytes of whole elements as the page has room for, behind so many others. */
+static uint16_t room_in_page(const struct nw_store *store, const struct object *object,
+                             uint16_t behind, uint16_t bytes)
+{
+    uint16_t room = (uint16_t)(store->page_bytes - store->offset - behind);
+
+    room = (uint16_t)(room - room % object->unit);
+    return bytes < room ? bytes : room;
+}
+
 /* As many bytes of whole elements as the stream's last chunk still takes, while it lies in the
  * buffer and nothing came behind it. */
 static uint16_t room_to_grow(const struct nw_store *store, const struct object *object,
@@ -145,28 +165,28 @@ static uint16_t room_to_grow(const struct nw_store *store, const struct object *
     if (store->grow == 0 || !store_is_of(store, &store->growing, object)) {
         return 0;
     }
-    uint16_t room = (uint16_t)(store->page_bytes - store->offset);
-    room = (uint16_t)(room - room % object->unit);
-    return bytes < room ? bytes : room;
+    return room_in_page(store, object, 0, bytes);
 }
 
 /* A chunk of packed elements that may grow: as many bytes as fit the page are taken. */
 static int begin_packed(struct nw_store *store, struct object *object, const uint8_t *data,
                         uint16_t bytes)
 {
-    struct chunk chunk = {.key = object->tail, .mask = DATA_APPEND};
+    struct chunk chunk;
 
     store_close(store);
-    int result = store_find_room(store, store_whole(store, object->unit), 1);
+    int result = store_find_room(store, object->unit, 1);
     if (result < 0) {
         return result;
     }
-    uint16_t room = (uint16_t)(store->page_bytes - store->offset - store->chunk_header);
-    room = (uint16_t)(room - room % object->unit);
-    chunk.length = bytes < room ? bytes : room;
+    store_describe(&chunk, CHUNK_DATA, DATA_APPEND, object->tail,
+                   room_in_page(store, object, store->chunk_header, bytes));
     result = store_put_data(store, object, &chunk, data);
+    if (result < 0) {
+        return result;
+    }
     store_let_grow(store, &chunk);
-    return result < 0 ? result : (int)chunk.length;
+    return (int)chunk.length;
 }
 
 static int append_packed(struct nw_store *store, struct object *object, const uint8_t *data,
@@ -291,9 +311,11 @@ static int locate(struct nw_store *store, struct object *object, struct nw_store
     if (result == NW_OK && store_seal(store) != NULL && cursor->offset >= chunk->length) {
         result = store_verify(store, chunk); /* before the cursor goes on without reading it */
     }
-    cursor->at = result < 0 ? STORE_NONE : chunk->at;
-    cursor->length = chunk->length;
-    cursor->epoch = store->epoch;
+    if (result == NW_OK) {
+        cursor->at = chunk->at;
+        cursor->length = chunk->length;
+        cursor->epoch = store->epoch;
+    }
     return result;
 }
 
@@ -326,7 +348,7 @@ static int step(struct nw_store *store, struct nw_store_cursor *cursor, int back
 {
     struct object *object = store_object_of(store, cursor->handle, IS(NW_STORE_STREAM));
     struct nw_store_cursor at = *cursor;
-    struct chunk chunk = {0};
+    struct chunk chunk;
 
     if (object == NULL || at.chunk < object->head) {
         return object == NULL ? store->refused : (int)NW_ERR_NOT_FOUND;
@@ -345,7 +367,7 @@ static int step(struct nw_store *store, struct nw_store_cursor *cursor, int back
         leave(&at, at.chunk + 1U);
         result = locate(store, object, &at, &chunk);
     }
-    if (result < 0) {
+    if (result != NW_OK) {
         return result;
     }
     if (back && (cursor->offset == 0 || at.offset > at.length)) {
@@ -369,7 +391,7 @@ static int step(struct nw_store *store, struct nw_store_cursor *cursor, int back
         leave(&at, at.chunk + 1U);
     }
     *cursor = at;
-    return length_answer(NW_OK, part);
+    return (int)part;
 }
 
 int nw_store_next(struct nw_store *store, struct nw_store_cursor *cursor, void *data,

@@ -9,50 +9,6 @@
 #include "nandwich/crc.h"
 #include "store.h"
 
-/* Counts up: on processors of 8 bits a call is a third of doing it. */
-void store_count(uint32_t *counter, uint16_t more)
-{
-    *counter += more;
-}
-
-/* Numbers of blocks have 32 bits on flash. */
-void store_put_block(uint8_t *to, uint16_t block)
-{
-    nw_put32(to, block == STORE_NO_BLOCK ? STORE_NONE : block);
-}
-
-/* STORE_NO_BLOCK for all that is none. */
-uint16_t store_get_block(const uint8_t *from)
-{
-    return nw_get16(from + 2) == 0 ? nw_get16(from) : STORE_NO_BLOCK;
-}
-
-/* So many blocks on, no more than once round the chip. */
-uint16_t store_block_ahead(const struct nw_store *store, uint16_t block, uint16_t ahead)
-{
-    uint16_t left = (uint16_t)(store->blocks - block);
-
-    return ahead < left ? (uint16_t)(block + ahead) : (uint16_t)(ahead - left);
-}
-
-uint16_t store_next_block(const struct nw_store *store, uint16_t block)
-{
-    return store_block_ahead(store, block, 1);
-}
-
-/* STORE_NO_BLOCK: there is no such page. */
-uint16_t store_block_with(const struct nw_store *store, uint32_t page)
-{
-    uint32_t block = page / store->block_pages;
-
-    return block < store->blocks ? (uint16_t)block : STORE_NO_BLOCK;
-}
-
-uint16_t store_block_of(const struct nw_store *store, uint32_t at)
-{
-    return store_block_with(store, store_page_of(store, at));
-}
-
 uint32_t store_physical(const struct nw_store *store, uint32_t page)
 {
     uint16_t block = store_block_with(store, page);
@@ -66,36 +22,6 @@ uint32_t store_physical(const struct nw_store *store, uint32_t page)
         }
     }
     return page;
-}
-
-uint32_t store_after(const struct nw_store *store, uint32_t at, uint32_t bytes)
-{
-    uint32_t page = store_page_of(store, at);
-    uint32_t offset = store_offset_of(store, at) + bytes;
-
-    while (offset > store->page_bytes) {
-        offset -= store->page_bytes;
-        page++;
-    }
-    return store_at(store, page, (uint16_t)offset);
-}
-
-/* The position behind a chunk. */
-uint32_t store_behind(const struct nw_store *store, const struct chunk *chunk)
-{
-    return store_after(store, chunk->at, store_whole(store, chunk->length));
-}
-
-/* The position of a chunk's payload, from a byte of it on. */
-uint32_t store_data_at(const struct nw_store *store, const struct chunk *chunk, uint16_t from)
-{
-    return store_after(store, chunk->at, store_whole(store, from));
-}
-
-/* Where the chunks of a block begin. */
-uint32_t store_block_start(const struct nw_store *store, uint16_t block)
-{
-    return store_at(store, store_first_page(store, block), store->block_header);
 }
 
 /* Where the next chunk goes if nothing has to be skipped. */
@@ -120,8 +46,10 @@ int store_is_bad(struct nw_store *store, uint16_t block)
     return simple(store, block, nw_chip_is_bad);
 }
 
-int store_mark_bad(struct nw_store *store, uint16_t block)
+/* A free block is one no more. */
+static int mark_bad(struct nw_store *store, uint16_t block)
 {
+    store->free = (uint16_t)(store->free - (store->free > 0 ? 1U : 0U));
     store->good--;
     (void)store_set_limit(store); /* too few: the next mount says so */
     store_count(&store->stats.retired, 1);
@@ -129,7 +57,7 @@ int store_mark_bad(struct nw_store *store, uint16_t block)
     return simple(store, block, nw_chip_mark_bad);
 }
 
-int store_erase(struct nw_store *store, uint16_t block)
+static int erase(struct nw_store *store, uint16_t block)
 {
     store_count(&store->stats.erases, 1);
     if (store_block_with(store, store->cache_page) == block) {
@@ -184,18 +112,15 @@ static int step_on(struct nw_store *store, uint16_t *block)
 }
 
 /* Makes a good block of the free ones ready: 1, or 0 when it turns out bad. */
-static int make_ready(struct nw_store *store, uint16_t block)
+int store_make_ready(struct nw_store *store, uint16_t block)
 {
     int result = NW_ERR_ERASE;
 
     if (give_up(store, block) == 0) {
-        result = store_erase(store, block);
+        result = erase(store, block);
     }
     if (result == NW_ERR_ERASE) {
-        if (store->free > 0) {
-            store->free--;
-        }
-        result = store_mark_bad(store, block);
+        result = mark_bad(store, block);
         return result < 0 ? result : 0;
     }
     return result < 0 ? result : 1;
@@ -215,7 +140,7 @@ static int take_block(struct nw_store *store, uint16_t *block)
             ready = 1;
         } else if (bad == 0) {
             store->stuck = 0;
-            ready = make_ready(store, *block);
+            ready = store_make_ready(store, *block);
         }
     }
     if (ready <= 0) {
@@ -242,7 +167,7 @@ int store_prepare(struct nw_store *store)
             return bad;
         }
         if (bad == 0 && ahead++ == store->prepared) {
-            int result = has_failed(store, block) ? (int)NW_ERR_ERASE : store_erase(store, block);
+            int result = has_failed(store, block) ? (int)NW_ERR_ERASE : erase(store, block);
             store->stuck = result == NW_ERR_ERASE;
             if (result == NW_OK) {
                 store->prepared++;
@@ -345,14 +270,6 @@ static int program(struct nw_store *store, uint32_t page, uint16_t from, uint16_
     return nw_chip_program(&req);
 }
 
-static uint16_t align_up(const struct nw_store *store, uint16_t offset)
-{
-    uint16_t unit = store->program_bytes;
-    uint16_t rest = (uint16_t)(offset % unit);
-
-    return (uint16_t)(rest == 0 ? offset : offset + (unit - rest));
-}
-
 int store_add_swap(struct nw_store *store, uint32_t page, uint16_t block)
 {
     struct swap *swap = &store->swap[store->swap_count];
@@ -392,7 +309,7 @@ static int swap_block(struct nw_store *store)
     if (store->left + 1U < store->block_pages) {
         /* The buffer is not the block's first page: the header has a page of its own. */
         result = program(store, store_first_page(store, block), 0,
-                         align_up(store, store->block_header));
+                         store_align_up(store, store->block_header));
         memcpy(store->buffer, kept, store->block_header);
     }
     return result;
@@ -443,7 +360,7 @@ int store_flush(struct nw_store *store)
     if (store->full != PAGE_OPEN || store->offset == store->programmed) {
         return store->broken;
     }
-    uint16_t end = align_up(store, store->offset);
+    uint16_t end = store_align_up(store, store->offset);
     int result = program_to(store, end);
     if (result < 0) {
         return result;
@@ -495,9 +412,10 @@ void store_close(struct nw_store *store)
     store->grow = 0;
 }
 
-/* To the first place where a chunk of `bytes` in all can lie, `within` one page or over several. */
-int store_find_room(struct nw_store *store, uint16_t bytes, int within)
+/* To the first place where a chunk with such a payload can lie, `within` a page or over several. */
+int store_find_room(struct nw_store *store, uint16_t length, int within)
 {
+    uint16_t bytes = store_whole(store, length);
     int result = NW_OK;
 
     if (store->full == PAGE_OPEN) {
@@ -559,7 +477,7 @@ int store_begin(struct nw_store *store, struct chunk *chunk)
     if (store->broken != NW_OK) {
         return store->broken;
     }
-    int result = store_find_room(store, store_whole(store, chunk->length), 0);
+    int result = store_find_room(store, chunk->length, 0);
     if (result < 0) {
         return result;
     }
@@ -586,9 +504,12 @@ void store_let_grow(struct nw_store *store, const struct chunk *chunk)
     }
 }
 
-/* A whole chunk: its checksum is worked out here. */
-int store_append(struct nw_store *store, struct chunk *chunk, const uint8_t *data)
+/* A whole chunk of an object: its checksum is worked out here. */
+int store_append(struct nw_store *store, const struct object *object, struct chunk *chunk,
+                 const uint8_t *data)
 {
+    chunk->id = store_slot_of(store, object);
+    chunk->generation = object->generation;
     sum_up(store, chunk, data);
     int result = store_begin(store, chunk);
 

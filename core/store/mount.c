@@ -91,38 +91,36 @@ static int is_hurt(struct nw_store *store, uint32_t at, uint32_t page)
 }
 
 /*
- * The chunks that touch the page programmed last, as far as they are whole. Looked at: where they
- * stop being that becomes known. Moved: lest they read differently next time.
+ * The chunks that touch the page programmed last, as far as they are whole. The first time they are
+ * looked at: where they stop being that becomes known. Then, up to there, they are moved, lest they
+ * read differently next time.
  */
-static int over_doubtful(struct nw_store *store, struct scan *scan, int move)
+static int over_doubtful(struct nw_store *store, struct scan *scan)
 {
+    int move = scan->end != STORE_NONE;
     uint32_t at = scan->doubtful;
-    struct chunk chunk = {0};
+    struct chunk chunk;
     int result = at == STORE_NONE ? 0 : 1;
 
     scan->whole = at;
     while (result > 0) {
         result = store_next_chunk(store, &at, &chunk);
-        if (result <= 0 || (move && at == scan->end)) {
+        if (result <= 0 || at == scan->end) {
             break;
         }
         result = move ? store_clean_chunk(store, &chunk) : store_verify(store, &chunk);
         if (result < 0) {
-            if (!move) {
-                scan->hurt = (uint8_t)is_hurt(store, at, scan->page);
-            }
+            scan->hurt = (uint8_t)(!move && is_hurt(store, at, scan->page));
             break;
         }
-        if (!move && chunk.kind == CHUNK_ANCHOR) {
+        if (chunk.kind == CHUNK_ANCHOR) {
             scan->anchor = at;
         }
         at = store_behind(store, &chunk);
         scan->whole = at;
         result = 1;
     }
-    if (!move) {
-        scan->end = at;
-    }
+    scan->end = at;
     return store_is_damage(result) || result > 0 ? (int)NW_OK : result;
 }
 
@@ -181,7 +179,7 @@ static int meet(struct nw_store *store, struct scan *scan, const struct chunk *c
 /* Walks from a position to the end of the log. */
 static int scan_log(struct nw_store *store, uint32_t at, struct scan *scan)
 {
-    struct chunk chunk = {0};
+    struct chunk chunk;
     int result = store_find_swap(store, store_block_of(store, at));
 
     memset(scan, 0xFF, sizeof *scan); /* STORE_NONE all over */
@@ -202,7 +200,7 @@ static int scan_log(struct nw_store *store, uint32_t at, struct scan *scan)
             result = meet(store, scan, &chunk, result > 0);
         }
     }
-    return result < 0 ? result : over_doubtful(store, scan, 0);
+    return result < 0 ? result : over_doubtful(store, scan);
 }
 
 /* Through what came since the trees on flash were told. */
@@ -277,22 +275,6 @@ static int redo_data(struct nw_store *store, struct redo *redo, struct object *o
                              : store_set(store, object, chunk, &old);
 }
 
-static int redo_moved(struct nw_store *store, struct object *object, const struct chunk *chunk)
-{
-    int result = NW_OK;
-
-    for (uint8_t t = 0; t < store->tables && result == NW_OK; t++) {
-        uint32_t old;
-
-        if ((chunk->mask & (1U << t)) != 0 && object->generation == chunk->generation &&
-            object->type != 0 && chunk->key >= object->head && chunk->key < object->tail) {
-            result = store_set(store, object, chunk, &old);
-        }
-        object += store->config.objects;
-    }
-    return result;
-}
-
 static int redo_state(struct nw_store *store, struct redo *redo, struct object *object,
                       const struct chunk *chunk)
 {
@@ -330,8 +312,8 @@ static int redo_chunk(struct nw_store *store, struct redo *redo, const struct ch
     if (result < 0 || chunk->id >= store->config.objects) {
         /* nothing to be redone, or to be counted below */
     } else if (chunk->kind == CHUNK_MOVED) {
-        result = redo_moved(store, object, chunk);
-    } else if (object->type != 0 && object->generation == chunk->generation) {
+        result = store_set_moved(store, chunk);
+    } else if (store_is_known(object, chunk)) {
         if (chunk->kind == CHUNK_DATA) {
             result = redo_data(store, redo, object, chunk);
         } else if (chunk->kind == CHUNK_STATE && redo->passed != 0) {
@@ -352,7 +334,7 @@ static int redo_log(struct nw_store *store, const struct scan *scan, struct redo
 {
     uint32_t most = store_block_bytes(store) / store->chunk_header; /* chunks in a block */
     struct walk *walk = &redo->walk;
-    struct chunk chunk = {0};
+    struct chunk chunk;
     int result = begin_walk(store, walk, store->redo, scan->walk.block);
 
     redo->room = most;
@@ -385,21 +367,6 @@ static int redo_log(struct nw_store *store, const struct scan *scan, struct redo
     return result == NW_ERR_NOT_FOUND ? (int)NW_ERR_CORRUPT : result;
 }
 
-/* Other pages lie elsewhere from now on: none is known to be written or cached. */
-static void forget_pages(struct nw_store *store)
-{
-    store->known = STORE_NONE;
-    store->cache_page = STORE_NONE;
-}
-
-/* No page lies elsewhere, as far as is known. */
-static void forget_swaps(struct nw_store *store)
-{
-    store->swap_count = 0;
-    store->hollow = STORE_NO_BLOCK;
-    forget_pages(store);
-}
-
 /* The last stand-in is taken for none, or for one again. */
 static int scan_again(struct nw_store *store, uint32_t at, struct scan *scan)
 {
@@ -408,7 +375,7 @@ static int scan_again(struct nw_store *store, uint32_t at, struct scan *scan)
 
     store->hollow = swap->block;
     swap->block = hollow;
-    forget_pages(store);
+    store_forget_pages(store);
     return scan_log(store, at, scan);
 }
 
@@ -425,10 +392,10 @@ static int scan_either(struct nw_store *store, uint32_t at, struct scan *scan)
     }
     const struct swap *swap = &store->swap[store->swap_count - 1U];
     if (swap->of == block && store_page_of(store, whole) <= swap->page) {
-        result = scan_again(store, at, scan);
-        if (result == NW_OK && (scan->walk.block != block || scan->whole <= whole)) {
+        do { /* hollow, and unless that leads further, not */
             result = scan_again(store, at, scan);
-        }
+        } while (result == NW_OK && store->hollow != STORE_NO_BLOCK &&
+                 (scan->walk.block != block || scan->whole <= whole));
     }
     return result;
 }
@@ -438,7 +405,7 @@ static int good_before(struct nw_store *store, uint16_t *block)
     int bad = 1;
 
     for (uint16_t i = 0; i < store->blocks && bad > 0; i++) {
-        *block = (uint16_t)((*block > 0 ? *block : store->blocks) - 1U);
+        *block = store_block_before(store, *block);
         bad = store_is_bad(store, *block);
     }
     return bad;
@@ -494,7 +461,7 @@ static int find_log(struct nw_store *store, uint16_t block, const struct block_h
             return NW_ERR_CORRUPT;
         }
         store->told = from;
-        forget_swaps(store);
+        store_forget_swaps(store);
         result = scan_either(store, from, scan);
         if (result == NW_OK) {
             if (scan->anchor != STORE_NONE) {
@@ -534,7 +501,7 @@ static int settle(struct nw_store *store, struct scan *scan)
     store_count(&store->stats.lost, scan->hurt);
     result = redo_log(store, scan, &redo);
     if (result == NW_OK) {
-        result = over_doubtful(store, scan, 1);
+        result = over_doubtful(store, scan);
     }
     if (result == NW_OK && store->full != PAGE_OPEN) {
         result = store_open_block(store);
@@ -564,7 +531,7 @@ static int find_end(struct nw_store *store, struct block_head *head, struct scan
     int result = NW_OK;
 
     for (int all = 0; all < 2; all++) {
-        forget_swaps(store);
+        store_forget_swaps(store);
         store->passed_bad = (uint8_t)all; /* counted along */
         result = store_find_newest(store, all, &store->newest, head);
         if (result == NW_OK) {
@@ -582,6 +549,22 @@ static int find_end(struct nw_store *store, struct block_head *head, struct scan
     return result == NW_ERR_NOT_FOUND && head->anchor != STORE_NONE ? (int)NW_ERR_CORRUPT : result;
 }
 
+/* Did a mount that was cut begin a block, or is its header torn? NW_ERR_CORRUPT: neither, the log
+ * goes on in it, behind a header that is damaged. */
+static int is_left(struct nw_store *store, uint16_t block, const struct scan *scan)
+{
+    struct block_head head;
+    int result = store_read_head(store, block, &head);
+
+    if (result < 0) {
+        return result == NW_ERR_NOT_FOUND ? 1 : result == NW_ERR_VERSION ? 0 : result;
+    }
+    if (head.sequence <= scan->walk.sequence) {
+        return 0;
+    }
+    return (head.flags & (BLOCK_MOUNT | BLOCK_SWAP)) != 0 ? 1 : (int)NW_ERR_CORRUPT;
+}
+
 /* Erases blocks behind the log's end that a mount that was cut has begun, the newest first, lest
  * they stand between what is older and what this mount writes. Also the block behind them, whose
  * header may be torn; the first of them is erased when it is taken. */
@@ -589,7 +572,6 @@ static int forget(struct nw_store *store, const struct scan *scan)
 {
     uint16_t first = store_end_of(store, scan->walk.block);
     uint16_t block = store->newest;
-    struct block_head head;
 
     if (block == first) {
         return NW_OK;
@@ -598,30 +580,17 @@ static int forget(struct nw_store *store, const struct scan *scan)
     if (result == NW_OK) {
         result = store_good_after(store, &block);
     }
-    for (; block != first && result == NW_OK; block = block > 0 ? (uint16_t)(block - 1U)
-                                                                : (uint16_t)(store->blocks - 1U)) {
+    for (; block != first && result >= 0; block = store_block_before(store, block)) {
         int bad = block == store->safe ? 1 : store_is_bad(store, block);
-        if (bad == 0) {
-            result = store_read_head(store, block, &head);
-            if (result == NW_OK && head.sequence > scan->walk.sequence &&
-                (head.flags & (BLOCK_MOUNT | BLOCK_SWAP)) == 0) {
-                store->stats.place = store_block_start(store, first);
-                return NW_ERR_CORRUPT; /* the log goes on behind a header that is damaged */
-            }
-            if (result == NW_ERR_NOT_FOUND || head.sequence > scan->walk.sequence) {
-                result = store_erase(store, block);
-            } else {
-                result = NW_OK;
-            }
-            if (result == NW_ERR_ERASE) {
-                store->free = (uint16_t)(store->free - (store->free > 0 ? 1U : 0U));
-                result = store_mark_bad(store, block);
-            }
-        } else if (bad < 0) {
-            result = bad;
+        result = bad == 0 ? is_left(store, block, scan) : bad;
+        if (bad == 0 && result > 0) {
+            result = store_make_ready(store, block);
+        }
+        if (result == NW_ERR_CORRUPT) {
+            store->stats.place = store_block_start(store, first);
         }
     }
-    return result;
+    return result < 0 ? result : (int)NW_OK;
 }
 
 /* Blocks that are not bad. */

@@ -21,12 +21,6 @@ struct object *store_object_of(struct nw_store *store, int handle, uint8_t types
     return (types & (1U << object->type)) != 0 ? object : NULL;
 }
 
-/* The slot of an object in its table. */
-uint8_t store_slot_of(const struct nw_store *store, const struct object *object)
-{
-    return (uint8_t)((uint8_t)(object - store->objects) % store->config.objects);
-}
-
 /* Does a chunk tell of this object? */
 int store_is_of(const struct nw_store *store, const struct chunk *chunk,
                 const struct object *object)
@@ -243,18 +237,15 @@ int nw_store_at(struct nw_store *store, uint8_t slot, struct nw_store_about *abo
 /* Head and tail from here on, for what no element tells. */
 int store_write_state(struct nw_store *store, const struct object *object)
 {
-    struct chunk chunk = {.kind = CHUNK_STATE,
-                          .mask = 1,
-                          .id = store_slot_of(store, object),
-                          .generation = object->generation,
-                          .length = STATE_BYTES};
+    struct chunk chunk;
     uint8_t bytes[STATE_BYTES];
 
+    store_describe(&chunk, CHUNK_STATE, 1, 0, STATE_BYTES);
     nw_put32(bytes, object->head);
     nw_put32(bytes + 4, object->tail);
     nw_put32(bytes + 8, object->bytes);
     nw_put16(bytes + 12, object->fill);
-    return store_append(store, &chunk, bytes);
+    return store_append(store, object, &chunk, bytes);
 }
 
 void store_get_state(struct object *object, const uint8_t *payload)
@@ -292,7 +283,7 @@ int store_enter(struct nw_store *store, struct object *object, const struct chun
     return result;
 }
 
-/* Data with the key, length and mask in *chunk, written and entered. NW_ERR_RANGE: the index would
+/* Data as *chunk describes it, written and entered. NW_ERR_RANGE: the index would
  * get too high for the frames; nothing was written. */
 int store_put_data(struct nw_store *store, struct object *object, struct chunk *chunk,
                    const uint8_t *data)
@@ -302,10 +293,7 @@ int store_put_data(struct nw_store *store, struct object *object, struct chunk *
     if (store_shorten(store, chunk->key, levels) != store_shorten(store, object->head, levels)) {
         return NW_ERR_RANGE;
     }
-    chunk->kind = CHUNK_DATA;
-    chunk->id = store_slot_of(store, object);
-    chunk->generation = object->generation;
-    int result = store_append(store, chunk, data);
+    int result = store_append(store, object, chunk, data);
 
     if (result == NW_OK) {
         result = store_enter(store, object, chunk);
@@ -374,12 +362,6 @@ static void clear_table(struct nw_store *store, uint8_t table)
     store_bound_held(store);
 }
 
-/* What callers see of a serial: 1 .. 32,767 round and round. */
-static int number_of(uint32_t serial)
-{
-    return serial == 0 ? 0 : (int)((serial - 1U) % 32767U) + 1;
-}
-
 /* The table of a checkpoint, 0: none. Number 0 is the newest. */
 static uint8_t table_of(const struct nw_store *store, int number)
 {
@@ -387,7 +369,7 @@ static uint8_t table_of(const struct nw_store *store, int number)
 
     for (uint8_t t = 1; t < store->tables; t++) {
         if (store->kept[t] != 0 && (number == 0 ? store->kept[t] > store->kept[table]
-                                                : number_of(store->kept[t]) == number)) {
+                                                : store_number_of(store->kept[t]) == number)) {
             table = t;
         }
     }
@@ -448,7 +430,7 @@ int nw_store_checkpoint(struct nw_store *store)
     }
     store->kept[table] = ++store->serial;
     result = commit(store);
-    return result < 0 ? result : number_of(store->serial);
+    return result < 0 ? result : store_number_of(store->serial);
 }
 
 int nw_store_rollback(struct nw_store *store, int checkpoint)
@@ -483,5 +465,5 @@ int nw_store_drop(struct nw_store *store, int checkpoint)
 
 int nw_store_kept(const struct nw_store *store, uint8_t place)
 {
-    return place + 1U < store->tables ? number_of(store->kept[place + 1U]) : 0;
+    return place + 1U < store->tables ? store_number_of(store->kept[place + 1U]) : 0;
 }

@@ -282,7 +282,7 @@ static int copy(struct nw_store *store, const struct chunk *from, struct chunk *
     int proven = 1;
 
     store_close(store);
-    int result = store_find_room(store, store_whole(store, from->length), 0);
+    int result = store_find_room(store, from->length, 0);
     while (result == NW_OK && (gap > 0 || at < from->length)) {
         uint8_t *here = store->buffer + store->offset + gap;
         uint16_t part = (uint16_t)(store->page_bytes - store->offset - gap);

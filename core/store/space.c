@@ -14,19 +14,24 @@
 #define SWEEP_SIZES 6U /* each half of the one before, as long as it is no less than a block, and
                         * than what is written between two anchors: they tell of what is free */
 
+/* What is taken to be otherwise than it is; all 0: nothing. */
+struct view {
+    uint8_t more;   /* chunks that each list and file is to have more than it has */
+    uint8_t to;     /* table that is to be a copy of */
+    uint8_t from;   /* this one */
+    uint8_t anchor; /* bytes of a new object in each anchor */
+};
+
 struct books {
+    struct view as;
     uint32_t data;                /* bytes of chunks that are no nodes */
     uint32_t nodes;               /* of the indexes, at most */
     uint32_t written[SWEEP_SIZES]; /* of nodes in one round, for each size */
     uint32_t cost;                /* what a round takes with the best size */
-    uint32_t used;                /* less what the least sweep takes at least */
     uint32_t anchor;              /* bytes of the objects in one */
     uint16_t path;                /* most nodes on the way to a key, in all tables */
     uint8_t deepest;              /* array: levels of its index */
     uint8_t size;                 /* the best one */
-    uint8_t more; /* chunks that each list and file is taken to have more than it has */
-    uint8_t to;   /* table that is taken for a copy of */
-    uint8_t from; /* this one */
 };
 
 /* Bytes of a node as a chunk. */
@@ -74,17 +79,17 @@ static uint8_t levels_of(const struct nw_store *store, const struct object *obje
 static void add_index(const struct nw_store *store, const struct object *object,
                       struct books *books, int stays)
 {
-    uint32_t keys = keys_of(object, books->more);
+    uint32_t keys = keys_of(object, books->as.more);
     uint32_t chunks = keys;
     uint32_t nodes = 0;
-    uint8_t levels = levels_of(store, object, books->more);
+    uint8_t levels = levels_of(store, object, books->as.more);
 
     if (object->type == NW_STORE_ARRAY) {
         uint32_t values = object->bytes / store_whole(store, object->unit);
         chunks = values < keys ? values : keys; /* which may lie far apart */
         books->deepest = levels > books->deepest ? levels : books->deepest;
     }
-    for (uint8_t level = 1; level <= levels && keys > 0; level++) {
+    for (uint8_t level = 1; level <= levels; level++) {
         uint32_t span = store_shorten(store, keys - 1U, level) + 1U + slides(object);
         nodes += span < chunks ? span : chunks;
     }
@@ -92,8 +97,7 @@ static void add_index(const struct nw_store *store, const struct object *object,
     uint32_t paths = chunks * levels; /* each chunk moves once a round */
     for (uint8_t size = 0; size < SWEEP_SIZES; size++) {
         uint8_t sweeps = (uint8_t)(size + FEW_SWEEPS);
-        uint32_t many = nodes < (UINT32_MAX >> sweeps) ? nodes << sweeps : UINT32_MAX;
-        books->written[size] += stays && many < paths ? many : paths;
+        books->written[size] += stays && nodes <= paths >> sweeps ? nodes << sweeps : paths;
     }
 }
 
@@ -141,7 +145,7 @@ static uint32_t cost_of(const struct nw_store *store, const struct books *books,
 static const struct object *object_at(const struct nw_store *store, const struct books *books,
                                       uint8_t table, uint8_t slot)
 {
-    return store_table(store, table == books->to ? books->from : table) + slot;
+    return store_table(store, table == books->as.to ? books->as.from : table) + slot;
 }
 
 /* A checkpoint's index counts whole: cleaning writes each table's nodes for themselves. What moves
@@ -154,7 +158,7 @@ static void add_slot(const struct nw_store *store, struct books *books, uint8_t 
     for (uint8_t t = 0; t < store->tables; t++) {
         const struct object *object = object_at(store, books, t, slot);
         if (object->type != 0) {
-            levels = (uint16_t)(levels + levels_of(store, object, books->more));
+            levels = (uint16_t)(levels + levels_of(store, object, books->as.more));
         }
     }
     for (uint8_t t = 0; t < store->tables; t++) {
@@ -168,8 +172,12 @@ static void add_slot(const struct nw_store *store, struct books *books, uint8_t 
     books->path = levels > books->path ? levels : books->path;
 }
 
-static void add_up(const struct nw_store *store, struct books *books)
+/* The books of what there is, seen so; answers the bytes in use, at most. */
+static uint32_t add_up(const struct nw_store *store, struct view as, struct books *books)
 {
+    memset(books, 0, sizeof *books);
+    books->as = as;
+    books->anchor = as.anchor;
     books->data = store->held;
     for (uint8_t slot = 0; slot < store->config.objects; slot++) {
         add_slot(store, books, slot);
@@ -182,25 +190,30 @@ static void add_up(const struct nw_store *store, struct books *books)
             books->size = size;
         }
     }
-    books->used = books->cost - sweep_bytes(store, store->least_sweep);
+    return books->cost - sweep_bytes(store, store->least_sweep);
+}
+
+/* The same as it is. */
+static uint32_t add_up_now(const struct nw_store *store, struct books *books)
+{
+    return add_up(store, (struct view){0}, books);
 }
 
 /* Bytes in use, at most. */
 uint32_t store_live(const struct nw_store *store)
 {
-    struct books books = {0};
+    struct books books;
 
-    add_up(store, &books);
-    return books.used;
+    return add_up_now(store, &books);
 }
 
 /* Blocks that a sweep takes, of so many there are. What passing a node counts in it: an eighth of
  * these for all together. */
 uint16_t store_plan_sweep(struct nw_store *store, uint16_t most)
 {
-    struct books books = {0};
+    struct books books;
 
-    add_up(store, &books);
+    (void)add_up_now(store, &books);
     uint16_t blocks = (uint16_t)(store->good >> (books.size + FEW_SWEEPS));
     blocks = blocks > 0 ? blocks : 1U;
     blocks = blocks < most ? blocks : most;
@@ -209,16 +222,21 @@ uint16_t store_plan_sweep(struct nw_store *store, uint16_t most)
     return blocks;
 }
 
+/* Free blocks that are not kept for anything. */
+static uint16_t spare_blocks(const struct nw_store *store)
+{
+    return (uint16_t)(store->free > store->low ? store->free - store->low : 0);
+}
+
 /* Bytes of the log that can be written before the free blocks kept in reserve are touched. */
 static uint32_t room_of(const struct nw_store *store)
 {
-    uint16_t free = store->free > store->low ? (uint16_t)(store->free - store->low) : 0;
     uint32_t here = store->full == PAGE_OPEN
                         ? (uint32_t)(store->page_bytes - store->offset) +
                               store->left * (uint32_t)store->page_bytes
                         : 0;
 
-    return free * store_block_bytes(store) + here;
+    return spare_blocks(store) * store_block_bytes(store) + here;
 }
 
 /* Would there be so much room, were it so many times what it is, that nothing has to be cleaned?
@@ -226,12 +244,12 @@ static uint32_t room_of(const struct nw_store *store)
 int store_is_roomy(const struct nw_store *store, uint8_t times)
 {
     uint32_t room = room_of(store);
-    struct books books = {0};
+    struct books books;
 
     if (room > all_bytes(store) / 2U) {
         return 1;
     }
-    add_up(store, &books);
+    (void)add_up_now(store, &books);
     return room * times > books.cost / 4U +
                               sweep_bytes(store, books.size) + store_block_bytes(store) * 2U;
 }
@@ -240,7 +258,7 @@ int store_is_roomy(const struct nw_store *store, uint8_t times)
 int store_fits(struct nw_store *store, const struct need *need)
 {
     struct object *object = need->object;
-    struct books books = {.anchor = need->anchor};
+    struct books books;
     uint32_t bytes = object->bytes;
     uint32_t tail = object->tail;
     uint32_t held = store->held;
@@ -252,26 +270,26 @@ int store_fits(struct nw_store *store, const struct need *need)
         object->bytes += need->bytes;
         object->tail += need->chunks;
     }
-    add_up(store, &books);
+    uint32_t used = add_up(store, (struct view){.anchor = need->anchor}, &books);
     object->bytes = bytes;
     object->tail = tail;
     store->held = held;
-    return books.used <= store->limit;
+    return used <= store->limit;
 }
 
 /* May table `to` become a copy of table `from`, and `held` what only checkpoints hold then? Where
  * it makes less of what is too much, it may. */
 int store_fits_copy(struct nw_store *store, uint8_t to, uint8_t from, uint32_t held)
 {
-    struct books books = {.to = to, .from = from};
+    struct books books;
     uint32_t was = store->held;
     uint32_t most = store_live(store);
 
     most = most > store->limit ? most : store->limit;
     store->held = held;
-    add_up(store, &books);
+    uint32_t used = add_up(store, (struct view){.to = to, .from = from}, &books);
     store->held = was;
-    return books.used <= most;
+    return used <= most;
 }
 
 /* With the number of good blocks known. */
@@ -305,12 +323,11 @@ int store_set_limit(struct nw_store *store)
  * a node for each level, in every sweep of a round. */
 static uint32_t put_most(const struct nw_store *store)
 {
-    struct books now = {0};
-    struct books longer = {.more = 1};
+    struct books longer;
+    uint32_t now = store_live(store);
+    uint32_t used = add_up(store, (struct view){.more = 1}, &longer);
 
-    add_up(store, &now);
-    add_up(store, &longer);
-    uint32_t used = now.used > longer.used ? now.used : longer.used;
+    used = now > used ? now : used;
     uint32_t nodes = (uint32_t)longer.deepest << (longer.size + FEW_SWEEPS);
     uint32_t room = store->limit > used ? store->limit - used : 0;
 
@@ -324,7 +341,7 @@ void nw_store_space(const struct nw_store *store, struct nw_store_space *space)
     space->used_bytes = store_live(store);
     space->limit_bytes = store->limit;
     space->put_bytes = put_most(store);
-    space->free_blocks = store->free > store->low ? (uint32_t)store->free - store->low : 0;
+    space->free_blocks = spare_blocks(store);
     space->good_blocks = store->good;
     space->sequence = store->sequence;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * store.h - the state of a store and what its files share, from the bottom up:
+ *   place.c    positions, blocks and keys: arithmetic
  *   log.c      the log: write buffer, programs, blocks, reads at a position
  *   seal.c     tags and encryption, if the caller wants them
  *   sum.c      what tells that a chunk is whole
@@ -168,27 +169,30 @@ struct nw_store {
     uint16_t safe;       /* block at which the newest anchor makes the frontier stop */
     uint16_t prepared;   /* blocks ahead that are erased already */
     uint16_t newest;     /* mounting: the block with the highest sequence: none behind it counts */
-    uint16_t longest;    /* payload of data */
 
     uint32_t page;          /* the frontier: the page being filled */
     uint8_t *buffer;        /* it, whole */
     struct object *objects; /* tables x config.objects */
-    struct frame *frames;   /* the first one */
-    int broken;             /* what every write answers; NW_OK */
+    const struct nw_seal_verbs *seal; /* if sealed: store_seal() tells it */
     int refused;            /* why store_object_of() found none */
     uint32_t written;       /* bytes of the log used up, ever */
     int32_t owed;           /* bytes that cleaning has to write, or look at */
     uint32_t held;          /* bytes dead but kept for checkpoints, at most */
-    uint32_t *kept;         /* serial of the checkpoint in table t, 0: none */
-    uint8_t *cache;         /* a page read ahead, or NULL */
-    uint32_t cache_page;    /* which, from cache_from on */
-    uint32_t known;         /* a page known to be written */
+    uint32_t place;         /* sweep: the key that is passed next, in one of its nodes, */
+    uint32_t beyond;        /* and the first key behind these; STORE_NONE: none */
     uint32_t since;         /* bytes written since the newest anchor */
     uint32_t interval;      /* after so many one is due */
-    const struct nw_seal_verbs *seal; /* store_seal() tells it */
+    uint32_t known;         /* a page known to be written */
+    uint32_t cache_page;    /* which page is read ahead, from cache_from on */
+    uint32_t epoch;         /* counts moves: positions held elsewhere are void */
+    int broken;             /* what every write answers; NW_OK */
+    uint32_t *kept;         /* serial of the checkpoint in table t, 0: none */
+    char *names;            /* tables x config.objects x config.name_bytes */
+    struct frame *frames;   /* the first one */
+    uint8_t *cache;         /* a page read ahead, or NULL */
     struct nw_chip *chip;
-    char *names; /* tables x config.objects x config.name_bytes */
 
+    uint16_t longest;    /* payload of data */
     uint16_t program_bytes;
     uint16_t cache_from;
     uint16_t reserve;     /* free blocks kept for mounts */
@@ -206,10 +210,7 @@ struct nw_store {
     uint16_t rate;     /* of that for each byte used up, in sixteenths */
     uint16_t ended;    /* mounting: first block of a mount whose anchor was damaged, or none */
     uint16_t hollow;   /* mounting: a block that does not stand in, though its header says so */
-    uint32_t swept;    /* of these, those done between the tail and the sweep's end */
-    uint32_t epoch;    /* counts moves: positions held elsewhere are void */
-    uint32_t place;    /* sweep: the key that is passed next, in one of its nodes, */
-    uint32_t beyond;   /* and the first key behind these; STORE_NONE: none */
+    uint32_t swept;    /* bytes of cleaning done between the tail and the sweep's end */
     uint32_t limit;    /* most bytes in use */
     uint32_t gainless; /* of these there were when cleaning last gained nothing; 0: it gains */
     uint32_t sequence; /* of the frontier's block */
@@ -268,11 +269,6 @@ static inline uint32_t store_at(const struct nw_store *store, uint32_t page, uin
     return (page << store->shift) | offset;
 }
 
-static inline uint16_t store_offset_of(const struct nw_store *store, uint32_t at)
-{
-    return (uint16_t)((uint16_t)at & (uint16_t)((1UL << store->shift) - 1U));
-}
-
 /* The longest payload that always fits one page. */
 static inline uint16_t store_page_room(const struct nw_store *store)
 {
@@ -285,26 +281,34 @@ static inline struct object *store_table(const struct nw_store *store, uint8_t t
     return store->objects + (uint16_t)table * store->config.objects;
 }
 
-/* log.c */
+/* place.c */
 void store_count(uint32_t *counter, uint16_t more);
 void store_put_block(uint8_t *to, uint16_t block);
 uint16_t store_get_block(const uint8_t *from);
-int store_erase(struct nw_store *store, uint16_t block);
-int store_mark_bad(struct nw_store *store, uint16_t block);
-int store_is_bad(struct nw_store *store, uint16_t block);
+uint32_t store_shorten(const struct nw_store *store, uint32_t key, uint8_t digits);
 uint16_t store_block_ahead(const struct nw_store *store, uint16_t block, uint16_t ahead);
 uint16_t store_next_block(const struct nw_store *store, uint16_t block);
+uint16_t store_block_before(const struct nw_store *store, uint16_t block);
+uint16_t store_blocks_to(const struct nw_store *store, uint16_t block);
 uint16_t store_block_with(const struct nw_store *store, uint32_t page);
 uint16_t store_block_of(const struct nw_store *store, uint32_t at);
-uint32_t store_block_start(const struct nw_store *store, uint16_t block);
-uint32_t store_physical(const struct nw_store *store, uint32_t page);
-int store_read(struct nw_store *store, uint32_t at, uint16_t length, uint8_t *data, int ahead);
-int store_written(struct nw_store *store, uint32_t page);
 uint32_t store_after(const struct nw_store *store, uint32_t at, uint32_t bytes);
 uint32_t store_behind(const struct nw_store *store, const struct chunk *chunk);
 uint32_t store_data_at(const struct nw_store *store, const struct chunk *chunk, uint16_t from);
+uint16_t store_align_up(const struct nw_store *store, uint16_t offset);
+uint32_t store_block_start(const struct nw_store *store, uint16_t block);
+uint8_t store_slot_of(const struct nw_store *store, const struct object *object);
+uint16_t store_offset_of(const struct nw_store *store, uint32_t at);
+int store_number_of(uint32_t serial);
+
+/* log.c */
+int store_make_ready(struct nw_store *store, uint16_t block);
+int store_is_bad(struct nw_store *store, uint16_t block);
+uint32_t store_physical(const struct nw_store *store, uint32_t page);
+int store_read(struct nw_store *store, uint32_t at, uint16_t length, uint8_t *data, int ahead);
+int store_written(struct nw_store *store, uint32_t page);
 uint32_t store_frontier(const struct nw_store *store);
-int store_find_room(struct nw_store *store, uint16_t bytes, int within);
+int store_find_room(struct nw_store *store, uint16_t length, int within);
 void store_let_grow(struct nw_store *store, const struct chunk *chunk);
 int store_begin(struct nw_store *store, struct chunk *chunk);
 int store_put(struct nw_store *store, const uint8_t *data, uint16_t length);
@@ -315,7 +319,8 @@ int store_fail(struct nw_store *store, int result);
 int store_fail_early(struct nw_store *store, int result);
 int store_open_block(struct nw_store *store);
 int store_prepare(struct nw_store *store);
-int store_append(struct nw_store *store, struct chunk *chunk, const uint8_t *data);
+int store_append(struct nw_store *store, const struct object *object, struct chunk *chunk,
+                 const uint8_t *data);
 
 /* seal.c, by way of a seal that the caller has opened. Those that are called like a function of
  * sum.c do its work. */
@@ -372,6 +377,8 @@ int store_next_sequence(struct nw_store *store, uint16_t *block, uint32_t *seque
                         uint16_t mount);
 int store_verify(struct nw_store *store, const struct chunk *chunk);
 int store_payload(struct nw_store *store, const struct chunk *chunk, void *data, int ahead);
+void store_forget_pages(struct nw_store *store);
+void store_forget_swaps(struct nw_store *store);
 int store_find_swap(struct nw_store *store, uint16_t block);
 uint16_t store_end_of(const struct nw_store *store, uint16_t block);
 int store_add_swap(struct nw_store *store, uint32_t page, uint16_t block);
@@ -392,7 +399,6 @@ void store_age_frames(struct nw_store *store);
 int store_flush_all(struct nw_store *store);
 void store_drop_frames(struct nw_store *store, const struct object *first, uint8_t count);
 int store_reaches(const struct nw_store *store, const struct object *object, uint32_t key);
-uint32_t store_shorten(const struct nw_store *store, uint32_t key, uint8_t digits);
 
 /* anchor.c */
 uint16_t store_anchor_most(const struct nw_store_config *config);
@@ -420,6 +426,7 @@ int store_set_limit(struct nw_store *store);
 /* clean.c */
 int store_clean_at_once(struct nw_store *store);
 int store_clean_chunk(struct nw_store *store, const struct chunk *chunk);
+int store_set_moved(struct nw_store *store, const struct chunk *chunk);
 int store_clean_for_mount(struct nw_store *store);
 void store_sweep_anew(struct nw_store *store);
 int store_is_old(const struct nw_store *store, uint32_t at);
@@ -427,7 +434,6 @@ int store_make_room(struct nw_store *store, const struct need *need);
 
 /* object.c */
 struct object *store_object_of(struct nw_store *store, int handle, uint8_t types);
-uint8_t store_slot_of(const struct nw_store *store, const struct object *object);
 int store_is_of(const struct nw_store *store, const struct chunk *chunk,
                 const struct object *object);
 int store_check_object(const struct nw_store *store, const struct object *object);
@@ -444,14 +450,37 @@ static inline int store_is_data(const struct chunk *chunk)
     return chunk->kind == CHUNK_DATA || chunk->kind == CHUNK_MOVED;
 }
 
+/* What store_append() is asked to write; the rest of a chunk is set there. */
+static inline void store_describe(struct chunk *chunk, uint8_t kind, uint8_t mask, uint32_t key,
+                                  uint16_t length)
+{
+    chunk->kind = kind;
+    chunk->mask = mask;
+    chunk->key = key;
+    chunk->length = length;
+}
+
 static inline int store_is_append(const struct chunk *chunk)
 {
     return chunk->kind == CHUNK_DATA && chunk->mask == DATA_APPEND;
 }
 
+/* Is what is in a slot now what a chunk of that slot tells of? */
+static inline int store_is_known(const struct object *object, const struct chunk *chunk)
+{
+    return object->type != 0 && object->generation == chunk->generation;
+}
+
+static inline int store_has_key(const struct object *object, uint32_t key)
+{
+    return key >= object->head && key < object->tail;
+}
+
 /* list.c */
 int store_drop_head(struct nw_store *store, struct object *object);
-int store_find_data(struct nw_store *store, struct object *object, uint32_t key,
+int store_check_data(struct nw_store *store, const struct object *object, uint32_t number,
+                     const struct chunk *chunk);
+int store_find_data(struct nw_store *store, struct object *object, uint32_t number,
                     struct chunk *chunk);
 
 #endif

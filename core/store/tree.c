@@ -21,15 +21,6 @@ struct path {
 
 enum { MAKE_NONE, MAKE, MAKE_LAST }; /* MAKE_LAST: the key is appended, there are no later ones */
 
-/* A key without its lowest digits, each of them an entry's place in a node: the index of the node
- * over the key that has so many levels with those below it. */
-uint32_t store_shorten(const struct nw_store *store, uint32_t key, uint8_t digits)
-{
-    uint16_t bits = (uint16_t)digits * store->fan_shift;
-
-    return bits >= 32U ? 0 : key >> bits;
-}
-
 /* Where in a node the position of one below it stands, or of a chunk. */
 static uint8_t *entry_of(const struct nw_store *store, struct frame *frame, uint32_t index)
 {
@@ -91,17 +82,13 @@ static int write_node(struct nw_store *store, struct frame *frame)
 {
     struct object *object = object_of(store, frame);
     struct frame *parent = parent_of(store, frame);
-    struct chunk chunk = {.kind = CHUNK_NODE,
-                          .mask = frame->level,
-                          .id = store_slot_of(store, object),
-                          .generation = object->generation,
-                          .key = frame->index,
-                          .length = store->node_bytes};
+    struct chunk chunk;
 
+    store_describe(&chunk, CHUNK_NODE, frame->level, frame->index, store->node_bytes);
     while (chunk.length > 0 && nw_get32(frame->entries + chunk.length - 4U) == STORE_NONE) {
         chunk.length = (uint16_t)(chunk.length - 4U); /* an end of nothing is left out */
     }
-    int result = store_append(store, &chunk, frame->entries);
+    int result = store_append(store, object, &chunk, frame->entries);
     if (result < 0) {
         return result;
     }
@@ -160,7 +147,7 @@ static int take_frame(struct nw_store *store, struct path *path, uint8_t level, 
 /* The node of a frame as it lies at a position. */
 static int load_node(struct nw_store *store, struct frame *frame, uint32_t from)
 {
-    struct chunk chunk = {0};
+    struct chunk chunk;
     int result = store_read_told(store, from, &chunk, 0);
 
     if (result == NW_OK &&

@@ -107,6 +107,21 @@ static int knows_swap(const struct nw_store *store, uint16_t block)
     return 0;
 }
 
+/* Other pages lie elsewhere from now on: none is known to be written or cached. */
+void store_forget_pages(struct nw_store *store)
+{
+    store->known = STORE_NONE;
+    store->cache_page = STORE_NONE;
+}
+
+/* No page lies elsewhere, as far as is known. */
+void store_forget_swaps(struct nw_store *store)
+{
+    store->swap_count = 0;
+    store->hollow = STORE_NO_BLOCK;
+    store_forget_pages(store);
+}
+
 /* Learns whether the end of `block` lies in the blocks behind it, up to the newest. */
 int store_find_swap(struct nw_store *store, uint16_t block)
 {
@@ -160,7 +175,7 @@ uint16_t store_end_of(const struct nw_store *store, uint16_t block)
 int store_next_sequence(struct nw_store *store, uint16_t *block, uint32_t *sequence,
                         uint16_t mount)
 {
-    struct block_head head = {0};
+    struct block_head head;
     uint16_t next = store_end_of(store, *block);
 
     if (next == store->newest) {
@@ -176,7 +191,7 @@ int store_next_sequence(struct nw_store *store, uint16_t *block, uint32_t *seque
     if (result == NW_OK) {
         result = store_read_head(store, next, &head);
     }
-    if (result < 0) {
+    if (result != NW_OK) {
         return result == NW_ERR_NOT_FOUND ? 0 : result;
     }
     uint32_t gap = head.sequence - *sequence;
@@ -271,9 +286,9 @@ int store_next_chunk(struct nw_store *store, uint32_t *at, struct chunk *chunk)
                 return result < 0 ? (result == NW_ERR_ECC ? (int)NW_ERR_CORRUPT : result) : 1;
             }
             /* Blank: what follows begins at a unit of programming, or on the next page. */
-            uint16_t rest = (uint16_t)(offset % store->program_bytes);
-            if (rest != 0) {
-                offset = (uint16_t)(offset + store->program_bytes - rest);
+            uint16_t unit = store_align_up(store, offset);
+            if (unit != offset) {
+                offset = unit;
                 continue;
             }
         }
