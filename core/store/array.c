@@ -22,7 +22,7 @@ int nw_store_set(struct nw_store *store, int handle, uint32_t key, const void *v
         return store->refused;
     }
     struct chunk chunk;
-    struct need need = {.object = object, .bytes = store_whole(store, object->unit)};
+    struct need need = {.object = object, .bytes = store_booked(store, object->unit)};
     uint32_t at;
 
     store_describe(&chunk, CHUNK_DATA, DATA_SET, key, object->unit);

@@ -134,7 +134,7 @@ int nw_store_write(struct nw_store *store, int handle, uint32_t offset, const vo
         return NW_ERR_RANGE;
     }
     for (uint16_t left = bytes; left > 0;) {
-        struct need need = {.object = object, .bytes = store_whole(store, object->unit)};
+        struct need need = {.object = object, .bytes = store_booked(store, object->unit)};
 
         cut(&piece, offset, left);
         need.is_there = piece.key < object->tail;
@@ -233,7 +233,7 @@ int nw_store_truncate(struct nw_store *store, int handle, uint32_t bytes)
         return bytes > length_of(object) ? (int)NW_ERR_RANGE : (int)NW_OK;
     }
     uint32_t blocks = bytes / object->unit + (bytes % object->unit != 0 ? 1U : 0U);
-    uint32_t gone = (object->tail - blocks) * store_whole(store, object->unit);
+    uint32_t gone = (object->tail - blocks) * store_booked(store, object->unit);
     store_close(store);
     object->tail = blocks;
     object->fill = (uint16_t)(blocks == 0 ? 0 : bytes - (blocks - 1U) * object->unit);

@@ -13,7 +13,7 @@ int store_drop_head(struct nw_store *store, struct object *object)
     int result = store_find_data(store, object, object->head, &chunk);
 
     if (result == NW_OK) {
-        store_killed(store, object, store_whole(store, chunk.length));
+        store_killed(store, object, store_booked(store, chunk.length));
     } else if (!store_is_damage(result)) {
         return result;
     }
@@ -32,7 +32,7 @@ static int push(struct nw_store *store, struct object *object, const void *data,
     }
     store_describe(&chunk, CHUNK_DATA, DATA_APPEND, object->tail, bytes);
     int result = store_make_room(
-        store, &(struct need){.object = object, .bytes = store_whole(store, bytes), .chunks = 1});
+        store, &(struct need){.object = object, .bytes = store_booked(store, bytes), .chunks = 1});
     return result < 0 ? result : store_put_data(store, object, &chunk, data);
 }
 
@@ -129,7 +129,7 @@ static int take(struct nw_store *store, int handle, uint8_t type, void *data, ui
         } else {
             object->tail--;
         }
-        store_killed(store, object, store_whole(store, chunk.length));
+        store_killed(store, object, store_booked(store, chunk.length));
         result = store_fail(store, store_write_state(store, object));
     }
     return length_answer(result, &chunk);
@@ -194,11 +194,13 @@ static int append_packed(struct nw_store *store, struct object *object, const ui
 {
     while (bytes > 0) {
         uint16_t part = room_to_grow(store, object, bytes);
+        uint16_t before = (uint16_t)(store->offset - store->grow + 1U - store->chunk_header);
         int result;
 
         if (part > 0) {
             result = store_put(store, data, part);
-            object->bytes += part;
+            object->bytes += store_booked(store, (uint16_t)(before + part)) -
+                             store_booked(store, before);
         } else {
             result = begin_packed(store, object, data, bytes);
             part = result < 0 ? 0 : (uint16_t)result;

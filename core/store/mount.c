@@ -238,7 +238,7 @@ static int leave_out(struct nw_store *store, struct redo *redo, struct object *o
         store_count(&store->stats.lost, 1);
         object->tail++;
         if (object->type == NW_STORE_FILE) { /* its books count blocks */
-            object->bytes += store_whole(store, object->unit);
+            object->bytes += store_booked(store, object->unit);
             object->fill = object->unit;
         }
         if (result == NW_OK && object->limit != 0 &&

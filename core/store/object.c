@@ -151,8 +151,7 @@ int nw_store_create(struct nw_store *store, const char *name, const struct nw_st
         object++;
     }
     if (result == NW_OK) {
-        struct need need = {.object = object,
-                            .anchor = (uint8_t)(OBJECT_BYTES + store->config.name_bytes)};
+        struct need need = {.object = object, .made = &made};
         result = left == 0 ? (int)NW_ERR_FULL : store_make_room(store, &need);
     }
     if (result < 0) {
@@ -261,7 +260,7 @@ int store_enter(struct nw_store *store, struct object *object, const struct chun
 {
     int file = object->type == NW_STORE_FILE;
     int append = store_is_append(chunk) && chunk->key == object->tail;
-    uint32_t bytes = store_whole(store, file ? object->unit : chunk->length);
+    uint32_t bytes = store_booked(store, file ? object->unit : chunk->length);
     uint32_t old;
     int result = store_set(store, object, chunk, &old);
 

@@ -11,6 +11,16 @@ void store_count(uint32_t *counter, uint16_t more)
     *counter += more;
 }
 
+/* What a chunk counts in the books: its bytes, and the end of a block that it leaves blank where it
+ * does not fit. That is less than the chunk, and happens to as many of a block's bytes as it has. So
+ * what each counts is its own, and to take one makes no other count more. */
+uint32_t store_booked(const struct nw_store *store, uint16_t length)
+{
+    uint32_t whole = store_whole(store, length);
+
+    return whole + whole * whole / store_block_bytes(store);
+}
+
 /* Numbers of blocks have 32 bits on flash. */
 void store_put_block(uint8_t *to, uint16_t block)
 {

@@ -16,10 +16,10 @@
 
 /* What is taken to be otherwise than it is; all 0: nothing. */
 struct view {
-    uint8_t more;   /* chunks that each list and file is to have more than it has */
-    uint8_t to;     /* table that is to be a copy of */
-    uint8_t from;   /* this one */
-    uint8_t anchor; /* bytes of a new object in each anchor */
+    uint8_t more; /* chunks that each list and file is to have more than it has */
+    uint8_t to;   /* table that is to be a copy of */
+    uint8_t from; /* this one */
+    const struct object *made; /* an object that is to be there, too; NULL: none */
 };
 
 struct books {
@@ -85,7 +85,7 @@ static void add_index(const struct nw_store *store, const struct object *object,
     uint8_t levels = levels_of(store, object, books->as.more);
 
     if (object->type == NW_STORE_ARRAY) {
-        uint32_t values = object->bytes / store_whole(store, object->unit);
+        uint32_t values = object->bytes / store_booked(store, object->unit);
         chunks = values < keys ? values : keys; /* which may lie far apart */
         books->deepest = levels > books->deepest ? levels : books->deepest;
     }
@@ -99,19 +99,6 @@ static void add_index(const struct nw_store *store, const struct object *object,
         uint8_t sweeps = (uint8_t)(size + FEW_SWEEPS);
         books->written[size] += stays && nodes <= paths >> sweeps ? nodes << sweeps : paths;
     }
-}
-
-/* Data may leave the end of a block blank into which the next chunk does not fit. */
-static uint32_t with_ends(const struct nw_store *store, const struct object *object)
-{
-    uint32_t chunk = object->unit;
-
-    if (object->unit == 0 && object->tail != object->head) {
-        chunk = object->bytes / (object->tail - object->head);
-    }
-    chunk = chunk < store->longest ? chunk : store->longest;
-    return object->bytes +
-           object->bytes / (store_block_bytes(store) / (chunk + store->chunk_header));
 }
 
 /* What an anchor takes of the log beyond what is in the sixth: with it goes what is left of a page,
@@ -165,7 +152,7 @@ static void add_slot(const struct nw_store *store, struct books *books, uint8_t 
         const struct object *object = object_at(store, books, t, slot);
         if (object->type != 0) {
             add_index(store, object, books, levels <= store->config.frames);
-            books->data += t == 0 ? with_ends(store, object) : 0;
+            books->data += t == 0 ? object->bytes : 0;
             books->anchor += OBJECT_BYTES + store->config.name_bytes;
         }
     }
@@ -177,8 +164,11 @@ static uint32_t add_up(const struct nw_store *store, struct view as, struct book
 {
     memset(books, 0, sizeof *books);
     books->as = as;
-    books->anchor = as.anchor;
     books->data = store->held;
+    if (as.made != NULL) {
+        books->path = levels_of(store, as.made, 1);
+        books->anchor = OBJECT_BYTES + store->config.name_bytes;
+    }
     for (uint8_t slot = 0; slot < store->config.objects; slot++) {
         add_slot(store, books, slot);
     }
@@ -270,7 +260,7 @@ int store_fits(struct nw_store *store, const struct need *need)
         object->bytes += need->bytes;
         object->tail += need->chunks;
     }
-    uint32_t used = add_up(store, (struct view){.anchor = need->anchor}, &books);
+    uint32_t used = add_up(store, (struct view){.made = need->made}, &books);
     object->bytes = bytes;
     object->tail = tail;
     store->held = held;

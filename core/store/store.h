@@ -93,7 +93,7 @@ struct object {
     uint32_t root; /* position of the top node as last written, or STORE_NONE */
     uint32_t head;
     uint32_t tail;
-    uint32_t bytes; /* of its chunks, headers too */
+    uint32_t bytes; /* that its chunks count, store_booked() */
     uint32_t limit; /* stream: most elements' chunks kept; 0: no limit */
     uint16_t unit;  /* bytes of an element, value or block; 0: elements of any length */
     uint16_t fill;  /* file: bytes in its last block; list: bytes of the head's chunk consumed */
@@ -283,6 +283,7 @@ static inline struct object *store_table(const struct nw_store *store, uint8_t t
 
 /* place.c */
 void store_count(uint32_t *counter, uint16_t more);
+uint32_t store_booked(const struct nw_store *store, uint16_t length);
 void store_put_block(uint8_t *to, uint16_t block);
 uint16_t store_get_block(const uint8_t *from);
 uint32_t store_shorten(const struct nw_store *store, uint32_t key, uint8_t digits);
@@ -414,7 +415,7 @@ struct need {
     uint32_t bytes;        /* of new chunks, headers too */
     uint16_t chunks;       /* of these appended */
     uint8_t is_there;      /* they replace others as long */
-    uint8_t anchor;        /* bytes in each anchor, if it is a new one */
+    const struct object *made; /* it is free yet, and is to be this one; or NULL */
 };
 uint32_t store_live(const struct nw_store *store);
 int store_fits(struct nw_store *store, const struct need *need);

@@ -408,9 +408,9 @@ int store_own_node(struct nw_store *store, struct object *object, const struct c
 
     lower(store, object); /* first: whether the node is needed depends on it */
     uint32_t from = root_of(object);
-    if (digits > object->height || node->key < first ||
+    if (object->head == object->tail || digits > object->height || node->key < first ||
         node->key > store_shorten(store, object->tail, digits)) {
-        return NW_OK;
+        return NW_OK; /* of an empty object nothing is needed: what root tells may be gone */
     }
     if (node->key > first) {
         path.key = node->key << (digits * store->fan_shift);

@@ -40,9 +40,11 @@
  * blank of a page. When nw_store_idle() gets its time a write costs no erase and its own programs,
  * one for each page of n and two more at most. Without idle time cleaning goes along with the
  * writes, 5 bytes at most for each of n: a synced overwrite of 64 bytes costs at most 1 erase and 8
- * programs with pages of 512 bytes, 5 with 2 KiB, 12 with 256. The emptier the store the later that
- * begins: never before half of the chip is written. A call of more bytes than a block erases as
- * many blocks more. Of what is written at once, as an anchor, or by create and delete, the next
+ * programs with pages of 512 bytes, 5 with 2 KiB, 12 with 256. That is so where chunks have about
+ * that size: what moves is not cut, so beside chunks of a quarter of a block a call has taken up to
+ * 46 programs and 6 erases on DataFlash, 18 programs with 256 bytes. The emptier the store the later
+ * cleaning begins: never before half of the chip is written. A call of more bytes than a block
+ * erases as many blocks more. Of what is written at once, as an anchor, or by create and delete, the next
  * calls bear their part. DataFlash with blocks of 8 small pages takes up to 12 programs and 2
  * erases, with idle time an erase. The first calls after a mount, which has written much at once,
  * may take twice as many programs, and 2 erases. Reads: about 700 at most; in arrays whose keys lie
@@ -171,15 +173,15 @@ struct nw_store_space {
  * a round (8 .. 256) the nodes that have to be written anew for it, but never more often than it
  * moves itself; and a sixth. Anchors count where they are more than an eighth of anchor_bytes: each
  * object and its copies in checkpoints have 31 + name_bytes in them. So small values cost more than
- * they are: at 128 blocks of 16 KiB 8,800 elements of 64 bytes in a queue are the limit, or 3,200
- * values of 64 bytes in an array of 40,000 keys.
+ * they are: at 128 blocks of 16 KiB 8,800 elements of 64 bytes in a queue are the limit, 7,800 values
+ * of 64 bytes in an array of as many keys, or 3,200 in one of 40,000.
  * Overwriting what is there takes nothing, but for what a checkpoint holds: its index, as large as
  * that of the objects then, and what was overwritten, taken or deleted since it was made, or might
  * have been; of all checkpoints together no more than all they have. limit_bytes is told at
  * format, and falls with each block that fails: by default 70 % of a chip of 2 MiB with 128 blocks,
  * 85 % of one of 128 MiB; of small chips less. No call takes used_bytes above it; where blocks that
  * failed have left it there, reading, pop, dequeue, trim, delete and drop go on, and once they have
- * brought used_bytes below puts do.
+ * brought used_bytes below puts do. (When it is 0, so many have failed that only reading does.)
  */
 void nw_store_space(const struct nw_store *store, struct nw_store_space *space);
 
@@ -235,7 +237,8 @@ struct nw_store_about {
     struct nw_store_spec spec;
     uint32_t head;  /* number of the first chunk: of a stack or an array 0 */
     uint32_t tail;  /* number behind the last one */
-    uint32_t bytes; /* on flash, without its index; a file: its length is nw_store_length() */
+    uint32_t bytes; /* on flash, with its share of what the ends of blocks leave blank, without its
+                     * index; a file: its length is nw_store_length() */
     char name[33];
 };
 
