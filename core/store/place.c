@@ -11,9 +11,9 @@ void store_count(uint32_t *counter, uint16_t more)
     *counter += more;
 }
 
-/* What a chunk counts in the books: its bytes, and the end of a block that it leaves blank where it
- * does not fit. That is less than the chunk, and happens to as many of a block's bytes as it has. So
- * what each counts is its own, and to take one makes no other count more. */
+/* What a chunk counts in the books: its bytes, and its share of the ends of blocks that stay blank
+ * because a chunk does not fit. The share depends on this chunk alone, so taking one chunk never
+ * makes another count more. It is whole / block, the chance to meet an end, times at most whole. */
 uint32_t store_booked(const struct nw_store *store, uint16_t length)
 {
     uint32_t whole = store_whole(store, length);

@@ -444,8 +444,8 @@ static void test_mixed_lengths(void **state)
     }
 }
 
-/* Mounts with nothing but resets between them meet no damage. A checkpoint has a queue as it was when
- * it was empty; what it says of the index is long gone. Once a mount went there for each node of the
+/* Mounts with nothing but resets between them meet no damage. A checkpoint has a queue as it was
+ * when it was empty; the index it names is long gone. Once a mount went there for each node of the
  * queue that lay in the page written last. */
 static void test_empty_in_a_checkpoint(void **state)
 {

@@ -42,14 +42,14 @@
  * writes, 5 bytes at most for each of n: a synced overwrite of 64 bytes costs at most 1 erase and 8
  * programs with pages of 512 bytes, 5 with 2 KiB, 12 with 256. That is so where chunks have about
  * that size: what moves is not cut, so beside chunks of a quarter of a block a call has taken up to
- * 46 programs and 6 erases on DataFlash, 18 programs with 256 bytes. The emptier the store the later
- * cleaning begins: never before half of the chip is written. A call of more bytes than a block
- * erases as many blocks more. Of what is written at once, as an anchor, or by create and delete, the next
- * calls bear their part. DataFlash with blocks of 8 small pages takes up to 12 programs and 2
- * erases, with idle time an erase. The first calls after a mount, which has written much at once,
- * may take twice as many programs, and 2 erases. Reads: about 700 at most; in arrays whose keys lie
- * far apart more, for each value is passed in turn. Measured, but for those after a mount, by
- * tests/unit/test_store_limit.c.
+ * 46 programs and 6 erases on DataFlash, 18 programs with 256 bytes. The emptier the store the
+ * later cleaning begins: never before half of the chip is written. A call of more bytes than a
+ * block erases as many blocks more. Of what is written at once, as an anchor, or by create and
+ * delete, the next calls bear their part. DataFlash with blocks of 8 small pages takes up to 12
+ * programs and 2 erases, with idle time an erase. The first calls after a mount, which has written
+ * much at once, may take twice as many programs, and 2 erases. Reads: about 700 at most; in arrays
+ * whose keys lie far apart more, for each value is passed in turn. Measured, but for those after a
+ * mount, by tests/unit/test_store_limit.c.
  *
  * WEAR. The log runs round all blocks in turn, nothing has a fixed place: no block is erased more
  * than once oftener than another, but for mounts.
@@ -173,8 +173,8 @@ struct nw_store_space {
  * a round (8 .. 256) the nodes that have to be written anew for it, but never more often than it
  * moves itself; and a sixth. Anchors count where they are more than an eighth of anchor_bytes: each
  * object and its copies in checkpoints have 31 + name_bytes in them. So small values cost more than
- * they are: at 128 blocks of 16 KiB 8,800 elements of 64 bytes in a queue are the limit, 7,800 values
- * of 64 bytes in an array of as many keys, or 3,200 in one of 40,000.
+ * they are: at 128 blocks of 16 KiB 8,800 elements of 64 bytes in a queue are the limit, 7,800
+ * values of 64 bytes in an array of as many keys, or 3,200 in one of 40,000.
  * Overwriting what is there takes nothing, but for what a checkpoint holds: its index, as large as
  * that of the objects then, and what was overwritten, taken or deleted since it was made, or might
  * have been; of all checkpoints together no more than all they have. limit_bytes is told at
