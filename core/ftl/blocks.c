@@ -5,7 +5,6 @@
 #define FREE_LIST 0U /* numbered as the states are */
 #define READY_LIST 1U
 #define OWN_LISTS 2U
-#define MOST_PLACES 65530U
 
 static uint16_t list_at(const struct nw_blocks *blocks, uint16_t list)
 {
@@ -45,7 +44,7 @@ int nw_blocks_place(struct nw_blocks *blocks, const struct nw_geometry *geometry
 {
     uint32_t places = geometry->blocks + OWN_LISTS + lists;
 
-    if (geometry->blocks > MOST_PLACES || places > MOST_PLACES) {
+    if (places > NW_BLOCKS_PLACES) { /* no wrap: blocks * block_pages fits 32 bits */
         return NW_ERR_CONFIG;
     }
     blocks->count = (uint16_t)geometry->blocks;

@@ -31,6 +31,7 @@
 #include "nandwich/wear.h"
 
 #define NW_NO_BLOCK 0xFFFFU
+#define NW_BLOCKS_PLACES 65530U /* blocks, two lists of this file, and the owner's */
 #define NW_BLOCKS_LOOK 8U /* free blocks compared when one is taken */
 
 struct nw_blocks {
@@ -49,9 +50,9 @@ struct nw_blocks {
     uint16_t bad;           /* blocks known to be bad */
 };
 
-/* Take the arrays for a chip and `lists` lists of the owner from `ram` (ram.h: measures when the
- * arena has no memory). The owner sets chip, stats and wear before nw_blocks_load(). NW_ERR_CONFIG
- * when blocks and lists together pass 65530. */
+/* Take the arrays for a chip, whose blocks have two pages at least, and `lists` lists of the owner
+ * from `ram` (ram.h: measures when the arena has no memory). The owner sets chip, stats and wear
+ * before nw_blocks_load(). NW_ERR_CONFIG when there are more places than NW_BLOCKS_PLACES. */
 int nw_blocks_place(struct nw_blocks *blocks, const struct nw_geometry *geometry, uint16_t lists,
                     struct nw_ram *ram);
 

@@ -29,6 +29,7 @@ static uint32_t slots_of(const struct nw_ftl_page_config *config,
 
     if (nw_geometry_check(geometry) < 0 || spare < NW_PAGE_LEAST_SPARE ||
         geometry->blocks <= spare || geometry->block_pages < NW_PAGE_LEAST_PAGES ||
+        geometry->blocks + geometry->block_pages > NW_PAGE_MOST_PLACES ||
         geometry->block_pages > NW_PAGE_COUNT || geometry->spare_bytes < NW_TAG_BYTES ||
         geometry->page_bytes < NW_PAGE_LEAST_BYTES) {
         return 0;
@@ -70,10 +71,10 @@ static int place(struct nw_page **page, const struct nw_ftl_page_config *config,
     to->map = fits ? NW_RAM_TAKE(ram, uint32_t, (size_t)slots) : NULL;
     to->valid = NW_RAM_TAKE(ram, uint16_t, (size_t)geometry->blocks);
     to->live = NW_RAM_TAKE(ram, uint8_t, (size_t)live);
-    int result =
-        nw_blocks_place(&to->blocks, geometry, (uint16_t)(geometry->block_pages + 2U), ram);
+    (void)nw_blocks_place(&to->blocks, geometry, /* slots_of() saw that they fit */
+                          (uint16_t)(geometry->block_pages + NW_PAGE_LISTS), ram);
     to->buffer = NW_RAM_TAKE(ram, uint8_t, geometry->page_bytes);
-    return fits ? result : (int)NW_ERR_RAM;
+    return fits ? (int)NW_OK : (int)NW_ERR_RAM;
 }
 
 size_t nw_ftl_page_ram_bytes(const struct nw_ftl_page_config *config,

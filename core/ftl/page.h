@@ -35,6 +35,8 @@
 #define NW_PAGE_IDLE 4U      /* idle cleans until so many are free above the floor */
 #define NW_PAGE_LEAST_GAIN 8U /* writes over which a block is emptied for the wear policy */
 #define NW_PAGE_LEAST_SPARE 10U
+#define NW_PAGE_LISTS 2U     /* of blocks: so many, and one for each page of a block */
+#define NW_PAGE_MOST_PLACES (NW_BLOCKS_PLACES - 2U - NW_PAGE_LISTS) /* blocks and pages of one */
 #define NW_PAGE_LEAST_PAGES 8U
 #define NW_PAGE_LEAST_BYTES 256U
 #define NW_PAGE_RESERVES 2U

@@ -122,7 +122,7 @@ int nw_page_write_list(struct nw_page *page)
 
 /* Looks for a list at the begin of a block, behind pages that were written by the same mount. When
  * nothing follows the list, that mount did not end: the list may be torn, and what is before it may
- * be half erased, so all of that has to be whole. */
+ * be half erased, so all of that has to be whole. An error of the bus tells nothing of that. */
 static int visit(struct nw_page *page, uint16_t block)
 {
     uint32_t at = nw_page_first(page, block);
@@ -141,6 +141,9 @@ static int visit(struct nw_page *page, uint16_t block)
                 return NW_OK;
             }
             state = nw_page_read_whole(page, at);
+        }
+        if (state < 0) {
+            return state;
         }
         if (state != NW_TAG_GOOD) {
             whole = 0;

@@ -265,9 +265,8 @@ int nw_page_wipe_all(struct nw_page *page)
         if (page->blocks.state[block] != NW_BLOCK_FREE) {
             continue;
         }
-        page->tag.word = 0;
         result = nw_page_read_tag(page, nw_page_first(page, block));
-        if (result >= 0 && (page->tag.word & NW_WORD_MOUNT) != 0) {
+        if (result == NW_TAG_GOOD && (page->tag.word & NW_WORD_MOUNT) != 0) {
             result = nw_blocks_wipe(&page->blocks, block);
         }
         if (result < 0) {

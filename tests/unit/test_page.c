@@ -112,12 +112,12 @@ static void test_reads_zeros_at_first(void **state)
 static void test_refused_shapes(void **state)
 {
     struct nw_geometry good = nw_nand_chip(rig.nand)->geometry;
-    struct nw_geometry bad[6];
+    struct nw_geometry bad[8];
     struct nw_ftl_page_config few = {.spare_blocks = 9};
     struct nw_ftl_page_config all = {.spare_blocks = 20};
 
     (void)state;
-    for (unsigned i = 0; i < 6U; i++) {
+    for (unsigned i = 0; i < 8U; i++) {
         bad[i] = good;
     }
     bad[0].spare_bytes = 14;
@@ -126,17 +126,25 @@ static void test_refused_shapes(void **state)
     bad[3].blocks = 10;
     bad[4].blocks = 65530;
     bad[5].page_bytes = 128;
+    bad[6].blocks = 66644; /* 3,330,496 sectors were told here, and no RAM */
+    bad[6].block_pages = 50;
+    bad[7].blocks = 65467;
+    bad[7].block_pages = 60;
     assert_true(nw_ftl_page_ram_bytes(&config, &good) > 0);
-    for (unsigned i = 0; i < 6U; i++) {
+    for (unsigned i = 0; i < 8U; i++) {
         struct nw_chip chip = *nw_nand_chip(rig.nand);
         struct nw_ftl_page other;
 
         assert_int_equal(nw_ftl_page_ram_bytes(&config, &bad[i]), 0);
+        assert_int_equal(nw_ftl_page_sectors(&config, &bad[i]), 0);
         chip.geometry = bad[i];
         assert_int_equal(
             nw_ftl_page_mount(&other, &chip, &config, rig.site.ram, rig.site.ram_bytes),
             NW_ERR_CONFIG);
     }
+    bad[7].blocks--; /* blocks and pages a block together 65,526, the most there may be */
+    assert_true(nw_ftl_page_ram_bytes(&config, &bad[7]) > 0);
+    assert_true(nw_ftl_page_sectors(&config, &bad[7]) > 0);
     assert_int_equal(nw_ftl_page_ram_bytes(&few, &good), 0);
     assert_int_equal(nw_ftl_page_ram_bytes(&all, &good), 0);
     assert_int_equal(nw_ftl_page_sectors(&all, &good), 0);

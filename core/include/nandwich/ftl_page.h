@@ -74,7 +74,7 @@ struct nw_ftl_page {
 /*
  * Bytes of RAM for this chip, and sectors the device will have. 0 when the layer cannot work on it:
  * not more than spare_blocks blocks, fewer than 8 pages a block or more than 8,191, blocks and
- * pages a block together above 65,500, pages below 256 bytes, a spare area below 15 bytes (no room
+ * pages a block together above 65,526, pages below 256 bytes, a spare area below 15 bytes (no room
  * for the tag), or config->spare_blocks from 1 to 9.
  */
 size_t nw_ftl_page_ram_bytes(const struct nw_ftl_page_config *config,

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Goal: a mount of the page layer tells an error of the bus and does not guess. A read of the
+ * newest list that answered NW_ERR_IO once was taken for a torn list: the mount answered NW_OK,
+ * went on from an older list, and what was written since was lost for good behind its fence. With
+ * one list only the chip was said to hold no device.
+ * ctest: quick
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "layer_rig.h"
+
+#define SESSIONS 5U
+
+static const struct layer_shape shape = {
+    .part = "K9F1G08U0A", .blocks = 20, .block_pages = 8, .spare_blocks = 10};
+
+static struct layer_rig rig;
+
+static int open_rig(void **state)
+{
+    (void)state;
+    layer_rig_open(&rig, &nw_layer_page, &shape, 11);
+    return 0;
+}
+
+static int close_rig(void **state)
+{
+    (void)state;
+    assert_int_equal(layer_rig_clean(&rig), 0);
+    layer_rig_close(&rig);
+    return 0;
+}
+
+static void write_some(struct nw_random *random)
+{
+    for (unsigned i = 0; i < 12U; i++) {
+        struct layer_op op = {
+            .kind = OP_WRITE, .sector = nw_random_below(random, rig.sectors), .count = 1};
+
+        assert_true(layer_rig_run(&rig, &op) >= 0);
+    }
+}
+
+/* The read number `skip` of a mount fails, once: 1, or 0 when the mount reads less. */
+static int mount_with_error(uint32_t skip)
+{
+    uint64_t written = nw_nand_stats(rig.nand)->programs + nw_nand_stats(rig.nand)->erases;
+
+    rig.fault = (struct nw_fault){
+        .verb = NW_VERB_READ, .skip = skip, .times = 1, .error = NW_ERR_IO};
+    int result = layer_rig_mount(&rig);
+    int hit = rig.fault.hits != 0;
+
+    layer_rig_quiet(&rig);
+    assert_int_equal(result, hit ? NW_ERR_IO : NW_OK);
+    if (hit && skip < shape.blocks) { /* it is still looking for lists */
+        assert_int_equal(nw_nand_stats(rig.nand)->programs + nw_nand_stats(rig.nand)->erases,
+                         written);
+    }
+    return hit;
+}
+
+/* Each read of a mount fails in its turn; the mount after it finds all that was written. */
+static void test_reads_of_a_mount_fail(void **state)
+{
+    struct nw_random random;
+    uint32_t skip = 0;
+
+    (void)state;
+    nw_random_seed(&random, 4);
+    assert_int_equal(layer_rig_filter(&rig), NW_OK);
+    for (unsigned i = 0; i < SESSIONS; i++) {
+        write_some(&random);
+        assert_int_equal(layer_rig_mount(&rig), NW_OK);
+    }
+    for (; mount_with_error(skip); skip++) {
+        assert_int_equal(layer_rig_mount(&rig), NW_OK);
+        if (layer_rig_check(&rig, 0) < 0) {
+            fail_msg("read %u of a mount: %s", (unsigned)skip, rig.why);
+        }
+        write_some(&random);
+    }
+    assert_true(skip > shape.blocks);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_reads_of_a_mount_fail, open_rig, close_rig)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
