@@ -91,10 +91,13 @@ int nw_hybrid_read(struct nw_hybrid *hybrid, uint32_t at, uint16_t length, uint8
                               .data = data,
                               .spare_length = hybrid->tag_bytes,
                               .spare = spare};
-    int result = nw_chip_read(&req);
+    int result = NW_ERR_ECC;
 
-    hybrid->stats->reads++;
-    hybrid->stats->bytes_read += (uint32_t)length + hybrid->tag_bytes;
+    for (uint8_t i = 0; result == NW_ERR_ECC && i < NW_HYBRID_TRIES; i++) {
+        result = nw_chip_read(&req);
+        hybrid->stats->reads++;
+        hybrid->stats->bytes_read += (uint32_t)length + hybrid->tag_bytes;
+    }
     if (result < 0) {
         return result;
     }
