@@ -193,6 +193,11 @@ static inline uint32_t nw_hybrid_free(const struct nw_hybrid *hybrid)
  * session: others of its age may follow, and a merge has to find one that works. */
 uint32_t nw_hybrid_floor(const struct nw_hybrid *hybrid);
 
+/* NW_OK when more than `floor` blocks are free: those that wait to be healed are when there is no
+ * other way, for a merge that wins nothing must not stop writes while they are good. Else
+ * NW_ERR_FULL, or the chip's error. */
+int nw_hybrid_spare(struct nw_hybrid *hybrid, uint32_t floor);
+
 /* A fresh block: its number or an error. A write (`moves` 0) does not go below NW_HYBRID_FLOOR,
  * however many blocks fail on the way: NW_ERR_FULL, merge and try again. */
 int32_t nw_hybrid_take(struct nw_hybrid *hybrid, uint16_t data, int moves);

@@ -34,7 +34,8 @@
  *
  * BAD BLOCKS. A write leaves five blocks free for merges, and one more for each block that went bad
  * in this session, ten more at most: logs are merged to keep that. When blocks fail under it, it
- * merges and tries again. So writes go on while seven spare blocks are good,
+ * merges and tries again. Blocks that wait to be healed are healed, due or not, when merges win
+ * no more. So writes go on while seven spare blocks are good,
  * unless the free blocks, five at least, all fail one after the other with no merge that ends
  * between: then no block is left to merge to, and no mount can win one. Reads go on even then.
  *
