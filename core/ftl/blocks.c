@@ -150,10 +150,10 @@ uint16_t nw_blocks_hold(struct nw_blocks *blocks)
     return block;
 }
 
-/* Heal what is due. 1: something was. */
-static int heal(struct nw_blocks *blocks, int idle)
+/* Heal one block, when: enum nw_heal_when. 1: one was. */
+static int heal(struct nw_blocks *blocks, int when)
 {
-    int32_t block = blocks->wear->ops->heal(blocks->wear, idle);
+    int32_t block = blocks->wear->ops->heal(blocks->wear, when);
 
     if (block >= 0 && block < blocks->count) {
         nw_blocks_give(blocks, (uint16_t)block);
@@ -164,7 +164,14 @@ static int heal(struct nw_blocks *blocks, int idle)
 
 int nw_blocks_heal(struct nw_blocks *blocks, uint32_t budget_us)
 {
-    return blocks->wear != NULL && nw_wear_idle_us(blocks->wear) <= budget_us ? heal(blocks, 1) : 0;
+    return blocks->wear != NULL && nw_wear_idle_us(blocks->wear) <= budget_us
+               ? heal(blocks, NW_HEAL_IDLE)
+               : 0;
+}
+
+int nw_blocks_heal_now(struct nw_blocks *blocks)
+{
+    return blocks->wear != NULL ? heal(blocks, NW_HEAL_NOW) : 0;
 }
 
 void nw_blocks_claim(struct nw_blocks *blocks, uint16_t block)
@@ -248,7 +255,7 @@ int32_t nw_blocks_take_for(struct nw_blocks *blocks, uint16_t data)
     int32_t block = blocks->count;
 
     while (result > 0) {
-        result = heal(blocks, 0);
+        result = heal(blocks, NW_HEAL_DUE);
     }
     if (result < 0) {
         return result;

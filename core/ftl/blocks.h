@@ -74,6 +74,10 @@ static inline int32_t nw_blocks_take(struct nw_blocks *blocks)
 /* In idle time: heal a worn block if `budget_us` allows it. 1: done, 0: no, or the chip's error. */
 int nw_blocks_heal(struct nw_blocks *blocks, uint32_t budget_us);
 
+/* When free blocks are short: heal a worn block, due or not. 1: done, 0: none waits, or the chip's
+ * error. An owner asks before it answers NW_ERR_FULL. */
+int nw_blocks_heal_now(struct nw_blocks *blocks);
+
 /* Erase one free block ahead. 1: done, 0: every free block is ready, or the chip's error. */
 int nw_blocks_prepare(struct nw_blocks *blocks);
 

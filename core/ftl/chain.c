@@ -15,6 +15,8 @@ uint16_t nw_chain_holder(const struct nw_chain *chain, uint16_t unit, uint16_t s
     return block;
 }
 
+#define UNREAD 0xFFFEU /* in a list: the tag of this page cannot be read */
+
 static uint16_t *list_at(const struct nw_chain *chain, uint16_t slot)
 {
     return chain->lists + (size_t)slot * chain->hybrid.block_pages;
@@ -43,29 +45,88 @@ static uint16_t take_slot(struct nw_chain *chain, uint16_t block)
     return best;
 }
 
+/* One entry of a list from its tag. */
+static int load_entry(struct nw_chain *chain, uint16_t block, uint16_t page)
+{
+    uint16_t *entry = list_at(chain, chain->slot[block]) + page;
+    uint32_t first = (uint32_t)chain->owner[block] * chain->span;
+    struct nw_tag tag;
+    int state = nw_hybrid_read_tag(&chain->hybrid, nw_hybrid_first(&chain->hybrid, block) + page,
+                                   &tag);
+
+    chain->hybrid.stats->map_reads++;
+    *entry = UNREAD;
+    if (state == NW_TAG_GOOD) {
+        uint32_t sector = (tag.word & NW_HYBRID_SECTOR) - first;
+
+        *entry = sector < chain->span ? (uint16_t)sector : NW_NO_BLOCK;
+    }
+    return state < 0 ? state : (int)NW_OK;
+}
+
 /* Read a list from the tags. */
 static int load_list(struct nw_chain *chain, uint16_t block)
 {
-    uint16_t *list = list_at(chain, take_slot(chain, block));
-    uint32_t first = (uint32_t)chain->owner[block] * chain->span;
-
+    (void)take_slot(chain, block);
     for (uint16_t page = 0; page < chain->next[block]; page++) {
-        struct nw_tag tag;
-        uint32_t at = nw_hybrid_first(&chain->hybrid, block) + page;
-        int state = nw_hybrid_read_tag(&chain->hybrid, at, &tag);
+        int result = load_entry(chain, block, page);
 
-        chain->hybrid.stats->map_reads++;
-        if (state < 0) {
+        if (result < 0) {
             chain->listed[chain->slot[block]] = NW_NO_BLOCK;
             chain->slot[block] = NW_NO_BLOCK;
-            return state;
-        }
-        uint32_t sector = tag.word & NW_HYBRID_SECTOR;
-        if (state == NW_TAG_GOOD && sector >= first && sector - first < chain->span) {
-            list[page] = (uint16_t)(sector - first);
+            return result;
         }
     }
     return NW_OK;
+}
+
+/* Whether each page of a listed block whose tag cannot be read holds a sector that no other page of
+ * it does. Then none of them outdates another page: the block's bits name as many such sectors. */
+static int unread_are_known(struct nw_chain *chain, uint16_t block)
+{
+    const uint16_t *list = list_at(chain, chain->slot[block]);
+    uint16_t unread = 0;
+
+    memcpy(chain->seen, nw_chain_bits(chain, block), chain->bit_bytes);
+    for (uint16_t page = 0; page < chain->next[block]; page++) {
+        if (list[page] < chain->span) {
+            uint8_t *bits = &chain->seen[list[page] >> 3];
+
+            *bits = (uint8_t)(*bits & ~(1U << (list[page] & 7U)));
+        } else if (list[page] == UNREAD) {
+            unread++;
+        }
+    }
+    for (uint16_t sector = 0; sector < chain->span; sector++) {
+        if ((chain->seen[sector >> 3] & (1U << (sector & 7U))) != 0) {
+            unread--;
+        }
+    }
+    return unread == 0;
+}
+
+/* The last page of a listed block that holds a sector. A page above it whose tag cannot be read may
+ * hold it too, and newer: it is asked again, and the answer is NW_ERR_CORRUPT if that does not
+ * help. NW_ERR_CORRUPT also when there is none: a tag went bad since the mount. */
+static int find_page(struct nw_chain *chain, uint16_t block, uint16_t sector, uint16_t *at)
+{
+    const uint16_t *list = list_at(chain, chain->slot[block]);
+    int unread = 0;
+
+    for (uint16_t page = chain->next[block]; page > 0; page--) {
+        if (list[page - 1U] == UNREAD) {
+            int result = load_entry(chain, block, (uint16_t)(page - 1U));
+            if (result < 0) {
+                return result;
+            }
+            unread |= list[page - 1U] == UNREAD;
+        }
+        if (list[page - 1U] == sector) {
+            *at = (uint16_t)(page - 1U);
+            return unread && !unread_are_known(chain, block) ? (int)NW_ERR_CORRUPT : (int)NW_OK;
+        }
+    }
+    return NW_ERR_CORRUPT;
 }
 
 int nw_chain_list(struct nw_chain *chain, uint16_t block, const uint16_t **list)
@@ -96,14 +157,15 @@ int nw_chain_find(struct nw_hybrid *hybrid, uint32_t sector, uint32_t *at)
         *at = nw_hybrid_first(hybrid, block) + inside;
         return NW_OK;
     }
+    uint16_t page = 0;
     int result = nw_chain_list(chain, block, &list);
-    for (uint16_t page = chain->next[block]; result == NW_OK && page > 0; page--) {
-        if (list[page - 1U] == inside) {
-            *at = nw_hybrid_first(hybrid, block) + page - 1U;
-            return NW_OK;
-        }
+    if (result == NW_OK) {
+        result = find_page(chain, block, inside, &page);
     }
-    return result < 0 ? result : (int)NW_ERR_CORRUPT; /* a tag went bad since the mount */
+    if (result == NW_OK) {
+        *at = nw_hybrid_first(hybrid, block) + page;
+    }
+    return result;
 }
 
 /* Chains are listed by length through their newest block. A log block without data before it counts

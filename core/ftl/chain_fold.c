@@ -378,8 +378,8 @@ static int make_room(struct nw_chain *chain, uint16_t unit, uint16_t sector)
                                (begins_log && chain->logs >= chain->log_blocks))) {
         result = merge_one(chain);
     }
-    if (result == NW_ERR_FULL && nw_hybrid_free(&chain->hybrid) > NW_HYBRID_FLOOR) {
-        result = NW_OK; /* no more to win, but enough */
+    if (result == NW_ERR_FULL) { /* no more to win: enough all the same? */
+        result = nw_hybrid_spare(&chain->hybrid, NW_HYBRID_FLOOR);
     }
     return result == NW_OK ? nw_hybrid_flush(&chain->hybrid) : result;
 }

@@ -6,7 +6,8 @@
 #include "fast.h"
 #include "nandwich/blank.h"
 
-/* The version of the last page of a block that counts. */
+/* The version of the last page of a block that counts. A tag that was good a moment ago and is not
+ * now is an error: without its version the block might be taken for an older one than it is. */
 int nw_chain_version(struct nw_chain *chain, uint16_t block, uint64_t *version)
 {
     struct nw_tag tag = {0};
@@ -14,7 +15,10 @@ int nw_chain_version(struct nw_chain *chain, uint16_t block, uint64_t *version)
     int state = nw_hybrid_read_tag(&chain->hybrid, at, &tag);
 
     *version = tag.version;
-    return state < 0 ? state : (int)NW_OK;
+    if (state < 0) {
+        return state;
+    }
+    return state == NW_TAG_GOOD ? (int)NW_OK : (int)NW_ERR_CORRUPT;
 }
 
 /* Put a block where it belongs in the chain of its owner. */

@@ -190,7 +190,10 @@ static int is_newest(struct nw_chain *chain, uint32_t sector, uint64_t version)
         return result < 0 ? result : 1;
     }
     result = nw_hybrid_read_tag(&chain->hybrid, at, &tag);
-    return result < 0 ? result : (result != NW_TAG_GOOD || tag.version < version);
+    if (result < 0) {
+        return result;
+    }
+    return result == NW_TAG_GOOD ? tag.version < version : (int)NW_ERR_CORRUPT;
 }
 
 /* The entries of one log block, last page first. */

@@ -91,10 +91,13 @@ int nw_hybrid_read(struct nw_hybrid *hybrid, uint32_t at, uint16_t length, uint8
                               .data = data,
                               .spare_length = hybrid->tag_bytes,
                               .spare = spare};
-    int result = nw_chip_read(&req);
+    int result = NW_ERR_ECC;
 
-    hybrid->stats->reads++;
-    hybrid->stats->bytes_read += (uint32_t)length + hybrid->tag_bytes;
+    for (uint8_t i = 0; result == NW_ERR_ECC && i < NW_HYBRID_TRIES; i++) {
+        result = nw_chip_read(&req);
+        hybrid->stats->reads++;
+        hybrid->stats->bytes_read += (uint32_t)length + hybrid->tag_bytes;
+    }
     if (result < 0) {
         return result;
     }
@@ -281,14 +284,24 @@ uint32_t nw_hybrid_floor(const struct nw_hybrid *hybrid)
     return NW_HYBRID_FLOOR + (more < room ? more : room);
 }
 
+int nw_hybrid_spare(struct nw_hybrid *hybrid, uint32_t floor)
+{
+    int result = 1;
+
+    while (result > 0 && nw_hybrid_free(hybrid) <= floor) {
+        result = nw_blocks_heal_now(&hybrid->blocks);
+    }
+    return result == 0 ? (int)NW_ERR_FULL : (result < 0 ? result : (int)NW_OK);
+}
+
 int32_t nw_hybrid_take(struct nw_hybrid *hybrid, uint16_t data, int moves)
 {
     uint16_t floor = moves || hybrid->urgent != 0 ? 0 : NW_HYBRID_FLOOR;
 
-    if (nw_hybrid_free(hybrid) <= floor) {
-        return NW_ERR_FULL;
+    int result = nw_hybrid_spare(hybrid, floor);
+    if (result == NW_OK) {
+        result = nw_hybrid_flush(hybrid);
     }
-    int result = nw_hybrid_flush(hybrid);
     if (result < 0) {
         return result;
     }

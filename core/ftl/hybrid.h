@@ -49,6 +49,7 @@
 #define NW_HYBRID_LEAST_SPARE 10U
 #define NW_HYBRID_LEAST_BYTES 256U
 #define NW_HYBRID_MOST_BLOCKS 65000U /* with the lists of chains they have numbers of 16 bits */
+#define NW_HYBRID_TRIES 2U /* reads of a page before it counts as one that cannot be read */
 #define NW_HYBRID_TOPS 4U
 #define NW_HYBRID_RECORDS 2U
 
@@ -169,9 +170,11 @@ int nw_hybrid_prepare(struct nw_hybrid *hybrid, const struct nw_hybrid_open *ope
 
 /* hybrid.c: pages and blocks */
 
-/* enum nw_tag_state or an error; data NULL on a chip with payload: only the tag. */
+/* enum nw_tag_state or an error; data NULL on a chip with payload: only the tag. NW_ERR_ECC: each
+ * of NW_HYBRID_TRIES reads failed. One that fails once must not lose what is moved or mounted. */
 int nw_hybrid_read(struct nw_hybrid *hybrid, uint32_t at, uint16_t length, uint8_t *data,
                    struct nw_tag *tag);
+/* The same with NW_TAG_BAD for NW_ERR_ECC: such a page may hold anything. */
 int nw_hybrid_read_tag(struct nw_hybrid *hybrid, uint32_t at, struct nw_tag *tag);
 
 /* One program of page `at`. NW_OK, or an error: then do not program this block any more. */
@@ -189,6 +192,11 @@ static inline uint32_t nw_hybrid_free(const struct nw_hybrid *hybrid)
 /* Free blocks that a write leaves. The floor, and one more for each block that went bad in this
  * session: others of its age may follow, and a merge has to find one that works. */
 uint32_t nw_hybrid_floor(const struct nw_hybrid *hybrid);
+
+/* NW_OK when more than `floor` blocks are free: those that wait to be healed are when there is no
+ * other way, for a merge that wins nothing must not stop writes while they are good. Else
+ * NW_ERR_FULL, or the chip's error. */
+int nw_hybrid_spare(struct nw_hybrid *hybrid, uint32_t floor);
 
 /* A fresh block: its number or an error. A write (`moves` 0) does not go below NW_HYBRID_FLOOR,
  * however many blocks fail on the way: NW_ERR_FULL, merge and try again. */

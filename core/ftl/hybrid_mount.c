@@ -532,7 +532,8 @@ int nw_hybrid_flush(struct nw_hybrid *hybrid)
         return NW_OK;
     }
     if (hybrid->session_next == hybrid->block_pages) {
-        return NW_ERR_FULL;
+        int healed = nw_blocks_heal_now(&hybrid->blocks);
+        return healed == 0 ? (int)NW_ERR_FULL : (healed < 0 ? healed : (int)NW_OK);
     }
     memset(hybrid->buffer, 0, hybrid->page_bytes);
     uint32_t at = nw_hybrid_first(hybrid, hybrid->session) + hybrid->session_next;

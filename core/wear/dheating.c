@@ -144,10 +144,10 @@ static void next_round(struct nw_dheating *dheating)
     memset(dheating->updates, 0, view->blocks);
 }
 
-static int32_t dheating_heal(struct nw_wear *wear, int idle)
+static int32_t dheating_heal(struct nw_wear *wear, int when)
 {
     struct nw_dheating *dheating = dheating_of(wear);
-    int32_t block = nw_heal_one(wear, idle);
+    int32_t block = nw_heal_one(wear, when);
 
     if (block >= 0 && block < wear->view.blocks) {
         dheating->flags[block] &= (uint8_t)~OLD;

@@ -103,28 +103,31 @@ static int heal_block(struct nw_wear *wear, uint16_t block)
     return NW_OK;
 }
 
-int32_t nw_heal_one(struct nw_wear *wear, int idle)
+int32_t nw_heal_one(struct nw_wear *wear, int when)
 {
     struct nw_heal *heal = &wear->heal;
     int lazy = heal->config.period_s != 0;
 
-    if (heal->count == 0 || (idle == 0 && !is_due(wear))) {
+    if (heal->count == 0 || (when == NW_HEAL_DUE && !is_due(wear))) {
         return NW_WEAR_NONE;
     }
-    while (heal->waits[heal->cursor] == 0) {
-        heal->cursor = (uint16_t)(heal->cursor + 1U < wear->view.blocks ? heal->cursor + 1U : 0);
-    }
-    heal->waits[heal->cursor] = 0; /* on an error too: it stays out of use in this session */
-    heal->count--;
-    if (wear->view.state[heal->cursor] == NW_BLOCK_BAD) {
-        return NW_WEAR_NONE; /* an erase of it has failed while it waited */
-    }
+    do { /* past those of which an erase has failed while they waited */
+        if (heal->count == 0) {
+            return NW_WEAR_NONE;
+        }
+        while (heal->waits[heal->cursor] == 0) {
+            heal->cursor = (uint16_t)(heal->cursor + 1U < wear->view.blocks ? heal->cursor + 1U
+                                                                            : 0);
+        }
+        heal->waits[heal->cursor] = 0; /* on an error too: it stays out of use in this session */
+        heal->count--;
+    } while (wear->view.state[heal->cursor] == NW_BLOCK_BAD);
     int result = heal_block(wear, heal->cursor);
     if (result < 0) {
         return result;
     }
     heal->since_s = wear->now_s;
-    wear->stats.heals_idle += idle != 0;
-    wear->stats.heals_forced += idle == 0 && lazy;
+    wear->stats.heals_idle += when == NW_HEAL_IDLE;
+    wear->stats.heals_forced += when != NW_HEAL_IDLE && lazy;
     return heal->cursor;
 }

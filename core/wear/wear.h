@@ -19,6 +19,6 @@ uint16_t nw_wear_move(struct nw_wear *wear);
 /* heal.c: the ops `given` and `heal`. */
 int nw_heal_start(struct nw_wear *wear);
 int nw_heal_given(struct nw_wear *wear, uint16_t block);
-int32_t nw_heal_one(struct nw_wear *wear, int idle);
+int32_t nw_heal_one(struct nw_wear *wear, int when);
 
 #endif

@@ -17,7 +17,8 @@
  * anew, with its old content, and answers an error when it cannot.
  *
  * COST, in chip operations
- *   read   1 read (data and tag); 0 when the sector holds nothing
+ *   read   1 read (data and tag); 0 when the sector holds nothing. Here and everywhere below one
+ *          read more for each that answers NW_ERR_ECC: what fails once is not lost
  *   write  1 program, and what the layer's merges take: see its own header
  *   trim   as a write; 0 when the sector holds nothing
  *   sync   0
@@ -33,12 +34,14 @@
  *
  * BAD BLOCKS. A write leaves five blocks free for merges, and one more for each block that went bad
  * in this session, ten more at most: logs are merged to keep that. When blocks fail under it, it
- * merges and tries again. So writes go on while seven spare blocks are good,
+ * merges and tries again. Blocks that wait to be healed are healed, due or not, when merges win
+ * no more. So writes go on while seven spare blocks are good,
  * unless the free blocks, five at least, all fail one after the other with no merge that ends
  * between: then no block is left to merge to, and no mount can win one. Reads go on even then.
  *
  * ERRORS of the block verbs: NW_ERR_FULL when bad blocks have eaten the spare blocks as above,
  * NW_ERR_ECC or NW_ERR_CORRUPT for a sector whose content is lost (req->sector + req->done),
+ * or whose newest page cannot be told as long as the tag of another one cannot be read,
  * NW_ERR_UNSUPPORTED for data == NULL on a chip that keeps payload or data on one that keeps none,
  * else what the chip answers. A block in which a program fails (NW_ERR_PROGRAM) is emptied and
  * marked bad; after another error of a program its block takes no more pages and is merged as

@@ -28,7 +28,8 @@
  *   - Lazy (period_s > 0): a block of the list is healed when the device is idle (nw_block_idle
  *     with a budget of idle_us or more). When that has not happened for a period, one is healed
  *     with the next block taken. The period shrinks as the list grows; when more than a block in 32
- *     is on it, or hardly one is free, nothing waits.
+ *     is on it, hardly one is free, or a
+ *     layer would have to refuse a write, nothing waits.
  *   - Early (percent < 100): the bar lies below the rating, where bit errors are fewer.
  * A policy has no clock: set now_s before requests when healing is lazy.
  *
@@ -58,6 +59,13 @@ enum nw_block_state {
     NW_BLOCK_WORN /* holds nothing, waits to be healed */
 };
 
+/* When a block is healed. */
+enum nw_heal_when {
+    NW_HEAL_DUE,  /* if it has waited long enough */
+    NW_HEAL_IDLE, /* at once: nobody waits for it */
+    NW_HEAL_NOW   /* at once: no other block is left for what is written */
+};
+
 struct nw_wear;
 
 /* All there: a policy that has nothing to do somewhere answers NONE or 0. */
@@ -72,9 +80,9 @@ struct nw_wear_ops {
     void (*erased)(struct nw_wear *wear, uint16_t block);
     /* A block holds nothing any more. 1: keep it back (NW_BLOCK_WORN) until `heal` answers it. */
     int (*given)(struct nw_wear *wear, uint16_t block);
-    /* Heal one block if one is due, in idle time or not. It, to be made free; NW_WEAR_NONE; or the
-     * chip's error. */
-    int32_t (*heal)(struct nw_wear *wear, int idle);
+    /* Heal one block; `when` is enum nw_heal_when. It, to be made free; NW_WEAR_NONE; or the chip's
+     * error. */
+    int32_t (*heal)(struct nw_wear *wear, int when);
     /* A request of the host writes anew in logical block `data`. */
     void (*updated)(struct nw_wear *wear, uint16_t data);
     /* A block whose data has to move, or NW_WEAR_NONE. */

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Goal: a page that cannot be read just now never shows an older content of a sector. Once a list
+ * of a superblock's pages was read while one tag failed with NW_ERR_ECC: that page was left out of
+ * the list, and an older page of its sector read with NW_OK from then on. A mount took such a page
+ * for a torn one, and a merge lost what it could have read the second time.
+ * ctest: quick
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "layer_rig.h"
+
+#define DEVICES 6U
+
+static const struct nw_layer_kind *const kinds[] = {&nw_layer_fast, &nw_layer_log, &nw_layer_nftl,
+                                                    &nw_layer_superblock};
+
+#define KINDS (sizeof kinds / sizeof kinds[0])
+
+/* 48 blocks of 16 pages: more superblocks than lists fit RAM. */
+static const struct layer_shape shape = {.part = "K9F1G08U0A", .blocks = 60, .block_pages = 16,
+                                         .page_bytes = 256, .no_copy = 1, .spare_blocks = 12};
+
+static struct layer_rig rig;
+static struct nw_random random_numbers;
+
+static uint32_t below(uint32_t limit)
+{
+    return nw_random_below(&random_numbers, limit);
+}
+
+static void open_aged(const struct nw_layer_kind *kind, uint32_t seed)
+{
+    nw_random_seed(&random_numbers, seed);
+    layer_rig_open(&rig, kind, &shape, seed);
+    assert_int_equal(layer_rig_filter(&rig), NW_OK);
+    for (uint32_t i = 0; i < 3U * rig.sectors; i++) {
+        uint32_t hot = below(60) * 8U; /* some are written often: a block holds them twice */
+        uint32_t sector = i < rig.sectors ? i : (i % 4U != 0 ? hot : below(rig.sectors));
+        struct layer_op op = {.kind = OP_WRITE, .sector = sector, .count = 1};
+
+        assert_int_equal(layer_rig_run(&rig, &op), NW_OK);
+    }
+}
+
+/* Reads of the chip fail: behind so many, so often (0: as long as it lasts). */
+static void arm(uint32_t skip, uint32_t times)
+{
+    rig.fault = (struct nw_fault){
+        .verb = NW_VERB_READ, .skip = skip, .times = times, .error = NW_ERR_ECC};
+}
+
+/* Every sector shows what was acknowledged or, if it may, an error: how many errors. */
+static uint32_t check(const char *when, uint32_t seed, int may_fail)
+{
+    uint32_t errors = 0;
+
+    for (uint32_t sector = 0; sector < rig.sectors; sector++) {
+        uint32_t wanted = rig.model[sector].now;
+        uint32_t shows = 0;
+        struct nw_block_req req = {
+            .block = rig.block, .sector = sector, .count = 1, .data = rig.data};
+        int result = nw_block_read(&req);
+
+        memcpy(&shows, rig.data, sizeof shows);
+        errors += result < 0;
+        if (result < 0 ? !may_fail : shows != wanted) {
+            fail_msg("%s, %s, seed %u: sector %u answers %d and shows write %u, wanted %u",
+                     rig.kind->name, when, (unsigned)seed, (unsigned)sector, result,
+                     (unsigned)shows, (unsigned)wanted);
+        }
+    }
+    return errors;
+}
+
+/* One read in some writes fails, once. */
+static void test_once_in_writes(void **state)
+{
+    uint32_t hits = 0;
+
+    (void)state;
+    for (uint32_t i = 0; i < KINDS * DEVICES; i++) {
+        open_aged(kinds[i % KINDS], i);
+        for (uint32_t turn = 0; turn < 40U; turn++) {
+            arm(below(40), 1);
+            for (uint32_t write = 0; write < 12U; write++) {
+                struct layer_op op = {
+                    .kind = OP_WRITE, .sector = below(rig.sectors), .count = 1};
+
+                assert_int_equal(layer_rig_run(&rig, &op), NW_OK);
+            }
+            hits += rig.fault.hits;
+            layer_rig_quiet(&rig);
+            assert_int_equal(check("after writes", i, 0), 0);
+        }
+        assert_int_equal(rig.block->stats->lost, 0);
+        layer_rig_close(&rig);
+    }
+    assert_true(hits > KINDS * DEVICES); /* or nothing was tried */
+}
+
+/* One read of a mount fails, once: also that of the newest page or of a record. */
+static void test_once_in_a_mount(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < KINDS * DEVICES; i++) {
+        open_aged(kinds[i % KINDS], i);
+        for (uint32_t turn = 0; turn < 12U; turn++) {
+            struct layer_op op = {.kind = OP_WRITE, .sector = below(rig.sectors), .count = 1};
+
+            assert_int_equal(layer_rig_run(&rig, &op), NW_OK);
+            arm(below(60U * 16U + 100U), 1);
+            assert_int_equal(layer_rig_mount(&rig), NW_OK);
+            layer_rig_quiet(&rig);
+            assert_int_equal(check("after a mount", i, 0), 0);
+        }
+        layer_rig_close(&rig);
+    }
+}
+
+/* A page cannot be read for a while. Its sector answers an error as long, no sector shows an older
+ * content, and nothing of that is left when it can be read again. */
+static void test_page_fails_for_a_while(void **state)
+{
+    uint32_t errors = 0;
+
+    (void)state;
+    for (uint32_t i = 0; i < KINDS * DEVICES; i++) {
+        open_aged(kinds[i % KINDS], i);
+        for (uint32_t turn = 0; turn < 60U; turn++) {
+            arm(0, 0);
+            rig.fault.first = 1U + below(60U * 16U - 1U);
+            rig.fault.last = rig.fault.first;
+            errors += check("while a page fails", i, 1);
+            layer_rig_quiet(&rig);
+            assert_int_equal(check("when it is well again", i, 0), 0);
+        }
+        layer_rig_close(&rig);
+    }
+    assert_true(errors > 0); /* or nothing was tried */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_once_in_writes),
+                                       cmocka_unit_test(test_once_in_a_mount),
+                                       cmocka_unit_test(test_page_fails_for_a_while)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
