@@ -45,8 +45,8 @@ static void wide(void)
 }
 
 /* %b, %B and %C were printed as they stand and took no argument, so that each conversion behind
- * them got its neighbour's: a %s crashed. %Z is a length, long double has three, and a letter that means
- * nothing is printed in the host's own way. */
+ * them got its neighbour's: a %s crashed. %Z is a length, long double has three, and a letter that
+ * means nothing is printed in the host's own way. */
 static void rare_letters(void)
 {
     strcpy(text, "virtual");
