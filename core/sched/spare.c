@@ -5,15 +5,31 @@
  */
 #include "parts.h"
 
-/* What openings among the next `writes` writes take beyond other writes. */
+/* What openings among the next `writes` writes take beyond other writes. The end of the log ends the
+ * open unit, whole or not, and a wrapping log opens one at its start. */
 static uint32_t openings(NW_SCHED_SELF_ uint16_t writes)
 {
-    if (sched->unit == 0 || writes <= sched->unit_left ||
-        sched->open_ticks <= sched->write_ticks) {
+    uint32_t position = sched->position;
+    uint32_t left = sched->unit_left;
+    uint32_t ticks = 0;
+
+    if (sched->unit == 0 || sched->open_ticks <= sched->write_ticks) {
         return 0;
     }
-    writes = (uint16_t)(writes - sched->unit_left - 1U);
-    return (uint32_t)(1U + writes / sched->unit) * (sched->open_ticks - sched->write_ticks);
+    for (;;) {
+        if (sched->sectors != 0) {
+            uint32_t rest = position < sched->sectors ? sched->sectors - position : 0;
+
+            left = left < rest ? left : rest;
+            position = position + left < sched->sectors ? position + left : 0;
+        }
+        if (writes <= left) {
+            return ticks;
+        }
+        writes = (uint16_t)(writes - left);
+        left = sched->unit;
+        ticks += sched->open_ticks - sched->write_ticks;
+    }
 }
 
 uint32_t nw_sched_spare_ticks(struct nw_sched NW_XDATA *self, uint32_t now)

@@ -37,6 +37,7 @@ static const char *read_length(const char *at, enum nw_length *length)
         *length = sizeof(intmax_t) == sizeof(long) ? NW_LEN_L : NW_LEN_LL;
         return at + 1;
     case 'z':
+    case 'Z': /* as glibc: what z was called before C99 */
     case 't':
         *length = sizeof(size_t) == sizeof(long) ? NW_LEN_L : NW_LEN_NONE;
         return at + 1;
@@ -73,6 +74,7 @@ void nw_conversion_read(struct nw_conversion *conversion, const char *at)
 
 void nw_conversion_rest(struct nw_conversion *conversion, const char *at)
 {
+    conversion->rest = at;
     at = read_length(at, &conversion->length);
     conversion->kind = *at;
     conversion->end = *at != '\0' ? at + 1 : at;

@@ -10,7 +10,8 @@ enum nw_length { NW_LEN_NONE, NW_LEN_HH, NW_LEN_H, NW_LEN_L, NW_LEN_LL, NW_LEN_B
 struct nw_conversion {
     const char *begin; /* at the '%' */
     const char *end;   /* behind the conversion character */
-    char flags[8];     /* printf: "-+ #0'" as given; scanf: "*" */
+    const char *rest;  /* at the length, or the conversion character if there is none */
+    char flags[8];     /* printf: "-+ #0'I" as given; scanf: "*" */
     int width;         /* -1: none, -2: by argument */
     int precision;     /* likewise */
     enum nw_length length;

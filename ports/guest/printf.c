@@ -85,8 +85,8 @@ static void pad(struct sink *sink, size_t n)
     }
 }
 
-/* The conversion again with its numbers in place and the given length and kind. */
-static void rebuild(const struct nw_conversion *c, const char *length, char *to, size_t bytes)
+/* The conversion again with its numbers in place and `rest` behind them. */
+static void rebuild_as(const struct nw_conversion *c, const char *rest, char *to, size_t bytes)
 {
     char width[16] = "", precision[16] = "";
 
@@ -96,7 +96,23 @@ static void rebuild(const struct nw_conversion *c, const char *length, char *to,
     if (c->precision >= 0) {
         snprintf(precision, sizeof precision, ".%d", c->precision);
     }
-    snprintf(to, bytes, "%%%s%s%s%s%c", c->flags, width, precision, length, c->kind);
+    snprintf(to, bytes, "%%%s%s%s%s", c->flags, width, precision, rest);
+}
+
+/* The same with the given length and its own kind. */
+static void rebuild(const struct nw_conversion *c, const char *length, char *to, size_t bytes)
+{
+    char rest[8];
+
+    snprintf(rest, sizeof rest, "%s%c", length, c->kind);
+    rebuild_as(c, rest, to, bytes);
+}
+
+/* Whether a character or string is of wide ones. The host takes every long length for it. */
+static int is_wide(const struct nw_conversion *c)
+{
+    return c->kind == 'C' || c->kind == 'S' || c->length == NW_LEN_L || c->length == NW_LEN_LL ||
+           c->length == NW_LEN_BIG;
 }
 
 #pragma GCC diagnostic push
@@ -191,7 +207,7 @@ static void put_float(struct sink *sink, const struct nw_conversion *c, struct a
 {
     char spec[48];
 
-    if (c->length == NW_LEN_BIG) {
+    if (c->length == NW_LEN_BIG || c->length == NW_LEN_LL) { /* to the host they are one */
         rebuild(c, "L", spec, sizeof spec);
         format_one(sink, spec, va_arg(a->list, long double));
     } else {
@@ -207,7 +223,7 @@ static void put_other(struct sink *sink, const struct nw_conversion *c, struct a
     if (c->kind == 'p') {
         rebuild(c, "", spec, sizeof spec);
         format_one(sink, spec, va_arg(a->list, void *));
-    } else if (c->length == NW_LEN_L) {
+    } else if (is_wide(c)) {
         rebuild(c, "l", spec, sizeof spec);
         format_one(sink, spec, va_arg(a->list, wint_t));
     } else {
@@ -251,7 +267,7 @@ static void put_wide(struct sink *sink, const struct nw_conversion *c, const wch
     size_t limit = c->precision >= 0 ? (size_t)c->precision : SIZE_MAX;
     wchar_t *plain = text != NULL ? plain_wide(text, limit) : NULL;
 
-    rebuild(c, c->kind == 'S' ? "" : "l", spec, sizeof spec);
+    rebuild(c, "l", spec, sizeof spec);
     format_one(sink, spec, plain);
     free(plain);
 }
@@ -263,6 +279,16 @@ static void put_error(struct sink *sink, const struct nw_conversion *c)
 
     rebuild(c, "", spec, sizeof spec);
     errno = sink->error;
+    format_one(sink, spec);
+}
+
+/* Another letter takes no argument; what is printed of it the host decides. */
+static void put_unknown(struct sink *sink, const struct nw_conversion *c)
+{
+    char rest[8], spec[48];
+
+    snprintf(rest, sizeof rest, "%.*s", (int)(c->end - c->rest), c->rest);
+    rebuild_as(c, rest, spec, sizeof spec);
     format_one(sink, spec);
 }
 
@@ -335,6 +361,8 @@ static void put_conversion(struct sink *sink, struct nw_conversion *c, struct ar
     case 'i':
         put_signed(sink, c, a);
         break;
+    case 'b': /* the digits of C23 */
+    case 'B':
     case 'o':
     case 'u':
     case 'x':
@@ -352,12 +380,13 @@ static void put_conversion(struct sink *sink, struct nw_conversion *c, struct ar
         put_float(sink, c, a);
         break;
     case 'c':
+    case 'C':
     case 'p':
         put_other(sink, c, a);
         break;
     case 's':
     case 'S':
-        if (c->kind == 'S' || c->length == NW_LEN_L) {
+        if (is_wide(c)) {
             put_wide(sink, c, va_arg(a->list, const wchar_t *));
         } else {
             put_string(sink, c, va_arg(a->list, const char *));
@@ -375,7 +404,7 @@ static void put_conversion(struct sink *sink, struct nw_conversion *c, struct ar
     case '$':
         nw_guest_refuse("printf with numbered arguments (%1$d) is not supported");
     default:
-        emit(sink, c->begin, (size_t)(c->end - c->begin)); /* as the host: an unknown one is text */
+        put_unknown(sink, c);
         break;
     }
 }
@@ -432,8 +461,8 @@ NW_LIBC(int, vsnprintf, (char *to, size_t bytes, const char *format, va_list lis
     struct sink sink = {.descriptor = -1, .to = to, .room = bytes > 0 ? bytes - 1 : 0};
     int n = run(&sink, format, list);
 
-    if (bytes > 0 && n >= 0) {
-        size_t end = (size_t)n < bytes ? (size_t)n : bytes - 1;
+    if (bytes > 0) { /* a text ends also where it failed */
+        size_t end = sink.count < bytes ? sink.count : bytes - 1;
 
         nw_guest_fill(to + end, 0, 1);
     }

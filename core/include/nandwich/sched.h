@@ -217,7 +217,9 @@ struct nw_sched {
     uint16_t unit;         /* sectors the device opens at once: the first write into each costs
                               open_ticks (SD: the paper's "sector" of 256 blocks); 0: no cost */
     uint32_t first;   /* log region: first sector; where units begin, too */
-    uint32_t sectors; /* log region: length, >= 1; without `block` 0: no log kept */
+    uint32_t sectors; /* log region: length, >= 1; without `block` 0: no log kept. With
+                         NW_SCHED_WRAP and SLACK take a multiple of `unit`: its plan takes the last
+                         unit for a whole one, and may not see the opening behind it coming */
     uint32_t position; /* next sector to write, from `first`; where to go on after a restart */
     uint32_t write_ticks; /* one sector written; with LEARN a first guess, 0 is fine. This and the
                              next three up to NW_SCHED_TICKS_MAX */
@@ -298,7 +300,8 @@ int nw_sched_done(struct nw_sched NW_XDATA *sched, uint32_t now, int result);
  * request missing its deadline: each one waiting, and one more, issued at `now`, of each flow that
  * has none waiting. 0 when something should be done first: if something has arrived, ask
  * nw_sched_next(). It takes for granted that operations and turns take what write_ticks,
- * open_ticks, read_ticks and turn_ticks say. Cost: O(flows). */
+ * open_ticks, read_ticks and turn_ticks say, and for SLACK that a wrapping log is a multiple of
+ * `unit`. Cost: O(flows), and a step for each unit that those requests open. */
 uint32_t nw_sched_spare_ticks(struct nw_sched NW_XDATA *sched, uint32_t now);
 
 #endif

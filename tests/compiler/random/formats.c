@@ -31,6 +31,7 @@ struct call {
     char *plain; /* room on the stack */
     size_t bytes; /* for snprintf */
     unsigned how;
+    int ended;
 };
 
 static char text[TEXT_BYTES], format_kept[600], strings[4][80];
@@ -100,11 +101,11 @@ static void put_number(struct call *call, int may_star)
 
 static void put_integer(struct call *call)
 {
-    static const char *const lengths[] = {"", "hh", "h", "l", "ll", "j", "z", "t", "q"};
-    unsigned length = below(9);
+    static const char *const lengths[] = {"", "hh", "h", "l", "ll", "j", "z", "t", "Z", "q", "L"};
+    unsigned length = below(11);
 
     put(call, lengths[length]);
-    put_char(call, pick("diouxX"));
+    put_char(call, pick("diouxXbB"));
     if (length < 3) {
         add(call, INT)->i = (int)random_integer();
     } else {
@@ -120,7 +121,7 @@ static void put_text(struct call *call)
         add(call, INT)->i = (int)below(256);
         break;
     case 1:
-        put(call, "lc");
+        put(call, one_in(2) ? "lc" : "C");
         add(call, INT)->i = (int)(1 + below(126));
         break;
     case 2:
@@ -141,6 +142,17 @@ static void put_text(struct call *call)
     }
 }
 
+/* Letters that mean nothing: printed in the host's way, and no argument is taken. They end the
+ * format, for glibc takes what follows one in ways of its own, such as %qd for %d. */
+static void put_unknown(struct call *call)
+{
+    static const char *const lengths[] = {"", "", "", "hh", "l", "q", "Z"};
+
+    put(call, lengths[below(7)]);
+    call->ended = 1;
+    put_char(call, pick("DJKMNOPQRTUVWYkrvwy"));
+}
+
 static void put_count(struct call *call)
 {
     static const char *const lengths[] = {"%n", "%hhn", "%hn", "%ln", "%lln", "%jn", "%zn", "%tn"};
@@ -157,16 +169,23 @@ static void put_conversion(struct call *call)
         put_count(call);
         return;
     }
+    /* Of such a letter glibc prints a negative width given as an argument in a way of its own. */
+    int unknown = one_in(12), may_star = !unknown;
+
     put(call, "%");
     for (unsigned i = below(4); i > 0; i--) {
         put_char(call, pick("-+ #0'"));
     }
     if (one_in(2)) {
-        put_number(call, call->count + 2 < ARGUMENTS);
+        put_number(call, may_star && call->count + 2 < ARGUMENTS);
     }
     if (one_in(2)) {
         put(call, ".");
-        put_number(call, call->count + 1 < ARGUMENTS);
+        put_number(call, may_star && call->count + 1 < ARGUMENTS);
+    }
+    if (unknown) {
+        put_unknown(call);
+        return;
     }
     switch (below(5)) {
     case 0:
@@ -187,7 +206,7 @@ static void put_conversion(struct call *call)
 
 static void put_anything(struct call *call)
 {
-    while (call->count < ARGUMENTS && strlen(call->format) < 500) {
+    while (call->count < ARGUMENTS && strlen(call->format) < 500 && !call->ended) {
         switch (below(8)) {
         case 0: put(call, "%%"); break;
         case 1: put(call, " text "); break;
@@ -335,10 +354,10 @@ static void both(struct scan *scan, const char *format, const char *input)
 
 static void scan_integer(struct scan *scan)
 {
-    static const char *const lengths[] = {"", "hh", "h", "l", "ll", "j", "z", "t"};
+    static const char *const lengths[] = {"", "hh", "h", "l", "ll", "j", "z", "t", "q", "L", "Z"};
     static const char *const ways[] = {"%lld", "%llu", "%llx", "%#llx", "%llo", "%#llo", " %+lld"};
     char format[24] = "", input[48];
-    const char *length = lengths[below(8)];
+    const char *length = lengths[below(11)];
     unsigned width = one_in(4) ? 1 + below(12) : 0;
 
     if (width > 0) {
@@ -347,7 +366,7 @@ static void scan_integer(struct scan *scan)
     strcat(format, length);
     snprintf(input, sizeof input, ways[below(7)], random_integer());
     format[strlen(format) + 1] = '\0';
-    format[strlen(format)] = pick("diouxXp");
+    format[strlen(format)] = pick("diouxXpb");
     if (format[strlen(format) - 1] == 'p') {
         strcpy(format, "p");
     }
@@ -371,7 +390,8 @@ static void scan_text(struct scan *scan)
 {
     static const char *const kinds[] = {"s",    "5s",     "20s",    "c",    "3c",     "[a-z]",
                                         "[^,]", "10[^ ]", "[]a-f]", "[^]]", "2[0-9]", "[%a-c]",
-                                        "ls",   "7ls",    "2lc",    "C",    "l[a-d]", "S"};
+                                        "ls",   "7ls",    "2lc",    "C",    "l[a-d]", "S",
+                                        "2C",   "5S"};
     char input[40];
     unsigned length = below(12);
 
@@ -379,7 +399,7 @@ static void scan_text(struct scan *scan)
         input[i] = pick("abcdefxyz0123,] %-");
     }
     input[length] = '\0';
-    both(scan, kinds[below(18)], input);
+    both(scan, kinds[below(20)], input);
 }
 
 static void scan_conversion(struct scan *scan)

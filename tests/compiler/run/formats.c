@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <wchar.h>
 
 static char text[600], format[100];
 static int n1;
@@ -19,6 +20,7 @@ static float f1;
 static long l1;
 static unsigned char u1;
 static void *p1;
+static wchar_t wide_word[8];
 
 static int through(char *to, size_t bytes, const char *how, ...)
 {
@@ -40,6 +42,25 @@ static void wide(void)
     printf("%.500d %d|%500s %d|%.450f %d|\n", 1, 2, "three", 4, 5.5, 6);
     printf("%500c %d|%-450p %d|%450Lf %d|%450lc %d|\n", '1', 2, (void *)3, 4, 5.5L, 6, L'7', 8);
     printf("%s %s %s|%f %d|%.300f %e %d|\n", "one", "two", "three", 1e308, 1, 1e200, 2.0, 3);
+}
+
+/* %b, %B and %C were printed as they stand and took no argument, so that each conversion behind
+ * them got its neighbour's: a %s crashed. %Z is a length, long double has three, and a letter that
+ * means nothing is printed in the host's own way. */
+static void rare_letters(void)
+{
+    strcpy(text, "virtual");
+    printf("%b %B %#b %#B %12.9b|%-12b|%012B|%hhb %lb %*b %s\n", 5U, 6U, 7U, 8U, 9U, 10U, 11U,
+           0x1ffU, 1UL << 40, 12, 13U, text);
+    printf("%C %5C|%-3C|%S %.2S %s\n", L'q', L'r', L's', L"wide", L"cut", text);
+    printf("%Zu %Zd %qd %Ld %s\n", (size_t)7, (size_t)8, 9LL, 10LL, text);
+    printf("%llf %qe %Lg %lls %s\n", 1.5L, 2.5L, 3.5L, L"wide", text);
+    printf("%y %-+08.3k %lr %*w %s %d\n", 4, text, 5);
+    printf("%d %s", snprintf(text, 9, "%s%", "cut off"), text);
+    printf(" %d\n", printf("%d %l", 5));
+    printf("%d %d %d\n", sscanf("7 8 nine", "%Zd %qd %4S", (size_t *)&l1, &n3, wide_word), (int)l1,
+           (int)n3);
+    printf("%ls %d\n", wide_word, sscanf("ab12", "%2C%d", wide_word, &i1));
 }
 
 static void out(void)
@@ -68,6 +89,7 @@ static void out(void)
     free(made);
     fprintf(stdout, "%s %d\n", text, 1);
     wide();
+    rare_letters();
     puts(text);
     fputs(text, stdout);
     putchar('\n');
