@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from nandwich import _native, replay, replay_report
+from nandwich import _native, parts, replay, replay_report
 from nandwich.cli import output
 from nandwich.cli.command import Command
 from nandwich.cli.options import json_option
@@ -202,6 +202,8 @@ def command(
         factory_bad=not no_bad_blocks,
         **choices,
     )
+    inputs = [] if replay.is_generated(source) else [Path(source)]
+    output.check_apart((*inputs, *parts.files(options.chip)), (options.snapshot, json_target))
     play = _prepare(options)
     _play(play)
     play.save()
@@ -214,7 +216,6 @@ def command(
         click.echo(replay_report.headline(value))
         output.print_table(("what", "how much", "meaning"), replay_report.rows(value))
     if json_target is not None:
-        inputs = [] if replay.is_generated(source) else [Path(source)]
         document = output.document("replay", 1, value, seed=options.seed, inputs=inputs)
         output.write_json(json_target, document)
     _judge(value["result"], broken, until_worn=until_worn)

@@ -11,6 +11,7 @@ import click
 
 from nandwich import (
     names,
+    parts,
     run_config,
     run_guest,
     run_measure,
@@ -224,6 +225,10 @@ def command(
     paths_in = _sources(sources)
     if choices["image"]:
         output.check_folder(choices["image"])
+    output.check_apart(
+        (*paths_in, *parts.files(choices["chip"]), "/dev/stdin"),
+        (choices["image"], choices["record"], json_target),
+    )
     device = _device(choices)
     run_config.check(device)
     flags = run_recipe.checked_flags(("-O2", *compiler_flags, *_words(cflags)))
