@@ -88,3 +88,21 @@ def test_devices_take_any_number_of_outputs(ground: Path) -> None:
     assert CliRunner().invoke(main, words.split()).exit_code == 0
     words = "run hello.c --once -q --record /dev/null --json /dev/null"
     assert CliRunner().invoke(main, words.split()).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "replay gen:sensor,requests=5000000 --snapshot nodir/new",
+        "replay gen:sensor,requests=9 --json nodir/new",
+        "store nodir/new format --chip K9F1G08U0A --blocks 32",
+        "run hello.c --record nodir/new",
+        "run hello.c --image nodir/new",
+    ],
+)
+def test_a_folder_that_is_not_there(ground: Path, line: str) -> None:
+    """`replay --snapshot` played everything first, and `store format` called it a failure."""
+    result = CliRunner().invoke(main, line.split())
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.count("\n") == 1
+    assert "nodir" in result.stderr

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from nandwich import _native, parts, replay, replay_report
+from nandwich import _native, locks, parts, replay, replay_report
 from nandwich.cli import output
 from nandwich.cli.command import Command
 from nandwich.cli.options import json_option
@@ -204,9 +204,12 @@ def command(
     )
     inputs = [] if replay.is_generated(source) else [Path(source)]
     output.check_apart((*inputs, *parts.files(options.chip)), (options.snapshot, json_target))
-    play = _prepare(options)
-    _play(play)
-    play.save()
+    if options.snapshot:
+        output.check_folder(options.snapshot)
+    with locks.held(options.snapshot):
+        play = _prepare(options)
+        _play(play)
+        play.save()
     value = replay.as_json(play)
     broken = replay.broken_laws(play)
     if options.verify:

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from nandwich import (
+    locks,
     names,
     parts,
     run_config,
@@ -235,7 +236,8 @@ def command(
     subject = run_report.Subject(paths_in, guest_arguments, device)
     if native and not (once or quiet):
         output.talk(_HOW_OFTEN)
-    with signals.unwinding(), run_measure.scratch() as folder:
+    # Of two runs that load one image, the second would save the wear of its own alone.
+    with signals.unwinding(), locks.held(device.image), run_measure.scratch() as folder:
         job = run_recipe.job(paths_in, flags, device, guest_arguments, compare=native)
         result = run_measure.measure(job, run_guest.read_input(), Path(folder), once=once)
         _show_output(result, to_stderr=json_target == "-")

@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from nandwich import _native, files, parts, store_dump, store_image
+from nandwich import _native, files, locks, parts, store_dump, store_image
 from nandwich.cli import output
 from nandwich.cli.command import Group
 from nandwich.cli.options import json_option
@@ -226,10 +226,12 @@ def format_(
     force: bool,
 ) -> None:
     """Make IMAGE: a new chip with an empty store."""
-    if session.path.exists() and not force:
-        raise InputError(f"{session.path} exists; --force replaces it")
+    output.check_folder(str(session.path))
     output.check_apart((*session.inputs[1:], *parts.files(chip)), (session.path,))
-    store_image.format_image(session.path, chip, blocks or 0, layout, ecc=ecc, key=session.key)
+    with locks.held(str(session.path)):
+        if session.path.exists() and not force:
+            raise InputError(f"{session.path} exists; --force replaces it")
+        store_image.format_image(session.path, chip, blocks or 0, layout, ecc=ecc, key=session.key)
 
 
 def _object(about: dict[str, Any]) -> dict[str, Any]:
