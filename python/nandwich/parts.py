@@ -102,6 +102,11 @@ def is_file(name: str) -> bool:
     return name.endswith(".toml") or "/" in name
 
 
+def files(name: str) -> list[Path]:
+    """The files that `resolve` reads for this name."""
+    return [Path(name)] if is_file(name) else []
+
+
 def resolve(name: str) -> _native.Part:
     """The part of a name or of a user's TOML file; InputError names the nearest or every fault."""
     if is_file(name):

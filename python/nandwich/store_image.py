@@ -6,9 +6,6 @@ replaced as a whole by `save`: the old one or the new one is there.
 """
 
 import contextlib
-import errno
-import fcntl
-import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
@@ -17,6 +14,7 @@ from typing import Any
 
 from nandwich import _native, parts, store_dump
 from nandwich.errors import InputError, RunError
+from nandwich.locks import Lock
 
 #: Numbers of core/include/nandwich/error.h that are told apart here.
 ERR_CONFIG, ERR_FULL, ERR_NOT_FOUND, ERR_EXISTS, ERR_NAME = -1, -15, -18, -22, -23
@@ -82,7 +80,7 @@ class Image:
     """A mounted store and the file it came from."""
 
     def __init__(
-        self, path: Path, nand: _native.Nand, store: _native.Store, layout: Layout, lock: int
+        self, path: Path, nand: _native.Nand, store: _native.Store, layout: Layout, lock: Lock
     ) -> None:
         self.path = path
         self.nand = nand
@@ -96,11 +94,7 @@ class Image:
             self.nand.save(str(self.path))
         except RuntimeError as error:
             raise RunError(str(error)) from error
-        old, self._lock = self._lock, _take_lock(self.path)
-        os.close(old)
-
-    def close(self) -> None:
-        os.close(self._lock)
+        self._lock.renew()
 
     def find(self, name: str) -> dict[str, Any]:
         """What the store knows of an object; InputError when there is none."""
@@ -201,32 +195,6 @@ class Image:
         return range(about["head"], about["tail"]), partial(self.store.peek, handle)
 
 
-def _take_lock(path: Path) -> int:
-    """The lock of the file that has this name now, while others may replace it."""
-    while True:
-        lock = _lock_once(path)
-        with contextlib.suppress(FileNotFoundError):
-            if path.samefile(f"/proc/self/fd/{lock}"):
-                return lock
-        os.close(lock)
-
-
-def _lock_once(path: Path) -> int:
-    try:
-        # A pipe that nobody writes to would block here; loading it will say what it is.
-        lock = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path}: {getattr(error, 'strerror', error)}") from error
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        os.close(lock)
-        busy = error.errno == errno.EWOULDBLOCK
-        why = "in use by another command or a mount" if busy else error.strerror
-        raise RunError(f"{path}: {why}") from error
-    return lock
-
-
 def _layout(path: Path, nand: _native.Nand, key: bytes | None) -> Layout:
     """How the store on a chip was formatted; InputError when it was for another chip or program, or
     with another key."""
@@ -275,21 +243,16 @@ def _mounted(path: Path, nand: _native.Nand, key: bytes | None) -> tuple[_native
 @contextlib.contextmanager
 def opened(path: Path, key: bytes | None = None) -> Iterator[Image]:
     """The store in an image file, locked and mounted. Nothing is saved unless asked for."""
-    lock = _take_lock(path)
-    image = None
+    lock = Lock(path)
     try:
         try:
             nand = _native.Nand.load(str(path))
         except ValueError as error:
             raise InputError(str(error)) from error
         store, found = _mounted(path, nand, key)
-        image = Image(path, nand, store, found, lock)
-        yield image
+        yield Image(path, nand, store, found, lock)
     finally:
-        if image is None:
-            os.close(lock)
-        else:
-            image.close()
+        lock.release()
 
 
 def _most_blocks(part: _native.Part) -> int:

@@ -10,6 +10,7 @@ import json
 import os
 import platform
 import shlex
+import stat
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -79,6 +80,37 @@ def check_folder(target: str) -> None:
     """Refuse a file that could not be written, before work is done for it."""
     if not Path(target).parent.is_dir():
         raise InputError(f"cannot write {target}: there is no folder {Path(target).parent}")
+
+
+def check_apart(inputs: Iterable[str | Path], outputs: Iterable[str | Path | None]) -> None:
+    """Refuse an output that is an input of the same command, or another output, by whatever name.
+
+    None, "" and "-" are no files. Devices and pipes take any number of outputs.
+    """
+    read = {_identity(Path(name)): str(name) for name in inputs}
+    written: dict[object, str] = {}
+    for name in outputs:
+        if name is None or str(name) in ("", "-"):
+            continue
+        which = _identity(Path(name))
+        if which is None:
+            continue
+        for others, does in ((read, "reads"), (written, "writes too")):
+            if which in others:
+                raise InputError(
+                    f"{name} would overwrite {others[which]}, which this command {does}: "
+                    "give another name"
+                )
+        written[which] = str(name)
+
+
+def _identity(path: Path) -> object:
+    """What two names of one file have in common; None for what nobody can overwrite."""
+    try:
+        status = path.stat()
+    except (OSError, ValueError):
+        return os.path.realpath(path)  # not there yet
+    return (status.st_dev, status.st_ino) if stat.S_ISREG(status.st_mode) else None
 
 
 def write_json(target: str, value: Any) -> None:

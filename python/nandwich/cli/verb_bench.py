@@ -74,6 +74,7 @@ def command(
       nandwich bench --json - | jq '.[] | select(.ok | not)'
     """
     chosen = _choose(wanted)
+    output.check_apart((), (page, json_target))
     if only_list:
         if json_target is not None:
             listed = [{"name": one.name, "what": one.what} for one in chosen]

@@ -111,6 +111,7 @@ def command(name: str | None, show_platforms: bool, json_target: str | None) -> 
     A file that is wrong is answered with all its errors, file and line each, and exit code 2.
     """
     if name is not None:
+        output.check_apart(parts.files(name), (json_target,))
         item, figures, inputs = _find(name)
         items = [item]
     else:

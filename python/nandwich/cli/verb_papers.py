@@ -93,6 +93,8 @@ def command(
         raise InputError("no experiments in papers/")
     if out is None:
         out = (paths.CHECKOUT or Path()) / "build" / ("papers-quick" if quick else "papers")
+    written = (out / f"{one.id}.{kind}" for one in chosen for kind in ("csv", "svg"))
+    output.check_apart((), (*written, json_target))
     results: list[Result] = []
     with output.progress("experiments", len(chosen)) as bar:
         for one in chosen:

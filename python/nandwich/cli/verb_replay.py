@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from nandwich import _native, replay, replay_report
+from nandwich import _native, locks, parts, replay, replay_report
 from nandwich.cli import output
 from nandwich.cli.command import Command
 from nandwich.cli.options import json_option
@@ -202,9 +202,14 @@ def command(
         factory_bad=not no_bad_blocks,
         **choices,
     )
-    play = _prepare(options)
-    _play(play)
-    play.save()
+    inputs = [] if replay.is_generated(source) else [Path(source)]
+    output.check_apart((*inputs, *parts.files(options.chip)), (options.snapshot, json_target))
+    if options.snapshot:
+        output.check_folder(options.snapshot)
+    with locks.held(options.snapshot):
+        play = _prepare(options)
+        _play(play)
+        play.save()
     value = replay.as_json(play)
     broken = replay.broken_laws(play)
     if options.verify:
@@ -214,7 +219,6 @@ def command(
         click.echo(replay_report.headline(value))
         output.print_table(("what", "how much", "meaning"), replay_report.rows(value))
     if json_target is not None:
-        inputs = [] if replay.is_generated(source) else [Path(source)]
         document = output.document("replay", 1, value, seed=options.seed, inputs=inputs)
         output.write_json(json_target, document)
     _judge(value["result"], broken, until_worn=until_worn)

@@ -10,7 +10,9 @@ from typing import Any
 import click
 
 from nandwich import (
+    locks,
     names,
+    parts,
     run_config,
     run_guest,
     run_measure,
@@ -224,13 +226,18 @@ def command(
     paths_in = _sources(sources)
     if choices["image"]:
         output.check_folder(choices["image"])
+    output.check_apart(
+        (*paths_in, *parts.files(choices["chip"]), "/dev/stdin"),
+        (choices["image"], choices["record"], json_target),
+    )
     device = _device(choices)
     run_config.check(device)
     flags = run_recipe.checked_flags(("-O2", *compiler_flags, *_words(cflags)))
     subject = run_report.Subject(paths_in, guest_arguments, device)
     if native and not (once or quiet):
         output.talk(_HOW_OFTEN)
-    with signals.unwinding(), run_measure.scratch() as folder:
+    # Of two runs that load one image, the second would save the wear of its own alone.
+    with signals.unwinding(), locks.held(device.image), run_measure.scratch() as folder:
         job = run_recipe.job(paths_in, flags, device, guest_arguments, compare=native)
         result = run_measure.measure(job, run_guest.read_input(), Path(folder), once=once)
         _show_output(result, to_stderr=json_target == "-")

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from nandwich import sched, sched_admit, sched_scenario
+from nandwich import parts, sched, sched_admit, sched_scenario
 from nandwich.cli import output
 from nandwich.cli.command import Command
 from nandwich.cli.options import json_option
@@ -170,6 +170,7 @@ def command(
     """
     loaded = _load(scenario, arrivals, drop_late)
     inputs = [path for path in (scenario, arrivals) if path is not None]
+    output.check_apart((*inputs, *parts.files(loaded.device)), (json_target,))
     if admit:
         _admit(loaded, policies, inputs, json_target)
         return

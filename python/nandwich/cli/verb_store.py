@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from nandwich import _native, files, store_dump, store_image
+from nandwich import _native, files, locks, parts, store_dump, store_image
 from nandwich.cli import output
 from nandwich.cli.command import Group
 from nandwich.cli.options import json_option
@@ -80,9 +80,15 @@ def _why(image: Image, error: _native.StoreError) -> str:
 class _Session:
     """What all commands of the verb are given: the image's path and how to open it."""
 
-    def __init__(self, path: Path, key: bytes | None) -> None:
+    def __init__(self, path: Path, key_file: Path | None) -> None:
         self.path = path
-        self.key = key
+        self.key_file = key_file
+        self.key = read_key(key_file) if key_file is not None else None
+
+    @property
+    def inputs(self) -> list[Path]:
+        """The files that every command reads."""
+        return [self.path, *([self.key_file] if self.key_file is not None else [])]
 
     @contextlib.contextmanager
     def image(self, *, save: bool = False) -> Iterator[Image]:
@@ -125,8 +131,9 @@ def _source(file: str | None, text: str | None) -> bytes:
         raise InputError(f"{file or 'stdin'}: {error.strerror}") from error
 
 
-def _give(pieces: Iterator[bytes], file: str | None) -> None:
+def _give(session: _Session, pieces: Iterator[bytes], file: str | None) -> None:
     """Data to a file, or to stdout."""
+    output.check_apart(session.inputs, (file,))
     if file is None or file == "-":
         for piece in pieces:
             sys.stdout.buffer.write(piece)
@@ -194,7 +201,7 @@ def command(ctx: click.Context, image: Path, key_file: Path | None) -> None:
     """
     if key_file is not None:
         _warn_of_readers(key_file)
-    ctx.obj = _Session(image, read_key(key_file) if key_file is not None else None)
+    ctx.obj = _Session(image, key_file)
 
 
 @command.command("format")
@@ -219,9 +226,12 @@ def format_(
     force: bool,
 ) -> None:
     """Make IMAGE: a new chip with an empty store."""
-    if session.path.exists() and not force:
-        raise InputError(f"{session.path} exists; --force replaces it")
-    store_image.format_image(session.path, chip, blocks or 0, layout, ecc=ecc, key=session.key)
+    output.check_folder(str(session.path))
+    output.check_apart((*session.inputs[1:], *parts.files(chip)), (session.path,))
+    with locks.held(str(session.path)):
+        if session.path.exists() and not force:
+            raise InputError(f"{session.path} exists; --force replaces it")
+        store_image.format_image(session.path, chip, blocks or 0, layout, ecc=ecc, key=session.key)
 
 
 def _object(about: dict[str, Any]) -> dict[str, Any]:
@@ -244,6 +254,7 @@ def _elements(about: dict[str, Any]) -> str:
 
 def _tell(session: _Session, payload: dict[str, Any], json_target: str | None) -> bool:
     """Writes JSON when asked for; answers whether a table is wanted too."""
+    output.check_apart(session.inputs, (json_target,))
     if json_target is not None:
         document = output.document("store", 1, payload, inputs=[session.path])
         output.write_json(json_target, document)
@@ -410,14 +421,14 @@ def get(session: _Session, name: str, file: str | None, key: int | None) -> None
         if key is not None:
             place = _key_of(about, key)
             try:
-                _give(iter([image.store.get(*place)]), file)
+                _give(session, iter([image.store.get(*place)]), file)
             except _native.StoreError as error:
                 if store_image.error_of(error) != store_image.ERR_NOT_FOUND:
                     raise
                 raise InputError(f"{name} has no value under key {key}") from error
         else:
             _needs(about, "file", "stream")
-            _give(image.read(about), file)
+            _give(session, image.read(about), file)
 
 
 @command.command("set")
@@ -491,7 +502,7 @@ def pop(session: _Session, name: str, file: str | None, unread: bool) -> None:
         take = image.store.pop if about["type"] == "stack" else image.store.dequeue
         data = take(handle, unread)
         if not unread:
-            _give(iter([data]), file)
+            _give(session, iter([data]), file)
 
 
 def _tag_of(image: Image, index: str, number: str) -> tuple[int, int]:
@@ -566,7 +577,7 @@ def seek(session: _Session, name: str, place: str, file: str | None, index: str 
                     raise
                 why = f"tag {place} in {index} was never set, or {name} has dropped its place"
                 raise InputError(why) from error
-        _give(image.read_from(cursor), file)
+        _give(session, image.read_from(cursor), file)
 
 
 @command.command()

@@ -44,6 +44,7 @@ def info(
 ) -> None:
     """Counts, sizes, reach and times of a trace."""
     options = Options(path, format=trace_format, unit=unit, skip_bad=skip_bad)
+    output.check_apart((path,), (json_target,))
     trace = replay.open_trace(path, options)
     facts = replay.survey(trace)
     value = {
@@ -91,8 +92,7 @@ def convert(
     """Write a trace, or a made-up workload, in another format; times begin at 0."""
     if wanted not in WRITTEN:
         raise names.unknown("format to write", wanted, WRITTEN)
-    if Path(target).exists() and Path(target).samefile(path):
-        raise InputError(f"{target} is the trace itself: give another name")
+    output.check_apart(() if replay.is_generated(path) else (path,), (target,))
     source: _native.Source
     if replay.is_generated(path):
         if ",footprint=" not in path:

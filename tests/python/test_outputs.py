@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Goal: no verb writes over what it reads, or over what it writes itself.
+
+A rig from outside lost its C source to `nandwich run hello.c --record hello.c`, its scenario to
+`sched --scenario s --json s`, its chip to `run --image im --json im`: all with exit code 0.
+"""
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from nandwich.cli.main import main
+
+pytestmark = pytest.mark.quick
+
+#: The line, and which file it would have overwritten.
+LINES = (
+    ("run hello.c --once -q --record hello.c", "hello.c"),
+    ("run hello.c --once -q --json hello.c", "hello.c"),
+    ("run hello.c --once -q --json link", "hello.c"),
+    ("run hello.c --once -q --json ./folder/../hello.c", "hello.c"),
+    ("run hello.c --once -q --chip chip.toml --image chip.toml", "chip.toml"),
+    ("run hello.c --once -q --image image --json image", "image"),
+    ("run hello.c --once -q --json new --record folder/../new", "new"),
+    ("sched --scenario sched.toml --json sched.toml --runs 1", "sched.toml"),
+    ("sched --scenario sched.toml --admit --json sched.toml", "sched.toml"),
+    ("sched --scenario sched.toml --arrivals arrivals.csv --json arrivals.csv", "arrivals.csv"),
+    ("replay trace.fio --wrap --json trace.fio", "trace.fio"),
+    ("replay gen:sensor,requests=9 --chip chip.toml --json chip.toml", "chip.toml"),
+    ("replay gen:sensor,requests=9 --snapshot image --json image", "image"),
+    ("replay gen:sensor,requests=9 --snapshot new --json new", "new"),
+    ("trace info trace.fio --json trace.fio", "trace.fio"),
+    ("trace convert trace.fio trace.fio --to spc", "trace.fio"),
+    ("chips chip.toml --json chip.toml", "chip.toml"),
+    ("store image ls --json image", "image"),
+    ("store image info --json image", "image"),
+    ("store image fsck --json image", "image"),
+    ("store image get note image", "image"),
+    ("store image pop jobs image", "image"),
+    ("store --key-file key chip.toml format --chip chip.toml --force", "chip.toml"),
+    ("store --key-file key key format --force", "key"),
+    ("store --key-file key sealed ls --json key", "key"),
+    ("bench --list --json new --page new", "new"),
+)
+
+
+@pytest.fixture
+def ground(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """One file of each kind that a verb reads."""
+    monkeypatch.chdir(tmp_path)
+    Path("folder").mkdir()
+    Path("hello.c").write_text("int main(void) { return 0; }\n")
+    Path("link").symlink_to("hello.c")
+    Path("chip.toml").write_text('name = "MINE"\nbased_on = "K9F1G08U0A"\n')
+    Path("trace.fio").write_text("fio version 2 iolog\nx add\nx open\nx write 0 4096\nx close\n")
+    Path("sched.toml").write_text(
+        'duration = "1 s"\n[flow.a]\nperiod = "100 ms"\ndeadline = "90 ms"\n'
+    )
+    Path("arrivals.csv").write_text("time_ms,flow\n0,a\n")
+    Path("key").write_text("7" * 64)
+    Path("key").chmod(0o600)
+    for line in (
+        "image format --chip K9F1G08U0A --blocks 32",
+        "image put note hello.c",
+        "image create jobs queue",
+        "image push jobs --text first",
+        "--key-file key sealed format --chip K9F1G08U0A --blocks 32",
+    ):
+        assert CliRunner().invoke(main, ["store", *line.split()]).exit_code == 0, line
+    return tmp_path
+
+
+@pytest.mark.parametrize(("line", "lost"), LINES)
+def test_what_is_read_is_not_written_over(ground: Path, line: str, lost: str) -> None:
+    before = {path.name: path.read_bytes() for path in ground.iterdir() if path.is_file()}
+    result = CliRunner().invoke(main, line.split())
+    after = {path.name: path.read_bytes() for path in ground.iterdir() if path.is_file()}
+    assert (result.exit_code, result.stdout) == (2, ""), result.stderr
+    assert result.stderr.count("\n") == 1
+    assert "would overwrite" in result.stderr
+    assert Path(lost).name in result.stderr or "link" in result.stderr
+    assert after == before
+
+
+def test_devices_take_any_number_of_outputs(ground: Path) -> None:
+    words = "replay gen:sensor,requests=9 --json /dev/null --chip chip.toml"
+    assert CliRunner().invoke(main, words.split()).exit_code == 0
+    words = "run hello.c --once -q --record /dev/null --json /dev/null"
+    assert CliRunner().invoke(main, words.split()).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "replay gen:sensor,requests=5000000 --snapshot nodir/new",
+        "replay gen:sensor,requests=9 --json nodir/new",
+        "store nodir/new format --chip K9F1G08U0A --blocks 32",
+        "run hello.c --record nodir/new",
+        "run hello.c --image nodir/new",
+    ],
+)
+def test_a_folder_that_is_not_there(ground: Path, line: str) -> None:
+    """`replay --snapshot` played everything first, and `store format` called it a failure."""
+    result = CliRunner().invoke(main, line.split())
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.count("\n") == 1
+    assert "nodir" in result.stderr
