@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Admission: checks the figures, asks the two tests and shows the arithmetic. */
+#include <stddef.h>
+
 #include "admit.h"
 
 #define TICKS_MAX 0x100000UL
@@ -29,9 +31,9 @@ static int config_ok(const struct nw_sched_admission NW_XDATA *a)
 {
     uint8_t i;
 
-    if ((uint8_t)(a->count - 1U) >= NW_SCHED_FLOWS_MAX || a->order > NW_SCHED_PASSING ||
-        a->sector_bytes == 0 || a->write_ticks >= TICKS_MAX || a->open_ticks >= TICKS_MAX ||
-        a->read_ticks >= TICKS_MAX) {
+    if (a->loads == NULL || (uint8_t)(a->count - 1U) >= NW_SCHED_FLOWS_MAX ||
+        a->order > NW_SCHED_PASSING || a->sector_bytes == 0 || a->write_ticks >= TICKS_MAX ||
+        a->open_ticks >= TICKS_MAX || a->read_ticks >= TICKS_MAX) {
         return 0;
     }
     for (i = 0; i < a->count; i++) {

@@ -127,17 +127,23 @@ static void record(const char *path, size_t number, const char *kind, unsigned m
     close(file);
 }
 
-static void track_new(const char *path)
+static void keep_path(const char *path)
 {
     char **paths = realloc(track_paths, (track_count + 1) * sizeof *paths);
-    struct stat status;
-    int absent = stat(path, &status) != 0 && errno == ENOENT;
 
     if (paths == NULL || (paths[track_count] = strdup(path)) == NULL) {
         give_up(path);
     }
     track_paths = paths;
     track_count++;
+}
+
+static void track_new(const char *path)
+{
+    struct stat status;
+    int absent = stat(path, &status) != 0 && errno == ENOENT;
+
+    keep_path(path);
     if (absent) {
         record(path, track_count, "absent", 0);
     } else if (S_ISREG(status.st_mode)) {
@@ -172,6 +178,18 @@ void nw_host_track(int directory, const char *path)
     if (track_folder[0] != '\0' && path != NULL && absolute(directory, path, whole) == 0 &&
         follow(whole) == 0 && !known(whole)) {
         track_new(whole);
+    }
+    errno = kept;
+}
+
+void nw_host_track_random(const char *path)
+{
+    char whole[PATH_MAX];
+    int kept = errno;
+
+    if (track_folder[0] != '\0' && absolute(AT_FDCWD, path, whole) == 0 && !known(whole)) {
+        keep_path(whole);
+        record(whole, track_count, "random", 0);
     }
     errno = kept;
 }

@@ -39,6 +39,15 @@ int __real_link(const char *from, const char *to);
 int __real_symlink(const char *target, const char *path);
 int __real_chmod(const char *path, mode_t mode);
 int __real_fchmodat(int directory, const char *path, mode_t mode, int flags);
+int __real_mkstemp(char *name);
+int __real_mkstemp64(char *name);
+int __real_mkostemp(char *name, int flags);
+int __real_mkostemp64(char *name, int flags);
+int __real_mkstemps(char *name, int behind);
+int __real_mkstemps64(char *name, int behind);
+int __real_mkostemps(char *name, int behind, int flags);
+int __real_mkostemps64(char *name, int behind, int flags);
+char *__real_mkdtemp(char *name);
 int __real_execve(const char *path, char *const arguments[], char *const environment[]);
 int __real_execvpe(const char *path, char *const arguments[], char *const environment[]);
 _Noreturn void __real__exit(int status);
@@ -70,6 +79,15 @@ int __wrap_link(const char *from, const char *to);
 int __wrap_symlink(const char *target, const char *path);
 int __wrap_chmod(const char *path, mode_t mode);
 int __wrap_fchmodat(int directory, const char *path, mode_t mode, int flags);
+int __wrap_mkstemp(char *name);
+int __wrap_mkstemp64(char *name);
+int __wrap_mkostemp(char *name, int flags);
+int __wrap_mkostemp64(char *name, int flags);
+int __wrap_mkstemps(char *name, int behind);
+int __wrap_mkstemps64(char *name, int behind);
+int __wrap_mkostemps(char *name, int behind, int flags);
+int __wrap_mkostemps64(char *name, int behind, int flags);
+char *__wrap_mkdtemp(char *name);
 int __wrap_execve(const char *path, char *const arguments[], char *const environment[]);
 int __wrap_execvpe(const char *path, char *const arguments[], char *const environment[]);
 _Noreturn void __wrap__exit(int status);
@@ -209,6 +227,39 @@ int __wrap_renameat(int from_directory, const char *from, int to_directory, cons
     nw_host_track(from_directory, from);
     nw_host_track(to_directory, to);
     return __real_renameat(from_directory, from, to_directory, to);
+}
+
+/* A call that makes a file and chooses its name: what was there before is known without a look. */
+#define NW_CHOOSES_NAME(function, parameters, call)                                                \
+    int __wrap_##function parameters                                                               \
+    {                                                                                              \
+        int file = call;                                                                           \
+                                                                                                   \
+        if (file >= 0) {                                                                           \
+            nw_host_track_random(name);                                                            \
+        }                                                                                          \
+        return file;                                                                               \
+    }
+
+NW_CHOOSES_NAME(mkstemp, (char *name), __real_mkstemp(name))
+NW_CHOOSES_NAME(mkstemp64, (char *name), __real_mkstemp64(name))
+NW_CHOOSES_NAME(mkostemp, (char *name, int flags), __real_mkostemp(name, flags))
+NW_CHOOSES_NAME(mkostemp64, (char *name, int flags), __real_mkostemp64(name, flags))
+NW_CHOOSES_NAME(mkstemps, (char *name, int behind), __real_mkstemps(name, behind))
+NW_CHOOSES_NAME(mkstemps64, (char *name, int behind), __real_mkstemps64(name, behind))
+NW_CHOOSES_NAME(mkostemps, (char *name, int behind, int flags),
+                __real_mkostemps(name, behind, flags))
+NW_CHOOSES_NAME(mkostemps64, (char *name, int behind, int flags),
+                __real_mkostemps64(name, behind, flags))
+
+char *__wrap_mkdtemp(char *name)
+{
+    char *made = __real_mkdtemp(name);
+
+    if (made != NULL) {
+        nw_host_track_random(made);
+    }
+    return made;
 }
 
 int __wrap_execve(const char *path, char *const arguments[], char *const environment[])

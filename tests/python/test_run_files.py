@@ -57,8 +57,11 @@ _BEFORE = {
 @pytest.fixture(scope="module")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The program above, linked as the native side of `nandwich run` is."""
-    folder = tmp_path_factory.mktemp("tracked")
-    (folder / "program.c").write_text(_PROGRAM)
+    return _built(tmp_path_factory.mktemp("tracked"), _PROGRAM)
+
+
+def _built(folder: Path, source: str) -> Path:
+    (folder / "program.c").write_text(source)
     library = str(paths.static_library("nw_native"))
     command = ["clang-19", str(folder / "program.c"), "-o", str(folder / "program")]
     command += [*run_files.wrap_flags(), "-Wl,--whole-archive", library, "-Wl,--no-whole-archive"]
@@ -151,6 +154,66 @@ def test_a_file_only_one_run_touched_is_compared_with_what_it_was(
     assert f"{work}/patched: differs at byte 2" in found
     assert f"{work}/made: left only by the virtual run" in found
     assert f"{work}/removed: left only by the native run" in found
+
+
+_RANDOM = r"""
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+int main(void)
+{
+    char gone[] = "goneXXXXXX", kept[] = "keptXXXXXX.txt", safe[] = "safeXXXXXX";
+    char folder[] = "folderXXXXXX", used[] = "usedXXXXXX", name[64];
+    char *other = mmap(NULL, 64, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    int file = mkstemp(gone);
+    if (write(file, "x", 1) != 1 || close(file) != 0) return 1;
+    fclose(fopen(gone, "a"));
+    truncate(gone, 0);
+    chmod(gone, 0600);
+    unlink(gone);
+    strcpy(other, "goneXXXXXX");
+    if (fork() == 0) _exit(close(mkstemp(other)));
+    wait(NULL);
+    unlink(other); /* by another process than the one that made it */
+    close(mkostemps(kept, 4, O_APPEND));
+    file = mkstemp(safe);
+    if (write(file, "safe\n", 5) != 5 || close(file) != 0) return 2;
+    rename(safe, "grown");
+    mkdtemp(folder);
+    rmdir(folder);
+    mkdtemp(used);
+    snprintf(name, sizeof name, "%s/inside", used);
+    fclose(fopen(name, "w"));
+    return 0;
+}
+"""
+
+
+def test_random_names_are_no_difference(tmp_path: Path) -> None:
+    """A file made by mkstemp and then renamed or removed was taken for one that was there before:
+    it was put back, which left it in the user's folder, and the runs differed. The same befell
+    folders of mkdtemp."""
+    program = _built(tmp_path, _RANDOM)
+    work = _prepared(tmp_path / "work")
+    changes = [_run(program, work, tmp_path / "log1")]
+    run_files.put_back(changes[0])
+    assert sorted(_files(work)) == sorted([*_BEFORE, "link", *_left(work, "kept*")])
+    assert not list(work.glob("gone*")) + list(work.glob("safe*")) + list(work.glob("folder*"))
+    changes.append(_run(program, work, tmp_path / "log2"))
+    assert list(run_files.differences(*changes)) == []
+    assert (work / "grown").read_text() == "safe\n"
+    assert len(_left(work, "kept*")) == 2
+
+
+def _left(work: Path, pattern: str) -> list[str]:
+    return [path.name for path in work.glob(pattern)]
 
 
 def test_first_difference_sees_length_and_chunks(tmp_path: Path) -> None:

@@ -521,6 +521,9 @@ static void admission_shows_its_arithmetic(void **state)
     assert_int_equal(set.loads[1].wait_ticks, 39000);
     set.loads[3].size = SECTOR + 1U;
     assert_int_equal(ask(&set), NW_ERR_CONFIG);
+    set.loads[3].size = SECTOR;
+    set.ask.loads = NULL; /* this crashed */
+    assert_int_equal(nw_sched_admit(&set.ask), NW_ERR_CONFIG);
 }
 
 /* A share below a thousandth of the device for each firing was taken as none: 255 requests a firing

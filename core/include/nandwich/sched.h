@@ -223,7 +223,9 @@ struct nw_sched {
     uint32_t position; /* next sector to write, from `first`; where to go on after a restart */
     uint32_t write_ticks; /* one sector written; with LEARN a first guess, 0 is fine. This and the
                              next three up to NW_SCHED_TICKS_MAX */
-    uint32_t open_ticks;  /* the same into a new unit; not below write_ticks */
+    uint32_t open_ticks;  /* the same into a new unit. Not checked against write_ticks, as both are
+                             learned: SLACK plans with it as it stands, for spare time an opening
+                             takes no less than a write */
     uint32_t read_ticks;
     uint32_t turn_ticks;  /* between the end of an operation and the next decision; SLACK adds it to
                              each operation it plans for. Learned like the others */
@@ -265,8 +267,8 @@ struct nw_sched {
 /*
  * Begin. `ram` of `bytes` must be aligned for a uint32_t and a pointer and stays in use. The flows'
  * second part and the scheduler's own are set here. NW_ERR_CONFIG: a field above, or one of a flow,
- * is out of its range (on the 8051 also: not nw_sched_only); NW_ERR_RAM: too little;
- * NW_ERR_RANGE: the log region leaves the device.
+ * is out of its range, or policy or flows NULL (on the 8051 also: not nw_sched_only); NW_ERR_RAM:
+ * `ram` is NULL or too little; NW_ERR_RANGE: the log region leaves the device.
  */
 int nw_sched_open(struct nw_sched NW_XDATA *sched, uint8_t NW_XDATA *ram, uint16_t bytes);
 

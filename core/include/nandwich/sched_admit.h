@@ -101,7 +101,7 @@ struct nw_sched_admission {
     uint16_t opening; /* the test's own: the unit asked about */
 };
 
-/* enum nw_sched_answer, or NW_ERR_CONFIG for a figure out of its range. */
+/* enum nw_sched_answer, or NW_ERR_CONFIG for a figure out of its range, or loads NULL. */
 int nw_sched_admit(struct nw_sched_admission NW_XDATA *admission);
 
 #endif
