@@ -225,7 +225,7 @@ static const char *fault_of(const struct nw_workload_config *config)
     }
     if (config->size == 0 || config->size > config->footprint / 4U ||
         ((config->fixed & NW_FIXED_SIZE) != 0 && config->size % align != 0)) {
-        return "size must be at most a quarter of the footprint, and whole units when fixed";
+        return "size must be 1 B to a quarter of the footprint, and whole units when fixed";
     }
     if (config->place == NW_PLACE_ZIPF && (config->theta == 0 || config->theta > 4000U)) {
         return "theta must be 0.001 to 4";

@@ -20,6 +20,8 @@ WEARS = ("none", *(name for name, _ in _native.wear_policies()))
 GENERATED = "gen:"
 STEP = 1 << 16  # requests between two signs of progress
 YEAR_NS = 365 * 86_400 * 10**9
+_MOST = 2**64 - 1  # of every figure
+_THETA_MOST = 4000  # thousandths
 
 #: What a workload's figures count: "count", "share" (of thousand), "theta", "size" or "time".
 FIGURES = {
@@ -83,16 +85,23 @@ def count(text: str) -> int:
     value = Fraction(match.group(1)) * {"": 1, "K": 10**3, "M": 10**6, "G": 10**9}[match.group(2)]
     if value.denominator != 1:
         raise ValueError(f"'{text}' is no whole number")
-    return int(value)
+    return _within(int(value))
+
+
+def _within(value: int) -> int:
+    """A number that the C side can be given; ValueError."""
+    if value > _MOST:
+        raise ValueError(f"at most {_MOST}")
+    return value
 
 
 def _figure(key: str, text: str) -> int:
     kind = FIGURES[key]
     try:
         if kind == "size":
-            return quantities.parse(text, "size", bare=True)
+            return _within(quantities.parse(text, "size", bare=True))
         if kind == "time":
-            return quantities.parse(text, "time")
+            return _within(quantities.parse(text, "time"))
         if kind == "count":
             return count(text)
     except ValueError as error:
@@ -100,6 +109,8 @@ def _figure(key: str, text: str) -> int:
     value = _fraction(key, text) * 1000
     if kind == "share" and value > 1000:
         raise InputError(f"{key}={text}: a share is at most 1")
+    if kind == "theta" and value > _THETA_MOST:
+        raise InputError(f"{key}={text}: at most {_THETA_MOST // 1000}")
     return round(value)
 
 
@@ -123,8 +134,8 @@ def workload(text: str, device_bytes: int, seed: int) -> _native.Workload:
     name, changes = _changes(text)
     row = next(row for row in _native.workloads() if row["name"] == name)
     size = changes.get("size", row["size"])
-    if "align" not in changes and size < row["align"]:
-        changes["align"] = size
+    if "align" not in changes and 0 < size < row["align"]:
+        changes["align"] = size & -size  # the largest power of two that divides it
     align = changes.get("align", row["align"])
     changes.setdefault("footprint", device_bytes // max(1, align) * align)
     try:
@@ -151,11 +162,20 @@ def open_trace(path: str, options: Options) -> _native.Trace:
         raise InputError(str(error)) from error
 
 
-def survey(source: _native.Source, advance: Advance | None = None) -> dict[str, Any]:
-    """What a source asks for; InputError for a bad line."""
+def survey(
+    source: _native.Source, advance: Advance | None = None, *, limit: int = 0
+) -> dict[str, Any]:
+    """What a source asks for; InputError for a bad line.
+
+    With a `limit` it ends at the first multiple of STEP that reaches it: 0 looks at everything.
+    """
     looked = _native.Survey(source)
+    seen = 0
     try:
         while looked.run(STEP):
+            seen += STEP
+            if 0 < limit <= seen:
+                break
             if advance is not None:
                 advance(STEP)
     except ValueError as error:
@@ -275,7 +295,8 @@ def prepare(options: Options, advance: Advance | None = None) -> Play:
         source: _native.Source = workload(text, device.sectors * device.sector_bytes, options.seed)
     else:
         source = open_trace(options.source, options)
-    facts = survey(source, advance)
+    # The scale hangs on how far the whole source reaches.
+    facts = survey(source, advance, limit=0 if options.fit == "scale" else options.limit)
     _fits(options, facts, device)
     arrivals = options.arrivals and facts["duration_ns"] > 0
     replay = _native.Replay(

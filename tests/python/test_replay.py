@@ -210,3 +210,54 @@ def test_greedy_cleaning_is_as_good_as_it_can_be() -> None:
     layer = player.result()["layer"]
     measured = layer["programs"] / layer["host_writes"]
     assert measured == pytest.approx(greedy_amplification(share, 64), rel=0.05)
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(
+    "figure",
+    [
+        *(f"{key}=999999999999999999999" for key in ("requests", "footprint", "size", "align")),
+        *(f"{key}=9999999999999999999999" for key in ("burst", "theta", "writes")),
+        *(f"{key}=99999999999999999 y" for key in ("gap", "pause")),
+        *("size=4294967296", "burst=4294967296", "footprint=18446744073709551615"),
+    ],
+)
+def test_a_figure_beyond_all_range_is_refused(figure: str) -> None:
+    """A number of more than 64 bits ended as an internal error (TypeError), exit code 1."""
+    done = _run("replay", f"gen:zipf,{figure}")
+    assert (done.exit_code, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert figure.partition("=")[0] in done.stderr
+    assert "internal" not in done.stderr
+
+
+@pytest.mark.quick
+def test_a_limit_beyond_all_range_is_refused() -> None:
+    for limit in ("18446744073709551616", "99999999999999999G"):
+        done = _run("replay", "gen:zipf", "--limit", limit)
+        assert done.exit_code == 2, done.output
+        assert "at most 18446744073709551615" in done.stderr
+
+
+@pytest.mark.quick
+def test_what_is_wrong_with_a_size() -> None:
+    """A size below the workload's align takes its own; of `size=0` that was told as an align that
+    nobody gave, and so was any size that is no power of two."""
+    done = _run("replay", "gen:zipf,size=0")
+    assert (done.exit_code, "size must be 1 B" in done.stderr) == (2, True)
+    assert "align" not in done.stderr
+    value = _json("replay", "gen:zipf,size=3000,requests=100")
+    assert value["source"]["align_bytes"] == 8
+
+
+@pytest.mark.quick
+def test_a_limit_bounds_the_work() -> None:
+    """The source was read to its end before the first request was played: seconds for 10 of 10^8
+    requests, and nobody's lifetime for 10 of 2^64 - 1."""
+    few = _json("replay", "gen:zipf,requests=18446744073709551615", "--limit", 10)
+    assert few["result"]["done"] == 10
+    assert few["source"]["requests"] == replay.STEP
+    more = _json("replay", "gen:zipf,requests=100M", "--limit", replay.STEP + 1)
+    assert more["result"]["done"] == replay.STEP + 1
+    assert more["source"]["requests"] == 2 * replay.STEP
+    every = _json("replay", "gen:zipf,requests=100", "--limit", 10)
+    assert (every["source"]["requests"], every["result"]["done"]) == (100, 10)

@@ -115,7 +115,9 @@ Examples:
     "--repeat", type=click.IntRange(1, 2**32 - 1), default=1, show_default=True, help="Passes."
 )
 @click.option("--until-worn", is_flag=True, help="Plays on until the device refuses.")
-@click.option("--limit", type=_Count(), default=0, metavar="COUNT", help="Requests at most.")
+@click.option(
+    "--limit", type=_Count(), default=0, metavar="COUNT", help="Requests at most; 0: all."
+)
 @click.option(
     "--precondition",
     type=_Share(),
