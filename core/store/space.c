@@ -314,10 +314,7 @@ int store_set_limit(struct nw_store *store)
 static uint32_t put_most(const struct nw_store *store)
 {
     struct books longer;
-    uint32_t now = store_live(store);
-    uint32_t used = add_up(store, (struct view){.more = 1}, &longer);
-
-    used = now > used ? now : used;
+    uint32_t used = add_up(store, (struct view){.more = 1}, &longer); /* no less than now */
     uint32_t nodes = (uint32_t)longer.deepest << (longer.size + FEW_SWEEPS);
     uint32_t room = store->limit > used ? store->limit - used : 0;
 
