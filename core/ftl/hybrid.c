@@ -235,6 +235,13 @@ static void note_doubt(struct nw_hybrid *hybrid, const struct nw_hybrid_put *put
     }
 }
 
+/* 1 if what was fetched is what once was written. */
+static int is_sound(const struct nw_hybrid *hybrid, const struct page_image *image)
+{
+    return image->data == NULL ||
+           image->tag.crc == nw_crc32(NW_CRC32_START, image->data, hybrid->page_bytes);
+}
+
 int nw_hybrid_program(struct nw_hybrid *hybrid, uint32_t at, const struct nw_hybrid_put *put)
 {
     struct page_image image;
@@ -245,10 +252,11 @@ int nw_hybrid_program(struct nw_hybrid *hybrid, uint32_t at, const struct nw_hyb
     }
     result = program(hybrid, at, &image);
     if (result == NW_ERR_ECC && image.from != NW_NO_PAGE) {
-        /* By the copy verb, which programmed nothing: keep what can be read, and say so. */
+        /* By the copy verb, which programmed nothing: keep what can be read. What can be read, and
+         * fits its check, is whole. */
         result = fetch(hybrid, put, &image);
         if (result == NW_OK) {
-            if ((image.tag.word & NW_HYBRID_DAMAGED) == 0) {
+            if ((image.tag.word & NW_HYBRID_DAMAGED) == 0 && !is_sound(hybrid, &image)) {
                 image.tag.word |= NW_HYBRID_DAMAGED;
                 hybrid->stats->lost++;
             }
