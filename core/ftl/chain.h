@@ -110,6 +110,8 @@ enum { NW_CHAIN_FORMAT, NW_CHAIN_MOUNT };
 int nw_chain_fold(struct nw_chain *chain, uint16_t unit, int fresh);
 int nw_chain_write(struct nw_hybrid *hybrid, const struct nw_hybrid_put *put);
 int nw_chain_tidy(struct nw_hybrid *hybrid);
+int nw_chain_step(struct nw_hybrid *hybrid);
+uint32_t nw_chain_step_reads(struct nw_hybrid *hybrid);
 int nw_chain_evict(struct nw_hybrid *hybrid, uint16_t block);
 
 static inline struct nw_chain *nw_chain_of(struct nw_hybrid *hybrid)

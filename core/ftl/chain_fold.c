@@ -330,18 +330,25 @@ static int shrink(struct nw_chain *chain, uint16_t unit)
     return NW_ERR_FULL;
 }
 
-/* The merge policy's place: win a block somewhere. */
-static int merge_one(struct nw_chain *chain)
+/* The merge policy's place: the unit to win a block from. */
+static uint16_t choose_unit(const struct nw_chain *chain)
 {
-    int grouped = chain->style == NW_CHAIN_SUPERBLOCK;
-    uint16_t unit = nw_chain_longest(chain, (uint16_t)(chain->degree + 1U));
+    return nw_chain_longest(chain, (uint16_t)(chain->degree + 1U));
+}
 
+/* Win a block somewhere, or (superblock) take one `step` towards it. */
+static int merge_one(struct nw_chain *chain, int step)
+{
+    uint16_t unit = choose_unit(chain);
     int result = unit != NW_NO_BLOCK ? nw_hybrid_flush(&chain->hybrid) : (int)NW_ERR_FULL;
 
     if (result < 0) {
         return result;
     }
-    return grouped ? shrink(chain, unit) : nw_chain_fold(chain, unit, 0);
+    if (chain->style != NW_CHAIN_SUPERBLOCK) {
+        return nw_chain_fold(chain, unit, 0);
+    }
+    return step ? clean(chain, unit, 1) : shrink(chain, unit);
 }
 
 /* Room in the chain of a unit. */
@@ -376,7 +383,7 @@ static int make_room(struct nw_chain *chain, uint16_t unit, uint16_t sector)
     int begins_log = chain->style == NW_CHAIN_LOG && newest != NW_NO_BLOCK;
     while (result == NW_OK && (nw_hybrid_free(&chain->hybrid) <= nw_hybrid_floor(&chain->hybrid) ||
                                (begins_log && chain->logs >= chain->log_blocks))) {
-        result = merge_one(chain);
+        result = merge_one(chain, 0);
     }
     if (result == NW_ERR_FULL) { /* no more to win: enough all the same? */
         result = nw_hybrid_spare(&chain->hybrid, NW_HYBRID_FLOOR);
@@ -438,9 +445,42 @@ int nw_chain_write(struct nw_hybrid *hybrid, const struct nw_hybrid_put *put)
     return result > 0 ? (int)NW_OK : result;
 }
 
-int nw_chain_tidy(struct nw_hybrid *hybrid)
+static int tidy(struct nw_hybrid *hybrid, int step)
 {
-    int result = merge_one(nw_chain_of(hybrid));
+    int result = merge_one(nw_chain_of(hybrid), step);
 
     return result == NW_ERR_FULL ? 0 : result < 0 ? result : 1;
+}
+
+int nw_chain_tidy(struct nw_hybrid *hybrid)
+{
+    return tidy(hybrid, 0);
+}
+
+int nw_chain_step(struct nw_hybrid *hybrid)
+{
+    return tidy(hybrid, 1);
+}
+
+/* The lists of its mapped blocks that are not in RAM. Those that are count as used just now, so
+ * that they stay there; when all of the chain and the block that it may take have no room there,
+ * any of them may have to leave on the way. */
+uint32_t nw_chain_step_reads(struct nw_hybrid *hybrid)
+{
+    struct nw_chain *chain = nw_chain_of(hybrid);
+    uint16_t unit = choose_unit(chain);
+    uint16_t block = unit != NW_NO_BLOCK ? chain->newest[unit] : (uint16_t)NW_NO_BLOCK;
+    uint32_t reads = 0;
+
+    for (; block != NW_NO_BLOCK; block = chain->older[block]) {
+        if ((chain->flags[block] & NW_CHAIN_MAPPED) == 0) {
+            continue;
+        }
+        if (chain->slot[block] != NW_NO_BLOCK && chain->length[unit] < chain->slots) {
+            chain->used[chain->slot[block]] = ++chain->clock;
+        } else {
+            reads += chain->next[block];
+        }
+    }
+    return reads;
 }

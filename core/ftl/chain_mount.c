@@ -205,6 +205,8 @@ static const struct nw_hybrid_kind chain_kind = {.find = nw_chain_find,
                                                  .forget = nw_chain_forget,
                                                  .arrange = nw_chain_arrange,
                                                  .tidy = nw_chain_tidy,
+                                                 .step = nw_chain_step,
+                                                 .step_reads = nw_chain_step_reads,
                                                  .evict = nw_chain_evict};
 
 /* Everything empty, every block closed. */

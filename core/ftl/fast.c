@@ -62,14 +62,15 @@ static int merge(struct nw_chain *chain, uint16_t unit)
     return fold(chain, unit, 0); /* when a program failed */
 }
 
-/* Merge all that a log block holds the newest copy of, and give it back. */
-static int reclaim(struct nw_chain *chain, uint16_t slot)
+/* Merge what a log block holds the newest copy of, so many units at most (all: as many as a block
+ * has pages), and give it back when that was all. */
+static int reclaim(struct nw_chain *chain, uint16_t slot, uint16_t most)
 {
     struct nw_fast *fast = chain->fast;
     uint16_t pages = chain->hybrid.block_pages;
 
     fast->open = fast->open == slot ? (uint16_t)NONE : fast->open;
-    for (uint16_t page = 0; page < pages && fast->valid[slot] > 0; page++) {
+    for (uint16_t page = 0; page < pages && fast->valid[slot] > 0 && most > 0; page++) {
         uint32_t sector = fast->sector[(size_t)slot * pages + page];
 
         if (sector != NW_NO_PAGE) {
@@ -77,13 +78,16 @@ static int reclaim(struct nw_chain *chain, uint16_t slot)
             if (result < 0) {
                 return result;
             }
+            most--;
         }
     }
-    nw_fast_drop(chain, slot);
+    if (fast->valid[slot] == 0) {
+        nw_fast_drop(chain, slot);
+    }
     return NW_OK;
 }
 
-static int reclaim_oldest(struct nw_chain *chain)
+static int reclaim_oldest(struct nw_chain *chain, uint16_t most)
 {
     uint16_t block = chain->newest[chain->units];
 
@@ -93,11 +97,12 @@ static int reclaim_oldest(struct nw_chain *chain)
     while (chain->older[block] != NONE) {
         block = chain->older[block];
     }
-    return reclaim(chain, nw_fast_slot(chain, block));
+    return reclaim(chain, nw_fast_slot(chain, block), most);
 }
 
-/* The merge policy's place: win a block. A chain of several blocks first. */
-static int merge_one(struct nw_chain *chain)
+/* The merge policy's place: win a block, by merging so many units at most. A chain of several
+ * blocks first. */
+static int merge_one(struct nw_chain *chain, uint16_t most)
 {
     uint16_t unit = nw_chain_longest(chain, 2);
     int result = nw_hybrid_flush(&chain->hybrid);
@@ -105,7 +110,7 @@ static int merge_one(struct nw_chain *chain)
     if (result < 0) {
         return result;
     }
-    return unit != NONE ? fold(chain, unit, 0) : reclaim_oldest(chain);
+    return unit != NONE ? fold(chain, unit, 0) : reclaim_oldest(chain, most);
 }
 
 static int make_room(struct nw_chain *chain)
@@ -113,7 +118,7 @@ static int make_room(struct nw_chain *chain)
     int result = NW_OK;
 
     while (result == NW_OK && nw_hybrid_free(&chain->hybrid) <= nw_hybrid_floor(&chain->hybrid)) {
-        result = merge_one(chain);
+        result = merge_one(chain, chain->hybrid.block_pages);
     }
     if (result == NW_ERR_FULL) { /* no more to win: enough all the same? */
         result = nw_hybrid_spare(&chain->hybrid, NW_HYBRID_FLOOR);
@@ -129,7 +134,7 @@ static int write_shared(struct nw_chain *chain, const struct nw_hybrid_put *put)
 
     if (fast->open == NONE) {
         while (result == NW_OK && fast->count >= fast->most) {
-            result = reclaim_oldest(chain);
+            result = reclaim_oldest(chain, chain->hybrid.block_pages);
         }
         result = result == NW_OK ? make_room(chain) : result;
     }
@@ -139,7 +144,8 @@ static int write_shared(struct nw_chain *chain, const struct nw_hybrid_put *put)
     for (uint16_t slot = 0; result > 0 && mends == NW_OK && slot < fast->slots; slot++) {
         uint16_t block = fast->block[slot];
         if (block != NONE && (chain->flags[block] & NW_CHAIN_FAILED) != 0) {
-            mends = reclaim(chain, slot); /* it has to wait if that fails: the sector is written */
+            /* It has to wait if that fails: the sector is written. */
+            mends = reclaim(chain, slot, chain->hybrid.block_pages);
         }
     }
     return result;
@@ -230,11 +236,22 @@ static int fast_meet(struct nw_hybrid *hybrid, uint32_t at, const struct nw_tag 
     return chain->fast->found != 0 ? nw_fast_meet(chain, at, tag) : (int)NW_OK;
 }
 
-static int fast_tidy(struct nw_hybrid *hybrid)
+static int tidy(struct nw_hybrid *hybrid, uint16_t most)
 {
-    int result = merge_one(nw_chain_of(hybrid));
+    int result = merge_one(nw_chain_of(hybrid), most);
 
     return result == NW_ERR_FULL ? 0 : result < 0 ? result : 1;
+}
+
+static int fast_tidy(struct nw_hybrid *hybrid)
+{
+    return tidy(hybrid, hybrid->block_pages);
+}
+
+/* A log block is won by as many steps as units have sectors in it. */
+static int fast_step(struct nw_hybrid *hybrid)
+{
+    return tidy(hybrid, 1);
 }
 
 static int fast_evict(struct nw_hybrid *hybrid, uint16_t block)
@@ -243,7 +260,7 @@ static int fast_evict(struct nw_hybrid *hybrid, uint16_t block)
     uint16_t unit = chain->owner[block];
 
     if (unit == chain->units) {
-        return reclaim(chain, nw_fast_slot(chain, block));
+        return reclaim(chain, nw_fast_slot(chain, block), hybrid->block_pages);
     }
     return unit != NONE ? fold(chain, unit, 1) : (int)NW_OK;
 }
@@ -254,6 +271,8 @@ static const struct nw_hybrid_kind fast_kind = {.find = fast_find,
                                                 .forget = nw_chain_forget,
                                                 .arrange = nw_chain_arrange,
                                                 .tidy = fast_tidy,
+                                                .step = fast_step,
+                                                .step_reads = nw_chain_step_reads,
                                                 .evict = fast_evict};
 
 /* The configuration as a plan; NW_ERR_CONFIG. */

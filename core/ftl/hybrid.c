@@ -235,6 +235,13 @@ static void note_doubt(struct nw_hybrid *hybrid, const struct nw_hybrid_put *put
     }
 }
 
+/* 1 if what was fetched is what once was written. */
+static int is_sound(const struct nw_hybrid *hybrid, const struct page_image *image)
+{
+    return image->data == NULL ||
+           image->tag.crc == nw_crc32(NW_CRC32_START, image->data, hybrid->page_bytes);
+}
+
 int nw_hybrid_program(struct nw_hybrid *hybrid, uint32_t at, const struct nw_hybrid_put *put)
 {
     struct page_image image;
@@ -245,10 +252,11 @@ int nw_hybrid_program(struct nw_hybrid *hybrid, uint32_t at, const struct nw_hyb
     }
     result = program(hybrid, at, &image);
     if (result == NW_ERR_ECC && image.from != NW_NO_PAGE) {
-        /* By the copy verb, which programmed nothing: keep what can be read, and say so. */
+        /* By the copy verb, which programmed nothing: keep what can be read. What can be read, and
+         * fits its check, is whole. */
         result = fetch(hybrid, put, &image);
         if (result == NW_OK) {
-            if ((image.tag.word & NW_HYBRID_DAMAGED) == 0) {
+            if ((image.tag.word & NW_HYBRID_DAMAGED) == 0 && !is_sound(hybrid, &image)) {
                 image.tag.word |= NW_HYBRID_DAMAGED;
                 hybrid->stats->lost++;
             }
@@ -491,14 +499,31 @@ static int hybrid_sync(struct nw_block_req *req)
     return settle_doubt(hybrid);
 }
 
+/* What one step towards a free block takes at most; a page that the chip copies costs a read of its
+ * tag too. */
+static uint32_t step_us(struct nw_hybrid *hybrid)
+{
+    const struct nw_geometry *geometry = &hybrid->chip->geometry;
+    uint32_t pages = hybrid->block_pages;
+    uint32_t reads = (hybrid->copy != 0 ? 2U * pages : pages) + hybrid->kind->step_reads(hybrid);
+
+    pages++; /* that which makes blocks in waiting free */
+    return reads * geometry->read_us + pages * geometry->program_us + geometry->erase_us;
+}
+
+/* 1 if the block that a step takes would not come before others are healed. */
+static int heals_first(const struct nw_blocks *blocks)
+{
+    return blocks->wear != NULL && blocks->wear->heal.count > 0 &&
+           blocks->wear->heal.config.period_s == 0;
+}
+
 /* Erase ahead, then merge until so many blocks are free above the floor. */
 static int hybrid_idle(struct nw_block_req *req)
 {
     struct nw_hybrid *hybrid = req->block->context;
     const struct nw_geometry *geometry = &hybrid->chip->geometry;
     const struct nw_blocks *blocks = &hybrid->blocks;
-    uint32_t merge_us = hybrid->block_pages * (geometry->read_us + geometry->program_us) +
-                        geometry->erase_us;
     uint32_t left = req->budget_us;
     int healed = nw_blocks_heal(&hybrid->blocks, left);
 
@@ -513,16 +538,16 @@ static int hybrid_idle(struct nw_block_req *req)
     }
     while (hybrid->session != NW_NO_BLOCK) {
         int erases = blocks->ready < READY_AHEAD && blocks->ready < blocks->free;
-        uint32_t cost = erases ? geometry->erase_us : merge_us;
 
         if (!erases && nw_hybrid_free(hybrid) >= NW_HYBRID_FLOOR + READY_AHEAD) {
             return 0;
         }
-        if (cost > left) {
+        uint32_t cost = erases ? geometry->erase_us : step_us(hybrid);
+        if (cost > left || (!erases && heals_first(blocks))) {
             return 1;
         }
         left -= cost;
-        int result = erases ? nw_blocks_prepare(&hybrid->blocks) : hybrid->kind->tidy(hybrid);
+        int result = erases ? nw_blocks_prepare(&hybrid->blocks) : hybrid->kind->step(hybrid);
         if (result <= 0) {
             return result == NW_ERR_FULL ? 0 : result;
         }

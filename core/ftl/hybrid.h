@@ -63,7 +63,7 @@ struct nw_hybrid_put {
     uint8_t *data;
 };
 
-/* What a layer does. All but tidy answer NW_OK or an error. */
+/* What a layer does. All but tidy and the steps answer NW_OK or an error. */
 struct nw_hybrid_kind {
     /* The page where a sector was last put, or NW_NO_PAGE. NW_ERR_CORRUPT: cannot be told. */
     int (*find)(struct nw_hybrid *hybrid, uint32_t sector, uint32_t *at);
@@ -77,8 +77,12 @@ struct nw_hybrid_kind {
     /* Mounting: give back blocks that nothing needs, unless nw_hybrid_held(). Called twice, the
      * second time with `last` set, when nothing is held any more and all pages have come. */
     int (*arrange)(struct nw_hybrid *hybrid, int last);
-    /* Idle: merge once to win a block. 1: done, 0: nothing to merge, or an error. */
+    /* Merge to win a block. 1: done, 0: nothing to merge, or an error. */
     int (*tidy)(struct nw_hybrid *hybrid);
+    /* Idle: a step towards that, which moves no more than a block of pages. Answers the same. */
+    int (*step)(struct nw_hybrid *hybrid);
+    /* Pages that this step reads at most, beside those it moves. */
+    uint32_t (*step_reads)(struct nw_hybrid *hybrid);
     /* Move all that this used block holds elsewhere, for the wear policy. */
     int (*evict)(struct nw_hybrid *hybrid, uint16_t block);
 };
