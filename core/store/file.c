@@ -40,8 +40,11 @@ static int add_block(struct nw_store *store, const struct piece *piece)
 {
     struct object *object = piece->object;
     struct chunk chunk = {.key = piece->key, .mask = DATA_APPEND, .length = piece->bytes};
-    int result = store_find_room(store, store_whole(store, object->unit), 1);
+    int result = store_ready(store, object, &chunk); /* first: it may write */
 
+    if (result == NW_OK) {
+        result = store_find_room(store, store_whole(store, object->unit), 1);
+    }
     if (result == NW_OK) {
         result = store_put_data(store, object, &chunk, piece->data);
     }

@@ -156,10 +156,14 @@ static int begin_packed(struct nw_store *store, struct object *object, const uin
 {
     struct chunk chunk = {.key = object->tail, .mask = DATA_APPEND};
 
-    store_close(store);
-    int result = store_find_room(store, store_whole(store, object->unit), 1);
+    int result = store_ready(store, object, &chunk); /* first: it may write */
     if (result < 0) {
         return result;
+    }
+    store_close(store);
+    result = store_find_room(store, store_whole(store, object->unit), 1);
+    if (result < 0) {
+        return store_fail(store, result);
     }
     uint16_t room = (uint16_t)(store->page_bytes - store->offset - store->chunk_header);
     room = (uint16_t)(room - room % object->unit);
@@ -183,8 +187,8 @@ static int append_packed(struct nw_store *store, struct object *object, const ui
             result = begin_packed(store, object, data, bytes);
             part = result < 0 ? 0 : (uint16_t)result;
         }
-        if (result < 0) { /* of the index: nothing was written now */
-            return result == NW_ERR_RANGE ? result : store_fail(store, result);
+        if (result < 0) {
+            return result;
         }
         data += part;
         bytes = (uint16_t)(bytes - part);

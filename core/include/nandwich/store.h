@@ -57,7 +57,10 @@
  *   NW_ERR_TYPE         the object is of another type
  *   NW_ERR_RANGE        a key, position or length outside the object
  *   NW_ERR_FULL         no room: nothing was written; reading, popping and deleting go on
- *   NW_ERR_CORRUPT, NW_ERR_ECC   stored bytes are damaged; nw_store_stats()->place tells where
+ *   NW_ERR_CORRUPT, NW_ERR_ECC   stored bytes are damaged; nw_store_stats()->place tells where. A
+ *                       write that needs them writes nothing, and all else goes on. Where a node of
+ *                       the index is damaged this ends when what it tells of is popped, dequeued
+ *                       (unread), trimmed or cut off, or the object is deleted
  *   NW_ERR_TAMPERED     the same of a sealed store: these bytes were not written there with its key
  * After any other error of the chip while writing the store answers that error to every write until
  * it is mounted again, which shows the call that failed as done or as not; reading goes on. When so
