@@ -19,7 +19,7 @@
 #include "nandwich/store.h"
 
 #define PAGES 512U /* of the chip */
-#define PAGE 256U
+#define PAGE 512U
 #define FAN 16U
 #define HEADER 14U /* of a chunk */
 #define NODE 2U    /* a chunk of this kind with level 0 */
@@ -46,6 +46,7 @@ static void open_bed(uint8_t read_ahead)
 
     memset(&bed, 0, sizeof bed);
     assert_true(nw_parts_get("W25Q128JV", &part) >= 0);
+    part.page_bytes = PAGE;
     struct nw_nand_config nand = {.part = &part, .blocks = PAGES / part.block_pages, .seed = 9};
     assert_int_equal(nw_nand_open(&bed.nand, &nand), NW_OK);
     bed.config.objects = 4;
@@ -192,9 +193,113 @@ static void test_node(void **state)
     try_node(NW_STORE_FILE, UNIT);
 }
 
+/* A bit of the first place on the chip where so many bytes are `value` is turned. */
+static void hurt_bytes(uint8_t value, uint16_t bytes)
+{
+    uint8_t page[PAGE];
+
+    for (uint32_t i = 0; i < PAGES; i++) {
+        uint32_t run = 0;
+
+        nw_nand_peek(bed.nand, i, page, NULL);
+        for (uint32_t at = 0; at < PAGE; at++) {
+            run = page[at] == value ? run + 1U : 0;
+            if (run == bytes) {
+                nw_nand_flip(bed.nand, i, at * 8U);
+                return;
+            }
+        }
+    }
+    fail();
+}
+
+/* Three chunks of packed elements, the second with a bit turned. */
+static int open_packed(uint8_t read_ahead, uint16_t unit, uint32_t in_chunk)
+{
+    uint8_t data[UNIT];
+
+    open_bed(read_ahead);
+    int stream = create("it", NW_STORE_STREAM, unit, 0);
+    for (uint32_t i = 0; i < 3U * in_chunk; i++) {
+        memset(data, (int)i + 1, sizeof data);
+        assert_int_equal(nw_store_append(bed.store, stream, data, unit), NW_OK);
+        if (i % in_chunk + 1U == in_chunk) {
+            assert_int_equal(nw_store_sync(bed.store), NW_OK);
+        }
+    }
+    for (uint32_t i = 0; i < 20U; i++) { /* what was synced leaves the page buffer */
+        assert_int_equal(nw_store_sync(bed.store), NW_OK);
+        assert_true(create("other", NW_STORE_STACK, 0, 0) > 0);
+        assert_int_equal(nw_store_delete(bed.store, nw_store_find(bed.store, "other")), NW_OK);
+    }
+    return stream;
+}
+
+/* Once elements of a packed stream were handed out one by one without a look at the checksum of
+ * their chunk: other bytes than were appended, as if all were well. Now a chunk is checked when a
+ * cursor comes into it, from either side or by seek. */
+static void test_packed(void **state)
+{
+    const uint32_t in_chunk = 5;
+
+    (void)state;
+    for (uint8_t way = 0; way < 4U; way++) {
+        uint16_t unit = way < 2U ? 4U : UNIT;
+        struct nw_store_cursor cursor;
+        uint8_t data[UNIT];
+        int stream = open_packed(way & 1U, unit, in_chunk);
+
+        hurt_bytes((uint8_t)(in_chunk + 2U), unit); /* the second of the second chunk */
+        assert_int_equal(mount(), NW_OK);
+        assert_int_equal(nw_store_first(bed.store, stream, &cursor), NW_OK);
+        for (uint32_t i = 0; i < in_chunk; i++) {
+            assert_int_equal(nw_store_next(bed.store, &cursor, data, unit), unit);
+            assert_int_equal(data[0], i + 1U);
+        }
+        assert_int_equal(nw_store_next(bed.store, &cursor, data, unit), NW_ERR_CORRUPT);
+        assert_int_equal(nw_store_next(bed.store, &cursor, data, unit), NW_ERR_CORRUPT);
+        assert_int_equal(nw_store_seek(bed.store, stream, 1, unit, &cursor), NW_OK);
+        assert_int_equal(nw_store_next(bed.store, &cursor, data, unit), NW_ERR_CORRUPT);
+        assert_int_equal(nw_store_seek(bed.store, stream, 2, 0, &cursor), NW_OK); /* over it */
+        assert_int_equal(nw_store_next(bed.store, &cursor, data, unit), unit);
+        assert_int_equal(data[0], 2U * in_chunk + 1U);
+        assert_int_equal(nw_store_previous(bed.store, &cursor, data, unit), unit);
+        assert_int_equal(nw_store_previous(bed.store, &cursor, data, unit), NW_ERR_CORRUPT);
+        close_bed();
+    }
+}
+
+/* What that costs: with read_ahead nothing; else an element's two reads are one of it and at most
+ * one of its chunk, which is read in pieces of 32 bytes or, where that is more, of the caller's. */
+static void test_packed_cost(void **state)
+{
+    static const uint32_t cost[] = {3U * (1U + 1U + 5U), 1, 3U * (1U + 3U + 5U), 1};
+    const uint32_t in_chunk = 5;
+
+    (void)state;
+    for (uint8_t way = 0; way < 4U; way++) {
+        uint16_t unit = way < 2U ? 4U : UNIT;
+        struct nw_store_cursor cursor;
+        uint8_t data[UNIT];
+        int stream = open_packed(way & 1U, unit, in_chunk);
+
+        assert_int_equal(nw_store_first(bed.store, stream, &cursor), NW_OK);
+        uint32_t before = nw_store_stats(bed.store)->reads;
+        for (uint32_t i = 0; i < 3U * in_chunk; i++) {
+            assert_int_equal(nw_store_next(bed.store, &cursor, data, unit), unit);
+            assert_int_equal(data[0], i + 1U);
+        }
+        uint32_t reads = nw_store_stats(bed.store)->reads - before;
+        print_message("%u bytes, read_ahead %u: %u reads\n", unit, way & 1U, (unsigned)reads);
+        assert_int_equal(reads, cost[way]); /* header, check, elements */
+        close_bed();
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_node)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_node), cmocka_unit_test(test_packed),
+                                       cmocka_unit_test(test_packed_cost)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
