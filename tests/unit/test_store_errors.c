@@ -128,9 +128,10 @@ static void test_nor(void **state)
     run_shape(2, 1500, 150);
 }
 
-/* Each read that the call makes finds bytes once that cannot be read: the call alone may answer so,
- * and the store goes on. What it had to move then is lost, and counted. */
-static uint32_t hide_each(const struct store_op *op)
+/* Each read that the call makes finds bytes once that cannot be read, or a page that was never
+ * written, as where a damaged header leads: the call alone may answer so, and the store goes on.
+ * What it had to move then is lost, and counted. */
+static uint32_t hide_each(const struct store_op *op, int error)
 {
     uint32_t skip = 0;
     int struck = 1;
@@ -138,7 +139,7 @@ static uint32_t hide_each(const struct store_op *op)
     for (; struck; skip++) {
         store_snapshot_restore(&start, &rig);
         fault = (struct nw_fault){
-            .verb = NW_VERB_READ, .skip = skip, .times = 1, .error = NW_ERR_ECC};
+            .verb = NW_VERB_READ, .skip = skip, .times = 1, .error = error};
         int result = store_rig_run(&rig, op);
         struck = fault.hits > 0;
         fault.skip = UINT32_MAX;
@@ -172,7 +173,8 @@ static void test_hidden(void **state)
             struct store_op op = store_rig_draw(&rig, &random);
             if (step >= 500U) {
                 store_snapshot_take(&start, &rig);
-                hidden += hide_each(&op);
+                hidden += hide_each(&op, NW_ERR_ECC);
+                hidden += hide_each(&op, NW_ERR_UNWRITTEN);
                 store_snapshot_restore(&start, &rig);
                 fault.skip = UINT32_MAX;
             }
