@@ -51,10 +51,13 @@ static int add_block(struct nw_store *store, const struct piece *piece)
 {
     struct object *object = piece->object;
     struct chunk chunk;
-    int result = store_find_room(store, object->unit, 1);
 
+    store_describe(&chunk, CHUNK_DATA, DATA_APPEND, piece->key, piece->bytes);
+    int result = store_ready(store, object, &chunk); /* first: it may write */
     if (result == NW_OK) {
-        store_describe(&chunk, CHUNK_DATA, DATA_APPEND, piece->key, piece->bytes);
+        result = store_find_room(store, object->unit, 1);
+    }
+    if (result == NW_OK) {
         result = store_put_data(store, object, &chunk, piece->data);
     }
     if (result == NW_OK) {

@@ -174,13 +174,17 @@ static int begin_packed(struct nw_store *store, struct object *object, const uin
 {
     struct chunk chunk;
 
-    store_close(store);
-    int result = store_find_room(store, object->unit, 1);
+    store_describe(&chunk, CHUNK_DATA, DATA_APPEND, object->tail, 0);
+    int result = store_ready(store, object, &chunk); /* first: it may write */
     if (result < 0) {
         return result;
     }
-    store_describe(&chunk, CHUNK_DATA, DATA_APPEND, object->tail,
-                   room_in_page(store, object, store->chunk_header, bytes));
+    store_close(store);
+    result = store_find_room(store, object->unit, 1);
+    if (result < 0) {
+        return store_fail(store, result);
+    }
+    chunk.length = room_in_page(store, object, store->chunk_header, bytes);
     result = store_put_data(store, object, &chunk, data);
     if (result < 0) {
         return result;
@@ -205,8 +209,8 @@ static int append_packed(struct nw_store *store, struct object *object, const ui
             result = begin_packed(store, object, data, bytes);
             part = result < 0 ? 0 : (uint16_t)result;
         }
-        if (result < 0) { /* of the index: nothing was written now */
-            return result == NW_ERR_RANGE ? result : store_fail(store, result);
+        if (result < 0) {
+            return result;
         }
         data += part;
         bytes = (uint16_t)(bytes - part);
@@ -321,7 +325,30 @@ static int locate(struct nw_store *store, struct object *object, struct nw_store
     return result;
 }
 
-/* `part` bytes at the cursor, of the chunk that locate() told. */
+/* Is a chunk whole? It is read in pieces, by way of `data` where that takes more than we do. */
+static int check(struct nw_store *store, const struct chunk *chunk, uint8_t *data, uint16_t bytes)
+{
+    uint32_t sum = store_sum_begin(store, chunk);
+    uint8_t own[32];
+    uint16_t left = chunk->length;
+    int result = NW_OK;
+
+    if (bytes < sizeof own) {
+        data = own;
+        bytes = sizeof own;
+    }
+    while (left > 0 && result == NW_OK) {
+        uint16_t part = left < bytes ? left : bytes;
+
+        result = store_load(store, chunk, (uint16_t)(chunk->length - left), part, data, 1);
+        sum = store_sum_add(store, sum, data, part);
+        left = (uint16_t)(left - part);
+    }
+    return result < 0 ? result : store_sum_check(store, sum, chunk);
+}
+
+/* `part` bytes at the cursor, of the chunk that locate() told. One that the cursor did not remember
+ * is checked: as long as it does, the chunk was whole. */
 static int read_element(struct nw_store *store, struct object *object,
                         const struct nw_store_cursor *cursor,
                         struct chunk *chunk, uint16_t part, void *data)
@@ -329,7 +356,10 @@ static int read_element(struct nw_store *store, struct object *object,
     int result = NW_OK;
 
     if (part < cursor->length) {
-        return store_read_part(store, chunk, cursor->offset, part, data);
+        if (chunk->kind != 0 && store_seal(store) == NULL) {
+            result = check(store, chunk, data, part);
+        }
+        return result < 0 ? result : store_read_part(store, chunk, cursor->offset, part, data);
     }
     if (chunk->kind == 0) { /* the cursor remembers no checksum */
         result = store_find_data(store, object, cursor->chunk, chunk);

@@ -529,7 +529,7 @@ int store_copy(struct nw_store *store, const struct chunk *from, struct chunk *t
         part = (uint16_t)(from->length - at);
         part = part < room ? part : room;
         result = store_load(store, from, at, part, here, 0);
-        if (result == NW_ERR_ECC) { /* the chunk's sum tells that it is lost */
+        if (store_is_damage(result)) { /* the chunk's sum tells that it is lost */
             store_count(&store->stats.lost, 1);
             result = NW_OK;
         }

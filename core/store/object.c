@@ -282,18 +282,32 @@ int store_enter(struct nw_store *store, struct object *object, const struct chun
     return result;
 }
 
-/* Data as *chunk describes it, written and entered. NW_ERR_RANGE: the index would
- * get too high for the frames; nothing was written. */
-int store_put_data(struct nw_store *store, struct object *object, struct chunk *chunk,
-                   const uint8_t *data)
+/* Has the index take data as *chunk describes it, before any of it is written: what it can fail at it
+ * fails at now. NW_ERR_RANGE: it would get too high for the frames; damage: of a node on the way.
+ * Both are this call's error alone. */
+int store_ready(struct nw_store *store, struct object *object, const struct chunk *chunk)
 {
     uint8_t levels = (uint8_t)(store->config.frames - 1U);
 
     if (store_shorten(store, chunk->key, levels) != store_shorten(store, object->head, levels)) {
         return NW_ERR_RANGE;
     }
-    int result = store_append(store, object, chunk, data);
+    int result = store_set(store, object, chunk, NULL);
 
+    return store_is_damage(result) ? result : store_fail(store, result);
+}
+
+/* Data as *chunk describes it, written and entered. After an error of
+ * store_ready() nothing was written. */
+int store_put_data(struct nw_store *store, struct object *object, struct chunk *chunk,
+                   const uint8_t *data)
+{
+    int result = store_ready(store, object, chunk);
+
+    if (result < 0) {
+        return result;
+    }
+    result = store_append(store, object, chunk, data);
     if (result == NW_OK) {
         result = store_enter(store, object, chunk);
     }

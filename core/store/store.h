@@ -442,6 +442,7 @@ int store_write_state(struct nw_store *store, const struct object *object);
 void store_get_state(struct object *object, const uint8_t *payload);
 void store_bound_held(struct nw_store *store);
 void store_killed(struct nw_store *store, struct object *object, uint32_t bytes);
+int store_ready(struct nw_store *store, struct object *object, const struct chunk *chunk);
 int store_put_data(struct nw_store *store, struct object *object, struct chunk *chunk,
                    const uint8_t *data);
 int store_enter(struct nw_store *store, struct object *object, const struct chunk *chunk);

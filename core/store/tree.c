@@ -371,7 +371,9 @@ int store_next_old(struct nw_store *store, struct object *object, uint32_t *key,
     return result < 0 ? result : 0;
 }
 
-/* From now on the key's chunk is this one; *old tells where it lay, or STORE_NONE. */
+/* From now on the key's chunk is this one; *old tells where it lay, or STORE_NONE. Without `old`
+ * the path is only gone, which leaves all of it in frames: the next call for this key reads and
+ * writes nothing. */
 int store_set(struct nw_store *store, struct object *object, const struct chunk *chunk,
               uint32_t *old)
 {
@@ -387,7 +389,7 @@ int store_set(struct nw_store *store, struct object *object, const struct chunk 
         }
     }
     int result = reach(store, &path);
-    if (result == NW_OK) {
+    if (result == NW_OK && old != NULL) {
         uint8_t *entry = entry_of(store, path.frame, path.key);
 
         *old = nw_get32(entry);

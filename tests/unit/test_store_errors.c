@@ -128,6 +128,65 @@ static void test_nor(void **state)
     run_shape(2, 1500, 150);
 }
 
+/* Each read that the call makes finds bytes once that cannot be read, or a page that was never
+ * written, as where a damaged header leads: the call alone may answer so, and the store goes on.
+ * What it had to move then is lost, and counted. */
+static uint32_t hide_each(const struct store_op *op, int error)
+{
+    uint32_t skip = 0;
+    int struck = 1;
+
+    for (; struck; skip++) {
+        store_snapshot_restore(&start, &rig);
+        fault = (struct nw_fault){
+            .verb = NW_VERB_READ, .skip = skip, .times = 1, .error = error};
+        int result = store_rig_run(&rig, op);
+        struck = fault.hits > 0;
+        fault.skip = UINT32_MAX;
+        expect(result >= 0 || (struck && (result == NW_ERR_ECC || result == NW_ERR_CORRUPT)), op,
+               nw_error_text(result));
+        expect(nw_store_sync(rig.store) == NW_OK, op, "every write fails");
+        if (nw_store_stats(rig.store)->lost == 0) {
+            expect(store_rig_check(&rig, 1) == 0, op, "goes on");
+            expect(store_rig_mount(&rig) == NW_OK, op, "mount");
+            expect(store_rig_check(&rig, 0) == 0, op, "after the mount");
+        }
+    }
+    return skip - 1U;
+}
+
+/* Once damage of an index node that a write came to only when its chunk was written made every
+ * write fail until the next mount. */
+static void test_hidden(void **state)
+{
+    static const unsigned shapes[] = {0, 2};
+
+    (void)state;
+    for (unsigned i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        struct nw_random random;
+        uint32_t hidden = 0;
+
+        nw_random_seed(&random, 21U + i);
+        open_rig(shapes[i]);
+        store_snapshot_open(&start, &rig);
+        for (uint32_t step = 0; step < 2000U; step++) {
+            struct store_op op = store_rig_draw(&rig, &random);
+            if (step >= 500U) {
+                store_snapshot_take(&start, &rig);
+                hidden += hide_each(&op, NW_ERR_ECC);
+                hidden += hide_each(&op, NW_ERR_UNWRITTEN);
+                store_snapshot_restore(&start, &rig);
+                fault.skip = UINT32_MAX;
+            }
+            expect(store_rig_run(&rig, &op) >= 0, &op, "work");
+        }
+        print_message("%s: %u reads\n", rig.shape->part, (unsigned)hidden);
+        assert_true(hidden > 300U);
+        store_snapshot_close(&start);
+        store_rig_close(&rig);
+    }
+}
+
 /* No block can be erased any more: the store is full, says so and stays readable; or it had no
  * block left in the middle of a call, and nothing is written after that. */
 static void test_no_more_erases(void **state)
@@ -358,6 +417,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_small_page),
         cmocka_unit_test(test_nor),
+        cmocka_unit_test(test_hidden),
         cmocka_unit_test(test_no_more_erases),
         cmocka_unit_test(test_half_moved),
         cmocka_unit_test(test_later_block),

@@ -26,7 +26,10 @@
  *                              every element (less what frames hold) at random
  *   sync                       1 program of the bytes since the last one; 0 if there are none
  *   pop, dequeue, next         2 reads (header, payload) and 1/F node reads, whatever N; with
- *                              read_ahead 1 read for all that lies in the same page
+ *                              read_ahead 1 read for all that lies in the same page. Else of
+ *                              packed elements: 1 each, and where a cursor comes into a chunk 1 of
+ *                              its header and 1 for each 32 bytes of it, or for each element that
+ *                              is longer
  *   get, peek, file read       2 reads and at most h node reads
  *   anchor                     each anchor_bytes: up to `frames` nodes, one with each write, and a
  *                              chunk of about 32 + name bytes an object
@@ -59,7 +62,10 @@
  *   NW_ERR_TYPE         the object is of another type
  *   NW_ERR_RANGE        a key, position or length outside the object
  *   NW_ERR_FULL         no room: nothing was written; reading, popping and deleting go on
- *   NW_ERR_CORRUPT, NW_ERR_ECC   stored bytes are damaged; nw_store_stats()->place tells where
+ *   NW_ERR_CORRUPT, NW_ERR_ECC   stored bytes are damaged; nw_store_stats()->place tells where. A
+ *                       write that needs them writes nothing, and all else goes on. Where a node of
+ *                       the index is damaged this ends when what it tells of is popped, dequeued
+ *                       (unread), trimmed or cut off, or the object is deleted
  *   NW_ERR_TAMPERED     the same of a sealed store: these bytes were not written there with its key
  * After any other error of the chip while writing the store answers that error to every write until
  * it is mounted again, which shows the call that failed as done or as not; reading goes on. When so
@@ -289,7 +295,8 @@ int nw_store_seek(struct nw_store *store, int handle, uint32_t chunk, uint16_t o
 /* The element behind the cursor, or before it, and the cursor moves over it: its length, 0 at the
  * end. With a unit as many elements as fit `bytes` and lie in one chunk; going back, one. An
  * element longer than `bytes`: NW_ERR_RANGE, the cursor stays. An element dropped meanwhile:
- * NW_ERR_NOT_FOUND. */
+ * NW_ERR_NOT_FOUND. A chunk is checked when the cursor comes into it; if it is damaged the cursor
+ * stays, and nw_store_seek() gets over it. */
 int nw_store_next(struct nw_store *store, struct nw_store_cursor *cursor, void *data,
                   uint16_t bytes);
 int nw_store_previous(struct nw_store *store, struct nw_store_cursor *cursor, void *data,
