@@ -36,7 +36,9 @@
  *   fails without a spare to replace it also a merge II or III, once.
  *
  * ERRORS. A sector whose content could not be read when it had to be moved answers NW_ERR_ECC until
- * it is written again; so do all sectors of a logical block whose map cannot be read.
+ * it is written again; so do all sectors of a logical block whose map cannot be read. An error is
+ * that of the sector req->sector + req->done; an error of a merge behind it is not told, the next
+ * call meets what lasts. NW_ERR_UNSUPPORTED: data == NULL on a chip that keeps payload.
  *
  * BLOCKS THAT FAIL are replaced by spares. Without a spare the lavish block of one is given up,
  * and up to degree - 1 good blocks of it become spares. Writes and trims go on as long as `good`,
