@@ -19,6 +19,7 @@
 #include "hybrid.h"
 #include "nandwich/bytes.h"
 #include "nandwich/crc.h"
+#include "wipe.h"
 
 #define FORMAT 1U
 #define SHAPE_BYTES 22U
@@ -792,26 +793,18 @@ int nw_hybrid_mount(struct nw_hybrid *hybrid)
     return result == NW_OK ? start(hybrid) : result;
 }
 
-/* Erase every good block; first those with records, that make a mount believe in a device. */
+/* Erase every good block; first those that make a mount believe in a device. */
 int nw_hybrid_format(struct nw_hybrid *hybrid)
 {
-    int result = NW_OK;
+    int result = nw_wipe_devices(hybrid->chip, hybrid->stats);
 
-    for (uint8_t turn = 0; turn < 2U && result == NW_OK; turn++) {
-        for (uint16_t block = 0; block < hybrid->blocks.count && result >= 0; block++) {
-            struct nw_tag tag = {0};
-
-            if (turn > 0 && hybrid->blocks.state[block] == NW_BLOCK_USED) {
-                nw_blocks_give(&hybrid->blocks, block);
-            } else if (turn == 0 && hybrid->blocks.state[block] == NW_BLOCK_FREE) {
-                result = nw_hybrid_read_tag(hybrid, nw_hybrid_first(hybrid, block), &tag);
-                if (result != NW_TAG_GOOD || (tag.word & NW_HYBRID_SESSION) == 0) {
-                    nw_blocks_claim(&hybrid->blocks, block);
-                }
-            }
-        }
-        while (result >= 0 && (result = nw_blocks_prepare(&hybrid->blocks)) > 0) {
-        }
+    if (result == NW_OK) {
+        result = nw_blocks_load(&hybrid->blocks);
+    }
+    if (result == NW_OK) {
+        do {
+            result = nw_blocks_prepare(&hybrid->blocks);
+        } while (result > 0);
     }
     return result < 0 ? result : begin_session(hybrid);
 }

@@ -18,7 +18,8 @@ struct step {
 };
 
 /* Does the same for each sector of a request. `act` answers 1 when it changed the map at the
- * front: its data block may have nothing valid left. */
+ * front: its data block may have nothing valid left. The sector is done by then, so errors of the
+ * work behind it are not told: nothing is lost by them, and the next call meets what lasts. */
 static int each(struct nw_block_req *req, int (*act)(struct nw_ftl_lavish *, const struct step *))
 {
     struct nw_ftl_lavish *lavish = req->block->context;
@@ -39,7 +40,8 @@ static int each(struct nw_block_req *req, int (*act)(struct nw_ftl_lavish *, con
             }
         }
         if (result > 0) {
-            result = nw_lavish_merge_1(lavish);
+            (void)nw_lavish_merge_1(lavish);
+            result = NW_OK;
         }
         (void)nw_lavish_reserve(lavish, 0); /* if a block has failed: before another one does */
     }
@@ -84,6 +86,8 @@ static int read_sector(struct nw_ftl_lavish *lavish, const struct step *step)
         result = NW_ERR_ECC;
     } else if (step->data != NULL) {
         memset(step->data, 0, bytes);
+    } else if (result >= 0 && (lavish->req.chip->geometry.flags & NW_CHIP_NO_PAYLOAD) == 0) {
+        result = NW_ERR_UNSUPPORTED; /* as the chip answers for what is written */
     }
     return result < 0 ? result : NW_OK;
 }

@@ -11,6 +11,7 @@
 
 #include "nandwich/blank.h"
 #include "nandwich/bytes.h"
+#include "wipe.h"
 
 int32_t nw_mark_block(struct nw_chip *chip)
 {
@@ -109,7 +110,11 @@ static int claim(struct nw_chip *chip, int erase, uint32_t block, uint8_t *bytes
     if (result != 0) {
         return result;
     }
-    return erase ? make(chip, 0, block, bytes) : NW_ERR_NOT_FOUND;
+    if (!erase) {
+        return NW_ERR_NOT_FOUND;
+    }
+    result = nw_wipe_devices(chip, NULL);
+    return result < 0 ? result : make(chip, 0, block, bytes);
 }
 
 int32_t nw_mark_claim(struct nw_chip *chip, int erase, uint8_t *bytes)

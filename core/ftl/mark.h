@@ -17,6 +17,7 @@
 
 #define NW_MARK_SESSION 0x80000000UL /* in the word of all that a mount writes */
 #define NW_MARK_LIST 0xBFFFFFFEUL
+#define NW_MARK_VOID 0xFFFFFFFEUL /* a list that ends the device it is the newest of (wipe.h) */
 #define NW_MARK_RECORD 0x87FFFFFEUL
 
 #define NW_MARK_PAGE 0x3250574EUL       /* NWP2: magic and format in one */

@@ -25,6 +25,7 @@
 #define NW_WORD_DAMAGED 0x40000000UL /* the content was lost when it had to be moved */
 #define NW_WORD_SLOT 0x3FFFFFFFUL
 #define NW_WORD_LIST NW_MARK_LIST
+#define NW_WORD_VOID NW_MARK_VOID /* a list with NW_WORD_DAMAGED */
 #define NW_WORD_EMPTY (NW_WORD_MOUNT | 0x3FFFFFFFUL) /* the first and last page a mount writes */
 #define NW_PAGE_MOST_SLOTS 0x3FFFFFFEUL
 

@@ -84,6 +84,9 @@ int nw_page_load_list(struct nw_page *page)
     if (state != NW_TAG_GOOD) {
         return state < 0 ? state : (int)NW_ERR_CORRUPT;
     }
+    if (page->tag.word != NW_WORD_LIST) {
+        return NW_ERR_NOT_FOUND; /* void: a format of this device did not end */
+    }
     return memcmp(shape, page->buffer, SHAPE_BYTES) == 0 ? (int)NW_OK : (int)NW_ERR_VERSION;
 }
 
@@ -147,7 +150,7 @@ static int visit(struct nw_page *page, uint16_t block)
         }
         if (state != NW_TAG_GOOD) {
             whole = 0;
-        } else if (page->tag.word == NW_WORD_LIST) {
+        } else if ((page->tag.word | NW_WORD_DAMAGED) == NW_WORD_VOID) {
             uint64_t version = page->tag.version;
             int ended = at + 1U < end ? nw_page_read_tag(page, at + 1U) : (int)NW_TAG_BLANK;
 

@@ -15,8 +15,8 @@ static int is_ours(const struct nw_page *page)
     if ((tag->word & NW_WORD_DAMAGED) != 0 && tag->crc != 0) {
         return 0;
     }
-    return (tag->word & NW_WORD_SLOT) < page->slots || tag->word == NW_WORD_LIST ||
-           tag->word == NW_WORD_EMPTY;
+    return (tag->word & NW_WORD_SLOT) < page->slots ||
+           (tag->word | NW_WORD_DAMAGED) == NW_WORD_VOID || tag->word == NW_WORD_EMPTY;
 }
 
 /* Page `at`: tag, and data if `length` says so. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "page.h"
+#include "wipe.h"
 
 #define VERSION_GAP 64U /* above what a torn page that cannot be read now may carry */
 #define FURTHEST (1ULL << 36) /* more programs than a part takes between two mounts */
@@ -259,22 +260,15 @@ int nw_page_start(struct nw_page *page)
 /* Erase every good block; first those that make a mount believe in a device. */
 int nw_page_wipe_all(struct nw_page *page)
 {
-    int result;
+    int result = nw_wipe_devices(page->req.chip, page->blocks.stats);
 
-    for (uint16_t block = 0; block < page->blocks.count; block++) {
-        if (page->blocks.state[block] != NW_BLOCK_FREE) {
-            continue;
-        }
-        result = nw_page_read_tag(page, nw_page_first(page, block));
-        if (result == NW_TAG_GOOD && (page->tag.word & NW_WORD_MOUNT) != 0) {
-            result = nw_blocks_wipe(&page->blocks, block);
-        }
-        if (result < 0) {
-            return result;
-        }
+    if (result == NW_OK) {
+        result = nw_blocks_load(&page->blocks);
     }
-    do {
-        result = nw_blocks_prepare(&page->blocks);
-    } while (result > 0);
+    if (result == NW_OK) {
+        do {
+            result = nw_blocks_prepare(&page->blocks);
+        } while (result > 0);
+    }
     return result;
 }

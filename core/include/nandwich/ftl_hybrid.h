@@ -17,8 +17,11 @@
  * anew, with its old content, and answers an error when it cannot.
  *
  * COST, in chip operations
- *   read   1 read (data and tag); 0 when the sector holds nothing. Here and everywhere below one
- *          read more for each that answers NW_ERR_ECC: what fails once is not lost
+ *   read   1 read (data and tag); 0 when the sector holds nothing. log and superblock also read the
+ *          tags of a block whose list of sectors is not in RAM, at most block_pages: log at the
+ *          first use of a log block after a mount, superblock also when the list has left RAM.
+ *          Here and everywhere below one read more for each that answers NW_ERR_ECC: what fails
+ *          once is not lost
  *   write  1 program, and what the layer's merges take: see its own header
  *   trim   as a write; 0 when the sector holds nothing
  *   sync   0

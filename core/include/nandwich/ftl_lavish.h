@@ -36,7 +36,9 @@
  *   fails without a spare to replace it also a merge II or III, once.
  *
  * ERRORS. A sector whose content could not be read when it had to be moved answers NW_ERR_ECC until
- * it is written again; so do all sectors of a logical block whose map cannot be read.
+ * it is written again; so do all sectors of a logical block whose map cannot be read. An error is
+ * that of the sector req->sector + req->done; an error of a merge behind it is not told, the next
+ * call meets what lasts. NW_ERR_UNSUPPORTED: data == NULL on a chip that keeps payload.
  *
  * BLOCKS THAT FAIL are replaced by spares. Without a spare the lavish block of one is given up,
  * and up to degree - 1 good blocks of it become spares. Writes and trims go on as long as `good`,
@@ -147,11 +149,12 @@ size_t nw_ftl_lavish_ram_bytes(const struct nw_ftl_lavish_config *config,
 /*
  * A device of config->sectors, reading zeros. Cost: one is_bad a block and 1 read; on a chip
  * without the mark nw_chip_is_blank(), 1 erase and 2 programs; to erase what it holds an erase a
- * block. NW_ERR_NOT_FOUND: the chip holds something else, nothing was touched: nw_identify() tells
- * what. NW_ERR_UNSUPPORTED: the chip cannot be asked, and erase is 0. NW_ERR_CONFIG: fewer blocks
- * than needed; a map (2 bytes a page of a block) larger than a page; more than 32,512 sectors a
- * lavish block; degree 1 with one-page blocks. NW_ERR_RAM. NW_ERR_FULL: too many bad blocks. Else
- * the chip's error.
+ * block, and what ftl_page.h says of a format where another layer has been: no cut leaves half of
+ * its device. NW_ERR_NOT_FOUND: the chip holds something else, nothing was touched: nw_identify()
+ * tells what. NW_ERR_UNSUPPORTED: the chip cannot be asked, and erase is 0. NW_ERR_CONFIG: fewer
+ * blocks than needed; a map (2 bytes a page of a block) larger than a page; more than 32,512
+ * sectors a lavish block; degree 1 with one-page blocks. NW_ERR_RAM. NW_ERR_FULL: too many bad
+ * blocks. Else the chip's error.
  */
 int nw_ftl_lavish_open(struct nw_ftl_lavish *lavish, struct nw_chip *chip,
                        const struct nw_ftl_lavish_config *config, void *ram, size_t ram_bytes);

@@ -18,6 +18,7 @@
  * the last (switch merge); those it lacks when it was written in order so far (partial merge);
  * else all of the logical block's (full merge). The log merged is that which was begun longest
  * ago.
+ * The first use of a log block after a mount also reads its tags, block_pages at most.
  * A mount compares a block with the others of its logical block, three at most and what was not
  * yet erased.
  *

@@ -19,7 +19,8 @@
  * writes; when the superblock has all its blocks, or free blocks run low: a block without a valid
  * sector is given back (switch merge); or the valid sectors of the emptiest block move behind the
  * newest (partial merge) or to a fresh block (full merge), a move (1 read and 1 program, or 1
- * copy) each, and an erase. A list that is not in RAM: block_pages reads of tags.
+ * copy) each, and an erase. A list that is not in RAM, as after a mount: block_pages reads of
+ * tags at most; so for reads.
  * A mount compares a block with the others of its superblock, and with those of it that were not
  * yet erased.
  *

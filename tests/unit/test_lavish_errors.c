@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Goal: an error of the lavish layer belongs to a sector of the request. A write or trim answered
+ * NW_ERR_IO with all its sectors done when a merge behind the last one failed. A read of a sector
+ * never written took data == NULL, which block.h allows over chips without payload only.
+ * ctest: quick
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "nandwich-twin/faults.h"
+#include "nandwich-twin/nand.h"
+#include "nandwich-twin/parts.h"
+#include "nandwich/ftl_lavish.h"
+#include "nandwich/random.h"
+
+#define CALLS 20000U
+#define SECTORS 24U
+
+static uint64_t ram[1U << 12];
+static uint8_t data[2048];
+static struct nw_nand *nand;
+static struct nw_fault fault;
+static struct nw_faults faults;
+static struct nw_ftl_lavish lavish;
+
+static int open_all(void **state)
+{
+    struct nw_ftl_lavish_config config = {.sectors = SECTORS, .degree = 2, .maps = 2};
+    struct nw_part part;
+
+    (void)state;
+    assert_int_equal(nw_parts_get("K9F1G08U0A", &part), NW_OK);
+    part.blocks = 32;
+    part.block_pages = 8;
+    assert_int_equal(nw_nand_open(&nand, &(struct nw_nand_config){.part = &part}), NW_OK);
+    fault = (struct nw_fault){.verb = NW_VERB_HEAL};
+    nw_faults_open(&faults, nw_nand_chip(nand), &fault, 1, 1);
+    assert_int_equal(nw_ftl_lavish_open(&lavish, &faults.chip, &config, ram, sizeof ram), NW_OK);
+    return 0;
+}
+
+static int close_all(void **state)
+{
+    (void)state;
+    nw_nand_close(nand);
+    return 0;
+}
+
+/* An erase answers NW_ERR_IO once, now and then. Each sector reads as it was last written. */
+static void test_merge_fails_behind_the_data(void **state)
+{
+    uint8_t value[SECTORS] = {0};
+    struct nw_random random;
+    uint32_t struck = 0;
+
+    (void)state;
+    nw_random_seed(&random, 1);
+    for (uint32_t i = 0; i < CALLS; i++) {
+        uint32_t sector = nw_random_below(&random, SECTORS);
+        int trims = nw_random_below(&random, 4) == 0;
+        struct nw_block_req req = {
+            .block = &lavish.block, .sector = sector, .count = 1, .data = data};
+
+        if (nw_random_below(&random, 12) == 0) {
+            struck += fault.hits;
+            fault = (struct nw_fault){.verb = NW_VERB_ERASE, .error = NW_ERR_IO, .times = 1};
+        }
+        memset(data, (int)(i & 0xFFU), sizeof data);
+        int result = trims ? nw_block_trim(&req) : nw_block_write(&req);
+
+        assert_int_equal(req.done, result < 0 ? 0 : 1);
+        if (result == NW_OK) {
+            value[sector] = trims ? 0 : (uint8_t)(i & 0xFFU);
+        }
+        assert_int_equal(nw_block_read(&req), NW_OK);
+        assert_int_equal(data[0], value[sector]);
+    }
+    assert_true(struck > 0 && lavish.merges_1 > 0); /* or nothing was tried */
+}
+
+static void test_payload_or_not(void **state)
+{
+    struct nw_block_req req = {.block = &lavish.block, .count = 1};
+
+    (void)state;
+    assert_int_equal(nw_block_read(&req), NW_ERR_UNSUPPORTED);
+    assert_int_equal(req.done, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_merge_fails_behind_the_data, open_all, close_all),
+        cmocka_unit_test_setup_teardown(test_payload_or_not, open_all, close_all)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
