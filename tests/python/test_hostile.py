@@ -184,3 +184,37 @@ def test_names_that_are_no_utf8_give_valid_json(ground: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert b"\\udcff.c" in done.stdout
     done.stdout.decode("utf-8")
+
+
+#: Ctrl-C comes while a module is loaded.
+INTERRUPTED = """
+import os, runpy, signal, sys
+
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == module:
+            sys.meta_path.remove(self)
+            os.kill(os.getpid(), signal.SIGINT)
+
+module, sys.argv = sys.argv[1], ["nandwich", "chips"]
+sys.meta_path.insert(0, Finder())
+runpy.run_module("nandwich", run_name="__main__")
+"""
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("module", ["click", "nandwich.cli.main", "nandwich.cli.verb_chips"])
+def test_ctrl_c_while_it_is_loaded(module: str) -> None:
+    """11 of 20 that came in the first third of a second ended in a traceback."""
+    done = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED, module], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (130, "")
+    assert done.stderr in ("", "nandwich: interrupted\n")
+
+
+@pytest.mark.quick
+def test_the_package_itself_is_light() -> None:
+    """It is loaded before anything can catch Ctrl-C."""
+    code = "import sys, nandwich; sys.exit('click' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -56,6 +56,9 @@ class VerbGroup(click.Group):
         try:
             result = super().invoke(ctx)
             sys.stdout.flush()
+        except KeyboardInterrupt:
+            click.echo("nandwich: interrupted", err=True)
+            raise click.exceptions.Exit(130) from None
         except (click.exceptions.Exit, click.Abort, click.ClickException):
             raise
         except OSError as error:
@@ -100,5 +103,5 @@ def main() -> None:
     """Layers between your code and raw flash, and a twin of the device to try them on.
 
     Data goes to stdout, talk to stderr. Exit codes: 0 ok, 1 the run failed or a claim did not hold,
-    2 bad input.
+    2 bad input, 130 interrupted by Ctrl-C.
     """
