@@ -213,6 +213,15 @@ def test_ctrl_c_while_it_is_loaded(module: str) -> None:
     assert done.stderr in ("", "nandwich: interrupted\n")
 
 
+@pytest.mark.parametrize(("verb", "name"), [("replay", "a\udcff.csv"), ("chips", "\udcff.toml")])
+def test_a_name_that_is_no_utf8_is_printed_by_its_bytes(verb: str, name: str) -> None:
+    r"""It came as \\udcff, which no one finds in a folder."""
+    command = Path(sys.executable).with_name("nandwich")
+    done = subprocess.run([command, verb, name], capture_output=True, check=False)
+    assert done.returncode == 2
+    assert name.replace("\udcff", r"\xff").encode() in done.stderr
+
+
 @pytest.mark.quick
 def test_the_package_itself_is_light() -> None:
     """It is loaded before anything can catch Ctrl-C."""
