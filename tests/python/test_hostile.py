@@ -223,6 +223,26 @@ def test_a_name_that_is_no_utf8_is_printed_by_its_bytes(verb: str, name: str) ->
 
 
 @pytest.mark.quick
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["replay", "gen:zipf", "--chip", "\udcff"],
+        ["replay", "gen:zipf", "--ftl", "\udcff"],
+        ["replay", "gen:\udcff"],
+        ["replay", "gen:zipf,\udcff=1"],
+        ["run", "empty.c", "--chip", "\udcff"],
+        ["store", "new", "format", "--chip", "\udcff"],
+        ["chips", "\udcff"],
+    ],
+)
+def test_no_name_of_ours_need_be_utf8(ground: Path, words: list[str]) -> None:
+    """A chip whose name is no UTF-8 was an internal error (TypeError)."""
+    result = CliRunner().invoke(main, words)
+    assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
+    assert "unknown" in result.stderr
+
+
+@pytest.mark.quick
 def test_the_package_itself_is_light() -> None:
     """It is loaded before anything can catch Ctrl-C."""
     code = "import sys, nandwich; sys.exit('click' in sys.modules)"
