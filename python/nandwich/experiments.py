@@ -28,7 +28,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nandwich import files, plots
-from nandwich.errors import NandwichError
+from nandwich.errors import NandwichError, RunError
 
 Value = int | float | str
 SCHEMA = "nandwich.papers/1"
@@ -115,19 +115,23 @@ def experiment(
 def perform(chosen: Experiment, *, quick: bool, out: Path) -> tuple[list[Result], str]:
     """Run one experiment; write out/ID.csv and out/ID.svg.
 
-    Gives its results and, when it broke, the traceback: an error is a result too, so that the
-    experiments after it still run.
+    Gives its results and, when it broke without a sentence of its own, the traceback: an error is a
+    result too, so that the experiments after it still run.
     """
     try:
         report = chosen.run(quick)
         results = [_result(chosen, answer) for answer in report.answers]
-        _write_files(chosen, report, out)
+        try:
+            _write_files(chosen, report, out)
+        except OSError as error:
+            raise RunError(f"{error.filename or out}: {error.strerror}") from error
     except Exception as error:
-        reason = error.message if isinstance(error, NandwichError) else repr(error)
+        told = error.message if isinstance(error, NandwichError) else ""
+        reason = told or repr(error)
         broken = Result(
             chosen.id, chosen.claim, chosen.published, None, chosen.unit, "error", reason, True
         )
-        return [broken], traceback.format_exc()
+        return [broken], "" if told else traceback.format_exc()
     return results, ""
 
 

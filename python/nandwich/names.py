@@ -7,6 +7,21 @@ from collections.abc import Iterable
 from nandwich.errors import InputError
 
 
+def shown(name: str) -> str:
+    """A name on one line, whatever is in it."""
+    return "".join(one if one.isprintable() else escaped(one) for one in name)
+
+
+def escaped(text: str) -> str:
+    r"""Text in ASCII: a byte of a path that is no UTF-8 as \xff, as a shell's $'...' takes it."""
+    return "".join(
+        f"\\x{ord(one) - 0xDC00:02x}"
+        if "\udc80" <= one <= "\udcff"
+        else one.encode("unicode_escape").decode()
+        for one in text
+    )
+
+
 def nearest(name: str, known: Iterable[str], limit: int = 3) -> list[str]:
     """The known names closest to `name`, best first; letter case does not count.
 

@@ -113,7 +113,7 @@ def resolve(name: str) -> _native.Part:
         return load(Path(name))
     try:
         return _native.Part.named(name)
-    except KeyError:
+    except (KeyError, TypeError):  # the other one of a name that is no UTF-8
         raise unknown(name) from None
 
 

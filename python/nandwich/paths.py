@@ -9,8 +9,6 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from nandwich.errors import InputError
-
 _PACKAGE = Path(__file__).resolve().parent
 _ROOT = _PACKAGE.parent.parent
 
@@ -29,6 +27,13 @@ _BUILT_FOLDERS = (
     "python/src",
 )
 _BUILT_SUFFIXES = (".c", ".h", ".S", ".cpp", ".hpp", ".def", ".ld", "CMakeLists.txt")
+
+
+def _refusal(text: str) -> Exception:
+    """An InputError, whose module takes long to load (click): the package imports this one."""
+    from nandwich.errors import InputError
+
+    return InputError(text)
 
 
 def build_dir() -> Path:
@@ -63,7 +68,7 @@ def include_dirs() -> list[Path]:
 
 def _present(path: Path, what: str) -> Path:
     if not path.exists():
-        raise InputError(f"{what} not built: {path} is missing; run `make build` in the checkout")
+        raise _refusal(f"{what} not built: {path} is missing; run `make build` in the checkout")
     return path
 
 
@@ -84,9 +89,9 @@ def check_fresh() -> None:
         return
     stamp = build_dir() / ".built"
     if not stamp.exists():
-        raise InputError(f"nothing built in {build_dir()}; run `make build` in {CHECKOUT}")
+        raise _refusal(f"nothing built in {build_dir()}; run `make build` in {CHECKOUT}")
     built = stamp.stat().st_mtime_ns
     for entry in _built_sources(CHECKOUT):
         if entry.stat().st_mtime_ns > built:
             source = Path(entry.path).relative_to(CHECKOUT)
-            raise InputError(f"{source} changed after the last build; run `make build`")
+            raise _refusal(f"{source} changed after the last build; run `make build`")

@@ -201,6 +201,8 @@ def _compile(recipe: Recipe, folder: Path, index: int, source: Path) -> _Unit:
     target, depends = folder / f"{index}.o", folder / f"{index}.d"
     rest = ("-MD", "-MF", str(depends), "-c", _operand(source), "-o", str(target))
     _call((*recipe.compile_command, *rest), f"{source} does not compile")
+    if not (target.is_file() and depends.is_file()):
+        raise InputError(f"{source}: a compiler flag asks for something else than a program")
     return _Unit(target, _dependencies(depends))
 
 

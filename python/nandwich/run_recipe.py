@@ -16,14 +16,14 @@ _LINK_FLAGS = ("-l", "-L", "-Wl,", "-Xlinker")
 
 
 #: Flags after which there is no program to run.
-_NO_PROGRAM = frozenset(("-c", "-S", "-E", "-M", "-MM", "-fsyntax-only", "--analyze", "-r"))
+NO_PROGRAM = frozenset(("-c", "-S", "-E", "-M", "-MM", "-fsyntax-only", "--analyze", "-r"))
 
 
 def checked_flags(flags: Sequence[str]) -> tuple[str, ...]:
     """The flags, or InputError for those with which no program in virtual memory can be made."""
     toolchain.refuse_flags(flags)
     for flag in flags:
-        if flag in _NO_PROGRAM or flag.startswith("-o"):
+        if flag in NO_PROGRAM or flag.startswith("-o"):
             raise InputError(
                 f"{flag}: `nandwich run` makes a program of its own, and runs it; "
                 "to build one for yourself, use `nandwich cc`"

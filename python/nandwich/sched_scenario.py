@@ -132,7 +132,7 @@ def _cross_checks(file: tomlfile.TomlFile) -> list[tuple[int, str]]:
             line = file.line(f"flow.{name}.jitter")
             faults.append((line, f"flow.{name}.jitter: longer than the period"))
     slots, limit = file.tree.get("slots", 24), file.tree.get("limit", 0)
-    if isinstance(slots, int) and isinstance(limit, int) and limit > slots:
+    if isinstance(slots, int) and isinstance(limit, int) and 1 <= slots < limit:
         faults.append((file.line("limit"), "limit: more than there are slots"))
     device, blocks = file.tree.get("device"), file.tree.get("blocks", 256)
     if isinstance(device, str) and isinstance(blocks, int) and 0 <= blocks < 2**32:

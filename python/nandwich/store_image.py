@@ -15,6 +15,7 @@ from typing import Any
 from nandwich import _native, parts, store_dump
 from nandwich.errors import InputError, RunError
 from nandwich.locks import Lock
+from nandwich.names import shown
 
 #: Numbers of core/include/nandwich/error.h that are told apart here.
 ERR_CONFIG, ERR_FULL, ERR_NOT_FOUND, ERR_EXISTS, ERR_NAME = -1, -15, -18, -22, -23
@@ -102,8 +103,8 @@ class Image:
         for about in every:
             if about["name"] == name:
                 return about
-        known = ", ".join(about["name"] for about in every) or "there are none"
-        raise InputError(f"{self.path}: no object '{name}' (objects: {known})")
+        known = ", ".join(shown(about["name"]) for about in every) or "there are none"
+        raise InputError(f"{self.path}: no object '{shown(name)}' (objects: {known})")
 
     def objects(self) -> list[dict[str, Any]]:
         """All objects; a file with its length in bytes."""

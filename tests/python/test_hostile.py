@@ -184,3 +184,66 @@ def test_names_that_are_no_utf8_give_valid_json(ground: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert b"\\udcff.c" in done.stdout
     done.stdout.decode("utf-8")
+
+
+#: Ctrl-C comes while a module is loaded.
+INTERRUPTED = """
+import os, runpy, signal, sys
+
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == module:
+            sys.meta_path.remove(self)
+            os.kill(os.getpid(), signal.SIGINT)
+
+module, sys.argv = sys.argv[1], ["nandwich", "chips"]
+sys.meta_path.insert(0, Finder())
+runpy.run_module("nandwich", run_name="__main__")
+"""
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("module", ["click", "nandwich.cli.main", "nandwich.cli.verb_chips"])
+def test_ctrl_c_while_it_is_loaded(module: str) -> None:
+    """11 of 20 that came in the first third of a second ended in a traceback."""
+    done = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED, module], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (130, "")
+    assert done.stderr in ("", "nandwich: interrupted\n")
+
+
+@pytest.mark.parametrize(("verb", "name"), [("replay", "a\udcff.csv"), ("chips", "\udcff.toml")])
+def test_a_name_that_is_no_utf8_is_printed_by_its_bytes(verb: str, name: str) -> None:
+    r"""It came as \\udcff, which no one finds in a folder."""
+    command = Path(sys.executable).with_name("nandwich")
+    done = subprocess.run([command, verb, name], capture_output=True, check=False)
+    assert done.returncode == 2
+    assert name.replace("\udcff", r"\xff").encode() in done.stderr
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["replay", "gen:zipf", "--chip", "\udcff"],
+        ["replay", "gen:zipf", "--ftl", "\udcff"],
+        ["replay", "gen:\udcff"],
+        ["replay", "gen:zipf,\udcff=1"],
+        ["run", "empty.c", "--chip", "\udcff"],
+        ["store", "new", "format", "--chip", "\udcff"],
+        ["chips", "\udcff"],
+    ],
+)
+def test_no_name_of_ours_need_be_utf8(ground: Path, words: list[str]) -> None:
+    """A chip whose name is no UTF-8 was an internal error (TypeError)."""
+    result = CliRunner().invoke(main, words)
+    assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
+    assert "unknown" in result.stderr
+
+
+@pytest.mark.quick
+def test_the_package_itself_is_light() -> None:
+    """It is loaded before anything can catch Ctrl-C."""
+    code = "import sys, nandwich; sys.exit('click' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

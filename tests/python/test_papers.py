@@ -154,3 +154,28 @@ def test_modules_are_found_and_helpers_are_not(tmp_path: Path) -> None:
     (folder / "_common.py").write_text(text.format(id="X2"))
     found = discovery.collect_from(tmp_path, "found_papers", Experiment)
     assert [one.id for one in found] == ["X1"]
+
+
+@pytest.mark.parametrize("out", ["/dev/null", "/dev/null/x", "/proc/x", "file"])
+def test_a_folder_that_cannot_be_made_is_told_in_a_sentence(
+    papers: Callable[..., Result], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, out: str
+) -> None:
+    """The experiment ran, and then there was a traceback of mkdir."""
+    monkeypatch.chdir(tmp_path)
+    Path("file").touch()
+    result = CliRunner().invoke(main, ["papers", "A1", "--out", out])
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "--out" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_a_file_that_cannot_be_written_is_told_in_a_sentence(
+    papers: Callable[..., Result], tmp_path: Path
+) -> None:
+    (tmp_path / "A1.csv").mkdir()
+    result = CliRunner().invoke(main, ["papers", "A1", "A2", "--out", str(tmp_path)])
+    assert result.exit_code == 1
+    assert "A1 error: " in result.stdout
+    assert "neither a file nor a pipe" in result.stdout
+    assert "A2 differs" in result.stdout
+    assert "Traceback" not in result.stderr

@@ -561,6 +561,10 @@ def test_flags_join_the_optimisation(tmp_path: Path) -> None:
         (["--cflags", "-x c++"], "C++ is not supported"),
         (["--cflags", "-c"], "`nandwich run` makes a program of its own"),
         (["--cflags", "-o out"], "`nandwich run` makes a program of its own"),
+        # `run.md` promised the reason, and these were told as options that do not exist.
+        *((flag, "`nandwich run` makes a program of its own") for flag in (["-c"], ["-o", "out"])),
+        # The compiler ended well without a program, and the cache of builds was blamed.
+        *((["--cflags", flag], "something else than a program") for flag in ("--version", "-###")),
         (["--cflags", "'open"], "--cflags: No closing quotation"),
         (["more.cpp"], "more.cpp: C++ is not supported"),
     ],

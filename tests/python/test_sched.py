@@ -142,6 +142,14 @@ def test_bad_files_are_refused(tmp_path: Path) -> None:
         sched_scenario.read_scenario(tmp_path / "nowhere.toml")
 
 
+def test_a_key_that_was_not_given_is_not_complained_of(tmp_path: Path) -> None:
+    """`slots = -1` was answered with two errors, the other one about a limit."""
+    path = _file(tmp_path, 'slots = -1\n[flow.a]\ndeadline = "1 ms"\n')
+    with pytest.raises(InputError) as error:
+        sched_scenario.read_scenario(path)
+    assert error.value.message == f"{path}:1: error: slots: must be at least 1"
+
+
 def test_recorded_arrivals(tmp_path: Path) -> None:
     scenario = _file(tmp_path, '[flow.a]\ndeadline = "70 ms"\n[flow.b]\ndeadline = "30 ms"\n')
     arrivals = _file(tmp_path, "time_ms,flow\n0,a\n0.5,b\n1.25,b\n", "a.csv")

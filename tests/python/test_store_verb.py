@@ -152,10 +152,19 @@ def test_names_change_and_may_be_any_bytes(run: Run) -> None:
     assert run("get", "new").exit_code == 2
     odd = b"odd\xff".decode(errors="surrogateescape")
     assert run("mv", "notes", odd).exit_code == 0
-    assert "odd\\udcff" in run("ls").stdout
+    assert "odd\\xff" in run("ls").stdout
     assert run("get", odd).stdout == "new"
     assert run("mv", odd, "x" * 33).exit_code == 2
     assert run("mv", odd, "").exit_code == 2
+
+
+def test_a_name_of_several_lines_is_told_in_one(run: Run) -> None:
+    """A newline in an object's name made two errors of one, the second without a beginning."""
+    two = "two\nlines"
+    run("put", two, "--text", "new")
+    for refused in (run("get", two, "--key", "1"), run("get", "other\nname"), run("pop", two)):
+        assert (refused.exit_code, refused.stderr.count("\n")) == (2, 1)
+        assert "two\\nlines" in refused.stderr
 
 
 def test_stacks_and_queues_give_their_ends(run: Run) -> None:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Entry point: finds the verbs and loads only the one that was asked for."""
 
+import codecs
 import errno
 import importlib
 import io
@@ -56,6 +57,9 @@ class VerbGroup(click.Group):
         try:
             result = super().invoke(ctx)
             sys.stdout.flush()
+        except KeyboardInterrupt:
+            click.echo("nandwich: interrupted", err=True)
+            raise click.exceptions.Exit(130) from None
         except (click.exceptions.Exit, click.Abort, click.ClickException):
             raise
         except OSError as error:
@@ -88,10 +92,19 @@ def _open_standard_files() -> None:
     while (lowest := os.open(os.devnull, os.O_RDWR)) <= 2:
         os.set_inheritable(lowest, True)
     os.close(lowest)
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")  # paths need not be UTF-8
     if sys.stderr is None:
         sys.stderr = Path(os.devnull).open("w")  # noqa: SIM115 - as long as the command
+    codecs.register_error("nandwich-escape", _escape)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="nandwich-escape")  # paths need not be UTF-8
+
+
+def _escape(error: UnicodeError) -> tuple[str, int]:
+    """What stdout and stderr do with characters they have no word for."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    return names.escaped(error.object[error.start : error.end]), error.end
 
 
 @click.group(cls=VerbGroup, context_settings={"help_option_names": ["-h", "--help"]})
@@ -100,5 +113,5 @@ def main() -> None:
     """Layers between your code and raw flash, and a twin of the device to try them on.
 
     Data goes to stdout, talk to stderr. Exit codes: 0 ok, 1 the run failed or a claim did not hold,
-    2 bad input.
+    2 bad input, 130 interrupted by Ctrl-C.
     """

@@ -95,6 +95,10 @@ def command(
         out = (paths.CHECKOUT or Path()) / "build" / ("papers-quick" if quick else "papers")
     written = (out / f"{one.id}.{kind}" for one in chosen for kind in ("csv", "svg"))
     output.check_apart((), (*written, json_target))
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"--out {out}: {error.strerror}") from error
     results: list[Result] = []
     with output.progress("experiments", len(chosen)) as bar:
         for one in chosen:

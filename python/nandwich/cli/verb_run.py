@@ -36,6 +36,8 @@ _NOT_STARTED = 2  # exit status of ports/host/start.c for a device that cannot h
 #: Options handed to the compiler as they are, in front of ours: by their beginning, or whole.
 _PASSED = ("-O", "-I", "-D", "-U", "-L", "-l", "-W", "-f", "-m", "-g", "-std=", "-pthread")
 _PASSED_WHOLE = frozenset(("-ansi", "-pedantic", "-pedantic-errors", "-pipe", "-w"))
+#: Refused with the reason, once they are told from options of ours.
+_REFUSED = run_recipe.NO_PROGRAM
 #: Of these the value is the next argument.
 _PASSED_PAIR = frozenset(
     ("-I", "-D", "-U", "-L", "-l", "-include", "-isystem", "-iquote", "-idirafter", "-mllvm")
@@ -65,7 +67,10 @@ def _split_compiler_flags(args: list[str]) -> tuple[list[str], list[str]]:
             flags += [argument, next(pending, "")]
         elif argument == "--cflags":  # its value looks like a flag
             rest += [argument, next(pending, "")]
-        elif argument in _PASSED_WHOLE or (
+        elif argument == "-o":
+            flags.append(argument)
+            next(pending, "")
+        elif argument in _PASSED_WHOLE | _REFUSED or (
             argument.startswith(_PASSED) and not argument.startswith("--")
         ):
             flags.append(argument)

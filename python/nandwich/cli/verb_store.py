@@ -16,6 +16,7 @@ from nandwich.cli import output
 from nandwich.cli.command import Group
 from nandwich.cli.options import json_option
 from nandwich.errors import InputError, RunError
+from nandwich.names import shown
 from nandwich.quantities import format_size
 from nandwich.store_image import Image, Layout
 from nandwich.store_seal import read_key
@@ -149,7 +150,9 @@ def _give(session: _Session, pieces: Iterator[bytes], file: str | None) -> None:
 def _needs(about: dict[str, Any], *types: str) -> int:
     """The handle of an object that has one of these types."""
     if about["type"] not in types:
-        raise InputError(f"{about['name']} is of type {about['type']}, not {' or '.join(types)}")
+        raise InputError(
+            f"{shown(about['name'])} is of type {about['type']}, not {' or '.join(types)}"
+        )
     handle: int = about["handle"]
     return handle
 
@@ -158,7 +161,9 @@ def _key_of(about: dict[str, Any], key: int) -> tuple[int, int]:
     """Handle and key of an array's value; InputError when it has no such key."""
     handle = _needs(about, "array")
     if key >= about["count"]:
-        raise InputError(f"{about['name']} has no key {key}: they are 0 to {about['count'] - 1}")
+        raise InputError(
+            f"{shown(about['name'])} has no key {key}: they are 0 to {about['count'] - 1}"
+        )
     return handle, key
 
 
@@ -166,7 +171,7 @@ def _check_element(image: Image, about: dict[str, Any], data: bytes) -> None:
     """InputError when the data cannot be one element of a list."""
     most = image.longest_element
     if not 1 <= len(data) <= most:
-        raise InputError(f"an element of {about['name']} has 1 to {most} B, not {len(data)}")
+        raise InputError(f"an element of {shown(about['name'])} has 1 to {most} B, not {len(data)}")
 
 
 _text = click.option("--text", help="The data itself, instead of a file.")
@@ -239,11 +244,6 @@ def _object(about: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in about.items() if key != "handle"}
 
 
-def _shown(name: str) -> str:
-    """A name for a table, whatever bytes a device gave it."""
-    return name if name.isprintable() else name.encode("unicode_escape").decode()
-
-
 def _elements(about: dict[str, Any]) -> str:
     if about["type"] == "array":
         return f"{about['count']} keys"
@@ -271,7 +271,7 @@ def ls(session: _Session, json_target: str | None) -> None:
     if _tell(session, {"objects": [_object(about) for about in every]}, json_target):
         rows = [
             (
-                _shown(about["name"]),
+                shown(about["name"]),
                 about["type"],
                 about["unit_bytes"] or "any",
                 _elements(about),
@@ -425,7 +425,7 @@ def get(session: _Session, name: str, file: str | None, key: int | None) -> None
             except _native.StoreError as error:
                 if store_image.error_of(error) != store_image.ERR_NOT_FOUND:
                     raise
-                raise InputError(f"{name} has no value under key {key}") from error
+                raise InputError(f"{shown(name)} has no value under key {key}") from error
         else:
             _needs(about, "file", "stream")
             _give(session, image.read(about), file)
@@ -444,7 +444,9 @@ def set_(session: _Session, name: str, key: int, file: str | None, text: str | N
         about = image.find(name)
         place = _key_of(about, key)
         if len(data) != about["unit_bytes"]:
-            raise InputError(f"{name} takes values of {about['unit_bytes']} B, not {len(data)}")
+            raise InputError(
+                f"{shown(name)} takes values of {about['unit_bytes']} B, not {len(data)}"
+            )
         image.store.set(*place, data)
 
 
@@ -465,7 +467,9 @@ def append(session: _Session, name: str, file: str | None, text: str | None) -> 
             _check_element(image, about, data)
             image.store.append(handle, data)
         elif len(data) % unit:
-            raise InputError(f"{name} takes units of {unit} B; {len(data)} B are not whole ones")
+            raise InputError(
+                f"{shown(name)} takes units of {unit} B; {len(data)} B are not whole ones"
+            )
         else:
             piece = max(1, min(4096, image.longest_element) // unit) * unit
             for at in range(0, len(data), piece):
@@ -498,7 +502,7 @@ def pop(session: _Session, name: str, file: str | None, unread: bool) -> None:
         about = image.find(name)
         handle = _needs(about, "stack", "queue")
         if about["head"] == about["tail"]:
-            raise RunError(f"{name} is empty")
+            raise RunError(f"{shown(name)} is empty")
         take = image.store.pop if about["type"] == "stack" else image.store.dequeue
         data = take(handle, unread)
         if not unread:
@@ -509,9 +513,11 @@ def _tag_of(image: Image, index: str, number: str) -> tuple[int, int]:
     """Handle and key of a tag; InputError when INDEX holds no tags, or none of this number."""
     about = image.find(index)
     if about["type"] != "array" or about["unit_bytes"] != _native.STORE_TAG_BYTES:
-        raise InputError(f"{index} holds no tags; `create NAME tags --count N` makes what does")
+        raise InputError(
+            f"{shown(index)} holds no tags; `create NAME tags --count N` makes what does"
+        )
     if not number.isdecimal() or int(number) >= about["count"]:
-        raise InputError(f"{index} has no tag {number}: they are 0 to {about['count'] - 1}")
+        raise InputError(f"{shown(index)} has no tag {number}: they are 0 to {about['count'] - 1}")
     return about["handle"], int(number)
 
 
@@ -553,7 +559,7 @@ def _place(image: Image, about: dict[str, Any], place: str) -> _native.StoreCurs
             return image.store.seek(about["handle"], chunk, offset)
     except (TypeError, _native.StoreError):
         pass  # a number out of all range; a place that never was, or was dropped
-    raise InputError(f"{about['name']} has no place {place}, or has dropped it")
+    raise InputError(f"{shown(about['name'])} has no place {place}, or has dropped it")
 
 
 @command.command()
@@ -575,8 +581,10 @@ def seek(session: _Session, name: str, place: str, file: str | None, index: str 
             except _native.StoreError as error:
                 if store_image.error_of(error) != store_image.ERR_NOT_FOUND:
                     raise
-                why = f"tag {place} in {index} was never set, or {name} has dropped its place"
-                raise InputError(why) from error
+                raise InputError(
+                    f"tag {place} in {shown(index)} was never set, or {shown(name)} has dropped "
+                    "its place"
+                ) from error
         _give(session, image.read_from(cursor), file)
 
 
@@ -649,7 +657,7 @@ def compact(session: _Session, name: str | None, pieces: int) -> None:
                 "key; nothing was changed, and fsck tells which elements they are of"
             )
     if name is not None:
-        output.talk(f"{moved} chunks of {name} moved")
+        output.talk(f"{moved} chunks of {shown(name)} moved")
     output.talk(f"{done} pieces of work done" + ("" if done == pieces else "; nothing left"))
 
 
