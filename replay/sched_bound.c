@@ -30,7 +30,7 @@ struct search {
     uint32_t *low[NW_ARRIVAL_FLOWS];  /* by step: first request an operation begun then meets */
     uint32_t *high[NW_ARRIVAL_FLOWS]; /* by step: behind the last request issued by then */
     uint32_t *layers; /* by step modulo depth, by state: most requests met from there on */
-    /* Operations of the same cost, and where they lead to from the present step; [0] is the next. */
+    /* Operations of one cost, and where they lead to from the present step; [0] is the next. */
     uint32_t kind[NW_ARRIVAL_FLOWS];
     uint32_t kinds;
     uint32_t kind_cost[KINDS + 1U];
@@ -68,7 +68,8 @@ static void find_windows(struct search *search, uint64_t grid_ns)
 }
 
 /* States of the fullest step for the flows chosen, 0 for too many. In `work` what looking at all of
- * them takes: in each state the best after serving nothing, and after serving each flow that waits. */
+ * them takes: in each state the best after serving nothing, and after serving each flow that
+ * waits. */
 static uint32_t count_states(const struct search *search, uint64_t *work)
 {
     uint64_t most = 1;

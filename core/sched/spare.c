@@ -5,8 +5,8 @@
  */
 #include "parts.h"
 
-/* What openings among the next `writes` writes take beyond other writes. The end of the log ends the
- * open unit, whole or not, and a wrapping log opens one at its start. */
+/* What openings among the next `writes` writes take beyond other writes. The end of the log ends
+ * the open unit, whole or not, and a wrapping log opens one at its start. */
 static uint32_t openings(NW_SCHED_SELF_ uint16_t writes)
 {
     uint32_t position = sched->position;

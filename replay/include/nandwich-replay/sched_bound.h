@@ -15,9 +15,9 @@
  * served), so no scheduler, whatever it knows, meets more. The finer the grid, the tighter.
  * With so many flows or waiting requests that the states do not fit NW_BOUND_STATES, each flow is
  * taken as if it had the device for itself, which is looser; `apart` says so. With more to do than
- * NW_BOUND_WORK the steps get longer; `grid_ns` says how long. Flows taken apart share NW_BOUND_WORK
- * evenly, and one that needs more is taken to meet everything. So no call takes more than ten seconds
- * or so, whatever the number of flows.
+ * NW_BOUND_WORK the steps get longer; `grid_ns` says how long. Flows taken apart share
+ * NW_BOUND_WORK evenly, and one that needs more is taken to meet everything. So no call takes more
+ * than ten seconds or so, whatever the number of flows.
  *
  * EXACT (nw_bound_exact) for small runs: true times, units opened at given costs, also ahead of
  * need and with or without a request. Branch and bound over all orders that need looking at.
