@@ -209,6 +209,14 @@ Dict run(const std::vector<Flow> &flows, const Recording &recording, uint64_t du
     return dict;
 }
 
+// Whether a signal has come whose handler wants the search to end, as that of Ctrl-C does.
+int signalled(void *)
+{
+    nb::gil_scoped_acquire acquire;
+
+    return PyErr_CheckSignals();
+}
+
 Dict bound(const std::vector<Flow> &flows, const Recording &recording, uint64_t duration_ns,
                uint32_t seed, uint32_t sector_bytes, uint64_t write_ns, uint64_t read_ns,
                uint64_t grid_ns, uint64_t clock_ns, uint32_t unit,
@@ -235,10 +243,14 @@ Dict bound(const std::vector<Flow> &flows, const Recording &recording, uint64_t 
             config.open_ns[config.open_count++] = one;
         }
     }
+    config.ask = signalled;
     {
         nb::gil_scoped_release release;
         check(exact ? nw_bound_exact(&config, &result) : nw_bound_relaxed(&config, &result),
               "bound");
+    }
+    if (result.stopped != 0) {
+        throw nb::python_error(); // what the signal's handler raised
     }
     Dict dict;
     dict["requests"] = requests.size();

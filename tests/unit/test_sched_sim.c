@@ -289,6 +289,41 @@ static uint32_t best_by_trying(const struct trial *trial, uint64_t now_ns)
     return best;
 }
 
+static int count_down(void *context)
+{
+    uint32_t *left = context;
+
+    return --*left == 0;
+}
+
+/* Goal: the caller is asked as the search goes on, and ends it. */
+static void the_bound_can_be_stopped(void **state)
+{
+    struct nw_arrival_flow flow = {.deadline_ns = 1000U * MS, .size = 64};
+    static struct nw_arrival requests[1000];
+    struct nw_bound_result result;
+    uint32_t left = 3;
+    struct nw_bound_config bound = {.flows = &flow,
+                                    .flow_count = 1,
+                                    .requests = requests,
+                                    .request_count = 1000,
+                                    .sector_bytes = 64,
+                                    .write_ns = 11U * MS,
+                                    .ask = count_down,
+                                    .context = &left};
+
+    (void)state;
+    for (uint32_t i = 0; i < 1000; i++) {
+        requests[i].time_ns = i * 2U * MS;
+    }
+    assert_int_equal(nw_bound_relaxed(&bound, &result), NW_OK);
+    assert_int_equal(result.stopped, 1);
+    assert_int_equal(result.nodes, 3U * 65536U);
+    bound.ask = NULL;
+    assert_int_equal(nw_bound_relaxed(&bound, &result), NW_OK);
+    assert_int_equal(result.stopped, 0);
+}
+
 /* Operations shorter than a step of time once cost the relaxed bound a whole step, so that it was
  * below what really is possible. */
 static void no_schedule_beats_the_bounds(void **state)
@@ -372,6 +407,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_request_is_accounted_for_and_runs_repeat),
         cmocka_unit_test(no_policy_beats_the_bounds),
+        cmocka_unit_test(the_bound_can_be_stopped),
         cmocka_unit_test(bounds_are_right_by_hand),
         cmocka_unit_test(no_schedule_beats_the_bounds),
         cmocka_unit_test(short_operations_share_a_step),

@@ -91,8 +91,8 @@ static void rig_open(struct rig *rig, struct nw_random *random,
 
 /* It reckoned with one opening, by the very next write, and with no turn between operations: in
  * 2,878 of 14,506 such cases a request was late. Later it took the last unit of a wrapping log for
- * a whole one where the length of the log is no multiple of `unit`, and lent the time of the opening
- * at its start. */
+ * a whole one where the length of the log is no multiple of `unit`, and lent the time of the
+ * opening at its start. */
 static void spare_time_makes_nothing_late(void **state)
 {
     struct nw_random random;

@@ -14,9 +14,10 @@
  * Under these rules it is the true maximum (dynamic programme over time and how far each flow is
  * served), so no scheduler, whatever it knows, meets more. The finer the grid, the tighter.
  * With so many flows or waiting requests that the states do not fit NW_BOUND_STATES, each flow is
- * taken as if it had the device for itself, which is looser; `apart` says so. With more than
- * NW_BOUND_WORK states in all steps the steps get longer; `grid_ns` says how long. A single flow
- * that is still too much is taken to meet everything.
+ * taken as if it had the device for itself, which is looser; `apart` says so. With more to do than
+ * NW_BOUND_WORK the steps get longer; `grid_ns` says how long. Flows taken apart share
+ * NW_BOUND_WORK evenly, and one that needs more is taken to meet everything. So no call takes more
+ * than ten seconds or so, whatever the number of flows.
  *
  * EXACT (nw_bound_exact) for small runs: true times, units opened at given costs, also ahead of
  * need and with or without a request. Branch and bound over all orders that need looking at.
@@ -30,7 +31,9 @@
 #include "nandwich-replay/arrivals.h"
 
 #define NW_BOUND_STATES (1UL << 20) /* counts of flows' waiting requests, multiplied */
-#define NW_BOUND_WORK (1UL << 27)   /* states of all steps: some seconds */
+/* States of all steps, each times one more than the flows that wait in it: ten
+ * seconds or so. */
+#define NW_BOUND_WORK (1UL << 30)
 #define NW_BOUND_EXACT_MAX 24U      /* requests of a run that is solved exactly */
 #define NW_BOUND_OPENINGS_MAX 8U
 
@@ -45,6 +48,10 @@ struct nw_bound_config {
     uint64_t grid_ns;  /* relaxed: step of time; 0: 1 ms */
     uint64_t clock_ns; /* tick of the clock by which requests count as met, wherever it started: up
                           to a tick after its deadline a request may still count; 0: exact times */
+    /* Relaxed only: asked every 65,536 states, some hundredths of a second; anything but 0 ends
+     * the search. NULL: nobody is asked. */
+    int (*ask)(void *context);
+    void *context;
     /* Exact only. */
     uint32_t unit; /* sectors in a unit, 0: no such cost */
     uint64_t open_ns[NW_BOUND_OPENINGS_MAX]; /* of the first, second, ... unit; the last repeats */
@@ -55,6 +62,7 @@ struct nw_bound_result {
     uint64_t met;   /* at most so many requests can be met */
     uint8_t exact;  /* and so many really can */
     uint8_t apart;  /* each flow was taken by itself */
+    uint8_t stopped; /* `ask` ended it: nothing else here means anything */
     uint64_t nodes; /* states looked at */
     uint64_t grid_ns; /* relaxed: the step of time in the end */
 };
