@@ -282,8 +282,8 @@ int store_enter(struct nw_store *store, struct object *object, const struct chun
     return result;
 }
 
-/* Has the index take data as *chunk describes it, before any of it is written: what it can fail at it
- * fails at now. NW_ERR_RANGE: it would get too high for the frames; damage: of a node on the way.
+/* Has the index take data as *chunk describes it, before any of it is written: what it can fail at
+ * it fails at now. NW_ERR_RANGE: it would get too high for the frames; damage: of a node on the way.
  * Both are this call's error alone. */
 int store_ready(struct nw_store *store, struct object *object, const struct chunk *chunk)
 {

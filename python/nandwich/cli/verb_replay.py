@@ -212,11 +212,8 @@ def command(
         play = _prepare(options)
         _play(play)
         play.save()
-    value = replay.as_json(play)
+    value = _books(play, verify=options.verify)
     broken = replay.broken_laws(play)
-    if options.verify:
-        with output.progress("reading back", play.device.sectors) as bar:
-            value["result"] |= play.read_back(bar.advance)
     if json_target != "-":
         click.echo(replay_report.headline(value))
         output.print_table(("what", "how much", "meaning"), replay_report.rows(value))
@@ -224,6 +221,15 @@ def command(
         document = output.document("replay", 1, value, seed=options.seed, inputs=inputs)
         output.write_json(json_target, document)
     _judge(value["result"], broken, until_worn=until_worn)
+
+
+def _books(play: replay.Play, *, verify: bool) -> dict[str, Any]:
+    """What is told of a replay; with `verify` the whole device is read back first."""
+    value = replay.as_json(play)
+    if verify:
+        with output.progress("reading back", play.device.sectors) as bar:
+            value["result"] |= play.read_back(bar.advance)
+    return value
 
 
 def _prepare(options: Options) -> replay.Play:
