@@ -283,8 +283,8 @@ int store_enter(struct nw_store *store, struct object *object, const struct chun
 }
 
 /* Has the index take data as *chunk describes it, before any of it is written: what it can fail at
- * it fails at now. NW_ERR_RANGE: it would get too high for the frames; damage: of a node on the way.
- * Both are this call's error alone. */
+ * it fails at now. NW_ERR_RANGE: it would get too high for the frames; damage: of a node on the
+ * way. Both are this call's error alone. */
 int store_ready(struct nw_store *store, struct object *object, const struct chunk *chunk)
 {
     uint8_t levels = (uint8_t)(store->config.frames - 1U);
