@@ -27,10 +27,13 @@ static int fetch(struct nw_page *page, uint32_t at, uint16_t length, uint8_t *da
     page->req.page = at;
     page->req.length = length;
     page->req.data = data;
-    int result = nw_chip_read(&page->req);
+    int result = NW_ERR_ECC;
 
-    stats->reads++;
-    stats->bytes_read += (uint32_t)length + page->req.spare_length;
+    for (uint8_t tries = 2; tries > 0 && result == NW_ERR_ECC; tries--) { /* it may fail but once */
+        result = nw_chip_read(&page->req);
+        stats->reads++;
+        stats->bytes_read += (uint32_t)length + page->req.spare_length;
+    }
     if (result < 0) {
         return result;
     }
@@ -419,10 +422,16 @@ int nw_page_make_room(struct nw_page *page)
 {
     int result = NW_OK;
 
-    while (page->blocks.free <= page->floor && result == NW_OK) {
+    while (page->blocks.free <= page->floor && result >= 0) {
         result = nw_page_clean_step(page);
+        if (result == NW_ERR_FULL) { /* but for blocks that wait to be healed */
+            result = nw_blocks_heal_now(&page->blocks);
+            if (result == 0) {
+                return NW_ERR_FULL;
+            }
+        }
     }
-    return result;
+    return result < 0 ? result : (int)NW_OK;
 }
 
 /* The list leaves its block, which has to go. */

@@ -273,7 +273,7 @@ static void test_rot_beside_a_tear(void **state)
 /* The chip says a page cannot be read: told as such, and for ever once the page was moved. */
 static void test_unreadable(void **state)
 {
-    struct nw_fault fault = {.verb = NW_VERB_READ, .error = NW_ERR_ECC, .times = 2};
+    struct nw_fault fault = {.verb = NW_VERB_READ, .error = NW_ERR_ECC, .times = 4};
     struct nw_faults filter;
 
     (void)state;

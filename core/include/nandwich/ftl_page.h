@@ -18,7 +18,8 @@
  * show it, and answers an error when it cannot.
  *
  * COST, in chip operations
- *   read   1 read (data and tag); 0 when the sector holds nothing
+ *   read   1 read (data and tag); 0 when the sector holds nothing. Here and everywhere one more for
+ *          each that answers NW_ERR_ECC: what fails once is not lost
  *   write  1 program, and 1 erase every block_pages writes unless idle erased ahead. While free
  *          blocks are few it also passes ceil(n / (n - v)) pages of the block being cleaned
  *          (v of its n pages valid), a read and a program for each valid one. With enough idle
