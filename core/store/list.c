@@ -232,9 +232,10 @@ int nw_store_append(struct nw_store *store, int handle, const void *data, uint16
         object->tail >= STORE_NONE - bytes) {
         return NW_ERR_RANGE;
     }
-    uint16_t chunks = (uint16_t)(bytes / store_page_room(store) + 2U);
-    struct need need = {.object = object, .chunks = chunks};
-    need.bytes = bytes + (uint32_t)chunks * store->chunk_header;
+    uint16_t room = store_page_room(store);
+    room = (uint16_t)(room - room % object->unit); /* whole elements of a page */
+    struct need need = {.object = object, .chunks = (uint16_t)(bytes / room + 2U)};
+    need.bytes = bytes + need.chunks * (store_booked(store, room) - room);
     int result = store_make_room(store, &need);
     return result < 0 ? result : append_packed(store, object, data, bytes);
 }

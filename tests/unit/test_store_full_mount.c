@@ -444,6 +444,32 @@ static void test_mixed_lengths(void **state)
     }
 }
 
+/* So for packed streams, whose chunks end where no whole element fits the page. */
+static void test_packed_at_the_limit(void **state)
+{
+    static const uint8_t data[6000];
+
+    (void)state;
+    for (uint16_t unit = 1; unit < 200U; unit = (uint16_t)(unit * 3U + 7U)) {
+        struct nw_store_spec stream = {.type = NW_STORE_STREAM, .unit_bytes = unit};
+
+        config = (struct nw_store_config){.objects = 3, .frames = 8};
+        open_bed("W25Q128JV", 40, 20, 1);
+        nw_random_seed(&dice, unit);
+        assert_int_equal(nw_store_format(&store, chip, &config, ram, ram_bytes), NW_OK);
+        int handle = nw_store_create(store, "s", &stream);
+        for (uint32_t refused = 0; refused < 20U;) {
+            uint16_t bytes = (uint16_t)((1U + below(1600U / unit)) * unit);
+            int result = nw_store_append(store, handle, data, bytes);
+
+            assert_true(result == NW_OK || result == NW_ERR_FULL);
+            refused += result == NW_ERR_FULL;
+            assert_true(space_now().used_bytes <= space_now().limit_bytes);
+        }
+        close_bed();
+    }
+}
+
 /* Mounts with nothing but resets between them meet no damage. A checkpoint has a queue as it was
  * when it was empty; the index it names is long gone. Once a mount went there for each node of the
  * queue that lay in the page written last. */
@@ -511,6 +537,7 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_full_and_idle),
                                        cmocka_unit_test(test_too_small),
                                        cmocka_unit_test(test_mixed_lengths),
+                                       cmocka_unit_test(test_packed_at_the_limit),
                                        cmocka_unit_test(test_empty_in_a_checkpoint),
                                        cmocka_unit_test(test_histories)};
 
