@@ -212,8 +212,8 @@ def command(
         play = _prepare(options)
         _play(play)
         play.save()
+    broken = replay.broken_laws(play)  # before the device is read back
     value = _books(play, verify=options.verify)
-    broken = replay.broken_laws(play)
     if json_target != "-":
         click.echo(replay_report.headline(value))
         output.print_table(("what", "how much", "meaning"), replay_report.rows(value))
