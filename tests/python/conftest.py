@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Shared by every Python test: a stale build is refused before the first test runs."""
+"""Shared by every Python test: a stale build is refused before the first test runs, and programs
+that a test starts hear signals, also where the tests run in the background."""
+
+import signal
 
 import pytest
 
@@ -8,6 +11,12 @@ from nandwich.errors import InputError
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
+    for ignored, usual in (
+        (signal.SIGINT, signal.default_int_handler),
+        (signal.SIGHUP, signal.SIG_DFL),
+    ):
+        if signal.getsignal(ignored) is signal.SIG_IGN:
+            signal.signal(ignored, usual)
     try:
         paths.check_fresh()
     except InputError as error:
