@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Goal: with a policy that heals the hybrid layers go on writing as long as seven spare blocks are
+ * Goal: with a policy that heals the layers go on writing as long as seven spare blocks are
  * good. Once blocks that waited to be healed were not asked for: merges that had nothing left to
  * win answered NW_ERR_FULL before a block was taken, which is when the list is healed, and so did
  * every later write, on chips without one bad block.
