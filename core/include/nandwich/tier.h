@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tier.h - a little NVM in front of a block device on flash: what is rewritten often lives in the
+ * NVM, all else goes to flash. The whole is a block device again.
+ *
+ * Source: the two-level store of Chen, "Hardware/Software Codesign for Performance and Lifetime
+ * Enhancement in NAND-Flash-based Embedded Storage Systems", PhD thesis, PolyU 2016, chapters 3 and
+ * 4. That work keeps its map in RAM and says nothing of power cuts; here the map lives in the NVM.
+ *
+ * WORDS. A frame is room for one sector in the NVM, with an entry of 8 bytes that tells which. A
+ * slot is what a policy sees of a sector in the NVM: it keeps its number as long as the sector
+ * stays there. One frame more than slots is kept free: a write goes there, then 8 bytes make it the
+ * sector's frame, so that no cut leaves a mix.
+ *
+ * DURABLE, as block.h asks of a persistent device; `flash` has to be one. What lies in the NVM is
+ * durable when the write returns. A sector leaves the NVM when flash has it and was synced. Power
+ * may be cut at any moment, in format and mount too.
+ *
+ * TWO PARTS, ONE DEVICE. Flash and NVM carry the same identity and the number of the session, which
+ * each mount counts up. A mount refuses an NVM of another device and one that is older than its
+ * flash, or newer by more than a cut explains, and touches nothing then. The last sector of `flash`
+ * holds the label. Nobody else may write to `flash`: what the NVM holds would hide it.
+ *
+ * COST, in calls below; S: frames
+ *   read    of a sector in the NVM 1 NVM read; neighbours that are not go to flash as one request
+ *   write   into the NVM 1 NVM write of the sector and 1 of 8 bytes. Where no slot is free and the
+ *           policy gives one up: before it 1 NVM read, 1 flash write and sync, 1 or 2 NVM writes of
+ *           8 bytes. Else as flash, neighbours as one request
+ *   trim    as flash; if one of its sectors lies in the NVM also a sync, and 8 bytes for each
+ *   sync    as flash, and 8 bytes for each sector written back since the last one
+ *   idle    writes back as the policy wants it, a sector at a time, each about move_us; what is
+ *           left of the budget goes to flash
+ *   mount   S NVM reads of 8 bytes, 1 flash read, write and sync
+ *
+ * RAM: nw_tier_ram_bytes(): 9 bytes a slot, 2 bytes for each of the next power of two slots (up to
+ * 32,768), and a sector. 16 MB in sectors of 4 KiB: 49 KB.
+ */
+#ifndef NANDWICH_TIER_H
+#define NANDWICH_TIER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "nandwich/block.h"
+#include "nandwich/nvm.h"
+#include "nandwich/stats.h"
+
+#define NW_TIER_NONE 0xFFFFU /* no slot */
+#define NW_TIER_BATCH 8U     /* sectors written back before flash is synced, at most */
+
+/* A sector that is asked for, as a policy is told of it. */
+struct nw_tier_ask {
+    uint32_t sector;
+    uint8_t write; /* 0: a read */
+};
+
+struct nw_tier_policy;
+
+/* All there. Slots are numbered from 0. */
+struct nw_tier_policy_ops {
+    /* A session starts, nothing is in the NVM; sectors that are follow as `entered`. NW_ERR_CONFIG:
+     * it was opened for fewer slots. */
+    int (*start)(struct nw_tier_policy *policy, uint16_t slots);
+    /* Is a sector that is not in the NVM to go there? */
+    int (*admit)(struct nw_tier_policy *policy, const struct nw_tier_ask *ask);
+    void (*entered)(struct nw_tier_policy *policy, uint16_t slot, const struct nw_tier_ask *ask);
+    void (*touched)(struct nw_tier_policy *policy, uint16_t slot, const struct nw_tier_ask *ask);
+    void (*left)(struct nw_tier_policy *policy, uint16_t slot);
+    /* No slot is free for a sector that is to go in: the slot to give up, or NW_TIER_NONE: then it
+     * goes to flash. */
+    uint16_t (*victim)(struct nw_tier_policy *policy, const struct nw_tier_ask *ask);
+    /* Idle: a slot to give up ahead, when so many are free; or NW_TIER_NONE. */
+    uint16_t (*ahead)(struct nw_tier_policy *policy, uint16_t free);
+};
+
+struct nw_tier_policy {
+    const struct nw_tier_policy_ops *ops;
+};
+
+struct nw_tier_config {
+    struct nw_block *flash;        /* persistent; its last sector is the tier's own */
+    struct nw_nvm *nvm;            /* atomic_bytes 8 or more */
+    struct nw_tier_policy *policy; /* NULL: nothing goes to the NVM any more */
+    uint32_t identity;             /* format: of this device; whatever will not be given twice */
+    uint32_t move_us;              /* idle: about what it takes to write a sector back; 0: 1000 */
+};
+
+struct nw_tier_stats {
+    nw_count nvm_reads;   /* sectors read there, of those asked for */
+    nw_count nvm_writes;  /* sectors written there */
+    nw_count flash_reads; /* sectors that went to flash */
+    nw_count flash_writes;
+    nw_count moved;       /* sectors written back to flash */
+    nw_count moved_ahead; /* of these: in idle */
+};
+
+/* All fields are the tier's own; block and stats may be read. */
+struct nw_tier {
+    struct nw_block block; /* give &tier.block to the layer above */
+    struct nw_tier_config config;
+    struct nw_tier_stats stats;
+    struct nw_block_req below; /* the one request to flash */
+    struct nw_nvm_req nvm;     /* and to the NVM */
+    uint32_t *sector; /* by slot; UINT32_MAX: free */
+    uint16_t *frame;  /* by slot */
+    uint16_t *next;   /* by slot: of those with the same hash, or of the free ones */
+    uint8_t *state;   /* by slot */
+    uint16_t *heads;  /* by hash: the first slot */
+    uint8_t *page;    /* a sector */
+    uint32_t frames_at; /* address of the first frame */
+    uint32_t stale;     /* sector of which the spare frame tells something older */
+    uint32_t session;
+    uint16_t buckets; /* a power of two */
+    uint16_t slots;
+    uint16_t spare;      /* the frame that no slot has */
+    uint16_t free;       /* the first free slot */
+    uint16_t free_count;
+    uint16_t written[NW_TIER_BATCH]; /* slots written back, to be left with the next sync */
+    uint8_t written_count;
+    uint8_t unsure; /* 1: nobody knows what the spare frame's entry says */
+};
+
+/* RAM for this NVM and flash; 0: they are NW_ERR_CONFIG. */
+size_t nw_tier_ram_bytes(const struct nw_tier_config *config);
+
+/*
+ * A tier that holds nothing yet: sectors read as `flash` has them. Cut before its end it leaves
+ * none. NW_ERR_CONFIG: flash is not persistent or has fewer than two sectors, or its sectors fewer
+ * than 16 bytes; the NVM tears 8 bytes, has room for less than two frames, or does not fit the
+ * policy. NW_ERR_RAM. Else the error of what lies below.
+ */
+int nw_tier_format(struct nw_tier *tier, const struct nw_tier_config *config, void *ram,
+                   size_t ram_bytes);
+
+/*
+ * The tier as it was left. NW_ERR_BLANK: the NVM holds zeros where a tier begins; NW_ERR_NOT_FOUND:
+ * it holds something else, or flash has no label of this identity; NW_ERR_VERSION: another version,
+ * or made for another number or size of sectors or frames; NW_ERR_CORRUPT: one of the two is older
+ * than the other, or an entry is outside the device. Else as format.
+ */
+int nw_tier_mount(struct nw_tier *tier, const struct nw_tier_config *config, void *ram,
+                  size_t ram_bytes);
+
+#endif
