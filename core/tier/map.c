@@ -101,16 +101,24 @@ static void give_back(struct nw_tier *tier, uint16_t slot)
     tier->free_count++;
 }
 
-/* Zeros: nothing is told of a frame. */
-static int write_entry(struct nw_tier *tier, uint16_t frame, uint32_t sector, uint8_t state)
+static int write_entry(struct nw_tier *tier, uint16_t frame, const struct nw_tier_ask *ask,
+                       uint8_t state)
 {
-    uint8_t entry[TIER_ENTRY_BYTES] = {0};
+    uint8_t entry[TIER_ENTRY_BYTES];
 
-    if (state != 0) {
-        nw_put32(entry, sector);
-        entry[4] = state;
-    }
+    nw_put32(entry, ask->sector);
+    entry[4] = state;
+    entry[5] = ask->hint;
+    nw_put16(entry + 6, ask->app);
     return nw_tier_write_nvm(tier, nw_tier_entry_at(frame), entry, sizeof entry);
+}
+
+/* Nothing is told of a frame any more. */
+static int clear_entry(struct nw_tier *tier, uint16_t frame)
+{
+    static const struct nw_tier_ask nothing = {0};
+
+    return write_entry(tier, frame, &nothing, 0);
 }
 
 int nw_tier_settle(struct nw_tier *tier)
@@ -118,7 +126,7 @@ int nw_tier_settle(struct nw_tier *tier)
     int result = NW_OK;
 
     if (tier->unsure != 0) {
-        result = write_entry(tier, tier->spare, 0, 0);
+        result = clear_entry(tier, tier->spare);
         if (result == NW_OK) {
             tier->unsure = 0;
             tier->stale = TIER_NO_SECTOR;
@@ -127,7 +135,7 @@ int nw_tier_settle(struct nw_tier *tier)
     return result;
 }
 
-int nw_tier_put(struct nw_tier *tier, uint32_t sector, uint16_t *slot, uint8_t *data, int dirty)
+int nw_tier_put(struct nw_tier *tier, const struct nw_tier_ask *ask, uint16_t *slot, uint8_t *data)
 {
     uint8_t state = ENTRY_USED;
     int result = nw_tier_settle(tier);
@@ -141,22 +149,22 @@ int nw_tier_put(struct nw_tier *tier, uint32_t sector, uint16_t *slot, uint8_t *
         result = nw_tier_write_nvm(tier, at, data, tier->block.sector_bytes);
     }
     if (result == NW_OK) {
-        result = write_entry(tier, tier->spare, sector, state);
+        result = write_entry(tier, tier->spare, ask, state);
         tier->unsure = (uint8_t)(result != NW_OK);
     }
     if (result != NW_OK) {
         return result;
     }
-    tier->stale = sector;
+    tier->stale = ask->sector;
     if (*slot == NW_TIER_NONE) {
-        *slot = nw_tier_take(tier, sector);
+        *slot = nw_tier_take(tier, ask->sector);
         tier->stale = TIER_NO_SECTOR; /* a free slot's frame has no entry */
     }
     uint16_t frame = tier->frame[*slot];
     tier->frame[*slot] = tier->spare;
     tier->spare = frame;
-    tier->state[*slot] =
-        (uint8_t)(state | (dirty ? SLOT_DIRTY : 0U) | (data == NULL ? SLOT_NO_DATA : 0U));
+    state |= ask->write != 0 ? SLOT_DIRTY : 0U;
+    tier->state[*slot] = (uint8_t)(state | (data == NULL ? SLOT_NO_DATA : 0U));
     return NW_OK;
 }
 
@@ -172,7 +180,7 @@ int nw_tier_clear_spare(struct nw_tier *tier)
 int nw_tier_leave(struct nw_tier *tier, uint16_t slot)
 {
     uint16_t frame = tier->frame[slot];
-    int result = write_entry(tier, frame, 0, 0);
+    int result = clear_entry(tier, frame);
 
     if (result != NW_OK) {
         tier->frame[slot] = tier->spare;

@@ -266,6 +266,20 @@ static int meet_entry(struct nw_tier *tier, uint16_t frame)
     return NW_OK;
 }
 
+/* What a frame holds, to the policy. */
+static void tell_policy(struct nw_tier *tier, const uint8_t *entry, uint32_t frame)
+{
+    struct nw_tier_policy *policy = tier->config.policy;
+    struct nw_tier_ask ask = {.sector = nw_get32(entry),
+                              .app = nw_get16(entry + 6),
+                              .hint = entry[5],
+                              .write = 1};
+
+    if (policy != NULL && frame != tier->spare) {
+        policy->ops->entered(policy, nw_tier_find(tier, ask.sector), &ask);
+    }
+}
+
 /* Which frame a free slot has, and which is spare: all that no entry tells of, in their order. */
 static int share_out(struct nw_tier *tier)
 {
@@ -276,10 +290,12 @@ static int share_out(struct nw_tier *tier)
 
     for (uint32_t frame = 0; frame <= tier->slots && result == NW_OK; frame++) {
         result = nw_tier_read_nvm(tier, nw_tier_entry_at((uint16_t)frame), entry, sizeof entry);
-        if (result != NW_OK || !is_zero(entry, sizeof entry)) {
-            continue;
+        if (result != NW_OK) {
+            break;
         }
-        if (!has_spare) {
+        if (!is_zero(entry, sizeof entry)) {
+            tell_policy(tier, entry, frame);
+        } else if (!has_spare) {
             tier->spare = (uint16_t)frame;
             has_spare = 1;
         } else {
@@ -288,19 +304,6 @@ static int share_out(struct nw_tier *tier)
         }
     }
     return result;
-}
-
-static void tell_policy(struct nw_tier *tier)
-{
-    struct nw_tier_policy *policy = tier->config.policy;
-
-    for (uint16_t slot = 0; slot < tier->slots && policy != NULL; slot++) {
-        struct nw_tier_ask ask = {.sector = tier->sector[slot], .write = 1};
-
-        if (ask.sector != TIER_NO_SECTOR) {
-            policy->ops->entered(policy, slot, &ask);
-        }
-    }
 }
 
 int nw_tier_mount(struct nw_tier *tier, const struct nw_tier_config *config, void *ram,
@@ -326,11 +329,5 @@ int nw_tier_mount(struct nw_tier *tier, const struct nw_tier_config *config, voi
         tier->session++;
         result = write_session(tier);
     }
-    if (result == NW_OK) {
-        result = write_label(tier);
-    }
-    if (result == NW_OK) {
-        tell_policy(tier);
-    }
-    return result;
+    return result == NW_OK ? write_label(tier) : result;
 }

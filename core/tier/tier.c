@@ -21,6 +21,15 @@ static uint8_t *data_of(const struct nw_block_req *req)
     return req->data != NULL ? req->data + (size_t)req->done * req->block->sector_bytes : NULL;
 }
 
+/* The sector behind `past` more, as a policy is told of it. */
+static struct nw_tier_ask ask_of(const struct nw_block_req *req, uint32_t past, uint8_t write)
+{
+    return (struct nw_tier_ask){.sector = req->sector + req->done + past,
+                                .app = req->app,
+                                .hint = req->hint,
+                                .write = write};
+}
+
 /* A part of a request: `count` sectors from the one that is to be done next. */
 static int pass_down(struct nw_block_req *req, uint32_t count,
                      int (*verb)(struct nw_block_req *req))
@@ -126,16 +135,15 @@ static uint32_t misses(const struct nw_block_req *req)
 }
 
 /* What was read from flash goes to the NVM too, if the policy wants it. */
-static int keep(struct nw_tier *tier, uint32_t sector, uint8_t *data)
+static int keep(struct nw_tier *tier, const struct nw_tier_ask *ask, uint8_t *data)
 {
-    struct nw_tier_ask ask = {.sector = sector};
     uint16_t slot = NW_TIER_NONE;
-    int result = make_room(tier, &ask);
+    int result = make_room(tier, ask);
 
     if (result > 0) {
-        result = nw_tier_put(tier, sector, &slot, data, 0);
+        result = nw_tier_put(tier, ask, &slot, data);
         if (result == NW_OK) {
-            tell(tier, slot, &ask, 1);
+            tell(tier, slot, ask, 1);
         }
     }
     return result;
@@ -144,7 +152,7 @@ static int keep(struct nw_tier *tier, uint32_t sector, uint8_t *data)
 static int read_sector(struct nw_block_req *req, uint16_t slot)
 {
     struct nw_tier *tier = req->block->context;
-    struct nw_tier_ask ask = {.sector = req->sector + req->done};
+    struct nw_tier_ask ask = ask_of(req, 0, 0);
     uint32_t at = nw_tier_frame_at(tier, tier->frame[slot]);
     int result = nw_tier_read_nvm(tier, at, data_of(req), tier->block.sector_bytes);
 
@@ -172,10 +180,11 @@ static int tier_read(struct nw_block_req *req)
         }
         uint32_t first = req->done;
         uint8_t *data = data_of(req);
+        struct nw_tier_ask ask = ask_of(req, 0, 0);
         result = pass_down(req, misses(req), nw_block_read);
         tier->stats.flash_reads += req->done - first;
-        for (uint32_t i = first; i < req->done && tier->config.policy != NULL; i++) {
-            (void)keep(tier, req->sector + i, data); /* the reader has it, whatever comes of it */
+        for (; first < req->done && tier->config.policy != NULL; first++, ask.sector++) {
+            (void)keep(tier, &ask, data); /* the reader has it, whatever comes of it */
             data += data != NULL ? tier->block.sector_bytes : 0U;
         }
     }
@@ -187,9 +196,9 @@ static int tier_read(struct nw_block_req *req)
 static int write_sector(struct nw_block_req *req, uint16_t slot)
 {
     struct nw_tier *tier = req->block->context;
-    struct nw_tier_ask ask = {.sector = req->sector + req->done, .write = 1};
+    struct nw_tier_ask ask = ask_of(req, 0, 1);
     int enters = slot == NW_TIER_NONE || (tier->state[slot] & SLOT_WRITTEN) != 0;
-    int result = nw_tier_put(tier, ask.sector, &slot, data_of(req), 1);
+    int result = nw_tier_put(tier, &ask, &slot, data_of(req));
 
     if (result == NW_OK) {
         tell(tier, slot, &ask, enters);
@@ -218,7 +227,7 @@ static int tier_write(struct nw_block_req *req)
     int result = nw_tier_settle(tier);
 
     while (req->done + past < req->count && result == NW_OK) {
-        struct nw_tier_ask ask = {.sector = req->sector + req->done + past, .write = 1};
+        struct nw_tier_ask ask = ask_of(req, past, 1);
         uint16_t slot = nw_tier_find(tier, ask.sector);
         int room = slot != NW_TIER_NONE ? 1 : make_room(tier, &ask);
 

@@ -3,9 +3,10 @@
  * tier.h - inside the tier: the map, on NVM and in RAM.
  *
  * ON NVM, little-endian: a header of 32 bytes, an entry of 8 bytes a frame, and from the next
- * multiple of 64 on the frames. An entry is written in one piece; zeros: the frame is free. Where
- * two frames tell of one sector, the generation says which is newer: of three that follow each
- * other any two can be told apart, and more than two there never are.
+ * multiple of 64 on the frames. An entry is the sector (4), the state (1), hint (1) and application
+ * (2) of its last write, written in one piece; zeros: the frame is free. Where two tell of one
+ * sector, the generation says which is newer: of three that follow each other any two can be told
+ * apart, and more than two there never are.
  */
 #ifndef NANDWICH_TIER_INTERNAL_H
 #define NANDWICH_TIER_INTERNAL_H
@@ -17,7 +18,7 @@
 #define TIER_ENTRY_BYTES 8U
 #define TIER_NO_SECTOR UINT32_MAX
 
-/* An entry: the sector, then this byte. */
+/* The state in an entry. */
 #define ENTRY_USED 0x01U
 #define ENTRY_GENERATION 0x06U /* two bits that count up */
 #define ENTRY_NEXT 0x02U
@@ -45,8 +46,9 @@ void nw_tier_clear(struct nw_tier *tier);
 /* A free slot becomes a sector's, in RAM. */
 uint16_t nw_tier_take(struct nw_tier *tier, uint32_t sector);
 
-/* The sector's new content; `slot` NW_TIER_NONE: a free one is taken, *slot becomes it. */
-int nw_tier_put(struct nw_tier *tier, uint32_t sector, uint16_t *slot, uint8_t *data, int dirty);
+/* The sector's new content; `slot` NW_TIER_NONE: a free one is taken, *slot becomes it. Of a read
+ * flash has the same. */
+int nw_tier_put(struct nw_tier *tier, const struct nw_tier_ask *ask, uint16_t *slot, uint8_t *data);
 
 /* What the spare frame's entry says is known again. Without this no sync and no write is told as
  * done. */

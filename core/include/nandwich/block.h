@@ -37,6 +37,17 @@ struct nw_block_req {
     uint8_t *data;   /* count * sector_bytes; never written through by write */
     uint32_t done;   /* set by read, write, trim: sectors completed, from the first */
     uint32_t budget_us; /* idle: about how long it may take, by the chip's typical times */
+    uint16_t app;  /* read, write: which application asks, by any numbers; 0: nobody says */
+    uint8_t hint;  /* write: what it is, enum nw_block_hint */
+};
+
+/* What a file system or a recogniser below it may know of a sector. Layers that do not place data
+ * by it leave it alone. */
+enum nw_block_hint {
+    NW_HINT_NONE,     /* nobody says */
+    NW_HINT_DATA,     /* content of files and folders */
+    NW_HINT_METADATA, /* superblocks, group descriptors, bitmaps, inode tables */
+    NW_HINT_JOURNAL
 };
 
 struct nw_block_ops {

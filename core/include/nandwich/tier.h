@@ -30,7 +30,7 @@
  *   sync    as flash, and 8 bytes for each sector written back since the last one
  *   idle    writes back as the policy wants it, a sector at a time, each about move_us; what is
  *           left of the budget goes to flash
- *   mount   S NVM reads of 8 bytes, 1 flash read, write and sync
+ *   mount   2 S NVM reads of 8 bytes, 1 flash read, write and sync
  *
  * RAM: nw_tier_ram_bytes(): 9 bytes a slot, 2 bytes for each of the next power of two slots (up to
  * 32,768), and a sector. 16 MB in sectors of 4 KiB: 49 KB.
@@ -51,6 +51,8 @@
 /* A sector that is asked for, as a policy is told of it. */
 struct nw_tier_ask {
     uint32_t sector;
+    uint16_t app;  /* as in struct nw_block_req; after a mount that of the last write */
+    uint8_t hint;
     uint8_t write; /* 0: a read */
 };
 
