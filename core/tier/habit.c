@@ -38,9 +38,7 @@ static void count(uint16_t *counter)
 /* Where a period's row begins; of each application but nobody. */
 static uint32_t row_of(const struct nw_tier_habit *habit, uint32_t period)
 {
-    uint32_t rows = (uint32_t)habit->config.days * habit->config.periods;
-
-    return period % rows * habit->config.apps;
+    return period % habit->rows * habit->config.apps;
 }
 
 static uint16_t *entry(const struct nw_tier_habit *habit, uint16_t *table, uint32_t period,
@@ -147,13 +145,15 @@ static void begin_period(struct nw_tier_habit *habit)
 static void keep_time(struct nw_tier_habit *habit)
 {
     uint32_t now = habit->now_s / habit->config.period_s;
-    uint32_t rows = (uint32_t)habit->config.days * habit->config.periods;
 
     if (now <= habit->period) {
         return;
     }
-    for (uint32_t i = 1; i < now - habit->period && i <= rows; i++) {
-        empty_row(habit, habit->period + i); /* nobody ran */
+    for (uint32_t i = 1; i < now - habit->period; i++) { /* nobody ran */
+        empty_row(habit, habit->period + i);
+        if (i == habit->rows) {
+            break; /* all are */
+        }
     }
     habit->period = now;
     begin_period(habit);
@@ -231,7 +231,7 @@ static void unlink_slot(struct nw_tier_habit *habit, uint16_t slot)
 static int start(struct nw_tier_policy *policy, uint16_t slots)
 {
     struct nw_tier_habit *habit = habit_of(policy);
-    size_t table = (size_t)habit->config.days * habit->config.periods * habit->config.apps;
+    size_t table = (size_t)habit->rows * habit->config.apps;
 
     if (slots > habit->config.slots) {
         return NW_ERR_CONFIG;
@@ -381,7 +381,8 @@ static int place(struct nw_tier_habit *habit, const struct nw_tier_habit_config 
     }
     habit->config = *config;
     set_defaults(&habit->config);
-    size_t table = (size_t)habit->config.days * habit->config.periods * config->apps;
+    habit->rows = (uint32_t)habit->config.days * habit->config.periods;
+    size_t table = (size_t)habit->rows * config->apps;
     habit->app = NW_RAM_TAKE(ram, struct nw_tier_app, config->apps + 1U);
     habit->sectors = NW_RAM_TAKE(ram, uint16_t, table);
     habit->updates = NW_RAM_TAKE(ram, uint16_t, table);

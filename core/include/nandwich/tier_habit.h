@@ -69,6 +69,7 @@ struct nw_tier_habit {
     uint8_t *updated; /* by slot */
     uint8_t *known;   /* a bit a sector: written before */
     uint8_t *counted; /* a bit a sector: in this period */
+    uint32_t rows;    /* of the tables: days times periods */
     uint32_t period;  /* since the clock's zero */
     uint32_t since;   /* the first one */
     uint16_t slots;
