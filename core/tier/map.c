@@ -163,7 +163,7 @@ int nw_tier_put(struct nw_tier *tier, const struct nw_tier_ask *ask, uint16_t *s
     uint16_t frame = tier->frame[*slot];
     tier->frame[*slot] = tier->spare;
     tier->spare = frame;
-    state |= ask->write != 0 ? SLOT_DIRTY : 0U;
+    state = (uint8_t)(state | (ask->write != 0 ? SLOT_DIRTY : 0U));
     tier->state[*slot] = (uint8_t)(state | (data == NULL ? SLOT_NO_DATA : 0U));
     return NW_OK;
 }
