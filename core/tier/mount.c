@@ -11,7 +11,7 @@
 #include "tier.h"
 
 #define VERSION 1U
-#define LEAST_SECTOR_BYTES 16U
+#define LEAST_SECTOR_BYTES TIER_HEAD_BYTES
 #define MOST_SLOTS 0xFFFEU
 #define MOST_BUCKETS 0x8000U
 
@@ -102,9 +102,9 @@ static int open_tier(struct nw_tier *tier, const struct nw_tier_config *config, 
     return result;
 }
 
-/* Header and label */
+/* The header, which is the label on flash too. */
 
-static void make_head(const struct nw_tier *tier, uint8_t *head, uint32_t session)
+static void make_head(const struct nw_tier *tier, uint8_t *head)
 {
     memset(head, 0, TIER_HEAD_BYTES);
     memcpy(head, magic, sizeof magic);
@@ -113,44 +113,16 @@ static void make_head(const struct nw_tier *tier, uint8_t *head, uint32_t sessio
     nw_put32(head + 8, tier->config.identity);
     nw_put32(head + 16, tier->block.sectors);
     nw_put32(head + 20, tier->slots);
-    nw_put32(head + 24, session);
+    nw_put32(head + 24, tier->session);
     nw_put32(head + CHECKED_BYTES, nw_crc32(NW_CRC32_START, head, CHECKED_BYTES));
-}
-
-/* The label: the same magic, the identity, the session, and a checksum. */
-#define LABEL_BYTES 12U
-
-static void make_label(const struct nw_tier *tier, uint8_t *label)
-{
-    memcpy(label, magic, sizeof magic);
-    nw_put32(label + 4, tier->config.identity);
-    nw_put32(label + 8, tier->session);
-    nw_put32(label + LABEL_BYTES, nw_crc32(NW_CRC32_START, label, LABEL_BYTES));
 }
 
 static int write_label(struct nw_tier *tier)
 {
     memset(tier->page, 0, tier->block.sector_bytes);
-    make_label(tier, tier->page);
+    make_head(tier, tier->page);
     int result = nw_tier_ask_flash(tier, tier->block.sectors, 1, tier->page, nw_block_write);
     return result == NW_OK ? nw_block_sync(&tier->below) : result;
-}
-
-/* Is flash in the session that the NVM tells of? 1, 0: it is in the one before, or an error. */
-static int check_label(struct nw_tier *tier)
-{
-    uint8_t own[LABEL_BYTES + 4U];
-    int result = nw_tier_ask_flash(tier, tier->block.sectors, 1, tier->page, nw_block_read);
-    uint32_t session = tier->session;
-
-    if (result != NW_OK) {
-        return result;
-    }
-    tier->session = nw_get32(tier->page + 8);
-    make_label(tier, own);
-    result = session - tier->session > 1U ? NW_ERR_CORRUPT : session == tier->session;
-    tier->session = session;
-    return memcmp(own, tier->page, sizeof own) == 0 ? result : NW_ERR_NOT_FOUND;
 }
 
 /* The last 8 bytes of the header, which make it count. */
@@ -158,8 +130,25 @@ static int write_session(struct nw_tier *tier)
 {
     uint8_t head[TIER_HEAD_BYTES];
 
-    make_head(tier, head, tier->session);
+    make_head(tier, head);
     return nw_tier_write_nvm(tier, 24, head + 24, 8);
+}
+
+/* Is flash in the session that the NVM tells of? 1, 0: it is in the one before, or an error. */
+static int check_label(struct nw_tier *tier)
+{
+    uint8_t own[TIER_HEAD_BYTES];
+    int result = nw_tier_ask_flash(tier, tier->block.sectors, 1, tier->page, nw_block_read);
+    uint32_t session = tier->session;
+
+    if (result != NW_OK) {
+        return result;
+    }
+    tier->session = nw_get32(tier->page + 24);
+    make_head(tier, own);
+    result = session - tier->session > 1U ? NW_ERR_CORRUPT : session == tier->session;
+    tier->session = session;
+    return memcmp(own, tier->page, sizeof own) == 0 ? result : NW_ERR_NOT_FOUND;
 }
 
 static int is_zero(const uint8_t *bytes, uint32_t count)
@@ -190,7 +179,7 @@ static int read_head(struct nw_tier *tier)
     }
     tier->config.identity = nw_get32(head + 8);
     tier->session = nw_get32(head + 24);
-    make_head(tier, own, tier->session);
+    make_head(tier, own);
     return memcmp(head, own, sizeof head) == 0 ? (int)NW_OK : NW_ERR_VERSION;
 }
 
@@ -210,7 +199,7 @@ int nw_tier_format(struct nw_tier *tier, const struct nw_tier_config *config, vo
     }
     if (result == NW_OK) {
         tier->session = 1;
-        make_head(tier, head, tier->session);
+        make_head(tier, head);
         result = nw_tier_write_nvm(tier, 0, head, 24);
     }
     if (result == NW_OK) {

@@ -128,7 +128,7 @@ size_t nw_tier_ram_bytes(const struct nw_tier_config *config);
 /*
  * A tier that holds nothing yet: sectors read as `flash` has them. Cut before its end it leaves
  * none. NW_ERR_CONFIG: flash is not persistent or has fewer than two sectors, or its sectors fewer
- * than 16 bytes; the NVM tears 8 bytes, has room for less than two frames, or does not fit the
+ * than 32 bytes; the NVM tears 8 bytes, has room for less than two frames, or does not fit the
  * policy. NW_ERR_RAM. Else the error of what lies below.
  */
 int nw_tier_format(struct nw_tier *tier, const struct nw_tier_config *config, void *ram,
