@@ -13,10 +13,11 @@
 static int fits(const struct nw_replay_config *config)
 {
     const struct nw_block *block = config->stack->block;
+    const struct nw_block *layer = config->stack->layer;
     int carries = (config->stack->chip->geometry.flags & NW_CHIP_NO_PAYLOAD) == 0;
     int verifies = (config->flags & NW_REPLAY_VERIFY) != 0;
 
-    if (block == NULL || block->stats == NULL || carries != verifies ||
+    if (block == NULL || layer->stats == NULL || carries != verifies ||
         block->sector_bytes % 8U != 0) {
         return 0;
     }
@@ -55,6 +56,7 @@ int nw_replay_open(struct nw_replay **replay, const struct nw_replay_config *con
     }
     made->config = *config;
     made->block = config->stack->block;
+    made->layer = config->stack->layer->stats;
     made->meter = nw_nand_meter(config->stack->nand);
     made->standby_nw = config->stack->part.standby_nw;
     made->shift = 255;

@@ -36,7 +36,7 @@ void nw_replay_take_sample(struct nw_replay *replay)
 {
     const struct nw_replay_result *result = &replay->result;
     struct nw_nand_counts chip = chip_work(replay->config.stack);
-    const struct nw_stats *stats = replay->block->stats;
+    const struct nw_stats *stats = replay->layer;
 
     replay->samples[replay->sample_count++] = (struct nw_replay_sample){
         .time_ns = replay->now_ns,
@@ -77,10 +77,24 @@ static uint64_t block_erases(const struct nw_stack *stack)
     return sum;
 }
 
+/* What a tier keeps in the NVM is nothing that the layer sees, what it writes back is more. */
+static struct nw_tier_stats tier_work(const struct nw_replay *replay)
+{
+    const struct nw_replay_result *result = &replay->result;
+    const struct nw_tier *tier = replay->config.stack->tier;
+
+    if (tier != NULL) {
+        return tier->stats;
+    }
+    return (struct nw_tier_stats){.flash_reads = result->sectors_read + result->partial_reads,
+                                  .flash_writes = result->sectors_written};
+}
+
 int nw_replay_check(struct nw_replay *replay, struct nw_replay_law *laws, uint32_t *count)
 {
     const struct nw_replay_result *result = &replay->result;
-    const struct nw_stats *stats = replay->block->stats;
+    const struct nw_tier_stats tier = tier_work(replay);
+    const struct nw_stats *stats = replay->layer;
     struct nw_nand_counts chip = chip_work(replay->config.stack);
     /* The request that ended the run may have done anything between nothing and all it asked. */
     uint64_t open = result->requests - result->done;
@@ -92,9 +106,13 @@ int nw_replay_check(struct nw_replay *replay, struct nw_replay_law *laws, uint32
          result->done + (result->ended < 0 ? 1U : 0U), 0},
         {"time: busy + ahead + idle = the end", replay->now_ns,
          result->busy_ns + result->ahead_ns + result->idle_ns, 0},
-        {"sectors: written by the layer = asked", stats->host_writes, result->sectors_written, any},
-        {"sectors: read by the layer = asked + partial", stats->host_reads,
+        {"sectors: written to NVM and layer = asked", tier.nvm_writes + tier.flash_writes,
+         result->sectors_written, any},
+        {"sectors: read from NVM and layer = asked + partial", tier.nvm_reads + tier.flash_reads,
          result->sectors_read + result->partial_reads, any},
+        {"sectors: written by the layer = to it + back to it", stats->host_writes,
+         tier.flash_writes + tier.moved, any},
+        {"sectors: read by the layer = from it", stats->host_reads, tier.flash_reads, any},
         {"sectors: trimmed by the layer = asked", stats->host_trims, result->sectors_trimmed, any},
         {"programs: the layer's = the chip's", stats->programs, chip.programs + chip.copies, 0},
         {"erases: the layer's = the chip's", stats->erases, chip.erases, 0},

@@ -16,6 +16,7 @@ struct nw_replay {
     struct nw_replay_config config;
     struct nw_replay_result result;
     struct nw_block *block;
+    const struct nw_stats *layer; /* what the translation layer did */
     struct nw_meter *meter;
     uint64_t standby_nw;
     uint8_t shift; /* log2 of the sector's bytes; 255: they are no power of two */

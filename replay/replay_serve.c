@@ -355,7 +355,7 @@ static void note_times(struct nw_replay *replay, const struct nw_io *io, uint64_
         result->worst_call_ns = service;
         result->worst_request = result->requests - 1U;
     }
-    if (result->dead == 0 && replay->block->stats->retired != 0) {
+    if (result->dead == 0 && replay->layer->retired != 0) {
         result->dead = 1;
         result->death_request = result->requests - 1U;
         result->death_written = result->sectors_written;

@@ -68,7 +68,9 @@ static int nvm_read(struct nw_nvm_req *req)
         twin->off = true;
         return NW_ERR_POWER;
     }
-    memcpy(req->data, twin->data + req->address, req->length);
+    if (req->data != NULL) {
+        memcpy(req->data, twin->data + req->address, req->length);
+    }
     twin->stats.reads++;
     twin->stats.bytes_read += req->length;
     twin->stats.lines_read += lines;
@@ -91,11 +93,15 @@ static int nvm_write(struct nw_nvm_req *req)
         }
     }
     if (twin->accesses++ == twin->cut_at) {
-        tear(twin, req);
+        if (req->data != NULL) {
+            tear(twin, req);
+        }
         twin->off = true;
         return NW_ERR_POWER;
     }
-    memcpy(twin->data + req->address, req->data, req->length);
+    if (req->data != NULL) {
+        memcpy(twin->data + req->address, req->data, req->length);
+    }
     twin->stats.writes++;
     twin->stats.bytes_written += req->length;
     twin->stats.lines_written += lines;

@@ -188,7 +188,8 @@ int nw_stack_layer(struct nw_stack *stack, const struct nw_layer_kind *kind,
     }
     site.ram = stack->layer_ram;
     site.state = stack->layer_state;
-    result = mount != 0 ? kind->mount(&site, &stack->block) : kind->format(&site, &stack->block);
+    result = mount != 0 ? kind->mount(&site, &stack->layer) : kind->format(&site, &stack->layer);
+    stack->block = stack->layer;
     return result < 0 ? kind->refuse(&site, result, why) : NW_OK;
 }
 
@@ -205,8 +206,11 @@ int nw_stack_start_counting(struct nw_stack *stack, struct nw_why *why)
     }
     stack->before = *nw_nand_stats(stack->nand);
     memset(nw_nand_meter(stack->nand), 0, sizeof(struct nw_meter));
-    if (stack->block != NULL && stack->block->stats != NULL) {
-        memset(stack->block->stats, 0, sizeof *stack->block->stats);
+    if (stack->layer != NULL && stack->layer->stats != NULL) {
+        memset(stack->layer->stats, 0, sizeof *stack->layer->stats);
+    }
+    if (stack->tier != NULL) {
+        memset(&stack->tier->stats, 0, sizeof stack->tier->stats);
     }
     return NW_OK;
 }
@@ -214,6 +218,11 @@ int nw_stack_start_counting(struct nw_stack *stack, struct nw_why *why)
 void nw_stack_close(struct nw_stack *stack)
 {
     nw_nand_close(stack->nand);
+    nw_nvm_twin_close(stack->nvm);
+    free(stack->tier);
+    free(stack->tier_policy);
+    free(stack->tier_policy_ram);
+    free(stack->tier_ram);
     free(stack->ecc_ram);
     free(stack->layer_state);
     free(stack->layer_ram);

@@ -16,6 +16,7 @@ from nandwich import _native, names, parts, quantities
 from nandwich.errors import InputError, RunError
 
 LAYERS = tuple(name for name, _, _ in _native.layers())
+TIERS = tuple(name for name, _ in _native.tier_policies())
 WEARS = ("none", *(name for name, _ in _native.wear_policies()))
 GENERATED = "gen:"
 STEP = 1 << 16  # requests between two signs of progress
@@ -53,6 +54,11 @@ class Options:
     layer: dict[str, int] = field(default_factory=dict)  # figures of nw_layer_config
     wear: str = "none"
     wear_figures: dict[str, int] = field(default_factory=dict)  # of nw_wear_choice
+    nvm: int = 0  # bytes of NVM before the layer; 0: none
+    nvm_part: str = "PCM-16M"
+    tier: str = "lru"
+    half_life: int = 1000  # lrfu: references after which one counts half
+    nvm_reads: bool = False
     blocks: int = 0
     arrivals: bool = True
     idle: bool = False
@@ -192,8 +198,12 @@ def _device(options: Options) -> _native.ReplayDevice:
     image = options.snapshot if options.snapshot and Path(options.snapshot).exists() else ""
     if image and options.verify:
         raise InputError(f"--verify: the tokens of what {image} holds are not known; start anew")
+    if options.tier not in TIERS:
+        raise names.unknown("placement policy", options.tier, TIERS)
+    if options.nvm and options.snapshot:
+        raise InputError("--nvm: a snapshot holds the chip alone, without what the NVM has; omit one")
     try:
-        return _native.ReplayDevice(
+        device = _native.ReplayDevice(
             part,
             options.ftl,
             config=options.layer,
@@ -206,8 +216,18 @@ def _device(options: Options) -> _native.ReplayDevice:
             wear=options.wear,
             wear_config=options.wear_figures,
         )
+        if options.nvm:
+            device.put_tier(
+                parts.resolve(options.nvm_part),
+                options.tier,
+                bytes=options.nvm,
+                lambda_=max(1, 65536 // options.half_life),
+                reads=options.nvm_reads,
+                seed=options.seed,
+            )
     except ValueError as error:
         raise InputError(str(error)) from error
+    return device
 
 
 @dataclass
@@ -339,7 +359,7 @@ def derived(play: Play, result: dict[str, Any]) -> dict[str, Any]:
             return None
         return float(f"{float(elapsed * rated / erases / YEAR_NS):.4g}")
 
-    writes = layer["host_writes"]
+    writes = result["sectors_written"] if play.options.nvm else layer["host_writes"]
     responses = sum(result[way]["mean_ns"] * result[way]["count"] for way in ("reads", "writes"))
     return {
         "write_amplification": round(layer["programs"] / writes, 4) if writes else None,
@@ -351,6 +371,27 @@ def derived(play: Play, result: dict[str, Any]) -> dict[str, Any]:
         "erases_min": min(wear),
         "lifetime_years": years(Fraction(most)),
         "lifetime_years_if_even": years(Fraction(total, len(wear))),
+    }
+
+
+def _tier(play: Play) -> dict[str, Any] | None:
+    """What the NVM before the layer did, and how long it lives at this rate."""
+    options = play.options
+    if not options.nvm:
+        return None
+    work = play.device.tier()
+    elapsed = play.replay.result()["end_ns"]
+    most = work["line_writes_max"]
+    years = None
+    if most and work["endurance"] and elapsed:
+        years = float(f"{elapsed * work['endurance'] / most / YEAR_NS:.4g}")
+    return {
+        "nvm": parts.resolve(options.nvm_part).name,
+        "policy": options.tier,
+        "half_life": options.half_life if options.tier == "lrfu" else None,
+        "reads": options.nvm_reads,
+        **work,
+        "lifetime_years": years,
     }
 
 
@@ -375,6 +416,7 @@ def as_json(play: Play) -> dict[str, Any]:
             "ram_bytes": play.device.ram_bytes,
             "endurance": play.device.endurance,
         },
+        "tier": _tier(play),
         "source": {
             "name": options.source,
             "format": play.source.format if isinstance(play.source, _native.Trace) else "generated",

@@ -53,6 +53,21 @@ def _end(result: dict[str, Any]) -> list[Row]:
     return rows
 
 
+def _tier(tier: dict[str, Any]) -> list[Row]:
+    reads, writes = tier["nvm_reads"], tier["nvm_writes"]
+    size = f"{tier['held']} of {tier['slots']} slots of {tier['nvm']} held at the end"
+    back = f"{tier['moved_ahead']} of them in idle time"
+    rows: list[Row] = [
+        ("writes kept in NVM", _share(writes, writes + tier["flash_writes"]), f"{tier['policy']}"),
+        ("reads from NVM", _share(reads, reads + tier["flash_reads"]), size),
+        ("written back to flash", tier["moved"], back),
+    ]
+    if tier["lifetime_years"] is not None:
+        most = f"by its most written line, {tier['line_writes_max']} times"
+        rows.append(("NVM's lifetime so", f"{tier['lifetime_years']:.3g} years", most))
+    return rows
+
+
 def _policy(policy: dict[str, int], name: str) -> list[Row]:
     moved = f"by {name}, with {policy['copies']} copies"
     table: list[Row] = [("blocks moved for wear", policy["moved"], moved)]
@@ -77,6 +92,8 @@ def rows(value: dict[str, Any]) -> list[Row]:
         table.append(("partial sectors", result["partial_reads"], text))
     if result["wrapped"]:
         table.append(("moved to fit", result["wrapped"], "requests wrapped round or cut"))
+    if value["tier"] is not None:
+        table += _tier(value["tier"])
     table += [
         ("chip programs", layer["programs"], f"{layer['copies']} of them copies"),
         ("chip reads", layer["reads"], ""),

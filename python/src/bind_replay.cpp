@@ -10,6 +10,7 @@
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <ctime>
@@ -26,6 +27,7 @@
 extern "C" {
 #include "nandwich-replay/replay.h"
 #include "nandwich-replay/tokens.h"
+#include "nandwich-stack/tier.h"
 #include "nandwich-stack/wear.h"
 }
 
@@ -70,6 +72,51 @@ public:
 
             throw_text(PyExc_ValueError, path.text + ": cannot be written: " + why);
         }
+    }
+
+    void put_tier(const PyPart &part, const std::string &policy, uint32_t bytes, uint32_t lambda,
+                  bool reads, uint32_t seed)
+    {
+        nw_why why = { text_, sizeof text_ };
+        nw_tier_choice choice = {};
+
+        choice.part = &part.part;
+        choice.bytes = bytes;
+        choice.lambda = lambda;
+        choice.reads = reads ? 1 : 0;
+        choice.seed = seed;
+        must(nw_stack_tier(&stack_, policy.c_str(), &choice, &why));
+    }
+
+    // What the tier did, and how the NVM was worn; empty without one.
+    Numbers tier() const
+    {
+        Numbers all;
+
+        if (stack_.tier == nullptr) {
+            return all;
+        }
+        const nw_tier_stats &stats = stack_.tier->stats;
+        const nw_nvm *nvm = nw_nvm_twin_nvm(stack_.nvm);
+        const uint32_t line_bytes = stack_.tier_part.line_bytes;
+        uint64_t most = 0;
+
+        for (uint32_t line = 0; line < (nvm->bytes - 1U) / line_bytes + 1U; line++) {
+            most = std::max<uint64_t>(most, nw_nvm_twin_line_writes(stack_.nvm, line));
+        }
+        all["nvm_bytes"] = nvm->bytes;
+        all["slots"] = stack_.tier->slots;
+        all["ram_bytes"] = stack_.tier_ram_bytes;
+        all["held"] = stack_.tier->slots - stack_.tier->free_count;
+        all["nvm_reads"] = stats.nvm_reads;
+        all["nvm_writes"] = stats.nvm_writes;
+        all["flash_reads"] = stats.flash_reads;
+        all["flash_writes"] = stats.flash_writes;
+        all["moved"] = stats.moved;
+        all["moved_ahead"] = stats.moved_ahead;
+        all["line_writes_max"] = most;
+        all["endurance"] = nvm->endurance;
+        return all;
     }
 
 private:
@@ -334,7 +381,7 @@ public:
         }
         dict["reads"] = latency_dict(r.reads);
         dict["writes"] = latency_dict(r.writes);
-        dict["layer"] = layer_dict(*device_.block().stats);
+        dict["layer"] = layer_dict(*device_.stack()->layer->stats);
         return dict;
     }
 
@@ -437,6 +484,16 @@ private:
     double seconds_ = 0;
 };
 
+std::vector<std::tuple<std::string, std::string>> tier_policies()
+{
+    std::vector<std::tuple<std::string, std::string>> all;
+
+    for (uint32_t i = 0; i < nw_tier_kind_count; i++) {
+        all.emplace_back(nw_tier_kinds[i].name, nw_tier_kinds[i].what);
+    }
+    return all;
+}
+
 std::vector<std::tuple<std::string, std::string>> wear_policies()
 {
     std::vector<std::tuple<std::string, std::string>> all;
@@ -451,6 +508,7 @@ std::vector<std::tuple<std::string, std::string>> wear_policies()
 
 void bind_replay(nb::module_ &m)
 {
+    m.def("tier_policies", &tier_policies, "Placement policies: name, what it does.");
     m.def("wear_policies", &wear_policies, "Wear policies: name, what it does.");
     nb::class_<Device>(m, "ReplayDevice", "A translation layer on a metadata-only twin.")
         .def(nb::init<const PyPart &, const std::string &, const Numbers &, uint32_t, uint32_t,
@@ -475,6 +533,10 @@ void bind_replay(nb::module_ &m)
         })
         .def_prop_ro("ram_bytes", [](Device &self) { return self.stack()->layer_ram_bytes; },
                      "What the layer takes on the device.")
+        .def("put_tier", &Device::put_tier, nb::arg("part"), nb::arg("policy"), nb::kw_only(),
+             nb::arg("bytes") = 0, nb::arg("lambda_") = 0, nb::arg("reads") = false,
+             nb::arg("seed") = 1, "An NVM before the layer, before anything is played.")
+        .def("tier", &Device::tier, "What the tier did; empty without one.")
         .def("save", &Device::save, nb::arg("path"), "The chip as it is, as an image.");
     nb::class_<Replay>(m, "Replay", "Plays a source on a device; see replay.h.")
         .def(nb::init<Device &, Source &, uint32_t, uint64_t, uint32_t, uint64_t,

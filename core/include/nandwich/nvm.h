@@ -19,7 +19,7 @@ struct nw_nvm_req {
     struct nw_nvm *nvm;
     uint32_t address; /* byte address */
     uint32_t length;  /* bytes */
-    uint8_t *data;    /* never written through by write */
+    uint8_t *data;    /* never written through by write; NULL: moves nothing, of the twin only */
 };
 
 struct nw_nvm_ops {

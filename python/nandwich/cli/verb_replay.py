@@ -11,7 +11,7 @@ import click
 from nandwich import _native, locks, parts, replay, replay_report
 from nandwich.cli import output
 from nandwich.cli.command import Command
-from nandwich.cli.options import json_option
+from nandwich.cli.options import Quantity, json_option
 from nandwich.errors import RunError
 from nandwich.replay import Options
 
@@ -67,6 +67,7 @@ Examples:
   nandwich replay examples/traces/camera.csv --verify
   nandwich replay phone.csv.gz --wrap --chip MLC64G --json out.json
   nandwich replay gen:filecopy --chip TLC8G-HEAL --wear dheating --heal --heal-cycles 20
+  nandwich replay gen:sensor --nvm 1M --tier lrfu --idle
   nandwich replay gen:sensor --until-worn --chip worn.toml --blocks 64
 """
 
@@ -105,6 +106,28 @@ Examples:
     type=click.IntRange(1, 2**32 - 1),
     help="Lazy healing: in idle time (--idle), or one in so many seconds.",
 )
+@click.option(
+    "--nvm",
+    type=Quantity("size"),
+    default=0,
+    metavar="SIZE",
+    help="So much NVM before the layer, like 16M: what is rewritten often stays there.",
+)
+@click.option("--nvm-part", default=_DEFAULT.nvm_part, show_default=True, help="Which NVM.")
+@click.option(
+    "--tier",
+    default=_DEFAULT.tier,
+    show_default=True,
+    help="What stays in the NVM: one of " + ", ".join(replay.TIERS),
+)
+@click.option(
+    "--half-life",
+    type=click.IntRange(1, 65536),
+    default=_DEFAULT.half_life,
+    show_default=True,
+    help="lrfu: after so many references one counts half.",
+)
+@click.option("--nvm-reads", is_flag=True, help="What is read goes to the NVM too.")
 @click.option(
     "--arrivals/--back-to-back",
     default=True,
@@ -205,7 +228,8 @@ def command(
         **choices,
     )
     inputs = [] if replay.is_generated(source) else [Path(source)]
-    output.check_apart((*inputs, *parts.files(options.chip)), (options.snapshot, json_target))
+    chosen = (*parts.files(options.chip), *parts.files(options.nvm_part))
+    output.check_apart((*inputs, *chosen), (options.snapshot, json_target))
     if options.snapshot:
         output.check_folder(options.snapshot)
     with locks.held(options.snapshot):

@@ -2,7 +2,8 @@
 /*
  * replay.h - drives a block device on a twin with the requests of a source, and keeps the books.
  *
- *   nw_stack_chip(), filters, nw_stack_layer()     the device (nandwich-stack/stack.h)
+ *   nw_stack_chip(), filters, nw_stack_layer()     the device (nandwich-stack/stack.h), with an NVM
+ *                                                  before it: nw_stack_tier()
  *   nw_replay_open()
  *   nw_replay_precondition() until it answers 0    the device as an old one, not counted
  *   nw_replay_run() until it answers 0             the requests
@@ -164,7 +165,7 @@ struct nw_replay_law {
     uint64_t slack;
 };
 
-#define NW_REPLAY_LAWS 10U
+#define NW_REPLAY_LAWS 12U
 
 /* Works out every law: how many are broken (0: all hold). `laws` has room for NW_REPLAY_LAWS,
  * *count tells how many there are. */

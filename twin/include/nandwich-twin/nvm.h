@@ -6,6 +6,9 @@
  * a byte for each byte. Writes are counted line by line. A cut inside a write leaves each aligned
  * unit of atomic_bytes old or new, drawn from the seed. A new memory holds zeros.
  *
+ * METADATA ONLY. data == NULL moves nothing: it costs and counts as the real access, and the cells
+ * keep what they held.
+ *
  * MEMORY. Address space of the whole part, memory as it is written, 4 B a line. On the host only.
  */
 #ifndef NANDWICH_TWIN_NVM_H

@@ -3,6 +3,7 @@
  * stack.h - a block device put together from a description:
  *
  *   twin chip -> [ecc] -> [sector-shrink] -> [slice] -> translation layer [with a wear policy]
+ *             -> [tier with an NVM]
  *
  * Opened in steps, bottom first, so that who uses it may look at the chip before going on. Each
  * step answers NW_OK, or an error with its line in `why`; close in either case. On the host: memory
@@ -14,10 +15,12 @@
 #include "nandwich-stack/layers.h"
 #include "nandwich-stack/why.h"
 #include "nandwich-twin/nand.h"
+#include "nandwich-twin/nvm.h"
 #include "nandwich-twin/part.h"
 #include "nandwich/ecc.h"
 #include "nandwich/shrink.h"
 #include "nandwich/slice.h"
+#include "nandwich/tier_lrfu.h"
 
 struct nw_stack {
     struct nw_part part;
@@ -29,11 +32,19 @@ struct nw_stack {
     uint8_t from_image;   /* it was there before */
     const struct nw_layer_kind *kind;
     struct nw_layer_config layer_config;
-    struct nw_block *block; /* the layer */
+    struct nw_block *layer; /* the translation layer's */
+    struct nw_block *block; /* what is used: the layer, or the tier above it */
     struct nw_wear *wear;   /* NULL: none; see nandwich-stack/wear.h */
     void *wear_ram;
     size_t wear_ram_bytes;
     void *ecc_ram;
+    struct nw_tier *tier; /* NULL: none; see nandwich-stack/tier.h */
+    struct nw_nvm_twin *nvm;
+    struct nw_part tier_part; /* of the NVM */
+    struct nw_tier_lrfu *tier_policy;
+    void *tier_policy_ram;
+    void *tier_ram;
+    size_t tier_ram_bytes; /* of tier and policy */
     void *layer_state;
     void *layer_ram;
     size_t ecc_ram_bytes;

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The tier on a stack, and its policies by name. */
+#include "nandwich-stack/tier.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define LAMBDA 66U /* 65,536 / 1,000 */
+
+const struct nw_tier_kind nw_tier_kinds[] = {
+    {"lru", "what was written least lately leaves", NW_TIER_LRU, 0},
+    {"lfu", "what was written least often leaves", NW_TIER_LFU, 0},
+    {"lrfu", "between the two, by lambda", LAMBDA, 1},
+};
+const uint32_t nw_tier_kind_count = sizeof nw_tier_kinds / sizeof nw_tier_kinds[0];
+
+static const struct nw_tier_kind *find(const char *name)
+{
+    for (uint32_t i = 0; i < nw_tier_kind_count; i++) {
+        if (strcmp(nw_tier_kinds[i].name, name) == 0) {
+            return &nw_tier_kinds[i];
+        }
+    }
+    return NULL;
+}
+
+static int open_nvm(struct nw_stack *stack, const struct nw_tier_choice *choice,
+                    struct nw_why *why)
+{
+    struct nw_nvm_twin_config config = {.part = choice->part,
+                                        .bytes = choice->bytes,
+                                        .seed = choice->seed,
+                                        .meter = nw_nand_meter(stack->nand)};
+    int result;
+
+    if (choice->part->kind != NW_PART_NVM) {
+        return nw_refuse(why, NW_ERR_CONFIG, "%s is no byte-addressable memory: choose an NVM part",
+                         choice->part->name);
+    }
+    stack->tier_part = *choice->part;
+    result = nw_nvm_twin_open(&stack->nvm, &config);
+    return result < 0 ? nw_refuse(why, result, "%s cannot be opened: %s", choice->part->name,
+                                  nw_error_text(result))
+                      : NW_OK;
+}
+
+/* A policy for as many slots as the NVM may have. */
+static int open_policy(struct nw_stack *stack, const struct nw_tier_kind *kind,
+                       const struct nw_tier_choice *choice, struct nw_why *why)
+{
+    uint32_t frames = nw_nvm_twin_nvm(stack->nvm)->bytes / stack->layer->sector_bytes;
+    uint16_t slots = (uint16_t)(frames < NW_TIER_NONE ? frames : NW_TIER_NONE - 1U);
+    size_t bytes = nw_tier_lrfu_ram_bytes(slots);
+    uint32_t lambda = kind->is_free != 0 && choice->lambda != 0 ? choice->lambda : kind->lambda;
+    int result;
+
+    stack->tier_policy = calloc(1, sizeof *stack->tier_policy);
+    stack->tier_policy_ram = malloc(bytes + 1U);
+    if (stack->tier_policy == NULL || stack->tier_policy_ram == NULL) {
+        return nw_refuse(why, NW_ERR_RAM, "this host has no memory left");
+    }
+    stack->tier_ram_bytes = bytes;
+    result = nw_tier_lrfu_open(stack->tier_policy, lambda, choice->reads, slots,
+                               stack->tier_policy_ram, bytes);
+    return result < 0 ? nw_refuse(why, result, "lambda=%u: at most 65536", lambda) : NW_OK;
+}
+
+static int format_tier(struct nw_stack *stack, struct nw_why *why)
+{
+    const struct nw_nvm *nvm = nw_nvm_twin_nvm(stack->nvm);
+    struct nw_tier_config config = {.flash = stack->layer,
+                                    .nvm = nw_nvm_twin_nvm(stack->nvm),
+                                    .policy = &stack->tier_policy->policy,
+                                    .identity = 1,
+                                    .move_us = stack->chip->geometry.program_us};
+    size_t bytes = nw_tier_ram_bytes(&config);
+    int result;
+
+    if (bytes == 0) {
+        return nw_refuse(why, NW_ERR_CONFIG,
+                         "an NVM of %u B does not go before sectors of %u B: it has room for two of "
+                         "them at least, and 8 B of it are never torn",
+                         nvm->bytes, stack->layer->sector_bytes);
+    }
+    stack->tier = calloc(1, sizeof *stack->tier);
+    stack->tier_ram = malloc(bytes);
+    if (stack->tier == NULL || stack->tier_ram == NULL) {
+        return nw_refuse(why, NW_ERR_RAM, "this host has no memory left");
+    }
+    stack->tier_ram_bytes += bytes;
+    result = nw_tier_format(stack->tier, &config, stack->tier_ram, bytes);
+    if (result < 0) {
+        return nw_refuse(why, result, "the tier cannot be formatted: %s", nw_error_text(result));
+    }
+    stack->block = &stack->tier->block;
+    return NW_OK;
+}
+
+int nw_stack_tier(struct nw_stack *stack, const char *name, const struct nw_tier_choice *choice,
+                  struct nw_why *why)
+{
+    const struct nw_tier_kind *kind = find(name);
+    int result;
+
+    if (kind == NULL) {
+        return nw_refuse(why, NW_ERR_NOT_FOUND, "no placement policy '%s'", name);
+    }
+    if ((stack->layer->flags & NW_BLOCK_PERSISTENT) == 0) {
+        return nw_refuse(why, NW_ERR_CONFIG,
+                         "layer %s forgets with power: a tier needs one that does not",
+                         stack->kind->name);
+    }
+    result = open_nvm(stack, choice, why);
+    if (result == NW_OK) {
+        result = open_policy(stack, kind, choice, why);
+    }
+    return result == NW_OK ? format_tier(stack, why) : result;
+}
