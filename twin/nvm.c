@@ -15,7 +15,7 @@ struct nw_nvm_twin {
     struct nw_part part;
     struct nw_meter own_meter;
     struct nw_meter *meter;
-    struct nw_nvm_twin_stats stats;
+    struct nw_nvm_twin_counts stats;
     struct nw_random random; /* only for torn writes */
     uint8_t *data;
     uint32_t *line_writes;
@@ -169,7 +169,7 @@ struct nw_meter *nw_nvm_twin_meter(struct nw_nvm_twin *twin)
     return twin->meter;
 }
 
-const struct nw_nvm_twin_stats *nw_nvm_twin_stats(const struct nw_nvm_twin *twin)
+const struct nw_nvm_twin_counts *nw_nvm_twin_stats(const struct nw_nvm_twin *twin)
 {
     return &twin->stats;
 }

@@ -119,9 +119,11 @@ static void make_head(const struct nw_tier *tier, uint8_t *head)
 
 static int write_label(struct nw_tier *tier)
 {
+    uint8_t *label = tier->config.no_payload == 0 ? tier->page : NULL;
+
     memset(tier->page, 0, tier->block.sector_bytes);
     make_head(tier, tier->page);
-    int result = nw_tier_ask_flash(tier, tier->block.sectors, 1, tier->page, nw_block_write);
+    int result = nw_tier_ask_flash(tier, tier->block.sectors, 1, label, nw_block_write);
     return result == NW_OK ? nw_block_sync(&tier->below) : result;
 }
 

@@ -72,14 +72,16 @@ static int format_tier(struct nw_stack *stack, struct nw_why *why)
                                     .nvm = nw_nvm_twin_nvm(stack->nvm),
                                     .policy = &stack->tier_policy->policy,
                                     .identity = 1,
-                                    .move_us = stack->chip->geometry.program_us};
+                                    .move_us = stack->chip->geometry.program_us,
+                                    .no_payload = (stack->chip->geometry.flags &
+                                                   NW_CHIP_NO_PAYLOAD) != 0};
     size_t bytes = nw_tier_ram_bytes(&config);
     int result;
 
     if (bytes == 0) {
         return nw_refuse(why, NW_ERR_CONFIG,
-                         "an NVM of %u B does not go before sectors of %u B: it has room for two of "
-                         "them at least, and 8 B of it are never torn",
+                         "an NVM of %u B does not go before sectors of %u B: it has room for two "
+                         "of them at least, and 8 B of it are never torn",
                          nvm->bytes, stack->layer->sector_bytes);
     }
     stack->tier = calloc(1, sizeof *stack->tier);

@@ -22,6 +22,7 @@ GENERATED = "gen:"
 STEP = 1 << 16  # requests between two signs of progress
 YEAR_NS = 365 * 86_400 * 10**9
 _MOST = 2**64 - 1  # of every figure
+_NVM_MOST = 2**31  # bytes
 _THETA_MOST = 4000  # thousandths
 
 #: What a workload's figures count: "count", "share" (of thousand), "theta", "size" or "time".
@@ -200,8 +201,12 @@ def _device(options: Options) -> _native.ReplayDevice:
         raise InputError(f"--verify: the tokens of what {image} holds are not known; start anew")
     if options.tier not in TIERS:
         raise names.unknown("placement policy", options.tier, TIERS)
+    if options.nvm > _NVM_MOST:
+        raise InputError(f"--nvm: at most {quantities.format_size(_NVM_MOST)}")
     if options.nvm and options.snapshot:
-        raise InputError("--nvm: a snapshot holds the chip alone, without what the NVM has; omit one")
+        raise InputError(
+            "--nvm: a snapshot holds the chip alone, without what the NVM has; omit one"
+        )
     try:
         device = _native.ReplayDevice(
             part,

@@ -54,17 +54,17 @@ def _end(result: dict[str, Any]) -> list[Row]:
 
 
 def _tier(tier: dict[str, Any]) -> list[Row]:
-    reads, writes = tier["nvm_reads"], tier["nvm_writes"]
-    size = f"{tier['held']} of {tier['slots']} slots of {tier['nvm']} held at the end"
-    back = f"{tier['moved_ahead']} of them in idle time"
+    reads, writes = tier["nvm_reads"], tier["nvm_writes"] + tier["flash_writes"]
+    flash = tier["flash_writes"] + tier["moved"]
+    ahead = f"{tier['moved_ahead']} in idle time, {tier['flash_writes']} never in the NVM"
+    held = f"{tier['held']} of {tier['slots']} slots of {tier['nvm']} are held at the end"
     rows: list[Row] = [
-        ("writes kept in NVM", _share(writes, writes + tier["flash_writes"]), f"{tier['policy']}"),
-        ("reads from NVM", _share(reads, reads + tier["flash_reads"]), size),
-        ("written back to flash", tier["moved"], back),
+        (f"written to flash ({tier['policy']})", _share(flash, writes), ahead),
+        ("read from NVM", _share(reads, reads + tier["flash_reads"]), held),
     ]
     if tier["lifetime_years"] is not None:
-        most = f"by its most written line, {tier['line_writes_max']} times"
-        rows.append(("NVM's lifetime so", f"{tier['lifetime_years']:.3g} years", most))
+        most = f"by the most written line, {tier['line_writes_max']} times"
+        rows.append(("NVM's lifetime", f"{tier['lifetime_years']:.3g} years", most))
     return rows
 
 
@@ -81,10 +81,15 @@ def rows(value: dict[str, Any]) -> list[Row]:
     """The table of a replay."""
     result, derived, layer = value["result"], value["derived"], value["result"]["layer"]
     arrivals = value["options"]["arrivals"]
+    tier = value["tier"]
+    written, read = layer["host_writes"], layer["host_reads"]
+    if tier is not None:
+        written = tier["nvm_writes"] + tier["flash_writes"]
+        read = tier["nvm_reads"] + tier["flash_reads"]
     table: list[Row] = [
         ("requests", result["done"], f"{result['passes']} passes over the source"),
-        ("sectors written", layer["host_writes"], format_size(result["bytes_written"]) + " asked"),
-        ("sectors read", layer["host_reads"], format_size(result["bytes_read"]) + " asked"),
+        ("sectors written", written, format_size(result["bytes_written"]) + " asked"),
+        ("sectors read", read, format_size(result["bytes_read"]) + " asked"),
     ]
     table += _empty(value["source"])
     if result["partial_reads"]:
@@ -92,8 +97,8 @@ def rows(value: dict[str, Any]) -> list[Row]:
         table.append(("partial sectors", result["partial_reads"], text))
     if result["wrapped"]:
         table.append(("moved to fit", result["wrapped"], "requests wrapped round or cut"))
-    if value["tier"] is not None:
-        table += _tier(value["tier"])
+    if tier is not None:
+        table += _tier(tier)
     table += [
         ("chip programs", layer["programs"], f"{layer['copies']} of them copies"),
         ("chip reads", layer["reads"], ""),

@@ -83,6 +83,47 @@ def test_every_policy_on_every_layer_or_a_reason(ftl: str, wear: str) -> None:
     assert (value["policy"] is None) == (wear == "none")
 
 
+@pytest.mark.asan
+@pytest.mark.parametrize("tier", replay.TIERS)
+@pytest.mark.parametrize("ftl", [name for name in replay.LAYERS if name != "lavish"])
+def test_an_nvm_before_every_layer(ftl: str, tier: str) -> None:
+    """Goal: what the NVM keeps reads as written, and the books know of it."""
+    play = replay.prepare(
+        Options(
+            "gen:hotcold,requests=3K,writes=70%,footprint=4M",
+            ftl=ftl,
+            blocks=128,
+            nvm=1 << 18,
+            tier=tier,
+            nvm_reads=tier == "lru",
+            verify=True,
+            idle=True,
+        )
+    )
+    play.run(lambda _: None)
+    assert not replay.broken_laws(play)
+    assert play.read_back(lambda _: None)["violations"] == 0
+    work = play.device.tier()
+    assert 0 < work["moved"] < work["nvm_writes"]
+
+
+@pytest.mark.quick
+def test_a_tier_in_json_and_without_payload() -> None:
+    """Goal: the hot part of a workload stays in the NVM, and flash is written less."""
+    question = ("replay", "gen:hotcold,requests=20K,writes=80%", "--precondition", "1")
+    plain = _json(*question)
+    tiered = _json(*question, "--nvm", "8M", "--tier", "lrfu", "--half-life", "20000")
+    validate("replay-1", tiered)
+    assert plain["tier"] is None
+    assert tiered["tier"]["half_life"] == 20_000
+    work = tiered["tier"]
+    asked = tiered["result"]["sectors_written"]
+    assert work["nvm_writes"] + work["flash_writes"] == asked
+    assert tiered["result"]["layer"]["host_writes"] == work["flash_writes"] + work["moved"]
+    assert tiered["result"]["layer"]["host_writes"] < 0.8 * asked
+    assert tiered["result"]["energy_pj"] < plain["result"]["energy_pj"]
+
+
 def test_arrivals_against_back_to_back() -> None:
     """Goal: waiting shows in responses, not in what the chip does."""
     slow = _json("replay", RECORDED[0], "--arrivals")
@@ -119,6 +160,12 @@ def test_too_large_is_refused_with_both_sizes(tmp_path: Path) -> None:
         (("gen:zipf", "--chip", "SANDISK-SD-128M"), "no raw flash"),
         (("gen:zipf", "--blocks", "5"), "it needs more blocks"),
         (("gen:zipf", "--precondition", "x"), "no fraction"),
+        (("gen:zipf", "--nvm", "4K"), "room for two"),
+        (("gen:zipf", "--nvm", "3G"), "at most 2 GiB"),
+        (("gen:zipf", "--nvm", "4M", "--tier", "lur"), "did you mean lru"),
+        (("gen:zipf", "--nvm", "4M", "--ftl", "lavish"), "forgets with power"),
+        (("gen:zipf", "--nvm", "4M", "--nvm-part", "W25N01GV"), "no byte-addressable memory"),
+        (("gen:zipf", "--nvm", "4M", "--snapshot", "x.nand"), "omit one"),
         (("/nonexistent",), "No such file"),
     ],
 )

@@ -43,7 +43,7 @@ struct cost {
 
 static struct cost cost_so_far(void)
 {
-    const struct nw_nvm_twin_stats *nvm = nw_nvm_twin_stats(rig.twin);
+    const struct nw_nvm_twin_counts *nvm = nw_nvm_twin_stats(rig.twin);
     const struct nw_nand_counts *nand = nw_nand_stats(rig.below.nand);
 
     return (struct cost){nvm->reads, nvm->writes, nand->reads, nand->programs + nand->copies};

@@ -85,6 +85,7 @@ struct nw_tier_config {
     struct nw_tier_policy *policy; /* NULL: nothing goes to the NVM any more */
     uint32_t identity;             /* format: of this device; whatever will not be given twice */
     uint32_t move_us;              /* idle: about what it takes to write a sector back; 0: 1000 */
+    uint8_t no_payload; /* 1: flash is metadata only; such a tier is formatted, never mounted */
 };
 
 struct nw_tier_stats {

@@ -27,7 +27,7 @@ struct nw_nvm_twin_config {
 
 struct nw_nvm_twin;
 
-struct nw_nvm_twin_stats {
+struct nw_nvm_twin_counts {
     uint64_t reads; /* calls */
     uint64_t writes;
     uint64_t bytes_read;
@@ -42,7 +42,7 @@ void nw_nvm_twin_close(struct nw_nvm_twin *twin); /* NULL is fine */
 
 struct nw_nvm *nw_nvm_twin_nvm(struct nw_nvm_twin *twin);
 struct nw_meter *nw_nvm_twin_meter(struct nw_nvm_twin *twin);
-const struct nw_nvm_twin_stats *nw_nvm_twin_stats(const struct nw_nvm_twin *twin);
+const struct nw_nvm_twin_counts *nw_nvm_twin_stats(const struct nw_nvm_twin *twin);
 
 /* Writes that touched a line since new; a line above the part's endurance is worn out. */
 uint32_t nw_nvm_twin_line_writes(const struct nw_nvm_twin *twin, uint32_t line);

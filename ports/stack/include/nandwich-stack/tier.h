@@ -8,7 +8,7 @@
 struct nw_tier_choice {
     const struct nw_part *part; /* of the NVM */
     uint32_t bytes;             /* of NVM; 0: the part's */
-    uint32_t lambda;            /* lrfu, in 65,536ths; 0: a reference counts half after 1,000 more */
+    uint32_t lambda;            /* lrfu, in 65,536ths; 0: one counts half after 1,000 more */
     uint8_t reads;              /* 1: what is read goes to the NVM too */
     uint32_t seed;
 };
