@@ -2,9 +2,12 @@
 """Goal: no verb writes over what it reads, or over what it writes itself.
 
 A rig from outside lost its C source to `nandwich run hello.c --record hello.c`, its scenario to
-`sched --scenario s --json s`, its chip to `run --image im --json im`: all with exit code 0.
+`sched --scenario s --json s`, its chip to `run --image im --json im`: all with exit code 0. And
+`store im put g im` made an image that holds itself as it was.
 """
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -36,6 +39,11 @@ LINES = (
     ("store image ls --json image", "image"),
     ("store image info --json image", "image"),
     ("store image fsck --json image", "image"),
+    ("store image put note image", "image"),
+    ("store image put note link-to-image", "image"),
+    ("store image append note image", "image"),
+    ("store image push jobs ./image", "image"),
+    ("store image set table 0 image", "image"),
     ("store image get note image", "image"),
     ("store image pop jobs image", "image"),
     ("store --key-file key chip.toml format --chip chip.toml --force", "chip.toml"),
@@ -52,6 +60,7 @@ def ground(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     Path("folder").mkdir()
     Path("hello.c").write_text("int main(void) { return 0; }\n")
     Path("link").symlink_to("hello.c")
+    Path("link-to-image").symlink_to("image")
     Path("chip.toml").write_text('name = "MINE"\nbased_on = "K9F1G08U0A"\n')
     Path("trace.fio").write_text("fio version 2 iolog\nx add\nx open\nx write 0 4096\nx close\n")
     Path("sched.toml").write_text(
@@ -64,6 +73,7 @@ def ground(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "image format --chip K9F1G08U0A --blocks 32",
         "image put note hello.c",
         "image create jobs queue",
+        "image create table array --unit 4 --count 9",
         "image push jobs --text first",
         "--key-file key sealed format --chip K9F1G08U0A --blocks 32",
     ):
@@ -81,6 +91,16 @@ def test_what_is_read_is_not_written_over(ground: Path, line: str, lost: str) ->
     assert "would overwrite" in result.stderr
     assert Path(lost).name in result.stderr or "link" in result.stderr
     assert after == before
+
+
+def test_an_image_is_not_its_own_stdin(ground: Path) -> None:
+    command, before = Path(sys.executable).with_name("nandwich"), Path("image").read_bytes()
+    with Path("image").open("rb") as stdin:
+        words = [command, "store", "image", "put", "note"]
+        done = subprocess.run(words, stdin=stdin, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
+    assert "would overwrite" in done.stderr
+    assert Path("image").read_bytes() == before
 
 
 def test_devices_take_any_number_of_outputs(ground: Path) -> None:

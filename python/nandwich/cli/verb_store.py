@@ -3,6 +3,7 @@
 
 import contextlib
 import errno
+import os
 import stat
 import sys
 from collections.abc import Iterator
@@ -118,12 +119,13 @@ def _warn_of_readers(key_file: Path) -> None:
             output.talk(f"{key_file}: others may read this key; chmod 600 {key_file}")
 
 
-def _source(file: str | None, text: str | None) -> bytes:
+def _source(session: _Session, file: str | None, text: str | None) -> bytes:
     """What to store: a text, a file, or stdin."""
     if text is not None:
         if file is not None:
             raise InputError("either FILE or --text, not both")
-        return text.encode()
+        return os.fsencode(text)  # its bytes as they were typed, UTF-8 or not
+    output.check_apart(("/dev/stdin" if file in (None, "-") else str(file),), (session.path,))
     try:
         if file is None or file == "-":
             return files.drain(sys.stdin.buffer, _MOST_BYTES)
@@ -401,7 +403,7 @@ def mv(session: _Session, old: str, new: str) -> None:
 @_pass
 def put(session: _Session, name: str, file: str | None, text: str | None) -> None:
     """Store FILE (or stdin) as the file NAME; what it held before is replaced."""
-    data = _source(file, text)
+    data = _source(session, file, text)
     with session.image(save=True) as image:
         old = [about for about in image.objects() if about["name"] == name]
         for about in old:
@@ -439,7 +441,7 @@ def get(session: _Session, name: str, file: str | None, key: int | None) -> None
 @_pass
 def set_(session: _Session, name: str, key: int, file: str | None, text: str | None) -> None:
     """Store a value of an array; it has to have the array's unit."""
-    data = _source(file, text)
+    data = _source(session, file, text)
     with session.image(save=True) as image:
         about = image.find(name)
         place = _key_of(about, key)
@@ -457,7 +459,7 @@ def set_(session: _Session, name: str, key: int, file: str | None, text: str | N
 @_pass
 def append(session: _Session, name: str, file: str | None, text: str | None) -> None:
     """Add FILE (or stdin) at the end of a file or a stream: one element, or many of its unit."""
-    data = _source(file, text)
+    data = _source(session, file, text)
     with session.image(save=True) as image:
         about = image.find(name)
         handle, unit = _needs(about, "file", "stream"), about["unit_bytes"]
@@ -483,7 +485,7 @@ def append(session: _Session, name: str, file: str | None, text: str | None) -> 
 @_pass
 def push(session: _Session, name: str, file: str | None, text: str | None) -> None:
     """Add FILE (or stdin) as one element to a stack or a queue."""
-    data = _source(file, text)
+    data = _source(session, file, text)
     with session.image(save=True) as image:
         about = image.find(name)
         handle = _needs(about, "stack", "queue")
