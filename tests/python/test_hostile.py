@@ -43,6 +43,10 @@ VALUES = (
         "bytes",
         "empty.c",
         "empty",
+        "image",
+        "folder/",
+        "loop",
+        "\udcff/x",
     ),
 )
 
@@ -59,6 +63,7 @@ def ground(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     Path("empty.c").write_text("int main(void) { return 0; }\n")
     Path("empty").touch()
     Path("folder").mkdir()
+    Path("loop").symlink_to("loop")
     for words in (
         "format --chip K9F1G08U0A --blocks 32",
         "put photo empty.c",
@@ -122,6 +127,82 @@ def _campaign(seed: int, lines: int) -> None:
 
 def test_absurd_lines_end_in_a_sentence(ground: Path) -> None:
     _campaign(1, LINES)
+
+
+#: Arguments that are right, where a part of a verb wants some.
+ARGUMENTS = {
+    "replay": ["gen:zipf,requests=20"],
+    "run": ["empty.c", "--once"],
+    "info": ["trace.fio"],
+    "convert": ["trace.fio", "out", "--to", "msr"],
+    "create": ["new", "queue"],
+    "seek": ["s", "0:0"],
+    "set": ["a", "0", "four"],
+    "mv": ["photo", "other"],
+    "drop": ["1"],
+    "put": ["photo"],
+    "get": ["photo"],
+    "append": ["photo"],
+    "push": ["q"],
+    "pop": ["q"],
+    "rm": ["s"],
+    "tag": ["s"],
+}
+
+
+ODD_VALUES = ("", "\udcff", "\udcff/x", "folder", "image", "\n", "\x1b[2J")
+
+
+def test_each_option_takes_odd_values(ground: Path) -> None:
+    """The lines above are drawn: `store put --text` with a byte that is no UTF-8 was not among
+    them, and an empty value counted as none."""
+    Path("trace.fio").write_text("fio version 2 iolog\nx add\nx open\nx write 0 4096\n")
+    for first in ("create s stream", "create q queue", "push q --text x", "checkpoint"):
+        assert CliRunner().invoke(main, ["store", "image", *first.split()]).exit_code == 0
+    kept = Path("image").read_bytes()
+    for words, command in _commands():
+        arguments = ARGUMENTS.get(words[-1], []) if words != ["store", "image", "info"] else []
+        options = [one for one in command.params if isinstance(one, click.Option)]
+        for one in (one for one in options if not one.is_flag and one.opts[0] not in arguments):
+            for value in ODD_VALUES if words != ["run"] else ("",):
+                Path("image").write_bytes(kept)
+                line = [*words, *arguments, one.opts[0], value]
+                result = CliRunner().invoke(main, line, input=b"")
+                shown = f"{line}: {result.stderr[-300:]!a}"
+                assert result.exit_code in (0, 1, 2), shown
+                assert "internal error" not in result.stderr, shown
+                if not value and one.name not in ("text", "cflags"):
+                    assert result.stderr == (
+                        f"nandwich: error: {one.opts[0]} is empty: give it a value, or leave it "
+                        "out\n"
+                    ), shown
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        (["replay", ""], "TRACE|gen:NAME"),
+        (["store", "", "ls"], "IMAGE"),
+        (["store", "image", "put", "photo", ""], "FILE"),
+        (["trace", "convert", "trace", "", "--to", "fio"], "FILE[.gz]"),
+        (["bench", "size", ""], "[NAME]..."),
+        (["run", ""], "FILE.c..."),
+    ],
+)
+def test_an_argument_is_not_empty(ground: Path, line: list[str], name: str) -> None:
+    """`nandwich replay "$unset"` told of a file without a name."""
+    result = CliRunner().invoke(main, line)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr == f"nandwich: error: {name} is empty: give it a value, or leave it out\n"
+
+
+def test_data_may_be_empty(ground: Path) -> None:
+    for line in (
+        ["store", "image", "put", "photo", "--text", ""],
+        ["run", "empty.c", "--cflags", ""],
+    ):
+        assert CliRunner().invoke(main, line).exit_code == 0
 
 
 @pytest.mark.soak

@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Goal: no verb writes over what it reads, or over what it writes itself.
+"""Goal: no verb writes over what it reads, or over what it writes itself; and what cannot be
+written is refused before work is done for it.
 
 A rig from outside lost its C source to `nandwich run hello.c --record hello.c`, its scenario to
 `sched --scenario s --json s`, its chip to `run --image im --json im`: all with exit code 0. And
 `store im put g im` made an image that holds itself as it was.
 """
 
+import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -96,7 +99,7 @@ def test_what_is_read_is_not_written_over(ground: Path, line: str, lost: str) ->
 def test_an_image_is_not_its_own_stdin(ground: Path) -> None:
     command, before = Path(sys.executable).with_name("nandwich"), Path("image").read_bytes()
     with Path("image").open("rb") as stdin:
-        words = [command, "store", "image", "put", "note"]
+        words = [str(command), "store", "image", "put", "note"]
         done = subprocess.run(words, stdin=stdin, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
     assert "would overwrite" in done.stderr
@@ -108,6 +111,74 @@ def test_devices_take_any_number_of_outputs(ground: Path) -> None:
     assert CliRunner().invoke(main, words.split()).exit_code == 0
     words = "run hello.c --once -q --record /dev/null --json /dev/null"
     assert CliRunner().invoke(main, words.split()).exit_code == 0
+
+
+#: Lines that write to OUT.
+WRITING = (
+    "replay gen:sensor,requests=5000000 --snapshot OUT",
+    "replay gen:sensor,requests=5000000 --json OUT",
+    "replay trace.fio --wrap --json OUT",
+    "sched --runs 9999 --json OUT",
+    "sched --admit --json OUT",
+    "trace info trace.fio --json OUT",
+    "trace convert trace.fio OUT --to spc",
+    "chips --json OUT",
+    "doctor --json OUT",
+    "bench --json OUT",
+    "bench --page OUT",
+    "papers --json OUT",
+    "run hello.c --once -q --json OUT",
+    "store image ls --json OUT",
+    "store image info --json OUT",
+    "store image fsck --json OUT",
+    "store image get note OUT",
+    "store image pop jobs OUT",
+)
+FORMAT = "store OUT format --chip K9F1G08U0A --blocks 32 --force"
+NOWHERE = ("loop", "hello.c/new", "x" * 256)
+
+
+@pytest.mark.parametrize("line", [*WRITING, FORMAT])
+def test_what_cannot_be_written_is_told_first(ground: Path, line: str) -> None:
+    """It was told when the work was done, some of it after minutes."""
+    Path("loop").symlink_to("loop")
+    folders = () if line == FORMAT else ("folder", "folder/", "new/")
+    for out in (*folders, *NOWHERE):
+        before = {path: path.lstat().st_mtime_ns for path in (ground, *ground.iterdir())}
+        started = time.monotonic()
+        result = CliRunner().invoke(main, line.replace("OUT", out).split())
+        took = time.monotonic() - started
+        after = {path: path.lstat().st_mtime_ns for path in (ground, *ground.iterdir())}
+        assert (result.exit_code, result.stdout, result.stderr.count("\n")) == (2, "", 1)
+        assert result.stderr.startswith(f"nandwich: error: cannot write {out}")
+        assert (after, took < 2) == (before, True), out
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "replay gen:sensor,requests=5000000 --json folder/new",
+        "trace convert trace.fio folder/new --to spc",
+        "papers --out folder",
+        "store image pop jobs folder/new",
+        "store folder/image put note --text new",
+        "store folder/image checkpoint",
+    ],
+)
+def test_a_folder_that_nobody_may_write_to(ground: Path, line: str) -> None:
+    folder = Path("folder")
+    (folder / "image").write_bytes(Path("image").read_bytes())
+    folder.chmod(0o555)
+    command = Path(sys.executable).with_name("nandwich")
+    # The rights of a folder do not hold for root unless told so.
+    prefix = ["setpriv", "--bounding-set=-dac_override"] if os.geteuid() == 0 else []
+    words = [*prefix, str(command), *line.split()]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    folder.chmod(0o755)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1), done.stderr
+    assert f"nothing may be written to the folder {folder.resolve()}" in done.stderr
+    assert [path.name for path in folder.iterdir()] == ["image"]
+    assert (folder / "image").read_bytes() == Path("image").read_bytes()
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import click
 from nandwich import _native, locks, parts, replay, replay_report
 from nandwich.cli import output
 from nandwich.cli.command import Command
-from nandwich.cli.options import json_option
+from nandwich.cli.options import json_option, writable
 from nandwich.errors import RunError
 from nandwich.replay import Options
 
@@ -149,6 +149,7 @@ Examples:
     "--snapshot",
     default="",
     metavar="FILE",
+    callback=writable,
     help="The chip's state: gone on from when there, saved at the end.",
 )
 @json_option
@@ -206,8 +207,6 @@ def command(
     )
     inputs = [] if replay.is_generated(source) else [Path(source)]
     output.check_apart((*inputs, *parts.files(options.chip)), (options.snapshot, json_target))
-    if options.snapshot:
-        output.check_folder(options.snapshot)
     with locks.held(options.snapshot):
         play = _prepare(options)
         _play(play)

@@ -15,7 +15,7 @@ import click
 from nandwich import _native, files, locks, parts, store_dump, store_image
 from nandwich.cli import output
 from nandwich.cli.command import Group
-from nandwich.cli.options import json_option
+from nandwich.cli.options import check_output, json_option, writable
 from nandwich.errors import InputError, RunError
 from nandwich.names import shown
 from nandwich.quantities import format_size
@@ -95,6 +95,8 @@ class _Session:
     @contextlib.contextmanager
     def image(self, *, save: bool = False) -> Iterator[Image]:
         """The image opened; with `save`, synced and written when all went well."""
+        if save:
+            check_output(self.path)
         with store_image.opened(self.path, self.key) as image:
             try:
                 yield image
@@ -176,6 +178,7 @@ def _check_element(image: Image, about: dict[str, Any], data: bytes) -> None:
         raise InputError(f"an element of {shown(about['name'])} has 1 to {most} B, not {len(data)}")
 
 
+_to_file = click.argument("file", required=False, callback=writable)
 _text = click.option("--text", help="The data itself, instead of a file.")
 
 
@@ -233,7 +236,7 @@ def format_(
     force: bool,
 ) -> None:
     """Make IMAGE: a new chip with an empty store."""
-    output.check_folder(str(session.path))
+    check_output(session.path)
     output.check_apart((*session.inputs[1:], *parts.files(chip)), (session.path,))
     with locks.held(str(session.path)):
         if session.path.exists() and not force:
@@ -413,7 +416,7 @@ def put(session: _Session, name: str, file: str | None, text: str | None) -> Non
 
 @command.command()
 @_name
-@click.argument("file", required=False)
+@_to_file
 @click.option("--key", type=click.IntRange(0, 2**32 - 1), help="Of an array: which value.")
 @_pass
 def get(session: _Session, name: str, file: str | None, key: int | None) -> None:
@@ -495,7 +498,7 @@ def push(session: _Session, name: str, file: str | None, text: str | None) -> No
 
 @command.command()
 @_name
-@click.argument("file", required=False)
+@_to_file
 @click.option("--unread", is_flag=True, help="Give it up without reading it, if it is damaged.")
 @_pass
 def pop(session: _Session, name: str, file: str | None, unread: bool) -> None:
@@ -567,7 +570,7 @@ def _place(image: Image, about: dict[str, Any], place: str) -> _native.StoreCurs
 @command.command()
 @_name
 @click.argument("place", metavar=f"[{_PLACE}|NUMBER]")
-@click.argument("file", required=False)
+@_to_file
 @_index
 @_pass
 def seek(session: _Session, name: str, place: str, file: str | None, index: str | None) -> None:

@@ -8,7 +8,7 @@ import click
 from nandwich import _native, names, replay, replay_report
 from nandwich.cli import output
 from nandwich.cli.command import Group
-from nandwich.cli.options import json_option
+from nandwich.cli.options import json_option, writable
 from nandwich.errors import InputError, RunError
 from nandwich.replay import Options
 
@@ -72,7 +72,7 @@ Examples:
 """
 )
 @click.argument("path", metavar="TRACE|gen:NAME")
-@click.argument("target", metavar="FILE[.gz]")
+@click.argument("target", metavar="FILE[.gz]", callback=writable)
 @click.option("--to", "wanted", required=True, help="One of " + ", ".join(WRITTEN))
 @click.option("--format", "trace_format", default="", help="Of TRACE, if it is not found out.")
 @click.option("--unit", type=click.IntRange(0, 2**64 - 2), help="Only this device of the trace.")
