@@ -197,6 +197,18 @@ def test_an_argument_is_not_empty(ground: Path, line: list[str], name: str) -> N
     assert result.stderr == f"nandwich: error: {name} is empty: give it a value, or leave it out\n"
 
 
+@pytest.mark.quick
+@pytest.mark.parametrize("words", [["--format", "fio"], ["--unit", "0"], ["--skip-bad", "1"]])
+def test_nothing_is_read_of_what_is_made_up(ground: Path, words: list[str]) -> None:
+    """The options were passed by without a word."""
+    source = "gen:zipf,requests=9,footprint=8M"
+    for line in (["replay", source], ["trace", "convert", source, "out", "--to", "msr"]):
+        result = CliRunner().invoke(main, [*line, *words])
+        assert (result.exit_code, result.stdout, result.stderr.count("\n")) == (2, "", 1)
+        assert f"{words[0]} is for recorded traces" in result.stderr
+    assert not Path("out").exists()
+
+
 def test_data_may_be_empty(ground: Path) -> None:
     for line in (
         ["store", "image", "put", "photo", "--text", ""],
@@ -243,6 +255,8 @@ def _shell(line: str, cwd: Path) -> "subprocess.CompletedProcess[bytes]":
         ("nandwich nosuch 2>&-", 2, b""),
         ("nandwich run empty.c -q 2>&-", 0, b""),  # compiled: a child got a closed stderr
         ("nandwich run empty.c -q <&-", 0, b""),
+        ("nandwich store image put photo <&-", 2, b"stdin is closed"),  # was an internal error
+        ("nandwich store image push a - <&-", 2, b"stdin is closed"),
         ("nandwich replay '\udcff.csv'", 2, b"No such file"),
         ("cp empty.c '\udcff.c'; nandwich run '\udcff.c' -q", 0, b""),
         ("nandwich store '\udcff' format --chip K9F1G08U0A; ls -d '\udcff'", 0, b""),

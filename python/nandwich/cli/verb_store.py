@@ -130,6 +130,8 @@ def _source(session: _Session, file: str | None, text: str | None) -> bytes:
     output.check_apart(("/dev/stdin" if file in (None, "-") else str(file),), (session.path,))
     try:
         if file is None or file == "-":
+            if sys.stdin is None:
+                raise InputError("stdin is closed: give a FILE or --text")
             return files.drain(sys.stdin.buffer, _MOST_BYTES)
         return files.read(Path(file), _MOST_BYTES)
     except OSError as error:

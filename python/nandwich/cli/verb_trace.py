@@ -94,12 +94,13 @@ def convert(
         raise names.unknown("format to write", wanted, WRITTEN)
     output.check_apart(() if replay.is_generated(path) else (path,), (target,))
     source: _native.Source
+    options = Options(path, format=trace_format, unit=unit, skip_bad=skip_bad)
     if replay.is_generated(path):
+        replay.check_made_up(options)
         if ",footprint=" not in path:
             raise InputError(f"{path}: how large is the device? Add ,footprint=SIZE")
         source = replay.workload(path.removeprefix(replay.GENERATED), 0, seed)
     else:
-        options = Options(path, format=trace_format, unit=unit, skip_bad=skip_bad)
         source = replay.open_trace(path, options)
     try:
         written, left_out = _native.write_trace(source, target, wanted)
