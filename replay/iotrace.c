@@ -333,6 +333,15 @@ static int64_t score_any(struct nw_iotrace *trace, const struct nw_text_format *
     return best;
 }
 
+/* A file may say what it is and hold no request. */
+static int says_format(const struct nw_iotrace *trace, const struct nw_text_format *format)
+{
+    size_t length = format->head != NULL ? strlen(format->head) : 0;
+
+    return length > 0 && trace->count >= length &&
+           memcmp(trace->buffer, format->head, length) == 0;
+}
+
 static int find_format(struct nw_iotrace *trace, struct nw_iotrace_fault *fault)
 {
     const char *wanted = trace->config.format;
@@ -350,7 +359,8 @@ static int find_format(struct nw_iotrace *trace, struct nw_iotrace_fault *fault)
             continue;
         }
         points = score_any(trace, format, &action);
-        if (points > best || wanted != NULL) { /* one asked for is taken at its word */
+        /* One that is asked for, or that the file names, is taken at its word. */
+        if (points > best || wanted != NULL || says_format(trace, format)) {
             best = points > 0 ? points : 1;
             trace->format = format;
             trace->action = action;

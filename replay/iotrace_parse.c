@@ -326,13 +326,14 @@ static int parse_blkparse(struct nw_line *line, struct nw_iotrace_state *state, 
     return finish(io);
 }
 
+#define FIO_HEAD "fio version "
+
 static int fio_head(struct nw_line *line, struct nw_iotrace_state *state)
 {
-    static const char head[] = "fio version ";
-    size_t length = sizeof head - 1U;
+    size_t length = sizeof FIO_HEAD - 1U;
     uint64_t version;
 
-    if ((size_t)(line->end - line->at) < length || memcmp(line->at, head, length) != 0) {
+    if ((size_t)(line->end - line->at) < length || memcmp(line->at, FIO_HEAD, length) != 0) {
         (void)refuse(line, "fio version 2 iolog, or 3");
         return NW_LINE_BAD;
     }
@@ -525,14 +526,14 @@ static int parse_ssdsim(struct nw_line *line, struct nw_iotrace_state *state, st
 /* Of two that fit equally the first is taken: where no time has a point, SSDSim. */
 const struct nw_text_format nw_text_formats[] = {
     {"msr", "MSR Cambridge csv: Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime",
-     parse_msr},
-    {"spc", "SPC-1 csv: ASU,LBA,Size,Opcode,Timestamp", parse_spc},
-    {"android", "csv of a phone: process,device,rw,sector,size,timestamp", parse_android},
-    {"blkparse", "text of blkparse", parse_blkparse},
-    {"fio", "iolog of fio, version 2 or 3", parse_fio},
-    {"ssdsim", "SSDSim ascii: time device block size flags, whole ns", parse_ssdsim},
-    {"disksim", "DiskSim ascii: time device block size flags, ms", parse_disksim},
-    {"fiu", "FIU: time pid process block size W|R major minor md5", parse_fiu},
-    {"wiscsee", "WiscSee: pid D|C operation offset size time ...", parse_wiscsee},
+     parse_msr, NULL},
+    {"spc", "SPC-1 csv: ASU,LBA,Size,Opcode,Timestamp", parse_spc, NULL},
+    {"android", "csv of a phone: process,device,rw,sector,size,timestamp", parse_android, NULL},
+    {"blkparse", "text of blkparse", parse_blkparse, NULL},
+    {"fio", "iolog of fio, version 2 or 3", parse_fio, FIO_HEAD},
+    {"ssdsim", "SSDSim ascii: time device block size flags, whole ns", parse_ssdsim, NULL},
+    {"disksim", "DiskSim ascii: time device block size flags, ms", parse_disksim, NULL},
+    {"fiu", "FIU: time pid process block size W|R major minor md5", parse_fiu, NULL},
+    {"wiscsee", "WiscSee: pid D|C operation offset size time ...", parse_wiscsee, NULL},
 };
 const uint32_t nw_text_format_count = sizeof nw_text_formats / sizeof nw_text_formats[0];

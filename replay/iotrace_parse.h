@@ -35,6 +35,7 @@ struct nw_text_format {
     const char *what;
     /* One of the four above. */
     int (*parse)(struct nw_line *line, struct nw_iotrace_state *state, struct nw_io *io);
+    const char *head; /* NULL, or what all its files begin with and no other's */
 };
 
 extern const struct nw_text_format nw_text_formats[];

@@ -228,14 +228,17 @@ int nw_lavish_release(struct nw_ftl_lavish *lavish, unsigned block, unsigned wor
 int nw_lavish_read(struct nw_ftl_lavish *lavish, uint32_t page, uint8_t *data, unsigned length)
 {
     struct nw_chip_req *req = &lavish->req;
-    int result;
+    int result = NW_ERR_ECC;
+    uint8_t tries;
 
     req->page = page;
     req->data = data;
     req->length = (uint16_t)length;
-    result = nw_chip_read(req);
-    nw_lavish_tick(&lavish->stats.reads);
-    nw_lavish_count(&lavish->stats.bytes_read, length);
+    for (tries = 2; tries > 0 && result == NW_ERR_ECC; tries--) { /* it may fail but once */
+        result = nw_chip_read(req);
+        nw_lavish_tick(&lavish->stats.reads);
+        nw_lavish_count(&lavish->stats.bytes_read, length);
+    }
     if (result > 0) {
         nw_lavish_count(&lavish->stats.corrected, (unsigned)result);
     }
@@ -271,7 +274,8 @@ static int put(struct nw_ftl_lavish *lavish, unsigned block, unsigned sector, in
     nw_lavish_tick(&lavish->stats.programs);
     req->to_page = nw_lavish_page(lavish, block, sector);
     if (copies) {
-        return nw_chip_copy(req);
+        result = nw_chip_copy(req);
+        return result == NW_ERR_ECC ? nw_chip_copy(req) : result;
     }
     req->page = req->to_page;
     nw_lavish_count(&lavish->stats.bytes_programmed, req->length);

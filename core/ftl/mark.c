@@ -54,10 +54,10 @@ int nw_mark_is(struct nw_chip *chip, uint32_t page)
     nw_put32(bytes, (uint32_t)NW_MARK_LAVISH); /* what is not read counts as right */
     aim(&req, chip, page, bytes);
     result = nw_chip_read(&req);
-    if (result < 0) {
-        return result == NW_ERR_ECC ? 0 : result;
+    if (result == NW_ERR_ECC) { /* it may fail but once */
+        result = nw_chip_read(&req);
     }
-    return nw_get32(bytes) == NW_MARK_LAVISH;
+    return result < 0 ? result : nw_get32(bytes) == NW_MARK_LAVISH;
 }
 
 /* Erases the good blocks from `first` to the mark's and makes the mark. A block that fails is
@@ -99,7 +99,7 @@ static int claim(struct nw_chip *chip, int erase, uint32_t block, uint8_t *bytes
     uint32_t page = block * chip->geometry.block_pages;
     int result = nw_mark_is(chip, page + (chip->geometry.block_pages > 1U));
 
-    if (result != 0) {
+    if (result != 0 && result != NW_ERR_ECC) { /* torn by a cut: the other page tells */
         return result;
     }
     result = nw_blocks_are_blank(chip, block);
@@ -107,7 +107,7 @@ static int claim(struct nw_chip *chip, int erase, uint32_t block, uint8_t *bytes
         return result < 0 ? result : make(chip, block, block, bytes);
     }
     result = nw_mark_is(chip, page);
-    if (result != 0) {
+    if (result != 0 && (result != NW_ERR_ECC || !erase)) {
         return result;
     }
     if (!erase) {

@@ -36,14 +36,15 @@
 /* The chip's last good block, NW_ERR_FULL, or the chip's error. */
 int32_t nw_mark_block(struct nw_chip *chip);
 
-/* 1: lavish's mark is in this page. */
+/* 1: lavish's mark is in this page. 1 read, or 2: NW_ERR_ECC when both could not tell. */
 int nw_mark_is(struct nw_chip *chip, uint32_t page);
 
 /*
  * Takes a chip that is blank or has the mark, and makes that: answers its block, below which the
  * layer may use all good ones. Anything else is refused by NW_ERR_NOT_FOUND or, with `erase`,
- * erased. Where nobody may ask what is on a chip (NW_ERR_UNSUPPORTED) it is taken with `erase`, as
- * it is. `bytes`: room for four, and for a unit of programming, zeros.
+ * erased; so is NW_ERR_ECC, when no page of the mark could be read. Where nobody may ask what is on
+ * a chip (NW_ERR_UNSUPPORTED) it is taken with `erase`, as it is. `bytes`: room for four, and for a
+ * unit of programming, zeros.
  */
 int32_t nw_mark_claim(struct nw_chip *chip, int erase, uint8_t *bytes);
 

@@ -267,6 +267,9 @@ static int look_for_mark(struct look *look)
 
     for (uint32_t i = 0; block >= 0 && result >= 0 && i < 2U && i < pages; i++) {
         result = nw_mark_is(chip, (uint32_t)block * pages + i);
+        if (result == NW_ERR_ECC) {
+            result = 0; /* torn, or another layer's */
+        }
         if (result > 0) {
             *look->found = (struct nw_identity){.kind = NW_KIND_LAVISH,
                                                 .version = NW_MARK_LAVISH_FORMAT};

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_NO_FILE = "neither a file nor a pipe"
 
 
 @contextlib.contextmanager
@@ -25,8 +26,8 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
     """
     old = _status(path)
     if old is not None and not stat.S_ISREG(old.st_mode):
-        if not (stat.S_ISCHR(old.st_mode) or stat.S_ISFIFO(old.st_mode)):
-            raise OSError(errno.EINVAL, "neither a file nor a pipe")
+        if not _takes_bytes(old):
+            raise OSError(errno.EINVAL, _NO_FILE)
         with path.open("wb") as stream:
             yield stream
         return
@@ -48,6 +49,29 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
     except BaseException:
         partial.unlink(missing_ok=True)
         raise
+
+
+def check(path: Path) -> None:
+    """OSError when `replacing` could not do it, as far as that shows before. Touches nothing."""
+    old = _status(path)
+    if old is not None and stat.S_ISDIR(old.st_mode):
+        raise OSError(errno.EISDIR, "it is a folder")
+    if old is not None and not stat.S_ISREG(old.st_mode):
+        if not _takes_bytes(old):
+            raise OSError(errno.EINVAL, _NO_FILE)
+        if not os.access(path, os.W_OK):
+            raise OSError(errno.EACCES, os.strerror(errno.EACCES))
+        return
+    folder = Path(os.path.realpath(path)).parent
+    if not folder.is_dir():
+        raise OSError(errno.ENOENT, f"there is no folder {folder}")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise OSError(errno.EACCES, f"nothing may be written to the folder {folder}")
+
+
+def _takes_bytes(status: os.stat_result) -> bool:
+    """Whether something that is no file is written to as it is."""
+    return stat.S_ISCHR(status.st_mode) or stat.S_ISFIFO(status.st_mode)
 
 
 def read(path: Path, most_bytes: int) -> bytes:

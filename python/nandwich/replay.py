@@ -156,6 +156,17 @@ def is_generated(source: str) -> bool:
     return source.startswith(GENERATED)
 
 
+def check_made_up(options: Options) -> None:
+    """InputError for options that say how to read a trace, where nothing is read."""
+    given = {
+        "--format": bool(options.format),
+        "--unit": options.unit is not None,
+        "--skip-bad": options.skip_bad != 0,
+    }
+    for name in (name for name, is_given in given.items() if is_given):
+        raise InputError(f"{name} is for recorded traces; {options.source} is made up")
+
+
 def open_trace(path: str, options: Options) -> _native.Trace:
     """A trace with the options' format, unit and patience; InputError."""
     known = [name for name, _ in _native.trace_formats()]
@@ -314,6 +325,8 @@ def _fits(options: Options, facts: dict[str, Any], device: _native.ReplayDevice)
 
 def prepare(options: Options, advance: Advance | None = None) -> Play:
     """Opens device and source, looks the source over, and puts the two together; InputError."""
+    if is_generated(options.source):
+        check_made_up(options)
     device = _device(options)
     if is_generated(options.source):
         text = options.source.removeprefix(GENERATED)

@@ -43,6 +43,10 @@ VALUES = (
         "bytes",
         "empty.c",
         "empty",
+        "image",
+        "folder/",
+        "loop",
+        "\udcff/x",
     ),
 )
 
@@ -59,6 +63,7 @@ def ground(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     Path("empty.c").write_text("int main(void) { return 0; }\n")
     Path("empty").touch()
     Path("folder").mkdir()
+    Path("loop").symlink_to("loop")
     for words in (
         "format --chip K9F1G08U0A --blocks 32",
         "put photo empty.c",
@@ -124,6 +129,94 @@ def test_absurd_lines_end_in_a_sentence(ground: Path) -> None:
     _campaign(1, LINES)
 
 
+#: Arguments that are right, where a part of a verb wants some.
+ARGUMENTS = {
+    "replay": ["gen:zipf,requests=20"],
+    "run": ["empty.c", "--once"],
+    "info": ["trace.fio"],
+    "convert": ["trace.fio", "out", "--to", "msr"],
+    "create": ["new", "queue"],
+    "seek": ["s", "0:0"],
+    "set": ["a", "0", "four"],
+    "mv": ["photo", "other"],
+    "drop": ["1"],
+    "put": ["photo"],
+    "get": ["photo"],
+    "append": ["photo"],
+    "push": ["q"],
+    "pop": ["q"],
+    "rm": ["s"],
+    "tag": ["s"],
+}
+
+
+ODD_VALUES = ("", "\udcff", "\udcff/x", "folder", "image", "\n", "\x1b[2J")
+
+
+def test_each_option_takes_odd_values(ground: Path) -> None:
+    """The lines above are drawn: `store put --text` with a byte that is no UTF-8 was not among
+    them, and an empty value counted as none."""
+    Path("trace.fio").write_text("fio version 2 iolog\nx add\nx open\nx write 0 4096\n")
+    for first in ("create s stream", "create q queue", "push q --text x", "checkpoint"):
+        assert CliRunner().invoke(main, ["store", "image", *first.split()]).exit_code == 0
+    kept = Path("image").read_bytes()
+    for words, command in _commands():
+        arguments = ARGUMENTS.get(words[-1], []) if words != ["store", "image", "info"] else []
+        options = [one for one in command.params if isinstance(one, click.Option)]
+        for one in (one for one in options if not one.is_flag and one.opts[0] not in arguments):
+            for value in ODD_VALUES if words != ["run"] else ("",):
+                Path("image").write_bytes(kept)
+                line = [*words, *arguments, one.opts[0], value]
+                result = CliRunner().invoke(main, line, input=b"")
+                shown = f"{line}: {result.stderr[-300:]!a}"
+                assert result.exit_code in (0, 1, 2), shown
+                assert "internal error" not in result.stderr, shown
+                if not value and one.name not in ("text", "cflags"):
+                    assert result.stderr == (
+                        f"nandwich: error: {one.opts[0]} is empty: give it a value, or leave it "
+                        "out\n"
+                    ), shown
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        (["replay", ""], "TRACE|gen:NAME"),
+        (["store", "", "ls"], "IMAGE"),
+        (["store", "image", "put", "photo", ""], "FILE"),
+        (["trace", "convert", "trace", "", "--to", "fio"], "FILE[.gz]"),
+        (["bench", "size", ""], "[NAME]..."),
+        (["run", ""], "FILE.c..."),
+    ],
+)
+def test_an_argument_is_not_empty(ground: Path, line: list[str], name: str) -> None:
+    """`nandwich replay "$unset"` told of a file without a name."""
+    result = CliRunner().invoke(main, line)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr == f"nandwich: error: {name} is empty: give it a value, or leave it out\n"
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("words", [["--format", "fio"], ["--unit", "0"], ["--skip-bad", "1"]])
+def test_nothing_is_read_of_what_is_made_up(ground: Path, words: list[str]) -> None:
+    """The options were passed by without a word."""
+    source = "gen:zipf,requests=9,footprint=8M"
+    for line in (["replay", source], ["trace", "convert", source, "out", "--to", "msr"]):
+        result = CliRunner().invoke(main, [*line, *words])
+        assert (result.exit_code, result.stdout, result.stderr.count("\n")) == (2, "", 1)
+        assert f"{words[0]} is for recorded traces" in result.stderr
+    assert not Path("out").exists()
+
+
+def test_data_may_be_empty(ground: Path) -> None:
+    for line in (
+        ["store", "image", "put", "photo", "--text", ""],
+        ["run", "empty.c", "--cflags", ""],
+    ):
+        assert CliRunner().invoke(main, line).exit_code == 0
+
+
 @pytest.mark.soak
 def test_many_absurd_lines(ground: Path) -> None:
     _campaign(2, LINES_SOAK)
@@ -162,6 +255,8 @@ def _shell(line: str, cwd: Path) -> "subprocess.CompletedProcess[bytes]":
         ("nandwich nosuch 2>&-", 2, b""),
         ("nandwich run empty.c -q 2>&-", 0, b""),  # compiled: a child got a closed stderr
         ("nandwich run empty.c -q <&-", 0, b""),
+        ("nandwich store image put photo <&-", 2, b"stdin is closed"),  # was an internal error
+        ("nandwich store image push a - <&-", 2, b"stdin is closed"),
         ("nandwich replay '\udcff.csv'", 2, b"No such file"),
         ("cp empty.c '\udcff.c'; nandwich run '\udcff.c' -q", 0, b""),
         ("nandwich store '\udcff' format --chip K9F1G08U0A; ls -d '\udcff'", 0, b""),

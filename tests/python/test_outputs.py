@@ -1,10 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Goal: no verb writes over what it reads, or over what it writes itself.
+"""Goal: no verb writes over what it reads, or over what it writes itself; and what cannot be
+written is refused before work is done for it.
 
 A rig from outside lost its C source to `nandwich run hello.c --record hello.c`, its scenario to
-`sched --scenario s --json s`, its chip to `run --image im --json im`: all with exit code 0.
+`sched --scenario s --json s`, its chip to `run --image im --json im`: all with exit code 0. And
+`store im put g im` made an image that holds itself as it was.
 """
 
+import os
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -36,6 +42,11 @@ LINES = (
     ("store image ls --json image", "image"),
     ("store image info --json image", "image"),
     ("store image fsck --json image", "image"),
+    ("store image put note image", "image"),
+    ("store image put note link-to-image", "image"),
+    ("store image append note image", "image"),
+    ("store image push jobs ./image", "image"),
+    ("store image set table 0 image", "image"),
     ("store image get note image", "image"),
     ("store image pop jobs image", "image"),
     ("store --key-file key chip.toml format --chip chip.toml --force", "chip.toml"),
@@ -52,6 +63,7 @@ def ground(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     Path("folder").mkdir()
     Path("hello.c").write_text("int main(void) { return 0; }\n")
     Path("link").symlink_to("hello.c")
+    Path("link-to-image").symlink_to("image")
     Path("chip.toml").write_text('name = "MINE"\nbased_on = "K9F1G08U0A"\n')
     Path("trace.fio").write_text("fio version 2 iolog\nx add\nx open\nx write 0 4096\nx close\n")
     Path("sched.toml").write_text(
@@ -64,6 +76,7 @@ def ground(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "image format --chip K9F1G08U0A --blocks 32",
         "image put note hello.c",
         "image create jobs queue",
+        "image create table array --unit 4 --count 9",
         "image push jobs --text first",
         "--key-file key sealed format --chip K9F1G08U0A --blocks 32",
     ):
@@ -83,11 +96,89 @@ def test_what_is_read_is_not_written_over(ground: Path, line: str, lost: str) ->
     assert after == before
 
 
+def test_an_image_is_not_its_own_stdin(ground: Path) -> None:
+    command, before = Path(sys.executable).with_name("nandwich"), Path("image").read_bytes()
+    with Path("image").open("rb") as stdin:
+        words = [str(command), "store", "image", "put", "note"]
+        done = subprocess.run(words, stdin=stdin, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
+    assert "would overwrite" in done.stderr
+    assert Path("image").read_bytes() == before
+
+
 def test_devices_take_any_number_of_outputs(ground: Path) -> None:
     words = "replay gen:sensor,requests=9 --json /dev/null --chip chip.toml"
     assert CliRunner().invoke(main, words.split()).exit_code == 0
     words = "run hello.c --once -q --record /dev/null --json /dev/null"
     assert CliRunner().invoke(main, words.split()).exit_code == 0
+
+
+#: Lines that write to OUT.
+WRITING = (
+    "replay gen:sensor,requests=5000000 --snapshot OUT",
+    "replay gen:sensor,requests=5000000 --json OUT",
+    "replay trace.fio --wrap --json OUT",
+    "sched --runs 9999 --json OUT",
+    "sched --admit --json OUT",
+    "trace info trace.fio --json OUT",
+    "trace convert trace.fio OUT --to spc",
+    "chips --json OUT",
+    "doctor --json OUT",
+    "bench --json OUT",
+    "bench --page OUT",
+    "papers --json OUT",
+    "run hello.c --once -q --json OUT",
+    "store image ls --json OUT",
+    "store image info --json OUT",
+    "store image fsck --json OUT",
+    "store image get note OUT",
+    "store image pop jobs OUT",
+)
+FORMAT = "store OUT format --chip K9F1G08U0A --blocks 32 --force"
+NOWHERE = ("loop", "hello.c/new", "x" * 256)
+
+
+@pytest.mark.parametrize("line", [*WRITING, FORMAT])
+def test_what_cannot_be_written_is_told_first(ground: Path, line: str) -> None:
+    """It was told when the work was done, some of it after minutes."""
+    Path("loop").symlink_to("loop")
+    folders = () if line == FORMAT else ("folder", "folder/", "new/")
+    for out in (*folders, *NOWHERE):
+        before = {path: path.lstat().st_mtime_ns for path in (ground, *ground.iterdir())}
+        started = time.monotonic()
+        result = CliRunner().invoke(main, line.replace("OUT", out).split())
+        took = time.monotonic() - started
+        after = {path: path.lstat().st_mtime_ns for path in (ground, *ground.iterdir())}
+        assert (result.exit_code, result.stdout, result.stderr.count("\n")) == (2, "", 1)
+        assert result.stderr.startswith(f"nandwich: error: cannot write {out}")
+        assert (after, took < 2) == (before, True), out
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "replay gen:sensor,requests=5000000 --json folder/new",
+        "trace convert trace.fio folder/new --to spc",
+        "papers --out folder",
+        "store image pop jobs folder/new",
+        "store folder/image put note --text new",
+        "store folder/image checkpoint",
+    ],
+)
+def test_a_folder_that_nobody_may_write_to(ground: Path, line: str) -> None:
+    folder = Path("folder")
+    (folder / "image").write_bytes(Path("image").read_bytes())
+    folder.chmod(0o555)
+    command = Path(sys.executable).with_name("nandwich")
+    # The rights of a folder do not hold for root unless told so.
+    prefix = ["setpriv", "--bounding-set=-dac_override"] if os.geteuid() == 0 else []
+    words = [*prefix, str(command), *line.split()]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    folder.chmod(0o755)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1), done.stderr
+    assert f"nothing may be written to the folder {folder.resolve()}" in done.stderr
+    assert [path.name for path in folder.iterdir()] == ["image"]
+    assert (folder / "image").read_bytes() == Path("image").read_bytes()
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 """`nandwich store IMAGE ...` as a user meets it."""
 
 import json
+import os
 import zlib
 from collections.abc import Callable
 from functools import partial
@@ -50,6 +51,13 @@ def test_all_names_in_use(tmp_path: Path) -> None:
     assert refused.exit_code == 1
     assert "all 3 names are in use; nothing was changed (rm frees one" in refused.stderr
     assert "--layout has up to 60" in refused.stderr
+
+
+@pytest.mark.parametrize("text", ["", "é", "\udcff", "a\udc80\udcfe", "\n"])
+def test_a_text_is_the_bytes_that_were_typed(run: Run, text: str) -> None:
+    """Bytes that are no UTF-8 ended in an internal error (UnicodeEncodeError)."""
+    assert run("put", "note", "--text", text).exit_code == 0
+    assert run("get", "note").stdout_bytes == os.fsencode(text)
 
 
 def test_files_come_back_whole_and_are_replaced(run: Run, tmp_path: Path) -> None:

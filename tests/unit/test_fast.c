@@ -134,6 +134,11 @@ static void test_refusals(void **state)
     assert_int_equal(nw_ftl_fast_sectors(&config, &geometry), 0);
     config = (struct nw_ftl_fast_config){.spare_blocks = 9};
     assert_int_equal(nw_ftl_fast_sectors(&config, &geometry), 0);
+    config.spare_blocks = 0; /* as many log blocks as can be numbered: one, then none */
+    geometry.block_pages = 9362;
+    assert_true(nw_ftl_fast_ram_bytes(&config, &geometry) > 0);
+    geometry.block_pages = 9363;
+    assert_int_equal(nw_ftl_fast_ram_bytes(&config, &geometry), 0);
     layer_rig_close(&rig);
 }
 

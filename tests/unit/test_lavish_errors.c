@@ -84,6 +84,65 @@ static void test_merge_fails_behind_the_data(void **state)
     assert_true(struck > 0 && lavish.merges_1 > 0); /* or nothing was tried */
 }
 
+/* Now and then a read answers NW_ERR_ECC once. It lost the sector for good when a merge met it, a
+ * whole logical block when its map was fetched, and a mount answered NW_ERR_NOT_FOUND. */
+static void test_what_fails_once_is_read_again(void **state)
+{
+    uint8_t value[SECTORS] = {0};
+    struct nw_random random;
+    uint32_t struck = 0;
+
+    (void)state;
+    nw_random_seed(&random, 2);
+    for (uint32_t i = 0; i < CALLS; i++) {
+        uint32_t sector = nw_random_below(&random, SECTORS);
+        struct nw_block_req req = {
+            .block = &lavish.block, .sector = sector, .count = 1, .data = data};
+
+        if (nw_random_below(&random, 3) == 0) {
+            struck += fault.hits;
+            fault = (struct nw_fault){.verb = NW_VERB_READ, .error = NW_ERR_ECC, .times = 1};
+        }
+        if (nw_random_below(&random, 2) == 0) {
+            value[sector] = (uint8_t)(i & 0xFFU);
+            memset(data, value[sector], sizeof data);
+            assert_int_equal(nw_block_write(&req), NW_OK);
+        } else {
+            assert_int_equal(nw_block_read(&req), NW_OK);
+            assert_int_equal(data[0], value[sector]);
+        }
+    }
+    assert_int_equal(lavish.stats.lost, 0);
+    assert_true(struck > CALLS / 4 && lavish.stats.map_reads > 0); /* or nothing was tried */
+}
+
+/* The mark is in two pages, of which a cut may leave one: a mount that read it once answered
+ * NW_ERR_NOT_FOUND, as if the chip were another's. */
+static void test_open_reads_again(void **state)
+{
+    struct nw_ftl_lavish_config config = {.sectors = SECTORS, .degree = 2, .maps = 2};
+    uint32_t page = lavish.mark * 8U;
+    uint8_t spare[4] = {0};
+    struct nw_chip_req req = {.chip = &faults.chip, .spare = spare, .spare_length = sizeof spare};
+
+    (void)state;
+    assert_int_equal(nw_chip_program(&req), NW_OK); /* over a blank chip the mark is made again */
+    for (uint32_t whole = 0; whole < 2; whole++) {
+        for (uint32_t times = 0; times < 4; times++) {
+            struct nw_fault both[2] = {
+                {.verb = NW_VERB_READ, .first = page + !whole, .last = page + !whole,
+                 .error = NW_ERR_ECC},
+                {.verb = NW_VERB_READ, .first = page + whole, .last = page + whole,
+                 .error = times > 0 ? NW_ERR_ECC : NW_OK, .times = times > 0 ? times : 1U},
+            };
+
+            nw_faults_open(&faults, nw_nand_chip(nand), both, 2, 1);
+            assert_int_equal(nw_ftl_lavish_open(&lavish, &faults.chip, &config, ram, sizeof ram),
+                             times < 2 ? NW_OK : NW_ERR_ECC);
+        }
+    }
+}
+
 static void test_payload_or_not(void **state)
 {
     struct nw_block_req req = {.block = &lavish.block, .count = 1};
@@ -97,6 +156,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_merge_fails_behind_the_data, open_all, close_all),
+        cmocka_unit_test_setup_teardown(test_what_fails_once_is_read_again, open_all, close_all),
+        cmocka_unit_test_setup_teardown(test_open_reads_again, open_all, close_all),
         cmocka_unit_test_setup_teardown(test_payload_or_not, open_all, close_all)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -370,6 +370,32 @@ static void test_files_that_are_no_traces(void **state)
     }
 }
 
+/* `nandwich run --record` of a program that fits its frames. The message was "the first lines are
+ * of no known format: fio version 2 iolog". */
+static void test_logs_of_fio_without_a_request(void **state)
+{
+    static const struct {
+        const char *text;
+        int error;
+        const char *says;
+    } cases[] = {
+        {"fio version 2 iolog", NW_ERR_NOT_FOUND, "1 lines and not one request of format fio"},
+        {"fio version 2 iolog\nvm add\nvm open\n", NW_ERR_NOT_FOUND, "not one request"},
+        {"fio version 3 iolog\n0 vm add\n9 vm close\n", NW_ERR_NOT_FOUND, "not one request"},
+        {"fio version 4 iolog\n0 vm add\n", NW_ERR_CORRUPT, "wanted version 2 or 3"},
+    };
+    struct nw_iotrace_fault fault;
+    struct nw_io ios[MOST];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        put_file(cases[i].text, strlen(cases[i].text));
+        assert_int_equal(read_all(NULL, ios, "fio", &fault, NULL), cases[i].error);
+        assert_non_null(strstr(fault.text, cases[i].says));
+        assert_int_equal(unlink(path), 0);
+    }
+}
+
 static void test_one_unit_of_several(void **state)
 {
     struct nw_iotrace_config config = {.unit = 1};
@@ -484,6 +510,7 @@ int main(void)
         cmocka_unit_test(test_vscsi),
         cmocka_unit_test(test_bad_lines_have_a_place),
         cmocka_unit_test(test_files_that_are_no_traces),
+        cmocka_unit_test(test_logs_of_fio_without_a_request),
         cmocka_unit_test(test_one_unit_of_several),
         cmocka_unit_test(test_long_files),
         cmocka_unit_test(test_what_is_written_reads_back),

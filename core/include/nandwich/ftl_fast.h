@@ -54,7 +54,8 @@ struct nw_ftl_fast {
     struct nw_stats stats;
 };
 
-/* Bytes of RAM for this chip, and sectors the device will have; 0: the part will not do. */
+/* Bytes of RAM for this chip, and sectors the device will have. 0: the part will not do, which here
+ * also holds for more than 9,362 pages a block: not even one log block could be numbered. */
 size_t nw_ftl_fast_ram_bytes(const struct nw_ftl_fast_config *config,
                             const struct nw_geometry *geometry);
 uint32_t nw_ftl_fast_sectors(const struct nw_ftl_fast_config *config,

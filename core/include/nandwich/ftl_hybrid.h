@@ -56,7 +56,12 @@
  *
  * A PART WILL NOT DO (0 bytes of RAM, 0 sectors, NW_ERR_CONFIG) with spare_blocks from 1 to 9 or
  * not fewer than its blocks, fewer than 4 pages a block, pages below 256 bytes, a spare area below
- * 15 bytes, blocks above 65,000 or sectors above 2^27.
+ * 15 bytes, blocks above 65,000 or sectors above 2^27, 65,535 pages a block (fast and superblock
+ * have lower limits: see there).
+ *
+ * A TAG THAT A MOUNT CANNOT READ, twice in a row (NW_ERR_ECC), looks like that of a torn page: its
+ * sector shows the content it had before, without an error. After the mount such a sector answers
+ * an error, as above.
  *
  * FORMAT erases every good block. A cut in the midst leaves the device there was, a chip that
  * mount does not know (NW_ERR_NOT_FOUND, or NW_ERR_BLANK when all is erased and nothing programmed

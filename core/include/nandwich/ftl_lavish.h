@@ -32,6 +32,7 @@
  *          lavish blocks run low a merge: <= D copies, 2 x degree erases, and a map miss
  *   Free blocks won per erase are at least (degree - 1) / degree, copies per sector appended at
  *   most 1 / degree, or 1 / (degree - 1) when lavish blocks are few (docs/ftl-lavish.md).
+ *   Everywhere one read or copy more for each that answers NW_ERR_ECC: what fails once is not lost.
  *   A failed program costs a merge of that logical block into a fresh lavish block; a block that
  *   fails without a spare to replace it also a merge II or III, once.
  *
@@ -154,7 +155,8 @@ size_t nw_ftl_lavish_ram_bytes(const struct nw_ftl_lavish_config *config,
  * tells what. NW_ERR_UNSUPPORTED: the chip cannot be asked, and erase is 0. NW_ERR_CONFIG: fewer
  * blocks than needed; a map (2 bytes a page of a block) larger than a page; more than 32,512
  * sectors a lavish block; degree 1 with one-page blocks. NW_ERR_RAM. NW_ERR_FULL: too many bad
- * blocks. Else the chip's error.
+ * blocks. NW_ERR_ECC: no page of the mark can be read (erase takes the chip all the same). Else
+ * the chip's error.
  */
 int nw_ftl_lavish_open(struct nw_ftl_lavish *lavish, struct nw_chip *chip,
                        const struct nw_ftl_lavish_config *config, void *ram, size_t ram_bytes);

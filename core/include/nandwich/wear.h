@@ -28,8 +28,9 @@
  *   - Lazy (period_s > 0): a block of the list is healed when the device is idle (nw_block_idle
  *     with a budget of idle_us or more). When that has not happened for a period, one is healed
  *     with the next block taken. The period shrinks as the list grows; when more than a block in 32
- *     is on it, hardly one is free, or a
- *     layer would have to refuse a write, nothing waits.
+ *     is on it, hardly one is free, or a layer would have to refuse a write, nothing waits. The
+ *     list is found again by a mount, but the period begins anew there: a device that is switched
+ *     off before a period is over and never idle heals only when the list is long.
  *   - Early (percent < 100): the bar lies below the rating, where bit errors are fewer.
  * A policy has no clock: set now_s before requests when healing is lazy.
  *
@@ -104,7 +105,8 @@ struct nw_heal_config {
     uint8_t heals;     /* 1: heal, where the chip can */
     uint8_t percent;   /* bar in percent of the life a block has, one erase at least; 0: 100 */
     uint16_t cycles;   /* bar in erases since the last healing, whatever the life; 0: by percent */
-    uint32_t period_s; /* lazy: longest wait of the list while the device is busy; 0: eager */
+    uint32_t period_s; /* lazy: longest wait of the list in a session while the device is
+                        * busy; 0: eager */
     uint32_t idle_us;  /* least idle time offered in which to heal; 0: heal_us. With 1 the first
                         * idle moment is used, though requests may come within the healing */
 };

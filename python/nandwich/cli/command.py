@@ -1,19 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command class of every verb: an option that takes one value is given once."""
+"""The command class of every verb: an option that takes one value is given once, and nothing that
+is given is empty."""
 
 from collections import Counter
+from collections.abc import Mapping
+from typing import Any
 
 import click
 
 from nandwich.errors import InputError
 
+#: Data and flags may be empty; names, files and figures may not.
+_MAY_BE_EMPTY = frozenset({"text", "cflags"})
+
 
 class Command(click.Command):
-    """Refuses `--chip A --chip B`: the last one won without a word."""
+    """Refuses `--chip A --chip B`: the last one won without a word. And `--snapshot "$unset"`,
+    which counted as not given."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        _, _, given = self.make_parser(ctx).parse_args(args=list(args))
+        values, _, given = self.make_parser(ctx).parse_args(args=list(args))
         _refuse_repeats(given)
+        _refuse_empty(given, values)
         return super().parse_args(ctx, args)
 
 
@@ -33,3 +41,13 @@ def _refuse_repeats(given: list[click.Parameter]) -> None:
         choices = sorted({option.opts[0] for option in options if option.name == name})
         if len(choices) > 1:
             raise InputError(f"either {' or '.join(choices)}, not both")
+
+
+def _refuse_empty(given: list[click.Parameter], values: Mapping[str, Any]) -> None:
+    """`values` has what was given by the names it fills, not converted yet."""
+    for one in given:
+        value = values.get(str(one.name))
+        several = value if isinstance(value, list | tuple) else (value,)
+        if "" in several and one.name not in _MAY_BE_EMPTY:
+            name = one.opts[0] if isinstance(one, click.Option) else one.human_readable_name
+            raise InputError(f"{name} is empty: give it a value, or leave it out")

@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Options and parameter types the verbs share."""
 
+import errno
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
-from nandwich import quantities
-from nandwich.cli import output
+from nandwich import files, quantities
+from nandwich.errors import InputError
 
 _Decorated = TypeVar("_Decorated", bound=Callable[..., Any])
+_Target = TypeVar("_Target", str, Path, None)
 
 
 class Quantity(click.ParamType[int]):
@@ -34,9 +37,20 @@ SIZE = Quantity("size")
 TIME = Quantity("time")
 
 
-def _writable(_ctx: click.Context, _param: click.Parameter, target: str | None) -> str | None:
-    if target is not None and target != "-":
-        output.check_folder(target)
+def check_output(target: str | Path) -> None:
+    """Refuse a file that could not be written, before work is done for it: InputError."""
+    try:
+        if str(target).endswith("/"):
+            raise OSError(errno.EISDIR, "it is the name of a folder")
+        files.check(Path(target))
+    except OSError as error:
+        raise InputError(f"cannot write {target}: {error.strerror}") from error
+
+
+def writable(_ctx: click.Context, _param: click.Parameter, target: _Target) -> _Target:
+    """Callback of an option or argument that names a file to write; "-" is stdout."""
+    if target is not None and str(target) not in ("", "-"):
+        check_output(target)
     return target
 
 
@@ -46,6 +60,6 @@ def json_option(function: _Decorated) -> _Decorated:
         "--json",
         "json_target",
         metavar="FILE|-",
-        callback=_writable,
+        callback=writable,
         help="Write the result as JSON to FILE, or to stdout with '-' (then no table).",
     )(function)

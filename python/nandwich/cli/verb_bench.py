@@ -9,7 +9,7 @@ from nandwich import discovery, files, names
 from nandwich.benches import Bench, Figure
 from nandwich.cli import output
 from nandwich.cli.command import Command
-from nandwich.cli.options import json_option
+from nandwich.cli.options import json_option, writable
 
 
 def _choose(wanted: tuple[str, ...]) -> list[Bench]:
@@ -46,7 +46,6 @@ def _write_page(path: Path, figures: list[Figure]) -> None:
         "|---|--:|---|--:|---|",
     ]
     lines += ["| " + " | ".join(row) + " |" for row in _rows(figures)]
-    path.parent.mkdir(parents=True, exist_ok=True)
     files.replace(path, ("\n".join(lines) + "\n").encode())
 
 
@@ -55,13 +54,13 @@ def _write_page(path: Path, figures: list[Figure]) -> None:
 @click.option("--list", "only_list", is_flag=True, help="Show the benches; run none.")
 @click.option(
     "--page",
-    type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
+    callback=writable,
     help="Also write the table as a Markdown page (make figures does).",
 )
 @json_option
 def command(
-    wanted: tuple[str, ...], only_list: bool, page: Path | None, json_target: str | None
+    wanted: tuple[str, ...], only_list: bool, page: str | None, json_target: str | None
 ) -> None:
     """Measure this build: code size, operation counts, speed, ratios against peers.
 
@@ -90,7 +89,7 @@ def command(
     if json_target is not None:
         output.write_json(json_target, [one.as_json() for one in figures])
     if page is not None:
-        _write_page(page, figures)
+        _write_page(Path(page), figures)
     if json_target != "-":
         output.print_table(("figure", "value", "unit", "target", ""), _rows(figures))
     if not all(one.ok for one in figures):

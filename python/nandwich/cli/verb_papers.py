@@ -8,7 +8,7 @@ import click
 from nandwich import discovery, names, paths
 from nandwich.cli import output
 from nandwich.cli.command import Command
-from nandwich.cli.options import json_option
+from nandwich.cli.options import check_output, json_option
 from nandwich.errors import InputError
 from nandwich.experiments import Experiment, Result, perform
 
@@ -93,12 +93,14 @@ def command(
         raise InputError("no experiments in papers/")
     if out is None:
         out = (paths.CHECKOUT or Path()) / "build" / ("papers-quick" if quick else "papers")
-    written = (out / f"{one.id}.{kind}" for one in chosen for kind in ("csv", "svg"))
+    written = [out / f"{one.id}.{kind}" for one in chosen for kind in ("csv", "svg")]
     output.check_apart((), (*written, json_target))
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"--out {out}: {error.strerror}") from error
+    for path in written:
+        check_output(path)
     results: list[Result] = []
     with output.progress("experiments", len(chosen)) as bar:
         for one in chosen:

@@ -11,7 +11,7 @@ import click
 from nandwich import _native, locks, parts, replay, replay_report
 from nandwich.cli import output
 from nandwich.cli.command import Command
-from nandwich.cli.options import Quantity, json_option
+from nandwich.cli.options import Quantity, json_option, writable
 from nandwich.errors import RunError
 from nandwich.replay import Options
 
@@ -172,6 +172,7 @@ Examples:
     "--snapshot",
     default="",
     metavar="FILE",
+    callback=writable,
     help="The chip's state: gone on from when there, saved at the end.",
 )
 @json_option
@@ -230,8 +231,6 @@ def command(
     inputs = [] if replay.is_generated(source) else [Path(source)]
     chosen = (*parts.files(options.chip), *parts.files(options.nvm_part))
     output.check_apart((*inputs, *chosen), (options.snapshot, json_target))
-    if options.snapshot:
-        output.check_folder(options.snapshot)
     with locks.held(options.snapshot):
         play = _prepare(options)
         _play(play)

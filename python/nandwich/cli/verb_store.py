@@ -3,6 +3,7 @@
 
 import contextlib
 import errno
+import os
 import stat
 import sys
 from collections.abc import Iterator
@@ -14,7 +15,7 @@ import click
 from nandwich import _native, files, locks, parts, store_dump, store_image
 from nandwich.cli import output
 from nandwich.cli.command import Group
-from nandwich.cli.options import json_option
+from nandwich.cli.options import check_output, json_option, writable
 from nandwich.errors import InputError, RunError
 from nandwich.names import shown
 from nandwich.quantities import format_size
@@ -94,6 +95,8 @@ class _Session:
     @contextlib.contextmanager
     def image(self, *, save: bool = False) -> Iterator[Image]:
         """The image opened; with `save`, synced and written when all went well."""
+        if save:
+            check_output(self.path)
         with store_image.opened(self.path, self.key) as image:
             try:
                 yield image
@@ -118,14 +121,17 @@ def _warn_of_readers(key_file: Path) -> None:
             output.talk(f"{key_file}: others may read this key; chmod 600 {key_file}")
 
 
-def _source(file: str | None, text: str | None) -> bytes:
+def _source(session: _Session, file: str | None, text: str | None) -> bytes:
     """What to store: a text, a file, or stdin."""
     if text is not None:
         if file is not None:
             raise InputError("either FILE or --text, not both")
-        return text.encode()
+        return os.fsencode(text)  # its bytes as they were typed, UTF-8 or not
+    output.check_apart(("/dev/stdin" if file in (None, "-") else str(file),), (session.path,))
     try:
         if file is None or file == "-":
+            if sys.stdin is None:
+                raise InputError("stdin is closed: give a FILE or --text")
             return files.drain(sys.stdin.buffer, _MOST_BYTES)
         return files.read(Path(file), _MOST_BYTES)
     except OSError as error:
@@ -174,6 +180,7 @@ def _check_element(image: Image, about: dict[str, Any], data: bytes) -> None:
         raise InputError(f"an element of {shown(about['name'])} has 1 to {most} B, not {len(data)}")
 
 
+_to_file = click.argument("file", required=False, callback=writable)
 _text = click.option("--text", help="The data itself, instead of a file.")
 
 
@@ -231,7 +238,7 @@ def format_(
     force: bool,
 ) -> None:
     """Make IMAGE: a new chip with an empty store."""
-    output.check_folder(str(session.path))
+    check_output(session.path)
     output.check_apart((*session.inputs[1:], *parts.files(chip)), (session.path,))
     with locks.held(str(session.path)):
         if session.path.exists() and not force:
@@ -401,7 +408,7 @@ def mv(session: _Session, old: str, new: str) -> None:
 @_pass
 def put(session: _Session, name: str, file: str | None, text: str | None) -> None:
     """Store FILE (or stdin) as the file NAME; what it held before is replaced."""
-    data = _source(file, text)
+    data = _source(session, file, text)
     with session.image(save=True) as image:
         old = [about for about in image.objects() if about["name"] == name]
         for about in old:
@@ -411,7 +418,7 @@ def put(session: _Session, name: str, file: str | None, text: str | None) -> Non
 
 @command.command()
 @_name
-@click.argument("file", required=False)
+@_to_file
 @click.option("--key", type=click.IntRange(0, 2**32 - 1), help="Of an array: which value.")
 @_pass
 def get(session: _Session, name: str, file: str | None, key: int | None) -> None:
@@ -439,7 +446,7 @@ def get(session: _Session, name: str, file: str | None, key: int | None) -> None
 @_pass
 def set_(session: _Session, name: str, key: int, file: str | None, text: str | None) -> None:
     """Store a value of an array; it has to have the array's unit."""
-    data = _source(file, text)
+    data = _source(session, file, text)
     with session.image(save=True) as image:
         about = image.find(name)
         place = _key_of(about, key)
@@ -457,7 +464,7 @@ def set_(session: _Session, name: str, key: int, file: str | None, text: str | N
 @_pass
 def append(session: _Session, name: str, file: str | None, text: str | None) -> None:
     """Add FILE (or stdin) at the end of a file or a stream: one element, or many of its unit."""
-    data = _source(file, text)
+    data = _source(session, file, text)
     with session.image(save=True) as image:
         about = image.find(name)
         handle, unit = _needs(about, "file", "stream"), about["unit_bytes"]
@@ -483,7 +490,7 @@ def append(session: _Session, name: str, file: str | None, text: str | None) -> 
 @_pass
 def push(session: _Session, name: str, file: str | None, text: str | None) -> None:
     """Add FILE (or stdin) as one element to a stack or a queue."""
-    data = _source(file, text)
+    data = _source(session, file, text)
     with session.image(save=True) as image:
         about = image.find(name)
         handle = _needs(about, "stack", "queue")
@@ -493,7 +500,7 @@ def push(session: _Session, name: str, file: str | None, text: str | None) -> No
 
 @command.command()
 @_name
-@click.argument("file", required=False)
+@_to_file
 @click.option("--unread", is_flag=True, help="Give it up without reading it, if it is damaged.")
 @_pass
 def pop(session: _Session, name: str, file: str | None, unread: bool) -> None:
@@ -565,7 +572,7 @@ def _place(image: Image, about: dict[str, Any], place: str) -> _native.StoreCurs
 @command.command()
 @_name
 @click.argument("place", metavar=f"[{_PLACE}|NUMBER]")
-@click.argument("file", required=False)
+@_to_file
 @_index
 @_pass
 def seek(session: _Session, name: str, place: str, file: str | None, index: str | None) -> None:

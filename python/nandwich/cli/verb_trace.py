@@ -8,7 +8,7 @@ import click
 from nandwich import _native, names, replay, replay_report
 from nandwich.cli import output
 from nandwich.cli.command import Group
-from nandwich.cli.options import json_option
+from nandwich.cli.options import json_option, writable
 from nandwich.errors import InputError, RunError
 from nandwich.replay import Options
 
@@ -72,7 +72,7 @@ Examples:
 """
 )
 @click.argument("path", metavar="TRACE|gen:NAME")
-@click.argument("target", metavar="FILE[.gz]")
+@click.argument("target", metavar="FILE[.gz]", callback=writable)
 @click.option("--to", "wanted", required=True, help="One of " + ", ".join(WRITTEN))
 @click.option("--format", "trace_format", default="", help="Of TRACE, if it is not found out.")
 @click.option("--unit", type=click.IntRange(0, 2**64 - 2), help="Only this device of the trace.")
@@ -94,12 +94,13 @@ def convert(
         raise names.unknown("format to write", wanted, WRITTEN)
     output.check_apart(() if replay.is_generated(path) else (path,), (target,))
     source: _native.Source
+    options = Options(path, format=trace_format, unit=unit, skip_bad=skip_bad)
     if replay.is_generated(path):
+        replay.check_made_up(options)
         if ",footprint=" not in path:
             raise InputError(f"{path}: how large is the device? Add ,footprint=SIZE")
         source = replay.workload(path.removeprefix(replay.GENERATED), 0, seed)
     else:
-        options = Options(path, format=trace_format, unit=unit, skip_bad=skip_bad)
         source = replay.open_trace(path, options)
     try:
         written, left_out = _native.write_trace(source, target, wanted)
