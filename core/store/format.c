@@ -53,6 +53,7 @@ static int take_geometry(struct nw_store *store, const struct nw_geometry *geome
 {
     store->page_bytes = geometry->page_bytes;
     store->block_pages = geometry->block_pages;
+    store->block_bytes = (uint32_t)geometry->block_pages * geometry->page_bytes;
     store->blocks = (uint16_t)geometry->blocks;
     store->program_bytes = geometry->program_bytes;
     store->page_programs = geometry->page_programs;

@@ -150,17 +150,22 @@ int nw_store_create(struct nw_store *store, const char *name, const struct nw_st
     for (; left > 0 && object->type != 0; left--) {
         object++;
     }
-    if (result == NW_OK) {
-        struct need need = {.object = object, .made = &made};
-        result = left == 0 ? (int)NW_ERR_FULL : store_make_room(store, &need);
+    if (result == NW_OK && left == 0) {
+        result = NW_ERR_FULL;
     }
     if (result < 0) {
         return result;
     }
-    if (object->generation < STORE_GENERATIONS) {
-        made.generation = (uint8_t)(object->generation + 1U);
-    }
+    struct need need = {.object = object, .type = spec->type};
+    made.type = 0; /* all but what makes it one */
+    made.generation = object->generation;
     *object = made;
+    result = store_make_room(store, &need);
+    if (result < 0) {
+        return result;
+    }
+    object->type = spec->type;
+    object->generation = (uint8_t)(object->generation % STORE_GENERATIONS + 1U);
     set_name(store, object, name);
     result = commit(store);
     return result < 0 ? result : handle_of(store, object);
@@ -326,7 +331,8 @@ const struct nw_store_stats *nw_store_stats(const struct nw_store *store)
 
 /* Checkpoints */
 
-static uint32_t bytes_of(const struct nw_store *store, uint8_t table)
+/* Bytes of a table's objects. */
+uint32_t store_bytes_of(const struct nw_store *store, uint8_t table)
 {
     const struct object *object = store_table(store, table);
     uint32_t bytes = 0;
@@ -343,7 +349,7 @@ static uint32_t held_by_others(const struct nw_store *store, uint32_t held, uint
     uint32_t bytes = 0;
 
     for (uint8_t t = 1; t < store->tables; t++) {
-        bytes += t != table ? bytes_of(store, t) : 0; /* 0: no checkpoint in it */
+        bytes += t != table ? store_bytes_of(store, t) : 0; /* 0: no checkpoint in it */
     }
     return held < bytes ? held : bytes;
 }
@@ -396,8 +402,8 @@ static uint32_t held_after(const struct nw_store *store, uint8_t to, uint8_t fro
     uint32_t held = store->held;
 
     if (to == 0) {
-        uint32_t all = held + bytes_of(store, 0);
-        uint32_t own = bytes_of(store, from);
+        uint32_t all = held + store_bytes_of(store, 0);
+        uint32_t own = store_bytes_of(store, from);
         held = all > own ? all - own : 0;
     }
     return held_by_others(store, held, to != 0 ? to : from);

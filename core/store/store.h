@@ -145,7 +145,7 @@ struct nw_store {
     uint8_t erased;
     uint8_t shift;       /* position = page << shift | offset */
     uint8_t marks;       /* a spare byte tells whether a page was written */
-    uint8_t least_sweep; /* size of the least part of the log that is cleaned at a time */
+    uint8_t most_sweeps; /* log2: in so many at most the log is cleaned once round */
     uint8_t mounting;    /* flags of the blocks begun now */
     uint8_t flushing;    /* old frames are being written for an anchor */
     uint8_t programs;    /* that the frontier's page had */
@@ -180,16 +180,17 @@ struct nw_store {
     uint32_t held;          /* bytes dead but kept for checkpoints, at most */
     uint32_t place;         /* sweep: the key that is passed next, in one of its nodes, */
     uint32_t beyond;        /* and the first key behind these; STORE_NONE: none */
-    uint32_t since;         /* bytes written since the newest anchor */
+    uint32_t epoch;         /* counts moves: positions held elsewhere are void */
     uint32_t interval;      /* after so many one is due */
     uint32_t known;         /* a page known to be written */
     uint32_t cache_page;    /* which page is read ahead, from cache_from on */
-    uint32_t epoch;         /* counts moves: positions held elsewhere are void */
+    uint32_t block_bytes;
     int broken;             /* what every write answers; NW_OK */
     uint32_t *kept;         /* serial of the checkpoint in table t, 0: none */
     char *names;            /* tables x config.objects x config.name_bytes */
     struct frame *frames;   /* the first one */
     uint8_t *cache;         /* a page read ahead, or NULL */
+    uint32_t since;         /* bytes written since the newest anchor */
     struct nw_chip *chip;
 
     uint16_t longest;    /* payload of data */
@@ -245,7 +246,7 @@ static inline char *store_name(const struct nw_store *store, uint8_t object)
 
 static inline uint32_t store_block_bytes(const struct nw_store *store)
 {
-    return (uint32_t)store->block_pages * store->page_bytes;
+    return store->block_bytes;
 }
 
 static inline uint32_t store_first_page(const struct nw_store *store, uint16_t block)
@@ -415,7 +416,7 @@ struct need {
     uint32_t bytes;        /* of new chunks, headers too */
     uint16_t chunks;       /* of these appended */
     uint8_t is_there;      /* they replace others as long */
-    const struct object *made; /* it is free yet, and is to be this one; or NULL */
+    uint8_t type;          /* not 0: the slot is free yet, and is to be an object of this type */
 };
 uint32_t store_live(const struct nw_store *store);
 int store_fits(struct nw_store *store, const struct need *need);
@@ -440,6 +441,7 @@ int store_is_of(const struct nw_store *store, const struct chunk *chunk,
 int store_check_object(const struct nw_store *store, const struct object *object);
 int store_write_state(struct nw_store *store, const struct object *object);
 void store_get_state(struct object *object, const uint8_t *payload);
+uint32_t store_bytes_of(const struct nw_store *store, uint8_t table);
 void store_bound_held(struct nw_store *store);
 void store_killed(struct nw_store *store, struct object *object, uint32_t bytes);
 int store_ready(struct nw_store *store, struct object *object, const struct chunk *chunk);
