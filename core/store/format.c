@@ -33,7 +33,6 @@ static int take_config(struct nw_store *store, const struct nw_store_config *fro
     store->tables = (uint8_t)(config->checkpoints + 1U);
     store->fan_shift = log2_of(config->fan);
     store->node_bytes = (uint16_t)(4U * config->fan);
-    store->frame_bytes = (uint16_t)(sizeof(struct frame) + store->node_bytes);
     store->chunk_header = CHUNK_HEADER;
     store->block_header = BLOCK_HEADER;
     if (config->seal != NULL) {
@@ -126,7 +125,7 @@ static struct nw_store *place(struct nw_ram *ram, const struct nw_store *like)
     struct nw_store *store = NW_RAM_TAKE(ram, struct nw_store, 1);
     struct object *table = NW_RAM_TAKE(ram, struct object, objects);
     struct frame *frames =
-        nw_ram_take(ram, config->frames, like->frame_bytes, _Alignof(struct frame));
+        nw_ram_take(ram, config->frames, sizeof *frames + like->node_bytes, _Alignof(struct frame));
     uint32_t *kept = NW_RAM_TAKE(ram, uint32_t, like->tables);
     uint8_t *buffer = NW_RAM_TAKE(ram, uint8_t, like->page_bytes);
     uint8_t *cache = buffer; /* for reading, until the first block is begun */

@@ -292,9 +292,7 @@ int store_enter(struct nw_store *store, struct object *object, const struct chun
  * way. Both are this call's error alone. */
 int store_ready(struct nw_store *store, struct object *object, const struct chunk *chunk)
 {
-    uint8_t levels = (uint8_t)(store->config.frames - 1U);
-
-    if (store_shorten(store, chunk->key, levels) != store_shorten(store, object->head, levels)) {
+    if (!store_is_under(store, chunk->key, object->head, (uint8_t)(store->config.frames - 1U))) {
         return NW_ERR_RANGE;
     }
     int result = store_set(store, object, chunk, NULL);

@@ -114,7 +114,7 @@ struct frame {
     uint8_t level;
     uint8_t dirty; /* FRAME_OLD: has to be written before the next anchor */
     uint8_t children;
-    uint8_t entries[]; /* positions, as they stand on flash */
+    _Alignas(uint32_t) uint8_t entries[]; /* positions, as they stand on flash */
 };
 
 /* How far cleaning has come: objects in slots before this one, and keys of its own before `key`,
@@ -199,7 +199,6 @@ struct nw_store {
     uint16_t reserve;     /* free blocks kept for mounts */
     uint16_t next_safe;   /* the block that was the tail when the old frames were told */
     uint16_t first;       /* first block of the mount under way */
-    uint16_t frame_bytes; /* of a frame, its entries with it */
     uint16_t tick;
 
     struct sweep sweep;      /* now, */
@@ -473,6 +472,13 @@ static inline int store_is_append(const struct chunk *chunk)
 static inline int store_is_known(const struct object *object, const struct chunk *chunk)
 {
     return object->type != 0 && object->generation == chunk->generation;
+}
+
+/* Is one node of so many levels, with those below it, over both keys? */
+static inline int store_is_under(const struct nw_store *store, uint32_t key, uint32_t other,
+                                 uint8_t digits)
+{
+    return store_shorten(store, key ^ other, digits) == 0;
 }
 
 static inline int store_has_key(const struct object *object, uint32_t key)
