@@ -163,6 +163,29 @@ static void add_slot(const struct nw_store *store, struct view as, struct books 
     }
 }
 
+/* Bytes of a table's objects. */
+uint32_t store_bytes_of(const struct nw_store *store, uint8_t table)
+{
+    const struct object *object = store_table(store, table);
+    uint32_t bytes = 0;
+
+    for (uint8_t left = store->config.objects; left > 0; left--, object++) {
+        bytes += object->bytes;
+    }
+    return bytes;
+}
+
+/* What only checkpoints but that in `table` hold, of so much: no more than all they have. */
+uint32_t store_held_by_others(const struct nw_store *store, uint32_t held, uint8_t table)
+{
+    uint32_t bytes = 0;
+
+    for (uint8_t t = 1; t < store->tables; t++) {
+        bytes += t != table ? store_bytes_of(store, t) : 0; /* 0: no checkpoint in it */
+    }
+    return held < bytes ? held : bytes;
+}
+
 /* The books of what there is, seen so; answers the bytes in use, at most. */
 static uint32_t add_up(const struct nw_store *store, struct view as, struct books *books)
 {

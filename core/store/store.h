@@ -376,6 +376,8 @@ int store_good_after(struct nw_store *store, uint16_t *block);
 int store_next_chunk(struct nw_store *store, uint32_t *at, struct chunk *chunk);
 int store_next_sequence(struct nw_store *store, uint16_t *block, uint32_t *sequence,
                         uint16_t mount);
+int store_check_payload(struct nw_store *store, const struct chunk *chunk, uint8_t *by,
+                        uint16_t bytes);
 int store_verify(struct nw_store *store, const struct chunk *chunk);
 int store_payload(struct nw_store *store, const struct chunk *chunk, void *data, int ahead);
 void store_forget_pages(struct nw_store *store);
@@ -417,6 +419,8 @@ struct need {
     uint8_t is_there;      /* they replace others as long */
     uint8_t type;          /* not 0: the slot is free yet, and is to be an object of this type */
 };
+uint32_t store_bytes_of(const struct nw_store *store, uint8_t table);
+uint32_t store_held_by_others(const struct nw_store *store, uint32_t held, uint8_t table);
 uint32_t store_live(const struct nw_store *store);
 int store_fits(struct nw_store *store, const struct need *need);
 int store_fits_copy(struct nw_store *store, uint8_t to, uint8_t from, uint32_t held);
@@ -440,7 +444,6 @@ int store_is_of(const struct nw_store *store, const struct chunk *chunk,
 int store_check_object(const struct nw_store *store, const struct object *object);
 int store_write_state(struct nw_store *store, const struct object *object);
 void store_get_state(struct object *object, const uint8_t *payload);
-uint32_t store_bytes_of(const struct nw_store *store, uint8_t table);
 void store_bound_held(struct nw_store *store);
 void store_killed(struct nw_store *store, struct object *object, uint32_t bytes);
 int store_ready(struct nw_store *store, struct object *object, const struct chunk *chunk);
