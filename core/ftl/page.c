@@ -14,21 +14,20 @@
 #define FETCH_EARLY(at) ((void)(at))
 #endif
 
-static uint32_t spare_blocks(const struct nw_ftl_page_config *config,
-                             const struct nw_geometry *geometry)
-{
-    return config->spare_blocks != 0 ? config->spare_blocks
-                                     : (uint32_t)(geometry->blocks / 14U + NW_PAGE_LEAST_SPARE);
-}
-
 /* Sectors and trim pages together; 0: this part or configuration will not do. */
 static uint32_t slots_of(const struct nw_ftl_page_config *config,
                          const struct nw_geometry *geometry)
 {
-    uint32_t spare = spare_blocks(config, geometry);
+    uint32_t spare = config->spare_blocks;
 
-    if (nw_geometry_check(geometry) < 0 || spare < NW_PAGE_LEAST_SPARE ||
-        geometry->blocks <= spare || geometry->block_pages < NW_PAGE_LEAST_PAGES ||
+    if (nw_geometry_check(geometry) < 0) {
+        return 0;
+    }
+    if (spare == 0) {
+        spare = geometry->blocks / 14U + NW_PAGE_LEAST_SPARE;
+    }
+    if (spare < NW_PAGE_LEAST_SPARE || geometry->blocks <= spare ||
+        geometry->block_pages < NW_PAGE_LEAST_PAGES ||
         geometry->blocks + geometry->block_pages > NW_PAGE_MOST_PLACES ||
         geometry->block_pages > NW_PAGE_COUNT || geometry->spare_bytes < NW_TAG_BYTES ||
         geometry->page_bytes < NW_PAGE_LEAST_BYTES) {
@@ -68,12 +67,22 @@ static int place(struct nw_page **page, const struct nw_ftl_page_config *config,
     to->page_bytes = geometry->page_bytes;
     to->fences = nw_page_most_fences(to->page_bytes);
     to->floor = to->block_pages >= 32U ? 1U : 2U;
+    to->session = NW_NO_BLOCK;
+    to->reserve[0] = NW_NO_BLOCK;
+    to->reserve[1] = NW_NO_BLOCK;
+    to->list = NW_PAGE_NONE;
+    to->host.block = NW_NO_BLOCK;
+    to->cold.block = NW_NO_BLOCK;
     to->map = fits ? NW_RAM_TAKE(ram, uint32_t, (size_t)slots) : NULL;
     to->valid = NW_RAM_TAKE(ram, uint16_t, (size_t)geometry->blocks);
     to->live = NW_RAM_TAKE(ram, uint8_t, (size_t)live);
     (void)nw_blocks_place(&to->blocks, geometry, /* slots_of() saw that they fit */
                           (uint16_t)(geometry->block_pages + NW_PAGE_LISTS), ram);
     to->buffer = NW_RAM_TAKE(ram, uint8_t, geometry->page_bytes);
+    to->data = (geometry->flags & NW_CHIP_NO_PAYLOAD) == 0 ? to->buffer : NULL;
+    to->blocks.wear = config->wear;
+    to->req.spare = to->spare;
+    to->req.spare_length = nw_tag_bytes(geometry);
     return fits ? (int)NW_OK : (int)NW_ERR_RAM;
 }
 
@@ -89,33 +98,22 @@ size_t nw_ftl_page_ram_bytes(const struct nw_ftl_page_config *config,
 static const struct nw_block_ops page_ops;
 
 static int prepare(struct nw_ftl_page *ftl, struct nw_chip *chip,
-                   const struct nw_ftl_page_config *config, struct nw_ram *ram)
+                   const struct nw_ftl_page_config *config, void *ram, size_t ram_bytes)
 {
     const struct nw_geometry *geometry = &chip->geometry;
+    struct nw_ram arena = {.start = ram, .bytes = ram_bytes};
     struct nw_page *page;
-
-    ram->used = 0;
-    int result = place(&page, config, geometry, ram);
+    int result = place(&page, config, geometry, &arena);
 
     if (result < 0) {
         return result;
     }
-    if (ram->start == NULL || ram->used > ram->bytes) {
+    if (ram == NULL || arena.used > ram_bytes) {
         return NW_ERR_RAM;
     }
     page->req.chip = chip;
-    page->req.spare = page->spare;
-    page->req.spare_length = nw_tag_bytes(geometry);
     page->blocks.chip = chip;
     page->blocks.stats = &ftl->stats;
-    page->blocks.wear = config->wear;
-    page->data = (geometry->flags & NW_CHIP_NO_PAYLOAD) == 0 ? page->buffer : NULL;
-    page->host.block = NW_NO_BLOCK;
-    page->cold.block = NW_NO_BLOCK;
-    page->session = NW_NO_BLOCK;
-    page->reserve[0] = NW_NO_BLOCK;
-    page->reserve[1] = NW_NO_BLOCK;
-    page->list = NW_PAGE_NONE;
     nw_page_forget_all(page);
     memset(page->buffer, 0, page->page_bytes);
     ftl->page = page;
@@ -130,14 +128,14 @@ static int prepare(struct nw_ftl_page *ftl, struct nw_chip *chip,
 
 /* A block that goes bad while a mount writes costs another turn. */
 static int start(struct nw_ftl_page *ftl, struct nw_chip *chip,
-                 const struct nw_ftl_page_config *config, struct nw_ram *ram,
+                 const struct nw_ftl_page_config *config, void *ram, size_t ram_bytes,
                  int (*find)(struct nw_page *page))
 {
     int result = NW_ERR_ERASE;
 
     memset(&ftl->stats, 0, sizeof ftl->stats);
     for (uint8_t turn = 0; turn < NW_PAGE_LEAST_SPARE; turn++) {
-        result = prepare(ftl, chip, config, ram);
+        result = prepare(ftl, chip, config, ram, ram_bytes);
         if (result == NW_OK) {
             result = find(ftl->page);
         }
@@ -154,16 +152,13 @@ static int start(struct nw_ftl_page *ftl, struct nw_chip *chip,
 int nw_ftl_page_format(struct nw_ftl_page *ftl, struct nw_chip *chip,
                        const struct nw_ftl_page_config *config, void *ram, size_t ram_bytes)
 {
-    struct nw_ram arena = {.start = ram, .bytes = ram_bytes};
-
-    return start(ftl, chip, config, &arena, nw_page_wipe_all);
+    return start(ftl, chip, config, ram, ram_bytes, nw_page_wipe_all);
 }
 
 int nw_ftl_page_mount(struct nw_ftl_page *ftl, struct nw_chip *chip,
                       const struct nw_ftl_page_config *config, void *ram, size_t ram_bytes)
 {
-    struct nw_ram arena = {.start = ram, .bytes = ram_bytes};
-    int result = start(ftl, chip, config, &arena, nw_page_find);
+    int result = start(ftl, chip, config, ram, ram_bytes, nw_page_find);
 
     if (result == NW_ERR_NOT_FOUND) {
         return nw_chip_not_found(chip);

@@ -49,6 +49,13 @@ struct nw_page_stream {
     uint16_t block;
 };
 
+/* A page with a good tag, as a mount meets it. */
+struct nw_page_met {
+    uint64_t version;
+    uint32_t slot;
+    uint32_t at;
+};
+
 /* Small fields and what is asked most come first: short instructions of small processors reach
  * only so far. */
 struct nw_page {
@@ -75,9 +82,9 @@ struct nw_page {
     uint8_t *data;    /* the same; NULL when the chip keeps no payload */
     uint32_t sectors;
     uint32_t slots;   /* sectors and trim pages */
-    uint32_t newest_at; /* mounting: a page younger than the list; NW_PAGE_NONE: there is none */
-    uint32_t newest_slot;
     uint32_t list;    /* page of the list, or NW_PAGE_NONE */
+    /* mounting: of the highest version that counts; `at` NW_PAGE_NONE: the list is */
+    struct nw_page_met newest;
     struct nw_tag tag; /* read last, or to be written next */
     uint32_t credit;  /* pages the cleaning owes to the writes so far, times victim_gain */
     uint32_t victim_page;
@@ -88,7 +95,6 @@ struct nw_page {
     /* While mounting: */
     uint64_t list_version;
     uint64_t limit;   /* versions from here on are known to be torn; the last fence ends here */
-    uint64_t newest;  /* the highest version that counts */
     struct nw_chip_req req; /* each request to the chip: a page with its tag */
     uint8_t spare[NW_TAG_WEAR_BYTES];
 };
@@ -146,11 +152,10 @@ uint8_t nw_page_most_fences(uint16_t page_bytes);
 int nw_page_is_void(const struct nw_page *page);
 int nw_page_find_list(struct nw_page *page);
 int nw_page_load_list(struct nw_page *page);
-int nw_page_write_list(struct nw_page *page);
+int nw_page_write_list(struct nw_page *page, uint64_t low);
 int nw_page_is_spare(const struct nw_page *page, uint16_t block);
 void nw_page_hold_reserves(struct nw_page *page);
 int nw_page_renew_some(struct nw_page *page);
-void nw_page_add_fence(struct nw_page *page, uint64_t low);
 
 /* page_mount.c */
 int nw_page_find(struct nw_page *page);

@@ -54,7 +54,7 @@ int nw_page_is_void(const struct nw_page *page)
 /* The list in the buffer: a fence from `low` to below the limit, in the oldest one's place when
  * there is no room; with `low` 0 the last fence is widened to there. One too wide for its field
  * comes of bits that passed for a tag far above; what a cut has torn is next to what counts. */
-void nw_page_add_fence(struct nw_page *page, uint64_t low)
+static void add_fence(struct nw_page *page, uint64_t low)
 {
     uint32_t mounts = nw_get32(page->buffer + MOUNTS_AT) + (low != 0);
     uint8_t *entry =
@@ -109,9 +109,10 @@ void nw_page_hold_reserves(struct nw_page *page)
     }
 }
 
-/* The list in the buffer to the host's stream. */
-int nw_page_write_list(struct nw_page *page)
+/* The list in the buffer, with a fence more, to the host's stream. */
+int nw_page_write_list(struct nw_page *page, uint64_t low)
 {
+    add_fence(page, low);
     nw_put16(page->buffer + RESERVE_AT, page->reserve[0]);
     nw_put16(page->buffer + RESERVE_AT + 2U, page->reserve[1]);
     int result = nw_page_write(page, &page->host, NW_WORD_LIST, page->buffer);

@@ -19,25 +19,31 @@ static int is_ours(const struct nw_page *page)
            (tag->word | NW_WORD_DAMAGED) == NW_WORD_VOID || tag->word == NW_WORD_EMPTY;
 }
 
-/* Page `at`: tag, and data if `length` says so. */
-static int fetch(struct nw_page *page, uint32_t at, uint16_t length, uint8_t *data)
+/* What the request to the chip asks for. */
+static int read_request(struct nw_page *page)
 {
     struct nw_stats *stats = page->blocks.stats;
 
+    stats->reads++;
+    stats->bytes_read += (uint32_t)page->req.length + page->req.spare_length;
+    return nw_chip_read(&page->req);
+}
+
+/* Page `at`: tag, and data if `length` says so. */
+static int fetch(struct nw_page *page, uint32_t at, uint16_t length, uint8_t *data)
+{
     page->req.page = at;
     page->req.length = length;
     page->req.data = data;
-    int result = NW_ERR_ECC;
+    int result = read_request(page);
 
-    for (uint8_t tries = 2; tries > 0 && result == NW_ERR_ECC; tries--) { /* it may fail but once */
-        result = nw_chip_read(&page->req);
-        stats->reads++;
-        stats->bytes_read += (uint32_t)length + page->req.spare_length;
+    if (result == NW_ERR_ECC) { /* it may fail but once */
+        result = read_request(page);
     }
     if (result < 0) {
         return result;
     }
-    stats->corrected += (uint16_t)result;
+    page->blocks.stats->corrected += (uint16_t)result;
     result = nw_tag_get(page->spare, (uint8_t)page->req.spare_length,
                         page->req.chip->geometry.erased, &page->tag);
     return result == NW_TAG_GOOD && !is_ours(page) ? (int)NW_TAG_BAD : result;
@@ -128,15 +134,6 @@ int nw_page_begin(struct nw_page *page, struct nw_page_stream *stream)
     return NW_OK;
 }
 
-/* Cold data has blocks of its own, unless there is hardly one to take; while mounting it goes
- * where all goes: a mount writes four pages, and a block has room for them. */
-static struct nw_page_stream *stream_of(struct nw_page *page, struct nw_page_stream *stream)
-{
-    int scarce = stream->left == 0 && page->blocks.free < 2U && page->host.left != 0;
-
-    return scarce || page->mounting != 0 ? &page->host : stream;
-}
-
 /* A stream leaves the block of a program that failed: the page may be blank, and a mount looks no
  * further than that. A good block that holds nothing else is free again: so an error that lasts
  * does not use up all blocks. */
@@ -155,14 +152,18 @@ static void leave(struct nw_page *page, struct nw_page_stream *stream, int faile
     stream->block = NW_NO_BLOCK;
 }
 
-/* Program the next page and point the map to it. The tag's word and crc say what it is. */
+/* Program the next page and point the map to it. The tag's word and crc say what it is. Cold data
+ * has blocks of its own, unless there is hardly one to take; while mounting it goes where all goes:
+ * a mount writes four pages, and a block has room for them. */
 static int append(struct nw_page *page, struct nw_page_stream *stream, uint8_t *data)
 {
     uint32_t slot = page->tag.word & NW_WORD_SLOT;
 
-    stream = stream_of(page, stream);
     if (page->mounting != 0) {
         page->tag.word |= NW_WORD_MOUNT;
+        stream = &page->host;
+    } else if (stream->left == 0 && page->blocks.free < 2U && page->host.left != 0) {
+        stream = &page->host;
     }
     for (;;) { /* every further turn has cost a block its life */
         if (stream->left == 0) {
@@ -208,7 +209,7 @@ void nw_page_forget_all(struct nw_page *page)
     memset(page->map, 0xFF, sizeof *page->map * (size_t)page->slots);
     memset(page->live, 0, (size_t)nw_page_live_bytes(&page->req.chip->geometry));
     memset(page->valid, 0, sizeof *page->valid * page->blocks.count);
-    page->newest_at = NW_PAGE_NONE;
+    page->newest.at = NW_PAGE_NONE;
 }
 
 static int is_live(const struct nw_page *page, uint32_t at)
@@ -261,18 +262,15 @@ static int rewrite(struct nw_page *page, uint32_t slot)
  * does not help: then the map is searched, and a sector goes on as a damaged one. */
 int nw_page_move(struct nw_page *page, uint32_t from)
 {
-    uint32_t slot = page->slots;
-
     if (!is_live(page, from)) {
         return NW_OK;
     }
     int state = fetch(page, from, page->page_bytes, page->data);
 
-    if (state == NW_TAG_GOOD) {
-        slot = page->tag.word & NW_WORD_SLOT;
-    } else if (state < 0 && state != NW_ERR_ECC) {
+    if (state < 0 && state != NW_ERR_ECC) {
         return state;
     }
+    uint32_t slot = state == NW_TAG_GOOD ? page->tag.word & NW_WORD_SLOT : page->slots;
     if (slot >= page->slots || page->map[slot] != from) {
         slot = page->slots;
         do {
@@ -340,11 +338,11 @@ void nw_page_start_victim(struct nw_page *page, uint16_t block)
 {
     page->valid[block] &= NW_PAGE_COUNT;
     page->victim_gain = (uint16_t)(page->block_pages - page->valid[block]);
-    nw_blocks_unlink(&page->blocks, block);
     page->victim = block;
     page->cleaning = 1;
     page->victim_page = nw_page_first(page, block);
     page->credit = 0;
+    nw_blocks_unlink(&page->blocks, block);
 }
 
 /* The cleaning policy's place: a victim, the next one when there is none. NW_ERR_FULL: cleaning
@@ -445,8 +443,7 @@ static int renew_list(struct nw_page *page)
     if (result == NW_OK) {
         nw_page_hold_reserves(page); /* the old block may have been one of them */
         page->limit = page->version;
-        nw_page_add_fence(page, page->version); /* for a mount to widen */
-        result = nw_page_write_list(page);
+        result = nw_page_write_list(page, page->version); /* a fence for a mount to widen */
     }
     return result;
 }

@@ -13,52 +13,44 @@
 #define FURTHEST (1ULL << 36) /* more programs than a part takes between two mounts */
 
 /* Into the map if it is the newest page of its slot so far. */
-static int accept(struct nw_page *page, uint32_t slot, uint32_t at, uint64_t version)
+static int accept(struct nw_page *page, const struct nw_page_met *met)
 {
-    if (slot >= page->slots) {
+    if (met->slot >= page->slots) {
         return NW_OK; /* a list, or nothing */
     }
-    if (page->map[slot] != NW_PAGE_NONE) {
-        int state = nw_page_read_tag(page, page->map[slot]);
-        if (state < 0 || (state == NW_TAG_GOOD && page->tag.version >= version)) {
+    if (page->map[met->slot] != NW_PAGE_NONE) {
+        int state = nw_page_read_tag(page, page->map[met->slot]);
+        if (state < 0 || (state == NW_TAG_GOOD && page->tag.version >= met->version)) {
             return state < 0 ? state : (int)NW_OK;
         }
     }
-    nw_page_point(page, slot, at);
+    nw_page_point(page, met->slot, met->at);
     return NW_OK;
 }
 
 /* A good tag. */
 static int meet(struct nw_page *page, uint16_t block, uint32_t at)
 {
-    uint64_t version = page->tag.version;
-    uint32_t slot = page->tag.word & NW_WORD_SLOT;
+    const struct nw_tag *tag = &page->tag;
 
-    if (version >= page->list_version + FURTHEST) {
+    if (tag->version >= page->list_version + FURTHEST) {
         return NW_OK; /* bits that pass for a tag: such a version would use up all others */
     }
-    if (version >= page->version) {
-        page->version = version + 1U;
+    if (tag->version >= page->version) {
+        page->version = tag->version + 1U;
     }
-    if (page->tag.erases > page->blocks.erases[block]) {
-        page->blocks.erases[block] = page->tag.erases;
+    if (tag->erases > page->blocks.erases[block]) {
+        page->blocks.erases[block] = tag->erases;
     }
-    if (version >= page->limit || nw_page_is_void(page)) {
+    if (tag->version >= page->limit || nw_page_is_void(page)) {
         return NW_OK;
     }
-    if (version > page->newest) {
-        uint64_t old_version = page->newest;
-        uint32_t old_slot = page->newest_slot;
-        uint32_t old_at = page->newest_at;
-
-        page->newest = version;
-        page->newest_slot = slot;
-        page->newest_at = at;
-        version = old_version;
-        slot = old_slot;
-        at = old_at;
-    }
-    return at != NW_PAGE_NONE ? accept(page, slot, at, version) : (int)NW_OK;
+    struct nw_page_met older = page->newest; /* of that and this page: it may go into the map */
+    struct nw_page_met *met = tag->version > older.version ? &page->newest : &older;
+    met->version = tag->version;
+    met->slot = tag->word & NW_WORD_SLOT;
+    met->at = at;
+    return older.at != NW_PAGE_NONE ? accept(page, &older) : (int)NW_OK;
 }
 
 static int walk_block(struct nw_page *page, uint16_t block)
@@ -92,7 +84,7 @@ static int walk(struct nw_page *page)
     int result = nw_page_load_list(page);
 
     nw_page_forget_all(page);
-    page->newest = page->list_version;
+    page->newest.version = page->list_version;
     for (uint16_t block = 0; result >= 0 && block < page->blocks.count; block++) {
         if (page->blocks.state[block] == NW_BLOCK_USED) {
             result = walk_block(page, block);
@@ -111,17 +103,17 @@ int nw_page_find(struct nw_page *page)
     page->limit = UINT64_MAX;
     while (result == NW_OK) {
         result = walk(page);
-        if (result < 0 || page->newest_at == NW_PAGE_NONE) {
+        if (result < 0 || page->newest.at == NW_PAGE_NONE) {
             break;
         }
-        result = nw_page_read_whole(page, page->newest_at);
+        result = nw_page_read_whole(page, page->newest.at);
         if (result < 0 || result == NW_TAG_GOOD ||
-            (torn != NW_PAGE_NONE && torn != page->newest_slot)) {
+            (torn != NW_PAGE_NONE && torn != page->newest.slot)) {
             break;
         }
         result = NW_OK;
-        torn = page->newest_slot;
-        page->limit = page->newest;
+        torn = page->newest.slot;
+        page->limit = page->newest.version;
     }
     for (uint32_t slot = page->sectors; result >= 0 && slot < page->slots; slot++) {
         result = nw_page_load_trim(page, slot);
@@ -142,16 +134,13 @@ static void sort_blocks(struct nw_page *page)
     for (uint16_t block = 0; block < page->blocks.count; block++) {
         uint16_t valid = page->valid[block] & NW_PAGE_COUNT;
 
-        if (page->blocks.state[block] != NW_BLOCK_USED) {
-            continue;
-        }
         page->blocks.stats->lost += valid != 0 && (page->valid[block] & NW_PAGE_HOLE) != 0;
         page->valid[block] = valid;
-        if (block == page->session || block == page->host.block || is_reserve(page, block)) {
-            continue;
+        if (!nw_page_is_spare(page, block) || is_reserve(page, block)) {
+            continue; /* free, bad, or kept for what it is */
         }
         if (valid == 0) {
-            if (page->writable != 0 || block != page->newest_at / page->block_pages) {
+            if (page->writable != 0 || block != page->newest.at / page->block_pages) {
                 nw_blocks_give(&page->blocks, block);
             }
         } else if (page->writable != 0) {
@@ -185,14 +174,14 @@ static int open_session(struct nw_page *page)
  * fence covers this one's range and all between as well. */
 static int write_session(struct nw_page *page)
 {
-    uint64_t low = page->newest + 1U; /* 1 when formatting */
+    uint64_t low = page->newest.version + 1U; /* 1 when formatting */
 
     page->limit = page->version;
     int result = nw_page_write(page, &page->host, NW_WORD_EMPTY, page->buffer);
 
     if (result == NW_OK) {
-        if (page->newest_at != NW_PAGE_NONE) {
-            result = nw_page_move(page, page->newest_at);
+        if (page->newest.at != NW_PAGE_NONE) {
+            result = nw_page_move(page, page->newest.at);
         } else if (page->list != NW_PAGE_NONE) {
             low = 0;
             result = nw_page_clear(page, page->session);
@@ -202,8 +191,7 @@ static int write_session(struct nw_page *page)
         result = nw_page_load_list(page);
     }
     if (result == NW_OK) {
-        nw_page_add_fence(page, low);
-        result = nw_page_write_list(page);
+        result = nw_page_write_list(page, low);
     }
     return result == NW_OK ? nw_page_write(page, &page->host, NW_WORD_EMPTY, page->buffer)
                            : result;
@@ -215,10 +203,10 @@ static int settle_in(struct nw_page *page)
     int result = NW_OK;
 
     sort_blocks(page);
-    if (page->newest_at != NW_PAGE_NONE) {
-        result = accept(page, page->newest_slot, page->newest_at, page->newest);
-        if (result == NW_OK && page->newest_slot >= page->sectors) {
-            result = nw_page_load_trim(page, page->newest_slot);
+    if (page->newest.at != NW_PAGE_NONE) {
+        result = accept(page, &page->newest);
+        if (result == NW_OK && page->newest.slot >= page->sectors) {
+            result = nw_page_load_trim(page, page->newest.slot);
         }
     }
     if (result == NW_OK) {
@@ -227,7 +215,7 @@ static int settle_in(struct nw_page *page)
     if (result < 0) {
         return result;
     }
-    if (page->newest_at != NW_PAGE_NONE || page->unfinished == 0) {
+    if (page->newest.at != NW_PAGE_NONE || page->unfinished == 0) {
         nw_page_hold_reserves(page);
     }
     page->mounting = 1;

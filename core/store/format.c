@@ -33,7 +33,6 @@ static int take_config(struct nw_store *store, const struct nw_store_config *fro
     store->tables = (uint8_t)(config->checkpoints + 1U);
     store->fan_shift = log2_of(config->fan);
     store->node_bytes = (uint16_t)(4U * config->fan);
-    store->frame_bytes = (uint16_t)(sizeof(struct frame) + store->node_bytes);
     store->chunk_header = CHUNK_HEADER;
     store->block_header = BLOCK_HEADER;
     if (config->seal != NULL) {
@@ -53,6 +52,7 @@ static int take_geometry(struct nw_store *store, const struct nw_geometry *geome
 {
     store->page_bytes = geometry->page_bytes;
     store->block_pages = geometry->block_pages;
+    store->block_bytes = (uint32_t)geometry->block_pages * geometry->page_bytes;
     store->blocks = (uint16_t)geometry->blocks;
     store->program_bytes = geometry->program_bytes;
     store->page_programs = geometry->page_programs;
@@ -118,33 +118,29 @@ static int fill_config(struct nw_store *store, const struct nw_store_config *fro
     return result == NW_OK ? set_reserve(store) : result;
 }
 
-static struct nw_store *place(struct nw_ram *ram, const struct nw_store *like)
+/* Takes the RAM of a store that is like this one, which gets to know what lies where. NULL: it is
+ * too little. */
+static struct nw_store *place(struct nw_ram *ram, struct nw_store *like)
 {
     const struct nw_store_config *config = &like->config;
     uint16_t objects = (uint16_t)(like->tables * config->objects);
     struct nw_store *store = NW_RAM_TAKE(ram, struct nw_store, 1);
-    struct object *table = NW_RAM_TAKE(ram, struct object, objects);
-    struct frame *frames =
-        nw_ram_take(ram, config->frames, like->frame_bytes, _Alignof(struct frame));
-    uint32_t *kept = NW_RAM_TAKE(ram, uint32_t, like->tables);
-    uint8_t *buffer = NW_RAM_TAKE(ram, uint8_t, like->page_bytes);
-    uint8_t *cache = buffer; /* for reading, until the first block is begun */
 
+    like->objects = NW_RAM_TAKE(ram, struct object, objects);
+    like->frames = nw_ram_take(ram, config->frames, sizeof *like->frames + like->node_bytes,
+                               _Alignof(struct frame));
+    like->kept = NW_RAM_TAKE(ram, uint32_t, like->tables);
+    like->buffer = NW_RAM_TAKE(ram, uint8_t, like->page_bytes);
+    like->cache = like->buffer; /* for reading, until the first block is begun */
     if (config->read_ahead != 0) {
-        cache = NW_RAM_TAKE(ram, uint8_t, like->page_bytes);
+        like->cache = NW_RAM_TAKE(ram, uint8_t, like->page_bytes);
     }
-    char *names = NW_RAM_TAKE(ram, char, (size_t)objects * config->name_bytes);
+    like->names = NW_RAM_TAKE(ram, char, (size_t)objects * config->name_bytes);
     if (ram->start == NULL || ram->used > ram->bytes) {
         return NULL;
     }
     memset(ram->start, 0, ram->used);
     *store = *like;
-    store->objects = table;
-    store->frames = frames;
-    store->kept = kept;
-    store->buffer = buffer;
-    store->cache = cache;
-    store->names = names;
     return store;
 }
 
@@ -213,7 +209,8 @@ int nw_store_format(struct nw_store **made, struct nw_chip *chip,
     struct nw_store *store = *made;
     uint16_t first = STORE_NO_BLOCK;
     result = void_all(store);
-    for (uint16_t block = store->blocks; block-- > 0 && result >= 0;) { /* that one last */
+    for (uint16_t left = store->blocks; left > 0 && result >= 0; left--) { /* that one last */
+        uint16_t block = (uint16_t)(left - 1U);
         int bad = store_is_bad(store, block);
         result = bad == 0 ? store_make_ready(store, block) : bad;
         if (bad > 0) {

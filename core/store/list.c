@@ -62,9 +62,6 @@ int store_find_data(struct nw_store *store, struct object *object, uint32_t numb
         return NW_ERR_NOT_FOUND;
     }
     int result = store_get(store, object, number, &at);
-    if (result == NW_ERR_NOT_FOUND && object->type == NW_STORE_ARRAY) {
-        return result;
-    }
     if (result == NW_OK) {
         result = store_read_told(store, at, chunk, 1);
     }
@@ -72,24 +69,13 @@ int store_find_data(struct nw_store *store, struct object *object, uint32_t numb
         result = store_check_data(store, object, number, chunk);
     }
     /* Every number of the others has its chunk: none told is damage. */
-    return result == NW_ERR_NOT_FOUND ? (int)NW_ERR_CORRUPT : result;
+    return result == NW_ERR_NOT_FOUND && object->type != NW_STORE_ARRAY ? (int)NW_ERR_CORRUPT
+                                                                        : result;
 }
 
 static int length_answer(int result, const struct chunk *chunk)
 {
     return result != NW_OK ? result : (int)chunk->length;
-}
-
-/* All of an element; its chunk told in *chunk. */
-static int read_whole(struct nw_store *store, struct object *object, uint32_t number, void *data,
-                      uint16_t bytes, struct chunk *chunk)
-{
-    int result = store_find_data(store, object, number, chunk);
-
-    if (result == NW_OK) {
-        result = chunk->length > bytes ? (int)NW_ERR_RANGE : store_payload(store, chunk, data, 1);
-    }
-    return result;
 }
 
 int nw_store_peek(struct nw_store *store, int handle, uint32_t number, void *data, uint16_t bytes)
@@ -101,7 +87,11 @@ int nw_store_peek(struct nw_store *store, int handle, uint32_t number, void *dat
     if (object == NULL) {
         return store->refused;
     }
-    return length_answer(read_whole(store, object, number, data, bytes, &chunk), &chunk);
+    int result = store_find_data(store, object, number, &chunk);
+    if (result == NW_OK) {
+        result = chunk.length > bytes ? (int)NW_ERR_RANGE : store_payload(store, &chunk, data, 1);
+    }
+    return length_answer(result, &chunk);
 }
 
 /* Takes an end off: a queue's oldest chunk, a stack's newest; damaged ones, too, without `data`. */
@@ -114,25 +104,27 @@ static int take(struct nw_store *store, int handle, uint8_t type, void *data, ui
         return store->refused;
     }
     int result = store_make_room(store, NULL);
-    if (result == NW_OK) {
-        uint32_t number = type == NW_STORE_QUEUE ? object->head : object->tail - 1U;
-        result = data == NULL ? store_find_data(store, object, number, &chunk)
-                              : read_whole(store, object, number, data, bytes, &chunk);
-        if (data == NULL && store_is_damage(result)) {
-            chunk.length = 0;
-            result = NW_OK;
-        }
+    if (result < 0) {
+        return result;
     }
-    if (result == NW_OK) {
-        if (type == NW_STORE_QUEUE) {
-            object->head++;
-        } else {
-            object->tail--;
-        }
-        store_killed(store, object, store_booked(store, chunk.length));
-        result = store_fail(store, store_write_state(store, object));
+    uint32_t number = type == NW_STORE_QUEUE ? object->head : object->tail - 1U;
+    if (data != NULL) {
+        result = nw_store_peek(store, handle, number, data, bytes);
+    } else {
+        result = store_find_data(store, object, number, &chunk);
+        result = store_is_damage(result) ? 0 : length_answer(result, &chunk);
     }
-    return length_answer(result, &chunk);
+    if (result < 0) {
+        return result;
+    }
+    if (type == NW_STORE_QUEUE) {
+        object->head++;
+    } else {
+        object->tail--;
+    }
+    store_killed(store, object, store_booked(store, (uint16_t)result));
+    int told = store_fail(store, store_write_state(store, object));
+    return told < 0 ? told : result;
 }
 
 int nw_store_pop(struct nw_store *store, int handle, void *data, uint16_t bytes)
@@ -265,6 +257,14 @@ int nw_store_trim(struct nw_store *store, int handle, uint32_t chunk_number)
 
 /* CURSORS */
 
+/* To the begin of a chunk, wherever it lies. */
+static void leave(struct nw_store_cursor *cursor, uint32_t chunk)
+{
+    cursor->chunk = chunk;
+    cursor->offset = 0;
+    cursor->at = STORE_NONE;
+}
+
 int nw_store_seek(struct nw_store *store, int handle, uint32_t chunk, uint16_t offset,
                   struct nw_store_cursor *cursor)
 {
@@ -276,8 +276,11 @@ int nw_store_seek(struct nw_store *store, int handle, uint32_t chunk, uint16_t o
     if (chunk < object->head || chunk > object->tail) {
         return chunk < object->head ? NW_ERR_NOT_FOUND : NW_ERR_RANGE;
     }
-    *cursor = (struct nw_store_cursor){
-        .handle = handle, .chunk = chunk, .offset = offset, .at = STORE_NONE};
+    cursor->handle = handle;
+    cursor->length = 0;
+    cursor->epoch = 0;
+    leave(cursor, chunk);
+    cursor->offset = offset;
     return NW_OK;
 }
 
@@ -311,7 +314,9 @@ static int locate(struct nw_store *store, struct object *object, struct nw_store
 {
     if (store_seal(store) == NULL && cursor->at != STORE_NONE && cursor->epoch == store->epoch &&
         cursor->offset < cursor->length) {
-        *chunk = (struct chunk){.at = cursor->at, .length = cursor->length};
+        chunk->at = cursor->at;
+        chunk->length = cursor->length;
+        chunk->kind = 0;
         return NW_OK;
     }
     int result = store_find_data(store, object, cursor->chunk, chunk);
@@ -326,28 +331,6 @@ static int locate(struct nw_store *store, struct object *object, struct nw_store
     return result;
 }
 
-/* Is a chunk whole? It is read in pieces, by way of `data` where that takes more than we do. */
-static int check(struct nw_store *store, const struct chunk *chunk, uint8_t *data, uint16_t bytes)
-{
-    uint32_t sum = store_sum_begin(store, chunk);
-    uint8_t own[32];
-    uint16_t left = chunk->length;
-    int result = NW_OK;
-
-    if (bytes < sizeof own) {
-        data = own;
-        bytes = sizeof own;
-    }
-    while (left > 0 && result == NW_OK) {
-        uint16_t part = left < bytes ? left : bytes;
-
-        result = store_load(store, chunk, (uint16_t)(chunk->length - left), part, data, 1);
-        sum = store_sum_add(store, sum, data, part);
-        left = (uint16_t)(left - part);
-    }
-    return result < 0 ? result : store_sum_check(store, sum, chunk);
-}
-
 /* `part` bytes at the cursor, of the chunk that locate() told. One that the cursor did not remember
  * is checked: as long as it does, the chunk was whole. */
 static int read_element(struct nw_store *store, struct object *object,
@@ -358,7 +341,7 @@ static int read_element(struct nw_store *store, struct object *object,
 
     if (part < cursor->length) {
         if (chunk->kind != 0 && store_seal(store) == NULL) {
-            result = check(store, chunk, data, part);
+            result = store_check_payload(store, chunk, data, part);
         }
         return result < 0 ? result : store_read_part(store, chunk, cursor->offset, part, data);
     }
@@ -366,13 +349,6 @@ static int read_element(struct nw_store *store, struct object *object,
         result = store_find_data(store, object, cursor->chunk, chunk);
     }
     return result < 0 ? result : store_payload(store, chunk, data, 1);
-}
-
-static void leave(struct nw_store_cursor *cursor, uint32_t chunk)
-{
-    cursor->chunk = chunk;
-    cursor->offset = 0;
-    cursor->at = STORE_NONE;
 }
 
 /* Reads the element behind the cursor or, going back, before it, and moves the cursor over it. */
@@ -392,16 +368,18 @@ static int step(struct nw_store *store, struct nw_store_cursor *cursor, int back
     if (back && at.offset == 0) {
         leave(&at, at.chunk - 1U);
     }
-    int result = locate(store, object, &at, &chunk);
-    if (result == NW_OK && !back && at.offset >= at.length) {
+    for (;;) { /* each further turn is a chunk nearer to the end */
+        int result = locate(store, object, &at, &chunk);
+        if (result != NW_OK) {
+            return result;
+        }
+        if (back || at.offset < at.length) {
+            break;
+        }
         if (at.chunk + 1U == object->tail) {
             return 0;
         }
         leave(&at, at.chunk + 1U);
-        result = locate(store, object, &at, &chunk);
-    }
-    if (result != NW_OK) {
-        return result;
     }
     if (back && (cursor->offset == 0 || at.offset > at.length)) {
         at.offset = at.length;
@@ -414,12 +392,16 @@ static int step(struct nw_store *store, struct nw_store_cursor *cursor, int back
     if (part == 0 || part > bytes || part > left) {
         return NW_ERR_RANGE;
     }
-    at.offset = (uint16_t)(at.offset - (back ? part : 0));
-    result = read_element(store, object, &at, &chunk, part, data);
+    if (back) {
+        at.offset = (uint16_t)(at.offset - part);
+    }
+    int result = read_element(store, object, &at, &chunk, part, data);
     if (result < 0) {
         return result;
     }
-    at.offset = (uint16_t)(at.offset + (back ? 0 : part));
+    if (!back) {
+        at.offset = (uint16_t)(at.offset + part);
+    }
     if (!back && at.offset == at.length && at.chunk + 1U < object->tail) {
         leave(&at, at.chunk + 1U);
     }

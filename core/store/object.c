@@ -70,22 +70,23 @@ int store_check_object(const struct nw_store *store, const struct object *object
 
     if (type < NW_STORE_STACK || type > NW_STORE_FILE || object->generation == 0 ||
         object->generation > STORE_GENERATIONS || object->head > object->tail ||
-        object->unit > store->longest) {
+        object->unit > store->longest || (object->flags & ~NW_STORE_EXPENDABLE) != 0) {
         return NW_ERR_CORRUPT;
     }
-    if (type == NW_STORE_STREAM ? (object->flags & ~NW_STORE_EXPENDABLE) != 0
-                                : object->flags != 0 || object->limit != 0) {
+    if (type != NW_STORE_STREAM && (object->flags != 0 || object->limit != 0)) {
+        return NW_ERR_CORRUPT;
+    }
+    if ((type == NW_STORE_ARRAY || type == NW_STORE_FILE) && object->unit == 0) {
+        return NW_ERR_CORRUPT;
+    }
+    if (type == NW_STORE_FILE &&
+        (object->unit > store_page_room(store) || object->fill > object->unit)) {
         return NW_ERR_CORRUPT;
     }
     /* How far an array's keys reach is seen when they are set; of the others there are no more
      * chunks than the chip has bytes. */
-    if (type == NW_STORE_ARRAY
-            ? object->unit == 0
-            : store_block_of(store, object->tail - object->head) == STORE_NO_BLOCK) {
-        return NW_ERR_CORRUPT;
-    }
-    return type == NW_STORE_FILE && (object->unit == 0 || object->unit > store_page_room(store) ||
-                                     object->fill > object->unit)
+    return type != NW_STORE_ARRAY &&
+                   store_block_of(store, object->tail - object->head) == STORE_NO_BLOCK
                ? (int)NW_ERR_CORRUPT
                : (int)NW_OK;
 }
@@ -98,36 +99,40 @@ static void set_name(struct nw_store *store, const struct object *object, const 
     memcpy(own, name, length_of(store, name));
 }
 
-/* An object as specified; all of it in *made. */
-static int make(const struct nw_store *store, const struct nw_store_spec *spec,
-                struct object *made)
+/* An object as specified, in a slot that is free: so it stays until it has its type. */
+static int specify(const struct nw_store *store, const struct nw_store_spec *spec,
+                   struct object *object)
 {
-    memset(made, 0, sizeof *made);
-    made->root = STORE_NONE;
-    made->unit = spec->unit_bytes;
-    made->type = spec->type;
-    made->generation = 1;
-    made->flags = spec->flags;
+    uint8_t generation = object->generation;
+
+    memset(object, 0, sizeof *object);
+    object->root = STORE_NONE;
+    object->unit = spec->unit_bytes;
+    object->flags = spec->flags;
+    object->generation = 1;
     if (spec->type == NW_STORE_ARRAY) {
-        made->tail = spec->count;
-        if (spec->count == 0 ||
-            store_shorten(store, spec->count - 1U, (uint8_t)(store->config.frames - 1U)) != 0) {
-            return NW_ERR_CONFIG;
-        }
+        object->tail = spec->count;
     } else {
-        made->limit = spec->count;
+        object->limit = spec->count;
     }
-    if (spec->type == NW_STORE_FILE && spec->unit_bytes == 0) {
+    if (spec->type == NW_STORE_FILE && object->unit == 0) {
         uint16_t room = store_page_room(store); /* less than half of the smallest pages */
         uint16_t most = store->page_bytes / 2U < room ? store->page_bytes / 2U : room;
 
-        for (made->unit = 256; made->unit > most; made->unit /= 2U) {
+        for (object->unit = 256; object->unit > most; object->unit /= 2U) {
         }
     }
-    if (spec->type == NW_STORE_STREAM && made->unit > ELEMENT_LONGEST) {
-        return NW_ERR_CONFIG;
+    object->type = spec->type;
+    int result = store_check_object(store, object);
+    object->type = 0;
+    object->generation = generation;
+    if (spec->type == NW_STORE_ARRAY
+            ? spec->count == 0 || store_shorten(store, spec->count - 1U,
+                                                (uint8_t)(store->config.frames - 1U)) != 0
+            : spec->type == NW_STORE_STREAM && object->unit > ELEMENT_LONGEST) {
+        result = NW_ERR_CONFIG;
     }
-    return store_check_object(store, made) < 0 ? (int)NW_ERR_CONFIG : (int)NW_OK;
+    return result < 0 ? (int)NW_ERR_CONFIG : (int)NW_OK;
 }
 
 /* What RAM tells of all objects becomes durable. */
@@ -139,28 +144,28 @@ static int commit(struct nw_store *store)
 int nw_store_create(struct nw_store *store, const char *name, const struct nw_store_spec *spec)
 {
     struct object *object = store->objects;
-    struct object made;
     uint8_t left = store->config.objects;
     int result = nw_store_find(store, name);
 
     if (result != NW_ERR_NOT_FOUND) {
         return result >= 0 ? (int)NW_ERR_EXISTS : result;
     }
-    result = make(store, spec, &made);
     for (; left > 0 && object->type != 0; left--) {
         object++;
     }
+    if (left == 0) {
+        return NW_ERR_FULL;
+    }
+    result = specify(store, spec, object);
     if (result == NW_OK) {
-        struct need need = {.object = object, .made = &made};
-        result = left == 0 ? (int)NW_ERR_FULL : store_make_room(store, &need);
+        struct need need = {.object = object, .type = spec->type};
+        result = store_make_room(store, &need);
     }
     if (result < 0) {
         return result;
     }
-    if (object->generation < STORE_GENERATIONS) {
-        made.generation = (uint8_t)(object->generation + 1U);
-    }
-    *object = made;
+    object->type = spec->type;
+    object->generation = (uint8_t)(object->generation % STORE_GENERATIONS + 1U);
     set_name(store, object, name);
     result = commit(store);
     return result < 0 ? result : handle_of(store, object);
@@ -259,7 +264,6 @@ void store_get_state(struct object *object, const uint8_t *payload)
 int store_enter(struct nw_store *store, struct object *object, const struct chunk *chunk)
 {
     int file = object->type == NW_STORE_FILE;
-    int append = store_is_append(chunk) && chunk->key == object->tail;
     uint32_t bytes = store_booked(store, file ? object->unit : chunk->length);
     uint32_t old;
     int result = store_set(store, object, chunk, &old);
@@ -268,7 +272,7 @@ int store_enter(struct nw_store *store, struct object *object, const struct chun
         return result;
     }
     object->bytes += bytes;
-    if (append) {
+    if (store_is_append(chunk) && chunk->key == object->tail) {
         object->tail++;
     } else if (old != STORE_NONE || file) { /* a file's books count a block that is lost, too */
         store_killed(store, object, bytes);
@@ -276,7 +280,7 @@ int store_enter(struct nw_store *store, struct object *object, const struct chun
     if (file && chunk->key + 1U == object->tail) {
         object->fill = chunk->length;
     }
-    if (append && object->limit != 0 && object->tail - object->head > object->limit) {
+    if (object->limit != 0 && object->tail - object->head > object->limit) {
         result = store_drop_head(store, object); /* a ring gives up what is too many */
     }
     return result;
@@ -287,9 +291,7 @@ int store_enter(struct nw_store *store, struct object *object, const struct chun
  * way. Both are this call's error alone. */
 int store_ready(struct nw_store *store, struct object *object, const struct chunk *chunk)
 {
-    uint8_t levels = (uint8_t)(store->config.frames - 1U);
-
-    if (store_shorten(store, chunk->key, levels) != store_shorten(store, object->head, levels)) {
+    if (!store_is_under(store, chunk->key, object->head, (uint8_t)(store->config.frames - 1U))) {
         return NW_ERR_RANGE;
     }
     int result = store_set(store, object, chunk, NULL);
@@ -326,42 +328,19 @@ const struct nw_store_stats *nw_store_stats(const struct nw_store *store)
 
 /* Checkpoints */
 
-static uint32_t bytes_of(const struct nw_store *store, uint8_t table)
-{
-    const struct object *object = store_table(store, table);
-    uint32_t bytes = 0;
-
-    for (uint8_t left = store->config.objects; left > 0; left--, object++) {
-        bytes += object->bytes;
-    }
-    return bytes;
-}
-
-/* What only checkpoints but that in `table` hold, of so much: no more than all they have. */
-static uint32_t held_by_others(const struct nw_store *store, uint32_t held, uint8_t table)
-{
-    uint32_t bytes = 0;
-
-    for (uint8_t t = 1; t < store->tables; t++) {
-        bytes += t != table ? bytes_of(store, t) : 0; /* 0: no checkpoint in it */
-    }
-    return held < bytes ? held : bytes;
-}
-
 void store_bound_held(struct nw_store *store)
 {
-    store->held = held_by_others(store, store->held, 0);
+    store->held = store_held_by_others(store, store->held, 0);
 }
 
 static void copy_table(struct nw_store *store, uint8_t to, uint8_t from)
 {
     uint8_t objects = store->config.objects;
+    uint16_t name_bytes = (uint16_t)(objects * (uint16_t)store->config.name_bytes);
 
     store_drop_frames(store, store_table(store, to), objects);
     memcpy(store_table(store, to), store_table(store, from), objects * sizeof *store->objects);
-    memcpy(store_name(store, (uint8_t)(to * objects)),
-           store_name(store, (uint8_t)(from * objects)),
-           objects * (uint16_t)store->config.name_bytes);
+    memcpy(store->names + to * name_bytes, store->names + from * name_bytes, name_bytes);
     store->epoch++;
 }
 
@@ -381,8 +360,8 @@ static uint8_t table_of(const struct nw_store *store, int number)
     uint8_t table = 0;
 
     for (uint8_t t = 1; t < store->tables; t++) {
-        if (store->kept[t] != 0 && (number == 0 ? store->kept[t] > store->kept[table]
-                                                : store_number_of(store->kept[t]) == number)) {
+        if (number == 0 ? store->kept[t] > store->kept[table]
+                        : store_number_of(store->kept[t]) == number) {
             table = t;
         }
     }
@@ -396,11 +375,11 @@ static uint32_t held_after(const struct nw_store *store, uint8_t to, uint8_t fro
     uint32_t held = store->held;
 
     if (to == 0) {
-        uint32_t all = held + bytes_of(store, 0);
-        uint32_t own = bytes_of(store, from);
+        uint32_t all = held + store_bytes_of(store, 0);
+        uint32_t own = store_bytes_of(store, from);
         held = all > own ? all - own : 0;
     }
-    return held_by_others(store, held, to != 0 ? to : from);
+    return store_held_by_others(store, held, to != 0 ? to : from);
 }
 
 /* Has table `to` be a copy of table `from`: in RAM, until an anchor tells so. NW_ERR_FULL: it would
@@ -448,7 +427,7 @@ int nw_store_checkpoint(struct nw_store *store)
 
 int nw_store_rollback(struct nw_store *store, int checkpoint)
 {
-    uint8_t table = checkpoint >= 0 ? table_of(store, checkpoint) : 0;
+    uint8_t table = table_of(store, checkpoint);
 
     if (table == 0) {
         return NW_ERR_NOT_FOUND;

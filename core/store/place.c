@@ -108,10 +108,9 @@ uint32_t store_data_at(const struct nw_store *store, const struct chunk *chunk, 
 /* An offset in a page, or if a program cannot begin there, the next one at which one can. */
 uint16_t store_align_up(const struct nw_store *store, uint16_t offset)
 {
-    uint16_t unit = store->program_bytes;
-    uint16_t rest = (uint16_t)(offset % unit);
+    uint16_t unit = store->program_bytes; /* like the offset, of a page: 16 KiB at most */
 
-    return (uint16_t)(rest == 0 ? offset : offset + (unit - rest));
+    return (uint16_t)((offset + (unit - 1U)) / unit * unit);
 }
 
 /* Where the chunks of a block begin. */

@@ -10,28 +10,27 @@
 
 #include "store.h"
 
-#define FEW_SWEEPS 3U  /* log2 of the sweeps in a round when they are of size 0, the largest */
-#define SWEEP_SIZES 6U /* each half of the one before, as long as it is no less than a block, and
-                        * than what is written between two anchors: they tell of what is free */
+/* Log2 of the sweeps in a round: as long as each takes no less than a block, and than what is
+ * written between two anchors, which tell of what is free. */
+#define FEW_SWEEPS 3U
+#define MANY_SWEEPS 8U
 
 /* What is taken to be otherwise than it is; all 0: nothing. */
 struct view {
-    uint8_t more; /* chunks that each list and file is to have more than it has */
-    uint8_t to;   /* table that is to be a copy of */
-    uint8_t from; /* this one */
-    const struct object *made; /* an object that is to be there, too; NULL: none */
+    uint16_t more; /* chunks that each list and file is to have more than it has */
+    uint8_t to;    /* table that is to be a copy of */
+    uint8_t from;  /* this one */
 };
 
 struct books {
-    struct view as;
-    uint32_t data;                /* bytes of chunks that are no nodes */
-    uint32_t nodes;               /* of the indexes, at most */
-    uint32_t written[SWEEP_SIZES]; /* of nodes in one round, for each size */
-    uint32_t cost;                /* what a round takes with the best size */
-    uint32_t anchor;              /* bytes of the objects in one */
-    uint16_t path;                /* most nodes on the way to a key, in all tables */
-    uint8_t deepest;              /* array: levels of its index */
-    uint8_t size;                 /* the best one */
+    uint32_t data;  /* bytes of chunks that are no nodes */
+    uint32_t nodes; /* of the indexes, at most */
+    uint32_t written[MANY_SWEEPS + 1U]; /* nodes in a round, by the log2 of its sweeps */
+    uint32_t cost;   /* what a round takes with the best number of them */
+    uint32_t anchor; /* bytes of the objects in one; then of all of it */
+    uint16_t path;   /* most nodes on the way to a key, in all tables */
+    uint8_t deepest; /* array: levels of its index */
+    uint8_t sweeps;  /* log2 of the best number */
 };
 
 /* Bytes of a node as a chunk. */
@@ -45,9 +44,9 @@ static uint32_t all_bytes(const struct nw_store *store)
     return store->good * store_block_bytes(store);
 }
 
-static uint32_t sweep_bytes(const struct nw_store *store, uint8_t size)
+static uint32_t sweep_bytes(const struct nw_store *store, uint8_t sweeps)
 {
-    return all_bytes(store) >> (size + FEW_SWEEPS);
+    return all_bytes(store) >> sweeps;
 }
 
 /* Does the object take at one end and give at the other? Then its index may need two nodes more on
@@ -57,48 +56,44 @@ static uint8_t slides(const struct object *object)
     return object->type == NW_STORE_QUEUE || object->type == NW_STORE_STREAM;
 }
 
-/* Keys of an object, if each list and file had so many chunks more. Of an array any may be set. */
-static uint32_t keys_of(const struct object *object, uint8_t more)
-{
-    return object->tail - object->head + (object->type == NW_STORE_ARRAY ? 0 : more);
-}
+/* The index of an object in all tables, at most. */
+struct index {
+    uint32_t nodes;
+    uint32_t paths; /* nodes on the ways to all chunks, as if they were not shared */
+    uint16_t levels;
+};
 
-/* Levels of an object's index, at most. */
-static uint8_t levels_of(const struct nw_store *store, const struct object *object, uint8_t more)
+/* Adds the index that an object has if each list and file has so many chunks more. Of an array any
+ * may be set, and those that are may lie far apart. Answers its levels. */
+static uint8_t add_index(const struct nw_store *store, const struct object *object, uint16_t more,
+                         struct index *index)
 {
-    uint32_t keys = keys_of(object, more);
-    uint8_t levels = 1;
-
-    while (keys > 0 && store_shorten(store, keys - 1U, levels) != 0) {
-        levels++;
-    }
-    return (uint8_t)(levels + slides(object));
-}
-
-/* `stays`: what is on the way to a key stays in RAM, with that of the object's copies. */
-static void add_index(const struct nw_store *store, const struct object *object,
-                      struct books *books, int stays)
-{
-    uint32_t keys = keys_of(object, books->as.more);
-    uint32_t chunks = keys;
-    uint32_t nodes = 0;
-    uint8_t levels = levels_of(store, object, books->as.more);
+    uint32_t keys = object->tail - object->head;
+    uint32_t chunks = keys + more;
+    uint8_t slack = slides(object);
+    uint8_t levels = 0;
+    uint32_t last;
 
     if (object->type == NW_STORE_ARRAY) {
         uint32_t values = object->bytes / store_booked(store, object->unit);
-        chunks = values < keys ? values : keys; /* which may lie far apart */
-        books->deepest = levels > books->deepest ? levels : books->deepest;
+        chunks = values < keys ? values : keys;
+    } else {
+        keys = chunks;
     }
-    for (uint8_t level = 1; level <= levels; level++) {
-        uint32_t span = store_shorten(store, keys - 1U, level) + 1U + slides(object);
-        nodes += span < chunks ? span : chunks;
+    keys -= keys > 0 ? 1U : 0;
+    do {
+        levels++;
+        last = store_shorten(store, keys, levels);
+        uint32_t nodes = last + 1U + slack;
+        index->nodes += nodes < chunks ? nodes : chunks;
+    } while (last > 0);
+    if (slack > 0) {
+        levels++;
+        index->nodes += chunks < 2U ? chunks : 2U;
     }
-    books->nodes += nodes;
-    uint32_t paths = chunks * levels; /* each chunk moves once a round */
-    for (uint8_t size = 0; size < SWEEP_SIZES; size++) {
-        uint8_t sweeps = (uint8_t)(size + FEW_SWEEPS);
-        books->written[size] += stays && nodes <= paths >> sweeps ? nodes << sweeps : paths;
-    }
+    index->paths += chunks * levels;
+    index->levels = (uint16_t)(index->levels + levels);
+    return levels;
 }
 
 /* What an anchor takes of the log beyond what is in the sixth: with it goes what is left of a page,
@@ -114,73 +109,94 @@ static uint32_t anchor_bytes(const struct nw_store *store, const struct books *b
     return bytes > few ? bytes - few : 0;
 }
 
-/* What is in use with sweeps of a size. A sixth is for what cleaning leaves blank, and lest it has
- * to do too much for each write. */
-static uint32_t cost_of(const struct nw_store *store, const struct books *books, uint8_t size)
+/* The number of sweeps with which the least is in use. A sixth is for what cleaning leaves blank,
+ * and lest it has to do too much for each write. */
+static void choose_sweeps(const struct nw_store *store, struct books *books)
 {
-    uint32_t all = all_bytes(store);
-    uint32_t most = all / node_bytes_of(store);
-    uint32_t nodes = books->written[size];
+    uint32_t node = node_bytes_of(store);
+    uint32_t most = all_bytes(store) / node;
 
-    nodes = nodes < most ? nodes : most;
-    uint32_t bytes = books->data + nodes * node_bytes_of(store);
-    uint32_t anchors = (bytes + store->interval - 1U) / store->interval;
-    return bytes + bytes / 6U + anchors * anchor_bytes(store, books) + sweep_bytes(store, size);
-}
+    books->cost = UINT32_MAX;
+    for (uint8_t sweeps = FEW_SWEEPS; sweeps <= store->most_sweeps; sweeps++) {
+        uint32_t nodes = books->written[sweeps];
 
-/* An object in the same slot of a table. */
-static const struct object *object_at(const struct nw_store *store, const struct books *books,
-                                      uint8_t table, uint8_t slot)
-{
-    return store_table(store, table == books->as.to ? books->as.from : table) + slot;
-}
-
-/* A checkpoint's index counts whole: cleaning writes each table's nodes for themselves. What moves
- * is entered in all that have it, one after the other, so that their nodes push each other out of
- * RAM unless all fit. */
-static void add_slot(const struct nw_store *store, struct books *books, uint8_t slot)
-{
-    uint16_t levels = 0;
-
-    for (uint8_t t = 0; t < store->tables; t++) {
-        const struct object *object = object_at(store, books, t, slot);
-        if (object->type != 0) {
-            levels = (uint16_t)(levels + levels_of(store, object, books->as.more));
+        nodes = nodes < most ? nodes : most;
+        uint32_t bytes = books->data + nodes * node;
+        uint32_t anchors = (bytes + store->interval - 1U) / store->interval;
+        bytes += bytes / 6U + anchors * books->anchor + sweep_bytes(store, sweeps);
+        if (bytes < books->cost) {
+            books->cost = bytes;
+            books->sweeps = sweeps;
         }
     }
+}
+
+/* The object of a slot in each table. A checkpoint's index counts whole: cleaning writes each
+ * table's nodes for themselves. What moves is entered in all that have it, one after the other, so
+ * that their nodes push each other out of RAM unless all fit. */
+static void add_slot(const struct nw_store *store, struct view as, struct books *books,
+                     uint8_t slot)
+{
+    struct index index = {0};
+
     for (uint8_t t = 0; t < store->tables; t++) {
-        const struct object *object = object_at(store, books, t, slot);
-        if (object->type != 0) {
-            add_index(store, object, books, levels <= store->config.frames);
-            books->data += t == 0 ? object->bytes : 0;
-            books->anchor += OBJECT_BYTES + store->config.name_bytes;
+        uint8_t from = t == as.to ? as.from : t;
+        const struct object *object = store_table(store, from) + slot;
+
+        if (object->type == 0) {
+            continue;
         }
+        uint8_t levels = add_index(store, object, as.more, &index);
+        if (object->type == NW_STORE_ARRAY && levels > books->deepest) {
+            books->deepest = levels;
+        }
+        books->anchor += OBJECT_BYTES + store->config.name_bytes;
     }
-    books->path = levels > books->path ? levels : books->path;
+    books->path = index.levels > books->path ? index.levels : books->path;
+    books->nodes += index.nodes;
+    if (index.levels > store->config.frames) {
+        index.nodes = index.paths;
+    }
+    for (uint8_t sweeps = FEW_SWEEPS; sweeps <= MANY_SWEEPS; sweeps++) {
+        books->written[sweeps] +=
+            index.nodes <= index.paths >> sweeps ? index.nodes << sweeps : index.paths;
+    }
+}
+
+/* Bytes of a table's objects. */
+uint32_t store_bytes_of(const struct nw_store *store, uint8_t table)
+{
+    const struct object *object = store_table(store, table);
+    uint32_t bytes = 0;
+
+    for (uint8_t left = store->config.objects; left > 0; left--, object++) {
+        bytes += object->bytes;
+    }
+    return bytes;
+}
+
+/* What only checkpoints but that in `table` hold, of so much: no more than all they have. */
+uint32_t store_held_by_others(const struct nw_store *store, uint32_t held, uint8_t table)
+{
+    uint32_t bytes = 0;
+
+    for (uint8_t t = 1; t < store->tables; t++) {
+        bytes += t != table ? store_bytes_of(store, t) : 0; /* 0: no checkpoint in it */
+    }
+    return held < bytes ? held : bytes;
 }
 
 /* The books of what there is, seen so; answers the bytes in use, at most. */
 static uint32_t add_up(const struct nw_store *store, struct view as, struct books *books)
 {
     memset(books, 0, sizeof *books);
-    books->as = as;
-    books->data = store->held;
-    if (as.made != NULL) {
-        books->path = levels_of(store, as.made, 1);
-        books->anchor = OBJECT_BYTES + store->config.name_bytes;
-    }
+    books->data = store->held + store_bytes_of(store, as.from); /* which are the objects then */
     for (uint8_t slot = 0; slot < store->config.objects; slot++) {
-        add_slot(store, books, slot);
+        add_slot(store, as, books, slot);
     }
-    books->cost = UINT32_MAX;
-    for (uint8_t size = 0; size <= store->least_sweep; size++) {
-        uint32_t cost = cost_of(store, books, size);
-        if (cost < books->cost) {
-            books->cost = cost;
-            books->size = size;
-        }
-    }
-    return books->cost - sweep_bytes(store, store->least_sweep);
+    books->anchor = anchor_bytes(store, books);
+    choose_sweeps(store, books);
+    return books->cost - sweep_bytes(store, store->most_sweeps);
 }
 
 /* The same as it is. */
@@ -204,7 +220,7 @@ uint16_t store_plan_sweep(struct nw_store *store, uint16_t most)
     struct books books;
 
     (void)add_up_now(store, &books);
-    uint16_t blocks = (uint16_t)(store->good >> (books.size + FEW_SWEEPS));
+    uint16_t blocks = (uint16_t)(store->good >> books.sweeps);
     blocks = blocks > 0 ? blocks : 1U;
     blocks = blocks < most ? blocks : most;
     uint32_t cost = blocks * (store_block_bytes(store) / 8U) / (books.nodes + 1U);
@@ -241,7 +257,7 @@ int store_is_roomy(const struct nw_store *store, uint8_t times)
     }
     (void)add_up_now(store, &books);
     return room * times > books.cost / 4U +
-                              sweep_bytes(store, books.size) + store_block_bytes(store) * 2U;
+                              sweep_bytes(store, books.sweeps) + store_block_bytes(store) * 2U;
 }
 
 /* Is there room for what an object needs? */
@@ -249,10 +265,12 @@ int store_fits(struct nw_store *store, const struct need *need)
 {
     struct object *object = need->object;
     struct books books;
+    uint8_t type = object->type;
     uint32_t bytes = object->bytes;
     uint32_t tail = object->tail;
     uint32_t held = store->held;
 
+    object->type = need->type != 0 ? need->type : type;
     if (need->is_there != 0) { /* what it replaces is dead, but for a checkpoint */
         store->held += need->bytes;
         store_bound_held(store);
@@ -260,7 +278,8 @@ int store_fits(struct nw_store *store, const struct need *need)
         object->bytes += need->bytes;
         object->tail += need->chunks;
     }
-    uint32_t used = add_up(store, (struct view){.made = need->made}, &books);
+    uint32_t used = add_up_now(store, &books);
+    object->type = type;
     object->bytes = bytes;
     object->tail = tail;
     store->held = held;
@@ -293,17 +312,16 @@ int store_set_limit(struct nw_store *store)
     if (store->good < kept + 4U) {
         return NW_ERR_FULL;
     }
-    store->least_sweep = 0;
-    while (store->least_sweep + 1U < SWEEP_SIZES &&
-           sweep_bytes(store, (uint8_t)(store->least_sweep + 1U)) >= least) {
-        store->least_sweep++;
+    store->most_sweeps = MANY_SWEEPS;
+    while (store->most_sweeps > FEW_SWEEPS && sweep_bytes(store, store->most_sweeps) < least) {
+        store->most_sweeps--;
     }
     store_bound_held(store);
     uint32_t usable = store->good - kept;
     slack = slack < usable / 2U ? slack : usable / 2U;
     store->rate = (uint16_t)(usable * 20U / (slack + (usable - slack) / 7U));
     uint32_t bytes = (usable - slack) * block_bytes;
-    uint32_t sweep = sweep_bytes(store, store->least_sweep);
+    uint32_t sweep = sweep_bytes(store, store->most_sweeps);
     store->limit = bytes > sweep ? bytes - sweep : 0;
     return NW_OK;
 }
@@ -315,10 +333,10 @@ static uint32_t put_most(const struct nw_store *store)
 {
     struct books longer;
     uint32_t used = add_up(store, (struct view){.more = 1}, &longer); /* no less than now */
-    uint32_t nodes = (uint32_t)longer.deepest << (longer.size + FEW_SWEEPS);
+    uint32_t nodes = (uint32_t)longer.deepest << longer.sweeps;
     uint32_t room = store->limit > used ? store->limit - used : 0;
 
-    room = room / (store->interval + anchor_bytes(store, &longer)) * store->interval;
+    room = room / (store->interval + longer.anchor) * store->interval;
     uint32_t index = nodes * node_bytes_of(store) / 6U * 7U + store->chunk_header * 2U;
     return room > index ? (room - index) / 2U : 0;
 }

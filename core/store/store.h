@@ -114,7 +114,7 @@ struct frame {
     uint8_t level;
     uint8_t dirty; /* FRAME_OLD: has to be written before the next anchor */
     uint8_t children;
-    uint8_t entries[]; /* positions, as they stand on flash */
+    _Alignas(uint32_t) uint8_t entries[]; /* positions, as they stand on flash */
 };
 
 /* How far cleaning has come: objects in slots before this one, and keys of its own before `key`,
@@ -145,7 +145,7 @@ struct nw_store {
     uint8_t erased;
     uint8_t shift;       /* position = page << shift | offset */
     uint8_t marks;       /* a spare byte tells whether a page was written */
-    uint8_t least_sweep; /* size of the least part of the log that is cleaned at a time */
+    uint8_t most_sweeps; /* log2: in so many at most the log is cleaned once round */
     uint8_t mounting;    /* flags of the blocks begun now */
     uint8_t flushing;    /* old frames are being written for an anchor */
     uint8_t programs;    /* that the frontier's page had */
@@ -180,16 +180,17 @@ struct nw_store {
     uint32_t held;          /* bytes dead but kept for checkpoints, at most */
     uint32_t place;         /* sweep: the key that is passed next, in one of its nodes, */
     uint32_t beyond;        /* and the first key behind these; STORE_NONE: none */
-    uint32_t since;         /* bytes written since the newest anchor */
+    uint32_t epoch;         /* counts moves: positions held elsewhere are void */
     uint32_t interval;      /* after so many one is due */
     uint32_t known;         /* a page known to be written */
     uint32_t cache_page;    /* which page is read ahead, from cache_from on */
-    uint32_t epoch;         /* counts moves: positions held elsewhere are void */
+    uint32_t block_bytes;
     int broken;             /* what every write answers; NW_OK */
     uint32_t *kept;         /* serial of the checkpoint in table t, 0: none */
     char *names;            /* tables x config.objects x config.name_bytes */
     struct frame *frames;   /* the first one */
     uint8_t *cache;         /* a page read ahead, or NULL */
+    uint32_t since;         /* bytes written since the newest anchor */
     struct nw_chip *chip;
 
     uint16_t longest;    /* payload of data */
@@ -198,7 +199,6 @@ struct nw_store {
     uint16_t reserve;     /* free blocks kept for mounts */
     uint16_t next_safe;   /* the block that was the tail when the old frames were told */
     uint16_t first;       /* first block of the mount under way */
-    uint16_t frame_bytes; /* of a frame, its entries with it */
     uint16_t tick;
 
     struct sweep sweep;      /* now, */
@@ -245,7 +245,7 @@ static inline char *store_name(const struct nw_store *store, uint8_t object)
 
 static inline uint32_t store_block_bytes(const struct nw_store *store)
 {
-    return (uint32_t)store->block_pages * store->page_bytes;
+    return store->block_bytes;
 }
 
 static inline uint32_t store_first_page(const struct nw_store *store, uint16_t block)
@@ -376,6 +376,8 @@ int store_good_after(struct nw_store *store, uint16_t *block);
 int store_next_chunk(struct nw_store *store, uint32_t *at, struct chunk *chunk);
 int store_next_sequence(struct nw_store *store, uint16_t *block, uint32_t *sequence,
                         uint16_t mount);
+int store_check_payload(struct nw_store *store, const struct chunk *chunk, uint8_t *by,
+                        uint16_t bytes);
 int store_verify(struct nw_store *store, const struct chunk *chunk);
 int store_payload(struct nw_store *store, const struct chunk *chunk, void *data, int ahead);
 void store_forget_pages(struct nw_store *store);
@@ -415,8 +417,10 @@ struct need {
     uint32_t bytes;        /* of new chunks, headers too */
     uint16_t chunks;       /* of these appended */
     uint8_t is_there;      /* they replace others as long */
-    const struct object *made; /* it is free yet, and is to be this one; or NULL */
+    uint8_t type;          /* not 0: the slot is free yet, and is to be an object of this type */
 };
+uint32_t store_bytes_of(const struct nw_store *store, uint8_t table);
+uint32_t store_held_by_others(const struct nw_store *store, uint32_t held, uint8_t table);
 uint32_t store_live(const struct nw_store *store);
 int store_fits(struct nw_store *store, const struct need *need);
 int store_fits_copy(struct nw_store *store, uint8_t to, uint8_t from, uint32_t held);
@@ -471,6 +475,13 @@ static inline int store_is_append(const struct chunk *chunk)
 static inline int store_is_known(const struct object *object, const struct chunk *chunk)
 {
     return object->type != 0 && object->generation == chunk->generation;
+}
+
+/* Is one node of so many levels, with those below it, over both keys? */
+static inline int store_is_under(const struct nw_store *store, uint32_t key, uint32_t other,
+                                 uint8_t digits)
+{
+    return store_shorten(store, key ^ other, digits) == 0;
 }
 
 static inline int store_has_key(const struct object *object, uint32_t key)

@@ -14,6 +14,7 @@ struct path {
     struct object *object;
     uint32_t key;
     struct frame *frame; /* of the node reached, NULL: none yet */
+    uint32_t from;       /* where what comes next lies, a node or a chunk, or STORE_NONE */
     uint8_t level;       /* how far down to go */
     uint8_t make;        /* nodes that are missing */
     uint8_t old;         /* have those that lie in what is being cleaned written anew */
@@ -24,12 +25,14 @@ enum { MAKE_NONE, MAKE, MAKE_LAST }; /* MAKE_LAST: the key is appended, there ar
 /* Where in a node the position of one below it stands, or of a chunk. */
 static uint8_t *entry_of(const struct nw_store *store, struct frame *frame, uint32_t index)
 {
-    return frame->entries + ((uint16_t)(index << 2) & (uint16_t)(store->node_bytes - 4U));
+    uint8_t place = (uint8_t)((uint8_t)index & (uint8_t)(store->config.fan - 1U));
+
+    return frame->entries + 4U * place;
 }
 
 static struct frame *next_frame(const struct nw_store *store, struct frame *frame)
 {
-    return (void *)((uint8_t *)frame + store->frame_bytes);
+    return (void *)(frame->entries + store->node_bytes);
 }
 
 /* What a frame tells of its object. */
@@ -144,22 +147,23 @@ static int take_frame(struct nw_store *store, struct path *path, uint8_t level, 
     return NW_OK;
 }
 
-/* The node of a frame as it lies at a position. */
-static int load_node(struct nw_store *store, struct frame *frame, uint32_t from)
+/* The node of path->frame as it lies at path->from. */
+static int load_node(struct nw_store *store, const struct path *path)
 {
+    struct frame *frame = path->frame;
+    uint32_t from = path->from;
     struct chunk chunk;
     int result = store_read_told(store, from, &chunk, 0);
 
+    frame->dirty = FRAME_CLEAN;
     if (result == NW_OK &&
         (chunk.kind != CHUNK_NODE || chunk.mask != frame->level || chunk.key != frame->index ||
-         chunk.length > store->node_bytes ||
-         !store_is_of(store, &chunk, object_of(store, frame)))) {
+         chunk.length > store->node_bytes || !store_is_of(store, &chunk, path->object))) {
         result = store_damaged(store, from);
     }
     if (result == NW_OK) {
         result = store_payload(store, &chunk, frame->entries, 0);
     }
-    frame->dirty = FRAME_CLEAN;
     if (result < 0) {
         store->stats.place = from;
         release(frame);
@@ -167,10 +171,10 @@ static int load_node(struct nw_store *store, struct frame *frame, uint32_t from)
     return result;
 }
 
-/* To the node of `level` on the path, which lies at `from` (STORE_NONE: nowhere), if it is in no
- * frame. */
-static int step_down(struct nw_store *store, struct path *path, uint8_t level, uint32_t from)
+/* To the node of `level` on the path, which lies at path->from if it is in no frame. */
+static int step_down(struct nw_store *store, struct path *path, uint8_t level)
 {
+    uint32_t from = path->from;
     uint8_t digits = (uint8_t)(level + 1U);
     uint32_t index = store_shorten(store, path->key, digits);
     struct frame *parent = path->frame;
@@ -188,8 +192,8 @@ static int step_down(struct nw_store *store, struct path *path, uint8_t level, u
         frame = path->frame;
         /* nothing of a node whose first key is appended is of any use */
         if (from != STORE_NONE && (path->make != MAKE_LAST ||
-                                   store_shorten(store, path->key - 1U, digits) == index)) {
-            result = load_node(store, frame, from);
+                                   store_is_under(store, path->key - 1U, path->key, digits))) {
+            result = load_node(store, path);
             if (result < 0) {
                 return result;
             }
@@ -200,6 +204,7 @@ static int step_down(struct nw_store *store, struct path *path, uint8_t level, u
     }
     frame->used = store->tick;
     path->frame = frame;
+    path->from = nw_get32(entry_of(store, frame, store_shorten(store, path->key, level)));
     if (path->old != 0 && store_is_old(store, from)) {
         touch(frame);
     }
@@ -209,8 +214,7 @@ static int step_down(struct nw_store *store, struct path *path, uint8_t level, u
 /* Whether the top, as high as it is, is over the key. */
 static int covers(const struct nw_store *store, const struct object *object, uint32_t key)
 {
-    return object->height > 0 && store_shorten(store, key, object->height) ==
-                                     store_shorten(store, object->head, object->height);
+    return object->height > 0 && store_is_under(store, key, object->head, object->height);
 }
 
 /* Could the tree hold the key without growing down to keys that are gone? */
@@ -218,8 +222,7 @@ int store_reaches(const struct nw_store *store, const struct object *object, uin
 {
     uint8_t digits = object->height > 0 ? object->height : 1U;
 
-    return key >= object->head ||
-           store_shorten(store, key, digits) == store_shorten(store, object->head, digits);
+    return key >= object->head || store_is_under(store, key, object->head, digits);
 }
 
 /* Where the top lies, or STORE_NONE. */
@@ -284,22 +287,17 @@ static int reach(struct nw_store *store, struct path *path)
     int result = NW_OK;
 
     lower(store, object);
-    while (result == NW_OK && path->make != MAKE_NONE && !covers(store, object, path->key)) {
-        result = grow(store, path);
-    }
-    uint8_t level = object->height;
-    uint32_t from = root_of(object);
-    path->frame = NULL;
-    if (result == NW_OK && (path->level >= level || !covers(store, object, path->key))) {
-        result = NW_ERR_NOT_FOUND;
-    }
-    while (result == NW_OK && level > path->level) {
-        if (path->frame != NULL) {
-            from = nw_get32(
-                entry_of(store, path->frame, store_shorten(store, path->key, level)));
+    while (!covers(store, object, path->key)) {
+        result = path->make != MAKE_NONE ? grow(store, path) : (int)NW_ERR_NOT_FOUND;
+        if (result < 0) {
+            return result;
         }
+    }
+    path->frame = NULL;
+    path->from = root_of(object);
+    for (uint8_t level = object->height; result == NW_OK && level > path->level;) {
         level--;
-        result = step_down(store, path, level, from);
+        result = step_down(store, path, level);
     }
     return result;
 }
@@ -309,11 +307,8 @@ static int look_up(struct nw_store *store, struct path *path, uint32_t *at)
 {
     int result = reach(store, path);
 
-    if (result == NW_OK) {
-        *at = nw_get32(entry_of(store, path->frame, path->key));
-        result = *at == STORE_NONE ? (int)NW_ERR_NOT_FOUND : (int)NW_OK;
-    }
-    return result;
+    *at = path->from;
+    return result == NW_OK && *at == STORE_NONE ? (int)NW_ERR_NOT_FOUND : result;
 }
 
 /* Where the key's chunk lies. NW_ERR_NOT_FOUND: nowhere. */
@@ -390,10 +385,8 @@ int store_set(struct nw_store *store, struct object *object, const struct chunk 
     }
     int result = reach(store, &path);
     if (result == NW_OK && old != NULL) {
-        uint8_t *entry = entry_of(store, path.frame, path.key);
-
-        *old = nw_get32(entry);
-        nw_put32(entry, chunk->at);
+        *old = path.from;
+        nw_put32(entry_of(store, path.frame, path.key), chunk->at);
         touch(path.frame);
     }
     return result;
@@ -403,13 +396,11 @@ int store_set(struct nw_store *store, struct object *object, const struct chunk 
  * be written anew. */
 int store_own_node(struct nw_store *store, struct object *object, const struct chunk *node)
 {
-    struct path path = {.object = object, .key = object->head, .level = node->mask};
-    uint8_t digits = (uint8_t)(path.level + 1U);
+    uint8_t digits = (uint8_t)(node->mask + 1U);
+    struct path path = {.object = object, .key = object->head, .level = digits};
     uint32_t first = store_shorten(store, path.key, digits);
-    int result = NW_OK;
 
     lower(store, object); /* first: whether the node is needed depends on it */
-    uint32_t from = root_of(object);
     if (object->head == object->tail || digits > object->height || node->key < first ||
         node->key > store_shorten(store, object->tail, digits)) {
         return NW_OK; /* of an empty object nothing is needed: what root tells may be gone */
@@ -417,17 +408,11 @@ int store_own_node(struct nw_store *store, struct object *object, const struct c
     if (node->key > first) {
         path.key = node->key << (digits * store->fan_shift);
     }
-    if (digits < object->height) {
-        path.level = digits;
-        result = reach(store, &path);
+    int result = reach(store, &path);
+    if (result == NW_OK && path.from == node->at) {
         path.level = node->mask;
-        if (result == NW_OK) {
-            from = nw_get32(entry_of(store, path.frame, node->key));
-        }
-    }
-    if (result == NW_OK && from == node->at) {
         result = reach(store, &path);
-        if (result == NW_OK) {
+        if (result == NW_OK && path.frame != NULL) {
             touch(path.frame);
         }
     }

@@ -23,13 +23,14 @@ int store_look_at_head(struct nw_store *store, uint16_t block, struct block_head
     uint8_t bytes[SEALED_BLOCK_HEADER];
     int result = store_written(store, page);
 
+    if (result == 0) {
+        return NW_ERR_UNWRITTEN;
+    }
     if (result > 0) {
         result = store_read(store, store_at(store, page, 0), store->block_header, bytes, 0);
-        result = result < 0 ? result : 1;
     }
-    if (result <= 0) {
-        result = result == NW_ERR_ECC ? (int)NW_ERR_NOT_FOUND : result;
-        return result < 0 ? result : (int)NW_ERR_UNWRITTEN;
+    if (result < 0) {
+        return result == NW_ERR_ECC ? (int)NW_ERR_NOT_FOUND : result;
     }
     if (bytes[0] != 'N' || nw_crc32(NW_CRC32_START, bytes, 20) != nw_get32(bytes + 20)) {
         return store->marks == 0 && is_blank(store, bytes) ? (int)NW_ERR_UNWRITTEN
@@ -65,7 +66,7 @@ int store_read_head(struct nw_store *store, uint16_t block, struct block_head *h
 /* The good block after `block`, or an error. */
 int store_good_after(struct nw_store *store, uint16_t *block)
 {
-    for (uint16_t i = 0; i < store->blocks; i++) {
+    for (uint16_t left = store->blocks; left > 0; left--) {
         *block = store_next_block(store, *block);
         int bad = store_is_bad(store, *block);
         if (bad <= 0) {
@@ -224,11 +225,12 @@ static int get_header(const uint8_t *bytes, struct chunk *chunk)
  * is none; NW_ERR_UNWRITTEN: it is blank. */
 int store_read_chunk(struct nw_store *store, uint32_t at, struct chunk *chunk, int ahead)
 {
+    uint16_t block = store_block_of(store, at);
     uint8_t bytes[SEALED_CHUNK_HEADER];
 
     chunk->at = at;
     if (store_offset_of(store, at) + store->chunk_header > store->page_bytes ||
-        store_block_of(store, at) == STORE_NO_BLOCK) {
+        block == STORE_NO_BLOCK) {
         return NW_ERR_CORRUPT;
     }
     if (store->grow != 0 && at == store_at(store, store->page, (uint16_t)(store->grow - 1U))) {
@@ -243,9 +245,8 @@ int store_read_chunk(struct nw_store *store, uint32_t at, struct chunk *chunk, i
                                                     : get_header(bytes, chunk);
     }
     if (result == NW_OK) {
-        uint32_t end = store_behind(store, chunk);
-        result = store_block_of(store, end) == store_block_of(store, at) ? (int)NW_OK
-                                                                         : (int)NW_ERR_CORRUPT;
+        result = store_block_of(store, store_behind(store, chunk)) == block ? (int)NW_OK
+                                                                            : (int)NW_ERR_CORRUPT;
     }
     if (result < 0) {
         store->stats.place = at;
@@ -270,13 +271,11 @@ int store_next_chunk(struct nw_store *store, uint32_t *at, struct chunk *chunk)
 {
     uint32_t page = store_page_of(store, *at);
     uint16_t offset = store_offset_of(store, *at);
-    uint16_t index = (uint16_t)(page % store->block_pages);
+    uint32_t end = page - page % store->block_pages + store->block_pages;
 
-    while (index < store->block_pages) {
-        int next = (uint32_t)offset + store->chunk_header > store->page_bytes;
-
+    while (page < end) {
         *at = store_at(store, page, offset);
-        if (!next) {
+        if ((uint32_t)offset + store->chunk_header <= store->page_bytes) {
             int result = store_written(store, page);
             if (result <= 0) {
                 return result;
@@ -293,38 +292,55 @@ int store_next_chunk(struct nw_store *store, uint32_t *at, struct chunk *chunk)
             }
         }
         page++;
-        index++;
         offset = 0;
     }
     return 0;
 }
 
-/* Is the payload what was written? NW_OK, NW_ERR_CORRUPT, NW_ERR_TAMPERED, or the chip's error. */
-int store_verify(struct nw_store *store, const struct chunk *chunk)
+/* Is the payload what was written? It is read in pieces, by way of `by` where that takes more than
+ * we do. Without it nothing tells of the chunk, and its end may never have come. */
+int store_check_payload(struct nw_store *store, const struct chunk *chunk, uint8_t *by,
+                        uint16_t bytes)
 {
     uint32_t sum = store_sum_begin(store, chunk);
-    uint8_t part[32];
+    int told = by != NULL;
+    uint8_t own[32];
     uint16_t here;
 
+    if (bytes < sizeof own) {
+        by = own;
+        bytes = sizeof own;
+    }
     for (uint16_t at = 0; at < chunk->length; at = (uint16_t)(at + here)) {
         here = (uint16_t)(chunk->length - at);
-        here = here < sizeof part ? here : (uint16_t)sizeof part;
-        uint32_t end = store_data_at(store, chunk, (uint16_t)(at + here));
-        int result = store_written(store, store_page_of(store, end));
+        here = here < bytes ? here : bytes;
+        int result = 1;
 
-        if (result > 0) {
-            result = store_load(store, chunk, at, here, part, 1);
-            result = result < 0 ? result : 1;
+        if (!told) {
+            uint32_t end = store_data_at(store, chunk, (uint16_t)(at + here));
+            result = store_written(store, store_page_of(store, end));
         }
         if (result == 0) {
             return store_damaged(store, chunk->at);
         }
-        if (result < 0) {
-            return result != NW_ERR_ECC ? result : (int)NW_ERR_CORRUPT;
+        if (result > 0) {
+            result = store_load(store, chunk, at, here, by, 1);
         }
-        sum = store_sum_add(store, sum, part, here);
+        if (result < 0) {
+            return result;
+        }
+        sum = store_sum_add(store, sum, by, here);
     }
     return store_sum_check(store, sum, chunk);
+}
+
+/* Is a chunk whole that the log shows? NW_OK, NW_ERR_CORRUPT, NW_ERR_TAMPERED, or the chip's
+ * error. */
+int store_verify(struct nw_store *store, const struct chunk *chunk)
+{
+    int result = store_check_payload(store, chunk, NULL, 0);
+
+    return result != NW_ERR_ECC ? result : (int)NW_ERR_CORRUPT;
 }
 
 /* All of a chunk's payload, checked. */
