@@ -111,7 +111,7 @@ struct nw_store_stats {
     uint32_t anchors;
     uint32_t moved;       /* chunks moved by cleaning and compaction */
     uint32_t bytes_moved;
-    uint32_t dropped;     /* chunks of expendable streams given up by cleaning */
+    uint32_t dropped;     /* chunks of expendable streams that gave way */
     uint32_t corrected;   /* bits repaired below */
     uint32_t lost;        /* chunks that could not be read when they had to be, or are missing;
                            * a mount counts pages too. 0 after it: it met no damage */
@@ -201,8 +201,9 @@ enum nw_store_type {
     NW_STORE_FILE       /* read, write at an offset */
 };
 
-#define NW_STORE_EXPENDABLE 0x01U /* stream: elements that cleaning meets are dropped, not moved:
-                                   * it lives as long as there is room */
+#define NW_STORE_EXPENDABLE 0x01U /* stream: where a put or a create would take used_bytes above
+                                   * limit_bytes its oldest chunks are dropped until it does not,
+                                   * synced ones too; at no other time */
 
 /*
  * What an object is. unit_bytes: a stream's elements have all this size and are packed into common
