@@ -334,7 +334,8 @@ int nw_store_tagged(struct nw_store *store, int array, uint32_t tag, int stream,
 /* Writes at an offset, 0 .. length; at the end the file grows. Answers the bytes written, at most
  * 32,767 a call; fewer than asked where a later block met an error: a call with the rest tells
  * which, NW_ERR_FULL and NW_ERR_RANGE (frames) among them. An error answered: no block of this call
- * was changed. A cut may leave the first blocks of an unsynced write without the later ones. */
+ * was changed. A damaged block is an error unless the call covers it, which makes it whole. A cut
+ * may leave the first blocks of an unsynced write without the later ones. */
 int nw_store_write(struct nw_store *store, int handle, uint32_t offset, const void *data,
                    uint16_t bytes);
 
