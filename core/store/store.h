@@ -5,6 +5,7 @@
  *   log.c      the log: write buffer, programs, blocks, reads at a position
  *   seal.c     tags and encryption, if the caller wants them
  *   sum.c      what tells that a chunk is whole
+ *   mend.c     one flipped bit in headers and anchors is put right
  *   walk.c     from chunk to chunk through what was written
  *   tree.c     the index of every object: key to position, nodes in a few frames of RAM
  *   anchor.c   all objects in one chunk, from which a mount starts
@@ -367,6 +368,18 @@ int store_read_part(struct nw_store *store, const struct chunk *chunk, uint16_t 
                     uint16_t bytes, void *data);
 int store_is_damage(int result);
 
+/* mend.c */
+uint32_t store_find_flip(uint32_t wrong, uint32_t bits);
+int store_find_payload_flip(struct nw_store *store, struct chunk *chunk, uint32_t *flip);
+
+/* At most one bit is not as it should be: so it is told what is blank, and what was written. */
+static inline int store_is_near(uint8_t byte, uint8_t should_be)
+{
+    uint8_t wrong = byte ^ should_be;
+
+    return (wrong & (wrong - 1U)) == 0;
+}
+
 /* walk.c */
 int store_read_chunk(struct nw_store *store, uint32_t at, struct chunk *chunk, int ahead);
 int store_read_told(struct nw_store *store, uint32_t at, struct chunk *chunk, int ahead);
@@ -376,6 +389,7 @@ int store_good_after(struct nw_store *store, uint16_t *block);
 int store_next_chunk(struct nw_store *store, uint32_t *at, struct chunk *chunk);
 int store_next_sequence(struct nw_store *store, uint16_t *block, uint32_t *sequence,
                         uint16_t mount);
+int store_sum_up(struct nw_store *store, const struct chunk *chunk, uint32_t *sum);
 int store_verify(struct nw_store *store, const struct chunk *chunk);
 int store_payload(struct nw_store *store, const struct chunk *chunk, void *data, int ahead);
 void store_forget_pages(struct nw_store *store);

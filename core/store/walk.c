@@ -5,14 +5,18 @@
 #include "nandwich/crc.h"
 #include "store.h"
 
-static int is_blank(const struct nw_store *store, const uint8_t *bytes)
+static int is_blank(const struct nw_store *store, const uint8_t *bytes, uint8_t count)
 {
-    uint8_t at = 0;
-
-    while (at < BLOCK_HEADER && bytes[at] == store->erased) {
-        at++;
+    while (count > 0 && *bytes == store->erased) {
+        bytes++;
+        count--;
     }
-    return at == BLOCK_HEADER;
+    return count == 0;
+}
+
+static void turn(uint8_t *bytes, uint8_t bit)
+{
+    bytes[bit / 8U] ^= (uint8_t)(1U << bit % 8U);
 }
 
 /* The header of a block. NW_ERR_UNWRITTEN: it is blank; NW_ERR_NOT_FOUND: it cannot be read;
@@ -31,8 +35,13 @@ int store_look_at_head(struct nw_store *store, uint16_t block, struct block_head
         result = result == NW_ERR_ECC ? (int)NW_ERR_NOT_FOUND : result;
         return result < 0 ? result : (int)NW_ERR_UNWRITTEN;
     }
-    if (bytes[0] != 'N' || nw_crc32(NW_CRC32_START, bytes, 20) != nw_get32(bytes + 20)) {
-        return store->marks == 0 && is_blank(store, bytes) ? (int)NW_ERR_UNWRITTEN
+    uint32_t wrong = nw_crc32(NW_CRC32_START, bytes, 20) ^ nw_get32(bytes + 20);
+    uint32_t flip = store_find_flip(wrong, 20U * 8U);
+    if (flip < 20U * 8U) {
+        turn(bytes, (uint8_t)flip);
+    }
+    if (bytes[0] != 'N' || flip == STORE_NONE) {
+        return store->marks == 0 && is_blank(store, bytes, BLOCK_HEADER) ? (int)NW_ERR_UNWRITTEN
                                                            : (int)NW_ERR_NOT_FOUND;
     }
     if (bytes[1] != STORE_FORMAT || bytes[3] != store->fan_shift) {
@@ -204,7 +213,8 @@ int store_next_sequence(struct nw_store *store, uint16_t *block, uint32_t *seque
     return 1;
 }
 
-static int get_header(const uint8_t *bytes, struct chunk *chunk)
+/* The header of the chunk at chunk->at, whose payload ends in the same block, or NW_ERR_CORRUPT. */
+static int get_header(const struct nw_store *store, const uint8_t *bytes, struct chunk *chunk)
 {
     chunk->kind = bytes[0] & 15U;
     chunk->mask = bytes[0] >> 4;
@@ -215,9 +225,35 @@ static int get_header(const uint8_t *bytes, struct chunk *chunk)
     chunk->crc = nw_get32(bytes + 10);
     return bytes[9] == (uint8_t)(nw_crc16(NW_CRC16_START, bytes, CHUNK_WHAT) & 0xFFU) &&
                    chunk->kind >= CHUNK_DATA && chunk->kind <= CHUNK_MOVED &&
-                   chunk->length <= STORE_LONGEST
+                   chunk->length <= STORE_LONGEST &&
+                   store_block_of(store, store_behind(store, chunk)) ==
+                       store_block_of(store, chunk->at)
                ? NW_OK
                : (int)NW_ERR_CORRUPT;
+}
+
+/* The same where a bit may be flipped: there is a header if with one bit turned it is one, and the
+ * payload's checksum is right. */
+static int mend_header(struct nw_store *store, uint8_t *bytes, struct chunk *chunk)
+{
+    uint32_t tampered = store->stats.tampered;
+    int result = get_header(store, bytes, chunk);
+
+    if (result == NW_OK) {
+        return NW_OK;
+    }
+    for (uint8_t bit = 0; bit < (CHUNK_WHAT + 1U) * 8U && store_is_damage(result); bit++) {
+        turn(bytes, bit);
+        result = get_header(store, bytes, chunk);
+        if (result == NW_OK) {
+            result = store_verify(store, chunk);
+        }
+        turn(bytes, bit);
+    }
+    store->stats.tampered = tampered;
+    store_count(&store->stats.corrected, result == NW_OK);
+    return !store_is_damage(result) ? result
+           : store_is_near(bytes[0], store->erased) ? (int)NW_ERR_UNWRITTEN : (int)NW_ERR_CORRUPT;
 }
 
 /* The header at a position; the payload it tells of ends in the same block. NW_ERR_CORRUPT: there
@@ -239,13 +275,8 @@ int store_read_chunk(struct nw_store *store, uint32_t at, struct chunk *chunk, i
         store_seal(store)->note(store, at, bytes);
     }
     if (result == NW_OK) {
-        result = bytes[0] == store->erased ? (int)NW_ERR_UNWRITTEN
-                                                    : get_header(bytes, chunk);
-    }
-    if (result == NW_OK) {
-        uint32_t end = store_behind(store, chunk);
-        result = store_block_of(store, end) == store_block_of(store, at) ? (int)NW_OK
-                                                                         : (int)NW_ERR_CORRUPT;
+        result = is_blank(store, bytes, CHUNK_WHAT) ? (int)NW_ERR_UNWRITTEN
+                                                    : mend_header(store, bytes, chunk);
     }
     if (result < 0) {
         store->stats.place = at;
@@ -299,13 +330,14 @@ int store_next_chunk(struct nw_store *store, uint32_t *at, struct chunk *chunk)
     return 0;
 }
 
-/* Is the payload what was written? NW_OK, NW_ERR_CORRUPT, NW_ERR_TAMPERED, or the chip's error. */
-int store_verify(struct nw_store *store, const struct chunk *chunk)
+/* Sums up header and payload as they are read. NW_OK, NW_ERR_CORRUPT, NW_ERR_TAMPERED: it cannot be
+ * read, or the chip's error. */
+int store_sum_up(struct nw_store *store, const struct chunk *chunk, uint32_t *sum)
 {
-    uint32_t sum = store_sum_begin(store, chunk);
     uint8_t part[32];
     uint16_t here;
 
+    *sum = store_sum_begin(store, chunk);
     for (uint16_t at = 0; at < chunk->length; at = (uint16_t)(at + here)) {
         here = (uint16_t)(chunk->length - at);
         here = here < sizeof part ? here : (uint16_t)sizeof part;
@@ -322,9 +354,18 @@ int store_verify(struct nw_store *store, const struct chunk *chunk)
         if (result < 0) {
             return result != NW_ERR_ECC ? result : (int)NW_ERR_CORRUPT;
         }
-        sum = store_sum_add(store, sum, part, here);
+        *sum = store_sum_add(store, *sum, part, here);
     }
-    return store_sum_check(store, sum, chunk);
+    return NW_OK;
+}
+
+/* Is the payload what was written? NW_OK, NW_ERR_CORRUPT, NW_ERR_TAMPERED, or the chip's error. */
+int store_verify(struct nw_store *store, const struct chunk *chunk)
+{
+    uint32_t sum;
+    int result = store_sum_up(store, chunk, &sum);
+
+    return result < 0 ? result : store_sum_check(store, sum, chunk);
 }
 
 /* All of a chunk's payload, checked. */

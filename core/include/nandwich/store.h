@@ -15,6 +15,15 @@
  * then costs the bytes there are, not a page. Stack nw_ecc below for parts that flip bits; what it
  * repairs is counted, what it cannot repair is NW_ERR_ECC with its place.
  *
+ * A FLIPPED BIT with no such code below costs what it hits, and this is told. In the header of a
+ * block or a chunk, or in an anchor (not of a sealed store): nothing, it is put right wherever it
+ * is met, and counted in stats.corrected. In an element: this element, NW_ERR_CORRUPT. In a node of
+ * the index: all that lies below it, NW_ERR_CORRUPT. In a state chunk that a mount replays: a pop,
+ * dequeue, trim or truncate since then may be undone, stats.lost. But an element, node or state
+ * that touches the page programmed last looks like the power cut that might have torn it: it is
+ * gone with what lies behind it, as if it had not been synced, and nothing tells. tests/unit/
+ * test_store_flips.c tries them all. Of two bits in one header or anchor: see docs/store.md.
+ *
  * DURABLE. What was written is durable when a sync (or a create, delete, rename, checkpoint,
  * rollback or drop) has returned. Before that a power cut may take it, the latest first: an element
  * or a block of a file is there whole or not at all, and if one is there all before it are. Power
@@ -112,7 +121,7 @@ struct nw_store_stats {
     uint32_t moved;       /* chunks moved by cleaning and compaction */
     uint32_t bytes_moved;
     uint32_t dropped;     /* chunks of expendable streams that gave way */
-    uint32_t corrected;   /* bits repaired below */
+    uint32_t corrected;   /* bits repaired below; of headers and anchors, each time one is met */
     uint32_t lost;        /* chunks that could not be read when they had to be, or are missing;
                            * a mount counts pages too. 0 after it: it met no damage */
     uint32_t retired;     /* blocks given up */
