@@ -35,10 +35,12 @@ int store_look_at_head(struct nw_store *store, uint16_t block, struct block_head
         result = result == NW_ERR_ECC ? (int)NW_ERR_NOT_FOUND : result;
         return result < 0 ? result : (int)NW_ERR_UNWRITTEN;
     }
-    uint32_t wrong = nw_crc32(NW_CRC32_START, bytes, 20) ^ nw_get32(bytes + 20);
-    uint32_t flip = store_find_flip(wrong, 20U * 8U);
+    uint32_t crc = nw_crc32(NW_CRC32_START, bytes, 20);
+    uint32_t flip = store_find_flip(crc ^ nw_get32(bytes + 20), 20U * 8U);
     if (flip < 20U * 8U) {
         turn(bytes, (uint8_t)flip);
+    } else {
+        nw_put32(bytes + 20, crc); /* what a bit of it may be wrong in, for the tag */
     }
     if (bytes[0] != 'N' || flip == STORE_NONE) {
         return store->marks == 0 && is_blank(store, bytes, BLOCK_HEADER) ? (int)NW_ERR_UNWRITTEN

@@ -23,6 +23,7 @@
 
 #include <cmocka.h>
 
+#include "nandwich-seal/seal_sodium.h"
 #include "nandwich-twin/nand.h"
 #include "nandwich-twin/parts.h"
 #include "nandwich/bytes.h"
@@ -30,9 +31,8 @@
 #include "nandwich/random.h"
 #include "nandwich/store.h"
 
-#define CHUNK_HEAD 14U
-#define CRC8_BYTES 10U /* of these, that its first checksum covers, with it */
-#define BLOCK_HEAD 24U
+#define MENDED_CHUNK 10U /* bytes of a chunk's header that its own checksum covers, with it */
+#define MENDED_BLOCK 24U
 #define KEYS 200U /* most of an object */
 #define VALUE_BYTES 24U
 #define UNIT 8U
@@ -47,20 +47,25 @@ struct shape {
     uint16_t block_pages;
     uint16_t page_bytes; /* 0: the part's */
     uint8_t erased_zero; /* an erased byte is 0x00 */
+    uint8_t sealed;
     struct nw_store_config config;
 };
 
 static const struct shape shapes[] = {
-    {"W25Q128JV", 40, 16, 0, 0,
+    {"W25Q128JV", 40, 16, 0, 0, 0,
      {.objects = 8, .checkpoints = 1, .anchor_bytes = 2048, .frames = 24}},
-    {"TC58DVG02A1FT00", 40, 16, 0, 0,
+    {"TC58DVG02A1FT00", 40, 16, 0, 0, 0,
      {.objects = 8, .checkpoints = 1, .anchor_bytes = 2048, .frames = 24, .read_ahead = 1}},
-    {"W25N01GV", 36, 8, 0, 0,
+    {"W25N01GV", 36, 8, 0, 0, 0,
      {.objects = 8, .checkpoints = 1, .anchor_bytes = 4096, .frames = 24}},
-    {"AT45DB041B", 96, 8, 0, 0,
+    {"AT45DB041B", 96, 8, 0, 0, 0,
      {.objects = 8, .checkpoints = 1, .anchor_bytes = 2112, .frames = 24}},
-    {"K9LBG08U0M", 44, 10, 512, 1,
+    {"K9LBG08U0M", 44, 10, 512, 1, 0,
      {.objects = 8, .checkpoints = 1, .anchor_bytes = 3072, .frames = 24}},
+    {"W25Q128JV", 40, 16, 0, 0, 1,
+     {.objects = 8, .checkpoints = 1, .anchor_bytes = 2048, .frames = 24}},
+    {"TC58DVG02A1FT00", 40, 16, 0, 0, 1,
+     {.objects = 8, .checkpoints = 1, .anchor_bytes = 2048, .frames = 24, .read_ahead = 1}},
 };
 
 enum { STACK, QUEUE, PACKED, RECORDS, ARRAY, BLOCKS, OBJECTS };
@@ -82,8 +87,8 @@ struct model {
     uint8_t token[OBJECTS][KEYS];
 };
 
-/* What hangs on a byte of the chip. */
-enum { NOTHING, HEAD, ANCHOR, DATA, NODE, STATE };
+/* What hangs on a byte of the chip. SEALED: the tag of a block, or an anchor that is sealed. */
+enum { NOTHING, HEAD, ANCHOR, DATA, NODE, STATE, SEALED };
 
 struct place {
     uint8_t what;
@@ -99,9 +104,13 @@ struct sight {
 
 static struct {
     const struct shape *shape;
+    struct nw_store_config config;
+    struct nw_seal_sodium seal;
     struct nw_nand *nand;
     struct nw_geometry geometry;
     struct nw_store *store;
+    uint32_t chunk_head; /* bytes of the headers */
+    uint32_t block_head;
     uint64_t ram[2048];
     struct nw_random random;
     struct model now;
@@ -113,7 +122,7 @@ static struct {
     const struct place *hit;
     const char *story;
     int mounted;
-    uint32_t kinds[STATE + 1U];
+    uint32_t kinds[SEALED + 1U];
 } bed;
 
 static void expect(int holds, const char *what)
@@ -126,10 +135,22 @@ static void expect(int holds, const char *what)
     }
 }
 
+/* A seal as it is before its store is opened. */
+static void open_seal(void)
+{
+    static const uint8_t key[NW_SEAL_KEY_BYTES] = "a key of thirty-two bytes, no mo";
+
+    if (bed.shape->sealed) {
+        nw_seal_sodium_open(&bed.seal, key);
+        bed.config.seal = &bed.seal.seal;
+    }
+}
+
 static int mount(void)
 {
+    open_seal();
     memset(bed.ram, 0xA5, sizeof bed.ram);
-    return nw_store_mount(&bed.store, nw_nand_chip(bed.nand), &bed.shape->config, bed.ram,
+    return nw_store_mount(&bed.store, nw_nand_chip(bed.nand), &bed.config, bed.ram,
                           sizeof bed.ram);
 }
 
@@ -336,6 +357,10 @@ static void open_bed(const struct shape *shape, const struct story *story)
 
     memset(&bed, 0, sizeof bed);
     bed.shape = shape;
+    bed.config = shape->config;
+    bed.chunk_head = shape->sealed ? 26U : 14U;
+    bed.block_head = shape->sealed ? 40U : 24U;
+    open_seal();
     bed.story = story->name;
     nw_random_seed(&bed.random, 7);
     assert_true(nw_parts_get(shape->part, &part) >= 0);
@@ -350,7 +375,7 @@ static void open_bed(const struct shape *shape, const struct story *story)
     struct nw_nand_config config = {.part = &part, .seed = 3};
     assert_int_equal(nw_nand_open(&bed.nand, &config), NW_OK);
     bed.geometry = nw_nand_chip(bed.nand)->geometry;
-    assert_int_equal(nw_store_format(&bed.store, nw_nand_chip(bed.nand), &shape->config, bed.ram,
+    assert_int_equal(nw_store_format(&bed.store, nw_nand_chip(bed.nand), &bed.config, bed.ram,
                                      sizeof bed.ram),
                      NW_OK);
     bed.now.tail[ARRAY] = specs[ARRAY].count;
@@ -382,7 +407,7 @@ static uint32_t map_chunk(uint32_t at, uint32_t last)
 {
     static const uint8_t whats[] = {NOTHING, DATA, NODE, STATE, ANCHOR, DATA};
     const uint8_t *bytes = bed.image + at;
-    uint32_t end = at + CHUNK_HEAD + nw_get16(bytes + 3);
+    uint32_t end = at + bed.chunk_head + nw_get16(bytes + 3);
     struct place place = {.what = whats[bytes[0] & 15U], .slot = bytes[1]};
 
     place.key = nw_get32(bytes + 5);
@@ -390,7 +415,9 @@ static uint32_t map_chunk(uint32_t at, uint32_t last)
                  (end - 1U) / bed.geometry.page_bytes >= last;
     for (uint32_t i = at; i < end; i++) {
         bed.map[i] = place;
-        bed.map[i].what = i - at < CRC8_BYTES ? HEAD : place.what;
+        bed.map[i].what = i - at < MENDED_CHUNK                           ? HEAD
+                          : place.what == ANCHOR && bed.shape->sealed ? SEALED
+                                                                       : place.what;
     }
     return end;
 }
@@ -400,18 +427,18 @@ static void map_block(uint32_t start, uint32_t last)
     uint32_t page = bed.geometry.page_bytes;
     uint32_t end = start + bed.geometry.block_pages * page;
     uint32_t unit = bed.geometry.program_bytes;
-    uint32_t at = start + BLOCK_HEAD;
+    uint32_t at = start + bed.block_head;
 
     for (uint32_t i = start; i < at; i++) {
-        bed.map[i].what = HEAD;
+        bed.map[i].what = i - start < MENDED_BLOCK ? HEAD : SEALED;
     }
     while (at < end) {
         uint32_t left = page - (at - start) % page;
-        if (left >= CHUNK_HEAD && is_chunk(bed.image + at)) {
+        if (left >= bed.chunk_head && is_chunk(bed.image + at)) {
             at = map_chunk(at, last);
         } else {
             uint32_t gap = (unit - (page - left) % unit) % unit;
-            at += left >= CHUNK_HEAD && gap != 0 && gap < left ? gap : left;
+            at += left >= bed.chunk_head && gap != 0 && gap < left ? gap : left;
         }
     }
 }
@@ -454,6 +481,9 @@ static int may_differ(unsigned object, uint32_t key)
 {
     const struct place *hit = bed.hit;
 
+    if (hit->what == SEALED) {
+        return 1;
+    }
     if (hit->what < DATA || (!hit->last && hit->slot != object)) {
         return 0;
     }
@@ -491,7 +521,9 @@ static void judge(struct sight sight[OBJECTS][KEYS], uint32_t lost)
                                (unsigned)key, there, bed.now.token[object][i], (unsigned)lost);
                 expect(0, why);
             }
-            expect(there == NW_ERR_CORRUPT || lost > 0 || bed.hit->last, "nothing tells");
+            expect(there == NW_ERR_CORRUPT || there == NW_ERR_TAMPERED || lost > 0 ||
+                       bed.hit->last || bed.hit->what == SEALED,
+                   "nothing tells");
         }
     }
     expect(bed.hit->what >= DATA || lost == 0, "lost without a loss");
@@ -518,7 +550,8 @@ static void go_on(int made)
     for (unsigned object = 0; made && object < OBJECTS; object++) {
         uint32_t key = object == BLOCKS ? 0 : 1;
         int result = put(object, key, 77);
-        expect(result == NW_OK || (result == NW_ERR_CORRUPT && bed.hit->what == NODE),
+        expect(result == NW_OK || (bed.hit->what == NODE && (result == NW_ERR_CORRUPT ||
+                                                             result == NW_ERR_TAMPERED)),
                "no more can be written");
     }
     int other = nw_store_create(bed.store, "other", &specs[0]);
@@ -603,7 +636,8 @@ static void try_image(const struct shape *shape, const struct story *story)
     make_map();
     int made = has_objects();
     uint32_t flips = count_flips();
-    uint32_t step = flips / (is_soak() ? SOAK : FLIPS) + 1U;
+    uint32_t most = is_soak() ? SOAK : FLIPS;
+    uint32_t step = flips / (shape->sealed ? most / 4U : most) + 1U; /* hashes take their time */
     memcpy(ram, bed.ram, sizeof ram);
     assert_int_equal(nw_nand_fork(&kept, bed.nand), NW_OK);
     for (uint32_t bit = 0; bit < pages() * bed.geometry.page_bytes * 8U; bit++) {
@@ -619,7 +653,16 @@ static void try_image(const struct shape *shape, const struct story *story)
         for (bed.mounted = 0; bed.mounted < 2; bed.mounted++) {
             assert_int_equal(nw_nand_assign(bed.nand, kept), NW_OK);
             nw_nand_flip(bed.nand, bed.page, bed.bit);
+            if (bed.hit->what == SEALED) {
+                static struct sight sight[OBJECTS][KEYS];
+                if (mount() == NW_OK && has_objects()) { /* refused, or as it was before */
+                    see(sight);
+                }
+                expect(nw_nand_misuse(bed.nand)->error == 0, "misuse");
+                break;
+            }
             if (bed.mounted) {
+                open_seal();
                 memcpy(bed.ram, ram, sizeof ram);
             } else {
                 expect(mount() == NW_OK, "the mount");
@@ -668,6 +711,13 @@ static void test_dataflash(void **state)
     try_shape(3);
 }
 
+static void test_sealed(void **state)
+{
+    (void)state;
+    try_shape(5);
+    try_shape(6);
+}
+
 static void test_erased_zero(void **state)
 {
     (void)state;
@@ -682,6 +732,7 @@ int main(void)
         cmocka_unit_test(test_large_pages),
         cmocka_unit_test(test_dataflash),
         cmocka_unit_test(test_erased_zero),
+        cmocka_unit_test(test_sealed),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
