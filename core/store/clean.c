@@ -375,7 +375,7 @@ static int give_way(struct nw_store *store, const struct need *need)
         uint32_t head = object->head;
 
         while ((object->flags & NW_STORE_EXPENDABLE) != 0 && object->head < object->tail &&
-               result == NW_OK && !store_fits(store, need)) {
+               store->limit > 0 && result == NW_OK && !store_fits(store, need)) {
             result = store_drop_head(store, object);
             store_count(&store->stats.dropped, 1);
         }

@@ -150,7 +150,8 @@ int nw_store_format(struct nw_store **store, struct nw_chip *chip,
  * NW_ERR_BLANK: nothing is written on the chip; NW_ERR_NOT_FOUND: something is, but no store: see
  * nw_identify(); nothing is written or erased then. NW_ERR_VERSION: another format, geometry or
  * configuration, told by bytes whose checksum is right; NW_ERR_KEY: sealed with another key, or not
- * sealed, or no seal given; NW_ERR_CORRUPT, NW_ERR_TAMPERED; else as format.
+ * sealed, or no seal given; NW_ERR_CORRUPT, NW_ERR_TAMPERED; NW_ERR_FULL: too many blocks have
+ * failed (limit_bytes was 0), or all that were free; else as format.
  */
 int nw_store_mount(struct nw_store **store, struct nw_chip *chip,
                    const struct nw_store_config *config, void *ram, size_t ram_bytes);
