@@ -32,14 +32,13 @@ uint32_t store_find_flip(uint32_t wrong, uint32_t bits)
  * written, or the store is sealed; or the chip's error. */
 int store_find_payload_flip(struct nw_store *store, struct chunk *chunk, uint32_t *flip)
 {
-    const uint32_t head = (CHUNK_WHAT - 1U) * 8U; /* bits of the header: these are right */
     uint32_t sum;
     int result = store_seal(store) != NULL ? (int)NW_ERR_CORRUPT : store_sum_up(store, chunk, &sum);
 
     if (result < 0) {
         return result;
     }
-    *flip = store_find_flip(sum ^ chunk->crc, head + chunk->length * 8U) - head;
+    *flip = store_find_flip(sum ^ chunk->crc, SUM_HEAD_BITS + chunk->length * 8U) - SUM_HEAD_BITS;
     if (*flip == chunk->length * 8U) {
         chunk->crc = sum;
     }

@@ -91,14 +91,14 @@ static int is_hurt(struct nw_store *store, uint32_t at, uint32_t page)
     return result == NW_ERR_ECC;
 }
 
-/* As store_verify(); an anchor is whole with a bit flipped, too. */
+/* As store_verify(); what is no data is whole with a bit flipped, too. */
 static int is_whole(struct nw_store *store, struct chunk *chunk)
 {
     int result = store_verify(store, chunk);
 
     uint32_t flip;
 
-    return store_is_damage(result) && chunk->kind == CHUNK_ANCHOR
+    return store_is_damage(result) && !store_is_data(chunk)
                ? store_find_payload_flip(store, chunk, &flip)
                : result;
 }

@@ -14,7 +14,7 @@ static int is_blank(const struct nw_store *store, const uint8_t *bytes, uint8_t 
     return count == 0;
 }
 
-static void turn(uint8_t *bytes, uint8_t bit)
+static void turn(uint8_t *bytes, uint16_t bit)
 {
     bytes[bit / 8U] ^= (uint8_t)(1U << bit % 8U);
 }
@@ -38,7 +38,7 @@ int store_look_at_head(struct nw_store *store, uint16_t block, struct block_head
     uint32_t crc = nw_crc32(NW_CRC32_START, bytes, 20);
     uint32_t flip = store_find_flip(crc ^ nw_get32(bytes + 20), 20U * 8U);
     if (flip < 20U * 8U) {
-        turn(bytes, (uint8_t)flip);
+        turn(bytes, (uint16_t)flip);
     } else {
         nw_put32(bytes + 20, crc); /* what a bit of it may be wrong in, for the tag */
     }
@@ -370,6 +370,23 @@ int store_verify(struct nw_store *store, const struct chunk *chunk)
     return result < 0 ? result : store_sum_check(store, sum, chunk);
 }
 
+/* Puts one bit right of a payload that is no data. Answers the sum as it is then. */
+static uint32_t mend_payload(struct nw_store *store, const struct chunk *chunk, uint32_t sum,
+                             uint8_t *data)
+{
+    uint16_t bits = (uint16_t)(chunk->length * 8U);
+    uint32_t flip = store_find_flip(sum ^ chunk->crc, SUM_HEAD_BITS + bits) - SUM_HEAD_BITS;
+
+    if (flip > bits) {
+        return sum;
+    }
+    if (flip < bits) {
+        turn(data, (uint16_t)flip);
+    }
+    store_count(&store->stats.corrected, sum != chunk->crc);
+    return chunk->crc;
+}
+
 /* All of a chunk's payload, checked. */
 int store_payload(struct nw_store *store, const struct chunk *chunk, void *data, int ahead)
 {
@@ -378,6 +395,9 @@ int store_payload(struct nw_store *store, const struct chunk *chunk, void *data,
 
     sum = store_sum_add(store, sum, data, chunk->length);
     if (result == NW_OK) {
+        if (store_seal(store) == NULL && !store_is_data(chunk)) {
+            sum = mend_payload(store, chunk, sum, data);
+        }
         result = store_sum_check(store, sum, chunk);
     }
     if (result < 0 && store_seal(store) != NULL) {

@@ -88,7 +88,7 @@ static int put(int handle, uint8_t type, uint32_t number)
     }
 }
 
-/* A bit of the newest node of level 0 that tells of the keys from `index` x FAN on is turned. */
+/* Two bits of the newest node of level 0 that tells of the keys from `index` x FAN on is turned. */
 static void hurt_node(uint8_t slot, uint32_t index)
 {
     uint8_t page[PAGE];
@@ -108,6 +108,7 @@ static void hurt_node(uint8_t slot, uint32_t index)
     }
     assert_int_not_equal(bit, 0);
     nw_nand_flip(bed.nand, found, bit);
+    nw_nand_flip(bed.nand, found, bit + 1U);
 }
 
 /* Whatever another object can do is done. */
