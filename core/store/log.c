@@ -637,7 +637,7 @@ int store_written(struct nw_store *store, uint32_t page)
     if (result == NW_ERR_ECC) {
         return 1; /* not blank */
     }
-    if (result < 0 || store_is_near(mark, store->erased)) {
+    if (result < 0 || mark == store->erased) {
         return result < 0 ? result : 0;
     }
     store->known = page;

@@ -373,14 +373,6 @@ int store_is_damage(int result);
 uint32_t store_find_flip(uint32_t wrong, uint32_t bits);
 int store_find_payload_flip(struct nw_store *store, struct chunk *chunk, uint32_t *flip);
 
-/* At most one bit is not as it should be: so it is told what is blank, and what was written. */
-static inline int store_is_near(uint8_t byte, uint8_t should_be)
-{
-    uint8_t wrong = byte ^ should_be;
-
-    return (wrong & (wrong - 1U)) == 0;
-}
-
 /* walk.c */
 int store_read_chunk(struct nw_store *store, uint32_t at, struct chunk *chunk, int ahead);
 int store_read_told(struct nw_store *store, uint32_t at, struct chunk *chunk, int ahead);

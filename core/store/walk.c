@@ -254,8 +254,11 @@ static int mend_header(struct nw_store *store, uint8_t *bytes, struct chunk *chu
     }
     store->stats.tampered = tampered;
     store_count(&store->stats.corrected, result == NW_OK);
-    return !store_is_damage(result) ? result
-           : store_is_near(bytes[0], store->erased) ? (int)NW_ERR_UNWRITTEN : (int)NW_ERR_CORRUPT;
+    if (store_is_damage(result)) { /* or blank, but for one bit */
+        uint8_t wrong = bytes[0] ^ store->erased;
+        result = (wrong & (wrong - 1U)) == 0 ? (int)NW_ERR_UNWRITTEN : (int)NW_ERR_CORRUPT;
+    }
+    return result;
 }
 
 /* The header at a position; the payload it tells of ends in the same block. NW_ERR_CORRUPT: there

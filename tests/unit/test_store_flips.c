@@ -332,6 +332,24 @@ static void tell_mounts(void)
     }
 }
 
+/* The log ends just behind a chunk that runs into the page programmed last. */
+static void tell_page_end(void)
+{
+    uint32_t written = 0;
+    uint32_t before;
+
+    make_objects();
+    work(40);
+    do {
+        before = written;
+        written = 0;
+        work_once();
+        for (uint32_t page = 0; page < bed.geometry.blocks * bed.geometry.block_pages; page++) {
+            written += nw_nand_page_programs(bed.nand, page) > 0;
+        }
+    } while (before == 0 || written == before);
+}
+
 static void tell_rounds(void)
 {
     make_objects();
@@ -348,6 +366,7 @@ static const struct story {
     {"freshly formatted", tell_nothing}, {"work", tell_work},
     {"a checkpoint", tell_checkpoint},   {"compacted", tell_compacted},
     {"mounts", tell_mounts},             {"rounds", tell_rounds},
+    {"a page's end", tell_page_end},
 };
 #define STORIES (sizeof stories / sizeof *stories)
 
@@ -615,12 +634,17 @@ static int is_soak(void)
     return getenv("NW_SOAK") != NULL;
 }
 
-/* One flip that is tried: of a byte's bits all that matter, or one. */
+/* One flip that is tried: of a byte's bits all that matter, or one. Of blank bytes those behind a
+ * chunk, where a header is looked for. */
 static int is_chosen(uint32_t at, uint32_t bit)
 {
     uint8_t what = bed.map[at].what;
+    int behind = at % bed.geometry.page_bytes > 0 && bed.map[at - 1U].what != NOTHING;
 
-    return is_soak() || what == HEAD || bit == at % 8U;
+    if (bed.image[at] == bed.geometry.erased && (what != NOTHING || !behind)) {
+        return 0;
+    }
+    return is_soak() || what <= HEAD || bit == at % 8U;
 }
 
 static uint32_t count_flips(void)
@@ -628,53 +652,64 @@ static uint32_t count_flips(void)
     uint32_t flips = 0;
 
     for (uint32_t bit = 0; bit < pages() * bed.geometry.page_bytes * 8U; bit++) {
-        flips += bed.image[bit / 8U] != bed.geometry.erased && is_chosen(bit / 8U, bit % 8U);
+        flips += is_chosen(bit / 8U, bit % 8U) ? 1U : 0U;
     }
     return flips;
 }
 
+/* An image to which each flip comes back. */
+struct kept {
+    struct nw_nand *nand;
+    uint64_t ram[sizeof bed.ram / 8U];
+    int made; /* it has objects */
+};
+
+static void try_flip(const struct kept *kept, uint32_t page, uint32_t bit, const struct place *hit)
+{
+    static struct sight sight[OBJECTS][KEYS];
+
+    bed.page = page;
+    bed.bit = bit;
+    bed.hit = hit;
+    bed.kinds[hit->what]++;
+    for (bed.mounted = 0; bed.mounted < 2; bed.mounted++) {
+        assert_int_equal(nw_nand_assign(bed.nand, kept->nand), NW_OK);
+        nw_nand_flip(bed.nand, page, bit);
+        if (hit->what == SEALED) {
+            if (mount() == NW_OK && has_objects()) { /* refused, or as it was before */
+                see(sight);
+            }
+            expect(nw_nand_misuse(bed.nand)->error == 0, "misuse");
+            break;
+        }
+        if (bed.mounted) {
+            open_seal();
+            memcpy(bed.ram, kept->ram, sizeof bed.ram);
+        } else {
+            expect(mount() == NW_OK, "the mount");
+        }
+        try_store(kept->made);
+    }
+}
+
 static void try_image(const struct shape *shape, const struct story *story)
 {
-    static uint64_t ram[sizeof bed.ram / 8U];
-    struct nw_nand *kept;
+    static struct kept kept;
+    uint32_t page_bits;
     uint32_t number = 0;
 
     open_bed(shape, story);
     make_map();
-    int made = has_objects();
+    page_bits = bed.geometry.page_bytes * 8U;
+    kept.made = has_objects();
     uint32_t flips = count_flips();
     uint32_t most = is_soak() ? SOAK : FLIPS;
     uint32_t step = flips / (shape->sealed ? most / 4U : most) + 1U; /* hashes take their time */
-    memcpy(ram, bed.ram, sizeof ram);
-    assert_int_equal(nw_nand_fork(&kept, bed.nand), NW_OK);
-    for (uint32_t bit = 0; bit < pages() * bed.geometry.page_bytes * 8U; bit++) {
-        uint32_t at = bit / 8U;
-        if (bed.image[at] == bed.geometry.erased || !is_chosen(at, bit % 8U) ||
-            number++ % step != 0) {
-            continue;
-        }
-        bed.page = at / bed.geometry.page_bytes;
-        bed.bit = bit % (bed.geometry.page_bytes * 8U);
-        bed.hit = &bed.map[at];
-        bed.kinds[bed.hit->what]++;
-        for (bed.mounted = 0; bed.mounted < 2; bed.mounted++) {
-            assert_int_equal(nw_nand_assign(bed.nand, kept), NW_OK);
-            nw_nand_flip(bed.nand, bed.page, bed.bit);
-            if (bed.hit->what == SEALED) {
-                static struct sight sight[OBJECTS][KEYS];
-                if (mount() == NW_OK && has_objects()) { /* refused, or as it was before */
-                    see(sight);
-                }
-                expect(nw_nand_misuse(bed.nand)->error == 0, "misuse");
-                break;
-            }
-            if (bed.mounted) {
-                open_seal();
-                memcpy(bed.ram, ram, sizeof ram);
-            } else {
-                expect(mount() == NW_OK, "the mount");
-            }
-            try_store(made);
+    memcpy(kept.ram, bed.ram, sizeof kept.ram);
+    assert_int_equal(nw_nand_fork(&kept.nand, bed.nand), NW_OK);
+    for (uint32_t bit = 0; bit < pages() * page_bits; bit++) {
+        if (is_chosen(bit / 8U, bit % 8U) && number++ % step == 0) {
+            try_flip(&kept, bit / page_bits, bit % page_bits, &bed.map[bit / 8U]);
         }
     }
     print_message("%s, %s: of %u flips 1 in %u: %u in headers, %u in anchors, %u in data, "
@@ -683,7 +718,7 @@ static void try_image(const struct shape *shape, const struct story *story)
                   (unsigned)bed.kinds[HEAD], (unsigned)bed.kinds[ANCHOR],
                   (unsigned)bed.kinds[DATA], (unsigned)bed.kinds[NODE],
                   (unsigned)bed.kinds[STATE]);
-    nw_nand_close(kept);
+    nw_nand_close(kept.nand);
     close_bed();
 }
 

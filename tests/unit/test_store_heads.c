@@ -262,7 +262,7 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_damaged),
                                        cmocka_unit_test(test_headless),
                                        cmocka_unit_test(test_mounts_anchor),
-        cmocka_unit_test(test_cut_format)};
+                                       cmocka_unit_test(test_cut_format)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
