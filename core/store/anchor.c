@@ -43,7 +43,8 @@ static void tell(struct pass *pass, void *bytes, uint8_t length)
             return;
         }
         if (pass->flip / 8U - pass->at < length) {
-            ((uint8_t *)bytes)[pass->flip / 8U - pass->at] ^= (uint8_t)(1U << pass->flip % 8U);
+            uint8_t *byte = (uint8_t *)bytes + (pass->flip / 8U - pass->at);
+            *byte = (uint8_t)(*byte ^ (1U << pass->flip % 8U));
         }
     }
     pass->at = (uint16_t)(pass->at + length);

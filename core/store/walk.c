@@ -16,7 +16,7 @@ static int is_blank(const struct nw_store *store, const uint8_t *bytes, uint8_t 
 
 static void turn(uint8_t *bytes, uint16_t bit)
 {
-    bytes[bit / 8U] ^= (uint8_t)(1U << bit % 8U);
+    bytes[bit / 8U] = (uint8_t)(bytes[bit / 8U] ^ (1U << bit % 8U));
 }
 
 /* The header of a block. NW_ERR_UNWRITTEN: it is blank; NW_ERR_NOT_FOUND: it cannot be read;
@@ -255,7 +255,7 @@ static int mend_header(struct nw_store *store, uint8_t *bytes, struct chunk *chu
     store->stats.tampered = tampered;
     store_count(&store->stats.corrected, result == NW_OK);
     if (store_is_damage(result)) { /* or blank, but for one bit */
-        uint8_t wrong = bytes[0] ^ store->erased;
+        uint8_t wrong = (uint8_t)(bytes[0] ^ store->erased);
         result = (wrong & (wrong - 1U)) == 0 ? (int)NW_ERR_UNWRITTEN : (int)NW_ERR_CORRUPT;
     }
     return result;
