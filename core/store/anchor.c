@@ -18,6 +18,7 @@ struct pass {
     uint8_t foreign; /* reading: it tells of another format, geometry or configuration */
     uint16_t at;     /* bytes of the payload passed */
     uint32_t sum;
+    uint32_t flip; /* reading: a bit of the payload that is wrong, or STORE_NONE */
     struct chunk chunk;
     uint16_t safe; /* store->safe once the anchor counts */
     uint16_t free; /* store->free then */
@@ -40,6 +41,10 @@ static void tell(struct pass *pass, void *bytes, uint8_t length)
         if (pass->result < 0) {
             memset(bytes, 0, length);
             return;
+        }
+        if (pass->flip / 8U - pass->at < length) {
+            uint8_t *byte = (uint8_t *)bytes + (pass->flip / 8U - pass->at);
+            *byte = (uint8_t)(*byte ^ (1U << pass->flip % 8U));
         }
     }
     pass->at = (uint16_t)(pass->at + length);
@@ -307,6 +312,33 @@ static int has_more(const struct pass *pass)
     return pass->result == NW_OK && pass->at < pass->chunk.length;
 }
 
+/* All of it, with one bit turned or none. */
+static void read_all(struct pass *pass, uint32_t flip)
+{
+    struct nw_store *store = pass->store;
+    uint16_t objects = (uint16_t)(store->tables * store->config.objects);
+    uint8_t found = store->swap_count;
+
+    memset(store->objects, 0, objects * sizeof *store->objects);
+    memset(store->names, 0, (size_t)objects * store->config.name_bytes);
+    pass->flip = flip;
+    pass->at = 0;
+    pass->result = NW_OK;
+    pass->sum = store_sum_begin(store, &pass->chunk);
+    for (uint8_t swaps = tell_log(pass); swaps > 0 && has_more(pass); swaps--) {
+        read_swap(pass, found);
+    }
+    while (has_more(pass)) {
+        read_object(pass);
+    }
+    if (pass->result == NW_OK) {
+        pass->result = store_sum_check(store, pass->sum, &pass->chunk);
+    }
+    if (pass->result < 0) {
+        store->swap_count = found;
+    }
+}
+
 /* All objects and the log's books as the anchor at a position tells them. Nothing it tells is
  * believed if its checksum is wrong, another version neither. What it does not tell stays as
  * store_open() left it, 0. Read ahead: a mount has a page of RAM for that. */
@@ -322,16 +354,14 @@ int store_load_anchor(struct nw_store *store, uint32_t at)
     if (result < 0) {
         return result;
     }
-    pass.sum = store_sum_begin(store, &pass.chunk);
-    uint8_t found = store->swap_count;
-    for (uint8_t swaps = tell_log(&pass); swaps > 0 && has_more(&pass); swaps--) {
-        read_swap(&pass, found);
-    }
-    while (has_more(&pass)) {
-        read_object(&pass);
-    }
-    if (pass.result == NW_OK) {
-        pass.result = store_sum_check(store, pass.sum, &pass.chunk);
+    read_all(&pass, STORE_NONE);
+    if (pass.result == NW_ERR_CORRUPT) {
+        uint32_t flip;
+        pass.result = store_find_payload_flip(store, &pass.chunk, &flip);
+        if (pass.result == NW_OK) {
+            read_all(&pass, flip);
+            store_count(&store->stats.corrected, 1);
+        }
     }
     if (pass.result == NW_OK && pass.foreign == 0 &&
         (store->told_sweep.end >= store->blocks || pass.safe >= store->blocks ||

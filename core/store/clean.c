@@ -51,18 +51,6 @@ static int move(struct nw_store *store, const struct chunk *from, uint8_t mask)
     return result;
 }
 
-/* Of an object that is not worth moving: the stream loses what lies before, and this too. */
-static int let_go(struct nw_store *store, struct object *object, uint32_t key)
-{
-    int result = NW_OK;
-
-    while (object->head <= key && result == NW_OK) {
-        result = store_drop_head(store, object);
-        store_count(&store->stats.dropped, 1);
-    }
-    return result < 0 ? result : store_write_state(store, object);
-}
-
 /* Whether a chunk of data is the object's: 1, 0 or an error. */
 static int owns_data(struct nw_store *store, struct object *object, const struct chunk *chunk)
 {
@@ -98,10 +86,7 @@ int store_clean_chunk(struct nw_store *store, const struct chunk *chunk)
         } else if (store_is_data(chunk)) {
             result = owns_data(store, object, chunk);
         }
-        if (result > 0 && t == 0 && (object->flags & NW_STORE_EXPENDABLE) != 0 &&
-            store_is_old(store, chunk->at)) {
-            result = let_go(store, object, chunk->key);
-        } else if (result > 0) {
+        if (result > 0) {
             mask = (uint8_t)(mask | (1U << t));
         }
         if (store_is_damage(result)) {
@@ -390,7 +375,7 @@ static int give_way(struct nw_store *store, const struct need *need)
         uint32_t head = object->head;
 
         while ((object->flags & NW_STORE_EXPENDABLE) != 0 && object->head < object->tail &&
-               result == NW_OK && !store_fits(store, need)) {
+               store->limit > 0 && result == NW_OK && !store_fits(store, need)) {
             result = store_drop_head(store, object);
             store_count(&store->stats.dropped, 1);
         }

@@ -47,12 +47,14 @@ static void cut(struct piece *piece, uint32_t offset, uint16_t bytes)
     piece->bytes = bytes < unit ? bytes : unit;
 }
 
-static int add_block(struct nw_store *store, const struct piece *piece)
+/* A block of which the piece is all: a new one, or in place of one that may be damaged. */
+static int put_block(struct nw_store *store, const struct piece *piece)
 {
     struct object *object = piece->object;
     struct chunk chunk;
 
-    store_describe(&chunk, CHUNK_DATA, DATA_APPEND, piece->key, piece->bytes);
+    store_describe(&chunk, CHUNK_DATA, piece->key == object->tail ? DATA_APPEND : DATA_SET,
+                   piece->key, piece->bytes);
     int result = store_ready(store, object, &chunk); /* first: it may write */
     if (result == NW_OK) {
         result = store_find_room(store, object->unit, 1);
@@ -60,19 +62,18 @@ static int add_block(struct nw_store *store, const struct piece *piece)
     if (result == NW_OK) {
         result = store_put_data(store, object, &chunk, piece->data);
     }
-    if (result == NW_OK) {
+    if (result == NW_OK && piece->key + 1U == object->tail) {
         store_let_grow(store, &chunk);
     }
     return result;
 }
 
-/* A block again, with the piece in it, put together in the free part of the page buffer. */
-static int change_block(struct nw_store *store, const struct piece *piece)
+/* A block again, with the piece in it, put together in the free part of the page buffer. It had so
+ * many bytes. */
+static int change_block(struct nw_store *store, const struct piece *piece, uint16_t length)
 {
     struct object *object = piece->object;
-    int last = piece->key + 1U == object->tail;
     uint16_t end = (uint16_t)(piece->from + piece->bytes);
-    uint16_t length = last ? object->fill : object->unit;
     struct chunk old;
     int result = store_find_data(store, object, piece->key, &old);
 
@@ -97,7 +98,7 @@ static int change_block(struct nw_store *store, const struct piece *piece)
         memcpy(block + piece->from, piece->data, piece->bytes);
         result = store_put_data(store, object, &chunk, block);
     }
-    if (result == NW_OK && last) {
+    if (result == NW_OK && piece->key + 1U == object->tail) {
         store_let_grow(store, &chunk);
     }
     return result;
@@ -108,12 +109,14 @@ static int write_piece(struct nw_store *store, const struct piece *piece)
     struct object *object = piece->object;
     uint8_t *grows = growing(store, object, piece->key);
     uint16_t end = (uint16_t)(piece->from + piece->bytes);
+    uint16_t length = piece->key + 1U == object->tail ? object->fill : object->unit;
 
-    if (piece->key == object->tail) {
-        return add_block(store, piece);
+    if (piece->key == object->tail ||
+        (grows == NULL && piece->from == 0 && piece->bytes >= length)) {
+        return put_block(store, piece);
     }
     if (grows == NULL) {
-        return change_block(store, piece);
+        return change_block(store, piece, length);
     }
     uint16_t inside = end < object->fill ? piece->bytes : (uint16_t)(object->fill - piece->from);
     memcpy(grows + piece->from, piece->data, inside);

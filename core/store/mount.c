@@ -32,6 +32,7 @@ struct scan {
     uint32_t anchor;   /* the newest one, or STORE_NONE */
     uint32_t page;     /* known to be programmed last so far */
     uint32_t pending;  /* the newest anchor, if it may touch that page */
+    uint32_t before;   /* the one before that, if that may too */
     uint32_t spanning; /* the chunk met last, if it goes on in a later page */
     uint32_t spans_to; /* that page */
 };
@@ -90,6 +91,18 @@ static int is_hurt(struct nw_store *store, uint32_t at, uint32_t page)
     return result == NW_ERR_ECC;
 }
 
+/* As store_verify(); what is no data is whole with a bit flipped, too. */
+static int is_whole(struct nw_store *store, struct chunk *chunk)
+{
+    int result = store_verify(store, chunk);
+
+    uint32_t flip;
+
+    return store_is_damage(result) && !store_is_data(chunk)
+               ? store_find_payload_flip(store, chunk, &flip)
+               : result;
+}
+
 /*
  * The chunks that touch the page programmed last, as far as they are whole. The first time they are
  * looked at: where they stop being that becomes known. Then, up to there, they are moved, lest they
@@ -108,7 +121,7 @@ static int over_doubtful(struct nw_store *store, struct scan *scan)
         if (result <= 0 || at == scan->end) {
             break;
         }
-        result = move ? store_clean_chunk(store, &chunk) : store_verify(store, &chunk);
+        result = move ? store_clean_chunk(store, &chunk) : is_whole(store, &chunk);
         if (result < 0) {
             scan->hurt = (uint8_t)(!move && is_hurt(store, at, scan->page));
             break;
@@ -135,6 +148,8 @@ static void reach_page(struct scan *scan, uint32_t page, uint32_t first)
     if (scan->pending != STORE_NONE && scan->pending != first) {
         scan->anchor = scan->pending;
         scan->pending = STORE_NONE;
+    } else if (scan->pending != STORE_NONE && scan->before != STORE_NONE) {
+        scan->anchor = scan->before;
     }
 }
 
@@ -162,11 +177,9 @@ static int meet(struct nw_store *store, struct scan *scan, const struct chunk *c
     } else if (reached != page) {
         scan->spanning = chunk->at;
         scan->spans_to = reached;
-        if (store->marks != 0) { /* else nothing tells that it was begun */
-            reach_page(scan, reached, chunk->at);
-        }
     }
     if (chunk->kind == CHUNK_ANCHOR && written > 0) { /* one before it was told by reach_page */
+        scan->before = scan->pending;
         scan->pending = chunk->at;
     } else if (chunk->kind == CHUNK_DATA && scan->anchor == STORE_NONE &&
                scan->pending == STORE_NONE && scan->data == 0) {
@@ -174,6 +187,23 @@ static int meet(struct nw_store *store, struct scan *scan, const struct chunk *c
     }
     walk->at = end;
     return written < 0 ? written : (int)NW_OK;
+}
+
+/* The log ends behind a chunk that goes on in a later page: the last page of it that was begun. A
+ * spare byte tells that, where there is none the page's bytes do. */
+static int reach_end(struct nw_store *store, struct scan *scan)
+{
+    int blank = scan->spans_to != STORE_NONE;
+
+    for (uint32_t page = scan->spans_to; blank > 0 && page > scan->page; page--) {
+        uint32_t at = store_physical(store, page);
+
+        blank = store->marks == 0 ? nw_pages_are_blank(store->chip, at, at + 1U) : 0;
+        if (blank == 0) {
+            reach_page(scan, page, scan->spanning);
+        }
+    }
+    return blank < 0 ? blank : (int)NW_OK;
 }
 
 /* Walks from a position to the end of the log. */
@@ -199,6 +229,9 @@ static int scan_log(struct nw_store *store, uint32_t at, struct scan *scan)
         } else if (result > 0 || result == NW_ERR_CORRUPT) {
             result = meet(store, scan, &chunk, result > 0);
         }
+    }
+    if (result == 0) {
+        result = reach_end(store, scan);
     }
     return result < 0 ? result : over_doubtful(store, scan);
 }

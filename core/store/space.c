@@ -310,6 +310,7 @@ int store_set_limit(struct nw_store *store)
     uint32_t least = store->interval > block_bytes ? store->interval : block_bytes;
 
     if (store->good < kept + 4U) {
+        store->limit = 0;
         return NW_ERR_FULL;
     }
     store->most_sweeps = MANY_SWEEPS;

@@ -5,6 +5,7 @@
  *   log.c      the log: write buffer, programs, blocks, reads at a position
  *   seal.c     tags and encryption, if the caller wants them
  *   sum.c      what tells that a chunk is whole
+ *   mend.c     one flipped bit in headers and anchors is put right
  *   walk.c     from chunk to chunk through what was written
  *   tree.c     the index of every object: key to position, nodes in a few frames of RAM
  *   anchor.c   all objects in one chunk, from which a mount starts
@@ -38,6 +39,7 @@
 #define CHUNK_HEADER 14U
 #define CHUNK_WHAT 9U /* of these that say what the chunk is */
 #define BLOCK_HEADER 24U
+#define SUM_HEAD_BITS ((CHUNK_WHAT - 1U) * 8U) /* of a header in its chunk's sum */
 #define CHUNK_TAG 10U /* of a sealed one: where its tag lies, in the checksum's place */
 #define SEALED_CHUNK_HEADER 26U
 #define SEALED_BLOCK_HEADER 40U /* a tag behind it */
@@ -367,6 +369,10 @@ int store_read_part(struct nw_store *store, const struct chunk *chunk, uint16_t 
                     uint16_t bytes, void *data);
 int store_is_damage(int result);
 
+/* mend.c */
+uint32_t store_find_flip(uint32_t wrong, uint32_t bits);
+int store_find_payload_flip(struct nw_store *store, struct chunk *chunk, uint32_t *flip);
+
 /* walk.c */
 int store_read_chunk(struct nw_store *store, uint32_t at, struct chunk *chunk, int ahead);
 int store_read_told(struct nw_store *store, uint32_t at, struct chunk *chunk, int ahead);
@@ -376,6 +382,8 @@ int store_good_after(struct nw_store *store, uint16_t *block);
 int store_next_chunk(struct nw_store *store, uint32_t *at, struct chunk *chunk);
 int store_next_sequence(struct nw_store *store, uint16_t *block, uint32_t *sequence,
                         uint16_t mount);
+int store_sum_up(struct nw_store *store, const struct chunk *chunk, uint8_t *by, uint16_t bytes,
+                 uint32_t *sum);
 int store_check_payload(struct nw_store *store, const struct chunk *chunk, uint8_t *by,
                         uint16_t bytes);
 int store_verify(struct nw_store *store, const struct chunk *chunk);

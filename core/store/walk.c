@@ -5,14 +5,18 @@
 #include "nandwich/crc.h"
 #include "store.h"
 
-static int is_blank(const struct nw_store *store, const uint8_t *bytes)
+static int is_blank(const struct nw_store *store, const uint8_t *bytes, uint8_t count)
 {
-    uint8_t at = 0;
-
-    while (at < BLOCK_HEADER && bytes[at] == store->erased) {
-        at++;
+    while (count > 0 && *bytes == store->erased) {
+        bytes++;
+        count--;
     }
-    return at == BLOCK_HEADER;
+    return count == 0;
+}
+
+static void turn(uint8_t *bytes, uint16_t bit)
+{
+    bytes[bit / 8U] = (uint8_t)(bytes[bit / 8U] ^ (1U << bit % 8U));
 }
 
 /* The header of a block. NW_ERR_UNWRITTEN: it is blank; NW_ERR_NOT_FOUND: it cannot be read;
@@ -32,9 +36,16 @@ int store_look_at_head(struct nw_store *store, uint16_t block, struct block_head
     if (result < 0) {
         return result == NW_ERR_ECC ? (int)NW_ERR_NOT_FOUND : result;
     }
-    if (bytes[0] != 'N' || nw_crc32(NW_CRC32_START, bytes, 20) != nw_get32(bytes + 20)) {
-        return store->marks == 0 && is_blank(store, bytes) ? (int)NW_ERR_UNWRITTEN
-                                                           : (int)NW_ERR_NOT_FOUND;
+    uint32_t crc = nw_crc32(NW_CRC32_START, bytes, 20);
+    uint32_t flip = store_find_flip(crc ^ nw_get32(bytes + 20), 20U * 8U);
+    if (flip < 20U * 8U) {
+        turn(bytes, (uint16_t)flip);
+    } else if (flip != STORE_NONE) {
+        nw_put32(bytes + 20, crc); /* a bit of it may be wrong, which the tag would tell of */
+    }
+    if (bytes[0] != 'N' || flip == STORE_NONE) {
+        return store->marks == 0 && is_blank(store, bytes, BLOCK_HEADER) ? (int)NW_ERR_UNWRITTEN
+                                                                         : (int)NW_ERR_NOT_FOUND;
     }
     if (bytes[1] != STORE_FORMAT || bytes[3] != store->fan_shift) {
         return NW_ERR_VERSION;
@@ -205,7 +216,8 @@ int store_next_sequence(struct nw_store *store, uint16_t *block, uint32_t *seque
     return 1;
 }
 
-static int get_header(const uint8_t *bytes, struct chunk *chunk)
+/* The header of the chunk at chunk->at, whose payload ends in the same block, or NW_ERR_CORRUPT. */
+static int get_header(const struct nw_store *store, const uint8_t *bytes, struct chunk *chunk)
 {
     chunk->kind = bytes[0] & 15U;
     chunk->mask = bytes[0] >> 4;
@@ -216,21 +228,49 @@ static int get_header(const uint8_t *bytes, struct chunk *chunk)
     chunk->crc = nw_get32(bytes + 10);
     return bytes[9] == (uint8_t)(nw_crc16(NW_CRC16_START, bytes, CHUNK_WHAT) & 0xFFU) &&
                    chunk->kind >= CHUNK_DATA && chunk->kind <= CHUNK_MOVED &&
-                   chunk->length <= STORE_LONGEST
+                   chunk->length <= STORE_LONGEST &&
+                   store_block_of(store, store_behind(store, chunk)) ==
+                       store_block_of(store, chunk->at)
                ? NW_OK
                : (int)NW_ERR_CORRUPT;
+}
+
+/* The same where a bit may be flipped: there is a header if with one bit turned it is one, and the
+ * payload's checksum is right. */
+static int mend_header(struct nw_store *store, uint8_t *bytes, struct chunk *chunk)
+{
+    uint32_t tampered = store->stats.tampered;
+    int result = get_header(store, bytes, chunk);
+
+    if (result == NW_OK) {
+        return NW_OK;
+    }
+    for (uint8_t bit = 0; bit < (CHUNK_WHAT + 1U) * 8U && store_is_damage(result); bit++) {
+        turn(bytes, bit);
+        result = get_header(store, bytes, chunk);
+        if (result == NW_OK) {
+            result = store_verify(store, chunk);
+        }
+        turn(bytes, bit);
+    }
+    store->stats.tampered = tampered;
+    store_count(&store->stats.corrected, result == NW_OK);
+    if (store_is_damage(result)) { /* or blank, but for one bit */
+        uint8_t wrong = (uint8_t)(bytes[0] ^ store->erased);
+        result = (wrong & (wrong - 1U)) == 0 ? (int)NW_ERR_UNWRITTEN : (int)NW_ERR_CORRUPT;
+    }
+    return result;
 }
 
 /* The header at a position; the payload it tells of ends in the same block. NW_ERR_CORRUPT: there
  * is none; NW_ERR_UNWRITTEN: it is blank. */
 int store_read_chunk(struct nw_store *store, uint32_t at, struct chunk *chunk, int ahead)
 {
-    uint16_t block = store_block_of(store, at);
     uint8_t bytes[SEALED_CHUNK_HEADER];
 
     chunk->at = at;
     if (store_offset_of(store, at) + store->chunk_header > store->page_bytes ||
-        block == STORE_NO_BLOCK) {
+        store_block_of(store, at) == STORE_NO_BLOCK) {
         return NW_ERR_CORRUPT;
     }
     if (store->grow != 0 && at == store_at(store, store->page, (uint16_t)(store->grow - 1U))) {
@@ -241,12 +281,8 @@ int store_read_chunk(struct nw_store *store, uint32_t at, struct chunk *chunk, i
         store_seal(store)->note(store, at, bytes);
     }
     if (result == NW_OK) {
-        result = bytes[0] == store->erased ? (int)NW_ERR_UNWRITTEN
-                                                    : get_header(bytes, chunk);
-    }
-    if (result == NW_OK) {
-        result = store_block_of(store, store_behind(store, chunk)) == block ? (int)NW_OK
-                                                                            : (int)NW_ERR_CORRUPT;
+        result = is_blank(store, bytes, CHUNK_WHAT) ? (int)NW_ERR_UNWRITTEN
+                                                    : mend_header(store, bytes, chunk);
     }
     if (result < 0) {
         store->stats.place = at;
@@ -297,16 +333,16 @@ int store_next_chunk(struct nw_store *store, uint32_t *at, struct chunk *chunk)
     return 0;
 }
 
-/* Is the payload what was written? It is read in pieces, by way of `by` where that takes more than
- * we do. Without it nothing tells of the chunk, and its end may never have come. */
-int store_check_payload(struct nw_store *store, const struct chunk *chunk, uint8_t *by,
-                        uint16_t bytes)
+/* Sums up header and payload. It is read in pieces, by way of `by` where that takes more than we do.
+ * Without it nothing tells of the chunk, and its end may never have come: NW_ERR_CORRUPT. */
+int store_sum_up(struct nw_store *store, const struct chunk *chunk, uint8_t *by, uint16_t bytes,
+                 uint32_t *sum)
 {
-    uint32_t sum = store_sum_begin(store, chunk);
     int told = by != NULL;
     uint8_t own[32];
     uint16_t here;
 
+    *sum = store_sum_begin(store, chunk);
     if (bytes < sizeof own) {
         by = own;
         bytes = sizeof own;
@@ -329,9 +365,36 @@ int store_check_payload(struct nw_store *store, const struct chunk *chunk, uint8
         if (result < 0) {
             return result;
         }
-        sum = store_sum_add(store, sum, by, here);
+        *sum = store_sum_add(store, *sum, by, here);
     }
-    return store_sum_check(store, sum, chunk);
+    return NW_OK;
+}
+
+/* Is the payload what was written? `by` as above. */
+int store_check_payload(struct nw_store *store, const struct chunk *chunk, uint8_t *by,
+                        uint16_t bytes)
+{
+    uint32_t sum;
+    int result = store_sum_up(store, chunk, by, bytes, &sum);
+
+    return result < 0 ? result : store_sum_check(store, sum, chunk);
+}
+
+/* Puts one bit right of a payload that is no data. Answers the sum as it is then. */
+static uint32_t mend_payload(struct nw_store *store, const struct chunk *chunk, uint32_t sum,
+                             uint8_t *data)
+{
+    uint16_t bits = (uint16_t)(chunk->length * 8U);
+    uint32_t flip = store_find_flip(sum ^ chunk->crc, SUM_HEAD_BITS + bits) - SUM_HEAD_BITS;
+
+    if (flip > bits) {
+        return sum;
+    }
+    if (flip < bits) {
+        turn(data, (uint16_t)flip);
+    }
+    store_count(&store->stats.corrected, sum != chunk->crc);
+    return chunk->crc;
 }
 
 /* Is a chunk whole that the log shows? NW_OK, NW_ERR_CORRUPT, NW_ERR_TAMPERED, or the chip's
@@ -351,6 +414,9 @@ int store_payload(struct nw_store *store, const struct chunk *chunk, void *data,
 
     sum = store_sum_add(store, sum, data, chunk->length);
     if (result == NW_OK) {
+        if (store_seal(store) == NULL && !store_is_data(chunk)) {
+            sum = mend_payload(store, chunk, sum, data);
+        }
         result = store_sum_check(store, sum, chunk);
     }
     if (result < 0 && store_seal(store) != NULL) {

@@ -92,7 +92,8 @@ static uint32_t newest_block(void)
     return newest;
 }
 
-/* The header of any one block is damaged. That of the newest may look like a power cut; behind any
+/* The header of any one block is damaged, by more than the one bit that its checksum puts right.
+ * That of the newest may look like a power cut; behind any
  * other the log goes on, which was once forgotten, and erased. */
 static void test_damaged(void **state)
 {
@@ -119,11 +120,11 @@ static void test_damaged(void **state)
                     continue;
                 }
                 bed = kept;
-                bed.data[block * BLOCK_BYTES + 6U] ^= 0x10U;
+                bed.data[block * BLOCK_BYTES + 6U] ^= 0x18U;
                 int result = forge_mount(&bed);
                 if (result < 0) {
                     assert_int_equal(result, NW_ERR_CORRUPT);
-                    bed.data[block * BLOCK_BYTES + 6U] ^= 0x10U; /* nothing is lost yet */
+                    bed.data[block * BLOCK_BYTES + 6U] ^= 0x18U; /* nothing is lost yet */
                     assert_int_equal(forge_mount(&bed), NW_OK);
                     assert_int_equal(count_there(first), pushed - first);
                     refused++;
@@ -189,16 +190,16 @@ static void test_headless(void **state)
     }
 }
 
-/* The anchor of a mount, the newest one, is damaged: a bit of its header. Data behind it prove that
- * the mount had ended. Once it was taken for one that was cut, and all that was synced since was
- * forgotten without a word, and erased. */
+/* The anchor of a mount, the newest one, is damaged: more than a bit of its header. Data behind it
+ * prove that the mount had ended. Once it was taken for one that was cut, and all that was synced
+ * since was forgotten without a word, and erased. */
 static void test_mounts_anchor(void **state)
 {
     (void)state;
     for (uint8_t number = 0; number < 2U; number++) {
         open_bed(number);
         for (uint32_t i = 0; i < 2U * FEW; i++) {
-            if (i == FEW) {
+            if (i == FEW / 2U) { /* of those behind it some begin a page */
                 assert_int_equal(forge_mount(&bed), NW_OK);
             }
             push();
@@ -209,13 +210,14 @@ static void test_mounts_anchor(void **state)
                (uint8_t)(nw_crc16(NW_CRC16_START, bed.data + at, 9) & 0xFFU)) {
             at++;
         }
-        for (uint32_t bit = 0; bit < 10U * 8U; bit++) {
+        for (uint32_t bit = 0; bit < 9U * 8U; bit++) {
             bed = kept;
             bed.data[at + bit / 8U] ^= (uint8_t)(1U << bit % 8U);
+            bed.data[at + 9U] ^= 0xA0U; /* which one bit does not explain */
             assert_int_equal(forge_mount(&bed), NW_OK);
-            uint32_t there = count_there(0); /* but for what lies behind it in its page */
+            uint32_t there = count_there(0); /* but for what lies behind it, up to such a page */
             assert_true(there == pushed || nw_store_stats(bed.store)->lost > 0);
-            assert_true(there + 4U >= pushed);
+            assert_true(there > FEW / 2U);
             assert_int_equal(forge_mount(&bed), NW_OK);
             assert_int_equal(count_there(0), there);
         }
@@ -260,7 +262,7 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_damaged),
                                        cmocka_unit_test(test_headless),
                                        cmocka_unit_test(test_mounts_anchor),
-        cmocka_unit_test(test_cut_format)};
+                                       cmocka_unit_test(test_cut_format)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -353,9 +353,11 @@ static void test_chunks_exchanged(void **state)
     expect_tampered("q", 8);
 }
 
-/* Once a bit that kept the header from being read as one was NW_ERR_CORRUPT, and not counted. */
+/* Once a bit that kept the header from being read as one was NW_ERR_CORRUPT, and not counted. Now
+ * one bit of what its checksum covers is put right, for the tag proves it; two are not. */
 static void test_header(void **state)
 {
+    uint8_t bytes[FILE_BYTES];
     uint32_t from = 7;
 
     (void)state;
@@ -363,14 +365,24 @@ static void test_header(void **state)
     uint8_t *chunk = find_chunk("q", 7, 0);
     for (unsigned bit = 0; bit < CHUNK_HEAD * 8U; bit++) {
         chunk[bit / 8U] ^= (uint8_t)(1U << bit % 8U);
-        expect_tampered("q", 7);
+        if (bit < TAG_AT * 8U) {
+            uint32_t before = nw_store_stats(bed.store)->corrected;
+            assert_int_equal(nw_store_peek(bed.store, handle_of("q"), 7, bytes, sizeof bytes), 24);
+            assert_int_equal(nw_store_stats(bed.store)->corrected, before + 1U);
+            assert_int_equal(nw_store_stats(bed.store)->tampered, bit);
+            chunk[(bit / 8U + 1U) % TAG_AT] ^= 4U;
+            expect_tampered("q", 7);
+            chunk[(bit / 8U + 1U) % TAG_AT] ^= 4U;
+        } else {
+            expect_tampered("q", 7);
+        }
         chunk[bit / 8U] ^= (uint8_t)(1U << bit % 8U);
     }
-    chunk[3] ^= 1U;
+    chunk[3] ^= 3U;
     assert_int_equal(nw_store_compact(bed.store, handle_of("q"), &from, 1), NW_ERR_TAMPERED);
 
     make_image(1); /* and where a mount replays it */
-    find_chunk("q", PIECES - 1U, 0)[3] ^= 1U;
+    find_chunk("q", PIECES - 1U, 0)[3] ^= 3U;
     assert_int_equal(forge_mount(&bed), NW_OK);
     assert_true(nw_store_stats(bed.store)->tampered > 0);
 

@@ -15,6 +15,16 @@
  * then costs the bytes there are, not a page. Stack nw_ecc below for parts that flip bits; what it
  * repairs is counted, what it cannot repair is NW_ERR_ECC with its place.
  *
+ * A FLIPPED BIT with no such code below costs no more than the element it hits, whose read answers
+ * NW_ERR_CORRUPT. Elsewhere, in headers, nodes of the index, states and anchors, it is put right
+ * wherever it is met, and counted in stats.corrected. But an element that touches the page
+ * programmed last looks like the power cut that might have torn it: it is gone with what lies
+ * behind it, as if it had not been synced, and nothing tells. A sealed store puts right only what
+ * headers say, as far as the tag proves it: another bit of a node costs all that lies below it
+ * (NW_ERR_TAMPERED), of a state a pop, dequeue, trim or truncate (stats.lost), of the anchor that
+ * a mount needs the mount. tests/unit/test_store_flips.c tries them all; docs/store.md tells what
+ * more than one bit in the same place may cost.
+ *
  * DURABLE. What was written is durable when a sync (or a create, delete, rename, checkpoint,
  * rollback or drop) has returned. Before that a power cut may take it, the latest first: an element
  * or a block of a file is there whole or not at all, and if one is there all before it are. Power
@@ -50,9 +60,10 @@
  * block erases as many blocks more. Of what is written at once, as an anchor, or by create and
  * delete, the next calls bear their part. DataFlash with blocks of 8 small pages takes up to 12
  * programs and 2 erases, with idle time an erase. The first calls after a mount, which has written
- * much at once, may take twice as many programs, and 2 erases. Reads: about 700 at most; in arrays
- * whose keys lie far apart more, for each value is passed in turn. Measured, but for those after a
- * mount, by tests/unit/test_store_limit.c.
+ * much at once, may take twice as many programs, and 2 erases. Reads: where chunks are small a call
+ * passes many, 800 reads at most in the test named below, but 1,266 have been seen; in arrays whose
+ * keys lie far apart more, for each value is passed in turn. Measured, but for those after a mount,
+ * by tests/unit/test_store_limit.c.
  *
  * WEAR. The log runs round all blocks in turn, nothing has a fixed place: no block is erased more
  * than once oftener than another, but for mounts.
@@ -111,8 +122,8 @@ struct nw_store_stats {
     uint32_t anchors;
     uint32_t moved;       /* chunks moved by cleaning and compaction */
     uint32_t bytes_moved;
-    uint32_t dropped;     /* chunks of expendable streams given up by cleaning */
-    uint32_t corrected;   /* bits repaired below */
+    uint32_t dropped;     /* chunks of expendable streams that gave way */
+    uint32_t corrected;   /* bits repaired below, and here each time one is met */
     uint32_t lost;        /* chunks that could not be read when they had to be, or are missing;
                            * a mount counts pages too. 0 after it: it met no damage */
     uint32_t retired;     /* blocks given up */
@@ -141,7 +152,8 @@ int nw_store_format(struct nw_store **store, struct nw_chip *chip,
  * NW_ERR_BLANK: nothing is written on the chip; NW_ERR_NOT_FOUND: something is, but no store: see
  * nw_identify(); nothing is written or erased then. NW_ERR_VERSION: another format, geometry or
  * configuration, told by bytes whose checksum is right; NW_ERR_KEY: sealed with another key, or not
- * sealed, or no seal given; NW_ERR_CORRUPT, NW_ERR_TAMPERED; else as format.
+ * sealed, or no seal given; NW_ERR_CORRUPT, NW_ERR_TAMPERED; NW_ERR_FULL: too many blocks have
+ * failed (limit_bytes was 0), or all that were free; else as format.
  */
 int nw_store_mount(struct nw_store **store, struct nw_chip *chip,
                    const struct nw_store_config *config, void *ram, size_t ram_bytes);
@@ -201,8 +213,9 @@ enum nw_store_type {
     NW_STORE_FILE       /* read, write at an offset */
 };
 
-#define NW_STORE_EXPENDABLE 0x01U /* stream: elements that cleaning meets are dropped, not moved:
-                                   * it lives as long as there is room */
+#define NW_STORE_EXPENDABLE 0x01U /* stream: where a put or a create would take used_bytes above
+                                   * limit_bytes its oldest chunks are dropped until it does not,
+                                   * synced ones too; at no other time */
 
 /*
  * What an object is. unit_bytes: a stream's elements have all this size and are packed into common
@@ -333,7 +346,8 @@ int nw_store_tagged(struct nw_store *store, int array, uint32_t tag, int stream,
 /* Writes at an offset, 0 .. length; at the end the file grows. Answers the bytes written, at most
  * 32,767 a call; fewer than asked where a later block met an error: a call with the rest tells
  * which, NW_ERR_FULL and NW_ERR_RANGE (frames) among them. An error answered: no block of this call
- * was changed. A cut may leave the first blocks of an unsynced write without the later ones. */
+ * was changed. A damaged block is an error unless the call covers it, which makes it whole. A cut
+ * may leave the first blocks of an unsynced write without the later ones. */
 int nw_store_write(struct nw_store *store, int handle, uint32_t offset, const void *data,
                    uint16_t bytes);
 
