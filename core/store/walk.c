@@ -333,8 +333,8 @@ int store_next_chunk(struct nw_store *store, uint32_t *at, struct chunk *chunk)
     return 0;
 }
 
-/* Sums up header and payload. It is read in pieces, by way of `by` where that takes more than we do.
- * Without it nothing tells of the chunk, and its end may never have come: NW_ERR_CORRUPT. */
+/* Sums up header and payload. It is read in pieces, by way of `by` where that takes more than we
+ * do. Without it nothing tells of the chunk, and its end may never have come: NW_ERR_CORRUPT. */
 int store_sum_up(struct nw_store *store, const struct chunk *chunk, uint8_t *by, uint16_t bytes,
                  uint32_t *sum)
 {
