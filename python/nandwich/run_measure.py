@@ -40,6 +40,7 @@ class Job:
     virtual: Path
     arguments: tuple[str, ...]  # beginning with the program's name, the same for both
     config: str  # key=value lines, see ports/host/config.h
+    inputs: tuple[Path, ...] = ()  # what the compiler read
     watch: bool = True  # False: the files stay as the program leaves them
 
 

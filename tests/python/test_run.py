@@ -744,7 +744,7 @@ def test_a_build_in_use_is_not_taken_away(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setenv("NANDWICH_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(run_build, "_KEPT", 1)
     store = tmp_path / "cache" / "run"
-    one = run_build.build(_recipe(tmp_path, "one"))
+    one = run_build.build(_recipe(tmp_path, "one")).program
     (store / "use-left").mkdir()  # by a command that was killed
     other = "import sys; from pathlib import Path; from nandwich import run_build as b\n"
     other += "b._KEPT = 1\n"
