@@ -228,7 +228,9 @@ def _operand(source: Path) -> str:
 
 def _call(command: Sequence[str], failure: str) -> None:
     try:
-        done = subprocess.run(command, stderr=subprocess.PIPE, text=True, check=False)
+        done = subprocess.run(
+            command, stderr=subprocess.PIPE, text=True, errors="surrogateescape", check=False
+        )
     except FileNotFoundError as error:
         raise InputError(f"{command[0]} is missing; `nandwich doctor` says more") from error
     sys.stderr.write(link_errors.explain(done.stderr))

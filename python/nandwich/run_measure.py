@@ -7,6 +7,7 @@ every time. Every run but the last has its files put back, so that what stays be
 virtual run left. A measurement that is broken off leaves them as they were before it.
 """
 
+import os
 import shutil
 import subprocess
 import sys
@@ -160,7 +161,7 @@ def _virtual(job: Job, stdin: bytes, folder: Path, *, first: bool) -> Outcome:
     lines = [job.config, f"stats={folder / 'report.json'}"]
     if not first:  # only one run may leave its wear in an image, and its recording
         lines += ["image=", "record="]
-    (folder / "config").write_text("\n".join(lines) + "\n")
+    (folder / "config").write_bytes(os.fsencode("\n".join(lines) + "\n"))
     environment = {"NANDWICH_CONFIG": str(folder / "config"), "NANDWICH": ""}
     talk = None if first else subprocess.DEVNULL
     return run_guest.run(

@@ -861,3 +861,25 @@ def test_a_run_lasts_until_its_last_process_ends(tmp_path: Path) -> None:
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=30)
     assert (tmp_path / "late").read_text() == "\n"
+
+
+@pytest.mark.parametrize("option", ["--record", "--image", "--json"])
+def test_names_that_are_no_text(tmp_path: Path, option: str) -> None:
+    """The configuration of a program took UTF-8 alone, so a record or an image of another name was
+    an internal error; so was a message of the compiler about a file of such a name."""
+    folder = tmp_path / os.fsdecode(b"f\xff")
+    folder.mkdir()
+    target = folder / os.fsdecode(b"\xfe.out")
+    source = folder / "p.c"
+    source.write_text("int main(void) { int unused; return 0; }\n")
+    for _ in range(2):  # the image is read the second time
+        command = [sys.executable, "-m", "nandwich", "run", "-q", "--once", "-Wall", str(source)]
+        done = subprocess.run([*command, option, str(target)], capture_output=True, check=False)
+        assert done.returncode == 0, done.stderr
+        assert b"internal" not in done.stderr
+        assert target.stat().st_size > 0
+    refused = subprocess.run(
+        [*command, option, str(folder / "none" / "a\nb")], capture_output=True, check=False
+    )
+    assert refused.returncode == 2
+    assert b"internal" not in refused.stderr
