@@ -97,15 +97,12 @@ static int bound(const char *path)
     return result;
 }
 
-static int shell(const char *format, const char *path, const char *other)
+static int shell(const char *line, const char *path, const char *other)
 {
-    char line[256];
-    int status;
-
-    snprintf(line, sizeof line, format, path, other);
     fflush(stdout);
-    status = system(line);
-    return WEXITSTATUS(status);
+    setenv("P", path, 1);
+    setenv("Q", other, 1);
+    return WEXITSTATUS(system(line));
 }
 
 static int without_name(const char *path)
@@ -171,10 +168,9 @@ static int make(uint32_t kind, const char *path, const char *other)
     case 13: return rmdir(path);
     case 14: return remove(path);
     case 15:
-        return shell("[ -f '%1$s' ] && cp -dpT --remove-destination '%1$s' '%2$s' 2>&-", path,
-                     other);
-    case 16: return shell("mv -f '%s' '%s' 2>/dev/null </dev/null", path, other);
-    default: return shell("rm -rf '%1$s'; [ -p '%2$s' ] || echo x 2>&- >>'%2$s'", path, other);
+        return shell("[ -f $P ] && cp -dpT --remove-destination $P $Q 2>/dev/null", path, other);
+    case 16: return shell("mv -f $P $Q 2>/dev/null </dev/null", path, other);
+    default: return shell("rm -rf $P; [ -p $Q ] || echo x 2>&- >>$Q", path, other);
     }
 }
 

@@ -883,3 +883,33 @@ def test_names_that_are_no_text(tmp_path: Path, option: str) -> None:
     )
     assert refused.returncode == 2
     assert b"internal" not in refused.stderr
+
+
+def test_random_calls_leave_what_one_execution_leaves(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Goal: programs that make, change, move and remove files at random are identical natively and
+    in virtual memory, and the folder holds after several executions what it holds after one."""
+    source = Path(__file__).resolve().parents[1] / "guests" / "file_calls.c"
+    plain = tmp_path / "plain-program"
+    subprocess.run(["clang-19", "-w", source, "-o", plain], check=True)
+    for seed in range(6):
+        kinds = []
+        for name in ("plain", "run"):
+            work = tmp_path / f"{name}-{seed}"
+            (work / "full" / "deep").mkdir(parents=True)
+            for file in ("full/in", "one", "grown"):
+                (work / file).write_text(f"{file}\n")
+            (work / "two").hardlink_to(work / "one")
+            monkeypatch.chdir(work)
+            if name == "plain":
+                subprocess.run([plain, str(seed), "60"], check=True, stdout=subprocess.DEVNULL)
+            else:
+                result = _invoke("-q", "--cflags", "-w", source, "--", str(seed), "60")
+                assert result.exit_code == 0, result.output
+            listed = subprocess.run(
+                "find . -printf '%p %y %m %n %l\\n' | sort; find . -type f | sort | xargs cksum",
+                shell=True, capture_output=True, check=False,
+            )  # fmt: skip
+            kinds.append(listed.stdout)
+        assert kinds[0] == kinds[1], seed
