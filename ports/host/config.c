@@ -41,7 +41,6 @@ static const struct key keys[] = {
     {"image", PATH, AT(image), NULL, 0, 0},
     {"record", PATH, AT(record), NULL, 0, 0},
     {"stats", PATH, AT(stats), NULL, 0, 0},
-    {"track", PATH, AT(track), NULL, 0, 0},
     {"timing", NUMBER, AT(timing), NULL, 0, 1},
 };
 enum { KEYS = sizeof keys / sizeof keys[0] };

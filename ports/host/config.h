@@ -21,7 +21,6 @@
  *   image=FILE         the chip's content and wear, loaded first if there, saved at the end
  *   record=FILE        what is asked of the translation layer, as an iolog of fio (record.h)
  *   stats=FILE         a report as JSON at the end, also after a crash
- *   track=FOLDER       keeps files as they were before the program changed them (track.h)
  *   timing=1           measures the host time spent emulating the chip (costs some itself)
  *
  * frame size and slots are compiled into the program and cannot be chosen here.
@@ -44,7 +43,6 @@ struct nw_host_config {
     char image[NW_HOST_PATH_BYTES];
     char record[NW_HOST_PATH_BYTES];
     char stats[NW_HOST_PATH_BYTES];
-    char track[NW_HOST_PATH_BYTES];
     const struct nw_layer_kind *layer;
     uint32_t ecc, scheme, policy; /* enums above; policy as enum nw_vm_policy */
     uint32_t degree, maps;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * native.c - what `nandwich run` links into the native twin of a program: its wall time from before
- * main to its end, and the files it changes.
+ * main to its end.
  *
  *   NANDWICH_NATIVE   file that gets {"host_ns": N} at the end; unset: nothing happens
- *   NANDWICH_TRACK    folder for track.h
  */
 #include "clock.h"
 #include "end.h"
 #include "json.h"
-#include "track.h"
+
+#include "nandwich-watch/pause.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -33,17 +33,18 @@ static void report(void)
 void nw_host_replaced(void)
 {
     if (result_path != NULL && getpid() == owner) {
-        nw_host_track_start(NULL); /* the report is no file of the program's */
+        nw_watch_pause(); /* the report is no file of the program's */
         report();
-        nw_host_track_start(getenv("NANDWICH_TRACK"));
+        nw_watch_resume();
     }
 }
 
 void nw_host_end(void)
 {
     if (result_path != NULL && getpid() == owner) {
-        nw_host_track_start(NULL);
+        nw_watch_pause();
         report();
+        nw_watch_resume();
         result_path = NULL;
     }
 }
@@ -55,7 +56,6 @@ __attribute__((constructor(101))) static void start(void)
         return;
     }
     owner = getpid();
-    nw_host_track_start(getenv("NANDWICH_TRACK"));
     atexit(nw_host_end);
     started_ns = nw_host_now_ns();
 }

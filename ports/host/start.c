@@ -14,9 +14,9 @@
 #include "record.h"
 #include "report.h"
 #include "stack.h"
-#include "track.h"
 
 #include "nandwich-guest/guest.h"
+#include "nandwich-watch/pause.h"
 #include "nandwich/error.h"
 
 #include <errno.h>
@@ -113,10 +113,10 @@ static void report(uint64_t ended_ns, int saved)
 void nw_host_replaced(void)
 {
     if (owner == getpid() && config.stats[0] != '\0') {
-        nw_host_track_start(NULL); /* the report is no file of the program's */
+        nw_watch_pause(); /* the report is no file of the program's */
         /* Recording and image end with this program: what was asked for is not there then. */
         report(nw_host_now_ns(), config.record[0] == '\0' && config.image[0] == '\0');
-        nw_host_track_start(config.track[0] != '\0' ? config.track : NULL);
+        nw_watch_resume();
     }
 }
 
@@ -129,11 +129,13 @@ void nw_host_end(void)
         return;
     }
     owner = 0;
-    nw_host_track_start(NULL);
+    nw_watch_pause();
     failed = save();
     if (config.stats[0] != '\0') {
         report(ended_ns, failed == 0);
-    } else if (failed != 0) {
+    }
+    nw_watch_resume();
+    if (config.stats[0] == '\0' && failed != 0) {
         fflush(NULL); /* what the program printed; nobody but the status can tell of the failure */
         _exit(1);
     }
@@ -184,6 +186,7 @@ __attribute__((constructor(101))) static void start(void)
     char line[1024];
     struct nw_why why = {line, sizeof line};
 
+    nw_watch_pause();
     read_config();
     if (nw_host_stack_open(&stack, &config, &guest, &why) < 0) {
         refuse(line);
@@ -194,7 +197,7 @@ __attribute__((constructor(101))) static void start(void)
     nw_host_crash_watch(nw_guest_base, stack.vm.bytes);
     open_guest();
     owner = getpid();
-    nw_host_track_start(config.track[0] != '\0' ? config.track : NULL);
+    nw_watch_resume();
     atexit(nw_host_end);
     started_ns = nw_host_now_ns();
     setup_ns = started_ns - began_ns;

@@ -90,7 +90,9 @@ def execute(todo: Plan) -> int:
     try:
         if not todo.links:
             return subprocess.run(todo.command, check=False).returncode
-        done = subprocess.run(todo.command, stderr=subprocess.PIPE, text=True, check=False)
+        done = subprocess.run(
+            todo.command, stderr=subprocess.PIPE, text=True, errors="surrogateescape", check=False
+        )
     except FileNotFoundError as error:
         raise InputError(f"{todo.command[0]} is not there; `nandwich doctor` says more") from error
     sys.stderr.write(link_errors.explain(done.stderr))
@@ -143,11 +145,11 @@ def _defaults_object(device: dict[str, str]) -> list[str]:
     source = f'extern const char nw_host_defaults[];\nconst char nw_host_defaults[] = "{words}";\n'
     kept = run_build.cache_dir() / "defaults"
     kept.mkdir(parents=True, exist_ok=True)
-    target = kept / (hashlib.sha256(source.encode()).hexdigest()[:32] + ".o")
+    target = kept / (hashlib.sha256(os.fsencode(source)).hexdigest()[:32] + ".o")
     if not target.exists():
         handle, partial = tempfile.mkstemp(dir=kept, suffix=".partial")
         os.close(handle)
         command = [toolchain.CLANG, "-c", "-x", "c", "-", "-o", partial]
-        subprocess.run(command, input=source, text=True, check=True)
+        subprocess.run(command, input=os.fsencode(source), check=True)
         Path(partial).replace(target)
     return [str(target)]

@@ -22,6 +22,7 @@ _BUILT_FOLDERS = (
     "ports/stack",
     "replay",
     "ports/guest",
+    "ports/watch",
     "ports/host",
     "compiler",
     "python/src",
@@ -47,6 +48,11 @@ def build_dir() -> Path:
 def static_library(name: str) -> Path:
     """Path of one of our archives, say `nw_core`."""
     return _present(build_dir() / "lib" / f"lib{name}.a", f"static library {name}")
+
+
+def watcher() -> Path:
+    """Path of the program that runs others and keeps the files they change (ports/watch)."""
+    return _present(build_dir() / "lib" / "nandwich-watch", "watcher")
 
 
 def compiler_plugin() -> Path:

@@ -86,16 +86,30 @@ def _digest(path: Path) -> str | None:
 def _current(entry: Path) -> bool:
     """Whether the build kept in `entry` was made from the files as they are now."""
     try:
-        inputs: dict[str, str] = json.loads((entry / "inputs.json").read_text())
+        inputs = _inputs(entry)
     except (OSError, ValueError):
         return False
     return all(_digest(Path(path)) == digest for path, digest in inputs.items())
 
 
-def build(recipe: Recipe) -> Path:
+def _inputs(entry: Path) -> dict[str, str]:
+    """The files a build was made from, with their digests."""
+    inputs: dict[str, str] = json.loads((entry / "inputs.json").read_text())
+    return inputs
+
+
+@dataclass(frozen=True)
+class Built:
+    """A program, and every file the compiler read for it."""
+
+    program: Path
+    inputs: tuple[Path, ...]
+
+
+def build(recipe: Recipe) -> Built:
     """The program, from the store or freshly built; InputError when it does not compile.
 
-    The path stays good until this process ends, whatever other commands build or drop meanwhile.
+    Its path stays good until this process ends, whatever other commands build or drop meanwhile.
     The messages of compiler and linker go to stderr.
     """
     store = cache_dir() / "run"
@@ -108,7 +122,7 @@ def build(recipe: Recipe) -> Path:
         ) from error
 
 
-def _build(recipe: Recipe, store: Path, entry: Path) -> Path:
+def _build(recipe: Recipe, store: Path, entry: Path) -> Built:
     used = _in_use(store) / entry.name
     with _alone(entry):
         if _current(entry):
@@ -118,8 +132,9 @@ def _build(recipe: Recipe, store: Path, entry: Path) -> Path:
         # A second link to the same file: it outlives the entry, which any command may drop.
         used.unlink(missing_ok=True)
         used.hardlink_to(entry / "program")
+        inputs = tuple(map(Path, _inputs(entry)))
     _forget_oldest(store)
-    return used
+    return Built(used, inputs)
 
 
 @contextlib.contextmanager
@@ -213,7 +228,9 @@ def _operand(source: Path) -> str:
 
 def _call(command: Sequence[str], failure: str) -> None:
     try:
-        done = subprocess.run(command, stderr=subprocess.PIPE, text=True, check=False)
+        done = subprocess.run(
+            command, stderr=subprocess.PIPE, text=True, errors="surrogateescape", check=False
+        )
     except FileNotFoundError as error:
         raise InputError(f"{command[0]} is missing; `nandwich doctor` says more") from error
     sys.stderr.write(link_errors.explain(done.stderr))

@@ -72,6 +72,9 @@ def check(device: Device) -> dict[str, Any]:
     frames, rest = divmod(device.ram, device.frame)
     if rest or frames == 0:
         raise InputError(f"--ram {device.ram} is not a multiple of --frame {device.frame}")
+    for path in (device.image, device.record):
+        if "\n" in path:
+            raise InputError(f"{path!r}: a name with a line break does not fit a configuration")
     try:
         described: dict[str, Any] = json.loads(
             _native.host_check(device.text(), device.frame, device.slots)

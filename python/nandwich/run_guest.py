@@ -1,21 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs a built program once and keeps what it did: status, output, files, its own report."""
 
-import ctypes
 import json
 import os
 import signal
-import subprocess
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
-from nandwich import run_files
-from nandwich.errors import RunError
-
-_ADDR_NO_RANDOMIZE = 0x0040000
-_libc = ctypes.CDLL(None)
+from nandwich import run_files, run_watch
 
 
 @dataclass
@@ -26,13 +20,19 @@ class Outcome:
     signal: str | None
     stdout: Path
     report: dict[str, Any]  # what the program's run time wrote at the end; {} when nothing
+    #: Holds the files: they are put back, or stay as the run left them. None: it was not watched.
+    watched: run_watch.Watched | None = None
     changes: run_files.Changes = field(default_factory=run_files.Changes)
 
+    def keep(self) -> None:
+        """The files stay as the run left them."""
+        if self.watched is not None:
+            self.watched.keep()
 
-def fixed_addresses() -> None:
-    """Between fork and exec: the stack starts at the same place in every run, where the system
-    allows that, so that counts repeat exactly."""
-    _libc.personality(_ADDR_NO_RANDOMIZE)
+    def put_back(self) -> None:
+        """The files are as they were before the run."""
+        if self.watched is not None:
+            self.watched.put_back()
 
 
 def read_input() -> bytes:
@@ -50,37 +50,50 @@ def run(
     *,
     stdin: bytes = b"",
     stderr: int | IO[bytes] | None = None,
+    watch: bool = True,
 ) -> Outcome:
     """Run a program to its end; `folder` (empty) receives output, report and file copies.
 
-    The program is told by `environment` to report into `folder`/report.json and to track changed
-    files into `folder`. `arguments` begin with the name the program sees as its own.
+    The program is told by `environment` to report into `folder`/report.json. `arguments` begin with
+    the name the program sees as its own. The files it changed are held until the outcome says keep
+    or put_back; when this raises they are put back. UnwatchedError: nothing was run.
     """
     (folder / "stdin").write_bytes(stdin)
-    stdout = folder / "stdout"
-    with (folder / "stdin").open("rb") as source, stdout.open("wb") as sink:
-        try:
-            done = subprocess.run(
-                arguments,
-                executable=program,
-                stdin=source,
-                stdout=sink,
-                stderr=stderr,
-                env={**os.environ, **environment},
-                check=False,
-                preexec_fn=fixed_addresses,
-            )
-        except OSError as error:
-            raise RunError(f"{program}: cannot be started: {error.strerror}") from error
+    with (folder / "stdin").open("rb") as source, (folder / "stdout").open("wb") as sink:
+        watched = run_watch.Watched(
+            program,
+            arguments,
+            folder,
+            stdin=source,
+            stdout=sink,
+            stderr=stderr,
+            environment={**os.environ, **environment},
+            watch=watch,
+        )
+    try:
+        return _outcome(watched.wait(), folder, watched)
+    except BaseException:
+        watched.put_back()
+        raise
+
+
+def _signal_name(number: int) -> str:
+    """Those for the use of programs have no name of their own."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def _outcome(status: int, folder: Path, watched: run_watch.Watched) -> Outcome:
     name = None
-    status = done.returncode
     if status < 0:
-        name = signal.Signals(-status).name
+        name = _signal_name(-status)
         status = 128 - status
     report_path = folder / "report.json"
     text = report_path.read_text(errors="surrogateescape") if report_path.exists() else "{}"
-    report = json.loads(text)
-    return Outcome(status, name, stdout, report, run_files.collect(folder))
+    changes = run_files.collect(folder)
+    return Outcome(status, name, folder / "stdout", json.loads(text), watched, changes)
 
 
 def differences(native: Outcome, virtual: Outcome) -> list[str]:

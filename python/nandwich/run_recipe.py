@@ -80,9 +80,12 @@ def job(
     compare: bool = True,
 ) -> Job:
     """Both programs, built (or found built): ready to be measured."""
+    plain = run_build.build(native(sources, flags)) if compare else None
+    guarded = run_build.build(virtual(sources, flags, device))
     return Job(
-        native=run_build.build(native(sources, flags)) if compare else None,
-        virtual=run_build.build(virtual(sources, flags, device)),
+        native=plain.program if plain else None,
+        virtual=guarded.program,
+        inputs=(*(plain.inputs if plain else ()), *guarded.inputs),
         arguments=(sources[0].stem, *arguments),
         config=device.text(),
     )

@@ -3,6 +3,7 @@
 
 import contextlib
 import signal
+import sys
 import threading
 from collections.abc import Iterator
 from types import FrameType
@@ -31,3 +32,34 @@ def unwinding() -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+#: So much later an exception that Python swallowed is raised again.
+_MOMENT_S = 0.001
+
+
+def never_swallowed() -> None:
+    """From now on Ctrl-C and the two signals get through wherever they come.
+
+    Where Python calls back (a weak reference whose object goes, a fork, `__del__`), an exception is
+    printed and forgotten, KeyboardInterrupt too: the command went on as if no key had been pressed.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return
+    others = sys.unraisablehook
+    swallowed: list[BaseException] = []
+
+    def hook(what: "sys.UnraisableHookArgs") -> None:
+        error = what.exc_value
+        if isinstance(error, KeyboardInterrupt | SystemExit):
+            swallowed.append(type(error)(*error.args))
+            signal.setitimer(signal.ITIMER_REAL, _MOMENT_S)
+        else:
+            others(what)
+
+    def again(_number: int, _frame: FrameType | None) -> None:
+        if swallowed:
+            raise swallowed.pop()
+
+    signal.signal(signal.SIGALRM, again)
+    sys.unraisablehook = hook

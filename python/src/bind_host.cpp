@@ -2,6 +2,7 @@
 // The device a program in virtual memory would run on, opened on trial by the C code that will open
 // it for the program.
 #include "bindings.hpp"
+#include "paths.hpp"
 
 #include <nanobind/stl/string.h>
 
@@ -38,7 +39,8 @@ std::string describe(nw_host_stack *stack)
     return text;
 }
 
-std::string check(const std::string &config_text, uint16_t frame_bytes, uint16_t slots)
+// Lines of the configuration may name files.
+FilePath check(const FilePath &config_text, uint16_t frame_bytes, uint16_t slots)
 {
     auto config = std::make_unique<nw_host_config>();
     auto stack = std::make_unique<nw_host_stack>();
@@ -55,9 +57,9 @@ std::string check(const std::string &config_text, uint16_t frame_bytes, uint16_t
     std::string told = result >= 0 ? describe(stack.get()) : line;
     nw_host_stack_close(stack.get());
     if (result < 0) {
-        throw nb::value_error(told.c_str());
+        throw_text(PyExc_ValueError, told);
     }
-    return told;
+    return FilePath{told};
 }
 
 } // namespace

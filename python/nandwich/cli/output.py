@@ -76,16 +76,15 @@ def document(
     }
 
 
-def check_folder(target: str) -> None:
-    """Refuse a file that could not be written, before work is done for it."""
-    if not Path(target).parent.is_dir():
-        raise InputError(f"cannot write {target}: there is no folder {Path(target).parent}")
-
-
-def check_apart(inputs: Iterable[str | Path], outputs: Iterable[str | Path | None]) -> None:
+def check_apart(
+    inputs: Iterable[str | Path],
+    outputs: Iterable[str | Path | None],
+    does: str = "which this command reads",
+) -> None:
     """Refuse an output that is an input of the same command, or another output, by whatever name.
 
-    None, "" and "-" are no files. Devices and pipes take any number of outputs.
+    None, "" and "-" are no files. Devices and pipes take any number of outputs. `does` says what is
+    done with the inputs.
     """
     read = {_identity(Path(name)): str(name) for name in inputs}
     written: dict[object, str] = {}
@@ -95,11 +94,10 @@ def check_apart(inputs: Iterable[str | Path], outputs: Iterable[str | Path | Non
         which = _identity(Path(name))
         if which is None:
             continue
-        for others, does in ((read, "reads"), (written, "writes too")):
+        for others, why in ((read, does), (written, "which this command writes too")):
             if which in others:
                 raise InputError(
-                    f"{name} would overwrite {others[which]}, which this command {does}: "
-                    "give another name"
+                    f"{name} would overwrite {others[which]}, {why}: give another name"
                 )
         written[which] = str(name)
 

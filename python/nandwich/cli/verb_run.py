@@ -23,7 +23,7 @@ from nandwich import (
 )
 from nandwich.cli import output
 from nandwich.cli.command import Command
-from nandwich.cli.options import SIZE, json_option
+from nandwich.cli.options import SIZE, json_option, writable
 from nandwich.errors import InputError, RunError
 from nandwich.run_config import Device
 
@@ -178,12 +178,14 @@ def _split_compiler_flags(args: list[str]) -> tuple[list[str], list[str]]:
     "--image",
     default="",
     metavar="FILE",
+    callback=writable,
     help="Chip content and wear: loaded when there, saved at the end.",
 )
 @click.option(
     "--record",
     default="",
     metavar="FILE",
+    callback=writable,
     help="What virtual memory asks of the layer, as an iolog for `nandwich replay`.",
 )
 @click.option(
@@ -229,12 +231,10 @@ def command(
     clock of each, on the same files and the same stdin every time. With --once it runs once each.
     """
     paths_in = _sources(sources)
-    if choices["image"]:
-        output.check_folder(choices["image"])
-    output.check_apart(
-        (*paths_in, *parts.files(choices["chip"]), "/dev/stdin"),
-        (choices["image"], choices["record"], json_target),
-    )
+    outputs = (choices["image"], choices["record"], json_target)
+    output.check_apart((*paths_in, *parts.files(choices["chip"]), "/dev/stdin"), outputs)
+    given = [name for name in guest_arguments if _is_file(name)]
+    output.check_apart(given, outputs, "which the program is given")
     device = _device(choices)
     run_config.check(device)
     flags = run_recipe.checked_flags(("-O2", *compiler_flags, *_words(cflags)))
@@ -244,7 +244,16 @@ def command(
     # Of two runs that load one image, the second would save the wear of its own alone.
     with signals.unwinding(), locks.held(device.image), run_measure.scratch() as folder:
         job = run_recipe.job(paths_in, flags, device, guest_arguments, compare=native)
-        result = run_measure.measure(job, run_guest.read_input(), Path(folder), once=once)
+        output.check_apart(job.inputs, outputs, "which the compiler reads")
+        result = run_measure.measure(
+            job,
+            run_guest.read_input(),
+            Path(folder),
+            once=once,
+            check=lambda changes: output.check_apart(
+                changes.after, outputs, "which the program itself changes"
+            ),
+        )
         _show_output(result, to_stderr=json_target == "-")
         if not result.virtual.report and result.virtual.status == _NOT_STARTED:
             raise InputError("the program was not started, for the reason above")
@@ -260,6 +269,13 @@ def command(
     failure = run_report.failure(result)
     if failure:
         raise RunError(failure)
+
+
+def _is_file(name: str) -> bool:
+    try:
+        return Path(name).is_file()
+    except (OSError, ValueError):  # no name at all: too long, say
+        return False
 
 
 def _words(given: tuple[str, ...]) -> list[str]:
