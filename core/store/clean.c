@@ -365,17 +365,26 @@ int store_clean_for_mount(struct nw_store *store)
     return result < 0 ? result : (int)NW_OK;
 }
 
-/* Expendable streams make room: the oldest chunks go until what is needed fits. */
+/* Expendable streams make room: the oldest chunks go until what is needed fits; none where it would
+ * not without all of them. */
 static int give_way(struct nw_store *store, const struct need *need)
 {
     struct object *object = store->objects;
+    struct need bare = *need;
     int result = NW_OK;
 
+    if (store_fits(store, need)) {
+        return NW_OK;
+    }
+    bare.bare = 1;
+    if (store->limit == 0 || !store_fits(store, &bare)) {
+        return NW_ERR_FULL;
+    }
     for (uint8_t left = store->config.objects; left > 0 && result == NW_OK; left--, object++) {
         uint32_t head = object->head;
 
         while ((object->flags & NW_STORE_EXPENDABLE) != 0 && object->head < object->tail &&
-               store->limit > 0 && result == NW_OK && !store_fits(store, need)) {
+               result == NW_OK && !store_fits(store, need)) {
             result = store_drop_head(store, object);
             store_count(&store->stats.dropped, 1);
         }

@@ -398,7 +398,7 @@ static int begin_copy(struct nw_store *store, uint8_t to, uint8_t from)
         result = store_flush_all(store);
     }
     if (result == NW_OK) {
-        store->held = held_after(store, to, from); /* cleaning may have given up elements */
+        store->held = held_after(store, to, from);
         copy_table(store, to, from);
     }
     return result;

@@ -20,6 +20,7 @@ struct view {
     uint16_t more; /* chunks that each list and file is to have more than it has */
     uint8_t to;    /* table that is to be a copy of */
     uint8_t from;  /* this one */
+    uint8_t bare;  /* 1: expendable streams are to be empty */
 };
 
 struct books {
@@ -144,6 +145,10 @@ static void add_slot(const struct nw_store *store, struct view as, struct books 
         const struct object *object = store_table(store, from) + slot;
 
         if (object->type == 0) {
+            continue;
+        }
+        if (t == 0 && as.bare != 0 && (object->flags & NW_STORE_EXPENDABLE) != 0) {
+            books->data -= object->bytes; /* what a checkpoint goes on holding of it is not seen */
             continue;
         }
         uint8_t levels = add_index(store, object, as.more, &index);
@@ -278,7 +283,7 @@ int store_fits(struct nw_store *store, const struct need *need)
         object->bytes += need->bytes;
         object->tail += need->chunks;
     }
-    uint32_t used = add_up_now(store, &books);
+    uint32_t used = add_up(store, (struct view){.bare = need->bare}, &books);
     object->type = type;
     object->bytes = bytes;
     object->tail = tail;

@@ -426,6 +426,7 @@ struct need {
     uint16_t chunks;       /* of these appended */
     uint8_t is_there;      /* they replace others as long */
     uint8_t type;          /* not 0: the slot is free yet, and is to be an object of this type */
+    uint8_t bare;          /* 1: expendable streams are to be empty then */
 };
 uint32_t store_bytes_of(const struct nw_store *store, uint8_t table);
 uint32_t store_held_by_others(const struct nw_store *store, uint32_t held, uint8_t table);

@@ -629,6 +629,33 @@ static void test_expendable(void **state)
     close_bed();
 }
 
+/* Where not even all of it would make room it stays: it was emptied, and the put refused. */
+static void test_expendable_in_vain(void **state)
+{
+    struct nw_store_config config = {.objects = 2};
+    struct nw_store_spec spec = {.type = NW_STORE_STREAM, .flags = NW_STORE_EXPENDABLE};
+    struct nw_store_about about;
+    static uint8_t data[1500];
+
+    (void)state;
+    open_bed(&config, 40, 0);
+    int stream = nw_store_create(bed.store, "log", &spec);
+    int queue = create("queue", NW_STORE_QUEUE, 0, 0);
+    while (nw_store_push(bed.store, queue, data, 200) == NW_OK) {
+    }
+    for (unsigned i = 0; i < 4U; i++) {
+        assert_int_equal(nw_store_dequeue(bed.store, queue, data, 200), 200);
+    }
+    for (unsigned i = 0; i < 3U; i++) {
+        assert_int_equal(nw_store_append(bed.store, stream, data, 30), NW_OK);
+    }
+    assert_int_equal(nw_store_push(bed.store, queue, data, sizeof data), NW_ERR_FULL);
+    assert_int_equal(nw_store_at(bed.store, 0, &about), NW_OK);
+    assert_int_equal(about.tail - about.head, 3);
+    assert_int_equal(nw_store_push(bed.store, queue, data, 200), NW_OK);
+    close_bed();
+}
+
 /* It gives way only where what is put would not fit. A mount moves what the page written last
  * holds, and once took that for cleaning: the stream was empty. So did compaction; and cleaning
  * dropped what it met, in idle time too, when most of the chip was free. */
@@ -777,7 +804,7 @@ int main(void)
         cmocka_unit_test(test_damage),        cmocka_unit_test(test_checksum),
         cmocka_unit_test(test_past_damage),
         cmocka_unit_test(test_checkpoints),   cmocka_unit_test(test_expendable),
-        cmocka_unit_test(test_expendable_stays),
+        cmocka_unit_test(test_expendable_stays), cmocka_unit_test(test_expendable_in_vain),
         cmocka_unit_test(test_stream_index),  cmocka_unit_test(test_rubbish)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
