@@ -47,7 +47,7 @@ static const struct sim_fault *struck(struct sim_gate *gate, uint8_t verb)
         struct sim_fault *fault = &gate->faults[i];
 
         if (fault->times == 0 || (fault->verb != NW_VERB_NONE && fault->verb != verb) ||
-            (fault->how == SIM_ECC && verb != NW_VERB_READ)) {
+            (fault->how == SIM_ECC && verb != NW_VERB_READ && verb != NW_VERB_COPY)) {
             continue;
         }
         if (fault->after > 0) {
@@ -94,6 +94,9 @@ static int pass(struct nw_chip_req *req, uint8_t verb)
         gate->counts.strikes++;
         if (fault->how == SIM_UNDONE) {
             return NW_ERR_IO;
+        }
+        if (fault->how == SIM_ECC && verb == NW_VERB_COPY) {
+            return NW_ERR_ECC;
         }
     }
     if (changes_cells[verb] != 0) {

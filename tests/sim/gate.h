@@ -17,7 +17,7 @@
 enum sim_how {
     SIM_UNDONE, /* NW_ERR_IO, and the chip was not asked */
     SIM_DONE,   /* NW_ERR_IO, but the chip has done it */
-    SIM_ECC     /* NW_ERR_ECC from a read that the chip answered well */
+    SIM_ECC     /* NW_ERR_ECC: what a read brings is not to be used; a copy programs nothing */
 };
 
 struct sim_fault {

@@ -40,12 +40,26 @@ static uint32_t count_blocks(const struct sim_machine *machine, int failed)
     return count;
 }
 
+uint32_t sim_machine_pending(const struct sim_machine *machine)
+{
+    return count_blocks(machine, 1) - count_blocks(machine, 0);
+}
+
+/* How many blocks fail together, at most: those that have failed since `marked` were bad. */
+static void note_failing(struct sim_machine *machine, uint32_t marked)
+{
+    uint32_t failing = count_blocks(machine, 1) - marked;
+
+    machine->failing = failing > machine->failing ? failing : machine->failing;
+}
+
 static int may_fill(const struct sim_machine *machine)
 {
     struct sim_strain strain = {.bad = count_blocks(machine, 1)};
 
-    strain.failing = strain.bad - machine->marked;
+    strain.failing = machine->failing;
     strain.strikes = (uint32_t)(machine->gate.counts.strikes - machine->struck);
+    strain.ever = (uint32_t)machine->gate.counts.strikes;
     return machine->subject.kind->may_fill(&machine->subject, &strain);
 }
 
@@ -54,8 +68,10 @@ static int may_fill(const struct sim_machine *machine)
 /* Is there a reason for the error of this call, in which `strikes` requests failed as told? */
 static int explained(const struct sim_machine *machine, int error, uint64_t strikes)
 {
+    if (machine->gate.off != 0) {
+        return 1;
+    }
     switch (error) {
-    case NW_ERR_POWER: return machine->gate.off != 0;
     case NW_ERR_IO: return strikes > 0;
     case NW_ERR_FULL: return may_fill(machine);
     case NW_ERR_PROGRAM:
@@ -89,8 +105,10 @@ static int mount(struct sim_machine *machine)
     machine->clean = 1;
     machine->mounts++;
     machine->struck = strikes;
+    uint32_t marked = count_blocks(machine, 0);
     int result = subject->kind->mount != NULL ? subject->kind->mount(subject)
                                               : subject->kind->format(subject);
+    note_failing(machine, marked);
     machine->marked = count_blocks(machine, 0);
     if (result >= 0) {
         machine->up = machine->gate.off == 0;
@@ -185,6 +203,7 @@ static int call(struct sim_machine *machine, const struct sim_step *step)
 {
     struct sim_subject *subject = &machine->subject;
     struct sim_counts before = machine->gate.counts;
+    uint32_t marked = count_blocks(machine, 0);
 
     if (machine->up == 0) {
         return 0;
@@ -192,6 +211,7 @@ static int call(struct sim_machine *machine, const struct sim_step *step)
     machine->rotten |= sim_verb_of(subject->kind, step->verb)->twin;
     struct sim_most most = subject->kind->most(subject, step, machine->clean);
     int result = subject->kind->run(subject, step);
+    note_failing(machine, marked);
     uint64_t strikes = machine->gate.counts.strikes - before.strikes;
     if (judge_call(machine, result, strikes) < 0) {
         return -1;

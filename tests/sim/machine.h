@@ -54,7 +54,8 @@ struct sim_machine {
     uint8_t up;
     uint8_t clean;  /* no call has failed since the mount */
     uint8_t rotten; /* a page was spoilt */
-    uint32_t marked; /* bad blocks at the last mount */
+    uint32_t marked;  /* bad blocks at the last mount */
+    uint32_t failing; /* see struct sim_strain */
     uint64_t struck; /* strikes at the last mount */
     uint32_t steps;
     uint32_t mounts;
@@ -66,6 +67,9 @@ struct sim_machine {
 int sim_machine_open(struct sim_machine *machine, const struct sim_head *head,
                      const struct sim_board *board);
 void sim_machine_close(struct sim_machine *machine);
+
+/* Blocks that are bound to fail, or have and are not marked yet. */
+uint32_t sim_machine_pending(const struct sim_machine *machine);
 
 /* One step: 0, or -1 with the failure. */
 int sim_machine_step(struct sim_machine *machine, const struct sim_step *step);

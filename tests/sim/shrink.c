@@ -100,6 +100,21 @@ static int smaller_args(struct shrinker *shrinker)
     return helped;
 }
 
+/* A plug where a reset is not needed. */
+static int plain_mounts(struct shrinker *shrinker)
+{
+    int helped = 0;
+
+    for (uint32_t at = 0; at < shrinker->history->count; at++) {
+        leave_out(shrinker, 0, 0);
+        if (shrinker->trial.steps[at].verb == SIM_RESET) {
+            shrinker->trial.steps[at].verb = SIM_PLUG;
+            helped |= try(shrinker);
+        }
+    }
+    return helped;
+}
+
 /* Settings back to their defaults, then smaller. */
 static int smaller_settings(struct shrinker *shrinker)
 {
@@ -156,6 +171,7 @@ int sim_shrink(struct sim_history *history, const struct sim_board *board, uint3
     history->count = outcome->failure.step + 1U;
     for (int helps = 1; helps != 0 && shrinker.plays > 0;) {
         helps = fewer_steps(&shrinker);
+        helps |= plain_mounts(&shrinker);
         helps |= smaller_args(&shrinker);
         helps |= smaller_settings(&shrinker);
         helps |= smaller_chip(&shrinker);

@@ -6,7 +6,7 @@
 
 #include "nandwich-twin/parts.h"
 
-#define TRIES 60U /* configurations drawn until one suits */
+#define TRIES 1000U /* configurations drawn until one suits */
 
 /* What a run dwells on. */
 struct mood {
@@ -20,7 +20,9 @@ struct mood {
     uint8_t far;     /* cuts come at any of so many changes */
     uint8_t mounting; /* of 256 plugs: the mount is cut */
     uint8_t torn;    /* shapes of what a cut leaves: enum shapes */
-    uint8_t dooms;   /* blocks that will fail */
+    uint8_t dooms;   /* blocks that will fail, */
+    uint8_t apart;   /* one in so many steps, */
+    uint8_t together; /* so many at a time, at most */
     uint8_t burst;   /* steps for the subject between others */
     uint32_t steps;
 };
@@ -91,12 +93,16 @@ static void draw_wear(struct nw_random *random, struct sim_head *head)
 /* What is 0 in `wished` is drawn: the least that works, the default, or something between. */
 static void draw_settings(struct nw_random *random, struct sim_head *head)
 {
-    head->spare_blocks = one_in(random, 6) ? 0 : between(random, 10, 13);
+    head->spare_blocks = one_in(random, 6) ? 0 : between(random, 10, one_in(random, 4) ? 20 : 13);
     head->log_blocks = one_in(random, 2) ? 0 : between(random, 1, 6);
     head->degree = one_in(random, 3) ? 0 : between(random, 2, 5);
     head->maps = one_in(random, 2) ? 0 : between(random, 1, 3);
     head->unerased = one_in(random, 3);
     head->factory_bad = one_in(random, 3);
+    head->wears = one_in(random, 8);
+    if (head->wears != 0) {
+        head->part.endurance = between(random, 30, 300);
+    }
     head->ecc = one_in(random, 8) ? between(random, 1, 2) : 0;
     draw_wear(random, head);
     if (head->ecc != 0) {
@@ -110,34 +116,72 @@ static void draw_settings(struct nw_random *random, struct sim_head *head)
     }
 }
 
-static void draw_head(struct nw_random *random, const struct sim_wish *wish,
-                      struct sim_head *head)
+/* The rest; what was wished stays. */
+static void settle_head(struct nw_random *random, const struct sim_wish *wish,
+                        struct sim_head *head)
 {
-    *head = (struct sim_head){.kind = wish->kind};
-    if (wish->part != NULL) {
-        head->part = *wish->part;
-        (void)snprintf(head->base, sizeof head->base, "%s", wish->base);
-    } else {
-        draw_part(random, head);
-    }
-    draw_settings(random, head);
-    if (wish->part != NULL) { /* the part is as it is */
-        head->part = *wish->part;
-        head->ecc = 0;
-    }
-    uint32_t drawn = between(random, 15, one_in(random, 4) ? 40 : 22);
-    head->part.blocks = wish->blocks != 0 ? wish->blocks : drawn;
-    if (head->part.factory_bad >= head->part.blocks) {
-        head->part.factory_bad = 1;
-    }
-    head->seed = nw_random_next(random);
     struct sim_head given = wish->head;
     const struct sim_setting *setting;
+
+    head->seed = nw_random_next(random);
     for (uint32_t i = 0; (setting = sim_setting_at(i)) != NULL; i++) {
         uint32_t value = *sim_setting_in(setting, &given);
         if (value != 0) {
             *sim_setting_in(setting, head) = value;
         }
+    }
+}
+
+/* The chip on the board, as a part: its shape, so that a history tells it. */
+static void board_part(const struct nw_chip *chip, struct sim_head *head)
+{
+    struct nw_part *part = &head->part;
+
+    nw_part_init(part);
+    (void)snprintf(part->name, sizeof part->name, "BOARD");
+    part->blocks = chip->geometry.blocks;
+    part->block_pages = chip->geometry.block_pages;
+    part->page_bytes = chip->geometry.page_bytes;
+    part->spare_bytes = chip->geometry.spare_bytes;
+    part->program_bytes = chip->geometry.program_bytes;
+    part->page_programs = chip->geometry.page_programs;
+    part->erased = chip->geometry.erased;
+    part->in_order = (chip->geometry.flags & NW_CHIP_IN_ORDER) != 0;
+}
+
+static void draw_head(struct nw_random *random, const struct sim_wish *wish,
+                      struct sim_head *head)
+{
+    *head = (struct sim_head){.kind = wish->kind};
+    if (wish->board != NULL) {
+        board_part(wish->board->chip, head);
+    } else if (wish->part != NULL) {
+        head->part = *wish->part;
+        (void)snprintf(head->base, sizeof head->base, "%s", wish->base);
+    } else {
+        draw_part(random, head);
+    }
+    struct nw_part part = head->part;
+    draw_settings(random, head);
+    if (wish->part != NULL || wish->board != NULL) { /* the part is as it is */
+        head->part = part;
+        head->ecc = 0;
+    }
+    if (wish->board != NULL) {
+        head->wear = 0;
+        head->heal = 0;
+    }
+    settle_head(random, wish, head);
+    if (wish->board != NULL) {
+        return;
+    }
+    uint32_t drawn = between(random, 15, one_in(random, 4) ? 40 : 22);
+    if (drawn <= head->spare_blocks + 1U) {
+        drawn += head->spare_blocks;
+    }
+    head->part.blocks = wish->blocks != 0 ? wish->blocks : drawn;
+    if (head->part.factory_bad >= head->part.blocks) {
+        head->part.factory_bad = 1;
     }
 }
 
@@ -167,6 +211,20 @@ static void draw_taste(struct nw_random *random, const struct sim_subject *subje
     taste->longest = (uint8_t)(one_in(random, 2) ? 1U : between(random, 2, 12));
 }
 
+/* Session after session on few places, most of them ended by a cut: what a mount has to remember of
+ * such sessions has an end. */
+static void grow_old(struct nw_random *random, struct mood *mood)
+{
+    mood->plugs = (uint8_t)between(random, 40, 90);
+    mood->cuts = (uint8_t)between(random, 60, 120);
+    mood->far = 3;
+    mood->fails = 0;
+    mood->mounting = 0;
+    mood->torn = SHAPE_ANY; /* what a cut has left may show, or not, at each power-up */
+    mood->steps *= 3U;
+    mood->taste.span = mood->taste.span < 4U ? mood->taste.span : 4U;
+}
+
 static void draw_mood(struct nw_random *random, const struct sim_wish *wish,
                       const struct sim_subject *subject, struct mood *mood)
 {
@@ -180,9 +238,17 @@ static void draw_mood(struct nw_random *random, const struct sim_wish *wish,
     mood->fails = (uint8_t)(one_in(random, 2) ? 0 : between(random, 1, 60));
     mood->flips = (uint8_t)(subject->head->ecc != 0 ? between(random, 0, 8) : 0);
     mood->dooms = (uint8_t)(one_in(random, 2) ? 0 : between(random, 1, 5));
+    if (subject->head->spare_blocks > 8U && one_in(random, 3)) { /* as many as it must bear */
+        mood->dooms = (uint8_t)(subject->head->spare_blocks - 7U);
+    }
+    mood->apart = (uint8_t)between(random, 2, 60);
+    mood->together = (uint8_t)between(random, 1, 5);
     mood->steps = between(random, 40, one_in(random, 3) ? 600 : 200);
     mood->steps = wish->steps != 0 ? wish->steps : mood->steps;
     draw_taste(random, subject, &mood->taste);
+    if (one_in(random, 8)) {
+        grow_old(random, mood);
+    }
 }
 
 /* Steps */
@@ -237,7 +303,7 @@ static int play_fail(struct player *player)
     step.args[1] = below(random, 3) * below(random, 12);
     step.args[2] = below(random, 3);
     if (step.args[2] == SIM_ECC) {
-        step.args[0] = NW_VERB_READ;
+        step.args[0] = one_in(random, 3) ? NW_VERB_COPY : NW_VERB_READ;
     }
     step.args[3] = 1;
     return play(player, step);
@@ -315,7 +381,8 @@ static int play_next(struct player *player)
     if (below(random, 256) < mood->fails) {
         return play_fail(player);
     }
-    if (player->machine.nand != NULL && mood->dooms > 0 && one_in(random, 40)) {
+    if (player->machine.nand != NULL && mood->dooms > 0 && one_in(random, mood->apart) &&
+        sim_machine_pending(&player->machine) < mood->together) {
         return play_doom(player);
     }
     if (player->machine.nand != NULL && mood->flips > 0 && one_in(random, 10)) {
