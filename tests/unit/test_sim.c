@@ -15,6 +15,9 @@
 
 #include <cmocka.h>
 
+#include "nandwich-sim/torture.h"
+#include "nandwich-twin/faults.h"
+#include "nandwich-twin/parts.h"
 #include "sectors.h"
 #include "shrink.h"
 #include "swarm.h"
@@ -403,12 +406,62 @@ static void test_what_a_sector_may_read_as(void **state)
     assert_int_equal(sim_sector_show(&sector, 98), -1);
 }
 
+static void cycle(void *context)
+{
+    nw_nand_power_up(context);
+}
+
+/* Over a driver of which every so many-th read brings wrong bits; 0: none does. */
+static void torture_driver(uint32_t skipped, struct nw_torture_result *result)
+{
+    struct nw_part part;
+    struct nw_nand *nand;
+    struct nw_faults faults;
+    struct nw_fault fault = {.verb = NW_VERB_READ, .flips = 3, .every = skipped, .skip = 40};
+
+    assert_int_equal(nw_parts_get("MT29F2G08ABAEA", &part), NW_OK);
+    part.blocks = 16;
+    part.block_pages = 8;
+    part.factory_bad = 0;
+    assert_int_equal(nw_nand_open(&nand, &(struct nw_nand_config){.part = &part}), NW_OK);
+    fault.times = skipped != 0 ? 0 : 1U;
+    fault.skip = skipped != 0 ? fault.skip : UINT32_MAX;
+    nw_faults_open(&faults, nw_nand_chip(nand), &fault, 1, 1);
+    struct nw_torture torture = {.layer = "page",
+                                 .chip = &faults.chip,
+                                 .config = {.spare_blocks = 10},
+                                 .runs = 30,
+                                 .steps = 60,
+                                 .cycle = cycle,
+                                 .context = nand};
+    assert_int_equal(nw_torture(&torture, result), NW_OK);
+    assert_int_equal(nw_nand_misuse(nand)->error, 0);
+    nw_nand_close(nand);
+}
+
+/* By one call a driver is tortured as the twin is; one whose reads go wrong is found out. */
+static void test_a_driver(void **state)
+{
+    struct nw_torture_result result;
+
+    (void)state;
+    torture_driver(0, &result);
+    assert_string_equal(result.what, "");
+    assert_int_equal(result.runs, 30);
+    assert_true(result.cuts > 20U && result.changes > 2000U);
+    torture_driver(7, &result);
+    assert_true(result.what[0] != '\0' && result.runs < 30U);
+    assert_non_null(strstr(result.history, "part.name BOARD\n"));
+    free(result.history);
+    assert_int_equal(nw_torture(&(struct nw_torture){.layer = "toy"}, &result), NW_ERR_NOT_FOUND);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_judges),          cmocka_unit_test(test_sound_toy),
         cmocka_unit_test(test_text_and_replay), cmocka_unit_test(test_bad_text),
-        cmocka_unit_test(test_what_a_sector_may_read_as)};
+        cmocka_unit_test(test_what_a_sector_may_read_as), cmocka_unit_test(test_a_driver)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
