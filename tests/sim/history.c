@@ -56,7 +56,7 @@ static const struct sim_setting settings[] = {
     SETTING(wear, 3),             SETTING(heal, 65534),
     SETTING(ecc, UINT8_MAX),      SETTING(unerased, 1),
     SETTING(wears, 1),            SETTING(factory_bad, 1),
-    SETTING(worn, UINT32_MAX),
+    SETTING(shape, 8),            SETTING(worn, UINT32_MAX),
 };
 
 #define SETTINGS (sizeof settings / sizeof settings[0])

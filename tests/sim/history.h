@@ -73,6 +73,7 @@ struct sim_head {
     uint32_t unerased;     /* 1: blocks must be erased before their first use */
     uint32_t wears;        /* 1: blocks fail when worn */
     uint32_t factory_bad;  /* 1: some blocks are bad when new */
+    uint32_t shape;        /* store: which configuration, 1 and up: store_shapes */
     uint32_t worn;         /* erases each block has behind it */
 };
 

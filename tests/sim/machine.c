@@ -110,6 +110,9 @@ static int mount(struct sim_machine *machine)
                                               : subject->kind->format(subject);
     note_failing(machine, marked);
     machine->marked = count_blocks(machine, 0);
+    if (subject->why[0] != '\0') {
+        return fail(machine, SIM_CONTENT, "%s", subject->why);
+    }
     if (result >= 0) {
         machine->up = machine->gate.off == 0;
         return 0;

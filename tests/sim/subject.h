@@ -56,6 +56,9 @@ struct sim_kind {
     uint32_t verb_count; /* at most 16 */
     const struct nw_layer_kind *layer; /* where it is one of these */
     uint8_t reads_again; /* 1: what the chip cannot read once is not lost */
+    uint8_t no_faults;   /* 1: runs let no request fail: nothing says what is left of such calls */
+    /* Sets part and settings to what suits the kind. NULL: those drawn for layers do. */
+    void (*fit)(struct nw_random *random, struct sim_head *head);
 
     /* Memory for the subject on subject->chip. NW_ERR_CONFIG: it does not work there. */
     int (*open)(struct sim_subject *subject);
@@ -84,6 +87,7 @@ extern const struct sim_kind sim_kind_log;
 extern const struct sim_kind sim_kind_superblock;
 extern const struct sim_kind sim_kind_fast;
 extern const struct sim_kind sim_kind_lavish;
+extern const struct sim_kind sim_kind_store;
 
 /* The table, in the order to show it. */
 extern const struct sim_kind *const sim_kinds[];

@@ -4,8 +4,10 @@
 
 #include "subject.h"
 
-const struct sim_kind *const sim_kinds[] = {&sim_kind_page,       &sim_kind_nftl, &sim_kind_log,
-                                            &sim_kind_superblock, &sim_kind_fast, &sim_kind_lavish};
+const struct sim_kind *const sim_kinds[] = {&sim_kind_page,       &sim_kind_nftl,
+                                            &sim_kind_log,        &sim_kind_superblock,
+                                            &sim_kind_fast,       &sim_kind_lavish,
+                                            &sim_kind_store};
 const uint32_t sim_kind_count = sizeof sim_kinds / sizeof sim_kinds[0];
 
 const struct sim_kind *sim_kind_find(const char *name)

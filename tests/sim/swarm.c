@@ -103,6 +103,7 @@ static void draw_settings(struct nw_random *random, struct sim_head *head)
     if (head->wears != 0) {
         head->part.endurance = between(random, 30, 300);
     }
+    head->shape = between(random, 1, 8);
     head->ecc = one_in(random, 8) ? between(random, 1, 2) : 0;
     draw_wear(random, head);
     if (head->ecc != 0) {
@@ -171,6 +172,11 @@ static void draw_head(struct nw_random *random, const struct sim_wish *wish,
         head->wear = 0;
         head->heal = 0;
     }
+    if (wish->kind->fit != NULL && wish->part == NULL && wish->board == NULL) {
+        wish->kind->fit(random, head);
+        settle_head(random, wish, head);
+        return;
+    }
     settle_head(random, wish, head);
     if (wish->board != NULL) {
         return;
@@ -236,6 +242,7 @@ static void draw_mood(struct nw_random *random, const struct sim_wish *wish,
                           .mounting = share(random, 120),
                           .torn = (uint8_t)below(random, 3)};
     mood->fails = (uint8_t)(one_in(random, 2) ? 0 : between(random, 1, 60));
+    mood->fails = subject->kind->no_faults != 0 ? 0 : mood->fails;
     mood->flips = (uint8_t)(subject->head->ecc != 0 ? between(random, 0, 8) : 0);
     mood->dooms = (uint8_t)(one_in(random, 2) ? 0 : between(random, 1, 5));
     if (subject->head->spare_blocks > 8U && one_in(random, 3)) { /* as many as it must bear */
@@ -411,7 +418,7 @@ static int play_start(struct player *player)
     uint32_t places = subject->kind->places(subject);
     struct sim_step step = {.verb = SIM_COMMON, .args = {0, places, 0, 0}};
 
-    if (one_in(random, 2)) {
+    if (subject->kind->layer == NULL || one_in(random, 2)) {
         return 0;
     }
     if (one_in(random, 2)) {
