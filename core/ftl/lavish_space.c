@@ -193,10 +193,13 @@ int nw_lavish_clean(struct nw_ftl_lavish *lavish, unsigned block, unsigned worn)
         if (result == NW_ERR_ERASE) {
             lavish->req.block = physical(lavish, block, number);
             nw_lavish_tick(&lavish->stats.retired);
+            /* A block that cannot be marked is not used again in this session, and fails again in
+             * the next: whether an error has marked it nobody can tell. */
             result = nw_chip_mark_bad(&lavish->req);
-            if (result >= 0 && !substitute(lavish, block, number)) {
+            if (result != NW_ERR_POWER && !substitute(lavish, block, number)) {
                 break;
             }
+            result = result != NW_ERR_POWER ? (int)NW_OK : result;
         }
         if (result < 0) {
             return result;

@@ -19,3 +19,4 @@ void bind_lavish(nanobind::module_ &m);
 void bind_ftl(nanobind::module_ &m);
 void bind_store(nanobind::module_ &m);
 void bind_store_work(nanobind::module_ &m);
+void bind_torture(nanobind::module_ &m);

@@ -22,4 +22,5 @@ NB_MODULE(_native, m)
     bind_store(m);
     bind_store_work(m);
     bind_host(m);
+    bind_torture(m);
 }

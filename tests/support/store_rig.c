@@ -97,7 +97,8 @@ static int make(struct store_rig *rig, const char *name, uint8_t type, uint16_t 
     return nw_store_create(rig->store, name, &spec);
 }
 
-void store_rig_open(struct store_rig *rig, const struct store_shape *shape, uint32_t seed)
+/* Shape and configuration; the chip is not asked. */
+static void begin(struct store_rig *rig, const struct store_shape *shape)
 {
     memset(rig, 0, sizeof *rig);
     rig->shape = shape;
@@ -107,13 +108,16 @@ void store_rig_open(struct store_rig *rig, const struct store_shape *shape, uint
         nw_seal_sodium_open(&rig->seal, key);
         rig->config.seal = &rig->seal.seal;
     }
-    open_nand(rig, seed);
-    rig->ram_bytes = nw_store_ram_bytes(&rig->config, &rig->chip->geometry);
-    rig->ram = need(rig->ram_bytes + 1U);
+}
+
+int store_rig_format(struct store_rig *rig)
+{
+    memset(&rig->now, 0, sizeof rig->now);
+    rig->has_saved = 0;
     int result =
         nw_store_format(&rig->store, rig->chip, &rig->config, rig->ram, rig->ram_bytes);
     if (result < 0) {
-        die("format", result);
+        return result;
     }
     if (make(rig, "stack", NW_STORE_STACK, 0, 0) < 0 ||
         make(rig, "queue", NW_STORE_QUEUE, 0, 0) < 0 ||
@@ -122,11 +126,36 @@ void store_rig_open(struct store_rig *rig, const struct store_shape *shape, uint
         make(rig, "ring", NW_STORE_STREAM, 0, RING) < 0 ||
         make(rig, "array", NW_STORE_ARRAY, 24, STORE_KEYS) < 0 ||
         make(rig, "file", NW_STORE_FILE, STORE_FILE_BLOCK, 0) < 0) {
-        die("create", NW_ERR_CONFIG);
+        return NW_ERR_CONFIG;
     }
     rig->now.has_queue = 1;
     rig->states[0] = rig->now;
     rig->state_count = 1;
+    return NW_OK;
+}
+
+int store_rig_open_on(struct store_rig *rig, const struct store_shape *shape, struct nw_chip *chip)
+{
+    begin(rig, shape);
+    rig->chip = chip;
+    rig->ram_bytes = nw_store_ram_bytes(&rig->config, &chip->geometry);
+    rig->ram = calloc(1, rig->ram_bytes + 1U);
+    if (rig->ram == NULL) {
+        return NW_ERR_RAM;
+    }
+    return rig->ram_bytes != 0 ? NW_OK : (int)NW_ERR_CONFIG;
+}
+
+void store_rig_open(struct store_rig *rig, const struct store_shape *shape, uint32_t seed)
+{
+    begin(rig, shape);
+    open_nand(rig, seed);
+    rig->ram_bytes = nw_store_ram_bytes(&rig->config, &rig->chip->geometry);
+    rig->ram = need(rig->ram_bytes + 1U);
+    int result = store_rig_format(rig);
+    if (result < 0) {
+        die("format", result);
+    }
 }
 
 void store_rig_close(struct store_rig *rig)
@@ -614,8 +643,8 @@ static void tell_difference(struct store_rig *rig, const struct store_view *view
 
 int store_rig_check(struct store_rig *rig, int settle)
 {
-    static struct store_view view;
-    int result = view_all(rig, &view);
+    struct store_view *view = &rig->view;
+    int result = view_all(rig, view);
 
     if (result < 0) {
         return -1;
@@ -628,9 +657,9 @@ int store_rig_check(struct store_rig *rig, int settle)
         rig->states[rig->state_count - 1U] = rig->now;
     }
     for (uint32_t i = rig->state_count; i-- > 0;) {
-        if (memcmp(&rig->states[i], &view, sizeof view) == 0) {
+        if (memcmp(&rig->states[i], view, sizeof *view) == 0) {
             if (settle != 0) {
-                rig->now = view;
+                rig->now = *view;
                 settle_states(rig);
             }
             return 0;
@@ -639,7 +668,7 @@ int store_rig_check(struct store_rig *rig, int settle)
             break;
         }
     }
-    tell_difference(rig, &view);
+    tell_difference(rig, view);
     return -1;
 }
 

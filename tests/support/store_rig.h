@@ -105,6 +105,7 @@ struct store_rig {
     struct store_view states[STORE_STATES]; /* since the last durable one, which is the first */
     uint32_t state_count;
     uint32_t token;
+    struct store_view view;  /* what a check has read */
     char why[256];
 };
 
@@ -118,6 +119,13 @@ struct store_snapshot {
 /* Opens, formats and makes the objects; aborts the test program when that fails. */
 void store_rig_open(struct store_rig *rig, const struct store_shape *shape, uint32_t seed);
 void store_rig_close(struct store_rig *rig);
+
+/* On a chip of the caller's, which stays open: memory alone. NW_ERR_CONFIG: it does not work there,
+ * NW_ERR_RAM. Close in either case. */
+int store_rig_open_on(struct store_rig *rig, const struct store_shape *shape, struct nw_chip *chip);
+
+/* An empty store with the rig's objects. NW_ERR_CONFIG: they cannot be made; or its answer. */
+int store_rig_format(struct store_rig *rig);
 
 /* Mounts with fresh RAM (filled with rubbish first): the store's answer. */
 int store_rig_mount(struct store_rig *rig);

@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`nandwich torture`: looks for a history that makes a layer break its promises."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from nandwich import _native, files, parts, torture
+from nandwich.cli import output
+from nandwich.cli.command import Command
+from nandwich.cli.options import json_option
+from nandwich.errors import InputError, RunError
+from nandwich.replay import WEARS
+from nandwich.torture import Options, Result
+
+
+def _subjects() -> str:
+    lines = (f"  {name:<11} {what}" for name, what in _native.torture_subjects())
+    return "\b\nSubjects:\n" + "\n".join(lines)
+
+
+_EPILOG = f"""{_subjects()}
+
+\b
+Examples:
+  nandwich torture page --chip W25N01GV --minutes 10
+  nandwich torture fast --seeds 2000 --spare-blocks 12 --log-blocks 4
+  nandwich torture page --chip mine.toml --out found.txt
+  nandwich torture --replay found.txt
+"""
+
+
+@click.command(cls=Command, epilog=_EPILOG)
+@click.argument("subject", required=False)
+@click.option(
+    "--chip",
+    default="",
+    metavar="NAME|FILE.toml",
+    help="The part, its pages as they are; else small variants of several parts.",
+)
+@click.option(
+    "--blocks", type=click.IntRange(0, 2**32 - 1), default=0, help="Of the chip; else few."
+)
+@click.option("--spare-blocks", type=click.IntRange(0, 65535), default=0, help="Kept back.")
+@click.option("--log-blocks", type=click.IntRange(0, 65535), default=0, help="Hybrid layers.")
+@click.option("--degree", type=click.IntRange(0, 255), default=0, help="lavish, superblock.")
+@click.option("--maps", type=click.IntRange(0, 255), default=0, help="lavish: maps in RAM.")
+@click.option("--wear", default="none", help="Wear policy: one of " + ", ".join(WEARS))
+@click.option("--heal-cycles", type=click.IntRange(0, 65534), default=0, help="A bar in erases.")
+@click.option("--minutes", type=click.FloatRange(0, 100_000), default=None, help="How long; 1.")
+@click.option(
+    "--seeds", type=click.IntRange(1, 2**31), default=None, help="So many runs, however long."
+)
+@click.option("--seed", type=click.IntRange(0, 2**31), default=1, help="The first.")
+@click.option("--steps", type=click.IntRange(1, 10**6), default=None, help="Of a run, at most.")
+@click.option("--jobs", type=click.IntRange(1, 256), default=None, help="Runs at a time.")
+@click.option("--out", default="", metavar="FILE", help="Where a history that fails goes.")
+@click.option("--replay", "replayed", default="", metavar="FILE", help="Plays that history.")
+@json_option
+def command(
+    subject: str | None,
+    out: str,
+    replayed: str,
+    json_target: str | None,
+    seed: int,
+    minutes: float | None,
+    seeds: int | None,
+    **choices: Any,
+) -> None:
+    """Look for a history that makes a layer lose data or break another promise.
+
+    Histories drawn from seeds write, trim, sync and idle, cut power anywhere, also in mounts, let
+    requests to the chip fail and blocks wear out, on new devices and on full ones. Judged are what
+    may be read, errors without a reason, mounts, promised costs and misuse of the chip. What fails
+    is shrunk and printed as a text that `--replay` plays again; then the exit code is 1.
+    """
+    if (subject is None) == (not replayed):
+        raise InputError("name one subject, or --replay FILE: see nandwich torture --help")
+    if minutes is not None and seeds is not None:
+        raise InputError("--minutes or --seeds, not both")
+    if replayed:
+        _replay(replayed, json_target)
+        return
+    assert subject is not None
+    if subject not in torture.SUBJECTS:
+        known = ", ".join(torture.SUBJECTS)
+        raise InputError(f"there is no subject '{subject}': one of {known}")
+    options = _options(subject, seed, minutes, seeds, choices)
+    output.check_apart(parts.files(options.chip), (out, json_target))
+    if out:
+        output.check_folder(out)
+    result = _run(options)
+    _tell(options, result, out, json_target)
+
+
+def _options(
+    subject: str, seed: int, minutes: float | None, seeds: int | None, choices: dict[str, Any]
+) -> Options:
+    if choices["wear"] not in WEARS:
+        raise InputError(f"there is no wear policy '{choices['wear']}': one of {', '.join(WEARS)}")
+    settings = {name: choices[name] for name in ("spare_blocks", "log_blocks", "degree", "maps")}
+    settings |= {"wear": WEARS.index(choices["wear"]), "heal": choices["heal_cycles"]}
+    return Options(
+        subject,
+        chip=choices["chip"],
+        blocks=choices["blocks"],
+        settings={name: value for name, value in settings.items() if value},
+        steps=choices["steps"] or 0,
+        first=seed,
+        seeds=seeds or 0,
+        seconds=60.0 * (minutes if minutes is not None else 1.0),
+        jobs=choices["jobs"] or 0,
+    )
+
+
+def _run(options: Options) -> Result:
+    result = Result()
+    try:
+        with output.progress("runs", options.seeds or 0) as bar:
+            torture.run(options, bar.advance, result)
+    except KeyboardInterrupt:
+        output.talk("interrupted: what follows is of the runs so far")
+    return result
+
+
+def _counts(result: Result) -> list[tuple[str, int, str]]:
+    return [
+        ("runs", result.seeds, "that went well"),
+        ("steps", result.steps, "of all runs"),
+        ("mounts", result.mounts, ""),
+        ("power cuts", result.cuts, "in the midst of a call or a mount"),
+        ("changes", result.changes, "programs, erases and the like"),
+    ]
+
+
+def _document(options: dict[str, Any], result: dict[str, Any], seed: int | None) -> dict[str, Any]:
+    return output.document("torture", 1, {"options": options, "result": result}, seed=seed)
+
+
+def _tell(options: Options, result: Result, out: str, json_target: str | None) -> None:
+    found = None
+    if result.run is not None:
+        found = {"seed": result.seed, **_finding(result.run)}
+    if json_target != "-":
+        output.print_table(("what", "how much", "meaning"), _counts(result))
+    if json_target is not None:
+        asked = {
+            "subject": options.subject,
+            "chip": options.chip,
+            "blocks": options.blocks,
+            "settings": options.settings,
+            "steps": options.steps,
+            "seeds": options.seeds,
+        }
+        counts = {
+            "runs": result.seeds,
+            "steps": result.steps,
+            "mounts": result.mounts,
+            "cuts": result.cuts,
+            "changes": result.changes,
+            "found": found,
+        }
+        output.write_json(json_target, _document(asked, counts, options.first))
+    if result.run is None:
+        return
+    text = torture.as_text(result.run)
+    if out:
+        files.replace(Path(out), text.encode())
+    elif json_target != "-":
+        click.echo(text, nl=False)
+    where = out or "FILE"
+    raise RunError(
+        f"{options.subject}: seed {result.seed} broke a promise ({result.run['judge']}): "
+        f"{result.run['what']}; save the history and play it with nandwich torture --replay {where}"
+    )
+
+
+def _finding(run: dict[str, Any]) -> dict[str, Any]:
+    return {name: run[name] for name in ("judge", "failed_step", "what", "history")}
+
+
+def _replay(path: str, json_target: str | None) -> None:
+    output.check_apart((path,), (json_target,))
+    try:
+        text = Path(path).read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}") from error
+    run = torture.replay(text, path)
+    fails = run["judge"] != torture.FINE
+    if json_target is not None:
+        counts = {name: run[name] for name in ("steps", "mounts", "cuts", "changes")}
+        found = {"seed": None, **_finding(run)} if fails else None
+        result = {"runs": 0 if fails else 1, **counts, "found": found}
+        output.write_json(json_target, _document({"replay": path}, result, None))
+    if fails:
+        raise RunError(f"{path}: {run['judge']} at step {run['failed_step']}: {run['what']}")
+    if json_target != "-":
+        click.echo(f"{path}: {run['steps']} steps, {run['cuts']} cuts: no promise is broken")

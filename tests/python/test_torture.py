@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Goal: the verb torture plays histories and tells what they break, the same for any number of
+jobs, with a text that replays; bad requests and bad histories are refused with their place."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from schemas import validate
+
+from nandwich import _native, paths, torture
+from nandwich.cli.main import main
+
+#: Bits flip in every page of the first blocks: no layer can help that.
+SPOILT = """nandwich-torture 1
+subject page
+part K9F1G08U0A
+part.blocks 16
+part.block_pages 8
+part.factory_bad 0
+steps
+write 0 3
+sync
+""" + "".join(f"flip {page} {bit}\n" for page in range(128) for bit in (8, 9))
+SPOILT += "idle 5\ncheck\n"
+
+
+def _run(*arguments: object) -> Result:
+    return CliRunner().invoke(main, [str(argument) for argument in arguments])
+
+
+def _json(*arguments: object) -> dict[str, Any]:
+    value: dict[str, Any] = json.loads(_run(*arguments, "--json", "-").stdout)
+    validate("torture-1", value)
+    return value
+
+
+@pytest.mark.quick
+@pytest.mark.asan
+@pytest.mark.parametrize("subject", torture.SUBJECTS)
+def test_seeds_go_well(subject: str) -> None:
+    value = _json("torture", subject, "--seeds", 12, "--seed", 500)
+    assert value["result"]["found"] is None
+    assert value["result"]["runs"] == 12
+    assert value["result"]["cuts"] > 0
+
+
+def test_same_bytes_for_any_number_of_jobs() -> None:
+    question = ("torture", "log", "--seeds", 20, "--chip", "W25N01GV", "--steps", 30)
+    one = _json(*question, "--jobs", 1)["result"]
+    assert one == _json(*question, "--jobs", 5)["result"]
+    assert one != _json(*question, "--seed", 2)["result"]
+
+
+def test_own_part_and_options() -> None:
+    assert paths.CHECKOUT is not None
+    value = _json("torture", "superblock", "--seeds", 3, "--degree", 2, "--wear", "swl")
+    assert value["options"]["settings"] == {"degree": 2, "wear": 2}
+    done = _run("torture", "page", "--seeds", 1, "--spare-blocks", 3)
+    assert done.exit_code == 2
+    assert "works on no chip of this kind with these settings" in done.output
+
+
+def test_what_is_found_is_shrunk_saved_and_replayed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    draw = _native.torture_draw
+
+    def broken(subject: str, seed: int, **options: Any) -> Any:
+        return _native.torture_play(SPOILT) if seed >= 7 else draw(subject, seed, **options)
+
+    monkeypatch.setattr(_native, "torture_draw", broken)
+    found = tmp_path / "found.txt"
+    for jobs in (1, 4):
+        done = _run("torture", "page", "--seeds", 40, "--jobs", jobs, "--out", found)
+        assert done.exit_code == 1, done.output
+        assert "seed 7 broke a promise (content)" in done.output
+        assert f"--replay {found}" in done.output
+        steps = found.read_text().partition("steps\n")[2].splitlines()
+        assert len(steps) == 3  # a write, a bit, a check
+    again = _run("torture", "--replay", found)
+    assert again.exit_code == 1
+    assert "content at step 3" in again.output
+    value = _json("torture", "--replay", found)
+    assert value["result"]["found"]["judge"] == "content"
+
+
+def test_histories_of_the_tree_replay() -> None:
+    assert paths.CHECKOUT is not None
+    for path in sorted((paths.CHECKOUT / "tests" / "histories").glob("*.txt")):
+        done = _run("torture", "--replay", path)
+        assert done.exit_code == 0, done.output
+        value = _json("torture", "--replay", path)
+        assert value["result"]["found"] is None
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(
+    ("arguments", "what"),
+    [
+        ((), "name one subject, or --replay FILE"),
+        (("page", "--replay", "x"), "name one subject, or --replay FILE"),
+        (("pages",), "there is no subject 'pages': one of page, nftl"),
+        (("page", "--seeds", 1, "--minutes", 1), "--minutes or --seeds, not both"),
+        (("page", "--wear", "much"), "there is no wear policy 'much'"),
+        (("page", "--chip", "W25"), "chip"),
+        (("--replay", "/nowhere/x"), "/nowhere/x cannot be read"),
+        (("page", "--out", "/nowhere/x"), "there is no folder /nowhere"),
+        (("page", "--out", "same", "--json", "same"), "which this command writes too"),
+    ],
+)
+def test_refused(arguments: tuple[object, ...], what: str) -> None:
+    done = _run("torture", *arguments)
+    assert done.exit_code == 2, done.output
+    assert what in done.output
+
+
+@pytest.mark.quick
+def test_bad_history(tmp_path: Path) -> None:
+    path = tmp_path / "bad.txt"
+    path.write_text("nandwich-torture 1\nsubject page\npart W25N01GV\nsteps\njump 3\n")
+    done = _run("torture", "--replay", path)
+    assert done.exit_code == 2
+    assert f"{path}: line 5: a page has no verb 'jump'" in done.output

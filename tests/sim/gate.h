@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * gate.h - a chip in front of any other one, through which a tortured layer works: it counts, cuts
+ * power at an operation that changes cells, and lets requests fail as told.
+ *
+ * A cut strikes before, inside or after a change to come. From then on every request answers
+ * NW_ERR_POWER until sim_gate_power_up(). A cut inside needs the twin below, which tears the page
+ * or the block; on another chip it strikes before.
+ */
+#ifndef NANDWICH_SIM_GATE_H
+#define NANDWICH_SIM_GATE_H
+
+#include "nandwich-twin/nand.h"
+#include "nandwich/chip.h"
+
+/* What happens to a request that fails. */
+enum sim_how {
+    SIM_UNDONE, /* NW_ERR_IO, and the chip was not asked */
+    SIM_DONE,   /* NW_ERR_IO, but the chip has done it */
+    SIM_ECC     /* NW_ERR_ECC: what a read brings is not to be used; a copy programs nothing */
+};
+
+struct sim_fault {
+    uint8_t verb;   /* enum nw_nand_verb; NW_VERB_NONE: any */
+    uint8_t how;    /* enum sim_how */
+    uint32_t after; /* such requests still let through */
+    uint32_t times; /* requests that fail then; 0: the fault is over */
+};
+
+#define SIM_FAULTS 4U
+
+/* What passed. A copy inside the chip counts as a read and a program. */
+struct sim_counts {
+    uint64_t reads;
+    uint64_t programs;
+    uint64_t erases;
+    uint64_t others;
+    uint64_t changes; /* requests that change cells, as cuts count them */
+    uint64_t strikes; /* requests that failed as told */
+    uint64_t cuts;    /* that struck */
+};
+
+struct sim_gate {
+    struct nw_chip chip; /* give this one to the layer */
+    struct nw_chip_ops ops;
+    struct nw_chip *below;
+    struct nw_nand *nand; /* the same, or NULL */
+    struct nw_cut cut;    /* `after` counts changes */
+    uint8_t armed;
+    uint8_t off;
+    struct sim_fault faults[SIM_FAULTS];
+    struct sim_counts counts;
+};
+
+/* Stacks the gate on `below`, or on the twin if `nand` is not NULL. */
+void sim_gate_open(struct sim_gate *gate, struct nw_chip *below, struct nw_nand *nand);
+
+/* Arms a cut; NULL: none. */
+void sim_gate_cut(struct sim_gate *gate, const struct nw_cut *cut);
+
+/* One fault more; nothing when SIM_FAULTS wait already. */
+void sim_gate_fail(struct sim_gate *gate, const struct sim_fault *fault);
+
+/* No request fails any more. */
+void sim_gate_mend(struct sim_gate *gate);
+
+/* Power goes at rest. */
+void sim_gate_power_off(struct sim_gate *gate);
+
+/* Power is back. A cut that is armed stays so. */
+void sim_gate_power_up(struct sim_gate *gate);
+
+#endif

@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "machine.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *sim_judge_name(uint8_t judge)
+{
+    static const char *const names[] = {"fine", "content", "error", "mount", "cost", "misuse"};
+
+    return names[judge];
+}
+
+__attribute__((format(printf, 3, 4))) static int fail(struct sim_machine *machine, uint8_t judge,
+                                                      const char *format, ...)
+{
+    struct sim_failure *failure = &machine->failure;
+    va_list arguments;
+
+    failure->judge = judge;
+    failure->step = machine->steps;
+    va_start(arguments, format);
+    (void)vsnprintf(failure->text, sizeof failure->text, format, arguments);
+    va_end(arguments);
+    return -1;
+}
+
+/* Blocks */
+
+static uint32_t count_blocks(const struct sim_machine *machine, int failed)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; machine->nand != NULL && i < machine->gate.chip.geometry.blocks; i++) {
+        count += nw_nand_block_bad(machine->nand, i) != 0 ||
+                 (failed && nw_nand_block_failed(machine->nand, i) != 0);
+    }
+    return count;
+}
+
+uint32_t sim_machine_pending(const struct sim_machine *machine)
+{
+    return count_blocks(machine, 1) - count_blocks(machine, 0);
+}
+
+/* How many blocks fail together, at most: those that have failed since `marked` were bad. */
+static void note_failing(struct sim_machine *machine, uint32_t marked)
+{
+    uint32_t failing = count_blocks(machine, 1) - marked;
+
+    machine->failing = failing > machine->failing ? failing : machine->failing;
+}
+
+static int may_fill(const struct sim_machine *machine)
+{
+    struct sim_strain strain = {.bad = count_blocks(machine, 1)};
+
+    strain.failing = machine->failing;
+    strain.strikes = (uint32_t)(machine->gate.counts.strikes - machine->struck);
+    strain.ever = (uint32_t)machine->gate.counts.strikes;
+    return machine->subject.kind->may_fill(&machine->subject, &strain);
+}
+
+/* Errors */
+
+/* Is there a reason for the error of this call, in which `strikes` requests failed as told? */
+static int explained(const struct sim_machine *machine, int error, uint64_t strikes)
+{
+    if (machine->gate.off != 0) {
+        return 1;
+    }
+    switch (error) {
+    case NW_ERR_IO: return strikes > 0;
+    case NW_ERR_FULL: return may_fill(machine);
+    case NW_ERR_PROGRAM:
+    case NW_ERR_ERASE: /* two failures in one call: either may be told */
+        return strikes > 0 && count_blocks(machine, 1) > machine->marked;
+    case NW_ERR_ECC:
+    case NW_ERR_CORRUPT: return machine->rotten != 0 && machine->clean == 0;
+    default: return 0;
+    }
+}
+
+static int judge_chip(struct sim_machine *machine)
+{
+    char text[300];
+
+    if (machine->nand == NULL || nw_nand_misuse(machine->nand)->error == 0) {
+        return 0;
+    }
+    (void)nw_misuse_text(nw_nand_misuse(machine->nand), text, sizeof text);
+    return fail(machine, SIM_MISUSE, "%s", text);
+}
+
+/* Mounts */
+
+static int mount(struct sim_machine *machine)
+{
+    struct sim_subject *subject = &machine->subject;
+    uint64_t strikes = machine->gate.counts.strikes;
+
+    machine->up = 0;
+    machine->clean = 1;
+    machine->mounts++;
+    machine->struck = strikes;
+    uint32_t marked = count_blocks(machine, 0);
+    int result = subject->kind->mount != NULL ? subject->kind->mount(subject)
+                                              : subject->kind->format(subject);
+    note_failing(machine, marked);
+    machine->marked = count_blocks(machine, 0);
+    if (subject->why[0] != '\0') {
+        return fail(machine, SIM_CONTENT, "%s", subject->why);
+    }
+    if (result >= 0) {
+        machine->up = machine->gate.off == 0;
+        return 0;
+    }
+    return explained(machine, result, machine->gate.counts.strikes - strikes)
+               ? 0
+               : fail(machine, SIM_MOUNT, "the mount answers: %s", nw_error_text(result));
+}
+
+static int plug(struct sim_machine *machine)
+{
+    sim_gate_power_off(&machine->gate);
+    if (machine->board.cycle != NULL) {
+        machine->board.cycle(machine->board.context);
+    }
+    sim_gate_power_up(&machine->gate);
+    return mount(machine);
+}
+
+static int reset(struct sim_machine *machine)
+{
+    return machine->gate.off != 0 ? plug(machine) : mount(machine);
+}
+
+static int mounts(struct sim_machine *machine, uint32_t count)
+{
+    int result = 0;
+
+    for (uint32_t i = 0; i < count && result == 0; i++) {
+        result = plug(machine);
+        result = result == 0 ? judge_chip(machine) : result;
+    }
+    return result;
+}
+
+/* Calls */
+
+/* What came of a call of the subject. */
+static int judge_call(struct sim_machine *machine, int result, uint64_t strikes)
+{
+    struct sim_subject *subject = &machine->subject;
+
+    if (subject->why[0] != '\0') {
+        return fail(machine, SIM_CONTENT, "%s", subject->why);
+    }
+    if (machine->gate.off != 0) {
+        machine->up = 0;
+    }
+    if (result >= 0 || explained(machine, result, strikes)) {
+        machine->clean &= result >= 0;
+        return 0;
+    }
+    return fail(machine, SIM_ERROR, "the call answers: %s", nw_error_text(result));
+}
+
+static int check(struct sim_machine *machine)
+{
+    uint64_t strikes = machine->gate.counts.strikes;
+
+    if (machine->up == 0) {
+        return 0;
+    }
+    int result = machine->subject.kind->check(&machine->subject);
+    return judge_call(machine, result, machine->gate.counts.strikes - strikes);
+}
+
+/* Judged where neither the chip nor power has failed: what failures cost is another matter. */
+static int judge_cost(struct sim_machine *machine, const struct sim_counts *before,
+                      const struct sim_most *most)
+{
+    const struct sim_counts *now = &machine->gate.counts;
+    const struct nw_geometry *chip = &machine->gate.chip.geometry;
+    uint64_t reads = now->reads - before->reads;
+    uint64_t programs = now->programs - before->programs;
+    uint64_t erases = now->erases - before->erases;
+    uint64_t busy_us = reads * chip->read_us + programs * chip->program_us +
+                       erases * chip->erase_us;
+
+    if (reads <= most->reads && programs <= most->programs && erases <= most->erases &&
+        busy_us <= most->busy_us) {
+        return 0;
+    }
+    return fail(machine, SIM_COST,
+                "the call takes %llu reads, %llu programs, %llu erases, %llu us: more than the "
+                "header promises",
+                (unsigned long long)reads, (unsigned long long)programs,
+                (unsigned long long)erases, (unsigned long long)busy_us);
+}
+
+static int call(struct sim_machine *machine, const struct sim_step *step)
+{
+    struct sim_subject *subject = &machine->subject;
+    struct sim_counts before = machine->gate.counts;
+    uint32_t marked = count_blocks(machine, 0);
+
+    if (machine->up == 0) {
+        return 0;
+    }
+    machine->rotten |= sim_verb_of(subject->kind, step->verb)->twin;
+    struct sim_most most = subject->kind->most(subject, step, machine->clean);
+    int result = subject->kind->run(subject, step);
+    note_failing(machine, marked);
+    uint64_t strikes = machine->gate.counts.strikes - before.strikes;
+    if (judge_call(machine, result, strikes) < 0) {
+        return -1;
+    }
+    return result < 0 || strikes > 0 || machine->ecc_ram != NULL ||
+                   machine->marked != count_blocks(machine, 1)
+               ? 0
+               : judge_cost(machine, &before, &most);
+}
+
+/* Common steps */
+
+static void arm_cut(struct sim_machine *machine, const struct sim_step *step)
+{
+    struct nw_cut cut = {.after = step->args[0],
+                         .phase = (uint8_t)step->args[1],
+                         .data = (uint8_t)step->args[2],
+                         .spare = (uint8_t)step->args[3]};
+
+    sim_gate_cut(&machine->gate, &cut);
+}
+
+static void arm_fault(struct sim_machine *machine, const struct sim_step *step)
+{
+    struct sim_fault fault = {.verb = (uint8_t)step->args[0],
+                              .after = step->args[1],
+                              .how = (uint8_t)step->args[2],
+                              .times = step->args[3]};
+
+    if (fault.how == SIM_ECC && machine->subject.kind->reads_again == 0) {
+        return;
+    }
+    /* What fails once is read again: two at once would be more than is promised. */
+    for (uint32_t i = 0; fault.how == SIM_ECC && i < SIM_FAULTS; i++) {
+        if (machine->gate.faults[i].how == SIM_ECC && machine->gate.faults[i].times != 0) {
+            return;
+        }
+    }
+    if (fault.how == SIM_ECC && fault.times > 1U) {
+        fault.times = 1;
+    }
+    sim_gate_fail(&machine->gate, &fault);
+}
+
+static int common(struct sim_machine *machine, const struct sim_step *step)
+{
+    uint32_t blocks = machine->gate.chip.geometry.blocks;
+    uint32_t pages = blocks * machine->gate.chip.geometry.block_pages;
+    uint32_t bits = 8U * ((uint32_t)machine->gate.chip.geometry.page_bytes +
+                          machine->gate.chip.geometry.spare_bytes);
+
+    switch (step->verb) {
+    case SIM_PLUG: return plug(machine);
+    case SIM_RESET: return reset(machine);
+    case SIM_MOUNTS: return mounts(machine, step->args[0]);
+    case SIM_CHECK: return check(machine);
+    case SIM_CUT: arm_cut(machine, step); return 0;
+    case SIM_FAIL: arm_fault(machine, step); return 0;
+    case SIM_MEND:
+        sim_gate_mend(&machine->gate);
+        sim_gate_cut(&machine->gate, NULL);
+        return 0;
+    case SIM_DOOM:
+        nw_nand_doom(machine->nand, step->args[0] % blocks, step->args[1] != 0);
+        return 0;
+    default: nw_nand_flip(machine->nand, step->args[0] % pages, step->args[1] % bits); return 0;
+    }
+}
+
+int sim_machine_step(struct sim_machine *machine, const struct sim_step *step)
+{
+    int result;
+
+    if (machine->nand == NULL && sim_verb_of(machine->subject.kind, step->verb)->twin != 0) {
+        result = 0;
+    } else {
+        result = step->verb < SIM_COMMON ? common(machine, step) : call(machine, step);
+    }
+    if (judge_chip(machine) < 0) { /* whatever came of it, this comes first */
+        result = -1;
+    }
+    machine->steps++;
+    return result;
+}
+
+/* Opening */
+
+static int open_nand(struct sim_machine *machine)
+{
+    const struct sim_head *head = &machine->head;
+    struct nw_nand_config config = {
+        .part = &head->part,
+        .seed = head->seed,
+        .flags = (head->unerased != 0 ? NW_NAND_UNERASED : 0U) |
+                 (head->wears != 0 ? NW_NAND_WEAR_OUT : 0U) |
+                 (head->factory_bad != 0 ? NW_NAND_FACTORY_BAD : 0U)};
+    int result = nw_nand_open(&machine->nand, &config);
+
+    for (uint32_t i = 0; result == NW_OK && head->worn != 0 && i < head->part.blocks; i++) {
+        nw_nand_set_erases(machine->nand, i, head->worn);
+    }
+    return result;
+}
+
+static int open_ecc(struct sim_machine *machine)
+{
+    struct nw_ecc_config config = {.parts = (uint8_t)machine->head.ecc};
+    size_t bytes = nw_ecc_ram_bytes(&config, &machine->gate.chip.geometry);
+
+    machine->ecc_ram = bytes != 0 ? calloc(1, bytes) : NULL;
+    if (machine->ecc_ram == NULL) {
+        return bytes != 0 ? NW_ERR_RAM : NW_ERR_CONFIG;
+    }
+    return nw_ecc_open(&machine->ecc, &machine->gate.chip, &config, machine->ecc_ram, bytes);
+}
+
+int sim_machine_open(struct sim_machine *machine, const struct sim_head *head,
+                     const struct sim_board *board)
+{
+    struct sim_subject *subject = &machine->subject;
+    int result = NW_OK;
+
+    memset(machine, 0, sizeof *machine);
+    machine->head = *head;
+    if (board != NULL) {
+        machine->board = *board;
+    } else {
+        result = open_nand(machine);
+    }
+    if (result < 0) {
+        return result;
+    }
+    sim_gate_open(&machine->gate, machine->board.chip, machine->nand);
+    subject->kind = head->kind;
+    subject->head = &machine->head;
+    subject->nand = machine->nand;
+    subject->chip = &machine->gate.chip;
+    if (head->ecc != 0) {
+        result = open_ecc(machine);
+        subject->chip = &machine->ecc.chip;
+    }
+    result = result < 0 ? result : head->kind->open(subject);
+    result = result < 0 ? result : head->kind->format(subject);
+    machine->up = 1;
+    machine->clean = 1;
+    machine->marked = count_blocks(machine, 0);
+    return result < 0 ? result : NW_OK;
+}
+
+void sim_machine_close(struct sim_machine *machine)
+{
+    if (machine->subject.own != NULL) {
+        machine->subject.kind->close(&machine->subject);
+    }
+    nw_nand_close(machine->nand);
+    free(machine->ecc_ram);
+    memset(machine, 0, sizeof *machine);
+}
+
+int sim_play(const struct sim_history *history, const struct sim_board *board,
+             struct sim_outcome *outcome)
+{
+    struct sim_machine machine;
+    int result = sim_machine_open(&machine, &history->head, board);
+
+    memset(outcome, 0, sizeof *outcome);
+    for (uint32_t i = 0; result == NW_OK && i < history->count; i++) {
+        if (sim_machine_step(&machine, &history->steps[i]) < 0) {
+            break;
+        }
+    }
+    outcome->failure = machine.failure;
+    outcome->steps = machine.steps;
+    outcome->mounts = machine.mounts;
+    outcome->cuts = machine.gate.counts.cuts;
+    outcome->changes = machine.gate.counts.changes;
+    sim_machine_close(&machine);
+    return result;
+}

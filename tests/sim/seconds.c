@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How long the swarm takes to find a defect: seed after seed until one fails or the time is over.
+ *   nw_torture SUBJECT SECONDS [FIRST_SEED]     exit status 1: found; the history is on stdout
+ *   nw_torture FILE                             replays
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "shrink.h"
+#include "swarm.h"
+
+static double now_s(void)
+{
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static void tell(const struct sim_history *history, const struct sim_outcome *outcome)
+{
+    char *text = sim_history_print(history);
+
+    (void)printf("# %s at step %lu: %s\n%s", sim_judge_name(outcome->failure.judge),
+                 (unsigned long)outcome->failure.step + 1UL, outcome->failure.text,
+                 text != NULL ? text : "");
+    free(text);
+}
+
+static int search(const struct sim_kind *kind, double seconds, uint32_t first)
+{
+    struct sim_wish wish = {.kind = kind};
+    uint64_t steps = 0;
+    uint64_t cuts = 0;
+    uint32_t seed = first;
+
+    for (; now_s() < seconds; seed++) {
+        struct sim_history history;
+        struct sim_outcome outcome;
+
+        sim_history_init(&history);
+        if (sim_swarm(&wish, seed, &history, &outcome) < 0) {
+            (void)fprintf(stderr, "seed %lu: no configuration\n", (unsigned long)seed);
+            return 2;
+        }
+        steps += outcome.steps;
+        cuts += outcome.cuts;
+        if (outcome.failure.judge != SIM_FINE) {
+            (void)fprintf(stderr, "%s: seed %lu, %.1f s, %llu steps: %s\n", kind->name,
+                          (unsigned long)seed, now_s(), (unsigned long long)steps,
+                          outcome.failure.text);
+            (void)sim_shrink(&history, NULL, 4000, &outcome);
+            tell(&history, &outcome);
+            sim_history_free(&history);
+            return 1;
+        }
+        sim_history_free(&history);
+    }
+    (void)fprintf(stderr, "%s: nothing in %lu seeds, %llu steps, %llu cuts\n", kind->name,
+                  (unsigned long)(seed - first), (unsigned long long)steps,
+                  (unsigned long long)cuts);
+    return 0;
+}
+
+static int replay(const char *path)
+{
+    static char text[1 << 20];
+    char why[200];
+    struct sim_history history;
+    struct sim_outcome outcome;
+    FILE *file = fopen(path, "r");
+
+    if (file == NULL) {
+        perror(path);
+        return 2;
+    }
+    text[fread(text, 1, sizeof text - 1U, file)] = '\0';
+    (void)fclose(file);
+    if (sim_history_parse(&history, text, why, sizeof why) < 0 ||
+        sim_play(&history, NULL, &outcome) < 0) {
+        (void)fprintf(stderr, "%s: %s\n", path, why);
+        return 2;
+    }
+    (void)printf("%s at step %lu: %s\n", sim_judge_name(outcome.failure.judge),
+                 (unsigned long)outcome.failure.step + 1UL, outcome.failure.text);
+    sim_history_free(&history);
+    return outcome.failure.judge != SIM_FINE;
+}
+
+int main(int argc, char **argv)
+{
+    const struct sim_kind *kind = argc > 2 ? sim_kind_find(argv[1]) : NULL;
+
+    if (argc == 2) {
+        return replay(argv[1]);
+    }
+    if (kind == NULL) {
+        (void)fprintf(stderr, "nw_torture SUBJECT SECONDS [SEED] | nw_torture FILE\n");
+        return 2;
+    }
+    return search(kind, strtod(argv[2], NULL),
+                  argc > 3 ? (uint32_t)strtoul(argv[3], NULL, 0) : 1U);
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * subject.h - what keeps data, as one table entry: how it is opened, what can be asked of it, what
+ * it may answer. Chips, cuts, faults, random histories, shrinking, replay and the command know
+ * nothing else about it, so a new layer gets all of them by an entry.
+ */
+#ifndef NANDWICH_SIM_SUBJECT_H
+#define NANDWICH_SIM_SUBJECT_H
+
+#include "gate.h"
+#include "history.h"
+#include "nandwich-stack/layers.h"
+#include "nandwich/random.h"
+
+#define SIM_WHY_BYTES 256U
+
+struct sim_subject {
+    const struct sim_kind *kind;
+    const struct sim_head *head;
+    struct nw_chip *chip; /* the gate, or a filter on it */
+    struct nw_nand *nand; /* at the bottom; NULL: a chip of the caller's */
+    void *own;            /* the kind's state and its model of what may be read */
+    char why[SIM_WHY_BYTES]; /* filled in when something reads as it must not */
+};
+
+/* How a run uses a subject: drawn once a run, so that each run dwells on something else. */
+struct sim_taste {
+    uint8_t weights[16]; /* of the subject's verbs, in their order; 0: never */
+    uint32_t span;       /* places that are used, from `first` on */
+    uint32_t first;
+    uint8_t in_order;    /* 1: one after the other */
+    uint8_t longest;     /* sectors or elements a call, at most */
+    uint32_t next;       /* where it goes on in order */
+};
+
+/* What has gone wrong below since the device was made or, where so told, mounted. */
+struct sim_strain {
+    uint32_t bad;     /* blocks that are marked, have failed or are bound to */
+    uint32_t failing; /* blocks that failed in one call, or were bound to at one time, at most */
+    uint32_t strikes; /* requests that failed as told since the mount */
+    uint32_t ever;    /* and since the device was made */
+};
+
+/* What a call may ask of the chip at most; UINT32_MAX: the header does not say. */
+struct sim_most {
+    uint32_t reads;
+    uint32_t programs;
+    uint32_t erases;
+    uint32_t busy_us; /* by the chip's typical times */
+};
+
+struct sim_kind {
+    const char *name;
+    const char *what; /* one line for help */
+    const struct sim_verb *verbs;
+    uint32_t verb_count; /* at most 16 */
+    const struct nw_layer_kind *layer; /* where it is one of these */
+    uint8_t reads_again; /* 1: what the chip cannot read once is not lost */
+    uint8_t no_faults;   /* 1: runs let no request fail: nothing says what is left of such calls */
+    /* Sets part and settings to what suits the kind. NULL: those drawn for layers do. */
+    void (*fit)(struct nw_random *random, struct sim_head *head);
+
+    /* Memory for the subject on subject->chip. NW_ERR_CONFIG: it does not work there. */
+    int (*open)(struct sim_subject *subject);
+    void (*close)(struct sim_subject *subject);
+    int (*format)(struct sim_subject *subject);
+    /* NULL: it forgets with power, and is formatted instead. RAM is filled with rubbish before. */
+    int (*mount)(struct sim_subject *subject);
+    /* How large it is: places that `taste` may name. */
+    uint32_t (*places)(const struct sim_subject *subject);
+    void (*draw)(struct sim_subject *subject, struct nw_random *random, struct sim_taste *taste,
+                 struct sim_step *step);
+    /* One step: what the subject answers. It keeps the model; why is set where a read is wrong. */
+    int (*run)(struct sim_subject *subject, const struct sim_step *step);
+    /* Reads everything: 0, or -1 with why, or the subject's error. */
+    int (*check)(struct sim_subject *subject);
+    /* May it refuse a step as full? */
+    int (*may_fill)(const struct sim_subject *subject, const struct sim_strain *strain);
+    /* Asked before the step. `clean`: no call has failed since the mount. */
+    struct sim_most (*most)(const struct sim_subject *subject, const struct sim_step *step,
+                            int clean);
+};
+
+extern const struct sim_kind sim_kind_page;
+extern const struct sim_kind sim_kind_nftl;
+extern const struct sim_kind sim_kind_log;
+extern const struct sim_kind sim_kind_superblock;
+extern const struct sim_kind sim_kind_fast;
+extern const struct sim_kind sim_kind_lavish;
+extern const struct sim_kind sim_kind_store;
+
+/* The table, in the order to show it. */
+extern const struct sim_kind *const sim_kinds[];
+extern const uint32_t sim_kind_count;
+
+/* The kind of that name, or NULL. */
+const struct sim_kind *sim_kind_find(const char *name);
+
+#endif

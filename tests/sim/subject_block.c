@@ -1,0 +1,592 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Translation layers as subjects, by their entry in the table of layers. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nandwich-stack/wear.h"
+#include "nandwich/ftl_lavish.h"
+#include "sectors.h"
+#include "subject.h"
+
+#define RUN 12U         /* sectors a call, at most */
+#define GOOD_SPARES 7U  /* ftl_hybrid.h: writes go on while so many spare blocks are good */
+#define PAGE_SPARES 8U  /* likewise of the page layer */
+#define FREE_BLOCKS 5U  /* ftl_hybrid.h: unless so many fail at once */
+#define MOST_STRIKES 2U /* ftl_page.h: errors in quick succession can use up the free blocks */
+
+enum verb { WRITE, TRIM, READ, SYNC, IDLE, CHURN, ROT, VERBS };
+
+static const struct sim_verb verbs[VERBS] = {
+    [WRITE] = {"write",
+               "writes sectors",
+               {{"sector", UINT32_MAX, NULL}, {"count", UINT32_MAX, NULL}},
+               0},
+    [TRIM] = {"trim",
+              "trims sectors",
+              {{"sector", UINT32_MAX, NULL}, {"count", UINT32_MAX, NULL}},
+              0},
+    [READ] = {"read",
+              "reads sectors and compares",
+              {{"sector", UINT32_MAX, NULL}, {"count", UINT32_MAX, NULL}},
+              0},
+    [SYNC] = {"sync", "syncs", {{0}}, 0},
+    [IDLE] = {"idle", "offers idle time", {{"us", 100000000, NULL}}, 0},
+    [CHURN] = {"churn",
+               "writes sectors at random, one by one, among the first so many",
+               {{"seed", UINT32_MAX, NULL},
+                {"count", 1000000, NULL},
+                {"among", UINT32_MAX, NULL}},
+               0},
+    [ROT] = {"rot", "spoils all pages that hold a sector's content",
+             {{"sector", UINT32_MAX, NULL}}, 1},
+};
+
+/* A layer and what its sectors may read as. */
+struct own {
+    struct nw_layer_config config;
+    struct nw_layer_site site;
+    struct nw_block *block;
+    const struct nw_wear_kind *wear_kind;
+    struct nw_wear_choice choice;
+    void *wear_ram;
+    size_t wear_ram_bytes;
+    struct sim_sector *sectors;
+    uint32_t count;
+    uint32_t bytes; /* of a sector */
+    uint32_t token; /* of the last write */
+    uint8_t trims_late; /* a trim lasts with the next sync only */
+    uint8_t trimmed;    /* since the last sync */
+    uint32_t bad_first; /* bad blocks when it was formatted */
+    uint8_t *data;      /* RUN sectors */
+    uint8_t *wanted;    /* one */
+};
+
+static struct own *own_of(const struct sim_subject *subject)
+{
+    return subject->own;
+}
+
+/* Opening */
+
+static int open_wear(struct own *own, const struct sim_head *head, const struct nw_chip *chip)
+{
+    if (head->wear == 0) {
+        return head->heal == 0 ? NW_OK : NW_ERR_CONFIG;
+    }
+    if (head->heal != 0 && chip->geometry.heal_life == 0) {
+        return NW_ERR_CONFIG;
+    }
+    own->wear_kind = &nw_wear_kinds[head->wear - 1U];
+    own->choice.threshold = 4;
+    own->choice.heal.heals = head->heal != 0;
+    own->choice.heal.cycles = (uint16_t)head->heal;
+    own->wear_ram_bytes = own->wear_kind->ram_bytes(&own->choice, (uint16_t)chip->geometry.blocks);
+    own->wear_ram = calloc(1, own->wear_ram_bytes + 1U);
+    own->config.wear = calloc(1, own->wear_kind->state_bytes);
+    return own->wear_ram != NULL && own->config.wear != NULL && own->wear_ram_bytes != 0
+               ? NW_OK
+               : (int)NW_ERR_CONFIG;
+}
+
+static int block_open(struct sim_subject *subject)
+{
+    const struct sim_head *head = subject->head;
+    const struct nw_layer_kind *layer = subject->kind->layer;
+    struct own *own = calloc(1, sizeof *own);
+
+    subject->own = own;
+    if (own == NULL) {
+        return NW_ERR_RAM;
+    }
+    own->config = (struct nw_layer_config){.sectors = head->sectors,
+                                           .spare_blocks = (uint16_t)head->spare_blocks,
+                                           .log_blocks = (uint16_t)head->log_blocks,
+                                           .degree = (uint8_t)head->degree,
+                                           .maps = (uint8_t)head->maps};
+    own->trims_late = layer == &nw_layer_page; /* the others write a trim at once */
+    own->site = (struct nw_layer_site){
+        .config = &own->config, .chip = subject->chip, .chip_name = head->part.name};
+    int result = head->wear == 0 || layer->wears != 0 ? open_wear(own, head, subject->chip)
+                                                      : (int)NW_ERR_CONFIG;
+    own->count = result == NW_OK ? layer->sectors(&own->site) : 0;
+    own->site.ram_bytes = own->count != 0 ? layer->ram_bytes(&own->site) : 0;
+    if (own->site.ram_bytes == 0) {
+        return NW_ERR_CONFIG;
+    }
+    own->bytes = subject->chip->geometry.page_bytes;
+    own->site.state = calloc(1, layer->state_bytes);
+    own->site.ram = calloc(1, own->site.ram_bytes);
+    own->sectors = calloc(own->count, sizeof *own->sectors);
+    own->data = calloc(RUN, own->bytes);
+    own->wanted = calloc(1, own->bytes);
+    return own->site.state != NULL && own->site.ram != NULL && own->sectors != NULL &&
+                   own->data != NULL && own->wanted != NULL
+               ? NW_OK
+               : (int)NW_ERR_RAM;
+}
+
+static void block_close(struct sim_subject *subject)
+{
+    struct own *own = own_of(subject);
+
+    if (own == NULL) {
+        return;
+    }
+    free(own->site.state);
+    free(own->site.ram);
+    free(own->config.wear);
+    free(own->wear_ram);
+    free(own->sectors);
+    free(own->data);
+    free(own->wanted);
+    free(own);
+    subject->own = NULL;
+}
+
+/* RAM holds rubbish when a program starts. */
+static int start(struct own *own)
+{
+    memset(own->site.ram, 0xC3, own->site.ram_bytes);
+    own->trimmed = 0;
+    return own->wear_kind == NULL
+               ? NW_OK
+               : own->wear_kind->open(own->config.wear, &own->choice,
+                                      (uint16_t)own->site.chip->geometry.blocks, own->wear_ram,
+                                      own->wear_ram_bytes);
+}
+
+static uint32_t marked_blocks(const struct sim_subject *subject)
+{
+    uint32_t marked = 0;
+
+    for (uint32_t i = 0; subject->nand != NULL && i < subject->chip->geometry.blocks; i++) {
+        marked += nw_nand_block_bad(subject->nand, i) != 0;
+    }
+    return marked;
+}
+
+static int block_format(struct sim_subject *subject)
+{
+    struct own *own = own_of(subject);
+    int result = start(own);
+
+    result = result < 0 ? result : subject->kind->layer->format(&own->site, &own->block);
+    if (result < 0) {
+        return result;
+    }
+    own->bad_first = marked_blocks(subject);
+    for (uint32_t i = 0; i < own->count; i++) {
+        sim_sector_set(&own->sectors[i], 0);
+    }
+    return own->block->sectors == own->count ? NW_OK : (int)NW_ERR_CONFIG;
+}
+
+static int block_mount(struct sim_subject *subject)
+{
+    struct own *own = own_of(subject);
+    int result = start(own);
+
+    result = result < 0 ? result : subject->kind->layer->mount(&own->site, &own->block);
+    for (uint32_t i = 0; result >= 0 && i < own->count; i++) {
+        sim_sector_mount(&own->sectors[i]);
+    }
+    return result;
+}
+
+static uint32_t block_places(const struct sim_subject *subject)
+{
+    return own_of(subject)->count;
+}
+
+/* Content */
+
+/* What write number `token` brings: all words differ, so that a mix of two writes shows. */
+static void fill(uint8_t *data, uint32_t bytes, uint32_t token)
+{
+    for (uint32_t i = 0; i + 4U <= bytes; i += 4U) {
+        uint32_t word = token == 0 ? 0 : token ^ (i * 2654435761U);
+        memcpy(data + i, &word, 4);
+    }
+}
+
+/* The write that a sector shows; SIM_LOST - 1 when it shows none whole. */
+static uint32_t token_of(const struct own *own, const uint8_t *data)
+{
+    uint32_t token;
+
+    memcpy(&token, data, 4);
+    fill(own->wanted, own->bytes, token);
+    return memcmp(own->wanted, data, own->bytes) == 0 ? token : SIM_LOST - 1U;
+}
+
+static int wrong(struct sim_subject *subject, uint32_t sector, uint32_t value)
+{
+    char wanted[120];
+
+    sim_sector_text(&own_of(subject)->sectors[sector], wanted, sizeof wanted);
+    if (value == SIM_LOST) {
+        (void)snprintf(subject->why, sizeof subject->why,
+                       "sector %lu answers an error, it holds %s", (unsigned long)sector, wanted);
+    } else if (value == SIM_LOST - 1U) {
+        (void)snprintf(subject->why, sizeof subject->why,
+                       "sector %lu reads as nothing that was written, it holds %s",
+                       (unsigned long)sector, wanted);
+    } else {
+        (void)snprintf(subject->why, sizeof subject->why,
+                       "sector %lu reads as write %lu (0: zeros), it holds %s",
+                       (unsigned long)sector, (unsigned long)value, wanted);
+    }
+    return -1;
+}
+
+/* Steps */
+
+/* Sectors of a step: within the device, whatever its size. */
+static struct nw_block_req request(const struct own *own, uint32_t sector, uint32_t count)
+{
+    struct nw_block_req req = {.block = own->block, .sector = sector % own->count, .count = count};
+
+    req.count = count == 0 ? 1U : count;
+    if (req.count > own->count - req.sector) {
+        req.count = own->count - req.sector;
+    }
+    req.data = own->data;
+    return req;
+}
+
+/* block.h: a request fails at one of its sectors. */
+static void judge_done(struct sim_subject *subject, const struct nw_block_req *req, int result)
+{
+    if ((result < 0) != (req->done < req->count)) {
+        (void)snprintf(subject->why, sizeof subject->why,
+                       "the call answers '%s' with %lu of %lu sectors done",
+                       nw_error_text(result < 0 ? result : 0), (unsigned long)req->done,
+                       (unsigned long)req->count);
+    }
+}
+
+static int write_some(struct sim_subject *subject, uint32_t sector, uint32_t count)
+{
+    struct own *own = own_of(subject);
+    struct nw_block_req req = request(own, sector, count);
+
+    for (uint32_t i = 0; i < req.count; i++) {
+        fill(own->data + (size_t)i * own->bytes, own->bytes, own->token + 1U + i);
+    }
+    int result = nw_block_write(&req);
+    for (uint32_t i = 0; i < req.done; i++) {
+        sim_sector_set(&own->sectors[req.sector + i], own->token + 1U + i);
+    }
+    if (req.done < req.count) {
+        sim_sector_may(&own->sectors[req.sector + req.done], own->token + 1U + req.done);
+    }
+    own->token += req.count;
+    judge_done(subject, &req, result);
+    return result;
+}
+
+static int run_write(struct sim_subject *subject, const struct sim_step *step)
+{
+    struct own *own = own_of(subject);
+    struct nw_block_req all = request(own, step->args[0], step->args[1]);
+    int result = NW_OK;
+
+    for (uint32_t done = 0; done < all.count && result >= 0; done += RUN) {
+        uint32_t left = all.count - done;
+        result = write_some(subject, all.sector + done, left < RUN ? left : RUN);
+    }
+    return result;
+}
+
+static int run_churn(struct sim_subject *subject, const struct sim_step *step)
+{
+    struct own *own = own_of(subject);
+    uint32_t among = step->args[2] < own->count && step->args[2] != 0 ? step->args[2] : own->count;
+    struct nw_random random;
+    int result = NW_OK;
+
+    nw_random_seed(&random, step->args[0]);
+    for (uint32_t i = 0; i < step->args[1] && result >= 0; i++) {
+        result = write_some(subject, nw_random_next(&random) % among, 1);
+    }
+    return result;
+}
+
+static int run_trim(struct sim_subject *subject, const struct sim_step *step)
+{
+    struct own *own = own_of(subject);
+    struct nw_block_req req = request(own, step->args[0], step->args[1]);
+    int result = nw_block_trim(&req);
+
+    own->trimmed = 1;
+    for (uint32_t i = 0; i < req.done; i++) {
+        struct sim_sector *sector = &own->sectors[req.sector + i];
+
+        if (own->trims_late != 0) {
+            sim_sector_trim(sector);
+        } else {
+            sim_sector_set(sector, 0);
+        }
+    }
+    if (req.done < req.count) {
+        sim_sector_may(&own->sectors[req.sector + req.done], 0);
+    }
+    judge_done(subject, &req, result);
+    return result;
+}
+
+/* Reads one sector and judges it: the layer's answer, NW_OK for content that is known to be lost;
+ * `why` when it is wrong. */
+static int read_one(struct sim_subject *subject, uint32_t sector)
+{
+    struct own *own = own_of(subject);
+    struct nw_block_req req = request(own, sector, 1);
+    int result = nw_block_read(&req);
+    uint32_t value = SIM_LOST;
+
+    if (result >= 0) {
+        value = token_of(own, own->data);
+    } else if (result != NW_ERR_ECC && result != NW_ERR_CORRUPT) {
+        return result;
+    }
+    if (sim_sector_show(&own->sectors[sector], value) < 0) {
+        (void)wrong(subject, sector, value);
+    }
+    return NW_OK;
+}
+
+static int read_range(struct sim_subject *subject, uint32_t first, uint32_t count)
+{
+    int result = NW_OK;
+
+    for (uint32_t i = 0; i < count && result >= 0 && subject->why[0] == '\0'; i++) {
+        result = read_one(subject, first + i);
+    }
+    return result;
+}
+
+/* Is the page at hand one of own->wanted? A flipped bit makes no other one of it. */
+static int is_wanted(const struct own *own)
+{
+    uint32_t differ = 0;
+
+    for (uint32_t i = 0; i < own->bytes; i++) {
+        differ += own->data[i] != own->wanted[i];
+    }
+    return differ <= 2U;
+}
+
+static int run_rot(struct sim_subject *subject, uint32_t place)
+{
+    struct own *own = own_of(subject);
+    struct nw_block_req req = request(own, place, 1);
+    struct sim_sector *sector = &own->sectors[req.sector];
+    const struct nw_geometry *geometry = &nw_nand_chip(subject->nand)->geometry;
+
+    if (sector->count != 1U || sector->value[0] == 0 || sector->value[0] >= SIM_LOST - 1U ||
+        sector->any != 0 || subject->kind->mount == NULL) {
+        return NW_OK; /* no content of its own, more than one, or a layer without checksums */
+    }
+    fill(own->wanted, own->bytes, sector->value[0]);
+    for (uint32_t page = 0; page < geometry->blocks * geometry->block_pages; page++) {
+        if (nw_nand_page_programs(subject->nand, page) > 0) {
+            nw_nand_peek(subject->nand, page, own->data, NULL);
+            if (is_wanted(own)) {
+                nw_nand_flip(subject->nand, page, 64U);
+                nw_nand_flip(subject->nand, page, 67U);
+            }
+        }
+    }
+    sim_sector_rot(sector);
+    return NW_OK;
+}
+
+static int run_sync(struct own *own)
+{
+    struct nw_block_req req = request(own, 0, 1);
+    int result = nw_block_sync(&req);
+
+    for (uint32_t i = 0; result >= 0 && i < own->count; i++) {
+        sim_sector_sync(&own->sectors[i]);
+    }
+    own->trimmed = result >= 0 ? 0 : own->trimmed;
+    return result;
+}
+
+static int block_run(struct sim_subject *subject, const struct sim_step *step)
+{
+    struct own *own = own_of(subject);
+    struct nw_block_req req = request(own, step->args[0], step->args[1]);
+
+    if (own->config.wear != NULL) {
+        own->config.wear->now_s++;
+    }
+    switch (step->verb - SIM_COMMON) {
+    case WRITE: return run_write(subject, step);
+    case TRIM: return run_trim(subject, step);
+    case READ: return read_range(subject, req.sector, req.count);
+    case SYNC: return run_sync(own);
+    case CHURN: return run_churn(subject, step);
+    case ROT: return run_rot(subject, step->args[0]);
+    default: req.budget_us = step->args[0]; return nw_block_idle(&req);
+    }
+}
+
+static int block_check(struct sim_subject *subject)
+{
+    return read_range(subject, 0, own_of(subject)->count);
+}
+
+/* Drawing */
+
+static void block_draw(struct sim_subject *subject, struct nw_random *random,
+                       struct sim_taste *taste, struct sim_step *step)
+{
+    const struct own *own = own_of(subject);
+    uint32_t sum = 0;
+    uint32_t verb = 0;
+
+    for (uint32_t i = 0; i < VERBS; i++) {
+        sum += taste->weights[i];
+    }
+    for (uint32_t dice = nw_random_next(random) % sum; dice >= taste->weights[verb]; verb++) {
+        dice -= taste->weights[verb];
+    }
+    uint32_t at = taste->in_order != 0 ? taste->next : nw_random_next(random);
+    uint32_t count = 1U + nw_random_below(random, taste->longest);
+
+    *step = (struct sim_step){.verb = (uint8_t)(SIM_COMMON + verb)};
+    step->args[0] = (taste->first + at % taste->span) % own->count;
+    if (verb == SYNC) {
+        step->args[0] = 0;
+    } else if (verb == IDLE) {
+        step->args[0] = nw_random_below(random, 4) * nw_random_below(random, 8000);
+    } else if (verb == CHURN) {
+        step->args[0] = nw_random_below(random, 1000);
+        step->args[1] = 1U + nw_random_below(random, own->count);
+        step->args[2] = nw_random_below(random, 2) != 0 ? taste->span : 0;
+    } else if (verb != ROT) {
+        step->args[1] = count;
+        taste->next += count;
+    }
+}
+
+/* Promises */
+
+static uint32_t spare_blocks(const struct sim_subject *subject)
+{
+    uint32_t blocks = subject->chip->geometry.blocks;
+
+    return subject->head->spare_blocks != 0 ? subject->head->spare_blocks : blocks / 14U + 10U;
+}
+
+static int hybrid_may_fill(const struct sim_subject *subject, const struct sim_strain *strain)
+{
+    return strain->bad + GOOD_SPARES > spare_blocks(subject) ||
+           strain->failing >= FREE_BLOCKS || strain->ever >= MOST_STRIKES;
+}
+
+static int page_may_fill(const struct sim_subject *subject, const struct sim_strain *strain)
+{
+    return strain->bad + PAGE_SPARES > spare_blocks(subject) || strain->strikes >= MOST_STRIKES;
+}
+
+/* ftl_lavish.h: so many blocks may fail, if no call meets more than one failure. */
+static int lavish_may_fill(const struct sim_subject *subject, const struct sim_strain *strain)
+{
+    const struct own *own = own_of(subject);
+    const struct nw_ftl_lavish *lavish = own->site.state;
+    struct nw_ftl_lavish_config config = {.sectors = own->count,
+                                          .degree = own->config.degree,
+                                          .maps = own->config.maps};
+    uint32_t needed = nw_ftl_lavish_blocks_needed(&config, subject->chip);
+    uint32_t least = lavish->logical_count + 2U;
+    uint32_t room = lavish->spare_count + lavish->lavish_count;
+
+    return needed + strain->bad > subject->chip->geometry.blocks ||
+           strain->failing + strain->strikes > 1U ||
+           strain->bad - own->bad_first + strain->strikes + least > room;
+}
+
+static struct sim_most anything(void)
+{
+    return (struct sim_most){UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX};
+}
+
+static struct sim_most hybrid_most(const struct sim_subject *subject, const struct sim_step *step,
+                                   int clean)
+{
+    const struct own *own = own_of(subject);
+    struct nw_block_req req = request(own, step->args[0], step->args[1]);
+    int lists = subject->kind->layer == &nw_layer_log ||
+                subject->kind->layer == &nw_layer_superblock;
+    uint32_t pages = subject->chip->geometry.block_pages;
+
+    switch (step->verb - SIM_COMMON) {
+    case READ: return (struct sim_most){req.count * (lists ? 1U + pages : 1U), 0, 0, UINT32_MAX};
+    case SYNC: return clean ? (struct sim_most){0, 0, 0, UINT32_MAX} : anything();
+    case IDLE:
+        return clean ? (struct sim_most){UINT32_MAX, UINT32_MAX, UINT32_MAX, step->args[0]}
+                     : anything();
+    default: return anything();
+    }
+}
+
+static struct sim_most page_most(const struct sim_subject *subject, const struct sim_step *step,
+                                 int clean)
+{
+    const struct own *own = own_of(subject);
+    struct nw_block_req req = request(own, step->args[0], step->args[1]);
+    uint32_t pages = subject->chip->geometry.block_pages;
+
+    switch (step->verb - SIM_COMMON) {
+    case READ: return (struct sim_most){req.count, 0, 0, UINT32_MAX};
+    case TRIM: return (struct sim_most){0, 0, 0, UINT32_MAX};
+    case SYNC:
+        return clean && own->trimmed == 0 ? (struct sim_most){0, 0, 0, UINT32_MAX} : anything();
+    case WRITE:
+        return clean && subject->head->wear == 0 /* a policy moves more */
+                   ? (struct sim_most){UINT32_MAX, req.count * (1U + pages), req.count * 2U,
+                                       UINT32_MAX}
+                   : anything();
+    default: return anything();
+    }
+}
+
+/* Maps leave RAM for a log that may be full: a read is not bounded by a figure. */
+static struct sim_most lavish_most(const struct sim_subject *subject, const struct sim_step *step,
+                                   int clean)
+{
+    (void)subject;
+    (void)step;
+    (void)clean;
+    return anything();
+}
+
+#define KIND(word, line, mounts, fills, asks)      \
+    const struct sim_kind sim_kind_##word = {      \
+        .name = #word,                             \
+        .what = line,                              \
+        .verbs = verbs,                            \
+        .verb_count = VERBS,                       \
+        .layer = &nw_layer_##word,                 \
+        .reads_again = (mounts) != NULL,           \
+        .open = block_open,                        \
+        .close = block_close,                      \
+        .format = block_format,                    \
+        .mount = mounts,                           \
+        .places = block_places,                    \
+        .draw = block_draw,                        \
+        .run = block_run,                          \
+        .check = block_check,                      \
+        .may_fill = fills,                         \
+        .most = asks,                              \
+    }
+
+KIND(page, "the page-mapped layer", block_mount, page_may_fill, page_most);
+KIND(nftl, "chains of replacement blocks", block_mount, hybrid_may_fill, hybrid_most);
+KIND(log, "a log block for each data block", block_mount, hybrid_may_fill, hybrid_most);
+KIND(superblock, "page-mapped groups of blocks", block_mount, hybrid_may_fill, hybrid_most);
+KIND(fast, "shared log blocks", block_mount, hybrid_may_fill, hybrid_most);
+KIND(lavish, "swap space: forgets with power", NULL, lavish_may_fill, lavish_most);
