@@ -9,7 +9,7 @@ import click
 from nandwich import _native, files, parts, torture
 from nandwich.cli import output
 from nandwich.cli.command import Command
-from nandwich.cli.options import json_option
+from nandwich.cli.options import json_option, writable
 from nandwich.errors import InputError, RunError
 from nandwich.replay import WEARS
 from nandwich.torture import Options, Result
@@ -55,7 +55,9 @@ Examples:
 @click.option("--seed", type=click.IntRange(0, 2**31), default=1, help="The first.")
 @click.option("--steps", type=click.IntRange(1, 10**6), default=None, help="Of a run, at most.")
 @click.option("--jobs", type=click.IntRange(1, 256), default=None, help="Runs at a time.")
-@click.option("--out", default="", metavar="FILE", help="Where a history that fails goes.")
+@click.option(
+    "--out", default="", metavar="FILE", callback=writable, help="Where a history that fails goes."
+)
 @click.option("--replay", "replayed", default="", metavar="FILE", help="Plays that history.")
 @json_option
 def command(
@@ -88,8 +90,6 @@ def command(
         raise InputError(f"there is no subject '{subject}': one of {known}")
     options = _options(subject, seed, minutes, seeds, choices)
     output.check_apart(parts.files(options.chip), (out, json_target))
-    if out:
-        output.check_folder(out)
     result = _run(options)
     _tell(options, result, out, json_target)
 
