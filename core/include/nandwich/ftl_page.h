@@ -27,6 +27,8 @@
  *          the worst, but for a failed program: then up to n pages are written more.
  *   trim   0; the next sync writes one page for each range of 8 * page_bytes sectors touched
  *   sync   0 without trims before it
+ *   idle   steps that each fit the budget left: a move, an erase, or a healing (wear.h). The move
+ *          that empties a block also writes a page for each range trimmed since the last sync
  *   the first write, sync or idle after a call that failed: also 1 read, 1 program and 1 erase
  *   mount  reads the tag of page 0 of every block and of all written pages, and one more for each
  *          outdated page found; programs 4 pages and erases a block. It looks at all tags once more
