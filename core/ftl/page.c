@@ -276,7 +276,10 @@ static int page_sync(struct nw_block_req *req)
 
     page->blocks.stats->syncs++;
     if (result == NW_OK && page->unsaved != 0) {
-        result = page->writable != 0 ? nw_page_make_room(page) : (int)NW_ERR_FULL;
+        result = page->writable != 0 ? NW_OK : (int)NW_ERR_FULL;
+        if (result == NW_OK && page->cold.left == 0 && page->host.left == 0) {
+            result = nw_page_make_room(page);
+        }
         if (result == NW_OK) {
             result = nw_page_save_trims(page);
         }
