@@ -271,12 +271,43 @@ static void test_bus_errors_leave_room(void **state)
     }
 }
 
+/* Blocks fail while a mount programs and erases, as long as there are blocks to spare for that: the
+ * mount begins anew without them, and what it had moved is where it was. */
+static void test_blocks_fail_in_mounts(void **state)
+{
+    (void)state;
+    for (unsigned shape = 0; shape < SHAPES; shape++) {
+        for (uint32_t seed = 1; seed <= soak(3); seed++) {
+            open_full(shape, seed);
+            assert_int_equal(layer_rig_filter(&rig), NW_OK);
+            for (uint32_t round = 0; round < 40U; round++) {
+                int erase = nw_random_below(&dice, 3) == 0;
+
+                if (round % 10U == 0) {
+                    rig.fault = (struct nw_fault){
+                        .verb = erase ? NW_VERB_ERASE : NW_VERB_PROGRAM,
+                        .skip = nw_random_below(&dice, erase ? 2 : 40),
+                        .times = 1,
+                        .error = erase ? NW_ERR_ERASE : NW_ERR_PROGRAM};
+                }
+                good_mount("blocks", shape, seed * 100U + round);
+                layer_rig_quiet(&rig);
+                for (uint32_t i = nw_random_below(&dice, 60); i > 0; i--) {
+                    write_one(nw_random_below(&dice, rig.sectors));
+                }
+            }
+            layer_rig_close(&rig);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_torn_page_is_renewed),
                                        cmocka_unit_test(test_cut_mounts_leave_room),
                                        cmocka_unit_test(test_cut_sessions_leave_room),
-                                       cmocka_unit_test(test_bus_errors_leave_room)};
+                                       cmocka_unit_test(test_bus_errors_leave_room),
+                                       cmocka_unit_test(test_blocks_fail_in_mounts)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
