@@ -178,7 +178,6 @@ static int visit(struct nw_page *page, uint16_t block)
 {
     uint32_t first = nw_page_first(page, block);
     int whole = 1;
-    int lists = 0;
 
     for (uint32_t at = first; at < first + page->block_pages; at++) {
         int state = nw_page_read_tag(page, at);
@@ -193,20 +192,21 @@ static int visit(struct nw_page *page, uint16_t block)
             if ((word & NW_WORD_MOUNT) == 0 || (at == first && is_slot(page))) {
                 return NW_OK;
             }
-            state = lists == 0 || word == NW_WORD_VOID ? nw_page_read_whole(page, at) : state;
+            state = nw_page_read_whole(page, at);
         }
         if (state == NW_TAG_GOOD && word == NW_WORD_VOID) {
-            state = take_list(page, at, whole && lists == 0);
+            state = take_list(page, at, whole);
             if (state == NW_TAG_BLANK) {
                 return NW_OK;
             }
-            lists++;
-            at++;
-        } else if (state != NW_TAG_GOOD) {
             whole = 0;
+            at++;
         }
         if (state < 0) {
             return state;
+        }
+        if (state != NW_TAG_GOOD) {
+            whole = 0;
         }
     }
     return NW_OK;
@@ -289,15 +289,16 @@ static int renew_turn(struct nw_page *page, uint32_t fence)
     return result;
 }
 
-/* The list once more: what was moved since the one before counts now. */
-int nw_page_seal(struct nw_page *page)
+/* The list, as write_list() has it, and a page to show that it is whole: what the mount has moved
+ * counts now. */
+int nw_page_seal(struct nw_page *page, uint64_t low)
 {
     int result = nw_page_load_list(page);
 
     page->cleaning = 0;
     page->renewed = 0;
     if (result == NW_OK) {
-        result = nw_page_write_list(page, 0);
+        result = nw_page_write_list(page, low);
     }
     return result == NW_OK ? nw_page_write(page, &page->host, NW_WORD_EMPTY, page->buffer)
                            : result;

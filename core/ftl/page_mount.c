@@ -188,14 +188,7 @@ static int write_session(struct nw_page *page)
             result = nw_page_clear(page, page->session);
         }
     }
-    if (result >= 0) {
-        result = nw_page_load_list(page);
-    }
-    if (result == NW_OK) {
-        result = nw_page_write_list(page, low);
-    }
-    return result == NW_OK ? nw_page_write(page, &page->host, NW_WORD_EMPTY, page->buffer)
-                           : result;
+    return result >= 0 ? nw_page_seal(page, low) : result;
 }
 
 /* See what is free, let the newest page join the map, choose the block to write to, write. */
@@ -228,7 +221,7 @@ static int settle_in(struct nw_page *page)
  * once another list is there; only then what it was moved from is free, also to be a reserve. */
 static int settle_more(struct nw_page *page)
 {
-    uint64_t sealed = page->version;
+    uint32_t sealed = (uint32_t)page->version;
     uint8_t told = 0;
     int result;
     int more;
@@ -243,15 +236,15 @@ static int settle_more(struct nw_page *page)
         if (result < 0 && result != NW_ERR_FULL) {
             return result;
         }
-        more = page->version != sealed || page->turn != told ||
+        more = (uint32_t)page->version != sealed || page->turn != told ||
                (nw_page_lacks(page) != 0 && page->blocks.free != 0);
         if (more) {
             nw_page_hold_reserves(page);
-            result = nw_page_seal(page);
+            result = nw_page_seal(page, 0);
             if (result < 0) {
                 return result;
             }
-            sealed = page->version;
+            sealed = (uint32_t)page->version;
             told = page->turn;
             sort_blocks(page);
         }
