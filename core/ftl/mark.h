@@ -20,8 +20,8 @@
 #define NW_MARK_VOID 0xFFFFFFFEUL /* a list that ends the device it is the newest of (wipe.h) */
 #define NW_MARK_RECORD 0x87FFFFFEUL
 
-#define NW_MARK_PAGE 0x3250574EUL       /* NWP2: magic and format in one */
-#define NW_MARK_PAGE_FORMAT 2U
+#define NW_MARK_PAGE 0x3350574EUL       /* NWP3: magic and format in one */
+#define NW_MARK_PAGE_FORMAT 3U
 #define NW_MARK_HYBRID 0x4259484EUL     /* NHYB */
 #define NW_MARK_FAST 0x54534146UL       /* FAST */
 #define NW_MARK_LOG 0x20474F4CUL        /* LOG */

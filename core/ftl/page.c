@@ -276,7 +276,10 @@ static int page_sync(struct nw_block_req *req)
 
     page->blocks.stats->syncs++;
     if (result == NW_OK && page->unsaved != 0) {
-        result = page->writable != 0 ? nw_page_make_room(page) : (int)NW_ERR_FULL;
+        result = page->writable != 0 ? NW_OK : (int)NW_ERR_FULL;
+        if (result == NW_OK && page->cold.left == 0 && page->host.left == 0) {
+            result = nw_page_make_room(page);
+        }
         if (result == NW_OK) {
             result = nw_page_save_trims(page);
         }
@@ -284,26 +287,31 @@ static int page_sync(struct nw_block_req *req)
     return result;
 }
 
-/* One erased block before all, then free ones by cleaning, then more erased ones. */
-static int page_idle(struct nw_block_req *req)
+/* The longest that a step of cleaning takes. The one that empties a block writes down trims first,
+ * and a wear policy may want another block than those erased ahead. */
+static uint32_t step_us(const struct nw_page *page)
 {
-    struct nw_page *page = req->block->context;
     const struct nw_geometry *geometry = &page->req.chip->geometry;
+    uint32_t programs = 1;
+
+    if (page->unsaved != 0 && (page->cleaning == 0 || page->valid[page->victim] < 2U)) {
+        programs += page->slots - page->sectors;
+    }
+    return geometry->read_us + programs * geometry->program_us +
+           (page->cold.left < programs && page->blocks.wear != NULL ? geometry->erase_us : 0);
+}
+
+/* One erased block before all, then free ones by cleaning, then more erased ones. */
+static int work_ahead(struct nw_page *page, uint32_t left)
+{
     struct nw_blocks *blocks = &page->blocks;
     uint16_t plenty = (uint16_t)(page->floor + NW_PAGE_IDLE);
-    uint32_t left = req->budget_us;
-    int result = nw_page_settle(page);
+    int result = NW_OK;
 
-    if (result == NW_OK) {
-        result = nw_blocks_heal(blocks, left);
-    }
-    if (result != 0) {
-        return result;
-    }
     while (result >= 0 && page->writable != 0) {
         int cleans = page->cleaning != 0 || blocks->free < plenty;
         int erases = cleans ? blocks->ready == 0 && blocks->free > 0 : blocks->ready < plenty;
-        uint32_t cost = erases ? geometry->erase_us : geometry->read_us + geometry->program_us;
+        uint32_t cost = erases ? page->req.chip->geometry.erase_us : step_us(page);
 
         if (!cleans && !erases) {
             return 0;
@@ -315,6 +323,22 @@ static int page_idle(struct nw_block_req *req)
         result = erases ? nw_blocks_prepare(blocks) : nw_page_clean_step(page);
     }
     return result == NW_ERR_FULL ? (int)NW_OK : result;
+}
+
+static int page_idle(struct nw_block_req *req)
+{
+    struct nw_page *page = req->block->context;
+    int result = nw_page_settle(page);
+
+    if (result == NW_OK) {
+        result = nw_blocks_heal(&page->blocks, req->budget_us);
+    }
+    if (result == 0) {
+        page->blocks.idle = 1;
+        result = work_ahead(page, req->budget_us);
+        page->blocks.idle = 0;
+    }
+    return result;
 }
 
 static const struct nw_block_ops page_ops = {.read = page_read,

@@ -42,6 +42,14 @@
 #define NW_PAGE_LEAST_BYTES 256U
 #define NW_PAGE_RESERVES 2U
 
+/* What the list says of turns (page_fence.c): how many are late, and that it ends one. */
+#define NW_TURN_LATE 0x7FU
+#define NW_TURN_SEALED 0x80U
+
+/* A mount writes its session, or moves what has to go from where a torn page may be. */
+#define NW_MOUNTING 1U
+#define NW_RENEWING 2U
+
 /* An open block: where the next page goes, and for how many there is room. */
 struct nw_page_stream {
     uint32_t page;
@@ -60,15 +68,17 @@ struct nw_page_met {
  * only so far. */
 struct nw_page {
     uint8_t floor;     /* free blocks that host writes leave for cleaning and failures */
-    uint8_t mounting;  /* mark what is written, and stay in the host's block */
+    uint8_t mounting;  /* mark what is written; 0, or one of the two above */
     uint8_t unsaved;   /* some trims are not yet written down */
     uint8_t fences;    /* the list has room for */
     uint8_t writable;  /* mounted with room to write */
     uint8_t cleaning;  /* there is a victim */
     uint8_t leveling;  /* ... and the wear policy chose it */
     uint8_t unfinished; /* mounting: the mount that wrote the list did not come to its end */
+    uint8_t turn;       /* as the list says it */
     uint16_t block_pages;
     uint16_t page_bytes;
+    uint16_t renewed;     /* mounting: victims that are free once what was moved counts */
     uint16_t victim;      /* block being cleaned */
     uint16_t victim_gain; /* pages its cleaning wins */
     uint16_t lowest;      /* no block for cleaning has fewer valid pages */
@@ -114,6 +124,12 @@ static inline uint32_t nw_page_live_bytes(const struct nw_geometry *geometry)
     return geometry->blocks * geometry->block_pages / 8U + 1U;
 }
 
+/* How many of the reserves are missing. */
+static inline int nw_page_lacks(const struct nw_page *page)
+{
+    return (page->reserve[0] == NW_NO_BLOCK) + (page->reserve[1] == NW_NO_BLOCK);
+}
+
 /* The owner's list of blocks in which a program failed; lists 0 .. block_pages are by valid. */
 static inline uint16_t nw_page_failed(const struct nw_page *page)
 {
@@ -154,8 +170,10 @@ int nw_page_find_list(struct nw_page *page);
 int nw_page_load_list(struct nw_page *page);
 int nw_page_write_list(struct nw_page *page, uint64_t low);
 int nw_page_is_spare(const struct nw_page *page, uint16_t block);
+int nw_page_is_filled(const struct nw_page *page, uint16_t block);
 void nw_page_hold_reserves(struct nw_page *page);
-int nw_page_renew_some(struct nw_page *page);
+int nw_page_seal(struct nw_page *page, uint64_t low);
+int nw_page_renew_turns(struct nw_page *page);
 
 /* page_mount.c */
 int nw_page_find(struct nw_page *page);

@@ -5,6 +5,17 @@
  * counts, below what the next session writes. So each mount fences off that range of versions for
  * good, in a list that is kept on the chip; with it go the names of the blocks that the next
  * mounts may write to. Why that is enough: docs/ftl-page.md.
+ *
+ * What always holds:
+ *   - A page that may be torn is the last one programmed in its block.
+ *   - A mount programs nothing that counts but by a list. So one that is cut leaves no trace: the
+ *     next one begins where that one did, with the same fence, the same turn and the same blocks.
+ *   - Each fence has a turn: a share of the blocks, those that may hold a torn page. A mount ends
+ *     when what counts there has moved and a list says so. Only then a page may be programmed for
+ *     which the next mount needs another fence. So no fence is set before the turn of the one
+ *     before has been had, or is told late in the list; and a fence leaves after two rounds.
+ *   - A mount ends with more free blocks than host writes have to leave, and two in reserve. It
+ *     needs none to get there: its own block has room to empty another one.
  */
 #include <string.h>
 
@@ -13,7 +24,8 @@
 
 #define SHAPE_BYTES 12U
 #define RESERVE_AT 12U
-#define MOUNTS_AT 16U
+#define LAST_AT 16U /* number of the last fence set */
+#define TURN_AT 17U
 #define ENTRIES_AT 20U
 #define MOST_ENTRIES 64U /* each costs time for every page that a mount looks at */
 #define ENTRY_BYTES 9U   /* first void version (5), how many (4) */
@@ -32,6 +44,12 @@ uint8_t nw_page_most_fences(uint16_t page_bytes)
     uint16_t room = (uint16_t)((page_bytes - ENTRIES_AT) / ENTRY_BYTES);
 
     return (uint8_t)(room < MOST_ENTRIES ? room : MOST_ENTRIES);
+}
+
+/* Does the tag tell of a sector or a trim page? */
+static int is_slot(const struct nw_page *page)
+{
+    return (page->tag.word & NW_WORD_SLOT) < page->slots;
 }
 
 /* Mounting, with the list in the buffer: whether a good tag does not count. */
@@ -56,12 +74,14 @@ int nw_page_is_void(const struct nw_page *page)
  * comes of bits that passed for a tag far above; what a cut has torn is next to what counts. */
 static void add_fence(struct nw_page *page, uint64_t low)
 {
-    uint32_t mounts = nw_get32(page->buffer + MOUNTS_AT) + (low != 0);
-    uint8_t *entry =
-        page->buffer + ENTRIES_AT + ENTRY_BYTES * ((mounts - 1U) % page->fences);
+    uint8_t *last = page->buffer + LAST_AT;
+
+    if (low != 0 && ++*last >= page->fences) {
+        *last = 0;
+    }
+    uint8_t *entry = page->buffer + ENTRIES_AT + ENTRY_BYTES * *last;
 
     if (low != 0) {
-        nw_put32(page->buffer + MOUNTS_AT, mounts);
         nw_tag_put40(entry, low);
     }
     low = page->limit - nw_tag_get40(entry);
@@ -94,7 +114,14 @@ int nw_page_load_list(struct nw_page *page)
 int nw_page_is_spare(const struct nw_page *page, uint16_t block)
 {
     return block < page->blocks.count && block != page->session && block != page->host.block &&
-           page->blocks.state[block] == NW_BLOCK_USED;
+           block != page->cold.block && page->blocks.state[block] == NW_BLOCK_USED;
+}
+
+/* ... and not in reserve either? */
+int nw_page_is_filled(const struct nw_page *page, uint16_t block)
+{
+    return nw_page_is_spare(page, block) && block != page->reserve[0] &&
+           block != page->reserve[1];
 }
 
 /* New blocks in reserve for those in use; whoever stays goes first. */
@@ -109,10 +136,12 @@ void nw_page_hold_reserves(struct nw_page *page)
     }
 }
 
-/* The list in the buffer, with a fence more, to the host's stream. */
+/* The list in the buffer, with a fence more unless `low` is 0, to the host's stream. */
 int nw_page_write_list(struct nw_page *page, uint64_t low)
 {
     add_fence(page, low);
+    page->buffer[TURN_AT] =
+        (uint8_t)(page->mounting == NW_MOUNTING ? page->turn : page->turn | NW_TURN_SEALED);
     nw_put16(page->buffer + RESERVE_AT, page->reserve[0]);
     nw_put16(page->buffer + RESERVE_AT + 2U, page->reserve[1]);
     int result = nw_page_write(page, &page->host, NW_WORD_LIST, page->buffer);
@@ -124,44 +153,60 @@ int nw_page_write_list(struct nw_page *page, uint64_t low)
     return result;
 }
 
-/* Looks for a list at the begin of a block, behind pages that were written by the same mount. When
- * nothing follows the list, that mount did not end: the list may be torn, and what is before it may
- * be half erased, so all of that has to be whole. An error of the bus tells nothing of that. */
+/* Takes the list at page `at`, whose tag was read last, if it is newer than those before. When
+ * nothing follows it, the mount that wrote it did not end: it may be torn, and what is before it
+ * may be half erased, so all of that has to be `whole`. Answers what follows. */
+static int take_list(struct nw_page *page, uint32_t at, int whole)
+{
+    uint64_t version = page->tag.version;
+    uint32_t next = at + 1U;
+    int ended = next % page->block_pages != 0 ? nw_page_read_tag(page, next) : (int)NW_TAG_BLANK;
+
+    if (version > page->list_version && (whole || ended != NW_TAG_BLANK)) {
+        page->list = at;
+        page->list_version = version;
+        page->session = nw_page_block_of(page, at);
+        page->unfinished = ended == NW_TAG_BLANK;
+    }
+    return ended;
+}
+
+/* Looks for lists at the begin of a block, among pages that were written by one mount. The second
+ * one says that what the mount moved counts: only once a page follows. An error of the bus tells
+ * nothing of that. */
 static int visit(struct nw_page *page, uint16_t block)
 {
-    uint32_t at = nw_page_first(page, block);
-    uint32_t end = at + page->block_pages;
-    uint8_t whole = 1;
+    uint32_t first = nw_page_first(page, block);
+    int whole = 1;
 
-    for (; at < end; at++) {
+    for (uint32_t at = first; at < first + page->block_pages; at++) {
         int state = nw_page_read_tag(page, at);
 
         if (state < 0 || state == NW_TAG_BLANK) {
             return state;
         }
         nw_blocks_claim(&page->blocks, block);
+        uint32_t word = page->tag.word | NW_WORD_DAMAGED;
+
         if (state == NW_TAG_GOOD) {
-            if ((page->tag.word & NW_WORD_MOUNT) == 0) {
+            if ((word & NW_WORD_MOUNT) == 0 || (at == first && is_slot(page))) {
                 return NW_OK;
             }
             state = nw_page_read_whole(page, at);
+        }
+        if (state == NW_TAG_GOOD && word == NW_WORD_VOID) {
+            state = take_list(page, at, whole);
+            if (state == NW_TAG_BLANK) {
+                return NW_OK;
+            }
+            whole = 0;
+            at++;
         }
         if (state < 0) {
             return state;
         }
         if (state != NW_TAG_GOOD) {
             whole = 0;
-        } else if ((page->tag.word | NW_WORD_DAMAGED) == NW_WORD_VOID) {
-            uint64_t version = page->tag.version;
-            int ended = at + 1U < end ? nw_page_read_tag(page, at + 1U) : (int)NW_TAG_BLANK;
-
-            if (version > page->list_version && (whole != 0 || ended != NW_TAG_BLANK)) {
-                page->list = at;
-                page->list_version = version;
-                page->session = block;
-                page->unfinished = ended == NW_TAG_BLANK;
-            }
-            return ended < 0 ? ended : (int)NW_OK;
         }
     }
     return NW_OK;
@@ -179,6 +224,7 @@ int nw_page_find_list(struct nw_page *page)
     }
     if (result == NW_OK) {
         result = page->list != NW_PAGE_NONE ? nw_page_load_list(page) : (int)NW_ERR_NOT_FOUND;
+        page->turn = page->buffer[TURN_AT];
     }
     for (uint8_t i = 0; result == NW_OK && i < NW_PAGE_RESERVES; i++) {
         uint16_t block = nw_get16(page->buffer + RESERVE_AT + 2U * i);
@@ -193,7 +239,7 @@ int nw_page_find_list(struct nw_page *page)
 
 /* With the list in the buffer: may a page that a cut has torn be left in this block? It was the
  * last one programmed there. So the last page of such a block is blank, or its tag does not count.
- * A block that waits to be healed may have one, too. */
+ * What this mount has written to has none. A block that waits to be healed may have one, too. */
 static int may_be_torn(struct nw_page *page, uint16_t block)
 {
     uint8_t kind = page->blocks.state[block];
@@ -202,40 +248,74 @@ static int may_be_torn(struct nw_page *page, uint16_t block)
         return 0;
     }
     int state = nw_page_read_tag(page, nw_page_first(page, block) + page->block_pages - 1U);
-    return state < 0 ? state : state != NW_TAG_GOOD || nw_page_is_void(page);
+
+    if (state == NW_TAG_GOOD) {
+        return page->tag.version < page->limit && nw_page_is_void(page);
+    }
+    return state < 0 ? state : 1;
 }
 
-/* What a closed block holds goes elsewhere; then it is erased, as is one that holds nothing. No
- * other victim is being cleaned: each one so far was cleaned to its end. */
+/* What a closed block holds goes elsewhere; one that holds nothing is erased. No other victim is
+ * being cleaned: each one so far was cleaned to its end. */
 static int renew(struct nw_page *page, uint16_t block)
 {
     int result = NW_OK;
 
-    if (page->blocks.state[block] == NW_BLOCK_USED) {
-        nw_page_start_victim(page, block);
-        while (result == NW_OK && page->cleaning != 0) {
-            result = nw_page_clean_step(page);
-        }
+    if (page->blocks.state[block] != NW_BLOCK_USED) {
+        return nw_blocks_wipe(&page->blocks, block);
     }
-    return result == NW_OK ? nw_blocks_wipe(&page->blocks, block) : result;
+    nw_page_start_victim(page, block);
+    while (result == NW_OK && page->cleaning != 0) {
+        result = nw_page_clean_step(page);
+    }
+    return result == NW_OK ? nw_page_load_list(page) : result;
 }
 
-/* The end of a mount. A fence leaves the list some day; what it keeps out has to be gone by then.
- * So of each so many blocks one is renewed if a torn page may be in it, another one after each
- * mount that has set a fence: all of them, twice, before the list is full. */
-int nw_page_renew_some(struct nw_page *page)
+/* The turn that belongs to a fence: of each so many blocks one, if a torn page may be in it. */
+static int renew_turn(struct nw_page *page, uint32_t fence)
 {
     uint8_t turns = page->fences / 2U;
-    int result = nw_page_load_list(page);
-    uint32_t block = nw_get32(page->buffer + MOUNTS_AT) % turns;
+    int result = NW_OK;
 
-    for (; result >= 0 && block < page->blocks.count; block += turns) {
-        result = may_be_torn(page, (uint16_t)block);
+    for (fence -= fence < turns ? 0U : turns; result >= 0 && fence < page->blocks.count;
+         fence += turns) {
+        uint16_t block = (uint16_t)fence;
+
+        result = may_be_torn(page, block);
         if (result > 0) {
-            result = renew(page, (uint16_t)block);
-            if (result >= 0) {
-                result = nw_page_load_list(page);
-            }
+            result = renew(page, block);
+        }
+    }
+    return result;
+}
+
+/* The list, as write_list() has it, and a page to show that it is whole: what the mount has moved
+ * counts now. */
+int nw_page_seal(struct nw_page *page, uint64_t low)
+{
+    int result = nw_page_load_list(page);
+
+    page->cleaning = 0;
+    page->renewed = 0;
+    if (result == NW_OK) {
+        result = nw_page_write_list(page, low);
+    }
+    return result == NW_OK ? nw_page_write(page, &page->host, NW_WORD_EMPTY, page->buffer)
+                           : result;
+}
+
+/* The turns that are due, when there is room. */
+int nw_page_renew_turns(struct nw_page *page)
+{
+    int result = nw_page_load_list(page);
+    uint32_t last = page->buffer[LAST_AT] + page->fences + 1U;
+
+    while (result >= 0 && page->turn > 0 && page->blocks.free > page->floor) {
+        uint32_t fence = last - page->turn;
+
+        result = renew_turn(page, fence < page->fences ? fence : fence - page->fences);
+        if (result >= 0) {
+            page->turn--;
         }
     }
     return result;

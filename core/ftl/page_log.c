@@ -158,11 +158,16 @@ static void leave(struct nw_page *page, struct nw_page_stream *stream, int faile
 static int append(struct nw_page *page, struct nw_page_stream *stream, uint8_t *data)
 {
     uint32_t slot = page->tag.word & NW_WORD_SLOT;
+    uint16_t few = 2;
+    uint16_t keep = 0;
 
     if (page->mounting != 0) {
         page->tag.word |= NW_WORD_MOUNT;
-        stream = &page->host;
-    } else if (stream->left == 0 && page->blocks.free < 2U && page->host.left != 0) {
+        few = 1;
+        keep = page->block_pages / 8U + 1U; /* for lists that make what was moved count */
+    }
+    if (page->mounting == NW_MOUNTING ||
+        (stream->left == 0 && page->blocks.free < few && page->host.left > keep)) {
         stream = &page->host;
     }
     for (;;) { /* every further turn has cost a block its life */
@@ -371,7 +376,11 @@ int nw_page_clean_step(struct nw_page *page)
         result = empty_step(page, page->victim, &page->victim_page);
     }
     if (result > 0) {
-        nw_blocks_give(&page->blocks, page->victim);
+        if (page->mounting != 0) {
+            page->renewed++; /* free once what was moved counts */
+        } else {
+            nw_blocks_give(&page->blocks, page->victim);
+        }
         page->cleaning = 0;
     }
     return result < 0 ? result : NW_OK;
@@ -415,12 +424,14 @@ int nw_page_pace(struct nw_page *page)
     return result == NW_ERR_FULL ? NW_OK : result;
 }
 
-/* Before a stream of the host takes a block: leave `floor` free ones for moving data. */
+/* Before a stream of the host takes a block: leave `floor` free ones for moving data. A mount wins
+ * those that are missing in reserve, too. */
 int nw_page_make_room(struct nw_page *page)
 {
+    int floor = page->floor + (page->mounting != 0 ? nw_page_lacks(page) : 0);
     int result = NW_OK;
 
-    while (page->blocks.free <= page->floor && result >= 0) {
+    while (page->blocks.free + page->renewed <= floor && result >= 0) {
         result = nw_page_clean_step(page);
         if (result == NW_ERR_FULL) { /* but for blocks that wait to be healed */
             result = nw_blocks_heal_now(&page->blocks);
@@ -442,8 +453,7 @@ static int renew_list(struct nw_page *page)
     }
     if (result == NW_OK) {
         nw_page_hold_reserves(page); /* the old block may have been one of them */
-        page->limit = page->version;
-        result = nw_page_write_list(page, page->version); /* a fence for a mount to widen */
+        result = nw_page_write_list(page, 0);
     }
     return result;
 }

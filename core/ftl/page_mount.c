@@ -121,29 +121,27 @@ int nw_page_find(struct nw_page *page)
     return result;
 }
 
-static int is_reserve(const struct nw_page *page, uint16_t block)
-{
-    return block == page->reserve[0] || block == page->reserve[1];
-}
-
 /* Blocks in use without a valid page become free, but not yet the one with the newest page while
  * that stays out of the map; once the mount has settled all others that no stream fills can be
  * cleaned. */
 static void sort_blocks(struct nw_page *page)
 {
     for (uint16_t block = 0; block < page->blocks.count; block++) {
-        uint16_t valid = page->valid[block] & NW_PAGE_COUNT;
+        uint16_t valid = page->valid[block];
 
-        page->blocks.stats->lost += valid != 0 && (page->valid[block] & NW_PAGE_HOLE) != 0;
-        page->valid[block] = valid;
-        if (!nw_page_is_spare(page, block) || is_reserve(page, block)) {
+        if ((valid & NW_PAGE_HOLE) != 0) {
+            valid = (uint16_t)(valid - NW_PAGE_HOLE);
+            page->blocks.stats->lost += valid != 0;
+            page->valid[block] = valid;
+        }
+        if (!nw_page_is_filled(page, block)) {
             continue; /* free, bad, or kept for what it is */
         }
         if (valid == 0) {
             if (page->writable != 0 || block != page->newest.at / page->block_pages) {
                 nw_blocks_give(&page->blocks, block);
             }
-        } else if (page->writable != 0) {
+        } else if (page->writable != 0 && valid < NW_PAGE_CLOSED) {
             nw_page_close(page, block);
         }
     }
@@ -175,26 +173,22 @@ static int open_session(struct nw_page *page)
 static int write_session(struct nw_page *page)
 {
     uint64_t low = page->newest.version + 1U; /* 1 when formatting */
+    int sealed = (page->turn & NW_TURN_SEALED) != 0;
+    int again = page->newest.at == NW_PAGE_NONE && !sealed && page->list != NW_PAGE_NONE;
 
+    page->turn = sealed || again ? page->turn & NW_TURN_LATE : 0;
     page->limit = page->version;
     int result = nw_page_write(page, &page->host, NW_WORD_EMPTY, page->buffer);
 
     if (result == NW_OK) {
         if (page->newest.at != NW_PAGE_NONE) {
             result = nw_page_move(page, page->newest.at);
-        } else if (page->list != NW_PAGE_NONE) {
+        } else if (again) {
             low = 0;
             result = nw_page_clear(page, page->session);
         }
     }
-    if (result >= 0) {
-        result = nw_page_load_list(page);
-    }
-    if (result == NW_OK) {
-        result = nw_page_write_list(page, low);
-    }
-    return result == NW_OK ? nw_page_write(page, &page->host, NW_WORD_EMPTY, page->buffer)
-                           : result;
+    return result >= 0 ? nw_page_seal(page, low) : result;
 }
 
 /* See what is free, let the newest page join the map, choose the block to write to, write. */
@@ -215,17 +209,47 @@ static int settle_in(struct nw_page *page)
     if (result < 0) {
         return result;
     }
-    if (page->newest.at != NW_PAGE_NONE || page->unfinished == 0) {
+    if (page->newest.at != NW_PAGE_NONE ||
+        (page->unfinished == 0 && (page->turn & NW_TURN_SEALED) == 0)) {
         nw_page_hold_reserves(page);
     }
-    page->mounting = 1;
-    result = write_session(page);
-    page->mounting = 0;
-    if (result == NW_ERR_PROGRAM) {
-        int marked = nw_blocks_retire(&page->blocks, page->host.block);
-        return marked < 0 ? marked : result;
-    }
-    return result;
+    page->mounting = NW_MOUNTING;
+    return write_session(page);
+}
+
+/* As much room as the host's writes have to leave, and the turns that are due. What is moved counts
+ * once another list is there; only then what it was moved from is free, also to be a reserve. */
+static int settle_more(struct nw_page *page)
+{
+    uint32_t sealed = (uint32_t)page->version;
+    uint8_t told = 0;
+    int result;
+    int more;
+
+    page->mounting = NW_RENEWING;
+    page->turn = (uint8_t)(page->turn + (page->turn < page->fences / 2U));
+    do {
+        result = nw_page_make_room(page);
+        if (result == NW_OK) {
+            result = nw_page_renew_turns(page);
+        }
+        if (result < 0 && result != NW_ERR_FULL) {
+            return result;
+        }
+        more = (uint32_t)page->version != sealed || page->turn != told ||
+               (nw_page_lacks(page) != 0 && page->blocks.free != 0);
+        if (more) {
+            nw_page_hold_reserves(page);
+            result = nw_page_seal(page, 0);
+            if (result < 0) {
+                return result;
+            }
+            sealed = (uint32_t)page->version;
+            told = page->turn;
+            sort_blocks(page);
+        }
+    } while (more && page->host.left >= 2U);
+    return NW_OK;
 }
 
 /* From what was found to a device that can be written. NW_ERR_PROGRAM, NW_ERR_ERASE: a block went
@@ -237,10 +261,19 @@ int nw_page_start(struct nw_page *page)
     if (result == NW_OK) {
         page->writable = 1;
         sort_blocks(page);
-        result = nw_page_make_room(page);
+        if (page->list_version != 0) { /* a format has just erased all */
+            result = settle_more(page);
+        }
     }
-    if (result == NW_OK && page->list_version != 0) { /* a format has just erased all */
-        result = nw_page_renew_some(page);
+    if (result == NW_ERR_PROGRAM) {
+        uint16_t failed = nw_page_block_of(page, page->req.page);
+        int marked = page->mounting == NW_MOUNTING || failed != page->session
+                         ? nw_blocks_retire(&page->blocks, failed)
+                         : (int)NW_OK;
+        return marked < 0 ? marked : result;
+    }
+    if (result == NW_OK) {
+        page->mounting = 0;
     }
     return result;
 }

@@ -107,7 +107,9 @@ static int look_at(struct wipe *wipe, uint32_t block)
                 wipe->word = word;
                 wipe->at = page;
             }
-            break;
+            if (word != NW_MARK_LIST) {
+                break;
+            } /* behind a list its mount may have written another */
         }
     }
     return state < 0 ? state : begun;

@@ -133,7 +133,7 @@ static void test_counts(void **state)
     expect("rest", run(OP_WRITE, 72, 7), (struct counts){.programs = 7});
     expect("churn", overwrite(1000),
            (struct counts){.reads = 1028, .programs = 2028, .erases = 247, .moved = 1010});
-    expect("mount", mount(), (struct counts){.reads = 241, .programs = 4, .erases = 1});
+    expect("mount", mount(), (struct counts){.reads = 242, .programs = 4, .erases = 1});
     assert_int_equal(layer_rig_clean(&rig), 0);
     layer_rig_close(&rig);
 }
@@ -175,11 +175,38 @@ static void test_worst_write_without_idle(void **state)
     layer_rig_close(&rig);
 }
 
+/* A sync behind one trim writes one page, also when free blocks are few: it once cleaned a block
+ * first, which took 39 programs. Trims of one sector each, among writes without idle time. */
+static void test_sync_of_one_trim(void **state)
+{
+    static const struct layer_shape full = {
+        .part = "K9F1G08U0A", .blocks = 64, .block_pages = 24, .spare_blocks = 10};
+    struct nw_random random;
+    uint32_t dear = 0;
+
+    (void)state;
+    layer_rig_open(&rig, &nw_layer_page, &full, 5);
+    nw_random_seed(&random, 8);
+    for (uint32_t sector = 0; sector < rig.sectors; sector++) {
+        (void)run(OP_WRITE, sector, 1);
+    }
+    for (uint32_t i = 0; i < 3000U; i++) {
+        (void)run(OP_WRITE, nw_random_below(&random, rig.sectors), 1);
+        if (nw_random_below(&random, 8) == 0) {
+            (void)run(OP_TRIM, nw_random_below(&random, rig.sectors), 1);
+            dear += run(OP_SYNC, 0, 0).programs > 1U;
+        }
+    }
+    assert_int_equal(dear, 0);
+    layer_rig_close(&rig);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_counts),
                                        cmocka_unit_test(test_worst_write_with_idle),
-                                       cmocka_unit_test(test_worst_write_without_idle)};
+                                       cmocka_unit_test(test_worst_write_without_idle),
+                                       cmocka_unit_test(test_sync_of_one_trim)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

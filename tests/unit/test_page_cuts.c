@@ -18,7 +18,7 @@
 
 #include "layer_trials.h"
 
-#define FEW_MOUNTS 24U /* a list has 26 fences in pages of 256 bytes */
+#define MOUNTS 80U /* a list has 26 fences in pages of 256 bytes */
 
 static void flicker(const struct layer_shape *shape, uint32_t seed)
 {
@@ -29,7 +29,7 @@ static void flicker(const struct layer_shape *shape, uint32_t seed)
     nw_random_seed(&random, seed);
     layer_rig_open(&rig, &nw_layer_page, shape, seed);
     layer_trial_fill(&rig);
-    for (uint32_t mounts = 0; mounts < FEW_MOUNTS;) {
+    for (uint32_t mounts = 0; mounts < MOUNTS;) {
         struct nw_cut where = {.after = length - nw_random_below(&random, 14),
                                .phase = (uint8_t)nw_random_below(&random, 3)};
         nw_nand_power_up(rig.nand);

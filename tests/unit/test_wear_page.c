@@ -227,6 +227,33 @@ static void idle_time_heals(void **state)
     close_rig(&rig);
 }
 
+/* A step of idle took a block, and blocks that could wait no longer were healed before: 3 s on a
+ * budget of milliseconds. A healing that cannot wait belongs to the write that takes a block. */
+static void idle_time_too_short_heals_nothing(void **state)
+{
+    static const struct nw_heal_config heals[] = {
+        {.heals = 1, .cycles = 2, .period_s = 48}, {.heals = 1, .cycles = 2}};
+
+    (void)state;
+    for (unsigned i = 0; i < 6U; i++) {
+        struct rig rig;
+
+        open_rig(&rig, (enum policy)(DYNAMIC + i % 3U), &heals[i / 3U], "512 B");
+        struct nw_block_req idle = {.block = &rig.ftl.block, .budget_us = 20000};
+        for (uint32_t sector = 0; sector < rig.ftl.block.sectors; sector++) {
+            write_sector(&rig, sector);
+        }
+        for (uint32_t j = 0; j < 3000; j++) {
+            write_sector(&rig, nw_random_below(&rig.random, rig.ftl.block.sectors));
+            nw_count before = rig.wear->stats.heals;
+            assert_true(nw_block_idle(&idle) >= 0);
+            assert_true(rig.wear->stats.heals == before);
+        }
+        assert_true(rig.wear->stats.heals > 0); /* or nothing was tried */
+        close_rig(&rig);
+    }
+}
+
 /* After power was off, blocks that hold data know how often they were healed. */
 static void a_mount_remembers_healings(void **state)
 {
@@ -471,6 +498,7 @@ int main(void)
         cmocka_unit_test(static_wear_levelling_wakes_cold_blocks),
         cmocka_unit_test(each_policy_heals_in_time),
         cmocka_unit_test(idle_time_heals),
+        cmocka_unit_test(idle_time_too_short_heals_nothing),
         cmocka_unit_test(a_mount_remembers_healings),
         cmocka_unit_test(a_format_reaches_worn_blocks),
         cmocka_unit_test(torn_pages_leave_worn_blocks),

@@ -26,13 +26,18 @@
  *          time between writes one program is all; without, that many moves and two erases are
  *          the worst, but for a failed program: then up to n pages are written more.
  *   trim   0; the next sync writes one page for each range of 8 * page_bytes sectors touched
- *   sync   0 without trims before it
+ *   sync   0 without trims before it; with them, also an erase when they take a block, and the
+ *          moves that free one when no open block has a page left and free blocks are few
+ *   idle   steps that each fit the budget left: a move, an erase, or a healing (wear.h). The move
+ *          that empties a block also writes a page for each range trimmed since the last sync
  *   the first write, sync or idle after a call that failed: also 1 read, 1 program and 1 erase
  *   mount  reads the tag of page 0 of every block and of all written pages, and one more for each
  *          outdated page found; programs 4 pages and erases a block. It looks at all tags once more
  *          when the newest page turns out torn. Of one block in 32 (27, 13 on pages of 512, 256
  *          bytes) it then reads the last page's tag. Where that is blank or torn it moves what the
- *          block holds and erases it: up to n moves, an erase and a read more for each
+ *          block holds: up to n moves, and an erase and a read for each; with a mount before that
+ *          had no room, also what was left to that one. When free blocks are few it cleans as a
+ *          write does. 2 programs more make all that it moved count, and free the blocks
  *
  * ERRORS of the block verbs: NW_ERR_FULL when bad blocks have eaten the spare blocks (reads go
  * on), NW_ERR_ECC or NW_ERR_CORRUPT for a sector whose content is lost (the sector is req->sector +
@@ -99,7 +104,8 @@ int nw_ftl_page_format(struct nw_ftl_page *ftl, struct nw_chip *chip,
  * Open a device as the last session left it, cut or not. `ram` is aligned for any type and belongs
  * to the layer from now on, like `chip`. Sectors found lost are counted in stats.lost.
  * Nothing is written or erased on a chip that holds none: NW_ERR_BLANK: nothing is written there;
- * NW_ERR_NOT_FOUND: something else is, nw_identify() tells what; NW_ERR_VERSION: another format,
+ * NW_ERR_NOT_FOUND: something else is, nw_identify() tells what (behind a format that was cut it
+ * may still name the layer whose device that format has ended); NW_ERR_VERSION: another format,
  * configuration or geometry. Else as format. A device without a free block mounts and can be read.
  * There is nothing to close.
  */
