@@ -415,7 +415,8 @@ static void tell_update(struct nw_hybrid *hybrid, uint32_t sector, int first)
 static int evict(struct nw_hybrid *hybrid, uint16_t block)
 {
     nw_count copies = hybrid->stats->copies;
-    int result = 1;
+    int settled = nw_hybrid_settle(hybrid); /* a merge behind the write may have failed */
+    int result = settled < 0 ? settled : 1;
 
     while (result > 0 && nw_hybrid_free(hybrid) <= NW_HYBRID_FLOOR) {
         result = hybrid->kind->tidy(hybrid);

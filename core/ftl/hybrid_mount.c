@@ -704,9 +704,10 @@ static int settle(struct nw_hybrid *hybrid)
 int nw_hybrid_settle(struct nw_hybrid *hybrid)
 {
     if (hybrid->doubt == NW_NO_PAGE && hybrid->saved == NW_NO_PAGE) {
-        return NW_OK;
+        return hybrid->kind->finish(hybrid);
     }
     int result = settle(hybrid);
+    result = result == NW_OK ? hybrid->kind->finish(hybrid) : result;
     return result == NW_OK ? refill(hybrid) : result;
 }
 
