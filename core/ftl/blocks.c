@@ -75,6 +75,7 @@ int nw_blocks_load(struct nw_blocks *blocks)
     blocks->ready = 0;
     blocks->keep = 0;
     blocks->bad = 0;
+    blocks->idle = 0;
     if (blocks->wear != NULL) {
         int result = start_wear(blocks);
         if (result < 0) {
@@ -150,9 +151,13 @@ uint16_t nw_blocks_hold(struct nw_blocks *blocks)
     return block;
 }
 
-/* Heal one block, when: enum nw_heal_when. 1: one was. */
+/* Heal one block, when: enum nw_heal_when. 1: one was. Work ahead heals none: that would not fit
+ * its budget. */
 static int heal(struct nw_blocks *blocks, int when)
 {
+    if (blocks->wear == NULL || blocks->idle != 0) {
+        return 0;
+    }
     int32_t block = blocks->wear->ops->heal(blocks->wear, when);
 
     if (block >= 0 && block < blocks->count) {
@@ -171,7 +176,7 @@ int nw_blocks_heal(struct nw_blocks *blocks, uint32_t budget_us)
 
 int nw_blocks_heal_now(struct nw_blocks *blocks)
 {
-    return blocks->wear != NULL ? heal(blocks, NW_HEAL_NOW) : 0;
+    return heal(blocks, NW_HEAL_NOW);
 }
 
 void nw_blocks_claim(struct nw_blocks *blocks, uint16_t block)
@@ -251,12 +256,12 @@ static uint16_t choose_ready(const struct nw_blocks *blocks, uint16_t data)
 
 int32_t nw_blocks_take_for(struct nw_blocks *blocks, uint16_t data)
 {
-    int result = blocks->wear != NULL;
     int32_t block = blocks->count;
+    int result;
 
-    while (result > 0) {
+    do {
         result = heal(blocks, NW_HEAL_DUE);
-    }
+    } while (result > 0);
     if (result < 0) {
         return result;
     }

@@ -48,6 +48,7 @@ struct nw_blocks {
     uint16_t ready;         /* of these, ready */
     uint16_t keep;          /* nothing is erased for the owner when no more than these are free */
     uint16_t bad;           /* blocks known to be bad */
+    uint8_t idle;           /* set by the owner while it works ahead: no block is healed for that */
 };
 
 /* Take the arrays for a chip, whose blocks have two pages at least, and `lists` lists of the owner
@@ -63,7 +64,7 @@ int nw_blocks_load(struct nw_blocks *blocks);
 /* A block for `data` (the number of a logical block, NW_WEAR_HOST or NW_WEAR_MOVED), erased and
  * ready to be programmed from its first page; it becomes used. The number or NW_ERR_FULL when none
  * is free, or the chip's error. Cost: at most one erase that works; a block whose erase fails is
- * marked bad and the next one tried. A wear policy may heal blocks first. */
+ * marked bad and the next one tried. A wear policy may heal blocks first, unless `idle` is set. */
 int32_t nw_blocks_take_for(struct nw_blocks *blocks, uint16_t data);
 
 static inline int32_t nw_blocks_take(struct nw_blocks *blocks)
@@ -74,8 +75,8 @@ static inline int32_t nw_blocks_take(struct nw_blocks *blocks)
 /* In idle time: heal a worn block if `budget_us` allows it. 1: done, 0: no, or the chip's error. */
 int nw_blocks_heal(struct nw_blocks *blocks, uint32_t budget_us);
 
-/* When free blocks are short: heal a worn block, due or not. 1: done, 0: none waits, or the chip's
- * error. An owner asks before it answers NW_ERR_FULL. */
+/* When free blocks are short: heal a worn block, due or not. 1: done, 0: none waits, or `idle` is
+ * set; or the chip's error. An owner asks before it answers NW_ERR_FULL. */
 int nw_blocks_heal_now(struct nw_blocks *blocks);
 
 /* Erase one free block ahead. 1: done, 0: every free block is ready, or the chip's error. */

@@ -190,7 +190,7 @@ static void fail_reads(struct history *history, struct nw_random *random)
         struct layer_op op = layer_rig_draw(rig, random);
 
         if (nw_random_below(random, 5) == 0) { /* what was emptied is given back and erased */
-            op = (struct layer_op){.kind = OP_IDLE, .count = nw_random_below(random, 600000)};
+            op = (struct layer_op){.kind = OP_IDLE, .count = 1000U * nw_random_below(random, 600)};
         }
         result = layer_rig_run(rig, &op);
         expect(history, result >= 0 || (error == NW_ERR_IO && result == error), "work", result);

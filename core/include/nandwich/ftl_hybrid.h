@@ -27,10 +27,10 @@
  *   write  1 program, and what the layer's merges take: see its own header
  *   trim   as a write; 0 when the sector holds nothing
  *   sync   0
- *   idle   steps that each fit the budget left: an erase, a healing, or a merge of one block (at
- *          most block_pages reads and programs and one of each more; a read more for each page
- *          that the chip copies and for each tag of a list that is not in RAM). A log block of
- *          fast and a block of a superblock are won by several such steps
+ *   idle   a healing (wear.h), or steps that each fit the budget left: an erase, or a merge of one
+ *          block (at most block_pages reads and programs and one of each more; a read more for
+ *          each page that the chip copies and for each tag of a list that is not in RAM). A log
+ *          block of fast and a block of a superblock are won by several such steps
  *   the first of these after one that failed: also 1 program, at most 1 erase, and the merges that
  *          win this block back; and the rest of a merge that was stopped, at most block_pages
  *          reads and programs
