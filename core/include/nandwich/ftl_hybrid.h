@@ -34,7 +34,8 @@
  *   the first of these after one that failed: also 1 program, at most 1 erase, and the merges that
  *          win this block back; and the rest of a merge that was stopped, at most block_pages
  *          reads and programs
- *   mount  reads the tag of each block's first page, then each tag of the chip once, then one of
+ *   mount  reads the tag of each block's first page (up to three more in a block that a mount began
+ *          or where they cannot be read), then each tag of the chip once, then one of
  *          each block in use and of those it is compared with (see the layer's own header); erases
  *          one block, programs 3 or 4 pages and writes the newest sector again; merges until five
  *          blocks are free. After a cut also: erases the block in which a page was torn. If that
