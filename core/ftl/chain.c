@@ -240,6 +240,9 @@ int nw_chain_extend(struct nw_chain *chain, uint16_t unit, uint8_t flags, uint16
         (void)take_slot(chain, block);
         chain->logs++;
     }
+    if ((flags & NW_CHAIN_COPIES) != 0) {
+        chain->merging = unit;
+    }
     nw_chain_unlist(chain, unit);
     chain->owner[block] = unit;
     chain->older[block] = chain->newest[unit];
@@ -269,8 +272,16 @@ static uint8_t flags_for(const struct nw_chain *chain, uint16_t unit,
     return (uint8_t)((mapped ? NW_CHAIN_MAPPED : 0U) | (moved ? NW_CHAIN_COPIES : 0U));
 }
 
+static void end_merge(struct nw_chain *chain, uint16_t unit)
+{
+    if (chain->merging == unit) {
+        chain->merging = NW_NO_BLOCK;
+    }
+}
+
 /* A page was programmed; a mapped block has its list. */
-static void note(struct nw_chain *chain, uint16_t block, uint16_t page, uint16_t sector, int moved)
+static void note(struct nw_chain *chain, uint16_t block, uint16_t page, uint16_t sector,
+                 uint32_t word)
 {
     if ((chain->flags[block] & NW_CHAIN_MAPPED) != 0) {
         list_at(chain, chain->slot[block])[page] = sector;
@@ -280,8 +291,11 @@ static void note(struct nw_chain *chain, uint16_t block, uint16_t page, uint16_t
     if (page >= chain->next[block]) {
         chain->next[block] = (uint16_t)(page + 1U);
     }
-    if (!moved) {
+    if ((word & NW_HYBRID_COPY) == 0) {
         chain->flags[block] &= (uint8_t)~NW_CHAIN_COPIES;
+    }
+    if ((word & (NW_HYBRID_COPY | NW_HYBRID_LAST)) != NW_HYBRID_COPY) {
+        end_merge(chain, chain->owner[block]);
     }
     if (chain->fast != NULL) {
         nw_fast_forget(chain, (uint32_t)chain->owner[block] * chain->span + sector);
@@ -317,11 +331,14 @@ int nw_chain_put(struct nw_chain *chain, const struct nw_hybrid_put *put)
         }
         int result = nw_hybrid_program(hybrid, nw_hybrid_first(hybrid, block) + page, put);
         if (result == NW_OK) {
-            note(chain, block, page, sector, (put->flags & NW_HYBRID_COPY) != 0);
+            note(chain, block, page, sector, put->flags);
             return failed;
         }
         if (result != NW_ERR_PROGRAM) {
-            chain->flags[block] |= NW_CHAIN_CLOSED;
+            if (nw_hybrid_tried(hybrid, put)) {
+                chain->flags[block] |= NW_CHAIN_CLOSED;
+                end_merge(chain, unit);
+            }
             return result;
         }
         chain->flags[block] |= NW_CHAIN_FAILED;

@@ -69,6 +69,8 @@ struct nw_chain {
     uint16_t longest;
     uint16_t log_blocks;
     uint16_t logs;           /* mapped blocks in chains */
+    uint16_t merging;        /* unit of a merge whose last page is not programmed, or NW_NO_BLOCK:
+                              * the last block of its chain takes the rest */
     uint8_t style;
     uint8_t in_order;
 };
@@ -113,6 +115,7 @@ int nw_chain_tidy(struct nw_hybrid *hybrid);
 int nw_chain_step(struct nw_hybrid *hybrid);
 uint32_t nw_chain_step_reads(struct nw_hybrid *hybrid);
 int nw_chain_evict(struct nw_hybrid *hybrid, uint16_t block);
+int nw_chain_finish(struct nw_hybrid *hybrid);
 
 static inline struct nw_chain *nw_chain_of(struct nw_hybrid *hybrid)
 {

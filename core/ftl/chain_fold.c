@@ -61,10 +61,11 @@ static int is_sequential(struct nw_chain *chain, uint16_t block)
 static int can_gather(const struct nw_chain *chain, uint16_t unit)
 {
     uint16_t newest = chain->newest[unit];
+    int goes_on = chain->merging == unit;
     int lacks = 0;
 
     for (uint16_t block = newest; block != NW_NO_BLOCK; block = chain->older[block]) {
-        if ((chain->flags[block] & NW_CHAIN_FAILED) != 0) {
+        if (!goes_on && (chain->flags[block] & NW_CHAIN_FAILED) != 0) {
             return 0;
         }
     }
@@ -76,7 +77,7 @@ static int can_gather(const struct nw_chain *chain, uint16_t unit)
             }
         }
     }
-    return !lacks || (chain->flags[newest] & NW_CHAIN_COPIES) == 0;
+    return !lacks || goes_on || (chain->flags[newest] & NW_CHAIN_COPIES) == 0;
 }
 
 /* The same for a last block of any kind, which is in place afterwards if it can. */
@@ -147,6 +148,7 @@ int nw_chain_fold(struct nw_chain *chain, uint16_t unit, int fresh)
         if (result < 0) {
             return result;
         }
+        chain->merging = NW_NO_BLOCK;
         nw_chain_unlist(chain, unit);
         (void)nw_chain_drop_stale(chain, unit, 0);
         nw_chain_enlist(chain, unit);
@@ -257,15 +259,14 @@ static uint16_t drop_stale(struct nw_chain *chain, uint16_t unit)
     return dropped;
 }
 
-/* superblock: move `left` sectors to a fresh block, out of `first` and then, if any are left, out
- * of those with the fewest. */
-static int compact(struct nw_chain *chain, uint16_t unit, uint16_t first, uint16_t left)
+/* superblock: move `left` sectors to the last block of a chain, which has room for them, out of
+ * `first` and then, if any are left, out of those with the fewest. */
+static int move_all(struct nw_chain *chain, uint16_t unit, uint16_t first, uint16_t left)
 {
-    int result = nw_chain_extend(chain, unit, NW_CHAIN_MAPPED | NW_CHAIN_COPIES, NW_WEAR_MOVED);
     uint16_t fresh = chain->newest[unit];
     uint16_t block = first;
 
-    while (result == NW_OK && left > 0 && block != NW_NO_BLOCK) {
+    while (left > 0 && block != NW_NO_BLOCK) {
         uint16_t skip = 1;
         uint16_t valid;
         int32_t moved = move_out(chain, unit, block, left, left);
@@ -279,11 +280,18 @@ static int compact(struct nw_chain *chain, uint16_t unit, uint16_t first, uint16
         }
         block = emptiest(chain, unit, skip, &valid);
     }
-    if (result == NW_OK) {
-        (void)drop_stale(chain, unit);
-        chain->hybrid.stats->merges_full++;
-    }
-    return result;
+    chain->merging = NW_NO_BLOCK;
+    (void)drop_stale(chain, unit);
+    chain->hybrid.stats->merges_full++;
+    return NW_OK;
+}
+
+/* superblock: the same to a fresh block. */
+static int compact(struct nw_chain *chain, uint16_t unit, uint16_t first, uint16_t left)
+{
+    int result = nw_chain_extend(chain, unit, NW_CHAIN_MAPPED | NW_CHAIN_COPIES, NW_WEAR_MOVED);
+
+    return result == NW_OK ? move_all(chain, unit, first, left) : result;
 }
 
 /* superblock: win pages; `all`: gather as many sectors as a block takes, to win blocks. */
@@ -404,6 +412,23 @@ int nw_chain_evict(struct nw_hybrid *hybrid, uint16_t block)
         return nw_chain_fold(chain, unit, 1);
     }
     return compact(chain, unit, block, count_valid(chain, unit, block));
+}
+
+int nw_chain_finish(struct nw_hybrid *hybrid)
+{
+    struct nw_chain *chain = nw_chain_of(hybrid);
+    uint16_t unit = chain->merging;
+    uint16_t valid;
+
+    if (unit == NW_NO_BLOCK) {
+        return NW_OK;
+    }
+    if (chain->style != NW_CHAIN_SUPERBLOCK) {
+        return nw_chain_fold(chain, unit, 0);
+    }
+    uint16_t room = (uint16_t)(hybrid->block_pages - chain->next[chain->newest[unit]]);
+    uint16_t block = emptiest(chain, unit, 1, &valid);
+    return move_all(chain, unit, block, valid < room ? valid : room);
 }
 
 /* Empty the blocks of a chain in which a program failed. What was to be written is, so an error is

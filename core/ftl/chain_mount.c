@@ -207,7 +207,8 @@ static const struct nw_hybrid_kind chain_kind = {.find = nw_chain_find,
                                                  .tidy = nw_chain_tidy,
                                                  .step = nw_chain_step,
                                                  .step_reads = nw_chain_step_reads,
-                                                 .evict = nw_chain_evict};
+                                                 .evict = nw_chain_evict,
+                                                 .finish = nw_chain_finish};
 
 /* Everything empty, every block closed. */
 static void clear(struct nw_chain *chain, const struct nw_chain_plan *plan)
@@ -219,6 +220,7 @@ static void clear(struct nw_chain *chain, const struct nw_chain_plan *plan)
     chain->degree = plan->degree;
     chain->longest = plan->longest;
     chain->log_blocks = plan->log_blocks;
+    chain->merging = NW_NO_BLOCK;
     chain->in_order = (geometry->flags & NW_CHIP_IN_ORDER) != 0;
     memset(chain->newest, 0xFF, sizeof *chain->newest * (chain->units + (size_t)1));
     memset(chain->length, 0, sizeof *chain->length * (chain->units + (size_t)1));

@@ -27,26 +27,44 @@ static int fold(struct nw_chain *chain, uint16_t unit, int fresh)
     return nw_chain_fold(chain, unit, fresh);
 }
 
-/* All of a unit to a fresh block, from wherever it is: none of its entries is left. */
+/* Pages of a unit that are not in `target`, a block or NONE: how many, or an error. */
+static int32_t count_moves(struct nw_chain *chain, uint16_t unit, uint16_t target)
+{
+    uint32_t first = (uint32_t)unit * chain->span;
+    int32_t moves = 0;
+
+    for (uint16_t i = 0; i < chain->span; i++) {
+        uint32_t at;
+        int result = nw_hybrid_find(&chain->hybrid, first + i, &at);
+
+        if (result < 0) {
+            return result;
+        }
+        moves += at != NW_NO_PAGE && nw_hybrid_block_of(&chain->hybrid, at) != target;
+    }
+    return moves;
+}
+
+/* All of a unit to a fresh block, or to that of a merge which goes on, from wherever it is: none of
+ * its entries is left. */
 static int merge(struct nw_chain *chain, uint16_t unit)
 {
     struct nw_hybrid *hybrid = &chain->hybrid;
     struct nw_hybrid_put put = {.flags = NW_HYBRID_COPY};
     uint32_t first = (uint32_t)unit * chain->span;
-    uint16_t moves = 0;
+    int goes_on = chain->merging == unit;
+    uint16_t target = goes_on ? chain->newest[unit] : (uint16_t)NONE;
+    int32_t moves = count_moves(chain, unit, target);
+    int result = moves < 0 ? (int)moves : (int)NW_OK;
 
-    for (uint16_t i = 0; i < chain->span; i++) {
-        int result = nw_hybrid_find(hybrid, first + i, &put.from);
-        if (result < 0) {
-            return result;
-        }
-        moves = (uint16_t)(moves + (put.from != NW_NO_PAGE ? 1U : 0U));
+    if (result == NW_OK && !goes_on) {
+        result = nw_chain_extend(chain, unit, NW_CHAIN_COPIES, unit);
     }
-    int result = nw_chain_extend(chain, unit, NW_CHAIN_COPIES, unit);
     for (uint16_t i = 0; result >= 0 && moves > 0; i++) {
         put.sector = first + i;
         result = nw_hybrid_find(hybrid, put.sector, &put.from);
-        if (result == NW_OK && put.from != NW_NO_PAGE) {
+        if (result == NW_OK && put.from != NW_NO_PAGE &&
+            nw_hybrid_block_of(hybrid, put.from) != target) {
             moves--;
             put.flags |= moves == 0 ? NW_HYBRID_LAST : 0U;
             result = nw_chain_put(chain, &put);
@@ -55,6 +73,7 @@ static int merge(struct nw_chain *chain, uint16_t unit)
     if (result < 0) {
         return result;
     }
+    chain->merging = NONE;
     nw_chain_unlist(chain, unit);
     (void)nw_chain_drop_stale(chain, unit, 0);
     nw_chain_enlist(chain, unit);
@@ -265,6 +284,13 @@ static int fast_evict(struct nw_hybrid *hybrid, uint16_t block)
     return unit != NONE ? fold(chain, unit, 1) : (int)NW_OK;
 }
 
+static int fast_finish(struct nw_hybrid *hybrid)
+{
+    struct nw_chain *chain = nw_chain_of(hybrid);
+
+    return chain->merging != NONE ? merge(chain, chain->merging) : (int)NW_OK;
+}
+
 static const struct nw_hybrid_kind fast_kind = {.find = fast_find,
                                                 .write = fast_write,
                                                 .meet = fast_meet,
@@ -273,7 +299,8 @@ static const struct nw_hybrid_kind fast_kind = {.find = fast_find,
                                                 .tidy = fast_tidy,
                                                 .step = fast_step,
                                                 .step_reads = nw_chain_step_reads,
-                                                .evict = fast_evict};
+                                                .evict = fast_evict,
+                                                .finish = fast_finish};
 
 /* The configuration as a plan; NW_ERR_CONFIG. */
 static int plan_of(const struct nw_ftl_fast_config *config, const struct nw_geometry *geometry,

@@ -167,6 +167,9 @@ int nw_fast_put(struct nw_chain *chain, const struct nw_hybrid_put *put)
             }
             return failed;
         }
+        if (!nw_hybrid_tried(&chain->hybrid, put)) {
+            return result;
+        }
         fast->open = NONE;
         if (result != NW_ERR_PROGRAM) {
             return result;

@@ -415,7 +415,8 @@ static void tell_update(struct nw_hybrid *hybrid, uint32_t sector, int first)
 static int evict(struct nw_hybrid *hybrid, uint16_t block)
 {
     nw_count copies = hybrid->stats->copies;
-    int result = 1;
+    int settled = nw_hybrid_settle(hybrid); /* a merge behind the write may have failed */
+    int result = settled < 0 ? settled : 1;
 
     while (result > 0 && nw_hybrid_free(hybrid) <= NW_HYBRID_FLOOR) {
         result = hybrid->kind->tidy(hybrid);
@@ -511,25 +512,22 @@ static uint32_t step_us(struct nw_hybrid *hybrid)
     return reads * geometry->read_us + pages * geometry->program_us + geometry->erase_us;
 }
 
-/* 1 if the block that a step takes would not come before others are healed. */
-static int heals_first(const struct nw_blocks *blocks)
+/* 1 if a merge has to wait until others are healed. What it gives back may have to be healed too,
+ * and must not leave the writes that follow without free blocks. */
+static int heals_first(const struct nw_hybrid *hybrid)
 {
-    return blocks->wear != NULL && blocks->wear->heal.count > 0 &&
-           blocks->wear->heal.config.period_s == 0;
+    const struct nw_wear *wear = hybrid->blocks.wear;
+
+    return wear != NULL && wear->heal.count > 0 &&
+           (wear->heal.config.period_s == 0 || nw_hybrid_free(hybrid) <= NW_HYBRID_FLOOR);
 }
 
 /* Erase ahead, then merge until so many blocks are free above the floor. */
-static int hybrid_idle(struct nw_block_req *req)
+static int work_ahead(struct nw_hybrid *hybrid, uint32_t left)
 {
-    struct nw_hybrid *hybrid = req->block->context;
     const struct nw_geometry *geometry = &hybrid->chip->geometry;
     const struct nw_blocks *blocks = &hybrid->blocks;
-    uint32_t left = req->budget_us;
-    int healed = nw_blocks_heal(&hybrid->blocks, left);
 
-    if (healed != 0) {
-        return healed;
-    }
     if (hybrid->session != NW_NO_BLOCK) {
         int settled = nw_hybrid_settle(hybrid);
         if (settled < 0) {
@@ -543,7 +541,7 @@ static int hybrid_idle(struct nw_block_req *req)
             return 0;
         }
         uint32_t cost = erases ? geometry->erase_us : step_us(hybrid);
-        if (cost > left || (!erases && heals_first(blocks))) {
+        if (cost > left || (!erases && heals_first(hybrid))) {
             return 1;
         }
         left -= cost;
@@ -553,6 +551,19 @@ static int hybrid_idle(struct nw_block_req *req)
         }
     }
     return 0;
+}
+
+static int hybrid_idle(struct nw_block_req *req)
+{
+    struct nw_hybrid *hybrid = req->block->context;
+    int result = nw_blocks_heal(&hybrid->blocks, req->budget_us);
+
+    if (result == 0) {
+        hybrid->blocks.idle = 1;
+        result = work_ahead(hybrid, req->budget_us);
+        hybrid->blocks.idle = 0;
+    }
+    return result;
 }
 
 static const struct nw_block_ops hybrid_ops = {.read = hybrid_read,

@@ -20,6 +20,9 @@
  *   - A merge moves pages (NW_HYBRID_COPY) one after the other, the last one marked so, and keeps
  *     every page it moved until then. Nothing is moved any more to a block that holds nothing but
  *     moved pages once the merge that began it has ended.
+ *   - A merge that an error has stopped goes on in its block before any other one begins. A mount
+ *     does not believe that block without its last page, and the free blocks of the floor are
+ *     enough for one such block.
  *   - While hybrid->urgent is set a write merges nothing.
  *   - After a mount nothing is programmed in a block that it found in use.
  * Why that is enough: docs/ftl-hybrid.md.
@@ -85,6 +88,8 @@ struct nw_hybrid_kind {
     uint32_t (*step_reads)(struct nw_hybrid *hybrid);
     /* Move all that this used block holds elsewhere, for the wear policy. */
     int (*evict)(struct nw_hybrid *hybrid, uint16_t block);
+    /* End the merge that an error has stopped, if there is one, in the block that it began. */
+    int (*finish)(struct nw_hybrid *hybrid);
 };
 
 /* A page that counts, one of the newest. */
@@ -184,6 +189,12 @@ int nw_hybrid_read_tag(struct nw_hybrid *hybrid, uint32_t at, struct nw_tag *tag
 /* One program of page `at`. NW_OK, or an error: then do not program this block any more. */
 int nw_hybrid_program(struct nw_hybrid *hybrid, uint32_t at, const struct nw_hybrid_put *put);
 
+/* Of a put that has failed: 1 if it came to its program. Else the page is as it was before. */
+static inline int nw_hybrid_tried(const struct nw_hybrid *hybrid, const struct nw_hybrid_put *put)
+{
+    return hybrid->doubt == put->sector;
+}
+
 /* Where a sector lies now: as find above. */
 int nw_hybrid_find(struct nw_hybrid *hybrid, uint32_t sector, uint32_t *at);
 
@@ -215,8 +226,9 @@ void nw_hybrid_drop(struct nw_hybrid *hybrid, uint16_t block, int failed);
  * page that means nothing. NW_ERR_FULL: the session's block has no room for it. */
 int nw_hybrid_flush(struct nw_hybrid *hybrid);
 
-/* Write anew what has to be before anything else: the sector that a mount saved, and that of a
- * program which failed and was not tried again. NW_ERR_FULL: no block for it. */
+/* What has to be before anything else: write anew the sector that a mount saved, and that of a
+ * program which failed and was not tried again; end a merge that was stopped. NW_ERR_FULL: no block
+ * for it. */
 int nw_hybrid_settle(struct nw_hybrid *hybrid);
 
 /* While a mount decides: this block must not be given back. */

@@ -10,9 +10,9 @@
  * writes the sector anew.
  *
  * A mount writes to a fresh block: a first page that means nothing (so that no later mount uses the
- * same versions should the record be torn), the copy, the record, and a last page that means
- * nothing (it shows that the record is not torn). Nothing else is erased before that. Why this is
- * enough: docs/ftl-hybrid.md.
+ * same versions should the record be torn), the copy, the record, and the record once more (it
+ * shows that the first one is not torn, and stands for it when that cannot be read). Nothing else
+ * is erased before that. Why this is enough: docs/ftl-hybrid.md.
  */
 #include <string.h>
 
@@ -28,6 +28,7 @@
 #define ENTRY_BYTES 10U /* first version (5), copies and high bits (1), width (4): see docs */
 #define VERSION_GAP 64U /* above what a torn page that cannot be read now may carry */
 #define SESSION_BITS 36U /* more programs than 2^36 no session makes: they wear a chip out */
+#define MOST_SESSION 4U  /* pages of a session up to its second record */
 #define WORD_FIRST (NW_HYBRID_SESSION | NW_HYBRID_SECTOR)
 #define WORD_RECORD (NW_HYBRID_SESSION | (NW_HYBRID_SECTOR - 1U))
 
@@ -131,24 +132,27 @@ static int meet_record(struct nw_hybrid *hybrid, uint16_t block, uint32_t at, ui
     return state < 0 ? state : (int)NW_OK;
 }
 
-/* A session's block begins with a page that means nothing, and has its record behind. */
+/* A session's block begins with a page that means nothing, and has its record behind. A page that
+ * cannot be read is passed over: a torn one has none behind it. */
 static int look_for_record(struct nw_hybrid *hybrid, uint16_t block)
 {
     uint32_t at = nw_hybrid_first(hybrid, block);
     struct nw_tag tag;
 
-    for (uint8_t i = 0; i < 3U; i++, at++) {
+    for (uint8_t i = 0; i < MOST_SESSION; i++, at++) {
         int state = nw_hybrid_read_tag(hybrid, at, &tag);
 
-        if (state != NW_TAG_GOOD || (tag.word & NW_HYBRID_SESSION) == 0) {
-            return state < 0 ? state : (int)NW_OK;
-        }
-        if (tag.word == WORD_RECORD) {
+        if (state == NW_TAG_GOOD && tag.word == WORD_RECORD) {
             state = read_checked(hybrid, at, &tag);
             if (state == NW_TAG_GOOD) {
                 return meet_record(hybrid, block, at, tag.version);
             }
-            return state < 0 ? state : (int)NW_OK;
+        } else if (state == NW_TAG_BLANK ||
+                   (state == NW_TAG_GOOD && (tag.word & NW_HYBRID_SESSION) == 0)) {
+            return NW_OK;
+        }
+        if (state < 0) {
+            return state;
         }
     }
     return NW_OK;
@@ -206,11 +210,12 @@ static int find_record(struct nw_hybrid *hybrid)
     hybrid->last = hybrid->fenced;
     if ((newest[5] & 1U) != 0) {
         struct nw_tag tag;
-        uint32_t at = hybrid->record[0].at - 1U;
+        uint16_t block = nw_hybrid_block_of(hybrid, hybrid->record[0].at);
+        uint32_t at = nw_hybrid_first(hybrid, block) + 1U;
 
         result = nw_hybrid_read_tag(hybrid, at, &tag);
-        if (result != NW_TAG_GOOD) {
-            return result < 0 ? result : (int)NW_ERR_CORRUPT;
+        if (result != NW_TAG_GOOD) { /* its sector was written anew at once, unless that was cut */
+            return result < 0 ? result : (int)NW_OK;
         }
         hybrid->saved = tag.word & NW_HYBRID_SECTOR;
         hybrid->saved_at = at;
@@ -571,8 +576,7 @@ static int write_session(struct nw_hybrid *hybrid, uint16_t block)
     add_entry(hybrid, first, (uint8_t)copies);
     result = write_own(hybrid, ++at, WORD_RECORD);
     if (result == NW_OK) {
-        memset(hybrid->buffer, 0, hybrid->page_bytes);
-        result = write_own(hybrid, at + 1U, WORD_FIRST);
+        result = write_own(hybrid, at + 1U, WORD_RECORD);
     }
     if (result == NW_OK) {
         hybrid->session = block;
@@ -704,9 +708,10 @@ static int settle(struct nw_hybrid *hybrid)
 int nw_hybrid_settle(struct nw_hybrid *hybrid)
 {
     if (hybrid->doubt == NW_NO_PAGE && hybrid->saved == NW_NO_PAGE) {
-        return NW_OK;
+        return hybrid->kind->finish(hybrid);
     }
     int result = settle(hybrid);
+    result = result == NW_OK ? hybrid->kind->finish(hybrid) : result;
     return result == NW_OK ? refill(hybrid) : result;
 }
 

@@ -168,6 +168,7 @@ static int gather(struct nw_ftl_lavish *lavish, struct nw_lavish_map *map, unsig
     unsigned log = logical->log;
     unsigned count;
     int32_t fresh = copy_to_fresh(lavish, map, NW_LAVISH_LOST, &count);
+    int second;
     int result;
 
     if (fresh < 0) {
@@ -184,7 +185,8 @@ static int gather(struct nw_ftl_lavish *lavish, struct nw_lavish_map *map, unsig
     logical->next = (uint16_t)count;
     nw_lavish_tick(&lavish->stats.merges_full);
     result = nw_lavish_release(lavish, data, worn);
-    return result < 0 ? result : nw_lavish_release(lavish, log, worn - sectors);
+    second = nw_lavish_release(lavish, log, worn - sectors); /* also if the first has failed */
+    return result < 0 ? result : second;
 }
 
 /* A program of index `next` failed. A worn block: away from it, NW_OK when that is done. Else the

@@ -193,13 +193,10 @@ int nw_lavish_clean(struct nw_ftl_lavish *lavish, unsigned block, unsigned worn)
         if (result == NW_ERR_ERASE) {
             lavish->req.block = physical(lavish, block, number);
             nw_lavish_tick(&lavish->stats.retired);
-            /* A block that cannot be marked is not used again in this session, and fails again in
-             * the next: whether an error has marked it nobody can tell. */
-            result = nw_chip_mark_bad(&lavish->req);
-            if (result != NW_ERR_POWER && !substitute(lavish, block, number)) {
-                break;
+            result = nw_chip_mark_bad(&lavish->req); /* it may be marked whatever this answers */
+            if (!substitute(lavish, block, number)) {
+                return result;
             }
-            result = result != NW_ERR_POWER ? (int)NW_OK : result;
         }
         if (result < 0) {
             return result;
@@ -277,6 +274,7 @@ static int put(struct nw_ftl_lavish *lavish, unsigned block, unsigned sector, in
     nw_lavish_tick(&lavish->stats.programs);
     req->to_page = nw_lavish_page(lavish, block, sector);
     if (copies) {
+        nw_lavish_tick(&lavish->stats.reads);
         result = nw_chip_copy(req);
         return result == NW_ERR_ECC ? nw_chip_copy(req) : result;
     }
@@ -299,7 +297,6 @@ int nw_lavish_copy(struct nw_ftl_lavish *lavish, uint32_t from, unsigned block, 
 
     if (lavish->chip_copies) {
         lavish->req.page = from;
-        nw_lavish_tick(&lavish->stats.reads);
     } else {
         result = nw_lavish_read(lavish, from, lavish->page, lavish->block.sector_bytes);
         if (result < 0) {

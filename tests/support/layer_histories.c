@@ -174,6 +174,78 @@ void layer_trial_errors(const struct nw_layer_kind *kind)
     }
 }
 
+/* Reads of the chip fail now and then, all the time, while the session goes on: mounts in it too. A
+ * read that answers NW_ERR_ECC does so once, and no call may show it. */
+static void fail_reads(struct history *history, struct nw_random *random)
+{
+    struct layer_rig *rig = &history->rig;
+    int error = nw_random_below(random, 4) == 0 ? NW_ERR_ECC : NW_ERR_IO;
+    int result = NW_OK;
+
+    rig->fault = (struct nw_fault){.verb = NW_VERB_READ,
+                                   .skip = nw_random_below(random, 40),
+                                   .every = 2U + nw_random_below(random, 40),
+                                   .error = error};
+    for (unsigned i = 0; i < 60U; i++) {
+        struct layer_op op = layer_rig_draw(rig, random);
+
+        if (nw_random_below(random, 5) == 0) { /* what was emptied is given back and erased */
+            op = (struct layer_op){.kind = OP_IDLE, .count = 1000U * nw_random_below(random, 600)};
+        }
+        result = layer_rig_run(rig, &op);
+        expect(history, result >= 0 || (error == NW_ERR_IO && result == error), "work", result);
+    }
+    int ends = nw_random_below(random, 2) == 0;
+    for (unsigned i = ends ? nw_random_below(random, 3) : 0; i > 0; i--) {
+        nw_nand_power_up(rig->nand);
+        result = layer_rig_mount(rig);
+        expect(history, result == NW_OK || (error == NW_ERR_IO && result == error), "mount",
+               result);
+    }
+    layer_rig_quiet(rig);
+    if (ends) {
+        plug(history, "after the errors");
+        return;
+    }
+    expect(history, layer_rig_check(rig, 1) == 0, "behind the errors", result);
+    for (unsigned i = nw_random_below(random, 8); i > 0; i--) {
+        struct layer_op op = layer_rig_draw(rig, random);
+        result = layer_rig_run(rig, &op);
+        expect(history, result >= 0, "work behind the errors", result);
+    }
+    result = layer_rig_run(rig, &(struct layer_op){.kind = OP_SYNC});
+    expect(history, result == NW_OK && layer_rig_check(rig, 0) == 0, "sync", result);
+    if (nw_random_below(random, 2) == 0) {
+        plug(history, "after more work");
+    }
+}
+
+/* A merge that an error stopped had emptied blocks. They were given back when the session went on,
+ * and a mount that took the merge for one cut short looked for what it had moved there: it was
+ * gone. And each merge that was stopped kept a block, until none was left: every write answered
+ * NW_ERR_FULL then, also when the chip was well again. */
+void layer_trial_reads(const struct nw_layer_kind *kind)
+{
+    uint32_t devices = getenv("NW_SOAK") != NULL ? 2000U : 40U;
+    static struct history history;
+
+    for (uint32_t seed = 1; seed <= devices; seed++) {
+        struct nw_random random;
+
+        nw_random_seed(&random, seed);
+        open_history(&history, kind,
+                     seed % 5U < 4U ? &layer_shapes[seed % 5U] : &layer_shape_small, seed);
+        assert_int_equal(layer_rig_filter(&history.rig), NW_OK);
+        layer_trial_fill(&history.rig);
+        for (; history.step < 12U; history.step++) {
+            fail_reads(&history, &random);
+            expect(&history, history.rig.block->stats->retired == 0, "bad blocks", NW_OK);
+            expect(&history, history.rig.block->stats->lost == 0, "lost", NW_OK);
+        }
+        layer_rig_close(&history.rig);
+    }
+}
+
 /* A little work on few sectors, then a program is cut, and comes to nothing or not. Now and then it
  * lies beside a page that stays, in a block that nothing asks for any more. */
 static void cut_work(struct history *history, struct nw_random *random)

@@ -36,6 +36,10 @@ void layer_trial_rewrites(const struct nw_layer_kind *kind);
  * the failed call is what a sync and a mount leave. */
 void layer_trial_errors(const struct nw_layer_kind *kind);
 
+/* Reads fail now and then, sessions go on and end: nothing is lost, and all goes well again when
+ * the chip does. */
+void layer_trial_reads(const struct nw_layer_kind *kind);
+
 /* So many sessions one after the other, each with a torn page, and mounts that are cut over and
  * over; sectors never written read as zeros. With NW_SOAK set 20 times as many. */
 void layer_trial_mounts(const struct nw_layer_kind *kind, const struct layer_shape *shape,

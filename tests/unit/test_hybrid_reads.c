@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "layer_rig.h"
+#include "nandwich/bytes.h"
 
 #define DEVICES 4U
 
@@ -163,12 +164,60 @@ static void test_page_fails_for_a_while(void **state)
     assert_true(errors > 0); /* or nothing was tried */
 }
 
+/* The first page of the newest session: of the pages that a mount wrote for itself, the newest. */
+static uint32_t newest_session(void)
+{
+    uint64_t most = 0;
+    uint32_t newest = 0;
+
+    for (uint32_t page = 0; page < 60U * 16U; page++) {
+        uint8_t spare[64];
+
+        nw_nand_peek(rig.nand, page, rig.data, spare);
+        if (nw_nand_page_programs(rig.nand, page) > 0 && (spare[3] & 0x80U) != 0) {
+            uint64_t version = (uint64_t)spare[8] << 32 | nw_get32(spare + 4);
+
+            newest = version > most ? page / 16U * 16U : newest;
+            most = version > most ? version : most;
+        }
+    }
+    return newest;
+}
+
+/* A page lost its tag for good. When it was the first one of a session, or the record behind it,
+ * every later mount answered NW_ERR_NOT_FOUND: the device was gone. */
+static void test_page_of_a_session_fails(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < KINDS * DEVICES; i++) {
+        struct layer_snapshot snapshot;
+
+        open_aged(kinds[i % KINDS], &shape, i);
+        assert_int_equal(layer_rig_mount(&rig), NW_OK);
+        layer_snapshot_open(&snapshot, &rig);
+        layer_snapshot_take(&snapshot, &rig);
+        uint32_t first = newest_session();
+        for (uint32_t page = first; page < first + 4U; page++) {
+            nw_nand_flip(rig.nand, page, 8U * (256U + 2U));
+            nw_nand_flip(rig.nand, page, 8U * (256U + 9U));
+            assert_int_equal(layer_rig_mount(&rig), NW_OK);
+            assert_int_equal(check("without a page", i, 0), 0);
+            assert_int_equal(layer_rig_mount(&rig), NW_OK);
+            assert_int_equal(check("once more", i, 0), 0);
+            layer_snapshot_restore(&snapshot, &rig);
+        }
+        layer_snapshot_close(&snapshot);
+        layer_rig_close(&rig);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_once_in_writes),
                                        cmocka_unit_test(test_once_in_copies),
                                        cmocka_unit_test(test_once_in_a_mount),
-                                       cmocka_unit_test(test_page_fails_for_a_while)};
+                                       cmocka_unit_test(test_page_fails_for_a_while),
+                                       cmocka_unit_test(test_page_of_a_session_fails)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,7 +2,7 @@
 /*
  * Goal: the layers go through the histories in which writes were once lost or taken back: sectors
  * written again between power cuts, mounts by the hundred and cut over and over, programs that
- * answer an error although they happened, and all of that with blocks that fail.
+ * answer an error although they happened, reads that fail, and all of that with blocks that fail.
  * ctest: quick
  * ctest: soak
  */
@@ -36,6 +36,14 @@ static void test_errors(void **state)
     }
 }
 
+static void test_reads(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < KINDS; i++) {
+        layer_trial_reads(kinds[i]);
+    }
+}
+
 /* More mounts than a record has room for, by the page: 23 fences, 48, 202. */
 static void test_mounts(void **state)
 {
@@ -61,6 +69,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_rewrites),
                                        cmocka_unit_test(test_errors),
+                                       cmocka_unit_test(test_reads),
                                        cmocka_unit_test(test_mounts),
                                        cmocka_unit_test(test_everything)};
 

@@ -368,30 +368,31 @@ static uint32_t level_out(struct level *level, struct nw_wear *wear, uint16_t fr
     return most - (uint32_t)(sum / level->blocks);
 }
 
-/* The figure wear_swl.h promises, over thresholds and sets. With flags shared by a set, a set that
- * held one block erased often kept its still blocks: with sets of 8 (set_shift 3) the most erased
- * block came to three times the mean. */
-static void swl_is_as_even_as_it_promises(void **state)
+/* The figures wear_swl.h tells, over thresholds and sets: twice as much with two blocks free. With
+ * flags shared by a set, a set that held one block erased often kept its still blocks: with sets of
+ * 8 (set_shift 3) the most erased block came to three times the mean. */
+static void swl_is_as_even_as_it_tells(void **state)
 {
     static const uint16_t thresholds[] = {0, 2, 10, 100};
-    static const uint16_t frees[] = {3, 8};
+    static const uint16_t frees[] = {2, 3, 8};
     static const uint16_t hots[] = {1, 5, 40};
     static struct level level;
     struct nw_swl swl;
 
     (void)state;
     level.blocks = 128;
-    for (uint32_t pick = 0; pick < 4U * 5U * 2U * 3U; pick++) {
+    for (uint32_t pick = 0; pick < 4U * 5U * 3U * 3U; pick++) {
         struct nw_swl_config config = {.threshold = thresholds[pick % 4U],
                                        .set_shift = (uint8_t)(pick / 4U % 5U), /* 8 sets or more */
                                        .seed = pick};
-        uint16_t free = frees[pick / 20U % 2U];
+        uint16_t free = frees[pick / 20U % 3U];
         uint32_t threshold = config.threshold != 0 ? config.threshold : 100U;
-        uint32_t bound = 2U + threshold + (threshold << config.set_shift) / free;
+        uint32_t term = threshold + (threshold << config.set_shift) / free;
+        uint32_t bound = 2U + (free == 2U ? 2U * term : term);
         uint64_t erases = 128U - free + 60000U;
 
         assert_int_equal(nw_swl_open(&swl, &config, 128, level.ram, sizeof level.ram), NW_OK);
-        assert_in_range(level_out(&level, &swl.wear, free, hots[pick / 40U], 60000), 0, bound);
+        assert_in_range(level_out(&level, &swl.wear, free, hots[pick / 60U], 60000), 0, bound);
         erases += swl.wear.stats.moves;
         assert_true(swl.wear.stats.moves * 9U * threshold <= 10U * erases);
     }
@@ -528,7 +529,7 @@ int main(void)
         cmocka_unit_test(swl_moves_what_lies_still),
         cmocka_unit_test(swl_puts_moved_data_on_worn_blocks),
         cmocka_unit_test(swl_moves_whole_sets),
-        cmocka_unit_test(swl_is_as_even_as_it_promises),
+        cmocka_unit_test(swl_is_as_even_as_it_tells),
         cmocka_unit_test(dynamic_is_even_where_data_changes),
         cmocka_unit_test(hot_data_is_found_and_takes_old_blocks),
         cmocka_unit_test(lukewarm_data_stays_cold),

@@ -14,7 +14,9 @@
  *
  * A FAILED WRITE or trim (NW_ERR_IO, say) leaves its sector at its old content, although the chip
  * may have programmed the new one. So the next write, trim, sync or idle first writes that sector
- * anew, with its old content, and answers an error when it cannot.
+ * anew, with its old content, and answers an error when it cannot. And when an error has stopped a
+ * merge, the next write, the next trim of a sector that holds something and the next idle first
+ * end it, in the block that it began, and answer an error when they cannot.
  *
  * COST, in chip operations
  *   read   1 read (data and tag); 0 when the sector holds nothing. log and superblock also read the
@@ -25,13 +27,15 @@
  *   write  1 program, and what the layer's merges take: see its own header
  *   trim   as a write; 0 when the sector holds nothing
  *   sync   0
- *   idle   steps that each fit the budget left: an erase, a healing, or a merge of one block (at
- *          most block_pages reads and programs and one of each more; a read more for each page
- *          that the chip copies and for each tag of a list that is not in RAM). A log block of
- *          fast and a block of a superblock are won by several such steps
+ *   idle   a healing (wear.h), or steps that each fit the budget left: an erase, or a merge of one
+ *          block (at most block_pages reads and programs and one of each more; a read more for
+ *          each page that the chip copies and for each tag of a list that is not in RAM). A log
+ *          block of fast and a block of a superblock are won by several such steps
  *   the first of these after one that failed: also 1 program, at most 1 erase, and the merges that
- *          win this block back
- *   mount  reads the tag of each block's first page, then each tag of the chip once, then one of
+ *          win this block back; and the rest of a merge that was stopped, at most block_pages
+ *          reads and programs
+ *   mount  reads the tag of each block's first page (up to three more in a block that a mount began
+ *          or where they cannot be read), then each tag of the chip once, then one of
  *          each block in use and of those it is compared with (see the layer's own header); erases
  *          one block, programs 3 or 4 pages and writes the newest sector again; merges until five
  *          blocks are free. After a cut also: erases the block in which a page was torn. If that

@@ -41,7 +41,8 @@
  * that of the sector req->sector + req->done; an error of a merge behind it is not told, the next
  * call meets what lasts. NW_ERR_UNSUPPORTED: data == NULL on a chip that keeps payload.
  *
- * BLOCKS THAT FAIL are replaced by spares. Without a spare the lavish block of one is given up,
+ * BLOCKS THAT FAIL are marked bad and replaced by spares, also when marking them answers an error:
+ * they are not used again in this session. Without a spare the lavish block of one is given up,
  * and up to degree - 1 good blocks of it become spares. Writes and trims go on as long as `good`,
  * the lavish blocks not given up, is at least logical blocks + 2, if no call meets more than one
  * failure: so at least spares + lavish blocks - logical blocks - 2 blocks may fail. Then they

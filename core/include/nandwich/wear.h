@@ -24,13 +24,17 @@
  * HEALING. On chips whose geometry has heal_life every policy heals, if told so (nw_heal_config). A
  * block that has reached its bar and comes free is kept back on the heating list and not given out
  * before it was healed.
- *   - Eager: all of the list is healed when the next block is taken. Whoever writes then waits.
+ *   - Eager: all of the list is healed when a write takes the next block. Whoever writes then
+ *     waits.
  *   - Lazy (period_s > 0): a block of the list is healed when the device is idle (nw_block_idle
- *     with a budget of idle_us or more). When that has not happened for a period, one is healed
- *     with the next block taken. The period shrinks as the list grows; when more than a block in 32
- *     is on it, hardly one is free, or a layer would have to refuse a write, nothing waits. The
- *     list is found again by a mount, but the period begins anew there: a device that is switched
- *     off before a period is over and never idle heals only when the list is long.
+ *     with a budget of idle_us or more). When that has not happened for a period, the next write
+ *     that takes a block heals one first. The period shrinks as the list grows; when more than a
+ *     block in 32 is on it, hardly one is free, or a layer would have to refuse a write, no write
+ *     waits any longer. The list is found again by a mount, but the period begins anew there: a
+ *     device that is switched off before a period is over and never idle heals only when the list
+ *     is long.
+ *   - Either way nw_block_idle() heals one block when its budget is idle_us or more, and none when
+ *     it is less, however long the list is: what cannot wait belongs to a write.
  *   - Early (percent < 100): the bar lies below the rating, where bit errors are fewer.
  * A policy has no clock: set now_s before requests when healing is lazy.
  *
@@ -62,7 +66,7 @@ enum nw_block_state {
 
 /* When a block is healed. */
 enum nw_heal_when {
-    NW_HEAL_DUE,  /* if it has waited long enough */
+    NW_HEAL_DUE,  /* if it has waited long enough: a write takes a block */
     NW_HEAL_IDLE, /* at once: nobody waits for it */
     NW_HEAL_NOW   /* at once: no other block is left for what is written */
 };
@@ -107,8 +111,9 @@ struct nw_heal_config {
     uint16_t cycles;   /* bar in erases since the last healing, whatever the life; 0: by percent */
     uint32_t period_s; /* lazy: longest wait of the list in a session while the device is
                         * busy; 0: eager */
-    uint32_t idle_us;  /* least idle time offered in which to heal; 0: heal_us. With 1 the first
-                        * idle moment is used, though requests may come within the healing */
+    uint32_t idle_us;  /* least idle time offered in which to heal; 0: heal_us. With less than
+                        * heal_us idle may exceed its budget by a healing: with 1 the first idle
+                        * moment is used, though requests may come within it */
 };
 
 struct nw_wear_stats {
