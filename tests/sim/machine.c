@@ -94,6 +94,17 @@ static int judge_chip(struct sim_machine *machine)
     return fail(machine, SIM_MISUSE, "%s", text);
 }
 
+/* What the subject says it read. Without power nothing can be read: the next mount shows it. */
+static int judge_content(struct sim_machine *machine)
+{
+    struct sim_subject *subject = &machine->subject;
+
+    if (machine->gate.off != 0) {
+        subject->why[0] = '\0';
+    }
+    return subject->why[0] == '\0' ? 0 : fail(machine, SIM_CONTENT, "%s", subject->why);
+}
+
 /* Mounts */
 
 static int mount(struct sim_machine *machine)
@@ -110,8 +121,8 @@ static int mount(struct sim_machine *machine)
                                               : subject->kind->format(subject);
     note_failing(machine, marked);
     machine->marked = count_blocks(machine, 0);
-    if (subject->why[0] != '\0') {
-        return fail(machine, SIM_CONTENT, "%s", subject->why);
+    if (judge_content(machine) < 0) {
+        return -1;
     }
     if (result >= 0) {
         machine->up = machine->gate.off == 0;
@@ -153,10 +164,8 @@ static int mounts(struct sim_machine *machine, uint32_t count)
 /* What came of a call of the subject. */
 static int judge_call(struct sim_machine *machine, int result, uint64_t strikes)
 {
-    struct sim_subject *subject = &machine->subject;
-
-    if (subject->why[0] != '\0') {
-        return fail(machine, SIM_CONTENT, "%s", subject->why);
+    if (judge_content(machine) < 0) {
+        return -1;
     }
     if (machine->gate.off != 0) {
         machine->up = 0;

@@ -12,6 +12,7 @@
 #define RUN 12U         /* sectors a call, at most */
 #define GOOD_SPARES 7U  /* ftl_hybrid.h: writes go on while so many spare blocks are good */
 #define PAGE_SPARES 8U  /* likewise of the page layer */
+#define LEAST_SPARE 10U /* ftl_page.h: with fewer its costs are promised no more */
 #define FREE_BLOCKS 5U  /* ftl_hybrid.h: unless so many fail at once */
 #define MOST_STRIKES 2U /* ftl_page.h: errors in quick succession can use up the free blocks */
 
@@ -546,7 +547,8 @@ static struct sim_most page_most(const struct sim_subject *subject, const struct
     case SYNC:
         return clean && own->trimmed == 0 ? (struct sim_most){0, 0, 0, UINT32_MAX} : anything();
     case WRITE:
-        return clean && subject->head->wear == 0 /* a policy moves more */
+        return clean && subject->head->wear == 0 && /* a policy moves more */
+                       marked_blocks(subject) + LEAST_SPARE <= spare_blocks(subject)
                    ? (struct sim_most){UINT32_MAX, req.count * (1U + pages), req.count * 2U,
                                        UINT32_MAX}
                    : anything();
