@@ -427,8 +427,9 @@ static int scan_either(struct nw_store *store, uint32_t at, struct scan *scan)
     if (swap->of == block && store_page_of(store, whole) <= swap->page) {
         do { /* hollow, and unless that leads further, not */
             result = scan_again(store, at, scan);
-        } while (result == NW_OK && store->hollow != STORE_NO_BLOCK &&
-                 (scan->walk.block != block || scan->whole <= whole));
+        } while (store->hollow != STORE_NO_BLOCK &&
+                 (result == NW_ERR_NOT_FOUND || /* it has the header of the log's first block */
+                  (result == NW_OK && (scan->walk.block != block || scan->whole <= whole))));
     }
     return result;
 }
