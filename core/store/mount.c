@@ -94,13 +94,11 @@ static int is_hurt(struct nw_store *store, uint32_t at, uint32_t page)
 /* As store_verify(); what is no data is whole with a bit flipped, too. */
 static int is_whole(struct nw_store *store, struct chunk *chunk)
 {
-    int result = store_verify(store, chunk);
-
     uint32_t flip;
 
-    return store_is_damage(result) && !store_is_data(chunk)
-               ? store_find_payload_flip(store, chunk, &flip)
-               : result;
+    return store_is_data(chunk) || store_seal(store) != NULL
+               ? store_verify(store, chunk)
+               : store_find_payload_flip(store, chunk, &flip);
 }
 
 /*

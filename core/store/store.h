@@ -39,7 +39,6 @@
 #define CHUNK_HEADER 14U
 #define CHUNK_WHAT 9U /* of these that say what the chunk is */
 #define BLOCK_HEADER 24U
-#define SUM_HEAD_BITS ((CHUNK_WHAT - 1U) * 8U) /* of a header in its chunk's sum */
 #define CHUNK_TAG 10U /* of a sealed one: where its tag lies, in the checksum's place */
 #define SEALED_CHUNK_HEADER 26U
 #define SEALED_BLOCK_HEADER 40U /* a tag behind it */
