@@ -56,6 +56,11 @@ static void tell(struct pass *pass, void *bytes, uint8_t length)
     }
 }
 
+static void tell_byte(struct pass *pass, uint8_t *value)
+{
+    tell(pass, value, 1);
+}
+
 static void tell_half(struct pass *pass, uint16_t *value)
 {
     uint8_t bytes[2];
@@ -118,7 +123,7 @@ static void tell_log(struct pass *pass)
         tell_word(pass, t < store->tables ? &store->kept[t] : &none);
     }
     tell_word(pass, &store->told_sweep.key);
-    tell(pass, &store->told_sweep.slot, 1);
+    tell_byte(pass, &store->told_sweep.slot);
 }
 
 /* Of all tables. */
@@ -133,16 +138,15 @@ static void tell_object(struct pass *pass, uint8_t slot)
     const struct nw_store *store = pass->store;
     struct object *object = &store->objects[slot];
     char *name = store_name(store, slot);
-    uint8_t zero = 0;
     uint8_t length = 0;
 
-    tell(pass, &object->type, 1);
-    tell(pass, &object->generation, 1);
+    tell_byte(pass, &object->type);
+    tell_byte(pass, &object->generation);
     if (object->type == 0) {
         return;
     }
-    tell(pass, &object->rooted, 1);
-    tell(pass, &object->flags, 1);
+    tell_byte(pass, &object->rooted);
+    tell_byte(pass, &object->flags);
     tell_half(pass, &object->unit);
     tell_half(pass, &object->fill);
     tell_word(pass, &object->root);
@@ -153,8 +157,9 @@ static void tell_object(struct pass *pass, uint8_t slot)
     while (length < store->config.name_bytes && name[length] != '\0') {
         length++;
     }
-    tell(pass, &zero, 1);
-    tell(pass, &length, 1);
+    uint8_t told[2] = {0, length};
+    tell(pass, told, sizeof told);
+    length = told[1];
     if (length > store->config.name_bytes) {
         pass->result = NW_ERR_CORRUPT;
         return;
@@ -189,7 +194,7 @@ static void tell_all(struct pass *pass, uint8_t way)
         tell_block(pass, &pass->swap[i].block);
     }
     for (uint8_t slot = 0; has_more(pass, &slot); slot++) {
-        tell(pass, &slot, 1);
+        tell_byte(pass, &slot);
         if (slot >= slots_of(store)) {
             pass->result = NW_ERR_CORRUPT;
             return;
