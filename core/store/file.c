@@ -53,7 +53,7 @@ static uint8_t *free_part(const struct nw_store *store)
     return store->buffer + store->offset + store->chunk_header;
 }
 
-/* A block as it was, with the piece in it, in the free part of the page buffer. *length: of how many
+/* A block as it was, with the piece in it, in the free part of the page buffer. *length: how many
  * bytes it had, and then has. */
 static int put_together(struct nw_store *store, const struct piece *piece, uint16_t *length)
 {

@@ -483,10 +483,18 @@ static int find_log(struct nw_store *store, uint16_t block, const struct block_h
                     struct scan *scan)
 {
     struct block_head head = *newest;
-    uint32_t from;
-    int result = beginning(store, block, &head, &from);
+    uint32_t from = STORE_NONE;
+    int is_told = 0; /* `from`: where to begin to walk */
+    int result = NW_OK;
 
     for (uint16_t i = 0; i < store->blocks && result == NW_OK; i++) {
+        if (!is_told) {
+            result = beginning(store, block, &head, &from);
+            if (result < 0) {
+                return result;
+            }
+        }
+        is_told = 1;
         block = store_block_of(store, from);
         if (block == STORE_NO_BLOCK) {
             return NW_ERR_CORRUPT;
@@ -514,9 +522,7 @@ static int find_log(struct nw_store *store, uint16_t block, const struct block_h
             if (result == NW_OK) {
                 result = store_read_head(store, block, &head);
             }
-            if (result == NW_OK) {
-                result = beginning(store, block, &head, &from);
-            }
+            is_told = 0;
         }
     }
     return result < 0 ? result : (int)NW_ERR_CORRUPT;
