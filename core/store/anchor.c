@@ -3,7 +3,7 @@
  * Anchors: the state of every object and of the log in one chunk, so that a mount need not look
  * behind it further than to `redo`. What an anchor tells is listed once, by the functions tell_...,
  * and passed four ways: measured, summed up and written, for its length and checksum come first;
- * or read.
+ * or read. What was read is believed only once its checksum is right.
  */
 #include <string.h>
 
@@ -15,7 +15,6 @@ struct pass {
     struct nw_store *store;
     int result;
     uint8_t way;
-    uint8_t foreign; /* reading: it tells of another format, geometry or configuration */
     uint16_t at;     /* bytes of the payload passed */
     uint32_t sum;
     uint32_t flip; /* reading: a bit of the payload that is wrong, or STORE_NONE */
@@ -57,6 +56,11 @@ static void tell(struct pass *pass, void *bytes, uint8_t length)
     }
 }
 
+static void tell_byte(struct pass *pass, uint8_t *value)
+{
+    tell(pass, value, 1);
+}
+
 static void tell_half(struct pass *pass, uint16_t *value)
 {
     uint8_t bytes[2];
@@ -87,8 +91,9 @@ static void tell_block(struct pass *pass, uint16_t *block)
 #define OWN_BYTES 14U /* at the head of an anchor: what has to be as in the mount's configuration */
 #define OWN_SWAPS 5U  /* but for this */
 
-/* The log's books; answers the number of swaps. */
-static uint8_t tell_log(struct pass *pass)
+/* The log's books. NW_ERR_VERSION: they are of another format, geometry or configuration, and
+ * nothing is known of the rest. */
+static void tell_log(struct pass *pass)
 {
     struct nw_store *store = pass->store;
     uint8_t own[OWN_BYTES] = {STORE_FORMAT, store->config.objects, store->config.name_bytes,
@@ -100,10 +105,10 @@ static uint8_t tell_log(struct pass *pass)
     nw_put32(own + 10, store->blocks);
     memcpy(told, own, sizeof told);
     tell(pass, told, sizeof told);
-    own[OWN_SWAPS] = told[OWN_SWAPS];
-    pass->foreign = memcmp(told, own, sizeof own) != 0;
-    if (pass->foreign != 0) {
-        return 0;
+    pass->swaps = told[OWN_SWAPS];
+    own[OWN_SWAPS] = pass->swaps;
+    if (pass->result == NW_OK && memcmp(told, own, sizeof own) != 0) {
+        pass->result = NW_ERR_VERSION;
     }
     tell_word(pass, &store->redo);
     tell_block(pass, &store->told_sweep.end);
@@ -118,14 +123,13 @@ static uint8_t tell_log(struct pass *pass)
         tell_word(pass, t < store->tables ? &store->kept[t] : &none);
     }
     tell_word(pass, &store->told_sweep.key);
-    tell(pass, &store->told_sweep.slot, 1);
-    return told[OWN_SWAPS];
+    tell_byte(pass, &store->told_sweep.slot);
 }
 
-static void tell_swap(struct pass *pass, struct swap *swap)
+/* Of all tables. */
+static uint8_t slots_of(const struct nw_store *store)
 {
-    tell_word(pass, &swap->page);
-    tell_block(pass, &swap->block);
+    return (uint8_t)(store->tables * store->config.objects);
 }
 
 /* The object in a slot of a table; of a free one only the generation it had last. */
@@ -134,16 +138,15 @@ static void tell_object(struct pass *pass, uint8_t slot)
     const struct nw_store *store = pass->store;
     struct object *object = &store->objects[slot];
     char *name = store_name(store, slot);
-    uint8_t zero = 0;
     uint8_t length = 0;
 
-    tell(pass, &object->type, 1);
-    tell(pass, &object->generation, 1);
+    tell_byte(pass, &object->type);
+    tell_byte(pass, &object->generation);
     if (object->type == 0) {
         return;
     }
-    tell(pass, &object->rooted, 1);
-    tell(pass, &object->flags, 1);
+    tell_byte(pass, &object->rooted);
+    tell_byte(pass, &object->flags);
     tell_half(pass, &object->unit);
     tell_half(pass, &object->fill);
     tell_word(pass, &object->root);
@@ -154,13 +157,50 @@ static void tell_object(struct pass *pass, uint8_t slot)
     while (length < store->config.name_bytes && name[length] != '\0') {
         length++;
     }
-    tell(pass, &zero, 1);
-    tell(pass, &length, 1);
+    uint8_t told[2] = {0, length};
+    tell(pass, told, sizeof told);
+    length = told[1];
     if (length > store->config.name_bytes) {
         pass->result = NW_ERR_CORRUPT;
         return;
     }
     tell(pass, name, length);
+}
+
+/* Is an object told in this slot or behind it? When reading, that is told next. */
+static int has_more(const struct pass *pass, uint8_t *slot)
+{
+    const struct nw_store *store = pass->store;
+
+    if (pass->way == PASS_READ) {
+        return pass->result == NW_OK && pass->at < pass->chunk.length;
+    }
+    while (*slot < slots_of(store) && store->objects[*slot].type == 0 &&
+           store->objects[*slot].generation == 0) {
+        ++*slot;
+    }
+    return *slot < slots_of(store);
+}
+
+static void tell_all(struct pass *pass, uint8_t way)
+{
+    const struct nw_store *store = pass->store;
+
+    pass->way = way;
+    pass->at = 0;
+    tell_log(pass);
+    for (uint8_t i = 0; i < pass->swaps && i < STORE_SWAPS; i++) {
+        tell_word(pass, &pass->swap[i].page);
+        tell_block(pass, &pass->swap[i].block);
+    }
+    for (uint8_t slot = 0; has_more(pass, &slot); slot++) {
+        tell_byte(pass, &slot);
+        if (slot >= slots_of(store)) {
+            pass->result = NW_ERR_CORRUPT;
+            return;
+        }
+        tell_object(pass, slot);
+    }
 }
 
 /* The longest payload an anchor may have. */
@@ -189,26 +229,6 @@ static int release(struct pass *pass)
         pass->safe = store_next_block(store, pass->safe);
     }
     return NW_OK;
-}
-
-/* All of it, on the way to flash. */
-static void tell_all(struct pass *pass, uint8_t way)
-{
-    struct nw_store *store = pass->store;
-    uint8_t count = (uint8_t)(store->tables * store->config.objects);
-
-    pass->way = way;
-    pass->at = 0;
-    (void)tell_log(pass);
-    for (uint8_t i = 0; i < pass->swaps; i++) {
-        tell_swap(pass, &pass->swap[i]);
-    }
-    for (uint8_t slot = 0; slot < count; slot++) {
-        if (store->objects[slot].type != 0 || store->objects[slot].generation != 0) {
-            tell(pass, &slot, 1);
-            tell_object(pass, slot);
-        }
-    }
 }
 
 /* Writes an anchor and makes all before it durable. When no old frame is left over, redo begins
@@ -264,87 +284,86 @@ int store_write_anchor(struct nw_store *store)
 
 /* Reading one back */
 
-/* Beside those that the scan has found, which are all of their blocks: the anchor itself may lie
- * in one of these. */
-static void read_swap(struct pass *pass, uint8_t found)
+/* All of it, with the bit turned that pass->flip tells. */
+static void read_all(struct pass *pass)
 {
     struct nw_store *store = pass->store;
-    struct swap swap = {.page = 0};
-    int known = 0;
 
-    tell_swap(pass, &swap);
-    uint16_t block = store_block_with(store, swap.page);
-    for (uint8_t i = 0; i < found; i++) {
-        known |= store->swap[i].of == block;
-    }
-    if (block == STORE_NO_BLOCK ||
-        (swap.block >= store->blocks && swap.block != STORE_NO_BLOCK) ||
-        (pass->result == NW_OK && !known && store_add_swap(store, swap.page, swap.block) < 0)) {
-        pass->result = NW_ERR_CORRUPT;
-    }
-}
-
-static void read_object(struct pass *pass)
-{
-    const struct nw_store *store = pass->store;
-    uint8_t slot = 0;
-
-    tell(pass, &slot, 1);
-    if (pass->foreign != 0) {
-        return; /* nothing is known of the rest, but it has to be summed up */
-    }
-    if (slot >= store->tables * store->config.objects) {
-        pass->result = NW_ERR_CORRUPT;
-        return;
-    }
-    struct object *object = &store->objects[slot];
-    tell_object(pass, slot);
-    object->height = object->rooted;
-    if (object->height >= store->config.frames) { /* written with more */
-        pass->foreign = 1;
-    } else if (pass->result == NW_OK && object->type != 0) {
-        pass->result = store_check_object(store, object);
-    }
-}
-
-static int has_more(const struct pass *pass)
-{
-    return pass->result == NW_OK && pass->at < pass->chunk.length;
-}
-
-/* All of it, with one bit turned or none. */
-static void read_all(struct pass *pass, uint32_t flip)
-{
-    struct nw_store *store = pass->store;
-    uint16_t objects = (uint16_t)(store->tables * store->config.objects);
-    uint8_t found = store->swap_count;
-
-    memset(store->objects, 0, objects * sizeof *store->objects);
-    memset(store->names, 0, (size_t)objects * store->config.name_bytes);
-    pass->flip = flip;
-    pass->at = 0;
+    memset(store->objects, 0, slots_of(store) * sizeof *store->objects);
+    memset(store->names, 0, (size_t)slots_of(store) * store->config.name_bytes);
     pass->result = NW_OK;
     pass->sum = store_sum_begin(store, &pass->chunk);
-    for (uint8_t swaps = tell_log(pass); swaps > 0 && has_more(pass); swaps--) {
-        read_swap(pass, found);
-    }
-    while (has_more(pass)) {
-        read_object(pass);
-    }
+    tell_all(pass, PASS_READ);
     if (pass->result == NW_OK) {
         pass->result = store_sum_check(store, pass->sum, &pass->chunk);
     }
-    if (pass->result < 0) {
-        store->swap_count = found;
+}
+
+/* Beside those that the scan has found, which are all of their blocks: the anchor itself may lie
+ * in one of these. */
+static int take_swaps(const struct pass *pass)
+{
+    struct nw_store *store = pass->store;
+    uint8_t found = store->swap_count;
+
+    for (uint8_t i = 0; i < pass->swaps && i < STORE_SWAPS; i++) {
+        const struct swap *swap = &pass->swap[i];
+        uint16_t block = store_block_with(store, swap->page);
+        int known = 0;
+
+        for (uint8_t j = 0; j < found; j++) {
+            known |= store->swap[j].of == block;
+        }
+        if (block == STORE_NO_BLOCK ||
+            (swap->block >= store->blocks && swap->block != STORE_NO_BLOCK) ||
+            (!known && store_add_swap(store, swap->page, swap->block) < 0)) {
+            return NW_ERR_CORRUPT;
+        }
     }
+    return NW_OK;
+}
+
+/* Can it be what an anchor tells? NW_ERR_VERSION: with more frames than there are. */
+static int take_objects(const struct nw_store *store)
+{
+    struct object *object = store->objects;
+    int result = NW_OK;
+
+    for (uint8_t left = slots_of(store); left > 0 && result == NW_OK; left--, object++) {
+        object->height = object->rooted;
+        if (object->height >= store->config.frames) {
+            result = NW_ERR_VERSION;
+        } else if (object->type != 0) {
+            result = store_check_object(store, object);
+        }
+    }
+    return result;
+}
+
+/* What was read is right as it came: it becomes the store's, if it makes sense. */
+static int take_all(const struct pass *pass)
+{
+    struct nw_store *store = pass->store;
+    int result = take_swaps(pass);
+
+    store->safe = pass->safe;
+    store->free = pass->free;
+    store->good = pass->good;
+    store->anchor_sequence = pass->sequence;
+    store->anchor = pass->chunk.at;
+    if (result < 0 || store->told_sweep.end >= store->blocks || store->safe >= store->blocks ||
+        store->free > store->blocks || store_block_of(store, store->redo) >= store->blocks) {
+        return NW_ERR_CORRUPT;
+    }
+    return take_objects(store);
 }
 
 /* All objects and the log's books as the anchor at a position tells them. Nothing it tells is
- * believed if its checksum is wrong, another version neither. What it does not tell stays as
- * store_open() left it, 0. Read ahead: a mount has a page of RAM for that. */
+ * believed if its checksum is wrong, another version neither. Read ahead: a mount has a page of RAM
+ * for that. */
 int store_load_anchor(struct nw_store *store, uint32_t at)
 {
-    struct pass pass = {.store = store, .way = PASS_READ};
+    struct pass pass = {.store = store, .flip = STORE_NONE};
     int result = store_read_chunk(store, at, &pass.chunk, 0);
 
     if (result < 0 || pass.chunk.kind != CHUNK_ANCHOR) {
@@ -354,27 +373,20 @@ int store_load_anchor(struct nw_store *store, uint32_t at)
     if (result < 0) {
         return result;
     }
-    read_all(&pass, STORE_NONE);
-    if (pass.result == NW_ERR_CORRUPT) {
-        uint32_t flip;
-        pass.result = store_find_payload_flip(store, &pass.chunk, &flip);
+    read_all(&pass);
+    if (store_seal(store) == NULL &&
+        (pass.result == NW_ERR_CORRUPT || pass.result == NW_ERR_VERSION)) {
+        pass.result = store_find_payload_flip(store, &pass.chunk, &pass.flip);
         if (pass.result == NW_OK) {
-            read_all(&pass, flip);
-            store_count(&store->stats.corrected, 1);
+            read_all(&pass);
+            store_count(&store->stats.corrected, pass.result == NW_OK);
         }
     }
-    if (pass.result == NW_OK && pass.foreign == 0 &&
-        (store->told_sweep.end >= store->blocks || pass.safe >= store->blocks ||
-         pass.free > store->blocks || store_block_of(store, store->redo) >= store->blocks)) {
-        pass.result = NW_ERR_CORRUPT;
+    if (pass.result == NW_OK) {
+        pass.result = take_all(&pass);
     }
     if (pass.result == NW_ERR_CORRUPT) {
         store->stats.place = at;
     }
-    store->safe = pass.safe;
-    store->free = pass.free;
-    store->good = pass.good;
-    store->anchor_sequence = pass.sequence;
-    store->anchor = at;
-    return pass.result == NW_OK && pass.foreign != 0 ? (int)NW_ERR_VERSION : pass.result;
+    return pass.result;
 }

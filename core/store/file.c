@@ -47,61 +47,62 @@ static void cut(struct piece *piece, uint32_t offset, uint16_t bytes)
     piece->bytes = bytes < unit ? bytes : unit;
 }
 
-/* A block of which the piece is all: a new one, or in place of one that may be damaged. */
-static int put_block(struct nw_store *store, const struct piece *piece)
+/* Where the payload of the next chunk will lie in the page buffer. */
+static uint8_t *free_part(const struct nw_store *store)
 {
-    struct object *object = piece->object;
-    struct chunk chunk;
-
-    store_describe(&chunk, CHUNK_DATA, piece->key == object->tail ? DATA_APPEND : DATA_SET,
-                   piece->key, piece->bytes);
-    int result = store_ready(store, object, &chunk); /* first: it may write */
-    if (result == NW_OK) {
-        result = store_find_room(store, object->unit, 1);
-    }
-    if (result == NW_OK) {
-        result = store_put_data(store, object, &chunk, piece->data);
-    }
-    if (result == NW_OK && piece->key + 1U == object->tail) {
-        store_let_grow(store, &chunk);
-    }
-    return result;
+    return store->buffer + store->offset + store->chunk_header;
 }
 
-/* A block again, with the piece in it, put together in the free part of the page buffer. It had so
- * many bytes. */
-static int change_block(struct nw_store *store, const struct piece *piece, uint16_t length)
+/* A block as it was, with the piece in it, in the free part of the page buffer. *length: how many
+ * bytes it had, and then has. */
+static int put_together(struct nw_store *store, const struct piece *piece, uint16_t *length)
 {
-    struct object *object = piece->object;
     uint16_t end = (uint16_t)(piece->from + piece->bytes);
     struct chunk old;
-    int result = store_find_data(store, object, piece->key, &old);
+    int result = store_find_data(store, piece->object, piece->key, &old);
 
-    if (result == NW_OK && (old.length < length || old.length > object->unit)) {
+    if (result == NW_OK && (old.length < *length || old.length > piece->object->unit)) {
         result = store_damaged(store, old.at);
     }
     if (result == NW_OK) {
-        result = store_find_room(store, object->unit, 1);
+        result = store_find_room(store, piece->object->unit, 1);
     }
     if (result < 0) {
         return result;
     }
-    uint8_t *block = store->buffer + store->offset + store->chunk_header;
-    struct chunk chunk;
-    store_describe(&chunk, CHUNK_DATA, DATA_SET, piece->key, end > length ? end : length);
+    uint8_t *block = free_part(store);
+    *length = end > *length ? end : *length;
     result = store_payload(store, &old, block, 1);
-    uint16_t keep = result == NW_OK ? chunk.length : 0;
+    uint16_t keep = result == NW_OK ? *length : 0;
     if (keep < old.length) {
         memset(block + keep, store->erased, (uint16_t)(old.length - keep));
     }
     if (result == NW_OK) {
         memcpy(block + piece->from, piece->data, piece->bytes);
-        result = store_put_data(store, object, &chunk, block);
-    }
-    if (result == NW_OK && piece->key + 1U == object->tail) {
-        store_let_grow(store, &chunk);
     }
     return result;
+}
+
+/* A block with the piece in it, and so many bytes that it had. None: the piece is all of it; it is
+ * new, or what it had may be damaged. */
+static int put_block(struct nw_store *store, const struct piece *piece, uint16_t had)
+{
+    struct object *object = piece->object;
+    const uint8_t *data = piece->data;
+    uint16_t length = piece->bytes;
+    struct chunk chunk;
+
+    if (had > 0) {
+        int result = put_together(store, piece, &had);
+        if (result < 0) {
+            return result;
+        }
+        data = free_part(store);
+        length = had;
+    }
+    store_describe(&chunk, CHUNK_DATA, piece->key == object->tail ? DATA_APPEND : DATA_SET,
+                   piece->key, length);
+    return store_put_growing(store, object, &chunk, data);
 }
 
 static int write_piece(struct nw_store *store, const struct piece *piece)
@@ -109,14 +110,11 @@ static int write_piece(struct nw_store *store, const struct piece *piece)
     struct object *object = piece->object;
     uint8_t *grows = growing(store, object, piece->key);
     uint16_t end = (uint16_t)(piece->from + piece->bytes);
-    uint16_t length = piece->key + 1U == object->tail ? object->fill : object->unit;
 
-    if (piece->key == object->tail ||
-        (grows == NULL && piece->from == 0 && piece->bytes >= length)) {
-        return put_block(store, piece);
-    }
     if (grows == NULL) {
-        return change_block(store, piece, length);
+        uint16_t length = piece->key + 1U == object->tail ? object->fill : object->unit;
+        int is_all = piece->key == object->tail || (piece->from == 0 && piece->bytes >= length);
+        return put_block(store, piece, is_all ? 0 : length);
     }
     uint16_t inside = end < object->fill ? piece->bytes : (uint16_t)(object->fill - piece->from);
     memcpy(grows + piece->from, piece->data, inside);

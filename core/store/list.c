@@ -139,75 +139,50 @@ int nw_store_dequeue(struct nw_store *store, int handle, void *data, uint16_t by
 
 /* STREAMS */
 
-/* As many bytes of whole elements as the page has room for, behind so many others. */
-static uint16_t room_in_page(const struct nw_store *store, const struct object *object,
-                             uint16_t behind, uint16_t bytes)
-{
-    uint16_t room = (uint16_t)(store->page_bytes - store->offset - behind);
-
-    room = (uint16_t)(room - room % object->unit);
-    return bytes < room ? bytes : room;
-}
-
 /* As many bytes of whole elements as the stream's last chunk still takes, while it lies in the
  * buffer and nothing came behind it. */
 static uint16_t room_to_grow(const struct nw_store *store, const struct object *object,
                              uint16_t bytes)
 {
+    uint16_t room = (uint16_t)(store->page_bytes - store->offset);
+
     if (store->grow == 0 || !store_is_of(store, &store->growing, object)) {
         return 0;
     }
-    return room_in_page(store, object, 0, bytes);
+    room = (uint16_t)(room - room % object->unit);
+    return bytes < room ? bytes : room;
 }
 
-/* A chunk of packed elements that may grow: as many bytes as fit the page are taken. */
-static int begin_packed(struct nw_store *store, struct object *object, const uint8_t *data,
-                        uint16_t bytes)
+/* Bytes of the stream's last chunk, while that may grow. */
+static uint16_t grown(const struct nw_store *store)
 {
-    struct chunk chunk;
-
-    store_describe(&chunk, CHUNK_DATA, DATA_APPEND, object->tail, 0);
-    int result = store_ready(store, object, &chunk); /* first: it may write */
-    if (result < 0) {
-        return result;
-    }
-    store_close(store);
-    result = store_find_room(store, object->unit, 1);
-    if (result < 0) {
-        return store_fail(store, result);
-    }
-    chunk.length = room_in_page(store, object, store->chunk_header, bytes);
-    result = store_put_data(store, object, &chunk, data);
-    if (result < 0) {
-        return result;
-    }
-    store_let_grow(store, &chunk);
-    return (int)chunk.length;
+    return (uint16_t)(store->offset - store->grow + 1U - store->chunk_header);
 }
 
+/* A chunk begins with one element and grows by what else fits its page. */
 static int append_packed(struct nw_store *store, struct object *object, const uint8_t *data,
                          uint16_t bytes)
 {
-    while (bytes > 0) {
+    int result = NW_OK;
+
+    while (bytes > 0 && result == NW_OK) {
         uint16_t part = room_to_grow(store, object, bytes);
-        uint16_t before = (uint16_t)(store->offset - store->grow + 1U - store->chunk_header);
-        int result;
 
         if (part > 0) {
+            uint16_t before = grown(store);
             result = store_put(store, data, part);
             object->bytes += store_booked(store, (uint16_t)(before + part)) -
                              store_booked(store, before);
         } else {
-            result = begin_packed(store, object, data, bytes);
-            part = result < 0 ? 0 : (uint16_t)result;
-        }
-        if (result < 0) {
-            return result;
+            struct chunk chunk;
+            part = object->unit;
+            store_describe(&chunk, CHUNK_DATA, DATA_APPEND, object->tail, part);
+            result = store_put_growing(store, object, &chunk, data);
         }
         data += part;
         bytes = (uint16_t)(bytes - part);
     }
-    return NW_OK;
+    return result == NW_ERR_FULL ? store_fail(store, result) : result; /* part of it is written */
 }
 
 int nw_store_append(struct nw_store *store, int handle, const void *data, uint16_t bytes)
@@ -303,7 +278,7 @@ int nw_store_last(struct nw_store *store, int handle, struct nw_store_cursor *cu
     uint32_t chunk = object->tail;
     if (room_to_grow(store, object, UINT16_MAX) > 0) {
         chunk--; /* what is appended next may go into this chunk */
-        offset = (uint16_t)(store->offset - store->grow + 1U - store->chunk_header);
+        offset = grown(store);
     }
     return nw_store_seek(store, handle, chunk, offset, cursor);
 }

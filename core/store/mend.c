@@ -27,21 +27,21 @@ uint32_t store_find_flip(uint32_t wrong, uint32_t bits)
     return effect == wrong ? bits : STORE_NONE;
 }
 
-/* The same of a chunk's payload: NW_OK, and *flip tells the bit, or that it is one of the CRC, and
- * the chunk has the right one from now on. NW_ERR_CORRUPT: it cannot be told, or not all of it was
- * written, or the store is sealed; or the chip's error. */
+/* Is the payload of a chunk that is not sealed whole, but for one bit? NW_OK, and *flip tells it,
+ * or its end for none: one of the CRC may be wrong, so the chunk has the right one from now on.
+ * NW_ERR_CORRUPT: more is wrong, or not all of it was written; or the chip's error. */
 int store_find_payload_flip(struct nw_store *store, struct chunk *chunk, uint32_t *flip)
 {
     uint32_t sum;
-    int result = store_seal(store) != NULL ? (int)NW_ERR_CORRUPT
-                                           : store_sum_up(store, chunk, NULL, 0, &sum);
+    uint32_t bits = chunk->length * 8UL;
+    int result = store_sum_up(store, chunk, NULL, 0, &sum);
 
     if (result < 0) {
         return result;
     }
-    *flip = store_find_flip(sum ^ chunk->crc, SUM_HEAD_BITS + chunk->length * 8U) - SUM_HEAD_BITS;
-    if (*flip == chunk->length * 8U) {
+    *flip = store_find_flip(sum ^ chunk->crc, bits);
+    if (*flip == bits) {
         chunk->crc = sum;
     }
-    return *flip <= chunk->length * 8U ? (int)NW_OK : (int)NW_ERR_CORRUPT;
+    return *flip != STORE_NONE ? (int)NW_OK : (int)NW_ERR_CORRUPT;
 }

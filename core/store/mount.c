@@ -94,13 +94,11 @@ static int is_hurt(struct nw_store *store, uint32_t at, uint32_t page)
 /* As store_verify(); what is no data is whole with a bit flipped, too. */
 static int is_whole(struct nw_store *store, struct chunk *chunk)
 {
-    int result = store_verify(store, chunk);
-
     uint32_t flip;
 
-    return store_is_damage(result) && !store_is_data(chunk)
-               ? store_find_payload_flip(store, chunk, &flip)
-               : result;
+    return store_is_data(chunk) || store_seal(store) != NULL
+               ? store_verify(store, chunk)
+               : store_find_payload_flip(store, chunk, &flip);
 }
 
 /*
@@ -486,10 +484,18 @@ static int find_log(struct nw_store *store, uint16_t block, const struct block_h
                     struct scan *scan)
 {
     struct block_head head = *newest;
-    uint32_t from;
-    int result = beginning(store, block, &head, &from);
+    uint32_t from = STORE_NONE;
+    int is_told = 0; /* `from`: where to begin to walk */
+    int result = NW_OK;
 
     for (uint16_t i = 0; i < store->blocks && result == NW_OK; i++) {
+        if (!is_told) {
+            result = beginning(store, block, &head, &from);
+            if (result < 0) {
+                return result;
+            }
+        }
+        is_told = 1;
         block = store_block_of(store, from);
         if (block == STORE_NO_BLOCK) {
             return NW_ERR_CORRUPT;
@@ -517,9 +523,7 @@ static int find_log(struct nw_store *store, uint16_t block, const struct block_h
             if (result == NW_OK) {
                 result = store_read_head(store, block, &head);
             }
-            if (result == NW_OK) {
-                result = beginning(store, block, &head, &from);
-            }
+            is_told = 0;
         }
     }
     return result < 0 ? result : (int)NW_ERR_CORRUPT;

@@ -316,6 +316,25 @@ int store_put_data(struct nw_store *store, struct object *object, struct chunk *
     return store_fail(store, result);
 }
 
+/* The same in one page, in which it may grow to a whole unit and beyond if it is the last. Nor was
+ * anything written after NW_ERR_FULL. */
+int store_put_growing(struct nw_store *store, struct object *object, struct chunk *chunk,
+                      const uint8_t *data)
+{
+    int result = store_ready(store, object, chunk); /* first: it may write */
+
+    if (result == NW_OK) {
+        result = store_find_room(store, object->unit, 1);
+    }
+    if (result == NW_OK) {
+        result = store_put_data(store, object, chunk, data);
+    }
+    if (result == NW_OK && chunk->key + 1U == object->tail) {
+        store_let_grow(store, chunk);
+    }
+    return result;
+}
+
 int nw_store_sync(struct nw_store *store)
 {
     return store->broken != NW_OK ? store->broken : store_flush(store);

@@ -39,7 +39,6 @@
 #define CHUNK_HEADER 14U
 #define CHUNK_WHAT 9U /* of these that say what the chunk is */
 #define BLOCK_HEADER 24U
-#define SUM_HEAD_BITS ((CHUNK_WHAT - 1U) * 8U) /* of a header in its chunk's sum */
 #define CHUNK_TAG 10U /* of a sealed one: where its tag lies, in the checksum's place */
 #define SEALED_CHUNK_HEADER 26U
 #define SEALED_BLOCK_HEADER 40U /* a tag behind it */
@@ -170,7 +169,7 @@ struct nw_store {
     uint16_t programmed; /* bytes of the page on the chip */
     uint16_t safe;       /* block at which the newest anchor makes the frontier stop */
     uint16_t prepared;   /* blocks ahead that are erased already */
-    uint16_t newest;     /* mounting: the block with the highest sequence: none behind it counts */
+    uint16_t tick;       /* counts steps in indexes */
 
     uint32_t page;          /* the frontier: the page being filled */
     uint8_t *buffer;        /* it, whole */
@@ -184,12 +183,12 @@ struct nw_store {
     uint32_t beyond;        /* and the first key behind these; STORE_NONE: none */
     uint32_t epoch;         /* counts moves: positions held elsewhere are void */
     uint32_t interval;      /* after so many one is due */
-    uint32_t known;         /* a page known to be written */
-    uint32_t cache_page;    /* which page is read ahead, from cache_from on */
-    uint32_t block_bytes;
-    int broken;             /* what every write answers; NW_OK */
     uint32_t *kept;         /* serial of the checkpoint in table t, 0: none */
     char *names;            /* tables x config.objects x config.name_bytes */
+    uint32_t block_bytes;
+    int broken;             /* what every write answers; NW_OK */
+    uint32_t known;         /* a page known to be written */
+    uint32_t cache_page;    /* which page is read ahead, from cache_from on */
     struct frame *frames;   /* the first one */
     uint8_t *cache;         /* a page read ahead, or NULL */
     uint32_t since;         /* bytes written since the newest anchor */
@@ -201,7 +200,7 @@ struct nw_store {
     uint16_t reserve;     /* free blocks kept for mounts */
     uint16_t next_safe;   /* the block that was the tail when the old frames were told */
     uint16_t first;       /* first block of the mount under way */
-    uint16_t tick;
+    uint16_t newest;      /* mounting: block with the highest sequence: none behind it counts */
 
     struct sweep sweep;      /* now, */
     struct sweep next_sweep; /* when the old frames were told, */
@@ -458,6 +457,8 @@ void store_killed(struct nw_store *store, struct object *object, uint32_t bytes)
 int store_ready(struct nw_store *store, struct object *object, const struct chunk *chunk);
 int store_put_data(struct nw_store *store, struct object *object, struct chunk *chunk,
                    const uint8_t *data);
+int store_put_growing(struct nw_store *store, struct object *object, struct chunk *chunk,
+                      const uint8_t *data);
 int store_enter(struct nw_store *store, struct object *object, const struct chunk *chunk);
 
 static inline int store_is_data(const struct chunk *chunk)

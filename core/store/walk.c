@@ -385,7 +385,7 @@ static uint32_t mend_payload(struct nw_store *store, const struct chunk *chunk, 
                              uint8_t *data)
 {
     uint16_t bits = (uint16_t)(chunk->length * 8U);
-    uint32_t flip = store_find_flip(sum ^ chunk->crc, SUM_HEAD_BITS + bits) - SUM_HEAD_BITS;
+    uint32_t flip = store_find_flip(sum ^ chunk->crc, bits);
 
     if (flip > bits) {
         return sum;
