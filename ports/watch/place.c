@@ -66,6 +66,11 @@ ssize_t nw_place_text(pid_t caller, uint64_t address, char *to, size_t bytes)
     return -1;
 }
 
+int nw_place_is_same(const struct stat *one, const struct stat *other)
+{
+    return one->st_dev == other->st_dev && one->st_ino == other->st_ino;
+}
+
 /* The path of an open file, if it still has the name by which it was opened. */
 static int name_of(struct nw_place *place)
 {
@@ -92,7 +97,7 @@ static int name_of(struct nw_place *place)
     if (lstat(place->path, &there) != 0) {
         return -1;
     }
-    if (there.st_dev != place->status.st_dev || there.st_ino != place->status.st_ino) {
+    if (!nw_place_is_same(&there, &place->status)) {
         errno = ENOENT; /* this name of it is gone */
         return -1;
     }

@@ -36,4 +36,7 @@ int nw_place_descriptor(struct nw_place *place, pid_t caller, int descriptor);
 
 void nw_place_close(struct nw_place *place);
 
+/* Whether both are one file, maybe under two names. */
+int nw_place_is_same(const struct stat *one, const struct stat *other);
+
 #endif
