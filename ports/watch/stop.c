@@ -85,7 +85,9 @@ static int keep_path(const struct stopped *stopped, int folder, const char *path
     if (path[0] == '\0') {
         return 0; /* the call fails */
     }
-    return keep_found(&place, nw_place_find(&place, stopped->caller, folder, path, is_link), how);
+    return keep_found(&place, nw_place_find(&place, stopped->caller, folder, path,
+                                            is_link ? NW_PLACE_LINK : 0),
+                      how);
 }
 
 /* A path among the arguments. 1, 0: the call fails by itself, -1. */
@@ -109,12 +111,12 @@ static int keep_argument(const struct stopped *stopped, int folder, int number, 
                        : keep_path(stopped, folder_of(stopped, folder), path, is_link, how);
 }
 
-/* What an open with these flags may change. */
-static int keep_opened(const struct stopped *stopped, uint64_t flags, uint64_t mode)
+static int keep_opened(const struct stopped *stopped, const struct open_how *open)
 {
     static struct nw_place place;
     const struct nw_call *call = stopped->call;
-    unsigned how = NW_KEEP_CONTENT;
+    const uint64_t flags = open->flags;
+    unsigned how = NW_KEEP_CONTENT, search = 0;
     int exclusive = (flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL), found;
     char path[PATH_MAX];
 
@@ -125,11 +127,17 @@ static int keep_opened(const struct stopped *stopped, uint64_t flags, uint64_t m
     if (found <= 0 || path[0] == '\0') {
         return found;
     }
-    if (exclusive && (mode & 0777) == 0600) {
+    if (exclusive && (open->mode & 0777) == 0600) {
         how |= NW_KEEP_RANDOM;
     }
+    if (exclusive || (flags & O_NOFOLLOW) != 0) {
+        search |= NW_PLACE_LINK;
+    }
+    if ((open->resolve & RESOLVE_IN_ROOT) != 0) {
+        search |= NW_PLACE_IN_ROOT;
+    }
     found = nw_place_find(&place, stopped->caller, folder_of(stopped, call->folder), path,
-                          exclusive || (flags & O_NOFOLLOW) != 0);
+                          search);
     if (found == NW_PLACE_FOUND && place.file >= 0 &&
         (exclusive || ((flags & (O_ACCMODE | O_TRUNC)) == 0) ||
          faccessat(AT_FDCWD, place.path, W_OK, AT_EACCESS) != 0)) {
@@ -150,7 +158,7 @@ static int keep_how(const struct stopped *stopped)
     if ((how.flags & (O_ACCMODE | O_CREAT | O_TRUNC)) == 0) {
         return 0;
     }
-    return keep_opened(stopped, how.flags, how.mode);
+    return keep_opened(stopped, &how);
 }
 
 static int keep_descriptor(const struct stopped *stopped, int number, unsigned how)
@@ -226,8 +234,8 @@ static int keep(const struct stopped *stopped)
 
     switch (call->kind) {
     case NW_CALL_OPEN:
-        return keep_opened(stopped, stopped->arguments[call->flags],
-                           stopped->arguments[call->mode]);
+        return keep_opened(stopped, &(struct open_how){stopped->arguments[call->flags],
+                                                       stopped->arguments[call->mode], 0});
     case NW_CALL_OPEN_HOW: return keep_how(stopped);
     case NW_CALL_CONTENT: return keep_argument(stopped, -1, call->path, 0, NW_KEEP_CONTENT);
     case NW_CALL_ATTRIBUTES: return keep_attributes(stopped);
