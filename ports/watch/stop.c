@@ -59,28 +59,26 @@ static int folder_of(const struct stopped *stopped, int number)
     return number < 0 ? AT_FDCWD : (int)(uint32_t)stopped->arguments[number];
 }
 
-/* 1: keeps what lies at a place; -1: cannot be told, with errno; else nothing is to be done. */
+/* Keeps what was found; the answer of a search that found nothing stays. */
 static int keep_found(struct nw_place *place, int found, unsigned how)
 {
-    int result = found;
+    int result, error;
 
-    if (found == NW_PLACE_FOUND) {
-        strcpy(nw_stop_path, place->path);
-        result = nw_keep(place, how);
+    if (found != NW_PLACE_FOUND) {
+        return found;
     }
-    if (found == NW_PLACE_FOUND) {
-        int error = errno;
-
-        nw_place_close(place);
-        errno = error;
-    }
-    return result < 0 ? -1 : 0;
+    strcpy(nw_stop_path, place->path);
+    result = nw_keep(place, how);
+    error = errno;
+    nw_place_close(place);
+    errno = error;
+    return result;
 }
 
 static int keep_path(const struct stopped *stopped, int folder, const char *path, int is_link,
                      unsigned how)
 {
-    static struct nw_place place;
+    struct nw_place place;
 
     if (path[0] == '\0') {
         return 0; /* the call fails */
@@ -113,7 +111,7 @@ static int keep_argument(const struct stopped *stopped, int folder, int number, 
 
 static int keep_opened(const struct stopped *stopped, const struct open_how *open)
 {
-    static struct nw_place place;
+    struct nw_place place;
     const struct nw_call *call = stopped->call;
     const uint64_t flags = open->flags;
     unsigned how = NW_KEEP_CONTENT, search = 0;
@@ -163,7 +161,7 @@ static int keep_how(const struct stopped *stopped)
 
 static int keep_descriptor(const struct stopped *stopped, int number, unsigned how)
 {
-    static struct nw_place place;
+    struct nw_place place;
     int descriptor = folder_of(stopped, number);
 
     strcpy(nw_stop_path, "(an open file)");
@@ -173,42 +171,46 @@ static int keep_descriptor(const struct stopped *stopped, int number, unsigned h
     return keep_found(&place, nw_place_descriptor(&place, stopped->caller, descriptor), how);
 }
 
+static uint64_t flags_of(const struct stopped *stopped)
+{
+    return stopped->call->flags < 0 ? 0 : stopped->arguments[stopped->call->flags];
+}
+
+/* The path of a call with AT_ flags: if it is empty, they may say that the descriptor is meant. */
+static int keep_flagged(const struct stopped *stopped, int is_link, unsigned how)
+{
+    const struct nw_call *call = stopped->call;
+    char path[PATH_MAX];
+    int result = read_path(stopped, call->path, path);
+
+    if (result > 0 && path[0] == '\0' && (flags_of(stopped) & AT_EMPTY_PATH) != 0) {
+        return keep_descriptor(stopped, call->folder, how);
+    }
+    return result <= 0 ? result
+                       : keep_path(stopped, folder_of(stopped, call->folder), path, is_link, how);
+}
+
 static int keep_attributes(const struct stopped *stopped)
 {
     const struct nw_call *call = stopped->call;
-    uint64_t flags = call->flags < 0 ? 0 : stopped->arguments[call->flags];
-    char path[PATH_MAX];
-    int result;
 
     /* utimensat() and futimesat() take no path for the descriptor itself. */
     if (call->path < 0 || stopped->arguments[call->path] == 0) {
         return keep_descriptor(stopped, call->folder, 0);
     }
-    result = read_path(stopped, call->path, path);
-    if (result > 0 && path[0] == '\0' && (flags & AT_EMPTY_PATH) != 0) {
-        return keep_descriptor(stopped, call->folder, 0);
-    }
-    return result <= 0 ? result
-                       : keep_path(stopped, folder_of(stopped, call->folder), path,
-                                   call->is_link || (flags & AT_SYMLINK_NOFOLLOW) != 0, 0);
+    return keep_flagged(stopped,
+                        call->is_link || (flags_of(stopped) & AT_SYMLINK_NOFOLLOW) != 0, 0);
 }
 
 /* Writing by the new name changes the file as well. */
 static int keep_linked(const struct stopped *stopped)
 {
     const struct nw_call *call = stopped->call;
-    uint64_t flags = call->flags < 0 ? 0 : stopped->arguments[call->flags];
-    char path[PATH_MAX];
-    int result = read_path(stopped, call->path, path);
+    int is_link = (flags_of(stopped) & AT_SYMLINK_FOLLOW) == 0;
 
-    if (result <= 0) {
-        return result;
-    }
-    result = path[0] == '\0' && (flags & AT_EMPTY_PATH) != 0
-                 ? keep_descriptor(stopped, call->folder, NW_KEEP_CONTENT)
-                 : keep_path(stopped, folder_of(stopped, call->folder), path,
-                             (flags & AT_SYMLINK_FOLLOW) == 0, NW_KEEP_CONTENT);
-    return result < 0 ? -1 : keep_argument(stopped, call->to_folder, call->to_path, 1, 0);
+    return keep_flagged(stopped, is_link, NW_KEEP_CONTENT) < 0
+               ? -1
+               : keep_argument(stopped, call->to_folder, call->to_path, 1, 0);
 }
 
 static int keep_socket(const struct stopped *stopped)
