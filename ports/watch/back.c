@@ -18,11 +18,6 @@ static mode_t mode_of(const struct nw_kept *kept)
     return kept->status.st_mode & 07777U;
 }
 
-static int is_same(const struct stat *one, const struct stat *other)
-{
-    return one->st_dev == other->st_dev && one->st_ino == other->st_ino;
-}
-
 static int remove_all(int folder, const char *name);
 
 /* Removes what lies in a folder: everything, or (keeping: its path) what was not there before. */
@@ -85,8 +80,8 @@ static const char *find_other_name(const struct nw_kept *kept)
     struct stat status;
 
     for (size_t i = 0; i < count && all[i] != kept; i++) {
-        if (!all[i]->absent && is_same(&all[i]->status, &kept->status) &&
-            lstat(all[i]->path, &status) == 0 && S_ISREG(status.st_mode)) {
+        if (all[i]->first == kept->first && lstat(all[i]->path, &status) == 0 &&
+            S_ISREG(status.st_mode)) {
             return all[i]->path;
         }
     }
@@ -102,8 +97,8 @@ static int link_again(const struct nw_kept *kept)
     if (kept->status.st_nlink < 2) {
         return -1;
     }
-    snprintf(name, sizeof name, "/proc/self/fd/%d", kept->handle);
-    if (kept->handle >= 0 &&
+    snprintf(name, sizeof name, "/proc/self/fd/%d", kept->first->handle);
+    if (kept->first->handle >= 0 &&
         linkat(AT_FDCWD, name, AT_FDCWD, kept->path, AT_SYMLINK_FOLLOW) == 0) {
         return 0;
     }
@@ -140,7 +135,7 @@ static int put_content(const struct nw_kept *kept, int is_there)
     char name[PATH_MAX];
     int from, to = -1, result = -1;
 
-    nw_keep_copy_name(name, sizeof name, kept->copy);
+    nw_keep_copy_name(name, sizeof name, kept->first->copy);
     from = open(name, O_RDONLY | O_CLOEXEC);
     if (from >= 0 && is_there) {
         to = open_kept(kept, O_RDONLY);
@@ -180,7 +175,7 @@ static int is_still(const struct nw_kept *kept, const struct stat *now)
         return 0;
     }
     if (S_ISREG(now->st_mode)) {
-        return is_same(now, &kept->status);
+        return nw_place_is_same(now, &kept->status);
     }
     if (S_ISLNK(now->st_mode) && kept->target != NULL) {
         length = readlink(kept->path, target, sizeof target);
@@ -210,7 +205,7 @@ static int put_thing(const struct nw_kept *kept)
     if (S_ISDIR(kept->status.st_mode)) { /* the run may have locked it, and its members come now */
         return (now.st_mode & 0700U) == 0700U ? 0 : chmod(kept->path, mode_of(kept) | 0700U);
     }
-    if (S_ISREG(kept->status.st_mode) && (kept->copy != 0 || !is_there)) {
+    if (S_ISREG(kept->status.st_mode) && (kept->first->copy != 0 || !is_there)) {
         return put_content(kept, is_there); /* without a copy: an error, told as such */
     }
     return 0;

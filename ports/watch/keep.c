@@ -20,7 +20,7 @@
 
 static const char *keep_folder;
 static size_t keep_copies;
-static struct nw_kept *keep_several; /* the names of files with more than one */
+static struct nw_kept *keep_several; /* files with more than one name, by their first */
 
 void nw_keep_start(const char *folder)
 {
@@ -72,7 +72,7 @@ static int open_content(int file, const struct stat *status)
     return opened;
 }
 
-static int copy_content(struct nw_kept *kept, int file)
+static int keep_content(struct nw_kept *kept, int file)
 {
     char name[PATH_MAX];
     int from = open_content(file, &kept->status), to, result = -1, error;
@@ -93,48 +93,28 @@ static int copy_content(struct nw_kept *kept, int file)
     errno = error;
     if (result == 0) {
         kept->copy = ++keep_copies;
+        if (kept->status.st_nlink > 1) { /* without a handle it comes back as a new file */
+            kept->handle = fcntl(file, F_DUPFD_CLOEXEC, 0);
+        }
     }
     return result;
 }
 
-/* Names of one file share what is kept of it: this one may have been changed by the other. */
-static struct nw_kept *find_other_name(const struct nw_kept *kept)
-{
-    for (struct nw_kept *other = keep_several; other != NULL; other = other->next) {
-        if (other != kept && other->status.st_dev == kept->status.st_dev &&
-            other->status.st_ino == kept->status.st_ino) {
-            return other;
-        }
-    }
-    return NULL;
-}
-
-/* A file with several names, of which this is the first or another one that is kept. */
+/* A file with several names may have been changed by another one of them already: what was kept
+ * then is how it was before. */
 static void join_names(struct nw_kept *kept)
 {
-    const struct nw_kept *other = find_other_name(kept);
-
-    if (other != NULL) {
-        kept->status = other->status;
+    for (struct nw_kept *other = keep_several; other != NULL; other = other->next) {
+        if (nw_place_is_same(&other->status, &kept->status)) {
+            kept->first = other;
+            kept->status = other->status;
+            return;
+        }
     }
     if (kept->status.st_nlink > 1) {
         kept->next = keep_several;
         keep_several = kept;
     }
-}
-
-static int keep_content(struct nw_kept *kept, int file)
-{
-    const struct nw_kept *other = find_other_name(kept);
-
-    if (kept->status.st_nlink > 1) {
-        kept->handle = fcntl(file, F_DUPFD_CLOEXEC, 0); /* without: it comes back as a new file */
-    }
-    if (other != NULL && other->copy != 0) {
-        kept->copy = other->copy;
-        return 0;
-    }
-    return copy_content(kept, file);
 }
 
 static int keep_target(struct nw_kept *kept, int file)
@@ -155,8 +135,8 @@ static int keep_below(const struct nw_place *place);
 /* What an entry lacks for changes of this kind. */
 static int complete(struct nw_kept *kept, const struct nw_place *place, unsigned how)
 {
-    if (S_ISREG(kept->status.st_mode) && kept->copy == 0 && (how & NW_KEEP_CONTENT) != 0) {
-        return keep_content(kept, place->file);
+    if (S_ISREG(kept->status.st_mode) && kept->first->copy == 0 && (how & NW_KEEP_CONTENT) != 0) {
+        return keep_content(kept->first, place->file);
     }
     if (S_ISLNK(kept->status.st_mode) && kept->target == NULL) {
         return keep_target(kept, place->file);
@@ -205,6 +185,7 @@ static int add(const struct nw_place *place, unsigned how)
     if (kept == NULL) {
         return -1;
     }
+    kept->first = kept;
     kept->handle = -1;
     kept->absent = place->file < 0;
     kept->random = is_random;
@@ -226,8 +207,7 @@ int nw_keep(const struct nw_place *place, unsigned how)
         return add(place, how);
     }
     /* What lies there now may be another thing than what was kept. */
-    if (kept->absent || place->file < 0 || place->status.st_dev != kept->status.st_dev ||
-        place->status.st_ino != kept->status.st_ino) {
+    if (kept->absent || place->file < 0 || !nw_place_is_same(&place->status, &kept->status)) {
         return 0;
     }
     return complete(kept, place, how);
@@ -310,7 +290,7 @@ int nw_keep_log(void)
         return -1;
     }
     for (size_t i = 0; i < count; i++) {
-        fprintf(log, "%zu%c%s%c%s%c", all[i]->copy, 0, kind(all[i]), 0, all[i]->path, 0);
+        fprintf(log, "%zu%c%s%c%s%c", all[i]->first->copy, 0, kind(all[i]), 0, all[i]->path, 0);
     }
     failed = ferror(log);
     return fclose(log) != 0 || failed ? -1 : 0;

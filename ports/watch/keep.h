@@ -25,12 +25,15 @@ enum {
 struct nw_kept {
     char *path;
     int absent, random;
-    int whole;           /* a folder: each of its members has an entry of its own */
-    struct stat status;  /* unless absent */
-    size_t copy;         /* number of the content's copy; 0: none */
-    int handle;          /* of a file with several names; -1: none */
-    char *target;        /* of a link */
-    struct nw_kept *next; /* another name of some file with several */
+    int whole;          /* a folder: each of its members has an entry of its own */
+    struct stat status; /* unless absent */
+    char *target;       /* of a link */
+    /* Of all names of a file the one that was kept first; mostly it is this one. It alone holds
+     * what the names share: */
+    struct nw_kept *first;
+    size_t copy;          /* number of the content's copy; 0: none */
+    int handle;           /* of a file with several names; -1: none */
+    struct nw_kept *next; /* the first name of another file with several */
 };
 
 void nw_keep_start(const char *folder);

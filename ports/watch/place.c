@@ -3,11 +3,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
-enum { MOST_LINKS = 40, MOST_LOOKS = 5, PAGE = 4096 };
+enum { MOST_LINKS = 40, MOST_LOOKS = 5, PAGE = 4096, MOST_REST = 2 * PATH_MAX };
+
+static const char gone[] = " (deleted)"; /* how the kernel ends the path of a name that is gone */
 
 static int open_memory(pid_t caller)
 {
@@ -66,11 +70,15 @@ ssize_t nw_place_text(pid_t caller, uint64_t address, char *to, size_t bytes)
     return -1;
 }
 
-/* The path of an open file, if it still has the name by which it was opened. */
-static int name_of(struct nw_place *place)
+int nw_place_is_same(const struct stat *one, const struct stat *other)
+{
+    return one->st_dev == other->st_dev && one->st_ino == other->st_ino;
+}
+
+/* Reads the path by which a file was opened, as it is now. */
+static int read_name(struct nw_place *place)
 {
     char name[64];
-    struct stat there;
     ssize_t length;
 
     snprintf(name, sizeof name, "/proc/self/fd/%d", place->file);
@@ -83,20 +91,38 @@ static int name_of(struct nw_place *place)
         return -1;
     }
     place->path[length] = '\0';
-    if (fstat(place->file, &place->status) != 0) {
-        return -1;
+    return fstat(place->file, &place->status);
+}
+
+static int ends_gone(const char *path)
+{
+    size_t length = strlen(path);
+
+    return length >= sizeof gone - 1 && strcmp(path + length - (sizeof gone - 1), gone) == 0;
+}
+
+/* The path of an open file, if it still has the name by which it was opened. A name that is gone
+ * was taken away by the run, and the file kept then. */
+static int name_of(struct nw_place *place)
+{
+    struct stat there;
+
+    for (int i = 0; i < MOST_LOOKS; i++) { /* another process may move it while we look */
+        if (read_name(place) != 0) {
+            return -1;
+        }
+        if (place->path[0] != '/' || place->status.st_nlink == 0) {
+            return NW_PLACE_NONE; /* a pipe, or a file without a name */
+        }
+        if (lstat(place->path, &there) == 0 && nw_place_is_same(&there, &place->status)) {
+            return NW_PLACE_FOUND;
+        }
+        if (ends_gone(place->path)) {
+            return NW_PLACE_NONE;
+        }
     }
-    if (place->path[0] != '/' || place->status.st_nlink == 0) {
-        return NW_PLACE_NONE; /* a pipe, or a file without a name */
-    }
-    if (lstat(place->path, &there) != 0) {
-        return -1;
-    }
-    if (there.st_dev != place->status.st_dev || there.st_ino != place->status.st_ino) {
-        errno = ENOENT; /* this name of it is gone */
-        return -1;
-    }
-    return NW_PLACE_FOUND;
+    errno = ENOENT;
+    return -1;
 }
 
 static int finish(struct nw_place *place, int found)
@@ -127,77 +153,51 @@ int nw_place_descriptor(struct nw_place *place, pid_t caller, int descriptor)
     if (place->file < 0) {
         return NW_PLACE_NONE;
     }
-    int found = finish(place, name_of(place));
-
-    /* A name that is gone was taken away by the run, and the file kept then. */
-    return found < 0 && errno == ENOENT ? NW_PLACE_NONE : found;
+    return finish(place, name_of(place));
 }
 
-/* Where a caller's path begins, opened. */
-static int open_base(pid_t caller, int folder, const char *path)
+/* A search for a caller's path, as far as it has come. */
+struct search {
+    pid_t caller;
+    int root, at;         /* opened with O_PATH: the folder "/" is, and where the rest begins */
+    char rest[MOST_REST]; /* names yet to be looked up */
+    int links;            /* followed */
+};
+
+static int open_of(pid_t caller, const char *what)
 {
     char name[64];
 
-    if (path[0] == '/') {
-        snprintf(name, sizeof name, "/proc/%d/root", (int)caller);
-    } else if (folder == AT_FDCWD) {
-        snprintf(name, sizeof name, "/proc/%d/cwd", (int)caller);
-    } else {
-        snprintf(name, sizeof name, "/proc/%d/fd/%d", (int)caller, folder);
-    }
+    snprintf(name, sizeof name, "/proc/%d/%s", (int)caller, what);
     return open(name, O_PATH | O_CLOEXEC);
 }
 
-/* What the kernel would show the caller as its own, and us as ours: named as the caller's. */
-static void make_callers(pid_t caller, char *path)
+static int begin(struct search *search, int folder, const char *path, unsigned how)
 {
-    static const struct {
-        const char *own, *caller;
-    } names[] = {{"/proc/self/", ""},          {"/proc/thread-self/", ""}, {"/dev/fd/", "fd/"},
-                 {"/dev/stdin", "fd/0"},       {"/dev/stdout", "fd/1"},    {"/dev/stderr", "fd/2"}};
-    char rest[PATH_MAX];
+    char base[32] = "cwd";
 
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        size_t length = strlen(names[i].own);
-
-        if (strncmp(path, names[i].own, length) == 0 &&
-            (names[i].own[length - 1] == '/' || path[length] == '\0')) {
-            strcpy(rest, path + length);
-            if (snprintf(path, PATH_MAX, "/proc/%d/%s%s", (int)caller, names[i].caller, rest) >=
-                PATH_MAX) {
-                path[0] = '\0'; /* longer than any path the kernel takes */
-            }
-            return;
-        }
+    if (folder != AT_FDCWD) {
+        snprintf(base, sizeof base, "fd/%d", folder);
     }
+    strcpy(search->rest, path);
+    search->links = 0;
+    search->at = -1;
+    search->root = open_of(search->caller, (how & NW_PLACE_IN_ROOT) != 0 ? base : "root");
+    if (search->root >= 0) {
+        search->at = path[0] == '/' ? fcntl(search->root, F_DUPFD_CLOEXEC, 0)
+                                    : open_of(search->caller, base);
+    }
+    return search->at < 0 ? -1 : 0;
 }
 
-/* A path that is not empty, seen from its base. */
-static const char *below(const char *path)
+static void end(struct search *search)
 {
-    while (*path == '/') {
-        path++;
+    if (search->root >= 0) {
+        close(search->root);
     }
-    return *path == '\0' ? "." : path;
-}
-
-/* Cuts `path` in two at its last slash that is not at its end; the name, "" when it has none. */
-static const char *split(char *path, const char **folder)
-{
-    size_t length = strlen(path);
-    char *slash;
-
-    while (length > 1 && path[length - 1] == '/') {
-        path[--length] = '\0';
+    if (search->at >= 0) {
+        close(search->at);
     }
-    slash = strrchr(path, '/');
-    if (slash == NULL) {
-        *folder = ".";
-        return path;
-    }
-    *slash = '\0';
-    *folder = slash == path ? "." : path;
-    return slash + 1;
 }
 
 /* The place of a name that is not there, in a folder that is: `folder` opened, `name` in it. */
@@ -223,70 +223,118 @@ static int absent(struct nw_place *place, int folder, const char *name)
     return NW_PLACE_FOUND;
 }
 
-/* One step of the search: `path` may be replaced by what a link leads to. 2: search on. */
 enum { SEARCH_ON = 2 };
 
-static int step(struct nw_place *place, int base, char *path, int is_link)
+static int go_to(struct search *search, int file)
 {
-    char rest[PATH_MAX], target[PATH_MAX];
-    const char *folder_name, *name;
-    int folder, found;
-    ssize_t length;
-
-    place->file = openat(base, below(path), O_PATH | O_CLOEXEC | (is_link ? O_NOFOLLOW : 0));
-    if (place->file >= 0) {
-        return finish(place, name_of(place));
-    }
-    if (errno != ENOENT) {
+    if (file < 0) {
         return NW_PLACE_NONE; /* the call fails likewise */
     }
-    strcpy(rest, below(path));
-    name = split(rest, &folder_name);
-    folder = openat(base, folder_name, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (folder < 0) {
+    close(search->at);
+    search->at = file;
+    return SEARCH_ON;
+}
+
+static int is_process_link(int file)
+{
+    struct statfs system;
+
+    return fstatfs(file, &system) == 0 && system.f_type == PROC_SUPER_MAGIC;
+}
+
+/* Puts what a link leads to before the rest. Links in /proc lead to things, whatever their text is;
+ * but the one to "self" is the caller, not us. */
+static int follow(struct search *search, int link, const char *name)
+{
+    char target[MOST_REST];
+    ssize_t length;
+
+    if (++search->links > MOST_LINKS) {
         return NW_PLACE_NONE;
     }
-    length = is_link ? -1 : readlinkat(folder, name, target, sizeof target - 1);
-    found = length < 0 ? absent(place, folder, name) : SEARCH_ON;
-    if (found == SEARCH_ON) { /* a link that leads nowhere yet */
-        target[length] = '\0';
-        dup2(folder, base);
-        strcpy(path, target);
+    if (!is_process_link(link)) {
+        length = readlinkat(link, "", target, PATH_MAX);
+    } else if (strcmp(name, "self") == 0 || strcmp(name, "thread-self") == 0) {
+        length = snprintf(target, sizeof target, "%d", (int)search->caller);
+    } else {
+        return go_to(search, openat(search->at, name, O_PATH | O_CLOEXEC));
     }
-    close(folder);
-    return found;
+    if (length < 0) {
+        return NW_PLACE_NONE;
+    }
+    if ((size_t)length + strlen(search->rest) >= sizeof target) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    strcpy(target + length, search->rest);
+    strcpy(search->rest, target);
+    return target[0] == '/' ? go_to(search, fcntl(search->root, F_DUPFD_CLOEXEC, 0)) : SEARCH_ON;
 }
 
-static int find(struct nw_place *place, pid_t caller, int folder, const char *path, int is_link)
+/* Takes the first name off the rest; its length, 0: there is none. */
+static size_t take_name(struct search *search, char *name)
 {
-    char now[PATH_MAX];
-    int base = open_base(caller, folder, path), found = SEARCH_ON;
+    const char *from = search->rest + strspn(search->rest, "/");
+    size_t length = strcspn(from, "/");
+
+    memcpy(name, from, length);
+    name[length] = '\0';
+    memmove(search->rest, from + length, strlen(from + length) + 1);
+    return length;
+}
+
+static int is_at_root(const struct search *search)
+{
+    struct stat root, at;
+
+    return fstat(search->root, &root) == 0 && fstat(search->at, &at) == 0 &&
+           nw_place_is_same(&root, &at);
+}
+
+/* Looks up one name. */
+static int step(struct nw_place *place, struct search *search, unsigned how)
+{
+    char name[MOST_REST];
+    struct stat status;
+    int file, result;
+
+    if (take_name(search, name) == 0) {
+        place->file = search->at;
+        search->at = -1;
+        return finish(place, name_of(place));
+    }
+    if (strcmp(name, "..") == 0 && is_at_root(search)) {
+        return SEARCH_ON;
+    }
+    file = openat(search->at, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    if (file < 0) {
+        return errno == ENOENT && search->rest[strspn(search->rest, "/")] == '\0'
+                   ? absent(place, search->at, name)
+                   : NW_PLACE_NONE; /* the call fails likewise */
+    }
+    if (fstat(file, &status) != 0 || !S_ISLNK(status.st_mode) ||
+        ((how & NW_PLACE_LINK) != 0 && search->rest[0] == '\0')) {
+        return go_to(search, file);
+    }
+    result = follow(search, file, name);
+    close(file);
+    return result;
+}
+
+int nw_place_find(struct nw_place *place, pid_t caller, int folder, const char *path, unsigned how)
+{
+    struct search search = {.caller = caller};
+    int found = SEARCH_ON, error;
 
     place->file = -1;
-    if (base < 0) {
-        return errno == EACCES || errno == EPERM ? -1 : NW_PLACE_NONE;
+    if (begin(&search, folder, path, how) != 0) {
+        found = errno == EACCES || errno == EPERM ? -1 : NW_PLACE_NONE;
     }
-    strcpy(now, path);
-    for (int i = 0; i < MOST_LINKS && found == SEARCH_ON; i++) {
-        if (i > 0 && now[0] == '/') {
-            close(base);
-            base = open_base(caller, folder, now);
-        }
-        make_callers(caller, now);
-        found = step(place, base, now, is_link);
+    while (found == SEARCH_ON) { /* each step takes a name or follows one of MOST_LINKS links */
+        found = step(place, &search, how);
     }
-    close(base);
-    return found == SEARCH_ON ? NW_PLACE_NONE : found;
-}
-
-int nw_place_find(struct nw_place *place, pid_t caller, int folder, const char *path, int is_link)
-{
-    int found = -1;
-
-    errno = ENOENT;
-    /* Another process may move it while we look. */
-    for (int i = 0; i < MOST_LOOKS && found < 0 && errno == ENOENT; i++) {
-        found = find(place, caller, folder, path, is_link);
-    }
+    error = errno;
+    end(&search);
+    errno = error;
     return found;
 }

@@ -24,16 +24,24 @@ enum { NW_PLACE_NONE = 0, NW_PLACE_FOUND = 1 };
 ssize_t nw_place_text(pid_t caller, uint64_t address, char *to, size_t bytes);
 ssize_t nw_place_bytes(pid_t caller, uint64_t address, void *to, size_t bytes);
 
+enum {
+    NW_PLACE_LINK = 1,   /* a link at the end of the path is the place, else what it leads to */
+    NW_PLACE_IN_ROOT = 2 /* no path and no link leads out of the folder: it is "/" */
+};
+
 /*
- * The place of a caller's `path` below its `folder` (a descriptor of its own or AT_FDCWD); with
- * is_link a link at the end is the place, else what it leads to. NW_PLACE_FOUND: nw_place_close()
- * it later; NW_PLACE_NONE: the call cannot change anything there; -1 with errno: it cannot be told.
+ * The place of a caller's `path` below its `folder` (a descriptor of its own or AT_FDCWD), looked
+ * up name by name. NW_PLACE_FOUND: nw_place_close() it later; NW_PLACE_NONE: the call cannot change
+ * anything there; -1 with errno: it cannot be told.
  */
-int nw_place_find(struct nw_place *place, pid_t caller, int folder, const char *path, int is_link);
+int nw_place_find(struct nw_place *place, pid_t caller, int folder, const char *path, unsigned how);
 
 /* The place of an open descriptor of the caller's. */
 int nw_place_descriptor(struct nw_place *place, pid_t caller, int descriptor);
 
 void nw_place_close(struct nw_place *place);
+
+/* Whether both are one file, maybe under two names. */
+int nw_place_is_same(const struct stat *one, const struct stat *other);
 
 #endif

@@ -59,33 +59,33 @@ static int folder_of(const struct stopped *stopped, int number)
     return number < 0 ? AT_FDCWD : (int)(uint32_t)stopped->arguments[number];
 }
 
-/* 1: keeps what lies at a place; -1: cannot be told, with errno; else nothing is to be done. */
+/* Keeps what was found; the answer of a search that found nothing stays. */
 static int keep_found(struct nw_place *place, int found, unsigned how)
 {
-    int result = found;
+    int result, error;
 
-    if (found == NW_PLACE_FOUND) {
-        strcpy(nw_stop_path, place->path);
-        result = nw_keep(place, how);
+    if (found != NW_PLACE_FOUND) {
+        return found;
     }
-    if (found == NW_PLACE_FOUND) {
-        int error = errno;
-
-        nw_place_close(place);
-        errno = error;
-    }
-    return result < 0 ? -1 : 0;
+    strcpy(nw_stop_path, place->path);
+    result = nw_keep(place, how);
+    error = errno;
+    nw_place_close(place);
+    errno = error;
+    return result;
 }
 
 static int keep_path(const struct stopped *stopped, int folder, const char *path, int is_link,
                      unsigned how)
 {
-    static struct nw_place place;
+    struct nw_place place;
 
     if (path[0] == '\0') {
         return 0; /* the call fails */
     }
-    return keep_found(&place, nw_place_find(&place, stopped->caller, folder, path, is_link), how);
+    return keep_found(&place, nw_place_find(&place, stopped->caller, folder, path,
+                                            is_link ? NW_PLACE_LINK : 0),
+                      how);
 }
 
 /* A path among the arguments. 1, 0: the call fails by itself, -1. */
@@ -109,12 +109,12 @@ static int keep_argument(const struct stopped *stopped, int folder, int number, 
                        : keep_path(stopped, folder_of(stopped, folder), path, is_link, how);
 }
 
-/* What an open with these flags may change. */
-static int keep_opened(const struct stopped *stopped, uint64_t flags, uint64_t mode)
+static int keep_opened(const struct stopped *stopped, const struct open_how *open)
 {
-    static struct nw_place place;
+    struct nw_place place;
     const struct nw_call *call = stopped->call;
-    unsigned how = NW_KEEP_CONTENT;
+    const uint64_t flags = open->flags;
+    unsigned how = NW_KEEP_CONTENT, search = 0;
     int exclusive = (flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL), found;
     char path[PATH_MAX];
 
@@ -125,11 +125,17 @@ static int keep_opened(const struct stopped *stopped, uint64_t flags, uint64_t m
     if (found <= 0 || path[0] == '\0') {
         return found;
     }
-    if (exclusive && (mode & 0777) == 0600) {
+    if (exclusive && (open->mode & 0777) == 0600) {
         how |= NW_KEEP_RANDOM;
     }
+    if (exclusive || (flags & O_NOFOLLOW) != 0) {
+        search |= NW_PLACE_LINK;
+    }
+    if ((open->resolve & RESOLVE_IN_ROOT) != 0) {
+        search |= NW_PLACE_IN_ROOT;
+    }
     found = nw_place_find(&place, stopped->caller, folder_of(stopped, call->folder), path,
-                          exclusive || (flags & O_NOFOLLOW) != 0);
+                          search);
     if (found == NW_PLACE_FOUND && place.file >= 0 &&
         (exclusive || ((flags & (O_ACCMODE | O_TRUNC)) == 0) ||
          faccessat(AT_FDCWD, place.path, W_OK, AT_EACCESS) != 0)) {
@@ -150,12 +156,12 @@ static int keep_how(const struct stopped *stopped)
     if ((how.flags & (O_ACCMODE | O_CREAT | O_TRUNC)) == 0) {
         return 0;
     }
-    return keep_opened(stopped, how.flags, how.mode);
+    return keep_opened(stopped, &how);
 }
 
 static int keep_descriptor(const struct stopped *stopped, int number, unsigned how)
 {
-    static struct nw_place place;
+    struct nw_place place;
     int descriptor = folder_of(stopped, number);
 
     strcpy(nw_stop_path, "(an open file)");
@@ -165,42 +171,46 @@ static int keep_descriptor(const struct stopped *stopped, int number, unsigned h
     return keep_found(&place, nw_place_descriptor(&place, stopped->caller, descriptor), how);
 }
 
+static uint64_t flags_of(const struct stopped *stopped)
+{
+    return stopped->call->flags < 0 ? 0 : stopped->arguments[stopped->call->flags];
+}
+
+/* The path of a call with AT_ flags: if it is empty, they may say that the descriptor is meant. */
+static int keep_flagged(const struct stopped *stopped, int is_link, unsigned how)
+{
+    const struct nw_call *call = stopped->call;
+    char path[PATH_MAX];
+    int result = read_path(stopped, call->path, path);
+
+    if (result > 0 && path[0] == '\0' && (flags_of(stopped) & AT_EMPTY_PATH) != 0) {
+        return keep_descriptor(stopped, call->folder, how);
+    }
+    return result <= 0 ? result
+                       : keep_path(stopped, folder_of(stopped, call->folder), path, is_link, how);
+}
+
 static int keep_attributes(const struct stopped *stopped)
 {
     const struct nw_call *call = stopped->call;
-    uint64_t flags = call->flags < 0 ? 0 : stopped->arguments[call->flags];
-    char path[PATH_MAX];
-    int result;
 
     /* utimensat() and futimesat() take no path for the descriptor itself. */
     if (call->path < 0 || stopped->arguments[call->path] == 0) {
         return keep_descriptor(stopped, call->folder, 0);
     }
-    result = read_path(stopped, call->path, path);
-    if (result > 0 && path[0] == '\0' && (flags & AT_EMPTY_PATH) != 0) {
-        return keep_descriptor(stopped, call->folder, 0);
-    }
-    return result <= 0 ? result
-                       : keep_path(stopped, folder_of(stopped, call->folder), path,
-                                   call->is_link || (flags & AT_SYMLINK_NOFOLLOW) != 0, 0);
+    return keep_flagged(stopped,
+                        call->is_link || (flags_of(stopped) & AT_SYMLINK_NOFOLLOW) != 0, 0);
 }
 
 /* Writing by the new name changes the file as well. */
 static int keep_linked(const struct stopped *stopped)
 {
     const struct nw_call *call = stopped->call;
-    uint64_t flags = call->flags < 0 ? 0 : stopped->arguments[call->flags];
-    char path[PATH_MAX];
-    int result = read_path(stopped, call->path, path);
+    int is_link = (flags_of(stopped) & AT_SYMLINK_FOLLOW) == 0;
 
-    if (result <= 0) {
-        return result;
-    }
-    result = path[0] == '\0' && (flags & AT_EMPTY_PATH) != 0
-                 ? keep_descriptor(stopped, call->folder, NW_KEEP_CONTENT)
-                 : keep_path(stopped, folder_of(stopped, call->folder), path,
-                             (flags & AT_SYMLINK_FOLLOW) == 0, NW_KEEP_CONTENT);
-    return result < 0 ? -1 : keep_argument(stopped, call->to_folder, call->to_path, 1, 0);
+    return keep_flagged(stopped, is_link, NW_KEEP_CONTENT) < 0
+               ? -1
+               : keep_argument(stopped, call->to_folder, call->to_path, 1, 0);
 }
 
 static int keep_socket(const struct stopped *stopped)
@@ -226,8 +236,8 @@ static int keep(const struct stopped *stopped)
 
     switch (call->kind) {
     case NW_CALL_OPEN:
-        return keep_opened(stopped, stopped->arguments[call->flags],
-                           stopped->arguments[call->mode]);
+        return keep_opened(stopped, &(struct open_how){stopped->arguments[call->flags],
+                                                       stopped->arguments[call->mode], 0});
     case NW_CALL_OPEN_HOW: return keep_how(stopped);
     case NW_CALL_CONTENT: return keep_argument(stopped, -1, call->path, 0, NW_KEEP_CONTENT);
     case NW_CALL_ATTRIBUTES: return keep_attributes(stopped);

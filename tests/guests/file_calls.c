@@ -6,11 +6,13 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -18,7 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { HELD = 4, KINDS = 36 };
+enum { HELD = 4, KINDS = 46 };
 
 static uint64_t state;
 static int held[HELD] = {-1, -1, -1, -1}; /* files open for writing */
@@ -34,13 +36,15 @@ static uint32_t random_below(uint32_t bound)
 /* A path below the current folder, of few names, so that calls meet. */
 static void random_path(char *to)
 {
-    static const char *const folders[] = {"",   "",   "",      "full/",      "full/deep/",
-                                          "b/", "c/", "link/", "./full/../"};
+    static const char *const folders[] = {
+        "",      "",           "",   "full/",           "full/deep/",        "b/", "c/",
+        "link/", "./full/../", "./", "/proc/self/cwd/", "//proc/self/cwd/b/"};
     static const char *const names[] = {"in",  "b",   "c",    "full",  "deep",
                                         "one", "two", "link", "grown", "\xff\xfe"};
 
-    strcpy(to, folders[random_below(9)]);
+    strcpy(to, folders[random_below(12)]);
     strcat(to, names[random_below(10)]);
+    strcat(to, random_below(16) == 0 ? "/" : "");
 }
 
 static int write_to(int file)
@@ -119,6 +123,48 @@ static int without_name(const char *path)
     return result;
 }
 
+/* By a descriptor's own name in /proc. */
+static int by_descriptor(int held_file, const char *path, int how)
+{
+    int file = how == 0 ? held_file : open(path, how == 1 ? O_RDONLY | O_NONBLOCK : O_PATH);
+    char name[64];
+    int result;
+
+    snprintf(name, sizeof name, "/proc/self/fd/%d", file);
+    result = opened(name, O_WRONLY | (random_below(2) != 0 ? O_TRUNC : 0));
+    if (how != 0 && file >= 0) {
+        close(file);
+    }
+    return result;
+}
+
+/* As if the folder were "/"; no path leads out of it. */
+static int opened_below(const char *root, const char *path)
+{
+    struct open_how how = {.flags = O_WRONLY | O_NONBLOCK | (random_below(2) != 0 ? O_CREAT : 0),
+                           .resolve = random_below(2) != 0 ? RESOLVE_IN_ROOT : RESOLVE_BENEATH};
+    int folder = open(root, O_PATH | O_DIRECTORY), file, result;
+    char name[64] = "/";
+
+    how.mode = (how.flags & O_CREAT) != 0 ? 0640 : 0;
+    strcat(name, path);
+    file = (int)syscall(SYS_openat2, folder, name + random_below(2), &how, sizeof how);
+    result = file < 0 ? -1 : write_to(file);
+    close(file);
+    close(folder);
+    return result;
+}
+
+static int copied(const char *path, int to)
+{
+    int file = open(path, O_RDONLY | O_NONBLOCK), result;
+
+    result = (int)(random_below(2) != 0 ? copy_file_range(file, NULL, to, NULL, 20, 0)
+                                        : sendfile(to, file, NULL, 20));
+    close(file);
+    return result;
+}
+
 /* Calls on what is there. */
 static int change(uint32_t kind, const char *path, const char *other, int file)
 {
@@ -144,7 +190,12 @@ static int change(uint32_t kind, const char *path, const char *other, int file)
     case 14: return rename(path, other);
     case 15: return rename(path, other);
     case 16: return renameat2(AT_FDCWD, path, AT_FDCWD, other, RENAME_EXCHANGE);
-    default: return renameat2(AT_FDCWD, path, AT_FDCWD, other, RENAME_NOREPLACE);
+    case 17: return renameat2(AT_FDCWD, path, AT_FDCWD, other, RENAME_NOREPLACE);
+    case 18: return by_descriptor(file, path, 0);
+    case 19: return by_descriptor(file, path, 1);
+    case 20: return opened_below(path, other);
+    case 21: return copied(path, file);
+    default: return fallocate(file, 0, random_below(50), 1 + random_below(50));
     }
 }
 
@@ -170,20 +221,25 @@ static int make(uint32_t kind, const char *path, const char *other)
     case 15:
         return shell("[ -f $P ] && cp -dpT --remove-destination $P $Q 2>/dev/null", path, other);
     case 16: return shell("mv -f $P $Q 2>/dev/null </dev/null", path, other);
-    default: return shell("rm -rf $P; [ -p $Q ] || echo x 2>&- >>$Q", path, other);
+    case 17: return shell("rm -rf $P; [ -p $Q ] || echo x 2>&- >>$Q", path, other);
+    case 18: return by_descriptor(-1, path, 2);
+    case 19: return opened_below(".", path);
+    case 20: return opened(path, O_WRONLY | O_CREAT | O_NOFOLLOW);
+    case 21: return chdir(path);
+    default: return chdir("..") | chdir("work");
     }
 }
 
 static int one_call(void)
 {
-    char path[32], other[32];
+    char path[48], other[48];
     uint32_t kind = random_below(KINDS);
     int result, file = held[random_below(HELD)];
 
     random_path(path);
     random_path(other);
     errno = 0;
-    if (kind >= KINDS / 2 && kind < KINDS - 3 && random_below(8) == 0) { /* by a child */
+    if (kind >= KINDS / 2 && kind < KINDS - 8 && random_below(8) == 0) { /* by a child */
         int status;
         pid_t child = fork();
 

@@ -287,6 +287,23 @@ static void change(const char *path)
     if (file < 0 || write(file, "changed", 7) != 7 || close(file) != 0) exit(9);
 }
 
+/* By another name of an open file. */
+static void again(int file, const char *format)
+{
+    char name[64];
+
+    snprintf(name, sizeof name, format, file);
+    change(name);
+}
+
+static int in_root(int folder, const char *path, unsigned long long flags)
+{
+    unsigned long long how[3] = {O_WRONLY | flags, flags == O_CREAT ? 0640 : 0, 16};
+    int file = (int)syscall(SYS_openat2, folder, path, how, sizeof how);
+
+    return file < 0 || write(file, "changed", 7) != 7;
+}
+
 int main(int argc, char **argv)
 {
     struct timespec times[2] = {{5, 5}, {6, 6}};
@@ -322,6 +339,15 @@ int main(int argc, char **argv)
              return unlink("full/\xff\xfe") != 0 || ftruncate(file, 2) != 0;
     case 21: return (int)syscall(SYS_openat2, low, "grown",
              (unsigned long long[3]){O_WRONLY | O_TRUNC, 0, 0}, 24) < 0;
+    case 22: change("full/name"); if (mkfifo("one", 0600) == 0) return 1;
+             change("two"); return 0;
+    case 23: again(open("grown", O_RDONLY), "//proc/self/fd/%d"); return 0;
+    case 24: again(open("grown", O_RDONLY), "/proc/./self/fd/%d");
+             return symlink("/proc/self/cwd/full/in", "made") != 0 || (change("made"), 0);
+    case 25: return in_root(low, "/grown", O_TRUNC) | in_root(low, "/../full/new", O_CREAT) |
+             symlink("/full/in", "made") | in_root(low, "made", O_TRUNC);
+    case 26: return mkdir("nowhere/", 0700) == 0 || errno != EEXIST;
+    case 27: file = open("one", O_RDONLY); unlink("one"); again(file, "/proc/self/fd/%d"); return 0;
     }
     return 8;
 }
@@ -352,12 +378,16 @@ def _times(work: Path) -> list[int]:
     return [(work / name).lstat().st_mtime_ns for name in names]
 
 
-@pytest.mark.parametrize("how", [str(number) for number in range(22)])
+@pytest.mark.parametrize("how", [str(number) for number in range(28)])
 def test_every_way_to_change_a_folder_is_undone(entries: Path, tmp_path: Path, how: str) -> None:
     """The run time listened to a list of libc calls, and no such list is whole. What renameat2 did,
     and the children of system() and fork(), was not put back, so the user's files were changed
     twice or lost. Nor were full folders that were renamed, folders with a mkstemp file in them,
-    hard links, symbolic links, modes by fchmod, times."""
+    hard links, symbolic links, modes by fchmod, times. Way 22: of a file with three names, changed
+    by the first, the second was kept without content, so the third was kept as it was by then.
+    Ways 23 and 24: the kernel followed /proc/self for the watcher, not for the program. 25: what
+    openat2 opens in a root of its own was looked for below "/". 26: a link to nothing was taken for
+    an absent name, and removed. 27: the run was ended, as the open file had lost its name."""
     work = _rich(tmp_path / "work")
     before, times = _state(work), _times(work)
     outcome = _outcome(entries, work, tmp_path / "log1", how)
