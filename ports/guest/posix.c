@@ -438,5 +438,6 @@ NW_LIBC(pid_t, waitpid, (pid_t process, int *to, int options))
     if (to != NULL && result > 0) {
         nw_guest_put(to, &status, sizeof status);
     }
+    nw_guest_deliver();
     return result;
 }

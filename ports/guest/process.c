@@ -186,6 +186,7 @@ NW_LIBC(pid_t, wait4, (pid_t process, int *to, int options, struct rusage *used)
         nw_guest_put_or_null(to, &status, sizeof status);
         nw_guest_put_or_null(used, &own, sizeof own);
     }
+    nw_guest_deliver();
     return result;
 }
 

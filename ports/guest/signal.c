@@ -2,14 +2,15 @@
 /*
  * signal.c - handlers in virtual memory. One that ran between a guard and its access could take the
  * page away, so a signal is only noted when it arrives and its handler runs at the next library
- * call that looks: raise, sleep, printf, read, write. Faults (SIGSEGV, SIGBUS, SIGFPE, SIGILL)
- * cannot wait and are refused with EINVAL.
+ * call that looks: raise, printf, read, write, and whatever sleeps or waits. Faults (SIGSEGV,
+ * SIGBUS, SIGFPE, SIGILL) cannot wait and are refused with EINVAL.
  */
 #include "internal.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <stddef.h>
+#include <unistd.h>
 
 #define SIGNALS 65
 
@@ -59,6 +60,14 @@ NW_LIBC(handler, signal, (int number, handler wanted))
 }
 NW_LIBC_ALIAS(handler, bsd_signal, signal, (int number, handler wanted));
 NW_LIBC_ALIAS(handler, __sysv_signal, signal, (int number, handler wanted));
+
+NW_LIBC(int, pause, (void))
+{
+    int result = pause();
+
+    nw_guest_deliver();
+    return result;
+}
 
 NW_LIBC(int, raise, (int number))
 {

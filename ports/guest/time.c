@@ -8,6 +8,7 @@
 #include <sys/time.h>
 #include <sys/times.h>
 #include <time.h>
+#include <unistd.h>
 #include <utime.h>
 
 static void give(void *to, const void *from, size_t bytes)
@@ -177,6 +178,22 @@ NW_LIBC(int, nanosleep, (const struct timespec *from, struct timespec *left))
     if (result != 0) {
         give(left, &rest, sizeof rest);
     }
+    nw_guest_deliver();
+    return result;
+}
+
+NW_LIBC(unsigned, sleep, (unsigned seconds))
+{
+    unsigned left = sleep(seconds);
+
+    nw_guest_deliver();
+    return left;
+}
+
+NW_LIBC(int, usleep, (useconds_t us))
+{
+    int result = usleep(us);
+
     nw_guest_deliver();
     return result;
 }

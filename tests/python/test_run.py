@@ -150,6 +150,45 @@ def test_a_run_that_differs_is_told(tmp_path: Path, how: str, told: str) -> None
     assert f"not identical to native: {value['differences'][0]}" in result.stderr
 
 
+_WAITS = r"""
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static volatile sig_atomic_t got;
+static void note(int number) { (void)number; got++; }
+static void wait_for(int want, int how)
+{
+    alarm(1);
+    while (got < want) {
+        switch (how) {
+        case 0: pause(); break;
+        case 1: sleep(5); break;
+        case 2: usleep(5000); break;
+        case 3: (void)wait(NULL); break;
+        default: (void)waitpid(-1, NULL, WNOHANG);
+        }
+    }
+}
+int main(void)
+{
+    char *text = malloc(20000); /* in virtual memory */
+    text[19999] = 'x';
+    signal(SIGALRM, note);
+    for (int how = 0; how < 5; how++) wait_for(how + 1, how);
+    printf("%d %c\n", (int)got, text[19999]);
+    return 0;
+}
+"""
+
+
+def test_handlers_run_at_calls_that_wait(tmp_path: Path) -> None:
+    """Goal: a program that waits for a signal goes on; pause, sleep and wait once never looked."""
+    value = _json(_program(tmp_path, _WAITS), "--once")
+    assert value["identical"] is True
+
+
 def test_a_program_that_fails_is_exit_1_though_identical(tmp_path: Path) -> None:
     """Goal: the program's own failure shows in the exit code, with its status told."""
     source = _program(tmp_path, "int main(void) { return 7; }\n")

@@ -53,6 +53,14 @@ def test_all_names_in_use(tmp_path: Path) -> None:
     assert "--layout has up to 60" in refused.stderr
 
 
+def test_the_folder_of_the_image_is_no_place_to_show_it(run: Run, tmp_path: Path) -> None:
+    """Goal: the first save would wait for the mount it comes from, for ever."""
+    for folder in (tmp_path, tmp_path.parent):
+        refused = run("mount", str(folder))
+        assert refused.exit_code == 2
+        assert "choose another folder" in refused.stderr
+
+
 @pytest.mark.parametrize("text", ["", "é", "\udcff", "a\udc80\udcfe", "\n"])
 def test_a_text_is_the_bytes_that_were_typed(run: Run, text: str) -> None:
     """Bytes that are no UTF-8 ended in an internal error (UnicodeEncodeError)."""

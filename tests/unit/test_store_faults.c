@@ -166,9 +166,9 @@ static void test_fails_after_mount(void **state)
     }
 }
 
-/* A program fails in a mount. As long as all since lay in the mount's first page, the next mount took
- * that page for one that its stand-in had not taken over yet, found no header there, and went back
- * before the mount: what was synced since was gone without a word. */
+/* A program fails in a mount. As long as all since lay in the mount's first page, the next mount
+ * took that page for one that its stand-in had not taken over yet, found no header there, and went
+ * back before the mount: what was synced since was gone without a word. */
 static void test_program_fails_in_mount(void **state)
 {
     struct nw_store_config config = {.objects = 2};

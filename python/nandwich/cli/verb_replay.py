@@ -12,7 +12,7 @@ from nandwich import _native, locks, parts, replay, replay_report
 from nandwich.cli import output
 from nandwich.cli.command import Command
 from nandwich.cli.options import Quantity, json_option, writable
-from nandwich.errors import RunError
+from nandwich.errors import InputError, RunError
 from nandwich.replay import Options
 
 _DEFAULT = Options("")
@@ -229,6 +229,7 @@ def command(
         **choices,
     )
     inputs = [] if replay.is_generated(source) else [Path(source)]
+    _check_nvm(options)
     chosen = (*parts.files(options.chip), *parts.files(options.nvm_part))
     output.check_apart((*inputs, *chosen), (options.snapshot, json_target))
     with locks.held(options.snapshot):
@@ -244,6 +245,15 @@ def command(
         document = output.document("replay", 1, value, seed=options.seed, inputs=inputs)
         output.write_json(json_target, document)
     _judge(value["result"], broken, until_worn=until_worn)
+
+
+def _check_nvm(options: Options) -> None:
+    """Refuse what has no effect without an NVM, or with this policy."""
+    chosen = (options.nvm_part, options.tier, options.half_life, options.nvm_reads)
+    if not options.nvm and chosen != (_DEFAULT.nvm_part, _DEFAULT.tier, _DEFAULT.half_life, False):
+        raise InputError("--nvm-part, --tier, --half-life and --nvm-reads need --nvm SIZE")
+    if options.tier != "lrfu" and options.half_life != _DEFAULT.half_life:
+        raise InputError("--half-life is lrfu's: give --tier lrfu")
 
 
 def _books(play: replay.Play, *, verify: bool) -> dict[str, Any]:

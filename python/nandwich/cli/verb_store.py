@@ -742,13 +742,15 @@ def mount(session: _Session, folder: Path, foreground: bool) -> None:
             raise InputError(f"{folder}: {error.strerror}") from error
         dead = f"a mount whose server has died; end it with: fusermount3 -u -z {folder}"
         raise InputError(f"{folder}: {dead}") from error
+    session.path = session.path.resolve()
+    if session.path.is_relative_to(folder.resolve()):  # a save would wait for the mount itself
+        raise InputError(f"{folder}: it holds the image itself; choose another folder")
     try:
         from nandwich import store_mount
     except (ImportError, OSError) as error:
         raise InputError(f"mounting needs libfuse (package fuse3): {error}") from error
     if not Path("/dev/fuse").exists():
         raise InputError("mounting needs /dev/fuse, which this system does not have")
-    session.path = session.path.resolve()
     with session.image() as image:
         if not foreground:
             output.talk(f"unmount with: fusermount3 -u {folder}")
