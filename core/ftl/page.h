@@ -125,9 +125,10 @@ static inline uint32_t nw_page_live_bytes(const struct nw_geometry *geometry)
 }
 
 /* How many of the reserves are missing. */
-static inline int nw_page_lacks(const struct nw_page *page)
+static inline unsigned nw_page_lacks(const struct nw_page *page)
 {
-    return (page->reserve[0] == NW_NO_BLOCK) + (page->reserve[1] == NW_NO_BLOCK);
+    return (page->reserve[0] == NW_NO_BLOCK ? 1U : 0U) +
+           (page->reserve[1] == NW_NO_BLOCK ? 1U : 0U);
 }
 
 /* The owner's list of blocks in which a program failed; lists 0 .. block_pages are by valid. */

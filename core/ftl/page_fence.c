@@ -308,7 +308,7 @@ int nw_page_seal(struct nw_page *page, uint64_t low)
 int nw_page_renew_turns(struct nw_page *page)
 {
     int result = nw_page_load_list(page);
-    uint32_t last = page->buffer[LAST_AT] + page->fences + 1U;
+    uint32_t last = (uint32_t)page->buffer[LAST_AT] + page->fences + 1U;
 
     while (result >= 0 && page->turn > 0 && page->blocks.free > page->floor) {
         uint32_t fence = last - page->turn;

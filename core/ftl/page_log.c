@@ -428,10 +428,10 @@ int nw_page_pace(struct nw_page *page)
  * those that are missing in reserve, too. */
 int nw_page_make_room(struct nw_page *page)
 {
-    int floor = page->floor + (page->mounting != 0 ? nw_page_lacks(page) : 0);
+    unsigned floor = page->floor + (page->mounting != 0 ? nw_page_lacks(page) : 0U);
     int result = NW_OK;
 
-    while (page->blocks.free + page->renewed <= floor && result >= 0) {
+    while ((unsigned)page->blocks.free + page->renewed <= floor && result >= 0) {
         result = nw_page_clean_step(page);
         if (result == NW_ERR_FULL) { /* but for blocks that wait to be healed */
             result = nw_blocks_heal_now(&page->blocks);
