@@ -392,6 +392,7 @@ void store_forget_swaps(struct nw_store *store);
 int store_find_swap(struct nw_store *store, uint16_t block);
 uint16_t store_end_of(const struct nw_store *store, uint16_t block);
 int store_add_swap(struct nw_store *store, uint32_t page, uint16_t block);
+int store_add_failed(struct nw_store *store, uint16_t block);
 
 /* newest.c */
 int store_find_newest(struct nw_store *store, int all, uint16_t *newest, struct block_head *head);
