@@ -352,6 +352,7 @@ static int program_to(struct nw_store *store, uint16_t end)
     store->programmed = end;
     store->programs++;
     store->known = store->page;
+    store->told_sequence = store->sequence;
     return NW_OK;
 }
 

@@ -215,6 +215,7 @@ struct nw_store {
     uint32_t limit;    /* most bytes in use */
     uint32_t gainless; /* of these there were when cleaning last gained nothing; 0: it gains */
     uint32_t sequence; /* of the frontier's block */
+    uint32_t told_sequence; /* of the newest block whose header is on the chip */
     uint32_t anchor;   /* position of the newest one */
     uint32_t anchor_sequence; /* mounting: sequence of the block when it was written */
     uint32_t told;      /* where the header of the block at the frontier makes a mount begin */

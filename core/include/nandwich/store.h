@@ -183,7 +183,8 @@ struct nw_store_space {
                            * refused for want of room, in whatever object; more may fit */
     uint32_t free_blocks; /* that can be written before something has to be cleaned */
     uint32_t good_blocks;
-    uint32_t sequence;    /* of the newest block: it only ever grows */
+    uint32_t sequence;    /* of the newest block on the chip: it only ever grows, with each
+                           * mount too */
 };
 
 /*
