@@ -398,8 +398,8 @@ static int redo_log(struct nw_store *store, const struct scan *scan, struct redo
     return result == NW_ERR_NOT_FOUND ? (int)NW_ERR_CORRUPT : result;
 }
 
-/* The last block that stands in for `block` is taken for none, unless the log goes on in it: 1, or 0
- * if there is none. One before it has failed, which no later swap tells any more. */
+/* The last block that stands in for `block` is taken for none, unless the log goes on in it: 1, or
+ * 0 if there is none. One before it has failed, which no later swap tells any more. */
 static int hollow_out(struct nw_store *store, uint16_t block, uint32_t whole)
 {
     int is_last = 1;

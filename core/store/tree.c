@@ -320,14 +320,17 @@ int store_get(struct nw_store *store, struct object *object, uint32_t key, uint3
 }
 
 /* The key behind all those that are missing with this one: a whole subtree, if there is none. Where
- * the key has a chunk, or damage hides that, it stays: then 0, else 1. Cost: as store_get(). */
+ * the key has a chunk, or damage hides that, it stays: then 0, else 1, or another error. Cost: as
+ * store_get(). */
 int store_skip(struct nw_store *store, struct object *object, uint32_t *key)
 {
     struct path path = {.object = object, .key = *key};
     uint32_t at;
 
-    if (look_up(store, &path, &at) != NW_ERR_NOT_FOUND) {
-        return 0;
+    int result = look_up(store, &path, &at);
+
+    if (result != NW_ERR_NOT_FOUND) {
+        return store_is_damage(result) ? 0 : result;
     }
     uint32_t next = 0; /* over the top, or without one, there is nothing more */
     if (path.frame != NULL) {
@@ -352,8 +355,8 @@ int store_next_old(struct nw_store *store, struct object *object, uint32_t *key,
     int result = reach(store, &path);
 
     if (result == NW_ERR_NOT_FOUND) {
-        (void)store_skip(store, object, key);
-        return 0;
+        result = store_skip(store, object, key);
+        return result < 0 ? result : 0;
     }
     next = next != 0 && next < object->tail ? next : object->tail;
     for (; result == NW_OK && *key < next; (*key)++) {

@@ -166,9 +166,9 @@ static void test_fails_after_mount(void **state)
     }
 }
 
-/* A program fails in a mount. As long as all since lay in the mount's first page, the next mount took
- * that page for one that its stand-in had not taken over yet, found no header there, and went back
- * before the mount: what was synced since was gone without a word. */
+/* A program fails in a mount. As long as all since lay in the mount's first page, the next mount
+ * took that page for one that its stand-in had not taken over yet, found no header there, and went
+ * back before the mount: what was synced since was gone without a word. */
 static void test_program_fails_in_mount(void **state)
 {
     struct nw_store_config config = {.objects = 2};
@@ -252,10 +252,10 @@ static void test_cut_stand_in(void **state)
 }
 
 /* A page takes a second program, which fails, as does every other one after it: those of the pages
- * that stand in for it, not of their headers. Power goes in between, or the sixth block that stands in
- * is the last. Only the last of these was once taken for none, and the page of the one before has
- * nothing either: what a sync had put into the first was gone without a word. And each failed block
- * that stood in took two of the six swaps. */
+ * that stand in for it, not of their headers. Power goes in between, or the sixth block that stands
+ * in is the last. Only the last of these was once taken for none, and the page of the one before
+ * has nothing either: what a sync had put into the first was gone without a word. And each failed
+ * block that stood in took two of the six swaps. */
 static void test_stand_ins_fail(void **state)
 {
     struct nw_store_config config = {.objects = 2};
@@ -297,6 +297,84 @@ static void test_stand_ins_fail(void **state)
         close_bed();
     }
     assert_int_equal(most, 7);
+}
+
+/* Blocks fail of which the newest anchor tells, the log comes round to them, and while they are
+ * passed others fail: the six swaps of these and those in the anchor were once too many for the
+ * next mount, which answered NW_ERR_CORRUPT ever after. */
+static void test_fails_round(void **state)
+{
+    struct nw_store_config config = {.objects = 2};
+    static const struct nw_fault failing = {
+        .verb = NW_VERB_PROGRAM, .every = 2, .error = NW_ERR_PROGRAM};
+    uint8_t data[300] = {0};
+    struct nw_nand *saved;
+    uint32_t passed = 0;
+
+    (void)state;
+    open_bed(&config);
+    int stack = create("s", NW_STORE_STACK, 0, 0);
+    uint8_t *ram = malloc(bed.ram_bytes);
+    assert_non_null(ram);
+    bed.fault = failing;
+    bed.fault.times = 3;
+    for (uint32_t step = 0; step < 600U; step++) {
+        assert_int_equal(nw_store_push(bed.store, stack, data, sizeof data), NW_OK);
+        assert_int_equal(nw_store_sync(bed.store), NW_OK);
+        if (bed.fault.verb == NW_VERB_PROGRAM && bed.fault.hits < 3U) {
+            continue;
+        }
+        memcpy(ram, bed.ram, bed.ram_bytes);
+        assert_int_equal(nw_nand_fork(&saved, bed.nand), NW_OK);
+        uint32_t retired = nw_store_stats(bed.store)->retired;
+        bed.fault = failing;
+        data[0] = 1;
+        (void)nw_store_push(bed.store, stack, data, 20);
+        (void)nw_store_sync(bed.store);
+        passed += nw_store_stats(bed.store)->retired > retired;
+        data[0] = 0;
+        bed.fault = (struct nw_fault){.verb = NW_VERB_HEAL};
+        assert_int_equal(mount(), NW_OK);
+        assert_int_equal(nw_store_peek(bed.store, stack, 0, data, sizeof data), sizeof data);
+        memcpy(bed.ram, ram, bed.ram_bytes);
+        assert_int_equal(nw_nand_assign(bed.nand, saved), NW_OK);
+        nw_nand_close(saved);
+        assert_int_equal(nw_store_pop(bed.store, stack, data, sizeof data), sizeof data);
+    }
+    assert_true(passed > 0);
+    free(ram);
+    close_bed();
+}
+
+/* A read of the chip fails once while the next key of an array is looked for: that was once NW_OK,
+ * with a key that was never set. */
+static void test_next_key_fails(void **state)
+{
+    struct nw_store_config config = {.objects = 2, .frames = 4, .fan = 8};
+    uint8_t data[16] = {0};
+    uint32_t failed = 0;
+
+    (void)state;
+    open_bed(&config);
+    int array = create("a", NW_STORE_ARRAY, sizeof data, 400);
+    for (uint32_t key = 100; key < 400U; key += 10) {
+        assert_int_equal(nw_store_set(bed.store, array, key, data), NW_OK);
+    }
+    assert_int_equal(nw_store_sync(bed.store), NW_OK);
+    for (uint32_t skip = 0; skip < 8U; skip++) {
+        assert_int_equal(mount(), NW_OK);
+        uint32_t key = 1;
+        bed.fault = (struct nw_fault){
+            .verb = NW_VERB_READ, .skip = skip, .times = 1, .error = NW_ERR_IO};
+        int result = nw_store_next_key(bed.store, array, &key);
+        assert_int_equal(result, bed.fault.hits > 0 ? NW_ERR_IO : NW_OK);
+        failed += bed.fault.hits;
+        bed.fault = (struct nw_fault){.verb = NW_VERB_HEAL};
+        assert_int_equal(nw_store_next_key(bed.store, array, &key), NW_OK);
+        assert_int_equal(key, 100);
+    }
+    assert_true(failed > 0);
+    close_bed();
 }
 
 /* Bytes that look like chunks of an object's first element, of two bytes each. */
@@ -427,6 +505,8 @@ int main(void)
         cmocka_unit_test(test_program_fails_in_mount),
         cmocka_unit_test(test_cut_stand_in),
         cmocka_unit_test(test_stand_ins_fail),
+        cmocka_unit_test(test_fails_round),
+        cmocka_unit_test(test_next_key_fails),
         cmocka_unit_test(test_torn_over_pages),
         cmocka_unit_test(test_stuck),
         cmocka_unit_test(test_top_given_up),
