@@ -400,6 +400,7 @@ int store_find_newest(struct nw_store *store, int all, uint16_t *newest, struct 
 
 /* tree.c */
 int store_get(struct nw_store *store, struct object *object, uint32_t key, uint32_t *at);
+int store_find(struct nw_store *store, struct object *object, uint32_t key, uint32_t *at);
 int store_skip(struct nw_store *store, struct object *object, uint32_t *key);
 int store_set(struct nw_store *store, struct object *object, const struct chunk *chunk,
               uint32_t *old);

@@ -377,6 +377,65 @@ static void test_next_key_fails(void **state)
     close_bed();
 }
 
+/* All keys of an array tell what was set last, and so does the walk from key to key. */
+static void expect_values(int array, const uint8_t *values, uint32_t count)
+{
+    uint8_t data[16];
+    uint32_t next = 0;
+
+    for (uint32_t key = 0; key < count; key += 2) {
+        assert_int_equal(nw_store_get(bed.store, array, key, data), NW_OK);
+        assert_int_equal(data[0], values[key]);
+        assert_int_equal(nw_store_next_key(bed.store, array, &next), NW_OK);
+        assert_int_equal(next++, key);
+        assert_int_equal(nw_store_get(bed.store, array, key + 1U, data), NW_ERR_NOT_FOUND);
+    }
+    assert_int_equal(nw_store_next_key(bed.store, array, &next), NW_ERR_NOT_FOUND);
+}
+
+/* Reading goes on when nothing can be written any more: an error of the chip was answered, or so
+ * many blocks have failed that none is free. It once needed a frame for each node on its way, and
+ * where all hold what is not written yet it answered the error of writing one of them. */
+static void test_reading_goes_on(void **state)
+{
+    struct nw_store_config config = {.objects = 2, .frames = 4, .fan = 8};
+    uint8_t values[400] = {0};
+    uint8_t data[16] = {0};
+    uint32_t passed[2] = {0};
+
+    (void)state;
+    for (int full = 0; full < 2; full++) {
+        for (uint32_t skip = 0; skip < 30U; skip++) {
+            open_bed(&config);
+            int array = create("a", NW_STORE_ARRAY, sizeof data, sizeof values);
+            memset(values, 0, sizeof values);
+            data[0] = 0;
+            for (uint32_t key = 0; key < sizeof values; key += 2) {
+                assert_int_equal(nw_store_set(bed.store, array, key, data), NW_OK);
+            }
+            bed.fault =
+                full ? (struct nw_fault){.verb = NW_VERB_ERASE, .error = NW_ERR_ERASE}
+                     : (struct nw_fault){.verb = NW_VERB_PROGRAM, .error = NW_ERR_IO, .times = 1};
+            bed.fault.skip = skip;
+            int result = NW_OK;
+            for (uint32_t step = 0; result == NW_OK; step++) {
+                uint32_t key = step * 130U % sizeof values;
+                data[0] = (uint8_t)(values[key] + 1U);
+                result = nw_store_set(bed.store, array, key, data);
+                values[key] = (uint8_t)(values[key] + (result == NW_OK));
+            }
+            assert_true(full ? result == NW_ERR_FULL || result == NW_ERR_PROGRAM
+                             : result == NW_ERR_IO);
+            passed[full] += result == (full ? NW_ERR_FULL : NW_ERR_IO);
+            expect_values(array, values, sizeof values);
+            assert_int_equal(nw_store_set(bed.store, array, 0, data), result);
+            expect_values(array, values, sizeof values);
+            close_bed();
+        }
+    }
+    assert_true(passed[0] > 0 && passed[1] > 0);
+}
+
 /* Bytes that look like chunks of an object's first element, of two bytes each. */
 static void forge(uint8_t *data, uint16_t bytes, int handle)
 {
@@ -507,6 +566,7 @@ int main(void)
         cmocka_unit_test(test_stand_ins_fail),
         cmocka_unit_test(test_fails_round),
         cmocka_unit_test(test_next_key_fails),
+        cmocka_unit_test(test_reading_goes_on),
         cmocka_unit_test(test_torn_over_pages),
         cmocka_unit_test(test_stuck),
         cmocka_unit_test(test_top_given_up),
