@@ -300,7 +300,7 @@ static void read_all(struct pass *pass)
 }
 
 /* Beside those that the scan has found, which are all of their blocks: the anchor itself may lie
- * in one of these. */
+ * in one of these. A block that is marked bad was given up since, and others may have failed. */
 static int take_swaps(const struct pass *pass)
 {
     struct nw_store *store = pass->store;
@@ -315,8 +315,14 @@ static int take_swaps(const struct pass *pass)
             known |= store->swap[j].of == block;
         }
         if (block == STORE_NO_BLOCK ||
-            (swap->block >= store->blocks && swap->block != STORE_NO_BLOCK) ||
-            (!known && store_add_swap(store, swap->page, swap->block) < 0)) {
+            (swap->block >= store->blocks && swap->block != STORE_NO_BLOCK)) {
+            return NW_ERR_CORRUPT;
+        }
+        int bad = known ? 1 : store_is_bad(store, block);
+        if (bad < 0) {
+            return bad;
+        }
+        if (bad == 0 && store_add_swap(store, swap->page, swap->block) < 0) {
             return NW_ERR_CORRUPT;
         }
     }

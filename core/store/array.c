@@ -54,7 +54,10 @@ int nw_store_next_key(struct nw_store *store, int handle, uint32_t *key)
     if (object == NULL) {
         return store->refused;
     }
-    while (*key < object->tail && store_skip(store, object, key) > 0) {
+    int result = 1;
+
+    while (*key < object->tail && result > 0) {
+        result = store_skip(store, object, key);
     }
-    return *key < object->tail ? (int)NW_OK : (int)NW_ERR_NOT_FOUND;
+    return result > 0 ? (int)NW_ERR_NOT_FOUND : result;
 }

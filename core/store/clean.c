@@ -483,8 +483,7 @@ int nw_store_compact(struct nw_store *store, int handle, uint32_t *key, uint16_t
             moved++;
             (*key)++;
         } else if (result == NW_ERR_NOT_FOUND) { /* never set, and perhaps many behind it */
-            (void)store_skip(store, object, key);
-            result = NW_OK;
+            result = store_skip(store, object, key);
         }
         if (result < 0) {
             return result;

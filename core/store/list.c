@@ -61,7 +61,7 @@ int store_find_data(struct nw_store *store, struct object *object, uint32_t numb
     if (!store_has_key(object, number)) {
         return NW_ERR_NOT_FOUND;
     }
-    int result = store_get(store, object, number, &at);
+    int result = store_find(store, object, number, &at);
     if (result == NW_OK) {
         result = store_read_told(store, at, chunk, 1);
     }

@@ -79,19 +79,26 @@ static int has_failed(const struct nw_store *store, uint16_t block)
     return 0;
 }
 
-/* A block that has failed is given up when its turn to be erased comes. 1: this one was. */
+/* A block that has failed is given up when its turn to be erased comes. 1: this one was. What stood
+ * in for it and failed too, which only the next swap told, is told by one of its own. */
 static int give_up(struct nw_store *store, uint16_t block)
 {
-    uint8_t kept = 0;
+    uint16_t stood = STORE_NO_BLOCK;
+    int failed = 0;
     uint8_t count = store->swap_count;
 
+    store->swap_count = 0;
     for (uint8_t i = 0; i < count; i++) {
-        if (store->swap[i].of != block) {
-            store->swap[kept++] = store->swap[i];
+        struct swap swap = store->swap[i];
+        if (swap.of != block) {
+            store->swap[store->swap_count++] = swap;
+        } else {
+            (void)store_add_failed(store, stood);
+            stood = swap.block;
+            failed = 1;
         }
     }
-    store->swap_count = kept;
-    return kept != count;
+    return failed;
 }
 
 /* The block into which the frontier's page goes. */
@@ -284,33 +291,49 @@ int store_add_swap(struct nw_store *store, uint32_t page, uint16_t block)
     return NW_OK;
 }
 
-/* Lays the frontier's page and those behind it into the next block. */
-static int swap_block(struct nw_store *store)
+/* Nothing is needed of a block but to know that it has failed. */
+int store_add_failed(struct nw_store *store, uint16_t block)
+{
+    return block == STORE_NO_BLOCK
+               ? (int)NW_OK
+               : store_add_swap(store, store_first_page(store, block), STORE_NO_BLOCK);
+}
+
+/* Lays the frontier's page, as far as `end`, and those behind it into the next block. If that fails
+ * too, the next swap for the same page tells so; but where its header failed a mount sees none, so
+ * it has a swap of its own. */
+static int swap_block(struct nw_store *store, uint16_t end)
 {
     uint16_t block = frontier_block(store);
     uint8_t kept[SEALED_BLOCK_HEADER];
-
-    if (block != store_block_with(store, store->page) &&
-        store_add_swap(store, store_first_page(store, block), STORE_NO_BLOCK) < 0) {
-        return NW_ERR_PROGRAM;
-    }
     int result = take_block(store, &block);
+
     if (result == NW_OK) {
         result = store_add_swap(store, store->page, block);
     }
     if (result < 0) {
         return result;
     }
+    uint32_t page = store_physical(store, store->page);
+    int apart = page != store_first_page(store, block);
     store_count(&store->stats.swapped, 1);
     store->programmed = 0;
     store->programs = 0;
     memcpy(kept, store->buffer, store->block_header);
     put_block_head(store, store->page);
-    if (store->left + 1U < store->block_pages) {
-        /* The buffer is not the block's first page: the header has a page of its own. */
+    if (apart) { /* the buffer is not the block's first page: the header has a page of its own */
         result = program(store, store_first_page(store, block), 0,
                          store_align_up(store, store->block_header));
         memcpy(store->buffer, kept, store->block_header);
+    }
+    if (result == NW_OK) {
+        result = program(store, page, 0, end);
+        if (apart) {
+            return result;
+        }
+    }
+    if (result == NW_ERR_PROGRAM) {
+        (void)store_add_failed(store, block);
     }
     return result;
 }
@@ -321,10 +344,7 @@ static int program_to(struct nw_store *store, uint16_t end)
     int result = program(store, store_physical(store, store->page), store->programmed, end);
 
     while (result == NW_ERR_PROGRAM && store->swap_count < STORE_SWAPS) {
-        result = swap_block(store);
-        if (result == NW_OK) {
-            result = program(store, store_physical(store, store->page), 0, end);
-        }
+        result = swap_block(store, end);
     }
     if (result < 0) {
         return store_fail(store, result);
@@ -332,6 +352,7 @@ static int program_to(struct nw_store *store, uint16_t end)
     store->programmed = end;
     store->programs++;
     store->known = store->page;
+    store->told_sequence = store->sequence;
     return NW_OK;
 }
 

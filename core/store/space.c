@@ -354,5 +354,5 @@ void nw_store_space(const struct nw_store *store, struct nw_store_space *space)
     space->put_bytes = put_most(store);
     space->free_blocks = spare_blocks(store);
     space->good_blocks = store->good;
-    space->sequence = store->sequence;
+    space->sequence = store->told_sequence;
 }

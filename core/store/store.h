@@ -215,6 +215,7 @@ struct nw_store {
     uint32_t limit;    /* most bytes in use */
     uint32_t gainless; /* of these there were when cleaning last gained nothing; 0: it gains */
     uint32_t sequence; /* of the frontier's block */
+    uint32_t told_sequence; /* of the newest block whose header is on the chip */
     uint32_t anchor;   /* position of the newest one */
     uint32_t anchor_sequence; /* mounting: sequence of the block when it was written */
     uint32_t told;      /* where the header of the block at the frontier makes a mount begin */
@@ -392,12 +393,14 @@ void store_forget_swaps(struct nw_store *store);
 int store_find_swap(struct nw_store *store, uint16_t block);
 uint16_t store_end_of(const struct nw_store *store, uint16_t block);
 int store_add_swap(struct nw_store *store, uint32_t page, uint16_t block);
+int store_add_failed(struct nw_store *store, uint16_t block);
 
 /* newest.c */
 int store_find_newest(struct nw_store *store, int all, uint16_t *newest, struct block_head *head);
 
 /* tree.c */
 int store_get(struct nw_store *store, struct object *object, uint32_t key, uint32_t *at);
+int store_find(struct nw_store *store, struct object *object, uint32_t key, uint32_t *at);
 int store_skip(struct nw_store *store, struct object *object, uint32_t *key);
 int store_set(struct nw_store *store, struct object *object, const struct chunk *chunk,
               uint32_t *old);

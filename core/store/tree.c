@@ -16,10 +16,13 @@ struct path {
     struct frame *frame; /* of the node reached, NULL: none yet */
     uint32_t from;       /* where what comes next lies, a node or a chunk, or STORE_NONE */
     uint8_t level;       /* how far down to go */
+    uint8_t reached;     /* how far it came, if any */
     uint8_t make;        /* nodes that are missing */
+    uint8_t read;        /* where no frame can be had it is gone without; READ_BARE: it is */
     uint8_t old;         /* have those that lie in what is being cleaned written anew */
 };
 
+enum { READ_NONE, READ, READ_BARE };
 enum { MAKE_NONE, MAKE, MAKE_LAST }; /* MAKE_LAST: the key is appended, there are no later ones */
 
 /* Where in a node the position of one below it stands, or of a chunk. */
@@ -147,26 +150,57 @@ static int take_frame(struct nw_store *store, struct path *path, uint8_t level, 
     return NW_OK;
 }
 
+/* The chunk of a node of the path's object, which lies at path->from. */
+static int find_node(struct nw_store *store, const struct path *path, uint8_t level,
+                     uint32_t index, struct chunk *chunk)
+{
+    int result = store_read_told(store, path->from, chunk, 0);
+
+    if (result == NW_OK &&
+        (chunk->kind != CHUNK_NODE || chunk->mask != level || chunk->key != index ||
+         chunk->length > store->node_bytes || !store_is_of(store, chunk, path->object))) {
+        result = store_damaged(store, path->from);
+    }
+    return result;
+}
+
 /* The node of path->frame as it lies at path->from. */
 static int load_node(struct nw_store *store, const struct path *path)
 {
     struct frame *frame = path->frame;
     uint32_t from = path->from;
     struct chunk chunk;
-    int result = store_read_told(store, from, &chunk, 0);
+    int result = find_node(store, path, frame->level, frame->index, &chunk);
 
     frame->dirty = FRAME_CLEAN;
-    if (result == NW_OK &&
-        (chunk.kind != CHUNK_NODE || chunk.mask != frame->level || chunk.key != frame->index ||
-         chunk.length > store->node_bytes || !store_is_of(store, &chunk, path->object))) {
-        result = store_damaged(store, from);
-    }
     if (result == NW_OK) {
         result = store_payload(store, &chunk, frame->entries, 0);
     }
     if (result < 0) {
         store->stats.place = from;
         release(frame);
+    }
+    return result;
+}
+
+/* Down by a node that has no frame: a dirty one has to be written before another node takes its
+ * frame, which a store that is full or broken cannot. Nodes below have none either. */
+static int step_bare(struct nw_store *store, struct path *path, uint8_t level, uint32_t index)
+{
+    uint8_t entry[4];
+    struct chunk chunk;
+    uint32_t place = store_shorten(store, path->key, level) & (store->config.fan - 1U);
+    int result = find_node(store, path, level, index, &chunk);
+
+    path->read = READ_BARE;
+    path->reached = level;
+    if (result == NW_OK) {
+        result = store_check_payload(store, &chunk, NULL, 0);
+    }
+    path->from = STORE_NONE;
+    if (result == NW_OK && place * 4U < chunk.length) {
+        result = store_load(store, &chunk, (uint16_t)(place * 4U), 4, entry, 0);
+        path->from = nw_get32(entry);
     }
     return result;
 }
@@ -185,9 +219,10 @@ static int step_down(struct nw_store *store, struct path *path, uint8_t level)
         if (path->make == MAKE_NONE && from == STORE_NONE) {
             return NW_ERR_NOT_FOUND;
         }
-        int result = take_frame(store, path, level, index);
+        int result = path->read == READ_BARE ? (int)NW_ERR_PINNED
+                                             : take_frame(store, path, level, index);
         if (result < 0) {
-            return result;
+            return path->read != READ_NONE ? step_bare(store, path, level, index) : result;
         }
         frame = path->frame;
         /* nothing of a node whose first key is appended is of any use */
@@ -204,6 +239,7 @@ static int step_down(struct nw_store *store, struct path *path, uint8_t level)
     }
     frame->used = store->tick;
     path->frame = frame;
+    path->reached = level;
     path->from = nw_get32(entry_of(store, frame, store_shorten(store, path->key, level)));
     if (path->old != 0 && store_is_old(store, from)) {
         touch(frame);
@@ -319,19 +355,30 @@ int store_get(struct nw_store *store, struct object *object, uint32_t key, uint3
     return look_up(store, &path, at);
 }
 
+/* The same for a reader, who needs no frames: goes on where nothing can be written any more. */
+int store_find(struct nw_store *store, struct object *object, uint32_t key, uint32_t *at)
+{
+    struct path path = {.object = object, .key = key, .read = READ};
+
+    return look_up(store, &path, at);
+}
+
 /* The key behind all those that are missing with this one: a whole subtree, if there is none. Where
- * the key has a chunk, or damage hides that, it stays: then 0, else 1. Cost: as store_get(). */
+ * the key has a chunk, or damage hides that, it stays: then 0, else 1, or another error. Cost: as
+ * store_get(). */
 int store_skip(struct nw_store *store, struct object *object, uint32_t *key)
 {
-    struct path path = {.object = object, .key = *key};
+    struct path path = {.object = object, .key = *key, .reached = UINT8_MAX, .read = READ};
     uint32_t at;
 
-    if (look_up(store, &path, &at) != NW_ERR_NOT_FOUND) {
-        return 0;
+    int result = look_up(store, &path, &at);
+
+    if (result != NW_ERR_NOT_FOUND) {
+        return store_is_damage(result) ? 0 : result;
     }
     uint32_t next = 0; /* over the top, or without one, there is nothing more */
-    if (path.frame != NULL) {
-        uint8_t level = path.frame->level; /* the lowest node there is */
+    if (path.reached != UINT8_MAX) {
+        uint8_t level = path.reached; /* of the lowest node there is */
         uint16_t bits = (uint16_t)level * store->fan_shift;
 
         next = bits < 32U ? (store_shorten(store, *key, level) + 1U) << bits : 0;
@@ -352,8 +399,8 @@ int store_next_old(struct nw_store *store, struct object *object, uint32_t *key,
     int result = reach(store, &path);
 
     if (result == NW_ERR_NOT_FOUND) {
-        (void)store_skip(store, object, key);
-        return 0;
+        result = store_skip(store, object, key);
+        return result < 0 ? result : 0;
     }
     next = next != 0 && next < object->tail ? next : object->tail;
     for (; result == NW_OK && *key < next; (*key)++) {

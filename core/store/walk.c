@@ -90,27 +90,22 @@ int store_good_after(struct nw_store *store, uint16_t *block)
 
 #define SWAP_MISSES 2U /* most blocks in a row that failed before they had a header */
 
-/* Blocks from..to, apart, that failed while they stood in for another: nothing of them is needed
- * once that one is not. */
+/* Blocks behind `from` and before `to` that failed while they stood in for another, before they had
+ * a header: nothing of them is needed once that one is not. */
 static int failed_between(struct nw_store *store, uint16_t from, uint16_t to)
 {
     int result = NW_OK;
 
-    while (from != to && result == NW_OK) {
+    while (result == NW_OK && (from = store_next_block(store, from)) != to) {
         int bad = store_is_bad(store, from);
-        result = bad == 0 ? store_add_swap(store, store_first_page(store, from), STORE_NO_BLOCK)
-                          : bad;
+        result = bad == 0 ? store_add_failed(store, from) : bad;
         result = result > 0 ? (int)NW_OK : result;
-        from = store_next_block(store, from);
     }
     return result;
 }
 
 static int knows_swap(const struct nw_store *store, uint16_t block)
 {
-    if (block == store->hollow) {
-        return 1;
-    }
     for (uint8_t i = 0; i < store->swap_count; i++) {
         if (store->swap[i].block == block) {
             return 1;
@@ -144,8 +139,8 @@ int store_find_swap(struct nw_store *store, uint16_t block)
 
     while (misses <= SWAP_MISSES && next != store->newest) {
         int result = store_good_after(store, &next);
-        if (next == block) {
-            return result; /* once round */
+        if (next == block || next == store->hollow) {
+            return result; /* once round, or behind it all are hollow */
         }
         if (result == NW_OK) {
             result = store_read_head(store, next, &head);
@@ -161,8 +156,7 @@ int store_find_swap(struct nw_store *store, uint16_t block)
             return NW_OK;
         }
         if (!knows_swap(store, next)) {
-            uint16_t from = last == block ? store_next_block(store, block) : last;
-            result = failed_between(store, from, next);
+            result = failed_between(store, last, next);
             result = result < 0 ? result : store_add_swap(store, head.page, next);
             if (result < 0) { /* more of them than a store writes */
                 return result == NW_ERR_PROGRAM ? (int)NW_ERR_CORRUPT : result;

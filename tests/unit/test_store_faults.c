@@ -251,6 +251,191 @@ static void test_cut_stand_in(void **state)
     }
 }
 
+/* A page takes a second program, which fails, as does every other one after it: those of the pages
+ * that stand in for it, not of their headers. Power goes in between, or the sixth block that stands
+ * in is the last. Only the last of these was once taken for none, and the page of the one before
+ * has nothing either: what a sync had put into the first was gone without a word. And each failed
+ * block that stood in took two of the six swaps. */
+static void test_stand_ins_fail(void **state)
+{
+    struct nw_store_config config = {.objects = 2};
+    uint8_t data[20] = {0};
+    uint32_t most = 0;
+
+    (void)state;
+    for (uint32_t way = 0; way < 6U * 7U * 16U; way++) {
+        uint32_t count = 1U + way % 6U;
+        uint32_t fails = 1U + way / 6U % 7U;
+        struct nw_cut cut = {.after = way / 42U, .phase = NW_CUT_BEFORE};
+
+        open_bed(&config);
+        int stack = create("s", NW_STORE_STACK, 0, 0);
+        for (uint32_t i = 0; i < count; i++) {
+            data[0] = (uint8_t)i;
+            assert_int_equal(nw_store_push(bed.store, stack, data, sizeof data), NW_OK);
+            assert_int_equal(nw_store_sync(bed.store), NW_OK);
+        }
+        bed.fault = (struct nw_fault){
+            .verb = NW_VERB_PROGRAM, .every = 2, .times = fails, .error = NW_ERR_PROGRAM};
+        if (cut.after < 15U) { /* else power stays */
+            nw_nand_cut(bed.nand, &cut);
+        }
+        data[0] = (uint8_t)count;
+        (void)nw_store_push(bed.store, stack, data, sizeof data);
+        int result = nw_store_sync(bed.store);
+        if (!nw_nand_is_off(bed.nand)) {
+            assert_int_equal(result, bed.fault.hits <= 6U ? NW_OK : NW_ERR_PROGRAM);
+            most = bed.fault.hits > most ? bed.fault.hits : most;
+        }
+        bed.fault = (struct nw_fault){.verb = NW_VERB_HEAL};
+        for (int again = 0; again < 3; again++) {
+            nw_nand_cut(bed.nand, NULL);
+            nw_nand_power_up(bed.nand);
+            assert_int_equal(mount(), NW_OK);
+            expect_durable(result == NW_OK ? count + 1U : count);
+        }
+        close_bed();
+    }
+    assert_int_equal(most, 7);
+}
+
+/* Blocks fail of which the newest anchor tells, the log comes round to them, and while they are
+ * passed others fail: the six swaps of these and those in the anchor were once too many for the
+ * next mount, which answered NW_ERR_CORRUPT ever after. */
+static void test_fails_round(void **state)
+{
+    struct nw_store_config config = {.objects = 2};
+    static const struct nw_fault failing = {
+        .verb = NW_VERB_PROGRAM, .every = 2, .error = NW_ERR_PROGRAM};
+    uint8_t data[300] = {0};
+    struct nw_nand *saved;
+    uint32_t passed = 0;
+
+    (void)state;
+    open_bed(&config);
+    int stack = create("s", NW_STORE_STACK, 0, 0);
+    uint8_t *ram = malloc(bed.ram_bytes);
+    assert_non_null(ram);
+    bed.fault = failing;
+    bed.fault.times = 3;
+    for (uint32_t step = 0; step < 600U; step++) {
+        assert_int_equal(nw_store_push(bed.store, stack, data, sizeof data), NW_OK);
+        assert_int_equal(nw_store_sync(bed.store), NW_OK);
+        if (bed.fault.verb == NW_VERB_PROGRAM && bed.fault.hits < 3U) {
+            continue;
+        }
+        memcpy(ram, bed.ram, bed.ram_bytes);
+        assert_int_equal(nw_nand_fork(&saved, bed.nand), NW_OK);
+        uint32_t retired = nw_store_stats(bed.store)->retired;
+        bed.fault = failing;
+        data[0] = 1;
+        (void)nw_store_push(bed.store, stack, data, 20);
+        (void)nw_store_sync(bed.store);
+        passed += nw_store_stats(bed.store)->retired > retired;
+        data[0] = 0;
+        bed.fault = (struct nw_fault){.verb = NW_VERB_HEAL};
+        assert_int_equal(mount(), NW_OK);
+        assert_int_equal(nw_store_peek(bed.store, stack, 0, data, sizeof data), sizeof data);
+        memcpy(bed.ram, ram, bed.ram_bytes);
+        assert_int_equal(nw_nand_assign(bed.nand, saved), NW_OK);
+        nw_nand_close(saved);
+        assert_int_equal(nw_store_pop(bed.store, stack, data, sizeof data), sizeof data);
+    }
+    assert_true(passed > 0);
+    free(ram);
+    close_bed();
+}
+
+/* A read of the chip fails once while the next key of an array is looked for: that was once NW_OK,
+ * with a key that was never set. */
+static void test_next_key_fails(void **state)
+{
+    struct nw_store_config config = {.objects = 2, .frames = 4, .fan = 8};
+    uint8_t data[16] = {0};
+    uint32_t failed = 0;
+
+    (void)state;
+    open_bed(&config);
+    int array = create("a", NW_STORE_ARRAY, sizeof data, 400);
+    for (uint32_t key = 100; key < 400U; key += 10) {
+        assert_int_equal(nw_store_set(bed.store, array, key, data), NW_OK);
+    }
+    assert_int_equal(nw_store_sync(bed.store), NW_OK);
+    for (uint32_t skip = 0; skip < 8U; skip++) {
+        assert_int_equal(mount(), NW_OK);
+        uint32_t key = 1;
+        bed.fault = (struct nw_fault){
+            .verb = NW_VERB_READ, .skip = skip, .times = 1, .error = NW_ERR_IO};
+        int result = nw_store_next_key(bed.store, array, &key);
+        assert_int_equal(result, bed.fault.hits > 0 ? NW_ERR_IO : NW_OK);
+        failed += bed.fault.hits;
+        bed.fault = (struct nw_fault){.verb = NW_VERB_HEAL};
+        assert_int_equal(nw_store_next_key(bed.store, array, &key), NW_OK);
+        assert_int_equal(key, 100);
+    }
+    assert_true(failed > 0);
+    close_bed();
+}
+
+/* All keys of an array tell what was set last, and so does the walk from key to key. */
+static void expect_values(int array, const uint8_t *values, uint32_t count)
+{
+    uint8_t data[16];
+    uint32_t next = 0;
+
+    for (uint32_t key = 0; key < count; key += 2) {
+        assert_int_equal(nw_store_get(bed.store, array, key, data), NW_OK);
+        assert_int_equal(data[0], values[key]);
+        assert_int_equal(nw_store_next_key(bed.store, array, &next), NW_OK);
+        assert_int_equal(next++, key);
+        assert_int_equal(nw_store_get(bed.store, array, key + 1U, data), NW_ERR_NOT_FOUND);
+    }
+    assert_int_equal(nw_store_next_key(bed.store, array, &next), NW_ERR_NOT_FOUND);
+}
+
+/* Reading goes on when nothing can be written any more: an error of the chip was answered, or so
+ * many blocks have failed that none is free. It once needed a frame for each node on its way, and
+ * where all hold what is not written yet it answered the error of writing one of them. */
+static void test_reading_goes_on(void **state)
+{
+    struct nw_store_config config = {.objects = 2, .frames = 4, .fan = 8};
+    uint8_t values[400] = {0};
+    uint8_t data[16] = {0};
+    uint32_t passed[2] = {0};
+
+    (void)state;
+    for (int full = 0; full < 2; full++) {
+        for (uint32_t skip = 0; skip < 30U; skip++) {
+            open_bed(&config);
+            int array = create("a", NW_STORE_ARRAY, sizeof data, sizeof values);
+            memset(values, 0, sizeof values);
+            data[0] = 0;
+            for (uint32_t key = 0; key < sizeof values; key += 2) {
+                assert_int_equal(nw_store_set(bed.store, array, key, data), NW_OK);
+            }
+            bed.fault =
+                full ? (struct nw_fault){.verb = NW_VERB_ERASE, .error = NW_ERR_ERASE}
+                     : (struct nw_fault){.verb = NW_VERB_PROGRAM, .error = NW_ERR_IO, .times = 1};
+            bed.fault.skip = skip;
+            int result = NW_OK;
+            for (uint32_t step = 0; result == NW_OK; step++) {
+                uint32_t key = step * 130U % sizeof values;
+                data[0] = (uint8_t)(values[key] + 1U);
+                result = nw_store_set(bed.store, array, key, data);
+                values[key] = (uint8_t)(values[key] + (result == NW_OK));
+            }
+            assert_true(full ? result == NW_ERR_FULL || result == NW_ERR_PROGRAM
+                             : result == NW_ERR_IO);
+            passed[full] += result == (full ? NW_ERR_FULL : NW_ERR_IO);
+            expect_values(array, values, sizeof values);
+            assert_int_equal(nw_store_set(bed.store, array, 0, data), result);
+            expect_values(array, values, sizeof values);
+            close_bed();
+        }
+    }
+    assert_true(passed[0] > 0 && passed[1] > 0);
+}
+
 /* Bytes that look like chunks of an object's first element, of two bytes each. */
 static void forge(uint8_t *data, uint16_t bytes, int handle)
 {
@@ -378,6 +563,10 @@ int main(void)
         cmocka_unit_test(test_fails_after_mount),
         cmocka_unit_test(test_program_fails_in_mount),
         cmocka_unit_test(test_cut_stand_in),
+        cmocka_unit_test(test_stand_ins_fail),
+        cmocka_unit_test(test_fails_round),
+        cmocka_unit_test(test_next_key_fails),
+        cmocka_unit_test(test_reading_goes_on),
         cmocka_unit_test(test_torn_over_pages),
         cmocka_unit_test(test_stuck),
         cmocka_unit_test(test_top_given_up),

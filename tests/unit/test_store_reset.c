@@ -30,6 +30,15 @@ static void fail_at(const struct store_rig *rig, uint32_t step, const char *what
     fail_msg("step %u: %s: %s %s", (unsigned)step, what, nw_error_text(result), rig->why);
 }
 
+/* What a caller keeps who wants to notice that an older image was put in. */
+static uint32_t sequence_of(const struct store_rig *rig)
+{
+    struct nw_store_space space;
+
+    nw_store_space(rig->store, &space);
+    return space.sequence;
+}
+
 /* Random work on all types. `every`: steps between two resets, on an average. */
 static void work(struct store_rig *rig, uint32_t steps, uint32_t every, uint32_t seed)
 {
@@ -44,12 +53,17 @@ static void work(struct store_rig *rig, uint32_t steps, uint32_t every, uint32_t
             fail_at(rig, step, "work", result);
         }
         if (nw_random_below(&random, every) == 0) {
+            uint32_t sequence = sequence_of(rig);
+
             result = store_rig_mount(rig);
             if (result < 0) {
                 fail_at(rig, step, "mount", result);
             }
             if (store_rig_check(rig, 1) < 0) {
                 fail_at(rig, step, "after a reset", NW_ERR_CORRUPT);
+            }
+            if (sequence_of(rig) <= sequence) { /* it told one that was in RAM only */
+                fail_at(rig, step, "the sequence is no higher", NW_OK);
             }
             if (nw_store_stats(rig->store)->lost > 0) {
                 fail_at(rig, step, "a mount met damage", NW_ERR_CORRUPT);

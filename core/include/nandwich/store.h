@@ -183,7 +183,8 @@ struct nw_store_space {
                            * refused for want of room, in whatever object; more may fit */
     uint32_t free_blocks; /* that can be written before something has to be cleaned */
     uint32_t good_blocks;
-    uint32_t sequence;    /* of the newest block: it only ever grows */
+    uint32_t sequence;    /* of the newest block on the chip: it only ever grows, with each
+                           * mount too */
 };
 
 /*
@@ -199,7 +200,8 @@ struct nw_store_space {
  * format, and falls with each block that fails: by default 70 % of a chip of 2 MiB with 128 blocks,
  * 85 % of one of 128 MiB; of small chips less. No call takes used_bytes above it; where blocks that
  * failed have left it there, reading, pop, dequeue, trim, delete and drop go on, and once they have
- * brought used_bytes below puts do. (When it is 0, so many have failed that only reading does.)
+ * brought used_bytes below puts do. (When it is 0, or so many have failed that no block is free and
+ * none can be made so, only reading does.)
  */
 void nw_store_space(const struct nw_store *store, struct nw_store_space *space);
 
