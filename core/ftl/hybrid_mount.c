@@ -475,6 +475,34 @@ static int accept_certain(struct nw_hybrid *hybrid)
     return result;
 }
 
+/* Whether a page that waits counts. */
+static int counts(const struct nw_hybrid *hybrid, const struct nw_hybrid_top *page)
+{
+    return page->tag.version <= hybrid->last || page->tag.version <= hybrid->fenced;
+}
+
+/* A page behind which one of another sector shows is certain. When it ended a write or a merge, it
+ * counts at every later mount, also when the newer ones hide by then: so it need not wait, nor
+ * those before it. Else the blocks that they replace would be missing for the session. */
+static int accept_ended(struct nw_hybrid *hybrid)
+{
+    const struct nw_hybrid_top *top = hybrid->top;
+    uint8_t index = 1;
+    int result = NW_OK;
+
+    while (index < hybrid->tops && ((top[index].tag.word ^ top[index - 1U].tag.word) &
+                                    NW_HYBRID_SECTOR) == 0) {
+        index++;
+    }
+    if (index < hybrid->tops && counts(hybrid, &top[index]) &&
+        (top[index].tag.word & (NW_HYBRID_COPY | NW_HYBRID_LAST)) != NW_HYBRID_COPY) {
+        while (result == NW_OK && hybrid->tops > index) {
+            result = accept(hybrid, &hybrid->top[--hybrid->tops]);
+        }
+    }
+    return result;
+}
+
 int nw_hybrid_held(const struct nw_hybrid *hybrid, uint16_t block)
 {
     if (block == hybrid->session) {
@@ -602,12 +630,6 @@ static int begin_session(struct nw_hybrid *hybrid)
         }
     } while (result == NW_ERR_PROGRAM);
     return result;
-}
-
-/* Whether a page that waits counts. */
-static int counts(const struct nw_hybrid *hybrid, const struct nw_hybrid_top *page)
-{
-    return page->tag.version <= hybrid->last || page->tag.version <= hybrid->fenced;
 }
 
 /* What the mount before saved is outdated when its sector was written again since: also by a page
@@ -795,6 +817,7 @@ int nw_hybrid_mount(struct nw_hybrid *hybrid)
     }
     result = result == NW_OK ? accept_certain(hybrid) : result;
     result = result == NW_OK ? judge(hybrid) : result;
+    result = result == NW_OK ? accept_ended(hybrid) : result;
     return result == NW_OK ? start(hybrid) : result;
 }
 
