@@ -294,6 +294,18 @@ static int is_possible(const struct nw_hybrid *hybrid, const struct nw_tag *tag)
             ((tag->version - hybrid->fenced) >> SESSION_BITS) == 0);
 }
 
+/* A page that does not count because the newest record has a copy of it. Unless that record is
+ * certain it may hide the next time, and then only the page itself is left: its block is held. */
+static void note_origin(struct nw_hybrid *hybrid, const struct nw_hybrid_top *page)
+{
+    if ((page->tag.word & NW_HYBRID_SECTOR) == hybrid->saved &&
+        page->tag.version > hybrid->certain_version &&
+        page->tag.version > hybrid->origin_version) {
+        hybrid->origin = nw_hybrid_block_of(hybrid, page->at);
+        hybrid->origin_version = page->tag.version;
+    }
+}
+
 /* One page: whether it counts, what version it has, whether it is torn. */
 static int look_at(struct nw_hybrid *hybrid, struct block_scan *scan, uint32_t at)
 {
@@ -318,6 +330,7 @@ static int look_at(struct nw_hybrid *hybrid, struct block_scan *scan, uint32_t a
         return NW_OK;
     }
     if (is_void(hybrid, page.tag.version)) {
+        note_origin(hybrid, &page);
         scan->torn = 1;
         return NW_OK;
     }
@@ -522,7 +535,7 @@ int nw_hybrid_held(const struct nw_hybrid *hybrid, uint16_t block)
             return 1;
         }
     }
-    return block == hybrid->certain ||
+    return block == hybrid->certain || block == hybrid->origin ||
            (hybrid->saved != NW_NO_PAGE && nw_hybrid_block_of(hybrid, hybrid->saved_at) == block);
 }
 
