@@ -58,6 +58,8 @@ int nw_hybrid_prepare(struct nw_hybrid *hybrid, const struct nw_hybrid_open *ope
     hybrid->certain = NW_NO_BLOCK;
     hybrid->certain_version = 0;
     hybrid->late = NW_NO_BLOCK;
+    hybrid->origin = NW_NO_BLOCK;
+    hybrid->origin_version = 0;
     hybrid->saved = NW_NO_PAGE;
     hybrid->doubt = NW_NO_PAGE;
     hybrid->limbo = 0;

@@ -140,6 +140,8 @@ struct nw_hybrid {
     uint8_t holding;
     uint16_t certain;     /* block of the newest record whose mount showed that it is all there */
     uint64_t certain_version;
+    uint16_t origin;      /* block of the page that an uncertain record saved, or NW_NO_BLOCK */
+    uint64_t origin_version;
     uint16_t late;        /* block of a merge whose last page may be torn, or NW_NO_BLOCK */
     struct nw_hybrid_top top[NW_HYBRID_TOPS];           /* newest first */
     struct nw_hybrid_record record[NW_HYBRID_RECORDS];  /* newest first */

@@ -294,6 +294,18 @@ static int is_possible(const struct nw_hybrid *hybrid, const struct nw_tag *tag)
             ((tag->version - hybrid->fenced) >> SESSION_BITS) == 0);
 }
 
+/* A page that does not count because the newest record has a copy of it. Unless that record is
+ * certain it may hide the next time, and then only the page itself is left: its block is held. */
+static void note_origin(struct nw_hybrid *hybrid, const struct nw_hybrid_top *page)
+{
+    if ((page->tag.word & NW_HYBRID_SECTOR) == hybrid->saved &&
+        page->tag.version > hybrid->certain_version &&
+        page->tag.version > hybrid->origin_version) {
+        hybrid->origin = nw_hybrid_block_of(hybrid, page->at);
+        hybrid->origin_version = page->tag.version;
+    }
+}
+
 /* One page: whether it counts, what version it has, whether it is torn. */
 static int look_at(struct nw_hybrid *hybrid, struct block_scan *scan, uint32_t at)
 {
@@ -318,6 +330,7 @@ static int look_at(struct nw_hybrid *hybrid, struct block_scan *scan, uint32_t a
         return NW_OK;
     }
     if (is_void(hybrid, page.tag.version)) {
+        note_origin(hybrid, &page);
         scan->torn = 1;
         return NW_OK;
     }
@@ -475,6 +488,34 @@ static int accept_certain(struct nw_hybrid *hybrid)
     return result;
 }
 
+/* Whether a page that waits counts. */
+static int counts(const struct nw_hybrid *hybrid, const struct nw_hybrid_top *page)
+{
+    return page->tag.version <= hybrid->last || page->tag.version <= hybrid->fenced;
+}
+
+/* A page behind which one of another sector shows is certain. When it ended a write or a merge, it
+ * counts at every later mount, also when the newer ones hide by then: so it need not wait, nor
+ * those before it. Else the blocks that they replace would be missing for the session. */
+static int accept_ended(struct nw_hybrid *hybrid)
+{
+    const struct nw_hybrid_top *top = hybrid->top;
+    uint8_t index = 1;
+    int result = NW_OK;
+
+    while (index < hybrid->tops && ((top[index].tag.word ^ top[index - 1U].tag.word) &
+                                    NW_HYBRID_SECTOR) == 0) {
+        index++;
+    }
+    if (index < hybrid->tops && counts(hybrid, &top[index]) &&
+        (top[index].tag.word & (NW_HYBRID_COPY | NW_HYBRID_LAST)) != NW_HYBRID_COPY) {
+        while (result == NW_OK && hybrid->tops > index) {
+            result = accept(hybrid, &hybrid->top[--hybrid->tops]);
+        }
+    }
+    return result;
+}
+
 int nw_hybrid_held(const struct nw_hybrid *hybrid, uint16_t block)
 {
     if (block == hybrid->session) {
@@ -494,7 +535,7 @@ int nw_hybrid_held(const struct nw_hybrid *hybrid, uint16_t block)
             return 1;
         }
     }
-    return block == hybrid->certain ||
+    return block == hybrid->certain || block == hybrid->origin ||
            (hybrid->saved != NW_NO_PAGE && nw_hybrid_block_of(hybrid, hybrid->saved_at) == block);
 }
 
@@ -602,12 +643,6 @@ static int begin_session(struct nw_hybrid *hybrid)
         }
     } while (result == NW_ERR_PROGRAM);
     return result;
-}
-
-/* Whether a page that waits counts. */
-static int counts(const struct nw_hybrid *hybrid, const struct nw_hybrid_top *page)
-{
-    return page->tag.version <= hybrid->last || page->tag.version <= hybrid->fenced;
 }
 
 /* What the mount before saved is outdated when its sector was written again since: also by a page
@@ -795,6 +830,7 @@ int nw_hybrid_mount(struct nw_hybrid *hybrid)
     }
     result = result == NW_OK ? accept_certain(hybrid) : result;
     result = result == NW_OK ? judge(hybrid) : result;
+    result = result == NW_OK ? accept_ended(hybrid) : result;
     return result == NW_OK ? start(hybrid) : result;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Goal: what once broke a promise never does so again: every history under tests/histories, each
- * the smallest that showed a defect, goes well. Those under tests/histories/open show defects that
- * are not mended: each still fails, so that whoever mends one moves it up.
+ * the smallest that showed a defect, goes well. Those under tests/histories/open, if there are
+ * any, show defects that are not mended: each still fails, so that whoever mends one moves it up.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -59,7 +59,9 @@ static unsigned replay_all(const char *path, int open)
     const struct dirent *entry;
     unsigned count = 0;
 
-    assert_non_null(folder);
+    if (folder == NULL) { /* git keeps no empty ones */
+        return 0;
+    }
     while ((entry = readdir(folder)) != NULL) {
         size_t length = strlen(entry->d_name);
 
@@ -81,7 +83,7 @@ static void test_mended(void **state)
 static void test_open(void **state)
 {
     (void)state;
-    assert_true(replay_all(NW_HISTORIES "/open", 1) > 0);
+    (void)replay_all(NW_HISTORIES "/open", 1);
 }
 
 int main(void)

@@ -48,7 +48,8 @@
  * merges and tries again. Blocks that wait to be healed are healed, due or not, when merges win
  * no more. So writes go on while seven spare blocks are good,
  * unless the free blocks, five at least, all fail one after the other with no merge that ends
- * between: then no block is left to merge to, and no mount can win one. Reads go on even then.
+ * between: then no block is left to merge to, and no mount can win one. Behind a merge a mount
+ * finds four, and fewer when blocks failed in its session. Reads go on even then.
  *
  * ERRORS of the block verbs: NW_ERR_FULL when bad blocks have eaten the spare blocks as above,
  * NW_ERR_ECC or NW_ERR_CORRUPT for a sector whose content is lost (req->sector + req->done),
