@@ -77,10 +77,11 @@ quick: ## the checks of every landing, under a minute
 
 .PHONY: lock
 lock: ## pin the Python dependencies of pyproject.toml again (requirements.lock)
-	$(BIN)/uv pip compile -q pyproject.toml --extra test --extra dev --universal --generate-hashes \
-	    --python-version 3.11 --custom-compile-command "make lock" -o requirements.lock
+	$(BIN)/uv pip compile -q pyproject.toml --extra plot --extra test --extra dev --universal \
+	    --generate-hashes --python-version 3.11 --custom-compile-command "make lock" \
+	    -o requirements.lock
 	@tools/setup
 
 .PHONY: clean
 clean: ## remove every build product (keeps .venv)
-	rm -rf build python/nandwich/_native.pyi
+	rm -rf build python/nandwich/_native.pyi lab/_native.pyi

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Speed of the lavish layer over the emulated chip in metadata-only mode, one core."""
 
+from lab._native import Lavish
+from lab.benches import Figure, bench
 from nandwich import _native
-from nandwich.benches import Figure, bench
 
 WRITES = 500_000
 
@@ -18,7 +19,7 @@ def lavish() -> list[Figure]:
         rates = []
         for _ in range(5):
             chip = _native.Nand.open(_native.Part.named("K9F1G08U0A"), options=["no_payload"])
-            device = _native.Lavish.open(chip, sectors=4096, maps=maps)
+            device = Lavish.open(chip, sectors=4096, maps=maps)
             rates.append(WRITES / device.time_writes(WRITES))
         name = f"lavish.writes.{maps}-maps"
         figures.append(Figure(name, round(max(rates)), "write/s", target, better="higher"))

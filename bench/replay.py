@@ -3,9 +3,10 @@
 
 from typing import Any
 
-from nandwich import _native, replay
-from nandwich.benches import Figure, bench
-from nandwich.replay_limits import greedy_amplification
+from lab.benches import Figure, bench
+from lab.limits import greedy_amplification
+from nandwich import _native
+from nandwich.replay import play as replay
 
 STEP = 1 << 20
 #: 4 GiB of 4 KiB pages, 128 a block: the device MQSim's figure was measured on, too.

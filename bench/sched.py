@@ -8,11 +8,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from nandwich import cross, sched, sched_8051, sched_sweeps, sched_targets
-from nandwich.benches import Figure, bench
+from lab import cross, i8051, processors, sweeps
+from lab.benches import Figure, bench
+from lab.sweeps import Point
 from nandwich.errors import RunError
-from nandwich.sched import MS, Scenario, paper_scenario
-from nandwich.sched_sweeps import Point
+from nandwich.sched import play as sched
+from nandwich.sched.play import MS, Scenario, paper_scenario
 
 #: Markers of tests/targets/decide.c.
 SUBMIT, DECIDE, DONE = 1, 2, 4
@@ -29,7 +30,7 @@ SIZES = (16, 32, 48, 64)
 @bench("sched", "deadline scheduling: decision cost, RAM, text, speed, share of the best possible")
 def figures() -> list[Figure]:
     """The promises of the scheduler, and what stands behind them."""
-    missing = sched_targets.missing() + ([] if sched_8051.present() else ["sdcc"])
+    missing = processors.missing() + ([] if i8051.present() else ["sdcc"])
     if missing:
         raise RunError(f"not installed: {', '.join(missing)}")
     found = [_speed()]
@@ -50,36 +51,36 @@ def _speed() -> Figure:
 
 
 def _on_8051(folder: Path) -> Iterator[Figure]:
-    simulator = sched_8051.build_simulator(folder)
+    simulator = i8051.build_simulator(folder)
     for policy in ("rg-edf", "slack"):
         # 33 slots: with 24 SLACK takes its short cut for a queue more than half full.
         flags = ("-DFLAGS=0x39", "-DSLOTS=33U") if policy == "slack" else ()
         for flows in FLOWS if policy != "slack" else SLACK_FLOWS:
-            image = sched_8051.build("decide", policy, folder, (f"-DFLOWS={flows}U", *flags))
-            markers = sched_8051.run(simulator, image, clocks=90_000_000).markers
+            image = i8051.build("decide", policy, folder, (f"-DFLOWS={flows}U", *flags))
+            markers = i8051.run(simulator, image, clocks=90_000_000).markers
             name = f"sched.8051.{policy}.{flows}-flows"
             yield Figure(f"{name}.decide", markers[DECIDE].most, "clocks", 16_000)
             yield Figure(f"{name}.submit", markers[SUBMIT].most, "clocks")
             yield Figure(f"{name}.done", markers[DONE].most, "clocks")
             if flows == FLOWS[0] and policy != "slack":
-                sizes = sched_8051.data_sizes(image)
+                sizes = i8051.data_sizes(image)
                 ram = sizes["ram"] + sizes["nw_sched_only"]
                 yield Figure("sched.8051.ram", ram, "B", 600)
         text = image.scheduler_code
-        limit = sched_8051.TEXT_LIMITS[policy]
+        limit = i8051.TEXT_LIMITS[policy]
         yield Figure(f"sched.8051.{policy}.text", text, "B", limit)
 
 
 def _on_others(folder: Path) -> Iterator[Figure]:
     for policy in ("rg-edf", "slack"):
-        text = sched_targets.text_bytes(cross.CORTEX_M3, policy, folder)
-        limit = sched_targets.TEXT_LIMITS[policy]
+        text = processors.text_bytes(cross.CORTEX_M3, policy, folder)
+        limit = processors.TEXT_LIMITS[policy]
         yield Figure(f"sched.cortex-m3.{policy}.text", text, "B", limit)
         for flows in FLOWS:
             end = f"{policy}.{flows}-flows.decide"
-            most = sched_targets.cortex_m3(policy, flows, folder)[DECIDE].most
+            most = processors.cortex_m3(policy, flows, folder)[DECIDE].most
             yield Figure(f"sched.cortex-m3.{end}", most, "instructions", 600)
-            most = sched_targets.atmega128(policy, flows, folder)[DECIDE].most
+            most = processors.atmega128(policy, flows, folder)[DECIDE].most
             yield Figure(f"sched.atmega128.{end}", most, "cycles")
 
 
@@ -87,11 +88,11 @@ def _against_the_best() -> list[Figure]:
     """At the paper's defaults and below, at every point of every figure."""
     points: list[Point] = []
     for values, build in ((PERIODS_MS, _all_flows), (PERIODS_MS, _first_flow), (SIZES, _sized)):
-        points += sched_sweeps.sweep(values, build, quick=False)
+        points += sweeps.sweep(values, build, quick=False)
     leads = [one.share("slack") - one.best_published for one in points]
     gaps = [one.share("bound") - one.share("slack") for one in points]
-    near = 100 * sum(gap <= sched_sweeps.NEAR_POINTS for gap in gaps) / len(gaps)
-    target = 100 * sched_sweeps.NEAR_PART
+    near = 100 * sum(gap <= sweeps.NEAR_POINTS for gap in gaps) / len(gaps)
+    target = 100 * sweeps.NEAR_PART
     return [
         Figure("sched.least-lead", round(min(leads), 3), "points", 0, "higher"),
         Figure("sched.near-bound", round(near, 1), "% of points", target, "higher"),

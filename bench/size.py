@@ -4,22 +4,20 @@
 import tempfile
 from pathlib import Path
 
-from nandwich import cross, layers, paths
-from nandwich.benches import Figure, bench
+from lab import ROOT, cross, layers
+from lab.benches import Figure, bench
 from nandwich.errors import RunError
 
 
 @bench("size", "code bytes and static RAM of core layers on Cortex-M3 and ATmega128")
 def size() -> list[Figure]:
     """Each part of core/layers.toml, compiled at -Os; constants count as code."""
-    root = paths.CHECKOUT
-    assert root is not None, "benches are found in a checkout only"
     figures = []
     for target in (cross.CORTEX_M3, cross.ATMEGA128):
         if not target.present:
             raise RunError(f"{target.compiler} is missing; `nandwich doctor` tells how to get it")
-        for part in layers.sized_parts(root):
-            code, static_ram = _measure(target, part, root)
+        for part in layers.sized_parts(ROOT):
+            code, static_ram = _measure(target, part)
             promised = target is cross.CORTEX_M3
             name = f"size.{part.name}.{target.name}"
             figures.append(Figure(name, code, "B", part.limit if promised else None))
@@ -27,11 +25,11 @@ def size() -> list[Figure]:
     return figures
 
 
-def _measure(target: cross.Target, part: layers.SizedPart, root: Path) -> tuple[int, int]:
+def _measure(target: cross.Target, part: layers.SizedPart) -> tuple[int, int]:
     code = static_ram = 0
     with tempfile.TemporaryDirectory() as folder:
         for source in part.files:
-            output = cross.compile_object(target, source, Path(folder), root / "core" / "include")
+            output = cross.compile_object(target, source, Path(folder), ROOT / "core" / "include")
             measured = cross.object_size(target, output)
             code += measured.code
             static_ram += measured.static_ram

@@ -3,10 +3,12 @@
 
 from dataclasses import dataclass
 
-from nandwich import _native, store_peers
-from nandwich.benches import Figure, bench
+from lab import peers
+from lab._native import store_work
+from lab.benches import Figure, bench
+from lab.peers import Counts, NotMeasuredError, Shape
+from nandwich import _native
 from nandwich.cli import output
-from nandwich.store_peers import Counts, NotMeasuredError, Shape
 
 
 @dataclass(frozen=True)
@@ -97,7 +99,7 @@ def ours(shape: Shape, *, ecc: bool = False, sealed: bool = False) -> list[Count
     return [
         Counts(store=name, shape=shape.name, **answer)
         for work, idle in (("append", 0), ("small", 0), ("overwrite", 0), ("overwrite", IDLE))
-        for answer in _native.store_work(_open(shape, ecc=ecc, sealed=sealed), work, idle=idle)
+        for answer in store_work(_open(shape, ecc=ecc, sealed=sealed), work, idle=idle)
     ]
 
 
@@ -123,7 +125,7 @@ def _our_figures(shape: Shape) -> list[Figure]:
 
 def _peers(shape: Shape) -> list[Figure]:
     try:
-        every = store_peers.measure(shape)
+        every = peers.measure(shape)
     except NotMeasuredError as why:
         output.talk(f"{shape.name}: peers not measured ({why})")
         return []
@@ -136,7 +138,5 @@ def _peers(shape: Shape) -> list[Figure]:
 
 @bench("store", "energy, erases and longest call of our store and others on the same work")
 def store() -> list[Figure]:
-    """Workloads append, read-back, small and overwrite of nandwich.store_peers on three chips."""
-    return [
-        figure for shape in store_peers.SHAPES for figure in (*_our_figures(shape), *_peers(shape))
-    ]
+    """Workloads append, read-back, small and overwrite of lab.peers on three chips."""
+    return [figure for shape in peers.SHAPES for figure in (*_our_figures(shape), *_peers(shape))]

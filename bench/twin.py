@@ -3,8 +3,9 @@
 
 from collections.abc import Callable
 
+from lab._native import time_chip, time_page_ftl
+from lab.benches import Figure, bench
 from nandwich import _native
-from nandwich.benches import Figure, bench
 
 
 def _best(part: str, work: Callable[[_native.Nand], tuple[int, float]]) -> int:
@@ -21,8 +22,8 @@ def _best(part: str, work: Callable[[_native.Nand], tuple[int, float]]) -> int:
 def twin() -> list[Figure]:
     """`ftl`: all chip operations of random 4 KB writes to a full page FTL. `chip`: the chip alone,
     2 KB pages programmed, read at random, erased."""
-    ftl = _best("K9LBG08U0M", lambda chip: _native.time_page_ftl(chip, 2_000_000))
-    chip = _best("K9WAG08U1A", lambda chip: _native.time_chip(chip, 4_000_000))
+    ftl = _best("K9LBG08U0M", lambda chip: time_page_ftl(chip, 2_000_000))
+    chip = _best("K9WAG08U1A", lambda chip: time_chip(chip, 4_000_000))
     return [
         Figure("twin.ftl", ftl, "op/s", target=5e6, better="higher"),
         Figure("twin.chip", chip, "op/s", target=5e6, better="higher"),

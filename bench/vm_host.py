@@ -3,10 +3,11 @@
 
 from pathlib import Path
 
-from nandwich import paths, run_measure, run_recipe
-from nandwich.benches import Figure, bench
+from lab import ROOT
+from lab.benches import Figure, bench
 from nandwich.errors import RunError
-from nandwich.run_config import Device
+from nandwich.run import measure, recipe
+from nandwich.twin.config import Device
 
 
 @bench("vm-host", "guarded JPEG decode over native, wall clock, flash emulation included")
@@ -14,14 +15,12 @@ def vm_host() -> list[Figure]:
     """Best of several rounds of each, alternating, in one run: 32 KB of 512-byte frames."""
     from matplotlib.cbook import get_sample_data
 
-    root = paths.CHECKOUT
-    assert root is not None, "benches are found in a checkout only"
     photo = get_sample_data("grace_hopper.jpg", asfileobj=False)
-    with run_measure.scratch() as name:
+    with measure.scratch() as name:
         folder = Path(name)
         arguments = (str(photo), str(folder / "photo.bmp"), str(folder / "gray.bmp"))
-        job = run_recipe.job((root / "examples" / "jpeg2bmp.c",), ("-O2",), Device(), arguments)
-        result = run_measure.measure(job, b"", folder)
+        job = recipe.job((ROOT / "examples" / "jpeg2bmp.c",), ("-O2",), Device(), arguments)
+        result = measure.measure(job, b"", folder)
     if result.differences or not result.native_ns or not result.virtual_ns:
         raise RunError("the JPEG decode did not come out as natively: " + str(result.differences))
     report = result.virtual.report

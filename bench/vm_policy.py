@@ -3,8 +3,8 @@
 
 from typing import Any
 
-from nandwich import _native
-from nandwich.benches import Figure, bench
+from lab import _native
+from lab.benches import Figure, bench
 
 KERNELS = ("quicksort", "fft", "tree", "counters", "table")
 FRAME = 512

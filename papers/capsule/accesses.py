@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
-from nandwich.experiments import Answer, Report, Value, experiment
+from lab.experiments import Answer, Report, Value, experiment
 from papers.capsule._rig import Rig
 
 if TYPE_CHECKING:

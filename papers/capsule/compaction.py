@@ -5,7 +5,7 @@
 from functools import partial
 from typing import TYPE_CHECKING
 
-from nandwich.experiments import Answer, Report, Value, experiment
+from lab.experiments import Answer, Report, Value, experiment
 from papers.capsule._rig import Rig
 
 if TYPE_CHECKING:

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nandwich import cross, paths
+from lab import ROOT, cross
+from lab.experiments import Answer, Report, Value, experiment
 from nandwich.errors import RunError
-from nandwich.experiments import Answer, Report, Value, experiment
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -72,12 +72,10 @@ def _call(*command: str) -> str:
 
 def _link(app: Application, number: int, ram_bytes: int, output: Path, *more: str) -> Path:
     """The program, without what nothing in it reaches."""
-    assert paths.CHECKOUT is not None, "firmware is built in a checkout only"
-    root = paths.CHECKOUT
-    base = [root / "core" / "base" / name for name in ("crc.c", "crc16.c", "ram.c")]
-    chip = [root / "core" / "chip" / name for name in ("chip.c", "blank.c")]
-    files = [root / "tests" / "targets" / "store_app.c", *base, *chip]
-    files += sorted((root / "core" / "store").glob("*.c"))
+    base = [ROOT / "core" / "base" / name for name in ("crc.c", "crc16.c", "ram.c")]
+    chip = [ROOT / "core" / "chip" / name for name in ("chip.c", "blank.c")]
+    files = [ROOT / "tests" / "targets" / "store_app.c", *base, *chip]
+    files += sorted((ROOT / "core" / "store").glob("*.c"))
     target = cross.ATMEGA128
     options = [one for one in target.options if one not in _NOT_FOR_PROGRAMS]
     values = {
@@ -88,7 +86,7 @@ def _link(app: Application, number: int, ram_bytes: int, output: Path, *more: st
         "CHECKPOINTS": app.checkpoints,
     }
     defines = [f"-D{name}={value}" for name, value in values.items()]
-    include = f"-I{root / 'core' / 'include'}"
+    include = f"-I{ROOT / 'core' / 'include'}"
     _call(
         target.compiler,
         *options,
@@ -105,9 +103,8 @@ def _link(app: Application, number: int, ram_bytes: int, output: Path, *more: st
 
 def _store_ram(app: Application, folder: Path) -> int:
     """nw_store_ram_bytes() as the processor itself answers it, in simavr."""
-    assert paths.CHECKOUT is not None
     runner = folder / "run_avr"
-    harness = paths.CHECKOUT / "tests" / "targets" / "avr" / "run_avr.c"
+    harness = ROOT / "tests" / "targets" / "avr" / "run_avr.c"
     _call("cc", "-std=gnu11", "-O2", str(harness), "-lsimavr", "-lelf", "-o", str(runner))
     told = _call(str(runner), str(_link(app, 0, 1, folder / "ask.elf")))
     found = re.search(r"^marker1 (\d+)", told, re.MULTILINE)

@@ -4,9 +4,9 @@
 from typing import TYPE_CHECKING
 
 from bench.store import ECC_SHAPE, OURS, OURS_ECC, ours
-from nandwich import store_peers
-from nandwich.experiments import Answer, Report, Value, experiment
-from nandwich.store_peers import SHAPES, WORKS, Counts, NotMeasuredError
+from lab import peers
+from lab.experiments import Answer, Report, Value, experiment
+from lab.peers import SHAPES, WORKS, Counts, NotMeasuredError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,7 +18,7 @@ def _all(quick: bool) -> tuple[list[Counts], str]:
     for shape in SHAPES:
         found += ours(shape) + (ours(shape, ecc=True) if shape.name == ECC_SHAPE else [])
         try:
-            found += [] if quick else store_peers.measure(shape)
+            found += [] if quick else peers.measure(shape)
         except NotMeasuredError as error:
             return found, str(error)
     return found, "left out when quick" if quick else ""

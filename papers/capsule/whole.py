@@ -4,8 +4,8 @@ SenSys 2006)."""
 
 from functools import partial
 
+from lab.experiments import Answer, Report, experiment
 from nandwich import _native
-from nandwich.experiments import Answer, Report, experiment
 from papers.capsule._rig import Rig
 
 COLUMNS = ["call", "uJ", "us"]

@@ -11,11 +11,11 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nandwich import run_recipe
+from lab.experiments import Answer, Report, Value, experiment
 from nandwich.errors import RunError
-from nandwich.experiments import Answer, Report, Value, experiment
-from nandwich.run_config import Device
-from nandwich.run_measure import Job
+from nandwich.run import recipe
+from nandwich.run.measure import Job
+from nandwich.twin.config import Device
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -75,7 +75,7 @@ def _measure(job: Job, count: int) -> dict[str, float]:
 )
 def access_cost(quick: bool) -> Report:
     """Counts for resident pages; every kind on the same array and device."""
-    job = run_recipe.job((_SOURCE,), ("-O2", "-fno-unroll-loops"), Device(), ())
+    job = recipe.job((_SOURCE,), ("-O2", "-fno-unroll-loops"), Device(), ())
     added = _measure(job, 1000 if quick else 10000)
     plain = _PUBLISHED_CYCLES["RAM"]
     published = {kind: _PUBLISHED_CYCLES[kind] - plain for kind in _KINDS}

@@ -8,8 +8,8 @@ has to clean; requests come back to back and no idle time is given.
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from nandwich import replay
-from nandwich.experiments import Answer, Report, Value, experiment
+from lab.experiments import Answer, Report, Value, experiment
+from nandwich.replay import play as replay
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -12,8 +12,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from lab._native import Lavish
+from lab.experiments import Answer, Report, experiment
 from nandwich import _native
-from nandwich.experiments import Answer, Report, experiment
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -93,7 +94,7 @@ def measure(degree: int, workload: str, *, ample: bool, writes: int) -> Run:
     chip = _native.Nand.open(
         _native.Part.named(PART), blocks=degree * (2 * least + 2), options=["no_payload"]
     )
-    device = _native.Lavish.open(
+    device = Lavish.open(
         chip, sectors=SECTORS, degree=degree, maps=MAPS, lavish_blocks=0 if ample else least
     )
     stream = WORKLOADS[workload](random.Random(degree))

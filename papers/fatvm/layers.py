@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
-from nandwich.experiments import Answer, Report, Value, experiment
+from lab.experiments import Answer, Report, Value, experiment
 from papers.fatvm import traffic
 
 if TYPE_CHECKING:

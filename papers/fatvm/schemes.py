@@ -4,7 +4,7 @@
 
 from typing import TYPE_CHECKING
 
-from nandwich.experiments import Answer, Report, experiment
+from lab.experiments import Answer, Report, experiment
 from papers.fatvm import traffic
 
 if TYPE_CHECKING:

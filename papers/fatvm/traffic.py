@@ -12,9 +12,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from nandwich import paths, replay, run_config, run_measure, run_recipe
-from nandwich.errors import InputError, RunError
-from nandwich.run_config import Device
+from lab import ROOT
+from nandwich.errors import RunError
+from nandwich.replay import play as replay
+from nandwich.run import measure, recipe
+from nandwich.twin import config
+from nandwich.twin.config import Device
 
 CHIP = "K9WAG08U1A"  # 2 GB of SLC, as on the paper's node
 PAGE_BYTES = 2048
@@ -80,12 +83,6 @@ def _folder() -> Path:
     return Path(folder.name)
 
 
-def _root() -> Path:
-    if paths.CHECKOUT is None:
-        raise InputError("the programs of this experiment are in the source checkout")
-    return paths.CHECKOUT
-
-
 @cache
 def record(program: str, quick: bool, **changes: Any) -> Recording:
     """Runs a program in virtual memory; `changes` are fields of the Device."""
@@ -94,13 +91,11 @@ def record(program: str, quick: bool, **changes: Any) -> Recording:
     log = _folder() / f"{name}.log"
     words = {"PHOTO": str(photo()), "OUT": str(_folder() / "out.bmp")}
     arguments = tuple(words.get(word, word) for word in (short if quick else full))
-    device = run_config.with_part(
-        Device(**{"chip": CHIP, "slots": 8, "record": str(log), **changes})
-    )
-    run_config.check(device)
-    job = run_recipe.job((_root() / source,), ("-O2",), device, arguments, compare=False)
-    with run_measure.scratch() as folder:
-        outcome = run_measure.measure(job, b"", Path(folder)).virtual
+    device = config.with_part(Device(**{"chip": CHIP, "slots": 8, "record": str(log), **changes}))
+    config.check(device)
+    job = recipe.job((ROOT / source,), ("-O2",), device, arguments, compare=False)
+    with measure.scratch() as folder:
+        outcome = measure.measure(job, b"", Path(folder)).virtual
     if outcome.signal is not None or outcome.status != 0 or not outcome.report:
         raise RunError(f"{program} failed: status {outcome.status}, signal {outcome.signal}")
     return Recording(log, outcome.report)

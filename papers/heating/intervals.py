@@ -3,8 +3,8 @@
 
 from typing import TYPE_CHECKING
 
-from nandwich.experiments import Answer, Report, experiment
-from nandwich.heating import BAR, PUBLISHED, THRESHOLD, THRESHOLDS, Outcome, Setup, play
+from lab.experiments import Answer, Report, experiment
+from papers.heating._play import BAR, PUBLISHED, THRESHOLD, THRESHOLDS, Outcome, Setup, play
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,8 +10,8 @@ The replay tells the layer how long a gap will be, which a device would have to 
 
 from typing import TYPE_CHECKING
 
-from nandwich.experiments import Answer, Report, experiment
-from nandwich.heating import PUBLISHED, Outcome, Setup, play
+from lab.experiments import Answer, Report, experiment
+from papers.heating._play import PUBLISHED, Outcome, Setup, play
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -4,10 +4,10 @@
 from dataclasses import replace
 from functools import cache, partial
 
-from nandwich import sched_sweeps as sweeps
-from nandwich.experiments import Answer, Report, experiment
-from nandwich.sched import MS, Outcome, Scenario, paper_scenario, run
-from nandwich.sched_sweeps import Point
+from lab import sweeps
+from lab.experiments import Answer, Report, experiment
+from lab.sweeps import Point
+from nandwich.sched.play import MS, Outcome, Scenario, paper_scenario, run
 
 PERIODS_MS = (5, 8, 10, 15, 20, 25, 30, 35, 40, 50, 60, 80, 100)
 QUICK_MS = (5, 10, 20, 40, 60, 100)

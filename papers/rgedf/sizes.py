@@ -3,9 +3,9 @@
 
 from functools import partial
 
-from nandwich import sched_sweeps as sweeps
-from nandwich.experiments import Answer, Report, experiment
-from nandwich.sched import Scenario, paper_scenario
+from lab import sweeps
+from lab.experiments import Answer, Report, experiment
+from nandwich.sched.play import Scenario, paper_scenario
 
 SIZES = (16, 32, 48, 64, 96, 128, 160, 200, 256, 288, 352, 448, 512)
 QUICK_SIZES = (16, 64, 128, 256, 288, 512)

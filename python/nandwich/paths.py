@@ -26,6 +26,7 @@ _BUILT_FOLDERS = (
     "ports/host",
     "compiler",
     "python/src",
+    "lab/src",
 )
 _BUILT_SUFFIXES = (".c", ".h", ".S", ".cpp", ".hpp", ".def", ".ld", "CMakeLists.txt")
 
@@ -70,6 +71,15 @@ def include_dirs() -> list[Path]:
     if CHECKOUT is None:
         return [build_dir() / "include"]
     return [CHECKOUT / part / "include" for part in ("core", "twin", "ports/host")]
+
+
+def cache_dir() -> Path:
+    """Where what was built for a user is kept: NANDWICH_CACHE, or the usual place."""
+    chosen = os.environ.get("NANDWICH_CACHE")
+    if chosen:
+        return Path(chosen)
+    base = os.environ.get("XDG_CACHE_HOME")
+    return (Path(base) if base else Path.home() / ".cache") / "nandwich"
 
 
 def _present(path: Path, what: str) -> Path:

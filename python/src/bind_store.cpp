@@ -33,18 +33,7 @@ const std::map<std::string, uint8_t> kTypes = {
     { "array", NW_STORE_ARRAY }, { "file", NW_STORE_FILE },
 };
 
-PyObject *error_type = nullptr; // nandwich._native.StoreError, owned by the module
-
 } // namespace
-
-int store_checked(int result)
-{
-    if (result < 0) {
-        PyErr_SetObject(error_type, nb::make_tuple(result, nw_error_text(result)).ptr());
-        throw nb::python_error();
-    }
-    return result;
-}
 
 PyStore::PyStore(PyNand &nand, const nw_store_config &config, bool ecc, const uint8_t *key)
     : nand_(nand), config_(config), chip_(nand.chip()), scratch_(kLongest)
@@ -94,14 +83,6 @@ void PyStore::mount()
 {
     std::fill(ram_.begin(), ram_.end(), std::max_align_t{});
     start(nw_store_mount(&store_, chip_, &config_, ram_.data(), ram_bytes_));
-}
-
-nw_store *PyStore::get() const
-{
-    if (store_ == nullptr) {
-        throw nb::value_error("not mounted");
-    }
-    return store_;
 }
 
 namespace {
@@ -445,7 +426,6 @@ void bind_store(nb::module_ &m)
     nb::object type = nb::steal(PyErr_NewException(full.c_str(), PyExc_RuntimeError, nullptr));
 
     m.attr("StoreError") = type;
-    error_type = type.ptr();
     m.attr("STORE_TAG_BYTES") = NW_STORE_TAG_BYTES;
 
     nb::class_<struct nw_store_cursor>(m, "StoreCursor", "A place in a stream.")

@@ -22,7 +22,17 @@ extern "C" {
 #pragma GCC diagnostic pop
 
 // Raises nandwich._native.StoreError(error, text) when `result` is an error; else gives it back.
-int store_checked(int result);
+inline int store_checked(int result)
+{
+    if (result < 0) {
+        const nanobind::object type =
+            nanobind::module_::import_("nandwich._native").attr("StoreError");
+
+        PyErr_SetObject(type.ptr(), nanobind::make_tuple(result, nw_error_text(result)).ptr());
+        throw nanobind::python_error();
+    }
+    return result;
+}
 
 // A store in memory of its own; the chip is kept alive by its Python owner.
 class PyStore {
@@ -38,7 +48,13 @@ public:
     void mount();
 
     // The mounted store; ValueError when there is none.
-    nw_store *get() const;
+    nw_store *get() const
+    {
+        if (store_ == nullptr) {
+            throw nanobind::value_error("not mounted");
+        }
+        return store_;
+    }
     PyNand &nand() const { return nand_; }
     const nw_store_config &config() const { return config_; }
     size_t ram_bytes() const { return ram_bytes_; }

@@ -7,16 +7,11 @@
 void bind_build(nanobind::module_ &m);
 void bind_sched(nanobind::module_ &m);
 void bind_host(nanobind::module_ &m);
-void bind_vm(nanobind::module_ &m);
 void bind_parts(nanobind::module_ &m);
 void bind_twin(nanobind::module_ &m);
-void bind_speed(nanobind::module_ &m);
 void bind_stack(nanobind::module_ &m);
 void bind_workload(nanobind::module_ &m);
 void bind_iotrace(nanobind::module_ &m);
 void bind_replay(nanobind::module_ &m);
-void bind_lavish(nanobind::module_ &m);
-void bind_ftl(nanobind::module_ &m);
 void bind_store(nanobind::module_ &m);
-void bind_store_work(nanobind::module_ &m);
 void bind_torture(nanobind::module_ &m);

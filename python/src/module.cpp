@@ -8,19 +8,14 @@ NB_MODULE(_native, m)
 {
     m.doc() = "Binding over the device core, its twin and the replay engine.";
     bind_build(m);
-    bind_vm(m);
     bind_parts(m);
     bind_twin(m);
     bind_sched(m);
-    bind_speed(m);
     bind_stack(m);
     bind_workload(m);
     bind_iotrace(m);
     bind_replay(m);
-    bind_lavish(m);
-    bind_ftl(m);
     bind_store(m);
-    bind_store_work(m);
     bind_host(m);
     bind_torture(m);
 }

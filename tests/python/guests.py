@@ -13,7 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from nandwich import link_errors, paths, toolchain
+from nandwich import paths
+from nandwich.compiler import link_errors, toolchain
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = ROOT / "tests" / "compiler"

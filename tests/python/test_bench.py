@@ -9,8 +9,8 @@ import pytest
 from click.testing import CliRunner, Result
 from schemas import validate
 
-from nandwich import discovery, layers
-from nandwich.benches import Bench, Figure
+from lab import discovery, layers
+from lab.benches import Bench, Figure
 from nandwich.cli.main import main
 from nandwich.errors import InputError
 

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from nandwich import cc_driver, paths
+from nandwich import paths
+from nandwich.compiler import driver
 from nandwich.errors import InputError
 
 _MAKEFILE = """
@@ -294,9 +295,9 @@ def test_a_corrupt_image_is_refused_with_its_place(project: Path) -> None:
 def test_inputs_are_told_from_values_of_options() -> None:
     """Goal: the driver knows which words are files."""
     line = ["-o", "out", "-I", "include", "-DX=1", "a.c", "-MF", "a.d", "-lm", "b.o", "-"]
-    assert cc_driver.inputs(line) == ["a.c", "b.o", "-"]
-    assert cc_driver.plan(["-c", "a.c"]).links is False
-    assert cc_driver.plan(["a.c"]).links is True
-    assert cc_driver.plan(["-dumpversion"]).command[1:] == ["-dumpversion"]
+    assert driver.inputs(line) == ["a.c", "b.o", "-"]
+    assert driver.plan(["-c", "a.c"]).links is False
+    assert driver.plan(["a.c"]).links is True
+    assert driver.plan(["-dumpversion"]).command[1:] == ["-dumpversion"]
     with pytest.raises(InputError):
-        cc_driver.plan(["a.c"], "frame")
+        driver.plan(["a.c"], "frame")

@@ -8,9 +8,10 @@ import pytest
 from click.testing import CliRunner, Result
 from schemas import validate
 
-from nandwich import _native, parts, platforms
+from nandwich import _native
 from nandwich.cli.main import main
 from nandwich.errors import InputError
+from nandwich.twin import parts, platforms
 
 pytestmark = pytest.mark.quick
 

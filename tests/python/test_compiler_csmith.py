@@ -11,7 +11,7 @@ from pathlib import Path
 import guests
 import pytest
 
-from nandwich.toolchain import Guest
+from nandwich.compiler.toolchain import Guest
 
 # Of these 30 and 200 end natively with Debian 12's csmith 2.3.
 QUICK = range(1, 37)

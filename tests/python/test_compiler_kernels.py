@@ -10,7 +10,7 @@ from pathlib import Path
 import guests
 import pytest
 
-from nandwich.toolchain import Guest
+from nandwich.compiler.toolchain import Guest
 
 KERNELS = [
     guests.SOURCES / "kernels" / name

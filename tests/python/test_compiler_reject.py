@@ -10,7 +10,8 @@ from pathlib import Path
 import guests
 import pytest
 
-from nandwich import link_errors, paths, toolchain
+from nandwich import paths
+from nandwich.compiler import link_errors, toolchain
 
 COMPILE = {
     "inline assembly with a memory operand": (

@@ -11,7 +11,7 @@ from pathlib import Path
 import guests
 import pytest
 
-from nandwich.toolchain import Guest
+from nandwich.compiler.toolchain import Guest
 
 PROGRAMS = {
     "memory": ["memory.c"],

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from nandwich import cross, layers, paths
+from lab import cross, layers
+from nandwich import paths
 from nandwich.errors import RunError
 
 assert paths.CHECKOUT is not None

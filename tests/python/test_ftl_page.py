@@ -6,6 +6,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
+from lab._native import PageFtl
 from nandwich import _native
 
 pytestmark = pytest.mark.asan
@@ -27,7 +28,7 @@ class PageModel(RuleBasedStateMachine):
     @initialize(part=st.sampled_from(PARTS), seed=st.integers(0, 9))
     def start(self, part: str, seed: int) -> None:
         self.chip = open_chip(part, 20, seed)
-        self.device = _native.PageFtl(self.chip, spare_blocks=10)
+        self.device = PageFtl(self.chip, spare_blocks=10)
         assert self.device.mount() == BLANK
         assert self.device.format() == OK
         self.size = self.device.sector_bytes
@@ -151,8 +152,8 @@ def test_refusals_and_ram() -> None:
     """Goal: what does not fit is refused; the RAM is what the header says."""
     chip = _native.Nand.open(_native.Part.named("K9F1G08U0A"), options=["no_payload"])
     with pytest.raises(ValueError, match="spares"):
-        _native.PageFtl(chip, spare_blocks=9)
-    device = _native.PageFtl(chip, spare_blocks=72)
+        PageFtl(chip, spare_blocks=9)
+    device = PageFtl(chip, spare_blocks=72)
     with pytest.raises(ValueError, match="not mounted"):
         device.sync()
     assert 4 * device.sectors < device.ram_bytes < 4.5 * device.sectors
@@ -167,7 +168,7 @@ def test_write_amplification() -> None:
     the blocks the layer keeps free.
     """
     chip = _native.Nand.open(_native.Part.named("K9F1G08U0A"), blocks=1024, options=["no_payload"])
-    device = _native.PageFtl(chip, spare_blocks=67 + 8)
+    device = PageFtl(chip, spare_blocks=67 + 8)
     assert device.format() == OK
     for sector in range(0, device.sectors, 512):
         count = min(512, device.sectors - sector)

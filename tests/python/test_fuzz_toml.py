@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from nandwich import parts, sched_scenario
 from nandwich.errors import InputError
-from nandwich.sched import Flow
+from nandwich.sched import scenario
+from nandwich.sched.play import Flow
+from nandwich.twin import parts
 
 CORPUS = Path(__file__).parents[1] / "fuzz" / "corpus" / "toml"
 INPUTS, SOAK_S, LONGEST_S = 1_500, 3600, 5
@@ -79,13 +80,13 @@ def _mutate(rng: random.Random, seeds: list[bytes]) -> bytes:
 
 def _arrivals(path: Path) -> object:
     flow = Flow("temperature", 1_000_000, 1_000_000, 64)
-    return sched_scenario.read_arrivals(path, (flow,))
+    return scenario.read_arrivals(path, (flow,))
 
 
 READERS: dict[str, Callable[[Path], object]] = {
     "part": parts.load,
     "figures": parts.file_figures,
-    "scenario": sched_scenario.read_scenario,
+    "scenario": scenario.read_scenario,
     "arrivals": _arrivals,
 }
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The experiments on self-healing NAND in quick form: what must come out on any chip."""
 
-from nandwich.heating import BAR, PUBLISHED, Setup, play
+from papers.heating._play import BAR, PUBLISHED, Setup, play
 
 
 def test_dispersed_heating_disperses() -> None:

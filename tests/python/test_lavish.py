@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from nandwich import _native, discovery
-from nandwich.experiments import Experiment, perform
+from lab import discovery
+from lab._native import Lavish
+from lab.experiments import Experiment, perform
+from nandwich import _native
 
 
 def open_chip(blocks: int = 0) -> _native.Nand:
@@ -19,17 +21,17 @@ def open_chip(blocks: int = 0) -> _native.Nand:
 def test_refusal_tells_the_arithmetic() -> None:
     """Goal: a device too big for its chip is refused with both numbers."""
     with pytest.raises(ValueError, match="needs at least 2065 blocks, has 1024"):
-        _native.Lavish.open(open_chip(), sectors=16384)
+        Lavish.open(open_chip(), sectors=16384)
     chip = _native.Nand.open(_native.Part.named("K9F1G08U0A"), blocks=64)
     with pytest.raises(ValueError, match="metadata-only"):
-        _native.Lavish.open(chip, sectors=64)
+        Lavish.open(chip, sectors=64)
 
 
 @pytest.mark.quick
 def test_counts_agree_with_the_chip() -> None:
     """Goal: what the binding asks for arrives once, and both counts of it agree."""
     chip = open_chip(64)
-    device = _native.Lavish.open(chip, sectors=128, degree=4, maps=1)
+    device = Lavish.open(chip, sectors=128, degree=4, maps=1)
     opened = chip.stats
     device.write([0, 1, 64, 0])
     device.read([0, 127])

@@ -9,9 +9,9 @@ import pytest
 from click.testing import CliRunner, Result
 from schemas import validate
 
-from nandwich import discovery
+from lab import discovery
+from lab.experiments import Answer, Experiment, Report, experiment
 from nandwich.cli.main import main
-from nandwich.experiments import Answer, Experiment, Report, experiment
 
 pytestmark = pytest.mark.quick
 
@@ -146,7 +146,7 @@ def test_modules_are_found_and_helpers_are_not(tmp_path: Path) -> None:
     folder = tmp_path / "found_papers" / "document"
     folder.mkdir(parents=True)
     text = (
-        "from nandwich.experiments import Report, experiment\n"
+        "from lab.experiments import Report, experiment\n"
         "@experiment('{id}', claim='', published=0, unit='')\n"
         "def run(quick): return Report([], [], [])\n"
     )

@@ -11,9 +11,10 @@ import pytest
 from click.testing import CliRunner, Result
 from schemas import validate
 
-from nandwich import _native, paths, replay
+from nandwich import _native, paths
 from nandwich.cli.main import main
-from nandwich.replay import Options
+from nandwich.replay import play as replay
+from nandwich.replay.play import Options
 
 assert paths.CHECKOUT is not None
 TRACES = sorted((paths.CHECKOUT / "examples" / "traces").glob("*.*"))
@@ -240,7 +241,7 @@ def test_info_and_convert_agree(tmp_path: Path) -> None:
 def test_greedy_cleaning_is_as_good_as_it_can_be() -> None:
     """Goal: amplification near the mean-field limit of greedy cleaning; bench/replay.py has it at
     7 % of room, on a part so large that the few blocks kept free do not count."""
-    from nandwich.replay_limits import greedy_amplification
+    from lab.limits import greedy_amplification
 
     part = _native.Part.named("K9F1G08U0A")
     device = _native.ReplayDevice(part, "page", config={"spare_blocks": 224}, factory_bad=False)

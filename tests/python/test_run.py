@@ -16,8 +16,9 @@ import pytest
 from click.testing import CliRunner, Result
 from schemas import validate
 
-from nandwich import paths, run_build
+from nandwich import paths
 from nandwich.cli.main import main
+from nandwich.run import build
 
 assert paths.CHECKOUT is not None
 _EXAMPLES = paths.CHECKOUT / "examples"
@@ -771,21 +772,21 @@ def test_a_program_that_replaces_itself_is_reported(tmp_path: Path) -> None:
     assert failed["vm"]["accesses"] > counted >= 3000
 
 
-def _recipe(folder: Path, word: str) -> run_build.Recipe:
+def _recipe(folder: Path, word: str) -> build.Recipe:
     source = folder / f"{word}.c"
     source.write_text(f'#include <stdio.h>\nint main(void) {{ puts("{word}"); return 0; }}\n')
-    return run_build.Recipe(("clang-19",), ("clang-19",), (source,), (), ())
+    return build.Recipe(("clang-19",), ("clang-19",), (source,), (), ())
 
 
 def test_a_build_in_use_is_not_taken_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Goal: another command that dropped old builds, or built the same program anew, took the
     program away from a run under way. Here the store keeps a single build."""
     monkeypatch.setenv("NANDWICH_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(run_build, "_KEPT", 1)
+    monkeypatch.setattr(build, "_KEPT", 1)
     store = tmp_path / "cache" / "run"
-    one = run_build.build(_recipe(tmp_path, "one")).program
+    one = build.build(_recipe(tmp_path, "one")).program
     (store / "use-left").mkdir()  # by a command that was killed
-    other = "import sys; from pathlib import Path; from nandwich import run_build as b\n"
+    other = "import sys; from pathlib import Path; from nandwich.run import build as b\n"
     other += "b._KEPT = 1\n"
     other += "for s in sys.argv[1:]:\n"
     other += "    b.build(b.Recipe(('clang-19',), ('clang-19',), (Path(s),), (), ()))\n"

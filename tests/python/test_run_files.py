@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from nandwich import paths, run_files, run_guest
+from nandwich import paths
+from nandwich.compiler import toolchain
+from nandwich.run import changed_files, guest
 
 _PROGRAM = r"""
 #include <fcntl.h>
@@ -87,7 +89,7 @@ def _built(folder: Path, source: str) -> Path:
     (folder / "program.c").write_text(source)
     library = str(paths.static_library("nw_native"))
     command = ["clang-19", str(folder / "program.c"), "-o", str(folder / "program")]
-    command += [*run_files.wrap_flags(), "-Wl,--whole-archive", library, "-Wl,--no-whole-archive"]
+    command += [*toolchain.wrap_flags(), "-Wl,--whole-archive", library, "-Wl,--no-whole-archive"]
     subprocess.run(command, check=True)
     return folder / "program"
 
@@ -105,19 +107,19 @@ def _files(folder: Path) -> dict[str, str]:
 
 def _outcome(
     program: Path, work: Path, log: Path, *arguments: str, watch: bool = True
-) -> run_guest.Outcome:
+) -> guest.Outcome:
     log.mkdir()
     environment = {"NANDWICH_NATIVE": str(log / "report.json")}
     words = (str(program), *arguments)
     before = Path.cwd()
     os.chdir(work)
     try:
-        return run_guest.run(program, words, log, environment, watch=watch)
+        return guest.run(program, words, log, environment, watch=watch)
     finally:
         os.chdir(before)
 
 
-def _run(program: Path, work: Path, log: Path, *arguments: str) -> run_files.Changes:
+def _run(program: Path, work: Path, log: Path, *arguments: str) -> changed_files.Changes:
     """One run whose files stay as it leaves them."""
     outcome = _outcome(program, work, log, *arguments)
     outcome.keep()
@@ -172,12 +174,12 @@ def test_same_changes_agree_and_others_are_named(program: Path, tmp_path: Path) 
     first = outcome.changes
     outcome.put_back()
     second = _run(program, work, tmp_path / "log2")
-    assert list(run_files.differences(first, second)) == []
+    assert list(changed_files.differences(first, second)) == []
 
     (work / "grown").write_text("some\nmoRe\n")
     shutil.copyfile(work / "grown", second.after[work / "grown"] or "")
     second.after[work / "made"] = None
-    assert list(run_files.differences(first, second)) == [
+    assert list(changed_files.differences(first, second)) == [
         f"{work}/grown: differs at byte 7",
         f"{work}/made: left only by the native run",
     ]
@@ -189,8 +191,8 @@ def test_a_file_only_one_run_touched_is_compared_with_what_it_was(
     """Goal: when only one run opens a file, the other is taken to have left it as it was."""
     work = _prepared(tmp_path / "work")
     changed = _run(program, work, tmp_path / "log")
-    nothing = run_files.Changes()
-    found = list(run_files.differences(nothing, changed))
+    nothing = changed_files.Changes()
+    found = list(changed_files.differences(nothing, changed))
     assert f"{work}/patched: differs at byte 2" in found
     assert f"{work}/made: left only by the virtual run" in found
     assert f"{work}/removed: left only by the native run" in found
@@ -247,7 +249,7 @@ def test_random_names_are_no_difference(tmp_path: Path) -> None:
     assert sorted(_files(work)) == sorted([*_BEFORE, "link"])
     assert not _left(work, "folder*") + _left(work, "used*")
     second = _run(program, work, tmp_path / "log2")
-    assert list(run_files.differences(first.changes, second)) == []
+    assert list(changed_files.differences(first.changes, second)) == []
     assert (work / "grown").read_text() == "safe\n"
     assert len(_left(work, "kept*")) == 1
 
@@ -258,12 +260,16 @@ def _left(work: Path, pattern: str) -> list[str]:
 
 def test_first_difference_sees_length_and_chunks(tmp_path: Path) -> None:
     """Goal: offsets are right past the first chunk and when one file is a prefix of the other."""
-    long = bytes(run_files._CHUNK) + b"abc"
+    long = bytes(changed_files._CHUNK) + b"abc"
     for name, content in {"a": long, "b": long[:-1] + b"d", "c": long[:-2]}.items():
         (tmp_path / name).write_bytes(content)
-    assert run_files.first_difference(tmp_path / "a", tmp_path / "a") is None
-    assert run_files.first_difference(tmp_path / "a", tmp_path / "b") == run_files._CHUNK + 2
-    assert run_files.first_difference(tmp_path / "a", tmp_path / "c") == run_files._CHUNK + 1
+    assert changed_files.first_difference(tmp_path / "a", tmp_path / "a") is None
+    assert (
+        changed_files.first_difference(tmp_path / "a", tmp_path / "b") == changed_files._CHUNK + 2
+    )
+    assert (
+        changed_files.first_difference(tmp_path / "a", tmp_path / "c") == changed_files._CHUNK + 1
+    )
 
 
 _ENTRIES = r"""
@@ -403,7 +409,7 @@ def test_every_way_to_change_a_folder_is_undone(entries: Path, tmp_path: Path, h
     assert again.status == outcome.status
     if how != "8":  # a random name
         assert _state(work) == after
-    assert list(run_files.differences(outcome.changes, again.changes)) == []
+    assert list(changed_files.differences(outcome.changes, again.changes)) == []
 
 
 _CALLS = Path(__file__).resolve().parents[1] / "guests" / "file_calls.c"
@@ -430,7 +436,7 @@ def _random_calls(calls: Path, tmp_path: Path, seed: int, count: int) -> None:
     again = _outcome(calls, work, logs[2], *arguments)
     again.keep()
     assert _state(work) == plain, seed
-    assert list(run_files.differences(outcome.changes, again.changes)) == []
+    assert list(changed_files.differences(outcome.changes, again.changes)) == []
     outputs = {(log / "stdout").read_bytes() for log in logs}
     assert len(outputs) == 1, seed
     for folder in (*logs, work):

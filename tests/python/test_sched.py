@@ -12,10 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from schemas import validate
 
-from nandwich import sched, sched_scenario
 from nandwich.cli.main import main
 from nandwich.errors import InputError
-from nandwich.sched import MS, Flow, Scenario
+from nandwich.sched import play as sched
+from nandwich.sched import scenario as sched_scenario
+from nandwich.sched.play import MS, Flow, Scenario
 
 SCENARIO = """\
 # Two sources and a reader.

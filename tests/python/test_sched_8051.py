@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from nandwich import sched_8051, sched_cpu
-from nandwich.sched_8051 import Image, Run
+from lab import i8051
+from lab.i8051 import Image, Run
+from nandwich.sched import cpu
 
-pytestmark = pytest.mark.skipif(not sched_8051.present(), reason="sdcc is not installed")
+pytestmark = pytest.mark.skipif(not i8051.present(), reason="sdcc is not installed")
 
 MET, LATE, DROPPED, FAILED, FULL, REFUSED, _PAST, OFFERED = range(8)
 WORDS = 10  # 32-bit words of struct nw_sched_counts
@@ -21,7 +22,7 @@ SUBMIT, DECIDE, DECIDE_NEW, DONE = 1, 2, 3, 4
 
 @pytest.fixture(scope="module")
 def simulator(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return sched_8051.build_simulator(tmp_path_factory.mktemp("simulator"))
+    return i8051.build_simulator(tmp_path_factory.mktemp("simulator"))
 
 
 def _decide(
@@ -29,14 +30,14 @@ def _decide(
 ) -> tuple[Image, Run]:
     defines = [f"-DFLOWS={flows}U", f"-DSLOTS={slots}U"]
     defines += ["-DFLAGS=0x39"] if policy == "slack" else []
-    image = sched_8051.build("decide", policy, folder, tuple(defines))
-    ran = sched_8051.run(simulator, image, clocks=60_000_000, counts=("counts", 4 * WORDS * flows))
+    image = i8051.build("decide", policy, folder, tuple(defines))
+    ran = i8051.run(simulator, image, clocks=60_000_000, counts=("counts", 4 * WORDS * flows))
     assert ran.halted, ran.values
-    assert ran.values["highest_stack"] < sched_8051.IRAM_BYTES
+    assert ran.values["highest_stack"] < i8051.IRAM_BYTES
     return image, ran
 
 
-@pytest.mark.parametrize("policy", sched_cpu.CC1010)
+@pytest.mark.parametrize("policy", cpu.CC1010)
 @pytest.mark.parametrize("slots", [24, 33])
 def test_decision_costs_what_the_table_says(
     simulator: Path, tmp_path: Path, policy: str, slots: int
@@ -44,7 +45,7 @@ def test_decision_costs_what_the_table_says(
     # 16 requests of three flows wait, in more or in less than half of the slots; a sector of 8 is
     # served and 8 are handed in again.
     _, ran = _decide(simulator, tmp_path, policy, 3, slots)
-    table = sched_cpu.CC1010[policy]
+    table = cpu.CC1010[policy]
     served = (ran.markers[SUBMIT].count - 16) / (ran.markers[DONE].count - 1)
     assert ran.markers[SUBMIT].mean == pytest.approx(table.submit, rel=0.15)
     assert ran.markers[DONE].mean == pytest.approx(table.done + served * table.end, rel=0.1)
@@ -69,23 +70,23 @@ def test_many_flows_are_the_worst_case(simulator: Path, tmp_path: Path, policy: 
 def test_scheduler_fits(simulator: Path, tmp_path: Path) -> None:
     for policy in ("rg-edf", "slack"):
         image, _ = _decide(simulator, tmp_path, policy, 3)
-        assert image.scheduler_code <= sched_8051.TEXT_LIMITS[policy]
+        assert image.scheduler_code <= i8051.TEXT_LIMITS[policy]
     # 24 requests with their queue, and the scheduler; each flow takes 34 bytes more.
-    sizes = sched_8051.data_sizes(image)
+    sizes = i8051.data_sizes(image)
     assert sizes["ram"] + sizes["nw_sched_only"] <= 600
     assert sizes["flows"] == 3 * 34
 
 
 @pytest.mark.parametrize("policy", ["fifo", "edf", "g-edf", "rg-edf", "slack"])
 def test_node_keeps_every_record_in_order(simulator: Path, tmp_path: Path, policy: str) -> None:
-    image = sched_8051.build("node", policy, tmp_path)
+    image = i8051.build("node", policy, tmp_path)
     card = tmp_path / "card.img"
-    ran = sched_8051.run(
+    ran = i8051.run(
         simulator, image, clocks=200_000_000, counts=("counts", 4 * WORDS * 3), card=card
     )
     assert ran.halted, ran.values
     assert ran.values["violations"] == 0
-    assert ran.values["highest_stack"] < sched_8051.IRAM_BYTES
+    assert ran.values["highest_stack"] < i8051.IRAM_BYTES
     flows = [ran.counts[start : start + WORDS] for start in range(0, 3 * WORDS, WORDS)]
     stored = _records(card.read_bytes(), ran.values["writes"])
     for number, counts in enumerate(flows):
@@ -118,8 +119,8 @@ def test_simulator_counts_like_s51(simulator: Path, tmp_path: Path) -> None:
     s51 = shutil.which("s51")
     if s51 is None:
         pytest.skip("s51 (sdcc-ucsim) is not installed")
-    image = sched_8051.build("decide", "rg-edf", tmp_path)
-    ran = sched_8051.run(simulator, image, clocks=120_000_000, table="classic")
+    image = i8051.build("decide", "rg-edf", tmp_path)
+    ran = i8051.run(simulator, image, clocks=120_000_000, table="classic")
     assert ran.halted
     commands = f"break 0x{ran.values['pc']:04x}\nrun\nstate\nquit\n"
     told = subprocess.run(

@@ -11,9 +11,10 @@ import pytest
 from click.testing import CliRunner
 from schemas import validate
 
-from nandwich import sched, sched_admit
 from nandwich.cli.main import main
-from nandwich.sched import MS, Flow, Scenario
+from nandwich.sched import admit
+from nandwich.sched import play as sched
+from nandwich.sched.play import MS, Flow, Scenario
 
 
 def _scenario(chance: random.Random) -> Scenario:
@@ -52,8 +53,8 @@ def test_who_is_admitted_is_never_late() -> None:
     for seed in range(120):
         scenario = _scenario(random.Random(seed))
         for policy in sched.POLICIES[1:]:
-            answer = sched_admit.admit(scenario, policy)
-            if answer["answer"] != "yes" or sched_admit.lacks(scenario, policy, answer["slots"]):
+            answer = admit.admit(scenario, policy)
+            if answer["answer"] != "yes" or admit.lacks(scenario, policy, answer["slots"]):
                 continue
             admitted[policy] += 1
             outcome = sched.run(scenario, policy, runs=2, seed=seed)
@@ -65,13 +66,13 @@ def test_who_is_admitted_is_never_late() -> None:
 @pytest.mark.quick
 def test_each_policy_has_its_own_answer() -> None:
     scenario = sched.paper_scenario()
-    assert sched_admit.admit(scenario, "g-edf")["answer"] == "but openings"
+    assert admit.admit(scenario, "g-edf")["answer"] == "but openings"
     # One by one the three flows need more than the whole device.
-    alone = sched_admit.admit(scenario, "edf")
+    alone = admit.admit(scenario, "edf")
     assert alone["answer"] == "no"
     assert alone["load_permille"] > 1000
     # Only with a guard that long nobody passes who should not.
-    assert sched_admit.admit(scenario, "slack")["answer"] == "no"
+    assert admit.admit(scenario, "slack")["answer"] == "no"
     patient = replace(
         scenario,
         flows=tuple(
@@ -79,12 +80,12 @@ def test_each_policy_has_its_own_answer() -> None:
         ),
         guard_ns=900 * MS,
     )
-    assert sched_admit.admit(patient, "slack")["answer"] == "yes"
-    slots = sched_admit.admit(patient, "slack")["slots"]
-    assert sched_admit.lacks(patient, "slack", slots) == [
+    assert admit.admit(patient, "slack")["answer"] == "yes"
+    slots = admit.admit(patient, "slack")["slots"]
+    assert admit.lacks(patient, "slack", slots) == [
         f"{2 * slots} slots are needed, the scenario has 24"
     ]
-    assert sched_admit.lacks(replace(scenario, limit=1), "g-edf", 6) == [
+    assert admit.lacks(replace(scenario, limit=1), "g-edf", 6) == [
         f"flow flow{number} may have 2 waiting, the limit is 1" for number in (1, 2, 3)
     ]
 

@@ -10,9 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from nandwich import parts, sched, sched_scenario
 from nandwich.errors import InputError
-from nandwich.sched import Flow, Scenario
+from nandwich.sched import play as sched
+from nandwich.sched import scenario as sched_scenario
+from nandwich.sched.play import Flow, Scenario
+from nandwich.twin import parts
 
 BLOCKS = 40  # of a chip: its log wraps and is cleaned in a run
 

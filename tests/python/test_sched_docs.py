@@ -6,7 +6,10 @@ import re
 import subprocess
 from pathlib import Path
 
-from nandwich import cross, paths, sched, sched_scenario
+from lab import cross
+from nandwich import paths
+from nandwich.sched import play as sched
+from nandwich.sched import scenario as sched_scenario
 
 assert paths.CHECKOUT is not None
 PAGE = (paths.CHECKOUT / "docs" / "sched.md").read_text()

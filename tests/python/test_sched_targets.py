@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from nandwich import cross, sched_targets
+from lab import cross, processors
 
 pytestmark = pytest.mark.skipif(
-    bool(sched_targets.missing()), reason=f"not installed: {sched_targets.missing()}"
+    bool(processors.missing()), reason=f"not installed: {processors.missing()}"
 )
 
 SUBMIT, DECIDE, _DECIDE_NEW, DONE = 1, 2, 3, 4
@@ -18,16 +18,16 @@ SUBMIT, DECIDE, _DECIDE_NEW, DONE = 1, 2, 3, 4
 @pytest.mark.parametrize("policy", ["edf", "g-edf", "rg-edf", "slack"])
 @pytest.mark.parametrize("flows", [3, 16])
 def test_decision_on_cortex_m3(tmp_path: Path, policy: str, flows: int) -> None:
-    markers = sched_targets.cortex_m3(policy, flows, tmp_path)
+    markers = processors.cortex_m3(policy, flows, tmp_path)
     # Of 60 rounds, SLACK spends a few waiting for more requests.
     assert 50 < markers[DECIDE].count == markers[DONE].count <= 60
     assert 50 < markers[DECIDE].least <= markers[DECIDE].most <= 600
-    assert markers == sched_targets.cortex_m3(policy, flows, tmp_path)
+    assert markers == processors.cortex_m3(policy, flows, tmp_path)
 
 
 @pytest.mark.parametrize("policy", ["fifo", "rg-edf", "slack"])
 def test_decision_on_atmega128(tmp_path: Path, policy: str) -> None:
-    markers = sched_targets.atmega128(policy, 3, tmp_path)
+    markers = processors.atmega128(policy, 3, tmp_path)
     assert 50 < markers[DONE].count <= 60
     # An interrupt that hands in a request stays below 100 us at 7.3728 MHz.
     assert markers[SUBMIT].most < 737
@@ -38,5 +38,5 @@ def test_decision_on_atmega128(tmp_path: Path, policy: str) -> None:
 
 @pytest.mark.parametrize("policy", ["rg-edf", "slack"])
 def test_text(tmp_path: Path, policy: str) -> None:
-    text = sched_targets.text_bytes(cross.CORTEX_M3, policy, tmp_path)
-    assert text <= sched_targets.TEXT_LIMITS[policy]
+    text = processors.text_bytes(cross.CORTEX_M3, policy, tmp_path)
+    assert text <= processors.TEXT_LIMITS[policy]

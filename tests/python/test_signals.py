@@ -11,7 +11,7 @@ pytestmark = pytest.mark.quick
 
 _CALLED_BACK = """
 import os, signal, time, weakref
-from nandwich import signals
+from nandwich.cli import signals
 
 class Thing:
     pass

@@ -4,9 +4,10 @@ and the targets of the bench."""
 
 import pytest
 
-from nandwich import _native, discovery, store_peers
-from nandwich.benches import Bench
-from nandwich.store_peers import NotMeasuredError
+from lab import discovery
+from lab.benches import Bench
+from lab.peers import NotMeasuredError
+from nandwich import _native
 
 NOT_FOUND, RANGE, EXISTS, NAME, TYPE, TAG = -18, -3, -22, -23, -21, -24
 
@@ -268,7 +269,7 @@ def test_the_targets_are_reached(
     def refuse(shape: object) -> None:
         raise NotMeasuredError("not in this test")
 
-    monkeypatch.setattr(store_peers, "measure", refuse)
+    monkeypatch.setattr("lab.peers.measure", refuse)
     (bench,) = (one for one in discovery.collect("bench", Bench) if one.name == "store")
     figures = bench.run()
     assert sum(one.target is not None for one in figures) == 16

@@ -15,7 +15,8 @@ from random import Random
 
 import pytest
 
-from nandwich import _native, store_image
+from nandwich import _native
+from nandwich.store import image as store_image
 
 pytestmark = pytest.mark.skipif(
     not os.access("/dev/fuse", os.R_OK | os.W_OK) or shutil.which("fusermount3") is None,

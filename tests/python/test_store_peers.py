@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from nandwich import store_peers
-from nandwich.store_peers import Counts, NotMeasuredError
+from lab import peers
+from lab.peers import Counts, NotMeasuredError
 
 LINE = (
     '{"peer":"littlefs 2.9","work":"append","reads":9405,"bytes_read":4815360,"programs":3513,'
@@ -20,7 +20,7 @@ LINE = (
 @pytest.mark.quick
 def test_a_line_becomes_counts_and_energy() -> None:
     """Capsule's prices: 4.07 uJ + 0.105 uJ/B a read, 24.54 uJ + 0.0962 uJ/B a program."""
-    (counts,) = store_peers.parse("nand-512", LINE + "\n")
+    (counts,) = peers.parse("nand-512", LINE + "\n")
     assert (counts.store, counts.shape, counts.erases) == ("littlefs 2.9", "nand-512", 206)
     assert counts.energy_mj == pytest.approx(803.1, abs=0.05)  # 803 in shared measurements
 
@@ -33,7 +33,7 @@ def test_one_page_costs_what_the_paper_says() -> None:
 
 @pytest.fixture
 def unbuilt(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
-    store_peers.program.cache_clear()
+    peers.program.cache_clear()
     return monkeypatch
 
 
@@ -41,7 +41,7 @@ def unbuilt(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
 def test_without_cargo_the_reason_is_told(unbuilt: pytest.MonkeyPatch) -> None:
     unbuilt.setenv("PATH", "/nowhere")
     with pytest.raises(NotMeasuredError, match="no cargo"):
-        store_peers.measure(store_peers.SHAPES[0])
+        peers.measure(peers.SHAPES[0])
 
 
 @pytest.mark.quick
@@ -53,4 +53,4 @@ def test_a_failed_build_tells_cargos_reason(unbuilt: pytest.MonkeyPatch, tmp_pat
     unbuilt.setenv("PATH", str(tmp_path))
     unbuilt.setattr(subprocess, "run", fail)
     with pytest.raises(NotMeasuredError, match="error: no such crate"):
-        store_peers.measure(store_peers.SHAPES[0])
+        peers.measure(peers.SHAPES[0])

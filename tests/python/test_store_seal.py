@@ -11,9 +11,13 @@ import third_party
 from click.testing import CliRunner, Result
 from schemas import validate
 
-from nandwich import _native, cross, parts, paths, store_dump, store_image
+from lab import cross
+from nandwich import _native, paths
 from nandwich.cli.main import main
-from nandwich.store_seal import Seal
+from nandwich.store import dump
+from nandwich.store import image as store_image
+from nandwich.store.seal import Seal
+from nandwich.twin import parts
 
 KEY = bytes(range(32))
 OTHER = bytes(range(1, 33))
@@ -85,7 +89,7 @@ def test_another_key_or_none_is_refused(run: Run, image: Path, tmp_path: Path) -
 def flip_element(image: Path, start: bytes) -> list[tuple[int, int]]:
     """One bit of the elements that begin so, copies that mounts left behind too: their places."""
     nand = _native.Nand.load(str(image))
-    reader = store_dump.Reader(nand, KEY)
+    reader = dump.Reader(nand, KEY)
     hit = [
         (chunk.page, chunk.offset)
         for block in reader.blocks
@@ -176,7 +180,7 @@ def test_all_of_a_worked_store_is_as_specified(image: Path) -> None:
             array, packed, file = (store.find(name) for name in ("array", "packed", "file"))
     assert store.compact(array, 0, 40) == (40, 40)
     store.sync()
-    reader = store_dump.Reader(nand, KEY)
+    reader = dump.Reader(nand, KEY)
     chunks = [chunk for block in reader.blocks for chunk in reader.chunks(block)]
     assert {chunk.kind for chunk in chunks} >= {1, 2, 4, 5}
     assert [chunk for chunk in chunks if not chunk.is_whole] == []

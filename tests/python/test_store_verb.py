@@ -13,8 +13,9 @@ import pytest
 from click.testing import CliRunner, Result
 from schemas import validate
 
-from nandwich import _native, store_image
+from nandwich import _native
 from nandwich.cli.main import main
+from nandwich.store import image as store_image
 
 Run = Callable[..., Result]
 

@@ -10,8 +10,9 @@ import pytest
 from click.testing import CliRunner, Result
 from schemas import validate
 
-from nandwich import _native, paths, torture
+from nandwich import _native, paths
 from nandwich.cli.main import main
+from nandwich.torture import play as torture
 
 #: Bits flip in every page of the first blocks: no layer can help that.
 SPOILT = """nandwich-torture 1

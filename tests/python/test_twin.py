@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from lab._native import time_chip, time_page_ftl
 from nandwich import _native
 
 pytestmark = [pytest.mark.quick, pytest.mark.asan]
@@ -122,20 +123,20 @@ def test_arguments_outside_the_chip() -> None:
 def test_speed_script_counts_its_operations() -> None:
     """Goal: the bench's script does what its count says, without a misuse."""
     chip = open_chip("no_payload")
-    operations, seconds = _native.time_chip(chip, 256)
+    operations, seconds = time_chip(chip, 256)
     assert operations == 256 + 256 + 4
     assert seconds > 0
     assert chip.misuse is None
     with pytest.raises(ValueError, match="metadata-only"):
-        _native.time_chip(open_chip(), 1)
+        time_chip(open_chip(), 1)
     with pytest.raises(ValueError, match="metadata-only"):
-        _native.time_page_ftl(open_chip(), 1)
+        time_page_ftl(open_chip(), 1)
 
 
 def test_speed_of_the_page_ftl_counts_chip_operations() -> None:
     """Goal: the other script writes what it says, through a real translation layer."""
     chip = open_chip("no_payload", blocks=64)
-    operations, seconds = _native.time_page_ftl(chip, 2000)
+    operations, seconds = time_page_ftl(chip, 2000)
     assert operations > 2000
     assert seconds > 0
     assert chip.misuse is None

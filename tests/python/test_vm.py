@@ -3,7 +3,7 @@
 
 import pytest
 
-from nandwich import _native
+from lab import _native
 
 pytestmark = pytest.mark.quick
 

@@ -37,3 +37,8 @@ def test_wheel_works_away_from_the_checkout(tmp_path: Path) -> None:
     command = tmp_path / "env" / "bin" / "nandwich"
     help_text = subprocess.run([command, "--help"], capture_output=True, text=True, check=True)
     assert "doctor" in help_text.stdout
+    refused = subprocess.run([command, "bench"], capture_output=True, text=True, check=False)
+    assert refused.returncode == 2
+    assert "bench measures a checkout" in refused.stderr
+    absent = subprocess.run([python, "-c", "import lab"], cwd=tmp_path, check=False)
+    assert absent.returncode != 0

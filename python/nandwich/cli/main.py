@@ -15,24 +15,36 @@ import click
 
 from nandwich import names, paths
 from nandwich._version import __version__
-from nandwich.errors import RunError
+from nandwich.errors import InputError, RunError
 
 #: Verbs that work without (or before) a build.
 _NEEDS_NO_BUILD = frozenset({"doctor"})
 
 
+#: Verbs that measure this project: they lie in the folder `lab` of a checkout, as `lab.verb_X`.
+_OF_THE_LAB = frozenset({"bench", "papers"})
+
+
 class VerbGroup(click.Group):
-    """A group whose commands are the files `verb_*.py` beside this one, imported when needed."""
+    """A group whose commands are the files `verb_*.py` beside this one and those of the lab,
+    imported when needed."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         folder = Path(__file__).parent
         stems = (path.stem for path in folder.glob("verb_*.py"))
-        return sorted(stem.removeprefix("verb_").replace("_", "-") for stem in stems)
+        verbs = {stem.removeprefix("verb_").replace("_", "-") for stem in stems}
+        return sorted(verbs | _OF_THE_LAB)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in self.list_commands(ctx):
             return None
-        module = importlib.import_module("nandwich.cli.verb_" + cmd_name.replace("-", "_"))
+        if cmd_name not in _OF_THE_LAB:
+            package = "nandwich.cli"
+        elif paths.CHECKOUT is not None:
+            package = "lab"
+        else:
+            return _absent(cmd_name)
+        module = importlib.import_module(f"{package}.verb_" + cmd_name.replace("-", "_"))
         command = module.command
         assert isinstance(command, click.Command), f"{module.__name__}.command is not a command"
         return command
@@ -77,6 +89,24 @@ class VerbGroup(click.Group):
     def main(self, args: Sequence[str] | None = None, *more: Any, **options: Any) -> Any:
         _open_standard_files()
         return super().main(args, *more, **options)
+
+
+def _absent(verb: str) -> click.Command:
+    """A verb of the lab where there is no lab."""
+
+    def refuse() -> None:
+        raise InputError(
+            f"{verb} measures a checkout of Nandwich, and this is an installed package: get the "
+            "sources and run it there"
+        )
+
+    return click.Command(
+        verb,
+        callback=refuse,
+        help="Measures a checkout of Nandwich; an installed package does not have it.",
+        add_help_option=False,
+        context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
+    )
 
 
 def _fail(text: str, cause: BaseException) -> NoReturn:

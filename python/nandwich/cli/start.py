@@ -15,7 +15,7 @@ def main(prog_name: str | None = None) -> None:
     before = signal.getsignal(signal.SIGINT)
     if before is signal.default_int_handler:  # ignored, it stays so
         signal.signal(signal.SIGINT, _leave)
-    from nandwich import signals
+    from nandwich.cli import signals
     from nandwich.cli.main import main as command
 
     try:

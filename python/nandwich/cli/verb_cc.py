@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from nandwich import cc_driver
+from nandwich.compiler import driver
 
 
 class _Driver(click.Command):
@@ -50,5 +50,5 @@ def command(arguments: tuple[str, ...]) -> None:
       chip, ftl, degree, maps, ecc, vm, ram, scheme, policy, seed ...
               the device the program runs on unless told otherwise (at the link)
     """
-    plan = cc_driver.plan(list(arguments), os.environ.get("NANDWICH_CC", ""))
-    sys.exit(cc_driver.execute(plan))
+    plan = driver.plan(list(arguments), os.environ.get("NANDWICH_CC", ""))
+    sys.exit(driver.execute(plan))

@@ -6,12 +6,13 @@ from typing import Any
 
 import click
 
-from nandwich import _native, names, parts, platforms
+from nandwich import _native, names
 from nandwich.cli import output
 from nandwich.cli.command import Command
 from nandwich.cli.options import json_option
-from nandwich.parts import Figure
 from nandwich.quantities import format_size
+from nandwich.twin import parts, platforms
+from nandwich.twin.parts import Figure
 
 
 def _as_json(name: str, size: int | None, figures: list[Figure]) -> dict[str, Any]:

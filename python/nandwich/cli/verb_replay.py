@@ -8,12 +8,15 @@ from typing import Any
 
 import click
 
-from nandwich import _native, locks, parts, replay, replay_report
+from nandwich import _native, locks
 from nandwich.cli import output
 from nandwich.cli.command import Command
 from nandwich.cli.options import Quantity, json_option, writable
 from nandwich.errors import InputError, RunError
-from nandwich.replay import Options
+from nandwich.replay import play as replay
+from nandwich.replay import report
+from nandwich.replay.play import Options
+from nandwich.twin import parts
 
 _DEFAULT = Options("")
 
@@ -239,8 +242,8 @@ def command(
     broken = replay.broken_laws(play)  # before the device is read back
     value = _books(play, verify=options.verify)
     if json_target != "-":
-        click.echo(replay_report.headline(value))
-        output.print_table(("what", "how much", "meaning"), replay_report.rows(value))
+        click.echo(report.headline(value))
+        output.print_table(("what", "how much", "meaning"), report.rows(value))
     if json_target is not None:
         document = output.document("replay", 1, value, seed=options.seed, inputs=inputs)
         output.write_json(json_target, document)

@@ -9,35 +9,28 @@ from typing import Any
 
 import click
 
-from nandwich import (
-    locks,
-    names,
-    parts,
-    run_config,
-    run_guest,
-    run_measure,
-    run_recipe,
-    run_report,
-    signals,
-    toolchain,
-)
-from nandwich.cli import output
+from nandwich import locks, names
+from nandwich.cli import output, signals
 from nandwich.cli.command import Command
 from nandwich.cli.options import SIZE, json_option, writable
+from nandwich.compiler import toolchain
 from nandwich.errors import InputError, RunError
-from nandwich.run_config import Device
+from nandwich.run import guest as run_guest
+from nandwich.run import measure, recipe, report
+from nandwich.twin import config, parts
+from nandwich.twin.config import Device
 
 _DEFAULT = Device()
 _HOW_OFTEN = (
-    f"nandwich: a short program runs up to {run_measure.MOST_ROUNDS} times natively and "
-    f"{run_measure.MOST_ROUNDS} times in virtual memory; --once: once each"
+    f"nandwich: a short program runs up to {measure.MOST_ROUNDS} times natively and "
+    f"{measure.MOST_ROUNDS} times in virtual memory; --once: once each"
 )
 _NOT_STARTED = 2  # exit status of ports/host/start.c for a device that cannot hold the program
 #: Options handed to the compiler as they are, in front of ours: by their beginning, or whole.
 _PASSED = ("-O", "-I", "-D", "-U", "-L", "-l", "-W", "-f", "-m", "-g", "-std=", "-pthread")
 _PASSED_WHOLE = frozenset(("-ansi", "-pedantic", "-pedantic-errors", "-pipe", "-w"))
 #: Refused with the reason, once they are told from options of ours.
-_REFUSED = run_recipe.NO_PROGRAM
+_REFUSED = recipe.NO_PROGRAM
 #: Of these the value is the next argument.
 _PASSED_PAIR = frozenset(
     ("-I", "-D", "-U", "-L", "-l", "-include", "-isystem", "-iquote", "-idirafter", "-mllvm")
@@ -107,7 +100,7 @@ def _split_compiler_flags(args: list[str]) -> tuple[list[str], list[str]]:
     default=_DEFAULT.ftl,
     show_default=True,
     metavar="NAME",
-    help="Translation layer: " + " or ".join(run_config.FTLS) + ".",
+    help="Translation layer: " + " or ".join(config.FTLS) + ".",
 )
 @click.option(
     "--degree",
@@ -150,21 +143,21 @@ def _split_compiler_flags(args: list[str]) -> tuple[list[str], list[str]]:
     "--scheme",
     default=_DEFAULT.scheme,
     show_default=True,
-    type=click.Choice(run_config.SCHEMES),
+    type=click.Choice(config.SCHEMES),
     help="What to do about frames smaller than a flash page.",
 )
 @click.option(
     "--policy",
     default=_DEFAULT.policy,
     show_default=True,
-    type=click.Choice(run_config.POLICIES),
+    type=click.Choice(config.POLICIES),
     help="Which frame is evicted.",
 )
 @click.option(
     "--ecc",
     default=_DEFAULT.ecc,
     show_default=True,
-    type=click.Choice(run_config.ECCS),
+    type=click.Choice(config.ECCS),
     help="Software code over the chip.",
 )
 @click.option(
@@ -236,16 +229,16 @@ def command(
     given = [name for name in guest_arguments if _is_file(name)]
     output.check_apart(given, outputs, "which the program is given")
     device = _device(choices)
-    run_config.check(device)
-    flags = run_recipe.checked_flags(("-O2", *compiler_flags, *_words(cflags)))
-    subject = run_report.Subject(paths_in, guest_arguments, device)
+    config.check(device)
+    flags = recipe.checked_flags(("-O2", *compiler_flags, *_words(cflags)))
+    subject = report.Subject(paths_in, guest_arguments, device)
     if native and not (once or quiet):
         output.talk(_HOW_OFTEN)
     # Of two runs that load one image, the second would save the wear of its own alone.
-    with signals.unwinding(), locks.held(device.image), run_measure.scratch() as folder:
-        job = run_recipe.job(paths_in, flags, device, guest_arguments, compare=native)
+    with signals.unwinding(), locks.held(device.image), measure.scratch() as folder:
+        job = recipe.job(paths_in, flags, device, guest_arguments, compare=native)
         output.check_apart(job.inputs, outputs, "which the compiler reads")
-        result = run_measure.measure(
+        result = measure.measure(
             job,
             run_guest.read_input(),
             Path(folder),
@@ -258,15 +251,15 @@ def command(
         if not result.virtual.report and result.virtual.status == _NOT_STARTED:
             raise InputError("the program was not started, for the reason above")
         if not result.virtual.report:
-            raise RunError(run_report.failure(result) or "the program left no report")
-        value = run_report.payload(subject, result)
+            raise RunError(report.failure(result) or "the program left no report")
+        value = report.payload(subject, result)
     if json_target != "-" and not quiet:
-        click.echo(run_report.headline(subject, value))
-        output.print_table(("what", "how much", "meaning"), run_report.rows(value))
+        click.echo(report.headline(subject, value))
+        output.print_table(("what", "how much", "meaning"), report.rows(value))
     if json_target is not None:
         document = output.document("run", 1, value, seed=device.seed, inputs=paths_in)
         output.write_json(json_target, document)
-    failure = run_report.failure(result)
+    failure = report.failure(result)
     if failure:
         raise RunError(failure)
 
@@ -298,15 +291,15 @@ def _sources(given: tuple[str, ...]) -> tuple[Path, ...]:
 
 
 def _device(choices: dict[str, Any]) -> Device:
-    if choices["ftl"] not in run_config.FTLS:
-        raise names.unknown("translation layer", choices["ftl"], run_config.FTLS)
+    if choices["ftl"] not in config.FTLS:
+        raise names.unknown("translation layer", choices["ftl"], config.FTLS)
     folder = Path(choices["record"]).parent
     if not folder.is_dir():
         raise InputError(f"--record: {folder}: no such folder")
-    return run_config.with_part(Device(**choices))
+    return config.with_part(Device(**choices))
 
 
-def _show_output(result: run_measure.Result, *, to_stderr: bool) -> None:
+def _show_output(result: measure.Result, *, to_stderr: bool) -> None:
     """The program's own stdout, before any table."""
     target = sys.stderr if to_stderr else sys.stdout
     target.flush()

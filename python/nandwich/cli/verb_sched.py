@@ -7,12 +7,15 @@ from typing import Any
 
 import click
 
-from nandwich import parts, sched, sched_admit, sched_scenario
 from nandwich.cli import output
 from nandwich.cli.command import Command
 from nandwich.cli.options import json_option
 from nandwich.errors import InputError
-from nandwich.sched import Outcome, Scenario
+from nandwich.sched import admit as sched_admit
+from nandwich.sched import play as sched
+from nandwich.sched import scenario as sched_scenario
+from nandwich.sched.play import Outcome, Scenario
+from nandwich.twin import parts
 
 _HEADERS = (
     "policy",

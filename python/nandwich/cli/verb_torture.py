@@ -6,13 +6,15 @@ from typing import Any
 
 import click
 
-from nandwich import _native, files, parts, torture
+from nandwich import _native, files
 from nandwich.cli import output
 from nandwich.cli.command import Command
 from nandwich.cli.options import json_option, writable
 from nandwich.errors import InputError, RunError
-from nandwich.replay import WEARS
-from nandwich.torture import Options, Result
+from nandwich.replay.play import WEARS
+from nandwich.torture import play as torture
+from nandwich.torture.play import Options, Result
+from nandwich.twin import parts
 
 
 def _subjects() -> str:

@@ -5,12 +5,14 @@ from pathlib import Path
 
 import click
 
-from nandwich import _native, names, replay, replay_report
+from nandwich import _native, names
 from nandwich.cli import output
 from nandwich.cli.command import Group
 from nandwich.cli.options import json_option, writable
 from nandwich.errors import InputError, RunError
-from nandwich.replay import Options
+from nandwich.replay import play as replay
+from nandwich.replay import report
+from nandwich.replay.play import Options
 
 WRITTEN = ("msr", "spc", "android", "fio", "disksim")
 
@@ -57,7 +59,7 @@ def info(
         **facts,
     }
     if json_target != "-":
-        output.print_table(("what", "how much", "meaning"), replay_report.trace_rows(value))
+        output.print_table(("what", "how much", "meaning"), report.trace_rows(value))
     if json_target is not None:
         document = output.document("trace", 1, {"trace": value}, inputs=[Path(path)])
         output.write_json(json_target, document)

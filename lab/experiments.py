@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Experiments that re-run a published table or figure: what one is, and how it is run and kept.
+
+An experiment lives in papers/<document>/<name>.py:
+
+    from lab.experiments import Answer, Report, experiment
+
+    @experiment("T4", claim="a guard hit adds 16 cycles", published=16, unit="cycles")
+    def guard_hit(quick: bool) -> Report:
+        cycles = ...
+        return Report(
+            answers=[Answer(cycles, holds=cycles <= 16, why="our guard keeps tag and base in ...")],
+            columns=["kernel", "cycles"],
+            rows=[["sum", cycles]],
+            draw=lambda axes: axes.bar(["sum"], [cycles]),
+        )
+
+One run may answer several claims: give each answer its own `part`, `claim` and `published`; the
+result's id is then ID/PART. A claim of our own that must hold is marked `must_hold=True`; a
+published one that comes out otherwise is a result like any other, with its reason in `why`.
+"""
+
+import csv
+import io
+import traceback
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from lab import plots
+from nandwich import files
+from nandwich.errors import NandwichError, RunError
+
+Value = int | float | str
+SCHEMA = "nandwich.papers/1"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What was measured for one claim. Fields left None are those of the experiment."""
+
+    measured: Value
+    holds: bool
+    why: str = ""
+    part: str = ""
+    claim: str | None = None
+    published: Value | None = None
+    unit: str | None = None
+    must_hold: bool | None = None
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a run gives: an answer for each claim, the table behind it, and how to draw it."""
+
+    answers: Sequence[Answer]
+    columns: Sequence[str]
+    rows: Sequence[Sequence[Value]]
+    draw: plots.Draw | None = None
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One published table, figure or claim and the function that measures it again."""
+
+    id: str
+    claim: str
+    published: Value
+    unit: str
+    run: Callable[[bool], Report]
+    must_hold: bool = False
+
+
+@dataclass(frozen=True)
+class Result:
+    """One line of `nandwich papers`: a claim and what became of it."""
+
+    id: str
+    claim: str
+    published: Value
+    measured: Value | None
+    unit: str
+    verdict: str
+    why: str
+    must_hold: bool
+
+    @property
+    def failed(self) -> bool:
+        """The run broke, or a claim that must hold does not."""
+        return self.verdict == "error" or (self.must_hold and self.verdict != "holds")
+
+    def as_json(self) -> dict[str, object]:
+        return {
+            "schema": SCHEMA,
+            "id": self.id,
+            "claim": self.claim,
+            "published": self.published,
+            "measured": self.measured,
+            "unit": self.unit,
+            "verdict": self.verdict,
+            "why": self.why,
+        }
+
+
+def experiment(
+    id: str, *, claim: str, published: Value, unit: str, must_hold: bool = False
+) -> Callable[[Callable[[bool], Report]], Experiment]:
+    """Decorator that makes an Experiment of a function `run(quick) -> Report`."""
+
+    def register(run: Callable[[bool], Report]) -> Experiment:
+        return Experiment(id, claim, published, unit, run, must_hold)
+
+    return register
+
+
+def perform(chosen: Experiment, *, quick: bool, out: Path) -> tuple[list[Result], str]:
+    """Run one experiment; write out/ID.csv and out/ID.svg.
+
+    Gives its results and, when it broke without a sentence of its own, the traceback: an error is a
+    result too, so that the experiments after it still run.
+    """
+    try:
+        report = chosen.run(quick)
+        results = [_result(chosen, answer) for answer in report.answers]
+        try:
+            _write_files(chosen, report, out)
+        except OSError as error:
+            raise RunError(f"{error.filename or out}: {error.strerror}") from error
+    except Exception as error:
+        told = error.message if isinstance(error, NandwichError) else ""
+        reason = told or repr(error)
+        broken = Result(
+            chosen.id, chosen.claim, chosen.published, None, chosen.unit, "error", reason, True
+        )
+        return [broken], "" if told else traceback.format_exc()
+    return results, ""
+
+
+def _result(chosen: Experiment, answer: Answer) -> Result:
+    if not answer.holds and not answer.why:
+        raise ValueError(f"{chosen.id}: an answer that differs needs its reason")
+    return Result(
+        id=f"{chosen.id}/{answer.part}" if answer.part else chosen.id,
+        claim=chosen.claim if answer.claim is None else answer.claim,
+        published=chosen.published if answer.published is None else answer.published,
+        measured=answer.measured,
+        unit=chosen.unit if answer.unit is None else answer.unit,
+        verdict="holds" if answer.holds else "differs",
+        why=answer.why,
+        must_hold=chosen.must_hold if answer.must_hold is None else answer.must_hold,
+    )
+
+
+def _write_files(chosen: Experiment, report: Report, out: Path) -> None:
+    out.mkdir(parents=True, exist_ok=True)
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(report.columns)
+    for row in report.rows:
+        if len(row) != len(report.columns):
+            raise ValueError(f"{chosen.id}: a row of {len(row)} under {len(report.columns)} heads")
+        writer.writerow(row)
+    files.replace(out / f"{chosen.id}.csv", text.getvalue().encode())
+    if report.draw is not None:
+        plots.write_svg(out / f"{chosen.id}.svg", report.draw, title=f"{chosen.id}: {chosen.claim}")

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`nandwich bench`: measures this build against its promises."""
+
+from pathlib import Path
+
+import click
+
+from lab import discovery
+from lab.benches import Bench, Figure
+from nandwich import files, names
+from nandwich.cli import output
+from nandwich.cli.command import Command
+from nandwich.cli.options import json_option, writable
+
+
+def _choose(wanted: tuple[str, ...]) -> list[Bench]:
+    known = {one.name: one for one in discovery.collect("bench", Bench)}
+    for name in wanted:
+        if name not in known:
+            raise names.unknown("bench", name, known, list_with="nandwich bench --list")
+    return [known[name] for name in wanted or known]
+
+
+def _rows(figures: list[Figure]) -> list[tuple[str, str, str, str, str]]:
+    def number(value: int | float) -> str:
+        return str(value) if isinstance(value, int) else f"{value:.4g}"
+
+    rows = []
+    for one in figures:
+        target = ""
+        if one.target is not None:
+            sign = "<=" if one.better == "lower" else ">="
+            target = f"{sign} {number(one.target)}"
+        verdict = "" if one.target is None else "ok" if one.ok else "MISSED"
+        rows.append((one.name, number(one.value), one.unit, target, verdict))
+    return rows
+
+
+def _write_page(path: Path, figures: list[Figure]) -> None:
+    """The table as a page of the docs."""
+    lines = [
+        "# Figures of this build",
+        "",
+        "Written by `make figures` on the machine the release was made on.",
+        "",
+        "| figure | value | unit | target | |",
+        "|---|--:|---|--:|---|",
+    ]
+    lines += ["| " + " | ".join(row) + " |" for row in _rows(figures)]
+    files.replace(path, ("\n".join(lines) + "\n").encode())
+
+
+@click.command(cls=Command)
+@click.argument("wanted", nargs=-1, metavar="[NAME]...")
+@click.option("--list", "only_list", is_flag=True, help="Show the benches; run none.")
+@click.option(
+    "--page",
+    metavar="FILE",
+    callback=writable,
+    help="Also write the table as a Markdown page (make figures does).",
+)
+@json_option
+def command(
+    wanted: tuple[str, ...], only_list: bool, page: str | None, json_target: str | None
+) -> None:
+    """Measure this build: code size, operation counts, speed, ratios against peers.
+
+    Without a NAME all benches run. A figure with a target that misses it makes the exit code 1.
+
+    \b
+    Examples:
+      nandwich bench --list
+      nandwich bench size
+      nandwich bench --json - | jq '.[] | select(.ok | not)'
+    """
+    chosen = _choose(wanted)
+    output.check_apart((), (page, json_target))
+    if only_list:
+        if json_target is not None:
+            listed = [{"name": one.name, "what": one.what} for one in chosen]
+            output.write_json(json_target, listed)
+        if json_target != "-":
+            output.print_table(("name", "measures"), [(one.name, one.what) for one in chosen])
+        return
+    figures: list[Figure] = []
+    with output.progress("benches", len(chosen)) as bar:
+        for one in chosen:
+            figures += one.run()
+            bar.advance()
+    if json_target is not None:
+        output.write_json(json_target, [one.as_json() for one in figures])
+    if page is not None:
+        _write_page(Path(page), figures)
+    if json_target != "-":
+        output.print_table(("figure", "value", "unit", "target", ""), _rows(figures))
+    if not all(one.ok for one in figures):
+        raise SystemExit(1)

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`nandwich papers`: re-runs the published experiments and says what holds."""
+
+from pathlib import Path
+
+import click
+
+from lab import ROOT, discovery
+from lab.experiments import Experiment, Result, perform
+from nandwich import names
+from nandwich.cli import output
+from nandwich.cli.command import Command
+from nandwich.cli.options import check_output, json_option
+from nandwich.errors import InputError
+
+
+def _choose(wanted: tuple[str, ...]) -> list[Experiment]:
+    known = {one.id.casefold(): one for one in discovery.collect("papers", Experiment)}
+    for name in wanted:
+        if name.casefold() not in known:
+            ids = [one.id for one in known.values()]
+            raise names.unknown("experiment", name, ids, list_with="nandwich papers --list")
+    if wanted:
+        return [known[name.casefold()] for name in wanted]
+    return list(known.values())
+
+
+def _list(chosen: list[Experiment], json_target: str | None) -> None:
+    if json_target is not None:
+        listed = [
+            {"id": one.id, "claim": one.claim, "published": one.published, "unit": one.unit}
+            for one in chosen
+        ]
+        output.write_json(json_target, listed)
+    if json_target != "-":
+        rows = [(one.id, one.published, one.unit, one.claim) for one in chosen]
+        output.print_table(("id", "published", "unit", "claim"), rows)
+
+
+def _show(results: list[Result]) -> None:
+    rows = [
+        (
+            one.id,
+            one.claim,
+            f"{one.published} {one.unit}".strip(),
+            "-" if one.measured is None else f"{one.measured} {one.unit}".strip(),
+            one.verdict,
+        )
+        for one in results
+    ]
+    output.print_table(("id", "claim", "published", "measured", "verdict"), rows)
+    reasons = [one for one in results if one.why]
+    if reasons:
+        click.echo()
+    for one in reasons:
+        click.echo(f"{one.id} {one.verdict}: {one.why}")
+
+
+@click.command(cls=Command)
+@click.argument("ids", nargs=-1, metavar="[ID]...")
+@click.option("--list", "only_list", is_flag=True, help="Show the experiments; run none.")
+@click.option("--quick", is_flag=True, help="Smaller inputs: seconds instead of minutes.")
+@click.option(
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="Where CSV files and plots go (default: build/papers, or build/papers-quick).",
+)
+@json_option
+def command(
+    ids: tuple[str, ...],
+    only_list: bool,
+    quick: bool,
+    out: Path | None,
+    json_target: str | None,
+) -> None:
+    """Run published experiments again: claim, published, measured, and whether it holds.
+
+    Without an ID all of them run. Each writes its numbers as ID.csv and a plot as ID.svg. A
+    published claim that comes out otherwise is reported as "differs" with the reason; the exit code
+    is 1 only when an experiment breaks or a claim of our own does not hold.
+
+    \b
+    Examples:
+      nandwich papers --list
+      nandwich papers T4 --quick
+      nandwich papers --quick --json results.json --out plots
+    """
+    chosen = _choose(ids)
+    if only_list:
+        _list(chosen, json_target)
+        return
+    if not chosen:
+        raise InputError("no experiments in papers/")
+    if out is None:
+        out = ROOT / "build" / ("papers-quick" if quick else "papers")
+    written = [out / f"{one.id}.{kind}" for one in chosen for kind in ("csv", "svg")]
+    output.check_apart((), (*written, json_target))
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"--out {out}: {error.strerror}") from error
+    for path in written:
+        check_output(path)
+    results: list[Result] = []
+    with output.progress("experiments", len(chosen)) as bar:
+        for one in chosen:
+            found, trace = perform(one, quick=quick, out=out)
+            if trace:
+                output.talk(trace)
+            results += found
+            bar.advance()
+    if json_target is not None:
+        output.write_json(json_target, [one.as_json() for one in results])
+    if json_target != "-":
+        _show(results)
+    output.talk(f"numbers and plots: {out}")
+    if any(one.failed for one in results):
+        raise SystemExit(1)

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `nandwich cc` makes of a compiler command line.
+
+The command goes to clang-19 as it stands, with the pass plugin added where something is compiled
+and the run time where something is linked.
+"""
+
+import hashlib
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from nandwich import _native, paths
+from nandwich.compiler import link_errors, toolchain
+from nandwich.errors import InputError
+from nandwich.twin import config, parts
+
+#: Options after which nothing is linked.
+_NO_LINK = frozenset(["-c", "-S", "-E", "-M", "-MM", "-fsyntax-only", "--analyze", "-r"])
+#: The compile-time choices; every other key describes the device.
+_COMPILED_IN = frozenset(("frame", "slots", "guards"))
+
+
+@dataclass
+class Plan:
+    """A command to run, and the choices taken out of it."""
+
+    command: list[str]
+    links: bool = False
+    choices: dict[str, str] = field(default_factory=dict)
+
+
+def plan(arguments: Sequence[str], environment: str = "") -> Plan:
+    """Read a command line; `environment` holds KEY=VALUE words, overridden by --nw-KEY=VALUE."""
+    choices = dict(_choice(word, "NANDWICH_CC") for word in environment.split())
+    plain = []
+    for argument in arguments:
+        if argument.startswith("--nw-"):
+            key, value = _choice(argument.removeprefix("--nw-"), "nandwich cc")
+            choices[key] = value
+        else:
+            plain.append(argument)
+    files = inputs(plain)
+    if not files:
+        return Plan([toolchain.CLANG, *plain])
+    toolchain.refuse_flags(plain)
+    for name in files:
+        toolchain.refuse_language(name)
+    if "-shared" in plain:
+        raise InputError(
+            "-shared: a program in virtual memory is linked in one piece at fixed addresses; "
+            "build a static library instead"
+        )
+    _check(choices)
+    links = not _NO_LINK.intersection(plain)
+    guest = toolchain.Guest(
+        frame_bytes=_number(choices, "frame", 512),
+        slots=_number(choices, "slots", 16),
+        guards=choices.get("guards", "inline"),
+    )
+    command = [toolchain.CLANG, *plain]
+    if "-r" not in plain:
+        command += toolchain.compile_flags(guest)
+    if links:
+        device = _device(choices)
+        command += ["-x", "none"]  # whatever language the user's own files were declared to be
+        command += [*_defaults_object(device), *toolchain.wrap_flags(virtual=True)]
+        command += toolchain.link_flags(guest)
+    return Plan(command, links=links, choices=choices)
+
+
+def inputs(arguments: Sequence[str]) -> list[str]:
+    """The input files among clang's arguments ('-' is one)."""
+    found = []
+    skip = False
+    for argument in arguments:
+        if skip:
+            skip = False
+        elif argument in toolchain.TAKES_VALUE:
+            skip = True
+        elif argument == "-" or not argument.startswith("-"):
+            found.append(argument)
+    return found
+
+
+def execute(todo: Plan) -> int:
+    """Run the command; its exit status. At a link, errors about missing guards are explained."""
+    try:
+        if not todo.links:
+            return subprocess.run(todo.command, check=False).returncode
+        done = subprocess.run(
+            todo.command, stderr=subprocess.PIPE, text=True, errors="surrogateescape", check=False
+        )
+    except FileNotFoundError as error:
+        raise InputError(f"{todo.command[0]} is not there; `nandwich doctor` says more") from error
+    sys.stderr.write(link_errors.explain(done.stderr))
+    return done.returncode
+
+
+def _choice(word: str, place: str) -> tuple[str, str]:
+    key, equals, value = word.partition("=")
+    if not equals or not key:
+        raise InputError(f"{place}: '{word}': write KEY=VALUE, say frame=256")
+    return key, value
+
+
+def _device(choices: dict[str, str]) -> dict[str, str]:
+    return {key: value for key, value in choices.items() if key not in _COMPILED_IN}
+
+
+def _check(choices: dict[str, str]) -> None:
+    """Refuse keys and values no program would take; what fits together is known when it starts."""
+    device = _device(choices)
+    if not device:
+        return
+    if "chip" in device and "part.name" not in device:
+        parts.resolve(device["chip"])
+    lines = [f"{key}={value}" for key, value in device.items()]
+    try:
+        _native.host_check("\n".join([*lines, "image="]), 512, 16)
+    except ValueError as error:
+        told = config.without_place(str(error))
+        if told != str(error):
+            raise InputError(f"nandwich cc: {told}") from error
+
+
+def _number(choices: dict[str, str], key: str, default: int) -> int:
+    text = choices.get(key)
+    if text is None:
+        return default
+    if not text.isdecimal():
+        raise InputError(f"{key}={text}: not a number")
+    return int(text)
+
+
+def _defaults_object(device: dict[str, str]) -> list[str]:
+    """An object file that carries the device chosen at build time; none when nothing was chosen."""
+    if not device:
+        return []
+    words = "\\n".join(f"{key}={value}" for key, value in sorted(device.items()))
+    if '"' in words:
+        raise InputError('a device key or value must not hold "')
+    source = f'extern const char nw_host_defaults[];\nconst char nw_host_defaults[] = "{words}";\n'
+    kept = paths.cache_dir() / "defaults"
+    kept.mkdir(parents=True, exist_ok=True)
+    target = kept / (hashlib.sha256(os.fsencode(source)).hexdigest()[:32] + ".o")
+    if not target.exists():
+        handle, partial = tempfile.mkstemp(dir=kept, suffix=".partial")
+        os.close(handle)
+        command = [toolchain.CLANG, "-c", "-x", "c", "-", "-o", partial]
+        subprocess.run(command, input=os.fsencode(source), check=True)
+        Path(partial).replace(target)
+    return [str(target)]

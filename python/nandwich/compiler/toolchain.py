@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Flags with which clang-19 builds a program into virtual memory.
+
+`docs/compiler.md` explains each flag. Everything that compiles or links a guest (`nandwich cc`,
+`nandwich run`, the tests) takes its flags from here.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from nandwich import paths
+from nandwich.errors import InputError
+
+CLANG = "clang-19"
+#: Ways a guard is put into code: see docs/compiler.md.
+GUARD_MODES = ("inline", "outline", "hybrid")
+
+#: Options whose value is the next argument.
+TAKES_VALUE = frozenset(
+    [
+        "-o",
+        "-x",
+        "-I",
+        "-D",
+        "-U",
+        "-L",
+        "-l",
+        "-T",
+        "-u",
+        "-z",
+        "-e",
+        "-A",
+        "-include",
+        "-imacros",
+        "-iprefix",
+        "-isystem",
+        "-iquote",
+        "-idirafter",
+        "-isysroot",
+        "-MF",
+        "-MT",
+        "-MQ",
+        "-Xlinker",
+        "-Xclang",
+        "-Xpreprocessor",
+        "-Xassembler",
+        "-mllvm",
+        "-target",
+        "--param",
+        "-arch",
+        "-dumpbase",
+        "-dumpdir",
+        "--sysroot",
+        "-B",
+    ]
+)
+
+
+NO_CXX = (
+    "C++ is not supported: its library (new, exceptions, containers) is not built for virtual "
+    "memory and would follow virtual pointers; write the program in C"
+)
+#: Sanitizers with a run time of their own, and what it would have to know.
+SHADOWED = {
+    "address": "it keeps a shadow of plain memory and takes every virtual address for a wild one",
+    "hwaddress": "it tags pointers, and a tagged pointer is no virtual address",
+    "memory": "it keeps a shadow of plain memory and takes virtual memory for uninitialised",
+    "thread": "it keeps a shadow of plain memory, and virtual memory has one thread",
+    "leak": "it looks for blocks of the host's heap, and the heap here is virtual",
+}
+#: Calls the run time listens to (ports/host/wrap.c), in the native program as in the virtual one.
+_WRAPPED = ("execve", "execvpe", "_exit", "_Exit", "quick_exit")
+
+
+def refuse_language(name: str) -> None:
+    """InputError for a source of a language that cannot live in virtual memory."""
+    if name.endswith((".cc", ".cp", ".cpp", ".cxx", ".c++", ".C", ".ii")):
+        raise InputError(f"{name}: {NO_CXX}")
+
+
+def refuse_flags(flags: Sequence[str]) -> None:
+    """InputError for a compiler flag that cannot be combined with virtual memory."""
+    for flag, following in zip(flags, (*flags[1:], ""), strict=True):
+        language = following if flag == "-x" else flag.removeprefix("-x")
+        if flag.startswith("-x") and language.startswith("c++"):
+            raise InputError(f"-x {language}: {NO_CXX}")
+        if flag in ("-lstdc++", "-lc++"):
+            raise InputError(f"{flag}: {NO_CXX}")
+        if flag.startswith("-fsanitize="):
+            _refuse_sanitizers(flag, any(each.startswith("-fsanitize-trap") for each in flags))
+
+
+def _refuse_sanitizers(flag: str, traps: bool) -> None:
+    names = flag.removeprefix("-fsanitize=").split(",")
+    for name in names:
+        if name in SHADOWED:
+            raise InputError(
+                f"-fsanitize={name} does not work in virtual memory: {SHADOWED[name]}; run the "
+                "program natively with it (clang-19 alone), and here without"
+            )
+    if not traps and names != ["none"]:
+        raise InputError(
+            f"{flag}: the sanitizer's run time would read its tables from virtual memory; add "
+            "-fsanitize-trap=all, which needs no run time"
+        )
+
+
+@dataclass(frozen=True)
+class Guest:
+    """What is fixed when a program is compiled; the same for every object of a program."""
+
+    frame_bytes: int = 512
+    slots: int = 16
+    #: Slots that pin nothing, chosen by the page's number.
+    lookaside: int = 64
+    guards: str = "inline"
+    count: bool = True
+    #: Functions that touch no virtual memory, as if declared NW_PLAIN.
+    plain: Sequence[str] = field(default_factory=tuple)
+
+    def __post_init__(self) -> None:
+        if not 16 <= self.frame_bytes <= 32768 or self.frame_bytes & (self.frame_bytes - 1):
+            raise InputError(
+                f"frame of {self.frame_bytes} bytes: a power of two from 16 to 32768 is allowed"
+            )
+        if not 1 <= self.slots <= 64:
+            raise InputError(f"{self.slots} slots: 1 to 64 are allowed")
+        if self.lookaside > 256 or self.lookaside & (self.lookaside - 1):
+            raise InputError(
+                f"{self.lookaside} look-aside entries: 0 or a power of two up to 256 is allowed"
+            )
+        if self.guards not in GUARD_MODES:
+            raise InputError(f"guards '{self.guards}': one of {', '.join(GUARD_MODES)} is allowed")
+
+
+def compile_flags(guest: Guest) -> list[str]:
+    """Flags of a compilation; they go last, so that they win over the project's own."""
+    plugin = paths.compiler_plugin()
+    options = [
+        f"-nw-frame={guest.frame_bytes}",
+        f"-nw-slots={guest.slots}",
+        f"-nw-lookaside={guest.lookaside}",
+        f"-nw-guards={guest.guards}",
+        f"-nw-count={int(guest.count)}",
+    ]
+    if guest.plain:
+        options.append(f"-nw-plain={','.join(guest.plain)}")
+    return [
+        "-D__NANDWICH__=1",
+        *(f"-I{path}" for path in paths.include_dirs()),
+        # Fixed addresses: virtual memory begins where the linker script says.
+        "-fno-pic",
+        "-fno-pie",
+        # At the link, accesses would move past the place where guards are put.
+        "-fno-lto",
+        # Every global needs a place, and calls must be to the functions the pass knows.
+        "-fno-common",
+        "-U_FORTIFY_SOURCE",
+        # Diagnostics and crash reports name lines; valgrind 3.19 reads DWARF 4.
+        "-gline-tables-only",
+        "-gdwarf-4",
+        # Loaded twice: once for its options, once for its passes.
+        f"-fplugin={plugin}",
+        f"-fpass-plugin={plugin}",
+        *(word for option in options for word in ("-mllvm", option)),
+        "-Wno-unused-command-line-argument",
+    ]
+
+
+def libraries(start: Path | None = None) -> list[Path]:
+    """Archives of a link in their order; `start` takes the place of the host's own start-up."""
+    host = ("nw_host", "nw_guest", "nw_stack", "nw_twin", "nw_core")
+    names = ("nw_guest", "nw_core") if start else host
+    return [*([start] if start else []), *map(paths.static_library, names)]
+
+
+def wrap_flags(*, virtual: bool = False) -> list[str]:
+    """The linker flags that let wrap.c listen and, in a virtual program, main.c start it."""
+    names = (*_WRAPPED, "main") if virtual else _WRAPPED
+    return [f"-Wl,--wrap={name}" for name in names]
+
+
+def link_flags(_guest: Guest, start: Path | None = None) -> list[str]:
+    """Flags of a link, to come behind the program's objects; `start` as for `libraries`."""
+    first, *others = libraries(start)
+    return [
+        "-no-pie",
+        "-fuse-ld=lld",
+        f"-Wl,-T,{paths.linker_script()}",
+        # The start-up is reached by no symbol.
+        "-Wl,--whole-archive",
+        str(first),
+        "-Wl,--no-whole-archive",
+        "-Wl,--start-group",
+        *map(str, others),
+        "-Wl,--end-group",
+        "-lm",
+    ]
+
+
+def tools() -> list[Path]:
+    """Files of ours that decide what a build makes: for caches of builds."""
+    return [paths.compiler_plugin(), paths.linker_script(), *libraries()]

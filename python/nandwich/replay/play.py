@@ -1,0 +1,464 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Block traces and generated workloads played on a translation layer over a twin.
+
+A source is the path of a trace, or `gen:NAME[,KEY=VALUE...]`: a workload by name with figures of
+its row changed.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from nandwich import _native, names, quantities
+from nandwich.errors import InputError, RunError
+from nandwich.twin import parts
+
+LAYERS = tuple(name for name, _, _ in _native.layers())
+TIERS = tuple(name for name, _ in _native.tier_policies())
+WEARS = ("none", *(name for name, _ in _native.wear_policies()))
+GENERATED = "gen:"
+STEP = 1 << 16  # requests between two signs of progress
+YEAR_NS = 365 * 86_400 * 10**9
+_MOST = 2**64 - 1  # of every figure
+_NVM_MOST = 2**31  # bytes
+_THETA_MOST = 4000  # thousandths
+
+#: What a workload's figures count: "count", "share" (of thousand), "theta", "size" or "time".
+FIGURES = {
+    "requests": "count",
+    "footprint": "size",
+    "size": "size",
+    "align": "size",
+    "gap": "time",
+    "burst": "count",
+    "pause": "time",
+    "writes": "share",
+    "run": "share",
+    "hot_share": "share",
+    "hot_space": "share",
+    "meta": "share",
+    "theta": "theta",
+}
+
+Advance = Callable[[int], None]
+
+
+@dataclass(frozen=True)
+class Options:
+    """What to play on what, and how; the defaults are those of the command."""
+
+    source: str
+    chip: str = "K9F1G08U0A"
+    ftl: str = "page"
+    layer: dict[str, int] = field(default_factory=dict)  # figures of nw_layer_config
+    wear: str = "none"
+    wear_figures: dict[str, int] = field(default_factory=dict)  # of nw_wear_choice
+    nvm: int = 0  # bytes of NVM before the layer; 0: none
+    nvm_part: str = "PCM-16M"
+    tier: str = "lru"
+    half_life: int = 1000  # lrfu: references after which one counts half
+    nvm_reads: bool = False
+    blocks: int = 0
+    arrivals: bool = True
+    idle: bool = False
+    repeat: int = 1  # 0: until the device refuses
+    limit: int = 0
+    precondition: int = 0  # permille
+    fit: str = "refuse"
+    format: str = ""
+    unit: int | None = None
+    skip_bad: int = 0
+    verify: bool = False
+    wear_out: bool = False
+    factory_bad: bool = True
+    seed: int = 1
+    snapshot: str = ""
+
+
+def _fraction(key: str, text: str) -> Fraction:
+    match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)(%?)", text)
+    if match is None:
+        raise InputError(f"{key}={text}: wanted a share like 0.7 or 70%")
+    return Fraction(match.group(1)) / (100 if match.group(2) else 1)
+
+
+def count(text: str) -> int:
+    """A count like 5000, 200K or 1.5M (thousands); ValueError."""
+    match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)([KMG]?)", text)
+    if match is None:
+        raise ValueError(f"'{text}' is no count; write it like 5000, 200K or 1.5M")
+    value = Fraction(match.group(1)) * {"": 1, "K": 10**3, "M": 10**6, "G": 10**9}[match.group(2)]
+    if value.denominator != 1:
+        raise ValueError(f"'{text}' is no whole number")
+    return _within(int(value))
+
+
+def _within(value: int) -> int:
+    """A number that the C side can be given; ValueError."""
+    if value > _MOST:
+        raise ValueError(f"at most {_MOST}")
+    return value
+
+
+def _figure(key: str, text: str) -> int:
+    kind = FIGURES[key]
+    try:
+        if kind == "size":
+            return _within(quantities.parse(text, "size", bare=True))
+        if kind == "time":
+            return _within(quantities.parse(text, "time"))
+        if kind == "count":
+            return count(text)
+    except ValueError as error:
+        raise InputError(f"{key}={text}: {error}") from error
+    value = _fraction(key, text) * 1000
+    if kind == "share" and value > 1000:
+        raise InputError(f"{key}={text}: a share is at most 1")
+    if kind == "theta" and value > _THETA_MOST:
+        raise InputError(f"{key}={text}: at most {_THETA_MOST // 1000}")
+    return round(value)
+
+
+def _changes(text: str) -> tuple[str, dict[str, int]]:
+    """`NAME,KEY=VALUE...` taken apart."""
+    name, *pairs = text.split(",")
+    known = [row["name"] for row in _native.workloads()]
+    if name not in known:
+        raise names.unknown("workload", name, known, list_with="nandwich replay --help")
+    changes: dict[str, int] = {}
+    for pair in pairs:
+        key, equals, value = pair.partition("=")
+        if not equals or key not in FIGURES:
+            raise names.unknown("figure of a workload", key, FIGURES)
+        changes[f"{key}_ns" if FIGURES[key] == "time" else key] = _figure(key, value)
+    return name, changes
+
+
+def workload(text: str, device_bytes: int, seed: int) -> _native.Workload:
+    """The generator of `NAME[,KEY=VALUE...]`; it covers the device unless it says otherwise."""
+    name, changes = _changes(text)
+    row = next(row for row in _native.workloads() if row["name"] == name)
+    size = changes.get("size", row["size"])
+    if "align" not in changes and 0 < size < row["align"]:
+        changes["align"] = size & -size  # the largest power of two that divides it
+    align = changes.get("align", row["align"])
+    changes.setdefault("footprint", device_bytes // max(1, align) * align)
+    try:
+        return _native.Workload(name, changes, seed)
+    except ValueError as error:
+        raise InputError(f"{GENERATED}{text}: {error}") from error
+
+
+def is_generated(source: str) -> bool:
+    """Whether a source is made up rather than recorded."""
+    return source.startswith(GENERATED)
+
+
+def check_made_up(options: Options) -> None:
+    """InputError for options that say how to read a trace, where nothing is read."""
+    given = {
+        "--format": bool(options.format),
+        "--unit": options.unit is not None,
+        "--skip-bad": options.skip_bad != 0,
+    }
+    for name in (name for name, is_given in given.items() if is_given):
+        raise InputError(f"{name} is for recorded traces; {options.source} is made up")
+
+
+def open_trace(path: str, options: Options) -> _native.Trace:
+    """A trace with the options' format, unit and patience; InputError."""
+    known = [name for name, _ in _native.trace_formats()]
+    if options.format and options.format not in known:
+        raise names.unknown("trace format", options.format, known)
+    try:
+        return _native.Trace(
+            path, format=options.format, skip_bad=options.skip_bad, unit=options.unit
+        )
+    except ValueError as error:
+        raise InputError(str(error)) from error
+
+
+def survey(
+    source: _native.Source, advance: Advance | None = None, *, limit: int = 0
+) -> dict[str, Any]:
+    """What a source asks for; InputError for a bad line.
+
+    With a `limit` it ends at the first multiple of STEP that reaches it: 0 looks at everything.
+    """
+    looked = _native.Survey(source)
+    seen = 0
+    try:
+        while looked.run(STEP):
+            seen += STEP
+            if 0 < limit <= seen:
+                break
+            if advance is not None:
+                advance(STEP)
+    except ValueError as error:
+        raise InputError(str(error)) from error
+    return dict(looked.result())
+
+
+def _device(options: Options) -> _native.ReplayDevice:
+    part = parts.resolve(options.chip)
+    if options.ftl not in LAYERS:
+        raise names.unknown("translation layer", options.ftl, LAYERS)
+    if options.wear not in WEARS:
+        raise names.unknown("wear policy", options.wear, WEARS)
+    image = options.snapshot if options.snapshot and Path(options.snapshot).exists() else ""
+    if image and options.verify:
+        raise InputError(f"--verify: the tokens of what {image} holds are not known; start anew")
+    if options.tier not in TIERS:
+        raise names.unknown("placement policy", options.tier, TIERS)
+    if options.nvm > _NVM_MOST:
+        raise InputError(f"--nvm: at most {quantities.format_size(_NVM_MOST)}")
+    if options.nvm and options.snapshot:
+        raise InputError(
+            "--nvm: a snapshot holds the chip alone, without what the NVM has; omit one"
+        )
+    try:
+        device = _native.ReplayDevice(
+            part,
+            options.ftl,
+            config=options.layer,
+            blocks=options.blocks,
+            seed=options.seed,
+            wear_out=options.wear_out or options.repeat == 0,
+            factory_bad=options.factory_bad,
+            verify=options.verify,
+            image=image,
+            wear=options.wear,
+            wear_config=options.wear_figures,
+        )
+        if options.nvm:
+            device.put_tier(
+                parts.resolve(options.nvm_part),
+                options.tier,
+                bytes=options.nvm,
+                lambda_=max(1, 65536 // options.half_life),
+                reads=options.nvm_reads,
+                seed=options.seed,
+            )
+    except ValueError as error:
+        raise InputError(str(error)) from error
+    return device
+
+
+@dataclass
+class Play:
+    """A source about to be played on a device; `run` does it, then everything can be asked."""
+
+    options: Options
+    chip: str
+    device: _native.ReplayDevice
+    source: _native.Source
+    facts: dict[str, Any]  # of the source
+    replay: _native.Replay
+    arrivals: bool  # as played: a source without times goes back to back
+
+    @property
+    def total(self) -> int:
+        """Requests to come; until the device is worn: a guess from its rating, for progress."""
+        passes = self.options.repeat
+        if passes == 0:
+            device = self.device
+            cells = device.blocks * device.block_pages * max(1, device.endurance)
+            passes = cells * device.sector_bytes // max(1, self.facts["writes"]["bytes"]) + 1
+        requests = int(self.facts["requests"]) * passes
+        return min(requests, self.options.limit) if self.options.limit else requests
+
+    def precondition(self, advance: Advance) -> None:
+        """Makes the device an old one."""
+        try:
+            while self.replay.precondition(STEP):
+                advance(STEP)
+        except RuntimeError as error:
+            raise RunError(str(error)) from error
+
+    def run(self, advance: Advance) -> None:
+        """Plays to the end."""
+        try:
+            while self.replay.run(STEP):
+                advance(STEP)
+        except ValueError as error:
+            raise InputError(str(error)) from error
+
+    def read_back(self, advance: Advance) -> dict[str, int]:
+        """With `verify`: every sector is compared, and what that found is answered.
+
+        The chip counts these reads: everything else of the result is taken before.
+        """
+        try:
+            while self.replay.read_back(STEP):
+                advance(STEP)
+        except RuntimeError as error:
+            raise RunError(str(error)) from error
+        result = self.replay.result()
+        keys = ("read_back", "violations", "violation_request", "violation_sector")
+        return {key: result[key] for key in keys}
+
+    def save(self) -> None:
+        """The chip into the snapshot, if one was asked for."""
+        if self.options.snapshot:
+            try:
+                self.device.save(self.options.snapshot)
+            except ValueError as error:
+                raise RunError(str(error)) from error
+
+    @property
+    def device_bytes(self) -> int:
+        return self.device.sectors * self.device.sector_bytes
+
+
+def _fits(options: Options, facts: dict[str, Any], device: _native.ReplayDevice) -> None:
+    have = device.sectors * device.sector_bytes
+    need = int(facts["extent_bytes"])
+    if need > have and options.fit == "refuse":
+        raise InputError(
+            f"{options.source} reaches {need} B ({quantities.format_size(need)}), but "
+            f"{options.ftl} over {options.chip} has {have} B ({quantities.format_size(have)}): "
+            "give --wrap or --scale, or a larger --chip"
+        )
+
+
+def prepare(options: Options, advance: Advance | None = None) -> Play:
+    """Opens device and source, looks the source over, and puts the two together; InputError."""
+    if is_generated(options.source):
+        check_made_up(options)
+    device = _device(options)
+    if is_generated(options.source):
+        text = options.source.removeprefix(GENERATED)
+        source: _native.Source = workload(text, device.sectors * device.sector_bytes, options.seed)
+    else:
+        source = open_trace(options.source, options)
+    # The scale hangs on how far the whole source reaches.
+    facts = survey(source, advance, limit=0 if options.fit == "scale" else options.limit)
+    _fits(options, facts, device)
+    arrivals = options.arrivals and facts["duration_ns"] > 0
+    replay = _native.Replay(
+        device,
+        source,
+        repeat=options.repeat,
+        limit=options.limit,
+        precondition=options.precondition,
+        extent=max(1, facts["extent_bytes"]),
+        fit=options.fit,
+        seed=options.seed,
+        arrivals=arrivals,
+        idle=options.idle,
+    )
+    chip = parts.resolve(options.chip).name
+    return Play(options, chip, device, source, facts, replay, arrivals)
+
+
+def broken_laws(play: Play) -> list[str]:
+    """The laws of the books that do not hold, with their two sides."""
+    return [
+        f"{name}: {left} against {right}"
+        for name, left, right, slack in play.replay.laws()
+        if not left <= right <= left + slack
+    ]
+
+
+def derived(play: Play, result: dict[str, Any]) -> dict[str, Any]:
+    """Figures that follow from counts: amplification, energy a byte, wear, lifetime."""
+    layer = result["layer"]
+    wear = play.replay.wear()
+    host_bytes = result["bytes_read"] + result["bytes_written"]
+    elapsed = result["end_ns"]
+    most, total = max(wear), sum(wear)
+    # A rating says nothing about blocks that are healed.
+    rated = 0 if play.options.wear_figures.get("heal") else play.device.endurance
+
+    def years(erases: Fraction) -> float | None:
+        if not rated or not erases or not elapsed:
+            return None
+        return float(f"{float(elapsed * rated / erases / YEAR_NS):.4g}")
+
+    writes = result["sectors_written"] if play.options.nvm else layer["host_writes"]
+    responses = sum(result[way]["mean_ns"] * result[way]["count"] for way in ("reads", "writes"))
+    return {
+        "write_amplification": round(layer["programs"] / writes, 4) if writes else None,
+        "erases_per_1000_writes": round(1000 * layer["erases"] / writes, 4) if writes else None,
+        "energy_pj_per_host_byte": result["energy_pj"] // host_bytes if host_bytes else None,
+        "queue_mean": round(responses / elapsed, 4) if elapsed else None,
+        "erases_max": most,
+        "erases_mean": round(total / len(wear), 4),
+        "erases_min": min(wear),
+        "lifetime_years": years(Fraction(most)),
+        "lifetime_years_if_even": years(Fraction(total, len(wear))),
+    }
+
+
+def _tier(play: Play) -> dict[str, Any] | None:
+    """What the NVM before the layer did, and how long it lives at this rate."""
+    options = play.options
+    if not options.nvm:
+        return None
+    work = play.device.tier()
+    elapsed = play.replay.result()["end_ns"]
+    most = work["line_writes_max"]
+    years = None
+    if most and work["endurance"] and elapsed:
+        years = float(f"{elapsed * work['endurance'] / most / YEAR_NS:.4g}")
+    return {
+        "nvm": parts.resolve(options.nvm_part).name,
+        "policy": options.tier,
+        "half_life": options.half_life if options.tier == "lrfu" else None,
+        "reads": options.nvm_reads,
+        **work,
+        "lifetime_years": years,
+    }
+
+
+def as_json(play: Play) -> dict[str, Any]:
+    """All of a replay that ended, as docs/schemas/replay-1.json has it."""
+    options = play.options
+    result = dict(play.replay.result())
+    layer = result.pop("layer")
+    result["layer"] = layer
+    recorded = not is_generated(options.source)
+    return {
+        "device": {
+            "chip": play.chip,
+            "ftl": options.ftl,
+            "layer": dict(options.layer),
+            "wear": options.wear,
+            "wear_figures": dict(options.wear_figures),
+            "blocks": play.device.blocks,
+            "block_pages": play.device.block_pages,
+            "sectors": play.device.sectors,
+            "sector_bytes": play.device.sector_bytes,
+            "ram_bytes": play.device.ram_bytes,
+            "endurance": play.device.endurance,
+        },
+        "tier": _tier(play),
+        "source": {
+            "name": options.source,
+            "format": play.source.format if isinstance(play.source, _native.Trace) else "generated",
+            "skipped_lines": play.source.skipped if isinstance(play.source, _native.Trace) else 0,
+            "empty_lines": play.source.empty if isinstance(play.source, _native.Trace) else 0,
+            **play.facts,
+        },
+        "options": {
+            "arrivals": play.arrivals,
+            "idle": options.idle,
+            "repeat": options.repeat,
+            "limit": options.limit,
+            "precondition_permille": options.precondition,
+            "fit": options.fit if recorded else "refuse",
+            "verify": options.verify,
+        },
+        "result": result,
+        "derived": derived(play, result),
+        "laws": [
+            {"name": name, "left": left, "right": right, "holds": left <= right <= left + slack}
+            for name, left, right, slack in play.replay.laws()
+        ],
+        "samples": play.replay.samples(),
+        "wear": play.replay.wear(),
+        "policy": play.replay.wear_stats() or None,
+    }

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How `nandwich run` builds the two programs it compares."""
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+from nandwich import paths
+from nandwich.compiler import toolchain
+from nandwich.errors import InputError
+from nandwich.run import build
+from nandwich.run.build import Recipe
+from nandwich.run.measure import Job
+from nandwich.twin.config import Device
+
+#: Flags of a link; all others belong to the compilation.
+_LINK_FLAGS = ("-l", "-L", "-Wl,", "-Xlinker")
+
+
+#: Flags after which there is no program to run.
+NO_PROGRAM = frozenset(("-c", "-S", "-E", "-M", "-MM", "-fsyntax-only", "--analyze", "-r"))
+
+
+def checked_flags(flags: Sequence[str]) -> tuple[str, ...]:
+    """The flags, or InputError for those with which no program in virtual memory can be made."""
+    toolchain.refuse_flags(flags)
+    for flag in flags:
+        if flag in NO_PROGRAM or flag.startswith("-o"):
+            raise InputError(
+                f"{flag}: `nandwich run` makes a program of its own, and runs it; "
+                "to build one for yourself, use `nandwich cc`"
+            )
+    return tuple(flags)
+
+
+def _split(flags: Sequence[str]) -> tuple[list[str], list[str]]:
+    compiling: list[str] = []
+    linking: list[str] = []
+    pending = iter(flags)
+    for flag in pending:
+        target = linking if flag.startswith(_LINK_FLAGS) else compiling
+        target.append(flag)
+        if flag in toolchain.TAKES_VALUE:
+            target.append(next(pending, ""))
+    return compiling, linking
+
+
+def native(sources: tuple[Path, ...], flags: Sequence[str]) -> Recipe:
+    """Plain clang, with only the watching side of the run time."""
+    compiling, linking = _split(flags)
+    # Last, as the pass has them: <nandwich/guest.h> is there for both programs.
+    ours = [f"-I{path}" for path in paths.include_dirs()]
+    watch = paths.static_library("nw_native")
+    return Recipe(
+        compile_command=(toolchain.CLANG, *compiling, *ours),
+        link_command=(toolchain.CLANG, *compiling, *toolchain.wrap_flags()),
+        sources=sources,
+        libraries=("-Wl,--whole-archive", str(watch), "-Wl,--no-whole-archive", *linking, "-lm"),
+        tools=(_compiler(), watch),
+    )
+
+
+def virtual(sources: tuple[Path, ...], flags: Sequence[str], device: Device) -> Recipe:
+    """Clang with the pass, linked with run time, layers and twin."""
+    compiling, linking = _split(flags)
+    guest = toolchain.Guest(frame_bytes=device.frame, slots=device.slots, guards=device.guards)
+    return Recipe(
+        compile_command=(toolchain.CLANG, *compiling, *toolchain.compile_flags(guest)),
+        link_command=(toolchain.CLANG, *compiling),
+        sources=sources,
+        libraries=(*linking, *toolchain.wrap_flags(virtual=True), *toolchain.link_flags(guest)),
+        tools=(_compiler(), *toolchain.tools()),
+    )
+
+
+def job(
+    sources: tuple[Path, ...],
+    flags: Sequence[str],
+    device: Device,
+    arguments: Sequence[str],
+    *,
+    compare: bool = True,
+) -> Job:
+    """Both programs, built (or found built): ready to be measured."""
+    plain = build.build(native(sources, flags)) if compare else None
+    guarded = build.build(virtual(sources, flags, device))
+    return Job(
+        native=plain.program if plain else None,
+        virtual=guarded.program,
+        inputs=(*(plain.inputs if plain else ()), *guarded.inputs),
+        arguments=(sources[0].stem, *arguments),
+        config=device.text(),
+    )
+
+
+def _compiler() -> Path:
+    return Path(shutil.which(toolchain.CLANG) or toolchain.CLANG)

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The simulation of tests/sim as a user calls it."""
