@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Chains of blocks: where sectors are, and programming them. See chain.h. */
 #include "chain.h"
-#include "fast.h"
 
 #include <string.h>
 
@@ -297,8 +296,8 @@ static void note(struct nw_chain *chain, uint16_t block, uint16_t page, uint16_t
     if ((word & (NW_HYBRID_COPY | NW_HYBRID_LAST)) != NW_HYBRID_COPY) {
         end_merge(chain, chain->owner[block]);
     }
-    if (chain->fast != NULL) {
-        nw_fast_forget(chain, (uint32_t)chain->owner[block] * chain->span + sector);
+    if (chain->beside != NULL) {
+        chain->beside->forget(chain, (uint32_t)chain->owner[block] * chain->span + sector);
     }
 }
 

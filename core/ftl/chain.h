@@ -22,8 +22,24 @@
 enum nw_chain_style { NW_CHAIN_NFTL, NW_CHAIN_LOG, NW_CHAIN_SUPERBLOCK, NW_CHAIN_FAST };
 
 /* How a layer uses chains. */
+struct nw_chain;
+struct nw_chain_plan;
+
+/* What a layer keeps beside its chains: its own place for sectors, newer than they are. */
+struct nw_chain_beside {
+    /* Takes its memory. */
+    void (*place)(struct nw_chain *chain, const struct nw_chain_plan *plan, struct nw_ram *ram);
+    /* Empty. */
+    void (*clear)(struct nw_chain *chain);
+    /* Mounting, as arrange() of a kind, when the chains are linked. */
+    int (*arrange)(struct nw_chain *chain, int last);
+    /* The sector was put into a chain: that page is newer now. */
+    void (*forget)(struct nw_chain *chain, uint32_t sector);
+};
+
 struct nw_chain_plan {
     const struct nw_hybrid_kind *kind; /* NULL: chains and nothing else */
+    const struct nw_chain_beside *beside; /* NULL: nothing */
     uint32_t name;         /* four letters, on flash */
     struct nw_wear *wear;
     uint16_t spare_blocks; /* 0: the default */
@@ -45,6 +61,7 @@ struct nw_fast;
 
 struct nw_chain {
     struct nw_hybrid hybrid; /* first: what the shared code is given */
+    const struct nw_chain_beside *beside; /* or NULL */
     struct nw_fast *fast;    /* fast: the shared log blocks; else NULL */
     uint16_t *newest;        /* by unit, and one more for the shared log blocks: last
                               * block of its chain, or NW_NO_BLOCK */

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "chain.h"
-#include "fast.h"
 #include "nandwich/blank.h"
 
 /* The version of the last page of a block that counts. A tag that was good a moment ago and is not
@@ -126,8 +125,8 @@ int nw_chain_arrange(struct nw_hybrid *hybrid, int last)
             nw_chain_enlist(chain, unit);
         }
     }
-    if (result == NW_OK && chain->fast != NULL) {
-        result = nw_fast_find_logs(chain, last);
+    if (result == NW_OK && chain->beside != NULL) {
+        result = chain->beside->arrange(chain, last);
     }
     chain->logs = 0;
     for (uint16_t block = 0; result == NW_OK && block < hybrid->blocks.count; block++) {
@@ -176,8 +175,8 @@ static int place(struct nw_chain **chain, const struct nw_chain_plan *plan, stru
         to->listed = NW_RAM_TAKE(ram, uint16_t, to->slots);
         to->lists = NW_RAM_TAKE(ram, uint16_t, (size_t)to->slots * chip->geometry.block_pages);
     }
-    if (plan->style == NW_CHAIN_FAST) {
-        nw_fast_place(to, plan, ram);
+    if (plan->beside != NULL) {
+        plan->beside->place(to, plan, ram);
     }
     to->newest = NW_RAM_TAKE(ram, uint16_t, to->units + (size_t)1);
     to->length = NW_RAM_TAKE(ram, uint16_t, to->units + (size_t)1);
@@ -216,6 +215,7 @@ static void clear(struct nw_chain *chain, const struct nw_chain_plan *plan)
     const struct nw_geometry *geometry = &chain->hybrid.chip->geometry;
     size_t blocks = (size_t)geometry->blocks;
 
+    chain->beside = plan->beside;
     chain->style = plan->style;
     chain->degree = plan->degree;
     chain->longest = plan->longest;
@@ -233,8 +233,8 @@ static void clear(struct nw_chain *chain, const struct nw_chain_plan *plan)
         memset(chain->slot, 0xFF, sizeof *chain->slot * blocks);
         memset(chain->listed, 0xFF, sizeof *chain->listed * chain->slots);
     }
-    if (chain->fast != NULL) {
-        nw_fast_clear(chain);
+    if (chain->beside != NULL) {
+        chain->beside->clear(chain);
     }
 }
 

@@ -318,6 +318,7 @@ static int plan_of(const struct nw_ftl_fast_config *config, const struct nw_geom
     logs = config->log_blocks != 0 ? config->log_blocks : logs;
 
     *plan = (struct nw_chain_plan){.kind = &fast_kind,
+                                   .beside = &nw_fast_beside,
                                    .name = NW_MARK_FAST,
                                    .wear = config->wear,
                                    .spare_blocks = config->spare_blocks,

@@ -28,15 +28,11 @@ struct nw_fast {
     uint8_t found;     /* mounting: the entries are there */
 };
 
-/* Called by the chains. */
-void nw_fast_place(struct nw_chain *chain, const struct nw_chain_plan *plan, struct nw_ram *ram);
-void nw_fast_clear(struct nw_chain *chain);
-void nw_fast_forget(struct nw_chain *chain, uint32_t sector);
-/* Mounting: the entries of the log blocks that were met, when it is called first; log blocks that
- * nothing needs leave. */
-int nw_fast_find_logs(struct nw_chain *chain, int last);
+/* fast_log.c: as the chains know it */
+extern const struct nw_chain_beside nw_fast_beside;
 
 /* fast_log.c, for fast.c */
+void nw_fast_forget(struct nw_chain *chain, uint32_t sector);
 uint16_t nw_fast_lookup(const struct nw_chain *chain, uint32_t sector);
 int nw_fast_put(struct nw_chain *chain, const struct nw_hybrid_put *put);
 uint16_t nw_fast_slot(const struct nw_chain *chain, uint16_t block);

@@ -6,7 +6,7 @@
 
 #define NONE NW_NO_BLOCK
 
-void nw_fast_place(struct nw_chain *chain, const struct nw_chain_plan *plan, struct nw_ram *ram)
+static void place(struct nw_chain *chain, const struct nw_chain_plan *plan, struct nw_ram *ram)
 {
     struct nw_fast measure;
     size_t slots = (size_t)plan->log_blocks + NW_FAST_MORE;
@@ -23,7 +23,7 @@ void nw_fast_place(struct nw_chain *chain, const struct nw_chain_plan *plan, str
     to->valid = NW_RAM_TAKE(ram, uint16_t, slots);
 }
 
-void nw_fast_clear(struct nw_chain *chain)
+static void clear(struct nw_chain *chain)
 {
     struct nw_fast *fast = chain->fast;
     size_t entries = (size_t)fast->slots * chain->hybrid.chip->geometry.block_pages;
@@ -276,12 +276,14 @@ int nw_fast_meet(struct nw_chain *chain, uint32_t at, const struct nw_tag *tag)
     return NW_OK;
 }
 
-int nw_fast_find_logs(struct nw_chain *chain, int last)
+/* Mounting: the entries of the log blocks that were met, when it is called first; log blocks that
+ * nothing needs leave. */
+static int find_logs(struct nw_chain *chain, int last)
 {
     struct nw_fast *fast = chain->fast;
 
     if (!last) {
-        nw_fast_clear(chain);
+        clear(chain);
         fast->found = 1;
         return read_logs(chain);
     }
@@ -294,3 +296,6 @@ int nw_fast_find_logs(struct nw_chain *chain, int last)
     }
     return NW_OK;
 }
+
+const struct nw_chain_beside nw_fast_beside = {
+    .place = place, .clear = clear, .arrange = find_logs, .forget = nw_fast_forget};

@@ -8,16 +8,6 @@
 
 #include "lavish.h"
 
-void nw_lavish_count(nw_count *count, unsigned by)
-{
-    *count += by;
-}
-
-void nw_lavish_tick(nw_count *count)
-{
-    ++*count;
-}
-
 static struct nw_lavish_map *cached(const struct nw_ftl_lavish *lavish, unsigned number)
 {
     struct nw_lavish_map *map = lavish->maps;

@@ -9,6 +9,16 @@
 /* In nw_ftl_lavish.state. */
 enum { FREE, USED, GONE, STATE = 0x0F, REPLACED = 0x10, SUSPECT = NW_LAVISH_SUSPECT };
 
+void nw_lavish_count(nw_count *count, unsigned by)
+{
+    *count += by;
+}
+
+void nw_lavish_tick(nw_count *count)
+{
+    ++*count;
+}
+
 /* The spare that stands for a block; with NONE, one that stands for nothing yet. */
 static struct nw_lavish_spare *spare_for(const struct nw_ftl_lavish *lavish, unsigned stands_for)
 {

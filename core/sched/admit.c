@@ -44,78 +44,6 @@ static int config_ok(const struct nw_sched_admission NW_XDATA *a)
     return 1;
 }
 
-uint32_t nw_admit_product(uint32_t count, uint32_t each)
-{
-    return each != 0 && count > NW_ADMIT_FAR / each ? NW_ADMIT_FAR : count * each;
-}
-
-/* Both are NW_ADMIT_FAR at most. */
-static uint32_t sum(uint32_t a, uint32_t b)
-{
-    return a + b < NW_ADMIT_FAR ? a + b : NW_ADMIT_FAR;
-}
-
-void nw_admit_add(struct nw_admit_work *work, const struct nw_sched_load NW_XDATA *load,
-                  uint32_t count)
-{
-    uint32_t *of = load->direction == NW_SCHED_READ ? &work->reads : &work->writes;
-
-    count = count < NW_ADMIT_FAR ? count : NW_ADMIT_FAR;
-    *of = sum(*of, count);
-}
-
-void nw_admit_before(struct nw_admit_work *work, const struct nw_sched_load NW_XDATA *load)
-{
-    if (load->direction == NW_SCHED_READ) {
-        work->read_before = 1;
-    } else {
-        work->write_before = 1;
-    }
-}
-
-uint32_t nw_admit_cost(const struct nw_sched_admission NW_XDATA *a,
-                       const struct nw_sched_load NW_XDATA *load)
-{
-    return load->direction == NW_SCHED_READ ? a->read_ticks : a->write_ticks;
-}
-
-/* What the opening of a unit adds to a write. */
-static uint32_t opening(const struct nw_sched_admission NW_XDATA *a)
-{
-    return a->opening != 0 && a->open_ticks > a->write_ticks ? a->open_ticks - a->write_ticks : 0;
-}
-
-/* The first of the writes may open a unit, and then each so many-th. */
-static uint32_t time_of(const struct nw_sched_admission NW_XDATA *a, uint32_t writes,
-                        uint32_t reads)
-{
-    uint32_t time = sum(nw_admit_product(writes, a->write_ticks),
-                        nw_admit_product(reads, a->read_ticks));
-
-    if (writes != 0 && a->opening != 0) {
-        time = sum(time, nw_admit_product((writes - 1U) / a->opening + 1U, opening(a)));
-    }
-    return time;
-}
-
-uint32_t nw_admit_time(const struct nw_sched_admission NW_XDATA *a,
-                       const struct nw_admit_work *work)
-{
-    uint32_t most = time_of(a, work->writes, work->reads);
-
-    if (work->write_before) {
-        uint32_t time = time_of(a, work->writes + 1U, work->reads);
-
-        most = time > most ? time : most;
-    }
-    if (work->read_before) {
-        uint32_t time = time_of(a, work->writes, work->reads + 1U);
-
-        most = time > most ? time : most;
-    }
-    return most;
-}
-
 /*
  * A policy that lets a later deadline pass does so only if guard_ticks are left to every deadline
  * that waits when that operation ends. From its end on nothing passes before the request in
@@ -125,7 +53,7 @@ uint32_t nw_admit_time(const struct nw_sched_admission NW_XDATA *a,
  */
 static uint32_t due_passing(const struct nw_sched_admission NW_XDATA *a, uint32_t deadline)
 {
-    uint32_t longest = a->write_ticks + opening(a);
+    uint32_t longest = a->write_ticks + nw_admit_opening(a);
 
     longest = a->read_ticks > longest ? a->read_ticks : longest;
     deadline = deadline > longest ? deadline - longest : 0;
@@ -209,7 +137,7 @@ static uint32_t share_of(const struct nw_sched_admission NW_XDATA *a,
     uint32_t most = load->group;
 
     if (load->direction == NW_SCHED_WRITE && a->opening != 0) {
-        cost += (opening(a) + a->opening - 1U) / a->opening;
+        cost += (nw_admit_opening(a) + a->opening - 1U) / a->opening;
     }
     if (nw_admit_product(firings, load->parts) <= most) {
         return ratio(cost, period * firings); /* deadline and period: below 2^31 */

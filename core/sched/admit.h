@@ -16,7 +16,7 @@ struct nw_admit_work {
     uint8_t read_before;
 };
 
-/* Up to NW_ADMIT_FAR. */
+/* admit_time.c, all but the two tests: the product, up to NW_ADMIT_FAR. */
 uint32_t nw_admit_product(uint32_t count, uint32_t each);
 
 /* Adds `count` operations of `load`. */
@@ -29,6 +29,9 @@ void nw_admit_before(struct nw_admit_work *work, const struct nw_sched_load NW_X
 /* One operation of `load`, openings apart. */
 uint32_t nw_admit_cost(const struct nw_sched_admission NW_XDATA *a,
                        const struct nw_sched_load NW_XDATA *load);
+
+/* What the opening of a unit adds to a write. */
+uint32_t nw_admit_opening(const struct nw_sched_admission NW_XDATA *a);
 
 /* Longest time of the work with the operation before it; up to NW_ADMIT_FAR. */
 uint32_t nw_admit_time(const struct nw_sched_admission NW_XDATA *a,

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tagged pages, and the blocks that are free only after the next program: see hybrid.h. */
+#include "hybrid.h"
+
+#include <string.h>
+
+#include "nandwich/crc.h"
+
+#define LIMBO_LIST 0U  /* given back, free after the next program */
+#define RETIRE_LIST 1U /* the same, but bad */
+
+int nw_hybrid_read(struct nw_hybrid *hybrid, uint32_t at, uint16_t length, uint8_t *data,
+                   struct nw_tag *tag)
+{
+    uint8_t spare[NW_TAG_WEAR_BYTES];
+    struct nw_chip_req req = {.chip = hybrid->chip,
+                              .page = at,
+                              .length = length,
+                              .data = data,
+                              .spare_length = hybrid->tag_bytes,
+                              .spare = spare};
+    int result = NW_ERR_ECC;
+
+    for (uint8_t i = 0; result == NW_ERR_ECC && i < NW_HYBRID_TRIES; i++) {
+        result = nw_chip_read(&req);
+        hybrid->stats->reads++;
+        hybrid->stats->bytes_read += (uint32_t)length + hybrid->tag_bytes;
+    }
+    if (result < 0) {
+        return result;
+    }
+    hybrid->stats->corrected += (uint16_t)result;
+    return nw_tag_get(spare, hybrid->tag_bytes, hybrid->chip->geometry.erased, tag);
+}
+
+int nw_hybrid_read_tag(struct nw_hybrid *hybrid, uint32_t at, struct nw_tag *tag)
+{
+    int state = nw_hybrid_read(hybrid, at, 0, NULL, tag);
+
+    return state == NW_ERR_ECC ? (int)NW_TAG_BAD : state;
+}
+
+/* A page on its way: what its tag will say and where its bytes come from. */
+struct page_image {
+    struct nw_tag tag;
+    uint8_t *data;
+    uint32_t from; /* NW_NO_PAGE, or copied inside the chip from there */
+};
+
+static uint8_t *own_buffer(struct nw_hybrid *hybrid)
+{
+    return hybrid->payload != 0 ? hybrid->buffer : NULL;
+}
+
+/* Reads page `from` to the buffer, what of it can be read: lost content stays marked for ever. */
+static int fetch(struct nw_hybrid *hybrid, const struct nw_hybrid_put *put,
+                 struct page_image *image)
+{
+    struct nw_tag tag = {0};
+    int state = nw_hybrid_read(hybrid, put->from, hybrid->page_bytes, own_buffer(hybrid), &tag);
+
+    if (state < 0 && state != NW_ERR_ECC) {
+        return state;
+    }
+    image->data = own_buffer(hybrid);
+    image->from = NW_NO_PAGE;
+    if (state != NW_TAG_GOOD) {
+        image->tag.word |= NW_HYBRID_DAMAGED;
+        hybrid->stats->lost++;
+    } else {
+        image->tag.word |= tag.word & NW_HYBRID_DAMAGED;
+        image->tag.crc = tag.crc;
+    }
+    return NW_OK;
+}
+
+static int make_image(struct nw_hybrid *hybrid, const struct nw_hybrid_put *put,
+                      struct page_image *image)
+{
+    image->tag.word = put->sector | put->flags;
+    image->tag.crc = 0;
+    image->from = NW_NO_PAGE;
+    image->data = put->data;
+    if (put->from != NW_NO_PAGE) {
+        struct nw_tag tag;
+
+        if (hybrid->copy == 0) {
+            return fetch(hybrid, put, image);
+        }
+        int state = nw_hybrid_read_tag(hybrid, put->from, &tag);
+        if (state != NW_TAG_GOOD) {
+            return state < 0 ? state : fetch(hybrid, put, image);
+        }
+        image->from = put->from;
+        image->tag.word |= tag.word & NW_HYBRID_DAMAGED;
+        image->tag.crc = tag.crc;
+        return NW_OK;
+    }
+    if (hybrid->payload != 0 && put->data == NULL) {
+        memset(hybrid->buffer, 0, hybrid->page_bytes);
+        image->data = hybrid->buffer;
+    }
+    if (image->data != NULL) { /* a record has data on every chip */
+        image->tag.crc = nw_crc32(NW_CRC32_START, image->data, hybrid->page_bytes);
+    }
+    return NW_OK;
+}
+
+static int program(struct nw_hybrid *hybrid, uint32_t at, struct page_image *image)
+{
+    uint8_t spare[NW_TAG_WEAR_BYTES];
+    struct nw_chip_req req = {.chip = hybrid->chip,
+                              .page = at,
+                              .spare_length = hybrid->tag_bytes,
+                              .spare = spare};
+
+    image->tag.version = hybrid->version++;
+    image->tag.erases = hybrid->blocks.erases[nw_hybrid_block_of(hybrid, at)];
+    nw_tag_put(spare, hybrid->tag_bytes, &image->tag);
+    hybrid->stats->programs++;
+    hybrid->stats->bytes_programmed += hybrid->tag_bytes;
+    if (image->from != NW_NO_PAGE) {
+        req.page = image->from;
+        req.to_page = at;
+        return nw_chip_copy(&req);
+    }
+    req.length = hybrid->page_bytes;
+    req.data = image->data;
+    hybrid->stats->bytes_programmed += req.length;
+    return nw_chip_program(&req);
+}
+
+/* A program has ended: what was given back before it is free now. A block that cannot be marked is
+ * not used again in this session, and fails again in the next. */
+static int end_limbo(struct nw_hybrid *hybrid)
+{
+    struct nw_blocks *blocks = &hybrid->blocks;
+    uint16_t block;
+    int result = NW_OK;
+
+    while ((block = nw_blocks_first(blocks, LIMBO_LIST)) != NW_NO_BLOCK) {
+        nw_blocks_unlink(blocks, block);
+        nw_blocks_give(blocks, block);
+        hybrid->limbo--;
+    }
+    while (result != NW_ERR_POWER &&
+           (block = nw_blocks_first(blocks, RETIRE_LIST)) != NW_NO_BLOCK) {
+        nw_blocks_unlink(blocks, block);
+        result = nw_blocks_retire(blocks, block);
+    }
+    return result == NW_ERR_POWER ? result : (int)NW_OK;
+}
+
+/* After a program of the host or a merge: whether its page may hold anything. */
+static void note_doubt(struct nw_hybrid *hybrid, const struct nw_hybrid_put *put, int result)
+{
+    if ((put->sector & NW_HYBRID_SESSION) == 0) {
+        if (result < 0) {
+            hybrid->doubt = put->sector;
+        } else if (hybrid->doubt == put->sector) {
+            hybrid->doubt = NW_NO_PAGE;
+        }
+    }
+}
+
+/* 1 if what was fetched is what once was written. */
+static int is_sound(const struct nw_hybrid *hybrid, const struct page_image *image)
+{
+    return image->data == NULL ||
+           image->tag.crc == nw_crc32(NW_CRC32_START, image->data, hybrid->page_bytes);
+}
+
+int nw_hybrid_program(struct nw_hybrid *hybrid, uint32_t at, const struct nw_hybrid_put *put)
+{
+    struct page_image image;
+    int result = make_image(hybrid, put, &image);
+
+    if (result < 0) {
+        return result;
+    }
+    result = program(hybrid, at, &image);
+    if (result == NW_ERR_ECC && image.from != NW_NO_PAGE) {
+        /* By the copy verb, which programmed nothing: keep what can be read. What can be read, and
+         * fits its check, is whole. */
+        result = fetch(hybrid, put, &image);
+        if (result == NW_OK) {
+            if ((image.tag.word & NW_HYBRID_DAMAGED) == 0 && !is_sound(hybrid, &image)) {
+                image.tag.word |= NW_HYBRID_DAMAGED;
+                hybrid->stats->lost++;
+            }
+            result = program(hybrid, at, &image);
+        }
+    }
+    note_doubt(hybrid, put, result);
+    hybrid->failed = (uint16_t)(hybrid->failed + (result == NW_ERR_PROGRAM ? 1U : 0U));
+    if (result < 0) {
+        return result;
+    }
+    hybrid->stats->copies += (put->flags & NW_HYBRID_COPY) != 0;
+    return end_limbo(hybrid);
+}
+
+int nw_hybrid_find(struct nw_hybrid *hybrid, uint32_t sector, uint32_t *at)
+{
+    if (sector == hybrid->saved) {
+        *at = hybrid->saved_at;
+        return NW_OK;
+    }
+    return hybrid->kind->find(hybrid, sector, at);
+}
+
+void nw_hybrid_drop(struct nw_hybrid *hybrid, uint16_t block, int failed)
+{
+    nw_blocks_link(&hybrid->blocks, block, failed ? RETIRE_LIST : LIMBO_LIST);
+    hybrid->limbo = (uint16_t)(hybrid->limbo + (failed ? 0U : 1U));
+}
