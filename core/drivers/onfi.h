@@ -9,7 +9,7 @@
 
 #define ONFI_BYTES 256U
 
-/* Places of the address cycles, columns in the high nibble and rows in the low one, and of the spare
+/* Places of the address cycles (columns in the high nibble, rows in the low one) and of the spare
  * bytes a page, two bytes. */
 #define ONFI_CYCLES 101U
 #define ONFI_SPARE 84U
