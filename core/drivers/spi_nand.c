@@ -39,17 +39,16 @@
 #define UNIT_BYTES 512U
 #define PAGE_BYTES 2048U /* of all parts in the table */
 #define BLOCK_PAGES 64U
-#define PAGE_PROGRAMS 4U
 #define MAKER_WINBOND 0xEFU
 
 static const struct nw_spi_nand_part parts[] = {
-    {0xEFU, 0xAAU, 1024U, 1U, NW_SPI_NAND_ECC_W25N},    /* W25N01GV */
-    {0xC8U, 0xF1U, 1024U, 1U, NW_SPI_NAND_ECC_GD5F_Q4}, /* GD5F1GQ4xA */
-    {0xC8U, 0xD1U, 1024U, 1U, NW_SPI_NAND_ECC_GD5F_Q4}, /* GD5F1GQ4UExxG */
-    {0xC8U, 0x51U, 1024U, 1U, NW_SPI_NAND_ECC_GD5F_Q5}, /* GD5F1GQ5UExxG */
-    {0xC2U, 0x12U, 1024U, 1U, NW_SPI_NAND_ECC_MX35},    /* MX35LF1GE4AB */
-    {0xC2U, 0x22U, 2048U, 2U, NW_SPI_NAND_ECC_MX35},    /* MX35LF2GE4AB */
-    {0x2CU, 0x14U, 1024U, 1U, NW_SPI_NAND_ECC_MT29},    /* MT29F1G01ABAFD */
+    {0xEFU, 0xAAU, 1024U, 1U, 4U, NW_SPI_NAND_ECC_W25N},    /* W25N01GV */
+    {0xC8U, 0xF1U, 1024U, 1U, 1U, NW_SPI_NAND_ECC_GD5F_Q4}, /* GD5F1GQ4xA */
+    {0xC8U, 0xD1U, 1024U, 1U, 1U, NW_SPI_NAND_ECC_GD5F_Q4}, /* GD5F1GQ4UExxG */
+    {0xC8U, 0x51U, 1024U, 1U, 1U, NW_SPI_NAND_ECC_GD5F_Q5}, /* GD5F1GQ5UExxG */
+    {0xC2U, 0x12U, 1024U, 1U, 1U, NW_SPI_NAND_ECC_MX35},    /* MX35LF1GE4AB */
+    {0xC2U, 0x22U, 2048U, 2U, 1U, NW_SPI_NAND_ECC_MX35},    /* MX35LF2GE4AB */
+    {0x2CU, 0x14U, 1024U, 1U, 1U, NW_SPI_NAND_ECC_MT29},    /* MT29F1G01ABAFD */
 };
 
 /* 20 ms, asked every 20 us. */
@@ -137,6 +136,9 @@ static int spi_nand_program(struct nw_chip_req *req)
 {
     struct nw_spi *spi = begin(req);
 
+    if (req->spare_length > 0 && req->spare_offset % OWN_BYTES != 0) {
+        return NW_ERR_ALIGN; /* its code may be there already */
+    }
     nw_spi_run(spi, ENABLE, 0, NULL, 0);
     move_all(req, LOAD);
     return end(spi, run_row(spi, EXECUTE, req->page), NW_ERR_PROGRAM);
@@ -234,7 +236,6 @@ static int describe(struct nw_spi_nand *nand, const struct nw_spi_nand_part *par
         geometry->blocks = part->blocks;
         geometry->block_pages = BLOCK_PAGES;
         geometry->page_bytes = PAGE_BYTES;
-        geometry->page_programs = PAGE_PROGRAMS;
     }
     if (part != NULL) {
         nand->planes = part->planes;
@@ -244,7 +245,8 @@ static int describe(struct nw_spi_nand *nand, const struct nw_spi_nand_part *par
             return NW_ERR_CONFIG;
         }
     }
-    geometry->program_bytes = UNIT_BYTES;
+    geometry->page_programs = part != NULL ? part->programs : 1;
+    geometry->program_bytes = geometry->page_programs > 1U ? UNIT_BYTES : geometry->page_bytes;
     geometry->spare_bytes = geometry->page_bytes / UNIT_BYTES * OWN_BYTES;
     geometry->erased = 0xFFU;
     geometry->flags = NW_CHIP_IN_ORDER;

@@ -5,6 +5,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -83,6 +84,24 @@ static void read_row(struct spi_nand_model *model)
     model->status = (uint8_t)((model->status & 0x8FU) | model->ecc << 4);
 }
 
+/* A code can be programmed once: one for each 512 bytes and their spare, or one for the data and one
+ * for the spare bytes of each. */
+static void touch(struct spi_nand_model *model, const struct nw_chip_req *req)
+{
+    uint32_t touched = 0;
+
+    for (uint32_t i = 0; i < req->length; i += UNIT) {
+        touched |= 1U << (req->offset + i) / UNIT;
+    }
+    for (uint32_t i = 0; i < req->spare_length; i++) {
+        touched |= 1U << ((req->spare_offset + i) / 4U + (model->kind.codes == 2 ? 8U : 0));
+    }
+    if ((model->touched[model->row] & touched) != 0) {
+        bus_violation(&model->spi.bus, "a code programmed twice", model->row);
+    }
+    model->touched[model->row] |= (uint16_t)touched;
+}
+
 /* What was loaded, as one run of data and one of the chip's spare; a mark alone marks the block. */
 static int program_row(struct spi_nand_model *model)
 {
@@ -122,7 +141,7 @@ static int program_row(struct spi_nand_model *model)
     if (gap) {
         bus_violation(&model->spi.bus, "a load with gaps", model->row);
     }
-    model->executes++;
+    touch(model, &req);
     return nw_chip_program(&req);
 }
 
@@ -140,6 +159,10 @@ static int perform(struct bus *bus)
             model->fail_next = false;
         }
         result = bus->pending == PROGRAM ? program_row(model) : nw_chip_erase(&req);
+        if (bus->pending == ERASE) {
+            memset(model->touched + req.block * BLOCK_PAGES, 0,
+                   BLOCK_PAGES * sizeof *model->touched);
+        }
         model->status &= (uint8_t)~LATCH;
         if (result < 0) {
             model->status |= bus->pending == PROGRAM ? PROGRAM_FAILED : ERASE_FAILED;
@@ -313,6 +336,8 @@ void spi_nand_model_open(struct spi_nand_model *model, const struct spi_nand_kin
     assert_int_equal(nw_nand_open(&model->spi.bus.nand, &config), NW_OK);
     model->spi.bus.chip = nw_nand_chip(model->spi.bus.nand);
     model->spi.bus.perform = perform;
+    model->touched = calloc((size_t)kind->blocks * BLOCK_PAGES, sizeof *model->touched);
+    assert_non_null(model->touched);
     model->spi.exchange = exchange;
     model->spi.finish = finish;
     spi_model_open(&model->spi);
@@ -322,5 +347,6 @@ void spi_nand_model_open(struct spi_nand_model *model, const struct spi_nand_kin
 void spi_nand_model_close(struct spi_nand_model *model)
 {
     bus_expect_clean(&model->spi.bus);
+    free(model->touched);
     nw_nand_close(model->spi.bus.nand);
 }

@@ -17,6 +17,7 @@ struct spi_nand_kind {
     uint8_t id[3];       /* as sent */
     uint8_t id_dummy;    /* bytes without meaning before them */
     uint8_t planes;
+    uint8_t codes;       /* 1: one over data and spare of 512 bytes; 2: one for each of them */
     uint8_t onfi_row;    /* of the parameter page; 0: there is none */
     uint32_t blocks;
     uint16_t page_bytes; /* 0: 2,048 */
@@ -35,7 +36,7 @@ struct spi_nand_model {
     uint8_t plane;      /* of what was loaded last */
     uint8_t ecc;        /* status code of reads of main rows */
     uint32_t row;       /* of the operation under way */
-    uint32_t executes;  /* programs begun */
+    uint16_t *touched;  /* codes programmed, a bit each, of each row */
     uint8_t cache[SPI_NAND_CACHE_BYTES];
     uint8_t loaded[SPI_NAND_CACHE_BYTES];
 };

@@ -23,17 +23,17 @@ struct rig {
 };
 
 /* As the makers' datasheets tell, but for the number of blocks, where a row says otherwise. */
-static const struct spi_nand_kind w25n = {{0xEF, 0xAA, 0x21}, 1, 1, 1, 1024, 0};
-static const struct spi_nand_kind gd5f_q4 = {{0xC8, 0xD1, 0}, 1, 1, 4, 1024, 0};
-static const struct spi_nand_kind gd5f_q5 = {{0xC8, 0x51, 0}, 1, 1, 0, 1024, 0};
-static const struct spi_nand_kind gd5f_old = {{0xC8, 0xF1, 0}, 0, 1, 4, 1024, 0};
-static const struct spi_nand_kind mx35_2g = {{0xC2, 0x22, 0}, 1, 2, 1, 2048, 0};
-static const struct spi_nand_kind mx35 = {{0xC2, 0x12, 0}, 1, 1, 1, 1024, 0};
-static const struct spi_nand_kind mt29 = {{0x2C, 0x14, 0}, 1, 1, 1, 1024, 0};
+static const struct spi_nand_kind w25n = {{0xEF, 0xAA, 0x21}, 1, 1, 2, 1, 1024, 0};
+static const struct spi_nand_kind gd5f_q4 = {{0xC8, 0xD1, 0}, 1, 1, 1, 4, 1024, 0};
+static const struct spi_nand_kind gd5f_q5 = {{0xC8, 0x51, 0}, 1, 1, 1, 0, 1024, 0};
+static const struct spi_nand_kind gd5f_old = {{0xC8, 0xF1, 0}, 0, 1, 1, 4, 1024, 0};
+static const struct spi_nand_kind mx35_2g = {{0xC2, 0x22, 0}, 1, 2, 1, 1, 2048, 0};
+static const struct spi_nand_kind mx35 = {{0xC2, 0x12, 0}, 1, 1, 1, 1, 1024, 0};
+static const struct spi_nand_kind mt29 = {{0x2C, 0x14, 0}, 1, 1, 1, 1, 1024, 0};
 
 /* A small part of nobody's, for work with many cuts. */
-static const struct spi_nand_kind small = {{0xEF, 0xAB, 0x21}, 1, 1, 1, 20, 0};
-static const struct nw_spi_nand_part small_part = {0xEF, 0xAB, 20, 1, NW_SPI_NAND_ECC_W25N};
+static const struct spi_nand_kind small = {{0xEF, 0xAB, 0x21}, 1, 1, 2, 1, 20, 0};
+static const struct nw_spi_nand_part small_part = {0xEF, 0xAB, 20, 1, 4, NW_SPI_NAND_ECC_W25N};
 
 static int open_rig(struct rig *rig, const struct spi_nand_kind *kind)
 {
@@ -69,8 +69,8 @@ static void each_part_tells_its_shape(void **state)
         assert_int_equal(geometry->block_pages, 64);
         assert_int_equal(geometry->page_bytes, 2048);
         assert_int_equal(geometry->spare_bytes, 16);
-        assert_int_equal(geometry->program_bytes, 512);
-        assert_int_equal(geometry->page_programs, 4);
+        assert_int_equal(geometry->program_bytes, kinds[i]->codes == 2 ? 512 : 2048);
+        assert_int_equal(geometry->page_programs, kinds[i]->codes == 2 ? 4 : 1);
         assert_int_equal(geometry->endurance, kinds[i]->onfi_row != 0 ? 100000 : 0);
         assert_int_equal(geometry->read_us, 60 + 819); /* 2,048 bytes at 20 MHz */
         driver_trial_verbs(&rig.nand.chip, 16, 3, i);
@@ -81,11 +81,11 @@ static void each_part_tells_its_shape(void **state)
 
 static void parts_that_are_not_in_the_table(void **state)
 {
-    static const struct spi_nand_kind told = {{0xA1, 0xE4, 0}, 1, 1, 4, 512, 4096};
-    static const struct spi_nand_kind silent = {{0xA1, 0xE4, 0}, 1, 1, 0, 512, 0};
-    static const struct spi_nand_kind nobody = {{0xFF, 0xFF, 0xFF}, 0, 1, 0, 512, 0};
-    static const struct spi_nand_kind pulled = {{0, 0, 0}, 0, 1, 0, 512, 0};
-    static const struct nw_spi_nand_part row = {0xA1, 0xE4, 512, 1, NW_SPI_NAND_ECC_MT29};
+    static const struct spi_nand_kind told = {{0xA1, 0xE4, 0}, 1, 1, 1, 4, 512, 4096};
+    static const struct spi_nand_kind silent = {{0xA1, 0xE4, 0}, 1, 1, 1, 0, 512, 0};
+    static const struct spi_nand_kind nobody = {{0xFF, 0xFF, 0xFF}, 0, 1, 1, 0, 512, 0};
+    static const struct spi_nand_kind pulled = {{0, 0, 0}, 0, 1, 1, 0, 512, 0};
+    static const struct nw_spi_nand_part row = {0xA1, 0xE4, 512, 1, 1, NW_SPI_NAND_ECC_MT29};
     struct rig rig;
 
     (void)state;
@@ -216,6 +216,11 @@ static void failures_are_told(void **state)
     assert_int_equal(nw_chip_erase(&req), NW_ERR_ERASE);
     req = request(&rig, 32 * 64);
     assert_int_equal(nw_chip_erase(&req), NW_OK); /* the failure is not told twice */
+    /* Spare bytes whose code may be there already. */
+    req.spare_offset = 2;
+    req.spare_length = 3;
+    assert_int_equal(nw_chip_program(&req), NW_ERR_ALIGN);
+    req.spare_offset = 0;
     /* Protected in the middle of the work, by whatever else is on the board. */
     rig.model.protection = 0x38;
     assert_int_equal(nw_chip_program(&req), NW_ERR_PROGRAM);

@@ -13,11 +13,11 @@
  * in the table is taken by its parameter page alone, one plane, with ECC status 00 for no error,
  * 01 for repaired, and all else for lost. For a part that means otherwise give a row of your own.
  *
- * PAGES. 2,048 data bytes (or what the parameter page tells), programmed in whole units of 512,
- * each with a code of its own in the part, at most as many times as the part takes (4). Of each
- * 16 bytes of spare the caller sees bytes 4 to 7, which all these parts protect and none keeps
- * codes in: 16 spare bytes a 2,048 byte page. Spare byte i belongs to unit i / 4: program both
- * at once, or the spare bytes of a unit all together, for a part may have one code over both.
+ * PAGES. 2,048 data bytes (or what the parameter page tells). Of each 16 bytes of spare the caller
+ * sees bytes 4 to 7, which all these parts protect and none keeps codes in: 16 spare bytes a 2,048
+ * byte page. Most parts have one code over 512 bytes and their spare bytes, so a page is programmed
+ * whole and once. W25N has a code of its own for each 4 spare bytes: there program_bytes is 512, a
+ * page takes 4 programs, and spare bytes are programmed from a multiple of 4 on (NW_ERR_ALIGN).
  * Source: datasheets W25N01GV ("sector definitions with ECC"), GD5F1GQ4xExxG, GD5F1GQ5xExxG ("ECC
  * protection", status register), MX35LF1GE4AB, MT29F1G01ABAFD (the same).
  *
@@ -63,6 +63,7 @@ struct nw_spi_nand_part {
     uint8_t device;    /* second byte */
     uint16_t blocks;   /* of 64 pages of 2,048 bytes */
     uint8_t planes;    /* 1, or 2: odd blocks are reached with bit 12 of the column set */
+    uint8_t programs;  /* of a page: 1; 4 where spare bytes have codes of their own, as told above */
     uint32_t ecc;      /* NW_SPI_NAND_ECC_... */
 };
 
