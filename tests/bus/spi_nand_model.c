@@ -84,8 +84,8 @@ static void read_row(struct spi_nand_model *model)
     model->status = (uint8_t)((model->status & 0x8FU) | model->ecc << 4);
 }
 
-/* A code can be programmed once: one for each 512 bytes and their spare, or one for the data and one
- * for the spare bytes of each. */
+/* A code can be programmed once: one for each 512 bytes and their spare, or one for the data and
+ * one for the spare bytes of each. */
 static void touch(struct spi_nand_model *model, const struct nw_chip_req *req)
 {
     uint32_t touched = 0;

@@ -63,7 +63,7 @@ struct nw_spi_nand_part {
     uint8_t device;    /* second byte */
     uint16_t blocks;   /* of 64 pages of 2,048 bytes */
     uint8_t planes;    /* 1, or 2: odd blocks are reached with bit 12 of the column set */
-    uint8_t programs;  /* of a page: 1; 4 where spare bytes have codes of their own, as told above */
+    uint8_t programs;  /* of a page: 1; 4 where spare bytes have codes of their own */
     uint32_t ecc;      /* NW_SPI_NAND_ECC_... */
 };
 
