@@ -116,8 +116,9 @@ static uint8_t exchange(struct spi_model *spi, uint32_t index, uint8_t out)
     }
     switch (code) {
     case 0xD7:
-        return (uint8_t)((bus_is_busy(&spi->bus) ? 0 : READY) | (model->differs ? DIFFERS : 0) |
-                         model->kind.density << 2 | model->kind.power_of_two);
+        return (uint8_t)((bus_is_busy(&spi->bus) ? 0U : READY) +
+                         (model->differs ? DIFFERS : 0U) +
+                         (model->kind.density * 4U) + model->kind.power_of_two);
     case 0x9F: return index < 5 ? model->kind.id[index - 1] : 0xFF;
     case 0xD2: return index < 8 ? 0xFF : read_cell(model, offset(model) + index - 8U);
     case 0xD4:

@@ -81,7 +81,7 @@ static void read_row(struct spi_nand_model *model)
         index == (model->mark_second ? 1U : 0U)) {
         model->cache[bytes] = 0;
     }
-    model->status = (uint8_t)((model->status & 0x8FU) | model->ecc << 4);
+    model->status = (uint8_t)((model->status & 0x8FU) + model->ecc * 16U);
 }
 
 /* A code can be programmed once: one for each 512 bytes and their spare, or one for the data and

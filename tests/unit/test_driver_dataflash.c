@@ -93,7 +93,7 @@ static void parts_that_do_not_fit(void **state)
     assert_int_equal(open_rig(&rig, &rows[0].kind), NW_OK);
     rig.model.differs = true;
     rig.model.kind.density = 15;
-    rig.model.kind.power_of_two = 3;
+    rig.model.kind.power_of_two = 3; /* and the bit of sector protection */
     assert_int_equal(nw_dataflash_open(&rig.flash, &rig.model.spi.spi), NW_ERR_NOT_FOUND);
     dataflash_model_close(&rig.model);
 }
