@@ -32,6 +32,7 @@ const char *nw_error_text(int error)
     case NW_ERR_KEY: return "sealed with another key, or none given";
     case NW_ERR_TAMPERED: return "stored data was tampered with";
     case NW_ERR_BLANK: return "nothing is written there";
+    case NW_ERR_BUSY: return "the part stays busy beyond its limit";
     default: return "unknown error";
     }
 }

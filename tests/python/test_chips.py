@@ -199,3 +199,12 @@ def test_text_for_the_c_side_says_the_same() -> None:
             again.set(key, value)
         assert parts.as_text(again) == parts.as_text(part)
         assert again.check() is None
+
+
+def test_a_measured_part_opens() -> None:
+    """Goal: the file that nw_chip_check writes (test_check.c compares it) is a part."""
+    path = Path(__file__).parent.parent / "bus" / "measured.toml"
+    shown = chips(str(path))
+    assert shown.exit_code == 0, shown.stderr
+    assert "1024" in shown.stdout
+    assert "byte_time" in shown.stdout

@@ -37,7 +37,8 @@ enum nw_error {
     NW_ERR_TAG = -24,        /* a stream-index is exhausted: it has no tag of this number */
     NW_ERR_KEY = -25,        /* sealed with another key, or sealed and none given, or not sealed */
     NW_ERR_TAMPERED = -26,   /* stored data is not what the holder of the key wrote there */
-    NW_ERR_BLANK = -27       /* nothing is written on the chip: format it */
+    NW_ERR_BLANK = -27,      /* nothing is written on the chip: format it */
+    NW_ERR_BUSY = -28        /* the part stays busy beyond its limit */
 };
 
 /* One English phrase for an error, without a full stop; "unknown error" for any other number. */

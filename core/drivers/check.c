@@ -1,0 +1,584 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Whether a chip keeps its contract, tried on the part itself. */
+#include "nandwich/check.h"
+
+#include <string.h>
+
+#define ENDS 2U /* good blocks at either end, and in the middle */
+
+size_t nw_check_ram_bytes(const struct nw_geometry *geometry)
+{
+    return ((size_t)geometry->page_bytes + geometry->spare_bytes) * 2U;
+}
+
+const char *nw_check_step_name(uint8_t step)
+{
+    static const char *const names[] = {
+        "passed",     "geometry", "is_bad",        "erase",  "erased bytes", "program",
+        "read",       "data",     "spare bytes",   "request", "address lines", "page buffer",
+        "copy",       "range",    "cut by hand",   "mark",
+    };
+
+    return step < sizeof names / sizeof names[0] ? names[step] : "unknown";
+}
+
+static int fail(struct nw_check *check, uint8_t step, const struct nw_chip_req *req, int error)
+{
+    check->step = step;
+    check->error = (int16_t)(error < 0 ? error : 0);
+    check->block = req->block;
+    check->page = req->page;
+    return error < 0 ? error : (int)NW_ERR_CORRUPT;
+}
+
+/* The byte that belongs at a place of a page: no two pages are alike, nor two passes. */
+static uint8_t byte_of(const struct nw_check *check, uint32_t page, uint16_t at)
+{
+    uint32_t x = (page ^ (check->seed << 16) ^ ((uint32_t)check->pass << 28)) * 2654435761UL;
+
+    x ^= ((uint32_t)at + 1U) * 40503UL;
+    x ^= x >> 15;
+    x *= 2246822519UL;
+    return (uint8_t)((x >> 13) & 0xFFU);
+}
+
+/* A request for a whole page in the first half of the RAM, the spare behind the data. */
+static struct nw_chip_req page_request(struct nw_check *check, uint32_t page)
+{
+    const struct nw_geometry *geometry = &check->chip->geometry;
+    struct nw_chip_req req = {.chip = check->chip, .page = page};
+
+    req.block = page / geometry->block_pages;
+    req.data = check->ram;
+    req.length = geometry->page_bytes;
+    req.spare = req.data + geometry->page_bytes;
+    req.spare_length = geometry->spare_bytes;
+    return req;
+}
+
+static uint32_t now(const struct nw_check *check)
+{
+    return check->now_us != NULL ? check->now_us(check->context) : 0;
+}
+
+static void count_time(struct nw_check_time *time, uint32_t us)
+{
+    if (time->count == 0 || us < time->least_us) {
+        time->least_us = us;
+    }
+    if (us > time->most_us) {
+        time->most_us = us;
+    }
+    time->sum_us += us;
+    time->count++;
+}
+
+static int erase(struct nw_check *check, uint32_t block)
+{
+    struct nw_chip_req req =
+        page_request(check, block * check->chip->geometry.block_pages);
+    uint32_t start = now(check);
+    int result = nw_chip_erase(&req);
+
+    if (result < 0) {
+        return fail(check, NW_CHECK_ERASE, &req, result);
+    }
+    count_time(&check->erase, now(check) - start);
+    return NW_OK;
+}
+
+static void fill(struct nw_check *check, uint32_t page)
+{
+    const struct nw_geometry *geometry = &check->chip->geometry;
+    uint8_t *data = check->ram;
+    uint16_t bytes = (uint16_t)(geometry->page_bytes + geometry->spare_bytes);
+
+    for (uint16_t i = 0; i < bytes; i++) {
+        data[i] = byte_of(check, page, i);
+    }
+}
+
+/* Programs a page: at once, or every third one in parts, all the spare with the first. */
+static int program(struct nw_check *check, uint32_t page)
+{
+    const struct nw_geometry *geometry = &check->chip->geometry;
+    struct nw_chip_req req = page_request(check, page);
+    struct nw_chip_req asked = req;
+    uint16_t units = geometry->page_bytes / geometry->program_bytes;
+    uint16_t parts = page % 3U == 1U ? geometry->page_programs : 1U;
+    uint32_t start;
+    int result;
+
+    if (parts > units || parts > 8U) {
+        parts = units < 8U ? units : 8U;
+    }
+    fill(check, page);
+    memcpy(req.spare + req.spare_length, check->ram, nw_check_ram_bytes(geometry) / 2U);
+    for (uint16_t part = 0; part < parts; part++) {
+        req.offset = (uint16_t)(units / parts * part * geometry->program_bytes);
+        req.length = (uint16_t)(part + 1U == parts
+                                    ? geometry->page_bytes - req.offset
+                                    : units / parts * geometry->program_bytes);
+        req.data = asked.data + req.offset;
+        req.spare_length = part == 0 ? asked.spare_length : 0;
+        start = now(check);
+        asked = parts == 1U ? req : asked;
+        result = nw_chip_program(&req);
+        if (result < 0) {
+            return fail(check, NW_CHECK_PROGRAM, &req, result);
+        }
+        if (parts == 1U) {
+            count_time(&check->program, now(check) - start);
+        }
+    }
+    /* Neither the bytes nor, in a program at once, the request may have changed. */
+    if (memcmp(check->ram, asked.spare + geometry->spare_bytes,
+               nw_check_ram_bytes(geometry) / 2U) != 0 ||
+        (parts == 1U && memcmp(&req, &asked, sizeof req) != 0)) {
+        return fail(check, NW_CHECK_REQUEST, &req, NW_OK);
+    }
+    return NW_OK;
+}
+
+/* Reads a part of a page and compares it with what belongs there; erased: with erased bytes. */
+static int read_part(struct nw_check *check, struct nw_chip_req *req, uint8_t step, int erased)
+{
+    const struct nw_geometry *geometry = &check->chip->geometry;
+    struct nw_chip_req asked = *req;
+    int result;
+
+    memset(check->ram, 0xA5, nw_check_ram_bytes(geometry) / 2U);
+    result = nw_chip_read(req);
+    if (result < 0) {
+        return fail(check, step == NW_CHECK_CUT ? step : (uint8_t)NW_CHECK_READ, req, result);
+    }
+    check->corrected_bits += (uint32_t)result;
+    if (memcmp(req, &asked, sizeof asked) != 0) {
+        return fail(check, NW_CHECK_REQUEST, req, NW_OK);
+    }
+    for (uint16_t i = 0; i < req->length + req->spare_length; i++) {
+        uint8_t of_spare = i >= req->length;
+        uint16_t at = (uint16_t)(of_spare ? geometry->page_bytes + req->spare_offset + i -
+                                                req->length
+                                          : req->offset + i);
+        uint8_t found = of_spare ? req->spare[i - req->length] : req->data[i];
+        uint8_t expected = erased ? geometry->erased : byte_of(check, req->page, at);
+
+        if (found != expected) {
+            check->offset = at;
+            check->expected = expected;
+            check->found = found;
+            return fail(check, of_spare && step == NW_CHECK_DATA ? NW_CHECK_SPARE : step, req,
+                        NW_OK);
+        }
+    }
+    return NW_OK;
+}
+
+/* A page read whole, in the middle at odd places, its last byte, and its spare alone. */
+static int read_page(struct nw_check *check, uint32_t page)
+{
+    const struct nw_geometry *geometry = &check->chip->geometry;
+    struct nw_chip_req req = page_request(check, page);
+    uint32_t start = now(check);
+    int result;
+
+    if (nw_chip_read(&req) >= 0) { /* for the time of it; what it brings is compared below */
+        count_time(&check->read, now(check) - start);
+    }
+    result = read_part(check, &req, NW_CHECK_DATA, 0);
+    if (result >= 0) {
+        req.offset = (uint16_t)(geometry->page_bytes / 3U | 1U);
+        req.length = (uint16_t)((geometry->page_bytes - req.offset) / 2U);
+        req.spare_offset = geometry->spare_bytes > 3U ? 3U : 0;
+        req.spare_length = (uint16_t)((geometry->spare_bytes - req.spare_offset) / 2U);
+        result = read_part(check, &req, NW_CHECK_DATA, 0);
+    }
+    if (result >= 0) {
+        req = page_request(check, page);
+        req.offset = (uint16_t)(geometry->page_bytes - 1U);
+        req.length = 1;
+        req.spare_length = 0;
+        start = now(check);
+        result = read_part(check, &req, NW_CHECK_DATA, 0);
+        count_time(&check->read_one, now(check) - start);
+    }
+    if (result >= 0 && geometry->spare_bytes > 0) {
+        req = page_request(check, page);
+        req.length = 0;
+        result = read_part(check, &req, NW_CHECK_SPARE, 0);
+    }
+    return result;
+}
+
+/* A page that is erased reads so, as far as it may be asked. */
+static int read_erased_page(struct nw_check *check, uint32_t page, uint8_t step)
+{
+    struct nw_chip_req req = page_request(check, page);
+
+    if ((check->chip->geometry.flags & NW_CHIP_READ_ERASED) == 0) {
+        req.length = 0;
+    }
+    return read_part(check, &req, step, 1);
+}
+
+static int read_erased(struct nw_check *check, uint32_t block)
+{
+    const struct nw_geometry *geometry = &check->chip->geometry;
+    int result = NW_OK;
+
+    for (uint16_t i = 0; result >= 0 && i < geometry->block_pages; i++) {
+        result = read_erased_page(check, block * geometry->block_pages + i, NW_CHECK_ERASED);
+    }
+    return result;
+}
+
+static int write_block(struct nw_check *check, uint32_t block)
+{
+    const struct nw_geometry *geometry = &check->chip->geometry;
+    uint32_t first = block * geometry->block_pages;
+    int result = erase(check, block);
+
+    if (result >= 0) {
+        result = read_erased(check, block);
+    }
+    for (uint16_t i = 0; result >= 0 && i < geometry->block_pages; i++) {
+        result = program(check, first + i);
+        if (result >= 0) {
+            result = read_page(check, first + i);
+        }
+    }
+    return result;
+}
+
+/* The same block once more: its bytes are still there. `step` names what is wrong when not. */
+static int look_again(struct nw_check *check, uint32_t block, uint8_t step)
+{
+    const struct nw_geometry *geometry = &check->chip->geometry;
+    int result = NW_OK;
+
+    for (uint16_t i = 0; result >= 0 && i < geometry->block_pages; i++) {
+        struct nw_chip_req req = page_request(check, block * geometry->block_pages + i);
+
+        result = read_part(check, &req, step, 0);
+    }
+    return result;
+}
+
+static int is_good(struct nw_check *check, uint32_t block)
+{
+    struct nw_chip_req req = {.chip = check->chip, .block = block};
+    int result = nw_chip_is_bad(&req);
+
+    return result < 0 ? fail(check, NW_CHECK_IS_BAD, &req, result) : result == 0;
+}
+
+/* Whether a block is one of those that are tried: powers of two, two from the start, the middle and
+ * the end. Bad ones are not, and nothing takes their place. */
+static int is_chosen(const struct nw_check *check, uint32_t block)
+{
+    uint32_t blocks = check->chip->geometry.blocks;
+
+    return block < ENDS || blocks - block <= ENDS || (block - blocks / 2U) < ENDS ||
+           (block & (block - 1U)) == 0;
+}
+
+typedef int (*block_verb)(struct nw_check *check, uint32_t block);
+
+static int each_chosen(struct nw_check *check, block_verb verb)
+{
+    int result = NW_OK;
+
+    check->tried = 0;
+    for (uint32_t block = 0; result >= 0 && block < check->chip->geometry.blocks; block++) {
+        if (is_chosen(check, block)) {
+            result = is_good(check, block);
+            if (result > 0) {
+                check->tried++;
+                result = verb(check, block);
+            }
+        }
+    }
+    return result < 0 ? result : (int)NW_OK;
+}
+
+static int addresses(struct nw_check *check, uint32_t block)
+{
+    return look_again(check, block, NW_CHECK_ADDRESS);
+}
+
+/* Every other one of the chosen blocks is erased; the others keep their bytes. */
+static int erase_half(struct nw_check *check, uint32_t block)
+{
+    return check->tried % 2U == 0 ? erase(check, block) : (int)NW_OK;
+}
+
+static int look_half(struct nw_check *check, uint32_t block)
+{
+    return check->tried % 2U == 0 ? read_erased(check, block)
+                                  : look_again(check, block, NW_CHECK_ADDRESS);
+}
+
+/* A page through a buffer: loaded, changed at one place, programmed to an erased page. */
+static int try_buffers(struct nw_check *check, uint32_t from, uint32_t to)
+{
+    const struct nw_geometry *geometry = &check->chip->geometry;
+    struct nw_chip_req req = page_request(check, from);
+    uint8_t other = (uint8_t)~byte_of(check, from, 1);
+    int result = NW_OK;
+
+    for (; result >= 0 && req.buffer < geometry->buffers; req.buffer++) {
+        req.page = from;
+        result = nw_chip_buffer_load(&req);
+        req.offset = 1;
+        req.length = 1;
+        req.data[0] = other;
+        result = result < 0 ? result : nw_chip_buffer_write(&req);
+        req.page = to + req.buffer;
+        result = result < 0 ? result : nw_chip_buffer_program(&req);
+        req.offset = 0;
+        req.length = geometry->page_bytes;
+        result = result < 0 ? result : nw_chip_buffer_read(&req);
+        result = result < 0 ? result : nw_chip_read(&req);
+        if (result < 0) {
+            return fail(check, NW_CHECK_BUFFER, &req, result);
+        }
+        for (uint16_t i = 0; i < req.length; i++) {
+            if (req.data[i] != (i == 1U ? other : byte_of(check, from, i))) {
+                return fail(check, NW_CHECK_BUFFER, &req, NW_OK);
+            }
+        }
+    }
+    return NW_OK;
+}
+
+static int try_copy(struct nw_check *check, uint32_t from, uint32_t to)
+{
+    struct nw_chip_req req = page_request(check, from);
+    int result;
+
+    fill(check, to);
+    req.to_page = to;
+    result = nw_chip_copy(&req);
+    if (result == NW_ERR_UNSUPPORTED) {
+        return NW_OK;
+    }
+    if (result >= 0) {
+        req = page_request(check, to);
+        result = nw_chip_read(&req);
+    }
+    if (result < 0) {
+        return fail(check, NW_CHECK_COPY, &req, result);
+    }
+    for (uint16_t i = 0; i < req.length + req.spare_length; i++) {
+        if (req.data[i] != byte_of(check, i < req.length ? from : to, i)) {
+            return fail(check, NW_CHECK_COPY, &req, NW_OK);
+        }
+    }
+    return NW_OK;
+}
+
+static int try_ranges(struct nw_check *check)
+{
+    const struct nw_geometry *geometry = &check->chip->geometry;
+    struct nw_chip_req req = page_request(check, 0);
+
+    req.page = geometry->blocks * geometry->block_pages;
+    req.block = geometry->blocks;
+    if (nw_chip_read(&req) != NW_ERR_RANGE || nw_chip_program(&req) != NW_ERR_RANGE ||
+        nw_chip_erase(&req) != NW_ERR_RANGE || nw_chip_is_bad(&req) != NW_ERR_RANGE) {
+        return fail(check, NW_CHECK_RANGE, &req, NW_OK);
+    }
+    return NW_OK;
+}
+
+/* The good block at the end (step -1) or the start (step 1) of the chip; `blocks`: none. */
+static uint32_t find_good(struct nw_check *check, uint32_t from, int32_t step)
+{
+    uint32_t blocks = check->chip->geometry.blocks;
+
+    while (from < blocks && is_good(check, from) != 1) {
+        from = (uint32_t)(from + (uint32_t)step);
+    }
+    return from < blocks ? from : blocks;
+}
+
+static int begin(struct nw_check *check)
+{
+    if (check->ram_bytes < nw_check_ram_bytes(&check->chip->geometry)) {
+        return NW_ERR_RAM;
+    }
+    check->step = NW_CHECK_PASSED;
+    check->error = NW_OK;
+    check->offset = 0;
+    check->bad_blocks = 0;
+    check->corrected_bits = 0;
+    memset(&check->read, 0, sizeof check->read);
+    memset(&check->read_one, 0, sizeof check->read_one);
+    memset(&check->program, 0, sizeof check->program);
+    memset(&check->erase, 0, sizeof check->erase);
+    check->pass = 0;
+    return NW_OK;
+}
+
+static int count_bad(struct nw_check *check)
+{
+    int good = 1;
+
+    for (uint32_t block = 0; good >= 0 && block < check->chip->geometry.blocks; block++) {
+        good = is_good(check, block);
+        check->bad_blocks += good == 0 ? 1U : 0U;
+    }
+    return good < 0 ? good : (int)NW_OK;
+}
+
+int nw_chip_check(struct nw_check *check)
+{
+    static const block_verb verbs[] = {write_block, addresses, erase_half, look_half};
+    const struct nw_geometry *geometry = &check->chip->geometry;
+    struct nw_chip_req nothing = {.chip = check->chip};
+    int result = begin(check);
+    uint32_t from;
+    uint32_t to;
+
+    if (result < 0) {
+        return result;
+    }
+    if (nw_geometry_check(geometry) < 0) {
+        return fail(check, NW_CHECK_GEOMETRY, &nothing, NW_ERR_CONFIG);
+    }
+    result = count_bad(check);
+    for (uint8_t i = 0; result >= 0 && i < sizeof verbs / sizeof verbs[0]; i++) {
+        result = each_chosen(check, verbs[i]);
+    }
+    if (result < 0) {
+        return result;
+    }
+    from = find_good(check, 0, 1);
+    to = find_good(check, geometry->blocks - 1U, -1);
+    if (from >= to || to == geometry->blocks) {
+        return fail(check, NW_CHECK_GEOMETRY, &nothing, NW_OK);
+    }
+    check->pass = 1;
+    result = write_block(check, from);
+    if (result >= 0) {
+        result = erase(check, to);
+    }
+    from *= geometry->block_pages;
+    to *= geometry->block_pages;
+    if (result >= 0) {
+        result = try_buffers(check, from, to);
+    }
+    if (result >= 0) {
+        result = try_copy(check, from + 1U, to + geometry->block_pages - 1U);
+    }
+    return result < 0 ? result : try_ranges(check);
+}
+
+/* The block that cuts hit, and the one beside it that must not suffer. */
+static int cut_blocks(struct nw_check *check, uint32_t *hit, uint32_t *kept)
+{
+    uint32_t blocks = check->chip->geometry.blocks;
+    struct nw_chip_req nothing = {.chip = check->chip};
+    int result = begin(check);
+
+    if (result < 0) {
+        return result;
+    }
+    *hit = find_good(check, blocks - 1U, -1);
+    *kept = *hit < blocks && *hit > 0 ? find_good(check, *hit - 1U, -1) : blocks;
+    check->pass = 2;
+    return *kept >= blocks ? fail(check, NW_CHECK_GEOMETRY, &nothing, NW_OK) : (int)NW_OK;
+}
+
+int nw_check_cut_begin(struct nw_check *check)
+{
+    uint16_t block_pages = check->chip->geometry.block_pages;
+    uint32_t hit;
+    uint32_t kept;
+    int result = cut_blocks(check, &hit, &kept);
+
+    if (result >= 0) {
+        result = erase(check, kept);
+    }
+    /* The block beside tells how far it went: a page before each erase and one behind it. */
+    for (uint16_t note = 0; result >= 0 && note + 1U < block_pages; note = (uint16_t)(note + 2U)) {
+        result = program(check, kept * block_pages + note);
+        if (result >= 0) {
+            result = erase(check, hit);
+        }
+        if (result >= 0) {
+            result = program(check, kept * block_pages + note + 1U);
+        }
+        for (uint16_t i = 0; result >= 0 && i < block_pages; i++) {
+            result = program(check, hit * block_pages + i);
+        }
+    }
+    return result;
+}
+
+/* A block whose pages were programmed in order until power went: whole ones, one that may hold
+ * anything, and erased ones. Answers how many are whole. */
+static int look_torn(struct nw_check *check, uint32_t block)
+{
+    uint16_t block_pages = check->chip->geometry.block_pages;
+    uint32_t first = block * block_pages;
+    uint16_t whole = 0;
+    int result = NW_OK;
+
+    while (whole < block_pages) {
+        struct nw_chip_req req = page_request(check, first + whole);
+
+        if (read_part(check, &req, NW_CHECK_CUT, 0) < 0) {
+            break;
+        }
+        whole++;
+    }
+    for (uint16_t i = (uint16_t)(whole + 1U); result >= 0 && i < block_pages; i++) {
+        result = read_erased_page(check, first + i, NW_CHECK_CUT);
+    }
+    return result < 0 ? result : (int)whole;
+}
+
+int nw_check_cut_end(struct nw_check *check)
+{
+    uint32_t hit;
+    uint32_t kept;
+    int notes;
+    int result = cut_blocks(check, &hit, &kept);
+
+    if (result < 0) {
+        return result;
+    }
+    notes = look_torn(check, kept);
+    if (notes < 0) {
+        return notes;
+    }
+    if (notes > 0 && notes % 2 == 0) { /* no erase was under way: one page at most may be torn */
+        result = look_torn(check, hit);
+        if (result < 0) {
+            return result;
+        }
+    }
+    check->step = NW_CHECK_PASSED;
+    check->error = NW_OK;
+    return write_block(check, hit);
+}
+
+int nw_check_mark(struct nw_check *check)
+{
+    uint32_t blocks = check->chip->geometry.blocks;
+    struct nw_chip_req req = {.chip = check->chip};
+    int result = begin(check);
+
+    if (result < 0) {
+        return result;
+    }
+    req.block = find_good(check, blocks - 1U, -1);
+    result = req.block < blocks ? nw_chip_mark_bad(&req) : (int)NW_ERR_RANGE;
+    if (result >= 0) {
+        result = is_good(check, req.block);
+        result = result == 0 ? (int)NW_OK : result < 0 ? result : (int)NW_ERR_CORRUPT;
+    }
+    return result < 0 ? fail(check, NW_CHECK_MARK, &req, result) : (int)NW_OK;
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One command on a serial bus, and waiting for a part with a limit. */
+#include "spi.h"
+
+#include <stddef.h>
+
+#define HEAD_BYTES 8U /* a code, up to four bytes of address, up to three without meaning */
+
+static void note(struct nw_spi *spi, int result)
+{
+    if (result < 0 && spi->error >= 0) {
+        spi->error = (int16_t)result;
+    }
+}
+
+void nw_spi_run(struct nw_spi *spi, uint16_t command, uint32_t address, uint8_t *data,
+                uint16_t length)
+{
+    uint8_t head[HEAD_BYTES];
+    uint8_t addressed = (command >> 8) & 7U;
+
+    if (spi->error < 0) {
+        return;
+    }
+    head[0] = (uint8_t)(command & 0xFFU);
+    for (uint8_t i = addressed; i > 0; i--) {
+        head[i] = (uint8_t)(address & 0xFFU);
+        address >>= 8;
+    }
+    note(spi, spi->ops->select(spi, 1));
+    if (spi->error >= 0) {
+        addressed = (uint8_t)(addressed + 1U + ((command >> 11) & 7U));
+        note(spi, spi->ops->transfer(spi, head, NULL, addressed));
+    }
+    if (spi->error >= 0 && length > 0) {
+        uint8_t *in = (command & SPI_IN) != 0 ? data : NULL;
+
+        note(spi, spi->ops->transfer(spi, in != NULL ? NULL : data, in, length));
+    }
+    note(spi, spi->ops->select(spi, 0)); /* or it would take the next command for data */
+}
+
+uint8_t nw_spi_ready(struct nw_spi *spi, const struct spi_status *status)
+{
+    spi->busy = 1;
+    for (uint16_t step = status->steps; spi->error >= 0; step--) {
+        nw_spi_run(spi, status->command, status->address, &spi->status, 1);
+        if (spi->error < 0) {
+            break;
+        }
+        if ((spi->status & status->mask) == status->ready) {
+            spi->busy = 0;
+            break;
+        }
+        note(spi, step > 0 ? spi->ops->wait(spi, status->step_us) : (int)NW_ERR_BUSY);
+    }
+    return spi->status;
+}
+
+void nw_spi_begin(struct nw_spi *spi, const struct spi_status *status)
+{
+    spi->error = NW_OK;
+    if (spi->busy != 0) {
+        (void)nw_spi_ready(spi, status);
+    }
+}
+
+uint32_t nw_spi_us(const struct nw_spi *spi, uint32_t bytes)
+{
+    return spi->khz == 0 ? 0 : bytes * 8000U / spi->khz;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sd_model.h - an SD or MMC card in SPI mode at byte level, written from the SD Physical Layer
+ * Simplified Specification, chapter 7, in front of the twin's card: wake-up, checksums both ways,
+ * tokens, single and multiple blocks, the busy line. A block is written when its busy time ends; a
+ * cut meanwhile writes it or does not.
+ */
+#ifndef NANDWICH_TESTS_SD_MODEL_H
+#define NANDWICH_TESTS_SD_MODEL_H
+
+#include "bus.h"
+#include "nandwich-twin/sdcard.h"
+
+enum sd_type { SD_LARGE, SD_VERSION_2, SD_VERSION_1, SD_MMC };
+
+struct sd_model {
+    struct spi_model spi;
+    struct nw_sdcard *card;
+    struct nw_block *block;
+    uint8_t type; /* enum sd_type */
+    uint32_t sectors;
+    struct nw_random random;
+    bool spi_mode;
+    bool checksums;
+    bool awake;
+    bool application; /* the command before was APPLICATION */
+    uint32_t tries;   /* until it is awake */
+    uint8_t frame[6];
+    uint32_t framed;
+    uint8_t out[1200]; /* what the card has to send */
+    uint32_t out_at;
+    uint32_t out_end;
+    uint8_t reading;  /* 1: one block, 2: until it is told to stop */
+    uint8_t writing;  /* 0, or the command: tokens are waited for */
+    bool receiving;
+    uint8_t in[514];
+    uint32_t received;
+    uint32_t sector;
+    uint8_t payload[512]; /* of the block under way */
+    /* What goes wrong. */
+    bool absent;
+    bool corrupt_read;
+    bool silent_read;
+    uint8_t refuse;  /* a data response other than 05h, once */
+    uint8_t status;  /* second byte of the next status, once */
+    uint8_t version; /* of the CSD; 0: the right one */
+};
+
+void sd_model_open(struct sd_model *model, uint8_t type, uint32_t sectors);
+void sd_model_close(struct sd_model *model);
+void sd_model_power_up(struct sd_model *model);
+
+#endif

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* NAND on a serial bus, decoded. */
+#include "spi_nand_model.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "nandwich-twin/parts.h"
+
+enum pending { NONE, RESET, READ, PROGRAM, ERASE };
+
+#define BUSY 0x01U
+#define LATCH 0x02U
+#define ERASE_FAILED 0x04U
+#define PROGRAM_FAILED 0x08U
+
+#define BLOCK_PAGES 64U
+#define UNIT 512U
+
+static struct spi_nand_model *of(struct spi_model *spi)
+{
+    return (struct spi_nand_model *)spi;
+}
+
+static uint32_t page_bytes(const struct spi_nand_model *model)
+{
+    return model->kind.page_bytes;
+}
+
+static uint32_t raw_bytes(const struct spi_nand_model *model)
+{
+    return page_bytes(model) + page_bytes(model) / 32U;
+}
+
+/* Which of the chip's spare bytes lies at a place of the raw spare; -1: the part's own. */
+static int own_byte(uint32_t at)
+{
+    return (at & 12U) == 4U ? (int)(at / 16U * 4U + at % 4U) : -1;
+}
+
+/* The row into the cache, from the chip or from the OTP area. */
+static void read_row(struct spi_nand_model *model)
+{
+    uint32_t bytes = page_bytes(model);
+    uint32_t block = model->row / BLOCK_PAGES;
+    uint32_t index = model->row % BLOCK_PAGES;
+    uint8_t spare[256];
+
+    memset(model->cache, 0xFF, sizeof model->cache);
+    if ((model->config & 0x40U) != 0) {
+        struct onfi_shape shape = model->told;
+
+        if (shape.blocks == 0) {
+            shape = (struct onfi_shape){model->kind.blocks, BLOCK_PAGES, bytes,
+                                        (uint16_t)(bytes / 32U), 0x22, 4};
+        }
+        if (model->kind.onfi_row != 0 && model->row == model->kind.onfi_row) {
+            onfi_page_make(model->cache, &shape);
+        }
+        return;
+    }
+    if (block >= model->kind.blocks) {
+        bus_violation(&model->spi.bus, "a row outside the part", model->row);
+        return;
+    }
+    if ((model->config & 0x10U) == 0) {
+        bus_violation(&model->spi.bus, "a read without the part's ECC", model->row);
+    }
+    nw_nand_peek(model->spi.bus.nand, model->row, model->cache, spare);
+    for (uint32_t i = 0; i < bytes / 32U; i++) {
+        if (own_byte(i) >= 0) {
+            model->cache[bytes + i] = spare[own_byte(i)];
+        }
+    }
+    if (nw_nand_block_bad(model->spi.bus.nand, block) != 0 &&
+        index == (model->mark_second ? 1U : 0U)) {
+        model->cache[bytes] = 0;
+    }
+    model->status = (uint8_t)((model->status & 0x8FU) + model->ecc * 16U);
+}
+
+/* A code can be programmed once: one for each 512 bytes and their spare, or one for the data and
+ * one for the spare bytes of each. */
+static void touch(struct spi_nand_model *model, const struct nw_chip_req *req)
+{
+    uint32_t touched = 0;
+
+    for (uint32_t i = 0; i < req->length; i += UNIT) {
+        touched |= 1U << (req->offset + i) / UNIT;
+    }
+    for (uint32_t i = 0; i < req->spare_length; i++) {
+        touched |= 1U << ((req->spare_offset + i) / 4U + (model->kind.codes == 2 ? 8U : 0));
+    }
+    if ((model->touched[model->row] & touched) != 0) {
+        bus_violation(&model->spi.bus, "a code programmed twice", model->row);
+    }
+    model->touched[model->row] |= (uint16_t)touched;
+}
+
+/* What was loaded, as one run of data and one of the chip's spare; a mark alone marks the block. */
+static int program_row(struct spi_nand_model *model)
+{
+    struct nw_chip_req req = {.chip = model->spi.bus.chip, .page = model->row};
+    uint32_t bytes = page_bytes(model);
+    uint8_t spare[256];
+    bool gap = false;
+
+    req.data = model->cache;
+    req.spare = spare;
+    for (uint32_t i = 0; i < bytes; i++) {
+        if (model->loaded[i] != 0) {
+            req.offset = req.length == 0 ? (uint16_t)i : req.offset;
+            gap = gap || req.offset + req.length != i;
+            req.length++;
+        }
+    }
+    req.data += req.offset;
+    for (uint32_t i = 0; i < bytes / 32U; i++) {
+        int own = own_byte(i);
+
+        if (model->loaded[bytes + i] == 0) {
+            continue;
+        }
+        if (i < 2U && req.length == 0 && model->cache[bytes + i] == 0) {
+            req.block = model->row / BLOCK_PAGES;
+            return nw_chip_mark_bad(&req);
+        }
+        if (own < 0) {
+            bus_violation(&model->spi.bus, "a byte of the part's own ECC programmed", i);
+            continue;
+        }
+        req.spare_offset = req.spare_length == 0 ? (uint16_t)own : req.spare_offset;
+        gap = gap || req.spare_offset + req.spare_length != (uint16_t)own;
+        spare[req.spare_length++] = model->cache[bytes + i];
+    }
+    if (gap) {
+        bus_violation(&model->spi.bus, "a load with gaps", model->row);
+    }
+    touch(model, &req);
+    return nw_chip_program(&req);
+}
+
+static int perform(struct bus *bus)
+{
+    struct spi_nand_model *model = of((struct spi_model *)bus);
+    struct nw_chip_req req = {.chip = bus->chip, .block = model->row / BLOCK_PAGES};
+    int result = NW_OK;
+
+    if (bus->pending == READ) {
+        read_row(model);
+    } else if (bus->pending == PROGRAM || bus->pending == ERASE) {
+        if (model->fail_next) {
+            nw_nand_doom(bus->nand, req.block, bus->pending == PROGRAM);
+            model->fail_next = false;
+        }
+        result = bus->pending == PROGRAM ? program_row(model) : nw_chip_erase(&req);
+        if (bus->pending == ERASE) {
+            memset(model->touched + req.block * BLOCK_PAGES, 0,
+                   BLOCK_PAGES * sizeof *model->touched);
+        }
+        model->status &= (uint8_t)~LATCH;
+        if (result < 0) {
+            model->status |= bus->pending == PROGRAM ? PROGRAM_FAILED : ERASE_FAILED;
+        }
+    }
+    return result;
+}
+
+static uint8_t *feature(struct spi_nand_model *model, uint8_t address)
+{
+    switch (address) {
+    case 0xA0: return &model->protection;
+    case 0xB0: return &model->config;
+    case 0xC0: return &model->status;
+    default: bus_violation(&model->spi.bus, "no such register", address); return &model->status;
+    }
+}
+
+/* The place in the cache of a column, whose bit 12 has to fit the row's plane. */
+static uint32_t column(struct spi_nand_model *model, uint32_t index)
+{
+    uint32_t at = spi_model_address(&model->spi, 2) + index;
+
+    if (model->kind.planes == 2 && (model->config & 0x40U) == 0) {
+        at &= 0xFFFU;
+    }
+    if (at >= raw_bytes(model)) {
+        bus_violation(&model->spi.bus, "a column outside the page", at);
+        return 0;
+    }
+    return at;
+}
+
+static uint8_t exchange(struct spi_model *spi, uint32_t index, uint8_t out)
+{
+    struct spi_nand_model *model = of(spi);
+    uint8_t code = spi->head[0];
+    uint32_t at;
+
+    if (index == 0) {
+        if (bus_is_busy(&spi->bus) && code != 0x0F && code != 0xFF) {
+            bus_violation(&spi->bus, "a command to a busy part", code);
+        }
+        if (code == 0x02) {
+            memset(model->cache, 0xFF, sizeof model->cache);
+            memset(model->loaded, 0, sizeof model->loaded);
+        }
+        return 0xFF;
+    }
+    switch (code) {
+    case 0x0F:
+        if (index < 2) {
+            return 0xFF;
+        }
+        return (uint8_t)(*feature(model, spi->head[1]) |
+                         (spi->head[1] == 0xC0 && bus_is_busy(&spi->bus) ? BUSY : 0));
+    case 0x1F:
+        if (index == 2 && !(spi->head[1] == 0xA0 && model->pins_protect)) {
+            *feature(model, spi->head[1]) = out;
+        }
+        return 0xFF;
+    case 0x9F:
+        at = index - 1U - model->kind.id_dummy;
+        return at < 3U ? model->kind.id[at] : 0;
+    case 0x03:
+        return index < 4 ? 0xFF : model->cache[column(model, index - 4U)];
+    case 0x02:
+    case 0x84:
+        if (index >= 3) {
+            at = column(model, index - 3U);
+            model->cache[at] = out;
+            model->loaded[at] = 1;
+        }
+        return 0xFF;
+    default: return 0xFF;
+    }
+}
+
+/* A command that names a row: what it starts. */
+static void start(struct spi_nand_model *model, uint8_t pending, uint32_t bytes, uint32_t us)
+{
+    if (bytes != 4) {
+        bus_violation(&model->spi.bus, "a row of another length", bytes);
+        return;
+    }
+    model->row = spi_model_address(&model->spi, 3);
+    if (pending != READ) {
+        if ((model->status & LATCH) == 0) {
+            return; /* the part does not take it in, and says nothing */
+        }
+        if ((model->protection & 0x7CU) != 0) {
+            model->status |= pending == PROGRAM ? PROGRAM_FAILED : ERASE_FAILED;
+            return;
+        }
+        if (pending == PROGRAM && model->kind.planes == 2 &&
+            model->plane != ((model->row / BLOCK_PAGES) & 1U)) {
+            bus_violation(&model->spi.bus, "a load for the other plane", model->row);
+        }
+        model->status &= (uint8_t)~(PROGRAM_FAILED | ERASE_FAILED);
+    }
+    bus_work(&model->spi.bus, pending, us);
+}
+
+static void finish(struct spi_model *spi, uint32_t bytes)
+{
+    struct spi_nand_model *model = of(spi);
+
+    if (bytes == 0) {
+        return;
+    }
+    switch (spi->head[0]) {
+    case 0x06: model->status |= LATCH; break;
+    case 0x10: start(model, PROGRAM, bytes, 250); break;
+    case 0x13: start(model, READ, bytes, 60); break;
+    case 0xD8: start(model, ERASE, bytes, 2000); break;
+    case 0xFF:
+        if (spi->bus.pending > RESET) {
+            bus_violation(&spi->bus, "a reset in the middle of an operation", spi->bus.pending);
+        }
+        model->status = 0;
+        bus_work(&spi->bus, RESET, 500);
+        break;
+    case 0x02:
+    case 0x84:
+        if ((model->status & LATCH) == 0) {
+            bus_violation(&spi->bus, "a load without write enable", bytes);
+        }
+        model->plane = (spi->head[1] >> 4) & 1U;
+        break;
+    case 0x03:
+        if (model->kind.planes == 2 && (model->config & 0x40U) == 0 &&
+            ((spi->head[1] >> 4) & 1U) != ((model->row / BLOCK_PAGES) & 1U)) {
+            bus_violation(&spi->bus, "a column of the other plane", model->row);
+        }
+        break;
+    case 0x0F:
+    case 0x1F:
+    case 0x9F: break;
+    default: bus_violation(&spi->bus, "no such command", spi->head[0]); break;
+    }
+}
+
+void spi_nand_model_power_up(struct spi_nand_model *model)
+{
+    bus_power_up(&model->spi.bus);
+    model->spi.spi.busy = 0;
+    model->protection = 0x38; /* all blocks are protected */
+    model->config = 0; /* without its ECC, as some parts wake */
+    model->status = 0;
+    model->row = 0;
+    memset(model->cache, 0xA5, sizeof model->cache);
+    bus_work(&model->spi.bus, RESET, 1000);
+}
+
+void spi_nand_model_open(struct spi_nand_model *model, const struct spi_nand_kind *kind,
+                         uint32_t seed)
+{
+    struct nw_part part;
+    struct nw_nand_config config = {.part = &part, .seed = seed, .flags = NW_NAND_FACTORY_BAD};
+
+    memset(model, 0, sizeof *model);
+    model->kind = *kind;
+    model->kind.page_bytes = kind->page_bytes != 0 ? kind->page_bytes : 2048;
+    assert_int_equal(nw_parts_get("W25N01GV", &part), NW_OK);
+    part.blocks = kind->blocks;
+    part.block_pages = BLOCK_PAGES;
+    part.page_bytes = model->kind.page_bytes;
+    part.spare_bytes = (uint16_t)(model->kind.page_bytes / UNIT * 4U);
+    part.program_bytes = UNIT;
+    part.factory_bad = kind->blocks / 16U;
+    assert_int_equal(nw_nand_open(&model->spi.bus.nand, &config), NW_OK);
+    model->spi.bus.chip = nw_nand_chip(model->spi.bus.nand);
+    model->spi.bus.perform = perform;
+    model->touched = calloc((size_t)kind->blocks * BLOCK_PAGES, sizeof *model->touched);
+    assert_non_null(model->touched);
+    model->spi.exchange = exchange;
+    model->spi.finish = finish;
+    spi_model_open(&model->spi);
+    spi_nand_model_power_up(model);
+}
+
+void spi_nand_model_close(struct spi_nand_model *model)
+{
+    bus_expect_clean(&model->spi.bus);
+    free(model->touched);
+    nw_nand_close(model->spi.bus.nand);
+}

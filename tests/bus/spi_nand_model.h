@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * spi_nand_model.h - NAND on a serial bus, at command level, written from the datasheets:
+ * registers, the cache, the OTP area with its parameter page, planes, the bad-block marks.
+ * Strict: a load needs the write-enable latch, bytes where the part keeps its codes must not be
+ * programmed.
+ */
+#ifndef NANDWICH_TESTS_SPI_NAND_MODEL_H
+#define NANDWICH_TESTS_SPI_NAND_MODEL_H
+
+#include "bus.h"
+#include "onfi_page.h"
+
+#define SPI_NAND_CACHE_BYTES (4096U + 256U)
+
+struct spi_nand_kind {
+    uint8_t id[3];       /* as sent */
+    uint8_t id_dummy;    /* bytes without meaning before them */
+    uint8_t planes;
+    uint8_t codes;       /* 1: one over data and spare of 512 bytes; 2: one for each of them */
+    uint8_t onfi_row;    /* of the parameter page; 0: there is none */
+    uint32_t blocks;
+    uint16_t page_bytes; /* 0: 2,048 */
+};
+
+struct spi_nand_model {
+    struct spi_model spi;
+    struct spi_nand_kind kind;
+    struct onfi_shape told; /* what the parameter page says; blocks 0: the truth */
+    uint8_t protection; /* registers A0, B0, C0 */
+    uint8_t config;
+    uint8_t status;
+    bool pins_protect;  /* the WP pin is low: A0 cannot be changed */
+    bool fail_next;     /* the next program or erase fails */
+    bool mark_second;   /* bad-block marks stand in page 1 only */
+    uint8_t plane;      /* of what was loaded last */
+    uint8_t ecc;        /* status code of reads of main rows */
+    uint32_t row;       /* of the operation under way */
+    uint16_t *touched;  /* codes programmed, a bit each, of each row */
+    uint8_t cache[SPI_NAND_CACHE_BYTES];
+    uint8_t loaded[SPI_NAND_CACHE_BYTES];
+};
+
+/* `factory_bad` blocks are marked when new. Aborts the test when the twin cannot be opened. */
+void spi_nand_model_open(struct spi_nand_model *model, const struct spi_nand_kind *kind,
+                         uint32_t seed);
+void spi_nand_model_close(struct spi_nand_model *model);
+void spi_nand_model_power_up(struct spi_nand_model *model);
+
+#endif

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Goal: the driver of SD and MMC cards wakes every kind of card, tells its size, keeps the block
+ * contract with its checksums on, tells every error with the sectors done, never sends anything to
+ * a busy card, and what it wrote survives power cuts at any byte of the bus.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "driver_trials.h"
+#include "nandwich/driver_sd.h"
+#include "sd_model.h"
+
+struct rig {
+    struct sd_model model;
+    struct nw_sd card;
+    uint8_t data[8 * 512];
+};
+
+static int open_rig(struct rig *rig, uint8_t type, uint32_t sectors)
+{
+    memset(rig, 0, sizeof *rig);
+    sd_model_open(&rig->model, type, sectors);
+    return nw_sd_open(&rig->card, &rig->model.spi.spi);
+}
+
+static struct nw_block_req request(struct rig *rig, uint32_t sector, uint32_t count)
+{
+    for (uint32_t i = 0; i < sizeof rig->data; i++) {
+        rig->data[i] = (uint8_t)(i * 7U + i / 512U + sector);
+    }
+    return (struct nw_block_req){.block = &rig->card.block, .sector = sector, .count = count,
+                                 .data = rig->data};
+}
+
+static void each_card_tells_its_size(void **state)
+{
+    static const uint32_t sectors[] = {16384, 8192, 32768, 4096};
+    struct rig rig;
+
+    (void)state;
+    for (uint8_t type = 0; type < 4; type++) {
+        uint8_t copy[sizeof rig.data];
+
+        assert_int_equal(open_rig(&rig, type, sectors[type]), NW_OK);
+        assert_int_equal(rig.card.block.sectors, sectors[type]);
+        assert_int_equal(rig.card.block.sector_bytes, 512);
+        assert_int_equal(rig.card.shift, type == SD_LARGE ? 0 : 9);
+        assert_true(rig.model.checksums);
+        for (uint32_t count = 1; count <= 8; count++) {
+            struct nw_block_req req = request(&rig, sectors[type] - count, count);
+
+            memcpy(copy, rig.data, sizeof copy);
+            assert_int_equal(nw_block_write(&req), NW_OK);
+            assert_int_equal(req.done, count);
+            assert_memory_equal(copy, rig.data, sizeof copy);
+            memset(rig.data, 0, sizeof rig.data);
+            assert_int_equal(nw_block_read(&req), NW_OK);
+            assert_int_equal(req.done, count);
+            assert_memory_equal(copy, rig.data, count * 512U);
+            assert_int_equal(nw_block_sync(&req), NW_OK);
+            assert_int_equal(nw_block_trim(&req), NW_OK);
+            assert_int_equal(nw_block_read(&req), NW_OK);
+            memset(copy, 0, sizeof copy);
+            assert_memory_equal(copy, rig.data, count * 512U);
+        }
+        sd_model_close(&rig.model);
+    }
+}
+
+static void cards_that_do_not_fit(void **state)
+{
+    struct rig rig;
+
+    (void)state;
+    assert_int_equal(open_rig(&rig, SD_LARGE, 16384), NW_OK);
+    rig.model.absent = true;
+    assert_int_equal(nw_sd_open(&rig.card, &rig.model.spi.spi), NW_ERR_NOT_FOUND);
+    rig.model.absent = false;
+    rig.model.version = 2;
+    assert_int_equal(nw_sd_open(&rig.card, &rig.model.spi.spi), NW_ERR_UNSUPPORTED);
+    rig.model.version = 0;
+    rig.model.tries = 100000;
+    rig.model.awake = false;
+    assert_int_equal(nw_sd_open(&rig.card, &rig.model.spi.spi), NW_ERR_BUSY);
+    rig.model.tries = 0;
+    assert_int_equal(nw_sd_open(&rig.card, &rig.model.spi.spi), NW_OK);
+    sd_model_close(&rig.model);
+}
+
+static void errors_are_told_with_what_was_done(void **state)
+{
+    struct rig rig;
+    struct nw_block_req req;
+
+    (void)state;
+    assert_int_equal(open_rig(&rig, SD_VERSION_2, 8192), NW_OK);
+    for (uint32_t count = 1; count <= 3; count += 2) {
+        req = request(&rig, 100, count);
+        rig.model.refuse = 0x0D;
+        assert_int_equal(nw_block_write(&req), NW_ERR_PROGRAM);
+        assert_int_equal(req.done, 0);
+        rig.model.refuse = 0x0B;
+        assert_int_equal(nw_block_write(&req), NW_ERR_IO);
+        rig.model.status = 0x08;
+        assert_int_equal(nw_block_write(&req), NW_ERR_PROGRAM);
+        assert_int_equal(req.done, count - 1U);
+        rig.model.status = 0x08;
+        assert_int_equal(nw_block_sync(&req), NW_ERR_PROGRAM);
+        assert_int_equal(nw_block_write(&req), NW_OK);
+        rig.model.corrupt_read = true;
+        assert_int_equal(nw_block_read(&req), NW_ERR_IO);
+        assert_int_equal(req.done, 0);
+        rig.model.corrupt_read = false;
+        rig.model.silent_read = true;
+        assert_int_equal(nw_block_read(&req), NW_ERR_BUSY);
+        rig.model.silent_read = false;
+        assert_int_equal(nw_block_read(&req), NW_OK);
+    }
+    req.data = NULL;
+    assert_int_equal(nw_block_write(&req), NW_ERR_UNSUPPORTED);
+    assert_int_equal(nw_block_read(&req), NW_ERR_UNSUPPORTED);
+    sd_model_close(&rig.model);
+}
+
+static void stuck_busy(void **state)
+{
+    struct rig rig;
+    struct nw_block_req req;
+
+    (void)state;
+    assert_int_equal(open_rig(&rig, SD_LARGE, 16384), NW_OK);
+    req = request(&rig, 5, 3);
+    rig.model.spi.bus.stuck = true;
+    assert_int_equal(nw_block_write(&req), NW_ERR_BUSY);
+    assert_int_equal(req.done, 0);
+    assert_int_equal(nw_block_read(&req), NW_ERR_BUSY);
+    assert_int_equal(nw_block_sync(&req), NW_ERR_BUSY);
+    rig.model.spi.bus.stuck = false;
+    assert_int_equal(nw_block_read(&req), NW_OK); /* ends the write first */
+    assert_int_equal(nw_block_write(&req), NW_OK);
+    rig.model.spi.bus.stuck = true;
+    assert_int_equal(nw_block_write(&req), NW_ERR_BUSY);
+    rig.model.spi.bus.stuck = false;
+    rig.model.spi.bus.now_ns += 1000000000;
+    assert_int_equal(nw_sd_open(&rig.card, &rig.model.spi.spi), NW_OK);
+    assert_int_equal(nw_block_write(&req), NW_OK);
+    sd_model_close(&rig.model);
+}
+
+static void bus_errors(void **state)
+{
+    struct rig rig;
+    uint32_t failed = 0;
+
+    (void)state;
+    assert_int_equal(open_rig(&rig, SD_LARGE, 16384), NW_OK);
+    for (uint32_t at = 1; at < 120; at++) {
+        int result;
+
+        sd_model_power_up(&rig.model);
+        rig.model.spi.bus.fail_at = at;
+        result = nw_sd_open(&rig.card, &rig.model.spi.spi);
+        assert_int_equal(result, rig.model.spi.bus.fail_at == 0 ? NW_ERR_IO : NW_OK);
+        assert_false(rig.model.spi.selected);
+        failed += rig.model.spi.bus.fail_at == 0;
+    }
+    assert_true(failed > 50);
+    sd_model_close(&rig.model);
+}
+
+static int power_up(struct driver_trial *trial)
+{
+    struct rig *rig = trial->context;
+
+    sd_model_power_up(&rig->model);
+    return nw_sd_open(&rig->card, &rig->model.spi.spi);
+}
+
+static void cuts(void **state)
+{
+    struct rig rig;
+    struct driver_trial trial = {.bus = &rig.model.spi.bus, .context = &rig,
+                                 .block = &rig.card.block, .power_up = power_up,
+                                 .cuts = 2000, .cut_bytes = 8000, .seed = 15};
+
+    (void)state;
+    assert_int_equal(open_rig(&rig, SD_LARGE, 16384), NW_OK);
+    driver_trial_layer(&trial, NULL);
+    sd_model_close(&rig.model);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_card_tells_its_size),
+        cmocka_unit_test(cards_that_do_not_fit),
+        cmocka_unit_test(errors_are_told_with_what_was_done),
+        cmocka_unit_test(stuck_busy),
+        cmocka_unit_test(bus_errors),
+        cmocka_unit_test(cuts),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

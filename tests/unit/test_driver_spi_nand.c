@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Goal: the driver of NAND on a serial bus tells the part's own shape, keeps the chip contract,
+ * tells every error, never asks a busy part for anything, and what stands on it survives power
+ * cuts at any byte of the bus.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "driver_trials.h"
+#include "nandwich/driver_spi_nand.h"
+#include "spi_nand_model.h"
+
+struct rig {
+    struct spi_nand_model model;
+    struct nw_spi_nand nand;
+    const struct nw_spi_nand_part *part;
+};
+
+/* As the makers' datasheets tell, but for the number of blocks, where a row says otherwise. */
+static const struct spi_nand_kind w25n = {{0xEF, 0xAA, 0x21}, 1, 1, 2, 1, 1024, 0};
+static const struct spi_nand_kind gd5f_q4 = {{0xC8, 0xD1, 0}, 1, 1, 1, 4, 1024, 0};
+static const struct spi_nand_kind gd5f_q5 = {{0xC8, 0x51, 0}, 1, 1, 1, 0, 1024, 0};
+static const struct spi_nand_kind gd5f_old = {{0xC8, 0xF1, 0}, 0, 1, 1, 4, 1024, 0};
+static const struct spi_nand_kind mx35_2g = {{0xC2, 0x22, 0}, 1, 2, 1, 1, 2048, 0};
+static const struct spi_nand_kind mx35 = {{0xC2, 0x12, 0}, 1, 1, 1, 1, 1024, 0};
+static const struct spi_nand_kind mt29 = {{0x2C, 0x14, 0}, 1, 1, 1, 1, 1024, 0};
+
+/* A small part of nobody's, for work with many cuts. */
+static const struct spi_nand_kind small = {{0xEF, 0xAB, 0x21}, 1, 1, 2, 1, 20, 0};
+static const struct nw_spi_nand_part small_part = {0xEF, 0xAB, 20, 1, 4, NW_SPI_NAND_ECC_W25N};
+
+static int open_rig(struct rig *rig, const struct spi_nand_kind *kind)
+{
+    memset(rig, 0, sizeof *rig);
+    spi_nand_model_open(&rig->model, kind, 3);
+    return nw_spi_nand_open(&rig->nand, &rig->model.spi.spi, rig->part);
+}
+
+static struct nw_chip_req request(struct rig *rig, uint32_t page)
+{
+    static uint8_t data[4096];
+    static uint8_t spare[64];
+
+    memset(data, 0x5A, sizeof data);
+    memset(spare, 0xC3, sizeof spare);
+    return (struct nw_chip_req){.chip = &rig->nand.chip, .page = page,
+                                .block = page / 64U, .length = rig->nand.chip.geometry.page_bytes,
+                                .data = data, .spare = spare, .spare_length = 16};
+}
+
+static void each_part_tells_its_shape(void **state)
+{
+    const struct spi_nand_kind *kinds[] = {&w25n, &gd5f_q4, &gd5f_q5, &gd5f_old, &mx35, &mx35_2g,
+                                           &mt29};
+    struct rig rig;
+
+    (void)state;
+    for (uint32_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        const struct nw_geometry *geometry = &rig.nand.chip.geometry;
+
+        assert_int_equal(open_rig(&rig, kinds[i]), NW_OK);
+        assert_int_equal(geometry->blocks, kinds[i]->blocks);
+        assert_int_equal(geometry->block_pages, 64);
+        assert_int_equal(geometry->page_bytes, 2048);
+        assert_int_equal(geometry->spare_bytes, 16);
+        assert_int_equal(geometry->program_bytes, kinds[i]->codes == 2 ? 512 : 2048);
+        assert_int_equal(geometry->page_programs, kinds[i]->codes == 2 ? 4 : 1);
+        assert_int_equal(geometry->endurance, kinds[i]->onfi_row != 0 ? 100000 : 0);
+        assert_int_equal(geometry->read_us, 60 + 819); /* 2,048 bytes at 20 MHz */
+        driver_trial_verbs(&rig.nand.chip, 16, 3, i);
+        driver_trial_verbs(&rig.nand.chip, geometry->blocks - 1U, 1, i);
+        spi_nand_model_close(&rig.model);
+    }
+}
+
+static void parts_that_are_not_in_the_table(void **state)
+{
+    static const struct spi_nand_kind told = {{0xA1, 0xE4, 0}, 1, 1, 1, 4, 512, 4096};
+    static const struct spi_nand_kind silent = {{0xA1, 0xE4, 0}, 1, 1, 1, 0, 512, 0};
+    static const struct spi_nand_kind nobody = {{0xFF, 0xFF, 0xFF}, 0, 1, 1, 0, 512, 0};
+    static const struct spi_nand_kind pulled = {{0, 0, 0}, 0, 1, 1, 0, 512, 0};
+    static const struct nw_spi_nand_part row = {0xA1, 0xE4, 512, 1, 1, NW_SPI_NAND_ECC_MT29};
+    struct rig rig;
+
+    (void)state;
+    /* By its parameter page alone, with pages of 4 KiB. */
+    assert_int_equal(open_rig(&rig, &told), NW_OK);
+    assert_int_equal(rig.nand.chip.geometry.page_bytes, 4096);
+    assert_int_equal(rig.nand.chip.geometry.spare_bytes, 32);
+    assert_int_equal(rig.nand.ecc, NW_SPI_NAND_ECC_UNKNOWN);
+    driver_trial_verbs(&rig.nand.chip, 100, 1, 1);
+    spi_nand_model_close(&rig.model);
+
+    assert_int_equal(open_rig(&rig, &silent), NW_ERR_UNSUPPORTED);
+    assert_int_equal(rig.nand.id[1], 0xA1);
+    /* The board knows the part. */
+    assert_int_equal(nw_spi_nand_open(&rig.nand, &rig.model.spi.spi, &row), NW_OK);
+    assert_int_equal(rig.nand.ecc, NW_SPI_NAND_ECC_MT29);
+    spi_nand_model_close(&rig.model);
+
+    assert_int_equal(open_rig(&rig, &nobody), NW_ERR_NOT_FOUND);
+    spi_nand_model_close(&rig.model);
+    assert_int_equal(open_rig(&rig, &pulled), NW_ERR_NOT_FOUND);
+    spi_nand_model_close(&rig.model);
+
+    /* Another part than the board's. */
+    assert_int_equal(open_rig(&rig, &w25n), NW_OK);
+    assert_int_equal(nw_spi_nand_open(&rig.nand, &rig.model.spi.spi, &row), NW_ERR_CONFIG);
+    spi_nand_model_close(&rig.model);
+}
+
+static void a_part_that_contradicts_the_table(void **state)
+{
+    struct onfi_shape shapes[] = {{2048, 64, 2048, 64, 0x22, 4}, {1024, 128, 2048, 64, 0x22, 4},
+                                  {1024, 64, 4096, 256, 0x22, 4}};
+    struct rig rig;
+
+    (void)state;
+    assert_int_equal(open_rig(&rig, &w25n), NW_OK);
+    for (uint32_t i = 0; i < 3; i++) {
+        rig.model.told = shapes[i];
+        assert_int_equal(nw_spi_nand_open(&rig.nand, &rig.model.spi.spi, NULL), NW_ERR_CONFIG);
+    }
+    rig.model.told.blocks = 0;
+    rig.model.pins_protect = true;
+    rig.model.protection = 0x38;
+    assert_int_equal(nw_spi_nand_open(&rig.nand, &rig.model.spi.spi, NULL), NW_ERR_CONFIG);
+    spi_nand_model_close(&rig.model);
+}
+
+/* What each maker means by its status, as the datasheets say; -9: NW_ERR_ECC. */
+static void ecc_status_as_each_maker_means_it(void **state)
+{
+    static const struct {
+        const struct spi_nand_kind *kind;
+        int meaning[8];
+    } rows[] = {
+        {&w25n, {0, 1, -9, -9, 0, 1, -9, -9}}, {&gd5f_q4, {0, 7, -9, 8, 0, 7, -9, 8}},
+        {&gd5f_q5, {0, 4, -9, 4, 0, 4, -9, 4}}, {&mx35, {0, 4, -9, -9, 0, 4, -9, -9}},
+        {&mt29, {0, 3, -9, 6, -9, 8, -9, -9}},
+    };
+    struct rig rig;
+
+    (void)state;
+    for (uint32_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct nw_chip_req req;
+
+        assert_int_equal(open_rig(&rig, rows[i].kind), NW_OK);
+        req = request(&rig, 20 * 64);
+        assert_int_equal(nw_chip_program(&req), NW_OK);
+        for (uint8_t code = 0; code < 8; code++) {
+            rig.model.ecc = code;
+            memset(req.data, 0, 2048);
+            assert_int_equal(nw_chip_read(&req), rows[i].meaning[code]);
+            assert_int_equal(req.data[2047], 0x5A); /* delivered all the same */
+        }
+        /* Marks are read whatever ECC says. */
+        rig.model.ecc = 2;
+        assert_int_equal(nw_chip_is_bad(&req), 0);
+        spi_nand_model_close(&rig.model);
+    }
+}
+
+static void bad_blocks(void **state)
+{
+    struct rig rig;
+    uint32_t bad = 0;
+
+    (void)state;
+    assert_int_equal(open_rig(&rig, &w25n), NW_OK);
+    for (int second = 0; second < 2; second++) {
+        rig.model.mark_second = second != 0;
+        for (uint32_t block = 0; block < 1024; block++) {
+            struct nw_chip_req req = request(&rig, block * 64U);
+            int truth = nw_nand_block_bad(rig.model.spi.bus.nand, block);
+
+            assert_int_equal(nw_chip_is_bad(&req), truth);
+            bad += (uint32_t)truth;
+        }
+    }
+    assert_true(bad > 0);
+    for (uint32_t block = 1000; block < 1020; block++) {
+        struct nw_chip_req req = request(&rig, block * 64U);
+
+        assert_int_equal(nw_chip_mark_bad(&req), NW_OK);
+        assert_int_equal(nw_chip_is_bad(&req), 1);
+    }
+    spi_nand_model_power_up(&rig.model);
+    assert_int_equal(nw_spi_nand_open(&rig.nand, &rig.model.spi.spi, NULL), NW_OK);
+    for (uint32_t block = 1000; block < 1020; block++) {
+        struct nw_chip_req req = request(&rig, block * 64U);
+
+        assert_int_equal(nw_chip_is_bad(&req), 1);
+    }
+    spi_nand_model_close(&rig.model);
+}
+
+static void failures_are_told(void **state)
+{
+    struct rig rig;
+    struct nw_chip_req req;
+
+    (void)state;
+    assert_int_equal(open_rig(&rig, &w25n), NW_OK);
+    req = request(&rig, 30 * 64);
+    rig.model.fail_next = true;
+    assert_int_equal(nw_chip_program(&req), NW_ERR_PROGRAM);
+    rig.model.fail_next = true;
+    req = request(&rig, 31 * 64);
+    assert_int_equal(nw_chip_erase(&req), NW_ERR_ERASE);
+    req = request(&rig, 32 * 64);
+    assert_int_equal(nw_chip_erase(&req), NW_OK); /* the failure is not told twice */
+    /* Spare bytes whose code may be there already. */
+    req.spare_offset = 2;
+    req.spare_length = 3;
+    assert_int_equal(nw_chip_program(&req), NW_ERR_ALIGN);
+    req.spare_offset = 0;
+    /* Protected in the middle of the work, by whatever else is on the board. */
+    rig.model.protection = 0x38;
+    assert_int_equal(nw_chip_program(&req), NW_ERR_PROGRAM);
+    assert_int_equal(nw_chip_erase(&req), NW_ERR_ERASE);
+    spi_nand_model_close(&rig.model);
+}
+
+/* A stuck part: one error within its limit, no command meanwhile, and work again once it
+ * recovers. */
+static void stuck_busy(void **state)
+{
+    struct rig rig;
+    struct nw_chip_req req;
+    int (*const verbs[])(struct nw_chip_req *) = {nw_chip_read, nw_chip_program, nw_chip_erase,
+                                                  nw_chip_is_bad, nw_chip_mark_bad};
+
+    (void)state;
+    assert_int_equal(open_rig(&rig, &w25n), NW_OK);
+    req = request(&rig, 40 * 64);
+    for (uint32_t i = 0; i < 5; i++) {
+        uint64_t before = rig.model.spi.bus.now_ns;
+
+        rig.model.spi.bus.stuck = true;
+        assert_int_equal(verbs[i](&req), NW_ERR_BUSY);
+        assert_in_range(rig.model.spi.bus.now_ns - before, 20000000, 40000000);
+        assert_int_equal(verbs[4 - i](&req), NW_ERR_BUSY);
+        rig.model.spi.bus.stuck = false;
+        rig.model.spi.bus.now_ns += 10000000;
+        req = request(&rig, 41 * 64);
+        assert_int_equal(nw_chip_erase(&req), NW_OK);
+        req = request(&rig, 40 * 64);
+    }
+    rig.model.spi.bus.stuck = true;
+    assert_int_equal(nw_spi_nand_open(&rig.nand, &rig.model.spi.spi, NULL), NW_ERR_BUSY);
+    rig.model.spi.bus.stuck = false;
+    /* The processor begins anew in the middle of an erase: that is waited for. */
+    rig.model.spi.head[0] = 0x06;
+    rig.model.spi.finish(&rig.model.spi, 1);
+    memcpy(rig.model.spi.head, "\xD8\x00\x0A\x80", 4);
+    rig.model.spi.finish(&rig.model.spi, 4);
+    assert_int_equal(nw_spi_nand_open(&rig.nand, &rig.model.spi.spi, NULL), NW_OK);
+    spi_nand_model_close(&rig.model);
+}
+
+/* The bus fails at each transfer in turn: that error is the answer, the part is deselected. */
+static void bus_errors(void **state)
+{
+    struct rig rig;
+    uint32_t failed = 0;
+
+    (void)state;
+    assert_int_equal(open_rig(&rig, &w25n), NW_OK);
+    for (uint32_t at = 1; at < 200; at++) {
+        int result;
+
+        rig.model.spi.bus.fail_at = at;
+        result = nw_spi_nand_open(&rig.nand, &rig.model.spi.spi, NULL);
+        assert_false(rig.model.spi.selected);
+        if (rig.model.spi.bus.fail_at == 0) {
+            assert_int_equal(result, NW_ERR_IO);
+            failed++;
+        } else {
+            assert_int_equal(result, NW_OK);
+        }
+    }
+    assert_true(failed > 30);
+    rig.model.spi.bus.fail_at = 0;
+    assert_int_equal(nw_spi_nand_open(&rig.nand, &rig.model.spi.spi, NULL), NW_OK);
+    for (uint32_t at = 1; at < 30; at++) {
+        struct nw_chip_req req = request(&rig, 50 * 64);
+
+        assert_int_equal(nw_chip_erase(&req), NW_OK);
+        rig.model.spi.bus.fail_at = at;
+        if (nw_chip_program(&req) == NW_OK) {
+            rig.model.spi.bus.fail_at = 0;
+            assert_int_equal(nw_chip_read(&req), 0);
+        } else {
+            assert_int_equal(rig.model.spi.bus.fail_at, 0);
+        }
+    }
+    spi_nand_model_close(&rig.model);
+}
+
+static int power_up(struct driver_trial *trial)
+{
+    struct rig *rig = trial->context;
+
+    spi_nand_model_power_up(&rig->model);
+    return nw_spi_nand_open(&rig->nand, &rig->model.spi.spi, rig->part);
+}
+
+static void with_cuts(const struct nw_layer_kind *kind, uint32_t cuts)
+{
+    struct rig rig;
+    struct driver_trial trial = {.bus = &rig.model.spi.bus, .context = &rig,
+                                 .chip = &rig.nand.chip, .power_up = power_up,
+                                 .cuts = cuts, .cut_bytes = 40000, .seed = 11};
+
+    memset(&rig, 0, sizeof rig);
+    spi_nand_model_open(&rig.model, &small, 5);
+    rig.part = &small_part;
+    assert_int_equal(power_up(&trial), NW_OK);
+    if (kind != NULL) {
+        driver_trial_layer(&trial, kind);
+    } else {
+        driver_trial_store(&trial);
+    }
+    spi_nand_model_close(&rig.model);
+}
+
+static void page_layer_with_cuts(void **state)
+{
+    (void)state;
+    with_cuts(&nw_layer_page, 500);
+}
+
+static void nftl_with_cuts(void **state)
+{
+    (void)state;
+    with_cuts(&nw_layer_nftl, 500);
+}
+
+static void store_with_cuts(void **state)
+{
+    (void)state;
+    with_cuts(NULL, 1000);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_part_tells_its_shape),
+        cmocka_unit_test(parts_that_are_not_in_the_table),
+        cmocka_unit_test(a_part_that_contradicts_the_table),
+        cmocka_unit_test(ecc_status_as_each_maker_means_it),
+        cmocka_unit_test(bad_blocks),
+        cmocka_unit_test(failures_are_told),
+        cmocka_unit_test(stuck_busy),
+        cmocka_unit_test(bus_errors),
+        cmocka_unit_test(page_layer_with_cuts),
+        cmocka_unit_test(nftl_with_cuts),
+        cmocka_unit_test(store_with_cuts),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
