@@ -310,7 +310,7 @@ static int work_ahead(struct nw_page *page, uint32_t left)
 
     while (result >= 0 && page->writable != 0) {
         int cleans = page->cleaning != 0 || blocks->free < plenty;
-        int erases = cleans ? blocks->ready == 0 && blocks->free > 0 : blocks->ready < plenty;
+        int erases = blocks->ready < (cleans ? 1U : plenty) && blocks->free > 0;
         uint32_t cost = erases ? page->req.chip->geometry.erase_us : step_us(page);
 
         if (!cleans && !erases) {

@@ -169,11 +169,11 @@ uint8_t nw_page_most_fences(uint16_t page_bytes);
 int nw_page_is_void(const struct nw_page *page);
 int nw_page_find_list(struct nw_page *page);
 int nw_page_load_list(struct nw_page *page);
-int nw_page_write_list(struct nw_page *page, uint64_t low);
+int nw_page_write_list(struct nw_page *page, int fresh);
 int nw_page_is_spare(const struct nw_page *page, uint16_t block);
 int nw_page_is_filled(const struct nw_page *page, uint16_t block);
 void nw_page_hold_reserves(struct nw_page *page);
-int nw_page_seal(struct nw_page *page, uint64_t low);
+int nw_page_seal(struct nw_page *page, int fresh);
 int nw_page_renew_turns(struct nw_page *page);
 
 /* page_mount.c */

@@ -69,23 +69,25 @@ int nw_page_is_void(const struct nw_page *page)
     return 0;
 }
 
-/* The list in the buffer: a fence from `low` to below the limit, in the oldest one's place when
- * there is no room; with `low` 0 the last fence is widened to there. One too wide for its field
- * comes of bits that passed for a tag far above; what a cut has torn is next to what counts. */
-static void add_fence(struct nw_page *page, uint64_t low)
+/* The list in the buffer: a `fresh` fence from above what counts to below the limit, in the oldest
+ * one's place when there is no room; else the last fence is widened to there. One too wide for its
+ * field comes of bits that passed for a tag far above; what a cut has torn is next to what
+ * counts. */
+static void add_fence(const struct nw_page *page, int fresh)
 {
-    uint8_t *last = page->buffer + LAST_AT;
+    uint8_t *list = page->buffer;
+    uint8_t last = list[LAST_AT];
 
-    if (low != 0 && ++*last >= page->fences) {
-        *last = 0;
+    if (fresh && ++last >= page->fences) {
+        last = 0;
     }
-    uint8_t *entry = page->buffer + ENTRIES_AT + ENTRY_BYTES * *last;
-
-    if (low != 0) {
-        nw_tag_put40(entry, low);
+    list[LAST_AT] = last;
+    list += ENTRIES_AT + ENTRY_BYTES * last;
+    if (fresh) {
+        nw_tag_put40(list, page->newest.version + 1U); /* 1 when formatting */
     }
-    low = page->limit - nw_tag_get40(entry);
-    nw_put32(entry + 5, low < UINT32_MAX ? (uint32_t)low : UINT32_MAX);
+    uint64_t width = page->limit - nw_tag_get40(list);
+    nw_put32(list + 5, width < UINT32_MAX ? (uint32_t)width : UINT32_MAX);
 }
 
 /* The list to the buffer; an empty one when there is none yet. */
@@ -136,15 +138,17 @@ void nw_page_hold_reserves(struct nw_page *page)
     }
 }
 
-/* The list in the buffer, with a fence more unless `low` is 0, to the host's stream. */
-int nw_page_write_list(struct nw_page *page, uint64_t low)
+/* The list in the buffer, with its fence, to the host's stream. */
+int nw_page_write_list(struct nw_page *page, int fresh)
 {
-    add_fence(page, low);
-    page->buffer[TURN_AT] =
+    uint8_t *list = page->buffer;
+
+    add_fence(page, fresh);
+    list[TURN_AT] =
         (uint8_t)(page->mounting == NW_MOUNTING ? page->turn : page->turn | NW_TURN_SEALED);
-    nw_put16(page->buffer + RESERVE_AT, page->reserve[0]);
-    nw_put16(page->buffer + RESERVE_AT + 2U, page->reserve[1]);
-    int result = nw_page_write(page, &page->host, NW_WORD_LIST, page->buffer);
+    nw_put16(list + RESERVE_AT, page->reserve[0]);
+    nw_put16(list + RESERVE_AT + 2U, page->reserve[1]);
+    int result = nw_page_write(page, &page->host, NW_WORD_LIST, list);
     if (result == NW_OK) {
         page->blocks.stats->map_programs++;
         page->list = page->host.page - 1U;
@@ -291,14 +295,14 @@ static int renew_turn(struct nw_page *page, uint32_t fence)
 
 /* The list, as write_list() has it, and a page to show that it is whole: what the mount has moved
  * counts now. */
-int nw_page_seal(struct nw_page *page, uint64_t low)
+int nw_page_seal(struct nw_page *page, int fresh)
 {
     int result = nw_page_load_list(page);
 
     page->cleaning = 0;
     page->renewed = 0;
     if (result == NW_OK) {
-        result = nw_page_write_list(page, low);
+        result = nw_page_write_list(page, fresh);
     }
     return result == NW_OK ? nw_page_write(page, &page->host, NW_WORD_EMPTY, page->buffer)
                            : result;

@@ -172,7 +172,6 @@ static int open_session(struct nw_page *page)
  * fence covers this one's range and all between as well. */
 static int write_session(struct nw_page *page)
 {
-    uint64_t low = page->newest.version + 1U; /* 1 when formatting */
     int sealed = (page->turn & NW_TURN_SEALED) != 0;
     int again = page->newest.at == NW_PAGE_NONE && !sealed && page->list != NW_PAGE_NONE;
 
@@ -184,11 +183,10 @@ static int write_session(struct nw_page *page)
         if (page->newest.at != NW_PAGE_NONE) {
             result = nw_page_move(page, page->newest.at);
         } else if (again) {
-            low = 0;
             result = nw_page_clear(page, page->session);
         }
     }
-    return result >= 0 ? nw_page_seal(page, low) : result;
+    return result >= 0 ? nw_page_seal(page, !again) : result;
 }
 
 /* See what is free, let the newest page join the map, choose the block to write to, write. */
