@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "nandwich/crc.h"
 #include "nandwich/ftl_hybrid.h"
 
 #define LIMBO_LIST 0U  /* given back, free after the next program */
@@ -31,8 +30,7 @@ int nw_hybrid_place(struct nw_hybrid *hybrid, struct nw_chip *chip, struct nw_st
     hybrid->stats = stats;
     hybrid->buffer = NW_RAM_TAKE(ram, uint8_t, chip->geometry.page_bytes);
     hybrid->torn = NW_RAM_TAKE(ram, uint8_t, (size_t)chip->geometry.blocks / 8U + 1U);
-    hybrid->blocks.chip = chip;
-    hybrid->blocks.stats = stats;
+    nw_tagged_open(&hybrid->blocks.tagged, chip, stats);
     return nw_blocks_place(&hybrid->blocks, &chip->geometry, (uint16_t)(lists + NW_HYBRID_LISTS),
                            ram);
 }
@@ -50,7 +48,6 @@ int nw_hybrid_prepare(struct nw_hybrid *hybrid, const struct nw_hybrid_open *ope
     hybrid->sectors = open->sectors;
     hybrid->block_pages = geometry->block_pages;
     hybrid->page_bytes = geometry->page_bytes;
-    hybrid->tag_bytes = nw_tag_bytes(geometry);
     hybrid->payload = (geometry->flags & NW_CHIP_NO_PAYLOAD) == 0;
     hybrid->check = hybrid->payload != 0 && (open->flags & NW_FTL_HYBRID_NO_CHECK) == 0;
     hybrid->copy = hybrid->chip->ops->copy != NULL && (open->flags & NW_FTL_HYBRID_NO_COPY) == 0;
@@ -86,32 +83,17 @@ int nw_hybrid_prepare(struct nw_hybrid *hybrid, const struct nw_hybrid_open *ope
 int nw_hybrid_read(struct nw_hybrid *hybrid, uint32_t at, uint16_t length, uint8_t *data,
                    struct nw_tag *tag)
 {
-    uint8_t spare[NW_TAG_WEAR_BYTES];
-    struct nw_chip_req req = {.chip = hybrid->chip,
-                              .page = at,
-                              .length = length,
-                              .data = data,
-                              .spare_length = hybrid->tag_bytes,
-                              .spare = spare};
-    int result = NW_ERR_ECC;
+    int state = nw_tagged_read(&hybrid->blocks.tagged, at, length, data);
 
-    for (uint8_t i = 0; result == NW_ERR_ECC && i < NW_HYBRID_TRIES; i++) {
-        result = nw_chip_read(&req);
-        hybrid->stats->reads++;
-        hybrid->stats->bytes_read += (uint32_t)length + hybrid->tag_bytes;
+    if (state == NW_TAG_GOOD) {
+        *tag = hybrid->blocks.tagged.tag;
     }
-    if (result < 0) {
-        return result;
-    }
-    hybrid->stats->corrected += (uint16_t)result;
-    return nw_tag_get(spare, hybrid->tag_bytes, hybrid->chip->geometry.erased, tag);
+    return state;
 }
 
 int nw_hybrid_read_tag(struct nw_hybrid *hybrid, uint32_t at, struct nw_tag *tag)
 {
-    int state = nw_hybrid_read(hybrid, at, 0, NULL, tag);
-
-    return state == NW_ERR_ECC ? (int)NW_TAG_BAD : state;
+    return nw_hybrid_read(hybrid, at, 0, NULL, tag);
 }
 
 /* A page on its way: what its tag will say and where its bytes come from. */
@@ -133,7 +115,7 @@ static int fetch(struct nw_hybrid *hybrid, const struct nw_hybrid_put *put,
     struct nw_tag tag = {0};
     int state = nw_hybrid_read(hybrid, put->from, hybrid->page_bytes, own_buffer(hybrid), &tag);
 
-    if (state < 0 && state != NW_ERR_ECC) {
+    if (state < 0) {
         return state;
     }
     image->data = own_buffer(hybrid);
@@ -174,34 +156,24 @@ static int make_image(struct nw_hybrid *hybrid, const struct nw_hybrid_put *put,
         memset(hybrid->buffer, 0, hybrid->page_bytes);
         image->data = hybrid->buffer;
     }
-    if (image->data != NULL) { /* a record has data on every chip */
-        image->tag.crc = nw_crc32(NW_CRC32_START, image->data, hybrid->page_bytes);
-    }
+    image->tag.crc = nw_tag_sum(image->data, hybrid->page_bytes); /* records always have data */
     return NW_OK;
 }
 
 static int program(struct nw_hybrid *hybrid, uint32_t at, struct page_image *image)
 {
-    uint8_t spare[NW_TAG_WEAR_BYTES];
-    struct nw_chip_req req = {.chip = hybrid->chip,
-                              .page = at,
-                              .spare_length = hybrid->tag_bytes,
-                              .spare = spare};
+    struct nw_tagged *tagged = &hybrid->blocks.tagged;
 
     image->tag.version = hybrid->version++;
     image->tag.erases = hybrid->blocks.erases[nw_hybrid_block_of(hybrid, at)];
-    nw_tag_put(spare, hybrid->tag_bytes, &image->tag);
-    hybrid->stats->programs++;
-    hybrid->stats->bytes_programmed += hybrid->tag_bytes;
+    tagged->tag = image->tag;
     if (image->from != NW_NO_PAGE) {
-        req.page = image->from;
-        req.to_page = at;
-        return nw_chip_copy(&req);
+        nw_tagged_stamp(tagged, 0);
+        tagged->req.page = image->from;
+        tagged->req.to_page = at;
+        return nw_chip_copy(&tagged->req);
     }
-    req.length = hybrid->page_bytes;
-    req.data = image->data;
-    hybrid->stats->bytes_programmed += req.length;
-    return nw_chip_program(&req);
+    return nw_tagged_program(tagged, at, hybrid->page_bytes, image->data);
 }
 
 /* A program has ended: what was given back before it is free now. A block that cannot be marked is
@@ -240,8 +212,7 @@ static void note_doubt(struct nw_hybrid *hybrid, const struct nw_hybrid_put *put
 /* 1 if what was fetched is what once was written. */
 static int is_sound(const struct nw_hybrid *hybrid, const struct page_image *image)
 {
-    return image->data == NULL ||
-           image->tag.crc == nw_crc32(NW_CRC32_START, image->data, hybrid->page_bytes);
+    return image->data == NULL || image->tag.crc == nw_tag_sum(image->data, hybrid->page_bytes);
 }
 
 int nw_hybrid_program(struct nw_hybrid *hybrid, uint32_t at, const struct nw_hybrid_put *put)
@@ -350,16 +321,14 @@ static int read_sector(struct nw_hybrid *hybrid, uint32_t sector, uint8_t *data)
         return NW_OK;
     }
     int state = nw_hybrid_read(hybrid, at, length, data, &tag);
-    if (state < 0) {
-        return state;
+    if (state < 0 || state == NW_TAG_LOST) {
+        return state < 0 ? state : (int)NW_ERR_ECC;
     }
     if (state != NW_TAG_GOOD || (tag.word & NW_HYBRID_DAMAGED) != 0 ||
         (tag.word & NW_HYBRID_SECTOR) != sector) {
         return NW_ERR_CORRUPT;
     }
-    return hybrid->check == 0 || tag.crc == nw_crc32(NW_CRC32_START, data, length)
-               ? NW_OK
-               : NW_ERR_CORRUPT;
+    return hybrid->check == 0 || tag.crc == nw_tag_sum(data, length) ? NW_OK : NW_ERR_CORRUPT;
 }
 
 static int hybrid_read(struct nw_block_req *req)
