@@ -82,7 +82,8 @@ static void add_fence(const struct nw_page *page, int fresh)
     nw_put32(list + 5, width < UINT32_MAX ? (uint32_t)width : UINT32_MAX);
 }
 
-/* The list to the buffer; an empty one when there is none yet. */
+/* The list to the buffer; an empty one when there is none yet. It was whole when it was found or
+ * written: NW_ERR_PROGRAM when it cannot be read any more, so that the mount begins again. */
 int nw_page_load_list(struct nw_page *page)
 {
     uint8_t shape[SHAPE_BYTES];
@@ -96,7 +97,7 @@ int nw_page_load_list(struct nw_page *page)
     int state = nw_page_read_whole(page, page->list);
     page->blocks.tagged.stats->map_reads++;
     if (state != NW_TAG_GOOD) {
-        return state < 0 ? state : (int)NW_ERR_CORRUPT;
+        return state < 0 ? state : (int)NW_ERR_PROGRAM;
     }
     if (page->blocks.tagged.tag.word != NW_WORD_LIST) {
         return NW_ERR_NOT_FOUND; /* void: a format of this device did not end */
@@ -130,7 +131,9 @@ void nw_page_hold_reserves(struct nw_page *page)
     }
 }
 
-/* The list in the buffer, with its fence, to the host's stream. */
+/* The list in the buffer, with its fence, to the host's stream. A mount that cannot read what it
+ * has written would be followed by others that cannot, in the same block: so that block has failed.
+ * It is seen at once, while the device still is what it was without this list. */
 int nw_page_write_list(struct nw_page *page, int fresh)
 {
     uint8_t *list = page->buffer;
@@ -142,9 +145,16 @@ int nw_page_write_list(struct nw_page *page, int fresh)
     nw_put16(list + RESERVE_AT + 2U, page->reserve[1]);
     int result = nw_page_write(page, &page->host, NW_WORD_LIST, list);
     if (result == NW_OK) {
+        uint32_t at = page->host.page - 1U;
+
         page->blocks.tagged.stats->map_programs++;
-        page->list = page->host.page - 1U;
+        result = nw_page_check(page, at, list);
+        if (result != NW_TAG_GOOD) {
+            return result < 0 ? result : (int)NW_ERR_PROGRAM;
+        }
+        page->list = at;
         page->session = page->host.block;
+        result = NW_OK;
     }
     return result;
 }
