@@ -24,7 +24,9 @@
  *          blocks are few it also passes ceil(n / (n - v)) pages of the block being cleaned
  *          (v of its n pages valid), a read and a program for each valid one. With enough idle
  *          time between writes one program is all; without, that many moves and two erases are
- *          the worst, but for a failed program: then up to n pages are written more.
+ *          the worst, but for a failed program: then up to n pages are written more. That holds
+ *          while 7 of the spare blocks are good: with fewer the device is about to answer
+ *          NW_ERR_FULL, and a write may clean several blocks until one is free.
  *   trim   0; the next sync writes one page for each range of 8 * page_bytes sectors touched
  *   sync   0 without trims before it; with them, also an erase when they take a block, and the
  *          moves that free one when no open block has a page left and free blocks are few
