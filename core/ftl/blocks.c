@@ -32,11 +32,10 @@ void nw_blocks_link(struct nw_blocks *blocks, uint16_t block, uint16_t list)
 }
 
 /* A verb of the chip on one block. */
-static int ask(const struct nw_blocks *blocks, int (*verb)(struct nw_chip_req *), uint16_t block)
+static int ask(struct nw_blocks *blocks, int (*verb)(struct nw_chip_req *), uint16_t block)
 {
-    struct nw_chip_req req = {.chip = blocks->chip, .block = block};
-
-    return verb(&req);
+    blocks->tagged.req.block = block;
+    return verb(&blocks->tagged.req);
 }
 
 int nw_blocks_place(struct nw_blocks *blocks, const struct nw_geometry *geometry, uint16_t lists,
@@ -60,7 +59,7 @@ static int start_wear(struct nw_blocks *blocks)
 {
     struct nw_wear *wear = blocks->wear;
 
-    wear->view = (struct nw_wear_view){.chip = blocks->chip,
+    wear->view = (struct nw_wear_view){.chip = blocks->tagged.req.chip,
                                        .erases = blocks->erases,
                                        .next = blocks->next,
                                        .state = blocks->state,
@@ -86,7 +85,8 @@ int nw_blocks_load(struct nw_blocks *blocks)
         blocks->next[place] = place;
         blocks->prev[place] = place;
     }
-    for (uint16_t block = 0; block < blocks->count; block++) {
+    for (unsigned i = 0; i < blocks->count; i++) {
+        uint16_t block = (uint16_t)i;
         int bad = ask(blocks, nw_chip_is_bad, block);
         if (bad < 0) {
             return bad;
@@ -125,14 +125,14 @@ int nw_blocks_erase(struct nw_blocks *blocks, uint16_t block)
 {
     int result = ask(blocks, nw_chip_erase, block);
 
-    blocks->stats->erases++;
+    blocks->tagged.stats->erases++;
     blocks->erases[block]++;
     if (blocks->wear != NULL) {
         blocks->wear->ops->erased(blocks->wear, block);
     }
     if (result == NW_ERR_ERASE) {
         int marked = nw_blocks_retire(blocks, block);
-        return marked < 0 ? marked : result;
+        result = marked < 0 ? marked : result;
     }
     return result < 0 ? result : NW_OK;
 }
@@ -256,7 +256,6 @@ static uint16_t choose_ready(const struct nw_blocks *blocks, uint16_t data)
 
 int32_t nw_blocks_take_for(struct nw_blocks *blocks, uint16_t data)
 {
-    int32_t block = blocks->count;
     int result;
 
     do {
@@ -265,9 +264,8 @@ int32_t nw_blocks_take_for(struct nw_blocks *blocks, uint16_t data)
     if (result < 0) {
         return result;
     }
-    if (blocks->ready > 0) {
-        block = choose_ready(blocks, data);
-    }
+    int32_t block = blocks->ready > 0 ? choose_ready(blocks, data) : blocks->count;
+
     if (block >= blocks->count) {
         block = erase_one(blocks, data);
     }
@@ -291,6 +289,6 @@ int nw_blocks_retire(struct nw_blocks *blocks, uint16_t block)
 {
     blocks->state[block] = NW_BLOCK_BAD;
     blocks->bad++;
-    blocks->stats->retired++;
+    blocks->tagged.stats->retired++;
     return ask(blocks, nw_chip_mark_bad, block);
 }

@@ -27,33 +27,32 @@
 
 #include "nandwich/chip.h"
 #include "nandwich/ram.h"
-#include "nandwich/stats.h"
 #include "nandwich/wear.h"
+#include "tag.h"
 
 #define NW_NO_BLOCK 0xFFFFU
 #define NW_BLOCKS_PLACES 65530U /* blocks, two lists of this file, and the owner's */
 #define NW_BLOCKS_LOOK 8U /* free blocks compared when one is taken */
 
 struct nw_blocks {
-    struct nw_chip *chip;
-    struct nw_stats *stats; /* erases and retired are counted here */
-    struct nw_wear *wear;   /* NULL: none */
-    uint32_t *erases;       /* by block: erases known of; the owner may set it from flash */
-    uint16_t *next;         /* circular lists through block numbers; entry count + i is list i */
+    uint16_t count;          /* blocks of the chip */
+    uint16_t free;           /* blocks free or ready */
+    uint16_t ready;          /* of these, ready */
+    uint16_t keep;           /* nothing is erased for the owner when no more than these are free */
+    uint16_t places;         /* blocks and lists */
+    uint16_t bad;            /* blocks known to be bad */
+    uint8_t idle; /* set by the owner while it works ahead: no block is healed for that */
+    struct nw_wear *wear;    /* NULL: none */
+    uint8_t *state;          /* by block: enum nw_block_state */
+    uint32_t *erases;        /* by block: erases known of; the owner may set it from flash */
+    uint16_t *next;          /* circular lists through block numbers; entry count + i is list i */
     uint16_t *prev;
-    uint8_t *state;         /* by block: enum nw_block_state */
-    uint16_t count;         /* blocks of the chip */
-    uint16_t places;        /* blocks and lists */
-    uint16_t free;          /* blocks free or ready */
-    uint16_t ready;         /* of these, ready */
-    uint16_t keep;          /* nothing is erased for the owner when no more than these are free */
-    uint16_t bad;           /* blocks known to be bad */
-    uint8_t idle;           /* set by the owner while it works ahead: no block is healed for that */
+    struct nw_tagged tagged; /* the chip, for all that the owner does there */
 };
 
 /* Take the arrays for a chip, whose blocks have two pages at least, and `lists` lists of the owner
- * from `ram` (ram.h: measures when the arena has no memory). The owner sets chip, stats and wear
- * before nw_blocks_load(). NW_ERR_CONFIG when there are more places than NW_BLOCKS_PLACES. */
+ * from `ram` (ram.h: measures when the arena has no memory). The owner sets wear and opens
+ * `tagged` before nw_blocks_load(). NW_ERR_CONFIG when there are more than NW_BLOCKS_PLACES. */
 int nw_blocks_place(struct nw_blocks *blocks, const struct nw_geometry *geometry, uint16_t lists,
                     struct nw_ram *ram);
 

@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "nandwich/crc.h"
 #include "nandwich/ftl_hybrid.h"
 
 #define READY_AHEAD 4U /* blocks that idle keeps erased */
@@ -29,8 +28,7 @@ int nw_hybrid_place(struct nw_hybrid *hybrid, struct nw_chip *chip, struct nw_st
     hybrid->stats = stats;
     hybrid->buffer = NW_RAM_TAKE(ram, uint8_t, chip->geometry.page_bytes);
     hybrid->torn = NW_RAM_TAKE(ram, uint8_t, (size_t)chip->geometry.blocks / 8U + 1U);
-    hybrid->blocks.chip = chip;
-    hybrid->blocks.stats = stats;
+    nw_tagged_open(&hybrid->blocks.tagged, chip, stats);
     return nw_blocks_place(&hybrid->blocks, &chip->geometry, (uint16_t)(lists + NW_HYBRID_LISTS),
                            ram);
 }
@@ -48,7 +46,6 @@ int nw_hybrid_prepare(struct nw_hybrid *hybrid, const struct nw_hybrid_open *ope
     hybrid->sectors = open->sectors;
     hybrid->block_pages = geometry->block_pages;
     hybrid->page_bytes = geometry->page_bytes;
-    hybrid->tag_bytes = nw_tag_bytes(geometry);
     hybrid->payload = (geometry->flags & NW_CHIP_NO_PAYLOAD) == 0;
     hybrid->check = hybrid->payload != 0 && (open->flags & NW_FTL_HYBRID_NO_CHECK) == 0;
     hybrid->copy = hybrid->chip->ops->copy != NULL && (open->flags & NW_FTL_HYBRID_NO_COPY) == 0;
@@ -142,16 +139,14 @@ static int read_sector(struct nw_hybrid *hybrid, uint32_t sector, uint8_t *data)
         return NW_OK;
     }
     int state = nw_hybrid_read(hybrid, at, length, data, &tag);
-    if (state < 0) {
-        return state;
+    if (state < 0 || state == NW_TAG_LOST) {
+        return state < 0 ? state : (int)NW_ERR_ECC;
     }
     if (state != NW_TAG_GOOD || (tag.word & NW_HYBRID_DAMAGED) != 0 ||
         (tag.word & NW_HYBRID_SECTOR) != sector) {
         return NW_ERR_CORRUPT;
     }
-    return hybrid->check == 0 || tag.crc == nw_crc32(NW_CRC32_START, data, length)
-               ? NW_OK
-               : NW_ERR_CORRUPT;
+    return hybrid->check == 0 || tag.crc == nw_tag_sum(data, length) ? NW_OK : NW_ERR_CORRUPT;
 }
 
 static int hybrid_read(struct nw_block_req *req)

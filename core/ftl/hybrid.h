@@ -52,7 +52,6 @@
 #define NW_HYBRID_LEAST_SPARE 10U
 #define NW_HYBRID_LEAST_BYTES 256U
 #define NW_HYBRID_MOST_BLOCKS 65000U /* with the lists of chains they have numbers of 16 bits */
-#define NW_HYBRID_TRIES 2U /* reads of a page before it counts as one that cannot be read */
 #define NW_HYBRID_TOPS 4U
 #define NW_HYBRID_RECORDS 2U
 
@@ -114,7 +113,6 @@ struct nw_hybrid {
     uint32_t sectors;
     uint16_t block_pages;
     uint16_t page_bytes;
-    uint8_t tag_bytes;
     uint8_t payload;      /* the chip keeps data */
     uint8_t check;        /* verify CRC-32 on reads */
     uint8_t copy;         /* move by the chip's copy verb */
@@ -181,11 +179,10 @@ int nw_hybrid_prepare(struct nw_hybrid *hybrid, const struct nw_hybrid_open *ope
 
 /* hybrid.c: pages and blocks */
 
-/* enum nw_tag_state or an error; data NULL on a chip with payload: only the tag. NW_ERR_ECC: each
- * of NW_HYBRID_TRIES reads failed. One that fails once must not lose what is moved or mounted. */
+/* As nw_tagged_read() (tag.h), with the tag in *tag when it is good. */
 int nw_hybrid_read(struct nw_hybrid *hybrid, uint32_t at, uint16_t length, uint8_t *data,
                    struct nw_tag *tag);
-/* The same with NW_TAG_BAD for NW_ERR_ECC: such a page may hold anything. */
+/* The tag alone. */
 int nw_hybrid_read_tag(struct nw_hybrid *hybrid, uint32_t at, struct nw_tag *tag);
 
 /* One program of page `at`. NW_OK, or an error: then do not program this block any more. */

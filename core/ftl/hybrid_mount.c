@@ -18,7 +18,6 @@
 
 #include "hybrid.h"
 #include "nandwich/bytes.h"
-#include "nandwich/crc.h"
 #include "wipe.h"
 
 #define FORMAT 1U
@@ -40,7 +39,7 @@ static void put_shape(const struct nw_hybrid *hybrid, uint8_t *to)
     nw_put32(to, 0x4259484EUL); /* NHYB */
     nw_put32(to + 4, hybrid->name);
     nw_put16(to + 8, FORMAT);
-    nw_put16(to + 10, hybrid->tag_bytes);
+    nw_put16(to + 10, hybrid->blocks.tagged.req.spare_length);
     nw_put32(to + 12, hybrid->sectors);
     nw_put16(to + 16, hybrid->blocks.count);
     nw_put16(to + 18, geometry->block_pages);
@@ -90,11 +89,8 @@ static int read_checked(struct nw_hybrid *hybrid, uint32_t at, struct nw_tag *ta
     uint16_t length = hybrid->page_bytes;
     int state = nw_hybrid_read(hybrid, at, length, hybrid->buffer, tag);
 
-    if (state == NW_ERR_ECC ||
-        (state == NW_TAG_GOOD && tag->crc != nw_crc32(NW_CRC32_START, hybrid->buffer, length))) {
-        return NW_TAG_BAD;
-    }
-    return state;
+    return state == NW_TAG_GOOD && tag->crc != nw_tag_sum(hybrid->buffer, length) ? (int)NW_TAG_BAD
+                                                                                  : state;
 }
 
 /* Keeps the newest records. */

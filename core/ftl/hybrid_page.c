@@ -4,40 +4,23 @@
 
 #include <string.h>
 
-#include "nandwich/crc.h"
-
 #define LIMBO_LIST 0U  /* given back, free after the next program */
 #define RETIRE_LIST 1U /* the same, but bad */
 
 int nw_hybrid_read(struct nw_hybrid *hybrid, uint32_t at, uint16_t length, uint8_t *data,
                    struct nw_tag *tag)
 {
-    uint8_t spare[NW_TAG_WEAR_BYTES];
-    struct nw_chip_req req = {.chip = hybrid->chip,
-                              .page = at,
-                              .length = length,
-                              .data = data,
-                              .spare_length = hybrid->tag_bytes,
-                              .spare = spare};
-    int result = NW_ERR_ECC;
+    int state = nw_tagged_read(&hybrid->blocks.tagged, at, length, data);
 
-    for (uint8_t i = 0; result == NW_ERR_ECC && i < NW_HYBRID_TRIES; i++) {
-        result = nw_chip_read(&req);
-        hybrid->stats->reads++;
-        hybrid->stats->bytes_read += (uint32_t)length + hybrid->tag_bytes;
+    if (state == NW_TAG_GOOD) {
+        *tag = hybrid->blocks.tagged.tag;
     }
-    if (result < 0) {
-        return result;
-    }
-    hybrid->stats->corrected += (uint16_t)result;
-    return nw_tag_get(spare, hybrid->tag_bytes, hybrid->chip->geometry.erased, tag);
+    return state;
 }
 
 int nw_hybrid_read_tag(struct nw_hybrid *hybrid, uint32_t at, struct nw_tag *tag)
 {
-    int state = nw_hybrid_read(hybrid, at, 0, NULL, tag);
-
-    return state == NW_ERR_ECC ? (int)NW_TAG_BAD : state;
+    return nw_hybrid_read(hybrid, at, 0, NULL, tag);
 }
 
 /* A page on its way: what its tag will say and where its bytes come from. */
@@ -59,7 +42,7 @@ static int fetch(struct nw_hybrid *hybrid, const struct nw_hybrid_put *put,
     struct nw_tag tag = {0};
     int state = nw_hybrid_read(hybrid, put->from, hybrid->page_bytes, own_buffer(hybrid), &tag);
 
-    if (state < 0 && state != NW_ERR_ECC) {
+    if (state < 0) {
         return state;
     }
     image->data = own_buffer(hybrid);
@@ -100,34 +83,24 @@ static int make_image(struct nw_hybrid *hybrid, const struct nw_hybrid_put *put,
         memset(hybrid->buffer, 0, hybrid->page_bytes);
         image->data = hybrid->buffer;
     }
-    if (image->data != NULL) { /* a record has data on every chip */
-        image->tag.crc = nw_crc32(NW_CRC32_START, image->data, hybrid->page_bytes);
-    }
+    image->tag.crc = nw_tag_sum(image->data, hybrid->page_bytes); /* records always have data */
     return NW_OK;
 }
 
 static int program(struct nw_hybrid *hybrid, uint32_t at, struct page_image *image)
 {
-    uint8_t spare[NW_TAG_WEAR_BYTES];
-    struct nw_chip_req req = {.chip = hybrid->chip,
-                              .page = at,
-                              .spare_length = hybrid->tag_bytes,
-                              .spare = spare};
+    struct nw_tagged *tagged = &hybrid->blocks.tagged;
 
     image->tag.version = hybrid->version++;
     image->tag.erases = hybrid->blocks.erases[nw_hybrid_block_of(hybrid, at)];
-    nw_tag_put(spare, hybrid->tag_bytes, &image->tag);
-    hybrid->stats->programs++;
-    hybrid->stats->bytes_programmed += hybrid->tag_bytes;
+    tagged->tag = image->tag;
     if (image->from != NW_NO_PAGE) {
-        req.page = image->from;
-        req.to_page = at;
-        return nw_chip_copy(&req);
+        nw_tagged_stamp(tagged, 0);
+        tagged->req.page = image->from;
+        tagged->req.to_page = at;
+        return nw_chip_copy(&tagged->req);
     }
-    req.length = hybrid->page_bytes;
-    req.data = image->data;
-    hybrid->stats->bytes_programmed += req.length;
-    return nw_chip_program(&req);
+    return nw_tagged_program(tagged, at, hybrid->page_bytes, image->data);
 }
 
 /* A program has ended: what was given back before it is free now. A block that cannot be marked is
@@ -166,8 +139,7 @@ static void note_doubt(struct nw_hybrid *hybrid, const struct nw_hybrid_put *put
 /* 1 if what was fetched is what once was written. */
 static int is_sound(const struct nw_hybrid *hybrid, const struct page_image *image)
 {
-    return image->data == NULL ||
-           image->tag.crc == nw_crc32(NW_CRC32_START, image->data, hybrid->page_bytes);
+    return image->data == NULL || image->tag.crc == nw_tag_sum(image->data, hybrid->page_bytes);
 }
 
 int nw_hybrid_program(struct nw_hybrid *hybrid, uint32_t at, const struct nw_hybrid_put *put)

@@ -51,7 +51,7 @@ static int place(struct nw_page **page, const struct nw_ftl_page_config *config,
                  const struct nw_geometry *geometry, struct nw_ram *ram)
 {
     uint32_t slots = slots_of(config, geometry);
-    uint32_t live = nw_page_live_bytes(geometry);
+    uint32_t live = geometry->blocks * geometry->block_pages / 8U + 1U;
     int fits = (size_t)slots == slots && (size_t)live == live; /* size_t may have 16 bits */
     struct nw_page measure;
 
@@ -65,7 +65,10 @@ static int place(struct nw_page **page, const struct nw_ftl_page_config *config,
     to->sectors = nw_ftl_page_sectors(config, geometry);
     to->block_pages = geometry->block_pages;
     to->page_bytes = geometry->page_bytes;
-    to->fences = nw_page_most_fences(to->page_bytes);
+    to->fences = NW_PAGE_MOST_FENCES;
+    if (to->page_bytes < NW_PAGE_FENCES_AT + NW_PAGE_FENCE_BYTES * NW_PAGE_MOST_FENCES) {
+        to->fences = (uint8_t)((to->page_bytes - NW_PAGE_FENCES_AT) / NW_PAGE_FENCE_BYTES);
+    }
     to->floor = to->block_pages >= 32U ? 1U : 2U;
     to->session = NW_NO_BLOCK;
     to->reserve[0] = NW_NO_BLOCK;
@@ -76,13 +79,11 @@ static int place(struct nw_page **page, const struct nw_ftl_page_config *config,
     to->map = fits ? NW_RAM_TAKE(ram, uint32_t, (size_t)slots) : NULL;
     to->valid = NW_RAM_TAKE(ram, uint16_t, (size_t)geometry->blocks);
     to->live = NW_RAM_TAKE(ram, uint8_t, (size_t)live);
+    to->buffer = NW_RAM_TAKE(ram, uint8_t, geometry->page_bytes);
     (void)nw_blocks_place(&to->blocks, geometry, /* slots_of() saw that they fit */
                           (uint16_t)(geometry->block_pages + NW_PAGE_LISTS), ram);
-    to->buffer = NW_RAM_TAKE(ram, uint8_t, geometry->page_bytes);
     to->data = (geometry->flags & NW_CHIP_NO_PAYLOAD) == 0 ? to->buffer : NULL;
     to->blocks.wear = config->wear;
-    to->req.spare = to->spare;
-    to->req.spare_length = nw_tag_bytes(geometry);
     return fits ? (int)NW_OK : (int)NW_ERR_RAM;
 }
 
@@ -111,9 +112,7 @@ static int prepare(struct nw_ftl_page *ftl, struct nw_chip *chip,
     if (ram == NULL || arena.used > ram_bytes) {
         return NW_ERR_RAM;
     }
-    page->req.chip = chip;
-    page->blocks.chip = chip;
-    page->blocks.stats = &ftl->stats;
+    nw_tagged_open(&page->blocks.tagged, chip, &ftl->stats);
     nw_page_forget_all(page);
     memset(page->buffer, 0, page->page_bytes);
     ftl->page = page;
@@ -190,7 +189,7 @@ static int read_sector(struct nw_page *page, uint32_t sector, uint8_t *data)
 {
     uint32_t at = page->map[sector];
 
-    page->blocks.stats->host_reads++;
+    page->blocks.tagged.stats->host_reads++;
     if (at == NW_PAGE_NONE) {
         if (data != NULL) {
             memset(data, 0, page->page_bytes);
@@ -198,11 +197,11 @@ static int read_sector(struct nw_page *page, uint32_t sector, uint8_t *data)
         return NW_OK;
     }
     int state = nw_page_check(page, at, data);
-    if (state < 0) {
-        return state;
+    if (state < 0 || state == NW_TAG_LOST) {
+        return state < 0 ? state : (int)NW_ERR_ECC;
     }
     /* Corrupt, too, when marked as damaged. */
-    return state == NW_TAG_GOOD && (page->tag.word & ~NW_WORD_MOUNT) == sector
+    return state == NW_TAG_GOOD && (page->blocks.tagged.tag.word & ~NW_WORD_MOUNT) == sector
                ? (int)NW_OK
                : (int)NW_ERR_CORRUPT;
 }
@@ -228,7 +227,7 @@ static int write_sector(struct nw_page *page, uint32_t sector, uint8_t *data)
         result = nw_page_write(page, &page->host, sector, data);
     }
     if (result == NW_OK) {
-        page->blocks.stats->host_writes++;
+        page->blocks.tagged.stats->host_writes++;
     }
     return result;
 }
@@ -264,7 +263,7 @@ static int page_trim(struct nw_block_req *req)
 
     for (; req->done < req->count; req->done++) {
         nw_page_forget(page, req->sector + req->done);
-        page->blocks.stats->host_trims++;
+        page->blocks.tagged.stats->host_trims++;
     }
     return NW_OK;
 }
@@ -274,7 +273,7 @@ static int page_sync(struct nw_block_req *req)
     struct nw_page *page = req->block->context;
     int result = nw_page_drain(page);
 
-    page->blocks.stats->syncs++;
+    page->blocks.tagged.stats->syncs++;
     if (result == NW_OK && page->unsaved != 0) {
         result = page->writable != 0 ? NW_OK : (int)NW_ERR_FULL;
         if (result == NW_OK && page->cold.left == 0 && page->host.left == 0) {
@@ -291,7 +290,7 @@ static int page_sync(struct nw_block_req *req)
  * and a wear policy may want another block than those erased ahead. */
 static uint32_t step_us(const struct nw_page *page)
 {
-    const struct nw_geometry *geometry = &page->req.chip->geometry;
+    const struct nw_geometry *geometry = &page->blocks.tagged.req.chip->geometry;
     uint32_t programs = 1;
 
     if (page->unsaved != 0 && (page->cleaning == 0 || page->valid[page->victim] < 2U)) {
@@ -310,8 +309,8 @@ static int work_ahead(struct nw_page *page, uint32_t left)
 
     while (result >= 0 && page->writable != 0) {
         int cleans = page->cleaning != 0 || blocks->free < plenty;
-        int erases = cleans ? blocks->ready == 0 && blocks->free > 0 : blocks->ready < plenty;
-        uint32_t cost = erases ? page->req.chip->geometry.erase_us : step_us(page);
+        int erases = blocks->ready < (cleans ? 1U : plenty) && blocks->free > 0;
+        uint32_t cost = erases ? page->blocks.tagged.req.chip->geometry.erase_us : step_us(page);
 
         if (!cleans && !erases) {
             return 0;

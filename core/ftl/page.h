@@ -41,6 +41,9 @@
 #define NW_PAGE_LEAST_PAGES 8U
 #define NW_PAGE_LEAST_BYTES 256U
 #define NW_PAGE_RESERVES 2U
+#define NW_PAGE_MOST_FENCES 64U /* each costs time for every page that a mount looks at */
+#define NW_PAGE_FENCES_AT 20U   /* in the list */
+#define NW_PAGE_FENCE_BYTES 9U
 
 /* What the list says of turns (page_fence.c): how many are late, and that it ends one. */
 #define NW_TURN_LATE 0x7FU
@@ -84,18 +87,17 @@ struct nw_page {
     uint16_t lowest;      /* no block for cleaning has fewer valid pages */
     uint16_t session;     /* block with the list, never cleaned, or NW_NO_BLOCK */
     uint16_t reserve[NW_PAGE_RESERVES]; /* blocks for the next mounts, or NW_NO_BLOCK */
-    struct nw_blocks blocks;
     uint32_t *map;    /* by slot: page, or one of the above */
     uint16_t *valid;  /* by block: pages the map points to, and flags; free: 0 */
-    uint8_t *live;    /* by page, a bit: the map points to it */
-    uint8_t *buffer;  /* one page */
+    uint8_t *buffer;  /* one page; behind valid[] and live[] */
     uint8_t *data;    /* the same; NULL when the chip keeps no payload */
     uint32_t sectors;
     uint32_t slots;   /* sectors and trim pages */
     uint32_t list;    /* page of the list, or NW_PAGE_NONE */
+    struct nw_blocks blocks;
+    uint8_t *live;    /* by page, a bit: the map points to it */
     /* mounting: of the highest version that counts; `at` NW_PAGE_NONE: the list is */
     struct nw_page_met newest;
-    struct nw_tag tag; /* read last, or to be written next */
     uint32_t credit;  /* pages the cleaning owes to the writes so far, times victim_gain */
     uint32_t victim_page;
     uint32_t doubt;   /* 1 + slot of a program that failed, until it is written anew; 0: none */
@@ -105,8 +107,6 @@ struct nw_page {
     /* While mounting: */
     uint64_t list_version;
     uint64_t limit;   /* versions from here on are known to be torn; the last fence ends here */
-    struct nw_chip_req req; /* each request to the chip: a page with its tag */
-    uint8_t spare[NW_TAG_WEAR_BYTES];
 };
 
 static inline uint16_t nw_page_block_of(const struct nw_page *page, uint32_t at)
@@ -117,11 +117,6 @@ static inline uint16_t nw_page_block_of(const struct nw_page *page, uint32_t at)
 static inline uint32_t nw_page_first(const struct nw_page *page, uint16_t block)
 {
     return (uint32_t)block * page->block_pages;
-}
-
-static inline uint32_t nw_page_live_bytes(const struct nw_geometry *geometry)
-{
-    return geometry->blocks * geometry->block_pages / 8U + 1U;
 }
 
 /* How many of the reserves are missing. */
@@ -137,7 +132,7 @@ static inline uint16_t nw_page_failed(const struct nw_page *page)
     return (uint16_t)(page->block_pages + 1U);
 }
 
-/* page_log.c. Reading answers enum nw_tag_state, with the tag in page->tag if good, or an error. */
+/* page_log.c. Reading answers as nw_tagged_read() does. */
 int nw_page_read_tag(struct nw_page *page, uint32_t at);
 int nw_page_check(struct nw_page *page, uint32_t at, uint8_t *data);
 int nw_page_read_whole(struct nw_page *page, uint32_t at);
@@ -165,15 +160,14 @@ int nw_page_save_trims(struct nw_page *page);
 int nw_page_load_trim(struct nw_page *page, uint32_t slot);
 
 /* page_fence.c */
-uint8_t nw_page_most_fences(uint16_t page_bytes);
 int nw_page_is_void(const struct nw_page *page);
 int nw_page_find_list(struct nw_page *page);
 int nw_page_load_list(struct nw_page *page);
-int nw_page_write_list(struct nw_page *page, uint64_t low);
+int nw_page_write_list(struct nw_page *page, int fresh);
 int nw_page_is_spare(const struct nw_page *page, uint16_t block);
 int nw_page_is_filled(const struct nw_page *page, uint16_t block);
 void nw_page_hold_reserves(struct nw_page *page);
-int nw_page_seal(struct nw_page *page, uint64_t low);
+int nw_page_seal(struct nw_page *page, int fresh);
 int nw_page_renew_turns(struct nw_page *page);
 
 /* page_mount.c */

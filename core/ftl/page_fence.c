@@ -26,9 +26,8 @@
 #define RESERVE_AT 12U
 #define LAST_AT 16U /* number of the last fence set */
 #define TURN_AT 17U
-#define ENTRIES_AT 20U
-#define MOST_ENTRIES 64U /* each costs time for every page that a mount looks at */
-#define ENTRY_BYTES 9U   /* first void version (5), how many (4) */
+#define ENTRIES_AT NW_PAGE_FENCES_AT
+#define ENTRY_BYTES NW_PAGE_FENCE_BYTES /* first void version (5), how many (4) */
 
 /* What the list begins with: who made it, for which shape. */
 static void put_shape(const struct nw_page *page, uint8_t *to)
@@ -39,23 +38,16 @@ static void put_shape(const struct nw_page *page, uint8_t *to)
     nw_put16(to + 10, page->block_pages);
 }
 
-uint8_t nw_page_most_fences(uint16_t page_bytes)
-{
-    uint16_t room = (uint16_t)((page_bytes - ENTRIES_AT) / ENTRY_BYTES);
-
-    return (uint8_t)(room < MOST_ENTRIES ? room : MOST_ENTRIES);
-}
-
 /* Does the tag tell of a sector or a trim page? */
 static int is_slot(const struct nw_page *page)
 {
-    return (page->tag.word & NW_WORD_SLOT) < page->slots;
+    return (page->blocks.tagged.tag.word & NW_WORD_SLOT) < page->slots;
 }
 
 /* Mounting, with the list in the buffer: whether a good tag does not count. */
 int nw_page_is_void(const struct nw_page *page)
 {
-    const struct nw_tag *tag = &page->tag;
+    const struct nw_tag *tag = &page->blocks.tagged.tag;
     const uint8_t *entry = page->buffer + ENTRIES_AT;
 
     if ((tag->word & NW_WORD_MOUNT) != 0 && tag->version > page->list_version) {
@@ -69,26 +61,29 @@ int nw_page_is_void(const struct nw_page *page)
     return 0;
 }
 
-/* The list in the buffer: a fence from `low` to below the limit, in the oldest one's place when
- * there is no room; with `low` 0 the last fence is widened to there. One too wide for its field
- * comes of bits that passed for a tag far above; what a cut has torn is next to what counts. */
-static void add_fence(struct nw_page *page, uint64_t low)
+/* The list in the buffer: a `fresh` fence from above what counts to below the limit, in the oldest
+ * one's place when there is no room; else the last fence is widened to there. One too wide for its
+ * field comes of bits that passed for a tag far above; what a cut has torn is next to what
+ * counts. */
+static void add_fence(const struct nw_page *page, int fresh)
 {
-    uint8_t *last = page->buffer + LAST_AT;
+    uint8_t *list = page->buffer;
+    uint8_t last = list[LAST_AT];
 
-    if (low != 0 && ++*last >= page->fences) {
-        *last = 0;
+    if (fresh && ++last >= page->fences) {
+        last = 0;
     }
-    uint8_t *entry = page->buffer + ENTRIES_AT + ENTRY_BYTES * *last;
-
-    if (low != 0) {
-        nw_tag_put40(entry, low);
+    list[LAST_AT] = last;
+    list += ENTRIES_AT + ENTRY_BYTES * last;
+    if (fresh) {
+        nw_tag_put40(list, page->newest.version + 1U); /* 1 when formatting */
     }
-    low = page->limit - nw_tag_get40(entry);
-    nw_put32(entry + 5, low < UINT32_MAX ? (uint32_t)low : UINT32_MAX);
+    uint64_t width = page->limit - nw_tag_get40(list);
+    nw_put32(list + 5, width < UINT32_MAX ? (uint32_t)width : UINT32_MAX);
 }
 
-/* The list to the buffer; an empty one when there is none yet. */
+/* The list to the buffer; an empty one when there is none yet. It was whole when it was found or
+ * written: NW_ERR_PROGRAM when it cannot be read any more, so that the mount begins again. */
 int nw_page_load_list(struct nw_page *page)
 {
     uint8_t shape[SHAPE_BYTES];
@@ -100,11 +95,11 @@ int nw_page_load_list(struct nw_page *page)
         return NW_OK;
     }
     int state = nw_page_read_whole(page, page->list);
-    page->blocks.stats->map_reads++;
+    page->blocks.tagged.stats->map_reads++;
     if (state != NW_TAG_GOOD) {
-        return state < 0 ? state : (int)NW_ERR_CORRUPT;
+        return state < 0 ? state : (int)NW_ERR_PROGRAM;
     }
-    if (page->tag.word != NW_WORD_LIST) {
+    if (page->blocks.tagged.tag.word != NW_WORD_LIST) {
         return NW_ERR_NOT_FOUND; /* void: a format of this device did not end */
     }
     return memcmp(shape, page->buffer, SHAPE_BYTES) == 0 ? (int)NW_OK : (int)NW_ERR_VERSION;
@@ -136,19 +131,30 @@ void nw_page_hold_reserves(struct nw_page *page)
     }
 }
 
-/* The list in the buffer, with a fence more unless `low` is 0, to the host's stream. */
-int nw_page_write_list(struct nw_page *page, uint64_t low)
+/* The list in the buffer, with its fence, to the host's stream. A mount that cannot read what it
+ * has written would be followed by others that cannot, in the same block: so that block has failed.
+ * It is seen at once, while the device still is what it was without this list. */
+int nw_page_write_list(struct nw_page *page, int fresh)
 {
-    add_fence(page, low);
-    page->buffer[TURN_AT] =
+    uint8_t *list = page->buffer;
+
+    add_fence(page, fresh);
+    list[TURN_AT] =
         (uint8_t)(page->mounting == NW_MOUNTING ? page->turn : page->turn | NW_TURN_SEALED);
-    nw_put16(page->buffer + RESERVE_AT, page->reserve[0]);
-    nw_put16(page->buffer + RESERVE_AT + 2U, page->reserve[1]);
-    int result = nw_page_write(page, &page->host, NW_WORD_LIST, page->buffer);
+    nw_put16(list + RESERVE_AT, page->reserve[0]);
+    nw_put16(list + RESERVE_AT + 2U, page->reserve[1]);
+    int result = nw_page_write(page, &page->host, NW_WORD_LIST, list);
     if (result == NW_OK) {
-        page->blocks.stats->map_programs++;
-        page->list = page->host.page - 1U;
+        uint32_t at = page->host.page - 1U;
+
+        page->blocks.tagged.stats->map_programs++;
+        result = nw_page_check(page, at, list);
+        if (result != NW_TAG_GOOD) {
+            return result < 0 ? result : (int)NW_ERR_PROGRAM;
+        }
+        page->list = at;
         page->session = page->host.block;
+        result = NW_OK;
     }
     return result;
 }
@@ -158,7 +164,7 @@ int nw_page_write_list(struct nw_page *page, uint64_t low)
  * may be half erased, so all of that has to be `whole`. Answers what follows. */
 static int take_list(struct nw_page *page, uint32_t at, int whole)
 {
-    uint64_t version = page->tag.version;
+    uint64_t version = page->blocks.tagged.tag.version;
     uint32_t next = at + 1U;
     int ended = next % page->block_pages != 0 ? nw_page_read_tag(page, next) : (int)NW_TAG_BLANK;
 
@@ -186,7 +192,7 @@ static int visit(struct nw_page *page, uint16_t block)
             return state;
         }
         nw_blocks_claim(&page->blocks, block);
-        uint32_t word = page->tag.word | NW_WORD_DAMAGED;
+        uint32_t word = page->blocks.tagged.tag.word | NW_WORD_DAMAGED;
 
         if (state == NW_TAG_GOOD) {
             if ((word & NW_WORD_MOUNT) == 0 || (at == first && is_slot(page))) {
@@ -217,9 +223,9 @@ int nw_page_find_list(struct nw_page *page)
 {
     int result = NW_OK;
 
-    for (uint16_t block = 0; result == NW_OK && block < page->blocks.count; block++) {
+    for (unsigned block = 0; result == NW_OK && block < page->blocks.count; block++) {
         if (page->blocks.state[block] != NW_BLOCK_BAD) {
-            result = visit(page, block);
+            result = visit(page, (uint16_t)block);
         }
     }
     if (result == NW_OK) {
@@ -250,7 +256,7 @@ static int may_be_torn(struct nw_page *page, uint16_t block)
     int state = nw_page_read_tag(page, nw_page_first(page, block) + page->block_pages - 1U);
 
     if (state == NW_TAG_GOOD) {
-        return page->tag.version < page->limit && nw_page_is_void(page);
+        return page->blocks.tagged.tag.version < page->limit && nw_page_is_void(page);
     }
     return state < 0 ? state : 1;
 }
@@ -259,15 +265,15 @@ static int may_be_torn(struct nw_page *page, uint16_t block)
  * being cleaned: each one so far was cleaned to its end. */
 static int renew(struct nw_page *page, uint16_t block)
 {
-    int result = NW_OK;
+    int result;
 
     if (page->blocks.state[block] != NW_BLOCK_USED) {
         return nw_blocks_wipe(&page->blocks, block);
     }
     nw_page_start_victim(page, block);
-    while (result == NW_OK && page->cleaning != 0) {
+    do {
         result = nw_page_clean_step(page);
-    }
+    } while (result == NW_OK && page->cleaning != 0);
     return result == NW_OK ? nw_page_load_list(page) : result;
 }
 
@@ -291,14 +297,14 @@ static int renew_turn(struct nw_page *page, uint32_t fence)
 
 /* The list, as write_list() has it, and a page to show that it is whole: what the mount has moved
  * counts now. */
-int nw_page_seal(struct nw_page *page, uint64_t low)
+int nw_page_seal(struct nw_page *page, int fresh)
 {
     int result = nw_page_load_list(page);
 
     page->cleaning = 0;
     page->renewed = 0;
     if (result == NW_OK) {
-        result = nw_page_write_list(page, low);
+        result = nw_page_write_list(page, fresh);
     }
     return result == NW_OK ? nw_page_write(page, &page->host, NW_WORD_EMPTY, page->buffer)
                            : result;

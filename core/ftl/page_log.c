@@ -3,67 +3,42 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "nandwich/crc.h"
 #include "page.h"
 
 /* Could this layer have written the tag? Its check has 16 bits, and a block whose erase was cut may
  * show other bits in each of its pages at each power-up: some of them pass. */
 static int is_ours(const struct nw_page *page)
 {
-    const struct nw_tag *tag = &page->tag;
+    const struct nw_tag *tag = &page->blocks.tagged.tag;
+    uint32_t word = tag->word;
 
-    if ((tag->word & NW_WORD_DAMAGED) != 0 && tag->crc != 0) {
+    if ((word & NW_WORD_DAMAGED) != 0 && tag->crc != 0) {
         return 0;
     }
-    return (tag->word & NW_WORD_SLOT) < page->slots ||
-           (tag->word | NW_WORD_DAMAGED) == NW_WORD_VOID || tag->word == NW_WORD_EMPTY;
-}
-
-/* What the request to the chip asks for. */
-static int read_request(struct nw_page *page)
-{
-    struct nw_stats *stats = page->blocks.stats;
-
-    stats->reads++;
-    stats->bytes_read += (uint32_t)page->req.length + page->req.spare_length;
-    return nw_chip_read(&page->req);
+    return (word & NW_WORD_SLOT) < page->slots || (word | NW_WORD_DAMAGED) >= NW_WORD_VOID;
 }
 
 /* Page `at`: tag, and data if `length` says so. */
 static int fetch(struct nw_page *page, uint32_t at, uint16_t length, uint8_t *data)
 {
-    page->req.page = at;
-    page->req.length = length;
-    page->req.data = data;
-    int result = read_request(page);
+    int state = nw_tagged_read(&page->blocks.tagged, at, length, data);
 
-    if (result == NW_ERR_ECC) { /* it may fail but once */
-        result = read_request(page);
-    }
-    if (result < 0) {
-        return result;
-    }
-    page->blocks.stats->corrected += (uint16_t)result;
-    result = nw_tag_get(page->spare, (uint8_t)page->req.spare_length,
-                        page->req.chip->geometry.erased, &page->tag);
-    return result == NW_TAG_GOOD && !is_ours(page) ? (int)NW_TAG_BAD : result;
+    return state == NW_TAG_GOOD && !is_ours(page) ? (int)NW_TAG_BAD : state;
 }
 
-/* The tag alone; one that cannot be read is a bad one. */
+/* The tag alone. */
 int nw_page_read_tag(struct nw_page *page, uint32_t at)
 {
-    int state = fetch(page, at, 0, NULL);
-
-    return state == NW_ERR_ECC ? (int)NW_TAG_BAD : state;
+    return fetch(page, at, 0, NULL);
 }
 
 /* Tag and data; NW_TAG_BAD also when the data does not fit its CRC. */
 int nw_page_check(struct nw_page *page, uint32_t at, uint8_t *data)
 {
+    const struct nw_tag *tag = &page->blocks.tagged.tag;
     int state = fetch(page, at, page->page_bytes, data);
 
-    return state == NW_TAG_GOOD && data != NULL &&
-                   page->tag.crc != nw_crc32(NW_CRC32_START, data, page->page_bytes)
+    return state == NW_TAG_GOOD && tag->crc != nw_tag_sum(data, page->page_bytes)
                ? (int)NW_TAG_BAD
                : state;
 }
@@ -72,28 +47,15 @@ int nw_page_check(struct nw_page *page, uint32_t at, uint8_t *data)
  * lost. Looks at the tag first: page `at` need not be written. */
 int nw_page_read_whole(struct nw_page *page, uint32_t at)
 {
+    const struct nw_tag *tag = &page->blocks.tagged.tag;
     int state = nw_page_read_tag(page, at);
 
-    if (state == NW_TAG_GOOD && (page->tag.word & NW_WORD_DAMAGED) == 0) {
-        int keeps = page->data != NULL || (page->tag.word & NW_WORD_SLOT) >= page->sectors;
+    if (state == NW_TAG_GOOD && (tag->word & NW_WORD_DAMAGED) == 0) {
+        int keeps = page->data != NULL || (tag->word & NW_WORD_SLOT) >= page->sectors;
 
         state = nw_page_check(page, at, keeps ? page->buffer : NULL);
     }
-    return state == NW_ERR_ECC ? (int)NW_TAG_BAD : state;
-}
-
-static int program(struct nw_page *page, uint32_t at, uint8_t *data)
-{
-    struct nw_stats *stats = page->blocks.stats;
-
-    page->req.page = at;
-    page->req.length = page->page_bytes;
-    page->req.data = data;
-    page->tag.version = page->version++;
-    nw_tag_put(page->spare, (uint8_t)page->req.spare_length, &page->tag);
-    stats->programs++;
-    stats->bytes_programmed += (uint32_t)page->page_bytes + page->req.spare_length;
-    return nw_chip_program(&page->req);
+    return state;
 }
 
 /* From now on a block takes no more pages. But for the session's it joins the candidates for
@@ -157,12 +119,13 @@ static void leave(struct nw_page *page, struct nw_page_stream *stream, int faile
  * a mount writes four pages, and a block has room for them. */
 static int append(struct nw_page *page, struct nw_page_stream *stream, uint8_t *data)
 {
-    uint32_t slot = page->tag.word & NW_WORD_SLOT;
+    struct nw_tag *tag = &page->blocks.tagged.tag;
+    uint32_t slot = tag->word & NW_WORD_SLOT;
     uint16_t few = 2;
     uint16_t keep = 0;
 
     if (page->mounting != 0) {
-        page->tag.word |= NW_WORD_MOUNT;
+        tag->word |= NW_WORD_MOUNT;
         few = 1;
         keep = page->block_pages / 8U + 1U; /* for lists that make what was moved count */
     }
@@ -179,8 +142,9 @@ static int append(struct nw_page *page, struct nw_page_stream *stream, uint8_t *
         }
         uint32_t at = stream->page++;
         stream->left--;
-        page->tag.erases = page->blocks.erases[stream->block];
-        int result = program(page, at, data);
+        tag->erases = page->blocks.erases[stream->block];
+        tag->version = page->version++;
+        int result = nw_tagged_program(&page->blocks.tagged, at, page->page_bytes, data);
         if (result >= 0) {
             if (slot < page->slots) {
                 nw_page_point(page, slot, at);
@@ -203,8 +167,10 @@ static int append(struct nw_page *page, struct nw_page_stream *stream, uint8_t *
 int nw_page_write(struct nw_page *page, struct nw_page_stream *stream, uint32_t word,
                   uint8_t *data)
 {
-    page->tag.word = word;
-    page->tag.crc = data != NULL ? nw_crc32(NW_CRC32_START, data, page->page_bytes) : 0;
+    struct nw_tag *tag = &page->blocks.tagged.tag;
+
+    tag->word = word;
+    tag->crc = nw_tag_sum(data, page->page_bytes);
     return append(page, stream, data);
 }
 
@@ -212,8 +178,8 @@ int nw_page_write(struct nw_page *page, struct nw_page_stream *stream, uint32_t 
 void nw_page_forget_all(struct nw_page *page)
 {
     memset(page->map, 0xFF, sizeof *page->map * (size_t)page->slots);
-    memset(page->live, 0, (size_t)nw_page_live_bytes(&page->req.chip->geometry));
-    memset(page->valid, 0, sizeof *page->valid * page->blocks.count);
+    memset(page->valid, 0, (size_t)(page->buffer - (uint8_t *)page->valid)); /* and live[] */
+    page->newest.slot = NW_PAGE_NONE;
     page->newest.at = NW_PAGE_NONE;
 }
 
@@ -255,11 +221,13 @@ void nw_page_point(struct nw_page *page, uint32_t slot, uint32_t at)
 /* Write a slot anew; what it holds is in the buffer. */
 static int rewrite(struct nw_page *page, uint32_t slot)
 {
+    struct nw_tag *tag = &page->blocks.tagged.tag;
+
     if (slot >= page->sectors) {
         return nw_page_save_trim(page, slot);
     }
-    page->blocks.stats->copies++;
-    page->tag.word = slot | (page->tag.word & NW_WORD_DAMAGED);
+    page->blocks.tagged.stats->copies++;
+    tag->word = slot | (tag->word & NW_WORD_DAMAGED);
     return append(page, &page->cold, page->data);
 }
 
@@ -267,23 +235,25 @@ static int rewrite(struct nw_page *page, uint32_t slot)
  * does not help: then the map is searched, and a sector goes on as a damaged one. */
 int nw_page_move(struct nw_page *page, uint32_t from)
 {
+    struct nw_tag *tag = &page->blocks.tagged.tag;
+
     if (!is_live(page, from)) {
         return NW_OK;
     }
     int state = fetch(page, from, page->page_bytes, page->data);
 
-    if (state < 0 && state != NW_ERR_ECC) {
+    if (state < 0) {
         return state;
     }
-    uint32_t slot = state == NW_TAG_GOOD ? page->tag.word & NW_WORD_SLOT : page->slots;
-    if (slot >= page->slots || page->map[slot] != from) {
+    uint32_t slot = tag->word & NW_WORD_SLOT;
+    if (state != NW_TAG_GOOD || slot >= page->slots || page->map[slot] != from) {
         slot = page->slots;
         do {
             slot--;
         } while (slot > 0 && page->map[slot] != from);
-        page->tag.word = NW_WORD_DAMAGED;
-        page->tag.crc = 0;
-        page->blocks.stats->lost += slot < page->sectors;
+        tag->word = NW_WORD_DAMAGED;
+        tag->crc = 0;
+        page->blocks.tagged.stats->lost += slot < page->sectors;
     }
     return rewrite(page, slot);
 }
@@ -375,15 +345,16 @@ int nw_page_clean_step(struct nw_page *page)
     if (result == NW_OK) {
         result = empty_step(page, page->victim, &page->victim_page);
     }
-    if (result > 0) {
-        if (page->mounting != 0) {
-            page->renewed++; /* free once what was moved counts */
-        } else {
-            nw_blocks_give(&page->blocks, page->victim);
-        }
-        page->cleaning = 0;
+    if (result <= 0) {
+        return result;
     }
-    return result < 0 ? result : NW_OK;
+    page->cleaning = 0;
+    if (page->mounting != 0) {
+        page->renewed++; /* free once what was moved counts */
+    } else {
+        nw_blocks_give(&page->blocks, page->victim);
+    }
+    return NW_OK;
 }
 
 /* What the wear policy wants moved is a victim too, when there is room and no other one. */
@@ -435,9 +406,7 @@ int nw_page_make_room(struct nw_page *page)
         result = nw_page_clean_step(page);
         if (result == NW_ERR_FULL) { /* but for blocks that wait to be healed */
             result = nw_blocks_heal_now(&page->blocks);
-            if (result == 0) {
-                return NW_ERR_FULL;
-            }
+            result = result != 0 ? result : (int)NW_ERR_FULL;
         }
     }
     return result < 0 ? result : (int)NW_OK;

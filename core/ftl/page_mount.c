@@ -20,8 +20,11 @@ static int accept(struct nw_page *page, const struct nw_page_met *met)
     }
     if (page->map[met->slot] != NW_PAGE_NONE) {
         int state = nw_page_read_tag(page, page->map[met->slot]);
-        if (state < 0 || (state == NW_TAG_GOOD && page->tag.version >= met->version)) {
-            return state < 0 ? state : (int)NW_OK;
+        if (state < 0) {
+            return state;
+        }
+        if (state == NW_TAG_GOOD && page->blocks.tagged.tag.version >= met->version) {
+            return NW_OK;
         }
     }
     nw_page_point(page, met->slot, met->at);
@@ -31,7 +34,7 @@ static int accept(struct nw_page *page, const struct nw_page_met *met)
 /* A good tag. */
 static int meet(struct nw_page *page, uint16_t block, uint32_t at)
 {
-    const struct nw_tag *tag = &page->tag;
+    const struct nw_tag *tag = &page->blocks.tagged.tag;
 
     if (tag->version >= page->list_version + FURTHEST) {
         return NW_OK; /* bits that pass for a tag: such a version would use up all others */
@@ -50,7 +53,7 @@ static int meet(struct nw_page *page, uint16_t block, uint32_t at)
     met->version = tag->version;
     met->slot = tag->word & NW_WORD_SLOT;
     met->at = at;
-    return older.at != NW_PAGE_NONE ? accept(page, &older) : (int)NW_OK;
+    return accept(page, &older);
 }
 
 static int walk_block(struct nw_page *page, uint16_t block)
@@ -65,7 +68,7 @@ static int walk_block(struct nw_page *page, uint16_t block)
         if (state < 0 || state == NW_TAG_BLANK) {
             return state;
         }
-        if (state == NW_TAG_BAD) {
+        if (state != NW_TAG_GOOD) {
             hole = NW_PAGE_HOLE;
             continue;
         }
@@ -85,9 +88,9 @@ static int walk(struct nw_page *page)
 
     nw_page_forget_all(page);
     page->newest.version = page->list_version;
-    for (uint16_t block = 0; result >= 0 && block < page->blocks.count; block++) {
+    for (unsigned block = 0; result >= 0 && block < page->blocks.count; block++) {
         if (page->blocks.state[block] == NW_BLOCK_USED) {
-            result = walk_block(page, block);
+            result = walk_block(page, (uint16_t)block);
         }
     }
     return result;
@@ -126,23 +129,24 @@ int nw_page_find(struct nw_page *page)
  * cleaned. */
 static void sort_blocks(struct nw_page *page)
 {
-    for (uint16_t block = 0; block < page->blocks.count; block++) {
+    for (unsigned i = 0; i < page->blocks.count; i++) {
+        uint16_t block = (uint16_t)i;
         uint16_t valid = page->valid[block];
 
         if ((valid & NW_PAGE_HOLE) != 0) {
-            valid = (uint16_t)(valid - NW_PAGE_HOLE);
-            page->blocks.stats->lost += valid != 0;
+            valid &= NW_PAGE_COUNT;
+            page->blocks.tagged.stats->lost += valid != 0;
             page->valid[block] = valid;
         }
         if (!nw_page_is_filled(page, block)) {
             continue; /* free, bad, or kept for what it is */
         }
-        if (valid == 0) {
-            if (page->writable != 0 || block != page->newest.at / page->block_pages) {
-                nw_blocks_give(&page->blocks, block);
+        if (valid != 0) {
+            if (page->writable != 0 && valid < NW_PAGE_CLOSED) {
+                nw_page_close(page, block);
             }
-        } else if (page->writable != 0 && valid < NW_PAGE_CLOSED) {
-            nw_page_close(page, block);
+        } else if (page->writable != 0 || block != page->newest.at / page->block_pages) {
+            nw_blocks_give(&page->blocks, block);
         }
     }
 }
@@ -170,38 +174,39 @@ static int open_session(struct nw_page *page)
  * whole. Until the list is there nothing of it counts. What is copied is the newest page, which may
  * be torn; or, when nothing was written since the mount before, what that one had copied. Then its
  * fence covers this one's range and all between as well. */
-static int write_session(struct nw_page *page)
+static int write_session(struct nw_page *page, int found)
 {
-    uint64_t low = page->newest.version + 1U; /* 1 when formatting */
-    int sealed = (page->turn & NW_TURN_SEALED) != 0;
-    int again = page->newest.at == NW_PAGE_NONE && !sealed && page->list != NW_PAGE_NONE;
+    int fresh = 1;
 
-    page->turn = sealed || again ? page->turn & NW_TURN_LATE : 0;
+    if ((page->turn & NW_TURN_SEALED) != 0) {
+        page->turn &= NW_TURN_LATE;
+    } else if (found) {
+        page->turn = 0;
+    } else {
+        fresh = page->list == NW_PAGE_NONE; /* formatting */
+    }
+    page->mounting = NW_MOUNTING;
     page->limit = page->version;
     int result = nw_page_write(page, &page->host, NW_WORD_EMPTY, page->buffer);
 
-    if (result == NW_OK) {
-        if (page->newest.at != NW_PAGE_NONE) {
-            result = nw_page_move(page, page->newest.at);
-        } else if (again) {
-            low = 0;
-            result = nw_page_clear(page, page->session);
-        }
+    if (result == NW_OK && found) {
+        result = nw_page_move(page, page->newest.at);
     }
-    return result >= 0 ? nw_page_seal(page, low) : result;
+    if (result == NW_OK && !fresh) {
+        result = nw_page_clear(page, page->session);
+    }
+    return result >= 0 ? nw_page_seal(page, fresh) : result;
 }
 
 /* See what is free, let the newest page join the map, choose the block to write to, write. */
 static int settle_in(struct nw_page *page)
 {
-    int result = NW_OK;
+    int found = page->newest.at != NW_PAGE_NONE;
 
     sort_blocks(page);
-    if (page->newest.at != NW_PAGE_NONE) {
-        result = accept(page, &page->newest);
-        if (result == NW_OK && page->newest.slot >= page->sectors) {
-            result = nw_page_load_trim(page, page->newest.slot);
-        }
+    int result = accept(page, &page->newest);
+    if (result == NW_OK && found && page->newest.slot >= page->sectors) {
+        result = nw_page_load_trim(page, page->newest.slot);
     }
     if (result == NW_OK) {
         result = open_session(page);
@@ -209,12 +214,10 @@ static int settle_in(struct nw_page *page)
     if (result < 0) {
         return result;
     }
-    if (page->newest.at != NW_PAGE_NONE ||
-        (page->unfinished == 0 && (page->turn & NW_TURN_SEALED) == 0)) {
+    if (found || (page->unfinished == 0 && (page->turn & NW_TURN_SEALED) == 0)) {
         nw_page_hold_reserves(page);
     }
-    page->mounting = NW_MOUNTING;
-    return write_session(page);
+    return write_session(page, found);
 }
 
 /* As much room as the host's writes have to leave, and the turns that are due. What is moved counts
@@ -266,7 +269,7 @@ int nw_page_start(struct nw_page *page)
         }
     }
     if (result == NW_ERR_PROGRAM) {
-        uint16_t failed = nw_page_block_of(page, page->req.page);
+        uint16_t failed = nw_page_block_of(page, page->blocks.tagged.req.page);
         int marked = page->mounting == NW_MOUNTING || failed != page->session
                          ? nw_blocks_retire(&page->blocks, failed)
                          : (int)NW_OK;
@@ -281,7 +284,7 @@ int nw_page_start(struct nw_page *page)
 /* Erase every good block; first those that make a mount believe in a device. */
 int nw_page_wipe_all(struct nw_page *page)
 {
-    int result = nw_wipe_devices(page->req.chip, page->blocks.stats);
+    int result = nw_wipe_devices(page->blocks.tagged.req.chip, page->blocks.tagged.stats);
 
     if (result == NW_OK) {
         result = nw_blocks_load(&page->blocks);

@@ -38,7 +38,7 @@ int nw_page_save_trim(struct nw_page *page, uint32_t slot)
             page->buffer[i >> 3] = (uint8_t)(page->buffer[i >> 3] | 1U << (i & 7U));
         }
     }
-    page->blocks.stats->map_programs++;
+    page->blocks.tagged.stats->map_programs++;
     return nw_page_write(page, &page->cold, slot, page->buffer);
 }
 
@@ -66,12 +66,12 @@ int nw_page_load_trim(struct nw_page *page, uint32_t slot)
         return NW_OK;
     }
     state = nw_page_read_whole(page, page->map[slot]);
-    page->blocks.stats->map_reads++;
+    page->blocks.tagged.stats->map_reads++;
     if (state != NW_TAG_GOOD) {
-        page->blocks.stats->lost++; /* what was trimmed shows again */
+        page->blocks.tagged.stats->lost++; /* what was trimmed shows again */
         return state < 0 ? state : (int)NW_OK;
     }
-    uint64_t version = page->tag.version;
+    uint64_t version = page->blocks.tagged.tag.version;
 
     for (uint32_t i = 0; i < span(page) && sector + i < page->sectors; i++) {
         uint32_t at = page->map[sector + i];
@@ -83,7 +83,7 @@ int nw_page_load_trim(struct nw_page *page, uint32_t slot)
         if (state < 0) {
             return state;
         }
-        if (state == NW_TAG_GOOD && page->tag.version < version) {
+        if (state == NW_TAG_GOOD && page->blocks.tagged.tag.version < version) {
             nw_page_point(page, sector + i, NW_PAGE_NONE);
         }
     }

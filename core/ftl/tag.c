@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tags in the spare area: see tag.h. */
+/* Tags in the spare area, and pages with tags: see tag.h. */
 #include "tag.h"
+
+#include <string.h>
 
 #include "nandwich/bytes.h"
 #include "nandwich/crc.h"
@@ -19,25 +21,93 @@ uint8_t nw_tag_bytes(const struct nw_geometry *geometry)
     return geometry->spare_bytes >= NW_TAG_BYTES ? NW_TAG_BYTES : 0;
 }
 
-static uint16_t check_of(const uint8_t *tag, uint8_t covered)
+/* The check's place in the spare bytes, behind all that it covers. */
+static uint8_t *check_at(struct nw_tagged *tagged)
 {
-    return (uint16_t)(nw_crc32(NW_CRC32_START, tag, covered) & 0xFFFFU);
+    return tagged->spare + tagged->req.spare_length - 2;
 }
 
-void nw_tag_put40(uint8_t *to, uint64_t value)
+static uint16_t check_of(const struct nw_tagged *tagged)
 {
-    nw_put32(to, (uint32_t)(value & 0xFFFFFFFFUL));
-    to[4] = (uint8_t)(value >> 32);
+    return (uint16_t)nw_crc32(NW_CRC32_START, tagged->spare, tagged->req.spare_length - 2U);
 }
 
-uint64_t nw_tag_get40(const uint8_t *from)
+uint32_t nw_tag_sum(const uint8_t *data, uint16_t length)
 {
-    return nw_get32(from) | ((uint64_t)from[4] << 32);
+    return data != NULL ? nw_crc32(NW_CRC32_START, data, length) : 0;
 }
 
-void nw_tag_put(uint8_t *to, uint8_t bytes, const struct nw_tag *tag)
+/* The tag in the spare bytes: enum nw_tag_state. */
+static int parse(struct nw_tagged *tagged)
 {
-    uint8_t covered = (uint8_t)(bytes - 2U);
+    const uint8_t *from = tagged->spare;
+    struct nw_tag *tag = &tagged->tag;
+    uint16_t left = tagged->req.spare_length;
+
+    while (from[left - 1] == tagged->req.chip->geometry.erased) {
+        if (--left == 0) {
+            return NW_TAG_BLANK;
+        }
+    }
+    if (nw_get16(check_at(tagged)) != check_of(tagged)) {
+        return NW_TAG_BAD;
+    }
+    tag->word = nw_get32(from + WORD_AT);
+    tag->version = nw_tag_get40(from + VERSION_AT);
+    tag->crc = nw_get32(from + CRC_AT);
+    tag->erases = 0;
+    if (tagged->req.spare_length >= NW_TAG_WEAR_BYTES) {
+        tag->erases = nw_get16(from + ERASES_AT) | ((uint32_t)from[ERASES_AT + 2U] << 16);
+    }
+    return NW_TAG_GOOD;
+}
+
+void nw_tagged_open(struct nw_tagged *tagged, struct nw_chip *chip, struct nw_stats *stats)
+{
+    memset(tagged, 0, sizeof *tagged);
+    tagged->stats = stats;
+    tagged->req.chip = chip;
+    tagged->req.spare = tagged->spare;
+    tagged->req.spare_length = nw_tag_bytes(&chip->geometry);
+}
+
+/* What the request asks for. */
+static int read_once(struct nw_tagged *tagged)
+{
+    struct nw_stats *stats = tagged->stats;
+    int result = nw_chip_read(&tagged->req);
+
+    if (stats != NULL) {
+        stats->reads++;
+        stats->bytes_read += (uint32_t)tagged->req.length + tagged->req.spare_length;
+        if (result > 0) {
+            stats->corrected += (uint16_t)result;
+        }
+    }
+    return result;
+}
+
+int nw_tagged_read(struct nw_tagged *tagged, uint32_t at, uint16_t length, uint8_t *data)
+{
+    tagged->req.page = at;
+    tagged->req.length = length;
+    tagged->req.data = data;
+    int result = read_once(tagged);
+
+    if (result == NW_ERR_ECC) { /* it may fail but once */
+        result = read_once(tagged);
+    }
+    if (result < 0) {
+        return result == NW_ERR_ECC ? (int)NW_TAG_LOST : result;
+    }
+    return parse(tagged);
+}
+
+void nw_tagged_stamp(struct nw_tagged *tagged, uint16_t length)
+{
+    const struct nw_tag *tag = &tagged->tag;
+    uint8_t *to = tagged->spare;
+    uint16_t bytes = tagged->req.spare_length;
 
     nw_put32(to + WORD_AT, tag->word);
     nw_tag_put40(to + VERSION_AT, tag->version);
@@ -48,29 +118,18 @@ void nw_tag_put(uint8_t *to, uint8_t bytes, const struct nw_tag *tag)
         nw_put16(to + ERASES_AT, (uint16_t)(erases & 0xFFFFU));
         to[ERASES_AT + 2U] = (uint8_t)(erases >> 16);
     }
-    nw_put16(to + covered, check_of(to, covered));
+    nw_put16(check_at(tagged), check_of(tagged));
+    if (tagged->stats != NULL) {
+        tagged->stats->programs++;
+        tagged->stats->bytes_programmed += (uint32_t)length + bytes;
+    }
 }
 
-int nw_tag_get(const uint8_t *from, uint8_t bytes, uint8_t erased, struct nw_tag *tag)
+int nw_tagged_program(struct nw_tagged *tagged, uint32_t at, uint16_t length, uint8_t *data)
 {
-    uint8_t covered = (uint8_t)(bytes - 2U);
-    uint8_t same = 0;
-
-    while (same < bytes && from[same] == erased) {
-        same++;
-    }
-    if (same == bytes) {
-        return NW_TAG_BLANK;
-    }
-    if (nw_get16(from + covered) != check_of(from, covered)) {
-        return NW_TAG_BAD;
-    }
-    tag->word = nw_get32(from + WORD_AT);
-    tag->version = nw_tag_get40(from + VERSION_AT);
-    tag->crc = nw_get32(from + CRC_AT);
-    tag->erases = 0;
-    if (bytes >= NW_TAG_WEAR_BYTES) {
-        tag->erases = nw_get16(from + ERASES_AT) | ((uint32_t)from[ERASES_AT + 2U] << 16);
-    }
-    return NW_TAG_GOOD;
+    nw_tagged_stamp(tagged, length);
+    tagged->req.page = at;
+    tagged->req.length = length;
+    tagged->req.data = data;
+    return nw_chip_program(&tagged->req);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tag.h - what a translation layer writes beside each page, in the first spare bytes.
+ * tag.h - what a translation layer writes beside each page, in the first spare bytes; and the only
+ * way in which layers read and write pages with tags.
  *
  *   offset  bytes  field
  *        0      4  word: the owner's; says what the page holds
@@ -18,35 +19,65 @@
 
 #include <stdint.h>
 
+#include "nandwich/bytes.h"
 #include "nandwich/chip.h"
+#include "nandwich/stats.h"
 
 #define NW_TAG_BYTES 15U
 #define NW_TAG_WEAR_BYTES 18U
 
 struct nw_tag {
-    uint64_t version;
     uint32_t word;
     uint32_t crc;
+    uint64_t version;
     uint32_t erases; /* 0 when the tag is too short to tell */
 };
 
 enum nw_tag_state {
     NW_TAG_BLANK, /* every byte has the erased value */
     NW_TAG_BAD,   /* something else than a tag: torn, damaged, or not ours */
+    NW_TAG_LOST,  /* the chip cannot correct the page (NW_ERR_ECC): it may hold anything */
     NW_TAG_GOOD
 };
 
 /* Length of a tag on this part; 0: its spare is too small for one. */
 uint8_t nw_tag_bytes(const struct nw_geometry *geometry);
 
-/* Write a tag to `to`, `bytes` long. Cost: CRC-32 of the bytes. */
-void nw_tag_put(uint8_t *to, uint8_t bytes, const struct nw_tag *tag);
+/* The checksum of a page's data; 0 for NULL. */
+uint32_t nw_tag_sum(const uint8_t *data, uint16_t length);
 
-/* Read a tag; answers enum nw_tag_state and fills `tag` only when good. */
-int nw_tag_get(const uint8_t *from, uint8_t bytes, uint8_t erased, struct nw_tag *tag);
+/* Pages with their tags, one at a time. */
+struct nw_tagged {
+    struct nw_tag tag; /* read last, or to be written next */
+    struct nw_stats *stats; /* reads, programs, their bytes and corrected bits are counted here */
+    struct nw_chip_req req;
+    uint8_t spare[NW_TAG_WEAR_BYTES];
+};
+
+/* Ready for a chip whose spare has room for tags. */
+void nw_tagged_open(struct nw_tagged *tagged, struct nw_chip *chip, struct nw_stats *stats);
+
+/* Read a page's tag, and `length` bytes of its data; NULL with a length on a chip without payload.
+ * Answers enum nw_tag_state, NW_TAG_LOST only when a second read failed too, or another error of
+ * the chip. tagged->tag changes only when the answer is NW_TAG_GOOD. */
+int nw_tagged_read(struct nw_tagged *tagged, uint32_t at, uint16_t length, uint8_t *data);
+
+/* Program a page's data and tagged->tag. Answers what the chip does. */
+int nw_tagged_program(struct nw_tagged *tagged, uint32_t at, uint16_t length, uint8_t *data);
+
+/* Only the beginning of that: the tag to the spare bytes; a program of so much data is counted. */
+void nw_tagged_stamp(struct nw_tagged *tagged, uint16_t length);
 
 /* A version's five bytes. */
-void nw_tag_put40(uint8_t *to, uint64_t value);
-uint64_t nw_tag_get40(const uint8_t *from);
+static inline void nw_tag_put40(uint8_t *to, uint64_t value)
+{
+    nw_put32(to, (uint32_t)(value & 0xFFFFFFFFUL));
+    to[4] = (uint8_t)(value >> 32);
+}
+
+static inline uint64_t nw_tag_get40(const uint8_t *from)
+{
+    return nw_get32(from) | ((uint64_t)from[4] << 32);
+}
 
 #endif

@@ -2,108 +2,56 @@
 /* The begin of a format: see wipe.h. */
 #include "wipe.h"
 
-#include <string.h>
+#include <stddef.h>
 
 #include "mark.h"
 #include "nandwich/bytes.h"
-#include "nandwich/crc.h"
-#include "tag.h"
+#include "piece.h"
 
-#define PIECE 32U
 #define RESERVE_AT 12U /* in a list (page_fence.c): blocks for the next mounts */
 #define RESERVES 2U
 
 struct wipe {
-    struct nw_chip_req req;
-    struct nw_stats *stats;
-    struct nw_tag tag;    /* read last */
-    uint64_t version;     /* of the newest list or record; 0: none */
-    uint32_t word;        /* its kind */
-    uint32_t at;          /* its page */
-    uint8_t tag_bytes;
-    uint8_t bytes[PIECE]; /* read last */
+    struct nw_tagged tagged;
+    uint64_t version; /* of the newest list or record; 0: none */
+    uint32_t word;    /* its kind */
+    uint32_t at;      /* its page */
+    uint8_t bytes[NW_PIECE_BYTES];
 };
-
-/* The tag of a page: enum nw_tag_state. */
-static int read_tag(struct wipe *wipe, uint32_t page)
-{
-    wipe->req.page = page;
-    wipe->req.length = 0;
-    wipe->req.spare_length = wipe->tag_bytes;
-    int result = nw_chip_read(&wipe->req);
-
-    if (result < 0) {
-        return result == NW_ERR_ECC ? (int)NW_TAG_BAD : result;
-    }
-    return nw_tag_get(wipe->bytes, wipe->tag_bytes, wipe->req.chip->geometry.erased, &wipe->tag);
-}
-
-/* A piece of a written page: 1, or 0 when it cannot be read. */
-static int read_piece(struct wipe *wipe, uint32_t page, uint32_t offset)
-{
-    uint32_t left = wipe->req.chip->geometry.page_bytes - offset;
-
-    wipe->req.page = page;
-    wipe->req.offset = (uint16_t)offset;
-    wipe->req.length = (uint16_t)(left < PIECE ? left : PIECE);
-    wipe->req.spare_length = 0;
-    int result = nw_chip_read(&wipe->req);
-
-    wipe->req.offset = 0;
-    if (result < 0) {
-        return result == NW_ERR_ECC ? 0 : result;
-    }
-    return 1;
-}
-
-/* Is the page whole whose tag was read last? */
-static int is_whole(struct wipe *wipe, uint32_t page)
-{
-    uint32_t crc = NW_CRC32_START;
-    int result = 1;
-
-    if (wipe->tag.word == NW_MARK_VOID) {
-        return 1; /* it has no data */
-    }
-    for (uint32_t at = 0; result > 0 && at < wipe->req.chip->geometry.page_bytes; at += PIECE) {
-        result = read_piece(wipe, page, at);
-        crc = nw_crc32(crc, wipe->bytes, wipe->req.length);
-    }
-    return result > 0 ? crc == wipe->tag.crc : result;
-}
 
 /* 1 when a mount began this block. Notes its list or record if that is the newest so far. */
 static int look_at(struct wipe *wipe, uint32_t block)
 {
-    uint32_t page = block * wipe->req.chip->geometry.block_pages;
-    uint32_t end = page + wipe->req.chip->geometry.block_pages;
+    uint32_t page = block * wipe->tagged.req.chip->geometry.block_pages;
+    uint32_t end = page + wipe->tagged.req.chip->geometry.block_pages;
     int begun = 0;
 
-    wipe->req.block = block;
-    int state = nw_chip_is_bad(&wipe->req);
+    wipe->tagged.req.block = block;
+    int state = nw_chip_is_bad(&wipe->tagged.req);
 
     if (state != 0) {
         return state < 0 ? state : 0;
     }
     for (; page < end; page++) {
-        state = read_tag(wipe, page);
+        state = nw_tagged_read(&wipe->tagged, page, 0, NULL);
         if (state < 0 || state == NW_TAG_BLANK) {
             break;
         }
         if (state != NW_TAG_GOOD) {
             continue;
         }
-        uint32_t word = wipe->tag.word;
+        uint32_t word = wipe->tagged.tag.word;
 
         if ((word & (uint32_t)NW_MARK_SESSION) == 0) {
             break;
         }
         begun = 1;
         if ((word == NW_MARK_LIST || word == NW_MARK_RECORD || word == NW_MARK_VOID) &&
-            wipe->tag.version > wipe->version) {
-            state = is_whole(wipe, page);
+            wipe->tagged.tag.version > wipe->version) {
+            state = word == NW_MARK_VOID ? 1 /* it has no data */
+                                         : nw_piece_fits(&wipe->tagged, page, wipe->bytes);
             if (state > 0) {
-                wipe->version = wipe->tag.version;
+                wipe->version = wipe->tagged.tag.version;
                 wipe->word = word;
                 wipe->at = page;
             }
@@ -121,40 +69,34 @@ static int retire(struct wipe *wipe, int result)
     if (result != NW_ERR_ERASE && result != NW_ERR_PROGRAM) {
         return result;
     }
-    if (wipe->stats != NULL) {
-        wipe->stats->retired++;
+    if (wipe->tagged.stats != NULL) {
+        wipe->tagged.stats->retired++;
     }
-    return nw_chip_mark_bad(&wipe->req);
+    return nw_chip_mark_bad(&wipe->tagged.req);
 }
 
 static int erase(struct wipe *wipe, uint32_t block)
 {
-    wipe->req.block = block;
-    if (wipe->stats != NULL) {
-        wipe->stats->erases++;
+    wipe->tagged.req.block = block;
+    if (wipe->tagged.stats != NULL) {
+        wipe->tagged.stats->erases++;
     }
-    return nw_chip_erase(&wipe->req);
+    return nw_chip_erase(&wipe->tagged.req);
 }
 
 /* The void list to a block in reserve. It is the newest then. */
 static int put_void(struct wipe *wipe, uint32_t block)
 {
+    uint32_t page = block * wipe->tagged.req.chip->geometry.block_pages;
     int result = erase(wipe, block);
 
     if (result >= 0) {
-        wipe->tag = (struct nw_tag){.word = NW_MARK_VOID, .version = wipe->version + 1U};
-        nw_tag_put(wipe->bytes, wipe->tag_bytes, &wipe->tag);
-        wipe->req.page = block * wipe->req.chip->geometry.block_pages;
-        wipe->req.length = 0;
-        wipe->req.spare_length = wipe->tag_bytes;
-        if (wipe->stats != NULL) {
-            wipe->stats->programs++;
-        }
-        result = nw_chip_program(&wipe->req);
+        wipe->tagged.tag = (struct nw_tag){.word = NW_MARK_VOID, .version = wipe->version + 1U};
+        result = nw_tagged_program(&wipe->tagged, page, 0, NULL);
     }
     if (result >= 0) {
         wipe->version++;
-        wipe->at = wipe->req.page;
+        wipe->at = page;
         return NW_OK;
     }
     return retire(wipe, result);
@@ -165,17 +107,15 @@ static int put_void(struct wipe *wipe, uint32_t block)
 static int disown(struct wipe *wipe)
 {
     uint32_t list = wipe->at;
-    uint8_t reserve[2U * RESERVES];
-    int result = read_piece(wipe, list, 0);
+    int result = nw_piece_read(&wipe->tagged, list, 0, NW_PIECE_BYTES, wipe->bytes);
 
-    memcpy(reserve, wipe->bytes + RESERVE_AT, sizeof reserve);
     for (uint8_t i = 0; i < RESERVES && result >= 0 && wipe->at == list; i++) {
-        uint32_t block = nw_get16(reserve + 2U * i);
+        uint32_t block = nw_get16(wipe->bytes + RESERVE_AT + 2U * i);
 
-        if (block < wipe->req.chip->geometry.blocks &&
-            block != list / wipe->req.chip->geometry.block_pages) {
-            wipe->req.block = block;
-            result = nw_chip_is_bad(&wipe->req);
+        if (block < wipe->tagged.req.chip->geometry.blocks &&
+            block != list / wipe->tagged.req.chip->geometry.block_pages) {
+            wipe->tagged.req.block = block;
+            result = nw_chip_is_bad(&wipe->tagged.req);
             if (result == 0) {
                 result = put_void(wipe, block);
             }
@@ -186,14 +126,12 @@ static int disown(struct wipe *wipe)
 
 int nw_wipe_devices(struct nw_chip *chip, struct nw_stats *stats)
 {
-    struct wipe wipe = {.stats = stats, .tag_bytes = nw_tag_bytes(&chip->geometry)};
-    uint32_t blocks = wipe.tag_bytes != 0 ? chip->geometry.blocks : 0;
+    uint32_t blocks = nw_tag_bytes(&chip->geometry) != 0 ? chip->geometry.blocks : 0;
+    struct wipe wipe = {.version = 0};
     uint32_t begun = 0;
     int result = NW_OK;
 
-    wipe.req.chip = chip;
-    wipe.req.data = wipe.bytes;
-    wipe.req.spare = wipe.bytes;
+    nw_tagged_open(&wipe.tagged, chip, stats);
     for (uint32_t block = 0; block < blocks && result >= 0; block++) {
         result = look_at(&wipe, block);
         begun += result > 0;

@@ -18,12 +18,12 @@
 
 /*
  * Erases each block that a mount of a layer with tags has begun, so that no mount finds a device
- * here any more. A block that fails is marked bad: ask for bad blocks after this. Erases and blocks
- * marked are counted in `stats` (NULL: nowhere). NW_OK or the chip's error. Cost: the tag of each
- * block's first page and of those behind it that the same mount wrote, or that are none; where a
- * block was found the same again, newer lists and records, an erase for each block found and, on a
- * page device, one more and a program.
- * Nothing is done where the spare bytes have no room for a tag. Stack: about 150 bytes.
+ * here any more. A block that fails is marked bad: ask for bad blocks after this. `stats` (NULL:
+ * nowhere) counts tags read, programs, erases and blocks marked. NW_OK or the chip's error. Cost:
+ * the tag of each block's first page and of those behind it that the same mount wrote, or that are
+ * none; where a block was found the same again, newer lists and records, an erase for each block
+ * found and, on a page device, one more and a program.
+ * Nothing is done where the spare bytes have no room for a tag. Stack: about 200 bytes.
  */
 int nw_wipe_devices(struct nw_chip *chip, struct nw_stats *stats);
 

@@ -1,90 +1,45 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What is on a chip: see identify.h. A layer of ours tells by what each of its mounts writes first
- * (co../ftl/mark.h), a store by the header of each of its blocks.
+ * (core/ftl/mark.h), a store by the header of each of its blocks.
  */
 #include "nandwich/identify.h"
 
 #include <string.h>
 
 #include "../ftl/mark.h"
-#include "../ftl/tag.h"
+#include "../ftl/piece.h"
 #include "../store/store.h"
 #include "nandwich/blank.h"
 #include "nandwich/bytes.h"
 #include "nandwich/crc.h"
 
-#define PIECE NW_BLANK_PIECE
-
 struct look {
-    struct nw_chip_req req;
+    struct nw_tagged tagged;
     struct nw_identity *found;
-    struct nw_tag tag;    /* read last */
-    uint8_t bytes[PIECE]; /* the same */
+    uint8_t bytes[NW_PIECE_BYTES]; /* of data, read last */
     uint8_t told;         /* *found holds the answer */
 };
+
+static const struct nw_geometry *geometry_of(const struct look *look)
+{
+    return &look->tagged.req.chip->geometry;
+}
 
 /* Bytes of a written page: 1, or 0 when they cannot be read. */
 static int read_data(struct look *look, uint32_t page, uint32_t offset, uint16_t length)
 {
-    int result;
-
-    if (offset + length > look->req.chip->geometry.page_bytes) {
+    if (offset + length > geometry_of(look)->page_bytes) {
         return 0;
     }
-    look->req.page = page;
-    look->req.offset = (uint16_t)offset;
-    look->req.length = length;
-    look->req.data = look->bytes;
-    look->req.spare_length = 0;
-    result = nw_chip_read(&look->req);
-    if (result < 0) {
-        return result == NW_ERR_ECC ? 0 : result;
-    }
-    return 1;
+    return nw_piece_read(&look->tagged, page, offset, length, look->bytes);
 }
 
-/* The tag of a page: enum nw_tag_state. */
+/* The tag of a page, as nw_tagged_read(); blank where no layer with tags works. */
 static int read_tag(struct look *look, uint32_t page)
 {
-    const struct nw_geometry *geometry = &look->req.chip->geometry;
-    uint8_t length = nw_tag_bytes(geometry);
-    int result;
-
-    if (length == 0) {
-        return NW_TAG_BLANK; /* no layer with tags works here */
-    }
-    look->req.page = page;
-    look->req.length = 0;
-    look->req.spare_offset = 0;
-    look->req.spare_length = length;
-    look->req.spare = look->bytes;
-    result = nw_chip_read(&look->req);
-    if (result < 0) {
-        return result == NW_ERR_ECC ? (int)NW_TAG_BAD : result;
-    }
-    return nw_tag_get(look->bytes, length, geometry->erased, &look->tag);
-}
-
-/* Is the data of a page with a good tag whole? Its first piece is read last. */
-static int is_whole(struct look *look, uint32_t page)
-{
-    uint32_t bytes = look->req.chip->geometry.page_bytes;
-    uint32_t crc = NW_CRC32_START;
-    int result = 1;
-
-    for (uint32_t at = 0; result > 0 && at < bytes; at += PIECE) {
-        uint16_t length = (uint16_t)(bytes - at < PIECE ? bytes - at : PIECE);
-
-        result = read_data(look, page, at, length);
-        if (result > 0) {
-            crc = nw_crc32(crc, look->bytes, length);
-        }
-    }
-    if (result > 0) {
-        result = crc == look->tag.crc ? read_data(look, page, 0, PIECE) : 0;
-    }
-    return result;
+    return look->tagged.req.spare_length != 0 ? nw_tagged_read(&look->tagged, page, 0, NULL)
+                                              : (int)NW_TAG_BLANK;
 }
 
 /* The list of the page layer in look->bytes. */
@@ -99,7 +54,7 @@ static void tell_page(struct look *look)
             .sectors = nw_get32(bytes + 4),
             .blocks = nw_get16(bytes + 8),
             .block_pages = nw_get16(bytes + 10),
-            .page_bytes = look->req.chip->geometry.page_bytes}; /* else it would not be whole */
+            .page_bytes = geometry_of(look)->page_bytes}; /* else it would not be whole */
         look->told = 1;
     }
 }
@@ -127,7 +82,7 @@ static void tell_hybrid(struct look *look)
  * pages of that mount. */
 static int look_for_session(struct look *look, uint32_t page)
 {
-    uint32_t end = page + look->req.chip->geometry.block_pages;
+    uint32_t end = page + geometry_of(look)->block_pages;
     int state = NW_TAG_BAD;
 
     for (; look->told == 0 && page < end; page++) {
@@ -136,13 +91,13 @@ static int look_for_session(struct look *look, uint32_t page)
             break;
         }
         if (state == NW_TAG_GOOD) {
-            uint32_t word = look->tag.word;
+            uint32_t word = look->tagged.tag.word;
 
             if ((word & (uint32_t)NW_MARK_SESSION) == 0) {
                 break;
             }
             if (word == NW_MARK_LIST || word == NW_MARK_RECORD) {
-                state = is_whole(look, page);
+                state = nw_piece_fits(&look->tagged, page, look->bytes);
                 if (state > 0 && word == NW_MARK_LIST) {
                     tell_page(look);
                 } else if (state > 0) {
@@ -161,7 +116,7 @@ static int look_for_session(struct look *look, uint32_t page)
  * The anchor is named by a block's header, or follows it. */
 static int look_for_anchor(struct look *look, uint32_t page, uint32_t anchor)
 {
-    const struct nw_geometry *geometry = &look->req.chip->geometry;
+    const struct nw_geometry *geometry = geometry_of(look);
     uint32_t bytes = geometry->page_bytes;
     uint32_t offset = BLOCK_HEADER;
     uint8_t shift = 1;
@@ -177,7 +132,7 @@ static int look_for_anchor(struct look *look, uint32_t page, uint32_t anchor)
     if (page >= geometry->blocks * geometry->block_pages) {
         return NW_OK;
     }
-    result = nw_pages_are_blank(look->req.chip, page, page + 1U);
+    result = nw_pages_are_blank(look->tagged.req.chip, page, page + 1U);
     if (result != 0) {
         return result < 0 ? result : NW_OK;
     }
@@ -199,7 +154,7 @@ static int look_for_store(struct look *look, uint32_t page)
     const uint8_t *bytes = look->bytes;
     int result = NW_TAG_GOOD; /* of a layer, which may hold the image of a store */
 
-    if ((look->req.chip->geometry.flags & NW_CHIP_NO_PAYLOAD) == 0) {
+    if ((geometry_of(look)->flags & NW_CHIP_NO_PAYLOAD) == 0) {
         result = read_tag(look, page);
     }
     if (result == NW_TAG_GOOD) {
@@ -224,12 +179,12 @@ static int look_for_store(struct look *look, uint32_t page)
 /* 1: its first page is written. */
 static int look_at_block(struct look *look, uint32_t block)
 {
-    uint32_t page = block * look->req.chip->geometry.block_pages;
-    look->req.block = block;
-    int result = nw_chip_is_bad(&look->req);
+    uint32_t page = block * geometry_of(look)->block_pages;
+    look->tagged.req.block = block;
+    int result = nw_chip_is_bad(&look->tagged.req);
 
     if (result == 0) {
-        result = nw_pages_are_blank(look->req.chip, page, page + 1U);
+        result = nw_pages_are_blank(look->tagged.req.chip, page, page + 1U);
     }
     if (result != 0) {
         return result < 0 ? result : 0;
@@ -246,7 +201,7 @@ static int look_at_blocks(struct look *look)
 {
     int written = 0;
 
-    for (uint32_t block = 0; block < look->req.chip->geometry.blocks; block++) {
+    for (uint32_t block = 0; block < geometry_of(look)->blocks; block++) {
         int result = look_at_block(look, block);
 
         if (result < 0 || look->told != 0) {
@@ -260,7 +215,7 @@ static int look_at_blocks(struct look *look)
 /* Lavish's mark? */
 static int look_for_mark(struct look *look)
 {
-    struct nw_chip *chip = look->req.chip;
+    struct nw_chip *chip = look->tagged.req.chip;
     int32_t block = nw_mark_block(chip);
     uint32_t pages = chip->geometry.block_pages;
     int result = nw_pages_are_blank(chip, 0, 0); /* may one ask at all? */
@@ -291,7 +246,7 @@ int nw_identify(struct nw_chip *chip, struct nw_identity *identity)
     if (result < 0) {
         return result;
     }
-    look.req.chip = chip;
+    nw_tagged_open(&look.tagged, chip, NULL);
     result = look_for_mark(&look);
     if (result == NW_OK && look.told == 0) {
         result = look_at_blocks(&look);

@@ -74,13 +74,14 @@ void sim_sector_sync(struct sim_sector *sector)
 {
     keep(sector, sector->live);
     sector->lasts = 1;
+    sector->any = sector->any == 1U;
 }
 
 void sim_sector_mount(struct sim_sector *sector)
 {
     sector->live = (uint8_t)((1U << sector->count) - 1U);
     sector->lasts = 1;
-    sector->any |= sector->rotten;
+    sector->any = sector->any != 0 || sector->rotten != 0;
 }
 
 void sim_sector_rot(struct sim_sector *sector)
@@ -93,11 +94,16 @@ int sim_sector_show(struct sim_sector *sector, uint32_t value)
 {
     uint8_t at = find(sector, value);
 
-    if (sector->any != 0) {
+    if (sector->any == 1U) {
         uint8_t rotten = sector->rotten;
+        uint8_t lasts = sector->lasts;
 
         sim_sector_set(sector, value);
         sector->rotten = rotten;
+        if (lasts == 0) {
+            sector->lasts = 0;
+            sector->any = SIM_ANY_LATER;
+        }
         return 0;
     }
     if (at == sector->count || (sector->live & bit(at)) == 0) {

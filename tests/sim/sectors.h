@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #define SIM_VALUES 6U
+#define SIM_ANY_LATER 2U /* once power has gone: what shows now, as behind a trim, is not durable */
 #define SIM_LOST 0xFFFFFFFFU /* an error instead of content: NW_ERR_ECC or NW_ERR_CORRUPT */
 
 struct sim_sector {
@@ -20,7 +21,7 @@ struct sim_sector {
     uint8_t count;
     uint8_t live;   /* bit i: value i may show in this session too */
     uint8_t lasts;  /* what is shown now is what later power-ups show */
-    uint8_t any;    /* more values than are kept: whatever shows is believed once */
+    uint8_t any;    /* 1: more values than are kept: whatever shows is believed once; or LATER */
     uint8_t rotten; /* its page was spoilt: a mount may take it for one that a cut has torn */
 };
 

@@ -3,7 +3,8 @@
  * Goal: a mount of the page layer tells an error of the bus and does not guess. A read of the
  * newest list that answered NW_ERR_IO once was taken for a torn list: the mount answered NW_OK,
  * went on from an older list, and what was written since was lost for good behind its fence. With
- * one list only the chip was said to hold no device. What fails once with NW_ERR_ECC is not lost.
+ * one list only the chip was said to hold no device. What fails once with NW_ERR_ECC is not lost,
+ * and no single page that fails so for good keeps a device from mounting.
  * ctest: quick
  */
 #include <setjmp.h>
@@ -122,12 +123,47 @@ static void test_cleaning_reads_fail_once(void **state)
     assert_int_equal(layer_rig_check(&rig, 0), 0);
 }
 
+/* One page of the chip answers NW_ERR_ECC for good, programmed anew or not, from the read number
+ * `skip` on: two mounts. */
+static void mount_over(uint32_t page, uint32_t skip)
+{
+    rig.fault = (struct nw_fault){
+        .verb = NW_VERB_READ, .first = page, .last = page, .skip = skip, .error = NW_ERR_ECC};
+    for (unsigned i = 0; i < 2U; i++) {
+        int result = layer_rig_mount(&rig);
+
+        if (result != NW_OK) {
+            fail_msg("page %u, read %u, mount %u: %d", (unsigned)page, (unsigned)skip, i, result);
+        }
+    }
+    layer_rig_quiet(&rig);
+}
+
+/* A mount wrote its list to a page that could be programmed and not read, answered NW_ERR_CORRUPT,
+ * and so did each one after it, in the same block. */
+static void test_a_page_never_reads(void **state)
+{
+    struct layer_snapshot snapshot;
+
+    (void)state;
+    layer_snapshot_open(&snapshot, &rig);
+    layer_snapshot_take(&snapshot, &rig);
+    for (uint32_t page = 1; page < (uint32_t)shape.blocks * shape.block_pages; page++) {
+        for (uint32_t skip = 0; skip < 6U; skip++) {
+            layer_snapshot_restore(&snapshot, &rig);
+            mount_over(page, skip);
+        }
+    }
+    layer_snapshot_close(&snapshot);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_reads_of_a_mount_fail, open_rig, close_rig),
         cmocka_unit_test_setup_teardown(test_reads_fail_once, open_rig, close_rig),
-        cmocka_unit_test_setup_teardown(test_cleaning_reads_fail_once, open_rig, close_rig)};
+        cmocka_unit_test_setup_teardown(test_cleaning_reads_fail_once, open_rig, close_rig),
+        cmocka_unit_test_setup_teardown(test_a_page_never_reads, open_rig, close_rig)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

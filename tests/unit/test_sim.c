@@ -404,6 +404,15 @@ static void test_what_a_sector_may_read_as(void **state)
     }
     assert_int_equal(sim_sector_show(&sector, 99), 0);
     assert_int_equal(sim_sector_show(&sector, 98), -1);
+
+    for (uint32_t i = 10; i < 20U; i++) { /* a trim, once held to be durable because of that */
+        sim_sector_may(&sector, i);
+    }
+    sim_sector_trim(&sector);
+    assert_int_equal(sim_sector_show(&sector, 0), 0);
+    assert_int_equal(sim_sector_show(&sector, 15), -1);
+    sim_sector_mount(&sector);
+    assert_int_equal(sim_sector_show(&sector, 15), 0);
 }
 
 static void cycle(void *context)

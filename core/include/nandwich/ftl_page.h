@@ -24,7 +24,9 @@
  *          blocks are few it also passes ceil(n / (n - v)) pages of the block being cleaned
  *          (v of its n pages valid), a read and a program for each valid one. With enough idle
  *          time between writes one program is all; without, that many moves and two erases are
- *          the worst, but for a failed program: then up to n pages are written more.
+ *          the worst, but for a failed program: then up to n pages are written more. That holds
+ *          while 7 of the spare blocks are good: with fewer the device is about to answer
+ *          NW_ERR_FULL, and a write may clean several blocks until one is free.
  *   trim   0; the next sync writes one page for each range of 8 * page_bytes sectors touched
  *   sync   0 without trims before it; with them, also an erase when they take a block, and the
  *          moves that free one when no open block has a page left and free blocks are few
@@ -32,12 +34,13 @@
  *          that empties a block also writes a page for each range trimmed since the last sync
  *   the first write, sync or idle after a call that failed: also 1 read, 1 program and 1 erase
  *   mount  reads the tag of page 0 of every block and of all written pages, and one more for each
- *          outdated page found; programs 4 pages and erases a block. It looks at all tags once more
- *          when the newest page turns out torn. Of one block in 32 (27, 13 on pages of 512, 256
- *          bytes) it then reads the last page's tag. Where that is blank or torn it moves what the
- *          block holds: up to n moves, and an erase and a read for each; with a mount before that
- *          had no room, also what was left to that one. When free blocks are few it cleans as a
- *          write does. 2 programs more make all that it moved count, and free the blocks
+ *          outdated page found; programs 4 pages, of which it reads one again, and erases a block.
+ *          It looks at all tags once more when the newest page turns out torn. Of one block in 32
+ *          (27, 13 on pages of 512, 256 bytes) it then reads the last page's tag. Where that is
+ *          blank or torn it moves what the block holds: up to n moves, and an erase and a read for
+ *          each; with a mount before that had no room, also what was left to that one. When free
+ *          blocks are few it cleans as a write does. 2 programs and a read more make all that it
+ *          moved count, and free the blocks. All this again for each block that goes bad
  *
  * ERRORS of the block verbs: NW_ERR_FULL when bad blocks have eaten the spare blocks (reads go
  * on), NW_ERR_ECC or NW_ERR_CORRUPT for a sector whose content is lost (the sector is req->sector +
@@ -93,8 +96,9 @@ uint32_t nw_ftl_page_sectors(const struct nw_ftl_page_config *config,
  * the device there was, a chip that mount does not know (NW_ERR_NOT_FOUND, or NW_ERR_BLANK when all
  * is erased and nothing programmed yet) or an empty device: format again. (Of a page device so full
  * of bad blocks that its last mount found no block to keep for the next one, half may mount.)
- * Cost: reads the tag of page 0 of every block, an erase a block, 3 programs; where a mount of any
- * layer has written, these tags again, an erase more for each such block, 1 program.
+ * Cost: reads the tag of page 0 of every block, an erase a block, 3 programs and a read of one;
+ * where a mount of any layer has written, these tags again, an erase more for each such block, 1
+ * program.
  * NW_ERR_CONFIG, NW_ERR_RAM, NW_ERR_FULL: too many bad blocks; or the chip's error.
  */
 int nw_ftl_page_format(struct nw_ftl_page *ftl, struct nw_chip *chip,
@@ -107,6 +111,9 @@ int nw_ftl_page_format(struct nw_ftl_page *ftl, struct nw_chip *chip,
  * NW_ERR_NOT_FOUND: something else is, nw_identify() tells what (behind a format that was cut it
  * may still name the layer whose device that format has ended); NW_ERR_VERSION: another format,
  * configuration or geometry. Else as format. A device without a free block mounts and can be read.
+ * A page that can be programmed and never read (NW_ERR_ECC) keeps no device from mounting. When the
+ * newest list rots later, the mount builds on the one before, and what later mounts had moved may
+ * be lost; or it answers NW_ERR_NOT_FOUND when no other is left.
  * There is nothing to close.
  */
 int nw_ftl_page_mount(struct nw_ftl_page *ftl, struct nw_chip *chip,
