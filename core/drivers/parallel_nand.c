@@ -45,7 +45,7 @@ static const struct nw_parallel_nand_part parts[] = {
 static void note(struct nw_parallel_nand *nand, int result)
 {
     if (result < 0 && nand->error >= 0) {
-        nand->error = (int16_t)result;
+        nand->error = result;
     }
 }
 

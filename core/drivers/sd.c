@@ -47,7 +47,7 @@
 static void note(struct nw_spi *spi, int result)
 {
     if (result < 0 && spi->error >= 0) {
-        spi->error = (int16_t)result;
+        spi->error = result;
     }
 }
 
@@ -205,7 +205,7 @@ static int sd_read(struct nw_block_req *req)
         }
     }
     if (many) {
-        int16_t error = spi->error;
+        int error = spi->error;
 
         spi->error = NW_OK; /* the card goes on sending until it is told to stop */
         (void)command(card, STOP, 0);

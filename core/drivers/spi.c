@@ -9,7 +9,7 @@
 static void note(struct nw_spi *spi, int result)
 {
     if (result < 0 && spi->error >= 0) {
-        spi->error = (int16_t)result;
+        spi->error = result;
     }
 }
 

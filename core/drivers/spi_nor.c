@@ -244,12 +244,12 @@ int nw_spi_nor_open(struct nw_spi_nor *nor, struct nw_spi *spi,
     nw_spi_begin(spi, &when_ready);
     code(spi, WAKE);
     if (spi->error >= 0) {
-        spi->error = (int16_t)spi->ops->wait(spi, RESET_US);
+        spi->error = spi->ops->wait(spi, RESET_US);
     }
     code(spi, RESET_ENABLE);
     code(spi, RESET);
     if (spi->error >= 0) {
-        spi->error = (int16_t)spi->ops->wait(spi, RESET_US);
+        spi->error = spi->ops->wait(spi, RESET_US);
     }
     result = identify(nor, maker);
     if (result == NW_OK && (nw_spi_ready(spi, &when_ready) & STATUS_PROTECTED) != 0) {

@@ -180,6 +180,17 @@ static void bus_errors(void **state)
         failed += rig.model.spi.bus.fail_at == 0;
     }
     assert_true(failed >= 12);
+    for (uint32_t at = 0; at < 16; at++) {
+        struct nw_chip_req req = request(&rig, 7);
+        int result;
+
+        rig.model.spi.bus.fail_at = at / 2U + 1U;
+        rig.model.spi.bus.fail_acts = at % 2U == 1U; /* the part has taken it in, and works */
+        result = nw_chip_erase(&req);
+        assert_int_equal(result, rig.model.spi.bus.fail_at == 0 ? NW_ERR_IO : NW_OK);
+        rig.model.spi.bus.fail_at = 0;
+        assert_int_equal(nw_chip_read(&req), NW_OK);
+    }
     spi_nor_model_close(&rig.model);
 }
 

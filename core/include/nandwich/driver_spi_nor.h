@@ -47,12 +47,12 @@ struct nw_spi_nor_maker {
 };
 
 struct nw_spi_nor {
-    struct nw_chip chip; /* for the layers; its context is this struct */
     struct nw_spi *spi;
     const struct nw_spi_nor_maker *maker; /* NULL: unknown, told by the latch alone */
     uint8_t address_bytes; /* 3 or 4 */
     uint8_t erase_code;
     uint8_t id[3];
+    struct nw_chip chip; /* for the layers; its context is this struct */
 };
 
 /*
