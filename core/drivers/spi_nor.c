@@ -69,7 +69,6 @@ static int change(struct nw_spi_nor *nor, uint8_t command, uint32_t address,
 
     nw_spi_begin(spi, &when_ready);
     code(spi, ENABLE);
-    spi->busy = 1; /* also where the bus fails half-way */
     nw_spi_run(spi, (uint16_t)(command | SPI_ADDRESS(nor->address_bytes)), address, req->data,
                command == PROGRAM ? req->length : 0);
     left = nw_spi_ready(spi, &when_ready) & STATUS_LATCH;

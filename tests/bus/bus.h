@@ -41,8 +41,8 @@ struct bus {
 /* Another byte: false when power goes, or is gone. */
 bool bus_byte(struct bus *bus);
 
-/* A transfer begins: false when the bus fails before anything of it has happened. *result is what it
- * answers when it is done. */
+/* A transfer begins: false when the bus fails before anything of it has happened. *result is what
+ * it answers when it is done. */
 bool bus_transfer(struct bus *bus, int *result);
 
 /* A wait of the driver's. */
