@@ -55,7 +55,7 @@ static void latch(struct nw_parallel_nand *nand, uint8_t is_address, uint32_t va
 {
     uint8_t bytes[4];
 
-    for (uint8_t i = 0; i < sizeof bytes; i++) {
+    for (uint8_t i = 0; i < 4U; i++) {
         bytes[i] = (uint8_t)(value & 0xFFU);
         value >>= 8;
     }
