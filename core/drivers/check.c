@@ -98,6 +98,15 @@ static void fill(struct nw_check *check, uint32_t page)
     }
 }
 
+/* Whether a verb left the request as the caller had filled it in. */
+static int is_same(const struct nw_chip_req *a, const struct nw_chip_req *b)
+{
+    return a->chip == b->chip && a->page == b->page && a->block == b->block &&
+           a->to_page == b->to_page && a->offset == b->offset && a->length == b->length &&
+           a->spare_offset == b->spare_offset && a->spare_length == b->spare_length &&
+           a->data == b->data && a->spare == b->spare && a->buffer == b->buffer;
+}
+
 /* Programs a page: at once, or every third one in parts, all the spare with the first. */
 static int program(struct nw_check *check, uint32_t page)
 {
@@ -134,7 +143,7 @@ static int program(struct nw_check *check, uint32_t page)
     /* Neither the bytes nor, in a program at once, the request may have changed. */
     if (memcmp(check->ram, asked.spare + geometry->spare_bytes,
                nw_check_ram_bytes(geometry) / 2U) != 0 ||
-        (parts == 1U && memcmp(&req, &asked, sizeof req) != 0)) {
+        (parts == 1U && !is_same(&req, &asked))) {
         return fail(check, NW_CHECK_REQUEST, &req, NW_OK);
     }
     return NW_OK;
@@ -153,7 +162,7 @@ static int read_part(struct nw_check *check, struct nw_chip_req *req, uint8_t st
         return fail(check, step == NW_CHECK_CUT ? step : (uint8_t)NW_CHECK_READ, req, result);
     }
     check->corrected_bits += (uint32_t)result;
-    if (memcmp(req, &asked, sizeof asked) != 0) {
+    if (!is_same(req, &asked)) {
         return fail(check, NW_CHECK_REQUEST, req, NW_OK);
     }
     for (uint16_t i = 0; i < req->length + req->spare_length; i++) {

@@ -63,7 +63,6 @@ static uint32_t address(const struct nw_chip_req *req)
 /* A command that keeps the part busy: the status it ends with. */
 static uint8_t work(struct nw_spi *spi, uint16_t command, uint32_t at)
 {
-    spi->busy = 1; /* also where the bus fails half-way */
     nw_spi_run(spi, command, at, NULL, 0);
     return nw_spi_ready(spi, &when_ready);
 }

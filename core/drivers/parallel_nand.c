@@ -45,7 +45,7 @@ static const struct nw_parallel_nand_part parts[] = {
 static void note(struct nw_parallel_nand *nand, int result)
 {
     if (result < 0 && nand->error >= 0) {
-        nand->error = (int16_t)result;
+        nand->error = result;
     }
 }
 
@@ -55,7 +55,7 @@ static void latch(struct nw_parallel_nand *nand, uint8_t is_address, uint32_t va
 {
     uint8_t bytes[4];
 
-    for (uint8_t i = 0; i < sizeof bytes; i++) {
+    for (uint8_t i = 0; i < 4U; i++) {
         bytes[i] = (uint8_t)(value & 0xFFU);
         value >>= 8;
     }
@@ -82,7 +82,7 @@ static void transfer(struct nw_parallel_nand *nand, uint8_t *data, uint16_t leng
 /* Asks until the part is ready, within the limit: its status. */
 static uint8_t ready(struct nw_parallel_nand *nand)
 {
-    nand->busy = 1;
+    nand->busy = 1; /* also behind an error: the part may have taken the command in */
     command(nand, STATUS);
     for (uint16_t step = STEPS; nand->error >= 0; step--) {
         transfer(nand, &nand->status, 1, 0);
@@ -101,7 +101,6 @@ static uint8_t ready(struct nw_parallel_nand *nand)
 /* A command that keeps the part busy. */
 static uint8_t work(struct nw_parallel_nand *nand, uint8_t code)
 {
-    nand->busy = 1; /* also where the bus fails half-way */
     command(nand, code);
     return ready(nand);
 }
@@ -156,7 +155,6 @@ static void place(struct nw_parallel_nand *nand, uint16_t column, uint32_t page)
 static void open_page(struct nw_parallel_nand *nand, uint16_t column, uint32_t page)
 {
     aim(nand, column);
-    nand->busy = 1;
     place(nand, column, page);
     if (!is_small(nand)) {
         command(nand, READ_GO);
@@ -305,7 +303,6 @@ static int read_parameters(struct nw_parallel_nand *nand)
     read_id(nand, 0x20U, page);
     if (page[0] == 'O' && page[3] == 'I') { /* the page has a checksum besides */
         command(nand, PARAMETERS);
-        nand->busy = 1;
         latch(nand, 1, 0, 1);
         (void)ready(nand);
         command(nand, READ);

@@ -47,7 +47,7 @@
 static void note(struct nw_spi *spi, int result)
 {
     if (result < 0 && spi->error >= 0) {
-        spi->error = (int16_t)result;
+        spi->error = result;
     }
 }
 
@@ -205,7 +205,7 @@ static int sd_read(struct nw_block_req *req)
         }
     }
     if (many) {
-        int16_t error = spi->error;
+        int error = spi->error;
 
         spi->error = NW_OK; /* the card goes on sending until it is told to stop */
         (void)command(card, STOP, 0);
@@ -226,7 +226,7 @@ static void write_data(struct nw_sd *card, uint8_t token, const uint8_t *data)
     if (data != NULL) {
         transfer(spi, data, NULL, SECTOR_BYTES);
     } else {
-        for (uint8_t i = 0; i < SECTOR_BYTES / sizeof piece; i++) {
+        for (uint16_t i = 0; i < SECTOR_BYTES; i += sizeof piece) {
             transfer(spi, piece, NULL, sizeof piece);
         }
     }
@@ -366,7 +366,9 @@ static int describe(struct nw_sd *card)
     uint8_t csd[16];
     uint32_t size;
 
-    command_well(card, READ_OCR, 0);
+    if ((command(card, READ_OCR, 0) & (uint8_t)~RESPONSE_IDLE) != 0) { /* QEMU's is idle here */
+        note(spi, NW_ERR_IO);
+    }
     card->shift = (get_word(spi) & LARGE) != 0 ? 0 : 9;
     if (card->shift != 0) {
         command_well(card, SET_LENGTH, SECTOR_BYTES);

@@ -9,7 +9,7 @@
 static void note(struct nw_spi *spi, int result)
 {
     if (result < 0 && spi->error >= 0) {
-        spi->error = (int16_t)result;
+        spi->error = result;
     }
 }
 
@@ -42,7 +42,7 @@ void nw_spi_run(struct nw_spi *spi, uint16_t command, uint32_t address, uint8_t 
 
 uint8_t nw_spi_ready(struct nw_spi *spi, const struct spi_status *status)
 {
-    spi->busy = 1;
+    spi->busy = 1; /* also behind an error: the part may have taken the command in */
     for (uint16_t step = status->steps; spi->error >= 0; step--) {
         nw_spi_run(spi, status->command, status->address, &spi->status, 1);
         if (spi->error < 0) {

@@ -63,7 +63,6 @@ static const struct spi_status when_ready = {
 /* A command that names a row and keeps the part busy: the status it ends with. */
 static uint8_t run_row(struct nw_spi *spi, uint16_t command, uint32_t row)
 {
-    spi->busy = 1; /* also where the bus fails half-way: who knows what the part took in */
     nw_spi_run(spi, command, row, NULL, 0);
     return nw_spi_ready(spi, &when_ready);
 }

@@ -30,6 +30,12 @@
 #define TABLE_BYTES 64U
 #define TABLE_OLD_BYTES 36U /* of JESD216 without a letter: no times, no page */
 
+/* Addresses of four bytes: by B7h alone, or with write enable before it; and in an old table. */
+#define WIDE_PLAIN 0x01U
+#define WIDE_ENABLED 0x02U
+#define WIDE_BITS 0x06U
+#define WIDE_TOO 0x02U
+
 /* 3 s, asked every 100 us. */
 static const struct spi_status when_ready = {
     .command = STATUS, .mask = STATUS_BUSY, .step_us = 100, .steps = 30000};
@@ -46,21 +52,40 @@ static void code(struct nw_spi *spi, uint16_t command)
     nw_spi_run(spi, command, 0, NULL, 0);
 }
 
+static void read_bytes(struct nw_spi_nor *nor, uint32_t address, uint8_t *data, uint16_t length)
+{
+    nw_spi_run(nor->spi, (uint16_t)(READ | SPI_ADDRESS(nor->address_bytes)), address, data, length);
+}
+
 static int spi_nor_read(struct nw_chip_req *req)
 {
     struct nw_spi_nor *nor = req->chip->context;
-    struct nw_spi *spi = nor->spi;
 
-    nw_spi_begin(spi, &when_ready);
-    nw_spi_run(spi, (uint16_t)(READ | SPI_ADDRESS(nor->address_bytes)),
-               req->page * req->chip->geometry.page_bytes + req->offset, req->data, req->length);
-    return spi->error;
+    nw_spi_begin(nor->spi, &when_ready);
+    read_bytes(nor, req->page * req->chip->geometry.page_bytes + req->offset, req->data,
+               req->length);
+    return nor->spi->error;
 }
 
-/* A program or an erase at an address, from write enable to its end: `failed` where the part says
- * it did not work. */
-static int change(struct nw_spi_nor *nor, uint8_t command, uint32_t address,
-                  const struct nw_chip_req *req, int failed)
+/* Whether bytes differ from those given, or, with data NULL, from erased ones. */
+static uint8_t differ(struct nw_spi_nor *nor, uint32_t address, const uint8_t *data,
+                      uint32_t length)
+{
+    uint8_t byte;
+    uint8_t bits = 0;
+
+    for (uint32_t i = 0; i < length && nor->spi->error >= 0; i++) {
+        read_bytes(nor, address + i, &byte, 1);
+        byte = (uint8_t)(byte ^ (data != NULL ? data[i] : 0xFFU));
+        bits |= byte;
+    }
+    return bits;
+}
+
+/* A program or an erase (data NULL) at an address, from write enable to its end: `failed` where the
+ * part says it did not work. */
+static int change(struct nw_spi_nor *nor, uint8_t command, uint32_t address, uint8_t *data,
+                  uint32_t length, int failed)
 {
     const struct nw_spi_nor_maker *maker = nor->maker;
     struct nw_spi *spi = nor->spi;
@@ -69,22 +94,23 @@ static int change(struct nw_spi_nor *nor, uint8_t command, uint32_t address,
 
     nw_spi_begin(spi, &when_ready);
     code(spi, ENABLE);
-    spi->busy = 1; /* also where the bus fails half-way */
-    nw_spi_run(spi, (uint16_t)(command | SPI_ADDRESS(nor->address_bytes)), address, req->data,
-               command == PROGRAM ? req->length : 0);
+    nw_spi_run(spi, (uint16_t)(command | SPI_ADDRESS(nor->address_bytes)), address, data,
+               data != NULL ? (uint16_t)length : 0);
     left = nw_spi_ready(spi, &when_ready) & STATUS_LATCH;
     if (maker != NULL && maker->failed_code != 0) {
         nw_spi_run(spi, maker->failed_code | SPI_IN, 0, &told, 1);
         if (told == 0xFFU) {
             told = 0;
         }
-        told = (uint8_t)(told & (command == PROGRAM ? maker->program_failed : maker->erase_failed));
-        left |= told;
-        if (left != 0 && maker->clear_code != 0) {
+        told = (uint8_t)(told & (data != NULL ? maker->program_failed : maker->erase_failed));
+        if (told != 0 && maker->clear_code != 0) {
             code(spi, maker->clear_code);
         }
     }
-    return spi->error < 0 ? spi->error : left != 0 ? failed : (int)NW_OK;
+    if (left != 0) { /* the command was not taken in, or the part (QEMU's) leaves the latch */
+        told |= differ(nor, address, data, length);
+    }
+    return spi->error < 0 ? spi->error : told != 0 ? failed : (int)NW_OK;
 }
 
 static int spi_nor_program(struct nw_chip_req *req)
@@ -93,16 +119,17 @@ static int spi_nor_program(struct nw_chip_req *req)
         return NW_OK;
     }
     return change(req->chip->context, PROGRAM,
-                  req->page * req->chip->geometry.page_bytes + req->offset, req, NW_ERR_PROGRAM);
+                  req->page * req->chip->geometry.page_bytes + req->offset, req->data,
+                  req->length, NW_ERR_PROGRAM);
 }
 
 static int spi_nor_erase(struct nw_chip_req *req)
 {
     const struct nw_geometry *geometry = &req->chip->geometry;
     struct nw_spi_nor *nor = req->chip->context;
+    uint32_t bytes = (uint32_t)geometry->block_pages * geometry->page_bytes;
 
-    return change(nor, nor->erase_code, req->block * geometry->block_pages * geometry->page_bytes,
-                  req, NW_ERR_ERASE);
+    return change(nor, nor->erase_code, req->block * bytes, NULL, bytes, NW_ERR_ERASE);
 }
 
 static int spi_nor_is_bad(struct nw_chip_req *req)
@@ -146,6 +173,8 @@ static int shape(struct nw_spi_nor *nor, const uint8_t *table, uint8_t length)
             times = nw_get32(table + 36) >> (4U + 7U * i);
         }
     }
+    geometry->program_us = 400;
+    geometry->erase_us = 45000;
     if (length > TABLE_OLD_BYTES) {
         page = table[40] >> 4;
         geometry->program_us = ((table[41] & 0x1FU) + 1U) << ((table[41] & 0x20U) != 0 ? 6 : 3);
@@ -164,10 +193,10 @@ static int shape(struct nw_spi_nor *nor, const uint8_t *table, uint8_t length)
 /* Addresses of four bytes for a part above 16 MiB. */
 static int widen(struct nw_spi_nor *nor, uint8_t ways)
 {
-    if ((ways & 3U) == 0) {
+    if ((ways & (WIDE_PLAIN | WIDE_ENABLED)) == 0) {
         return NW_ERR_UNSUPPORTED;
     }
-    if ((ways & 1U) == 0) {
+    if ((ways & WIDE_PLAIN) == 0) {
         code(nor->spi, ENABLE);
     }
     code(nor->spi, FOUR_BYTES);
@@ -208,6 +237,9 @@ static int describe(struct nw_spi_nor *nor)
     geometry->endurance = 100000;
     geometry->read_us = nw_spi_us(nor->spi, geometry->page_bytes);
     geometry->program_us += geometry->read_us;
+    if (length < TABLE_BYTES && (table[2] & WIDE_BITS) == WIDE_TOO) {
+        table[63] = WIDE_ENABLED; /* an old table tells that it can, and not how */
+    }
     return size > 24 ? widen(nor, table[63]) : (int)NW_OK;
 }
 
@@ -244,12 +276,12 @@ int nw_spi_nor_open(struct nw_spi_nor *nor, struct nw_spi *spi,
     nw_spi_begin(spi, &when_ready);
     code(spi, WAKE);
     if (spi->error >= 0) {
-        spi->error = (int16_t)spi->ops->wait(spi, RESET_US);
+        spi->error = spi->ops->wait(spi, RESET_US);
     }
     code(spi, RESET_ENABLE);
     code(spi, RESET);
     if (spi->error >= 0) {
-        spi->error = (int16_t)spi->ops->wait(spi, RESET_US);
+        spi->error = spi->ops->wait(spi, RESET_US);
     }
     result = identify(nor, maker);
     if (result == NW_OK && (nw_spi_ready(spi, &when_ready) & STATUS_PROTECTED) != 0) {

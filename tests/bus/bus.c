@@ -59,6 +59,15 @@ bool bus_byte(struct bus *bus)
     return true;
 }
 
+bool bus_transfer(struct bus *bus, int *result)
+{
+    *result = NW_OK;
+    if (bus->fail_at != 0 && --bus->fail_at == 0) {
+        *result = NW_ERR_IO;
+    }
+    return *result == NW_OK || bus->fail_acts;
+}
+
 int bus_wait(struct bus *bus, uint32_t us)
 {
     if (us == 0 || us > 60000U) {
@@ -122,12 +131,13 @@ static int model_select(struct nw_spi *spi, uint8_t on)
 static int model_transfer(struct nw_spi *spi, const uint8_t *out, uint8_t *in, uint16_t length)
 {
     struct spi_model *model = spi->context;
+    int result;
 
     if (length == 0 || (!model->selected && !model->raw)) {
         bus_violation(&model->bus, "a transfer of nothing, or to nobody", length);
     }
-    if (model->bus.fail_at != 0 && --model->bus.fail_at == 0) {
-        return NW_ERR_IO;
+    if (!bus_transfer(&model->bus, &result)) {
+        return result;
     }
     for (uint16_t i = 0; i < length; i++) {
         uint8_t byte = out != NULL ? out[i] : 0xFFU;
@@ -143,7 +153,7 @@ static int model_transfer(struct nw_spi *spi, const uint8_t *out, uint8_t *in, u
             in[i] = byte;
         }
     }
-    return NW_OK;
+    return result;
 }
 
 static int model_wait(struct nw_spi *spi, uint16_t us)

@@ -31,6 +31,7 @@ struct bus {
     bool off;
     bool stuck;        /* what the part begins does not end */
     uint32_t fail_at;  /* the bus itself fails (NW_ERR_IO) after so many more transfers; 0: never */
+    bool fail_acts;    /* the transfer is done all the same */
     uint32_t waits;    /* the driver's calls of wait */
     uint32_t violations;
     char why[160];     /* the first one */
@@ -39,6 +40,10 @@ struct bus {
 
 /* Another byte: false when power goes, or is gone. */
 bool bus_byte(struct bus *bus);
+
+/* A transfer begins: false when the bus fails before anything of it has happened. *result is what
+ * it answers when it is done. */
+bool bus_transfer(struct bus *bus, int *result);
 
 /* A wait of the driver's. */
 int bus_wait(struct bus *bus, uint32_t us);

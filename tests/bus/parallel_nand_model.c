@@ -239,12 +239,13 @@ static int latch(struct nw_parallel_bus *wires, uint8_t address, const uint8_t *
                  uint8_t length)
 {
     struct parallel_nand_model *model = wires->context;
+    int result;
 
     if (!model->selected) {
         bus_violation(&model->bus, "a latch to nobody", bytes[0]);
     }
-    if (model->bus.fail_at != 0 && --model->bus.fail_at == 0) {
-        return NW_ERR_IO;
+    if (!bus_transfer(&model->bus, &result)) {
+        return result;
     }
     for (uint8_t i = 0; i < length; i++) {
         if (!bus_byte(&model->bus)) {
@@ -256,15 +257,16 @@ static int latch(struct nw_parallel_bus *wires, uint8_t address, const uint8_t *
             latch_address(model, bytes[i]);
         }
     }
-    return NW_OK;
+    return result;
 }
 
 static int write(struct nw_parallel_bus *wires, const uint8_t *out, uint16_t length)
 {
     struct parallel_nand_model *model = wires->context;
+    int result;
 
-    if (model->bus.fail_at != 0 && --model->bus.fail_at == 0) {
-        return NW_ERR_IO;
+    if (!bus_transfer(&model->bus, &result)) {
+        return result;
     }
     if (model->code != 0x80 && model->code != 0x85) {
         bus_violation(&model->bus, "data to a part that takes none", model->code);
@@ -284,7 +286,7 @@ static int write(struct nw_parallel_bus *wires, const uint8_t *out, uint16_t len
         model->cache[model->column] = out != NULL ? out[i] : 0xFF;
         model->loaded[model->column++] = out != NULL;
     }
-    return NW_OK;
+    return result;
 }
 
 static uint8_t output(struct parallel_nand_model *model)
@@ -317,9 +319,10 @@ static uint8_t output(struct parallel_nand_model *model)
 static int read(struct nw_parallel_bus *wires, uint8_t *in, uint16_t length)
 {
     struct parallel_nand_model *model = wires->context;
+    int result;
 
-    if (model->bus.fail_at != 0 && --model->bus.fail_at == 0) {
-        return NW_ERR_IO;
+    if (!bus_transfer(&model->bus, &result)) {
+        return result;
     }
     for (uint16_t i = 0; i < length; i++) {
         if (!bus_byte(&model->bus)) {
@@ -327,7 +330,7 @@ static int read(struct nw_parallel_bus *wires, uint8_t *in, uint16_t length)
         }
         in[i] = output(model);
     }
-    return NW_OK;
+    return result;
 }
 
 static int model_select(struct nw_parallel_bus *wires, uint8_t on)

@@ -49,7 +49,7 @@ static void make_sfdp(struct spi_nor_model *model)
     memcpy(model->sfdp, "SFDP\x06\x01\x00\xFF\x00\x06\x01", 11);
     model->sfdp[11] = model->kind.dwords;
     put(model->sfdp + 12, 0xFF000000U | TABLE_AT);
-    put(table, 0xFFF120E5U);
+    put(table, size > 24 ? 0xFFF320E5U : 0xFFF120E5U); /* addresses of four bytes too */
     put(table + 4, size >= 29 ? 0x80000000U | (size + 3U) : (8U << size) - 1U);
     put(table + 28, 0x520F200CU);  /* 4 KiB by 20h, 32 KiB by 52h */
     put(table + 32, 0x0000D810U);  /* 64 KiB by D8h */

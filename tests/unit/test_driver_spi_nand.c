@@ -289,17 +289,22 @@ static void bus_errors(void **state)
     assert_true(failed > 30);
     rig.model.spi.bus.fail_at = 0;
     assert_int_equal(nw_spi_nand_open(&rig.nand, &rig.model.spi.spi, NULL), NW_OK);
-    for (uint32_t at = 1; at < 30; at++) {
+    /* Also where the part has taken the command in: then it is waited for. */
+    for (uint32_t at = 1; at < 60; at++) {
         struct nw_chip_req req = request(&rig, 50 * 64);
+        int result;
 
         assert_int_equal(nw_chip_erase(&req), NW_OK);
-        rig.model.spi.bus.fail_at = at;
-        if (nw_chip_program(&req) == NW_OK) {
-            rig.model.spi.bus.fail_at = 0;
-            assert_int_equal(nw_chip_read(&req), 0);
-        } else {
-            assert_int_equal(rig.model.spi.bus.fail_at, 0);
-        }
+        rig.model.spi.bus.fail_at = at / 2U + 1U;
+        rig.model.spi.bus.fail_acts = at % 2U == 1U;
+        result = nw_chip_program(&req);
+        assert_int_equal(result, rig.model.spi.bus.fail_at == 0 ? NW_ERR_IO : NW_OK);
+        rig.model.spi.bus.fail_at = 0;
+        assert_int_equal(nw_chip_read(&req), 0);
+        rig.model.spi.bus.fail_at = at / 2U + 1U;
+        result = nw_chip_erase(&req);
+        assert_int_equal(result, rig.model.spi.bus.fail_at == 0 ? NW_ERR_IO : NW_OK);
+        rig.model.spi.bus.fail_at = 0;
     }
     spi_nand_model_close(&rig.model);
 }

@@ -23,6 +23,8 @@ struct rig {
 
 static const struct spi_nor_kind w25q128 = {{0xEF, 0x40, 0x18}, 24, 16, 0, 0, 0, 0, 0};
 static const struct spi_nor_kind w25q256 = {{0xEF, 0x40, 0x19}, 25, 16, 0x21, 0, 0, 0, 0};
+/* Found with QEMU's model, which has the bytes of a real part: a table of nine words. */
+static const struct spi_nor_kind w25q256fv = {{0xEF, 0x40, 0x19}, 25, 9, 1, 0, 0, 0, 0};
 static const struct spi_nor_kind w25q512 = {{0xEF, 0x40, 0x20}, 26, 16, 0x22, 0, 0, 0, 0};
 static const struct spi_nor_kind mx25l64 = {{0xC2, 0x20, 0x17}, 23, 9, 0, 0x2B, 0x20, 0x40, 0};
 static const struct spi_nor_kind is25lp = {{0x9D, 0x60, 0x18}, 24, 16, 0, 0x81, 0x04, 0x08, 0x82};
@@ -47,7 +49,8 @@ static struct nw_chip_req request(struct rig *rig, uint32_t block)
 
 static void each_part_tells_its_shape(void **state)
 {
-    const struct spi_nor_kind *kinds[] = {&w25q128, &w25q256, &w25q512, &mx25l64, &is25lp, &n25q};
+    const struct spi_nor_kind *kinds[] = {&w25q128, &w25q256, &w25q256fv, &w25q512,
+                                          &mx25l64, &is25lp,  &n25q};
     struct rig rig;
 
     (void)state;
@@ -61,8 +64,8 @@ static void each_part_tells_its_shape(void **state)
         assert_int_equal(geometry->page_bytes, 256);
         assert_int_equal(geometry->spare_bytes, 0);
         assert_int_equal(geometry->page_programs, NW_PROGRAMS_UNLIMITED);
-        assert_int_equal(geometry->erase_us, timed ? 48000 : 0);
-        assert_int_equal(geometry->program_us, (timed ? 384 : 0) + 102);
+        assert_int_equal(geometry->erase_us, timed ? 48000 : 45000);
+        assert_int_equal(geometry->program_us, (timed ? 384 : 400) + 102);
         assert_int_equal(rig.nor.address_bytes, kinds[i]->size > 24 ? 4 : 3);
         driver_trial_verbs(&rig.nor.chip, 0, 3, i);
         driver_trial_verbs(&rig.nor.chip, geometry->blocks - 2U, 2, i);
@@ -135,7 +138,11 @@ static void failures_are_told(void **state)
     assert_int_equal(open_rig(&rig, &w25q128), NW_OK);
     req = request(&rig, 7);
     rig.model.status = 0x04;
+    assert_int_equal(nw_chip_erase(&req), NW_OK); /* it is erased as it is */
     assert_int_equal(nw_chip_program(&req), NW_ERR_PROGRAM);
+    rig.model.status = 0;
+    assert_int_equal(nw_chip_program(&req), NW_OK);
+    rig.model.status = 0x04;
     assert_int_equal(nw_chip_erase(&req), NW_ERR_ERASE);
     rig.model.status = 0;
     assert_int_equal(nw_chip_erase(&req), NW_OK);
@@ -180,6 +187,17 @@ static void bus_errors(void **state)
         failed += rig.model.spi.bus.fail_at == 0;
     }
     assert_true(failed >= 12);
+    for (uint32_t at = 0; at < 16; at++) {
+        struct nw_chip_req req = request(&rig, 7);
+        int result;
+
+        rig.model.spi.bus.fail_at = at / 2U + 1U;
+        rig.model.spi.bus.fail_acts = at % 2U == 1U; /* the part has taken it in, and works */
+        result = nw_chip_erase(&req);
+        assert_int_equal(result, rig.model.spi.bus.fail_at == 0 ? NW_ERR_IO : NW_OK);
+        rig.model.spi.bus.fail_at = 0;
+        assert_int_equal(nw_chip_read(&req), NW_OK);
+    }
     spi_nor_model_close(&rig.model);
 }
 

@@ -46,10 +46,10 @@
 #include "nandwich/driver_spi.h"
 
 struct nw_dataflash {
-    struct nw_chip chip; /* for the layers; its context is this struct */
     struct nw_spi *spi;
     uint8_t page_shift; /* place of the page number in an address */
     uint8_t id[4];      /* FF or 00 where the part has none */
+    struct nw_chip chip; /* for the layers; its context is this struct */
 };
 
 /*

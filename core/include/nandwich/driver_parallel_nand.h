@@ -70,17 +70,17 @@ struct nw_parallel_nand_part {
 };
 
 struct nw_parallel_nand {
-    struct nw_chip chip; /* for the layers; its context is this struct */
     struct nw_parallel_bus *bus;
-    uint16_t at;        /* column behind the bytes moved last in this verb */
+    int error;             /* first error of the verb under way */
+    uint16_t at;           /* column behind the bytes moved last in this verb */
     uint8_t column_cycles; /* 1: pages of 512 bytes */
     uint8_t row_cycles;
-    uint8_t hole_at;    /* the bad-block mark in the spare: where, and how many bytes */
+    uint8_t hole_at;       /* the bad-block mark in the spare: where, and how many bytes */
     uint8_t hole_bytes;
     uint8_t busy;
-    uint8_t status;     /* the last one, for a look after an error */
+    uint8_t status;        /* the last one, for a look after an error */
     uint8_t id[4];
-    int16_t error;      /* first error of the verb under way */
+    struct nw_chip chip;   /* for the layers; its context is this struct */
 };
 
 /*

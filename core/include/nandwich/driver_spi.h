@@ -43,11 +43,11 @@ struct nw_spi_ops {
 
 struct nw_spi {
     const struct nw_spi_ops *ops;
-    void *context; /* the board's own */
-    uint16_t khz;  /* clock while working, for the times that a geometry tells; 0: not counted */
+    void *context;  /* the board's own */
+    uint16_t khz;   /* clock while working, for the times that a geometry tells; 0: not counted */
     uint8_t busy;   /* the driver's own: the part may still work */
     uint8_t status; /* the part's last status byte, for a look after an error */
-    int16_t error;  /* the driver's own: first error of the verb under way */
+    int error;      /* the driver's own: first error of the verb under way */
 };
 
 #endif

@@ -68,11 +68,11 @@ struct nw_spi_nand_part {
 };
 
 struct nw_spi_nand {
-    struct nw_chip chip; /* for the layers; its context is this struct */
     struct nw_spi *spi;
     uint32_t ecc;
     uint8_t planes;
     uint8_t id[4];       /* as read, the first byte being what came while the part was asked */
+    struct nw_chip chip; /* for the layers; its context is this struct */
 };
 
 /*

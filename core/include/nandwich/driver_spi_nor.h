@@ -6,7 +6,8 @@
  * WHAT THE PART TELLS. Its basic table (SFDP, command 5Ah) tells the size, the smallest block it
  * erases and the command for that, the page, typical times, and how a part above 16 MiB is put into
  * addresses of four bytes. Its id (9Fh) is checked against it: the third byte of the makers in the
- * table is the logarithm of the size (20h and up: less 6). A part without SFDP is refused.
+ * table is the logarithm of the size (20h and up: less 6). A part without SFDP is refused. A
+ * table of nine words, as W25Q256FV has, tells no times: 0.4 ms and 45 ms are taken.
  *
  * PAGES. Usually 256 bytes, 16 a block of 4 KiB. program_bytes 1, programs unlimited, no spare
  * bytes, erased bytes may be read. Reads take the fast command (0Bh), good for any clock.
@@ -15,8 +16,10 @@
  *   Macronix  security register (2Bh), P_FAIL 20h, E_FAIL 40h
  *   ISSI      extended read register (81h), P_ERR 04h, E_ERR 08h, cleared by 82h
  *   Micron    flag status register (70h), 10h, 20h, cleared by 50h
- *   Winbond   no bits. A protected page shows by its write-enable latch, which stays set.
- * A latch that stays set is a failure with every maker. A register that reads FF is none.
+ *   Winbond   no bits
+ * With every maker: where the write-enable latch stays set the part may not have taken the command
+ * in (protected, say). The driver then reads back, and what differs is a failure. A register that
+ * reads FF is none.
  *
  * BAD BLOCKS. There are no marks: is_bad answers 0, mark_bad NW_ERR_UNSUPPORTED, and so does a
  * layer that had to retire a block. Such parts are rated for 100,000 erases and have no bad
@@ -47,12 +50,12 @@ struct nw_spi_nor_maker {
 };
 
 struct nw_spi_nor {
-    struct nw_chip chip; /* for the layers; its context is this struct */
     struct nw_spi *spi;
     const struct nw_spi_nor_maker *maker; /* NULL: unknown, told by the latch alone */
     uint8_t address_bytes; /* 3 or 4 */
     uint8_t erase_code;
     uint8_t id[3];
+    struct nw_chip chip; /* for the layers; its context is this struct */
 };
 
 /*

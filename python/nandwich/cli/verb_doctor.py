@@ -42,6 +42,7 @@ TOOLS = (
     Tool("avr-gcc", "ATmega128 code size and port", "gcc-avr avr-libc"),
     Tool("riscv64-unknown-elf-gcc", "RV32 port", "gcc-riscv64-unknown-elf"),
     Tool("sdcc", "8051 port", "sdcc"),
+    Tool("qemu-system-arm", "drivers on models of parts", "qemu-system-arm"),
     Tool("cargo", "other stores to compare with", "rustup"),
     Tool("fusermount3", "nandwich store IMAGE mount", "fuse3"),
 )
