@@ -60,6 +60,8 @@ int nw_hybrid_prepare(struct nw_hybrid *hybrid, const struct nw_hybrid_open *ope
     hybrid->origin_version = 0;
     hybrid->saved = NW_NO_PAGE;
     hybrid->doubt = NW_NO_PAGE;
+    hybrid->spoiled = NW_NO_BLOCK;
+    hybrid->owes = 0;
     hybrid->limbo = 0;
     hybrid->version = 1;
     hybrid->fenced = 0;

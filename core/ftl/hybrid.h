@@ -16,7 +16,9 @@
  *   - A program that fails is tried again, with the same sector, as the next program of all.
  *     Nothing further is programmed in that block; it goes back by nw_hybrid_drop(..., 1). After
  *     any other error the layer gives up, and the shared code tries again (nw_hybrid_settle()).
- *     Nothing further is programmed in that block either, but it is no bad one.
+ *     Nothing further is programmed in that block either, but it is no bad one: when nothing in
+ *     it counts, or nothing but what an unfinished merge moved there, it goes back at once by
+ *     nw_hybrid_spoil().
  *   - A merge moves pages (NW_HYBRID_COPY) one after the other, the last one marked so, and keeps
  *     every page it moved until then. Nothing is moved any more to a block that holds nothing but
  *     moved pages once the merge that began it has ended.
@@ -127,6 +129,8 @@ struct nw_hybrid {
     uint32_t saved_at;    /* the copy a mount made of the newest page, until it is written anew */
     uint32_t saved;       /* its sector, or NW_NO_PAGE */
     uint32_t doubt;       /* sector of a program that failed, until it is written anew */
+    uint16_t spoiled;     /* free block to erase before the next program, or NW_NO_BLOCK */
+    uint8_t owes;         /* blocks were taken below the floor behind an error */
     uint64_t version;     /* of the next program */
     struct nw_blocks blocks;
 
@@ -221,6 +225,11 @@ int32_t nw_hybrid_take(struct nw_hybrid *hybrid, uint16_t data, int moves);
 
 /* A used block, in no list, that nothing needs any more; `failed`: a program failed in it. */
 void nw_hybrid_drop(struct nw_hybrid *hybrid, uint16_t block, int failed);
+
+/* A used block, in no list, in which a program answered an error that is not the block's, and in
+ * which nothing counts but what is elsewhere too: it is free, and erased before the next program.
+ * Without it such errors, one after the other, would use up the free blocks. */
+void nw_hybrid_spoil(struct nw_hybrid *hybrid, uint16_t block);
 
 /* hybrid_mount.c */
 

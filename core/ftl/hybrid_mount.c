@@ -585,8 +585,8 @@ int nw_hybrid_flush(struct nw_hybrid *hybrid)
     memset(hybrid->buffer, 0, hybrid->page_bytes);
     uint32_t at = nw_hybrid_first(hybrid, hybrid->session) + hybrid->session_next;
     int result = write_own(hybrid, at, WORD_FIRST);
-    hybrid->session_next = result < 0 ? hybrid->block_pages
-                                      : (uint16_t)(hybrid->session_next + 1U);
+    hybrid->session_next = result == NW_ERR_PROGRAM ? hybrid->block_pages
+                                                    : (uint16_t)(hybrid->session_next + 1U);
     return result == NW_ERR_PROGRAM ? (int)NW_ERR_FULL : result;
 }
 
@@ -740,14 +740,36 @@ static int settle(struct nw_hybrid *hybrid)
     return result;
 }
 
+/* Erase the block that an error has spoiled, before anything else is programmed: until then its
+ * pages are the newest of all, as those that a cut has left are. */
+static int wipe_spoiled(struct nw_hybrid *hybrid)
+{
+    uint16_t block = hybrid->spoiled;
+    int result = NW_OK;
+
+    if (block != NW_NO_BLOCK) {
+        result = nw_blocks_wipe(&hybrid->blocks, block);
+        if (result == NW_OK || hybrid->blocks.state[block] == NW_BLOCK_BAD) {
+            hybrid->spoiled = NW_NO_BLOCK;
+        }
+    }
+    return result;
+}
+
 int nw_hybrid_settle(struct nw_hybrid *hybrid)
 {
-    if (hybrid->doubt == NW_NO_PAGE && hybrid->saved == NW_NO_PAGE) {
-        return hybrid->kind->finish(hybrid);
+    int result = wipe_spoiled(hybrid);
+
+    if (hybrid->doubt != NW_NO_PAGE || hybrid->saved != NW_NO_PAGE) {
+        hybrid->owes = 1;
+        result = result == NW_OK ? settle(hybrid) : result;
     }
-    int result = settle(hybrid);
     result = result == NW_OK ? hybrid->kind->finish(hybrid) : result;
-    return result == NW_OK ? refill(hybrid) : result;
+    if (result == NW_OK && hybrid->owes != 0) { /* before the host takes one more */
+        result = refill(hybrid);
+        hybrid->owes = result != NW_OK;
+    }
+    return result;
 }
 
 static int is_torn(const struct nw_hybrid *hybrid, uint16_t block)
