@@ -46,6 +46,7 @@ int nw_hybrid_prepare(struct nw_hybrid *hybrid, const struct nw_hybrid_open *ope
     hybrid->kind = open->kind;
     hybrid->name = open->name;
     hybrid->sectors = open->sectors;
+    hybrid->degree = open->degree;
     hybrid->block_pages = geometry->block_pages;
     hybrid->page_bytes = geometry->page_bytes;
     hybrid->tag_bytes = nw_tag_bytes(geometry);

@@ -114,6 +114,7 @@ struct nw_hybrid {
     uint8_t *buffer;      /* one page */
     uint8_t *torn;        /* by block, a bit: a mount has to empty and erase it */
     uint32_t sectors;
+    uint16_t degree;
     uint16_t block_pages;
     uint16_t page_bytes;
     uint8_t tag_bytes;
@@ -177,6 +178,7 @@ struct nw_hybrid_open {
     struct nw_block *block;
     struct nw_wear *wear;
     uint32_t sectors;
+    uint16_t degree; /* logical blocks that share blocks: on flash, for it cannot change */
     uint16_t flags;
 };
 

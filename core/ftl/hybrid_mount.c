@@ -21,10 +21,10 @@
 #include "nandwich/crc.h"
 #include "wipe.h"
 
-#define FORMAT 1U
-#define SHAPE_BYTES 22U
-#define COUNT_AT 22U
-#define ENTRIES_AT 24U
+#define FORMAT 2U
+#define SHAPE_BYTES 24U
+#define COUNT_AT 24U
+#define ENTRIES_AT 26U
 #define ENTRY_BYTES 10U /* first version (5), copies and high bits (1), width (4): see docs */
 #define VERSION_GAP 64U /* above what a torn page that cannot be read now may carry */
 #define SESSION_BITS 36U /* more programs than 2^36 no session makes: they wear a chip out */
@@ -45,6 +45,7 @@ static void put_shape(const struct nw_hybrid *hybrid, uint8_t *to)
     nw_put16(to + 16, hybrid->blocks.count);
     nw_put16(to + 18, geometry->block_pages);
     nw_put16(to + 20, geometry->page_bytes);
+    nw_put16(to + 22, hybrid->degree);
 }
 
 static uint8_t *entry(const struct nw_hybrid *hybrid, uint16_t index)
