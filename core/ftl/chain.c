@@ -278,6 +278,20 @@ static void end_merge(struct nw_chain *chain, uint16_t unit)
     }
 }
 
+void nw_chain_forget_moved(struct nw_chain *chain, uint16_t unit)
+{
+    uint16_t block = chain->newest[unit];
+
+    if (chain->beside == NULL || (chain->flags[block] & NW_CHAIN_COPIES) == 0) {
+        return;
+    }
+    for (uint16_t sector = 0; sector < chain->span; sector++) {
+        if (nw_chain_holds(chain, block, sector)) {
+            chain->beside->forget(chain, (uint32_t)unit * chain->span + sector);
+        }
+    }
+}
+
 /* A page was programmed; a mapped block has its list. */
 static void note(struct nw_chain *chain, uint16_t block, uint16_t page, uint16_t sector,
                  uint32_t word)
@@ -296,9 +310,63 @@ static void note(struct nw_chain *chain, uint16_t block, uint16_t page, uint16_t
     if ((word & (NW_HYBRID_COPY | NW_HYBRID_LAST)) != NW_HYBRID_COPY) {
         end_merge(chain, chain->owner[block]);
     }
-    if (chain->beside != NULL) {
+    /* What a merge moves to its own block is forgotten when it ends: the block may be spoiled. */
+    if (chain->beside != NULL && (chain->flags[block] & NW_CHAIN_COPIES) == 0) {
         chain->beside->forget(chain, (uint32_t)chain->owner[block] * chain->span + sector);
     }
+}
+
+/* A block leaves the lists of mapped blocks. */
+static void unmap(struct nw_chain *chain, uint16_t block)
+{
+    if (chain->slots != 0 && chain->slot[block] != NW_NO_BLOCK) {
+        chain->listed[chain->slot[block]] = NW_NO_BLOCK;
+        chain->slot[block] = NW_NO_BLOCK;
+    }
+    if ((chain->flags[block] & NW_CHAIN_MAPPED) != 0) {
+        chain->logs--;
+    }
+}
+
+/* Whether the last block of a chain, in which this put has failed, may be erased for that. Nothing
+ * in it counts, or all that does was moved there by a merge under way and is where it was. But when
+ * the merge has come to its last page and that one shows, a mount believes the block: and an erase
+ * that is cut leaves the other pages as they happen to be. A block behind one that failed may hold
+ * what that one holds in doubt. */
+static int can_spoil(const struct nw_chain *chain, uint16_t unit, const struct nw_hybrid_put *put)
+{
+    uint16_t block = chain->newest[unit];
+    uint16_t older = chain->older[block];
+
+    return chain->next[block] == 0 ||
+           (chain->merging == unit && (chain->flags[block] & NW_CHAIN_COPIES) != 0 &&
+            (put->flags & NW_HYBRID_LAST) == 0 &&
+            (older == NW_NO_BLOCK || (chain->flags[older] & NW_CHAIN_FAILED) == 0));
+}
+
+/* An error has stopped a put that is not the block's fault. */
+static void give_up(struct nw_chain *chain, uint16_t unit, const struct nw_hybrid_put *put)
+{
+    uint16_t block = chain->newest[unit];
+    uint16_t older = chain->older[block];
+    int failed = older != NW_NO_BLOCK && (chain->flags[older] & NW_CHAIN_FAILED) != 0;
+
+    if (!can_spoil(chain, unit, put)) {
+        chain->flags[block] |= NW_CHAIN_CLOSED;
+        end_merge(chain, unit);
+        return;
+    }
+    if ((put->flags & NW_HYBRID_COPY) != 0 && !failed) {
+        chain->hybrid.doubt = NW_NO_PAGE; /* the page it was moved from holds the same */
+    }
+    end_merge(chain, unit);
+    nw_chain_unlist(chain, unit);
+    chain->newest[unit] = older;
+    chain->length[unit]--;
+    chain->owner[block] = NW_NO_BLOCK;
+    nw_chain_enlist(chain, unit);
+    unmap(chain, block);
+    nw_hybrid_spoil(&chain->hybrid, block);
 }
 
 int nw_chain_put(struct nw_chain *chain, const struct nw_hybrid_put *put)
@@ -335,8 +403,7 @@ int nw_chain_put(struct nw_chain *chain, const struct nw_hybrid_put *put)
         }
         if (result != NW_ERR_PROGRAM) {
             if (nw_hybrid_tried(hybrid, put)) {
-                chain->flags[block] |= NW_CHAIN_CLOSED;
-                end_merge(chain, unit);
+                give_up(chain, unit, put);
             }
             return result;
         }
@@ -348,13 +415,7 @@ int nw_chain_put(struct nw_chain *chain, const struct nw_hybrid_put *put)
 /* A block leaves its chain for good. */
 static void let_go(struct nw_chain *chain, uint16_t block)
 {
-    if (chain->slots != 0 && chain->slot[block] != NW_NO_BLOCK) {
-        chain->listed[chain->slot[block]] = NW_NO_BLOCK;
-        chain->slot[block] = NW_NO_BLOCK;
-    }
-    if ((chain->flags[block] & NW_CHAIN_MAPPED) != 0) {
-        chain->logs--;
-    }
+    unmap(chain, block);
     nw_hybrid_drop(&chain->hybrid, block, (chain->flags[block] & NW_CHAIN_FAILED) != 0);
 }
 

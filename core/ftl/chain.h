@@ -106,6 +106,8 @@ int nw_chain_put(struct nw_chain *chain, const struct nw_hybrid_put *put);
 uint16_t nw_chain_drop_stale(struct nw_chain *chain, uint16_t unit, int mounting);
 void nw_chain_enlist(struct nw_chain *chain, uint16_t unit);
 void nw_chain_unlist(struct nw_chain *chain, uint16_t unit);
+/* A merge has ended: what lies beside the chain is outdated by what it moved to its own block. */
+void nw_chain_forget_moved(struct nw_chain *chain, uint16_t unit);
 /* First unit of those whose chains are longest, `least` blocks at least; NW_NO_BLOCK. */
 uint16_t nw_chain_longest(const struct nw_chain *chain, uint16_t least);
 

@@ -85,6 +85,10 @@ static int make_gather(struct nw_chain *chain, uint16_t unit)
 {
     uint16_t newest = chain->newest[unit];
     int mapped = (chain->flags[newest] & NW_CHAIN_MAPPED) != 0;
+
+    if (chain->hybrid.owes != 0 && chain->merging != unit) {
+        return 0; /* a fresh block goes back if that fails too */
+    }
     int result = mapped ? is_sequential(chain, newest) : 1;
 
     if (result <= 0) {
@@ -118,6 +122,14 @@ static int gather(struct nw_chain *chain, uint16_t unit, uint16_t moves)
     return NW_OK;
 }
 
+static uint16_t drop_stale(struct nw_chain *chain, uint16_t unit)
+{
+    nw_chain_unlist(chain, unit);
+    uint16_t dropped = nw_chain_drop_stale(chain, unit, 0);
+    nw_chain_enlist(chain, unit);
+    return dropped;
+}
+
 static int is_folded(const struct nw_chain *chain, uint16_t unit)
 {
     uint16_t newest = chain->newest[unit];
@@ -133,6 +145,9 @@ int nw_chain_fold(struct nw_chain *chain, uint16_t unit, int fresh)
 {
     struct nw_stats *stats = chain->hybrid.stats;
 
+    if (chain->hybrid.owes != 0 && chain->merging != unit) {
+        (void)drop_stale(chain, unit); /* merges that failed at their last page leave some */
+    }
     while (chain->newest[unit] != NW_NO_BLOCK && (fresh || !is_folded(chain, unit))) {
         int gathers = fresh ? 0 : make_gather(chain, unit);
         int result = gathers < 0 ? gathers : (int)NW_OK;
@@ -149,9 +164,8 @@ int nw_chain_fold(struct nw_chain *chain, uint16_t unit, int fresh)
             return result;
         }
         chain->merging = NW_NO_BLOCK;
-        nw_chain_unlist(chain, unit);
-        (void)nw_chain_drop_stale(chain, unit, 0);
-        nw_chain_enlist(chain, unit);
+        nw_chain_forget_moved(chain, unit);
+        (void)drop_stale(chain, unit);
         fresh = 0;
         stats->merges_full += gathers == 0;
         stats->merges_partial += gathers != 0 && moves > 0;
@@ -251,14 +265,6 @@ static uint16_t count_loose(struct nw_chain *chain, uint16_t unit)
     return sum < pages ? (uint16_t)sum : pages;
 }
 
-static uint16_t drop_stale(struct nw_chain *chain, uint16_t unit)
-{
-    nw_chain_unlist(chain, unit);
-    uint16_t dropped = nw_chain_drop_stale(chain, unit, 0);
-    nw_chain_enlist(chain, unit);
-    return dropped;
-}
-
 /* superblock: move `left` sectors to the last block of a chain, which has room for them, out of
  * `first` and then, if any are left, out of those with the fewest. */
 static int move_all(struct nw_chain *chain, uint16_t unit, uint16_t first, uint16_t left)
@@ -307,7 +313,7 @@ static int clean(struct nw_chain *chain, uint16_t unit, int all)
     }
     uint16_t block = emptiest(chain, unit, 1, &valid);
     if (block != NW_NO_BLOCK && nw_chain_takes(chain, newest, 0) && valid <= room &&
-        (chain->flags[newest] & NW_CHAIN_COPIES) == 0) {
+        chain->hybrid.owes == 0 && (chain->flags[newest] & NW_CHAIN_COPIES) == 0) {
         int32_t moved = move_out(chain, unit, block, valid, valid);
         if (moved < 0) {
             return (int)moved;

@@ -256,6 +256,7 @@ int nw_chain_open(struct nw_block *block, struct nw_stats *stats, struct nw_chip
                                   .block = block,
                                   .wear = plan->wear,
                                   .sectors = nw_chain_sectors(plan, &chip->geometry),
+                                  .degree = plan->degree,
                                   .flags = plan->flags};
     clear(chain, plan);
     result = nw_hybrid_prepare(&chain->hybrid, &open);

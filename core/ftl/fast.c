@@ -27,7 +27,18 @@ static int fold(struct nw_chain *chain, uint16_t unit, int fresh)
     return nw_chain_fold(chain, unit, fresh);
 }
 
-/* Pages of a unit that are not in `target`, a block or NONE: how many, or an error. */
+/* Where a sector of a unit lies, if a merge to `target` (a block or NONE) has to move it: else
+ * NW_NO_PAGE. */
+static int find_move(struct nw_chain *chain, uint32_t sector, uint16_t target, uint32_t *at)
+{
+    *at = NW_NO_PAGE;
+    if (target != NONE && nw_chain_holds(chain, target, (uint16_t)(sector % chain->span))) {
+        return NW_OK;
+    }
+    return nw_hybrid_find(&chain->hybrid, sector, at);
+}
+
+/* Pages that a merge has to move: how many, or an error. */
 static int32_t count_moves(struct nw_chain *chain, uint16_t unit, uint16_t target)
 {
     uint32_t first = (uint32_t)unit * chain->span;
@@ -35,12 +46,12 @@ static int32_t count_moves(struct nw_chain *chain, uint16_t unit, uint16_t targe
 
     for (uint16_t i = 0; i < chain->span; i++) {
         uint32_t at;
-        int result = nw_hybrid_find(&chain->hybrid, first + i, &at);
+        int result = find_move(chain, first + i, target, &at);
 
         if (result < 0) {
             return result;
         }
-        moves += at != NW_NO_PAGE && nw_hybrid_block_of(&chain->hybrid, at) != target;
+        moves += at != NW_NO_PAGE;
     }
     return moves;
 }
@@ -62,9 +73,8 @@ static int merge(struct nw_chain *chain, uint16_t unit)
     }
     for (uint16_t i = 0; result >= 0 && moves > 0; i++) {
         put.sector = first + i;
-        result = nw_hybrid_find(hybrid, put.sector, &put.from);
-        if (result == NW_OK && put.from != NW_NO_PAGE &&
-            nw_hybrid_block_of(hybrid, put.from) != target) {
+        result = find_move(chain, put.sector, target, &put.from);
+        if (result == NW_OK && put.from != NW_NO_PAGE) {
             moves--;
             put.flags |= moves == 0 ? NW_HYBRID_LAST : 0U;
             result = nw_chain_put(chain, &put);
@@ -74,6 +84,9 @@ static int merge(struct nw_chain *chain, uint16_t unit)
         return result;
     }
     chain->merging = NONE;
+    for (uint16_t i = 0; i < chain->span; i++) {
+        nw_fast_forget(chain, first + i); /* all of them were moved */
+    }
     nw_chain_unlist(chain, unit);
     (void)nw_chain_drop_stale(chain, unit, 0);
     nw_chain_enlist(chain, unit);

@@ -102,15 +102,22 @@ static void unchain(struct nw_chain *chain, uint16_t block)
     chain->flags[block] &= (uint8_t)~NW_CHAIN_LINKED;
 }
 
-void nw_fast_drop(struct nw_chain *chain, uint16_t slot)
+/* A log block without entries is none any more. */
+static void leave(struct nw_chain *chain, uint16_t slot)
 {
     struct nw_fast *fast = chain->fast;
-    uint16_t block = fast->block[slot];
 
-    unchain(chain, block);
+    unchain(chain, fast->block[slot]);
     fast->block[slot] = NONE;
     fast->count--;
     fast->open = fast->open == slot ? (uint16_t)NONE : fast->open;
+}
+
+void nw_fast_drop(struct nw_chain *chain, uint16_t slot)
+{
+    uint16_t block = chain->fast->block[slot];
+
+    leave(chain, slot);
     nw_hybrid_drop(&chain->hybrid, block, (chain->flags[block] & NW_CHAIN_FAILED) != 0);
 }
 
@@ -172,6 +179,10 @@ int nw_fast_put(struct nw_chain *chain, const struct nw_hybrid_put *put)
         }
         fast->open = NONE;
         if (result != NW_ERR_PROGRAM) {
+            if (page == 0) { /* nothing in it counts */
+                leave(chain, slot);
+                nw_hybrid_spoil(&chain->hybrid, block);
+            }
             return result;
         }
         chain->flags[block] |= NW_CHAIN_FAILED;

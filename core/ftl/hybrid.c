@@ -44,6 +44,7 @@ int nw_hybrid_prepare(struct nw_hybrid *hybrid, const struct nw_hybrid_open *ope
     hybrid->kind = open->kind;
     hybrid->name = open->name;
     hybrid->sectors = open->sectors;
+    hybrid->degree = open->degree;
     hybrid->block_pages = geometry->block_pages;
     hybrid->page_bytes = geometry->page_bytes;
     hybrid->payload = (geometry->flags & NW_CHIP_NO_PAYLOAD) == 0;
@@ -57,6 +58,8 @@ int nw_hybrid_prepare(struct nw_hybrid *hybrid, const struct nw_hybrid_open *ope
     hybrid->origin_version = 0;
     hybrid->saved = NW_NO_PAGE;
     hybrid->doubt = NW_NO_PAGE;
+    hybrid->spoiled = NW_NO_BLOCK;
+    hybrid->owes = 0;
     hybrid->limbo = 0;
     hybrid->version = 1;
     hybrid->fenced = 0;

@@ -16,7 +16,9 @@
  *   - A program that fails is tried again, with the same sector, as the next program of all.
  *     Nothing further is programmed in that block; it goes back by nw_hybrid_drop(..., 1). After
  *     any other error the layer gives up, and the shared code tries again (nw_hybrid_settle()).
- *     Nothing further is programmed in that block either, but it is no bad one.
+ *     Nothing further is programmed in that block either, but it is no bad one: when nothing in
+ *     it counts, or nothing but what an unfinished merge moved there, it goes back at once by
+ *     nw_hybrid_spoil().
  *   - A merge moves pages (NW_HYBRID_COPY) one after the other, the last one marked so, and keeps
  *     every page it moved until then. Nothing is moved any more to a block that holds nothing but
  *     moved pages once the merge that began it has ended.
@@ -111,6 +113,7 @@ struct nw_hybrid {
     uint8_t *buffer;      /* one page */
     uint8_t *torn;        /* by block, a bit: a mount has to empty and erase it */
     uint32_t sectors;
+    uint16_t degree;
     uint16_t block_pages;
     uint16_t page_bytes;
     uint8_t payload;      /* the chip keeps data */
@@ -125,6 +128,8 @@ struct nw_hybrid {
     uint32_t saved_at;    /* the copy a mount made of the newest page, until it is written anew */
     uint32_t saved;       /* its sector, or NW_NO_PAGE */
     uint32_t doubt;       /* sector of a program that failed, until it is written anew */
+    uint16_t spoiled;     /* free block to erase before the next program, or NW_NO_BLOCK */
+    uint8_t owes;         /* blocks were taken below the floor behind an error */
     uint64_t version;     /* of the next program */
     struct nw_blocks blocks;
 
@@ -171,6 +176,7 @@ struct nw_hybrid_open {
     struct nw_block *block;
     struct nw_wear *wear;
     uint32_t sectors;
+    uint16_t degree; /* logical blocks that share blocks: on flash, for it cannot change */
     uint16_t flags;
 };
 
@@ -218,6 +224,11 @@ int32_t nw_hybrid_take(struct nw_hybrid *hybrid, uint16_t data, int moves);
 
 /* A used block, in no list, that nothing needs any more; `failed`: a program failed in it. */
 void nw_hybrid_drop(struct nw_hybrid *hybrid, uint16_t block, int failed);
+
+/* A used block, in no list, in which a program answered an error that is not the block's, and in
+ * which nothing counts but what is elsewhere too: it is free, and erased before the next program.
+ * Without it such errors, one after the other, would use up the free blocks. */
+void nw_hybrid_spoil(struct nw_hybrid *hybrid, uint16_t block);
 
 /* hybrid_mount.c */
 

@@ -20,10 +20,10 @@
 #include "nandwich/bytes.h"
 #include "wipe.h"
 
-#define FORMAT 1U
-#define SHAPE_BYTES 22U
-#define COUNT_AT 22U
-#define ENTRIES_AT 24U
+#define FORMAT 2U
+#define SHAPE_BYTES 24U
+#define COUNT_AT 24U
+#define ENTRIES_AT 26U
 #define ENTRY_BYTES 10U /* first version (5), copies and high bits (1), width (4): see docs */
 #define VERSION_GAP 64U /* above what a torn page that cannot be read now may carry */
 #define SESSION_BITS 36U /* more programs than 2^36 no session makes: they wear a chip out */
@@ -44,6 +44,7 @@ static void put_shape(const struct nw_hybrid *hybrid, uint8_t *to)
     nw_put16(to + 16, hybrid->blocks.count);
     nw_put16(to + 18, geometry->block_pages);
     nw_put16(to + 20, geometry->page_bytes);
+    nw_put16(to + 22, hybrid->degree);
 }
 
 static uint8_t *entry(const struct nw_hybrid *hybrid, uint16_t index)
@@ -581,8 +582,8 @@ int nw_hybrid_flush(struct nw_hybrid *hybrid)
     memset(hybrid->buffer, 0, hybrid->page_bytes);
     uint32_t at = nw_hybrid_first(hybrid, hybrid->session) + hybrid->session_next;
     int result = write_own(hybrid, at, WORD_FIRST);
-    hybrid->session_next = result < 0 ? hybrid->block_pages
-                                      : (uint16_t)(hybrid->session_next + 1U);
+    hybrid->session_next = result == NW_ERR_PROGRAM ? hybrid->block_pages
+                                                    : (uint16_t)(hybrid->session_next + 1U);
     return result == NW_ERR_PROGRAM ? (int)NW_ERR_FULL : result;
 }
 
@@ -736,14 +737,36 @@ static int settle(struct nw_hybrid *hybrid)
     return result;
 }
 
+/* Erase the block that an error has spoiled, before anything else is programmed: until then its
+ * pages are the newest of all, as those that a cut has left are. */
+static int wipe_spoiled(struct nw_hybrid *hybrid)
+{
+    uint16_t block = hybrid->spoiled;
+    int result = NW_OK;
+
+    if (block != NW_NO_BLOCK) {
+        result = nw_blocks_wipe(&hybrid->blocks, block);
+        if (result == NW_OK || hybrid->blocks.state[block] == NW_BLOCK_BAD) {
+            hybrid->spoiled = NW_NO_BLOCK;
+        }
+    }
+    return result;
+}
+
 int nw_hybrid_settle(struct nw_hybrid *hybrid)
 {
-    if (hybrid->doubt == NW_NO_PAGE && hybrid->saved == NW_NO_PAGE) {
-        return hybrid->kind->finish(hybrid);
+    int result = wipe_spoiled(hybrid);
+
+    if (hybrid->doubt != NW_NO_PAGE || hybrid->saved != NW_NO_PAGE) {
+        hybrid->owes = 1;
+        result = result == NW_OK ? settle(hybrid) : result;
     }
-    int result = settle(hybrid);
     result = result == NW_OK ? hybrid->kind->finish(hybrid) : result;
-    return result == NW_OK ? refill(hybrid) : result;
+    if (result == NW_OK && hybrid->owes != 0) { /* before the host takes one more */
+        result = refill(hybrid);
+        hybrid->owes = result != NW_OK;
+    }
+    return result;
 }
 
 static int is_torn(const struct nw_hybrid *hybrid, uint16_t block)

@@ -186,3 +186,9 @@ void nw_hybrid_drop(struct nw_hybrid *hybrid, uint16_t block, int failed)
     nw_blocks_link(&hybrid->blocks, block, failed ? RETIRE_LIST : LIMBO_LIST);
     hybrid->limbo = (uint16_t)(hybrid->limbo + (failed ? 0U : 1U));
 }
+
+void nw_hybrid_spoil(struct nw_hybrid *hybrid, uint16_t block)
+{
+    nw_blocks_give(&hybrid->blocks, block);
+    hybrid->spoiled = block;
+}

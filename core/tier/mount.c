@@ -21,15 +21,25 @@ static const uint8_t magic[4] = {'N', 'W', 'T', 'I'};
 
 /* Shape */
 
+/* Where so many frames begin. */
+static uint32_t begin_of(uint32_t frames)
+{
+    return (TIER_HEAD_BYTES + frames * TIER_ENTRY_BYTES + 63U) & ~(uint32_t)63U;
+}
+
 /* Frames that fit, and where they begin; 0: fewer than two. */
 static uint32_t frames_of(const struct nw_tier_config *config, uint32_t *frames_at)
 {
     uint32_t bytes = config->nvm->bytes;
-    uint32_t each = config->flash->sector_bytes + TIER_ENTRY_BYTES;
-    uint32_t frames = bytes > TIER_HEAD_BYTES + 63U ? (bytes - TIER_HEAD_BYTES - 63U) / each : 0U;
+    uint32_t sector = config->flash->sector_bytes;
+    uint32_t each = sector + TIER_ENTRY_BYTES;
+    uint32_t frames = bytes > TIER_HEAD_BYTES ? (bytes - TIER_HEAD_BYTES) / each : 0U;
 
     frames = frames > MOST_SLOTS + 1U ? MOST_SLOTS + 1U : frames;
-    *frames_at = (TIER_HEAD_BYTES + frames * TIER_ENTRY_BYTES + 63U) & ~(uint32_t)63U;
+    while (frames >= 2U && begin_of(frames) > bytes - frames * sector) {
+        frames--; /* once or twice: the gap before the frames takes less than two sectors */
+    }
+    *frames_at = begin_of(frames);
     return frames >= 2U ? frames : 0U;
 }
 

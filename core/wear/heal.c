@@ -123,6 +123,10 @@ int32_t nw_heal_one(struct nw_wear *wear, int when)
         heal->count--;
     } while (wear->view.state[heal->cursor] == NW_BLOCK_BAD);
     int result = heal_block(wear, heal->cursor);
+    if (result == NW_ERR_IO) { /* of the bus, and not the block's: it waits on */
+        heal->waits[heal->cursor] = 1;
+        heal->count++;
+    }
     if (result < 0) {
         return result;
     }

@@ -59,7 +59,6 @@ static int may_fill(const struct sim_machine *machine)
 
     strain.failing = machine->failing;
     strain.strikes = (uint32_t)(machine->gate.counts.strikes - machine->struck);
-    strain.ever = (uint32_t)machine->gate.counts.strikes;
     return machine->subject.kind->may_fill(&machine->subject, &strain);
 }
 

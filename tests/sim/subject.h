@@ -38,7 +38,6 @@ struct sim_strain {
     uint32_t bad;     /* blocks that are marked, have failed or are bound to */
     uint32_t failing; /* blocks that failed in one call, or were bound to at one time, at most */
     uint32_t strikes; /* requests that failed as told since the mount */
-    uint32_t ever;    /* and since the device was made */
 };
 
 /* What a call may ask of the chip at most; UINT32_MAX: the header does not say. */

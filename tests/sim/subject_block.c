@@ -485,7 +485,7 @@ static uint32_t spare_blocks(const struct sim_subject *subject)
 static int hybrid_may_fill(const struct sim_subject *subject, const struct sim_strain *strain)
 {
     return strain->bad + GOOD_SPARES > spare_blocks(subject) ||
-           strain->failing >= FREE_BLOCKS || strain->ever >= MOST_STRIKES;
+           strain->failing >= FREE_BLOCKS;
 }
 
 static int page_may_fill(const struct sim_subject *subject, const struct sim_strain *strain)

@@ -312,7 +312,7 @@ static int play_fail(struct player *player)
     if (step.args[2] == SIM_ECC) {
         step.args[0] = one_in(random, 3) ? NW_VERB_COPY : NW_VERB_READ;
     }
-    step.args[3] = 1;
+    step.args[3] = one_in(random, 4) ? between(random, 2, 12) : 1U;
     return play(player, step);
 }
 

@@ -16,7 +16,8 @@
 
 #include "tier_rig.h"
 
-#define FRAMES(n) (32U + 63U + (n) * (256U + 8U)) /* bytes of NVM for so many, 256-byte sectors */
+#define BEGIN(n) ((32U + (n) * 8U + 63U) / 64U * 64U) /* where so many frames begin */
+#define FRAMES(n) (BEGIN(n) + (n) * 256U) /* bytes of NVM for so many, 256-byte sectors */
 
 static struct tier_rig rig;
 
@@ -220,6 +221,35 @@ static void copy_nvm(uint8_t *image, int back)
 }
 
 /* An NVM that was copied some sessions ago, one of another device, and a flash that is older. */
+/* An NVM of exactly the layout that docs/tier.md tells has room for all of it, and with a byte less
+ * for a frame less. Once up to 63 bytes more were asked for than the gap before the frames takes. */
+static void test_sizes(void **state)
+{
+    static const uint16_t sectors[] = {32, 56, 256, 264, 2048};
+    struct nw_nvm nvm = {.atomic_bytes = 8};
+    struct nw_block_ops none = {0};
+
+    (void)state;
+    for (unsigned i = 0; i < sizeof sectors / sizeof sectors[0]; i++) {
+        struct nw_block flash = {.ops = &none,
+                                 .sectors = 100,
+                                 .sector_bytes = sectors[i],
+                                 .flags = NW_BLOCK_PERSISTENT};
+        struct nw_tier_config config = {.flash = &flash, .nvm = &nvm};
+        size_t fewer = 0;
+
+        for (uint32_t frames = 2; frames < 40U; frames++) {
+            nvm.bytes = BEGIN(frames) + frames * sectors[i] - 1U;
+            assert_int_equal(nw_tier_ram_bytes(&config), fewer);
+            nvm.bytes++;
+            assert_true(nw_tier_ram_bytes(&config) > fewer);
+            fewer = nw_tier_ram_bytes(&config);
+        }
+        nvm.bytes = UINT32_MAX;
+        assert_true(nw_tier_ram_bytes(&config) > fewer);
+    }
+}
+
 static void test_pairs(void **state)
 {
     static uint8_t old[4096];
@@ -341,6 +371,7 @@ int main(void)
         cmocka_unit_test(test_costs),           cmocka_unit_test(test_without_policy),
         cmocka_unit_test(test_idle),            cmocka_unit_test(test_trim_of_clean),
         cmocka_unit_test(test_trim_of_written), cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_sizes),
         cmocka_unit_test(test_pairs),           cmocka_unit_test(test_format_cut),
         cmocka_unit_test(test_lrfu),            cmocka_unit_test(test_lrfu_open),
     };

@@ -31,7 +31,7 @@
  *          block (at most block_pages reads and programs and one of each more; a read more for
  *          each page that the chip copies and for each tag of a list that is not in RAM). A log
  *          block of fast and a block of a superblock are won by several such steps
- *   the first of these after one that failed: also 1 program, at most 1 erase, and the merges that
+ *   the first of these after one that failed: also 1 program, at most 2 erases, and the merges that
  *          win this block back; and the rest of a merge that was stopped, at most block_pages
  *          reads and programs
  *   mount  reads the tag of each block's first page (up to three more in a block that a mount began
@@ -56,8 +56,9 @@
  * or whose newest page cannot be told as long as the tag of another one cannot be read,
  * NW_ERR_UNSUPPORTED for data == NULL on a chip that keeps payload or data on one that keeps none,
  * else what the chip answers. A block in which a program fails (NW_ERR_PROGRAM) is emptied and
- * marked bad; after another error of a program its block takes no more pages and is merged as
- * others are.
+ * marked bad. After another error of a program (NW_ERR_IO: of the bus) its block takes no more
+ * pages and is merged as others are, or erased by the next call: such errors use up no blocks,
+ * however many there are. The first call without one works.
  *
  * A PART WILL NOT DO (0 bytes of RAM, 0 sectors, NW_ERR_CONFIG) with spare_blocks from 1 to 9 or
  * not fewer than its blocks, fewer than 4 pages a block, pages below 256 bytes, a spare area below
@@ -73,9 +74,10 @@
  * yet) or an empty device: format again. NW_ERR_FULL: too many
  * bad blocks. MOUNT opens a device as the last session left it, cut or not. On a chip that holds
  * none it writes and erases nothing: NW_ERR_BLANK: nothing is written there; NW_ERR_NOT_FOUND:
- * something else is, nw_identify() tells what; NW_ERR_VERSION: another format, configuration or
- * geometry. There is nothing to close. The RAM is aligned for any type and belongs to the layer
- * from then on, like the chip; NW_ERR_RAM: it is too small.
+ * something else is, nw_identify() tells what; NW_ERR_VERSION: another format or geometry, other
+ * sectors (spare_blocks), or a superblock of another degree. What else is configured may be
+ * different at each mount. There is nothing to close. The RAM is aligned for any type and belongs
+ * to the layer from then on, like the chip; NW_ERR_RAM: it is too small.
  */
 #ifndef NANDWICH_FTL_HYBRID_PUBLIC_H
 #define NANDWICH_FTL_HYBRID_PUBLIC_H

@@ -43,7 +43,8 @@ struct nw_ftl_log_config {
     uint16_t flags;        /* NW_FTL_HYBRID_... */
     struct nw_wear *wear;  /* wear policy (wear.h), this layer's alone; NULL: none. Its data are
                             * logical blocks */
-    uint16_t log_blocks;   /* log blocks at a time, at most spare_blocks - 7; 0: as many */
+    uint16_t log_blocks;   /* log blocks at a time, at most spare_blocks - 7; 0: as many.
+                            * Each mount may have another */
 };
 
 /* May be read; the layer itself lives in the caller's RAM. */

@@ -46,7 +46,8 @@ struct nw_ftl_nftl_config {
     struct nw_wear *wear;  /* wear policy (wear.h), this layer's alone; NULL: none. Its data are
                             * logical blocks */
     uint8_t chain;         /* most blocks of a chain, the primary one included: 2 ..
-                            * NW_FTL_NFTL_MOST_CHAIN; 0: NW_FTL_NFTL_CHAIN */
+                            * NW_FTL_NFTL_MOST_CHAIN; 0: NW_FTL_NFTL_CHAIN. Each mount may
+                            * have another */
 };
 
 /* May be read; the layer itself lives in the caller's RAM. */

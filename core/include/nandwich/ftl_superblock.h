@@ -51,10 +51,13 @@ struct nw_ftl_superblock_config {
     struct nw_wear *wear;  /* wear policy (wear.h), this layer's alone; NULL: none. What the host
                             * writes is its NW_WEAR_HOST, what merges move its NW_WEAR_MOVED */
     uint16_t degree;       /* logical blocks a superblock, 1 .. NW_FTL_SUPERBLOCK_MOST; 0:
-                            * NW_FTL_SUPERBLOCK_DEGREE. Below 65,535 sectors together */
+                            * NW_FTL_SUPERBLOCK_DEGREE. Below 65,535 sectors together. It
+                            * cannot change: a mount with another one answers NW_ERR_VERSION */
     uint16_t log_blocks;   /* blocks a superblock may have beyond these, at most
-                            * NW_FTL_SUPERBLOCK_MOST; 0: NW_FTL_SUPERBLOCK_LOGS */
-    uint16_t lists;        /* lists of sectors in RAM, at least 2; 0: NW_FTL_SUPERBLOCK_LISTS */
+                            * NW_FTL_SUPERBLOCK_MOST; 0: NW_FTL_SUPERBLOCK_LOGS. Each mount
+                            * may have another */
+    uint16_t lists;        /* lists of sectors in RAM, at least 2; 0: NW_FTL_SUPERBLOCK_LISTS. Each
+                            * mount may have another */
 };
 
 /* May be read; the layer itself lives in the caller's RAM. */

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Goal: errors of the bus use up no block. While programs answer NW_ERR_IO each call may fail, but
+ * the call behind the last such error works, in the same session and after a mount, and no sector
+ * shows what was never written to it. Once each error closed the block that it struck, and the next
+ * call took another one to write the sector anew: four to six errors in a row took all free blocks,
+ * and every write answered NW_ERR_FULL for good, through idle time and mounts, on a chip without a
+ * bad block.
+ * ctest: quick
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "layer_rig.h"
+
+#define STARTS 40U
+#define AFTER 30U
+
+static const struct nw_layer_kind *const kinds[] = {&nw_layer_fast, &nw_layer_log, &nw_layer_nftl,
+                                                    &nw_layer_superblock};
+
+#define KINDS (sizeof kinds / sizeof kinds[0])
+
+static const struct layer_shape shape = {
+    .part = "K9F1G08U0A",
+    .blocks = 40,
+    .block_pages = 8,
+    .page_bytes = 512,
+    .no_copy = 1,
+    .spare_blocks = 10};
+
+static struct layer_rig rig;
+static struct nw_random numbers;
+
+static int write_at(uint32_t sector)
+{
+    struct layer_op op = {.kind = OP_WRITE, .sector = sector, .count = 1};
+
+    return layer_rig_run(&rig, &op);
+}
+
+static int write_any(void)
+{
+    return write_at(nw_random_below(&numbers, rig.sectors));
+}
+
+/* A full device, so many writes old. */
+static void begin(const struct nw_layer_kind *kind, uint32_t writes)
+{
+    nw_random_seed(&numbers, 1);
+    layer_rig_open(&rig, kind, &shape, 1);
+    assert_int_equal(layer_rig_filter(&rig), NW_OK);
+    for (uint32_t sector = 0; sector < rig.sectors; sector++) {
+        assert_int_equal(write_at(sector), NW_OK);
+    }
+    for (uint32_t i = 0; i < writes; i++) {
+        assert_int_equal(write_any(), NW_OK);
+    }
+}
+
+/* What follows works: `what` tells which case it is. */
+static void go_on(uint32_t start, uint32_t errors)
+{
+    int result = NW_OK;
+
+    layer_rig_quiet(&rig);
+    for (uint32_t session = 0; result == NW_OK && session < 2U; session++) {
+        for (uint32_t i = 0; result == NW_OK && i < AFTER; i++) {
+            result = write_any();
+        }
+        result = result == NW_OK ? layer_rig_check(&rig, 0) : result;
+        result = result == NW_OK ? layer_rig_mount(&rig) : result;
+    }
+    if (result < 0 || layer_rig_check(&rig, 0) < 0 || layer_rig_clean(&rig) < 0) {
+        fail_msg("%s, %u writes, %u errors, acts %u: answer %d; %s", rig.kind->name,
+                 (unsigned)start, (unsigned)errors, (unsigned)rig.fault.acts, result, rig.why);
+    }
+    layer_rig_close(&rig);
+}
+
+/* So many programs in a row fail. */
+static void test_burst(void **state)
+{
+    static const uint32_t errors[] = {4, 5, 6, 13};
+
+    (void)state;
+    for (uint32_t i = 0; i < KINDS * STARTS * 8U; i++) {
+        uint32_t start = i / 8U % STARTS;
+        uint32_t count = errors[i / 2U % 4U];
+
+        begin(kinds[i / (8U * STARTS)], start);
+        rig.fault = (struct nw_fault){.verb = NW_VERB_PROGRAM,
+                                      .acts = (uint8_t)(i % 2U),
+                                      .times = count,
+                                      .error = NW_ERR_IO};
+        for (uint32_t turn = 0; rig.fault.hits < count && turn < 100U; turn++) {
+            (void)write_any();
+        }
+        assert_int_equal(rig.fault.hits, count);
+        go_on(start, count);
+    }
+}
+
+/* One program in `gap` fails, again and again: merges never come to their end for a while, and
+ * others fail at their last page. */
+static void test_again_and_again(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < KINDS * 2U * 9U; i++) {
+        uint32_t gap = i / 2U % 9U + 1U;
+
+        begin(kinds[i / 18U], 20);
+        rig.fault = (struct nw_fault){.verb = NW_VERB_PROGRAM,
+                                      .acts = (uint8_t)(i % 2U),
+                                      .every = gap + 1U,
+                                      .error = NW_ERR_IO};
+        for (uint32_t turn = 0; turn < 200U; turn++) {
+            int result = write_any();
+            assert_true(result == NW_OK || result == NW_ERR_IO);
+        }
+        assert_true(rig.fault.hits > 10U);
+        go_on(gap, rig.fault.hits);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_burst),
+                                       cmocka_unit_test(test_again_and_again)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
