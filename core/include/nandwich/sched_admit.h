@@ -10,8 +10,9 @@
  *     after it: deciding, turn-around, the clock's grain and the device's own work included;
  *   - nothing else keeps the device busy (nw_sched_spare_ticks() is no part of this promise);
  *   - there are slots for all that waits (needs_slots);
- *   - `unit` and openings are as in sched.h; with NW_SCHED_WRAP the length of the log is a multiple
- *     of `unit`.
+ *   - `unit` and openings are as in sched.h: the first write of a session opens, and it may lie
+ *     right before the next unit, so that two openings come in a row; with NW_SCHED_WRAP the length
+ *     of the log is a multiple of `unit`.
  * An operation once begun is never broken off, and a request may arrive right after a decision, in
  * the same tick. The answer does not depend on the order of the loads.
  *
