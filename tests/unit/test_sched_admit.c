@@ -376,6 +376,33 @@ static void the_wait_of_later_requests_counts(void **state)
     assert_false(is_ever_late(&set, &nw_sched_edf, 0, 60));
 }
 
+/* The stretch looked at ended only where there was time left for one operation more, and at a
+ * deadline. With the device's time used up to the last tick there is none: it was refused, though
+ * the answer for SINGLES is said to be exact. */
+static void a_device_may_be_full_to_the_last_tick(void **state)
+{
+    struct set set = {.loads = {{.period = 16, .deadline = 16, .size = SECTOR},
+                                {.period = 64, .deadline = 72, .size = SECTOR}},
+                      .ask = {.count = 1, .order = NW_SCHED_SINGLES, .sector_bytes = SECTOR,
+                              .write_ticks = 16}};
+
+    (void)state;
+    assert_int_equal(ask(&set), NW_SCHED_YES);
+    assert_int_equal(set.ask.wait_ticks, 16);
+    assert_false(is_ever_late(&set, &nw_sched_edf, 0, 60));
+    set.loads[0].deadline = 31; /* no deadline where the stretch ends */
+    assert_int_equal(ask(&set), NW_SCHED_YES);
+    set.ask.write_ticks = 17;
+    assert_int_equal(ask(&set), NW_SCHED_NO);
+    set.ask.count = 2;
+    set.ask.write_ticks = 12;
+    set.loads[0].deadline = 24; /* 4 * 12 + 12 of 64: it just waits for the other's */
+    set.loads[1].period = 48;
+    assert_int_equal(ask(&set), NW_SCHED_YES);
+    assert_int_equal(set.loads[0].wait_ticks, 24);
+    assert_false(is_ever_late(&set, &nw_sched_edf, 0, 60));
+}
+
 /* Never late, with more deadlines to look at than the test does: the deadline is what is proven. */
 static void a_wait_not_worked_out_is_the_deadline(void **state)
 {
@@ -567,6 +594,7 @@ int main(void)
         cmocka_unit_test(who_is_refused_mostly_is_late),
         cmocka_unit_test(who_is_admitted_with_a_guard_is_never_late),
         cmocka_unit_test(the_wait_of_later_requests_counts),
+        cmocka_unit_test(a_device_may_be_full_to_the_last_tick),
         cmocka_unit_test(a_wait_not_worked_out_is_the_deadline),
         cmocka_unit_test(no_wait_is_longer_than_told),
         cmocka_unit_test(the_order_of_the_flows_does_not_matter),
