@@ -23,7 +23,8 @@ struct place {
 struct search {
     const struct nw_bound_config *config;
     struct nw_lists lists;
-    /* Each operation meets a request, opens a unit or is a wait for an arrival. */
+    /* Each operation meets a request, opens a unit or is a wait for an arrival. An opening without
+     * a request is one of the first with a cost of its own, or a write came since the last one. */
     struct place stack[4U * NW_BOUND_EXACT_MAX + 4U];
     uint32_t depth;
     uint32_t best;
@@ -82,6 +83,13 @@ static int wait_arrival(const struct search *search, struct place *place)
     return 1;
 }
 
+/* Whether another new unit gives nothing: no more sectors than are left, and no opening that costs
+ * other than the next one. */
+static int fresh_enough(const struct nw_bound_config *config, const struct place *place)
+{
+    return place->left + 1U == config->unit && place->opened + 1U >= config->open_count;
+}
+
 /* One operation for flow `f` (flow_count: an opening without a request), into a new unit if `skip`.
  * 0 when it meets nothing or is no different from another branch. */
 static int operate(const struct search *search, struct place *place, uint32_t f, int skip)
@@ -93,7 +101,7 @@ static int operate(const struct search *search, struct place *place, uint32_t f,
     uint64_t cost_ns = pad ? 0 : list->cost_ns;
     uint32_t served = 0;
 
-    if ((skip || pad) && (unit == 0 || reads || place->left + 1U == unit)) {
+    if ((skip || pad) && (unit == 0 || reads || fresh_enough(search->config, place))) {
         return 0;
     }
     if (skip && place->left == 0 && !pad) {

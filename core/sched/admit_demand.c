@@ -9,8 +9,9 @@
  * A flow's group may take along requests due later than d: that costs no operation of its own. For
  * the requests of n firings n times the groups of one firing are enough, whatever joins them.
  *
- * Say that all that is issued within c is done at its end: the busiest stretch is over. What is due
- * within a longer time x needs at most that work more than what is due within x - c. So if nobody
+ * Say that all that is issued within c, which is no shorter than the longest deadline, takes no
+ * longer than c: the busiest stretch is over. What is due within a longer time x needs at most that
+ * work more than what is due within x - c, and no request has a later deadline than x. So if nobody
  * is late up to c, nobody is. The waits are another matter: x - c must hold the longest deadline
  * before it stands for all flows. Up to c and that deadline, requests may wait longer.
  */
@@ -60,8 +61,8 @@ static uint32_t need_by(const struct nw_sched_admission NW_XDATA *a, uint32_t sp
     return nw_admit_time(a, &work);
 }
 
-/* Whether all that is issued within `span` is done at its end: the busiest stretch is over. */
-static int calm_after(const struct nw_sched_admission NW_XDATA *a, uint32_t span)
+/* Time for all that is issued within `span`. */
+static uint32_t issued_by(const struct nw_sched_admission NW_XDATA *a, uint32_t span)
 {
     struct nw_admit_work work = {0, 0, 0, 0};
     uint8_t i;
@@ -70,13 +71,25 @@ static int calm_after(const struct nw_sched_admission NW_XDATA *a, uint32_t span
         const struct nw_sched_load NW_XDATA *load = &a->loads[i];
         uint32_t firings = (span - 1U) / load->next + 1U;
 
-        if (load->due > span) {
-            return 0;
-        }
         nw_admit_add(&work, load, nw_admit_product(firings, load->each));
-        nw_admit_before(&work, load);
     }
-    return nw_admit_time(a, &work) <= span;
+    return nw_admit_time(a, &work);
+}
+
+/* The end of the busiest stretch, `span` or later; UNKNOWN when it has none that is soon found. */
+static uint32_t calm_after(const struct nw_sched_admission NW_XDATA *a, uint32_t span)
+{
+    uint16_t round;
+
+    for (round = 0; round < POINTS && span < NW_ADMIT_FAR; round++) {
+        uint32_t time = issued_by(a, span);
+
+        if (time <= span) {
+            return span;
+        }
+        span = time;
+    }
+    return UNKNOWN;
 }
 
 /* Nothing waits yet. Returns the longest deadline. */
@@ -126,14 +139,20 @@ static uint8_t some_late(const struct nw_sched_admission NW_XDATA *a)
 void nw_admit_demand(const struct nw_sched_admission NW_XDATA *a)
 {
     uint32_t longest = begin(a);
-    uint32_t last = UNKNOWN; /* nobody waits longer after it */
+    uint32_t calm = calm_after(a, longest);
+    uint32_t last = calm; /* deadline to look at: first for the answer, then for the waits */
     uint32_t span = 0;
     uint16_t points;
     uint8_t in_time = 0;
     uint8_t i;
 
-    for (points = 0; points < POINTS; points++) {
+    for (points = 0; points < POINTS && calm != UNKNOWN; points++) {
         span = next_deadline(a, span);
+        if (span > last && last == calm) {
+            points = 0;
+            last = calm + longest; /* below UNKNOWN */
+            in_time = !some_late(a);
+        }
         if (span > last) {
             return;
         }
@@ -141,11 +160,6 @@ void nw_admit_demand(const struct nw_sched_admission NW_XDATA *a)
             break;
         }
         look_at(a, span);
-        if (last == UNKNOWN && calm_after(a, span)) {
-            points = 0;
-            last = span + longest; /* below UNKNOWN */
-            in_time = !some_late(a);
-        }
     }
     /* The waits are not known, but who is never late waits no longer than its deadline. */
     for (i = 0; i < a->count; i++) {

@@ -42,7 +42,8 @@ uint32_t nw_admit_opening(const struct nw_sched_admission NW_XDATA *a)
     return a->opening != 0 && a->open_ticks > a->write_ticks ? a->open_ticks - a->write_ticks : 0;
 }
 
-/* The first of the writes may open a unit, and then each so many-th. */
+/* The first of the writes may open a unit, and then each so many-th. Where it is the first of a
+ * session it may open the last sector of its unit, and the second write the unit behind. */
 static uint32_t time_of(const struct nw_sched_admission NW_XDATA *a, uint32_t writes,
                         uint32_t reads)
 {
@@ -50,7 +51,9 @@ static uint32_t time_of(const struct nw_sched_admission NW_XDATA *a, uint32_t wr
                         nw_admit_product(reads, a->read_ticks));
 
     if (writes != 0 && a->opening != 0) {
-        time = sum(time, nw_admit_product((writes - 1U) / a->opening + 1U, nw_admit_opening(a)));
+        uint32_t opened = writes == 1U ? 1U : (writes - 2U) / a->opening + 2U;
+
+        time = sum(time, nw_admit_product(opened, nw_admit_opening(a)));
     }
     return time;
 }

@@ -77,10 +77,8 @@ int nw_sched_open(struct nw_sched NW_XDATA *self, uint8_t NW_XDATA *ram, uint16_
     sched->order = ram + 1;
     sched->dirty = sched->sector_bytes;
     if (sched->unit != 0) {
-        /* A log that goes on in the middle of a unit finds it open, as the device left it. */
-        uint16_t used = (uint16_t)(sched->position % sched->unit);
-
-        sched->unit_left = used == 0 ? 0 : (uint16_t)(sched->unit - used);
+        /* Nothing is open: a device that lost power opens the unit that the log stands in anew. */
+        sched->unit_next = (uint16_t)(sched->unit - sched->position % sched->unit);
     }
     for (i = 0; i < sched->flow_count && result == NW_OK; i++) {
         result = flow_reset(NW_SCHED_ME_ &sched->flows[i]);

@@ -49,7 +49,8 @@ static uint8_t may_grow(NW_SCHED_SELF_ const struct nw_sched_flow NW_XDATA *flow
  * unit, or a rest of the log, of one sector would be used up by its own opening. */
 static uint8_t opens_ahead(NW_SCHED_SELF)
 {
-    return (sched->flags & NW_SCHED_PREOPEN) != 0 && sched->unit > 1U && sched->unit_left == 0 &&
+    return (sched->flags & NW_SCHED_PREOPEN) != 0 && sched->unit_next > 1U &&
+           sched->unit_left == 0 &&
            (sched->sectors == 0 || sched->position + 1U < sched->sectors);
 }
 
@@ -70,13 +71,12 @@ static uint8_t slack_choose(NW_SCHED_SELF)
     uint32_t turn = sched->turn_ticks;
     uint32_t end = sched->now - turn;
     uint32_t kept = turn + sched->guard_ticks;
-    int32_t need = (int32_t)(kept + sched->write_ticks); /* slack that lets a write pass */
-    int32_t least = (int32_t)NW_SCHED_FAR;               /* slack of all groups planned so far */
+    const uint32_t NW_XDATA *passing = &sched->write_ticks; /* of a write that passes */
+    int32_t least = (int32_t)NW_SCHED_FAR; /* slack of all groups planned so far */
     uint16_t most = 0;
     uint8_t best = NW_SCHED_NONE;
+    uint16_t unit = sched->unit_next; /* sectors that the next opening of the plan gives */
     uint8_t left = LOOK; /* writes of the plan before the next opening */
-    uint8_t pressed;
-    uint8_t save;
     uint8_t count;
     uint8_t i;
 
@@ -86,8 +86,8 @@ static uint8_t slack_choose(NW_SCHED_SELF)
         sched->opening = opens_ahead(NW_SCHED_ME);
         return NW_SCHED_NONE;
     }
-    pressed = sched->held > sched->slot_count / 2U;
-    save = !pressed && (sched->flags & NW_SCHED_SAVE) != 0;
+    uint8_t pressed = sched->held > sched->slot_count / 2U;
+    uint8_t save = !pressed && (sched->flags & NW_SCHED_SAVE) != 0;
     if (count > LOOK) {
         count = LOOK;
         save = 0;
@@ -95,13 +95,13 @@ static uint8_t slack_choose(NW_SCHED_SELF)
     if (sched->unit != 0 && sched->unit_left < LOOK) {
         left = (uint8_t)sched->unit_left;
         /* Whoever passes may bring the opening forward. */
-        need = (int32_t)(kept + sched->open_ticks);
+        passing = &sched->open_ticks;
     }
+    int32_t need = (int32_t)(kept + *passing); /* slack that lets it */
     for (i = 0; i < count; i++) {
         uint8_t number = sched->order[i];
         const struct nw_sched_flow NW_XDATA *flow = &sched->flows[number];
         const uint32_t NW_XDATA *cost = &sched->write_ticks;
-        int32_t slack;
         uint8_t read = flow->direction; /* enum nw_sched_direction */
 
         if (read) {
@@ -110,7 +110,8 @@ static uint8_t slack_choose(NW_SCHED_SELF)
             left--;
         } else {
             cost = &sched->open_ticks;
-            left = sched->unit > LOOK ? LOOK : (uint8_t)(sched->unit - 1U);
+            left = unit > LOOK ? LOOK : (uint8_t)(unit - 1U);
+            unit = sched->unit;
         }
         if (flow->bytes > most &&
             (i == 0 || least >= (read ? (int32_t)(kept + *cost) : need)) &&
@@ -119,7 +120,7 @@ static uint8_t slack_choose(NW_SCHED_SELF)
             best = number;
         }
         end += *cost + turn;
-        slack = NW_TICKS(end, flow->key);
+        int32_t slack = NW_TICKS(end, flow->key);
         if (slack < 0) {
             return pressed ? longest_group(NW_SCHED_ME) : sched->order[0];
         }

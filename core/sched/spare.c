@@ -11,6 +11,7 @@ static uint32_t openings(NW_SCHED_SELF_ uint16_t writes)
 {
     uint32_t position = sched->position;
     uint32_t left = sched->unit_left;
+    uint32_t next = sched->unit_next;
     uint32_t ticks = 0;
 
     if (sched->unit == 0 || sched->open_ticks <= sched->write_ticks) {
@@ -27,7 +28,8 @@ static uint32_t openings(NW_SCHED_SELF_ uint16_t writes)
             return ticks;
         }
         writes = (uint16_t)(writes - left);
-        left = sched->unit;
+        left = next;
+        next = sched->unit;
         ticks += sched->open_ticks - sched->write_ticks;
     }
 }

@@ -46,6 +46,7 @@ int nw_sched_next(struct nw_sched NW_XDATA *self, uint32_t now)
     if ((sched->flags & NW_SCHED_WRAP) != 0 && log_full(NW_SCHED_ME)) {
         sched->position = 0;
         sched->unit_left = 0;
+        sched->unit_next = sched->unit;
     }
     sched->serving = sched->policy->choose(NW_SCHED_ME);
     sched->busy = sched->serving != NW_SCHED_NONE || sched->opening;
@@ -145,11 +146,10 @@ static void advance(NW_SCHED_SELF)
     }
     sched->position++;
     if (sched->unit_left == 0) {
-        sched->unit_left = sched->unit;
+        sched->unit_left = sched->unit_next;
+        sched->unit_next = sched->unit;
     }
-    if (sched->unit_left != 0) {
-        sched->unit_left--;
-    }
+    sched->unit_left--; /* without units it counts nothing */
 }
 
 int nw_sched_done(struct nw_sched NW_XDATA *self, uint32_t now, int result)

@@ -55,6 +55,26 @@ def test_same_bytes_for_any_number_of_jobs() -> None:
     assert one != _json(*question, "--seed", 2)["result"]
 
 
+@pytest.mark.quick
+def test_no_run_has_more_steps_than_asked_for() -> None:
+    """What a run begins with, how it ends, and the steps that follow each other were not counted:
+    the store took 35 for 10, old devices three times as many."""
+    for subject in ("page", "store", "log"):
+        for most in (1, 5, 6, 10, 100):
+            for seed in range(1, 9):
+                run = _native.torture_draw(subject, seed, steps=most)
+                written = run["history"].partition("steps\n")[2].splitlines()
+                assert run["judge"] == torture.FINE
+                assert run["steps"] == len(written) <= most, (subject, most, seed)
+                assert most < 5 or written[-1] == "check"
+
+
+@pytest.mark.quick
+def test_the_shortest_time_is_a_run() -> None:
+    value = _json("torture", "page", "--minutes", "1e-12", "--steps", 20, "--jobs", 1)
+    assert value["result"]["runs"] >= 1
+
+
 def test_own_part_and_options() -> None:
     assert paths.CHECKOUT is not None
     value = _json("torture", "superblock", "--seeds", 3, "--degree", 2, "--wear", "swl")
@@ -105,6 +125,10 @@ def test_histories_of_the_tree_replay() -> None:
         (("page", "--replay", "x"), "name one subject, or --replay FILE"),
         (("pages",), "there is no subject 'pages': one of page, nftl"),
         (("page", "--seeds", 1, "--minutes", 1), "--minutes or --seeds, not both"),
+        # Nothing was run, and nothing found in it; "nan" ran for ever or not at all.
+        (("page", "--minutes", "0"), "not in the range 0<x<=100000"),
+        (("page", "--minutes", "nan"), "'nan' is no number"),
+        (("page", "--minutes", "inf"), "not in the range 0<x<=100000"),
         (("page", "--wear", "much"), "there is no wear policy 'much'"),
         (("page", "--chip", "W25"), "chip"),
         (("--replay", "/nowhere/x"), "/nowhere/x cannot be read"),

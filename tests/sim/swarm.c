@@ -34,7 +34,10 @@ struct player {
     struct sim_history *history;
     struct nw_random random;
     struct mood mood;
+    uint32_t room; /* steps that may still be played */
 };
+
+#define NO_ROOM 1 /* of a step that was not played */
 
 static uint32_t below(struct nw_random *random, uint32_t limit)
 {
@@ -262,6 +265,10 @@ static void draw_mood(struct nw_random *random, const struct sim_wish *wish,
 
 static int play(struct player *player, struct sim_step step)
 {
+    if (player->room == 0) {
+        return NO_ROOM;
+    }
+    player->room--;
     if (sim_history_add(player->history, &step) < 0) {
         return NW_ERR_RAM;
     }
@@ -398,14 +405,15 @@ static int play_next(struct player *player)
     return one_in(random, 40) ? play_common(player, SIM_CHECK) : play_own(player);
 }
 
+static const uint8_t end_verbs[] = {SIM_MEND, SIM_PLUG, SIM_CHECK, SIM_PLUG, SIM_CHECK};
+
 /* Whatever went on: what the device shows now stays, through a sync and two mounts. */
 static int play_end(struct player *player)
 {
-    static const uint8_t verbs[] = {SIM_MEND, SIM_PLUG, SIM_CHECK, SIM_PLUG, SIM_CHECK};
     int result = 0;
 
-    for (uint32_t i = 0; i < sizeof verbs && result == 0; i++) {
-        result = play_common(player, verbs[i]);
+    for (uint32_t i = 0; i < sizeof end_verbs && result == 0; i++) {
+        result = play_common(player, end_verbs[i]);
     }
     return result;
 }
@@ -425,6 +433,29 @@ static int play_start(struct player *player)
         step.args[1] = places / 3U + 1U;
     }
     return play(player, step);
+}
+
+/* The start, the midst and the end; with `most` steps at most, if that is not 0. */
+static int play_run(struct player *player, uint32_t most)
+{
+    uint32_t end = sizeof end_verbs;
+    int result;
+
+    if (most != 0) {
+        end = most < end ? most : end;
+        player->room = most - end;
+    } else {
+        player->room = UINT32_MAX - end;
+    }
+    result = play_start(player);
+    while (result == 0 && player->history->count < player->mood.steps) {
+        result = play_next(player);
+    }
+    if (result < 0) {
+        return result;
+    }
+    player->room += end;
+    return play_end(player);
 }
 
 int sim_swarm(const struct sim_wish *wish, uint32_t seed, struct sim_history *history,
@@ -454,11 +485,7 @@ int sim_swarm(const struct sim_wish *wish, uint32_t seed, struct sim_history *hi
     }
     history->head = head;
     draw_mood(&player.random, wish, &player.machine.subject, &player.mood);
-    int played = play_start(&player);
-    while (played == 0 && history->count < player.mood.steps) {
-        played = play_next(&player);
-    }
-    played = played == 0 ? play_end(&player) : played;
+    int played = play_run(&player, wish->steps);
     outcome->failure = player.machine.failure;
     outcome->steps = player.machine.steps;
     outcome->mounts = player.machine.mounts;

@@ -20,7 +20,7 @@ struct sim_wish {
     const char *base;              /* its name in the table of parts, or "" */
     struct sim_head head;          /* settings that are not 0 stay */
     uint32_t blocks;               /* of the part; 0: few are drawn */
-    uint32_t steps;                /* at most; 0: it is drawn, up to some hundred */
+    uint32_t steps;                /* at most, start and end included; 0: drawn, some 100 */
     const struct sim_board *board; /* a chip that is not emulated; NULL */
 };
 

@@ -232,6 +232,43 @@ static void bounds_are_right_by_hand(void **state)
     assert_int_equal(result.met, 3);
 }
 
+/* With one sector a unit no opening was brought forward, and with more none right behind another:
+ * costly ones of the first units can be over before the first request comes. */
+static void the_exact_bound_opens_units_ahead_of_need(void **state)
+{
+    struct nw_arrival_flow flow = {.deadline_ns = 15U * MS, .size = 100};
+    struct nw_arrival requests[2] = {{100U * MS, 0}, {100U * MS, 0}};
+    struct nw_bound_result result;
+    struct nw_bound_config bound = {.flows = &flow,
+                                    .flow_count = 1,
+                                    .requests = requests,
+                                    .request_count = 1,
+                                    .sector_bytes = 512,
+                                    .write_ns = 10U * MS,
+                                    .read_ns = 10U * MS,
+                                    .open_ns = {40U * MS, 60U * MS, 13U * MS},
+                                    .open_count = 3};
+
+    (void)state;
+    for (bound.unit = 1; bound.unit <= 3; bound.unit++) {
+        assert_int_equal(nw_bound_exact(&bound, &result), NW_OK);
+        assert_int_equal(result.met, 1);
+    }
+    bound.open_ns[1] = 63U * MS; /* too long; with more sectors than one the first unit will do */
+    for (bound.unit = 1; bound.unit <= 3; bound.unit++) {
+        assert_int_equal(nw_bound_exact(&bound, &result), NW_OK);
+        assert_int_equal(result.met, bound.unit > 1);
+    }
+    /* Two units opened and left, then one write of each kind. */
+    bound.unit = 2;
+    bound.open_ns[1] = 60U * MS;
+    bound.request_count = 2;
+    flow.size = 512;
+    flow.deadline_ns = 25U * MS;
+    assert_int_equal(nw_bound_exact(&bound, &result), NW_OK);
+    assert_int_equal(result.met, 2);
+}
+
 /* The best there is of a tiny run, by trying everything: at each moment give a request up, serve
  * some of a flow's next ones, or wait for an arrival. */
 struct trial {
@@ -409,6 +446,7 @@ int main(void)
         cmocka_unit_test(no_policy_beats_the_bounds),
         cmocka_unit_test(the_bound_can_be_stopped),
         cmocka_unit_test(bounds_are_right_by_hand),
+        cmocka_unit_test(the_exact_bound_opens_units_ahead_of_need),
         cmocka_unit_test(no_schedule_beats_the_bounds),
         cmocka_unit_test(short_operations_share_a_step),
     };

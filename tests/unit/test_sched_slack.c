@@ -152,6 +152,51 @@ static void slack_opens_units_when_nothing_waits(void **state)
     assert_int_equal(nw_sched_next(&rig.sched, 0), 0);
 }
 
+/* A session that went on in the middle of a unit took it to be open. A device that lost power has
+ * none open: its first write opens, and the one at the next unit's start again. */
+static void a_session_begins_with_nothing_open(void **state)
+{
+    struct sched_rig rig;
+
+    (void)state;
+    sched_rig_set(&rig, &nw_sched_slack, NW_SCHED_PREOPEN);
+    rig.sched.unit = 16;
+    rig.sched.position = 30;
+    sched_rig_open(&rig);
+    assert_int_equal(sched_rig_step(&rig, 90), 1);
+    assert_true(rig.sched.position == 31 && rig.sched.unit_left == 1);
+    assert_int_equal(sched_rig_step(&rig, 13), 0); /* open: nothing to do */
+    sched_rig_offer_all(&rig, "D");
+    assert_int_equal(sched_rig_step(&rig, 13), 1);
+    assert_int_equal(sched_rig_step(&rig, 90), 1);
+    assert_true(rig.sched.position == 33 && rig.sched.unit_left == 15);
+    /* The opening of a unit's last sector would use it up. */
+    sched_rig_set(&rig, &nw_sched_slack, NW_SCHED_PREOPEN);
+    rig.sched.unit = 16;
+    rig.sched.position = 31;
+    sched_rig_open(&rig);
+    assert_int_equal(sched_rig_step(&rig, 90), 0);
+    sched_rig_offer_all(&rig, "D");
+    assert_int_equal(sched_rig_step(&rig, 90), 1);
+    assert_int_equal(rig.sched.unit_left, 0);
+}
+
+/* At its end a wrapping log that is no multiple of `unit` goes on with a whole unit. */
+static void a_session_begun_at_the_end_of_the_log_opens_a_whole_unit(void **state)
+{
+    struct sched_rig rig;
+
+    (void)state;
+    sched_rig_set(&rig, &nw_sched_gedf, NW_SCHED_WRAP);
+    rig.sched.unit = 4;
+    rig.sched.sectors = 10;
+    rig.sched.position = 10;
+    sched_rig_open(&rig);
+    sched_rig_offer_all(&rig, "D");
+    assert_int_equal(sched_rig_step(&rig, 90), 1);
+    assert_true(rig.sched.position == 1 && rig.sched.unit_left == 3);
+}
+
 /* With one sector a unit, or one in the whole log, the opening used up what it opened, and the next
  * idle poll opened again: zeros all over the log, with WRAP again and again. It erased ten
  * records. */
@@ -317,6 +362,8 @@ int main(void)
         cmocka_unit_test(slack_does_not_wait_for_what_cannot_come_in_time),
         cmocka_unit_test(slack_goes_by_deadline_when_not_all_can_be_met),
         cmocka_unit_test(slack_opens_units_when_nothing_waits),
+        cmocka_unit_test(a_session_begins_with_nothing_open),
+        cmocka_unit_test(a_session_begun_at_the_end_of_the_log_opens_a_whole_unit),
         cmocka_unit_test(slack_opens_nothing_that_its_opening_uses_up),
         cmocka_unit_test(slack_knows_what_a_passing_read_takes),
         cmocka_unit_test(slack_passes_no_flow_with_a_further_group),

@@ -25,6 +25,7 @@ struct rig {
     struct nw_sched_counts counts;
     uint64_t ram[NW_SCHED_RAM_BYTES(SLOTS, FLOWS) / 8U + 1U];
     uint32_t now;
+    uint8_t begun; /* the device has a unit open: the one behind which the log stands */
 };
 
 static void offer(struct rig *rig, struct nw_random *random, uint32_t flow)
@@ -44,9 +45,12 @@ static void operate(struct rig *rig)
         sched->flows[sched->serving].direction == NW_SCHED_READ) {
         rig->now += sched->read_ticks;
     } else {
-        /* As the device does it: units begin at the start of the log, and so does a new round. */
-        rig->now += sched->unit != 0 && sched->position % sched->unit == 0 ? sched->open_ticks
-                                                                           : sched->write_ticks;
+        /* As the device does it: units begin at the start of the log, and so does a new round.
+         * After a power-up none is open. */
+        rig->now += sched->unit != 0 && (!rig->begun || sched->position % sched->unit == 0)
+                        ? sched->open_ticks
+                        : sched->write_ticks;
+        rig->begun = 1;
     }
     assert_int_equal(nw_sched_done(sched, rig->now, NW_OK), NW_OK);
     rig->now += sched->turn_ticks;

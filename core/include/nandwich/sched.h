@@ -215,7 +215,9 @@ struct nw_sched {
     uint8_t flags;
     uint16_t sector_bytes; /* of the device; also without `block` */
     uint16_t unit;         /* sectors the device opens at once: the first write into each costs
-                              open_ticks (SD: the paper's "sector" of 256 blocks); 0: no cost */
+                              open_ticks (SD: the paper's "sector" of 256 blocks), and so does the
+                              first after nw_sched_open(), wherever in a unit it lies: a device that
+                              lost power has none open. 0: no cost */
     uint32_t first;   /* log region: first sector; where units begin, too */
     uint32_t sectors; /* log region: length, >= 1; without `block` 0: no log kept. With
                          NW_SCHED_WRAP and SLACK take a multiple of `unit`: its plan takes the last
@@ -255,7 +257,8 @@ struct nw_sched {
     uint8_t turning;    /* an operation has ended and more is waiting */
     uint8_t given_up[2]; /* by direction: requests dropped since its time was last learned */
     uint16_t dirty;     /* bytes of the buffer that may be other than zero, from its start */
-    uint16_t unit_left; /* sectors left in the open unit */
+    uint16_t unit_left; /* sectors left in the open unit; 0: the next write opens one */
+    uint16_t unit_next; /* sectors from there to the end of that one: the first may be a rest */
     uint32_t now;       /* of the decision being made or the operation under way */
     struct nw_sched_event told;
 };

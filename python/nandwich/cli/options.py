@@ -2,6 +2,7 @@
 """Options and parameter types the verbs share."""
 
 import errno
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -29,6 +30,18 @@ class Quantity(click.ParamType[int]):
             return quantities.parse(str(value), self.kind, bare=True)
         except ValueError as error:
             self.fail(str(error), param, ctx)
+
+
+class Number(click.FloatRange):
+    """A number in a range. Python reads "nan" too, which lies in every range."""
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        number: float = super().convert(value, param, ctx)
+        if math.isnan(number):
+            self.fail(f"{value!r} is no number.", param, ctx)
+        return number
 
 
 #: `type=SIZE` makes an option take "32K", "8M", "16 MiB" or plain bytes.

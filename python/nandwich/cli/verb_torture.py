@@ -9,7 +9,7 @@ import click
 from nandwich import _native, files
 from nandwich.cli import output
 from nandwich.cli.command import Command
-from nandwich.cli.options import json_option, writable
+from nandwich.cli.options import Number, json_option, writable
 from nandwich.errors import InputError, RunError
 from nandwich.replay.play import WEARS
 from nandwich.torture import play as torture
@@ -50,12 +50,19 @@ Examples:
 @click.option("--maps", type=click.IntRange(0, 255), default=0, help="lavish: maps in RAM.")
 @click.option("--wear", default="none", help="Wear policy: one of " + ", ".join(WEARS))
 @click.option("--heal-cycles", type=click.IntRange(0, 65534), default=0, help="A bar in erases.")
-@click.option("--minutes", type=click.FloatRange(0, 100_000), default=None, help="How long; 1.")
+@click.option(
+    "--minutes",
+    type=Number(0, 100_000, min_open=True),
+    default=None,
+    help="How long, for one run at least; 1.",
+)
 @click.option(
     "--seeds", type=click.IntRange(1, 2**31), default=None, help="So many runs, however long."
 )
 @click.option("--seed", type=click.IntRange(0, 2**31), default=1, help="The first.")
-@click.option("--steps", type=click.IntRange(1, 10**6), default=None, help="Of a run, at most.")
+@click.option(
+    "--steps", type=click.IntRange(1, 10**6), default=None, help="Of a run, at most, all told."
+)
 @click.option("--jobs", type=click.IntRange(1, 256), default=None, help="Runs at a time.")
 @click.option(
     "--out", default="", metavar="FILE", callback=writable, help="Where a history that fails goes."

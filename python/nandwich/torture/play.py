@@ -75,7 +75,9 @@ def _futures(
     seed = options.first
     while True:
         while len(waiting) < ahead and (
-            seed < options.first + options.seeds if options.seeds else time.monotonic() < end
+            seed < options.first + options.seeds
+            if options.seeds
+            else seed == options.first or time.monotonic() < end
         ):
             future = pool.submit(
                 _native.torture_draw,
