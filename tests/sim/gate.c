@@ -66,6 +66,7 @@ static int cut_now(struct sim_gate *gate, struct nw_chip_req *req, uint8_t verb)
     int result = NW_ERR_POWER;
 
     gate->armed = 0;
+    gate->cut_verb = verb;
     gate->counts.cuts++;
     if (gate->cut.phase == NW_CUT_INSIDE && gate->nand != NULL) {
         struct nw_cut inside = gate->cut;

@@ -11,6 +11,7 @@
 #include "history.h"
 #include "nandwich-stack/layers.h"
 #include "nandwich/random.h"
+#include "state.h"
 
 #define SIM_WHY_BYTES 256U
 
@@ -74,6 +75,15 @@ struct sim_kind {
     int (*run)(struct sim_subject *subject, const struct sim_step *step);
     /* Reads everything: 0, or -1 with why, or the subject's error. */
     int (*check)(struct sim_subject *subject);
+    /* For the explorer: calls that tell something, and how many of them work on one place alone. */
+    const struct sim_step *menu;
+    uint8_t menu_count;
+    uint8_t menu_narrow;
+    /* The model of what may be read, one piece of memory: whoever keeps it with the chip comes back
+     * to a device without power as it was. */
+    void *(*model)(struct sim_subject *subject, size_t *bytes);
+    /* The chip and the model as a state. */
+    void (*state)(struct sim_subject *subject, struct sim_state *state);
     /* May it refuse a step as full? */
     int (*may_fill)(const struct sim_subject *subject, const struct sim_strain *strain);
     /* Asked before the step. `clean`: no call has failed since the mount. */

@@ -7,6 +7,7 @@
 #include "nandwich-stack/wear.h"
 #include "nandwich/ftl_lavish.h"
 #include "sectors.h"
+#include "state_block.h"
 #include "subject.h"
 
 #define RUN 12U         /* sectors a call, at most */
@@ -43,7 +44,20 @@ static const struct sim_verb verbs[VERBS] = {
              {{"sector", UINT32_MAX, NULL}}, 1},
 };
 
-/* A layer and what its sectors may read as. */
+#define CALL(verb, first, second) {SIM_COMMON + (verb), {first, second, 0, 0}}
+
+/* One sector, alone and with the next one; then another logical block. */
+static const struct sim_step menu[] = {CALL(WRITE, 3, 1), CALL(WRITE, 3, 2),     CALL(TRIM, 3, 1),
+                                       CALL(SYNC, 0, 0),  CALL(IDLE, 50000, 0), CALL(WRITE, 20, 1)};
+
+/* What the sectors may read as. */
+struct model {
+    uint32_t token; /* of the last write */
+    uint32_t unused;
+    struct sim_sector sectors[];
+};
+
+/* A layer and its model. */
 struct own {
     struct nw_layer_config config;
     struct nw_layer_site site;
@@ -52,10 +66,9 @@ struct own {
     struct nw_wear_choice choice;
     void *wear_ram;
     size_t wear_ram_bytes;
-    struct sim_sector *sectors;
+    struct model *model;
     uint32_t count;
     uint32_t bytes; /* of a sector */
-    uint32_t token; /* of the last write */
     uint8_t trims_late; /* a trim lasts with the next sync only */
     uint8_t trimmed;    /* since the last sync */
     uint32_t bad_first; /* bad blocks when it was formatted */
@@ -90,6 +103,11 @@ static int open_wear(struct own *own, const struct sim_head *head, const struct 
                : (int)NW_ERR_CONFIG;
 }
 
+static size_t model_bytes(const struct own *own)
+{
+    return sizeof *own->model + own->count * sizeof *own->model->sectors;
+}
+
 static int block_open(struct sim_subject *subject)
 {
     const struct sim_head *head = subject->head;
@@ -118,10 +136,10 @@ static int block_open(struct sim_subject *subject)
     own->bytes = subject->chip->geometry.page_bytes;
     own->site.state = calloc(1, layer->state_bytes);
     own->site.ram = calloc(1, own->site.ram_bytes);
-    own->sectors = calloc(own->count, sizeof *own->sectors);
+    own->model = calloc(1, model_bytes(own));
     own->data = calloc(RUN, own->bytes);
     own->wanted = calloc(1, own->bytes);
-    return own->site.state != NULL && own->site.ram != NULL && own->sectors != NULL &&
+    return own->site.state != NULL && own->site.ram != NULL && own->model != NULL &&
                    own->data != NULL && own->wanted != NULL
                ? NW_OK
                : (int)NW_ERR_RAM;
@@ -138,7 +156,7 @@ static void block_close(struct sim_subject *subject)
     free(own->site.ram);
     free(own->config.wear);
     free(own->wear_ram);
-    free(own->sectors);
+    free(own->model);
     free(own->data);
     free(own->wanted);
     free(own);
@@ -178,7 +196,7 @@ static int block_format(struct sim_subject *subject)
     }
     own->bad_first = marked_blocks(subject);
     for (uint32_t i = 0; i < own->count; i++) {
-        sim_sector_set(&own->sectors[i], 0);
+        sim_sector_set(&own->model->sectors[i], 0);
     }
     return own->block->sectors == own->count ? NW_OK : (int)NW_ERR_CONFIG;
 }
@@ -190,7 +208,7 @@ static int block_mount(struct sim_subject *subject)
 
     result = result < 0 ? result : subject->kind->layer->mount(&own->site, &own->block);
     for (uint32_t i = 0; result >= 0 && i < own->count; i++) {
-        sim_sector_mount(&own->sectors[i]);
+        sim_sector_mount(&own->model->sectors[i]);
     }
     return result;
 }
@@ -225,7 +243,7 @@ static int wrong(struct sim_subject *subject, uint32_t sector, uint32_t value)
 {
     char wanted[120];
 
-    sim_sector_text(&own_of(subject)->sectors[sector], wanted, sizeof wanted);
+    sim_sector_text(&own_of(subject)->model->sectors[sector], wanted, sizeof wanted);
     if (value == SIM_LOST) {
         (void)snprintf(subject->why, sizeof subject->why,
                        "sector %lu answers an error, it holds %s", (unsigned long)sector, wanted);
@@ -273,16 +291,17 @@ static int write_some(struct sim_subject *subject, uint32_t sector, uint32_t cou
     struct nw_block_req req = request(own, sector, count);
 
     for (uint32_t i = 0; i < req.count; i++) {
-        fill(own->data + (size_t)i * own->bytes, own->bytes, own->token + 1U + i);
+        fill(own->data + (size_t)i * own->bytes, own->bytes, own->model->token + 1U + i);
     }
     int result = nw_block_write(&req);
     for (uint32_t i = 0; i < req.done; i++) {
-        sim_sector_set(&own->sectors[req.sector + i], own->token + 1U + i);
+        sim_sector_set(&own->model->sectors[req.sector + i], own->model->token + 1U + i);
     }
     if (req.done < req.count) {
-        sim_sector_may(&own->sectors[req.sector + req.done], own->token + 1U + req.done);
+        sim_sector_may(&own->model->sectors[req.sector + req.done],
+                       own->model->token + 1U + req.done);
     }
-    own->token += req.count;
+    own->model->token += req.count;
     judge_done(subject, &req, result);
     return result;
 }
@@ -322,7 +341,7 @@ static int run_trim(struct sim_subject *subject, const struct sim_step *step)
 
     own->trimmed = 1;
     for (uint32_t i = 0; i < req.done; i++) {
-        struct sim_sector *sector = &own->sectors[req.sector + i];
+        struct sim_sector *sector = &own->model->sectors[req.sector + i];
 
         if (own->trims_late != 0) {
             sim_sector_trim(sector);
@@ -331,7 +350,7 @@ static int run_trim(struct sim_subject *subject, const struct sim_step *step)
         }
     }
     if (req.done < req.count) {
-        sim_sector_may(&own->sectors[req.sector + req.done], 0);
+        sim_sector_may(&own->model->sectors[req.sector + req.done], 0);
     }
     judge_done(subject, &req, result);
     return result;
@@ -351,7 +370,7 @@ static int read_one(struct sim_subject *subject, uint32_t sector)
     } else if (result != NW_ERR_ECC && result != NW_ERR_CORRUPT) {
         return result;
     }
-    if (sim_sector_show(&own->sectors[sector], value) < 0) {
+    if (sim_sector_show(&own->model->sectors[sector], value) < 0) {
         (void)wrong(subject, sector, value);
     }
     return NW_OK;
@@ -382,7 +401,7 @@ static int run_rot(struct sim_subject *subject, uint32_t place)
 {
     struct own *own = own_of(subject);
     struct nw_block_req req = request(own, place, 1);
-    struct sim_sector *sector = &own->sectors[req.sector];
+    struct sim_sector *sector = &own->model->sectors[req.sector];
     const struct nw_geometry *geometry = &nw_nand_chip(subject->nand)->geometry;
 
     if (sector->count != 1U || sector->value[0] == 0 || sector->value[0] >= SIM_LOST - 1U ||
@@ -409,7 +428,7 @@ static int run_sync(struct own *own)
     int result = nw_block_sync(&req);
 
     for (uint32_t i = 0; result >= 0 && i < own->count; i++) {
-        sim_sector_sync(&own->sectors[i]);
+        sim_sector_sync(&own->model->sectors[i]);
     }
     own->trimmed = result >= 0 ? 0 : own->trimmed;
     return result;
@@ -437,6 +456,52 @@ static int block_run(struct sim_subject *subject, const struct sim_step *step)
 static int block_check(struct sim_subject *subject)
 {
     return read_range(subject, 0, own_of(subject)->count);
+}
+
+/* States */
+
+static void *block_model(struct sim_subject *subject, size_t *bytes)
+{
+    struct own *own = own_of(subject);
+
+    *bytes = model_bytes(own);
+    return own->model;
+}
+
+/* Content that its sector may no longer have is all alike: were it shown, that were wrong. */
+static uint32_t value_of(void *context, uint32_t sector, const uint8_t *data)
+{
+    const struct own *own = context;
+    uint32_t token = token_of(own, data);
+    uint32_t value = 0;
+
+    if (token == SIM_LOST - 1U || sector >= own->count) {
+        return SIM_STATE_OTHER;
+    }
+    const struct sim_sector *model = &own->model->sectors[sector];
+    while (value < model->count && model->value[value] != token) {
+        value++;
+    }
+    return value;
+}
+
+static void block_state(struct sim_subject *subject, struct sim_state *state)
+{
+    struct own *own = own_of(subject);
+    struct sim_state_tags tags = {.nand = subject->nand, .value = value_of, .context = own};
+
+    for (uint32_t i = 0; i < own->count; i++) {
+        const struct sim_sector *sector = &own->model->sectors[i];
+        uint64_t zeros = 0;
+
+        for (uint8_t j = 0; j < sector->count; j++) {
+            zeros |= (uint64_t)(sector->value[j] == 0) << j;
+        }
+        sim_state_put(state, zeros << 32 | (uint64_t)sector->count << 24 |
+                                 (uint64_t)sector->live << 16 | (uint64_t)sector->lasts << 8 |
+                                 sector->any);
+    }
+    sim_state_put_tags(state, &tags);
 }
 
 /* Drawing */
@@ -582,6 +647,11 @@ static struct sim_most lavish_most(const struct sim_subject *subject, const stru
         .draw = block_draw,                        \
         .run = block_run,                          \
         .check = block_check,                      \
+        .menu = menu,                              \
+        .menu_count = sizeof menu / sizeof menu[0], \
+        .menu_narrow = 5,                          \
+        .model = block_model,                      \
+        .state = block_state,                      \
         .may_fill = fills,                         \
         .most = asks,                              \
     }
