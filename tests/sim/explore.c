@@ -362,7 +362,7 @@ static int open_all(struct explorer *explorer)
     struct sim_machine *machine = &explorer->machine;
     int result = sim_machine_open(machine, &plan->head, NULL);
 
-    if (result < 0 || plan->head.kind->mount == NULL) {
+    if (result < 0 || plan->head.kind->mount == NULL || plan->head.kind->model == NULL) {
         return result < 0 ? result : (int)NW_ERR_CONFIG;
     }
     explorer->slots = (uint64_t)plan->most * 2U + 1000U;

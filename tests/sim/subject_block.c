@@ -9,6 +9,7 @@
 #include "sectors.h"
 #include "state_block.h"
 #include "subject.h"
+#include "tier_layer.h"
 
 #define RUN 12U         /* sectors a call, at most */
 #define GOOD_SPARES 7U  /* ftl_hybrid.h: writes go on while so many spare blocks are good */
@@ -123,7 +124,8 @@ static int block_open(struct sim_subject *subject)
                                            .log_blocks = (uint16_t)head->log_blocks,
                                            .degree = (uint8_t)head->degree,
                                            .maps = (uint8_t)head->maps};
-    own->trims_late = layer == &nw_layer_page; /* the others write a trim at once */
+    /* The others write a trim at once. */
+    own->trims_late = layer == &nw_layer_page || layer == &sim_layer_tier;
     own->site = (struct nw_layer_site){
         .config = &own->config, .chip = subject->chip, .chip_name = head->part.name};
     int result = head->wear == 0 || layer->wears != 0 ? open_wear(own, head, subject->chip)
@@ -175,16 +177,6 @@ static int start(struct own *own)
                                       own->wear_ram_bytes);
 }
 
-static uint32_t marked_blocks(const struct sim_subject *subject)
-{
-    uint32_t marked = 0;
-
-    for (uint32_t i = 0; subject->nand != NULL && i < subject->chip->geometry.blocks; i++) {
-        marked += nw_nand_block_bad(subject->nand, i) != 0;
-    }
-    return marked;
-}
-
 static int block_format(struct sim_subject *subject)
 {
     struct own *own = own_of(subject);
@@ -194,7 +186,7 @@ static int block_format(struct sim_subject *subject)
     if (result < 0) {
         return result;
     }
-    own->bad_first = marked_blocks(subject);
+    own->bad_first = sim_marked_blocks(subject);
     for (uint32_t i = 0; i < own->count; i++) {
         sim_sector_set(&own->model->sectors[i], 0);
     }
@@ -510,19 +502,12 @@ static void block_draw(struct sim_subject *subject, struct nw_random *random,
                        struct sim_taste *taste, struct sim_step *step)
 {
     const struct own *own = own_of(subject);
-    uint32_t sum = 0;
-    uint32_t verb = 0;
 
-    for (uint32_t i = 0; i < VERBS; i++) {
-        sum += taste->weights[i];
-    }
-    for (uint32_t dice = nw_random_next(random) % sum; dice >= taste->weights[verb]; verb++) {
-        dice -= taste->weights[verb];
-    }
+    *step = (struct sim_step){.verb = sim_draw_verb(taste, subject->kind->verb_count, random)};
+    uint32_t verb = step->verb - SIM_COMMON;
     uint32_t at = taste->in_order != 0 ? taste->next : nw_random_next(random);
     uint32_t count = 1U + nw_random_below(random, taste->longest);
 
-    *step = (struct sim_step){.verb = (uint8_t)(SIM_COMMON + verb)};
     step->args[0] = (taste->first + at % taste->span) % own->count;
     if (verb == SYNC) {
         step->args[0] = 0;
@@ -558,21 +543,27 @@ static int page_may_fill(const struct sim_subject *subject, const struct sim_str
     return strain->bad + PAGE_SPARES > spare_blocks(subject) || strain->strikes >= MOST_STRIKES;
 }
 
-/* ftl_lavish.h: so many blocks may fail, if no call meets more than one failure. */
-static int lavish_may_fill(const struct sim_subject *subject, const struct sim_strain *strain)
+int sim_lavish_may_fill(const struct nw_layer_site *site, uint32_t bad_first,
+                        const struct sim_strain *strain)
 {
-    const struct own *own = own_of(subject);
-    const struct nw_ftl_lavish *lavish = own->site.state;
-    struct nw_ftl_lavish_config config = {.sectors = own->count,
-                                          .degree = own->config.degree,
-                                          .maps = own->config.maps};
-    uint32_t needed = nw_ftl_lavish_blocks_needed(&config, subject->chip);
+    const struct nw_ftl_lavish *lavish = site->state;
+    struct nw_ftl_lavish_config config = {.sectors = nw_layer_lavish.sectors(site),
+                                          .degree = site->config->degree,
+                                          .maps = site->config->maps};
+    uint32_t needed = nw_ftl_lavish_blocks_needed(&config, site->chip);
     uint32_t least = lavish->logical_count + 2U;
     uint32_t room = lavish->spare_count + lavish->lavish_count;
 
-    return needed + strain->bad > subject->chip->geometry.blocks ||
+    return needed + strain->bad > site->chip->geometry.blocks ||
            strain->failing + strain->strikes > 1U ||
-           strain->bad - own->bad_first + strain->strikes + least > room;
+           strain->bad - bad_first + strain->strikes + least > room;
+}
+
+static int lavish_may_fill(const struct sim_subject *subject, const struct sim_strain *strain)
+{
+    const struct own *own = own_of(subject);
+
+    return sim_lavish_may_fill(&own->site, own->bad_first, strain);
 }
 
 static struct sim_most anything(void)
@@ -613,7 +604,7 @@ static struct sim_most page_most(const struct sim_subject *subject, const struct
         return clean && own->trimmed == 0 ? (struct sim_most){0, 0, 0, UINT32_MAX} : anything();
     case WRITE:
         return clean && subject->head->wear == 0 && /* a policy moves more */
-                       marked_blocks(subject) + LEAST_SPARE <= spare_blocks(subject)
+                       sim_marked_blocks(subject) + LEAST_SPARE <= spare_blocks(subject)
                    ? (struct sim_most){UINT32_MAX, req.count * (1U + pages), req.count * 2U,
                                        UINT32_MAX}
                    : anything();
@@ -662,3 +653,42 @@ KIND(log, "a log block for each data block", block_mount, hybrid_may_fill, hybri
 KIND(superblock, "page-mapped groups of blocks", block_mount, hybrid_may_fill, hybrid_most);
 KIND(fast, "shared log blocks", block_mount, hybrid_may_fill, hybrid_most);
 KIND(lavish, "swap space: forgets with power", NULL, lavish_may_fill, lavish_most);
+
+static int tier_may_fill(const struct sim_subject *subject, const struct sim_strain *strain)
+{
+    return hybrid_may_fill(subject, strain) || page_may_fill(subject, strain);
+}
+
+/* An NVM and a layer under it: small chips, no filter between them. */
+static void tier_fit(struct nw_random *random, struct sim_head *head)
+{
+    const struct sim_kind *kind = head->kind;
+
+    *head = (struct sim_head){.kind = kind};
+    sim_small_part(random, head);
+    head->part.blocks = 16U + nw_random_below(random, 8);
+    head->spare_blocks = 10U + nw_random_below(random, 4);
+    head->maps = nw_random_below(random, 5);
+    head->degree = nw_random_below(random, 2) + 2U;
+    head->unerased = nw_random_below(random, 2);
+}
+
+const struct sim_kind sim_kind_tier = {
+    .name = "tier",
+    .what = "a little NVM before a layer, which `maps` chooses",
+    .verbs = verbs,
+    .verb_count = ROT, /* the NVM has content of its own */
+    .layer = &sim_layer_tier,
+    .reads_again = 1,
+    .fit = tier_fit,
+    .open = block_open,
+    .close = block_close,
+    .format = block_format,
+    .mount = block_mount,
+    .places = block_places,
+    .draw = block_draw,
+    .run = block_run,
+    .check = block_check,
+    .may_fill = tier_may_fill,
+    .most = lavish_most,
+};

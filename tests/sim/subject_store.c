@@ -101,17 +101,9 @@ static uint32_t store_places(const struct sim_subject *subject)
 static void store_draw(struct sim_subject *subject, struct nw_random *random,
                        struct sim_taste *taste, struct sim_step *step)
 {
-    uint32_t sum = 0;
-    uint32_t verb = 0;
-
     (void)subject;
-    for (uint32_t i = 0; i < VERBS; i++) {
-        sum += taste->weights[i];
-    }
-    for (uint32_t dice = nw_random_next(random) % sum; dice >= taste->weights[verb]; verb++) {
-        dice -= taste->weights[verb];
-    }
-    *step = (struct sim_step){.verb = (uint8_t)(SIM_COMMON + verb)};
+    *step = (struct sim_step){.verb = sim_draw_verb(taste, VERBS, random)};
+    uint32_t verb = step->verb - SIM_COMMON;
     step->args[0] = nw_random_next(random) % (verb == STORE_SET ? taste->span : 9U);
 }
 

@@ -53,7 +53,7 @@ static uint32_t one_in(struct nw_random *random, uint32_t n)
 
 /* Chips and configurations */
 
-static void draw_part(struct nw_random *random, struct sim_head *head)
+void sim_small_part(struct nw_random *random, struct sim_head *head)
 {
     static const char *const names[] = {"K9F1G08U0A", "W25N01GV",   "TC58DVG02A1FT00",
                                         "K9LBG08U0M", "TLC8G-HEAL", "MT29F2G08ABAEA"};
@@ -160,7 +160,7 @@ static void draw_head(struct nw_random *random, const struct sim_wish *wish,
         head->part = *wish->part;
         (void)snprintf(head->base, sizeof head->base, "%s", wish->base);
     } else {
-        draw_part(random, head);
+        sim_small_part(random, head);
     }
     struct nw_part part = head->part;
     draw_settings(random, head);
