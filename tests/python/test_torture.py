@@ -104,6 +104,7 @@ def test_histories_of_the_tree_replay() -> None:
         (("page", "--replay", "x"), "name one subject, or --replay FILE"),
         (("pages",), "there is no subject 'pages': one of page, nftl"),
         (("page", "--seeds", 1, "--minutes", 1), "--minutes or --seeds, not both"),
+        (("page", "--minutes", 0), "--minutes 0 runs nothing: give it time, or --seeds"),
         (("page", "--wear", "much"), "there is no wear policy 'much'"),
         (("page", "--chip", "W25"), "chip"),
         (("--replay", "/nowhere/x"), "/nowhere/x cannot be read"),

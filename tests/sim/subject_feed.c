@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The deadline scheduler over streams of the object store as a subject: what was told met or late is
- * in its stream, in order and once, whatever power does. What was under way may be there.
+ * The deadline scheduler over streams of the object store as a subject: what was told met or late
+ * is in its stream, in order and once, whatever power does. What was under way may be there.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Virtual memory and the heap in it as subjects, over the lavish layer. Nothing persists: with power
- * all begins anew. But requests to the chip fail and blocks go bad under them: errors are told to
- * panic, no byte is lost but those of a call that was told, and the bookkeeping stays whole.
+ * Virtual memory and the heap in it as subjects, over the lavish layer. Nothing persists: with
+ * power all begins anew. But requests to the chip fail and blocks go bad under them: errors are
+ * told to panic, no byte is lost but those of a call that was told, and the bookkeeping stays
+ * whole.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -427,32 +427,37 @@ static int play_start(struct player *player)
     return play(player, step);
 }
 
+int sim_swarm_open(const struct sim_wish *wish, struct nw_random *random,
+                   struct sim_machine *machine)
+{
+    static const struct sim_machine closed;
+    struct sim_head head;
+    int result = NW_ERR_CONFIG;
+
+    for (uint32_t i = 0; i < TRIES && result < 0 && result != NW_ERR_RAM; i++) {
+        *machine = closed;
+        draw_head(random, wish, &head);
+        result = sim_machine_open(machine, &head, wish->board);
+        if (result < 0) {
+            sim_machine_close(machine);
+        }
+    }
+    return result;
+}
+
 int sim_swarm(const struct sim_wish *wish, uint32_t seed, struct sim_history *history,
               struct sim_outcome *outcome)
 {
-    static const struct sim_machine closed;
     struct player player = {.history = history};
-    struct sim_head head;
-    int result = NW_ERR_CONFIG;
 
     memset(outcome, 0, sizeof *outcome);
     nw_random_seed(&player.random, seed);
     (void)nw_random_next(&player.random);
-    for (uint32_t i = 0; i < TRIES && result < 0; i++) {
-        player.machine = closed;
-        draw_head(&player.random, wish, &head);
-        result = sim_machine_open(&player.machine, &head, wish->board);
-        if (result < 0) {
-            sim_machine_close(&player.machine);
-        }
-        if (result == NW_ERR_RAM) {
-            return result;
-        }
-    }
+    int result = sim_swarm_open(wish, &player.random, &player.machine);
     if (result < 0) {
         return result;
     }
-    history->head = head;
+    history->head = player.machine.head;
     draw_mood(&player.random, wish, &player.machine.subject, &player.mood);
     int played = play_start(&player);
     while (played == 0 && history->count < player.mood.steps) {

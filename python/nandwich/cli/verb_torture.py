@@ -9,7 +9,7 @@ import click
 from nandwich import _native, files, parts, torture
 from nandwich.cli import output
 from nandwich.cli.command import Command
-from nandwich.cli.options import json_option, writable
+from nandwich.cli.options import json_option, layer_options, writable
 from nandwich.errors import InputError, RunError
 from nandwich.replay import WEARS
 from nandwich.torture import Options, Result
@@ -42,10 +42,7 @@ Examples:
 @click.option(
     "--blocks", type=click.IntRange(0, 2**32 - 1), default=0, help="Of the chip; else few."
 )
-@click.option("--spare-blocks", type=click.IntRange(0, 65535), default=0, help="Kept back.")
-@click.option("--log-blocks", type=click.IntRange(0, 65535), default=0, help="Hybrid layers.")
-@click.option("--degree", type=click.IntRange(0, 255), default=0, help="lavish, superblock.")
-@click.option("--maps", type=click.IntRange(0, 255), default=0, help="lavish: maps in RAM.")
+@layer_options
 @click.option("--wear", default="none", help="Wear policy: one of " + ", ".join(WEARS))
 @click.option("--heal-cycles", type=click.IntRange(0, 65534), default=0, help="A bar in erases.")
 @click.option("--minutes", type=click.FloatRange(0, 100_000), default=None, help="How long; 1.")
@@ -81,6 +78,8 @@ def command(
         raise InputError("name one subject, or --replay FILE: see nandwich torture --help")
     if minutes is not None and seeds is not None:
         raise InputError("--minutes or --seeds, not both")
+    if minutes == 0:
+        raise InputError("--minutes 0 runs nothing: give it time, or --seeds")
     if replayed:
         _replay(replayed, json_target)
         return
