@@ -5,367 +5,439 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SHAPES 9U /* of data and spare, each: old, new or half */
+#include "nandwich-twin/parts.h"
+
+#define AT_REST 0xFFFFU
+#define SHAPES 11U /* before, nine inside, after */
+#define SHAPE_AFTER (SHAPES - 1U)
 
 /* How one power cycle goes. */
 struct way {
-    uint8_t calls;    /* writes, */
-    uint8_t order;    /* each of one of two sectors: bit i tells which */
-    uint8_t shape;    /* what the cut leaves */
-    uint16_t changes; /* of the chip before the one that is cut; WHOLE: power is cut at rest */
+    uint8_t calls[EXPLORE_CALLS]; /* places in the menu */
+    uint8_t count;
+    uint8_t shape;  /* of the cut */
+    uint16_t change; /* of the chip that is cut; AT_REST: none is */
 };
 
-#define WHOLE 0xFFFFU
-
-/* Between layer and chip: cuts power inside one of the operations that change the cells. */
-struct watch {
-    struct nw_chip chip;
-    struct nw_chip_ops ops;
-    struct nw_nand *nand;
-    struct nw_cut cut;
-    uint16_t changes; /* so far */
-    uint16_t at;      /* the one to cut */
-};
-
-/* The chip with the power off, and what the sector may read as. */
-struct state {
-    struct nw_nand *nand;
-    struct layer_model *model;
-    uint32_t token;
+struct node {
     struct way way; /* that led here */
+    uint32_t parent;
+};
+
+/* A device without power, to come back to. */
+struct snapshot {
+    struct sim_machine machine;
+    struct nw_nand *nand;
+    void *model;
 };
 
 struct explorer {
     const struct explore_plan *plan;
     struct explore_result *result;
-    struct layer_rig rig;
-    struct watch watch;
-    struct state states[EXPLORE_DEEPEST + 1U];
-    struct nw_random random;
-    uint64_t *seen; /* hashes; the lowest 3 bits tell the power cycles that were left */
+    struct sim_machine machine;
+    struct sim_state state;
+    struct node *nodes;
+    uint64_t *seen; /* hashes; 0: free */
     uint64_t slots;
+    struct sim_history aged;
+    struct snapshot root;
+    struct snapshot here; /* at the node whose ways are gone */
 };
 
-/* A hash of what is on the chip, and of what the two sectors may read as. */
+/* Power cycles */
 
-static uint64_t mix(uint64_t hash, uint64_t value)
+static struct sim_step cut_of(const struct way *way)
 {
-    hash = (hash ^ value) * 0x9E3779B97F4A7C15ULL;
-    return hash ^ (hash >> 29);
+    static const uint8_t torn[] = {NW_TORN_OLD, NW_TORN_NEW, NW_TORN_HALF};
+    struct sim_step step = {.verb = SIM_CUT, .args = {way->change, NW_CUT_INSIDE, 0, 0}};
+
+    if (way->shape == 0 || way->shape == SHAPE_AFTER) {
+        step.args[1] = way->shape == 0 ? NW_CUT_BEFORE : NW_CUT_AFTER;
+    } else {
+        step.args[2] = torn[(way->shape - 1U) % 3U];
+        step.args[3] = torn[(way->shape - 1U) / 3U];
+    }
+    return step;
 }
 
-static uint64_t mix_bytes(uint64_t hash, const uint8_t *bytes, uint32_t count)
+/* The steps of a way: how many. */
+static uint32_t steps_of(const struct explorer *explorer, const struct way *way,
+                         struct sim_step *steps)
 {
-    for (; count >= 8U; count -= 8U, bytes += 8) {
-        uint64_t word;
-        memcpy(&word, bytes, sizeof word);
-        hash = mix(hash, word);
+    uint32_t count = 0;
+
+    if (way->change != AT_REST) {
+        steps[count++] = cut_of(way);
     }
-    for (; count > 0; count--) {
-        hash = mix(hash, *bytes++);
+    steps[count++] = (struct sim_step){.verb = SIM_PLUG};
+    steps[count++] = (struct sim_step){.verb = SIM_CHECK};
+    for (uint8_t i = 0; i < way->count; i++) {
+        steps[count++] = explorer->plan->menu[way->calls[i]];
     }
-    return hash;
+    return count;
 }
 
-static uint64_t hash_of(struct explorer *explorer, const struct state *state)
+/* Goes a way from where the machine is: 0, or -1 when it failed. `changes` is filled in with the
+ * chip's, before the last call and in all. */
+static int go(struct explorer *explorer, const struct way *way, uint64_t changes[2])
 {
-    const struct nw_geometry *geometry = &nw_nand_chip(state->nand)->geometry;
-    uint64_t hash = 0;
-    uint8_t spare[256];
+    struct sim_machine *machine = &explorer->machine;
+    struct sim_step steps[3U + EXPLORE_CALLS];
+    uint64_t before = machine->gate.counts.changes;
+    uint32_t count = steps_of(explorer, way, steps);
+    int result = 0;
 
-    for (uint32_t i = 0; i < 2U; i++) {
-        const struct layer_model *model = &state->model[explorer->plan->sector + i];
-        hash = mix(mix(mix(hash, model->now), model->coming), model->has_coming);
+    changes[0] = 0;
+    for (uint32_t i = 0; i < count && result == 0; i++) {
+        changes[0] = i + 1U == count && way->count > 0 ? machine->gate.counts.changes - before : 0;
+        result = sim_machine_step(machine, &steps[i]);
     }
-    for (uint32_t block = 0; block < geometry->blocks; block++) {
-        hash = mix(hash, (uint64_t)nw_nand_block_bad(state->nand, block));
-    }
-    for (uint32_t page = 0; page < geometry->blocks * geometry->block_pages; page++) {
-        uint32_t programs = nw_nand_page_programs(state->nand, page);
-
-        hash = mix(hash, programs);
-        nw_nand_peek(state->nand, page, explorer->rig.data, spare);
-        hash = mix_bytes(hash, explorer->rig.data, geometry->page_bytes);
-        hash = mix_bytes(hash, spare, geometry->spare_bytes);
-    }
-    return hash | 8U;
+    changes[1] = machine->gate.counts.changes - before;
+    explorer->result->played++;
+    return result;
 }
 
-/* Is it new, with so many cycles to go? */
-static int enter(struct explorer *explorer, const struct state *state, uint8_t left)
+/* Coming back */
+
+static void *model_of(struct sim_machine *machine, size_t *bytes)
 {
-    uint64_t hash = hash_of(explorer, state) & ~7ULL;
+    return machine->subject.kind->model(&machine->subject, bytes);
+}
+
+static int snapshot_open(struct snapshot *snapshot, struct sim_machine *machine)
+{
+    size_t bytes;
+
+    (void)model_of(machine, &bytes);
+    snapshot->model = calloc(1, bytes);
+    return snapshot->model == NULL ? (int)NW_ERR_RAM
+                                   : nw_nand_fork(&snapshot->nand, machine->nand);
+}
+
+static int snapshot_take(struct snapshot *snapshot, struct sim_machine *machine)
+{
+    size_t bytes;
+    const void *model = model_of(machine, &bytes);
+
+    sim_gate_power_off(&machine->gate);
+    memcpy(snapshot->model, model, bytes);
+    snapshot->machine = *machine;
+    return nw_nand_assign(snapshot->nand, machine->nand);
+}
+
+static int snapshot_restore(const struct snapshot *snapshot, struct sim_machine *machine)
+{
+    size_t bytes;
+
+    *machine = snapshot->machine;
+    void *model = model_of(machine, &bytes);
+    memcpy(model, snapshot->model, bytes);
+    return nw_nand_assign(machine->nand, snapshot->nand);
+}
+
+static void snapshot_close(struct snapshot *snapshot)
+{
+    nw_nand_close(snapshot->nand);
+    free(snapshot->model);
+}
+
+/* States */
+
+static int is_new(struct explorer *explorer)
+{
+    sim_state_clear(&explorer->state);
+    explorer->machine.subject.kind->state(&explorer->machine.subject, &explorer->state);
+    uint64_t hash = sim_state_hash(&explorer->state);
+    hash += hash == 0;
     uint64_t at = hash % explorer->slots;
 
-    while (explorer->seen[at] != 0 && (explorer->seen[at] & ~7ULL) != hash) {
+    while (explorer->seen[at] != 0 && explorer->seen[at] != hash) {
         at = (at + 1U) % explorer->slots;
     }
-    if (explorer->seen[at] == 0) {
-        explorer->result->states++;
-    } else if ((explorer->seen[at] & 7U) >= left) {
+    if (explorer->seen[at] == hash) {
         return 0;
     }
-    explorer->seen[at] = hash | left;
+    explorer->seen[at] = hash;
     return 1;
-}
-
-/* Failures */
-
-static void say(struct explorer *explorer, uint8_t depth, const char *what, int error)
-{
-    struct explore_result *result = explorer->result;
-    size_t room = sizeof result->why;
-    size_t used = 0;
-
-    for (uint8_t i = 1; i <= depth + 1U; i++) {
-        const struct way *way = &explorer->states[i].way;
-
-        used += (size_t)snprintf(result->why + used, room - used, "mount");
-        for (uint8_t call = 0; call < way->calls; call++) {
-            used += (size_t)snprintf(result->why + used, room - used, ", write %c",
-                                     (way->order >> call & 1U) != 0 ? 'Y' : 'X');
-        }
-        if (way->changes != WHOLE) {
-            used += (size_t)snprintf(result->why + used, room - used, ", cut at change %u (%u)",
-                                     (unsigned)way->changes, (unsigned)way->shape);
-        }
-        used += (size_t)snprintf(result->why + used, room - used, "; ");
-    }
-    (void)snprintf(result->why + used, room - used, "%s %s %s", what,
-                   error < 0 ? nw_error_text(error) : "", explorer->rig.why);
 }
 
 static int has_ended(const struct explorer *explorer)
 {
-    return explorer->result->why[0] != '\0' ||
+    return explorer->result->failure.judge != SIM_FINE || explorer->state.failed != 0 ||
            explorer->result->states >= explorer->plan->most;
 }
 
-/* The watch */
-
-static int pass(struct nw_chip_req *req, int (*verb)(struct nw_chip_req *), int changes)
+/* Ways from the root to a node, the first one first: how many. */
+static uint32_t path_to(const struct explorer *explorer, uint32_t node, struct way *ways)
 {
-    struct nw_chip *own = req->chip;
-    struct watch *watch = own->context;
+    uint32_t count = 0;
 
-    if (changes && watch->changes++ == watch->at) {
-        nw_nand_cut(watch->nand, &watch->cut);
+    for (uint32_t at = node; at != 0; at = explorer->nodes[at].parent) {
+        count++;
     }
-    req->chip = nw_nand_chip(watch->nand);
-    int result = verb(req);
-    req->chip = own;
+    uint32_t left = count;
+    for (uint32_t at = node; at != 0; at = explorer->nodes[at].parent) {
+        ways[--left] = explorer->nodes[at].way;
+    }
+    return count;
+}
+
+static int tell_way(struct explorer *explorer, const struct way *way)
+{
+    struct sim_step steps[3U + EXPLORE_CALLS];
+    uint32_t count = steps_of(explorer, way, steps);
+    int result = NW_OK;
+
+    for (uint32_t i = 0; i < count && result == NW_OK; i++) {
+        result = sim_history_add(&explorer->result->history, &steps[i]);
+    }
     return result;
 }
 
-#define WATCHED(verb, changes)                            \
-    static int watch_##verb(struct nw_chip_req *req)      \
-    {                                                     \
-        return pass(req, nw_chip_##verb, changes);        \
-    }
-
-WATCHED(read, 0)
-WATCHED(program, 1)
-WATCHED(erase, 1)
-WATCHED(is_bad, 0)
-WATCHED(mark_bad, 1)
-WATCHED(copy, 1)
-
-static void open_watch(struct watch *watch, struct nw_nand *nand)
+/* The history that has failed: to the node, and the way from there. */
+static int tell(struct explorer *explorer, uint32_t node, const struct way *last)
 {
-    const struct nw_chip *below = nw_nand_chip(nand);
+    struct sim_history *history = &explorer->result->history;
+    struct way ways[UINT8_MAX];
+    uint32_t count = path_to(explorer, node, ways);
+    int result = NW_OK;
 
-    watch->nand = nand;
-    watch->ops = (struct nw_chip_ops){.read = watch_read,
-                                      .program = watch_program,
-                                      .erase = watch_erase,
-                                      .is_bad = watch_is_bad,
-                                      .mark_bad = watch_mark_bad,
-                                      .copy = below->ops->copy != NULL ? watch_copy : NULL};
-    watch->chip = (struct nw_chip){
-        .ops = &watch->ops, .context = watch, .geometry = below->geometry};
-    watch->chip.geometry.buffers = 0;
+    history->head = explorer->plan->head;
+    explorer->result->failure = explorer->machine.failure;
+    for (uint32_t i = 0; i < explorer->aged.count && result == NW_OK; i++) {
+        result = sim_history_add(history, &explorer->aged.steps[i]);
+    }
+    for (uint32_t i = 0; i < count && result == NW_OK; i++) {
+        result = tell_way(explorer, &ways[i]);
+    }
+    return result == NW_OK && last != NULL ? tell_way(explorer, last) : result;
 }
 
-/* Power cycles */
-
-static void load(struct explorer *explorer, const struct state *state)
+/* One way from the node, and the state that it leads to. `changes` as go() has it. */
+static int try_way(struct explorer *explorer, uint32_t node, const struct way *way,
+                   uint64_t changes[2])
 {
-    struct layer_rig *rig = &explorer->rig;
+    struct explore_result *result = explorer->result;
 
-    (void)nw_nand_assign(rig->nand, state->nand);
-    memcpy(rig->model, state->model, rig->sectors * sizeof *rig->model);
-    rig->token = state->token;
+    if (snapshot_restore(&explorer->here, &explorer->machine) < 0) {
+        return NW_ERR_RAM;
+    }
+    if (go(explorer, way, changes) < 0) {
+        return tell(explorer, node, way);
+    }
+    if (is_new(explorer)) {
+        explorer->nodes[result->states] = (struct node){.way = *way, .parent = node};
+        result->states++;
+    }
+    return NW_OK;
 }
 
-static void keep(struct explorer *explorer, struct state *state)
+/* A cut at each of the changes of a way from `first` on, in each shape. An erased block has one
+ * shape for data and spare bytes. */
+static int cut_everywhere(struct explorer *explorer, uint32_t node, struct way way, uint64_t first,
+                          uint64_t end)
 {
-    struct layer_rig *rig = &explorer->rig;
+    uint64_t changes[2];
+    int result = NW_OK;
 
-    (void)nw_nand_assign(state->nand, rig->nand);
-    memcpy(state->model, rig->model, rig->sectors * sizeof *rig->model);
-    state->token = rig->token;
-}
+    for (uint64_t change = first; change < end; change++) {
+        int erases = 0;
 
-static int put(struct layer_rig *rig, uint32_t sector)
-{
-    struct layer_op op = {.kind = OP_WRITE, .sector = sector, .count = 1};
-
-    return layer_rig_run(rig, &op);
-}
-
-/* The next power cycle of states[depth], its way in states[depth + 1]: 1, or 0 when there is no
- * such way: the change to be cut never came. Answers 0 too when it failed. */
-static int cycle(struct explorer *explorer, uint8_t depth)
-{
-    static const uint8_t torn[] = {NW_TORN_OLD, NW_TORN_NEW, NW_TORN_HALF};
-    const struct way *way = &explorer->states[depth + 1U].way;
-    struct layer_rig *rig = &explorer->rig;
-    struct watch *watch = &explorer->watch;
-
-    load(explorer, &explorer->states[depth]);
-    explorer->result->cycles++;
-    nw_nand_power_up(rig->nand);
-    watch->changes = 0;
-    watch->at = way->changes;
-    watch->cut = (struct nw_cut){
-        .phase = NW_CUT_INSIDE, .data = torn[way->shape % 3U], .spare = torn[way->shape / 3U]};
-    int result = layer_rig_mount(rig);
-    if (result == NW_OK && layer_rig_check(rig, 1) < 0) {
-        say(explorer, depth, "reads wrong:", 0);
-        return 0;
-    }
-    for (uint8_t i = 0; i < way->calls && result == NW_OK; i++) {
-        result = put(rig, explorer->plan->sector + (way->order >> i & 1U));
-    }
-    int off = nw_nand_is_off(rig->nand);
-    if (result < 0 && !off) {
-        say(explorer, depth, "answers", result);
-    } else if (layer_rig_clean(rig) < 0) {
-        say(explorer, depth, "misuse:", 0);
-    }
-    return explorer->result->why[0] == '\0' && (off || way->changes == WHOLE);
-}
-
-static void go_on(struct explorer *explorer, uint8_t depth);
-
-/* The state that the last cycle led to, and all from there on, if it is new. */
-static void enter_next(struct explorer *explorer, uint8_t depth)
-{
-    struct state *next = &explorer->states[depth + 1U];
-
-    keep(explorer, next);
-    if (enter(explorer, next, (uint8_t)(explorer->plan->cycles - depth - 1U))) {
-        go_on(explorer, (uint8_t)(depth + 1U));
-    }
-}
-
-static void try_way(struct explorer *explorer, uint8_t depth, const struct way *way)
-{
-    explorer->states[depth + 1U].way = *way;
-    if (!has_ended(explorer) && cycle(explorer, depth)) {
-        enter_next(explorer, depth);
-    }
-}
-
-/* Power is cut at some of the changes on a way, in some shape; or at all, in all. */
-static void cut(struct explorer *explorer, uint8_t depth, struct way way, uint16_t changes)
-{
-    struct nw_random *random = &explorer->random;
-
-    if (changes == 0) {
-        return;
-    }
-    for (uint8_t i = 0; i < explorer->plan->fan; i++) {
-        way.changes = (uint16_t)nw_random_below(random, changes);
-        way.shape = (uint8_t)nw_random_below(random, SHAPES);
-        try_way(explorer, depth, &way);
-    }
-    for (uint32_t i = 0; explorer->plan->fan == 0 && i < changes * SHAPES; i++) {
-        way.changes = (uint16_t)(i / SHAPES);
-        way.shape = (uint8_t)(i % SHAPES);
-        try_way(explorer, depth, &way);
-    }
-}
-
-/* All ways from states[depth]. */
-static void go_on(struct explorer *explorer, uint8_t depth)
-{
-    const struct explore_plan *plan = explorer->plan;
-
-    if (depth > explorer->result->deepest) {
-        explorer->result->deepest = depth;
-    }
-    for (uint8_t calls = 0; calls <= plan->calls && depth < plan->cycles; calls++) {
-        for (uint8_t order = 0; order < 1U << calls; order++) {
-            struct way way = {.calls = calls, .order = order, .changes = WHOLE};
-
-            explorer->states[depth + 1U].way = way;
-            int there = !has_ended(explorer) && cycle(explorer, depth);
-            uint16_t changes = explorer->watch.changes;
-            if (there) {
-                enter_next(explorer, depth);
+        way.change = (uint16_t)change;
+        for (uint8_t shape = 0; shape < SHAPES && result == NW_OK; shape++) {
+            way.shape = shape;
+            if ((shape == SHAPE_AFTER && change + 1U < end) || (erases && shape > 3U) ||
+                has_ended(explorer)) {
+                continue;
             }
-            if (there && calls == plan->calls) {
-                cut(explorer, depth, way, changes);
-            }
+            result = try_way(explorer, node, &way, changes);
+            erases = shape > 0 && explorer->machine.gate.cut_verb == NW_VERB_ERASE;
         }
     }
+    return result;
 }
 
-static void *need(size_t count, size_t bytes)
+/* The next order of calls of the same length: 0 when there is none. */
+static int next_order(const struct explorer *explorer, struct way *way)
 {
-    void *memory = calloc(count, bytes);
+    uint8_t at = way->count;
 
-    if (memory == NULL) {
-        (void)fprintf(stderr, "explore: no memory\n");
-        abort();
+    while (at > 0 && ++way->calls[at - 1U] == explorer->plan->menu_count) {
+        way->calls[--at] = 0;
     }
-    return memory;
+    return at > 0;
 }
 
-static void age(struct explorer *explorer)
+/* All ways from a node. Cuts before the last call belong to a shorter way. */
+static int expand(struct explorer *explorer, uint32_t node)
 {
-    struct layer_rig *rig = &explorer->rig;
+    int result = NW_OK;
+
+    for (uint8_t count = 0; count <= explorer->plan->longest; count++) {
+        struct way way = {.count = count};
+
+        do {
+            uint64_t changes[2];
+
+            way.change = AT_REST;
+            if (result < 0 || has_ended(explorer)) {
+                return result;
+            }
+            result = try_way(explorer, node, &way, changes);
+            if (result == NW_OK && !has_ended(explorer)) {
+                result = cut_everywhere(explorer, node, way, changes[0], changes[1]);
+            }
+        } while (next_order(explorer, &way));
+    }
+    return result;
+}
+
+/* The machine at a node: its history once more. */
+static int stand_at(struct explorer *explorer, uint32_t node)
+{
+    struct way ways[UINT8_MAX];
+    uint64_t changes[2];
+    uint32_t count = path_to(explorer, node, ways);
+    int result = snapshot_restore(&explorer->root, &explorer->machine);
+
+    for (uint32_t i = 0; i < count && result == NW_OK; i++) {
+        result = go(explorer, &ways[i], changes);
+    }
+    return result < 0 ? result : snapshot_take(&explorer->here, &explorer->machine);
+}
+
+/* Level by level: each is one power cycle away from the one before. */
+static int walk(struct explorer *explorer)
+{
+    struct explore_result *result = explorer->result;
+    uint32_t first = 0;
+    int answer = NW_OK;
+
+    while (result->depth < explorer->plan->cycles && first < result->states &&
+           !has_ended(explorer)) {
+        uint32_t end = result->states;
+
+        result->depth++;
+        for (; first < end && answer == NW_OK && !has_ended(explorer); first++) {
+            answer = stand_at(explorer, first);
+            answer = answer == NW_OK ? expand(explorer, first) : answer;
+        }
+        if (first == end && !has_ended(explorer)) {
+            result->whole = result->depth;
+        }
+    }
+    return explorer->state.failed != 0 ? (int)NW_ERR_RAM : answer;
+}
+
+/* Steps at random on a device that was full once. */
+static int age(struct explorer *explorer)
+{
+    struct sim_machine *machine = &explorer->machine;
+    struct sim_subject *subject = &machine->subject;
+    uint32_t places = subject->kind->places(subject);
+    struct sim_taste taste = {.span = places, .longest = 2};
     struct nw_random random;
+    int result = NW_OK;
 
     nw_random_seed(&random, explorer->plan->seed);
-    for (uint32_t i = 0; i < explorer->plan->aged; i++) {
-        struct layer_op op = layer_rig_draw(rig, &random);
+    memset(taste.weights, 1, sizeof taste.weights);
+    taste.weights[0] = 12;
+    for (uint32_t i = 0; i < explorer->plan->aged && result == NW_OK; i++) {
+        struct sim_step step;
 
-        if (layer_rig_run(rig, &op) < 0) {
-            (void)fprintf(stderr, "explore: aging\n");
-            abort();
+        subject->kind->draw(subject, &random, &taste, &step);
+        if (sim_verb_of(subject->kind, step.verb)->twin == 0) {
+            result = sim_history_add(&explorer->aged, &step);
+            if (result == NW_OK && sim_machine_step(machine, &step) < 0) {
+                return tell(explorer, 0, NULL);
+            }
         }
     }
+    return result;
 }
 
-void explore(const struct explore_plan *plan, struct explore_result *result)
+static int open_all(struct explorer *explorer)
+{
+    const struct explore_plan *plan = explorer->plan;
+    struct sim_machine *machine = &explorer->machine;
+    int result = sim_machine_open(machine, &plan->head, NULL);
+
+    if (result < 0 || plan->head.kind->mount == NULL || plan->head.kind->model == NULL) {
+        return result < 0 ? result : (int)NW_ERR_CONFIG;
+    }
+    explorer->slots = (uint64_t)plan->most * 2U + 1000U;
+    explorer->seen = calloc(explorer->slots, sizeof *explorer->seen);
+    explorer->nodes = calloc(plan->most + 1U, sizeof *explorer->nodes);
+    if (explorer->seen == NULL || explorer->nodes == NULL) {
+        return NW_ERR_RAM;
+    }
+    result = age(explorer);
+    result = result < 0 ? result : snapshot_open(&explorer->root, machine);
+    result = result < 0 ? result : snapshot_open(&explorer->here, machine);
+    return result < 0 ? result : snapshot_take(&explorer->root, machine);
+}
+
+int explore(const struct explore_plan *plan, struct explore_result *result)
 {
     struct explorer explorer = {.plan = plan, .result = result};
-    struct layer_rig *rig = &explorer.rig;
+    int answer;
 
-    *result = (struct explore_result){0};
-    layer_rig_open(rig, plan->kind, plan->shape, plan->seed);
-    nw_random_seed(&explorer.random, plan->seed);
-    age(&explorer);
-    open_watch(&explorer.watch, rig->nand);
-    explorer.watch.at = WHOLE;
-    rig->site.chip = &explorer.watch.chip;
-    explorer.slots = plan->most * 2U + 64U;
-    explorer.seen = need(explorer.slots, sizeof *explorer.seen);
-    for (uint8_t i = 0; i <= plan->cycles; i++) {
-        explorer.states[i].model = need(rig->sectors, sizeof *rig->model);
-        if (nw_nand_fork(&explorer.states[i].nand, rig->nand) < 0) {
-            abort();
-        }
+    memset(result, 0, sizeof *result);
+    sim_history_init(&result->history);
+    sim_history_init(&explorer.aged);
+    sim_state_init(&explorer.state);
+    answer = open_all(&explorer);
+    if (answer == NW_OK && result->failure.judge == SIM_FINE) {
+        (void)is_new(&explorer);
+        result->states = 1;
+        answer = walk(&explorer);
     }
-    keep(&explorer, &explorer.states[0]);
-    (void)enter(&explorer, &explorer.states[0], plan->cycles);
-    go_on(&explorer, 0);
-    for (uint8_t i = 0; i <= plan->cycles; i++) {
-        nw_nand_close(explorer.states[i].nand);
-        free(explorer.states[i].model);
-    }
+    snapshot_close(&explorer.root);
+    snapshot_close(&explorer.here);
+    sim_state_free(&explorer.state);
+    sim_history_free(&explorer.aged);
     free(explorer.seen);
-    layer_rig_close(rig);
+    free(explorer.nodes);
+    sim_machine_close(&explorer.machine);
+    return answer;
+}
+
+/* Small chips: in order with copies inside, in order, in free order, an erased value of zeros. */
+static void usual_chip(struct sim_head *head, uint32_t variant)
+{
+    static const char *const names[] = {"K9F1G08U0A", "W25N01GV", "TC58DVG02A1FT00", "K9LBG08U0M"};
+    const char *name = names[variant % 4U];
+
+    (void)nw_parts_get(name, &head->part);
+    (void)snprintf(head->base, sizeof head->base, "%s", name);
+    head->part.blocks = 18U + (variant & 1U);
+    head->part.block_pages = 8;
+    head->part.page_bytes = 256;
+    head->part.program_bytes = 256;
+    head->part.factory_bad = 1;
+    head->part.erased = variant % 4U == 3U ? 0x00 : head->part.erased;
+    head->unerased = variant % 4U == 2U;
+    head->spare_blocks = 11;
+    head->log_blocks = variant / 4U % 3U;
+}
+
+struct explore_plan explore_usual(const struct sim_kind *kind, uint8_t calls, uint32_t variant)
+{
+    struct explore_plan plan = {.head = {.kind = kind},
+                                .seed = variant,
+                                .aged = variant % 5U * 30U,
+                                .menu = kind->menu,
+                                .menu_count = calls > 1U ? kind->menu_count : kind->menu_narrow,
+                                .longest = calls,
+                                .cycles = 4,
+                                .most = 20000};
+    struct nw_random random;
+
+    if (kind->fit == NULL) {
+        usual_chip(&plan.head, variant);
+    } else {
+        nw_random_seed(&random, variant);
+        kind->fit(&random, &plan.head);
+    }
+    return plan;
 }

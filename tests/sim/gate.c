@@ -66,6 +66,7 @@ static int cut_now(struct sim_gate *gate, struct nw_chip_req *req, uint8_t verb)
     int result = NW_ERR_POWER;
 
     gate->armed = 0;
+    gate->cut_verb = verb;
     gate->counts.cuts++;
     if (gate->cut.phase == NW_CUT_INSIDE && gate->nand != NULL) {
         struct nw_cut inside = gate->cut;
@@ -143,6 +144,11 @@ void sim_gate_open(struct sim_gate *gate, struct nw_chip *below, struct nw_nand 
     gate->chip.geometry.buffers = 0;
 }
 
+struct sim_gate *sim_gate_of(const struct nw_chip *chip)
+{
+    return chip->ops->read == gate_read ? chip->context : NULL;
+}
+
 void sim_gate_cut(struct sim_gate *gate, const struct nw_cut *cut)
 {
     gate->armed = cut != NULL;
@@ -164,6 +170,36 @@ void sim_gate_fail(struct sim_gate *gate, const struct sim_fault *fault)
 void sim_gate_mend(struct sim_gate *gate)
 {
     memset(gate->faults, 0, sizeof gate->faults);
+}
+
+int sim_gate_pass(struct sim_gate *gate, int changes, uint8_t *share)
+{
+    uint8_t verb = changes ? NW_VERB_BUFFER_WRITE : NW_VERB_BUFFER_READ;
+
+    *share = SIM_NONE;
+    if (gate->off != 0) {
+        return NW_ERR_POWER;
+    }
+    const struct sim_fault *fault = struck(gate, verb);
+    gate->counts.strikes += fault != NULL;
+    if (fault != NULL && fault->how == SIM_UNDONE) {
+        return NW_ERR_IO;
+    }
+    gate->counts.changes += changes != 0;
+    if (changes && gate->armed != 0 && gate->cut.after-- == 0) {
+        static const uint8_t shares[] = {[NW_CUT_BEFORE] = SIM_NONE,
+                                         [NW_CUT_INSIDE] = SIM_PART,
+                                         [NW_CUT_AFTER] = SIM_ALL};
+
+        gate->armed = 0;
+        gate->off = 1;
+        gate->cut_verb = verb;
+        gate->counts.cuts++;
+        *share = shares[gate->cut.phase];
+        return NW_ERR_POWER;
+    }
+    *share = SIM_ALL;
+    return fault != NULL ? (int)NW_ERR_IO : (int)NW_OK;
 }
 
 void sim_gate_power_off(struct sim_gate *gate)

@@ -48,12 +48,16 @@ struct sim_gate {
     struct nw_cut cut;    /* `after` counts changes */
     uint8_t armed;
     uint8_t off;
+    uint8_t cut_verb; /* enum nw_nand_verb of the request that the last cut struck */
     struct sim_fault faults[SIM_FAULTS];
     struct sim_counts counts;
 };
 
 /* Stacks the gate on `below`, or on the twin if `nand` is not NULL. */
 void sim_gate_open(struct sim_gate *gate, struct nw_chip *below, struct nw_nand *nand);
+
+/* The gate that this chip is, or NULL. */
+struct sim_gate *sim_gate_of(const struct nw_chip *chip);
 
 /* Arms a cut; NULL: none. */
 void sim_gate_cut(struct sim_gate *gate, const struct nw_cut *cut);
@@ -63,6 +67,13 @@ void sim_gate_fail(struct sim_gate *gate, const struct sim_fault *fault);
 
 /* No request fails any more. */
 void sim_gate_mend(struct sim_gate *gate);
+
+/* How much of a request to something else is done that loses power with the chip: an NVM, say. */
+enum sim_share { SIM_NONE, SIM_PART, SIM_ALL };
+
+/* Such a request; `changes`: it writes, so it counts as a change, may be cut and fail by a fault of
+ * any verb. Answers what it has to answer. */
+int sim_gate_pass(struct sim_gate *gate, int changes, uint8_t *share);
 
 /* Power goes at rest. */
 void sim_gate_power_off(struct sim_gate *gate);

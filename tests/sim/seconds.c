@@ -3,12 +3,14 @@
  * How long the swarm takes to find a defect: seed after seed until one fails or the time is over.
  *   nw_torture SUBJECT SECONDS [FIRST_SEED]     exit status 1: found; the history is on stdout
  *   nw_torture FILE                             replays
+ *   nw_torture explore SUBJECT STATES [CALLS [VARIANT]]   all that can happen, see explore.h
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "explore.h"
 #include "shrink.h"
 #include "swarm.h"
 
@@ -90,6 +92,29 @@ static int replay(const char *path)
     return outcome.failure.judge != SIM_FINE;
 }
 
+static int explore_all(const struct sim_kind *kind, char **words, int count)
+{
+    uint8_t calls = count > 1 ? (uint8_t)strtoul(words[1], NULL, 0) : 1U;
+    uint32_t variant = count > 2 ? (uint32_t)strtoul(words[2], NULL, 0) : 0;
+    struct explore_plan plan = explore_usual(kind, calls, variant);
+    struct explore_result result;
+
+    plan.most = (uint32_t)strtoul(words[0], NULL, 0);
+    int answer = explore(&plan, &result);
+    (void)fprintf(stderr, "%s: %lu states, %llu power cycles, depth %u (%u whole), %.1f s: %s\n",
+                  kind->name, (unsigned long)result.states, (unsigned long long)result.played,
+                  (unsigned)result.depth, (unsigned)result.whole, now_s(),
+                  answer < 0 ? nw_error_text(answer) : result.failure.text);
+    if (result.failure.judge != SIM_FINE) {
+        struct sim_outcome outcome;
+
+        (void)sim_shrink(&result.history, NULL, 4000, &outcome);
+        tell(&result.history, &outcome);
+    }
+    sim_history_free(&result.history);
+    return answer < 0 ? 2 : result.failure.judge != SIM_FINE;
+}
+
 int main(int argc, char **argv)
 {
     const struct sim_kind *kind = argc > 2 ? sim_kind_find(argv[1]) : NULL;
@@ -97,8 +122,15 @@ int main(int argc, char **argv)
     if (argc == 2) {
         return replay(argv[1]);
     }
+    if (argc > 3 && strcmp(argv[1], "explore") == 0) {
+        kind = sim_kind_find(argv[2]);
+        if (kind != NULL) {
+            return explore_all(kind, argv + 3, argc - 3);
+        }
+    }
     if (kind == NULL) {
-        (void)fprintf(stderr, "nw_torture SUBJECT SECONDS [SEED] | nw_torture FILE\n");
+        (void)fprintf(stderr, "nw_torture SUBJECT SECONDS [SEED] | nw_torture FILE |\n"
+                              "nw_torture explore SUBJECT STATES [CALLS [VARIANT]]\n");
         return 2;
     }
     return search(kind, strtod(argv[2], NULL),

@@ -11,6 +11,7 @@
 #include "history.h"
 #include "nandwich-stack/layers.h"
 #include "nandwich/random.h"
+#include "state.h"
 
 #define SIM_WHY_BYTES 256U
 
@@ -73,6 +74,16 @@ struct sim_kind {
     int (*run)(struct sim_subject *subject, const struct sim_step *step);
     /* Reads everything: 0, or -1 with why, or the subject's error. */
     int (*check)(struct sim_subject *subject);
+    /* For the explorer: calls that tell something, and how many of them work on one place alone. */
+    const struct sim_step *menu;
+    uint8_t menu_count;
+    uint8_t menu_narrow;
+    /* For the explorer too; NULL: it does not work on this one.
+     * The model of what may be read, one piece of memory: whoever keeps it with the chip comes back
+     * to a device without power as it was. */
+    void *(*model)(struct sim_subject *subject, size_t *bytes);
+    /* The chip and the model as a state. */
+    void (*state)(struct sim_subject *subject, struct sim_state *state);
     /* May it refuse a step as full? */
     int (*may_fill)(const struct sim_subject *subject, const struct sim_strain *strain);
     /* Asked before the step. `clean`: no call has failed since the mount. */
@@ -86,11 +97,29 @@ extern const struct sim_kind sim_kind_log;
 extern const struct sim_kind sim_kind_superblock;
 extern const struct sim_kind sim_kind_fast;
 extern const struct sim_kind sim_kind_lavish;
+extern const struct sim_kind sim_kind_tier;
 extern const struct sim_kind sim_kind_store;
+extern const struct sim_kind sim_kind_feed;
+extern const struct sim_kind sim_kind_vm;
+extern const struct sim_kind sim_kind_heap;
 
 /* The table, in the order to show it. */
 extern const struct sim_kind *const sim_kinds[];
 extern const uint32_t sim_kind_count;
+
+/* One of the first `count` verbs of a subject, by their weights. */
+uint8_t sim_draw_verb(const struct sim_taste *taste, uint32_t count, struct nw_random *random);
+
+/* Blocks that are marked bad. */
+uint32_t sim_marked_blocks(const struct sim_subject *subject);
+
+/* May a lavish layer be full? ftl_lavish.h: so many blocks may fail, if no call meets more than one
+ * failure. `bad_first`: bad blocks when it was formatted. */
+int sim_lavish_may_fill(const struct nw_layer_site *site, uint32_t bad_first,
+                        const struct sim_strain *strain);
+
+/* A small variant of a part, whichever the draw says. */
+void sim_small_part(struct nw_random *random, struct sim_head *head);
 
 /* The kind of that name, or NULL. */
 const struct sim_kind *sim_kind_find(const char *name);

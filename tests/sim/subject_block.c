@@ -7,7 +7,9 @@
 #include "nandwich-stack/wear.h"
 #include "nandwich/ftl_lavish.h"
 #include "sectors.h"
+#include "state_block.h"
 #include "subject.h"
+#include "tier_layer.h"
 
 #define RUN 12U         /* sectors a call, at most */
 #define GOOD_SPARES 7U  /* ftl_hybrid.h: writes go on while so many spare blocks are good */
@@ -43,7 +45,20 @@ static const struct sim_verb verbs[VERBS] = {
              {{"sector", UINT32_MAX, NULL}}, 1},
 };
 
-/* A layer and what its sectors may read as. */
+#define CALL(verb, first, second) {SIM_COMMON + (verb), {first, second, 0, 0}}
+
+/* One sector, alone and with the next one; then another logical block. */
+static const struct sim_step menu[] = {CALL(WRITE, 3, 1), CALL(WRITE, 3, 2),     CALL(TRIM, 3, 1),
+                                       CALL(SYNC, 0, 0),  CALL(IDLE, 50000, 0), CALL(WRITE, 20, 1)};
+
+/* What the sectors may read as. */
+struct model {
+    uint32_t token; /* of the last write */
+    uint32_t unused;
+    struct sim_sector sectors[];
+};
+
+/* A layer and its model. */
 struct own {
     struct nw_layer_config config;
     struct nw_layer_site site;
@@ -52,10 +67,9 @@ struct own {
     struct nw_wear_choice choice;
     void *wear_ram;
     size_t wear_ram_bytes;
-    struct sim_sector *sectors;
+    struct model *model;
     uint32_t count;
     uint32_t bytes; /* of a sector */
-    uint32_t token; /* of the last write */
     uint8_t trims_late; /* a trim lasts with the next sync only */
     uint8_t trimmed;    /* since the last sync */
     uint32_t bad_first; /* bad blocks when it was formatted */
@@ -90,6 +104,11 @@ static int open_wear(struct own *own, const struct sim_head *head, const struct 
                : (int)NW_ERR_CONFIG;
 }
 
+static size_t model_bytes(const struct own *own)
+{
+    return sizeof *own->model + own->count * sizeof *own->model->sectors;
+}
+
 static int block_open(struct sim_subject *subject)
 {
     const struct sim_head *head = subject->head;
@@ -105,7 +124,8 @@ static int block_open(struct sim_subject *subject)
                                            .log_blocks = (uint16_t)head->log_blocks,
                                            .degree = (uint8_t)head->degree,
                                            .maps = (uint8_t)head->maps};
-    own->trims_late = layer == &nw_layer_page; /* the others write a trim at once */
+    /* The others write a trim at once. */
+    own->trims_late = layer == &nw_layer_page || layer == &sim_layer_tier;
     own->site = (struct nw_layer_site){
         .config = &own->config, .chip = subject->chip, .chip_name = head->part.name};
     int result = head->wear == 0 || layer->wears != 0 ? open_wear(own, head, subject->chip)
@@ -118,10 +138,10 @@ static int block_open(struct sim_subject *subject)
     own->bytes = subject->chip->geometry.page_bytes;
     own->site.state = calloc(1, layer->state_bytes);
     own->site.ram = calloc(1, own->site.ram_bytes);
-    own->sectors = calloc(own->count, sizeof *own->sectors);
+    own->model = calloc(1, model_bytes(own));
     own->data = calloc(RUN, own->bytes);
     own->wanted = calloc(1, own->bytes);
-    return own->site.state != NULL && own->site.ram != NULL && own->sectors != NULL &&
+    return own->site.state != NULL && own->site.ram != NULL && own->model != NULL &&
                    own->data != NULL && own->wanted != NULL
                ? NW_OK
                : (int)NW_ERR_RAM;
@@ -138,7 +158,7 @@ static void block_close(struct sim_subject *subject)
     free(own->site.ram);
     free(own->config.wear);
     free(own->wear_ram);
-    free(own->sectors);
+    free(own->model);
     free(own->data);
     free(own->wanted);
     free(own);
@@ -157,16 +177,6 @@ static int start(struct own *own)
                                       own->wear_ram_bytes);
 }
 
-static uint32_t marked_blocks(const struct sim_subject *subject)
-{
-    uint32_t marked = 0;
-
-    for (uint32_t i = 0; subject->nand != NULL && i < subject->chip->geometry.blocks; i++) {
-        marked += nw_nand_block_bad(subject->nand, i) != 0;
-    }
-    return marked;
-}
-
 static int block_format(struct sim_subject *subject)
 {
     struct own *own = own_of(subject);
@@ -176,9 +186,9 @@ static int block_format(struct sim_subject *subject)
     if (result < 0) {
         return result;
     }
-    own->bad_first = marked_blocks(subject);
+    own->bad_first = sim_marked_blocks(subject);
     for (uint32_t i = 0; i < own->count; i++) {
-        sim_sector_set(&own->sectors[i], 0);
+        sim_sector_set(&own->model->sectors[i], 0);
     }
     return own->block->sectors == own->count ? NW_OK : (int)NW_ERR_CONFIG;
 }
@@ -190,7 +200,7 @@ static int block_mount(struct sim_subject *subject)
 
     result = result < 0 ? result : subject->kind->layer->mount(&own->site, &own->block);
     for (uint32_t i = 0; result >= 0 && i < own->count; i++) {
-        sim_sector_mount(&own->sectors[i]);
+        sim_sector_mount(&own->model->sectors[i]);
     }
     return result;
 }
@@ -225,7 +235,7 @@ static int wrong(struct sim_subject *subject, uint32_t sector, uint32_t value)
 {
     char wanted[120];
 
-    sim_sector_text(&own_of(subject)->sectors[sector], wanted, sizeof wanted);
+    sim_sector_text(&own_of(subject)->model->sectors[sector], wanted, sizeof wanted);
     if (value == SIM_LOST) {
         (void)snprintf(subject->why, sizeof subject->why,
                        "sector %lu answers an error, it holds %s", (unsigned long)sector, wanted);
@@ -273,16 +283,17 @@ static int write_some(struct sim_subject *subject, uint32_t sector, uint32_t cou
     struct nw_block_req req = request(own, sector, count);
 
     for (uint32_t i = 0; i < req.count; i++) {
-        fill(own->data + (size_t)i * own->bytes, own->bytes, own->token + 1U + i);
+        fill(own->data + (size_t)i * own->bytes, own->bytes, own->model->token + 1U + i);
     }
     int result = nw_block_write(&req);
     for (uint32_t i = 0; i < req.done; i++) {
-        sim_sector_set(&own->sectors[req.sector + i], own->token + 1U + i);
+        sim_sector_set(&own->model->sectors[req.sector + i], own->model->token + 1U + i);
     }
     if (req.done < req.count) {
-        sim_sector_may(&own->sectors[req.sector + req.done], own->token + 1U + req.done);
+        sim_sector_may(&own->model->sectors[req.sector + req.done],
+                       own->model->token + 1U + req.done);
     }
-    own->token += req.count;
+    own->model->token += req.count;
     judge_done(subject, &req, result);
     return result;
 }
@@ -322,7 +333,7 @@ static int run_trim(struct sim_subject *subject, const struct sim_step *step)
 
     own->trimmed = 1;
     for (uint32_t i = 0; i < req.done; i++) {
-        struct sim_sector *sector = &own->sectors[req.sector + i];
+        struct sim_sector *sector = &own->model->sectors[req.sector + i];
 
         if (own->trims_late != 0) {
             sim_sector_trim(sector);
@@ -331,7 +342,7 @@ static int run_trim(struct sim_subject *subject, const struct sim_step *step)
         }
     }
     if (req.done < req.count) {
-        sim_sector_may(&own->sectors[req.sector + req.done], 0);
+        sim_sector_may(&own->model->sectors[req.sector + req.done], 0);
     }
     judge_done(subject, &req, result);
     return result;
@@ -351,7 +362,7 @@ static int read_one(struct sim_subject *subject, uint32_t sector)
     } else if (result != NW_ERR_ECC && result != NW_ERR_CORRUPT) {
         return result;
     }
-    if (sim_sector_show(&own->sectors[sector], value) < 0) {
+    if (sim_sector_show(&own->model->sectors[sector], value) < 0) {
         (void)wrong(subject, sector, value);
     }
     return NW_OK;
@@ -382,7 +393,7 @@ static int run_rot(struct sim_subject *subject, uint32_t place)
 {
     struct own *own = own_of(subject);
     struct nw_block_req req = request(own, place, 1);
-    struct sim_sector *sector = &own->sectors[req.sector];
+    struct sim_sector *sector = &own->model->sectors[req.sector];
     const struct nw_geometry *geometry = &nw_nand_chip(subject->nand)->geometry;
 
     if (sector->count != 1U || sector->value[0] == 0 || sector->value[0] >= SIM_LOST - 1U ||
@@ -409,7 +420,7 @@ static int run_sync(struct own *own)
     int result = nw_block_sync(&req);
 
     for (uint32_t i = 0; result >= 0 && i < own->count; i++) {
-        sim_sector_sync(&own->sectors[i]);
+        sim_sector_sync(&own->model->sectors[i]);
     }
     own->trimmed = result >= 0 ? 0 : own->trimmed;
     return result;
@@ -439,25 +450,64 @@ static int block_check(struct sim_subject *subject)
     return read_range(subject, 0, own_of(subject)->count);
 }
 
+/* States */
+
+static void *block_model(struct sim_subject *subject, size_t *bytes)
+{
+    struct own *own = own_of(subject);
+
+    *bytes = model_bytes(own);
+    return own->model;
+}
+
+/* Content that its sector may no longer have is all alike: were it shown, that were wrong. */
+static uint32_t value_of(void *context, uint32_t sector, const uint8_t *data)
+{
+    const struct own *own = context;
+    uint32_t token = token_of(own, data);
+    uint32_t value = 0;
+
+    if (token == SIM_LOST - 1U || sector >= own->count) {
+        return SIM_STATE_OTHER;
+    }
+    const struct sim_sector *model = &own->model->sectors[sector];
+    while (value < model->count && model->value[value] != token) {
+        value++;
+    }
+    return value;
+}
+
+static void block_state(struct sim_subject *subject, struct sim_state *state)
+{
+    struct own *own = own_of(subject);
+    struct sim_state_tags tags = {.nand = subject->nand, .value = value_of, .context = own};
+
+    for (uint32_t i = 0; i < own->count; i++) {
+        const struct sim_sector *sector = &own->model->sectors[i];
+        uint64_t zeros = 0;
+
+        for (uint8_t j = 0; j < sector->count; j++) {
+            zeros |= (uint64_t)(sector->value[j] == 0) << j;
+        }
+        sim_state_put(state, zeros << 32 | (uint64_t)sector->count << 24 |
+                                 (uint64_t)sector->live << 16 | (uint64_t)sector->lasts << 8 |
+                                 sector->any);
+    }
+    sim_state_put_tags(state, &tags);
+}
+
 /* Drawing */
 
 static void block_draw(struct sim_subject *subject, struct nw_random *random,
                        struct sim_taste *taste, struct sim_step *step)
 {
     const struct own *own = own_of(subject);
-    uint32_t sum = 0;
-    uint32_t verb = 0;
 
-    for (uint32_t i = 0; i < VERBS; i++) {
-        sum += taste->weights[i];
-    }
-    for (uint32_t dice = nw_random_next(random) % sum; dice >= taste->weights[verb]; verb++) {
-        dice -= taste->weights[verb];
-    }
+    *step = (struct sim_step){.verb = sim_draw_verb(taste, subject->kind->verb_count, random)};
+    uint32_t verb = step->verb - SIM_COMMON;
     uint32_t at = taste->in_order != 0 ? taste->next : nw_random_next(random);
     uint32_t count = 1U + nw_random_below(random, taste->longest);
 
-    *step = (struct sim_step){.verb = (uint8_t)(SIM_COMMON + verb)};
     step->args[0] = (taste->first + at % taste->span) % own->count;
     if (verb == SYNC) {
         step->args[0] = 0;
@@ -493,21 +543,27 @@ static int page_may_fill(const struct sim_subject *subject, const struct sim_str
     return strain->bad + PAGE_SPARES > spare_blocks(subject) || strain->strikes >= MOST_STRIKES;
 }
 
-/* ftl_lavish.h: so many blocks may fail, if no call meets more than one failure. */
-static int lavish_may_fill(const struct sim_subject *subject, const struct sim_strain *strain)
+int sim_lavish_may_fill(const struct nw_layer_site *site, uint32_t bad_first,
+                        const struct sim_strain *strain)
 {
-    const struct own *own = own_of(subject);
-    const struct nw_ftl_lavish *lavish = own->site.state;
-    struct nw_ftl_lavish_config config = {.sectors = own->count,
-                                          .degree = own->config.degree,
-                                          .maps = own->config.maps};
-    uint32_t needed = nw_ftl_lavish_blocks_needed(&config, subject->chip);
+    const struct nw_ftl_lavish *lavish = site->state;
+    struct nw_ftl_lavish_config config = {.sectors = nw_layer_lavish.sectors(site),
+                                          .degree = site->config->degree,
+                                          .maps = site->config->maps};
+    uint32_t needed = nw_ftl_lavish_blocks_needed(&config, site->chip);
     uint32_t least = lavish->logical_count + 2U;
     uint32_t room = lavish->spare_count + lavish->lavish_count;
 
-    return needed + strain->bad > subject->chip->geometry.blocks ||
+    return needed + strain->bad > site->chip->geometry.blocks ||
            strain->failing + strain->strikes > 1U ||
-           strain->bad - own->bad_first + strain->strikes + least > room;
+           strain->bad - bad_first + strain->strikes + least > room;
+}
+
+static int lavish_may_fill(const struct sim_subject *subject, const struct sim_strain *strain)
+{
+    const struct own *own = own_of(subject);
+
+    return sim_lavish_may_fill(&own->site, own->bad_first, strain);
 }
 
 static struct sim_most anything(void)
@@ -548,7 +604,7 @@ static struct sim_most page_most(const struct sim_subject *subject, const struct
         return clean && own->trimmed == 0 ? (struct sim_most){0, 0, 0, UINT32_MAX} : anything();
     case WRITE:
         return clean && subject->head->wear == 0 && /* a policy moves more */
-                       marked_blocks(subject) + LEAST_SPARE <= spare_blocks(subject)
+                       sim_marked_blocks(subject) + LEAST_SPARE <= spare_blocks(subject)
                    ? (struct sim_most){UINT32_MAX, req.count * (1U + pages), req.count * 2U,
                                        UINT32_MAX}
                    : anything();
@@ -582,6 +638,11 @@ static struct sim_most lavish_most(const struct sim_subject *subject, const stru
         .draw = block_draw,                        \
         .run = block_run,                          \
         .check = block_check,                      \
+        .menu = menu,                              \
+        .menu_count = sizeof menu / sizeof menu[0], \
+        .menu_narrow = 5,                          \
+        .model = block_model,                      \
+        .state = block_state,                      \
         .may_fill = fills,                         \
         .most = asks,                              \
     }
@@ -592,3 +653,42 @@ KIND(log, "a log block for each data block", block_mount, hybrid_may_fill, hybri
 KIND(superblock, "page-mapped groups of blocks", block_mount, hybrid_may_fill, hybrid_most);
 KIND(fast, "shared log blocks", block_mount, hybrid_may_fill, hybrid_most);
 KIND(lavish, "swap space: forgets with power", NULL, lavish_may_fill, lavish_most);
+
+static int tier_may_fill(const struct sim_subject *subject, const struct sim_strain *strain)
+{
+    return hybrid_may_fill(subject, strain) || page_may_fill(subject, strain);
+}
+
+/* An NVM and a layer under it: small chips, no filter between them. */
+static void tier_fit(struct nw_random *random, struct sim_head *head)
+{
+    const struct sim_kind *kind = head->kind;
+
+    *head = (struct sim_head){.kind = kind};
+    sim_small_part(random, head);
+    head->part.blocks = 16U + nw_random_below(random, 8);
+    head->spare_blocks = 10U + nw_random_below(random, 4);
+    head->maps = nw_random_below(random, 5);
+    head->degree = nw_random_below(random, 2) + 2U;
+    head->unerased = nw_random_below(random, 2);
+}
+
+const struct sim_kind sim_kind_tier = {
+    .name = "tier",
+    .what = "a little NVM before a layer, which `maps` chooses",
+    .verbs = verbs,
+    .verb_count = ROT, /* the NVM has content of its own */
+    .layer = &sim_layer_tier,
+    .reads_again = 1,
+    .fit = tier_fit,
+    .open = block_open,
+    .close = block_close,
+    .format = block_format,
+    .mount = block_mount,
+    .places = block_places,
+    .draw = block_draw,
+    .run = block_run,
+    .check = block_check,
+    .may_fill = tier_may_fill,
+    .most = lavish_most,
+};

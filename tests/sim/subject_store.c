@@ -35,6 +35,13 @@ static const struct sim_verb verbs[] = {
 
 #define VERBS (sizeof verbs / sizeof verbs[0])
 
+#define CALL(verb, number) {SIM_COMMON + (verb), {number, 0, 0, 0}}
+
+static const struct sim_step menu[] = {CALL(STORE_PUSH, 1),   CALL(STORE_SYNC, 0),
+                                       CALL(STORE_POP, 1),    CALL(STORE_CHECKPOINT, 0),
+                                       CALL(STORE_APPEND, 3), CALL(STORE_SET, 5),
+                                       CALL(STORE_IDLE, 8),   CALL(STORE_ROLLBACK, 0)};
+
 static struct store_rig *rig_of(const struct sim_subject *subject)
 {
     return subject->own;
@@ -94,17 +101,9 @@ static uint32_t store_places(const struct sim_subject *subject)
 static void store_draw(struct sim_subject *subject, struct nw_random *random,
                        struct sim_taste *taste, struct sim_step *step)
 {
-    uint32_t sum = 0;
-    uint32_t verb = 0;
-
     (void)subject;
-    for (uint32_t i = 0; i < VERBS; i++) {
-        sum += taste->weights[i];
-    }
-    for (uint32_t dice = nw_random_next(random) % sum; dice >= taste->weights[verb]; verb++) {
-        dice -= taste->weights[verb];
-    }
-    *step = (struct sim_step){.verb = (uint8_t)(SIM_COMMON + verb)};
+    *step = (struct sim_step){.verb = sim_draw_verb(taste, VERBS, random)};
+    uint32_t verb = step->verb - SIM_COMMON;
     step->args[0] = nw_random_next(random) % (verb == STORE_SET ? taste->span : 9U);
 }
 
@@ -155,6 +154,38 @@ static struct sim_most store_most(const struct sim_subject *subject, const struc
     return (struct sim_most){UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX};
 }
 
+/* States */
+
+static void *store_model(struct sim_subject *subject, size_t *bytes)
+{
+    *bytes = sizeof(struct store_rig);
+    return subject->own;
+}
+
+/* As bytes: the lengths of elements depend on how many there were, and where they lie on that. */
+static void store_state(struct sim_subject *subject, struct sim_state *state)
+{
+    const struct store_rig *rig = rig_of(subject);
+    const struct nw_geometry *geometry = &nw_nand_chip(subject->nand)->geometry;
+    static _Thread_local uint8_t data[8192];
+    static _Thread_local uint8_t spare[1024];
+
+    sim_state_put(state, rig->token);
+    sim_state_put_bytes(state, (const uint8_t *)&rig->saved, sizeof rig->saved);
+    sim_state_put_bytes(state, (const uint8_t *)rig->states,
+                        rig->state_count * sizeof rig->states[0]);
+    for (uint32_t page = 0; page < geometry->blocks * geometry->block_pages; page++) {
+        uint32_t programs = nw_nand_page_programs(subject->nand, page);
+
+        sim_state_put(state, programs);
+        if (programs > 0) {
+            nw_nand_peek(subject->nand, page, data, spare);
+            sim_state_put_bytes(state, data, geometry->page_bytes);
+            sim_state_put_bytes(state, spare, geometry->spare_bytes);
+        }
+    }
+}
+
 /* The part of a shape, as the store's tests have it. */
 static void store_fit(struct nw_random *random, struct sim_head *head)
 {
@@ -195,6 +226,11 @@ const struct sim_kind sim_kind_store = {
     .draw = store_draw,
     .run = store_run,
     .check = store_check,
+    .menu = menu,
+    .menu_count = sizeof menu / sizeof menu[0],
+    .menu_narrow = 4,
+    .model = store_model,
+    .state = store_state,
     .may_fill = store_may_fill,
     .most = store_most,
 };

@@ -7,7 +7,9 @@
 const struct sim_kind *const sim_kinds[] = {&sim_kind_page,       &sim_kind_nftl,
                                             &sim_kind_log,        &sim_kind_superblock,
                                             &sim_kind_fast,       &sim_kind_lavish,
-                                            &sim_kind_store};
+                                            &sim_kind_tier,       &sim_kind_store,
+                                            &sim_kind_feed,       &sim_kind_vm,
+                                            &sim_kind_heap};
 const uint32_t sim_kind_count = sizeof sim_kinds / sizeof sim_kinds[0];
 
 const struct sim_kind *sim_kind_find(const char *name)
@@ -18,4 +20,28 @@ const struct sim_kind *sim_kind_find(const char *name)
         }
     }
     return NULL;
+}
+
+uint8_t sim_draw_verb(const struct sim_taste *taste, uint32_t count, struct nw_random *random)
+{
+    uint32_t sum = 0;
+    uint8_t verb = 0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        sum += taste->weights[i];
+    }
+    for (uint32_t dice = nw_random_next(random) % sum; dice >= taste->weights[verb]; verb++) {
+        dice -= taste->weights[verb];
+    }
+    return (uint8_t)(SIM_COMMON + verb);
+}
+
+uint32_t sim_marked_blocks(const struct sim_subject *subject)
+{
+    uint32_t marked = 0;
+
+    for (uint32_t i = 0; subject->nand != NULL && i < subject->chip->geometry.blocks; i++) {
+        marked += nw_nand_block_bad(subject->nand, i) != 0;
+    }
+    return marked;
 }

@@ -56,7 +56,7 @@ static uint32_t one_in(struct nw_random *random, uint32_t n)
 
 /* Chips and configurations */
 
-static void draw_part(struct nw_random *random, struct sim_head *head)
+void sim_small_part(struct nw_random *random, struct sim_head *head)
 {
     static const char *const names[] = {"K9F1G08U0A", "W25N01GV",   "TC58DVG02A1FT00",
                                         "K9LBG08U0M", "TLC8G-HEAL", "MT29F2G08ABAEA"};
@@ -163,7 +163,7 @@ static void draw_head(struct nw_random *random, const struct sim_wish *wish,
         head->part = *wish->part;
         (void)snprintf(head->base, sizeof head->base, "%s", wish->base);
     } else {
-        draw_part(random, head);
+        sim_small_part(random, head);
     }
     struct nw_part part = head->part;
     draw_settings(random, head);
@@ -458,32 +458,37 @@ static int play_run(struct player *player, uint32_t most)
     return play_end(player);
 }
 
+int sim_swarm_open(const struct sim_wish *wish, struct nw_random *random,
+                   struct sim_machine *machine)
+{
+    static const struct sim_machine closed;
+    struct sim_head head;
+    int result = NW_ERR_CONFIG;
+
+    for (uint32_t i = 0; i < TRIES && result < 0 && result != NW_ERR_RAM; i++) {
+        *machine = closed;
+        draw_head(random, wish, &head);
+        result = sim_machine_open(machine, &head, wish->board);
+        if (result < 0) {
+            sim_machine_close(machine);
+        }
+    }
+    return result;
+}
+
 int sim_swarm(const struct sim_wish *wish, uint32_t seed, struct sim_history *history,
               struct sim_outcome *outcome)
 {
-    static const struct sim_machine closed;
     struct player player = {.history = history};
-    struct sim_head head;
-    int result = NW_ERR_CONFIG;
 
     memset(outcome, 0, sizeof *outcome);
     nw_random_seed(&player.random, seed);
     (void)nw_random_next(&player.random);
-    for (uint32_t i = 0; i < TRIES && result < 0; i++) {
-        player.machine = closed;
-        draw_head(&player.random, wish, &head);
-        result = sim_machine_open(&player.machine, &head, wish->board);
-        if (result < 0) {
-            sim_machine_close(&player.machine);
-        }
-        if (result == NW_ERR_RAM) {
-            return result;
-        }
-    }
+    int result = sim_swarm_open(wish, &player.random, &player.machine);
     if (result < 0) {
         return result;
     }
-    history->head = head;
+    history->head = player.machine.head;
     draw_mood(&player.random, wish, &player.machine.subject, &player.mood);
     int played = play_run(&player, wish->steps);
     outcome->failure = player.machine.failure;

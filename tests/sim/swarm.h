@@ -24,6 +24,11 @@ struct sim_wish {
     const struct sim_board *board; /* a chip that is not emulated; NULL */
 };
 
+/* A machine with a chip and a configuration at random. NW_ERR_CONFIG: none was found that the
+ * subject works with; NW_ERR_RAM. Close it when that went well. */
+int sim_swarm_open(const struct sim_wish *wish, struct nw_random *random,
+                   struct sim_machine *machine);
+
 /* Plays the run of that seed into `history`, which is empty before. NW_OK, whatever the outcome;
  * NW_ERR_CONFIG: no configuration was found that the subject works with. */
 int sim_swarm(const struct sim_wish *wish, uint32_t seed, struct sim_history *history,

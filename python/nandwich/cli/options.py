@@ -67,6 +67,21 @@ def writable(_ctx: click.Context, _param: click.Parameter, target: _Target) -> _
     return target
 
 
+_LAYER_OPTIONS = (
+    ("--spare-blocks", 65535, "Kept back."),
+    ("--log-blocks", 65535, "Hybrid layers."),
+    ("--degree", 255, "lavish, superblock."),
+    ("--maps", 255, "lavish: maps in RAM."),
+)
+
+
+def layer_options(function: _Decorated) -> _Decorated:
+    """Adds what a translation layer may be told; 0 is its own default."""
+    for name, most, text in reversed(_LAYER_OPTIONS):
+        function = click.option(name, type=click.IntRange(0, most), default=0, help=text)(function)
+    return function
+
+
 def json_option(function: _Decorated) -> _Decorated:
     """Adds `--json FILE|-` as the argument `json_target` (None when not asked for)."""
     return click.option(

@@ -11,7 +11,7 @@ import click
 from nandwich import _native, locks
 from nandwich.cli import output
 from nandwich.cli.command import Command
-from nandwich.cli.options import Quantity, json_option, writable
+from nandwich.cli.options import Quantity, json_option, layer_options, writable
 from nandwich.errors import InputError, RunError
 from nandwich.replay import play as replay
 from nandwich.replay import report
@@ -90,10 +90,7 @@ Examples:
 @click.option(
     "--blocks", type=click.IntRange(0, 2**32 - 1), default=0, help="Another number of blocks."
 )
-@click.option("--spare-blocks", type=click.IntRange(0, 65535), default=0, help="Kept back.")
-@click.option("--log-blocks", type=click.IntRange(0, 65535), default=0, help="Hybrid layers.")
-@click.option("--degree", type=click.IntRange(0, 255), default=0, help="lavish, superblock.")
-@click.option("--maps", type=click.IntRange(0, 255), default=0, help="lavish: maps in RAM.")
+@layer_options
 @click.option(
     "--wear",
     default=_DEFAULT.wear,

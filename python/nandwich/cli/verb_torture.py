@@ -9,7 +9,7 @@ import click
 from nandwich import _native, files
 from nandwich.cli import output
 from nandwich.cli.command import Command
-from nandwich.cli.options import Number, json_option, writable
+from nandwich.cli.options import Number, json_option, layer_options, writable
 from nandwich.errors import InputError, RunError
 from nandwich.replay.play import WEARS
 from nandwich.torture import play as torture
@@ -44,10 +44,7 @@ Examples:
 @click.option(
     "--blocks", type=click.IntRange(0, 2**32 - 1), default=0, help="Of the chip; else few."
 )
-@click.option("--spare-blocks", type=click.IntRange(0, 65535), default=0, help="Kept back.")
-@click.option("--log-blocks", type=click.IntRange(0, 65535), default=0, help="Hybrid layers.")
-@click.option("--degree", type=click.IntRange(0, 255), default=0, help="lavish, superblock.")
-@click.option("--maps", type=click.IntRange(0, 255), default=0, help="lavish: maps in RAM.")
+@layer_options
 @click.option("--wear", default="none", help="Wear policy: one of " + ", ".join(WEARS))
 @click.option("--heal-cycles", type=click.IntRange(0, 65534), default=0, help="A bar in erases.")
 @click.option(

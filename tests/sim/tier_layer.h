@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tier_layer.h - the tier over a translation layer, as one more layer: so it is a subject like the
+ * others. Its NVM lies behind the gate of the chip and loses power with it. The gate is the chip
+ * itself: no filter lies between.
+ */
+#ifndef NANDWICH_SIM_TIER_LAYER_H
+#define NANDWICH_SIM_TIER_LAYER_H
+
+#include "nandwich-stack/layers.h"
+
+/* Over the persistent layer whose place in the table is config->maps, from 0, counted round. */
+extern const struct nw_layer_kind sim_layer_tier;
+
+#endif
