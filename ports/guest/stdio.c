@@ -271,6 +271,7 @@ NW_LIBC(int, fgetpos, (FILE * file, fpos_t *to))
     }
     return result;
 }
+NW_LIBC_ALIAS(int, fgetpos64, fgetpos, (FILE * file, fpos_t *to));
 
 NW_LIBC(int, fsetpos, (FILE * file, const fpos_t *from))
 {
@@ -279,6 +280,7 @@ NW_LIBC(int, fsetpos, (FILE * file, const fpos_t *from))
     nw_guest_get(&position, from, sizeof position);
     return fsetpos(file, &position);
 }
+NW_LIBC_ALIAS(int, fsetpos64, fsetpos, (FILE * file, const fpos_t *from));
 
 NW_LIBC(char *, tmpnam, (char *to))
 {

@@ -8,6 +8,8 @@
 #include <string.h>
 
 void *nw_libc_malloc(size_t bytes);
+size_t nw_libc_strcspn(const char *s, const char *set);
+int nw_libc_memcmp(const void *a, const void *b, size_t n);
 void nw_libc_free(void *block);
 
 /* A number seldom has more digits; one that has is parsed again from the whole string. */
@@ -280,4 +282,71 @@ NW_LIBC(int, rand_r, (unsigned *seed))
     int value = rand_r(&own);
     nw_guest_put(seed, &own, sizeof own);
     return value;
+}
+
+/* The state of a generator of <stdlib.h>. */
+struct state48 {
+    unsigned short words[3];
+};
+
+NW_BY_COPY(double, erand48, (unsigned short *state), struct state48, state, erand48(own.words))
+NW_BY_COPY(long, nrand48, (unsigned short *state), struct state48, state, nrand48(own.words))
+NW_BY_COPY(long, jrand48, (unsigned short *state), struct state48, state, jrand48(own.words))
+
+NW_LIBC(unsigned short *, seed48, (unsigned short *state))
+{
+    struct state48 own;
+
+    nw_guest_get(&own, state, sizeof own);
+    return seed48(own.words);
+}
+
+NW_LIBC(void, arc4random_buf, (void *to, size_t n))
+{
+    uint8_t piece[64];
+
+    for (size_t done = 0; done < n;) {
+        size_t bytes = n - done < sizeof piece ? n - done : sizeof piece;
+
+        arc4random_buf(piece, bytes);
+        nw_guest_put((uint8_t *)to + done, piece, bytes);
+        done += bytes;
+    }
+}
+
+NW_LIBC(char *, canonicalize_file_name, (const char *path))
+{
+    return nw_libc_realpath(path, NULL);
+}
+
+NW_LIBC(int, getsubopt, (char **at, char *const *tokens, char **value))
+{
+    char *option, *token, *rest, *found = NULL;
+    int index = 0;
+
+    nw_guest_get(&option, at, sizeof option);
+    size_t n = nw_guest_strlen(option, SIZE_MAX), length = nw_libc_strcspn(option, ",=");
+    if (n == 0) {
+        return -1;
+    }
+    rest = option + nw_libc_strcspn(option, ",");
+    for (;; index++) {
+        nw_guest_get(&token, tokens + index, sizeof token);
+        if (token == NULL) {
+            index = -1;
+            found = option;
+            break;
+        }
+        if (nw_guest_strlen(token, SIZE_MAX) == length &&
+            nw_libc_memcmp(token, option, length) == 0) {
+            found = option + length < rest ? option + length + 1 : NULL;
+            break;
+        }
+    }
+    if (rest < option + n) {
+        nw_guest_fill(rest++, 0, 1);
+    }
+    nw_guest_put(value, &found, sizeof found);
+    nw_guest_put(at, &rest, sizeof rest);
+    return index;
 }

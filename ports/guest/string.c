@@ -8,6 +8,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -41,6 +42,22 @@ NW_LIBC(void *, memset, (void *to, int byte, size_t n))
 NW_LIBC(void, bzero, (void *to, size_t n))
 {
     nw_guest_fill(to, 0, n);
+}
+
+NW_LIBC_ALIAS(void, explicit_bzero, bzero, (void *to, size_t n));
+
+NW_LIBC(void *, memfrob, (void *at, size_t n))
+{
+    uint8_t piece[64];
+
+    for (size_t done = 0; done < n;) {
+        size_t bytes = n - done < sizeof piece ? n - done : sizeof piece;
+
+        nw_guest_get(piece, (uint8_t *)at + done, bytes);
+        nw_guest_put((uint8_t *)at + done, memfrob(piece, bytes), bytes);
+        done += bytes;
+    }
+    return at;
 }
 
 NW_LIBC(void, bcopy, (const void *from, void *to, size_t n))
@@ -428,4 +445,20 @@ NW_LIBC(size_t, strxfrm, (char *to, const char *from, size_t n))
     }
     nw_guest_put(to, piece, length < n ? length + 1 : n);
     return length;
+}
+
+/* The host's own shuffle, over a plain copy. */
+NW_LIBC(char *, strfry, (char *s))
+{
+    size_t n = nw_guest_strlen(s, SIZE_MAX);
+    char *own = malloc(n + 1);
+
+    if (own == NULL) {
+        nw_guest_refuse("strfry: no memory for a copy");
+    }
+    nw_guest_get(own, s, n);
+    own[n] = '\0';
+    nw_guest_put(s, strfry(own), n);
+    free(own);
+    return s;
 }

@@ -77,6 +77,7 @@ NW_LIBC(time_t, mktime, (struct tm * broken))
     nw_guest_put(broken, &own, sizeof own);
     return at;
 }
+NW_LIBC_ALIAS(time_t, timelocal, mktime, (struct tm * broken));
 
 NW_LIBC(time_t, timegm, (struct tm * broken))
 {
@@ -135,6 +136,54 @@ NW_LIBC(char *, ctime, (const time_t *from))
 
     nw_guest_get(&at, from, sizeof at);
     return ctime(&at);
+}
+
+NW_LIBC(char *, asctime_r, (const struct tm *from, char *to))
+{
+    struct tm own;
+    char text[64];
+
+    nw_guest_get(&own, from, sizeof own);
+    if (asctime_r(&own, text) == NULL) {
+        return NULL;
+    }
+    nw_guest_put(to, text, strlen(text) + 1);
+    return to;
+}
+
+NW_LIBC(char *, ctime_r, (const time_t *from, char *to))
+{
+    struct tm own;
+    time_t at;
+
+    nw_guest_get(&at, from, sizeof at);
+    return localtime_r(&at, &own) == NULL ? NULL : nw_libc_asctime_r(&own, to);
+}
+
+NW_LIBC(char *, strptime, (const char *from, const char *format, struct tm *to))
+{
+    struct nw_guest_text text, shape;
+    struct tm own;
+    const char *plain = nw_guest_text(&text, from);
+
+    nw_guest_get(&own, to, sizeof own);
+    const char *end = strptime(plain, nw_guest_text(&shape, format), &own);
+    char *result = end == NULL ? NULL : (char *)(uintptr_t)(from + (end - plain));
+    nw_guest_put(to, &own, sizeof own);
+    nw_guest_text_done(&text);
+    nw_guest_text_done(&shape);
+    return result;
+}
+
+NW_LIBC(int, timespec_get, (struct timespec * to, int base))
+{
+    struct timespec now;
+    int result = timespec_get(&now, base);
+
+    if (result != 0) {
+        nw_guest_put(to, &now, sizeof now);
+    }
+    return result;
 }
 
 NW_LIBC(int, gettimeofday, (struct timeval * to, void *zone))

@@ -22,6 +22,7 @@ PROGRAMS = {
     "layout": ["layout.c"],
     "vectors": ["vectors.c"],
     "library": ["library.c"],
+    "wide": ["wide.c"],
     "two": ["two_a.c", "two_b.c"],
 }
 BUILDS = {
