@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 
 from nandwich import paths
-from nandwich.compiler import driver
+from nandwich.compiler import driver, outputs
 from nandwich.errors import InputError
+from nandwich.run import recipe
+from nandwich.twin import config
 
 _MAKEFILE = """
 CFLAGS = -O2 -Wall -Werror -MMD -MP
@@ -173,6 +175,47 @@ def test_bad_command_lines(project: Path, arguments: list[str], told: str) -> No
     refused = _cc(*arguments, cwd=project)
     assert refused.returncode != 0
     assert told in refused.stderr
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        "-Wl,-Map=main.c",
+        "-Wl,-Map,./main.c",
+        "-Wl,-Map -Wl,main.c",
+        "-Xlinker -Map=main.c",
+        "-Xlinker -Map -Xlinker main.c",
+        "-Wl,--dependency-file=main.c",
+        "-Wp,-MD,main.c",
+        "-MMD -MF main.c",
+        "-MMD -MFmain.c",
+        "-MJ main.c",
+        "-o main.c",
+        "-omain.c",
+        "-c -ftime-trace=main.c",
+        "-serialize-diagnostics main.c",
+        "-save-temps main.s",
+    ],
+)
+def test_no_output_goes_over_an_input(tmp_path: Path, option: str) -> None:
+    """A map of the linker went over the program's source, with status 0; `run` did the same."""
+    words = option.split()
+    text = "int main(void)\n{\n    return 0;\n}\n"
+    source = tmp_path / "main.c"
+    source.write_text(text)
+    (tmp_path / "main.s").write_text("")
+    done = _cc("main.c", *words, cwd=tmp_path)
+    assert done.returncode == 2, done.stderr
+    assert "would write over the input" in done.stderr
+    assert source.read_text() == text
+    with pytest.raises(InputError, match="would write over the input"):
+        recipe.job((source,), ["-Wl,-Map=" + str(source)], config.Device(), ())
+
+
+@pytest.mark.quick
+def test_other_outputs_are_left_alone() -> None:
+    flags = "-o main -Wl,-Map=main.map -MMD -MFmain.d -Xlinker -O1 -ftime-trace -save-temps"
+    outputs.refuse_over([__file__, "main.o"], flags.split())
 
 
 def test_objects_for_different_frames_are_refused_at_start(project: Path) -> None:

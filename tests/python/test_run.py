@@ -605,6 +605,7 @@ def test_flags_join_the_optimisation(tmp_path: Path) -> None:
         *((flag, "`nandwich run` makes a program of its own") for flag in (["-c"], ["-o", "out"])),
         # The compiler ended well without a program, and the cache of builds was blamed.
         *((["--cflags", flag], "something else than a program") for flag in ("--version", "-###")),
+        (["--cflags", "-save-temps"], "builds two programs, whose temporary files would lie"),
         (["--cflags", "'open"], "--cflags: No closing quotation"),
         (["more.cpp"], "more.cpp: C++ is not supported"),
     ],

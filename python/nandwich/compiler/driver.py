@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from nandwich import _native, paths
-from nandwich.compiler import link_errors, toolchain
+from nandwich.compiler import link_errors, outputs, toolchain
 from nandwich.errors import InputError
 from nandwich.twin import config, parts
 
@@ -48,6 +48,7 @@ def plan(arguments: Sequence[str], environment: str = "") -> Plan:
     if not files:
         return Plan([toolchain.CLANG, *plain])
     toolchain.refuse_flags(plain)
+    outputs.refuse_over(files, plain)
     for name in files:
         toolchain.refuse_language(name)
     if "-shared" in plain:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from nandwich import paths
-from nandwich.compiler import toolchain
+from nandwich.compiler import outputs, toolchain
 from nandwich.errors import InputError
 from nandwich.run import build
 from nandwich.run.build import Recipe
@@ -29,6 +29,11 @@ def checked_flags(flags: Sequence[str]) -> tuple[str, ...]:
             raise InputError(
                 f"{flag}: `nandwich run` makes a program of its own, and runs it; "
                 "to build one for yourself, use `nandwich cc`"
+            )
+        if flag.startswith(("-save-temps", "--save-temps")):
+            raise InputError(
+                f"{flag}: `nandwich run` builds two programs, whose temporary files would lie one "
+                "over the other, and none where a build is kept; use `nandwich cc`"
             )
     return tuple(flags)
 
@@ -82,6 +87,7 @@ def job(
     compare: bool = True,
 ) -> Job:
     """Both programs, built (or found built): ready to be measured."""
+    outputs.refuse_over([str(source) for source in sources], flags)
     plain = build.build(native(sources, flags)) if compare else None
     guarded = build.build(virtual(sources, flags, device))
     return Job(
