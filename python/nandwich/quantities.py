@@ -59,6 +59,7 @@ _EXAMPLE: Mapping[Kind, str] = {
     "frequency": "'72 MHz'",
 }
 _PATTERN = re.compile(r"\s*([0-9][0-9_]*(?:\.[0-9]+)?)\s*([A-Za-zµ]*)\s*\Z")
+_MOST_DIGITS = 60
 _DECIMAL_SIZES = {"KB": "K", "MB": "M", "GB": "G", "TB": "T", "kB": "K"}
 
 
@@ -71,6 +72,8 @@ def parse(text: str, kind: Kind, *, bare: bool = False) -> int:
     if match is None:
         raise ValueError(f"'{text}' is no quantity of {kind}; write it like {_EXAMPLE[kind]}")
     number, unit = match.group(1), match.group(2)
+    if len(number) > _MOST_DIGITS:
+        raise ValueError(f"'{number[:12]}...' has {len(number)} digits, {_MOST_DIGITS} at most")
     units = _UNITS[kind]
     if not unit:
         if not bare:

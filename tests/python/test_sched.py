@@ -116,6 +116,15 @@ def test_bad_files_are_refused(tmp_path: Path) -> None:
         ('[flow.a]\nperiod = "1 ms"\n', ":1: error: flow.a.deadline is missing"),
         ('[flow.a]\ndeadline = "1 ns"\n', ":2: error: flow.a.deadline: must be at least 1 us"),
         ('[flow.a]\ndeadline = "1 h"\n', ":2: error: flow.a.deadline: must be at most 1073 s"),
+        (
+            '[flow.a]\nperiod = "1 ms"\njitter = "1001 us"\n',
+            ":3: error: flow.a.jitter: longer than the period",
+        ),
+        # Python's own words about the length of a number stood here.
+        (
+            f'[flow.a]\nperiod = "{"9" * 5000} ms"\n',
+            ":2: error: flow.a.period: '999999999999...' has 5000 digits, 60 at most",
+        ),
         ('[flow.a]\nsize = "0 B"\n', ":2: error: flow.a.size: must be at least 1 B"),
         ("slots = 0\n[flow.a]\n", ":1: error: slots: must be at least 1"),
         (

@@ -27,7 +27,7 @@ def _scenario(chance: random.Random) -> Scenario:
                 name=f"f{number}",
                 deadline_ns=chance.randint(150, 900) * MS,
                 period_ns=period_ms * MS,
-                jitter_ns=chance.choice((0, period_ms // 3)) * MS,
+                jitter_ns=chance.choice((0, period_ms // 3, period_ms * 3 // 4)) * MS,
                 size=chance.choice((16, 64, 200, 512, 700)),
                 burst_every=chance.choice((0, 0, 1, 3)),
                 burst_size=chance.randint(2, 6),
@@ -44,6 +44,20 @@ def _scenario(chance: random.Random) -> Scenario:
         buffer_ns=guard_ns,
         processor=chance.choice(("cc1010", "none")),
     )
+
+
+@pytest.mark.quick
+def test_jitter_makes_two_firings_meet_but_no_more() -> None:
+    """Interrupts took firing / (period - jitter) of the processor: 124416 % where both are alike,
+    so that nothing was answered at all."""
+    flow = Flow(name="f", deadline_ns=900 * MS, period_ns=400 * MS, jitter_ns=400 * MS, size=64)
+    scenario = Scenario(flows=(flow,), duration_ns=6000 * MS, processor="cc1010")
+    assert admit.admit(scenario)["answer"] == "no"
+    calm = replace(scenario, flows=(replace(flow, jitter_ns=0),))
+    jittery = replace(scenario, flows=(replace(flow, jitter_ns=200 * MS),))
+    once, twice = (admit._interrupts(one, "g-edf") for one in (calm, jittery))
+    assert once.share == twice.share
+    assert twice.at_once_us in (2 * once.at_once_us, 2 * once.at_once_us - 1)
 
 
 def test_who_is_admitted_is_never_late() -> None:

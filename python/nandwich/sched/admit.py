@@ -27,7 +27,7 @@ class Interrupts:
     """What requests cost the processor when they come, whoever is being served."""
 
     share: float  # of its time
-    at_once_us: int  # when all flows fire together
+    at_once_us: int  # when all flows fire together, those with jitter twice
 
 
 def admit(scenario: Scenario, policy: str = "g-edf") -> dict[str, Any]:
@@ -136,8 +136,9 @@ def _interrupts(scenario: Scenario, policy: str) -> Interrupts:
     for flow in scenario.flows:
         pieces = -(-flow.size // sector_bytes)
         firing_ns = (submit + arrival * pieces) * _burst(flow)
-        share += firing_ns / _period_ns(flow)
-        at_once_ns += firing_ns
+        # In any time t a flow fires t / period + jitter / period + 1 times at most.
+        share += firing_ns / flow.period_ns
+        at_once_ns += firing_ns * (1 + -(-flow.jitter_ns // flow.period_ns))
     if share >= 0.99:
         raise InputError(
             f"the processor is busy for {100 * share:.0f} % of the time with requests coming in: "

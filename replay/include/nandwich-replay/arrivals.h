@@ -16,7 +16,7 @@
 /* One flow of a workload. */
 struct nw_arrival_flow {
     uint64_t period_ns;   /* between firings; 0: only recorded arrivals */
-    uint64_t jitter_ns;   /* each firing is late by 0 .. jitter_ns - 1, below the period */
+    uint64_t jitter_ns;   /* each firing is late by 0 .. jitter_ns - 1; at most the period */
     uint64_t phase_ns;    /* first firing */
     uint64_t deadline_ns; /* from issue */
     uint32_t size;        /* bytes a request */
