@@ -432,8 +432,14 @@ int nw_chain_finish(struct nw_hybrid *hybrid)
     if (chain->style != NW_CHAIN_SUPERBLOCK) {
         return nw_chain_fold(chain, unit, 0);
     }
-    uint16_t room = (uint16_t)(hybrid->block_pages - chain->next[chain->newest[unit]]);
+    /* As many as one that was not stopped would have moved: with a few at a time the next one would
+     * begin with the same sectors, and win nothing as long as reads fail now and then. */
+    uint16_t moved = chain->next[chain->newest[unit]];
+    uint16_t room = (uint16_t)(hybrid->block_pages - moved);
+    uint16_t loose = count_loose(chain, unit);
     uint16_t block = emptiest(chain, unit, 1, &valid);
+
+    valid = loose > (uint32_t)moved + valid ? (uint16_t)(loose - moved) : valid;
     return move_all(chain, unit, block, valid < room ? valid : room);
 }
 

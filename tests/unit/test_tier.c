@@ -220,9 +220,8 @@ static void copy_nvm(uint8_t *image, int back)
     assert_int_equal(back ? nw_nvm_write(&req) : nw_nvm_read(&req), NW_OK);
 }
 
-/* An NVM that was copied some sessions ago, one of another device, and a flash that is older. */
-/* An NVM of exactly the layout that docs/tier.md tells has room for all of it, and with a byte less
- * for a frame less. Once up to 63 bytes more were asked for than the gap before the frames takes. */
+/* An NVM of exactly the layout that docs/tier.md tells has room for all of it, with a byte less for
+ * a frame less. Once up to 63 bytes more were asked for than the gap before the frames takes. */
 static void test_sizes(void **state)
 {
     static const uint16_t sectors[] = {32, 56, 256, 264, 2048};
@@ -250,6 +249,7 @@ static void test_sizes(void **state)
     }
 }
 
+/* An NVM that was copied some sessions ago, one of another device, and a flash that is older. */
 static void test_pairs(void **state)
 {
     static uint8_t old[4096];
