@@ -3,6 +3,8 @@
  * Goal: the driver of NAND on an eight-bit bus tells the shape of large parts by ONFI and by id and
  * of small ones by id, keeps the chip contract, tells every error, never asks a busy part for
  * anything but its status, and what stands on it survives power cuts at any cycle of the bus.
+ *
+ * ctest: slow
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,6 +15,7 @@
 #include <cmocka.h>
 
 #include "driver_trials.h"
+#include "nandwich-sim/torture.h"
 #include "nandwich/driver_parallel_nand.h"
 #include "parallel_nand_model.h"
 
@@ -269,6 +272,36 @@ static void store_with_cuts(void **state)
     with_cuts(&large, &large_row, NULL, 250);
 }
 
+static void cycle(void *context)
+{
+    struct driver_trial *trial = context;
+
+    assert_int_equal(power_up(trial), NW_OK);
+}
+
+/* The swarm of `nandwich torture` on the driver, with power cycles between requests. */
+static void torture(void **state)
+{
+    struct rig rig;
+    struct driver_trial trial = {.context = &rig};
+    struct nw_torture run = {.layer = "page", .chip = &rig.nand.chip, .first = 1, .runs = 12,
+                             .steps = 150, .cycle = cycle, .context = &trial};
+    struct nw_torture_result result;
+
+    (void)state;
+    memset(&rig, 0, sizeof rig);
+    parallel_nand_model_open(&rig.model, &few, 5);
+    rig.part = &few_row;
+    assert_int_equal(power_up(&trial), NW_OK);
+    assert_int_equal(nw_torture(&run, &result), NW_OK);
+    if (result.what[0] != '\0') {
+        fail_msg("seed %u: %s\n%s", (unsigned)result.seed, result.what,
+                 result.history != NULL ? result.history : "");
+    }
+    assert_int_equal(result.runs, 12);
+    parallel_nand_model_close(&rig.model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -276,7 +309,7 @@ int main(void)
         cmocka_unit_test(bad_blocks),                cmocka_unit_test(failures_are_told),
         cmocka_unit_test(stuck_busy),                cmocka_unit_test(bus_errors),
         cmocka_unit_test(page_layer_with_cuts),      cmocka_unit_test(nftl_with_cuts),
-        cmocka_unit_test(store_with_cuts),
+        cmocka_unit_test(store_with_cuts),           cmocka_unit_test(torture),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

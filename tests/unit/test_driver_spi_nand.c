@@ -3,6 +3,8 @@
  * Goal: the driver of NAND on a serial bus tells the part's own shape, keeps the chip contract,
  * tells every error, never asks a busy part for anything, and what stands on it survives power
  * cuts at any byte of the bus.
+ *
+ * ctest: slow
  */
 #include <setjmp.h>
 #include <stdarg.h>
