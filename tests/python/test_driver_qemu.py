@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from nandwich import cross
+from lab import cross
 
 ROOT = Path(__file__).parent.parent.parent
 FIRMWARE = ROOT / "tests" / "targets" / "cortexm3"
