@@ -96,8 +96,8 @@ static void tell_block(struct pass *pass, uint16_t *block)
 static void tell_log(struct pass *pass)
 {
     struct nw_store *store = pass->store;
-    uint8_t own[OWN_BYTES] = {STORE_FORMAT, store->config.objects, store->config.name_bytes,
-                              store->config.checkpoints, store->fan_shift, pass->swaps};
+    uint8_t own[OWN_BYTES] = {STORE_FORMAT, store->slots, store->name_bytes,
+                              (uint8_t)(store->tables - 1U), store->fan_shift, pass->swaps};
     uint8_t told[OWN_BYTES];
 
     nw_put16(own + 6, store->page_bytes);
@@ -129,7 +129,7 @@ static void tell_log(struct pass *pass)
 /* Of all tables. */
 static uint8_t slots_of(const struct nw_store *store)
 {
-    return (uint8_t)(store->tables * store->config.objects);
+    return (uint8_t)(store->tables * store->slots);
 }
 
 /* The object in a slot of a table; of a free one only the generation it had last. */
@@ -154,13 +154,13 @@ static void tell_object(struct pass *pass, uint8_t slot)
     tell_word(pass, &object->tail);
     tell_word(pass, &object->bytes);
     tell_word(pass, &object->limit);
-    while (length < store->config.name_bytes && name[length] != '\0') {
+    while (length < store->name_bytes && name[length] != '\0') {
         length++;
     }
     uint8_t told[2] = {0, length};
     tell(pass, told, sizeof told);
     length = told[1];
-    if (length > store->config.name_bytes) {
+    if (length > store->name_bytes) {
         pass->result = NW_ERR_CORRUPT;
         return;
     }
@@ -204,12 +204,10 @@ static void tell_all(struct pass *pass, uint8_t way)
 }
 
 /* The longest payload an anchor may have. */
-uint16_t store_anchor_most(const struct nw_store_config *config)
+uint16_t store_anchor_most(const struct nw_store *store)
 {
-    uint16_t objects = (uint16_t)(config->objects * (config->checkpoints + 1U));
-
     return (uint16_t)(ANCHOR_HEAD + 8U * STORE_SWAPS +
-                      objects * (OBJECT_BYTES + config->name_bytes));
+                      slots_of(store) * (OBJECT_BYTES + store->name_bytes));
 }
 
 /* Behind which block the frontier has to stop once this anchor is written, and how many blocks
@@ -250,7 +248,7 @@ int store_write_anchor(struct nw_store *store)
         }
     }
     uint16_t freed = pass.free;
-    result = store_find_room(store, store_anchor_most(&store->config), 0);
+    result = store_find_room(store, store_anchor_most(store), 0);
     if (result < 0) {
         return result;
     }
@@ -290,7 +288,7 @@ static void read_all(struct pass *pass)
     struct nw_store *store = pass->store;
 
     memset(store->objects, 0, slots_of(store) * sizeof *store->objects);
-    memset(store->names, 0, (size_t)slots_of(store) * store->config.name_bytes);
+    memset(store->names, 0, (size_t)slots_of(store) * store->name_bytes);
     pass->result = NW_OK;
     pass->sum = store_sum_begin(store, &pass->chunk);
     tell_all(pass, PASS_READ);
@@ -337,7 +335,7 @@ static int take_objects(const struct nw_store *store)
 
     for (uint8_t left = slots_of(store); left > 0 && result == NW_OK; left--, object++) {
         object->height = object->rooted;
-        if (object->height >= store->config.frames) {
+        if (object->height >= store->frame_count) {
             result = NW_ERR_VERSION;
         } else if (object->type != 0) {
             result = store_check_object(store, object);

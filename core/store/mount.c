@@ -340,7 +340,7 @@ static int redo_chunk(struct nw_store *store, struct redo *redo, const struct ch
     if (store_seal(store) != NULL) { /* not even that it is nothing to be redone */
         result = store_verify(store, chunk);
     }
-    if (result < 0 || chunk->id >= store->config.objects) {
+    if (result < 0 || chunk->id >= store->slots) {
         /* nothing to be redone, or to be counted below */
     } else if (chunk->kind == CHUNK_MOVED) {
         result = store_set_moved(store, chunk);

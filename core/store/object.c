@@ -13,7 +13,7 @@ struct object *store_object_of(struct nw_store *store, int handle, uint8_t types
     struct object *object = store->objects + slot;
 
     store->refused = NW_ERR_NOT_FOUND;
-    if (handle <= 0 || slot >= store->config.objects || object->type == 0 ||
+    if (handle <= 0 || slot >= store->slots || object->type == 0 ||
         object->generation != (handle >> HANDLE_SHIFT)) {
         return NULL;
     }
@@ -37,7 +37,7 @@ static uint8_t length_of(const struct nw_store *store, const char *name)
 {
     uint8_t length = 0;
 
-    while (length <= store->config.name_bytes && name[length] != '\0') {
+    while (length <= store->name_bytes && name[length] != '\0') {
         length++;
     }
     return length;
@@ -49,16 +49,16 @@ int nw_store_find(struct nw_store *store, const char *name)
     const char *own = store->names;
     uint8_t length = length_of(store, name);
 
-    if (length == 0 || length > store->config.name_bytes) {
+    if (length == 0 || length > store->name_bytes) {
         return NW_ERR_NAME;
     }
-    for (uint8_t left = store->config.objects; left > 0; left--) {
+    for (uint8_t left = store->slots; left > 0; left--) {
         if (object->type != 0 && memcmp(own, name, length) == 0 &&
-            (length == store->config.name_bytes || own[length] == '\0')) {
+            (length == store->name_bytes || own[length] == '\0')) {
             return handle_of(store, object);
         }
         object++;
-        own += store->config.name_bytes;
+        own += store->name_bytes;
     }
     return NW_ERR_NOT_FOUND;
 }
@@ -95,7 +95,7 @@ static void set_name(struct nw_store *store, const struct object *object, const 
 {
     char *own = store_name(store, store_slot_of(store, object));
 
-    memset(own, 0, store->config.name_bytes);
+    memset(own, 0, store->name_bytes);
     memcpy(own, name, length_of(store, name));
 }
 
@@ -128,7 +128,7 @@ static int specify(const struct nw_store *store, const struct nw_store_spec *spe
     object->generation = generation;
     if (spec->type == NW_STORE_ARRAY
             ? spec->count == 0 || store_shorten(store, spec->count - 1U,
-                                                (uint8_t)(store->config.frames - 1U)) != 0
+                                                (uint8_t)(store->frame_count - 1U)) != 0
             : spec->type == NW_STORE_STREAM && object->unit > ELEMENT_LONGEST) {
         result = NW_ERR_CONFIG;
     }
@@ -144,7 +144,7 @@ static int commit(struct nw_store *store)
 int nw_store_create(struct nw_store *store, const char *name, const struct nw_store_spec *spec)
 {
     struct object *object = store->objects;
-    uint8_t left = store->config.objects;
+    uint8_t left = store->slots;
     int result = nw_store_find(store, name);
 
     if (result != NW_ERR_NOT_FOUND) {
@@ -217,7 +217,7 @@ int nw_store_rename(struct nw_store *store, int handle, const char *name)
 
 int nw_store_at(struct nw_store *store, uint8_t slot, struct nw_store_about *about)
 {
-    if (slot >= store->config.objects) {
+    if (slot >= store->slots) {
         return NW_ERR_RANGE;
     }
     const struct object *object = &store->objects[slot];
@@ -234,7 +234,7 @@ int nw_store_at(struct nw_store *store, uint8_t slot, struct nw_store_about *abo
     about->head = object->head;
     about->tail = object->tail;
     about->bytes = object->bytes;
-    memcpy(about->name, store_name(store, slot), store->config.name_bytes);
+    memcpy(about->name, store_name(store, slot), store->name_bytes);
     return NW_OK;
 }
 
@@ -291,7 +291,7 @@ int store_enter(struct nw_store *store, struct object *object, const struct chun
  * way. Both are this call's error alone. */
 int store_ready(struct nw_store *store, struct object *object, const struct chunk *chunk)
 {
-    if (!store_is_under(store, chunk->key, object->head, (uint8_t)(store->config.frames - 1U))) {
+    if (!store_is_under(store, chunk->key, object->head, (uint8_t)(store->frame_count - 1U))) {
         return NW_ERR_RANGE;
     }
     int result = store_set(store, object, chunk, NULL);
@@ -354,8 +354,8 @@ void store_bound_held(struct nw_store *store)
 
 static void copy_table(struct nw_store *store, uint8_t to, uint8_t from)
 {
-    uint8_t objects = store->config.objects;
-    uint16_t name_bytes = (uint16_t)(objects * (uint16_t)store->config.name_bytes);
+    uint8_t objects = store->slots;
+    uint16_t name_bytes = (uint16_t)(objects * (uint16_t)store->name_bytes);
 
     store_drop_frames(store, store_table(store, to), objects);
     memcpy(store_table(store, to), store_table(store, from), objects * sizeof *store->objects);
@@ -365,7 +365,7 @@ static void copy_table(struct nw_store *store, uint8_t to, uint8_t from)
 
 static void clear_table(struct nw_store *store, uint8_t table)
 {
-    uint8_t objects = store->config.objects;
+    uint8_t objects = store->slots;
 
     store_drop_frames(store, store_table(store, table), objects);
     memset(store_table(store, table), 0, objects * sizeof *store->objects);

@@ -122,7 +122,7 @@ uint32_t store_block_start(const struct nw_store *store, uint16_t block)
 /* The slot of an object in its table. */
 uint8_t store_slot_of(const struct nw_store *store, const struct object *object)
 {
-    return (uint8_t)((uint8_t)(object - store->objects) % store->config.objects);
+    return (uint8_t)((uint8_t)(object - store->objects) % store->slots);
 }
 
 uint16_t store_offset_of(const struct nw_store *store, uint32_t at)

@@ -27,20 +27,20 @@ static void begin_hash(struct nw_seal *seal, const uint8_t *key, uint8_t what)
 static uint32_t sum_begin(const struct nw_store *store, const struct chunk *chunk)
 {
     (void)chunk;
-    begin_hash(store->config.seal, store->config.seal->hash_key, HASH_PAYLOAD);
+    begin_hash(store->sealing, store->sealing->hash_key, HASH_PAYLOAD);
     return 0;
 }
 
 static uint32_t sum_add(const struct nw_store *store, uint32_t sum, const void *data,
                         uint16_t bytes)
 {
-    store->config.seal->library->hash_add(store->config.seal->state, data, bytes);
+    store->sealing->library->hash_add(store->sealing->state, data, bytes);
     return sum;
 }
 
 static void sum_end(const struct nw_store *store, uint32_t sum, struct chunk *chunk)
 {
-    struct nw_seal *seal = store->config.seal;
+    struct nw_seal *seal = store->sealing;
 
     (void)sum;
     (void)chunk;
@@ -75,7 +75,7 @@ static int same(const uint8_t *left, const uint8_t *right)
 /* The tag of the chunk at a position gets to RAM, unless its header was read last. */
 static int find_tag(struct nw_store *store, uint32_t at)
 {
-    struct nw_seal *seal = store->config.seal;
+    struct nw_seal *seal = store->sealing;
     int result = NW_OK;
 
     if (seal->at != at) {
@@ -88,13 +88,13 @@ static int find_tag(struct nw_store *store, uint32_t at)
 
 static void note(struct nw_store *store, uint32_t at, const uint8_t *bytes)
 {
-    memcpy(store->config.seal->tag, bytes + CHUNK_TAG, NW_SEAL_TAG_BYTES);
-    store->config.seal->at = at;
+    memcpy(store->sealing->tag, bytes + CHUNK_TAG, NW_SEAL_TAG_BYTES);
+    store->sealing->at = at;
 }
 
 static int sum_check(struct nw_store *store, uint32_t sum, const struct chunk *chunk)
 {
-    struct nw_seal *seal = store->config.seal;
+    struct nw_seal *seal = store->sealing;
     uint8_t tag[NW_SEAL_TAG_BYTES];
     int result = find_tag(store, chunk->at);
 
@@ -112,7 +112,7 @@ static int sum_check(struct nw_store *store, uint32_t sum, const struct chunk *c
 static void tag_head(const struct nw_store *store, uint32_t page, const uint8_t *bytes,
                      uint8_t *tag)
 {
-    struct nw_seal *seal = store->config.seal;
+    struct nw_seal *seal = store->sealing;
     uint8_t block[4];
 
     store_put_block(block, store_block_with(store, store_physical(store, page)));
@@ -171,7 +171,7 @@ static int load(struct nw_store *store, const struct chunk *chunk, uint16_t from
         result = store_read(store, store_data_at(store, chunk, from), bytes, data, ahead);
     }
     if (result == NW_OK) {
-        mix(store->config.seal, store->config.seal->tag, from, data, bytes);
+        mix(store->sealing, store->sealing->tag, from, data, bytes);
     }
     return result == NW_ERR_CORRUPT ? store_damaged(store, chunk->at) : result; /* blank pages */
 }
@@ -217,7 +217,7 @@ static void write_tag(struct nw_seal *seal, const struct chunk *chunk, uint8_t *
 
 static void start(struct nw_store *store, const struct chunk *chunk, uint8_t *bytes)
 {
-    struct nw_seal *seal = store->config.seal;
+    struct nw_seal *seal = store->sealing;
 
     write_tag(seal, chunk, bytes);
     seal->clear = SEALED_CHUNK_HEADER;
@@ -226,7 +226,7 @@ static void start(struct nw_store *store, const struct chunk *chunk, uint8_t *by
 
 static void put(struct nw_store *store, uint8_t *data, uint16_t bytes)
 {
-    struct nw_seal *seal = store->config.seal;
+    struct nw_seal *seal = store->sealing;
 
     if (seal->clear > 0) { /* the header, or what may grow */
         seal->clear = (uint16_t)(seal->clear > bytes ? seal->clear - bytes : 0);
@@ -244,7 +244,7 @@ static uint8_t *growing(const struct nw_store *store)
 
 static void open_last(struct nw_store *store)
 {
-    struct nw_seal *seal = store->config.seal;
+    struct nw_seal *seal = store->sealing;
 
     mix(seal, seal->writing, 0, growing(store) + SEALED_CHUNK_HEADER, store->growing.length);
     seal->clear = store->page_bytes; /* and no more of it is put than the page takes */
@@ -253,7 +253,7 @@ static void open_last(struct nw_store *store)
 /* What is summed up already, to be written next, is kept. */
 static void close_last(struct nw_store *store)
 {
-    struct nw_seal *seal = store->config.seal;
+    struct nw_seal *seal = store->sealing;
     const struct chunk *chunk = &store->growing;
     uint8_t *payload = growing(store) + SEALED_CHUNK_HEADER;
     uint8_t kept[NW_SEAL_TAG_BYTES];
@@ -276,7 +276,7 @@ static void close_last(struct nw_store *store)
  */
 static int copy(struct nw_store *store, const struct chunk *from, struct chunk *to)
 {
-    struct nw_seal *seal = store->config.seal;
+    struct nw_seal *seal = store->sealing;
     uint16_t gap = SEALED_CHUNK_HEADER; /* that is still to be written */
     uint16_t at = 0;
     int proven = 1;

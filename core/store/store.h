@@ -136,95 +136,98 @@ struct swap {
 /* What is used most comes first: an AVR reaches only the first 64 bytes in one go, a Cortex-M
  * bytes up to 31, halves up to 62 and words up to 124 by short instructions. */
 struct nw_store {
-    struct nw_store_config config;
+    uint8_t slots; /* objects of a table */
+    uint8_t swap_count;
     uint8_t chunk_header; /* bytes of a chunk's header */
     uint8_t block_header; /* and of a block's */
+    uint8_t full;         /* PAGE_... */
     uint8_t tables;       /* 1 + checkpoints */
-    uint8_t swap_count;
-    uint8_t full;      /* PAGE_... */
-    uint8_t fan_shift; /* log2 of the entries of a node */
+    uint8_t frame_count;
+    uint8_t name_bytes; /* of the longest name */
     uint8_t erased;
-    uint8_t shift;       /* position = page << shift | offset */
-    uint8_t marks;       /* a spare byte tells whether a page was written */
-    uint8_t most_sweeps; /* log2: in so many at most the log is cleaned once round */
-    uint8_t mounting;    /* flags of the blocks begun now */
-    uint8_t flushing;    /* old frames are being written for an anchor */
-    uint8_t programs;    /* that the frontier's page had */
-    uint8_t passed_bad;  /* mounting: a bad block lies on the way to the log's end, or behind it */
-    uint8_t turn;        /* sweep: the table whose nodes are passed */
-    uint8_t stuck;       /* the block behind the prepared ones cannot be erased */
+    uint8_t shift;     /* position = page << shift | offset */
+    uint8_t programs;  /* that the frontier's page had */
+    uint8_t marks;     /* a spare byte tells whether a page was written */
+    uint8_t fan_shift; /* log2 of the entries of a node */
+    uint8_t fan_mask;  /* these less one */
+    uint8_t turn;      /* sweep: the table whose nodes are passed */
+    uint8_t stuck;     /* the block behind the prepared ones cannot be erased */
+    uint8_t mounting;  /* flags of the blocks begun now */
+    uint8_t flushing;  /* old frames are being written for an anchor */
+    uint8_t passed_bad; /* mounting: a bad block lies on the way to the log's end, or behind it */
     uint8_t page_programs;
+    uint8_t most_sweeps; /* log2: in so many at most the log is cleaned once round */
 
-    uint16_t page_bytes; /* of the chip, like block_pages, blocks, program_bytes ... */
-    uint16_t offset;     /* bytes of the frontier's page in use */
-    uint16_t blocks;
-    uint16_t free; /* good blocks ahead that an anchor no longer needs */
-    uint16_t good; /* blocks not bad */
-    uint16_t grow; /* offset + 1 of the header of the chunk that may still grow; 0: none */
-    uint16_t tail; /* oldest block that may hold anything needed */
-    uint16_t block_pages;
+    uint16_t blocks; /* of the chip, like page_bytes, block_pages, program_bytes ... */
+    uint16_t page_bytes;
+    uint16_t free;   /* good blocks ahead that an anchor no longer needs */
+    uint16_t offset; /* bytes of the frontier's page in use */
+    uint16_t good;   /* blocks not bad */
+    uint16_t tail;   /* oldest block that may hold anything needed */
     uint16_t node_bytes; /* payload of a whole node */
-    uint16_t low;        /* free blocks kept for mounts and for cleaning */
-    uint16_t left;       /* pages behind the frontier's in its block */
+    uint16_t tick;       /* counts steps in indexes */
+    uint16_t prepared;   /* blocks ahead that are erased already */
+    uint16_t block_pages;
+    uint16_t hollow;     /* mounting: a block that does not stand in, though its header says so */
     uint16_t programmed; /* bytes of the page on the chip */
     uint16_t safe;       /* block at which the newest anchor makes the frontier stop */
-    uint16_t prepared;   /* blocks ahead that are erased already */
-    uint16_t tick;       /* counts steps in indexes */
+    uint16_t grow; /* offset + 1 of the header of the chunk that may still grow; 0: none */
+    uint16_t low;  /* free blocks kept for mounts and for cleaning */
+    uint16_t left; /* pages behind the frontier's in its block */
+    uint16_t next_safe; /* the block that was the tail when the old frames were told */
+    uint16_t newest;    /* mounting: block with the highest sequence: none behind it counts */
+    uint16_t reserve;   /* free blocks kept for mounts */
+    uint16_t longest;   /* payload of data */
+    uint16_t first;     /* first block of the mount under way */
 
     uint32_t page;          /* the frontier: the page being filled */
-    uint8_t *buffer;        /* it, whole */
-    struct object *objects; /* tables x config.objects */
-    const struct nw_seal_verbs *seal; /* if sealed: store_seal() tells it */
     int refused;            /* why store_object_of() found none */
-    uint32_t written;       /* bytes of the log used up, ever */
+    struct object *objects; /* tables x slots */
+    const struct nw_seal_verbs *seal; /* if sealed: store_seal() tells it */
+    uint8_t *buffer;        /* the frontier's page, whole */
     int32_t owed;           /* bytes that cleaning has to write, or look at */
     uint32_t held;          /* bytes dead but kept for checkpoints, at most */
     uint32_t place;         /* sweep: the key that is passed next, in one of its nodes, */
     uint32_t beyond;        /* and the first key behind these; STORE_NONE: none */
+    uint32_t written;       /* bytes of the log used up, ever */
     uint32_t epoch;         /* counts moves: positions held elsewhere are void */
-    uint32_t interval;      /* after so many one is due */
-    uint32_t *kept;         /* serial of the checkpoint in table t, 0: none */
-    char *names;            /* tables x config.objects x config.name_bytes */
-    uint32_t block_bytes;
+    uint32_t limit;         /* most bytes in use */
+    uint32_t interval;      /* bytes after which an anchor is due */
+    uint32_t sequence;      /* of the frontier's block */
     int broken;             /* what every write answers; NW_OK */
+    struct nw_seal *sealing;
+    uint32_t since;         /* bytes written since the newest anchor */
+    uint32_t swept;         /* bytes of cleaning done between the tail and the sweep's end */
+    uint32_t redo;          /* chunks before this position are in the trees on flash */
+    uint32_t anchor;        /* position of the newest one */
     uint32_t known;         /* a page known to be written */
     uint32_t cache_page;    /* which page is read ahead, from cache_from on */
     struct frame *frames;   /* the first one */
     uint8_t *cache;         /* a page read ahead, or NULL */
-    uint32_t since;         /* bytes written since the newest anchor */
+    uint32_t block_bytes;
+    uint32_t *kept;         /* serial of the checkpoint in table t, 0: none */
+    char *names;            /* tables x slots x name_bytes */
     struct nw_chip *chip;
-
-    uint16_t longest;    /* payload of data */
-    uint16_t program_bytes;
-    uint16_t cache_from;
-    uint16_t reserve;     /* free blocks kept for mounts */
-    uint16_t next_safe;   /* the block that was the tail when the old frames were told */
-    uint16_t first;       /* first block of the mount under way */
-    uint16_t newest;      /* mounting: block with the highest sequence: none behind it counts */
+    uint32_t gainless; /* bytes in use when cleaning last gained nothing; 0: it gains */
+    uint32_t told_sequence; /* of the newest block whose header is on the chip */
+    uint32_t anchor_sequence; /* mounting: sequence of the block when it was written */
+    uint32_t told;      /* where the header of the block at the frontier makes a mount begin */
+    uint32_t next_redo; /* as redo, once the old frames are written */
+    uint32_t serial;    /* of checkpoints */
+    uint32_t paced;     /* of what is used up, that by which cleaning was paced */
 
     struct sweep sweep;      /* now, */
     struct sweep next_sweep; /* when the old frames were told, */
     struct sweep told_sweep; /* and as anchors tell it */
-    uint32_t paced;    /* of what is used up, that by which cleaning was paced */
-    uint16_t usual;    /* bytes used up between two calls, on an average */
-    uint16_t look;     /* of these, for a node that is only passed */
-    uint16_t rate;     /* of that for each byte used up, in sixteenths */
-    uint16_t ended;    /* mounting: first block of a mount whose anchor was damaged, or none */
-    uint16_t hollow;   /* mounting: a block that does not stand in, though its header says so */
-    uint32_t swept;    /* bytes of cleaning done between the tail and the sweep's end */
-    uint32_t limit;    /* most bytes in use */
-    uint32_t gainless; /* of these there were when cleaning last gained nothing; 0: it gains */
-    uint32_t sequence; /* of the frontier's block */
-    uint32_t told_sequence; /* of the newest block whose header is on the chip */
-    uint32_t anchor;   /* position of the newest one */
-    uint32_t anchor_sequence; /* mounting: sequence of the block when it was written */
-    uint32_t told;      /* where the header of the block at the frontier makes a mount begin */
-    uint32_t redo;      /* chunks before this position are in the trees on flash */
-    uint32_t next_redo; /* the same once the old frames are written */
-    uint32_t serial;    /* of checkpoints */
+    struct nw_store_stats stats;
+    uint16_t program_bytes;
+    uint16_t cache_from;
+    uint16_t usual; /* bytes used up between two calls, on an average */
+    uint16_t look;  /* of these, for a node that is only passed */
+    uint16_t rate;  /* of that for each byte used up, in sixteenths */
+    uint16_t ended; /* mounting: first block of a mount whose anchor was damaged, or none */
     struct chunk growing; /* the one that may still grow */
     struct swap swap[STORE_SWAPS];
-    struct nw_store_stats stats;
 };
 
 /* NULL: not sealed; in a small program that says so always, see store_seal.h. */
@@ -240,7 +243,7 @@ static inline const struct nw_seal_verbs *store_seal(const struct nw_store *stor
 
 static inline char *store_name(const struct nw_store *store, uint8_t object)
 {
-    return store->names + (uint16_t)object * (uint16_t)store->config.name_bytes;
+    return store->names + (uint16_t)object * (uint16_t)store->name_bytes;
 }
 
 /* What is shorter than a call on a Cortex-M, and no longer on an AVR. */
@@ -280,7 +283,7 @@ static inline uint16_t store_page_room(const struct nw_store *store)
 /* The objects of a table. */
 static inline struct object *store_table(const struct nw_store *store, uint8_t table)
 {
-    return store->objects + (uint16_t)table * store->config.objects;
+    return store->objects + (uint16_t)table * store->slots;
 }
 
 /* place.c */
@@ -414,7 +417,7 @@ void store_drop_frames(struct nw_store *store, const struct object *first, uint8
 int store_reaches(const struct nw_store *store, const struct object *object, uint32_t key);
 
 /* anchor.c */
-uint16_t store_anchor_most(const struct nw_store_config *config);
+uint16_t store_anchor_most(const struct nw_store *store);
 int store_write_anchor(struct nw_store *store);
 int store_load_anchor(struct nw_store *store, uint32_t at);
 
