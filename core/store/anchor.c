@@ -190,8 +190,9 @@ static void tell_all(struct pass *pass, uint8_t way)
     pass->at = 0;
     tell_log(pass);
     for (uint8_t i = 0; i < pass->swaps && i < STORE_SWAPS; i++) {
-        tell_word(pass, &pass->swap[i].page);
-        tell_block(pass, &pass->swap[i].block);
+        tell_half(pass, &pass->swap[i].of);
+        tell_half(pass, &pass->swap[i].from);
+        tell_half(pass, &pass->swap[i].block);
     }
     for (uint8_t slot = 0; has_more(pass, &slot); slot++) {
         tell_byte(pass, &slot);
@@ -206,7 +207,7 @@ static void tell_all(struct pass *pass, uint8_t way)
 /* The longest payload an anchor may have. */
 uint16_t store_anchor_most(const struct nw_store *store)
 {
-    return (uint16_t)(ANCHOR_HEAD + 8U * STORE_SWAPS +
+    return (uint16_t)(ANCHOR_HEAD + SWAP_BYTES * STORE_SWAPS +
                       slots_of(store) * (OBJECT_BYTES + store->name_bytes));
 }
 
@@ -302,29 +303,22 @@ static void read_all(struct pass *pass)
 static int take_swaps(const struct pass *pass)
 {
     struct nw_store *store = pass->store;
-    uint8_t found = store->swap_count;
+    int result = NW_OK;
 
-    for (uint8_t i = 0; i < pass->swaps && i < STORE_SWAPS; i++) {
+    for (uint8_t i = 0; i < pass->swaps && i < STORE_SWAPS && result >= 0; i++) {
         const struct swap *swap = &pass->swap[i];
-        uint16_t block = store_block_with(store, swap->page);
-        int known = 0;
 
-        for (uint8_t j = 0; j < found; j++) {
-            known |= store->swap[j].of == block;
-        }
-        if (block == STORE_NO_BLOCK ||
-            (swap->block >= store->blocks && swap->block != STORE_NO_BLOCK)) {
+        if (swap->of >= store->blocks || swap->block >= store->blocks) {
             return NW_ERR_CORRUPT;
         }
-        int bad = known ? 1 : store_is_bad(store, block);
-        if (bad < 0) {
-            return bad;
-        }
-        if (bad == 0 && store_add_swap(store, swap->page, swap->block) < 0) {
-            return NW_ERR_CORRUPT;
+        if (store_swap_of(store, swap->of) == store->swap_count) {
+            result = store_is_bad(store, swap->of);
+            if (result == 0) {
+                result = store_add_swap(store, swap->of, swap->from, swap->block);
+            }
         }
     }
-    return NW_OK;
+    return result;
 }
 
 /* Can it be what an anchor tells? NW_ERR_VERSION: with more frames than there are. */

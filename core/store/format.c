@@ -172,7 +172,6 @@ int store_open(struct nw_store **store, struct nw_chip *chip, const struct nw_st
     like.anchor = STORE_NONE;
     like.told = STORE_NONE;
     like.first = STORE_NO_BLOCK;
-    like.hollow = STORE_NO_BLOCK;
     like.ended = STORE_NO_BLOCK;
     like.known = STORE_NONE;
     like.cache_page = STORE_NONE;

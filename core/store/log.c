@@ -2,7 +2,8 @@
 /*
  * The log: one page buffer at the frontier, programmed when it is full or when a sync asks for it,
  * block after block round the chip. A block in which a program fails keeps what it holds; the rest
- * of it lies in the next block from then on (a swap), so that no position changes.
+ * of it lies in the next block from then on, at the same places (a swap), so that no position
+ * changes. What fails there in turn lies in the next but one, and so on.
  */
 #include <string.h>
 
@@ -12,16 +13,14 @@
 uint32_t store_physical(const struct nw_store *store, uint32_t page)
 {
     uint16_t block = store_block_with(store, page);
+    uint16_t place = store_place_of(store, page);
 
-    for (uint8_t i = store->swap_count; i-- > 0;) {
-        const struct swap *swap = &store->swap[i];
-        if (swap->of == block && swap->block != STORE_NO_BLOCK && page >= swap->page) {
-            page += store_first_page(store, swap->block) - swap->page;
-            /* behind a page for the header, unless it was the first that failed */
-            return swap->page == store_first_page(store, block) ? page : page + 1U;
+    for (uint8_t i = 0; i < store->swap_count; i++) { /* in the order in which they failed */
+        if (store->swap[i].of == block && place >= store->swap[i].from) {
+            block = store->swap[i].block;
         }
     }
-    return page;
+    return store_first_page(store, block) + place;
 }
 
 /* Where the next chunk goes if nothing has to be skipped. */
@@ -69,36 +68,29 @@ static int erase(struct nw_store *store, uint16_t block)
     return simple(store, block, nw_chip_erase);
 }
 
-static int has_failed(const struct nw_store *store, uint16_t block)
+/* The swap that tells that a block has failed; none: swap_count. */
+uint8_t store_swap_of(const struct nw_store *store, uint16_t block)
 {
-    for (uint8_t i = 0; i < store->swap_count; i++) {
-        if (store->swap[i].of == block) {
-            return 1;
-        }
+    uint8_t i = 0;
+
+    while (i < store->swap_count && store->swap[i].of != block) {
+        i++;
     }
-    return 0;
+    return i;
 }
 
-/* A block that has failed is given up when its turn to be erased comes. 1: this one was. What stood
- * in for it and failed too, which only the next swap told, is told by one of its own. */
+/* A block that has failed is given up when its turn to be erased comes. 1: this one was. */
 static int give_up(struct nw_store *store, uint16_t block)
 {
-    uint16_t stood = STORE_NO_BLOCK;
-    int failed = 0;
-    uint8_t count = store->swap_count;
+    uint8_t i = store_swap_of(store, block);
 
-    store->swap_count = 0;
-    for (uint8_t i = 0; i < count; i++) {
-        struct swap swap = store->swap[i];
-        if (swap.of != block) {
-            store->swap[store->swap_count++] = swap;
-        } else {
-            (void)store_add_failed(store, stood);
-            stood = swap.block;
-            failed = 1;
-        }
+    if (i == store->swap_count) {
+        return 0;
     }
-    return failed;
+    for (store->swap_count--; i < store->swap_count; i++) {
+        store->swap[i] = store->swap[i + 1U];
+    }
+    return 1;
 }
 
 /* The block into which the frontier's page goes. */
@@ -174,7 +166,8 @@ int store_prepare(struct nw_store *store)
             return bad;
         }
         if (bad == 0 && ahead++ == store->prepared) {
-            int result = has_failed(store, block) ? (int)NW_ERR_ERASE : erase(store, block);
+            int result = store_swap_of(store, block) < store->swap_count ? (int)NW_ERR_ERASE
+                                                                         : erase(store, block);
             store->stuck = result == NW_ERR_ERASE;
             if (result == NW_OK) {
                 store->prepared++;
@@ -187,8 +180,8 @@ int store_prepare(struct nw_store *store)
 }
 
 /* The header of a block begun now, at the start of the buffer. `page`: of a swap, the first page it
- * stands for; else STORE_NONE. */
-static void put_block_head(struct nw_store *store, uint32_t page)
+ * stands for, and `crc` that of what it will hold; else STORE_NONE. */
+static void put_block_head(struct nw_store *store, uint32_t page, uint32_t crc)
 {
     uint8_t *bytes = store->buffer;
 
@@ -198,7 +191,10 @@ static void put_block_head(struct nw_store *store, uint32_t page)
     bytes[3] = store->fan_shift;
     nw_put32(bytes + 4, ++store->sequence);
     nw_put32(bytes + 8, store->told);
-    store_put_block(bytes + 12, store->first);
+    if (store->mounting != 0) {
+        crc = store->first;
+    }
+    nw_put32(bytes + 12, crc);
     nw_put32(bytes + 16, page);
     nw_put32(bytes + 20, nw_crc32(NW_CRC32_START, bytes, 20));
     if (store_seal(store) != NULL) {
@@ -252,7 +248,7 @@ int store_open_block(struct nw_store *store)
     if (store->cache == store->buffer) {
         store->cache = NULL;
     }
-    put_block_head(store, STORE_NONE);
+    put_block_head(store, STORE_NONE, STORE_NONE);
     store->offset = store->block_header;
     store->since += store->block_header;
     return NW_OK;
@@ -277,74 +273,55 @@ static int program(struct nw_store *store, uint32_t page, uint16_t from, uint16_
     return nw_chip_program(&req);
 }
 
-int store_add_swap(struct nw_store *store, uint32_t page, uint16_t block)
+int store_add_swap(struct nw_store *store, uint16_t of, uint16_t from, uint16_t block)
 {
-    struct swap *swap = &store->swap[store->swap_count];
-
     if (store->swap_count == STORE_SWAPS) {
         return NW_ERR_PROGRAM;
     }
-    swap->page = page;
-    swap->of = store_block_with(store, page);
-    swap->block = block;
-    store->swap_count++;
+    store->swap[store->swap_count++] = (struct swap){.of = of, .from = from, .block = block};
     return NW_OK;
 }
 
-/* Nothing is needed of a block but to know that it has failed. */
-int store_add_failed(struct nw_store *store, uint16_t block)
+/* Lays the frontier's page, all of it, and those behind it into the next block. That header comes
+ * first, and power may go before the page holds what the failed one had: a CRC tells. */
+static int swap_block(struct nw_store *store)
 {
-    return block == STORE_NO_BLOCK
-               ? (int)NW_OK
-               : store_add_swap(store, store_first_page(store, block), STORE_NO_BLOCK);
-}
-
-/* Lays the frontier's page, as far as `end`, and those behind it into the next block. If that fails
- * too, the next swap for the same page tells so; but where its header failed a mount sees none, so
- * it has a swap of its own. */
-static int swap_block(struct nw_store *store, uint16_t end)
-{
-    uint16_t block = frontier_block(store);
+    uint16_t failed = frontier_block(store);
+    uint16_t place = store_place_of(store, store->page);
+    uint16_t from = place == 0 ? store->block_header : 0;
+    uint16_t block = failed;
     uint8_t kept[SEALED_BLOCK_HEADER];
     int result = take_block(store, &block);
 
     if (result == NW_OK) {
-        result = store_add_swap(store, store->page, block);
+        result = store_add_swap(store, failed, place, block);
     }
     if (result < 0) {
         return result;
     }
-    uint32_t page = store_physical(store, store->page);
-    int apart = page != store_first_page(store, block);
     store_count(&store->stats.swapped, 1);
     store->programmed = 0;
     store->programs = 0;
     memcpy(kept, store->buffer, store->block_header);
-    put_block_head(store, store->page);
-    if (apart) { /* the buffer is not the block's first page: the header has a page of its own */
+    put_block_head(store, store->page, nw_crc32(NW_CRC32_START, store->buffer + from,
+                                                (uint16_t)(store->page_bytes - from)));
+    if (place != 0) { /* the buffer is not the block's first page: the header has that of its own */
         result = program(store, store_first_page(store, block), 0,
                          store_align_up(store, store->block_header));
         memcpy(store->buffer, kept, store->block_header);
     }
-    if (result == NW_OK) {
-        result = program(store, page, 0, end);
-        if (apart) {
-            return result;
-        }
-    }
-    if (result == NW_ERR_PROGRAM) {
-        (void)store_add_failed(store, block);
-    }
-    return result;
+    return result < 0 ? result
+                      : program(store, store_physical(store, store->page), 0, store->page_bytes);
 }
 
-/* Programs the buffer up to `end`. */
+/* Programs the buffer up to `end`; a page that failed and lies elsewhere then takes no more. */
 static int program_to(struct nw_store *store, uint16_t end)
 {
     int result = program(store, store_physical(store, store->page), store->programmed, end);
 
     while (result == NW_ERR_PROGRAM && store->swap_count < STORE_SWAPS) {
-        result = swap_block(store, end);
+        end = store->page_bytes;
+        result = swap_block(store);
     }
     if (result < 0) {
         return store_fail(store, result);
@@ -381,11 +358,11 @@ int store_flush(struct nw_store *store)
     if (store->full != PAGE_OPEN || store->offset == store->programmed) {
         return store->broken;
     }
-    uint16_t end = store_align_up(store, store->offset);
-    int result = program_to(store, end);
+    int result = program_to(store, store_align_up(store, store->offset));
     if (result < 0) {
         return result;
     }
+    uint16_t end = store->programmed;
     count_written(store, (uint16_t)(end - store->offset));
     store->offset = end;
     if (end == store->page_bytes ||

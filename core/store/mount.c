@@ -398,67 +398,6 @@ static int redo_log(struct nw_store *store, const struct scan *scan, struct redo
     return result == NW_ERR_NOT_FOUND ? (int)NW_ERR_CORRUPT : result;
 }
 
-/* The last block that stands in for `block` is taken for none, unless the log goes on in it: 1, or
- * 0 if there is none. One before it has failed, which no later swap tells any more. */
-static int hollow_out(struct nw_store *store, uint16_t block, uint32_t whole)
-{
-    int is_last = 1;
-
-    for (uint8_t i = store->swap_count; i-- > 0;) {
-        struct swap *swap = &store->swap[i];
-        if (swap->of == block && swap->block == STORE_NO_BLOCK) {
-            is_last = 0;
-        } else if (swap->of == block) {
-            if (store_page_of(store, whole) > swap->page) {
-                return 0;
-            }
-            store->hollow = swap->block;
-            if (!is_last) {
-                swap->of = swap->block;
-                swap->page = store_first_page(store, swap->of);
-            }
-            swap->block = STORE_NO_BLOCK;
-            store_forget_pages(store);
-            return 1;
-        }
-    }
-    return 0;
-}
-
-/*
- * Walks to the end of the log. If power went before a stand-in held all that the failed page did,
- * what earlier programs gave that page is still there, or in the stand-in before if it failed there
- * again: the way counts that leads further.
- */
-static int scan_either(struct nw_store *store, uint32_t at, struct scan *scan)
-{
-    int result = scan_log(store, at, scan);
-    uint16_t block = scan->walk.block;
-    uint16_t best = STORE_NO_BLOCK;
-    uint32_t whole = scan->whole;
-    struct swap swaps[STORE_SWAPS];
-
-    memcpy(swaps, store->swap, sizeof swaps);
-    while (result == NW_OK && hollow_out(store, block, whole)) {
-        result = scan_log(store, at, scan);
-        if (result == NW_ERR_NOT_FOUND) { /* it has the header of the log's first block */
-            result = NW_OK;
-        } else if (result == NW_OK && scan->walk.block == block && scan->whole > whole) {
-            best = store->hollow;
-            whole = scan->whole;
-        }
-    }
-    if (result == NW_OK && store->hollow != best) { /* back to that one */
-        memcpy(store->swap, swaps, sizeof swaps);
-        store->hollow = STORE_NO_BLOCK;
-        while (store->hollow != best && hollow_out(store, block, 0)) {
-        }
-        store_forget_pages(store);
-        result = scan_log(store, at, scan);
-    }
-    return result;
-}
-
 static int good_before(struct nw_store *store, uint16_t *block)
 {
     int bad = 1;
@@ -529,7 +468,7 @@ static int find_log(struct nw_store *store, uint16_t block, const struct block_h
         }
         store->told = from;
         store_forget_swaps(store);
-        result = scan_either(store, from, scan);
+        result = scan_log(store, from, scan);
         if (result == NW_OK) {
             if (scan->anchor != STORE_NONE) {
                 return NW_OK;

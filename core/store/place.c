@@ -76,6 +76,12 @@ uint16_t store_block_with(const struct nw_store *store, uint32_t page)
     return block < store->blocks ? (uint16_t)block : STORE_NO_BLOCK;
 }
 
+/* Where in its block a page lies. */
+uint16_t store_place_of(const struct nw_store *store, uint32_t page)
+{
+    return (uint16_t)(page % store->block_pages);
+}
+
 uint16_t store_block_of(const struct nw_store *store, uint32_t at)
 {
     return store_block_with(store, store_page_of(store, at));

@@ -34,7 +34,7 @@
 #define STORE_LONGEST 65000U /* payload of any chunk */
 #define ELEMENT_LONGEST 32767U /* of a list: an int of 16 bits answers its length */
 #define STORE_ANY 0xFFU /* type of object */
-#define STORE_FORMAT 3U
+#define STORE_FORMAT 4U
 
 #define CHUNK_HEADER 14U
 #define CHUNK_WHAT 9U /* of these that say what the chunk is */
@@ -45,6 +45,7 @@
 #define STATE_BYTES 14U  /* payload of a state chunk */
 #define OBJECT_BYTES 31U /* an object in an anchor, without its name */
 #define ANCHOR_HEAD 63U  /* before swaps and objects in an anchor */
+#define SWAP_BYTES 6U    /* one of them there */
 #define STORE_SWAPS 6U   /* blocks that may have failed since their last erase */
 #define STORE_GENERATIONS 127U
 
@@ -85,6 +86,7 @@ struct block_head {
     uint32_t sequence; /* one more than that of the block before */
     uint32_t anchor;   /* where a mount begins to walk: the newest anchor at that time */
     uint32_t page;     /* swap: first page it stands for */
+    uint32_t crc;      /* swap, but of a mount: of that page as it was begun */
     uint16_t first;    /* mount: first block of this mount, or STORE_NO_BLOCK */
     uint8_t flags;
 };
@@ -126,11 +128,12 @@ struct sweep {
     uint8_t slot;
 };
 
-/* A block whose end lies in another one, since a program failed there. */
+/* A block in which a program failed: its end lies in another one, page for page. That one may have
+ * failed in turn, which a later swap tells. */
 struct swap {
-    uint32_t page;  /* first page that lies elsewhere */
-    uint16_t of;    /* the block of that page */
-    uint16_t block; /* where: from its second page on; STORE_NO_BLOCK: nothing of it is needed */
+    uint16_t of;    /* the block */
+    uint16_t from;  /* its first page that lies elsewhere: 0 is the first of the block */
+    uint16_t block; /* where */
 };
 
 /* What is used most comes first: an AVR reaches only the first 64 bytes in one go, a Cortex-M
@@ -168,7 +171,6 @@ struct nw_store {
     uint16_t tick;       /* counts steps in indexes */
     uint16_t prepared;   /* blocks ahead that are erased already */
     uint16_t block_pages;
-    uint16_t hollow;     /* mounting: a block that does not stand in, though its header says so */
     uint16_t programmed; /* bytes of the page on the chip */
     uint16_t safe;       /* block at which the newest anchor makes the frontier stop */
     uint16_t grow; /* offset + 1 of the header of the chunk that may still grow; 0: none */
@@ -298,6 +300,7 @@ uint16_t store_block_before(const struct nw_store *store, uint16_t block);
 uint16_t store_blocks_to(const struct nw_store *store, uint16_t block);
 uint16_t store_block_with(const struct nw_store *store, uint32_t page);
 uint16_t store_block_of(const struct nw_store *store, uint32_t at);
+uint16_t store_place_of(const struct nw_store *store, uint32_t page);
 uint32_t store_after(const struct nw_store *store, uint32_t at, uint32_t bytes);
 uint32_t store_behind(const struct nw_store *store, const struct chunk *chunk);
 uint32_t store_data_at(const struct nw_store *store, const struct chunk *chunk, uint16_t from);
@@ -391,12 +394,11 @@ int store_check_payload(struct nw_store *store, const struct chunk *chunk, uint8
                         uint16_t bytes);
 int store_verify(struct nw_store *store, const struct chunk *chunk);
 int store_payload(struct nw_store *store, const struct chunk *chunk, void *data, int ahead);
-void store_forget_pages(struct nw_store *store);
 void store_forget_swaps(struct nw_store *store);
 int store_find_swap(struct nw_store *store, uint16_t block);
 uint16_t store_end_of(const struct nw_store *store, uint16_t block);
-int store_add_swap(struct nw_store *store, uint32_t page, uint16_t block);
-int store_add_failed(struct nw_store *store, uint16_t block);
+uint8_t store_swap_of(const struct nw_store *store, uint16_t block);
+int store_add_swap(struct nw_store *store, uint16_t of, uint16_t from, uint16_t block);
 
 /* newest.c */
 int store_find_newest(struct nw_store *store, int all, uint16_t *newest, struct block_head *head);

@@ -11,7 +11,7 @@ from nandwich import _native
 from nandwich.store_seal import TAG_BYTES, Seal
 
 #: The format that this reads.
-FORMAT = 3
+FORMAT = 4
 
 _NONE = 0xFFFFFFFF
 _BLOCK_HEADER, _CHUNK_HEADER = 24, 14
@@ -124,11 +124,9 @@ class Reader:
         return block.is_sealed and own == tag
 
     def _swap(self, block: Block) -> None:
-        first = block.stands_for
-        last = (first // self.block_pages + 1) * self.block_pages
-        begin = block.number * self.block_pages + (1 if first % self.block_pages else 0)
-        for i in range(last - first):
-            self._moved[first + i] = begin + i
+        failed, place = divmod(block.stands_for, self.block_pages)
+        for i in range(place, self.block_pages):
+            self._moved[failed * self.block_pages + i] = block.number * self.block_pages + i
 
     def _page(self, number: int) -> bytes | None:
         """A page's bytes; None when it was not written."""
