@@ -40,8 +40,7 @@ static int move(struct nw_store *store, const struct chunk *from, uint8_t mask)
 
     chunk.kind = CHUNK_MOVED;
     chunk.mask = mask;
-    int result = store_seal(store) != NULL ? store_seal(store)->copy(store, from, &chunk)
-                                           : store_copy(store, from, &chunk);
+    int result = store_copy(store, from, &chunk);
     if (result == NW_OK) {
         result = store_set_moved(store, &chunk);
     }

@@ -514,24 +514,53 @@ int store_append(struct nw_store *store, const struct object *object, struct chu
     return result < 0 ? result : store_put(store, data, chunk->length);
 }
 
-/* A copy of a chunk elsewhere on the chip, by way of the buffer itself: to->at is set. */
+/*
+ * A copy of a chunk elsewhere on the chip, by way of the buffer itself: to->at is set. What cannot
+ * be read is not programmed. What is encrypted again is proven first, where it lies in the buffer:
+ * who changes the chip between two reads must not have other bytes encrypted with the same
+ * keystream. So for each page that the copy touches all of the chunk is read; its tag stays in RAM
+ * from the first time on. If it is not proven the rest stays erased, and is never encrypted; its
+ * tag, if that is still to come, fits no payload.
+ */
 int store_copy(struct nw_store *store, const struct chunk *from, struct chunk *to)
 {
-    uint16_t part;
-    int result = store_begin(store, to);
+    uint16_t gap = store->chunk_header; /* that is still to be written */
+    uint16_t at = 0;
+    int spoilt = 0;
 
-    for (uint16_t at = 0; at < from->length && result == NW_OK; at = (uint16_t)(at + part)) {
-        uint16_t room = (uint16_t)(store->page_bytes - store->offset);
-        uint8_t *here = store->buffer + store->offset;
+    store_close(store);
+    int result = store_find_room(store, from->length, 0);
+    while (result == NW_OK && (gap > 0 || at < from->length)) {
+        uint8_t *here = store->buffer + store->offset + gap;
+        uint16_t part = (uint16_t)(store->page_bytes - store->offset - gap);
 
-        part = (uint16_t)(from->length - at);
-        part = part < room ? part : room;
-        result = store_load(store, from, at, part, here, 0);
-        if (store_is_damage(result)) { /* the chunk's sum tells that it is lost */
-            store_count(&store->stats.lost, 1);
-            result = NW_OK;
+        part = part < from->length - at ? part : (uint16_t)(from->length - at);
+        if (!spoilt) {
+            result = store_seal(store) != NULL
+                         ? store_seal(store)->read_part(store, from, at, part, here)
+                         : store_read(store, store_data_at(store, from, at), part, here, 0);
         }
-        result = result < 0 ? store_fail(store, result) : store_put(store, here, part);
+        if (result < 0) {
+            memset(here, store->erased, part);
+            if (store_is_damage(result)) { /* the chunk's sum tells that it is lost */
+                store_count(&store->stats.lost, 1);
+                result = NW_OK;
+                spoilt = store_seal(store) != NULL;
+            } else if (gap == 0) { /* the log holds a part of the chunk */
+                result = store_fail(store, result);
+            }
+        }
+        if (gap > 0 && result == NW_OK) {
+            result = store_begin(store, to);
+            gap = 0;
+        }
+        if (spoilt) {
+            store->sealing->clear = part;
+        }
+        if (result == NW_OK) {
+            result = store_put(store, here, part);
+        }
+        at = (uint16_t)(at + part);
     }
     return result;
 }

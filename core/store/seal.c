@@ -202,7 +202,8 @@ static int read_part(struct nw_store *store, const struct chunk *chunk, uint16_t
         result = sum_check(store, 0, chunk);
     }
     if (result < 0) {
-        memset(data, 0, bytes); /* nothing unproven is handed out */
+        memset(data, 0, bytes); /* nothing unproven is handed out, */
+        memset(store->sealing->digest, 0, NW_SEAL_TAG_BYTES); /* and no copy of it is proven */
     }
     return result;
 }
@@ -267,57 +268,6 @@ static void close_last(struct nw_store *store)
     memcpy(seal->digest, kept, NW_SEAL_TAG_BYTES);
 }
 
-/*
- * What is encrypted again is proven first, where it lies in the buffer: who changes the chip
- * between two reads must not have other bytes encrypted with the same keystream. So for each page
- * that the copy touches all of the chunk is read; its tag stays in RAM from the first time on. If
- * it is not proven, only the header is written, with a tag that fits no payload, and erased bytes
- * that are never encrypted.
- */
-static int copy(struct nw_store *store, const struct chunk *from, struct chunk *to)
-{
-    struct nw_seal *seal = store->sealing;
-    uint16_t gap = SEALED_CHUNK_HEADER; /* that is still to be written */
-    uint16_t at = 0;
-    int proven = 1;
-
-    store_close(store);
-    int result = store_find_room(store, from->length, 0);
-    while (result == NW_OK && (gap > 0 || at < from->length)) {
-        uint8_t *here = store->buffer + store->offset + gap;
-        uint16_t part = (uint16_t)(store->page_bytes - store->offset - gap);
-
-        part = part < from->length - at ? part : (uint16_t)(from->length - at);
-        if (proven) {
-            result = read_part(store, from, at, part, here);
-            if (result < 0) { /* nor programmed */
-                memset(here, store->erased, part);
-            }
-            if (store_is_damage(result)) {
-                store_count(&store->stats.lost, 1);
-                memset(seal->digest, 0, sizeof seal->digest);
-                proven = 0;
-                result = NW_OK;
-            }
-        }
-        if (gap == 0 && result < 0) { /* the log holds a part of the chunk */
-            result = store_fail(store, result);
-        }
-        if (gap > 0 && result == NW_OK) {
-            result = store_begin(store, to);
-            gap = 0;
-        }
-        if (!proven) {
-            seal->clear = from->length;
-        }
-        if (result == NW_OK) {
-            result = store_put(store, here, part);
-        }
-        at = (uint16_t)(at + part);
-    }
-    return result;
-}
-
 static const struct nw_seal_verbs seal_verbs = {.sum_begin = sum_begin,
                                                 .sum_add = sum_add,
                                                 .sum_end = sum_end,
@@ -330,8 +280,7 @@ static const struct nw_seal_verbs seal_verbs = {.sum_begin = sum_begin,
                                                 .start = start,
                                                 .put = put,
                                                 .open = open_last,
-                                                .close = close_last,
-                                                .copy = copy};
+                                                .close = close_last};
 
 /* Opening */
 

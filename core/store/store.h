@@ -357,8 +357,6 @@ struct nw_seal_verbs {
      * encrypted again. */
     void (*open)(struct nw_store *store);
     void (*close)(struct nw_store *store);
-    /* As store_copy(). */
-    int (*copy)(struct nw_store *store, const struct chunk *from, struct chunk *to);
 };
 
 /* sum.c */
