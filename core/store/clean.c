@@ -116,6 +116,16 @@ void store_sweep_anew(struct nw_store *store)
     store->beyond = STORE_NONE;
 }
 
+/* Of a store that is opened: cleaning begins where blocks are not free yet. Of what it took along
+ * behind that before a mount, nodes were only in RAM. */
+void store_sweep_from_safe(struct nw_store *store)
+{
+    store->tail = store->safe;
+    store->next_safe = store->safe;
+    store->sweep = store->told_sweep;
+    store_sweep_anew(store);
+}
+
 /* Takes the oldest blocks to be cleaned, at most so many: 1, or 0 when there are none. */
 static int begin_sweep(struct nw_store *store, uint16_t most)
 {

@@ -230,11 +230,9 @@ int nw_store_format(struct nw_store **made, struct nw_chip *chip,
     store->page = store_first_page(store, store->blocks) - 1U;
     store->free = store->good;
     store->prepared = store->good;
-    store->tail = first;
     store->safe = first;
-    store->next_safe = first;
-    store->sweep.end = first;
     store->told_sweep.end = first;
+    store_sweep_from_safe(store);
     store->since = 0;
     result = store_open_block(store);
     store->redo = store_frontier(store);

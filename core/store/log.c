@@ -45,6 +45,20 @@ int store_is_bad(struct nw_store *store, uint16_t block)
     return simple(store, block, nw_chip_is_bad);
 }
 
+/* The good block after `block`, or an error. */
+int store_good_after(struct nw_store *store, uint16_t *block)
+{
+    for (uint16_t left = store->blocks; left > 0; left--) {
+        *block = store_next_block(store, *block);
+        int bad = store_is_bad(store, *block);
+        if (bad <= 0) {
+            return bad;
+        }
+        store->passed_bad = 1;
+    }
+    return NW_ERR_BAD_BLOCK;
+}
+
 /* A free block is one no more. */
 static int mark_bad(struct nw_store *store, uint16_t block)
 {
@@ -99,17 +113,6 @@ static uint16_t frontier_block(const struct nw_store *store)
     return store_block_with(store, store_physical(store, store->page));
 }
 
-/* On to the block after *block; answers as store_is_bad(). */
-static int step_on(struct nw_store *store, uint16_t *block)
-{
-    *block = store_next_block(store, *block);
-    int bad = store_is_bad(store, *block);
-    if (bad > 0) {
-        (void)give_up(store, *block);
-    }
-    return bad;
-}
-
 /* Makes a good block of the free ones ready: 1, or 0 when it turns out bad. */
 int store_make_ready(struct nw_store *store, uint16_t block)
 {
@@ -130,14 +133,15 @@ static int take_block(struct nw_store *store, uint16_t *block)
 {
     int ready = 0;
 
-    for (uint16_t i = store->blocks; i > 0 && store->free > 0 && ready == 0; i--) {
-        int bad = step_on(store, block);
-        if (bad < 0) {
-            ready = bad;
-        } else if (bad == 0 && store->prepared > 0) {
+    while (ready == 0 && store->free > 0) { /* each that fails is one less */
+        int result = store_good_after(store, block);
+        if (result < 0) {
+            return result;
+        }
+        ready = 1;
+        if (store->prepared > 0) {
             store->prepared--;
-            ready = 1;
-        } else if (bad == 0) {
+        } else {
             store->stuck = 0;
             ready = store_make_ready(store, *block);
         }
@@ -155,28 +159,24 @@ static int take_block(struct nw_store *store, uint16_t *block)
 int store_prepare(struct nw_store *store)
 {
     uint16_t block = frontier_block(store);
-    uint16_t ahead = 0;
+    int result = NW_OK;
 
     if (store->prepared >= store->free || store->stuck != 0) {
         return 0;
     }
-    for (uint16_t i = store->blocks; i > 0; i--) {
-        int bad = step_on(store, &block);
-        if (bad < 0) {
-            return bad;
-        }
-        if (bad == 0 && ahead++ == store->prepared) {
-            int result = store_swap_of(store, block) < store->swap_count ? (int)NW_ERR_ERASE
-                                                                         : erase(store, block);
-            store->stuck = result == NW_ERR_ERASE;
-            if (result == NW_OK) {
-                store->prepared++;
-                return 1;
-            }
-            return result == NW_ERR_ERASE ? 0 : result;
-        }
+    for (uint16_t ahead = 0; ahead <= store->prepared && result == NW_OK; ahead++) {
+        result = store_good_after(store, &block);
     }
-    return 0;
+    if (result == NW_OK) {
+        result = store_swap_of(store, block) < store->swap_count ? (int)NW_ERR_ERASE
+                                                                 : erase(store, block);
+    }
+    if (result == NW_ERR_ERASE) {
+        store->stuck = 1;
+        return 0;
+    }
+    store->prepared = (uint16_t)(store->prepared + (result == NW_OK ? 1U : 0U));
+    return result < 0 ? result : 1;
 }
 
 /* The header of a block begun now, at the start of the buffer. `page`: of a swap, the first page it
@@ -375,13 +375,6 @@ int store_flush(struct nw_store *store)
 
 /* Appending */
 
-static void put_header(const struct chunk *chunk, uint8_t *bytes)
-{
-    store_put_what(chunk, bytes);
-    bytes[9] = (uint8_t)(nw_crc16(NW_CRC16_START, bytes, CHUNK_WHAT) & 0xFFU);
-    nw_put32(bytes + 10, chunk->crc);
-}
-
 /* The sum of a chunk whose payload is at hand. */
 static void sum_up(struct nw_store *store, struct chunk *chunk, const uint8_t *data)
 {
@@ -403,7 +396,7 @@ void store_close(struct nw_store *store)
     if (store_seal(store) == NULL) {
         sum_up(store, &store->growing, data);
     }
-    put_header(&store->growing, header);
+    store_put_header(&store->growing, header);
     if (store_seal(store) != NULL) {
         store_seal(store)->close(store);
     }
@@ -480,7 +473,7 @@ int store_begin(struct nw_store *store, struct chunk *chunk)
         return result;
     }
     chunk->at = store_frontier(store);
-    put_header(chunk, bytes);
+    store_put_header(chunk, bytes);
     if (store_seal(store) != NULL) {
         store_seal(store)->start(store, chunk, bytes);
     }

@@ -28,7 +28,6 @@ struct scan {
     uint8_t data;      /* before any anchor lies what only a mount that had ended can write */
     uint32_t doubtful; /* first chunk that touches the page programmed last, or STORE_NONE */
     uint32_t end;      /* the first chunk that does not count, or STORE_NONE: none */
-    uint32_t whole;    /* behind the last one that does */
     uint32_t anchor;   /* the newest one, or STORE_NONE */
     uint32_t page;     /* known to be programmed last so far */
     uint32_t pending;  /* the newest anchor, if it may touch that page */
@@ -113,7 +112,6 @@ static int over_doubtful(struct nw_store *store, struct scan *scan)
     struct chunk chunk;
     int result = at == STORE_NONE ? 0 : 1;
 
-    scan->whole = at;
     while (result > 0) {
         result = store_next_chunk(store, &at, &chunk);
         if (result <= 0 || at == scan->end) {
@@ -128,7 +126,6 @@ static int over_doubtful(struct nw_store *store, struct scan *scan)
             scan->anchor = at;
         }
         at = store_behind(store, &chunk);
-        scan->whole = at;
         result = 1;
     }
     scan->end = at;
@@ -664,12 +661,7 @@ int nw_store_mount(struct nw_store **made, struct nw_chip *chip,
     }
     store->sequence = head.sequence;
     store->page = store_first_page(store, scan.walk.block) + store->block_pages - 1U;
-    /* Cleaning begins anew where blocks are not free yet: of what it took along behind that, nodes
-     * were only in RAM. */
-    store->tail = store->safe;
-    store->next_safe = store->safe;
-    store->sweep = store->told_sweep;
-    store_sweep_anew(store);
+    store_sweep_from_safe(store);
     store->written = store_block_bytes(store); /* what a mount uses up, more or less */
     result = forget(store, &scan);
     return result < 0 ? result : settle(store, &scan);

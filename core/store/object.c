@@ -28,6 +28,16 @@ int store_is_of(const struct nw_store *store, const struct chunk *chunk,
     return chunk->generation == object->generation && chunk->id == store_slot_of(store, object);
 }
 
+/* The payload of the object's chunk with that key, if it is the one that may grow in the buffer;
+ * else NULL. */
+uint8_t *store_growing(const struct nw_store *store, const struct object *object, uint32_t key)
+{
+    return store->grow != 0 && store->growing.key == key &&
+                   store_is_of(store, &store->growing, object)
+               ? store->buffer + store->grow - 1 + store->chunk_header
+               : NULL;
+}
+
 static int handle_of(const struct nw_store *store, const struct object *object)
 {
     return (object->generation << HANDLE_SHIFT) | (store_slot_of(store, object) + 1);
@@ -226,11 +236,10 @@ int nw_store_at(struct nw_store *store, uint8_t slot, struct nw_store_about *abo
     }
     memset(about, 0, sizeof *about);
     about->handle = handle_of(store, object);
-    about->spec = (struct nw_store_spec){
-        .type = object->type,
-        .flags = object->flags,
-        .unit_bytes = object->unit,
-        .count = object->type == NW_STORE_ARRAY ? object->tail : object->limit};
+    about->spec.type = object->type;
+    about->spec.flags = object->flags;
+    about->spec.unit_bytes = object->unit;
+    about->spec.count = object->type == NW_STORE_ARRAY ? object->tail : object->limit;
     about->head = object->head;
     about->tail = object->tail;
     about->bytes = object->bytes;

@@ -313,6 +313,7 @@ int store_number_of(uint32_t serial);
 /* log.c */
 int store_make_ready(struct nw_store *store, uint16_t block);
 int store_is_bad(struct nw_store *store, uint16_t block);
+int store_good_after(struct nw_store *store, uint16_t *block);
 uint32_t store_physical(const struct nw_store *store, uint32_t page);
 int store_read(struct nw_store *store, uint32_t at, uint16_t length, uint8_t *data, int ahead);
 int store_written(struct nw_store *store, uint32_t page);
@@ -361,6 +362,7 @@ struct nw_seal_verbs {
 
 /* sum.c */
 void store_put_what(const struct chunk *chunk, uint8_t *bytes);
+void store_put_header(const struct chunk *chunk, uint8_t *bytes);
 uint32_t store_sum_begin(const struct nw_store *store, const struct chunk *chunk);
 uint32_t store_sum_add(const struct nw_store *store, uint32_t sum, const void *data,
                        uint16_t bytes);
@@ -382,7 +384,6 @@ int store_read_chunk(struct nw_store *store, uint32_t at, struct chunk *chunk, i
 int store_read_told(struct nw_store *store, uint32_t at, struct chunk *chunk, int ahead);
 int store_look_at_head(struct nw_store *store, uint16_t block, struct block_head *head);
 int store_read_head(struct nw_store *store, uint16_t block, struct block_head *head);
-int store_good_after(struct nw_store *store, uint16_t *block);
 int store_next_chunk(struct nw_store *store, uint32_t *at, struct chunk *chunk);
 int store_next_sequence(struct nw_store *store, uint16_t *block, uint32_t *sequence,
                         uint16_t mount);
@@ -448,6 +449,7 @@ int store_clean_chunk(struct nw_store *store, const struct chunk *chunk);
 int store_set_moved(struct nw_store *store, const struct chunk *chunk);
 int store_clean_for_mount(struct nw_store *store);
 void store_sweep_anew(struct nw_store *store);
+void store_sweep_from_safe(struct nw_store *store);
 int store_is_old(const struct nw_store *store, uint32_t at);
 int store_make_room(struct nw_store *store, const struct need *need);
 
@@ -455,6 +457,7 @@ int store_make_room(struct nw_store *store, const struct need *need);
 struct object *store_object_of(struct nw_store *store, int handle, uint8_t types);
 int store_is_of(const struct nw_store *store, const struct chunk *chunk,
                 const struct object *object);
+uint8_t *store_growing(const struct nw_store *store, const struct object *object, uint32_t key);
 int store_check_object(const struct nw_store *store, const struct object *object);
 int store_write_state(struct nw_store *store, const struct object *object);
 void store_get_state(struct object *object, const uint8_t *payload);

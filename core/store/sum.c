@@ -17,6 +17,14 @@ void store_put_what(const struct chunk *chunk, uint8_t *bytes)
     nw_put32(bytes + 5, chunk->key);
 }
 
+/* All of an open store's header. */
+void store_put_header(const struct chunk *chunk, uint8_t *bytes)
+{
+    store_put_what(chunk, bytes);
+    bytes[9] = (uint8_t)(nw_crc16(NW_CRC16_START, bytes, CHUNK_WHAT) & 0xFFU);
+    nw_put32(bytes + 10, chunk->crc);
+}
+
 /* The start of a sum: what a chunk is, but for the byte that a move changes. */
 uint32_t store_sum_begin(const struct nw_store *store, const struct chunk *chunk)
 {

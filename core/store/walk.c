@@ -75,20 +75,6 @@ int store_read_head(struct nw_store *store, uint16_t block, struct block_head *h
     return result == NW_ERR_UNWRITTEN || result == NW_ERR_KEY ? (int)NW_ERR_NOT_FOUND : result;
 }
 
-/* The good block after `block`, or an error. */
-int store_good_after(struct nw_store *store, uint16_t *block)
-{
-    for (uint16_t left = store->blocks; left > 0; left--) {
-        *block = store_next_block(store, *block);
-        int bad = store_is_bad(store, *block);
-        if (bad <= 0) {
-            return bad;
-        }
-        store->passed_bad = 1;
-    }
-    return NW_ERR_BAD_BLOCK;
-}
-
 /* No page lies elsewhere, as far as is known; none is known to be written or cached. */
 void store_forget_swaps(struct nw_store *store)
 {
