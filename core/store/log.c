@@ -373,6 +373,18 @@ int store_flush(struct nw_store *store)
     return NW_OK;
 }
 
+/* The same, and what comes next goes to another page. */
+static int leave_page(struct nw_store *store)
+{
+    uint32_t page = store->page;
+    int result = store_flush(store);
+
+    if (result == NW_OK && store->page == page) {
+        next_page(store);
+    }
+    return result;
+}
+
 /* Appending */
 
 /* The sum of a chunk whose payload is at hand. */
@@ -414,15 +426,14 @@ int store_find_room(struct nw_store *store, uint16_t length, int within)
         int next = here < (within ? bytes : store->chunk_header);
         uint32_t left = (next ? 0 : here) + store->left * (uint32_t)store->page_bytes;
 
-        if (left < bytes || next) {
-            uint32_t page = store->page;
+        if (left < bytes) {
             result = store_flush(store);
-            if (result == NW_OK && left < bytes) {
+            if (result == NW_OK) {
                 store->written += left;
                 store->full = PAGE_DONE;
-            } else if (result == NW_OK && store->page == page) {
-                next_page(store);
             }
+        } else if (next) {
+            result = leave_page(store);
         }
     }
     if (result == NW_OK && store->full != PAGE_OPEN) {
@@ -514,9 +525,15 @@ int store_append(struct nw_store *store, const struct object *object, struct chu
  * keystream. So for each page that the copy touches all of the chunk is read; its tag stays in RAM
  * from the first time on. If it is not proven the rest stays erased, and is never encrypted; its
  * tag, if that is still to come, fits no payload.
+ *
+ * NW_ERR_CORRUPT: the copy is damaged, as the chunk is. The rest of its page stays blank: a mount
+ * takes what is damaged in the page programmed last for the end that a cut has torn, so nothing
+ * that comes later may lie there. Without `anyway` nothing is written if that is seen in time.
  */
-int store_copy(struct nw_store *store, const struct chunk *from, struct chunk *to)
+int store_copy(struct nw_store *store, const struct chunk *from, struct chunk *to, int anyway)
 {
+    int sealed = store_seal(store) != NULL;
+    uint32_t sum = sealed ? from->crc : store_sum_begin(store, from);
     uint16_t gap = store->chunk_header; /* that is still to be written */
     uint16_t at = 0;
     int spoilt = 0;
@@ -528,32 +545,38 @@ int store_copy(struct nw_store *store, const struct chunk *from, struct chunk *t
         uint16_t part = (uint16_t)(store->page_bytes - store->offset - gap);
 
         part = part < from->length - at ? part : (uint16_t)(from->length - at);
-        if (!spoilt) {
-            result = store_seal(store) != NULL
-                         ? store_seal(store)->read_part(store, from, at, part, here)
-                         : store_read(store, store_data_at(store, from, at), part, here, 0);
+        if (!spoilt || !sealed) {
+            result = sealed ? store_seal(store)->read_part(store, from, at, part, here)
+                            : store_read(store, store_data_at(store, from, at), part, here, 0);
         }
         if (result < 0) {
             memset(here, store->erased, part);
-            if (store_is_damage(result)) { /* the chunk's sum tells that it is lost */
-                store_count(&store->stats.lost, 1);
+            if (store_is_damage(result)) {
                 result = NW_OK;
-                spoilt = store_seal(store) != NULL;
+                spoilt = 1;
             } else if (gap == 0) { /* the log holds a part of the chunk */
                 result = store_fail(store, result);
             }
         }
+        at = (uint16_t)(at + part);
+        if (!sealed) {
+            sum = store_sum_add(store, sum, here, part);
+        }
+        spoilt |= at == from->length && sum != from->crc;
         if (gap > 0 && result == NW_OK) {
-            result = store_begin(store, to);
+            result = spoilt && !anyway ? (int)NW_ERR_CORRUPT : store_begin(store, to);
             gap = 0;
         }
-        if (spoilt) {
+        if (spoilt && sealed) {
             store->sealing->clear = part;
         }
         if (result == NW_OK) {
             result = store_put(store, here, part);
         }
-        at = (uint16_t)(at + part);
+    }
+    if (spoilt && result == NW_OK) {
+        result = store->offset > 0 ? leave_page(store) : (int)NW_OK;
+        result = result == NW_OK ? (int)NW_ERR_CORRUPT : result;
     }
     return result;
 }
@@ -567,9 +590,12 @@ static int read_page(struct nw_store *store, struct nw_chip_req *req)
 
     req->chip = store->chip;
     req->page = store_physical(store, page);
-    int result = nw_chip_read(req);
-    store_count(&store->stats.reads, 1);
-    store_count(&store->stats.bytes_read, (uint16_t)(req->length + req->spare_length));
+    int result = NW_ERR_ECC;
+    for (uint8_t i = 0; i < STORE_TRIES && result == NW_ERR_ECC; i++) {
+        result = nw_chip_read(req);
+        store_count(&store->stats.reads, 1);
+        store_count(&store->stats.bytes_read, (uint16_t)(req->length + req->spare_length));
+    }
     if (result > 0) {
         store_count(&store->stats.corrected, (uint16_t)result);
         result = NW_OK;

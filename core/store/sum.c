@@ -55,13 +55,16 @@ void store_sum_end(const struct nw_store *store, uint32_t sum, struct chunk *chu
 }
 
 /* What lies at a position is not what was written there: the answer. It counts as tampered with,
- * but not in the scan of a mount, which meets torn ends: no anchor is loaded yet. */
+ * but not in the scan of a mount, which meets torn ends: no anchor is loaded yet. Next time it is
+ * read from the chip again. */
 int store_damaged(struct nw_store *store, uint32_t at)
 {
     store->stats.place = at;
+    store->cache_page = STORE_NONE;
     if (store_seal(store) == NULL) {
         return NW_ERR_CORRUPT;
     }
+    store->sealing->at = STORE_NONE;
     store_count(&store->stats.tampered, store->anchor != STORE_NONE ? 1U : 0U);
     return NW_ERR_TAMPERED;
 }

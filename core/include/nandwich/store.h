@@ -124,8 +124,8 @@ struct nw_store_stats {
     uint32_t bytes_moved;
     uint32_t dropped;     /* chunks of expendable streams that gave way */
     uint32_t corrected;   /* bits repaired below, and here each time one is met */
-    uint32_t lost;        /* chunks that could not be read when they had to be, or are missing;
-                           * a mount counts pages too. 0 after it: it met no damage */
+    uint32_t lost;        /* chunks that could not be read when they had to be, nor once more, or
+                           * are missing; a mount counts pages too. 0 after it: it met no damage */
     uint32_t retired;     /* blocks given up */
     uint32_t swapped;     /* programs that failed */
     uint32_t place;       /* page << place_shift | offset of the last damage met */
