@@ -79,7 +79,7 @@ static void tell_word(struct pass *pass, uint32_t *value)
     *value = nw_get32(bytes);
 }
 
-#define OWN_BYTES 21U /* at the head of an anchor: what has to be as in the configuration; 10 are 0 */
+#define OWN_BYTES 21U /* of an anchor: what has to be as in the configuration; ten are 0 */
 
 /* The log's books. NW_ERR_VERSION: they are of another format, geometry or configuration, and
  * nothing is known of the rest. */
@@ -90,9 +90,9 @@ static void tell_log(struct pass *pass)
                               (uint8_t)(store->tables - 1U), store->fan_shift};
     uint8_t told[OWN_BYTES];
 
-    nw_put16(own + 5, store->page_bytes);
-    nw_put16(own + 7, store->block_pages);
-    nw_put16(own + 9, store->blocks);
+    nw_put16(own + ANCHOR_SHAPE, store->page_bytes);
+    nw_put16(own + ANCHOR_SHAPE + 2, store->block_pages);
+    nw_put16(own + ANCHOR_SHAPE + 4, store->blocks);
     memcpy(told, own, sizeof told);
     tell(pass, told, sizeof told);
     if (pass->result == NW_OK && memcmp(told, own, sizeof own) != 0) {

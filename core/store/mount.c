@@ -51,9 +51,9 @@ static int begin_walk(struct nw_store *store, struct walk *walk, uint32_t at, ui
     return result;
 }
 
-/* On to the next block in the order of writing, whose stand-ins are learnt as those of this one have
- * been: 1, or 0 when this was the last one. Blocks of mounts count only if they belong to the one
- * in which the walk began. */
+/* On to the next block in the order of writing, whose stand-ins are learnt as those of this one
+ * have been: 1, or 0 when this was the last one. Blocks of mounts count only if they belong to the
+ * one in which the walk began. */
 static int next_block(struct nw_store *store, struct walk *walk)
 {
     struct block_head head;

@@ -44,6 +44,7 @@
 #define SEALED_BLOCK_HEADER 40U /* a tag behind it */
 #define STATE_BYTES 14U  /* payload of a state chunk */
 #define OBJECT_BYTES 31U /* an object in an anchor, without its name */
+#define ANCHOR_SHAPE 5U  /* in an anchor: bytes of a page, pages of a block and blocks, 2 each */
 #define ANCHOR_HEAD 63U  /* before swaps and objects in an anchor */
 #define SWAP_BYTES 6U    /* one of them there */
 #define STORE_SWAPS 6U   /* blocks that may have failed since their last erase */
