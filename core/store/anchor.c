@@ -79,17 +79,7 @@ static void tell_word(struct pass *pass, uint32_t *value)
     *value = nw_get32(bytes);
 }
 
-/* A block, or a number of them. */
-static void tell_block(struct pass *pass, uint16_t *block)
-{
-    uint8_t bytes[4];
-
-    store_put_block(bytes, *block);
-    tell(pass, bytes, sizeof bytes);
-    *block = store_get_block(bytes);
-}
-#define OWN_BYTES 14U /* at the head of an anchor: what has to be as in the mount's configuration */
-#define OWN_SWAPS 5U  /* but for this */
+#define OWN_BYTES 21U /* of an anchor: what has to be as in the configuration; ten are 0 */
 
 /* The log's books. NW_ERR_VERSION: they are of another format, geometry or configuration, and
  * nothing is known of the rest. */
@@ -97,24 +87,23 @@ static void tell_log(struct pass *pass)
 {
     struct nw_store *store = pass->store;
     uint8_t own[OWN_BYTES] = {STORE_FORMAT, store->slots, store->name_bytes,
-                              (uint8_t)(store->tables - 1U), store->fan_shift, pass->swaps};
+                              (uint8_t)(store->tables - 1U), store->fan_shift};
     uint8_t told[OWN_BYTES];
 
-    nw_put16(own + 6, store->page_bytes);
-    nw_put16(own + 8, store->block_pages);
-    nw_put32(own + 10, store->blocks);
+    nw_put16(own + ANCHOR_SHAPE, store->page_bytes);
+    nw_put16(own + ANCHOR_SHAPE + 2, store->block_pages);
+    nw_put16(own + ANCHOR_SHAPE + 4, store->blocks);
     memcpy(told, own, sizeof told);
     tell(pass, told, sizeof told);
-    pass->swaps = told[OWN_SWAPS];
-    own[OWN_SWAPS] = pass->swaps;
     if (pass->result == NW_OK && memcmp(told, own, sizeof own) != 0) {
         pass->result = NW_ERR_VERSION;
     }
+    tell_byte(pass, &pass->swaps);
     tell_word(pass, &store->redo);
-    tell_block(pass, &store->told_sweep.end);
-    tell_block(pass, &pass->safe);
-    tell_block(pass, &pass->free);
-    tell_block(pass, &pass->good);
+    tell_half(pass, &store->told_sweep.end);
+    tell_half(pass, &pass->safe);
+    tell_half(pass, &pass->free);
+    tell_half(pass, &pass->good);
     tell_word(pass, &store->held);
     tell_word(pass, &store->serial);
     tell_word(pass, &pass->sequence);
@@ -138,7 +127,7 @@ static void tell_object(struct pass *pass, uint8_t slot)
     const struct nw_store *store = pass->store;
     struct object *object = &store->objects[slot];
     char *name = store_name(store, slot);
-    uint8_t length = 0;
+    uint16_t length = 0;
 
     tell_byte(pass, &object->type);
     tell_byte(pass, &object->generation);
@@ -157,14 +146,12 @@ static void tell_object(struct pass *pass, uint8_t slot)
     while (length < store->name_bytes && name[length] != '\0') {
         length++;
     }
-    uint8_t told[2] = {0, length};
-    tell(pass, told, sizeof told);
-    length = told[1];
+    tell_half(pass, &length);
     if (length > store->name_bytes) {
         pass->result = NW_ERR_CORRUPT;
         return;
     }
-    tell(pass, name, length);
+    tell(pass, name, (uint8_t)length);
 }
 
 /* Is an object told in this slot or behind it? When reading, that is told next. */

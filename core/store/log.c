@@ -45,11 +45,11 @@ int store_is_bad(struct nw_store *store, uint16_t block)
     return simple(store, block, nw_chip_is_bad);
 }
 
-/* The good block after `block`, or an error. */
-int store_good_after(struct nw_store *store, uint16_t *block)
+/* On to the next good block in steps of so many, or an error. */
+int store_go_to_good(struct nw_store *store, uint16_t *block, uint16_t step)
 {
     for (uint16_t left = store->blocks; left > 0; left--) {
-        *block = store_next_block(store, *block);
+        *block = store_block_ahead(store, *block, step);
         int bad = store_is_bad(store, *block);
         if (bad <= 0) {
             return bad;
@@ -57,6 +57,12 @@ int store_good_after(struct nw_store *store, uint16_t *block)
         store->passed_bad = 1;
     }
     return NW_ERR_BAD_BLOCK;
+}
+
+/* The good block after *block, or an error. */
+int store_good_after(struct nw_store *store, uint16_t *block)
+{
+    return store_go_to_good(store, block, 1);
 }
 
 /* A free block is one no more. */
@@ -292,6 +298,7 @@ static int swap_block(struct nw_store *store)
     uint16_t block = failed;
     uint8_t kept[SEALED_BLOCK_HEADER];
     int result = take_block(store, &block);
+    uint32_t first = store_first_page(store, block);
 
     if (result == NW_OK) {
         result = store_add_swap(store, failed, place, block);
@@ -306,12 +313,10 @@ static int swap_block(struct nw_store *store)
     put_block_head(store, store->page, nw_crc32(NW_CRC32_START, store->buffer + from,
                                                 (uint16_t)(store->page_bytes - from)));
     if (place != 0) { /* the buffer is not the block's first page: the header has that of its own */
-        result = program(store, store_first_page(store, block), 0,
-                         store_align_up(store, store->block_header));
+        result = program(store, first, 0, store_align_up(store, store->block_header));
         memcpy(store->buffer, kept, store->block_header);
     }
-    return result < 0 ? result
-                      : program(store, store_physical(store, store->page), 0, store->page_bytes);
+    return result < 0 ? result : program(store, first + place, 0, store->page_bytes);
 }
 
 /* Programs the buffer up to `end`; a page that failed and lies elsewhere then takes no more. */

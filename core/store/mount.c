@@ -51,6 +51,39 @@ static int begin_walk(struct nw_store *store, struct walk *walk, uint32_t at, ui
     return result;
 }
 
+/* On to the next block in the order of writing, whose stand-ins are learnt as those of this one
+ * have been: 1, or 0 when this was the last one. Blocks of mounts count only if they belong to the
+ * one in which the walk began. */
+static int next_block(struct nw_store *store, struct walk *walk)
+{
+    struct block_head head;
+    uint16_t next = store_end_of(store, walk->block);
+
+    if (next == store->newest) {
+        return 0;
+    }
+    int result = store_good_after(store, &next);
+    if (result == NW_OK) {
+        result = store_find_swap(store, next);
+    }
+    if (result == NW_OK) {
+        result = store_read_head(store, next, &head);
+    }
+    if (result != NW_OK) {
+        return result == NW_ERR_NOT_FOUND ? 0 : result;
+    }
+    uint32_t gap = head.sequence - walk->sequence;
+    if (gap == 0 || gap > STORE_SWAPS + 1U ||
+        ((head.flags & BLOCK_MOUNT) != 0 && head.first != walk->mount) ||
+        ((head.flags & BLOCK_SWAP) != 0 && store_block_with(store, head.page) != next)) {
+        return 0;
+    }
+    walk->block = next;
+    walk->sequence = head.sequence;
+    walk->at = store_block_start(store, next);
+    return 1;
+}
+
 #define WALK_BLOCK 2 /* the walk has come to another block */
 
 /* To the next chunk: 1, and it has to be passed; WALK_BLOCK; 0: the end; NW_ERR_CORRUPT as
@@ -60,11 +93,8 @@ static int step(struct nw_store *store, struct walk *walk, struct chunk *chunk)
     int result = store_next_chunk(store, &walk->at, chunk);
 
     if (result == 0 && walk->block != walk->last) {
-        result = store_next_sequence(store, &walk->block, &walk->sequence, walk->mount);
-        if (result > 0) {
-            walk->at = store_block_start(store, walk->block);
-            result = WALK_BLOCK;
-        }
+        result = next_block(store, walk);
+        result = result > 0 ? WALK_BLOCK : result;
     }
     return result;
 }
@@ -277,6 +307,14 @@ static int leave_out(struct nw_store *store, struct redo *redo, struct object *o
     return result;
 }
 
+/* Could the tree hold the key without growing down to keys that are gone? */
+static int reaches(const struct nw_store *store, const struct object *object, uint32_t key)
+{
+    uint8_t digits = object->height > 0 ? object->height : 1U;
+
+    return key >= object->head || store_is_under(store, key, object->head, digits);
+}
+
 /* Data that the log tells of: into the index, and once the anchor is passed, into the books. */
 static int redo_data(struct nw_store *store, struct redo *redo, struct object *object,
                      const struct chunk *chunk)
@@ -296,7 +334,7 @@ static int redo_data(struct nw_store *store, struct redo *redo, struct object *o
             return result;
         }
     }
-    if (!store_reaches(store, object, chunk->key)) {
+    if (!reaches(store, object, chunk->key)) {
         return NW_OK;
     }
     return redo->passed != 0 ? store_enter(store, object, chunk)
@@ -395,17 +433,6 @@ static int redo_log(struct nw_store *store, const struct scan *scan, struct redo
     return result == NW_ERR_NOT_FOUND ? (int)NW_ERR_CORRUPT : result;
 }
 
-static int good_before(struct nw_store *store, uint16_t *block)
-{
-    int bad = 1;
-
-    for (uint16_t i = 0; i < store->blocks && bad > 0; i++) {
-        *block = store_block_before(store, *block);
-        bad = store_is_bad(store, *block);
-    }
-    return bad;
-}
-
 /* Where to begin to walk for what a block's header tells of: in the first block of its mount, or at
  * the newest anchor it knew. For a stand-in that is as the block was begun for which it stands, if
  * its header can be read: *head becomes that one. */
@@ -482,7 +509,7 @@ static int find_log(struct nw_store *store, uint16_t block, const struct block_h
                 result = NW_OK;
                 continue;
             }
-            result = good_before(store, &block);
+            result = store_go_to_good(store, &block, (uint16_t)(store->blocks - 1U)); /* back */
             if (result == NW_OK) {
                 result = store_read_head(store, block, &head);
             }

@@ -136,13 +136,15 @@ static int specify(const struct nw_store *store, const struct nw_store_spec *spe
     int result = store_check_object(store, object);
     object->type = 0;
     object->generation = generation;
-    if (spec->type == NW_STORE_ARRAY
-            ? spec->count == 0 || store_shorten(store, spec->count - 1U,
-                                                (uint8_t)(store->frame_count - 1U)) != 0
-            : spec->type == NW_STORE_STREAM && object->unit > ELEMENT_LONGEST) {
-        result = NW_ERR_CONFIG;
+    if (result < 0 || (spec->type == NW_STORE_ARRAY ? spec->count == 0
+                                                    : spec->type == NW_STORE_STREAM &&
+                                                          object->unit > ELEMENT_LONGEST)) {
+        return NW_ERR_CONFIG;
     }
-    return result < 0 ? (int)NW_ERR_CONFIG : (int)NW_OK;
+    return spec->type == NW_STORE_ARRAY &&
+                   store_shorten(store, spec->count - 1U, (uint8_t)(store->frame_count - 1U)) != 0
+               ? (int)NW_ERR_RANGE
+               : (int)NW_OK;
 }
 
 /* What RAM tells of all objects becomes durable. */

@@ -21,18 +21,6 @@ uint32_t store_booked(const struct nw_store *store, uint16_t length)
     return whole + whole * whole / store_block_bytes(store);
 }
 
-/* Numbers of blocks have 32 bits on flash. */
-void store_put_block(uint8_t *to, uint16_t block)
-{
-    nw_put32(to, block == STORE_NO_BLOCK ? STORE_NONE : block);
-}
-
-/* STORE_NO_BLOCK for all that is none. */
-uint16_t store_get_block(const uint8_t *from)
-{
-    return nw_get16(from + 2) == 0 ? nw_get16(from) : STORE_NO_BLOCK;
-}
-
 /* A key without its lowest digits, each of them an entry's place in a node: the index of the node
  * over the key that has so many levels with those below it. */
 uint32_t store_shorten(const struct nw_store *store, uint32_t key, uint8_t digits)

@@ -115,7 +115,7 @@ static void tag_head(const struct nw_store *store, uint32_t page, const uint8_t 
     struct nw_seal *seal = store->sealing;
     uint8_t block[4];
 
-    store_put_block(block, store_block_with(store, store_physical(store, page)));
+    nw_put32(block, store_block_with(store, store_physical(store, page)));
     begin_hash(seal, seal->hash_key, HASH_BLOCK);
     seal->library->hash_add(seal->state, bytes, BLOCK_HEADER);
     seal->library->hash_add(seal->state, block, sizeof block);

@@ -45,6 +45,7 @@
 #define SEALED_BLOCK_HEADER 40U /* a tag behind it */
 #define STATE_BYTES 14U  /* payload of a state chunk */
 #define OBJECT_BYTES 31U /* an object in an anchor, without its name */
+#define ANCHOR_SHAPE 5U  /* in an anchor: bytes of a page, pages of a block and blocks, 2 each */
 #define ANCHOR_HEAD 63U  /* before swaps and objects in an anchor */
 #define SWAP_BYTES 6U    /* one of them there */
 #define STORE_SWAPS 6U   /* blocks that may have failed since their last erase */
@@ -88,7 +89,7 @@ struct block_head {
     uint32_t anchor;   /* where a mount begins to walk: the newest anchor at that time */
     uint32_t page;     /* swap: first page it stands for */
     uint32_t crc;      /* swap, but of a mount: of that page as it was begun */
-    uint16_t first;    /* mount: first block of this mount, or STORE_NO_BLOCK */
+    uint16_t first;    /* mount: first block of this mount */
     uint8_t flags;
 };
 
@@ -292,8 +293,6 @@ static inline struct object *store_table(const struct nw_store *store, uint8_t t
 /* place.c */
 void store_count(uint32_t *counter, uint16_t more);
 uint32_t store_booked(const struct nw_store *store, uint16_t length);
-void store_put_block(uint8_t *to, uint16_t block);
-uint16_t store_get_block(const uint8_t *from);
 uint32_t store_shorten(const struct nw_store *store, uint32_t key, uint8_t digits);
 uint16_t store_block_ahead(const struct nw_store *store, uint16_t block, uint16_t ahead);
 uint16_t store_next_block(const struct nw_store *store, uint16_t block);
@@ -314,6 +313,7 @@ int store_number_of(uint32_t serial);
 /* log.c */
 int store_make_ready(struct nw_store *store, uint16_t block);
 int store_is_bad(struct nw_store *store, uint16_t block);
+int store_go_to_good(struct nw_store *store, uint16_t *block, uint16_t step);
 int store_good_after(struct nw_store *store, uint16_t *block);
 uint32_t store_physical(const struct nw_store *store, uint32_t page);
 int store_read(struct nw_store *store, uint32_t at, uint16_t length, uint8_t *data, int ahead);
@@ -386,8 +386,6 @@ int store_read_told(struct nw_store *store, uint32_t at, struct chunk *chunk, in
 int store_look_at_head(struct nw_store *store, uint16_t block, struct block_head *head);
 int store_read_head(struct nw_store *store, uint16_t block, struct block_head *head);
 int store_next_chunk(struct nw_store *store, uint32_t *at, struct chunk *chunk);
-int store_next_sequence(struct nw_store *store, uint16_t *block, uint32_t *sequence,
-                        uint16_t mount);
 int store_sum_up(struct nw_store *store, const struct chunk *chunk, uint8_t *by, uint16_t bytes,
                  uint32_t *sum);
 int store_check_payload(struct nw_store *store, const struct chunk *chunk, uint8_t *by,
@@ -416,7 +414,6 @@ int store_flush_old(struct nw_store *store);
 void store_age_frames(struct nw_store *store);
 int store_flush_all(struct nw_store *store);
 void store_drop_frames(struct nw_store *store, const struct object *first, uint8_t count);
-int store_reaches(const struct nw_store *store, const struct object *object, uint32_t key);
 
 /* anchor.c */
 uint16_t store_anchor_most(const struct nw_store *store);

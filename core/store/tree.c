@@ -253,14 +253,6 @@ static int covers(const struct nw_store *store, const struct object *object, uin
     return object->height > 0 && store_is_under(store, key, object->head, object->height);
 }
 
-/* Could the tree hold the key without growing down to keys that are gone? */
-int store_reaches(const struct nw_store *store, const struct object *object, uint32_t key)
-{
-    uint8_t digits = object->height > 0 ? object->height : 1U;
-
-    return key >= object->head || store_is_under(store, key, object->head, digits);
-}
-
 /* Where the top lies, or STORE_NONE. */
 static uint32_t root_of(const struct object *object)
 {

@@ -61,7 +61,7 @@ int store_look_at_head(struct nw_store *store, uint16_t block, struct block_head
     head->flags = bytes[2];
     head->sequence = nw_get32(bytes + 4);
     head->anchor = nw_get32(bytes + 8);
-    head->first = store_get_block(bytes + 12);
+    head->first = nw_get16(bytes + 12);
     head->crc = nw_get32(bytes + 12);
     head->page = nw_get32(bytes + 16);
     return NW_OK;
@@ -164,39 +164,6 @@ uint16_t store_end_of(const struct nw_store *store, uint16_t block)
 {
     return store_block_with(
         store, store_physical(store, store_first_page(store, block) + store->block_pages - 1U));
-}
-
-/* On to the next block in the order of writing, whose stand-ins are learnt as those of *block have
- * been: 1, or 0 when this was the last one. Blocks of mounts count only if they belong to the one
- * that began in block `mount`. */
-int store_next_sequence(struct nw_store *store, uint16_t *block, uint32_t *sequence,
-                        uint16_t mount)
-{
-    struct block_head head;
-    uint16_t next = store_end_of(store, *block);
-
-    if (next == store->newest) {
-        return 0;
-    }
-    int result = store_good_after(store, &next);
-    if (result == NW_OK) {
-        result = store_find_swap(store, next);
-    }
-    if (result == NW_OK) {
-        result = store_read_head(store, next, &head);
-    }
-    if (result != NW_OK) {
-        return result == NW_ERR_NOT_FOUND ? 0 : result;
-    }
-    uint32_t gap = head.sequence - *sequence;
-    if (gap == 0 || gap > STORE_SWAPS + 1U ||
-        ((head.flags & BLOCK_MOUNT) != 0 && head.first != mount) ||
-        ((head.flags & BLOCK_SWAP) != 0 && store_block_with(store, head.page) != next)) {
-        return 0;
-    }
-    *block = next;
-    *sequence = head.sequence;
-    return 1;
 }
 
 /* The header of the chunk at chunk->at, whose payload ends in the same block, or NW_ERR_CORRUPT. */

@@ -239,9 +239,9 @@ def made(nand: _native.Nand, key: bytes | None = None) -> Made | None:
                 name_bytes=told[2],
                 checkpoints=told[3],
                 fan=1 << (told[4] & 7),
-                page_bytes=_number(told, 6, 2),
-                block_pages=_number(told, 8, 2),
-                blocks=_number(told, 10, 4),
+                page_bytes=_number(told, 5, 2),
+                block_pages=_number(told, 7, 2),
+                blocks=_number(told, 9, 2),
                 is_coded=reader.is_coded(block),
             )
     return None
@@ -257,7 +257,7 @@ def _about(reader: Reader, chunk: Chunk) -> str:
         head, tail, size = (_number(chunk.payload, at, 4) for at in (0, 4, 8))
         return f"head {head}, tail {tail}, {size} B"
     if chunk.kind == 4:
-        return f"redo from {reader.place(_number(chunk.payload, 14, 4))}"
+        return f"redo from {reader.place(_number(chunk.payload, 22, 4))}"
     shown = chunk.payload[:16].hex(" ") + (" ..." if len(chunk.payload) > 16 else "")
     return f"key {chunk.key}: {shown}"
 

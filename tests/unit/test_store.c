@@ -117,6 +117,8 @@ static void test_refusals(void **state)
     assert_int_equal(create("thirteen chars", NW_STORE_QUEUE, 0, 0), NW_ERR_NAME);
     assert_int_equal(create("a", NW_STORE_ARRAY, 0, 10), NW_ERR_CONFIG);
     assert_int_equal(create("a", NW_STORE_ARRAY, 8, 0), NW_ERR_CONFIG);
+    /* too many levels for its frames: once NW_ERR_CONFIG, as if it contradicted itself */
+    assert_int_equal(create("a", NW_STORE_ARRAY, 8, UINT32_MAX), NW_ERR_RANGE);
     assert_int_equal(create("a", 0, 8, 0), NW_ERR_CONFIG);
     assert_int_equal(create("a", NW_STORE_FILE, 500, 0), NW_ERR_CONFIG);
     assert_int_equal(nw_store_create(bed.store, "a", &odd), NW_ERR_CONFIG);

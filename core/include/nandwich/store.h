@@ -9,9 +9,11 @@
  * chunks, tells where each element lies, so that any end of an object is reached without a walk.
  * Every bit on flash: docs/spec-store.md; why: docs/store.md.
  *
- * WHICH CHIPS. NAND with at least one spare byte a page, NOR and DataFlash; at least 16 blocks of
- * at least 8 pages; at most 65,535 blocks, and 2 GiB less a block: else format and mount answer
- * NW_ERR_CONFIG. Partial programs are used where the part allows several programs a page: a sync
+ * WHICH CHIPS. NAND with at least one spare byte a page, NOR and DataFlash; pages of 64 bytes
+ * (sealed: 128) to 16 KiB; at least 16 blocks of at least 8 pages; at most 65,535 blocks, and 2 GiB
+ * less a block. Else format and mount answer NW_ERR_CONFIG, and also where anchors and what is
+ * written between them leave no room: 16 blocks of 8 pages of 512 bytes need an anchor_bytes of
+ * 2,048 or less. Partial programs are used where the part allows several programs a page: a sync
  * then costs the bytes there are, not a page. Stack nw_ecc below for parts that flip bits; what it
  * repairs is counted, what it cannot repair is NW_ERR_ECC with its place.
  *
@@ -72,7 +74,8 @@
  *   NW_ERR_NOT_FOUND    no object with this name or handle, no element there
  *   NW_ERR_TYPE         the object is of another type
  *   NW_ERR_RANGE        a key, position or length outside the object
- *   NW_ERR_FULL         no room: nothing was written; reading, popping and deleting go on
+ *   NW_ERR_FULL         no room: nothing was written. Reading goes on always, popping and deleting
+ *                       as long as a block is free: see nw_store_space()
  *   NW_ERR_CORRUPT, NW_ERR_ECC   stored bytes are damaged; nw_store_stats()->place tells where. A
  *                       write that needs them writes nothing, and all else goes on. Where a node of
  *                       the index is damaged this ends when what it tells of is popped, dequeued
@@ -237,7 +240,8 @@ struct nw_store_spec {
 
 /* A new object; answers its handle (> 0), valid until the object is deleted or a rollback. The name
  * has 1 .. name_bytes characters. NW_ERR_EXISTS; NW_ERR_NAME: empty or too long; NW_ERR_FULL: no
- * slot or no room; NW_ERR_CONFIG: a spec that contradicts itself. Durable. */
+ * slot or no room; NW_ERR_CONFIG: a spec that contradicts itself; NW_ERR_RANGE: an array of so many
+ * keys that its index has more levels than frames - 1. Durable. */
 int nw_store_create(struct nw_store *store, const char *name, const struct nw_store_spec *spec);
 
 /* The handle of an object. */
@@ -366,7 +370,7 @@ int nw_store_truncate(struct nw_store *store, int handle, uint32_t bytes);
 
 /* Keeps the state of all objects: its number (> 0, ascending, up to 32,767). If the most are kept
  * the oldest is given up. Durable. NW_ERR_FULL: with it used_bytes would be above limit_bytes;
- * nothing was changed. */
+ * nothing was changed. NW_ERR_UNSUPPORTED: the configuration has no checkpoints. */
 int nw_store_checkpoint(struct nw_store *store);
 
 /* All objects as that checkpoint saw them; 0: the newest one. Handles are void, checkpoints stay.
