@@ -348,7 +348,7 @@ int store_put_growing(struct nw_store *store, struct object *object, struct chun
 
 int nw_store_sync(struct nw_store *store)
 {
-    return store->broken != NW_OK ? store->broken : store_flush(store);
+    return store_flush(store);
 }
 
 const struct nw_store_stats *nw_store_stats(const struct nw_store *store)
@@ -450,7 +450,10 @@ int nw_store_checkpoint(struct nw_store *store)
     if (result < 0) {
         return result;
     }
-    store->kept[table] = ++store->serial;
+    do { /* numbers begin anew one day: none is given twice at a time */
+        store->serial++;
+    } while (table_of(store, store_number_of(store->serial)) != 0);
+    store->kept[table] = store->serial;
     result = commit(store);
     return result < 0 ? result : store_number_of(store->serial);
 }

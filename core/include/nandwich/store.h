@@ -368,7 +368,8 @@ int nw_store_truncate(struct nw_store *store, int handle, uint32_t bytes);
 
 /* CHECKPOINTS */
 
-/* Keeps the state of all objects: its number (> 0, ascending, up to 32,767). If the most are kept
+/* Keeps the state of all objects: its number (> 0, ascending). Behind 32,767 they begin at 1
+ * again, and pass by those of checkpoints that are kept: no two have the same. If the most are kept
  * the oldest is given up. Durable. NW_ERR_FULL: with it used_bytes would be above limit_bytes;
  * nothing was changed. NW_ERR_UNSUPPORTED: the configuration has no checkpoints. */
 int nw_store_checkpoint(struct nw_store *store);
