@@ -300,8 +300,8 @@ static int take_swaps(const struct pass *pass)
         }
         if (store_swap_of(store, swap->of) == store->swap_count) {
             result = store_is_bad(store, swap->of);
-            if (result == 0) {
-                result = store_add_swap(store, swap->of, swap->from, swap->block);
+            if (result == 0 && store_add_swap(store, swap->of, swap->from, swap->block) < 0) {
+                return NW_ERR_CORRUPT;
             }
         }
     }
@@ -336,7 +336,10 @@ static int take_all(const struct pass *pass)
     store->good = pass->good;
     store->anchor_sequence = pass->sequence;
     store->anchor = pass->chunk.at;
-    if (result < 0 || store->told_sweep.end >= store->blocks || store->safe >= store->blocks ||
+    if (result < 0) {
+        return result;
+    }
+    if (store->told_sweep.end >= store->blocks || store->safe >= store->blocks ||
         store->free > store->blocks || store_block_of(store, store->redo) >= store->blocks) {
         return NW_ERR_CORRUPT;
     }
@@ -361,6 +364,7 @@ int store_load_anchor(struct nw_store *store, uint32_t at)
     read_all(&pass);
     if (store_seal(store) == NULL &&
         (pass.result == NW_ERR_CORRUPT || pass.result == NW_ERR_VERSION)) {
+        store->cache_page = STORE_NONE; /* lest the bit be turned that only this read had wrong */
         pass.result = store_find_payload_flip(store, &pass.chunk, &pass.flip);
         if (pass.result == NW_OK) {
             read_all(&pass);

@@ -360,7 +360,7 @@ static void count_written(struct nw_store *store, uint16_t bytes)
 int store_flush(struct nw_store *store)
 {
     store_close(store);
-    if (store->full != PAGE_OPEN || store->offset == store->programmed) {
+    if (store->broken != NW_OK || store->full != PAGE_OPEN || store->offset == store->programmed) {
         return store->broken;
     }
     int result = program_to(store, store_align_up(store, store->offset));
@@ -424,7 +424,7 @@ void store_close(struct nw_store *store)
 int store_find_room(struct nw_store *store, uint16_t length, int within)
 {
     uint16_t bytes = store_whole(store, length);
-    int result = NW_OK;
+    int result = store->broken;
 
     if (store->full == PAGE_OPEN) {
         uint16_t here = (uint16_t)(store->page_bytes - store->offset);
@@ -481,9 +481,6 @@ int store_begin(struct nw_store *store, struct chunk *chunk)
     uint8_t bytes[SEALED_CHUNK_HEADER];
 
     store_close(store);
-    if (store->broken != NW_OK) {
-        return store->broken;
-    }
     int result = store_find_room(store, chunk->length, 0);
     if (result < 0) {
         return result;
