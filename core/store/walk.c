@@ -134,7 +134,7 @@ int store_find_swap(struct nw_store *store, uint16_t block)
             misses++;
             continue;
         }
-        if (result < 0) {
+        if (result != NW_OK) {
             return result;
         }
         stands = (head.flags & BLOCK_SWAP) != 0 && store_block_with(store, head.page) == block;
