@@ -181,8 +181,11 @@ int store_prepare(struct nw_store *store)
         store->stuck = 1;
         return 0;
     }
-    store->prepared = (uint16_t)(store->prepared + (result == NW_OK ? 1U : 0U));
-    return result < 0 ? result : 1;
+    if (result < 0) {
+        return result;
+    }
+    store->prepared++;
+    return 1;
 }
 
 /* The header of a block begun now, at the start of the buffer. `page`: of a swap, the first page it

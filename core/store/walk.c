@@ -120,7 +120,7 @@ int store_find_swap(struct nw_store *store, uint16_t block)
     uint16_t from = 0;
     uint8_t misses = 0;
     int stands = store->anchor == STORE_NONE;
-    struct block_head head;
+    struct block_head head = {.flags = 0};
 
     while (stands && misses <= SWAP_MISSES && next != store->newest) {
         int result = store_good_after(store, &next);
