@@ -45,9 +45,11 @@
  *   get, peek, file read       2 reads and at most h node reads
  *   anchor                     each anchor_bytes: up to `frames` nodes, one with each write, and a
  *                              chunk of about 32 + name bytes an object
- *   mount                      2 or 3 reads for each doubling of the blocks, 2 for each chunk since
- *                              the last but one anchor, and about 20; an object adds 31 + name B
- *                              to one of these. 1 erase, 1 program and what has to be moved. After
+ *   mount                      2 or 3 reads for each doubling of the blocks, 3 at most for each
+ *                              chunk since the last but one anchor, and about 20; an object adds
+ *                              31 + name B to one of these. On parts without spare bytes 4 more
+ *                              for each page of the last block that is blank, at most. 1 erase, 1
+ *                              program and what has to be moved. After
  *                              a mount that was cut, or with a damaged header: 3 reads a block and
  *                              an erase. A bad block near the log's end: 1 read a block
  * THE LONGEST CALL, at any fill up to the limit. Let n be the bytes that a write uses up: its
@@ -60,12 +62,12 @@
  * 46 programs and 6 erases on DataFlash, 18 programs with 256 bytes. The emptier the store the
  * later cleaning begins: never before half of the chip is written. A call of more bytes than a
  * block erases as many blocks more. Of what is written at once, as an anchor, or by create and
- * delete, the next calls bear their part. DataFlash with blocks of 8 small pages takes up to 12
- * programs and 2 erases, with idle time an erase. The first calls after a mount, which has written
- * much at once, may take twice as many programs, and 2 erases. Reads: where chunks are small a call
- * passes many, 800 reads at most in the test named below, but 1,266 have been seen; in arrays whose
- * keys lie far apart more, for each value is passed in turn. Measured, but for those after a mount,
- * by tests/unit/test_store_limit.c.
+ * delete, the next calls bear their part. DataFlash with blocks of 8 small pages takes up to 13
+ * programs and 2 erases, sealed 15 programs, with idle time an erase. The first calls after a
+ * mount, which has written much at once, may take twice as many programs, and 2 erases. Reads:
+ * where chunks are small a call passes many, 800 reads at most in the test named below, but 1,266
+ * have been seen; in arrays whose keys lie far apart more, for each value is passed in turn.
+ * Measured, but for DataFlash sealed and those after a mount, by tests/unit/test_store_limit.c.
  *
  * WEAR. The log runs round all blocks in turn, nothing has a fixed place: no block is erased more
  * than once oftener than another, but for mounts.
@@ -238,7 +240,8 @@ struct nw_store_spec {
     uint32_t count;
 };
 
-/* A new object; answers its handle (> 0), valid until the object is deleted or a rollback. The name
+/* A new object; answers its handle (> 0), valid until the object is deleted or a rollback. The same
+ * handle comes back with the 127th object that is created in that slot behind it. The name
  * has 1 .. name_bytes characters. NW_ERR_EXISTS; NW_ERR_NAME: empty or too long; NW_ERR_FULL: no
  * slot or no room; NW_ERR_CONFIG: a spec that contradicts itself; NW_ERR_RANGE: an array of so many
  * keys that its index has more levels than frames - 1. Durable. */
@@ -287,7 +290,8 @@ int nw_store_dequeue(struct nw_store *store, int handle, void *data, uint16_t by
 /* Element `number`, head .. tail - 1 of nw_store_about, left where it is: its length. */
 int nw_store_peek(struct nw_store *store, int handle, uint32_t number, void *data, uint16_t bytes);
 
-/* At the end of a stream; with a unit, a whole number of elements. */
+/* At the end of a stream; with a unit, a whole number of elements, of no more bytes together than
+ * one element may have: else NW_ERR_RANGE, and nothing is written. */
 int nw_store_append(struct nw_store *store, int handle, const void *data, uint16_t bytes);
 
 /* Drops the chunks of a stream before `chunk`. */
@@ -307,7 +311,8 @@ struct nw_store_cursor {
 int nw_store_first(struct nw_store *store, int handle, struct nw_store_cursor *cursor);
 int nw_store_last(struct nw_store *store, int handle, struct nw_store_cursor *cursor);
 
-/* To a place kept earlier. NW_ERR_NOT_FOUND: dropped since. */
+/* To a place kept earlier. NW_ERR_NOT_FOUND: dropped since. An offset that no cursor has told is
+ * not checked: within an element, what next and previous read begins there. */
 int nw_store_seek(struct nw_store *store, int handle, uint32_t chunk, uint16_t offset,
                   struct nw_store_cursor *cursor);
 
@@ -349,16 +354,16 @@ int nw_store_tagged(struct nw_store *store, int array, uint32_t tag, int stream,
 /* FILE. Blocks of unit_bytes; a write into one costs the whole block again, and reading it, unless
  * it covers it or comes at the end while the last block is still in RAM. */
 
-/* Writes at an offset, 0 .. length; at the end the file grows. Answers the bytes written, at most
- * 32,767 a call; fewer than asked where a later block met an error: a call with the rest tells
- * which, NW_ERR_FULL and NW_ERR_RANGE (frames) among them. An error answered: no block of this call
- * was changed. A damaged block is an error unless the call covers it, which makes it whole. A cut
- * may leave the first blocks of an unsynced write without the later ones. */
+/* Writes at an offset, 0 .. length; at the end the file grows. Answers the bytes written; more than
+ * 32,767 in a call: NW_ERR_RANGE. Fewer than asked where a later block met an error: a call with
+ * the rest tells which, NW_ERR_FULL and NW_ERR_RANGE (frames) among them. An error answered: no
+ * block of this call was changed. A damaged block is an error unless the call covers it, which
+ * makes it whole. A cut may leave the first blocks of an unsynced write without the later ones. */
 int nw_store_write(struct nw_store *store, int handle, uint32_t offset, const void *data,
                    uint16_t bytes);
 
-/* Bytes read, fewer at the end. A part of a block is checked only with read_ahead and from the
- * block's start: the checksum is the block's. */
+/* Bytes read, fewer at the end; more than 32,767 asked for: NW_ERR_RANGE. A part of a block is
+ * checked only with read_ahead and from the block's start: the checksum is the block's. */
 int nw_store_read(struct nw_store *store, int handle, uint32_t offset, void *data, uint16_t bytes);
 
 int nw_store_length(struct nw_store *store, int handle, uint32_t *bytes);
