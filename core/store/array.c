@@ -30,7 +30,7 @@ int nw_store_set(struct nw_store *store, int handle, uint32_t key, const void *v
         int result = store_get(store, object, key, &at);
         need.is_there = result == NW_OK;
         if (result < 0 && result != NW_ERR_NOT_FOUND) {
-            return store_is_damage(result) ? result : store_fail_early(store, result);
+            return result;
         }
     }
     int result = store_make_room(store, &need);

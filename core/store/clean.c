@@ -40,13 +40,13 @@ static int move(struct nw_store *store, const struct chunk *from, uint8_t mask)
 
     chunk.kind = CHUNK_MOVED;
     chunk.mask = mask;
-    int result = store_copy(store, from, &chunk, 0);
-    if (store_is_damage(result)) { /* perhaps not the chunk, but one read of it */
-        result = store_copy(store, from, &chunk, 1);
-    }
-    if (store_is_damage(result)) {
-        store_count(&store->stats.lost, 1);
-        result = NW_OK;
+    int result = store_copy(store, from, &chunk);
+    if (result == NW_ERR_CORRUPT) { /* perhaps not the chunk, but one read of it */
+        result = store_copy(store, from, &chunk);
+        if (result == NW_ERR_CORRUPT) {
+            store_count(&store->stats.lost, 1);
+            result = NW_OK;
+        }
     }
     if (result == NW_OK) {
         result = store_set_moved(store, &chunk);

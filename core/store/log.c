@@ -241,7 +241,7 @@ int store_fail_early(struct nw_store *store, int result)
 int store_open_block(struct nw_store *store)
 {
     uint16_t block = frontier_block(store);
-    int result = take_block(store, &block);
+    int result = store->broken != NW_OK ? store->broken : take_block(store, &block);
 
     if (result < 0) {
         return store_fail_early(store, result);
@@ -381,18 +381,6 @@ int store_flush(struct nw_store *store)
     return NW_OK;
 }
 
-/* The same, and what comes next goes to another page. */
-static int leave_page(struct nw_store *store)
-{
-    uint32_t page = store->page;
-    int result = store_flush(store);
-
-    if (result == NW_OK && store->page == page) {
-        next_page(store);
-    }
-    return result;
-}
-
 /* Appending */
 
 /* The sum of a chunk whose payload is at hand. */
@@ -427,21 +415,22 @@ void store_close(struct nw_store *store)
 int store_find_room(struct nw_store *store, uint16_t length, int within)
 {
     uint16_t bytes = store_whole(store, length);
-    int result = store->broken;
+    int result = NW_OK;
 
     if (store->full == PAGE_OPEN) {
         uint16_t here = (uint16_t)(store->page_bytes - store->offset);
         int next = here < (within ? bytes : store->chunk_header);
         uint32_t left = (next ? 0 : here) + store->left * (uint32_t)store->page_bytes;
 
-        if (left < bytes) {
+        if (left < bytes || next) {
+            uint32_t page = store->page;
             result = store_flush(store);
-            if (result == NW_OK) {
+            if (result == NW_OK && left < bytes) {
                 store->written += left;
                 store->full = PAGE_DONE;
+            } else if (result == NW_OK && store->page == page) {
+                next_page(store);
             }
-        } else if (next) {
-            result = leave_page(store);
         }
     }
     if (result == NW_OK && store->full != PAGE_OPEN) {
@@ -484,6 +473,9 @@ int store_begin(struct nw_store *store, struct chunk *chunk)
     uint8_t bytes[SEALED_CHUNK_HEADER];
 
     store_close(store);
+    if (store->broken != NW_OK) {
+        return store->broken;
+    }
     int result = store_find_room(store, chunk->length, 0);
     if (result < 0) {
         return result;
@@ -531,14 +523,13 @@ int store_append(struct nw_store *store, const struct object *object, struct chu
  * from the first time on. If it is not proven the rest stays erased, and is never encrypted; its
  * tag, if that is still to come, fits no payload.
  *
- * NW_ERR_CORRUPT: the copy is damaged, as the chunk is. The rest of its page stays blank: a mount
- * takes what is damaged in the page programmed last for the end that a cut has torn, so nothing
- * that comes later may lie there. Without `anyway` nothing is written if that is seen in time.
+ * NW_ERR_CORRUPT: the copy is damaged, as the chunk is, or one read of it was. The rest of its page
+ * stays blank: a mount takes what is damaged in the page programmed last for the end that a cut has
+ * torn, so nothing that comes later may lie there.
  */
-int store_copy(struct nw_store *store, const struct chunk *from, struct chunk *to, int anyway)
+int store_copy(struct nw_store *store, const struct chunk *from, struct chunk *to)
 {
-    int sealed = store_seal(store) != NULL;
-    uint32_t sum = sealed ? from->crc : store_sum_begin(store, from);
+    uint32_t sum = store_seal(store) != NULL ? 0 : store_sum_begin(store, from);
     uint16_t gap = store->chunk_header; /* that is still to be written */
     uint16_t at = 0;
     int spoilt = 0;
@@ -550,37 +541,35 @@ int store_copy(struct nw_store *store, const struct chunk *from, struct chunk *t
         uint16_t part = (uint16_t)(store->page_bytes - store->offset - gap);
 
         part = part < from->length - at ? part : (uint16_t)(from->length - at);
-        if (!spoilt || !sealed) {
-            result = sealed ? store_seal(store)->read_part(store, from, at, part, here)
-                            : store_read(store, store_data_at(store, from, at), part, here, 0);
+        if (!spoilt) {
+            result = store_seal(store) != NULL
+                         ? store_seal(store)->read_part(store, from, at, part, here)
+                         : store_read(store, store_data_at(store, from, at), part, here, 0);
         }
         if (result < 0) {
             memset(here, store->erased, part);
             if (store_is_damage(result)) {
                 result = NW_OK;
-                spoilt = 1;
+                spoilt = store_seal(store) != NULL;
             } else if (gap == 0) { /* the log holds a part of the chunk */
                 result = store_fail(store, result);
             }
         }
-        at = (uint16_t)(at + part);
-        if (!sealed) {
-            sum = store_sum_add(store, sum, here, part);
-        }
-        spoilt |= at == from->length && sum != from->crc;
+        sum = nw_crc32(sum, here, part); /* sealed: of no use */
         if (gap > 0 && result == NW_OK) {
-            result = spoilt && !anyway ? (int)NW_ERR_CORRUPT : store_begin(store, to);
+            result = store_begin(store, to);
             gap = 0;
         }
-        if (spoilt && sealed) {
+        if (spoilt) {
             store->sealing->clear = part;
         }
         if (result == NW_OK) {
             result = store_put(store, here, part);
         }
+        at = (uint16_t)(at + part);
     }
-    if (spoilt && result == NW_OK) {
-        result = store->offset > 0 ? leave_page(store) : (int)NW_OK;
+    if (result == NW_OK && (store_seal(store) != NULL ? spoilt : sum != from->crc)) {
+        result = store_find_room(store, (uint16_t)(store->page_bytes - store->chunk_header), 1);
         result = result == NW_OK ? (int)NW_ERR_CORRUPT : result;
     }
     return result;
@@ -595,12 +584,13 @@ static int read_page(struct nw_store *store, struct nw_chip_req *req)
 
     req->chip = store->chip;
     req->page = store_physical(store, page);
-    int result = NW_ERR_ECC;
-    for (uint8_t i = 0; i < STORE_TRIES && result == NW_ERR_ECC; i++) {
-        result = nw_chip_read(req);
+    int result = nw_chip_read(req);
+    if (result == NW_ERR_ECC) { /* a read that fails once may not fail the next time */
         store_count(&store->stats.reads, 1);
-        store_count(&store->stats.bytes_read, (uint16_t)(req->length + req->spare_length));
+        result = nw_chip_read(req);
     }
+    store_count(&store->stats.reads, 1);
+    store_count(&store->stats.bytes_read, (uint16_t)(req->length + req->spare_length));
     if (result > 0) {
         store_count(&store->stats.corrected, (uint16_t)result);
         result = NW_OK;

@@ -34,7 +34,6 @@
 #define STORE_LONGEST 65000U /* payload of any chunk */
 #define ELEMENT_LONGEST 32767U /* of a list: an int of 16 bits answers its length */
 #define STORE_ANY 0xFFU /* type of object */
-#define STORE_TRIES 2U /* a read that fails once may not fail the next time */
 #define STORE_FORMAT 4U
 
 #define CHUNK_HEADER 14U
@@ -323,7 +322,7 @@ int store_find_room(struct nw_store *store, uint16_t length, int within);
 void store_let_grow(struct nw_store *store, const struct chunk *chunk);
 int store_begin(struct nw_store *store, struct chunk *chunk);
 int store_put(struct nw_store *store, const uint8_t *data, uint16_t length);
-int store_copy(struct nw_store *store, const struct chunk *from, struct chunk *to, int anyway);
+int store_copy(struct nw_store *store, const struct chunk *from, struct chunk *to);
 void store_close(struct nw_store *store);
 int store_flush(struct nw_store *store);
 int store_fail(struct nw_store *store, int result);
