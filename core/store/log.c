@@ -529,12 +529,12 @@ int store_append(struct nw_store *store, const struct object *object, struct chu
  */
 int store_copy(struct nw_store *store, const struct chunk *from, struct chunk *to)
 {
-    uint32_t sum = store_seal(store) != NULL ? 0 : store_sum_begin(store, from);
     uint16_t gap = store->chunk_header; /* that is still to be written */
     uint16_t at = 0;
     int spoilt = 0;
 
     store_close(store);
+    uint32_t sum = store_sum_begin(store, from); /* sealed: of no use */
     int result = store_find_room(store, from->length, 0);
     while (result == NW_OK && (gap > 0 || at < from->length)) {
         uint8_t *here = store->buffer + store->offset + gap;
@@ -555,7 +555,7 @@ int store_copy(struct nw_store *store, const struct chunk *from, struct chunk *t
                 result = store_fail(store, result);
             }
         }
-        sum = nw_crc32(sum, here, part); /* sealed: of no use */
+        sum = nw_crc32(sum, here, part);
         if (gap > 0 && result == NW_OK) {
             result = store_begin(store, to);
             gap = 0;
