@@ -136,14 +136,14 @@ static int look_for_anchor(struct look *look, uint32_t page, uint32_t anchor)
     if (result != 0) {
         return result < 0 ? result : NW_OK;
     }
-    result = read_data(look, page, offset, CHUNK_HEADER + 14U);
+    result = read_data(look, page, offset, CHUNK_HEADER + ANCHOR_SHAPE + 6U);
     if (result > 0 && look->bytes[0] == CHUNK_ANCHOR &&
         look->bytes[CHUNK_WHAT] == (nw_crc16(NW_CRC16_START, look->bytes, CHUNK_WHAT) & 0xFFU)) {
-        const uint8_t *own = look->bytes + CHUNK_HEADER;
+        const uint8_t *shape = look->bytes + CHUNK_HEADER + ANCHOR_SHAPE;
 
-        look->found->page_bytes = nw_get16(own + 6);
-        look->found->block_pages = nw_get16(own + 8);
-        look->found->blocks = nw_get32(own + 10);
+        look->found->page_bytes = nw_get16(shape);
+        look->found->block_pages = nw_get16(shape + 2);
+        look->found->blocks = nw_get16(shape + 4);
     }
     return result < 0 ? result : NW_OK;
 }

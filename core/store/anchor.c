@@ -79,42 +79,31 @@ static void tell_word(struct pass *pass, uint32_t *value)
     *value = nw_get32(bytes);
 }
 
-/* A block, or a number of them. */
-static void tell_block(struct pass *pass, uint16_t *block)
-{
-    uint8_t bytes[4];
-
-    store_put_block(bytes, *block);
-    tell(pass, bytes, sizeof bytes);
-    *block = store_get_block(bytes);
-}
-#define OWN_BYTES 14U /* at the head of an anchor: what has to be as in the mount's configuration */
-#define OWN_SWAPS 5U  /* but for this */
+#define OWN_BYTES 21U /* of an anchor: what has to be as in the configuration; ten are 0 */
 
 /* The log's books. NW_ERR_VERSION: they are of another format, geometry or configuration, and
  * nothing is known of the rest. */
 static void tell_log(struct pass *pass)
 {
     struct nw_store *store = pass->store;
-    uint8_t own[OWN_BYTES] = {STORE_FORMAT, store->config.objects, store->config.name_bytes,
-                              store->config.checkpoints, store->fan_shift, pass->swaps};
+    uint8_t own[OWN_BYTES] = {STORE_FORMAT, store->slots, store->name_bytes,
+                              (uint8_t)(store->tables - 1U), store->fan_shift};
     uint8_t told[OWN_BYTES];
 
-    nw_put16(own + 6, store->page_bytes);
-    nw_put16(own + 8, store->block_pages);
-    nw_put32(own + 10, store->blocks);
+    nw_put16(own + ANCHOR_SHAPE, store->page_bytes);
+    nw_put16(own + ANCHOR_SHAPE + 2, store->block_pages);
+    nw_put16(own + ANCHOR_SHAPE + 4, store->blocks);
     memcpy(told, own, sizeof told);
     tell(pass, told, sizeof told);
-    pass->swaps = told[OWN_SWAPS];
-    own[OWN_SWAPS] = pass->swaps;
     if (pass->result == NW_OK && memcmp(told, own, sizeof own) != 0) {
         pass->result = NW_ERR_VERSION;
     }
+    tell_byte(pass, &pass->swaps);
     tell_word(pass, &store->redo);
-    tell_block(pass, &store->told_sweep.end);
-    tell_block(pass, &pass->safe);
-    tell_block(pass, &pass->free);
-    tell_block(pass, &pass->good);
+    tell_half(pass, &store->told_sweep.end);
+    tell_half(pass, &pass->safe);
+    tell_half(pass, &pass->free);
+    tell_half(pass, &pass->good);
     tell_word(pass, &store->held);
     tell_word(pass, &store->serial);
     tell_word(pass, &pass->sequence);
@@ -129,7 +118,7 @@ static void tell_log(struct pass *pass)
 /* Of all tables. */
 static uint8_t slots_of(const struct nw_store *store)
 {
-    return (uint8_t)(store->tables * store->config.objects);
+    return (uint8_t)(store->tables * store->slots);
 }
 
 /* The object in a slot of a table; of a free one only the generation it had last. */
@@ -138,7 +127,7 @@ static void tell_object(struct pass *pass, uint8_t slot)
     const struct nw_store *store = pass->store;
     struct object *object = &store->objects[slot];
     char *name = store_name(store, slot);
-    uint8_t length = 0;
+    uint16_t length = 0;
 
     tell_byte(pass, &object->type);
     tell_byte(pass, &object->generation);
@@ -154,17 +143,15 @@ static void tell_object(struct pass *pass, uint8_t slot)
     tell_word(pass, &object->tail);
     tell_word(pass, &object->bytes);
     tell_word(pass, &object->limit);
-    while (length < store->config.name_bytes && name[length] != '\0') {
+    while (length < store->name_bytes && name[length] != '\0') {
         length++;
     }
-    uint8_t told[2] = {0, length};
-    tell(pass, told, sizeof told);
-    length = told[1];
-    if (length > store->config.name_bytes) {
+    tell_half(pass, &length);
+    if (length > store->name_bytes) {
         pass->result = NW_ERR_CORRUPT;
         return;
     }
-    tell(pass, name, length);
+    tell(pass, name, (uint8_t)length);
 }
 
 /* Is an object told in this slot or behind it? When reading, that is told next. */
@@ -190,8 +177,9 @@ static void tell_all(struct pass *pass, uint8_t way)
     pass->at = 0;
     tell_log(pass);
     for (uint8_t i = 0; i < pass->swaps && i < STORE_SWAPS; i++) {
-        tell_word(pass, &pass->swap[i].page);
-        tell_block(pass, &pass->swap[i].block);
+        tell_half(pass, &pass->swap[i].of);
+        tell_half(pass, &pass->swap[i].from);
+        tell_half(pass, &pass->swap[i].block);
     }
     for (uint8_t slot = 0; has_more(pass, &slot); slot++) {
         tell_byte(pass, &slot);
@@ -204,12 +192,10 @@ static void tell_all(struct pass *pass, uint8_t way)
 }
 
 /* The longest payload an anchor may have. */
-uint16_t store_anchor_most(const struct nw_store_config *config)
+uint16_t store_anchor_most(const struct nw_store *store)
 {
-    uint16_t objects = (uint16_t)(config->objects * (config->checkpoints + 1U));
-
-    return (uint16_t)(ANCHOR_HEAD + 8U * STORE_SWAPS +
-                      objects * (OBJECT_BYTES + config->name_bytes));
+    return (uint16_t)(ANCHOR_HEAD + SWAP_BYTES * STORE_SWAPS +
+                      slots_of(store) * (OBJECT_BYTES + store->name_bytes));
 }
 
 /* Behind which block the frontier has to stop once this anchor is written, and how many blocks
@@ -250,7 +236,7 @@ int store_write_anchor(struct nw_store *store)
         }
     }
     uint16_t freed = pass.free;
-    result = store_find_room(store, store_anchor_most(&store->config), 0);
+    result = store_find_room(store, store_anchor_most(store), 0);
     if (result < 0) {
         return result;
     }
@@ -290,7 +276,7 @@ static void read_all(struct pass *pass)
     struct nw_store *store = pass->store;
 
     memset(store->objects, 0, slots_of(store) * sizeof *store->objects);
-    memset(store->names, 0, (size_t)slots_of(store) * store->config.name_bytes);
+    memset(store->names, 0, (size_t)slots_of(store) * store->name_bytes);
     pass->result = NW_OK;
     pass->sum = store_sum_begin(store, &pass->chunk);
     tell_all(pass, PASS_READ);
@@ -304,29 +290,22 @@ static void read_all(struct pass *pass)
 static int take_swaps(const struct pass *pass)
 {
     struct nw_store *store = pass->store;
-    uint8_t found = store->swap_count;
+    int result = NW_OK;
 
-    for (uint8_t i = 0; i < pass->swaps && i < STORE_SWAPS; i++) {
+    for (uint8_t i = 0; i < pass->swaps && i < STORE_SWAPS && result >= 0; i++) {
         const struct swap *swap = &pass->swap[i];
-        uint16_t block = store_block_with(store, swap->page);
-        int known = 0;
 
-        for (uint8_t j = 0; j < found; j++) {
-            known |= store->swap[j].of == block;
-        }
-        if (block == STORE_NO_BLOCK ||
-            (swap->block >= store->blocks && swap->block != STORE_NO_BLOCK)) {
+        if (swap->of >= store->blocks || swap->block >= store->blocks) {
             return NW_ERR_CORRUPT;
         }
-        int bad = known ? 1 : store_is_bad(store, block);
-        if (bad < 0) {
-            return bad;
-        }
-        if (bad == 0 && store_add_swap(store, swap->page, swap->block) < 0) {
-            return NW_ERR_CORRUPT;
+        if (store_swap_of(store, swap->of) == store->swap_count) {
+            result = store_is_bad(store, swap->of);
+            if (result == 0 && store_add_swap(store, swap->of, swap->from, swap->block) < 0) {
+                return NW_ERR_CORRUPT;
+            }
         }
     }
-    return NW_OK;
+    return result;
 }
 
 /* Can it be what an anchor tells? NW_ERR_VERSION: with more frames than there are. */
@@ -337,7 +316,7 @@ static int take_objects(const struct nw_store *store)
 
     for (uint8_t left = slots_of(store); left > 0 && result == NW_OK; left--, object++) {
         object->height = object->rooted;
-        if (object->height >= store->config.frames) {
+        if (object->height >= store->frame_count) {
             result = NW_ERR_VERSION;
         } else if (object->type != 0) {
             result = store_check_object(store, object);
@@ -357,7 +336,10 @@ static int take_all(const struct pass *pass)
     store->good = pass->good;
     store->anchor_sequence = pass->sequence;
     store->anchor = pass->chunk.at;
-    if (result < 0 || store->told_sweep.end >= store->blocks || store->safe >= store->blocks ||
+    if (result < 0) {
+        return result;
+    }
+    if (store->told_sweep.end >= store->blocks || store->safe >= store->blocks ||
         store->free > store->blocks || store_block_of(store, store->redo) >= store->blocks) {
         return NW_ERR_CORRUPT;
     }
@@ -382,6 +364,7 @@ int store_load_anchor(struct nw_store *store, uint32_t at)
     read_all(&pass);
     if (store_seal(store) == NULL &&
         (pass.result == NW_ERR_CORRUPT || pass.result == NW_ERR_VERSION)) {
+        store->cache_page = STORE_NONE; /* lest the bit be turned that only this read had wrong */
         pass.result = store_find_payload_flip(store, &pass.chunk, &pass.flip);
         if (pass.result == NW_OK) {
             read_all(&pass);

@@ -27,7 +27,11 @@ int nw_store_set(struct nw_store *store, int handle, uint32_t key, const void *v
 
     store_describe(&chunk, CHUNK_DATA, DATA_SET, key, object->unit);
     if (!store_fits(store, &need)) { /* it may be there */
-        need.is_there = store_get(store, object, key, &at) == NW_OK;
+        int result = store_get(store, object, key, &at);
+        need.is_there = result == NW_OK;
+        if (result < 0 && result != NW_ERR_NOT_FOUND) {
+            return result;
+        }
     }
     int result = store_make_room(store, &need);
 

@@ -18,15 +18,6 @@ static uint32_t length_of(const struct object *object)
     return object->tail == 0 ? 0 : (object->tail - 1U) * object->unit + object->fill;
 }
 
-/* The bytes of the block in the buffer, if it is the chunk that grows there. */
-static uint8_t *growing(const struct nw_store *store, const struct object *object, uint32_t key)
-{
-    return store->grow != 0 && store->growing.key == key &&
-                   store_is_of(store, &store->growing, object)
-               ? store->buffer + store->grow - 1 + store->chunk_header
-               : NULL;
-}
-
 /* A piece of one block. */
 struct piece {
     struct object *object;
@@ -108,7 +99,7 @@ static int put_block(struct nw_store *store, const struct piece *piece, uint16_t
 static int write_piece(struct nw_store *store, const struct piece *piece)
 {
     struct object *object = piece->object;
-    uint8_t *grows = growing(store, object, piece->key);
+    uint8_t *grows = store_growing(store, object, piece->key);
     uint16_t end = (uint16_t)(piece->from + piece->bytes);
 
     if (grows == NULL) {
@@ -159,7 +150,7 @@ int nw_store_write(struct nw_store *store, int handle, uint32_t offset, const vo
 
 static int read_piece(struct nw_store *store, const struct piece *piece, uint8_t *data)
 {
-    const uint8_t *grows = growing(store, piece->object, piece->key);
+    const uint8_t *grows = store_growing(store, piece->object, piece->key);
     struct chunk chunk;
 
     if (grows != NULL) {

@@ -19,31 +19,32 @@ static uint8_t log2_of(uint16_t value)
     return bits;
 }
 
-static int take_config(struct nw_store *store, const struct nw_store_config *from)
+static int take_config(struct nw_store *store, const struct nw_store_config *config)
 {
-    struct nw_store_config *config = &store->config;
-
-    *config = *from;
-    config->objects = config->objects != 0 ? config->objects : 8U;
-    config->name_bytes = config->name_bytes != 0 ? config->name_bytes : 12U;
+    store->slots = config->objects != 0 ? config->objects : 8U;
+    store->name_bytes = config->name_bytes != 0 ? config->name_bytes : 12U;
+    store->frame_count = config->frames;
     if (config->frames == 0) { /* five levels of each table, lest they push out each other's */
-        config->frames = (uint8_t)(config->checkpoints > 0 ? 5U + config->checkpoints * 5U : 8U);
+        store->frame_count =
+            (uint8_t)(config->checkpoints > 0 ? 5U + config->checkpoints * 5U : 8U);
     }
-    config->fan = config->fan != 0 ? config->fan : 16U;
+    uint8_t fan = config->fan != 0 ? config->fan : 16U;
+    store->fan_mask = (uint8_t)(fan - 1U);
+    store->fan_shift = log2_of(fan);
+    store->node_bytes = (uint16_t)(4U * fan);
     store->tables = (uint8_t)(config->checkpoints + 1U);
-    store->fan_shift = log2_of(config->fan);
-    store->node_bytes = (uint16_t)(4U * config->fan);
+    store->interval = config->anchor_bytes;
     store->chunk_header = CHUNK_HEADER;
     store->block_header = BLOCK_HEADER;
     if (config->seal != NULL) {
+        store->sealing = config->seal;
         store->seal = config->seal->verbs;
         store->chunk_header = SEALED_CHUNK_HEADER;
         store->block_header = SEALED_BLOCK_HEADER;
     }
-    return config->objects <= 60U && config->name_bytes <= 32U && config->frames >= 4U &&
-                   config->frames <= 64U && config->fan >= 8U && config->fan <= 64U &&
-                   (config->fan & (config->fan - 1U)) == 0 &&
-                   config->checkpoints <= NW_STORE_CHECKPOINTS
+    return store->slots <= 60U && store->name_bytes <= 32U && store->frame_count >= 4U &&
+                   store->frame_count <= 64U && fan >= 8U && fan <= 64U &&
+                   (fan & store->fan_mask) == 0 && config->checkpoints <= NW_STORE_CHECKPOINTS
                ? NW_OK
                : (int)NW_ERR_CONFIG;
 }
@@ -61,7 +62,7 @@ static int take_geometry(struct nw_store *store, const struct nw_geometry *geome
     store->marks = (geometry->flags & NW_CHIP_READ_ERASED) == 0 ? 1U : 0U;
     return nw_geometry_check(geometry) >= 0 && geometry->blocks <= 65535UL &&
                    store->blocks >= 16U && store->block_pages >= 8U &&
-                   store->page_bytes >= (store->config.seal != NULL ? 128U : 64U) &&
+                   store->page_bytes >= (store->seal != NULL ? 128U : 64U) &&
                    store->page_bytes <= 16384U && (geometry->flags & NW_CHIP_NO_PAYLOAD) == 0 &&
                    geometry->spare_bytes >= store->marks
                ? NW_OK
@@ -72,7 +73,7 @@ static int take_geometry(struct nw_store *store, const struct nw_geometry *geome
 static int set_interval(struct nw_store *store)
 {
     uint32_t pages = store_first_page(store, store->blocks);
-    uint32_t bytes = store->config.anchor_bytes;
+    uint32_t bytes = store->interval;
 
     if (pages > (STORE_NONE >> store->shift) || bytes > pages / 16U * store->page_bytes) {
         return NW_ERR_CONFIG; /* what a mount walks would leave no blocks to write */
@@ -89,16 +90,16 @@ static int set_interval(struct nw_store *store)
 /* What is kept free. */
 static int set_reserve(struct nw_store *store)
 {
-    const struct nw_store_config *config = &store->config;
     uint32_t block_bytes = store_block_bytes(store);
     uint32_t longest = block_bytes / 3U - store->chunk_header;
-    uint32_t anchor = store_whole(store, store_anchor_most(config));
+    uint32_t anchor = store_whole(store, store_anchor_most(store));
 
     store->longest = (uint16_t)(longest < STORE_LONGEST ? longest : STORE_LONGEST);
     if (anchor + store->block_header > block_bytes / 2U) {
         return NW_ERR_CONFIG;
     }
-    anchor += store->page_bytes + config->frames * (uint32_t)store_whole(store, store->node_bytes);
+    anchor += store->page_bytes +
+              store->frame_count * (uint32_t)store_whole(store, store->node_bytes);
     store->reserve = (uint16_t)((store->interval * 4U + anchor) / block_bytes + 2U);
     store->low = (uint16_t)(store->reserve + anchor * 4U / block_bytes + 4U);
     return store->low + 6U < store->blocks ? (int)NW_OK : (int)NW_ERR_CONFIG;
@@ -120,22 +121,21 @@ static int fill_config(struct nw_store *store, const struct nw_store_config *fro
 
 /* Takes the RAM of a store that is like this one, which gets to know what lies where. NULL: it is
  * too little. */
-static struct nw_store *place(struct nw_ram *ram, struct nw_store *like)
+static struct nw_store *place(struct nw_ram *ram, struct nw_store *like, uint8_t read_ahead)
 {
-    const struct nw_store_config *config = &like->config;
-    uint16_t objects = (uint16_t)(like->tables * config->objects);
+    uint16_t objects = (uint16_t)(like->tables * like->slots);
     struct nw_store *store = NW_RAM_TAKE(ram, struct nw_store, 1);
 
     like->objects = NW_RAM_TAKE(ram, struct object, objects);
-    like->frames = nw_ram_take(ram, config->frames, sizeof *like->frames + like->node_bytes,
+    like->frames = nw_ram_take(ram, like->frame_count, sizeof *like->frames + like->node_bytes,
                                _Alignof(struct frame));
     like->kept = NW_RAM_TAKE(ram, uint32_t, like->tables);
     like->buffer = NW_RAM_TAKE(ram, uint8_t, like->page_bytes);
     like->cache = like->buffer; /* for reading, until the first block is begun */
-    if (config->read_ahead != 0) {
+    if (read_ahead != 0) {
         like->cache = NW_RAM_TAKE(ram, uint8_t, like->page_bytes);
     }
-    like->names = NW_RAM_TAKE(ram, char, (size_t)objects * config->name_bytes);
+    like->names = NW_RAM_TAKE(ram, char, (size_t)objects * like->name_bytes);
     if (ram->start == NULL || ram->used > ram->bytes) {
         return NULL;
     }
@@ -153,7 +153,7 @@ size_t nw_store_ram_bytes(const struct nw_store_config *config,
     if (fill_config(&like, config, geometry) < 0) {
         return 0;
     }
-    (void)place(&ram, &like);
+    (void)place(&ram, &like, config->read_ahead);
     return ram.used;
 }
 
@@ -172,12 +172,11 @@ int store_open(struct nw_store **store, struct nw_chip *chip, const struct nw_st
     like.anchor = STORE_NONE;
     like.told = STORE_NONE;
     like.first = STORE_NO_BLOCK;
-    like.hollow = STORE_NO_BLOCK;
     like.ended = STORE_NO_BLOCK;
     like.known = STORE_NONE;
     like.cache_page = STORE_NONE;
     like.full = PAGE_BLIND;
-    *store = place(&ram, &like);
+    *store = place(&ram, &like, config->read_ahead);
     return *store != NULL ? (int)NW_OK : (int)NW_ERR_RAM;
 }
 
@@ -231,11 +230,9 @@ int nw_store_format(struct nw_store **made, struct nw_chip *chip,
     store->page = store_first_page(store, store->blocks) - 1U;
     store->free = store->good;
     store->prepared = store->good;
-    store->tail = first;
     store->safe = first;
-    store->next_safe = first;
-    store->sweep.end = first;
     store->told_sweep.end = first;
+    store_sweep_from_safe(store);
     store->since = 0;
     result = store_open_block(store);
     store->redo = store_frontier(store);

@@ -139,24 +139,12 @@ int nw_store_dequeue(struct nw_store *store, int handle, void *data, uint16_t by
 
 /* STREAMS */
 
-/* As many bytes of whole elements as the stream's last chunk still takes, while it lies in the
- * buffer and nothing came behind it. */
-static uint16_t room_to_grow(const struct nw_store *store, const struct object *object,
-                             uint16_t bytes)
+/* Bytes of the stream's last chunk while that may grow; else 0. */
+static uint16_t grown(const struct nw_store *store, const struct object *object)
 {
-    uint16_t room = (uint16_t)(store->page_bytes - store->offset);
+    const uint8_t *grows = store_growing(store, object, object->tail - 1U);
 
-    if (store->grow == 0 || !store_is_of(store, &store->growing, object)) {
-        return 0;
-    }
-    room = (uint16_t)(room - room % object->unit);
-    return bytes < room ? bytes : room;
-}
-
-/* Bytes of the stream's last chunk, while that may grow. */
-static uint16_t grown(const struct nw_store *store)
-{
-    return (uint16_t)(store->offset - store->grow + 1U - store->chunk_header);
+    return grows != NULL ? (uint16_t)(store->buffer + store->offset - grows) : 0;
 }
 
 /* A chunk begins with one element and grows by what else fits its page. */
@@ -166,10 +154,12 @@ static int append_packed(struct nw_store *store, struct object *object, const ui
     int result = NW_OK;
 
     while (bytes > 0 && result == NW_OK) {
-        uint16_t part = room_to_grow(store, object, bytes);
+        uint16_t before = grown(store, object);
+        uint16_t part = (uint16_t)(store->page_bytes - store->offset);
 
-        if (part > 0) {
-            uint16_t before = grown(store);
+        part = (uint16_t)(part - part % object->unit);
+        part = bytes < part ? bytes : part;
+        if (before > 0 && part > 0) {
             result = store_put(store, data, part);
             object->bytes += store_booked(store, (uint16_t)(before + part)) -
                              store_booked(store, before);
@@ -270,17 +260,12 @@ int nw_store_first(struct nw_store *store, int handle, struct nw_store_cursor *c
 int nw_store_last(struct nw_store *store, int handle, struct nw_store_cursor *cursor)
 {
     struct object *object = store_object_of(store, handle, IS(NW_STORE_STREAM));
-    uint16_t offset = 0;
 
     if (object == NULL) {
         return store->refused;
     }
-    uint32_t chunk = object->tail;
-    if (room_to_grow(store, object, UINT16_MAX) > 0) {
-        chunk--; /* what is appended next may go into this chunk */
-        offset = grown(store);
-    }
-    return nw_store_seek(store, handle, chunk, offset, cursor);
+    uint16_t offset = grown(store, object); /* what is appended next may go into this chunk */
+    return nw_store_seek(store, handle, object->tail - (offset > 0 ? 1U : 0U), offset, cursor);
 }
 
 /* The chunk the cursor stands in: its place and length, looked up again after a move. */

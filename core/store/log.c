@@ -2,7 +2,8 @@
 /*
  * The log: one page buffer at the frontier, programmed when it is full or when a sync asks for it,
  * block after block round the chip. A block in which a program fails keeps what it holds; the rest
- * of it lies in the next block from then on (a swap), so that no position changes.
+ * of it lies in the next block from then on, at the same places (a swap), so that no position
+ * changes. What fails there in turn lies in the next but one, and so on.
  */
 #include <string.h>
 
@@ -12,16 +13,14 @@
 uint32_t store_physical(const struct nw_store *store, uint32_t page)
 {
     uint16_t block = store_block_with(store, page);
+    uint16_t place = store_place_of(store, page);
 
-    for (uint8_t i = store->swap_count; i-- > 0;) {
-        const struct swap *swap = &store->swap[i];
-        if (swap->of == block && swap->block != STORE_NO_BLOCK && page >= swap->page) {
-            page += store_first_page(store, swap->block) - swap->page;
-            /* behind a page for the header, unless it was the first that failed */
-            return swap->page == store_first_page(store, block) ? page : page + 1U;
+    for (uint8_t i = 0; i < store->swap_count; i++) { /* in the order in which they failed */
+        if (store->swap[i].of == block && place >= store->swap[i].from) {
+            block = store->swap[i].block;
         }
     }
-    return page;
+    return store_first_page(store, block) + place;
 }
 
 /* Where the next chunk goes if nothing has to be skipped. */
@@ -44,6 +43,26 @@ int store_is_bad(struct nw_store *store, uint16_t block)
 {
     store_count(&store->stats.reads, 1);
     return simple(store, block, nw_chip_is_bad);
+}
+
+/* On to the next good block in steps of so many, or an error. */
+int store_go_to_good(struct nw_store *store, uint16_t *block, uint16_t step)
+{
+    for (uint16_t left = store->blocks; left > 0; left--) {
+        *block = store_block_ahead(store, *block, step);
+        int bad = store_is_bad(store, *block);
+        if (bad <= 0) {
+            return bad;
+        }
+        store->passed_bad = 1;
+    }
+    return NW_ERR_BAD_BLOCK;
+}
+
+/* The good block after *block, or an error. */
+int store_good_after(struct nw_store *store, uint16_t *block)
+{
+    return store_go_to_good(store, block, 1);
 }
 
 /* A free block is one no more. */
@@ -69,53 +88,35 @@ static int erase(struct nw_store *store, uint16_t block)
     return simple(store, block, nw_chip_erase);
 }
 
-static int has_failed(const struct nw_store *store, uint16_t block)
+/* The swap that tells that a block has failed; none: swap_count. */
+uint8_t store_swap_of(const struct nw_store *store, uint16_t block)
 {
-    for (uint8_t i = 0; i < store->swap_count; i++) {
-        if (store->swap[i].of == block) {
-            return 1;
-        }
+    uint8_t i = 0;
+
+    while (i < store->swap_count && store->swap[i].of != block) {
+        i++;
     }
-    return 0;
+    return i;
 }
 
-/* A block that has failed is given up when its turn to be erased comes. 1: this one was. What stood
- * in for it and failed too, which only the next swap told, is told by one of its own. */
+/* A block that has failed is given up when its turn to be erased comes. 1: this one was. */
 static int give_up(struct nw_store *store, uint16_t block)
 {
-    uint16_t stood = STORE_NO_BLOCK;
-    int failed = 0;
-    uint8_t count = store->swap_count;
+    uint8_t i = store_swap_of(store, block);
 
-    store->swap_count = 0;
-    for (uint8_t i = 0; i < count; i++) {
-        struct swap swap = store->swap[i];
-        if (swap.of != block) {
-            store->swap[store->swap_count++] = swap;
-        } else {
-            (void)store_add_failed(store, stood);
-            stood = swap.block;
-            failed = 1;
-        }
+    if (i == store->swap_count) {
+        return 0;
     }
-    return failed;
+    for (store->swap_count--; i < store->swap_count; i++) {
+        store->swap[i] = store->swap[i + 1U];
+    }
+    return 1;
 }
 
 /* The block into which the frontier's page goes. */
 static uint16_t frontier_block(const struct nw_store *store)
 {
     return store_block_with(store, store_physical(store, store->page));
-}
-
-/* On to the block after *block; answers as store_is_bad(). */
-static int step_on(struct nw_store *store, uint16_t *block)
-{
-    *block = store_next_block(store, *block);
-    int bad = store_is_bad(store, *block);
-    if (bad > 0) {
-        (void)give_up(store, *block);
-    }
-    return bad;
 }
 
 /* Makes a good block of the free ones ready: 1, or 0 when it turns out bad. */
@@ -138,14 +139,15 @@ static int take_block(struct nw_store *store, uint16_t *block)
 {
     int ready = 0;
 
-    for (uint16_t i = store->blocks; i > 0 && store->free > 0 && ready == 0; i--) {
-        int bad = step_on(store, block);
-        if (bad < 0) {
-            ready = bad;
-        } else if (bad == 0 && store->prepared > 0) {
+    while (ready == 0 && store->free > 0) { /* each that fails is one less */
+        int result = store_good_after(store, block);
+        if (result < 0) {
+            return result;
+        }
+        ready = 1;
+        if (store->prepared > 0) {
             store->prepared--;
-            ready = 1;
-        } else if (bad == 0) {
+        } else {
             store->stuck = 0;
             ready = store_make_ready(store, *block);
         }
@@ -163,32 +165,32 @@ static int take_block(struct nw_store *store, uint16_t *block)
 int store_prepare(struct nw_store *store)
 {
     uint16_t block = frontier_block(store);
-    uint16_t ahead = 0;
+    int result = NW_OK;
 
     if (store->prepared >= store->free || store->stuck != 0) {
         return 0;
     }
-    for (uint16_t i = store->blocks; i > 0; i--) {
-        int bad = step_on(store, &block);
-        if (bad < 0) {
-            return bad;
-        }
-        if (bad == 0 && ahead++ == store->prepared) {
-            int result = has_failed(store, block) ? (int)NW_ERR_ERASE : erase(store, block);
-            store->stuck = result == NW_ERR_ERASE;
-            if (result == NW_OK) {
-                store->prepared++;
-                return 1;
-            }
-            return result == NW_ERR_ERASE ? 0 : result;
-        }
+    for (uint16_t ahead = 0; ahead <= store->prepared && result == NW_OK; ahead++) {
+        result = store_good_after(store, &block);
     }
-    return 0;
+    if (result == NW_OK) {
+        result = store_swap_of(store, block) < store->swap_count ? (int)NW_ERR_ERASE
+                                                                 : erase(store, block);
+    }
+    if (result == NW_ERR_ERASE) {
+        store->stuck = 1;
+        return 0;
+    }
+    if (result < 0) {
+        return result;
+    }
+    store->prepared++;
+    return 1;
 }
 
 /* The header of a block begun now, at the start of the buffer. `page`: of a swap, the first page it
- * stands for; else STORE_NONE. */
-static void put_block_head(struct nw_store *store, uint32_t page)
+ * stands for, and `crc` that of what it will hold; else STORE_NONE. */
+static void put_block_head(struct nw_store *store, uint32_t page, uint32_t crc)
 {
     uint8_t *bytes = store->buffer;
 
@@ -198,7 +200,10 @@ static void put_block_head(struct nw_store *store, uint32_t page)
     bytes[3] = store->fan_shift;
     nw_put32(bytes + 4, ++store->sequence);
     nw_put32(bytes + 8, store->told);
-    store_put_block(bytes + 12, store->first);
+    if (store->mounting != 0) {
+        crc = store->first;
+    }
+    nw_put32(bytes + 12, crc);
     nw_put32(bytes + 16, page);
     nw_put32(bytes + 20, nw_crc32(NW_CRC32_START, bytes, 20));
     if (store_seal(store) != NULL) {
@@ -236,7 +241,7 @@ int store_fail_early(struct nw_store *store, int result)
 int store_open_block(struct nw_store *store)
 {
     uint16_t block = frontier_block(store);
-    int result = take_block(store, &block);
+    int result = store->broken != NW_OK ? store->broken : take_block(store, &block);
 
     if (result < 0) {
         return store_fail_early(store, result);
@@ -252,7 +257,7 @@ int store_open_block(struct nw_store *store)
     if (store->cache == store->buffer) {
         store->cache = NULL;
     }
-    put_block_head(store, STORE_NONE);
+    put_block_head(store, STORE_NONE, STORE_NONE);
     store->offset = store->block_header;
     store->since += store->block_header;
     return NW_OK;
@@ -277,74 +282,54 @@ static int program(struct nw_store *store, uint32_t page, uint16_t from, uint16_
     return nw_chip_program(&req);
 }
 
-int store_add_swap(struct nw_store *store, uint32_t page, uint16_t block)
+int store_add_swap(struct nw_store *store, uint16_t of, uint16_t from, uint16_t block)
 {
-    struct swap *swap = &store->swap[store->swap_count];
-
     if (store->swap_count == STORE_SWAPS) {
         return NW_ERR_PROGRAM;
     }
-    swap->page = page;
-    swap->of = store_block_with(store, page);
-    swap->block = block;
-    store->swap_count++;
+    store->swap[store->swap_count++] = (struct swap){.of = of, .from = from, .block = block};
     return NW_OK;
 }
 
-/* Nothing is needed of a block but to know that it has failed. */
-int store_add_failed(struct nw_store *store, uint16_t block)
+/* Lays the frontier's page, all of it, and those behind it into the next block. That header comes
+ * first, and power may go before the page holds what the failed one had: a CRC tells. */
+static int swap_block(struct nw_store *store)
 {
-    return block == STORE_NO_BLOCK
-               ? (int)NW_OK
-               : store_add_swap(store, store_first_page(store, block), STORE_NO_BLOCK);
-}
-
-/* Lays the frontier's page, as far as `end`, and those behind it into the next block. If that fails
- * too, the next swap for the same page tells so; but where its header failed a mount sees none, so
- * it has a swap of its own. */
-static int swap_block(struct nw_store *store, uint16_t end)
-{
-    uint16_t block = frontier_block(store);
+    uint16_t failed = frontier_block(store);
+    uint16_t place = store_place_of(store, store->page);
+    uint16_t from = place == 0 ? store->block_header : 0;
+    uint16_t block = failed;
     uint8_t kept[SEALED_BLOCK_HEADER];
     int result = take_block(store, &block);
+    uint32_t first = store_first_page(store, block);
 
     if (result == NW_OK) {
-        result = store_add_swap(store, store->page, block);
+        result = store_add_swap(store, failed, place, block);
     }
     if (result < 0) {
         return result;
     }
-    uint32_t page = store_physical(store, store->page);
-    int apart = page != store_first_page(store, block);
     store_count(&store->stats.swapped, 1);
     store->programmed = 0;
     store->programs = 0;
     memcpy(kept, store->buffer, store->block_header);
-    put_block_head(store, store->page);
-    if (apart) { /* the buffer is not the block's first page: the header has a page of its own */
-        result = program(store, store_first_page(store, block), 0,
-                         store_align_up(store, store->block_header));
+    put_block_head(store, store->page, nw_crc32(NW_CRC32_START, store->buffer + from,
+                                                (uint16_t)(store->page_bytes - from)));
+    if (place != 0) { /* the buffer is not the block's first page: the header has that of its own */
+        result = program(store, first, 0, store_align_up(store, store->block_header));
         memcpy(store->buffer, kept, store->block_header);
     }
-    if (result == NW_OK) {
-        result = program(store, page, 0, end);
-        if (apart) {
-            return result;
-        }
-    }
-    if (result == NW_ERR_PROGRAM) {
-        (void)store_add_failed(store, block);
-    }
-    return result;
+    return result < 0 ? result : program(store, first + place, 0, store->page_bytes);
 }
 
-/* Programs the buffer up to `end`. */
+/* Programs the buffer up to `end`; a page that failed and lies elsewhere then takes no more. */
 static int program_to(struct nw_store *store, uint16_t end)
 {
     int result = program(store, store_physical(store, store->page), store->programmed, end);
 
     while (result == NW_ERR_PROGRAM && store->swap_count < STORE_SWAPS) {
-        result = swap_block(store, end);
+        end = store->page_bytes;
+        result = swap_block(store);
     }
     if (result < 0) {
         return store_fail(store, result);
@@ -378,14 +363,14 @@ static void count_written(struct nw_store *store, uint16_t bytes)
 int store_flush(struct nw_store *store)
 {
     store_close(store);
-    if (store->full != PAGE_OPEN || store->offset == store->programmed) {
+    if (store->broken != NW_OK || store->full != PAGE_OPEN || store->offset == store->programmed) {
         return store->broken;
     }
-    uint16_t end = store_align_up(store, store->offset);
-    int result = program_to(store, end);
+    int result = program_to(store, store_align_up(store, store->offset));
     if (result < 0) {
         return result;
     }
+    uint16_t end = store->programmed;
     count_written(store, (uint16_t)(end - store->offset));
     store->offset = end;
     if (end == store->page_bytes ||
@@ -397,13 +382,6 @@ int store_flush(struct nw_store *store)
 }
 
 /* Appending */
-
-static void put_header(const struct chunk *chunk, uint8_t *bytes)
-{
-    store_put_what(chunk, bytes);
-    bytes[9] = (uint8_t)(nw_crc16(NW_CRC16_START, bytes, CHUNK_WHAT) & 0xFFU);
-    nw_put32(bytes + 10, chunk->crc);
-}
 
 /* The sum of a chunk whose payload is at hand. */
 static void sum_up(struct nw_store *store, struct chunk *chunk, const uint8_t *data)
@@ -426,7 +404,7 @@ void store_close(struct nw_store *store)
     if (store_seal(store) == NULL) {
         sum_up(store, &store->growing, data);
     }
-    put_header(&store->growing, header);
+    store_put_header(&store->growing, header);
     if (store_seal(store) != NULL) {
         store_seal(store)->close(store);
     }
@@ -503,7 +481,7 @@ int store_begin(struct nw_store *store, struct chunk *chunk)
         return result;
     }
     chunk->at = store_frontier(store);
-    put_header(chunk, bytes);
+    store_put_header(chunk, bytes);
     if (store_seal(store) != NULL) {
         store_seal(store)->start(store, chunk, bytes);
     }
@@ -537,24 +515,62 @@ int store_append(struct nw_store *store, const struct object *object, struct chu
     return result < 0 ? result : store_put(store, data, chunk->length);
 }
 
-/* A copy of a chunk elsewhere on the chip, by way of the buffer itself: to->at is set. */
+/*
+ * A copy of a chunk elsewhere on the chip, by way of the buffer itself: to->at is set. What cannot
+ * be read is not programmed. What is encrypted again is proven first, where it lies in the buffer:
+ * who changes the chip between two reads must not have other bytes encrypted with the same
+ * keystream. So for each page that the copy touches all of the chunk is read; its tag stays in RAM
+ * from the first time on. If it is not proven the rest stays erased, and is never encrypted; its
+ * tag, if that is still to come, fits no payload.
+ *
+ * NW_ERR_CORRUPT: the copy is damaged, as the chunk is, or one read of it was. The rest of its page
+ * stays blank: a mount takes what is damaged in the page programmed last for the end that a cut has
+ * torn, so nothing that comes later may lie there.
+ */
 int store_copy(struct nw_store *store, const struct chunk *from, struct chunk *to)
 {
-    uint16_t part;
-    int result = store_begin(store, to);
+    uint16_t gap = store->chunk_header; /* that is still to be written */
+    uint16_t at = 0;
+    int spoilt = 0;
 
-    for (uint16_t at = 0; at < from->length && result == NW_OK; at = (uint16_t)(at + part)) {
-        uint16_t room = (uint16_t)(store->page_bytes - store->offset);
-        uint8_t *here = store->buffer + store->offset;
+    store_close(store);
+    uint32_t sum = store_sum_begin(store, from); /* sealed: of no use */
+    int result = store_find_room(store, from->length, 0);
+    while (result == NW_OK && (gap > 0 || at < from->length)) {
+        uint8_t *here = store->buffer + store->offset + gap;
+        uint16_t part = (uint16_t)(store->page_bytes - store->offset - gap);
 
-        part = (uint16_t)(from->length - at);
-        part = part < room ? part : room;
-        result = store_load(store, from, at, part, here, 0);
-        if (store_is_damage(result)) { /* the chunk's sum tells that it is lost */
-            store_count(&store->stats.lost, 1);
-            result = NW_OK;
+        part = part < from->length - at ? part : (uint16_t)(from->length - at);
+        if (!spoilt) {
+            result = store_seal(store) != NULL
+                         ? store_seal(store)->read_part(store, from, at, part, here)
+                         : store_read(store, store_data_at(store, from, at), part, here, 0);
         }
-        result = result < 0 ? store_fail(store, result) : store_put(store, here, part);
+        if (result < 0) {
+            memset(here, store->erased, part);
+            if (store_is_damage(result)) {
+                result = NW_OK;
+                spoilt = store_seal(store) != NULL;
+            } else if (gap == 0) { /* the log holds a part of the chunk */
+                result = store_fail(store, result);
+            }
+        }
+        sum = nw_crc32(sum, here, part);
+        if (gap > 0 && result == NW_OK) {
+            result = store_begin(store, to);
+            gap = 0;
+        }
+        if (spoilt) {
+            store->sealing->clear = part;
+        }
+        if (result == NW_OK) {
+            result = store_put(store, here, part);
+        }
+        at = (uint16_t)(at + part);
+    }
+    if (result == NW_OK && (store_seal(store) != NULL ? spoilt : sum != from->crc)) {
+        result = store_find_room(store, (uint16_t)(store->page_bytes - store->chunk_header), 1);
+        result = result == NW_OK ? (int)NW_ERR_CORRUPT : result;
     }
     return result;
 }
@@ -569,6 +585,10 @@ static int read_page(struct nw_store *store, struct nw_chip_req *req)
     req->chip = store->chip;
     req->page = store_physical(store, page);
     int result = nw_chip_read(req);
+    if (result == NW_ERR_ECC) { /* a read that fails once may not fail the next time */
+        store_count(&store->stats.reads, 1);
+        result = nw_chip_read(req);
+    }
     store_count(&store->stats.reads, 1);
     store_count(&store->stats.bytes_read, (uint16_t)(req->length + req->spare_length));
     if (result > 0) {

@@ -28,7 +28,6 @@ struct scan {
     uint8_t data;      /* before any anchor lies what only a mount that had ended can write */
     uint32_t doubtful; /* first chunk that touches the page programmed last, or STORE_NONE */
     uint32_t end;      /* the first chunk that does not count, or STORE_NONE: none */
-    uint32_t whole;    /* behind the last one that does */
     uint32_t anchor;   /* the newest one, or STORE_NONE */
     uint32_t page;     /* known to be programmed last so far */
     uint32_t pending;  /* the newest anchor, if it may touch that page */
@@ -52,6 +51,39 @@ static int begin_walk(struct nw_store *store, struct walk *walk, uint32_t at, ui
     return result;
 }
 
+/* On to the next block in the order of writing, whose stand-ins are learnt as those of this one
+ * have been: 1, or 0 when this was the last one. Blocks of mounts count only if they belong to the
+ * one in which the walk began. */
+static int next_block(struct nw_store *store, struct walk *walk)
+{
+    struct block_head head;
+    uint16_t next = store_end_of(store, walk->block);
+
+    if (next == store->newest) {
+        return 0;
+    }
+    int result = store_good_after(store, &next);
+    if (result == NW_OK) {
+        result = store_find_swap(store, next);
+    }
+    if (result == NW_OK) {
+        result = store_read_head(store, next, &head);
+    }
+    if (result != NW_OK) {
+        return result == NW_ERR_NOT_FOUND ? 0 : result;
+    }
+    uint32_t gap = head.sequence - walk->sequence;
+    if (gap == 0 || gap > STORE_SWAPS + 1U ||
+        ((head.flags & BLOCK_MOUNT) != 0 && head.first != walk->mount) ||
+        ((head.flags & BLOCK_SWAP) != 0 && store_block_with(store, head.page) != next)) {
+        return 0;
+    }
+    walk->block = next;
+    walk->sequence = head.sequence;
+    walk->at = store_block_start(store, next);
+    return 1;
+}
+
 #define WALK_BLOCK 2 /* the walk has come to another block */
 
 /* To the next chunk: 1, and it has to be passed; WALK_BLOCK; 0: the end; NW_ERR_CORRUPT as
@@ -61,11 +93,8 @@ static int step(struct nw_store *store, struct walk *walk, struct chunk *chunk)
     int result = store_next_chunk(store, &walk->at, chunk);
 
     if (result == 0 && walk->block != walk->last) {
-        result = store_next_sequence(store, &walk->block, &walk->sequence, walk->mount);
-        if (result > 0) {
-            walk->at = store_block_start(store, walk->block);
-            result = WALK_BLOCK;
-        }
+        result = next_block(store, walk);
+        result = result > 0 ? WALK_BLOCK : result;
     }
     return result;
 }
@@ -113,7 +142,6 @@ static int over_doubtful(struct nw_store *store, struct scan *scan)
     struct chunk chunk;
     int result = at == STORE_NONE ? 0 : 1;
 
-    scan->whole = at;
     while (result > 0) {
         result = store_next_chunk(store, &at, &chunk);
         if (result <= 0 || at == scan->end) {
@@ -128,7 +156,6 @@ static int over_doubtful(struct nw_store *store, struct scan *scan)
             scan->anchor = at;
         }
         at = store_behind(store, &chunk);
-        scan->whole = at;
         result = 1;
     }
     scan->end = at;
@@ -280,6 +307,14 @@ static int leave_out(struct nw_store *store, struct redo *redo, struct object *o
     return result;
 }
 
+/* Could the tree hold the key without growing down to keys that are gone? */
+static int reaches(const struct nw_store *store, const struct object *object, uint32_t key)
+{
+    uint8_t digits = object->height > 0 ? object->height : 1U;
+
+    return key >= object->head || store_is_under(store, key, object->head, digits);
+}
+
 /* Data that the log tells of: into the index, and once the anchor is passed, into the books. */
 static int redo_data(struct nw_store *store, struct redo *redo, struct object *object,
                      const struct chunk *chunk)
@@ -299,7 +334,7 @@ static int redo_data(struct nw_store *store, struct redo *redo, struct object *o
             return result;
         }
     }
-    if (!store_reaches(store, object, chunk->key)) {
+    if (!reaches(store, object, chunk->key)) {
         return NW_OK;
     }
     return redo->passed != 0 ? store_enter(store, object, chunk)
@@ -340,7 +375,7 @@ static int redo_chunk(struct nw_store *store, struct redo *redo, const struct ch
     if (store_seal(store) != NULL) { /* not even that it is nothing to be redone */
         result = store_verify(store, chunk);
     }
-    if (result < 0 || chunk->id >= store->config.objects) {
+    if (result < 0 || chunk->id >= store->slots) {
         /* nothing to be redone, or to be counted below */
     } else if (chunk->kind == CHUNK_MOVED) {
         result = store_set_moved(store, chunk);
@@ -396,78 +431,6 @@ static int redo_log(struct nw_store *store, const struct scan *scan, struct redo
         }
     }
     return result == NW_ERR_NOT_FOUND ? (int)NW_ERR_CORRUPT : result;
-}
-
-/* The last block that stands in for `block` is taken for none, unless the log goes on in it: 1, or
- * 0 if there is none. One before it has failed, which no later swap tells any more. */
-static int hollow_out(struct nw_store *store, uint16_t block, uint32_t whole)
-{
-    int is_last = 1;
-
-    for (uint8_t i = store->swap_count; i-- > 0;) {
-        struct swap *swap = &store->swap[i];
-        if (swap->of == block && swap->block == STORE_NO_BLOCK) {
-            is_last = 0;
-        } else if (swap->of == block) {
-            if (store_page_of(store, whole) > swap->page) {
-                return 0;
-            }
-            store->hollow = swap->block;
-            if (!is_last) {
-                swap->of = swap->block;
-                swap->page = store_first_page(store, swap->of);
-            }
-            swap->block = STORE_NO_BLOCK;
-            store_forget_pages(store);
-            return 1;
-        }
-    }
-    return 0;
-}
-
-/*
- * Walks to the end of the log. If power went before a stand-in held all that the failed page did,
- * what earlier programs gave that page is still there, or in the stand-in before if it failed there
- * again: the way counts that leads further.
- */
-static int scan_either(struct nw_store *store, uint32_t at, struct scan *scan)
-{
-    int result = scan_log(store, at, scan);
-    uint16_t block = scan->walk.block;
-    uint16_t best = STORE_NO_BLOCK;
-    uint32_t whole = scan->whole;
-    struct swap swaps[STORE_SWAPS];
-
-    memcpy(swaps, store->swap, sizeof swaps);
-    while (result == NW_OK && hollow_out(store, block, whole)) {
-        result = scan_log(store, at, scan);
-        if (result == NW_ERR_NOT_FOUND) { /* it has the header of the log's first block */
-            result = NW_OK;
-        } else if (result == NW_OK && scan->walk.block == block && scan->whole > whole) {
-            best = store->hollow;
-            whole = scan->whole;
-        }
-    }
-    if (result == NW_OK && store->hollow != best) { /* back to that one */
-        memcpy(store->swap, swaps, sizeof swaps);
-        store->hollow = STORE_NO_BLOCK;
-        while (store->hollow != best && hollow_out(store, block, 0)) {
-        }
-        store_forget_pages(store);
-        result = scan_log(store, at, scan);
-    }
-    return result;
-}
-
-static int good_before(struct nw_store *store, uint16_t *block)
-{
-    int bad = 1;
-
-    for (uint16_t i = 0; i < store->blocks && bad > 0; i++) {
-        *block = store_block_before(store, *block);
-        bad = store_is_bad(store, *block);
-    }
-    return bad;
 }
 
 /* Where to begin to walk for what a block's header tells of: in the first block of its mount, or at
@@ -529,7 +492,7 @@ static int find_log(struct nw_store *store, uint16_t block, const struct block_h
         }
         store->told = from;
         store_forget_swaps(store);
-        result = scan_either(store, from, scan);
+        result = scan_log(store, from, scan);
         if (result == NW_OK) {
             if (scan->anchor != STORE_NONE) {
                 return NW_OK;
@@ -546,7 +509,7 @@ static int find_log(struct nw_store *store, uint16_t block, const struct block_h
                 result = NW_OK;
                 continue;
             }
-            result = good_before(store, &block);
+            result = store_go_to_good(store, &block, (uint16_t)(store->blocks - 1U)); /* back */
             if (result == NW_OK) {
                 result = store_read_head(store, block, &head);
             }
@@ -725,12 +688,7 @@ int nw_store_mount(struct nw_store **made, struct nw_chip *chip,
     }
     store->sequence = head.sequence;
     store->page = store_first_page(store, scan.walk.block) + store->block_pages - 1U;
-    /* Cleaning begins anew where blocks are not free yet: of what it took along behind that, nodes
-     * were only in RAM. */
-    store->tail = store->safe;
-    store->next_safe = store->safe;
-    store->sweep = store->told_sweep;
-    store_sweep_anew(store);
+    store_sweep_from_safe(store);
     store->written = store_block_bytes(store); /* what a mount uses up, more or less */
     result = forget(store, &scan);
     return result < 0 ? result : settle(store, &scan);

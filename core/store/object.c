@@ -13,7 +13,7 @@ struct object *store_object_of(struct nw_store *store, int handle, uint8_t types
     struct object *object = store->objects + slot;
 
     store->refused = NW_ERR_NOT_FOUND;
-    if (handle <= 0 || slot >= store->config.objects || object->type == 0 ||
+    if (handle <= 0 || slot >= store->slots || object->type == 0 ||
         object->generation != (handle >> HANDLE_SHIFT)) {
         return NULL;
     }
@@ -28,6 +28,16 @@ int store_is_of(const struct nw_store *store, const struct chunk *chunk,
     return chunk->generation == object->generation && chunk->id == store_slot_of(store, object);
 }
 
+/* The payload of the object's chunk with that key, if it is the one that may grow in the buffer;
+ * else NULL. */
+uint8_t *store_growing(const struct nw_store *store, const struct object *object, uint32_t key)
+{
+    return store->grow != 0 && store->growing.key == key &&
+                   store_is_of(store, &store->growing, object)
+               ? store->buffer + store->grow - 1 + store->chunk_header
+               : NULL;
+}
+
 static int handle_of(const struct nw_store *store, const struct object *object)
 {
     return (object->generation << HANDLE_SHIFT) | (store_slot_of(store, object) + 1);
@@ -37,7 +47,7 @@ static uint8_t length_of(const struct nw_store *store, const char *name)
 {
     uint8_t length = 0;
 
-    while (length <= store->config.name_bytes && name[length] != '\0') {
+    while (length <= store->name_bytes && name[length] != '\0') {
         length++;
     }
     return length;
@@ -49,16 +59,16 @@ int nw_store_find(struct nw_store *store, const char *name)
     const char *own = store->names;
     uint8_t length = length_of(store, name);
 
-    if (length == 0 || length > store->config.name_bytes) {
+    if (length == 0 || length > store->name_bytes) {
         return NW_ERR_NAME;
     }
-    for (uint8_t left = store->config.objects; left > 0; left--) {
+    for (uint8_t left = store->slots; left > 0; left--) {
         if (object->type != 0 && memcmp(own, name, length) == 0 &&
-            (length == store->config.name_bytes || own[length] == '\0')) {
+            (length == store->name_bytes || own[length] == '\0')) {
             return handle_of(store, object);
         }
         object++;
-        own += store->config.name_bytes;
+        own += store->name_bytes;
     }
     return NW_ERR_NOT_FOUND;
 }
@@ -95,7 +105,7 @@ static void set_name(struct nw_store *store, const struct object *object, const 
 {
     char *own = store_name(store, store_slot_of(store, object));
 
-    memset(own, 0, store->config.name_bytes);
+    memset(own, 0, store->name_bytes);
     memcpy(own, name, length_of(store, name));
 }
 
@@ -126,13 +136,15 @@ static int specify(const struct nw_store *store, const struct nw_store_spec *spe
     int result = store_check_object(store, object);
     object->type = 0;
     object->generation = generation;
-    if (spec->type == NW_STORE_ARRAY
-            ? spec->count == 0 || store_shorten(store, spec->count - 1U,
-                                                (uint8_t)(store->config.frames - 1U)) != 0
-            : spec->type == NW_STORE_STREAM && object->unit > ELEMENT_LONGEST) {
-        result = NW_ERR_CONFIG;
+    if (result < 0 || (spec->type == NW_STORE_ARRAY ? spec->count == 0
+                                                    : spec->type == NW_STORE_STREAM &&
+                                                          object->unit > ELEMENT_LONGEST)) {
+        return NW_ERR_CONFIG;
     }
-    return result < 0 ? (int)NW_ERR_CONFIG : (int)NW_OK;
+    return spec->type == NW_STORE_ARRAY &&
+                   store_shorten(store, spec->count - 1U, (uint8_t)(store->frame_count - 1U)) != 0
+               ? (int)NW_ERR_RANGE
+               : (int)NW_OK;
 }
 
 /* What RAM tells of all objects becomes durable. */
@@ -144,7 +156,7 @@ static int commit(struct nw_store *store)
 int nw_store_create(struct nw_store *store, const char *name, const struct nw_store_spec *spec)
 {
     struct object *object = store->objects;
-    uint8_t left = store->config.objects;
+    uint8_t left = store->slots;
     int result = nw_store_find(store, name);
 
     if (result != NW_ERR_NOT_FOUND) {
@@ -217,7 +229,7 @@ int nw_store_rename(struct nw_store *store, int handle, const char *name)
 
 int nw_store_at(struct nw_store *store, uint8_t slot, struct nw_store_about *about)
 {
-    if (slot >= store->config.objects) {
+    if (slot >= store->slots) {
         return NW_ERR_RANGE;
     }
     const struct object *object = &store->objects[slot];
@@ -226,15 +238,14 @@ int nw_store_at(struct nw_store *store, uint8_t slot, struct nw_store_about *abo
     }
     memset(about, 0, sizeof *about);
     about->handle = handle_of(store, object);
-    about->spec = (struct nw_store_spec){
-        .type = object->type,
-        .flags = object->flags,
-        .unit_bytes = object->unit,
-        .count = object->type == NW_STORE_ARRAY ? object->tail : object->limit};
+    about->spec.type = object->type;
+    about->spec.flags = object->flags;
+    about->spec.unit_bytes = object->unit;
+    about->spec.count = object->type == NW_STORE_ARRAY ? object->tail : object->limit;
     about->head = object->head;
     about->tail = object->tail;
     about->bytes = object->bytes;
-    memcpy(about->name, store_name(store, slot), store->config.name_bytes);
+    memcpy(about->name, store_name(store, slot), store->name_bytes);
     return NW_OK;
 }
 
@@ -291,7 +302,7 @@ int store_enter(struct nw_store *store, struct object *object, const struct chun
  * way. Both are this call's error alone. */
 int store_ready(struct nw_store *store, struct object *object, const struct chunk *chunk)
 {
-    if (!store_is_under(store, chunk->key, object->head, (uint8_t)(store->config.frames - 1U))) {
+    if (!store_is_under(store, chunk->key, object->head, (uint8_t)(store->frame_count - 1U))) {
         return NW_ERR_RANGE;
     }
     int result = store_set(store, object, chunk, NULL);
@@ -337,7 +348,7 @@ int store_put_growing(struct nw_store *store, struct object *object, struct chun
 
 int nw_store_sync(struct nw_store *store)
 {
-    return store->broken != NW_OK ? store->broken : store_flush(store);
+    return store_flush(store);
 }
 
 const struct nw_store_stats *nw_store_stats(const struct nw_store *store)
@@ -354,8 +365,8 @@ void store_bound_held(struct nw_store *store)
 
 static void copy_table(struct nw_store *store, uint8_t to, uint8_t from)
 {
-    uint8_t objects = store->config.objects;
-    uint16_t name_bytes = (uint16_t)(objects * (uint16_t)store->config.name_bytes);
+    uint8_t objects = store->slots;
+    uint16_t name_bytes = (uint16_t)(objects * (uint16_t)store->name_bytes);
 
     store_drop_frames(store, store_table(store, to), objects);
     memcpy(store_table(store, to), store_table(store, from), objects * sizeof *store->objects);
@@ -365,7 +376,7 @@ static void copy_table(struct nw_store *store, uint8_t to, uint8_t from)
 
 static void clear_table(struct nw_store *store, uint8_t table)
 {
-    uint8_t objects = store->config.objects;
+    uint8_t objects = store->slots;
 
     store_drop_frames(store, store_table(store, table), objects);
     memset(store_table(store, table), 0, objects * sizeof *store->objects);
@@ -439,7 +450,10 @@ int nw_store_checkpoint(struct nw_store *store)
     if (result < 0) {
         return result;
     }
-    store->kept[table] = ++store->serial;
+    do { /* numbers begin anew one day: none is given twice at a time */
+        store->serial++;
+    } while (table_of(store, store_number_of(store->serial)) != 0);
+    store->kept[table] = store->serial;
     result = commit(store);
     return result < 0 ? result : store_number_of(store->serial);
 }

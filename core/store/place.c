@@ -21,18 +21,6 @@ uint32_t store_booked(const struct nw_store *store, uint16_t length)
     return whole + whole * whole / store_block_bytes(store);
 }
 
-/* Numbers of blocks have 32 bits on flash. */
-void store_put_block(uint8_t *to, uint16_t block)
-{
-    nw_put32(to, block == STORE_NO_BLOCK ? STORE_NONE : block);
-}
-
-/* STORE_NO_BLOCK for all that is none. */
-uint16_t store_get_block(const uint8_t *from)
-{
-    return nw_get16(from + 2) == 0 ? nw_get16(from) : STORE_NO_BLOCK;
-}
-
 /* A key without its lowest digits, each of them an entry's place in a node: the index of the node
  * over the key that has so many levels with those below it. */
 uint32_t store_shorten(const struct nw_store *store, uint32_t key, uint8_t digits)
@@ -74,6 +62,12 @@ uint16_t store_block_with(const struct nw_store *store, uint32_t page)
     uint32_t block = page / store->block_pages;
 
     return block < store->blocks ? (uint16_t)block : STORE_NO_BLOCK;
+}
+
+/* Where in its block a page lies. */
+uint16_t store_place_of(const struct nw_store *store, uint32_t page)
+{
+    return (uint16_t)(page % store->block_pages);
 }
 
 uint16_t store_block_of(const struct nw_store *store, uint32_t at)
@@ -122,7 +116,7 @@ uint32_t store_block_start(const struct nw_store *store, uint16_t block)
 /* The slot of an object in its table. */
 uint8_t store_slot_of(const struct nw_store *store, const struct object *object)
 {
-    return (uint8_t)((uint8_t)(object - store->objects) % store->config.objects);
+    return (uint8_t)((uint8_t)(object - store->objects) % store->slots);
 }
 
 uint16_t store_offset_of(const struct nw_store *store, uint32_t at)

@@ -27,20 +27,20 @@ static void begin_hash(struct nw_seal *seal, const uint8_t *key, uint8_t what)
 static uint32_t sum_begin(const struct nw_store *store, const struct chunk *chunk)
 {
     (void)chunk;
-    begin_hash(store->config.seal, store->config.seal->hash_key, HASH_PAYLOAD);
+    begin_hash(store->sealing, store->sealing->hash_key, HASH_PAYLOAD);
     return 0;
 }
 
 static uint32_t sum_add(const struct nw_store *store, uint32_t sum, const void *data,
                         uint16_t bytes)
 {
-    store->config.seal->library->hash_add(store->config.seal->state, data, bytes);
+    store->sealing->library->hash_add(store->sealing->state, data, bytes);
     return sum;
 }
 
 static void sum_end(const struct nw_store *store, uint32_t sum, struct chunk *chunk)
 {
-    struct nw_seal *seal = store->config.seal;
+    struct nw_seal *seal = store->sealing;
 
     (void)sum;
     (void)chunk;
@@ -75,7 +75,7 @@ static int same(const uint8_t *left, const uint8_t *right)
 /* The tag of the chunk at a position gets to RAM, unless its header was read last. */
 static int find_tag(struct nw_store *store, uint32_t at)
 {
-    struct nw_seal *seal = store->config.seal;
+    struct nw_seal *seal = store->sealing;
     int result = NW_OK;
 
     if (seal->at != at) {
@@ -88,13 +88,13 @@ static int find_tag(struct nw_store *store, uint32_t at)
 
 static void note(struct nw_store *store, uint32_t at, const uint8_t *bytes)
 {
-    memcpy(store->config.seal->tag, bytes + CHUNK_TAG, NW_SEAL_TAG_BYTES);
-    store->config.seal->at = at;
+    memcpy(store->sealing->tag, bytes + CHUNK_TAG, NW_SEAL_TAG_BYTES);
+    store->sealing->at = at;
 }
 
 static int sum_check(struct nw_store *store, uint32_t sum, const struct chunk *chunk)
 {
-    struct nw_seal *seal = store->config.seal;
+    struct nw_seal *seal = store->sealing;
     uint8_t tag[NW_SEAL_TAG_BYTES];
     int result = find_tag(store, chunk->at);
 
@@ -112,10 +112,10 @@ static int sum_check(struct nw_store *store, uint32_t sum, const struct chunk *c
 static void tag_head(const struct nw_store *store, uint32_t page, const uint8_t *bytes,
                      uint8_t *tag)
 {
-    struct nw_seal *seal = store->config.seal;
+    struct nw_seal *seal = store->sealing;
     uint8_t block[4];
 
-    store_put_block(block, store_block_with(store, store_physical(store, page)));
+    nw_put32(block, store_block_with(store, store_physical(store, page)));
     begin_hash(seal, seal->hash_key, HASH_BLOCK);
     seal->library->hash_add(seal->state, bytes, BLOCK_HEADER);
     seal->library->hash_add(seal->state, block, sizeof block);
@@ -171,7 +171,7 @@ static int load(struct nw_store *store, const struct chunk *chunk, uint16_t from
         result = store_read(store, store_data_at(store, chunk, from), bytes, data, ahead);
     }
     if (result == NW_OK) {
-        mix(store->config.seal, store->config.seal->tag, from, data, bytes);
+        mix(store->sealing, store->sealing->tag, from, data, bytes);
     }
     return result == NW_ERR_CORRUPT ? store_damaged(store, chunk->at) : result; /* blank pages */
 }
@@ -202,7 +202,8 @@ static int read_part(struct nw_store *store, const struct chunk *chunk, uint16_t
         result = sum_check(store, 0, chunk);
     }
     if (result < 0) {
-        memset(data, 0, bytes); /* nothing unproven is handed out */
+        memset(data, 0, bytes); /* nothing unproven is handed out, */
+        memset(store->sealing->digest, 0, NW_SEAL_TAG_BYTES); /* and no copy of it is proven */
     }
     return result;
 }
@@ -217,7 +218,7 @@ static void write_tag(struct nw_seal *seal, const struct chunk *chunk, uint8_t *
 
 static void start(struct nw_store *store, const struct chunk *chunk, uint8_t *bytes)
 {
-    struct nw_seal *seal = store->config.seal;
+    struct nw_seal *seal = store->sealing;
 
     write_tag(seal, chunk, bytes);
     seal->clear = SEALED_CHUNK_HEADER;
@@ -226,7 +227,7 @@ static void start(struct nw_store *store, const struct chunk *chunk, uint8_t *by
 
 static void put(struct nw_store *store, uint8_t *data, uint16_t bytes)
 {
-    struct nw_seal *seal = store->config.seal;
+    struct nw_seal *seal = store->sealing;
 
     if (seal->clear > 0) { /* the header, or what may grow */
         seal->clear = (uint16_t)(seal->clear > bytes ? seal->clear - bytes : 0);
@@ -244,7 +245,7 @@ static uint8_t *growing(const struct nw_store *store)
 
 static void open_last(struct nw_store *store)
 {
-    struct nw_seal *seal = store->config.seal;
+    struct nw_seal *seal = store->sealing;
 
     mix(seal, seal->writing, 0, growing(store) + SEALED_CHUNK_HEADER, store->growing.length);
     seal->clear = store->page_bytes; /* and no more of it is put than the page takes */
@@ -253,7 +254,7 @@ static void open_last(struct nw_store *store)
 /* What is summed up already, to be written next, is kept. */
 static void close_last(struct nw_store *store)
 {
-    struct nw_seal *seal = store->config.seal;
+    struct nw_seal *seal = store->sealing;
     const struct chunk *chunk = &store->growing;
     uint8_t *payload = growing(store) + SEALED_CHUNK_HEADER;
     uint8_t kept[NW_SEAL_TAG_BYTES];
@@ -265,57 +266,6 @@ static void close_last(struct nw_store *store)
     write_tag(seal, chunk, growing(store));
     mix(seal, seal->writing, 0, payload, chunk->length);
     memcpy(seal->digest, kept, NW_SEAL_TAG_BYTES);
-}
-
-/*
- * What is encrypted again is proven first, where it lies in the buffer: who changes the chip
- * between two reads must not have other bytes encrypted with the same keystream. So for each page
- * that the copy touches all of the chunk is read; its tag stays in RAM from the first time on. If
- * it is not proven, only the header is written, with a tag that fits no payload, and erased bytes
- * that are never encrypted.
- */
-static int copy(struct nw_store *store, const struct chunk *from, struct chunk *to)
-{
-    struct nw_seal *seal = store->config.seal;
-    uint16_t gap = SEALED_CHUNK_HEADER; /* that is still to be written */
-    uint16_t at = 0;
-    int proven = 1;
-
-    store_close(store);
-    int result = store_find_room(store, from->length, 0);
-    while (result == NW_OK && (gap > 0 || at < from->length)) {
-        uint8_t *here = store->buffer + store->offset + gap;
-        uint16_t part = (uint16_t)(store->page_bytes - store->offset - gap);
-
-        part = part < from->length - at ? part : (uint16_t)(from->length - at);
-        if (proven) {
-            result = read_part(store, from, at, part, here);
-            if (result < 0) { /* nor programmed */
-                memset(here, store->erased, part);
-            }
-            if (store_is_damage(result)) {
-                store_count(&store->stats.lost, 1);
-                memset(seal->digest, 0, sizeof seal->digest);
-                proven = 0;
-                result = NW_OK;
-            }
-        }
-        if (gap == 0 && result < 0) { /* the log holds a part of the chunk */
-            result = store_fail(store, result);
-        }
-        if (gap > 0 && result == NW_OK) {
-            result = store_begin(store, to);
-            gap = 0;
-        }
-        if (!proven) {
-            seal->clear = from->length;
-        }
-        if (result == NW_OK) {
-            result = store_put(store, here, part);
-        }
-        at = (uint16_t)(at + part);
-    }
-    return result;
 }
 
 static const struct nw_seal_verbs seal_verbs = {.sum_begin = sum_begin,
@@ -330,8 +280,7 @@ static const struct nw_seal_verbs seal_verbs = {.sum_begin = sum_begin,
                                                 .start = start,
                                                 .put = put,
                                                 .open = open_last,
-                                                .close = close_last,
-                                                .copy = copy};
+                                                .close = close_last};
 
 /* Opening */
 

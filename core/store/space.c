@@ -101,7 +101,7 @@ static uint8_t add_index(const struct nw_store *store, const struct object *obje
  * and the nodes on the way to where cleaning is, which will be written again. */
 static uint32_t anchor_bytes(const struct nw_store *store, const struct books *books)
 {
-    uint32_t nodes = books->path < store->config.frames ? books->path : store->config.frames;
+    uint32_t nodes = books->path < store->frame_count ? books->path : store->frame_count;
     uint32_t rest = store->page_programs == 1U ? store->page_bytes : store->program_bytes;
     uint32_t bytes = store->chunk_header + ANCHOR_HEAD + books->anchor + rest +
                      nodes * node_bytes_of(store);
@@ -155,11 +155,11 @@ static void add_slot(const struct nw_store *store, struct view as, struct books 
         if (object->type == NW_STORE_ARRAY && levels > books->deepest) {
             books->deepest = levels;
         }
-        books->anchor += OBJECT_BYTES + store->config.name_bytes;
+        books->anchor += OBJECT_BYTES + store->name_bytes;
     }
     books->path = index.levels > books->path ? index.levels : books->path;
     books->nodes += index.nodes;
-    if (index.levels > store->config.frames) {
+    if (index.levels > store->frame_count) {
         index.nodes = index.paths;
     }
     for (uint8_t sweeps = FEW_SWEEPS; sweeps <= MANY_SWEEPS; sweeps++) {
@@ -174,7 +174,7 @@ uint32_t store_bytes_of(const struct nw_store *store, uint8_t table)
     const struct object *object = store_table(store, table);
     uint32_t bytes = 0;
 
-    for (uint8_t left = store->config.objects; left > 0; left--, object++) {
+    for (uint8_t left = store->slots; left > 0; left--, object++) {
         bytes += object->bytes;
     }
     return bytes;
@@ -196,7 +196,7 @@ static uint32_t add_up(const struct nw_store *store, struct view as, struct book
 {
     memset(books, 0, sizeof *books);
     books->data = store->held + store_bytes_of(store, as.from); /* which are the objects then */
-    for (uint8_t slot = 0; slot < store->config.objects; slot++) {
+    for (uint8_t slot = 0; slot < store->slots; slot++) {
         add_slot(store, as, books, slot);
     }
     books->anchor = anchor_bytes(store, books);

@@ -34,7 +34,7 @@
 #define STORE_LONGEST 65000U /* payload of any chunk */
 #define ELEMENT_LONGEST 32767U /* of a list: an int of 16 bits answers its length */
 #define STORE_ANY 0xFFU /* type of object */
-#define STORE_FORMAT 3U
+#define STORE_FORMAT 4U
 
 #define CHUNK_HEADER 14U
 #define CHUNK_WHAT 9U /* of these that say what the chunk is */
@@ -44,7 +44,9 @@
 #define SEALED_BLOCK_HEADER 40U /* a tag behind it */
 #define STATE_BYTES 14U  /* payload of a state chunk */
 #define OBJECT_BYTES 31U /* an object in an anchor, without its name */
+#define ANCHOR_SHAPE 5U  /* in an anchor: bytes of a page, pages of a block and blocks, 2 each */
 #define ANCHOR_HEAD 63U  /* before swaps and objects in an anchor */
+#define SWAP_BYTES 6U    /* one of them there */
 #define STORE_SWAPS 6U   /* blocks that may have failed since their last erase */
 #define STORE_GENERATIONS 127U
 
@@ -85,7 +87,8 @@ struct block_head {
     uint32_t sequence; /* one more than that of the block before */
     uint32_t anchor;   /* where a mount begins to walk: the newest anchor at that time */
     uint32_t page;     /* swap: first page it stands for */
-    uint16_t first;    /* mount: first block of this mount, or STORE_NO_BLOCK */
+    uint32_t crc;      /* swap, but of a mount: of that page as it was begun */
+    uint16_t first;    /* mount: first block of this mount */
     uint8_t flags;
 };
 
@@ -126,105 +129,108 @@ struct sweep {
     uint8_t slot;
 };
 
-/* A block whose end lies in another one, since a program failed there. */
+/* A block in which a program failed: its end lies in another one, page for page. That one may have
+ * failed in turn, which a later swap tells. */
 struct swap {
-    uint32_t page;  /* first page that lies elsewhere */
-    uint16_t of;    /* the block of that page */
-    uint16_t block; /* where: from its second page on; STORE_NO_BLOCK: nothing of it is needed */
+    uint16_t of;    /* the block */
+    uint16_t from;  /* its first page that lies elsewhere: 0 is the first of the block */
+    uint16_t block; /* where */
 };
 
 /* What is used most comes first: an AVR reaches only the first 64 bytes in one go, a Cortex-M
  * bytes up to 31, halves up to 62 and words up to 124 by short instructions. */
 struct nw_store {
-    struct nw_store_config config;
+    uint8_t slots; /* objects of a table */
+    uint8_t swap_count;
     uint8_t chunk_header; /* bytes of a chunk's header */
     uint8_t block_header; /* and of a block's */
+    uint8_t full;         /* PAGE_... */
     uint8_t tables;       /* 1 + checkpoints */
-    uint8_t swap_count;
-    uint8_t full;      /* PAGE_... */
-    uint8_t fan_shift; /* log2 of the entries of a node */
+    uint8_t frame_count;
+    uint8_t name_bytes; /* of the longest name */
     uint8_t erased;
-    uint8_t shift;       /* position = page << shift | offset */
-    uint8_t marks;       /* a spare byte tells whether a page was written */
-    uint8_t most_sweeps; /* log2: in so many at most the log is cleaned once round */
-    uint8_t mounting;    /* flags of the blocks begun now */
-    uint8_t flushing;    /* old frames are being written for an anchor */
-    uint8_t programs;    /* that the frontier's page had */
-    uint8_t passed_bad;  /* mounting: a bad block lies on the way to the log's end, or behind it */
-    uint8_t turn;        /* sweep: the table whose nodes are passed */
-    uint8_t stuck;       /* the block behind the prepared ones cannot be erased */
+    uint8_t shift;     /* position = page << shift | offset */
+    uint8_t programs;  /* that the frontier's page had */
+    uint8_t marks;     /* a spare byte tells whether a page was written */
+    uint8_t fan_shift; /* log2 of the entries of a node */
+    uint8_t fan_mask;  /* these less one */
+    uint8_t turn;      /* sweep: the table whose nodes are passed */
+    uint8_t stuck;     /* the block behind the prepared ones cannot be erased */
+    uint8_t mounting;  /* flags of the blocks begun now */
+    uint8_t flushing;  /* old frames are being written for an anchor */
+    uint8_t passed_bad; /* mounting: a bad block lies on the way to the log's end, or behind it */
     uint8_t page_programs;
+    uint8_t most_sweeps; /* log2: in so many at most the log is cleaned once round */
 
-    uint16_t page_bytes; /* of the chip, like block_pages, blocks, program_bytes ... */
-    uint16_t offset;     /* bytes of the frontier's page in use */
-    uint16_t blocks;
-    uint16_t free; /* good blocks ahead that an anchor no longer needs */
-    uint16_t good; /* blocks not bad */
-    uint16_t grow; /* offset + 1 of the header of the chunk that may still grow; 0: none */
-    uint16_t tail; /* oldest block that may hold anything needed */
-    uint16_t block_pages;
+    uint16_t blocks; /* of the chip, like page_bytes, block_pages, program_bytes ... */
+    uint16_t page_bytes;
+    uint16_t free;   /* good blocks ahead that an anchor no longer needs */
+    uint16_t offset; /* bytes of the frontier's page in use */
+    uint16_t good;   /* blocks not bad */
+    uint16_t tail;   /* oldest block that may hold anything needed */
     uint16_t node_bytes; /* payload of a whole node */
-    uint16_t low;        /* free blocks kept for mounts and for cleaning */
-    uint16_t left;       /* pages behind the frontier's in its block */
+    uint16_t tick;       /* counts steps in indexes */
+    uint16_t prepared;   /* blocks ahead that are erased already */
+    uint16_t block_pages;
     uint16_t programmed; /* bytes of the page on the chip */
     uint16_t safe;       /* block at which the newest anchor makes the frontier stop */
-    uint16_t prepared;   /* blocks ahead that are erased already */
-    uint16_t tick;       /* counts steps in indexes */
+    uint16_t grow; /* offset + 1 of the header of the chunk that may still grow; 0: none */
+    uint16_t low;  /* free blocks kept for mounts and for cleaning */
+    uint16_t left; /* pages behind the frontier's in its block */
+    uint16_t next_safe; /* the block that was the tail when the old frames were told */
+    uint16_t newest;    /* mounting: block with the highest sequence: none behind it counts */
+    uint16_t reserve;   /* free blocks kept for mounts */
+    uint16_t longest;   /* payload of data */
+    uint16_t first;     /* first block of the mount under way */
 
     uint32_t page;          /* the frontier: the page being filled */
-    uint8_t *buffer;        /* it, whole */
-    struct object *objects; /* tables x config.objects */
-    const struct nw_seal_verbs *seal; /* if sealed: store_seal() tells it */
     int refused;            /* why store_object_of() found none */
-    uint32_t written;       /* bytes of the log used up, ever */
+    struct object *objects; /* tables x slots */
+    const struct nw_seal_verbs *seal; /* if sealed: store_seal() tells it */
+    uint8_t *buffer;        /* the frontier's page, whole */
     int32_t owed;           /* bytes that cleaning has to write, or look at */
     uint32_t held;          /* bytes dead but kept for checkpoints, at most */
     uint32_t place;         /* sweep: the key that is passed next, in one of its nodes, */
     uint32_t beyond;        /* and the first key behind these; STORE_NONE: none */
+    uint32_t written;       /* bytes of the log used up, ever */
     uint32_t epoch;         /* counts moves: positions held elsewhere are void */
-    uint32_t interval;      /* after so many one is due */
-    uint32_t *kept;         /* serial of the checkpoint in table t, 0: none */
-    char *names;            /* tables x config.objects x config.name_bytes */
-    uint32_t block_bytes;
+    uint32_t limit;         /* most bytes in use */
+    uint32_t interval;      /* bytes after which an anchor is due */
+    uint32_t sequence;      /* of the frontier's block */
     int broken;             /* what every write answers; NW_OK */
+    struct nw_seal *sealing;
+    uint32_t since;         /* bytes written since the newest anchor */
+    uint32_t swept;         /* bytes of cleaning done between the tail and the sweep's end */
+    uint32_t redo;          /* chunks before this position are in the trees on flash */
+    uint32_t anchor;        /* position of the newest one */
     uint32_t known;         /* a page known to be written */
     uint32_t cache_page;    /* which page is read ahead, from cache_from on */
     struct frame *frames;   /* the first one */
     uint8_t *cache;         /* a page read ahead, or NULL */
-    uint32_t since;         /* bytes written since the newest anchor */
+    uint32_t block_bytes;
+    uint32_t *kept;         /* serial of the checkpoint in table t, 0: none */
+    char *names;            /* tables x slots x name_bytes */
     struct nw_chip *chip;
-
-    uint16_t longest;    /* payload of data */
-    uint16_t program_bytes;
-    uint16_t cache_from;
-    uint16_t reserve;     /* free blocks kept for mounts */
-    uint16_t next_safe;   /* the block that was the tail when the old frames were told */
-    uint16_t first;       /* first block of the mount under way */
-    uint16_t newest;      /* mounting: block with the highest sequence: none behind it counts */
+    uint32_t gainless; /* bytes in use when cleaning last gained nothing; 0: it gains */
+    uint32_t told_sequence; /* of the newest block whose header is on the chip */
+    uint32_t anchor_sequence; /* mounting: sequence of the block when it was written */
+    uint32_t told;      /* where the header of the block at the frontier makes a mount begin */
+    uint32_t next_redo; /* as redo, once the old frames are written */
+    uint32_t serial;    /* of checkpoints */
+    uint32_t paced;     /* of what is used up, that by which cleaning was paced */
 
     struct sweep sweep;      /* now, */
     struct sweep next_sweep; /* when the old frames were told, */
     struct sweep told_sweep; /* and as anchors tell it */
-    uint32_t paced;    /* of what is used up, that by which cleaning was paced */
-    uint16_t usual;    /* bytes used up between two calls, on an average */
-    uint16_t look;     /* of these, for a node that is only passed */
-    uint16_t rate;     /* of that for each byte used up, in sixteenths */
-    uint16_t ended;    /* mounting: first block of a mount whose anchor was damaged, or none */
-    uint16_t hollow;   /* mounting: a block that does not stand in, though its header says so */
-    uint32_t swept;    /* bytes of cleaning done between the tail and the sweep's end */
-    uint32_t limit;    /* most bytes in use */
-    uint32_t gainless; /* of these there were when cleaning last gained nothing; 0: it gains */
-    uint32_t sequence; /* of the frontier's block */
-    uint32_t told_sequence; /* of the newest block whose header is on the chip */
-    uint32_t anchor;   /* position of the newest one */
-    uint32_t anchor_sequence; /* mounting: sequence of the block when it was written */
-    uint32_t told;      /* where the header of the block at the frontier makes a mount begin */
-    uint32_t redo;      /* chunks before this position are in the trees on flash */
-    uint32_t next_redo; /* the same once the old frames are written */
-    uint32_t serial;    /* of checkpoints */
+    struct nw_store_stats stats;
+    uint16_t program_bytes;
+    uint16_t cache_from;
+    uint16_t usual; /* bytes used up between two calls, on an average */
+    uint16_t look;  /* of these, for a node that is only passed */
+    uint16_t rate;  /* of that for each byte used up, in sixteenths */
+    uint16_t ended; /* mounting: first block of a mount whose anchor was damaged, or none */
     struct chunk growing; /* the one that may still grow */
     struct swap swap[STORE_SWAPS];
-    struct nw_store_stats stats;
 };
 
 /* NULL: not sealed; in a small program that says so always, see store_seal.h. */
@@ -240,7 +246,7 @@ static inline const struct nw_seal_verbs *store_seal(const struct nw_store *stor
 
 static inline char *store_name(const struct nw_store *store, uint8_t object)
 {
-    return store->names + (uint16_t)object * (uint16_t)store->config.name_bytes;
+    return store->names + (uint16_t)object * (uint16_t)store->name_bytes;
 }
 
 /* What is shorter than a call on a Cortex-M, and no longer on an AVR. */
@@ -280,14 +286,12 @@ static inline uint16_t store_page_room(const struct nw_store *store)
 /* The objects of a table. */
 static inline struct object *store_table(const struct nw_store *store, uint8_t table)
 {
-    return store->objects + (uint16_t)table * store->config.objects;
+    return store->objects + (uint16_t)table * store->slots;
 }
 
 /* place.c */
 void store_count(uint32_t *counter, uint16_t more);
 uint32_t store_booked(const struct nw_store *store, uint16_t length);
-void store_put_block(uint8_t *to, uint16_t block);
-uint16_t store_get_block(const uint8_t *from);
 uint32_t store_shorten(const struct nw_store *store, uint32_t key, uint8_t digits);
 uint16_t store_block_ahead(const struct nw_store *store, uint16_t block, uint16_t ahead);
 uint16_t store_next_block(const struct nw_store *store, uint16_t block);
@@ -295,6 +299,7 @@ uint16_t store_block_before(const struct nw_store *store, uint16_t block);
 uint16_t store_blocks_to(const struct nw_store *store, uint16_t block);
 uint16_t store_block_with(const struct nw_store *store, uint32_t page);
 uint16_t store_block_of(const struct nw_store *store, uint32_t at);
+uint16_t store_place_of(const struct nw_store *store, uint32_t page);
 uint32_t store_after(const struct nw_store *store, uint32_t at, uint32_t bytes);
 uint32_t store_behind(const struct nw_store *store, const struct chunk *chunk);
 uint32_t store_data_at(const struct nw_store *store, const struct chunk *chunk, uint16_t from);
@@ -307,6 +312,8 @@ int store_number_of(uint32_t serial);
 /* log.c */
 int store_make_ready(struct nw_store *store, uint16_t block);
 int store_is_bad(struct nw_store *store, uint16_t block);
+int store_go_to_good(struct nw_store *store, uint16_t *block, uint16_t step);
+int store_good_after(struct nw_store *store, uint16_t *block);
 uint32_t store_physical(const struct nw_store *store, uint32_t page);
 int store_read(struct nw_store *store, uint32_t at, uint16_t length, uint8_t *data, int ahead);
 int store_written(struct nw_store *store, uint32_t page);
@@ -351,12 +358,11 @@ struct nw_seal_verbs {
      * encrypted again. */
     void (*open)(struct nw_store *store);
     void (*close)(struct nw_store *store);
-    /* As store_copy(). */
-    int (*copy)(struct nw_store *store, const struct chunk *from, struct chunk *to);
 };
 
 /* sum.c */
 void store_put_what(const struct chunk *chunk, uint8_t *bytes);
+void store_put_header(const struct chunk *chunk, uint8_t *bytes);
 uint32_t store_sum_begin(const struct nw_store *store, const struct chunk *chunk);
 uint32_t store_sum_add(const struct nw_store *store, uint32_t sum, const void *data,
                        uint16_t bytes);
@@ -378,22 +384,18 @@ int store_read_chunk(struct nw_store *store, uint32_t at, struct chunk *chunk, i
 int store_read_told(struct nw_store *store, uint32_t at, struct chunk *chunk, int ahead);
 int store_look_at_head(struct nw_store *store, uint16_t block, struct block_head *head);
 int store_read_head(struct nw_store *store, uint16_t block, struct block_head *head);
-int store_good_after(struct nw_store *store, uint16_t *block);
 int store_next_chunk(struct nw_store *store, uint32_t *at, struct chunk *chunk);
-int store_next_sequence(struct nw_store *store, uint16_t *block, uint32_t *sequence,
-                        uint16_t mount);
 int store_sum_up(struct nw_store *store, const struct chunk *chunk, uint8_t *by, uint16_t bytes,
                  uint32_t *sum);
 int store_check_payload(struct nw_store *store, const struct chunk *chunk, uint8_t *by,
                         uint16_t bytes);
 int store_verify(struct nw_store *store, const struct chunk *chunk);
 int store_payload(struct nw_store *store, const struct chunk *chunk, void *data, int ahead);
-void store_forget_pages(struct nw_store *store);
 void store_forget_swaps(struct nw_store *store);
 int store_find_swap(struct nw_store *store, uint16_t block);
 uint16_t store_end_of(const struct nw_store *store, uint16_t block);
-int store_add_swap(struct nw_store *store, uint32_t page, uint16_t block);
-int store_add_failed(struct nw_store *store, uint16_t block);
+uint8_t store_swap_of(const struct nw_store *store, uint16_t block);
+int store_add_swap(struct nw_store *store, uint16_t of, uint16_t from, uint16_t block);
 
 /* newest.c */
 int store_find_newest(struct nw_store *store, int all, uint16_t *newest, struct block_head *head);
@@ -411,10 +413,9 @@ int store_flush_old(struct nw_store *store);
 void store_age_frames(struct nw_store *store);
 int store_flush_all(struct nw_store *store);
 void store_drop_frames(struct nw_store *store, const struct object *first, uint8_t count);
-int store_reaches(const struct nw_store *store, const struct object *object, uint32_t key);
 
 /* anchor.c */
-uint16_t store_anchor_most(const struct nw_store_config *config);
+uint16_t store_anchor_most(const struct nw_store *store);
 int store_write_anchor(struct nw_store *store);
 int store_load_anchor(struct nw_store *store, uint32_t at);
 
@@ -445,6 +446,7 @@ int store_clean_chunk(struct nw_store *store, const struct chunk *chunk);
 int store_set_moved(struct nw_store *store, const struct chunk *chunk);
 int store_clean_for_mount(struct nw_store *store);
 void store_sweep_anew(struct nw_store *store);
+void store_sweep_from_safe(struct nw_store *store);
 int store_is_old(const struct nw_store *store, uint32_t at);
 int store_make_room(struct nw_store *store, const struct need *need);
 
@@ -452,6 +454,7 @@ int store_make_room(struct nw_store *store, const struct need *need);
 struct object *store_object_of(struct nw_store *store, int handle, uint8_t types);
 int store_is_of(const struct nw_store *store, const struct chunk *chunk,
                 const struct object *object);
+uint8_t *store_growing(const struct nw_store *store, const struct object *object, uint32_t key);
 int store_check_object(const struct nw_store *store, const struct object *object);
 int store_write_state(struct nw_store *store, const struct object *object);
 void store_get_state(struct object *object, const uint8_t *payload);

@@ -17,6 +17,14 @@ void store_put_what(const struct chunk *chunk, uint8_t *bytes)
     nw_put32(bytes + 5, chunk->key);
 }
 
+/* All of an open store's header. */
+void store_put_header(const struct chunk *chunk, uint8_t *bytes)
+{
+    store_put_what(chunk, bytes);
+    bytes[9] = (uint8_t)(nw_crc16(NW_CRC16_START, bytes, CHUNK_WHAT) & 0xFFU);
+    nw_put32(bytes + 10, chunk->crc);
+}
+
 /* The start of a sum: what a chunk is, but for the byte that a move changes. */
 uint32_t store_sum_begin(const struct nw_store *store, const struct chunk *chunk)
 {
@@ -47,13 +55,16 @@ void store_sum_end(const struct nw_store *store, uint32_t sum, struct chunk *chu
 }
 
 /* What lies at a position is not what was written there: the answer. It counts as tampered with,
- * but not in the scan of a mount, which meets torn ends: no anchor is loaded yet. */
+ * but not in the scan of a mount, which meets torn ends: no anchor is loaded yet. Next time it is
+ * read from the chip again. */
 int store_damaged(struct nw_store *store, uint32_t at)
 {
     store->stats.place = at;
+    store->cache_page = STORE_NONE;
     if (store_seal(store) == NULL) {
         return NW_ERR_CORRUPT;
     }
+    store->sealing->at = STORE_NONE;
     store_count(&store->stats.tampered, store->anchor != STORE_NONE ? 1U : 0U);
     return NW_ERR_TAMPERED;
 }

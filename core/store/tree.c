@@ -28,7 +28,7 @@ enum { MAKE_NONE, MAKE, MAKE_LAST }; /* MAKE_LAST: the key is appended, there ar
 /* Where in a node the position of one below it stands, or of a chunk. */
 static uint8_t *entry_of(const struct nw_store *store, struct frame *frame, uint32_t index)
 {
-    uint8_t place = (uint8_t)((uint8_t)index & (uint8_t)(store->config.fan - 1U));
+    uint8_t place = (uint8_t)((uint8_t)index & store->fan_mask);
 
     return frame->entries + 4U * place;
 }
@@ -55,7 +55,7 @@ static struct frame *find_frame(const struct nw_store *store, const struct objec
     struct frame *frame = store->frames;
     uint8_t number = number_of(store, object);
 
-    for (uint8_t i = store->config.frames; i > 0; i--, frame = next_frame(store, frame)) {
+    for (uint8_t i = store->frame_count; i > 0; i--, frame = next_frame(store, frame)) {
         if (frame->object == number && frame->level == level && frame->index == index) {
             return frame;
         }
@@ -119,7 +119,7 @@ static int take_frame(struct nw_store *store, struct path *path, uint8_t level, 
     struct frame *best = NULL;
     uint16_t oldest = 0;
 
-    for (uint8_t i = store->config.frames; i > 0; i--, frame = next_frame(store, frame)) {
+    for (uint8_t i = store->frame_count; i > 0; i--, frame = next_frame(store, frame)) {
         uint16_t age = frame->object == 0 ? UINT16_MAX : (uint16_t)(store->tick - frame->used);
 
         if (frame->children == 0 && frame != path->frame && (best == NULL || age > oldest)) {
@@ -189,7 +189,7 @@ static int step_bare(struct nw_store *store, struct path *path, uint8_t level, u
 {
     uint8_t entry[4];
     struct chunk chunk;
-    uint32_t place = store_shorten(store, path->key, level) & (store->config.fan - 1U);
+    uint32_t place = store_shorten(store, path->key, level) & store->fan_mask;
     int result = find_node(store, path, level, index, &chunk);
 
     path->read = READ_BARE;
@@ -253,14 +253,6 @@ static int covers(const struct nw_store *store, const struct object *object, uin
     return object->height > 0 && store_is_under(store, key, object->head, object->height);
 }
 
-/* Could the tree hold the key without growing down to keys that are gone? */
-int store_reaches(const struct nw_store *store, const struct object *object, uint32_t key)
-{
-    uint8_t digits = object->height > 0 ? object->height : 1U;
-
-    return key >= object->head || store_is_under(store, key, object->head, digits);
-}
-
 /* Where the top lies, or STORE_NONE. */
 static uint32_t root_of(const struct object *object)
 {
@@ -276,7 +268,7 @@ static int grow(struct nw_store *store, struct path *path)
     struct frame *old =
         height > 0 ? find_frame(store, object, (uint8_t)(height - 1U), index) : NULL;
 
-    if (height + 2U > store->config.frames) {
+    if (height + 2U > store->frame_count) {
         return NW_ERR_RANGE;
     }
     store->tick++;
@@ -395,7 +387,7 @@ int store_skip(struct nw_store *store, struct object *object, uint32_t *key)
 int store_next_old(struct nw_store *store, struct object *object, uint32_t *key, uint32_t *at)
 {
     struct path path = {.object = object, .key = *key, .old = 1};
-    uint32_t next = (*key | (store->config.fan - 1U)) + 1U;
+    uint32_t next = (*key | store->fan_mask) + 1U;
     int result = reach(store, &path);
 
     if (result == NW_ERR_NOT_FOUND) {
@@ -472,7 +464,7 @@ static struct frame *find_old(const struct nw_store *store)
     struct frame *frame = store->frames;
     struct frame *best = NULL;
 
-    for (uint8_t i = store->config.frames; i > 0; i--, frame = next_frame(store, frame)) {
+    for (uint8_t i = store->frame_count; i > 0; i--, frame = next_frame(store, frame)) {
         if (frame->dirty == FRAME_OLD && (best == NULL || frame->level < best->level)) {
             best = frame;
         }
@@ -499,7 +491,7 @@ void store_age_frames(struct nw_store *store)
 {
     struct frame *frame = store->frames;
 
-    for (uint8_t i = store->config.frames; i > 0; i--, frame = next_frame(store, frame)) {
+    for (uint8_t i = store->frame_count; i > 0; i--, frame = next_frame(store, frame)) {
         if (frame->dirty == FRAME_DIRTY) {
             frame->dirty = FRAME_OLD;
         }
@@ -531,7 +523,7 @@ void store_drop_frames(struct nw_store *store, const struct object *first, uint8
     struct frame *frame = store->frames;
     uint8_t number = number_of(store, first);
 
-    for (uint8_t i = store->config.frames; i > 0; i--, frame = next_frame(store, frame)) {
+    for (uint8_t i = store->frame_count; i > 0; i--, frame = next_frame(store, frame)) {
         if (frame->object >= number && frame->object < number + count) {
             release(frame);
         }

@@ -61,7 +61,8 @@ int store_look_at_head(struct nw_store *store, uint16_t block, struct block_head
     head->flags = bytes[2];
     head->sequence = nw_get32(bytes + 4);
     head->anchor = nw_get32(bytes + 8);
-    head->first = store_get_block(bytes + 12);
+    head->first = nw_get16(bytes + 12);
+    head->crc = nw_get32(bytes + 12);
     head->page = nw_get32(bytes + 16);
     return NW_OK;
 }
@@ -74,96 +75,86 @@ int store_read_head(struct nw_store *store, uint16_t block, struct block_head *h
     return result == NW_ERR_UNWRITTEN || result == NW_ERR_KEY ? (int)NW_ERR_NOT_FOUND : result;
 }
 
-/* The good block after `block`, or an error. */
-int store_good_after(struct nw_store *store, uint16_t *block)
+/* No page lies elsewhere, as far as is known; none is known to be written or cached. */
+void store_forget_swaps(struct nw_store *store)
 {
-    for (uint16_t left = store->blocks; left > 0; left--) {
-        *block = store_next_block(store, *block);
-        int bad = store_is_bad(store, *block);
-        if (bad <= 0) {
-            return bad;
-        }
-        store->passed_bad = 1;
-    }
-    return NW_ERR_BAD_BLOCK;
-}
-
-#define SWAP_MISSES 2U /* most blocks in a row that failed before they had a header */
-
-/* Blocks behind `from` and before `to` that failed while they stood in for another, before they had
- * a header: nothing of them is needed once that one is not. */
-static int failed_between(struct nw_store *store, uint16_t from, uint16_t to)
-{
-    int result = NW_OK;
-
-    while (result == NW_OK && (from = store_next_block(store, from)) != to) {
-        int bad = store_is_bad(store, from);
-        result = bad == 0 ? store_add_failed(store, from) : bad;
-        result = result > 0 ? (int)NW_OK : result;
-    }
-    return result;
-}
-
-static int knows_swap(const struct nw_store *store, uint16_t block)
-{
-    for (uint8_t i = 0; i < store->swap_count; i++) {
-        if (store->swap[i].block == block) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
-/* Other pages lie elsewhere from now on: none is known to be written or cached. */
-void store_forget_pages(struct nw_store *store)
-{
+    store->swap_count = 0;
     store->known = STORE_NONE;
     store->cache_page = STORE_NONE;
 }
 
-/* No page lies elsewhere, as far as is known. */
-void store_forget_swaps(struct nw_store *store)
+/* Does a block that stands in hold what it was begun for, but for a bit? Power may have gone before
+ * it did. What a mount writes is not needed before its anchor is whole. 1, 0 or an error. */
+static int is_filled(struct nw_store *store, uint16_t block, const struct block_head *head)
 {
-    store->swap_count = 0;
-    store->hollow = STORE_NO_BLOCK;
-    store_forget_pages(store);
+    uint16_t place = store_place_of(store, head->page);
+    uint16_t from = place == 0 ? store->block_header : 0;
+    uint16_t bytes = (uint16_t)(store->page_bytes - from);
+    uint32_t page = store_first_page(store, block) + place;
+
+    if ((head->flags & BLOCK_MOUNT) != 0) {
+        return 1;
+    }
+    store->cache_page = STORE_NONE; /* for the buffer, which may be the cache, takes the page */
+    int result = store_written(store, page);
+    if (result > 0) {
+        result = store_read(store, store_at(store, page, from), bytes, store->buffer, 0);
+        if (result == NW_OK) {
+            uint32_t wrong = nw_crc32(NW_CRC32_START, store->buffer, bytes) ^ head->crc;
+            return store_find_flip(wrong, bytes * 8UL) != STORE_NONE;
+        }
+    }
+    return result == NW_ERR_ECC ? 0 : result;
 }
 
-/* Learns whether the end of `block` lies in the blocks behind it, up to the newest. */
+#define SWAP_MISSES 2U /* most blocks in a row that failed before they had a header */
+
+/* Learns whether the end of `block` lies in the blocks behind it, up to the newest. The last that
+ * stand in count only where they hold what they were begun for, or the log goes on behind them;
+ * all before one that counts have failed. Once there is an anchor all is known. */
 int store_find_swap(struct nw_store *store, uint16_t block)
 {
     uint16_t next = block;
-    uint16_t last = block;
+    uint16_t met = block;  /* the last that stands in, */
+    uint16_t last = block; /* and that counts */
+    uint16_t from = 0;
     uint8_t misses = 0;
-    struct block_head head;
+    int stands = store->anchor == STORE_NONE;
+    struct block_head head = {.flags = 0};
 
-    while (misses <= SWAP_MISSES && next != store->newest) {
+    while (stands && misses <= SWAP_MISSES && next != store->newest) {
         int result = store_good_after(store, &next);
-        if (next == block || next == store->hollow) {
-            return result; /* once round, or behind it all are hollow */
+        if (next == block) {
+            return result; /* once round */
         }
         if (result == NW_OK) {
             result = store_read_head(store, next, &head);
         }
-        if (result != NW_OK && result != NW_ERR_NOT_FOUND) {
-            return result;
-        }
-        if (result != NW_OK) {
+        if (result == NW_ERR_NOT_FOUND) {
             misses++;
             continue;
         }
-        if ((head.flags & BLOCK_SWAP) == 0 || store_block_with(store, head.page) != block) {
-            return NW_OK;
+        if (result < 0) {
+            return result;
         }
-        if (!knows_swap(store, next)) {
-            result = failed_between(store, last, next);
-            result = result < 0 ? result : store_add_swap(store, head.page, next);
-            if (result < 0) { /* more of them than a store writes */
-                return result == NW_ERR_PROGRAM ? (int)NW_ERR_CORRUPT : result;
+        stands = (head.flags & BLOCK_SWAP) != 0 && store_block_with(store, head.page) == block;
+        result = 1;
+        if (stands) {
+            met = next;
+            from = store_place_of(store, head.page);
+            misses = 0;
+            result = is_filled(store, next, &head);
+        }
+        while (result > 0 && last != met) {
+            if (store_add_swap(store, last, from, met) < 0) {
+                return NW_ERR_CORRUPT; /* more of them than a store writes */
             }
+            int bad = store_good_after(store, &last);
+            result = bad < 0 ? bad : result;
         }
-        last = next;
-        misses = 0;
+        if (result < 0) {
+            return result;
+        }
     }
     return NW_OK;
 }
@@ -173,41 +164,6 @@ uint16_t store_end_of(const struct nw_store *store, uint16_t block)
 {
     return store_block_with(
         store, store_physical(store, store_first_page(store, block) + store->block_pages - 1U));
-}
-
-/* On to the next block in the order of writing, whose stand-ins are learnt as those of *block have
- * been: 1, or 0 when this was the last one. Blocks of mounts count only if they belong to the one
- * that began in block `mount`. */
-int store_next_sequence(struct nw_store *store, uint16_t *block, uint32_t *sequence,
-                        uint16_t mount)
-{
-    struct block_head head;
-    uint16_t next = store_end_of(store, *block);
-
-    if (next == store->newest) {
-        return 0;
-    }
-    int result = store_good_after(store, &next);
-    if (result == NW_OK && next == store->hollow) {
-        return 0;
-    }
-    if (result == NW_OK) {
-        result = store_find_swap(store, next);
-    }
-    if (result == NW_OK) {
-        result = store_read_head(store, next, &head);
-    }
-    if (result != NW_OK) {
-        return result == NW_ERR_NOT_FOUND ? 0 : result;
-    }
-    uint32_t gap = head.sequence - *sequence;
-    if (gap == 0 || gap > STORE_SWAPS + 1U ||
-        ((head.flags & BLOCK_MOUNT) != 0 && head.first != mount)) {
-        return 0;
-    }
-    *block = next;
-    *sequence = head.sequence;
-    return 1;
 }
 
 /* The header of the chunk at chunk->at, whose payload ends in the same block, or NW_ERR_CORRUPT. */

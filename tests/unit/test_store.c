@@ -117,6 +117,8 @@ static void test_refusals(void **state)
     assert_int_equal(create("thirteen chars", NW_STORE_QUEUE, 0, 0), NW_ERR_NAME);
     assert_int_equal(create("a", NW_STORE_ARRAY, 0, 10), NW_ERR_CONFIG);
     assert_int_equal(create("a", NW_STORE_ARRAY, 8, 0), NW_ERR_CONFIG);
+    /* too many levels for its frames: once NW_ERR_CONFIG, as if it contradicted itself */
+    assert_int_equal(create("a", NW_STORE_ARRAY, 8, UINT32_MAX), NW_ERR_RANGE);
     assert_int_equal(create("a", 0, 8, 0), NW_ERR_CONFIG);
     assert_int_equal(create("a", NW_STORE_FILE, 500, 0), NW_ERR_CONFIG);
     assert_int_equal(nw_store_create(bed.store, "a", &odd), NW_ERR_CONFIG);
@@ -593,6 +595,37 @@ static void test_checkpoints(void **state)
     close_bed();
 }
 
+/* Numbers begin anew behind 32,767, and once came to that of a checkpoint that was still kept: two
+ * had the same, and rollback and drop took either. */
+static void test_checkpoint_numbers(void **state)
+{
+    struct nw_store_config config = {.objects = 1, .checkpoints = 3};
+    int kept[2];
+    int newest = 0;
+
+    (void)state;
+    open_bed(&config, 64, 0);
+    int stack = create("stack", NW_STORE_STACK, 0, 0);
+    for (uint8_t i = 0; i < 2U; i++) {
+        assert_int_equal(nw_store_push(bed.store, stack, &i, 1), NW_OK);
+        kept[i] = nw_store_checkpoint(bed.store);
+    }
+    for (int32_t left = 32767; left > 0; left--) {
+        assert_int_equal(newest > 0 ? nw_store_drop(bed.store, newest) : NW_OK, NW_OK);
+        newest = nw_store_checkpoint(bed.store);
+        assert_true(newest > 0 && newest <= 32767);
+        assert_true(newest != kept[0] && newest != kept[1]);
+    }
+    assert_int_equal(newest, kept[1] + 2);
+    for (uint8_t i = 0; i < 2U; i++) {
+        uint8_t data = 9;
+        assert_int_equal(nw_store_rollback(bed.store, kept[i]), NW_OK);
+        assert_int_equal(nw_store_pop(bed.store, nw_store_find(bed.store, "stack"), &data, 1), 1);
+        assert_int_equal(data, i);
+    }
+    close_bed();
+}
+
 /* An expendable stream gives way; what else there is stays. */
 static void test_expendable(void **state)
 {
@@ -803,7 +836,8 @@ int main(void)
         cmocka_unit_test(test_sparse),        cmocka_unit_test(test_far_key),
         cmocka_unit_test(test_damage),        cmocka_unit_test(test_checksum),
         cmocka_unit_test(test_past_damage),
-        cmocka_unit_test(test_checkpoints),   cmocka_unit_test(test_expendable),
+        cmocka_unit_test(test_checkpoints),   cmocka_unit_test(test_checkpoint_numbers),
+        cmocka_unit_test(test_expendable),
         cmocka_unit_test(test_expendable_stays), cmocka_unit_test(test_expendable_in_vain),
         cmocka_unit_test(test_stream_index),  cmocka_unit_test(test_rubbish)};
 

@@ -364,7 +364,7 @@ static void test_mount(void **state)
     mount_after(&nand512, 1024, 1, 0, (const uint32_t[]){46, 47});
     mount_after(&nand512, 128, 8, 0, (const uint32_t[]){63, 41});
     mount_after(&nand512, 128, 1, 2, (const uint32_t[]){249, 40});
-    mount_after(&nand512, 256, 1, 2, (const uint32_t[]){673, 43});
+    mount_after(&nand512, 256, 1, 2, (const uint32_t[]){667, 43});
     mount_after(&nor, 128, 1, 2, (const uint32_t[]){140, 87});
     mount_after(&nor, 256, 1, 2, (const uint32_t[]){194, 89});
 }

@@ -78,6 +78,7 @@ static uint32_t fail_each(const struct store_op *op, uint8_t verb, uint8_t acts)
         struck = fault.hits > 0;
         if (result < 0) {
             expect(struck && result == NW_ERR_IO, op, nw_error_text(result));
+            expect(verb != NW_VERB_PROGRAM || fault.seen == skip + 1U, op, "programs again");
             after_failure(op, result, &random);
         }
         expect(store_rig_clean(&rig) == 0, op, "misuse");
@@ -139,7 +140,7 @@ static uint32_t hide_each(const struct store_op *op, int error)
     for (; struck; skip++) {
         store_snapshot_restore(&start, &rig);
         fault = (struct nw_fault){
-            .verb = NW_VERB_READ, .skip = skip, .times = 1, .error = error};
+            .verb = NW_VERB_READ, .skip = skip, .times = 2, .error = error};
         int result = store_rig_run(&rig, op);
         struck = fault.hits > 0;
         fault.skip = UINT32_MAX;

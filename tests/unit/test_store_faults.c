@@ -556,6 +556,132 @@ static void test_stuck(void **state)
     close_bed();
 }
 
+/* At the limit a set looks whether it replaces a value. Where that read failed the value counted
+ * as a new one, and the set answered NW_ERR_FULL in place of the chip's error. */
+static void test_look_up_fails(void **state)
+{
+    static const int errors[] = {NW_ERR_IO, NW_ERR_ECC};
+    struct nw_store_config config = {.objects = 2, .frames = 6, .fan = 8};
+    uint8_t value[100] = {0};
+    uint32_t failed = 0;
+
+    (void)state;
+    open_bed(&config);
+    int array = create("a", NW_STORE_ARRAY, sizeof value, 3000);
+    uint32_t count = 0;
+    int result = NW_OK;
+    while (result == NW_OK) {
+        result = nw_store_set(bed.store, array, count, value);
+        count += result == NW_OK ? 1U : 0U;
+    }
+    assert_int_equal(result, NW_ERR_FULL);
+    assert_true(count > 64U && count < 3000U);
+    for (uint32_t i = 0; i < 200U; i++) {
+        bed.fault = (struct nw_fault){
+            .verb = NW_VERB_READ, .skip = i % 4U, .times = 2, .error = errors[i & 1U]};
+        result = nw_store_set(bed.store, array, i * 37U % count, value);
+        assert_true(result == NW_OK || (bed.fault.hits > 0 && result == bed.fault.error));
+        failed += result < 0 ? 1U : 0U;
+        bed.fault.times = bed.fault.hits = 1; /* no more */
+        if (result == NW_ERR_IO) {
+            assert_int_equal(mount(), NW_OK);
+        }
+    }
+    assert_true(failed > 50U);
+    close_bed();
+}
+
+/* A mount answered NW_ERR_CORRUPT when a look at a mark failed by which it tells whether a block
+ * that had failed has been given up. */
+static void test_mark_fails(void **state)
+{
+    struct nw_store_config config = {.objects = 2};
+    uint32_t skip = 0;
+    uint32_t told = 0;
+
+    (void)state;
+    open_bed(&config);
+    int stack = create("s", NW_STORE_STACK, 0, 0);
+    bed.fault = (struct nw_fault){
+        .verb = NW_VERB_PROGRAM, .skip = 12, .times = 1, .error = NW_ERR_PROGRAM};
+    work(stack, 1);
+    work(stack, 0); /* an anchor tells of it */
+    do { /* where a mount bisects it can do without */
+        bed.fault = (struct nw_fault){
+            .verb = NW_VERB_IS_BAD, .skip = skip++, .times = 1, .error = NW_ERR_IO};
+        int result = mount();
+        assert_true(result == NW_OK || (bed.fault.hits > 0 && result == NW_ERR_IO));
+        told += result < 0 ? 1U : 0U;
+    } while (bed.fault.hits > 0);
+    assert_true(told > 0);
+    close_bed();
+}
+
+/* A bit of the anchor's first page that only one read had wrong was turned in the next one, which
+ * was right: the page had stayed in RAM until then. The mount answered NW_ERR_VERSION, or
+ * NW_ERR_CORRUPT. */
+static void test_anchor_reads_once(void **state)
+{
+    struct nw_store_config config = {.objects = 16, .name_bytes = 32};
+    char name[33] = "an object whose name is long - A";
+    uint32_t seed = 0;
+
+    (void)state;
+    open_bed(&config);
+    for (uint32_t i = 0; i < 16U; i++, name[31]++) {
+        assert_true(create(name, NW_STORE_STACK, 0, 0) > 0);
+    }
+    for (uint32_t skip = 0; seed == skip * 40U; skip++) {
+        for (uint32_t time = 0; time < 40U; time++, seed += bed.fault.hits) {
+            nw_faults_open(&bed.filter, nw_nand_chip(bed.nand), &bed.fault, 1, seed + 1U);
+            bed.fault = (struct nw_fault){
+                .verb = NW_VERB_READ, .skip = skip, .times = 1, .flips = 1};
+            assert_int_equal(mount(), NW_OK);
+            assert_true(nw_store_find(bed.store, "an object whose name is long - A") > 0);
+        }
+    }
+    assert_true(seed > 400U);
+    close_bed();
+}
+
+/* A ring that drops a chunk looks for it without needing a frame: where a program failed on the way
+ * it went on, and the append programmed the same page again. */
+static void test_nothing_after_error(void **state)
+{
+    struct nw_store_config config = {.objects = 2, .frames = 6, .fan = 8};
+    struct nw_random random;
+    uint8_t data[900] = {0};
+    uint32_t failed = 0;
+
+    (void)state;
+    nw_random_seed(&random, 5);
+    open_bed(&config);
+    int ring = create("r", NW_STORE_STREAM, 10, 30);
+    int array = create("a", NW_STORE_ARRAY, 10, 64);
+    for (uint32_t i = 0; i < 10000U; i++) {
+        bed.fault = (struct nw_fault){.verb = NW_VERB_PROGRAM,
+                                      .acts = i & 1U,
+                                      .skip = nw_random_below(&random, 20),
+                                      .times = i < 500U ? 0 : 1,
+                                      .error = i < 500U ? NW_OK : NW_ERR_IO};
+        int result = nw_random_below(&random, 2) == 0
+                         ? nw_store_append(bed.store, ring, data, sizeof data)
+                         : nw_store_set(bed.store, array, nw_random_below(&random, 64), data);
+        if (bed.fault.hits > 0 && bed.fault.error < 0) {
+            assert_int_equal(nw_store_idle(bed.store, 1), NW_ERR_IO);
+            assert_int_equal(nw_store_sync(bed.store), NW_ERR_IO);
+            assert_int_equal(bed.fault.seen, bed.fault.skip + 1U);
+            assert_int_equal(mount(), NW_OK);
+            assert_int_equal(nw_store_stats(bed.store)->lost, 0);
+            failed++;
+        } else {
+            assert_true(result >= 0);
+        }
+    }
+    assert_true(failed > 100U);
+    close_bed();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -570,6 +696,10 @@ int main(void)
         cmocka_unit_test(test_torn_over_pages),
         cmocka_unit_test(test_stuck),
         cmocka_unit_test(test_top_given_up),
+        cmocka_unit_test(test_look_up_fails),
+        cmocka_unit_test(test_mark_fails),
+        cmocka_unit_test(test_nothing_after_error),
+        cmocka_unit_test(test_anchor_reads_once),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

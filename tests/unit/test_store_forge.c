@@ -18,8 +18,8 @@
 #include "nandwich/random.h"
 #include "store_forge.h"
 
-#define ANCHOR_SWAPS 5U
-#define ANCHOR_FREE 26U
+#define ANCHOR_SWAPS 21U
+#define ANCHOR_FREE 30U
 #define ANCHOR_OBJECTS 63U
 #define OBJECT_BYTES 32U /* with a name of one letter */
 #define FILE_AT (ANCHOR_OBJECTS + 5U * OBJECT_BYTES)
@@ -57,7 +57,7 @@ static void test_objects(void **state)
         {FILE_AT + 8U, 1},                      /* fill: 256 bytes in a block of 40 */
         {FILE_AT + 13U, 1},                     /* head behind tail */
         {ANCHOR_OBJECTS + 20U, 1},              /* 16 million chunks on a stack */
-        {ANCHOR_FREE + 3U, 1},                  /* more free blocks than there are */
+        {ANCHOR_FREE + 1U, 1},                  /* more free blocks than there are */
     };
 
     (void)state;
@@ -73,14 +73,15 @@ static void test_objects(void **state)
 static void test_swaps(void **state)
 {
     (void)state;
-    for (uint8_t word = 0; word < 2U; word++) {
+    for (uint8_t way = 0; way < 3U; way++) {
         uint8_t *anchor = fresh();
-        memmove(anchor + ANCHOR_OBJECTS + 8U, anchor + ANCHOR_OBJECTS, 6U * OBJECT_BYTES);
-        nw_put16(anchor - 11, (uint16_t)(nw_get16(anchor - 11) + 8U));
+        memmove(anchor + ANCHOR_OBJECTS + 6U, anchor + ANCHOR_OBJECTS, 6U * OBJECT_BYTES);
+        nw_put16(anchor - 11, (uint16_t)(nw_get16(anchor - 11) + 6U));
         anchor[ANCHOR_SWAPS] = 1;
-        nw_put32(anchor + ANCHOR_OBJECTS, word == 0 ? FORGE_PAGES : 5U * FORGE_BLOCK_PAGES);
-        nw_put32(anchor + ANCHOR_OBJECTS + 4U, word == 1U ? FORGE_BLOCKS : 7U);
-        assert_int_equal(signed_mount(), NW_ERR_CORRUPT);
+        nw_put16(anchor + ANCHOR_OBJECTS, way == 0 ? FORGE_BLOCKS : 5U);
+        nw_put16(anchor + ANCHOR_OBJECTS + 2U, 1);
+        nw_put16(anchor + ANCHOR_OBJECTS + 4U, way == 1U ? FORGE_BLOCKS : 7U);
+        assert_int_equal(signed_mount(), way < 2U ? NW_ERR_CORRUPT : NW_OK);
     }
 }
 
@@ -97,7 +98,7 @@ static void test_swap_circle(void **state)
             uint8_t *head = forge.data + block * block_bytes;
             memset(head, 0, 24);
             head[0] = 'N';
-            head[1] = 3;
+            head[1] = 4;
             head[2] = 2;
             head[3] = 3;
             nw_put32(head + 4, 10U + block);
@@ -109,7 +110,7 @@ static void test_swap_circle(void **state)
     }
     forge_open(&forge, 1);
     memset(forge.data, 0, 24);
-    memcpy(forge.data, "N\3\2\3", 4);
+    memcpy(forge.data, "N\4\2\3", 4);
     forge.data[4] = 1;
     nw_put32(forge.data + 8, 0xFFFFFFFFUL);
     nw_put32(forge.data + 16, FORGE_PAGES); /* a block that is not there */
@@ -182,7 +183,7 @@ static void test_old_format(void **state)
     for (uint32_t block = 0; block < FORGE_BLOCKS; block++) {
         uint8_t *head = forge.data + block * FORGE_BLOCK_PAGES * FORGE_PAGE_BYTES;
         if (head[0] == 'N') {
-            assert_int_equal(head[1], 3);
+            assert_int_equal(head[1], 4);
             head[1] = 1;
         }
     }

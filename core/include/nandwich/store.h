@@ -9,9 +9,11 @@
  * chunks, tells where each element lies, so that any end of an object is reached without a walk.
  * Every bit on flash: docs/spec-store.md; why: docs/store.md.
  *
- * WHICH CHIPS. NAND with at least one spare byte a page, NOR and DataFlash; at least 16 blocks of
- * at least 8 pages; at most 65,535 blocks, and 2 GiB less a block: else format and mount answer
- * NW_ERR_CONFIG. Partial programs are used where the part allows several programs a page: a sync
+ * WHICH CHIPS. NAND with at least one spare byte a page, NOR and DataFlash; pages of 64 bytes
+ * (sealed: 128) to 16 KiB; at least 16 blocks of at least 8 pages; at most 65,535 blocks, and 2 GiB
+ * less a block. Else format and mount answer NW_ERR_CONFIG, and also where anchors and what is
+ * written between them leave no room: 16 blocks of 8 pages of 512 bytes need an anchor_bytes of
+ * 2,048 or less. Partial programs are used where the part allows several programs a page: a sync
  * then costs the bytes there are, not a page. Stack nw_ecc below for parts that flip bits; what it
  * repairs is counted, what it cannot repair is NW_ERR_ECC with its place.
  *
@@ -43,9 +45,11 @@
  *   get, peek, file read       2 reads and at most h node reads
  *   anchor                     each anchor_bytes: up to `frames` nodes, one with each write, and a
  *                              chunk of about 32 + name bytes an object
- *   mount                      2 or 3 reads for each doubling of the blocks, 2 for each chunk since
- *                              the last but one anchor, and about 20; an object adds 31 + name B
- *                              to one of these. 1 erase, 1 program and what has to be moved. After
+ *   mount                      2 or 3 reads for each doubling of the blocks, 3 at most for each
+ *                              chunk since the last but one anchor, and about 20; an object adds
+ *                              31 + name B to one of these. On parts without spare bytes 4 more
+ *                              for each page of the last block that is blank, at most. 1 erase, 1
+ *                              program and what has to be moved. After
  *                              a mount that was cut, or with a damaged header: 3 reads a block and
  *                              an erase. A bad block near the log's end: 1 read a block
  * THE LONGEST CALL, at any fill up to the limit. Let n be the bytes that a write uses up: its
@@ -58,12 +62,12 @@
  * 46 programs and 6 erases on DataFlash, 18 programs with 256 bytes. The emptier the store the
  * later cleaning begins: never before half of the chip is written. A call of more bytes than a
  * block erases as many blocks more. Of what is written at once, as an anchor, or by create and
- * delete, the next calls bear their part. DataFlash with blocks of 8 small pages takes up to 12
- * programs and 2 erases, with idle time an erase. The first calls after a mount, which has written
- * much at once, may take twice as many programs, and 2 erases. Reads: where chunks are small a call
- * passes many, 800 reads at most in the test named below, but 1,266 have been seen; in arrays whose
- * keys lie far apart more, for each value is passed in turn. Measured, but for those after a mount,
- * by tests/unit/test_store_limit.c.
+ * delete, the next calls bear their part. DataFlash with blocks of 8 small pages takes up to 13
+ * programs and 2 erases, sealed 15 programs, with idle time an erase. The first calls after a
+ * mount, which has written much at once, may take twice as many programs, and 2 erases. Reads:
+ * where chunks are small a call passes many, 800 reads at most in the test named below, but 1,266
+ * have been seen; in arrays whose keys lie far apart more, for each value is passed in turn.
+ * Measured, but for DataFlash sealed and those after a mount, by tests/unit/test_store_limit.c.
  *
  * WEAR. The log runs round all blocks in turn, nothing has a fixed place: no block is erased more
  * than once oftener than another, but for mounts.
@@ -72,7 +76,8 @@
  *   NW_ERR_NOT_FOUND    no object with this name or handle, no element there
  *   NW_ERR_TYPE         the object is of another type
  *   NW_ERR_RANGE        a key, position or length outside the object
- *   NW_ERR_FULL         no room: nothing was written; reading, popping and deleting go on
+ *   NW_ERR_FULL         no room: nothing was written. Reading goes on always, popping and deleting
+ *                       as long as a block is free: see nw_store_space()
  *   NW_ERR_CORRUPT, NW_ERR_ECC   stored bytes are damaged; nw_store_stats()->place tells where. A
  *                       write that needs them writes nothing, and all else goes on. Where a node of
  *                       the index is damaged this ends when what it tells of is popped, dequeued
@@ -124,8 +129,8 @@ struct nw_store_stats {
     uint32_t bytes_moved;
     uint32_t dropped;     /* chunks of expendable streams that gave way */
     uint32_t corrected;   /* bits repaired below, and here each time one is met */
-    uint32_t lost;        /* chunks that could not be read when they had to be, or are missing;
-                           * a mount counts pages too. 0 after it: it met no damage */
+    uint32_t lost;        /* chunks that could not be read when they had to be, nor once more, or
+                           * are missing; a mount counts pages too. 0 after it: it met no damage */
     uint32_t retired;     /* blocks given up */
     uint32_t swapped;     /* programs that failed */
     uint32_t place;       /* page << place_shift | offset of the last damage met */
@@ -235,9 +240,11 @@ struct nw_store_spec {
     uint32_t count;
 };
 
-/* A new object; answers its handle (> 0), valid until the object is deleted or a rollback. The name
+/* A new object; answers its handle (> 0), valid until the object is deleted or a rollback. The same
+ * handle comes back with the 127th object that is created in that slot behind it. The name
  * has 1 .. name_bytes characters. NW_ERR_EXISTS; NW_ERR_NAME: empty or too long; NW_ERR_FULL: no
- * slot or no room; NW_ERR_CONFIG: a spec that contradicts itself. Durable. */
+ * slot or no room; NW_ERR_CONFIG: a spec that contradicts itself; NW_ERR_RANGE: an array of so many
+ * keys that its index has more levels than frames - 1. Durable. */
 int nw_store_create(struct nw_store *store, const char *name, const struct nw_store_spec *spec);
 
 /* The handle of an object. */
@@ -283,7 +290,8 @@ int nw_store_dequeue(struct nw_store *store, int handle, void *data, uint16_t by
 /* Element `number`, head .. tail - 1 of nw_store_about, left where it is: its length. */
 int nw_store_peek(struct nw_store *store, int handle, uint32_t number, void *data, uint16_t bytes);
 
-/* At the end of a stream; with a unit, a whole number of elements. */
+/* At the end of a stream; with a unit, a whole number of elements, of no more bytes together than
+ * one element may have: else NW_ERR_RANGE, and nothing is written. */
 int nw_store_append(struct nw_store *store, int handle, const void *data, uint16_t bytes);
 
 /* Drops the chunks of a stream before `chunk`. */
@@ -303,7 +311,8 @@ struct nw_store_cursor {
 int nw_store_first(struct nw_store *store, int handle, struct nw_store_cursor *cursor);
 int nw_store_last(struct nw_store *store, int handle, struct nw_store_cursor *cursor);
 
-/* To a place kept earlier. NW_ERR_NOT_FOUND: dropped since. */
+/* To a place kept earlier. NW_ERR_NOT_FOUND: dropped since. An offset that no cursor has told is
+ * not checked: within an element, what next and previous read begins there. */
 int nw_store_seek(struct nw_store *store, int handle, uint32_t chunk, uint16_t offset,
                   struct nw_store_cursor *cursor);
 
@@ -345,16 +354,16 @@ int nw_store_tagged(struct nw_store *store, int array, uint32_t tag, int stream,
 /* FILE. Blocks of unit_bytes; a write into one costs the whole block again, and reading it, unless
  * it covers it or comes at the end while the last block is still in RAM. */
 
-/* Writes at an offset, 0 .. length; at the end the file grows. Answers the bytes written, at most
- * 32,767 a call; fewer than asked where a later block met an error: a call with the rest tells
- * which, NW_ERR_FULL and NW_ERR_RANGE (frames) among them. An error answered: no block of this call
- * was changed. A damaged block is an error unless the call covers it, which makes it whole. A cut
- * may leave the first blocks of an unsynced write without the later ones. */
+/* Writes at an offset, 0 .. length; at the end the file grows. Answers the bytes written; more than
+ * 32,767 in a call: NW_ERR_RANGE. Fewer than asked where a later block met an error: a call with
+ * the rest tells which, NW_ERR_FULL and NW_ERR_RANGE (frames) among them. An error answered: no
+ * block of this call was changed. A damaged block is an error unless the call covers it, which
+ * makes it whole. A cut may leave the first blocks of an unsynced write without the later ones. */
 int nw_store_write(struct nw_store *store, int handle, uint32_t offset, const void *data,
                    uint16_t bytes);
 
-/* Bytes read, fewer at the end. A part of a block is checked only with read_ahead and from the
- * block's start: the checksum is the block's. */
+/* Bytes read, fewer at the end; more than 32,767 asked for: NW_ERR_RANGE. A part of a block is
+ * checked only with read_ahead and from the block's start: the checksum is the block's. */
 int nw_store_read(struct nw_store *store, int handle, uint32_t offset, void *data, uint16_t bytes);
 
 int nw_store_length(struct nw_store *store, int handle, uint32_t *bytes);
@@ -364,9 +373,10 @@ int nw_store_truncate(struct nw_store *store, int handle, uint32_t bytes);
 
 /* CHECKPOINTS */
 
-/* Keeps the state of all objects: its number (> 0, ascending, up to 32,767). If the most are kept
+/* Keeps the state of all objects: its number (> 0, ascending). Behind 32,767 they begin at 1
+ * again, and pass by those of checkpoints that are kept: no two have the same. If the most are kept
  * the oldest is given up. Durable. NW_ERR_FULL: with it used_bytes would be above limit_bytes;
- * nothing was changed. */
+ * nothing was changed. NW_ERR_UNSUPPORTED: the configuration has no checkpoints. */
 int nw_store_checkpoint(struct nw_store *store);
 
 /* All objects as that checkpoint saw them; 0: the newest one. Handles are void, checkpoints stay.

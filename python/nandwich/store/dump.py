@@ -11,7 +11,7 @@ from nandwich import _native
 from nandwich.store.seal import TAG_BYTES, Seal
 
 #: The format that this reads.
-FORMAT = 3
+FORMAT = 4
 
 _NONE = 0xFFFFFFFF
 _BLOCK_HEADER, _CHUNK_HEADER = 24, 14
@@ -124,11 +124,9 @@ class Reader:
         return block.is_sealed and own == tag
 
     def _swap(self, block: Block) -> None:
-        first = block.stands_for
-        last = (first // self.block_pages + 1) * self.block_pages
-        begin = block.number * self.block_pages + (1 if first % self.block_pages else 0)
-        for i in range(last - first):
-            self._moved[first + i] = begin + i
+        failed, place = divmod(block.stands_for, self.block_pages)
+        for i in range(place, self.block_pages):
+            self._moved[failed * self.block_pages + i] = block.number * self.block_pages + i
 
     def _page(self, number: int) -> bytes | None:
         """A page's bytes; None when it was not written."""
@@ -241,9 +239,9 @@ def made(nand: _native.Nand, key: bytes | None = None) -> Made | None:
                 name_bytes=told[2],
                 checkpoints=told[3],
                 fan=1 << (told[4] & 7),
-                page_bytes=_number(told, 6, 2),
-                block_pages=_number(told, 8, 2),
-                blocks=_number(told, 10, 4),
+                page_bytes=_number(told, 5, 2),
+                block_pages=_number(told, 7, 2),
+                blocks=_number(told, 9, 2),
                 is_coded=reader.is_coded(block),
             )
     return None
@@ -259,7 +257,7 @@ def _about(reader: Reader, chunk: Chunk) -> str:
         head, tail, size = (_number(chunk.payload, at, 4) for at in (0, 4, 8))
         return f"head {head}, tail {tail}, {size} B"
     if chunk.kind == 4:
-        return f"redo from {reader.place(_number(chunk.payload, 14, 4))}"
+        return f"redo from {reader.place(_number(chunk.payload, 22, 4))}"
     shown = chunk.payload[:16].hex(" ") + (" ..." if len(chunk.payload) > 16 else "")
     return f"key {chunk.key}: {shown}"
 
