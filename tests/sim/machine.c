@@ -8,7 +8,8 @@
 
 const char *sim_judge_name(uint8_t judge)
 {
-    static const char *const names[] = {"fine", "content", "error", "mount", "cost", "misuse"};
+    static const char *const names[] = {"fine", "content", "error", "mount",
+                                        "cost", "misuse",  "inside"};
 
     return names[judge];
 }
@@ -104,6 +105,17 @@ static int judge_content(struct sim_machine *machine)
     return subject->why[0] == '\0' ? 0 : fail(machine, SIM_CONTENT, "%s", subject->why);
 }
 
+/* Between two calls what is in RAM agrees with itself. */
+static int audit(struct sim_machine *machine)
+{
+    struct sim_subject *subject = &machine->subject;
+
+    if (machine->up == 0 || subject->kind->audit == NULL || subject->kind->audit(subject) == 0) {
+        return 0;
+    }
+    return fail(machine, SIM_INSIDE, "%s", subject->why);
+}
+
 /* Mounts */
 
 static int mount(struct sim_machine *machine)
@@ -125,7 +137,7 @@ static int mount(struct sim_machine *machine)
     }
     if (result >= 0) {
         machine->up = machine->gate.off == 0;
-        return 0;
+        return audit(machine);
     }
     return explained(machine, result, machine->gate.counts.strikes - strikes)
                ? 0
@@ -184,7 +196,8 @@ static int check(struct sim_machine *machine)
         return 0;
     }
     int result = machine->subject.kind->check(&machine->subject);
-    return judge_call(machine, result, machine->gate.counts.strikes - strikes);
+    result = judge_call(machine, result, machine->gate.counts.strikes - strikes);
+    return result < 0 ? result : audit(machine);
 }
 
 /* Judged where neither the chip nor power has failed: what failures cost is another matter. */

@@ -7,6 +7,7 @@
  *   mount    every mount ends well, unless power or the chip fails in it
  *   cost     no call asks more of the chip than its header promises
  *   misuse   the chip is never asked for what chip.h forbids
+ *   inside   after each mount and check what the subject has in RAM agrees with itself
  *
  * While the device is down (power is off, or its mount failed) steps other than the common ones
  * mean nothing, so that a history stays one when steps are taken out of it.
@@ -23,7 +24,8 @@ enum sim_judge {
     SIM_ERROR,
     SIM_MOUNT,
     SIM_COST,
-    SIM_MISUSE
+    SIM_MISUSE,
+    SIM_INSIDE
 };
 
 /* The judge's name. */

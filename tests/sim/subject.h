@@ -74,6 +74,9 @@ struct sim_kind {
     int (*run)(struct sim_subject *subject, const struct sim_step *step);
     /* Reads everything: 0, or -1 with why, or the subject's error. */
     int (*check)(struct sim_subject *subject);
+    /* Does what it has in RAM agree with itself? Asked after each mount and check; -1 with why.
+     * NULL: nobody can tell. */
+    int (*audit)(struct sim_subject *subject);
     /* For the explorer: calls that tell something, and how many of them work on one place alone. */
     const struct sim_step *menu;
     uint8_t menu_count;

@@ -6,6 +6,7 @@
 
 #include "nandwich-stack/wear.h"
 #include "nandwich/ftl_lavish.h"
+#include "nandwich/ftl_page_check.h"
 #include "sectors.h"
 #include "state_block.h"
 #include "subject.h"
@@ -566,6 +567,18 @@ static int lavish_may_fill(const struct sim_subject *subject, const struct sim_s
     return sim_lavish_may_fill(&own->site, own->bad_first, strain);
 }
 
+static int page_audit(struct sim_subject *subject)
+{
+    uint32_t where;
+    int result = nw_ftl_page_check(own_of(subject)->site.state, &where);
+
+    if (result < 0) {
+        (void)snprintf(subject->why, sizeof subject->why,
+                       "the layer's map and counts differ at %lu", (unsigned long)where);
+    }
+    return result < 0 ? -1 : 0;
+}
+
 static struct sim_most anything(void)
 {
     return (struct sim_most){UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX};
@@ -622,7 +635,7 @@ static struct sim_most lavish_most(const struct sim_subject *subject, const stru
     return anything();
 }
 
-#define KIND(word, line, mounts, fills, asks)      \
+#define KIND(word, line, mounts, fills, asks, audits) \
     const struct sim_kind sim_kind_##word = {      \
         .name = #word,                             \
         .what = line,                              \
@@ -645,14 +658,21 @@ static struct sim_most lavish_most(const struct sim_subject *subject, const stru
         .state = block_state,                      \
         .may_fill = fills,                         \
         .most = asks,                              \
+        .audit = audits,                           \
     }
 
-KIND(page, "the page-mapped layer", block_mount, page_may_fill, page_most);
-KIND(nftl, "chains of replacement blocks", block_mount, hybrid_may_fill, hybrid_most);
-KIND(log, "a log block for each data block", block_mount, hybrid_may_fill, hybrid_most);
-KIND(superblock, "page-mapped groups of blocks", block_mount, hybrid_may_fill, hybrid_most);
-KIND(fast, "shared log blocks", block_mount, hybrid_may_fill, hybrid_most);
-KIND(lavish, "swap space: forgets with power", NULL, lavish_may_fill, lavish_most);
+KIND(page, "the page-mapped layer", block_mount, page_may_fill, page_most,
+     page_audit);
+KIND(nftl, "chains of replacement blocks", block_mount, hybrid_may_fill, hybrid_most,
+     NULL);
+KIND(log, "a log block for each data block", block_mount, hybrid_may_fill, hybrid_most,
+     NULL);
+KIND(superblock, "page-mapped groups of blocks", block_mount, hybrid_may_fill, hybrid_most,
+     NULL);
+KIND(fast, "shared log blocks", block_mount, hybrid_may_fill, hybrid_most,
+     NULL);
+KIND(lavish, "swap space: forgets with power", NULL, lavish_may_fill, lavish_most,
+     NULL);
 
 static int tier_may_fill(const struct sim_subject *subject, const struct sim_strain *strain)
 {
