@@ -276,8 +276,9 @@ bool Collector::standTogether(unsigned First, unsigned Count) const
 }
 
 // What does not stay on its page long enough for a slot of its own goes to the look-aside entries,
-// which need not stay valid beyond one access, or beyond neighbours that stand together. True:
-// something did.
+// which need not stay valid beyond one access, or beyond neighbours that stand together. So does
+// what would share its slot with another address of the same loop: a column of a matrix, unrolled, is
+// as many addresses as it has rows. True: something did.
 bool Collector::leaveAside()
 {
     bool Any = false;
@@ -285,7 +286,7 @@ bool Collector::leaveAside()
 
     for (unsigned Index = 0; options().Lookaside > 0 && Index < List.All.size(); Index++) {
         Access &A = List.All[Index];
-        bool Own = A.Resident != nullptr && A.Steady;
+        bool Own = A.Resident != nullptr && A.Steady && !A.Crowded;
 
         if (A.GroupIndex < 0) {
             A.Aside = !Own;

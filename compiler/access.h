@@ -48,6 +48,7 @@ struct Access {
     unsigned Stretch;       // accesses of equal number have no call or block border between them
     unsigned Run;           // likewise, and no block operation either
     bool Steady;            // stays on a page for long: fixed, or walking in small steps
+    bool Crowded;           // the slot dealt is another address's in the same loop
 
     llvm::Value *pointer() const { return I->getOperand(PointerOperand); }
 };

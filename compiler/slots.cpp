@@ -7,6 +7,7 @@
 
 #include "options.h"
 
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SCCIterator.h"
 #include "llvm/Analysis/CallGraph.h"
 #include "llvm/IR/InstIterator.h"
@@ -121,6 +122,7 @@ void SlotDealer::deal(Function &F, BlockFrequencyInfo &Frequency, std::vector<Ac
     }
     std::stable_sort(Pieces.begin(), Pieces.end(),
                      [](const Piece &A, const Piece &B) { return A.Weight > B.Weight; });
+    DenseSet<std::pair<Loop *, unsigned>> Taken; // slots, by the loop they are resident in
     double Hottest = *std::max_element(Everywhere.begin(), Everywhere.end());
     for (const Piece &P : Pieces) {
         // The others weigh less than the least of one's own.
@@ -134,8 +136,12 @@ void SlotDealer::deal(Function &F, BlockFrequencyInfo &Frequency, std::vector<Ac
             unsigned Slot = (Next + Step) % unsigned(Own.size());
             Best = Used(Slot) < Used(Best) ? Slot : Best;
         }
+        // Two addresses that take turns on one slot miss at every access.
+        Loop *Place = P.Members.front()->Resident;
+        bool Crowded = Place != nullptr && !Taken.insert({Place, Best}).second;
         for (Access *A : P.Members) {
             A->Slot = Best;
+            A->Crowded = Crowded;
         }
         Own[Best] += P.Weight;
         Next = (Best + 1) % unsigned(Own.size());
