@@ -13,6 +13,7 @@
 #include "llvm/IR/InstIterator.h"
 
 #include <algorithm>
+#include <limits>
 
 using namespace llvm;
 
@@ -80,6 +81,7 @@ namespace {
 struct Piece {
     std::vector<Access *> Members;
     double Weight = 0;
+    uint64_t Apart = 0; // slots it must not have
 };
 
 void cut(std::vector<Access *> &SameKey, std::vector<Piece> &Pieces)
@@ -107,8 +109,15 @@ void SlotDealer::deal(Function &F, BlockFrequencyInfo &Frequency, std::vector<Ac
     std::vector<Piece> Pieces;
     Heat Own = calleesOf(F, Frequency);
 
+    // What windows hold is as busy as their loops, seldom as the guarded copies run.
     for (Access &A : Accesses) {
-        if (!A.Aside) {
+        if (A.Fixed >= 0) {
+            A.Slot = unsigned(A.Fixed);
+            Own[A.Slot] += 64 * timesRun(*A.I->getParent(), Frequency);
+        }
+    }
+    for (Access &A : Accesses) {
+        if (!A.Aside && A.Fixed < 0) {
             ByKey[A.Key].push_back(&A);
         }
     }
@@ -117,6 +126,7 @@ void SlotDealer::deal(Function &F, BlockFrequencyInfo &Frequency, std::vector<Ac
     }
     for (Piece &P : Pieces) {
         for (const Access *A : P.Members) {
+            P.Apart |= A->Apart;
             P.Weight += timesRun(*A->I->getParent(), Frequency);
         }
     }
@@ -128,6 +138,9 @@ void SlotDealer::deal(Function &F, BlockFrequencyInfo &Frequency, std::vector<Ac
         // The others weigh less than the least of one's own.
         auto Used = [&](unsigned Slot) {
             double Others = Hottest > 0 ? Everywhere[Slot] / Hottest : 0;
+            if ((P.Apart >> Slot & 1) != 0) {
+                return std::numeric_limits<double>::infinity();
+            }
             return Own[Slot] + P.Weight * Others / 4;
         };
         unsigned Best = Next;

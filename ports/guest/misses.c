@@ -23,6 +23,9 @@ void NW_MISS(store_miss_4)(struct nw_vm_slot *slot, uintptr_t address, uint32_t 
 void NW_MISS(store_miss_8)(struct nw_vm_slot *slot, uintptr_t address, uint64_t value);
 void NW_MISS(store_miss_n)(struct nw_vm_slot *slot, uintptr_t address, size_t n,
                            const void *value);
+void NW_MISS(window_read)(struct nw_vm_slot *slot, uintptr_t address);
+void NW_MISS(window_write)(struct nw_vm_slot *slot, uintptr_t address);
+void NW_MISS(dirty)(struct nw_vm_slot *slot);
 
 /* No slot means the look-aside entry of the address. */
 static struct nw_vm_slot *slot_of(struct nw_vm_slot *slot, uintptr_t address)
@@ -99,6 +102,23 @@ NW_STORE_MISS(64, 8)
 void NW_MISS(store_miss_n)(struct nw_vm_slot *slot, uintptr_t address, size_t n, const void *value)
 {
     nw_vm_store_miss(&nw_guest_vm, slot_of(slot, address), address, n, value);
+}
+
+/* What a page window asks for at a strip's entry. Never a fault, and never plain memory, which may
+ * not be there: the guarded copy of the loop touches both first, when the program comes to them. */
+void NW_MISS(window_read)(struct nw_vm_slot *slot, uintptr_t address)
+{
+    (void)nw_vm_hold(&nw_guest_vm, slot, address, 1, 0);
+}
+
+void NW_MISS(window_write)(struct nw_vm_slot *slot, uintptr_t address)
+{
+    (void)nw_vm_hold(&nw_guest_vm, slot, address, 1, 1);
+}
+
+void NW_MISS(dirty)(struct nw_vm_slot *slot)
+{
+    (void)nw_vm_hold(&nw_guest_vm, slot, slot->read_tag, 1, 1);
 }
 
 #if !defined(__x86_64__)
