@@ -2,9 +2,11 @@
 #include "access.h"
 
 #include "diagnose.h"
+#include "libc.h"
 #include "options.h"
 #include "runtime.h"
 #include "slots.h"
+#include "windows.h"
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/PostOrderIterator.h"
@@ -23,12 +25,17 @@ bool clobbersSlots(const Instruction &I)
         return false;
     }
     const Function *Callee = Call->getCalledFunction();
-    return Callee == nullptr || !Runtime::keepsSlots(*Callee);
+    if (Callee == nullptr) {
+        return true;
+    }
+    if (Callee->isDeclaration() && libcKind(Callee->getName()) == LibcKind::Plain) {
+        return false;
+    }
+    return !Callee->hasFnAttribute("nw-plain") && !Callee->hasFnAttribute("nw-quiet") &&
+           !Runtime::keepsSlots(*Callee);
 }
 
-// The address's own constant part; what is left names the slot. p, p + 1 and p->field agree, and a
-// pointer that walks through a loop keeps its key however it is written.
-static const SCEV *withoutConstant(const SCEV *S, ScalarEvolution &SE, int64_t &Offset)
+const SCEV *withoutConstant(const SCEV *S, ScalarEvolution &SE, int64_t &Offset)
 {
     if (const auto *Add = dyn_cast<SCEVAddExpr>(S)) {
         const auto *Constant = dyn_cast<SCEVConstant>(Add->getOperand(0));
@@ -115,14 +122,8 @@ Loop *Collector::residentLoop(BasicBlock *Block)
     return Found;
 }
 
-struct Shape {
-    unsigned PointerOperand;
-    Type *Ty;
-    AccessKind Kind;
-    bool Alone;
-};
+} // namespace
 
-// False: no access.
 bool shapeOf(Instruction &I, Shape &S)
 {
     if (auto *Load = dyn_cast<LoadInst>(&I)) {
@@ -140,6 +141,8 @@ bool shapeOf(Instruction &I, Shape &S)
     }
     return true;
 }
+
+namespace {
 
 // In the innermost loop around it the address stands still or moves in small steps.
 bool Collector::isSteady(const SCEV *Key, Loop *Inner)
@@ -172,7 +175,14 @@ void Collector::visit(Instruction &I, Loop *Resident, Loop *Inner)
         refuse(I, "scalable vectors have no fixed size to guard");
         return;
     }
+    if (std::optional<uint64_t> Counted = numberOf(I, WindowMetadata)) {
+        if (*Counted != 0) {
+            List.Counted.push_back(&I);
+        }
+        return;
+    }
     Access A = {};
+    std::optional<uint64_t> Fixed = numberOf(I, SlotMetadata);
     A.I = &I;
     A.PointerOperand = S.PointerOperand;
     A.Ty = S.Ty;
@@ -180,7 +190,11 @@ void Collector::visit(Instruction &I, Loop *Resident, Loop *Inner)
     A.Kind = S.Kind;
     A.Alone = S.Alone;
     A.Key = withoutConstant(SE.getSCEV(A.pointer()), SE, A.Offset);
-    A.Resident = Resident;
+    A.Cold = Fixed.has_value();
+    A.Fixed = Fixed.has_value() ? int(int64_t(*Fixed)) : -1;
+    A.Apart = numberOf(I, ApartMetadata).value_or(0);
+    A.Alone = A.Alone || A.Fixed >= 0;
+    A.Resident = A.Fixed >= 0 ? nullptr : Resident;
     A.InLoop = Inner != nullptr;
     A.GroupIndex = -1;
     A.Stretch = Stretch;
@@ -276,8 +290,9 @@ bool Collector::standTogether(unsigned First, unsigned Count) const
 }
 
 // What does not stay on its page long enough for a slot of its own goes to the look-aside entries,
-// which need not stay valid beyond one access, or beyond neighbours that stand together. True:
-// something did.
+// which need not stay valid beyond one access, or beyond neighbours that stand together. So does
+// what would share its slot with another address of the same loop: a column of a matrix, unrolled,
+// is as many addresses as it has rows. True: something did.
 bool Collector::leaveAside()
 {
     bool Any = false;
@@ -285,8 +300,11 @@ bool Collector::leaveAside()
 
     for (unsigned Index = 0; options().Lookaside > 0 && Index < List.All.size(); Index++) {
         Access &A = List.All[Index];
-        bool Own = A.Resident != nullptr && A.Steady;
+        bool Own = A.Resident != nullptr && A.Steady && !A.Crowded;
 
+        if (A.Fixed >= 0) {
+            continue;
+        }
         if (A.GroupIndex < 0) {
             A.Aside = !Own;
         } else {
@@ -311,7 +329,7 @@ AccessList collectAccesses(Function &F, const PlainMemory &Plain, ScalarEvolutio
 
     Accesses.find();
     for (Access &A : Accesses.List.All) {
-        A.Cold = timesRun(*A.I->getParent(), Frequency) < 0.125;
+        A.Cold = A.Cold || timesRun(*A.I->getParent(), Frequency) < 0.125;
     }
     Dealer.deal(F, Frequency, Accesses.List.All);
     Accesses.mergeAll();

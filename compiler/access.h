@@ -48,6 +48,9 @@ struct Access {
     unsigned Stretch;       // accesses of equal number have no call or block border between them
     unsigned Run;           // likewise, and no block operation either
     bool Steady;            // stays on a page for long: fixed, or walking in small steps
+    int Fixed;              // the slot a page window holds for it, or -1
+    uint64_t Apart;         // slots that windows around it hold: a bit each
+    bool Crowded;           // the slot dealt is another address's in the same loop
 
     llvm::Value *pointer() const { return I->getOperand(PointerOperand); }
 };
@@ -55,10 +58,25 @@ struct Access {
 struct AccessList {
     std::vector<Access> All; // in program order within each block
     std::vector<Group> Groups;
+    std::vector<llvm::Instruction *> Counted; // inside page windows: no guard
 };
 
 // A call after which nothing is known of the slots.
 bool clobbersSlots(const llvm::Instruction &I);
+
+// The address's own constant part; what is left names the slot. p, p + 1 and p->field agree, and a
+// pointer that walks through a loop keeps its key however it is written.
+const llvm::SCEV *withoutConstant(const llvm::SCEV *S, llvm::ScalarEvolution &SE, int64_t &Offset);
+
+struct Shape {
+    unsigned PointerOperand;
+    llvm::Type *Ty;
+    AccessKind Kind;
+    bool Alone;
+};
+
+// False: no access.
+bool shapeOf(llvm::Instruction &I, Shape &S);
 
 class SlotDealer;
 

@@ -126,6 +126,9 @@ void countAccesses(Function &F, const Runtime &Guest, const AccessList &List)
     for (const Access &A : List.All) {
         Guarded[A.I]++;
     }
+    for (Instruction *I : List.Counted) {
+        Guarded[I]++;
+    }
     if (!Guarded.empty()) {
         Counter(F, Guest).run(Guarded);
     }

@@ -17,6 +17,8 @@ static cl::opt<unsigned>
               cl::desc("Nandwich: look-aside entries (a power of two up to 256, or 0)"));
 static cl::opt<unsigned> MergeBytes("nw-merge", cl::init(64),
                                     cl::desc("Nandwich: span checked by one guard (0: off)"));
+static cl::opt<bool> Windows("nw-windows", cl::init(true),
+                             cl::desc("Nandwich: page windows for loops"));
 static cl::opt<bool> Count("nw-count", cl::init(true),
                            cl::desc("Nandwich: count guarded accesses"));
 static cl::opt<GuardMode>
@@ -31,7 +33,7 @@ const Options &options()
 {
     static Options Current;
 
-    Current = {FrameBytes, Slots, Lookaside, MergeBytes, Mode, Count};
+    Current = {FrameBytes, Slots, Lookaside, MergeBytes, Mode, Windows, Count};
     return Current;
 }
 

@@ -21,6 +21,7 @@ struct Options {
     uint32_t Lookaside;  // look-aside entries: a power of two up to 256, or 0; likewise
     uint32_t MergeBytes; // neighbours checked together span at most this; 0: every access alone
     GuardMode Mode;
+    bool Windows; // loops run on raw pointers a page at a time
     bool Count; // add up the guarded accesses in nw_guest_accesses
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The passes in the order they run: prepare, (page windows come here), guard.
+// The passes in the order they run: prepare, page windows, guard.
 #ifndef NANDWICH_COMPILER_PASSES_H
 #define NANDWICH_COMPILER_PASSES_H
 
@@ -10,6 +10,12 @@ namespace nandwich {
 // Places globals in virtual memory, gives library calls to their wrappers, lowers what cannot be
 // guarded as an access, checks what escapes, and takes back attributes that no longer hold.
 struct PreparePass : llvm::PassInfoMixin<PreparePass> {
+    llvm::PreservedAnalyses run(llvm::Module &M, llvm::ModuleAnalysisManager &AM);
+    static bool isRequired() { return true; }
+};
+
+// Gives loops page windows: takes accesses away from the guards.
+struct WindowPass : llvm::PassInfoMixin<WindowPass> {
     llvm::PreservedAnalyses run(llvm::Module &M, llvm::ModuleAnalysisManager &AM);
     static bool isRequired() { return true; }
 };

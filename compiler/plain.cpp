@@ -22,7 +22,8 @@ bool isVirtualGlobal(const GlobalVariable &Global)
 
 static bool isPlainGlobal(const GlobalVariable &Global)
 {
-    if (Global.isThreadLocal()) {
+    // The run time's own objects: page windows read the slots.
+    if (Global.isThreadLocal() || Global.getName().starts_with("nw_guest_")) {
         return true;
     }
     // Another file may define it, or define it otherwise: in virtual memory.

@@ -2,7 +2,8 @@
 // Nandwich's LLVM 19 plugin: virtual memory for C programs. `nandwich cc` loads it with
 //   clang-19 -fplugin=nandwich-pass.so -fpass-plugin=nandwich-pass.so -mllvm -nw-frame=512 ...
 // and a test runs one half alone with
-//   opt-19 -load-pass-plugin=nandwich-pass.so -passes=nw-prepare|nw-guard|nw -nw-frame=512 ...
+//   opt-19 -load-pass-plugin=nandwich-pass.so -passes=nw-prepare|nw-windows|nw-guard|nw
+//     -nw-frame=512 ...
 #include "passes.h"
 
 #include "llvm/Passes/PassBuilder.h"
@@ -22,9 +23,9 @@ static void addPasses(ModulePassManager &MPM, OptimizationLevel Level)
     MPM.addPass(PreparePass());
     if (Level != OptimizationLevel::O0) {
         MPM.addPass(createModuleToFunctionPassAdaptor(LoopSimplifyPass()));
+        MPM.addPass(WindowPass());
+        MPM.addPass(createModuleToFunctionPassAdaptor(LoopSimplifyPass()));
     }
-    // Page windows (strip-mined loops on raw pointers) belong here: they take accesses away from
-    // the guards.
     MPM.addPass(GuardPass());
     if (Level != OptimizationLevel::O0) {
         FunctionPassManager Clean;
@@ -42,6 +43,8 @@ static bool parse(StringRef Name, ModulePassManager &MPM)
         MPM.addPass(PreparePass());
     } else if (Name == "nw-guard") {
         MPM.addPass(GuardPass());
+    } else if (Name == "nw-windows") {
+        MPM.addPass(WindowPass());
     } else if (Name == "nw") {
         addPasses(MPM, OptimizationLevel::O2);
     } else {

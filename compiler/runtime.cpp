@@ -113,6 +113,17 @@ Value *Runtime::spanMiss(IRBuilder<> &B, Value *Slot, Value *Address, uint64_t B
                 {Slot, Address, bytes(Bytes)}, true);
 }
 
+void Runtime::window(IRBuilder<> &B, Value *Slot, Value *Address, bool Write) const
+{
+    call(B, Write ? "nw_guest_window_write" : "nw_guest_window_read", B.getVoidTy(),
+         {Slot, Address}, true);
+}
+
+void Runtime::dirty(IRBuilder<> &B, Value *Slot) const
+{
+    call(B, "nw_guest_dirty", B.getVoidTy(), {Slot}, true);
+}
+
 Value *Runtime::loadOutline(IRBuilder<> &B, Value *Slot, Value *Address, uint64_t Bytes) const
 {
     return call(B, "nw_guest_load", B.getPtrTy(), {Slot, Address, bytes(Bytes)}, true);
@@ -185,7 +196,7 @@ void Runtime::setjmpDone(IRBuilder<> &B, Value *Env, Value *Storage, Value *Resu
 bool Runtime::keepsSlots(const Function &Callee)
 {
     return StringSwitch<bool>(Callee.getName())
-        .Cases("nw_guest_copy", "nw_guest_move", "nw_guest_fill", true)
+        .Cases("nw_guest_copy", "nw_guest_move", "nw_guest_fill", "nw_guest_dirty", true)
         .Default(false);
 }
 

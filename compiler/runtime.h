@@ -34,6 +34,10 @@ public:
     // Where a run of Bytes lies in RAM, or null when it straddles.
     llvm::Value *spanMiss(llvm::IRBuilder<> &B, llvm::Value *Slot, llvm::Value *Address,
                           uint64_t Bytes, bool Write) const;
+    // The slot takes the address's page if that needs no fault.
+    void window(llvm::IRBuilder<> &B, llvm::Value *Slot, llvm::Value *Address, bool Write) const;
+    // The page the slot holds is written from now on.
+    void dirty(llvm::IRBuilder<> &B, llvm::Value *Slot) const;
     // The whole store. Outline: with the fast check inside.
     void store(llvm::IRBuilder<> &B, llvm::Value *Slot, llvm::Value *Address, llvm::Value *Value,
                bool Outline) const;

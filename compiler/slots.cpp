@@ -7,11 +7,13 @@
 
 #include "options.h"
 
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SCCIterator.h"
 #include "llvm/Analysis/CallGraph.h"
 #include "llvm/IR/InstIterator.h"
 
 #include <algorithm>
+#include <limits>
 
 using namespace llvm;
 
@@ -79,6 +81,7 @@ namespace {
 struct Piece {
     std::vector<Access *> Members;
     double Weight = 0;
+    uint64_t Apart = 0; // slots it must not have
 };
 
 void cut(std::vector<Access *> &SameKey, std::vector<Piece> &Pieces)
@@ -106,8 +109,15 @@ void SlotDealer::deal(Function &F, BlockFrequencyInfo &Frequency, std::vector<Ac
     std::vector<Piece> Pieces;
     Heat Own = calleesOf(F, Frequency);
 
+    // What windows hold is as busy as their loops, seldom as the guarded copies run.
     for (Access &A : Accesses) {
-        if (!A.Aside) {
+        if (A.Fixed >= 0) {
+            A.Slot = unsigned(A.Fixed);
+            Own[A.Slot] += 64 * timesRun(*A.I->getParent(), Frequency);
+        }
+    }
+    for (Access &A : Accesses) {
+        if (!A.Aside && A.Fixed < 0) {
             ByKey[A.Key].push_back(&A);
         }
     }
@@ -116,16 +126,21 @@ void SlotDealer::deal(Function &F, BlockFrequencyInfo &Frequency, std::vector<Ac
     }
     for (Piece &P : Pieces) {
         for (const Access *A : P.Members) {
+            P.Apart |= A->Apart;
             P.Weight += timesRun(*A->I->getParent(), Frequency);
         }
     }
     std::stable_sort(Pieces.begin(), Pieces.end(),
                      [](const Piece &A, const Piece &B) { return A.Weight > B.Weight; });
+    DenseSet<std::pair<Loop *, unsigned>> Taken; // slots, by the loop they are resident in
     double Hottest = *std::max_element(Everywhere.begin(), Everywhere.end());
     for (const Piece &P : Pieces) {
         // The others weigh less than the least of one's own.
         auto Used = [&](unsigned Slot) {
             double Others = Hottest > 0 ? Everywhere[Slot] / Hottest : 0;
+            if ((P.Apart >> Slot & 1) != 0) {
+                return std::numeric_limits<double>::infinity();
+            }
             return Own[Slot] + P.Weight * Others / 4;
         };
         unsigned Best = Next;
@@ -134,8 +149,12 @@ void SlotDealer::deal(Function &F, BlockFrequencyInfo &Frequency, std::vector<Ac
             unsigned Slot = (Next + Step) % unsigned(Own.size());
             Best = Used(Slot) < Used(Best) ? Slot : Best;
         }
+        // Two addresses that take turns on one slot miss at every access.
+        Loop *Place = P.Members.front()->Resident;
+        bool Crowded = Place != nullptr && !Taken.insert({Place, Best}).second;
         for (Access *A : P.Members) {
             A->Slot = Best;
+            A->Crowded = Crowded;
         }
         Own[Best] += P.Weight;
         Next = (Best + 1) % unsigned(Own.size());

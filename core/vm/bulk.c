@@ -87,7 +87,7 @@ static void hold(struct nw_vm *vm, const struct run *run)
 static void let_go(struct nw_vm *vm, const struct run *run)
 {
     if (run->frame != NW_VM_NONE) {
-        nw_vm_frame_unpin(vm, run->frame);
+        nw_vm_frame_unpin(&vm->frame[run->frame]);
     }
 }
 
@@ -359,7 +359,7 @@ int nw_vm_unpin(struct nw_vm *vm, uintptr_t address)
         vm->error_at = address;
         return nw_vm_report(vm, NW_ERR_NOT_FOUND);
     }
-    nw_vm_frame_unpin(vm, frame);
+    nw_vm_frame_unpin(&vm->frame[frame]);
     vm->pins_left++;
     return NW_OK;
 }

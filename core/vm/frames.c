@@ -8,15 +8,9 @@
 
 #define FRAME_ALIGN 16U
 
-/* Multiplicative hash (Knuth, vol. 3, 6.4): strides of any power of two spread over the buckets. */
-static uint16_t *bucket_of(const struct nw_vm *vm, uint32_t page)
-{
-    return &vm->bucket[(uint32_t)(page * 0x9E3779B1UL) >> vm->bucket_shift];
-}
-
 uint16_t nw_vm_resident(const struct nw_vm *vm, uint32_t page)
 {
-    uint16_t frame = *bucket_of(vm, page);
+    uint16_t frame = *nw_vm_bucket_of(vm, page);
 
     while (frame != NW_VM_NONE && vm->frame[frame].page != page) {
         frame = vm->frame[frame].next;
@@ -211,19 +205,9 @@ int nw_vm_report(struct nw_vm *vm, int error)
     return error;
 }
 
-void nw_vm_frame_unpin(struct nw_vm *vm, uint16_t frame)
-{
-    struct nw_vm_frame *held = &vm->frame[frame];
-
-    held->pins--;
-    if (held->pins == 0) {
-        held->flags &= (uint8_t)~NW_VM_WRITER;
-    }
-}
-
 void nw_vm_frame_drop(struct nw_vm *vm, uint16_t frame)
 {
-    uint16_t *link = bucket_of(vm, vm->frame[frame].page);
+    uint16_t *link = nw_vm_bucket_of(vm, vm->frame[frame].page);
 
     while (*link != frame) {
         link = &vm->frame[*link].next;
@@ -263,7 +247,7 @@ static int make_room(struct nw_vm *vm, uint32_t page)
 
 static int fault(struct nw_vm *vm, uint32_t page, enum nw_vm_want want, uint16_t *frame)
 {
-    uint16_t *bucket = bucket_of(vm, page);
+    uint16_t *bucket = nw_vm_bucket_of(vm, page);
     uint16_t room;
     int error;
 

@@ -56,6 +56,13 @@ static inline uint8_t *nw_vm_memory_of(const struct nw_vm *vm, uint16_t frame)
     return vm->memory + ((size_t)frame << vm->frame_shift);
 }
 
+/* Where the hash chain of a page begins. Multiplicative (Knuth, vol. 3, 6.4): strides of any power
+ * of two spread over the buckets. */
+static inline uint16_t *nw_vm_bucket_of(const struct nw_vm *vm, uint32_t page)
+{
+    return &vm->bucket[(uint32_t)(page * 0x9E3779B1UL) >> vm->bucket_shift];
+}
+
 static inline uint32_t nw_vm_unit_pages(const struct nw_vm *vm)
 {
     return (uint32_t)1 << vm->unit_shift;
@@ -73,7 +80,13 @@ int nw_vm_frame_get(struct nw_vm *vm, uint32_t page, enum nw_vm_want want, uint1
 void nw_vm_frame_drop(struct nw_vm *vm, uint16_t frame);
 
 /* A frame's pins - 1. */
-void nw_vm_frame_unpin(struct nw_vm *vm, uint16_t frame);
+static inline void nw_vm_frame_unpin(struct nw_vm_frame *held)
+{
+    held->pins--;
+    if (held->pins == 0) {
+        held->flags &= (uint8_t)~NW_VM_WRITER;
+    }
+}
 
 /* Tell panic of an error at vm->error_at, and answer it. */
 int nw_vm_report(struct nw_vm *vm, int error);

@@ -4,14 +4,16 @@
 
 #include <string.h>
 
+#define ASIDE UINTPTR_MAX /* in a look-aside entry's frame: it pins nothing */
+
 /* A slot's hold on its page ends. Its hits went unseen: for all we know it was used just now. */
 static void release(struct nw_vm *vm, struct nw_vm_slot *slot)
 {
-    if (slot->frame != 0) {
+    if (slot->frame != 0 && slot->frame != ASIDE) {
         uint16_t frame = (uint16_t)(slot->frame - 1U);
 
         nw_vm_policy_use(vm, frame);
-        nw_vm_frame_unpin(vm, frame);
+        nw_vm_frame_unpin(&vm->frame[frame]);
         slot->frame = 0;
     }
 }
@@ -34,7 +36,7 @@ void nw_vm_slots_release(struct nw_vm *vm)
     }
     for (index = 0; vm->lookaside != NULL && index <= vm->lookaside_mask; index++) {
         clear(vm, &vm->lookaside[index]);
-        vm->lookaside[index].frame = 0;
+        vm->lookaside[index].frame = ASIDE;
     }
 }
 
@@ -54,13 +56,6 @@ int nw_vm_aside_forget(struct nw_vm *vm, uint32_t page)
     return 1;
 }
 
-/* A look-aside entry, which pins nothing. */
-static int is_aside(const struct nw_vm *vm, const struct nw_vm_slot *slot)
-{
-    return vm->lookaside != NULL && slot >= vm->lookaside &&
-           slot <= vm->lookaside + vm->lookaside_mask;
-}
-
 static void hold_plain(struct nw_vm *vm, struct nw_vm_slot *slot, uintptr_t address)
 {
     uintptr_t page = address & ~(uintptr_t)(vm->frame_bytes - 1U);
@@ -72,70 +67,103 @@ static void hold_plain(struct nw_vm *vm, struct nw_vm_slot *slot, uintptr_t addr
     slot->base = (uint8_t *)page;
 }
 
-/* Refills the slot with the page of a virtual address. The new page is found before the old one
- * is let go, so that an error leaves the slot as it was. */
-static int hold_page(struct nw_vm *vm, struct nw_vm_slot *slot, uintptr_t address,
-                     uint16_t *frame_held)
+/* The slot now holds the page in this frame, which lies where the answer says. A pinned page counts
+ * as used when it is let go. Everything that makes calls comes last, so that the short way saves no
+ * registers. */
+static inline uint8_t *hold_page(struct nw_vm *vm, struct nw_vm_slot *slot, uintptr_t tag,
+                                 uint16_t frame, int write)
 {
-    uint16_t frame;
-    int error = nw_vm_frame_get(vm, nw_vm_page_of(vm, address), NW_VM_WANT_CONTENT, &frame);
+    struct nw_vm_frame *held = &vm->frame[frame];
+    uintptr_t before = slot->frame;
+    uint16_t used = frame;
 
-    if (error != NW_OK) {
-        return nw_vm_report(vm, error);
-    }
-    if (!is_aside(vm, slot)) {
-        vm->frame[frame].pins++;
-        release(vm, slot);
-        slot->frame = frame + (uintptr_t)1;
-    }
-    slot->read_tag = address & ~(uintptr_t)(vm->frame_bytes - 1U);
-    slot->write_tag = NW_VM_NO_TAG(vm->frame_bytes);
+    slot->read_tag = tag;
     slot->base = nw_vm_memory_of(vm, frame);
-    *frame_held = frame;
-    return NW_OK;
+    slot->write_tag = NW_VM_NO_TAG(vm->frame_bytes);
+    if (write) {
+        slot->write_tag = tag;
+        held->flags |= NW_VM_DIRTY;
+    }
+    if (before != ASIDE) {
+        if (write) {
+            held->flags |= NW_VM_WRITER;
+        }
+        held->pins++;
+        slot->frame = frame + (uintptr_t)1;
+        if (before == 0) {
+            return slot->base;
+        }
+        used = (uint16_t)(before - 1U);
+        nw_vm_frame_unpin(&vm->frame[used]);
+    }
+    if (vm->order != NULL) {
+        nw_vm_policy_use(vm, used);
+    } else {
+        vm->frame[used].flags |= NW_VM_REFERENCED;
+    }
+    return slot->base;
+}
+
+/* Most misses end here: kept short, and no calls but under LRU. */
+uint8_t *nw_vm_hold(struct nw_vm *vm, struct nw_vm_slot *slot, uintptr_t address, size_t n,
+                    int write)
+{
+    uintptr_t offset = address & (vm->frame_bytes - 1U);
+    uint32_t page = nw_vm_page_of(vm, address);
+    uint16_t frame;
+
+    if (offset + n > vm->frame_bytes || !nw_vm_is_virtual(vm, address)) {
+        return NULL;
+    }
+    frame = *nw_vm_bucket_of(vm, page);
+    while (frame != NW_VM_NONE && vm->frame[frame].page != page) {
+        frame = vm->frame[frame].next;
+    }
+    if (frame == NW_VM_NONE) {
+        return NULL;
+    }
+    vm->stats.slot_misses++;
+    return hold_page(vm, slot, address - offset, frame, write) + offset;
 }
 
 #define STRADDLE 1 /* nw_error numbers are 0 and below */
 
 /* What every miss begins with: NW_OK with the place in *at, STRADDLE when it takes two pages and
- * not both are plain, or an error panic knows of. */
+ * not both are plain, or an error panic knows of. The new page is found before the old one is let
+ * go, so that an error leaves the slot as it was. */
 static int refill(struct nw_vm *vm, struct nw_vm_slot *slot, uintptr_t address, size_t n, int write,
                   uint8_t **at)
 {
-    uint16_t frame = 0;
+    int within = (address & (vm->frame_bytes - 1U)) + n <= vm->frame_bytes;
+    int error = NW_ERR_RANGE; /* more than one guard may take: compiled wrongly */
+    uint16_t frame;
 
-    vm->stats.slot_misses++;
     *at = (uint8_t *)address;
+    if (n <= NW_VM_ACCESS_MAX && within && nw_vm_is_virtual(vm, address)) {
+        error = nw_vm_frame_get(vm, nw_vm_page_of(vm, address), NW_VM_WANT_CONTENT, &frame);
+        if (error == NW_OK) {
+            *at = nw_vm_hold(vm, slot, address, n, write);
+            return NW_OK;
+        }
+    }
+    vm->stats.slot_misses++;
     if (n > NW_VM_ACCESS_MAX) {
         vm->error_at = address;
-        return nw_vm_report(vm, NW_ERR_RANGE); /* a guard compiled wrongly */
-    }
-    if ((address & (vm->frame_bytes - 1U)) + n > vm->frame_bytes) {
+    } else if (!within) {
         vm->stats.straddles++;
         return nw_vm_is_plain(vm, address, n) ? NW_OK : STRADDLE;
-    }
-    if (!nw_vm_is_virtual(vm, address)) {
+    } else if (!nw_vm_is_virtual(vm, address)) {
         hold_plain(vm, slot, address);
         return NW_OK;
     }
-    if (write && slot->frame != 0 && address - slot->read_tag < vm->frame_bytes) {
-        frame = (uint16_t)(slot->frame - 1U);
-    } else {
-        int error = hold_page(vm, slot, address, &frame);
+    return nw_vm_report(vm, error);
+}
 
-        if (error != NW_OK) {
-            return error;
-        }
-    }
-    if (write) {
-        vm->frame[frame].flags |= NW_VM_DIRTY;
-        if (slot->frame != 0) {
-            vm->frame[frame].flags |= NW_VM_WRITER;
-        }
-        slot->write_tag = slot->read_tag;
-    }
-    *at = slot->base + (address - slot->read_tag);
-    return NW_OK;
+/* After an error: zeros, and stores are dropped. */
+static uint8_t *nothing(struct nw_vm *vm)
+{
+    memset(vm->bounce, 0, sizeof vm->bounce);
+    return vm->bounce;
 }
 
 const uint8_t *nw_vm_load_miss(struct nw_vm *vm, struct nw_vm_slot *slot, uintptr_t address,
@@ -148,7 +176,7 @@ const uint8_t *nw_vm_load_miss(struct nw_vm *vm, struct nw_vm_slot *slot, uintpt
         return at;
     }
     if (error != STRADDLE || nw_vm_pass(vm, (uintptr_t)vm->bounce, address, n) != NW_OK) {
-        memset(vm->bounce, 0, sizeof vm->bounce);
+        return nothing(vm);
     }
     return vm->bounce;
 }
@@ -178,6 +206,5 @@ uint8_t *nw_vm_modify_miss(struct nw_vm *vm, struct nw_vm_slot *slot, uintptr_t 
         vm->error_at = address;
         (void)nw_vm_report(vm, NW_ERR_ALIGN); /* what follows goes to scratch memory */
     }
-    memset(vm->bounce, 0, sizeof vm->bounce);
-    return vm->bounce;
+    return nothing(vm);
 }

@@ -23,65 +23,102 @@ void NW_MISS(store_miss_4)(struct nw_vm_slot *slot, uintptr_t address, uint32_t 
 void NW_MISS(store_miss_8)(struct nw_vm_slot *slot, uintptr_t address, uint64_t value);
 void NW_MISS(store_miss_n)(struct nw_vm_slot *slot, uintptr_t address, size_t n,
                            const void *value);
+void NW_MISS(window_read)(struct nw_vm_slot *slot, uintptr_t address);
+void NW_MISS(window_write)(struct nw_vm_slot *slot, uintptr_t address);
+void NW_MISS(dirty)(struct nw_vm_slot *slot);
 
 /* No slot means the look-aside entry of the address. */
 static struct nw_vm_slot *slot_of(struct nw_vm_slot *slot, uintptr_t address)
 {
     return slot != NULL ? slot
-                        : &nw_guest_lookaside[address / nw_guest_frame_bytes &
-                                              (nw_guest_lookaside_entries - 1U)];
+                        : &nw_guest_lookaside[address >> nw_guest_frame_shift &
+                                              nw_guest_lookaside_mask];
 }
 
 const void *NW_MISS(load_miss)(struct nw_vm_slot *slot, uintptr_t address, size_t n)
 {
-    return nw_vm_load_miss(&nw_guest_vm, slot_of(slot, address), address, n);
+    slot = slot_of(slot, address);
+    const void *at = nw_vm_hold(&nw_guest_vm, slot, address, n, 0);
+
+    return at != NULL ? at : nw_vm_load_miss(&nw_guest_vm, slot, address, n);
 }
 
 void *NW_MISS(modify_miss)(struct nw_vm_slot *slot, uintptr_t address, size_t n)
 {
-    return nw_vm_modify_miss(&nw_guest_vm, slot_of(slot, address), address, n);
+    slot = slot_of(slot, address);
+    void *at = nw_vm_hold(&nw_guest_vm, slot, address, n, 1);
+
+    return at != NULL ? at : nw_vm_modify_miss(&nw_guest_vm, slot, address, n);
 }
 
 static int straddles(uintptr_t address, size_t n)
 {
-    return n > nw_guest_frame_bytes - (size_t)(address & (nw_guest_frame_bytes - 1U));
+    return n > nw_guest_frame_word - (size_t)(address & (nw_guest_frame_word - 1U));
 }
 
 /* A span of neighbours need not be one access: where it fits a page the first byte brings it all,
  * where it does not the caller falls back to a guard an access. */
 const void *NW_MISS(span_read)(struct nw_vm_slot *slot, uintptr_t address, size_t n)
 {
-    return straddles(address, n) ? NULL : NW_MISS(load_miss)(slot, address, 1);
+    slot = slot_of(slot, address);
+    const void *at = nw_vm_hold(&nw_guest_vm, slot, address, n, 0);
+
+    if (at == NULL && !straddles(address, n)) {
+        at = nw_vm_load_miss(&nw_guest_vm, slot, address, 1);
+    }
+    return at;
 }
 
 void *NW_MISS(span_write)(struct nw_vm_slot *slot, uintptr_t address, size_t n)
 {
-    return straddles(address, n) ? NULL : NW_MISS(modify_miss)(slot, address, 1);
+    slot = slot_of(slot, address);
+    void *at = nw_vm_hold(&nw_guest_vm, slot, address, n, 1);
+
+    if (at == NULL && !straddles(address, n)) {
+        at = nw_vm_modify_miss(&nw_guest_vm, slot, address, 1);
+    }
+    return at;
 }
 
-void NW_MISS(store_miss_1)(struct nw_vm_slot *slot, uintptr_t address, uint8_t value)
-{
-    NW_MISS(store_miss_n)(slot, address, sizeof value, &value);
-}
+#define NW_STORE_MISS(bits, bytes)                                                                 \
+    void NW_MISS(store_miss_##bytes)(struct nw_vm_slot *slot, uintptr_t address,                   \
+                                     uint##bits##_t value)                                         \
+    {                                                                                              \
+        slot = slot_of(slot, address);                                                             \
+        void *at = nw_vm_hold(&nw_guest_vm, slot, address, sizeof value, 1);                       \
+                                                                                                   \
+        if (at != NULL) {                                                                          \
+            memcpy(at, &value, sizeof value);                                                      \
+        } else {                                                                                   \
+            nw_vm_store_miss(&nw_guest_vm, slot, address, sizeof value, &value);                   \
+        }                                                                                          \
+    }
 
-void NW_MISS(store_miss_2)(struct nw_vm_slot *slot, uintptr_t address, uint16_t value)
-{
-    NW_MISS(store_miss_n)(slot, address, sizeof value, &value);
-}
-
-void NW_MISS(store_miss_4)(struct nw_vm_slot *slot, uintptr_t address, uint32_t value)
-{
-    NW_MISS(store_miss_n)(slot, address, sizeof value, &value);
-}
-
-void NW_MISS(store_miss_8)(struct nw_vm_slot *slot, uintptr_t address, uint64_t value)
-{
-    NW_MISS(store_miss_n)(slot, address, sizeof value, &value);
-}
+NW_STORE_MISS(8, 1)
+NW_STORE_MISS(16, 2)
+NW_STORE_MISS(32, 4)
+NW_STORE_MISS(64, 8)
 
 void NW_MISS(store_miss_n)(struct nw_vm_slot *slot, uintptr_t address, size_t n, const void *value)
 {
     nw_vm_store_miss(&nw_guest_vm, slot_of(slot, address), address, n, value);
+}
+
+/* What a page window asks for at a strip's entry. Never a fault, and never plain memory, which may
+ * not be there: the guarded copy of the loop touches both first, when the program comes to them. */
+void NW_MISS(window_read)(struct nw_vm_slot *slot, uintptr_t address)
+{
+    (void)nw_vm_hold(&nw_guest_vm, slot, address, 1, 0);
+}
+
+void NW_MISS(window_write)(struct nw_vm_slot *slot, uintptr_t address)
+{
+    (void)nw_vm_hold(&nw_guest_vm, slot, address, 1, 1);
+}
+
+void NW_MISS(dirty)(struct nw_vm_slot *slot)
+{
+    (void)nw_vm_hold(&nw_guest_vm, slot, slot->read_tag, 1, 1);
 }
 
 #if !defined(__x86_64__)

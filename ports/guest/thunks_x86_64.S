@@ -85,6 +85,9 @@ nw_guest_\name:
         void    store_miss_4
         void    store_miss_8
         void    store_miss_n
+        void    window_read
+        void    window_write
+        void    dirty
 
         /* Outlined guards: rdi slot, or 0 for the look-aside entry of the address; rsi address; rdx
            bytes or value. Only r11 is lost, and rax by loads. */

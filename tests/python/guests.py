@@ -85,9 +85,13 @@ def run(
     *arguments: str,
     stdin: bytes = b"",
     frames: int | None = None,
+    fail: int | None = None,
     timeout: float = 60,
 ) -> Result:
+    """fail: the device operation from which on all fail."""
     environment = {**os.environ, "NW_TEST_STATS": "1", "TZ": "UTC"}
+    if fail is not None:
+        environment["NW_TEST_FAIL"] = str(fail)
     if frames is not None:
         environment["NW_TEST_FRAMES"] = str(frames)
     done = subprocess.run(

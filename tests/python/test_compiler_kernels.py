@@ -16,6 +16,7 @@ KERNELS = [
     guests.SOURCES / "kernels" / name
     for name in (
         "bubble.c",
+        "columns.c",
         "evict.c",
         "fft.c",
         "gray.c",

@@ -221,6 +221,32 @@ static void test_a_slot_pins_its_page(void **state)
     rig_stop(&rig);
 }
 
+/* The short way of a miss finds what is resident, and leaves slot and device alone otherwise. */
+static void test_hold_takes_resident_pages_only(void **state)
+{
+    struct nw_vm_slot *slot = &rig.slot[1];
+    struct nw_vm_slot before;
+    uint8_t *at;
+
+    (void)state;
+    begin(6, 2, 64);
+    store(0, 3 * FRAME + 5, 77);
+    at = nw_vm_hold(&rig.vm, slot, RIG_BASE + 3 * FRAME + 5, 4, 0);
+    assert_non_null(at);
+    assert_int_equal(*at, 77);
+    assert_int_equal(slot->read_tag, RIG_BASE + 3 * FRAME);
+    assert_int_equal(slot->write_tag, NW_VM_NO_TAG(FRAME));
+    assert_ptr_equal(nw_vm_hold(&rig.vm, slot, RIG_BASE + 3 * FRAME, FRAME, 1), at - 5);
+    assert_int_equal(slot->write_tag, RIG_BASE + 3 * FRAME);
+    before = *slot;
+    assert_null(nw_vm_hold(&rig.vm, slot, RIG_BASE + 4 * FRAME - 1, 2, 0)); // two pages
+    assert_null(nw_vm_hold(&rig.vm, slot, RIG_BASE + 9 * FRAME, 1, 0));     // not resident
+    assert_null(nw_vm_hold(&rig.vm, slot, (uintptr_t)&before, 1, 0));       // plain
+    assert_memory_equal(slot, &before, sizeof before);
+    assert_int_equal(rig.vm.stats.faults, 1);
+    rig_stop(&rig);
+}
+
 static void test_pins_run_out_without_panic(void **state)
 {
     size_t span = 0;
@@ -567,6 +593,7 @@ int main(void)
         cmocka_unit_test(test_access_across_the_ends_of_the_range),
         cmocka_unit_test(test_plain_memory_through_slots),
         cmocka_unit_test(test_a_slot_pins_its_page),
+        cmocka_unit_test(test_hold_takes_resident_pages_only),
         cmocka_unit_test(test_pins_run_out_without_panic),
         cmocka_unit_test(test_a_page_takes_a_bounded_number_of_pins),
         cmocka_unit_test(test_slots_take_no_pins_of_a_page),

@@ -119,6 +119,8 @@ class Guest:
     lookaside: int = 64
     guards: str = "inline"
     count: bool = True
+    #: Loops run on raw pointers a page at a time.
+    windows: bool = True
     #: Functions that touch no virtual memory, as if declared NW_PLAIN.
     plain: Sequence[str] = field(default_factory=tuple)
 
@@ -146,6 +148,7 @@ def compile_flags(guest: Guest) -> list[str]:
         f"-nw-lookaside={guest.lookaside}",
         f"-nw-guards={guest.guards}",
         f"-nw-count={int(guest.count)}",
+        f"-nw-windows={int(guest.windows)}",
     ]
     if guest.plain:
         options.append(f"-nw-plain={','.join(guest.plain)}")

@@ -2,10 +2,14 @@
 /*
  * start.c - start-up for compiler tests: virtual memory over a RAM block device, so that no chip,
  * no translation layer and no host start-up is involved. NW_TEST_FRAMES sets the number of frames
- * (the least that works otherwise), NW_TEST_STATS=1 prints the statistics at the end.
+ * (the least that works otherwise), NW_TEST_STATS=1 prints the statistics at the end,
+ * NW_TEST_FAIL=N makes every device operation from the Nth on fail, NW_TEST_WARM=1 brings as many
+ * pages in before main as there are frames for. An access to nowhere ends the program with its
+ * address.
  */
 #include "nandwich-guest/guest.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +19,13 @@
 #define VM_BYTES (64UL << 20)
 
 static uint8_t *disk;
+static unsigned long works = (unsigned long)-1; /* operations until the device fails */
+
+static int works_on(void)
+{
+    works -= works > 0;
+    return works > 0;
+}
 
 static uint8_t *place(const struct nw_block_req *req)
 {
@@ -23,6 +34,9 @@ static uint8_t *place(const struct nw_block_req *req)
 
 static int disk_read(struct nw_block_req *req)
 {
+    if (!works_on()) {
+        return NW_ERR_IO;
+    }
     memcpy(req->data, place(req), (size_t)req->count * SECTOR_BYTES);
     req->done = req->count;
     return NW_OK;
@@ -30,6 +44,9 @@ static int disk_read(struct nw_block_req *req)
 
 static int disk_write(struct nw_block_req *req)
 {
+    if (!works_on()) {
+        return NW_ERR_IO;
+    }
     memcpy(place(req), req->data, (size_t)req->count * SECTOR_BYTES);
     req->done = req->count;
     return NW_OK;
@@ -59,6 +76,14 @@ static void panic(struct nw_vm *vm, int error, uintptr_t address)
     _exit(3);
 }
 
+static void nowhere(int number, siginfo_t *info, void *context)
+{
+    (void)number;
+    (void)context;
+    fprintf(stderr, "test: nothing at %p\n", info->si_addr);
+    _exit(5);
+}
+
 static void report(void)
 {
     const struct nw_vm_stats *stats = nw_guest_stats();
@@ -68,12 +93,28 @@ static void report(void)
             (unsigned long)stats->faults, (unsigned long)stats->writebacks);
 }
 
+/* So that what is measured is the guards, not the faults. */
+static void warm(void)
+{
+    uint8_t byte;
+
+    for (uint32_t page = 0; page + nw_guest_slots + 2U < nw_guest_vm.frames; page++) {
+        (void)nw_vm_read(&nw_guest_vm, &byte,
+                         nw_guest_base + (uintptr_t)page * nw_guest_frame_bytes, 1);
+    }
+}
+
 __attribute__((constructor(101))) static void start(void)
 {
     struct nw_vm_config config = {0};
     const char *frames = getenv("NW_TEST_FRAMES");
     size_t align = 4096;
 
+    struct sigaction action = {.sa_sigaction = nowhere, .sa_flags = SA_SIGINFO};
+    const char *fail = getenv("NW_TEST_FAIL");
+
+    sigaction(SIGSEGV, &action, NULL);
+    works = fail != NULL ? strtoul(fail, NULL, 10) : works;
     config.bytes = VM_BYTES;
     config.base = nw_guest_base;
     config.frame_bytes = nw_guest_frame_bytes;
@@ -89,6 +130,9 @@ __attribute__((constructor(101))) static void start(void)
     if (result < 0) {
         fprintf(stderr, "test: start: %s\n", nw_error_text(result));
         _exit(4);
+    }
+    if (getenv("NW_TEST_WARM") != NULL) {
+        warm();
     }
     if (getenv("NW_TEST_STATS") != NULL) {
         atexit(report);

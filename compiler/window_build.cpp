@@ -1,0 +1,403 @@
+// SPDX-License-Identifier: Apache-2.0
+// The shape of a loop with windows:
+//
+//   strip:  each stream's slot holds its page? else bring it in if that takes no fault
+//     all held                          not all
+//   window: the original loop, raw,     guarded: a copy of the body with guards, once
+//           as far as the pages reach
+//   strip.end                           (its latch)
+//                 back to strip, or out
+//
+// Faults and errors come from the guarded copy alone, in the program's own order: a window never
+// touches a page before the program does.
+#include "options.h"
+#include "windows.h"
+
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/MDBuilder.h"
+#include "llvm/Transforms/Utils/Cloning.h"
+#include "llvm/Transforms/Utils/PromoteMemToReg.h"
+#include "llvm/Transforms/Utils/ValueMapper.h"
+
+using namespace llvm;
+
+namespace nandwich {
+
+namespace {
+
+class Builder {
+public:
+    Builder(const WindowPlan &Given, const Runtime &Library)
+        : P(Given), Guest(Library), L(*Given.L), F(*L.getHeader()->getParent()),
+          C(F.getContext()), Header(L.getHeader()), Latch(L.getLoopLatch()),
+          OldLatch(Latch), Blocks(L.blocks().begin(), L.blocks().end()),
+          OneDoor(L.getExitingBlock() == Latch && P.TurnsValue != nullptr)
+    {
+    }
+
+    void run();
+
+private:
+    struct Held {
+        Value *Address, *Tag, *Ok;
+    };
+
+    BasicBlock *block(const char *Name) { return BasicBlock::Create(C, Name, &F, Header); }
+    ConstantInt *number(uint64_t N) const
+    {
+        return ConstantInt::get(cast<IntegerType>(Guest.word()), N);
+    }
+    MDNode *mostly(unsigned Often) const { return MDBuilder(C).createBranchWeights(Often, 1); }
+    uint64_t last(const Stream &S) const
+    {
+        return options().FrameBytes - uint64_t(S.High - S.Low);
+    }
+    Value *load(IRBuilder<> &B, const Stream &S, SlotField Field) const
+    {
+        return B.CreateLoad(Guest.word(), Guest.slotField(S.Slot, Field));
+    }
+    void copyBody();
+    void openStrip();
+    Held holdPage(IRBuilder<> &B, const Stream &S);
+    Value *reach(IRBuilder<> &B, const Stream &S, const Held &H) const;
+    void enterWindow(IRBuilder<> &B, ArrayRef<Held> Pages);
+    void useRaw(IRBuilder<> &B, const Stream &S, Value *Tag);
+    void countAtEnd();
+    void markFirst(Instruction &I, const Stream &S, AllocaInst *Dirty);
+    void turnBack();
+    void close();
+    void fixExits();
+
+    const WindowPlan &P;
+    const Runtime &Guest;
+    Loop &L;
+    Function &F;
+    LLVMContext &C;
+    BasicBlock *Header, *Latch, *OldLatch;
+    std::vector<BasicBlock *> Blocks;
+    bool OneDoor; // every strip runs to its end
+    ValueToValueMapTy Copy; // of the guarded body
+    BasicBlock *Strip, *Window, *StripEnd, *Join;
+    std::vector<std::pair<PHINode *, PHINode *>> Carried; // of the window's header, of the strip
+    PHINode *Done; // iterations so far
+    Value *More;   // iterations of this strip after the first
+    Value *Left;   // iterations after the first, or null
+    std::vector<AllocaInst *> Marks;
+    unsigned AtEnd = 0;                   // accesses counted at a strip's end
+};
+
+// The guarded body: an iteration, entered at its header, with the strip's values.
+void Builder::copyBody()
+{
+    SmallVector<BasicBlock *, 8> New;
+
+    for (BasicBlock *Block : Blocks) {
+        BasicBlock *Made = CloneBasicBlock(Block, Copy, ".guarded", &F);
+
+        Copy[Block] = Made;
+        New.push_back(Made);
+    }
+    for (auto &[Inner, Outer] : Carried) {
+        cast<PHINode>(Copy[Inner])->eraseFromParent();
+        Copy[Inner] = Outer;
+    }
+    remapInstructionsInBlocks(New, Copy);
+    cast<BasicBlock>(Copy[Latch])->getTerminator()->replaceSuccessorWith(
+        cast<BasicBlock>(Copy[Header]), Join);
+    cast<BasicBlock>(Copy[Latch])->getTerminator()->setMetadata(LLVMContext::MD_loop, nullptr);
+    for (const Stream &S : P.Streams) {
+        for (Instruction *I : S.Members) {
+            setNumber(*cast<Instruction>(Copy[I]), SlotMetadata, S.Slot);
+        }
+    }
+    for (Instruction *I : P.Guarded) {
+        setNumber(*cast<Instruction>(Copy[I]), SlotMetadata, ~uint64_t(0));
+    }
+}
+
+// Values that leave the loop leave the copy by the same doors.
+void Builder::fixExits()
+{
+    SmallVector<BasicBlock *, 4> Exits;
+
+    L.getUniqueExitBlocks(Exits);
+    for (BasicBlock *Exit : Exits) {
+        for (PHINode &Phi : Exit->phis()) {
+            unsigned Known = Phi.getNumIncomingValues();
+
+            for (unsigned N = 0; N < Known; N++) {
+                auto Made = Copy.find(Phi.getIncomingBlock(N));
+                Value *V = Phi.getIncomingValue(N);
+
+                if (Made != Copy.end()) {
+                    auto At = Copy.find(V);
+                    Phi.addIncoming(At != Copy.end() ? static_cast<Value *>(At->second) : V,
+                                    cast<BasicBlock>(Made->second));
+                }
+            }
+        }
+    }
+}
+
+void Builder::openStrip()
+{
+    BasicBlock *Before = L.getLoopPreheader();
+    IRBuilder<> B(Strip);
+
+    for (PHINode &Phi : Header->phis()) {
+        PHINode *Outer = B.CreatePHI(Phi.getType(), 2, Phi.getName() + ".strip");
+
+        Outer->addIncoming(Phi.getIncomingValueForBlock(Before), Before);
+        Carried.push_back({&Phi, Outer});
+    }
+    Done = B.CreatePHI(Guest.word(), 2, "done");
+    Done->addIncoming(number(0), Before);
+    Before->getTerminator()->replaceSuccessorWith(Header, Strip);
+    for (auto &[Inner, Outer] : Carried) {
+        int Index = Inner->getBasicBlockIndex(Before);
+
+        Inner->setIncomingBlock(unsigned(Index), Window);
+        Inner->setIncomingValue(unsigned(Index), Outer);
+    }
+}
+
+// The stream's slot holds the page of this strip's first iteration, if the page is resident.
+Builder::Held Builder::holdPage(IRBuilder<> &B, const Stream &S)
+{
+    SlotField Field = S.Write ? WriteTag : ReadTag;
+    Value *Address = B.CreateAdd(S.First, B.CreateMul(Done, number(uint64_t(S.Step))));
+    Value *Tag = load(B, S, Field);
+    Value *Hit = B.CreateICmpULE(B.CreateSub(Address, Tag), number(last(S)));
+    BasicBlock *From = B.GetInsertBlock(), *Miss = block("nw.hold"), *Next = block("nw.held");
+
+    B.CreateCondBr(Hit, Next, Miss, mostly(16));
+    IRBuilder<> M(Miss);
+    M.SetCurrentDebugLocation(Latch->getTerminator()->getDebugLoc());
+    Guest.window(M, Guest.slot(S.Slot), Address, S.Write);
+    Value *Fresh = load(M, S, Field);
+    Value *Found = M.CreateICmpULE(M.CreateSub(Address, Fresh), number(last(S)));
+    M.CreateBr(Next);
+    B.SetInsertPoint(Next);
+    PHINode *TagNow = B.CreatePHI(Guest.word(), 2, "tag");
+    PHINode *Ok = B.CreatePHI(B.getInt1Ty(), 2, "held");
+    TagNow->addIncoming(Tag, From);
+    TagNow->addIncoming(Fresh, Miss);
+    Ok->addIncoming(B.getTrue(), From);
+    Ok->addIncoming(Found, Miss);
+    return {Address, TagNow, Ok};
+}
+
+// Iterations after the first whose bytes stay on the page; null: all.
+Value *Builder::reach(IRBuilder<> &B, const Stream &S, const Held &H) const
+{
+    Value *Offset = B.CreateSub(H.Address, H.Tag);
+
+    if (S.Step == 0) {
+        return nullptr;
+    }
+    Value *Room = S.Step > 0 ? B.CreateSub(number(last(S)), Offset) : Offset;
+    return B.CreateUDiv(Room, number(uint64_t(std::abs(S.Step))));
+}
+
+void Builder::enterWindow(IRBuilder<> &B, ArrayRef<Held> Pages)
+{
+    More = Left;
+    for (unsigned N = 0; N < Pages.size(); N++) {
+        Value *Here = reach(B, P.Streams[N], Pages[N]);
+
+        if (Here != nullptr) {
+            More = More != nullptr ? B.CreateBinaryIntrinsic(Intrinsic::umin, More, Here) : Here;
+        }
+    }
+    for (unsigned N = 0; N < Pages.size(); N++) {
+        useRaw(B, P.Streams[N], Pages[N].Tag);
+    }
+    B.CreateBr(Header);
+}
+
+// A store that not every iteration makes marks its page when it comes to it: a page that is read
+// only must not be written back.
+void Builder::markFirst(Instruction &I, const Stream &S, AllocaInst *Dirty)
+{
+    BasicBlock *Head = I.getParent(), *Tail = Head->splitBasicBlock(I.getIterator(), "nw.marked");
+    BasicBlock *Mark = BasicBlock::Create(C, "nw.mark", &F, Tail);
+    IRBuilder<> B(Head->getTerminator());
+
+    B.CreateCondBr(B.CreateLoad(B.getInt1Ty(), Dirty), Tail, Mark, mostly(2000));
+    Head->getTerminator()->eraseFromParent();
+    IRBuilder<> M(Mark);
+    M.SetCurrentDebugLocation(I.getDebugLoc());
+    Guest.dirty(M, Guest.slot(S.Slot));
+    M.CreateStore(M.getTrue(), Dirty);
+    M.CreateBr(Tail);
+    if (Head == Latch) {
+        Latch = Tail;
+    }
+}
+
+// The accesses go to where the page lies. The pointers keep what they are based on, so what could
+// not alias still cannot.
+void Builder::useRaw(IRBuilder<> &W, const Stream &S, Value *Tag)
+{
+    Value *Delta = W.CreateSub(load(W, S, SlotField::Base), Tag, "delta");
+    bool Rare = !S.Write && any_of(S.Members, [&](Instruction *I) { return P.Rare.contains(I); });
+    AllocaInst *Dirty = nullptr;
+
+    if (Rare) {
+        IRBuilder<> AtEntry(&F.getEntryBlock(), F.getEntryBlock().begin());
+
+        Dirty = AtEntry.CreateAlloca(AtEntry.getInt1Ty());
+        Marks.push_back(Dirty);
+        W.CreateStore(W.CreateICmpEQ(load(W, S, WriteTag), Tag), Dirty);
+    }
+    for (Instruction *I : S.Members) {
+        if (Dirty != nullptr && P.Rare.contains(I)) {
+            markFirst(*I, S, Dirty);
+        }
+        unsigned Operand = isa<StoreInst>(I) ? 1 : 0;
+        IRBuilder<> B(I);
+
+        I->setOperand(Operand, B.CreatePtrAdd(I->getOperand(Operand), Delta));
+        for (unsigned Kind : {LLVMContext::MD_invariant_load, LLVMContext::MD_invariant_group}) {
+            I->setMetadata(Kind, nullptr);
+        }
+        Align Most = std::min(Align(16), getLoadStoreAlignment(I));
+        if (auto *Load = dyn_cast<LoadInst>(I)) {
+            Load->setAlignment(Most);
+        } else {
+            cast<StoreInst>(I)->setAlignment(Most);
+        }
+        bool Counted = OneDoor && P.Always.contains(I);
+        setNumber(*I, WindowMetadata, !Counted);
+        AtEnd += Counted;
+    }
+}
+
+// The window's loop ends after More turns: in place of the latch's own test where that is known to
+// come later, else after it.
+void Builder::turnBack()
+{
+    BasicBlock *Back = Latch;
+    auto *Old = cast<BranchInst>(Latch->getTerminator());
+    MDNode *LoopNode = Old->getMetadata(LLVMContext::MD_loop);
+    DebugLoc Place = Old->getDebugLoc();
+    IRBuilder<> H(Header, Header->begin());
+    PHINode *Turn = H.CreatePHI(Guest.word(), 2, "turn");
+
+    if (Left != nullptr) {
+        BasicBlock *Exit = Old->getSuccessor(Old->getSuccessor(0) == Header ? 1 : 0);
+
+        for (PHINode &Phi : Exit->phis()) {
+            Phi.replaceIncomingBlockWith(Latch, StripEnd);
+        }
+        Old->eraseFromParent();
+        IRBuilder<> E(StripEnd);
+        E.CreateCondBr(E.CreateICmpEQ(More, Left), Exit, Join);
+    } else {
+        Back = block("nw.turn");
+        Old->replaceSuccessorWith(Header, Back);
+        Old->setMetadata(LLVMContext::MD_loop, nullptr);
+        for (PHINode &Phi : Header->phis()) {
+            if (&Phi != Turn) {
+                Phi.replaceIncomingBlockWith(Latch, Back);
+            }
+        }
+        BranchInst::Create(Join, StripEnd);
+    }
+    IRBuilder<> B(Back);
+    B.SetCurrentDebugLocation(Place);
+    Value *Next = B.CreateAdd(Turn, number(1), "", true);
+    BranchInst *Branch = B.CreateCondBr(B.CreateICmpEQ(Turn, More), StripEnd, Header);
+    Branch->setMetadata(LLVMContext::MD_loop, LoopNode);
+    Turn->addIncoming(number(0), Window);
+    Turn->addIncoming(Next, Back);
+}
+
+void Builder::countAtEnd()
+{
+    IRBuilder<> B(StripEnd, StripEnd->begin());
+    Type *Ty = Guest.counterType();
+    Value *Turns = B.CreateZExtOrTrunc(B.CreateAdd(More, number(1)), Ty);
+    Value *Old = B.CreateLoad(Ty, Guest.accessCounter());
+
+    B.CreateStore(B.CreateAdd(Old, B.CreateMul(Turns, ConstantInt::get(Ty, AtEnd))),
+                  Guest.accessCounter());
+}
+
+void Builder::close()
+{
+    BasicBlock *CopiedLatch = cast<BasicBlock>(Copy[OldLatch]);
+    IRBuilder<> E(StripEnd, StripEnd->begin());
+    IRBuilder<> J(Join);
+    Value *After = E.CreateAdd(E.CreateAdd(Done, More), number(1));
+    IRBuilder<> G(CopiedLatch->getTerminator());
+    Value *One = G.CreateAdd(Done, number(1));
+
+    for (auto &[Inner, Outer] : Carried) {
+        PHINode *Phi = J.CreatePHI(Inner->getType(), 2);
+        Value *V = nullptr;
+
+        for (unsigned N = 0; N < Inner->getNumIncomingValues(); N++) {
+            V = Inner->getIncomingBlock(N) != Window ? Inner->getIncomingValue(N) : V;
+        }
+        auto At = Copy.find(V);
+        Phi->addIncoming(V, StripEnd);
+        Phi->addIncoming(At != Copy.end() ? static_cast<Value *>(At->second) : V, CopiedLatch);
+        Outer->addIncoming(Phi, Join);
+    }
+    PHINode *Sum = J.CreatePHI(Guest.word(), 2);
+    Sum->addIncoming(After, StripEnd);
+    Sum->addIncoming(One, CopiedLatch);
+    Done->addIncoming(Sum, Join);
+    J.CreateBr(Strip);
+}
+
+void Builder::run()
+{
+    uint64_t Apart = 0;
+
+    Strip = block("nw.strip");
+    Window = block("nw.window");
+    StripEnd = block("nw.strip.end");
+    Join = block("nw.join");
+    openStrip();
+    copyBody();
+    fixExits();
+
+    IRBuilder<> B(Strip);
+    std::vector<Held> Pages;
+    Left = P.TurnsValue != nullptr ? B.CreateSub(P.TurnsValue, Done, "left") : nullptr;
+    Value *All = B.getTrue();
+    for (const Stream &S : P.Streams) {
+        Pages.push_back(holdPage(B, S));
+        Apart |= uint64_t(1) << S.Slot;
+    }
+    for (const Held &H : Pages) {
+        All = B.CreateAnd(All, H.Ok);
+    }
+    B.CreateCondBr(All, Window, cast<BasicBlock>(Copy[Header]), mostly(64));
+    for (Instruction *I : P.Guarded) {
+        setNumber(*I, ApartMetadata, Apart);
+    }
+    IRBuilder<> W(Window);
+    enterWindow(W, Pages);
+    turnBack();
+    close();
+    if (options().Count && AtEnd > 0) {
+        countAtEnd();
+    }
+    if (!Marks.empty()) {
+        DominatorTree DT(F);
+
+        PromoteMemToReg(Marks, DT);
+    }
+}
+
+} // namespace
+
+void buildWindow(const WindowPlan &P, const Runtime &Guest)
+{
+    Builder(P, Guest).run();
+}
+
+} // namespace nandwich
