@@ -4,10 +4,11 @@
 import tempfile
 from pathlib import Path
 
-from nandwich import files, paths, vm_cost
-from nandwich.benches import Figure, bench
+from lab import ROOT, vm_cost
+from lab.benches import Figure, bench
+from lab.vm_cost import Cost
+from nandwich import files
 from nandwich.errors import RunError
-from nandwich.vm_cost import Cost
 
 #: Times native on the Cortex-M3, at most.
 TARGETS = {
@@ -73,7 +74,6 @@ def vm_cost_figures() -> list[Figure]:
 
 
 def _write_page(on_host: dict[str, Cost], on_arm: dict[str, Cost]) -> None:
-    assert paths.CHECKOUT is not None
     lines = [
         "# What guards and page windows cost",
         "",
@@ -110,5 +110,5 @@ def _write_page(on_host: dict[str, Cost], on_arm: dict[str, Cost]) -> None:
             f"{arm.text_virtual / arm.text_native:.1f}",
         ]
         lines.append("| " + " | ".join(cells) + " |")
-    page = paths.CHECKOUT / "docs" / "figures" / "vm-cost.md"
+    page = ROOT / "docs" / "figures" / "vm-cost.md"
     files.replace(page, ("\n".join(lines) + "\n").encode())

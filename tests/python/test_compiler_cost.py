@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from nandwich import vm_cost
+from lab import vm_cost
 
 #: Instructions in virtual memory at -O2, every page resident, accesses not counted: clang 19.1 and
 #: the C library of Debian 12.

@@ -11,7 +11,7 @@ import guests
 import loop_nests
 import pytest
 
-from nandwich.toolchain import Guest
+from nandwich.compiler.toolchain import Guest
 
 NESTS = 12
 QUICK = range(1, 26)  # 300 nests

@@ -87,6 +87,28 @@ static int create(const char *name, uint8_t type, uint16_t unit, uint32_t count)
     return nw_store_create(bed.store, name, &spec);
 }
 
+/* Anchors too far apart for the chip, more blocks than numbers. */
+static void test_shapes_refused(void **state)
+{
+    struct nw_store_config config = {.objects = 3};
+
+    (void)state;
+    open_bed(&config, 64, 0);
+    uint32_t chip_bytes = 64U * 32U * 512U;
+    config.anchor_bytes = chip_bytes / 16U;
+    assert_true(nw_store_ram_bytes(&config, &bed.chip->geometry) > 0);
+    config.anchor_bytes++;
+    assert_int_equal(nw_store_ram_bytes(&config, &bed.chip->geometry), 0);
+    struct nw_geometry geometry = bed.chip->geometry;
+    geometry.blocks = 65535UL; /* block numbers have 16 bits */
+    assert_true(nw_store_ram_bytes(&config, &geometry) > 0);
+    geometry.blocks++;
+    assert_int_equal(nw_store_ram_bytes(&config, &geometry), 0);
+    config.anchor_bytes = 0x40000000UL; /* four times this is 0 */
+    assert_int_equal(nw_store_ram_bytes(&config, &bed.chip->geometry), 0);
+    close_bed();
+}
+
 static void test_refusals(void **state)
 {
     struct nw_store_config config = {.objects = 3};
@@ -101,18 +123,6 @@ static void test_refusals(void **state)
     int array = create("array", NW_STORE_ARRAY, 8, 10);
     assert_true(stack > 0 && array > 0 && stack != array);
     assert_int_equal(create("stack", NW_STORE_QUEUE, 0, 0), NW_ERR_EXISTS);
-    uint32_t chip_bytes = 64U * 32U * 512U;
-    config.anchor_bytes = chip_bytes / 16U;
-    assert_true(nw_store_ram_bytes(&config, &bed.chip->geometry) > 0);
-    config.anchor_bytes++;
-    assert_int_equal(nw_store_ram_bytes(&config, &bed.chip->geometry), 0);
-    struct nw_geometry geometry = bed.chip->geometry;
-    geometry.blocks = 65535UL; /* block numbers have 16 bits */
-    assert_true(nw_store_ram_bytes(&config, &geometry) > 0);
-    geometry.blocks++;
-    assert_int_equal(nw_store_ram_bytes(&config, &geometry), 0);
-    config.anchor_bytes = 0x40000000UL; /* four times this is 0 */
-    assert_int_equal(nw_store_ram_bytes(&config, &bed.chip->geometry), 0);
     assert_int_equal(create("", NW_STORE_QUEUE, 0, 0), NW_ERR_NAME);
     assert_int_equal(create("thirteen chars", NW_STORE_QUEUE, 0, 0), NW_ERR_NAME);
     assert_int_equal(create("a", NW_STORE_ARRAY, 0, 10), NW_ERR_CONFIG);
@@ -830,7 +840,9 @@ static void test_rubbish(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_refusals),      cmocka_unit_test(test_not_a_store),
+        cmocka_unit_test(test_shapes_refused),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_not_a_store),
         cmocka_unit_test(test_files),         cmocka_unit_test(test_front_is_near),
         cmocka_unit_test(test_wear),          cmocka_unit_test(test_full),
         cmocka_unit_test(test_sparse),        cmocka_unit_test(test_far_key),

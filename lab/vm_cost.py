@@ -14,7 +14,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from nandwich import paths, toolchain
+from lab import ROOT
+from nandwich.compiler import toolchain
 from nandwich.errors import RunError
 
 #: tests/compiler/kernels, in the order of the table.
@@ -77,13 +78,8 @@ def missing() -> list[str]:
     ]
 
 
-def _root() -> Path:
-    assert paths.CHECKOUT is not None, "kernels are found in a checkout only"
-    return paths.CHECKOUT
-
-
 def kernel(name: str) -> Path:
-    return _root() / "tests" / "compiler" / "kernels" / f"{name}.c"
+    return ROOT / "tests" / "compiler" / "kernels" / f"{name}.c"
 
 
 def _call(command: Sequence[str | Path], **environment: str) -> subprocess.CompletedProcess[str]:
@@ -107,8 +103,8 @@ def _text_bytes(program: Path) -> int:
 def _start_object(folder: Path) -> Path:
     output = folder / "start.o"
     if not output.exists():
-        includes = [f"-I{_root() / 'core/include'}", f"-I{_root() / 'ports/guest/include'}"]
-        source = _root() / "tests" / "compiler" / "support" / "start.c"
+        includes = [f"-I{ROOT / 'core/include'}", f"-I{ROOT / 'ports/guest/include'}"]
+        source = ROOT / "tests" / "compiler" / "support" / "start.c"
         _call([toolchain.CLANG, "-O1", "-c", str(source), *includes, "-o", str(output)])
     return output
 
@@ -196,7 +192,7 @@ def build_emulator(folder: Path) -> Path:
     assert found.origin is not None
     package = Path(found.origin).parent
     program = folder / "run_m3"
-    source = _root() / "tests" / "targets" / "cortexm3" / "run_m3.c"
+    source = ROOT / "tests" / "targets" / "cortexm3" / "run_m3.c"
     library = next((package / "lib").glob("libunicorn.so*"))
     _call(
         [
@@ -215,7 +211,7 @@ def build_emulator(folder: Path) -> Path:
 
 
 def _arm_object(source: Path, output: Path, *flags: str) -> Path:
-    includes = [f"-I{_root() / 'core/include'}", f"-I{_root() / 'ports/guest/include'}"]
+    includes = [f"-I{ROOT / 'core/include'}", f"-I{ROOT / 'ports/guest/include'}"]
     _call(
         [
             toolchain.CLANG,
@@ -238,7 +234,7 @@ def _arm_object(source: Path, output: Path, *flags: str) -> Path:
 
 def arm_library(folder: Path) -> list[Path]:
     """Objects of the run time for the Cortex-M3, as small as on a device."""
-    core, guest = _root() / "core", _root() / "ports" / "guest"
+    core, guest = ROOT / "core", ROOT / "ports" / "guest"
     files = [core / "vm" / f"{one}.c" for one in _ARM_CORE]
     files += [core / "base" / f"{one}.c" for one in _ARM_BASE]
     files += [guest / f"{one}.c" for one in _ARM_GUEST]
@@ -248,7 +244,7 @@ def arm_library(folder: Path) -> list[Path]:
 
 
 def _arm_link(objects: Sequence[Path], output: Path) -> Path:
-    script = _root() / "tests" / "targets" / "cortexm3" / "vm.ld"
+    script = ROOT / "tests" / "targets" / "cortexm3" / "vm.ld"
     options = ["-mcpu=cortex-m3", "-mthumb", "-nostartfiles", "--specs=nosys.specs"]
     _call(
         [
@@ -279,7 +275,7 @@ def cortex_m3(
     flags: Sequence[str] = ("-O2",),
 ) -> Cost:
     """One kernel on the Cortex-M3; the accesses are the host's."""
-    start = _root() / "tests" / "targets" / "cortexm3" / "vm_start.c"
+    start = ROOT / "tests" / "targets" / "cortexm3" / "vm_start.c"
     guest = [
         one
         for one in toolchain.compile_flags(toolchain.Guest(count=False))
