@@ -2,6 +2,7 @@
 """Goal: what the tests notice is measured: mutants are drawn from all folders that keep data, each
 differs from the source by one line, and of a seeded sample most are killed."""
 
+import importlib.util
 import re
 import subprocess
 import sys
@@ -18,7 +19,11 @@ LEAST = {"core/ftl": 85, "core/store": 85, "core/wear": 70, "core/vm/heap": 70, 
 def test_mutants_are_lines_that_differ() -> None:
     assert paths.CHECKOUT is not None
     path = str(paths.CHECKOUT / "tools" / "mutate")
-    mutate = SourceFileLoader("mutate", path).load_module()
+    loader = SourceFileLoader("mutate", path)
+    spec = importlib.util.spec_from_loader("mutate", loader)
+    assert spec is not None
+    mutate = importlib.util.module_from_spec(spec)
+    loader.exec_module(mutate)
     assert set(mutate.FOLDERS) == set(LEAST)
     for folder in LEAST:
         found = mutate.mutants(folder)

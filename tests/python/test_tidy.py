@@ -176,6 +176,19 @@ def test_recursion_across_files_is_found(tree: Path) -> None:
     assert [finding.text for finding in found] == ["recursion: nw_ping -> nw_pong -> nw_ping"]
 
 
+def test_files_that_call_each_other_are_found(tree: Path) -> None:
+    """Goal: a reader can begin at the bottom: no file calls one that leads back to it."""
+    append(tree, "core/include/nandwich/base.h", "int nw_low(void);\nint nw_high(void);\n")
+    append(tree, "core/base/base.c", "int nw_low(void) { return 1; }\nint nw_up(void);\n")
+    append(tree, "core/vm/vm.c", "int nw_high(void) { return nw_low(); } /* nw_up() */\n")
+    assert not [finding for finding in check(tree) if finding.rule == "file-circle"]
+    append(tree, "core/base/base.c", "int nw_back(void) { return nw_high(); }\n")
+    found = [finding for finding in check(tree) if finding.rule == "file-circle"]
+    assert [(finding.value, finding.text) for finding in found] == [
+        (2, "files that call each other: core/base/base.c, core/vm/vm.c")
+    ]
+
+
 def test_comments_and_strings_are_not_code(tree: Path) -> None:
     """Goal: a banned name in a comment or a string is no call."""
     append(tree, "core/vm/vm.c", "/* malloc(1) */ // free(p)\nextern const char *nw_t;\n")

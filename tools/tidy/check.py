@@ -3,13 +3,14 @@
 
 from pathlib import Path
 
-from tidy import call_rules, dead_rules, layer_rules, text_rules
+from tidy import call_rules, dead_rules, file_rules, layer_rules, text_rules
 from tidy.tree import Finding, sources
 
 #: Rules that look at the tree as a whole.
 _TREE_RULES = (
     layer_rules.order,
     call_rules.recursion_and_vla,
+    file_rules.file_circles,
     dead_rules.dead_sources,
     dead_rules.pages,
 )
