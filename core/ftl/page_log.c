@@ -136,7 +136,9 @@ static int append(struct nw_page *page, struct nw_page_stream *stream, uint8_t *
     for (;;) { /* every further turn has cost a block its life */
         if (stream->left == 0) {
             int opened = nw_page_begin(page, stream);
-            if (opened < 0) {
+            if (opened == NW_ERR_FULL && page->host.left > keep) {
+                stream = &page->host; /* the last free blocks have just failed to erase */
+            } else if (opened < 0) {
                 return opened;
             }
         }
