@@ -211,6 +211,21 @@ static int page_read(struct nw_block_req *req)
     return each(req, read_sector);
 }
 
+/* A block for the host's writes. When all that were free fail to erase, cleaning wins others. */
+static int open_host(struct nw_page *page)
+{
+    int result = NW_OK;
+
+    while (result == NW_OK && page->host.left == 0) { /* every further turn has cost blocks */
+        result = nw_page_make_room(page);
+        if (result == NW_OK) {
+            result = nw_page_begin(page, &page->host);
+            result = result == NW_ERR_FULL ? (int)NW_OK : result;
+        }
+    }
+    return result;
+}
+
 /* First what the writes before have left to do, so that an error there leaves the old content. */
 static int write_sector(struct nw_page *page, uint32_t sector, uint8_t *data)
 {
@@ -220,8 +235,8 @@ static int write_sector(struct nw_page *page, uint32_t sector, uint8_t *data)
     if (result == NW_OK) {
         result = nw_page_pace(page);
     }
-    if (result == NW_OK && page->host.left == 0) {
-        result = nw_page_make_room(page);
+    if (result == NW_OK) {
+        result = open_host(page);
     }
     if (result == NW_OK) {
         result = nw_page_write(page, &page->host, sector, data);

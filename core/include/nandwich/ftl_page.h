@@ -48,7 +48,8 @@
  * keeps none, else what the chip answers. A block in which a program fails (NW_ERR_PROGRAM) is
  * emptied and marked bad. After another error of a program (a bus) its block takes no more pages,
  * for the page may be blank, but stays in use; the rest of it is won back by cleaning. Errors in
- * quick succession can use up the free blocks in this way: NW_ERR_FULL until the next mount.
+ * quick succession can use up the free blocks in this way: NW_ERR_FULL until the next mount. The
+ * same when all blocks that are free go bad at once and no other can be won.
  *
  * RAM: 4 bytes a sector, 12 a block, a bit a page and a page buffer: nw_ftl_page_ram_bytes().
  */
