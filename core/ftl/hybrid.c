@@ -320,12 +320,6 @@ static int work_ahead(struct nw_hybrid *hybrid, uint32_t left)
     const struct nw_geometry *geometry = &hybrid->chip->geometry;
     const struct nw_blocks *blocks = &hybrid->blocks;
 
-    if (hybrid->session != NW_NO_BLOCK) {
-        int settled = nw_hybrid_settle(hybrid);
-        if (settled < 0) {
-            return settled == NW_ERR_FULL ? 0 : settled;
-        }
-    }
     while (hybrid->session != NW_NO_BLOCK) {
         int erases = blocks->ready < READY_AHEAD && blocks->ready < blocks->free;
 
@@ -345,12 +339,23 @@ static int work_ahead(struct nw_hybrid *hybrid, uint32_t left)
     return 0;
 }
 
+/* What a call that failed has left comes first, and may cost more than the budget. Without a block
+ * for it healing may win one. */
 static int hybrid_idle(struct nw_block_req *req)
 {
     struct nw_hybrid *hybrid = req->block->context;
-    int result = nw_blocks_heal(&hybrid->blocks, req->budget_us);
+    int settled = NW_OK;
 
-    if (result == 0) {
+    hybrid->blocks.idle = 1;
+    if (hybrid->session != NW_NO_BLOCK) {
+        settled = nw_hybrid_settle(hybrid);
+    }
+    hybrid->blocks.idle = 0;
+    if (settled < 0 && settled != NW_ERR_FULL) {
+        return settled;
+    }
+    int result = nw_blocks_heal(&hybrid->blocks, req->budget_us);
+    if (result == 0 && settled == NW_OK) {
         hybrid->blocks.idle = 1;
         result = work_ahead(hybrid, req->budget_us);
         hybrid->blocks.idle = 0;
