@@ -401,15 +401,18 @@ static int try_ranges(struct nw_check *check)
     return NW_OK;
 }
 
-/* The good block at the end (step -1) or the start (step 1) of the chip; `blocks`: none. */
-static uint32_t find_good(struct nw_check *check, uint32_t from, int32_t step)
+/* The first good block from there on, backwards with step -1; `blocks`: none. An error of the chip
+ * is the answer: a block that it could not tell of is not the last good one. */
+static int find_good(struct nw_check *check, uint32_t from, int32_t step, uint32_t *block)
 {
     uint32_t blocks = check->chip->geometry.blocks;
+    int good = 0;
 
-    while (from < blocks && is_good(check, from) != 1) {
+    while (from < blocks && (good = is_good(check, from)) == 0) {
         from = (uint32_t)(from + (uint32_t)step);
     }
-    return from < blocks ? from : blocks;
+    *block = from < blocks ? from : blocks;
+    return good < 0 ? good : (int)NW_OK;
 }
 
 static int begin(struct nw_check *check)
@@ -460,11 +463,15 @@ int nw_chip_check(struct nw_check *check)
     for (uint8_t i = 0; result >= 0 && i < sizeof verbs / sizeof verbs[0]; i++) {
         result = each_chosen(check, verbs[i]);
     }
+    if (result >= 0) {
+        result = find_good(check, 0, 1, &from);
+    }
+    if (result >= 0) {
+        result = find_good(check, geometry->blocks - 1U, -1, &to);
+    }
     if (result < 0) {
         return result;
     }
-    from = find_good(check, 0, 1);
-    to = find_good(check, geometry->blocks - 1U, -1);
     if (from >= to || to == geometry->blocks) {
         return fail(check, NW_CHECK_GEOMETRY, &nothing, NW_OK);
     }
@@ -491,11 +498,16 @@ static int cut_blocks(struct nw_check *check, uint32_t *hit, uint32_t *kept)
     struct nw_chip_req nothing = {.chip = check->chip};
     int result = begin(check);
 
+    *kept = blocks;
+    if (result >= 0) {
+        result = find_good(check, blocks - 1U, -1, hit);
+    }
+    if (result >= 0 && *hit < blocks && *hit > 0) {
+        result = find_good(check, *hit - 1U, -1, kept);
+    }
     if (result < 0) {
         return result;
     }
-    *hit = find_good(check, blocks - 1U, -1);
-    *kept = *hit < blocks && *hit > 0 ? find_good(check, *hit - 1U, -1) : blocks;
     check->pass = 2;
     return *kept >= blocks ? fail(check, NW_CHECK_GEOMETRY, &nothing, NW_OK) : (int)NW_OK;
 }
@@ -580,10 +592,12 @@ int nw_check_mark(struct nw_check *check)
     struct nw_chip_req req = {.chip = check->chip};
     int result = begin(check);
 
+    if (result >= 0) {
+        result = find_good(check, blocks - 1U, -1, &req.block);
+    }
     if (result < 0) {
         return result;
     }
-    req.block = find_good(check, blocks - 1U, -1);
     result = req.block < blocks ? nw_chip_mark_bad(&req) : (int)NW_ERR_RANGE;
     if (result >= 0) {
         result = is_good(check, req.block);

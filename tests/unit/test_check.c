@@ -17,6 +17,7 @@
 #include <cmocka.h>
 
 #include "dataflash_model.h"
+#include "nandwich-twin/faults.h"
 #include "nandwich-twin/measured.h"
 #include "nandwich-twin/parts.h"
 #include "nandwich/check.h"
@@ -302,6 +303,38 @@ static void a_mark_is_kept(void **state)
     spi_nand_model_close(&model);
 }
 
+/* Where the chip cannot tell of the last block it is not known which one that is: once the block
+ * before it was marked for good. */
+static void an_error_is_no_mark(void **state)
+{
+    struct nw_nand_config config = {.blocks = 20, .seed = 3};
+    struct nw_fault fault = {.verb = NW_VERB_IS_BAD, .times = 1, .error = NW_ERR_IO};
+    struct nw_faults faults;
+    struct nw_nand *nand;
+    struct nw_part part;
+
+    (void)state;
+    assert_int_equal(nw_parts_get("K9F1G08U0A", &part), NW_OK);
+    part.factory_bad = 0;
+    config.part = &part;
+    assert_int_equal(nw_nand_open(&nand, &config), NW_OK);
+    nw_faults_open(&faults, nw_nand_chip(nand), &fault, 1, 1);
+    struct nw_check check = check_of(&faults.chip, NULL);
+    int (*const verbs[])(struct nw_check *) = {nw_check_mark, nw_check_cut_begin,
+                                               nw_check_cut_end};
+    for (unsigned i = 0; i < sizeof verbs / sizeof verbs[0]; i++) {
+        fault.hits = 0;
+        assert_int_equal(verbs[i](&check), NW_ERR_IO);
+        assert_int_equal(check.step, NW_CHECK_IS_BAD);
+        assert_int_equal(check.block, 19);
+    }
+    for (uint32_t block = 0; block < config.blocks; block++) {
+        assert_int_equal(nw_nand_block_bad(nand, block), 0);
+    }
+    assert_int_equal(nw_nand_stats(nand)->erases, 0);
+    nw_nand_close(nand);
+}
+
 /* The plug is pulled at any byte while it runs; what is left passes, but for a part that damages
  * pages it was not writing. */
 static void cuts_by_hand(void **state)
@@ -391,6 +424,7 @@ int main(void)
         cmocka_unit_test(parallel_nand_passes),
         cmocka_unit_test(every_lie_is_found),
         cmocka_unit_test(a_mark_is_kept),
+        cmocka_unit_test(an_error_is_no_mark),
         cmocka_unit_test(cuts_by_hand),
         cmocka_unit_test(measured_part),
     };
