@@ -151,13 +151,14 @@ static void fail_once(struct history *history, struct nw_random *random)
     plug(history, "after the sync");
 }
 
-/* A write answered NW_ERR_IO although its program had happened: reads showed the old content, and
- * after a sync and a mount the new one. Blocks are good all the time: none may be marked. */
-void layer_trial_errors(const struct nw_layer_kind *kind)
+/* So many full devices of all shapes, and on each twelve times such work. Blocks are good all the
+ * time: none may be marked. */
+static void each_device(const struct nw_layer_kind *kind, uint32_t devices,
+                        void (*work)(struct history *history, struct nw_random *random))
 {
-    uint32_t devices = getenv("NW_SOAK") != NULL ? 2000U : 12U;
     static struct history history;
 
+    devices = getenv("NW_SOAK") != NULL ? 2000U : devices;
     for (uint32_t seed = 1; seed <= devices; seed++) {
         struct nw_random random;
 
@@ -167,11 +168,18 @@ void layer_trial_errors(const struct nw_layer_kind *kind)
         assert_int_equal(layer_rig_filter(&history.rig), NW_OK);
         layer_trial_fill(&history.rig);
         for (; history.step < 12U; history.step++) {
-            fail_once(&history, &random);
+            work(&history, &random);
             expect(&history, history.rig.block->stats->retired == 0, "bad blocks", NW_OK);
         }
         layer_rig_close(&history.rig);
     }
+}
+
+/* A write answered NW_ERR_IO although its program had happened: reads showed the old content, and
+ * after a sync and a mount the new one. */
+void layer_trial_errors(const struct nw_layer_kind *kind)
+{
+    each_device(kind, 12, fail_once);
 }
 
 /* Reads of the chip fail now and then, all the time, while the session goes on: mounts in it too. A
@@ -220,30 +228,19 @@ static void fail_reads(struct history *history, struct nw_random *random)
     }
 }
 
+static void lose_nothing(struct history *history, struct nw_random *random)
+{
+    fail_reads(history, random);
+    expect(history, history->rig.block->stats->lost == 0, "lost", NW_OK);
+}
+
 /* A merge that an error stopped had emptied blocks. They were given back when the session went on,
  * and a mount that took the merge for one cut short looked for what it had moved there: it was
  * gone. And each merge that was stopped kept a block, until none was left: every write answered
  * NW_ERR_FULL then, also when the chip was well again. */
 void layer_trial_reads(const struct nw_layer_kind *kind)
 {
-    uint32_t devices = getenv("NW_SOAK") != NULL ? 2000U : 40U;
-    static struct history history;
-
-    for (uint32_t seed = 1; seed <= devices; seed++) {
-        struct nw_random random;
-
-        nw_random_seed(&random, seed);
-        open_history(&history, kind,
-                     seed % 5U < 4U ? &layer_shapes[seed % 5U] : &layer_shape_small, seed);
-        assert_int_equal(layer_rig_filter(&history.rig), NW_OK);
-        layer_trial_fill(&history.rig);
-        for (; history.step < 12U; history.step++) {
-            fail_reads(&history, &random);
-            expect(&history, history.rig.block->stats->retired == 0, "bad blocks", NW_OK);
-            expect(&history, history.rig.block->stats->lost == 0, "lost", NW_OK);
-        }
-        layer_rig_close(&history.rig);
-    }
+    each_device(kind, 40, lose_nothing);
 }
 
 /* A little work on few sectors, then a program is cut, and comes to nothing or not. Now and then it
