@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lab import ROOT, cross
+from lab import ROOT, cross, plots
 from lab.experiments import Answer, Report, Value, experiment
 from nandwich.errors import RunError
 
@@ -165,9 +165,7 @@ def memory(quick: bool) -> Report:  # noqa: ARG001
             "RAM": [one["RAM"] / 1024 for one in table],
             "RAM, paper": [app.ram_kb for app in APPLICATIONS],
         }
-        for number, (label, values) in enumerate(bars.items()):
-            axes.bar([i + 0.2 * number for i in range(len(names))], values, 0.2, label=label)
-        axes.set_xticks([i + 0.3 for i in range(len(names))], names)
+        plots.grouped(axes, names, bars)
         axes.set_ylabel("KB")
         axes.legend()
 
