@@ -3,7 +3,7 @@
  * The log: one page buffer at the frontier, programmed when it is full or when a sync asks for it,
  * block after block round the chip. A block in which a program fails keeps what it holds; the rest
  * of it lies in the next block from then on, at the same places (a swap), so that no position
- * changes. What fails there in turn lies in the next but one, and so on.
+ * changes. What fails there in turn lies in the one behind that, and so on.
  */
 #include <string.h>
 
@@ -65,10 +65,8 @@ int store_good_after(struct nw_store *store, uint16_t *block)
     return store_go_to_good(store, block, 1);
 }
 
-/* A free block is one no more. */
 static int mark_bad(struct nw_store *store, uint16_t block)
 {
-    store->free = (uint16_t)(store->free - (store->free > 0 ? 1U : 0U));
     store->good--;
     (void)store_set_limit(store); /* too few: the next mount says so */
     store_count(&store->stats.retired, 1);
@@ -127,7 +125,8 @@ int store_make_ready(struct nw_store *store, uint16_t block)
     if (give_up(store, block) == 0) {
         result = erase(store, block);
     }
-    if (result == NW_ERR_ERASE) {
+    if (result == NW_ERR_ERASE) { /* a free block is one no more */
+        store->free = (uint16_t)(store->free - (store->free > 0 ? 1U : 0U));
         result = mark_bad(store, block);
         return result < 0 ? result : 0;
     }
@@ -292,34 +291,48 @@ int store_add_swap(struct nw_store *store, uint16_t of, uint16_t from, uint16_t 
 }
 
 /* Lays the frontier's page, all of it, and those behind it into the next block. That header comes
- * first, and power may go before the page holds what the failed one had: a CRC tells. */
+ * first, and power may go before the page holds what the failed one had: a CRC tells. A block that
+ * fails before the page is whole holds nothing: it is bad at once, and the next one is tried, as if
+ * it had not been. */
 static int swap_block(struct nw_store *store)
 {
     uint16_t failed = frontier_block(store);
     uint16_t place = store_place_of(store, store->page);
     uint16_t from = place == 0 ? store->block_header : 0;
     uint16_t block = failed;
+    uint32_t crc = nw_crc32(NW_CRC32_START, store->buffer + from,
+                            (uint16_t)(store->page_bytes - from));
+    uint8_t tries = store->swap_count;
     uint8_t kept[SEALED_BLOCK_HEADER];
     int result = take_block(store, &block);
-    uint32_t first = store_first_page(store, block);
 
-    if (result == NW_OK) {
-        result = store_add_swap(store, failed, place, block);
-    }
-    if (result < 0) {
-        return result;
-    }
-    store_count(&store->stats.swapped, 1);
+    memcpy(kept, store->buffer, store->block_header);
     store->programmed = 0;
     store->programs = 0;
-    memcpy(kept, store->buffer, store->block_header);
-    put_block_head(store, store->page, nw_crc32(NW_CRC32_START, store->buffer + from,
-                                                (uint16_t)(store->page_bytes - from)));
-    if (place != 0) { /* the buffer is not the block's first page: the header has that of its own */
-        result = program(store, first, 0, store_align_up(store, store->block_header));
-        memcpy(store->buffer, kept, store->block_header);
+    while (result == NW_OK) {
+        uint32_t first = store_first_page(store, block);
+
+        (void)store_add_swap(store, failed, place, block);
+        store_count(&store->stats.swapped, 1);
+        put_block_head(store, store->page, crc);
+        if (place != 0) { /* the buffer is not the block's first page, which has the header */
+            result = program(store, first, 0, store_align_up(store, store->block_header));
+            memcpy(store->buffer, kept, store->block_header);
+        }
+        if (result == NW_OK) {
+            result = program(store, first + place, 0, store->page_bytes);
+        }
+        if (result != NW_ERR_PROGRAM || ++tries == STORE_SWAPS) {
+            break; /* it may be the chip that fails, not so many blocks */
+        }
+        store->swap_count--;
+        store->sequence--;
+        result = mark_bad(store, block);
+        if (result == NW_OK) {
+            result = take_block(store, &block);
+        }
     }
-    return result < 0 ? result : program(store, first + place, 0, store->page_bytes);
+    return result;
 }
 
 /* Programs the buffer up to `end`; a page that failed and lies elsewhere then takes no more. */
@@ -327,7 +340,7 @@ static int program_to(struct nw_store *store, uint16_t end)
 {
     int result = program(store, store_physical(store, store->page), store->programmed, end);
 
-    while (result == NW_ERR_PROGRAM && store->swap_count < STORE_SWAPS) {
+    if (result == NW_ERR_PROGRAM && store->swap_count < STORE_SWAPS) {
         end = store->page_bytes;
         result = swap_block(store);
     }

@@ -107,22 +107,26 @@ static int is_filled(struct nw_store *store, uint16_t block, const struct block_
     return result == NW_ERR_ECC ? 0 : result;
 }
 
-#define SWAP_MISSES 2U /* most blocks in a row that failed before they had a header */
-
-/* Learns whether the end of `block` lies in the blocks behind it, up to the newest. The last that
+/*
+ * Learns whether the end of `block` lies in the blocks behind it, up to the newest. The last that
  * stand in count only where they hold what they were begun for, or the log goes on behind them;
- * all before one that counts have failed. Once there is an anchor all is known. */
+ * all before one that counts have failed. Once there is an anchor all is known.
+ *
+ * Nothing acknowledged is missed. What counts in a block behind this one stands behind a header
+ * there, and all blocks on the way were taken in their order, each because the one before had
+ * failed or was full. So the next header that can be read, behind any number of blocks without one,
+ * either stands in for this block or tells that none does.
+ */
 int store_find_swap(struct nw_store *store, uint16_t block)
 {
     uint16_t next = block;
     uint16_t met = block;  /* the last that stands in, */
     uint16_t last = block; /* and that counts */
     uint16_t from = 0;
-    uint8_t misses = 0;
     int stands = store->anchor == STORE_NONE;
     struct block_head head = {.flags = 0};
 
-    while (stands && misses <= SWAP_MISSES && next != store->newest) {
+    while (stands && next != store->newest) {
         int result = store_good_after(store, &next);
         if (next == block) {
             return result; /* once round */
@@ -131,8 +135,7 @@ int store_find_swap(struct nw_store *store, uint16_t block)
             result = store_read_head(store, next, &head);
         }
         if (result == NW_ERR_NOT_FOUND) {
-            misses++;
-            continue;
+            continue; /* it failed before it had a header */
         }
         if (result < 0) {
             return result;
@@ -142,7 +145,6 @@ int store_find_swap(struct nw_store *store, uint16_t block)
         if (stands) {
             met = next;
             from = store_place_of(store, head.page);
-            misses = 0;
             result = is_filled(store, next, &head);
         }
         while (result > 0 && last != met) {

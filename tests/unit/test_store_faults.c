@@ -252,10 +252,11 @@ static void test_cut_stand_in(void **state)
 }
 
 /* A page takes a second program, which fails, as does every other one after it: those of the pages
- * that stand in for it, not of their headers. Power goes in between, or the sixth block that stands
- * in is the last. Only the last of these was once taken for none, and the page of the one before
- * has nothing either: what a sync had put into the first was gone without a word. And each failed
- * block that stood in took two of the six swaps. */
+ * that stand in for it, not of their headers; or every one, so that no block but the last has a
+ * header. Power goes in between, or the sixth block that stands in is the last. Only the last of
+ * these was once taken for none, and the page of the one before has nothing either: what a sync had
+ * put into the first was gone without a word. So was it behind three blocks without a header: a
+ * mount looked behind two. And each failed block that stood in took two of the six swaps. */
 static void test_stand_ins_fail(void **state)
 {
     struct nw_store_config config = {.objects = 2};
@@ -263,10 +264,11 @@ static void test_stand_ins_fail(void **state)
     uint32_t most = 0;
 
     (void)state;
-    for (uint32_t way = 0; way < 6U * 7U * 16U; way++) {
+    for (uint32_t way = 0; way < 6U * 7U * 2U * 16U; way++) {
         uint32_t count = 1U + way % 6U;
         uint32_t fails = 1U + way / 6U % 7U;
-        struct nw_cut cut = {.after = way / 42U, .phase = NW_CUT_BEFORE};
+        uint32_t every = way / 42U % 2U * 2U;
+        struct nw_cut cut = {.after = way / 84U, .phase = NW_CUT_BEFORE};
 
         open_bed(&config);
         int stack = create("s", NW_STORE_STACK, 0, 0);
@@ -276,7 +278,7 @@ static void test_stand_ins_fail(void **state)
             assert_int_equal(nw_store_sync(bed.store), NW_OK);
         }
         bed.fault = (struct nw_fault){
-            .verb = NW_VERB_PROGRAM, .every = 2, .times = fails, .error = NW_ERR_PROGRAM};
+            .verb = NW_VERB_PROGRAM, .every = every, .times = fails, .error = NW_ERR_PROGRAM};
         if (cut.after < 15U) { /* else power stays */
             nw_nand_cut(bed.nand, &cut);
         }
@@ -331,6 +333,7 @@ static void test_fails_round(void **state)
         data[0] = 1;
         (void)nw_store_push(bed.store, stack, data, 20);
         (void)nw_store_sync(bed.store);
+        retired += bed.fault.hits - 2U; /* which were to stand in; the last is tried no more */
         passed += nw_store_stats(bed.store)->retired > retired;
         data[0] = 0;
         bed.fault = (struct nw_fault){.verb = NW_VERB_HEAL};
