@@ -25,7 +25,9 @@ struct walk {
 struct scan {
     struct walk walk;  /* to the end */
     uint8_t hurt;      /* what ends it is damage of pages before the one programmed last */
-    uint8_t data;      /* before any anchor lies what only a mount that had ended can write */
+    uint8_t data;      /* before any anchor lies what only a mount that had ended can write, or
+                        * damage with pages behind it, which may be the anchor's */
+    uint8_t gap;       /* bytes that are no chunk were met */
     uint32_t doubtful; /* first chunk that touches the page programmed last, or STORE_NONE */
     uint32_t end;      /* the first chunk that does not count, or STORE_NONE: none */
     uint32_t anchor;   /* the newest one, or STORE_NONE */
@@ -162,12 +164,14 @@ static int over_doubtful(struct nw_store *store, struct scan *scan)
     return store_is_damage(result) || result > 0 ? (int)NW_OK : result;
 }
 
-/* `page` was programmed after all others so far; `first` is the first chunk that touches it. */
+/* `page` was programmed after all others so far; `first` is the first chunk that touches it. What
+ * could not be read before it was not torn, for it was programmed to its end. */
 static void reach_page(struct scan *scan, uint32_t page, uint32_t first)
 {
     if (page == scan->page) {
         return;
     }
+    scan->data |= scan->gap;
     scan->page = page;
     scan->doubtful = first;
     if (scan->pending != STORE_NONE && scan->pending != first) {
@@ -187,6 +191,7 @@ static int meet(struct nw_store *store, struct scan *scan, const struct chunk *c
     reach_page(scan, page, scan->spans_to == page ? scan->spanning : walk->at);
     scan->spans_to = STORE_NONE;
     if (!whole) {
+        scan->gap = 1;
         walk->at = page_end(store, page);
         return NW_OK;
     }
@@ -240,6 +245,7 @@ static int scan_log(struct nw_store *store, uint32_t at, struct scan *scan)
     memset(scan, 0xFF, sizeof *scan); /* STORE_NONE all over */
     scan->hurt = 0;
     scan->data = 0;
+    scan->gap = 0;
     if (result == NW_OK) {
         result = begin_walk(store, &scan->walk, at, STORE_NO_BLOCK);
     }
@@ -469,6 +475,7 @@ static int beginning(struct nw_store *store, uint16_t block, struct block_head *
  * itself. That may be another mount, whose anchor read well then and does not now: it had not ended
  * either. If even its header does not, the log ended in the block before. But where data follows,
  * the mount had ended, and its anchor was damaged since: its blocks continue what was before them.
+ * So they do where damage may hide the anchor: all that a mount writes before it are copies.
  */
 static int find_log(struct nw_store *store, uint16_t block, const struct block_head *newest,
                     struct scan *scan)
