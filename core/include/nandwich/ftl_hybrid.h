@@ -75,7 +75,8 @@
  * bad blocks. MOUNT opens a device as the last session left it, cut or not. On a chip that holds
  * none it writes and erases nothing: NW_ERR_BLANK: nothing is written there; NW_ERR_NOT_FOUND:
  * something else is, nw_identify() tells what; NW_ERR_VERSION: another format or geometry, other
- * sectors (spare_blocks), or a superblock of another degree. What else is configured may be
+ * sectors (spare_blocks), a superblock of another degree, or fewer log blocks of fast than a mount
+ * before had. What else is configured (flags, the wear policy, a layer's other fields) may be
  * different at each mount. There is nothing to close. The RAM is aligned for any type and belongs
  * to the layer from then on, like the chip; NW_ERR_RAM: it is too small.
  */
