@@ -15,6 +15,8 @@ pytestmark = pytest.mark.quick
 
 SPDX_C = "/* SPDX-License-Identifier: Apache-2.0 */\n"
 SPDX_SCRIPT = "# SPDX-License-Identifier: Apache-2.0\n"
+C_LINKAGE = '#ifdef __cplusplus\nextern "C" {\n#endif\n'
+C_LINKAGE_END = "#ifdef __cplusplus\n}\n#endif\n#endif\n"
 LAYERS = (
     SPDX_SCRIPT
     + """
@@ -37,18 +39,25 @@ uses = ["vm"]
 )
 
 
+def header(text: str, includes: str = "") -> str:
+    """A public header that C++ can link."""
+    return f"{SPDX_C}#ifndef NW_H\n{includes}{C_LINKAGE}{text}{C_LINKAGE_END}"
+
+
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
     """A tree without a fault: two layers, a page, a Python module and what uses it."""
     files = {
         "core/layers.toml": LAYERS,
-        "core/include/nandwich/base.h": SPDX_C + "int nw_base(int value);\n",
+        "core/include/nandwich/base.h": header("int nw_base(int value);\n").replace("NW", "BASE"),
         "core/base/base.c": SPDX_C
         + '#include "nandwich/base.h"\nint nw_base(int value) { return value; }\n',
-        "core/include/nandwich/vm.h": SPDX_C + '#include "nandwich/base.h"\nint nw_vm(void);\n',
+        "core/include/nandwich/vm.h": header(
+            "int nw_vm(void);\n", '#define NW_VM(x) \\\n    (x)\n#include "nandwich/base.h"\n'
+        ),
         "core/vm/vm.c": SPDX_C
         + '#include "nandwich/vm.h"\nint nw_vm(void) { return nw_base(1); }\n',
-        "twin/include/nandwich-twin/twin.h": SPDX_C + "int nw_twin(void);\n",
+        "twin/include/nandwich-twin/twin.h": header("int nw_twin(void);\n").replace("NW", "TWIN"),
         "twin/twin.c": SPDX_C
         + "#include <stdlib.h>\n#include <nandwich-twin/twin.h>\n#include <nandwich/vm.h>\n"
         + "int nw_twin(void) { void *p = malloc(1); free(p); return nw_vm(); }\n",
@@ -165,6 +174,27 @@ def test_file_outside_every_layer_is_found(tree: Path) -> None:
     write(tree, "core/new/new.h", SPDX_C)
     append(tree, "core/vm/vm.c", '#include "../new/new.h"\n')
     assert broken(tree) == [("layer", "core/new/new.h")]
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        (SPDX_C + "\nint nw_new(void);\n", 3),
+        (SPDX_C + f"int nw_early(void);\n{C_LINKAGE}int nw_new(void);\n{C_LINKAGE_END}", 2),
+        (header("int nw_new(void);\n") + "int nw_late(void);\n", 4),
+        (header("#include <stdint.h>\nint nw_new(void);\n"), 4),
+    ],
+)
+def test_header_that_cxx_cannot_link_is_found(tree: Path, text: str, place: int) -> None:
+    """Goal: a name that C++ would look for under another name does not get into a header."""
+    write(tree, "core/include/nandwich/vm.h", header("int nw_vm(void);\n"))
+    write(tree, "core/include/nandwich/base.h", text)
+    found = [finding for finding in check(tree) if finding.rule == "linkage"]
+    assert [(finding.path, finding.line) for finding in found] == [
+        ("core/include/nandwich/base.h", place)
+    ]
+    write(tree, "core/include/nandwich/base.h", SPDX_C + "#define NW_NEW(x) \\\n    (x)\n")
+    assert not [finding for finding in check(tree) if finding.rule == "linkage"]
 
 
 def test_recursion_across_files_is_found(tree: Path) -> None:

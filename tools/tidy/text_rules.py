@@ -56,6 +56,12 @@ _HEADERS = re.compile(r"^\s*#\s*include\s*<([^>]+)>", re.MULTILINE)
 #: The standard headers a freestanding build has on every target, and string.h for the mem trio.
 FREESTANDING = frozenset({"stdint.h", "stddef.h", "stdbool.h", "limits.h", "string.h"})
 
+#: What opens and closes C's linkage in a public header, string contents blanked.
+_BEGIN = re.compile(r"^#ifdef __cplusplus\nextern +\{\n#endif\n", re.MULTILINE)
+_END = re.compile(r"^#ifdef __cplusplus\n\}\n#endif\n+#endif\s*\Z", re.MULTILINE)
+_INCLUDE = re.compile(r"^\s*#\s*include\b", re.MULTILINE)
+_DIRECTIVE = re.compile(r"^[ \t]*#(?:\\\n|[^\n])*", re.MULTILINE)
+
 
 def lengths(source: Source) -> Iterator[Finding]:
     """Lines, functions and files stay short enough to read."""
@@ -137,4 +143,21 @@ def core_calls(source: Source) -> Iterator[Finding]:
             yield Finding(source.path, number, "banned-header", text)
 
 
-RULES = (lengths, licence, leftovers, core_calls)
+def linkage(source: Source) -> Iterator[Finding]:
+    """A public header gives its names the linkage of C, from its last include to its end."""
+    if not (source.path.endswith(".h") and "/include/" in source.path):
+        return
+    code = clex.blanked(source.text)
+    begin, end = _BEGIN.search(code), _END.search(code)
+    head = code[: begin.start()] if begin and end else code
+    plain = _DIRECTIVE.sub(lambda found: "\n" * found.group(0).count("\n"), head)
+    if plain.strip():
+        number = plain.count("\n", 0, len(plain) - len(plain.lstrip())) + 1
+        text = 'this name is outside extern "C" { } under #ifdef __cplusplus: C++ cannot link it'
+        yield Finding(source.path, number, "linkage", text)
+    elif begin and end and _INCLUDE.search(code, begin.end()):
+        number = code.count("\n", 0, begin.start()) + 2
+        yield Finding(source.path, number, "linkage", 'an #include behind extern "C" {')
+
+
+RULES = (lengths, licence, leftovers, core_calls, linkage)

@@ -13,6 +13,10 @@
 
 #include "nandwich/chip.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /*
  * 1: every page of every good block is blank; 0: one is not, or cannot be read; NW_ERR_UNSUPPORTED:
  * the chip has no spare bytes and cannot be read where it is erased, so nobody can tell; else the
@@ -34,5 +38,9 @@ int nw_pages_are_blank(struct nw_chip *chip, uint32_t first, uint32_t end);
 /* What a mount answers that found no device of its kind: NW_ERR_BLANK, NW_ERR_NOT_FOUND when
  * something is written, or the chip's error. Cost as nw_chip_is_blank(). */
 int nw_chip_not_found(struct nw_chip *chip);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

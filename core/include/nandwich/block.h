@@ -26,6 +26,10 @@
 #include "nandwich/error.h"
 #include "nandwich/stats.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define NW_BLOCK_PERSISTENT 0x01U /* content survives power loss as told above */
 
 struct nw_block;
@@ -75,5 +79,9 @@ int nw_block_write(struct nw_block_req *req);
 int nw_block_trim(struct nw_block_req *req);
 int nw_block_sync(struct nw_block_req *req);
 int nw_block_idle(struct nw_block_req *req);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -8,6 +8,10 @@
 
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* An ARM that reaches words at any address: one instruction where bytes would take seven. */
 #if defined(__ARM_FEATURE_UNALIGNED) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 
@@ -61,6 +65,10 @@ static inline uint32_t nw_get32(const uint8_t *from)
     return nw_get16(from) | ((uint32_t)nw_get16(from + 2) << 16);
 }
 
+#endif
+
+#ifdef __cplusplus
+}
 #endif
 
 #endif

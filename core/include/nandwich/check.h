@@ -35,6 +35,10 @@
 
 #include "nandwich/chip.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* What was tried when something was wrong; the place is in struct nw_check. */
 enum nw_check_step {
     NW_CHECK_PASSED,   /* nothing was wrong */
@@ -128,5 +132,9 @@ int nw_check_mark(struct nw_check *check);
  */
 void nw_check_text(const struct nw_check *check, void (*put)(void *context, const char *line),
                    void *context);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

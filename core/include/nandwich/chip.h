@@ -54,6 +54,10 @@
 
 #include "nandwich/error.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* Flags of a geometry. */
 #define NW_CHIP_IN_ORDER 0x01U    /* pages of a block are programmed in ascending order */
 #define NW_CHIP_READ_ERASED 0x02U /* erased data may be read, as `erased` bytes (NOR, DataFlash) */
@@ -148,5 +152,9 @@ int nw_chip_heal(struct nw_chip_req *req); /* NW_ERR_UNSUPPORTED also at heal_li
 
 /* NW_OK if the geometry keeps the ranges above, else NW_ERR_CONFIG. Layers call it when opened. */
 int nw_geometry_check(const struct nw_geometry *geometry);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -13,6 +13,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define NW_CRC32_START 0xFFFFFFFFUL
 #define NW_CRC16_START 0xFFFFU
 
@@ -21,5 +25,9 @@ uint32_t nw_crc32(uint32_t crc, const void *data, size_t length);
 
 /* CRC-16/MCRF4XX (reflected CCITT 0x1021). */
 uint16_t nw_crc16(uint16_t crc, const void *data, size_t length);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -45,6 +45,10 @@
 #include "nandwich/chip.h"
 #include "nandwich/driver_spi.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct nw_dataflash {
     struct nw_spi *spi;
     uint8_t page_shift; /* place of the page number in an address */
@@ -61,5 +65,9 @@ struct nw_dataflash {
  * NW_ERR_BUSY; what the bus answers. Nothing is written or erased.
  */
 int nw_dataflash_open(struct nw_dataflash *flash, struct nw_spi *spi);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -41,6 +41,10 @@
 
 #include "nandwich/chip.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct nw_parallel_bus;
 
 struct nw_parallel_bus_ops {
@@ -96,5 +100,9 @@ struct nw_parallel_nand {
  */
 int nw_parallel_nand_open(struct nw_parallel_nand *nand, struct nw_parallel_bus *bus,
                           const struct nw_parallel_nand_part *part);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -37,6 +37,10 @@
 #include "nandwich/block.h"
 #include "nandwich/driver_spi.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct nw_sd {
     struct nw_block block; /* for what stands above; its context is this struct */
     struct nw_spi *spi;
@@ -53,5 +57,9 @@ struct nw_sd {
  * the bus answers. Nothing is written.
  */
 int nw_sd_open(struct nw_sd *card, struct nw_spi *spi);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -26,6 +26,10 @@
 
 #include "nandwich/error.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct nw_spi;
 
 struct nw_spi_ops {
@@ -49,5 +53,9 @@ struct nw_spi {
     uint8_t status; /* the part's last status byte, for a look after an error */
     int error;      /* the driver's own: first error of the verb under way */
 };
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

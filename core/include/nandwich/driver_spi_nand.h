@@ -50,6 +50,10 @@
 #include "nandwich/chip.h"
 #include "nandwich/driver_spi.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* What the two to three bits of ECC status mean: nibble i for value i; 15: lost. */
 #define NW_SPI_NAND_ECC_W25N 0xFF10FF10UL
 #define NW_SPI_NAND_ECC_GD5F_Q4 0x8F708F70UL
@@ -88,5 +92,9 @@ struct nw_spi_nand {
  */
 int nw_spi_nand_open(struct nw_spi_nand *nand, struct nw_spi *spi,
                      const struct nw_spi_nand_part *part);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

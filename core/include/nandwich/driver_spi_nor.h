@@ -40,6 +40,10 @@
 #include "nandwich/chip.h"
 #include "nandwich/driver_spi.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* How a maker's parts tell failures. */
 struct nw_spi_nor_maker {
     uint8_t maker;          /* first byte of the id */
@@ -71,5 +75,9 @@ struct nw_spi_nor {
  */
 int nw_spi_nor_open(struct nw_spi_nor *nor, struct nw_spi *spi,
                     const struct nw_spi_nor_maker *maker);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

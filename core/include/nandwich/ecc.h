@@ -39,6 +39,10 @@
 
 #include "nandwich/chip.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* What a code works on: one run of bytes and its parity. */
 struct nw_ecc_unit {
     uint8_t *data;
@@ -93,5 +97,9 @@ size_t nw_ecc_ram_bytes(const struct nw_ecc_config *config, const struct nw_geom
  */
 int nw_ecc_open(struct nw_ecc *ecc, struct nw_chip *below, const struct nw_ecc_config *config,
                 void *ram, size_t ram_bytes);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

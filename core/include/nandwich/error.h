@@ -8,6 +8,10 @@
 #ifndef NANDWICH_ERROR_H
 #define NANDWICH_ERROR_H
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum nw_error {
     NW_OK = 0,
     NW_ERR_CONFIG = -1,      /* a configuration contradicts itself or its part; nothing touched */
@@ -43,5 +47,9 @@ enum nw_error {
 
 /* One English phrase for an error, without a full stop; "unknown error" for any other number. */
 const char *nw_error_text(int error);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -21,6 +21,10 @@
 #include "nandwich/sched.h"
 #include "nandwich/store.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /*
  * Bytes a group may have so that it mostly costs one program of a page, for `sector_bytes` of the
  * scheduler and the `unit_bytes` of the streams (a stream without a unit holds each request as a
@@ -51,5 +55,9 @@
  * NW_OK for an opening: a store has none to do.
  */
 int nw_feed_transfer(struct nw_sched *sched, struct nw_store *store, const int *streams);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -38,6 +38,10 @@
 #include "nandwich/stats.h"
 #include "nandwich/wear.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct nw_ftl_fast_config {
     uint16_t spare_blocks; /* blocks kept for log blocks, merges and bad blocks, at least 10; 0:
                             * blocks / 14 + 10 */
@@ -67,5 +71,9 @@ int nw_ftl_fast_format(struct nw_ftl_fast *ftl, struct nw_chip *chip,
                       const struct nw_ftl_fast_config *config, void *ram, size_t ram_bytes);
 int nw_ftl_fast_mount(struct nw_ftl_fast *ftl, struct nw_chip *chip,
                      const struct nw_ftl_fast_config *config, void *ram, size_t ram_bytes);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -83,8 +83,16 @@
 #ifndef NANDWICH_FTL_HYBRID_PUBLIC_H
 #define NANDWICH_FTL_HYBRID_PUBLIC_H
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define NW_FTL_HYBRID_NO_CHECK 0x01U /* reads do not verify the CRC-32: saves processor time */
 #define NW_FTL_HYBRID_NO_COPY 0x02U  /* move pages through RAM although the chip could copy, so
                                       * that bit errors do not travel along */
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

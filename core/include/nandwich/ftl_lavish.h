@@ -68,6 +68,10 @@
 #include "nandwich/chip.h"
 #include "nandwich/stats.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define NW_FTL_LAVISH_DEGREE 8U /* defaults */
 #define NW_FTL_LAVISH_MAPS 4U
 
@@ -161,5 +165,9 @@ size_t nw_ftl_lavish_ram_bytes(const struct nw_ftl_lavish_config *config,
  */
 int nw_ftl_lavish_open(struct nw_ftl_lavish *lavish, struct nw_chip *chip,
                        const struct nw_ftl_lavish_config *config, void *ram, size_t ram_bytes);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

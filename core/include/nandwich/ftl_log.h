@@ -37,6 +37,10 @@
 #include "nandwich/stats.h"
 #include "nandwich/wear.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct nw_ftl_log_config {
     uint16_t spare_blocks; /* blocks kept for log blocks, merges and bad blocks, at least 10; 0:
                             * blocks / 14 + 10 */
@@ -64,5 +68,9 @@ int nw_ftl_log_format(struct nw_ftl_log *ftl, struct nw_chip *chip,
                       const struct nw_ftl_log_config *config, void *ram, size_t ram_bytes);
 int nw_ftl_log_mount(struct nw_ftl_log *ftl, struct nw_chip *chip,
                      const struct nw_ftl_log_config *config, void *ram, size_t ram_bytes);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

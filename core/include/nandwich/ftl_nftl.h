@@ -36,6 +36,10 @@
 #include "nandwich/stats.h"
 #include "nandwich/wear.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define NW_FTL_NFTL_CHAIN 8U
 #define NW_FTL_NFTL_MOST_CHAIN 64U
 
@@ -67,5 +71,9 @@ int nw_ftl_nftl_format(struct nw_ftl_nftl *ftl, struct nw_chip *chip,
                        const struct nw_ftl_nftl_config *config, void *ram, size_t ram_bytes);
 int nw_ftl_nftl_mount(struct nw_ftl_nftl *ftl, struct nw_chip *chip,
                       const struct nw_ftl_nftl_config *config, void *ram, size_t ram_bytes);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

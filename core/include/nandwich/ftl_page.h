@@ -65,6 +65,10 @@
 #include "nandwich/stats.h"
 #include "nandwich/wear.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct nw_ftl_page_config {
     uint16_t spare_blocks; /* blocks kept for cleaning, bad blocks and the log itself, at least 10;
                             * 0: blocks / 14 + 10. The fewer, the more moves a write */
@@ -119,5 +123,9 @@ int nw_ftl_page_format(struct nw_ftl_page *ftl, struct nw_chip *chip,
  */
 int nw_ftl_page_mount(struct nw_ftl_page *ftl, struct nw_chip *chip,
                       const struct nw_ftl_page_config *config, void *ram, size_t ram_bytes);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

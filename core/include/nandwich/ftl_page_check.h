@@ -8,6 +8,10 @@
 
 #include "nandwich/ftl_page.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /*
  * Of a device that is mounted, between two calls. Each page that a sector or a trim page lies in is
  * in a block in use, counts as one that is needed, and is no other's; each block has as many as are
@@ -16,5 +20,9 @@
  * Cost: no chip operation; a step a sector, and one a page of the chip.
  */
 int nw_ftl_page_check(const struct nw_ftl_page *ftl, uint32_t *where);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -39,6 +39,10 @@
 #include "nandwich/stats.h"
 #include "nandwich/wear.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define NW_FTL_SUPERBLOCK_DEGREE 8U
 #define NW_FTL_SUPERBLOCK_LOGS 4U
 #define NW_FTL_SUPERBLOCK_LISTS 32U
@@ -79,5 +83,9 @@ int nw_ftl_superblock_format(struct nw_ftl_superblock *ftl, struct nw_chip *chip
 int nw_ftl_superblock_mount(struct nw_ftl_superblock *ftl, struct nw_chip *chip,
                             const struct nw_ftl_superblock_config *config,
                             void *ram, size_t ram_bytes);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

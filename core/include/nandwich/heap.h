@@ -48,6 +48,10 @@
 
 #include "nandwich/vm.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* Every address answered is a multiple of this: what the widest basic type needs. */
 #if UINTPTR_MAX > 0xFFFFFFFFUL
 #define NW_HEAP_ALIGN 16U
@@ -118,5 +122,9 @@ int nw_heap_size(struct nw_heap *heap, uintptr_t address, size_t *bytes);
  * are good and do not add up. For tests and for hunting an overwritten header; touches every page
  * with a header. */
 int nw_heap_check(struct nw_heap *heap, uintptr_t *address);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -27,6 +27,10 @@
 
 #include "nandwich/chip.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum nw_kind {
     NW_KIND_BLANK,   /* nothing is written: blank.h */
     NW_KIND_UNKNOWN, /* something, and none of these: or so damaged that nothing tells what, or
@@ -57,5 +61,9 @@ int nw_identify(struct nw_chip *chip, struct nw_identity *identity);
 
 /* "blank", "unknown", "page" ... ; "unknown" for any other number. */
 const char *nw_kind_text(int kind);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

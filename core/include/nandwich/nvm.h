@@ -13,6 +13,10 @@
 
 #include "nandwich/error.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct nw_nvm;
 
 struct nw_nvm_req {
@@ -38,5 +42,9 @@ struct nw_nvm {
 /* NW_ERR_RANGE outside the memory, else what the part answers. length 0 is NW_OK. */
 int nw_nvm_read(struct nw_nvm_req *req);
 int nw_nvm_write(struct nw_nvm_req *req);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -12,6 +12,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct nw_ram {
     uint8_t *start; /* the caller's memory, aligned for any type; NULL: only measure */
     size_t bytes;   /* how much there is; ignored when measuring */
@@ -25,6 +29,17 @@ void *nw_ram_take(struct nw_ram *ram, size_t count, size_t item_bytes, size_t al
 
 /* Take an array of `count` `type`s. */
 #define NW_RAM_TAKE(ram, type, count) \
-    ((type *)nw_ram_take((ram), (count), sizeof(type), _Alignof(type)))
+    ((type *)nw_ram_take((ram), (count), sizeof(type), NW_ALIGN_OF(type)))
+
+/* C and C++ have a word each. */
+#ifdef __cplusplus
+#define NW_ALIGN_OF(type) alignof(type)
+#else
+#define NW_ALIGN_OF(type) _Alignof(type)
+#endif
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -9,6 +9,10 @@
 
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct nw_random {
     uint32_t state; /* never 0 after nw_random_seed() */
 };
@@ -34,5 +38,9 @@ static inline uint32_t nw_random_below(struct nw_random *random, uint32_t limit)
 {
     return ((nw_random_next(random) >> 16) * limit) >> 16;
 }
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -62,6 +62,10 @@
 #include "nandwich/block.h"
 #include "nandwich/space.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define NW_SCHED_SLOTS_MAX 120U /* requests waiting at once */
 #define NW_SCHED_FLOWS_MAX 100U
 #define NW_SCHED_NONE 0xFFU /* no flow, no slot */
@@ -308,5 +312,9 @@ int nw_sched_done(struct nw_sched NW_XDATA *sched, uint32_t now, int result);
  * open_ticks, read_ticks and turn_ticks say, and for SLACK that a wrapping log is a multiple of
  * `unit`. Cost: O(flows), and a step for each unit that those requests open. */
 uint32_t nw_sched_spare_ticks(struct nw_sched NW_XDATA *sched, uint32_t now);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -52,6 +52,10 @@
 
 #include "nandwich/sched.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* A flow as it promises to behave. Times in ticks as in sched.h. */
 struct nw_sched_load {
     uint32_t period;   /* least time between firings, >= 1, jitter apart; above 2^30: 2^30 */
@@ -109,5 +113,9 @@ struct nw_sched_admission {
 
 /* enum nw_sched_answer, or NW_ERR_CONFIG for a figure out of its range, or loads NULL. */
 int nw_sched_admit(struct nw_sched_admission NW_XDATA *admission);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

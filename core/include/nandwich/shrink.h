@@ -21,6 +21,10 @@
 
 #include "nandwich/chip.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct nw_shrink {
     struct nw_chip chip;   /* give &shrink.chip to the layer above */
     struct nw_chip *below; /* must outlive the filter */
@@ -33,5 +37,9 @@ struct nw_shrink {
  * have more than 65,535 pages.
  */
 int nw_shrink_open(struct nw_shrink *shrink, struct nw_chip *below, uint8_t parts);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

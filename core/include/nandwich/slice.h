@@ -17,6 +17,10 @@
 
 #include "nandwich/chip.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct nw_slice {
     struct nw_chip chip;   /* give &slice.chip to the layer above */
     struct nw_chip *below; /* the whole chip; must outlive the slice */
@@ -27,5 +31,9 @@ struct nw_slice {
 /* Blocks [first, first + count) of `below`. NW_ERR_RANGE when they are not all there or count is 0;
  * NW_ERR_CONFIG when below's geometry is not one. */
 int nw_slice_open(struct nw_slice *slice, struct nw_chip *below, uint32_t first, uint32_t count);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

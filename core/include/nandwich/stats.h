@@ -10,6 +10,10 @@
 
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #if defined(NW_COUNT_32) || UINTPTR_MAX <= 0xFFFFFFFFU || defined(__SDCC)
 typedef uint32_t nw_count;
 #else
@@ -39,5 +43,9 @@ struct nw_stats {
     nw_count retired;        /* blocks given up as bad while running */
     nw_count lost;           /* sectors whose content could not be read when it had to be moved */
 };
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

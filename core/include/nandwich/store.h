@@ -95,6 +95,10 @@
 
 #include "nandwich/chip.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define NW_STORE_CHECKPOINTS 3U /* most that can be kept */
 
 struct nw_store_config {
@@ -390,5 +394,9 @@ int nw_store_drop(struct nw_store *store, int checkpoint);
 
 /* The number of the checkpoint at a place, 0 .. NW_STORE_CHECKPOINTS - 1; 0: none there. */
 int nw_store_kept(const struct nw_store *store, uint8_t place);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -42,6 +42,10 @@
 
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define NW_SEAL_KEY_BYTES 32U
 #define NW_SEAL_TAG_BYTES 16U
 #define NW_SEAL_STREAM_BYTES 64U
@@ -83,5 +87,9 @@ void nw_seal_open(struct nw_seal *seal, const struct nw_seal_library *library, v
 
 /* Forgets the keys; the store must not be used any more. */
 void nw_seal_close(struct nw_seal *seal);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

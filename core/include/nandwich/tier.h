@@ -45,6 +45,10 @@
 #include "nandwich/nvm.h"
 #include "nandwich/stats.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define NW_TIER_NONE 0xFFFFU /* no slot */
 #define NW_TIER_BATCH 8U     /* sectors written back before flash is synced, at most */
 
@@ -143,5 +147,9 @@ int nw_tier_format(struct nw_tier *tier, const struct nw_tier_config *config, vo
  */
 int nw_tier_mount(struct nw_tier *tier, const struct nw_tier_config *config, void *ram,
                   size_t ram_bytes);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -32,6 +32,10 @@
 
 #include "nandwich/tier.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct nw_tier_habit_config {
     uint16_t slots;    /* of the tier, at most */
     uint16_t apps;     /* requests of 1 .. apps are told apart, others are nobody's; 1 .. 4095 */
@@ -84,5 +88,9 @@ size_t nw_tier_habit_ram_bytes(const struct nw_tier_habit_config *config);
  * NW_ERR_RAM. */
 int nw_tier_habit_open(struct nw_tier_habit *habit, const struct nw_tier_habit_config *config,
                        void *ram, size_t ram_bytes);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -19,6 +19,10 @@
 
 #include "nandwich/tier.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define NW_TIER_LFU 0U
 #define NW_TIER_LRU 65536U
 
@@ -40,5 +44,9 @@ size_t nw_tier_lrfu_ram_bytes(uint16_t slots);
  * lambda; NW_ERR_RAM. */
 int nw_tier_lrfu_open(struct nw_tier_lrfu *lrfu, uint32_t lambda, uint8_t reads, uint16_t slots,
                       void *ram, size_t ram_bytes);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -43,6 +43,10 @@
 #include "nandwich/block.h"
 #include "nandwich/stats.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* An empty tag: the last page of the address space, where nothing lives. */
 #define NW_VM_NO_TAG(frame_bytes) ((uintptr_t)0 - (uintptr_t)(frame_bytes))
 
@@ -272,5 +276,9 @@ int nw_vm_flush(struct nw_vm *vm);
  * On an error the address told is the page's or the sector's, whichever is larger: of it some
  * sectors may be zeros already, and all behind it is as it was. */
 int nw_vm_discard(struct nw_vm *vm, uintptr_t address, size_t n);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -52,6 +52,10 @@
 #include "nandwich/ram.h"
 #include "nandwich/stats.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define NW_WEAR_NONE 0xFFFFU  /* no block */
 #define NW_WEAR_HOST 0xFFFFU  /* taken for what the host writes now */
 #define NW_WEAR_MOVED 0xFFFEU /* taken for data that has lain still and is moved */
@@ -179,5 +183,9 @@ static inline uint16_t nw_wear_since(uint32_t erases)
 {
     return (uint16_t)(erases & 0xFFFFU);
 }
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

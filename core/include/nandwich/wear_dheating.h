@@ -34,6 +34,10 @@
 
 #include "nandwich/wear.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct nw_dheating_config {
     struct nw_heal_config heal;
 };
@@ -51,5 +55,9 @@ size_t nw_dheating_ram_bytes(const struct nw_dheating_config *config, uint16_t b
 /* NW_ERR_CONFIG: percent above 100; NW_ERR_RAM. */
 int nw_dheating_open(struct nw_dheating *dheating, const struct nw_dheating_config *config,
                      uint16_t blocks, void *ram, size_t ram_bytes);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -37,6 +37,10 @@
 #include "nandwich/random.h"
 #include "nandwich/wear.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct nw_swl_config {
     struct nw_heal_config heal;
     uint16_t threshold; /* erases a flag that make data move, 2 .. 65535; 0: 100. The fewer, the
@@ -61,5 +65,9 @@ size_t nw_swl_ram_bytes(const struct nw_swl_config *config, uint16_t blocks);
 /* NW_ERR_CONFIG: threshold 1, set_shift above 15, percent above 100; NW_ERR_RAM. */
 int nw_swl_open(struct nw_swl *swl, const struct nw_swl_config *config, uint16_t blocks, void *ram,
                 size_t ram_bytes);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

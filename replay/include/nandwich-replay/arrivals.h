@@ -11,6 +11,10 @@
 
 #include "nandwich/random.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define NW_ARRIVAL_FLOWS 64U
 
 /* One flow of a workload. */
@@ -58,5 +62,9 @@ uint64_t nw_arrivals_peek(struct nw_arrivals *arrivals);
 
 /* Go on behind it. */
 void nw_arrivals_take(struct nw_arrivals *arrivals);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

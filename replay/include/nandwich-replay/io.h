@@ -8,6 +8,10 @@
 
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum nw_io_kind { NW_IO_READ, NW_IO_WRITE, NW_IO_TRIM, NW_IO_SYNC };
 
 struct nw_io {
@@ -32,5 +36,9 @@ struct nw_io_source {
     const struct nw_io_source_ops *ops;
     void *context; /* the reader's or generator's own */
 };
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

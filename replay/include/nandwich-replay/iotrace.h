@@ -33,6 +33,10 @@
 
 #include "nandwich-replay/io.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define NW_IOTRACE_ALL_UNITS UINT64_MAX
 
 struct nw_iotrace_config {
@@ -85,5 +89,9 @@ int nw_iotrace_finish(struct nw_iotrace_writer *writer);
 
 /* Throws away what was written. NULL is fine. */
 void nw_iotrace_drop(struct nw_iotrace_writer *writer);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

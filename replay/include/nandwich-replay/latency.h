@@ -8,6 +8,10 @@
 
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define NW_LATENCY_STEPS 16U /* buckets each doubling of the time has */
 #define NW_LATENCY_BUCKETS (NW_LATENCY_STEPS * 61U)
 
@@ -37,5 +41,9 @@ static inline void nw_latency_add(struct nw_latency *latency, uint64_t ns)
 /* A time that so many millionths of all stay at or below (0 .. 1,000,000), rounded up to the end of
  * its bucket, never above the worst; 0 when there are none. */
 uint64_t nw_latency_at(const struct nw_latency *latency, uint32_t millionths);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

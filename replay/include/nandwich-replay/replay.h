@@ -38,6 +38,10 @@
 #include "nandwich-replay/latency.h"
 #include "nandwich-stack/stack.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define NW_REPLAY_ARRIVALS 0x01U /* requests come at their times, else back to back */
 #define NW_REPLAY_IDLE 0x02U     /* with ARRIVALS: the layer works ahead between requests */
 #define NW_REPLAY_VERIFY 0x04U   /* tokens, and each read checked */
@@ -170,5 +174,9 @@ struct nw_replay_law {
 /* Works out every law: how many are broken (0: all hold). `laws` has room for NW_REPLAY_LAWS,
  * *count tells how many there are. */
 int nw_replay_check(struct nw_replay *replay, struct nw_replay_law *laws, uint32_t *count);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -30,6 +30,10 @@
 
 #include "nandwich-replay/arrivals.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define NW_BOUND_STATES (1UL << 20) /* counts of flows' waiting requests, multiplied */
 /* States of all steps, each times one more than the flows that wait in it: ten
  * seconds or so. */
@@ -77,5 +81,9 @@ int nw_bound_exact(const struct nw_bound_config *config, struct nw_bound_result 
 /* All requests of `arrivals` for one seed into `requests`, at most `room`; how many there are. */
 size_t nw_bound_collect(struct nw_arrivals *arrivals, uint32_t seed, struct nw_arrival *requests,
                         size_t room);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -11,6 +11,10 @@
 #include "nandwich/block.h"
 #include "nandwich/ftl_page.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct nw_nand;
 struct nw_sdcard;
 
@@ -42,5 +46,9 @@ struct nw_sim_device {
 int nw_sim_device_open(struct nw_sim_device *device, const struct nw_part *part, uint32_t blocks,
                        uint32_t seed);
 void nw_sim_device_close(struct nw_sim_device *device);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

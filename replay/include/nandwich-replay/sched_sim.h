@@ -10,6 +10,10 @@
 #include "nandwich-twin/meter.h"
 #include "nandwich/sched.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* What the node's processor takes, beside the block operations of the twin. */
 struct nw_sim_cpu {
     uint32_t submit_ns;  /* one request handed in by an interrupt */
@@ -68,5 +72,9 @@ struct nw_sim_result {
 /* One run. NW_ERR_CONFIG and NW_ERR_RANGE as nw_sched_open() answers them. Errors of the device are
  * counted in failed, they do not end the run. */
 int nw_sim_run(struct nw_sim_config *config, struct nw_sim_result *result);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

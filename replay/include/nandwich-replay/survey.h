@@ -6,6 +6,10 @@
 #include "nandwich-replay/io.h"
 #include "nandwich-replay/latency.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define NW_SURVEY_UNITS 64U
 
 struct nw_survey {
@@ -32,5 +36,9 @@ struct nw_survey {
 /* Takes at most `requests` more; begin with a survey all zero. 1: more to come, 0: the end, or the
  * source's error. */
 int nw_survey_run(struct nw_survey *survey, struct nw_io_source *source, uint64_t requests);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

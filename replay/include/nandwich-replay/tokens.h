@@ -13,6 +13,10 @@
 
 #include "nandwich/chip.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct nw_tokens {
     struct nw_chip chip; /* give &tokens.chip to the layer above */
     struct nw_chip *below;
@@ -29,5 +33,9 @@ void nw_tokens_paint(uint8_t *data, uint32_t bytes, uint64_t word);
 
 /* 1 if these bytes, a multiple of 8, are one word over and over, which is put into *word. */
 int nw_tokens_read(const uint8_t *data, uint32_t bytes, uint64_t *word);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -33,6 +33,10 @@
 
 #include "nandwich-replay/io.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum nw_place {
     NW_PLACE_UNIFORM,
     NW_PLACE_ZIPF,
@@ -84,5 +88,9 @@ int nw_workload_open(struct nw_workload **workload, const struct nw_workload_con
 void nw_workload_close(struct nw_workload *workload); /* NULL is fine */
 
 struct nw_io_source *nw_workload_source(struct nw_workload *workload);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

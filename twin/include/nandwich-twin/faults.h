@@ -13,6 +13,10 @@
 #include "nandwich/chip.h"
 #include "nandwich/random.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct nw_fault {
     uint8_t verb;   /* enum nw_nand_verb; NW_VERB_NONE: any */
     uint8_t acts;   /* 1: the operation is done all the same, then the error told */
@@ -39,5 +43,9 @@ struct nw_faults {
 /* Stacks the filter on `below`. The faults stay the caller's, to change between requests. */
 void nw_faults_open(struct nw_faults *filter, struct nw_chip *below, struct nw_fault *faults,
                     uint32_t count, uint32_t seed);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

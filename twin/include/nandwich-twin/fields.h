@@ -28,6 +28,10 @@
 
 #include "nandwich/error.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum nw_field_kind {
     NW_FIELD_COUNT,
     NW_FIELD_FLAG,
@@ -82,5 +86,9 @@ int nw_field_text(const struct nw_field *field, const void *object, char *text, 
 
 /* What form a value of this field has, for messages: "a time like 25 us". */
 const char *nw_field_form(const struct nw_field *field);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

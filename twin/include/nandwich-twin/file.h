@@ -23,6 +23,10 @@
 
 #include <stdio.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* A regular file to read from, behind whatever links. NULL: errno; EINVAL when it is anything else,
  * which might block or never end. */
 FILE *nw_file_open(const char *path);
@@ -53,5 +57,9 @@ FILE *nw_replace_stream(struct nw_replace *replace);
  * stays as it was. Closes `file`. 0; -1: the old file is still there and nothing is left over.
  */
 int nw_replace_end(struct nw_replace *replace, int good);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -11,6 +11,10 @@
 
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct nw_meter {
     uint64_t time_ns;   /* emulated time passed */
     uint64_t energy_pj; /* emulated energy spent */
@@ -46,5 +50,9 @@ static inline void nw_meter_charge(struct nw_meter *meter, const struct nw_cost 
     meter->time_ns += nw_cost_ns(cost, bytes);
     meter->energy_pj += nw_cost_pj(cost, bytes);
 }
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

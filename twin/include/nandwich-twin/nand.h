@@ -48,6 +48,10 @@
 #include "nandwich-twin/part.h"
 #include "nandwich/chip.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define NW_NAND_NO_PAYLOAD 0x01U  /* metadata only */
 #define NW_NAND_WEAR_OUT 0x02U    /* blocks fail when worn */
 #define NW_NAND_BIT_ERRORS 0x04U  /* by the part's error curve */
@@ -196,5 +200,9 @@ void nw_nand_flip(struct nw_nand *nand, uint32_t page, uint32_t bit);
 
 /* The cells as a read would deliver them, without cost, check or error. */
 void nw_nand_peek(struct nw_nand *nand, uint32_t page, uint8_t *data, uint8_t *spare);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -18,6 +18,10 @@
 #include "nandwich-twin/part.h"
 #include "nandwich/nvm.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct nw_nvm_twin_config {
     const struct nw_part *part; /* of kind NW_PART_NVM; copied */
     uint32_t bytes;             /* another size than the part's; 0: the part's */
@@ -51,5 +55,9 @@ uint32_t nw_nvm_twin_line_writes(const struct nw_nvm_twin *twin, uint32_t line);
  * answers NW_ERR_POWER until power is back. */
 void nw_nvm_twin_cut(struct nw_nvm_twin *twin, uint64_t after);
 void nw_nvm_twin_power_up(struct nw_nvm_twin *twin);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

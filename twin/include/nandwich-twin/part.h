@@ -13,6 +13,10 @@
 #include "nandwich-twin/fields.h"
 #include "nandwich-twin/meter.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define NW_PART_NAME_BYTES 48U
 #define NW_PART_NOTE_BYTES 160U
 
@@ -106,5 +110,9 @@ int nw_part_has_node_costs(const struct nw_part *part);
 
 /* Bytes a caller can store: data of all pages, or the NVM's size. */
 uint64_t nw_part_bytes(const struct nw_part *part);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -11,6 +11,10 @@
 
 #include "nandwich-twin/part.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* One figure of a part, as text, and where it comes from. */
 struct nw_part_row {
     const char *key;
@@ -34,5 +38,9 @@ int nw_parts_find(const char *name);
 
 /* Builds the part of that name. NW_ERR_NOT_FOUND; NW_ERR_CONFIG never happens to a tested table. */
 int nw_parts_get(const char *name, struct nw_part *part);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

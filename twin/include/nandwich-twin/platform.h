@@ -9,6 +9,10 @@
 #include "nandwich-twin/fields.h"
 #include "nandwich-twin/parts.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum nw_platform_kind { NW_PLATFORM_NODE, NW_PLATFORM_RADIO };
 
 struct nw_platform {
@@ -45,5 +49,9 @@ int nw_platforms_get(const char *name, struct nw_platform *platform);
 
 /* Energy of `ns` at a current and this platform's supply, rounded down to whole picojoules. */
 uint64_t nw_platform_pj(const struct nw_platform *platform, uint64_t current_na, uint64_t ns);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

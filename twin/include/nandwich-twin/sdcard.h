@@ -19,6 +19,10 @@
 #include "nandwich-twin/part.h"
 #include "nandwich/block.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define NW_SDCARD_NO_PAYLOAD 0x01U /* takes data == NULL */
 #define NW_SDCARD_NODE_COSTS 0x20U /* charge card and processor */
 
@@ -47,5 +51,9 @@ uint32_t nw_sdcard_open_sector(const struct nw_sdcard *card);
  * Then every request answers NW_ERR_POWER until nw_sdcard_power_up(). */
 void nw_sdcard_cut(struct nw_sdcard *card, uint64_t after, uint32_t blocks);
 void nw_sdcard_power_up(struct nw_sdcard *card);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -12,6 +12,10 @@
 #include "nandwich-twin/nand.h"
 #include "nandwich/chip.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct nw_trace_event {
     uint64_t number;               /* operations told before */
     uint64_t time_ns;              /* of the meter, after the operation; 0 without a meter */
@@ -43,5 +47,9 @@ void nw_trace_to_file(void *context, const struct nw_trace_event *event);
 
 /* The line without its end; answers its length, cut to `bytes`. */
 int nw_trace_text(const struct nw_trace_event *event, char *text, size_t bytes);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -19,6 +19,10 @@
 #include "nandwich/heap.h"
 #include "nandwich/vm.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* Slots the table has room for; a program uses nw_guest_slots of them. */
 #define NW_GUEST_SLOTS_MAX 64U
 
@@ -57,5 +61,9 @@ const struct nw_vm_stats *nw_guest_stats(void);
 void nw_guest_copy(void *to, const void *from, size_t bytes);
 void nw_guest_move(void *to, const void *from, size_t bytes);
 void nw_guest_fill(void *to, uint32_t byte, size_t bytes);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -16,6 +16,10 @@
 
 #include "nandwich/store_seal.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* About 500 bytes. */
 struct nw_seal_monocypher {
     struct nw_seal seal; /* for nw_store_config */
@@ -24,5 +28,9 @@ struct nw_seal_monocypher {
 
 /* Opens the seal with a key of NW_SEAL_KEY_BYTES; nw_seal_close(&monocypher->seal) ends it. */
 void nw_seal_monocypher_open(struct nw_seal_monocypher *monocypher, const uint8_t *key);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

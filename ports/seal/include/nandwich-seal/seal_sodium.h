@@ -10,6 +10,10 @@
 
 #include "nandwich/store_seal.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* About 700 bytes, aligned to 64. */
 struct nw_seal_sodium {
     struct nw_seal seal; /* for nw_store_config */
@@ -18,5 +22,9 @@ struct nw_seal_sodium {
 
 /* Opens the seal with a key of NW_SEAL_KEY_BYTES; nw_seal_close(&sodium->seal) ends it. */
 void nw_seal_sodium_open(struct nw_seal_sodium *sodium, const uint8_t *key);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -14,6 +14,10 @@
 #include "nandwich/chip.h"
 #include "nandwich/wear.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* What a layer may be told; 0 is its default everywhere. Each layer takes what it knows. */
 struct nw_layer_config {
     uint32_t sectors;      /* sectors offered above, where the layer lets one choose; 0: as many as
@@ -68,5 +72,9 @@ extern const uint32_t nw_layer_kind_count;
 
 /* The kind of that name, or NULL. */
 const struct nw_layer_kind *nw_layer_find(const char *name);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -22,6 +22,10 @@
 #include "nandwich/slice.h"
 #include "nandwich/tier_lrfu.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct nw_stack {
     struct nw_part part;
     struct nw_nand *nand;
@@ -84,5 +88,9 @@ int nw_stack_start_counting(struct nw_stack *stack, struct nw_why *why);
 
 /* Gives all memory back. */
 void nw_stack_close(struct nw_stack *stack);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -5,6 +5,10 @@
 
 #include "nandwich-stack/stack.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct nw_tier_choice {
     const struct nw_part *part; /* of the NVM */
     uint32_t bytes;             /* of NVM; 0: the part's */
@@ -30,5 +34,9 @@ extern const uint32_t nw_tier_kind_count;
  */
 int nw_stack_tier(struct nw_stack *stack, const char *name, const struct nw_tier_choice *choice,
                   struct nw_why *why);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -6,6 +6,10 @@
 #include "nandwich-stack/stack.h"
 #include "nandwich/wear.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* What a policy may be told; 0 is its default everywhere. Each takes what it knows. */
 struct nw_wear_choice {
     struct nw_heal_config heal;
@@ -34,5 +38,9 @@ extern const uint32_t nw_wear_kind_count;
  */
 int nw_stack_wear(struct nw_stack *stack, const char *name, const struct nw_wear_choice *choice,
                   struct nw_why *why);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -5,6 +5,10 @@
 
 #include <stddef.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* Room for one line that says what went wrong, with the arithmetic and what to change. */
 struct nw_why {
     char *text;
@@ -14,5 +18,9 @@ struct nw_why {
 /* Fills in the line and answers `error`. */
 __attribute__((format(printf, 3, 4))) int nw_refuse(struct nw_why *why, int error,
                                                     const char *format, ...);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

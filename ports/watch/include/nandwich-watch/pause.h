@@ -9,6 +9,10 @@
 
 #include <sys/prctl.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* An option of prctl() that no kernel has; the watcher answers in the kernel's place. */
 #define NW_WATCH_PRCTL 0x4E575741 /* "NWWA" */
 
@@ -23,5 +27,9 @@ static inline void nw_watch_resume(void)
 {
     (void)prctl(NW_WATCH_PRCTL, (unsigned long)NW_WATCH_ON, 0UL, 0UL, 0UL);
 }
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

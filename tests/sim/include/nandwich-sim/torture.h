@@ -16,6 +16,10 @@
 #include "nandwich-stack/layers.h"
 #include "nandwich/chip.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct nw_torture {
     const char *layer; /* its name in nw_layer_kinds */
     struct nw_chip *chip;
@@ -40,5 +44,9 @@ struct nw_torture_result {
 /* NW_OK, also when something was found; NW_ERR_NOT_FOUND: no such layer; NW_ERR_CONFIG: it does not
  * work on this chip; NW_ERR_RAM. */
 int nw_torture(const struct nw_torture *torture, struct nw_torture_result *result);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif
