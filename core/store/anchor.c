@@ -263,7 +263,6 @@ int store_write_anchor(struct nw_store *store)
     store->safe = pass.safe;
     store->since = 0;
     store->mounting = 0;
-    store->first = STORE_NO_BLOCK;
     store_count(&store->stats.anchors, 1);
     return NW_OK;
 }

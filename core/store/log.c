@@ -188,20 +188,25 @@ int store_prepare(struct nw_store *store)
 }
 
 /* The header of a block begun now, at the start of the buffer. `page`: of a swap, the first page it
- * stands for, and `crc` that of what it will hold; else STORE_NONE. */
+ * stands for, and `crc` that of what it will hold; else STORE_NONE. If it stands for the block of a
+ * mount that has ended, it tells where that began to write, and who reads it need not read that
+ * block's own header, which may be damaged. */
 static void put_block_head(struct nw_store *store, uint32_t page, uint32_t crc)
 {
     uint8_t *bytes = store->buffer;
+    uint32_t told = store->told;
 
     bytes[0] = 'N';
     bytes[1] = STORE_FORMAT;
     bytes[2] = (uint8_t)(store->mounting | (page != STORE_NONE ? BLOCK_SWAP : 0));
     bytes[3] = store->fan_shift;
     nw_put32(bytes + 4, ++store->sequence);
-    nw_put32(bytes + 8, store->told);
     if (store->mounting != 0) {
         crc = store->first;
+    } else if (store->first != STORE_NO_BLOCK) {
+        told = store_block_start(store, store->first);
     }
+    nw_put32(bytes + 8, told);
     nw_put32(bytes + 12, crc);
     nw_put32(bytes + 16, page);
     nw_put32(bytes + 20, nw_crc32(NW_CRC32_START, bytes, 20));
@@ -247,6 +252,7 @@ int store_open_block(struct nw_store *store)
     }
     if (store->mounting == 0) {
         store->told = store->anchor;
+        store->first = STORE_NO_BLOCK;
     } else if (store->first == STORE_NO_BLOCK) {
         store->first = block;
     }
@@ -302,7 +308,7 @@ static int swap_block(struct nw_store *store)
     uint16_t block = failed;
     uint32_t crc = nw_crc32(NW_CRC32_START, store->buffer + from,
                             (uint16_t)(store->page_bytes - from));
-    uint8_t tries = store->swap_count;
+    uint8_t tries = 0;
     uint8_t kept[SEALED_BLOCK_HEADER];
     int result = take_block(store, &block);
 

@@ -106,20 +106,20 @@ static uint32_t page_end(const struct nw_store *store, uint32_t page)
     return store_at(store, page, store->page_bytes);
 }
 
-/* Can bytes at a position not be read, or others behind it, up to a page? */
+/* Can bytes at a position not be read, or others behind it, up to a page? 1, 0 or an error. */
 static int is_hurt(struct nw_store *store, uint32_t at, uint32_t page)
 {
     uint8_t part[32];
     int result = NW_OK;
 
-    while (store_page_of(store, at) < page && result != NW_ERR_ECC) {
+    while (store_page_of(store, at) < page && result == NW_OK) {
         uint16_t room = (uint16_t)(store->page_bytes - store_offset_of(store, at));
         uint16_t here = room < sizeof part ? room : (uint16_t)sizeof part;
 
         result = store_read(store, at, here, part, 0);
         at = here < room ? at + here : store_at(store, store_page_of(store, at) + 1U, 0);
     }
-    return result == NW_ERR_ECC;
+    return result == NW_ERR_ECC ? 1 : result;
 }
 
 /* As store_verify(); what is no data is whole with a bit flipped, too. */
@@ -150,8 +150,12 @@ static int over_doubtful(struct nw_store *store, struct scan *scan)
             break;
         }
         result = move ? store_clean_chunk(store, &chunk) : is_whole(store, &chunk);
+        if (store_is_damage(result) && !move) {
+            result = is_hurt(store, at, scan->page);
+            scan->hurt = result > 0;
+            break;
+        }
         if (result < 0) {
-            scan->hurt = (uint8_t)(!move && is_hurt(store, at, scan->page));
             break;
         }
         if (chunk.kind == CHUNK_ANCHOR) {
@@ -211,9 +215,11 @@ static int meet(struct nw_store *store, struct scan *scan, const struct chunk *c
     if (chunk->kind == CHUNK_ANCHOR && written > 0) { /* one before it was told by reach_page */
         scan->before = scan->pending;
         scan->pending = chunk->at;
-    } else if (chunk->kind == CHUNK_DATA && scan->anchor == STORE_NONE &&
+    } else if (written >= 0 && chunk->kind == CHUNK_DATA && scan->anchor == STORE_NONE &&
                scan->pending == STORE_NONE && scan->data == 0) {
-        scan->data = store_verify(store, chunk) == NW_OK;
+        int result = store_verify(store, chunk);
+        scan->data = result == NW_OK;
+        written = store_is_damage(result) ? written : result;
     }
     walk->at = end;
     return written < 0 ? written : (int)NW_OK;
@@ -440,33 +446,19 @@ static int redo_log(struct nw_store *store, const struct scan *scan, struct redo
 }
 
 /* Where to begin to walk for what a block's header tells of: in the first block of its mount, or at
- * the newest anchor it knew. For a stand-in that is as the block was begun for which it stands, if
- * its header can be read: *head becomes that one. */
-static int beginning(struct nw_store *store, uint16_t block, struct block_head *head,
-                     uint32_t *from)
+ * the newest anchor it knew; STORE_NONE: its header cannot be right. A stand-in tells what is true
+ * of the block for which it stands. */
+static uint32_t beginning(const struct nw_store *store, uint16_t block,
+                          const struct block_head *head)
 {
-    struct block_head own;
-    int result = NW_OK;
-
-    if ((head->flags & BLOCK_SWAP) != 0) {
-        block = store_block_with(store, head->page);
-        if (block == STORE_NO_BLOCK) {
-            return NW_ERR_CORRUPT;
-        }
-        result = store_find_swap(store, block);
-        if (result == NW_OK && store_read_head(store, block, &own) == NW_OK) {
-            *head = own;
-        }
-    }
-    *from = head->anchor;
-    if ((head->flags & BLOCK_MOUNT) != 0 && head->first < store->blocks) {
+    if ((head->flags & BLOCK_MOUNT) != 0) {
         block = head->first;
-        *from = STORE_NONE;
+    } else if (head->anchor != STORE_NONE) {
+        return head->anchor;
+    } else if ((head->flags & BLOCK_SWAP) != 0) {
+        block = store_block_with(store, head->page);
     }
-    if (*from == STORE_NONE) {
-        *from = store_block_start(store, block);
-    }
-    return result;
+    return block < store->blocks ? store_block_start(store, block) : STORE_NONE;
 }
 
 /*
@@ -487,10 +479,7 @@ static int find_log(struct nw_store *store, uint16_t block, const struct block_h
 
     for (uint16_t i = 0; i < store->blocks && result == NW_OK; i++) {
         if (!is_told) {
-            result = beginning(store, block, &head, &from);
-            if (result < 0) {
-                return result;
-            }
+            from = beginning(store, block, &head);
         }
         is_told = 1;
         block = store_block_of(store, from);

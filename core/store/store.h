@@ -181,7 +181,7 @@ struct nw_store {
     uint16_t newest;    /* mounting: block with the highest sequence: none behind it counts */
     uint16_t reserve;   /* free blocks kept for mounts */
     uint16_t longest;   /* payload of data */
-    uint16_t first;     /* first block of the mount under way */
+    uint16_t first;     /* first block of the mount that began the frontier's, or none */
 
     uint32_t page;          /* the frontier: the page being filled */
     int refused;            /* why store_object_of() found none */

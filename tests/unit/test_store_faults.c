@@ -137,25 +137,64 @@ static void test_counts(void **state)
     }
 }
 
-/* A program fails in the block that a mount has begun, once it is over: its stand-in does not tell
- * that, and so all since that mount was once gone. */
+/* All mounts show so many elements, also one behind a mount in which a read failed once: that was
+ * the mount's answer, or was no harm. Answers how many reads there are. */
+static uint32_t expect_after_errors(uint32_t count)
+{
+    struct nw_store_about about;
+    struct nw_nand *saved;
+    uint32_t skip = 0;
+    uint32_t hits;
+
+    assert_int_equal(nw_nand_fork(&saved, bed.nand), NW_OK);
+    do {
+        int error = skip % 2U == 0 ? NW_ERR_IO : NW_ERR_BUSY;
+        bed.fault = (struct nw_fault){
+            .verb = NW_VERB_READ, .skip = skip / 2U, .times = 1, .error = error};
+        int result = mount();
+        hits = bed.fault.hits;
+        assert_true(result == NW_OK || (hits > 0 && result == error));
+        bed.fault = (struct nw_fault){.verb = NW_VERB_HEAL};
+        assert_int_equal(mount(), NW_OK);
+        assert_int_equal(nw_store_at(bed.store, 0, &about), NW_OK);
+        assert_int_equal(about.tail, count);
+        assert_int_equal(nw_nand_assign(bed.nand, saved), NW_OK);
+        skip++;
+    } while (hits > 0);
+    nw_nand_close(saved);
+    return skip / 2U;
+}
+
+/* A program fails in the block that a mount has begun, once it is over, and perhaps the first one
+ * of the block behind it: its stand-in did not tell that, and so all since that mount was once gone.
+ * Then it was only where the bus failed as the failed block's header was read: that was taken for a
+ * header that is none. */
 static void test_fails_after_mount(void **state)
 {
     struct nw_store_config config = {.objects = 2};
     uint8_t data[300] = {0};
 
     (void)state;
-    for (uint32_t page = 0; page < BLOCK_PAGES; page++) {
+    for (uint32_t way = 0; way < BLOCK_PAGES * 2U; way++) {
+        uint32_t page = way / 2U;
+        uint32_t fails = 1U + way % 2U;
+
         open_bed(&config);
         int stack = create("s", NW_STORE_STACK, 0, 0);
         assert_int_equal(mount(), NW_OK);
+        if (fails > 1U) {
+            assert_int_equal(nw_store_idle(bed.store, 1), 1); /* erases it: */
+            nw_nand_doom(bed.nand, 2, 1); /* behind those of the format and of the mount */
+        }
         bed.fault = (struct nw_fault){
             .verb = NW_VERB_PROGRAM, .skip = page, .times = 1, .error = NW_ERR_PROGRAM};
         for (uint32_t i = 0; i <= page; i++) {
             assert_int_equal(nw_store_push(bed.store, stack, data, sizeof data), NW_OK);
             assert_int_equal(nw_store_sync(bed.store), NW_OK);
         }
-        assert_int_equal(nw_store_stats(bed.store)->swapped, 1);
+        assert_int_equal(nw_store_stats(bed.store)->swapped, fails);
+        bed.fault = (struct nw_fault){.verb = NW_VERB_HEAL};
+        assert_true(expect_after_errors(page + 1U) > 10U);
         for (int again = 0; again < 2; again++) {
             struct nw_store_about about;
             assert_int_equal(mount(), NW_OK);
