@@ -534,6 +534,21 @@ int store_append(struct nw_store *store, const struct object *object, struct chu
     return result < 0 ? result : store_put(store, data, chunk->length);
 }
 
+/* Does away with a damaged copy at the end of the log. */
+static int drop_copy(struct nw_store *store, const struct chunk *copy)
+{
+    uint16_t whole = store_whole(store, copy->length);
+
+    if (store->full != PAGE_OPEN || store->offset - store->programmed < whole) {
+        return store_find_room(store, (uint16_t)(store->page_bytes - store->chunk_header), 1);
+    }
+    store->offset = (uint16_t)(store->offset - whole);
+    store->written -= whole;
+    store->since -= whole;
+    memset(store->buffer + store->offset, store->erased, whole);
+    return NW_OK;
+}
+
 /*
  * A copy of a chunk elsewhere on the chip, by way of the buffer itself: to->at is set. What cannot
  * be read is not programmed. What is encrypted again is proven first, where it lies in the buffer:
@@ -542,9 +557,9 @@ int store_append(struct nw_store *store, const struct object *object, struct chu
  * from the first time on. If it is not proven the rest stays erased, and is never encrypted; its
  * tag, if that is still to come, fits no payload.
  *
- * NW_ERR_CORRUPT: the copy is damaged, as the chunk is, or one read of it was. The rest of its page
- * stays blank: a mount takes what is damaged in the page programmed last for the end that a cut has
- * torn, so nothing that comes later may lie there.
+ * NW_ERR_CORRUPT: the copy is damaged, as the chunk is, or one read of it was. One that is all in
+ * the buffer is taken back. Else the rest of its page stays blank: a mount takes what is damaged in
+ * the page programmed last for the end that a cut has torn, so nothing later may lie there.
  */
 int store_copy(struct nw_store *store, const struct chunk *from, struct chunk *to)
 {
@@ -588,7 +603,7 @@ int store_copy(struct nw_store *store, const struct chunk *from, struct chunk *t
         at = (uint16_t)(at + part);
     }
     if (result == NW_OK && (store_seal(store) != NULL ? spoilt : sum != from->crc)) {
-        result = store_find_room(store, (uint16_t)(store->page_bytes - store->chunk_header), 1);
+        result = drop_copy(store, to);
         result = result == NW_OK ? (int)NW_ERR_CORRUPT : result;
     }
     return result;
@@ -683,7 +698,8 @@ int store_read(struct nw_store *store, uint32_t at, uint16_t length, uint8_t *da
     return NW_OK;
 }
 
-/* Was the page ever programmed since its block was erased? 1, 0 or an error. */
+/* Was the page ever programmed since its block was erased? 1, 0 or an error: after NW_ERR_ECC, too,
+ * none of its data may be read. */
 int store_written(struct nw_store *store, uint32_t page)
 {
     uint8_t mark = 0;
@@ -694,10 +710,8 @@ int store_written(struct nw_store *store, uint32_t page)
         return 1;
     }
     int result = read_page(store, &req);
-    if (result == NW_ERR_ECC) {
-        return 1; /* not blank */
-    }
-    if (result < 0 || mark == store->erased) {
+    mark ^= store->erased;
+    if (result < 0 || (mark & (mark - 1U)) == 0) { /* a bit of it may be wrong */
         return result < 0 ? result : 0;
     }
     store->known = page;

@@ -187,7 +187,7 @@ static void reach_page(struct scan *scan, uint32_t page, uint32_t first)
 }
 
 /* A chunk, or bytes that are none: on to where the next one is looked for. */
-static int meet(struct nw_store *store, struct scan *scan, const struct chunk *chunk, int whole)
+static int meet(struct nw_store *store, struct scan *scan, struct chunk *chunk, int whole)
 {
     struct walk *walk = &scan->walk;
     uint32_t page = store_page_of(store, walk->at);
@@ -201,7 +201,7 @@ static int meet(struct nw_store *store, struct scan *scan, const struct chunk *c
     }
     uint32_t end = store_behind(store, chunk);
     uint32_t reached = store_page_of(store, end);
-    int written = store_written(store, reached);
+    int written = store_written(store, reached); /* where that cannot be told it was */
     if (written == 0) { /* its end never came: the log ends in it, whatever its bytes look like */
         while (written == 0 && --reached > page) {
             written = store_written(store, reached);
@@ -212,7 +212,7 @@ static int meet(struct nw_store *store, struct scan *scan, const struct chunk *c
         scan->spanning = chunk->at;
         scan->spans_to = reached;
     }
-    if (chunk->kind == CHUNK_ANCHOR && written > 0) { /* one before it was told by reach_page */
+    if (chunk->kind == CHUNK_ANCHOR && written != 0) { /* one before it was told by reach_page */
         scan->before = scan->pending;
         scan->pending = chunk->at;
     } else if (written >= 0 && chunk->kind == CHUNK_DATA && scan->anchor == STORE_NONE &&
@@ -222,7 +222,7 @@ static int meet(struct nw_store *store, struct scan *scan, const struct chunk *c
         written = store_is_damage(result) ? written : result;
     }
     walk->at = end;
-    return written < 0 ? written : (int)NW_OK;
+    return written < 0 && written != NW_ERR_ECC ? written : (int)NW_OK;
 }
 
 /* The log ends behind a chunk that goes on in a later page: the last page of it that was begun. A
@@ -329,7 +329,7 @@ static int reaches(const struct nw_store *store, const struct object *object, ui
 
 /* Data that the log tells of: into the index, and once the anchor is passed, into the books. */
 static int redo_data(struct nw_store *store, struct redo *redo, struct object *object,
-                     const struct chunk *chunk)
+                     struct chunk *chunk)
 {
     uint32_t to = chunk->key + (store_is_append(chunk) ? 0 : 1U); /* were there before it */
     uint32_t old;
@@ -354,7 +354,7 @@ static int redo_data(struct nw_store *store, struct redo *redo, struct object *o
 }
 
 static int redo_state(struct nw_store *store, struct redo *redo, struct object *object,
-                      const struct chunk *chunk)
+                      struct chunk *chunk)
 {
     struct object told = *object;
     uint8_t bytes[STATE_BYTES];
@@ -379,7 +379,7 @@ static int redo_state(struct nw_store *store, struct redo *redo, struct object *
     return result;
 }
 
-static int redo_chunk(struct nw_store *store, struct redo *redo, const struct chunk *chunk)
+static int redo_chunk(struct nw_store *store, struct redo *redo, struct chunk *chunk)
 {
     struct object *object = &store->objects[chunk->id];
     int result = NW_OK;
@@ -436,7 +436,7 @@ static int redo_log(struct nw_store *store, const struct scan *scan, struct redo
             result = redo_chunk(store, redo, &chunk);
         } else if (result == NW_ERR_CORRUPT) {
             store_count(&store->stats.lost, 1);
-            (void)store_read_told(store, walk->at, &chunk, 0); /* sealed: it counts there, too */
+            (void)store_damaged(store, walk->at); /* sealed: it counts there, too */
             redo->place = walk->at;
             walk->at = page_end(store, store_page_of(store, walk->at));
             result = NW_OK;

@@ -389,8 +389,8 @@ int store_sum_up(struct nw_store *store, const struct chunk *chunk, uint8_t *by,
                  uint32_t *sum);
 int store_check_payload(struct nw_store *store, const struct chunk *chunk, uint8_t *by,
                         uint16_t bytes);
-int store_verify(struct nw_store *store, const struct chunk *chunk);
-int store_payload(struct nw_store *store, const struct chunk *chunk, void *data, int ahead);
+int store_verify(struct nw_store *store, struct chunk *chunk);
+int store_payload(struct nw_store *store, struct chunk *chunk, void *data, int ahead);
 void store_forget_swaps(struct nw_store *store);
 int store_find_swap(struct nw_store *store, uint16_t block);
 uint16_t store_end_of(const struct nw_store *store, uint16_t block);
@@ -442,7 +442,7 @@ int store_set_limit(struct nw_store *store);
 
 /* clean.c */
 int store_clean_at_once(struct nw_store *store);
-int store_clean_chunk(struct nw_store *store, const struct chunk *chunk);
+int store_clean_chunk(struct nw_store *store, struct chunk *chunk);
 int store_set_moved(struct nw_store *store, const struct chunk *chunk);
 int store_clean_for_mount(struct nw_store *store);
 void store_sweep_anew(struct nw_store *store);
@@ -509,6 +509,8 @@ static inline int store_has_key(const struct object *object, uint32_t key)
 int store_drop_head(struct nw_store *store, struct object *object);
 int store_check_data(struct nw_store *store, const struct object *object, uint32_t number,
                      const struct chunk *chunk);
+int store_find_chunk(struct nw_store *store, struct object *object, uint32_t number,
+                     struct chunk *chunk);
 int store_find_data(struct nw_store *store, struct object *object, uint32_t number,
                     struct chunk *chunk);
 
