@@ -11,8 +11,8 @@
  *
  * A mount writes to a fresh block: a first page that means nothing (so that no later mount uses the
  * same versions should the record be torn), the copy, the record, and the record once more (it
- * shows that the first one is not torn, and stands for it when that cannot be read). Nothing else
- * is erased before that. Why this is enough: docs/ftl-hybrid.md.
+ * shows that the first one is not torn, and stands for it when that cannot be read). The record is
+ * read again then. Nothing else is erased before that. Why this is enough: docs/ftl-hybrid.md.
  */
 #include <string.h>
 
@@ -589,6 +589,16 @@ int nw_hybrid_flush(struct nw_hybrid *hybrid)
     return result == NW_ERR_PROGRAM ? (int)NW_ERR_FULL : result;
 }
 
+/* A record behind which the older ones go has to read. A page that took its program and does not,
+ * twice, is the end of its block. */
+static int try_record(struct nw_hybrid *hybrid, uint32_t at)
+{
+    struct nw_tag tag;
+    int state = read_checked(hybrid, at, &tag);
+
+    return state < 0 ? state : state == NW_TAG_GOOD ? (int)NW_OK : (int)NW_ERR_PROGRAM;
+}
+
 static int write_session(struct nw_hybrid *hybrid, uint16_t block)
 {
     uint32_t at = nw_hybrid_first(hybrid, block);
@@ -617,6 +627,9 @@ static int write_session(struct nw_hybrid *hybrid, uint16_t block)
     result = write_own(hybrid, ++at, WORD_RECORD);
     if (result == NW_OK) {
         result = write_own(hybrid, at + 1U, WORD_RECORD);
+    }
+    if (result == NW_OK) {
+        result = try_record(hybrid, at);
     }
     if (result == NW_OK) {
         hybrid->session = block;
