@@ -18,6 +18,7 @@ from schemas import validate
 
 from nandwich import paths
 from nandwich.cli.main import main
+from nandwich.errors import InputError
 from nandwich.run import build
 
 assert paths.CHECKOUT is not None
@@ -799,6 +800,22 @@ def test_a_build_in_use_is_not_taken_away(tmp_path: Path, monkeypatch: pytest.Mo
     assert subprocess.run([one], capture_output=True, check=True).stdout == b"one\n"
     assert len(list(store.glob("*.lock"))) == 1
     assert len(list(store.glob("use-*"))) == 1  # ours
+    assert not list(store.glob("new-*"))
+
+
+def test_what_a_killed_build_left_goes_at_the_next_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It went when a later build had ended well: with a source that does not compile a folder more
+    stayed with each killed command."""
+    monkeypatch.setenv("NANDWICH_CACHE", str(tmp_path / "cache"))
+    store = tmp_path / "cache" / "run"
+    (store / "new-left").mkdir(parents=True)
+    (store / "new-left" / "0.o").write_text("half an object")
+    broken = _recipe(tmp_path, "broken")
+    broken.sources[0].write_text("int main(void) { return\n")
+    with pytest.raises(InputError):
+        build.build(broken)
     assert not list(store.glob("new-*"))
 
 
