@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "nandwich/crc.h"
 
+#include "nandwich/options.h"
+
 #ifdef NW_CRC_WIDE
 #include "crc_wide.h"
 #endif

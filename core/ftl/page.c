@@ -6,6 +6,7 @@
 
 #include "nandwich/blank.h"
 #include "nandwich/crc.h"
+#include "nandwich/options.h"
 
 /* Where a map outgrows the caches its entry can be on its way while other work goes on. */
 #ifdef NW_FETCH_EARLY

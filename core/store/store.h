@@ -25,6 +25,7 @@
 #define NANDWICH_STORE_STATE_H
 
 #include "nandwich/bytes.h"
+#include "nandwich/options.h"
 #include "nandwich/store.h"
 #include "nandwich/store_seal.h"
 

@@ -1,4 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The one place that holds the version; CMake and the wheel read it from here."""
+"""The version for Python; core/include/nandwich/version.h says the same, held by a test."""
 
 __version__ = "0.1.0"

@@ -10,6 +10,8 @@
 
 #include <stdint.h>
 
+#include "nandwich/options.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
