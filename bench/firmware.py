@@ -34,7 +34,7 @@ def examples() -> list[Figure]:
 
 
 def _measure(example: firmware.Example, folder: Path, runner: Path) -> dict[str, int]:
-    image = firmware.build(example.name, folder)
+    image = firmware.build(example, folder)
     text, data, bss = firmware.size(image)
     run = firmware.run(runner, image, example, _LATER[0], cuts=[_FIRST, *_LATER])
     asked = [int(line.split()[1]) for line in run.starts[-1] if line.startswith("ram ")]

@@ -38,7 +38,12 @@ class Example:
 
 
 LOGGER = Example("logger", "nand", 0x5000, "f")
-EXAMPLES = (LOGGER,)
+DEADLINES = Example("deadlines", "card", 0x5000, "f")
+BLOCKDEV = Example("blockdev", "nand", 0xC000, "f")
+EXAMPLES = (LOGGER, DEADLINES, BLOCKDEV)
+
+#: Where tests/python/third_party.py unpacks the package that carries littlefs.
+LITTLEFS = ROOT / "build" / "third-party" / "littlefs2-sys-0.3.1" / "littlefs"
 
 
 @dataclass(frozen=True)
@@ -81,10 +86,13 @@ def _call(command: Sequence[str | Path], environment: Mapping[str, str] | None =
     return done.stdout
 
 
-def build(name: str, folder: Path, *variables: str) -> Path:
+def build(example: Example, folder: Path) -> Path:
     """The image of an example, by its own Makefile; objects of all examples share `folder`."""
-    _call(["make", "-s", "-C", str(FOLDER), f"O={folder}", *variables, name])
-    return folder / f"{name}.elf"
+    if example is BLOCKDEV and not LITTLEFS.is_dir():
+        raise RunError("littlefs is not here; tests/python/test_firmware.py fetches it")
+    variables = [f"O={folder}", f"LITTLEFS={LITTLEFS}"]
+    _call(["make", "-s", "-C", str(FOLDER), *variables, example.name])
+    return folder / f"{example.name}.elf"
 
 
 def build_runner(folder: Path) -> Path:

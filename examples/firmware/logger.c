@@ -136,18 +136,6 @@ static void keep_record(uint32_t ms)
     }
 }
 
-/* Whether somebody asks for a format. */
-static int heard_format(void)
-{
-    while (board_ms() < 100U) {
-        if (board_heard() == 'f') {
-            return 1;
-        }
-        board_sleep();
-    }
-    return 0;
-}
-
 int main(void)
 {
     uint32_t due;
@@ -156,7 +144,7 @@ int main(void)
     board_say("logger\n");
     /* Not watched yet: a format erases each block, 4 s for 128 MiB. And on a part that holds no
      * store the mount reads all of it, some minutes, before it says that it is blank. */
-    open_store(heard_format());
+    open_store(board_heard_first('f'));
     open_log();
     board_watch(2000); /* an append takes 0.1 s at most, cleaning and all: nandwich/store.h, COST */
     due = board_ms();

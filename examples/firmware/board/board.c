@@ -181,6 +181,17 @@ int board_heard(void)
     return (USART1_SR & USART_SR_RXNE) != 0 ? (int)(USART1_DR & 0xFFU) : -1;
 }
 
+int board_heard_first(char letter)
+{
+    while (board_ms() < 100U) {
+        if (board_heard() == letter) {
+            return 1;
+        }
+        board_sleep();
+    }
+    return 0;
+}
+
 /* WHEN THINGS GO WRONG */
 
 void board_watch(uint32_t ms)

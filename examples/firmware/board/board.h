@@ -42,6 +42,10 @@ void board_say_line(const char *text, int32_t number);
 /* A character from the console; -1: none came. */
 int board_heard(void);
 
+/* Whether this letter comes in the first tenth of a second; waits until that is over. A jumper
+ * would do as well. */
+int board_heard_first(char letter);
+
 /*
  * The watchdog resets the processor when board_alive() was not called for so long, 26,000 ms at
  * most. Its clock may be a third off. Once started it cannot be stopped.
