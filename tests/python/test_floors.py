@@ -16,7 +16,7 @@ FLOORS = (
     {"_version", "errors", "files", "locks", "names", "paths", "quantities"},
     {"twin"},
     {"compiler"},
-    {"replay", "run", "sched", "store", "torture"},
+    {"replay", "run", "sched", "store", "torture", "vmtrace"},
     {"cli"},
     {"__main__"},
 )

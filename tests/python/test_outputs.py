@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from nandwich import _native
 from nandwich.cli.main import main
 
 pytestmark = pytest.mark.quick
@@ -50,6 +51,9 @@ LINES = (
     ("replay gen:sensor,requests=9 --snapshot image --json image", "image"),
     ("replay gen:sensor,requests=9 --snapshot new --json new", "new"),
     ("trace info trace.fio --json trace.fio", "trace.fio"),
+    ("vmtrace trace.acc --json trace.acc", "trace.acc"),
+    ("vmtrace trace.acc --plot trace.acc", "trace.acc"),
+    ("run hello.c --once --record-accesses hello.c", "hello.c"),
     ("trace convert trace.fio trace.fio --to spc", "trace.fio"),
     ("chips chip.toml --json chip.toml", "chip.toml"),
     ("store image ls --json image", "image"),
@@ -91,6 +95,9 @@ def ground(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     Path("sched.toml").write_text(
         'duration = "1 s"\n[flow.a]\nperiod = "100 ms"\ndeadline = "90 ms"\n'
     )
+    writer = _native.AccessWriter("trace.acc", 0, 4096)
+    writer.put(0, 4, False)
+    writer.finish()
     Path("arrivals.csv").write_text("time_ms,flow\n0,a\n")
     Path("key").write_text("7" * 64)
     Path("key").chmod(0o600)
@@ -144,6 +151,9 @@ WRITING = (
     "sched --admit --json OUT",
     "trace info trace.fio --json OUT",
     "trace convert trace.fio OUT --to spc",
+    "vmtrace trace.acc --json OUT",
+    "vmtrace trace.acc --plot OUT",
+    "run hello.c --once -q --record-accesses OUT",
     "chips --json OUT",
     "doctor --json OUT",
     "bench --json OUT",

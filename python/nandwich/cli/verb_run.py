@@ -182,6 +182,14 @@ def _split_compiler_flags(args: list[str]) -> tuple[list[str], list[str]]:
     help="What virtual memory asks of the layer, as an iolog for `nandwich replay`.",
 )
 @click.option(
+    "--record-accesses",
+    "accesses",
+    default="",
+    metavar="FILE",
+    callback=writable,
+    help="Every access to virtual memory, for `nandwich vmtrace`; the program runs slower.",
+)
+@click.option(
     "--target",
     default="host",
     show_default=True,
@@ -224,7 +232,7 @@ def command(
     clock of each, on the same files and the same stdin every time. With --once it runs once each.
     """
     paths_in = _sources(sources)
-    outputs = (choices["image"], choices["record"], json_target)
+    outputs = (choices["image"], choices["record"], choices["accesses"], json_target)
     output.check_apart((*paths_in, *parts.files(choices["chip"]), "/dev/stdin"), outputs)
     given = [name for name in guest_arguments if _is_file(name)]
     output.check_apart(given, outputs, "which the program is given")
@@ -293,9 +301,10 @@ def _sources(given: tuple[str, ...]) -> tuple[Path, ...]:
 def _device(choices: dict[str, Any]) -> Device:
     if choices["ftl"] not in config.FTLS:
         raise names.unknown("translation layer", choices["ftl"], config.FTLS)
-    folder = Path(choices["record"]).parent
-    if not folder.is_dir():
-        raise InputError(f"--record: {folder}: no such folder")
+    for key, option in (("record", "--record"), ("accesses", "--record-accesses")):
+        folder = Path(choices[key]).parent
+        if not folder.is_dir():
+            raise InputError(f"{option}: {folder}: no such folder")
     return config.with_part(Device(**choices))
 
 
