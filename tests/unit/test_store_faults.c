@@ -166,9 +166,9 @@ static uint32_t expect_after_errors(uint32_t count)
 }
 
 /* A program fails in the block that a mount has begun, once it is over, and perhaps the first one
- * of the block behind it: its stand-in did not tell that, and so all since that mount was once gone.
- * Then it was only where the bus failed as the failed block's header was read: that was taken for a
- * header that is none. */
+ * of the block behind it: its stand-in did not tell that, and so all since that mount was once
+ * gone. Then it was only where the bus failed as the failed block's header was read: that was taken
+ * for a header that is none. */
 static void test_fails_after_mount(void **state)
 {
     struct nw_store_config config = {.objects = 2};

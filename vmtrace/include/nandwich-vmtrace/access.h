@@ -14,6 +14,10 @@
 
 #include "nandwich-twin/file.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define NW_ACCESS_VERSION 1U
 #define NW_ACCESS_NAME_BYTES 64U /* of an object, its end included */
 
@@ -88,5 +92,9 @@ uint32_t nw_access_objects(const struct nw_access_reader *reader,
 
 /* After a read that answered 0: what is missing, or "" for a whole trace. After an error: what. */
 const struct nw_access_fault *nw_access_fault_of(const struct nw_access_reader *reader);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

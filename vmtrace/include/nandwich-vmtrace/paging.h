@@ -12,6 +12,10 @@
 
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* ---- references ---- */
 
 /* Pages are numbered from 0 in the order of their first reference. */
@@ -72,5 +76,9 @@ int nw_paging_run(const struct nw_paging_policy *policy, const struct nw_refs *r
  * Cost: 3 log2 of pages a reference. */
 int nw_paging_lru_curve(const struct nw_refs *refs, uint32_t most, uint64_t *faults,
                         uint64_t *writebacks);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif
