@@ -303,7 +303,8 @@ static int anchor_now(struct nw_store *store)
 /*
  * Until the reserve for mounts is whole again, which is needed only where blocks have failed, or
  * mounts were cut: of what is left half is cleaned at a time, lest what moves before any of it is
- * free takes all.
+ * free takes all. Where that is hardly anything the last few blocks do, too: else a store that is
+ * nearly empty would be full for good.
  */
 int store_clean_at_once(struct nw_store *store)
 {
@@ -319,8 +320,11 @@ int store_clean_at_once(struct nw_store *store)
         uint16_t tail = store->tail;
         uint16_t room = store->reserve / 2U;
 
-        room = store->free > room ? (uint16_t)(store->free - room) : 0;
-        result = room > 0 ? begin_sweep(store, (uint16_t)(room / 2U + 1U)) : 0;
+        if (store->free > room) {
+            result = begin_sweep(store, (uint16_t)((store->free - room) / 2U + 1U));
+        } else {
+            result = store_is_light(store) ? begin_sweep(store, UINT16_MAX) : 0;
+        }
         if (turns == 0 || (result == 0 && store->safe == store->tail)) {
             store->gainless = store_live(store);
             return NW_ERR_FULL;

@@ -438,6 +438,7 @@ uint32_t store_live(const struct nw_store *store);
 int store_fits(struct nw_store *store, const struct need *need);
 int store_fits_copy(struct nw_store *store, uint8_t to, uint8_t from, uint32_t held);
 uint16_t store_plan_sweep(struct nw_store *store, uint16_t most);
+int store_is_light(const struct nw_store *store);
 int store_is_roomy(const struct nw_store *store, uint8_t times);
 int store_set_limit(struct nw_store *store);
 
