@@ -444,9 +444,7 @@ static int give_way(struct nw_store *store, const struct need *need)
     return result;
 }
 
-/* For what a call writes; NULL: no object grows by it. NW_ERR_FULL: nothing was written and it must
- * not be. */
-int store_make_room(struct nw_store *store, const struct need *need)
+static int make_room_once(struct nw_store *store, const struct need *need)
 {
     int result = store->broken;
 
@@ -466,6 +464,20 @@ int store_make_room(struct nw_store *store, const struct need *need)
             result = NW_OK; /* what frees may use up what cleaning needs */
         }
     }
+    return result;
+}
+
+/* For what a call writes; NULL: no object grows by it. NW_ERR_FULL: nothing was written and it must
+ * not be. When a block fails meanwhile the limit falls, and more has to give way. */
+int store_make_room(struct nw_store *store, const struct need *need)
+{
+    uint32_t limit;
+    int result;
+
+    do {
+        limit = store->limit;
+        result = make_room_once(store, need);
+    } while (result == NW_ERR_FULL && store->limit < limit);
     return result < 0 ? store_fail_early(store, result) : (int)NW_OK;
 }
 

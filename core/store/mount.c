@@ -48,14 +48,14 @@ static int begin_walk(struct nw_store *store, struct walk *walk, uint32_t at, ui
     int result = store_read_head(store, walk->block, &head);
     if (result == NW_OK) {
         walk->sequence = head.sequence;
-        walk->mount = (head.flags & BLOCK_MOUNT) != 0 ? head.first : store->ended;
+        walk->mount = (head.flags & BLOCK_MOUNT) != 0 ? head.first : STORE_NO_BLOCK;
     }
     return result;
 }
 
 /* On to the next block in the order of writing, whose stand-ins are learnt as those of this one
  * have been: 1, or 0 when this was the last one. Blocks of mounts count only if they belong to the
- * one in which the walk began. */
+ * one in which the walk began, or to one that had ended. */
 static int next_block(struct nw_store *store, struct walk *walk)
 {
     struct block_head head;
@@ -76,7 +76,8 @@ static int next_block(struct nw_store *store, struct walk *walk)
     }
     uint32_t gap = head.sequence - walk->sequence;
     if (gap == 0 || gap > STORE_SWAPS + 1U ||
-        ((head.flags & BLOCK_MOUNT) != 0 && head.first != walk->mount) ||
+        ((head.flags & BLOCK_MOUNT) != 0 && head.first != walk->mount &&
+         head.first != store->ended) ||
         ((head.flags & BLOCK_SWAP) != 0 && store_block_with(store, head.page) != next)) {
         return 0;
     }

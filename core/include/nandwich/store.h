@@ -227,7 +227,8 @@ enum nw_store_type {
 
 #define NW_STORE_EXPENDABLE 0x01U /* stream: where a put or a create would take used_bytes above
                                    * limit_bytes its oldest chunks are dropped until it does not,
-                                   * synced ones too; at no other time */
+                                   * synced ones too, and more where blocks fail meanwhile; at no
+                                   * other time */
 
 /*
  * What an object is. unit_bytes: a stream's elements have all this size and are packed into common
