@@ -871,15 +871,7 @@ int nw_hybrid_mount(struct nw_hybrid *hybrid)
 /* Erase every good block; first those that make a mount believe in a device. */
 int nw_hybrid_format(struct nw_hybrid *hybrid)
 {
-    int result = nw_wipe_devices(hybrid->chip, hybrid->stats);
+    int result = nw_wipe_all(&hybrid->blocks);
 
-    if (result == NW_OK) {
-        result = nw_blocks_load(&hybrid->blocks);
-    }
-    if (result == NW_OK) {
-        do {
-            result = nw_blocks_prepare(&hybrid->blocks);
-        } while (result > 0);
-    }
     return result < 0 ? result : begin_session(hybrid);
 }
