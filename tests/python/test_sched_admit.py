@@ -148,3 +148,13 @@ def test_admission_of_the_papers_flows() -> None:
     assert document["admission"]["answer"] == "but openings"
     # One operation under way and one of each of three flows, each with the processor's work.
     assert 4 * 13_000 < document["admission"]["wait_us"] <= 70_000
+
+
+@pytest.mark.quick
+def test_a_flow_may_have_any_name(tmp_path: Path) -> None:
+    """A name with a new line in it broke its row of the table in two."""
+    path = tmp_path / "s.toml"
+    path.write_text('[flow."a\\nb"]\ndeadline = "70 ms"\nperiod = "40 ms"\n')
+    done = CliRunner().invoke(main, ["sched", "--scenario", str(path), "--admit"])
+    assert done.exit_code == 0
+    assert "least room has flow  a\\nb\n" in done.stdout
