@@ -9,19 +9,23 @@
 
 #define NEVER UINT32_MAX
 
-/* Pages in the order of their last reference, as marks on a line of moments: a Fenwick tree counts
- * the marks behind one. When the line is full its marks move together. */
+/* Pages in the order of their last reference, as marks on a line of moments: a bit each, and a
+ * Fenwick tree over words of 64 counts the marks behind one. When the line is full its marks move
+ * together. */
 struct line {
-    uint32_t *tree;  /* sums of marks */
+    uint64_t *marked;
+    uint32_t *tree;  /* sums of marks, from 1 on */
     uint32_t *owner; /* of a moment: page + 1, or 0 */
     uint32_t *last;  /* of a page: its moment, or NEVER */
     uint32_t *dirty; /* of a page: its dirty level, or NEVER */
-    uint32_t moments, now, marks;
+    uint32_t moments, words, now, marks;
 };
 
+/* Sets or takes the mark of a moment. */
 static void change(struct line *line, uint32_t moment, uint32_t by)
 {
-    for (uint32_t at = moment + 1U; at <= line->moments; at += at & (0U - at)) {
+    line->marked[moment >> 6] ^= 1ULL << (moment & 63U);
+    for (uint32_t at = (moment >> 6) + 1U; at <= line->words; at += at & (0U - at)) {
         line->tree[at] += by;
     }
 }
@@ -29,9 +33,10 @@ static void change(struct line *line, uint32_t moment, uint32_t by)
 /* Marks at 0 .. moment. */
 static uint32_t marks_to(const struct line *line, uint32_t moment)
 {
-    uint32_t sum = 0;
+    uint64_t here = line->marked[moment >> 6] << (63U - (moment & 63U));
+    uint32_t sum = (uint32_t)__builtin_popcountll(here);
 
-    for (uint32_t at = moment + 1U; at > 0; at -= at & (0U - at)) {
+    for (uint32_t at = moment >> 6; at > 0; at -= at & (0U - at)) {
         sum += line->tree[at];
     }
     return sum;
@@ -50,12 +55,16 @@ static void move_together(struct line *line)
             line->last[owner - 1U] = to++;
         }
     }
-    memset(line->tree, 0, ((size_t)line->moments + 1U) * sizeof *line->tree);
-    for (uint32_t at = 1; at <= line->moments; at++) {
+    memset(line->tree, 0, ((size_t)line->words + 1U) * sizeof *line->tree);
+    memset(line->marked, 0, line->words * sizeof *line->marked);
+    for (uint32_t moment = 0; moment < to; moment++) {
+        line->marked[moment >> 6] |= 1ULL << (moment & 63U);
+        line->tree[(moment >> 6) + 1U]++;
+    }
+    for (uint32_t at = 1; at <= line->words; at++) {
         uint32_t above = at + (at & (0U - at));
 
-        line->tree[at] += at <= to;
-        if (above <= line->moments) {
+        if (above <= line->words) {
             line->tree[above] += line->tree[at];
         }
     }
@@ -92,12 +101,14 @@ static int line_open(struct line *line, const struct nw_refs *refs)
     size_t pages = (size_t)refs->pages + 1U;
 
     memset(line, 0, sizeof *line);
-    line->moments = refs->pages * 2U < 64U ? 64U : refs->pages * 2U;
-    line->tree = calloc((size_t)line->moments + 1U, sizeof *line->tree);
+    line->words = refs->pages / 16U + 1U; /* four moments a page */
+    line->moments = line->words * 64U;
+    line->marked = calloc(line->words, sizeof *line->marked);
+    line->tree = calloc((size_t)line->words + 1U, sizeof *line->tree);
     line->owner = calloc(line->moments, sizeof *line->owner);
     line->last = malloc(pages * sizeof *line->last);
     line->dirty = malloc(pages * sizeof *line->dirty);
-    if (line->tree == NULL || line->owner == NULL || line->last == NULL || line->dirty == NULL) {
+    if (line->marked == NULL || line->tree == NULL || line->owner == NULL || line->last == NULL || line->dirty == NULL) {
         return NW_ERR_RAM;
     }
     memset(line->last, 0xFF, pages * sizeof *line->last);
@@ -107,6 +118,7 @@ static int line_open(struct line *line, const struct nw_refs *refs)
 
 static void line_close(struct line *line)
 {
+    free(line->marked);
     free(line->tree);
     free(line->owner);
     free(line->last);

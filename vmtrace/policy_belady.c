@@ -160,9 +160,10 @@ static int with_future(const struct nw_refs *refs, uint32_t frames,
         uint32_t page = refs->ref[i] >> 1;
         int two = cost != NULL;
 
-        if (future.place[page] != NOWHERE) {
-            take_out(&future, heap_of(&future, page, two), page);
-        } else {
+        struct heap *in = heap_of(&future, page, two);
+        int stays = future.place[page] != NOWHERE;
+
+        if (!stays) {
             result->faults++;
             if (heap[0].count + heap[1].count >= frames) {
                 uint32_t from = two ? cheaper(&future, i, refs->count, cost) : 0;
@@ -175,7 +176,15 @@ static int with_future(const struct nw_refs *refs, uint32_t frames,
         }
         future.dirty[page] |= refs->ref[i] & 1U;
         future.key[page] = (uint64_t)future.next[i] << 1 | !future.dirty[page];
-        add(&future, heap_of(&future, page, two), page);
+        struct heap *now_in = heap_of(&future, page, two);
+        if (stays && in == now_in) {
+            rise(&future, in, future.place[page]); /* its next use is farther than this one */
+            continue;
+        }
+        if (stays) {
+            take_out(&future, in, page);
+        }
+        add(&future, now_in, page);
     }
     future_close(&future);
     return error;
