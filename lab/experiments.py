@@ -28,8 +28,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lab import plots
-from nandwich import files
+from nandwich import files, plots
 from nandwich.errors import NandwichError, RunError
 
 #: A plot's title is broken into lines of so many characters.

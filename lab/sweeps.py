@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lab.experiments import Answer, Value
-from lab.plots import COLOURS, MARKS
+from nandwich.plots import COLOURS, MARKS
 from nandwich.sched import play as sched
 from nandwich.sched.play import Outcome, Scenario
 

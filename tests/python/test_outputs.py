@@ -56,6 +56,8 @@ LINES = (
     ("run hello.c --once --record-accesses hello.c", "hello.c"),
     ("trace convert trace.fio trace.fio --to spc", "trace.fio"),
     ("chips chip.toml --json chip.toml", "chip.toml"),
+    ("energy node.toml --json node.toml", "node.toml"),
+    ("energy node.toml --plot node.toml", "node.toml"),
     ("store image ls --json image", "image"),
     ("store image info --json image", "image"),
     ("store image fsck --json image", "image"),
@@ -92,6 +94,9 @@ def ground(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     )
     Path("chip.toml").write_text('name = "MINE"\nbased_on = "K9F1G08U0A"\n')
     Path("trace.fio").write_text("fio version 2 iolog\nx add\nx open\nx write 0 4096\nx close\n")
+    Path("node.toml").write_text(
+        '[node]\nplatform = "MICA2"\n[job]\nevery = "1 min"\nawake = "1 s"\n'
+    )
     Path("sched.toml").write_text(
         'duration = "1 s"\n[flow.a]\nperiod = "100 ms"\ndeadline = "90 ms"\n'
     )
