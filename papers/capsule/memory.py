@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lab import ROOT, cross, plots
+from lab import ROOT, cross
 from lab.experiments import Answer, Report, Value, experiment
+from nandwich import plots
 from nandwich.errors import RunError
 
 if TYPE_CHECKING:

@@ -4,9 +4,10 @@
 from typing import TYPE_CHECKING
 
 from bench.store import ECC_SHAPE, OURS, OURS_ECC, ours
-from lab import peers, plots
+from lab import peers
 from lab.experiments import Answer, Report, Value, experiment
 from lab.peers import SHAPES, WORKS, Counts, NotMeasuredError
+from nandwich import plots
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -11,8 +11,8 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lab import plots
 from lab.experiments import Answer, Report, Value, experiment
+from nandwich import plots
 from nandwich.errors import RunError
 from nandwich.run import recipe
 from nandwich.run.measure import Job

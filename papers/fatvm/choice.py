@@ -8,8 +8,8 @@ has to clean; requests come back to back and no idle time is given.
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from lab import plots
 from lab.experiments import Answer, Report, Value, experiment
+from nandwich import plots
 from nandwich.replay import play as replay
 
 if TYPE_CHECKING:

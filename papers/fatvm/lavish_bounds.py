@@ -12,10 +12,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from lab import plots
 from lab._native import Lavish
 from lab.experiments import Answer, Report, experiment
-from nandwich import _native
+from nandwich import _native, plots
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
-from lab import plots
 from lab.experiments import Answer, Report, Value, experiment
+from nandwich import plots
 from papers.fatvm import traffic
 
 if TYPE_CHECKING:

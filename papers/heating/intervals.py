@@ -3,8 +3,8 @@
 
 from typing import TYPE_CHECKING
 
-from lab import plots
 from lab.experiments import Answer, Report, experiment
+from nandwich import plots
 from papers.heating._play import BAR, PUBLISHED, THRESHOLD, THRESHOLDS, Outcome, Setup, play
 
 if TYPE_CHECKING:

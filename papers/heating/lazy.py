@@ -10,8 +10,8 @@ The replay tells the layer how long a gap will be, which a device would have to 
 
 from typing import TYPE_CHECKING
 
-from lab import plots
 from lab.experiments import Answer, Report, experiment
+from nandwich import plots
 from papers.heating._play import PUBLISHED, Outcome, Setup, play
 
 if TYPE_CHECKING:

@@ -11,8 +11,9 @@ import pytest
 from click.testing import CliRunner, Result
 from schemas import validate
 
-from lab import discovery, plots
+from lab import discovery
 from lab.experiments import Answer, Experiment, Report, experiment
+from nandwich import plots
 from nandwich.cli.main import main
 
 pytestmark = pytest.mark.quick
