@@ -17,6 +17,7 @@
 extern "C" {
 #include "nandwich/ecc.h"
 #include "nandwich/store.h"
+#include "nandwich/store_check.h"
 #include "nandwich-seal/seal_sodium.h"
 }
 #pragma GCC diagnostic pop
