@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The shims of packages/zephyr against stand-ins of the interfaces they are written for: a disk over
- * a block device in RAM, and the object store on a partition that is an array. */
+/* The shims of packages/zephyr against stand-ins of the interfaces they are written for: a disk
+ * over a block device in RAM, and the object store on a partition that is an array. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
