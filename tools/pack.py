@@ -116,7 +116,7 @@ def contents(kind: str) -> dict[str, bytes]:
     own = ROOT / "packages" / kind
     for path in sorted(own.rglob("*")):
         name = path.relative_to(own).as_posix()
-        if path.is_file() and not name.startswith(("target/", "core/")):
+        if path.is_file() and not name.startswith((".", "target/")):
             files[name] = path.read_bytes()
     return files
 

@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 
 #: Folders that hold nothing of ours.
-_SKIPPED = frozenset({"build", "dist", "__pycache__"})
+_SKIPPED = frozenset({"build", "dist", "target", "__pycache__"})
 #: Generated, so nobody's to keep tidy.
 _GENERATED = frozenset({"_native.pyi", "requirements.lock"})
 

@@ -12,6 +12,12 @@
  *
  * WIRES. Mode 0 (or 3), most significant bit first, eight bits. Commands are sent one bit wide.
  *
+ * WHOLE COMMANDS. For NAND, NOR and DataFlash a command is select(1), one or two transfers, one way
+ * each, and select(0). Their memory stays as it is, and what comes in is not looked at, until
+ * select(0) has returned. So a board whose bus takes whole commands only (spidev of Linux,
+ * embedded-hal's SpiDevice) may note the transfers and do them all at select(0). Cards are
+ * otherwise.
+ *
  * BUSY. A part that is busy is asked for nothing but its status. A driver asks every step_us of
  * its table, waiting in between by `wait`, and gives up at a limit: NW_ERR_BUSY. The next call
  * first waits for the same part again, under the same limit, so that a part that recovers is used

@@ -43,7 +43,7 @@ TOOLS = (
     Tool("riscv64-unknown-elf-gcc", "RV32 port", "gcc-riscv64-unknown-elf"),
     Tool("sdcc", "8051 port", "sdcc"),
     Tool("qemu-system-arm", "drivers on models of parts", "qemu-system-arm"),
-    Tool("cargo", "other stores to compare with", "rustup"),
+    Tool("cargo", "the Rust crate; other stores to compare with", "rustup"),
     Tool("fusermount3", "nandwich store IMAGE mount", "fuse3"),
 )
 

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The guides for firmware: their C compiles, their commands run, their figures are measured."""
+
+import re
+import shlex
+import shutil
+import subprocess
+from pathlib import Path
+
+import pack
+import pytest
+
+from lab import cross
+from nandwich import paths
+
+assert paths.CHECKOUT is not None
+ROOT = paths.CHECKOUT
+DOCS = ROOT / "docs"
+STUBS = ROOT / "tests" / "packages"
+FIRMWARE = ROOT / "tests" / "targets" / "cortexm3"
+PAGES = ("guide-your-chip", "guide-ram", "guide-rtos", "guide-twin-to-device", "device")
+LAYERS = ("page", "superblock", "fast", "log", "nftl", "lavish", "store")
+#: What the page advises: RAM in KB, layer, and 0 for 128 MiB or 1 for 32 MiB of NAND.
+ADVISED = (
+    (4, "store", 0), (4, "store", 1), (12, "nftl", 1), (12, "lavish", 0), (16, "log", 1),
+    (32, "fast", 1), (32, "superblock", 1), (32, "nftl", 0), (64, "log", 0), (64, "fast", 0),
+    (128, "page", 1), (128, "superblock", 0), (280, "page", 0),
+)  # fmt: skip
+WARNINGS = ("-std=c11", "-Wall", "-Wextra", "-Wno-unused-function", "-Wno-unused-variable")
+
+
+def run(*command: str | Path, folder: Path | None = None) -> str:
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def code(page: str) -> str:
+    """All C of a page, in its order."""
+    text = (DOCS / f"{page}.md").read_text()
+    blocks = re.findall(r"^```c\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    assert blocks, f"{page}: no C"
+    return "\n".join(blocks)
+
+
+def commands(page: str) -> list[str]:
+    text = (DOCS / f"{page}.md").read_text()
+    return re.findall(r"^    (nandwich .*)$", text, re.MULTILINE)
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("page", PAGES)
+def test_c_compiles(page: str, tmp_path: Path) -> None:
+    """Goal: whoever copies the C of a page from its top to its end has a file that compiles."""
+    head = '#include <stddef.h>\n#include "board.h"\n'
+    if page == "device":
+        head += "#include <nandwich/driver_spi_nand.h>\n#include <nandwich/store.h>\n"
+    (tmp_path / "guide.c").write_text(head + code(page))
+    includes = [f"-I{STUBS / folder}" for folder in ("guide", "freertos")]
+    includes.append(f"-I{ROOT / 'core' / 'include'}")
+    run("gcc", *WARNINGS, "-Werror", *includes, "-c", "guide.c", folder=tmp_path)
+
+
+def test_your_chip_as_one_follows_it(tmp_path: Path) -> None:
+    """Goal: with a part that is in no table the page leads from the first byte on the bus to a
+    layer, and what it prints is a part for the twin."""
+    (tmp_path / "guide.c").write_text(code("guide-your-chip"))
+    folders = (tmp_path, STUBS / "guide", ROOT / "tests/bus", ROOT / "core/include")
+    includes = [f"-I{folder}" for folder in (*folders, ROOT / "twin/include")]
+    models = [ROOT / "tests/bus" / name for name in ("bus.c", "spi_nand_model.c", "onfi_page.c")]
+    libraries = [paths.static_library(name) for name in ("nw_twin", "nw_core")]
+    program = tmp_path / "guide"
+    source = STUBS / "guide" / "guide_board.c"
+    run("gcc", *WARNINGS, *includes, source, *models, *libraries, "-lcmocka", "-lm", "-o", program)
+    said = run(program)
+    assert said.startswith("id a1 e4: not supported by the part or layer\n")
+    (tmp_path / "mine.toml").write_text(said[said.index("name = ") : said.rindex("id a1 e4")])
+    _run_commands("guide-your-chip", tmp_path)
+
+
+def _run_commands(page: str, folder: Path) -> None:
+    for command in commands(page):
+        program, *arguments = shlex.split(command)
+        run(ROOT / ".venv" / "bin" / program, *arguments, folder=folder)
+
+
+def test_commands_run(tmp_path: Path) -> None:
+    """Goal: each command shown does what it is shown for. Those of the last guide ran above."""
+    assert commands("guide-ram")
+    _run_commands("guide-ram", tmp_path)
+    assert set(commands("guide-twin-to-device")) == set(commands("guide-your-chip"))
+
+
+def measured(folder: Path) -> list[tuple[str, int]]:
+    """What ram_sizes.c says in QEMU: words and numbers in their order."""
+    files: set[str] = set()
+    for take in pack.takes():
+        if take.name in LAYERS:
+            files.update(take.files)
+    program = folder / "firmware.elf"
+    options = [option for option in cross.CORTEX_M3.options if option != "-Wpedantic"]
+    where = "-Wl,--gc-sections,--defsym=ram_start=0x20000000,--defsym=ram_bytes=0x200000"
+    run(
+        cross.CORTEX_M3.compiler, *options, f"-I{ROOT / 'core/include'}", "-nostartfiles",
+        "--specs=nosys.specs", f"-T{FIRMWARE / 'firmware.ld'}", where, FIRMWARE / "firmware.c",
+        FIRMWARE / "ram_sizes.c", *(ROOT / "core" / file for file in sorted(files)),
+        f"-o{program}",
+    )  # fmt: skip
+    command = ["qemu-system-arm", "-nographic", "-monitor", "none", "-serial", "none"]
+    command += ["-semihosting-config", "enable=on,target=native", "-M", "mps2-an385"]
+    done = subprocess.run(
+        [*command, "-kernel", str(program)], capture_output=True, text=True, timeout=120
+    )
+    lines = re.findall(r"^([\w-]+) (-?\d+)$", done.stdout + done.stderr, re.MULTILINE)
+    return [(name, int(number)) for name, number in lines]
+
+
+@pytest.mark.skipif(
+    shutil.which("qemu-system-arm") is None or not cross.CORTEX_M3.present,
+    reason="needs qemu-system-arm and arm-none-eabi-gcc (tools/setup test)",
+)
+def test_ram_figures(tmp_path: Path) -> None:
+    """Goal: the RAM and stack that the page shows are those of this build."""
+    page = (DOCS / "guide-ram.md").read_text()
+    said = measured(tmp_path)
+    assert said[-1] == ("end", 0)
+    plain = re.sub(r"\s+", " ", page)
+    for name in LAYERS:
+        numbers = [number for word, number in said if word == name]
+        shown = [f"{number:,}" if number else "does not fit" for number in numbers]
+        assert f"| {name} | " + " | ".join(shown) + " |" in page
+    figures = dict(said)
+    assert f"with 2 log blocks takes {figures['log-2']:,}, fast with 4" in plain
+    assert f"fast with 4 takes {figures['fast-4']:,}." in plain
+    assert f"the store takes {figures['store-nor']:,}, on DataFlash" in plain
+    assert f"528 KB {figures['store-dataflash']:,}." in plain
+    assert f"A driver takes {figures['spi-nand']} (" in plain
+    stacks = re.search(r"page (\d+), the block-mapped layers (\d+), the store (\d+)\.", plain)
+    assert stacks
+    for number, name in zip(stacks.groups(), ("page", "fast", "store"), strict=True):
+        # Another version of the compiler may want a few words more.
+        assert figures[f"stack-{name}"] == pytest.approx(int(number), rel=0.15)
+    for kilobytes, name, column in ADVISED:
+        assert f"\n| {kilobytes} KB |" in page
+        numbers = [number for word, number in said if word == name]
+        assert 0 < numbers[column] <= kilobytes * 1024, f"{name} in {kilobytes} KB"
