@@ -23,12 +23,17 @@ struct range {
     uint32_t bytes;
 };
 
+/* What code takes; cycles as a band (cycles.h), 0 where the processor is no Cortex-M3. */
+struct spent {
+    uint64_t instructions, cycles_least, cycles_most;
+};
+
 /* Whose code lies where. */
 struct owner {
     char name[NAME_BYTES];
     uint32_t start, end;
-    uint64_t count;  /* instructions so far */
-    uint64_t before; /* of these before main */
+    struct spent all;    /* so far */
+    struct spent before; /* of these before main */
 };
 
 struct settings {
@@ -64,7 +69,8 @@ struct machine {
     uc_engine *uc;
     uint8_t *code;        /* a copy of the code flash, to count by */
     struct place *places; /* what begins at each halfword of it */
-    uint64_t instructions;
+    uint32_t next;        /* where the last block goes on if no branch is taken */
+    struct owner *last;   /* whose block may have ended with a branch; NULL: none */
     uint32_t registers[16];
     struct flash before; /* main */
     enum end end;

@@ -141,7 +141,7 @@ static int64_t do_arguments(struct machine *machine)
     }
     machine->before = part_flash();
     for (uint32_t i = 0; i <= machine->settings.owner_count; i++) {
-        machine->settings.owners[i].before = machine->settings.owners[i].count;
+        machine->settings.owners[i].before = machine->settings.owners[i].all;
     }
     part_main_begins();
     return machine->argc;

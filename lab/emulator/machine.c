@@ -12,14 +12,18 @@
 #include <string.h>
 
 #include "board.h"
+#include "cycles.h"
 #include "emulator.h"
 
 #define PORT_BYTES 0x1000U
 #define STACK_FILL 0xA5
 
+/* The block that begins here. */
 struct place {
-    uint16_t instructions; /* of the block that begins here; 0: not known yet */
+    uint16_t instructions; /* 0: not known yet */
+    uint16_t cycles_least, cycles_most;
     uint8_t owner;
+    bool may_branch;
 };
 
 _Noreturn void machine_fail(const char *what, const char *detail)
@@ -53,6 +57,27 @@ static uint8_t owner_of(const struct machine *machine, uint32_t address)
     return (uint8_t)settings->owner_count;
 }
 
+static uint16_t half_at(const struct machine *machine, uint32_t at)
+{
+    return (uint16_t)(machine->code[at] | machine->code[at + 1] << 8);
+}
+
+/* What the block of so many bytes takes, each instruction of it. */
+static void look(const struct machine *machine, uint32_t at, uint32_t bytes, struct place *place)
+{
+    for (uint32_t next = at; next < at + bytes; next += length_at(machine, next)) {
+        place->instructions++;
+        if (!is_riscv(machine)) {
+            struct cycles cycles = cycles_of(half_at(machine, next), half_at(machine, next + 2));
+
+            place->cycles_least = (uint16_t)(place->cycles_least + cycles.least);
+            place->cycles_most = (uint16_t)(place->cycles_most + cycles.most);
+            place->may_branch = cycles.may_branch;
+        }
+    }
+    place->owner = owner_of(machine, machine->settings.code.start + at);
+}
+
 static void on_block(uc_engine *uc, uint64_t address, uint32_t bytes, void *context)
 {
     struct machine *machine = context;
@@ -61,17 +86,24 @@ static void on_block(uc_engine *uc, uint64_t address, uint32_t bytes, void *cont
     struct place *place;
 
     (void)uc;
+    if (machine->last != NULL && address != machine->next) {
+        machine->last->all.cycles_least += CYCLES_REFILL_LEAST;
+        machine->last->all.cycles_most += CYCLES_REFILL_MOST;
+    }
+    machine->last = NULL;
     if (at >= settings->code.bytes) {
         return; /* no code: the fetch itself will fault */
     }
     place = &machine->places[at / 2];
     if (place->instructions == 0) {
-        for (uint32_t next = at; next < at + bytes; next += length_at(machine, next)) {
-            place->instructions++;
-        }
-        place->owner = owner_of(machine, (uint32_t)address);
+        look(machine, at, bytes, place);
     }
-    settings->owners[place->owner].count += place->instructions;
+    struct owner *owner = &settings->owners[place->owner];
+    owner->all.instructions += place->instructions;
+    owner->all.cycles_least += place->cycles_least;
+    owner->all.cycles_most += place->cycles_most;
+    machine->last = place->may_branch ? owner : NULL;
+    machine->next = (uint32_t)address + bytes;
 }
 
 static uint64_t on_port_read(uc_engine *uc, uint64_t offset, unsigned bytes, void *context)

@@ -110,16 +110,21 @@ static void write_flash(FILE *file, const char *name, const struct flash *from,
     fprintf(file, "},\n");
 }
 
-static void write_counts(FILE *file, const struct settings *settings, const char *name,
-                         bool setup)
+static void write_spent(FILE *file, const struct settings *settings, const char *name, bool setup)
 {
     fprintf(file, "\"%s\": {", name);
     for (uint32_t i = 0; i <= settings->owner_count; i++) {
-        const struct owner *owner = &settings->owners[i];
+        const struct spent *all = &settings->owners[i].all, *before = &settings->owners[i].before;
+        const char *owner = i < settings->owner_count ? settings->owners[i].name : "elsewhere";
+        struct spent spent = *before;
 
-        fprintf(file, "%s\"%s\": %" PRIu64, i > 0 ? ", " : "",
-                i < settings->owner_count ? owner->name : "elsewhere",
-                setup ? owner->before : owner->count - owner->before);
+        if (!setup) {
+            spent.instructions = all->instructions - before->instructions;
+            spent.cycles_least = all->cycles_least - before->cycles_least;
+            spent.cycles_most = all->cycles_most - before->cycles_most;
+        }
+        fprintf(file, "%s\"%s\": [%" PRIu64 ", %" PRIu64 ", %" PRIu64 "]", i > 0 ? ", " : "",
+                owner, spent.instructions, spent.cycles_least, spent.cycles_most);
     }
     fprintf(file, "},\n");
 }
@@ -140,8 +145,8 @@ static void write_report(struct machine *machine)
             machine->detail[2]);
     fprintf(file, "\"address\": %" PRIu32 ", \"pc\": %" PRIu32 ",\n", machine->fault_at,
             machine->fault_pc);
-    write_counts(file, settings, "setup", true);
-    write_counts(file, settings, "run", false);
+    write_spent(file, settings, "setup", true);
+    write_spent(file, settings, "run", false);
     write_flash(file, "setup_flash", &none, &machine->before);
     write_flash(file, "run_flash", &machine->before, &now);
     fprintf(file, "\"told\": {");
