@@ -108,7 +108,8 @@ static int line_open(struct line *line, const struct nw_refs *refs)
     line->owner = calloc(line->moments, sizeof *line->owner);
     line->last = malloc(pages * sizeof *line->last);
     line->dirty = malloc(pages * sizeof *line->dirty);
-    if (line->marked == NULL || line->tree == NULL || line->owner == NULL || line->last == NULL || line->dirty == NULL) {
+    if (line->marked == NULL || line->tree == NULL || line->owner == NULL || line->last == NULL ||
+        line->dirty == NULL) {
         return NW_ERR_RAM;
     }
     memset(line->last, 0xFF, pages * sizeof *line->last);
