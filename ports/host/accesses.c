@@ -5,10 +5,23 @@
 #include "nandwich-vmtrace/access.h"
 #include "nandwich/error.h"
 
+#include <errno.h>
 #include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* A block operation goes a page at a time, here and there in turn; so does its record. */
 #define PIECE_BYTES 256U
+
+/* What the pass notes of each global in virtual memory; change both together. */
+struct object {
+    const void *address;
+    uintptr_t bytes, element_bytes;
+    const char *name;
+};
+
+extern const struct object __start_nw_objects[] __attribute__((weak));
+extern const struct object __stop_nw_objects[] __attribute__((weak));
 
 static struct nw_access_writer writer;
 static int recording;
@@ -111,16 +124,52 @@ static void in_child(void)
     recording = 0;
 }
 
+static int by_address(const void *a, const void *b)
+{
+    const struct object *x = *(const struct object *const *)a;
+    const struct object *y = *(const struct object *const *)b;
+
+    return (x->address > y->address) - (x->address < y->address);
+}
+
+/* Two files may name one object (weak ones): it is told once. NW_OK, NW_ERR_RAM. */
+static int put_objects(void)
+{
+    size_t count = (size_t)(__stop_nw_objects - __start_nw_objects);
+    const struct object **order = (const struct object **)malloc((count + 1U) * sizeof(void *));
+    uintptr_t behind = 0;
+
+    if (order == NULL) {
+        return NW_ERR_RAM;
+    }
+    for (size_t i = 0; i < count; i++) {
+        order[i] = &__start_nw_objects[i];
+    }
+    qsort((void *)order, count, sizeof(void *), by_address);
+    for (size_t i = 0; i < count; i++) {
+        struct nw_access_object object = {(uintptr_t)order[i]->address, (uint32_t)order[i]->bytes,
+                                          (uint32_t)order[i]->element_bytes, ""};
+
+        if (object.address >= behind && object.address - writer.base < writer.range_bytes) {
+            strncpy(object.name, order[i]->name, sizeof object.name - 1);
+            nw_access_put_object(&writer, &object);
+            behind = (uintptr_t)order[i]->address + order[i]->bytes;
+        }
+    }
+    free((void *)order);
+    return NW_OK;
+}
+
 int nw_host_accesses_open(const char *path, uintptr_t base, uint32_t bytes)
 {
     int result = nw_access_create(&writer, path, base, bytes);
 
-    recording = result == NW_OK;
-    if (recording && pthread_atfork(NULL, NULL, in_child) != 0) {
+    if (result == NW_OK && (put_objects() < 0 || pthread_atfork(NULL, NULL, in_child) != 0)) {
         (void)nw_access_finish(&writer, 0);
-        recording = 0;
+        errno = ENOMEM;
         result = NW_ERR_IO;
     }
+    recording = result == NW_OK;
     return result;
 }
 

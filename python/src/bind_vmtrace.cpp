@@ -51,7 +51,15 @@ void AccessTrace::fail(int error, const nw_access_fault &fault) const
 
 namespace {
 
-using Object = std::tuple<uint64_t, uint32_t, uint32_t, std::string>;
+using Object = std::tuple<uint64_t, uint32_t, uint32_t, nb::str>;
+
+// A name may hold any bytes: those that are no UTF-8 are told as \xff.
+nb::str name_of(const nw_access_object &object)
+{
+    const auto length = static_cast<Py_ssize_t>(std::strlen(object.name));
+
+    return nb::steal<nb::str>(PyUnicode_DecodeUTF8(object.name, length, "backslashreplace"));
+}
 
 std::vector<Object> objects(const AccessTrace &trace)
 {
@@ -60,7 +68,9 @@ std::vector<Object> objects(const AccessTrace &trace)
     std::vector<Object> all;
 
     for (uint32_t i = 0; i < count; i++) {
-        all.emplace_back(first[i].address, first[i].bytes, first[i].element_bytes, first[i].name);
+        const nw_access_object &one = first[i];
+
+        all.emplace_back(one.address, one.bytes, one.element_bytes, name_of(one));
     }
     return all;
 }

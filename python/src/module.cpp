@@ -19,4 +19,5 @@ NB_MODULE(_native, m)
     bind_host(m);
     bind_torture(m);
     bind_vmtrace(m);
+    bind_layout(m);
 }

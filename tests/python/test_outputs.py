@@ -53,6 +53,8 @@ LINES = (
     ("trace info trace.fio --json trace.fio", "trace.fio"),
     ("vmtrace trace.acc --json trace.acc", "trace.acc"),
     ("vmtrace trace.acc --plot trace.acc", "trace.acc"),
+    ("layout trace.acc -o trace.acc", "trace.acc"),
+    ("layout trace.acc --play app.layout --json app.layout", "app.layout"),
     ("run hello.c --once --record-accesses hello.c", "hello.c"),
     ("trace convert trace.fio trace.fio --to spc", "trace.fio"),
     ("chips chip.toml --json chip.toml", "chip.toml"),
@@ -103,6 +105,7 @@ def ground(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     writer = _native.AccessWriter("trace.acc", 0, 4096)
     writer.put(0, 4, False)
     writer.finish()
+    Path("app.layout").write_text("{}")
     Path("arrivals.csv").write_text("time_ms,flow\n0,a\n")
     Path("key").write_text("7" * 64)
     Path("key").chmod(0o600)
@@ -158,6 +161,8 @@ WRITING = (
     "trace convert trace.fio OUT --to spc",
     "vmtrace trace.acc --json OUT",
     "vmtrace trace.acc --plot OUT",
+    "layout trace.acc -o OUT",
+    "layout trace.acc --json OUT",
     "run hello.c --once -q --record-accesses OUT",
     "chips --json OUT",
     "doctor --json OUT",

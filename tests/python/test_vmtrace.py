@@ -242,6 +242,10 @@ def test_a_program_is_recorded_access_by_access(recorded: Path) -> None:
     trace = _native.AccessTrace(str(recorded / "a.acc"))
     accesses = trace.rest()
     assert trace.cut == ""
+    assert sorted(shape for _, *shape in trace.objects) == [
+        [300, 1, "text"],
+        [4000, 4, "numbers"],
+    ]
     stores = [address for address, bytes_, write in accesses if write and bytes_ == 4]
     first = stores[0]
     assert stores[:1000] == list(range(first, first + 4000, 4))
