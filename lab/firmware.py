@@ -20,7 +20,7 @@ from nandwich.errors import RunError
 FOLDER = ROOT / "examples" / "firmware"
 _TARGETS = ROOT / "tests" / "targets" / "cortexm3"
 _EMULATOR = ("run_board.c", "stm32f103_model.c")
-_MODELS = ("bus.c", "spi_nand_model.c", "sd_model.c", "onfi_page.c")
+_MODELS = ("bus.c", "bus_expect.c", "spi_nand_model.c", "sd_model.c", "onfi_page.c")
 _CMOCKA = Path("/usr/include/cmocka.h")
 _NEWLIB = Path("/usr/include/newlib")
 #: Host seconds that a run may take.
@@ -35,12 +35,15 @@ class Example:
     part: str
     ram_bytes: int
     first: str
+    #: Instructions after which it has shown all it does: a start from nothing, then others.
+    work: tuple[int, ...]
 
 
-LOGGER = Example("logger", "nand", 0x5000, "f")
-DEADLINES = Example("deadlines", "card", 0x5000, "f")
-BLOCKDEV = Example("blockdev", "nand", 0xC000, "f")
-EXAMPLES = (LOGGER, DEADLINES, BLOCKDEV)
+LOGGER = Example("logger", "nand", 0x5000, "f", (24_000_000, 1_700_000, 3_100_000))
+DEADLINES = Example("deadlines", "card", 0x5000, "f", (4_000_000, 2_000_000))
+BLOCKDEV = Example("blockdev", "nand", 0xC000, "f", (24_000_000, 9_000_000, 5_000_000))
+CAMERA = Example("camera", "nand", 0x10000, "", (260_000_000,))
+EXAMPLES = (LOGGER, DEADLINES, BLOCKDEV, CAMERA)
 
 #: Where tests/python/third_party.py unpacks the package that carries littlefs.
 LITTLEFS = ROOT / "build" / "third-party" / "littlefs2-sys-0.3.1" / "littlefs"
@@ -86,11 +89,20 @@ def _call(command: Sequence[str | Path], environment: Mapping[str, str] | None =
     return done.stdout
 
 
+def photo() -> Path:
+    """The public-domain portrait in matplotlib's sample data, 512 x 600."""
+    from matplotlib.cbook import get_sample_data
+
+    return Path(str(get_sample_data("grace_hopper.jpg", asfileobj=False)))
+
+
 def build(example: Example, folder: Path) -> Path:
     """The image of an example, by its own Makefile; objects of all examples share `folder`."""
     if example is BLOCKDEV and not LITTLEFS.is_dir():
         raise RunError("littlefs is not here; tests/python/test_firmware.py fetches it")
     variables = [f"O={folder}", f"LITTLEFS={LITTLEFS}"]
+    if example is CAMERA:
+        variables += [f"PICTURE={photo()}", f"PASS={paths.compiler_plugin()}"]
     _call(["make", "-s", "-C", str(FOLDER), *variables, example.name])
     return folder / f"{example.name}.elf"
 
@@ -144,6 +156,8 @@ def _parse(text: str) -> Run:
             starts[-1].append(line)
         elif word == "start":
             starts.append([])
+        elif word == "end":
+            pass
         elif word == "reset":
             starts[-1].append("reset")
         elif word == "violations":

@@ -5,6 +5,7 @@ import itertools
 import random
 import re
 import struct
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -157,3 +158,42 @@ def test_watchdog_ends_a_node_that_keeps_nothing(folder: Path, runner: Path) -> 
     hungry.write_bytes(content.replace(fed, struct.pack("<HH", 0xF64A, 0x22AB)))
     run = firmware.run(runner, hungry, firmware.LOGGER, 3_000_000, cuts=[20_500_000])
     assert "reset" in run.starts[0] + run.starts[1]
+
+
+def test_camera_decodes_as_the_host_does(folder: Path, runner: Path) -> None:
+    """Goal: a JPEG of 512 x 600, decoded in 32 KB of frames on a processor with 64 KB of RAM, is
+    equal to the host's, also by a start that finds what a cut left on the part."""
+    image = firmware.build(firmware.CAMERA, folder)
+    run = firmware.run(runner, image, firmware.CAMERA, 250_000_000, cuts=[60_000_000])
+    assert not run.violations
+    (shown,) = [line for line in run.starts[1] if line.startswith("picture ")]
+    faults = last_number(run.starts[1], "faults")
+    assert faults is not None
+    assert faults > 1000
+    assert shown == f"picture {host_picture(folder)}"
+
+
+HOST = """
+#include <stdio.h>
+#include "camera.h"
+static uint8_t jpeg[1 << 20];
+int main(int argc, char **argv)
+{
+    struct picture p;
+    uint32_t bytes = (uint32_t)fread(jpeg, 1, sizeof jpeg, fopen(argv[argc - 1], "rb"));
+    int result = camera_decode(jpeg, bytes, &p);
+    printf("%u %u %u %u %u", p.width, p.height, p.sum >> 16, p.sum & 0xFFFF, p.gray);
+    return result != 0;
+}
+"""
+
+
+def host_picture(folder: Path) -> str:
+    """What the camera says of its picture, by the same decoder on the host."""
+    source, program = folder / "host.c", folder / "host"
+    source.write_text(HOST)
+    decoder = str(firmware.FOLDER / "camera_decode.c")
+    command = ["cc", "-w", f"-I{firmware.FOLDER}", str(source), decoder, "-lm", "-o", str(program)]
+    subprocess.run(command, check=True)
+    done = subprocess.run([program, firmware.photo()], capture_output=True, text=True, check=True)
+    return done.stdout

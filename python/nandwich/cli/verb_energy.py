@@ -100,7 +100,7 @@ def _draw(given: Given, axes: "Axes") -> None:
     lengths = [first * 10 ** (step / 20) for step in range(81)]
     for way in ways:
         power = [float(way.line.energy_pj(round(length))) / length for length in lengths]
-        axes.plot([length / 60e9 for length in lengths], power, label=way.name)
+        axes.plot([length / 60e9 for length in lengths], power, label=way.name, markevery=10)
         even = way.break_even
         if even is not None and even.cycle_ns is not None:
             axes.axvline(float(even.cycle_ns) / 60e9, linestyle=":", color="#888888")

@@ -12,6 +12,7 @@
  *
  *   = start              before each start, of a cut or by itself
  *   = reset              the firmware, or its watchdog, has begun anew
+ *   = end                the rest is behind the last start
  *   = instructions N     of the last start
  *   = milliseconds N     of all, by the bus model's clock
  *   = stack N            deepest of all starts, bytes
@@ -39,7 +40,6 @@
 #define CARD_SECTORS 65536U
 #define CARD_IMAGE_SECTORS 2048U
 #define CARD_OPEN_US 60000U /* of a unit: the least that the RG-EDF paper saw */
-#define PAINT_LEFT 1024U
 #define WFI 0xBF30U
 
 static struct spi_nand_model nand;
@@ -48,10 +48,11 @@ static struct stm32f103 chip;
 static uc_engine *uc;
 static uint8_t flash[FLASH_BYTES];
 static uint16_t length_at[FLASH_BYTES / 2]; /* instructions of the block that begins here */
-static uint32_t ram_bytes;
+static uint32_t ram_bytes, variables_end = RAM;
 static uint64_t count, limit;
 static uint32_t deepest;
 static bool handling;
+static char said = '\n';
 
 static uint16_t instructions(uint32_t at, uint32_t bytes)
 {
@@ -105,6 +106,17 @@ static void on_write(uc_engine *engine, uint64_t offset, unsigned size, uint64_t
 static void say(char letter)
 {
     putchar(letter);
+    said = letter;
+}
+
+/* A line of this program's own; power may have gone in the midst of one of the firmware's. */
+static void mark(const char *line)
+{
+    if (said != '\n') {
+        putchar('\n');
+    }
+    said = '\n';
+    printf("= %s\n", line);
 }
 
 static uint32_t word_at(const uint8_t *image, size_t at)
@@ -130,6 +142,11 @@ static void load(const char *name)
         size_t at = word_at(image, 28) + (size_t)one * (word_at(image, 40) >> 16);
         uint32_t to = word_at(image, at + 12) - FLASH, bytes = word_at(image, at + 16);
 
+        uint32_t end = word_at(image, at + 8) + word_at(image, at + 20);
+
+        if (end > variables_end && end <= RAM + ram_bytes) {
+            variables_end = end;
+        }
         if (word_at(image, at) == 1 && bytes != 0 && to + bytes <= FLASH_BYTES) {
             memcpy(flash + to, image + word_at(image, at + 4), bytes);
         }
@@ -186,18 +203,19 @@ static uint32_t end_interrupt(void)
     return interrupted_at;
 }
 
-/* RAM is painted before a start: the stack reaches down to where much paint is left. */
+/* RAM is painted before a start: the stack reaches down to the lowest place behind the variables
+ * where paint is gone. */
 static void measure_stack(void)
 {
     static uint8_t ram[0x10000];
-    uint32_t painted = 0, at = ram_bytes;
+    uint32_t at = variables_end - RAM;
 
     uc_mem_read(uc, RAM, ram, ram_bytes);
-    while (at > 0 && painted < PAINT_LEFT) {
-        painted = ram[--at] == GARBAGE ? painted + 1U : 0;
+    while (at < ram_bytes && ram[at] == GARBAGE) {
+        at++;
     }
-    if (ram_bytes - at - painted > deepest) {
-        deepest = ram_bytes - at - painted;
+    if (ram_bytes - at > deepest) {
+        deepest = ram_bytes - at;
     }
 }
 
@@ -239,7 +257,7 @@ static void start(void)
     }
     handling = false;
     set(UC_ARM_REG_SP, word_at(flash, 0));
-    printf("= start\n");
+    mark("start");
     go(word_at(flash, 4) & ~1U);
 }
 
@@ -258,7 +276,7 @@ static void power(uint64_t until)
         if (++resets > MOST_RESETS) {
             fail("reset after reset", 0);
         }
-        printf("= reset\n");
+        mark("reset");
         start();
     }
     measure_stack();
@@ -349,6 +367,7 @@ int main(int argc, char **argv)
     if (chip.strange != 0) {
         fail("a register that the model does not know", chip.strange_at);
     }
+    mark("end");
     printf("= instructions %llu\n= milliseconds %llu\n= stack %u\n= violations %u %s\n",
            (unsigned long long)count, (unsigned long long)(bus->now_ns / 1000000U), deepest,
            bus->violations, bus->why);
