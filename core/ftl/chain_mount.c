@@ -268,5 +268,5 @@ int nw_chain_open(struct nw_block *block, struct nw_stats *stats, struct nw_chip
         result = how == NW_CHAIN_FORMAT ? nw_hybrid_format(&chain->hybrid)
                                         : nw_hybrid_mount(&chain->hybrid);
     }
-    return result == NW_ERR_NOT_FOUND ? nw_chip_not_found(chip) : result;
+    return result == NW_ERR_NOT_FOUND ? nw_chip_not_found(chip, memory, bytes) : result;
 }

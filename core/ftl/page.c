@@ -166,7 +166,7 @@ int nw_ftl_page_mount(struct nw_ftl_page *ftl, struct nw_chip *chip,
     int result = start(ftl, chip, config, ram, ram_bytes, nw_page_find);
 
     if (result == NW_ERR_NOT_FOUND) {
-        return nw_chip_not_found(chip);
+        return nw_chip_not_found(chip, ram, ram_bytes);
     }
     return result == NW_ERR_FULL ? (int)NW_OK : result; /* it can be read */
 }

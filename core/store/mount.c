@@ -669,7 +669,7 @@ int nw_store_mount(struct nw_store **made, struct nw_chip *chip,
     struct nw_store *store = *made;
     result = find_end(store, &head, &scan);
     if (result == NW_ERR_NOT_FOUND) {
-        return nw_chip_not_found(chip);
+        return nw_chip_not_found(chip, ram, ram_bytes);
     }
     if (result == NW_OK) {
         result = store_load_anchor(store, scan.anchor);
