@@ -8,6 +8,7 @@
 #include "names.h"
 #include "options.h"
 
+#include "llvm/ADT/SmallVector.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/GlobalIFunc.h"
 #include "llvm/Transforms/Utils/ModuleUtils.h"
@@ -66,11 +67,52 @@ static void noteConfig(Module &M)
                           "nw_guest_lookaside_entries")});
 }
 
+// What is placed as a whole: the innermost element of an array; a struct stays together.
+static Type *elementOf(Type *Ty)
+{
+    while (auto *Array = dyn_cast<ArrayType>(Ty)) {
+        Ty = Array->getElementType();
+    }
+    return Ty;
+}
+
+// An entry for a recording: address, bytes, bytes an element, name.
+static void noteObject(Module &M, GlobalVariable &Global)
+{
+    LLVMContext &Context = M.getContext();
+    const DataLayout &DL = M.getDataLayout();
+    Type *Word = DL.getIntPtrType(Context);
+    uint64_t Bytes = DL.getTypeAllocSize(Global.getValueType());
+    uint64_t Element = DL.getTypeAllocSize(elementOf(Global.getValueType()));
+
+    if (Bytes == 0 || Element == 0) {
+        return;
+    }
+    Constant *Text = ConstantDataArray::getString(Context, Global.getName());
+    auto *Name = new GlobalVariable(M, Text->getType(), true, GlobalValue::PrivateLinkage, Text,
+                                    "nw_object_name");
+    Constant *Entry = ConstantStruct::getAnon({&Global, ConstantInt::get(Word, Bytes),
+                                               ConstantInt::get(Word, Element), Name});
+    GlobalVariable *Note = note(M, Entry, GlobalValue::PrivateLinkage, "nw_object_entry");
+
+    Note->setAlignment(Align(8));
+    Note->setSection(ObjectsSection);
+    appendToUsed(M, {Note});
+}
+
 void placeGlobals(Module &M, const Annotations &Notes)
 {
+    SmallVector<GlobalVariable *, 32> Placed;
+
     for (GlobalVariable &Global : M.globals()) {
         if (belongsInVirtualMemory(Global, Notes)) {
             place(Global);
+            Placed.push_back(&Global);
+        }
+    }
+    for (GlobalVariable *Global : Placed) {
+        if (options().Trace) {
+            noteObject(M, *Global);
         }
     }
     for (GlobalIFunc &IFunc : M.ifuncs()) {

@@ -12,6 +12,16 @@ using namespace llvm;
 
 namespace nandwich {
 
+// Before any guard is written: it may make blocks of its own around an access.
+static void noteAccesses(const Runtime &Guest, const AccessList &List)
+{
+    for (const Access &A : List.All) {
+        IRBuilder<> B(A.I);
+
+        Guest.note(B, A.pointer(), A.Bytes, A.Kind != AccessKind::Load);
+    }
+}
+
 PreservedAnalyses GuardPass::run(Module &M, ModuleAnalysisManager &AM)
 {
     auto &FAM = AM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
@@ -33,6 +43,9 @@ PreservedAnalyses GuardPass::run(Module &M, ModuleAnalysisManager &AM)
 
         if (options().Count) {
             countAccesses(*F, Guest, List);
+        }
+        if (options().Trace) {
+            noteAccesses(Guest, List);
         }
         GuardEmitter(*F, Guest, List).run();
     }

@@ -11,6 +11,8 @@ constexpr const char DataSection[] = ".nw_vm.data";
 constexpr const char BssSection[] = ".bss.nw_vm";
 // One word an object file: what it was built for. Start-up refuses a mixture.
 constexpr const char ConfigSection[] = "nw_config";
+// What lies in virtual memory, for a recording: struct object of ports/host/accesses.c.
+constexpr const char ObjectsSection[] = "nw_objects";
 // Cross-file check, see markers.h.
 constexpr const char MarkerPrefix[] = "nw_instrumented.";
 constexpr const char MarkerSection[] = ".nw_from.";

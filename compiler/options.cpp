@@ -19,6 +19,8 @@ static cl::opt<unsigned> MergeBytes("nw-merge", cl::init(64),
                                     cl::desc("Nandwich: span checked by one guard (0: off)"));
 static cl::opt<bool> Windows("nw-windows", cl::init(true),
                              cl::desc("Nandwich: page windows for loops"));
+static cl::opt<bool> Trace("nw-trace", cl::init(false),
+                           cl::desc("Nandwich: tell every guarded access (no windows)"));
 static cl::opt<bool> Count("nw-count", cl::init(true),
                            cl::desc("Nandwich: count guarded accesses"));
 static cl::opt<GuardMode>
@@ -33,7 +35,7 @@ const Options &options()
 {
     static Options Current;
 
-    Current = {FrameBytes, Slots, Lookaside, MergeBytes, Mode, Windows, Count};
+    Current = {FrameBytes, Slots, Lookaside, MergeBytes, Mode, Windows && !Trace, Trace, Count};
     return Current;
 }
 

@@ -22,6 +22,7 @@ struct Options {
     uint32_t MergeBytes; // neighbours checked together span at most this; 0: every access alone
     GuardMode Mode;
     bool Windows; // loops run on raw pointers a page at a time
+    bool Trace;   // every access is told to the run time; without windows
     bool Count; // add up the guarded accesses in nw_guest_accesses
 };
 

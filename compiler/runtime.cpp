@@ -193,10 +193,17 @@ void Runtime::setjmpDone(IRBuilder<> &B, Value *Env, Value *Storage, Value *Resu
     call(B, "nw_guest_setjmp_done", B.getVoidTy(), {Env, Storage, Result}, false);
 }
 
+void Runtime::note(IRBuilder<> &B, Value *Address, uint64_t Bytes, bool Write) const
+{
+    call(B, Write ? "nw_guest_note_write" : "nw_guest_note_read", B.getVoidTy(),
+         {Address, bytes(Bytes)}, false);
+}
+
 bool Runtime::keepsSlots(const Function &Callee)
 {
     return StringSwitch<bool>(Callee.getName())
         .Cases("nw_guest_copy", "nw_guest_move", "nw_guest_fill", "nw_guest_dirty", true)
+        .Cases("nw_guest_note_read", "nw_guest_note_write", true)
         .Default(false);
 }
 

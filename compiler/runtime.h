@@ -51,6 +51,9 @@ public:
     void setjmpDone(llvm::IRBuilder<> &B, llvm::Value *Env, llvm::Value *Storage,
                     llvm::Value *Result) const;
 
+    // Tells the run time of an access about to be made, for a recording.
+    void note(llvm::IRBuilder<> &B, llvm::Value *Address, uint64_t Bytes, bool Write) const;
+
     // A function of ours that leaves the slot table alone, or only fills the slot it is given.
     static bool keepsSlots(const llvm::Function &Callee);
 

@@ -2,7 +2,8 @@
 """What measures this project: benches, experiments, peers, other processors.
 
 A checkout has it, the package for users does not. It stands on `nandwich`, which knows nothing of
-it but the verbs `bench` and `papers`. Its extension `lab._native` stays in `build/PRESET/lab`.
+it but the verbs `bench` and `papers`, and the boards of `run --target`. Its extension
+`lab._native` stays in `build/PRESET/lab`.
 """
 
 from pathlib import Path

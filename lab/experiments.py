@@ -22,14 +22,17 @@ published one that comes out otherwise is a result like any other, with its reas
 
 import csv
 import io
+import textwrap
 import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lab import plots
-from nandwich import files
+from nandwich import files, plots
 from nandwich.errors import NandwichError, RunError
+
+#: A plot's title is broken into lines of so many characters.
+TITLE_COLUMNS = 74
 
 Value = int | float | str
 SCHEMA = "nandwich.papers/1"
@@ -123,7 +126,7 @@ def perform(chosen: Experiment, *, quick: bool, out: Path) -> tuple[list[Result]
         report = chosen.run(quick)
         results = [_result(chosen, answer) for answer in report.answers]
         try:
-            _write_files(chosen, report, out)
+            _write_files(chosen, report, out, _title(chosen, results, quick=quick))
         except OSError as error:
             raise RunError(f"{error.filename or out}: {error.strerror}") from error
     except Exception as error:
@@ -151,7 +154,18 @@ def _result(chosen: Experiment, answer: Answer) -> Result:
     )
 
 
-def _write_files(chosen: Experiment, report: Report, out: Path) -> None:
+def _title(chosen: Experiment, results: Sequence[Result], *, quick: bool) -> str:
+    """The claim and what was measured of it: a picture never says more than its run has shown."""
+    run = "quick run: " if quick else ""
+    if len(results) == 1:
+        verdict = f"{results[0].verdict}, {results[0].measured} {results[0].unit}".strip()
+    else:
+        held = sum(one.verdict == "holds" for one in results)
+        verdict = f"{held} of {len(results)} claims hold"
+    return textwrap.fill(f"{chosen.id}: {chosen.claim} ({run}{verdict})", TITLE_COLUMNS)
+
+
+def _write_files(chosen: Experiment, report: Report, out: Path, title: str) -> None:
     out.mkdir(parents=True, exist_ok=True)
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
@@ -162,4 +176,4 @@ def _write_files(chosen: Experiment, report: Report, out: Path) -> None:
         writer.writerow(row)
     files.replace(out / f"{chosen.id}.csv", text.getvalue().encode())
     if report.draw is not None:
-        plots.write_svg(out / f"{chosen.id}.svg", report.draw, title=f"{chosen.id}: {chosen.claim}")
+        plots.write_svg(out / f"{chosen.id}.svg", report.draw, title=title)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lab.experiments import Answer, Value
-from lab.plots import COLOURS
+from nandwich.plots import COLOURS, MARKS
 from nandwich.sched import play as sched
 from nandwich.sched.play import Outcome, Scenario
 
@@ -183,7 +183,8 @@ def draw_panels(
                 [value(one.outcomes[name]) for one in part],
                 label=name,
                 color=COLOURS[number],
-                marker="." if name != "bound" else "",
+                marker=MARKS[number] if name != "bound" else "",
+                markersize=3,
                 linestyle="--" if name == "bound" else "-",
                 linewidth=1.8 if name == "slack" else 1.1,
             )

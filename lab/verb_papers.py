@@ -37,7 +37,7 @@ def _list(chosen: list[Experiment], json_target: str | None) -> None:
         output.print_table(("id", "published", "unit", "claim"), rows)
 
 
-def _show(results: list[Result]) -> None:
+def _show(results: list[Result], *, quick: bool) -> None:
     rows = [
         (
             one.id,
@@ -48,7 +48,9 @@ def _show(results: list[Result]) -> None:
         )
         for one in results
     ]
-    output.print_table(("id", "claim", "published", "measured", "verdict"), rows)
+    output.print_table(
+        ("id", "claim", "published", "measured", "quick verdict" if quick else "verdict"), rows
+    )
     reasons = [one for one in results if one.why]
     if reasons:
         click.echo()
@@ -113,7 +115,11 @@ def command(
     if json_target is not None:
         output.write_json(json_target, [one.as_json() for one in results])
     if json_target != "-":
-        _show(results)
+        _show(results, quick=quick)
     output.talk(f"numbers and plots: {out}")
+    if quick:
+        output.talk(
+            "a quick run plays smaller inputs: only the whole run judges a published figure"
+        )
     if any(one.failed for one in results):
         raise SystemExit(1)

@@ -107,7 +107,28 @@ static int is_same(const struct nw_chip_req *a, const struct nw_chip_req *b)
            a->data == b->data && a->spare == b->spare && a->buffer == b->buffer;
 }
 
-/* Programs a page: at once, or every third one in parts, all the spare with the first. */
+/* Part `part` of a page that is programmed in `parts`: so many units of data with their share of
+ * the spare, as a filter (ecc.h) takes it, and with the last one what is left of both. */
+static void take_part(struct nw_chip_req *req, uint16_t part, uint16_t parts)
+{
+    const struct nw_geometry *geometry = &req->chip->geometry;
+    uint16_t units = geometry->page_bytes / geometry->program_bytes;
+    uint16_t share = geometry->spare_bytes / units;
+    uint8_t *data = req->data - req->offset;
+    uint8_t *spare = req->spare - req->spare_offset;
+    int last = part + 1U == parts;
+
+    req->offset = (uint16_t)(units / parts * part * geometry->program_bytes);
+    req->length = (uint16_t)(last ? geometry->page_bytes - req->offset
+                                  : units / parts * geometry->program_bytes);
+    req->data = data + req->offset;
+    req->spare_offset = (uint16_t)(units / parts * part * share);
+    req->spare_length = (uint16_t)(last ? geometry->spare_bytes - req->spare_offset
+                                        : units / parts * share);
+    req->spare = spare + req->spare_offset;
+}
+
+/* Programs a page: at once, or every third one in parts. */
 static int program(struct nw_check *check, uint32_t page)
 {
     const struct nw_geometry *geometry = &check->chip->geometry;
@@ -124,12 +145,7 @@ static int program(struct nw_check *check, uint32_t page)
     fill(check, page);
     memcpy(req.spare + req.spare_length, check->ram, nw_check_ram_bytes(geometry) / 2U);
     for (uint16_t part = 0; part < parts; part++) {
-        req.offset = (uint16_t)(units / parts * part * geometry->program_bytes);
-        req.length = (uint16_t)(part + 1U == parts
-                                    ? geometry->page_bytes - req.offset
-                                    : units / parts * geometry->program_bytes);
-        req.data = asked.data + req.offset;
-        req.spare_length = part == 0 ? asked.spare_length : 0;
+        take_part(&req, part, parts);
         start = now(check);
         asked = parts == 1U ? req : asked;
         result = nw_chip_program(&req);
@@ -154,12 +170,20 @@ static int read_part(struct nw_check *check, struct nw_chip_req *req, uint8_t st
 {
     const struct nw_geometry *geometry = &check->chip->geometry;
     struct nw_chip_req asked = *req;
+    uint32_t start;
     int result;
 
     memset(check->ram, 0xA5, nw_check_ram_bytes(geometry) / 2U);
+    start = now(check);
     result = nw_chip_read(req);
+    start = now(check) - start;
     if (result < 0) {
         return fail(check, step == NW_CHECK_CUT ? step : (uint8_t)NW_CHECK_READ, req, result);
+    }
+    if (req->length == geometry->page_bytes && req->spare_length == geometry->spare_bytes) {
+        count_time(&check->read, start);
+    } else if (req->length == 1U && req->spare_length == 0) {
+        count_time(&check->read_one, start);
     }
     check->corrected_bits += (uint32_t)result;
     if (!is_same(req, &asked)) {
@@ -189,13 +213,8 @@ static int read_page(struct nw_check *check, uint32_t page)
 {
     const struct nw_geometry *geometry = &check->chip->geometry;
     struct nw_chip_req req = page_request(check, page);
-    uint32_t start = now(check);
-    int result;
+    int result = read_part(check, &req, NW_CHECK_DATA, 0);
 
-    if (nw_chip_read(&req) >= 0) { /* for the time of it; what it brings is compared below */
-        count_time(&check->read, now(check) - start);
-    }
-    result = read_part(check, &req, NW_CHECK_DATA, 0);
     if (result >= 0) {
         req.offset = (uint16_t)(geometry->page_bytes / 3U | 1U);
         req.length = (uint16_t)((geometry->page_bytes - req.offset) / 2U);
@@ -208,9 +227,7 @@ static int read_page(struct nw_check *check, uint32_t page)
         req.offset = (uint16_t)(geometry->page_bytes - 1U);
         req.length = 1;
         req.spare_length = 0;
-        start = now(check);
         result = read_part(check, &req, NW_CHECK_DATA, 0);
-        count_time(&check->read_one, now(check) - start);
     }
     if (result >= 0 && geometry->spare_bytes > 0) {
         req = page_request(check, page);
@@ -328,7 +345,8 @@ static int look_half(struct nw_check *check, uint32_t block)
                                   : look_again(check, block, NW_CHECK_ADDRESS);
 }
 
-/* A page through a buffer: loaded, changed at one place, programmed to an erased page. */
+/* A page through a buffer: loaded, changed at one place, programmed to an erased page. As many
+ * buffers as a block has pages. */
 static int try_buffers(struct nw_check *check, uint32_t from, uint32_t to)
 {
     const struct nw_geometry *geometry = &check->chip->geometry;
@@ -336,7 +354,8 @@ static int try_buffers(struct nw_check *check, uint32_t from, uint32_t to)
     uint8_t other = (uint8_t)~byte_of(check, from, 1);
     int result = NW_OK;
 
-    for (; result >= 0 && req.buffer < geometry->buffers; req.buffer++) {
+    for (; result >= 0 && req.buffer < geometry->buffers && req.buffer < geometry->block_pages;
+         req.buffer++) {
         req.page = from;
         result = nw_chip_buffer_load(&req);
         req.offset = 1;
@@ -485,8 +504,12 @@ int nw_chip_check(struct nw_check *check)
     if (result >= 0) {
         result = try_buffers(check, from, to);
     }
+    if (result >= 0 && geometry->buffers >= geometry->block_pages) {
+        result = erase(check, to / geometry->block_pages); /* its last page is taken */
+    }
     if (result >= 0) {
-        result = try_copy(check, from + 1U, to + geometry->block_pages - 1U);
+        result = try_copy(check, from + (geometry->block_pages > 1U ? 1U : 0U),
+                          to + geometry->block_pages - 1U);
     }
     return result < 0 ? result : try_ranges(check);
 }
@@ -538,48 +561,75 @@ int nw_check_cut_begin(struct nw_check *check)
     return result;
 }
 
+/* Whether a page holds its bytes. Its spare is asked first: data that was not programmed is not to
+ * be read from every chip. */
+static int is_whole(struct nw_check *check, uint32_t page)
+{
+    struct nw_chip_req req = page_request(check, page);
+
+    req.length = 0;
+    if (req.spare_length > 0 && read_part(check, &req, NW_CHECK_CUT, 0) < 0) {
+        return 0;
+    }
+    req.length = check->chip->geometry.page_bytes;
+    return read_part(check, &req, NW_CHECK_CUT, 0) >= 0;
+}
+
+/* How many pages of a block are whole, from the first one on. */
+static uint16_t count_whole(struct nw_check *check, uint32_t block)
+{
+    uint16_t block_pages = check->chip->geometry.block_pages;
+    uint16_t whole = 0;
+
+    while (whole < block_pages && is_whole(check, block * block_pages + whole)) {
+        whole++;
+    }
+    return whole;
+}
+
 /* A block whose pages were programmed in order until power went: whole ones, one that may hold
  * anything, and erased ones. Answers how many are whole. */
 static int look_torn(struct nw_check *check, uint32_t block)
 {
     uint16_t block_pages = check->chip->geometry.block_pages;
     uint32_t first = block * block_pages;
-    uint16_t whole = 0;
+    uint16_t whole = count_whole(check, block);
     int result = NW_OK;
 
-    while (whole < block_pages) {
-        struct nw_chip_req req = page_request(check, first + whole);
-
-        if (read_part(check, &req, NW_CHECK_CUT, 0) < 0) {
-            break;
-        }
-        whole++;
-    }
     for (uint16_t i = (uint16_t)(whole + 1U); result >= 0 && i < block_pages; i++) {
         result = read_erased_page(check, first + i, NW_CHECK_CUT);
     }
     return result < 0 ? result : (int)whole;
 }
 
+/* Whether power may have gone in the erase of the block beside, which leaves anything there: begin
+ * erases it first, when it holds no note, or all rounds of a run before have ended or been looked
+ * at. The block that is hit is whole then. */
+static int is_beside_erased(struct nw_check *check, uint32_t hit, uint32_t kept)
+{
+    uint16_t block_pages = check->chip->geometry.block_pages;
+    uint16_t page = 0;
+
+    while (page < block_pages && !is_whole(check, kept * block_pages + page)) {
+        page++;
+    }
+    return page == block_pages || count_whole(check, hit) == block_pages;
+}
+
 int nw_check_cut_end(struct nw_check *check)
 {
     uint32_t hit;
     uint32_t kept;
-    int notes;
     int result = cut_blocks(check, &hit, &kept);
 
+    if (result >= 0 && !is_beside_erased(check, hit, kept)) {
+        result = look_torn(check, kept);
+        if (result > 0 && result % 2 == 0) { /* no other erase: one page at most may be torn */
+            result = look_torn(check, hit);
+        }
+    }
     if (result < 0) {
         return result;
-    }
-    notes = look_torn(check, kept);
-    if (notes < 0) {
-        return notes;
-    }
-    if (notes > 0 && notes % 2 == 0) { /* no erase was under way: one page at most may be torn */
-        result = look_torn(check, hit);
-        if (result < 0) {
-            return result;
-        }
     }
     check->step = NW_CHECK_PASSED;
     check->error = NW_OK;

@@ -258,6 +258,10 @@ int nw_chain_open(struct nw_block *block, struct nw_stats *stats, struct nw_chip
                                   .sectors = nw_chain_sectors(plan, &chip->geometry),
                                   .degree = plan->degree,
                                   .flags = plan->flags};
+    if (plan->style == NW_CHAIN_FAST) { /* their entries need RAM: fewer might have no room */
+        open.degree = plan->log_blocks;
+        open.grows = 1;
+    }
     clear(chain, plan);
     result = nw_hybrid_prepare(&chain->hybrid, &open);
     if (result == NW_OK) {

@@ -45,6 +45,7 @@ int nw_hybrid_prepare(struct nw_hybrid *hybrid, const struct nw_hybrid_open *ope
     hybrid->name = open->name;
     hybrid->sectors = open->sectors;
     hybrid->degree = open->degree;
+    hybrid->grows = open->grows;
     hybrid->block_pages = geometry->block_pages;
     hybrid->page_bytes = geometry->page_bytes;
     hybrid->payload = (geometry->flags & NW_CHIP_NO_PAYLOAD) == 0;

@@ -113,12 +113,13 @@ struct nw_hybrid {
     uint8_t *buffer;      /* one page */
     uint8_t *torn;        /* by block, a bit: a mount has to empty and erase it */
     uint32_t sectors;
-    uint16_t degree;
+    uint16_t degree;      /* as in struct nw_hybrid_open */
     uint16_t block_pages;
     uint16_t page_bytes;
     uint8_t payload;      /* the chip keeps data */
     uint8_t check;        /* verify CRC-32 on reads */
     uint8_t copy;         /* move by the chip's copy verb */
+    uint8_t grows;        /* as in struct nw_hybrid_open */
     uint8_t urgent;       /* a mount writes: the free blocks of the floor are for that */
     uint16_t session;     /* block of the newest record; NW_NO_BLOCK: cannot write */
     uint16_t session_next; /* first page of it not written */
@@ -176,8 +177,9 @@ struct nw_hybrid_open {
     struct nw_block *block;
     struct nw_wear *wear;
     uint32_t sectors;
-    uint16_t degree; /* logical blocks that share blocks: on flash, for it cannot change */
+    uint16_t degree; /* on flash: logical blocks that share blocks; fast: log blocks for all */
     uint16_t flags;
+    uint8_t grows;   /* a mount may have a larger degree than the one before; else the same alone */
 };
 
 /* Fill in `hybrid` and the block device, ask for bad blocks. */

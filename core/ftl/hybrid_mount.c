@@ -11,8 +11,8 @@
  *
  * A mount writes to a fresh block: a first page that means nothing (so that no later mount uses the
  * same versions should the record be torn), the copy, the record, and the record once more (it
- * shows that the first one is not torn, and stands for it when that cannot be read). Nothing else
- * is erased before that. Why this is enough: docs/ftl-hybrid.md.
+ * shows that the first one is not torn, and stands for it when that cannot be read). The record is
+ * read again then. Nothing else is erased before that. Why this is enough: docs/ftl-hybrid.md.
  */
 #include <string.h>
 
@@ -21,7 +21,7 @@
 #include "wipe.h"
 
 #define FORMAT 2U
-#define SHAPE_BYTES 24U
+#define SHAPE_BYTES 22U /* what each mount has to have in common, and then the degree */
 #define COUNT_AT 24U
 #define ENTRIES_AT 26U
 #define ENTRY_BYTES 10U /* first version (5), copies and high bits (1), width (4): see docs */
@@ -44,7 +44,7 @@ static void put_shape(const struct nw_hybrid *hybrid, uint8_t *to)
     nw_put16(to + 16, hybrid->blocks.count);
     nw_put16(to + 18, geometry->block_pages);
     nw_put16(to + 20, geometry->page_bytes);
-    nw_put16(to + 22, hybrid->degree);
+    nw_put16(to + SHAPE_BYTES, hybrid->degree);
 }
 
 static uint8_t *entry(const struct nw_hybrid *hybrid, uint16_t index)
@@ -158,7 +158,7 @@ static int look_for_record(struct nw_hybrid *hybrid, uint16_t block)
 /* The record at `at` to the buffer, checked. */
 static int load(struct nw_hybrid *hybrid, uint32_t at)
 {
-    uint8_t shape[SHAPE_BYTES];
+    uint8_t shape[COUNT_AT];
     struct nw_tag tag;
     int state = read_checked(hybrid, at, &tag);
 
@@ -169,7 +169,9 @@ static int load(struct nw_hybrid *hybrid, uint32_t at)
     if (memcmp(shape, hybrid->buffer, 8) != 0) {
         return NW_ERR_NOT_FOUND;
     }
-    if (memcmp(shape, hybrid->buffer, SHAPE_BYTES) != 0) {
+    uint16_t degree = nw_get16(hybrid->buffer + SHAPE_BYTES);
+    if (memcmp(shape, hybrid->buffer, SHAPE_BYTES) != 0 || degree > hybrid->degree ||
+        (degree < hybrid->degree && hybrid->grows == 0)) {
         return NW_ERR_VERSION;
     }
     uint16_t count = nw_get16(hybrid->buffer + COUNT_AT);
@@ -587,6 +589,16 @@ int nw_hybrid_flush(struct nw_hybrid *hybrid)
     return result == NW_ERR_PROGRAM ? (int)NW_ERR_FULL : result;
 }
 
+/* A record behind which the older ones go has to read. A page that took its program and does not,
+ * twice, is the end of its block. */
+static int try_record(struct nw_hybrid *hybrid, uint32_t at)
+{
+    struct nw_tag tag;
+    int state = read_checked(hybrid, at, &tag);
+
+    return state < 0 ? state : state == NW_TAG_GOOD ? (int)NW_OK : (int)NW_ERR_PROGRAM;
+}
+
 static int write_session(struct nw_hybrid *hybrid, uint16_t block)
 {
     uint32_t at = nw_hybrid_first(hybrid, block);
@@ -606,15 +618,18 @@ static int write_session(struct nw_hybrid *hybrid, uint16_t block)
         result = load(hybrid, hybrid->record[0].at);
     } else if (result == NW_OK) {
         memset(hybrid->buffer, 0, hybrid->page_bytes);
-        put_shape(hybrid, hybrid->buffer);
     }
     if (result < 0) {
         return result;
     }
+    put_shape(hybrid, hybrid->buffer); /* the degree may have grown */
     add_entry(hybrid, first, (uint8_t)copies);
     result = write_own(hybrid, ++at, WORD_RECORD);
     if (result == NW_OK) {
         result = write_own(hybrid, at + 1U, WORD_RECORD);
+    }
+    if (result == NW_OK) {
+        result = try_record(hybrid, at);
     }
     if (result == NW_OK) {
         hybrid->session = block;
@@ -856,15 +871,7 @@ int nw_hybrid_mount(struct nw_hybrid *hybrid)
 /* Erase every good block; first those that make a mount believe in a device. */
 int nw_hybrid_format(struct nw_hybrid *hybrid)
 {
-    int result = nw_wipe_devices(hybrid->chip, hybrid->stats);
+    int result = nw_wipe_all(&hybrid->blocks);
 
-    if (result == NW_OK) {
-        result = nw_blocks_load(&hybrid->blocks);
-    }
-    if (result == NW_OK) {
-        do {
-            result = nw_blocks_prepare(&hybrid->blocks);
-        } while (result > 0);
-    }
     return result < 0 ? result : begin_session(hybrid);
 }

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "nandwich/blank.h"
-#include "nandwich/crc.h"
 #include "nandwich/options.h"
+#include "wipe.h"
 
 /* Where a map outgrows the caches its entry can be on its way while other work goes on. */
 #ifdef NW_FETCH_EARLY
@@ -149,10 +149,15 @@ static int start(struct nw_ftl_page *ftl, struct nw_chip *chip,
     return result;
 }
 
+static int wipe_all(struct nw_page *page)
+{
+    return nw_wipe_all(&page->blocks);
+}
+
 int nw_ftl_page_format(struct nw_ftl_page *ftl, struct nw_chip *chip,
                        const struct nw_ftl_page_config *config, void *ram, size_t ram_bytes)
 {
-    return start(ftl, chip, config, ram, ram_bytes, nw_page_wipe_all);
+    return start(ftl, chip, config, ram, ram_bytes, wipe_all);
 }
 
 int nw_ftl_page_mount(struct nw_ftl_page *ftl, struct nw_chip *chip,

@@ -173,6 +173,5 @@ int nw_page_renew_turns(struct nw_page *page);
 /* page_mount.c */
 int nw_page_find(struct nw_page *page);
 int nw_page_start(struct nw_page *page);
-int nw_page_wipe_all(struct nw_page *page);
 
 #endif

@@ -4,10 +4,7 @@
  * complete. It stays out of the map until the blocks that this mount and the next ones write to
  * are chosen, so that what it replaces is not given away.
  */
-#include <string.h>
-
 #include "page.h"
-#include "wipe.h"
 
 #define VERSION_GAP 64U /* above what a torn page that cannot be read now may carry */
 #define FURTHEST (1ULL << 36) /* more programs than a part takes between two mounts */
@@ -277,22 +274,6 @@ int nw_page_start(struct nw_page *page)
     }
     if (result == NW_OK) {
         page->mounting = 0;
-    }
-    return result;
-}
-
-/* Erase every good block; first those that make a mount believe in a device. */
-int nw_page_wipe_all(struct nw_page *page)
-{
-    int result = nw_wipe_devices(page->blocks.tagged.req.chip, page->blocks.tagged.stats);
-
-    if (result == NW_OK) {
-        result = nw_blocks_load(&page->blocks);
-    }
-    if (result == NW_OK) {
-        do {
-            result = nw_blocks_prepare(&page->blocks);
-        } while (result > 0);
     }
     return result;
 }

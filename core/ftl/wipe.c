@@ -155,3 +155,18 @@ int nw_wipe_devices(struct nw_chip *chip, struct nw_stats *stats)
     }
     return result < 0 ? result : (int)NW_OK;
 }
+
+int nw_wipe_all(struct nw_blocks *blocks)
+{
+    int result = nw_wipe_devices(blocks->tagged.req.chip, blocks->tagged.stats);
+
+    if (result == NW_OK) {
+        result = nw_blocks_load(blocks);
+    }
+    if (result == NW_OK) {
+        do {
+            result = nw_blocks_prepare(blocks);
+        } while (result > 0);
+    }
+    return result;
+}

@@ -13,6 +13,7 @@
 #ifndef NANDWICH_FTL_WIPE_H
 #define NANDWICH_FTL_WIPE_H
 
+#include "blocks.h"
 #include "nandwich/chip.h"
 #include "nandwich/stats.h"
 
@@ -26,5 +27,8 @@
  * Nothing is done where the spare bytes have no room for a tag. Stack: about 200 bytes.
  */
 int nw_wipe_devices(struct nw_chip *chip, struct nw_stats *stats);
+
+/* A format: that, and then every good block. NW_OK or the chip's error. */
+int nw_wipe_all(struct nw_blocks *blocks);
 
 #endif

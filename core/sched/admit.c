@@ -23,8 +23,8 @@ static int load_ok(const struct nw_sched_admission NW_XDATA *a,
             return 0;
         }
     }
-    return load->period != 0 && load->deadline - 1U < NW_ADMIT_FAR - 1U && load->size != 0 &&
-           load->direction <= NW_SCHED_READ;
+    return load->period != 0 && load->jitter <= NW_ADMIT_FAR && load->size != 0 &&
+           load->deadline - 1U < NW_ADMIT_FAR - 1U && load->direction <= NW_SCHED_READ;
 }
 
 static int config_ok(const struct nw_sched_admission NW_XDATA *a)
@@ -132,7 +132,7 @@ static uint32_t share_of(const struct nw_sched_admission NW_XDATA *a,
                          const struct nw_sched_load NW_XDATA *load)
 {
     uint32_t period = load->period < NW_ADMIT_FAR ? load->period : NW_ADMIT_FAR;
-    uint32_t firings = load->deadline / period + 1U;
+    uint32_t firings = nw_admit_firings(load, load->deadline);
     uint32_t cost = nw_admit_cost(a, load);
     uint32_t most = load->group;
 
@@ -140,7 +140,8 @@ static uint32_t share_of(const struct nw_sched_admission NW_XDATA *a,
         cost += (nw_admit_opening(a) + a->opening - 1U) / a->opening;
     }
     if (nw_admit_product(firings, load->parts) <= most) {
-        return ratio(cost, period * firings); /* deadline and period: below 2^31 */
+        period *= firings; /* deadline, jitter and period: below 2^32 */
+        return period > 0x7FFFFFFFUL ? ratio((cost + 1U) >> 1, period >> 1) : ratio(cost, period);
     }
     /* Where figures do not fit 31 bits, the bits that go are a thousandth of the others at most. */
     for (; cost > 0x7FFFFFFFUL / load->parts; cost = (cost + 1U) >> 1) {
@@ -167,7 +168,7 @@ static void show(struct nw_sched_admission NW_XDATA *a)
         uint32_t other = least->wait_ticks + load->deadline;
 
         shares += share_of(a, load);
-        slots += nw_admit_product(load->deadline / load->period + 1U, load->parts);
+        slots += nw_admit_product(nw_admit_firings(load, load->deadline), load->parts);
         slots = slots < 255U ? slots : 255U;
         if (own > other || (own == other && load->deadline < least->deadline)) {
             a->flow = i;

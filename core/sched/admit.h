@@ -19,6 +19,9 @@ struct nw_admit_work {
 /* admit_time.c, all but the two tests: the product, up to NW_ADMIT_FAR. */
 uint32_t nw_admit_product(uint32_t count, uint32_t each);
 
+/* Most firings of `load` in `span` ticks, both ends included; `span` below 2^31. */
+uint32_t nw_admit_firings(const struct nw_sched_load NW_XDATA *load, uint32_t span);
+
 /* Adds `count` operations of `load`. */
 void nw_admit_add(struct nw_admit_work *work, const struct nw_sched_load NW_XDATA *load,
                   uint32_t count);

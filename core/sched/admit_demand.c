@@ -3,8 +3,8 @@
  * Processor demand. Take a request due at d, and the last moment before it at which nothing due by
  * d was waiting. From then on the device does the operation under way, which has a later deadline,
  * and then only what was issued since and is due by d. So the request is done when the sum of these
- * is. The sum is largest when all flows fire at once in the beginning and go on as fast as they
- * may; it changes only where one more of their requests is due.
+ * is. The sum is largest when all flows fire at once in the beginning, each as late as its jitter
+ * lets it, and go on as fast as they may; it changes only where one more of their requests is due.
  *
  * A flow's group may take along requests due later than d: that costs no operation of its own. For
  * the requests of n firings n times the groups of one firing are enough, whatever joins them.
@@ -33,8 +33,8 @@ static uint32_t next_deadline(const struct nw_sched_admission NW_XDATA *a, uint3
         uint32_t due = load->due;
 
         if (after >= due) {
-            /* At most one period behind `after`: below 2^31. */
-            due += ((after - due) / load->next + 1U) * load->next;
+            /* At most one period behind `after`: below 2^31, with the jitter below 2^32. */
+            due += nw_admit_firings(load, after - due) * load->next - load->jitter;
         }
         least = due < least ? due : least;
     }
@@ -51,7 +51,7 @@ static uint32_t need_by(const struct nw_sched_admission NW_XDATA *a, uint32_t sp
         const struct nw_sched_load NW_XDATA *load = &a->loads[i];
 
         if (load->due <= span) {
-            uint32_t firings = (span - load->due) / load->next + 1U;
+            uint32_t firings = nw_admit_firings(load, span - load->due);
 
             nw_admit_add(&work, load, nw_admit_product(firings, load->each));
         } else {
@@ -69,7 +69,7 @@ static uint32_t issued_by(const struct nw_sched_admission NW_XDATA *a, uint32_t 
 
     for (i = 0; i < a->count; i++) {
         const struct nw_sched_load NW_XDATA *load = &a->loads[i];
-        uint32_t firings = (span - 1U) / load->next + 1U;
+        uint32_t firings = nw_admit_firings(load, span - 1U);
 
         nw_admit_add(&work, load, nw_admit_product(firings, load->each));
     }

@@ -7,6 +7,14 @@ uint32_t nw_admit_product(uint32_t count, uint32_t each)
     return each != 0 && count > NW_ADMIT_FAR / each ? NW_ADMIT_FAR : count * each;
 }
 
+/* One comes as late as it may, and those behind it come when they are due. */
+uint32_t nw_admit_firings(const struct nw_sched_load NW_XDATA *load, uint32_t span)
+{
+    uint32_t period = load->period < NW_ADMIT_FAR ? load->period : NW_ADMIT_FAR;
+
+    return (span + load->jitter) / period + 1U;
+}
+
 /* Both are NW_ADMIT_FAR at most. */
 static uint32_t sum(uint32_t a, uint32_t b)
 {

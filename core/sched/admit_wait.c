@@ -29,7 +29,6 @@ static uint32_t ahead(const struct nw_sched_admission NW_XDATA *a,
                       const struct nw_sched_load NW_XDATA *load,
                       const struct nw_sched_load NW_XDATA *other, uint32_t cut, uint32_t left)
 {
-    uint32_t period = other->period;
     uint32_t held = other->wait_ticks - nw_admit_cost(a, other); /* w[j] */
     uint32_t due = other->deadline + cut;
     uint32_t all;
@@ -37,18 +36,18 @@ static uint32_t ahead(const struct nw_sched_admission NW_XDATA *a,
     uint32_t waiting;
 
     if (other == load) {
-        return groups(load, left / period + 1U);
+        return groups(load, nw_admit_firings(load, left));
     }
     if (due > load->deadline) { /* only what it issued some time before the cut is due by d */
         due -= load->deadline;
-        return held < due ? 0 : groups(other, (held - due) / period + 1U);
+        return held < due ? 0 : groups(other, nw_admit_firings(other, held - due));
     }
     due = load->deadline - due; /* it may issue until then */
     due = due < left ? due : left;
-    all = (held + due) / period + 1U;
-    waiting = held / period + 1U;
+    all = nw_admit_firings(other, held + due);
+    waiting = nw_admit_firings(other, held);
     if (due != 0) {
-        later = due / period + 1U;
+        later = nw_admit_firings(other, due);
         later = later < all ? later : all;
     }
     /* Issued later costs more than waiting; the rest of them waits. */

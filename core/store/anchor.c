@@ -263,7 +263,6 @@ int store_write_anchor(struct nw_store *store)
     store->safe = pass.safe;
     store->since = 0;
     store->mounting = 0;
-    store->first = STORE_NO_BLOCK;
     store_count(&store->stats.anchors, 1);
     return NW_OK;
 }
@@ -362,10 +361,11 @@ int store_load_anchor(struct nw_store *store, uint32_t at)
         return result;
     }
     read_all(&pass);
-    if (store_seal(store) == NULL &&
-        (pass.result == NW_ERR_CORRUPT || pass.result == NW_ERR_VERSION)) {
+    if (store_is_damage(pass.result) || pass.result == NW_ERR_VERSION) {
         store->cache_page = STORE_NONE; /* lest the bit be turned that only this read had wrong */
-        pass.result = store_find_payload_flip(store, &pass.chunk, &pass.flip);
+        pass.result = store_seal(store) != NULL
+                          ? store_verify(store, &pass.chunk)
+                          : store_find_payload_flip(store, &pass.chunk, &pass.flip);
         if (pass.result == NW_OK) {
             read_all(&pass);
             store_count(&store->stats.corrected, pass.result == NW_OK);

@@ -34,18 +34,44 @@ int store_set_moved(struct nw_store *store, const struct chunk *chunk)
     return result;
 }
 
-static int move(struct nw_store *store, const struct chunk *from, uint8_t mask)
+/* A chunk that cannot be read is not moved: one without a payload takes its place, which tells so.
+ * Of a list only its own header knew how long it was, so the books forget that now. */
+static int move_lost(struct nw_store *store, struct chunk *chunk)
+{
+    struct object *object = store->objects + chunk->id;
+    uint32_t bytes = store_booked(store, chunk->length) - store_booked(store, 0);
+    uint8_t mask = chunk->mask;
+
+    store_count(&store->stats.lost, 1);
+    chunk->length = 0;
+    for (; (mask & 1U) == 0; mask = (uint8_t)(mask >> 1)) {
+        object += store->slots;
+    }
+    int result = store_append(store, object, chunk, NULL);
+    if (result == NW_OK && (chunk->mask & 1U) != 0 && object->type <= NW_STORE_STREAM) {
+        store_killed(store, object, bytes);
+        result = store_write_state(store, object);
+    }
+    return result;
+}
+
+static int move(struct nw_store *store, struct chunk *from, uint8_t mask)
 {
     struct chunk chunk = *from;
+    uint32_t tampered = store->stats.tampered;
 
     chunk.kind = CHUNK_MOVED;
     chunk.mask = mask;
     int result = store_copy(store, from, &chunk);
     if (result == NW_ERR_CORRUPT) { /* perhaps not the chunk, but one read of it */
-        result = store_copy(store, from, &chunk);
-        if (result == NW_ERR_CORRUPT) {
-            store_count(&store->stats.lost, 1);
-            result = NW_OK;
+        result = store_verify(store, from);
+        chunk.crc = from->crc;
+        if (result == NW_OK) {
+            store->stats.tampered = tampered;
+            result = store_copy(store, from, &chunk);
+        }
+        if (store_is_damage(result)) {
+            result = move_lost(store, &chunk);
         }
     }
     if (result == NW_OK) {
@@ -73,7 +99,7 @@ static int owns_data(struct nw_store *store, struct object *object, const struct
 }
 
 /* Moves a chunk if an object or a checkpoint needs it. */
-int store_clean_chunk(struct nw_store *store, const struct chunk *chunk)
+int store_clean_chunk(struct nw_store *store, struct chunk *chunk)
 {
     struct object *object = store->objects + chunk->id;
     uint8_t mask = 0;
@@ -277,7 +303,8 @@ static int anchor_now(struct nw_store *store)
 /*
  * Until the reserve for mounts is whole again, which is needed only where blocks have failed, or
  * mounts were cut: of what is left half is cleaned at a time, lest what moves before any of it is
- * free takes all.
+ * free takes all. Where that is hardly anything the last few blocks do, too: else a store that is
+ * nearly empty would be full for good.
  */
 int store_clean_at_once(struct nw_store *store)
 {
@@ -293,8 +320,11 @@ int store_clean_at_once(struct nw_store *store)
         uint16_t tail = store->tail;
         uint16_t room = store->reserve / 2U;
 
-        room = store->free > room ? (uint16_t)(store->free - room) : 0;
-        result = room > 0 ? begin_sweep(store, (uint16_t)(room / 2U + 1U)) : 0;
+        if (store->free > room) {
+            result = begin_sweep(store, (uint16_t)((store->free - room) / 2U + 1U));
+        } else {
+            result = store_is_light(store) ? begin_sweep(store, UINT16_MAX) : 0;
+        }
         if (turns == 0 || (result == 0 && store->safe == store->tail)) {
             store->gainless = store_live(store);
             return NW_ERR_FULL;
@@ -414,9 +444,7 @@ static int give_way(struct nw_store *store, const struct need *need)
     return result;
 }
 
-/* For what a call writes; NULL: no object grows by it. NW_ERR_FULL: nothing was written and it must
- * not be. */
-int store_make_room(struct nw_store *store, const struct need *need)
+static int make_room_once(struct nw_store *store, const struct need *need)
 {
     int result = store->broken;
 
@@ -436,6 +464,20 @@ int store_make_room(struct nw_store *store, const struct need *need)
             result = NW_OK; /* what frees may use up what cleaning needs */
         }
     }
+    return result;
+}
+
+/* For what a call writes; NULL: no object grows by it. NW_ERR_FULL: nothing was written and it must
+ * not be. When a block fails meanwhile the limit falls, and more has to give way. */
+int store_make_room(struct nw_store *store, const struct need *need)
+{
+    uint32_t limit;
+    int result;
+
+    do {
+        limit = store->limit;
+        result = make_room_once(store, need);
+    } while (result == NW_ERR_FULL && store->limit < limit);
     return result < 0 ? store_fail_early(store, result) : (int)NW_OK;
 }
 
@@ -492,7 +534,7 @@ int nw_store_compact(struct nw_store *store, int handle, uint32_t *key, uint16_t
         int result = store_make_room(store, NULL);
 
         if (result == NW_OK) {
-            result = store_find_data(store, object, *key, &chunk);
+            result = store_find_chunk(store, object, *key, &chunk);
         }
         if (result == NW_OK) {
             result = store_clean_chunk(store, &chunk);

@@ -53,8 +53,8 @@ int store_check_data(struct nw_store *store, const struct object *object, uint32
 }
 
 /* The chunk of a number: its header. */
-int store_find_data(struct nw_store *store, struct object *object, uint32_t number,
-                    struct chunk *chunk)
+int store_find_chunk(struct nw_store *store, struct object *object, uint32_t number,
+                     struct chunk *chunk)
 {
     uint32_t at;
 
@@ -71,6 +71,15 @@ int store_find_data(struct nw_store *store, struct object *object, uint32_t numb
     /* Every number of the others has its chunk: none told is damage. */
     return result == NW_ERR_NOT_FOUND && object->type != NW_STORE_ARRAY ? (int)NW_ERR_CORRUPT
                                                                         : result;
+}
+
+/* The same for a reader, to whom one without a payload tells of damage. */
+int store_find_data(struct nw_store *store, struct object *object, uint32_t number,
+                    struct chunk *chunk)
+{
+    int result = store_find_chunk(store, object, number, chunk);
+
+    return result == NW_OK && chunk->length == 0 ? store_damaged(store, chunk->at) : result;
 }
 
 static int length_answer(int result, const struct chunk *chunk)

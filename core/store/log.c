@@ -3,7 +3,7 @@
  * The log: one page buffer at the frontier, programmed when it is full or when a sync asks for it,
  * block after block round the chip. A block in which a program fails keeps what it holds; the rest
  * of it lies in the next block from then on, at the same places (a swap), so that no position
- * changes. What fails there in turn lies in the next but one, and so on.
+ * changes. What fails there in turn lies in the one behind that, and so on.
  */
 #include <string.h>
 
@@ -65,10 +65,8 @@ int store_good_after(struct nw_store *store, uint16_t *block)
     return store_go_to_good(store, block, 1);
 }
 
-/* A free block is one no more. */
 static int mark_bad(struct nw_store *store, uint16_t block)
 {
-    store->free = (uint16_t)(store->free - (store->free > 0 ? 1U : 0U));
     store->good--;
     (void)store_set_limit(store); /* too few: the next mount says so */
     store_count(&store->stats.retired, 1);
@@ -127,7 +125,8 @@ int store_make_ready(struct nw_store *store, uint16_t block)
     if (give_up(store, block) == 0) {
         result = erase(store, block);
     }
-    if (result == NW_ERR_ERASE) {
+    if (result == NW_ERR_ERASE) { /* a free block is one no more */
+        store->free = (uint16_t)(store->free - (store->free > 0 ? 1U : 0U));
         result = mark_bad(store, block);
         return result < 0 ? result : 0;
     }
@@ -189,20 +188,25 @@ int store_prepare(struct nw_store *store)
 }
 
 /* The header of a block begun now, at the start of the buffer. `page`: of a swap, the first page it
- * stands for, and `crc` that of what it will hold; else STORE_NONE. */
+ * stands for, and `crc` that of what it will hold; else STORE_NONE. If it stands for the block of a
+ * mount that has ended, it tells where that began to write, and who reads it need not read that
+ * block's own header, which may be damaged. */
 static void put_block_head(struct nw_store *store, uint32_t page, uint32_t crc)
 {
     uint8_t *bytes = store->buffer;
+    uint32_t told = store->told;
 
     bytes[0] = 'N';
     bytes[1] = STORE_FORMAT;
     bytes[2] = (uint8_t)(store->mounting | (page != STORE_NONE ? BLOCK_SWAP : 0));
     bytes[3] = store->fan_shift;
     nw_put32(bytes + 4, ++store->sequence);
-    nw_put32(bytes + 8, store->told);
     if (store->mounting != 0) {
         crc = store->first;
+    } else if (store->first != STORE_NO_BLOCK) {
+        told = store_block_start(store, store->first);
     }
+    nw_put32(bytes + 8, told);
     nw_put32(bytes + 12, crc);
     nw_put32(bytes + 16, page);
     nw_put32(bytes + 20, nw_crc32(NW_CRC32_START, bytes, 20));
@@ -248,6 +252,7 @@ int store_open_block(struct nw_store *store)
     }
     if (store->mounting == 0) {
         store->told = store->anchor;
+        store->first = STORE_NO_BLOCK;
     } else if (store->first == STORE_NO_BLOCK) {
         store->first = block;
     }
@@ -292,34 +297,48 @@ int store_add_swap(struct nw_store *store, uint16_t of, uint16_t from, uint16_t 
 }
 
 /* Lays the frontier's page, all of it, and those behind it into the next block. That header comes
- * first, and power may go before the page holds what the failed one had: a CRC tells. */
+ * first, and power may go before the page holds what the failed one had: a CRC tells. A block that
+ * fails before the page is whole holds nothing: it is bad at once, and the next one is tried, as if
+ * it had not been. */
 static int swap_block(struct nw_store *store)
 {
     uint16_t failed = frontier_block(store);
     uint16_t place = store_place_of(store, store->page);
     uint16_t from = place == 0 ? store->block_header : 0;
     uint16_t block = failed;
+    uint32_t crc = nw_crc32(NW_CRC32_START, store->buffer + from,
+                            (uint16_t)(store->page_bytes - from));
+    uint8_t tries = 0;
     uint8_t kept[SEALED_BLOCK_HEADER];
     int result = take_block(store, &block);
-    uint32_t first = store_first_page(store, block);
 
-    if (result == NW_OK) {
-        result = store_add_swap(store, failed, place, block);
-    }
-    if (result < 0) {
-        return result;
-    }
-    store_count(&store->stats.swapped, 1);
+    memcpy(kept, store->buffer, store->block_header);
     store->programmed = 0;
     store->programs = 0;
-    memcpy(kept, store->buffer, store->block_header);
-    put_block_head(store, store->page, nw_crc32(NW_CRC32_START, store->buffer + from,
-                                                (uint16_t)(store->page_bytes - from)));
-    if (place != 0) { /* the buffer is not the block's first page: the header has that of its own */
-        result = program(store, first, 0, store_align_up(store, store->block_header));
-        memcpy(store->buffer, kept, store->block_header);
+    while (result == NW_OK) {
+        uint32_t first = store_first_page(store, block);
+
+        (void)store_add_swap(store, failed, place, block);
+        store_count(&store->stats.swapped, 1);
+        put_block_head(store, store->page, crc);
+        if (place != 0) { /* the buffer is not the block's first page, which has the header */
+            result = program(store, first, 0, store_align_up(store, store->block_header));
+            memcpy(store->buffer, kept, store->block_header);
+        }
+        if (result == NW_OK) {
+            result = program(store, first + place, 0, store->page_bytes);
+        }
+        if (result != NW_ERR_PROGRAM || ++tries == STORE_SWAPS) {
+            break; /* it may be the chip that fails, not so many blocks */
+        }
+        store->swap_count--;
+        store->sequence--;
+        result = mark_bad(store, block);
+        if (result == NW_OK) {
+            result = take_block(store, &block);
+        }
     }
-    return result < 0 ? result : program(store, first + place, 0, store->page_bytes);
+    return result;
 }
 
 /* Programs the buffer up to `end`; a page that failed and lies elsewhere then takes no more. */
@@ -327,7 +346,7 @@ static int program_to(struct nw_store *store, uint16_t end)
 {
     int result = program(store, store_physical(store, store->page), store->programmed, end);
 
-    while (result == NW_ERR_PROGRAM && store->swap_count < STORE_SWAPS) {
+    if (result == NW_ERR_PROGRAM && store->swap_count < STORE_SWAPS) {
         end = store->page_bytes;
         result = swap_block(store);
     }
@@ -515,6 +534,21 @@ int store_append(struct nw_store *store, const struct object *object, struct chu
     return result < 0 ? result : store_put(store, data, chunk->length);
 }
 
+/* Does away with a damaged copy at the end of the log. */
+static int drop_copy(struct nw_store *store, const struct chunk *copy)
+{
+    uint16_t whole = store_whole(store, copy->length);
+
+    if (store->full != PAGE_OPEN || store->offset - store->programmed < whole) {
+        return store_find_room(store, (uint16_t)(store->page_bytes - store->chunk_header), 1);
+    }
+    store->offset = (uint16_t)(store->offset - whole);
+    store->written -= whole;
+    store->since -= whole;
+    memset(store->buffer + store->offset, store->erased, whole);
+    return NW_OK;
+}
+
 /*
  * A copy of a chunk elsewhere on the chip, by way of the buffer itself: to->at is set. What cannot
  * be read is not programmed. What is encrypted again is proven first, where it lies in the buffer:
@@ -523,9 +557,9 @@ int store_append(struct nw_store *store, const struct object *object, struct chu
  * from the first time on. If it is not proven the rest stays erased, and is never encrypted; its
  * tag, if that is still to come, fits no payload.
  *
- * NW_ERR_CORRUPT: the copy is damaged, as the chunk is, or one read of it was. The rest of its page
- * stays blank: a mount takes what is damaged in the page programmed last for the end that a cut has
- * torn, so nothing that comes later may lie there.
+ * NW_ERR_CORRUPT: the copy is damaged, as the chunk is, or one read of it was. One that is all in
+ * the buffer is taken back. Else the rest of its page stays blank: a mount takes what is damaged in
+ * the page programmed last for the end that a cut has torn, so nothing later may lie there.
  */
 int store_copy(struct nw_store *store, const struct chunk *from, struct chunk *to)
 {
@@ -569,7 +603,7 @@ int store_copy(struct nw_store *store, const struct chunk *from, struct chunk *t
         at = (uint16_t)(at + part);
     }
     if (result == NW_OK && (store_seal(store) != NULL ? spoilt : sum != from->crc)) {
-        result = store_find_room(store, (uint16_t)(store->page_bytes - store->chunk_header), 1);
+        result = drop_copy(store, to);
         result = result == NW_OK ? (int)NW_ERR_CORRUPT : result;
     }
     return result;
@@ -664,7 +698,8 @@ int store_read(struct nw_store *store, uint32_t at, uint16_t length, uint8_t *da
     return NW_OK;
 }
 
-/* Was the page ever programmed since its block was erased? 1, 0 or an error. */
+/* Was the page ever programmed since its block was erased? 1, 0 or an error: after NW_ERR_ECC, too,
+ * none of its data may be read. */
 int store_written(struct nw_store *store, uint32_t page)
 {
     uint8_t mark = 0;
@@ -675,10 +710,8 @@ int store_written(struct nw_store *store, uint32_t page)
         return 1;
     }
     int result = read_page(store, &req);
-    if (result == NW_ERR_ECC) {
-        return 1; /* not blank */
-    }
-    if (result < 0 || mark == store->erased) {
+    mark ^= store->erased;
+    if (result < 0 || (mark & (mark - 1U)) == 0) { /* a bit of it may be wrong */
         return result < 0 ? result : 0;
     }
     store->known = page;

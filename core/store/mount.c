@@ -25,7 +25,9 @@ struct walk {
 struct scan {
     struct walk walk;  /* to the end */
     uint8_t hurt;      /* what ends it is damage of pages before the one programmed last */
-    uint8_t data;      /* before any anchor lies what only a mount that had ended can write */
+    uint8_t data;      /* before any anchor lies what only a mount that had ended can write, or
+                        * damage with pages behind it, which may be the anchor's */
+    uint8_t gap;       /* bytes that are no chunk were met */
     uint32_t doubtful; /* first chunk that touches the page programmed last, or STORE_NONE */
     uint32_t end;      /* the first chunk that does not count, or STORE_NONE: none */
     uint32_t anchor;   /* the newest one, or STORE_NONE */
@@ -46,14 +48,14 @@ static int begin_walk(struct nw_store *store, struct walk *walk, uint32_t at, ui
     int result = store_read_head(store, walk->block, &head);
     if (result == NW_OK) {
         walk->sequence = head.sequence;
-        walk->mount = (head.flags & BLOCK_MOUNT) != 0 ? head.first : store->ended;
+        walk->mount = (head.flags & BLOCK_MOUNT) != 0 ? head.first : STORE_NO_BLOCK;
     }
     return result;
 }
 
 /* On to the next block in the order of writing, whose stand-ins are learnt as those of this one
  * have been: 1, or 0 when this was the last one. Blocks of mounts count only if they belong to the
- * one in which the walk began. */
+ * one in which the walk began, or to one that had ended. */
 static int next_block(struct nw_store *store, struct walk *walk)
 {
     struct block_head head;
@@ -74,7 +76,8 @@ static int next_block(struct nw_store *store, struct walk *walk)
     }
     uint32_t gap = head.sequence - walk->sequence;
     if (gap == 0 || gap > STORE_SWAPS + 1U ||
-        ((head.flags & BLOCK_MOUNT) != 0 && head.first != walk->mount) ||
+        ((head.flags & BLOCK_MOUNT) != 0 && head.first != walk->mount &&
+         head.first != store->ended) ||
         ((head.flags & BLOCK_SWAP) != 0 && store_block_with(store, head.page) != next)) {
         return 0;
     }
@@ -104,20 +107,20 @@ static uint32_t page_end(const struct nw_store *store, uint32_t page)
     return store_at(store, page, store->page_bytes);
 }
 
-/* Can bytes at a position not be read, or others behind it, up to a page? */
+/* Can bytes at a position not be read, or others behind it, up to a page? 1, 0 or an error. */
 static int is_hurt(struct nw_store *store, uint32_t at, uint32_t page)
 {
     uint8_t part[32];
     int result = NW_OK;
 
-    while (store_page_of(store, at) < page && result != NW_ERR_ECC) {
+    while (store_page_of(store, at) < page && result == NW_OK) {
         uint16_t room = (uint16_t)(store->page_bytes - store_offset_of(store, at));
         uint16_t here = room < sizeof part ? room : (uint16_t)sizeof part;
 
         result = store_read(store, at, here, part, 0);
         at = here < room ? at + here : store_at(store, store_page_of(store, at) + 1U, 0);
     }
-    return result == NW_ERR_ECC;
+    return result == NW_ERR_ECC ? 1 : result;
 }
 
 /* As store_verify(); what is no data is whole with a bit flipped, too. */
@@ -148,8 +151,12 @@ static int over_doubtful(struct nw_store *store, struct scan *scan)
             break;
         }
         result = move ? store_clean_chunk(store, &chunk) : is_whole(store, &chunk);
+        if (store_is_damage(result) && !move) {
+            result = is_hurt(store, at, scan->page);
+            scan->hurt = result > 0;
+            break;
+        }
         if (result < 0) {
-            scan->hurt = (uint8_t)(!move && is_hurt(store, at, scan->page));
             break;
         }
         if (chunk.kind == CHUNK_ANCHOR) {
@@ -162,12 +169,14 @@ static int over_doubtful(struct nw_store *store, struct scan *scan)
     return store_is_damage(result) || result > 0 ? (int)NW_OK : result;
 }
 
-/* `page` was programmed after all others so far; `first` is the first chunk that touches it. */
+/* `page` was programmed after all others so far; `first` is the first chunk that touches it. What
+ * could not be read before it was not torn, for it was programmed to its end. */
 static void reach_page(struct scan *scan, uint32_t page, uint32_t first)
 {
     if (page == scan->page) {
         return;
     }
+    scan->data |= scan->gap;
     scan->page = page;
     scan->doubtful = first;
     if (scan->pending != STORE_NONE && scan->pending != first) {
@@ -179,7 +188,7 @@ static void reach_page(struct scan *scan, uint32_t page, uint32_t first)
 }
 
 /* A chunk, or bytes that are none: on to where the next one is looked for. */
-static int meet(struct nw_store *store, struct scan *scan, const struct chunk *chunk, int whole)
+static int meet(struct nw_store *store, struct scan *scan, struct chunk *chunk, int whole)
 {
     struct walk *walk = &scan->walk;
     uint32_t page = store_page_of(store, walk->at);
@@ -187,12 +196,13 @@ static int meet(struct nw_store *store, struct scan *scan, const struct chunk *c
     reach_page(scan, page, scan->spans_to == page ? scan->spanning : walk->at);
     scan->spans_to = STORE_NONE;
     if (!whole) {
+        scan->gap = 1;
         walk->at = page_end(store, page);
         return NW_OK;
     }
     uint32_t end = store_behind(store, chunk);
     uint32_t reached = store_page_of(store, end);
-    int written = store_written(store, reached);
+    int written = store_written(store, reached); /* where that cannot be told it was */
     if (written == 0) { /* its end never came: the log ends in it, whatever its bytes look like */
         while (written == 0 && --reached > page) {
             written = store_written(store, reached);
@@ -203,15 +213,17 @@ static int meet(struct nw_store *store, struct scan *scan, const struct chunk *c
         scan->spanning = chunk->at;
         scan->spans_to = reached;
     }
-    if (chunk->kind == CHUNK_ANCHOR && written > 0) { /* one before it was told by reach_page */
+    if (chunk->kind == CHUNK_ANCHOR && written != 0) { /* one before it was told by reach_page */
         scan->before = scan->pending;
         scan->pending = chunk->at;
-    } else if (chunk->kind == CHUNK_DATA && scan->anchor == STORE_NONE &&
+    } else if (written >= 0 && chunk->kind == CHUNK_DATA && scan->anchor == STORE_NONE &&
                scan->pending == STORE_NONE && scan->data == 0) {
-        scan->data = store_verify(store, chunk) == NW_OK;
+        int result = store_verify(store, chunk);
+        scan->data = result == NW_OK;
+        written = store_is_damage(result) ? written : result;
     }
     walk->at = end;
-    return written < 0 ? written : (int)NW_OK;
+    return written < 0 && written != NW_ERR_ECC ? written : (int)NW_OK;
 }
 
 /* The log ends behind a chunk that goes on in a later page: the last page of it that was begun. A
@@ -240,6 +252,7 @@ static int scan_log(struct nw_store *store, uint32_t at, struct scan *scan)
     memset(scan, 0xFF, sizeof *scan); /* STORE_NONE all over */
     scan->hurt = 0;
     scan->data = 0;
+    scan->gap = 0;
     if (result == NW_OK) {
         result = begin_walk(store, &scan->walk, at, STORE_NO_BLOCK);
     }
@@ -317,7 +330,7 @@ static int reaches(const struct nw_store *store, const struct object *object, ui
 
 /* Data that the log tells of: into the index, and once the anchor is passed, into the books. */
 static int redo_data(struct nw_store *store, struct redo *redo, struct object *object,
-                     const struct chunk *chunk)
+                     struct chunk *chunk)
 {
     uint32_t to = chunk->key + (store_is_append(chunk) ? 0 : 1U); /* were there before it */
     uint32_t old;
@@ -342,7 +355,7 @@ static int redo_data(struct nw_store *store, struct redo *redo, struct object *o
 }
 
 static int redo_state(struct nw_store *store, struct redo *redo, struct object *object,
-                      const struct chunk *chunk)
+                      struct chunk *chunk)
 {
     struct object told = *object;
     uint8_t bytes[STATE_BYTES];
@@ -367,7 +380,7 @@ static int redo_state(struct nw_store *store, struct redo *redo, struct object *
     return result;
 }
 
-static int redo_chunk(struct nw_store *store, struct redo *redo, const struct chunk *chunk)
+static int redo_chunk(struct nw_store *store, struct redo *redo, struct chunk *chunk)
 {
     struct object *object = &store->objects[chunk->id];
     int result = NW_OK;
@@ -424,7 +437,7 @@ static int redo_log(struct nw_store *store, const struct scan *scan, struct redo
             result = redo_chunk(store, redo, &chunk);
         } else if (result == NW_ERR_CORRUPT) {
             store_count(&store->stats.lost, 1);
-            (void)store_read_told(store, walk->at, &chunk, 0); /* sealed: it counts there, too */
+            (void)store_damaged(store, walk->at); /* sealed: it counts there, too */
             redo->place = walk->at;
             walk->at = page_end(store, store_page_of(store, walk->at));
             result = NW_OK;
@@ -434,33 +447,19 @@ static int redo_log(struct nw_store *store, const struct scan *scan, struct redo
 }
 
 /* Where to begin to walk for what a block's header tells of: in the first block of its mount, or at
- * the newest anchor it knew. For a stand-in that is as the block was begun for which it stands, if
- * its header can be read: *head becomes that one. */
-static int beginning(struct nw_store *store, uint16_t block, struct block_head *head,
-                     uint32_t *from)
+ * the newest anchor it knew; STORE_NONE: its header cannot be right. A stand-in tells what is true
+ * of the block for which it stands. */
+static uint32_t beginning(const struct nw_store *store, uint16_t block,
+                          const struct block_head *head)
 {
-    struct block_head own;
-    int result = NW_OK;
-
-    if ((head->flags & BLOCK_SWAP) != 0) {
-        block = store_block_with(store, head->page);
-        if (block == STORE_NO_BLOCK) {
-            return NW_ERR_CORRUPT;
-        }
-        result = store_find_swap(store, block);
-        if (result == NW_OK && store_read_head(store, block, &own) == NW_OK) {
-            *head = own;
-        }
-    }
-    *from = head->anchor;
-    if ((head->flags & BLOCK_MOUNT) != 0 && head->first < store->blocks) {
+    if ((head->flags & BLOCK_MOUNT) != 0) {
         block = head->first;
-        *from = STORE_NONE;
+    } else if (head->anchor != STORE_NONE) {
+        return head->anchor;
+    } else if ((head->flags & BLOCK_SWAP) != 0) {
+        block = store_block_with(store, head->page);
     }
-    if (*from == STORE_NONE) {
-        *from = store_block_start(store, block);
-    }
-    return result;
+    return block < store->blocks ? store_block_start(store, block) : STORE_NONE;
 }
 
 /*
@@ -469,6 +468,7 @@ static int beginning(struct nw_store *store, uint16_t block, struct block_head *
  * itself. That may be another mount, whose anchor read well then and does not now: it had not ended
  * either. If even its header does not, the log ended in the block before. But where data follows,
  * the mount had ended, and its anchor was damaged since: its blocks continue what was before them.
+ * So they do where damage may hide the anchor: all that a mount writes before it are copies.
  */
 static int find_log(struct nw_store *store, uint16_t block, const struct block_head *newest,
                     struct scan *scan)
@@ -480,10 +480,7 @@ static int find_log(struct nw_store *store, uint16_t block, const struct block_h
 
     for (uint16_t i = 0; i < store->blocks && result == NW_OK; i++) {
         if (!is_told) {
-            result = beginning(store, block, &head, &from);
-            if (result < 0) {
-                return result;
-            }
+            from = beginning(store, block, &head);
         }
         is_told = 1;
         block = store_block_of(store, from);

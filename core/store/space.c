@@ -239,22 +239,29 @@ static uint16_t spare_blocks(const struct nw_store *store)
     return (uint16_t)(store->free > store->low ? store->free - store->low : 0);
 }
 
-/* Bytes of the log that can be written before the free blocks kept in reserve are touched. */
-static uint32_t room_of(const struct nw_store *store)
+/* Bytes of the log in so many free blocks and what is left of the frontier's. */
+static uint32_t room_of(const struct nw_store *store, uint16_t blocks)
 {
     uint32_t here = store->full == PAGE_OPEN
                         ? (uint32_t)(store->page_bytes - store->offset) +
                               store->left * (uint32_t)store->page_bytes
                         : 0;
 
-    return spare_blocks(store) * store_block_bytes(store) + here;
+    return blocks * store_block_bytes(store) + here;
+}
+
+/* Could all that is needed, and an anchor, which takes no more than half a block, be written before
+ * anything is freed? */
+int store_is_light(const struct nw_store *store)
+{
+    return room_of(store, store->free) > store_live(store) + store_block_bytes(store) / 2U;
 }
 
 /* Would there be so much room, were it so many times what it is, that nothing has to be cleaned?
  * Even if all that is needed lay in the oldest blocks, cleaning could begin later. */
 int store_is_roomy(const struct nw_store *store, uint8_t times)
 {
-    uint32_t room = room_of(store);
+    uint32_t room = room_of(store, spare_blocks(store));
     struct books books;
 
     if (room > all_bytes(store) / 2U) {

@@ -182,7 +182,7 @@ struct nw_store {
     uint16_t newest;    /* mounting: block with the highest sequence: none behind it counts */
     uint16_t reserve;   /* free blocks kept for mounts */
     uint16_t longest;   /* payload of data */
-    uint16_t first;     /* first block of the mount under way */
+    uint16_t first;     /* first block of the mount that began the frontier's, or none */
 
     uint32_t page;          /* the frontier: the page being filled */
     int refused;            /* why store_object_of() found none */
@@ -390,8 +390,8 @@ int store_sum_up(struct nw_store *store, const struct chunk *chunk, uint8_t *by,
                  uint32_t *sum);
 int store_check_payload(struct nw_store *store, const struct chunk *chunk, uint8_t *by,
                         uint16_t bytes);
-int store_verify(struct nw_store *store, const struct chunk *chunk);
-int store_payload(struct nw_store *store, const struct chunk *chunk, void *data, int ahead);
+int store_verify(struct nw_store *store, struct chunk *chunk);
+int store_payload(struct nw_store *store, struct chunk *chunk, void *data, int ahead);
 void store_forget_swaps(struct nw_store *store);
 int store_find_swap(struct nw_store *store, uint16_t block);
 uint16_t store_end_of(const struct nw_store *store, uint16_t block);
@@ -438,12 +438,13 @@ uint32_t store_live(const struct nw_store *store);
 int store_fits(struct nw_store *store, const struct need *need);
 int store_fits_copy(struct nw_store *store, uint8_t to, uint8_t from, uint32_t held);
 uint16_t store_plan_sweep(struct nw_store *store, uint16_t most);
+int store_is_light(const struct nw_store *store);
 int store_is_roomy(const struct nw_store *store, uint8_t times);
 int store_set_limit(struct nw_store *store);
 
 /* clean.c */
 int store_clean_at_once(struct nw_store *store);
-int store_clean_chunk(struct nw_store *store, const struct chunk *chunk);
+int store_clean_chunk(struct nw_store *store, struct chunk *chunk);
 int store_set_moved(struct nw_store *store, const struct chunk *chunk);
 int store_clean_for_mount(struct nw_store *store);
 void store_sweep_anew(struct nw_store *store);
@@ -510,6 +511,8 @@ static inline int store_has_key(const struct object *object, uint32_t key)
 int store_drop_head(struct nw_store *store, struct object *object);
 int store_check_data(struct nw_store *store, const struct object *object, uint32_t number,
                      const struct chunk *chunk);
+int store_find_chunk(struct nw_store *store, struct object *object, uint32_t number,
+                     struct chunk *chunk);
 int store_find_data(struct nw_store *store, struct object *object, uint32_t number,
                     struct chunk *chunk);
 

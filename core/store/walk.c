@@ -5,13 +5,17 @@
 #include "nandwich/crc.h"
 #include "store.h"
 
-static int is_blank(const struct nw_store *store, const uint8_t *bytes, uint8_t count)
+/* Are bytes blank, but for one bit, which may be read wrong or have flipped? */
+static int is_blank(const struct nw_store *store, const uint8_t *bytes, uint16_t count)
 {
-    while (count > 0 && *bytes == store->erased) {
-        bytes++;
-        count--;
+    uint8_t wrong = 0;
+
+    for (; count > 0 && (wrong & (wrong - 1U)) == 0; count--, bytes++) {
+        uint8_t here = (uint8_t)(*bytes ^ store->erased);
+
+        wrong = (wrong & here) != 0 ? 3U : (uint8_t)(wrong | here);
     }
-    return count == 0;
+    return (wrong & (wrong - 1U)) == 0;
 }
 
 static void turn(uint8_t *bytes, uint16_t bit)
@@ -19,9 +23,7 @@ static void turn(uint8_t *bytes, uint16_t bit)
     bytes[bit / 8U] = (uint8_t)(bytes[bit / 8U] ^ (1U << bit % 8U));
 }
 
-/* The header of a block. NW_ERR_UNWRITTEN: it is blank; NW_ERR_NOT_FOUND: it cannot be read;
- * NW_ERR_KEY: the store is sealed and we are not. */
-int store_look_at_head(struct nw_store *store, uint16_t block, struct block_head *head)
+static int look_once(struct nw_store *store, uint16_t block, struct block_head *head)
 {
     uint32_t page = store_first_page(store, block);
     uint8_t bytes[SEALED_BLOCK_HEADER];
@@ -67,6 +69,16 @@ int store_look_at_head(struct nw_store *store, uint16_t block, struct block_head
     return NW_OK;
 }
 
+/* The header of a block. NW_ERR_UNWRITTEN: it is blank; NW_ERR_NOT_FOUND: it cannot be read, nor
+ * once more; NW_ERR_KEY: the store is sealed and we are not. */
+int store_look_at_head(struct nw_store *store, uint16_t block, struct block_head *head)
+{
+    int result = look_once(store, block, head);
+
+    return result == NW_ERR_NOT_FOUND || result == NW_ERR_KEY ? look_once(store, block, head)
+                                                              : result;
+}
+
 /* The same; NW_ERR_NOT_FOUND: there is none that can be read. */
 int store_read_head(struct nw_store *store, uint16_t block, struct block_head *head)
 {
@@ -107,22 +119,26 @@ static int is_filled(struct nw_store *store, uint16_t block, const struct block_
     return result == NW_ERR_ECC ? 0 : result;
 }
 
-#define SWAP_MISSES 2U /* most blocks in a row that failed before they had a header */
-
-/* Learns whether the end of `block` lies in the blocks behind it, up to the newest. The last that
+/*
+ * Learns whether the end of `block` lies in the blocks behind it, up to the newest. The last that
  * stand in count only where they hold what they were begun for, or the log goes on behind them;
- * all before one that counts have failed. Once there is an anchor all is known. */
+ * all before one that counts have failed. Once there is an anchor all is known.
+ *
+ * Nothing acknowledged is missed. What counts in a block behind this one stands behind a header
+ * there, and all blocks on the way were taken in their order, each because the one before had
+ * failed or was full. So the next header that can be read, behind any number of blocks without one,
+ * either stands in for this block or tells that none does.
+ */
 int store_find_swap(struct nw_store *store, uint16_t block)
 {
     uint16_t next = block;
     uint16_t met = block;  /* the last that stands in, */
     uint16_t last = block; /* and that counts */
     uint16_t from = 0;
-    uint8_t misses = 0;
     int stands = store->anchor == STORE_NONE;
     struct block_head head = {.flags = 0};
 
-    while (stands && misses <= SWAP_MISSES && next != store->newest) {
+    while (stands && next != store->newest) {
         int result = store_good_after(store, &next);
         if (next == block) {
             return result; /* once round */
@@ -131,8 +147,7 @@ int store_find_swap(struct nw_store *store, uint16_t block)
             result = store_read_head(store, next, &head);
         }
         if (result == NW_ERR_NOT_FOUND) {
-            misses++;
-            continue;
+            continue; /* it failed before it had a header */
         }
         if (result < 0) {
             return result;
@@ -142,7 +157,6 @@ int store_find_swap(struct nw_store *store, uint16_t block)
         if (stands) {
             met = next;
             from = store_place_of(store, head.page);
-            misses = 0;
             result = is_filled(store, next, &head);
         }
         while (result > 0 && last != met) {
@@ -199,22 +213,16 @@ static int mend_header(struct nw_store *store, uint8_t *bytes, struct chunk *chu
         turn(bytes, bit);
         result = get_header(store, bytes, chunk);
         if (result == NW_OK) {
-            result = store_verify(store, chunk);
+            result = store_check_payload(store, chunk, NULL, 0);
         }
         turn(bytes, bit);
     }
     store->stats.tampered = tampered;
     store_count(&store->stats.corrected, result == NW_OK);
-    if (store_is_damage(result)) { /* or blank, but for one bit */
-        uint8_t wrong = (uint8_t)(bytes[0] ^ store->erased);
-        result = (wrong & (wrong - 1U)) == 0 ? (int)NW_ERR_UNWRITTEN : (int)NW_ERR_CORRUPT;
-    }
-    return result;
+    return store_is_damage(result) ? (int)NW_ERR_CORRUPT : result;
 }
 
-/* The header at a position; the payload it tells of ends in the same block. NW_ERR_CORRUPT: there
- * is none; NW_ERR_UNWRITTEN: it is blank. */
-int store_read_chunk(struct nw_store *store, uint32_t at, struct chunk *chunk, int ahead)
+static int read_once(struct nw_store *store, uint32_t at, struct chunk *chunk, int ahead)
 {
     uint8_t bytes[SEALED_CHUNK_HEADER];
 
@@ -231,11 +239,31 @@ int store_read_chunk(struct nw_store *store, uint32_t at, struct chunk *chunk, i
         store_seal(store)->note(store, at, bytes);
     }
     if (result == NW_OK) {
+        uint16_t offset = store_offset_of(store, at);
+        uint16_t gap = (uint16_t)(store_align_up(store, offset) - offset); /* before what follows */
+
         result = is_blank(store, bytes, CHUNK_WHAT) ? (int)NW_ERR_UNWRITTEN
                                                     : mend_header(store, bytes, chunk);
+        if (result == NW_ERR_CORRUPT && gap > 0 && gap < CHUNK_WHAT &&
+            is_blank(store, bytes, gap)) {
+            result = NW_ERR_UNWRITTEN;
+        }
     }
     if (result < 0) {
         store->stats.place = at;
+    }
+    return result;
+}
+
+/* The header at a position; the payload it tells of ends in the same block. NW_ERR_CORRUPT: there
+ * is none, nor when it is read once more; NW_ERR_UNWRITTEN: it is blank. */
+int store_read_chunk(struct nw_store *store, uint32_t at, struct chunk *chunk, int ahead)
+{
+    int result = read_once(store, at, chunk, ahead);
+
+    if (store_is_damage(result)) {
+        store->cache_page = STORE_NONE;
+        result = read_once(store, at, chunk, ahead);
     }
     return result;
 }
@@ -263,12 +291,12 @@ int store_next_chunk(struct nw_store *store, uint32_t *at, struct chunk *chunk)
         *at = store_at(store, page, offset);
         if ((uint32_t)offset + store->chunk_header <= store->page_bytes) {
             int result = store_written(store, page);
-            if (result <= 0) {
-                return result;
+            if (result > 0) {
+                result = store_read_chunk(store, *at, chunk, 0);
+                result = result == NW_OK ? 1 : result;
             }
-            result = store_read_chunk(store, *at, chunk, 0);
             if (result != NW_ERR_UNWRITTEN) {
-                return result < 0 ? (result == NW_ERR_ECC ? (int)NW_ERR_CORRUPT : result) : 1;
+                return result == NW_ERR_ECC ? (int)NW_ERR_CORRUPT : result;
             }
             /* Blank: what follows begins at a unit of programming, or on the next page. */
             uint16_t unit = store_align_up(store, offset);
@@ -347,18 +375,11 @@ static uint32_t mend_payload(struct nw_store *store, const struct chunk *chunk, 
     return chunk->crc;
 }
 
-/* Is a chunk whole that the log shows? NW_OK, NW_ERR_CORRUPT, NW_ERR_TAMPERED, or the chip's
- * error. */
-int store_verify(struct nw_store *store, const struct chunk *chunk)
+static int payload_once(struct nw_store *store, const struct chunk *chunk, void *data, int ahead)
 {
-    int result = store_check_payload(store, chunk, NULL, 0);
-
-    return result != NW_ERR_ECC ? result : (int)NW_ERR_CORRUPT;
-}
-
-/* All of a chunk's payload, checked. */
-int store_payload(struct nw_store *store, const struct chunk *chunk, void *data, int ahead)
-{
+    if (data == NULL) {
+        return store_check_payload(store, chunk, NULL, 0);
+    }
     uint32_t sum = store_sum_begin(store, chunk);
     int result = store_load(store, chunk, 0, chunk->length, data, ahead);
 
@@ -369,8 +390,34 @@ int store_payload(struct nw_store *store, const struct chunk *chunk, void *data,
         }
         result = store_sum_check(store, sum, chunk);
     }
-    if (result < 0 && store_seal(store) != NULL) {
+    return result;
+}
+
+/* All of a chunk's payload, checked; NULL: it is only checked. If it is damaged it is read once
+ * more, with what its header proves it by: one read may be wrong, and the next right. */
+int store_payload(struct nw_store *store, struct chunk *chunk, void *data, int ahead)
+{
+    uint32_t tampered = store->stats.tampered;
+    int result = payload_once(store, chunk, data, ahead);
+    struct chunk again;
+
+    if (store_is_damage(result) && store_read_chunk(store, chunk->at, &again, 0) == NW_OK &&
+        again.length == chunk->length) {
+        chunk->crc = again.crc;
+        store->stats.tampered = tampered;
+        result = payload_once(store, chunk, data, ahead);
+    }
+    if (result < 0 && store_seal(store) != NULL && data != NULL) {
         memset(data, 0, chunk->length); /* nothing unproven is handed out */
     }
     return result;
+}
+
+/* Is a chunk whole that the log shows? NW_OK, NW_ERR_CORRUPT, NW_ERR_TAMPERED, or the chip's
+ * error. */
+int store_verify(struct nw_store *store, struct chunk *chunk)
+{
+    int result = store_payload(store, chunk, NULL, 0);
+
+    return result != NW_ERR_ECC ? result : (int)NW_ERR_CORRUPT;
 }

@@ -19,6 +19,7 @@
 #define BLOCK_MIN NW_HEAP_BLOCK_MIN
 #define SPLIT_MIN 64U /* a resized block gives back no less */
 #define TRIES 4U      /* blocks looked at in a list that holds smaller ones too */
+#define NO_ROOM 1     /* the heap's own refusal: the device's NW_ERR_FULL is another matter */
 
 #define QUICK_LISTS (NW_HEAP_QUICK_MAX / NW_HEAP_ALIGN + 1U)
 #define LISTS (sizeof((struct nw_heap *)0)->large / sizeof((struct nw_heap *)0)->large[0])
@@ -137,7 +138,7 @@ static int raise_top(struct nw_heap *heap, uint32_t need)
 static int from_top(struct nw_heap *heap, uint32_t need, uint32_t *offset)
 {
     *offset = heap->top;
-    return raise_top(heap, need) ? use(heap, *offset, need, 0) : NW_ERR_FULL;
+    return raise_top(heap, need) ? use(heap, *offset, need, 0) : NO_ROOM;
 }
 
 /* Hands out the first block of a quick list of blocks of `bytes`, or the first *size of it. */
@@ -223,14 +224,14 @@ static int large_block(struct nw_heap *heap, uint32_t tries, uint32_t *offset, u
     return error;
 }
 
-/* A block of *size bytes or a little more out of what is free as it lies; NW_ERR_FULL: none. */
+/* A block of *size bytes or a little more out of what is free as it lies; NO_ROOM: none. */
 static int any_block(struct nw_heap *heap, uint32_t *offset, uint32_t *size)
 {
     int small = *size <= NW_HEAP_QUICK_MAX;
     uint32_t list = *size / NW_HEAP_ALIGN;
     int error = small ? small_block(heap, offset, size) : large_block(heap, TRIES, offset, size);
 
-    if (error != NW_ERR_FULL) {
+    if (error != NO_ROOM) {
         return error;
     }
     if (heap->carve_bytes >= *size) {
@@ -242,16 +243,16 @@ static int any_block(struct nw_heap *heap, uint32_t *offset, uint32_t *size)
     while (list < QUICK_LISTS && heap->quick[list] == 0) {
         list++;
     }
-    return list < QUICK_LISTS ? from_quick(heap, list * NW_HEAP_ALIGN, offset, size) : NW_ERR_FULL;
+    return list < QUICK_LISTS ? from_quick(heap, list * NW_HEAP_ALIGN, offset, size) : NO_ROOM;
 }
 
-/* The same with a walk before NW_ERR_FULL, where one may help. If it finds `more` free bytes at
- * `keep`, their number comes back in *kept, and NW_ERR_FULL. */
+/* The same with a walk before NO_ROOM, where one may help. If it finds `more` free bytes at
+ * `keep`, their number comes back in *kept, and NO_ROOM. */
 static int find_room(struct nw_heap *heap, uint32_t keep, uint32_t more, uint32_t *kept,
                      uint32_t *offset, uint32_t *size)
 {
     uint32_t most = heap->longest + (heap->bytes - heap->top);
-    int error = NW_ERR_FULL;
+    int error = NO_ROOM;
 
     if (most > heap->bytes - FIRST) {
         most = heap->bytes - FIRST; /* for larger ones there is no list */
@@ -260,13 +261,13 @@ static int find_room(struct nw_heap *heap, uint32_t keep, uint32_t more, uint32_
         error = any_block(heap, offset, size);
     }
     *kept = 0;
-    if (error != NW_ERR_FULL || more > most ||
+    if (error != NO_ROOM || more > most ||
         (heap->longest == heap->gap && (keep == 0 || more > NW_HEAP_QUICK_MAX))) {
         return error; /* nothing has come free since the last walk that is not in its list alone */
     }
     error = nw_heap_walk(heap, keep, more, kept);
     if (error == NW_OK) {
-        error = *kept == 0 && *size <= most ? any_block(heap, offset, size) : (int)NW_ERR_FULL;
+        error = *kept == 0 && *size <= most ? any_block(heap, offset, size) : NO_ROOM;
     }
     return error;
 }
@@ -370,13 +371,23 @@ int nw_heap_open(struct nw_heap *heap, struct nw_vm *vm, uintptr_t start, uint32
     return NW_OK;
 }
 
+/* What the caller is told. */
+static int told(struct nw_heap *heap, int error)
+{
+    if (error == NO_ROOM) {
+        heap->stats.failures++;
+        error = NW_ERR_FULL;
+    }
+    return error;
+}
+
 int nw_heap_alloc(struct nw_heap *heap, size_t bytes, size_t align, uintptr_t *address)
 {
     uint32_t need = block_bytes(bytes);
     uint32_t size = need;
     uint32_t offset = 0;
     uint32_t kept;
-    int error = NW_ERR_FULL;
+    int error = NO_ROOM;
 
     *address = 0;
     if ((align & (align - 1U)) != 0) {
@@ -395,10 +406,8 @@ int nw_heap_alloc(struct nw_heap *heap, size_t bytes, size_t align, uintptr_t *a
     if (error == NW_OK) {
         count_alloc(heap, size);
         *address = heap->start + (uintptr_t)offset + HEADER;
-    } else if (error == NW_ERR_FULL) {
-        heap->stats.failures++;
     }
-    return error;
+    return told(heap, error);
 }
 
 int nw_heap_alloc_zeroed(struct nw_heap *heap, size_t count, size_t bytes, uintptr_t *address)
@@ -513,7 +522,7 @@ static int stretch(struct nw_heap *heap, uint32_t offset, uint32_t *size, uint32
         return cut_large(heap, offset, size, need, mark.head);
     }
     error = extend(heap, offset, size, need, mark.head);
-    return error == NW_OK && *size < need ? (int)NW_ERR_FULL : error;
+    return error == NW_OK && *size < need ? NO_ROOM : error;
 }
 
 /* Moves a block; the room for it was found. */
@@ -552,7 +561,7 @@ int nw_heap_resize(struct nw_heap *heap, uintptr_t *address, size_t bytes)
     old = nw_heap_size_of(&mark);
     size = old;
     if (need == 0) {
-        error = NW_ERR_FULL;
+        error = NO_ROOM;
     } else if (need <= size) {
         error = shorten(heap, offset, &size, need, mark.head);
     } else {
@@ -567,14 +576,12 @@ int nw_heap_resize(struct nw_heap *heap, uintptr_t *address, size_t bytes)
         if (error == NW_OK) {
             return move_block(heap, address, to, to_size, (size_t)(old - HEADER));
         }
-        if (error == NW_ERR_FULL) {
+        if (error == NO_ROOM) {
             error = stretch(heap, offset, &size, need, kept);
         }
     }
     if (error == NW_OK) {
         count_used(heap, size, old);
-    } else if (error == NW_ERR_FULL) {
-        heap->stats.failures++;
     }
-    return error;
+    return told(heap, error);
 }

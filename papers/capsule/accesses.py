@@ -91,8 +91,8 @@ def buffers(quick: bool) -> Report:  # noqa: ARG001
     rows += [["read", size, round(cost, 4)] for size, cost in reads.items()]
 
     def draw(axes: "Axes") -> None:
-        axes.plot(list(writes), list(writes.values()), marker="o", label="write, by buffer")
-        axes.plot(list(reads), list(reads.values()), marker="o", label="read, by element")
+        axes.plot(list(writes), list(writes.values()), label="write, by buffer")
+        axes.plot(list(reads), list(reads.values()), label="read, by element")
         axes.set_xscale("log", base=2)
         axes.set_yscale("log")
         axes.set_xlabel("bytes")
@@ -236,7 +236,7 @@ def nodes(quick: bool) -> Report:
 
     def draw(axes: "Axes") -> None:
         for name in names:
-            axes.plot(list(table), [table[size][name] for size in table], marker="o", label=name)
+            axes.plot(list(table), [table[size][name] for size in table], label=name)
         axes.set_xscale("log", base=2)
         axes.set_yscale("log")
         axes.set_xlabel("bytes of entries in a node")

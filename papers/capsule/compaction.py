@@ -64,9 +64,7 @@ def _report(answers: list[Answer], table: Table, column: int, unit: str) -> Repo
     def draw(axes: "Axes") -> None:
         for kind in KINDS:
             of_kind = {size: costs[1] for (one, size), costs in table.items() if one == kind}
-            axes.plot(
-                list(of_kind), [one[column] for one in of_kind.values()], marker="o", label=kind
-            )
+            axes.plot(list(of_kind), [one[column] for one in of_kind.values()], label=kind)
         axes.set_xscale("log", base=2)
         axes.set_ylim(bottom=0)
         axes.set_xlabel("bytes a chunk")

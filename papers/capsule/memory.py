@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from lab import ROOT, cross
 from lab.experiments import Answer, Report, Value, experiment
+from nandwich import plots
 from nandwich.errors import RunError
 
 if TYPE_CHECKING:
@@ -165,9 +166,7 @@ def memory(quick: bool) -> Report:  # noqa: ARG001
             "RAM": [one["RAM"] / 1024 for one in table],
             "RAM, paper": [app.ram_kb for app in APPLICATIONS],
         }
-        for number, (label, values) in enumerate(bars.items()):
-            axes.bar([i + 0.2 * number for i in range(len(names))], values, 0.2, label=label)
-        axes.set_xticks([i + 0.3 for i in range(len(names))], names)
+        plots.grouped(axes, names, bars)
         axes.set_ylabel("KB")
         axes.legend()
 

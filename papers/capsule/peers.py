@@ -7,6 +7,7 @@ from bench.store import ECC_SHAPE, OURS, OURS_ECC, ours
 from lab import peers
 from lab.experiments import Answer, Report, Value, experiment
 from lab.peers import SHAPES, WORKS, Counts, NotMeasuredError
+from nandwich import plots
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -81,19 +82,11 @@ def store_cost(quick: bool) -> Report:
             {c.store for c in found}, key=lambda name: (name != OURS, name != OURS_ECC, name)
         )
         places = [(shape.name, work) for shape in SHAPES for work in WORKS]
-        for number, name in enumerate(stores):
-            known = {(c.shape, c.work): c.energy_mj for c in found if c.store == name}
-            at = [i + 0.16 * number for i, place in enumerate(places) if place in known]
-            axes.bar(at, [known[place] for place in places if place in known], 0.16, label=name)
-        axes.set_yscale("log")
+        known = {(c.store, c.shape, c.work): c.energy_mj for c in found}
+        series = {name: [known.get((name, *place)) for place in places] for name in stores}
+        plots.grouped(axes, [f"{shape} {work}" for shape, work in places], series, log=True)
+        axes.tick_params(axis="x", labelrotation=40, labelsize=6)
         axes.set_ylabel("mJ")
-        axes.set_xticks(
-            [i + 0.3 for i in range(len(places))],
-            [f"{shape} {work}" for shape, work in places],
-            rotation=40,
-            ha="right",
-            fontsize=6,
-        )
         axes.legend(fontsize=7)
 
     columns = [

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lab.experiments import Answer, Report, Value, experiment
+from nandwich import plots
 from nandwich.errors import RunError
 from nandwich.run import recipe
 from nandwich.run.measure import Job
@@ -117,11 +118,11 @@ def access_cost(quick: bool) -> Report:
 
 
 def _draw(axes: "Axes", published: dict[str, int], added: dict[str, float]) -> None:
-    """A pair of bars for each kind; the scale is logarithmic, a hit is so much cheaper."""
-    places = range(len(_KINDS))
-    axes.bar([at - 0.2 for at in places], list(published.values()), 0.4, label="published, cycles")
-    axes.bar([at + 0.2 for at in places], list(added.values()), 0.4, label="host, instructions")
-    axes.set_xticks(places, list(_KINDS))
-    axes.set_yscale("log")
+    """A pair for each kind; the scale is logarithmic, a hit is so much cheaper."""
+    series: dict[str, list[float | None]] = {
+        "published, cycles": list(published.values()),
+        "host, instructions": list(added.values()),
+    }
+    plots.grouped(axes, list(_KINDS), series, log=True)
     axes.set_ylabel("added to a plain access")
     axes.legend(fontsize=7)

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from lab.experiments import Answer, Report, Value, experiment
+from nandwich import plots
 from nandwich.replay import play as replay
 
 if TYPE_CHECKING:
@@ -51,14 +52,8 @@ def _one(layer: str, workload: str, requests: int) -> list[Value]:
 
 
 def _draw(rows: Sequence[Sequence[Value]], axes: "Axes") -> None:
-    width = 0.8 / len(_LAYERS)
-    for place, layer in enumerate(_LAYERS):
-        heights = [float(row[4]) for row in rows if row[1] == layer]
-        axes.bar(
-            [number + place * width for number in range(len(heights))], heights, width, label=layer
-        )
-    axes.set_xticks([number + 0.3 for number in range(len(_WORKLOADS))], list(_WORKLOADS))
-    axes.set_yscale("log")
+    series = {layer: [float(row[4]) for row in rows if row[1] == layer] for layer in _LAYERS}
+    plots.grouped(axes, list(_WORKLOADS), series, log=True)
     axes.set_ylabel("programs for a write")
     axes.legend(fontsize=7)
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from lab._native import Lavish
 from lab.experiments import Answer, Report, experiment
-from nandwich import _native
+from nandwich import _native, plots
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -126,10 +126,9 @@ def draw(runs: list[Run], axes: "Axes") -> None:
             axes.plot(
                 [run.degree for run in chosen],
                 [run.copies * run.degree for run in chosen],
-                style,
-                marker="o",
-                markersize=3,
-                color=f"C{number}",
+                linestyle=style,
+                marker=plots.MARKS[number],
+                color=plots.COLOURS[number],
                 label=f"{workload}, {space} space",
             )
     axes.axhline(1, linestyle=":", color="black", label="bound")

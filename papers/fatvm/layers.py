@@ -13,6 +13,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from lab.experiments import Answer, Report, Value, experiment
+from nandwich import plots
 from papers.fatvm import traffic
 
 if TYPE_CHECKING:
@@ -108,21 +109,13 @@ def _rows(table: Table) -> list[Sequence[Value]]:
 
 
 def _draw(table: Table, axes: "Axes") -> None:
-    """Erases for 1000 writes: a group of bars a program."""
-    width = 0.8 / len(traffic.LAYERS)
-    for place, layer in enumerate(traffic.LAYERS):
-        axes.bar(
-            [number + place * width for number in range(len(traffic.PROGRAMS))],
-            [1000 * table[program, layer].erases_a_write for program in traffic.PROGRAMS],
-            width,
-            label=layer,
-        )
-    axes.set_xticks(
-        [number + 0.4 - width / 2 for number in range(len(traffic.PROGRAMS))],
-        list(traffic.PROGRAMS),
-    )
+    """Erases for 1000 writes: a group a program."""
+    series = {
+        layer: [1000 * table[program, layer].erases_a_write for program in traffic.PROGRAMS]
+        for layer in traffic.LAYERS
+    }
+    plots.grouped(axes, list(traffic.PROGRAMS), series, log=True)
     axes.set_ylabel("erases for 1000 sectors written")
-    axes.set_yscale("log")
     axes.legend(fontsize=7, ncols=2)
 
 

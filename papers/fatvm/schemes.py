@@ -46,7 +46,7 @@ def _crossing(times: dict[str, dict[int, float | None]]) -> int | None:
 def _draw(times: dict[str, dict[int, float | None]], axes: "Axes") -> None:
     for way, line in times.items():
         points = [(size, value) for size, value in line.items() if value is not None]
-        axes.plot([size for size, _ in points], [value for _, value in points], "o-", label=way)
+        axes.plot([size for size, _ in points], [value for _, value in points], label=way)
     axes.set_xlabel("RAM for frames, KB")
     axes.set_ylabel("chip time of one JPEG, ms")
     axes.set_yscale("log")

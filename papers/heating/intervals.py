@@ -4,6 +4,7 @@
 from typing import TYPE_CHECKING
 
 from lab.experiments import Answer, Report, experiment
+from nandwich import plots
 from papers.heating._play import BAR, PUBLISHED, THRESHOLD, THRESHOLDS, Outcome, Setup, play
 
 if TYPE_CHECKING:
@@ -45,18 +46,7 @@ def _draw(axes: "Axes", quick: bool) -> None:
         "DHeating, published": [PUBLISHED[name][1] for name in names],
         "DHeating": [_dheating(name, quick).interval_s for name in names],
     }
-    for place, (label, values) in enumerate(bars.items()):
-        colour = "C0" if label.startswith("SWL") else "C1"
-        axes.bar(
-            [at + 0.2 * place - 0.3 for at in range(len(names))],
-            values,
-            width=0.2,
-            label=label,
-            color=colour,
-            alpha=0.4 if label.endswith("published") else 1.0,
-        )
-    axes.set_xticks(range(len(names)), names)
-    axes.set_yscale("log")
+    plots.grouped(axes, names, bars, log=True)
     axes.set_ylim(1, 60_000)
     axes.set_ylabel("mean interval between healings (s)")
     axes.legend(fontsize=7, ncols=2)
@@ -170,15 +160,9 @@ def _fewer(part: str, quick: bool) -> Report:
 
 
 def _draw_extra(axes: "Axes", part: str, rows: list[list[str | int | float]]) -> None:
-    for place, label in enumerate(["DHeating", *(f"SWL, threshold {t}" for t in THRESHOLDS)]):
-        axes.bar(
-            [at + 0.2 * place - 0.3 for at in range(len(rows))],
-            [float(row[place + 1]) for row in rows],
-            width=0.2,
-            label=label,
-        )
-    axes.set_xticks(range(len(rows)), [str(row[0]) for row in rows])
-    axes.set_yscale("log")
+    labels = ["DHeating", *(f"SWL, threshold {t}" for t in THRESHOLDS)]
+    series = {label: [float(row[at + 1]) for row in rows] for at, label in enumerate(labels)}
+    plots.grouped(axes, [str(row[0]) for row in rows], series, log=True)
     axes.set_ylabel(f"{part} for wear, a million sectors written")
     axes.legend(fontsize=7)
 
@@ -240,8 +224,8 @@ def early(quick: bool) -> Report:
 
 def _draw_early(axes: "Axes", bars: tuple[int, ...], rows: list[list[str | int | float]]) -> None:
     for row in rows:
-        axes.plot(bars, [float(value) for value in row[1:]], marker="o", label=str(row[0]))
-    axes.plot(bars, [bar - 100 for bar in bars], ":", color="black", label="as the bar")
+        axes.plot(bars, [float(value) for value in row[1:]], label=str(row[0]))
+    axes.plot(bars, [bar - 100 for bar in bars], ":", marker="", color="black", label="as the bar")
     axes.set_xlabel("bar (% of the life)")
     axes.set_ylabel("change of the mean interval (%)")
     axes.legend(fontsize=7)

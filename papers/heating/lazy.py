@@ -11,6 +11,7 @@ The replay tells the layer how long a gap will be, which a device would have to 
 from typing import TYPE_CHECKING
 
 from lab.experiments import Answer, Report, experiment
+from nandwich import plots
 from papers.heating._play import PUBLISHED, Outcome, Setup, play
 
 if TYPE_CHECKING:
@@ -58,15 +59,11 @@ def _steady(quick: bool) -> float:
 
 
 def _draw(axes: "Axes", quick: bool) -> None:
-    for place, period_s in enumerate(PERIODS_S):
-        axes.bar(
-            [at + 0.25 * place - 0.25 for at in range(len(PUBLISHED))],
-            [max(0.1, _overhead_s(name, period_s, quick)) for name in PUBLISHED],
-            width=0.25,
-            label=LABELS[period_s],
-        )
-    axes.set_xticks(range(len(PUBLISHED)), list(PUBLISHED))
-    axes.set_yscale("log")
+    series = {
+        LABELS[period_s]: [max(0.1, _overhead_s(name, period_s, quick)) for name in PUBLISHED]
+        for period_s in PERIODS_S
+    }
+    plots.grouped(axes, list(PUBLISHED), series, log=True)
     axes.set_ylabel("responses prolonged by healing, in all (s)")
     axes.legend()
 

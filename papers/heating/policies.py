@@ -4,6 +4,7 @@
 from typing import TYPE_CHECKING
 
 from lab.experiments import Answer, Report, experiment
+from nandwich import plots
 from papers.heating._play import THRESHOLD, Setup, layers, live, play
 
 if TYPE_CHECKING:
@@ -45,14 +46,11 @@ def _row(layer: str, wear: str, quick: bool) -> list[str | int | float]:
 
 def _draw(axes: "Axes", quick: bool) -> None:
     """Lifetime of each layer under each policy."""
-    for place, wear in enumerate(POLICIES):
-        axes.bar(
-            [at + 0.2 * place - 0.3 for at in range(len(layers()))],
-            [live(layer, wear, quick).host_bytes / 2**30 for layer in layers()],
-            width=0.2,
-            label=wear,
-        )
-    axes.set_xticks(range(len(layers())), layers())
+    series = {
+        wear: [live(layer, wear, quick).host_bytes / 2**30 for layer in layers()]
+        for wear in POLICIES
+    }
+    plots.grouped(axes, layers(), series)
     axes.set_ylabel("written until the first block died (GiB)")
     axes.legend()
 

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* A heap that was never opened (no room beside the globals) has no memory to give. */
 static int is_open(void)
@@ -118,6 +119,23 @@ NW_LIBC(void *, aligned_alloc, (size_t align, size_t bytes))
     return allocate(bytes, align);
 }
 NW_LIBC_ALIAS(void *, memalign, aligned_alloc, (size_t align, size_t bytes));
+
+/* At a page of the host's, and for pvalloc() whole ones. */
+NW_LIBC(void *, valloc, (size_t bytes))
+{
+    return allocate(bytes, (size_t)getpagesize());
+}
+
+NW_LIBC(void *, pvalloc, (size_t bytes))
+{
+    size_t page = (size_t)getpagesize();
+
+    if (bytes > SIZE_MAX - page) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    return allocate((bytes + page - 1) / page * page, page);
+}
 
 NW_LIBC(int, posix_memalign, (void **to, size_t align, size_t bytes))
 {

@@ -18,6 +18,8 @@ uint8_t nw_guest_frame_shift;
 
 /* From the linker script: where globals lie in virtual memory. */
 extern uint8_t nw_vm_start[], nw_vm_data_end[], nw_vm_globals_end[];
+/* Where their initial contents lie: in the same place on the host, in code flash on a device. */
+extern const uint8_t nw_vm_image[];
 /* One entry an object file, gathered by the linker: frame bytes, slots, look-aside entries. */
 extern const uint16_t __start_nw_config[][3], __stop_nw_config[][3];
 
@@ -40,8 +42,8 @@ static int objects_agree(void)
     return 1;
 }
 
-/* The image lies where the virtual memory will be: it goes through a buffer, since a pointer to it
- * would be taken for a virtual one. */
+/* The image may lie where the virtual memory will be: it goes through a buffer, since a pointer to
+ * it would be taken for a virtual one. */
 static int load_globals(void)
 {
     uint8_t piece[256];
@@ -50,7 +52,7 @@ static int load_globals(void)
     for (uintptr_t at = nw_guest_base; at < end;) {
         size_t n = end - at < sizeof piece ? (size_t)(end - at) : sizeof piece;
 
-        memcpy(piece, (const uint8_t *)at, n);
+        memcpy(piece, nw_vm_image + (at - nw_guest_base), n);
         int result = nw_vm_write(&nw_guest_vm, at, piece, n);
         if (result < 0) {
             return result;

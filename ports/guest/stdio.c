@@ -9,11 +9,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/types.h>
 
 void *nw_libc_realloc(void *block, size_t bytes);
 
-/* Data crosses in pieces of this many bytes. */
+/* Data crosses in pieces of this many bytes, on the stack: a device's is short. */
+#if defined(__linux__)
 #define PIECE_BYTES 4096U
+#else
+#define PIECE_BYTES 512U
+#endif
 
 NW_LIBC(FILE *, fopen, (const char *path, const char *mode))
 {

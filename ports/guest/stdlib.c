@@ -222,44 +222,61 @@ NW_LIBC(int, system, (const char *command))
     return result;
 }
 
-/* A name the host fills in: a plain copy there and back. */
-static void *fill_name(char *name, void *(*fill)(char *))
+#define NAME_BYTES 4096U /* PATH_MAX */
+
+/* A plain copy of a name that the host fills in. Returns its length. */
+static size_t get_name(char *plain, const char *name)
 {
-    char plain[4096];
-    size_t n = nw_guest_strlen(name, sizeof plain - 1);
+    size_t n = nw_guest_strlen(name, NAME_BYTES - 1);
 
     nw_guest_get(plain, name, n);
     plain[n] = '\0';
-    void *result = fill(plain);
+    return n;
+}
+
+NW_LIBC(int, mkostemps, (char *name, int behind, int flags))
+{
+    char plain[NAME_BYTES];
+    size_t n = get_name(plain, name);
+    int file = mkostemps(plain, behind, flags);
+
     nw_guest_put(name, plain, n);
-    return result;
+    return file;
 }
+NW_LIBC_ALIAS(int, mkostemps64, mkostemps, (char *name, int behind, int flags));
 
-static void *make_file(char *name)
+NW_LIBC(int, mkstemps, (char *name, int behind))
 {
-    return (void *)(intptr_t)mkstemp(name);
+    return nw_libc_mkostemps(name, behind, 0);
 }
+NW_LIBC_ALIAS(int, mkstemps64, mkstemps, (char *name, int behind));
 
-static void *make_folder(char *name)
+NW_LIBC(int, mkostemp, (char *name, int flags))
 {
-    return mkdtemp(name);
+    return nw_libc_mkostemps(name, 0, flags);
 }
+NW_LIBC_ALIAS(int, mkostemp64, mkostemp, (char *name, int flags));
 
 NW_LIBC(int, mkstemp, (char *name))
 {
-    return (int)(intptr_t)fill_name(name, make_file);
+    return nw_libc_mkostemps(name, 0, 0);
 }
 NW_LIBC_ALIAS(int, mkstemp64, mkstemp, (char *name));
 
 NW_LIBC(char *, mkdtemp, (char *name))
 {
-    return fill_name(name, make_folder) != NULL ? name : NULL;
+    char plain[NAME_BYTES];
+    size_t n = get_name(plain, name);
+    int made = mkdtemp(plain) != NULL;
+
+    nw_guest_put(name, plain, n);
+    return made ? name : NULL;
 }
 
 NW_LIBC(char *, realpath, (const char *path, char *to))
 {
     struct nw_guest_text copy;
-    char plain[4096]; /* PATH_MAX */
+    char plain[NAME_BYTES];
     char *found = realpath(nw_guest_text(&copy, path), plain);
 
     nw_guest_text_done(&copy);

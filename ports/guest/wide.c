@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wide.c - wide strings of <wchar.h> and <wctype.h> over any mix of memory, a character at a time.
+ * wide.c - wide strings of <wchar.h> and <wctype.h> over any mix of memory, a character at a time,
+ * and as lines of a stream.
  * Comparisons answer -1, 0 or 1, as the host's do.
  */
 #include "internal.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 #include <wchar.h>
 #include <wctype.h>
 
@@ -295,6 +298,83 @@ NW_LIBC(int, wcscoll, (const wchar_t *a, const wchar_t *b))
     free(y);
     return order;
 }
+
+/* What does not fit leaves its start. */
+NW_LIBC(size_t, wcsxfrm, (wchar_t * to, const wchar_t *from, size_t n))
+{
+    wchar_t *text = plain(from);
+    size_t length = wcsxfrm(NULL, text, 0), kept = length < n ? length + 1 : n;
+    wchar_t *own = malloc((length + 1) * sizeof *own);
+
+    if (own == NULL) {
+        nw_guest_refuse("out of host memory in wcsxfrm");
+    }
+    wcsxfrm(own, text, length + 1);
+    copy(to, own, kept);
+    free(own);
+    free(text);
+    return length;
+}
+
+/* No text is longer than this. */
+#define TIME_LENGTH 16384U
+
+NW_LIBC(size_t, wcsftime,
+        (wchar_t * to, size_t n, const wchar_t *format, const struct tm *from))
+{
+    size_t room = n < TIME_LENGTH ? n : TIME_LENGTH;
+    wchar_t *own = malloc((room + 1) * sizeof *own), *text = plain(format);
+    struct tm day;
+
+    if (own == NULL) {
+        nw_guest_refuse("out of host memory in wcsftime");
+    }
+    nw_guest_get(&day, from, sizeof day);
+    nw_guest_get(own, to, room * sizeof *own);
+    size_t length = wcsftime(own, room, text, &day);
+    nw_guest_put(to, own, (length > 0 ? length + 1 : room) * sizeof *own);
+    free(own);
+    free(text);
+    return length;
+}
+
+NW_LIBC(wchar_t *, fgetws, (wchar_t * to, int n, FILE *file))
+{
+    int before = ferror(file), count = 0;
+    wint_t wide = L'\0';
+
+    if (!nw_guest_is_virtual(to) || n <= 0) {
+        return fgetws(to, n, file);
+    }
+    while (count < n - 1 && wide != L'\n' && (wide = fgetwc(file)) != WEOF) {
+        put(to + count++, (wchar_t)wide);
+    }
+    if ((count == 0 && n > 1) || (!before && ferror(file))) {
+        return NULL;
+    }
+    put(to + count, L'\0');
+    return to;
+}
+NW_LIBC_ALIAS(wchar_t *, fgetws_unlocked, fgetws, (wchar_t * to, int n, FILE *file));
+
+NW_LIBC(int, fputws, (const wchar_t *from, FILE *file))
+{
+    wchar_t wide;
+
+    if (!nw_guest_is_virtual(from)) {
+        return fputws(from, file);
+    }
+    if (fwide(file, 1) <= 0) {
+        return EOF;
+    }
+    while ((wide = get(from++)) != L'\0') {
+        if (fputwc(wide, file) == WEOF) {
+            return EOF;
+        }
+    }
+    return 1;
+}
+NW_LIBC_ALIAS(int, fputws_unlocked, fputws, (const wchar_t *from, FILE *file));
 
 NW_LIBC(int, wcswidth, (const wchar_t *from, size_t n))
 {

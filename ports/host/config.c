@@ -40,6 +40,7 @@ static const struct key keys[] = {
     {"seed", NUMBER, AT(seed), NULL, 0, 0xFFFFFFFFU},
     {"image", PATH, AT(image), NULL, 0, 0},
     {"record", PATH, AT(record), NULL, 0, 0},
+    {"accesses", PATH, AT(accesses), NULL, 0, 0},
     {"stats", PATH, AT(stats), NULL, 0, 0},
     {"timing", NUMBER, AT(timing), NULL, 0, 1},
 };

@@ -20,6 +20,7 @@
  *   seed=1             of the twin: factory bad blocks, bit errors
  *   image=FILE         the chip's content and wear, loaded first if there, saved at the end
  *   record=FILE        what is asked of the translation layer, as an iolog of fio (record.h)
+ *   accesses=FILE      every access to virtual memory (accesses.h); built with -nw-trace only
  *   stats=FILE         a report as JSON at the end, also after a crash
  *   timing=1           measures the host time spent emulating the chip (costs some itself)
  *
@@ -42,6 +43,7 @@ struct nw_host_config {
     char chip[NW_HOST_WORD_BYTES];
     char image[NW_HOST_PATH_BYTES];
     char record[NW_HOST_PATH_BYTES];
+    char accesses[NW_HOST_PATH_BYTES];
     char stats[NW_HOST_PATH_BYTES];
     const struct nw_layer_kind *layer;
     uint32_t ecc, scheme, policy; /* enums above; policy as enum nw_vm_policy */

@@ -6,6 +6,7 @@
  * Nothing is printed unless asked (stats=FILE) or something is wrong. A configuration that cannot
  * work ends the program before main with one line and status 2.
  */
+#include "accesses.h"
 #include "clock.h"
 #include "config.h"
 #include "crash.h"
@@ -69,7 +70,7 @@ static void panic(struct nw_vm *vm, int error, uintptr_t address)
     nw_host_panic(error, address);
 }
 
-/* Recording and image to their files. 0, or -1: said on stderr. */
+/* Recordings and image to their files. 0, or -1: said on stderr. */
 static int save(void)
 {
     int failed = 0, result = nw_host_record_close(&record);
@@ -77,6 +78,11 @@ static int save(void)
     if (result < 0) {
         fprintf(stderr, "nandwich: error: %s: the recording cannot be written: %s\n", config.record,
                 strerror(errno));
+        failed = -1;
+    }
+    if (nw_host_accesses_close() < 0) {
+        fprintf(stderr, "nandwich: error: %s: the accesses cannot be written: %s\n",
+                config.accesses, strerror(errno));
         failed = -1;
     }
     result = nw_host_crashed() ? NW_OK : nw_host_image_save(&stack);
@@ -114,8 +120,9 @@ void nw_host_replaced(void)
 {
     if (owner == getpid() && config.stats[0] != '\0') {
         nw_watch_pause(); /* the report is no file of the program's */
-        /* Recording and image end with this program: what was asked for is not there then. */
-        report(nw_host_now_ns(), config.record[0] == '\0' && config.image[0] == '\0');
+        /* Recordings and image end with this program: what was asked for is not there then. */
+        report(nw_host_now_ns(), config.record[0] == '\0' && config.accesses[0] == '\0' &&
+                                     config.image[0] == '\0');
         nw_watch_resume();
     }
 }
@@ -154,6 +161,27 @@ static void open_record(void)
         refuse(line);
     }
     stack.vm.block = &record.block;
+}
+
+static void open_accesses(void)
+{
+    char line[NW_HOST_PATH_BYTES + 128];
+
+    if (config.accesses[0] == '\0') {
+        return;
+    }
+    if (!nw_host_accesses_built()) {
+        snprintf(line, sizeof line,
+                 "accesses=%s: this program was not built to tell them; `nandwich run "
+                 "--record-accesses` builds it so",
+                 config.accesses);
+        refuse(line);
+    }
+    if (nw_host_accesses_open(config.accesses, nw_guest_base, stack.vm.bytes) < 0) {
+        snprintf(line, sizeof line, "%s: the accesses cannot be written: %s", config.accesses,
+                 strerror(errno));
+        refuse(line);
+    }
 }
 
 static void open_guest(void)
@@ -196,6 +224,7 @@ __attribute__((constructor(101))) static void start(void)
     stack.vm.lookaside_entries = nw_guest_lookaside_entries; /* for the report of RAM */
     nw_host_crash_watch(nw_guest_base, stack.vm.bytes);
     open_guest();
+    open_accesses(); /* the globals' first contents are no access of the program */
     owner = getpid();
     nw_watch_resume();
     atexit(nw_host_end);

@@ -9,6 +9,9 @@ time       ns        ns, us, ms, s, min, h, d, y (365 days)
 energy     pJ        pJ, nJ, uJ, mJ, J
 power      nW        nW, uW, mW, W
 frequency  Hz        Hz, kHz, MHz, GHz
+voltage    mV        mV, V
+current    nA        nA, uA, mA, A
+charge     uAh       uAh, mAh, Ah
 =========  ========  ==========================================
 
 A fraction is fine as long as the result is whole ("1.5 ms", but not "0.5 ns").
@@ -19,7 +22,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Literal
 
-Kind = Literal["size", "time", "energy", "power", "frequency"]
+Kind = Literal["size", "time", "energy", "power", "frequency", "voltage", "current", "charge"]
 
 _UNITS: Mapping[Kind, Mapping[str, int]] = {
     "size": {
@@ -43,6 +46,9 @@ _UNITS: Mapping[Kind, Mapping[str, int]] = {
     "energy": {"pJ": 1, "nJ": 10**3, "uJ": 10**6, "µJ": 10**6, "mJ": 10**9, "J": 10**12},
     "power": {"nW": 1, "uW": 10**3, "µW": 10**3, "mW": 10**6, "W": 10**9},
     "frequency": {"Hz": 1, "kHz": 10**3, "MHz": 10**6, "GHz": 10**9},
+    "voltage": {"mV": 1, "V": 10**3},
+    "current": {"nA": 1, "uA": 10**3, "µA": 10**3, "mA": 10**6, "A": 10**9},
+    "charge": {"uAh": 1, "µAh": 1, "mAh": 10**3, "Ah": 10**6},
 }
 _BASE: Mapping[Kind, str] = {
     "size": "bytes",
@@ -50,6 +56,9 @@ _BASE: Mapping[Kind, str] = {
     "energy": "pJ",
     "power": "nW",
     "frequency": "Hz",
+    "voltage": "mV",
+    "current": "nA",
+    "charge": "uAh",
 }
 _EXAMPLE: Mapping[Kind, str] = {
     "size": "'32K' or '16 MiB'",
@@ -57,6 +66,9 @@ _EXAMPLE: Mapping[Kind, str] = {
     "energy": "'2.5 uJ'",
     "power": "'33 mW'",
     "frequency": "'72 MHz'",
+    "voltage": "'3.3 V'",
+    "current": "'20 uA'",
+    "charge": "'2500 mAh'",
 }
 _PATTERN = re.compile(r"\s*([0-9][0-9_]*(?:\.[0-9]+)?)\s*([A-Za-zµ]*)\s*\Z")
 _MOST_DIGITS = 60

@@ -59,6 +59,7 @@ public:
 
     nw_stack *stack() { return &stack_; }
     const nw_block &block() const { return *stack_.block; }
+    const Numbers &opening() const { return opening_; }
     bool verifies() const { return verify_; }
 
     void save(const FilePath &path) const
@@ -207,7 +208,15 @@ private:
             stack_.chip = &tokens_.chip;
         }
         open_wear(wear, wear_config);
+        const nw_nand_counts counts = *nw_nand_stats(stack_.nand);
+        const uint64_t begun_ns = nw_nand_meter(stack_.nand)->time_ns;
+
         must(nw_stack_layer(&stack_, kind, &config, mount ? 1 : 0, &why));
+        const nw_nand_counts *now = nw_nand_stats(stack_.nand);
+        opening_["reads"] = now->reads - counts.reads;
+        opening_["programs"] = now->programs - counts.programs;
+        opening_["erases"] = now->erases - counts.erases;
+        opening_["time_ns"] = nw_nand_meter(stack_.nand)->time_ns - begun_ns;
     }
 
     void close()
@@ -220,6 +229,7 @@ private:
     nw_tokens tokens_ = {};
     bool verify_;
     char text_[512] = "";
+    Numbers opening_;
 };
 
 Dict latency_dict(const nw_latency &latency)
@@ -531,6 +541,10 @@ void bind_replay(nb::module_ &m)
         })
         .def_prop_ro("ram_bytes", [](Device &self) { return self.stack()->layer_ram_bytes; },
                      "What the layer takes on the device.")
+        .def_prop_ro("state_bytes", [](Device &self) { return self.stack()->kind->state_bytes; },
+                     "The layer's own struct on this host, whose pointers have 8 bytes.")
+        .def_prop_ro("opening", &Device::opening,
+                     "What its format or mount took: reads, programs, erases, time_ns.")
         .def("put_tier", &Device::put_tier, nb::arg("part"), nb::arg("policy"), nb::kw_only(),
              nb::arg("bytes") = 0, nb::arg("lambda_") = 0, nb::arg("reads") = false,
              nb::arg("seed") = 1, "An NVM before the layer, before anything is played.")

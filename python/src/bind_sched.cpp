@@ -259,8 +259,8 @@ Dict bound(const std::vector<Flow> &flows, const Recording &recording, uint64_t 
     return dict;
 }
 
-// period, deadline in ticks; size; burst; reads
-using Load = std::tuple<uint32_t, uint32_t, uint16_t, uint8_t, bool>;
+// period, jitter, deadline in ticks; size; burst; reads
+using Load = std::tuple<uint32_t, uint32_t, uint32_t, uint16_t, uint8_t, bool>;
 
 Dict admit(const std::vector<Load> &given, uint16_t sector_bytes, uint16_t unit,
            uint32_t write_ticks, uint32_t open_ticks, uint32_t read_ticks, uint8_t order,
@@ -269,9 +269,10 @@ Dict admit(const std::vector<Load> &given, uint16_t sector_bytes, uint16_t unit,
     std::vector<nw_sched_load> loads;
     nw_sched_admission admission = {};
 
-    for (const auto &[period, deadline, size, burst, reads] : given) {
+    for (const auto &[period, jitter, deadline, size, burst, reads] : given) {
         nw_sched_load load = {};
         load.period = period;
+        load.jitter = jitter;
         load.deadline = deadline;
         load.size = size;
         load.burst = burst;

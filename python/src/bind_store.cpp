@@ -145,6 +145,25 @@ Numbers space_of(const PyStore &self)
 
 using About = nb::typed<nb::dict, nb::str, nb::any>;
 
+// What nw_store_check() says: nothing, or where the store does not agree with itself.
+std::optional<About> check_of(PyStore &self)
+{
+    struct nw_store_fault fault;
+    const int result = nw_store_check(self.get(), &fault);
+
+    if (result == NW_OK) {
+        return std::nullopt;
+    }
+    About where;
+
+    where["slot"] = fault.slot;
+    where["checkpoint"] = fault.checkpoint;
+    where["key"] =
+        fault.key == UINT32_MAX ? nb::object(nb::none()) : nb::object(nb::int_(fault.key));
+    where["why"] = nw_error_text(result);
+    return where;
+}
+
 // Names are any bytes; those that are no text become lone surrogates, as in names of files.
 std::string name_of(const nb::str &text)
 {
@@ -406,6 +425,9 @@ void bind_state(nb::class_<PyStore> &store)
         .def_prop_ro("stats", &stats_of, "Counts since mount.")
         .def_prop_ro("space", &space_of)
         .def("objects", &objects_of, "All objects, each as a dict.")
+        .def("check", &check_of,
+             "None, or what does not agree with itself: slot, checkpoint, key, why; "
+             "see store_check.h.")
         .def("checkpoint", [](PyStore &self) {
             return store_checked(nw_store_checkpoint(self.get()));
         }, "Keeps the state of all objects; answers its number.")

@@ -16,6 +16,7 @@
 #pragma GCC diagnostic ignored "-Wshadow"
 #include "nandwich/ecc.h"
 #include "nandwich/store.h"
+#include "nandwich/store_check.h"
 #include "nandwich-seal/seal_sodium.h"
 #pragma GCC diagnostic pop
 

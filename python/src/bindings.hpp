@@ -15,3 +15,5 @@ void bind_iotrace(nanobind::module_ &m);
 void bind_replay(nanobind::module_ &m);
 void bind_store(nanobind::module_ &m);
 void bind_torture(nanobind::module_ &m);
+void bind_vmtrace(nanobind::module_ &m);
+void bind_layout(nanobind::module_ &m);

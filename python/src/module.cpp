@@ -18,4 +18,6 @@ NB_MODULE(_native, m)
     bind_store(m);
     bind_host(m);
     bind_torture(m);
+    bind_vmtrace(m);
+    bind_layout(m);
 }

@@ -19,6 +19,7 @@
 
 #define BUS_NEVER UINT64_MAX
 #define BUS_BYTE_NS 400U
+#define BUS_KINDS 8U
 
 struct bus {
     struct nw_nand *nand; /* NULL: a card */
@@ -33,6 +34,8 @@ struct bus {
     uint32_t fail_at;  /* the bus itself fails (NW_ERR_IO) after so many more transfers; 0: never */
     bool fail_acts;    /* the transfer is done all the same */
     uint32_t waits;    /* the driver's calls of wait */
+    uint32_t begun[BUS_KINDS]; /* operations of each kind (`pending`) so far */
+    uint64_t busy_us;  /* what they take, one by one */
     uint32_t violations;
     char why[160];     /* the first one */
     int (*perform)(struct bus *bus); /* does what is pending in the chip */
@@ -59,8 +62,12 @@ void bus_power_up(struct bus *bus);
 
 void bus_violation(struct bus *bus, const char *why, uint32_t detail);
 
-/* Fails the test when a driver did what it must not, or the chip was misused. */
+/* Fails the test when a driver did what it must not, or the chip was misused. In bus_expect.c, as
+ * the next one: the emulator of `nandwich run --target` has its own of both. */
 void bus_expect_clean(struct bus *bus);
+
+/* Fails the test unless `holds`: a model could not be opened. */
+void bus_require(bool holds, const char *what);
 
 /*
  * A part on a serial bus. exchange() is asked for each byte of a command, index 0 being its code;

@@ -117,6 +117,13 @@ static int perform(struct bus *bus)
     return nw_block_write(&req);
 }
 
+static uint32_t busy_us(const struct sd_model *model)
+{
+    bool open = model->sector / model->unit_blocks == nw_sdcard_open_sector(model->card);
+
+    return open || model->open_us == 0 ? BUSY_US : model->open_us;
+}
+
 static void take_sector(struct sd_model *model)
 {
     uint32_t crc = crc_bits(model->in, 512, 0x1021, 16);
@@ -134,7 +141,7 @@ static void take_sector(struct sd_model *model)
     send(model, 0xE0U | response);
     if (response == 0x05) {
         memcpy(model->payload, model->in, sizeof model->payload);
-        bus_work(&model->spi.bus, WRITE, BUSY_US);
+        bus_work(&model->spi.bus, WRITE, busy_us(model));
     }
     if (model->writing == 24) {
         model->writing = 0;
@@ -351,6 +358,7 @@ void sd_model_open(struct sd_model *model, uint8_t type, uint32_t sectors)
     assert_int_equal(nw_parts_get("MICROSD-8G", &part), NW_OK);
     assert_int_equal(nw_sdcard_open(&model->card, &config), NW_OK);
     model->block = nw_sdcard_block(model->card);
+    model->unit_blocks = part.sector_blocks;
     model->type = type;
     model->sectors = sectors;
     nw_random_seed(&model->random, 1);

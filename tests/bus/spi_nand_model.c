@@ -2,13 +2,8 @@
 /* NAND on a serial bus, decoded. */
 #include "spi_nand_model.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "nandwich-twin/parts.h"
 
@@ -326,18 +321,18 @@ void spi_nand_model_open(struct spi_nand_model *model, const struct spi_nand_kin
     memset(model, 0, sizeof *model);
     model->kind = *kind;
     model->kind.page_bytes = kind->page_bytes != 0 ? kind->page_bytes : 2048;
-    assert_int_equal(nw_parts_get("W25N01GV", &part), NW_OK);
+    bus_require(nw_parts_get("W25N01GV", &part) == NW_OK, "no part W25N01GV in the table");
     part.blocks = kind->blocks;
     part.block_pages = BLOCK_PAGES;
     part.page_bytes = model->kind.page_bytes;
     part.spare_bytes = (uint16_t)(model->kind.page_bytes / UNIT * 4U);
     part.program_bytes = UNIT;
     part.factory_bad = kind->blocks / 16U;
-    assert_int_equal(nw_nand_open(&model->spi.bus.nand, &config), NW_OK);
+    bus_require(nw_nand_open(&model->spi.bus.nand, &config) == NW_OK, "the twin does not open");
     model->spi.bus.chip = nw_nand_chip(model->spi.bus.nand);
     model->spi.bus.perform = perform;
     model->touched = calloc((size_t)kind->blocks * BLOCK_PAGES, sizeof *model->touched);
-    assert_non_null(model->touched);
+    bus_require(model->touched != NULL, "no memory for the model");
     model->spi.exchange = exchange;
     model->spi.finish = finish;
     spi_model_open(&model->spi);

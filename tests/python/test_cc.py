@@ -248,7 +248,7 @@ size_t strlcpy(char *to, const char *from, size_t size);
 int noptr(int x);
 int main(void)
 {
-    wcsxfrm(wide, wide + 2, 3);
+    swscanf(wide, wide + 2);
     swprintf(wide, 3, L"%d", 5);
     gethostbyname(text);
     strlcpy(text, text + 1, 3);
@@ -274,10 +274,11 @@ def test_link_errors_propose_what_fits(project: Path) -> None:
         "is given a pointer that may be virtual, and the C library's function is not wrapped"
     )
     for told in (
-        f"lacks.c:12: error: in 'main': 'wcsxfrm' {unwrapped}",
+        f"lacks.c:12: error: in 'main': 'swscanf' {unwrapped}",
         f"lacks.c:13: error: in 'main': 'swprintf' {unwrapped}",
         f"lacks.c:14: error: in 'main': 'gethostbyname' {unwrapped}",
-        "wrapped for virtual memory; use printf with %ls, or give it a copy in a local variable",
+        "wrapped for virtual memory; use printf with %ls, or fputws(), or give it a copy in a "
+        "local variable",
         "undefined symbol: strlcpy",
         "instead of 'strlcpy': snprintf(to, size, \"%s\", from)",
         "'mine' is given a pointer that may be virtual, and no file compiled by `nandwich cc`",

@@ -13,10 +13,10 @@ pytestmark = pytest.mark.quick
 
 #: Bottom first. Rooms of one floor do not know each other.
 FLOORS = (
-    {"_version", "errors", "files", "locks", "names", "paths", "quantities"},
+    {"_version", "errors", "files", "locks", "names", "paths", "plots", "quantities"},
     {"twin"},
     {"compiler"},
-    {"replay", "run", "sched", "store", "torture"},
+    {"energy", "replay", "run", "sched", "store", "torture", "vmtrace"},
     {"cli"},
     {"__main__"},
 )

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from nandwich import _native
 from nandwich.cli.main import main
 
 pytestmark = pytest.mark.quick
@@ -50,8 +51,15 @@ LINES = (
     ("replay gen:sensor,requests=9 --snapshot image --json image", "image"),
     ("replay gen:sensor,requests=9 --snapshot new --json new", "new"),
     ("trace info trace.fio --json trace.fio", "trace.fio"),
+    ("vmtrace trace.acc --json trace.acc", "trace.acc"),
+    ("vmtrace trace.acc --plot trace.acc", "trace.acc"),
+    ("layout trace.acc -o trace.acc", "trace.acc"),
+    ("layout trace.acc --play app.layout --json app.layout", "app.layout"),
+    ("run hello.c --once --record-accesses hello.c", "hello.c"),
     ("trace convert trace.fio trace.fio --to spc", "trace.fio"),
     ("chips chip.toml --json chip.toml", "chip.toml"),
+    ("energy node.toml --json node.toml", "node.toml"),
+    ("energy node.toml --plot node.toml", "node.toml"),
     ("store image ls --json image", "image"),
     ("store image info --json image", "image"),
     ("store image fsck --json image", "image"),
@@ -88,9 +96,16 @@ def ground(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     )
     Path("chip.toml").write_text('name = "MINE"\nbased_on = "K9F1G08U0A"\n')
     Path("trace.fio").write_text("fio version 2 iolog\nx add\nx open\nx write 0 4096\nx close\n")
+    Path("node.toml").write_text(
+        '[node]\nplatform = "MICA2"\n[job]\nevery = "1 min"\nawake = "1 s"\n'
+    )
     Path("sched.toml").write_text(
         'duration = "1 s"\n[flow.a]\nperiod = "100 ms"\ndeadline = "90 ms"\n'
     )
+    writer = _native.AccessWriter("trace.acc", 0, 4096)
+    writer.put(0, 4, False)
+    writer.finish()
+    Path("app.layout").write_text("{}")
     Path("arrivals.csv").write_text("time_ms,flow\n0,a\n")
     Path("key").write_text("7" * 64)
     Path("key").chmod(0o600)
@@ -144,6 +159,11 @@ WRITING = (
     "sched --admit --json OUT",
     "trace info trace.fio --json OUT",
     "trace convert trace.fio OUT --to spc",
+    "vmtrace trace.acc --json OUT",
+    "vmtrace trace.acc --plot OUT",
+    "layout trace.acc -o OUT",
+    "layout trace.acc --json OUT",
+    "run hello.c --once -q --record-accesses OUT",
     "chips --json OUT",
     "doctor --json OUT",
     "bench --json OUT",

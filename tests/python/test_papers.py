@@ -3,7 +3,9 @@
 
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
@@ -11,6 +13,7 @@ from schemas import validate
 
 from lab import discovery
 from lab.experiments import Answer, Experiment, Report, experiment
+from nandwich import plots
 from nandwich.cli.main import main
 
 pytestmark = pytest.mark.quick
@@ -178,3 +181,32 @@ def test_a_file_that_cannot_be_written_is_told_in_a_sentence(
     assert "cannot write" in result.stderr
     assert "A1.csv" in result.stderr
     assert "Traceback" not in result.stderr
+
+
+def test_a_plot_says_what_was_measured(papers: Callable[..., Result], tmp_path: Path) -> None:
+    """Goal: no picture's title claims what its own run has not shown."""
+    papers("A2")
+    assert "differs, 13 x" in (tmp_path / "A2.svg").read_text()
+    papers("A2", "--quick")
+    assert "quick run: differs" in (tmp_path / "A2.svg").read_text()
+
+
+def test_no_two_series_look_alike(tmp_path: Path) -> None:
+    """Goal: series differ by more than their colour, also behind the last colour; and points, not
+    bars, stand on a logarithmic axis."""
+    looks: list[tuple[object, ...]] = []
+    bars: list[int] = []
+
+    def draw(axes: Any, *, log: bool) -> None:
+        plots.grouped(axes, ["a", "b"], {str(n): [n + 1, None] for n in range(12)}, log=log)
+        looks.extend(
+            (line.get_color(), line.get_marker())
+            for line in axes.lines
+            if len(line.get_xdata()) == 1
+        )
+        bars.append(len(axes.patches))
+
+    plots.write_svg(tmp_path / "log.svg", partial(draw, log=True), title="")
+    plots.write_svg(tmp_path / "linear.svg", partial(draw, log=False), title="")
+    assert len(looks) == len(set(looks)) == 12
+    assert bars == [0, 12]

@@ -43,6 +43,9 @@ BZIP2 = Crate(
 LUA = Crate(
     "lua-src", "547.0.0", "1edaf29e3517b49b8b746701e5648ccb5785cde1c119062cbabbc5d5cd115e42"
 )
+LITTLEFS = Crate(
+    "littlefs2-sys", "0.3.1", "32f7d54a8325846d818335f6e0a3ce4d4ff1d6a5cea7be989a76913dcb73afdc"
+)
 SQLITE = Crate(
     "libsqlite3-sys", "0.30.1", "2e99fb7a497b1e3339bc746195567ed8d3e24945ecd636e3619d20b9de9e9149"
 )

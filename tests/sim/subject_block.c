@@ -19,7 +19,7 @@
 #define FREE_BLOCKS 5U  /* ftl_hybrid.h: unless so many fail at once */
 #define MOST_STRIKES 2U /* ftl_page.h: errors in quick succession can use up the free blocks */
 
-enum verb { WRITE, TRIM, READ, SYNC, IDLE, CHURN, ROT, VERBS };
+enum verb { WRITE, TRIM, READ, SYNC, IDLE, CHURN, ROT, OTHER, VERBS };
 
 static const struct sim_verb verbs[VERBS] = {
     [WRITE] = {"write",
@@ -44,6 +44,8 @@ static const struct sim_verb verbs[VERBS] = {
                0},
     [ROT] = {"rot", "spoils all pages that hold a sector's content",
              {{"sector", UINT32_MAX, NULL}}, 1},
+    [OTHER] = {"other", "gives the mounts to come another configuration",
+               {{"number", UINT32_MAX, NULL}}, 0},
 };
 
 #define CALL(verb, first, second) {SIM_COMMON + (verb), {first, second, 0, 0}}
@@ -62,6 +64,8 @@ struct model {
 /* A layer and its model. */
 struct own {
     struct nw_layer_config config;
+    struct nw_layer_config next; /* of the next mount */
+    struct nw_wear *wear;        /* NULL: none */
     struct nw_layer_site site;
     struct nw_block *block;
     const struct nw_wear_kind *wear_kind;
@@ -99,8 +103,9 @@ static int open_wear(struct own *own, const struct sim_head *head, const struct 
     own->choice.heal.cycles = (uint16_t)head->heal;
     own->wear_ram_bytes = own->wear_kind->ram_bytes(&own->choice, (uint16_t)chip->geometry.blocks);
     own->wear_ram = calloc(1, own->wear_ram_bytes + 1U);
-    own->config.wear = calloc(1, own->wear_kind->state_bytes);
-    return own->wear_ram != NULL && own->config.wear != NULL && own->wear_ram_bytes != 0
+    own->wear = calloc(1, own->wear_kind->state_bytes);
+    own->config.wear = own->wear;
+    return own->wear_ram != NULL && own->wear != NULL && own->wear_ram_bytes != 0
                ? NW_OK
                : (int)NW_ERR_CONFIG;
 }
@@ -136,6 +141,7 @@ static int block_open(struct sim_subject *subject)
     if (own->site.ram_bytes == 0) {
         return NW_ERR_CONFIG;
     }
+    own->next = own->config;
     own->bytes = subject->chip->geometry.page_bytes;
     own->site.state = calloc(1, layer->state_bytes);
     own->site.ram = calloc(1, own->site.ram_bytes);
@@ -157,13 +163,31 @@ static void block_close(struct sim_subject *subject)
     }
     free(own->site.state);
     free(own->site.ram);
-    free(own->config.wear);
+    free(own->wear);
     free(own->wear_ram);
     free(own->model);
     free(own->data);
     free(own->wanted);
     free(own);
     subject->own = NULL;
+}
+
+/* The configuration of this mount, and RAM for it. */
+static int configure(struct sim_subject *subject)
+{
+    struct own *own = own_of(subject);
+    struct nw_layer_config before = own->config;
+
+    own->config = own->next;
+    size_t bytes = subject->kind->layer->ram_bytes(&own->site);
+    if (bytes == 0) { /* it does not work here: as it was */
+        own->config = before;
+        return NW_OK;
+    }
+    free(own->site.ram);
+    own->site.ram = malloc(bytes);
+    own->site.ram_bytes = own->site.ram != NULL ? bytes : 0;
+    return own->site.ram != NULL ? NW_OK : (int)NW_ERR_RAM;
 }
 
 /* RAM holds rubbish when a program starts. */
@@ -173,7 +197,7 @@ static int start(struct own *own)
     own->trimmed = 0;
     return own->wear_kind == NULL
                ? NW_OK
-               : own->wear_kind->open(own->config.wear, &own->choice,
+               : own->wear_kind->open(own->wear, &own->choice,
                                       (uint16_t)own->site.chip->geometry.blocks, own->wear_ram,
                                       own->wear_ram_bytes);
 }
@@ -197,8 +221,9 @@ static int block_format(struct sim_subject *subject)
 static int block_mount(struct sim_subject *subject)
 {
     struct own *own = own_of(subject);
-    int result = start(own);
+    int result = configure(subject);
 
+    result = result < 0 ? result : start(own);
     result = result < 0 ? result : subject->kind->layer->mount(&own->site, &own->block);
     for (uint32_t i = 0; result >= 0 && i < own->count; i++) {
         sim_sector_mount(&own->model->sectors[i]);
@@ -427,6 +452,26 @@ static int run_sync(struct own *own)
     return result;
 }
 
+/* What the headers let change from mount to mount: log blocks (those of fast only grow), lists,
+ * the length of a chain, and whether there is a wear policy. */
+static void draw_other(struct sim_subject *subject, uint32_t number)
+{
+    const struct nw_layer_kind *layer = subject->kind->layer;
+    struct nw_layer_config *next = &own_of(subject)->next;
+    uint16_t logs = (uint16_t)(1U + number % 6U);
+
+    if (layer == &nw_layer_nftl) {
+        next->degree = (uint8_t)(2U + number % 7U);
+    } else if (layer == &nw_layer_log || layer == &nw_layer_superblock ||
+               (layer == &nw_layer_fast && next->log_blocks != 0 && logs > next->log_blocks)) {
+        next->log_blocks = logs;
+    }
+    if (layer == &nw_layer_superblock) {
+        next->maps = (uint8_t)(2U + number / 6U % 5U);
+    }
+    next->wear = number / 32U % 3U != 0 ? own_of(subject)->wear : NULL;
+}
+
 static int block_run(struct sim_subject *subject, const struct sim_step *step)
 {
     struct own *own = own_of(subject);
@@ -442,6 +487,7 @@ static int block_run(struct sim_subject *subject, const struct sim_step *step)
     case SYNC: return run_sync(own);
     case CHURN: return run_churn(subject, step);
     case ROT: return run_rot(subject, step->args[0]);
+    case OTHER: draw_other(subject, step->args[0]); return NW_OK;
     default: req.budget_us = step->args[0]; return nw_block_idle(&req);
     }
 }
@@ -518,6 +564,8 @@ static void block_draw(struct sim_subject *subject, struct nw_random *random,
         step->args[0] = nw_random_below(random, 1000);
         step->args[1] = 1U + nw_random_below(random, own->count);
         step->args[2] = nw_random_below(random, 2) != 0 ? taste->span : 0;
+    } else if (verb == OTHER) {
+        step->args[0] = nw_random_below(random, 10000);
     } else if (verb != ROT) {
         step->args[1] = count;
         taste->next += count;

@@ -119,7 +119,7 @@ void layer_counts_script(const struct nw_layer_kind *kind, const struct layer_sh
     /* Each block's first page is looked at and each block erased; a first page, the record, and a
      * page behind it. */
     layer_counts_expect("format", layer_counts_now(&rig),
-                        (struct layer_counts){.reads = 20, .programs = 3, .erases = 20});
+                        (struct layer_counts){.reads = 21, .programs = 3, .erases = 20});
     layer_counts_expect("read nothing", layer_counts_read(&rig, 0, 80), (struct layer_counts){0});
     layer_counts_expect("fill", layer_counts_write(&rig, 0, 80, 1),
                         (struct layer_counts){.programs = 80});

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "nandwich/store_check.h"
+
 #define RING 20U
 #define ELEMENT_MOST 120U
 
@@ -641,6 +643,21 @@ static void tell_difference(struct store_rig *rig, const struct store_view *view
                    memcmp(view->array, now->array, sizeof view->array) == 0);
 }
 
+/* All that it shows is found where nothing erases it, in checkpoints too. */
+static int check_inside(struct store_rig *rig)
+{
+    struct nw_store_fault fault;
+    int result = nw_store_check(rig->store, &fault);
+
+    if (result < 0) {
+        (void)snprintf(rig->why, sizeof rig->why,
+                       "nw_store_check(): %s, object %u of checkpoint %u, key %lu",
+                       nw_error_text(result), fault.slot, fault.checkpoint,
+                       (unsigned long)fault.key);
+    }
+    return result < 0 ? -1 : 0;
+}
+
 int store_rig_check(struct store_rig *rig, int settle)
 {
     struct store_view *view = &rig->view;
@@ -655,6 +672,9 @@ int store_rig_check(struct store_rig *rig, int settle)
     }
     if (settle == 0) {
         rig->states[rig->state_count - 1U] = rig->now;
+    }
+    if (check_inside(rig) < 0) {
+        return -1;
     }
     for (uint32_t i = rig->state_count; i-- > 0;) {
         if (memcmp(&rig->states[i], view, sizeof *view) == 0) {

@@ -25,6 +25,7 @@
 #include "nandwich/driver_parallel_nand.h"
 #include "nandwich/driver_spi_nand.h"
 #include "nandwich/driver_spi_nor.h"
+#include "nandwich/ecc.h"
 #include "parallel_nand_model.h"
 #include "spi_nand_model.h"
 #include "spi_nor_model.h"
@@ -363,7 +364,7 @@ static void cuts_by_hand(void **state)
         if (cut >= 100) {
             uint32_t bit = nw_random_next(&random) % (2048U * 8U);
 
-            /* A page written long before, in the block that was hit: the pair of the torn one. */
+            /* A page written long before, in the block beside. */
             nw_nand_flip(model.spi.bus.nand, 18U * 64U, bit);
             caught += nw_check_cut_end(&check) == NW_ERR_CORRUPT;
             continue;
@@ -376,6 +377,167 @@ static void cuts_by_hand(void **state)
     }
     assert_true(caught > 8);
     spi_nand_model_close(&model);
+}
+
+/* The chip behind a filter that corrects bits in parts of a page; RAM for it. */
+static struct nw_chip *corrected(struct nw_ecc *ecc, struct nw_nand *nand, uint8_t parts)
+{
+    static uint8_t unit[1024];
+    struct nw_ecc_config config = {.parts = parts};
+
+    assert_int_equal(nw_ecc_open(ecc, nw_nand_chip(nand), &config, unit, sizeof unit), NW_OK);
+    return &ecc->chip;
+}
+
+/* A filter codes data and spare of a part together, in one program. The check wrote all the spare
+ * with the first part: what the others brought was coded without it, and a good chip failed. */
+static void corrected_chips_pass(void **state)
+{
+    struct nw_part part;
+    struct nw_nand_config config = {.part = &part, .blocks = 20, .seed = 3};
+
+    (void)state;
+    assert_int_equal(nw_parts_get("K9F1G08U0A", &part), NW_OK);
+    for (uint8_t parts = 1; parts <= 4; parts = (uint8_t)(2U * parts)) {
+        struct nw_nand *nand;
+        struct nw_ecc ecc;
+
+        assert_int_equal(nw_nand_open(&nand, &config), NW_OK);
+        struct nw_check check = check_of(corrected(&ecc, nand, parts), NULL);
+        expect(&check, NW_OK, NW_CHECK_PASSED);
+        assert_int_equal(nw_nand_misuse(nand)->error, 0);
+        nw_nand_close(nand);
+    }
+}
+
+/* The page behind the one that is copied was taken from the next block, which holds nothing. */
+static void blocks_of_few_pages_pass(void **state)
+{
+    struct nw_part part;
+    struct nw_nand_config config = {.part = &part, .blocks = 20, .seed = 3};
+
+    (void)state;
+    assert_int_equal(nw_parts_get("K9F1G08U0A", &part), NW_OK);
+    for (part.block_pages = 1; part.block_pages < 4; part.block_pages++) {
+        for (part.buffers = 0; part.buffers < 4; part.buffers++) {
+            struct nw_nand *nand;
+
+            assert_int_equal(nw_nand_open(&nand, &config), NW_OK);
+            struct nw_check check = check_of(nw_nand_chip(nand), NULL);
+            expect(&check, NW_OK, NW_CHECK_PASSED);
+            assert_int_equal(nw_nand_misuse(nand)->error, 0);
+            nw_nand_close(nand);
+        }
+    }
+}
+
+/* The first read behind a program was made for its time alone: a driver that reads too early there
+ * was not found out, nor one whose read answers an error. */
+static void first_reads_are_judged(void **state)
+{
+    struct nw_nand_config config = {.blocks = 9, .seed = 3};
+    struct nw_fault fault = {.verb = NW_VERB_READ, .times = 1, .error = NW_ERR_IO};
+    struct nw_part part;
+    uint32_t reads = 0;
+
+    (void)state;
+    assert_int_equal(nw_parts_get("K9F1G08U0A", &part), NW_OK);
+    part.factory_bad = 0;
+    part.block_pages = 4;
+    config.part = &part;
+    do {
+        struct nw_faults faults;
+        struct nw_nand *nand;
+
+        assert_int_equal(nw_nand_open(&nand, &config), NW_OK);
+        fault.skip = reads++;
+        fault.hits = 0;
+        fault.seen = 0;
+        nw_faults_open(&faults, nw_nand_chip(nand), &fault, 1, 1);
+        struct nw_check check = check_of(&faults.chip, NULL);
+        int result = nw_chip_check(&check);
+        assert_int_equal(result, fault.hits > 0 ? NW_ERR_IO : NW_OK);
+        nw_nand_close(nand);
+    } while (fault.hits > 0);
+    assert_true(reads > 100);
+}
+
+/* A cut at each operation of nw_check_cut_begin() on a part that keeps its contract, plain and
+ * behind a filter, behind a check, behind a run that was not cut, and behind one that was. Once a
+ * cut of the very first erase was held against the chip, and pages not programmed were read. */
+static uint32_t cut_everywhere(struct nw_nand *nand, uint8_t parts, uint32_t before)
+{
+    struct nw_nand *now;
+    uint32_t cuts = 0;
+    int off = 1;
+
+    assert_int_equal(nw_nand_fork(&now, nand), NW_OK);
+    for (uint32_t at = 0; off; at++) {
+        for (uint8_t torn = 0; off && torn < 8; torn++) {
+            static const uint8_t phases[] = {NW_CUT_BEFORE, NW_CUT_AFTER};
+            struct nw_cut cut = {.after = at, .phase = NW_CUT_INSIDE, .data = torn, .spare = torn};
+            struct nw_ecc ecc;
+
+            if (torn >= 6) {
+                cut.phase = phases[torn - 6U];
+                cut.data = 0;
+                cut.spare = 0;
+            }
+            nw_nand_assign(now, nand);
+            struct nw_chip *chip = parts > 0 ? corrected(&ecc, now, parts) : nw_nand_chip(now);
+            struct nw_check check = check_of(chip, NULL);
+            nw_nand_cut(now, &cut);
+            (void)nw_check_cut_begin(&check);
+            off = nw_nand_is_off(now);
+            nw_nand_cut(now, NULL);
+            nw_nand_power_up(now);
+            nw_nand_forgive(now);
+            int result = nw_check_cut_end(&check);
+            if (result != NW_OK || nw_nand_misuse(now)->error != 0) {
+                fail_msg("before %u, parts %u, operation %u, torn %u: %d at %s, block %u, page %u, "
+                         "misuse %d",
+                         (unsigned)before, parts, (unsigned)at, torn, result,
+                         nw_check_step_name(check.step), (unsigned)check.block,
+                         (unsigned)check.page, nw_nand_misuse(now)->error);
+            }
+            cuts += (uint32_t)off;
+        }
+    }
+    nw_nand_close(now);
+    return cuts;
+}
+
+static void cuts_everywhere(void **state)
+{
+    static const uint8_t parts[] = {0, 1, 4};
+    struct nw_part part;
+    struct nw_nand_config config = {
+        .part = &part, .blocks = 8, .seed = 3, .flags = NW_NAND_UNERASED};
+
+    (void)state;
+    assert_int_equal(nw_parts_get("K9F1G08U0A", &part), NW_OK);
+    part.factory_bad = 0;
+    part.block_pages = 6;
+    for (unsigned i = 0; i < sizeof parts; i++) {
+        struct nw_nand *nand;
+        struct nw_ecc ecc;
+
+        assert_int_equal(nw_nand_open(&nand, &config), NW_OK);
+        for (uint32_t before = 0; before < 4; before++) {
+            struct nw_chip *chip = parts[i] > 0 ? corrected(&ecc, nand, parts[i])
+                                                : nw_nand_chip(nand);
+            struct nw_check check = check_of(chip, NULL);
+
+            if (before == 1) {
+                expect(&check, NW_OK, NW_CHECK_PASSED);
+            } else if (before > 1) {
+                assert_int_equal(nw_check_cut_begin(&check), NW_OK);
+                assert_int_equal(before == 3 ? nw_check_cut_end(&check) : (int)NW_OK, NW_OK);
+            }
+            assert_true(cut_everywhere(nand, parts[i], before) > 100);
+        }
+        nw_nand_close(nand);
+    }
 }
 
 /* What is measured is what the model takes; the file is kept beside the models, and a test of the
@@ -426,6 +588,10 @@ int main(void)
         cmocka_unit_test(a_mark_is_kept),
         cmocka_unit_test(an_error_is_no_mark),
         cmocka_unit_test(cuts_by_hand),
+        cmocka_unit_test(corrected_chips_pass),
+        cmocka_unit_test(blocks_of_few_pages_pass),
+        cmocka_unit_test(first_reads_are_judged),
+        cmocka_unit_test(cuts_everywhere),
         cmocka_unit_test(measured_part),
     };
 

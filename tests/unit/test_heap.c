@@ -789,6 +789,73 @@ static void test_open_refuses_what_is_no_range(void **state)
     rig_stop(&test.rig);
 }
 
+// One call of a script that walks, merges, moves and gives back pages, on more pages than frames.
+static int scripted_call(uint32_t step, uintptr_t *block)
+{
+    uint32_t draw = nw_random_below(&test.random, 8);
+
+    if (*block == 0) {
+        return draw < 2 ? nw_heap_alloc(&test.heap, 40 + 90 * (step % 23), 64, block)
+                        : nw_heap_alloc_zeroed(&test.heap, step % 29, 47, block);
+    }
+    if (draw < 3) {
+        return nw_heap_resize(&test.heap, block, 30 + 170 * (step % 31));
+    }
+    int error = nw_heap_free(&test.heap, *block);
+
+    *block = error == NW_OK ? 0 : *block;
+    return error;
+}
+
+// Plays the script on a device that answers `error` from its n-th read, write and trim on: the call
+// in which that happens has to answer it, at once and only to its caller.
+static int plays_until_error(int error, uint32_t after)
+{
+    uintptr_t blocks[24] = {0};
+    uint32_t fulls = 0;
+
+    start(64, 8, 128, 16384);
+    nw_random_seed(&test.random, after);
+    test.rig.ram.error = error;
+    test.rig.ram.fail_after_reads = after;
+    test.rig.ram.fail_after_writes = after;
+    test.rig.ram.fail_after_trims = after / 8U;
+    for (uint32_t step = 0; step < 900; step++) {
+        nw_count failures = test.heap.stats.failures;
+        int result = scripted_call(step, &blocks[below(24)]);
+
+        if (test.rig.panics > 0) {
+            assert_int_equal(test.rig.error, error);
+            assert_int_equal(result, error);
+            assert_int_equal(test.rig.panics, 1);
+            assert_int_equal(test.heap.stats.failures, failures);
+            rig_stop(&test.rig);
+            return 1;
+        }
+        assert_true(result == NW_OK || result == NW_ERR_FULL);
+        fulls += result == NW_ERR_FULL;
+        assert_int_equal(test.heap.stats.failures, fulls);
+    }
+    rig_stop(&test.rig);
+    return 0;
+}
+
+// A device that was full (NW_ERR_FULL) once passed for a heap without room: the heap went on to go
+// over the blocks whose headers it could not write, panicked again and again, and counted a
+// refusal of its own.
+static void test_errors_of_the_device_come_back(void **state)
+{
+    unsigned told = 0;
+
+    (void)state;
+    for (int error = -1; error >= NW_ERR_BUSY; error--) {
+        for (uint32_t after = 0; after < 60; after++) {
+            told += (unsigned)plays_until_error(error, after);
+        }
+    }
+    assert_true(told > 500);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -809,6 +876,7 @@ int main(void)
         cmocka_unit_test(test_many_large_blocks),
         cmocka_unit_test(test_the_largest_heap),
         cmocka_unit_test(test_full_heap_says_so_and_goes_on),
+        cmocka_unit_test(test_errors_of_the_device_come_back),
         cmocka_unit_test(test_resize_grows_in_place_when_it_can),
         cmocka_unit_test(test_everything_freed_is_one_block_again),
         cmocka_unit_test(test_freed_pages_are_given_back),

@@ -58,16 +58,16 @@ static void test_aged_mounts(void **state)
     (void)state;
     expect_mount(&nw_layer_nftl, 105,
                  (struct layer_counts){
-                     .reads = 6686, .programs = 36, .erases = 2, .moved = 32, .partial = 1});
+                     .reads = 6687, .programs = 36, .erases = 2, .moved = 32, .partial = 1});
     expect_mount(&nw_layer_log, 105,
                  (struct layer_counts){
-                     .reads = 6698, .programs = 37, .erases = 3, .moved = 33, .full = 1});
+                     .reads = 6699, .programs = 37, .erases = 3, .moved = 33, .full = 1});
     expect_mount(&nw_layer_superblock, 120,
                  (struct layer_counts){
-                     .reads = 7408, .programs = 32, .erases = 2, .moved = 28, .partial = 2});
+                     .reads = 7409, .programs = 32, .erases = 2, .moved = 28, .partial = 2});
     expect_mount(&nw_layer_fast, 125,
                  (struct layer_counts){
-                     .reads = 7788, .programs = 36, .erases = 2, .moved = 32, .partial = 1});
+                     .reads = 7789, .programs = 36, .erases = 2, .moved = 32, .partial = 1});
 }
 
 /* A mount behind a cut that tore a page alone in its block, and the one after it, which erases that

@@ -6,7 +6,8 @@
  * An adversary plays against the scheduler that ships, with every operation at its longest: all
  * flows at once right behind an operation of each flow; fixed periods with any phases; firings that
  * come late now and then; and firings held back until right after a decision, when they just miss
- * the sector being written.
+ * the sector being written. Flows with jitter use it all: a firing that comes late, and the next
+ * ones as early as they may.
  *
  * ctest: slow
  */
@@ -48,6 +49,7 @@ struct node {
     uint32_t begin; /* where the clock stood */
     uint32_t now;   /* ticks since then, as all times here */
     uint32_t next[FLOWS]; /* earliest moment of the next firing */
+    uint32_t due[FLOWS];  /* when it would come without jitter */
     uint8_t habit[FLOWS];
     uint8_t after[FLOWS]; /* whose decision is waited for; FLOWS: any */
     uint32_t open; /* the unit that the device has open, from 1; 0: none, as after a power-up */
@@ -63,7 +65,8 @@ static void fire(struct node *node, uint8_t flow, uint32_t at)
     for (; burst > 0; burst--) {
         (void)nw_sched_submit(&offer);
     }
-    node->next[flow] = at + load->period;
+    node->due[flow] = (at > node->due[flow] ? at : node->due[flow]) + load->period;
+    node->next[flow] = node->due[flow] > at + load->jitter ? node->due[flow] - load->jitter : at;
     if (node->habit[flow] == TARDY && nw_random_below(&node->random, 3) == 0) {
         node->next[flow] += nw_random_below(&node->random, load->period + 1U);
     }
@@ -83,8 +86,8 @@ static void fire_after_decision(struct node *node)
     uint8_t served = node->sched.serving;
 
     for (uint8_t i = 0; i < node->set->ask.count; i++) {
-        if (node->habit[i] == AFTER_A_DECISION && node->next[i] <= node->now &&
-            (node->after[i] == served || node->after[i] == FLOWS)) {
+        while (node->habit[i] == AFTER_A_DECISION && node->next[i] <= node->now &&
+               (node->after[i] == served || node->after[i] == FLOWS)) {
             fire(node, i, node->now);
         }
     }
@@ -263,6 +266,9 @@ static struct set random_set(struct nw_random *random, enum nw_sched_order order
         if (nw_random_below(random, 16) == 0) {
             load->size = (uint16_t)(SECTOR + 1U + nw_random_below(random, 2U * SECTOR));
         }
+        if (nw_random_below(random, 3) == 0) {
+            load->jitter = nw_random_below(random, 2U * load->period);
+        }
     }
     return set;
 }
@@ -433,7 +439,7 @@ static void no_wait_is_longer_than_told(void **state)
 
         patient->period = set.ask.write_ticks + nw_random_below(&random, 2U * set.ask.write_ticks);
         patient->deadline += nw_random_below(&random, 12) * patient->period;
-        if (ask(&set) == NW_SCHED_YES) {
+        if (ask(&set) == NW_SCHED_YES && set.ask.needs_slots <= NW_SCHED_SLOTS_MAX) {
             admitted++;
             assert_false(is_ever_late(&set, set.ask.order == NW_SCHED_GROUPS ? &nw_sched_gedf
                                                                              : &nw_sched_edf,
@@ -520,13 +526,53 @@ static void each_unit_is_opened(void **state)
     assert_int_equal(set.ask.wait_ticks, 20);
 }
 
+/* Who had a flow with jitter could only ask with period less jitter as its period: this one was
+ * taken to need the whole device, and with jitter as long as the period nothing was left at all. */
+static void jitter_is_no_shorter_period(void **state)
+{
+    struct set set = {.loads = {{.period = 100, .deadline = 30, .size = SECTOR, .jitter = 90},
+                                {.period = 100, .deadline = 30, .size = SECTOR}},
+                      .ask = {.count = 2, .order = NW_SCHED_SINGLES, .sector_bytes = SECTOR,
+                              .write_ticks = 10}};
+
+    (void)state;
+    assert_int_equal(ask(&set), NW_SCHED_YES); /* 0, 10, 110: the second one waits for the other */
+    assert_int_equal(set.ask.wait_ticks, 20);
+    assert_int_equal(set.ask.needs_slots, 3);
+    assert_false(is_ever_late(&set, &nw_sched_edf, 0, 60));
+    set.loads[0].jitter = 100; /* 0, 0, 100 */
+    assert_int_equal(ask(&set), NW_SCHED_YES);
+    assert_int_equal(set.ask.wait_ticks, 30);
+    assert_int_equal(set.ask.load_permille, 201); /* by 1: rounded up */
+    assert_false(is_ever_late(&set, &nw_sched_edf, 0, 60));
+    set.loads[0].jitter = 200;
+    assert_int_equal(ask(&set), NW_SCHED_NO);
+    assert_true(is_ever_late(&set, &nw_sched_edf, 0, 0));
+
+    set.loads[0] = (struct nw_sched_load){.period = NEVER, .deadline = 1U << 20, .size = 1,
+                                          .jitter = 1U << 30};
+    set.ask.count = 1;
+    assert_int_equal(ask(&set), NW_SCHED_YES);
+    assert_int_equal(set.ask.wait_ticks, 20); /* two at once, though they are so far apart */
+    assert_in_range(set.ask.load_permille, 1, 3);
+    set.loads[0].deadline = (1U << 30) - 1U;
+    assert_int_equal(ask(&set), NW_SCHED_YES);
+    assert_in_range(set.ask.load_permille, 1, 3);
+    set.loads[0].deadline = 1U << 20;
+    set.loads[0].period = 1U << 29;
+    assert_int_equal(ask(&set), NW_SCHED_YES);
+    assert_int_equal(set.ask.wait_ticks, 30);
+    set.loads[0].jitter++;
+    assert_int_equal(ask(&set), NW_ERR_CONFIG);
+}
+
 static void admission_shows_its_arithmetic(void **state)
 {
     /* The paper's defaults: three flows, 40 ms, 64 bytes, 70 ms. */
-    struct set set = {.loads = {{40000, 70000, 64, 1, NW_SCHED_WRITE, 0, 0, 0, 0, 0, 0, 0},
-                                {40000, 70000, 64, 1, NW_SCHED_WRITE, 0, 0, 0, 0, 0, 0, 0},
-                                {40000, 70000, 64, 1, NW_SCHED_WRITE, 0, 0, 0, 0, 0, 0, 0},
-                                {40000, 30000, 64, 1, NW_SCHED_WRITE, 0, 0, 0, 0, 0, 0, 0}},
+    struct set set = {.loads = {{.period = 40000, .deadline = 70000, .size = 64, .burst = 1},
+                                {.period = 40000, .deadline = 70000, .size = 64, .burst = 1},
+                                {.period = 40000, .deadline = 70000, .size = 64, .burst = 1},
+                                {.period = 40000, .deadline = 30000, .size = 64, .burst = 1}},
                       .ask = {.count = 3,
                               .sector_bytes = SECTOR,
                               .unit = 256,
@@ -599,6 +645,7 @@ int main(void)
         cmocka_unit_test(no_wait_is_longer_than_told),
         cmocka_unit_test(the_order_of_the_flows_does_not_matter),
         cmocka_unit_test(each_unit_is_opened),
+        cmocka_unit_test(jitter_is_no_shorter_period),
         cmocka_unit_test(admission_shows_its_arithmetic),
         cmocka_unit_test(the_load_is_told_truly),
     };

@@ -32,7 +32,6 @@
 #include "nandwich/store.h"
 
 #define MENDED_CHUNK 10U /* bytes of a chunk's header that its own checksum covers, with it */
-#define MENDED_BLOCK 24U
 #define KEYS 200U /* most of an object */
 #define VALUE_BYTES 24U
 #define UNIT 8U
@@ -87,7 +86,7 @@ struct model {
     uint8_t token[OBJECTS][KEYS];
 };
 
-/* What hangs on a byte of the chip. SEALED: the tag of a block, or an anchor that is sealed. */
+/* What hangs on a byte of the chip. SEALED: an anchor that is sealed. */
 enum { NOTHING, HEAD, ANCHOR, DATA, NODE, STATE, SEALED };
 
 struct place {
@@ -449,7 +448,7 @@ static void map_block(uint32_t start, uint32_t last)
     uint32_t at = start + bed.block_head;
 
     for (uint32_t i = start; i < at; i++) {
-        bed.map[i].what = i - start < MENDED_BLOCK ? HEAD : SEALED;
+        bed.map[i].what = HEAD;
     }
     while (at < end) {
         uint32_t left = page - (at - start) % page;

@@ -165,8 +165,10 @@ static void test_damaged_copy(void **state)
         hurt();
         for (uint32_t time = 0; time < 3U; time++) { /* a copy is moved again */
             uint32_t from = HURT;
+            uint32_t before = nw_store_stats(bed.store)->lost;
             int moved = nw_store_compact(bed.store, bed.array, &from, 1);
-            assert_true(moved == 0 || nw_store_stats(bed.store)->lost > 0);
+            assert_true(moved == 0 ||
+                        nw_store_stats(bed.store)->lost - before == (time == 0 ? 1U : 0U));
             assert_true(moved == 1 || (time > 0 && bed.config.seal != NULL));
             set(LATER, (uint8_t)(2U + time));
             assert_int_equal(nw_store_push(bed.store, old, data, sizeof data), NW_OK);
@@ -187,6 +189,59 @@ static void test_damaged_copy(void **state)
         }
         close_bed();
     }
+}
+
+/* Each value that lies in one page is damaged, but for one. Answers how many. */
+static uint32_t hurt_all(void)
+{
+    uint32_t hurt = 0;
+    uint32_t pages = bed.filter.chip.geometry.blocks * bed.filter.chip.geometry.block_pages;
+    uint8_t page[4096];
+
+    for (uint32_t i = 0; i < pages; i++) {
+        nw_nand_peek(bed.nand, i, page, NULL);
+        for (uint32_t at = 0; at + 14U + bed.unit < bed.filter.chip.geometry.page_bytes; at++) {
+            if (page[at] == 0x21 && page[at + 1U] == 0 && nw_get16(page + at + 3) == bed.unit &&
+                nw_get32(page + at + 5) < COUNT && nw_get32(page + at + 5) != LATER) {
+                nw_nand_flip(bed.nand, i, (at + 14U + 5U) * 8U);
+                hurt++;
+            }
+        }
+    }
+    return hurt;
+}
+
+/*
+ * A copy of each damaged value went along with every round of the log, each with a page that stayed
+ * blank behind it, and a second one to see whether it was the copy that was damaged. Hundreds of
+ * them filled a store whose books said it was nearly empty. A damaged copy is taken back now where
+ * it still lies in the buffer, and what moves on is a header that says so: it counts as lost once,
+ * and an overwrite makes it whole.
+ */
+static void test_many_damaged(void **state)
+{
+    uint8_t value[LONGEST];
+
+    (void)state;
+    open_bed("TC58DVG02A1FT00", 16, 64, 0);
+    uint32_t hurt = hurt_all();
+    for (uint32_t turn = 0; turn < 20000U; turn++) {
+        set(LATER, (uint8_t)turn);
+        assert_int_equal(nw_store_sync(bed.store), NW_OK);
+    }
+    assert_int_equal(nw_store_stats(bed.store)->lost, hurt);
+    assert_in_range(nw_store_stats(bed.store)->bytes_moved, 1, 20000U * 64U);
+    assert_int_equal(mount(), NW_OK);
+    assert_int_equal(nw_store_stats(bed.store)->lost, 0);
+    for (uint32_t i = 0; i < COUNT; i++) {
+        hurt -= nw_store_get(bed.store, bed.array, i, value) == NW_ERR_CORRUPT;
+        set(i, 7);
+    }
+    assert_int_equal(hurt, 0);
+    assert_int_equal(nw_store_sync(bed.store), NW_OK);
+    assert_int_equal(mount(), NW_OK);
+    check(COUNT);
+    close_bed();
 }
 
 /*
@@ -237,6 +292,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_damaged_copy),
+        cmocka_unit_test(test_many_damaged),
         cmocka_unit_test(test_read_fails_once),
     };
 

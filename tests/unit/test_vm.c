@@ -537,6 +537,51 @@ static void test_failed_store_across_pages_is_dropped(void **state)
     rig_stop(&rig);
 }
 
+// Calls with an int to answer; page 3 and sector 0 are on the device alone, all frames are dirty.
+static int call_number(uint32_t number)
+{
+    uint8_t bytes[2 * FRAME] = {0};
+    size_t index;
+    int order;
+
+    switch (number) {
+    case 0: return nw_vm_read(&rig.vm, bytes, RIG_BASE, sizeof bytes);
+    case 1: return nw_vm_write(&rig.vm, RIG_BASE + 1, bytes, sizeof bytes);
+    case 2: return nw_vm_move(&rig.vm, RIG_BASE + 40 * FRAME, RIG_BASE + 3, 2 * FRAME);
+    case 3: return nw_vm_fill(&rig.vm, RIG_BASE + 1, 7, FRAME);
+    case 4: return nw_vm_compare(&rig.vm, RIG_BASE, RIG_BASE + 3 * FRAME, FRAME, &order);
+    case 5: return nw_vm_find(&rig.vm, RIG_BASE, 0x77, SIZE, &index);
+    case 6: return nw_vm_flush(&rig.vm);
+    default: return nw_vm_discard(&rig.vm, RIG_BASE, SIZE);
+    }
+}
+
+// Whatever the device answers to a read, a write or a trim goes to the caller and to panic as it
+// is, once, from every call.
+static void test_errors_of_the_device_come_back(void **state)
+{
+    (void)state;
+    for (int error = -1; error >= NW_ERR_BUSY; error--) {
+        for (uint32_t number = 0; number < 3U * 8U; number++) {
+            uint32_t *left[] = {&rig.ram.fail_after_reads, &rig.ram.fail_after_writes,
+                                &rig.ram.fail_after_trims};
+
+            begin(8, 0, 4 * FRAME);
+            assert_int_equal(nw_vm_fill(&rig.vm, RIG_BASE, 9, SIZE), NW_OK);
+            rig.ram.error = error;
+            *left[number % 3U] = 0;
+            int result = call_number(number / 3U);
+
+            assert_int_equal(rig.panics, number % 3U == 2U ? number / 3U == 7U
+                                                           : number / 3U < 6U + number % 3U);
+            assert_int_equal(result == NW_ERR_NOT_FOUND && rig.panics == 0 ? NW_OK : result,
+                             rig.panics != 0 ? error : NW_OK);
+            assert_int_equal(rig.panics != 0 ? rig.error : error, error);
+            rig_stop(&rig);
+        }
+    }
+}
+
 static void test_failed_write_back_keeps_the_page(void **state)
 {
     uint32_t page;
@@ -606,6 +651,7 @@ int main(void)
         cmocka_unit_test(test_discarded_sector_stays_zero),
         cmocka_unit_test(test_failed_read_is_told_and_can_be_tried_again),
         cmocka_unit_test(test_failed_store_across_pages_is_dropped),
+        cmocka_unit_test(test_errors_of_the_device_come_back),
         cmocka_unit_test(test_failed_write_back_keeps_the_page),
         cmocka_unit_test(test_as_a_plain_paged_store),
     };

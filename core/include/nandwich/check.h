@@ -25,7 +25,7 @@
  * Then it times reads, programs and erases by the caller's clock, and counts corrected bits.
  *
  * COST. RAM: what nw_check_ram_bytes() says, a page with its spare twice. Two erases a block, a
- * program a page and six reads: 8 to 40 blocks, a few seconds. Nothing static.
+ * program a page and seven reads: 8 to 40 blocks, a few seconds. Nothing static.
  */
 #ifndef NANDWICH_CHECK_H
 #define NANDWICH_CHECK_H
@@ -113,7 +113,8 @@ int nw_chip_check(struct nw_check *check);
  * same seed looks at what is left: pages before the torn one hold their bytes and pages behind it
  * are erased (unless an erase was cut: then the block may hold anything, which the good block
  * beside it tells); both blocks hold no other damage; the block can be erased and written again.
- * Do it twenty times or so.
+ * Where the block is whole, or the one beside it holds nothing yet, the one beside may hold
+ * anything: begin erases it first. Do it twenty times or so, each time begin and then end.
  *
  * begin answers NW_OK after half as many rounds as a block has pages (a second or more), or the
  * chip's error. end answers as nw_chip_check().

@@ -49,8 +49,8 @@ struct nw_ftl_fast_config {
     struct nw_wear *wear;  /* wear policy (wear.h), this layer's alone; NULL: none. Its data are
                             * logical blocks */
     uint16_t log_blocks;   /* shared log blocks, at most spare_blocks - 8, and with six more below
-                            * 65,535 pages together; 0: as many as that allows. Each mount
-                            * may have another */
+                            * 65,535 pages together; 0: as many as that allows. A mount may
+                            * have more than those before it, never fewer: NW_ERR_VERSION */
 };
 
 /* May be read; the layer itself lives in the caller's RAM. */

@@ -37,11 +37,12 @@
  *   mount  reads the tag of each block's first page (up to three more in a block that a mount began
  *          or where they cannot be read), then each tag of the chip once, then one of
  *          each block in use and of those it is compared with (see the layer's own header); erases
- *          one block, programs 3 or 4 pages and writes the newest sector again; merges until five
- *          blocks are free. After a cut also: erases the block in which a page was torn. If that
- *          block holds other pages, a later mount merges what it holds: when half of the fences
- *          that a record takes are newer, which is 11 sessions with pages of 256 bytes, 24 with
- *          512, 101 with 2 KiB
+ *          one block, programs 3 or 4 pages, of which it reads one again (another block when
+ *          that one fails), and writes the newest sector again; merges until five blocks are
+ *          free. After a cut also: erases the block in which a page was torn. If that block holds
+ *          other pages, a later mount merges what it holds: when half of the fences that a
+ *          record takes are newer, which is 11 sessions with pages of 256 bytes, 24 with 512,
+ *          101 with 2 KiB
  *
  * BAD BLOCKS. A write leaves five blocks free for merges, and one more for each block that went bad
  * in this session, ten more at most: logs are merged to keep that. When blocks fail under it, it
@@ -67,7 +68,9 @@
  *
  * A TAG THAT A MOUNT CANNOT READ, twice in a row (NW_ERR_ECC), looks like that of a torn page: its
  * sector shows the content it had before, without an error. After the mount such a sector answers
- * an error, as above.
+ * an error, as above. A page that can be programmed and never read keeps no device from mounting:
+ * two hold the record of a mount, and one of them has to read before the older record goes. When
+ * both rot later the answer is NW_ERR_NOT_FOUND.
  *
  * FORMAT erases every good block. A cut in the midst leaves the device there was, a chip that
  * mount does not know (NW_ERR_NOT_FOUND, or NW_ERR_BLANK when all is erased and nothing programmed
@@ -75,7 +78,8 @@
  * bad blocks. MOUNT opens a device as the last session left it, cut or not. On a chip that holds
  * none it writes and erases nothing: NW_ERR_BLANK: nothing is written there; NW_ERR_NOT_FOUND:
  * something else is, nw_identify() tells what; NW_ERR_VERSION: another format or geometry, other
- * sectors (spare_blocks), or a superblock of another degree. What else is configured may be
+ * sectors (spare_blocks), a superblock of another degree, or fewer log blocks of fast than a mount
+ * before had. What else is configured (flags, the wear policy, a layer's other fields) may be
  * different at each mount. There is nothing to close. The RAM is aligned for any type and belongs
  * to the layer from then on, like the chip; NW_ERR_RAM: it is too small.
  */

@@ -42,14 +42,16 @@
  *          blocks are few it cleans as a write does. 2 programs and a read more make all that it
  *          moved count, and free the blocks. All this again for each block that goes bad
  *
- * ERRORS of the block verbs: NW_ERR_FULL when bad blocks have eaten the spare blocks (reads go
- * on), NW_ERR_ECC or NW_ERR_CORRUPT for a sector whose content is lost (the sector is req->sector +
- * req->done), NW_ERR_UNSUPPORTED for data == NULL on a chip that keeps payload or data on one that
- * keeps none, else what the chip answers. A block in which a program fails (NW_ERR_PROGRAM) is
- * emptied and marked bad. After another error of a program (a bus) its block takes no more pages,
- * for the page may be blank, but stays in use; the rest of it is won back by cleaning. Errors in
- * quick succession can use up the free blocks in this way: NW_ERR_FULL until the next mount. The
- * same when all blocks that are free go bad at once and no other can be won.
+ * ERRORS of the block verbs: NW_ERR_FULL when bad blocks have eaten the spare blocks (reads go on):
+ * of a write; of a sync when it has trims to write down or a failed write to settle; of idle when
+ * it has a failed write to settle. NW_ERR_ECC or NW_ERR_CORRUPT for a sector whose content is lost
+ * (the sector is req->sector + req->done), NW_ERR_UNSUPPORTED for data == NULL on a chip that keeps
+ * payload or data on one that keeps none, else what the chip answers. A block in which a program
+ * fails (NW_ERR_PROGRAM) is emptied and marked bad. After another error of a program (a bus) its
+ * block takes no more pages, for the page may be blank, but stays in use; the rest of it is won
+ * back by cleaning. Errors in quick succession can use up the free blocks in this way: NW_ERR_FULL
+ * until the next mount. The same when all blocks that are free go bad at once and no other can be
+ * won.
  *
  * RAM: 4 bytes a sector, 12 a block, a bit a page and a page buffer: nw_ftl_page_ram_bytes().
  */

@@ -37,7 +37,8 @@
  * possible.
  *
  * Addresses are virtual: hand them to guarded code or nw_vm_...(). Errors of the device go to the
- * VM's panic and come back here too; after one the heap is to be used no more.
+ * VM's panic and come back here too, whatever they are; after one the heap is to be used no more.
+ * NW_ERR_FULL without a panic is the heap's own: no room.
  */
 #ifndef NANDWICH_HEAP_H
 #define NANDWICH_HEAP_H

@@ -134,7 +134,8 @@ struct nw_store_stats {
     uint32_t dropped;     /* chunks of expendable streams that gave way */
     uint32_t corrected;   /* bits repaired below, and here each time one is met */
     uint32_t lost;        /* chunks that could not be read when they had to be, nor once more, or
-                           * are missing; a mount counts pages too. 0 after it: it met no damage */
+                           * are missing, each once; a mount counts pages too. 0 after it: it met
+                           * no damage. One wrong read is none */
     uint32_t retired;     /* blocks given up */
     uint32_t swapped;     /* programs that failed */
     uint32_t place;       /* page << place_shift | offset of the last damage met */
@@ -226,7 +227,8 @@ enum nw_store_type {
 
 #define NW_STORE_EXPENDABLE 0x01U /* stream: where a put or a create would take used_bytes above
                                    * limit_bytes its oldest chunks are dropped until it does not,
-                                   * synced ones too; at no other time */
+                                   * synced ones too, and more where blocks fail meanwhile; at no
+                                   * other time */
 
 /*
  * What an object is. unit_bytes: a stream's elements have all this size and are packed into common
@@ -285,7 +287,8 @@ int nw_store_push(struct nw_store *store, int handle, const void *data, uint16_t
 
 /* The newest element of a stack: its length. NW_ERR_RANGE: longer than `bytes`, nothing is taken;
  * NW_ERR_NOT_FOUND: empty. A damaged element stays, and NW_ERR_CORRUPT with it, until it is taken
- * with `data` NULL: unread, whatever its length, which is 0 if even that cannot be read. */
+ * with `data` NULL: unread, whatever its length, which is 0 if even that cannot be read, or not any
+ * more since cleaning has passed. */
 int nw_store_pop(struct nw_store *store, int handle, void *data, uint16_t bytes);
 
 /* The oldest element of a queue, likewise. */

@@ -44,6 +44,23 @@ class Number(click.FloatRange):
         return number
 
 
+class Address(click.ParamType[int]):
+    """An address, as C writes it: 0x60000000."""
+
+    name = "address"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        try:
+            address = int(str(value), 0)
+        except ValueError:
+            address = -1
+        if not 0 <= address < 1 << 32:
+            self.fail(f"{value!r} is no address below 4 GB, say 0x60000000.", param, ctx)
+        return address
+
+
+#: `type=ADDRESS` makes an option take "0x60000000".
+ADDRESS = Address()
 #: `type=SIZE` makes an option take "32K", "8M", "16 MiB" or plain bytes.
 SIZE = Quantity("size")
 #: `type=TIME` makes an option take "45 ms"; the value is in ns.

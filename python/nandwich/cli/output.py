@@ -19,7 +19,7 @@ from typing import Any, Protocol
 
 import click
 
-from nandwich import files, paths
+from nandwich import files, names, paths
 from nandwich._version import __version__
 from nandwich.errors import InputError
 
@@ -126,8 +126,10 @@ def write_json(target: str, value: Any) -> None:
 
 
 def table(headers: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Plain aligned text, numbers to the right; the same on a terminal and in a pipe."""
-    cells = [[str(cell) for cell in row] for row in rows]
+    """Plain aligned text, numbers to the right; the same on a terminal and in a pipe.
+
+    A name may hold anything: what does not print is escaped, so that a row stays one line."""
+    cells = [[names.shown(str(cell)) for cell in row] for row in rows]
     kinds = [list(column) for column in zip(*rows, strict=True)] if cells else []
     widths = [max(map(len, column)) for column in zip(headers, *cells, strict=True)]
     numeric = [all(isinstance(cell, int | float) for cell in column) for column in kinds]

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`nandwich run`: builds a C program with virtual memory, runs it on a twin, says what it cost."""
 
+import importlib
 import shlex
 import shutil
 import sys
@@ -8,11 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
-from nandwich import locks, names
+from nandwich import locks, names, paths
 from nandwich.cli import output, signals
 from nandwich.cli.command import Command
-from nandwich.cli.options import SIZE, json_option, writable
+from nandwich.cli.options import ADDRESS, SIZE, json_option, writable
 from nandwich.compiler import toolchain
 from nandwich.errors import InputError, RunError
 from nandwich.run import guest as run_guest
@@ -25,6 +27,9 @@ _HOW_OFTEN = (
     f"nandwich: a short program runs up to {measure.MOST_ROUNDS} times natively and "
     f"{measure.MOST_ROUNDS} times in virtual memory; --once: once each"
 )
+#: Emulated boards: lab/device/boards.py.
+_TARGETS = ("cortex-m3", "rv32")
+_TARGET_ONLY = frozenset(("stack", "vm_base", "fault"))
 _NOT_STARTED = 2  # exit status of ports/host/start.c for a device that cannot hold the program
 #: Options handed to the compiler as they are, in front of ours: by their beginning, or whole.
 _PASSED = ("-O", "-I", "-D", "-U", "-L", "-l", "-W", "-f", "-m", "-g", "-std=", "-pthread")
@@ -85,6 +90,7 @@ def _split_compiler_flags(args: list[str]) -> tuple[list[str], list[str]]:
           --ram 32K --frame 512 --vm 8M --json out.json -- IN.jpg OUT.bmp
       nandwich run examples/sort.c --record sort.log && \\
           nandwich replay sort.log --ftl page
+      nandwich run examples/sort.c --target cortex-m3 -- merge 20000
     """,
 )
 @click.argument("sources", nargs=-1, required=True, metavar="FILE.c...")
@@ -182,11 +188,31 @@ def _split_compiler_flags(args: list[str]) -> tuple[list[str], list[str]]:
     help="What virtual memory asks of the layer, as an iolog for `nandwich replay`.",
 )
 @click.option(
+    "--record-accesses",
+    "accesses",
+    default="",
+    metavar="FILE",
+    callback=writable,
+    help="Every access to virtual memory, for `nandwich vmtrace`; the program runs slower.",
+)
+@click.option(
     "--target",
     default="host",
     show_default=True,
-    type=click.Choice(["host"]),
-    help="What runs the program.",
+    type=click.Choice(["host", *_TARGETS]),
+    help="What runs the program: this host, or an emulated board (docs/run-target.md).",
+)
+@click.option("--stack", default="8K", type=SIZE, help="--target: bytes of stack.  [default: 8K]")
+@click.option(
+    "--vm-base",
+    type=ADDRESS,
+    metavar="ADDRESS",
+    help="--target: first address of virtual memory.",
+)
+@click.option(
+    "--fault",
+    type=click.Choice(["id", "stuck", "ecc"]),
+    help="--target: a part that answers a foreign id, never gets ready, or loses what it holds.",
 )
 @click.option(
     "--native/--no-native", default=True, show_default=True, help="Compare with a native run."
@@ -211,7 +237,7 @@ def command(
     cflags: tuple[str, ...],
     quiet: bool,
     json_target: str | None,
-    target: str,  # noqa: ARG001 - checked by click; one choice so far
+    target: str,
     **choices: Any,
 ) -> None:
     """Build a C program with virtual memory, run it on a twin of the chip, and say what it cost.
@@ -224,10 +250,16 @@ def command(
     clock of each, on the same files and the same stdin every time. With --once it runs once each.
     """
     paths_in = _sources(sources)
-    outputs = (choices["image"], choices["record"], json_target)
+    outputs = (choices["image"], choices["record"], choices["accesses"], json_target)
     output.check_apart((*paths_in, *parts.files(choices["chip"]), "/dev/stdin"), outputs)
     given = [name for name in guest_arguments if _is_file(name)]
     output.check_apart(given, outputs, "which the program is given")
+    if target != "host":
+        _on_target(paths_in, guest_arguments, (*compiler_flags, *_words(cflags)))
+        return
+    _refuse_target_options()
+    for name in _TARGET_ONLY:
+        del choices[name]
     device = _device(choices)
     config.check(device)
     flags = recipe.checked_flags(("-O2", *compiler_flags, *_words(cflags)))
@@ -264,6 +296,35 @@ def command(
         raise RunError(failure)
 
 
+def _given() -> frozenset[str]:
+    """Names of the options that stood on the command line."""
+    context = click.get_current_context()
+    return frozenset(
+        name
+        for name in context.params
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+    )
+
+
+def _refuse_target_options() -> None:
+    for option in sorted(_given() & _TARGET_ONLY):
+        raise InputError(f"--{option.replace('_', '-')} belongs to --target, as --target cortex-m3")
+
+
+def _on_target(
+    sources: tuple[Path, ...], arguments: tuple[str, ...], flags: tuple[str, ...]
+) -> None:
+    """The emulated boards are of the lab, as all emulators are."""
+    choices = click.get_current_context().params
+    if paths.CHECKOUT is None:
+        raise InputError(
+            f"--target {choices['target']} builds firmware from the sources of a checkout of "
+            "Nandwich, and this is an installed package: get the sources and run it there"
+        )
+    board = importlib.import_module("lab.device.verb_run")
+    board.run(sources, arguments, flags, choices, _given())
+
+
 def _is_file(name: str) -> bool:
     try:
         return Path(name).is_file()
@@ -293,9 +354,10 @@ def _sources(given: tuple[str, ...]) -> tuple[Path, ...]:
 def _device(choices: dict[str, Any]) -> Device:
     if choices["ftl"] not in config.FTLS:
         raise names.unknown("translation layer", choices["ftl"], config.FTLS)
-    folder = Path(choices["record"]).parent
-    if not folder.is_dir():
-        raise InputError(f"--record: {folder}: no such folder")
+    for key, option in (("record", "--record"), ("accesses", "--record-accesses")):
+        folder = Path(choices[key]).parent
+        if not folder.is_dir():
+            raise InputError(f"{option}: {folder}: no such folder")
     return config.with_part(Device(**choices))
 
 

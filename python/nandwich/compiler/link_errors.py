@@ -24,6 +24,8 @@ _PLACE = re.compile(
 _OBJECT = re.compile(r">>>\s+(?P<file>\S.*?):\(")
 _DEFINED_AT = re.compile(r">>> defined at (?P<place>\S+)")
 _CXX = re.compile(r"operator (new|delete)|(typeinfo|vtable) for |std::|__cxa_|__gxx_personality_v0")
+#: What headers put before a name to ask for the one of a standard.
+_SPELLING = re.compile(r"^__isoc\d\d_")
 _SANITIZER = re.compile(r"__(?P<which>asan|hwasan|msan|tsan|ubsan)_")
 _SANITIZERS = {
     "asan": "address", "hwasan": "hwaddress", "msan": "memory", "tsan": "thread", "ubsan": ""
@@ -31,11 +33,11 @@ _SANITIZERS = {
 #: What fits where the C library's function cannot be given virtual memory.
 _INSTEAD = (
     (r"str(lcpy|lcat)", 'snprintf(to, size, "%s", from)'),
-    (r"v?(f|s)?wprintf|fputws", "printf with %ls"),
-    (r"v?(f|s)?wscanf|fgetws", "scanf or fgets, then mbstowcs"),
+    (r"v?(f|s)?wprintf", "printf with %ls, or fputws()"),
+    (r"v?(f|s)?wscanf", "fgetws(), then wcstol() and the like"),
     (r"send|sendto", "write() on a connected socket"),
     (r"recv|recvfrom", "read() on a connected socket"),
-    (r".*_l|newlocale|uselocale|duplocale", "setlocale() and the function without a locale"),
+    (r".*_l", "uselocale() and the function without a locale"),
     (r"initstate(_r)?|setstate(_r)?|random_r|srandom_r", "srandom() and random(), or rand_r()"),
     (r"gets|gets_s", "fgets()"),
     (r"readdir(64)?_r", "readdir()"),
@@ -136,6 +138,7 @@ def _twice(name: str, message: _Message) -> str:
 
 
 def _uninstrumented(callee: str, place: re.Match[str]) -> str:
+    callee = _SPELLING.sub("", callee)
     where = place["file"] + (f":{place['line']}" if place["line"] else "")
     user = f"in '{place['user']}': " if place["user"] else ""
     start = f"{where}: error: {user}'{callee}' is given a pointer that may be virtual, and "

@@ -72,6 +72,8 @@ SHADOWED = {
     "thread": "it keeps a shadow of plain memory, and virtual memory has one thread",
     "leak": "it looks for blocks of the host's heap, and the heap here is virtual",
 }
+#: What moves bytes of virtual memory without a guard: recorded by ports/host/accesses.c.
+_RECORDED = ("nw_vm_move", "nw_vm_fill", "nw_vm_compare", "nw_vm_find", "nw_vm_pass")
 #: Calls the run time listens to (ports/host/wrap.c), in the native program as in the virtual one.
 _WRAPPED = ("execve", "execvpe", "_exit", "_Exit", "quick_exit")
 
@@ -121,6 +123,8 @@ class Guest:
     count: bool = True
     #: Loops run on raw pointers a page at a time.
     windows: bool = True
+    #: Every access is told to the run time, which records them; without windows.
+    trace: bool = False
     #: Functions that touch no virtual memory, as if declared NW_PLAIN.
     plain: Sequence[str] = field(default_factory=tuple)
 
@@ -149,6 +153,7 @@ def compile_flags(guest: Guest) -> list[str]:
         f"-nw-guards={guest.guards}",
         f"-nw-count={int(guest.count)}",
         f"-nw-windows={int(guest.windows)}",
+        f"-nw-trace={int(guest.trace)}",
     ]
     if guest.plain:
         options.append(f"-nw-plain={','.join(guest.plain)}")
@@ -176,7 +181,7 @@ def compile_flags(guest: Guest) -> list[str]:
 
 def libraries(start: Path | None = None) -> list[Path]:
     """Archives of a link in their order; `start` takes the place of the host's own start-up."""
-    host = ("nw_host", "nw_guest", "nw_stack", "nw_twin", "nw_core")
+    host = ("nw_host", "nw_guest", "nw_vmtrace", "nw_stack", "nw_twin", "nw_core")
     names = ("nw_guest", "nw_core") if start else host
     return [*([start] if start else []), *map(paths.static_library, names)]
 
@@ -187,12 +192,13 @@ def wrap_flags(*, virtual: bool = False) -> list[str]:
     return [f"-Wl,--wrap={name}" for name in names]
 
 
-def link_flags(_guest: Guest, start: Path | None = None) -> list[str]:
+def link_flags(guest: Guest, start: Path | None = None) -> list[str]:
     """Flags of a link, to come behind the program's objects; `start` as for `libraries`."""
     first, *others = libraries(start)
     return [
         "-no-pie",
         "-fuse-ld=lld",
+        *(f"-Wl,--wrap={name}" for name in (_RECORDED if guest.trace else ())),
         f"-Wl,-T,{paths.linker_script()}",
         # The start-up is reached by no symbol.
         "-Wl,--whole-archive",

@@ -32,6 +32,7 @@ from nandwich import paths
 from nandwich.compiler import link_errors
 from nandwich.errors import InputError
 
+_OWNED = ("use-", "new-")  # each belongs to one running command
 _KEPT = 100  # builds; the least recently used go first
 
 
@@ -115,6 +116,7 @@ def build(recipe: Recipe) -> Built:
 
 
 def _build(recipe: Recipe, store: Path, entry: Path) -> Built:
+    _clear_what_is_left(store)
     used = _in_use(store) / entry.name
     with _alone(entry):
         if _current(entry):
@@ -238,16 +240,21 @@ def _dependencies(path: Path) -> list[Path]:
 
 
 def _forget_oldest(store: Path) -> None:
-    """Drop the builds used least recently, and what commands that died left behind."""
+    """Drop the builds used least recently."""
     entries: list[tuple[int, Path]] = []
     for path in store.iterdir():
-        if path.name.startswith(("use-", "new-")):
-            _clear_if_left(path)
-        elif path.suffix != ".lock":
+        if path.suffix != ".lock" and not path.name.startswith(_OWNED):
             with contextlib.suppress(FileNotFoundError):
                 entries.append((path.stat().st_mtime_ns, path))
     for _, entry in sorted(entries)[:-_KEPT]:
         _drop(entry)
+
+
+def _clear_what_is_left(store: Path) -> None:
+    """Remove what commands that died left behind."""
+    for path in store.iterdir():
+        if path.name.startswith(_OWNED):
+            _clear_if_left(path)
 
 
 def _clear_if_left(folder: Path) -> None:

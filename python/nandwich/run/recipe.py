@@ -68,7 +68,12 @@ def native(sources: tuple[Path, ...], flags: Sequence[str]) -> Recipe:
 def virtual(sources: tuple[Path, ...], flags: Sequence[str], device: Device) -> Recipe:
     """Clang with the pass, linked with run time, layers and twin."""
     compiling, linking = _split(flags)
-    guest = toolchain.Guest(frame_bytes=device.frame, slots=device.slots, guards=device.guards)
+    guest = toolchain.Guest(
+        frame_bytes=device.frame,
+        slots=device.slots,
+        guards=device.guards,
+        trace=device.accesses != "",
+    )
     return Recipe(
         compile_command=(toolchain.CLANG, *compiling, *toolchain.compile_flags(guest)),
         link_command=(toolchain.CLANG, *compiling),

@@ -55,7 +55,8 @@ def admit(scenario: Scenario, policy: str = "g-edf") -> dict[str, Any]:
     ]
     loads = [
         (
-            min(_FAR_US, _period_ns(flow) // 1000),
+            min(_FAR_US, max(1, flow.period_ns // 1000)),
+            min(_FAR_US, -(-flow.jitter_ns // 1000)),
             max(1, flow.deadline_ns // 1000 - interrupts.at_once_us),
             flow.size,
             _burst(flow),
@@ -98,18 +99,13 @@ def lacks(scenario: Scenario, policy: str, needed: int) -> list[str]:
     return told
 
 
-def _period_ns(flow: Flow) -> int:
-    """Jitter brings two firings closer together."""
-    return max(1000, flow.period_ns - flow.jitter_ns)
-
-
 def _burst(flow: Flow) -> int:
     return flow.burst_size if flow.burst_every else 1
 
 
 def _waiting(flow: Flow) -> int:
     """Requests that may wait at once while none is late."""
-    return (flow.deadline_ns // _period_ns(flow) + 1) * _burst(flow)
+    return ((flow.deadline_ns + flow.jitter_ns) // flow.period_ns + 1) * _burst(flow)
 
 
 def _check(scenario: Scenario, flow: Flow, sector_bytes: int) -> None:

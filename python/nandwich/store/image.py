@@ -54,9 +54,6 @@ class Layout:
         return _native.Store(nand, frames=64, read_ahead=True, **asdict(self))
 
 
-#: Kinds of parts that have blocks to erase.
-_FLASH = ("nand", "nor", "dataflash")
-
 #: The position that is none.
 _NOWHERE = 0xFFFFFFFF
 
@@ -275,7 +272,7 @@ def format_image(
 ) -> None:
     """A new image file with an empty store on a part (see `nandwich chips`)."""
     part = parts.resolve(chip)
-    if part.text("kind") not in _FLASH:
+    if part.text("kind") not in parts.FLASH:
         raise InputError(f"{part.name}: not a flash chip, but of kind {part.text('kind')}")
     most = _most_blocks(part)
     if (blocks or part.number("blocks")) > most:

@@ -43,6 +43,7 @@ class Device:
     seed: int = 1
     image: str = ""
     record: str = ""
+    accesses: str = ""
 
     def text(self) -> str:
         """The key=value lines; frame, slots and guards are not among them: they are compiled in."""
@@ -63,6 +64,8 @@ class Device:
             lines.append(f"image={Path(self.image).absolute()}")
         if self.record:
             lines.append(f"record={Path(self.record).absolute()}")
+        if self.accesses:
+            lines.append(f"accesses={Path(self.accesses).absolute()}")
         return "\n".join(lines)
 
 
@@ -73,7 +76,7 @@ def check(device: Device) -> dict[str, Any]:
     frames, rest = divmod(device.ram, device.frame)
     if rest or frames == 0:
         raise InputError(f"--ram {device.ram} is not a multiple of --frame {device.frame}")
-    for path in (device.image, device.record):
+    for path in (device.image, device.record, device.accesses):
         if "\n" in path:
             raise InputError(f"{path!r}: a name with a line break does not fit a configuration")
     try:

@@ -23,6 +23,9 @@ from nandwich.errors import InputError
 from nandwich.twin import tomlfile
 
 #: enum nw_field_kind of nandwich-twin/fields.h: what a field's number counts, "" for none.
+#: Kinds of parts that have blocks to erase.
+FLASH = ("nand", "nor", "dataflash")
+
 UNITS = ("", "", "", "B", "ns", "ps", "pJ", "nW", "nA", "mV", "Hz", "bit/s", "", "")
 _COUNT, _FLAG, _TEXT, _CURVE, _CHOICE = 0, 1, 2, 12, 13
 

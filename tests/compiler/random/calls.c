@@ -480,6 +480,55 @@ static void time_calls(void)
     strcpy(a, one_in(2) ? asctime(gmtime(&now)) : ctime(&now));
 }
 
+/* Lines of wide characters go out and come in again. */
+static void wide_stream(unsigned n)
+{
+    FILE *lines = tmpfile();
+
+    wide[n] = below(3) ? L'\n' : L'\0';
+    wide[60] = L'\0';
+    tell("fputws", fputws(wide, lines));
+    fputws(L"second\n", lines);
+    rewind(lines);
+    for (int i = 0; i < 3; i++) {
+        tell("fgetws", fgetws(wide + 100, (int)below(30), lines) == NULL);
+        wide[130] = L'\0';
+        tell("wcslen", (long)wcslen(wide + 100));
+    }
+    fclose(lines);
+}
+
+/* The same as without a locale, in one that was made. */
+static void locale_calls(void)
+{
+    static locale_t made;
+    static char *end;
+    static struct tm day;
+    char *a = any(), *b = any();
+    unsigned n = below(60);
+
+    if (made == (locale_t)0) {
+        made = newlocale(LC_ALL_MASK, "C.UTF-8", (locale_t)0);
+    }
+    if (one_in(2)) {
+        snprintf(a, REGION_BYTES, "%g,%d rest", random_double(), (int)below(5000) - 2500);
+    }
+    end = NULL;
+    switch (below(7)) {
+    case 0: printf(" strtod_l %a", strtod_l(a, &end, made)); break;
+    case 1: tell("strtol_l", strtol_l(a, &end, (int)below(37), made)); break;
+    case 2: tell("strcoll_l", strcoll_l(a, b, made)); break;
+    case 3: tell("strcasecmp_l", strcasecmp_l(a, b, made)); break;
+    case 4: tell("strncasecmp_l", strncasecmp_l(a, b, n, made)); break;
+    case 5:
+        day.tm_mday = (int)below(28) + 1;
+        tell("strftime_l", (long)strftime_l(any(), n, "%A %d %B", &day, made));
+        break;
+    default: tell("isalpha_l", isalpha_l(a[0] & 0x7f, made) + tolower_l(a[1] & 0x7f, made)); break;
+    }
+    tell("end", place_of(end));
+}
+
 static void wide_calls(void)
 {
     static double whole;
@@ -488,7 +537,7 @@ static void wide_calls(void)
     unsigned n = below(40);
 
     b[60] = '\0';
-    switch (below(8)) {
+    switch (below(10)) {
     case 0: tell("mbstowcs", (long)mbstowcs(one_in(5) ? NULL : wide, b, n)); break;
     case 1:
         wide[n] = L'\0';
@@ -505,7 +554,12 @@ static void wide_calls(void)
         printf(" modf %a", modf(random_double(), &whole));
         printf(" %a", whole);
         break;
-    default: tell("rand_r", rand_r(&seed)); break;
+    case 7: tell("rand_r", rand_r(&seed)); break;
+    case 8: wide_stream(n); break;
+    default:
+        tell("wcsxfrm", (long)wcsxfrm(wide + 50, wide, n + 1));
+        wide[50 + n] = L'\0';
+        break;
     }
     wide[REGION_BYTES - 1] = L'\0';
     tell("wcslen", (long)wcslen(wide));
@@ -566,7 +620,7 @@ static void one_case(unsigned number)
     static void (*const groups[])(void) = {memory_calls, string_search, string_build, number_calls,
                                            sort_calls,   heap_calls,    file_calls,   stream_calls,
                                            time_calls,   wide_calls,    match_calls,
-                                           environment_calls};
+                                           environment_calls, locale_calls};
     char stack[REGION_BYTES];
 
     region[0] = first;
@@ -588,7 +642,7 @@ static void one_case(unsigned number)
         for (int each = 0; each < REGIONS; each++) {
             region[each][REGION_BYTES - 1] = '\0'; /* each is a string, however long */
         }
-        groups[below(12)]();
+        groups[below(13)]();
         tell_memory();
     }
     free(region[1]);

@@ -2,13 +2,18 @@
 /* Wide strings, multibyte characters with a state, and what else of the headers was refused at the
  * link although the page of the compiler said otherwise. */
 #include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
+#include <langinfo.h>
 #include <locale.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <time.h>
+#include <unistd.h>
 #include <wchar.h>
 #include <wctype.h>
 
@@ -137,6 +142,62 @@ static void others(void)
     printf("%s %s", end, asctime_r(&day, bytes));
 }
 
+/* Each of these was refused at the link. */
+static void of_a_locale(void)
+{
+    locale_t made = newlocale(LC_ALL_MASK, "C.UTF-8", (locale_t)0), before;
+    char *end;
+
+    strcpy(bytes, " 12.5x");
+    printf("%g ", strtod_l(bytes, &end, made));
+    printf("%s %ld\n", end, strtol_l(bytes, NULL, 10, made));
+    printf("%d %d ", strcoll_l(bytes, text, made) < 0, strcasecmp_l(bytes, " 12.5X", made));
+    before = uselocale(made);
+    printf("%d %s\n", isalpha_l('x', made) != 0, nl_langinfo_l(RADIXCHAR, made));
+    printf("%d\n", uselocale(before) == made);
+    freelocale(made);
+}
+
+static void streams(void)
+{
+    static struct tm day = {.tm_mday = 4, .tm_mon = 2, .tm_year = 121, .tm_wday = 4};
+    FILE *lines = tmpfile();
+
+    wcscpy(a, L"na\u00efve \u20ac\nsecond");
+    printf("%d %d ", fputws(a, lines), (int)wcsxfrm(b, a, 5));
+    rewind(lines);
+    while (fgetws(b, 6, lines) != NULL) {
+        printf("<%ls>", b);
+    }
+    printf(" %d\n", fclose(lines));
+    printf("%zu ", wcsftime(b, 40, L"%A %d", &day));
+    printf("%ls %zu\n", b, wcsftime(b, 4, L"%A %d", &day));
+}
+
+static void made_files(void)
+{
+    static char name[40];
+    int file;
+
+    for (int i = 0; i < 3; i++) {
+        strcpy(name, "/tmp/nw-wide-XXXXXX.txt");
+        name[i == 0 ? 19 : 23] = '\0';
+        file = i == 0   ? mkostemp(name, O_APPEND)
+               : i == 1 ? mkstemps(name, 4)
+                        : mkostemps(name, 4, O_APPEND);
+        printf("%d %d %s\n", file >= 0, strchr(name, 'X') == NULL || strlen(name) > 18,
+               name + 19);
+        close(file);
+        unlink(name);
+    }
+    printf("%d ", mkstemps(name, 4));
+    printf("%d\n", errno == EINVAL);
+    char *page = valloc(10), *pages = pvalloc(1);
+    printf("%d %d\n", ((unsigned long)page & 4095U) == 0, ((unsigned long)pages & 4095U) == 0);
+    free(page);
+    free(pages);
+}
+
 int main(void)
 {
     printf("%s\n", setlocale(LC_ALL, "C.UTF-8"));
@@ -144,5 +205,8 @@ int main(void)
     whole_strings();
     strings();
     others();
+    of_a_locale();
+    streams();
+    made_files();
     return 0;
 }

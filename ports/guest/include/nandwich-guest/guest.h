@@ -23,14 +23,19 @@
 extern "C" {
 #endif
 
-/* Slots the table has room for; a program uses nw_guest_slots of them. */
+/* Slots the table has room for; a program uses nw_guest_slots of them. A device with little RAM is
+ * built with fewer. */
+#ifndef NW_GUEST_SLOTS_MAX
 #define NW_GUEST_SLOTS_MAX 64U
+#endif
 
 extern struct nw_vm nw_guest_vm;
 extern struct nw_heap nw_guest_heap; /* what malloc and its family hand out */
 extern struct nw_vm_slot nw_guest_slot_table[NW_GUEST_SLOTS_MAX];
 /* Look-aside entries, of which a program uses nw_guest_lookaside_entries. */
+#ifndef NW_GUEST_LOOKASIDE_MAX
 #define NW_GUEST_LOOKASIDE_MAX 256U
+#endif
 extern struct nw_vm_slot nw_guest_lookaside[NW_GUEST_LOOKASIDE_MAX];
 /* What the program did wrong, once the VM's panic is not the storage's fault; else NULL. */
 extern const char *nw_guest_misuse;

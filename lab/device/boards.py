@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The boards a program can run on: processor, memory map, tools."""
+
+import importlib.util
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from nandwich.errors import InputError
+
+
+@dataclass(frozen=True)
+class Range:
+    """Addresses from `start` on."""
+
+    start: int
+    bytes: int
+
+    @property
+    def end(self) -> int:
+        return self.start + self.bytes
+
+    def meets(self, other: "Range") -> bool:
+        return self.start < other.end and other.start < self.end
+
+    def __str__(self) -> str:
+        return f"{self.start:#010x} to {self.end - 1:#010x}"
+
+
+@dataclass(frozen=True)
+class Board:
+    """One target of `nandwich run --target`."""
+
+    name: str
+    model: str  #: the part whose memories these are
+    arch: str  #: as the emulator calls it
+    mhz: int
+    code: Range
+    ram: Range
+    port: Range
+    vm_start: int
+    clang: tuple[str, ...]
+    gcc: tuple[str, ...]  #: compiler and flags
+    specs: tuple[str, ...]  #: what it needs to find the C library's headers
+    headers: Path  #: of its C library
+    libraries: Path | None  #: where the C library's archives are; None: gcc knows
+    archives: tuple[str, ...]  #: of the C library and the compiler
+    packages: tuple[tuple[str, str], ...]  #: a file or program, and the package it is in
+
+    def missing(self) -> list[str]:
+        """Packages that are not here."""
+        found = [
+            package
+            for file, package in self.packages
+            if not (Path(file).exists() or shutil.which(file))
+        ]
+        if importlib.util.find_spec("unicorn") is None:
+            found.append("unicorn (PyPI: .venv/bin/pip install unicorn)")
+        return found
+
+    def library(self, name: str) -> Path:
+        """An archive of its C library, or libgcc.a."""
+        if self.libraries is not None and (self.libraries / name).exists():
+            return self.libraries / name
+        done = subprocess.run(
+            [*self.gcc, f"-print-file-name={name}"], capture_output=True, text=True, check=True
+        )
+        path = Path(done.stdout.strip())
+        if not path.is_absolute():
+            raise InputError(f"{self.gcc[0]} has no {name} for {self.name}")
+        return path
+
+
+_RV32 = ("-march=rv32imac", "-mabi=ilp32")
+_PICOLIBC = Path("/usr/lib/picolibc/riscv64-unknown-elf")
+
+CORTEX_M3 = Board(
+    name="cortex-m3",
+    model="STM32F103xG",
+    arch="arm",
+    mhz=72,
+    code=Range(0x0800_0000, 1 << 20),
+    ram=Range(0x2000_0000, 96 << 10),
+    port=Range(0x4000_0000, 0x1000),
+    vm_start=0x6000_0000,
+    clang=(
+        "--target=thumbv7m-none-eabi",
+        "-mcpu=cortex-m3",
+        "-mfloat-abi=soft",
+        "-fshort-enums",
+    ),
+    gcc=("arm-none-eabi-gcc", "-mcpu=cortex-m3", "-mthumb"),
+    specs=(),
+    headers=Path("/usr/include/newlib"),
+    libraries=None,
+    archives=("libm.a", "libc.a", "libgcc.a"),
+    packages=(
+        ("arm-none-eabi-gcc", "gcc-arm-none-eabi"),
+        ("/usr/include/newlib/stdio.h", "libnewlib-dev"),
+        ("/usr/lib/arm-none-eabi/newlib/libc.a", "libnewlib-arm-none-eabi"),
+    ),
+)
+
+RV32 = Board(
+    name="rv32",
+    model="ESP32-C3",
+    arch="riscv",
+    mhz=160,
+    code=Range(0x4200_0000, 4 << 20),
+    ram=Range(0x3FC8_0000, 400 << 10),
+    port=Range(0x6000_0000, 0x1000),
+    vm_start=0x8000_0000,
+    clang=("--target=riscv32-unknown-elf", *_RV32, "-mno-relax"),
+    gcc=("riscv64-unknown-elf-gcc", *_RV32, "-misa-spec=2.2"),
+    specs=("--specs=picolibc.specs",),
+    headers=_PICOLIBC / "include",
+    libraries=_PICOLIBC / "lib/rv32imac/ilp32",
+    archives=("libc.a", "libgcc.a"),
+    packages=(
+        ("riscv64-unknown-elf-gcc", "gcc-riscv64-unknown-elf"),
+        (str(_PICOLIBC / "include/stdio.h"), "picolibc-riscv64-unknown-elf"),
+    ),
+)
+
+BOARDS = {board.name: board for board in (CORTEX_M3, RV32)}

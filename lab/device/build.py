@@ -1,0 +1,295 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Builds what a run on a board takes: the emulator, our objects, the program twice.
+
+Everything goes through the store of `nandwich run`, so that a second run starts at once. Our own
+code is compiled by the target's gcc, the program by clang-19 with the pass; lld links them, whose
+messages `nandwich cc` can put into words.
+"""
+
+import importlib.util
+import re
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from lab import ROOT
+from lab.device.boards import Board, Range
+from lab.device.layout import Layout
+from nandwich import paths
+from nandwich.compiler import toolchain
+from nandwich.errors import InputError
+from nandwich.run.build import Built, Recipe, build
+
+#: Files of ports/guest that carry the guards; the others wrap functions of the C library.
+_GUARDS = ("guest", "misses", "memory", "hide")
+_WRAPPERS = (
+    "alloc",
+    "format",
+    "getopt",
+    "jump",
+    "locale",
+    "math",
+    "printf",
+    "scanf",
+    "search",
+    "signal",
+    "stdio",
+    "stdlib",
+    "string",
+    "time",
+    "wide",
+)
+_LAYERS = ("base", "chip", "wear", "ftl")
+#: Functions of the C library that a native program gets from the wrappers.
+_FORMATTED = tuple(
+    first + kind + "f"
+    for kind in ("print", "scan")
+    for first in ("", "f", "s", "v", "vf", "vs", *(("sn", "vsn") if kind == "print" else ()))
+)
+#: Flags of a link; all others belong to the compilation.
+_LINK_FLAGS = ("-l", "-L", "-Wl,")
+#: RAM of the board that a native run is given: as much as any program wants.
+_NATIVE_RAM = Range(0x8000_0000, 64 << 20)
+_NATIVE_STACK = 1 << 20
+#: Into one relocatable object. Functions of one name in two files must not share a section there:
+#: the linker drops what is not used by sections.
+_JOIN = (
+    "-r",
+    "-nostdlib",
+    *(f"-Wl,--unique={kind}.*" for kind in (".text", ".rodata", ".data", ".bss")),
+)
+_OWN_FLAGS = ("-std=gnu11", "-Os", "-ffunction-sections", "-fdata-sections", "-g1", "-w")
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Bytes of one linked program."""
+
+    text: dict[str, int]  #: code and constants, by owner
+    code: int  #: all of code flash, initial values included
+    data: int
+    bss: int
+
+    @property
+    def static_ram(self) -> int:
+        return self.data + self.bss
+
+
+@dataclass(frozen=True)
+class Image:
+    """A program for a board, linked."""
+
+    path: Path
+    layout: Layout
+    sizes: Sizes
+    owners: dict[str, Range]
+    inputs: tuple[Path, ...] = ()
+
+
+def _tool(name: str) -> Path:
+    return Path(shutil.which(name) or name)
+
+
+def _object(board: Board, sources: Sequence[Path], *flags: str) -> Path:
+    """One relocatable object of several files, each function in a section of its own."""
+    include = [f"-I{ROOT / one}" for one in ("core/include", "ports/guest/include")]
+    command = (*board.gcc, *board.specs, *_OWN_FLAGS, "-D_GNU_SOURCE", *include, *flags)
+    recipe = Recipe(
+        compile_command=command,
+        link_command=(*board.gcc, *_JOIN),
+        sources=tuple(sources),
+        libraries=(),
+        tools=(_tool(board.gcc[0]),),
+    )
+    return build(recipe).program
+
+
+def _folder(name: str) -> list[Path]:
+    return sorted((ROOT / "core" / name).glob("*.c"))
+
+
+def objects(board: Board, layer: str | None) -> dict[str, Path]:
+    """Our code by owner; `layer` None: for a native program."""
+    port, guest = ROOT / "ports" / "device", ROOT / "ports" / "guest"
+    begin = [port / f"{one}.c" for one in ("start", "calls", "ram", "streams")]
+    vm = _folder("vm") + [guest / f"{one}.c" for one in _GUARDS]
+    both = {
+        "vm": _object(board, vm),
+        "wrapper": _object(board, [guest / f"{one}.c" for one in _WRAPPERS]),
+        "layer": _object(board, [one for name in _LAYERS for one in _folder(name)]),
+    }
+    if layer is None:
+        return {**both, "board": _object(board, [*begin, port / "memory_native.c"])}
+    driver = [ROOT / "core/drivers" / f"{one}.c" for one in ("spi", "spi_nand", "onfi")]
+    nftl = ("-DNW_BOARD_NFTL",) if layer == "nftl" else ()
+    return {
+        "driver": _object(board, [*driver, port / "bus.c"]),
+        **both,
+        "board": _object(board, [*begin, port / "memory_flash.c"], *nftl),
+    }
+
+
+def _compile(board: Board, flags: Sequence[str], instrument: Sequence[str]) -> tuple[str, ...]:
+    """The command that compiles the program. Behind clang's own headers come the C library's, as
+    clang wants them, and the host's last of all: for libraries that are headers alone."""
+    headers = ("-idirafter", str(board.headers), "-idirafter", "/usr/include", "-D_GNU_SOURCE")
+    given = (one for one in flags if not one.startswith(_LINK_FLAGS))
+    sections = ("-ffunction-sections", "-fdata-sections")
+    return (toolchain.CLANG, *board.clang, *headers, *given, *sections, *instrument)
+
+
+def _link(board: Board, script: Path) -> tuple[str, ...]:
+    options = ("-nostdlib", "-static", "-fuse-ld=lld", "-Wl,--gc-sections", "-Wl,-e,device_reset")
+    return (toolchain.CLANG, board.clang[0], *options, f"-Wl,-T,{script}")
+
+
+def _libraries(board: Board, flags: Sequence[str], ours: Mapping[str, Path]) -> tuple[str, ...]:
+    archives = (str(board.library(name)) for name in board.archives)
+    given = (one for one in flags if one.startswith(_LINK_FLAGS) and one != "-lm")
+    group = ("-Wl,--start-group", *archives, "-Wl,--end-group")
+    return (*map(str, ours.values()), *given, *group)
+
+
+def _symbols(image: Path) -> dict[str, int]:
+    done = subprocess.run(["nm", str(image)], capture_output=True, text=True, check=True)
+    found = re.findall(r"^([0-9a-f]+) \w (\S+)$", done.stdout, re.MULTILINE)
+    return {name: int(value, 16) for value, name in found}
+
+
+def _look(built: Built, layout: Layout) -> Image:
+    known = _symbols(built.program)
+    owners = {
+        name.removeprefix("text_").removesuffix("_start"): Range(
+            start, known[name.removesuffix("_start") + "_end"] - start
+        )
+        for name, start in known.items()
+        if name.startswith("text_") and name.endswith("_start")
+    }
+    data = known["data_end"] - known["data_start"]
+    image = known["nw_vm_data_end"] - known["nw_vm_start"]
+    sizes = Sizes(
+        text={name: one.bytes for name, one in owners.items()},
+        code=max(known["nw_vm_image"] + image, known["data_image"] + data) - layout.code.start,
+        data=data,
+        bss=known["bss_end"] - known["bss_start"],
+    )
+    return Image(built.program, layout, sizes, owners, built.inputs)
+
+
+def native(board: Board, sources: tuple[Path, ...], flags: Sequence[str]) -> Image:
+    """The program as it is, on a board with RAM for all of it.
+
+    Its formatted output and input are our wrappers', as they are in virtual memory: small C
+    libraries know neither %zu nor %lld.
+    """
+    units = build(
+        Recipe(
+            compile_command=_compile(board, flags, [f"-I{path}" for path in paths.include_dirs()]),
+            link_command=(
+                *board.gcc,
+                *_JOIN,
+                *(f"-Wl,--wrap={name}" for name in _FORMATTED),
+            ),
+            sources=sources,
+            libraries=(),
+            tools=(_tool(toolchain.CLANG), _tool(board.gcc[0])),
+        )
+    )
+    ours = objects(board, None)
+    nowhere = Range(0x7000_0000, 0x1000)
+    layout = Layout(board.code, _NATIVE_RAM, board.port, nowhere, _NATIVE_STACK, 0, 0)
+    linked = build(
+        Recipe(
+            compile_command=(),
+            link_command=_link(board, layout.file(ours)),
+            sources=(),
+            libraries=(
+                str(units.program),
+                *_libraries(board, flags, ours),
+                *(f"-Wl,--defsym=__wrap_{name}=nw_libc_{name}" for name in _FORMATTED),
+            ),
+            tools=(units.program, *ours.values()),
+        )
+    )
+    return _look(linked, layout)
+
+
+def virtual(
+    board: Board,
+    sources: tuple[Path, ...],
+    flags: Sequence[str],
+    guest: toolchain.Guest,
+    layer: str,
+    layout: Layout,
+) -> Image:
+    """The program in virtual memory over the part; InputError where it does not fit the board."""
+    ours = objects(board, layer)
+    built = build(
+        Recipe(
+            compile_command=_compile(board, flags, toolchain.compile_flags(guest)),
+            link_command=_link(board, layout.file(ours)),
+            sources=sources,
+            libraries=_libraries(board, flags, ours),
+            tools=(_tool(toolchain.CLANG), paths.compiler_plugin(), *ours.values()),
+        )
+    )
+    image = _look(built, layout)
+    _check_fits(board, image)
+    return image
+
+
+def _check_fits(board: Board, image: Image) -> None:
+    sizes = image.sizes
+    if sizes.code > board.code.bytes:
+        raise InputError(
+            f"the program is too big for {board.name}: it needs {sizes.code} B of code flash "
+            f"({sum(sizes.text.values())} B of code and constants, the rest initial values), the "
+            f"{board.model} has {board.code.bytes} B"
+        )
+    stack, frames = image.layout.stack_bytes, image.layout.frames_bytes
+    needs = stack + sizes.static_ram + frames
+    if needs > board.ram.bytes:
+        raise InputError(
+            f"the program is too big for {board.name}: it needs {needs} B of RAM (stack {stack} + "
+            f"variables {sizes.static_ram} + frames {frames}, before tables and layer), the "
+            f"{board.model} has {board.ram.bytes} B"
+        )
+
+
+def function_at(image: Path, address: int) -> str:
+    """The function that an address lies in; empty when none does."""
+    done = subprocess.run(["nm", "-n", str(image)], capture_output=True, text=True, check=True)
+    found = ""
+    for value, name in re.findall(r"^([0-9a-f]+) [tTwW] ([^$.\s]\S*)$", done.stdout, re.MULTILINE):
+        if int(value, 16) & ~1 > address:
+            break
+        found = name
+    return found
+
+
+def emulator() -> Path:
+    """lab/emulator, built against the library in unicorn's package."""
+    spec = importlib.util.find_spec("unicorn")
+    assert spec is not None
+    assert spec.origin is not None
+    package = Path(spec.origin).parent
+    library = next((package / "lib").glob("libunicorn.so*"))
+    bus = ROOT / "tests" / "bus"
+    include = (
+        package / "include",
+        *(ROOT / one for one in ("lab/emulator", "tests/bus", "ports/device")),
+        *(ROOT / one for one in ("ports/watch/include", "twin/include", "core/include")),
+    )
+    ours = [paths.static_library(name) for name in ("nw_twin", "nw_core")]
+    sources = sorted((ROOT / "lab" / "emulator").glob("*.c"))
+    sources += [bus / f"{name}.c" for name in ("bus", "spi_nand_model", "onfi_page")]
+    recipe = Recipe(
+        compile_command=("cc", "-std=gnu11", "-O2", "-w", *(f"-I{one}" for one in include)),
+        link_command=("cc",),
+        sources=tuple(sources),
+        libraries=(*map(str, ours), str(library), f"-Wl,-rpath,{library.parent}", "-lm"),
+        tools=(_tool("cc"), library, *ours),
+    )
+    return build(recipe).program

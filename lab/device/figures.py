@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What programs and single accesses take on the boards: for `nandwich bench device`."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lab import ROOT
+from lab.device import play, report
+from lab.device.boards import Board
+from nandwich.errors import RunError
+from nandwich.run import measure
+
+_ACCESS = ROOT / "lab" / "device" / "access.c"
+_FEW, _MANY = 1000, 3000
+#: Bytes after which pages share a look-aside entry: 64 entries of 512 B.
+_SAME_ENTRY = 64 * 512
+
+
+def run(
+    board: Board,
+    source: Path,
+    *arguments: str | Path,
+    vm: int = 8 << 20,
+    ram: int = 32 << 10,
+    compare: bool = True,
+) -> dict[str, Any]:
+    """The JSON of one run with the command's defaults; RunError when it fails."""
+    wanted = play.Wanted(
+        board=board,
+        sources=(source,),
+        arguments=tuple(map(str, arguments)),
+        flags=("-O2",),
+        layer=None,
+        vm=vm,
+        vm_start=board.vm_start,
+        ram=ram,
+        frame=512,
+        slots=16,
+        guards="inline",
+        policy="clock",
+        stack=8192,
+        seed=1,
+        fault="",
+        compare=compare,
+    )
+    play.check(wanted)
+    with measure.scratch() as folder:
+        result = play.play(wanted, b"", Path(folder), lambda _changes: None)
+        value = report.payload(result)
+        failed = report.failure(result, value)
+    if failed:
+        raise RunError(f"{source.name} on {board.name}: {failed}")
+    return value
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Of one access, exact; cycles by the processor's table, 0 where there is none."""
+
+    instructions: float
+    cycles_least: float
+    cycles_most: float
+
+
+def _round(board: Board, mode: str, step: int) -> Cost:
+    """One round of a loop of access.c: from two numbers of rounds."""
+    few, many = (
+        run(board, _ACCESS, mode, str(rounds), str(step), vm=1 << 20, ram=40 << 10, compare=False)
+        for rounds in (_FEW, _MANY)
+    )
+    more = _MANY - _FEW
+
+    def of(value: dict[str, Any], end: str) -> int:
+        return 0 if value["cycles"] is None else int(value["cycles"][end])
+
+    return Cost(
+        (many["instructions"]["total"] - few["instructions"]["total"]) / more,
+        (of(many, "least") - of(few, "least")) / more,
+        (of(many, "most") - of(few, "most")) / more,
+    )
+
+
+def accesses(board: Board) -> dict[str, Cost]:
+    """What an access takes, the access itself included, the loop around it not."""
+    still, moving = _round(board, "loop", 0), _round(board, "none", 0)
+
+    def less(one: Cost, other: Cost) -> Cost:
+        return Cost(
+            one.instructions - other.instructions,
+            one.cycles_least - other.cycles_least,
+            one.cycles_most - other.cycles_most,
+        )
+
+    return {
+        "buffer.load": less(_round(board, "still", 0), still),
+        "buffer.store": less(_round(board, "keep", 0), still),
+        "aside.load": less(_round(board, "load", 0), moving),
+        "aside.store": less(_round(board, "store", 0), moving),
+        "miss.load": less(_round(board, "load", _SAME_ENTRY), moving),
+        "miss.store": less(_round(board, "store", _SAME_ENTRY), moving),
+    }

@@ -1,0 +1,263 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs a program on an emulated board, natively and in virtual memory, and compares."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lab.device import build
+from lab.device.boards import Board, Range
+from lab.device.build import Image
+from lab.device.layout import Layout
+from nandwich import _native
+from nandwich.compiler import toolchain
+from nandwich.errors import InputError, RunError
+from nandwich.quantities import format_size
+from nandwich.run import changed_files, guest
+from nandwich.run.guest import Outcome
+from nandwich.run.watcher import UnwatchedError
+
+#: Layers a board can have, the one to try first leading.
+LAYERS = ("page", "nftl")
+POLICIES = ("clock", "lru")
+FAULTS = ("id", "stuck", "ecc")
+#: Of the part: what the driver and the model have.
+CHIP = "W25N01GV"
+
+_REFUSED_PART, _REFUSED_BLOCKS, _REFUSED_RAM, _REFUSED_LAYER = 1, 2, 3, 4
+_REFUSED_ARGUMENTS = 6
+
+Check = Callable[[changed_files.Changes], None]
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What was asked for."""
+
+    board: Board
+    sources: tuple[Path, ...]
+    arguments: tuple[str, ...]
+    flags: tuple[str, ...]
+    layer: str | None  #: None: the page layer where its RAM is there, else nftl
+    vm: int
+    vm_start: int
+    ram: int
+    frame: int
+    slots: int
+    guards: str
+    policy: str
+    stack: int
+    seed: int
+    fault: str
+    compare: bool
+
+
+@dataclass
+class Result:
+    """What came of it."""
+
+    wanted: Wanted
+    layer: str
+    image: Image
+    virtual: Outcome
+    native: Outcome | None
+    differences: list[str]
+
+    @property
+    def report(self) -> dict[str, Any]:
+        return self.virtual.report
+
+
+def check(wanted: Wanted) -> None:
+    """InputError for what cannot work on the board, before anything is compiled."""
+    board = wanted.board
+    missing = board.missing()
+    if missing:
+        raise InputError(f"--target {board.name} needs {', '.join(missing)}")
+    vm = Range(wanted.vm_start, wanted.vm)
+    if vm.end > (1 << 32) - wanted.frame:
+        raise InputError(
+            f"virtual memory at {vm.start:#010x} with --vm {wanted.vm} ends at {vm.end:#x}, behind "
+            f"the last page of {wanted.frame} B below 4 GB"
+        )
+    for name, other in (
+        ("code flash", board.code),
+        ("RAM", board.ram),
+        ("registers", board.port),
+    ):
+        if vm.meets(other):
+            raise InputError(
+                f"virtual memory at {vm} collides with the {name} of {board.name} at {other}: give "
+                "another --vm-base or less --vm"
+            )
+    if vm.start % wanted.frame or wanted.vm % wanted.frame or wanted.vm % 2048:
+        raise InputError(
+            f"--vm-base {vm.start:#x} and --vm {wanted.vm} must be multiples of --frame "
+            f"{wanted.frame}, --vm of a page of {CHIP} (2048 B) too"
+        )
+    frames, rest = divmod(wanted.ram, wanted.frame)
+    if rest or frames < wanted.slots + 2 or frames > 65000:
+        raise InputError(
+            f"--ram {wanted.ram} / --frame {wanted.frame} = {wanted.ram / wanted.frame:g} frames: "
+            f"a whole number from {wanted.slots + 2} ({wanted.slots} slots + 2) to 65000 is needed"
+        )
+    if wanted.stack % 16 or not 1024 <= wanted.stack <= board.ram.bytes:
+        raise InputError(
+            f"--stack {wanted.stack}: a multiple of 16 from 1024 to the board's RAM of "
+            f"{board.ram.bytes} B is allowed"
+        )
+
+
+def play(wanted: Wanted, stdin: bytes, folder: Path, check_changes: Check) -> Result:
+    """Build and run below `folder`; InputError when the board does not take the program."""
+    emulator = build.emulator()
+    layers = (wanted.layer,) if wanted.layer else LAYERS
+    image = _build(wanted, layers[0])
+    native = _native_run(emulator, wanted, folder, stdin, check_changes) if wanted.compare else None
+    for layer in layers:
+        below = _sub(folder, layer)
+        image = image if layer == layers[0] else _build(wanted, layer)
+        try:
+            return _virtual(emulator, wanted, image, layer, native, stdin, below, check_changes)
+        except _NoRoomError:
+            if layer == layers[-1]:
+                raise
+    raise AssertionError
+
+
+class _NoRoomError(InputError):
+    """The board's RAM does not hold this layer."""
+
+
+def _build(wanted: Wanted, layer: str) -> Image:
+    layout = Layout(
+        wanted.board.code,
+        wanted.board.ram,
+        wanted.board.port,
+        Range(wanted.vm_start, wanted.vm),
+        wanted.stack,
+        wanted.ram,
+        POLICIES.index(wanted.policy),
+    )
+    shape = toolchain.Guest(wanted.frame, wanted.slots, guards=wanted.guards, count=False)
+    return build.virtual(wanted.board, wanted.sources, wanted.flags, shape, layer, layout)
+
+
+def _native_run(
+    emulator: Path, wanted: Wanted, folder: Path, stdin: bytes, check_changes: Check
+) -> Outcome | None:
+    """None: files cannot be watched here, so the program must not run twice."""
+    plain = build.native(wanted.board, wanted.sources, wanted.flags)
+    try:
+        native = _run(emulator, wanted, plain, _sub(folder, "native"), stdin, quiet=True)
+    except UnwatchedError:
+        return None
+    native.put_back()
+    check_changes(native.changes)
+    return native
+
+
+def _virtual(
+    emulator: Path,
+    wanted: Wanted,
+    image: Image,
+    layer: str,
+    native: Outcome | None,
+    stdin: bytes,
+    folder: Path,
+    check_changes: Check,
+) -> Result:
+    try:
+        outcome = _run(emulator, wanted, image, folder, stdin)
+    except UnwatchedError:
+        outcome = _run(emulator, wanted, image, _sub(folder, "alone"), stdin, watch=False)
+        native = None
+    try:
+        check_changes(outcome.changes)
+        if not outcome.report:
+            raise RunError("the emulator left no report")
+        _refuse(wanted, image, layer, outcome.report)
+        differences = [] if native is None else guest.differences(native, outcome)
+        outcome.keep()
+    except BaseException:
+        outcome.put_back()
+        raise
+    return Result(wanted, layer, image, outcome, native, differences)
+
+
+def _sub(folder: Path, name: str) -> Path:
+    below = folder / name
+    below.mkdir()
+    return below
+
+
+def _settings(wanted: Wanted, image: Image, report: Path) -> str:
+    layout = image.layout
+    lines = [
+        f"arch={wanted.board.arch}",
+        f"image={image.path}",
+        f"report={report}",
+        f"fault={wanted.fault}",
+        f"port={layout.port.start}",
+        f"code={layout.code.start},{(image.sizes.code + 0xFFFF) & ~0xFFFF}",
+        f"ram={layout.ram.start},{layout.ram.bytes}",
+        f"stack={layout.stack_bytes}",
+        f"seed={wanted.seed}",
+    ]
+    lines += [f"owner={name},{one.start},{one.end}" for name, one in image.owners.items()]
+    return "".join(line + "\n" for line in lines)
+
+
+def _run(
+    emulator: Path,
+    wanted: Wanted,
+    image: Image,
+    folder: Path,
+    stdin: bytes,
+    *,
+    quiet: bool = False,
+    watch: bool = True,
+) -> Outcome:
+    (folder / "settings").write_text(_settings(wanted, image, folder / "report.json"))
+    arguments = (wanted.sources[0].stem, *wanted.arguments)
+    environment = {"NANDWICH_DEVICE": str(folder / "settings")}
+    if not quiet:
+        return guest.run(emulator, arguments, folder, environment, stdin=stdin, watch=watch)
+    with (folder / "stderr").open("wb") as talk:
+        return guest.run(emulator, arguments, folder, environment, stdin=stdin, stderr=talk)
+
+
+def error_text(number: int) -> str:
+    """What an error of ours means."""
+    return _native.error_text(number - (1 << 32) if number >> 31 else number)
+
+
+def _refuse(wanted: Wanted, image: Image, layer: str, report: dict[str, Any]) -> None:
+    """InputError when the device was not opened."""
+    if report["end"] != "refused":
+        return
+    why, needs, has = report["detail"]
+    board, room = wanted.board, image.layout
+    if why == _REFUSED_PART:
+        raise InputError(f"the driver cannot use the part (id {has:08x}): {error_text(needs)}")
+    if why == _REFUSED_BLOCKS:
+        raise InputError(
+            f"--vm {wanted.vm} needs {needs} blocks of {CHIP} under the {layer} layer, which has "
+            f"{has}: give less --vm"
+        )
+    if why == _REFUSED_RAM:
+        used = room.stack_bytes + image.sizes.static_ram
+        raise _NoRoomError(
+            f"the program is too big for {board.name} under the {layer} layer: it needs "
+            f"{used + needs} B of RAM (stack {room.stack_bytes} + variables "
+            f"{image.sizes.static_ram} + frames, tables, layer and 6144 of heap {needs}), the "
+            f"{board.model} has {board.ram.bytes} B: give less --ram or --vm"
+        )
+    if why == _REFUSED_LAYER:
+        raise InputError(f"the {layer} layer does not open on the part: {error_text(needs)}")
+    if why == _REFUSED_ARGUMENTS:
+        raise InputError(f"the arguments take {needs}, the board has room for {has}")
+    raise InputError(
+        f"{format_size(wanted.vm)} of virtual memory does not open: {error_text(needs)}"
+    )

@@ -1,0 +1,297 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `nandwich run --target` says: the JSON of docs/schemas/run-target-1.json, and the table."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from lab.device import build, play
+from lab.device.boards import Range
+from lab.device.play import Result
+from nandwich.quantities import format_size, format_time
+from nandwich.run.guest import how
+
+Row = tuple[str, str, str]
+
+#: Owners of code in the order of the table: name in the report, in the JSON, and what it is.
+_OWNERS = (
+    ("vm", "run_time", "virtual memory, heap, slow sides of guards"),
+    ("layer", "layer", "translation layer, slice, checksums"),
+    ("driver", "driver", "SPI NAND driver and the loop that moves its bytes"),
+    ("wrapper", "wrappers", "of the C library over virtual memory, malloc included"),
+    ("library", "library", "C library and compiler's helpers"),
+    ("board", "board", "start-up, calls of the host"),
+)
+
+
+def payload(result: Result) -> dict[str, Any]:
+    """The result as JSON."""
+    wanted, report = result.wanted, result.report
+    return {
+        "identical": None if result.native is None else not result.differences,
+        "differences": result.differences,
+        "program": {
+            "sources": [str(source) for source in wanted.sources],
+            "arguments": list(wanted.arguments),
+        },
+        "target": {
+            "name": wanted.board.name,
+            "model": wanted.board.model,
+            "mhz": wanted.board.mhz,
+            "code_bytes": wanted.board.code.bytes,
+            "ram_bytes": wanted.board.ram.bytes,
+        },
+        "device": {
+            "chip": play.CHIP,
+            "ftl": result.layer,
+            "policy": wanted.policy,
+            "vm_start": wanted.vm_start,
+            "vm_bytes": wanted.vm,
+            "frame_bytes": wanted.frame,
+            "frames": wanted.ram // wanted.frame,
+            "slots": wanted.slots,
+            "guards": wanted.guards,
+            "blocks": report["told"].get("blocks", 0),
+            "seed": wanted.seed,
+            "fault": wanted.fault or None,
+        },
+        "exit": {
+            "native": None if result.native is None else result.native.status,
+            "virtual": result.virtual.status,
+        },
+        "end": _end(result),
+        "instructions": _instructions(result),
+        "cycles": _cycles(result),
+        "time_ns": {
+            "processor_least": _processor_ns(result, "least"),
+            "processor_most": _processor_ns(result, "most"),
+            "storage": report["run_flash"]["storage_ns"],
+            "chip": report["run_flash"]["chip_ns"],
+        },
+        "flash": _flash(report["run_flash"]),
+        "setup": {
+            "instructions": sum(spent(report, "setup").values()),
+            "storage_ns": report["setup_flash"]["storage_ns"],
+            **_flash(report["setup_flash"]),
+        },
+        "vm": {name: report["told"].get(name, 0) for name in _VM},
+        "heap": {
+            "peak_bytes": report["told"].get("peak", 0),
+            "refused": report["told"].get("failures", 0),
+        },
+        "bytes": _bytes(result),
+        "violations": report["violations"],
+        "files": sorted(
+            str(path) for path, copy in result.virtual.changes.after.items() if copy is not None
+        ),
+    }
+
+
+_VM = (
+    "slot_misses",
+    "faults",
+    "zero_pages",
+    "evictions",
+    "writebacks",
+    "sectors_read",
+    "sectors_written",
+)
+
+
+def _end(result: Result) -> dict[str, Any]:
+    report = result.report
+    end: dict[str, Any] = {"kind": report["end"]}
+    if report["end"] == "panic":
+        end["what"] = play.error_text(report["detail"][0])
+        end["address"] = report["detail"][1]
+    elif report["end"] in ("fault", "stack"):
+        end["address"] = report["address"]
+        end["pc"] = report["pc"]
+        end["function"] = build.function_at(result.image.path, report["pc"])
+    return end
+
+
+def _instructions(result: Result) -> dict[str, Any]:
+    """They add up: total = program + guards + all others."""
+    run = spent(result.report, "run")
+    native = None if result.native is None else spent(result.native.report, "run")
+    program = run["program"] if native is None else native["program"]
+    return {
+        "total": sum(run.values()),
+        "program": program,
+        "guards": None if native is None else run["program"] - program,
+        **{key: run[name] for name, key, _ in _OWNERS},
+        "native_total": None if native is None else sum(native.values()),
+    }
+
+
+#: What the emulator tells of each owner, in its order.
+_SPENT = ("instructions", "least", "most")
+
+
+def spent(report: dict[str, Any], phase: str, what: str = "instructions") -> dict[str, int]:
+    """Instructions, or the ends of the band of cycles, of each owner in `setup` or `run`."""
+    return {name: counts[_SPENT.index(what)] for name, counts in report[phase].items()}
+
+
+def _cycles(result: Result) -> dict[str, int] | None:
+    """Of all owners; None: the processor's are not known."""
+    least, most = (sum(spent(result.report, "run", end).values()) for end in ("least", "most"))
+    return {"least": least, "most": most} if most else None
+
+
+def _processor_ns(result: Result, end: str) -> int | None:
+    """By the band; where there is none, an instruction a clock at least."""
+    cycles = _cycles(result)
+    if cycles is None and end == "most":
+        return None
+    instructions = sum(spent(result.report, "run").values())
+    return (instructions if cycles is None else cycles[end]) * 1000 // result.wanted.board.mhz
+
+
+def _flash(flash: dict[str, int]) -> dict[str, int]:
+    return {name: flash[name] for name in ("reads", "programs", "erases", "bus_bytes")}
+
+
+def _bytes(result: Result) -> dict[str, Any]:
+    sizes, told = result.image.sizes, result.report["told"]
+    layout = result.image.layout
+    frames = layout.frames_bytes
+    tables = told.get("ram_vm", frames) - frames
+    layer = told.get("ram_layer", 0)
+    stack = sizes.text["driver"] + sizes.text["layer"] + sizes.text["vm"]
+    return {
+        "text": {
+            "total": sum(sizes.text.values()),
+            "program": sizes.text["program"],
+            **{key: sizes.text[name] for name, key, _ in _OWNERS},
+            "whole_stack": stack,
+        },
+        "data": sizes.data,
+        "bss": sizes.bss,
+        "code_flash": sizes.code,
+        "stack_peak": result.report["stack"],
+        "stack": layout.stack_bytes,
+        "frames": frames,
+        "vm_tables": tables,
+        "layer": layer,
+        "ram": layout.stack_bytes + sizes.static_ram + frames + tables + layer,
+    }
+
+
+def headline(value: dict[str, Any]) -> str:
+    """What ran on what, in a line."""
+    device, target = value["device"], value["target"]
+    return (
+        f"{' '.join(value['program']['sources'])} on {target['name']} ({target['model']}, "
+        f"emulated), {device['chip']}, {device['ftl']}, {format_size(device['vm_bytes'])} of "
+        f"virtual memory in {device['frames']} frames of {device['frame_bytes']} B "
+        f"({device['policy']})"
+    )
+
+
+def rows(value: dict[str, Any]) -> Iterator[Row]:
+    """The table: what, how much, what it means."""
+    files = f"{len(value['files'])} file{'' if len(value['files']) == 1 else 's'}"
+    if value["identical"] is None:
+        yield "identical to native", "not compared", ""
+    else:
+        word = "yes" if value["identical"] else "no"
+        meaning = f"exit status, stdout and {files}; natively on the same processor"
+        yield "identical to native", word, meaning
+    yield "exit", f"status {value['exit']['virtual']}", ""
+    yield from _instruction_rows(value)
+    yield from _time_rows(value)
+    yield from _byte_rows(value)
+
+
+def _instruction_rows(value: dict[str, Any]) -> Iterator[Row]:
+    counts = value["instructions"]
+    native = counts["native_total"]
+    share = "" if native is None else f"{counts['total'] / max(native, 1):.2f} x native's {native}"
+    yield "instructions", str(counts["total"]), share
+    guards = counts["guards"]
+    what = "with its guards: not compared" if guards is None else "as natively"
+    yield "  program", str(counts["program"]), what
+    if guards is not None:
+        yield "  guards", str(guards), "what its own code takes more"
+    for _, key, meaning in _OWNERS:
+        yield f"  {key.replace('_', ' ')}", str(counts[key]), meaning
+
+
+def _time_rows(value: dict[str, Any]) -> Iterator[Row]:
+    time, flash, setup = value["time_ns"], value["flash"], value["setup"]
+    mhz = value["target"]["mhz"]
+    if time["processor_most"] is None:
+        what = f"an instruction a clock of {mhz} MHz"
+        yield "processor, at least", format_time(time["processor_least"]), what
+    else:
+        least, most = format_time(time["processor_least"]), format_time(time["processor_most"])
+        what = f"{mhz} MHz, by the processor's table, memory without wait states"
+        yield "processor", f"{least} to {most}", what
+    yield "storage", format_time(time["storage"]), "bus at 20 MHz, and waits for the chip"
+    yield (
+        "  chip",
+        format_time(time["chip"]),
+        f"{flash['reads']} reads, {flash['programs']} programs, {flash['erases']} erases",
+    )
+    yield (
+        "before main",
+        f"{setup['instructions']}",
+        f"instructions, and {format_time(setup['storage_ns'])} of storage: start-up, format",
+    )
+    vm = value["vm"]
+    yield "faults", str(vm["faults"]), f"{vm['zero_pages']} zero pages never read"
+    yield "write-backs", str(vm["writebacks"]), f"{vm['sectors_written']} sectors written"
+    if value["heap"]["refused"]:
+        yield "heap", str(value["heap"]["refused"]), "requests found no room"
+
+
+def _byte_rows(value: dict[str, Any]) -> Iterator[Row]:
+    size, target = value["bytes"], value["target"]
+    text = size["text"]
+    yield (
+        "code flash",
+        f"{size['code_flash']} B",
+        f"of {target['code_bytes']}; program {text['program']}, library {text['library']}",
+    )
+    yield (
+        "  whole stack",
+        f"{text['whole_stack']} B",
+        f"driver {text['driver']}, layer {text['layer']}, run time {text['run_time']}",
+    )
+    yield (
+        "RAM",
+        f"{size['ram']} B",
+        f"of {target['ram_bytes']}; data {size['data']}, bss {size['bss']}, frames "
+        f"{size['frames']}, tables {size['vm_tables']}, layer {size['layer']}",
+    )
+    yield "  stack", f"{size['stack_peak']} B", f"at most in use, of {size['stack']}"
+
+
+def failure(result: Result, value: dict[str, Any]) -> str:
+    """Why the run counts as failed, in a line; empty when it does not."""
+    if value["violations"]:
+        return f"the driver broke the part's rules: {result.report['violation']}"
+    end = value["end"]
+    where = f" in function {end['function']}" if end.get("function") else ""
+    if end["kind"] == "panic":
+        return f"storage failed at virtual address {end['address']:#010x}: {end['what']}"
+    if end["kind"] == "stack":
+        return (
+            f"the stack is too small{where}: more than {result.wanted.stack} B were needed; give "
+            "more --stack"
+        )
+    if end["kind"] == "fault":
+        vm = Range(result.wanted.vm_start, result.wanted.vm)
+        unguarded = vm.start <= end["address"] < vm.end
+        what = "an access past the guards" if unguarded else "an access to nothing"
+        return f"{what} at {end['address']:#010x}{where}"
+    if result.differences:
+        hint = ""
+        if value["heap"]["refused"]:
+            hint = "; virtual memory was full and malloc said so: give more --vm"
+        return "not identical to native: " + "; ".join(result.differences) + hint
+    if result.virtual.status != 0:
+        too = " (the native run too)" if result.native is not None else ""
+        return f"the program ended with {how(result.virtual)}{too}"
+    return ""

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The part of `nandwich run` behind --target."""
+
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from lab.device import play, report
+from lab.device.boards import BOARDS
+from nandwich.cli import output, signals
+from nandwich.errors import InputError, RunError
+from nandwich.run import guest as run_guest
+from nandwich.run import measure, recipe
+
+#: Options of the host's run that mean nothing here, and why.
+_HOST_ONLY = {
+    "degree": "is of the lavish layer",
+    "maps": "is of the lavish layer",
+    "scheme": "is chosen by the firmware: direct for frames of a page or more, else multi-cache",
+    "ecc": "is not needed: the part has its own",
+    "image": "is not kept: a part is fresh in each run on a target",
+    "record": "is of the host's run",
+    "once": "is what a target does anyway",
+}
+
+
+def run(
+    sources: tuple[Path, ...],
+    arguments: tuple[str, ...],
+    flags: tuple[str, ...],
+    choices: dict[str, Any],
+    given: frozenset[str],
+) -> None:
+    """`choices` by option; `given` are those that stood on the command line."""
+    wanted = _wanted(sources, arguments, flags, choices, given)
+    outputs = (choices["json_target"],)
+    play.check(wanted)
+    with signals.unwinding(), measure.scratch() as folder:
+        result = play.play(
+            wanted,
+            run_guest.read_input(),
+            Path(folder),
+            lambda changes: output.check_apart(
+                changes.after, outputs, "which the program itself changes"
+            ),
+        )
+        _show(result, to_stderr=choices["json_target"] == "-")
+        value = report.payload(result)
+    if choices["json_target"] != "-" and not choices["quiet"]:
+        click.echo(report.headline(value))
+        output.print_table(("what", "how much", "meaning"), report.rows(value))
+    if choices["json_target"] is not None:
+        document = output.document("run-target", 1, value, seed=wanted.seed, inputs=sources)
+        output.write_json(choices["json_target"], document)
+    failed = report.failure(result, value)
+    if failed:
+        raise RunError(failed)
+
+
+def _wanted(
+    sources: tuple[Path, ...],
+    arguments: tuple[str, ...],
+    flags: tuple[str, ...],
+    choices: dict[str, Any],
+    given: frozenset[str],
+) -> play.Wanted:
+    for name in sorted(given & _HOST_ONLY.keys()):
+        raise InputError(f"--{name} does not go with --target: it {_HOST_ONLY[name]}")
+    if "chip" in given and choices["chip"].upper() != play.CHIP:
+        raise InputError(
+            f"--chip {choices['chip']} does not go with --target: the boards carry a {play.CHIP}, "
+            "as the driver and its model know it"
+        )
+    if "ftl" in given and choices["ftl"] not in play.LAYERS:
+        raise InputError(
+            f"--ftl {choices['ftl']} does not go with --target: the firmware has "
+            f"{' and '.join(play.LAYERS)}"
+        )
+    board = BOARDS[choices["target"]]
+    return play.Wanted(
+        board=board,
+        sources=sources,
+        arguments=arguments,
+        flags=recipe.checked_flags(("-O2", *flags)),
+        layer=choices["ftl"] if "ftl" in given else None,
+        vm=choices["vm"],
+        vm_start=board.vm_start if choices["vm_base"] is None else choices["vm_base"],
+        ram=choices["ram"],
+        frame=choices["frame"],
+        slots=choices["slots"],
+        guards=choices["guards"],
+        policy=choices["policy"],
+        stack=choices["stack"],
+        seed=choices["seed"],
+        fault=choices["fault"] or "",
+        compare=choices["native"],
+    )
+
+
+def _show(result: play.Result, *, to_stderr: bool) -> None:
+    """The program's own stdout, before any table."""
+    target = sys.stderr if to_stderr else sys.stdout
+    target.flush()
+    with result.virtual.stdout.open("rb") as source:
+        shutil.copyfileobj(source, target.buffer)
+    target.flush()

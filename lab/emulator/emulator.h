@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * emulator.h - the board of ports/device in software: a processor (unicorn), memories, a part on a
+ * serial bus (the model of tests/bus over the twin), and the host's files.
+ *
+ * A program of its own: unicorn is GPL-2 and never linked to what we ship.
+ */
+#ifndef NW_LAB_EMULATOR_H
+#define NW_LAB_EMULATOR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <unicorn/unicorn.h>
+
+#include "bus.h"
+
+#define NAME_BYTES 64
+#define OWNERS_MAX 10
+#define TOLD_MAX 32
+
+struct range {
+    uint32_t start;
+    uint32_t bytes;
+};
+
+/* What code takes; cycles as a band (cycles.h), 0 where the processor is no Cortex-M3. */
+struct spent {
+    uint64_t instructions, cycles_least, cycles_most;
+};
+
+/* Whose code lies where. */
+struct owner {
+    char name[NAME_BYTES];
+    uint32_t start, end;
+    struct spent all;    /* so far */
+    struct spent before; /* of these before main */
+};
+
+struct settings {
+    char arch[NAME_BYTES]; /* "arm" or "riscv" */
+    char image[4096];
+    char report[4096];
+    char fault[NAME_BYTES]; /* of the part: "", "id", "stuck" or "ecc" */
+    uint32_t port;
+    uint32_t stack_bytes;
+    uint32_t seed;
+    struct range code, ram, vm; /* vm: an empty one for native programs */
+    struct owner owners[OWNERS_MAX];
+    uint32_t owner_count;
+};
+
+/* How the run ended. */
+enum end { END_NONE, END_EXIT, END_REFUSED, END_PANIC, END_FAULT, END_STACK };
+
+/* Where a guest's memory access found nothing, or a number the guest gave. */
+struct told {
+    char name[NAME_BYTES];
+    uint32_t value;
+};
+
+/* Clock and operations of the part: what a phase of the run takes is a difference of two. */
+struct flash {
+    uint64_t now_ns, busy_us, bytes;
+    uint32_t begun[BUS_KINDS];
+};
+
+struct machine {
+    struct settings settings;
+    uc_engine *uc;
+    uint8_t *code;        /* a copy of the code flash, to count by */
+    struct place *places; /* what begins at each halfword of it */
+    uint32_t next;        /* where the last block goes on if no branch is taken */
+    struct owner *last;   /* whose block may have ended with a branch; NULL: none */
+    uint32_t registers[16];
+    struct flash before; /* main */
+    enum end end;
+    int status;
+    uint32_t detail[3];
+    uint32_t fault_at, fault_pc;
+    struct told told[TOLD_MAX];
+    uint32_t told_count;
+    int argc;
+    char **argv;
+};
+
+/* machine.c */
+void machine_open(struct machine *machine);
+void machine_run(struct machine *machine);
+/* The most bytes of the stack that were ever in use. */
+uint32_t machine_stack_peak(struct machine *machine);
+_Noreturn void machine_fail(const char *what, const char *detail);
+
+/* host.c: does the call in the registers; sets the answer. */
+void host_call(struct machine *machine);
+
+/* part.c: the part on the bus. */
+void part_open(const struct settings *settings);
+void part_select(uint32_t on);
+uint8_t part_exchange(uint8_t byte);
+void part_wait(uint32_t us);
+void part_main_begins(void);
+struct flash part_flash(void);
+const char *part_violation(void); /* the first thing a driver must never do; NULL: none */
+uint32_t part_violations(void);
+
+#endif

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * memory_flash.c - virtual memory on the board: driver, a slice of the part, a layer, the VM. A
+ * fresh device each run, as virtual memory keeps nothing.
+ *
+ * NW_BOARD_NFTL on the command line takes that layer instead of the page layer.
+ */
+#include "bus.h"
+#include "device.h"
+#include "nandwich-guest/guest.h"
+#include "nandwich/driver_spi_nand.h"
+#include "nandwich/slice.h"
+
+#if defined(NW_BOARD_NFTL)
+#include "nandwich/ftl_nftl.h"
+#define LAYER(name) nw_ftl_nftl##name
+#else
+#include "nandwich/ftl_page.h"
+#define LAYER(name) nw_ftl_page##name
+#endif
+
+/* RAM that stays for the C library: its streams' buffers, copies of strings. */
+#define HEAP_LEAST 6144U
+/* More than any part has. */
+#define BLOCKS_MAX 65535U
+
+static struct nw_spi_nand part;
+static struct nw_slice slice;
+static struct LAYER() layer;
+static const struct LAYER(_config) config;
+
+static void panic(struct nw_vm *vm, int error, uintptr_t address)
+{
+    (void)vm;
+    (void)device_call(CALL_PANIC, (uintptr_t)error, address, (uintptr_t)nw_guest_misuse);
+}
+
+static void open_part(void)
+{
+    int result = nw_spi_nand_open(&part, &device_bus, NULL);
+
+    if (result < 0) {
+        device_refuse(REFUSE_PART, (uint32_t)result,
+                      (uint32_t)part.id[0] << 24 | (uint32_t)part.id[1] << 16 |
+                          (uint32_t)part.id[2] << 8 | part.id[3]);
+    }
+}
+
+/* As many blocks of the part as the layer needs for the virtual memory. */
+static void open_slice(void)
+{
+    struct nw_geometry geometry = part.chip.geometry;
+    uint32_t blocks = geometry.blocks;
+    uint32_t sectors = DEVICE_VALUE(board_vm_bytes) / geometry.page_bytes;
+
+    geometry.blocks = sectors / geometry.block_pages;
+    while (geometry.blocks < BLOCKS_MAX && LAYER(_sectors)(&config, &geometry) < sectors) {
+        geometry.blocks++;
+    }
+    if (geometry.blocks > blocks) {
+        device_refuse(REFUSE_BLOCKS, geometry.blocks, blocks);
+    }
+    (void)nw_slice_open(&slice, &part.chip, 0, geometry.blocks);
+}
+
+static void open_layer(uint8_t *ram, size_t bytes)
+{
+    int result = LAYER(_format)(&layer, &slice.chip, &config, ram, bytes);
+
+    if (result < 0) {
+        device_refuse(REFUSE_LAYER, (uint32_t)result, 0);
+    }
+}
+
+static uint16_t device_frames(void)
+{
+    return (uint16_t)(DEVICE_VALUE(board_frames_bytes) / nw_guest_frame_bytes);
+}
+
+void device_memory_open(void)
+{
+    struct nw_vm_config vm = {.base = nw_guest_base,
+                              .bytes = DEVICE_VALUE(board_vm_bytes),
+                              .frame_bytes = nw_guest_frame_bytes,
+                              .frames = device_frames(),
+                              .slots = nw_guest_slots,
+                              .policy = (uint8_t)DEVICE_VALUE(board_policy),
+                              .panic = panic,
+                              .slot_table = nw_guest_slot_table,
+                              .block = &layer.block};
+    struct nw_vm_needs needs;
+    uint8_t *ram;
+
+    open_part();
+    open_slice();
+    size_t left = device_ram_left(&ram);
+    size_t layer_bytes = LAYER(_ram_bytes)(&config, &slice.chip.geometry);
+    uint16_t sector = part.chip.geometry.page_bytes;
+
+    /* What the layer will show, for the reckoning alone. */
+    layer.block.sector_bytes = sector;
+    layer.block.sectors = vm.bytes / sector;
+    vm.scheme = vm.frame_bytes >= sector ? NW_VM_DIRECT : NW_VM_MULTI_CACHE;
+    (void)nw_vm_check(&vm, &needs);
+    layer_bytes = (layer_bytes + 15U) & ~(size_t)15U;
+    vm.ram_bytes = (needs.ram_bytes + 15U) & ~(size_t)15U;
+    if (left < layer_bytes + vm.ram_bytes + HEAP_LEAST) {
+        device_refuse(REFUSE_RAM, (uint32_t)(layer_bytes + vm.ram_bytes + HEAP_LEAST),
+                      (uint32_t)left);
+    }
+    vm.ram = ram;
+    open_layer(ram + vm.ram_bytes, layer_bytes);
+    device_ram_take(layer_bytes + vm.ram_bytes);
+    (void)device_call(CALL_TELL, (uintptr_t) "ram_layer", layer_bytes, 0);
+    (void)device_call(CALL_TELL, (uintptr_t) "ram_vm", vm.ram_bytes, 0);
+    (void)device_call(CALL_TELL, (uintptr_t) "blocks", slice.chip.geometry.blocks, 0);
+    int result = nw_guest_open(&vm);
+    if (result < 0) {
+        device_refuse(REFUSE_GUEST, (uint32_t)result, needs.reason);
+    }
+}
+
+#define TELL(from, name) (void)device_call(CALL_TELL, (uintptr_t) #name, (uintptr_t)(from)->name, 0)
+
+void device_memory_tell(void)
+{
+    const struct nw_vm_stats *stats = nw_guest_stats();
+
+    TELL(stats, accesses);
+    TELL(stats, slot_misses);
+    TELL(stats, faults);
+    TELL(stats, zero_pages);
+    TELL(stats, evictions);
+    TELL(stats, writebacks);
+    TELL(stats, sectors_read);
+    TELL(stats, sectors_written);
+    TELL(&nw_guest_heap.stats, peak);
+    TELL(&nw_guest_heap.stats, failures);
+}

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`nandwich fit`: which layer fits a part and a RAM, and what it costs there."""
+
+from typing import Any
+
+import click
+
+from nandwich.cli import output
+from nandwich.cli.command import Command
+from nandwich.cli.options import SIZE, json_option
+from nandwich.quantities import format_energy, format_size, format_time
+from nandwich.replay import fit
+from nandwich.twin import parts
+
+
+@click.command(cls=Command)
+@click.option(
+    "--chip",
+    default="K9F1G08U0A",
+    show_default=True,
+    metavar="NAME|FILE.toml",
+    help="The part (`nandwich chips` lists them), or a file of your own.",
+)
+@click.option(
+    "--ram",
+    type=SIZE,
+    required=True,
+    metavar="SIZE",
+    help="What the layer may take, like 64K.",
+)
+@click.option(
+    "--workload",
+    default="zipf",
+    show_default=True,
+    metavar="NAME[,KEY=VALUE...]",
+    help="What will be asked of the device, as in `nandwich replay gen:NAME`.",
+)
+@click.option(
+    "--requests",
+    type=click.IntRange(1, 10**9),
+    default=100_000,
+    show_default=True,
+    help="Played on each layer after the device was written full.",
+)
+@click.option(
+    "--blocks", type=click.IntRange(0, 2**32 - 1), default=0, help="Another number of blocks."
+)
+@click.option(
+    "--seed",
+    type=click.IntRange(0, 2**32 - 1),
+    default=1,
+    show_default=True,
+    help="Of workload and chip.",
+)
+@json_option
+def command(
+    chip: str,
+    ram: int,
+    workload: str,
+    requests: int,
+    blocks: int,
+    seed: int,
+    json_target: str | None,
+) -> None:
+    """Which translation layer fits a part and a RAM, and what each costs there.
+
+    Every layer that survives a power cut is formatted on a twin of the part, written full once and
+    played with the workload. A layer that needs more RAM is tried with fewer log blocks; when that
+    is still too much, the last table says what it needs, and how much of the part it could serve.
+    Exit code 1 when nothing fits.
+
+    \b
+    Examples:
+      nandwich fit --ram 64K
+      nandwich fit --chip W25N01GV --ram 16K --workload uniform
+      nandwich fit --chip W25N01GV --ram 16K --blocks 256
+      nandwich fit --ram 300K --workload sensorlog,writes=90% --json -
+    """
+    output.check_apart(parts.files(chip), (json_target,))
+    question = fit.Question(chip, ram, workload, requests, blocks, seed)
+    with output.progress("layers", len(fit.LAYERS)) as bar:
+        value = fit.answer(question, bar.advance)
+    if json_target != "-":
+        _show(value)
+    if json_target is not None:
+        asked = {
+            "chip": parts.resolve(chip).name,
+            "ram_bytes": ram,
+            "workload": workload,
+            "requests": requests,
+            "blocks": blocks,
+        }
+        document = output.document("fit", 1, {"question": asked, **value}, seed=seed)
+        output.write_json(json_target, document)
+    if not any(row["fits"] for row in value["layers"]):
+        raise SystemExit(1)
+
+
+def _show(value: dict[str, Any]) -> None:
+    fitting = [row for row in value["layers"] if row["fits"]]
+    if fitting:
+        heads = (
+            "layer", "RAM", "code", "programs a write", "energy", "time", "reads a read",
+            "longest call", "mount", "life",
+        )  # fmt: skip
+        output.print_table(heads, [_cells(row) for row in fitting])
+    rest = [row for row in value["layers"] if not row["fits"]]
+    if rest:
+        click.echo("\nwhat does not fit:" if fitting else "no layer fits:")
+    for row in rest:
+        click.echo(f"  {row['layer']:<10}  {row['why']}")
+    if value["store_ram_bytes"] is not None:
+        size = format_size(value["store_ram_bytes"])
+        click.echo(f"\nan object store keeps no map of sectors: {size} of RAM on this part")
+    if fitting:
+        output.talk(
+            "energy and time are of a write; life: host bytes until all blocks are worn evenly; "
+            "code: Cortex-M3"
+        )
+
+
+def _cells(row: dict[str, Any]) -> tuple[object, ...]:
+    name = row["layer"]
+    if row["config"]:
+        name += " (" + ", ".join(f"{key} {size}" for key, size in row["config"].items()) + ")"
+
+    def shown(key: str, form: Any) -> str:
+        return "-" if row[key] is None else str(form(row[key]))
+
+    return (
+        name.replace("log_blocks", "log blocks"),
+        shown("ram_bytes", format_size),
+        shown("code_bytes", format_size),
+        shown("programs_a_write", lambda number: f"{number:.2f}"),
+        shown("energy_pj_a_write", format_energy),
+        shown("time_ns_a_write", format_time),
+        shown("reads_a_read", lambda number: f"{number:.2f}"),
+        shown("longest_call_ns", format_time),
+        shown("mount_ns", format_time),
+        shown("life_bytes", format_size),
+    )

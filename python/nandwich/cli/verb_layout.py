@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`nandwich layout`: which variables share a page, from recorded accesses."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from nandwich.cli import output
+from nandwich.cli.command import Command
+from nandwich.cli.options import SIZE, json_option, writable
+from nandwich.errors import InputError
+from nandwich.vmtrace import layout
+
+_DEFAULT = layout.Parameters()
+
+
+@click.command(
+    cls=Command,
+    epilog="""Examples:
+
+    \b
+      nandwich layout node1.acc node2.acc -o app.layout
+      nandwich layout node1.acc -o app.layout --method published --writes 20
+      nandwich layout node3.acc --play app.layout --frames 1..12
+    """,
+)
+@click.argument("paths", nargs=-1, required=True, metavar="TRACE...")
+@click.option("-o", "target", metavar="FILE", callback=writable, help="Where the layout goes.")
+@click.option("--play", "known", metavar="FILE", help="Decide nothing: what this layout costs.")
+@click.option(
+    "--method",
+    default="ours",
+    show_default=True,
+    type=click.Choice(layout.METHODS),
+    help="A search of our own, the heuristic as published, or the order of declaration.",
+)
+@click.option("--page", default=_DEFAULT.page, show_default=True, type=SIZE, help="Bytes a page.")
+@click.option(
+    "--frames",
+    default="1",
+    show_default=True,
+    metavar="N|A..B",
+    help="Pages in RAM; of several the layout is made for the first.",
+)
+@click.option("--group", type=SIZE, help="Most bytes a group.  [default: an eighth of a page]")
+@click.option("--whole", type=SIZE, help="Arrays up to this stay whole.  [default: the same]")
+@click.option("--list", "listed", type=SIZE, help="Bytes thought of as recent.  [default: a page]")
+@click.option(
+    "--share",
+    default=100.0,
+    show_default=True,
+    type=click.FloatRange(0, 100),
+    help="Stop grouping at this percentage of the accessed elements.",
+)
+@click.option(
+    "--writes",
+    type=click.IntRange(0, 1 << 40),
+    help="Writes from which on an element is often written.  [default: the mean]",
+)
+@click.option("--freeze", is_flag=True, help="A group grows until it is beyond its most bytes.")
+@click.option(
+    "--seed", default=1, show_default=True, type=click.IntRange(0, 2**32 - 1), help="Of the search."
+)
+@json_option
+def command(
+    paths: tuple[str, ...],
+    target: str | None,
+    known: str | None,
+    method: str,
+    frames: str,
+    json_target: str | None,
+    **choices: Any,
+) -> None:
+    """Decide which variables share a page, so that a small node has few page faults.
+
+    Each TRACE is one node's, with the variables of the program named in it. The table says what the
+    layout costs a node with so many pages in RAM and the two buffers of a DataFlash, beside the
+    order of declaration. Long traces are judged by a sample of 262,144 accesses.
+    """
+    if known is not None and target is not None:
+        raise InputError("--play decides nothing, so there is nothing for -o")
+    output.check_apart((*paths, *([known] if known else [])), (target, json_target))
+    counts = _counts(frames)
+    chosen = layout.load(known) if known is not None else None
+    parameters = _parameters(choices, counts[0], chosen)
+    program = layout.read(paths, parameters)
+    for note in program.notes:
+        output.talk(f"nandwich: warning: {note}")
+    if chosen is not None:
+        assert known is not None
+        layout.check_fits(known, chosen, program)
+        name, pages = Path(known).name, chosen.pages
+    else:
+        name, pages = method, layout.decide(program, method)
+    file = layout.as_file(program, method, pages)
+    layouts = {"first-fit": program.graph.first_fit(parameters.page), name: pages}
+    results = layout.play(program, layouts, counts)
+    inputs = [Path(path) for path in paths]
+    document = output.document("layout", 1, {"layout": file}, seed=parameters.seed, inputs=inputs)
+    if target is not None:
+        layout.save(target, document)
+    if json_target != "-":
+        _show(program, file, results)
+    if json_target is not None:
+        value = {
+            "accesses": sum(program.graph.accesses),
+            "outside": program.graph.outside,
+            "elements": program.elements,
+            "page_bytes": parameters.page,
+            "pages": file["pages"],
+            "results": results,
+        }
+        told = output.document("layout-told", 1, value, seed=parameters.seed, inputs=inputs)
+        output.write_json(json_target, told)
+
+
+def _counts(text: str) -> list[int]:
+    first, dots, last = text.partition("..")
+    try:
+        low = int(first)
+        high = int(last) if dots else low
+    except ValueError as error:
+        raise InputError(f"--frames {text}: write a number, or 1..12") from error
+    if not 1 <= low <= high <= layout.MOST_FRAMES:
+        raise InputError(f"--frames {text}: 1 to {layout.MOST_FRAMES} are allowed")
+    return list(range(low, high + 1))
+
+
+def _parameters(
+    choices: dict[str, Any], frames: int, known: layout.Layout | None
+) -> layout.Parameters:
+    page = choices["page"] if known is None else known.page
+    if not 8 <= page < 1 << 31:
+        raise InputError(f"--page {page}: 8 bytes or more, and less than 2 GiB")
+    group = page // 8 if choices["group"] is None else choices["group"]
+    return layout.Parameters(
+        page=page,
+        group=min(group, page),
+        whole=_whole(choices["whole"], group, page) if known is None else known.whole,
+        list=page if choices["listed"] is None else choices["listed"],
+        share=round(choices["share"] * 10),
+        writes=choices["writes"],
+        freeze=choices["freeze"],
+        frames=frames,
+        seed=choices["seed"],
+    )
+
+
+def _whole(given: int | None, group: int, page: int) -> int:
+    return min(group if given is None else given, page)
+
+
+def _show(program: layout.Program, file: dict[str, Any], results: list[dict[str, Any]]) -> None:
+    click.echo(
+        f"{len(program.objects)} variables, {program.elements} elements on {file['pages']} pages "
+        f"of {file['page_bytes']} B"
+    )
+    if program.graph.outside:
+        click.echo(f"{program.graph.outside} accesses to no variable, left out")
+    click.echo()
+    columns = ("layout", "pages in RAM", "accesses", "faults", "to buffer", "flash writes")
+    keys = ("layout", "frames", "accesses", "faults", "to_buffer", "flash_writes")
+    output.print_table(columns, [[one[key] for key in keys] for one in results])

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Plots that come out byte for byte the same wherever they are drawn.
+
+matplotlib is imported only here and only when something is drawn (it takes a third of a second).
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from nandwich import files
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+#: What an experiment gives to be drawn: it fills one pair of axes.
+Draw = Callable[["Axes"], object]
+
+#: One hue a series, in this order; told apart also in print and by most colour-blind readers.
+COLOURS = ("#1b6ca8", "#d1495b", "#2e8b57", "#8d5a97", "#c98a1b", "#5c6b73")
+#: A mark and a hatch go with each hue, so that colour never tells a series alone. Behind the sixth
+#: series the hues come again, with other lines and these marks in another order.
+MARKS = ("o", "s", "^", "D", "v", "P")
+HATCHES = ("", "///", "...", "xxx", "\\\\\\", "++")
+LINES = ("-", "--")
+
+
+def write_svg(path: Path, draw: Draw, *, title: str) -> None:
+    """Draw into an SVG file of 16 x 9 cm; no date, no random ids."""
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    settings: dict[Any, Any] = {
+        "svg.hashsalt": "nandwich",
+        "axes.prop_cycle": _series(),
+        "lines.markersize": 4,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "axes.grid": True,
+        "axes.axisbelow": True,
+        "grid.color": "#dddddd",
+        "font.size": 9,
+    }
+    with matplotlib.rc_context():
+        matplotlib.rcdefaults()  # whatever somebody's matplotlibrc says
+        matplotlib.rcParams.update(settings)
+        figure = Figure(figsize=(6.3, 3.5), layout="constrained")
+        axes = figure.add_subplot()
+        axes.set_title(title, loc="left", fontsize=10)
+        draw(axes)
+        with files.replacing(path) as stream:
+            figure.savefig(stream, format="svg", metadata={"Date": None, "Creator": None})
+
+
+def grouped(
+    axes: "Axes",
+    groups: Sequence[str],
+    series: Mapping[str, Sequence[float | None]],
+    *,
+    log: bool = False,
+) -> None:
+    """Values side by side, a group of them for each name below the axis; None leaves a gap.
+
+    Bars where the axis begins at 0. On a logarithmic axis points: a bar's length would say nothing.
+    """
+    width = 0.8 / len(series)
+    for number, (label, values) in enumerate(series.items()):
+        known = [(at, value) for at, value in enumerate(values) if value is not None]
+        places = [at + width * (number - (len(series) - 1) / 2) for at, _ in known]
+        heights = [value for _, value in known]
+        if log:
+            axes.plot(places, heights, linestyle="", label=label)
+        else:
+            hatch = HATCHES[number % len(HATCHES)]
+            axes.bar(places, heights, width, label=label, hatch=hatch, edgecolor="white")
+    if log:
+        axes.set_yscale("log")
+        for between in range(1, len(groups)):
+            axes.axvline(between - 0.5, color="#dddddd", linewidth=0.8)
+    axes.grid(visible=False, axis="x")
+    axes.set_xticks(range(len(groups)), list(groups))
+
+
+def _series() -> Any:
+    """Hue, mark and line of each series in turn: all pairs differ for twice as many as hues."""
+    from cycler import cycler
+
+    turned = MARKS[1:] + MARKS[:1]
+    return cycler(
+        color=COLOURS * 2,
+        marker=MARKS + turned,
+        linestyle=[line for line in LINES for _ in COLOURS],
+    )

@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which layer fits a part and a RAM, and what each costs under one workload.
+
+Each layer is formatted on a metadata-only twin, written full once, played with the workload, asked
+for reads at random, saved and mounted again. Its RAM is what the C code asks for.
+"""
+
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from nandwich import _native, quantities
+from nandwich.errors import InputError, RunError
+from nandwich.replay import play
+from nandwich.twin import parts
+
+#: Layers whose content survives a power cut. Lavish forgets: it is swap, not a disk.
+LAYERS = tuple(name for name in play.LAYERS if name != "lavish")
+#: Numbers of log blocks tried when a layer's own choice takes too much RAM.
+_LOG_BLOCKS = (32, 16, 8, 4, 2, 1)
+_LESS = {"log": "log_blocks", "superblock": "log_blocks", "fast": "log_blocks"}
+#: Code and constants on Cortex-M3 at -Os with all they use: format, mount and every verb.
+CODE_BYTES = {"page": 8620, "nftl": 15992, "log": 16044, "superblock": 16036, "fast": 18988}
+_READS = 20_000
+_STEP = 1 << 16
+
+
+@dataclass(frozen=True)
+class Question:
+    """A part, how much RAM the layer may take, and what will be asked of the device."""
+
+    chip: str
+    ram_bytes: int
+    workload: str
+    requests: int = 100_000
+    blocks: int = 0
+    seed: int = 1
+
+
+def answer(question: Question, advance: Callable[[int], None]) -> dict[str, Any]:
+    """The rows of all layers, the cheapest writes first and then those that do not fit; and the
+    RAM of an object store, which has no map of sectors."""
+    part = parts.resolve(question.chip)
+    if part.text("kind") not in parts.FLASH:
+        raise InputError(f"{part.name} is no raw flash: no translation layer is needed there")
+    play.workload(question.workload, part.bytes, question.seed)  # refuses what is no workload
+    rows = []
+    for layer in LAYERS:
+        rows.append(_row(question, layer))
+        advance(1)
+    rows.sort(key=lambda row: (not row["fits"], row["programs_a_write"] or 0.0))
+    return {"layers": rows, "store_ram_bytes": _store_ram_bytes(question)}
+
+
+def _row(question: Question, layer: str) -> dict[str, Any]:
+    row: dict[str, Any] = {
+        "layer": layer,
+        "fits": False,
+        "config": {},
+        "ram_bytes": None,
+        "code_bytes": CODE_BYTES[layer],
+        "sectors": None,
+        "programs_a_write": None,
+        "energy_pj_a_write": None,
+        "time_ns_a_write": None,
+        "reads_a_read": None,
+        "longest_call_ns": None,
+        "mount_reads": None,
+        "mount_ns": None,
+        "life_bytes": None,
+        "why": "",
+    }
+    needs: list[int] = []
+    for config in _configs(layer):
+        options = _options(question, layer, config)
+        try:
+            played = play.prepare(options)
+        except InputError as error:
+            row["why"] = row["why"] or error.message
+            continue
+        needs.append(_ram_bytes(played.device))
+        if needs[-1] <= question.ram_bytes:
+            return row | _measured(question, played) | {"fits": True, "config": config, "why": ""}
+    if needs:
+        row["ram_bytes"] = min(needs)
+        row["why"] = _too_little(question, layer, min(needs), played.device.blocks)
+    return row
+
+
+def _ram_bytes(device: _native.ReplayDevice) -> int:
+    """What the layer takes with its struct. A processor of 32 bits takes a little less."""
+    return device.ram_bytes + device.state_bytes
+
+
+def _too_little(question: Question, layer: str, need: int, blocks: int) -> str:
+    text = (
+        f"needs {quantities.format_size(need)} of RAM for {blocks} blocks; "
+        f"{quantities.format_size(question.ram_bytes)} "
+    )
+    most = _most_blocks(question, layer, blocks)
+    return text + (f"are enough for {most} (--blocks {most})" if most else "are too few for any")
+
+
+def _most_blocks(question: Question, layer: str, blocks: int) -> int:
+    """Most blocks of the chip that the layer can look after with this RAM; 0: none."""
+    *_, config = _configs(layer)
+    fewest, too_many = 0, blocks
+    while too_many - fewest > 1:
+        middle = (fewest + too_many) // 2
+        try:
+            device = _open(question, layer, config, middle)
+        except InputError:  # so few that the layer cannot work; it may with more
+            need = 0
+        else:
+            need = _ram_bytes(device)
+        if need <= question.ram_bytes:
+            fewest = middle
+        else:
+            too_many = middle
+    try:
+        return fewest if _open(question, layer, config, fewest) else 0
+    except InputError:
+        return 0
+
+
+def _open(
+    question: Question, layer: str, config: dict[str, int], blocks: int
+) -> _native.ReplayDevice:
+    try:
+        return _native.ReplayDevice(
+            parts.resolve(question.chip), layer, config=config, blocks=max(1, blocks)
+        )
+    except ValueError as error:
+        raise InputError(str(error)) from error
+
+
+def _store_ram_bytes(question: Question) -> int | None:
+    """Of an object store with the defaults of store.h; None: it does not work on this part."""
+    nand = _native.Nand.open(parts.resolve(question.chip), blocks=question.blocks)
+    try:
+        return int(_native.Store(nand).ram_bytes)
+    except ValueError:
+        return None
+
+
+def _configs(layer: str) -> Iterator[dict[str, int]]:
+    yield {}
+    if layer in _LESS:
+        yield from ({_LESS[layer]: number} for number in _LOG_BLOCKS)
+
+
+def _options(question: Question, layer: str, config: dict[str, int]) -> play.Options:
+    return play.Options(
+        f"{play.GENERATED}{question.workload}",
+        chip=question.chip,
+        ftl=layer,
+        layer=config,
+        blocks=question.blocks,
+        arrivals=False,
+        limit=question.requests,
+        precondition=1000,
+        seed=question.seed,
+    )
+
+
+def _measured(question: Question, played: play.Play) -> dict[str, Any]:
+    """What one layer took for the workload, for reads at random, and for a mount behind them."""
+    played.precondition(lambda _: None)
+    played.run(lambda _: None)
+    value = play.as_json(played)
+    result, derived = value["result"], value["derived"]
+    if result["ended"] < 0:
+        raise RunError(
+            f"{played.options.ftl}: the device refused sector {result['ended_sector']}: "
+            f"{result['ended_text']}"
+        )
+    writes = result["layer"]["host_writes"]
+    mean = derived["erases_mean"]
+    life = int(result["bytes_written"] * played.device.endurance / mean) if mean else None
+    return {
+        "ram_bytes": _ram_bytes(played.device),
+        "sectors": played.device.sectors,
+        "programs_a_write": derived["write_amplification"],
+        "energy_pj_a_write": result["energy_pj"] // writes if writes else None,
+        "time_ns_a_write": result["busy_ns"] // writes if writes else None,
+        "longest_call_ns": result["worst_call_ns"],
+        "life_bytes": life,
+        **_reads(question, played),
+        **_mount(played),
+    }
+
+
+def _reads(question: Question, played: play.Play) -> dict[str, Any]:
+    device = played.device
+    text = f"uniform,writes=0%,requests={_READS},size={device.sector_bytes}"
+    source = play.workload(text, device.sectors * device.sector_bytes, question.seed)
+    reading = _native.Replay(device, source, extent=device.sectors * device.sector_bytes)
+    while reading.run(_STEP):
+        pass
+    layer = reading.result()["layer"]
+    return {"reads_a_read": round(layer["reads"] / layer["host_reads"], 4)}
+
+
+def _mount(played: play.Play) -> dict[str, Any]:
+    options = played.options
+    with tempfile.TemporaryDirectory() as folder:
+        image = str(Path(folder) / "chip")
+        played.device.save(image)
+        device = _native.ReplayDevice(
+            parts.resolve(options.chip), options.ftl, config=options.layer, image=image
+        )
+    opening = device.opening
+    return {"mount_reads": opening["reads"], "mount_ns": opening["time_ns"]}

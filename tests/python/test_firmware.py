@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The firmware examples on an emulated STM32F103: they keep what they acknowledged."""
+
+import itertools
+import random
+import re
+import struct
+import subprocess
+from pathlib import Path
+
+import pytest
+import third_party
+
+from lab import firmware
+
+pytestmark = pytest.mark.skipif(
+    bool(firmware.missing()), reason=f"needs {', '.join(firmware.missing())} (tools/setup test)"
+)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Objects that all examples share."""
+    return tmp_path_factory.mktemp("firmware")
+
+
+@pytest.fixture(scope="module")
+def runner(folder: Path) -> Path:
+    return firmware.build_runner(folder)
+
+
+def last_number(lines: tuple[str, ...], word: str) -> int | None:
+    """The number behind a word the last time it was said in a whole line."""
+    found = [int(line.split()[1]) for line in lines if re.fullmatch(rf"{word} -?\d+", line)]
+    return found[-1] if found else None
+
+
+def check_promises(run: firmware.Run) -> int:
+    """What a start acknowledged the next one finds; answers the last that was acknowledged.
+
+    A line that power cut short may lack digits, so the last line of a start does not count.
+    """
+    assert not run.violations
+    kept = 0
+    for number, lines in enumerate(run.starts):
+        assert "reset" not in lines, lines
+        assert len([line for line in lines if line.startswith("found")]) <= 1
+        found = last_number(lines[:-1], "found")
+        if found is not None:
+            assert found >= kept, f"start {number} lost what was kept"
+            kept = found
+        kept = max(kept, last_number(lines[:-1], "kept") or 0)
+    return kept
+
+
+def some_cuts(first: int, most: int, count: int) -> list[int]:
+    """One behind the format, others from the first instruction to some seconds of work."""
+    dice = random.Random(1)
+    return [first, *(dice.randrange(1, most) for _ in range(count))]
+
+
+def test_logger_keeps_what_it_acknowledged(folder: Path, runner: Path) -> None:
+    """Goal: power cut at any instruction takes no record that the logger said it kept, and all
+    records are there once, in order, with the sensor's value of their moment."""
+    image = firmware.build(firmware.LOGGER, folder)
+    cuts = some_cuts(20_000_000, 2_400_000, 40)
+    run = firmware.run(runner, image, firmware.LOGGER, 12_000_000, last=".d", cuts=cuts)
+    check_promises(run)
+    assert len(run.starts) == 41 + 1
+    found = last_number(run.starts[-1], "found")
+    assert found is not None
+    assert found > 500
+    shown = [line.split() for line in run.starts[-1] if line.startswith("record ")]
+    # One or two more were written between the start and the command.
+    assert [int(words[1]) for words in shown] == list(range(len(shown)))
+    assert found <= len(shown) <= found + 3
+    assert all(int(words[3]) == int(words[2]) * 37 % 4096 for words in shown)
+
+
+def test_logger_wants_a_format_of_its_own(folder: Path, runner: Path) -> None:
+    """Goal: a format cut in its midst is told, not hidden; nothing formats without being asked."""
+    image = firmware.build(firmware.LOGGER, folder)
+    run = firmware.run(runner, image, firmware.LOGGER, 20_000_000, cuts=[9_000_000])
+    told = [line for line in run.starts[1] if line.startswith("no log here")]
+    assert told
+    assert "found 0" not in run.starts[1]
+
+
+RECORD = struct.Struct("<HHHHII24H")
+
+
+def records(image: bytes) -> list[tuple[int, ...]]:
+    """Log, flow, number, time and first value of each record of the newest log, as they lie."""
+    log = int.from_bytes(image[2:4], "little")
+    found = []
+    for sector in range(512, len(image), 512):
+        for at in range(sector, sector + 512 - RECORD.size + 1, RECORD.size):
+            magic, _, number, *rest = RECORD.unpack_from(image, at)
+            if magic == 0x4C44 and number == log:
+                found.append(tuple(rest[:4]))
+    return found
+
+
+def test_deadlines_are_met_and_kept(folder: Path, runner: Path, tmp_path: Path) -> None:
+    """Goal: over a card that takes 60 ms now and then every record meets its deadline; what was
+    written is found after any power cut, and no start writes over another's sectors."""
+    image = firmware.build(firmware.DEADLINES, folder)
+    card = tmp_path / "card"
+    cuts = some_cuts(2_000_000, 1_500_000, 30)
+    run = firmware.run(runner, image, firmware.DEADLINES, 6_000_000, cuts=cuts, card_image=card)
+    kept = check_promises(run)
+    lines = [line.split() for line in run.starts[-1]]
+    for flow in ("vibration", "state"):
+        met, *lost = [list(map(int, words[1:6])) for words in lines if words[0] == flow][-1]
+        assert met > 0
+        assert lost == [0, 0, 0, 0]  # late, dropped, failed, full
+    content = card.read_bytes()
+    sectors = [content[at : at + 2] == b"DL" for at in range(512, kept * 512, 512)]
+    assert all(sectors)
+    assert len(sectors) > 100
+    # Each start counts from 0: a flow's numbers go on by one or begin anew.
+    for wanted in (0, 1):
+        numbers = [number for which, number, *_ in records(content) if which == wanted]
+        steps = itertools.pairwise(numbers)
+        assert all(later in (before + 1, 0) for before, later in steps)
+    # The sensor's value is that of the tick the record says.
+    assert all(value == ms * 37 % 4096 for _, _, ms, value in records(content))
+
+
+def test_files_keep_what_was_synced(folder: Path, runner: Path) -> None:
+    """Goal: littlefs on the page layer keeps each line that was synced, and its starts."""
+    third_party.fetch(third_party.LITTLEFS)
+    image = firmware.build(firmware.BLOCKDEV, folder)
+    cuts = some_cuts(24_000_000, 9_000_000, 12)
+    run = firmware.run(runner, image, firmware.BLOCKDEV, 10_000_000, last=".d", cuts=cuts)
+    check_promises(run)
+    counted = [last_number(lines[:-1], "starts") for lines in run.starts]
+    told = [number for number in counted if number is not None]
+    # A start may be cut behind the count and before it is told, but none is counted twice.
+    assert told == sorted(set(told))
+    assert told[-1] <= len(run.starts)
+    found = last_number(run.starts[-1], "found")
+    assert found is not None
+    shown = [line.split() for line in run.starts[-1] if re.fullmatch(r"\d{9} \d{5}", line)]
+    assert [int(words[0]) for words in shown] == list(range(len(shown)))
+    assert found <= len(shown) <= found + 2
+    assert found > 20
+
+
+def test_watchdog_ends_a_node_that_keeps_nothing(folder: Path, runner: Path) -> None:
+    """Goal: the emulated watchdog bites, so that the other tests show the examples feed it: the
+    logger's image with its feeding taken out begins anew after two seconds."""
+    image = firmware.build(firmware.LOGGER, folder)
+    content = image.read_bytes()
+    fed = struct.pack("<H", 0xF64A) + struct.pack("<H", 0x22AA)  # movw r2, #0xAAAA
+    assert content.count(fed) == 1
+    hungry = folder / "hungry.elf"
+    hungry.write_bytes(content.replace(fed, struct.pack("<HH", 0xF64A, 0x22AB)))
+    run = firmware.run(runner, hungry, firmware.LOGGER, 3_000_000, cuts=[20_500_000])
+    assert "reset" in run.starts[0] + run.starts[1]
+
+
+def test_camera_decodes_as_the_host_does(folder: Path, runner: Path) -> None:
+    """Goal: a JPEG of 512 x 600, decoded in 32 KB of frames on a processor with 64 KB of RAM, is
+    equal to the host's, also by a start that finds what a cut left on the part."""
+    image = firmware.build(firmware.CAMERA, folder)
+    run = firmware.run(runner, image, firmware.CAMERA, 250_000_000, cuts=[60_000_000])
+    assert not run.violations
+    (shown,) = [line for line in run.starts[1] if line.startswith("picture ")]
+    faults = last_number(run.starts[1], "faults")
+    assert faults is not None
+    assert faults > 1000
+    assert shown == f"picture {host_picture(folder)}"
+
+
+HOST = """
+#include <stdio.h>
+#include "camera.h"
+static uint8_t jpeg[1 << 20];
+int main(int argc, char **argv)
+{
+    struct picture p;
+    uint32_t bytes = (uint32_t)fread(jpeg, 1, sizeof jpeg, fopen(argv[argc - 1], "rb"));
+    int result = camera_decode(jpeg, bytes, &p);
+    printf("%u %u %u %u %u", p.width, p.height, p.sum >> 16, p.sum & 0xFFFF, p.gray);
+    return result != 0;
+}
+"""
+
+
+def host_picture(folder: Path) -> str:
+    """What the camera says of its picture, by the same decoder on the host."""
+    source, program = folder / "host.c", folder / "host"
+    source.write_text(HOST)
+    decoder = str(firmware.FOLDER / "camera_decode.c")
+    command = ["cc", "-w", f"-I{firmware.FOLDER}", str(source), decoder, "-lm", "-o", str(program)]
+    subprocess.run(command, check=True)
+    done = subprocess.run([program, firmware.photo()], capture_output=True, text=True, check=True)
+    return done.stdout

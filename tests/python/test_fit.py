@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Goal: `nandwich fit` names the layers that fit a part and a RAM, says by how much the others do
+not, and its figures are those of the C code that ships."""
+
+import json
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from schemas import validate
+
+from lab import ROOT, cross
+from nandwich import _native
+from nandwich.cli.main import main
+from nandwich.replay import fit
+from nandwich.twin import parts
+
+PROGRAM = """
+#include "nandwich/ftl_LAYER.h"
+static struct nw_ftl_LAYER ftl;
+int main(void);
+int main(void)
+{
+    extern struct nw_chip chip;
+    extern unsigned char ram[];
+    static const struct nw_ftl_LAYER_config config;
+    return nw_ftl_LAYER_mount(&ftl, &chip, &config, ram, 1) == NW_ERR_BLANK
+               ? nw_ftl_LAYER_format(&ftl, &chip, &config, ram, 1)
+               : 0;
+}
+"""
+
+
+def _run(*arguments: object) -> Result:
+    return CliRunner().invoke(main, ["fit", *(str(one) for one in arguments)])
+
+
+def _json(*arguments: object, exit_code: int = 0) -> dict[str, Any]:
+    done = _run("--requests", 2000, *arguments, "--json", "-")
+    assert done.exit_code == exit_code, done.output
+    value: dict[str, Any] = json.loads(done.stdout)
+    validate("fit-1", value)
+    return value
+
+
+def test_what_fits_is_measured_and_the_rest_says_what_it_needs() -> None:
+    value = _json("--blocks", 256, "--ram", "20K")
+    rows = {row["layer"]: row for row in value["layers"]}
+    assert set(rows) == set(fit.LAYERS)
+    assert not rows["page"]["fits"]
+    assert "needs" in rows["page"]["why"]
+    for row in rows.values():
+        assert row["fits"] == (row["ram_bytes"] <= 20 * 1024)
+        if row["fits"]:
+            assert row["programs_a_write"] >= 1
+            assert row["mount_reads"] > 0
+    order = [row["programs_a_write"] for row in value["layers"] if row["fits"]]
+    assert order == sorted(order)
+
+
+def test_nothing_fits_is_exit_code_1_and_tells_how_much_of_the_part_would() -> None:
+    """Goal: 128 MB and 16 KB is the question that people ask first; the answer is true."""
+    value = _json("--ram", "16K", exit_code=1)
+    [nftl] = [row for row in value["layers"] if row["layer"] == "nftl"]
+    found = re.search(r"--blocks (\d+)", nftl["why"])
+    assert found is not None
+    most = int(found.group(1))
+    for blocks, fits in ((most, True), (most + 1, False)):
+        rows = _json("--ram", "16K", "--blocks", blocks, exit_code=0 if fits else 1)["layers"]
+        assert [row["fits"] for row in rows if row["layer"] == "nftl"] == [fits]
+
+
+def test_fewer_log_blocks_where_the_own_choice_takes_too_much() -> None:
+    value = _json("--ram", "40K")
+    [fast] = [row for row in value["layers"] if row["layer"] == "fast"]
+    assert fast["fits"]
+    assert fast["config"]["log_blocks"] < 64
+    assert fast["ram_bytes"] <= 40 * 1024
+
+
+def test_same_question_same_bytes() -> None:
+    question = ("--blocks", 128, "--ram", "64K", "--requests", 1000, "--json", "-")
+    assert _run(*question).stdout == _run(*question).stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("--ram", "16K", "--chip", "MICROSD-8G"), "no raw flash"),
+        (("--ram", "16K", "--workload", "zipff"), "zipf"),
+        (("--ram", "lots"), "size"),
+        ((), "--ram"),
+    ],
+)
+def test_bad_input_is_one_sentence(arguments: tuple[object, ...], says: str) -> None:
+    done = _run(*arguments)
+    assert done.exit_code == 2
+    assert says in done.output
+    assert "internal error" not in done.output
+
+
+def test_ram_is_what_the_layer_asks_for() -> None:
+    device = _native.ReplayDevice(parts.resolve("K9F1G08U0A"), "page", blocks=64)
+    value = _json("--blocks", 64, "--ram", "1M")
+    [page] = [row for row in value["layers"] if row["layer"] == "page"]
+    assert page["ram_bytes"] == device.ram_bytes + device.state_bytes
+
+
+@pytest.mark.skipif(not cross.CORTEX_M3.present, reason="needs gcc-arm-none-eabi")
+def test_code_is_what_the_linker_leaves(tmp_path: Path) -> None:
+    """Goal: the code bytes in the table are of today's code, within a thirtieth."""
+    include = ROOT / "core" / "include"
+    sources = [
+        one
+        for room in ("base", "chip", "wear", "ftl")
+        for one in sorted((ROOT / "core" / room).glob("*.c"))
+    ]
+    objects = [cross.compile_object(cross.CORTEX_M3, one, tmp_path, include) for one in sources]
+    for layer in fit.LAYERS:
+        program = tmp_path / f"{layer}.c"
+        program.write_text(PROGRAM.replace("LAYER", layer))
+        linked = tmp_path / f"{layer}.elf"
+        subprocess.run(
+            ["arm-none-eabi-gcc", "-mcpu=cortex-m3", "-mthumb", "-std=c11", "-Os", f"-I{include}",
+             "-ffunction-sections", str(program), *map(str, objects), "-nostdlib",
+             "-Wl,--gc-sections", "-Wl,-e,main", "-Wl,--unresolved-symbols=ignore-all",
+             "-o", str(linked)],
+            check=True, capture_output=True,
+        )  # fmt: skip
+        measured = cross.object_size(cross.CORTEX_M3, linked).code
+        assert abs(measured - fit.CODE_BYTES[layer]) <= measured / 30

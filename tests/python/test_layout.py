@@ -1,0 +1,340 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Goal: layouts follow the published heuristic to the element, the node counts what its paper says,
+our search never does worse on what it saw, and a layout file is used whole or refused."""
+
+import json
+import random
+import zlib
+from pathlib import Path
+from typing import Any
+
+import layout_models
+import pytest
+from click.testing import CliRunner, Result
+from schemas import validate
+
+from nandwich import _native
+from nandwich.cli.main import main
+
+pytestmark = pytest.mark.quick
+Access = tuple[int, bool]
+
+
+def _objects(chance: random.Random, count: int) -> list[tuple[int, int, int, str]]:
+    """Single elements of 1, 2, 4 bytes and some arrays, with gaps between."""
+    found, address = [], 0x100
+    for number in range(count):
+        size = chance.choice((1, 2, 4))
+        elements = chance.choice((1, 1, 1, 3, 12))
+        found.append((address, size * elements, size, f"v{number}"))
+        address += size * elements + chance.choice((0, 0, 5))
+    return found
+
+
+def _accesses(chance: random.Random, count: int, length: int = 800) -> list[Access]:
+    """Phases, in each of which a few elements are used in turn."""
+    found: list[Access] = []
+    while len(found) < length:
+        some = [chance.randrange(count) for _ in range(chance.randrange(2, 9))]
+        for _ in range(chance.randrange(1, 7)):
+            found += [(one, chance.random() < 0.3) for one in some]
+    return found
+
+
+def _both(seed: int) -> tuple[_native.Layouter, layout_models.Graph, list[Access]]:
+    chance = random.Random(seed)
+    bound = chance.choice((8, 24, 64))
+    graph = _native.Layouter(_objects(chance, 14), 6, bound)
+    model = layout_models.Graph(graph.bytes, bound)
+    accesses = _accesses(chance, len(graph.bytes))
+    for at, (element, write) in enumerate(accesses):
+        if at in (0, 300):
+            graph.begin()
+            model.begin()
+        graph.access(element, write)
+        model.access(element, write)
+    return graph, model, accesses
+
+
+@pytest.mark.asan
+def test_the_graph_of_the_paper() -> None:
+    """Goal: the list's bound, who is counted, and that repeats of the front element count too."""
+    for seed in range(12):
+        graph, model, _ = _both(seed)
+        assert graph.accesses == model.f
+        assert graph.writes == model.writes
+        for a in range(len(model.f)):
+            for b in range(a):
+                assert graph.near(a, b) == model.g.get(frozenset((a, b)), 0)
+
+
+@pytest.mark.asan
+@pytest.mark.parametrize("freeze", [False, True])
+def test_groups_and_places_of_the_paper(freeze: bool) -> None:
+    for seed in range(12):
+        graph, model, _ = _both(seed)
+        for limit, share in ((8, 1000), (16, 1000), (16, 400)):
+            group = layout_models.grouped(model, 64, limit, share=share, freeze=freeze)
+            assert graph.groups(64, limit, share, freeze) == group, (seed, limit, share)
+            for threshold in (0, 3, 1 << 40):
+                expected = layout_models.placed(model, group, 64, threshold)
+                assert graph.published(64, limit, share, threshold, freeze) == expected
+        assert graph.first_fit(64) == layout_models.first_fit(model, 64)
+
+
+@pytest.mark.asan
+def test_the_node_of_the_paper() -> None:
+    for seed in range(12):
+        graph, _, accesses = _both(seed)
+        pages = graph.first_fit(24)
+        packed = [element << 1 | write for element, write in accesses]
+        for frames in (1, 2, 3, 5, 64):
+            node = layout_models.Node(max(pages) + 1, frames)
+            for element, write in accesses:
+                node.access(pages[element], write)
+            told = _native.node_run(packed, 1, pages, frames)
+            assert told == {"accesses": len(accesses), **node.counts}, (seed, frames)
+            assert graph.play(pages, frames) == told
+
+
+@pytest.mark.asan
+def test_the_search_keeps_pages_whole_and_never_loses() -> None:
+    gained = 0
+    for seed in range(8):
+        graph, _, _ = _both(seed)
+        start = graph.published(32, 16, 1000, 2)
+        found = graph.search(start, 32, 2, 400, seed=seed)
+        assert found == graph.search(start, 32, 2, 400, seed=seed)
+        for page in range(max(found) + 1):
+            assert (
+                sum(size for size, at in zip(graph.bytes, found, strict=True) if at == page) <= 32
+            )
+        before, after = (_cost(graph.play(pages, 2)) for pages in (start, found))
+        gained += after < before
+        # It played the accesses twice, from pages in another order: equal up to the first pages.
+        assert after <= before + 4 * 2 * 2
+    assert gained >= 6
+
+
+def _cost(result: dict[str, int]) -> int:
+    return 4 * result["faults"] + 4 * result["flash_writes"]
+
+
+@pytest.mark.asan
+def test_what_the_binding_refuses() -> None:
+    objects = [(0, 4, 4, "a"), (4, 4, 2, "b")]
+    with pytest.raises(ValueError, match="configuration"):
+        _native.Layouter([], 1, 8)
+    with pytest.raises(ValueError, match="configuration"):
+        _native.Layouter([(0, 8193, 1, "a")], 1, 8)
+    for wrong in ([(0, 4, 4, "a"), (3, 4, 4, "b")], [(0, 4, 3, "a")], [(0, 0, 1, "a")]):
+        with pytest.raises(ValueError, match="out of order"):
+            _native.Layouter(wrong, 1, 8)
+    graph = _native.Layouter(objects, 1, 8)
+    with pytest.raises(IndexError):
+        graph.access(3, True)
+    for pages, told in (([0], "for each element"), ([0, 0, 9], "more pages")):
+        with pytest.raises(ValueError, match=told):
+            graph.play(pages, 1)
+    with pytest.raises(ValueError, match="holds more"):
+        graph.search([0, 0, 0], 7, 1, 10)
+    with pytest.raises(ValueError, match="configuration"):
+        graph.play([0, 0, 0], 65)
+
+
+# ---- the command and its file ----
+
+_OBJECTS = [(0, 4, 4, "count"), (4, 120, 4, "table"), (124, 2, 2, "state"), (200, 40, 1, "text")]
+
+
+def _trace(path: Path, objects: list[tuple[int, int, int, str]], seed: int = 1) -> Path:
+    chance = random.Random(seed)
+    writer = _native.AccessWriter(str(path), 0, 4096)
+    for one in objects:
+        writer.object(*one)
+    for _ in range(400):
+        row = chance.randrange(3) * 40
+        for _ in range(4):
+            writer.put(4 + row, 4, False)
+            writer.put(200 + row // 4, 1, True)
+        writer.put(0, 4, True)
+        writer.put(1000, 4, True)  # no variable
+        writer.put(118, 12, False)  # the table's last two, the state, and what lies behind
+    writer.finish()
+    return path
+
+
+def _layout(*words: str | Path, code: int = 0) -> Result:
+    result = CliRunner().invoke(main, ["layout", *map(str, words)])
+    assert result.exit_code == code, result.output
+    return result
+
+
+@pytest.mark.parametrize("method", ["ours", "published", "first-fit"])
+def test_a_layout_is_made_and_played(tmp_path: Path, method: str) -> None:
+    first, second = (_trace(tmp_path / f"{n}.acc", _OBJECTS, n) for n in (1, 2))
+    target = tmp_path / "app.layout"
+    words = ("--page", "64", "--frames", "1..3", "--method", method)
+    made = json.loads(_layout(first, second, "-o", target, *words, "--json", "-").stdout)
+    validate("layout-told-1", made)
+    file = json.loads(target.read_text())
+    validate("layout-1", file)
+    assert (made["accesses"], made["outside"]) == (800 * 12, 800)
+    # `count`, `state` are one element each; 8 is the most bytes of an array that stays whole.
+    assert made["elements"] == 1 + 30 + 1 + 40
+    before = target.read_bytes()
+    _layout(first, second, "-o", target, *words)
+    assert json.loads(target.read_text())["layout"] == json.loads(before)["layout"]
+    played = json.loads(_layout(second, "--play", target, "--frames", "1..3", "--json", "-").stdout)
+    validate("layout-told-1", played)
+    names = [(one["layout"], one["frames"]) for one in played["results"]]
+    assert names == [(name, n) for name in ("first-fit", "app.layout") for n in (1, 2, 3)]
+    table = _layout(second, "--play", target).stdout
+    assert "800 accesses" not in table
+    assert "400 accesses to no variable, left out" in table
+
+
+def _changed(tmp_path: Path, change: Any) -> Result:
+    """What a layout file says after it was changed by hand."""
+    trace, target = _trace(tmp_path / "a.acc", _OBJECTS), tmp_path / "app.layout"
+    _layout(trace, "-o", target, "--page", "64")
+    value = json.loads(target.read_text())
+    change(value["layout"])
+    target.write_text(json.dumps(value))
+    return _layout(trace, "--play", target, code=2)
+
+
+def _move(name: str, place: list[int]) -> Any:
+    def change(layout: dict[str, Any]) -> None:
+        next(one for one in layout["objects"] if one["name"] == name)["places"][0] = place
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (lambda layout: layout.pop("pages"), "layout.pages: Field required"),
+        (lambda layout: layout.update(more=1), "layout.more: Extra inputs"),
+        (lambda layout: layout.update(page_bytes="64"), "layout.page_bytes: Input should be"),
+        (lambda layout: layout.update(page_bytes=10**12), "layout.page_bytes"),
+        (lambda layout: layout.update(objects=[]), "layout.objects"),
+        (lambda layout: layout["objects"][1]["places"].pop(), "table: 29 places of 4 B for 120 B"),
+        (_move("count", [99, 0]), "count: [99, 0] lies on no page"),
+        (_move("count", [0, 61]), "count: [0, 61] lies on no page"),
+        (_move("count", [-1, 0]), "count: [-1, 0] lies on no page"),
+        (lambda layout: layout.update(program="0" * 16), "the fingerprint 0000000000000000"),
+    ],
+)
+def test_a_layout_changed_by_hand_is_refused(tmp_path: Path, change: Any, told: str) -> None:
+    assert told in _changed(tmp_path, change).stderr
+
+
+def test_two_on_one_place_are_refused(tmp_path: Path) -> None:
+    def change(layout: dict[str, Any]) -> None:
+        layout["objects"][0]["places"] = layout["objects"][1]["places"][:1]
+
+    assert "overlap on page" in _changed(tmp_path, change).stderr
+
+
+@pytest.mark.parametrize(
+    ("objects", "told"),
+    [
+        (_OBJECTS[:3], "text gone"),
+        ([*_OBJECTS, (300, 4, 4, "more")], "more new"),
+        ([(0, 2, 2, "count"), *_OBJECTS[1:]], "count of another size"),
+        (
+            [(0, 4, 4, "state"), *_OBJECTS[1:2], (124, 2, 2, "count"), _OBJECTS[3]],
+            "count, state of",
+        ),
+    ],
+)
+def test_a_layout_of_another_version_is_refused(
+    tmp_path: Path, objects: list[tuple[int, int, int, str]], told: str
+) -> None:
+    """Goal: refused by fingerprint, saying what changed."""
+    old, target = _trace(tmp_path / "old.acc", _OBJECTS), tmp_path / "app.layout"
+    _layout(old, "-o", target, "--page", "64")
+    new = _trace(tmp_path / "new.acc", objects)
+    result = _layout(new, "--play", target, code=2)
+    assert f"for another version of the program: {told}" in result.stderr
+    assert f"of another program than {old}" in _layout(old, new, "--page", "64", code=2).stderr
+
+
+def test_hostile_layout_files(tmp_path: Path) -> None:
+    """Goal: whatever is done to a layout file, it is used or refused with one line."""
+    trace, target = _trace(tmp_path / "a.acc", _OBJECTS), tmp_path / "app.layout"
+    _layout(trace, "-o", target, "--page", "64")
+    whole, chance = target.read_bytes(), random.Random(16)
+    used = 0
+    for trial in range(60):
+        damaged = bytearray(whole)
+        for _ in range(chance.randrange(1, 4)):
+            kind, at = chance.randrange(4), chance.randrange(len(damaged))
+            if kind == 0:
+                damaged[at] = chance.randrange(256)
+            elif kind == 1:
+                del damaged[at : at + chance.randrange(1, 40)]
+            elif kind == 2:
+                damaged[at:at] = chance.choice((b"9", b"[" * 50, b'"', b"-1", b"1e999", b"null"))
+            else:
+                damaged = damaged[: max(at, 2)]
+        target.write_bytes(damaged)
+        result = CliRunner().invoke(main, ["layout", str(trace), "--play", str(target)])
+        assert result.exit_code in (0, 2), (trial, result.output)
+        assert result.exit_code == 0 or result.stderr.count("\n") == 1
+        assert "internal error" not in result.stderr
+        used += result.exit_code == 0
+    for content in (b"", b"[" * 100_000, b"{}", b"\xff" * 99, b'{"schema": "nandwich.layout/1"}'):
+        target.write_bytes(content)
+        assert str(target) in _layout(trace, "--play", target, code=2).stderr
+    assert "cannot be read" in _layout(trace, "--play", tmp_path, code=2).stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("--frames 0", "1 to 64"),
+        ("--frames 1..65", "1 to 64"),
+        ("--frames x", "write a number"),
+        ("--page 4", "8 bytes or more"),
+        ("--page 8 --whole 0", None),
+        ("--play y -o z", "nothing for -o"),
+    ],
+)
+def test_what_layout_refuses(tmp_path: Path, words: str, told: str | None) -> None:
+    trace = _trace(tmp_path / "a.acc", _OBJECTS)
+    result = _layout(trace, *words.split(), code=0 if told is None else 2)
+    assert told is None or told in result.stderr
+
+
+def test_names_that_are_no_text(tmp_path: Path) -> None:
+    """Goal: a name of any bytes in a trace is shown, and does not end the command."""
+    path = _trace(tmp_path / "a.acc", [(0, 48, 24, "structs")])
+    content = path.read_bytes().replace(b"structs", b"str\xff\x00ts")
+    head = content[32:44]
+    bytes_ = int.from_bytes(head[8:12], "little")
+    body = content[48 : 48 + bytes_]
+    # As docs/access-traces.md: zlib inverts the sum at the end.
+    crc = (zlib.crc32(head + body) ^ 0xFFFFFFFF).to_bytes(4, "little")
+    path.write_bytes(content[:44] + crc + content[48:])
+    assert _native.AccessTrace(str(path)).objects[0][3] == "str\\xff"
+    assert "of str\\xff has 24 B" in _layout(path, "--page", "16", code=2).stderr
+
+
+def test_an_element_larger_than_a_page(tmp_path: Path) -> None:
+    trace = _trace(tmp_path / "a.acc", [(0, 48, 24, "structs")])
+    told = "an element of structs has 24 B and does not fit a page of 16 B"
+    assert told in _layout(trace, "--page", "16", code=2).stderr
+
+
+def test_traces_without_variables_or_cut(tmp_path: Path) -> None:
+    path = tmp_path / "a.acc"
+    writer = _native.AccessWriter(str(path), 0, 64)
+    writer.put(0, 4, True)
+    writer.finish()
+    assert "names no variables" in _layout(path, code=2).stderr
+    _trace(path, _OBJECTS)
+    path.write_bytes(path.read_bytes()[:-30])
+    result = _layout(path, "--page", "64")
+    assert "used up to there" in result.stderr

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""F14 and F15 on runs whose counts are made up: the arithmetic, not the emulator."""
+
+from pathlib import Path
+
+import pytest
+
+from papers.fatvm import energy, on_board
+
+pytestmark = pytest.mark.quick
+
+#: 72 million instructions natively, five times as many in virtual memory, two seconds of storage.
+RUN = on_board.Run(360_000_000, 72_000_000, 2 * 10**9, 72)
+
+
+@pytest.fixture(autouse=True)
+def _no_emulator(monkeypatch: pytest.MonkeyPatch) -> None:
+    def run(source: Path, arguments: tuple[str, ...], vm_bytes: int) -> on_board.Run:
+        return RUN
+
+    monkeypatch.setattr(on_board, "run", run)
+
+
+def test_a_job_is_what_the_counts_say() -> None:
+    """Goal: instructions become time by clock and cycles, storage comes on top of them."""
+    job = RUN.job(2)
+    assert job.awake_ns == 12 * 10**9
+    assert job.storage_ns == 2 * 10**9
+    assert job.compute_ns == 2 * 10**9
+
+
+def test_break_even_is_the_closed_form() -> None:
+    """Goal: D* is what a run takes more, above sleep, by the power spared asleep; by hand."""
+    shown = energy.duty_cycle.run(True).rows[0]
+    for cycles, found in ((1, shown[5]), (2, shown[6])):
+        awake, compute = 5 * cycles + 2, cycles
+        ours = 3.3 * (36 - 0.02) * awake + 3.3 * 25 * 2  # mJ
+        mote = 4.5 * (53 - 0.387) * compute * 72 / 104
+        apart = 4.5 * 0.387 - 3.3 * 0.02  # mW
+        assert float(found) == pytest.approx((ours - mote) / apart / 60, abs=0.006)
+
+
+def test_a_picture_is_weighed_by_its_bytes() -> None:
+    """Goal: one hop of a byte is its sending and receiving; the job is told without sleep."""
+    report = energy.radioing.run(True)
+    for _, size, radio, least, most, sent, *_ in report.rows:
+        assert float(least) == pytest.approx(3.3 * 36 * 7 + 3.3 * 25 * 2, abs=0.06)
+        assert float(most) == pytest.approx(3.3 * 36 * 12 + 3.3 * 25 * 2, abs=0.06)
+        byte_uj = {"CC1000": 24.4, "CC2420": 3.9}[str(radio)]
+        assert float(sent) == pytest.approx(float(size) * byte_uj / 1000, abs=0.06)
+    assert len(report.answers) == 4

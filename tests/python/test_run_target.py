@@ -1,0 +1,278 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`nandwich run --target`: programs as firmware on emulated boards, identical to native, counted to
+the instruction, with one clear sentence for what cannot be."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from schemas import validate
+
+from lab import processors
+from lab.device import avr, boards
+from nandwich import paths
+from nandwich.cli.main import main
+
+assert paths.CHECKOUT is not None
+_EXAMPLES = paths.CHECKOUT / "examples"
+_OWNERS = ("program", "guards", "run_time", "layer", "driver", "wrappers", "library", "board")
+
+pytestmark = pytest.mark.skipif(
+    any(board.missing() for board in boards.BOARDS.values()),
+    reason=f"not installed: {[board.missing() for board in boards.BOARDS.values()]}",
+)
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in test_run: one cache for the session, away from the user's."""
+    monkeypatch.setenv("NANDWICH_CACHE", str(tmp_path_factory.getbasetemp().parent / "nw-cache"))
+
+
+def _invoke(source: str | Path, *arguments: str | Path, target: str = "cortex-m3") -> Result:
+    words = ["run", str(source), "--target", target, *map(str, arguments)]
+    return CliRunner().invoke(main, words)
+
+
+def _json(
+    source: str | Path, *arguments: str | Path, target: str = "cortex-m3", code: int = 0
+) -> dict[str, Any]:
+    result = _invoke(source, "--json", "-", *arguments, target=target)
+    assert result.exit_code == code, result.output
+    value: dict[str, Any] = json.loads(result.stdout)
+    validate("run-target-1", value)
+    return value
+
+
+def _program(folder: Path, text: str) -> Path:
+    source = folder / "program.c"
+    source.write_text(text)
+    return source
+
+
+@pytest.mark.parametrize("target", boards.BOARDS)
+def test_sort_adds_up_and_repeats(target: str) -> None:
+    """Goal: twice as many numbers as frames hold, sorted over flash as natively; every instruction
+    has one owner, and a second run takes exactly as many."""
+    arguments = (_EXAMPLES / "sort.c", "--ram", "16K", "--vm", "1M", "--", "merge", "5000")
+    value, again = _json(*arguments, target=target), _json(*arguments, target=target)
+    counts, size, flash = value["instructions"], value["bytes"], value["flash"]
+    assert value["identical"] is True
+    assert counts["total"] == sum(counts[name] for name in _OWNERS)
+    assert all(counts[name] > 0 for name in _OWNERS)
+    assert counts["native_total"] < counts["total"]
+    assert value["vm"]["faults"] > value["vm"]["zero_pages"] > 0
+    assert flash["programs"] >= value["vm"]["sectors_written"] > 0
+    assert flash["reads"] >= value["vm"]["sectors_read"] > 0
+    # Each read takes 60 us, each program 250 us, each erase 2 ms; a byte 400 ns.
+    chip = 60 * flash["reads"] + 250 * flash["programs"] + 2000 * flash["erases"]
+    assert value["time_ns"]["chip"] == 1000 * chip
+    # Asking for the status goes on while the chip works.
+    bus = 400 * flash["bus_bytes"]
+    assert bus + 500 * chip < value["time_ns"]["storage"] < bus + 1500 * chip
+    assert 200 < size["stack_peak"] < size["stack"]
+    assert size["text"]["whole_stack"] <= 24 << 10
+    assert size["ram"] < value["target"]["ram_bytes"]
+    assert value["violations"] == 0
+    assert {**again, "provenance": 0} == {**value, "provenance": 0}
+
+
+@pytest.mark.parametrize("target", boards.BOARDS)
+def test_the_table_of_hello(target: str) -> None:
+    result = _invoke(_EXAMPLES / "hello.c", target=target)
+    assert result.exit_code == 0, result.output
+    assert result.stdout.startswith("hello from flash, time 1\n")
+    assert "identical to native" in result.stdout
+    assert "whole stack" in result.stdout
+
+
+def test_a_picture_is_as_on_the_host(tmp_path: Path) -> None:
+    """Goal: unmodified stb_image in 32 KB of frames on the board makes the bitmap that the host
+    makes, read from a file and written to one."""
+    from PIL import Image
+
+    pixels = bytes((x * y + 40 * channel) & 255 for y in range(48) for x in range(64)
+                   for channel in range(3))  # fmt: skip
+    Image.frombytes("RGB", (64, 48), pixels).save(tmp_path / "in.jpg", "JPEG", quality=90)
+    here, there = tmp_path / "here.bmp", tmp_path / "there.bmp"
+    source = _EXAMPLES / "jpeg2bmp.c"
+    value = _json(source, "--", tmp_path / "in.jpg", there)
+    assert value["identical"] is True
+    assert value["files"] == [str(there)]
+    host = ["run", str(source), "--once", "-q", "--", str(tmp_path / "in.jpg"), str(here)]
+    assert CliRunner().invoke(main, host).exit_code == 0
+    assert there.read_bytes() == here.read_bytes()
+
+
+def test_instructions_are_exact(tmp_path: Path) -> None:
+    """Goal: 500 more rounds of a loop of known length are so many instructions more, those of an IT
+    block whose condition fails included (unicorn's own hook of instructions passes these over)."""
+    source = _program(
+        tmp_path,
+        r"""
+        #include <stdlib.h>
+        int main(int argc, char **argv)
+        {
+            unsigned rounds = strtoul(argv[1], NULL, 10), sum = 0;
+            (void)argc;
+            __asm__ volatile("1: cmp %0, #0\n itt eq\n addeq %1, #1\n addeq %1, #2\n"
+                             "subs %0, #1\n bne 1b\n" : "+l"(rounds), "+l"(sum) : : "cc");
+            return (int)sum;
+        }
+        """,
+    )
+    few, many = (_json(source, "--no-native", "--", rounds) for rounds in ("1200", "1700"))
+    assert few["identical"] is None
+    assert few["instructions"]["guards"] is None
+    assert many["instructions"]["program"] - few["instructions"]["program"] == 500 * 6
+    # An IT may cost nothing; a taken branch costs 2 to 4.
+    more = {end: many["cycles"][end] - few["cycles"][end] for end in ("least", "most")}
+    assert more == {"least": 500 * 6, "most": 500 * 9}
+    assert many["instructions"]["total"] == sum(many["instructions"][name] or 0 for name in _OWNERS)
+
+
+def test_files_stdin_and_status(tmp_path: Path) -> None:
+    """Goal: both runs read the whole of stdin and the file as it was; what stays is what one run
+    leaves; the program's exit status is told."""
+    source = _program(
+        tmp_path,
+        r"""
+        #include <stdio.h>
+        #include <stdlib.h>
+        int main(int argc, char **argv)
+        {
+            char *line = malloc(100);
+            FILE *log = fopen(argv[1], "a");
+            (void)argc;
+            if (line == NULL || log == NULL || fgets(line, 100, stdin) == NULL) return 1;
+            fputs(line, log);
+            fclose(log);
+            remove(argv[2]);
+            return fopen(argv[2], "r") == NULL ? 7 : 8;
+        }
+        """,
+    )
+    log, old = tmp_path / "log", tmp_path / "old"
+    log.write_text("before\n")
+    old.write_text("x")
+    words = ["run", str(source), "--target", "cortex-m3", "-q", "--", str(log), str(old)]
+    result = CliRunner().invoke(main, words, input="a line\n")
+    assert result.exit_code == 1
+    assert "status 7 (the native run too)" in result.stderr
+    assert log.read_text() == "before\na line\n"
+    assert not old.exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--ftl", "lavish"], "--ftl lavish does not go with --target: the firmware has page"),
+        (["--chip", "K9F1G08U0A"], "does not go with --target: the boards carry a W25N01GV"),
+        (["--image", "x.nand"], "--image does not go with --target: it is not kept"),
+        (["--vm-base", "0x1FFFF000"], "collides with the RAM of cortex-m3 at 0x20000000 to"),
+        (["--vm-base", "0x07f00000"], "collides with the code flash of cortex-m3 at 0x08000000"),
+        (["--vm-base", "0x3fff0000"], "collides with the registers of cortex-m3 at 0x40000000"),
+        (["--vm-base", "0xffff0000"], "behind the last page of 512 B below 4 GB"),
+        (["--vm-base", "0x60000100"], "must be multiples of --frame 512"),
+        (["--ram", "8K"], "= 16 frames: a whole number from 18 (16 slots + 2)"),
+        (["--ram", "100K"], "B of RAM (stack 8192 + variables"),
+        (["--ram", "74K"], "under the nftl layer: it needs"),
+        (["--vm", "200M"], "needs 1734 blocks of W25N01GV under the page layer, which has 1024"),
+        (["--stack", "100"], "--stack 100: a multiple of 16 from 1024"),
+        (["--fault", "id"], "the driver cannot use the part (id 00a1e400): not supported"),
+        (["--fault", "stuck"], "the driver cannot use the part (id 00000000): the part stays busy"),
+    ],
+)
+def test_what_cannot_be_is_told(arguments: list[str], said: str) -> None:
+    result = _invoke(_EXAMPLES / "hello.c", "--no-native", *arguments)
+    assert result.exit_code == 2, result.output
+    assert said in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+def test_options_of_a_target_need_one() -> None:
+    words = ["run", str(_EXAMPLES / "hello.c"), "--stack", "4K"]
+    result = CliRunner().invoke(main, words)
+    assert result.exit_code == 2
+    assert "--stack belongs to --target" in result.stderr
+
+
+def test_too_much_code_is_told(tmp_path: Path) -> None:
+    source = _program(
+        tmp_path,
+        "const char big[1200000] = {1};\n"
+        "int main(int argc, char **argv) { (void)argv; return big[argc * 1000]; }\n",
+    )
+    result = _invoke(source, "--no-native")
+    assert result.exit_code == 2
+    assert "B of code flash" in result.stderr
+    assert "the STM32F103xG has 1048576 B" in result.stderr
+
+
+def test_a_smaller_layer_where_ram_is_short() -> None:
+    """Goal: nobody chose a layer: page where its RAM is there, else nftl."""
+    arguments = (_EXAMPLES / "hello.c", "--no-native", "--vm", "4M", "--ram", "60K")
+    roomy = _json(_EXAMPLES / "hello.c", "--no-native", "--vm", "4M")
+    assert [roomy["device"]["ftl"], _json(*arguments)["device"]["ftl"]] == ["page", "nftl"]
+    told = _invoke(*arguments, "--ftl", "page")
+    assert told.exit_code == 2
+    assert "under the page layer: it needs" in told.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--fault", "ecc"], "storage failed at virtual address 0x600"),
+        (["--stack", "1K"], "the stack is too small in function "),
+    ],
+)
+def test_what_breaks_off_is_told(options: list[str], said: str) -> None:
+    words = ("--no-native", "-q", "--ram", "16K", "--vm", "1M", *options, "--", "merge", "5000")
+    result = _invoke(_EXAMPLES / "sort.c", *words)
+    assert result.exit_code == 1
+    assert said in result.stderr
+
+
+def test_an_access_to_nothing_is_told(tmp_path: Path) -> None:
+    source = _program(tmp_path, "int main(void) { return *(volatile int *)0x10000000; }\n")
+    result = _invoke(source, "--no-native", "-q")
+    assert result.exit_code == 1
+    assert "an access to nothing at 0x10000000 in function " in result.stderr
+
+
+def test_a_command_to_a_busy_part_fails_the_run(tmp_path: Path) -> None:
+    """Goal: a driver that does not wait is found although all data are right: here the program
+    itself reaches for the part while it resets."""
+    source = _program(
+        tmp_path,
+        """
+        static void command(unsigned code)
+        {
+            volatile unsigned *board = (volatile unsigned *)0x40000000;
+            board[8] = 1;
+            board[9] = code;
+            board[8] = 0;
+        }
+        int main(void)
+        {
+            command(0xFF);
+            command(0x9F);
+            return 0;
+        }
+        """,
+    )
+    value = _json(source, "--no-native", code=1)
+    assert value["violations"] == 1
+    result = _invoke(source, "--no-native", "-q")
+    assert "the driver broke the part's rules: a command to a busy part (0x9f)" in result.stderr
+
+
+@pytest.mark.skipif(bool(processors.missing()), reason=f"not installed: {processors.missing()}")
+def test_an_access_on_the_mote(tmp_path: Path) -> None:
+    """Goal: a guard that is a call reaches a resident page in 12 us at 7.3728 MHz where its slot
+    holds it, the same every round (a run that varies raises)."""
+    costs = avr.accesses(tmp_path)
+    assert avr.us(costs["slot.load"]) <= 12
+    assert costs["slot.load"] < costs["aside.load"] < costs["miss.load"] < costs["miss.store"]

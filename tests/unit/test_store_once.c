@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Goal: one read of a mount that is wrong, but would be right the next time, takes nothing: all
+ * that was synced is there, or the mount answers NW_ERR_IO and the next one shows it.
+ * ctest: slow
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "store_rig.h"
+
+/* A bit is wrong, NW_ERR_ECC, NW_ERR_IO; and NW_ERR_ECC when it is read once more, too: what is
+ * there is damaged then, but nothing that is blank may be read. */
+enum { BIT, HIDDEN, BUS, DAMAGED, WAYS };
+
+static struct store_rig rig;
+static struct store_snapshot start;
+static struct nw_random random_bits;
+static struct nw_chip chip; /* in front of the rig's */
+static struct nw_chip *below;
+
+/* The read that is wrong. */
+static struct {
+    uint32_t seen;
+    uint32_t number; /* UINT32_MAX: none */
+    uint32_t last;   /* the one before */
+    unsigned way;
+    struct nw_chip_req req;
+} wrong;
+
+static void turn(uint8_t *bytes, uint16_t count)
+{
+    uint32_t bit = nw_random_below(&random_bits, 8U * count);
+
+    bytes[bit / 8U] = (uint8_t)(bytes[bit / 8U] ^ (1U << bit % 8U));
+}
+
+static int filter_read(struct nw_chip_req *req)
+{
+    struct nw_chip_req under = *req;
+    uint32_t times = wrong.way == DAMAGED ? 2U : 1U;
+    int strikes = wrong.seen - wrong.number < times;
+
+    wrong.seen++;
+    under.chip = below;
+    wrong.req = strikes ? *req : wrong.req;
+    if (strikes && wrong.way != BIT) {
+        return wrong.way == BUS ? NW_ERR_IO : NW_ERR_ECC;
+    }
+    int result = nw_chip_read(&under);
+    if (strikes && result >= 0) {
+        turn(req->length > 0 ? req->data : req->spare,
+             req->length > 0 ? req->length : req->spare_length);
+    }
+    return result;
+}
+
+#define PASS(name, verb)                         \
+    static int name(struct nw_chip_req *req)     \
+    {                                            \
+        struct nw_chip_req under = *req;         \
+        under.chip = below;                      \
+        return verb(&under);                     \
+    }
+
+PASS(filter_program, nw_chip_program)
+PASS(filter_erase, nw_chip_erase)
+PASS(filter_is_bad, nw_chip_is_bad)
+PASS(filter_mark_bad, nw_chip_mark_bad)
+
+static const struct nw_chip_ops filter_ops = {.read = filter_read,
+                                              .program = filter_program,
+                                              .erase = filter_erase,
+                                              .is_bad = filter_is_bad,
+                                              .mark_bad = filter_mark_bad};
+
+static void expect(int holds, const char *what)
+{
+    if (!holds) {
+        fail_msg("%s%s, way %u, read %u (page %u, %u + %u): %s: %s", rig.shape->part,
+                 rig.shape->sealed ? " sealed" : "", wrong.way, (unsigned)wrong.last,
+                 (unsigned)wrong.req.page, wrong.req.offset, wrong.req.length, what, rig.why);
+    }
+}
+
+/* A mount whose read of that number is wrong; then one on a chip without fault. 0: there was no
+ * such read. */
+static int mount_wrong(unsigned way, uint32_t number)
+{
+    store_snapshot_restore(&start, &rig);
+    wrong.way = way;
+    wrong.number = number;
+    wrong.seen = 0;
+    int result = store_rig_mount(&rig);
+    int struck = wrong.seen > number;
+
+    wrong.number = UINT32_MAX;
+    wrong.last = number;
+    rig.why[0] = '\0';
+    expect(store_rig_clean(&rig) == 0, "misuse");
+    if (way == DAMAGED) {
+        return struck;
+    }
+    expect(result == NW_OK || (struck && way == BUS && result == NW_ERR_IO),
+           nw_error_text(result));
+    if (result == NW_OK) {
+        expect(nw_store_stats(rig.store)->lost == 0, "lost");
+        expect(store_rig_check(&rig, 0) == 0, "first");
+    }
+    expect(store_rig_mount(&rig) == NW_OK, "no mount behind it");
+    expect(nw_store_stats(rig.store)->lost == 0, "lost behind it");
+    expect(store_rig_check(&rig, 0) == 0, "behind it");
+    expect(store_rig_clean(&rig) == 0, "misuse");
+    return struck;
+}
+
+static void run_shape(unsigned shape)
+{
+    struct nw_random random;
+    uint32_t reads = 0;
+
+    nw_random_seed(&random, 17U + shape);
+    nw_random_seed(&random_bits, 3);
+    store_rig_open(&rig, &store_shapes[shape], 5);
+    below = rig.chip;
+    chip = *below;
+    chip.ops = &filter_ops;
+    rig.chip = &chip;
+    wrong.number = UINT32_MAX;
+    assert_int_equal(store_rig_mount(&rig), NW_OK);
+    store_snapshot_open(&start, &rig);
+    for (unsigned turns = 0; turns < 5U; turns++) {
+        for (uint32_t steps = nw_random_below(&random, 60); steps > 0; steps--) {
+            struct store_op op = store_rig_draw(&rig, &random);
+            assert_true(store_rig_run(&rig, &op) >= 0);
+        }
+        struct store_op sync = {.kind = STORE_SYNC};
+        assert_int_equal(store_rig_run(&rig, &sync), NW_OK);
+        store_snapshot_take(&start, &rig);
+        for (unsigned way = 0; way < WAYS; way++) {
+            uint32_t number = 0;
+            while (mount_wrong(way, number)) {
+                number++;
+            }
+            reads += number;
+        }
+        wrong.number = UINT32_MAX;
+        store_snapshot_restore(&start, &rig);
+        if (turns % 3U == 1U) {
+            assert_int_equal(store_rig_mount(&rig), NW_OK);
+        }
+    }
+    assert_true(reads > 1000U);
+    store_snapshot_close(&start);
+    store_rig_close(&rig);
+}
+
+int main(void)
+{
+    return store_each_shape(run_shape);
+}

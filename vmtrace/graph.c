@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The access graph of Lachenmann et al. 2007, section 4.2: nodes count accesses, edges how often
+ * two elements were accessed with less than a page of others between. */
+#include "nandwich-vmtrace/layout.h"
+
+#include "nandwich/error.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The sample for the search: pieces of this many accesses, so many in all. */
+#define PIECE 4096U
+#define MOST_SAMPLED (64U * PIECE)
+
+int nw_graph_open(struct nw_graph *graph, const uint32_t *bytes, uint32_t count,
+                  uint32_t list_bytes)
+{
+    memset(graph, 0, sizeof *graph);
+    if (count == 0 || count > NW_LAYOUT_ELEMENTS_MAX) {
+        return NW_ERR_CONFIG;
+    }
+    graph->count = count;
+    graph->bytes = bytes;
+    graph->list_bytes = list_bytes;
+    graph->stride = 1;
+    graph->accesses = calloc(count, sizeof *graph->accesses);
+    graph->writes = calloc(count, sizeof *graph->writes);
+    graph->near = calloc((size_t)count * count, sizeof *graph->near);
+    graph->list = malloc(count * sizeof *graph->list);
+    graph->sample = malloc(MOST_SAMPLED * sizeof *graph->sample);
+    if (graph->accesses == NULL || graph->writes == NULL || graph->near == NULL ||
+        graph->list == NULL || graph->sample == NULL) {
+        nw_graph_close(graph);
+        return NW_ERR_RAM;
+    }
+    return NW_OK;
+}
+
+void nw_graph_close(struct nw_graph *graph)
+{
+    free(graph->accesses);
+    free(graph->writes);
+    free(graph->near);
+    free(graph->list);
+    free(graph->sample);
+    memset(graph, 0, sizeof *graph);
+}
+
+void nw_graph_begin(struct nw_graph *graph)
+{
+    graph->listed = 0;
+    graph->listed_bytes = 0;
+}
+
+/* To the front of the list; the last ones go while it is too large. */
+static void list_first(struct nw_graph *graph, uint32_t element)
+{
+    uint32_t at = 0;
+
+    while (at < graph->listed && graph->list[at] != element) {
+        at++;
+    }
+    if (at == graph->listed) {
+        graph->listed++;
+        graph->listed_bytes += graph->bytes[element];
+    }
+    memmove(graph->list + 1, graph->list, at * sizeof *graph->list);
+    graph->list[0] = element;
+    while (graph->listed_bytes > graph->list_bytes && graph->listed > 1) {
+        graph->listed_bytes -= graph->bytes[graph->list[--graph->listed]];
+    }
+}
+
+/* Every second piece goes, and from now on twice as many are passed over. */
+static void thin_out(struct nw_graph *graph)
+{
+    for (uint32_t piece = 1; piece < MOST_SAMPLED / PIECE / 2U; piece++) {
+        memcpy(graph->sample + piece * PIECE, graph->sample + 2U * piece * PIECE,
+               PIECE * sizeof *graph->sample);
+    }
+    graph->sampled = MOST_SAMPLED / 2U;
+    graph->stride *= 2U;
+}
+
+static void take_sample(struct nw_graph *graph, uint32_t access)
+{
+    if (graph->seen++ / PIECE % graph->stride != 0) {
+        return;
+    }
+    if (graph->sampled == MOST_SAMPLED) {
+        thin_out(graph);
+        if ((graph->seen - 1U) / PIECE % graph->stride != 0) {
+            return;
+        }
+    }
+    graph->sample[graph->sampled++] = access;
+}
+
+void nw_graph_access(struct nw_graph *graph, uint32_t element, int write)
+{
+    uint32_t *near = graph->near + (size_t)element * graph->count;
+
+    list_first(graph, element);
+    graph->accesses[element]++;
+    graph->writes[element] += write != 0;
+    for (uint32_t at = 1; at < graph->listed; at++) {
+        near[graph->list[at]]++;
+    }
+    take_sample(graph, element << 1 | (write != 0));
+}
