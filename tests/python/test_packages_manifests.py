@@ -25,6 +25,9 @@ PACKAGES = ROOT / "packages"
 STUBS = ROOT / "tests" / "packages"
 Tree = dict[str, "str | list[str] | Tree"]
 
+#: A serial NAND at command level.
+MODELS = ("bus.c", "bus_expect.c", "spi_nand_model.c", "onfi_page.c")
+
 
 def run(*command: str | Path, folder: Path | None = None) -> str:
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
@@ -100,7 +103,7 @@ def test_zephyr_shims(tmp_path: Path) -> None:
     bus = ROOT / "tests" / "bus"
     includes = [f"-I{STUBS / 'zephyr'}", f"-I{module / 'include'}", f"-I{module / 'core/include'}"]
     includes += [f"-I{bus}", f"-I{ROOT / 'twin' / 'include'}"]
-    models = [bus / name for name in ("bus.c", "spi_nand_model.c", "onfi_page.c")]
+    models = [bus / name for name in MODELS]
     archives = [paths.static_library(name) for name in ("nw_twin", "nw_core")]
     warnings = ["-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
     sanitizers = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]

@@ -14,6 +14,10 @@
 
 #include "nandwich-vmtrace/access.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* More elements than this are refused: the graph takes 4 bytes for each pair. */
 #define NW_LAYOUT_ELEMENTS_MAX 8192U
 
@@ -129,5 +133,9 @@ int nw_layout_search(const struct nw_search *search, const uint32_t *accesses, u
 
 /* Numbers pages by decreasing accesses; ties by what they were. NW_OK, NW_ERR_RAM. */
 int nw_layout_number(const uint64_t *accesses, uint32_t elements, uint32_t *page, uint32_t pages);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif
