@@ -210,7 +210,7 @@ BAD = (
     ('awake = "10 s"', 'awake = "10"', 11, "job.awake: '10' has no unit"),
     ('awake = "10 s"', "awake = 10", 11, "job.awake: a time needs a unit and quotes"),
     ('awake = "10 s"', 'awake = "0 s"', 11, "job.awake: must be at least 1 ns"),
-    ('awake = "10 s"', "", 9, "job.awake is missing"),
+    ('awake = "10 s"', "", 9, "job: awake is missing, and no report"),
     ('awake = "10 s"', 'awake = "200 s"', 10, "job.every: the node is awake for 200 s"),
     ('storage = "2 s"', 'storage = "11 s"', 12, "job.storage: longer than the node is awake"),
     ('storage = "2 s"', 'compute = "11 s"', 12, "job.compute: longer than the node is awake"),
@@ -247,6 +247,64 @@ def test_bad_files_are_told_with_their_line(
     assert done.stdout == ""
     assert f"node.toml:{line}: error: " in done.stderr
     assert complaint in done.stderr
+
+
+REPORT = {
+    "schema": "nandwich.run-target/1",
+    "target": {"mhz": 72},
+    "instructions": {"total": 360_000_000, "native_total": 72_000_000},
+    "time_ns": {"storage": 2 * SECOND},
+}
+REPORTED = PLAIN.replace('awake = "10 s"\nstorage = "2 s"', 'report = "run.json"')
+
+
+def test_times_come_from_a_run_on_a_board(tmp_path: Path) -> None:
+    """Goal: instructions become time by clock and cycles, storage comes on top; each such time is
+    told with its source, and the report is safe from being written over."""
+    (tmp_path / "run.json").write_text(json.dumps(REPORT))
+    found = read(tmp_path, REPORTED)
+    assert (found.job.awake_ns, found.job.storage_ns) == (9_500_000_000, 2 * SECOND)
+    assert found.job.compute_ns == 1_500_000_000
+    found = read(tmp_path, REPORTED.replace("[other]", "cycles = 2.0\n[other]"))
+    assert (found.job.awake_ns, found.job.compute_ns) == (12 * SECOND, 2 * SECOND)
+    named = {one.key: one.source for one in found.figures}
+    assert "run.json: 360000000 instructions" in named["job.awake"]
+    done = invoke(str(tmp_path / "node.toml"), "--json", str(tmp_path / "run.json"))
+    assert done.exit_code == 2
+    assert json.loads((tmp_path / "run.json").read_text()) == REPORT
+    done = invoke(str(tmp_path / "node.toml"), "--json", str(tmp_path / "out.json"))
+    assert done.exit_code == 0, done.stderr
+    value = json.loads((tmp_path / "out.json").read_text())
+    validate("energy-1", value)
+    assert len(value["provenance"]["inputs"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("report", "more", "complaint"),
+    [
+        (None, "", "11: error: job.report: cannot read"),
+        ("{", "", "11: error: job.report: "),
+        ('{"schema": "nandwich.run/1"}', "", "is no JSON of `nandwich run --target`"),
+        ("[1]", "", "is no JSON of `nandwich run --target`"),
+        (json.dumps(REPORT | {"target": {"mhz": 0}}), "", "is no JSON of"),
+        (
+            json.dumps(REPORT | {"instructions": {"total": 9, "native_total": None}}),
+            "",
+            "that run was not compared with the native one",
+        ),
+        (json.dumps(REPORT), 'awake = "1 s"', "10: error: job.awake: the report tells it, too"),
+        (json.dumps(REPORT), "cycles = 0.5", "job.cycles: must be at least 1"),
+    ],
+)
+def test_bad_reports_are_told(
+    tmp_path: Path, report: str | None, more: str, complaint: str
+) -> None:
+    """Goal: a report that is not there, not one, or not enough: the line that names it."""
+    if report is not None:
+        (tmp_path / "run.json").write_text(report)
+    with pytest.raises(InputError) as error:
+        read(tmp_path, REPORTED.replace("[job]", f"[job]\n{more}".rstrip()))
+    assert complaint in error.value.message
 
 
 def test_all_faults_are_told_at_once(tmp_path: Path) -> None:

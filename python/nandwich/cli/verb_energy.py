@@ -155,6 +155,7 @@ def command(
     """
     output.check_apart((file,), (plot, json_target))
     given = node.read(file)
+    output.check_apart(given.inputs, (plot, json_target))
     shown_ns = report.cycles(given, cycles_ns)
     for cycle in sorted(set(cycles_ns) - set(shown_ns)):
         output.talk(f"a cycle of {_length(cycle)} is shorter than somebody is awake: left out")
@@ -162,7 +163,7 @@ def command(
         _plot(given, plot)
     if json_target is not None:
         payload = report.payload(given, shown_ns)
-        output.write_json(json_target, output.document("energy", 1, payload, inputs=(file,)))
+        output.write_json(json_target, output.document("energy", 1, payload, inputs=given.inputs))
     if json_target != "-":
         rows = [(one.key, one.text, one.source) for one in given.figures]
         output.print_table(("figure", "value", "source"), rows)

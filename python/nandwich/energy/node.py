@@ -4,6 +4,7 @@
 Every error of a file is reported at once, each as `FILE:LINE: error: ...`.
 """
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -12,11 +13,13 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from nandwich import names, quantities
+from nandwich import files, names, quantities
 from nandwich.energy.model import Battery, Job, Node, Radio, Storage, other_time_ns
 from nandwich.errors import InputError
 from nandwich.twin import platforms, tomlfile
 
+_REPORT_SCHEMA = "nandwich.run-target/1"
+_REPORT_BYTES = 16 << 20
 _TEN_YEARS_NS = 10 * 365 * 86_400 * 10**9
 
 
@@ -66,9 +69,11 @@ class _StorageTable(_Sourced):
 
 class _JobTable(_Table):
     every: Time
-    awake: Time
-    storage: NoTime = 0
+    awake: Time | None = None
+    storage: NoTime | None = None
     compute: NoTime | None = None
+    report: str | None = None
+    cycles: Annotated[float, Field(ge=1, le=100)] = 1.5
     raw: Size = 0
     result: Size = 0
     hops: Annotated[int, Field(ge=1, le=20)] = 3
@@ -121,6 +126,7 @@ class Given:
     radios: tuple[Radio, ...]
     battery: Battery | None
     figures: tuple[Figure, ...]
+    inputs: tuple[Path, ...]  #: the file, and the report it names
 
 
 #: What a key of a table is called in the table of platforms.
@@ -133,6 +139,7 @@ def read(path: Path) -> Given:
     file = tomlfile.read(path)
     faults: list[tuple[int, str]] = []
     table: _File | None = None
+    times = _Times(0, 0, 0, "")
     try:
         table = _File.model_validate(file.tree)
     except ValidationError as error:
@@ -140,11 +147,17 @@ def read(path: Path) -> Given:
             place = tuple(str(part) for part in fault["loc"])
             faults.append((file.line(".".join(place)), _explain(place, fault)))
     if table is not None:
-        faults += [(file.line(key), f"{key}: {what}") for key, what in _contradictions(table)]
+        told = [*_double(table.job), *_contradictions(table)]
+        try:
+            times = _times(table.job, path.parent)
+            told += _time_faults(table, times)
+        except _TimesError as error:
+            told.append(error.args)
+        faults += [(file.line(key), f"{key}: {what}") for key, what in told]
     if faults or table is None:
         messages = [f"{path}:{line}: error: {what}" for line, what in sorted(set(faults))]
         raise InputError("\n".join(messages))
-    return _given(file, table)
+    return _given(file, table, times)
 
 
 def _explain(place: tuple[str, ...], fault: Any) -> str:
@@ -192,16 +205,6 @@ def _known(place: tuple[str, ...]) -> list[str]:
 
 def _contradictions(table: _File) -> Iterator[tuple[str, str]]:
     """What no single key shows, each with the key to look at."""
-    job = table.job
-    if job.storage > job.awake:
-        yield "job.storage", "longer than the node is awake"
-    if job.compute is not None and job.compute > job.awake:
-        yield "job.compute", "longer than the node is awake"
-    if job.every < job.awake:
-        awake = quantities.format_time(job.awake)
-        yield "job.every", f"the node is awake for {awake} of each cycle, which is longer"
-    if job.storage > 0 and table.storage is None:
-        yield "job.storage", "the storage works, but no [storage] tells its current"
     yield from _node_faults("node", table.node)
     if table.other is not None:
         yield from _node_faults("other", table.other)
@@ -211,6 +214,81 @@ def _contradictions(table: _File) -> Iterator[tuple[str, str]]:
         for key in one.sources:
             if key == "sources" or key not in type(one).model_fields:
                 yield f"{place}.sources.{key}", "there is no such figure to tell the source of"
+
+
+@dataclass(frozen=True)
+class _Times:
+    """What the job takes, in ns."""
+
+    awake: int
+    storage: int
+    compute: int
+    source: str  #: of the report; "": the file says so itself
+
+
+class _TimesError(Exception):
+    """A key, and what is wrong there."""
+
+
+#: Those that a report tells.
+_TOLD = ("awake", "storage", "compute")
+
+
+def _double(job: _JobTable) -> Iterator[tuple[str, str]]:
+    """What is said twice, or for nothing."""
+    if job.report is not None:
+        for key in _TOLD:
+            if getattr(job, key) is not None:
+                yield f"job.{key}", "the report tells it, too: leave one of them out"
+    elif "cycles" in job.model_fields_set:
+        yield "job.cycles", "there is no report whose instructions they would count"
+
+
+def _times(job: _JobTable, folder: Path) -> _Times:
+    """The job's times, from the file or from a report of `nandwich run --target`."""
+    if job.report is not None:
+        return _reported(folder / job.report, job.cycles)
+    if job.awake is None:
+        raise _TimesError("job", "awake is missing, and no report that would tell it")
+    storage = job.storage or 0
+    compute = job.awake - storage if job.compute is None else job.compute
+    return _Times(job.awake, storage, compute, "")
+
+
+def _reported(path: Path, cycles: float) -> _Times:
+    try:
+        value = json.loads(files.read(path, _REPORT_BYTES))
+        if value["schema"] != _REPORT_SCHEMA:
+            raise KeyError
+        counts, mhz = value["instructions"], int(value["target"]["mhz"])
+        total, native = int(counts["total"]), counts["native_total"]
+        storage = int(value["time_ns"]["storage"])
+        if min(total, mhz) < 1 or storage < 0 or (native is not None and int(native) < 0):
+            raise ValueError
+    except OSError as error:
+        raise _TimesError("job.report", f"cannot read {path}: {error.strerror}") from error
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise _TimesError(
+            "job.report", f"{path} is no JSON of `nandwich run --target` ({_REPORT_SCHEMA})"
+        ) from error
+    if native is None:
+        raise _TimesError("job.report", f"{path}: that run was not compared with the native one")
+    clock = Fraction(str(cycles)) * 1000 / mhz
+    source = f"{path}: {total} instructions, natively {native}, at {cycles:g} cycles of {mhz} MHz"
+    return _Times(round(total * clock) + storage, storage, round(native * clock), source)
+
+
+def _time_faults(table: _File, times: _Times) -> Iterator[tuple[str, str]]:
+    if times.storage > times.awake:
+        yield "job.storage", "longer than the node is awake"
+    if times.compute > times.awake:
+        yield "job.compute", "longer than the node is awake"
+    if table.job.every < times.awake:
+        awake = quantities.format_time(times.awake)
+        yield "job.every", f"the node is awake for {awake} of each cycle, which is longer"
+    if times.storage > 0 and table.storage is None:
+        key = "job.storage" if table.job.report is None else "job.report"
+        yield key, "the storage works, but no [storage] tells its current"
 
 
 def _sourced(table: _File) -> Iterator[tuple[str, _Sourced]]:
@@ -303,7 +381,7 @@ class _Reader:
         return Battery(table.voltage, table.capacity, usable, leak)
 
 
-def _given(file: tomlfile.TomlFile, table: _File) -> Given:
+def _given(file: tomlfile.TomlFile, table: _File, times: _Times) -> Given:
     reader = _Reader(file)
     node = reader.node("node", table.node)
     storage = Storage(0, 0)
@@ -311,8 +389,10 @@ def _given(file: tomlfile.TomlFile, table: _File) -> Given:
         active = reader.own("storage", "active", table.storage)
         storage = Storage(active, reader.own("storage", "asleep", table.storage))
     asked = table.job
-    compute = asked.awake - asked.storage if asked.compute is None else asked.compute
-    job = Job(asked.awake, asked.storage, compute, asked.raw, asked.result)
+    job = Job(times.awake, times.storage, times.compute, asked.raw, asked.result)
+    for key in _TOLD if times.source else ():
+        shown = quantities.format_time(getattr(times, key))
+        reader.figures.append(Figure(f"job.{key}", shown, times.source))
     other, other_ns = None, 0
     if table.other is not None:
         other = reader.node("other", table.other)
@@ -329,4 +409,7 @@ def _given(file: tomlfile.TomlFile, table: _File) -> Given:
         radios=tuple(reader.radio(name, radio) for name, radio in table.radio.items()),
         battery=None if table.battery is None else reader.battery(table.battery),
         figures=tuple(reader.figures),
+        inputs=(file.path,)
+        if asked.report is None
+        else (file.path, file.path.parent / asked.report),
     )
