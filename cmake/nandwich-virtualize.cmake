@@ -39,7 +39,7 @@ function(nandwich_guards target frame slots guards)
     get_property(dir GLOBAL PROPERTY NANDWICH_RUNTIME)
     set(plugin ${dir}/nandwich-pass.so)
     set(options -nw-frame=512 -nw-slots=16 -nw-lookaside=64 -nw-guards=inline -nw-count=1
-        -nw-windows=1)
+        -nw-windows=1 -nw-trace=0)
     if(frame)
         list(TRANSFORM options REPLACE "-nw-frame=.*" "-nw-frame=${frame}")
     endif()
@@ -76,8 +76,8 @@ function(nandwich_start target device)
     endforeach()
     target_link_libraries(${target} PRIVATE
         -Wl,--whole-archive ${dir}/libnw_host.a -Wl,--no-whole-archive
-        -Wl,--start-group ${dir}/libnw_guest.a ${dir}/libnw_stack.a ${dir}/libnw_twin.a
-        $<TARGET_FILE:nandwich::core> -Wl,--end-group -lm)
+        -Wl,--start-group ${dir}/libnw_guest.a ${dir}/libnw_stack.a ${dir}/libnw_vmtrace.a
+        ${dir}/libnw_twin.a $<TARGET_FILE:nandwich::core> -Wl,--end-group -lm)
     if(TARGET nandwich-pass)
         add_dependencies(${target} nandwich-pass nw_host)
     endif()

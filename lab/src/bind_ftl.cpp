@@ -16,10 +16,8 @@
 #include <tuple>
 #include <vector>
 
-extern "C" {
 #include "nandwich/ftl_page.h"
 #include "nandwich/random.h"
-}
 
 namespace nb = nanobind;
 

@@ -17,10 +17,8 @@
 #include <string>
 #include <vector>
 
-extern "C" {
 #include "nandwich/ftl_lavish.h"
 #include "nandwich/random.h"
-}
 
 namespace nb = nanobind;
 

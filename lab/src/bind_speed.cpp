@@ -13,10 +13,8 @@
 #include <string>
 #include <tuple>
 
-extern "C" {
 #include "nandwich/ftl_page.h"
 #include "nandwich/random.h"
-}
 
 namespace nb = nanobind;
 

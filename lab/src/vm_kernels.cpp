@@ -6,9 +6,7 @@
 #include <stdexcept>
 #include <utility>
 
-extern "C" {
 #include "nandwich/random.h"
-}
 
 namespace nw {
 

@@ -9,9 +9,7 @@
 #include <string>
 #include <vector>
 
-extern "C" {
 #include "nandwich/vm.h"
-}
 
 namespace nw {
 

@@ -19,11 +19,9 @@
 #include <tuple>
 #include <vector>
 
-extern "C" {
 #include "nandwich-replay/iotrace.h"
 #include "nandwich-replay/survey.h"
 #include "nandwich/error.h"
-}
 
 namespace nb = nanobind;
 

@@ -24,12 +24,10 @@
 #include "bind_source.hpp"
 #include "paths.hpp"
 
-extern "C" {
 #include "nandwich-replay/replay.h"
 #include "nandwich-replay/tokens.h"
 #include "nandwich-stack/tier.h"
 #include "nandwich-stack/wear.h"
-}
 
 namespace nb = nanobind;
 

@@ -14,14 +14,12 @@
 #include <utility>
 #include <vector>
 
-extern "C" {
 #include "nandwich-replay/sched_bound.h"
 #include "nandwich-replay/sched_device.h"
 #include "nandwich-replay/sched_sim.h"
 #include "nandwich-twin/parts.h"
 #include "nandwich/error.h"
 #include "nandwich/sched_admit.h"
-}
 
 namespace nb = nanobind;
 

@@ -2,9 +2,7 @@
 // Where requests come from, as Python objects: generators and traces.
 #pragma once
 
-extern "C" {
 #include "nandwich-replay/io.h"
-}
 
 // A source of requests; owns what is behind it.
 class Source {

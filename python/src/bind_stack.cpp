@@ -10,9 +10,7 @@
 #include <tuple>
 #include <vector>
 
-extern "C" {
 #include "nandwich-stack/layers.h"
-}
 
 namespace nb = nanobind;
 

@@ -14,12 +14,10 @@
 // C has struct and function names apart (struct nw_store_stats, nw_store_stats()); C++ wonders.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wshadow"
-extern "C" {
 #include "nandwich/ecc.h"
 #include "nandwich/store.h"
 #include "nandwich/store_check.h"
 #include "nandwich-seal/seal_sodium.h"
-}
 #pragma GCC diagnostic pop
 
 // Raises nandwich._native.StoreError(error, text) when `result` is an error; else gives it back.

@@ -2,11 +2,9 @@
 // The emulated parts as Python objects, for bindings of layers that stand on them.
 #pragma once
 
-extern "C" {
 #include "nandwich-twin/nand.h"
 #include "nandwich-twin/parts.h"
 #include "nandwich-twin/platform.h"
-}
 
 #include <cstdint>
 #include <string>

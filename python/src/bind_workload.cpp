@@ -12,10 +12,8 @@
 #include <string>
 #include <vector>
 
-extern "C" {
 #include "nandwich-replay/workload.h"
 #include "nandwich/error.h"
-}
 
 namespace nb = nanobind;
 

@@ -147,6 +147,9 @@ def test_virtualize(installed: Path, tmp_path: Path) -> None:
     assert status == 0, said
     run("cmake", "--build", source / "build")
     assert run(source / "build" / "sum") == run(source / "build" / "plain") == "4999950000\n"
+    orders = (source / "build" / "build.ninja").read_text()
+    for archive in toolchain.libraries():
+        assert archive.name in orders
     symbols = run("nm", source / "build" / "sum")
     assert "nw_host_defaults" in symbols
     database = json.loads((source / "build" / "compile_commands.json").read_text())

@@ -25,6 +25,9 @@ PACKAGES = ROOT / "packages"
 STUBS = ROOT / "tests" / "packages"
 Tree = dict[str, "str | list[str] | Tree"]
 
+#: A serial NAND at command level.
+MODELS = ("bus.c", "bus_expect.c", "spi_nand_model.c", "onfi_page.c")
+
 
 def run(*command: str | Path, folder: Path | None = None) -> str:
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
@@ -94,14 +97,31 @@ def test_zephyr_shims(tmp_path: Path) -> None:
         archive.extractall(tmp_path, filter="data")
     module = tmp_path / f"nandwich-zephyr-{__version__}"
     takes = {take.name: take.files for take in pack.takes()}
-    core = [module / "core" / file for file in sorted({*takes["store"], *takes["block"]})]
+    files = {file for name in ("store", "block", "spi-nand") for file in takes[name]}
+    core = [module / "core" / file for file in sorted(files)]
     own = sorted((module / "src").glob("*.c"))
+    bus = ROOT / "tests" / "bus"
     includes = [f"-I{STUBS / 'zephyr'}", f"-I{module / 'include'}", f"-I{module / 'core/include'}"]
+    includes += [f"-I{bus}", f"-I{ROOT / 'twin' / 'include'}"]
+    models = [bus / name for name in MODELS]
+    archives = [paths.static_library(name) for name in ("nw_twin", "nw_core")]
     warnings = ["-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
     sanitizers = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
     user = STUBS / "zephyr_user.c"
     program = tmp_path / "user"
-    run("gcc", *warnings, *sanitizers, *includes, *own, *core, user, "-o", program)
+    sources = [*own, *core, user, *models]
+    run(
+        "gcc",
+        *warnings,
+        *sanitizers,
+        *includes,
+        *sources,
+        *archives,
+        "-lcmocka",
+        "-lm",
+        "-o",
+        program,
+    )
     assert run(program) == ""
 
 
@@ -219,6 +239,7 @@ assert read.warnings == [], read.warnings
 read.syms["NANDWICH"].set_value(2)
 assert read.syms["NANDWICH_DISK"].str_value == "y"
 assert read.syms["NANDWICH_FLASH_AREA"].str_value == "y"
+assert read.syms["NANDWICH_SPI"].str_value == "y"
 """
 
 
@@ -239,7 +260,7 @@ def test_readers_of_the_real_tools(tmp_path: Path) -> None:
         archive.extractall(component, filter="data")
     (folder,) = component.iterdir()
     run(programs["idf-component-manager"] / "compote", "manifest", "lint", folder=folder)
-    words = ("DISK_ACCESS", "FLASH_MAP", "FLASH_PAGE_LAYOUT")
+    words = ("DISK_ACCESS", "FLASH_MAP", "FLASH_PAGE_LAYOUT", "SPI")
     lines = [f'config {word}\n\tbool "{word}"\n\tdefault y\n' for word in words]
     (tmp_path / "Kconfig").write_text("".join(lines) + f'source "{PACKAGES}/zephyr/Kconfig"\n')
     run(programs["kconfiglib"] / "python", "-c", KCONFIG, tmp_path / "Kconfig")

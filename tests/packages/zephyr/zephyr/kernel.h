@@ -12,6 +12,9 @@
 #define CONTAINER_OF(ptr, type, field) ((type *)(void *)((char *)(ptr) - offsetof(type, field)))
 #define K_FOREVER (-1)
 
+int32_t k_usleep(int32_t us);
+void k_busy_wait(uint32_t usec_to_wait);
+
 struct k_mutex {
     int locked;
 };
