@@ -74,26 +74,30 @@ def _wanted(
             f"--chip {choices['chip']} does not go with --target: the boards carry a {play.CHIP}, "
             "as the driver and its model know it"
         )
-    if "ftl" in given and choices["ftl"] not in play.LAYERS:
-        raise InputError(
-            f"--ftl {choices['ftl']} does not go with --target: the firmware has "
-            f"{' and '.join(play.LAYERS)}"
-        )
     board = BOARDS[choices["target"]]
+    if "ftl" in given and choices["ftl"] not in board.layers:
+        raise InputError(
+            f"--ftl {choices['ftl']} does not go with --target {board.name}: its firmware has "
+            f"{' and '.join(board.layers)}"
+        )
+
+    def chosen(name: str, otherwise: Any) -> Any:
+        return choices[name] if name in given else otherwise
+
     return play.Wanted(
         board=board,
         sources=sources,
         arguments=arguments,
         flags=recipe.checked_flags(("-O2", *flags)),
         layer=choices["ftl"] if "ftl" in given else None,
-        vm=choices["vm"],
-        vm_start=board.vm_start if choices["vm_base"] is None else choices["vm_base"],
-        ram=choices["ram"],
-        frame=choices["frame"],
-        slots=choices["slots"],
-        guards=choices["guards"],
+        vm=chosen("vm", board.vm),
+        vm_start=chosen("vm_base", board.vm_start),
+        ram=chosen("ram", board.frames),
+        frame=chosen("frame", board.frame),
+        slots=chosen("slots", board.slots),
+        guards=chosen("guards", board.guards),
         policy=choices["policy"],
-        stack=choices["stack"],
+        stack=chosen("stack", board.stack),
         seed=choices["seed"],
         fault=choices["fault"] or "",
         compare=choices["native"],
