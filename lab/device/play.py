@@ -111,11 +111,21 @@ def check(wanted: Wanted) -> None:
         )
 
 
-def play(wanted: Wanted, stdin: bytes, folder: Path, check_changes: Check) -> Result:
-    """Build and run below `folder`; InputError when the board does not take the program."""
+def play(
+    wanted: Wanted,
+    stdin: bytes,
+    folder: Path,
+    check_changes: Check,
+    check_inputs: Callable[[tuple[Path, ...]], None] = lambda _inputs: None,
+) -> Result:
+    """Build and run below `folder`; InputError when the board does not take the program.
+
+    The checks see what the compiler read and what each run changed; they may raise.
+    """
     emulator = build.emulator(wanted.board)
     layers = (wanted.layer,) if wanted.layer else wanted.board.layers
     image = _build(wanted, layers[0])
+    check_inputs(image.inputs)
     native = _native_run(emulator, wanted, folder, stdin, check_changes) if wanted.compare else None
     for layer in layers:
         below = _sub(folder, layer)

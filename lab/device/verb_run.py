@@ -11,6 +11,7 @@ import click
 from lab.device import play, report
 from lab.device.boards import BOARDS
 from nandwich.cli import output, signals
+from nandwich.compiler import outputs as written
 from nandwich.errors import InputError, RunError
 from nandwich.run import guest as run_guest
 from nandwich.run import measure, recipe
@@ -38,6 +39,7 @@ def run(
     wanted = _wanted(sources, arguments, flags, choices, given)
     outputs = (choices["json_target"],)
     play.check(wanted)
+    written.refuse_over(list(map(str, sources)), wanted.flags)
     with signals.unwinding(), measure.scratch() as folder:
         result = play.play(
             wanted,
@@ -46,6 +48,7 @@ def run(
             lambda changes: output.check_apart(
                 changes.after, outputs, "which the program itself changes"
             ),
+            lambda inputs: output.check_apart(inputs, outputs, "which the compiler reads"),
         )
         _show(result, to_stderr=choices["json_target"] == "-")
         value = report.payload(result)

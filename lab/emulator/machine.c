@@ -8,6 +8,8 @@
 #include "emulator.h"
 
 #define STACK_FILL 0xA5
+#define HEADER_BYTES 52U
+#define IMAGE_BYTES_MAX (64U << 20)
 
 _Noreturn void machine_fail(const char *what, const char *detail)
 {
@@ -72,21 +74,15 @@ static void load(struct machine *machine, const uint8_t *image, size_t bytes)
 
 void machine_load(struct machine *machine)
 {
+    static uint8_t image[IMAGE_BYTES_MAX];
     FILE *file = fopen(machine->settings.image, "rb");
-    uint8_t *image;
-    long bytes;
+    size_t bytes = file != NULL ? fread(image, 1, sizeof image, file) : 0;
 
-    if (file == NULL || fseek(file, 0, SEEK_END) != 0 || (bytes = ftell(file)) < 52) {
-        machine_fail(machine->settings.image, "no image");
+    if (bytes < HEADER_BYTES || bytes == sizeof image) {
+        machine_fail(machine->settings.image, "no image, or a too large one");
     }
-    rewind(file);
-    image = malloc((size_t)bytes);
-    if (image == NULL || fread(image, 1, (size_t)bytes, file) != (size_t)bytes) {
-        machine_fail(machine->settings.image, "cannot be read");
-    }
-    fclose(file);
-    load(machine, image, (size_t)bytes);
-    free(image);
+    (void)fclose(file);
+    load(machine, image, bytes);
 }
 
 void machine_fill_stack(struct machine *machine)

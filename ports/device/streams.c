@@ -44,7 +44,7 @@ static void write_out(void)
 }
 
 /* avr-libc buffers nothing: stdout goes by lines, stderr at once. */
-int device_put(char byte, FILE *stream)
+static int put(char byte, FILE *stream)
 {
     if (stream == stderr) {
         (void)device_call(CALL_WRITE, 2, (uintptr_t)&byte, 1);
@@ -57,8 +57,8 @@ int device_put(char byte, FILE *stream)
     return 0;
 }
 
-static FILE out = FDEV_SETUP_STREAM(device_put, NULL, _FDEV_SETUP_WRITE);
-static FILE err = FDEV_SETUP_STREAM(device_put, NULL, _FDEV_SETUP_WRITE);
+static FILE out = FDEV_SETUP_STREAM(put, NULL, _FDEV_SETUP_WRITE);
+static FILE err = FDEV_SETUP_STREAM(put, NULL, _FDEV_SETUP_WRITE);
 
 void device_streams_begin(void)
 {

@@ -220,6 +220,50 @@ def test_options_of_a_target_need_one() -> None:
     assert "--stack belongs to --target" in result.stderr
 
 
+def test_nothing_that_is_read_is_written_over(tmp_path: Path) -> None:
+    """Goal: --json on a header of the program, or on a file that the program writes, is refused."""
+    header, log = tmp_path / "own.h", tmp_path / "log"
+    header.write_text("#define WORD 7\n")
+    (tmp_path / "sub").mkdir()
+    text = """
+        #include <stdio.h>
+        #include "own.h"
+        int main(int argc, char **argv)
+        {
+            (void)argc;
+            fputs("x", fopen(argv[1], "w"));
+            return 0;
+        }
+        """
+    source = _program(tmp_path, text)
+    over = _invoke(source, "--json", header, "--", log)
+    assert over.exit_code == 2
+    assert "which the compiler reads" in over.stderr
+    assert header.read_text() == "#define WORD 7\n"
+    over = _invoke(source, "--json", log, "--", tmp_path / "sub/../log")
+    assert over.exit_code == 2
+    assert "which the program itself changes" in over.stderr
+    assert not log.exists()
+
+
+def test_missing_packages_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def nothing(_name: str) -> None:
+        return None
+
+    monkeypatch.setattr("lab.device.boards.shutil.which", nothing)
+    for target, package in (("cortex-m3", "gcc-arm-none-eabi"), ("atmega128", "gcc-avr")):
+        result = _invoke(_EXAMPLES / "hello.c", target=target)
+        assert result.exit_code == 2
+        assert f"--target {target} needs {package}" in result.stderr
+
+
+def test_an_installed_package_says_what_it_lacks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(paths, "CHECKOUT", None)
+    result = _invoke(_EXAMPLES / "hello.c")
+    assert result.exit_code == 2
+    assert "--target cortex-m3 builds firmware from the sources of a checkout" in result.stderr
+
+
 def test_too_much_code_is_told(tmp_path: Path) -> None:
     source = _program(
         tmp_path,
