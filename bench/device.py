@@ -42,7 +42,7 @@ def device() -> list[Figure]:
         raise RunError(f"not installed: {', '.join(missing)}")
     found: list[Figure] = []
     page = _HEAD
-    for board in BOARDS.values():
+    for board in (one for one in BOARDS.values() if not one.is_small):
         costs = figures.accesses(board)
         rows = _programs(board)
         page = [*page, f"## {board.name}", "", *_access_table(costs), "", *_program_table(rows), ""]

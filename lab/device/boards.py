@@ -35,7 +35,7 @@ class Board:
     name: str
     model: str  #: the part whose memories these are
     arch: str  #: as the emulator calls it
-    mhz: int
+    mhz: float
     code: Range
     ram: Range
     port: Range
@@ -47,6 +47,30 @@ class Board:
     libraries: Path | None  #: where the C library's archives are; None: gcc knows
     archives: tuple[str, ...]  #: of the C library and the compiler
     packages: tuple[tuple[str, str], ...]  #: a file or program, and the package it is in
+    #: What is right for it where nothing was chosen.
+    vm: int = 8 << 20
+    frames: int = 32 << 10
+    frame: int = 512
+    slots: int = 16
+    guards: str = "inline"
+    stack: int = 8 << 10
+    #: RAM for a native run: as much as any program wants.
+    native_ram: Range = Range(0x8000_0000, 64 << 20)
+    native_stack: int = 1 << 20
+    #: A processor whose code flash is another space: where the linker has its data, the end of
+    #: addresses, and no more than guards as calls.
+    data_offset: int = 0
+    address_end: int = 1 << 32
+
+    @property
+    def layers(self) -> tuple[str, ...]:
+        """Translation layers its code flash has room for, the one to try first leading."""
+        return ("page",) if self.is_small else ("page", "nftl")
+
+    @property
+    def is_small(self) -> bool:
+        """An eight-bit processor, with a library of our own."""
+        return self.data_offset != 0
 
     def missing(self) -> list[str]:
         """Packages that are not here."""
@@ -55,7 +79,7 @@ class Board:
             for file, package in self.packages
             if not (Path(file).exists() or shutil.which(file))
         ]
-        if importlib.util.find_spec("unicorn") is None:
+        if not self.is_small and importlib.util.find_spec("unicorn") is None:
             found.append("unicorn (PyPI: .venv/bin/pip install unicorn)")
         return found
 
@@ -123,4 +147,39 @@ RV32 = Board(
     ),
 )
 
-BOARDS = {board.name: board for board in (CORTEX_M3, RV32)}
+_AVR = Path("/usr/lib/avr/include")
+
+ATMEGA128 = Board(
+    name="atmega128",
+    model="ATmega128 with 6 KB of external RAM",
+    arch="avr",
+    mhz=7.3728,
+    code=Range(0, 64 << 10),  # of 128 KB: initial values are read by 16-bit addresses
+    ram=Range(0x100, 0x2700),
+    port=Range(0xA0, 0x40),
+    vm_start=0x2800,
+    clang=("--target=avr", "-mmcu=atmega128"),
+    gcc=("avr-gcc", "-mmcu=atmega128"),
+    specs=(),
+    headers=_AVR,
+    libraries=None,
+    archives=("libc.a", "libgcc.a"),
+    packages=(
+        ("avr-gcc", "gcc-avr"),
+        (str(_AVR / "stdio.h"), "avr-libc"),
+        ("/usr/include/simavr/sim_avr.h", "libsimavr-dev"),
+        ("/usr/include/libelf.h", "libelf-dev"),
+    ),
+    vm=52 << 10,
+    frames=1 << 10,
+    frame=128,
+    slots=4,
+    guards="outline",
+    stack=1 << 10,
+    native_ram=Range(0x100, 0xFE00),
+    native_stack=4 << 10,
+    data_offset=0x80_0000,
+    address_end=1 << 16,
+)
+
+BOARDS = {board.name: board for board in (CORTEX_M3, RV32, ATMEGA128)}

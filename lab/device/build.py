@@ -50,16 +50,18 @@ _FORMATTED = tuple(
 )
 #: Flags of a link; all others belong to the compilation.
 _LINK_FLAGS = ("-l", "-L", "-Wl,")
-#: RAM of the board that a native run is given: as much as any program wants.
-_NATIVE_RAM = Range(0x8000_0000, 64 << 20)
-_NATIVE_STACK = 1 << 20
 #: Into one relocatable object. Functions of one name in two files must not share a section there:
 #: the linker drops what is not used by sections.
 _JOIN = (
     "-r",
     "-nostdlib",
     *(f"-Wl,--unique={kind}.*" for kind in (".text", ".rodata", ".data", ".bss")),
+    "-Wl,--unique=.vectors",
 )
+#: Virtual memory of a program that has none.
+_NOWHERE = Range(0x7000_0000, 0x1000)
+#: The tables of ports/guest, on a small processor.
+_SMALL = ("-DNW_GUEST_SLOTS_MAX=16U", "-DNW_GUEST_LOOKASIDE_MAX=1U")
 _OWN_FLAGS = ("-std=gnu11", "-Os", "-ffunction-sections", "-fdata-sections", "-g1", "-w")
 
 
@@ -88,6 +90,10 @@ class Image:
     inputs: tuple[Path, ...] = ()
 
 
+def _formatted(board: Board) -> tuple[str, ...]:
+    return ("printf", "fprintf", "vfprintf") if board.is_small else _FORMATTED
+
+
 def _tool(name: str) -> Path:
     return Path(shutil.which(name) or name)
 
@@ -95,7 +101,9 @@ def _tool(name: str) -> Path:
 def _object(board: Board, sources: Sequence[Path], *flags: str) -> Path:
     """One relocatable object of several files, each function in a section of its own."""
     include = [f"-I{ROOT / one}" for one in ("core/include", "ports/guest/include")]
-    command = (*board.gcc, *board.specs, *_OWN_FLAGS, "-D_GNU_SOURCE", *include, *flags)
+    include.append(f"-I{ROOT / 'ports/guest'}")
+    small = _SMALL if board.is_small else ()
+    command = (*board.gcc, *board.specs, *_OWN_FLAGS, "-D_GNU_SOURCE", *include, *small, *flags)
     recipe = Recipe(
         compile_command=command,
         link_command=(*board.gcc, *_JOIN),
@@ -113,11 +121,15 @@ def _folder(name: str) -> list[Path]:
 def objects(board: Board, layer: str | None) -> dict[str, Path]:
     """Our code by owner; `layer` None: for a native program."""
     port, guest = ROOT / "ports" / "device", ROOT / "ports" / "guest"
-    begin = [port / f"{one}.c" for one in ("start", "calls", "ram", "streams")]
+    names = ["start", "calls", "ram", "streams", "end", *([] if board.is_small else ["files"])]
+    begin = [port / f"{one}.c" for one in names]
+    wrappers = [guest / f"{one}.c" for one in _WRAPPERS]
+    if board.is_small:
+        wrappers = [guest / "alloc.c", guest / "format.c", port / "small_library.c"]
     vm = _folder("vm") + [guest / f"{one}.c" for one in _GUARDS]
     both = {
         "vm": _object(board, vm),
-        "wrapper": _object(board, [guest / f"{one}.c" for one in _WRAPPERS]),
+        "wrapper": _object(board, wrappers),
         "layer": _object(board, [one for name in _LAYERS for one in _folder(name)]),
     }
     if layer is None:
@@ -134,7 +146,8 @@ def objects(board: Board, layer: str | None) -> dict[str, Path]:
 def _compile(board: Board, flags: Sequence[str], instrument: Sequence[str]) -> tuple[str, ...]:
     """The command that compiles the program. Behind clang's own headers come the C library's, as
     clang wants them, and the host's last of all: for libraries that are headers alone."""
-    headers = ("-idirafter", str(board.headers), "-idirafter", "/usr/include", "-D_GNU_SOURCE")
+    host = () if board.is_small else ("-idirafter", "/usr/include")
+    headers = ("-idirafter", str(board.headers), *host, "-D_GNU_SOURCE")
     given = (one for one in flags if not one.startswith(_LINK_FLAGS))
     sections = ("-ffunction-sections", "-fdata-sections")
     return (toolchain.CLANG, *board.clang, *headers, *given, *sections, *instrument)
@@ -142,6 +155,14 @@ def _compile(board: Board, flags: Sequence[str], instrument: Sequence[str]) -> t
 
 def _link(board: Board, script: Path) -> tuple[str, ...]:
     options = ("-nostdlib", "-static", "-fuse-ld=lld", "-Wl,--gc-sections", "-Wl,-e,device_reset")
+    if board.is_small:  # lld does not know all of its relocations
+        return (
+            *board.gcc,
+            "-nostdlib",
+            "-Wl,--gc-sections",
+            "-Wl,-e,device_begin",
+            f"-Wl,-T,{script}",
+        )
     return (toolchain.CLANG, board.clang[0], *options, f"-Wl,-T,{script}")
 
 
@@ -190,7 +211,7 @@ def native(board: Board, sources: tuple[Path, ...], flags: Sequence[str]) -> Ima
             link_command=(
                 *board.gcc,
                 *_JOIN,
-                *(f"-Wl,--wrap={name}" for name in _FORMATTED),
+                *(f"-Wl,--wrap={name}" for name in _formatted(board)),
             ),
             sources=sources,
             libraries=(),
@@ -198,8 +219,16 @@ def native(board: Board, sources: tuple[Path, ...], flags: Sequence[str]) -> Ima
         )
     )
     ours = objects(board, None)
-    nowhere = Range(0x7000_0000, 0x1000)
-    layout = Layout(board.code, _NATIVE_RAM, board.port, nowhere, _NATIVE_STACK, 0, 0)
+    layout = Layout(
+        board.code,
+        board.native_ram,
+        board.port,
+        _NOWHERE,
+        board.native_stack,
+        0,
+        0,
+        board.data_offset,
+    )
     linked = build(
         Recipe(
             compile_command=(),
@@ -208,7 +237,7 @@ def native(board: Board, sources: tuple[Path, ...], flags: Sequence[str]) -> Ima
             libraries=(
                 str(units.program),
                 *_libraries(board, flags, ours),
-                *(f"-Wl,--defsym=__wrap_{name}=nw_libc_{name}" for name in _FORMATTED),
+                *(f"-Wl,--defsym=__wrap_{name}=nw_libc_{name}" for name in _formatted(board)),
             ),
             tools=(units.program, *ours.values()),
         )
@@ -265,31 +294,43 @@ def function_at(image: Path, address: int) -> str:
     for value, name in re.findall(r"^([0-9a-f]+) [tTwW] ([^$.\s]\S*)$", done.stdout, re.MULTILINE):
         if int(value, 16) & ~1 > address:
             break
-        found = name
+        found = found if name.startswith("text_") else name
     return found
 
 
-def emulator() -> Path:
-    """lab/emulator, built against the library in unicorn's package."""
-    spec = importlib.util.find_spec("unicorn")
-    assert spec is not None
-    assert spec.origin is not None
-    package = Path(spec.origin).parent
-    library = next((package / "lib").glob("libunicorn.so*"))
-    bus = ROOT / "tests" / "bus"
-    include = (
-        package / "include",
-        *(ROOT / one for one in ("lab/emulator", "tests/bus", "ports/device")),
-        *(ROOT / one for one in ("ports/watch/include", "twin/include", "core/include")),
-    )
+def emulator(board: Board) -> Path:
+    """lab/emulator over simavr, or over the library in unicorn's package."""
+    bus, own = ROOT / "tests" / "bus", ROOT / "lab" / "emulator"
+    folders = ("lab/emulator", "tests/bus", "ports/device", "ports/watch/include")
+    include = [ROOT / one for one in (*folders, "twin/include", "core/include")]
     ours = [paths.static_library(name) for name in ("nw_twin", "nw_core")]
-    sources = sorted((ROOT / "lab" / "emulator").glob("*.c"))
+    names = ["main", "machine", "host", "part"]
+    libraries: tuple[str, ...] = ("-lsimavr", "-lelf")
+    tools = [_tool("cc"), *ours]
+    if board.is_small:
+        names.append("machine_avr")
+    else:
+        package, library = _unicorn()
+        include.append(package / "include")
+        names += ["machine_unicorn", "cycles"]
+        libraries = (str(library), f"-Wl,-rpath,{library.parent}")
+        tools.append(library)
+    sources = [own / f"{name}.c" for name in names]
     sources += [bus / f"{name}.c" for name in ("bus", "spi_nand_model", "onfi_page")]
     recipe = Recipe(
         compile_command=("cc", "-std=gnu11", "-O2", "-w", *(f"-I{one}" for one in include)),
         link_command=("cc",),
         sources=tuple(sources),
-        libraries=(*map(str, ours), str(library), f"-Wl,-rpath,{library.parent}", "-lm"),
-        tools=(_tool("cc"), library, *ours),
+        libraries=(*map(str, ours), *libraries, "-lm"),
+        tools=tuple(tools),
     )
     return build(recipe).program
+
+
+def _unicorn() -> tuple[Path, Path]:
+    """Where its package is, and its library."""
+    spec = importlib.util.find_spec("unicorn")
+    assert spec is not None
+    assert spec.origin is not None
+    package = Path(spec.origin).parent
+    return package, next((package / "lib").glob("libunicorn.so*"))

@@ -25,22 +25,28 @@ class Layout:
     stack_bytes: int
     frames_bytes: int
     policy: int
+    data_offset: int  #: of RAM and virtual memory, for the linker
+
+    @property
+    def _room(self) -> int:
+        return _LINKER_BYTES if self.data_offset == 0 else self.data_offset // 2
 
     def text(self, objects: Mapping[str, Path]) -> str:
         """The script; `objects` says which file each @name@ of sections.ld is."""
-        body = (ROOT / "ports" / "device" / "sections.ld").read_text(encoding="utf-8")
+        sections = "sections_avr.ld" if self.data_offset else "sections.ld"
+        body = (ROOT / "ports" / "device" / sections).read_text(encoding="utf-8")
+        ram, vm = self.ram.start + self.data_offset, self.vm.start + self.data_offset
         for name in ("driver", "layer", "vm", "wrapper", "board"):
             body = body.replace(f"@{name}@", objects[name].name if name in objects else "absent")
         body = body.replace("@stack@", str(self.stack_bytes))
         return "\n".join(
             [
                 "MEMORY {",
-                f"  CODE (rx) : ORIGIN = {self.code.start:#x}, LENGTH = {_LINKER_BYTES:#x}",
-                f"  RAM (rw) : ORIGIN = {self.ram.start:#x}, "
-                f"LENGTH = {max(_LINKER_BYTES, self.ram.bytes):#x}",
-                f"  VM (rw) : ORIGIN = {self.vm.start:#x}, LENGTH = {self.vm.bytes:#x}",
+                f"  CODE (rx) : ORIGIN = {self.code.start:#x}, LENGTH = {self._room:#x}",
+                f"  RAM (rw) : ORIGIN = {ram:#x}, LENGTH = {max(self._room, self.ram.bytes):#x}",
+                f"  VM (rw) : ORIGIN = {vm:#x}, LENGTH = {self.vm.bytes:#x}",
                 "}",
-                f"ram_end = {self.ram.end:#x};",
+                f"ram_end = {ram + self.ram.bytes:#x};",
                 f"board_port = {self.port.start:#x};",
                 f"board_vm_bytes = {self.vm.bytes:#x};",
                 f"board_frames_bytes = {self.frames_bytes:#x};",

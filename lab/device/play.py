@@ -18,8 +18,6 @@ from nandwich.run import changed_files, guest
 from nandwich.run.guest import Outcome
 from nandwich.run.watcher import UnwatchedError
 
-#: Layers a board can have, the one to try first leading.
-LAYERS = ("page", "nftl")
 POLICIES = ("clock", "lru")
 FAULTS = ("id", "stuck", "ecc")
 #: Of the part: what the driver and the model have.
@@ -76,17 +74,21 @@ def check(wanted: Wanted) -> None:
     if missing:
         raise InputError(f"--target {board.name} needs {', '.join(missing)}")
     vm = Range(wanted.vm_start, wanted.vm)
-    if vm.end > (1 << 32) - wanted.frame:
+    last = board.address_end - wanted.frame
+    if vm.end > last:
         raise InputError(
-            f"virtual memory at {vm.start:#010x} with --vm {wanted.vm} ends at {vm.end:#x}, behind "
-            f"the last page of {wanted.frame} B below 4 GB"
+            f"virtual memory at {vm.start:#010x} with --vm {wanted.vm} ends at {vm.end:#x}: the "
+            f"addresses of {board.name} end at {board.address_end:#x}, and the last page of "
+            f"{wanted.frame} B stays empty"
         )
-    for name, other in (
-        ("code flash", board.code),
-        ("RAM", board.ram),
-        ("registers", board.port),
-    ):
-        if vm.meets(other):
+    if board.is_small and wanted.guards != "outline":
+        raise InputError(
+            f"--guards {wanted.guards} does not go with {board.name}: guards are calls"
+        )
+    memories = {"code flash": board.code, "RAM": board.ram, "registers": board.port}
+    for name, other in memories.items():
+        apart = board.is_small and name == "code flash"  # another space
+        if vm.meets(other) and not apart:
             raise InputError(
                 f"virtual memory at {vm} collides with the {name} of {board.name} at {other}: give "
                 "another --vm-base or less --vm"
@@ -109,11 +111,21 @@ def check(wanted: Wanted) -> None:
         )
 
 
-def play(wanted: Wanted, stdin: bytes, folder: Path, check_changes: Check) -> Result:
-    """Build and run below `folder`; InputError when the board does not take the program."""
-    emulator = build.emulator()
-    layers = (wanted.layer,) if wanted.layer else LAYERS
+def play(
+    wanted: Wanted,
+    stdin: bytes,
+    folder: Path,
+    check_changes: Check,
+    check_inputs: Callable[[tuple[Path, ...]], None] = lambda _inputs: None,
+) -> Result:
+    """Build and run below `folder`; InputError when the board does not take the program.
+
+    The checks see what the compiler read and what each run changed; they may raise.
+    """
+    emulator = build.emulator(wanted.board)
+    layers = (wanted.layer,) if wanted.layer else wanted.board.layers
     image = _build(wanted, layers[0])
+    check_inputs(image.inputs)
     native = _native_run(emulator, wanted, folder, stdin, check_changes) if wanted.compare else None
     for layer in layers:
         below = _sub(folder, layer)
@@ -139,8 +151,17 @@ def _build(wanted: Wanted, layer: str) -> Image:
         wanted.stack,
         wanted.ram,
         POLICIES.index(wanted.policy),
+        wanted.board.data_offset,
     )
-    shape = toolchain.Guest(wanted.frame, wanted.slots, guards=wanted.guards, count=False)
+    small = wanted.board.is_small
+    shape = toolchain.Guest(
+        wanted.frame,
+        wanted.slots,
+        lookaside=0 if small else 64,
+        guards=wanted.guards,
+        count=False,
+        windows=not small,
+    )
     return build.virtual(wanted.board, wanted.sources, wanted.flags, shape, layer, layout)
 
 
@@ -251,7 +272,7 @@ def _refuse(wanted: Wanted, image: Image, layer: str, report: dict[str, Any]) ->
         raise _NoRoomError(
             f"the program is too big for {board.name} under the {layer} layer: it needs "
             f"{used + needs} B of RAM (stack {room.stack_bytes} + variables "
-            f"{image.sizes.static_ram} + frames, tables, layer and 6144 of heap {needs}), the "
+            f"{image.sizes.static_ram} + frames, tables, layer and heap {needs}), the "
             f"{board.model} has {board.ram.bytes} B: give less --ram or --vm"
         )
     if why == _REFUSED_LAYER:

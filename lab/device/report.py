@@ -145,7 +145,7 @@ def _processor_ns(result: Result, end: str) -> int | None:
     if cycles is None and end == "most":
         return None
     instructions = sum(spent(result.report, "run").values())
-    return (instructions if cycles is None else cycles[end]) * 1000 // result.wanted.board.mhz
+    return round((instructions if cycles is None else cycles[end]) * 1000 / result.wanted.board.mhz)
 
 
 def _flash(flash: dict[str, int]) -> dict[str, int]:
@@ -224,6 +224,9 @@ def _time_rows(value: dict[str, Any]) -> Iterator[Row]:
     if time["processor_most"] is None:
         what = f"an instruction a clock of {mhz} MHz"
         yield "processor, at least", format_time(time["processor_least"]), what
+    elif time["processor_most"] == time["processor_least"]:
+        what = f"{value['cycles']['least']} cycles at {mhz} MHz, exact"
+        yield "processor", format_time(time["processor_least"]), what
     else:
         least, most = format_time(time["processor_least"]), format_time(time["processor_most"])
         what = f"{mhz} MHz, by the processor's table, memory without wait states"

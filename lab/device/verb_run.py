@@ -11,6 +11,7 @@ import click
 from lab.device import play, report
 from lab.device.boards import BOARDS
 from nandwich.cli import output, signals
+from nandwich.compiler import outputs as written
 from nandwich.errors import InputError, RunError
 from nandwich.run import guest as run_guest
 from nandwich.run import measure, recipe
@@ -38,6 +39,7 @@ def run(
     wanted = _wanted(sources, arguments, flags, choices, given)
     outputs = (choices["json_target"],)
     play.check(wanted)
+    written.refuse_over(list(map(str, sources)), wanted.flags)
     with signals.unwinding(), measure.scratch() as folder:
         result = play.play(
             wanted,
@@ -46,6 +48,7 @@ def run(
             lambda changes: output.check_apart(
                 changes.after, outputs, "which the program itself changes"
             ),
+            lambda inputs: output.check_apart(inputs, outputs, "which the compiler reads"),
         )
         _show(result, to_stderr=choices["json_target"] == "-")
         value = report.payload(result)
@@ -74,26 +77,30 @@ def _wanted(
             f"--chip {choices['chip']} does not go with --target: the boards carry a {play.CHIP}, "
             "as the driver and its model know it"
         )
-    if "ftl" in given and choices["ftl"] not in play.LAYERS:
-        raise InputError(
-            f"--ftl {choices['ftl']} does not go with --target: the firmware has "
-            f"{' and '.join(play.LAYERS)}"
-        )
     board = BOARDS[choices["target"]]
+    if "ftl" in given and choices["ftl"] not in board.layers:
+        raise InputError(
+            f"--ftl {choices['ftl']} does not go with --target {board.name}: its firmware has "
+            f"{' and '.join(board.layers)}"
+        )
+
+    def chosen(name: str, otherwise: Any) -> Any:
+        return choices[name] if name in given else otherwise
+
     return play.Wanted(
         board=board,
         sources=sources,
         arguments=arguments,
         flags=recipe.checked_flags(("-O2", *flags)),
         layer=choices["ftl"] if "ftl" in given else None,
-        vm=choices["vm"],
-        vm_start=board.vm_start if choices["vm_base"] is None else choices["vm_base"],
-        ram=choices["ram"],
-        frame=choices["frame"],
-        slots=choices["slots"],
-        guards=choices["guards"],
+        vm=chosen("vm", board.vm),
+        vm_start=chosen("vm_base", board.vm_start),
+        ram=chosen("ram", board.frames),
+        frame=chosen("frame", board.frame),
+        slots=chosen("slots", board.slots),
+        guards=chosen("guards", board.guards),
         policy=choices["policy"],
-        stack=choices["stack"],
+        stack=chosen("stack", board.stack),
         seed=choices["seed"],
         fault=choices["fault"] or "",
         compare=choices["native"],

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * emulator.h - the board of ports/device in software: a processor (unicorn), memories, a part on a
- * serial bus (the model of tests/bus over the twin), and the host's files.
+ * emulator.h - the board of ports/device in software: a processor (unicorn's or simavr's),
+ * memories, a part on a serial bus (the model of tests/bus over the twin), and the host's files.
  *
- * A program of its own: unicorn is GPL-2 and never linked to what we ship.
+ * Two programs of their own, one with each processor: unicorn is GPL-2, simavr GPL-3, and neither
+ * is ever linked to what we ship.
  */
 #ifndef NW_LAB_EMULATOR_H
 #define NW_LAB_EMULATOR_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
-#include <unicorn/unicorn.h>
 
 #include "bus.h"
 
@@ -37,7 +38,7 @@ struct owner {
 };
 
 struct settings {
-    char arch[NAME_BYTES]; /* "arm" or "riscv" */
+    char arch[NAME_BYTES]; /* "arm", "riscv" or "avr" */
     char image[4096];
     char report[4096];
     char fault[NAME_BYTES]; /* of the part: "", "id", "stuck" or "ecc" */
@@ -66,11 +67,12 @@ struct flash {
 
 struct machine {
     struct settings settings;
-    uc_engine *uc;
+    void *processor;      /* of unicorn or simavr */
     uint8_t *code;        /* a copy of the code flash, to count by */
     struct place *places; /* what begins at each halfword of it */
     uint32_t next;        /* where the last block goes on if no branch is taken */
     struct owner *last;   /* whose block may have ended with a branch; NULL: none */
+    bool has_stack;       /* the stack pointer has been set: it is watched from now on */
     uint32_t registers[16];
     struct flash before; /* main */
     enum end end;
@@ -83,9 +85,20 @@ struct machine {
     char **argv;
 };
 
-/* machine.c */
+/* machine_unicorn.c or machine_avr.c */
 void machine_open(struct machine *machine);
 void machine_run(struct machine *machine);
+/* The guest's memory; false where there is none. */
+bool machine_get(struct machine *machine, uint32_t from, void *to, size_t bytes);
+bool machine_put(struct machine *machine, uint32_t to, const void *from, size_t bytes);
+
+/* machine.c */
+/* The image's segments into machine->code. */
+void machine_load(struct machine *machine);
+void machine_fill_stack(struct machine *machine);
+uint8_t machine_owner(const struct machine *machine, uint32_t address);
+/* A register was written. */
+void machine_register(struct machine *machine, uint32_t word);
 /* The most bytes of the stack that were ever in use. */
 uint32_t machine_stack_peak(struct machine *machine);
 _Noreturn void machine_fail(const char *what, const char *detail);

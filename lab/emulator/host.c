@@ -33,7 +33,7 @@ static char *text_at(struct machine *machine, uint32_t address, char *to, size_t
 {
     size_t n = 0;
 
-    while (n + 1 < bytes && uc_mem_read(machine->uc, address + n, to + n, 1) == UC_ERR_OK &&
+    while (n + 1 < bytes && machine_get(machine, address + (uint32_t)n, to + n, 1) &&
            to[n] != '\0') {
         n++;
     }
@@ -76,7 +76,7 @@ static int64_t do_transfer(struct machine *machine, bool reads)
         uint32_t bytes = left < sizeof piece ? left : (uint32_t)sizeof piece;
         ssize_t moved;
 
-        if (!reads && uc_mem_read(machine->uc, at, piece, bytes) != UC_ERR_OK) {
+        if (!reads && !machine_get(machine, at, piece, bytes)) {
             errno = EFAULT;
             return -1;
         }
@@ -84,7 +84,7 @@ static int64_t do_transfer(struct machine *machine, bool reads)
         if (moved < 0) {
             return done > 0 ? done : -1;
         }
-        if (reads && uc_mem_write(machine->uc, at, piece, (size_t)moved) != UC_ERR_OK) {
+        if (reads && !machine_put(machine, at, piece, (size_t)moved)) {
             errno = EFAULT;
             return -1;
         }
@@ -132,7 +132,7 @@ static int64_t do_arguments(struct machine *machine)
         uint32_t length = (uint32_t)strlen(machine->argv[i]) + 1;
 
         if (at != 0 && bytes + length <= argument(machine, 1)) {
-            uc_mem_write(machine->uc, at + bytes, machine->argv[i], length);
+            (void)machine_put(machine, at + bytes, machine->argv[i], length);
         }
         bytes += length;
     }

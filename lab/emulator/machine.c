@@ -1,30 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * machine.c - processor, memories and the count of instructions.
- *
- * COUNTED BY BLOCKS. Unicorn tells of each block of code it enters, with its place and its bytes;
- * the instructions in it are counted once, from the code itself, and charged to the owner of the
- * place. So an instruction of an IT block whose condition fails counts like any other, as it does
- * on the processor. A block that a fault or the end leaves half done counts whole.
- */
+/* machine.c - what the boards share, whatever their processor. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "board.h"
-#include "cycles.h"
 #include "emulator.h"
 
-#define PORT_BYTES 0x1000U
 #define STACK_FILL 0xA5
-
-/* The block that begins here. */
-struct place {
-    uint16_t instructions; /* 0: not known yet */
-    uint16_t cycles_least, cycles_most;
-    uint8_t owner;
-    bool may_branch;
-};
+#define HEADER_BYTES 52U
+#define IMAGE_BYTES_MAX (64U << 20)
 
 _Noreturn void machine_fail(const char *what, const char *detail)
 {
@@ -32,20 +17,7 @@ _Noreturn void machine_fail(const char *what, const char *detail)
     exit(125);
 }
 
-static bool is_riscv(const struct machine *machine)
-{
-    return strcmp(machine->settings.arch, "riscv") == 0;
-}
-
-static uint32_t length_at(const struct machine *machine, uint32_t at)
-{
-    if (is_riscv(machine)) {
-        return (machine->code[at] & 3U) == 3U ? 4 : 2;
-    }
-    return machine->code[at + 1] >> 3 >= 0x1DU ? 4 : 2;
-}
-
-static uint8_t owner_of(const struct machine *machine, uint32_t address)
+uint8_t machine_owner(const struct machine *machine, uint32_t address)
 {
     const struct settings *settings = &machine->settings;
 
@@ -57,98 +29,17 @@ static uint8_t owner_of(const struct machine *machine, uint32_t address)
     return (uint8_t)settings->owner_count;
 }
 
-static uint16_t half_at(const struct machine *machine, uint32_t at)
+void machine_register(struct machine *machine, uint32_t word)
 {
-    return (uint16_t)(machine->code[at] | machine->code[at + 1] << 8);
-}
+    uint32_t value = machine->registers[word];
 
-/* What the block of so many bytes takes, each instruction of it. */
-static void look(const struct machine *machine, uint32_t at, uint32_t bytes, struct place *place)
-{
-    for (uint32_t next = at; next < at + bytes; next += length_at(machine, next)) {
-        place->instructions++;
-        if (!is_riscv(machine)) {
-            struct cycles cycles = cycles_of(half_at(machine, next), half_at(machine, next + 2));
-
-            place->cycles_least = (uint16_t)(place->cycles_least + cycles.least);
-            place->cycles_most = (uint16_t)(place->cycles_most + cycles.most);
-            place->may_branch = cycles.may_branch;
-        }
-    }
-    place->owner = owner_of(machine, machine->settings.code.start + at);
-}
-
-static void on_block(uc_engine *uc, uint64_t address, uint32_t bytes, void *context)
-{
-    struct machine *machine = context;
-    struct settings *settings = &machine->settings;
-    uint32_t at = (uint32_t)address - settings->code.start;
-    struct place *place;
-
-    (void)uc;
-    if (machine->last != NULL && address != machine->next) {
-        machine->last->all.cycles_least += CYCLES_REFILL_LEAST;
-        machine->last->all.cycles_most += CYCLES_REFILL_MOST;
-    }
-    machine->last = NULL;
-    if (at >= settings->code.bytes) {
-        return; /* no code: the fetch itself will fault */
-    }
-    place = &machine->places[at / 2];
-    if (place->instructions == 0) {
-        look(machine, at, bytes, place);
-    }
-    struct owner *owner = &settings->owners[place->owner];
-    owner->all.instructions += place->instructions;
-    owner->all.cycles_least += place->cycles_least;
-    owner->all.cycles_most += place->cycles_most;
-    machine->last = place->may_branch ? owner : NULL;
-    machine->next = (uint32_t)address + bytes;
-}
-
-static uint64_t on_port_read(uc_engine *uc, uint64_t offset, unsigned bytes, void *context)
-{
-    const struct machine *machine = context;
-
-    (void)uc;
-    (void)bytes;
-    return offset / 4 < BOARD_WORDS ? machine->registers[offset / 4] : 0;
-}
-
-static void on_port_write(uc_engine *uc, uint64_t offset, unsigned bytes, uint64_t value,
-                          void *context)
-{
-    struct machine *machine = context;
-    uint32_t word = (uint32_t)(offset / 4);
-
-    (void)bytes;
-    if (word >= BOARD_WORDS) {
-        return;
-    }
-    machine->registers[word] = (uint32_t)value;
     switch (word) {
     case BOARD_CALL: host_call(machine); break;
-    case BOARD_SELECT: part_select((uint32_t)value); break;
+    case BOARD_SELECT: part_select(value); break;
     case BOARD_DATA: machine->registers[BOARD_DATA] = part_exchange((uint8_t)value); break;
-    case BOARD_WAIT: part_wait((uint32_t)value); break;
+    case BOARD_WAIT: part_wait(machine->registers[BOARD_ARGUMENT]); break;
     default: break;
     }
-    if (machine->end != END_NONE) {
-        uc_emu_stop(uc);
-    }
-}
-
-static bool on_invalid(uc_engine *uc, uc_mem_type type, uint64_t address, int bytes,
-                       int64_t value, void *context)
-{
-    struct machine *machine = context;
-
-    (void)uc;
-    (void)type;
-    (void)bytes;
-    (void)value;
-    machine->fault_at = (uint32_t)address;
-    return false;
 }
 
 static uint32_t word_at(const uint8_t *image, size_t at)
@@ -181,97 +72,32 @@ static void load(struct machine *machine, const uint8_t *image, size_t bytes)
     }
 }
 
-static void load_file(struct machine *machine)
+void machine_load(struct machine *machine)
 {
+    static uint8_t image[IMAGE_BYTES_MAX];
     FILE *file = fopen(machine->settings.image, "rb");
-    uint8_t *image;
-    long bytes;
+    size_t bytes = file != NULL ? fread(image, 1, sizeof image, file) : 0;
 
-    if (file == NULL || fseek(file, 0, SEEK_END) != 0 || (bytes = ftell(file)) < 52) {
-        machine_fail(machine->settings.image, "no image");
+    if (bytes < HEADER_BYTES || bytes == sizeof image) {
+        machine_fail(machine->settings.image, "no image, or a too large one");
     }
-    rewind(file);
-    image = malloc((size_t)bytes);
-    if (image == NULL || fread(image, 1, (size_t)bytes, file) != (size_t)bytes) {
-        machine_fail(machine->settings.image, "cannot be read");
-    }
-    fclose(file);
-    load(machine, image, (size_t)bytes);
-    free(image);
+    (void)fclose(file);
+    load(machine, image, bytes);
 }
 
-static void must(uc_err error, const char *what)
+void machine_fill_stack(struct machine *machine)
 {
-    if (error != UC_ERR_OK) {
-        machine_fail(what, uc_strerror(error));
-    }
-}
-
-static void map(struct machine *machine)
-{
-    const struct settings *settings = &machine->settings;
-    const struct range *code = &settings->code, *ram = &settings->ram;
-    uint8_t *fill = malloc(settings->stack_bytes);
+    uint32_t bytes = machine->settings.stack_bytes;
+    uint8_t *fill = malloc(bytes);
 
     if (fill == NULL) {
         machine_fail("the emulator", "no memory");
     }
-    must(uc_mem_map(machine->uc, code->start, code->bytes, UC_PROT_READ | UC_PROT_EXEC), "code");
-    must(uc_mem_write(machine->uc, code->start, machine->code, code->bytes), "code");
-    must(uc_mem_map(machine->uc, ram->start, ram->bytes, UC_PROT_READ | UC_PROT_WRITE), "RAM");
-    memset(fill, STACK_FILL, settings->stack_bytes);
-    must(uc_mem_write(machine->uc, ram->start, fill, settings->stack_bytes), "stack");
+    memset(fill, STACK_FILL, bytes);
+    if (!machine_put(machine, machine->settings.ram.start, fill, bytes)) {
+        machine_fail("the emulator", "no memory for the stack");
+    }
     free(fill);
-    must(uc_mmio_map(machine->uc, settings->port, PORT_BYTES, on_port_read, machine,
-                     on_port_write, machine),
-         "registers");
-}
-
-void machine_open(struct machine *machine)
-{
-    static uc_hook block, invalid;
-    const struct range *code = &machine->settings.code;
-
-    machine->code = calloc(code->bytes + 4U, 1);
-    machine->places = calloc(code->bytes / 2, sizeof *machine->places);
-    if (machine->code == NULL || machine->places == NULL) {
-        machine_fail("the emulator", "no memory");
-    }
-    must(is_riscv(machine) ? uc_open(UC_ARCH_RISCV, UC_MODE_RISCV32, &machine->uc)
-                           : uc_open(UC_ARCH_ARM, UC_MODE_THUMB | UC_MODE_MCLASS, &machine->uc),
-         "processor");
-    if (!is_riscv(machine)) {
-        must(uc_ctl_set_cpu_model(machine->uc, UC_CPU_ARM_CORTEX_M3), "Cortex-M3");
-    }
-    load_file(machine);
-    map(machine);
-    must(uc_hook_add(machine->uc, &block, UC_HOOK_BLOCK, (void *)on_block, machine, 1, 0),
-         "blocks");
-    must(uc_hook_add(machine->uc, &invalid, UC_HOOK_MEM_INVALID, (void *)on_invalid, machine, 1,
-                     0),
-         "faults");
-}
-
-void machine_run(struct machine *machine)
-{
-    const struct settings *settings = &machine->settings;
-    uint32_t begin = settings->code.start, stack = 0;
-    uc_err error;
-
-    if (!is_riscv(machine)) {
-        stack = word_at(machine->code, 0);
-        begin = word_at(machine->code, 4);
-        uc_reg_write(machine->uc, UC_ARM_REG_SP, &stack);
-    }
-    error = uc_emu_start(machine->uc, begin, 0xFFFFFFFEU, 0, 0);
-    if (machine->end != END_NONE) {
-        return;
-    }
-    uc_reg_read(machine->uc, is_riscv(machine) ? (int)UC_RISCV_REG_PC : (int)UC_ARM_REG_PC,
-                &machine->fault_pc);
-    machine->end = settings->ram.start - machine->fault_at <= settings->stack_bytes ? END_STACK
-                                                                                   : END_FAULT;
-    machine->detail[0] = error;
 }
 
 uint32_t machine_stack_peak(struct machine *machine)
@@ -283,7 +109,7 @@ uint32_t machine_stack_peak(struct machine *machine)
     if (stack == NULL) {
         machine_fail("the emulator", "no memory");
     }
-    must(uc_mem_read(machine->uc, settings->ram.start, stack, settings->stack_bytes), "stack");
+    (void)machine_get(machine, settings->ram.start, stack, settings->stack_bytes);
     while (at < settings->stack_bytes && stack[at] == STACK_FILL) {
         at++;
     }

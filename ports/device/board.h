@@ -3,6 +3,8 @@
  * board.h - the board that `nandwich run --target` emulates: what its program and its emulator
  * (lab/emulator) agree on. Words from the symbol board_port on, which the linker script places.
  *
+ * CALL, SELECT, DATA and WAIT are written as bytes, and do what they do then.
+ *
  * THE BUS. A part on a serial bus hangs on SELECT, DATA and WAIT. A store to DATA moves a byte both
  * ways, and the byte received stands in DATA when the store has ended: the processor waits on the
  * bus, so that instruction counts do not depend on the bus clock.
@@ -19,7 +21,7 @@
 #define BOARD_ARGUMENT 2 /* the first of three */
 #define BOARD_SELECT 8   /* 1: the part is selected */
 #define BOARD_DATA 9
-#define BOARD_WAIT 10    /* microseconds to pass */
+#define BOARD_WAIT 10    /* the microseconds in ARGUMENT pass */
 #define BOARD_WORDS 16
 
 enum board_call {

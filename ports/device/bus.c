@@ -7,28 +7,28 @@
 static int board_select(struct nw_spi *spi, uint8_t on)
 {
     (void)spi;
-    DEVICE_REGISTERS[BOARD_SELECT] = on;
+    *DEVICE_BYTE(BOARD_SELECT) = on;
     return NW_OK;
 }
 
 /* One byte both ways: the processor waits until it is through. */
 static int board_transfer(struct nw_spi *spi, const uint8_t *out, uint8_t *in, uint16_t length)
 {
-    volatile uint32_t *data = &DEVICE_REGISTERS[BOARD_DATA];
+    volatile uint8_t *data = DEVICE_BYTE(BOARD_DATA);
     uint8_t *end = in + length;
 
     (void)spi;
     if (out == NULL && in != NULL) { /* most of all bytes: data that is read */
         while (in < end) {
             *data = 0xFFU;
-            *in++ = (uint8_t)*data;
+            *in++ = *data;
         }
         return NW_OK;
     }
     for (uint16_t i = 0; i < length; i++) {
         *data = out != NULL ? out[i] : 0xFFU;
         if (in != NULL) {
-            in[i] = (uint8_t)*data;
+            in[i] = *data;
         }
     }
     return NW_OK;
@@ -37,7 +37,8 @@ static int board_transfer(struct nw_spi *spi, const uint8_t *out, uint8_t *in, u
 static int board_wait(struct nw_spi *spi, uint16_t us)
 {
     (void)spi;
-    DEVICE_REGISTERS[BOARD_WAIT] = us;
+    DEVICE_REGISTERS[BOARD_ARGUMENT] = us;
+    *DEVICE_BYTE(BOARD_WAIT) = 1;
     return NW_OK;
 }
 

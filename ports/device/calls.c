@@ -1,175 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* calls.c - what the C library asks of a system, handed to the host: files, time, the end. */
-#include <errno.h>
-#include <stdarg.h>
-#include <stddef.h>
+/* calls.c - calls of the host, those that do not come back included. Files: files.c. */
 #include <stdint.h>
-#include <sys/stat.h>
-#include <sys/types.h>
 
 #include "device.h"
-#include "streams.h"
-
-#if defined(__arm__)
-#define SYSTEM(name) _##name /* as newlib calls them */
-#else
-#define SYSTEM(name) name
-#endif
-
-_Noreturn void _exit(int status);
-int SYSTEM(open)(const char *name, int flags, ...);
-int SYSTEM(close)(int file);
-int SYSTEM(read)(int file, void *to, size_t bytes);
-int SYSTEM(write)(int file, const void *from, size_t bytes);
-off_t SYSTEM(lseek)(int file, off_t offset, int from);
-int SYSTEM(fstat)(int file, struct stat *to);
-int SYSTEM(isatty)(int file);
-int SYSTEM(unlink)(const char *name);
-int SYSTEM(rename)(const char *name, const char *other);
-int SYSTEM(kill)(int process, int signal);
-int SYSTEM(getpid)(void);
-void *SYSTEM(sbrk)(ptrdiff_t bytes);
 
 int32_t device_call(enum board_call call, uintptr_t a, uintptr_t b, uintptr_t c)
 {
     DEVICE_REGISTERS[BOARD_ARGUMENT] = (uint32_t)a;
     DEVICE_REGISTERS[BOARD_ARGUMENT + 1] = (uint32_t)b;
     DEVICE_REGISTERS[BOARD_ARGUMENT + 2] = (uint32_t)c;
-    DEVICE_REGISTERS[BOARD_CALL] = call;
+    *DEVICE_BYTE(BOARD_CALL) = (uint8_t)call;
     return (int32_t)DEVICE_REGISTERS[BOARD_CALL];
+}
+
+/* All 32 bits of each, whatever an address has. */
+static _Noreturn void last_call(enum board_call call, uint32_t a, uint32_t b, uint32_t c)
+{
+    DEVICE_REGISTERS[BOARD_ARGUMENT] = a;
+    DEVICE_REGISTERS[BOARD_ARGUMENT + 1] = b;
+    DEVICE_REGISTERS[BOARD_ARGUMENT + 2] = c;
+    *DEVICE_BYTE(BOARD_CALL) = (uint8_t)call;
+    for (;;) {
+    }
 }
 
 _Noreturn void device_refuse(enum board_refusal why, uint32_t a, uint32_t b)
 {
-    (void)device_call(CALL_REFUSE, why, a, b);
-    for (;;) {
-    }
+    last_call(CALL_REFUSE, why, a, b);
 }
 
-static int32_t ask(enum board_call call, uintptr_t a, uintptr_t b, uintptr_t c)
+_Noreturn void device_panic(int32_t error, uintptr_t address)
 {
-    int32_t answer = device_call(call, a, b, c);
-
-    if (answer < 0) {
-        errno = (int)DEVICE_REGISTERS[BOARD_ERROR];
-    }
-    return answer;
+    last_call(CALL_PANIC, (uint32_t)error, address, 0);
 }
-
-_Noreturn void _exit(int status)
-{
-    device_streams_end();
-    device_memory_tell();
-    (void)ask(CALL_EXIT, (uintptr_t)status, 0, 0);
-    for (;;) {
-    }
-}
-
-int SYSTEM(open)(const char *name, int flags, ...)
-{
-    va_list list;
-
-    va_start(list, flags);
-    int mode = va_arg(list, int);
-    va_end(list);
-    return ask(CALL_OPEN, (uintptr_t)name, (uintptr_t)flags, (uintptr_t)mode);
-}
-
-int SYSTEM(close)(int file)
-{
-    return ask(CALL_CLOSE, (uintptr_t)file, 0, 0);
-}
-
-int SYSTEM(read)(int file, void *to, size_t bytes)
-{
-    return ask(CALL_READ, (uintptr_t)file, (uintptr_t)to, bytes);
-}
-
-int SYSTEM(write)(int file, const void *from, size_t bytes)
-{
-    return ask(CALL_WRITE, (uintptr_t)file, (uintptr_t)from, bytes);
-}
-
-off_t SYSTEM(lseek)(int file, off_t offset, int from)
-{
-    return ask(CALL_SEEK, (uintptr_t)file, (uintptr_t)offset, (uintptr_t)from);
-}
-
-int SYSTEM(fstat)(int file, struct stat *to)
-{
-    int32_t kind = ask(CALL_KIND, (uintptr_t)file, 0, 0);
-
-    if (kind < 0) {
-        return -1;
-    }
-    *to = (struct stat){.st_mode = kind == 1 ? S_IFREG : S_IFIFO, .st_blksize = 1024};
-    return 0;
-}
-
-/* Never: what a terminal shows does not depend on how the C library buffers. */
-int SYSTEM(isatty)(int file)
-{
-    (void)file;
-    errno = ENOTTY;
-    return 0;
-}
-
-int SYSTEM(unlink)(const char *name)
-{
-    return ask(CALL_REMOVE, (uintptr_t)name, 0, 0);
-}
-
-int SYSTEM(rename)(const char *name, const char *other)
-{
-    return ask(CALL_RENAME, (uintptr_t)name, (uintptr_t)other, 0);
-}
-
-/* The C library sends signals to the one program there is: abort() and raise(). */
-int SYSTEM(kill)(int process, int signal)
-{
-    (void)process;
-    _exit(128 + signal);
-}
-
-int SYSTEM(getpid)(void)
-{
-    return 1;
-}
-
-void *SYSTEM(sbrk)(ptrdiff_t bytes)
-{
-    static uint8_t *at, *end;
-    uint8_t *before;
-
-    if (at == NULL) {
-        end = at;
-        size_t left = device_ram_left(&at);
-        end = at + left;
-        device_ram_take(left);
-    }
-    before = at;
-    if (bytes > end - at) {
-        errno = ENOMEM;
-        return (void *)-1;
-    }
-    at += bytes;
-    return before;
-}
-
-#if defined(__arm__)
-#include <sys/time.h>
-
-/* What newlib's exit() calls behind the destructors. */
-void _fini(void);
-void _fini(void)
-{
-}
-
-int _gettimeofday(struct timeval *to, void *zone);
-int _gettimeofday(struct timeval *to, void *zone)
-{
-    (void)zone;
-    *to = (struct timeval){.tv_sec = device_call(CALL_SECONDS, 0, 0, 0)};
-    return 0;
-}
-#endif

@@ -20,7 +20,11 @@
 #endif
 
 /* RAM that stays for the C library: its streams' buffers, copies of strings. */
+#if defined(__AVR__)
+#define HEAP_LEAST 256U
+#else
 #define HEAP_LEAST 6144U
+#endif
 /* More than any part has. */
 #define BLOCKS_MAX 65535U
 
@@ -32,7 +36,7 @@ static const struct LAYER(_config) config;
 static void panic(struct nw_vm *vm, int error, uintptr_t address)
 {
     (void)vm;
-    (void)device_call(CALL_PANIC, (uintptr_t)error, address, (uintptr_t)nw_guest_misuse);
+    device_panic(error, address);
 }
 
 static void open_part(void)

@@ -23,3 +23,20 @@ void device_ram_take(size_t bytes)
     (void)device_ram_left(&start);
     ram_next = start + bytes;
 }
+
+#if defined(__AVR__)
+#include <stdlib.h>
+
+void device_heap_begin(void)
+{
+    uint8_t *start;
+
+    (void)device_ram_left(&start);
+    __malloc_heap_start = (char *)start;
+    __malloc_heap_end = (char *)ram_end;
+}
+#else
+void device_heap_begin(void)
+{
+}
+#endif

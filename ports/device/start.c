@@ -4,9 +4,17 @@
 #include <string.h>
 
 #include "device.h"
+#include "streams.h"
 
+#if defined(__AVR__)
+#include <avr/pgmspace.h>
+
+#define ARGUMENTS_MAX 8
+#define ARGUMENT_BYTES 64U
+#else
 #define ARGUMENTS_MAX 64
 #define ARGUMENT_BYTES 1024U
+#endif
 
 int main(int argc, char **argv);
 
@@ -37,21 +45,40 @@ static int take_arguments(char **list)
     return count;
 }
 
-static void run_list(void (*const *first)(void), void (*const *end)(void))
+#if defined(__AVR__)
+/* Code flash is another space. Constructors are not run: the compiler makes none of C. */
+static void copy_data(void)
 {
-    for (; first < end; first++) {
-        (*first)();
+    memcpy_P(data_start, data_image, (size_t)(data_end - data_start));
+}
+
+static void run_constructors(void)
+{
+}
+#else
+static void copy_data(void)
+{
+    memcpy(data_start, data_image, (size_t)(data_end - data_start));
+}
+
+static void run_constructors(void)
+{
+    for (void (*const *one)(void) = init_start; one < init_end; one++) {
+        (*one)();
     }
 }
+#endif
 
 void device_reset(void)
 {
     static char *list[ARGUMENTS_MAX];
 
-    memcpy(data_start, data_image, (size_t)(data_end - data_start));
+    copy_data();
     memset(bss_start, 0, (size_t)(bss_end - bss_start));
+    device_streams_begin();
     device_memory_open();
-    run_list(init_start, init_end);
+    device_heap_begin();
+    run_constructors();
     exit(main(take_arguments(list), list));
 }
 
@@ -81,5 +108,14 @@ void device_begin(void)
 {
     __asm__ volatile(".option push\n.option norelax\nla gp, __global_pointer$\n.option pop\n"
                      "la sp, stack_top\nla tp, thread_start\nj device_reset\n");
+}
+#elif defined(__AVR__)
+/* r1 is zero for the compiler; the stack pointer is SPH:SPL. */
+__attribute__((used, naked, section(".vectors"))) void device_begin(void);
+void device_begin(void)
+{
+    __asm__ volatile("clr r1\n out 0x3f, r1\n ldi r28, lo8(stack_top - 1)\n"
+                     "ldi r29, hi8(stack_top - 1)\n out 0x3e, r29\n out 0x3d, r28\n"
+                     "jmp device_reset\n");
 }
 #endif

@@ -29,8 +29,55 @@ void device_streams_end(void)
     (void)fflush(stdout);
     (void)fflush(stderr);
 }
+#elif defined(__AVR__)
+#include "device.h"
+
+#define BUFFER_BYTES 32U
+
+static uint8_t waiting;
+static char buffer[BUFFER_BYTES];
+
+static void write_out(void)
+{
+    (void)device_call(CALL_WRITE, 1, (uintptr_t)buffer, waiting);
+    waiting = 0;
+}
+
+/* avr-libc buffers nothing: stdout goes by lines, stderr at once. */
+static int put(char byte, FILE *stream)
+{
+    if (stream == stderr) {
+        (void)device_call(CALL_WRITE, 2, (uintptr_t)&byte, 1);
+        return 0;
+    }
+    buffer[waiting++] = byte;
+    if (waiting == BUFFER_BYTES) {
+        write_out();
+    }
+    return 0;
+}
+
+static FILE out = FDEV_SETUP_STREAM(put, NULL, _FDEV_SETUP_WRITE);
+static FILE err = FDEV_SETUP_STREAM(put, NULL, _FDEV_SETUP_WRITE);
+
+void device_streams_begin(void)
+{
+    stdout = &out;
+    stderr = &err;
+}
+
+void device_streams_end(void)
+{
+    write_out();
+}
 #else
 void device_streams_end(void)
+{
+}
+#endif
+
+#if !defined(__AVR__)
+void device_streams_begin(void)
 {
 }
 #endif

@@ -5,6 +5,13 @@
 
 #include <string.h>
 
+#if defined(__AVR__)
+#include <avr/pgmspace.h>
+#define NW_GUEST_FROM_IMAGE memcpy_P /* code flash is another space */
+#else
+#define NW_GUEST_FROM_IMAGE memcpy
+#endif
+
 struct nw_vm nw_guest_vm;
 struct nw_heap nw_guest_heap;
 struct nw_vm_slot nw_guest_slot_table[NW_GUEST_SLOTS_MAX];
@@ -52,7 +59,7 @@ static int load_globals(void)
     for (uintptr_t at = nw_guest_base; at < end;) {
         size_t n = end - at < sizeof piece ? (size_t)(end - at) : sizeof piece;
 
-        memcpy(piece, nw_vm_image + (at - nw_guest_base), n);
+        NW_GUEST_FROM_IMAGE(piece, nw_vm_image + (at - nw_guest_base), n);
         int result = nw_vm_write(&nw_guest_vm, at, piece, n);
         if (result < 0) {
             return result;

@@ -17,6 +17,7 @@ from nandwich.cli.main import main
 
 assert paths.CHECKOUT is not None
 _EXAMPLES = paths.CHECKOUT / "examples"
+_TIGHT = ("--ram", "16K", "--vm", "1M")
 _OWNERS = ("program", "guards", "run_time", "layer", "driver", "wrappers", "library", "board")
 
 pytestmark = pytest.mark.skipif(
@@ -56,7 +57,9 @@ def _program(folder: Path, text: str) -> Path:
 def test_sort_adds_up_and_repeats(target: str) -> None:
     """Goal: twice as many numbers as frames hold, sorted over flash as natively; every instruction
     has one owner, and a second run takes exactly as many."""
-    arguments = (_EXAMPLES / "sort.c", "--ram", "16K", "--vm", "1M", "--", "merge", "5000")
+    small = target == "atmega128"  # whose long formats draw warnings, and whose frames take 1 KB
+    options = ("-w", "--", "merge", "300") if small else (*_TIGHT, "--", "merge", "5000")
+    arguments = (_EXAMPLES / "sort.c", *options)
     value, again = _json(*arguments, target=target), _json(*arguments, target=target)
     counts, size, flash = value["instructions"], value["bytes"], value["flash"]
     assert value["identical"] is True
@@ -73,7 +76,7 @@ def test_sort_adds_up_and_repeats(target: str) -> None:
     bus = 400 * flash["bus_bytes"]
     assert bus + 500 * chip < value["time_ns"]["storage"] < bus + 1500 * chip
     assert 200 < size["stack_peak"] < size["stack"]
-    assert size["text"]["whole_stack"] <= 24 << 10
+    assert size["text"]["whole_stack"] <= (48 if small else 24) << 10
     assert size["ram"] < value["target"]["ram_bytes"]
     assert value["violations"] == 0
     assert {**again, "provenance": 0} == {**value, "provenance": 0}
@@ -168,13 +171,13 @@ def test_files_stdin_and_status(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--ftl", "lavish"], "--ftl lavish does not go with --target: the firmware has page"),
+        (["--ftl", "lavish"], "--ftl lavish does not go with --target cortex-m3: its firmware has"),
         (["--chip", "K9F1G08U0A"], "does not go with --target: the boards carry a W25N01GV"),
         (["--image", "x.nand"], "--image does not go with --target: it is not kept"),
         (["--vm-base", "0x1FFFF000"], "collides with the RAM of cortex-m3 at 0x20000000 to"),
         (["--vm-base", "0x07f00000"], "collides with the code flash of cortex-m3 at 0x08000000"),
         (["--vm-base", "0x3fff0000"], "collides with the registers of cortex-m3 at 0x40000000"),
-        (["--vm-base", "0xffff0000"], "behind the last page of 512 B below 4 GB"),
+        (["--vm-base", "0xffff0000"], "end at 0x100000000, and the last page of 512 B"),
         (["--vm-base", "0x60000100"], "must be multiples of --frame 512"),
         (["--ram", "8K"], "= 16 frames: a whole number from 18 (16 slots + 2)"),
         (["--ram", "100K"], "B of RAM (stack 8192 + variables"),
@@ -192,11 +195,73 @@ def test_what_cannot_be_is_told(arguments: list[str], said: str) -> None:
     assert result.stderr.count("\n") == 1
 
 
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--vm", "54K"], "and the last page of 128 B stays empty"),
+        (["--guards", "inline"], "--guards inline does not go with atmega128: guards are calls"),
+        (["--ram", "2K"], "under the page layer: it needs 10"),
+        (
+            ["--ftl", "nftl"],
+            "--ftl nftl does not go with --target atmega128: its firmware has page",
+        ),
+    ],
+)
+def test_what_cannot_be_on_a_mote(arguments: list[str], said: str) -> None:
+    result = _invoke(_EXAMPLES / "hello.c", "--no-native", *arguments, target="atmega128")
+    assert result.exit_code == 2, result.output
+    assert said in result.stderr
+
+
 def test_options_of_a_target_need_one() -> None:
     words = ["run", str(_EXAMPLES / "hello.c"), "--stack", "4K"]
     result = CliRunner().invoke(main, words)
     assert result.exit_code == 2
     assert "--stack belongs to --target" in result.stderr
+
+
+def test_nothing_that_is_read_is_written_over(tmp_path: Path) -> None:
+    """Goal: --json on a header of the program, or on a file that the program writes, is refused."""
+    header, log = tmp_path / "own.h", tmp_path / "log"
+    header.write_text("#define WORD 7\n")
+    (tmp_path / "sub").mkdir()
+    text = """
+        #include <stdio.h>
+        #include "own.h"
+        int main(int argc, char **argv)
+        {
+            (void)argc;
+            fputs("x", fopen(argv[1], "w"));
+            return 0;
+        }
+        """
+    source = _program(tmp_path, text)
+    over = _invoke(source, "--json", header, "--", log)
+    assert over.exit_code == 2
+    assert "which the compiler reads" in over.stderr
+    assert header.read_text() == "#define WORD 7\n"
+    over = _invoke(source, "--json", log, "--", tmp_path / "sub/../log")
+    assert over.exit_code == 2
+    assert "which the program itself changes" in over.stderr
+    assert not log.exists()
+
+
+def test_missing_packages_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def nothing(_name: str) -> None:
+        return None
+
+    monkeypatch.setattr("lab.device.boards.shutil.which", nothing)
+    for target, package in (("cortex-m3", "gcc-arm-none-eabi"), ("atmega128", "gcc-avr")):
+        result = _invoke(_EXAMPLES / "hello.c", target=target)
+        assert result.exit_code == 2
+        assert f"--target {target} needs {package}" in result.stderr
+
+
+def test_an_installed_package_says_what_it_lacks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(paths, "CHECKOUT", None)
+    result = _invoke(_EXAMPLES / "hello.c")
+    assert result.exit_code == 2
+    assert "--target cortex-m3 builds firmware from the sources of a checkout" in result.stderr
 
 
 def test_too_much_code_is_told(tmp_path: Path) -> None:

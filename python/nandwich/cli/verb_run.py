@@ -28,7 +28,7 @@ _HOW_OFTEN = (
     f"{measure.MOST_ROUNDS} times in virtual memory; --once: once each"
 )
 #: Emulated boards: lab/device/boards.py.
-_TARGETS = ("cortex-m3", "rv32")
+_TARGETS = ("cortex-m3", "rv32", "atmega128")
 _TARGET_ONLY = frozenset(("stack", "vm_base", "fault"))
 _NOT_STARTED = 2  # exit status of ports/host/start.c for a device that cannot hold the program
 #: Options handed to the compiler as they are, in front of ours: by their beginning, or whole.
@@ -202,7 +202,7 @@ def _split_compiler_flags(args: list[str]) -> tuple[list[str], list[str]]:
     type=click.Choice(["host", *_TARGETS]),
     help="What runs the program: this host, or an emulated board (docs/run-target.md).",
 )
-@click.option("--stack", default="8K", type=SIZE, help="--target: bytes of stack.  [default: 8K]")
+@click.option("--stack", type=SIZE, help="--target: bytes of stack.  [default: 8K, atmega128 1K]")
 @click.option(
     "--vm-base",
     type=ADDRESS,

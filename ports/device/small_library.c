@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * small_library.c - the C library over virtual memory on processors whose own library is too small
+ * for ports/guest: formatted output of integers, characters and strings, a few functions of
+ * strings.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format.h"
+#include "internal.h"
+
+#define SPEC_BYTES 16
+#define NUMBER_BYTES 40
+
+static char byte_at(const char *from)
+{
+    char byte;
+
+    nw_guest_get(&byte, from, 1);
+    return byte;
+}
+
+/* A conversion as avr-libc takes it: its flags and numbers, then `l` and the kind. */
+static void specify(char *spec, const struct nw_conversion *c)
+{
+    int n = snprintf(spec, SPEC_BYTES, "%%%s", c->flags);
+
+    if (c->width >= 0) {
+        n += snprintf(spec + n, (size_t)(SPEC_BYTES - n), "%d", c->width);
+    }
+    if (c->precision >= 0) {
+        n += snprintf(spec + n, (size_t)(SPEC_BYTES - n), ".%d", c->precision);
+    }
+    (void)snprintf(spec + n, (size_t)(SPEC_BYTES - n), "l%c", c->kind);
+}
+
+static int put_string(FILE *file, const struct nw_conversion *c, const char *text)
+{
+    size_t most = c->precision >= 0 ? (size_t)c->precision : SIZE_MAX;
+    size_t length = nw_guest_strlen(text, most);
+    size_t pad = c->width > 0 && (size_t)c->width > length ? (size_t)c->width - length : 0;
+    int left = strchr(c->flags, '-') != NULL;
+
+    for (size_t i = 0; !left && i < pad; i++) {
+        putc(' ', file);
+    }
+    for (size_t i = 0; i < length; i++) {
+        putc(byte_at(text + i), file);
+    }
+    for (size_t i = 0; left && i < pad; i++) {
+        putc(' ', file);
+    }
+    return (int)(length + pad);
+}
+
+/* The argument, as wide as its conversion says. */
+static long take(const struct nw_conversion *c, va_list *list)
+{
+    int is_signed = c->kind == 'd' || c->kind == 'i';
+
+    if (c->length == NW_LEN_L) {
+        return va_arg(*list, long);
+    }
+    return is_signed ? (long)va_arg(*list, int) : (long)va_arg(*list, unsigned);
+}
+
+static int put_number(FILE *file, const struct nw_conversion *c, va_list *list)
+{
+    char spec[SPEC_BYTES], text[NUMBER_BYTES];
+
+    specify(spec, c);
+    int n = snprintf(text, sizeof text, spec, take(c, list));
+    fputs(text, file);
+    return n;
+}
+
+int nw_libc_vfprintf(FILE *file, const char *format, va_list list);
+int nw_libc_vfprintf(FILE *file, const char *format, va_list list)
+{
+    va_list own;
+    int written = 0;
+
+    va_copy(own, list);
+    for (char byte; (byte = byte_at(format)) != '\0'; format++) {
+        struct nw_conversion c;
+        char text[SPEC_BYTES] = {0};
+
+        if (byte != '%') {
+            putc(byte, file);
+            written++;
+            continue;
+        }
+        for (size_t i = 0; i + 1 < sizeof text; i++) { /* the format may be virtual */
+            text[i] = byte_at(format + i);
+            if (text[i] == '\0') {
+                break;
+            }
+        }
+        nw_conversion_read(&c, text);
+        if (c.width == -2) {
+            c.width = va_arg(own, int);
+        }
+        if (c.precision == -2) {
+            c.precision = va_arg(own, int);
+        }
+        switch (c.kind) {
+        case '%': putc('%', file); written++; break;
+        case 'c': putc(va_arg(own, int), file); written++; break;
+        case 's': written += put_string(file, &c, va_arg(own, const char *)); break;
+        case 'd':
+        case 'i':
+        case 'u':
+        case 'x':
+        case 'X':
+        case 'o': written += put_number(file, &c, &own); break;
+        default: nw_guest_refuse("a conversion of printf that this board does not have");
+        }
+        format += c.end - text - 1;
+    }
+    va_end(own);
+    return written;
+}
+
+NW_LIBC(int, printf, (const char *format, ...))
+{
+    va_list list;
+
+    va_start(list, format);
+    int written = nw_libc_vfprintf(stdout, format, list);
+    va_end(list);
+    return written;
+}
+
+NW_LIBC(int, fprintf, (FILE * file, const char *format, ...))
+{
+    va_list list;
+
+    va_start(list, format);
+    int written = nw_libc_vfprintf(file, format, list);
+    va_end(list);
+    return written;
+}
+
+NW_LIBC(int, fputs, (const char *text, FILE *file))
+{
+    static const struct nw_conversion plain = {.width = -1, .precision = -1};
+
+    return put_string(file, &plain, text);
+}
+
+NW_LIBC(int, puts, (const char *text))
+{
+    return nw_libc_fputs(text, stdout) < 0 || putc('\n', stdout) == EOF ? EOF : 1;
+}
+
+NW_LIBC(size_t, strlen, (const char *text))
+{
+    return nw_guest_strlen(text, SIZE_MAX);
+}
+
+NW_LIBC(char *, strcpy, (char *to, const char *from))
+{
+    nw_guest_copy(to, from, nw_guest_strlen(from, SIZE_MAX) + 1);
+    return to;
+}
+
+NW_LIBC(int, strcmp, (const char *a, const char *b))
+{
+    uint8_t x, y;
+
+    do {
+        x = (uint8_t)byte_at(a++);
+        y = (uint8_t)byte_at(b++);
+    } while (x == y && x != '\0');
+    return x - y;
+}
+
+NW_LIBC(int, memcmp, (const void *a, const void *b, size_t bytes))
+{
+    for (size_t i = 0; i < bytes; i++) {
+        uint8_t x = (uint8_t)byte_at((const char *)a + i);
+        uint8_t y = (uint8_t)byte_at((const char *)b + i);
+
+        if (x != y) {
+            return x - y;
+        }
+    }
+    return 0;
+}
+
+NW_LIBC(unsigned long, strtoul, (const char *from, char **end, int base))
+{
+    struct nw_guest_text text;
+    char *stop;
+    const char *plain = nw_guest_text(&text, from);
+    unsigned long value = strtoul(plain, &stop, base);
+
+    if (end != NULL) {
+        char *at = (char *)(uintptr_t)from + (stop - plain);
+        nw_guest_put(end, &at, sizeof at);
+    }
+    nw_guest_text_done(&text);
+    return value;
+}
