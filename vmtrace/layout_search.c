@@ -2,9 +2,9 @@
 /*
  * Ours: a search on the faults and writes that the node itself would have. What makes them more is
  * taken too, up to a random threshold that falls to nothing (Dueck and Scheuer 1990). It uses
- * integers, so that a layout is the same on every machine. What is proposed follows the accesses: of two
- * elements accessed shortly after one another, one goes to the page of the other, and another
- * of that page takes its place.
+ * integers, so that a layout is the same on every machine. What is proposed follows the accesses:
+ * of two elements accessed shortly after one another, one goes to the page of the other, and
+ * another of that page takes its place.
  */
 #include "nandwich-vmtrace/layout.h"
 
