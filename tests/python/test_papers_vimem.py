@@ -8,8 +8,6 @@ import pytest
 
 from papers.vimem import _cases, _programs, _rig
 
-pytestmark = pytest.mark.quick
-
 
 def test_like_tinydb() -> None:
     """75 variables of 569 bytes; about 28,000 accesses without a query, nine of ten to a fifth of
