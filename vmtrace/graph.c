@@ -27,12 +27,17 @@ int nw_graph_open(struct nw_graph *graph, const uint32_t *bytes, uint32_t count,
     graph->writes = calloc(count, sizeof *graph->writes);
     graph->near = calloc((size_t)count * count, sizeof *graph->near);
     graph->list = malloc(count * sizeof *graph->list);
+    graph->listed_at = malloc(count * sizeof *graph->listed_at);
+    graph->newer = malloc((count + 1U) * sizeof *graph->newer);
+    graph->older = malloc((count + 1U) * sizeof *graph->older);
     graph->sample = malloc(MOST_SAMPLED * sizeof *graph->sample);
     if (graph->accesses == NULL || graph->writes == NULL || graph->near == NULL ||
-        graph->list == NULL || graph->sample == NULL) {
+        graph->list == NULL || graph->listed_at == NULL || graph->newer == NULL ||
+        graph->older == NULL || graph->sample == NULL) {
         nw_graph_close(graph);
         return NW_ERR_RAM;
     }
+    nw_graph_begin(graph);
     return NW_OK;
 }
 
@@ -42,6 +47,9 @@ void nw_graph_close(struct nw_graph *graph)
     free(graph->writes);
     free(graph->near);
     free(graph->list);
+    free(graph->listed_at);
+    free(graph->newer);
+    free(graph->older);
     free(graph->sample);
     memset(graph, 0, sizeof *graph);
 }
@@ -50,24 +58,55 @@ void nw_graph_begin(struct nw_graph *graph)
 {
     graph->listed = 0;
     graph->listed_bytes = 0;
+    graph->newer[graph->count] = graph->count;
+    graph->older[graph->count] = graph->count;
+    memset(graph->listed_at, 0xFF, graph->count * sizeof *graph->listed_at);
 }
 
-/* To the front of the list; the last ones go while it is too large. */
+static void link_first(struct nw_graph *graph, uint32_t element)
+{
+    uint32_t end = graph->count, first = graph->older[end];
+
+    graph->newer[element] = end;
+    graph->older[element] = first;
+    graph->newer[first] = element;
+    graph->older[end] = element;
+}
+
+static void take_out(struct nw_graph *graph, uint32_t element)
+{
+    graph->newer[graph->older[element]] = graph->newer[element];
+    graph->older[graph->newer[element]] = graph->older[element];
+}
+
+/* The last one listed takes its place. */
+static void forget(struct nw_graph *graph, uint32_t element)
+{
+    uint32_t last = graph->list[--graph->listed], at = graph->listed_at[element];
+
+    take_out(graph, element);
+    graph->list[at] = last;
+    graph->listed_at[last] = at;
+    graph->listed_at[element] = NW_NO_ELEMENT;
+    graph->listed_bytes -= graph->bytes[element];
+}
+
+/* To the front of the list; the oldest go while it is too large. */
 static void list_first(struct nw_graph *graph, uint32_t element)
 {
-    uint32_t at = 0;
-
-    while (at < graph->listed && graph->list[at] != element) {
-        at++;
+    if (graph->older[graph->count] == element) {
+        return;
     }
-    if (at == graph->listed) {
-        graph->listed++;
+    if (graph->listed_at[element] != NW_NO_ELEMENT) {
+        take_out(graph, element);
+    } else {
+        graph->listed_at[element] = graph->listed;
+        graph->list[graph->listed++] = element;
         graph->listed_bytes += graph->bytes[element];
     }
-    memmove(graph->list + 1, graph->list, at * sizeof *graph->list);
-    graph->list[0] = element;
+    link_first(graph, element);
     while (graph->listed_bytes > graph->list_bytes && graph->listed > 1) {
-        graph->listed_bytes -= graph->bytes[graph->list[--graph->listed]];
+        forget(graph, graph->newer[graph->count]);
     }
 }
 
@@ -103,8 +142,9 @@ void nw_graph_access(struct nw_graph *graph, uint32_t element, int write)
     list_first(graph, element);
     graph->accesses[element]++;
     graph->writes[element] += write != 0;
-    for (uint32_t at = 1; at < graph->listed; at++) {
+    for (uint32_t at = 0; at < graph->listed; at++) {
         near[graph->list[at]]++;
     }
+    near[element]--;
     take_sample(graph, element << 1 | (write != 0));
 }

@@ -88,7 +88,7 @@ def record(program: str, quick: bool, **changes: Any) -> Recording:
     """Runs a program in virtual memory; `changes` are fields of the Device."""
     source, full, short = PROGRAMS[program]
     name = "-".join([program, str(quick), *(f"{key}={changes[key]}" for key in sorted(changes))])
-    log = _folder() / f"{name}.log"
+    log = _folder() / f"{name.replace('/', '_')}.log"
     words = {"PHOTO": str(photo()), "OUT": str(_folder() / "out.bmp")}
     arguments = tuple(words.get(word, word) for word in (short if quick else full))
     device = config.with_part(Device(**{"chip": CHIP, "slots": 8, "record": str(log), **changes}))

@@ -53,7 +53,9 @@ struct nw_graph {
     uint64_t *accesses, *writes; /* of each */
     uint32_t *near;         /* count * count: times the second was in the list when the first was
                                accessed */
-    uint32_t *list;         /* recently accessed elements, the last first */
+    uint32_t *list;         /* recently accessed elements, in any order */
+    uint32_t *listed_at;    /* of each element: where in the list, or NW_NO_ELEMENT */
+    uint32_t *newer, *older; /* of each listed element; the ring begins and ends at `count` */
     uint32_t listed, listed_bytes, list_bytes;
     uint32_t *sample;       /* element << 1 | write: pieces of the traces, evenly spread */
     uint64_t sampled, stride, seen;

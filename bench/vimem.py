@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How long a layout takes, and what ours saves against the published one."""
+
+import tempfile
+import time
+from pathlib import Path
+
+from lab.benches import Figure, bench
+from nandwich import _native
+from nandwich.vmtrace import layout
+from papers.vimem import _programs
+
+_NODES, _TIMES = 4, 8
+
+
+def _write(path: Path) -> int:
+    """Some nodes' accesses one after another; how many."""
+    variables, places = _programs.TINYDB, {}
+    elements = variables.elements()
+    for address, bytes_, size, name in variables.objects:
+        own = elements[name]
+        for number, element in enumerate(own):
+            whole = len(own) == 1
+            places[element] = (address + number * size, bytes_ if whole else size)
+    writer = _native.AccessWriter(str(path), 0, variables.bytes)
+    for one in variables.objects:
+        writer.object(*one)
+    count = 0
+    for node in range(_NODES):
+        for element, write in _programs.tinydb("query", node):
+            writer.put(*places[element], write)
+            count += 1
+    writer.finish()
+    return count
+
+
+@bench("vimem", "layouts from traces: time for 10 million accesses, faults against the published")
+def vimem() -> list[Figure]:
+    """CPU time: the graph of 10 million accesses, read from one trace again and again, and the
+    search."""
+    parameters = layout.Parameters()
+    with tempfile.TemporaryDirectory(prefix="nandwich-bench-") as folder:
+        path = Path(folder) / "a.acc"
+        count = _write(path)
+        started = time.process_time()
+        program = layout.read([str(path)] * _TIMES, parameters)
+        read_s = time.process_time() - started
+    started = time.process_time()
+    ours = layout.ours(program)
+    search_s = time.process_time() - started
+    published = layout.published(program)
+    faults = {
+        name: program.graph.play(pages, 1)["faults"]
+        for name, pages in (("ours", ours), ("published", published))
+    }
+    whole_s = read_s * 10e6 / (count * _TIMES) + search_s
+    return [
+        Figure("vimem.layout.10M-accesses", round(whole_s, 2), "s", target=10),
+        Figure("vimem.layout.search", round(search_s, 2), "s"),
+        Figure(
+            "vimem.faults.ours-of-published",
+            round(faults["ours"] / faults["published"], 3),
+            "",
+            target=0.9,
+        ),
+    ]

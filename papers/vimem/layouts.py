@@ -1,0 +1,368 @@
+# SPDX-License-Identifier: Apache-2.0
+"""V6 to V9: what layouts from traces save (Lachenmann et al., EuroSys 2007, section 6), on the
+trace simulator. The programs are our own in the shape of the paper's, see _programs.py."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from lab.experiments import Answer, Report, Value, experiment
+from papers.vimem import _cases, _rig
+from papers.vimem._cases import Case
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_OUR_PROGRAM = "the program is ours: its numbers of variables, bytes and accesses are the paper's"
+
+
+def _answer(measured: Value, holds: bool, why: str = "", **others: Any) -> Answer:
+    """A claim that holds needs no reason."""
+    return Answer(measured, holds=holds, why="" if holds else why, **others)
+
+
+_COLUMNS = (
+    "program",
+    "situation",
+    "known",
+    "layout",
+    "accesses",
+    "faults",
+    "faults %",
+    "to buffer",
+    "flash writes",
+    "us an access",
+)
+
+
+def _row(case: Case) -> list[Value]:
+    cost = case.cost
+    return [
+        case.program,
+        case.situation,
+        case.known,
+        case.method,
+        round(cost.accesses, 1),
+        round(cost.faults, 1),
+        round(cost.share, 3),
+        round(cost.to_buffer, 1),
+        round(cost.flash_writes, 1),
+        round(cost.latency_us, 1),
+    ]
+
+
+def _bars(cases: Sequence[Case], axes: "Axes") -> None:
+    situations = list(dict.fromkeys(case.situation for case in cases))
+    kinds = list(dict.fromkeys((case.known, case.method) for case in cases))
+    width = 0.8 / len(kinds)
+    for place, (known, method) in enumerate(kinds):
+        heights = [
+            max(case.cost.share, 0.005)
+            for case in cases
+            if (case.known, case.method) == (known, method)
+        ]
+        label = method if known == "nothing" else f"{known}: {method}"
+        axes.bar([at + place * width for at in range(len(heights))], heights, width, label=label)
+    axes.set_xticks([at + 0.35 for at in range(len(situations))], situations)
+    axes.set_yscale("log")
+    axes.set_ylabel("faults, % of accesses")
+    axes.legend(fontsize=7)
+
+
+@experiment(
+    "V6a", claim="TinyDB-like, a page in RAM: faults, own trace of a query", published=1, unit="%"
+)
+def faults(quick: bool) -> Report:
+    """Four layouts as published and three of ours in three scenarios; means of the nodes."""
+    cases = _cases.tinydb(quick)
+    own = {name: _cases.of(cases, name, name, "published") for name in ("none", "query")}
+    ours = {name: _cases.of(cases, name, name, "ours") for name in ("none", "query")}
+    worst_source = min(
+        _rig.fewer(
+            _cases.of(cases, name, "source", "published").faults,
+            _cases.of(cases, name, "nothing", "first fit").faults,
+        )
+        for name in _cases.SCENARIOS
+    )
+    by_trace = _rig.fewer(
+        own["query"].faults, _cases.of(cases, "query", "source", "published").faults
+    )
+    return Report(
+        answers=[
+            _answer(
+                round(own["query"].share, 2),
+                holds=own["query"].share <= 1.05,
+                why=_OUR_PROGRAM + f"; our layout has {ours['query'].share:.2f} %",
+                part="query",
+            ),
+            _answer(
+                round(own["none"].share, 2),
+                holds=own["none"].share <= 5,
+                part="none",
+                claim="the same without a query",
+                published=5,
+            ),
+            _answer(
+                round(worst_source, 1),
+                holds=worst_source >= 35,
+                why=_OUR_PROGRAM,
+                part="source",
+                claim="fewer faults from the source alone than by first fit, least of three",
+                published=35,
+            ),
+            _answer(
+                round(by_trace, 1),
+                holds=by_trace >= 55,
+                why=_OUR_PROGRAM,
+                part="trace",
+                claim="fewer faults with the own trace than from the source, with a query",
+                published=60,
+            ),
+        ],
+        columns=_COLUMNS,
+        rows=[_row(case) for case in cases],
+        draw=lambda axes: _bars(cases, axes),
+    )
+
+
+@experiment(
+    "V6b", claim="TinyDB-like: latency lower than by first fit, at best", published=95, unit="%"
+)
+def latency(quick: bool) -> Report:
+    """By the latencies of the paper's table 2."""
+    cases = _cases.tinydb(quick)
+    saved = max(
+        _rig.fewer(
+            _cases.of(cases, name, name, "published").latency_us,
+            _cases.of(cases, name, "nothing", "first fit").latency_us,
+        )
+        for name in ("none", "query")
+    )
+    laid = [
+        _cases.of(cases, scenario, known, "published")
+        for scenario, known in (("none", "none"), ("query", "query"), ("light", "query"))
+    ]
+    writes = max(100 * cost.flash_writes / cost.accesses for cost in laid)
+    return Report(
+        answers=[
+            _answer(round(saved, 1), holds=saved >= 95, why=_OUR_PROGRAM, part="latency"),
+            _answer(
+                round(writes, 4),
+                holds=writes <= 0.1,
+                why=_OUR_PROGRAM,
+                part="writes",
+                claim="flash writes, % of accesses, at most: own traces, and a query's for a light "
+                "one",
+                published=0.1,
+            ),
+        ],
+        columns=_COLUMNS,
+        rows=[_row(case) for case in cases],
+        draw=lambda axes: _latencies(cases, axes),
+    )
+
+
+def _latencies(cases: Sequence[Case], axes: "Axes") -> None:
+    for known, method in dict.fromkeys((case.known, case.method) for case in cases):
+        line = [case.cost for case in cases if (case.known, case.method) == (known, method)]
+        label = method if known == "nothing" else f"{known}: {method}"
+        axes.plot(_cases.SCENARIOS, [cost.latency_us for cost in line], "o-", label=label)
+    axes.set_yscale("log")
+    axes.set_ylabel("us an access")
+    axes.legend(fontsize=7)
+
+
+@experiment("V7", claim="Mate-like: faults with a layout from a trace", published=6, unit="faults")
+def mate(quick: bool) -> Report:
+    """No program, a counter, an aggregation; a page in RAM. Means of the nodes."""
+    cases = _cases.mate(quick)
+    first = _cases.of(cases, "none", "nothing", "first fit")
+    counter = _cases.of(cases, "counter", "counter", "published")
+    both = {
+        method: _cases.of(cases, "aggregation", "counter", method)
+        for method in ("published", "ours")
+    }
+    return Report(
+        answers=[
+            _answer(
+                round(_cases.of(cases, "none", "none", "published").faults, 1),
+                holds=_cases.of(cases, "none", "none", "published").faults == 0,
+                part="none",
+                claim=f"no program: faults with its own trace (first fit {first.faults:.0f} of "
+                f"{first.accesses:.0f} accesses; published 10 of 38)",
+                published=0,
+            ),
+            _answer(
+                round(counter.faults, 1),
+                holds=counter.faults == 0,
+                why="the capsules' headers, set at the start, do not fit the page of the code",
+                part="counter",
+                claim="a counter: faults with its own trace",
+                published=0,
+            ),
+            _answer(
+                round(both["published"].faults, 1),
+                holds=both["published"].share < 0.1,
+                why="the counter's trace never saw the aggregation's capsules",
+                part="aggregation",
+                claim="aggregation: faults with the counter's trace, below 0.1 %",
+                published=6,
+            ),
+        ],
+        columns=_COLUMNS,
+        rows=[_row(case) for case in cases],
+        draw=lambda axes: _bars(cases, axes),
+    )
+
+
+@experiment(
+    "V8",
+    claim="12 pages, 4 in RAM: faults with a layout from the source",
+    published=5,
+    unit="%",
+)
+def frames(quick: bool) -> Report:
+    """Generated program of 3168 B with 1 to 12 pages in RAM."""
+    counts = (1, 2, 3, 4, 6, 7, 8) if quick else _cases.FRAMES
+    cases = tuple(case for count in counts for case in _cases.generated(12, count))
+
+    def faults_with(count: int, known: str, method: str) -> float:
+        return _cases.of(cases, f"12 pages, {count} in RAM", known, method).faults
+
+    none_from = min(count for count in counts if faults_with(count, "all", "published") == 0)
+    ours_from = min(count for count in counts if faults_with(count, "all", "ours") == 0)
+    share = faults_with(4, "all", "published") / 500
+    return Report(
+        answers=[
+            _answer(round(share, 2), holds=share < 5, part="share"),
+            _answer(
+                none_from,
+                holds=none_from <= 7,
+                part="none",
+                claim=f"pages in RAM from which on there is no fault (ours: {ours_from})",
+                published="6 to 7",
+                unit="pages",
+            ),
+        ],
+        columns=_COLUMNS,
+        rows=[_row(case) for case in cases],
+        draw=lambda axes: _curves(cases, counts, axes, "pages in RAM"),
+    )
+
+
+@experiment(
+    "V9",
+    claim="60 pages, 12 in RAM: faults with a layout from the source, all accesses known",
+    published=4.1,
+    unit="%",
+)
+def sizes(quick: bool) -> Report:
+    """Generated programs of 12 to 60 pages with 12 in RAM."""
+    counts = (12, 36, 60) if quick else _cases.PAGES
+    cases = tuple(case for count in counts for case in _cases.generated(count, 12))
+    largest = f"{counts[-1]} pages, 12 in RAM"
+    share = {
+        (known, method): _cases.of(cases, largest, known, method).share
+        for known, method in (
+            ("nothing", "first fit"),
+            ("all", "published"),
+            ("incomplete", "published"),
+        )
+    }
+    most = max(_cases.of(cases, largest, "all", "published").latency_us, 0)
+    return Report(
+        answers=[
+            _answer(
+                round(share["all", "published"], 2),
+                holds=share["all", "published"] <= 4.1,
+                part="all",
+            ),
+            _answer(
+                round(share["incomplete", "published"], 2),
+                holds=share["incomplete", "published"] <= 9,
+                part="incomplete",
+                claim="the same less every fourth access",
+                published=9,
+            ),
+            _answer(
+                round(share["nothing", "first fit"], 1),
+                holds=share["nothing", "first fit"] >= 30,
+                why="the base trace is our own, whose accesses keep together more than the paper's",
+                part="first fit",
+                claim="the same by first fit",
+                published=35,
+            ),
+            _answer(
+                round(most / 1000, 2),
+                holds=most <= 390,
+                why=_OUR_PROGRAM,
+                part="latency",
+                claim="latency of an access, all accesses known",
+                published=0.39,
+                unit="ms",
+            ),
+        ],
+        columns=_COLUMNS,
+        rows=[_row(case) for case in cases],
+        draw=lambda axes: _curves(cases, counts, axes, "pages of data"),
+    )
+
+
+def _curves(cases: Sequence[Case], at: Sequence[int], axes: "Axes", what: str) -> None:
+    for known, method in dict.fromkeys((case.known, case.method) for case in cases):
+        line = [case.cost for case in cases if (case.known, case.method) == (known, method)]
+        label = method if known == "nothing" else f"{known}: {method}"
+        axes.plot(at, [cost.share for cost in line], "o-", label=label, markersize=3)
+    axes.set_xlabel(what)
+    axes.set_ylabel("faults, % of accesses")
+    axes.legend(fontsize=7)
+
+
+@experiment(
+    "V-ours",
+    claim="our layout has fewer faults than the published heuristic, over cases of more than 100",
+    published="ours",
+    unit="%",
+    must_hold=True,
+)
+def better(quick: bool) -> Report:
+    """All cases of V6 to V9 in which both layouts know the same."""
+    cases = [*_cases.tinydb(quick), *_cases.mate(quick)]
+    for count in (1, 2, 3, 4, 6, 7, 8) if quick else _cases.FRAMES:
+        cases += _cases.generated(12, count)
+    for count in (36, 60) if quick else _cases.PAGES[1:]:
+        cases += _cases.generated(count, 12)
+    pairs = [
+        (case, other)
+        for case in cases
+        for other in cases
+        if case.method == "published"
+        and other.method == "ours"
+        and (case.program, case.situation, case.known)
+        == (other.program, other.situation, other.known)
+        and case.cost.faults > 100
+    ]
+    theirs = sum(case.cost.faults for case, _ in pairs)
+    mine = sum(other.cost.faults for _, other in pairs)
+    saved = _rig.fewer(mine, theirs)
+    worse = sum(other.cost.faults > case.cost.faults for case, other in pairs)
+    return Report(
+        answers=[
+            Answer(
+                round(saved, 1),
+                holds=saved >= 10,
+                why=f"{len(pairs)} cases, in {worse} of them ours has more",
+            )
+        ],
+        columns=("program", "situation", "known", "published", "ours", "fewer %"),
+        rows=[
+            [
+                case.program,
+                case.situation,
+                case.known,
+                round(case.cost.faults, 1),
+                round(other.cost.faults, 1),
+                round(_rig.fewer(other.cost.faults, case.cost.faults), 1),
+            ]
+            for case, other in pairs
+        ],
+    )
