@@ -402,8 +402,8 @@ static uint32_t pages(void)
     return site.chip->geometry.blocks * site.chip->geometry.block_pages;
 }
 
-/* One content, every mount. A blank chip was once asked in pieces of 32 bytes, 67 of them for a page
- * of 2 KiB: a mount of 128 MiB took minutes. */
+/* One content, every mount. A blank chip was once asked in pieces of 32 bytes, 67 of them for a
+ * page of 2 KiB: a mount of 128 MiB took minutes. */
 static void try_all(const struct content *held)
 {
     size_t bytes;
