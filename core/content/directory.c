@@ -10,6 +10,8 @@
 
 #define ENTRY_HEAD 8U
 #define TAIL_BYTES 12U
+#define WHOLE 65536UL /* as long as that: an entry that is a block of 64 KiB */
+#define LENGTH_WHOLE 65535UL
 #define TAIL_TYPE 0xDEU
 #define TYPES 8U
 
@@ -23,8 +25,8 @@ int nw_content_is_directory(const uint8_t *data, uint32_t bytes)
         uint32_t name = data[at + 6];
         uint8_t type = data[at + 7];
 
-        if (length == 0 || length == 65535U) {
-            length = bytes - at; /* blocks of 64 KiB */
+        if (length == LENGTH_WHOLE && bytes == WHOLE) {
+            length = WHOLE;
         }
         if (length % 4U != 0 || length < ENTRY_HEAD + name || length > bytes - at) {
             return 0;

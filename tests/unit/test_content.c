@@ -172,6 +172,41 @@ static void test_changed_at_random(void **state)
     }
 }
 
+static uint8_t class_with(const uint8_t *block)
+{
+    return nw_content_class(&content, 200UL * CONTENT_BLOCK, block, CONTENT_BLOCK, NULL);
+}
+
+/* A block of zeros once passed as an empty directory: its length 0 was taken for 64 KiB. */
+static void test_what_is_a_directory(void **state)
+{
+    static uint8_t block[CONTENT_BLOCK];
+    struct nw_random random;
+
+    (void)state;
+    content_disk_make(&disk);
+    open_content();
+    assert_true(content_disk_show_all(&disk, &content) >= 0);
+    assert_int_equal(class_with(block), NW_CONTENT_DATA);
+    nw_put16(block + 4, CONTENT_BLOCK); /* empty */
+    assert_int_equal(class_with(block), NW_CONTENT_DIRECTORY);
+    nw_put16(block + 4, 12);
+    assert_int_equal(class_with(block), NW_CONTENT_DATA); /* the chain ends too soon */
+    nw_put32(block, 2);
+    block[6] = 1;
+    nw_put16(block + 16, CONTENT_BLOCK - 12U); /* an entry and a free rest */
+    assert_int_equal(class_with(block), NW_CONTENT_DIRECTORY);
+    block[6] = 5; /* a name longer than its entry */
+    assert_int_equal(class_with(block), NW_CONTENT_DATA);
+    nw_random_seed(&random, 11);
+    for (uint32_t round = 0; round < 20000U; round++) {
+        for (uint32_t i = 0; i < 64U; i++) {
+            block[i] = (uint8_t)nw_random_below(&random, 256);
+        }
+        assert_int_equal(class_with(block), NW_CONTENT_DATA);
+    }
+}
+
 static void test_hints(void **state)
 {
     (void)state;
@@ -190,6 +225,7 @@ int main(void)
         cmocka_unit_test(test_nothing_can_be_read),
         cmocka_unit_test(test_tables_that_point_at_each_other),
         cmocka_unit_test(test_changed_at_random),
+        cmocka_unit_test(test_what_is_a_directory),
         cmocka_unit_test(test_hints),
     };
 
