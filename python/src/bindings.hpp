@@ -6,6 +6,7 @@
 
 void bind_build(nanobind::module_ &m);
 void bind_sched(nanobind::module_ &m);
+void bind_content(nanobind::module_ &m);
 void bind_host(nanobind::module_ &m);
 void bind_parts(nanobind::module_ &m);
 void bind_twin(nanobind::module_ &m);

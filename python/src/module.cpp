@@ -15,6 +15,7 @@ NB_MODULE(_native, m)
     bind_workload(m);
     bind_iotrace(m);
     bind_replay(m);
+    bind_content(m);
     bind_store(m);
     bind_host(m);
     bind_torture(m);

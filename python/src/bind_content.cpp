@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// The recogniser: what a block of a disk is.
+#include "bindings.hpp"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+
+#include <cstdint>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <tuple>
+#include <vector>
+
+extern "C" {
+#include "nandwich/content.h"
+}
+
+namespace nb = nanobind;
+
+namespace {
+
+class Content {
+public:
+    Content(uint64_t bytes, uint16_t volumes, uint16_t images, uint32_t groups, uint32_t extents,
+            uint32_t clusters, uint32_t l1)
+    {
+        const nw_content_config config = { bytes, volumes, images, groups, extents, clusters, l1 };
+        const size_t needed = nw_content_ram_bytes(&config);
+
+        ram_.resize(needed / sizeof(uint64_t) + 1U);
+        if (nw_content_open(&content_, &config, ram_.data(), needed) != NW_OK) {
+            throw std::invalid_argument("content: a number is out of range");
+        }
+        ram_bytes_ = needed;
+    }
+
+    void see(uint64_t at, const nb::bytes &data)
+    {
+        nw_content_see(&content_, at, static_cast<const uint8_t *>(data.data()),
+                       static_cast<uint32_t>(data.size()));
+    }
+
+    void lose(uint64_t at, uint32_t bytes) { nw_content_see(&content_, at, nullptr, bytes); }
+
+    std::tuple<std::string, bool, uint32_t> classify(uint64_t at,
+                                                     const std::optional<nb::bytes> &data)
+    {
+        const uint8_t *start = data ? static_cast<const uint8_t *>(data->data()) : nullptr;
+        const uint32_t bytes = data ? static_cast<uint32_t>(data->size()) : 0U;
+        uint32_t run = 0;
+        const uint8_t found = nw_content_class(&content_, at, start, bytes, &run);
+
+        return { nw_content_name(found), (found & NW_CONTENT_GUEST) != 0, run };
+    }
+
+    std::optional<std::tuple<uint64_t, uint32_t>> want()
+    {
+        uint64_t at = 0;
+        uint32_t bytes = 0;
+
+        if (nw_content_want(&content_, &at, &bytes) == 0) {
+            return std::nullopt;
+        }
+        return std::tuple(at, bytes);
+    }
+
+    size_t ram_bytes() const { return ram_bytes_; }
+    uint32_t refused() const { return content_.refused; }
+
+private:
+    std::vector<uint64_t> ram_;
+    size_t ram_bytes_ = 0;
+    nw_content content_ = {};
+};
+
+}  // namespace
+
+void bind_content(nb::module_ &m)
+{
+    using namespace nb::literals;
+
+    nb::class_<Content>(m, "Content", "Tells what a block of a disk is (nandwich/content.h).")
+        .def(nb::init<uint64_t, uint16_t, uint16_t, uint32_t, uint32_t, uint32_t, uint32_t>(),
+             "bytes"_a, nb::kw_only(), "volumes"_a = 8, "images"_a = 4, "groups"_a = 1024,
+             "extents"_a = 1024, "clusters"_a = 65536, "l1"_a = 4096)
+        .def("see", &Content::see, "at"_a, "data"_a, "These bytes were written or read there.")
+        .def("lose", &Content::lose, "at"_a, "bytes"_a, "What was wanted cannot be read.")
+        .def("classify", &Content::classify, "at"_a, "data"_a = nb::none(),
+             "Class, whether it is a guest's, and for how many bytes.")
+        .def("want", &Content::want, "What is worth reading: place and bytes.")
+        .def_prop_ro("ram_bytes", &Content::ram_bytes)
+        .def_prop_ro("refused", &Content::refused);
+}

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Goal: the recogniser tells a disk's blocks apart whatever order they come in, needs the RAM it
+ * says, and keeps its head on a disk that lies: changed bytes, tables that point at each other.
+ * What real tools make is judged in tests/python/test_content.py.
+ * ctest: quick
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "content_disk.h"
+#include "nandwich/bytes.h"
+#include "nandwich/random.h"
+
+#define ROUNDS 300U
+#define CHANGES 12U
+
+static struct content_disk disk;
+static struct nw_content content;
+static uint64_t ram[8192];
+
+static uint8_t class_at(uint32_t block)
+{
+    return nw_content_class(&content, (uint64_t)block * CONTENT_BLOCK, NULL, 0, NULL);
+}
+
+static void open_content(void)
+{
+    size_t needed = nw_content_ram_bytes(&content_disk_config);
+
+    assert_true(needed > 0 && needed <= sizeof ram);
+    memset(ram, 0xA5, sizeof ram);
+    assert_int_equal(nw_content_open(&content, &content_disk_config, ram, needed - 1U), NW_ERR_RAM);
+    assert_int_equal(nw_content_open(&content, &content_disk_config, ram, needed), NW_OK);
+    for (size_t i = needed; i < sizeof ram; i++) {
+        assert_int_equal(((uint8_t *)ram)[i], 0xA5);
+    }
+}
+
+static void check_all(void)
+{
+    static const struct {
+        uint32_t first, count;
+        uint8_t class_of;
+    } parts[] = {
+        {0, 1, NW_CONTENT_DATA},           {1, 1, NW_CONTENT_SUPERBLOCK},
+        {2, 1, NW_CONTENT_DESCRIPTORS},    {3, 1, NW_CONTENT_DATA},
+        {4, 2, NW_CONTENT_BITMAP},         {6, 4, NW_CONTENT_INODES},
+        {10, 2, NW_CONTENT_BITMAP},        {12, 4, NW_CONTENT_INODES},
+        {16, 4, NW_CONTENT_DATA},          {20, 8, NW_CONTENT_JOURNAL},
+        {28, 4, NW_CONTENT_DATA},          {32, 4, NW_CONTENT_IMAGE},
+        {36, 1, NW_CONTENT_DATA | NW_CONTENT_GUEST},
+        {37, 1, NW_CONTENT_SUPERBLOCK | NW_CONTENT_GUEST},
+        {38, 1, NW_CONTENT_DESCRIPTORS | NW_CONTENT_GUEST},
+        {39, 1, NW_CONTENT_DATA | NW_CONTENT_GUEST},
+        {40, 2, NW_CONTENT_BITMAP | NW_CONTENT_GUEST},
+        {42, 4, NW_CONTENT_INODES | NW_CONTENT_GUEST},
+        {52, 48, NW_CONTENT_DATA | NW_CONTENT_GUEST},
+        {100, 29, NW_CONTENT_DATA},        {129, 1, NW_CONTENT_SUPERBLOCK},
+        {130, 1, NW_CONTENT_DESCRIPTORS},  {131, 125, NW_CONTENT_DATA},
+    };
+
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        for (uint32_t block = parts[i].first; block < parts[i].first + parts[i].count; block++) {
+            if (class_at(block) != parts[i].class_of) {
+                fail_msg("block %u: %u, not %u", (unsigned)block, class_at(block),
+                         parts[i].class_of);
+            }
+        }
+    }
+}
+
+static void test_any_order(void **state)
+{
+    struct nw_random random;
+
+    (void)state;
+    nw_random_seed(&random, 1);
+    for (uint32_t round = 0; round < 50U; round++) {
+        content_disk_make(&disk);
+        open_content();
+        for (uint32_t i = 0; i < CONTENT_BLOCKS; i++) {
+            content_disk_show(&disk, &content, nw_random_below(&random, CONTENT_BLOCKS));
+        }
+        assert_true(content_disk_answer(&disk, &content) >= 0);
+        content_disk_show(&disk, &content, CONTENT_IMAGE); /* whoever opens the image */
+        assert_true(content_disk_answer(&disk, &content) >= 0);
+        check_all();
+        assert_int_equal(content_disk_answer(&disk, &content), 0);
+    }
+}
+
+/* Nobody can read what is asked for: it is not asked for again and again. */
+static void test_nothing_can_be_read(void **state)
+{
+    uint64_t at;
+    uint32_t bytes;
+    int asked = 0;
+
+    (void)state;
+    content_disk_make(&disk);
+    open_content();
+    content_disk_show(&disk, &content, 1);
+    while (nw_content_want(&content, &at, &bytes)) {
+        assert_true(++asked < 20);
+        nw_content_see(&content, at, NULL, bytes);
+    }
+    assert_int_equal(class_at(1), NW_CONTENT_SUPERBLOCK);
+    assert_int_equal(class_at(4), NW_CONTENT_DATA);
+}
+
+/* L1 points to itself, to the header, twice to one L2; L2 to itself and to L1. */
+static void test_tables_that_point_at_each_other(void **state)
+{
+    uint8_t *header = content_disk_at((content_disk_make(&disk), &disk), CONTENT_IMAGE);
+    uint8_t *l1 = header + 2U * CONTENT_BLOCK;
+    uint8_t *l2 = header + 3U * CONTENT_BLOCK;
+
+    (void)state;
+    header[39] = 5; /* entries of L1 */
+    for (uint32_t i = 0; i < 5U; i++) {
+        static const uint8_t to[] = {3, 2, 0, 3, 3};
+
+        l1[8U * i + 6U] = (uint8_t)(to[i] << 2);
+    }
+    for (uint32_t i = 0; i < 4U; i++) {
+        l2[8U * i + 6U] = (uint8_t)((i + 1U) << 2); /* counts, L1, L2, and what was the first */
+    }
+    open_content();
+    assert_true(content_disk_show_all(&disk, &content) >= 0);
+    assert_int_equal(content_disk_show_all(&disk, &content), 0);
+    for (uint32_t block = CONTENT_IMAGE; block < CONTENT_GUEST; block++) {
+        assert_int_equal(class_at(block), NW_CONTENT_IMAGE);
+    }
+    assert_int_equal(class_at(CONTENT_GUEST), NW_CONTENT_DATA | NW_CONTENT_GUEST);
+}
+
+static void test_changed_at_random(void **state)
+{
+    struct nw_random random;
+
+    (void)state;
+    nw_random_seed(&random, 7);
+    for (uint32_t round = 0; round < ROUNDS; round++) {
+        content_disk_make(&disk);
+        open_content();
+        assert_true(content_disk_show_all(&disk, &content) >= 0);
+        for (uint32_t i = 0; i < CHANGES; i++) {
+            uint32_t block = nw_random_below(&random, 64);
+            uint8_t *place =
+                content_disk_at(&disk, block) + 4U * nw_random_below(&random, CONTENT_BLOCK / 4U);
+
+            nw_put32(place, nw_random_below(&random, 256) << nw_random_below(&random, 32));
+            content_disk_show(&disk, &content, block);
+        }
+        assert_true(content_disk_show_all(&disk, &content) >= 0);
+        for (uint32_t block = 0; block < CONTENT_BLOCKS; block++) {
+            assert_true((class_at(block) & 0x0FU) < NW_CONTENT_CLASSES);
+        }
+        /* The disk as it was is recognised again, whatever stood there in between. */
+        content_disk_make(&disk);
+        assert_true(content_disk_show_all(&disk, &content) >= 0);
+        content_disk_show(&disk, &content, CONTENT_IMAGE);
+        assert_true(content_disk_answer(&disk, &content) >= 0);
+        check_all();
+    }
+}
+
+static uint8_t class_with(const uint8_t *block)
+{
+    return nw_content_class(&content, 200UL * CONTENT_BLOCK, block, CONTENT_BLOCK, NULL);
+}
+
+/* A block of zeros once passed as an empty directory: its length 0 was taken for 64 KiB. */
+static void test_what_is_a_directory(void **state)
+{
+    static uint8_t block[CONTENT_BLOCK];
+    struct nw_random random;
+
+    (void)state;
+    content_disk_make(&disk);
+    open_content();
+    assert_true(content_disk_show_all(&disk, &content) >= 0);
+    assert_int_equal(class_with(block), NW_CONTENT_DATA);
+    nw_put16(block + 4, CONTENT_BLOCK); /* empty */
+    assert_int_equal(class_with(block), NW_CONTENT_DIRECTORY);
+    nw_put16(block + 4, 12);
+    assert_int_equal(class_with(block), NW_CONTENT_DATA); /* the chain ends too soon */
+    nw_put32(block, 2);
+    block[6] = 1;
+    nw_put16(block + 16, CONTENT_BLOCK - 12U); /* an entry and a free rest */
+    assert_int_equal(class_with(block), NW_CONTENT_DIRECTORY);
+    block[6] = 5; /* a name longer than its entry */
+    assert_int_equal(class_with(block), NW_CONTENT_DATA);
+    nw_random_seed(&random, 11);
+    for (uint32_t round = 0; round < 20000U; round++) {
+        for (uint32_t i = 0; i < 64U; i++) {
+            block[i] = (uint8_t)nw_random_below(&random, 256);
+        }
+        assert_int_equal(class_with(block), NW_CONTENT_DATA);
+    }
+}
+
+static void test_hints(void **state)
+{
+    (void)state;
+    assert_int_equal(nw_content_hint(NW_CONTENT_BITMAP | NW_CONTENT_GUEST), NW_HINT_METADATA);
+    assert_int_equal(nw_content_hint(NW_CONTENT_JOURNAL), NW_HINT_JOURNAL);
+    assert_int_equal(nw_content_hint(NW_CONTENT_DIRECTORY), NW_HINT_DATA);
+    assert_int_equal(nw_content_hint(NW_CONTENT_UNKNOWN), NW_HINT_NONE);
+    assert_int_equal(nw_content_hint(NW_CONTENT_CLASSES), NW_HINT_NONE);
+    assert_string_equal(nw_content_name(NW_CONTENT_IMAGE), "image");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_any_order),
+        cmocka_unit_test(test_nothing_can_be_read),
+        cmocka_unit_test(test_tables_that_point_at_each_other),
+        cmocka_unit_test(test_changed_at_random),
+        cmocka_unit_test(test_what_is_a_directory),
+        cmocka_unit_test(test_hints),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
