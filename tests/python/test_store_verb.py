@@ -75,6 +75,15 @@ def test_room_that_ran_out_is_not_told_as_names(tmp_path: Path) -> None:
     assert call("get", "c").stdout == "small"
 
 
+def test_the_image_is_no_file_to_put_into_itself(run: Run, image: Path) -> None:
+    """Goal: the refusal names the mistake; it said that the image would overwrite the image."""
+    before = image.read_bytes()
+    refused = run("put", "notes", str(image))
+    assert refused.exit_code == 2
+    assert f"{image} is the image itself, which this would overwrite" in refused.stderr
+    assert image.read_bytes() == before
+
+
 def test_the_folder_of_the_image_is_no_place_to_show_it(run: Run, tmp_path: Path) -> None:
     """Goal: the first save would wait for the mount it comes from, for ever."""
     for folder in (tmp_path, tmp_path.parent):

@@ -104,7 +104,13 @@ def source(session: Session, file: str | None, text: str | None) -> bytes:
         if file is not None:
             raise InputError("either FILE or --text, not both")
         return os.fsencode(text)  # its bytes as they were typed, UTF-8 or not
-    output.check_apart(("/dev/stdin" if file in (None, "-") else str(file),), (session.path,))
+    given = "/dev/stdin" if file in (None, "-") else str(file)
+    try:
+        output.check_apart((given,), (session.path,))
+    except InputError as error:
+        raise InputError(
+            f"{given} is the image itself, which this would overwrite: give another file"
+        ) from error
     try:
         if file is None or file == "-":
             if sys.stdin is None:
