@@ -54,16 +54,17 @@ static uint8_t opens_ahead(NW_SCHED_SELF)
            (sched->sectors == 0 || sched->position + 1U < sched->sectors);
 }
 
-/* Every group may grow: nothing is served while all have slack, `least` of them. */
-static uint8_t hold_back(NW_SCHED_SELF_ int32_t least)
+/* Where it stands what a write into a new unit takes: no less than another write. With
+ * NW_SCHED_LEARN it may be the lower for long, as openings are rare. */
+static const uint32_t NW_XDATA *opening_cost(NW_SCHED_SELF)
 {
-    least -= (int32_t)sched->guard_ticks;
-    if (least <= 0) {
-        return sched->order[0];
-    }
-    sched->waiting = 1;
-    sched->wake = sched->now + (uint32_t)least;
-    return NW_SCHED_NONE;
+    return sched->open_ticks < sched->write_ticks ? &sched->write_ticks : &sched->open_ticks;
+}
+
+/* Writes before the next opening, as far as the plan looks. */
+static uint8_t writes_left(NW_SCHED_SELF)
+{
+    return sched->unit != 0 && sched->unit_left < LOOK ? (uint8_t)sched->unit_left : LOOK;
 }
 
 static uint8_t slack_choose(NW_SCHED_SELF)
@@ -71,17 +72,17 @@ static uint8_t slack_choose(NW_SCHED_SELF)
     uint32_t turn = sched->turn_ticks;
     uint32_t end = sched->now - turn;
     uint32_t kept = turn + sched->guard_ticks;
+    const uint32_t NW_XDATA *opening = opening_cost(NW_SCHED_ME);
+    uint8_t left = writes_left(NW_SCHED_ME); /* of the plan before the next opening */
     const uint32_t NW_XDATA *passing = &sched->write_ticks; /* of a write that passes */
     int32_t least = (int32_t)NW_SCHED_FAR; /* slack of all groups planned so far */
     uint16_t most = 0;
     uint8_t best = NW_SCHED_NONE;
     uint16_t unit = sched->unit_next; /* sectors that the next opening of the plan gives */
-    uint8_t left = LOOK; /* writes of the plan before the next opening */
-    uint8_t count;
     uint8_t i;
 
     nw_sched_take_in(NW_SCHED_ME);
-    count = sched->order_count;
+    uint8_t count = sched->order_count;
     if (count == 0) {
         sched->opening = opens_ahead(NW_SCHED_ME);
         return NW_SCHED_NONE;
@@ -92,10 +93,8 @@ static uint8_t slack_choose(NW_SCHED_SELF)
         count = LOOK;
         save = 0;
     }
-    if (sched->unit != 0 && sched->unit_left < LOOK) {
-        left = (uint8_t)sched->unit_left;
-        /* Whoever passes may bring the opening forward. */
-        passing = &sched->open_ticks;
+    if (left < LOOK) {
+        passing = opening; /* it may bring the opening forward */
     }
     int32_t need = (int32_t)(kept + *passing); /* slack that lets it */
     for (i = 0; i < count; i++) {
@@ -106,15 +105,13 @@ static uint8_t slack_choose(NW_SCHED_SELF)
 
         if (read) {
             cost = &sched->read_ticks;
-        } else if (left != 0) {
-            left--;
-        } else {
-            cost = &sched->open_ticks;
+        } else if (left-- == 0) {
+            cost = opening;
             left = unit > LOOK ? LOOK : (uint8_t)(unit - 1U);
             unit = sched->unit;
         }
         if (flow->bytes > most &&
-            (i == 0 || least >= (read ? (int32_t)(kept + *cost) : need)) &&
+            (i == 0 || least >= (int32_t)(kept + (read ? *cost : *passing))) &&
             !(save && may_grow(NW_SCHED_ME_ flow, need))) {
             most = flow->bytes;
             best = number;
@@ -124,9 +121,7 @@ static uint8_t slack_choose(NW_SCHED_SELF)
         if (slack < 0) {
             return pressed ? longest_group(NW_SCHED_ME) : sched->order[0];
         }
-        if (slack < least) {
-            least = slack;
-        }
+        least = slack < least ? slack : least;
         if (flow->count != flow->group) {
             break; /* where its next group comes in the plan is not known */
         }
@@ -134,7 +129,13 @@ static uint8_t slack_choose(NW_SCHED_SELF)
     if (best != NW_SCHED_NONE) {
         return best;
     }
-    return i < count ? sched->order[0] : hold_back(NW_SCHED_ME_ least);
+    least -= (int32_t)sched->guard_ticks;
+    if (i < count || least <= 0) {
+        return sched->order[0];
+    }
+    sched->waiting = 1; /* every group may grow, and all have slack */
+    sched->wake = sched->now + (uint32_t)least;
+    return NW_SCHED_NONE;
 }
 
 const struct nw_sched_policy NW_CODE nw_sched_slack = {

@@ -81,6 +81,14 @@ def test_fewer_log_blocks_where_the_own_choice_takes_too_much() -> None:
     assert fast["ram_bytes"] <= 40 * 1024
 
 
+def test_more_blocks_than_a_chip_can_have_is_no_internal_error() -> None:
+    """Goal: a number of blocks that no chip has fits no layer and no object store, and each layer
+    says why. It ended in an internal error: opening the chip for the store raised ValueError."""
+    value = _json("--ram", "64K", "--blocks", 67_108_864, exit_code=1)
+    assert value["store_ram_bytes"] is None
+    assert all(row["why"] and not row["fits"] for row in value["layers"])
+
+
 def test_same_question_same_bytes() -> None:
     question = ("--blocks", 128, "--ram", "64K", "--requests", 1000, "--json", "-")
     assert _run(*question).stdout == _run(*question).stdout

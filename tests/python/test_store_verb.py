@@ -54,6 +54,36 @@ def test_all_names_in_use(tmp_path: Path) -> None:
     assert "--layout has up to 60" in refused.stderr
 
 
+def test_room_that_ran_out_is_not_told_as_names(tmp_path: Path) -> None:
+    """Goal: a file too large for the store is refused for its bytes. The name that it was about to
+    take was counted, and the refusal said that all names were in use, also of a replaced file."""
+    words = ["store", str(tmp_path / "small.nand")]
+
+    def call(*more: str, input: bytes | None = None) -> Result:
+        return CliRunner().invoke(main, [*words, *more], input=input)
+
+    small = ("--chip", "TC58DVG02A1FT00", "--blocks", "64", "--layout", "3,8,0,16")
+    assert call("format", *small).exit_code == 0
+    for name in "ab":
+        assert call("create", name, "queue").exit_code == 0
+    for first in (True, False):
+        refused = call("put", "c", input=bytes(9_000_000))
+        assert refused.exit_code == 1
+        assert "names are in use" not in refused.stderr
+        assert "3 of 3 objects in use; nothing was changed" in refused.stderr
+        assert not first or call("put", "c", "--text", "small").exit_code == 0
+    assert call("get", "c").stdout == "small"
+
+
+def test_the_image_is_no_file_to_put_into_itself(run: Run, image: Path) -> None:
+    """Goal: the refusal names the mistake; it said that the image would overwrite the image."""
+    before = image.read_bytes()
+    refused = run("put", "notes", str(image))
+    assert refused.exit_code == 2
+    assert f"{image} is the image itself, which this would overwrite" in refused.stderr
+    assert image.read_bytes() == before
+
+
 def test_the_folder_of_the_image_is_no_place_to_show_it(run: Run, tmp_path: Path) -> None:
     """Goal: the first save would wait for the mount it comes from, for ever."""
     for folder in (tmp_path, tmp_path.parent):

@@ -99,7 +99,7 @@ static uint32_t misses(const struct set *set, const struct nw_sched_policy *poli
         if (sched->flows[sched->serving].direction == NW_SCHED_READ) {
             took = sched->read_ticks;
         } else if (sched->unit != 0 && sched->position / sched->unit + 1U != open) {
-            took = sched->open_ticks;
+            took = sched->open_ticks > took ? sched->open_ticks : took; /* it writes, too */
             open = sched->position / sched->unit + 1U;
         }
         now += took;
@@ -113,7 +113,9 @@ static uint32_t misses(const struct set *set, const struct nw_sched_policy *poli
 
 /* Its plan took a passing read for a write, knew only the first group of each flow and only an
  * opening by the next write; and it let the longest group open a unit. 3,542 of 20,000 sets came
- * off worse than under G-EDF, 1,288 of them sets that G-EDF meets in full. */
+ * off worse than under G-EDF, 1,288 of them sets that G-EDF meets in full. Later it believed an
+ * opening that was cheaper than a write, as a first guess of 0 and a learned time may be: it let
+ * groups pass and held them back with ticks it did not have. */
 static void slack_misses_no_more_than_gedf(void **state)
 {
     struct nw_random random;
@@ -127,6 +129,9 @@ static void slack_misses_no_more_than_gedf(void **state)
         uint32_t ours;
 
         draw(&random, &set);
+        if (round % 4 == 0) { /* an opening is not yet known, or has become the cheaper one */
+            set.sched.open_ticks = round % 8 == 0 ? 0 : set.sched.open_ticks % set.sched.write_ticks;
+        }
         theirs = misses(&set, &nw_sched_gedf, 2U * REQUESTS);
         ours = misses(&set, &nw_sched_slack, 2U * REQUESTS);
         assert_true(ours <= theirs);

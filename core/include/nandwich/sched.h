@@ -230,8 +230,8 @@ struct nw_sched {
     uint32_t write_ticks; /* one sector written; with LEARN a first guess, 0 is fine. This and the
                              next three up to NW_SCHED_TICKS_MAX */
     uint32_t open_ticks;  /* the same into a new unit. Not checked against write_ticks, as both are
-                             learned: SLACK plans with it as it stands, for spare time an opening
-                             takes no less than a write */
+                             learned: less than write_ticks is taken as that, by SLACK's plan and
+                             for spare time, and stays here as it was set or learned */
     uint32_t read_ticks;
     uint32_t turn_ticks;  /* between the end of an operation and the next decision; SLACK adds it to
                              each operation it plans for. Learned like the others */

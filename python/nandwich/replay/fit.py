@@ -137,9 +137,10 @@ def _open(
 
 
 def _store_ram_bytes(question: Question) -> int | None:
-    """Of an object store with the defaults of store.h; None: it does not work on this part."""
-    nand = _native.Nand.open(parts.resolve(question.chip), blocks=question.blocks)
+    """Of an object store with the defaults of store.h; None: it does not work on this part, or no
+    such part can be (too many blocks)."""
     try:
+        nand = _native.Nand.open(parts.resolve(question.chip), blocks=question.blocks)
         return int(_native.Store(nand).ram_bytes)
     except ValueError:
         return None

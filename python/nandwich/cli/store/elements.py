@@ -8,6 +8,7 @@ from nandwich.cli.command import Command
 from nandwich.cli.store.session import (
     Session,
     check_element,
+    check_names,
     give,
     key_of,
     name_argument,
@@ -31,6 +32,7 @@ def put(session: Session, name: str, file: str | None, text: str | None) -> None
     """Store FILE (or stdin) as the file NAME; what it held before is replaced."""
     data = source(session, file, text)
     with session.image(save=True) as image:
+        check_names(image, name)
         old = [about for about in image.objects() if about["name"] == name]
         for about in old:
             image.store.delete(needs(about, "file"))

@@ -5,7 +5,7 @@ import click
 
 from nandwich import _native
 from nandwich.cli.command import Command
-from nandwich.cli.store.session import Session, name_argument, pass_session
+from nandwich.cli.store.session import Session, check_names, name_argument, pass_session
 from nandwich.errors import InputError
 
 
@@ -18,7 +18,7 @@ from nandwich.errors import InputError
 @click.option(
     "--count",
     type=click.IntRange(1, 0xFFFFFFFF),
-    help="Keys of an array; how many tags; most elements a stream keeps (a ring).",
+    help="Keys of an array; how many tags; most chunks a stream keeps (a ring).",
 )
 @click.option("--expendable", is_flag=True, help="Stream: lives only as long as there is room.")
 @pass_session
@@ -41,6 +41,7 @@ def create(
     if kind in ("stack", "queue") and unit is not None:
         raise InputError(f"--unit is not for a {kind}: its elements have any length")
     with session.image(save=True) as image:
+        check_names(image, name)
         image.store.create(
             name, kind, unit_bytes=unit or 0, count=count or 0, expendable=expendable
         )

@@ -34,11 +34,6 @@ def _why(image: Image, error: _native.StoreError) -> str:
         return f"a name has 1 to {image.layout.name_bytes} bytes"
     if number == store_image.ERR_FULL:
         space, count = image.store.space, len(image.store.objects())
-        if count >= image.layout.objects:
-            return (
-                f"full: all {count} names are in use; nothing was changed (rm frees one; a store "
-                "formatted with --layout has up to 60)"
-            )
         return (
             f"full: {space['used_bytes']} of {space['limit_bytes']} B and {count} of "
             f"{image.layout.objects} objects in use; nothing was changed"
@@ -49,6 +44,16 @@ def _why(image: Image, error: _native.StoreError) -> str:
     }
     text: str = error.args[1]
     return told.get(number, text)
+
+
+def check_names(image: Image, name: str) -> None:
+    """RunError when an object of this name would be one too many."""
+    names = [about["name"] for about in image.store.objects()]
+    if len(names) >= image.layout.objects and name not in names:
+        raise RunError(
+            f"{image.path}: full: all {len(names)} names are in use; nothing was changed (rm frees "
+            "one; a store formatted with --layout has up to 60)"
+        )
 
 
 class Session:
@@ -99,7 +104,13 @@ def source(session: Session, file: str | None, text: str | None) -> bytes:
         if file is not None:
             raise InputError("either FILE or --text, not both")
         return os.fsencode(text)  # its bytes as they were typed, UTF-8 or not
-    output.check_apart(("/dev/stdin" if file in (None, "-") else str(file),), (session.path,))
+    given = "/dev/stdin" if file in (None, "-") else str(file)
+    try:
+        output.check_apart((given,), (session.path,))
+    except InputError as error:
+        raise InputError(
+            f"{given} is the image itself, which this would overwrite: give another file"
+        ) from error
     try:
         if file is None or file == "-":
             if sys.stdin is None:
