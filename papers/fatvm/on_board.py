@@ -33,7 +33,7 @@ class Run:
     instructions: int
     native: int
     storage_ns: int
-    clock_mhz: int
+    clock_mhz: float
 
     def job(self, cycles: float, raw_bytes: int = 0) -> Job:
         """What a duty cycle does, at so many cycles an instruction."""
