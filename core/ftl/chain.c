@@ -344,29 +344,70 @@ static int can_spoil(const struct nw_chain *chain, uint16_t unit, const struct n
             (older == NW_NO_BLOCK || (chain->flags[older] & NW_CHAIN_FAILED) == 0));
 }
 
+/* A block in which a program failed: in a chain, or none. */
+static int has_failed(const struct nw_chain *chain, uint16_t block)
+{
+    return block != NW_NO_BLOCK && (chain->flags[block] & NW_CHAIN_FAILED) != 0;
+}
+
+/* How many blocks right below the last one of a chain, in which this put has failed, may be erased
+ * after it: those that the same merge began, and in each of which a program failed. All but the
+ * oldest of them hold nothing but the page in doubt, as the last one does. So whatever an erase
+ * that is cut leaves, a mount believes no page that was erased: behind the pages in doubt the
+ * oldest is whole, and without them it is the block of a merge cut short. */
+static uint8_t count_doomed(const struct nw_chain *chain, uint16_t unit,
+                            const struct nw_hybrid_put *put)
+{
+    uint16_t block = chain->newest[unit];
+    uint8_t count = 0;
+
+    if (chain->merging != unit || (put->flags & NW_HYBRID_COPY) == 0) {
+        return 0;
+    }
+    while (chain->next[block] == 0 && has_failed(chain, chain->older[block])) {
+        block = chain->older[block];
+        if ((chain->flags[block] & NW_CHAIN_COPIES) == 0 || count == NW_HYBRID_MOST_DOOMED ||
+            (chain->next[block] != 0 && (put->flags & NW_HYBRID_LAST) != 0)) {
+            return 0;
+        }
+        count++;
+    }
+    return has_failed(chain, chain->older[block]) ? 0 : count;
+}
+
+/* The last block leaves its chain, and the lists of mapped blocks. */
+static uint16_t cut_last(struct nw_chain *chain, uint16_t unit)
+{
+    uint16_t block = chain->newest[unit];
+
+    chain->newest[unit] = chain->older[block];
+    chain->length[unit]--;
+    chain->owner[block] = NW_NO_BLOCK;
+    unmap(chain, block);
+    return block;
+}
+
 /* An error has stopped a put that is not the block's fault. */
 static void give_up(struct nw_chain *chain, uint16_t unit, const struct nw_hybrid_put *put)
 {
     uint16_t block = chain->newest[unit];
-    uint16_t older = chain->older[block];
-    int failed = older != NW_NO_BLOCK && (chain->flags[older] & NW_CHAIN_FAILED) != 0;
 
     if (!can_spoil(chain, unit, put)) {
         chain->flags[block] |= NW_CHAIN_CLOSED;
         end_merge(chain, unit);
         return;
     }
-    if ((put->flags & NW_HYBRID_COPY) != 0 && !failed) {
+    uint8_t doomed = count_doomed(chain, unit, put);
+    nw_chain_unlist(chain, unit);
+    nw_hybrid_spoil(&chain->hybrid, cut_last(chain, unit));
+    for (uint8_t i = 0; i < doomed; i++) {
+        nw_hybrid_doom(&chain->hybrid, cut_last(chain, unit));
+    }
+    if ((put->flags & NW_HYBRID_COPY) != 0 && !has_failed(chain, chain->newest[unit])) {
         chain->hybrid.doubt = NW_NO_PAGE; /* the page it was moved from holds the same */
     }
     end_merge(chain, unit);
-    nw_chain_unlist(chain, unit);
-    chain->newest[unit] = older;
-    chain->length[unit]--;
-    chain->owner[block] = NW_NO_BLOCK;
     nw_chain_enlist(chain, unit);
-    unmap(chain, block);
-    nw_hybrid_spoil(&chain->hybrid, block);
 }
 
 int nw_chain_put(struct nw_chain *chain, const struct nw_hybrid_put *put)

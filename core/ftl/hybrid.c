@@ -61,6 +61,7 @@ int nw_hybrid_prepare(struct nw_hybrid *hybrid, const struct nw_hybrid_open *ope
     hybrid->doubt = NW_NO_PAGE;
     hybrid->spoiled = NW_NO_BLOCK;
     hybrid->owes = 0;
+    hybrid->doomed = 0;
     hybrid->limbo = 0;
     hybrid->version = 1;
     hybrid->fenced = 0;

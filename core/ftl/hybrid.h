@@ -18,7 +18,8 @@
  *     any other error the layer gives up, and the shared code tries again (nw_hybrid_settle()).
  *     Nothing further is programmed in that block either, but it is no bad one: when nothing in
  *     it counts, or nothing but what an unfinished merge moved there, it goes back at once by
- *     nw_hybrid_spoil().
+ *     nw_hybrid_spoil(). The blocks before it in which the same merge had programs that failed go
+ *     with it, by nw_hybrid_doom().
  *   - A merge moves pages (NW_HYBRID_COPY) one after the other, the last one marked so, and keeps
  *     every page it moved until then. Nothing is moved any more to a block that holds nothing but
  *     moved pages once the merge that began it has ended.
@@ -51,6 +52,7 @@
 #define NW_HYBRID_LISTS 2U        /* lists of blocks.h used here; the layer's own begin there */
 #define NW_HYBRID_FLOOR 5U        /* free blocks left for merges, failures and the next mount */
 #define NW_HYBRID_MORE 10U /* the most that are left beyond it after blocks went bad */
+#define NW_HYBRID_MOST_DOOMED 255U
 #define NW_HYBRID_LEAST_SPARE 10U
 #define NW_HYBRID_LEAST_BYTES 256U
 #define NW_HYBRID_MOST_BLOCKS 65000U /* with the lists of chains they have numbers of 16 bits */
@@ -131,6 +133,7 @@ struct nw_hybrid {
     uint32_t doubt;       /* sector of a program that failed, until it is written anew */
     uint16_t spoiled;     /* free block to erase before the next program, or NW_NO_BLOCK */
     uint8_t owes;         /* blocks were taken below the floor behind an error */
+    uint8_t doomed;       /* blocks to erase behind the spoiled one, and to mark bad then */
     uint64_t version;     /* of the next program */
     struct nw_blocks blocks;
 
@@ -231,6 +234,14 @@ void nw_hybrid_drop(struct nw_hybrid *hybrid, uint16_t block, int failed);
  * which nothing counts but what is elsewhere too: it is free, and erased before the next program.
  * Without it such errors, one after the other, would use up the free blocks. */
 void nw_hybrid_spoil(struct nw_hybrid *hybrid, uint16_t block);
+
+/* The same for one in which a program failed, right behind the one that was spoiled: it is erased
+ * after that, and marked bad. The newest comes first. */
+void nw_hybrid_doom(struct nw_hybrid *hybrid, uint16_t block);
+
+/* Erase what was spoiled and doomed, before anything else is programmed: until then its pages are
+ * the newest of all, as those that a cut has left are. */
+int nw_hybrid_wipe_spoiled(struct nw_hybrid *hybrid);
 
 /* hybrid_mount.c */
 

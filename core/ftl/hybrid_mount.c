@@ -436,6 +436,19 @@ static int is_alone(const struct nw_hybrid *hybrid, uint8_t index)
             hybrid->top[index + 1U].tag.version <= hybrid->fenced);
 }
 
+/* Whether the page before this one shows that its program had ended. A program that failed is tried
+ * again before anything else, with the same sector: so one of another sector does. So does a page
+ * that a merge moved, behind one that the host wrote: what is in doubt is written anew before a
+ * merge goes on. */
+static int is_ended(const struct nw_hybrid *hybrid, uint8_t index)
+{
+    uint32_t word = hybrid->top[index].tag.word;
+    uint32_t newer = hybrid->top[index - 1U].tag.word;
+
+    return ((word ^ newer) & NW_HYBRID_SECTOR) != 0 ||
+           (word & NW_HYBRID_COPY) < (newer & NW_HYBRID_COPY);
+}
+
 /* Which of the newest pages count: sets `last`, above which none does, and what is to be saved. */
 static int judge(struct nw_hybrid *hybrid)
 {
@@ -447,8 +460,7 @@ static int judge(struct nw_hybrid *hybrid)
             hybrid->last = hybrid->fenced; /* earlier mounts made sure of the rest */
             return NW_OK;
         }
-        /* A failed program is tried again at once: another sector tells that this one ended. */
-        if (i > 0 && sector != (hybrid->top[i - 1U].tag.word & NW_HYBRID_SECTOR)) {
+        if (i > 0 && is_ended(hybrid, i)) {
             hybrid->last = page->tag.version;
             return NW_OK;
         }
@@ -493,17 +505,16 @@ static int counts(const struct nw_hybrid *hybrid, const struct nw_hybrid_top *pa
     return page->tag.version <= hybrid->last || page->tag.version <= hybrid->fenced;
 }
 
-/* A page behind which one of another sector shows is certain. When it ended a write or a merge, it
- * counts at every later mount, also when the newer ones hide by then: so it need not wait, nor
- * those before it. Else the blocks that they replace would be missing for the session. */
+/* A page behind which another one shows that it had ended is certain. When it ended a write or a
+ * merge, it counts at every later mount, also when the newer ones hide by then: so it need not
+ * wait, nor those before it. Else the blocks that they replace would be missing for the session. */
 static int accept_ended(struct nw_hybrid *hybrid)
 {
     const struct nw_hybrid_top *top = hybrid->top;
     uint8_t index = 1;
     int result = NW_OK;
 
-    while (index < hybrid->tops && ((top[index].tag.word ^ top[index - 1U].tag.word) &
-                                    NW_HYBRID_SECTOR) == 0) {
+    while (index < hybrid->tops && !is_ended(hybrid, index)) {
         index++;
     }
     if (index < hybrid->tops && counts(hybrid, &top[index]) &&
@@ -752,25 +763,9 @@ static int settle(struct nw_hybrid *hybrid)
     return result;
 }
 
-/* Erase the block that an error has spoiled, before anything else is programmed: until then its
- * pages are the newest of all, as those that a cut has left are. */
-static int wipe_spoiled(struct nw_hybrid *hybrid)
-{
-    uint16_t block = hybrid->spoiled;
-    int result = NW_OK;
-
-    if (block != NW_NO_BLOCK) {
-        result = nw_blocks_wipe(&hybrid->blocks, block);
-        if (result == NW_OK || hybrid->blocks.state[block] == NW_BLOCK_BAD) {
-            hybrid->spoiled = NW_NO_BLOCK;
-        }
-    }
-    return result;
-}
-
 int nw_hybrid_settle(struct nw_hybrid *hybrid)
 {
-    int result = wipe_spoiled(hybrid);
+    int result = nw_hybrid_wipe_spoiled(hybrid);
 
     if (hybrid->doubt != NW_NO_PAGE || hybrid->saved != NW_NO_PAGE) {
         hybrid->owes = 1;

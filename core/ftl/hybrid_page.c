@@ -192,3 +192,49 @@ void nw_hybrid_spoil(struct nw_hybrid *hybrid, uint16_t block)
     nw_blocks_give(&hybrid->blocks, block);
     hybrid->spoiled = block;
 }
+
+void nw_hybrid_doom(struct nw_hybrid *hybrid, uint16_t block)
+{
+    nw_blocks_link(&hybrid->blocks, block, RETIRE_LIST);
+    hybrid->doomed++;
+    hybrid->owes = 1;
+}
+
+/* The doomed blocks are the last of their list: no other block joins it before they are gone. */
+static int wipe_doomed(struct nw_hybrid *hybrid)
+{
+    struct nw_blocks *blocks = &hybrid->blocks;
+    int result = NW_OK;
+
+    while (result == NW_OK && hybrid->doomed > 0) {
+        uint16_t block = nw_blocks_list(blocks, RETIRE_LIST);
+
+        for (uint8_t i = hybrid->doomed; i > 0; i--) {
+            block = blocks->prev[block];
+        }
+        result = nw_blocks_erase(blocks, block);
+        if (result == NW_OK) {
+            result = nw_blocks_retire(blocks, block);
+        }
+        if (blocks->state[block] == NW_BLOCK_BAD) {
+            nw_blocks_unlink(blocks, block);
+            hybrid->doomed--;
+            result = result == NW_ERR_POWER ? result : (int)NW_OK;
+        }
+    }
+    return result;
+}
+
+int nw_hybrid_wipe_spoiled(struct nw_hybrid *hybrid)
+{
+    uint16_t block = hybrid->spoiled;
+    int result = NW_OK;
+
+    if (block != NW_NO_BLOCK) {
+        result = nw_blocks_wipe(&hybrid->blocks, block);
+        if (result == NW_OK || hybrid->blocks.state[block] == NW_BLOCK_BAD) {
+            hybrid->spoiled = NW_NO_BLOCK;
+        }
+    }
+    return result == NW_OK ? wipe_doomed(hybrid) : result;
+}

@@ -31,9 +31,11 @@
  *          block (at most block_pages reads and programs and one of each more; a read more for
  *          each page that the chip copies and for each tag of a list that is not in RAM). A log
  *          block of fast and a block of a superblock are won by several such steps
- *   the first of these after one that failed: also 1 program, at most 2 erases, and the merges that
- *          win this block back; and the rest of a merge that was stopped, at most block_pages
- *          reads and programs
+ *   the first of these after an error of the chip: also 1 program, at most 2 erases and one more
+ *          for each block in which a program of a merge failed, and the merges that win this block
+ *          back; and the rest of a merge that was stopped, at most block_pages reads and programs.
+ *          Idle does that whatever its budget, also behind a call that answered NW_OK: a write
+ *          whose sector is there does not tell an error of the merge behind it
  *   mount  reads the tag of each block's first page (up to three more in a block that a mount began
  *          or where they cannot be read), then each tag of the chip once, then one of
  *          each block in use and of those it is compared with (see the layer's own header); erases
