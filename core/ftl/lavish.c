@@ -165,25 +165,29 @@ static int lavish_sync(struct nw_block_req *req)
     return NW_OK;
 }
 
-/* Merges ahead when the next log would have to wait for it, then erases the next free lavish
- * block. Each is one step, counted at its worst. */
+/* Erases the next free lavish block, so that a merge into it need not; then merges ahead when the
+ * next log would have to wait for it. Each is one step, counted at its worst: of a merge that is
+ * its copies, two lavish blocks erased, and a map miss that enters a block. */
 static int lavish_idle(struct nw_block_req *req)
 {
     struct nw_ftl_lavish *lavish = req->block->context;
     const struct nw_geometry *geometry = &lavish->req.chip->geometry;
     unsigned block = nw_lavish_next(lavish);
     uint32_t cost_us = lavish->degree * geometry->erase_us;
-    int merges = lavish->free <= nw_lavish_least(lavish) && nw_lavish_victim(lavish) != NONE;
+    int merges = block == NONE || nw_lavish_is_clean(lavish, block);
 
     if (merges) {
-        cost_us += cost_us + lavish->logical_sectors * (geometry->read_us + geometry->program_us);
-    } else if (block == NONE || nw_lavish_is_clean(lavish, block)) {
-        return 0;
+        if (lavish->free > nw_lavish_least(lavish) || nw_lavish_victim(lavish) == NONE) {
+            return 0;
+        }
+        cost_us += cost_us + geometry->erase_us +
+                   (lavish->logical_sectors + 1U) * (geometry->read_us + geometry->program_us);
     }
     if (cost_us > req->budget_us) {
         return 1;
     }
-    merges = merges ? nw_lavish_reserve(lavish, 1) : nw_lavish_clean(lavish, block, NONE);
+    merges = merges ? nw_lavish_reserve(lavish, lavish->free + 1U - nw_lavish_least(lavish))
+                    : nw_lavish_clean(lavish, block, NONE);
     return merges < 0 ? merges : 1;
 }
 

@@ -88,8 +88,9 @@ static int32_t copy_to_fresh(struct nw_ftl_lavish *lavish, const struct nw_lavis
 {
     for (;;) {
         unsigned fresh = nw_lavish_take(lavish);
-        int worn;
+        int released;
         int result;
+        int worn;
 
         if (fresh == NONE) {
             return NW_ERR_FULL;
@@ -100,8 +101,12 @@ static int32_t copy_to_fresh(struct nw_ftl_lavish *lavish, const struct nw_lavis
             return (int32_t)fresh;
         }
         worn = nw_lavish_is_worn(result);
-        if (nw_lavish_release(lavish, fresh, worn ? *count : NONE) < 0 || !worn) {
+        released = nw_lavish_release(lavish, fresh, worn ? *count : NONE);
+        if (!worn) {
             return result;
+        }
+        if (released < 0) {
+            return released; /* it tells more than that a block is worn: power may have gone */
         }
         /* a block was marked bad: this ends */
     }

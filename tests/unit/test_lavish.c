@@ -275,12 +275,14 @@ static void idle_merges_ahead(void **state)
     assert_int_equal(lavish_rig_write(&rig, 0, 3), NW_OK);
     write_times(3, 6);
     write_times(4, 7);
-    req.budget_us = 4439; /* 4 copies, 4 erases at worst */
+    req.budget_us = 5549; /* 4 copies, a map read and one written, 5 erases at worst */
+    assert_int_equal(nw_block_idle(&req), 1); /* erases the next lavish block first */
+    assert_int_equal(rig.lavish.stats.erases, 7);
     assert_int_equal(nw_block_idle(&req), 1);
     assert_int_equal(rig.lavish.stats.copies, 0);
-    req.budget_us = 4440;
+    req.budget_us = 5550;
     assert_int_equal(nw_block_idle(&req), 1);
-    expect("read 3 program 19 erase 7 copy 3 map 0/0 switch 0 I 0 II 1 III 0");
+    expect("read 3 program 19 erase 9 copy 3 map 0/0 switch 0 I 0 II 1 III 0");
     assert_int_equal(rig.lavish.free, 2);
     finish();
 }

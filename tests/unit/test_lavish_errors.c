@@ -184,6 +184,89 @@ static void test_marked_but_not_told(void **state)
     assert_int_equal(nw_nand_misuse(nand)->error, 0);
 }
 
+/* Power goes as a block is marked whose erase has just failed, for a copy to enter it. The write
+ * answered NW_ERR_ERASE, as if the device could go on. */
+static void test_power_goes_as_a_block_is_marked(void **state)
+{
+    struct nw_ftl_lavish_config config = {
+        .sectors = SECTORS, .degree = 2, .maps = 2, .erase_late = 1};
+    struct nw_fault both[2] = {{.verb = NW_VERB_HEAL}, {.verb = NW_VERB_HEAL}};
+    struct nw_random random;
+    uint32_t told = 0;
+
+    (void)state;
+    nw_faults_open(&faults, nw_nand_chip(nand), both, 2, 1);
+    nw_random_seed(&random, 7);
+    for (uint32_t turn = 0; turn < 200U; turn++) {
+        int result = NW_OK;
+
+        assert_int_equal(nw_ftl_lavish_open(&lavish, &faults.chip, &config, ram, sizeof ram),
+                         NW_OK);
+        for (uint32_t i = 0; i < 200U && both[1].hits == 0; i++) {
+            struct nw_block_req req = {.block = &lavish.block,
+                                       .sector = nw_random_below(&random, SECTORS),
+                                       .count = 1,
+                                       .data = data};
+
+            if (i == 20U + turn % 100U) {
+                both[0] =
+                    (struct nw_fault){.verb = NW_VERB_ERASE, .error = NW_ERR_ERASE, .times = 1};
+                both[1] = (struct nw_fault){
+                    .verb = NW_VERB_MARK_BAD, .error = NW_ERR_POWER, .times = 1};
+            }
+            result = nw_block_write(&req);
+        }
+        assert_int_equal(both[1].hits, 1);
+        if (result != NW_OK) { /* else it happened behind the data */
+            assert_int_equal(result, NW_ERR_POWER);
+            told++;
+        }
+        both[0] = both[1] = (struct nw_fault){.verb = NW_VERB_HEAL};
+    }
+    assert_true(told > 10U); /* or nothing was tried */
+}
+
+/* Idle took longer than its budget: its worst case knew neither of the map that a merge fetches,
+ * for which another one may have to be written, nor of a block that it enters and has to erase. */
+static void test_idle_keeps_its_budget(void **state)
+{
+    const struct nw_geometry *geometry = &faults.chip.geometry;
+    struct nw_random random;
+    uint32_t merges = 0;
+
+    (void)state;
+    faults.ops.copy = NULL; /* a copy takes its full time */
+    nw_random_seed(&random, 8);
+    for (uint32_t turn = 0; turn < 60U; turn++) {
+        struct nw_ftl_lavish_config config = {.sectors = SECTORS,
+                                              .degree = 1,
+                                              .maps = 1,
+                                              .lavish_blocks = (uint16_t)(6U + turn % 3U),
+                                              .erase_late = 0};
+
+        assert_int_equal(nw_ftl_lavish_open(&lavish, &faults.chip, &config, ram, sizeof ram),
+                         NW_OK);
+        for (uint32_t i = 0; i < 400U; i++) {
+            struct nw_block_req req = {.block = &lavish.block,
+                                       .sector = nw_random_below(&random, SECTORS),
+                                       .count = 1,
+                                       .data = data};
+
+            assert_int_equal(nw_block_write(&req), NW_OK);
+            req.budget_us =
+                2U * lavish.degree * geometry->erase_us +
+                lavish.logical_sectors * (geometry->read_us + geometry->program_us) +
+                nw_random_below(&random, turn % 2U ? 100U : 3U * geometry->erase_us);
+            uint64_t before = nw_nand_meter(nand)->time_ns;
+            merges -= (uint32_t)(lavish.stats.merges_full + lavish.stats.merges_partial);
+            assert_true(nw_block_idle(&req) >= 0);
+            merges += (uint32_t)(lavish.stats.merges_full + lavish.stats.merges_partial);
+            assert_true(nw_nand_meter(nand)->time_ns - before <= req.budget_us * 1000ULL);
+        }
+    }
+    assert_true(merges > 0); /* or nothing was tried */
+}
+
 /* A copy that did not come to pass, since the erase of the block before it failed, was counted as
  * a read. */
 static void test_reads_are_counted(void **state)
@@ -259,6 +342,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_what_fails_once_is_read_again, open_all, close_all),
         cmocka_unit_test_setup_teardown(test_open_reads_again, open_all, close_all),
         cmocka_unit_test_setup_teardown(test_marked_but_not_told, open_all, close_all),
+        cmocka_unit_test_setup_teardown(test_power_goes_as_a_block_is_marked, open_all, close_all),
+        cmocka_unit_test_setup_teardown(test_idle_keeps_its_budget, open_all, close_all),
         cmocka_unit_test_setup_teardown(test_reads_are_counted, open_all, close_all),
         cmocka_unit_test_setup_teardown(test_no_lavish_block_is_lost, open_all, close_all),
         cmocka_unit_test_setup_teardown(test_payload_or_not, open_all, close_all)};

@@ -45,9 +45,11 @@
  * they are not used again in this session. Without a spare the lavish block of one is given up,
  * and up to degree - 1 good blocks of it become spares. Writes and trims go on as long as `good`,
  * the lavish blocks not given up, is at least logical blocks + 2, if no call meets more than one
- * failure: so at least spares + lavish blocks - logical blocks - 2 blocks may fail. Then they
- * answer NW_ERR_FULL, and so may idle. Reads always go on: a map that finds no place to leave RAM
- * for does not keep them out, they then read 2 bytes of the sector's map and the sector.
+ * failure: so at least spares + lavish blocks - logical blocks - 2 blocks may fail. Another error
+ * of the chip (NW_ERR_IO, say) in the call in which a block fails is one more failure: it may cost
+ * a lavish block although spares are left. With fewer they answer NW_ERR_FULL, and so may idle.
+ * Reads always go on: a map that finds no place to leave RAM for does not keep them out, they then
+ * read 2 bytes of the sector's map and the sector.
  *
  * OPEN, NOT PERSISTENT. Nothing of an earlier session is looked for, but whose the chip is: open
  * takes one that is blank (blank.h) and marks it, or one with its mark, and refuses others unless
