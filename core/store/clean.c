@@ -63,12 +63,14 @@ static int move(struct nw_store *store, struct chunk *from, uint8_t mask)
     chunk.kind = CHUNK_MOVED;
     chunk.mask = mask;
     int result = store_copy(store, from, &chunk);
-    if (result == NW_ERR_CORRUPT) { /* perhaps not the chunk, but one read of it */
+    if (store_is_damage(result)) { /* perhaps not the chunk, but one read of it */
         result = store_verify(store, from);
         chunk.crc = from->crc;
         if (result == NW_OK) {
             store->stats.tampered = tampered;
             result = store_copy(store, from, &chunk);
+        } else if (!store_is_damage(result)) { /* nothing else may follow the wrong copy */
+            result = store_fail(store, result);
         }
         if (store_is_damage(result)) {
             result = move_lost(store, &chunk);

@@ -549,17 +549,37 @@ static int drop_copy(struct nw_store *store, const struct chunk *copy)
     return NW_OK;
 }
 
+/* Reads a part of what is copied. Sealed, what is begun was proven, so one read was wrong where it
+ * is not: once more, with the same tag. */
+static int read_source(struct nw_store *store, const struct chunk *from, uint16_t at,
+                       uint16_t bytes, uint8_t *data, int begun)
+{
+    uint32_t tampered = store->stats.tampered;
+
+    if (store_seal(store) == NULL) {
+        return store_read(store, store_data_at(store, from, at), bytes, data, 0);
+    }
+    int result = store_seal(store)->read_part(store, from, at, bytes, data);
+    if (begun && store_is_damage(result)) {
+        store->stats.tampered = tampered;
+        store->sealing->at = from->at;
+        result = store_seal(store)->read_part(store, from, at, bytes, data);
+    }
+    return result;
+}
+
 /*
  * A copy of a chunk elsewhere on the chip, by way of the buffer itself: to->at is set. What cannot
  * be read is not programmed. What is encrypted again is proven first, where it lies in the buffer:
  * who changes the chip between two reads must not have other bytes encrypted with the same
  * keystream. So for each page that the copy touches all of the chunk is read; its tag stays in RAM
- * from the first time on. If it is not proven the rest stays erased, and is never encrypted; its
- * tag, if that is still to come, fits no payload.
+ * from the first time on. Where it is not proven first nothing is written; where it is no more the
+ * rest stays erased, and is never encrypted.
  *
- * NW_ERR_CORRUPT: the copy is damaged, as the chunk is, or one read of it was. One that is all in
- * the buffer is taken back. Else the rest of its page stays blank: a mount takes what is damaged in
- * the page programmed last for the end that a cut has torn, so nothing later may lie there.
+ * Damage: the chunk is, or one read of it was. A copy that is all in the buffer is taken back. Else
+ * the rest of its page stays blank: a mount takes what is damaged in the page programmed last for
+ * the end that a cut has torn, so nothing later may lie there. What the log holds of it a mount
+ * passes over, if no right copy follows (redo_chunk() in mount.c).
  */
 int store_copy(struct nw_store *store, const struct chunk *from, struct chunk *to)
 {
@@ -576,16 +596,17 @@ int store_copy(struct nw_store *store, const struct chunk *from, struct chunk *t
 
         part = part < from->length - at ? part : (uint16_t)(from->length - at);
         if (!spoilt) {
-            result = store_seal(store) != NULL
-                         ? store_seal(store)->read_part(store, from, at, part, here)
-                         : store_read(store, store_data_at(store, from, at), part, here, 0);
+            result = read_source(store, from, at, part, here, gap == 0);
         }
         if (result < 0) {
             memset(here, store->erased, part);
+            if (gap > 0) { /* the log holds nothing of the chunk */
+                return result;
+            }
             if (store_is_damage(result)) {
                 result = NW_OK;
                 spoilt = store_seal(store) != NULL;
-            } else if (gap == 0) { /* the log holds a part of the chunk */
+            } else {
                 result = store_fail(store, result);
             }
         }

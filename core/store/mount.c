@@ -277,6 +277,7 @@ static int scan_log(struct nw_store *store, uint32_t at, struct scan *scan)
 /* Through what came since the trees on flash were told. */
 struct redo {
     struct walk walk;
+    struct chunk moved; /* not sealed: the chunk met last, if that is moved data; else kind 0 */
     uint32_t room;  /* chunks that may have stood in what was walked, less those found missing */
     uint32_t place; /* of the last damage met, or STORE_NONE */
     uint8_t passed; /* the anchor */
@@ -380,13 +381,21 @@ static int redo_state(struct nw_store *store, struct redo *redo, struct object *
     return result;
 }
 
-static int redo_chunk(struct nw_store *store, struct redo *redo, struct chunk *chunk)
+/*
+ * `last`: moved data that nothing follows. If it is not whole it is as if it had not been: what it
+ * was copied from is still there, for no anchor has told that this is free. Where one wrong read
+ * has spoilt a copy the right one comes next, but for a cut.
+ */
+static int redo_chunk(struct nw_store *store, struct redo *redo, struct chunk *chunk, int last)
 {
     struct object *object = &store->objects[chunk->id];
     int result = NW_OK;
 
-    if (store_seal(store) != NULL) { /* not even that it is nothing to be redone */
+    if (store_seal(store) != NULL || last) { /* not even that it is nothing to be redone */
         result = store_verify(store, chunk);
+    }
+    if (last && store_is_damage(result)) {
+        return NW_OK;
     }
     if (result < 0 || chunk->id >= store->slots) {
         /* nothing to be redone, or to be counted below */
@@ -419,22 +428,33 @@ static int redo_log(struct nw_store *store, const struct scan *scan, struct redo
     redo->room = most;
     redo->place = STORE_NONE;
     redo->passed = 0;
+    redo->moved.kind = 0;
     while (result >= 0) {
         result = step(store, walk, &chunk);
-        if (result == 0) {
-            return walk->block == scan->walk.block ? (int)NW_OK : (int)NW_ERR_CORRUPT;
-        }
         if (result == WALK_BLOCK) {
             redo->room += most;
             continue;
         }
-        if (walk->at == scan->end) {
-            return NW_OK;
+        int end = result == 0 || walk->at == scan->end;
+        if (redo->moved.kind != 0) {
+            int moved = redo_chunk(store, redo, &redo->moved, end);
+            redo->moved.kind = 0;
+            if (moved < 0) {
+                return moved;
+            }
+        }
+        if (end) {
+            return result != 0 || walk->block == scan->walk.block ? (int)NW_OK
+                                                                  : (int)NW_ERR_CORRUPT;
         }
         if (result > 0) {
             redo->passed = (uint8_t)(redo->passed | (walk->at == store->anchor ? 1U : 0U));
             walk->at = store_behind(store, &chunk);
-            result = redo_chunk(store, redo, &chunk);
+            if (chunk.kind == CHUNK_MOVED && store_seal(store) == NULL) {
+                redo->moved = chunk;
+            } else {
+                result = redo_chunk(store, redo, &chunk, 0);
+            }
         } else if (result == NW_ERR_CORRUPT) {
             store_count(&store->stats.lost, 1);
             (void)store_damaged(store, walk->at); /* sealed: it counts there, too */

@@ -340,12 +340,12 @@ int store_set_limit(struct nw_store *store)
 }
 
 /* A put counts with the end of a block that stays blank, a sixth, and its share of anchors. Where
- * each list and file is longer by one already, its index does; a value that is new in an array adds
- * a node for each level, in every sweep of a round. */
+ * each list and file is longer by three already, as an append of a unit counts, its index does; a
+ * value that is new in an array adds a node for each level, in every sweep of a round. */
 static uint32_t put_most(const struct nw_store *store)
 {
     struct books longer;
-    uint32_t used = add_up(store, (struct view){.more = 1}, &longer); /* no less than now */
+    uint32_t used = add_up(store, (struct view){.more = 3}, &longer); /* no less than now */
     uint32_t nodes = (uint32_t)longer.deepest << longer.sweeps;
     uint32_t room = store->limit > used ? store->limit - used : 0;
 

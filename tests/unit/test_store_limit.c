@@ -372,11 +372,65 @@ static void test_limits(void **state)
     close_bed();
 }
 
+/*
+ * An append of one unit asks for up to three chunks, but what a put may take was worked out for
+ * one: where the index of a packed stream was about to gain a level the unit was NW_ERR_FULL.
+ */
+static void test_level_of_stream(void **state)
+{
+    static uint64_t ram[4096];
+    static uint8_t bytes[1000];
+
+    (void)state;
+    for (uint64_t seed = 1; seed <= 24U; seed++) {
+        uint64_t mix = seed * 0x9E3779B97F4A7C15ULL + 3U;
+        struct nw_store_config config = {.objects = 8, .read_ahead = 1, .fan = 32};
+        struct nw_store_spec queue = {.type = NW_STORE_QUEUE};
+        struct nw_store_spec packed = {.type = NW_STORE_STREAM, .unit_bytes = 3};
+        struct nw_store_space space;
+        struct nw_store *store;
+        struct nw_nand *nand;
+        struct nw_part part;
+        unsigned most = 900;
+
+        assert_true(nw_parts_get("TC58DVG02A1FT00", &part) >= 0);
+        part.blocks = 55;
+        part.block_pages = 9;
+        part.factory_bad = 0;
+        struct nw_nand_config nc = {.part = &part, .seed = 7};
+        assert_int_equal(nw_nand_open(&nand, &nc), NW_OK);
+        assert_int_equal(
+            nw_store_format(&store, nw_nand_chip(nand), &config, ram, sizeof ram), NW_OK);
+        int q = nw_store_create(store, "q", &queue);
+        int x = nw_store_create(store, "x", &packed);
+        for (unsigned i = 0; i < 31U; i++) {
+            assert_true(nw_store_append(store, x, bytes, 3) >= 0);
+            assert_int_equal(nw_store_sync(store), NW_OK);
+        }
+        while (most > 1U) {
+            mix ^= mix << 13;
+            mix ^= mix >> 7;
+            mix ^= mix << 17;
+            if (nw_store_push(store, q, bytes, (uint16_t)(1U + (mix >> 16) % most)) < 0) {
+                most = most == 900U ? 9U : 1U;
+            }
+        }
+        do {
+            assert_true(nw_store_dequeue(store, q, bytes, sizeof bytes) > 0);
+            assert_int_equal(nw_store_sync(store), NW_OK);
+            nw_store_space(store, &space);
+        } while (space.put_bytes < 20U);
+        assert_true(nw_store_append(store, x, bytes, 3) >= 0);
+        nw_nand_close(nand);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_overwrites),
                                        cmocka_unit_test(test_chips), cmocka_unit_test(test_again),
-                                       cmocka_unit_test(test_limits)};
+                                       cmocka_unit_test(test_limits),
+                                       cmocka_unit_test(test_level_of_stream)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,7 +2,7 @@
 /*
  * Goal: cleaning moves what it cannot read as well, and neither that nor one read that fails takes
  * anything else along: not what lies behind a damaged copy, and nothing that reads well the next
- * time.
+ * time, even if power goes then.
  * ctest: quick
  */
 #include <setjmp.h>
@@ -288,12 +288,100 @@ static void test_read_fails_once(void **state)
     }
 }
 
+/* Nothing is lost, and nothing tells that it were. */
+static void check_whole(void)
+{
+    assert_int_equal(nw_store_stats(bed.store)->lost, 0);
+    assert_int_equal(nw_store_stats(bed.store)->tampered, 0);
+    check(COUNT);
+}
+
+/* A bit of the read after so many is wrong. */
+static void flip_after(uint32_t reads)
+{
+    bed.fault =
+        (struct nw_fault){.verb = NW_VERB_READ, .flips = 1, .skip = reads, .times = 1};
+}
+
+/*
+ * A copy of a value that ran over a page's end was programmed before its sum showed that one read
+ * had been wrong. The next copy was right, but its end was still in RAM: a reset then left the
+ * wrong one, and the mount took it though the source was still there. What was synced long before
+ * was gone and nothing told of it. In a sealed store, where it was not taken, it counted as lost
+ * and tampered with, after a sync, too.
+ */
+static void reset_after_move(uint16_t unit, int sealed, int synced)
+{
+    uint32_t from;
+
+    for (uint32_t reads = 0;; reads++) {
+        open_bed("W25Q128JV", unit == LONGEST ? 64 : 32, unit, sealed);
+        flip_after(reads);
+        from = 0;
+        assert_int_equal(nw_store_compact(bed.store, bed.array, &from, 7), 7);
+        if (synced) {
+            assert_int_equal(nw_store_sync(bed.store), NW_OK);
+        }
+        uint32_t hits = bed.fault.hits;
+        bed.fault.times = bed.fault.hits = 1; /* no more */
+        assert_int_equal(mount(), NW_OK);
+        check_whole();
+        close_bed();
+        if (hits == 0) {
+            break;
+        }
+    }
+}
+
+/* The same where writes and idle time clean: a value not synced may be the one before. */
+static void reset_after_clean(uint16_t unit, int sealed)
+{
+    struct nw_random random;
+    uint8_t value[LONGEST];
+
+    nw_random_seed(&random, 3U + unit);
+    open_bed("W25Q128JV", unit == LONGEST ? 64 : 32, unit, sealed);
+    for (uint32_t turn = 0; turn < 12000U * 64U / unit; turn++) {
+        uint32_t number = nw_random_below(&random, COUNT);
+        uint8_t before = bed.versions[number];
+
+        if (turn % 20U == 0) {
+            flip_after(nw_random_below(&random, 40));
+        }
+        set(number, (uint8_t)(before + 1U));
+        assert_true(nw_store_idle(bed.store, turn % 3U == 0 ? 2 : 0) >= 0);
+        if (bed.fault.hits > 0 && bed.fault.times != 2U) {
+            bed.fault.times = bed.fault.hits = 2; /* no more */
+            assert_int_equal(mount(), NW_OK);
+            assert_int_equal(nw_store_get(bed.store, bed.array, number, value), NW_OK);
+            bed.versions[number] = value[0] == before ? before : bed.versions[number];
+            check_whole();
+        }
+        assert_int_equal(nw_store_sync(bed.store), NW_OK);
+    }
+    close_bed();
+}
+
+static void test_reset_after_wrong_read(void **state)
+{
+    (void)state;
+    for (int sealed = 0; sealed < 2; sealed++) {
+        for (int synced = 0; synced < 2; synced++) {
+            reset_after_move(64, sealed, synced);
+            reset_after_move(LONGEST, sealed, synced);
+        }
+        reset_after_clean(64, sealed);
+        reset_after_clean(LONGEST, sealed);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_damaged_copy),
         cmocka_unit_test(test_many_damaged),
         cmocka_unit_test(test_read_fails_once),
+        cmocka_unit_test(test_reset_after_wrong_read),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

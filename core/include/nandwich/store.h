@@ -190,7 +190,8 @@ struct nw_store_space {
     uint32_t used_bytes;  /* what cleaning has to write in one round of the log, at most */
     uint32_t limit_bytes; /* NW_ERR_FULL above */
     uint32_t put_bytes;   /* an element, a value or a block of a file of so many bytes is not
-                           * refused for want of room, in whatever object; more may fit */
+                           * refused for want of room, in whatever object; more may fit. Not
+                           * said of an append of many elements at once */
     uint32_t free_blocks; /* that can be written before something has to be cleaned */
     uint32_t good_blocks;
     uint32_t sequence;    /* of the newest block on the chip: it only ever grows, with each
