@@ -130,7 +130,9 @@ static void slack_misses_no_more_than_gedf(void **state)
 
         draw(&random, &set);
         if (round % 4 == 0) { /* an opening is not yet known, or has become the cheaper one */
-            set.sched.open_ticks = round % 8 == 0 ? 0 : set.sched.open_ticks % set.sched.write_ticks;
+            uint32_t less = set.sched.open_ticks % set.sched.write_ticks;
+
+            set.sched.open_ticks = round % 8 == 0 ? 0 : less;
         }
         theirs = misses(&set, &nw_sched_gedf, 2U * REQUESTS);
         ours = misses(&set, &nw_sched_slack, 2U * REQUESTS);
