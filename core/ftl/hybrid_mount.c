@@ -213,7 +213,9 @@ static int find_record(struct nw_hybrid *hybrid)
         uint32_t at = nw_hybrid_first(hybrid, block) + 1U;
 
         result = nw_hybrid_read_tag(hybrid, at, &tag);
-        if (result != NW_TAG_GOOD) { /* its sector was written anew at once, unless that was cut */
+        /* Its sector was written anew at once, unless that was cut. And no mount of ours names a
+         * sector that there is not. */
+        if (result != NW_TAG_GOOD || (tag.word & NW_HYBRID_SECTOR) >= hybrid->sectors) {
             return result < 0 ? result : (int)NW_OK;
         }
         hybrid->saved = tag.word & NW_HYBRID_SECTOR;
