@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from lab.experiments import Answer, Report, Value, experiment
+from nandwich import plots
 from papers.vimem import _cases, _rig
 from papers.vimem._cases import Case
 
@@ -50,21 +51,19 @@ def _row(case: Case) -> list[Value]:
     ]
 
 
-def _bars(cases: Sequence[Case], axes: "Axes") -> None:
+#: What stands for no faults where the axis is logarithmic.
+_NONE = 0.005
+
+
+def _draw(cases: Sequence[Case], axes: "Axes") -> None:
     situations = list(dict.fromkeys(case.situation for case in cases))
-    kinds = list(dict.fromkeys((case.known, case.method) for case in cases))
-    width = 0.8 / len(kinds)
-    for place, (known, method) in enumerate(kinds):
-        heights = [
-            max(case.cost.share, 0.005)
-            for case in cases
-            if (case.known, case.method) == (known, method)
-        ]
-        label = method if known == "nothing" else f"{known}: {method}"
-        axes.bar([at + place * width for at in range(len(heights))], heights, width, label=label)
-    axes.set_xticks([at + 0.35 for at in range(len(situations))], situations)
-    axes.set_yscale("log")
-    axes.set_ylabel("faults, % of accesses")
+    series: dict[str, dict[str, float]] = {}
+    for case in cases:
+        label = case.method if case.known == "nothing" else f"{case.known}: {case.method}"
+        series.setdefault(label, {})[case.situation] = max(case.cost.share, _NONE)
+    values = {label: [one.get(name) for name in situations] for label, one in series.items()}
+    plots.grouped(axes, situations, values, log=True)
+    axes.set_ylabel(f"faults, % of accesses ({_NONE}: none)")
     axes.legend(fontsize=7)
 
 
@@ -120,7 +119,7 @@ def faults(quick: bool) -> Report:
         ],
         columns=_COLUMNS,
         rows=[_row(case) for case in cases],
-        draw=lambda axes: _bars(cases, axes),
+        draw=lambda axes: _draw(cases, axes),
     )
 
 
@@ -210,7 +209,7 @@ def mate(quick: bool) -> Report:
         ],
         columns=_COLUMNS,
         rows=[_row(case) for case in cases],
-        draw=lambda axes: _bars(cases, axes),
+        draw=lambda axes: _draw(cases, axes),
     )
 
 
