@@ -23,6 +23,8 @@ def run(
     *arguments: str | Path,
     vm: int = 8 << 20,
     ram: int = 32 << 10,
+    slots: int = 16,
+    guards: str = "inline",
     compare: bool = True,
 ) -> dict[str, Any]:
     """The JSON of one run with the command's defaults; RunError when it fails."""
@@ -36,8 +38,8 @@ def run(
         vm_start=board.vm_start,
         ram=ram,
         frame=512,
-        slots=16,
-        guards="inline",
+        slots=slots,
+        guards=guards,
         policy="clock",
         stack=8192,
         seed=1,

@@ -5,22 +5,20 @@ Instructions are exact, cycles are not: a run's processor time is told as a band
 instruction to two, which is what loads, branches and two wait states of flash add to real code.
 """
 
-import tempfile
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from lab import ROOT
-from lab.device import play, report
+from lab.device import figures
 from lab.device.boards import BOARDS
 from nandwich.energy.model import Job, Node, Storage
 from nandwich.errors import RunError
-from nandwich.run import recipe
 from nandwich.twin import platforms
 
 #: Cycles an instruction: fewer are not possible, more are not likely.
 BAND = (1.0, 2.0)
-RAM_BYTES, FRAME_BYTES, SLOTS = 32 << 10, 512, 8
+RAM_BYTES, SLOTS = 32 << 10, 8
 #: W25N01GV datasheet: 25 mA typical while it reads, programs and erases; its supply is switched off
 #: while the node sleeps, as the paper counts.
 STORAGE = Storage(active_na=25_000_000, asleep_na=0)
@@ -50,30 +48,9 @@ def run(source: Path, arguments: tuple[str, ...], vm_bytes: int) -> Run:
     board = BOARDS["cortex-m3"]
     if lacking := board.missing():
         raise RunError(f"missing: {', '.join(lacking)}; `nandwich doctor` tells how to get them")
-    wanted = play.Wanted(
-        board=board,
-        sources=(ROOT / source,),
-        arguments=arguments,
-        flags=recipe.checked_flags(("-O2",)),
-        layer=None,
-        vm=vm_bytes,
-        vm_start=board.vm_start,
-        ram=RAM_BYTES,
-        frame=FRAME_BYTES,
-        slots=SLOTS,
-        guards="hybrid",
-        policy="clock",
-        stack=8192,
-        seed=1,
-        fault="",
-        compare=True,
+    value = figures.run(
+        board, ROOT / source, *arguments, vm=vm_bytes, ram=RAM_BYTES, slots=SLOTS, guards="hybrid"
     )
-    play.check(wanted)
-    with tempfile.TemporaryDirectory() as folder:
-        result = play.play(wanted, b"", Path(folder), lambda _: None)
-        value = report.payload(result)
-    if value["identical"] is not True or (failed := report.failure(result, value)):
-        raise RunError(f"{source.name} on the board: {failed or 'not as natively'}")
     counts = value["instructions"]
     return Run(counts["total"], counts["native_total"], value["time_ns"]["storage"], board.mhz)
 
