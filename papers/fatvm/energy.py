@@ -57,7 +57,10 @@ def _span(values: Sequence[float]) -> str:
 # F14 ----------------------------------------------------------------------------------------------
 
 
-def _minutes(even: BreakEven) -> float:
+def _minutes(even: BreakEven, shortest_ns: int) -> float:
+    """Minutes from which on the first of two takes less: no cycle is shorter than its work."""
+    if even.cheaper == "always":
+        return float(shortest_ns) / _MINUTE_NS
     if even.cheaper != "above" or even.cycle_ns is None:
         raise RunError(f"a node that is cheaper {even.cheaper} was not foreseen")
     return float(even.cycle_ns) / _MINUTE_NS
@@ -70,8 +73,9 @@ def _against_mote(run: on_board.Run, cycles: float) -> tuple[float, float, float
     here = model.here(ours, on_board.STORAGE, job)
     there = model.there(mote, model.other_time_ns(job, ours, mote))
     hour = 60 * _MINUTE_NS
+    shortest = max(here.shortest_ns, there.shortest_ns)
     ratio = float(there.energy_pj(hour) / here.energy_pj(hour))
-    return job.awake_ns / 1e9, _minutes(model.break_even(here, there)), ratio
+    return job.awake_ns / 1e9, _minutes(model.break_even(here, there), shortest), ratio
 
 
 def _draw_cycles(rows: Sequence[Sequence[Value]], axes: "Axes") -> None:

@@ -40,6 +40,16 @@ def test_break_even_is_the_closed_form() -> None:
         assert float(found) == pytest.approx((ours - mote) / apart / 60, abs=0.006)
 
 
+def test_a_job_that_costs_nearly_nothing_pays_from_the_shortest_cycle_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Goal: a quick run of FFT is even before a cycle can be: that ended in an error."""
+    small = on_board.Run(7_200_000, 7_200_000, 0, 72)
+    monkeypatch.setattr(on_board, "run", lambda *_: small)
+    for row in energy.duty_cycle.run(True).rows:
+        assert float(row[5]) <= float(row[6]) <= 0.01
+
+
 def test_a_picture_is_weighed_by_its_bytes() -> None:
     """Goal: one hop of a byte is its sending and receiving; the job is told without sleep."""
     report = energy.radioing.run(True)
