@@ -121,8 +121,10 @@ def _folder(name: str) -> list[Path]:
 def objects(board: Board, layer: str | None) -> dict[str, Path]:
     """Our code by owner; `layer` None: for a native program."""
     port, guest = ROOT / "ports" / "device", ROOT / "ports" / "guest"
-    names = ["start", "calls", "ram", "streams", "end", *([] if board.is_small else ["files"])]
-    begin = [port / f"{one}.c" for one in names]
+    names = ["start.c", "calls.c", "ram.c", "streams.c", "end.c"]
+    begin = [port / one for one in names]
+    if not board.is_small:
+        begin.append(port / "files.c")
     wrappers = [guest / f"{one}.c" for one in _WRAPPERS]
     if board.is_small:
         wrappers = [guest / "alloc.c", guest / "format.c", port / "small_library.c"]
@@ -304,18 +306,18 @@ def emulator(board: Board) -> Path:
     folders = ("lab/emulator", "tests/bus", "ports/device", "ports/watch/include")
     include = [ROOT / one for one in (*folders, "twin/include", "core/include")]
     ours = [paths.static_library(name) for name in ("nw_twin", "nw_core")]
-    names = ["main", "machine", "host", "part"]
+    names = ["main.c", "machine.c", "host.c", "part.c"]
     libraries: tuple[str, ...] = ("-lsimavr", "-lelf")
     tools = [_tool("cc"), *ours]
     if board.is_small:
-        names.append("machine_avr")
+        names.append("machine_avr.c")
     else:
         package, library = _unicorn()
         include.append(package / "include")
-        names += ["machine_unicorn", "cycles"]
+        names += ["machine_unicorn.c", "cycles.c"]
         libraries = (str(library), f"-Wl,-rpath,{library.parent}")
         tools.append(library)
-    sources = [own / f"{name}.c" for name in names]
+    sources = [own / name for name in names]
     sources += [bus / f"{name}.c" for name in ("bus", "spi_nand_model", "onfi_page")]
     recipe = Recipe(
         compile_command=("cc", "-std=gnu11", "-O2", "-w", *(f"-I{one}" for one in include)),
