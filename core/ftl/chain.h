@@ -151,4 +151,13 @@ static inline int nw_chain_holds(const struct nw_chain *chain, uint16_t block, u
     return (nw_chain_bits(chain, block)[sector >> 3] & (1U << (sector & 7U))) != 0;
 }
 
+/* Whether a merge that goes on in this block has moved a sector already: to this block or, on a
+ * chip that programs in order, to one before it in which a program failed. Merges move sectors in
+ * their order. */
+static inline int nw_chain_has_moved(const struct nw_chain *chain, uint16_t block, uint16_t sector)
+{
+    return nw_chain_holds(chain, block, sector) ||
+           (chain->in_order != 0 && sector < chain->next[block]);
+}
+
 #endif

@@ -5,13 +5,14 @@
 
 #include "chain.h"
 
-/* 1 if the sector is held, but not by that block. */
+/* 1 if the sector is held, but not by that block, and has to be moved there. */
 static int is_elsewhere(const struct nw_chain *chain, uint16_t unit, uint16_t block,
                         uint16_t sector)
 {
     uint16_t holder = nw_chain_holder(chain, unit, sector);
 
-    return holder != NW_NO_BLOCK && holder != block;
+    return holder != NW_NO_BLOCK && holder != block &&
+           (chain->merging != unit || !nw_chain_has_moved(chain, block, sector));
 }
 
 /* Move one sector to the end of the chain. As nw_chain_put(). */

@@ -19,8 +19,10 @@ static int fast_find(struct nw_hybrid *hybrid, uint32_t sector, uint32_t *at)
     return NW_OK;
 }
 
+/* Merge the chain of a unit, and no entries of it but those whose sector the chain holds too. */
 static int fold(struct nw_chain *chain, uint16_t unit, int fresh)
 {
+    chain->fast->whole = 0;
     if (chain->fast->in_order == unit) {
         chain->fast->in_order = NONE;
     }
@@ -32,7 +34,7 @@ static int fold(struct nw_chain *chain, uint16_t unit, int fresh)
 static int find_move(struct nw_chain *chain, uint32_t sector, uint16_t target, uint32_t *at)
 {
     *at = NW_NO_PAGE;
-    if (target != NONE && nw_chain_holds(chain, target, (uint16_t)(sector % chain->span))) {
+    if (target != NONE && nw_chain_has_moved(chain, target, (uint16_t)(sector % chain->span))) {
         return NW_OK;
     }
     return nw_hybrid_find(&chain->hybrid, sector, at);
@@ -68,6 +70,7 @@ static int merge(struct nw_chain *chain, uint16_t unit)
     int32_t moves = count_moves(chain, unit, target);
     int result = moves < 0 ? (int)moves : (int)NW_OK;
 
+    chain->fast->whole = 1;
     if (result == NW_OK && !goes_on) {
         result = nw_chain_extend(chain, unit, NW_CHAIN_COPIES, unit);
     }
@@ -297,11 +300,17 @@ static int fast_evict(struct nw_hybrid *hybrid, uint16_t block)
     return unit != NONE ? fold(chain, unit, 1) : (int)NW_OK;
 }
 
+/* As it began: a merge of a chain alone has passed by sectors that are in entries and nowhere
+ * else. */
 static int fast_finish(struct nw_hybrid *hybrid)
 {
     struct nw_chain *chain = nw_chain_of(hybrid);
+    uint16_t unit = chain->merging;
 
-    return chain->merging != NONE ? merge(chain, chain->merging) : (int)NW_OK;
+    if (unit == NONE) {
+        return NW_OK;
+    }
+    return chain->fast->whole != 0 ? merge(chain, unit) : fold(chain, unit, 0);
 }
 
 static const struct nw_hybrid_kind fast_kind = {.find = fast_find,
