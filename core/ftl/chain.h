@@ -141,6 +141,13 @@ static inline struct nw_chain *nw_chain_of(struct nw_hybrid *hybrid)
     return (struct nw_chain *)(void *)hybrid;
 }
 
+/* Whether an error has left something that has to be done before anything else is merged or
+ * written: nw_hybrid_settle() does it. */
+static inline int nw_chain_is_stopped(const struct nw_chain *chain)
+{
+    return chain->merging != NW_NO_BLOCK || chain->hybrid.doubt != NW_NO_PAGE;
+}
+
 static inline uint8_t *nw_chain_bits(const struct nw_chain *chain, uint16_t block)
 {
     return chain->bits + (size_t)block * chain->bit_bytes;

@@ -400,7 +400,7 @@ static int make_room(struct nw_chain *chain, uint16_t unit, uint16_t sector)
                                (begins_log && chain->logs >= chain->log_blocks))) {
         result = merge_one(chain, 0);
     }
-    if (result == NW_ERR_FULL) { /* no more to win: enough all the same? */
+    if (result == NW_ERR_FULL && !nw_chain_is_stopped(chain)) { /* no more to win: enough? */
         result = nw_hybrid_spare(&chain->hybrid, NW_HYBRID_FLOOR);
     }
     return result == NW_OK ? nw_hybrid_flush(&chain->hybrid) : result;
@@ -485,9 +485,13 @@ int nw_chain_write(struct nw_hybrid *hybrid, const struct nw_hybrid_put *put)
 
 static int tidy(struct nw_hybrid *hybrid, int step)
 {
-    int result = merge_one(nw_chain_of(hybrid), step);
+    struct nw_chain *chain = nw_chain_of(hybrid);
+    int result = merge_one(chain, step);
 
-    return result == NW_ERR_FULL ? 0 : result < 0 ? result : 1;
+    if (result == NW_ERR_FULL && !nw_chain_is_stopped(chain)) {
+        return 0;
+    }
+    return result < 0 ? result : 1;
 }
 
 int nw_chain_tidy(struct nw_hybrid *hybrid)

@@ -155,7 +155,7 @@ static int make_room(struct nw_chain *chain)
     while (result == NW_OK && nw_hybrid_free(&chain->hybrid) <= nw_hybrid_floor(&chain->hybrid)) {
         result = merge_one(chain, chain->hybrid.block_pages);
     }
-    if (result == NW_ERR_FULL) { /* no more to win: enough all the same? */
+    if (result == NW_ERR_FULL && !nw_chain_is_stopped(chain)) { /* no more to win: enough? */
         result = nw_hybrid_spare(&chain->hybrid, NW_HYBRID_FLOOR);
     }
     return result == NW_OK ? nw_hybrid_flush(&chain->hybrid) : result;
@@ -273,9 +273,13 @@ static int fast_meet(struct nw_hybrid *hybrid, uint32_t at, const struct nw_tag 
 
 static int tidy(struct nw_hybrid *hybrid, uint16_t most)
 {
-    int result = merge_one(nw_chain_of(hybrid), most);
+    struct nw_chain *chain = nw_chain_of(hybrid);
+    int result = merge_one(chain, most);
 
-    return result == NW_ERR_FULL ? 0 : result < 0 ? result : 1;
+    if (result == NW_ERR_FULL && !nw_chain_is_stopped(chain)) {
+        return 0;
+    }
+    return result < 0 ? result : 1;
 }
 
 static int fast_tidy(struct nw_hybrid *hybrid)

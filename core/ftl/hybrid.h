@@ -83,7 +83,8 @@ struct nw_hybrid_kind {
     /* Mounting: give back blocks that nothing needs, unless nw_hybrid_held(). Called twice, the
      * second time with `last` set, when nothing is held any more and all pages have come. */
     int (*arrange)(struct nw_hybrid *hybrid, int last);
-    /* Merge to win a block. 1: done, 0: nothing to merge, or an error. */
+    /* Merge to win a block. 1: done, 0: nothing to merge, or an error: NW_ERR_FULL when no block
+     * was left on the way, so that nw_hybrid_settle() has to come before anything else. */
     int (*tidy)(struct nw_hybrid *hybrid);
     /* Idle: a step towards that, which moves no more than a block of pages. Answers the same. */
     int (*step)(struct nw_hybrid *hybrid);

@@ -818,7 +818,7 @@ static int purge(struct nw_hybrid *hybrid)
             result = result == NW_OK ? hybrid->kind->evict(hybrid, block) : result;
         }
     }
-    return result == NW_ERR_FULL ? (int)NW_OK : result; /* it has to wait */
+    return result == NW_ERR_FULL ? nw_hybrid_settle(hybrid) : result; /* the rest has to wait */
 }
 
 static int start(struct nw_hybrid *hybrid)
