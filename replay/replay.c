@@ -32,6 +32,10 @@ static int take_memory(struct nw_replay *replay)
             return NW_ERR_RAM;
         }
     }
+    replay->by_app = calloc(replay->config.apps + 1U, sizeof *replay->by_app);
+    if (replay->by_app == NULL) {
+        return NW_ERR_RAM;
+    }
     if ((replay->config.flags & NW_REPLAY_VERIFY) != 0) {
         replay->versions = calloc(replay->block->sectors, sizeof *replay->versions);
         if (replay->versions == NULL) {
@@ -82,6 +86,7 @@ void nw_replay_close(struct nw_replay *replay)
 {
     if (replay != NULL) {
         free(replay->queue);
+        free(replay->by_app);
         free(replay->versions);
         free(replay->payload);
         free(replay);

@@ -143,6 +143,56 @@ def rows(value: dict[str, Any]) -> list[Row]:
     return table + _end(result)
 
 
+_SHARE_COLUMNS = ("requests", "written", "in NVM", "read", "from NVM", "speed")
+_MOST_SHARES = 12
+
+
+def _share_cells(share: dict[str, Any]) -> tuple[object, ...]:
+    speed = share["mb_per_s"]
+    return (
+        share["requests"],
+        share["written"],
+        _share(share["nvm_written"], share["written"]),
+        share["read"],
+        _share(share["nvm_read"], share["read"]),
+        f"{speed:.2f} MB/s" if speed is not None else "-",
+    )
+
+
+def _whole(shares: list[dict[str, Any]], sector_bytes: int) -> dict[str, Any]:
+    """Several as one."""
+    keys = ("requests", "read", "written", "nvm_read", "nvm_written", "served_ns")
+    whole: dict[str, Any] = {key: sum(share[key] for share in shares) for key in keys}
+    moved = (whole["read"] + whole["written"]) * sector_bytes * 1000
+    whole["mb_per_s"] = moved / whole["served_ns"] if whole["served_ns"] else None
+    return whole
+
+
+def share_tables(value: dict[str, Any]) -> list[tuple[tuple[str, ...], list[tuple[object, ...]]]]:
+    """Heads and rows of what applications and classes of sectors asked for: of each that has any,
+    the busiest first."""
+    unit = value["device"]["sector_bytes"]
+    tables: list[tuple[tuple[str, ...], list[tuple[object, ...]]]] = []
+    for head, key in (("application", "applications"), ("class of sectors", "classes")):
+        shares = sorted(value[key], key=lambda share: -share["served_ns"])
+        if not shares:
+            continue
+        table: list[tuple[object, ...]] = [
+            (_name(share), *_share_cells(share)) for share in shares[:_MOST_SHARES]
+        ]
+        rest = shares[_MOST_SHARES:]
+        if rest:
+            table.append((f"{len(rest)} others", *_share_cells(_whole(rest, unit))))
+        tables.append(((head, *_SHARE_COLUMNS), table))
+    return tables
+
+
+def _name(share: dict[str, Any]) -> str:
+    if share["name"] is None:
+        return "nobody"
+    return f"guest's {share['name']}" if share.get("guest") else str(share["name"])
+
+
 def trace_rows(facts: dict[str, Any]) -> list[Row]:
     """The table of `nandwich trace info`."""
     requests = facts["requests"]
