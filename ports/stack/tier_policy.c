@@ -7,6 +7,7 @@
 
 #include "nandwich/tier_class.h"
 #include "nandwich/tier_habit.h"
+#include "nandwich/tier_harc.h"
 #include "nandwich/tier_lrfu.h"
 
 #define LAMBDA 66U /* 65,536 / 1,000 */
@@ -14,6 +15,7 @@
 
 struct nw_tier_policies {
     struct nw_tier_lrfu lrfu;
+    struct nw_tier_harc harc;
     struct nw_tier_habit habit;
     struct nw_tier_class by_class;
     struct nw_tier_policy *first;
@@ -27,6 +29,8 @@ const struct nw_tier_kind nw_tier_kinds[] = {
     {"lru", "what was written least lately leaves", NW_TIER_LRU, NW_TIER_BY_LRFU, 0},
     {"lfu", "what was written least often leaves", NW_TIER_LFU, NW_TIER_BY_LRFU, 0},
     {"lrfu", "between the two, by its half-life", LAMBDA, NW_TIER_BY_LRFU, NW_TIER_HAS_LAMBDA},
+    {"harc", "H-ARC: what was written once or often, and what was read, in its own balance", 0,
+     NW_TIER_BY_HARC, 0},
     {"habit", "vFlash: room for applications that run at this hour", 0, NW_TIER_BY_HABIT,
      NW_TIER_NEEDS_APPS},
     {"habit-inter", "the same, but who updates most is not served first", 0, NW_TIER_BY_HABIT,
@@ -72,6 +76,20 @@ static int open_lrfu(struct nw_tier_policies *made, const struct nw_tier_kind *k
                                    : result;
 }
 
+static int open_harc(struct nw_tier_policies *made, const struct nw_tier_policy_choice *choice,
+                     struct nw_why *why)
+{
+    size_t bytes = nw_tier_harc_ram_bytes(choice->slots);
+    int result = nw_tier_harc_open(&made->harc, choice->reads, choice->slots,
+                                   take(made, 0, bytes), bytes);
+
+    made->first = &made->harc.policy;
+    return result == NW_ERR_CONFIG
+               ? nw_refuse(why, result, "%u slots, at most %u: give a smaller NVM",
+                           (unsigned)choice->slots, (unsigned)NW_TIER_HARC_SLOTS)
+               : result;
+}
+
 static int open_habit(struct nw_tier_policies *made, const struct nw_tier_kind *kind,
                       const struct nw_tier_policy_choice *choice, struct nw_why *why)
 {
@@ -111,6 +129,8 @@ int nw_tier_policies_open(struct nw_tier_policies **made, const struct nw_tier_k
 
     if (result == NW_OK && kind->rest == NW_TIER_BY_LRFU) {
         result = open_lrfu(all, kind, choice, why);
+    } else if (result == NW_OK && kind->rest == NW_TIER_BY_HARC) {
+        result = open_harc(all, choice, why);
     } else if (result == NW_OK && kind->rest == NW_TIER_BY_HABIT) {
         result = open_habit(all, kind, choice, why);
     }

@@ -514,7 +514,8 @@ struct named {
 };
 
 static const struct named named[] = {
-    {"proces,device,rw_flag,sector,size,timestamp\nweb-cat-17,1,R,8,8,1.5\njbd2/sda1-8,1,W,8,8,2.5\n"
+    {"proces,device,rw_flag,sector,size,timestamp\nweb-cat-17,1,R,8,8,1.5\n"
+     "jbd2/sda1-8,1,W,8,8,2.5\n"
      "web-cat-18,1,R,8,8,3.5\n,1,R,8,8,4.5\n",
      {"web-cat", "jbd2/sda1", "web-cat", NULL}, 4},
     {"  8,0    3        3     0.000002197   697  Q   W 223490 + 8 [kjournald]\n"
@@ -577,8 +578,7 @@ static void test_too_many_applications(void **state)
     assert_non_null(text);
     assert_non_null(ios);
     for (uint32_t i = 0; i <= NW_IOTRACE_APPS; i++) {
-        at += (size_t)snprintf(text + at, room - at, "n%u%.80s,1,R,8,8,1.5\n", i,
-                               "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx");
+        at += (size_t)snprintf(text + at, room - at, "n%04u%064u,1,R,8,8,1.5\n", i, 0U);
     }
     put_file(text, at);
     assert_int_equal(nw_iotrace_open(&trace, path, &config, &fault), NW_OK);

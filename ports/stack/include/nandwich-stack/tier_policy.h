@@ -16,7 +16,7 @@ extern "C" {
 #define NW_TIER_INTER_ONLY 0x08U    /* of habit: inter_only */
 
 /* Who places what is not metadata, or all. */
-enum nw_tier_rest { NW_TIER_BY_NOBODY, NW_TIER_BY_LRFU, NW_TIER_BY_HABIT };
+enum nw_tier_rest { NW_TIER_BY_NOBODY, NW_TIER_BY_LRFU, NW_TIER_BY_HARC, NW_TIER_BY_HABIT };
 
 struct nw_tier_kind {
     const char *name;
