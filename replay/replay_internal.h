@@ -55,6 +55,8 @@ struct nw_replay {
     uint16_t app;     /* of the request being served */
     uint8_t content;  /* as its source says */
     uint64_t done_ns; /* when the request before it was done */
+    struct nw_tier_bound *bound; /* NULL: nobody asked for it */
+    uint32_t held_before; /* slots in use when counting started */
 
     /* Tokens. */
     uint32_t *versions; /* by sector; 0: zeros */

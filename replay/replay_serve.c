@@ -226,6 +226,9 @@ static int in_pieces(struct nw_replay *replay, uint32_t sector, uint32_t count, 
             status = trim_sectors(replay, sector, piece);
         }
         nw_replay_note_piece(replay, &part, content, kind, piece);
+        if (status >= 0 && replay->bound != NULL) {
+            status = nw_tier_bound_note(replay->bound, kind, sector, piece);
+        }
         sector += piece;
         count -= piece;
     }

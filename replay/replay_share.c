@@ -79,6 +79,21 @@ void nw_replay_note_request(struct nw_replay *replay, const struct replay_part *
     add_request(replay, from, &asked, &replay->by_hour[arrival_ns / HOUR_NS % REPLAY_HOURS]);
 }
 
+int nw_replay_bound(struct nw_replay *replay, struct nw_tier_bound_result *result)
+{
+    const struct nw_tier *tier = replay->config.stack->tier;
+
+    if (replay->bound == NULL || tier == NULL) {
+        return NW_ERR_NOT_FOUND;
+    }
+    int status = nw_tier_bound_work_out(replay->bound, tier->slots, result);
+    if (status == NW_OK) { /* what was there before may be read once more each */
+        uint64_t most = result->most_nvm_reads + replay->held_before;
+        result->most_nvm_reads = most < result->reads ? most : result->reads;
+    }
+    return status;
+}
+
 uint32_t nw_replay_shares(const struct nw_replay *replay, enum nw_replay_by by,
                           const struct nw_replay_share **shares)
 {

@@ -5,6 +5,7 @@
 #include "bindings.hpp"
 
 #include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/unique_ptr.h>
@@ -16,6 +17,7 @@
 #include <ctime>
 #include <map>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <tuple>
@@ -277,7 +279,8 @@ class Replay {
 public:
     Replay(Device &device, Source &source, uint32_t repeat, uint64_t limit, uint32_t precondition,
            uint64_t extent, const std::string &fit, uint32_t seed, bool arrivals, bool idle,
-           uint64_t heals, const nb::bytes &content, uint16_t apps, const std::string &prepare)
+           uint64_t heals, const nb::bytes &content, uint16_t apps, const std::string &prepare,
+           bool bound)
         : device_(device), source_(source),
           content_(content.c_str(), content.size())
     {
@@ -310,6 +313,7 @@ public:
         config.seed = seed;
         config.flags = static_cast<uint8_t>((arrivals ? NW_REPLAY_ARRIVALS : 0U) |
                                             (idle ? NW_REPLAY_IDLE : 0U) |
+                                            (bound ? NW_REPLAY_BOUND : 0U) |
                                             (device.verifies() ? NW_REPLAY_VERIFY : 0U));
         const int error = nw_replay_open(&replay_, &config);
 
@@ -475,6 +479,22 @@ public:
         return all;
     }
 
+    // What the tier could have done at best; nothing when it was not kept, or is too much.
+    std::optional<Numbers> bound()
+    {
+        nw_tier_bound_result found;
+        const int error = nw_replay_bound(replay_, &found);
+
+        if (error == NW_ERR_RAM) {
+            throw std::bad_alloc();
+        }
+        if (error < 0) {
+            return std::nullopt;
+        }
+        return Numbers{ { "flash_writes_least", found.least_flash_writes },
+                        { "nvm_reads_most", found.most_nvm_reads } };
+    }
+
     // When the first healings ended.
     std::vector<uint64_t> heals()
     {
@@ -610,13 +630,13 @@ void bind_replay(nb::module_ &m)
     nb::class_<Replay>(m, "Replay", "Plays a source on a device; see replay.h.")
         .def(nb::init<Device &, Source &, uint32_t, uint64_t, uint32_t, uint64_t,
                       const std::string &, uint32_t, bool, bool, uint64_t, const nb::bytes &,
-                      uint16_t, const std::string &>(),
+                      uint16_t, const std::string &, bool>(),
              nb::arg("device"), nb::arg("source"), nb::kw_only(), nb::arg("repeat") = 1,
              nb::arg("limit") = 0, nb::arg("precondition") = 0, nb::arg("extent") = 0,
              nb::arg("fit") = "refuse", nb::arg("seed") = 1, nb::arg("arrivals") = false,
              nb::arg("idle") = false, nb::arg("heals") = 0,
              nb::arg("content") = nb::bytes("", 0), nb::arg("apps") = 0,
-             nb::arg("prepare") = "idle",
+             nb::arg("prepare") = "idle", nb::arg("bound") = false,
              nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>())
         .def("precondition", &Replay::precondition, nb::arg("sectors"),
              "Writes so many sectors more before counting; whether there is more to do.")
@@ -631,6 +651,8 @@ void bind_replay(nb::module_ &m)
         .def("samples", &Replay::samples, "State over time.")
         .def("shares", &Replay::shares, nb::arg("by"),
              "What was asked and what became of it, by `app`, `content` or `hour`.")
+        .def("bound", &Replay::bound,
+             "With `bound`: what no policy does better (nandwich-replay/tier_bound.h).")
         .def("heals", &Replay::heals, "When each of the first 1024 healings had ended, ns.")
         .def("wear_stats", &Replay::wear_stats, "What the wear policy did; empty without one.")
         .def("wear", &Replay::wear, "Erases of each block since counting started.")

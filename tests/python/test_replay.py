@@ -100,7 +100,8 @@ def test_an_nvm_before_every_layer(ftl: str, tier: str) -> None:
     apps = 3 if "apps" in needs else 0
     part = _native.Part.named("PCM-16M")
     device.put_tier(part, tier, bytes=1 << 18, reads=tier == "lru", apps=apps)
-    player = _native.Replay(device, _mixed(3000), arrivals=True, idle=True, apps=apps)
+    mixed = _mixed(3000)
+    player = _native.Replay(device, mixed, arrivals=True, idle=True, apps=apps, bound=True)
     while player.run(1000):
         pass
     assert all(left <= right <= left + slack for _, left, right, slack in player.laws())
@@ -109,6 +110,10 @@ def test_an_nvm_before_every_layer(ftl: str, tier: str) -> None:
     assert player.result()["violations"] == 0
     assert player.result()["tokens_checked"] > 500
     work = device.tier()
+    bound = player.bound()
+    assert bound is not None
+    assert 0 < bound["flash_writes_least"] <= work["flash_writes"] + work["moved"]
+    assert bound["nvm_reads_most"] >= work["nvm_reads"]
     assert work["nvm_writes"] == sum(share["nvm_written"] for share in player.shares("app"))
     if tier == "none":
         assert work["nvm_writes"] == 0

@@ -695,6 +695,30 @@ static void test_shares_by_hour(void **state)
     close_rig(&rig);
 }
 
+/* What the NVM held before counting can be read from there: no policy reads more than the bound. */
+static void test_bound_of_an_old_device(void **state)
+{
+    struct nw_io ios[20];
+    struct nw_tier_bound_result bound;
+    struct rig rig;
+
+    (void)state;
+    for (uint32_t i = 0; i < 20; i++) {
+        ios[i] = (struct nw_io){.offset = (uint64_t)i * PAGE, .bytes = PAGE, .kind = NW_IO_READ};
+    }
+    open_script(&rig, ios, 20, NW_REPLAY_BOUND);
+    put_tier(&rig, "lru", 1 << 16);
+    rig.config.precondition = (20U * 1000U + rig.stack.block->sectors - 1U) /
+                              rig.stack.block->sectors;
+    assert_int_equal(play(&rig)->ended, NW_OK);
+    assert_int_equal(nw_replay_bound(rig.replay, &bound), NW_OK);
+    assert_int_equal(bound.reads, 20);
+    assert_true(rig.stack.tier->stats.nvm_reads > 0);
+    assert_true(bound.most_nvm_reads >= rig.stack.tier->stats.nvm_reads);
+    assert_int_equal(bound.least_flash_writes, 0);
+    close_rig(&rig);
+}
+
 /* Room that is made at once delays who comes next; unseen it costs what it costs, but no time. */
 static void test_preparation(void **state)
 {
@@ -747,6 +771,7 @@ int main(void)
         cmocka_unit_test(test_refused_configurations),
         cmocka_unit_test(test_classes_and_applications),
         cmocka_unit_test(test_shares_by_hour),
+        cmocka_unit_test(test_bound_of_an_old_device),
         cmocka_unit_test(test_preparation),
     };
 

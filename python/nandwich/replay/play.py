@@ -391,6 +391,7 @@ def prepare(options: Options, advance: Advance | None = None) -> Play:
         idle=options.idle,
         content=_contents(options, facts, device),
         apps=len(apps),
+        bound=options.nvm > 0,
     )
     chip = parts.resolve(options.chip).name
     return Play(options, chip, device, source, facts, replay, arrivals, apps)
@@ -453,6 +454,7 @@ def _tier(play: Play) -> dict[str, Any] | None:
         "reads": options.nvm_reads,
         **work,
         "lifetime_years": years,
+        "bound": play.replay.bound(),
     }
 
 

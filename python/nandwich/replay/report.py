@@ -62,6 +62,12 @@ def _tier(tier: dict[str, Any]) -> list[Row]:
         (f"written to flash ({tier['policy']})", _share(flash, writes), ahead),
         ("read from NVM", _share(reads, reads + tier["flash_reads"]), held),
     ]
+    bound = tier["bound"]
+    if bound is not None:
+        least = bound["flash_writes_least"]
+        text = f"and {_share(bound['nvm_reads_most'], reads + tier['flash_reads'])} read from NVM"
+        times = f"; {tier['policy']} writes {flash / least:.2f} times that" if least else ""
+        rows.append(("who knows the future", _share(least, writes), f"to flash, {text}{times}"))
     if tier["lifetime_years"] is not None:
         most = f"by the most written line, {tier['line_writes_max']} times"
         rows.append(("NVM's lifetime", f"{tier['lifetime_years']:.3g} years", most))

@@ -34,13 +34,15 @@
  * when the run has ended. The device must carry payload: a twin with payload, or tokens.h
  * over one without. 4 bytes a sector.
  *
- * MEMORY. Constant in the number of requests; of malloc. Cost: some 20 ns a request of our own.
+ * MEMORY. Constant in the number of requests, but with BOUND (tier_bound.h); of malloc. Cost: some
+ * 20 ns a request of our own.
  */
 #ifndef NANDWICH_REPLAY_REPLAY_H
 #define NANDWICH_REPLAY_REPLAY_H
 
 #include "nandwich-replay/io.h"
 #include "nandwich-replay/latency.h"
+#include "nandwich-replay/tier_bound.h"
 #include "nandwich-stack/stack.h"
 
 #ifdef __cplusplus
@@ -50,6 +52,7 @@ extern "C" {
 #define NW_REPLAY_ARRIVALS 0x01U /* requests come at their times, else back to back */
 #define NW_REPLAY_IDLE 0x02U     /* with ARRIVALS: the layer works ahead between requests */
 #define NW_REPLAY_VERIFY 0x04U   /* tokens, and each read checked */
+#define NW_REPLAY_BOUND 0x08U    /* requests are kept for nw_replay_bound() */
 
 /* What becomes of requests beyond the device's end. */
 enum nw_replay_fit {
@@ -188,6 +191,10 @@ enum nw_replay_by { NW_REPLAY_BY_APP, NW_REPLAY_BY_CONTENT, NW_REPLAY_BY_HOUR };
 /* By application from 0, nobody; by class as io.h numbers them; by hour from 0: how many. */
 uint32_t nw_replay_shares(const struct nw_replay *replay, enum nw_replay_by by,
                           const struct nw_replay_share **shares);
+
+/* With BOUND, after the run: what its tier could have done at best. NW_ERR_NOT_FOUND: no tier, or
+ * without BOUND; NW_ERR_FULL: more requests than are kept; NW_ERR_RAM. */
+int nw_replay_bound(struct nw_replay *replay, struct nw_tier_bound_result *result);
 
 /* At most NW_REPLAY_SAMPLES, evenly spaced in requests: how many. The last one is the end. */
 uint32_t nw_replay_samples(struct nw_replay *replay, const struct nw_replay_sample **samples);
