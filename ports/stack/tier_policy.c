@@ -38,6 +38,8 @@ const struct nw_tier_kind nw_tier_kinds[] = {
     {"class", "metadata of file systems alone", 0, NW_TIER_BY_NOBODY, NW_TIER_NEEDS_CONTENT},
     {"class+lrfu", "metadata first, lrfu in what is left", LAMBDA, NW_TIER_BY_LRFU,
      NW_TIER_NEEDS_CONTENT | NW_TIER_HAS_LAMBDA},
+    {"class+harc", "metadata first, harc in what is left", 0, NW_TIER_BY_HARC,
+     NW_TIER_NEEDS_CONTENT},
     {"class+habit", "metadata first, habit in what is left", 0, NW_TIER_BY_HABIT,
      NW_TIER_NEEDS_CONTENT | NW_TIER_NEEDS_APPS},
 };
