@@ -303,6 +303,17 @@ class Outcome:
         served = sum(share["served_ns"] for share in self.apps)
         return 1e6 * sum(share["read"] + share["written"] for share in self.apps) / served
 
+    def mean_ratio(self, other: "Outcome") -> float:
+        """Mean over applications of speed over the other's."""
+        return sum(self.speed(app) / other.speed(app) for app in range(len(APPS))) / len(APPS)
+
+    @property
+    def over_bound(self) -> float:
+        """Sectors written to flash over what who knows the future writes, as a share of that."""
+        if self.bound is None:
+            raise AssertionError("a run without its bound")
+        return self.written_to_flash / self.bound["flash_writes_least"] - 1
+
     @property
     def energy_pj(self) -> int:
         return self.result["energy_pj"]

@@ -60,7 +60,9 @@ def _mean(values: Sequence[float]) -> float:
 
 def _speed(users: Sequence[int], model: Model, way: Way) -> float:
     """Mean over applications and users."""
-    return _mean([_mean(_ratios(user, model, way)) for user in users])
+    flash = [_phone.run(user, model, FLASH) for user in users]
+    runs = [_phone.run(user, model, way) for user in users]
+    return _mean([run.mean_ratio(other) for run, other in zip(runs, flash, strict=True)])
 
 
 def _total(user: int, model: Model, way: Way) -> float:
@@ -237,12 +239,6 @@ def _saved(user: int, model: Model, way: Way, other: Way) -> float:
     return 100 * (1 - mine.energy_pj / theirs.energy_pj)
 
 
-def _over_bound(outcome: Outcome) -> float:
-    if outcome.bound is None:
-        raise AssertionError("a run without its bound")
-    return outcome.written_to_flash / outcome.bound["flash_writes_least"] - 1
-
-
 def _draw_energy(model: Model, axes: "Axes") -> None:
     names = list(WAYS)
     joules = [_phone.run(1, model, way).energy_pj / 1e12 for way in WAYS.values()]
@@ -295,8 +291,8 @@ def energy(quick: bool) -> Report:
             unit="%",
         ),
         Answer(
-            round(100 * _over_bound(ours), 1),
-            holds=_over_bound(ours) <= 0.1,
+            round(100 * ours.over_bound, 1),
+            holds=ours.over_bound <= 0.1,
             why="written to flash, against who knows the future and never writes back early",
             part="bound",
             claim="sectors that ours writes to flash over the clairvoyant bound, at most 10 %",
@@ -304,8 +300,8 @@ def energy(quick: bool) -> Report:
             unit="%",
         ),
         Answer(
-            round(100 * _over_bound(vflash), 1),
-            holds=_over_bound(vflash) > _over_bound(ours),
+            round(100 * vflash.over_bound, 1),
+            holds=vflash.over_bound > ours.over_bound,
             why="it writes back ahead what it will need again, and lets writes pass when full",
             part="vflash-bound",
             claim="and vFlash is further from it",

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
-from ext4_disks import METADATA, PRESENT, Judged, make
 from schemas import validate
 
+from lab.ext4_disks import METADATA, PRESENT, Judged, make
 from nandwich import _native, paths
 from nandwich.cli.main import main
 from nandwich.replay import classes
