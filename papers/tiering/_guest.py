@@ -54,6 +54,7 @@ class Recording:
         default_factory=lambda: {False: Counter(), True: Counter()}
     )  # of metadata, by whether it is a guest's
     all_counts: Counter[int] = field(default_factory=Counter)
+    updates: Counter[str] = field(default_factory=Counter)  # blocks written before, by class
 
     def requests(self) -> _native.Requests:
         """To be replayed."""
@@ -225,6 +226,7 @@ class _Host:
             name, is_guest, _ = self.content.classify(at, data)
             content = classes.NAMES.index(name) + (classes.GUEST if is_guest else 0)
             self.content.see(at, data)
+            recording.updates[name] += recording.all_counts[block] > 0
             recording.all_counts[block] += 1
             if name in ext4_disks.METADATA:
                 recording.counts[is_guest][block] += 1

@@ -34,9 +34,9 @@ QUICK_VARIED = ("hot", "updates", "seed")
 
 WAYS = {
     "flash": FLASH,
-    "lrfu, room made by writes": _phone.LRFU,
-    "lrfu, room made in idle time": _phone.LRFU_IDLE,
-    "vFlash, inter alone": _phone.INTER,
+    "lrfu on demand": _phone.LRFU,
+    "lrfu in idle time": _phone.LRFU_IDLE,
+    "vFlash, inter": _phone.INTER,
     "vFlash": VFLASH,
     "vFlash and class": _phone.JOINED,
     "H-ARC": _phone.HARC,
@@ -93,7 +93,7 @@ def _difference(model: Model, other: Model) -> str:
 
 def _draw_speed(users: Sequence[int], model: Model, axes: "Axes") -> None:
     series: dict[str, Sequence[float | None]] = {}
-    for name in ("lrfu, room made by writes", "vFlash", "ours"):
+    for name in ("lrfu on demand", "vFlash", "ours"):
         ratios = [_ratios(user, model, WAYS[name]) for user in users]
         series[name] = [_mean(column) for column in zip(*ratios, strict=True)]
     plots.grouped(axes, [app.name.replace(" ", "\n") for app in APPS], series, log=True)
@@ -250,7 +250,7 @@ def _saved(user: int, model: Model, way: Way, other: Way) -> float:
 def _draw_energy(model: Model, axes: "Axes") -> None:
     names = list(WAYS)
     joules = [_phone.run(1, model, way).energy_pj / 1e12 for way in WAYS.values()]
-    plots.grouped(axes, [name.replace(", ", ",\n") for name in names], {"user 1": joules})
+    plots.grouped(axes, [name.replace(" ", "\n") for name in names], {"user 1": joules})
     axes.tick_params(axis="x", labelsize=6)
     axes.set_ylabel("energy of a month, J")
 
@@ -331,7 +331,7 @@ def _hour_mean(outcome: Outcome, key: str, over: str) -> list[float | None]:
 
 
 def _draw_fill(model: Model, axes: "Axes") -> None:
-    for name in ("lrfu, room made in idle time", "vFlash", "ours"):
+    for name in ("vFlash", "ours"):
         outcome = _phone.run(1, model, WAYS[name])
         held = _hour_mean(outcome, "held", "requests")
         hours = [hour for hour, value in enumerate(held) if value is not None]
@@ -384,12 +384,15 @@ def preparation(quick: bool) -> Report:
 
 
 def _draw_hits(model: Model, axes: "Axes") -> None:
-    for name in ("lrfu, room made in idle time", "vFlash", "ours"):
-        share = _hour_mean(_phone.run(1, model, WAYS[name]), "nvm_written", "written")
-        hours = [hour for hour, value in enumerate(share) if value is not None]
-        axes.plot(hours, [100 * value for value in share if value is not None], label=name)
+    for name in ("lrfu in idle time", "vFlash", "ours"):
+        shares = [
+            (hour, (one["nvm_read"] + one["nvm_written"]) / (one["read"] + one["written"]))
+            for hour, one in enumerate(_phone.run(1, model, WAYS[name]).hours)
+            if one["requests"]
+        ]
+        axes.plot([hour for hour, _ in shares], [100 * share for _, share in shares], label=name)
     axes.set_xlabel("hour of the day")
-    axes.set_ylabel("sectors written that went to the NVM, %")
+    axes.set_ylabel("sectors read and written in the NVM, %")
     axes.set_ylim(0, 105)
     axes.legend(fontsize=7)
 

@@ -267,7 +267,7 @@ def test_too_large_is_refused_with_both_sizes(tmp_path: Path) -> None:
         (("gen:zipf", "--nvm", "4M", "--ftl", "lavish"), "forgets with power"),
         (("gen:zipf", "--nvm", "4M", "--nvm-part", "W25N01GV"), "no byte-addressable memory"),
         (("gen:zipf", "--nvm", "4M", "--snapshot", "x.nand"), "omit one"),
-        (("/nonexistent",), "No such file"),
+        (("/nonexistent/trace.csv",), "No such file"),
     ],
 )
 def test_bad_input(arguments: tuple[str, ...], says: str) -> None:

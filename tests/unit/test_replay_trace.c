@@ -504,7 +504,11 @@ static void test_what_is_written_reads_back(void **state)
         assert_int_equal(unlink(path), 0);
     }
     assert_int_equal(nw_iotrace_create(&writer, path, "vscsi"), NW_ERR_CONFIG);
-    assert_int_equal(nw_iotrace_create(&writer, "/nonexistent/x", "msr"), NW_ERR_IO);
+    put_file("", 0);
+    char within[sizeof path + 2];
+    (void)snprintf(within, sizeof within, "%s/x", path); /* a file is no folder */
+    assert_int_equal(nw_iotrace_create(&writer, within, "msr"), NW_ERR_IO);
+    assert_int_equal(unlink(path), 0);
 }
 
 struct named {
