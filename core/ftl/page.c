@@ -70,7 +70,6 @@ static int place(struct nw_page **page, const struct nw_ftl_page_config *config,
     if (to->page_bytes < NW_PAGE_FENCES_AT + NW_PAGE_FENCE_BYTES * NW_PAGE_MOST_FENCES) {
         to->fences = (uint8_t)((to->page_bytes - NW_PAGE_FENCES_AT) / NW_PAGE_FENCE_BYTES);
     }
-    to->floor = to->block_pages >= 32U ? 1U : 2U;
     to->session = NW_NO_BLOCK;
     to->reserve[0] = NW_NO_BLOCK;
     to->reserve[1] = NW_NO_BLOCK;
@@ -292,7 +291,7 @@ static int page_trim(struct nw_block_req *req)
 static int page_sync(struct nw_block_req *req)
 {
     struct nw_page *page = req->block->context;
-    int result = nw_page_drain(page);
+    int result = page->writable != 0 ? nw_page_drain(page) : (int)NW_OK;
 
     page->blocks.tagged.stats->syncs++;
     if (result == NW_OK && page->unsaved != 0) {
@@ -325,7 +324,7 @@ static uint32_t step_us(const struct nw_page *page)
 static int work_ahead(struct nw_page *page, uint32_t left)
 {
     struct nw_blocks *blocks = &page->blocks;
-    uint16_t plenty = (uint16_t)(page->floor + NW_PAGE_IDLE);
+    uint16_t plenty = NW_PAGE_FLOOR + NW_PAGE_IDLE;
     int result = NW_OK;
 
     while (result >= 0 && page->writable != 0) {
@@ -348,7 +347,7 @@ static int work_ahead(struct nw_page *page, uint32_t left)
 static int page_idle(struct nw_block_req *req)
 {
     struct nw_page *page = req->block->context;
-    int result = nw_page_settle(page);
+    int result = page->writable != 0 ? nw_page_settle(page) : (int)NW_OK;
 
     if (result == NW_OK) {
         result = nw_blocks_heal(&page->blocks, req->budget_us);
