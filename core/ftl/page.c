@@ -70,6 +70,7 @@ static int place(struct nw_page **page, const struct nw_ftl_page_config *config,
     if (to->page_bytes < NW_PAGE_FENCES_AT + NW_PAGE_FENCE_BYTES * NW_PAGE_MOST_FENCES) {
         to->fences = (uint8_t)((to->page_bytes - NW_PAGE_FENCES_AT) / NW_PAGE_FENCE_BYTES);
     }
+    to->floor = to->block_pages >= 32U ? 1U : 2U;
     to->session = NW_NO_BLOCK;
     to->reserve[0] = NW_NO_BLOCK;
     to->reserve[1] = NW_NO_BLOCK;
@@ -324,7 +325,7 @@ static uint32_t step_us(const struct nw_page *page)
 static int work_ahead(struct nw_page *page, uint32_t left)
 {
     struct nw_blocks *blocks = &page->blocks;
-    uint16_t plenty = NW_PAGE_FLOOR + NW_PAGE_IDLE;
+    uint16_t plenty = (uint16_t)(page->floor + NW_PAGE_IDLE);
     int result = NW_OK;
 
     while (result >= 0 && page->writable != 0) {

@@ -33,7 +33,6 @@
 #define NW_PAGE_FAILED 0x2000U /* in valid[]: a program failed, the block is in that list */
 #define NW_PAGE_HOLE 0x4000U /* in valid[] while mounting: a bad tag among good ones */
 #define NW_PAGE_COUNT 0x1FFFU
-#define NW_PAGE_FLOOR 2U     /* free blocks that host writes leave for cleaning and failures */
 #define NW_PAGE_LOW 2U       /* fewer free blocks above the floor: each write cleans a little */
 #define NW_PAGE_IDLE 4U      /* idle cleans until so many are free above the floor */
 #define NW_PAGE_LEAST_GAIN 8U /* writes over which a block is emptied for the wear policy */
@@ -72,6 +71,7 @@ struct nw_page_met {
 /* Small fields and what is asked most come first: short instructions of small processors reach
  * only so far. */
 struct nw_page {
+    uint8_t floor;     /* free blocks that host writes leave for cleaning and failures */
     uint8_t mounting;  /* mark what is written; 0, or one of the two above */
     uint8_t unsaved;   /* some trims are not yet written down */
     uint8_t fences;    /* the list has room for */

@@ -332,7 +332,7 @@ int nw_page_renew_turns(struct nw_page *page)
     int result = nw_page_load_list(page);
     uint32_t last = (uint32_t)page->buffer[LAST_AT] + page->fences + 1U;
 
-    while (result >= 0 && page->turn > 0 && page->blocks.free > NW_PAGE_FLOOR) {
+    while (result >= 0 && page->turn > 0 && page->blocks.free > page->floor) {
         uint32_t fence = last - page->turn;
 
         result = renew_turn(page, fence < page->fences ? fence : fence - page->fences);

@@ -394,7 +394,7 @@ int nw_page_clean_step(struct nw_page *page)
 static void level(struct nw_page *page)
 {
     uint16_t block =
-        page->blocks.free > NW_PAGE_FLOOR ? nw_blocks_move(&page->blocks) : (uint16_t)NW_NO_BLOCK;
+        page->blocks.free > page->floor ? nw_blocks_move(&page->blocks) : (uint16_t)NW_NO_BLOCK;
 
     page->leveling = block != NW_NO_BLOCK && page->valid[block] >= NW_PAGE_CLOSED;
     if (page->leveling != 0) {
@@ -415,7 +415,7 @@ int nw_page_pace(struct nw_page *page)
     if (between) {
         level(page);
     }
-    if (page->leveling != 0 ? between : page->blocks.free >= NW_PAGE_FLOOR + NW_PAGE_LOW) {
+    if (page->leveling != 0 ? between : page->blocks.free >= page->floor + NW_PAGE_LOW) {
         return NW_OK;
     }
     int result = pick(page);
@@ -434,10 +434,10 @@ int nw_page_is_short(const struct nw_page *page)
 {
     unsigned lacks = page->mounting != 0 ? nw_page_lacks(page) : 0U;
 
-    return (unsigned)page->blocks.free + page->renewed <= NW_PAGE_FLOOR + lacks;
+    return (unsigned)page->blocks.free + page->renewed <= page->floor + lacks;
 }
 
-/* Before a stream of the host takes a block: leave NW_PAGE_FLOOR free ones for moving data. */
+/* Before a stream of the host takes a block: leave `floor` free ones for moving data. */
 int nw_page_make_room(struct nw_page *page)
 {
     int result = NW_OK;

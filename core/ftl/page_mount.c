@@ -275,7 +275,8 @@ static int settle_more(struct nw_page *page)
 
 /* From what was found to a device that can be written. NW_ERR_PROGRAM, NW_ERR_ERASE: a block went
  * bad; mount again. What a block holds that fails before the first list is there does not count;
- * one that fails later is emptied first, as ever. */
+ * one that fails later is emptied first, as ever; if there is no other block to go on with, the
+ * mount begins anew, too. */
 int nw_page_start(struct nw_page *page)
 {
     page->version += VERSION_GAP;
@@ -292,6 +293,9 @@ int nw_page_start(struct nw_page *page)
             result = settle_more(page);
         }
         page->writable = result == NW_OK;
+        if (result == NW_ERR_FULL && page->doubt != 0) {
+            return NW_ERR_PROGRAM; /* what it had moved to is free again for another turn */
+        }
     }
     page->mounting = 0;
     return result == NW_OK ? nw_page_make_room(page) : result;
