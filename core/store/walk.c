@@ -87,10 +87,12 @@ int store_read_head(struct nw_store *store, uint16_t block, struct block_head *h
     return result == NW_ERR_UNWRITTEN || result == NW_ERR_KEY ? (int)NW_ERR_NOT_FOUND : result;
 }
 
-/* No page lies elsewhere, as far as is known; none is known to be written or cached. */
+/* No anchor is loaded, and no page lies elsewhere, as far as is known; none is known to be written
+ * or cached. */
 void store_forget_swaps(struct nw_store *store)
 {
     store->swap_count = 0;
+    store->anchor = STORE_NONE;
     store->known = STORE_NONE;
     store->cache_page = STORE_NONE;
 }
@@ -401,11 +403,17 @@ int store_payload(struct nw_store *store, struct chunk *chunk, void *data, int a
     int result = payload_once(store, chunk, data, ahead);
     struct chunk again;
 
-    if (store_is_damage(result) && store_read_chunk(store, chunk->at, &again, 0) == NW_OK &&
-        again.length == chunk->length) {
-        chunk->crc = again.crc;
-        store->stats.tampered = tampered;
-        result = payload_once(store, chunk, data, ahead);
+    if (store_is_damage(result)) {
+        int told = store_read_chunk(store, chunk->at, &again, 0);
+
+        if (told == NW_OK && again.length == chunk->length) {
+            store->stats.tampered = tampered;
+            chunk->crc = again.crc;
+            result = payload_once(store, chunk, data, ahead);
+        } else if (told == NW_ERR_IO) { /* nobody knows: the caller must not give it up */
+            store->stats.tampered = tampered;
+            result = told;
+        }
     }
     if (result < 0 && store_seal(store) != NULL && data != NULL) {
         memset(data, 0, chunk->length); /* nothing unproven is handed out */
