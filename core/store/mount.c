@@ -25,8 +25,9 @@ struct walk {
 struct scan {
     struct walk walk;  /* to the end */
     uint8_t hurt;      /* what ends it is damage of pages before the one programmed last */
-    uint8_t hidden;    /* damage was met with pages behind it, which may be an anchor's */
     uint8_t gap;       /* bytes that are no chunk were met */
+    uint8_t hidden;    /* and pages behind them, which may have been an anchor's */
+    uint8_t used;      /* what is no copy, nor the first anchor, was met */
     uint32_t doubtful; /* first chunk that touches the page programmed last, or STORE_NONE */
     uint32_t end;      /* the first chunk that does not count, or STORE_NONE: none */
     uint32_t anchor;   /* the newest one, or STORE_NONE */
@@ -144,23 +145,33 @@ static int is_whole(struct nw_store *store, struct chunk *chunk)
 /*
  * The chunks that touch the page programmed last, as far as they are whole. The first time they are
  * looked at: where they stop being that becomes known. Then, up to there, they are moved, lest they
- * read differently next time.
+ * read differently next time. So are all that a mount has written which nothing follows: it may not
+ * have looked ended to another one, whose erase of its blocks was cut and has not begun to show.
  */
 static int over_doubtful(struct nw_store *store, struct scan *scan)
 {
     int move = scan->end != STORE_NONE;
-    uint32_t at = scan->doubtful;
+    struct walk walk = scan->walk;
     struct chunk chunk;
-    int result = at == STORE_NONE ? 0 : 1;
+    int result = scan->doubtful == STORE_NONE ? 0 : 1;
 
+    walk.at = scan->doubtful;
+    walk.last = walk.block;
+    if (move && scan->used == 0 && walk.mount != STORE_NO_BLOCK) {
+        result = begin_walk(store, &walk, store_block_start(store, walk.mount), walk.block);
+        result = result == NW_OK ? 1 : result;
+    }
     while (result > 0) {
-        result = store_next_chunk(store, &at, &chunk);
-        if (result <= 0 || at == scan->end) {
+        result = step(store, &walk, &chunk);
+        if (result == WALK_BLOCK) {
+            continue;
+        }
+        if (result <= 0 || walk.at == scan->end) {
             break;
         }
         result = move ? store_clean_chunk(store, &chunk) : is_whole(store, &chunk);
         if (store_is_damage(result) && !move) {
-            result = is_hurt(store, at, scan->page);
+            result = is_hurt(store, walk.at, scan->page);
             scan->hurt = result > 0;
             break;
         }
@@ -168,12 +179,12 @@ static int over_doubtful(struct nw_store *store, struct scan *scan)
             break;
         }
         if (chunk.kind == CHUNK_ANCHOR) {
-            scan->anchor = at;
+            scan->anchor = walk.at;
         }
-        at = store_behind(store, &chunk);
+        walk.at = store_behind(store, &chunk);
         result = 1;
     }
-    scan->end = at;
+    scan->end = walk.at;
     return store_is_damage(result) || result > 0 ? (int)NW_OK : result;
 }
 
@@ -208,6 +219,11 @@ static int meet(struct nw_store *store, struct scan *scan, struct chunk *chunk, 
         walk->at = page_end(store, page);
         return NW_OK;
     }
+    int is_anchor = chunk->kind == CHUNK_ANCHOR;
+    if (is_anchor ? scan->pending != STORE_NONE || scan->anchor != STORE_NONE
+                  : chunk->kind == CHUNK_DATA || chunk->kind == CHUNK_STATE) {
+        scan->used = 1;
+    }
     uint32_t end = store_behind(store, chunk);
     uint32_t reached = store_page_of(store, end);
     int written = store_written(store, reached); /* where that cannot be told it was */
@@ -221,7 +237,7 @@ static int meet(struct nw_store *store, struct scan *scan, struct chunk *chunk, 
         scan->spanning = chunk->at;
         scan->spans_to = reached;
     }
-    if (chunk->kind == CHUNK_ANCHOR && written != 0) { /* one before it was told by reach_page */
+    if (is_anchor && written != 0) { /* one before it was told by reach_page */
         scan->before = scan->pending;
         scan->pending = chunk->at;
     }
@@ -254,8 +270,9 @@ static int scan_log(struct nw_store *store, uint32_t at, struct scan *scan)
 
     memset(scan, 0xFF, sizeof *scan); /* STORE_NONE all over */
     scan->hurt = 0;
-    scan->hidden = 0;
     scan->gap = 0;
+    scan->hidden = 0;
+    scan->used = 0;
     if (result == NW_OK) {
         result = begin_walk(store, &scan->walk, at, STORE_NO_BLOCK);
     }
@@ -527,9 +544,9 @@ static int has_ended(struct nw_store *store, const struct scan *scan, uint32_t f
  * where it began to walk itself. That may be another mount, whose anchor read well then and does
  * not now: it had not ended either. If even its header does not, the log ended in the block before.
  * But where data follows, the mount had ended, and its anchor was damaged since: its blocks
- * continue what was before them. So they do where damage may hide the anchor: all that a mount
- * writes before it are copies. An anchor that is damaged, with nothing whole behind it, may be what
- * is left of a mount that was cut: its block was to be erased, and that was cut or has failed.
+ * continue what was before them. Damage that nothing whole follows, of an anchor or of what may
+ * have been one, may be what is left of a mount that was cut: its block was to be erased, and that
+ * was cut or has failed. All that such a mount has written are copies.
  */
 static int find_log(struct nw_store *store, uint16_t block, const struct block_head *newest,
                     struct scan *scan)
@@ -567,7 +584,9 @@ static int find_log(struct nw_store *store, uint16_t block, const struct block_h
             if (ended < 0 || (ended > 0 && loaded < 0)) {
                 return ended < 0 ? ended : loaded;
             }
-            ended |= loaded == NW_OK && scan->hidden != 0;
+            if (ended == 0 && scan->hidden != 0) {
+                store->stats.lost = 1; /* perhaps what was behind a mount that had ended */
+            }
             store->ended = ended != 0 ? head.first : STORE_NO_BLOCK;
             scan->anchor = STORE_NONE;
             from = head.anchor;

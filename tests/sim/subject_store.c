@@ -99,8 +99,8 @@ static int look_once(struct sim_subject *subject)
 }
 
 /* Reads everything: the error that was in the way, or NW_OK and what is wrong in `why`. Of what is
- * read in parts not each is checked, so a read that is wrong may show: but it is so no more the next
- * time. */
+ * read in parts not each is checked, so a read that is wrong may show: but not again the next time.
+ */
 static int look(struct sim_subject *subject)
 {
     struct own *own = own_of(subject);
@@ -161,8 +161,8 @@ static void store_draw(struct sim_subject *subject, struct nw_random *random,
     step->args[0] = nw_random_next(random) % (verb == STORE_SET ? taste->span : 9U);
 }
 
-/* A call that has failed has changed nothing; or every change answers its error from now on, and the
- * next mount shows it as done or not. */
+/* A call that has failed has changed nothing; or every change answers its error from now on, and
+ * the next mount shows it as done or not. */
 static int judge_failed(struct sim_subject *subject, int result, uint32_t before)
 {
     note_broken(subject, before);
