@@ -39,7 +39,8 @@ static int look_once(struct nw_store *store, uint16_t block, struct block_head *
         return result == NW_ERR_ECC ? (int)NW_ERR_NOT_FOUND : result;
     }
     uint32_t crc = nw_crc32(NW_CRC32_START, bytes, 20);
-    uint32_t flip = store_find_flip(crc ^ nw_get32(bytes + 20), 20U * 8U);
+    uint32_t wrong = crc ^ nw_get32(bytes + 20);
+    uint32_t flip = store_find_flip(wrong, 20U * 8U);
     if (flip < 20U * 8U) {
         turn(bytes, (uint16_t)flip);
     } else if (flip != STORE_NONE) {
@@ -49,6 +50,7 @@ static int look_once(struct nw_store *store, uint16_t block, struct block_head *
         return store->marks == 0 && is_blank(store, bytes, BLOCK_HEADER) ? (int)NW_ERR_UNWRITTEN
                                                                          : (int)NW_ERR_NOT_FOUND;
     }
+    store_count(&store->stats.corrected, wrong != 0);
     if (bytes[1] != STORE_FORMAT || bytes[3] != store->fan_shift) {
         return NW_ERR_VERSION;
     }

@@ -289,13 +289,37 @@ static void test_half_erased(void **state)
     assert_int_equal(wiped, 95);
 }
 
+/* A bit of a block's header that is put right counts as corrected, which only those of chunks and
+ * anchors did. */
+static void test_corrected(void **state)
+{
+    (void)state;
+    for (uint8_t chip = 0; chip < 5U; chip++) {
+        open_bed(chip);
+        push();
+        kept = bed;
+        uint32_t head = newest_block() * BLOCK_BYTES;
+        for (uint32_t bit = 0; bit < 24U * 8U; bit++) {
+            bed = kept;
+            assert_int_equal(forge_mount(&bed), NW_OK);
+            assert_int_equal(nw_store_stats(bed.store)->corrected, 0);
+            bed = kept;
+            bed.data[head + bit / 8U] ^= (uint8_t)(1U << bit % 8U);
+            assert_int_equal(forge_mount(&bed), NW_OK);
+            assert_true(nw_store_stats(bed.store)->corrected > 0);
+            assert_int_equal(count_there(0), pushed);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_damaged),
                                        cmocka_unit_test(test_headless),
                                        cmocka_unit_test(test_mounts_anchor),
                                        cmocka_unit_test(test_cut_format),
-                                       cmocka_unit_test(test_half_erased)};
+                                       cmocka_unit_test(test_half_erased),
+                                       cmocka_unit_test(test_corrected)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
