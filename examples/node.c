@@ -22,7 +22,8 @@ struct neighbour {
 NW_VM static struct neighbour neighbour[NEIGHBOURS];
 NW_VM static uint16_t reading[READINGS];
 NW_VM static uint32_t histogram[BINS];
-NW_VM static uint16_t calibration[16] = {3, 5, 8, 9, 11, 12, 12, 13, 13, 14, 14, 15, 15, 15, 16, 16};
+NW_VM static uint16_t calibration[16] = {3,  5,  8,  9,  11, 12, 12, 13,
+                                         13, 14, 14, 15, 15, 15, 16, 16};
 NW_VM static uint32_t sent, forwarded, lost;
 
 static uint16_t readings, state = 7; /* in RAM: used each time */

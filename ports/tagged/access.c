@@ -61,9 +61,10 @@ static void search(uintptr_t address, struct nw_tagged_object *object)
 
     while (high - low > 1) {
         uint16_t middle = (uint16_t)(low + (high - low) / 2);
+        uintptr_t start;
 
-        object_at(middle, object);
-        if (object->start <= address) {
+        NW_TAGGED_COPY(&start, &nw_tagged_objects[middle].start, sizeof start);
+        if (start <= address) {
             low = middle;
         } else {
             high = middle;

@@ -203,6 +203,20 @@ def test_several_files(tmp_path: Path) -> None:
     assert counts["faults"] == told["faults"] > 10
 
 
+def test_objects_of_another_layout_are_refused(tmp_path: Path) -> None:
+    """Goal: one file compiled with an older layout of the same program does not link: its places
+    are baked in."""
+    sources = _two(tmp_path)
+    trace, _ = _record(tmp_path, *sources)
+    file, _ = _lay_out(tmp_path, trace, page=24)
+    old = tmp_path / "old.o"
+    assert _cc("--layout", file, "-c", sources[1], "-o", old) == ""
+    file, _ = _lay_out(tmp_path, trace, page=40)
+    told = _cc("--layout", file, sources[0], old, "-o", tmp_path / "run")
+    assert told.count("error: ") == 2, told  # ours, and clang's last word
+    assert "an object was compiled with another layout" in told
+
+
 def test_frames_are_chosen_at_the_link(tmp_path: Path) -> None:
     """Goal: --nw-frames takes the place of the layout's, and more pages in RAM than there are is
     as many as there are."""
