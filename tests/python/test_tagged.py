@@ -4,6 +4,7 @@ many faults as the simulator of layouts told; what would tear elements apart is 
 line; a layout of another version is refused with what changed."""
 
 import json
+import random
 import re
 import subprocess
 from collections.abc import Callable
@@ -17,7 +18,7 @@ from click.testing import CliRunner
 from nandwich import paths
 from nandwich.cli import verb_cc
 from nandwich.cli.main import main
-from nandwich.compiler import driver, toolchain
+from nandwich.compiler import driver, tagged, toolchain
 from nandwich.errors import InputError
 from nandwich.vmtrace import layout
 
@@ -349,6 +350,58 @@ def test_layouts_that_no_node_can_hold(laid_out: Path) -> None:
         value["objects"][0]["places"][0] = [0, 262]
 
     assert "lies on no page" in _damaged(tear, laid_out)
+
+
+_HOSTILE: tuple[Any, ...] = (
+    -1,
+    0,
+    1,
+    255,
+    256,
+    1 << 31,
+    1 << 64,
+    1.5,
+    None,
+    "",
+    "x",
+    "a\nb",
+    [],
+    {},
+    [[0, 0]],
+)
+
+
+def _spoil(chance: random.Random, value: Any) -> Any:
+    """The value with one place in it changed."""
+    if isinstance(value, dict) and value and chance.random() < 0.9:
+        key = chance.choice(sorted(value))
+        return {**value, key: _spoil(chance, value[key])}
+    if isinstance(value, list) and value and chance.random() < 0.9:
+        at = chance.randrange(len(value))
+        return [*value[:at], _spoil(chance, value[at]), *value[at + 1 :]]
+    return chance.choice(_HOSTILE)
+
+
+def test_hostile_layouts(laid_out: Path) -> None:
+    """Goal: a layout with anything anywhere is one sentence, or text that the pass can read: as
+    many lines as variables, each place on a page."""
+    chance, good = random.Random(5), json.loads(laid_out.read_text())
+    refused = []
+    for _ in range(600):
+        laid_out.write_text(json.dumps({**good, "layout": _spoil(chance, good["layout"])}))
+        try:
+            placement = verb_cc._placement(str(laid_out))
+            tagged.check(placement)
+        except InputError as error:
+            refused.append(str(error))
+            continue
+        assert len(tagged.plan_text(placement).splitlines()) == 3 + len(placement.variables)
+        for one in placement.variables:
+            for page, offset in one.places:
+                assert 0 <= page < placement.pages
+                assert 0 <= offset <= placement.page_bytes - one.element_bytes
+    assert 400 < len(refused) < 600
+    assert [said for said in refused if "\n" in said] == []
 
 
 def test_an_element_larger_than_a_page(tmp_path: Path) -> None:
