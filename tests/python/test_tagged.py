@@ -204,6 +204,35 @@ def test_several_files(tmp_path: Path) -> None:
     assert counts["faults"] == told["faults"] > 10
 
 
+_PLACES = """
+NW_VM uint8_t few[20]; NW_VM uint32_t many[100];
+uint32_t known(void) { return many[70] + few[3]; }
+uint32_t whole(int i) { return few[i]; }
+uint32_t table(int i) { return many[i]; }
+uint32_t found(const uint32_t *at) { return *at; }
+int main(int n, char **v)
+{ (void)v; return (int)(found(many + n) + known() + whole(n) + table(n)); }
+"""
+
+
+def test_places_known_when_compiled_are_baked_in(tmp_path: Path) -> None:
+    """Goal: a constant index, and any index of an array that stayed whole, ask for their page by
+    its number; any other index asks the table; only an address that others may give is searched."""
+    source = _source(tmp_path, _PLACES)
+    file, _ = _lay_out(tmp_path, _record(tmp_path, source)[0])
+    target = tmp_path / "app.s"
+    flags = ("-O1", "-fno-inline", "-S")
+    assert _cc("--layout", file, *flags, source, "-o", target) == ""
+    asked = {}
+    for name in ("known", "whole", "table", "found"):
+        body = re.search(rf"^{name}:.*?^\.Lfunc_end", target.read_text(), re.M | re.S)
+        assert body is not None
+        asked[name] = re.findall(r"nw_tagged_(\w+)", body[0])
+    assert asked == {
+        "known": ["page", "page"], "whole": ["page"], "table": ["element"], "found": ["find"],
+    }  # fmt: skip
+
+
 def test_objects_of_another_layout_are_refused(tmp_path: Path) -> None:
     """Goal: one file compiled with an older layout of the same program does not link: its places
     are baked in."""
