@@ -247,6 +247,23 @@ def test_objects_of_another_layout_are_refused(tmp_path: Path) -> None:
     assert "an object was compiled with another layout" in told
 
 
+def test_objects_of_another_mode_are_told(tmp_path: Path) -> None:
+    """Goal: an object that records in a program with a layout, the reverse, and either in a
+    program that lives wholly in virtual memory: one sentence each says what to do."""
+    source = _source(tmp_path, _APP)
+    file, _ = _lay_out(tmp_path, _record(tmp_path, source)[0])
+    records, placed, target = tmp_path / "r.o", tmp_path / "p.o", tmp_path / "run"
+    assert _cc("--trace", "-c", source, "-o", records) == ""
+    assert _cc("--layout", file, "-c", source, "-o", placed) == ""
+    for words in (["--trace", placed], [placed], [records]):
+        told = _cc(*words, "-o", target)
+        assert "compiled with --trace or --layout, for tagged variables" in told
+        assert "symbol: nw_tagged" not in told
+    told = _cc("--layout", file, records, "-o", target)
+    assert "compiled with --trace or --layout" in told
+    assert "another version" not in told
+
+
 def test_frames_are_chosen_at_the_link(tmp_path: Path) -> None:
     """Goal: --nw-frames takes the place of the layout's, and more pages in RAM than there are is
     as many as there are."""

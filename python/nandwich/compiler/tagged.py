@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nandwich import files, paths
+from nandwich.compiler import link_errors
 from nandwich.errors import InputError
 
 #: As core/include/nandwich/small.h has them.
@@ -219,7 +220,7 @@ _OBJECT = re.compile(r"(?P<what>undefined|duplicate) symbol: nw_tagged_object_(?
 def explain(text: str, layout: Placement | None) -> str:
     """What the linker said, with what concerns the layout put into words."""
     if layout is None:
-        return text
+        return link_errors.explain(text)
     told: list[str] = []
     missing: list[str] = []
     skipping = other = False
@@ -242,9 +243,9 @@ def explain(text: str, layout: Placement | None) -> str:
             f"error: an object was compiled with another layout than {layout.path}; compile all "
             "files again with this one"
         )
-    elif missing:
+    elif missing and "symbol: nw_tagged_note_" not in text:  # else it is an object that records
         told.append(
             f"error: {layout.path} is for another version of the program: nothing linked defines "
             f"{', '.join(missing)}; record and lay out again"
         )
-    return "".join(line + "\n" for line in told)
+    return link_errors.explain("".join(line + "\n" for line in told))
