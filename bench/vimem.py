@@ -6,6 +6,8 @@ import time
 from pathlib import Path
 
 from lab.benches import Figure, bench
+from lab.device import tagged_cost
+from lab.device.boards import ATMEGA128
 from nandwich import _native
 from nandwich.vmtrace import layout
 from papers.vimem import _programs
@@ -32,6 +34,32 @@ def _write(path: Path) -> int:
             count += 1
     writer.finish()
     return count
+
+
+_RAM_PAGES = (12, 60)  # the first and the last program of the paper's figure 9
+
+
+def _ram(pages: int, frames: int) -> int:
+    """The run time's RAM for so many pages of 4-byte elements."""
+    return tagged_cost.memory([("many", pages * 66, 4)], frames).ram
+
+
+def _board() -> list[Figure]:
+    """Of the emulated ATmega128 with a DataFlash, to the cycle and the byte."""
+    if ATMEGA128.missing():
+        return []
+    access, code = tagged_cost.accesses_us(), tagged_cost.largest_code()
+    few, many = _RAM_PAGES
+    page = (_ram(many, 1) - _ram(few, 1)) / (many - few)
+    frame = _ram(few, 2) - _ram(few, 1) - layout.Parameters().page
+    return [
+        Figure("vimem.avr.access.known", access["known"], "us", target=8),
+        Figure("vimem.avr.access.table", access["table"], "us", target=12),
+        Figure("vimem.avr.ram.page", round(page, 2), "B", target=3.5),
+        Figure("vimem.avr.ram.frame", frame, "B", target=2),
+        Figure("vimem.avr.code", code.code + code.driver_code, "B", target=6 << 10),
+        Figure("vimem.avr.code.driver", code.driver_code, "B"),
+    ]
 
 
 @bench("vimem", "layouts from traces: time for 10 million accesses, faults against the published")
@@ -63,4 +91,5 @@ def vimem() -> list[Figure]:
             "",
             target=0.9,
         ),
+        *_board(),
     ]

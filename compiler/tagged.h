@@ -35,7 +35,8 @@ struct TaggedObject {
 };
 
 struct TaggedPlan {
-    std::string File; // the layout's, for messages
+    std::string File;   // the layout's, for messages
+    std::string Digest; // of all below: files of one program must agree
     uint64_t WholeBytes = 0;
     std::map<std::string, TaggedObject> Objects;
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "attributes.h"
+#include "names.h"
 #include "options.h"
 #include "passes.h"
 #include "tagged.h"
@@ -9,6 +10,7 @@
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/ReplaceConstant.h"
+#include "llvm/Transforms/Utils/ModuleUtils.h"
 #include "llvm/Transforms/Utils/PromoteMemToReg.h"
 
 using namespace llvm;
@@ -75,6 +77,20 @@ static Origins follow(Module &M, const std::vector<TaggedVariable> &Tagged)
     }
 }
 
+// A reference to a symbol that only the tables of this very layout define.
+static void requireLayout(Module &M, const TaggedPlan &Plan)
+{
+    Type *Byte = Type::getInt8Ty(M.getContext());
+    Constant *Tables = M.getOrInsertGlobal((Twine(TaggedPrefix) + "layout_" + Plan.Digest).str(),
+                                           Byte);
+    // Not constant: a program that may lie anywhere fills the address in at its start.
+    auto *Reference = new GlobalVariable(M, Tables->getType(), false, GlobalValue::PrivateLinkage,
+                                         Tables, "nw_tagged_user");
+
+    Reference->setSection("nw_tagged_built_for");
+    appendToCompilerUsed(M, {Reference});
+}
+
 PreservedAnalyses TaggedPass::run(Module &M, ModuleAnalysisManager &)
 {
     bool Places = !options().Plan.empty();
@@ -93,6 +109,7 @@ PreservedAnalyses TaggedPass::run(Module &M, ModuleAnalysisManager &)
         stripAttributes(M);
         if (Places) {
             placeTagged(M, Tagged, From);
+            requireLayout(M, Plan);
         } else {
             recordTagged(M, Tagged, From);
         }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tagged variables of a file, and what the layout says of them. A plan is text by `nandwich cc`:
 //   FILE of the layout
+//   a digest of the rest
 //   bytes up to which an array stays whole
 //   ID BYTES ELEMENT START FIRST PAGE:OFFSET,PAGE:OFFSET,... NAME     for each variable
 #include "tagged.h"
@@ -69,8 +70,8 @@ bool readPlan(Module &M, const std::string &Path, TaggedPlan &Plan)
         return false;
     }
     (*File)->getBuffer().split(Lines, '\n', -1, false);
-    bool Good = Lines.size() >= 2 && !Lines[1].getAsInteger(10, Plan.WholeBytes);
-    for (size_t I = 2; Good && I < Lines.size(); I++) {
+    bool Good = Lines.size() >= 3 && !Lines[2].getAsInteger(10, Plan.WholeBytes);
+    for (size_t I = 3; Good && I < Lines.size(); I++) {
         Good = readObject(Lines[I], Plan);
     }
     if (!Good) {
@@ -78,6 +79,7 @@ bool readPlan(Module &M, const std::string &Path, TaggedPlan &Plan)
         return false;
     }
     Plan.File = Lines[0].str();
+    Plan.Digest = Lines[1].str();
     return true;
 }
 

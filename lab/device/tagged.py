@@ -10,7 +10,7 @@ from typing import Any
 
 from lab import ROOT
 from lab.device import build
-from lab.device.boards import ATMEGA128, Board, Range
+from lab.device.boards import ATMEGA128, Range
 from lab.device.build import Image
 from lab.device.layout import Layout
 from nandwich.compiler import tagged
@@ -41,12 +41,17 @@ class Outcome:
         return told
 
     @property
+    def us(self) -> float:
+        """Time of the run behind start-up: the DataFlash's clock goes on with the processor's."""
+        return float(self.report["run_flash"]["storage_ns"]) / 1000
+
+    @property
     def cycles(self) -> dict[str, int]:
         """Of the run behind start-up, by owner."""
         return {name: most for name, (_, _, most) in self.report["run"].items()}
 
 
-def objects(board: Board = BOARD) -> dict[str, Path]:
+def objects() -> dict[str, Path]:
     """Our code by owner."""
     port, core, ours = ROOT / "ports/device", ROOT / "core", ROOT / "ports/tagged"
     begin = ("start.c", "calls.c", "ram.c", "streams.c", "end.c", "memory_tagged.c")
@@ -54,9 +59,9 @@ def objects(board: Board = BOARD) -> dict[str, Path]:
     chip = [core / "chip" / name for name in ("chip.c", "chip_more.c")]
     memory = [core / "small/small.c", *chip, ours / "access.c", ours / "move.c"]
     return {
-        "driver": build.relocatable(board, [*drivers, port / "bus.c"]),
-        "vm": build.relocatable(board, memory, _INCLUDE),
-        "board": build.relocatable(board, [port / name for name in begin], _INCLUDE),
+        "driver": build.relocatable(BOARD, [*drivers, port / "bus.c"]),
+        "vm": build.relocatable(BOARD, memory, _INCLUDE),
+        "board": build.relocatable(BOARD, [port / name for name in begin], _INCLUDE),
     }
 
 
@@ -79,6 +84,17 @@ def program(
         ours,
         Layout(BOARD.code, RAM, BOARD.port, build.NOWHERE, _STACK, 0, 0, BOARD.data_offset),
     )
+
+
+def symbol_bytes(image: Image, name: str) -> int:
+    """The size of a variable in a linked program."""
+    command = ["avr-nm", "-S", str(image.path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    for line in done.stdout.splitlines():
+        words = line.split()
+        if len(words) == 4 and words[3] == name:
+            return int(words[1], 16)
+    raise RunError(f"{image.path.name} has no {name}")
 
 
 def run(image: Image, folder: Path) -> Outcome:

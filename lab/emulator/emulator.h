@@ -109,6 +109,8 @@ void host_call(struct machine *machine);
 
 /* part.c: the part on the bus. */
 void part_open(const struct settings *settings);
+/* The processor's count of cycles: a DataFlash works on while the processor does, by its clock. */
+void part_clock(const uint64_t *cycles);
 void part_select(uint32_t on);
 uint8_t part_exchange(uint8_t byte);
 void part_wait(uint32_t us);

@@ -83,6 +83,7 @@ void machine_open(struct machine *machine)
     avr->ramend = (uint16_t)(settings->ram.start + settings->ram.bytes - 1U);
     avr_init(avr);
     avr->log = LOG_NONE;
+    part_clock(&avr->cycle);
     machine->processor = avr;
     machine->code = calloc(settings->code.bytes + 4U, 1);
     if (machine->code == NULL) {

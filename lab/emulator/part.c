@@ -12,6 +12,7 @@ static const struct spi_nand_kind w25n = {{0xEF, 0xAA, 0x21}, 1, 1, 2, 1, 1024, 
 static const struct spi_nand_kind foreign = {{0xA1, 0xE4, 0x00}, 1, 1, 1, 0, 1024, 0};
 
 #define ECC_LOST 2U
+#define CLOCK_HZ 7372800U /* of a Mica2 */
 
 static const struct dataflash_kind at45 = {{0xFF, 0xFF, 0xFF, 0xFF}, 7, 0, 2, 264, 2048};
 
@@ -19,6 +20,8 @@ static struct spi_nand_model model;
 static struct dataflash_model dataflash;
 static struct spi_model *part = &model.spi; /* the one that is there */
 static bool loses;
+static const uint64_t *cycles; /* NULL: time passes on the bus alone */
+static uint64_t told_ns;       /* of the processor's time, so far */
 
 void bus_require(bool holds, const char *what)
 {
@@ -46,6 +49,22 @@ void part_open(const struct settings *settings)
     loses = strcmp(settings->fault, "ecc") == 0;
 }
 
+void part_clock(const uint64_t *count)
+{
+    cycles = part == &dataflash.spi ? count : NULL;
+}
+
+/* What the processor took since it last asked the part is time for the part too. */
+static void catch_up(void)
+{
+    if (cycles != NULL) {
+        uint64_t now_ns = *cycles * 1000000000U / CLOCK_HZ;
+
+        part->bus.now_ns += now_ns - told_ns;
+        told_ns = now_ns;
+    }
+}
+
 void part_main_begins(void)
 {
     model.ecc = loses ? ECC_LOST : 0;
@@ -53,6 +72,7 @@ void part_main_begins(void)
 
 void part_select(uint32_t on)
 {
+    catch_up();
     (void)part->spi.ops->select(&part->spi, on != 0);
 }
 
@@ -60,18 +80,22 @@ uint8_t part_exchange(uint8_t byte)
 {
     uint8_t answer = 0xFF;
 
+    catch_up();
     (void)part->spi.ops->transfer(&part->spi, &byte, &answer, 1);
     return answer;
 }
 
 void part_wait(uint32_t us)
 {
+    catch_up();
     (void)part->spi.ops->wait(&part->spi, (uint16_t)us);
 }
 
 struct flash part_flash(void)
 {
     const struct bus *bus = &part->bus;
+
+    catch_up();
     struct flash flash = {bus->now_ns, bus->busy_us, bus->bytes, {0}};
 
     memcpy(flash.begun, bus->begun, sizeof flash.begun);

@@ -7,27 +7,46 @@ struct nw_small nw_tagged_small;
 static uint16_t object_count;
 static uintptr_t first_address, all_bytes; /* of all objects */
 
+/* Apart, so that the way of a resident page saves no registers. */
+__attribute__((noinline)) static void *fault(uint8_t page, uint8_t marks)
+{
+    uint8_t *frame = nw_small_fault(&nw_tagged_small, page);
+
+    frame[1] |= marks;
+    return frame + NW_SMALL_FRAME_EXTRA;
+}
+
 void *nw_tagged_page(uint8_t page, uint8_t marks)
 {
     uint8_t *frame = nw_tagged_frame_of[page];
 
     if (frame == NULL) {
-        frame = nw_small_fault(&nw_tagged_small, page);
+        return fault(page, marks);
     }
     frame[1] |= marks;
     return frame + NW_SMALL_FRAME_EXTRA;
 }
 
-static uint16_t offset_at(const uint8_t *place)
+__attribute__((always_inline)) static inline uint16_t offset_at(const uint8_t *place)
 {
     return (uint16_t)(NW_TAGGED_BYTE(place + 1) | NW_TAGGED_BYTE(place + 2) << 8);
+}
+
+__attribute__((noinline)) static void *fault_at(const uint8_t *place, uint8_t marks)
+{
+    return (uint8_t *)fault(NW_TAGGED_BYTE(place), marks) + offset_at(place);
 }
 
 void *nw_tagged_element(uint16_t element, uint8_t marks)
 {
     const uint8_t *place = nw_tagged_places + (size_t)element * NW_TAGGED_PLACE_BYTES;
+    uint8_t *frame = nw_tagged_frame_of[NW_TAGGED_BYTE(place)];
 
-    return (uint8_t *)nw_tagged_page(NW_TAGGED_BYTE(place), marks) + offset_at(place);
+    if (frame == NULL) {
+        return fault_at(place, marks);
+    }
+    frame[1] |= marks;
+    return frame + NW_SMALL_FRAME_EXTRA + offset_at(place);
 }
 
 static void object_at(uint16_t index, struct nw_tagged_object *object)
@@ -42,9 +61,10 @@ static void search(uintptr_t address, struct nw_tagged_object *object)
 
     while (high - low > 1) {
         uint16_t middle = (uint16_t)(low + (high - low) / 2);
+        uintptr_t start;
 
-        object_at(middle, object);
-        if (object->start <= address) {
+        NW_TAGGED_COPY(&start, &nw_tagged_objects[middle].start, sizeof start);
+        if (start <= address) {
             low = middle;
         } else {
             high = middle;

@@ -4,6 +4,7 @@ many faults as the simulator of layouts told; what would tear elements apart is 
 line; a layout of another version is refused with what changed."""
 
 import json
+import random
 import re
 import subprocess
 from collections.abc import Callable
@@ -17,7 +18,7 @@ from click.testing import CliRunner
 from nandwich import paths
 from nandwich.cli import verb_cc
 from nandwich.cli.main import main
-from nandwich.compiler import driver, toolchain
+from nandwich.compiler import driver, tagged, toolchain
 from nandwich.errors import InputError
 from nandwich.vmtrace import layout
 
@@ -203,6 +204,66 @@ def test_several_files(tmp_path: Path) -> None:
     assert counts["faults"] == told["faults"] > 10
 
 
+_PLACES = """
+NW_VM uint8_t few[20]; NW_VM uint32_t many[100];
+uint32_t known(void) { return many[70] + few[3]; }
+uint32_t whole(int i) { return few[i]; }
+uint32_t table(int i) { return many[i]; }
+uint32_t found(const uint32_t *at) { return *at; }
+int main(int n, char **v)
+{ (void)v; return (int)(found(many + n) + known() + whole(n) + table(n)); }
+"""
+
+
+def test_places_known_when_compiled_are_baked_in(tmp_path: Path) -> None:
+    """Goal: a constant index, and any index of an array that stayed whole, ask for their page by
+    its number; any other index asks the table; only an address that others may give is searched."""
+    source = _source(tmp_path, _PLACES)
+    file, _ = _lay_out(tmp_path, _record(tmp_path, source)[0])
+    target = tmp_path / "app.s"
+    flags = ("-O1", "-fno-inline", "-S")
+    assert _cc("--layout", file, *flags, source, "-o", target) == ""
+    asked = {}
+    for name in ("known", "whole", "table", "found"):
+        body = re.search(rf"^{name}:.*?^\.Lfunc_end", target.read_text(), re.M | re.S)
+        assert body is not None
+        asked[name] = re.findall(r"nw_tagged_(\w+)", body[0])
+    assert asked == {
+        "known": ["page", "page"], "whole": ["page"], "table": ["element"], "found": ["find"],
+    }  # fmt: skip
+
+
+def test_objects_of_another_layout_are_refused(tmp_path: Path) -> None:
+    """Goal: one file compiled with an older layout of the same program does not link: its places
+    are baked in."""
+    sources = _two(tmp_path)
+    trace, _ = _record(tmp_path, *sources)
+    file, _ = _lay_out(tmp_path, trace, page=24)
+    old = tmp_path / "old.o"
+    assert _cc("--layout", file, "-c", sources[1], "-o", old) == ""
+    file, _ = _lay_out(tmp_path, trace, page=40)
+    told = _cc("--layout", file, sources[0], old, "-o", tmp_path / "run")
+    assert told.count("error: ") == 2, told  # ours, and clang's last word
+    assert "an object was compiled with another layout" in told
+
+
+def test_objects_of_another_mode_are_told(tmp_path: Path) -> None:
+    """Goal: an object that records in a program with a layout, the reverse, and either in a
+    program that lives wholly in virtual memory: one sentence each says what to do."""
+    source = _source(tmp_path, _APP)
+    file, _ = _lay_out(tmp_path, _record(tmp_path, source)[0])
+    records, placed, target = tmp_path / "r.o", tmp_path / "p.o", tmp_path / "run"
+    assert _cc("--trace", "-c", source, "-o", records) == ""
+    assert _cc("--layout", file, "-c", source, "-o", placed) == ""
+    for words in (["--trace", placed], [placed], [records]):
+        told = _cc(*words, "-o", target)
+        assert "compiled with --trace or --layout, for tagged variables" in told
+        assert "symbol: nw_tagged" not in told
+    told = _cc("--layout", file, records, "-o", target)
+    assert "compiled with --trace or --layout" in told
+    assert "another version" not in told
+
+
 def test_frames_are_chosen_at_the_link(tmp_path: Path) -> None:
     """Goal: --nw-frames takes the place of the layout's, and more pages in RAM than there are is
     as many as there are."""
@@ -335,6 +396,58 @@ def test_layouts_that_no_node_can_hold(laid_out: Path) -> None:
         value["objects"][0]["places"][0] = [0, 262]
 
     assert "lies on no page" in _damaged(tear, laid_out)
+
+
+_HOSTILE: tuple[Any, ...] = (
+    -1,
+    0,
+    1,
+    255,
+    256,
+    1 << 31,
+    1 << 64,
+    1.5,
+    None,
+    "",
+    "x",
+    "a\nb",
+    [],
+    {},
+    [[0, 0]],
+)
+
+
+def _spoil(chance: random.Random, value: Any) -> Any:
+    """The value with one place in it changed."""
+    if isinstance(value, dict) and value and chance.random() < 0.9:
+        key = chance.choice(sorted(value))
+        return {**value, key: _spoil(chance, value[key])}
+    if isinstance(value, list) and value and chance.random() < 0.9:
+        at = chance.randrange(len(value))
+        return [*value[:at], _spoil(chance, value[at]), *value[at + 1 :]]
+    return chance.choice(_HOSTILE)
+
+
+def test_hostile_layouts(laid_out: Path) -> None:
+    """Goal: a layout with anything anywhere is one sentence, or text that the pass can read: as
+    many lines as variables, each place on a page."""
+    chance, good = random.Random(5), json.loads(laid_out.read_text())
+    refused = []
+    for _ in range(600):
+        laid_out.write_text(json.dumps({**good, "layout": _spoil(chance, good["layout"])}))
+        try:
+            placement = verb_cc._placement(str(laid_out))
+            tagged.check(placement)
+        except InputError as error:
+            refused.append(str(error))
+            continue
+        assert len(tagged.plan_text(placement).splitlines()) == 3 + len(placement.variables)
+        for one in placement.variables:
+            for page, offset in one.places:
+                assert 0 <= page < placement.pages
+                assert 0 <= offset <= placement.page_bytes - one.element_bytes
+    assert 400 < len(refused) < 600
+    assert [said for said in refused if "\n" in said] == []
 
 
 def test_an_element_larger_than_a_page(tmp_path: Path) -> None:

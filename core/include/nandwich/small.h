@@ -33,8 +33,8 @@
  *
  * COST. RAM: a byte more than a pointer for each page and one bit for each page of the pool
  * (ATmega128: 3.2 B a page), page_bytes + 2 for each frame, sizeof(struct nw_small), 44 B there.
- * Stack about 90 B without the chip's. A resident page costs no call. A fault is at most one write
- * to a buffer, one program and one read; it looks at each frame three times at most.
+ * Stack about 110 B without the chip's. A resident page costs no call. A fault is at most one write
+ * to a buffer, one program and one read; it looks at each frame four times at most.
  *
  * Source: Lachenmann et al., "Removing the Memory Limitations of Sensor Networks with Flash-Based
  * Virtual Memory", EuroSys 2007, section 3.3.2.

@@ -110,6 +110,11 @@ def _missing(name: str, message: _Message) -> list[str]:
     """A function or variable that no file and no library has."""
     users = [found["file"] for found in map(_OBJECT.search, message.block) if found]
     user = users[0] if users else "the program"
+    if name.startswith("nw_tagged_"):
+        return [
+            f"{user}: error: compiled with --trace or --layout, for tagged variables; link it with "
+            "the same option"
+        ]
     sanitizer = _SANITIZER.match(name)
     if sanitizer:
         which = _SANITIZERS[sanitizer["which"]]

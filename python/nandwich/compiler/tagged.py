@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nandwich import files, paths
+from nandwich.compiler import link_errors
 from nandwich.errors import InputError
 
 #: As core/include/nandwich/small.h has them.
@@ -94,9 +95,8 @@ def _digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
 
-def plan_text(layout: Placement, target: Target = HOST) -> str:
-    """What the pass reads."""
-    lines = [layout.path.replace("\n", " "), str(layout.whole_bytes)]
+def _places_text(layout: Placement, target: Target) -> str:
+    lines = [str(layout.whole_bytes)]
     starts, firsts = _starts(layout, target), _firsts(layout)
     for number, one in enumerate(layout.variables):
         places = ",".join(f"{page}:{offset}" for page, offset in one.places)
@@ -107,12 +107,20 @@ def plan_text(layout: Placement, target: Target = HOST) -> str:
     return "".join(line + "\n" for line in lines)
 
 
+def plan_text(layout: Placement, target: Target = HOST) -> str:
+    """What the pass reads."""
+    places = _places_text(layout, target)
+    path = layout.path.replace("\n", " ")
+    return f"{path}\n{_digest(places)}\n{places}"
+
+
 def tables(layout: Placement, frames: int, target: Target = HOST) -> str:
     """What the run time is linked with, in C."""
     starts, firsts = _starts(layout, target), _firsts(layout)
     frames = min(frames, layout.pages)
     pool = layout.pages + (layout.pages + 1) // 2
     pool = max(pool, 2)
+    digest = _digest(_places_text(layout, target))
     lines = ['#include "nandwich-tagged/tagged.h"']
     objects = []
     for number, one in enumerate(layout.variables):
@@ -134,6 +142,7 @@ def tables(layout: Placement, frames: int, target: Target = HOST) -> str:
     lines += [
         f"const struct nw_tagged_object nw_tagged_objects[] NW_TAGGED_TABLE = {{\n{listed}}};",
         f"const uint8_t nw_tagged_places[] NW_TAGGED_TABLE = {{\n{told}}};",
+        f"const uint8_t nw_tagged_layout_{digest} NW_TAGGED_TABLE = 1;",
         f"uint8_t *nw_tagged_frame_of[{layout.pages}];",
         f"static uint8_t slot_of[{layout.pages}], taken[NW_SMALL_TAKEN_BYTES({pool}U)];",
         f"static uint8_t frames[{frames}U * ({layout.page_bytes}U + NW_SMALL_FRAME_EXTRA)];",
@@ -204,30 +213,39 @@ def link_flags(layout: Placement | None, frames: int | None) -> list[str]:
     ]
 
 
+_OTHER = re.compile(r"undefined symbol: nw_tagged_layout_[0-9a-f]+$")
 _OBJECT = re.compile(r"(?P<what>undefined|duplicate) symbol: nw_tagged_object_(?P<number>\d+)$")
 
 
 def explain(text: str, layout: Placement | None) -> str:
     """What the linker said, with what concerns the layout put into words."""
+    if layout is None:
+        return link_errors.explain(text)
     told: list[str] = []
     missing: list[str] = []
-    skipping = False
+    skipping = other = False
     for line in text.splitlines():
-        found = _OBJECT.search(line) if layout is not None else None
+        found = _OBJECT.search(line)
         if skipping and (line.startswith(">>>") or not line):
             continue
-        skipping = found is not None
-        if found is None or layout is None:
+        skipping = found is not None or _OTHER.search(line) is not None
+        other = other or (skipping and found is None)
+        if not skipping:
             told.append(line)
-            continue
-        name = layout.variables[int(found["number"])].name
-        if found["what"] == "undefined":
-            missing.append(f"'{name}'")
-        else:
-            told.append(f"error: the tagged variable '{name}' is defined twice")
-    if missing and layout is not None:
+        elif found is not None:
+            name = layout.variables[int(found["number"])].name
+            if found["what"] == "undefined":
+                missing.append(f"'{name}'")
+            else:
+                told.append(f"error: the tagged variable '{name}' is defined twice")
+    if other:
+        told.append(
+            f"error: an object was compiled with another layout than {layout.path}; compile all "
+            "files again with this one"
+        )
+    elif missing and "symbol: nw_tagged_note_" not in text:  # else it is an object that records
         told.append(
             f"error: {layout.path} is for another version of the program: nothing linked defines "
             f"{', '.join(missing)}; record and lay out again"
         )
-    return "".join(line + "\n" for line in told)
+    return link_errors.explain("".join(line + "\n" for line in told))

@@ -161,7 +161,7 @@ class _File(BaseModel):
     whole_bytes: int = Field(ge=0, lt=1 << 31)
     pages: int = Field(ge=1, le=8192)
     frames: int = Field(ge=1, le=MOST_FRAMES)
-    program: str
+    program: str = Field(pattern=r"^[0-9a-f]{16}$")
     objects: list[_Placed] = Field(min_length=1, max_length=8192)
 
 
@@ -284,6 +284,8 @@ def _checked(path: str, file: _File) -> Layout:
     offsets: list[int] = []
     taken: dict[int, list[tuple[int, int, str]]] = {}
     for one in file.objects:
+        if not one.name.isprintable() or not one.name:
+            raise InputError(f"{path}: {one.name!r} is no name of a variable")
         if one.element_bytes * len(one.places) != one.bytes:
             raise InputError(
                 f"{path}: {one.name}: {len(one.places)} places of {one.element_bytes} B for "
