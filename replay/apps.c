@@ -3,6 +3,9 @@
 
 #include <string.h>
 
+/* What ftrace writes for a process whose name it has lost. */
+static const char unknown[] = "<...>";
+
 /* FNV-1a */
 static uint32_t hash_of(const char *name, size_t length)
 {
@@ -31,7 +34,7 @@ uint16_t nw_apps_number(struct nw_apps *apps, const char *name, size_t length)
 
     length = without_number(name, length);
     length = length < sizeof shown ? length : sizeof shown - 1U;
-    if (length == 0) {
+    if (length == 0 || (length == sizeof unknown - 1U && memcmp(name, unknown, length) == 0)) {
         return 0;
     }
     for (size_t i = 0; i < length; i++) {

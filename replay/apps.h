@@ -16,7 +16,8 @@ struct nw_apps {
     uint16_t count;
 };
 
-/* The number of a name; a new one gets the next. 0: it is empty, or there is no room. */
+/* The number of a name; a new one gets the next. 0: it is empty or "<...>", which is ftrace's for
+ * a name it lost, or there is no room. */
 uint16_t nw_apps_number(struct nw_apps *apps, const char *name, size_t length);
 
 #endif

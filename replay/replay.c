@@ -79,6 +79,7 @@ int nw_replay_open(struct nw_replay **replay, const struct nw_replay_config *con
     made->random = (uint64_t)config->seed << 1 | 1U;
     made->wanted = (uint64_t)made->block->sectors * config->precondition / 1000U;
     made->sample_every = FIRST_SPACING;
+    made->keeps_shares = config->stack->tier != NULL || config->apps != 0;
     made->from_start = 1;
     result = take_memory(made);
     if (result < 0) {

@@ -17,13 +17,6 @@
 #define REPLAY_CONTENTS 32U /* classes, and the same of a guest */
 #define REPLAY_HOURS 24U
 
-/* A request, or a part of it, in the books by share. */
-struct replay_part {
-    uint64_t nvm_reads; /* of the tier when it began */
-    uint64_t nvm_writes;
-    uint64_t time_ns; /* of the meter */
-};
-
 struct nw_replay {
     struct nw_replay_config config;
     struct nw_replay_result result;
@@ -31,7 +24,6 @@ struct nw_replay {
     const struct nw_stats *layer; /* what the translation layer did */
     struct nw_meter *meter;
     uint64_t standby_nw;
-    uint8_t shift; /* log2 of the sector's bytes; 255: they are no power of two */
 
     /* The batch being played. */
     struct nw_io batch[REPLAY_BATCH];
@@ -52,17 +44,15 @@ struct nw_replay {
     struct nw_replay_share *by_app; /* config.apps and nobody */
     struct nw_replay_share by_content[REPLAY_CONTENTS];
     struct nw_replay_share by_hour[REPLAY_HOURS];
-    uint16_t app;     /* of the request being served */
-    uint8_t content;  /* as its source says */
     uint64_t done_ns; /* when the request before it was done */
+    uint64_t hour_ns; /* when the hour of that one began */
+    struct nw_replay_share *hour; /* NULL: none so far */
     struct nw_tier_bound *bound; /* NULL: nobody asked for it */
-    uint32_t held_before; /* slots in use when counting started */
 
     /* Tokens. */
     uint32_t *versions; /* by sector; 0: zeros */
     uint8_t *payload;
     uint64_t payload_bytes;
-    uint32_t read_back; /* sectors read back so far, those left out among them */
 
     /* Preconditioning. */
     uint64_t written;
@@ -80,20 +70,19 @@ struct nw_replay {
     uint8_t counting;
     uint8_t over;
     uint8_t from_start; /* rewound, nothing taken yet */
+
+    /* Small ones of the above. */
+    uint8_t shift;        /* log2 of the sector's bytes; 255: they are no power of two */
+    uint8_t content;      /* of the request being served, as its source says */
+    uint16_t app;         /* and who asks */
+    uint8_t keeps_shares; /* 1: there is a tier, or applications are told apart */
+    uint32_t held_before; /* slots in use when counting started */
+    uint32_t read_back;   /* sectors read back so far, those left out among them */
 };
 
 /* replay_serve.c: NW_OK, or what ended the run. */
 int nw_replay_serve(struct nw_replay *replay, const struct nw_io *io);
 int nw_replay_write(struct nw_replay *replay, uint32_t sector, uint32_t count);
-
-/* replay_share.c */
-struct replay_part nw_replay_begin_part(const struct nw_replay *replay);
-uint32_t nw_replay_same_content(const struct nw_replay *replay, uint32_t sector, uint32_t count,
-                                uint8_t *content);
-void nw_replay_note_piece(struct nw_replay *replay, const struct replay_part *from, uint8_t content,
-                          uint8_t kind, uint32_t count);
-void nw_replay_note_request(struct nw_replay *replay, const struct replay_part *from,
-                            uint64_t arrival_ns, uint64_t read, uint64_t written);
 
 /* replay_books.c */
 void nw_replay_take_sample(struct nw_replay *replay);

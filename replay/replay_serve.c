@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "nandwich-replay/tokens.h"
-#include "replay_internal.h"
+#include "replay_share.h"
 #include "scale.h"
 
 /* A run of whole sectors. */
@@ -208,27 +208,42 @@ static int place(struct nw_replay *replay, const struct nw_io *io, struct span *
     return NW_OK;
 }
 
+static int perform_piece(struct nw_replay *replay, uint32_t sector, uint32_t count, uint8_t kind,
+                         uint8_t hint)
+{
+    switch (kind) {
+    case NW_IO_READ: return read_sectors(replay, sector, count);
+    case NW_IO_WRITE: return write_sectors(replay, sector, count, hint);
+    default: return trim_sectors(replay, sector, count);
+    }
+}
+
+/* What has been done is kept for the bound, if somebody asked for it. */
+static int note_bound(struct nw_replay *replay, uint32_t sector, uint32_t count, uint8_t kind,
+                      int status)
+{
+    return status >= 0 && replay->bound != NULL
+               ? nw_tier_bound_note(replay->bound, kind, sector, count)
+               : status;
+}
+
 /* A run of sectors, piece by piece of one class, with its place in the books. */
 static int in_pieces(struct nw_replay *replay, uint32_t sector, uint32_t count, uint8_t kind)
 {
     int status = NW_OK;
 
+    if (replay->config.content == NULL && replay->content == 0) {
+        return note_bound(replay, sector, count, kind,
+                          perform_piece(replay, sector, count, kind, NW_HINT_NONE));
+    }
     while (count > 0 && status >= 0) {
         struct replay_part part = nw_replay_begin_part(replay);
         uint8_t content;
         uint32_t piece = nw_replay_same_content(replay, sector, count, &content);
 
-        if (kind == NW_IO_READ) {
-            status = read_sectors(replay, sector, piece);
-        } else if (kind == NW_IO_WRITE) {
-            status = write_sectors(replay, sector, piece, (uint8_t)nw_content_hint(content));
-        } else {
-            status = trim_sectors(replay, sector, piece);
-        }
+        status = perform_piece(replay, sector, piece, kind, (uint8_t)nw_content_hint(content));
         nw_replay_note_piece(replay, &part, content, kind, piece);
-        if (status >= 0 && replay->bound != NULL) {
-            status = nw_tier_bound_note(replay->bound, kind, sector, piece);
-        }
+        status = note_bound(replay, sector, piece, kind, status);
         sector += piece;
         count -= piece;
     }
@@ -440,7 +455,6 @@ static int prepare(struct nw_replay *replay)
 
 int nw_replay_serve(struct nw_replay *replay, const struct nw_io *io)
 {
-    const struct nw_replay_result *result = &replay->result;
     struct span span = {0};
     uint64_t arrival, service;
     int status = io->kind == NW_IO_SYNC ? NW_OK : place(replay, io, &span);
@@ -454,12 +468,13 @@ int nw_replay_serve(struct nw_replay *replay, const struct nw_io *io)
         return status;
     }
     tell_time(replay);
-    struct replay_part part = nw_replay_begin_part(replay);
-    uint64_t read = result->sectors_read + result->partial_reads;
-    uint64_t written = result->sectors_written;
-    status = prepare(replay);
-    if (status < 0) {
-        return status;
+    struct replay_part part = {0};
+    if (replay->keeps_shares != 0) {
+        part = nw_replay_begin_part(replay);
+        status = prepare(replay);
+        if (status < 0) {
+            return status;
+        }
     }
     status = io->kind == NW_IO_SYNC ? sync_device(replay) : perform(replay, io, &span);
     service = worked(replay);
@@ -472,9 +487,9 @@ int nw_replay_serve(struct nw_replay *replay, const struct nw_io *io)
     if (replay->queue != NULL) {
         join_queue(replay, arrival, replay->now_ns);
     }
-    nw_replay_note_request(replay, &part, arrival,
-                           result->sectors_read + result->partial_reads - read,
-                           result->sectors_written - written);
+    if (replay->keeps_shares != 0) {
+        nw_replay_note_request(replay, &part, arrival);
+    }
     note_times(replay, io, replay->now_ns - arrival, service);
     return NW_OK;
 }

@@ -346,6 +346,7 @@ static uint16_t ahead(struct nw_tier_policy *policy, uint16_t free)
     for (uint16_t i = 1; i <= habit->config.apps; i++) {
         needed += habit->app[i].next_sectors;
     }
+    needed = needed > habit->config.least_free ? needed : habit->config.least_free;
     if (free >= needed || habit->used == 0) {
         return NW_TIER_NONE;
     }

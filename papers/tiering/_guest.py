@@ -279,7 +279,7 @@ def replay(recording: Recording, part: _native.Part, tier: str) -> Outcome:
     if tier:
         device.put_tier(_native.Part.named("PCM-16M-1US"), tier)
     player = _native.Replay(
-        device, recording.requests(), precondition=500, arrivals=True, idle=True
+        device, recording.requests(), precondition=500, arrivals=True, idle=True, apps=1
     )
     while player.precondition(1 << 20):
         pass

@@ -273,6 +273,7 @@ IDEAL = Way("habit", "unseen")
 HARC = Way("harc")
 JOINED = Way("class+habit")
 OURS = Way("class+harc")
+ROOM = Way("habit-room")
 
 
 @dataclass(frozen=True)

@@ -39,6 +39,7 @@ WAYS = {
     "vFlash, inter": _phone.INTER,
     "vFlash": VFLASH,
     "vFlash and class": _phone.JOINED,
+    "vFlash and room": _phone.ROOM,
     "H-ARC": _phone.HARC,
     "ours": OURS,
 }

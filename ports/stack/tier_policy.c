@@ -35,6 +35,8 @@ const struct nw_tier_kind nw_tier_kinds[] = {
      NW_TIER_NEEDS_APPS},
     {"habit-inter", "the same, but who updates most is not served first", 0, NW_TIER_BY_HABIT,
      NW_TIER_NEEDS_APPS | NW_TIER_INTER_ONLY},
+    {"habit-room", "the same, and idle always keeps one slot in 16 free", 0, NW_TIER_BY_HABIT,
+     NW_TIER_NEEDS_APPS | NW_TIER_LEAST_FREE},
     {"class", "metadata of file systems alone", 0, NW_TIER_BY_NOBODY, NW_TIER_NEEDS_CONTENT},
     {"class+lrfu", "metadata first, lrfu in what is left", LAMBDA, NW_TIER_BY_LRFU,
      NW_TIER_NEEDS_CONTENT | NW_TIER_HAS_LAMBDA},
@@ -99,6 +101,7 @@ static int open_habit(struct nw_tier_policies *made, const struct nw_tier_kind *
         .slots = choice->slots,
         .apps = choice->apps != 0 ? choice->apps : APPS,
         .sectors = choice->sectors,
+        .least_free = (kind->flags & NW_TIER_LEAST_FREE) != 0 ? choice->slots / 16U : 0U,
         .inter_only = (kind->flags & NW_TIER_INTER_ONLY) != 0};
     size_t bytes = nw_tier_habit_ram_bytes(&config);
     int result = nw_tier_habit_open(&made->habit, &config, take(made, 0, bytes), bytes);

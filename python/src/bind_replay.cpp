@@ -453,7 +453,7 @@ public:
     }
 
     // Of each application from 0, each class or each hour.
-    std::vector<Numbers> shares(const std::string &by) const
+    std::vector<Numbers> shares(const std::string &by)
     {
         static const std::map<std::string, nw_replay_by> ways = {
             { "app", NW_REPLAY_BY_APP },

@@ -180,6 +180,10 @@ def test_applications_in_table_and_json(tmp_path: Path) -> None:
             assert sum(share[key] for share in shares) == tier[whole] > 0
     assert [share["requests"] for share in value["hours"]] == [400] + 23 * [0]
     assert value["classes"] == []
+    told = _json("trace", "info", path)
+    validate("trace-1", told)
+    assert told["trace"]["applications"] == ["mail", "web"]
+    assert "mail, web" in _run("trace", "info", path).stdout
     table = _run(*question).stdout
     assert "application" in table
     assert "mail" in table

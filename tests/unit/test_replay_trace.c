@@ -513,15 +513,15 @@ static void test_what_is_written_reads_back(void **state)
 
 struct named {
     const char *text;
-    const char *apps[4]; /* of each request; NULL: nobody */
+    const char *apps[5]; /* of each request; NULL: nobody */
     int count;
 };
 
 static const struct named named[] = {
     {"proces,device,rw_flag,sector,size,timestamp\nweb-cat-17,1,R,8,8,1.5\n"
-     "jbd2/sda1-8,1,W,8,8,2.5\n"
+     "jbd2/sda1-8,1,W,8,8,2.5\n<...>-9,1,R,8,8,2.6\n"
      "web-cat-18,1,R,8,8,3.5\n,1,R,8,8,4.5\n",
-     {"web-cat", "jbd2/sda1", "web-cat", NULL}, 4},
+     {"web-cat", "jbd2/sda1", NULL, "web-cat"}, 5},
     {"  8,0    3        3     0.000002197   697  Q   W 223490 + 8 [kjournald]\n"
      "  8,16   1        4     1.500002197   697  Q  RA 100 + 16 [cat]\n"
      "  8,0    3        7     1.800000000   697  Q FWS [jbd2]\n"

@@ -102,6 +102,30 @@ static void run(uint16_t app, uint32_t count, uint32_t again)
     }
 }
 
+/* A tier full on the first day took nothing in until the second: nothing was predicted, so nothing
+ * left. With least_free idle gives up the oldest of nobody's, then of those that do not run. */
+static void test_room_without_a_prediction(void **state)
+{
+    struct nw_tier_habit_config config = small;
+    uint16_t slot;
+
+    (void)state;
+    config.least_free = 3;
+    open_habit(&config, 0);
+    slot = put(900, 0);
+    for (uint32_t i = 1; i < SLOTS; i++) {
+        assert_int_not_equal(put(i, 1), NW_TIER_NONE);
+    }
+    assert_int_equal(put(901, 2), NW_TIER_NONE);
+    assert_int_equal(ahead(), slot);
+    for (uint32_t i = 0; i < 3; i++) {
+        leave(ahead());
+    }
+    assert_int_equal(ahead(), NW_TIER_NONE);
+    assert_int_not_equal(put(901, 2), NW_TIER_NONE);
+    assert_int_not_equal(ahead(), NW_TIER_NONE);
+}
+
 static void test_first_day(void **state)
 {
     (void)state;
@@ -374,6 +398,7 @@ static void test_open(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_room_without_a_prediction),
         cmocka_unit_test(test_first_day),   cmocka_unit_test(test_reserved),
         cmocka_unit_test(test_served_first), cmocka_unit_test(test_absent),
         cmocka_unit_test(test_order),       cmocka_unit_test(test_random),

@@ -45,6 +45,8 @@ struct nw_tier_habit_config {
     uint32_t sectors;  /* of the device: a sector counts once in a period, and a write to one that
                         * was written before is an update wherever it lies. 0: each write counts,
                         * and only those in the NVM are updates */
+    uint16_t least_free; /* slots that idle keeps free, whatever is predicted; 0: as published: on a
+                          * first day nothing is, so nothing leaves */
     uint8_t inter_only; /* 1: who is served first is no question of updates but of numbers */
 };
 

@@ -57,6 +57,7 @@ def info(
         "skipped_lines": trace.skipped,
         "empty_lines": trace.empty,
         **facts,
+        "applications": trace.apps,
     }
     if json_target != "-":
         output.print_table(("what", "how much", "meaning"), report.trace_rows(value))

@@ -520,7 +520,7 @@ def as_json(play: Play) -> dict[str, Any]:
         "tier": _tier(play),
         "applications": _applications(play),
         "classes": _classes(play),
-        "hours": _shares(play, "hour"),
+        "hours": _shares(play, "hour") if play.apps or play.options.nvm else [],
         "source": {
             "name": options.source,
             "format": play.source.format if isinstance(play.source, _native.Trace) else "generated",

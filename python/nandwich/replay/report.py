@@ -151,6 +151,7 @@ def rows(value: dict[str, Any]) -> list[Row]:
 
 _SHARE_COLUMNS = ("requests", "written", "in NVM", "read", "from NVM", "speed")
 _MOST_SHARES = 12
+_SHOWN_NAMES = 6
 
 
 def _share_cells(share: dict[str, Any]) -> tuple[object, ...]:
@@ -225,4 +226,8 @@ def trace_rows(facts: dict[str, Any]) -> list[Row]:
         ),
         ("devices", len(facts["units"]), " ".join(map(str, facts["units"][:8]))),
     ]
+    names = facts["applications"]
+    if names:
+        more = ", ..." if len(names) > _SHOWN_NAMES else ""
+        table.append(("applications", len(names), ", ".join(names[:_SHOWN_NAMES]) + more))
     return table

@@ -26,7 +26,8 @@
  * another unless one is chosen: config.unit.
  *
  * APPLICATIONS are the processes that android, blkparse, fiu and wiscsee name, without a thread's
- * number behind a hyphen. They are numbered from 1 as they come: nw_iotrace_app().
+ * number behind a hyphen; "<...>" is nobody. They are numbered from 1 as they come:
+ * nw_iotrace_app().
  */
 #ifndef NANDWICH_REPLAY_IOTRACE_H
 #define NANDWICH_REPLAY_IOTRACE_H

@@ -24,7 +24,8 @@
  * WHO AND WHAT. A source may say which application asks and what a sector holds (io.h), and
  * config.content may say the latter for each sector of the device. Both reach the layers with the
  * request, which is split where the class changes, and the books are kept by both and by the hour
- * of the day: nw_replay_shares(). The clock begins at midnight.
+ * of the day: nw_replay_shares(); by class only what somebody tells a class of, by the others with
+ * a tier or with applications. The clock begins at midnight.
  *
  * PASSES. With config.repeat the source is played again, one mean gap behind its last request; 0
  * plays it until the device refuses (`ended` tells with what). Any other refusal ends the run too.
@@ -189,7 +190,7 @@ struct nw_replay_share {
 enum nw_replay_by { NW_REPLAY_BY_APP, NW_REPLAY_BY_CONTENT, NW_REPLAY_BY_HOUR };
 
 /* By application from 0, nobody; by class as io.h numbers them; by hour from 0: how many. */
-uint32_t nw_replay_shares(const struct nw_replay *replay, enum nw_replay_by by,
+uint32_t nw_replay_shares(struct nw_replay *replay, enum nw_replay_by by,
                           const struct nw_replay_share **shares);
 
 /* With BOUND, after the run: what its tier could have done at best. NW_ERR_NOT_FOUND: no tier, or
