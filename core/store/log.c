@@ -719,20 +719,35 @@ int store_read(struct nw_store *store, uint32_t at, uint16_t length, uint8_t *da
     return NW_OK;
 }
 
+/* Have a mark's bits all the same value, but for one, which may be wrong? */
+static int is_even(uint8_t mark)
+{
+    uint8_t rest = (uint8_t)~mark;
+
+    return (mark & (mark - 1U)) == 0 || (rest & (rest - 1U)) == 0;
+}
+
 /* Was the page ever programmed since its block was erased? 1, 0 or an error: after NW_ERR_ECC, too,
  * none of its data may be read. */
 int store_written(struct nw_store *store, uint32_t page)
 {
     uint8_t mark = 0;
-    struct nw_chip_req req = {.page = page, .spare_length = 1, .spare = &mark};
+    int result = NW_OK;
 
     if (page == store->known || store->marks == 0 ||
         (page == store->page && store->full != PAGE_BLIND)) {
         return 1;
     }
-    int result = read_page(store, &req);
-    mark ^= store->erased;
-    if (result < 0 || (mark & (mark - 1U)) == 0) { /* a bit of it may be wrong */
+    for (uint8_t tries = 2; tries > 0 && result == NW_OK; tries--) {
+        struct nw_chip_req req = {.page = page, .spare_length = 1, .spare = &mark};
+
+        result = read_page(store, &req);
+        mark ^= store->erased;
+        if (is_even(mark)) { /* else it is read once more */
+            break;
+        }
+    }
+    if (result < 0 || (mark & (mark - 1U)) == 0) {
         return result < 0 ? result : 0;
     }
     store->known = page;

@@ -390,6 +390,7 @@ int store_sum_up(struct nw_store *store, const struct chunk *chunk, uint8_t *by,
                  uint32_t *sum);
 int store_check_payload(struct nw_store *store, const struct chunk *chunk, uint8_t *by,
                         uint16_t bytes);
+int store_find_flip_of(struct nw_store *store, struct chunk *chunk, uint32_t *flip);
 int store_verify(struct nw_store *store, struct chunk *chunk);
 int store_payload(struct nw_store *store, struct chunk *chunk, void *data, int ahead);
 void store_forget_swaps(struct nw_store *store);

@@ -100,17 +100,14 @@ void store_forget_swaps(struct nw_store *store)
 }
 
 /* Does a block that stands in hold what it was begun for, but for a bit? Power may have gone before
- * it did. What a mount writes is not needed before its anchor is whole. 1, 0 or an error. */
-static int is_filled(struct nw_store *store, uint16_t block, const struct block_head *head)
+ * it did. 1, 0 or an error. */
+static int is_filled_once(struct nw_store *store, uint16_t block, const struct block_head *head)
 {
     uint16_t place = store_place_of(store, head->page);
     uint16_t from = place == 0 ? store->block_header : 0;
     uint16_t bytes = (uint16_t)(store->page_bytes - from);
     uint32_t page = store_first_page(store, block) + place;
 
-    if ((head->flags & BLOCK_MOUNT) != 0) {
-        return 1;
-    }
     store->cache_page = STORE_NONE; /* for the buffer, which may be the cache, takes the page */
     int result = store_written(store, page);
     if (result > 0) {
@@ -121,6 +118,15 @@ static int is_filled(struct nw_store *store, uint16_t block, const struct block_
         }
     }
     return result == NW_ERR_ECC ? 0 : result;
+}
+
+/* The same; it does not if it is read twice that it does not. What a mount writes is not needed
+ * before its anchor is whole. */
+static int is_filled(struct nw_store *store, uint16_t block, const struct block_head *head)
+{
+    int result = (head->flags & BLOCK_MOUNT) != 0 ? 1 : is_filled_once(store, block, head);
+
+    return result == 0 ? is_filled_once(store, block, head) : result;
 }
 
 /*
@@ -379,11 +385,23 @@ static uint32_t mend_payload(struct nw_store *store, const struct chunk *chunk, 
     return chunk->crc;
 }
 
+/* Reads the header of a chunk that seems damaged once more: one read may be wrong, and the next
+ * right. */
+static int read_again(struct nw_store *store, struct chunk *chunk, uint32_t tampered)
+{
+    struct chunk again;
+
+    store->stats.tampered = tampered;
+    store->cache_page = STORE_NONE;
+    int result = store_read_told(store, chunk->at, &again, 0);
+    if (result == NW_OK) {
+        *chunk = again;
+    }
+    return result;
+}
+
 static int payload_once(struct nw_store *store, const struct chunk *chunk, void *data, int ahead)
 {
-    if (data == NULL) {
-        return store_check_payload(store, chunk, NULL, 0);
-    }
     uint32_t sum = store_sum_begin(store, chunk);
     int result = store_load(store, chunk, 0, chunk->length, data, ahead);
 
@@ -397,37 +415,55 @@ static int payload_once(struct nw_store *store, const struct chunk *chunk, void 
     return result;
 }
 
-/* All of a chunk's payload, checked; NULL: it is only checked. If it is damaged it is read once
- * more, with what its header proves it by: one read may be wrong, and the next right. */
+/* All of a chunk's payload, checked. If it is damaged it is read once more, with what its header
+ * proves it by. */
 int store_payload(struct nw_store *store, struct chunk *chunk, void *data, int ahead)
 {
     uint32_t tampered = store->stats.tampered;
+    uint16_t length = chunk->length;
     int result = payload_once(store, chunk, data, ahead);
-    struct chunk again;
 
     if (store_is_damage(result)) {
-        int told = store_read_chunk(store, chunk->at, &again, 0);
-
-        if (told == NW_OK && again.length == chunk->length) {
-            store->stats.tampered = tampered;
-            chunk->crc = again.crc;
-            result = payload_once(store, chunk, data, ahead);
-        } else if (told == NW_ERR_IO) { /* nobody knows: the caller must not give it up */
-            store->stats.tampered = tampered;
-            result = told;
+        result = read_again(store, chunk, tampered);
+        if (result == NW_OK) {
+            result = chunk->length == length ? payload_once(store, chunk, data, ahead)
+                                             : store_damaged(store, chunk->at);
         }
     }
-    if (result < 0 && store_seal(store) != NULL && data != NULL) {
-        memset(data, 0, chunk->length); /* nothing unproven is handed out */
+    if (result < 0 && store_seal(store) != NULL) {
+        memset(data, 0, length); /* nothing unproven is handed out */
     }
     return result;
 }
 
-/* Is a chunk whole that the log shows? NW_OK, NW_ERR_CORRUPT, NW_ERR_TAMPERED, or the chip's
- * error. */
+static int verify_once(struct nw_store *store, struct chunk *chunk, uint32_t *flip)
+{
+    return store_is_data(chunk) || store_seal(store) != NULL
+               ? store_check_payload(store, chunk, NULL, 0)
+               : store_find_payload_flip(store, chunk, flip);
+}
+
+/* Is a chunk whole that the log shows? What is no data is, with a bit flipped, too: *flip tells it.
+ * It is damaged if it is when header and payload are read once more. NW_OK, NW_ERR_CORRUPT,
+ * NW_ERR_TAMPERED, or the chip's error. */
+int store_find_flip_of(struct nw_store *store, struct chunk *chunk, uint32_t *flip)
+{
+    uint32_t tampered = store->stats.tampered;
+    int result = verify_once(store, chunk, flip);
+
+    if (store_is_damage(result)) {
+        result = read_again(store, chunk, tampered);
+        if (result == NW_OK) {
+            result = verify_once(store, chunk, flip);
+        }
+    }
+    return result != NW_ERR_ECC ? result : (int)NW_ERR_CORRUPT;
+}
+
+/* The same for one who need not know the bit. */
 int store_verify(struct nw_store *store, struct chunk *chunk)
 {
-    int result = store_payload(store, chunk, NULL, 0);
+    uint32_t flip;
 
-    return result != NW_ERR_ECC ? result : (int)NW_ERR_CORRUPT;
+    return store_find_flip_of(store, chunk, &flip);
 }
