@@ -68,7 +68,7 @@ int store_good_after(struct nw_store *store, uint16_t *block)
 static int mark_bad(struct nw_store *store, uint16_t block)
 {
     store->good--;
-    (void)store_set_limit(store); /* too few: the next mount says so */
+    store_set_limit(store);
     store_count(&store->stats.retired, 1);
     store->since = UINT32_MAX / 2U; /* have the next anchor say so soon */
     return simple(store, block, nw_chip_mark_bad);
@@ -319,6 +319,7 @@ static int swap_block(struct nw_store *store)
         uint32_t first = store_first_page(store, block);
 
         (void)store_add_swap(store, failed, place, block);
+        store_set_limit(store);
         store_count(&store->stats.swapped, 1);
         put_block_head(store, store->page, crc);
         if (place != 0) { /* the buffer is not the block's first page, which has the header */

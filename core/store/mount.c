@@ -761,12 +761,10 @@ int nw_store_mount(struct nw_store **made, struct nw_chip *chip,
     if (result == NW_OK) {
         result = count_free(store, &scan);
     }
-    if (result == NW_OK) {
-        result = store_set_limit(store);
-    }
     if (result != NW_OK) {
         return result;
     }
+    store_set_limit(store);
     store->sequence = head.sequence;
     store->page = store_first_page(store, scan.walk.block) + store->block_pages - 1U;
     store_sweep_from_safe(store);

@@ -40,9 +40,16 @@ static uint32_t node_bytes_of(const struct nw_store *store)
     return store_whole(store, store->node_bytes);
 }
 
+/* Blocks that are good and have not failed: the others go on holding what they hold, and are bad
+ * when their turn comes. */
+static uint16_t sound_blocks(const struct nw_store *store)
+{
+    return (uint16_t)(store->good > store->swap_count ? store->good - store->swap_count : 0);
+}
+
 static uint32_t all_bytes(const struct nw_store *store)
 {
-    return store->good * store_block_bytes(store);
+    return sound_blocks(store) * store_block_bytes(store);
 }
 
 static uint32_t sweep_bytes(const struct nw_store *store, uint8_t sweeps)
@@ -225,7 +232,7 @@ uint16_t store_plan_sweep(struct nw_store *store, uint16_t most)
     struct books books;
 
     (void)add_up_now(store, &books);
-    uint16_t blocks = (uint16_t)(store->good >> books.sweeps);
+    uint16_t blocks = (uint16_t)(sound_blocks(store) >> books.sweeps);
     blocks = blocks > 0 ? blocks : 1U;
     blocks = blocks < most ? blocks : most;
     uint32_t cost = blocks * (store_block_bytes(store) / 8U) / (books.nodes + 1U);
@@ -313,30 +320,27 @@ int store_fits_copy(struct nw_store *store, uint8_t to, uint8_t from, uint32_t h
     return used <= most;
 }
 
-/* With the number of good blocks known. */
-int store_set_limit(struct nw_store *store)
+/* With the number of good blocks known, and of those that have failed. With fewer than four more
+ * than are kept free nothing may be in use; cleaning goes on for mounts. */
+void store_set_limit(struct nw_store *store)
 {
     uint32_t block_bytes = store_block_bytes(store);
     uint32_t kept = store->low + store->interval / block_bytes + 1U;
-    uint32_t slack = store->good / 8U + 3U;
+    uint16_t good = sound_blocks(store);
+    uint32_t slack = good + 24U; /* in eighths of a block, that the limit falls with each */
     uint32_t least = store->interval > block_bytes ? store->interval : block_bytes;
+    uint32_t usable = (good < kept + 4U ? 4U : good - kept) * 8U;
 
-    if (store->good < kept + 4U) {
-        store->limit = 0;
-        return NW_ERR_FULL;
-    }
     store->most_sweeps = MANY_SWEEPS;
     while (store->most_sweeps > FEW_SWEEPS && sweep_bytes(store, store->most_sweeps) < least) {
         store->most_sweeps--;
     }
     store_bound_held(store);
-    uint32_t usable = store->good - kept;
     slack = slack < usable / 2U ? slack : usable / 2U;
     store->rate = (uint16_t)(usable * 20U / (slack + (usable - slack) / 7U));
-    uint32_t bytes = (usable - slack) * block_bytes;
+    uint32_t bytes = (usable - slack) * (block_bytes / 8U);
     uint32_t sweep = sweep_bytes(store, store->most_sweeps);
-    store->limit = bytes > sweep ? bytes - sweep : 0;
-    return NW_OK;
+    store->limit = good >= kept + 4U && bytes > sweep ? bytes - sweep : 0;
 }
 
 /* A put counts with the end of a block that stays blank, a sixth, and its share of anchors. Where
@@ -360,6 +364,6 @@ void nw_store_space(const struct nw_store *store, struct nw_store_space *space)
     space->limit_bytes = store->limit;
     space->put_bytes = put_most(store);
     space->free_blocks = spare_blocks(store);
-    space->good_blocks = store->good;
+    space->good_blocks = sound_blocks(store);
     space->sequence = store->told_sequence;
 }

@@ -441,7 +441,7 @@ int store_fits_copy(struct nw_store *store, uint8_t to, uint8_t from, uint32_t h
 uint16_t store_plan_sweep(struct nw_store *store, uint16_t most);
 int store_is_light(const struct nw_store *store);
 int store_is_roomy(const struct nw_store *store, uint8_t times);
-int store_set_limit(struct nw_store *store);
+void store_set_limit(struct nw_store *store);
 
 /* clean.c */
 int store_clean_at_once(struct nw_store *store);
