@@ -418,21 +418,19 @@ int store_clean_for_mount(struct nw_store *store)
 static int give_way(struct nw_store *store, const struct need *need)
 {
     struct object *object = store->objects;
-    struct need bare = *need;
     int result = NW_OK;
 
-    if (store_fits(store, need)) {
+    if (store_fits(store, need, 0)) {
         return NW_OK;
     }
-    bare.bare = 1;
-    if (store->limit == 0 || !store_fits(store, &bare)) {
+    if (store->limit == 0 || !store_fits(store, need, 1)) {
         return NW_ERR_FULL;
     }
     for (uint8_t left = store->slots; left > 0 && result == NW_OK; left--, object++) {
         uint32_t head = object->head;
 
         while ((object->flags & NW_STORE_EXPENDABLE) != 0 && object->head < object->tail &&
-               result == NW_OK && !store_fits(store, need)) {
+               result == NW_OK && !store_fits(store, need, 0)) {
             result = store_drop_head(store, object);
             store_count(&store->stats.dropped, 1);
         }
@@ -440,7 +438,7 @@ static int give_way(struct nw_store *store, const struct need *need)
             result = store_write_state(store, object);
         }
     }
-    if (result == NW_OK && !store_fits(store, need)) {
+    if (result == NW_OK && !store_fits(store, need, 0)) {
         result = NW_ERR_FULL;
     }
     return result;

@@ -20,11 +20,13 @@ struct view {
     uint16_t more; /* chunks that each list and file is to have more than it has */
     uint8_t to;    /* table that is to be a copy of */
     uint8_t from;  /* this one */
-    uint8_t bare;  /* 1: expendable streams are to be empty */
+    uint8_t bare;  /* 1: expendable streams are to hold nothing but what is needed */
+    const struct need *need; /* what an object is to have beside what it has, or NULL */
 };
 
 struct books {
     uint32_t data;  /* bytes of chunks that are no nodes */
+    uint32_t gone;  /* of these of expendable streams */
     uint32_t nodes; /* of the indexes, at most */
     uint32_t written[MANY_SWEEPS + 1U]; /* nodes in a round, by the log2 of its sweeps */
     uint32_t cost;   /* what a round takes with the best number of them */
@@ -139,6 +141,21 @@ static void choose_sweeps(const struct nw_store *store, struct books *books)
     }
 }
 
+/* The object that is needed, or gives way, as it would be then. */
+static void look_ahead(struct view as, struct books *books, const struct object *object,
+                       struct object *then)
+{
+    if (as.bare != 0 && (object->flags & NW_STORE_EXPENDABLE) != 0) {
+        books->gone += object->bytes;
+        then->head = then->tail;
+    }
+    if (as.need->object == object) {
+        then->type = as.need->type != 0 ? as.need->type : object->type;
+        then->tail += as.need->chunks; /* of an array: none */
+        then->bytes += as.need->is_there != 0 ? 0 : as.need->bytes;
+    }
+}
+
 /* The object of a slot in each table. A checkpoint's index counts whole: cleaning writes each
  * table's nodes for themselves. What moves is entered in all that have it, one after the other, so
  * that their nodes push each other out of RAM unless all fit. */
@@ -150,16 +167,16 @@ static void add_slot(const struct nw_store *store, struct view as, struct books 
     for (uint8_t t = 0; t < store->tables; t++) {
         uint8_t from = t == as.to ? as.from : t;
         const struct object *object = store_table(store, from) + slot;
+        struct object then = *object;
 
-        if (object->type == 0) {
+        if (t == 0 && as.need != NULL) {
+            look_ahead(as, books, object, &then);
+        }
+        if (then.type == 0) {
             continue;
         }
-        if (t == 0 && as.bare != 0 && (object->flags & NW_STORE_EXPENDABLE) != 0) {
-            books->data -= object->bytes; /* what a checkpoint goes on holding of it is not seen */
-            continue;
-        }
-        uint8_t levels = add_index(store, object, as.more, &index);
-        if (object->type == NW_STORE_ARRAY && levels > books->deepest) {
+        uint8_t levels = add_index(store, &then, as.more, &index);
+        if (then.type == NW_STORE_ARRAY && levels > books->deepest) {
             books->deepest = levels;
         }
         books->anchor += OBJECT_BYTES + store->name_bytes;
@@ -201,11 +218,19 @@ uint32_t store_held_by_others(const struct nw_store *store, uint32_t held, uint8
 /* The books of what there is, seen so; answers the bytes in use, at most. */
 static uint32_t add_up(const struct nw_store *store, struct view as, struct books *books)
 {
+    uint32_t held = store->held;
+
     memset(books, 0, sizeof *books);
-    books->data = store->held + store_bytes_of(store, as.from); /* which are the objects then */
     for (uint8_t slot = 0; slot < store->slots; slot++) {
         add_slot(store, as, books, slot);
     }
+    books->data = store_bytes_of(store, as.from) - books->gone; /* which are the objects then */
+    if (as.need != NULL) { /* what goes, or is replaced, is dead, but for a checkpoint */
+        uint32_t *grows = as.need->is_there != 0 ? &held : &books->data;
+        *grows += as.need->bytes;
+        held = store_held_by_others(store, held + books->gone, 0);
+    }
+    books->data += held;
     books->anchor = anchor_bytes(store, books);
     choose_sweeps(store, books);
     return books->cost - sweep_bytes(store, store->most_sweeps);
@@ -279,30 +304,12 @@ int store_is_roomy(const struct nw_store *store, uint8_t times)
                               sweep_bytes(store, books.sweeps) + store_block_bytes(store) * 2U;
 }
 
-/* Is there room for what an object needs? */
-int store_fits(struct nw_store *store, const struct need *need)
+/* Is there room for what an object needs? `bare`: once all expendable streams have given way. */
+int store_fits(const struct nw_store *store, const struct need *need, uint8_t bare)
 {
-    struct object *object = need->object;
     struct books books;
-    uint8_t type = object->type;
-    uint32_t bytes = object->bytes;
-    uint32_t tail = object->tail;
-    uint32_t held = store->held;
 
-    object->type = need->type != 0 ? need->type : type;
-    if (need->is_there != 0) { /* what it replaces is dead, but for a checkpoint */
-        store->held += need->bytes;
-        store_bound_held(store);
-    } else {
-        object->bytes += need->bytes;
-        object->tail += need->chunks;
-    }
-    uint32_t used = add_up(store, (struct view){.bare = need->bare}, &books);
-    object->type = type;
-    object->bytes = bytes;
-    object->tail = tail;
-    store->held = held;
-    return used <= store->limit;
+    return add_up(store, (struct view){.need = need, .bare = bare}, &books) <= store->limit;
 }
 
 /* May table `to` become a copy of table `from`, and `held` what only checkpoints hold then? Where

@@ -431,12 +431,11 @@ struct need {
     uint16_t chunks;       /* of these appended */
     uint8_t is_there;      /* they replace others as long */
     uint8_t type;          /* not 0: the slot is free yet, and is to be an object of this type */
-    uint8_t bare;          /* 1: expendable streams are to be empty then */
 };
 uint32_t store_bytes_of(const struct nw_store *store, uint8_t table);
 uint32_t store_held_by_others(const struct nw_store *store, uint32_t held, uint8_t table);
 uint32_t store_live(const struct nw_store *store);
-int store_fits(struct nw_store *store, const struct need *need);
+int store_fits(const struct nw_store *store, const struct need *need, uint8_t bare);
 int store_fits_copy(struct nw_store *store, uint8_t to, uint8_t from, uint32_t held);
 uint16_t store_plan_sweep(struct nw_store *store, uint16_t most);
 int store_is_light(const struct nw_store *store);
