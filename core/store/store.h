@@ -229,6 +229,7 @@ struct nw_store {
     uint16_t usual; /* bytes used up between two calls, on an average */
     uint16_t look;  /* of these, for a node that is only passed */
     uint16_t rate;  /* of that for each byte used up, in sixteenths */
+    uint16_t cleaned; /* mounting: good blocks that were */
     uint16_t ended; /* mounting: first block of a mount whose anchor was damaged, or none */
     struct chunk growing; /* the one that may still grow */
     struct swap swap[STORE_SWAPS];
