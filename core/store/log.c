@@ -720,14 +720,6 @@ int store_read(struct nw_store *store, uint32_t at, uint16_t length, uint8_t *da
     return NW_OK;
 }
 
-/* Have a mark's bits all the same value, but for one, which may be wrong? */
-static int is_even(uint8_t mark)
-{
-    uint8_t rest = (uint8_t)~mark;
-
-    return (mark & (mark - 1U)) == 0 || (rest & (rest - 1U)) == 0;
-}
-
 /* Was the page ever programmed since its block was erased? 1, 0 or an error: after NW_ERR_ECC, too,
  * none of its data may be read. */
 int store_written(struct nw_store *store, uint32_t page)
@@ -744,7 +736,7 @@ int store_written(struct nw_store *store, uint32_t page)
 
         result = read_page(store, &req);
         mark ^= store->erased;
-        if (is_even(mark)) { /* else it is read once more */
+        if (mark == 0 || mark == 0xFFU) { /* else a bit of it is wrong, or one read of it */
             break;
         }
     }

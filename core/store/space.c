@@ -46,7 +46,7 @@ static uint32_t node_bytes_of(const struct nw_store *store)
  * when their turn comes. */
 static uint16_t sound_blocks(const struct nw_store *store)
 {
-    return (uint16_t)(store->good > store->swap_count ? store->good - store->swap_count : 0);
+    return (uint16_t)(store->good - store->swap_count);
 }
 
 static uint32_t all_bytes(const struct nw_store *store)
@@ -142,40 +142,40 @@ static void choose_sweeps(const struct nw_store *store, struct books *books)
 }
 
 /* The object that is needed, or gives way, as it would be then. */
-static void look_ahead(struct view as, struct books *books, const struct object *object,
+static void look_ahead(const struct view *as, struct books *books, const struct object *object,
                        struct object *then)
 {
-    if (as.bare != 0 && (object->flags & NW_STORE_EXPENDABLE) != 0) {
+    if (as->bare != 0 && (object->flags & NW_STORE_EXPENDABLE) != 0) {
         books->gone += object->bytes;
         then->head = then->tail;
     }
-    if (as.need->object == object) {
-        then->type = as.need->type != 0 ? as.need->type : object->type;
-        then->tail += as.need->chunks; /* of an array: none */
-        then->bytes += as.need->is_there != 0 ? 0 : as.need->bytes;
+    if (as->need->object == object) {
+        then->type = as->need->type != 0 ? as->need->type : object->type;
+        then->tail += as->need->chunks; /* of an array: none */
+        then->bytes += as->need->is_there != 0 ? 0 : as->need->bytes;
     }
 }
 
 /* The object of a slot in each table. A checkpoint's index counts whole: cleaning writes each
  * table's nodes for themselves. What moves is entered in all that have it, one after the other, so
  * that their nodes push each other out of RAM unless all fit. */
-static void add_slot(const struct nw_store *store, struct view as, struct books *books,
+static void add_slot(const struct nw_store *store, const struct view *as, struct books *books,
                      uint8_t slot)
 {
     struct index index = {0};
 
     for (uint8_t t = 0; t < store->tables; t++) {
-        uint8_t from = t == as.to ? as.from : t;
+        uint8_t from = t == as->to ? as->from : t;
         const struct object *object = store_table(store, from) + slot;
         struct object then = *object;
 
-        if (t == 0 && as.need != NULL) {
+        if (t == 0 && as->need != NULL) {
             look_ahead(as, books, object, &then);
         }
         if (then.type == 0) {
             continue;
         }
-        uint8_t levels = add_index(store, &then, as.more, &index);
+        uint8_t levels = add_index(store, &then, as->more, &index);
         if (then.type == NW_STORE_ARRAY && levels > books->deepest) {
             books->deepest = levels;
         }
@@ -216,7 +216,7 @@ uint32_t store_held_by_others(const struct nw_store *store, uint32_t held, uint8
 }
 
 /* The books of what there is, seen so; answers the bytes in use, at most. */
-static uint32_t add_up(const struct nw_store *store, struct view as, struct books *books)
+static uint32_t add_up(const struct nw_store *store, const struct view *as, struct books *books)
 {
     uint32_t held = store->held;
 
@@ -224,10 +224,10 @@ static uint32_t add_up(const struct nw_store *store, struct view as, struct book
     for (uint8_t slot = 0; slot < store->slots; slot++) {
         add_slot(store, as, books, slot);
     }
-    books->data = store_bytes_of(store, as.from) - books->gone; /* which are the objects then */
-    if (as.need != NULL) { /* what goes, or is replaced, is dead, but for a checkpoint */
-        uint32_t *grows = as.need->is_there != 0 ? &held : &books->data;
-        *grows += as.need->bytes;
+    books->data = store_bytes_of(store, as->from) - books->gone; /* which are the objects then */
+    if (as->need != NULL) { /* what goes, or is replaced, is dead, but for a checkpoint */
+        uint32_t *grows = as->need->is_there != 0 ? &held : &books->data;
+        *grows += as->need->bytes;
         held = store_held_by_others(store, held + books->gone, 0);
     }
     books->data += held;
@@ -239,7 +239,7 @@ static uint32_t add_up(const struct nw_store *store, struct view as, struct book
 /* The same as it is. */
 static uint32_t add_up_now(const struct nw_store *store, struct books *books)
 {
-    return add_up(store, (struct view){0}, books);
+    return add_up(store, &(struct view){0}, books);
 }
 
 /* Bytes in use, at most. */
@@ -309,7 +309,7 @@ int store_fits(const struct nw_store *store, const struct need *need, uint8_t ba
 {
     struct books books;
 
-    return add_up(store, (struct view){.need = need, .bare = bare}, &books) <= store->limit;
+    return add_up(store, &(struct view){.need = need, .bare = bare}, &books) <= store->limit;
 }
 
 /* May table `to` become a copy of table `from`, and `held` what only checkpoints hold then? Where
@@ -322,7 +322,7 @@ int store_fits_copy(struct nw_store *store, uint8_t to, uint8_t from, uint32_t h
 
     most = most > store->limit ? most : store->limit;
     store->held = held;
-    uint32_t used = add_up(store, (struct view){.to = to, .from = from}, &books);
+    uint32_t used = add_up(store, &(struct view){.to = to, .from = from}, &books);
     store->held = was;
     return used <= most;
 }
@@ -356,7 +356,7 @@ void store_set_limit(struct nw_store *store)
 static uint32_t put_most(const struct nw_store *store)
 {
     struct books longer;
-    uint32_t used = add_up(store, (struct view){.more = 3}, &longer); /* no less than now */
+    uint32_t used = add_up(store, &(struct view){.more = 3}, &longer); /* no less than now */
     uint32_t nodes = (uint32_t)longer.deepest << longer.sweeps;
     uint32_t room = store->limit > used ? store->limit - used : 0;
 

@@ -100,14 +100,17 @@ void store_forget_swaps(struct nw_store *store)
 }
 
 /* Does a block that stands in hold what it was begun for, but for a bit? Power may have gone before
- * it did. 1, 0 or an error. */
-static int is_filled_once(struct nw_store *store, uint16_t block, const struct block_head *head)
+ * it did. What a mount writes is not needed before its anchor is whole. 1, 0 or an error. */
+static int is_filled(struct nw_store *store, uint16_t block, const struct block_head *head)
 {
     uint16_t place = store_place_of(store, head->page);
     uint16_t from = place == 0 ? store->block_header : 0;
     uint16_t bytes = (uint16_t)(store->page_bytes - from);
     uint32_t page = store_first_page(store, block) + place;
 
+    if ((head->flags & BLOCK_MOUNT) != 0) {
+        return 1;
+    }
     store->cache_page = STORE_NONE; /* for the buffer, which may be the cache, takes the page */
     int result = store_written(store, page);
     if (result > 0) {
@@ -118,15 +121,6 @@ static int is_filled_once(struct nw_store *store, uint16_t block, const struct b
         }
     }
     return result == NW_ERR_ECC ? 0 : result;
-}
-
-/* The same; it does not if it is read twice that it does not. What a mount writes is not needed
- * before its anchor is whole. */
-static int is_filled(struct nw_store *store, uint16_t block, const struct block_head *head)
-{
-    int result = (head->flags & BLOCK_MOUNT) != 0 ? 1 : is_filled_once(store, block, head);
-
-    return result == 0 ? is_filled_once(store, block, head) : result;
 }
 
 /*
@@ -168,6 +162,9 @@ int store_find_swap(struct nw_store *store, uint16_t block)
             met = next;
             from = store_place_of(store, head.page);
             result = is_filled(store, next, &head);
+            if (result == 0) { /* nor when it is read once more */
+                result = is_filled(store, next, &head);
+            }
         }
         while (result > 0 && last != met) {
             if (store_add_swap(store, last, from, met) < 0) {
@@ -385,21 +382,6 @@ static uint32_t mend_payload(struct nw_store *store, const struct chunk *chunk, 
     return chunk->crc;
 }
 
-/* Reads the header of a chunk that seems damaged once more: one read may be wrong, and the next
- * right. */
-static int read_again(struct nw_store *store, struct chunk *chunk, uint32_t tampered)
-{
-    struct chunk again;
-
-    store->stats.tampered = tampered;
-    store->cache_page = STORE_NONE;
-    int result = store_read_told(store, chunk->at, &again, 0);
-    if (result == NW_OK) {
-        *chunk = again;
-    }
-    return result;
-}
-
 static int payload_once(struct nw_store *store, const struct chunk *chunk, void *data, int ahead)
 {
     uint32_t sum = store_sum_begin(store, chunk);
@@ -415,48 +397,60 @@ static int payload_once(struct nw_store *store, const struct chunk *chunk, void 
     return result;
 }
 
-/* All of a chunk's payload, checked. If it is damaged it is read once more, with what its header
- * proves it by. */
-int store_payload(struct nw_store *store, struct chunk *chunk, void *data, int ahead)
+/* As payload_once(); without `data` the payload is only looked at, and what is no data may have a
+ * bit flipped: *flip tells it. */
+static int look_over(struct nw_store *store, struct chunk *chunk, void *data, int ahead,
+                     uint32_t *flip)
 {
-    uint32_t tampered = store->stats.tampered;
-    uint16_t length = chunk->length;
-    int result = payload_once(store, chunk, data, ahead);
-
-    if (store_is_damage(result)) {
-        result = read_again(store, chunk, tampered);
-        if (result == NW_OK) {
-            result = chunk->length == length ? payload_once(store, chunk, data, ahead)
-                                             : store_damaged(store, chunk->at);
-        }
+    if (data != NULL) {
+        return payload_once(store, chunk, data, ahead);
     }
-    if (result < 0 && store_seal(store) != NULL) {
-        memset(data, 0, length); /* nothing unproven is handed out */
-    }
-    return result;
-}
-
-static int verify_once(struct nw_store *store, struct chunk *chunk, uint32_t *flip)
-{
     return store_is_data(chunk) || store_seal(store) != NULL
                ? store_check_payload(store, chunk, NULL, 0)
                : store_find_payload_flip(store, chunk, flip);
 }
 
-/* Is a chunk whole that the log shows? What is no data is, with a bit flipped, too: *flip tells it.
- * It is damaged if it is when header and payload are read once more. NW_OK, NW_ERR_CORRUPT,
- * NW_ERR_TAMPERED, or the chip's error. */
-int store_find_flip_of(struct nw_store *store, struct chunk *chunk, uint32_t *flip)
+/* The same; what is damaged is read once more, header and payload: one read may be wrong, and the
+ * next right. */
+static int look_twice(struct nw_store *store, struct chunk *chunk, void *data, int ahead,
+                      uint32_t *flip)
 {
     uint32_t tampered = store->stats.tampered;
-    int result = verify_once(store, chunk, flip);
+    struct chunk again;
+    int result = look_over(store, chunk, data, ahead, flip);
 
     if (store_is_damage(result)) {
-        result = read_again(store, chunk, tampered);
+        store->stats.tampered = tampered;
+        store->cache_page = STORE_NONE;
+        result = store_read_told(store, chunk->at, &again, 0);
+        if (result == NW_OK && data != NULL && again.length != chunk->length) {
+            result = store_damaged(store, chunk->at);
+        }
         if (result == NW_OK) {
-            result = verify_once(store, chunk, flip);
+            *chunk = again;
+            result = look_over(store, chunk, data, ahead, flip);
         }
     }
+    return result;
+}
+
+/* All of a chunk's payload, checked; NULL: data is only checked. */
+int store_payload(struct nw_store *store, struct chunk *chunk, void *data, int ahead)
+{
+    int result = look_twice(store, chunk, data, ahead, NULL);
+
+    if (result < 0 && store_seal(store) != NULL && data != NULL) {
+        memset(data, 0, chunk->length); /* nothing unproven is handed out */
+    }
+    return result;
+}
+
+/* Is a chunk whole that the log shows? What is no data is, with a bit flipped, too: *flip tells it.
+ * NW_OK, NW_ERR_CORRUPT, NW_ERR_TAMPERED, or the chip's error. */
+int store_find_flip_of(struct nw_store *store, struct chunk *chunk, uint32_t *flip)
+{
+    int result = look_twice(store, chunk, NULL, 0, flip);
+
     return result != NW_ERR_ECC ? result : (int)NW_ERR_CORRUPT;
 }
 
