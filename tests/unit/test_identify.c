@@ -540,9 +540,9 @@ static void test_lavish_knows_its_chip_after_any_cut(void **state)
     }
 }
 
-/* A format of a store that is cut leaves no store: what nw_identify() tells and what a mount answers
- * agree, at each operation of it. Once the blocks of the older store that were still to be erased
- * were taken for one that is there. Inside of a program either may be right. */
+/* A format of a store that is cut leaves no store: what nw_identify() tells and what a mount
+ * answers agree, at each operation of it. Once the blocks of the older store that were still to be
+ * erased were taken for one that is there. */
 static void test_a_format_that_is_cut(void **state)
 {
     const struct content *store = NULL;
