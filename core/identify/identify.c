@@ -148,7 +148,8 @@ static int look_for_anchor(struct look *look, uint32_t page, uint32_t anchor)
     return result < 0 ? result : NW_OK;
 }
 
-/* A block of a store? One that a format began and did not end tells nothing. */
+/* A block of a store? One that a format began is its only trace of that if it was cut: what is left
+ * of an older store behind it is none any more. */
 static int look_for_store(struct look *look, uint32_t page)
 {
     const uint8_t *bytes = look->bytes;
@@ -164,11 +165,14 @@ static int look_for_store(struct look *look, uint32_t page)
         result = read_data(look, page, 0, BLOCK_HEADER);
     }
     if (result <= 0 || bytes[0] != 'N' ||
-        nw_crc32(NW_CRC32_START, bytes, 20) != nw_get32(bytes + 20) ||
-        nw_get32(bytes + 4) >= STORE_VOID) {
+        nw_crc32(NW_CRC32_START, bytes, 20) != nw_get32(bytes + 20)) {
         return result < 0 ? result : NW_OK;
     }
     look->told = 1;
+    if (nw_get32(bytes + 4) >= STORE_VOID) {
+        look->found->kind = NW_KIND_UNKNOWN;
+        return NW_OK;
+    }
     *look->found = (struct nw_identity){.kind = NW_KIND_STORE, .version = bytes[1]};
     look->found->sealed = (bytes[2] & BLOCK_SEALED) != 0;
     return look->found->sealed != 0 || bytes[1] != STORE_FORMAT

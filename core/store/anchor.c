@@ -363,9 +363,7 @@ int store_load_anchor(struct nw_store *store, uint32_t at)
     read_all(&pass);
     if (store_is_damage(pass.result) || pass.result == NW_ERR_VERSION) {
         store->cache_page = STORE_NONE; /* lest the bit be turned that only this read had wrong */
-        pass.result = store_seal(store) != NULL
-                          ? store_verify(store, &pass.chunk)
-                          : store_find_payload_flip(store, &pass.chunk, &pass.flip);
+        pass.result = store_find_flip_of(store, &pass.chunk, &pass.flip);
         if (pass.result == NW_OK) {
             read_all(&pass);
             store_count(&store->stats.corrected, pass.result == NW_OK);

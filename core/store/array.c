@@ -26,7 +26,7 @@ int nw_store_set(struct nw_store *store, int handle, uint32_t key, const void *v
     uint32_t at;
 
     store_describe(&chunk, CHUNK_DATA, DATA_SET, key, object->unit);
-    if (!store_fits(store, &need)) { /* it may be there */
+    if (!store_fits(store, &need, 0)) { /* it may be there */
         int result = store_get(store, object, key, &at);
         need.is_there = result == NW_OK;
         if (result < 0 && result != NW_ERR_NOT_FOUND) {

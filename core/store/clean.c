@@ -161,31 +161,59 @@ void store_sweep_from_safe(struct nw_store *store)
     store_sweep_anew(store);
 }
 
+/* How many good blocks there are from the tail on, no more than `most`, before *end, which is set
+ * to where these end. Bad ones are nothing to be gained: however many lie in a row, they do not
+ * count as cleaned. */
+static int count_good(struct nw_store *store, uint16_t most, uint16_t *end)
+{
+    uint16_t block = store->tail;
+    uint16_t good = 0;
+
+    while (good < most && block != *end) {
+        int bad = store->good < store->blocks ? store_is_bad(store, block) : 0;
+        if (bad < 0) {
+            return bad;
+        }
+        good = (uint16_t)(good + (bad == 0 ? 1U : 0U));
+        block = store_next_block(store, block);
+    }
+    *end = block;
+    return (int)good; /* of a sweep: an eighth of the chip at most */
+}
+
 /* Takes the oldest blocks to be cleaned, at most so many: 1, or 0 when there are none. */
 static int begin_sweep(struct nw_store *store, uint16_t most)
 {
-    uint16_t behind = store_blocks_to(store, store_block_with(store, store->page));
-    uint16_t blocks = store_plan_sweep(store, most < behind ? most : behind);
+    uint16_t end = store_block_with(store, store->page);
+    int blocks = count_good(store, store_plan_sweep(store, most), &end);
 
-    store->sweep.end = store_block_ahead(store, store->tail, blocks);
-    store->sweep.slot = 0;
-    store->sweep.key = 0;
-    store_sweep_anew(store);
-    store->swept = 0;
-    return blocks > 0;
+    if (blocks > 0) {
+        store->sweep.end = end;
+        store->sweep.slot = 0;
+        store->sweep.key = 0;
+        store_sweep_anew(store);
+        store->swept = 0;
+    }
+    return blocks > 0 ? 1 : blocks;
 }
 
-/* Nothing that is needed lies there any more. */
-static void end_sweep(struct nw_store *store)
+/* Nothing that is needed lies there any more: 1, or an error. */
+static int end_sweep(struct nw_store *store)
 {
+    int blocks = count_good(store, UINT16_MAX, &store->sweep.end);
+
+    if (blocks < 0) {
+        return blocks;
+    }
     /* what it might have cost: all of its blocks may be needed, and an eighth for each of passing
      * the index and writing it anew */
-    uint32_t cost =
-        store_blocks_to(store, store->sweep.end) * (store_block_bytes(store) / 4U) * 5U;
+    uint32_t cost = (uint32_t)blocks * (store_block_bytes(store) / 4U) * 5U;
 
     store->owed -= (int32_t)(cost > store->swept ? cost - store->swept : 0);
     store->tail = store->sweep.end;
     store->swept = 0;
+    store->cleaned = (uint16_t)(store->cleaned + (uint16_t)blocks);
+    return 1;
 }
 
 /* The object whose turn it is, if some of its nodes are to be passed now; else NULL, and they come
@@ -260,8 +288,7 @@ static int clean_step(struct nw_store *store)
         return begin_sweep(store, UINT16_MAX);
     }
     if (store->sweep.slot >= store->slots) {
-        end_sweep(store);
-        return 1;
+        return end_sweep(store);
     }
     struct object *object = object_in_turn(store);
     if (object == NULL) {
@@ -392,14 +419,6 @@ static int pace(struct nw_store *store)
     return result < 0 ? result : (int)NW_OK;
 }
 
-/* Blocks that are free, or will be with the next anchor. */
-static uint16_t gained(const struct nw_store *store)
-{
-    uint16_t since = store_blocks_to(store, store->safe); /* round the chip to the tail */
-
-    return (uint16_t)(store->free + (since > 0 ? store->blocks - since : 0));
-}
-
 /* Lest mounts use up what there is: where it is not much, each gains two blocks. */
 int store_clean_for_mount(struct nw_store *store)
 {
@@ -407,7 +426,7 @@ int store_clean_for_mount(struct nw_store *store)
     int result = store_is_roomy(store, 2) ? 0 : 1;
 
     owe(store);
-    while (result > 0 && store->owed > 0 && gained(store) < goal) {
+    while (result > 0 && store->owed > 0 && store->free + store->cleaned < goal) {
         result = pay(store, 0, 1);
     }
     return result < 0 ? result : (int)NW_OK;
@@ -418,21 +437,19 @@ int store_clean_for_mount(struct nw_store *store)
 static int give_way(struct nw_store *store, const struct need *need)
 {
     struct object *object = store->objects;
-    struct need bare = *need;
     int result = NW_OK;
 
-    if (store_fits(store, need)) {
+    if (store_fits(store, need, 0)) {
         return NW_OK;
     }
-    bare.bare = 1;
-    if (store->limit == 0 || !store_fits(store, &bare)) {
+    if (store->limit == 0 || !store_fits(store, need, 1)) {
         return NW_ERR_FULL;
     }
     for (uint8_t left = store->slots; left > 0 && result == NW_OK; left--, object++) {
         uint32_t head = object->head;
 
         while ((object->flags & NW_STORE_EXPENDABLE) != 0 && object->head < object->tail &&
-               result == NW_OK && !store_fits(store, need)) {
+               result == NW_OK && !store_fits(store, need, 0)) {
             result = store_drop_head(store, object);
             store_count(&store->stats.dropped, 1);
         }
@@ -440,7 +457,7 @@ static int give_way(struct nw_store *store, const struct need *need)
             result = store_write_state(store, object);
         }
     }
-    if (result == NW_OK && !store_fits(store, need)) {
+    if (result == NW_OK && !store_fits(store, need, 0)) {
         result = NW_ERR_FULL;
     }
     return result;

@@ -218,14 +218,12 @@ int nw_store_format(struct nw_store **made, struct nw_chip *chip,
             first = block;
         }
     }
-    if (result >= 0) {
-        result = store_set_limit(store);
-    }
-    if (result == NW_OK && store->limit < store_block_bytes(store)) {
-        result = NW_ERR_FULL; /* not worth having */
-    }
     if (result < 0) {
         return result;
+    }
+    store_set_limit(store);
+    if (store->limit < store_block_bytes(store)) {
+        return NW_ERR_FULL; /* not worth having */
     }
     store->page = store_first_page(store, store->blocks) - 1U;
     store->free = store->good;

@@ -209,6 +209,7 @@ int nw_store_append(struct nw_store *store, int handle, const void *data, uint16
 int nw_store_trim(struct nw_store *store, int handle, uint32_t chunk_number)
 {
     struct object *object = store_object_of(store, handle, IS(NW_STORE_STREAM));
+    uint32_t bytes = 0;
 
     if (object == NULL) {
         return store->refused;
@@ -220,13 +221,20 @@ int nw_store_trim(struct nw_store *store, int handle, uint32_t chunk_number)
     if (chunk_number > object->tail) {
         return NW_ERR_RANGE;
     }
-    while (object->head < chunk_number && result == NW_OK) {
-        result = store_drop_head(store, object);
+    for (uint32_t number = object->head; number < chunk_number; number++) {
+        struct chunk chunk;
+
+        result = store_find_data(store, object, number, &chunk);
+        if (result == NW_OK) {
+            bytes += store_booked(store, chunk.length);
+        } else if (!store_is_damage(result)) {
+            return result; /* nothing is given up before all are known */
+        }
     }
-    if (result == NW_OK) {
-        result = store_write_state(store, object);
-    }
-    return store_fail(store, result);
+    object->head = chunk_number;
+    object->fill = 0;
+    store_killed(store, object, bytes);
+    return store_fail(store, store_write_state(store, object));
 }
 
 /* CURSORS */

@@ -68,7 +68,7 @@ int store_good_after(struct nw_store *store, uint16_t *block)
 static int mark_bad(struct nw_store *store, uint16_t block)
 {
     store->good--;
-    (void)store_set_limit(store); /* too few: the next mount says so */
+    store_set_limit(store);
     store_count(&store->stats.retired, 1);
     store->since = UINT32_MAX / 2U; /* have the next anchor say so soon */
     return simple(store, block, nw_chip_mark_bad);
@@ -319,6 +319,7 @@ static int swap_block(struct nw_store *store)
         uint32_t first = store_first_page(store, block);
 
         (void)store_add_swap(store, failed, place, block);
+        store_set_limit(store);
         store_count(&store->stats.swapped, 1);
         put_block_head(store, store->page, crc);
         if (place != 0) { /* the buffer is not the block's first page, which has the header */
@@ -724,15 +725,22 @@ int store_read(struct nw_store *store, uint32_t at, uint16_t length, uint8_t *da
 int store_written(struct nw_store *store, uint32_t page)
 {
     uint8_t mark = 0;
-    struct nw_chip_req req = {.page = page, .spare_length = 1, .spare = &mark};
+    int result = NW_OK;
 
     if (page == store->known || store->marks == 0 ||
         (page == store->page && store->full != PAGE_BLIND)) {
         return 1;
     }
-    int result = read_page(store, &req);
-    mark ^= store->erased;
-    if (result < 0 || (mark & (mark - 1U)) == 0) { /* a bit of it may be wrong */
+    for (uint8_t tries = 2; tries > 0 && result == NW_OK; tries--) {
+        struct nw_chip_req req = {.page = page, .spare_length = 1, .spare = &mark};
+
+        result = read_page(store, &req);
+        mark ^= store->erased;
+        if (mark == 0 || mark == 0xFFU) { /* else a bit of it is wrong, or one read of it */
+            break;
+        }
+    }
+    if (result < 0 || (mark & (mark - 1U)) == 0) {
         return result < 0 ? result : 0;
     }
     store->known = page;

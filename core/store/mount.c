@@ -123,17 +123,14 @@ static int is_hurt(struct nw_store *store, uint32_t at, uint32_t page)
     return result == NW_ERR_ECC ? 1 : result;
 }
 
-/* As store_verify(); what is no data is whole with a bit flipped, too. But of what a cut has torn
- * one in 600,000 looks like that, as long as an anchor is: so one has to make sense then. */
+/* As store_verify(). But of what a cut has torn one in 600,000 looks as if it had one bit flipped,
+ * as long as an anchor is: so one has to make sense then. */
 static int is_whole(struct nw_store *store, struct chunk *chunk)
 {
     uint8_t swaps = store->swap_count;
-    uint32_t flip;
+    uint32_t flip = STORE_NONE;
+    int result = store_find_flip_of(store, chunk, &flip);
 
-    if (store_is_data(chunk) || store_seal(store) != NULL) {
-        return store_verify(store, chunk);
-    }
-    int result = store_find_payload_flip(store, chunk, &flip);
     if (result == NW_OK && flip < chunk->length * 8UL && chunk->kind == CHUNK_ANCHOR) {
         result = store_load_anchor(store, chunk->at);
         store->swap_count = swaps;
@@ -764,12 +761,10 @@ int nw_store_mount(struct nw_store **made, struct nw_chip *chip,
     if (result == NW_OK) {
         result = count_free(store, &scan);
     }
-    if (result == NW_OK) {
-        result = store_set_limit(store);
-    }
     if (result != NW_OK) {
         return result;
     }
+    store_set_limit(store);
     store->sequence = head.sequence;
     store->page = store_first_page(store, scan.walk.block) + store->block_pages - 1U;
     store_sweep_from_safe(store);

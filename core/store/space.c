@@ -20,11 +20,13 @@ struct view {
     uint16_t more; /* chunks that each list and file is to have more than it has */
     uint8_t to;    /* table that is to be a copy of */
     uint8_t from;  /* this one */
-    uint8_t bare;  /* 1: expendable streams are to be empty */
+    uint8_t bare;  /* 1: expendable streams are to hold nothing but what is needed */
+    const struct need *need; /* what an object is to have beside what it has, or NULL */
 };
 
 struct books {
     uint32_t data;  /* bytes of chunks that are no nodes */
+    uint32_t gone;  /* of these of expendable streams */
     uint32_t nodes; /* of the indexes, at most */
     uint32_t written[MANY_SWEEPS + 1U]; /* nodes in a round, by the log2 of its sweeps */
     uint32_t cost;   /* what a round takes with the best number of them */
@@ -40,9 +42,16 @@ static uint32_t node_bytes_of(const struct nw_store *store)
     return store_whole(store, store->node_bytes);
 }
 
+/* Blocks that are good and have not failed: the others go on holding what they hold, and are bad
+ * when their turn comes. */
+static uint16_t sound_blocks(const struct nw_store *store)
+{
+    return (uint16_t)(store->good - store->swap_count);
+}
+
 static uint32_t all_bytes(const struct nw_store *store)
 {
-    return store->good * store_block_bytes(store);
+    return sound_blocks(store) * store_block_bytes(store);
 }
 
 static uint32_t sweep_bytes(const struct nw_store *store, uint8_t sweeps)
@@ -132,27 +141,42 @@ static void choose_sweeps(const struct nw_store *store, struct books *books)
     }
 }
 
+/* The object that is needed, or gives way, as it would be then. */
+static void look_ahead(const struct view *as, struct books *books, const struct object *object,
+                       struct object *then)
+{
+    if (as->bare != 0 && (object->flags & NW_STORE_EXPENDABLE) != 0) {
+        books->gone += object->bytes;
+        then->head = then->tail;
+    }
+    if (as->need->object == object) {
+        then->type = as->need->type != 0 ? as->need->type : object->type;
+        then->tail += as->need->chunks; /* of an array: none */
+        then->bytes += as->need->is_there != 0 ? 0 : as->need->bytes;
+    }
+}
+
 /* The object of a slot in each table. A checkpoint's index counts whole: cleaning writes each
  * table's nodes for themselves. What moves is entered in all that have it, one after the other, so
  * that their nodes push each other out of RAM unless all fit. */
-static void add_slot(const struct nw_store *store, struct view as, struct books *books,
+static void add_slot(const struct nw_store *store, const struct view *as, struct books *books,
                      uint8_t slot)
 {
     struct index index = {0};
 
     for (uint8_t t = 0; t < store->tables; t++) {
-        uint8_t from = t == as.to ? as.from : t;
+        uint8_t from = t == as->to ? as->from : t;
         const struct object *object = store_table(store, from) + slot;
+        struct object then = *object;
 
-        if (object->type == 0) {
+        if (t == 0 && as->need != NULL) {
+            look_ahead(as, books, object, &then);
+        }
+        if (then.type == 0) {
             continue;
         }
-        if (t == 0 && as.bare != 0 && (object->flags & NW_STORE_EXPENDABLE) != 0) {
-            books->data -= object->bytes; /* what a checkpoint goes on holding of it is not seen */
-            continue;
-        }
-        uint8_t levels = add_index(store, object, as.more, &index);
-        if (object->type == NW_STORE_ARRAY && levels > books->deepest) {
+        uint8_t levels = add_index(store, &then, as->more, &index);
+        if (then.type == NW_STORE_ARRAY && levels > books->deepest) {
             books->deepest = levels;
         }
         books->anchor += OBJECT_BYTES + store->name_bytes;
@@ -192,13 +216,21 @@ uint32_t store_held_by_others(const struct nw_store *store, uint32_t held, uint8
 }
 
 /* The books of what there is, seen so; answers the bytes in use, at most. */
-static uint32_t add_up(const struct nw_store *store, struct view as, struct books *books)
+static uint32_t add_up(const struct nw_store *store, const struct view *as, struct books *books)
 {
+    uint32_t held = store->held;
+
     memset(books, 0, sizeof *books);
-    books->data = store->held + store_bytes_of(store, as.from); /* which are the objects then */
     for (uint8_t slot = 0; slot < store->slots; slot++) {
         add_slot(store, as, books, slot);
     }
+    books->data = store_bytes_of(store, as->from) - books->gone; /* which are the objects then */
+    if (as->need != NULL) { /* what goes, or is replaced, is dead, but for a checkpoint */
+        uint32_t *grows = as->need->is_there != 0 ? &held : &books->data;
+        *grows += as->need->bytes;
+        held = store_held_by_others(store, held + books->gone, 0);
+    }
+    books->data += held;
     books->anchor = anchor_bytes(store, books);
     choose_sweeps(store, books);
     return books->cost - sweep_bytes(store, store->most_sweeps);
@@ -207,7 +239,7 @@ static uint32_t add_up(const struct nw_store *store, struct view as, struct book
 /* The same as it is. */
 static uint32_t add_up_now(const struct nw_store *store, struct books *books)
 {
-    return add_up(store, (struct view){0}, books);
+    return add_up(store, &(struct view){0}, books);
 }
 
 /* Bytes in use, at most. */
@@ -225,7 +257,7 @@ uint16_t store_plan_sweep(struct nw_store *store, uint16_t most)
     struct books books;
 
     (void)add_up_now(store, &books);
-    uint16_t blocks = (uint16_t)(store->good >> books.sweeps);
+    uint16_t blocks = (uint16_t)(sound_blocks(store) >> books.sweeps);
     blocks = blocks > 0 ? blocks : 1U;
     blocks = blocks < most ? blocks : most;
     uint32_t cost = blocks * (store_block_bytes(store) / 8U) / (books.nodes + 1U);
@@ -272,30 +304,12 @@ int store_is_roomy(const struct nw_store *store, uint8_t times)
                               sweep_bytes(store, books.sweeps) + store_block_bytes(store) * 2U;
 }
 
-/* Is there room for what an object needs? */
-int store_fits(struct nw_store *store, const struct need *need)
+/* Is there room for what an object needs? `bare`: once all expendable streams have given way. */
+int store_fits(const struct nw_store *store, const struct need *need, uint8_t bare)
 {
-    struct object *object = need->object;
     struct books books;
-    uint8_t type = object->type;
-    uint32_t bytes = object->bytes;
-    uint32_t tail = object->tail;
-    uint32_t held = store->held;
 
-    object->type = need->type != 0 ? need->type : type;
-    if (need->is_there != 0) { /* what it replaces is dead, but for a checkpoint */
-        store->held += need->bytes;
-        store_bound_held(store);
-    } else {
-        object->bytes += need->bytes;
-        object->tail += need->chunks;
-    }
-    uint32_t used = add_up(store, (struct view){.bare = need->bare}, &books);
-    object->type = type;
-    object->bytes = bytes;
-    object->tail = tail;
-    store->held = held;
-    return used <= store->limit;
+    return add_up(store, &(struct view){.need = need, .bare = bare}, &books) <= store->limit;
 }
 
 /* May table `to` become a copy of table `from`, and `held` what only checkpoints hold then? Where
@@ -308,35 +322,32 @@ int store_fits_copy(struct nw_store *store, uint8_t to, uint8_t from, uint32_t h
 
     most = most > store->limit ? most : store->limit;
     store->held = held;
-    uint32_t used = add_up(store, (struct view){.to = to, .from = from}, &books);
+    uint32_t used = add_up(store, &(struct view){.to = to, .from = from}, &books);
     store->held = was;
     return used <= most;
 }
 
-/* With the number of good blocks known. */
-int store_set_limit(struct nw_store *store)
+/* With the number of good blocks known, and of those that have failed. With fewer than four more
+ * than are kept free nothing may be in use; cleaning goes on for mounts. */
+void store_set_limit(struct nw_store *store)
 {
     uint32_t block_bytes = store_block_bytes(store);
     uint32_t kept = store->low + store->interval / block_bytes + 1U;
-    uint32_t slack = store->good / 8U + 3U;
+    uint16_t good = sound_blocks(store);
+    uint32_t slack = good + 24U; /* in eighths of a block, that the limit falls with each */
     uint32_t least = store->interval > block_bytes ? store->interval : block_bytes;
+    uint32_t usable = (good < kept + 4U ? 4U : good - kept) * 8U;
 
-    if (store->good < kept + 4U) {
-        store->limit = 0;
-        return NW_ERR_FULL;
-    }
     store->most_sweeps = MANY_SWEEPS;
     while (store->most_sweeps > FEW_SWEEPS && sweep_bytes(store, store->most_sweeps) < least) {
         store->most_sweeps--;
     }
     store_bound_held(store);
-    uint32_t usable = store->good - kept;
     slack = slack < usable / 2U ? slack : usable / 2U;
     store->rate = (uint16_t)(usable * 20U / (slack + (usable - slack) / 7U));
-    uint32_t bytes = (usable - slack) * block_bytes;
+    uint32_t bytes = (usable - slack) * (block_bytes / 8U);
     uint32_t sweep = sweep_bytes(store, store->most_sweeps);
-    store->limit = bytes > sweep ? bytes - sweep : 0;
-    return NW_OK;
+    store->limit = good >= kept + 4U && bytes > sweep ? bytes - sweep : 0;
 }
 
 /* A put counts with the end of a block that stays blank, a sixth, and its share of anchors. Where
@@ -345,7 +356,7 @@ int store_set_limit(struct nw_store *store)
 static uint32_t put_most(const struct nw_store *store)
 {
     struct books longer;
-    uint32_t used = add_up(store, (struct view){.more = 3}, &longer); /* no less than now */
+    uint32_t used = add_up(store, &(struct view){.more = 3}, &longer); /* no less than now */
     uint32_t nodes = (uint32_t)longer.deepest << longer.sweeps;
     uint32_t room = store->limit > used ? store->limit - used : 0;
 
@@ -360,6 +371,6 @@ void nw_store_space(const struct nw_store *store, struct nw_store_space *space)
     space->limit_bytes = store->limit;
     space->put_bytes = put_most(store);
     space->free_blocks = spare_blocks(store);
-    space->good_blocks = store->good;
+    space->good_blocks = sound_blocks(store);
     space->sequence = store->told_sequence;
 }

@@ -229,6 +229,7 @@ struct nw_store {
     uint16_t usual; /* bytes used up between two calls, on an average */
     uint16_t look;  /* of these, for a node that is only passed */
     uint16_t rate;  /* of that for each byte used up, in sixteenths */
+    uint16_t cleaned; /* mounting: good blocks that were */
     uint16_t ended; /* mounting: first block of a mount whose anchor was damaged, or none */
     struct chunk growing; /* the one that may still grow */
     struct swap swap[STORE_SWAPS];
@@ -390,6 +391,7 @@ int store_sum_up(struct nw_store *store, const struct chunk *chunk, uint8_t *by,
                  uint32_t *sum);
 int store_check_payload(struct nw_store *store, const struct chunk *chunk, uint8_t *by,
                         uint16_t bytes);
+int store_find_flip_of(struct nw_store *store, struct chunk *chunk, uint32_t *flip);
 int store_verify(struct nw_store *store, struct chunk *chunk);
 int store_payload(struct nw_store *store, struct chunk *chunk, void *data, int ahead);
 void store_forget_swaps(struct nw_store *store);
@@ -430,17 +432,16 @@ struct need {
     uint16_t chunks;       /* of these appended */
     uint8_t is_there;      /* they replace others as long */
     uint8_t type;          /* not 0: the slot is free yet, and is to be an object of this type */
-    uint8_t bare;          /* 1: expendable streams are to be empty then */
 };
 uint32_t store_bytes_of(const struct nw_store *store, uint8_t table);
 uint32_t store_held_by_others(const struct nw_store *store, uint32_t held, uint8_t table);
 uint32_t store_live(const struct nw_store *store);
-int store_fits(struct nw_store *store, const struct need *need);
+int store_fits(const struct nw_store *store, const struct need *need, uint8_t bare);
 int store_fits_copy(struct nw_store *store, uint8_t to, uint8_t from, uint32_t held);
 uint16_t store_plan_sweep(struct nw_store *store, uint16_t most);
 int store_is_light(const struct nw_store *store);
 int store_is_roomy(const struct nw_store *store, uint8_t times);
-int store_set_limit(struct nw_store *store);
+void store_set_limit(struct nw_store *store);
 
 /* clean.c */
 int store_clean_at_once(struct nw_store *store);

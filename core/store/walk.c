@@ -162,6 +162,9 @@ int store_find_swap(struct nw_store *store, uint16_t block)
             met = next;
             from = store_place_of(store, head.page);
             result = is_filled(store, next, &head);
+            if (result == 0) { /* nor when it is read once more */
+                result = is_filled(store, next, &head);
+            }
         }
         while (result > 0 && last != met) {
             if (store_add_swap(store, last, from, met) < 0) {
@@ -381,9 +384,6 @@ static uint32_t mend_payload(struct nw_store *store, const struct chunk *chunk, 
 
 static int payload_once(struct nw_store *store, const struct chunk *chunk, void *data, int ahead)
 {
-    if (data == NULL) {
-        return store_check_payload(store, chunk, NULL, 0);
-    }
     uint32_t sum = store_sum_begin(store, chunk);
     int result = store_load(store, chunk, 0, chunk->length, data, ahead);
 
@@ -397,37 +397,67 @@ static int payload_once(struct nw_store *store, const struct chunk *chunk, void 
     return result;
 }
 
-/* All of a chunk's payload, checked; NULL: it is only checked. If it is damaged it is read once
- * more, with what its header proves it by: one read may be wrong, and the next right. */
-int store_payload(struct nw_store *store, struct chunk *chunk, void *data, int ahead)
+/* As payload_once(); without `data` the payload is only looked at, and what is no data may have a
+ * bit flipped: *flip tells it. */
+static int look_over(struct nw_store *store, struct chunk *chunk, void *data, int ahead,
+                     uint32_t *flip)
+{
+    if (data != NULL) {
+        return payload_once(store, chunk, data, ahead);
+    }
+    return store_is_data(chunk) || store_seal(store) != NULL
+               ? store_check_payload(store, chunk, NULL, 0)
+               : store_find_payload_flip(store, chunk, flip);
+}
+
+/* The same; what is damaged is read once more, header and payload: one read may be wrong, and the
+ * next right. */
+static int look_twice(struct nw_store *store, struct chunk *chunk, void *data, int ahead,
+                      uint32_t *flip)
 {
     uint32_t tampered = store->stats.tampered;
-    int result = payload_once(store, chunk, data, ahead);
     struct chunk again;
+    int result = look_over(store, chunk, data, ahead, flip);
 
     if (store_is_damage(result)) {
-        int told = store_read_chunk(store, chunk->at, &again, 0);
-
-        if (told == NW_OK && again.length == chunk->length) {
-            store->stats.tampered = tampered;
-            chunk->crc = again.crc;
-            result = payload_once(store, chunk, data, ahead);
-        } else if (told == NW_ERR_IO) { /* nobody knows: the caller must not give it up */
-            store->stats.tampered = tampered;
-            result = told;
+        store->stats.tampered = tampered;
+        store->cache_page = STORE_NONE;
+        result = store_read_told(store, chunk->at, &again, 0);
+        if (result == NW_OK && data != NULL && again.length != chunk->length) {
+            result = store_damaged(store, chunk->at);
+        }
+        if (result == NW_OK) {
+            *chunk = again;
+            result = look_over(store, chunk, data, ahead, flip);
         }
     }
+    return result;
+}
+
+/* All of a chunk's payload, checked; NULL: data is only checked. */
+int store_payload(struct nw_store *store, struct chunk *chunk, void *data, int ahead)
+{
+    int result = look_twice(store, chunk, data, ahead, NULL);
+
     if (result < 0 && store_seal(store) != NULL && data != NULL) {
         memset(data, 0, chunk->length); /* nothing unproven is handed out */
     }
     return result;
 }
 
-/* Is a chunk whole that the log shows? NW_OK, NW_ERR_CORRUPT, NW_ERR_TAMPERED, or the chip's
- * error. */
-int store_verify(struct nw_store *store, struct chunk *chunk)
+/* Is a chunk whole that the log shows? What is no data is, with a bit flipped, too: *flip tells it.
+ * NW_OK, NW_ERR_CORRUPT, NW_ERR_TAMPERED, or the chip's error. */
+int store_find_flip_of(struct nw_store *store, struct chunk *chunk, uint32_t *flip)
 {
-    int result = store_payload(store, chunk, NULL, 0);
+    int result = look_twice(store, chunk, NULL, 0, flip);
 
     return result != NW_ERR_ECC ? result : (int)NW_ERR_CORRUPT;
+}
+
+/* The same for one who need not know the bit. */
+int store_verify(struct nw_store *store, struct chunk *chunk)
+{
+    uint32_t flip;
+
+    return store_find_flip_of(store, chunk, &flip);
 }

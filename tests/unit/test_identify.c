@@ -540,6 +540,52 @@ static void test_lavish_knows_its_chip_after_any_cut(void **state)
     }
 }
 
+/* A format of a store that is cut leaves no store: what nw_identify() tells and what a mount
+ * answers agree, at each operation of it. Once the blocks of the older store that were still to be
+ * erased were taken for one that is there. */
+static void test_a_format_that_is_cut(void **state)
+{
+    const struct content *store = NULL;
+    uint32_t seen[2] = {0, 0};
+
+    (void)state;
+    for (unsigned i = 0; i < CONTENTS; i++) {
+        store = strcmp(contents[i].name, "store") == 0 ? &contents[i] : store;
+    }
+    assert_non_null(store);
+    for (unsigned shape = 0; shape < 4U; shape++) {
+        int result = NW_ERR_POWER;
+        for (uint32_t after = 0; result != NW_OK; after++) {
+            struct nw_cut cut = {.after = after, .phase = NW_CUT_BEFORE};
+            struct nw_identity found;
+
+            open_chip(shape, 1);
+            assert_int_equal(store->make(store), 1);
+            for (unsigned i = 0; i < 100U; i++) { /* some blocks */
+                int queue = nw_store_find(site.store, "queue");
+                assert_int_equal(nw_store_push(site.store, queue, &cut, sizeof cut), NW_OK);
+                assert_int_equal(nw_store_sync(site.store), NW_OK);
+                assert_true(nw_store_dequeue(site.store, queue, NULL, 0) > 0);
+            }
+            nw_nand_cut(site.nand, &cut);
+            result = open_store(store, 1);
+            nw_nand_cut(site.nand, NULL);
+            nw_nand_power_up(site.nand);
+            assert_int_equal(nw_identify(site.chip, &found), NW_OK);
+            int mounted = open_store(store, 0);
+            int none = mounted == NW_ERR_NOT_FOUND || mounted == NW_ERR_BLANK;
+            if (none != (found.kind != NW_KIND_STORE)) {
+                fail_msg("%s, %u: a mount says %s, and that it is %s", shapes[shape].part,
+                         (unsigned)after, nw_error_text(mounted), nw_kind_text(found.kind));
+            }
+            seen[none]++;
+            clear();
+            nw_nand_close(site.nand);
+        }
+    }
+    assert_true(seen[0] > 4U && seen[1] > 100U);
+}
+
 /* A chip that cannot be asked what it holds is taken when told to, and is not asked. */
 static void test_a_chip_that_cannot_be_asked(void **state)
 {
@@ -572,6 +618,7 @@ int main(void)
         cmocka_unit_test(test_every_pair),
         cmocka_unit_test(test_lavish_erases_when_told),
         cmocka_unit_test(test_lavish_knows_its_chip_after_any_cut),
+        cmocka_unit_test(test_a_format_that_is_cut),
         cmocka_unit_test(test_a_chip_that_cannot_be_asked),
     };
 

@@ -371,6 +371,41 @@ static void test_levels(void **state)
     store_rig_close(&rig);
 }
 
+/* A trim whose read failed half-way had given up the chunks before: until the next mount the stream
+ * began where neither the trim nor anything else had put it. */
+static void test_trim(void **state)
+{
+    static const struct nw_store_spec spec = {.type = NW_STORE_STREAM};
+    struct nw_store_about about;
+    uint32_t failed = 0;
+    int result = NW_ERR_IO;
+
+    (void)state;
+    open_rig(0);
+    assert_int_equal(nw_store_format(&rig.store, rig.chip, &rig.config, rig.ram, rig.ram_bytes),
+                     NW_OK);
+    int handle = nw_store_create(rig.store, "s", &spec);
+    for (unsigned i = 0; i < 9U; i++) {
+        assert_int_equal(nw_store_append(rig.store, handle, "abcdefgh", 8), NW_OK);
+        assert_int_equal(nw_store_sync(rig.store), NW_OK);
+    }
+    for (uint32_t skip = 0; result < 0; skip++) {
+        assert_int_equal(nw_store_mount(&rig.store, rig.chip, &rig.config, rig.ram,
+                                        rig.ram_bytes),
+                         NW_OK);
+        fault = (struct nw_fault){
+            .verb = NW_VERB_READ, .skip = skip, .times = 1, .error = NW_ERR_IO};
+        result = nw_store_trim(rig.store, handle, 6);
+        fault = (struct nw_fault){0};
+        assert_int_equal(nw_store_at(rig.store, 0, &about), NW_OK);
+        assert_int_equal(about.head, result < 0 ? 0 : 6);
+        failed += result == NW_ERR_IO;
+    }
+    assert_int_equal(result, NW_OK);
+    assert_true(failed > 5U);
+    store_rig_close(&rig);
+}
+
 /* A mount whose read after `skip` others fails; 1: one did. */
 static int mount_failing(uint32_t skip, int *answer)
 {
@@ -477,6 +512,7 @@ int main(void)
         cmocka_unit_test(test_half_moved),
         cmocka_unit_test(test_later_block),
         cmocka_unit_test(test_levels),
+        cmocka_unit_test(test_trim),
         cmocka_unit_test(test_left_behind),
         cmocka_unit_test(test_gives_way_again),
     };

@@ -511,6 +511,63 @@ static void test_empty_in_a_checkpoint(void **state)
     close_bed();
 }
 
+/*
+ * What is refused as full leaves expendable streams alone: they give way only where that makes room
+ * for all that is needed. Once they were taken to leave nothing behind, not their place in anchors
+ * and not what a checkpoint goes on holding of them: all of a stream was dropped, and the push was
+ * NW_ERR_FULL all the same.
+ */
+static void refuse(uint8_t checkpoints, uint16_t bytes, uint32_t *refused, uint32_t *gave)
+{
+    static const struct nw_store_spec gives = {.type = NW_STORE_STREAM,
+                                               .flags = NW_STORE_EXPENDABLE};
+    static const struct nw_store_spec queue = {.type = NW_STORE_QUEUE};
+    static const uint8_t data[2700];
+    struct nw_store_about about;
+
+    config = (struct nw_store_config){.objects = 4, .checkpoints = 1, .anchor_bytes = 4096};
+    open_bed("TC58DVG02A1FT00", 24, 16, 1);
+    assert_int_equal(nw_store_format(&store, chip, &config, ram, ram_bytes), NW_OK);
+    int stream = nw_store_create(store, "gives", &gives);
+    assert_true(nw_store_create(store, "q", &queue) > 0);
+    for (uint32_t i = 0; i < 5U; i++) {
+        assert_int_equal(nw_store_append(store, stream, data, 100), NW_OK);
+    }
+    if (checkpoints > 0) {
+        assert_int_equal(nw_store_checkpoint(store), 1);
+    }
+    while (space_now().used_bytes + 600U <= space_now().limit_bytes) {
+        assert_int_equal(nw_store_push(store, handle_of("q"), data, 100), NW_OK);
+    }
+    assert_int_equal(nw_store_sync(store), NW_OK);
+    assert_int_equal(nw_store_at(store, 0, &about), NW_OK);
+    uint32_t head = about.head;
+    int result = nw_store_push(store, handle_of("q"), data, bytes);
+    assert_int_equal(nw_store_at(store, 0, &about), NW_OK);
+    if (result == NW_ERR_FULL) {
+        assert_int_equal(about.head, head);
+        ++*refused;
+    } else {
+        assert_int_equal(result, NW_OK);
+        *gave += about.head > head;
+    }
+    assert_true(space_now().used_bytes <= space_now().limit_bytes);
+    close_bed();
+}
+
+static void test_refused_drops_nothing(void **state)
+{
+    uint32_t refused[2] = {0, 0};
+    uint32_t gave[2] = {0, 0};
+
+    (void)state;
+    for (uint16_t bytes = 50; bytes <= 2700U; bytes = (uint16_t)(bytes + 50U)) {
+        refuse(0, bytes, &refused[0], &gave[0]);
+        refuse(1, bytes, &refused[1], &gave[1]);
+    }
+    assert_true(refused[0] > 10U && refused[1] > 10U && gave[0] > 5U);
+}
+
 /* A chip so small that nothing fits is not formatted. Once the limit went round below zero, and
  * the store took all it was given until no mount was possible. */
 static void test_too_small(void **state)
@@ -535,6 +592,7 @@ static void test_too_small(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_full_and_idle),
+                                       cmocka_unit_test(test_refused_drops_nothing),
                                        cmocka_unit_test(test_too_small),
                                        cmocka_unit_test(test_mixed_lengths),
                                        cmocka_unit_test(test_packed_at_the_limit),

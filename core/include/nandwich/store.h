@@ -162,8 +162,8 @@ int nw_store_format(struct nw_store **store, struct nw_chip *chip,
  * NW_ERR_BLANK: nothing is written on the chip; NW_ERR_NOT_FOUND: something is, but no store: see
  * nw_identify(); nothing is written or erased then. NW_ERR_VERSION: another format, geometry or
  * configuration, told by bytes whose checksum is right; NW_ERR_KEY: sealed with another key, or not
- * sealed, or no seal given; NW_ERR_CORRUPT, NW_ERR_TAMPERED; NW_ERR_FULL: too many blocks have
- * failed (limit_bytes was 0), or all that were free; else as format.
+ * sealed, or no seal given; NW_ERR_CORRUPT, NW_ERR_TAMPERED; NW_ERR_FULL: so many blocks have
+ * failed that none is free; else as format.
  */
 int nw_store_mount(struct nw_store **store, struct nw_chip *chip,
                    const struct nw_store_config *config, void *ram, size_t ram_bytes);
@@ -193,7 +193,7 @@ struct nw_store_space {
                            * refused for want of room, in whatever object; more may fit. Not
                            * said of an append of many elements at once */
     uint32_t free_blocks; /* that can be written before something has to be cleaned */
-    uint32_t good_blocks;
+    uint32_t good_blocks; /* that have not failed */
     uint32_t sequence;    /* of the newest block on the chip: it only ever grows, with each
                            * mount too */
 };
@@ -208,11 +208,11 @@ struct nw_store_space {
  * Overwriting what is there takes nothing, but for what a checkpoint holds: its index, as large as
  * that of the objects then, and what was overwritten, taken or deleted since it was made, or might
  * have been; of all checkpoints together no more than all they have. limit_bytes is told at
- * format, and falls with each block that fails: by default 70 % of a chip of 2 MiB with 128 blocks,
- * 85 % of one of 128 MiB; of small chips less. No call takes used_bytes above it; where blocks that
- * failed have left it there, reading, pop, dequeue, trim, delete and drop go on, and once they have
- * brought used_bytes below puts do. (When it is 0, or so many have failed that no block is free and
- * none can be made so, only reading does.)
+ * format, and falls at once with each block that fails: by default 70 % of a chip of 2 MiB with 128
+ * blocks, 85 % of one of 128 MiB; of small chips less. No call takes used_bytes above it; where
+ * blocks that failed have left it there, reading, pop, dequeue, trim, delete and drop go on, and
+ * once they have brought used_bytes below puts do. (When it is 0, or so many have failed that no
+ * block is free and none can be made so, only reading does.)
  */
 void nw_store_space(const struct nw_store *store, struct nw_store_space *space);
 
