@@ -22,7 +22,8 @@
  * (card->response has the data response or the status); NW_ERR_IO: a wrong checksum, a response
  * with an error bit, or no response; NW_ERR_BUSY: busy for more than 1 s after a write (the
  * standard allows 0.5 s), or no data within 0.3 s of a read (0.1 s); what the bus answers. done
- * counts sectors that went well. NW_ERR_UNSUPPORTED: data NULL.
+ * counts sectors that went well. NW_ERR_UNSUPPORTED: data NULL. Each error is told once: the call
+ * behind it first reads the card's status, whose bits stay until then, and drops it.
  *
  * COST. RAM: sizeof(struct nw_sd). Stack: about 110 B. One command a call, however many sectors;
  * each sector 512 bytes, a token, two of checksum, and a byte for each 20 us (read) or 50 us
