@@ -386,8 +386,13 @@ int nw_parallel_nand_open(struct nw_parallel_nand *nand, struct nw_parallel_bus 
     nand->chip.ops = &ops;
     nand->chip.context = nand;
     note(nand, bus->ops->select(bus, 1));
-    (void)work(nand, RESET);
+    if (work(nand, RESET) == 0 && nand->error == NW_ERR_BUSY) {
+        nand->error = NW_OK; /* a bus at 0 reads as a busy part: so does its id */
+    }
     read_id(nand, 0, nand->id);
+    if (nand->busy != 0 && (nand->id[0] | nand->id[1]) != 0) {
+        note(nand, NW_ERR_BUSY);
+    }
     result = describe(nand, part);
     note(nand, bus->ops->select(bus, 0));
     return nand->error < 0 ? nand->error : result;

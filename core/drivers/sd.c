@@ -340,9 +340,13 @@ static int wake(struct nw_sd *card)
     uint32_t argument = 0;
     uint8_t index = SD_WAKE;
 
+    wait_ready(spi); /* the processor may have begun anew in a write, which CMD0 would tear */
+    if (spi->error == NW_ERR_BUSY) {
+        spi->error = NW_OK; /* a line at 0, or a card in the middle of a read: its answer tells */
+    }
     for (uint8_t i = 0; command(card, GO_IDLE, 0) != RESPONSE_IDLE; i++) {
         if (i == IDLE_TRIES || spi->error < 0) {
-            return card->response == RESPONSE_NONE ? NW_ERR_NOT_FOUND : NW_ERR_IO;
+            return (uint8_t)(card->response + 1U) <= 1U ? NW_ERR_NOT_FOUND : NW_ERR_IO;
         }
     }
     if ((command(card, INTERFACE, PATTERN) & RESPONSE_ILLEGAL) == 0) {

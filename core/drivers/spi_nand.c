@@ -17,7 +17,6 @@
 #define ERASE (0xD8U | SPI_ADDRESS(3))
 #define FEATURE_GET (0x0FU | SPI_ADDRESS(1) | SPI_IN)
 #define FEATURE_SET (0x1FU | SPI_ADDRESS(1))
-#define ID (0x9FU | SPI_IN)
 #define RESET 0xFFU
 
 #define FEATURE_PROTECTION 0xA0U
@@ -263,7 +262,7 @@ static int identify(struct nw_spi_nand *nand, const struct nw_spi_nand_part **pa
     const struct nw_spi_nand_part *row = *part;
     uint8_t rows = 1;
 
-    nw_spi_run(nand->spi, ID, 0, nand->id, sizeof nand->id);
+    nw_spi_run(nand->spi, SPI_ID, 0, nand->id, sizeof nand->id);
     if (row == NULL) {
         row = parts;
         rows = sizeof parts / sizeof parts[0];
@@ -293,8 +292,11 @@ int nw_spi_nand_open(struct nw_spi_nand *nand, struct nw_spi *spi,
     nand->chip.context = nand;
     nand->planes = 1;
     nand->ecc = NW_SPI_NAND_ECC_UNKNOWN;
-    spi->busy = 1; /* the processor may have begun anew in the middle of an erase */
-    nw_spi_begin(spi, &when_ready);
+    spi->error = NW_OK;
+    if (nw_spi_silent(spi, &when_ready)) {
+        return NW_ERR_NOT_FOUND;
+    }
+    (void)nw_spi_ready(spi, &when_ready); /* the processor may have begun anew in an erase */
     (void)run_row(spi, RESET, 0);
     result = identify(nand, &part);
     if (result == NW_OK) {

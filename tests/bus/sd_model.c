@@ -308,8 +308,8 @@ static uint8_t exchange(struct spi_model *spi, uint32_t index, uint8_t out)
     uint8_t byte = 0xFF;
 
     (void)index;
-    if (!spi->selected || model->absent || model->low) {
-        return model->low ? 0 : 0xFF;
+    if (!spi->selected || model->absent) {
+        return 0xFF;
     }
     busy = bus_is_busy(&spi->bus);
     if (model->out_at < model->out_end) {

@@ -47,7 +47,6 @@ struct sd_model {
     bool lost;       /* an error token instead of data, once */
     uint8_t refuse;  /* a data response other than 05h, once */
     uint8_t status;  /* second byte of the status, until it is read */
-    bool low;        /* the line stays at 0 */
     uint8_t version; /* of the CSD; 0: the right one */
 };
 

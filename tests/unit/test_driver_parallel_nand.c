@@ -203,6 +203,27 @@ static void stuck_busy(void **state)
     parallel_nand_model_close(&rig.model);
 }
 
+/* The header: id all 00 or FF is NW_ERR_NOT_FOUND. With a bus at 0 it was NW_ERR_BUSY, since 00
+ * reads as a busy part. */
+static void nobody_on_the_bus(void **state)
+{
+    struct rig rig;
+
+    (void)state;
+    assert_int_equal(open_rig(&rig, &k9f1208), NW_OK);
+    rig.model.silent = true;
+    for (uint32_t line = 0; line <= 0xFF; line += 0xFF) {
+        rig.model.line = (uint8_t)line;
+        assert_int_equal(nw_parallel_nand_open(&rig.nand, &rig.model.wires, NULL),
+                         NW_ERR_NOT_FOUND);
+    }
+    rig.model.line = 0x20; /* neither ready nor nobody */
+    assert_int_equal(nw_parallel_nand_open(&rig.nand, &rig.model.wires, NULL), NW_ERR_BUSY);
+    rig.model.silent = false;
+    assert_int_equal(nw_parallel_nand_open(&rig.nand, &rig.model.wires, NULL), NW_OK);
+    parallel_nand_model_close(&rig.model);
+}
+
 static void bus_errors(void **state)
 {
     struct rig rig;
@@ -307,7 +328,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_part_tells_its_shape), cmocka_unit_test(parts_that_do_not_fit),
         cmocka_unit_test(bad_blocks),                cmocka_unit_test(failures_are_told),
-        cmocka_unit_test(stuck_busy),                cmocka_unit_test(bus_errors),
+        cmocka_unit_test(stuck_busy),                cmocka_unit_test(nobody_on_the_bus),
+        cmocka_unit_test(bus_errors),
         cmocka_unit_test(page_layer_with_cuts),      cmocka_unit_test(nftl_with_cuts),
         cmocka_unit_test(store_with_cuts),           cmocka_unit_test(torture),
     };

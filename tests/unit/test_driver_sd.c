@@ -189,6 +189,30 @@ static void stuck_busy(void **state)
     sd_model_close(&rig.model);
 }
 
+/* A line at 0 is nobody too, not a card with a wrong response; and a card that is still busy with a
+ * write, because the processor began anew, is waited for. */
+static void nobody_on_the_line(void **state)
+{
+    struct rig rig;
+    struct nw_block_req req;
+
+    (void)state;
+    assert_int_equal(open_rig(&rig, SD_LARGE, 16384), NW_OK);
+    for (uint32_t line = 0; line <= 0xFF; line += 0xFF) {
+        rig.model.spi.silent = true;
+        rig.model.spi.line = (uint8_t)line;
+        assert_int_equal(nw_sd_open(&rig.card, &rig.model.spi.spi), NW_ERR_NOT_FOUND);
+        rig.model.spi.silent = false;
+        assert_int_equal(nw_sd_open(&rig.card, &rig.model.spi.spi), NW_OK);
+    }
+    req = request(&rig, 9, 1);
+    assert_int_equal(nw_block_write(&req), NW_OK);
+    bus_work(&rig.model.spi.bus, 1, 200000);
+    assert_int_equal(nw_sd_open(&rig.card, &rig.model.spi.spi), NW_OK);
+    assert_true(rig.model.spi.bus.now_ns >= rig.model.spi.bus.ready_ns);
+    sd_model_close(&rig.model);
+}
+
 static void bus_errors(void **state)
 {
     struct rig rig;
@@ -239,6 +263,7 @@ int main(void)
         cmocka_unit_test(errors_are_told_with_what_was_done),
         cmocka_unit_test(an_old_error_is_told_once),
         cmocka_unit_test(stuck_busy),
+        cmocka_unit_test(nobody_on_the_line),
         cmocka_unit_test(bus_errors),
         cmocka_unit_test(cuts),
     };

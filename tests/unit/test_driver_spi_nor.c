@@ -201,6 +201,53 @@ static void bus_errors(void **state)
     spi_nor_model_close(&rig.model);
 }
 
+/* A rig put the part to sleep and let the line float high: the driver asked for the status first,
+ * took FF for a busy part, and never sent the command that wakes. */
+static void a_part_asleep_is_woken(void **state)
+{
+    struct rig rig;
+    struct nw_chip_req req;
+
+    (void)state;
+    assert_int_equal(open_rig(&rig, &w25q128), NW_OK);
+    for (uint32_t line = 0; line <= 0xFF; line += 0xFF) {
+        rig.model.asleep = true;
+        rig.model.spi.line = (uint8_t)line;
+        assert_int_equal(nw_spi_nor_open(&rig.nor, &rig.model.spi.spi, NULL), NW_OK);
+        assert_false(rig.model.asleep);
+        req = request(&rig, 7);
+        assert_int_equal(nw_chip_erase(&req), NW_OK);
+        assert_int_equal(nw_chip_program(&req), NW_OK);
+    }
+    spi_nor_model_close(&rig.model);
+}
+
+/* The header: id all 00 or FF is NW_ERR_NOT_FOUND. With a line that floats high it was NW_ERR_BUSY
+ * after 3 s, since FF reads as a busy part. */
+static void nobody_on_the_line(void **state)
+{
+    struct rig rig;
+    struct nw_chip_req req;
+
+    (void)state;
+    assert_int_equal(open_rig(&rig, &w25q128), NW_OK);
+    for (uint32_t line = 0; line <= 0xFF; line += 0xFF) {
+        uint64_t before = rig.model.spi.bus.now_ns;
+
+        rig.model.spi.silent = true;
+        rig.model.spi.line = (uint8_t)line;
+        assert_int_equal(nw_spi_nor_open(&rig.nor, &rig.model.spi.spi, NULL), NW_ERR_NOT_FOUND);
+        assert_true(rig.model.spi.bus.now_ns - before < 2000000);
+        rig.model.spi.silent = false;
+        assert_int_equal(nw_spi_nor_open(&rig.nor, &rig.model.spi.spi, NULL), NW_OK);
+    }
+    /* One that was there, and falls silent, is busy. */
+    rig.model.spi.silent = true;
+    req = request(&rig, 7);
+    assert_int_equal(nw_chip_erase(&req), NW_ERR_BUSY);
+    spi_nor_model_close(&rig.model);
+}
+
 static int power_up(struct driver_trial *trial)
 {
     struct rig *rig = trial->context;
@@ -227,6 +274,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_part_tells_its_shape), cmocka_unit_test(parts_that_do_not_fit),
         cmocka_unit_test(failures_are_told),         cmocka_unit_test(stuck_busy),
+        cmocka_unit_test(a_part_asleep_is_woken),    cmocka_unit_test(nobody_on_the_line),
         cmocka_unit_test(bus_errors),                cmocka_unit_test(store_with_cuts),
     };
 
