@@ -51,8 +51,8 @@ struct nw_sd {
 
 /*
  * Wakes the card. Call it 1 ms or more after the supply is up, and after every loss of power or of
- * the card. Calls ops->clock, if there is one, with 400 and then with spi->khz. A card that is still
- * busy with a write of before is waited for, up to 1 s.
+ * the card. Calls ops->clock, if there is one, with 400 and then with spi->khz. A card that is
+ * still busy with a write of before is waited for, up to 1 s.
  *
  * NW_ERR_NOT_FOUND: nothing answers; the line reads all FF, or all 00 for 1 s.
  * NW_ERR_UNSUPPORTED: a card that does not work at 3.3 V, or with a CSD of another version.
