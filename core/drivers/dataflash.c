@@ -217,7 +217,7 @@ static int describe(struct nw_dataflash *flash, uint8_t status)
     geometry->read_us = nw_spi_us(flash->spi, geometry->page_bytes);
     geometry->program_us = 4000U + geometry->read_us;
     geometry->erase_us = 30000U + geometry->read_us * BLOCK_PAGES;
-    return NW_OK;
+    return nw_geometry_check(geometry);
 }
 
 int nw_dataflash_open(struct nw_dataflash *flash, struct nw_spi *spi)

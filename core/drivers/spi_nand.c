@@ -38,6 +38,7 @@
 #define UNIT_BYTES 512U
 #define PAGE_BYTES 2048U /* of all parts in the table */
 #define BLOCK_PAGES 64U
+#define ROWS 0x1000000UL /* that three bytes tell apart */
 #define MAKER_WINBOND 0xEFU
 
 static const struct nw_spi_nand_part parts[] = {
@@ -252,7 +253,10 @@ static int describe(struct nw_spi_nand *nand, const struct nw_spi_nand_part *par
     geometry->read_us = 60U + transfer_us;
     geometry->program_us = 250U + transfer_us;
     geometry->erase_us = 2000;
-    return nw_geometry_check(geometry);
+    return nw_geometry_check(geometry) < 0 ||
+                   geometry->blocks > ROWS / geometry->block_pages
+               ? (int)NW_ERR_CONFIG
+               : (int)NW_OK;
 }
 
 /* The row of an id, which some parts tell at once and most behind one byte without meaning. */

@@ -189,7 +189,8 @@ static int shape(struct nw_spi_nor *nor, const uint8_t *table, uint8_t length)
         geometry->erase_us = erase_units_ms[(times >> 5) & 3U] * (uint32_t)1000;
         geometry->erase_us *= (times & 0x1FU) + 1U;
     }
-    if (size > 31U || page > 15U || block > size || block < page) {
+    if (size > 31U || page > 15U || block > size || block == 0 ||
+        (uint8_t)(block - page) > 15U) {
         return NW_ERR_UNSUPPORTED;
     }
     geometry->blocks = (uint32_t)1 << (size - block);

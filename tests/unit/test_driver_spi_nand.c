@@ -97,6 +97,11 @@ static void parts_that_are_not_in_the_table(void **state)
     assert_int_equal(rig.nand.chip.geometry.spare_bytes, 32);
     assert_int_equal(rig.nand.ecc, NW_SPI_NAND_ECC_UNKNOWN);
     driver_trial_verbs(&rig.nand.chip, 100, 1, 1);
+    /* More rows than three bytes of a row tell: blocks behind them were others once more. */
+    rig.model.told = (struct onfi_shape){0x40001, 64, 4096, 256, 0x23, 4};
+    assert_int_equal(nw_spi_nand_open(&rig.nand, &rig.model.spi.spi, NULL), NW_ERR_CONFIG);
+    rig.model.told.blocks = 0x40000;
+    assert_int_equal(nw_spi_nand_open(&rig.nand, &rig.model.spi.spi, NULL), NW_OK);
     spi_nand_model_close(&rig.model);
 
     assert_int_equal(open_rig(&rig, &silent), NW_ERR_UNSUPPORTED);

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "driver_trials.h"
+#include "nandwich/bytes.h"
 #include "nandwich/driver_spi_nor.h"
 #include "spi_nor_model.h"
 
@@ -108,6 +109,14 @@ static void parts_that_do_not_fit(void **state)
     spi_nor_model_power_up(&rig.model);
     assert_int_equal(nw_spi_nor_open(&rig.nor, &rig.model.spi.spi, NULL), NW_ERR_CONFIG);
     rig.model.told_size = 0;
+    spi_nor_model_power_up(&rig.model);
+    /* Pages of one byte in blocks of 64 KiB, which opened with 0 pages a block; no way to erase. */
+    rig.model.sfdp[0x80 + 40] = 0;
+    nw_put32(rig.model.sfdp + 0x80 + 28, 0xFF00D810);
+    nw_put32(rig.model.sfdp + 0x80 + 32, 0);
+    assert_int_equal(nw_spi_nor_open(&rig.nor, &rig.model.spi.spi, NULL), NW_ERR_UNSUPPORTED);
+    nw_put32(rig.model.sfdp + 0x80 + 28, 0);
+    assert_int_equal(nw_spi_nor_open(&rig.nor, &rig.model.spi.spi, NULL), NW_ERR_UNSUPPORTED);
     spi_nor_model_power_up(&rig.model);
     rig.model.status = 0x10; /* BP2 */
     assert_int_equal(nw_spi_nor_open(&rig.nor, &rig.model.spi.spi, NULL), NW_ERR_CONFIG);

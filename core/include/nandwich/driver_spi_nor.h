@@ -69,10 +69,11 @@ struct nw_spi_nor {
  * it up.
  *
  * NW_ERR_NOT_FOUND: nothing answers (id all 00 or FF), within 1 ms.
- * NW_ERR_UNSUPPORTED: no SFDP; or more than 16 MiB and no command (B7h) for addresses of four
- * bytes. NW_ERR_CONFIG: SFDP and id tell different sizes, another maker than `maker`, or blocks
- * that are protected (status bits BP0 to BP3): lifting that is for the board to decide, for it is
- * kept without power. NW_ERR_BUSY; what the bus answers. Nothing is written or erased.
+ * NW_ERR_UNSUPPORTED: no SFDP, or one without an erase or of pages and blocks no chip has; or more
+ * than 16 MiB and no command (B7h) for addresses of four bytes. NW_ERR_CONFIG: SFDP and id tell
+ * different sizes, another maker than `maker`, or blocks that are protected (status bits BP0 to
+ * BP3): lifting that is for the board to decide, for it is kept without power. NW_ERR_BUSY; what
+ * the bus answers. Nothing is written or erased.
  */
 int nw_spi_nor_open(struct nw_spi_nor *nor, struct nw_spi *spi,
                     const struct nw_spi_nor_maker *maker);
