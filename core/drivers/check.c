@@ -361,8 +361,9 @@ static int look_half(struct nw_check *check, uint32_t block)
 /* How many buffers are tried: as many as a block has pages. */
 static uint8_t count_buffers(const struct nw_geometry *geometry)
 {
-    return geometry->buffers < geometry->block_pages ? geometry->buffers
-                                                     : (uint8_t)geometry->block_pages;
+    uint16_t pages = geometry->block_pages;
+
+    return (uint8_t)(pages < geometry->buffers ? pages : geometry->buffers);
 }
 
 /* Byte 1 of a buffer: another one in each, and never that of the page it was loaded from. */
