@@ -179,6 +179,8 @@ def test_refused_traces(tmp_path: Path) -> None:
             _native.AccessTrace(str(path))
     with pytest.raises(ValueError, match="No such file"):
         _native.AccessTrace(str(tmp_path / "none"))
+    with pytest.raises(ValueError, match="/dev/null: cannot be read: not a regular file"):
+        _native.AccessTrace("/dev/null")  # was "Invalid argument"
     # Chunks that are whole and cannot be: the writer was wrong, and is told so.
     for accesses in ([(0x1000 + 0x100000, 4, False)], [(0xFFF, 1, False)]):
         _write(path, accesses)
