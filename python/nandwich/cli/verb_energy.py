@@ -14,7 +14,7 @@ from nandwich.cli.options import TIME, json_option, writable
 from nandwich.energy import model, node, report
 from nandwich.energy.node import Given
 from nandwich.energy.report import Way
-from nandwich.errors import InputError, RunError
+from nandwich.errors import RunError, not_written
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -121,7 +121,7 @@ def _plot(given: Given, target: Path) -> None:
     except ModuleNotFoundError as error:
         raise RunError("--plot needs matplotlib: pip install 'nandwich[plot]'") from error
     except OSError as error:
-        raise InputError(f"cannot write {target}: {error.strerror}") from error
+        raise not_written(f"cannot write {target}: {error.strerror}", error) from error
 
 
 @click.command(cls=Command)
