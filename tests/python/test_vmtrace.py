@@ -305,6 +305,7 @@ def test_a_cut_trace_is_played_and_told(recorded: Path, tmp_path: Path) -> None:
         ("--ram 64K..4K", "is empty"),
         ("--ram 0", "is empty"),
         ("--ram x", "is no quantity"),
+        ("--ram 512 --policy ways-2,ways-4", "too few frames"),  # was a table without a line
         ("--ram 1000", "not a multiple of a frame of 512"),
         ("--frames 4G --ram 4G", "less than 2 GiB"),
         ("--frames 1 --ram 1G", "16777216 at most"),

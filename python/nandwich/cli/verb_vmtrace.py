@@ -98,6 +98,8 @@ def command(
         output.talk(f"nandwich: warning: {path}: {played[0].cut}")
     if played[0].accesses == 0:
         raise InputError(f"{path}: no accesses in it")
+    if not all(one.outcomes for one in played):
+        raise InputError(f"--ram {ram}: too few frames, or not whole sets, for --policy {policy}")
     if json_target != "-":
         _show(played, rams)
     if picture is not None:
