@@ -177,5 +177,7 @@ def test_a_trace_that_cannot_be_read_leaves_the_target(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert target.read_text() == "keep me"
     done = _nandwich("trace", "convert", source, "/dev/full", "--to", "fio", "--skip-bad", 1)
-    assert done.returncode != 0
-    assert "No space left on device" in done.stderr
+    assert done.returncode == 1  # was 2
+    assert "cannot write /dev/full: No space left on device" in done.stderr
+    done = _nandwich("trace", "convert", source, "/dev/nosuch/x", "--to", "fio", "--skip-bad", 1)
+    assert done.returncode == 2
