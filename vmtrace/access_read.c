@@ -307,7 +307,8 @@ int nw_access_open(struct nw_access_reader **reader, const char *path,
     }
     made->file = nw_file_open(path);
     if (made->file == NULL) {
-        result = say(made, NW_ERR_IO, "cannot be read: %s", strerror(errno));
+        result = say(made, NW_ERR_IO, "cannot be read: %s",
+                     errno == EINVAL ? "not a regular file" : strerror(errno));
     }
     if (result == NW_OK) {
         result = read_header(made);

@@ -163,7 +163,8 @@ static int see_super(struct nw_content *content, const struct nw_content_spot *s
     return 1;
 }
 
-/* A whole block of data: it may be one of a file's extent tree, or begin an image. */
+/* A block of data: it may be one of a file's extent tree, which only the whole of it tells, so a
+ * part has it asked for; or it begins an image. */
 static void see_data(struct nw_content *content, const struct nw_content_spot *spot,
                      const uint8_t *data, uint32_t bytes)
 {
@@ -172,6 +173,13 @@ static void see_data(struct nw_content *content, const struct nw_content_spot *s
     uint32_t whole = (uint32_t)1U << volume->shift;
 
     if (spot->offset != 0 || bytes < whole) {
+        nw_content_file_ask(&volume->journal, spot->block);
+        for (uint16_t i = 0; i < content->config.images; i++) {
+            if (spot->space == 0 && content->image[i].used && content->image[i].volume == number) {
+                nw_content_file_ask(&content->image[i].file, spot->block);
+            }
+        }
+        nw_content_image_begin(content, spot, data, bytes);
         return;
     }
     (void)nw_content_file_node(&volume->journal, spot->block, data, whole, &content->refused);

@@ -169,6 +169,15 @@ int nw_content_file_node(struct nw_content_file *file, uint32_t block, const uin
     return 0;
 }
 
+void nw_content_file_ask(struct nw_content_file *file, uint32_t block)
+{
+    for (uint8_t i = 0; i < file->nodes; i++) {
+        if (file->node[i] == block) {
+            file->unread[i] = 1;
+        }
+    }
+}
+
 int nw_content_node_first(const uint8_t *node, uint32_t bytes, uint32_t *from, uint32_t *block,
                           uint8_t *depth)
 {

@@ -96,6 +96,9 @@ void nw_content_file_clear(struct nw_content_file *file);
 /* Its inode says this: 60 bytes. 1: something changed. */
 int nw_content_file_root(struct nw_content_file *file, const uint8_t *root, uint32_t *refused);
 
+/* A part of a block of a volume was seen: one of the file's tree is to be looked at again. */
+void nw_content_file_ask(struct nw_content_file *file, uint32_t block);
+
 /* A whole block of a volume was seen: 1: it was one of the file's tree. */
 int nw_content_file_node(struct nw_content_file *file, uint32_t block, const uint8_t *data,
                          uint32_t bytes, uint32_t *refused);

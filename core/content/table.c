@@ -190,6 +190,9 @@ void nw_content_table_see(struct nw_content *content, uint8_t space, uint64_t at
     for (uint32_t i = 0; i + SECTOR <= bytes; i += SECTOR) {
         if (at + i == 0) {
             see_mbr(content, space, data);
+            if (of->divided && bytes < 2U * SECTOR) {
+                of->seen = 0; /* GPT's header stands behind it */
+            }
         } else if (at + i == GPT_HEADER_AT) {
             see_gpt_header(content, space, data + i);
         } else if (of->table_bytes > 0 && at + i >= of->table_at &&

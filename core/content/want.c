@@ -154,7 +154,8 @@ void nw_content_settle(struct nw_content *content, uint64_t at, uint32_t bytes)
 {
     struct nw_content_asked asked = content->asked;
 
-    if (asked.what != ASK_NOTHING && asked.at >= at && asked.at - at < bytes) {
+    if (asked.what != ASK_NOTHING && asked.at >= at && asked.at - at < bytes &&
+        asked.bytes <= bytes - (asked.at - at)) { /* all of it: a part may tell nothing */
         content->asked.what = ASK_NOTHING;
         move_on(content, &asked);
     }

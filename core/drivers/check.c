@@ -31,6 +31,28 @@ static int fail(struct nw_check *check, uint8_t step, const struct nw_chip_req *
     return error < 0 ? error : (int)NW_ERR_CORRUPT;
 }
 
+/* Whether a verb left the request as the caller had filled it in. */
+static int is_same(const struct nw_chip_req *a, const struct nw_chip_req *b)
+{
+    return a->chip == b->chip && a->page == b->page && a->block == b->block &&
+           a->to_page == b->to_page && a->offset == b->offset && a->length == b->length &&
+           a->spare_offset == b->spare_offset && a->spare_length == b->spare_length &&
+           a->data == b->data && a->spare == b->spare && a->buffer == b->buffer;
+}
+
+/* A verb that has to leave the request alone: what it answers; where it fails, `step`. */
+static int run(struct nw_check *check, int (*verb)(struct nw_chip_req *), struct nw_chip_req *req,
+               uint8_t step)
+{
+    struct nw_chip_req asked = *req;
+    int result = verb(req);
+
+    if (result < 0) {
+        return fail(check, step, &asked, result);
+    }
+    return is_same(req, &asked) ? result : fail(check, NW_CHECK_REQUEST, &asked, NW_OK);
+}
+
 /* The byte that belongs at a place of a page: no two pages are alike, nor two passes. */
 static uint8_t byte_of(const struct nw_check *check, uint32_t page, uint16_t at)
 {
@@ -78,10 +100,10 @@ static int erase(struct nw_check *check, uint32_t block)
     struct nw_chip_req req =
         page_request(check, block * check->chip->geometry.block_pages);
     uint32_t start = now(check);
-    int result = nw_chip_erase(&req);
+    int result = run(check, nw_chip_erase, &req, NW_CHECK_ERASE);
 
     if (result < 0) {
-        return fail(check, NW_CHECK_ERASE, &req, result);
+        return result;
     }
     count_time(&check->erase, now(check) - start);
     return NW_OK;
@@ -96,15 +118,6 @@ static void fill(struct nw_check *check, uint32_t page)
     for (uint16_t i = 0; i < bytes; i++) {
         data[i] = byte_of(check, page, i);
     }
-}
-
-/* Whether a verb left the request as the caller had filled it in. */
-static int is_same(const struct nw_chip_req *a, const struct nw_chip_req *b)
-{
-    return a->chip == b->chip && a->page == b->page && a->block == b->block &&
-           a->to_page == b->to_page && a->offset == b->offset && a->length == b->length &&
-           a->spare_offset == b->spare_offset && a->spare_length == b->spare_length &&
-           a->data == b->data && a->spare == b->spare && a->buffer == b->buffer;
 }
 
 /* Part `part` of a page that is programmed in `parts`: so many units of data with their share of
@@ -294,9 +307,9 @@ static int look_again(struct nw_check *check, uint32_t block, uint8_t step)
 static int is_good(struct nw_check *check, uint32_t block)
 {
     struct nw_chip_req req = {.chip = check->chip, .block = block};
-    int result = nw_chip_is_bad(&req);
+    int result = run(check, nw_chip_is_bad, &req, NW_CHECK_IS_BAD);
 
-    return result < 0 ? fail(check, NW_CHECK_IS_BAD, &req, result) : result == 0;
+    return result < 0 ? result : result == 0;
 }
 
 /* Whether a block is one of those that are tried: powers of two, two from the start, the middle and
@@ -345,51 +358,83 @@ static int look_half(struct nw_check *check, uint32_t block)
                                   : look_again(check, block, NW_CHECK_ADDRESS);
 }
 
-/* A page through a buffer: loaded, changed at one place, programmed to an erased page. As many
- * buffers as a block has pages. */
+/* How many buffers are tried: as many as a block has pages. */
+static uint8_t count_buffers(const struct nw_geometry *geometry)
+{
+    uint16_t pages = geometry->block_pages;
+
+    return (uint8_t)(pages < geometry->buffers ? pages : geometry->buffers);
+}
+
+/* Byte 1 of a buffer: another one in each, and never that of the page it was loaded from. */
+static uint8_t own_byte(const struct nw_check *check, uint32_t from, uint8_t buffer)
+{
+    return (uint8_t)(byte_of(check, from, 1) ^ (0xFFU - buffer));
+}
+
+/* All of a buffer, or of the page that was programmed from it, by one of the two verbs. */
+static int look_buffer(struct nw_check *check, int (*verb)(struct nw_chip_req *),
+                       struct nw_chip_req *req, uint32_t from)
+{
+    int result;
+
+    memset(req->data, 0xA5, req->length);
+    result = run(check, verb, req, NW_CHECK_BUFFER);
+    for (uint16_t i = 0; result >= 0 && i < req->length; i++) {
+        uint8_t expected = i == 1U ? own_byte(check, from, req->buffer) : byte_of(check, from, i);
+
+        if (req->data[i] != expected) {
+            result = fail(check, NW_CHECK_BUFFER, req, NW_OK);
+        }
+    }
+    return result;
+}
+
+/* A page through each buffer: loaded into all of them and changed at one place, another change in
+ * each; then read from there, and programmed to a page each. */
 static int try_buffers(struct nw_check *check, uint32_t from, uint32_t to)
 {
     const struct nw_geometry *geometry = &check->chip->geometry;
     struct nw_chip_req req = page_request(check, from);
-    uint8_t other = (uint8_t)~byte_of(check, from, 1);
+    uint8_t buffers = count_buffers(geometry);
     int result = NW_OK;
 
-    for (; result >= 0 && req.buffer < geometry->buffers && req.buffer < geometry->block_pages;
-         req.buffer++) {
-        req.page = from;
-        result = nw_chip_buffer_load(&req);
-        req.offset = 1;
-        req.length = 1;
-        req.data[0] = other;
-        result = result < 0 ? result : nw_chip_buffer_write(&req);
-        req.page = to + req.buffer;
-        result = result < 0 ? result : nw_chip_buffer_program(&req);
+    req.spare_length = 0;
+    for (req.buffer = 0; result >= 0 && req.buffer < buffers; req.buffer++) {
         req.offset = 0;
         req.length = geometry->page_bytes;
-        result = result < 0 ? result : nw_chip_buffer_read(&req);
-        result = result < 0 ? result : nw_chip_read(&req);
-        if (result < 0) {
-            return fail(check, NW_CHECK_BUFFER, &req, result);
-        }
-        for (uint16_t i = 0; i < req.length; i++) {
-            if (req.data[i] != (i == 1U ? other : byte_of(check, from, i))) {
-                return fail(check, NW_CHECK_BUFFER, &req, NW_OK);
-            }
-        }
+        result = run(check, nw_chip_buffer_load, &req, NW_CHECK_BUFFER);
+        req.offset = 1;
+        req.length = 1;
+        req.data[0] = own_byte(check, from, req.buffer);
+        result = result < 0 ? result : run(check, nw_chip_buffer_write, &req, NW_CHECK_BUFFER);
     }
-    return NW_OK;
+    req.offset = 0;
+    req.length = geometry->page_bytes;
+    for (req.buffer = 0; result >= 0 && req.buffer < buffers; req.buffer++) {
+        req.page = to + req.buffer;
+        result = look_buffer(check, nw_chip_buffer_read, &req, from);
+        result = result < 0 ? result : run(check, nw_chip_buffer_program, &req, NW_CHECK_BUFFER);
+        result = result < 0 ? result : look_buffer(check, nw_chip_read, &req, from);
+    }
+    return result;
 }
 
 static int try_copy(struct nw_check *check, uint32_t from, uint32_t to)
 {
     struct nw_chip_req req = page_request(check, from);
+    struct nw_chip_req asked;
     int result;
 
     fill(check, to);
     req.to_page = to;
+    asked = req;
     result = nw_chip_copy(&req);
     if (result == NW_ERR_UNSUPPORTED) {
         return NW_OK;
+    }
+    if (result >= 0 && !is_same(&req, &asked)) {
+        return fail(check, NW_CHECK_REQUEST, &asked, NW_OK);
     }
     if (result >= 0) {
         req = page_request(check, to);
@@ -648,7 +693,8 @@ int nw_check_mark(struct nw_check *check)
     if (result < 0) {
         return result;
     }
-    result = req.block < blocks ? nw_chip_mark_bad(&req) : (int)NW_ERR_RANGE;
+    result = req.block < blocks ? run(check, nw_chip_mark_bad, &req, NW_CHECK_MARK)
+                                : (int)NW_ERR_RANGE;
     if (result >= 0) {
         result = is_good(check, req.block);
         result = result == 0 ? (int)NW_OK : result < 0 ? result : (int)NW_ERR_CORRUPT;

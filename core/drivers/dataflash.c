@@ -24,7 +24,6 @@
 #define PAGE_READ (0xD2U | SPI_ADDRESS(3) | SPI_DUMMY(4) | SPI_IN)
 #define BLOCK_ERASE (0x50U | SPI_ADDRESS(3))
 #define STATUS (0xD7U | SPI_IN)
-#define ID (0x9FU | SPI_IN)
 #define PROTECTION (0x3DU | SPI_ADDRESS(3))
 #define PROTECTION_OFF 0x2A7F9AUL
 
@@ -218,7 +217,7 @@ static int describe(struct nw_dataflash *flash, uint8_t status)
     geometry->read_us = nw_spi_us(flash->spi, geometry->page_bytes);
     geometry->program_us = 4000U + geometry->read_us;
     geometry->erase_us = 30000U + geometry->read_us * BLOCK_PAGES;
-    return NW_OK;
+    return nw_geometry_check(geometry);
 }
 
 int nw_dataflash_open(struct nw_dataflash *flash, struct nw_spi *spi)
@@ -231,8 +230,11 @@ int nw_dataflash_open(struct nw_dataflash *flash, struct nw_spi *spi)
     flash->chip.ops = &ops;
     flash->chip.context = flash;
     spi->error = NW_OK;
+    if (nw_spi_silent(spi, &when_ready)) {
+        return NW_ERR_NOT_FOUND;
+    }
     status = nw_spi_ready(spi, &when_ready); /* the processor may have begun anew */
-    nw_spi_run(spi, ID, 0, flash->id, sizeof flash->id);
+    nw_spi_run(spi, SPI_ID, 0, flash->id, sizeof flash->id);
     nw_spi_run(spi, PROTECTION, PROTECTION_OFF, NULL, 0);
     result = describe(flash, status);
     return spi->error < 0 ? spi->error : result;

@@ -32,7 +32,7 @@ int nw_onfi_get(const uint8_t *page, struct nw_geometry *geometry)
     uint32_t endurance = page[105];
 
     if (nw_get32(page) != SIGNATURE || checksum(page) != nw_get16(page + CRC_AT) ||
-        (page_bytes | block_pages) > 0x8000U) {
+        (page_bytes | block_pages) > 0x8000U || page[99] != 0) { /* blocks are below 2^24 */
         return 0;
     }
     for (uint8_t i = page[106]; i > 0 && endurance < 100000000UL; i--) {

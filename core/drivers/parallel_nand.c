@@ -34,6 +34,7 @@
 #define SMALL_BYTES 512U
 #define MARK_PAGES 2U
 #define ONFI_COPIES 3U
+#define COLUMNS 0xFFF0U /* of a page with its spare, which two cycles tell */
 
 static const struct nw_parallel_nand_part parts[] = {
     {0x73U, 9, 2, 1, 1024}, {0x75U, 9, 2, 1, 2048},  {0x76U, 9, 3, 1, 4096},
@@ -373,7 +374,16 @@ static int describe(struct nw_parallel_nand *nand, const struct nw_parallel_nand
     geometry->read_us = 25U + transfer_us;
     geometry->program_us = 200U + transfer_us;
     geometry->erase_us = 2000;
-    return nw_geometry_check(geometry);
+    if ((uint8_t)(nand->row_cycles - 1U) > 3U || geometry->spare_bytes > COLUMNS ||
+        geometry->page_bytes > COLUMNS - geometry->spare_bytes) {
+        return NW_ERR_CONFIG;
+    }
+    /* Which also bounds the product of the two to 32 bits. */
+    return nw_geometry_check(geometry) < 0 ||
+                   (geometry->blocks * geometry->block_pages - 1U) >> 4U * nand->row_cycles >>
+                           4U * nand->row_cycles != 0
+               ? (int)NW_ERR_CONFIG
+               : (int)NW_OK;
 }
 
 int nw_parallel_nand_open(struct nw_parallel_nand *nand, struct nw_parallel_bus *bus,
@@ -386,8 +396,13 @@ int nw_parallel_nand_open(struct nw_parallel_nand *nand, struct nw_parallel_bus 
     nand->chip.ops = &ops;
     nand->chip.context = nand;
     note(nand, bus->ops->select(bus, 1));
-    (void)work(nand, RESET);
+    if (work(nand, RESET) == 0 && nand->error == NW_ERR_BUSY) {
+        nand->error = NW_OK; /* a bus at 0 reads as a busy part: so does its id */
+    }
     read_id(nand, 0, nand->id);
+    if (nand->busy != 0 && (nand->id[0] | nand->id[1]) != 0) {
+        note(nand, NW_ERR_BUSY);
+    }
     result = describe(nand, part);
     note(nand, bus->ops->select(bus, 0));
     return nand->error < 0 ? nand->error : result;

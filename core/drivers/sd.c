@@ -38,6 +38,11 @@
 #define PATTERN 0x1AAUL
 #define LARGE 0x40000000UL /* host and card may address blocks */
 
+/* What an error left, in spi->busy: a status that tells of it, and a write of many sectors that the
+ * card waits for more of. */
+#define BEHIND_ERROR 0x01U
+#define BEHIND_WRITE 0x02U
+
 #define SLOW_KHZ 400U
 #define WAKE_TRIES 1000U /* 1 ms apart */
 #define IDLE_TRIES 10U
@@ -152,11 +157,15 @@ static struct nw_spi *begin(struct nw_sd *card)
 
     spi->error = NW_OK;
     note(spi, spi->ops->select(spi, 1));
-    if (spi->busy != 0) { /* an error ended a write of many sectors: the card waits for more */
+    if ((spi->busy & BEHIND_WRITE) != 0) {
         wait_ready(spi);
         (void)command(card, STOP, 0);
         wait_ready(spi);
-        spi->busy = spi->error < 0;
+    }
+    if (spi->busy != 0) {
+        (void)command(card, READ_STATUS, 0); /* its bits stay until they are read */
+        (void)get(spi);
+        spi->busy = spi->error < 0 ? spi->busy : 0;
     }
     return spi;
 }
@@ -166,6 +175,9 @@ static int end(struct nw_spi *spi)
 {
     note(spi, spi->ops->select(spi, 0));
     (void)get(spi);
+    if (spi->error < 0) {
+        spi->busy |= BEHIND_ERROR;
+    }
     return spi->error;
 }
 
@@ -273,7 +285,7 @@ static int write(struct nw_block_req *req, const uint8_t *data)
         transfer(spi, &token, NULL, 1);
         (void)get(spi);
     } else if (many) {
-        spi->busy = 1;
+        spi->busy = BEHIND_WRITE;
     }
     if (spi->error >= 0) {
         ask_status(card);
@@ -328,9 +340,13 @@ static int wake(struct nw_sd *card)
     uint32_t argument = 0;
     uint8_t index = SD_WAKE;
 
+    wait_ready(spi); /* the processor may have begun anew in a write, which CMD0 would tear */
+    if (spi->error == NW_ERR_BUSY) {
+        spi->error = NW_OK; /* a line at 0, or a card in the middle of a read: its answer tells */
+    }
     for (uint8_t i = 0; command(card, GO_IDLE, 0) != RESPONSE_IDLE; i++) {
         if (i == IDLE_TRIES || spi->error < 0) {
-            return card->response == RESPONSE_NONE ? NW_ERR_NOT_FOUND : NW_ERR_IO;
+            return (uint8_t)(card->response + 1U) <= 1U ? NW_ERR_NOT_FOUND : NW_ERR_IO;
         }
     }
     if ((command(card, INTERFACE, PATTERN) & RESPONSE_ILLEGAL) == 0) {

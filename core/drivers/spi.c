@@ -57,6 +57,20 @@ uint8_t nw_spi_ready(struct nw_spi *spi, const struct spi_status *status)
     return spi->status;
 }
 
+uint8_t nw_spi_silent(struct nw_spi *spi, const struct spi_status *status)
+{
+    uint8_t id[3];
+    uint8_t line;
+
+    nw_spi_run(spi, status->command, status->address, &spi->status, 1);
+    line = spi->status;
+    if (spi->error < 0 || (uint8_t)(line + 1U) > 1U || (line & status->mask) == status->ready) {
+        return 0;
+    }
+    nw_spi_run(spi, SPI_ID, 0, id, sizeof id);
+    return spi->error >= 0 && id[0] == line && id[1] == line && id[2] == line;
+}
+
 void nw_spi_begin(struct nw_spi *spi, const struct spi_status *status)
 {
     spi->error = NW_OK;

@@ -16,6 +16,8 @@
 #define SPI_DUMMY(bytes) ((uint16_t)((bytes) << 11))
 #define SPI_IN 0x8000U
 
+#define SPI_ID (0x9FU | SPI_IN) /* of every part */
+
 /* The command from select to deselect, which comes after an error too. The address is sent from
  * its highest byte on; data is only read through unless SPI_IN. length 0: no data. */
 void nw_spi_run(struct nw_spi *spi, uint16_t command, uint32_t address, uint8_t *data,
@@ -33,6 +35,11 @@ struct spi_status {
 
 /* Asks until the part is ready: its status byte. spi->busy says if it may still work. */
 uint8_t nw_spi_ready(struct nw_spi *spi, const struct spi_status *status);
+
+/* Opening asks first whether anybody is there: no, where the status reads as busy, and both it and
+ * the id as a line that nobody drives, or that is shorted: all bits alike. A part never works with
+ * all bits of its status alike. Leaves an operation under way alone. */
+uint8_t nw_spi_silent(struct nw_spi *spi, const struct spi_status *status);
 
 /* A verb begins: no error yet, and an operation that outlasted its limit has to end first. */
 void nw_spi_begin(struct nw_spi *spi, const struct spi_status *status);

@@ -17,7 +17,6 @@
 #define ERASE (0xD8U | SPI_ADDRESS(3))
 #define FEATURE_GET (0x0FU | SPI_ADDRESS(1) | SPI_IN)
 #define FEATURE_SET (0x1FU | SPI_ADDRESS(1))
-#define ID (0x9FU | SPI_IN)
 #define RESET 0xFFU
 
 #define FEATURE_PROTECTION 0xA0U
@@ -39,6 +38,7 @@
 #define UNIT_BYTES 512U
 #define PAGE_BYTES 2048U /* of all parts in the table */
 #define BLOCK_PAGES 64U
+#define ROWS 0x1000000UL /* that three bytes tell apart */
 #define MAKER_WINBOND 0xEFU
 
 static const struct nw_spi_nand_part parts[] = {
@@ -253,7 +253,10 @@ static int describe(struct nw_spi_nand *nand, const struct nw_spi_nand_part *par
     geometry->read_us = 60U + transfer_us;
     geometry->program_us = 250U + transfer_us;
     geometry->erase_us = 2000;
-    return nw_geometry_check(geometry);
+    return nw_geometry_check(geometry) < 0 ||
+                   geometry->blocks > ROWS / geometry->block_pages
+               ? (int)NW_ERR_CONFIG
+               : (int)NW_OK;
 }
 
 /* The row of an id, which some parts tell at once and most behind one byte without meaning. */
@@ -263,7 +266,7 @@ static int identify(struct nw_spi_nand *nand, const struct nw_spi_nand_part **pa
     const struct nw_spi_nand_part *row = *part;
     uint8_t rows = 1;
 
-    nw_spi_run(nand->spi, ID, 0, nand->id, sizeof nand->id);
+    nw_spi_run(nand->spi, SPI_ID, 0, nand->id, sizeof nand->id);
     if (row == NULL) {
         row = parts;
         rows = sizeof parts / sizeof parts[0];
@@ -293,8 +296,11 @@ int nw_spi_nand_open(struct nw_spi_nand *nand, struct nw_spi *spi,
     nand->chip.context = nand;
     nand->planes = 1;
     nand->ecc = NW_SPI_NAND_ECC_UNKNOWN;
-    spi->busy = 1; /* the processor may have begun anew in the middle of an erase */
-    nw_spi_begin(spi, &when_ready);
+    spi->error = NW_OK;
+    if (nw_spi_silent(spi, &when_ready)) {
+        return NW_ERR_NOT_FOUND;
+    }
+    (void)nw_spi_ready(spi, &when_ready); /* the processor may have begun anew in an erase */
     (void)run_row(spi, RESET, 0);
     result = identify(nand, &part);
     if (result == NW_OK) {

@@ -12,7 +12,6 @@
 #define STATUS (0x05U | SPI_IN)
 #define PROGRAM 0x02U
 #define READ (0x0BU | SPI_DUMMY(1) | SPI_IN)
-#define ID (0x9FU | SPI_IN)
 #define SFDP (0x5AU | SPI_ADDRESS(3) | SPI_DUMMY(1) | SPI_IN)
 #define WAKE 0xABU
 #define RESET_ENABLE 0x66U
@@ -50,6 +49,15 @@ static const struct nw_spi_nor_maker makers[] = {
 static void code(struct nw_spi *spi, uint16_t command)
 {
     nw_spi_run(spi, command, 0, NULL, 0);
+}
+
+/* The same for one that takes the part a moment, in which it tells no status. */
+static void code_and_wait(struct nw_spi *spi, uint16_t command)
+{
+    code(spi, command);
+    if (spi->error >= 0) {
+        spi->error = spi->ops->wait(spi, RESET_US);
+    }
 }
 
 static void read_bytes(struct nw_spi_nor *nor, uint32_t address, uint8_t *data, uint16_t length)
@@ -181,7 +189,8 @@ static int shape(struct nw_spi_nor *nor, const uint8_t *table, uint8_t length)
         geometry->erase_us = erase_units_ms[(times >> 5) & 3U] * (uint32_t)1000;
         geometry->erase_us *= (times & 0x1FU) + 1U;
     }
-    if (size > 31U || page > 15U || block > size || block < page) {
+    if (size > 31U || page > 15U || block > size || block == 0 ||
+        (uint8_t)(block - page) > 15U) {
         return NW_ERR_UNSUPPORTED;
     }
     geometry->blocks = (uint32_t)1 << (size - block);
@@ -248,7 +257,7 @@ static int identify(struct nw_spi_nor *nor, const struct nw_spi_nor_maker *maker
 {
     uint8_t first;
 
-    nw_spi_run(nor->spi, ID, 0, nor->id, sizeof nor->id);
+    nw_spi_run(nor->spi, SPI_ID, 0, nor->id, sizeof nor->id);
     first = nor->id[0];
     if (first == nor->id[1] && (uint8_t)(first + 1U) <= 1U) { /* all 0x00 or all 0xFF */
         return NW_ERR_NOT_FOUND;
@@ -265,6 +274,7 @@ static int identify(struct nw_spi_nor *nor, const struct nw_spi_nor_maker *maker
 int nw_spi_nor_open(struct nw_spi_nor *nor, struct nw_spi *spi,
                     const struct nw_spi_nor_maker *maker)
 {
+    uint8_t silent;
     int result;
 
     memset(nor, 0, sizeof *nor);
@@ -272,17 +282,17 @@ int nw_spi_nor_open(struct nw_spi_nor *nor, struct nw_spi *spi,
     nor->chip.ops = &ops;
     nor->chip.context = nor;
     nor->address_bytes = 3;
-    spi->busy = 1; /* the processor may have begun anew in the middle of an erase */
-    nw_spi_begin(spi, &when_ready);
-    code(spi, WAKE);
-    if (spi->error >= 0) {
-        spi->error = spi->ops->wait(spi, RESET_US);
+    spi->error = NW_OK;
+    silent = nw_spi_silent(spi, &when_ready); /* asleep, and the line floats high, or nobody */
+    if (!silent) {
+        (void)nw_spi_ready(spi, &when_ready); /* the processor may have begun anew in an erase */
+    }
+    code_and_wait(spi, WAKE);
+    if (silent && nw_spi_silent(spi, &when_ready)) {
+        return NW_ERR_NOT_FOUND;
     }
     code(spi, RESET_ENABLE);
-    code(spi, RESET);
-    if (spi->error >= 0) {
-        spi->error = spi->ops->wait(spi, RESET_US);
-    }
+    code_and_wait(spi, RESET);
     result = identify(nor, maker);
     if (result == NW_OK && (nw_spi_ready(spi, &when_ready) & STATUS_PROTECTED) != 0) {
         result = NW_ERR_CONFIG;

@@ -6,9 +6,11 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static const char *const ecc_names[] = {"none", "secded", NULL};
 static const char *const scheme_names[] = {"auto", "multi-cache", "sector-shrink", "direct", NULL};
@@ -254,6 +256,40 @@ int nw_host_config_file(struct nw_host_config *config, const char *path, char *e
     }
     text[count] = '\0';
     return nw_host_config_read(config, text, 0, path, error, error_bytes);
+}
+
+/* Two names of one file. Devices may be named twice; files that are not there yet are told apart by
+ * their names alone. */
+static bool is_one_file(const char *a, const char *b)
+{
+    struct stat one;
+    struct stat other;
+    bool there = stat(a, &one) == 0;
+
+    if (there != (stat(b, &other) == 0)) {
+        return false;
+    }
+    return there ? S_ISREG(one.st_mode) && one.st_dev == other.st_dev && one.st_ino == other.st_ino
+                 : strcmp(a, b) == 0;
+}
+
+int nw_host_config_apart(const struct nw_host_config *config, const char *program, char *error,
+                         size_t error_bytes)
+{
+    const char *const names[] = {"program", "image", "record", "accesses", "stats"};
+    const char *const paths[] = {program, config->image, config->record, config->accesses,
+                                 config->stats};
+
+    for (size_t i = 1; i < sizeof paths / sizeof paths[0]; i++) {
+        for (size_t j = 0; paths[i][0] != '\0' && j < i; j++) {
+            if (paths[j][0] != '\0' && is_one_file(paths[i], paths[j])) {
+                snprintf(error, error_bytes, "%s=%s would overwrite the %s: give another name",
+                         names[i], paths[i], names[j]);
+                return NW_ERR_CONFIG;
+            }
+        }
+    }
+    return NW_OK;
 }
 
 const char *nw_host_ecc_name(uint32_t ecc)

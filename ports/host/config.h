@@ -71,6 +71,11 @@ int nw_host_config_file(struct nw_host_config *config, const char *path, char *e
                         size_t error_bytes);
 
 /* The word for an enum's value, as the config takes it. */
+/* Whether all files that will be written are apart from each other and from the program:
+ * NW_ERR_CONFIG. */
+int nw_host_config_apart(const struct nw_host_config *config, const char *program, char *error,
+                         size_t error_bytes);
+
 const char *nw_host_ecc_name(uint32_t ecc);
 const char *nw_host_scheme_name(uint32_t scheme);
 const char *nw_host_policy_name(uint32_t policy);

@@ -211,11 +211,14 @@ __attribute__((constructor(101))) static void start(void)
 {
     struct nw_host_guest guest = {nw_guest_base, nw_guest_frame_bytes, nw_guest_slots};
     uint64_t began_ns = nw_host_now_ns();
-    char line[1024];
+    char line[NW_HOST_PATH_BYTES + 128];
     struct nw_why why = {line, sizeof line};
 
     nw_watch_pause();
     read_config();
+    if (nw_host_config_apart(&config, "/proc/self/exe", line, sizeof line) < 0) {
+        refuse(line);
+    }
     if (nw_host_stack_open(&stack, &config, &guest, &why) < 0) {
         refuse(line);
     }

@@ -53,7 +53,8 @@ static int page_refuse(const struct nw_layer_site *site, int error, struct nw_wh
                          "the page layer does not work on %s with %u blocks of %u pages, %u B of "
                          "spare a page and programs of %u B (%u blocks kept back; 0: a part of "
                          "them): it needs more blocks than it keeps back, at least 10 of these, 8 "
-                         "to 32767 pages a block, 15 B of spare, and whole pages",
+                         "to 32767 pages a block, at most 65,526 blocks and pages of one together, "
+                         "15 B of spare, and whole pages",
                          site->chip_name, geometry->blocks, geometry->block_pages,
                          geometry->spare_bytes, geometry->program_bytes, config.spare_blocks);
     }

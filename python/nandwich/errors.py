@@ -6,6 +6,7 @@ next. The command prints `nandwich: error: LINE` on stderr. Several faults of on
 exception, a line each.
 """
 
+import errno
 from typing import IO, Any
 
 import click
@@ -29,3 +30,13 @@ class InputError(NandwichError):
     """The request itself is wrong: unknown name, bad file, impossible configuration (exit 2)."""
 
     exit_code = 2
+
+
+#: The disk is full or broken, which no other request would mend.
+_SPENT = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
+
+
+def not_written(text: str, error: OSError) -> NandwichError:
+    """Why a file could not be written, for `raise`: a RunError where the disk has no room, and an
+    InputError where nobody could write to that name."""
+    return (RunError if error.errno in _SPENT else InputError)(text)

@@ -10,8 +10,6 @@
 
 #include "paths.hpp"
 
-#include <cerrno>
-#include <cstring>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -146,7 +144,7 @@ private:
 
 [[noreturn]] void cannot_write(const FilePath &path)
 {
-    throw_text(PyExc_ValueError, path.text + ": cannot be written: " + std::strerror(errno));
+    throw_errno(path);
 }
 
 // Requests written, and those that the format has no word for.

@@ -5,6 +5,7 @@
 
 #include <nanobind/nanobind.h>
 
+#include <cerrno>
 #include <string>
 
 // A path as the system has it. Arguments of this type take a str.
@@ -46,5 +47,16 @@ template <> struct nanobind::detail::type_caster<FilePath> {
         PyErr_SetObject(kind, message);
         Py_DECREF(message);
     }
+    throw nanobind::python_error();
+}
+
+// Throws the OSError of errno about a file.
+[[noreturn]] inline void throw_errno(const FilePath &path)
+{
+    const int cause = errno;
+    nanobind::gil_scoped_acquire held;
+
+    errno = cause;
+    PyErr_SetFromErrnoWithFilename(PyExc_OSError, path.c_str());
     throw nanobind::python_error();
 }

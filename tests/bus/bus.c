@@ -110,7 +110,7 @@ static int model_select(struct nw_spi *spi, uint8_t on)
     if (!model->raw && on == (model->selected ? 1U : 0U)) {
         bus_violation(&model->bus, "selected twice, or deselected twice", on);
     }
-    if (on == 0 && model->selected && model->finish != NULL) {
+    if (on == 0 && model->selected && model->finish != NULL && !model->silent) {
         model->finish(model, model->index);
     }
     model->selected = on != 0;
@@ -138,7 +138,7 @@ static int model_transfer(struct nw_spi *spi, const uint8_t *out, uint8_t *in, u
         if (model->index < sizeof model->head) {
             model->head[model->index] = byte;
         }
-        byte = model->exchange(model, model->index++, byte);
+        byte = model->silent ? model->line : model->exchange(model, model->index++, byte);
         if (in != NULL) {
             in[i] = byte;
         }

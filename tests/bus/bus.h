@@ -81,6 +81,8 @@ struct spi_model {
     uint8_t head[8]; /* first bytes of the command */
     uint8_t (*exchange)(struct spi_model *model, uint32_t index, uint8_t out);
     void (*finish)(struct spi_model *model, uint32_t bytes);
+    bool silent;  /* nobody drives the line, which reads `line` */
+    uint8_t line;
     bool raw; /* bytes count when not selected, and a select starts no command: SD cards */
 };
 

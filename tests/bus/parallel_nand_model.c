@@ -247,6 +247,9 @@ static int latch(struct nw_parallel_bus *wires, uint8_t address, const uint8_t *
     if (!bus_transfer(&model->bus, &result)) {
         return result;
     }
+    if (model->silent) {
+        return result;
+    }
     for (uint8_t i = 0; i < length; i++) {
         if (!bus_byte(&model->bus)) {
             return NW_ERR_POWER;
@@ -328,7 +331,7 @@ static int read(struct nw_parallel_bus *wires, uint8_t *in, uint16_t length)
         if (!bus_byte(&model->bus)) {
             return NW_ERR_POWER;
         }
-        in[i] = output(model);
+        in[i] = model->silent ? model->line : output(model);
     }
     return result;
 }

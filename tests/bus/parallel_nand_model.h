@@ -28,6 +28,8 @@ struct parallel_nand_model {
     struct parallel_nand_kind kind;
     struct onfi_shape told; /* blocks 0: the truth */
     bool selected;
+    bool silent;  /* nobody drives the bus, which reads `line` */
+    uint8_t line;
     bool protect;           /* the WP pin is low */
     bool fail_next;
     bool mark_second;       /* bad-block marks stand in page 1 only */

@@ -15,6 +15,10 @@ enum pending { NONE, WRITE };
 
 #define BUSY_US 800U
 
+/* Bits of the status (R2), which stay until it is read or the card begins anew. */
+#define FAILED 0x04U
+#define LOST 0x08U /* the error token has the same */
+
 static struct sd_model *of(struct spi_model *spi)
 {
     return (struct sd_model *)spi;
@@ -52,6 +56,13 @@ static void send_data(struct sd_model *model, const uint8_t *data, uint32_t byte
     }
     crc ^= model->corrupt_read ? 1U : 0;
     send(model, 0xFF);
+    if (model->lost) {
+        model->reading = 0;
+        model->lost = false;
+        model->status |= LOST;
+        send(model, LOST); /* a token, and no data */
+        return;
+    }
     send(model, 0xFE);
     for (uint32_t i = 0; i < bytes; i++) {
         send(model, data[i]);
@@ -137,6 +148,7 @@ static void take_sector(struct sd_model *model)
     if (model->refuse != 0) {
         response = model->refuse;
         model->refuse = 0;
+        model->status |= response == 0x0D ? FAILED : 0;
     }
     send(model, 0xE0U | response);
     if (response == 0x05) {
@@ -198,6 +210,7 @@ static bool answer_waking(struct sd_model *model, uint32_t index, uint32_t argum
         model->checksums = false;
         model->writing = 0;
         model->reading = 0;
+        model->status = 0;
         send(model, 1);
         return true;
     case 8:

@@ -3,7 +3,8 @@
  * sd_model.h - an SD or MMC card in SPI mode at byte level, written from the SD Physical Layer
  * Simplified Specification, chapter 7, in front of the twin's card: wake-up, checksums both ways,
  * tokens, single and multiple blocks, the busy line. A block is written when its busy time ends; a
- * cut meanwhile writes it or does not.
+ * cut meanwhile writes it or does not. What went wrong stays in its status until that is read
+ * (4.10, 7.3.2.3).
  */
 #ifndef NANDWICH_TESTS_SD_MODEL_H
 #define NANDWICH_TESTS_SD_MODEL_H
@@ -43,8 +44,9 @@ struct sd_model {
     bool absent;
     bool corrupt_read;
     bool silent_read;
+    bool lost;       /* an error token instead of data, once */
     uint8_t refuse;  /* a data response other than 05h, once */
-    uint8_t status;  /* second byte of the next status, once */
+    uint8_t status;  /* second byte of the status, until it is read */
     uint8_t version; /* of the CSD; 0: the right one */
 };
 

@@ -110,6 +110,9 @@ static uint8_t exchange(struct spi_model *spi, uint32_t index, uint8_t out)
     uint32_t wide = address_bytes(model);
     uint8_t code = spi->head[0];
 
+    if (model->asleep) {
+        return spi->line;
+    }
     if (index == 0) {
         if (bus_is_busy(&spi->bus) && code != 0x05) {
             bus_violation(&spi->bus, "a command to a busy part", code);
@@ -164,6 +167,10 @@ static void finish(struct spi_model *spi, uint32_t bytes)
     uint8_t code = spi->head[0];
 
     model->armed = false;
+    if (model->asleep) {
+        model->asleep = bytes == 0 || code != 0xAB;
+        return;
+    }
     if (bytes == 0 || (code != 0 && code == model->kind.failed_code)) {
         return;
     }

@@ -28,6 +28,7 @@ struct spi_nor_model {
     bool wide;         /* addresses have four bytes */
     bool armed;        /* reset enable went before */
     bool fail_next;
+    bool asleep;       /* deep power-down: it hears ABh alone, and the line floats */
     uint32_t address;
     uint32_t length;   /* of the program under way */
     uint8_t sfdp[256];

@@ -349,10 +349,20 @@ def test_least_file(tmp_path: Path) -> None:
     """Goal: without storage, other node, radio and battery there is still an answer."""
     file = tmp_path / "least.toml"
     file.write_text('[node]\nplatform = "MICA2"\n[job]\nevery = "1 min"\nawake = "1 s"\n')
-    done = invoke(str(file), "--cycle", "0.5 s", "--json", str(tmp_path / "x.json"))
+    shown = ("--cycle", "0.5 s", "--cycle", "1 h")
+    done = invoke(str(file), *shown, "--json", str(tmp_path / "x.json"))
     assert done.exit_code == 0, done.stderr
     assert "left out" in done.stderr
     validate("energy-1", json.loads((tmp_path / "x.json").read_text()))
+
+
+@pytest.mark.parametrize("asked", [("0 s",), ("0 s", "20 min"), ("1 ns", "2 s")])
+def test_no_cycle_that_can_be(asked: tuple[str, ...]) -> None:
+    """`--cycle '0 s'` was told as 0 d and gave a table without a row, with exit code 0."""
+    done = invoke(str(CAMERA), *(word for one in asked for word in ("--cycle", one)))
+    assert done.exit_code == 2
+    assert "--cycle: somebody is awake for 6.9 s of each, so none is shorter" in done.stderr
+    assert done.stdout == ""
 
 
 def test_it_does_not_write_over_its_input(tmp_path: Path) -> None:

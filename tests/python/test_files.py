@@ -148,6 +148,25 @@ def test_a_full_disk_fails_the_run(tmp_path: Path) -> None:
     )
 
 
+def test_a_report_over_another_file(tmp_path: Path) -> None:
+    """`stats=` over the program, its image or its recording replaced them in silence."""
+    source, program, image = tmp_path / "hello.c", tmp_path / "program", tmp_path / "image"
+    source.write_text(HELLO)
+    assert _nandwich("cc", source, "-o", program).returncode == 0
+    before = program.read_bytes()
+    for words, says in (
+        (f"stats={program}", f"stats={program} would overwrite the program"),
+        (f"image={image} stats={image}", f"stats={image} would overwrite the image"),
+    ):
+        environment = {**os.environ, "NANDWICH": words}
+        done = subprocess.run(
+            [program], env=environment, capture_output=True, text=True, check=False
+        )
+        assert says in done.stderr
+        assert done.returncode == 2
+    assert program.read_bytes() == before
+
+
 def test_a_trace_that_cannot_be_read_leaves_the_target(tmp_path: Path) -> None:
     source, target = tmp_path / "bad.fio", tmp_path / "out.csv"
     shutil.copy(paths.CHECKOUT / "examples/traces/camera.csv", source)  # type: ignore[operator]
@@ -158,5 +177,7 @@ def test_a_trace_that_cannot_be_read_leaves_the_target(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert target.read_text() == "keep me"
     done = _nandwich("trace", "convert", source, "/dev/full", "--to", "fio", "--skip-bad", 1)
-    assert done.returncode != 0
-    assert "No space left on device" in done.stderr
+    assert done.returncode == 1  # was 2
+    assert "cannot write /dev/full: No space left on device" in done.stderr
+    done = _nandwich("trace", "convert", source, "/dev/nosuch/x", "--to", "fio", "--skip-bad", 1)
+    assert done.returncode == 2

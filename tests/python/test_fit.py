@@ -89,6 +89,14 @@ def test_more_blocks_than_a_chip_can_have_is_no_internal_error() -> None:
     assert all(row["why"] and not row["fits"] for row in value["layers"])
 
 
+def test_too_many_blocks_is_told() -> None:
+    """70,000 blocks are more than any layer takes; the text named every bound but that one."""
+    value = _json("--ram", "16K", "--blocks", 70000, exit_code=1)
+    why = {row["layer"]: row["why"] for row in value["layers"]}
+    assert "at most 65,526 blocks and pages of one together" in why.pop("page")
+    assert all("at most 65,000 blocks" in text for text in why.values())
+
+
 def test_same_question_same_bytes() -> None:
     question = ("--blocks", 128, "--ram", "64K", "--requests", 1000, "--json", "-")
     assert _run(*question).stdout == _run(*question).stdout

@@ -252,6 +252,10 @@ def _shell(line: str, cwd: Path) -> "subprocess.CompletedProcess[bytes]":
         ("nandwich chips --json - >&-", 1, b"stdout is closed"),
         ("nandwich chips >/dev/full", 1, b"No space left on device"),
         ("nandwich chips --json - >/dev/full", 1, b"No space left on device"),
+        ("nandwich --help >/dev/full", 1, b"error: No space left on device"),  # was a traceback
+        ("nandwich --version >/dev/full", 1, b"error: No space left on device"),  # and this
+        ("nandwich chips --json /dev/full", 1, b"No space left on device"),  # was 2
+        ("nandwich chips --json /dev/nosuch/x", 2, b"there is no folder"),
         ("nandwich nosuch 2>&-", 2, b""),
         ("nandwich run empty.c -q 2>&-", 0, b""),  # compiled: a child got a closed stderr
         ("nandwich run empty.c -q <&-", 0, b""),

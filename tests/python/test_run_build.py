@@ -10,7 +10,7 @@ from runs import invoke, run_json, write_program
 from runs import own_cache as own_cache
 
 from nandwich import paths
-from nandwich.errors import InputError
+from nandwich.errors import InputError, RunError
 from nandwich.run import build
 
 assert paths.CHECKOUT is not None
@@ -163,3 +163,25 @@ def test_what_a_killed_build_left_goes_at_the_next_start(
     with pytest.raises(InputError):
         build.build(broken)
     assert not list(store.glob("new-*"))
+
+
+def test_no_room_to_keep_a_build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With NANDWICH_CACHE on a full disk people saw LLVM's dump of its stack, then that their
+    program does not compile, and the exit code of a wrong request."""
+    monkeypatch.setenv("NANDWICH_CACHE", str(tmp_path / "cache"))
+    source = write_program(tmp_path, "int main(void) { return 0; }\n")
+    compiler = tmp_path / "compiler"
+    compiler.write_text(
+        "#!/bin/sh\n"
+        'echo "fatal error: error in backend: IO failure on output stream: $SAYS" >&2\n'
+        "echo 'PLEASE submit a bug report' >&2\n"
+        "exit 70\n"
+    )
+    compiler.chmod(0o755)
+    recipe = build.Recipe((str(compiler),), (str(compiler),), (source,), (), ())
+    monkeypatch.setenv("SAYS", "No space left on device")
+    with pytest.raises(RunError, match="cannot keep builds there: No space left on device; set NA"):
+        build.build(recipe)
+    monkeypatch.setenv("SAYS", "a defect of its own")
+    with pytest.raises(InputError, match="does not compile"):
+        build.build(recipe)

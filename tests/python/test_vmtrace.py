@@ -179,6 +179,8 @@ def test_refused_traces(tmp_path: Path) -> None:
             _native.AccessTrace(str(path))
     with pytest.raises(ValueError, match="No such file"):
         _native.AccessTrace(str(tmp_path / "none"))
+    with pytest.raises(ValueError, match="/dev/null: cannot be read: not a regular file"):
+        _native.AccessTrace("/dev/null")  # was "Invalid argument"
     # Chunks that are whole and cannot be: the writer was wrong, and is told so.
     for accesses in ([(0x1000 + 0x100000, 4, False)], [(0xFFF, 1, False)]):
         _write(path, accesses)
@@ -303,6 +305,7 @@ def test_a_cut_trace_is_played_and_told(recorded: Path, tmp_path: Path) -> None:
         ("--ram 64K..4K", "is empty"),
         ("--ram 0", "is empty"),
         ("--ram x", "is no quantity"),
+        ("--ram 512 --policy ways-2,ways-4", "too few frames"),  # was a table without a line
         ("--ram 1000", "not a multiple of a frame of 512"),
         ("--frames 4G --ram 4G", "less than 2 GiB"),
         ("--frames 1 --ram 1G", "16777216 at most"),

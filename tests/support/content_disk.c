@@ -7,8 +7,6 @@
 
 #define PER_GROUP 128U
 #define INODES 32U /* a group */
-#define NODE 19U
-#define JOURNAL 20U
 #define IMAGE_BLOCKS 128U
 #define GUEST_CLUSTERS 64U
 
@@ -94,7 +92,7 @@ static void put_image(struct content_disk *disk)
 void content_disk_make(struct content_disk *disk)
 {
     uint8_t *super = content_disk_at(disk, 1);
-    uint8_t *node = content_disk_at(disk, NODE);
+    uint8_t *node = content_disk_at(disk, CONTENT_NODE);
 
     memset(disk, 0, sizeof *disk);
     put_super(super, 1);
@@ -102,10 +100,10 @@ void content_disk_make(struct content_disk *disk)
     nw_put32(super + 0xE0, 8); /* the journal's inode, of which there is a copy */
     super[0xFD] = 1;
     put_node(super + 0x10C, 1, 1);
-    nw_put32(super + 0x10C + 16, NODE);
+    nw_put32(super + 0x10C + 16, CONTENT_NODE);
     put_node(node, 0, 1);
     nw_put16(node + 16, 8);
-    nw_put32(node + 20, JOURNAL);
+    nw_put32(node + 20, CONTENT_JOURNAL);
     put_image(disk);
 }
 

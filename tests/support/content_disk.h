@@ -13,6 +13,8 @@
 
 #define CONTENT_BLOCK 1024U
 #define CONTENT_BLOCKS 256U
+#define CONTENT_NODE 19U   /* block of the journal's tree */
+#define CONTENT_JOURNAL 20U
 #define CONTENT_IMAGE 32U  /* block in which the image begins */
 #define CONTENT_GUEST 36U  /* block that is the guest's block 0; the next ones follow */
 #define CONTENT_INODE 7U   /* block of inodes with the image's */

@@ -284,6 +284,90 @@ static void every_lie_is_found(void **state)
     assert_int_equal(nw_chip_check(&check), NW_ERR_RAM);
 }
 
+/* Two lies a rig told and got away with: a buffer_read that always reads buffer 0, for what it read
+ * was read over, and all buffers held the same; and an is_bad that changes the request. The other
+ * verbs' requests are looked at too. */
+enum { LIE_BUFFER = 100, LIE_MOVED, LIE_ERASED, LIE_LOADED };
+
+static int buffer_read(struct nw_chip_req *req)
+{
+    uint8_t buffer = req->buffer;
+    int result;
+
+    req->buffer = liar.lie == LIE_BUFFER ? 0 : buffer;
+    result = pass_on(req, nw_chip_buffer_read);
+    req->buffer = buffer;
+    return result;
+}
+
+static int buffer_load(struct nw_chip_req *req)
+{
+    int result = pass_on(req, nw_chip_buffer_load);
+
+    req->page += liar.lie == LIE_LOADED;
+    return result;
+}
+
+static int buffer_write(struct nw_chip_req *req)
+{
+    return pass_on(req, nw_chip_buffer_write);
+}
+
+static int buffer_program(struct nw_chip_req *req)
+{
+    return pass_on(req, nw_chip_buffer_program);
+}
+
+static int moving_is_bad(struct nw_chip_req *req)
+{
+    int result = pass_on(req, nw_chip_is_bad);
+
+    req->block = liar.lie == LIE_MOVED ? 0 : req->block;
+    return result;
+}
+
+static int moving_erase(struct nw_chip_req *req)
+{
+    int result = pass_on(req, nw_chip_erase);
+
+    req->page += liar.lie == LIE_ERASED;
+    return result;
+}
+
+static void every_lie_of_a_request_is_found(void **state)
+{
+    static const uint8_t lies[][2] = {{NW_CHECK_PASSED, NW_CHECK_PASSED},
+                                      {LIE_BUFFER, NW_CHECK_BUFFER},
+                                      {LIE_MOVED, NW_CHECK_REQUEST},
+                                      {LIE_ERASED, NW_CHECK_REQUEST},
+                                      {LIE_LOADED, NW_CHECK_REQUEST}};
+    struct nw_part part;
+    struct nw_nand_config config = {.part = &part, .blocks = 40};
+
+    (void)state;
+    assert_int_equal(nw_parts_get("AT45DB041B", &part), NW_OK);
+    for (uint32_t i = 0; i < sizeof lies / sizeof lies[0]; i++) {
+        struct nw_nand *nand;
+        struct nw_check check;
+
+        assert_int_equal(nw_nand_open(&nand, &config), NW_OK);
+        memset(&liar, 0, sizeof liar);
+        liar.below = nw_nand_chip(nand);
+        liar.ops = (struct nw_chip_ops){.read = liar_read, .program = liar_program,
+                                        .erase = moving_erase, .is_bad = moving_is_bad,
+                                        .buffer_load = buffer_load, .buffer_read = buffer_read,
+                                        .buffer_write = buffer_write,
+                                        .buffer_program = buffer_program};
+        liar.chip = *liar.below;
+        liar.chip.ops = &liar.ops;
+        liar.lie = lies[i][0];
+        check = check_of(&liar.chip, NULL);
+        assert_true(liar.chip.geometry.buffers > 1);
+        expect(&check, i == 0 ? NW_OK : NW_ERR_CORRUPT, lies[i][1]);
+        nw_nand_close(nand);
+    }
+}
+
 static void a_mark_is_kept(void **state)
 {
     static const struct spi_nand_kind kind = {{0xEF, 0xAA, 0x21}, 1, 1, 2, 1, 1024, 0};
@@ -585,6 +669,7 @@ int main(void)
         cmocka_unit_test(dataflash_passes),
         cmocka_unit_test(parallel_nand_passes),
         cmocka_unit_test(every_lie_is_found),
+        cmocka_unit_test(every_lie_of_a_request_is_found),
         cmocka_unit_test(a_mark_is_kept),
         cmocka_unit_test(an_error_is_no_mark),
         cmocka_unit_test(cuts_by_hand),

@@ -96,6 +96,76 @@ static void test_any_order(void **state)
     }
 }
 
+/* A rig showed a disk in sectors, as the header allows: only whole blocks of the host's file system
+ * were looked at for an image and for nodes of a file, and neither asked for later. */
+static void test_in_sectors(void **state)
+{
+    struct nw_random random;
+
+    (void)state;
+    nw_random_seed(&random, 3);
+    for (uint32_t round = 0; round < 50U; round++) {
+        content_disk_make(&disk);
+        open_content();
+        for (uint32_t i = 0; i < 2U * CONTENT_BLOCKS; i++) {
+            uint32_t at = 512U * (round == 0 ? i : nw_random_below(&random, 2U * CONTENT_BLOCKS));
+
+            nw_content_see(&content, at, disk.data + at, 512);
+        }
+        assert_true(content_disk_answer(&disk, &content) >= 0);
+        nw_content_see(&content, (uint64_t)CONTENT_IMAGE * CONTENT_BLOCK,
+                       content_disk_at(&disk, CONTENT_IMAGE), 512);
+        assert_true(content_disk_answer(&disk, &content) >= 0);
+        check_all();
+        assert_int_equal(content_disk_answer(&disk, &content), 0);
+    }
+}
+
+/* The same of a node that is written again in parts; and a part of what was asked for is no
+ * answer. */
+static void test_a_node_in_parts(void **state)
+{
+    uint8_t *node = content_disk_at((content_disk_make(&disk), &disk), CONTENT_NODE);
+    uint64_t at = (uint64_t)CONTENT_NODE * CONTENT_BLOCK;
+    uint64_t wanted = 0;
+    uint32_t bytes = 0;
+
+    (void)state;
+    open_content();
+    assert_true(content_disk_show_all(&disk, &content) >= 0);
+    assert_int_equal(class_at(CONTENT_JOURNAL), NW_CONTENT_JOURNAL);
+    nw_put32(node + 20, CONTENT_JOURNAL + 40U); /* the journal moved */
+    nw_content_see(&content, at, node, 512);
+    assert_int_equal(nw_content_want(&content, &wanted, &bytes), 1);
+    assert_int_equal(wanted, at);
+    nw_content_see(&content, at, node, 512);
+    nw_content_see(&content, at + 512U, node + 512U, 512);
+    assert_int_equal(content_disk_answer(&disk, &content), 1);
+    assert_int_equal(class_at(CONTENT_JOURNAL), NW_CONTENT_DATA);
+    assert_int_equal(class_at(CONTENT_JOURNAL + 40U), NW_CONTENT_JOURNAL);
+}
+
+/* And of GPT, whose header stands in the sector behind the one that announces it. */
+static void test_half_a_table(void **state)
+{
+    uint64_t at = 1;
+    uint32_t bytes = 0;
+
+    (void)state;
+    memset(&disk, 0, sizeof disk);
+    disk.data[446 + 4] = 0xEE;
+    disk.data[446 + 8] = 1;
+    disk.data[446 + 12] = 0xFF;
+    disk.data[510] = 0x55;
+    disk.data[511] = 0xAA;
+    open_content();
+    nw_content_see(&content, 0, disk.data, 512);
+    assert_int_equal(nw_content_want(&content, &at, &bytes), 1);
+    assert_int_equal(at, 0);
+    assert_true(bytes >= 1024);
+    assert_int_equal(content_disk_answer(&disk, &content), 1);
+}
+
 /* Nobody can read what is asked for: it is not asked for again and again. */
 static void test_nothing_can_be_read(void **state)
 {
@@ -222,6 +292,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_any_order),
+        cmocka_unit_test(test_in_sectors),
+        cmocka_unit_test(test_a_node_in_parts),
+        cmocka_unit_test(test_half_a_table),
         cmocka_unit_test(test_nothing_can_be_read),
         cmocka_unit_test(test_tables_that_point_at_each_other),
         cmocka_unit_test(test_changed_at_random),

@@ -144,6 +144,28 @@ static void stuck_busy(void **state)
     dataflash_model_close(&rig.model);
 }
 
+/* The header: nothing answers is NW_ERR_NOT_FOUND. With a line at 0 it was NW_ERR_BUSY after half a
+ * second, since 00 reads as a busy part. */
+static void nobody_on_the_line(void **state)
+{
+    struct rig rig;
+
+    (void)state;
+    assert_int_equal(open_rig(&rig, &kinds[4]), NW_OK);
+    for (uint32_t line = 0; line <= 0xFF; line += 0xFF) {
+        uint64_t before = rig.model.spi.bus.now_ns;
+
+        rig.model.spi.silent = true;
+        rig.model.spi.line = (uint8_t)line;
+        assert_int_equal(nw_dataflash_open(&rig.flash, &rig.model.spi.spi),
+                         NW_ERR_NOT_FOUND);
+        assert_true(rig.model.spi.bus.now_ns - before < 2000000);
+        rig.model.spi.silent = false;
+        assert_int_equal(nw_dataflash_open(&rig.flash, &rig.model.spi.spi), NW_OK);
+    }
+    dataflash_model_close(&rig.model);
+}
+
 static void bus_errors(void **state)
 {
     struct rig rig;
@@ -190,7 +212,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_part_tells_its_shape), cmocka_unit_test(parts_that_do_not_fit),
         cmocka_unit_test(quiet_failures_are_told),   cmocka_unit_test(stuck_busy),
-        cmocka_unit_test(bus_errors),                cmocka_unit_test(store_with_cuts),
+        cmocka_unit_test(nobody_on_the_line),        cmocka_unit_test(bus_errors),
+        cmocka_unit_test(store_with_cuts),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -121,6 +121,32 @@ static void parts_that_do_not_fit(void **state)
     parallel_nand_model_close(&rig.model);
 }
 
+/* A rig's parameter pages, each with a right checksum: no spare bytes, of which the mark's two were
+ * taken (65,534 were left); more rows than the row cycles address, or none or more cycles than an
+ * address has; a page that no column reaches the end of. All of them opened. */
+static void pages_that_cannot_be(void **state)
+{
+    static const struct onfi_shape shapes[] = {
+        {512, 64, 2048, 0, 0x23, 4},    {512, 64, 2048, 1, 0x23, 4},
+        {1025, 64, 2048, 64, 0x22, 4},  {512, 64, 2048, 64, 0x20, 4},
+        {512, 64, 2048, 64, 0x25, 4},   {512, 64, 16384, 0xE000, 0x23, 4},
+    };
+    struct rig rig;
+
+    (void)state;
+    memset(&rig, 0, sizeof rig);
+    parallel_nand_model_open(&rig.model, &spoilt, 3);
+    for (uint32_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
+        rig.model.told = shapes[i];
+        parallel_nand_model_power_up(&rig.model);
+        assert_int_equal(nw_parallel_nand_open(&rig.nand, &rig.model.wires, NULL), NW_ERR_CONFIG);
+    }
+    rig.model.told = (struct onfi_shape){1024, 64, 2048, 64, 0x22, 4}; /* just so */
+    parallel_nand_model_power_up(&rig.model);
+    assert_int_equal(nw_parallel_nand_open(&rig.nand, &rig.model.wires, NULL), NW_OK);
+    parallel_nand_model_close(&rig.model);
+}
+
 static void bad_blocks(void **state)
 {
     const struct parallel_nand_kind *kinds[] = {&k9f1g08, &k9f2808};
@@ -199,6 +225,27 @@ static void stuck_busy(void **state)
     rig.model.bus.stuck = true;
     assert_int_equal(nw_parallel_nand_open(&rig.nand, &rig.model.wires, NULL), NW_ERR_BUSY);
     rig.model.bus.stuck = false;
+    assert_int_equal(nw_parallel_nand_open(&rig.nand, &rig.model.wires, NULL), NW_OK);
+    parallel_nand_model_close(&rig.model);
+}
+
+/* The header: id all 00 or FF is NW_ERR_NOT_FOUND. With a bus at 0 it was NW_ERR_BUSY, since 00
+ * reads as a busy part. */
+static void nobody_on_the_bus(void **state)
+{
+    struct rig rig;
+
+    (void)state;
+    assert_int_equal(open_rig(&rig, &k9f1208), NW_OK);
+    rig.model.silent = true;
+    for (uint32_t line = 0; line <= 0xFF; line += 0xFF) {
+        rig.model.line = (uint8_t)line;
+        assert_int_equal(nw_parallel_nand_open(&rig.nand, &rig.model.wires, NULL),
+                         NW_ERR_NOT_FOUND);
+    }
+    rig.model.line = 0x20; /* neither ready nor nobody */
+    assert_int_equal(nw_parallel_nand_open(&rig.nand, &rig.model.wires, NULL), NW_ERR_BUSY);
+    rig.model.silent = false;
     assert_int_equal(nw_parallel_nand_open(&rig.nand, &rig.model.wires, NULL), NW_OK);
     parallel_nand_model_close(&rig.model);
 }
@@ -306,8 +353,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_part_tells_its_shape), cmocka_unit_test(parts_that_do_not_fit),
-        cmocka_unit_test(bad_blocks),                cmocka_unit_test(failures_are_told),
-        cmocka_unit_test(stuck_busy),                cmocka_unit_test(bus_errors),
+        cmocka_unit_test(pages_that_cannot_be),      cmocka_unit_test(bad_blocks),
+        cmocka_unit_test(failures_are_told),
+        cmocka_unit_test(stuck_busy),                cmocka_unit_test(nobody_on_the_bus),
+        cmocka_unit_test(bus_errors),
         cmocka_unit_test(page_layer_with_cuts),      cmocka_unit_test(nftl_with_cuts),
         cmocka_unit_test(store_with_cuts),           cmocka_unit_test(torture),
     };

@@ -97,6 +97,11 @@ static void parts_that_are_not_in_the_table(void **state)
     assert_int_equal(rig.nand.chip.geometry.spare_bytes, 32);
     assert_int_equal(rig.nand.ecc, NW_SPI_NAND_ECC_UNKNOWN);
     driver_trial_verbs(&rig.nand.chip, 100, 1, 1);
+    /* More rows than three bytes of a row tell: blocks behind them were others once more. */
+    rig.model.told = (struct onfi_shape){0x40001, 64, 4096, 256, 0x23, 4};
+    assert_int_equal(nw_spi_nand_open(&rig.nand, &rig.model.spi.spi, NULL), NW_ERR_CONFIG);
+    rig.model.told.blocks = 0x40000;
+    assert_int_equal(nw_spi_nand_open(&rig.nand, &rig.model.spi.spi, NULL), NW_OK);
     spi_nand_model_close(&rig.model);
 
     assert_int_equal(open_rig(&rig, &silent), NW_ERR_UNSUPPORTED);
@@ -267,6 +272,28 @@ static void stuck_busy(void **state)
     spi_nand_model_close(&rig.model);
 }
 
+/* The header: id all 00 or FF is NW_ERR_NOT_FOUND. With a line that floats high it was NW_ERR_BUSY,
+ * since FF reads as a busy part. */
+static void nobody_on_the_line(void **state)
+{
+    struct rig rig;
+
+    (void)state;
+    assert_int_equal(open_rig(&rig, &w25n), NW_OK);
+    for (uint32_t line = 0; line <= 0xFF; line += 0xFF) {
+        uint64_t before = rig.model.spi.bus.now_ns;
+
+        rig.model.spi.silent = true;
+        rig.model.spi.line = (uint8_t)line;
+        assert_int_equal(nw_spi_nand_open(&rig.nand, &rig.model.spi.spi, NULL),
+                         NW_ERR_NOT_FOUND);
+        assert_true(rig.model.spi.bus.now_ns - before < 2000000);
+        rig.model.spi.silent = false;
+        assert_int_equal(nw_spi_nand_open(&rig.nand, &rig.model.spi.spi, NULL), NW_OK);
+    }
+    spi_nand_model_close(&rig.model);
+}
+
 /* The bus fails at each transfer in turn: that error is the answer, the part is deselected. */
 static void bus_errors(void **state)
 {
@@ -366,6 +393,7 @@ int main(void)
         cmocka_unit_test(bad_blocks),
         cmocka_unit_test(failures_are_told),
         cmocka_unit_test(stuck_busy),
+        cmocka_unit_test(nobody_on_the_line),
         cmocka_unit_test(bus_errors),
         cmocka_unit_test(page_layer_with_cuts),
         cmocka_unit_test(nftl_with_cuts),

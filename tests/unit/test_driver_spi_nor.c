@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "driver_trials.h"
+#include "nandwich/bytes.h"
 #include "nandwich/driver_spi_nor.h"
 #include "spi_nor_model.h"
 
@@ -109,6 +110,14 @@ static void parts_that_do_not_fit(void **state)
     assert_int_equal(nw_spi_nor_open(&rig.nor, &rig.model.spi.spi, NULL), NW_ERR_CONFIG);
     rig.model.told_size = 0;
     spi_nor_model_power_up(&rig.model);
+    /* Pages of one byte in blocks of 64 KiB, which opened with 0 pages a block; no way to erase. */
+    rig.model.sfdp[0x80 + 40] = 0;
+    nw_put32(rig.model.sfdp + 0x80 + 28, 0xFF00D810);
+    nw_put32(rig.model.sfdp + 0x80 + 32, 0);
+    assert_int_equal(nw_spi_nor_open(&rig.nor, &rig.model.spi.spi, NULL), NW_ERR_UNSUPPORTED);
+    nw_put32(rig.model.sfdp + 0x80 + 28, 0);
+    assert_int_equal(nw_spi_nor_open(&rig.nor, &rig.model.spi.spi, NULL), NW_ERR_UNSUPPORTED);
+    spi_nor_model_power_up(&rig.model);
     rig.model.status = 0x10; /* BP2 */
     assert_int_equal(nw_spi_nor_open(&rig.nor, &rig.model.spi.spi, NULL), NW_ERR_CONFIG);
     spi_nor_model_close(&rig.model);
@@ -201,6 +210,53 @@ static void bus_errors(void **state)
     spi_nor_model_close(&rig.model);
 }
 
+/* A rig put the part to sleep and let the line float high: the driver asked for the status first,
+ * took FF for a busy part, and never sent the command that wakes. */
+static void a_part_asleep_is_woken(void **state)
+{
+    struct rig rig;
+    struct nw_chip_req req;
+
+    (void)state;
+    assert_int_equal(open_rig(&rig, &w25q128), NW_OK);
+    for (uint32_t line = 0; line <= 0xFF; line += 0xFF) {
+        rig.model.asleep = true;
+        rig.model.spi.line = (uint8_t)line;
+        assert_int_equal(nw_spi_nor_open(&rig.nor, &rig.model.spi.spi, NULL), NW_OK);
+        assert_false(rig.model.asleep);
+        req = request(&rig, 7);
+        assert_int_equal(nw_chip_erase(&req), NW_OK);
+        assert_int_equal(nw_chip_program(&req), NW_OK);
+    }
+    spi_nor_model_close(&rig.model);
+}
+
+/* The header: id all 00 or FF is NW_ERR_NOT_FOUND. With a line that floats high it was NW_ERR_BUSY
+ * after 3 s, since FF reads as a busy part. */
+static void nobody_on_the_line(void **state)
+{
+    struct rig rig;
+    struct nw_chip_req req;
+
+    (void)state;
+    assert_int_equal(open_rig(&rig, &w25q128), NW_OK);
+    for (uint32_t line = 0; line <= 0xFF; line += 0xFF) {
+        uint64_t before = rig.model.spi.bus.now_ns;
+
+        rig.model.spi.silent = true;
+        rig.model.spi.line = (uint8_t)line;
+        assert_int_equal(nw_spi_nor_open(&rig.nor, &rig.model.spi.spi, NULL), NW_ERR_NOT_FOUND);
+        assert_true(rig.model.spi.bus.now_ns - before < 2000000);
+        rig.model.spi.silent = false;
+        assert_int_equal(nw_spi_nor_open(&rig.nor, &rig.model.spi.spi, NULL), NW_OK);
+    }
+    /* One that was there, and falls silent, is busy. */
+    rig.model.spi.silent = true;
+    req = request(&rig, 7);
+    assert_int_equal(nw_chip_erase(&req), NW_ERR_BUSY);
+    spi_nor_model_close(&rig.model);
+}
+
 static int power_up(struct driver_trial *trial)
 {
     struct rig *rig = trial->context;
@@ -227,6 +283,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_part_tells_its_shape), cmocka_unit_test(parts_that_do_not_fit),
         cmocka_unit_test(failures_are_told),         cmocka_unit_test(stuck_busy),
+        cmocka_unit_test(a_part_asleep_is_woken),    cmocka_unit_test(nobody_on_the_line),
         cmocka_unit_test(bus_errors),                cmocka_unit_test(store_with_cuts),
     };
 

@@ -83,6 +83,28 @@ static void test_what_is_wrong_is_told_with_place_and_choice(void **state)
     }
 }
 
+/* A rig had the report written over the program, its image and its recording, in silence. */
+static void test_files_are_apart(void **state)
+{
+    static const char *const wrong[] = {
+        "image=/x/a stats=/x/a",
+        "record=/x/a stats=/x/a",
+        "record=/x/a accesses=/x/a",
+        "stats=/proc/self/exe",
+        "record=/proc/self/exe",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        assert_int_equal(take(wrong[i], 1), NW_OK);
+        assert_int_equal(nw_host_config_apart(&config, "/proc/self/exe", error, sizeof error),
+                         NW_ERR_CONFIG);
+        assert_non_null(strstr(error, "would overwrite the "));
+    }
+    assert_int_equal(take("image=/x/a record=/x/b stats=/dev/null accesses=/dev/null", 1), NW_OK);
+    assert_int_equal(nw_host_config_apart(&config, "/proc/self/exe", error, sizeof error), NW_OK);
+}
+
 static void test_a_text_too_long_is_refused(void **state)
 {
     char text[2 * NW_HOST_WORD_BYTES];
@@ -136,6 +158,7 @@ int main(void)
         cmocka_unit_test(test_later_words_win_and_spaces_separate_when_asked),
         cmocka_unit_test(test_part_keys_are_kept_in_order),
         cmocka_unit_test(test_what_is_wrong_is_told_with_place_and_choice),
+        cmocka_unit_test(test_files_are_apart),
         cmocka_unit_test(test_a_text_too_long_is_refused),
         cmocka_unit_test(test_json_is_escaped_nested_and_knows_when_it_is_cut),
     };

@@ -17,10 +17,10 @@
  *   - each of these blocks: erase; erased spare bytes (and data, with NW_CHIP_READ_ERASED) read as
  *     such; every page programmed with bytes of its own, data and spare in one program, or in as
  *     many programs as the part takes; all of it read back, whole, in parts at odd places, spare
- *     alone; the request comes back as it was;
+ *     alone; the request of every verb comes back as it was;
  *   - address lines: all these blocks still hold their own bytes when the last one was written;
  *   - erase again takes one block and no other;
- *   - page buffers and copy, where the chip has them;
+ *   - page buffers, all at once, and copy, where the chip has them;
  *   - what is out of range is refused.
  * Then it times reads, programs and erases by the caller's clock, and counts corrected bits.
  *

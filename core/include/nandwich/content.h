@@ -12,15 +12,18 @@
  * file system is data.
  *
  * WHAT IT WANTS. What it was never shown it asks for: as long as nw_content_want() answers 1, read
- * that from the disk, in idle time, and show it. Until then blocks may pass as data. Formats,
- * resizes and replays of a journal are writes like others: what they change is looked at again.
+ * that from the disk, in idle time, and show all of it in one call. Where only a part of a block
+ * that tells something is written, it asks for the whole. Until then blocks may pass as data.
+ * Formats, resizes and replays of a journal are writes like others: what they change is looked at
+ * again.
  *
  * WHAT IT CANNOT KNOW. A new cluster of an image is written before the table that tells what it is,
- * and a new block of an image's file before the inode: that first write is data. What stands only
- * in a journal counts when it is written to its place. Not known, and data: logical MBR partitions
- * beyond the four, external journals, journals without extents, indirect blocks of files,
- * compressed or encrypted clusters, images with a data file or sub-clusters, clusters below 1 KiB,
- * snapshots' tables.
+ * and a new block of an image's file before the inode: that first write is data. An image's first
+ * block that was shown before the superblock is known: the image is found when that block is shown
+ * again, as whoever opens the image reads it. What stands only in a journal counts when it is
+ * written to its place. Not known, and data: logical MBR partitions beyond the four, external
+ * journals, journals without extents, indirect blocks of files, compressed or encrypted clusters,
+ * images with a data file or sub-clusters, clusters below 1 KiB, snapshots' tables.
  *
  * ANY BYTES may be shown: tables that overlap, loop or lie give wrong answers, never more work than
  * told here.

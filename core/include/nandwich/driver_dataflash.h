@@ -60,9 +60,9 @@ struct nw_dataflash {
  * Opens the part: waits until it is ready, reads status and id, lifts sector protection. Call it 20
  * ms or more after the supply is up, and after every loss of power.
  *
- * NW_ERR_NOT_FOUND: nothing answers (status and id all FF). NW_ERR_UNSUPPORTED: density bits of no
- * part above. NW_ERR_CONFIG: an id of another maker, or of another density than the status tells.
- * NW_ERR_BUSY; what the bus answers. Nothing is written or erased.
+ * NW_ERR_NOT_FOUND: nothing answers (status and id all 00 or FF). NW_ERR_UNSUPPORTED: density bits
+ * of no part above. NW_ERR_CONFIG: an id of another maker, or of another density than the status
+ * tells. NW_ERR_BUSY; what the bus answers. Nothing is written or erased.
  */
 int nw_dataflash_open(struct nw_dataflash *flash, struct nw_spi *spi);
 

@@ -92,11 +92,11 @@ struct nw_parallel_nand {
  * up, and after every loss of power. part NULL: look it up; else the row this board's part must
  * match.
  *
- * NW_ERR_NOT_FOUND: nothing answers (id all 00 or FF). NW_ERR_UNSUPPORTED: no parameter page,
- * and an id that is not in the table; nand->id tells. NW_ERR_CONFIG: parameter page, id and
- * table differ.
- * NW_ERR_BUSY; what the bus answers. Nothing is written or erased, but a reset ends an operation
- * under way, as a loss of power does.
+ * NW_ERR_NOT_FOUND: nothing answers (id all 00 or FF). NW_ERR_UNSUPPORTED: no parameter page, and
+ * an id that is not in the table; nand->id tells. NW_ERR_CONFIG: parameter page, id and table
+ * differ, or the page contradicts itself: no room for the mark, more rows than its address cycles
+ * tell apart. NW_ERR_BUSY; what the bus answers. Nothing is written or erased, but a reset ends an
+ * operation under way, as a loss of power does.
  */
 int nw_parallel_nand_open(struct nw_parallel_nand *nand, struct nw_parallel_bus *bus,
                           const struct nw_parallel_nand_part *part);

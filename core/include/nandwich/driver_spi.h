@@ -23,6 +23,10 @@
  * first waits for the same part again, under the same limit, so that a part that recovers is used
  * again and one that is stuck is never given a command.
  *
+ * NOBODY. A line that nobody drives reads all FF, a shorted one all 00, which some parts mean by
+ * busy. So opening answers NW_ERR_NOT_FOUND, and not NW_ERR_BUSY, where status and id both read as
+ * such a line. A part that falls silent later is busy, since it may come back.
+ *
  * RAM: sizeof(struct nw_spi), 12 to 24 bytes. Nothing static.
  */
 #ifndef NANDWICH_DRIVER_SPI_H

@@ -86,7 +86,8 @@ struct nw_spi_nand {
  *
  * NW_ERR_NOT_FOUND: nothing answers (id all 00 or FF). NW_ERR_UNSUPPORTED: an id that is not in the
  * table, from a part without a valid parameter page; nand->id tells. NW_ERR_CONFIG: another part
- * than `part`, a parameter page that differs from the table, or protection that stays.
+ * than `part`, a parameter page that differs from the table or tells more than 2^24 pages, or
+ * protection that stays.
  * NW_ERR_BUSY; what the bus answers. On an error the chip must not be used.
  * Nothing is written or erased.
  */

@@ -63,12 +63,14 @@ struct nw_spi_nor {
 };
 
 /*
- * Opens the part: wakes it, waits until it is ready, resets it (66h, 99h), reads id and SFDP.
+ * Opens the part: waits until it is ready, wakes it (ABh), resets it (66h, 99h), reads id and SFDP.
+ * A part in deep power-down tells no status: where the line reads FF it is woken first.
  * Call it 5 ms or more after the supply is up, and after every loss of power. maker NULL: look
  * it up.
  *
- * NW_ERR_NOT_FOUND: nothing answers (id all 00 or FF). NW_ERR_UNSUPPORTED: no SFDP; or more than
- * 16 MiB and no command (B7h) for addresses of four bytes. NW_ERR_CONFIG: SFDP and id tell
+ * NW_ERR_NOT_FOUND: nothing answers (id all 00 or FF), within 1 ms.
+ * NW_ERR_UNSUPPORTED: no SFDP, or one without an erase or of pages and blocks no chip has; or more
+ * than 16 MiB and no command (B7h) for addresses of four bytes. NW_ERR_CONFIG: SFDP and id tell
  * different sizes, another maker than `maker`, or blocks that are protected (status bits BP0 to
  * BP3): lifting that is for the board to decide, for it is kept without power. NW_ERR_BUSY; what
  * the bus answers. Nothing is written or erased.

@@ -129,7 +129,7 @@ struct nw_sched_flow {
     uint8_t broken;     /* worst verdict of a split request so far; told with its last piece */
     uint16_t bytes;     /* size of the group */
     uint16_t space;     /* bytes that may still join it */
-    uint16_t sequence;  /* of the next request offered */
+    uint16_t sequence;  /* of the last request offered; 0: none yet */
     uint32_t key;       /* what the flow is ordered by: the deadline of its first request */
     uint32_t next;      /* when a request is expected, by the last one and the period */
 };

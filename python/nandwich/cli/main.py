@@ -88,7 +88,12 @@ class VerbGroup(click.Group):
 
     def main(self, args: Sequence[str] | None = None, *more: Any, **options: Any) -> Any:
         _open_standard_files()
-        return super().main(args, *more, **options)
+        try:
+            return super().main(args, *more, **options)
+        except OSError as error:  # help and version are written before a verb begins
+            failure = RunError(error.strerror or str(error))
+            failure.show()
+            sys.exit(failure.exit_code)
 
 
 def _absent(verb: str) -> click.Command:

@@ -21,7 +21,7 @@ import click
 
 from nandwich import files, names, paths
 from nandwich._version import __version__
-from nandwich.errors import InputError
+from nandwich.errors import InputError, not_written
 
 
 def file_sha256(path: Path) -> str:
@@ -122,7 +122,7 @@ def write_json(target: str, value: Any) -> None:
     try:
         files.replace(Path(target), data)
     except OSError as error:
-        raise InputError(f"cannot write {target}: {error.strerror}") from error
+        raise not_written(f"cannot write {target}: {error.strerror}", error) from error
 
 
 def table(headers: Sequence[str], rows: Iterable[Sequence[object]]) -> str:

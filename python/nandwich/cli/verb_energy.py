@@ -14,7 +14,7 @@ from nandwich.cli.options import TIME, json_option, writable
 from nandwich.energy import model, node, report
 from nandwich.energy.node import Given
 from nandwich.energy.report import Way
-from nandwich.errors import InputError, RunError
+from nandwich.errors import InputError, RunError, not_written
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -121,7 +121,7 @@ def _plot(given: Given, target: Path) -> None:
     except ModuleNotFoundError as error:
         raise RunError("--plot needs matplotlib: pip install 'nandwich[plot]'") from error
     except OSError as error:
-        raise InputError(f"cannot write {target}: {error.strerror}") from error
+        raise not_written(f"cannot write {target}: {error.strerror}", error) from error
 
 
 @click.command(cls=Command)
@@ -157,6 +157,9 @@ def command(
     given = node.read(file)
     output.check_apart(given.inputs, (plot, json_target))
     shown_ns = report.cycles(given, cycles_ns)
+    if 0 in cycles_ns or not shown_ns:
+        least = quantities.format_time(report.shortest_ns(given))
+        raise InputError(f"--cycle: somebody is awake for {least} of each, so none is shorter")
     for cycle in sorted(set(cycles_ns) - set(shown_ns)):
         output.talk(f"a cycle of {_length(cycle)} is shorter than somebody is awake: left out")
     if plot is not None:

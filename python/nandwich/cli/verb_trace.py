@@ -9,7 +9,7 @@ from nandwich import _native, names
 from nandwich.cli import output
 from nandwich.cli.command import Group
 from nandwich.cli.options import json_option, writable
-from nandwich.errors import InputError, RunError
+from nandwich.errors import InputError, RunError, not_written
 from nandwich.replay import play as replay
 from nandwich.replay import report
 from nandwich.replay.play import Options
@@ -109,6 +109,8 @@ def convert(
         written, left_out = _native.write_trace(source, target, wanted)
     except ValueError as error:
         raise InputError(str(error)) from error
+    except OSError as error:
+        raise not_written(f"cannot write {target}: {error.strerror}", error) from error
     output.talk(f"{target}: {written} requests")
     if left_out:
         output.talk(f"{left_out} left out: {wanted} has no word for them (trims, syncs, odd sizes)")

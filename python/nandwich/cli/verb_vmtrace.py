@@ -9,7 +9,7 @@ from nandwich import _native, files, quantities
 from nandwich.cli import output
 from nandwich.cli.command import Command
 from nandwich.cli.options import json_option, writable
-from nandwich.errors import InputError
+from nandwich.errors import InputError, not_written
 from nandwich.vmtrace import play, plot
 
 
@@ -98,6 +98,8 @@ def command(
         output.talk(f"nandwich: warning: {path}: {played[0].cut}")
     if played[0].accesses == 0:
         raise InputError(f"{path}: no accesses in it")
+    if not all(one.outcomes for one in played):
+        raise InputError(f"--ram {ram}: too few frames, or not whole sets, for --policy {policy}")
     if json_target != "-":
         _show(played, rams)
     if picture is not None:
@@ -116,7 +118,7 @@ def _write_picture(target: Path, content: bytes) -> None:
     try:
         files.replace(target, content)
     except OSError as error:
-        raise InputError(f"cannot write {target}: {error.strerror}") from error
+        raise not_written(f"cannot write {target}: {error.strerror}", error) from error
 
 
 def _show(played: list[play.Played], rams: list[int]) -> None:

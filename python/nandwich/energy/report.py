@@ -90,9 +90,14 @@ def sendings(given: Given) -> list[Sending]:
     return found
 
 
+def shortest_ns(given: Given) -> int:
+    """The shortest cycle that every way can keep."""
+    return max(way.line.shortest_ns for way in ways(given))
+
+
 def cycles(given: Given, asked_ns: Sequence[int]) -> list[int]:
     """Lengths of the cycle to show, each one that every way can keep."""
-    shortest = max(way.line.shortest_ns for way in ways(given))
+    shortest = shortest_ns(given)
     chosen = set(asked_ns) if asked_ns else {*CYCLES_NS, given.every_ns}
     return sorted(cycle for cycle in chosen if cycle >= shortest)
 

@@ -14,11 +14,13 @@ In the store, for a build with key KEY:
 
 import atexit
 import contextlib
+import errno
 import fcntl
 import functools
 import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -30,9 +32,13 @@ from pathlib import Path
 
 from nandwich import paths
 from nandwich.compiler import link_errors
-from nandwich.errors import InputError
+from nandwich.errors import InputError, not_written
 
 _OWNED = ("use-", "new-")  # each belongs to one running command
+#: What compilers and linkers end a line with when they had no room to write. LLVM then adds a dump
+#: of its stack, which tells nobody anything.
+_SPENT = {os.strerror(code): code for code in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)}
+_DISK_FULL = re.compile(rf"(?m)^\S.*: '?({'|'.join(_SPENT)})'?$")
 _KEPT = 100  # builds; the least recently used go first
 
 
@@ -100,7 +106,8 @@ class Built:
 
 
 def build(recipe: Recipe) -> Built:
-    """The program, from the store or freshly built; InputError when it does not compile.
+    """The program, from the store or freshly built; InputError when it does not compile, RunError
+    when there is no room to keep it.
 
     Its path stays good until this process ends, whatever other commands build or drop meanwhile.
     The messages of compiler and linker go to stderr.
@@ -110,8 +117,8 @@ def build(recipe: Recipe) -> Built:
         store.mkdir(parents=True, exist_ok=True)
         return _build(recipe, store, store / recipe.key())
     except OSError as error:
-        raise InputError(
-            f"{store}: cannot keep builds there: {error.strerror}; set NANDWICH_CACHE"
+        raise not_written(
+            f"{store}: cannot keep builds there: {error.strerror}; set NANDWICH_CACHE", error
         ) from error
 
 
@@ -227,6 +234,9 @@ def _call(command: Sequence[str], failure: str) -> None:
         )
     except FileNotFoundError as error:
         raise InputError(f"{command[0]} is missing; `nandwich doctor` says more") from error
+    full = _DISK_FULL.search(done.stderr) if done.returncode != 0 else None
+    if full is not None:
+        raise OSError(_SPENT[full[1]], full[1])
     sys.stderr.write(link_errors.explain(done.stderr))
     if done.returncode != 0:
         raise InputError(f"{failure} (the compiler's messages are above)")

@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from nandwich import _native, files
-from nandwich.errors import InputError
+from nandwich.errors import InputError, not_written
 
 Object = tuple[int, int, int, str]  # address, bytes, bytes an element, name
 Pages = list[int]  # of each element
@@ -342,4 +342,4 @@ def save(path: str, document: dict[str, Any]) -> None:
     try:
         files.replace(Path(path), text.encode("utf-8", "backslashreplace"))
     except OSError as error:
-        raise InputError(f"cannot write {path}: {error.strerror}") from error
+        raise not_written(f"cannot write {path}: {error.strerror}", error) from error

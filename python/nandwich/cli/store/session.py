@@ -13,7 +13,7 @@ import click
 from nandwich import _native, files
 from nandwich.cli import output
 from nandwich.cli.options import check_output, writable
-from nandwich.errors import InputError, RunError
+from nandwich.errors import InputError, RunError, not_written
 from nandwich.names import shown
 from nandwich.store import image as store_image
 from nandwich.store.image import Image
@@ -133,7 +133,7 @@ def give(session: Session, pieces: Iterator[bytes], file: str | None) -> None:
         with files.replacing(Path(file)) as stream:
             stream.writelines(pieces)
     except OSError as error:
-        raise InputError(f"{file}: {error.strerror}") from error
+        raise not_written(f"{file}: {error.strerror}", error) from error
 
 
 def needs(about: dict[str, Any], *types: str) -> int:
