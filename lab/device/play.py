@@ -49,6 +49,10 @@ class Wanted:
     seed: int
     fault: str
     compare: bool
+    #: How guards are made, beside `slots` and `guards`; a small processor has none of these.
+    lookaside: int = 64
+    windows: bool = True
+    count: bool = False  #: guards count accesses
 
 
 @dataclass
@@ -157,10 +161,10 @@ def _build(wanted: Wanted, layer: str) -> Image:
     shape = toolchain.Guest(
         wanted.frame,
         wanted.slots,
-        lookaside=0 if small else 64,
+        lookaside=0 if small else wanted.lookaside,
         guards=wanted.guards,
-        count=False,
-        windows=not small,
+        count=wanted.count,
+        windows=wanted.windows and not small,
     )
     return build.virtual(wanted.board, wanted.sources, wanted.flags, shape, layer, layout)
 
@@ -177,6 +181,18 @@ def _native_run(
     native.put_back()
     check_changes(native.changes)
     return native
+
+
+def record(wanted: Wanted, folder: Path, to: Path) -> int:
+    """Runs the program natively; `to` gets every load and store to its globals and its heap from
+    `main` on, as a trace for `nandwich vmtrace`. What it writes itself stays. Its instructions."""
+    image = build.native(wanted.board, wanted.sources, wanted.flags)
+    emulator = build.emulator(wanted.board)
+    outcome = _run(emulator, wanted, image, folder, b"", quiet=True, watch=False, accesses=to)
+    outcome.keep()
+    if outcome.status != 0 or not outcome.report:
+        raise RunError(f"{wanted.sources[0].name} failed natively: status {outcome.status}")
+    return sum(spent[0] for spent in outcome.report["run"].values())
 
 
 def _virtual(
@@ -213,7 +229,7 @@ def _sub(folder: Path, name: str) -> Path:
     return below
 
 
-def _settings(wanted: Wanted, image: Image, report: Path) -> str:
+def _settings(wanted: Wanted, image: Image, report: Path, accesses: Path | None) -> str:
     layout = image.layout
     lines = [
         f"arch={wanted.board.arch}",
@@ -227,6 +243,8 @@ def _settings(wanted: Wanted, image: Image, report: Path) -> str:
         f"seed={wanted.seed}",
     ]
     lines += [f"owner={name},{one.start},{one.end}" for name, one in image.owners.items()]
+    if accesses is not None:
+        lines.append(f"accesses={accesses}")
     return "".join(line + "\n" for line in lines)
 
 
@@ -239,8 +257,10 @@ def _run(
     *,
     quiet: bool = False,
     watch: bool = True,
+    accesses: Path | None = None,
 ) -> Outcome:
-    (folder / "settings").write_text(_settings(wanted, image, folder / "report.json"))
+    settings = _settings(wanted, image, folder / "report.json", accesses)
+    (folder / "settings").write_text(settings)
     arguments = (wanted.sources[0].stem, *wanted.arguments)
     environment = {"NANDWICH_DEVICE": str(folder / "settings")}
     if not quiet:

@@ -87,6 +87,7 @@ def payload(result: Result) -> dict[str, Any]:
 
 
 _VM = (
+    "accesses",
     "slot_misses",
     "faults",
     "zero_pages",

@@ -41,6 +41,7 @@ struct settings {
     char arch[NAME_BYTES]; /* "arm", "riscv" or "avr" */
     char image[4096];
     char report[4096];
+    char accesses[4096]; /* where accesses are recorded; "": nowhere */
     char fault[NAME_BYTES]; /* of the part: "", "id", "stuck" or "ecc" */
     uint32_t port;
     uint32_t stack_bytes;
@@ -75,6 +76,7 @@ struct machine {
     bool has_stack;       /* the stack pointer has been set: it is watched from now on */
     uint32_t registers[16];
     struct flash before; /* main */
+    bool in_main;
     enum end end;
     int status;
     uint32_t detail[3];
