@@ -37,12 +37,21 @@ struct owner {
     struct spent before; /* of these before main */
 };
 
+/* The serial NAND beside the processor; see struct spi_nand_kind. */
+struct part {
+    uint8_t id[3];
+    uint8_t planes, codes, onfi_row;
+    uint32_t blocks;
+    uint16_t page_bytes, read_us, program_us, erase_us;
+};
+
 struct settings {
     char arch[NAME_BYTES]; /* "arm", "riscv" or "avr" */
     char image[4096];
     char report[4096];
     char accesses[4096]; /* where accesses are recorded; "": nowhere */
     char fault[NAME_BYTES]; /* of the part: "", "id", "stuck" or "ecc" */
+    struct part part;
     uint32_t port;
     uint32_t stack_bytes;
     uint32_t seed;

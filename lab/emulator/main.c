@@ -37,6 +37,18 @@ static void read_owner(const char *text, struct settings *settings)
     settings->owner_count++;
 }
 
+static void read_part(const char *text, struct part *part)
+{
+    if (sscanf(text,
+               "%2" SCNx8 "%2" SCNx8 "%2" SCNx8 ",%" SCNu8 ",%" SCNu8 ",%" SCNu8 ",%" SCNu32
+               ",%" SCNu16 ",%" SCNu16 ",%" SCNu16 ",%" SCNu16,
+               &part->id[0], &part->id[1], &part->id[2], &part->planes, &part->codes,
+               &part->onfi_row, &part->blocks, &part->page_bytes, &part->read_us,
+               &part->program_us, &part->erase_us) != 11) {
+        machine_fail("settings", text);
+    }
+}
+
 static void read_line(const char *key, const char *value, struct settings *settings)
 {
     struct {
@@ -57,6 +69,8 @@ static void read_line(const char *key, const char *value, struct settings *setti
     }
     if (strcmp(key, "owner") == 0) {
         read_owner(value, settings);
+    } else if (strcmp(key, "part") == 0) {
+        read_part(value, &settings->part);
     } else if (strcmp(key, "code") == 0) {
         read_range(value, &settings->code);
     } else if (strcmp(key, "ram") == 0) {

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* part.c - the part on the board's serial bus: a W25N01GV at command level, from tests/bus. */
+/* part.c - the part on the board's serial bus, at command level: the model of tests/bus. */
 #include <string.h>
 
 #include "emulator.h"
 #include "spi_nand_model.h"
-
-static const struct spi_nand_kind w25n = {{0xEF, 0xAA, 0x21}, 1, 1, 2, 1, 1024, 0};
-/* A part of no table and without a parameter page. */
-static const struct spi_nand_kind foreign = {{0xA1, 0xE4, 0x00}, 1, 1, 1, 0, 1024, 0};
 
 #define ECC_LOST 2U
 
@@ -28,9 +24,24 @@ void bus_expect_clean(struct bus *bus)
 
 void part_open(const struct settings *settings)
 {
-    bool foreign_id = strcmp(settings->fault, "id") == 0;
+    const struct part *part = &settings->part;
+    struct spi_nand_kind kind = {.id_dummy = 1,
+                                 .planes = part->planes,
+                                 .codes = part->codes,
+                                 .onfi_row = part->onfi_row,
+                                 .blocks = part->blocks,
+                                 .page_bytes = part->page_bytes};
 
-    spi_nand_model_open(&model, foreign_id ? &foreign : &w25n, settings->seed);
+    memcpy(kind.id, part->id, sizeof kind.id);
+    if (strcmp(settings->fault, "id") == 0) { /* of no table, and without a parameter page */
+        kind.id[0] = 0xA1;
+        kind.id[1] = 0xE4;
+        kind.onfi_row = 0;
+    }
+    spi_nand_model_open(&model, &kind, settings->seed);
+    model.read_us = part->read_us;
+    model.program_us = part->program_us;
+    model.erase_us = part->erase_us;
     model.spi.bus.stuck = strcmp(settings->fault, "stuck") == 0;
     loses = strcmp(settings->fault, "ecc") == 0;
 }

@@ -270,9 +270,9 @@ static void finish(struct spi_model *spi, uint32_t bytes)
     }
     switch (spi->head[0]) {
     case 0x06: model->status |= LATCH; break;
-    case 0x10: start(model, PROGRAM, bytes, 250); break;
-    case 0x13: start(model, READ, bytes, 60); break;
-    case 0xD8: start(model, ERASE, bytes, 2000); break;
+    case 0x10: start(model, PROGRAM, bytes, model->program_us); break;
+    case 0x13: start(model, READ, bytes, model->read_us); break;
+    case 0xD8: start(model, ERASE, bytes, model->erase_us); break;
     case 0xFF:
         if (spi->bus.pending > RESET) {
             bus_violation(&spi->bus, "a reset in the middle of an operation", spi->bus.pending);
@@ -320,6 +320,9 @@ void spi_nand_model_open(struct spi_nand_model *model, const struct spi_nand_kin
 
     memset(model, 0, sizeof *model);
     model->kind = *kind;
+    model->read_us = 60;
+    model->program_us = 250;
+    model->erase_us = 2000;
     model->kind.page_bytes = kind->page_bytes != 0 ? kind->page_bytes : 2048;
     bus_require(nw_parts_get("W25N01GV", &part) == NW_OK, "no part W25N01GV in the table");
     part.blocks = kind->blocks;
