@@ -2,7 +2,7 @@
 """F2, F10 and T5: how often the five programs miss on the emulated Cortex-M3 (Lin et al. 2013,
 sections 2.2 and 7.2).
 
-F2 and T5 are runs of the firmware itself: 32 KB of frames, 16 MB of virtual memory, LRU for F2 as
+F2 and T5 are runs of the firmware itself: 32 KB of frames, 8 MB of virtual memory, LRU for F2 as
 in the paper. F10 plays the recorded accesses of the JPEG decoder on caches, as the paper did.
 """
 

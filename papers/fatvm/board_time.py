@@ -127,7 +127,7 @@ def _draw_shares(rows: Sequence[Sequence[Value]], axes: "Axes") -> None:
 
 @experiment("F12", claim="where the time of a program goes", published="storage least", unit="x")
 def time_shares(quick: bool) -> Report:
-    """32 KB of frames of 512 B, 16 MB of virtual memory, guards as boards have them."""
+    """32 KB of frames of 512 B, 8 MB of virtual memory, guards as boards have them."""
     rows: list[list[Value]] = []
     answers: list[Answer] = []
     middle = sum(on_board.BAND) / 2
