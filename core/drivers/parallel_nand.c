@@ -15,7 +15,6 @@
 #define READ_SEEK 0x05U
 #define READ_SEEK_GO 0xE0U
 #define PROGRAM 0x80U
-#define PROGRAM_SEEK 0x85U
 #define PROGRAM_GO 0x10U
 #define ERASE 0x60U
 #define ERASE_GO 0xD0U
@@ -145,48 +144,43 @@ static void aim(struct nw_parallel_nand *nand, uint16_t column)
                                                    : READ_SPARE);
 }
 
-static void place(struct nw_parallel_nand *nand, uint16_t column, uint32_t page)
+/* Has the part deliver a page, or take one in, from a column on. */
+static void open_page(struct nw_parallel_nand *nand, uint16_t column, uint32_t page,
+                      uint8_t writing)
 {
+    if (!writing || is_small(nand)) {
+        aim(nand, column);
+    }
+    if (writing) {
+        command(nand, PROGRAM);
+    }
     latch(nand, 1, column, nand->column_cycles);
     latch(nand, 1, page, nand->row_cycles);
-}
-
-/* Has the part deliver a page from a column on. */
-static void open_page(struct nw_parallel_nand *nand, uint16_t column, uint32_t page)
-{
-    aim(nand, column);
-    place(nand, column, page);
-    if (!is_small(nand)) {
-        command(nand, READ_GO);
+    if (!writing) {
+        if (!is_small(nand)) {
+            command(nand, READ_GO);
+        }
+        (void)ready(nand);
+        aim(nand, column < SMALL_BYTES ? 0 : column); /* from status back to data */
     }
-    (void)ready(nand);
-    aim(nand, column < SMALL_BYTES ? 0 : column); /* from status back to data */
 }
 
 /* Moves bytes of a page from a column on, further up than those moved before, which ended at
- * nand->at; 0: these are the first ones. */
+ * nand->at; 0: these are the first ones. What lies between is passed over. */
 static void move(struct nw_parallel_nand *nand, uint32_t page, uint16_t column, uint8_t *data,
                  uint16_t length, uint8_t writing)
 {
     if (length == 0) {
         return;
     }
-    if (nand->at != 0 && !is_small(nand)) {
-        command(nand, writing ? PROGRAM_SEEK : READ_SEEK);
-        latch(nand, 1, column, 2);
-        if (!writing) {
-            command(nand, READ_SEEK_GO);
-        }
-    } else if (!writing) {
-        open_page(nand, column, page);
-    } else if (nand->at != 0) {
+    if (nand->at == 0 || (!writing && is_small(nand))) {
+        open_page(nand, column, page, writing);
+    } else if (writing) {
         transfer(nand, NULL, (uint16_t)(column - nand->at), 1); /* FF leaves bytes as they are */
     } else {
-        if (is_small(nand)) {
-            aim(nand, column);
-        }
-        command(nand, PROGRAM);
-        place(nand, column, page);
+        command(nand, READ_SEEK);
+        latch(nand, 1, column, 2);
+        command(nand, READ_SEEK_GO);
     }
     transfer(nand, data, length, writing);
     nand->at = (uint16_t)(column + length);
@@ -208,34 +202,26 @@ static void move_all(struct nw_parallel_nand *nand, const struct nw_chip_req *re
          (uint16_t)(req->spare_length - below), writing);
 }
 
-/* The bad-block mark of one of a block's first pages. */
-static void move_mark(struct nw_parallel_nand *nand, const struct nw_chip_req *req, uint8_t index,
-                      uint8_t *mark, uint8_t writing)
+static int run(struct nw_chip_req *req, uint8_t writing)
 {
-    const struct nw_geometry *geometry = &req->chip->geometry;
+    struct nw_parallel_nand *nand = begin(req);
+    uint8_t status = STATUS_WRITABLE;
 
-    nand->at = 0;
-    move(nand, req->block * geometry->block_pages + index,
-         (uint16_t)(geometry->page_bytes + nand->hole_at), mark, nand->hole_bytes, writing);
+    move_all(nand, req, writing);
+    if (writing && nand->at != 0) {
+        status = work(nand, PROGRAM_GO);
+    }
+    return end(nand, status, NW_ERR_PROGRAM);
 }
 
 static int parallel_nand_read(struct nw_chip_req *req)
 {
-    struct nw_parallel_nand *nand = begin(req);
-
-    move_all(nand, req, 0);
-    return end(nand, STATUS_WRITABLE, NW_OK);
+    return run(req, 0);
 }
 
 static int parallel_nand_program(struct nw_chip_req *req)
 {
-    struct nw_parallel_nand *nand = begin(req);
-
-    if (req->length == 0 && req->spare_length == 0) {
-        return end(nand, STATUS_WRITABLE, NW_OK);
-    }
-    move_all(nand, req, 1);
-    return end(nand, work(nand, PROGRAM_GO), NW_ERR_PROGRAM);
+    return run(req, 1);
 }
 
 static int parallel_nand_erase(struct nw_chip_req *req)
@@ -247,34 +233,39 @@ static int parallel_nand_erase(struct nw_chip_req *req)
     return end(nand, work(nand, ERASE_GO), NW_ERR_ERASE);
 }
 
-static int parallel_nand_is_bad(struct nw_chip_req *req)
+/* The bad-block marks of a block's first pages, read or set to zero: whether one of them stands.
+ * One that can be set is enough: a worn block may refuse the other. */
+static int marks(struct nw_chip_req *req, uint8_t writing)
 {
+    const struct nw_geometry *geometry = &req->chip->geometry;
     struct nw_parallel_nand *nand = begin(req);
+    uint8_t status = writing ? 0xFFU : STATUS_WRITABLE;
     uint8_t both = 0xFFU;
     int result;
 
     for (uint8_t i = 0; i < MARK_PAGES; i++) {
-        uint8_t mark[2] = {0xFFU, 0xFFU};
+        uint8_t mark[2] = {0, 0};
 
-        move_mark(nand, req, i, mark, 0);
+        nand->at = 0;
+        move(nand, req->block * geometry->block_pages + i,
+             (uint16_t)(geometry->page_bytes + nand->hole_at), mark, nand->hole_bytes, writing);
         both &= mark[0];
+        if (writing) {
+            status &= work(nand, PROGRAM_GO);
+        }
     }
-    result = end(nand, STATUS_WRITABLE, NW_OK);
-    return result < 0 ? result : both != 0xFFU;
+    result = end(nand, status, NW_ERR_PROGRAM);
+    return result < 0 || writing ? result : both != 0xFFU;
+}
+
+static int parallel_nand_is_bad(struct nw_chip_req *req)
+{
+    return marks(req, 0);
 }
 
 static int parallel_nand_mark_bad(struct nw_chip_req *req)
 {
-    struct nw_parallel_nand *nand = begin(req);
-    uint8_t mark[2] = {0, 0};
-    uint8_t status = 0xFFU;
-
-    /* One of the two marks is enough: a worn block may refuse the other. */
-    for (uint8_t i = 0; i < MARK_PAGES; i++) {
-        move_mark(nand, req, i, mark, 1);
-        status &= work(nand, PROGRAM_GO);
-    }
-    return end(nand, status, NW_ERR_PROGRAM);
+    return marks(req, 1);
 }
 
 static const struct nw_chip_ops ops = {
