@@ -200,7 +200,7 @@ def buffers(quick: bool) -> Report:
         cuts = [100 * (1 - count / counts[0]) for count in counts[1:]]
         rows.append([program, *counts, *(round(cut, 1) for cut in cuts)])
     calls, here = 1 + len(_MODES), 2 + len(_MODES)
-    most = max(float(row[calls]) for row in rows)
+    most, best = (max(float(row[column]) for row in rows) for column in (calls, here))
     return Report(
         answers=[
             Answer(
@@ -213,13 +213,13 @@ def buffers(quick: bool) -> Report:
                 published=f"up to {_PUBLISHED_CUT}",
             ),
             Answer(
-                min(float(row[here]) for row in rows),
-                holds=min(float(row[here]) for row in rows) >= _PUBLISHED_CUT,
-                why="a hit is a few instructions in place; the least of five programs: "
+                best,
+                holds=best >= _PUBLISHED_CUT,
+                why="a hit is a few instructions in place: "
                 + ", ".join(f"{row[0]} {row[here]} %" for row in rows),
                 part="in-place",
-                claim="virtualisation that buffers tested in place save at least",
-                published="ours",
+                claim="the same, guards tested in place",
+                published=f"up to {_PUBLISHED_CUT}",
             ),
         ],
         columns=(
