@@ -83,7 +83,7 @@ static uint8_t ready(struct nw_parallel_nand *nand)
 {
     nand->busy = 1; /* also behind an error: the part may have taken the command in */
     command(nand, STATUS);
-    for (uint16_t step = STEPS; nand->error >= 0; step--) {
+    for (uint16_t step = STEPS;; step--) {
         transfer(nand, &nand->status, 1, 0);
         if (nand->error < 0) {
             break;
@@ -104,10 +104,8 @@ static uint8_t work(struct nw_parallel_nand *nand, uint8_t code)
     return ready(nand);
 }
 
-static struct nw_parallel_nand *begin(const struct nw_chip_req *req)
+static struct nw_parallel_nand *begin(struct nw_parallel_nand *nand)
 {
-    struct nw_parallel_nand *nand = req->chip->context;
-
     nand->error = NW_OK;
     nand->at = 0;
     note(nand, nand->bus->ops->select(nand->bus, 1));
@@ -204,7 +202,7 @@ static void move_all(struct nw_parallel_nand *nand, const struct nw_chip_req *re
 
 static int run(struct nw_chip_req *req, uint8_t writing)
 {
-    struct nw_parallel_nand *nand = begin(req);
+    struct nw_parallel_nand *nand = begin(req->chip->context);
     uint8_t status = STATUS_WRITABLE;
 
     move_all(nand, req, writing);
@@ -226,7 +224,7 @@ static int parallel_nand_program(struct nw_chip_req *req)
 
 static int parallel_nand_erase(struct nw_chip_req *req)
 {
-    struct nw_parallel_nand *nand = begin(req);
+    struct nw_parallel_nand *nand = begin(req->chip->context);
 
     command(nand, ERASE);
     latch(nand, 1, req->block * req->chip->geometry.block_pages, nand->row_cycles);
@@ -238,7 +236,7 @@ static int parallel_nand_erase(struct nw_chip_req *req)
 static int marks(struct nw_chip_req *req, uint8_t writing)
 {
     const struct nw_geometry *geometry = &req->chip->geometry;
-    struct nw_parallel_nand *nand = begin(req);
+    struct nw_parallel_nand *nand = begin(req->chip->context);
     uint8_t status = writing ? 0xFFU : STATUS_WRITABLE;
     uint8_t both = 0xFFU;
     int result;
@@ -370,16 +368,15 @@ static int describe(struct nw_parallel_nand *nand, const struct nw_parallel_nand
 int nw_parallel_nand_open(struct nw_parallel_nand *nand, struct nw_parallel_bus *bus,
                           const struct nw_parallel_nand_part *part)
 {
-    int result;
+    int result, bus_result;
 
     memset(nand, 0, sizeof *nand);
     nand->bus = bus;
     nand->chip.ops = &ops;
     nand->chip.context = nand;
-    note(nand, bus->ops->select(bus, 1));
-    (void)work(nand, RESET);
+    (void)work(begin(nand), RESET);
     read_id(nand, 0, nand->id);
     result = describe(nand, part);
-    note(nand, bus->ops->select(bus, 0));
-    return nand->error < 0 ? nand->error : result;
+    bus_result = end(nand, STATUS_WRITABLE, NW_OK);
+    return bus_result < 0 ? bus_result : result;
 }
