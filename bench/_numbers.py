@@ -36,9 +36,12 @@ class Line:
     asked: str
     measured: str
     reached: bool | None
+    is_published: bool = False  #: a figure of the paper to stand beside, not one that was asked
 
     @property
     def verdict(self) -> str:
+        if self.is_published:
+            return "as published" if self.reached else "differs"
         return "not there" if self.reached is None else "reached" if self.reached else "**missed**"
 
 
@@ -108,11 +111,11 @@ def energies() -> Iterator[Line]:
             "about 3 x" if hour else "5 to 20 min",
             f"{answer.measured} {'x' if hour else 'min'}",
             answer.holds,
+            is_published=True,
         )
     for answer in energy.radioing.run(False).answers:
-        yield Line(
-            f"F15, {answer.claim}", f"{answer.published} x", f"{answer.measured} x", answer.holds
-        )
+        asked, measured = f"{answer.published} x", f"{answer.measured} x"
+        yield Line(f"F15, {answer.claim}", asked, measured, answer.holds, is_published=True)
 
 
 def camera(value: dict[str, Any]) -> Iterator[Line]:
@@ -135,10 +138,11 @@ def camera(value: dict[str, Any]) -> Iterator[Line]:
 def table(lines: Iterable[Line]) -> list[str]:
     """A section of the page, the shortfalls named behind it."""
     found = list(lines)
-    missed = [one for one in found if not one.reached]
+    asked = [one for one in found if not one.is_published]
+    missed = [one for one in asked if not one.reached]
     page = ["## Numbers to reach", "", "| on Cortex-M3 | asked | measured | |", "|---|---|---|---|"]
     page += [f"| {one.what} | {one.asked} | {one.measured} | {one.verdict} |" for one in found]
     if missed:
-        page += ["", f"Short: {len(missed)} of {len(found)}."]
+        page += ["", f"Short: {len(missed)} of {len(asked)} that were asked."]
         page += [f"- {one.what}: {one.measured}, asked {one.asked}." for one in missed]
     return [*page, ""]

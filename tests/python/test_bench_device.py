@@ -35,12 +35,14 @@ def test_shortfalls_are_named() -> None:
             _numbers.Line("one", "<= 3 B", "3 B", True),
             _numbers.Line("two", "<= 3 B", "4 B", False),
             _numbers.Line("three", "equal", "no program yet", None),
+            _numbers.Line("four", "2 x", "1 x", False, is_published=True),
         ]
     )
     assert "| one | <= 3 B | 3 B | reached |" in page
     assert "| two | <= 3 B | 4 B | **missed** |" in page
+    assert "| four | 2 x | 1 x | differs |" in page
     assert page[-4:-1] == [
-        "Short: 2 of 3.",
+        "Short: 2 of 3 that were asked.",
         "- two: 4 B, asked <= 3 B.",
         "- three: no program yet, asked equal.",
     ]
