@@ -40,10 +40,12 @@ static const struct nw_parallel_nand_part parts[] = {
     {0xDCU, 11, 3, 4, 4096}, {0xD3U, 11, 3, 4, 8192},
 };
 
-/* The first error of a verb stays, and nothing is sent behind it. */
-static void note(struct nw_parallel_nand *nand, int result)
+/* The first error of a verb stays, and nothing is sent behind it; deselecting is. */
+static void choose(struct nw_parallel_nand *nand, uint8_t on)
 {
-    if (result < 0 && nand->error >= 0) {
+    int result = nand->bus->ops->select(nand->bus, on);
+
+    if (nand->error >= 0) {
         nand->error = result;
     }
 }
@@ -59,7 +61,7 @@ static void latch(struct nw_parallel_nand *nand, uint8_t is_address, uint32_t va
         value >>= 8;
     }
     if (nand->error >= 0) {
-        note(nand, nand->bus->ops->latch(nand->bus, is_address, bytes, cycles));
+        nand->error = nand->bus->ops->latch(nand->bus, is_address, bytes, cycles);
     }
 }
 
@@ -73,8 +75,8 @@ static void transfer(struct nw_parallel_nand *nand, uint8_t *data, uint16_t leng
     const struct nw_parallel_bus_ops *bus = nand->bus->ops;
 
     if (nand->error >= 0) {
-        note(nand, writing ? bus->write(nand->bus, data, length)
-                           : bus->read(nand->bus, data, length));
+        nand->error = writing ? bus->write(nand->bus, data, length)
+                              : bus->read(nand->bus, data, length);
     }
 }
 
@@ -92,7 +94,7 @@ static uint8_t ready(struct nw_parallel_nand *nand)
             nand->busy = 0;
             break;
         }
-        note(nand, step > 0 ? nand->bus->ops->wait(nand->bus, STEP_US) : (int)NW_ERR_BUSY);
+        nand->error = step > 0 ? nand->bus->ops->wait(nand->bus, STEP_US) : (int)NW_ERR_BUSY;
     }
     return nand->status;
 }
@@ -108,7 +110,7 @@ static struct nw_parallel_nand *begin(struct nw_parallel_nand *nand)
 {
     nand->error = NW_OK;
     nand->at = 0;
-    note(nand, nand->bus->ops->select(nand->bus, 1));
+    choose(nand, 1);
     if (nand->busy != 0) {
         (void)ready(nand);
     }
@@ -118,7 +120,7 @@ static struct nw_parallel_nand *begin(struct nw_parallel_nand *nand)
 /* Deselects; what the verb answers whose operation ended with that status. */
 static int end(struct nw_parallel_nand *nand, uint8_t status, int failed)
 {
-    note(nand, nand->bus->ops->select(nand->bus, 0));
+    choose(nand, 0);
     if (nand->error < 0) {
         return nand->error;
     }
