@@ -41,7 +41,7 @@ class Line:
     @property
     def verdict(self) -> str:
         if self.is_published:
-            return "as published" if self.reached else "differs"
+            return "holds" if self.reached else "differs"
         return "not there" if self.reached is None else "reached" if self.reached else "**missed**"
 
 
