@@ -45,6 +45,7 @@ soak: ## the long campaigns (hours)
 	@tools/build release
 	@tools/build dev
 	@tools/build asan
+	tools/lint deep
 	ctest --preset asan -L soak -j 2 --no-tests=ignore
 	$(BIN)/pytest -m soak -n 2
 	tools/pytest-asan -m "asan and soak" -n 2 || [ $$? -eq 5 ] # 5: none there

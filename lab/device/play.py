@@ -245,7 +245,7 @@ def _settings(wanted: Wanted, image: Image, report: Path, accesses: Path | None)
         f"image={image.path}",
         f"report={report}",
         f"fault={wanted.fault}",
-        f"part={wanted.part.setting}",
+        f"nand={wanted.part.setting}",
         f"port={layout.port.start}",
         f"code={layout.code.start},{(image.sizes.code + 0xFFFF) & ~0xFFFF}",
         f"ram={layout.ram.start},{layout.ram.bytes}",

@@ -38,7 +38,7 @@ struct owner {
 };
 
 /* The serial NAND beside the processor; see struct spi_nand_kind. */
-struct part {
+struct nand {
     uint8_t id[3];
     uint8_t planes, codes, onfi_row;
     uint32_t blocks;
@@ -50,8 +50,9 @@ struct settings {
     char image[4096];
     char report[4096];
     char accesses[4096]; /* where accesses are recorded; "": nowhere */
-    char fault[NAME_BYTES]; /* of the part: "", "id", "stuck" or "ecc" */
-    struct part part;
+    char part[NAME_BYTES];  /* "": the serial NAND; "at45": an AT45DB041B */
+    char fault[NAME_BYTES]; /* of a serial NAND: "", "id", "stuck" or "ecc" */
+    struct nand nand;
     uint32_t port;
     uint32_t stack_bytes;
     uint32_t seed;

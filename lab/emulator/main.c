@@ -37,14 +37,14 @@ static void read_owner(const char *text, struct settings *settings)
     settings->owner_count++;
 }
 
-static void read_part(const char *text, struct part *part)
+static void read_nand(const char *text, struct nand *nand)
 {
     if (sscanf(text,
                "%2" SCNx8 "%2" SCNx8 "%2" SCNx8 ",%" SCNu8 ",%" SCNu8 ",%" SCNu8 ",%" SCNu32
                ",%" SCNu16 ",%" SCNu16 ",%" SCNu16 ",%" SCNu16,
-               &part->id[0], &part->id[1], &part->id[2], &part->planes, &part->codes,
-               &part->onfi_row, &part->blocks, &part->page_bytes, &part->read_us,
-               &part->program_us, &part->erase_us) != 11) {
+               &nand->id[0], &nand->id[1], &nand->id[2], &nand->planes, &nand->codes,
+               &nand->onfi_row, &nand->blocks, &nand->page_bytes, &nand->read_us,
+               &nand->program_us, &nand->erase_us) != 11) {
         machine_fail("settings", text);
     }
 }
@@ -59,6 +59,7 @@ static void read_line(const char *key, const char *value, struct settings *setti
                        {"image", settings->image, sizeof settings->image},
                        {"report", settings->report, sizeof settings->report},
                        {"accesses", settings->accesses, sizeof settings->accesses},
+                       {"part", settings->part, sizeof settings->part},
                        {"fault", settings->fault, sizeof settings->fault}};
 
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
@@ -69,8 +70,8 @@ static void read_line(const char *key, const char *value, struct settings *setti
     }
     if (strcmp(key, "owner") == 0) {
         read_owner(value, settings);
-    } else if (strcmp(key, "part") == 0) {
-        read_part(value, &settings->part);
+    } else if (strcmp(key, "nand") == 0) {
+        read_nand(value, &settings->nand);
     } else if (strcmp(key, "code") == 0) {
         read_range(value, &settings->code);
     } else if (strcmp(key, "ram") == 0) {

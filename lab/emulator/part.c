@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* part.c - the part on the board's serial bus, at command level: the model of tests/bus. */
+/* part.c - the part on the board's serial bus, at command level, from tests/bus: a serial NAND, or
+ * the DataFlash of a Mica2. */
 #include <string.h>
 
+#include "dataflash_model.h"
 #include "emulator.h"
 #include "spi_nand_model.h"
 
 #define ECC_LOST 2U
 
+static const struct dataflash_kind at45 = {{0xFF, 0xFF, 0xFF, 0xFF}, 7, 0, 2, 264, 2048};
+
 static struct spi_nand_model model;
+static struct dataflash_model dataflash;
+static struct spi_model *part = &model.spi; /* the one that is there */
 static bool loses;
 
 void bus_require(bool holds, const char *what)
@@ -22,26 +28,35 @@ void bus_expect_clean(struct bus *bus)
     (void)bus; /* told in the report */
 }
 
-void part_open(const struct settings *settings)
+static void open_nand(const struct nand *nand, const char *fault, uint32_t seed)
 {
-    const struct part *part = &settings->part;
     struct spi_nand_kind kind = {.id_dummy = 1,
-                                 .planes = part->planes,
-                                 .codes = part->codes,
-                                 .onfi_row = part->onfi_row,
-                                 .blocks = part->blocks,
-                                 .page_bytes = part->page_bytes};
+                                 .planes = nand->planes,
+                                 .codes = nand->codes,
+                                 .onfi_row = nand->onfi_row,
+                                 .blocks = nand->blocks,
+                                 .page_bytes = nand->page_bytes};
 
-    memcpy(kind.id, part->id, sizeof kind.id);
-    if (strcmp(settings->fault, "id") == 0) { /* of no table, and without a parameter page */
+    memcpy(kind.id, nand->id, sizeof kind.id);
+    if (strcmp(fault, "id") == 0) { /* of no table, and without a parameter page */
         kind.id[0] = 0xA1;
         kind.id[1] = 0xE4;
         kind.onfi_row = 0;
     }
-    spi_nand_model_open(&model, &kind, settings->seed);
-    model.read_us = part->read_us;
-    model.program_us = part->program_us;
-    model.erase_us = part->erase_us;
+    spi_nand_model_open(&model, &kind, seed);
+    model.read_us = nand->read_us;
+    model.program_us = nand->program_us;
+    model.erase_us = nand->erase_us;
+}
+
+void part_open(const struct settings *settings)
+{
+    if (strcmp(settings->part, "at45") == 0) {
+        part = &dataflash.spi;
+        dataflash_model_open(&dataflash, &at45, settings->seed);
+        return;
+    }
+    open_nand(&settings->nand, settings->fault, settings->seed);
     model.spi.bus.stuck = strcmp(settings->fault, "stuck") == 0;
     loses = strcmp(settings->fault, "ecc") == 0;
 }
@@ -53,25 +68,25 @@ void part_main_begins(void)
 
 void part_select(uint32_t on)
 {
-    (void)model.spi.spi.ops->select(&model.spi.spi, on != 0);
+    (void)part->spi.ops->select(&part->spi, on != 0);
 }
 
 uint8_t part_exchange(uint8_t byte)
 {
     uint8_t answer = 0xFF;
 
-    (void)model.spi.spi.ops->transfer(&model.spi.spi, &byte, &answer, 1);
+    (void)part->spi.ops->transfer(&part->spi, &byte, &answer, 1);
     return answer;
 }
 
 void part_wait(uint32_t us)
 {
-    (void)model.spi.spi.ops->wait(&model.spi.spi, (uint16_t)us);
+    (void)part->spi.ops->wait(&part->spi, (uint16_t)us);
 }
 
 struct flash part_flash(void)
 {
-    const struct bus *bus = &model.spi.bus;
+    const struct bus *bus = &part->bus;
     struct flash flash = {bus->now_ns, bus->busy_us, bus->bytes, {0}};
 
     memcpy(flash.begun, bus->begun, sizeof flash.begun);
@@ -80,10 +95,10 @@ struct flash part_flash(void)
 
 uint32_t part_violations(void)
 {
-    return model.spi.bus.violations;
+    return part->bus.violations;
 }
 
 const char *part_violation(void)
 {
-    return model.spi.bus.violations != 0 ? model.spi.bus.why : NULL;
+    return part->bus.violations != 0 ? part->bus.why : NULL;
 }
