@@ -5,6 +5,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from bench import _numbers
+from bench._numbers import Line
 from lab import ROOT, processors
 from lab.benches import Figure, bench
 from lab.device import avr, figures
@@ -13,14 +15,6 @@ from lab.device.figures import Cost
 from nandwich import files
 from nandwich.errors import RunError
 from nandwich.quantities import format_time
-
-#: Bytes of driver, layer, virtual memory and heap, at most.
-STACK_LIMIT = 24 << 10
-#: Cycles of a hit by the band's upper end (19 were published), instructions of a miss.
-HIT_LIMIT, MISS_LIMIT = 10, 60
-
-#: Of an access by pointer to a resident page, at most (18.72 were published).
-MOTE_LIMIT_US = {"slot.load": 12}
 
 _WHAT = {
     "buffer.load": "load, hit of a last-cache buffer",
@@ -41,17 +35,23 @@ def device() -> list[Figure]:
     if missing:
         raise RunError(f"not installed: {', '.join(missing)}")
     found: list[Figure] = []
-    page = _HEAD
+    sections: list[str] = []
+    lines: list[Line] = [*_numbers.drivers()]
+    mote = _mote()
     for board in (one for one in BOARDS.values() if not one.is_small):
         costs = figures.accesses(board)
         rows = _programs(board)
-        page = [*page, f"## {board.name}", "", *_access_table(costs), "", *_program_table(rows), ""]
+        sections += [f"## {board.name}", "", *_access_table(costs), "", *_program_table(rows), ""]
         found += _access_figures(board, costs)
         found += _program_figures(board, rows)
-    mote = _mote()
-    page += _mote_table(mote)
+        if board.arch == "arm":
+            lines += _numbers.stacks({"page": _stack_text(rows), "nftl": _nftl_text(board)})
+            lines += _numbers.accesses(costs, mote)
+            lines += _numbers.camera(rows[_CAMERA])
+    lines += _numbers.energies()
+    page = [*_HEAD, *_numbers.table(lines), *sections, *_mote_table(mote)]
     found += [
-        Figure(f"device.atmega128.{name}", avr.us(cycles), "us", MOTE_LIMIT_US.get(name))
+        Figure(f"device.atmega128.{name}", avr.us(cycles), "us", _numbers.MOTE_LIMIT_US.get(name))
         for name, cycles in mote.items()
     ]
     files.replace(
@@ -74,6 +74,9 @@ _HEAD = [
 ]
 
 
+_CAMERA = "jpeg2bmp, 512 x 600"
+
+
 def _programs(board: Board) -> dict[str, dict[str, Any]]:
     from matplotlib.cbook import get_sample_data
 
@@ -83,7 +86,7 @@ def _programs(board: Board) -> dict[str, dict[str, Any]]:
     with tempfile.TemporaryDirectory() as folder:
         picture = Path(folder) / "out.bmp"
         return {
-            "jpeg2bmp, 512 x 600": figures.run(board, examples / "jpeg2bmp.c", photo, picture),
+            _CAMERA: figures.run(board, examples / "jpeg2bmp.c", photo, picture),
             "sort merge 20000": figures.run(board, examples / "sort.c", "merge", "20000"),
             **{
                 name: figures.run(board, kernels / f"{name}.c")
@@ -170,12 +173,23 @@ def _access_figures(board: Board, costs: dict[str, Cost]) -> list[Figure]:
     for name, cost in costs.items():
         here = board.arch == "arm"
         title = f"device.{board.name}.{name}"
-        limit = MISS_LIMIT if here and name.startswith("miss") else None
+        limit = _numbers.MISS_LIMIT if here and name.startswith("miss") else None
         found.append(Figure(title, cost.instructions, "instructions", limit))
         if here:
-            limit = HIT_LIMIT if name.startswith("buffer") else None
+            limit = _numbers.HIT_LIMIT if name.startswith("buffer") else None
             found.append(Figure(f"{title}.most", cost.cycles_most, "cycles", limit))
     return found
+
+
+def _stack_text(rows: dict[str, dict[str, Any]]) -> int:
+    """The most of the programs: one that never frees takes less of the heap."""
+    return max(int(value["bytes"]["text"]["whole_stack"]) for value in rows.values())
+
+
+def _nftl_text(board: Board) -> int:
+    """Of the layer that a board takes where the page layer has no room."""
+    source = ROOT / "examples" / "sort.c"
+    return _stack_text({"": figures.run(board, source, "merge", "5000", layer="nftl")})
 
 
 def _program_figures(board: Board, rows: dict[str, dict[str, Any]]) -> list[Figure]:
@@ -187,8 +201,8 @@ def _program_figures(board: Board, rows: dict[str, dict[str, Any]]) -> list[Figu
         found.append(
             Figure(f"{title}.code", round(_code_ratio(counts), 3), "x native, guards included")
         )
-    text = max(value["bytes"]["text"]["whole_stack"] for value in rows.values())
-    limit = STACK_LIMIT if board.arch == "arm" else None
+    text = _stack_text(rows)
+    limit = _numbers.STACK_LIMIT if board.arch == "arm" else None
     found.append(Figure(f"device.{board.name}.stack", text, "B", limit))
     return found
 

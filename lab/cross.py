@@ -7,9 +7,12 @@ Every compiler is called with warnings as errors, so a compile that works is als
 import re
 import shutil
 import subprocess
+import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from lab import ROOT
 from nandwich.errors import RunError
 
 _GCC_WARNINGS = (
@@ -104,4 +107,16 @@ def object_size(target: Target, output: Path) -> Size:
             code += int(count)
         elif name.startswith((".data", ".bss")):
             static_ram += int(count)
+    return Size(code, static_ram)
+
+
+def sources_size(target: Target, sources: Sequence[Path]) -> Size:
+    """Of several files of core/ together."""
+    code = static_ram = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for source in sources:
+            output = compile_object(target, source, Path(folder), ROOT / "core" / "include")
+            measured = object_size(target, output)
+            code += measured.code
+            static_ram += measured.static_ram
     return Size(code, static_ram)

@@ -15,7 +15,6 @@
 #define READ_SEEK 0x05U
 #define READ_SEEK_GO 0xE0U
 #define PROGRAM 0x80U
-#define PROGRAM_SEEK 0x85U
 #define PROGRAM_GO 0x10U
 #define ERASE 0x60U
 #define ERASE_GO 0xD0U
@@ -42,10 +41,12 @@ static const struct nw_parallel_nand_part parts[] = {
     {0xDCU, 11, 3, 4, 4096}, {0xD3U, 11, 3, 4, 8192},
 };
 
-/* The first error of a verb stays, and nothing is sent behind it. */
-static void note(struct nw_parallel_nand *nand, int result)
+/* The first error of a verb stays, and nothing is sent behind it; deselecting is. */
+static void choose(struct nw_parallel_nand *nand, uint8_t on)
 {
-    if (result < 0 && nand->error >= 0) {
+    int result = nand->bus->ops->select(nand->bus, on);
+
+    if (nand->error >= 0) {
         nand->error = result;
     }
 }
@@ -61,7 +62,7 @@ static void latch(struct nw_parallel_nand *nand, uint8_t is_address, uint32_t va
         value >>= 8;
     }
     if (nand->error >= 0) {
-        note(nand, nand->bus->ops->latch(nand->bus, is_address, bytes, cycles));
+        nand->error = nand->bus->ops->latch(nand->bus, is_address, bytes, cycles);
     }
 }
 
@@ -75,8 +76,8 @@ static void transfer(struct nw_parallel_nand *nand, uint8_t *data, uint16_t leng
     const struct nw_parallel_bus_ops *bus = nand->bus->ops;
 
     if (nand->error >= 0) {
-        note(nand, writing ? bus->write(nand->bus, data, length)
-                           : bus->read(nand->bus, data, length));
+        nand->error = writing ? bus->write(nand->bus, data, length)
+                              : bus->read(nand->bus, data, length);
     }
 }
 
@@ -85,7 +86,7 @@ static uint8_t ready(struct nw_parallel_nand *nand)
 {
     nand->busy = 1; /* also behind an error: the part may have taken the command in */
     command(nand, STATUS);
-    for (uint16_t step = STEPS; nand->error >= 0; step--) {
+    for (uint16_t step = STEPS;; step--) {
         transfer(nand, &nand->status, 1, 0);
         if (nand->error < 0) {
             break;
@@ -94,7 +95,7 @@ static uint8_t ready(struct nw_parallel_nand *nand)
             nand->busy = 0;
             break;
         }
-        note(nand, step > 0 ? nand->bus->ops->wait(nand->bus, STEP_US) : (int)NW_ERR_BUSY);
+        nand->error = step > 0 ? nand->bus->ops->wait(nand->bus, STEP_US) : (int)NW_ERR_BUSY;
     }
     return nand->status;
 }
@@ -106,13 +107,11 @@ static uint8_t work(struct nw_parallel_nand *nand, uint8_t code)
     return ready(nand);
 }
 
-static struct nw_parallel_nand *begin(const struct nw_chip_req *req)
+static struct nw_parallel_nand *begin(struct nw_parallel_nand *nand)
 {
-    struct nw_parallel_nand *nand = req->chip->context;
-
     nand->error = NW_OK;
     nand->at = 0;
-    note(nand, nand->bus->ops->select(nand->bus, 1));
+    choose(nand, 1);
     if (nand->busy != 0) {
         (void)ready(nand);
     }
@@ -122,7 +121,7 @@ static struct nw_parallel_nand *begin(const struct nw_chip_req *req)
 /* Deselects; what the verb answers whose operation ended with that status. */
 static int end(struct nw_parallel_nand *nand, uint8_t status, int failed)
 {
-    note(nand, nand->bus->ops->select(nand->bus, 0));
+    choose(nand, 0);
     if (nand->error < 0) {
         return nand->error;
     }
@@ -146,48 +145,43 @@ static void aim(struct nw_parallel_nand *nand, uint16_t column)
                                                    : READ_SPARE);
 }
 
-static void place(struct nw_parallel_nand *nand, uint16_t column, uint32_t page)
+/* Has the part deliver a page, or take one in, from a column on. */
+static void open_page(struct nw_parallel_nand *nand, uint16_t column, uint32_t page,
+                      uint8_t writing)
 {
+    if (!writing || is_small(nand)) {
+        aim(nand, column);
+    }
+    if (writing) {
+        command(nand, PROGRAM);
+    }
     latch(nand, 1, column, nand->column_cycles);
     latch(nand, 1, page, nand->row_cycles);
-}
-
-/* Has the part deliver a page from a column on. */
-static void open_page(struct nw_parallel_nand *nand, uint16_t column, uint32_t page)
-{
-    aim(nand, column);
-    place(nand, column, page);
-    if (!is_small(nand)) {
-        command(nand, READ_GO);
+    if (!writing) {
+        if (!is_small(nand)) {
+            command(nand, READ_GO);
+        }
+        (void)ready(nand);
+        aim(nand, column < SMALL_BYTES ? 0 : column); /* from status back to data */
     }
-    (void)ready(nand);
-    aim(nand, column < SMALL_BYTES ? 0 : column); /* from status back to data */
 }
 
 /* Moves bytes of a page from a column on, further up than those moved before, which ended at
- * nand->at; 0: these are the first ones. */
+ * nand->at; 0: these are the first ones. What lies between is passed over. */
 static void move(struct nw_parallel_nand *nand, uint32_t page, uint16_t column, uint8_t *data,
                  uint16_t length, uint8_t writing)
 {
     if (length == 0) {
         return;
     }
-    if (nand->at != 0 && !is_small(nand)) {
-        command(nand, writing ? PROGRAM_SEEK : READ_SEEK);
-        latch(nand, 1, column, 2);
-        if (!writing) {
-            command(nand, READ_SEEK_GO);
-        }
-    } else if (!writing) {
-        open_page(nand, column, page);
-    } else if (nand->at != 0) {
+    if (nand->at == 0 || (!writing && is_small(nand))) {
+        open_page(nand, column, page, writing);
+    } else if (writing) {
         transfer(nand, NULL, (uint16_t)(column - nand->at), 1); /* FF leaves bytes as they are */
     } else {
-        if (is_small(nand)) {
-            aim(nand, column);
-        }
-        command(nand, PROGRAM);
-        place(nand, column, page);
+        command(nand, READ_SEEK);
+        latch(nand, 1, column, 2);
+        command(nand, READ_SEEK_GO);
     }
     transfer(nand, data, length, writing);
     nand->at = (uint16_t)(column + length);
@@ -209,73 +203,70 @@ static void move_all(struct nw_parallel_nand *nand, const struct nw_chip_req *re
          (uint16_t)(req->spare_length - below), writing);
 }
 
-/* The bad-block mark of one of a block's first pages. */
-static void move_mark(struct nw_parallel_nand *nand, const struct nw_chip_req *req, uint8_t index,
-                      uint8_t *mark, uint8_t writing)
+static int run(struct nw_chip_req *req, uint8_t writing)
 {
-    const struct nw_geometry *geometry = &req->chip->geometry;
+    struct nw_parallel_nand *nand = begin(req->chip->context);
+    uint8_t status = STATUS_WRITABLE;
 
-    nand->at = 0;
-    move(nand, req->block * geometry->block_pages + index,
-         (uint16_t)(geometry->page_bytes + nand->hole_at), mark, nand->hole_bytes, writing);
+    move_all(nand, req, writing);
+    if (writing && nand->at != 0) {
+        status = work(nand, PROGRAM_GO);
+    }
+    return end(nand, status, NW_ERR_PROGRAM);
 }
 
 static int parallel_nand_read(struct nw_chip_req *req)
 {
-    struct nw_parallel_nand *nand = begin(req);
-
-    move_all(nand, req, 0);
-    return end(nand, STATUS_WRITABLE, NW_OK);
+    return run(req, 0);
 }
 
 static int parallel_nand_program(struct nw_chip_req *req)
 {
-    struct nw_parallel_nand *nand = begin(req);
-
-    if (req->length == 0 && req->spare_length == 0) {
-        return end(nand, STATUS_WRITABLE, NW_OK);
-    }
-    move_all(nand, req, 1);
-    return end(nand, work(nand, PROGRAM_GO), NW_ERR_PROGRAM);
+    return run(req, 1);
 }
 
 static int parallel_nand_erase(struct nw_chip_req *req)
 {
-    struct nw_parallel_nand *nand = begin(req);
+    struct nw_parallel_nand *nand = begin(req->chip->context);
 
     command(nand, ERASE);
     latch(nand, 1, req->block * req->chip->geometry.block_pages, nand->row_cycles);
     return end(nand, work(nand, ERASE_GO), NW_ERR_ERASE);
 }
 
-static int parallel_nand_is_bad(struct nw_chip_req *req)
+/* The bad-block marks of a block's first pages, read or set to zero: whether one of them stands.
+ * One that can be set is enough: a worn block may refuse the other. */
+static int marks(struct nw_chip_req *req, uint8_t writing)
 {
-    struct nw_parallel_nand *nand = begin(req);
+    const struct nw_geometry *geometry = &req->chip->geometry;
+    struct nw_parallel_nand *nand = begin(req->chip->context);
+    uint8_t status = writing ? 0xFFU : STATUS_WRITABLE;
     uint8_t both = 0xFFU;
     int result;
 
     for (uint8_t i = 0; i < MARK_PAGES; i++) {
-        uint8_t mark[2] = {0xFFU, 0xFFU};
+        uint8_t mark[2] = {0, 0};
 
-        move_mark(nand, req, i, mark, 0);
+        nand->at = 0;
+        move(nand, req->block * geometry->block_pages + i,
+             (uint16_t)(geometry->page_bytes + nand->hole_at), mark, nand->hole_bytes, writing);
         both &= mark[0];
+        if (writing) {
+            status &= work(nand, PROGRAM_GO);
+        }
     }
-    result = end(nand, STATUS_WRITABLE, NW_OK);
-    return result < 0 ? result : both != 0xFFU;
+    result = end(nand, status, NW_ERR_PROGRAM);
+    return result < 0 || writing ? result : both != 0xFFU;
+}
+
+static int parallel_nand_is_bad(struct nw_chip_req *req)
+{
+    return marks(req, 0);
 }
 
 static int parallel_nand_mark_bad(struct nw_chip_req *req)
 {
-    struct nw_parallel_nand *nand = begin(req);
-    uint8_t mark[2] = {0, 0};
-    uint8_t status = 0xFFU;
-
-    /* One of the two marks is enough: a worn block may refuse the other. */
-    for (uint8_t i = 0; i < MARK_PAGES; i++) {
-        move_mark(nand, req, i, mark, 1);
-        status &= work(nand, PROGRAM_GO);
-    }
-    return end(nand, status, NW_ERR_PROGRAM);
+    return marks(req, 1);
 }
 
 static const struct nw_chip_ops ops = {
@@ -389,21 +380,20 @@ static int describe(struct nw_parallel_nand *nand, const struct nw_parallel_nand
 int nw_parallel_nand_open(struct nw_parallel_nand *nand, struct nw_parallel_bus *bus,
                           const struct nw_parallel_nand_part *part)
 {
-    int result;
+    int result, bus_result;
 
     memset(nand, 0, sizeof *nand);
     nand->bus = bus;
     nand->chip.ops = &ops;
     nand->chip.context = nand;
-    note(nand, bus->ops->select(bus, 1));
-    if (work(nand, RESET) == 0 && nand->error == NW_ERR_BUSY) {
+    if (work(begin(nand), RESET) == 0 && nand->error == NW_ERR_BUSY) {
         nand->error = NW_OK; /* a bus at 0 reads as a busy part: so does its id */
     }
     read_id(nand, 0, nand->id);
     if (nand->busy != 0 && (nand->id[0] | nand->id[1]) != 0) {
-        note(nand, NW_ERR_BUSY);
+        nand->error = NW_ERR_BUSY;
     }
     result = describe(nand, part);
-    note(nand, bus->ops->select(bus, 0));
-    return nand->error < 0 ? nand->error : result;
+    bus_result = end(nand, STATUS_WRITABLE, NW_OK);
+    return bus_result < 0 ? bus_result : result;
 }

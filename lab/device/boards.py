@@ -39,6 +39,8 @@ class Board:
     code: Range
     ram: Range
     port: Range
+    #: What else answers at an address, by the part's manual: virtual memory must not lie there.
+    taken: tuple[tuple[str, Range], ...]
     vm_start: int
     clang: tuple[str, ...]
     gcc: tuple[str, ...]  #: compiler and flags
@@ -107,6 +109,14 @@ CORTEX_M3 = Board(
     code=Range(0x0800_0000, 1 << 20),
     ram=Range(0x2000_0000, 96 << 10),
     port=Range(0x4000_0000, 0x1000),
+    taken=(  # STM32F103 reference manual (RM0008), memory map; Cortex-M3 manual for the aliases
+        ("code flash as it is seen from address 0", Range(0, 1 << 20)),
+        ("system memory", Range(0x1FFF_E000, 0x2000)),
+        ("bits of RAM as words", Range(0x2200_0000, 32 << 20)),
+        ("peripherals and their bits as words", Range(0x4000_0000, 0x2000_0000)),
+        ("registers of the external bus", Range(0xA000_0000, 0x1000)),
+        ("processor's own registers", Range(0xE000_0000, 0x2000_0000)),
+    ),
     vm_start=0x6000_0000,
     clang=(
         "--target=thumbv7m-none-eabi",
@@ -134,6 +144,15 @@ RV32 = Board(
     code=Range(0x4200_0000, 4 << 20),
     ram=Range(0x3FC8_0000, 400 << 10),
     port=Range(0x6000_0000, 0x1000),
+    taken=(  # ESP32-C3 technical reference manual, chapter 3
+        ("flash on the data bus", Range(0x3C00_0000, 8 << 20)),
+        ("ROM on the data bus", Range(0x3FF0_0000, 128 << 10)),
+        ("ROM", Range(0x4000_0000, 384 << 10)),
+        ("RAM on the instruction bus", Range(0x4037_C000, 400 << 10)),
+        ("flash on the instruction bus", Range(0x4200_0000, 8 << 20)),
+        ("RTC RAM", Range(0x5000_0000, 8 << 10)),
+        ("peripherals", Range(0x6000_0000, 0xD_1000)),
+    ),
     vm_start=0x8000_0000,
     clang=("--target=riscv32-unknown-elf", *_RV32, "-mno-relax"),
     gcc=("riscv64-unknown-elf-gcc", *_RV32, "-misa-spec=2.2"),
@@ -157,6 +176,7 @@ ATMEGA128 = Board(
     code=Range(0, 64 << 10),  # of 128 KB: initial values are read by 16-bit addresses
     ram=Range(0x100, 0x2700),
     port=Range(0xA0, 0x40),
+    taken=(("processor's own registers", Range(0, 0x100)),),
     vm_start=0x2800,
     clang=("--target=avr", "-mmcu=atmega128"),
     gcc=("avr-gcc", "-mmcu=atmega128"),

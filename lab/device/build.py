@@ -316,8 +316,8 @@ def emulator(board: Board) -> Path:
     """lab/emulator over simavr, or over the library in unicorn's package."""
     bus, own = ROOT / "tests" / "bus", ROOT / "lab" / "emulator"
     folders = ("lab/emulator", "tests/bus", "ports/device", "ports/watch/include")
-    include = [ROOT / one for one in (*folders, "twin/include", "core/include")]
-    ours = [paths.static_library(name) for name in ("nw_twin", "nw_core")]
+    include = [ROOT / one for one in (*folders, "vmtrace/include", "twin/include", "core/include")]
+    ours = [paths.static_library(name) for name in ("nw_vmtrace", "nw_twin", "nw_core")]
     names = ["main.c", "machine.c", "host.c", "part.c"]
     libraries: tuple[str, ...] = ("-lsimavr", "-lelf")
     tools = [_tool("cc"), *ours]
@@ -326,7 +326,7 @@ def emulator(board: Board) -> Path:
     else:
         package, library = _unicorn()
         include.append(package / "include")
-        names += ["machine_unicorn.c", "cycles.c"]
+        names += ["machine_unicorn.c", "cycles.c", "accesses.c"]
         libraries = (str(library), f"-Wl,-rpath,{library.parent}")
         tools.append(library)
     sources = [own / name for name in names]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What programs and single accesses take on the boards: for `nandwich bench device`."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,43 +17,46 @@ _FEW, _MANY = 1000, 3000
 _SAME_ENTRY = 64 * 512
 
 
-def run(
-    board: Board,
-    source: Path,
-    *arguments: str | Path,
-    vm: int = 8 << 20,
-    ram: int = 32 << 10,
-    slots: int = 16,
-    guards: str = "inline",
-    compare: bool = True,
-) -> dict[str, Any]:
-    """The JSON of one run with the command's defaults; RunError when it fails."""
-    wanted = play.Wanted(
+def wanted(board: Board, source: Path, *arguments: str | Path, **changes: Any) -> play.Wanted:
+    """A run with the command's defaults; `changes` are fields of Wanted."""
+    usual = play.Wanted(
         board=board,
         sources=(source,),
         arguments=tuple(map(str, arguments)),
         flags=("-O2",),
         layer=None,
-        vm=vm,
+        vm=8 << 20,
         vm_start=board.vm_start,
-        ram=ram,
+        ram=32 << 10,
         frame=512,
-        slots=slots,
-        guards=guards,
+        slots=16,
+        guards="inline",
         policy="clock",
         stack=8192,
         seed=1,
         fault="",
-        compare=compare,
+        compare=True,
     )
-    play.check(wanted)
+    return replace(usual, **changes)
+
+
+def run(board: Board, source: Path, *arguments: str | Path, **changes: Any) -> dict[str, Any]:
+    """The JSON of one run; RunError when it fails."""
+    chosen = wanted(board, source, *arguments, **changes)
+    play.check(chosen)
     with measure.scratch() as folder:
-        result = play.play(wanted, b"", Path(folder), lambda _changes: None)
+        result = play.play(chosen, b"", Path(folder), lambda _changes: None)
         value = report.payload(result)
         failed = report.failure(result, value)
     if failed:
         raise RunError(f"{source.name} on {board.name}: {failed}")
     return value
+
+
+def record(board: Board, source: Path, *arguments: str | Path, to: Path) -> int:
+    """Every access of a native run to its globals and its heap, into a trace; its instructions."""
+    with measure.scratch() as folder:
+        return play.record(wanted(board, source, *arguments), Path(folder), to)
 
 
 @dataclass(frozen=True)

@@ -1,30 +1,30 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs a program on an emulated board, natively and in virtual memory, and compares."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lab.device import build
+from lab.device import build, parts
 from lab.device.boards import Board, Range
 from lab.device.build import Image
 from lab.device.layout import Layout
+from lab.device.parts import Part
 from nandwich import _native
 from nandwich.compiler import toolchain
 from nandwich.errors import InputError, RunError
-from nandwich.quantities import format_size
+from nandwich.quantities import format_size, format_time
 from nandwich.run import changed_files, guest
 from nandwich.run.guest import Outcome
 from nandwich.run.watcher import UnwatchedError
 
 POLICIES = ("clock", "lru")
 FAULTS = ("id", "stuck", "ecc")
-#: Of the part: what the driver and the model have.
-CHIP = "W25N01GV"
 
 _REFUSED_PART, _REFUSED_BLOCKS, _REFUSED_RAM, _REFUSED_LAYER = 1, 2, 3, 4
 _REFUSED_ARGUMENTS = 6
+_BUSY = -28  # of nandwich/error.h
 
 Check = Callable[[changed_files.Changes], None]
 
@@ -49,6 +49,11 @@ class Wanted:
     seed: int
     fault: str
     compare: bool
+    part: Part = parts.USUAL
+    #: How guards are made, beside `slots` and `guards`; a small processor has none of these.
+    lookaside: int = 64
+    windows: bool = True
+    count: bool = False  #: guards count accesses
 
 
 @dataclass
@@ -85,18 +90,17 @@ def check(wanted: Wanted) -> None:
         raise InputError(
             f"--guards {wanted.guards} does not go with {board.name}: guards are calls"
         )
-    memories = {"code flash": board.code, "RAM": board.ram, "registers": board.port}
-    for name, other in memories.items():
-        apart = board.is_small and name == "code flash"  # another space
-        if vm.meets(other) and not apart:
+    for name, other in _memories(board):
+        if vm.meets(other):
+            shared = min(vm.end, other.end) - max(vm.start, other.start)
             raise InputError(
-                f"virtual memory at {vm} collides with the {name} of {board.name} at {other}: give "
-                "another --vm-base or less --vm"
+                f"virtual memory at {vm} collides with the {name} of {board.name} at {other}, by "
+                f"{shared} B: give another --vm-base or less --vm"
             )
-    if vm.start % wanted.frame or wanted.vm % wanted.frame or wanted.vm % 2048:
+    if vm.start % wanted.frame or wanted.vm % wanted.frame or wanted.vm % wanted.part.page_bytes:
         raise InputError(
             f"--vm-base {vm.start:#x} and --vm {wanted.vm} must be multiples of --frame "
-            f"{wanted.frame}, --vm of a page of {CHIP} (2048 B) too"
+            f"{wanted.frame}, --vm of a page of {wanted.part.name} ({wanted.part.page_bytes} B) too"
         )
     frames, rest = divmod(wanted.ram, wanted.frame)
     if rest or frames < wanted.slots + 2 or frames > 65000:
@@ -138,6 +142,15 @@ def play(
     raise AssertionError
 
 
+def _memories(board: Board) -> Iterator[tuple[str, Range]]:
+    """All that lies somewhere among the board's addresses."""
+    if not board.is_small:  # whose code flash is another space
+        yield "code flash", board.code
+    yield "RAM", board.ram
+    yield "registers", board.port
+    yield from board.taken
+
+
 class _NoRoomError(InputError):
     """The board's RAM does not hold this layer."""
 
@@ -157,10 +170,10 @@ def _build(wanted: Wanted, layer: str) -> Image:
     shape = toolchain.Guest(
         wanted.frame,
         wanted.slots,
-        lookaside=0 if small else 64,
+        lookaside=0 if small else wanted.lookaside,
         guards=wanted.guards,
-        count=False,
-        windows=not small,
+        count=wanted.count,
+        windows=wanted.windows and not small,
     )
     return build.virtual(wanted.board, wanted.sources, wanted.flags, shape, layer, layout)
 
@@ -177,6 +190,18 @@ def _native_run(
     native.put_back()
     check_changes(native.changes)
     return native
+
+
+def record(wanted: Wanted, folder: Path, to: Path) -> int:
+    """Runs the program natively; `to` gets every load and store to its globals and its heap from
+    `main` on, as a trace for `nandwich vmtrace`. What it writes itself stays. Its instructions."""
+    image = build.native(wanted.board, wanted.sources, wanted.flags)
+    emulator = build.emulator(wanted.board)
+    outcome = _run(emulator, wanted, image, folder, b"", quiet=True, watch=False, accesses=to)
+    outcome.keep()
+    if outcome.status != 0 or not outcome.report:
+        raise RunError(f"{wanted.sources[0].name} failed natively: status {outcome.status}")
+    return sum(spent[0] for spent in outcome.report["run"].values())
 
 
 def _virtual(
@@ -213,13 +238,14 @@ def _sub(folder: Path, name: str) -> Path:
     return below
 
 
-def _settings(wanted: Wanted, image: Image, report: Path) -> str:
+def _settings(wanted: Wanted, image: Image, report: Path, accesses: Path | None) -> str:
     layout = image.layout
     lines = [
         f"arch={wanted.board.arch}",
         f"image={image.path}",
         f"report={report}",
         f"fault={wanted.fault}",
+        f"nand={wanted.part.setting}",
         f"port={layout.port.start}",
         f"code={layout.code.start},{(image.sizes.code + 0xFFFF) & ~0xFFFF}",
         f"ram={layout.ram.start},{layout.ram.bytes}",
@@ -227,6 +253,8 @@ def _settings(wanted: Wanted, image: Image, report: Path) -> str:
         f"seed={wanted.seed}",
     ]
     lines += [f"owner={name},{one.start},{one.end}" for name, one in image.owners.items()]
+    if accesses is not None:
+        lines.append(f"accesses={accesses}")
     return "".join(line + "\n" for line in lines)
 
 
@@ -239,8 +267,10 @@ def _run(
     *,
     quiet: bool = False,
     watch: bool = True,
+    accesses: Path | None = None,
 ) -> Outcome:
-    (folder / "settings").write_text(_settings(wanted, image, folder / "report.json"))
+    settings = _settings(wanted, image, folder / "report.json", accesses)
+    (folder / "settings").write_text(settings)
     arguments = (wanted.sources[0].stem, *wanted.arguments)
     environment = {"NANDWICH_DEVICE": str(folder / "settings")}
     if not quiet:
@@ -249,9 +279,29 @@ def _run(
         return guest.run(emulator, arguments, folder, environment, stdin=stdin, stderr=talk)
 
 
+def _signed(number: int) -> int:
+    """A number of 32 bits as the firmware meant it."""
+    return number - (1 << 32) if number >> 31 else number
+
+
 def error_text(number: int) -> str:
     """What an error of ours means."""
-    return _native.error_text(number - (1 << 32) if number >> 31 else number)
+    return _native.error_text(_signed(number))
+
+
+def _no_part(wanted: Wanted, error: int, id: int, waited_ns: int) -> str:
+    """Why the driver did not open the part: what came of its id, and of the wait for it."""
+    told = error_text(error)
+    if _signed(error) == _BUSY:
+        return (
+            f"the driver cannot use the part: {told} ({format_time(waited_ns)} waited for it to be "
+            "ready, before its id could be read): MISO held high, or a broken part"
+        )
+    bytes_ = " ".join(f"{id >> shift & 255:02x}" for shift in (16, 8, 0))
+    return (
+        f"the driver cannot use the part: {told} (it answers id {bytes_}, where {wanted.part.name} "
+        f"answers {wanted.part.spaced_id}, and it has no parameter page to be known by)"
+    )
 
 
 def _refuse(wanted: Wanted, image: Image, layer: str, report: dict[str, Any]) -> None:
@@ -261,11 +311,11 @@ def _refuse(wanted: Wanted, image: Image, layer: str, report: dict[str, Any]) ->
     why, needs, has = report["detail"]
     board, room = wanted.board, image.layout
     if why == _REFUSED_PART:
-        raise InputError(f"the driver cannot use the part (id {has:08x}): {error_text(needs)}")
+        raise InputError(_no_part(wanted, needs, has, report["run_flash"]["storage_ns"]))
     if why == _REFUSED_BLOCKS:
         raise InputError(
-            f"--vm {wanted.vm} needs {needs} blocks of {CHIP} under the {layer} layer, which has "
-            f"{has}: give less --vm"
+            f"--vm {wanted.vm} needs {needs} blocks of {wanted.part.name} under the {layer} layer, "
+            f"which has {has}: give less --vm"
         )
     if why == _REFUSED_RAM:
         used = room.stack_bytes + image.sizes.static_ram

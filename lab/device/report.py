@@ -41,7 +41,7 @@ def payload(result: Result) -> dict[str, Any]:
             "ram_bytes": wanted.board.ram.bytes,
         },
         "device": {
-            "chip": play.CHIP,
+            "chip": wanted.part.name,
             "ftl": result.layer,
             "policy": wanted.policy,
             "vm_start": wanted.vm_start,
@@ -87,6 +87,7 @@ def payload(result: Result) -> dict[str, Any]:
 
 
 _VM = (
+    "accesses",
     "slot_misses",
     "faults",
     "zero_pages",
@@ -278,7 +279,11 @@ def failure(result: Result, value: dict[str, Any]) -> str:
     end = value["end"]
     where = f" in function {end['function']}" if end.get("function") else ""
     if end["kind"] == "panic":
-        return f"storage failed at virtual address {end['address']:#010x}: {end['what']}"
+        at = end["address"] - result.wanted.vm_start
+        return (
+            f"storage failed at virtual address {end['address']:#010x} (byte {at} of "
+            f"{result.wanted.vm}): {end['what']}"
+        )
     if end["kind"] == "stack":
         return (
             f"the stack is too small{where}: more than {result.wanted.stack} B were needed; give "

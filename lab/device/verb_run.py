@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from lab.device import play, report
+from lab.device import parts, play, report
 from lab.device.boards import BOARDS
 from nandwich.cli import output, signals
 from nandwich.compiler import outputs as written
@@ -72,11 +72,6 @@ def _wanted(
 ) -> play.Wanted:
     for name in sorted(given & _HOST_ONLY.keys()):
         raise InputError(f"--{name} does not go with --target: it {_HOST_ONLY[name]}")
-    if "chip" in given and choices["chip"].upper() != play.CHIP:
-        raise InputError(
-            f"--chip {choices['chip']} does not go with --target: the boards carry a {play.CHIP}, "
-            "as the driver and its model know it"
-        )
     board = BOARDS[choices["target"]]
     if "ftl" in given and choices["ftl"] not in board.layers:
         raise InputError(
@@ -104,6 +99,7 @@ def _wanted(
         seed=choices["seed"],
         fault=choices["fault"] or "",
         compare=choices["native"],
+        part=parts.get(choices["chip"]) if "chip" in given else parts.USUAL,
     )
 
 

@@ -37,12 +37,22 @@ struct owner {
     struct spent before; /* of these before main */
 };
 
+/* The serial NAND beside the processor; see struct spi_nand_kind. */
+struct nand {
+    uint8_t id[3];
+    uint8_t planes, codes, onfi_row;
+    uint32_t blocks;
+    uint16_t page_bytes, read_us, program_us, erase_us;
+};
+
 struct settings {
     char arch[NAME_BYTES]; /* "arm", "riscv" or "avr" */
     char image[4096];
     char report[4096];
-    char part[NAME_BYTES];  /* "": a W25N01GV; "at45": an AT45DB041B */
-    char fault[NAME_BYTES]; /* of a W25N01GV: "", "id", "stuck" or "ecc" */
+    char accesses[4096]; /* where accesses are recorded; "": nowhere */
+    char part[NAME_BYTES];  /* "": the serial NAND; "at45": an AT45DB041B */
+    char fault[NAME_BYTES]; /* of a serial NAND: "", "id", "stuck" or "ecc" */
+    struct nand nand;
     uint32_t port;
     uint32_t stack_bytes;
     uint32_t seed;
@@ -76,6 +86,7 @@ struct machine {
     bool has_stack;       /* the stack pointer has been set: it is watched from now on */
     uint32_t registers[16];
     struct flash before; /* main */
+    bool in_main;
     enum end end;
     int status;
     uint32_t detail[3];

@@ -143,6 +143,7 @@ static int64_t do_arguments(struct machine *machine)
     for (uint32_t i = 0; i <= machine->settings.owner_count; i++) {
         machine->settings.owners[i].before = machine->settings.owners[i].all;
     }
+    machine->in_main = true;
     part_main_begins();
     return machine->argc;
 }

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unicorn/unicorn.h>
 
+#include "accesses.h"
 #include "board.h"
 #include "cycles.h"
 #include "emulator.h"
@@ -191,6 +192,7 @@ void machine_open(struct machine *machine)
     must(uc_hook_add(machine->processor, &invalid, UC_HOOK_MEM_INVALID, (void *)on_invalid, machine,
                      1, 0),
          "faults");
+    accesses_open(machine);
 }
 
 void machine_run(struct machine *machine)
@@ -205,6 +207,7 @@ void machine_run(struct machine *machine)
         uc_reg_write(machine->processor, UC_ARM_REG_SP, &stack);
     }
     error = uc_emu_start(machine->processor, begin, 0xFFFFFFFEU, 0, 0);
+    accesses_close(machine);
     if (machine->end != END_NONE) {
         return;
     }

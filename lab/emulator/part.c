@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* part.c - the part on the board's serial bus, at command level, from tests/bus: a W25N01GV, or the
- * DataFlash of a Mica2. */
+/* part.c - the part on the board's serial bus, at command level, from tests/bus: a serial NAND, or
+ * the DataFlash of a Mica2. */
 #include <string.h>
 
 #include "dataflash_model.h"
 #include "emulator.h"
 #include "spi_nand_model.h"
-
-static const struct spi_nand_kind w25n = {{0xEF, 0xAA, 0x21}, 1, 1, 2, 1, 1024, 0};
-/* A part of no table and without a parameter page. */
-static const struct spi_nand_kind foreign = {{0xA1, 0xE4, 0x00}, 1, 1, 1, 0, 1024, 0};
 
 #define ECC_LOST 2U
 #define CLOCK_HZ 7372800U /* of a Mica2 */
@@ -35,16 +31,35 @@ void bus_expect_clean(struct bus *bus)
     (void)bus; /* told in the report */
 }
 
+static void open_nand(const struct nand *nand, const char *fault, uint32_t seed)
+{
+    struct spi_nand_kind kind = {.id_dummy = 1,
+                                 .planes = nand->planes,
+                                 .codes = nand->codes,
+                                 .onfi_row = nand->onfi_row,
+                                 .blocks = nand->blocks,
+                                 .page_bytes = nand->page_bytes};
+
+    memcpy(kind.id, nand->id, sizeof kind.id);
+    if (strcmp(fault, "id") == 0) { /* of no table, and without a parameter page */
+        kind.id[0] = 0xA1;
+        kind.id[1] = 0xE4;
+        kind.onfi_row = 0;
+    }
+    spi_nand_model_open(&model, &kind, seed);
+    model.read_us = nand->read_us;
+    model.program_us = nand->program_us;
+    model.erase_us = nand->erase_us;
+}
+
 void part_open(const struct settings *settings)
 {
-    bool foreign_id = strcmp(settings->fault, "id") == 0;
-
     if (strcmp(settings->part, "at45") == 0) {
         part = &dataflash.spi;
         dataflash_model_open(&dataflash, &at45, settings->seed);
         return;
     }
-    spi_nand_model_open(&model, foreign_id ? &foreign : &w25n, settings->seed);
+    open_nand(&settings->nand, settings->fault, settings->seed);
     model.spi.bus.stuck = strcmp(settings->fault, "stuck") == 0;
     loses = strcmp(settings->fault, "ecc") == 0;
 }

@@ -35,18 +35,9 @@ _RADIOS = ("CC1000", "CC2420")
 _WHERE = "programs and their sizes are ours, the NAND is a serial one"
 
 
-#: Arguments of the programs: what takes some seconds on such a processor.
-_SIZES = {"gray": ("640", "480"), "fft": ("13",), "huffman": ("400000",), "red-black": ("2000",)}
-_QUICK = {"gray": ("400", "300"), "fft": ("10",), "huffman": ("40000",), "red-black": ("500",)}
-
-
 def _run(program: str, quick: bool) -> on_board.Run:
-    source = traffic.PROGRAMS[program][0]
-    if program != "jpeg":
-        return on_board.run(source, (_QUICK if quick else _SIZES)[program], _VM)
-    with tempfile.TemporaryDirectory() as folder:
-        outputs = (str(Path(folder) / "out.bmp"), str(Path(folder) / "gray.bmp"))
-        return on_board.run(source, (str(traffic.photo()), *outputs), _VM)
+    with on_board.invocation(program, quick) as (source, arguments):
+        return on_board.run(source, arguments, _VM)
 
 
 def _span(values: Sequence[float]) -> str:
@@ -146,16 +137,6 @@ def duty_cycle(quick: bool) -> Report:
 # F15 ----------------------------------------------------------------------------------------------
 
 
-def _picture(folder: Path, width: int, height: int, quality: int) -> Path:
-    """The portrait in another size."""
-    from PIL import Image
-
-    path = folder / f"{width}.jpg"
-    with Image.open(traffic.photo()) as photo:
-        photo.resize((width, height)).save(path, "JPEG", quality=quality)
-    return path
-
-
 def _radios() -> dict[str, model.Radio]:
     keys = ("send.byte_energy", "receive.byte_energy")
     return {
@@ -169,7 +150,7 @@ def _pictures(quick: bool) -> list[tuple[str, int, on_board.Run]]:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for shape in _PICTURES[: 2 if quick else 3]:
-            picture = _picture(folder, *shape)
+            picture = on_board.picture(folder, *shape)
             outputs = (str(folder / "out.bmp"), str(folder / "gray.bmp"))
             run = on_board.run(source, (str(picture), *outputs), _VM)
             found.append((f"{shape[0]} x {shape[1]}", picture.stat().st_size, run))

@@ -1,27 +1,96 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The paper's programs as firmware on the emulated Cortex-M3, and the energy of a run.
+"""The paper's programs as firmware on the emulated Cortex-M3: how they are run, and the energy of a
+run.
 
 Instructions are exact, cycles are not: a run's processor time is told as a band, from one cycle an
 instruction to two, which is what loads, branches and two wait states of flash add to real code.
 """
 
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from lab import ROOT
 from lab.device import figures
-from lab.device.boards import BOARDS
+from lab.device.boards import BOARDS, Board
+from nandwich import _native
 from nandwich.energy.model import Job, Node, Storage
 from nandwich.errors import RunError
 from nandwich.twin import platforms
+from papers.fatvm import traffic
 
 #: Cycles an instruction: fewer are not possible, more are not likely.
 BAND = (1.0, 2.0)
-RAM_BYTES, SLOTS = 32 << 10, 8
+#: As in section 7.5 of the paper, 32 KB of frames of 512 B; but 8 MB of virtual memory, where the
+#: paper has 8 or 16: beside 32 KB the board has RAM for the page layer's map of these.
+RAM_BYTES, FRAME_BYTES, VM_BYTES = 32 << 10, 512, 8 << 20
+SLOTS = 8
 #: W25N01GV datasheet: 25 mA typical while it reads, programs and erases; its supply is switched off
 #: while the node sleeps, as the paper counts.
 STORAGE = Storage(active_na=25_000_000, asleep_na=0)
+
+PROGRAMS = tuple(traffic.PROGRAMS)
+#: Arguments of the programs: what takes some seconds on such a processor.
+_SIZES = {"gray": ("640", "480"), "fft": ("13",), "huffman": ("400000",), "red-black": ("2000",)}
+_QUICK = {"gray": ("400", "300"), "fft": ("10",), "huffman": ("40000",), "red-black": ("500",)}
+#: Width, height and quality of the picture of quick runs; whole ones take the portrait as it is.
+_QUICK_PICTURE = (176, 206, 75)
+
+
+def picture(folder: Path, width: int, height: int, quality: int) -> Path:
+    """The portrait in another size."""
+    from PIL import Image
+
+    path = folder / f"{width}.jpg"
+    with Image.open(traffic.photo()) as photo:
+        photo.resize((width, height)).save(path, "JPEG", quality=quality)
+    return path
+
+
+@contextmanager
+def invocation(program: str, quick: bool) -> Iterator[tuple[Path, tuple[str, ...]]]:
+    """Source and arguments of a program, and a folder behind them for what it writes."""
+    source = ROOT / traffic.PROGRAMS[program][0]
+    if program != "jpeg":
+        yield source, (_QUICK if quick else _SIZES)[program]
+        return
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        photo = picture(folder, *_QUICK_PICTURE) if quick else traffic.photo()
+        yield source, (str(photo), str(folder / "out.bmp"), str(folder / "gray.bmp"))
+
+
+def _board() -> Board:
+    board = BOARDS["cortex-m3"]
+    if lacking := board.missing():
+        raise RunError(f"missing: {', '.join(lacking)}; `nandwich doctor` tells how to get them")
+    return board
+
+
+@cache
+def measured(program: str, quick: bool, **changes: Any) -> dict[str, Any]:
+    """The JSON of a run as in section 7.5 but for `changes`, fields of lab.device.play.Wanted;
+    RunError when it is not as natively."""
+    usual = {"vm": VM_BYTES, "ram": RAM_BYTES, "frame": FRAME_BYTES}
+    with invocation(program, quick) as (source, arguments):
+        return figures.run(_board(), source, *arguments, **{**usual, **changes})
+
+
+@cache
+def references(program: str, quick: bool, frame: int) -> _native.Refs:
+    """The program's accesses to its globals and its heap, recorded natively on the processor."""
+    refs = _native.Refs(frame)
+    with tempfile.TemporaryDirectory() as name, invocation(program, quick) as (source, arguments):
+        to = Path(name) / "accesses"
+        figures.record(_board(), source, *arguments, to=to)
+        trace = _native.AccessTrace(str(to))
+        while refs.load(trace, 1 << 20):
+            pass
+    return refs
 
 
 @dataclass(frozen=True)
@@ -44,10 +113,8 @@ class Run:
 
 @cache
 def run(source: Path, arguments: tuple[str, ...], vm_bytes: int) -> Run:
-    """Runs a program of the paper on the board; RunError when it is not as natively."""
-    board = BOARDS["cortex-m3"]
-    if lacking := board.missing():
-        raise RunError(f"missing: {', '.join(lacking)}; `nandwich doctor` tells how to get them")
+    """Runs a program on the board as a node would; RunError when it is not as natively."""
+    board = _board()
     value = figures.run(
         board, ROOT / source, *arguments, vm=vm_bytes, ram=RAM_BYTES, slots=SLOTS, guards="hybrid"
     )

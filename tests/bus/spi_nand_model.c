@@ -16,6 +16,7 @@ enum pending { NONE, RESET, READ, PROGRAM, ERASE };
 
 #define BLOCK_PAGES 64U
 #define UNIT 512U
+#define OTHER_CACHE 0xA5U /* what lies in the cache of the plane that does not work */
 
 static struct spi_nand_model *of(struct spi_model *spi)
 {
@@ -191,6 +192,13 @@ static uint32_t column(struct spi_nand_model *model, uint32_t index)
     return at;
 }
 
+/* Each plane has a cache; the row at work is in that of its own plane. */
+static bool other_plane(const struct spi_nand_model *model, uint8_t plane)
+{
+    return model->kind.planes == 2 && (model->config & 0x40U) == 0 &&
+           plane != ((model->row / BLOCK_PAGES) & 1U);
+}
+
 static uint8_t exchange(struct spi_model *spi, uint32_t index, uint8_t out)
 {
     struct spi_nand_model *model = of(spi);
@@ -223,7 +231,11 @@ static uint8_t exchange(struct spi_model *spi, uint32_t index, uint8_t out)
         at = index - 1U - model->kind.id_dummy;
         return at < 3U ? model->kind.id[at] : 0;
     case 0x03:
-        return index < 4 ? 0xFF : model->cache[column(model, index - 4U)];
+        if (index < 4) {
+            return 0xFF;
+        }
+        at = column(model, index - 4U);
+        return other_plane(model, (spi->head[1] >> 4) & 1U) ? OTHER_CACHE : model->cache[at];
     case 0x02:
     case 0x84:
         if (index >= 3) {
@@ -252,9 +264,9 @@ static void start(struct spi_nand_model *model, uint8_t pending, uint32_t bytes,
             model->status |= pending == PROGRAM ? PROGRAM_FAILED : ERASE_FAILED;
             return;
         }
-        if (pending == PROGRAM && model->kind.planes == 2 &&
-            model->plane != ((model->row / BLOCK_PAGES) & 1U)) {
+        if (pending == PROGRAM && other_plane(model, model->plane)) {
             bus_violation(&model->spi.bus, "a load for the other plane", model->row);
+            memset(model->cache, OTHER_CACHE, sizeof model->cache);
         }
         model->status &= (uint8_t)~(PROGRAM_FAILED | ERASE_FAILED);
     }
@@ -270,9 +282,9 @@ static void finish(struct spi_model *spi, uint32_t bytes)
     }
     switch (spi->head[0]) {
     case 0x06: model->status |= LATCH; break;
-    case 0x10: start(model, PROGRAM, bytes, 250); break;
-    case 0x13: start(model, READ, bytes, 60); break;
-    case 0xD8: start(model, ERASE, bytes, 2000); break;
+    case 0x10: start(model, PROGRAM, bytes, model->program_us); break;
+    case 0x13: start(model, READ, bytes, model->read_us); break;
+    case 0xD8: start(model, ERASE, bytes, model->erase_us); break;
     case 0xFF:
         if (spi->bus.pending > RESET) {
             bus_violation(&spi->bus, "a reset in the middle of an operation", spi->bus.pending);
@@ -288,8 +300,7 @@ static void finish(struct spi_model *spi, uint32_t bytes)
         model->plane = (spi->head[1] >> 4) & 1U;
         break;
     case 0x03:
-        if (model->kind.planes == 2 && (model->config & 0x40U) == 0 &&
-            ((spi->head[1] >> 4) & 1U) != ((model->row / BLOCK_PAGES) & 1U)) {
+        if (other_plane(model, (spi->head[1] >> 4) & 1U)) {
             bus_violation(&spi->bus, "a column of the other plane", model->row);
         }
         break;
@@ -320,6 +331,9 @@ void spi_nand_model_open(struct spi_nand_model *model, const struct spi_nand_kin
 
     memset(model, 0, sizeof *model);
     model->kind = *kind;
+    model->read_us = 60;
+    model->program_us = 250;
+    model->erase_us = 2000;
     model->kind.page_bytes = kind->page_bytes != 0 ? kind->page_bytes : 2048;
     bus_require(nw_parts_get("W25N01GV", &part) == NW_OK, "no part W25N01GV in the table");
     part.blocks = kind->blocks;

@@ -35,6 +35,7 @@ struct spi_nand_model {
     bool mark_second;   /* bad-block marks stand in page 1 only */
     uint8_t plane;      /* of what was loaded last */
     uint8_t ecc;        /* status code of reads of main rows */
+    uint16_t read_us, program_us, erase_us; /* W25N01GV's; a test may set others */
     uint32_t row;       /* of the operation under way */
     uint16_t *touched;  /* codes programmed, a bit each, of each row */
     uint8_t cache[SPI_NAND_CACHE_BYTES];

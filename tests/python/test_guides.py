@@ -89,7 +89,11 @@ def test_your_chip_as_one_follows_it(tmp_path: Path) -> None:
     run("gcc", *WARNINGS, *includes, source, *models, *libraries, "-lcmocka", "-lm", "-o", program)
     said = run(program)
     assert said.startswith("id a1 e4: not supported by the part or layer\n")
-    (tmp_path / "mine.toml").write_text(said[said.index("name = ") : said.rindex("id a1 e4")])
+    toml = said[said.index("name = ") :]
+    (tmp_path / "mine.toml").write_text(toml[: toml.index("id a1 e4")])
+    half = re.search(r"(\d+) of 1024 blocks are bad", run(program, "planes"))
+    assert half is not None
+    assert 512 <= int(half[1]) <= 600
     _run_commands("guide-your-chip", tmp_path)
 
 

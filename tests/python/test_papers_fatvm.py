@@ -6,6 +6,7 @@ from pathlib import Path
 
 from click.testing import CliRunner
 
+from lab.device.boards import BOARDS
 from nandwich.cli.main import main
 
 
@@ -18,3 +19,6 @@ def test_cost_of_an_access_has_a_verdict(tmp_path: Path) -> None:
     answers = {one["id"]: one for one in json.loads(target.read_text())}
     assert answers["T4/miss"]["measured"] > 2 * answers["T4/hit"]["measured"] > 0
     assert answers["T4/order"]["verdict"] == "holds"
+    if not BOARDS["cortex-m3"].missing():
+        assert answers["T4/cortex-m3-hit"]["measured"] <= 10
+        assert answers["T4/cortex-m3-miss"]["measured"] > 10

@@ -3,6 +3,7 @@
 the instruction, with one clear sentence for what cannot be."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from click.testing import CliRunner, Result
 from schemas import validate
 
 from lab import processors
-from lab.device import avr, boards
+from lab.device import avr, boards, parts
 from nandwich import paths
 from nandwich.cli.main import main
 
@@ -172,9 +173,16 @@ def test_files_stdin_and_status(tmp_path: Path) -> None:
     ("arguments", "said"),
     [
         (["--ftl", "lavish"], "--ftl lavish does not go with --target cortex-m3: its firmware has"),
-        (["--chip", "K9F1G08U0A"], "does not go with --target: the boards carry a W25N01GV"),
+        (["--chip", "K9F1G08U0A"], "a serial bus for NAND, and carry W25N01GV, GD5F1GQ4UExxG,"),
+        (["--chip", "mine.toml"], "--chip mine.toml does not go with --target: its boards have"),
+        (["--chip", "GD5F1GQ4"], "unknown part of --target 'GD5F1GQ4'; did you mean GD5F1GQ4UEx"),
         (["--image", "x.nand"], "--image does not go with --target: it is not kept"),
-        (["--vm-base", "0x1FFFF000"], "collides with the RAM of cortex-m3 at 0x20000000 to"),
+        (["--vm-base", "0x1F900000"], "collides with the RAM of cortex-m3 at 0x20000000 to"),
+        (["--vm-base", "0x1F900000"], "to 0x20017fff, by 98304 B: give another --vm-base or less"),
+        (["--vm-base", "0x2000"], "code flash as it is seen from address 0 of cortex-m3 at 0x000"),
+        (["--vm-base", "0x1f800000"], "of cortex-m3 at 0x1fffe000 to 0x1fffffff, by 8192 B"),
+        (["--vm-base", "0x23ff0000"], "collides with the bits of RAM as words of cortex-m3"),
+        (["--vm-base", "0xdff00000"], "processor's own registers of cortex-m3 at 0xe0000000"),
         (["--vm-base", "0x07f00000"], "collides with the code flash of cortex-m3 at 0x08000000"),
         (["--vm-base", "0x3fff0000"], "collides with the registers of cortex-m3 at 0x40000000"),
         (["--vm-base", "0xffff0000"], "end at 0x100000000, and the last page of 512 B"),
@@ -184,8 +192,8 @@ def test_files_stdin_and_status(tmp_path: Path) -> None:
         (["--ram", "74K"], "under the nftl layer: it needs"),
         (["--vm", "200M"], "needs 1734 blocks of W25N01GV under the page layer, which has 1024"),
         (["--stack", "100"], "--stack 100: a multiple of 16 from 1024"),
-        (["--fault", "id"], "the driver cannot use the part (id 00a1e400): not supported"),
-        (["--fault", "stuck"], "the driver cannot use the part (id 00000000): the part stays busy"),
+        (["--vm", "256M", "--chip", "mx35lf2ge4ab"], "blocks of MX35LF2GE4AB under the page layer"),
+        (["--vm", "202K", "--chip", "MT29F4G01ABAFD"], "--vm of a page of MT29F4G01ABAFD (4096 B)"),
     ],
 )
 def test_what_cannot_be_is_told(arguments: list[str], said: str) -> None:
@@ -211,6 +219,53 @@ def test_what_cannot_be_on_a_mote(arguments: list[str], said: str) -> None:
     result = _invoke(_EXAMPLES / "hello.c", "--no-native", *arguments, target="atmega128")
     assert result.exit_code == 2, result.output
     assert said in result.stderr
+
+
+@pytest.mark.parametrize("target", boards.BOARDS)
+@pytest.mark.parametrize("fault", ["id", "stuck"])
+def test_what_a_part_can_do_is_told(target: str, fault: str) -> None:
+    """Goal: another id is told with the one expected, a line that stays busy with how long the
+    driver waited; each in one sentence on each processor, and nothing has run."""
+    part = parts.PARTS["W25N01GV" if target == "atmega128" else "GD5F1GQ4UExxG"]
+    words = ("--no-native", "--chip", part.name, "--fault", fault)
+    result = _invoke(_EXAMPLES / "hello.c", *words, target=target)
+    assert result.exit_code == 2, result.output
+    assert result.stdout == ""
+    assert result.stderr.count("\n") == 1
+    third = part.id[4:].lower()
+    said = {
+        "id": rf"it answers id a1 e4 {third}, where {part.name} answers {part.spaced_id}, and",
+        "stuck": r"stays busy beyond its limit \(2\d\.\d+ ms waited for it to be ready, before",
+    }
+    assert re.search(f"the driver cannot use the part: .*{said[fault]}", result.stderr)
+
+
+@pytest.mark.parametrize("name", parts.PARTS)
+def test_each_part_runs_on_a_board(name: str) -> None:
+    """Goal: a part of two planes, one with a code over data and spare, and one with pages of 4 KiB
+    that is in no table of the driver hold a program's memory, each at its own times."""
+    part = parts.PARTS[name]
+    value = _json(_EXAMPLES / "sort.c", *_TIGHT, "--chip", name.lower(), "--", "merge", "3000")
+    flash = value["flash"]
+    assert value["identical"] is True
+    assert value["violations"] == 0
+    assert value["device"]["chip"] == name
+    assert flash["reads"] > 0 < flash["programs"]
+    chip = part.read_us * flash["reads"] + part.program_us * flash["programs"]
+    assert value["time_ns"]["chip"] == 1000 * (chip + part.erase_us * flash["erases"])
+    assert value["device"]["blocks"] < 512 * 1024 // part.page_bytes
+
+
+@pytest.mark.parametrize(
+    ("target", "name"), [("rv32", "MT29F4G01ABAFD"), ("atmega128", "GD5F1GQ4UExxG")]
+)
+def test_other_processors_have_other_parts(target: str, name: str) -> None:
+    small = target == "atmega128"
+    options = ("-w", "--", "merge", "300") if small else (*_TIGHT, "--", "merge", "3000")
+    value = _json(_EXAMPLES / "sort.c", "--chip", name, *options, target=target)
+    assert value["identical"] is True
+    assert value["violations"] == 0
+    assert value["flash"]["reads"] > 0
 
 
 def test_options_of_a_target_need_one() -> None:
@@ -290,6 +345,7 @@ def test_a_smaller_layer_where_ram_is_short() -> None:
     ("options", "said"),
     [
         (["--fault", "ecc"], "storage failed at virtual address 0x600"),
+        (["--fault", "ecc"], " of 1048576): uncorrectable bit errors"),
         (["--stack", "1K"], "the stack is too small in function "),
     ],
 )

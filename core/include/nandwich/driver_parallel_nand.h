@@ -31,7 +31,8 @@
  *
  * COST. RAM: sizeof(struct nw_parallel_nand). Stack: about 100 B, 350 B while opening. Bus
  * cycles of a large page's read: 2 commands, 4 or 5 of address, 2 and a byte for each question
- * of status, a command, the data; with spare bytes 2 commands and 2 of address more.
+ * of status, a command, the data; with spare bytes 2 commands and 2 of address more. A program
+ * sends FF for the bytes between its data and its spare bytes, which leaves them as they are.
  *
  * Source: ONFI 1.0, sections 5.1 to 5.15; datasheets K9F1G08U0A ("read", "page program", "invalid
  * blocks"), K9F1208U0B ("pointer operation", "read status"), TC58DVG02A1FT00.

@@ -99,7 +99,8 @@ def _split_compiler_flags(args: list[str]) -> tuple[list[str], list[str]]:
     default=_DEFAULT.chip,
     show_default=True,
     metavar="NAME|FILE.toml",
-    help="The part to emulate (`nandwich chips` lists them), or a file of your own.",
+    help="The part to emulate (`nandwich chips` lists them), or a file of your own. A --target "
+    "has its own parts (docs/run-target.md).",
 )
 @click.option(
     "--ftl",
