@@ -190,7 +190,7 @@ void nw_content_table_see(struct nw_content *content, uint8_t space, uint64_t at
     for (uint32_t i = 0; i + SECTOR <= bytes; i += SECTOR) {
         if (at + i == 0) {
             see_mbr(content, space, data);
-            if (of->divided && bytes < 2U * SECTOR) {
+            if (of->divided && data[MBR_ENTRIES + 4U] == MBR_PROTECTIVE && bytes < 2U * SECTOR) {
                 of->seen = 0; /* GPT's header stands behind it */
             }
         } else if (at + i == GPT_HEADER_AT) {

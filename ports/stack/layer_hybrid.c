@@ -15,8 +15,8 @@ int nw_layer_hybrid_refuse(const struct nw_layer_site *site, const char *name, u
         return nw_refuse(why, error,
                          "the %s layer does not work on %s with %u blocks of %u pages of %u B, "
                          "%u B of spare a page (%u blocks kept back; 0: a part of them): it needs "
-                         "more blocks than it keeps back, at least 10 of these, at most 65,000 blocks, 4 "
-                         "pages a block, 256 B a page, 15 B of spare, and %s",
+                         "more blocks than it keeps back, at least 10 of these, at most 65,000 "
+                         "blocks, 4 pages a block, 256 B a page, 15 B of spare, and %s",
                          name, site->chip_name, geometry->blocks, geometry->block_pages,
                          geometry->page_bytes, geometry->spare_bytes, site->config->spare_blocks,
                          own);
