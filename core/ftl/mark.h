@@ -22,6 +22,8 @@
 
 #define NW_MARK_PAGE 0x3350574EUL       /* NWP3: magic and format in one */
 #define NW_MARK_PAGE_FORMAT 3U
+#define NW_MARK_TREE 0x3154574EUL       /* NWT1: magic and format in one; a list, too */
+#define NW_MARK_TREE_FORMAT 1U
 #define NW_MARK_HYBRID 0x4259484EUL     /* NHYB */
 #define NW_MARK_FAST 0x54534146UL       /* FAST */
 #define NW_MARK_LOG 0x20474F4CUL        /* LOG */
