@@ -28,7 +28,7 @@ static uint32_t sectors_of(const struct nw_ftl_tree_config *config,
     if (spare < LEAST_SPARE || geometry->blocks <= spare ||
         geometry->blocks >= NW_TREE_NO_BLOCK || geometry->block_pages < LEAST_PAGES ||
         geometry->block_pages > MOST_PAGES || geometry->spare_bytes < NW_TAG_BYTES ||
-        geometry->page_bytes < LEAST_BYTES || (geometry->flags & NW_CHIP_NO_PAYLOAD) != 0 ||
+        geometry->page_bytes < LEAST_BYTES ||
         geometry->blocks > NW_TREE_NUMBER / geometry->block_pages) {
         return 0;
     }
@@ -50,6 +50,7 @@ static void shape(struct nw_tree *tree, const struct nw_geometry *geometry)
     tree->blocks = geometry->blocks;
     tree->block_pages = geometry->block_pages;
     tree->page_bytes = geometry->page_bytes;
+    tree->payload = (geometry->flags & NW_CHIP_NO_PAYLOAD) == 0;
     tree->width = (uint8_t)(pages <= 0x10000UL ? 2U : pages <= 0x1000000UL ? 3U : 4U);
     tree->leaf_places = (uint16_t)(tree->page_bytes / tree->width);
     leaves = (tree->sectors + tree->leaf_places - 1U) / tree->leaf_places;
@@ -224,7 +225,7 @@ static int each(struct nw_block_req *req,
     struct nw_tree *tree = req->block->context;
     uint8_t *data = req->data;
 
-    if (data == NULL) {
+    if ((data != NULL) != (tree->payload != 0)) { /* given exactly when the chip keeps it */
         return NW_ERR_UNSUPPORTED;
     }
     for (; req->done < req->count; req->done++) {
@@ -233,7 +234,7 @@ static int each(struct nw_block_req *req,
         if (result < 0) {
             return result;
         }
-        data += tree->page_bytes;
+        data = data != NULL ? data + tree->page_bytes : NULL;
     }
     return NW_OK;
 }
@@ -248,7 +249,9 @@ static int read_sector(struct nw_tree *tree, uint32_t sector, uint8_t *data)
         return result;
     }
     if (place == 0) {
-        memset(data, 0, tree->page_bytes);
+        if (data != NULL) {
+            memset(data, 0, tree->page_bytes);
+        }
         return NW_OK;
     }
     int state = nw_tagged_read(&tree->tagged, place, tree->page_bytes, data);

@@ -80,6 +80,7 @@ struct nw_tree {
     uint16_t inner_room;
     uint16_t changes_room;
     uint8_t width;
+    uint8_t payload;       /* the chip keeps the content of sectors; of nodes it always does */
     /* RAM apart */
     uint8_t *buffer;
     uint8_t *counts;       /* valid pages of each block, at most 254; NW_TREE_OUT */

@@ -99,18 +99,19 @@ static int move_sector(struct nw_tree *tree, uint32_t word, uint32_t place)
     if (result != NW_OK) {
         return result;
     }
-    int state = nw_tagged_read(&tree->tagged, place, tree->page_bytes, tree->buffer);
+    uint8_t *data = tree->payload ? tree->buffer : NULL;
+    int state = nw_tagged_read(&tree->tagged, place, tree->page_bytes, data);
 
     if (state < 0) {
         return state;
     }
     if ((word & NW_TREE_DAMAGED) == 0 &&
         (state != NW_TAG_GOOD ||
-         tree->tagged.tag.crc != nw_tag_sum(tree->buffer, tree->page_bytes))) {
+         tree->tagged.tag.crc != nw_tag_sum(data, tree->page_bytes))) {
         word |= NW_TREE_DAMAGED;
         tree->tagged.stats->lost++;
     }
-    result = nw_tree_append(tree, word, (word & NW_TREE_DAMAGED) == 0 ? tree->buffer : NULL, &at);
+    result = nw_tree_append(tree, word, (word & NW_TREE_DAMAGED) == 0 ? data : NULL, &at);
     if (result == NW_OK) {
         nw_tree_change(tree, sector, at);
         nw_tree_lose(tree, place);
@@ -195,10 +196,17 @@ static uint16_t share(const struct nw_tree *tree)
     return (uint16_t)((pages + pages / 8U + won - 1U) / won);
 }
 
+/* Will the write at hand push, or begin a block? Then it has enough to do. */
+static int is_busy(const struct nw_tree *tree)
+{
+    return tree->must_open || tree->left == 0 ||
+           tree->live + tree->change_count >= tree->root_room;
+}
+
 int nw_tree_pace(struct nw_tree *tree)
 {
     uint16_t most = (uint16_t)(tree->block_pages - 3U);
-    uint16_t pages = share(tree);
+    uint16_t pages = is_busy(tree) ? (uint16_t)0 : share(tree);
     int result = NW_OK;
 
     if (tree->virgin < tree->blocks) {

@@ -37,7 +37,8 @@ void nw_tree_lose(struct nw_tree *tree, uint32_t place)
 
 int nw_tree_append(struct nw_tree *tree, uint32_t word, uint8_t *data, uint32_t *place)
 {
-    uint16_t length = data != NULL ? tree->page_bytes : (uint16_t)0;
+    int is_sector = (word & (NW_TREE_KIND | NW_TREE_DAMAGED)) == 0;
+    uint16_t length = data != NULL || is_sector ? tree->page_bytes : (uint16_t)0;
     uint16_t block = (uint16_t)(tree->next / tree->block_pages);
 
     tree->tagged.tag = (struct nw_tag){
@@ -283,9 +284,11 @@ int nw_tree_room(struct nw_tree *tree, uint16_t pages)
 int nw_tree_save(struct nw_tree *tree)
 {
     uint32_t place;
-    int result = nw_tree_room(tree, 2);
+    int result;
 
-    if (result == NW_OK && (tree->change_count != 0 || tree->root + 1U != tree->next)) {
+    if (tree->must_open || tree->left < 2U) {
+        result = nw_tree_open(tree, 0);
+    } else {
         result = build(tree, 0);
         if (result == NW_OK) {
             tree->tagged.stats->map_programs++;

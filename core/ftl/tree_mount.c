@@ -101,21 +101,6 @@ static int load_root(struct nw_tree *tree, uint32_t page)
     return 1;
 }
 
-/* Is the page whole, data and all? Its tag is in tree->tagged then. */
-static int is_whole(struct nw_tree *tree, uint32_t page)
-{
-    int state = nw_tagged_read(&tree->tagged, page, 0, NULL);
-
-    if (state == NW_TAG_GOOD && tree->tagged.tag.crc != 0) {
-        state = nw_tagged_read(&tree->tagged, page, tree->page_bytes, tree->buffer);
-        if (state == NW_TAG_GOOD &&
-            tree->tagged.tag.crc != nw_tag_sum(tree->buffer, tree->page_bytes)) {
-            state = NW_TAG_BAD;
-        }
-    }
-    return state < 0 ? state : state == NW_TAG_GOOD;
-}
-
 /* Is the root followed as it must be to count? By any page of its session, by an END if a mount wrote
  * it: so one page that rots does not take the block with it. 1, 0, or an error. */
 static int is_followed(struct nw_tree *tree, uint32_t head, uint64_t version)
@@ -453,40 +438,51 @@ static int gather(struct nw_tree *tree, uint32_t newest)
     return NW_OK;
 }
 
-/* The mount's block: a root, and a copy of the page written last, if that was whole. */
-static int begin(struct nw_tree *tree, uint32_t last)
+/* A page whose tag was read last, and is a sector's, to the log once more if it is whole. */
+static int copy(struct nw_tree *tree, uint32_t page)
 {
-    int result = nw_tree_open(tree, 1);
-    uint32_t old = 0;
-    uint32_t place;
-
-    if (result != NW_OK) {
-        return result;
-    }
-    int whole = is_whole(tree, last);
     uint32_t word = tree->tagged.tag.word;
     uint32_t sector = word & ~(uint32_t)NW_TREE_DAMAGED;
+    uint8_t *data = tree->payload && sector == word ? tree->buffer : NULL;
+    uint32_t old;
+    uint32_t place;
+    int result = nw_tree_find(tree, sector, &old);
 
-    if (whole < 0) {
-        return whole;
+    if (result == NW_ERR_ECC || result == NW_ERR_CORRUPT) {
+        old = 0; /* a node is lost */
+    } else if (result != NW_OK) {
+        return result;
     }
-    if (!whole || (word & NW_TREE_KIND) != 0 || sector >= tree->sectors) {
-        return NW_OK;
+    if (data != NULL) {
+        result = nw_tagged_read(&tree->tagged, page, tree->page_bytes, data);
+        if (result != NW_TAG_GOOD ||
+            tree->tagged.tag.crc != nw_tag_sum(data, tree->page_bytes)) {
+            return result < 0 ? result : (int)NW_OK;
+        }
     }
-    result = nw_tree_find(tree, sector, &old);
-    if (result == NW_OK) {
-        result = (word & NW_TREE_DAMAGED) == 0 ? is_whole(tree, last) : (int)NW_OK;
-    }
-    if (result >= 0) {
-        result = nw_tree_append(tree, word, (word & NW_TREE_DAMAGED) == 0 ? tree->buffer : NULL,
-                                &place);
-    }
+    result = nw_tree_append(tree, word, data, &place);
     if (result == NW_OK) {
         nw_tree_change(tree, sector, place);
         nw_tree_lose(tree, old);
         nw_tree_gain(tree, place);
     }
     return result;
+}
+
+/* The mount's block: a root, and a copy of the page written last, if that was whole. */
+static int begin(struct nw_tree *tree, uint32_t last)
+{
+    int result = nw_tree_open(tree, 1);
+
+    if (result != NW_OK) {
+        return result;
+    }
+    result = tag_of(tree, last);
+    if (result == NW_TAG_GOOD && (tree->tagged.tag.word & NW_TREE_KIND) == 0 &&
+        (tree->tagged.tag.word & ~(uint32_t)NW_TREE_DAMAGED) < tree->sectors) {
+        return copy(tree, last);
+    }
+    return result < 0 ? result : (int)NW_OK;
 }
 
 /* A few free blocks for the mounts to come, told by a root: as far as the mount's block has room. */

@@ -683,7 +683,7 @@ static struct sim_most lavish_most(const struct sim_subject *subject, const stru
     return anything();
 }
 
-#define KIND(word, line, mounts, fills, asks, audits, ...) \
+#define KIND(word, line, mounts, fits, fills, asks, audits) \
     const struct sim_kind sim_kind_##word = {      \
         .name = #word,                             \
         .what = line,                              \
@@ -707,10 +707,10 @@ static struct sim_most lavish_most(const struct sim_subject *subject, const stru
         .may_fill = fills,                         \
         .most = asks,                              \
         .audit = audits,                           \
-        __VA_ARGS__                                \
+        .fit = fits,                               \
     }
 
-KIND(page, "the page-mapped layer", block_mount, page_may_fill, page_most,
+KIND(page, "the page-mapped layer", block_mount, NULL, page_may_fill, page_most,
      page_audit);
 static int tree_may_fill(const struct sim_subject *subject, const struct sim_strain *strain)
 {
@@ -750,17 +750,17 @@ static void tree_fit(struct nw_random *random, struct sim_head *head)
     }
 }
 
-KIND(tree, "page-mapped, its map on flash", block_mount, tree_may_fill, tree_most, NULL,
-     .fit = tree_fit);
-KIND(nftl, "chains of replacement blocks", block_mount, hybrid_may_fill, hybrid_most,
+KIND(tree, "page-mapped, its map on flash", block_mount, tree_fit, tree_may_fill, tree_most,
      NULL);
-KIND(log, "a log block for each data block", block_mount, hybrid_may_fill, hybrid_most,
+KIND(nftl, "chains of replacement blocks", block_mount, NULL, hybrid_may_fill, hybrid_most,
      NULL);
-KIND(superblock, "page-mapped groups of blocks", block_mount, hybrid_may_fill, hybrid_most,
+KIND(log, "a log block for each data block", block_mount, NULL, hybrid_may_fill, hybrid_most,
      NULL);
-KIND(fast, "shared log blocks", block_mount, hybrid_may_fill, hybrid_most,
+KIND(superblock, "page-mapped groups of blocks", block_mount, NULL, hybrid_may_fill, hybrid_most,
      NULL);
-KIND(lavish, "swap space: forgets with power", NULL, lavish_may_fill, lavish_most,
+KIND(fast, "shared log blocks", block_mount, NULL, hybrid_may_fill, hybrid_most,
+     NULL);
+KIND(lavish, "swap space: forgets with power", NULL, NULL, lavish_may_fill, lavish_most,
      NULL);
 
 static int tier_may_fill(const struct sim_subject *subject, const struct sim_strain *strain)

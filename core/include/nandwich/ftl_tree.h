@@ -39,7 +39,8 @@
  * ERRORS of the block verbs: NW_ERR_FULL when bad blocks have eaten the spare blocks (reads go on).
  * NW_ERR_ECC or NW_ERR_CORRUPT for a sector whose content is lost (the sector is req->sector +
  * req->done), and for all sectors of a node that cannot be read any more; NW_ERR_UNSUPPORTED for
- * data == NULL, else what the chip answers. A block in which a program fails is emptied and marked
+ * data == NULL on a chip that keeps payload or data on one that keeps none, else what the chip
+ * answers. A block in which a program fails is emptied and marked
  * bad.
  *
  * RAM: a page buffer, a byte a block, up to 8 bytes for each page of a block, 8 bytes an inner node
@@ -77,7 +78,7 @@ struct nw_ftl_tree {
 /*
  * Least bytes of RAM for this chip, and sectors the device will have. 0 when the layer cannot work
  * on it: not more than spare_blocks blocks or more than 65,534, fewer than 16 pages a block or more
- * than 256, pages below 256 bytes, a spare area below 15 bytes, a chip that keeps no payload, or
+ * than 256, pages below 256 bytes, a spare area below 15 bytes, or
  * config->spare_blocks from 1 to 11.
  */
 size_t nw_ftl_tree_ram_bytes(const struct nw_ftl_tree_config *config,
