@@ -13,6 +13,9 @@ constexpr const char BssSection[] = ".bss.nw_vm";
 constexpr const char ConfigSection[] = "nw_config";
 // What lies in virtual memory, for a recording: struct object of ports/host/accesses.c.
 constexpr const char ObjectsSection[] = "nw_objects";
+// Tagged mode: variables marked NW_VM, and the symbols of ports/tagged.
+constexpr const char TaggedSection[] = "nw_tagged";
+constexpr const char TaggedPrefix[] = "nw_tagged_";
 // Cross-file check, see markers.h.
 constexpr const char MarkerPrefix[] = "nw_instrumented.";
 constexpr const char MarkerSection[] = ".nw_from.";

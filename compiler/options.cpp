@@ -28,6 +28,10 @@ static cl::opt<GuardMode>
          cl::values(clEnumValN(GuardMode::Inline, "inline", "in place: fastest"),
                     clEnumValN(GuardMode::Outline, "outline", "a call: smallest"),
                     clEnumValN(GuardMode::Hybrid, "hybrid", "in place in loops, else a call")));
+static cl::opt<bool> Tagged("nw-tagged", cl::init(false),
+                            cl::desc("Nandwich: only NW_VM variables are virtual"));
+static cl::opt<std::string> Plan("nw-plan", cl::init(""),
+                                 cl::desc("Nandwich: places of NW_VM variables"));
 static cl::list<std::string> Plain("nw-plain", cl::CommaSeparated,
                                    cl::desc("Nandwich: functions that touch no virtual memory"));
 
@@ -35,7 +39,8 @@ const Options &options()
 {
     static Options Current;
 
-    Current = {FrameBytes, Slots, Lookaside, MergeBytes, Mode, Windows && !Trace, Trace, Count};
+    Current = {FrameBytes, Slots, Lookaside, MergeBytes, Mode, Windows && !Trace, Trace, Count,
+               Tagged, Plan};
     return Current;
 }
 

@@ -26,6 +26,12 @@ struct GuardPass : llvm::PassInfoMixin<GuardPass> {
     static bool isRequired() { return true; }
 };
 
+// Tagged mode (tagged.h), before all other passes and instead of those above.
+struct TaggedPass : llvm::PassInfoMixin<TaggedPass> {
+    llvm::PreservedAnalyses run(llvm::Module &M, llvm::ModuleAnalysisManager &AM);
+    static bool isRequired() { return true; }
+};
+
 } // namespace nandwich
 
 #endif

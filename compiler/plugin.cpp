@@ -2,8 +2,9 @@
 // Nandwich's LLVM 19 plugin: virtual memory for C programs. `nandwich cc` loads it with
 //   clang-19 -fplugin=nandwich-pass.so -fpass-plugin=nandwich-pass.so -mllvm -nw-frame=512 ...
 // and a test runs one half alone with
-//   opt-19 -load-pass-plugin=nandwich-pass.so -passes=nw-prepare|nw-windows|nw-guard|nw
+//   opt-19 -load-pass-plugin=nandwich-pass.so -passes=nw-prepare|nw-windows|nw-guard|nw|nw-tagged
 //     -nw-frame=512 ...
+#include "options.h"
 #include "passes.h"
 
 #include "llvm/Passes/PassBuilder.h"
@@ -20,6 +21,9 @@ namespace nandwich {
 // After inlining, SROA, LICM, GVN and idiom recognition, before the vectoriser and the unroller.
 static void addPasses(ModulePassManager &MPM, OptimizationLevel Level)
 {
+    if (options().Tagged) {
+        return;
+    }
     MPM.addPass(PreparePass());
     if (Level != OptimizationLevel::O0) {
         MPM.addPass(createModuleToFunctionPassAdaptor(LoopSimplifyPass()));
@@ -45,6 +49,8 @@ static bool parse(StringRef Name, ModulePassManager &MPM)
         MPM.addPass(GuardPass());
     } else if (Name == "nw-windows") {
         MPM.addPass(WindowPass());
+    } else if (Name == "nw-tagged") {
+        MPM.addPass(TaggedPass());
     } else if (Name == "nw") {
         addPasses(MPM, OptimizationLevel::O2);
     } else {
@@ -62,6 +68,12 @@ llvmGetPassPluginInfo()
                 PB.registerOptimizerEarlyEPCallback(
                     [](ModulePassManager &MPM, OptimizationLevel Level) {
                         nandwich::addPasses(MPM, Level);
+                    });
+                PB.registerPipelineStartEPCallback(
+                    [](ModulePassManager &MPM, OptimizationLevel) {
+                        if (nandwich::options().Tagged) {
+                            MPM.addPass(nandwich::TaggedPass());
+                        }
                     });
                 PB.registerPipelineParsingCallback(
                     [](StringRef Name, ModulePassManager &MPM,

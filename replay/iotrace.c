@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "apps.h"
 #include "input.h"
 #include "nandwich/error.h"
 #include "iotrace_parse.h"
@@ -28,6 +29,7 @@ struct nw_iotrace {
     char action;                         /* blkparse */
     struct nw_iotrace_state state;
     struct nw_iotrace_fault fault;
+    struct nw_apps apps;
     uint64_t line;
     uint64_t skipped;
     uint64_t empty;
@@ -158,6 +160,16 @@ static int bad_line(struct nw_iotrace *trace, const struct nw_line *line, const 
     return NW_ERR_CORRUPT;
 }
 
+/* Who asked, by the line just read. */
+static uint16_t app_of(struct nw_iotrace *trace)
+{
+    const struct nw_iotrace_state *state = &trace->state;
+
+    return state->process != NULL
+               ? nw_apps_number(&trace->apps, state->process, state->process_bytes)
+               : 0;
+}
+
 /* The next request of a text file: 1, 0 at the end, or an error. */
 static int next_text(struct nw_iotrace *trace, struct nw_io *io)
 {
@@ -172,8 +184,11 @@ static int next_text(struct nw_iotrace *trace, struct nw_io *io)
         if (says_nothing(&line, trace->line)) {
             continue;
         }
+        trace->state.process = NULL;
         status = trace->format->parse(&line, &trace->state, io);
         if (status == NW_LINE_REQUEST) {
+            io->app = app_of(trace);
+            io->content = 0;
             return 1;
         }
         trace->empty += status == NW_LINE_EMPTY;
@@ -202,6 +217,8 @@ static int next_record(struct nw_iotrace *trace, struct nw_io *io)
                      : nw_vscsi_parse(trace->buffer + trace->at, trace->vscsi, io);
         trace->at = trace->count - trace->at < size ? trace->count : trace->at + size;
         if (status == 1) {
+            io->app = 0;
+            io->content = 0;
             return 1;
         }
         trace->empty += status == 2;
@@ -467,4 +484,9 @@ uint64_t nw_iotrace_skipped(const struct nw_iotrace *trace)
 uint64_t nw_iotrace_empty(const struct nw_iotrace *trace)
 {
     return trace->empty;
+}
+
+const char *nw_iotrace_app(const struct nw_iotrace *trace, uint16_t app)
+{
+    return app >= 1 && app <= trace->apps.count ? trace->apps.name[app - 1U] : NULL;
 }

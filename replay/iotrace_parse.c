@@ -240,9 +240,19 @@ static int parse_spc(struct nw_line *line, struct nw_iotrace_state *state, struc
     return finish(io);
 }
 
+/* Who asked. */
+static void note_process(struct nw_iotrace_state *state, const char *start, const char *end)
+{
+    state->process = start;
+    state->process_bytes = (size_t)(end - start);
+}
+
 static int parse_android(struct nw_line *line, struct nw_iotrace_state *state, struct nw_io *io)
 {
-    (void)state;
+    const char *start = line->at;
+    const char *end = memchr(start, ',', (size_t)(line->end - start));
+
+    note_process(state, start, end != NULL ? end : start);
     if (!skip_field(line) || !number(line, &io->unit) || !comma(line) ||
         !read_or_write(line, &io->kind) || !comma(line) ||
         !bytes_of(line, SECTOR, &io->offset) || !comma(line) ||
@@ -322,6 +332,10 @@ static int parse_blkparse(struct nw_line *line, struct nw_iotrace_state *state, 
     if (!literal(line, '+', "a plus") || !bytes_of(line, SECTOR, &io->bytes) ||
         !ends_field(line)) {
         return NW_LINE_BAD;
+    }
+    skip_blanks(line);
+    if (line->end - line->at >= 2 && *line->at == '[' && line->end[-1] == ']') {
+        note_process(state, line->at + 1, line->end - 1);
     }
     return finish(io);
 }
@@ -454,10 +468,12 @@ static int parse_fiu(struct nw_line *line, struct nw_iotrace_state *state, struc
     const char *start;
     size_t length;
 
-    (void)state;
     skip_blanks(line);
-    if (!number(line, &io->time_ns) || !blank_number(line, &pid) || !word(line, &start, &length) ||
-        !bytes_of(line, SECTOR, &io->offset) || !bytes_of(line, SECTOR, &io->bytes) ||
+    if (!number(line, &io->time_ns) || !blank_number(line, &pid) || !word(line, &start, &length)) {
+        return NW_LINE_BAD;
+    }
+    note_process(state, start, start + length);
+    if (!bytes_of(line, SECTOR, &io->offset) || !bytes_of(line, SECTOR, &io->bytes) ||
         !read_or_write(line, &io->kind) || !blank_number(line, &major) ||
         !blank_number(line, &minor) || !word(line, &start, &length)) {
         return NW_LINE_BAD;
@@ -472,9 +488,13 @@ static int parse_wiscsee(struct nw_line *line, struct nw_iotrace_state *state, s
     const char *start;
     size_t length;
 
-    (void)state;
     skip_blanks(line);
-    if (!number(line, &pid) || !word(line, &start, &length)) {
+    start = line->at;
+    if (!number(line, &pid)) {
+        return NW_LINE_BAD;
+    }
+    note_process(state, start, line->at);
+    if (!word(line, &start, &length)) {
         return NW_LINE_BAD;
     }
     if (!is(start, length, "D") && !is(start, length, "C")) {

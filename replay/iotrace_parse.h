@@ -3,6 +3,7 @@
 #ifndef NW_REPLAY_IOTRACE_PARSE_H
 #define NW_REPLAY_IOTRACE_PARSE_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "nandwich-replay/io.h"
@@ -13,6 +14,8 @@ struct nw_iotrace_state {
     uint8_t version;  /* fio */
     uint8_t ended;    /* blkparse: the summary has begun */
     char action;      /* blkparse: which event of a request counts */
+    const char *process; /* who asked, in this line; NULL: it does not say */
+    size_t process_bytes;
 };
 
 /* A line being read. The first that is wrong is kept: where, and what was wanted there. */

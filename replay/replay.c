@@ -32,6 +32,17 @@ static int take_memory(struct nw_replay *replay)
             return NW_ERR_RAM;
         }
     }
+    replay->by_app = calloc(replay->config.apps + 1U, sizeof *replay->by_app);
+    if (replay->by_app == NULL) {
+        return NW_ERR_RAM;
+    }
+    if ((replay->config.flags & NW_REPLAY_BOUND) != 0) {
+        int result = nw_tier_bound_open(&replay->bound, replay->block->sectors);
+
+        if (result < 0) {
+            return result;
+        }
+    }
     if ((replay->config.flags & NW_REPLAY_VERIFY) != 0) {
         replay->versions = calloc(replay->block->sectors, sizeof *replay->versions);
         if (replay->versions == NULL) {
@@ -82,6 +93,8 @@ void nw_replay_close(struct nw_replay *replay)
 {
     if (replay != NULL) {
         free(replay->queue);
+        free(replay->by_app);
+        nw_tier_bound_close(replay->bound);
         free(replay->versions);
         free(replay->payload);
         free(replay);
@@ -122,6 +135,10 @@ static int start_counting(struct nw_replay *replay)
     memset(&replay->result, 0, sizeof replay->result);
     if (replay->config.stack->wear != NULL) {
         replay->heals_before = replay->config.stack->wear->stats.heals;
+    }
+    if (replay->config.stack->tier != NULL) {
+        const struct nw_tier *tier = replay->config.stack->tier;
+        replay->held_before = tier->slots - (uint32_t)tier->free_count;
     }
     replay->counting = 1;
     replay->sample_next = replay->sample_every;

@@ -3,6 +3,7 @@
  * replay_internal.h - the state of a replay, shared by its files:
  *   replay.c        open, close, precondition, the loop over requests
  *   replay_serve.c  one request on the device: sectors, tokens, time
+ *   replay_share.c  the books by application, class and hour
  *   replay_books.c  samples, and the laws the books keep
  */
 #ifndef NW_REPLAY_INTERNAL_H
@@ -10,7 +11,18 @@
 
 #include "nandwich-replay/replay.h"
 
+#include "nandwich/content.h"
+
 #define REPLAY_BATCH 256U
+#define REPLAY_CONTENTS 32U /* classes, and the same of a guest */
+#define REPLAY_HOURS 24U
+
+/* A request, or a part of it, in the books by share. */
+struct replay_part {
+    uint64_t nvm_reads; /* of the tier when it began */
+    uint64_t nvm_writes;
+    uint64_t time_ns; /* of the meter */
+};
 
 struct nw_replay {
     struct nw_replay_config config;
@@ -35,6 +47,16 @@ struct nw_replay {
     uint64_t *queue;     /* completions, a ring; NULL when back to back */
     uint32_t queue_head;
     uint32_t queue_count;
+
+    /* Who and what. */
+    struct nw_replay_share *by_app; /* config.apps and nobody */
+    struct nw_replay_share by_content[REPLAY_CONTENTS];
+    struct nw_replay_share by_hour[REPLAY_HOURS];
+    uint16_t app;     /* of the request being served */
+    uint8_t content;  /* as its source says */
+    uint64_t done_ns; /* when the request before it was done */
+    struct nw_tier_bound *bound; /* NULL: nobody asked for it */
+    uint32_t held_before; /* slots in use when counting started */
 
     /* Tokens. */
     uint32_t *versions; /* by sector; 0: zeros */
@@ -63,6 +85,15 @@ struct nw_replay {
 /* replay_serve.c: NW_OK, or what ended the run. */
 int nw_replay_serve(struct nw_replay *replay, const struct nw_io *io);
 int nw_replay_write(struct nw_replay *replay, uint32_t sector, uint32_t count);
+
+/* replay_share.c */
+struct replay_part nw_replay_begin_part(const struct nw_replay *replay);
+uint32_t nw_replay_same_content(const struct nw_replay *replay, uint32_t sector, uint32_t count,
+                                uint8_t *content);
+void nw_replay_note_piece(struct nw_replay *replay, const struct replay_part *from, uint8_t content,
+                          uint8_t kind, uint32_t count);
+void nw_replay_note_request(struct nw_replay *replay, const struct replay_part *from,
+                            uint64_t arrival_ns, uint64_t read, uint64_t written);
 
 /* replay_books.c */
 void nw_replay_take_sample(struct nw_replay *replay);

@@ -67,7 +67,8 @@ static void compare(struct nw_replay *replay, uint32_t sector, uint32_t count, u
 
 static int read_sectors(struct nw_replay *replay, uint32_t sector, uint32_t count)
 {
-    struct nw_block_req req = {.block = replay->block, .sector = sector, .count = count};
+    struct nw_block_req req = {
+        .block = replay->block, .sector = sector, .count = count, .app = replay->app};
     int status;
 
     if (verifies(replay)) {
@@ -113,9 +114,14 @@ int nw_replay_read_back(struct nw_replay *replay, uint64_t sectors)
     return replay->read_back < end;
 }
 
-int nw_replay_write(struct nw_replay *replay, uint32_t sector, uint32_t count)
+/* One class of sectors. */
+static int write_sectors(struct nw_replay *replay, uint32_t sector, uint32_t count, uint8_t hint)
 {
-    struct nw_block_req req = {.block = replay->block, .sector = sector, .count = count};
+    struct nw_block_req req = {.block = replay->block,
+                               .sector = sector,
+                               .count = count,
+                               .app = replay->app,
+                               .hint = hint};
     uint16_t bytes = replay->block->sector_bytes;
     int status;
 
@@ -138,6 +144,11 @@ int nw_replay_write(struct nw_replay *replay, uint32_t sector, uint32_t count)
         replay->result.ended_sector = sector + req.done;
     }
     return status;
+}
+
+int nw_replay_write(struct nw_replay *replay, uint32_t sector, uint32_t count)
+{
+    return write_sectors(replay, sector, count, NW_HINT_NONE);
 }
 
 static int trim_sectors(struct nw_replay *replay, uint32_t sector, uint32_t count)
@@ -197,10 +208,37 @@ static int place(struct nw_replay *replay, const struct nw_io *io, struct span *
     return NW_OK;
 }
 
+/* A run of sectors, piece by piece of one class, with its place in the books. */
+static int in_pieces(struct nw_replay *replay, uint32_t sector, uint32_t count, uint8_t kind)
+{
+    int status = NW_OK;
+
+    while (count > 0 && status >= 0) {
+        struct replay_part part = nw_replay_begin_part(replay);
+        uint8_t content;
+        uint32_t piece = nw_replay_same_content(replay, sector, count, &content);
+
+        if (kind == NW_IO_READ) {
+            status = read_sectors(replay, sector, piece);
+        } else if (kind == NW_IO_WRITE) {
+            status = write_sectors(replay, sector, piece, (uint8_t)nw_content_hint(content));
+        } else {
+            status = trim_sectors(replay, sector, piece);
+        }
+        nw_replay_note_piece(replay, &part, content, kind, piece);
+        if (status >= 0 && replay->bound != NULL) {
+            status = nw_tier_bound_note(replay->bound, kind, sector, piece);
+        }
+        sector += piece;
+        count -= piece;
+    }
+    return status;
+}
+
 static int read_partial(struct nw_replay *replay, uint32_t sector)
 {
     replay->result.partial_reads++;
-    return read_sectors(replay, sector, 1);
+    return in_pieces(replay, sector, 1, NW_IO_READ);
 }
 
 /* Read the sectors that the span touches in part: what it leaves of them is written again. */
@@ -219,15 +257,14 @@ static int complete_span(struct nw_replay *replay, const struct span *span)
 }
 
 /* The part of the span up to the device's end, then the rest from its start (WRAP). */
-static int each_piece(struct nw_replay *replay, struct span *span,
-                      int (*verb)(struct nw_replay *, uint32_t, uint32_t))
+static int each_piece(struct nw_replay *replay, struct span *span, uint8_t kind)
 {
     uint32_t until_end = replay->block->sectors - span->first;
     uint32_t first = span->count < until_end ? span->count : until_end;
-    int status = verb(replay, span->first, first);
+    int status = in_pieces(replay, span->first, first, kind);
 
     if (status >= 0 && span->count > first) {
-        status = verb(replay, 0, span->count - first);
+        status = in_pieces(replay, 0, span->count - first, kind);
     }
     return status;
 }
@@ -241,14 +278,14 @@ static int perform(struct nw_replay *replay, const struct nw_io *io, struct span
     case NW_IO_READ:
         result->sectors_read += span->count;
         result->bytes_read += io->bytes;
-        return each_piece(replay, span, read_sectors);
+        return each_piece(replay, span, io->kind);
     case NW_IO_WRITE:
         if ((span->head | span->tail) != 0) {
             status = complete_span(replay, span);
         }
         result->sectors_written += span->count;
         result->bytes_written += io->bytes;
-        return status < 0 ? status : each_piece(replay, span, nw_replay_write);
+        return status < 0 ? status : each_piece(replay, span, io->kind);
     default:
         /* Only whole sectors can be forgotten. */
         span->first += span->head;
@@ -258,7 +295,7 @@ static int perform(struct nw_replay *replay, const struct nw_io *io, struct span
         span->count -= (uint32_t)span->head + span->tail;
         span->first = span->first == replay->block->sectors ? 0 : span->first;
         result->sectors_trimmed += span->count;
-        return each_piece(replay, span, trim_sectors);
+        return each_piece(replay, span, io->kind);
     }
 }
 
@@ -279,11 +316,16 @@ static uint64_t worked(struct nw_replay *replay)
     return took;
 }
 
-/* The wear policy's clock. */
+/* The clocks of the wear policy and of the one that places by habits. */
 static void tell_time(struct nw_replay *replay)
 {
-    if (replay->config.stack->wear != NULL) {
-        replay->config.stack->wear->now_s = (uint32_t)(replay->now_ns / 1000000000U);
+    struct nw_stack *stack = replay->config.stack;
+
+    if (stack->wear != NULL) {
+        stack->wear->now_s = (uint32_t)(replay->now_ns / 1000000000U);
+    }
+    if (stack->tier_clock_s != NULL) {
+        *stack->tier_clock_s = (uint32_t)(replay->now_ns / 1000000000U);
     }
 }
 
@@ -381,12 +423,30 @@ static int await(struct nw_replay *replay, const struct nw_io *io, uint64_t *arr
     return arrival > replay->now_ns ? be_idle(replay, arrival) : (int)NW_OK;
 }
 
+/* Room in the NVM that is made without waiting for idle time. */
+static int prepare(struct nw_replay *replay)
+{
+    struct nw_tier *tier = replay->config.stack->tier;
+    int status = NW_OK;
+
+    if (replay->config.prepare != NW_REPLAY_WHEN_IDLE && tier != NULL) {
+        status = nw_tier_prepare(tier, UINT32_MAX);
+    }
+    if (replay->config.prepare == NW_REPLAY_UNSEEN) {
+        replay->meter->time_ns = replay->worked_ns;
+    }
+    return status < 0 ? status : (int)NW_OK;
+}
+
 int nw_replay_serve(struct nw_replay *replay, const struct nw_io *io)
 {
+    const struct nw_replay_result *result = &replay->result;
     struct span span = {0};
     uint64_t arrival, service;
     int status = io->kind == NW_IO_SYNC ? NW_OK : place(replay, io, &span);
 
+    replay->app = io->app <= replay->config.apps ? io->app : 0;
+    replay->content = io->content;
     if (status >= 0) {
         status = await(replay, io, &arrival);
     }
@@ -394,6 +454,13 @@ int nw_replay_serve(struct nw_replay *replay, const struct nw_io *io)
         return status;
     }
     tell_time(replay);
+    struct replay_part part = nw_replay_begin_part(replay);
+    uint64_t read = result->sectors_read + result->partial_reads;
+    uint64_t written = result->sectors_written;
+    status = prepare(replay);
+    if (status < 0) {
+        return status;
+    }
     status = io->kind == NW_IO_SYNC ? sync_device(replay) : perform(replay, io, &span);
     service = worked(replay);
     replay->result.busy_ns += service;
@@ -405,6 +472,9 @@ int nw_replay_serve(struct nw_replay *replay, const struct nw_io *io)
     if (replay->queue != NULL) {
         join_queue(replay, arrival, replay->now_ns);
     }
+    nw_replay_note_request(replay, &part, arrival,
+                           result->sectors_read + result->partial_reads - read,
+                           result->sectors_written - written);
     note_times(replay, io, replay->now_ns - arrival, service);
     return NW_OK;
 }

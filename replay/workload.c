@@ -170,6 +170,8 @@ static void make(struct nw_workload *workload, struct nw_io *io, uint64_t number
     io->offset = (uint64_t)at * config->align;
     io->bytes = (uint64_t)count * config->align;
     io->unit = 0;
+    io->app = 0;
+    io->content = 0;
     io->kind = writes ? NW_IO_WRITE : NW_IO_READ;
     if (config->gap_ns != 0) {
         int fixed = (config->fixed & NW_FIXED_GAP) != 0;

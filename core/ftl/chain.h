@@ -141,6 +141,13 @@ static inline struct nw_chain *nw_chain_of(struct nw_hybrid *hybrid)
     return (struct nw_chain *)(void *)hybrid;
 }
 
+/* Whether an error has left something that has to be done before anything else is merged or
+ * written: nw_hybrid_settle() does it. */
+static inline int nw_chain_is_stopped(const struct nw_chain *chain)
+{
+    return chain->merging != NW_NO_BLOCK || chain->hybrid.doubt != NW_NO_PAGE;
+}
+
 static inline uint8_t *nw_chain_bits(const struct nw_chain *chain, uint16_t block)
 {
     return chain->bits + (size_t)block * chain->bit_bytes;
@@ -149,6 +156,15 @@ static inline uint8_t *nw_chain_bits(const struct nw_chain *chain, uint16_t bloc
 static inline int nw_chain_holds(const struct nw_chain *chain, uint16_t block, uint16_t sector)
 {
     return (nw_chain_bits(chain, block)[sector >> 3] & (1U << (sector & 7U))) != 0;
+}
+
+/* Whether a merge that goes on in this block has moved a sector already: to this block or, on a
+ * chip that programs in order, to one before it in which a program failed. Merges move sectors in
+ * their order. */
+static inline int nw_chain_has_moved(const struct nw_chain *chain, uint16_t block, uint16_t sector)
+{
+    return nw_chain_holds(chain, block, sector) ||
+           (chain->in_order != 0 && sector < chain->next[block]);
 }
 
 #endif

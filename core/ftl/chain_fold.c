@@ -5,13 +5,14 @@
 
 #include "chain.h"
 
-/* 1 if the sector is held, but not by that block. */
+/* 1 if the sector is held, but not by that block, and has to be moved there. */
 static int is_elsewhere(const struct nw_chain *chain, uint16_t unit, uint16_t block,
                         uint16_t sector)
 {
     uint16_t holder = nw_chain_holder(chain, unit, sector);
 
-    return holder != NW_NO_BLOCK && holder != block;
+    return holder != NW_NO_BLOCK && holder != block &&
+           (chain->merging != unit || !nw_chain_has_moved(chain, block, sector));
 }
 
 /* Move one sector to the end of the chain. As nw_chain_put(). */
@@ -399,7 +400,7 @@ static int make_room(struct nw_chain *chain, uint16_t unit, uint16_t sector)
                                (begins_log && chain->logs >= chain->log_blocks))) {
         result = merge_one(chain, 0);
     }
-    if (result == NW_ERR_FULL) { /* no more to win: enough all the same? */
+    if (result == NW_ERR_FULL && !nw_chain_is_stopped(chain)) { /* no more to win: enough? */
         result = nw_hybrid_spare(&chain->hybrid, NW_HYBRID_FLOOR);
     }
     return result == NW_OK ? nw_hybrid_flush(&chain->hybrid) : result;
@@ -484,9 +485,13 @@ int nw_chain_write(struct nw_hybrid *hybrid, const struct nw_hybrid_put *put)
 
 static int tidy(struct nw_hybrid *hybrid, int step)
 {
-    int result = merge_one(nw_chain_of(hybrid), step);
+    struct nw_chain *chain = nw_chain_of(hybrid);
+    int result = merge_one(chain, step);
 
-    return result == NW_ERR_FULL ? 0 : result < 0 ? result : 1;
+    if (result == NW_ERR_FULL && !nw_chain_is_stopped(chain)) {
+        return 0;
+    }
+    return result < 0 ? result : 1;
 }
 
 int nw_chain_tidy(struct nw_hybrid *hybrid)

@@ -19,8 +19,10 @@ static int fast_find(struct nw_hybrid *hybrid, uint32_t sector, uint32_t *at)
     return NW_OK;
 }
 
+/* Merge the chain of a unit, and no entries of it but those whose sector the chain holds too. */
 static int fold(struct nw_chain *chain, uint16_t unit, int fresh)
 {
+    chain->fast->whole = 0;
     if (chain->fast->in_order == unit) {
         chain->fast->in_order = NONE;
     }
@@ -32,7 +34,7 @@ static int fold(struct nw_chain *chain, uint16_t unit, int fresh)
 static int find_move(struct nw_chain *chain, uint32_t sector, uint16_t target, uint32_t *at)
 {
     *at = NW_NO_PAGE;
-    if (target != NONE && nw_chain_holds(chain, target, (uint16_t)(sector % chain->span))) {
+    if (target != NONE && nw_chain_has_moved(chain, target, (uint16_t)(sector % chain->span))) {
         return NW_OK;
     }
     return nw_hybrid_find(&chain->hybrid, sector, at);
@@ -68,6 +70,7 @@ static int merge(struct nw_chain *chain, uint16_t unit)
     int32_t moves = count_moves(chain, unit, target);
     int result = moves < 0 ? (int)moves : (int)NW_OK;
 
+    chain->fast->whole = 1;
     if (result == NW_OK && !goes_on) {
         result = nw_chain_extend(chain, unit, NW_CHAIN_COPIES, unit);
     }
@@ -152,7 +155,7 @@ static int make_room(struct nw_chain *chain)
     while (result == NW_OK && nw_hybrid_free(&chain->hybrid) <= nw_hybrid_floor(&chain->hybrid)) {
         result = merge_one(chain, chain->hybrid.block_pages);
     }
-    if (result == NW_ERR_FULL) { /* no more to win: enough all the same? */
+    if (result == NW_ERR_FULL && !nw_chain_is_stopped(chain)) { /* no more to win: enough? */
         result = nw_hybrid_spare(&chain->hybrid, NW_HYBRID_FLOOR);
     }
     return result == NW_OK ? nw_hybrid_flush(&chain->hybrid) : result;
@@ -270,9 +273,13 @@ static int fast_meet(struct nw_hybrid *hybrid, uint32_t at, const struct nw_tag 
 
 static int tidy(struct nw_hybrid *hybrid, uint16_t most)
 {
-    int result = merge_one(nw_chain_of(hybrid), most);
+    struct nw_chain *chain = nw_chain_of(hybrid);
+    int result = merge_one(chain, most);
 
-    return result == NW_ERR_FULL ? 0 : result < 0 ? result : 1;
+    if (result == NW_ERR_FULL && !nw_chain_is_stopped(chain)) {
+        return 0;
+    }
+    return result < 0 ? result : 1;
 }
 
 static int fast_tidy(struct nw_hybrid *hybrid)
@@ -297,11 +304,17 @@ static int fast_evict(struct nw_hybrid *hybrid, uint16_t block)
     return unit != NONE ? fold(chain, unit, 1) : (int)NW_OK;
 }
 
+/* As it began: a merge of a chain alone has passed by sectors that are in entries and nowhere
+ * else. */
 static int fast_finish(struct nw_hybrid *hybrid)
 {
     struct nw_chain *chain = nw_chain_of(hybrid);
+    uint16_t unit = chain->merging;
 
-    return chain->merging != NONE ? merge(chain, chain->merging) : (int)NW_OK;
+    if (unit == NONE) {
+        return NW_OK;
+    }
+    return chain->fast->whole != 0 ? merge(chain, unit) : fold(chain, unit, 0);
 }
 
 static const struct nw_hybrid_kind fast_kind = {.find = fast_find,

@@ -26,6 +26,7 @@ struct nw_fast {
     uint16_t open;     /* slot of the block that takes the next sector, or NW_NO_BLOCK */
     uint16_t in_order; /* unit with the sequential log block, or NW_NO_BLOCK */
     uint8_t found;     /* mounting: the entries are there */
+    uint8_t whole;     /* the merge under way, or the last one, moves entries of its unit too */
 };
 
 /* fast_log.c: as the chains know it */

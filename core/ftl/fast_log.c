@@ -36,6 +36,7 @@ static void clear(struct nw_chain *chain)
     fast->open = NONE;
     fast->in_order = NONE;
     fast->found = 0;
+    fast->whole = 0;
 }
 
 uint16_t nw_fast_lookup(const struct nw_chain *chain, uint32_t sector)

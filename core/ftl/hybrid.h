@@ -83,7 +83,8 @@ struct nw_hybrid_kind {
     /* Mounting: give back blocks that nothing needs, unless nw_hybrid_held(). Called twice, the
      * second time with `last` set, when nothing is held any more and all pages have come. */
     int (*arrange)(struct nw_hybrid *hybrid, int last);
-    /* Merge to win a block. 1: done, 0: nothing to merge, or an error. */
+    /* Merge to win a block. 1: done, 0: nothing to merge, or an error: NW_ERR_FULL when no block
+     * was left on the way, so that nw_hybrid_settle() has to come before anything else. */
     int (*tidy)(struct nw_hybrid *hybrid);
     /* Idle: a step towards that, which moves no more than a block of pages. Answers the same. */
     int (*step)(struct nw_hybrid *hybrid);
@@ -243,16 +244,45 @@ void nw_hybrid_doom(struct nw_hybrid *hybrid, uint16_t block);
  * the newest of all, as those that a cut has left are. */
 int nw_hybrid_wipe_spoiled(struct nw_hybrid *hybrid);
 
-/* hybrid_mount.c */
+/* hybrid_record.c */
+
+/* Page `at` to the buffer. Answers as nw_hybrid_read(), with NW_TAG_GOOD only when tag and data are
+ * whole. */
+int nw_hybrid_read_whole(struct nw_hybrid *hybrid, uint32_t at, struct nw_tag *tag);
+
+/* First walk of a mount: finds the newest record, which is in the buffer then, and the page that
+ * its mount copied. NW_ERR_NOT_FOUND, NW_ERR_VERSION, NW_ERR_CORRUPT, or the chip's error. */
+int nw_hybrid_find_record(struct nw_hybrid *hybrid);
+
+/* 1 if the record in the buffer says that a version does not count. */
+int nw_hybrid_is_void(const struct nw_hybrid *hybrid, uint64_t version);
+
+/* The record of this mount to the buffer: the newest one there is, and a fence from hybrid->last up
+ * to `first`. `copies`: 1 when the mount copies a page. NW_OK or the error of a read. */
+int nw_hybrid_make_record(struct nw_hybrid *hybrid, uint64_t first, uint8_t copies);
+
+/* hybrid_session.c */
+
+/* Starts this session in a fresh block. NW_ERR_FULL: there is none. */
+int nw_hybrid_begin_session(struct nw_hybrid *hybrid);
 
 /* Before a merge or a write takes a block: if all that are free wait for a program, make one, a
  * page that means nothing. NW_ERR_FULL: the session's block has no room for it. */
 int nw_hybrid_flush(struct nw_hybrid *hybrid);
 
-/* What has to be before anything else: write anew the sector that a mount saved, and that of a
- * program which failed and was not tried again; end a merge that was stopped. NW_ERR_FULL: no block
- * for it. */
+/* Merges until as many blocks are free as the floor asks for, or nothing is left to merge. Sessions
+ * that end after a few operations each must not use up the free blocks. */
+int nw_hybrid_refill(struct nw_hybrid *hybrid);
+
+/* Writes anew, without a merge, the sector of a program that failed and was not tried again, and
+ * the one that a mount saved. NW_ERR_FULL: no block for it. */
+int nw_hybrid_rewrite(struct nw_hybrid *hybrid);
+
+/* What has to be before anything else: erase what was spoiled, nw_hybrid_rewrite(), end a merge
+ * that was stopped, and win back the blocks that this took. NW_ERR_FULL: no block for it. */
 int nw_hybrid_settle(struct nw_hybrid *hybrid);
+
+/* hybrid_mount.c */
 
 /* While a mount decides: this block must not be given back. */
 int nw_hybrid_held(const struct nw_hybrid *hybrid, uint16_t block);

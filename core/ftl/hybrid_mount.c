@@ -4,226 +4,19 @@
  *
  * A page torn by a power cut may be invisible today and look complete after another power-up.
  * Its version is known all the same: above every page that is certain, below what the next session
- * writes. Each mount fences that range off, in a record kept on the chip. The one page that may be
- * torn and does look complete is the newest of all. If a merge under way moved it, the page it came
- * from is still there and it does not count. Else the mount copies it beside the record and then
- * writes the sector anew.
- *
- * A mount writes to a fresh block: a first page that means nothing (so that no later mount uses the
- * same versions should the record be torn), the copy, the record, and the record once more (it
- * shows that the first one is not torn, and stands for it when that cannot be read). The record is
- * read again then. Nothing else is erased before that. Why this is enough: docs/ftl-hybrid.md.
+ * writes. Each mount fences that range off, in a record kept on the chip (hybrid_record.c). The one
+ * page that may be torn and does look complete is the newest of all. If a merge under way moved it,
+ * the page it came from is still there and it does not count. Else the mount copies it beside the
+ * record (hybrid_session.c) and then writes the sector anew. Why this is enough:
+ * docs/ftl-hybrid.md.
  */
 #include <string.h>
 
 #include "hybrid.h"
-#include "nandwich/bytes.h"
 #include "wipe.h"
 
-#define FORMAT 2U
-#define SHAPE_BYTES 22U /* what each mount has to have in common, and then the degree */
-#define COUNT_AT 24U
-#define ENTRIES_AT 26U
-#define ENTRY_BYTES 10U /* first version (5), copies and high bits (1), width (4): see docs */
 #define VERSION_GAP 64U /* above what a torn page that cannot be read now may carry */
 #define SESSION_BITS 36U /* more programs than 2^36 no session makes: they wear a chip out */
-#define MOST_SESSION 4U  /* pages of a session up to its second record */
-#define WORD_FIRST (NW_HYBRID_SESSION | NW_HYBRID_SECTOR)
-#define WORD_RECORD (NW_HYBRID_SESSION | (NW_HYBRID_SECTOR - 1U))
-
-/* What a record begins with: who made it, for which shape. */
-static void put_shape(const struct nw_hybrid *hybrid, uint8_t *to)
-{
-    const struct nw_geometry *geometry = &hybrid->chip->geometry;
-
-    nw_put32(to, 0x4259484EUL); /* NHYB */
-    nw_put32(to + 4, hybrid->name);
-    nw_put16(to + 8, FORMAT);
-    nw_put16(to + 10, hybrid->blocks.tagged.req.spare_length);
-    nw_put32(to + 12, hybrid->sectors);
-    nw_put16(to + 16, hybrid->blocks.count);
-    nw_put16(to + 18, geometry->block_pages);
-    nw_put16(to + 20, geometry->page_bytes);
-    nw_put16(to + SHAPE_BYTES, hybrid->degree);
-}
-
-static uint8_t *entry(const struct nw_hybrid *hybrid, uint16_t index)
-{
-    return hybrid->buffer + ENTRIES_AT + ENTRY_BYTES * index;
-}
-
-static uint16_t most_entries(const struct nw_hybrid *hybrid)
-{
-    return (uint16_t)((hybrid->page_bytes - ENTRIES_AT) / ENTRY_BYTES);
-}
-
-/* How many versions an entry makes void, up to its first. */
-static uint64_t width_of(const uint8_t *at)
-{
-    return nw_get32(at + 6) | ((uint64_t)(at[5] >> 1) << 32);
-}
-
-/* 1 if the record in the buffer says that a version does not count. Entries are in order, so half
- * of them is left each time. */
-static int is_void(const struct nw_hybrid *hybrid, uint64_t version)
-{
-    uint16_t low = 0;
-    uint16_t count = nw_get16(hybrid->buffer + COUNT_AT);
-    uint16_t high = count;
-
-    while (low < high) {
-        uint16_t middle = (uint16_t)((low + high) / 2U);
-
-        if (nw_tag_get40(entry(hybrid, middle)) < version) {
-            low = (uint16_t)(middle + 1U);
-        } else {
-            high = middle;
-        }
-    }
-    const uint8_t *at = entry(hybrid, low);
-    return low < count && version > nw_tag_get40(at) - width_of(at);
-}
-
-/* Page `at` to the buffer: NW_TAG_GOOD when tag and data are whole. */
-static int read_checked(struct nw_hybrid *hybrid, uint32_t at, struct nw_tag *tag)
-{
-    uint16_t length = hybrid->page_bytes;
-    int state = nw_hybrid_read(hybrid, at, length, hybrid->buffer, tag);
-
-    return state == NW_TAG_GOOD && tag->crc != nw_tag_sum(hybrid->buffer, length) ? (int)NW_TAG_BAD
-                                                                                  : state;
-}
-
-/* Keeps the newest records. */
-static void note_record(struct nw_hybrid *hybrid, uint64_t version, uint32_t at)
-{
-    struct nw_hybrid_record record = {.version = version, .at = at};
-
-    for (uint8_t i = 0; i < hybrid->records; i++) {
-        if (hybrid->record[i].version < record.version) {
-            struct nw_hybrid_record other = hybrid->record[i];
-
-            hybrid->record[i] = record;
-            record = other;
-        }
-    }
-    if (hybrid->records < NW_HYBRID_RECORDS) {
-        hybrid->record[hybrid->records++] = record;
-    }
-}
-
-/* A record that is whole now. Something behind it, whatever it is, shows that its program had
- * ended: it is whole for ever. */
-static int meet_record(struct nw_hybrid *hybrid, uint16_t block, uint32_t at, uint64_t version)
-{
-    struct nw_tag tag;
-    int state = at + 1U < nw_hybrid_first(hybrid, block) + hybrid->block_pages
-                    ? nw_hybrid_read_tag(hybrid, at + 1U, &tag)
-                    : (int)NW_TAG_BLANK;
-
-    note_record(hybrid, version, at);
-    if (state != NW_TAG_BLANK && version > hybrid->certain_version) {
-        hybrid->certain = block;
-        hybrid->certain_version = version;
-    }
-    return state < 0 ? state : (int)NW_OK;
-}
-
-/* A session's block begins with a page that means nothing, and has its record behind. A page that
- * cannot be read is passed over: a torn one has none behind it. */
-static int look_for_record(struct nw_hybrid *hybrid, uint16_t block)
-{
-    uint32_t at = nw_hybrid_first(hybrid, block);
-    struct nw_tag tag;
-
-    for (uint8_t i = 0; i < MOST_SESSION; i++, at++) {
-        int state = nw_hybrid_read_tag(hybrid, at, &tag);
-
-        if (state == NW_TAG_GOOD && tag.word == WORD_RECORD) {
-            state = read_checked(hybrid, at, &tag);
-            if (state == NW_TAG_GOOD) {
-                return meet_record(hybrid, block, at, tag.version);
-            }
-        } else if (state == NW_TAG_BLANK ||
-                   (state == NW_TAG_GOOD && (tag.word & NW_HYBRID_SESSION) == 0)) {
-            return NW_OK;
-        }
-        if (state < 0) {
-            return state;
-        }
-    }
-    return NW_OK;
-}
-
-/* The record at `at` to the buffer, checked. */
-static int load(struct nw_hybrid *hybrid, uint32_t at)
-{
-    uint8_t shape[COUNT_AT];
-    struct nw_tag tag;
-    int state = read_checked(hybrid, at, &tag);
-
-    if (state != NW_TAG_GOOD) {
-        return state < 0 ? state : (int)NW_ERR_CORRUPT;
-    }
-    put_shape(hybrid, shape);
-    if (memcmp(shape, hybrid->buffer, 8) != 0) {
-        return NW_ERR_NOT_FOUND;
-    }
-    uint16_t degree = nw_get16(hybrid->buffer + SHAPE_BYTES);
-    if (memcmp(shape, hybrid->buffer, SHAPE_BYTES) != 0 || degree > hybrid->degree ||
-        (degree < hybrid->degree && hybrid->grows == 0)) {
-        return NW_ERR_VERSION;
-    }
-    uint16_t count = nw_get16(hybrid->buffer + COUNT_AT);
-    return count > 0 && ENTRIES_AT + ENTRY_BYTES * (uint32_t)count <= hybrid->page_bytes
-               ? NW_OK
-               : NW_ERR_CORRUPT;
-}
-
-/* First walk: the newest record, left in the buffer, and the page its mount copied. */
-static int find_record(struct nw_hybrid *hybrid)
-{
-    for (uint16_t block = 0; block < hybrid->blocks.count; block++) {
-        if (hybrid->blocks.state[block] != NW_BLOCK_BAD) {
-            int result = look_for_record(hybrid, block);
-            if (result < 0) {
-                return result;
-            }
-        }
-    }
-    if (hybrid->records == 0) {
-        return NW_ERR_NOT_FOUND;
-    }
-    int result = load(hybrid, hybrid->record[0].at);
-    if (result < 0) {
-        return result;
-    }
-    uint16_t count = nw_get16(hybrid->buffer + COUNT_AT);
-    uint16_t young = (uint16_t)(most_entries(hybrid) / 2U);
-    const uint8_t *newest = entry(hybrid, (uint16_t)(count - 1U));
-    hybrid->ageing = 0;
-    if (count > young) {
-        hybrid->ageing = nw_tag_get40(entry(hybrid, (uint16_t)(count - young - 1U)));
-    }
-    hybrid->fenced = nw_tag_get40(newest);
-    hybrid->last = hybrid->fenced;
-    if ((newest[5] & 1U) != 0) {
-        struct nw_tag tag;
-        uint16_t block = nw_hybrid_block_of(hybrid, hybrid->record[0].at);
-        uint32_t at = nw_hybrid_first(hybrid, block) + 1U;
-
-        result = nw_hybrid_read_tag(hybrid, at, &tag);
-        /* Its sector was written anew at once, unless that was cut. And no mount of ours names a
-         * sector that there is not. */
-        if (result != NW_TAG_GOOD || (tag.word & NW_HYBRID_SECTOR) >= hybrid->sectors) {
-            return result < 0 ? result : (int)NW_OK;
-        }
-        hybrid->saved = tag.word & NW_HYBRID_SECTOR;
-        hybrid->saved_at = at;
-        hybrid->saved_version = tag.version;
-    }
-    return NW_OK;
-}
 
 /* To the layer: this page counts. */
 static int accept(struct nw_hybrid *hybrid, const struct nw_hybrid_top *page)
@@ -330,7 +123,7 @@ static int look_at(struct nw_hybrid *hybrid, struct block_scan *scan, uint32_t a
     if ((page.tag.word & NW_HYBRID_SESSION) != 0) {
         return NW_OK;
     }
-    if (is_void(hybrid, page.tag.version)) {
+    if (nw_hybrid_is_void(hybrid, page.tag.version)) {
         note_origin(hybrid, &page);
         scan->torn = 1;
         return NW_OK;
@@ -425,7 +218,7 @@ static int is_whole(struct nw_hybrid *hybrid, const struct nw_hybrid_top *page)
     if (hybrid->payload == 0 || (page->tag.word & NW_HYBRID_DAMAGED) != 0) {
         return 1;
     }
-    int state = read_checked(hybrid, page->at, &tag);
+    int state = nw_hybrid_read_whole(hybrid, page->at, &tag);
     return state < 0 ? state : state == NW_TAG_GOOD;
 }
 
@@ -551,125 +344,6 @@ int nw_hybrid_held(const struct nw_hybrid *hybrid, uint16_t block)
            (hybrid->saved != NW_NO_PAGE && nw_hybrid_block_of(hybrid, hybrid->saved_at) == block);
 }
 
-/* Add this mount's entry to the record in the buffer. When nothing counts of the session before,
- * but for what is saved, the newest fence is widened: so mounts that are cut need no room in the
- * record. */
-static void add_entry(struct nw_hybrid *hybrid, uint64_t first, uint8_t copies)
-{
-    uint16_t most = most_entries(hybrid);
-    uint16_t count = nw_get16(hybrid->buffer + COUNT_AT);
-    uint64_t width = first - hybrid->last;
-
-    if (count > 0 && hybrid->last == hybrid->fenced) {
-        count--;
-        width += width_of(entry(hybrid, count));
-    }
-    if (count == most) { /* the oldest fence goes: what it kept out is erased by now */
-        for (count = 0; count + 1U < most; count++) {
-            memcpy(entry(hybrid, count), entry(hybrid, (uint16_t)(count + 1U)), ENTRY_BYTES);
-        }
-    }
-    uint8_t *to = entry(hybrid, count);
-    nw_tag_put40(to, first);
-    to[5] = (uint8_t)(copies | ((width >> 32) << 1));
-    nw_put32(to + 6, (uint32_t)(width & 0xFFFFFFFFUL));
-    nw_put16(hybrid->buffer + COUNT_AT, (uint16_t)(count + 1U));
-}
-
-/* The buffer as a page of the session's block. */
-static int write_own(struct nw_hybrid *hybrid, uint32_t at, uint32_t word)
-{
-    struct nw_hybrid_put put = {.sector = word, .from = NW_NO_PAGE, .data = hybrid->buffer};
-
-    hybrid->stats->map_programs++;
-    return nw_hybrid_program(hybrid, at, &put);
-}
-
-int nw_hybrid_flush(struct nw_hybrid *hybrid)
-{
-    if (hybrid->blocks.free > 0 || hybrid->limbo == 0) {
-        return NW_OK;
-    }
-    if (hybrid->session_next == hybrid->block_pages) {
-        int healed = nw_blocks_heal_now(&hybrid->blocks);
-        return healed == 0 ? (int)NW_ERR_FULL : (healed < 0 ? healed : (int)NW_OK);
-    }
-    memset(hybrid->buffer, 0, hybrid->page_bytes);
-    uint32_t at = nw_hybrid_first(hybrid, hybrid->session) + hybrid->session_next;
-    int result = write_own(hybrid, at, WORD_FIRST);
-    hybrid->session_next = result == NW_ERR_PROGRAM ? hybrid->block_pages
-                                                    : (uint16_t)(hybrid->session_next + 1U);
-    return result == NW_ERR_PROGRAM ? (int)NW_ERR_FULL : result;
-}
-
-/* A record behind which the older ones go has to read. A page that took its program and does not,
- * twice, is the end of its block. */
-static int try_record(struct nw_hybrid *hybrid, uint32_t at)
-{
-    struct nw_tag tag;
-    int state = read_checked(hybrid, at, &tag);
-
-    return state < 0 ? state : state == NW_TAG_GOOD ? (int)NW_OK : (int)NW_ERR_PROGRAM;
-}
-
-static int write_session(struct nw_hybrid *hybrid, uint16_t block)
-{
-    uint32_t at = nw_hybrid_first(hybrid, block);
-    uint64_t first = hybrid->version;
-    int copies = hybrid->saved != NW_NO_PAGE;
-
-    memset(hybrid->buffer, 0, hybrid->page_bytes);
-    int result = write_own(hybrid, at, WORD_FIRST);
-
-    if (result == NW_OK && copies) {
-        struct nw_hybrid_put put = {.sector = hybrid->saved | NW_HYBRID_SESSION,
-                                    .flags = NW_HYBRID_COPY,
-                                    .from = hybrid->saved_at};
-        result = nw_hybrid_program(hybrid, ++at, &put);
-    }
-    if (result == NW_OK && hybrid->records > 0) {
-        result = load(hybrid, hybrid->record[0].at);
-    } else if (result == NW_OK) {
-        memset(hybrid->buffer, 0, hybrid->page_bytes);
-    }
-    if (result < 0) {
-        return result;
-    }
-    put_shape(hybrid, hybrid->buffer); /* the degree may have grown */
-    add_entry(hybrid, first, (uint8_t)copies);
-    result = write_own(hybrid, ++at, WORD_RECORD);
-    if (result == NW_OK) {
-        result = write_own(hybrid, at + 1U, WORD_RECORD);
-    }
-    if (result == NW_OK) {
-        result = try_record(hybrid, at);
-    }
-    if (result == NW_OK) {
-        hybrid->session = block;
-        hybrid->session_next = (uint16_t)(3 + copies);
-        hybrid->saved_at = at - 1U;
-    }
-    return result;
-}
-
-/* Start this session in a fresh block; NW_ERR_FULL: there is none. */
-static int begin_session(struct nw_hybrid *hybrid)
-{
-    int result;
-
-    do { /* every further turn has cost a block its life */
-        int32_t block = nw_blocks_take(&hybrid->blocks);
-        if (block < 0) {
-            return (int)block;
-        }
-        result = write_session(hybrid, (uint16_t)block);
-        if (result == NW_ERR_PROGRAM) {
-            nw_hybrid_drop(hybrid, (uint16_t)block, 1);
-        }
-    } while (result == NW_ERR_PROGRAM);
-    return result;
-}
-
 /* What the mount before saved is outdated when its sector was written again since: also by a page
  * that still waits. It must not be copied once more then, under a version above that page's. */
 static void forget_outdated(struct nw_hybrid *hybrid)
@@ -719,68 +393,6 @@ static int accept_late(struct nw_hybrid *hybrid, uint32_t saved_from)
     return result < 0 ? result : NW_OK;
 }
 
-/* Sessions that end after a few operations each must not use up the free blocks. */
-static int refill(struct nw_hybrid *hybrid)
-{
-    int result = 1;
-
-    while (result > 0 && nw_hybrid_free(hybrid) <= NW_HYBRID_FLOOR) {
-        result = hybrid->kind->tidy(hybrid);
-    }
-    return result < 0 ? result : NW_OK;
-}
-
-/* Write a sector anew as it is, into what is free, without a merge. */
-static int rewrite(struct nw_hybrid *hybrid, uint32_t sector)
-{
-    struct nw_hybrid_put put = {.sector = sector};
-    int result = nw_hybrid_find(hybrid, sector, &put.from);
-
-    if (result == NW_ERR_CORRUPT) { /* it goes on as lost */
-        put.from = NW_NO_PAGE;
-        put.flags = NW_HYBRID_DAMAGED;
-        hybrid->stats->lost++;
-        result = NW_OK;
-    }
-    result = result == NW_OK ? nw_hybrid_flush(hybrid) : result;
-    hybrid->urgent = 1;
-    result = result == NW_OK ? hybrid->kind->write(hybrid, &put) : result;
-    hybrid->urgent = 0;
-    if (result == NW_OK && sector == hybrid->saved) {
-        hybrid->saved = NW_NO_PAGE;
-    }
-    return result;
-}
-
-static int settle(struct nw_hybrid *hybrid)
-{
-    int result = NW_OK;
-
-    if (hybrid->doubt != NW_NO_PAGE) {
-        result = rewrite(hybrid, hybrid->doubt);
-    }
-    if (result == NW_OK && hybrid->saved != NW_NO_PAGE) {
-        result = rewrite(hybrid, hybrid->saved);
-    }
-    return result;
-}
-
-int nw_hybrid_settle(struct nw_hybrid *hybrid)
-{
-    int result = nw_hybrid_wipe_spoiled(hybrid);
-
-    if (hybrid->doubt != NW_NO_PAGE || hybrid->saved != NW_NO_PAGE) {
-        hybrid->owes = 1;
-        result = result == NW_OK ? settle(hybrid) : result;
-    }
-    result = result == NW_OK ? hybrid->kind->finish(hybrid) : result;
-    if (result == NW_OK && hybrid->owes != 0) { /* before the host takes one more */
-        result = refill(hybrid);
-        hybrid->owes = result != NW_OK;
-    }
-    return result;
-}
-
 static int is_torn(const struct nw_hybrid *hybrid, uint16_t block)
 {
     return (hybrid->torn[block >> 3] & (1U << (block & 7U))) != 0;
@@ -818,7 +430,7 @@ static int purge(struct nw_hybrid *hybrid)
             result = result == NW_OK ? hybrid->kind->evict(hybrid, block) : result;
         }
     }
-    return result == NW_ERR_FULL ? (int)NW_OK : result; /* it has to wait */
+    return result == NW_ERR_FULL ? nw_hybrid_settle(hybrid) : result; /* the rest has to wait */
 }
 
 static int start(struct nw_hybrid *hybrid)
@@ -830,7 +442,7 @@ static int start(struct nw_hybrid *hybrid)
     hybrid->holding = 1;
     int result = hybrid->kind->arrange(hybrid, 0);
     if (result == NW_OK) {
-        result = begin_session(hybrid);
+        result = nw_hybrid_begin_session(hybrid);
     }
     if (result < 0 && result != NW_ERR_FULL) {
         return result;
@@ -845,16 +457,16 @@ static int start(struct nw_hybrid *hybrid)
     }
     if (result == NW_OK && hybrid->session != NW_NO_BLOCK) {
         result = wipe(hybrid);
-        result = result == NW_OK ? settle(hybrid) : result;
+        result = result == NW_OK ? nw_hybrid_rewrite(hybrid) : result;
         result = result == NW_OK ? purge(hybrid) : result;
-        result = result == NW_OK ? refill(hybrid) : result;
+        result = result == NW_OK ? nw_hybrid_refill(hybrid) : result;
     }
     return result == NW_ERR_FULL ? NW_OK : result; /* can be read, no more */
 }
 
 int nw_hybrid_mount(struct nw_hybrid *hybrid)
 {
-    int result = find_record(hybrid);
+    int result = nw_hybrid_find_record(hybrid);
 
     if (result == NW_OK) {
         result = walk(hybrid);
@@ -870,5 +482,5 @@ int nw_hybrid_format(struct nw_hybrid *hybrid)
 {
     int result = nw_wipe_all(&hybrid->blocks);
 
-    return result < 0 ? result : begin_session(hybrid);
+    return result < 0 ? result : nw_hybrid_begin_session(hybrid);
 }

@@ -5,7 +5,7 @@
  *
  *   page    the list of a mount (page_fence.c): word NW_MARK_LIST, data from NW_MARK_PAGE on
  *   tree    a root (tree_log.c): word NW_MARK_LIST, data from NW_MARK_TREE on
- *   hybrids the record of a mount (hybrid_mount.c): word NW_MARK_RECORD, data from NW_MARK_HYBRID
+ *   hybrids the record of a mount (hybrid_record.c): word NW_MARK_RECORD, data from NW_MARK_HYBRID
  *           and the layer's name on
  *   lavish  (mark.c) NW_MARK_LAVISH in the chip's last good block, which it does not use: the first
  *           two pages begin with it, in the spare bytes (where these are one to three, its begin)

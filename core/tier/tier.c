@@ -341,17 +341,28 @@ static int move_ahead(struct nw_tier *tier, uint32_t *budget_us)
     return result;
 }
 
+/* The same, and what was written back has left. */
+static int make_free(struct nw_tier *tier, uint32_t *budget_us)
+{
+    int more = move_ahead(tier, budget_us);
+    int result = more >= 0 && tier->written_count > 0 ? sync_flash(tier) : (int)NW_OK;
+
+    return result < 0 ? result : more;
+}
+
+int nw_tier_prepare(struct nw_tier *tier, uint32_t budget_us)
+{
+    return make_free(tier, &budget_us);
+}
+
 static int tier_idle(struct nw_block_req *req)
 {
     struct nw_tier *tier = req->block->context;
     uint32_t budget_us = req->budget_us;
-    int more = move_ahead(tier, &budget_us);
-    int result = more < 0 ? more : NW_OK;
+    int more = make_free(tier, &budget_us);
+    int result = more;
 
-    if (result == NW_OK && tier->written_count > 0) {
-        result = sync_flash(tier);
-    }
-    if (result == NW_OK) {
+    if (more >= 0) {
         tier->below.budget_us = budget_us;
         result = nw_block_idle(&tier->below);
     }

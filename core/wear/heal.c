@@ -103,6 +103,14 @@ static int heal_block(struct nw_wear *wear, uint16_t block)
     return NW_OK;
 }
 
+/* The search goes on behind the block it has come to. */
+static void advance(struct nw_wear *wear)
+{
+    uint16_t next = (uint16_t)(wear->heal.cursor + 1U);
+
+    wear->heal.cursor = next < wear->view.blocks ? next : 0U;
+}
+
 int32_t nw_heal_one(struct nw_wear *wear, int when)
 {
     struct nw_heal *heal = &wear->heal;
@@ -116,19 +124,19 @@ int32_t nw_heal_one(struct nw_wear *wear, int when)
             return NW_WEAR_NONE;
         }
         while (heal->waits[heal->cursor] == 0) {
-            heal->cursor = (uint16_t)(heal->cursor + 1U < wear->view.blocks ? heal->cursor + 1U
-                                                                            : 0);
+            advance(wear);
         }
-        heal->waits[heal->cursor] = 0; /* on an error too: it stays out of use in this session */
+        heal->waits[heal->cursor] = 0;
         heal->count--;
     } while (wear->view.state[heal->cursor] == NW_BLOCK_BAD);
     int result = heal_block(wear, heal->cursor);
-    if (result == NW_ERR_IO) { /* of the bus, and not the block's: it waits on */
+    if (result == NW_ERR_IO || result == NW_ERR_BUSY) { /* not the block's: it waits on */
         heal->waits[heal->cursor] = 1;
         heal->count++;
+        advance(wear); /* the others come first */
     }
     if (result < 0) {
-        return result;
+        return result; /* any other error: the block stays out of use in this session */
     }
     heal->since_s = wear->now_s;
     wear->stats.heals_idle += when == NW_HEAL_IDLE;

@@ -59,7 +59,7 @@ _JOIN = (
     "-Wl,--unique=.vectors",
 )
 #: Virtual memory of a program that has none.
-_NOWHERE = Range(0x7000_0000, 0x1000)
+NOWHERE = Range(0x7000_0000, 0x1000)
 #: The tables of ports/guest, on a small processor.
 _SMALL = ("-DNW_GUEST_SLOTS_MAX=16U", "-DNW_GUEST_LOOKASIDE_MAX=1U")
 _OWN_FLAGS = ("-std=gnu11", "-Os", "-ffunction-sections", "-fdata-sections", "-g1", "-w")
@@ -98,7 +98,7 @@ def _tool(name: str) -> Path:
     return Path(shutil.which(name) or name)
 
 
-def _object(board: Board, sources: Sequence[Path], *flags: str) -> Path:
+def relocatable(board: Board, sources: Sequence[Path], *flags: str) -> Path:
     """One relocatable object of several files, each function in a section of its own."""
     include = [f"-I{ROOT / one}" for one in ("core/include", "ports/guest/include")]
     include.append(f"-I{ROOT / 'ports/guest'}")
@@ -130,18 +130,18 @@ def objects(board: Board, layer: str | None) -> dict[str, Path]:
         wrappers = [guest / "alloc.c", guest / "format.c", port / "small_library.c"]
     vm = _folder("vm") + [guest / f"{one}.c" for one in _GUARDS]
     both = {
-        "vm": _object(board, vm),
-        "wrapper": _object(board, wrappers),
-        "layer": _object(board, [one for name in _LAYERS for one in _folder(name)]),
+        "vm": relocatable(board, vm),
+        "wrapper": relocatable(board, wrappers),
+        "layer": relocatable(board, [one for name in _LAYERS for one in _folder(name)]),
     }
     if layer is None:
-        return {**both, "board": _object(board, [*begin, port / "memory_native.c"])}
+        return {**both, "board": relocatable(board, [*begin, port / "memory_native.c"])}
     driver = [ROOT / "core/drivers" / f"{one}.c" for one in ("spi", "spi_nand", "onfi")]
     nftl = ("-DNW_BOARD_NFTL",) if layer == "nftl" else ()
     return {
-        "driver": _object(board, [*driver, port / "bus.c"]),
+        "driver": relocatable(board, [*driver, port / "bus.c"]),
         **both,
-        "board": _object(board, [*begin, port / "memory_flash.c"], *nftl),
+        "board": relocatable(board, [*begin, port / "memory_flash.c"], *nftl),
     }
 
 
@@ -225,7 +225,7 @@ def native(board: Board, sources: tuple[Path, ...], flags: Sequence[str]) -> Ima
         board.code,
         board.native_ram,
         board.port,
-        _NOWHERE,
+        NOWHERE,
         board.native_stack,
         0,
         0,
@@ -247,6 +247,29 @@ def native(board: Board, sources: tuple[Path, ...], flags: Sequence[str]) -> Ima
     return _look(linked, layout)
 
 
+def fixed(
+    board: Board,
+    sources: tuple[Path, ...],
+    flags: Sequence[str],
+    instrument: Sequence[str],
+    ours: Mapping[str, Path],
+    layout: Layout,
+) -> Image:
+    """The program with objects of ours and no wrappers; InputError where it does not fit."""
+    built = build(
+        Recipe(
+            compile_command=_compile(board, flags, instrument),
+            link_command=_link(board, layout.file(ours)),
+            sources=sources,
+            libraries=_libraries(board, flags, ours),
+            tools=(_tool(toolchain.CLANG), paths.compiler_plugin(), *ours.values()),
+        )
+    )
+    image = _look(built, layout)
+    _check_fits(board, image)
+    return image
+
+
 def virtual(
     board: Board,
     sources: tuple[Path, ...],
@@ -257,18 +280,7 @@ def virtual(
 ) -> Image:
     """The program in virtual memory over the part; InputError where it does not fit the board."""
     ours = objects(board, layer)
-    built = build(
-        Recipe(
-            compile_command=_compile(board, flags, toolchain.compile_flags(guest)),
-            link_command=_link(board, layout.file(ours)),
-            sources=sources,
-            libraries=_libraries(board, flags, ours),
-            tools=(_tool(toolchain.CLANG), paths.compiler_plugin(), *ours.values()),
-        )
-    )
-    image = _look(built, layout)
-    _check_fits(board, image)
-    return image
+    return fixed(board, sources, flags, toolchain.compile_flags(guest), ours, layout)
 
 
 def _check_fits(board: Board, image: Image) -> None:
@@ -281,11 +293,11 @@ def _check_fits(board: Board, image: Image) -> None:
         )
     stack, frames = image.layout.stack_bytes, image.layout.frames_bytes
     needs = stack + sizes.static_ram + frames
-    if needs > board.ram.bytes:
+    if needs > image.layout.ram.bytes:
         raise InputError(
             f"the program is too big for {board.name}: it needs {needs} B of RAM (stack {stack} + "
             f"variables {sizes.static_ram} + frames {frames}, before tables and layer), the "
-            f"{board.model} has {board.ram.bytes} B"
+            f"{board.model} has {image.layout.ram.bytes} B"
         )
 
 
@@ -318,7 +330,9 @@ def emulator(board: Board) -> Path:
         libraries = (str(library), f"-Wl,-rpath,{library.parent}")
         tools.append(library)
     sources = [own / name for name in names]
-    sources += [bus / f"{name}.c" for name in ("bus", "spi_nand_model", "onfi_page")]
+    sources += [
+        bus / name for name in ("bus.c", "spi_nand_model.c", "onfi_page.c", "dataflash_model.c")
+    ]
     recipe = Recipe(
         compile_command=("cc", "-std=gnu11", "-O2", "-w", *(f"-I{one}" for one in include)),
         link_command=("cc",),

@@ -41,7 +41,8 @@ struct settings {
     char arch[NAME_BYTES]; /* "arm", "riscv" or "avr" */
     char image[4096];
     char report[4096];
-    char fault[NAME_BYTES]; /* of the part: "", "id", "stuck" or "ecc" */
+    char part[NAME_BYTES];  /* "": a W25N01GV; "at45": an AT45DB041B */
+    char fault[NAME_BYTES]; /* of a W25N01GV: "", "id", "stuck" or "ecc" */
     uint32_t port;
     uint32_t stack_bytes;
     uint32_t seed;

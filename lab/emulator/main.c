@@ -46,6 +46,7 @@ static void read_line(const char *key, const char *value, struct settings *setti
     } const texts[] = {{"arch", settings->arch, sizeof settings->arch},
                        {"image", settings->image, sizeof settings->image},
                        {"report", settings->report, sizeof settings->report},
+                       {"part", settings->part, sizeof settings->part},
                        {"fault", settings->fault, sizeof settings->fault}};
 
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {

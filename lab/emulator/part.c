@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* part.c - the part on the board's serial bus: a W25N01GV at command level, from tests/bus. */
+/* part.c - the part on the board's serial bus, at command level, from tests/bus: a W25N01GV, or the
+ * DataFlash of a Mica2. */
 #include <string.h>
 
+#include "dataflash_model.h"
 #include "emulator.h"
 #include "spi_nand_model.h"
 
@@ -11,7 +13,11 @@ static const struct spi_nand_kind foreign = {{0xA1, 0xE4, 0x00}, 1, 1, 1, 0, 102
 
 #define ECC_LOST 2U
 
+static const struct dataflash_kind at45 = {{0xFF, 0xFF, 0xFF, 0xFF}, 7, 0, 2, 264, 2048};
+
 static struct spi_nand_model model;
+static struct dataflash_model dataflash;
+static struct spi_model *part = &model.spi; /* the one that is there */
 static bool loses;
 
 void bus_require(bool holds, const char *what)
@@ -30,6 +36,11 @@ void part_open(const struct settings *settings)
 {
     bool foreign_id = strcmp(settings->fault, "id") == 0;
 
+    if (strcmp(settings->part, "at45") == 0) {
+        part = &dataflash.spi;
+        dataflash_model_open(&dataflash, &at45, settings->seed);
+        return;
+    }
     spi_nand_model_open(&model, foreign_id ? &foreign : &w25n, settings->seed);
     model.spi.bus.stuck = strcmp(settings->fault, "stuck") == 0;
     loses = strcmp(settings->fault, "ecc") == 0;
@@ -42,25 +53,25 @@ void part_main_begins(void)
 
 void part_select(uint32_t on)
 {
-    (void)model.spi.spi.ops->select(&model.spi.spi, on != 0);
+    (void)part->spi.ops->select(&part->spi, on != 0);
 }
 
 uint8_t part_exchange(uint8_t byte)
 {
     uint8_t answer = 0xFF;
 
-    (void)model.spi.spi.ops->transfer(&model.spi.spi, &byte, &answer, 1);
+    (void)part->spi.ops->transfer(&part->spi, &byte, &answer, 1);
     return answer;
 }
 
 void part_wait(uint32_t us)
 {
-    (void)model.spi.spi.ops->wait(&model.spi.spi, (uint16_t)us);
+    (void)part->spi.ops->wait(&part->spi, (uint16_t)us);
 }
 
 struct flash part_flash(void)
 {
-    const struct bus *bus = &model.spi.bus;
+    const struct bus *bus = &part->bus;
     struct flash flash = {bus->now_ns, bus->busy_us, bus->bytes, {0}};
 
     memcpy(flash.begun, bus->begun, sizeof flash.begun);
@@ -69,10 +80,10 @@ struct flash part_flash(void)
 
 uint32_t part_violations(void)
 {
-    return model.spi.bus.violations;
+    return part->bus.violations;
 }
 
 const char *part_violation(void)
 {
-    return model.spi.bus.violations != 0 ? model.spi.bus.why : NULL;
+    return part->bus.violations != 0 ? part->bus.why : NULL;
 }

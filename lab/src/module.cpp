@@ -12,4 +12,5 @@ NB_MODULE(_native, m)
     bind_lavish(m);
     bind_ftl(m);
     bind_store_work(m);
+    bind_content(m);
 }

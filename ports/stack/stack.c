@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _DEFAULT_SOURCE /* madvise */
 #include "nandwich-stack/stack.h"
+#include "nandwich-stack/tier_policy.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -220,8 +221,7 @@ void nw_stack_close(struct nw_stack *stack)
     nw_nand_close(stack->nand);
     nw_nvm_twin_close(stack->nvm);
     free(stack->tier);
-    free(stack->tier_policy);
-    free(stack->tier_policy_ram);
+    nw_tier_policies_close(stack->tier_policies);
     free(stack->tier_ram);
     free(stack->ecc_ram);
     free(stack->layer_state);

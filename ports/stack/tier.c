@@ -1,28 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tier on a stack, and its policies by name. */
+/* The tier on a stack. */
 #include "nandwich-stack/tier.h"
 
 #include <stdlib.h>
-#include <string.h>
-
-#define LAMBDA 66U /* 65,536 / 1,000 */
-
-const struct nw_tier_kind nw_tier_kinds[] = {
-    {"lru", "what was written least lately leaves", NW_TIER_LRU, 0},
-    {"lfu", "what was written least often leaves", NW_TIER_LFU, 0},
-    {"lrfu", "between the two, by lambda", LAMBDA, 1},
-};
-const uint32_t nw_tier_kind_count = sizeof nw_tier_kinds / sizeof nw_tier_kinds[0];
-
-static const struct nw_tier_kind *find(const char *name)
-{
-    for (uint32_t i = 0; i < nw_tier_kind_count; i++) {
-        if (strcmp(nw_tier_kinds[i].name, name) == 0) {
-            return &nw_tier_kinds[i];
-        }
-    }
-    return NULL;
-}
 
 static int open_nvm(struct nw_stack *stack, const struct nw_tier_choice *choice,
                     struct nw_why *why)
@@ -49,20 +29,19 @@ static int open_policy(struct nw_stack *stack, const struct nw_tier_kind *kind,
                        const struct nw_tier_choice *choice, struct nw_why *why)
 {
     uint32_t frames = nw_nvm_twin_nvm(stack->nvm)->bytes / stack->layer->sector_bytes;
-    uint16_t slots = (uint16_t)(frames < NW_TIER_NONE ? frames : NW_TIER_NONE - 1U);
-    size_t bytes = nw_tier_lrfu_ram_bytes(slots);
-    uint32_t lambda = kind->is_free != 0 && choice->lambda != 0 ? choice->lambda : kind->lambda;
-    int result;
+    struct nw_tier_policy_choice of = {
+        .lambda = choice->lambda,
+        .reads = choice->reads,
+        .apps = choice->apps,
+        .slots = (uint16_t)(frames < NW_TIER_NONE ? frames : NW_TIER_NONE - 1U),
+        .sectors = stack->layer->sectors};
+    int result = nw_tier_policies_open(&stack->tier_policies, kind, &of, why);
 
-    stack->tier_policy = calloc(1, sizeof *stack->tier_policy);
-    stack->tier_policy_ram = malloc(bytes + 1U);
-    if (stack->tier_policy == NULL || stack->tier_policy_ram == NULL) {
-        return nw_refuse(why, NW_ERR_RAM, "this host has no memory left");
+    if (result == NW_OK) {
+        stack->tier_ram_bytes = nw_tier_policies_ram_bytes(stack->tier_policies);
+        stack->tier_clock_s = nw_tier_policies_clock_s(stack->tier_policies);
     }
-    stack->tier_ram_bytes = bytes;
-    result = nw_tier_lrfu_open(stack->tier_policy, lambda, choice->reads, slots,
-                               stack->tier_policy_ram, bytes);
-    return result < 0 ? nw_refuse(why, result, "lambda=%u: at most 65536", lambda) : NW_OK;
+    return result;
 }
 
 static int format_tier(struct nw_stack *stack, struct nw_why *why)
@@ -70,7 +49,7 @@ static int format_tier(struct nw_stack *stack, struct nw_why *why)
     const struct nw_nvm *nvm = nw_nvm_twin_nvm(stack->nvm);
     struct nw_tier_config config = {.flash = stack->layer,
                                     .nvm = nw_nvm_twin_nvm(stack->nvm),
-                                    .policy = &stack->tier_policy->policy,
+                                    .policy = nw_tier_policies_first(stack->tier_policies),
                                     .identity = 1,
                                     .move_us = stack->chip->geometry.program_us,
                                     .no_payload = (stack->chip->geometry.flags &
@@ -101,7 +80,7 @@ static int format_tier(struct nw_stack *stack, struct nw_why *why)
 int nw_stack_tier(struct nw_stack *stack, const char *name, const struct nw_tier_choice *choice,
                   struct nw_why *why)
 {
-    const struct nw_tier_kind *kind = find(name);
+    const struct nw_tier_kind *kind = nw_tier_kind_find(name);
     int result;
 
     if (kind == NULL) {

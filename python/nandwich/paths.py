@@ -24,6 +24,7 @@ _BUILT_FOLDERS = (
     "ports/guest",
     "ports/watch",
     "ports/host",
+    "ports/tagged",
     "compiler",
     "python/src",
     "lab/src",
@@ -70,7 +71,7 @@ def include_dirs() -> list[Path]:
     """Folders to give a compiler by -I for the public headers of core, twin and host port."""
     if CHECKOUT is None:
         return [build_dir() / "include"]
-    return [CHECKOUT / part / "include" for part in ("core", "twin", "ports/host")]
+    return [CHECKOUT / part / "include" for part in ("core", "twin", "ports/host", "ports/tagged")]
 
 
 def cache_dir() -> Path:

@@ -5,7 +5,9 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <stdexcept>
@@ -55,6 +57,32 @@ public:
         return { nw_content_name(found), (found & NW_CONTENT_GUEST) != 0, run };
     }
 
+    // By sector, from the start: what it holds, as requests carry it. A sector of several blocks is
+    // what the first of them is that is metadata.
+    nb::bytes map(uint32_t sector_bytes, uint32_t sectors)
+    {
+        std::string all(sectors, static_cast<char>(NW_CONTENT_UNKNOWN));
+        const uint64_t end = static_cast<uint64_t>(sector_bytes) * sectors;
+        uint64_t at = 0;
+
+        while (at < end) {
+            uint32_t run = 0;
+            const uint8_t found = nw_content_class(&content_, at, nullptr, 0, &run);
+            const uint64_t last = (std::min(end, at + run) - 1U) / sector_bytes;
+
+            for (uint64_t sector = at / sector_bytes; sector <= last; sector++) {
+                auto &known = reinterpret_cast<uint8_t &>(all[sector]);
+                const bool begins = sector * sector_bytes >= at;
+
+                if (begins || nw_content_hint(known) < nw_content_hint(found)) {
+                    known = found;
+                }
+            }
+            at += run;
+        }
+        return nb::bytes(all.data(), all.size());
+    }
+
     std::optional<std::tuple<uint64_t, uint32_t>> want()
     {
         uint64_t at = 0;
@@ -75,12 +103,23 @@ private:
     nw_content content_ = {};
 };
 
+std::vector<std::string> content_names()
+{
+    std::vector<std::string> all;
+
+    for (uint8_t found = 0; found < NW_CONTENT_CLASSES; found++) {
+        all.emplace_back(nw_content_name(found));
+    }
+    return all;
+}
+
 }  // namespace
 
 void bind_content(nb::module_ &m)
 {
     using namespace nb::literals;
 
+    m.def("content_names", &content_names, "A word for each class.");
     nb::class_<Content>(m, "Content", "Tells what a block of a disk is (nandwich/content.h).")
         .def(nb::init<uint64_t, uint16_t, uint16_t, uint32_t, uint32_t, uint32_t, uint32_t>(),
              "bytes"_a, nb::kw_only(), "volumes"_a = 8, "images"_a = 4, "groups"_a = 1024,
@@ -89,6 +128,9 @@ void bind_content(nb::module_ &m)
         .def("lose", &Content::lose, "at"_a, "bytes"_a, "What was wanted cannot be read.")
         .def("classify", &Content::classify, "at"_a, "data"_a = nb::none(),
              "Class, whether it is a guest's, and for how many bytes.")
+        .def("map", &Content::map, "sector_bytes"_a, "sectors"_a,
+             "What each sector from the start on holds, a byte each: index of `content_names`, "
+             "with 16 for a guest's.")
         .def("want", &Content::want, "What is worth reading: place and bytes.")
         .def_prop_ro("ram_bytes", &Content::ram_bytes)
         .def_prop_ro("refused", &Content::refused);

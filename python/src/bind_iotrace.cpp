@@ -69,6 +69,16 @@ public:
     nw_io_source *get() override { return nw_iotrace_source(trace_); }
     nw_iotrace *trace() const { return trace_; }
 
+    std::vector<std::string> apps() const
+    {
+        std::vector<std::string> all;
+
+        for (uint16_t app = 1; nw_iotrace_app(trace_, app) != nullptr; app++) {
+            all.emplace_back(nw_iotrace_app(trace_, app));
+        }
+        return all;
+    }
+
     [[noreturn]] void fail(int error) const override
     {
         if (error == NW_ERR_RAM) {
@@ -206,7 +216,9 @@ void bind_iotrace(nb::module_ &m)
         })
         .def_prop_ro("lines", [](const Trace &self) { return nw_iotrace_lines(self.trace()); })
         .def_prop_ro("skipped", [](const Trace &self) { return nw_iotrace_skipped(self.trace()); })
-        .def_prop_ro("empty", [](const Trace &self) { return nw_iotrace_empty(self.trace()); });
+        .def_prop_ro("empty", [](const Trace &self) { return nw_iotrace_empty(self.trace()); })
+        .def_prop_ro("apps", &Trace::apps,
+                     "Applications met so far; the first one's number in requests is 1.");
     nb::class_<Survey>(m, "Survey", "What a source asks for, in one pass over it.")
         .def(nb::init<Source &>(), nb::arg("source"), nb::keep_alive<1, 2>())
         .def("run", &Survey::run, nb::arg("requests"), "So many more; whether there are more.")

@@ -5,6 +5,7 @@
 #include "bindings.hpp"
 
 #include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/unique_ptr.h>
@@ -16,6 +17,7 @@
 #include <ctime>
 #include <map>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <tuple>
@@ -74,7 +76,7 @@ public:
     }
 
     void put_tier(const PyPart &part, const std::string &policy, uint32_t bytes, uint32_t lambda,
-                  bool reads, uint32_t seed)
+                  bool reads, uint16_t apps, uint32_t seed)
     {
         nw_why why = { text_, sizeof text_ };
         nw_tier_choice choice = {};
@@ -83,6 +85,7 @@ public:
         choice.bytes = bytes;
         choice.lambda = lambda;
         choice.reads = reads ? 1 : 0;
+        choice.apps = apps;
         choice.seed = seed;
         must(nw_stack_tier(&stack_, policy.c_str(), &choice, &why));
     }
@@ -276,9 +279,16 @@ class Replay {
 public:
     Replay(Device &device, Source &source, uint32_t repeat, uint64_t limit, uint32_t precondition,
            uint64_t extent, const std::string &fit, uint32_t seed, bool arrivals, bool idle,
-           uint64_t heals)
-        : device_(device), source_(source)
+           uint64_t heals, const nb::bytes &content, uint16_t apps, const std::string &prepare,
+           bool bound)
+        : device_(device), source_(source),
+          content_(content.c_str(), content.size())
     {
+        static const std::map<std::string, uint8_t> ways = {
+            { "idle", NW_REPLAY_WHEN_IDLE },
+            { "at once", NW_REPLAY_AT_ONCE },
+            { "unseen", NW_REPLAY_UNSEEN }
+        };
         static const std::map<std::string, uint8_t> fits = {
             { "refuse", NW_REPLAY_REFUSE }, { "wrap", NW_REPLAY_WRAP }, { "scale", NW_REPLAY_SCALE }
         };
@@ -292,9 +302,18 @@ public:
         config.precondition = precondition;
         config.extent = extent;
         config.fit = fits.at(fit);
+        config.prepare = ways.at(prepare);
+        config.apps = apps;
+        if (!content_.empty()) {
+            if (content_.size() < device.block().sectors) {
+                throw nb::value_error("content: fewer bytes than the device has sectors");
+            }
+            config.content = reinterpret_cast<const uint8_t *>(content_.data());
+        }
         config.seed = seed;
         config.flags = static_cast<uint8_t>((arrivals ? NW_REPLAY_ARRIVALS : 0U) |
                                             (idle ? NW_REPLAY_IDLE : 0U) |
+                                            (bound ? NW_REPLAY_BOUND : 0U) |
                                             (device.verifies() ? NW_REPLAY_VERIFY : 0U));
         const int error = nw_replay_open(&replay_, &config);
 
@@ -433,6 +452,49 @@ public:
         return all;
     }
 
+    // Of each application from 0, each class or each hour.
+    std::vector<Numbers> shares(const std::string &by) const
+    {
+        static const std::map<std::string, nw_replay_by> ways = {
+            { "app", NW_REPLAY_BY_APP },
+            { "content", NW_REPLAY_BY_CONTENT },
+            { "hour", NW_REPLAY_BY_HOUR }
+        };
+        const nw_replay_share *shares;
+        const uint32_t count = nw_replay_shares(replay_, ways.at(by), &shares);
+        std::vector<Numbers> all;
+
+        for (uint32_t i = 0; i < count; i++) {
+            const nw_replay_share &s = shares[i];
+            all.push_back({
+                { "requests", s.requests },
+                { "read", s.read },
+                { "written", s.written },
+                { "nvm_read", s.nvm_read },
+                { "nvm_written", s.nvm_written },
+                { "served_ns", s.served_ns },
+                { "held", s.held },
+            });
+        }
+        return all;
+    }
+
+    // What the tier could have done at best; nothing when it was not kept, or is too much.
+    std::optional<Numbers> bound()
+    {
+        nw_tier_bound_result found;
+        const int error = nw_replay_bound(replay_, &found);
+
+        if (error == NW_ERR_RAM) {
+            throw std::bad_alloc();
+        }
+        if (error < 0) {
+            return std::nullopt;
+        }
+        return Numbers{ { "flash_writes_least", found.least_flash_writes },
+                        { "nvm_reads_most", found.most_nvm_reads } };
+    }
+
     // When the first healings ended.
     std::vector<uint64_t> heals()
     {
@@ -488,16 +550,29 @@ private:
 
     Device &device_;
     Source &source_;
+    std::string content_;
     nw_replay *replay_ = nullptr;
     double seconds_ = 0;
 };
 
-std::vector<std::tuple<std::string, std::string>> tier_policies()
+std::vector<std::tuple<std::string, std::string, std::vector<std::string>>> tier_policies()
 {
-    std::vector<std::tuple<std::string, std::string>> all;
+    std::vector<std::tuple<std::string, std::string, std::vector<std::string>>> all;
 
     for (uint32_t i = 0; i < nw_tier_kind_count; i++) {
-        all.emplace_back(nw_tier_kinds[i].name, nw_tier_kinds[i].what);
+        const nw_tier_kind &kind = nw_tier_kinds[i];
+        std::vector<std::string> wants;
+
+        if ((kind.flags & NW_TIER_NEEDS_APPS) != 0) {
+            wants.emplace_back("apps");
+        }
+        if ((kind.flags & NW_TIER_NEEDS_CONTENT) != 0) {
+            wants.emplace_back("content");
+        }
+        if ((kind.flags & NW_TIER_HAS_LAMBDA) != 0) {
+            wants.emplace_back("lambda");
+        }
+        all.emplace_back(kind.name, kind.what, wants);
     }
     return all;
 }
@@ -516,7 +591,8 @@ std::vector<std::tuple<std::string, std::string>> wear_policies()
 
 void bind_replay(nb::module_ &m)
 {
-    m.def("tier_policies", &tier_policies, "Placement policies: name, what it does.");
+    m.def("tier_policies", &tier_policies,
+          "Placement policies: name, what it does, what it knows of: apps, content, lambda.");
     m.def("wear_policies", &wear_policies, "Wear policies: name, what it does.");
     nb::class_<Device>(m, "ReplayDevice", "A translation layer on a metadata-only twin.")
         .def(nb::init<const PyPart &, const std::string &, const Numbers &, uint32_t, uint32_t,
@@ -547,16 +623,20 @@ void bind_replay(nb::module_ &m)
                      "What its format or mount took: reads, programs, erases, time_ns.")
         .def("put_tier", &Device::put_tier, nb::arg("part"), nb::arg("policy"), nb::kw_only(),
              nb::arg("bytes") = 0, nb::arg("lambda_") = 0, nb::arg("reads") = false,
-             nb::arg("seed") = 1, "An NVM before the layer, before anything is played.")
+             nb::arg("apps") = 0, nb::arg("seed") = 1,
+             "An NVM before the layer, before anything is played.")
         .def("tier", &Device::tier, "What the tier did; empty without one.")
         .def("save", &Device::save, nb::arg("path"), "The chip as it is, as an image.");
     nb::class_<Replay>(m, "Replay", "Plays a source on a device; see replay.h.")
         .def(nb::init<Device &, Source &, uint32_t, uint64_t, uint32_t, uint64_t,
-                      const std::string &, uint32_t, bool, bool, uint64_t>(),
+                      const std::string &, uint32_t, bool, bool, uint64_t, const nb::bytes &,
+                      uint16_t, const std::string &, bool>(),
              nb::arg("device"), nb::arg("source"), nb::kw_only(), nb::arg("repeat") = 1,
              nb::arg("limit") = 0, nb::arg("precondition") = 0, nb::arg("extent") = 0,
              nb::arg("fit") = "refuse", nb::arg("seed") = 1, nb::arg("arrivals") = false,
              nb::arg("idle") = false, nb::arg("heals") = 0,
+             nb::arg("content") = nb::bytes("", 0), nb::arg("apps") = 0,
+             nb::arg("prepare") = "idle", nb::arg("bound") = false,
              nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>())
         .def("precondition", &Replay::precondition, nb::arg("sectors"),
              "Writes so many sectors more before counting; whether there is more to do.")
@@ -569,6 +649,10 @@ void bind_replay(nb::module_ &m)
         .def("result", &Replay::result)
         .def("laws", &Replay::laws, "(name, left, right, slack) of each law of the books.")
         .def("samples", &Replay::samples, "State over time.")
+        .def("shares", &Replay::shares, nb::arg("by"),
+             "What was asked and what became of it, by `app`, `content` or `hour`.")
+        .def("bound", &Replay::bound,
+             "With `bound`: what no policy does better (nandwich-replay/tier_bound.h).")
         .def("heals", &Replay::heals, "When each of the first 1024 healings had ended, ns.")
         .def("wear_stats", &Replay::wear_stats, "What the wear policy did; empty without one.")
         .def("wear", &Replay::wear, "Erases of each block since counting started.")

@@ -7,6 +7,8 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+#include <cstring>
 #include <map>
 #include <stdexcept>
 #include <string>
@@ -60,6 +62,52 @@ void set_field(nw_workload_config &config, const std::string &key, uint64_t valu
         throw nb::value_error(("no figure '" + key + "'").c_str());
     }
 }
+
+// Requests written down one after the other, as the struct has them.
+class Requests : public Source {
+public:
+    explicit Requests(const nb::bytes &packed) : ios_(packed.size() / sizeof(nw_io))
+    {
+        if (packed.size() % sizeof(nw_io) != 0) {
+            throw nb::value_error("requests: not a whole number of records");
+        }
+        std::memcpy(ios_.data(), packed.data(), packed.size());
+        for (const nw_io &io : ios_) {
+            if (io.kind > NW_IO_SYNC || (io.bytes == 0) != (io.kind == NW_IO_SYNC)) {
+                throw nb::value_error("requests: a kind or a number of bytes that is none");
+            }
+        }
+        source_ = { &ops_, this };
+    }
+
+    nw_io_source *get() override { return &source_; }
+    [[noreturn]] void fail(int error) const override
+    {
+        throw std::runtime_error(nw_error_text(error));
+    }
+
+private:
+    static int fill(nw_io_source *source, nw_io *to, uint32_t room)
+    {
+        auto *self = static_cast<Requests *>(source->context);
+        const size_t count = std::min<size_t>(room, self->ios_.size() - self->at_);
+
+        std::copy_n(self->ios_.begin() + static_cast<ptrdiff_t>(self->at_), count, to);
+        self->at_ += count;
+        return static_cast<int>(count);
+    }
+
+    static int rewind(nw_io_source *source)
+    {
+        static_cast<Requests *>(source->context)->at_ = 0;
+        return NW_OK;
+    }
+
+    static constexpr nw_io_source_ops ops_ = { &Requests::fill, &Requests::rewind };
+    std::vector<nw_io> ios_;
+    size_t at_ = 0;
+    nw_io_source source_ = {};
+};
 
 class Workload : public Source {
 public:
@@ -126,6 +174,10 @@ std::vector<Dict> workloads()
 void bind_workload(nb::module_ &m)
 {
     nb::class_<Source>(m, "Source", "A source of requests.");
+    nb::class_<Requests, Source>(m, "Requests", "Requests written down (nandwich-replay/io.h).")
+        .def(nb::init<const nb::bytes &>(), nb::arg("packed"),
+             "Records of struct format `<QQQQBBH4x`: time in ns, offset, bytes, unit, kind (read, "
+             "write, trim, sync from 0), class of content, application.");
     nb::class_<Workload, Source>(m, "Workload", "Requests made up by rule and seed.")
         .def(nb::init<const std::string &, const std::map<std::string, uint64_t> &, uint64_t>(),
              nb::arg("name"), nb::arg("changes"), nb::arg("seed") = 1,

@@ -2,12 +2,8 @@
 /* DataFlash, decoded. */
 #include "dataflash_model.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "nandwich-twin/parts.h"
 
@@ -201,12 +197,12 @@ void dataflash_model_open(struct dataflash_model *model, const struct dataflash_
     while ((1U << model->page_shift) < kind->page_bytes) {
         model->page_shift++;
     }
-    assert_int_equal(nw_parts_get("AT45DB041B", &part), NW_OK);
+    bus_require(nw_parts_get("AT45DB041B", &part) == NW_OK, "no part AT45DB041B in the table");
     part.blocks = kind->pages / 8U;
     part.page_bytes = kind->page_bytes;
     part.program_bytes = kind->page_bytes;
     part.buffers = kind->buffers;
-    assert_int_equal(nw_nand_open(&model->spi.bus.nand, &config), NW_OK);
+    bus_require(nw_nand_open(&model->spi.bus.nand, &config) == NW_OK, "the twin does not open");
     model->spi.bus.chip = nw_nand_chip(model->spi.bus.nand);
     model->spi.bus.perform = perform;
     model->spi.exchange = exchange;

@@ -6,7 +6,9 @@ import shutil
 from pathlib import Path
 
 import pytest
-from ext4_disks import (
+
+from bench.tier import judge
+from lab.ext4_disks import (
     IMAGES,
     PRESENT,
     Hosted,
@@ -21,7 +23,6 @@ from ext4_disks import (
     mbr,
     show,
 )
-
 from nandwich._native import Content
 
 pytestmark = pytest.mark.skipif(not PRESENT, reason="needs e2fsprogs (tools/setup test)")
@@ -197,6 +198,20 @@ def test_guest_written_on(tmp_path: Path) -> None:
     debug(hosted.disk, "rm guest.qcow2")
     show(content, hosted.disk, before=before)
     assert not any(content.classify(place)[1] for place in places.values())
+
+
+@needs_images
+def test_what_the_bench_counts(tmp_path: Path) -> None:
+    """One that was shown nothing misses all; one that saw the disk misses nothing."""
+    hosted = Hosted(tmp_path, ["-b", "4096"], ["-b", "4096"], "65536")
+    content = recogniser(hosted.disk)
+    missed, false, metadata, others = judge(content, hosted)
+    assert missed == metadata > 100
+    assert false == 0
+    assert others > 20_000
+    show(content, hosted.disk)
+    hosted.open_image(content)
+    assert judge(content, hosted) == (0, 0, metadata, others)
 
 
 @needs_images

@@ -1,9 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Goal: IC-T5 follows from the published counts, cell by cell, and would not from others."""
+"""Goal: IC-T5 follows from the published counts, cell by cell, and would not from others; the
+traffic of guests is what the tools made, and its experiments come to verdicts."""
 
+import json
 from dataclasses import replace
+from pathlib import Path
 
-from papers.tiering import guests
+import pytest
+from click.testing import CliRunner
+
+from lab.ext4_disks import IMAGES, METADATA, PRESENT
+from nandwich.cli.main import main
+from nandwich.replay import classes
+from papers.tiering import _guest, guests
 
 
 def test_every_cell_follows() -> None:
@@ -23,3 +32,44 @@ def test_other_counts_do_not_follow() -> None:
     for cell in large:
         other = replace(cell, nvm_writes=cell.nvm_writes * 8 // 10)
         assert abs(other.share(other.more_mj) - cell.saved) >= guests.ROUNDING, cell.name
+
+
+needs_tools = pytest.mark.skipif(
+    not (PRESENT and IMAGES), reason="needs e2fsprogs and qemu-utils (tools/setup test)"
+)
+
+
+@needs_tools
+def test_traffic_of_a_guest() -> None:
+    """Each time operations reach the disk the guest's superblock and the host's inode are written;
+    what the recogniser calls data is no more than files' content."""
+    recording = _guest.record(1, 5, 4)
+    assert recording is _guest.record(1, 5, 4)
+    host, guest = recording.counts[False], recording.counts[True]
+    assert max(host.values()) == 5
+    assert max(guest.values()) == 5
+    names = {classes.name(one.content) for one in recording.writes}
+    assert {"inodes", "guest's superblock", "guest's bitmap", "guest's inodes"} <= names
+    assert "guest's data" in names
+    assert "unknown" not in names
+    assert all(one.block + one.blocks <= recording.sectors for one in recording.writes)
+    written = sum(one.blocks for one in recording.writes)
+    metadata = sum(
+        one.blocks
+        for one in recording.writes
+        if classes.NAMES[one.content % classes.GUEST] in METADATA
+    )
+    assert metadata == sum(host.values()) + sum(guest.values())
+    assert 0.3 < metadata / written < 0.9
+
+
+@needs_tools
+def test_experiments_on_guests_have_verdicts(tmp_path: Path) -> None:
+    target = tmp_path / "ic.json"
+    out = ["--quick", "--out", str(tmp_path), "--json", str(target)]
+    done = CliRunner().invoke(main, ["papers", "IC-13", "IC-14", "IC-7", *out])
+    assert done.exit_code == 0, done.output
+    answers = {one["id"]: one for one in json.loads(target.read_text())}
+    assert answers["IC-13"]["verdict"] == "holds"
+    assert 20 < answers["IC-14"]["measured"] < 100
+    assert answers["IC-7"]["measured"].startswith("5 / ")  # once each time

@@ -4,6 +4,8 @@ not fit with the numbers, and give the same bytes for the same question."""
 
 import gzip
 import json
+import random
+import struct
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +13,16 @@ import pytest
 from click.testing import CliRunner, Result
 from schemas import validate
 
+from lab.ext4_disks import METADATA, PRESENT, Judged, make
 from nandwich import _native, paths
 from nandwich.cli.main import main
+from nandwich.replay import classes
 from nandwich.replay import play as replay
 from nandwich.replay.play import Options
 
 assert paths.CHECKOUT is not None
 TRACES = sorted((paths.CHECKOUT / "examples" / "traces").glob("*.*"))
+DAY_NS = 86_400 * 10**9
 RECORDED = [path for path in TRACES if path.suffix != ".md"]
 
 
@@ -89,23 +94,49 @@ def test_every_policy_on_every_layer_or_a_reason(ftl: str, wear: str) -> None:
 @pytest.mark.parametrize("ftl", [name for name in replay.LAYERS if name != "lavish"])
 def test_an_nvm_before_every_layer(ftl: str, tier: str) -> None:
     """Goal: what the NVM keeps reads as written, and the books know of it."""
-    play = replay.prepare(
-        Options(
-            "gen:hotcold,requests=3K,writes=70%,footprint=4M",
-            ftl=ftl,
-            blocks=128,
-            nvm=1 << 18,
-            tier=tier,
-            nvm_reads=tier == "lru",
-            verify=True,
-            idle=True,
-        )
-    )
-    play.run(lambda _: None)
-    assert not replay.broken_laws(play)
-    assert play.read_back(lambda _: None)["violations"] == 0
-    work = play.device.tier()
-    assert 0 < work["moved"] < work["nvm_writes"]
+    page = _native.Part.named("K9F1G08U0A")
+    device = _native.ReplayDevice(page, ftl, blocks=128, verify=True)
+    needs = replay.TIER_NEEDS[tier]
+    apps = 3 if "apps" in needs else 0
+    part = _native.Part.named("PCM-16M")
+    device.put_tier(part, tier, bytes=1 << 18, reads=tier == "lru", apps=apps)
+    mixed = _mixed(3000)
+    player = _native.Replay(device, mixed, arrivals=True, idle=True, apps=apps, bound=True)
+    while player.run(1000):
+        pass
+    assert all(left <= right <= left + slack for _, left, right, slack in player.laws())
+    while player.read_back(1 << 16):
+        pass
+    assert player.result()["violations"] == 0
+    assert player.result()["tokens_checked"] > 500
+    work = device.tier()
+    bound = player.bound()
+    assert bound is not None
+    assert 0 < bound["flash_writes_least"] <= work["flash_writes"] + work["moved"]
+    assert bound["nvm_reads_most"] >= work["nvm_reads"]
+    assert work["nvm_writes"] == sum(share["nvm_written"] for share in player.shares("app"))
+    if tier == "none":
+        assert work["nvm_writes"] == 0
+    elif tier == "class":  # more of it than there are slots
+        assert work["moved"] == 0
+        assert work["held"] == work["slots"]
+    else:
+        assert 0 < work["moved"] < work["nvm_writes"]
+
+
+def _mixed(count: int) -> _native.Requests:
+    """Hot and cold requests of three applications, some to metadata, spread over three days."""
+    draw = random.Random(1)
+    packed = bytearray()
+    for i in range(count):
+        app = 1 + i // 100 % 3
+        hot = draw.random() < 0.8
+        sector = 512 * app + draw.randrange(60) if hot else draw.randrange(2048)
+        content = classes.NAMES.index("inodes" if sector % 512 < 40 else "data")
+        kind = 1 if draw.random() < 0.7 else 0
+        now_ns = 3 * DAY_NS * i // count
+        packed += struct.pack("<QQQQBBH4x", now_ns, 2048 * sector, 2048, 0, kind, content, app)
+    return _native.Requests(bytes(packed))
 
 
 @pytest.mark.quick
@@ -123,6 +154,71 @@ def test_a_tier_in_json_and_without_payload() -> None:
     assert tiered["result"]["layer"]["host_writes"] == work["flash_writes"] + work["moved"]
     assert tiered["result"]["layer"]["host_writes"] < 0.8 * asked
     assert tiered["result"]["energy_pj"] < plain["result"]["energy_pj"]
+
+
+NAMED = "".join(
+    f"{'web-7' if i % 4 else 'mail-12'},1,{'R' if i % 3 == 0 else 'W'},{8 * (i * 7 % 91)},8,{i}.5\n"
+    for i in range(400)
+)
+
+
+@pytest.mark.quick
+def test_applications_in_table_and_json(tmp_path: Path) -> None:
+    """Goal: who asked for what, and what became of it, adds up to the whole."""
+    path = tmp_path / "phone.csv"
+    path.write_text(f"process,device,rw,sector,size,timestamp\n{NAMED}")
+    question = ("replay", path, "--nvm", "256K", "--tier", "habit", "--idle")
+    value = _json(*question)
+    validate("replay-1", value)
+    apps = {share["name"]: share for share in value["applications"]}
+    assert apps.keys() == {"mail", "web"}
+    assert apps["mail"]["requests"] == 100
+    assert sum(share["written"] for share in apps.values()) == value["result"]["sectors_written"]
+    tier = value["tier"]
+    for key, whole in (("nvm_written", "nvm_writes"), ("nvm_read", "nvm_reads")):
+        for shares in (value["applications"], value["hours"]):
+            assert sum(share[key] for share in shares) == tier[whole] > 0
+    assert [share["requests"] for share in value["hours"]] == [400] + 23 * [0]
+    assert value["classes"] == []
+    table = _run(*question).stdout
+    assert "application" in table
+    assert "mail" in table
+    # Without names there is nothing to tell, and nothing to go by.
+    assert _json("replay", "gen:zipf,requests=1K")["applications"] == []
+    done = _run("replay", "gen:zipf,requests=1K", "--nvm", "1M", "--tier", "habit")
+    assert done.exit_code == 2
+    assert "names none" in done.stderr
+
+
+needs_ext4 = pytest.mark.skipif(not PRESENT, reason="needs e2fsprogs (tools/setup test)")
+
+
+@needs_ext4
+def test_classes_of_an_image(tmp_path: Path) -> None:
+    """Goal: with the disk at hand, metadata goes to the NVM and all else does not."""
+    disk = make(tmp_path / "disk.img", "64M", "-b", "4096")
+    judged = Judged(disk)
+    path = tmp_path / "disk.csv"
+    lines = [f"fs,1,W,{8 * block},8,{i}.5" for i, block in enumerate(range(0, judged.count, 3))]
+    path.write_text("\n".join(lines) + "\n")
+    question = ("replay", path, "--nvm", "16M", "--tier", "class", "--classes", disk)
+    value = _json(*question)
+    validate("replay-1", value)
+    metadata = sum(judged.classes.get(block) in METADATA for block in range(0, judged.count, 3))
+    assert value["tier"]["nvm_writes"] == 2 * metadata > 0  # two pages a block
+    told = {share["name"]: share for share in value["classes"]}
+    assert told["inodes"]["nvm_written"] == told["inodes"]["written"] > 0
+    assert told["journal"]["nvm_written"] == told["data"]["nvm_written"] == 0
+    assert sum(share["written"] for share in told.values()) == value["result"]["sectors_written"]
+    assert "inodes" in _run(*question).stdout
+    small = ("replay", path, "--classes", disk, "--blocks", "100", "--wrap")
+    assert "take a larger --chip" in _run(*small).stderr
+    blank = tmp_path / "blank.img"
+    blank.write_bytes(bytes(1 << 20))
+    for image, says in ((blank, "no ext2"), (tmp_path / "none", "No such file")):
+        done = _run("replay", path, "--classes", image)
+        assert done.exit_code == 2
+        assert says in done.stderr
 
 
 def test_arrivals_against_back_to_back() -> None:
@@ -166,10 +262,12 @@ def test_too_large_is_refused_with_both_sizes(tmp_path: Path) -> None:
         (("gen:zipf", "--nvm-reads"), "need --nvm"),
         (("gen:zipf", "--nvm", "4M", "--half-life", "5"), "give --tier lrfu"),
         (("gen:zipf", "--nvm", "4M", "--tier", "lur"), "did you mean lru"),
+        (("gen:zipf", "--nvm", "4M", "--tier", "class"), "give --classes"),
+        (("gen:zipf", "--classes", "x.img"), "lies on no disk"),
         (("gen:zipf", "--nvm", "4M", "--ftl", "lavish"), "forgets with power"),
         (("gen:zipf", "--nvm", "4M", "--nvm-part", "W25N01GV"), "no byte-addressable memory"),
         (("gen:zipf", "--nvm", "4M", "--snapshot", "x.nand"), "omit one"),
-        (("/nonexistent",), "No such file"),
+        (("/nonexistent/trace.csv",), "No such file"),
     ],
 )
 def test_bad_input(arguments: tuple[str, ...], says: str) -> None:

@@ -6,8 +6,17 @@
 #include <stdint.h>
 #include <setjmp.h>
 #include <cmocka.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+const struct lavish_shape lavish_shape_tiny = {
+    .blocks = 17,
+    .block_pages = 4,
+    .page_bytes = 64,
+    .in_order = 1,
+    .lavish = {.sectors = 8, .degree = 2, .maps = 2, .lavish_blocks = 4},
+};
 
 static void fill(uint8_t *bytes, uint32_t length, uint32_t sector, uint32_t version)
 {
@@ -140,4 +149,41 @@ void lavish_rig_read_all(struct lavish_rig *rig)
     for (sector = 0; sector < rig->lavish.block.sectors; sector++) {
         assert_int_equal(lavish_rig_read(rig, sector, 1), NW_OK);
     }
+}
+
+void lavish_rig_repeat(struct lavish_rig *rig, uint32_t sector, unsigned times)
+{
+    while (times-- > 0) {
+        assert_int_equal(lavish_rig_write(rig, sector, 1), NW_OK);
+    }
+}
+
+void lavish_rig_expect(const struct lavish_rig *rig, const char *counts)
+{
+    const struct nw_stats *stats = &rig->lavish.stats;
+    char got[200];
+
+    snprintf(got, sizeof got,
+             "read %u program %u erase %u copy %u map %u/%u switch %u I %u II %u III %u",
+             (unsigned)stats->reads, (unsigned)stats->programs, (unsigned)stats->erases,
+             (unsigned)stats->copies, (unsigned)stats->map_reads, (unsigned)stats->map_programs,
+             (unsigned)(stats->merges_switch - rig->lavish.merges_1),
+             (unsigned)rig->lavish.merges_1, (unsigned)stats->merges_partial,
+             (unsigned)stats->merges_full);
+    assert_string_equal(got, counts);
+}
+
+void lavish_rig_finish(struct lavish_rig *rig)
+{
+    const struct nw_nand_counts *chip = nw_nand_stats(rig->nand);
+    const struct nw_nand_counts *opened = &rig->opened;
+    const struct nw_stats *stats = &rig->lavish.stats;
+
+    assert_int_equal(chip->reads + chip->copies - opened->reads, stats->reads);
+    assert_int_equal(chip->programs + chip->copies - opened->programs, stats->programs);
+    assert_int_equal(chip->erases - opened->erases, stats->erases);
+    assert_int_equal(chip->bytes_read - opened->bytes_read, stats->bytes_read);
+    assert_int_equal(chip->bytes_programmed - opened->bytes_programmed, stats->bytes_programmed);
+    lavish_rig_read_all(rig);
+    lavish_rig_close(rig);
 }

@@ -25,6 +25,10 @@ struct lavish_shape {
     struct nw_ftl_lavish_config lavish;
 };
 
+/* Two logical blocks of 4 sectors, lavish blocks of 8, 4 of them: as few as can be; up to 8 have
+ * room, and there is the mark's block. */
+extern const struct lavish_shape lavish_shape_tiny;
+
 struct lavish_rig {
     struct nw_nand *nand;
     struct nw_chip *chip; /* what the device is on: the emulated chip unless a test puts a filter
@@ -53,5 +57,12 @@ int lavish_rig_trim(struct lavish_rig *rig, uint32_t sector, uint32_t count);
 /* Fails the test when what was read is not what the model holds. */
 int lavish_rig_read(struct lavish_rig *rig, uint32_t sector, uint32_t count);
 void lavish_rig_read_all(struct lavish_rig *rig);
+
+/* Writes one sector so many times; each has to go well. */
+void lavish_rig_repeat(struct lavish_rig *rig, uint32_t sector, unsigned times);
+/* What the layer's counters must say, in one line a test. */
+void lavish_rig_expect(const struct lavish_rig *rig, const char *counts);
+/* What the layer says it did is what the chip did; reads all and closes both. */
+void lavish_rig_finish(struct lavish_rig *rig);
 
 #endif

@@ -12,7 +12,15 @@
 #include "nandwich-replay/replay.h"
 #include "nandwich-replay/tokens.h"
 #include "nandwich-replay/workload.h"
+#include "nandwich-stack/tier.h"
 #include "nandwich-twin/parts.h"
+#include "nandwich/content.h"
+
+/* The end of a request's row: nobody's, of no class. */
+#define READ NW_IO_READ, 0, 0
+#define WRITE NW_IO_WRITE, 0, 0
+#define TRIM NW_IO_TRIM, 0, 0
+#define SYNC NW_IO_SYNC, 0, 0
 
 #define BLOCKS 64U
 #define PAGE 2048U
@@ -139,14 +147,14 @@ static const struct nw_replay_result *play(struct rig *rig)
 static void test_partial_sectors_are_read_first(void **state)
 {
     const struct nw_io ios[] = {
-        {0, 0, 4 * PAGE, 0, NW_IO_WRITE},         /* four sectors */
-        {0, 512, 512, 0, NW_IO_WRITE},            /* inside one: read 1, write 1 */
-        {0, PAGE, 512, 0, NW_IO_WRITE},           /* the front of one: the same */
-        {0, PAGE - 512, 1024, 0, NW_IO_WRITE},    /* across two: read 2, write 2 */
-        {0, 512, 2 * PAGE, 0, NW_IO_READ},        /* three */
-        {0, 100, 2 * PAGE + 8, 0, NW_IO_TRIM},    /* only one is whole */
-        {0, 0, 0, 0, NW_IO_SYNC},
-        {0, 512, 512, 0, NW_IO_TRIM},             /* nothing whole */
+        {0, 0, 4 * PAGE, 0, WRITE},         /* four sectors */
+        {0, 512, 512, 0, WRITE},            /* inside one: read 1, write 1 */
+        {0, PAGE, 512, 0, WRITE},           /* the front of one: the same */
+        {0, PAGE - 512, 1024, 0, WRITE},    /* across two: read 2, write 2 */
+        {0, 512, 2 * PAGE, 0, READ},        /* three */
+        {0, 100, 2 * PAGE + 8, 0, TRIM},    /* only one is whole */
+        {0, 0, 0, 0, SYNC},
+        {0, 512, 512, 0, TRIM},             /* nothing whole */
     };
     struct rig rig;
     const struct nw_replay_result *result;
@@ -171,7 +179,7 @@ static void test_partial_sectors_are_read_first(void **state)
 
 static void test_back_to_back_time_is_the_chips(void **state)
 {
-    const struct nw_io ios[] = {{0, 0, PAGE, 0, NW_IO_WRITE}, {9000, 0, PAGE, 0, NW_IO_READ}};
+    const struct nw_io ios[] = {{0, 0, PAGE, 0, WRITE}, {9000, 0, PAGE, 0, READ}};
     struct rig rig;
     const struct nw_replay_result *result;
     uint64_t tag = 18; /* spare bytes of the page layer's tag */
@@ -194,9 +202,9 @@ static void test_arrivals_make_a_queue(void **state)
 {
     /* Three at once, one while the last is served, one after a long gap, one stepping back. */
     const struct nw_io ios[] = {
-        {1000, 0, PAGE, 0, NW_IO_WRITE},      {1000, PAGE, PAGE, 0, NW_IO_WRITE},
-        {1000, 2 * PAGE, PAGE, 0, NW_IO_WRITE}, {2000, 3 * PAGE, PAGE, 0, NW_IO_WRITE},
-        {900000000, 0, PAGE, 0, NW_IO_READ},  {800000000, 0, PAGE, 0, NW_IO_READ},
+        {1000, 0, PAGE, 0, WRITE},      {1000, PAGE, PAGE, 0, WRITE},
+        {1000, 2 * PAGE, PAGE, 0, WRITE}, {2000, 3 * PAGE, PAGE, 0, WRITE},
+        {900000000, 0, PAGE, 0, READ},  {800000000, 0, PAGE, 0, READ},
     };
     struct rig rig;
     const struct nw_replay_result *result;
@@ -220,7 +228,7 @@ static void test_arrivals_make_a_queue(void **state)
 
 static void test_who_comes_as_another_leaves_waits_for_nobody(void **state)
 {
-    struct nw_io ios[] = {{0, 0, PAGE, 0, NW_IO_WRITE}, {0, PAGE, PAGE, 0, NW_IO_WRITE}};
+    struct nw_io ios[] = {{0, 0, PAGE, 0, WRITE}, {0, PAGE, PAGE, 0, WRITE}};
     struct rig rig;
 
     (void)state;
@@ -232,7 +240,7 @@ static void test_who_comes_as_another_leaves_waits_for_nobody(void **state)
 
 static void test_passes_follow_each_other_at_the_mean_gap(void **state)
 {
-    const struct nw_io ios[] = {{0, 0, PAGE, 0, NW_IO_READ}, {3000000, 0, PAGE, 0, NW_IO_READ}};
+    const struct nw_io ios[] = {{0, 0, PAGE, 0, READ}, {3000000, 0, PAGE, 0, READ}};
     struct rig rig;
     const struct nw_replay_result *result;
 
@@ -249,7 +257,7 @@ static void test_passes_follow_each_other_at_the_mean_gap(void **state)
 
 static void test_a_wrong_page_is_noticed(void **state)
 {
-    const struct nw_io ios[] = {{0, 0, 2 * PAGE, 0, NW_IO_WRITE}, {0, 0, 2 * PAGE, 0, NW_IO_READ}};
+    const struct nw_io ios[] = {{0, 0, 2 * PAGE, 0, WRITE}, {0, 0, 2 * PAGE, 0, READ}};
     struct rig rig;
     const struct nw_replay_result *result;
     uint64_t *words;
@@ -303,9 +311,9 @@ static int lie_read(struct nw_block_req *req)
 static void test_a_lying_layer_is_caught(void **state)
 {
     const struct nw_io ios[] = {
-        {0, 0, PAGE, 0, NW_IO_WRITE}, {0, PAGE, PAGE, 0, NW_IO_WRITE},
-        {0, 2 * PAGE, PAGE, 0, NW_IO_READ},
-        {0, PAGE, PAGE, 0, NW_IO_READ}, {0, 0, PAGE, 0, NW_IO_READ},
+        {0, 0, PAGE, 0, WRITE}, {0, PAGE, PAGE, 0, WRITE},
+        {0, 2 * PAGE, PAGE, 0, READ},
+        {0, PAGE, PAGE, 0, READ}, {0, 0, PAGE, 0, READ},
     };
     struct nw_block_ops lies = {.write = lie_write, .read = lie_read};
     struct rig rig;
@@ -328,7 +336,7 @@ static void test_a_lying_layer_is_caught(void **state)
 static void test_what_was_only_written_is_read_back(void **state)
 {
     const struct nw_io ios[] = {
-        {0, 0, PAGE, 0, NW_IO_WRITE}, {0, PAGE, PAGE, 0, NW_IO_WRITE},
+        {0, 0, PAGE, 0, WRITE}, {0, PAGE, PAGE, 0, WRITE},
     };
     struct nw_block_ops lies = {.write = lie_write, .read = lie_read};
     struct rig rig;
@@ -366,7 +374,7 @@ static uint32_t version_of(struct rig *rig, uint32_t sector)
 
 static void test_what_does_not_fit(void **state)
 {
-    struct nw_io ios[] = {{0, 0, PAGE, 0, NW_IO_WRITE}, {0, 0, 2 * PAGE, 0, NW_IO_WRITE}};
+    struct nw_io ios[] = {{0, 0, PAGE, 0, WRITE}, {0, 0, 2 * PAGE, 0, WRITE}};
     struct rig rig;
     const struct nw_replay_result *result;
     uint64_t device;
@@ -462,7 +470,7 @@ static void test_samples_are_few_and_grow(void **state)
 
 static void test_a_run_may_be_ended_early(void **state)
 {
-    const struct nw_io ios[] = {{0, 0, PAGE, 0, NW_IO_WRITE}, {0, PAGE, PAGE, 0, NW_IO_WRITE}};
+    const struct nw_io ios[] = {{0, 0, PAGE, 0, WRITE}, {0, PAGE, PAGE, 0, WRITE}};
     const struct nw_replay_sample *samples;
     struct rig rig;
 
@@ -577,6 +585,172 @@ static void test_refused_configurations(void **state)
     close_rig(&rig);
 }
 
+/* An NVM of so many bytes before the layer. */
+static void put_tier(struct rig *rig, const char *policy, uint32_t bytes)
+{
+    char text[256] = "";
+    struct nw_why why = {text, sizeof text};
+    struct nw_part part;
+    struct nw_tier_choice choice = {.part = &part, .bytes = bytes, .apps = 2, .seed = 1};
+
+    assert_int_equal(nw_parts_get("PCM-16M", &part), NW_OK);
+    if (nw_stack_tier(&rig->stack, policy, &choice, &why) < 0) {
+        fail_msg("%s: %s", policy, text);
+    }
+}
+
+static const struct nw_replay_share *share(const struct rig *rig, enum nw_replay_by by, uint32_t at)
+{
+    const struct nw_replay_share *all;
+
+    assert_true(at < nw_replay_shares(rig->replay, by, &all));
+    return &all[at];
+}
+
+#define INODES NW_CONTENT_INODES
+#define GUESTS (NW_CONTENT_BITMAP | NW_CONTENT_GUEST)
+
+/* A request is split where the class changes, and only metadata goes to the NVM; what is nobody's
+ * of no class is told apart, and so is who is beyond the last application. */
+static void test_classes_and_applications(void **state)
+{
+    const struct nw_io ios[] = {
+        {0, 0, 4 * PAGE, 0, NW_IO_WRITE, 0, 1}, /* data, two of inodes, a guest's bitmap */
+        {0, PAGE, 3 * PAGE, 0, NW_IO_READ, 0, 2},
+        {0, 3 * PAGE + 512, 512, 0, NW_IO_WRITE, 0, 2}, /* read first */
+        {0, 8 * PAGE, PAGE, 0, NW_IO_WRITE, 0, 3},
+        {0, 0, 2 * PAGE, 0, NW_IO_TRIM, 0, 0},
+    };
+    struct rig rig;
+    uint8_t *content;
+
+    (void)state;
+    open_script(&rig, ios, 5, 0);
+    put_tier(&rig, "class", 1 << 17);
+    content = calloc(rig.stack.block->sectors, 1);
+    assert_non_null(content);
+    memcpy(content, ((uint8_t[]){NW_CONTENT_DATA, INODES, INODES, GUESTS}), 4);
+    rig.config.content = content;
+    rig.config.apps = 2;
+    assert_int_equal(play(&rig)->ended, NW_OK);
+
+    const struct nw_replay_share *one = share(&rig, NW_REPLAY_BY_CONTENT, INODES);
+    assert_int_equal(one->requests, 3); /* the trim's second part too */
+    assert_int_equal(one->written, 2);
+    assert_int_equal(one->nvm_written, 2);
+    assert_int_equal(one->nvm_read, 2);
+    one = share(&rig, NW_REPLAY_BY_CONTENT, GUESTS);
+    assert_int_equal(one->written, 2);
+    assert_int_equal(one->read, 2);
+    assert_int_equal(one->nvm_written + one->nvm_read, 4);
+    one = share(&rig, NW_REPLAY_BY_CONTENT, NW_CONTENT_DATA);
+    assert_int_equal(one->written, 1);
+    assert_int_equal(one->nvm_written, 0);
+    assert_true(one->served_ns >= NS_PROGRAM(PAGE));
+    one = share(&rig, NW_REPLAY_BY_CONTENT, NW_CONTENT_UNKNOWN);
+    assert_int_equal(one->written, 1);
+
+    one = share(&rig, NW_REPLAY_BY_APP, 1);
+    assert_int_equal(one->requests, 1);
+    assert_int_equal(one->written, 4);
+    assert_int_equal(one->nvm_written, 3);
+    assert_int_equal(one->held, 3);
+    one = share(&rig, NW_REPLAY_BY_APP, 2);
+    assert_int_equal(one->read, 3 + 1);
+    assert_int_equal(one->written, 1);
+    one = share(&rig, NW_REPLAY_BY_APP, 0);
+    assert_int_equal(one->requests, 2);
+    assert_int_equal(one->written, 1);
+    free(content);
+    close_rig(&rig);
+}
+
+/* A source may know the class itself; the day has 24 hours, and waiting for another request is not
+ * charged twice. */
+static void test_shares_by_hour(void **state)
+{
+    const uint64_t hour_ns = 3600000000000U;
+    const struct nw_io ios[] = {
+        {0, 0, PAGE, 0, NW_IO_WRITE, INODES, 1},
+        {hour_ns, PAGE, PAGE, 0, NW_IO_WRITE, NW_CONTENT_DATA, 1},
+        {hour_ns, 2 * PAGE, PAGE, 0, NW_IO_WRITE, NW_CONTENT_DATA, 0},
+        {25 * hour_ns, 0, PAGE, 0, NW_IO_READ, INODES, 0},
+    };
+    struct rig rig;
+    uint64_t served_ns = 0;
+
+    (void)state;
+    open_script(&rig, ios, 4, NW_REPLAY_ARRIVALS);
+    put_tier(&rig, "class", 1 << 17);
+    rig.config.apps = 1;
+    assert_int_equal(play(&rig)->ended, NW_OK);
+    assert_int_equal(share(&rig, NW_REPLAY_BY_CONTENT, INODES)->nvm_written, 1);
+    assert_int_equal(share(&rig, NW_REPLAY_BY_HOUR, 0)->requests, 1);
+    assert_int_equal(share(&rig, NW_REPLAY_BY_HOUR, 1)->requests, 3);
+    assert_int_equal(share(&rig, NW_REPLAY_BY_HOUR, 1)->nvm_read, 1);
+    for (uint32_t app = 0; app < 2; app++) {
+        served_ns += share(&rig, NW_REPLAY_BY_APP, app)->served_ns;
+    }
+    assert_int_equal(served_ns, nw_replay_outcome(rig.replay)->busy_ns);
+    close_rig(&rig);
+}
+
+/* What the NVM held before counting can be read from there: no policy reads more than the bound. */
+static void test_bound_of_an_old_device(void **state)
+{
+    struct nw_io ios[20];
+    struct nw_tier_bound_result bound;
+    struct rig rig;
+
+    (void)state;
+    for (uint32_t i = 0; i < 20; i++) {
+        ios[i] = (struct nw_io){.offset = (uint64_t)i * PAGE, .bytes = PAGE, .kind = NW_IO_READ};
+    }
+    open_script(&rig, ios, 20, NW_REPLAY_BOUND);
+    put_tier(&rig, "lru", 1 << 16);
+    rig.config.precondition = (20U * 1000U + rig.stack.block->sectors - 1U) /
+                              rig.stack.block->sectors;
+    assert_int_equal(play(&rig)->ended, NW_OK);
+    assert_int_equal(nw_replay_bound(rig.replay, &bound), NW_OK);
+    assert_int_equal(bound.reads, 20);
+    assert_true(rig.stack.tier->stats.nvm_reads > 0);
+    assert_true(bound.most_nvm_reads >= rig.stack.tier->stats.nvm_reads);
+    assert_int_equal(bound.least_flash_writes, 0);
+    close_rig(&rig);
+}
+
+/* Room that is made at once delays who comes next; unseen it costs what it costs, but no time. */
+static void test_preparation(void **state)
+{
+    struct nw_io ios[64];
+    uint64_t busy_ns[3], energy_pj[3];
+    uint64_t moved[3];
+
+    (void)state;
+    for (uint32_t i = 0; i < 64; i++) {
+        ios[i] = (struct nw_io){.time_ns = i * 100000000U,
+                                .offset = (uint64_t)i * PAGE,
+                                .bytes = PAGE,
+                                .kind = NW_IO_WRITE};
+    }
+    for (uint8_t how = NW_REPLAY_WHEN_IDLE; how <= NW_REPLAY_UNSEEN; how++) {
+        struct rig rig;
+
+        open_script(&rig, ios, 64, NW_REPLAY_ARRIVALS);
+        put_tier(&rig, "lru", 1 << 16); /* some 30 slots */
+        rig.config.prepare = how;
+        busy_ns[how] = play(&rig)->busy_ns;
+        energy_pj[how] = nw_replay_outcome(rig.replay)->energy_pj;
+        moved[how] = rig.stack.tier->stats.moved_ahead;
+        close_rig(&rig);
+    }
+    assert_int_equal(moved[NW_REPLAY_WHEN_IDLE], 0); /* without the flag IDLE */
+    assert_true(moved[NW_REPLAY_AT_ONCE] > 0);
+    assert_int_equal(moved[NW_REPLAY_AT_ONCE], moved[NW_REPLAY_UNSEEN]);
+    assert_int_equal(energy_pj[NW_REPLAY_AT_ONCE], energy_pj[NW_REPLAY_UNSEEN]);
+    assert_true(busy_ns[NW_REPLAY_UNSEEN] < busy_ns[NW_REPLAY_AT_ONCE] / 10);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -595,6 +769,10 @@ int main(void)
         cmocka_unit_test(test_a_run_may_be_ended_early),
         cmocka_unit_test(test_every_layer_keeps_the_books),
         cmocka_unit_test(test_refused_configurations),
+        cmocka_unit_test(test_classes_and_applications),
+        cmocka_unit_test(test_shares_by_hour),
+        cmocka_unit_test(test_bound_of_an_old_device),
+        cmocka_unit_test(test_preparation),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -76,10 +76,11 @@ struct sample {
     struct nw_io ios[4];
 };
 
-#define R NW_IO_READ
-#define W NW_IO_WRITE
-#define T NW_IO_TRIM
-#define S NW_IO_SYNC
+/* The end of a request's row: of no class and nobody's, which test_applications looks at. */
+#define R NW_IO_READ, 0, 0
+#define W NW_IO_WRITE, 0, 0
+#define T NW_IO_TRIM, 0, 0
+#define S NW_IO_SYNC, 0, 0
 
 static const struct sample samples[] = {
     {"msr",
@@ -240,8 +241,8 @@ static void test_requests_of_no_bytes_are_counted(void **state)
         struct nw_io_source *source = nw_iotrace_source(trace);
 
         assert_int_equal(source->ops->fill(source, ios, MOST), 2);
-        assert_int_equal(ios[0].kind, R);
-        assert_int_equal(ios[1].kind, S); /* a write of nothing is a flush */
+        assert_int_equal(ios[0].kind, NW_IO_READ);
+        assert_int_equal(ios[1].kind, NW_IO_SYNC); /* a write of nothing is a flush */
         assert_int_equal(nw_iotrace_empty(trace), 2);
         assert_int_equal(source->ops->rewind(source), NW_OK);
     }
@@ -450,6 +451,11 @@ static void test_long_files(void **state)
     assert_int_equal(unlink(path), 0);
 }
 
+static int is_plain(const struct nw_io *io)
+{
+    return io->kind == NW_IO_READ || io->kind == NW_IO_WRITE;
+}
+
 static void test_what_is_written_reads_back(void **state)
 {
     static const struct nw_io ios[] = {
@@ -480,7 +486,7 @@ static void test_what_is_written_reads_back(void **state)
         for (size_t i = 0; i < sizeof ios / sizeof ios[0]; i++) {
             int status = nw_iotrace_put(writer, &ios[i]);
 
-            assert_int_equal(status, formats[f].says_all || ios[i].kind == R || ios[i].kind == W);
+            assert_int_equal(status, formats[f].says_all || is_plain(&ios[i]));
             written += status;
         }
         assert_int_equal(nw_iotrace_finish(writer), NW_OK);
@@ -491,14 +497,106 @@ static void test_what_is_written_reads_back(void **state)
             struct nw_io want = ios[i];
 
             want.time_ns -= want.time_ns % formats[f].grain_ns;
-            if (formats[f].says_all || want.kind == R || want.kind == W) {
+            if (formats[f].says_all || is_plain(&want)) {
                 assert_same(&got[at++], &want, 1);
             }
         }
         assert_int_equal(unlink(path), 0);
     }
     assert_int_equal(nw_iotrace_create(&writer, path, "vscsi"), NW_ERR_CONFIG);
-    assert_int_equal(nw_iotrace_create(&writer, "/nonexistent/x", "msr"), NW_ERR_IO);
+    put_file("", 0);
+    char within[sizeof path + 2];
+    (void)snprintf(within, sizeof within, "%s/x", path); /* a file is no folder */
+    assert_int_equal(nw_iotrace_create(&writer, within, "msr"), NW_ERR_IO);
+    assert_int_equal(unlink(path), 0);
+}
+
+struct named {
+    const char *text;
+    const char *apps[4]; /* of each request; NULL: nobody */
+    int count;
+};
+
+static const struct named named[] = {
+    {"proces,device,rw_flag,sector,size,timestamp\nweb-cat-17,1,R,8,8,1.5\n"
+     "jbd2/sda1-8,1,W,8,8,2.5\n"
+     "web-cat-18,1,R,8,8,3.5\n,1,R,8,8,4.5\n",
+     {"web-cat", "jbd2/sda1", "web-cat", NULL}, 4},
+    {"  8,0    3        3     0.000002197   697  Q   W 223490 + 8 [kjournald]\n"
+     "  8,16   1        4     1.500002197   697  Q  RA 100 + 16 [cat]\n"
+     "  8,0    3        7     1.800000000   697  Q FWS [jbd2]\n"
+     "  8,0    3        8     1.900000000   697  Q   W 223490 + 8 [a b]\n",
+     {"kjournald", "cat", NULL, "a b"}, 4},
+    {"899664 48 syslogd 9042 8 W 6 0 531e\n899666 49 nfsd 904 8 R 6 0 631e\n",
+     {"syslogd", "nfsd"}, 2},
+    {"39949 D read 299008 4096 0.0 0 False\n7 D write 4096 8192 0.1 7.3902e-05 True\n",
+     {"39949", "7"}, 2},
+};
+
+/* Who asked is known by name, the same in each pass. */
+static void test_applications(void **state)
+{
+    struct nw_iotrace_config config = {.unit = NW_IOTRACE_ALL_UNITS};
+    struct nw_iotrace_fault fault;
+    struct nw_iotrace *trace;
+    struct nw_io ios[MOST];
+
+    (void)state;
+    for (size_t n = 0; n < sizeof named / sizeof named[0]; n++) {
+        put_file(named[n].text, strlen(named[n].text));
+        assert_int_equal(nw_iotrace_open(&trace, path, &config, &fault), NW_OK);
+        struct nw_io_source *source = nw_iotrace_source(trace);
+
+        assert_null(nw_iotrace_app(trace, 1)); /* none was met so far */
+        for (int pass = 0; pass < 2; pass++) {
+            assert_int_equal(source->ops->fill(source, ios, MOST), named[n].count);
+            assert_int_equal(source->ops->rewind(source), NW_OK);
+            for (int i = 0; i < named[n].count; i++) {
+                const char *app = nw_iotrace_app(trace, ios[i].app);
+
+                assert_int_equal(ios[i].content, 0);
+                if (named[n].apps[i] == NULL) {
+                    assert_null(app);
+                } else {
+                    assert_non_null(app);
+                    assert_string_equal(app, named[n].apps[i]);
+                }
+            }
+        }
+        nw_iotrace_close(trace);
+        assert_int_equal(unlink(path), 0);
+    }
+}
+
+/* One more than there is room for is nobody's; names that are too long are cut. */
+static void test_too_many_applications(void **state)
+{
+    struct nw_iotrace_config config = {.unit = NW_IOTRACE_ALL_UNITS};
+    size_t room = (size_t)(NW_IOTRACE_APPS + 1U) * 128U, at = 0;
+    struct nw_io *ios = calloc(NW_IOTRACE_APPS + 1U, sizeof *ios);
+    struct nw_iotrace_fault fault;
+    struct nw_iotrace *trace;
+    char *text = malloc(room);
+
+    (void)state;
+    assert_non_null(text);
+    assert_non_null(ios);
+    for (uint32_t i = 0; i <= NW_IOTRACE_APPS; i++) {
+        at += (size_t)snprintf(text + at, room - at, "n%04u%064u,1,R,8,8,1.5\n", i, 0U);
+    }
+    put_file(text, at);
+    assert_int_equal(nw_iotrace_open(&trace, path, &config, &fault), NW_OK);
+    struct nw_io_source *source = nw_iotrace_source(trace);
+    assert_int_equal(source->ops->fill(source, ios, NW_IOTRACE_APPS + 1U), NW_IOTRACE_APPS + 1U);
+    for (uint32_t i = 0; i <= NW_IOTRACE_APPS; i++) {
+        assert_int_equal(ios[i].app, i < NW_IOTRACE_APPS ? i + 1U : 0U);
+    }
+    assert_int_equal(strlen(nw_iotrace_app(trace, 1)), NW_IOTRACE_APP_BYTES - 1U);
+    assert_null(nw_iotrace_app(trace, NW_IOTRACE_APPS + 1U));
+    nw_iotrace_close(trace);
+    assert_int_equal(unlink(path), 0);
+    free(text);
+    free(ios);
 }
 
 int main(void)
@@ -514,6 +612,8 @@ int main(void)
         cmocka_unit_test(test_one_unit_of_several),
         cmocka_unit_test(test_long_files),
         cmocka_unit_test(test_what_is_written_reads_back),
+        cmocka_unit_test(test_applications),
+        cmocka_unit_test(test_too_many_applications),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -49,10 +49,12 @@
  * BAD BLOCKS. A write leaves five blocks free for merges, and one more for each block that went bad
  * in this session, ten more at most: logs are merged to keep that. When blocks fail under it, it
  * merges and tries again. Blocks that wait to be healed are healed, due or not, when merges win
- * no more. So writes go on while seven spare blocks are good,
- * unless the free blocks, five at least, all fail one after the other with no merge that ends
- * between: then no block is left to merge to, and no mount can win one. Behind a merge a mount
- * finds four, and fewer when blocks failed in its session. Reads go on even then.
+ * no more. So writes go on while seven spare blocks are good, unless the free blocks, five at
+ * least, all fail one after the other with no merge that ends between: then no block is left to
+ * merge to, and no mount can win one. A cut in that merge takes one of them, too: the block that
+ * the merge had begun. And a mount does not find all five: four behind a merge that was the last
+ * of all, fewer by each block that failed in that session. When the few that it finds all fail, the
+ * answer is the same. Reads go on even then.
  *
  * ERRORS of the block verbs: NW_ERR_FULL when bad blocks have eaten the spare blocks as above,
  * NW_ERR_ECC or NW_ERR_CORRUPT for a sector whose content is lost (req->sector + req->done),

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * guest.h - the two words a program in virtual memory may say to its compiler. Including it is
- * never needed: every global then lives in virtual memory and every local in RAM. Other compilers
- * see nothing.
+ * guest.h - the words a program may say about virtual memory to its compiler. NW_RAM and NW_PLAIN
+ * are of programs that live there wholly: including this is then never needed, every global lives
+ * in virtual memory and every local in RAM. NW_VM is of small nodes: what it marks is virtual, all
+ * else in RAM. Other compilers see nothing.
  */
 #ifndef NANDWICH_GUEST_H
 #define NANDWICH_GUEST_H
@@ -18,6 +19,14 @@
 #else
 #define NW_RAM
 #define NW_PLAIN
+#endif
+
+#if defined(__NANDWICH_TAGGED__)
+/* This global or static lives in virtual memory, all others in RAM: `nandwich cc --trace` and
+ * `nandwich cc --layout`, docs/tagged.md. Write it on each declaration, `extern` ones too. */
+#define NW_VM __attribute__((section("nw_tagged")))
+#else
+#define NW_VM
 #endif
 
 #endif

@@ -148,6 +148,13 @@ int nw_tier_format(struct nw_tier *tier, const struct nw_tier_config *config, vo
 int nw_tier_mount(struct nw_tier *tier, const struct nw_tier_config *config, void *ram,
                   size_t ram_bytes);
 
+/*
+ * The first half of idle: writes back ahead what the policy gives up, each about move_us, and
+ * leaves flash's own work alone. For whoever knows that room will be short. 1: more would be done
+ * with more time; 0: nothing left; else the error of what lies below.
+ */
+int nw_tier_prepare(struct nw_tier *tier, uint32_t budget_us);
+
 #ifdef __cplusplus
 }
 #endif

@@ -35,6 +35,9 @@
  *     is long.
  *   - Either way nw_block_idle() heals one block when its budget is idle_us or more, and none when
  *     it is less, however long the list is: what cannot wait belongs to a write.
+ *   - A healing that fails: the request that asked for it answers the chip's error. After NW_ERR_IO
+ *     and NW_ERR_BUSY the block waits on, and the others on the list come first. After any other
+ *     error it stays out of use until the next mount.
  *   - Early (percent < 100): the bar lies below the rating, where bit errors are fewer.
  * A policy has no clock: set now_s before requests when healing is lazy.
  *

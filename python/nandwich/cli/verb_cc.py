@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from nandwich.compiler import driver
+from nandwich.compiler import driver, tagged
 
 
 class _Driver(click.Command):
@@ -32,6 +32,8 @@ class _Driver(click.Command):
       make CC="nandwich cc"
       NANDWICH_CC="frame=256 ram=16K" make CC="nandwich cc"
       NANDWICH="chip=W25N01GV ram=64K stats=report.json" ./program
+      nandwich cc --trace app.c -o app && ./app
+      nandwich cc --layout app.layout app.c -o app
     """,
 )
 def command(arguments: tuple[str, ...]) -> None:
@@ -49,6 +51,27 @@ def command(arguments: tuple[str, ...]) -> None:
       guards  inline, outline or hybrid: speed against code size
       chip, ftl, degree, maps, ecc, vm, ram, scheme, policy, seed ...
               the device the program runs on unless told otherwise (at the link)
+
+    \b
+    For small nodes, where only variables marked NW_VM are virtual (docs/tagged.md):
+      --trace        a program that records its accesses to them, to NANDWICH_TRACE or nandwich.acc
+      --layout FILE  a program whose variables lie where `nandwich layout` put them;
+                     --nw-frames=N pages in RAM instead of the layout's
     """
-    plan = driver.plan(list(arguments), os.environ.get("NANDWICH_CC", ""))
+    plan = driver.plan(list(arguments), os.environ.get("NANDWICH_CC", ""), _placement)
     sys.exit(driver.execute(plan))
+
+
+def _placement(path: str) -> tagged.Placement:
+    """A layout file, as far as a build needs it."""
+    from nandwich.vmtrace import layout  # its checks take long to load, and most calls have none
+
+    known = layout.load(path)
+    places = list(zip(known.pages, known.offsets, strict=True))
+    variables = []
+    for name, bytes_, element in known.shapes:
+        count = bytes_ // element
+        variables.append(tagged.Variable(name, bytes_, element, tuple(places[:count])))
+        del places[:count]
+    pages = max(known.pages) + 1
+    return tagged.Placement(path, known.page, known.whole, pages, known.frames, tuple(variables))

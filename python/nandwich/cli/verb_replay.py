@@ -71,6 +71,8 @@ Examples:
   nandwich replay phone.csv.gz --wrap --chip MLC64G --json out.json
   nandwich replay gen:filecopy --chip TLC8G-HEAL --wear dheating --heal --heal-cycles 20
   nandwich replay gen:sensor --nvm 1M --tier lrfu --idle
+  nandwich replay phone.csv.gz --chip MLC64G --nvm 16M --tier habit --idle
+  nandwich replay disk.blkparse --chip MLC64G --nvm 16M --tier class --classes disk.img
   nandwich replay gen:sensor --until-worn --chip worn.toml --blocks 64
 """
 
@@ -128,6 +130,12 @@ Examples:
     help="lrfu: after so many references one counts half.",
 )
 @click.option("--nvm-reads", is_flag=True, help="What is read goes to the NVM too.")
+@click.option(
+    "--classes",
+    default="",
+    metavar="IMAGE",
+    help="The raw disk the trace was recorded on: what its sectors hold is found in its ext4.",
+)
 @click.option(
     "--arrivals/--back-to-back",
     default=True,
@@ -229,6 +237,7 @@ def command(
         **choices,
     )
     inputs = [] if replay.is_generated(source) else [Path(source)]
+    inputs += [Path(options.classes)] if options.classes else []
     _check_nvm(options)
     chosen = (*parts.files(options.chip), *parts.files(options.nvm_part))
     output.check_apart((*inputs, *chosen), (options.snapshot, json_target))
@@ -239,12 +248,19 @@ def command(
     broken = replay.broken_laws(play)  # before the device is read back
     value = _books(play, verify=options.verify)
     if json_target != "-":
-        click.echo(report.headline(value))
-        output.print_table(("what", "how much", "meaning"), report.rows(value))
+        _print(value)
     if json_target is not None:
         document = output.document("replay", 1, value, seed=options.seed, inputs=inputs)
         output.write_json(json_target, document)
     _judge(value["result"], broken, until_worn=until_worn)
+
+
+def _print(value: dict[str, Any]) -> None:
+    click.echo(report.headline(value))
+    output.print_table(("what", "how much", "meaning"), report.rows(value))
+    for heads, table in report.share_tables(value):
+        click.echo()
+        output.print_table(heads, table)
 
 
 def _check_nvm(options: Options) -> None:
@@ -252,8 +268,11 @@ def _check_nvm(options: Options) -> None:
     chosen = (options.nvm_part, options.tier, options.half_life, options.nvm_reads)
     if not options.nvm and chosen != (_DEFAULT.nvm_part, _DEFAULT.tier, _DEFAULT.half_life, False):
         raise InputError("--nvm-part, --tier, --half-life and --nvm-reads need --nvm SIZE")
-    if options.tier != "lrfu" and options.half_life != _DEFAULT.half_life:
+    needs = replay.TIER_NEEDS.get(options.tier, frozenset(["lambda"]))
+    if "lambda" not in needs and options.half_life != _DEFAULT.half_life:
         raise InputError("--half-life is lrfu's: give --tier lrfu")
+    if options.classes and replay.is_generated(options.source):
+        raise InputError("--classes is for recorded traces: what is made up lies on no disk")
 
 
 def _books(play: replay.Play, *, verify: bool) -> dict[str, Any]:

@@ -2,7 +2,8 @@
 """What `nandwich cc` makes of a compiler command line.
 
 The command goes to clang-19 as it stands, with the pass plugin added where something is compiled
-and the run time where something is linked.
+and the run time where something is linked. With --trace or --layout only NW_VM variables are
+virtual (tagged.py).
 """
 
 import hashlib
@@ -10,12 +11,12 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from nandwich import _native, paths
-from nandwich.compiler import link_errors, outputs, toolchain
+from nandwich.compiler import link_errors, outputs, tagged, toolchain
 from nandwich.errors import InputError
 from nandwich.twin import config, parts
 
@@ -32,10 +33,27 @@ class Plan:
     command: list[str]
     links: bool = False
     choices: dict[str, str] = field(default_factory=dict)
+    #: What the linker said, put into words.
+    explain: Callable[[str], str] = link_errors.explain
 
 
-def plan(arguments: Sequence[str], environment: str = "") -> Plan:
-    """Read a command line; `environment` holds KEY=VALUE words, overridden by --nw-KEY=VALUE."""
+def plan(
+    arguments: Sequence[str],
+    environment: str = "",
+    layout_of: Callable[[str], tagged.Placement] | None = None,
+) -> Plan:
+    """Read a command line; `environment` holds KEY=VALUE words, overridden by --nw-KEY=VALUE.
+
+    `layout_of` reads the file given by --layout.
+    """
+    arguments, records, layouts = _tagged_words(arguments)
+    if records or layouts:
+        if records and layouts:
+            raise InputError("--trace records what --layout needs: give one of them")
+        if len(layouts) > 1:
+            raise InputError(f"--layout: one layout, not {len(layouts)}")
+        layout = layout_of(layouts[0]) if layouts and layout_of is not None else None
+        return _tagged_plan(arguments, layout)
     choices = dict(_choice(word, "NANDWICH_CC") for word in environment.split())
     plain = []
     for argument in arguments:
@@ -74,6 +92,58 @@ def plan(arguments: Sequence[str], environment: str = "") -> Plan:
     return Plan(command, links=links, choices=choices)
 
 
+def _tagged_words(arguments: Sequence[str]) -> tuple[list[str], bool, list[str]]:
+    """The arguments without --trace and --layout, and what these say."""
+    rest, layouts = [], []
+    records = waits = False
+    for argument in arguments:
+        if waits:
+            layouts.append(argument)
+            waits = False
+        elif argument == "--layout":
+            waits = True
+        elif argument.startswith("--layout="):
+            layouts.append(argument.removeprefix("--layout="))
+        elif argument == "--trace":
+            records = True
+        else:
+            rest.append(argument)
+    if waits:
+        raise InputError("--layout: which file?")
+    return rest, records, layouts
+
+
+def _tagged_plan(arguments: Sequence[str], layout: tagged.Placement | None) -> Plan:
+    """A command in tagged mode; no layout: a program that records."""
+    frames: int | None = None
+    plain = []
+    for argument in arguments:
+        if not argument.startswith("--nw-"):
+            plain.append(argument)
+            continue
+        key, value = _choice(argument.removeprefix("--nw-"), "nandwich cc")
+        if key != "frames" or layout is None:
+            raise InputError(f"--nw-{key}: of tagged variables only --nw-frames=N, with --layout")
+        frames = _number({key: value}, key, 0)
+        if not 1 <= frames <= tagged.MOST_PAGES:
+            raise InputError(f"--nw-frames={value}: 1 to {tagged.MOST_PAGES} pages in RAM")
+    files = inputs(plain)
+    if not files:
+        return Plan([toolchain.CLANG, *plain])
+    outputs.refuse_over(files + ([layout.path] if layout is not None else []), plain)
+    for name in files:
+        toolchain.refuse_language(name)
+    if "-shared" in plain:
+        raise InputError("-shared: tagged variables belong to a program; build a static library")
+    if layout is not None:
+        tagged.check(layout)
+    links = not _NO_LINK.intersection(plain)
+    command = [toolchain.CLANG, *plain, *tagged.compile_flags(layout)]
+    if links:
+        command += ["-x", "none", *tagged.link_flags(layout, frames)]
+    return Plan(command, links=links, explain=lambda text: tagged.explain(text, layout))
+
+
 def inputs(arguments: Sequence[str]) -> list[str]:
     """The input files among clang's arguments ('-' is one)."""
     found = []
@@ -98,7 +168,7 @@ def execute(todo: Plan) -> int:
         )
     except FileNotFoundError as error:
         raise InputError(f"{todo.command[0]} is not there; `nandwich doctor` says more") from error
-    sys.stderr.write(link_errors.explain(done.stderr))
+    sys.stderr.write(todo.explain(done.stderr))
     return done.returncode
 
 

@@ -14,10 +14,12 @@ from typing import Any
 
 from nandwich import _native, names, quantities
 from nandwich.errors import InputError, RunError
+from nandwich.replay import classes
 from nandwich.twin import parts
 
 LAYERS = tuple(name for name, _, _ in _native.layers())
-TIERS = tuple(name for name, _ in _native.tier_policies())
+TIER_NEEDS = {name: frozenset(needs) for name, _, needs in _native.tier_policies()}
+TIERS = tuple(TIER_NEEDS)
 WEARS = ("none", *(name for name, _ in _native.wear_policies()))
 GENERATED = "gen:"
 STEP = 1 << 16  # requests between two signs of progress
@@ -61,6 +63,7 @@ class Options:
     tier: str = "lru"
     half_life: int = 1000  # lrfu: references after which one counts half
     nvm_reads: bool = False
+    classes: str = ""  # an image of the disk that the trace was recorded on
     blocks: int = 0
     arrivals: bool = True
     idle: bool = False
@@ -233,18 +236,49 @@ def _device(options: Options) -> _native.ReplayDevice:
             wear=options.wear,
             wear_config=options.wear_figures,
         )
-        if options.nvm:
-            device.put_tier(
-                parts.resolve(options.nvm_part),
-                options.tier,
-                bytes=options.nvm,
-                lambda_=max(1, 65536 // options.half_life),
-                reads=options.nvm_reads,
-                seed=options.seed,
-            )
     except ValueError as error:
         raise InputError(str(error)) from error
     return device
+
+
+def _put_tier(device: _native.ReplayDevice, options: Options, apps: int) -> None:
+    """The NVM that was asked for, before the layer; InputError."""
+    if not options.nvm:
+        return
+    needs = TIER_NEEDS[options.tier]
+    if "apps" in needs and apps == 0:
+        raise InputError(
+            f"--tier {options.tier} tells applications apart, and {options.source} names none; "
+            "traces of android, blkparse, fiu and wiscsee do"
+        )
+    if "content" in needs and not options.classes:
+        raise InputError(
+            f"--tier {options.tier} goes by what sectors hold: give --classes IMAGE, the disk that "
+            "the trace was recorded on"
+        )
+    try:
+        device.put_tier(
+            parts.resolve(options.nvm_part),
+            options.tier,
+            bytes=options.nvm,
+            lambda_=max(1, 65536 // options.half_life),
+            reads=options.nvm_reads,
+            apps=apps,
+            seed=options.seed,
+        )
+    except ValueError as error:
+        raise InputError(str(error)) from error
+
+
+def _contents(options: Options, facts: dict[str, Any], device: _native.ReplayDevice) -> bytes:
+    """What each sector holds; nothing when nobody asked. InputError."""
+    if not options.classes:
+        return b""
+    if int(facts["extent_bytes"]) > device.sectors * device.sector_bytes:
+        raise InputError(
+            "--classes: sectors that --wrap or --scale moved have no class; take a larger --chip"
+        )
+    return classes.of_image(Path(options.classes), device.sector_bytes, device.sectors)
 
 
 @dataclass
@@ -258,6 +292,7 @@ class Play:
     facts: dict[str, Any]  # of the source
     replay: _native.Replay
     arrivals: bool  # as played: a source without times goes back to back
+    apps: list[str]  # that the source names
 
     @property
     def total(self) -> int:
@@ -329,13 +364,18 @@ def prepare(options: Options, advance: Advance | None = None) -> Play:
     if is_generated(options.source):
         check_made_up(options)
     device = _device(options)
+    apps: list[str] = []
     if is_generated(options.source):
+        _put_tier(device, options, 0)
         text = options.source.removeprefix(GENERATED)
         source: _native.Source = workload(text, device.sectors * device.sector_bytes, options.seed)
     else:
         source = open_trace(options.source, options)
     # The scale hangs on how far the whole source reaches.
     facts = survey(source, advance, limit=0 if options.fit == "scale" else options.limit)
+    if isinstance(source, _native.Trace):
+        apps = source.apps
+        _put_tier(device, options, len(apps))
     _fits(options, facts, device)
     arrivals = options.arrivals and facts["duration_ns"] > 0
     replay = _native.Replay(
@@ -349,9 +389,12 @@ def prepare(options: Options, advance: Advance | None = None) -> Play:
         seed=options.seed,
         arrivals=arrivals,
         idle=options.idle,
+        content=_contents(options, facts, device),
+        apps=len(apps),
+        bound=options.nvm > 0,
     )
     chip = parts.resolve(options.chip).name
-    return Play(options, chip, device, source, facts, replay, arrivals)
+    return Play(options, chip, device, source, facts, replay, arrivals, apps)
 
 
 def broken_laws(play: Play) -> list[str]:
@@ -407,11 +450,50 @@ def _tier(play: Play) -> dict[str, Any] | None:
     return {
         "nvm": parts.resolve(options.nvm_part).name,
         "policy": options.tier,
-        "half_life": options.half_life if options.tier == "lrfu" else None,
+        "half_life": options.half_life if "lambda" in TIER_NEEDS[options.tier] else None,
         "reads": options.nvm_reads,
         **work,
         "lifetime_years": years,
+        "bound": play.replay.bound(),
     }
+
+
+def _shares(play: Play, by: str) -> list[dict[str, Any]]:
+    """The books by application, class or hour of the day, with MB/s and mean slots held."""
+    unit = play.device.sector_bytes
+    shares: list[dict[str, Any]] = []
+    for share in play.replay.shares(by):
+        requests, served = share["requests"], share["served_ns"]
+        sectors = share["read"] + share["written"]
+        held = share.pop("held")
+        shares.append(
+            {
+                **share,
+                "mb_per_s": round(sectors * unit * 1000 / served, 3) if served else None,
+                "held_mean": round(held / requests, 1) if requests and play.options.nvm else None,
+            }
+        )
+    return shares
+
+
+def _applications(play: Play) -> list[dict[str, Any]]:
+    """Of each application that asked for something; empty when the source names none."""
+    if not play.apps:
+        return []
+    names = [None, *play.apps]
+    shares = zip(names, _shares(play, "app"), strict=True)
+    return [{"name": name, **share} for name, share in shares if share["requests"]]
+
+
+def _classes(play: Play) -> list[dict[str, Any]]:
+    """Of each class of sectors that something was asked of; empty when nobody tells classes."""
+    if not play.options.classes:
+        return []
+    return [
+        {"name": classes.NAMES[i % classes.GUEST], "guest": i >= classes.GUEST, **share}
+        for i, share in enumerate(_shares(play, "content"))
+        if share["requests"]
+    ]
 
 
 def as_json(play: Play) -> dict[str, Any]:
@@ -436,6 +518,9 @@ def as_json(play: Play) -> dict[str, Any]:
             "endurance": play.device.endurance,
         },
         "tier": _tier(play),
+        "applications": _applications(play),
+        "classes": _classes(play),
+        "hours": _shares(play, "hour"),
         "source": {
             "name": options.source,
             "format": play.source.format if isinstance(play.source, _native.Trace) else "generated",
@@ -451,6 +536,7 @@ def as_json(play: Play) -> dict[str, Any]:
             "precondition_permille": options.precondition,
             "fit": options.fit if recorded else "refuse",
             "verify": options.verify,
+            "classes": options.classes or None,
         },
         "result": result,
         "derived": derived(play, result),

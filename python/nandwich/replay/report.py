@@ -62,6 +62,12 @@ def _tier(tier: dict[str, Any]) -> list[Row]:
         (f"written to flash ({tier['policy']})", _share(flash, writes), ahead),
         ("read from NVM", _share(reads, reads + tier["flash_reads"]), held),
     ]
+    bound = tier["bound"]
+    if bound is not None:
+        least = bound["flash_writes_least"]
+        text = f"and {_share(bound['nvm_reads_most'], reads + tier['flash_reads'])} read from NVM"
+        times = f"; {tier['policy']} writes {flash / least:.2f} times that" if least else ""
+        rows.append(("who knows the future", _share(least, writes), f"to flash, {text}{times}"))
     if tier["lifetime_years"] is not None:
         most = f"by the most written line, {tier['line_writes_max']} times"
         rows.append(("NVM's lifetime", f"{tier['lifetime_years']:.3g} years", most))
@@ -141,6 +147,56 @@ def rows(value: dict[str, Any]) -> list[Row]:
     held = sum(law["holds"] for law in value["laws"])
     table.append(("laws of the books", f"{held} of {len(value['laws'])}", "hold"))
     return table + _end(result)
+
+
+_SHARE_COLUMNS = ("requests", "written", "in NVM", "read", "from NVM", "speed")
+_MOST_SHARES = 12
+
+
+def _share_cells(share: dict[str, Any]) -> tuple[object, ...]:
+    speed = share["mb_per_s"]
+    return (
+        share["requests"],
+        share["written"],
+        _share(share["nvm_written"], share["written"]),
+        share["read"],
+        _share(share["nvm_read"], share["read"]),
+        f"{speed:.2f} MB/s" if speed is not None else "-",
+    )
+
+
+def _whole(shares: list[dict[str, Any]], sector_bytes: int) -> dict[str, Any]:
+    """Several as one."""
+    keys = ("requests", "read", "written", "nvm_read", "nvm_written", "served_ns")
+    whole: dict[str, Any] = {key: sum(share[key] for share in shares) for key in keys}
+    moved = (whole["read"] + whole["written"]) * sector_bytes * 1000
+    whole["mb_per_s"] = moved / whole["served_ns"] if whole["served_ns"] else None
+    return whole
+
+
+def share_tables(value: dict[str, Any]) -> list[tuple[tuple[str, ...], list[tuple[object, ...]]]]:
+    """Heads and rows of what applications and classes of sectors asked for: of each that has any,
+    the busiest first."""
+    unit = value["device"]["sector_bytes"]
+    tables: list[tuple[tuple[str, ...], list[tuple[object, ...]]]] = []
+    for head, key in (("application", "applications"), ("class of sectors", "classes")):
+        shares = sorted(value[key], key=lambda share: -share["served_ns"])
+        if not shares:
+            continue
+        table: list[tuple[object, ...]] = [
+            (_name(share), *_share_cells(share)) for share in shares[:_MOST_SHARES]
+        ]
+        rest = shares[_MOST_SHARES:]
+        if rest:
+            table.append((f"{len(rest)} others", *_share_cells(_whole(rest, unit))))
+        tables.append(((head, *_SHARE_COLUMNS), table))
+    return tables
+
+
+def _name(share: dict[str, Any]) -> str:
+    if share["name"] is None:
+        return "nobody"
+    return f"guest's {share['name']}" if share.get("guest") else str(share["name"])
 
 
 def trace_rows(facts: dict[str, Any]) -> list[Row]:

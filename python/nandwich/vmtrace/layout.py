@@ -240,6 +240,8 @@ class Layout:
     whole: int
     shapes: list[Shape]
     pages: Pages
+    offsets: list[int]  # in its page, of each element
+    frames: int  # pages in RAM it was made for
 
 
 def load(path: str) -> Layout:
@@ -279,6 +281,7 @@ def _first(error: Exception) -> str:
 def _checked(path: str, file: _File) -> Layout:
     shapes: list[Shape] = []
     pages: Pages = []
+    offsets: list[int] = []
     taken: dict[int, list[tuple[int, int, str]]] = {}
     for one in file.objects:
         if one.element_bytes * len(one.places) != one.bytes:
@@ -291,6 +294,7 @@ def _checked(path: str, file: _File) -> Layout:
                 raise InputError(f"{path}: {one.name}: [{page}, {offset}] lies on no page")
             taken.setdefault(page, []).append((offset, offset + one.element_bytes, one.name))
             pages.append(page)
+            offsets.append(offset)
         shapes.append((one.name, one.bytes, one.element_bytes))
     if len(pages) > 8192:
         raise InputError(f"{path}: {len(pages)} elements; at most 8192")
@@ -301,7 +305,7 @@ def _checked(path: str, file: _File) -> Layout:
                 raise InputError(f"{path}: {first} and {second} overlap on page {page}")
     if _digest(shapes) != file.program:
         raise InputError(f"{path}: the fingerprint {file.program} is not that of its variables")
-    return Layout(file.page_bytes, file.whole_bytes, shapes, pages)
+    return Layout(file.page_bytes, file.whole_bytes, shapes, pages, offsets, file.frames)
 
 
 def check_fits(path: str, layout: Layout, program: Program) -> None:

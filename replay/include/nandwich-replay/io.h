@@ -20,6 +20,9 @@ struct nw_io {
     uint64_t bytes;   /* >= 1, but 0 for a sync */
     uint64_t unit;    /* which device of a recording; the replay does not look at it */
     uint8_t kind;     /* enum nw_io_kind */
+    uint8_t content;  /* enum nw_content_class with NW_CONTENT_GUEST (nandwich/content.h); 0:
+                       * nobody says */
+    uint16_t app;     /* which application asks, by the source's own numbers; 0: nobody says */
 };
 
 struct nw_io_source;

@@ -24,6 +24,9 @@
  * sync, as some recorders note a flush; other requests of no bytes are left out and counted. Times
  * count from the first request. Devices of a trace (ASU, disk number, major:minor) lie over one
  * another unless one is chosen: config.unit.
+ *
+ * APPLICATIONS are the processes that android, blkparse, fiu and wiscsee name, without a thread's
+ * number behind a hyphen. They are numbered from 1 as they come: nw_iotrace_app().
  */
 #ifndef NANDWICH_REPLAY_IOTRACE_H
 #define NANDWICH_REPLAY_IOTRACE_H
@@ -38,6 +41,8 @@ extern "C" {
 #endif
 
 #define NW_IOTRACE_ALL_UNITS UINT64_MAX
+#define NW_IOTRACE_APPS 1000U     /* told apart; those that come later are nobody's */
+#define NW_IOTRACE_APP_BYTES 64U  /* of a name, its end among them; longer ones are cut */
 
 struct nw_iotrace_config {
     const char *format; /* a name above; NULL: find out */
@@ -69,6 +74,10 @@ const char *nw_iotrace_packing(const struct nw_iotrace *trace); /* "plain", "gzi
 uint64_t nw_iotrace_lines(const struct nw_iotrace *trace);      /* read so far; vscsi: records */
 uint64_t nw_iotrace_skipped(const struct nw_iotrace *trace);    /* bad lines so far */
 uint64_t nw_iotrace_empty(const struct nw_iotrace *trace);      /* requests of no bytes so far */
+
+/* The name behind a request's `app`, from 1; NULL: none so far has that number. A second pass has
+ * the same numbers. */
+const char *nw_iotrace_app(const struct nw_iotrace *trace, uint16_t app);
 
 /* The i-th format: name and one line of help; NULL behind the last. */
 const char *nw_iotrace_format_at(uint32_t i, const char **what);

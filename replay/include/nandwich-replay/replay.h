@@ -21,6 +21,11 @@
  * SECTORS. A request is rounded out to whole sectors. A sector written in part is read first
  * (`partial_reads`): a device with larger sectors than the trace has to.
  *
+ * WHO AND WHAT. A source may say which application asks and what a sector holds (io.h), and
+ * config.content may say the latter for each sector of the device. Both reach the layers with the
+ * request, which is split where the class changes, and the books are kept by both and by the hour
+ * of the day: nw_replay_shares(). The clock begins at midnight.
+ *
  * PASSES. With config.repeat the source is played again, one mean gap behind its last request; 0
  * plays it until the device refuses (`ended` tells with what). Any other refusal ends the run too.
  *
@@ -29,13 +34,15 @@
  * when the run has ended. The device must carry payload: a twin with payload, or tokens.h
  * over one without. 4 bytes a sector.
  *
- * MEMORY. Constant in the number of requests; of malloc. Cost: some 20 ns a request of our own.
+ * MEMORY. Constant in the number of requests, but with BOUND (tier_bound.h); of malloc. Cost: some
+ * 20 ns a request of our own.
  */
 #ifndef NANDWICH_REPLAY_REPLAY_H
 #define NANDWICH_REPLAY_REPLAY_H
 
 #include "nandwich-replay/io.h"
 #include "nandwich-replay/latency.h"
+#include "nandwich-replay/tier_bound.h"
 #include "nandwich-stack/stack.h"
 
 #ifdef __cplusplus
@@ -45,12 +52,20 @@ extern "C" {
 #define NW_REPLAY_ARRIVALS 0x01U /* requests come at their times, else back to back */
 #define NW_REPLAY_IDLE 0x02U     /* with ARRIVALS: the layer works ahead between requests */
 #define NW_REPLAY_VERIFY 0x04U   /* tokens, and each read checked */
+#define NW_REPLAY_BOUND 0x08U    /* requests are kept for nw_replay_bound() */
 
 /* What becomes of requests beyond the device's end. */
 enum nw_replay_fit {
     NW_REPLAY_REFUSE, /* the run ends with NW_ERR_RANGE */
     NW_REPLAY_WRAP,   /* sectors count modulo the device */
     NW_REPLAY_SCALE   /* offsets shrink by device / extent, lengths stay */
+};
+
+/* When room is made in the NVM before it is wanted. */
+enum nw_replay_prepare {
+    NW_REPLAY_WHEN_IDLE, /* with IDLE in gaps, else not */
+    NW_REPLAY_AT_ONCE,   /* before the next request, which waits for it */
+    NW_REPLAY_UNSEEN     /* so too, but it takes no time: the ideal */
 };
 
 struct nw_replay_config {
@@ -60,11 +75,15 @@ struct nw_replay_config {
     uint64_t limit;        /* requests after which to end; 0: none */
     uint64_t heals;        /* healings after which to end; 0: none */
     uint32_t repeat;       /* passes over the source; 0: until the device refuses */
+    const uint8_t *content; /* of each sector of the device what it holds, as io.h has it; NULL: as
+                             * the source says. Stays the caller's */
+    uint16_t apps;         /* applications told apart, 1 .. apps; others count as 0, nobody */
     uint32_t seed;         /* of the random part of preconditioning */
     uint32_t precondition; /* sectors written before counting starts, in permille of the device: up
                             * to 1000 in order from the first, what is more at random */
     uint8_t fit;           /* enum nw_replay_fit */
     uint8_t flags;         /* NW_REPLAY_... */
+    uint8_t prepare;       /* enum nw_replay_prepare; with a tier */
 };
 
 /* State at one time of the run, everything since counting started. */
@@ -153,6 +172,29 @@ int nw_replay_read_back(struct nw_replay *replay, uint64_t sectors);
 void nw_replay_end(struct nw_replay *replay);
 
 const struct nw_replay_result *nw_replay_outcome(struct nw_replay *replay);
+
+/* What the requests of one application, of one class of sectors or in one hour of the day asked
+ * for, and what became of them. */
+struct nw_replay_share {
+    uint64_t requests; /* by class: parts of requests */
+    uint64_t read;     /* sectors, partial reads among them */
+    uint64_t written;
+    uint64_t nvm_read; /* of these in the NVM */
+    uint64_t nvm_written;
+    uint64_t served_ns; /* from arrival, or when the one before it was done if that is later, to
+                         * completion; by class: the device's time for these sectors */
+    uint64_t held;      /* slots of the NVM in use when each request was done, added up */
+};
+
+enum nw_replay_by { NW_REPLAY_BY_APP, NW_REPLAY_BY_CONTENT, NW_REPLAY_BY_HOUR };
+
+/* By application from 0, nobody; by class as io.h numbers them; by hour from 0: how many. */
+uint32_t nw_replay_shares(const struct nw_replay *replay, enum nw_replay_by by,
+                          const struct nw_replay_share **shares);
+
+/* With BOUND, after the run: what its tier could have done at best. NW_ERR_NOT_FOUND: no tier, or
+ * without BOUND; NW_ERR_FULL: more requests than are kept; NW_ERR_RAM. */
+int nw_replay_bound(struct nw_replay *replay, struct nw_tier_bound_result *result);
 
 /* At most NW_REPLAY_SAMPLES, evenly spaced in requests: how many. The last one is the end. */
 uint32_t nw_replay_samples(struct nw_replay *replay, const struct nw_replay_sample **samples);

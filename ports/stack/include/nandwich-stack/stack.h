@@ -20,7 +20,7 @@
 #include "nandwich/ecc.h"
 #include "nandwich/shrink.h"
 #include "nandwich/slice.h"
-#include "nandwich/tier_lrfu.h"
+#include "nandwich/tier.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -45,8 +45,8 @@ struct nw_stack {
     struct nw_tier *tier; /* NULL: none; see nandwich-stack/tier.h */
     struct nw_nvm_twin *nvm;
     struct nw_part tier_part; /* of the NVM */
-    struct nw_tier_lrfu *tier_policy;
-    void *tier_policy_ram;
+    struct nw_tier_policies *tier_policies;
+    uint32_t *tier_clock_s; /* of the policy that has one, seconds; else NULL */
     void *tier_ram;
     size_t tier_ram_bytes; /* of tier and policy */
     void *layer_state;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tier.h - the one table of placement policies by name, and how a tier is put on a stack. */
+/* tier.h - how a tier is put on a stack. */
 #ifndef NANDWICH_STACK_TIER_H
 #define NANDWICH_STACK_TIER_H
 
 #include "nandwich-stack/stack.h"
+#include "nandwich-stack/tier_policy.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -14,23 +15,14 @@ struct nw_tier_choice {
     uint32_t bytes;             /* of NVM; 0: the part's */
     uint32_t lambda;            /* lrfu, in 65,536ths; 0: one counts half after 1,000 more */
     uint8_t reads;              /* 1: what is read goes to the NVM too */
+    uint16_t apps;              /* told apart by habit; 0: 64 */
     uint32_t seed;
 };
 
-struct nw_tier_kind {
-    const char *name;
-    const char *what;   /* one line for help */
-    uint32_t lambda;    /* of LRFU */
-    uint8_t is_free;    /* 1: choice->lambda takes its place */
-};
-
-/* The table, in the order to show it. */
-extern const struct nw_tier_kind nw_tier_kinds[];
-extern const uint32_t nw_tier_kind_count;
-
 /*
  * A tier on the translation layer, which has to be a new one and persistent; clock and meter are
- * the chip's. NW_ERR_NOT_FOUND, NW_ERR_CONFIG or NW_ERR_RAM, with a line in `why`.
+ * the chip's. Policies by name: tier_policy.h. NW_ERR_NOT_FOUND, NW_ERR_CONFIG or NW_ERR_RAM, with
+ * a line in `why`.
  */
 int nw_stack_tier(struct nw_stack *stack, const char *name, const struct nw_tier_choice *choice,
                   struct nw_why *why);
