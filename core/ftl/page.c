@@ -292,7 +292,7 @@ static int page_trim(struct nw_block_req *req)
 static int page_sync(struct nw_block_req *req)
 {
     struct nw_page *page = req->block->context;
-    int result = nw_page_drain(page);
+    int result = page->writable != 0 ? nw_page_drain(page) : (int)NW_OK;
 
     page->blocks.tagged.stats->syncs++;
     if (result == NW_OK && page->unsaved != 0) {
@@ -348,7 +348,7 @@ static int work_ahead(struct nw_page *page, uint32_t left)
 static int page_idle(struct nw_block_req *req)
 {
     struct nw_page *page = req->block->context;
-    int result = nw_page_settle(page);
+    int result = page->writable != 0 ? nw_page_settle(page) : (int)NW_OK;
 
     if (result == NW_OK) {
         result = nw_blocks_heal(&page->blocks, req->budget_us);

@@ -30,6 +30,7 @@
 #define NW_PAGE_MOST_SLOTS 0x3FFFFFFEUL
 
 #define NW_PAGE_CLOSED 0x8000U /* in valid[]: a candidate for cleaning, in one of its lists */
+#define NW_PAGE_FAILED 0x2000U /* in valid[]: a program failed, the block is in that list */
 #define NW_PAGE_HOLE 0x4000U /* in valid[] while mounting: a bad tag among good ones */
 #define NW_PAGE_COUNT 0x1FFFU
 #define NW_PAGE_LOW 2U       /* fewer free blocks above the floor: each write cleans a little */
@@ -119,13 +120,6 @@ static inline uint32_t nw_page_first(const struct nw_page *page, uint16_t block)
     return (uint32_t)block * page->block_pages;
 }
 
-/* How many of the reserves are missing. */
-static inline unsigned nw_page_lacks(const struct nw_page *page)
-{
-    return (page->reserve[0] == NW_NO_BLOCK ? 1U : 0U) +
-           (page->reserve[1] == NW_NO_BLOCK ? 1U : 0U);
-}
-
 /* The owner's list of blocks in which a program failed; lists 0 .. block_pages are by valid. */
 static inline uint16_t nw_page_failed(const struct nw_page *page)
 {
@@ -137,6 +131,7 @@ int nw_page_read_tag(struct nw_page *page, uint32_t at);
 int nw_page_check(struct nw_page *page, uint32_t at, uint8_t *data);
 int nw_page_read_whole(struct nw_page *page, uint32_t at);
 void nw_page_open(struct nw_page *page, struct nw_page_stream *stream, uint16_t block);
+void nw_page_leave(struct nw_page *page, struct nw_page_stream *stream, int failed);
 int nw_page_begin(struct nw_page *page, struct nw_page_stream *stream);
 int nw_page_write(struct nw_page *page, struct nw_page_stream *stream, uint32_t word,
                   uint8_t *data);
@@ -149,7 +144,9 @@ int nw_page_clear(struct nw_page *page, uint16_t block);
 void nw_page_start_victim(struct nw_page *page, uint16_t block);
 int nw_page_clean_step(struct nw_page *page);
 int nw_page_pace(struct nw_page *page);
+int nw_page_is_short(const struct nw_page *page);
 int nw_page_make_room(struct nw_page *page);
+int nw_page_retire(struct nw_page *page);
 int nw_page_drain(struct nw_page *page);
 
 /* page_trim.c */
@@ -165,6 +162,7 @@ int nw_page_find_list(struct nw_page *page);
 int nw_page_load_list(struct nw_page *page);
 int nw_page_write_list(struct nw_page *page, int fresh);
 int nw_page_is_spare(const struct nw_page *page, uint16_t block);
+unsigned nw_page_lacks(const struct nw_page *page);
 int nw_page_is_filled(const struct nw_page *page, uint16_t block);
 void nw_page_hold_reserves(struct nw_page *page);
 int nw_page_seal(struct nw_page *page, int fresh);

@@ -14,8 +14,8 @@
  *     when what counts there has moved and a list says so. Only then a page may be programmed for
  *     which the next mount needs another fence. So no fence is set before the turn of the one
  *     before has been had, or is told late in the list; and a fence leaves after two rounds.
- *   - A mount ends with more free blocks than host writes have to leave, and two in reserve. It
- *     needs none to get there: its own block has room to empty another one.
+ *   - A mount ends with more free blocks than host writes have to leave, and two in reserve. To get
+ *     there it may use one of those it found in reserve, and the room in its own block.
  */
 #include <string.h>
 
@@ -123,6 +123,13 @@ int nw_page_is_filled(const struct nw_page *page, uint16_t block)
            block != page->reserve[1];
 }
 
+/* How many of the reserves are none, bad, or taken by this mount. */
+unsigned nw_page_lacks(const struct nw_page *page)
+{
+    return (nw_page_is_spare(page, page->reserve[0]) ? 0U : 1U) +
+           (nw_page_is_spare(page, page->reserve[1]) ? 0U : 1U);
+}
+
 /* New blocks in reserve for those in use; whoever stays goes first. */
 void nw_page_hold_reserves(struct nw_page *page)
 {
@@ -153,6 +160,10 @@ int nw_page_write_list(struct nw_page *page, int fresh)
 
         page->blocks.tagged.stats->map_programs++;
         result = nw_page_check(page, at, list);
+        if (result >= 0 && result != NW_TAG_GOOD && page->mounting == NW_RENEWING) {
+            nw_page_leave(page, &page->host, 1);
+            return NW_OK; /* nw_page_seal() sees that no list is there */
+        }
         if (result != NW_TAG_GOOD) {
             return result < 0 ? result : (int)NW_ERR_PROGRAM;
         }
@@ -303,15 +314,20 @@ static int renew_turn(struct nw_page *page, uint32_t fence)
  * counts now. */
 int nw_page_seal(struct nw_page *page, int fresh)
 {
-    int result = nw_page_load_list(page);
+    int result;
 
     page->cleaning = 0;
     page->renewed = 0;
-    if (result == NW_OK) {
-        result = nw_page_write_list(page, fresh);
-    }
-    return result == NW_OK ? nw_page_write(page, &page->host, NW_WORD_EMPTY, page->buffer)
-                           : result;
+    do { /* once more when list or page behind it failed: that page lies in another block */
+        result = nw_page_load_list(page);
+        if (result == NW_OK) {
+            result = nw_page_write_list(page, fresh);
+        }
+        if (result == NW_OK) {
+            result = nw_page_write(page, &page->host, NW_WORD_EMPTY, page->buffer);
+        }
+    } while (result == NW_OK && page->host.block != page->session);
+    return result;
 }
 
 /* The turns that are due, when there is room. */

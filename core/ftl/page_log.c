@@ -84,11 +84,31 @@ void nw_page_open(struct nw_page *page, struct nw_page_stream *stream, uint16_t 
     stream->left = page->block_pages;
 }
 
+/* A mount without a free block uses one in reserve, which a cut gives back. The next mount may need
+ * the other one; but a list takes even that, for without it nothing that was moved counts. */
+static int lend(struct nw_page *page, const struct nw_page_stream *stream)
+{
+    for (uint8_t i = NW_PAGE_RESERVES; i-- > 0;) {
+        uint16_t block = page->reserve[i];
+
+        if (nw_page_is_spare(page, block) && page->valid[block] == 0 &&
+            (stream == &page->host || nw_page_lacks(page) == 0)) {
+            page->reserve[i] = NW_NO_BLOCK;
+            nw_blocks_give(&page->blocks, block);
+            return 1;
+        }
+    }
+    return 0;
+}
+
 int nw_page_begin(struct nw_page *page, struct nw_page_stream *stream)
 {
     int32_t block = nw_blocks_take_for(&page->blocks,
                                        stream == &page->cold ? NW_WEAR_MOVED : NW_WEAR_HOST);
 
+    if (block == NW_ERR_FULL && page->mounting == NW_RENEWING && lend(page, stream)) {
+        block = nw_blocks_take_for(&page->blocks, NW_WEAR_HOST);
+    }
     if (block < 0) {
         return (int)block;
     }
@@ -99,12 +119,13 @@ int nw_page_begin(struct nw_page *page, struct nw_page_stream *stream)
 /* A stream leaves the block of a program that failed: the page may be blank, and a mount looks no
  * further than that. A good block that holds nothing else is free again: so an error that lasts
  * does not use up all blocks. */
-static void leave(struct nw_page *page, struct nw_page_stream *stream, int failed)
+void nw_page_leave(struct nw_page *page, struct nw_page_stream *stream, int failed)
 {
     uint16_t left = stream->left;
 
     stream->left = 0;
     if (failed) {
+        page->valid[stream->block] |= NW_PAGE_FAILED;
         nw_blocks_link(&page->blocks, stream->block, nw_page_failed(page));
     } else if (left + 1U == page->block_pages) {
         nw_blocks_give(&page->blocks, stream->block);
@@ -114,29 +135,36 @@ static void leave(struct nw_page *page, struct nw_page_stream *stream, int faile
     stream->block = NW_NO_BLOCK;
 }
 
+/* Is there room for moved pages in the host's block, when so many pages are kept? Not for its first
+ * one: a mount finds its lists by that. */
+static int has_room(const struct nw_page *page, uint16_t keep)
+{
+    return page->host.left > keep && page->host.left < page->block_pages;
+}
+
 /* Program the next page and point the map to it. The tag's word and crc say what it is. Cold data
- * has blocks of its own, unless there is hardly one to take; while mounting it goes where all goes:
- * a mount writes four pages, and a block has room for them. */
+ * has blocks of its own, unless there is hardly one to take. What a mount writes before its
+ * first list is there goes to one block, which has room for it: if that fails, the mount begins
+ * anew. */
 static int append(struct nw_page *page, struct nw_page_stream *stream, uint8_t *data)
 {
     struct nw_tag *tag = &page->blocks.tagged.tag;
     uint32_t slot = tag->word & NW_WORD_SLOT;
-    uint16_t few = 2;
     uint16_t keep = 0;
 
     if (page->mounting != 0) {
         tag->word |= NW_WORD_MOUNT;
-        few = 1;
         keep = page->block_pages / 8U + 1U; /* for lists that make what was moved count */
     }
     if (page->mounting == NW_MOUNTING ||
-        (stream->left == 0 && page->blocks.free < few && page->host.left > keep)) {
+        (page->mounting == 0 && stream->left == 0 && page->blocks.free < 2U &&
+         has_room(page, 0))) {
         stream = &page->host;
     }
     for (;;) { /* every further turn has cost a block its life */
         if (stream->left == 0) {
             int opened = nw_page_begin(page, stream);
-            if (opened == NW_ERR_FULL && page->host.left > keep) {
+            if (opened == NW_ERR_FULL && has_room(page, keep)) {
                 stream = &page->host; /* the last free blocks have just failed to erase */
             } else if (opened < 0) {
                 return opened;
@@ -154,13 +182,16 @@ static int append(struct nw_page *page, struct nw_page_stream *stream, uint8_t *
             page->doubt = 0;
             return NW_OK;
         }
-        if (page->mounting != 0) {
+        if (page->mounting == NW_MOUNTING) {
             return result;
         }
         page->doubt = slot + 1U;
-        leave(page, stream, result == NW_ERR_PROGRAM);
+        nw_page_leave(page, stream, result == NW_ERR_PROGRAM);
         if (result != NW_ERR_PROGRAM) {
             return result;
+        }
+        if (page->mounting != 0 && slot < page->slots) {
+            stream = &page->cold; /* a block of the host's begins with a list now */
         }
     }
 }
@@ -277,7 +308,7 @@ int nw_page_settle(struct nw_page *page)
 
 static int is_empty(const struct nw_page *page, uint16_t block)
 {
-    return page->valid[block] == 0;
+    return (page->valid[block] & NW_PAGE_COUNT) == 0;
 }
 
 /* Empty an open block by the page at `*at`. 1: nothing on the chip needs the block any more, also
@@ -397,14 +428,21 @@ int nw_page_pace(struct nw_page *page)
     return result == NW_ERR_FULL ? NW_OK : result;
 }
 
-/* Before a stream of the host takes a block: leave `floor` free ones for moving data. A mount wins
- * those that are missing in reserve, too. */
+/* Are there too few free blocks for the host to take one? A mount wins those that are missing in
+ * reserve, too. */
+int nw_page_is_short(const struct nw_page *page)
+{
+    unsigned lacks = page->mounting != 0 ? nw_page_lacks(page) : 0U;
+
+    return (unsigned)page->blocks.free + page->renewed <= page->floor + lacks;
+}
+
+/* Before a stream of the host takes a block: leave `floor` free ones for moving data. */
 int nw_page_make_room(struct nw_page *page)
 {
-    unsigned floor = page->floor + (page->mounting != 0 ? nw_page_lacks(page) : 0U);
     int result = NW_OK;
 
-    while ((unsigned)page->blocks.free + page->renewed <= floor && result >= 0) {
+    while (nw_page_is_short(page) && result >= 0) {
         result = nw_page_clean_step(page);
         if (result == NW_ERR_FULL) { /* but for blocks that wait to be healed */
             result = nw_blocks_heal_now(&page->blocks);
@@ -429,8 +467,23 @@ static int renew_list(struct nw_page *page)
     return result;
 }
 
+/* Blocks in which a program failed, and that hold nothing any more, are marked bad. */
+int nw_page_retire(struct nw_page *page)
+{
+    uint16_t block = nw_blocks_first(&page->blocks, nw_page_failed(page));
+    int result = NW_OK;
+
+    while (result == NW_OK && block != NW_NO_BLOCK && block != page->session &&
+           is_empty(page, block)) {
+        nw_blocks_unlink(&page->blocks, block);
+        result = nw_blocks_retire(&page->blocks, block);
+        block = nw_blocks_first(&page->blocks, nw_page_failed(page));
+    }
+    return result;
+}
+
 /* What failed programs have left to do: settle the slot of the last one, empty and mark the blocks.
- * Those have to wait when there is no room. */
+ * Those have to wait when there is no room; while mounting, until what was moved counts. */
 int nw_page_drain(struct nw_page *page)
 {
     int result = nw_page_settle(page);
@@ -441,18 +494,17 @@ int nw_page_drain(struct nw_page *page)
         if (block == NW_NO_BLOCK) {
             break;
         }
-        if (block == page->session) {
+        if (block == page->session && page->mounting == 0) {
             result = renew_list(page);
         }
         if (result == NW_OK) {
             result = nw_page_clear(page, block);
         }
-        if (result > 0) {
-            nw_blocks_unlink(&page->blocks, block);
-            result = nw_blocks_retire(&page->blocks, block);
-        }
-        if (result == NW_ERR_FULL) {
+        if (result == NW_ERR_FULL || (result > 0 && page->mounting != 0)) {
             return NW_OK;
+        }
+        if (result > 0) {
+            result = nw_page_retire(page);
         }
     }
     return result;

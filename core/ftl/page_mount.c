@@ -7,6 +7,7 @@
 #include "page.h"
 
 #define VERSION_GAP 64U /* above what a torn page that cannot be read now may carry */
+#define MOST_ROUNDS 12U /* of moving and telling so: in three blocks of eight pages */
 #define FURTHEST (1ULL << 36) /* more programs than a part takes between two mounts */
 
 /* Into the map if it is the newest page of its slot so far. */
@@ -135,8 +136,8 @@ static void sort_blocks(struct nw_page *page)
             page->blocks.tagged.stats->lost += valid != 0;
             page->valid[block] = valid;
         }
-        if (!nw_page_is_filled(page, block)) {
-            continue; /* free, bad, or kept for what it is */
+        if (!nw_page_is_filled(page, block) || (valid & NW_PAGE_FAILED) != 0) {
+            continue; /* free, bad, failed, or kept for what it is */
         }
         if (valid != 0) {
             if (page->writable != 0 && valid < NW_PAGE_CLOSED) {
@@ -217,63 +218,85 @@ static int settle_in(struct nw_page *page)
     return write_session(page, found);
 }
 
+/* What a round moves: for room, for turns that are due, out of blocks that have failed. */
+static int move_some(struct nw_page *page)
+{
+    int result = nw_page_make_room(page);
+
+    if (result == NW_OK) {
+        result = nw_page_renew_turns(page);
+    }
+    return result == NW_OK || result == NW_ERR_FULL ? nw_page_drain(page) : result;
+}
+
 /* As much room as the host's writes have to leave, and the turns that are due. What is moved counts
- * once another list is there; only then what it was moved from is free, also to be a reserve. */
+ * once another list is there; only then what it was moved from is free, also to be a reserve. A
+ * block without two pages left for list and end is followed by another, if room is short; what
+ * cannot be won in this way is left to a write, which needs no lists. */
 static int settle_more(struct nw_page *page)
 {
     uint32_t sealed = (uint32_t)page->version;
     uint8_t told = 0;
     int result;
-    int more;
 
     page->mounting = NW_RENEWING;
     page->turn = (uint8_t)(page->turn + (page->turn < page->fences / 2U));
-    do {
-        result = nw_page_make_room(page);
-        if (result == NW_OK) {
-            result = nw_page_renew_turns(page);
+    for (uint8_t round = 0; round < MOST_ROUNDS; round++) {
+        if (page->host.left >= 2U) {
+            result = move_some(page);
+        } else {
+            result = nw_page_is_short(page) ? nw_page_begin(page, &page->host) : (int)NW_ERR_FULL;
+            if (result == NW_ERR_FULL) {
+                break;
+            }
         }
-        if (result < 0 && result != NW_ERR_FULL) {
+        if (result < 0) {
             return result;
         }
-        more = (uint32_t)page->version != sealed || page->turn != told ||
-               (nw_page_lacks(page) != 0 && page->blocks.free != 0);
-        if (more) {
-            nw_page_hold_reserves(page);
-            result = nw_page_seal(page, 0);
-            if (result < 0) {
-                return result;
-            }
-            sealed = (uint32_t)page->version;
-            told = page->turn;
-            sort_blocks(page);
+        if ((uint32_t)page->version == sealed && page->turn == told &&
+            page->host.left < page->block_pages &&
+            (nw_page_lacks(page) == 0 || page->blocks.free == 0)) {
+            break;
         }
-    } while (more && page->host.left >= 2U);
+        nw_page_hold_reserves(page);
+        result = nw_page_seal(page, 0);
+        if (result == NW_OK) {
+            result = nw_page_retire(page);
+        }
+        if (result < 0) {
+            return result;
+        }
+        sealed = (uint32_t)page->version;
+        told = page->turn;
+        sort_blocks(page);
+    }
     return NW_OK;
 }
 
 /* From what was found to a device that can be written. NW_ERR_PROGRAM, NW_ERR_ERASE: a block went
- * bad; mount again. */
+ * bad; mount again. What a block holds that fails before the first list is there does not count;
+ * one that fails later is emptied first, as ever; if there is no other block to go on with, the
+ * mount begins anew, too. */
 int nw_page_start(struct nw_page *page)
 {
     page->version += VERSION_GAP;
     int result = settle_in(page);
+    if (result == NW_ERR_PROGRAM) {
+        int marked = nw_blocks_retire(&page->blocks,
+                                      nw_page_block_of(page, page->blocks.tagged.req.page));
+        return marked < 0 ? marked : result;
+    }
     if (result == NW_OK) {
         page->writable = 1;
         sort_blocks(page);
         if (page->list_version != 0) { /* a format has just erased all */
             result = settle_more(page);
         }
+        page->writable = result == NW_OK;
+        if (result == NW_ERR_FULL && page->doubt != 0) {
+            return NW_ERR_PROGRAM; /* what it had moved to is free again for another turn */
+        }
     }
-    if (result == NW_ERR_PROGRAM) {
-        uint16_t failed = nw_page_block_of(page, page->blocks.tagged.req.page);
-        int marked = page->mounting == NW_MOUNTING || failed != page->session
-                         ? nw_blocks_retire(&page->blocks, failed)
-                         : (int)NW_OK;
-        return marked < 0 ? marked : result;
-    }
-    if (result == NW_OK) {
-        page->mounting = 0;
-    }
-    return result;
+    page->mounting = 0;
+    return result == NW_OK ? nw_page_make_room(page) : result;
 }

@@ -51,9 +51,9 @@
  * block takes no more pages, for the page may be blank, but stays in use; the rest of it is won
  * back by cleaning. Errors in quick succession can use up the free blocks in this way: NW_ERR_FULL
  * until the next mount. The same when all blocks that are free go bad at once and no other can be
- * won. Programs that fail in a mount, one each in a few mounts or several in one, may use up the
- * blocks that mounts write to: then NW_ERR_FULL for good, although spare blocks are good. Reads
- * go on.
+ * won. One program may fail in each mount, too. When several fail within one mount, or an erase
+ * besides, all blocks may be used up that a mount can write to: then NW_ERR_FULL for good, although
+ * spare blocks are good. Reads go on.
  *
  * RAM: 4 bytes a sector, 12 a block, a bit a page and a page buffer: nw_ftl_page_ram_bytes().
  */
