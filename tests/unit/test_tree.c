@@ -19,7 +19,7 @@
 #include "nandwich-twin/parts.h"
 #include "nandwich/ftl_page.h"
 #include "nandwich/random.h"
-#include "tree.h"
+#include "../../core/ftl/tree.h"
 
 #define MOST_BYTES 2048U
 
