@@ -559,11 +559,11 @@ static int read_source(struct nw_store *store, const struct chunk *from, uint16_
     if (store_seal(store) == NULL) {
         return store_read(store, store_data_at(store, from, at), bytes, data, 0);
     }
-    int result = store_seal(store)->read_part(store, from, at, bytes, data);
+    int result = store_read_proven(store, from, at, bytes, data);
     if (begun && store_is_damage(result)) {
         store->stats.tampered = tampered;
         store->sealing->at = from->at;
-        result = store_seal(store)->read_part(store, from, at, bytes, data);
+        result = store_read_proven(store, from, at, bytes, data);
     }
     return result;
 }

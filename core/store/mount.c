@@ -25,9 +25,9 @@ struct walk {
 struct scan {
     struct walk walk;  /* to the end */
     uint8_t hurt;      /* what ends it is damage of pages before the one programmed last */
-    uint8_t data;      /* before any anchor lies what only a mount that had ended can write, or
-                        * damage with pages behind it, which may be the anchor's */
     uint8_t gap;       /* bytes that are no chunk were met */
+    uint8_t hidden;    /* and pages behind them, which may have been an anchor's */
+    uint8_t used;      /* what is no copy, nor the first anchor, was met */
     uint32_t doubtful; /* first chunk that touches the page programmed last, or STORE_NONE */
     uint32_t end;      /* the first chunk that does not count, or STORE_NONE: none */
     uint32_t anchor;   /* the newest one, or STORE_NONE */
@@ -123,36 +123,55 @@ static int is_hurt(struct nw_store *store, uint32_t at, uint32_t page)
     return result == NW_ERR_ECC ? 1 : result;
 }
 
-/* As store_verify(); what is no data is whole with a bit flipped, too. */
+/* As store_verify(); what is no data is whole with a bit flipped, too. But of what a cut has torn
+ * one in 600,000 looks like that, as long as an anchor is: so one has to make sense then. */
 static int is_whole(struct nw_store *store, struct chunk *chunk)
 {
+    uint8_t swaps = store->swap_count;
     uint32_t flip;
 
-    return store_is_data(chunk) || store_seal(store) != NULL
-               ? store_verify(store, chunk)
-               : store_find_payload_flip(store, chunk, &flip);
+    if (store_is_data(chunk) || store_seal(store) != NULL) {
+        return store_verify(store, chunk);
+    }
+    int result = store_find_payload_flip(store, chunk, &flip);
+    if (result == NW_OK && flip < chunk->length * 8UL && chunk->kind == CHUNK_ANCHOR) {
+        result = store_load_anchor(store, chunk->at);
+        store->swap_count = swaps;
+        store->anchor = STORE_NONE;
+    }
+    return result;
 }
 
 /*
  * The chunks that touch the page programmed last, as far as they are whole. The first time they are
  * looked at: where they stop being that becomes known. Then, up to there, they are moved, lest they
- * read differently next time.
+ * read differently next time. So are all that a mount has written which nothing follows: it may not
+ * have looked ended to another one, whose erase of its blocks was cut and has not begun to show.
  */
 static int over_doubtful(struct nw_store *store, struct scan *scan)
 {
     int move = scan->end != STORE_NONE;
-    uint32_t at = scan->doubtful;
+    struct walk walk = scan->walk;
     struct chunk chunk;
-    int result = at == STORE_NONE ? 0 : 1;
+    int result = scan->doubtful == STORE_NONE ? 0 : 1;
 
+    walk.at = scan->doubtful;
+    walk.last = walk.block;
+    if (move && scan->used == 0 && walk.mount != STORE_NO_BLOCK) {
+        result = begin_walk(store, &walk, store_block_start(store, walk.mount), walk.block);
+        result = result == NW_OK ? 1 : result;
+    }
     while (result > 0) {
-        result = store_next_chunk(store, &at, &chunk);
-        if (result <= 0 || at == scan->end) {
+        result = step(store, &walk, &chunk);
+        if (result == WALK_BLOCK) {
+            continue;
+        }
+        if (result <= 0 || walk.at == scan->end) {
             break;
         }
         result = move ? store_clean_chunk(store, &chunk) : is_whole(store, &chunk);
         if (store_is_damage(result) && !move) {
-            result = is_hurt(store, at, scan->page);
+            result = is_hurt(store, walk.at, scan->page);
             scan->hurt = result > 0;
             break;
         }
@@ -160,12 +179,12 @@ static int over_doubtful(struct nw_store *store, struct scan *scan)
             break;
         }
         if (chunk.kind == CHUNK_ANCHOR) {
-            scan->anchor = at;
+            scan->anchor = walk.at;
         }
-        at = store_behind(store, &chunk);
+        walk.at = store_behind(store, &chunk);
         result = 1;
     }
-    scan->end = at;
+    scan->end = walk.at;
     return store_is_damage(result) || result > 0 ? (int)NW_OK : result;
 }
 
@@ -176,7 +195,7 @@ static void reach_page(struct scan *scan, uint32_t page, uint32_t first)
     if (page == scan->page) {
         return;
     }
-    scan->data |= scan->gap;
+    scan->hidden |= scan->gap;
     scan->page = page;
     scan->doubtful = first;
     if (scan->pending != STORE_NONE && scan->pending != first) {
@@ -200,6 +219,11 @@ static int meet(struct nw_store *store, struct scan *scan, struct chunk *chunk, 
         walk->at = page_end(store, page);
         return NW_OK;
     }
+    int is_anchor = chunk->kind == CHUNK_ANCHOR;
+    if (is_anchor ? scan->pending != STORE_NONE || scan->anchor != STORE_NONE
+                  : chunk->kind == CHUNK_DATA || chunk->kind == CHUNK_STATE) {
+        scan->used = 1;
+    }
     uint32_t end = store_behind(store, chunk);
     uint32_t reached = store_page_of(store, end);
     int written = store_written(store, reached); /* where that cannot be told it was */
@@ -213,14 +237,9 @@ static int meet(struct nw_store *store, struct scan *scan, struct chunk *chunk, 
         scan->spanning = chunk->at;
         scan->spans_to = reached;
     }
-    if (chunk->kind == CHUNK_ANCHOR && written != 0) { /* one before it was told by reach_page */
+    if (is_anchor && written != 0) { /* one before it was told by reach_page */
         scan->before = scan->pending;
         scan->pending = chunk->at;
-    } else if (written >= 0 && chunk->kind == CHUNK_DATA && scan->anchor == STORE_NONE &&
-               scan->pending == STORE_NONE && scan->data == 0) {
-        int result = store_verify(store, chunk);
-        scan->data = result == NW_OK;
-        written = store_is_damage(result) ? written : result;
     }
     walk->at = end;
     return written < 0 && written != NW_ERR_ECC ? written : (int)NW_OK;
@@ -251,8 +270,9 @@ static int scan_log(struct nw_store *store, uint32_t at, struct scan *scan)
 
     memset(scan, 0xFF, sizeof *scan); /* STORE_NONE all over */
     scan->hurt = 0;
-    scan->data = 0;
     scan->gap = 0;
+    scan->hidden = 0;
+    scan->used = 0;
     if (result == NW_OK) {
         result = begin_walk(store, &scan->walk, at, STORE_NO_BLOCK);
     }
@@ -482,13 +502,51 @@ static uint32_t beginning(const struct nw_store *store, uint16_t block,
     return block < store->blocks ? store_block_start(store, block) : STORE_NONE;
 }
 
+/* Does what a mount has written, in the blocks of a scan that began there, show that it had ended:
+ * anything whole that is no copy? 1, 0 or an error. */
+static int has_ended(struct nw_store *store, const struct scan *scan, uint32_t from)
+{
+    struct walk walk;
+    struct chunk chunk;
+    struct block_head head;
+    int result = store_read_head(store, store_end_of(store, scan->walk.block), &head);
+
+    if (result == NW_OK && (head.flags & BLOCK_MOUNT) == 0) {
+        return 1; /* nor is the last block the mount's */
+    }
+    if (result == NW_OK) {
+        result = begin_walk(store, &walk, from, scan->walk.block);
+    }
+    while (result >= 0) {
+        result = step(store, &walk, &chunk);
+        if (result == 0) {
+            break;
+        }
+        if (result == 1) {
+            int copy = chunk.kind == CHUNK_NODE || chunk.kind == CHUNK_MOVED;
+            result = copy ? (int)NW_ERR_CORRUPT : store_verify(store, &chunk);
+            if (!store_is_damage(result)) {
+                return result < 0 ? result : 1;
+            }
+            walk.at = store_behind(store, &chunk);
+            result = NW_OK;
+        } else if (result == NW_ERR_CORRUPT) {
+            walk.at = page_end(store, store_page_of(store, walk.at));
+            result = NW_OK;
+        }
+    }
+    return result;
+}
+
 /*
- * The log that counts: where it ends and which anchor is its newest, from the newest block on. A
- * mount without an anchor is as if it had not been, and its header tells where it began to walk
- * itself. That may be another mount, whose anchor read well then and does not now: it had not ended
- * either. If even its header does not, the log ended in the block before. But where data follows,
- * the mount had ended, and its anchor was damaged since: its blocks continue what was before them.
- * So they do where damage may hide the anchor: all that a mount writes before it are copies.
+ * The log that counts: where it ends and which anchor is its newest, from the newest block on, and
+ * that anchor is loaded. A mount without an anchor is as if it had not been, and its header tells
+ * where it began to walk itself. That may be another mount, whose anchor read well then and does
+ * not now: it had not ended either. If even its header does not, the log ended in the block before.
+ * But where data follows, the mount had ended, and its anchor was damaged since: its blocks
+ * continue what was before them. Damage that nothing whole follows, of an anchor or of what may
+ * have been one, may be what is left of a mount that was cut: its block was to be erased, and that
+ * was cut or has failed. All that such a mount has written are copies.
  */
 static int find_log(struct nw_store *store, uint16_t block, const struct block_head *newest,
                     struct scan *scan)
@@ -511,14 +569,26 @@ static int find_log(struct nw_store *store, uint16_t block, const struct block_h
         store_forget_swaps(store);
         result = scan_log(store, from, scan);
         if (result == NW_OK) {
+            int loaded = NW_OK;
             if (scan->anchor != STORE_NONE) {
-                return NW_OK;
+                loaded = store_load_anchor(store, scan->anchor);
+                if (!store_is_damage(loaded)) {
+                    return loaded;
+                }
             }
             result = store_read_head(store, block, &head);
             if (result < 0 || (head.flags & BLOCK_MOUNT) == 0) {
-                return result;
+                return result < 0 ? result : loaded;
             }
-            store->ended = scan->data != 0 ? head.first : STORE_NO_BLOCK;
+            int ended = has_ended(store, scan, from);
+            if (ended < 0 || (ended > 0 && loaded < 0)) {
+                return ended < 0 ? ended : loaded;
+            }
+            if (ended == 0 && scan->hidden != 0) {
+                store->stats.lost = 1; /* perhaps what was behind a mount that had ended */
+            }
+            store->ended = ended != 0 ? head.first : STORE_NO_BLOCK;
+            scan->anchor = STORE_NONE;
             from = head.anchor;
         } else if (result == NW_ERR_NOT_FOUND && (head.flags & BLOCK_MOUNT) != 0) {
             from = head.anchor;
@@ -690,9 +760,6 @@ int nw_store_mount(struct nw_store **made, struct nw_chip *chip,
     result = find_end(store, &head, &scan);
     if (result == NW_ERR_NOT_FOUND) {
         return nw_chip_not_found(chip, ram, ram_bytes);
-    }
-    if (result == NW_OK) {
-        result = store_load_anchor(store, scan.anchor);
     }
     if (result == NW_OK) {
         result = count_free(store, &scan);

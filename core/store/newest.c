@@ -88,7 +88,7 @@ static int bisect(struct nw_store *store, uint16_t *newest, struct block_head *h
             blank = 0;
         } else if (result == BLOCK_OLDER) {
             break;
-        } else if (result == BLOCK_BAD && blank == 0) {
+        } else if (result == BLOCK_BAD) {
             store->passed_bad = 1;
         }
         blank = (uint8_t)(blank + (result == BLOCK_BLANK ? 1U : 0U));

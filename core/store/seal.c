@@ -182,38 +182,6 @@ static int load(struct nw_store *store, const struct chunk *chunk, uint16_t from
     return result == NW_ERR_CORRUPT ? store_damaged(store, chunk->at) : result; /* blank pages */
 }
 
-/* Reads `bytes` of a chunk's payload, from `at` on, and the rest of it only to sum it up: what is
- * checked is what now lies in RAM. */
-static int read_part(struct nw_store *store, const struct chunk *chunk, uint16_t at,
-                     uint16_t bytes, void *data)
-{
-    uint16_t here;
-    uint8_t part[32];
-    int result = NW_OK;
-
-    (void)sum_begin(store, chunk);
-    for (uint16_t i = 0; i < chunk->length && result == NW_OK; i = (uint16_t)(i + here)) {
-        uint8_t *to = part;
-
-        here = (uint16_t)((i < at ? at : chunk->length) - i);
-        here = here < sizeof part ? here : (uint16_t)sizeof part;
-        if (i == at && bytes > 0) {
-            to = data;
-            here = bytes;
-        }
-        result = load(store, chunk, i, here, to, 1);
-        (void)sum_add(store, 0, to, here);
-    }
-    if (result == NW_OK) {
-        result = sum_check(store, 0, chunk);
-    }
-    if (result < 0) {
-        memset(data, 0, bytes); /* nothing unproven is handed out, */
-        memset(store->sealing->digest, 0, NW_SEAL_TAG_BYTES); /* and no copy of it is proven */
-    }
-    return result;
-}
-
 /* Writing */
 
 static void write_tag(struct nw_seal *seal, const struct chunk *chunk, uint8_t *bytes)
@@ -279,7 +247,6 @@ static const struct nw_seal_verbs seal_verbs = {.sum_begin = sum_begin,
                                                 .sum_end = sum_end,
                                                 .sum_check = sum_check,
                                                 .load = load,
-                                                .read_part = read_part,
                                                 .head = head,
                                                 .check_head = check_head,
                                                 .note = note,

@@ -343,8 +343,6 @@ struct nw_seal_verbs {
     int (*sum_check)(struct nw_store *store, uint32_t sum, const struct chunk *chunk);
     int (*load)(struct nw_store *store, const struct chunk *chunk, uint16_t from, uint16_t bytes,
                 void *data, int ahead);
-    int (*read_part)(struct nw_store *store, const struct chunk *chunk, uint16_t from,
-                     uint16_t bytes, void *data);
     /* Gives the block's header in the buffer its flag and tag; checks another's: NW_OK or
      * NW_ERR_KEY. */
     void (*head)(struct nw_store *store);
@@ -372,6 +370,8 @@ int store_damaged(struct nw_store *store, uint32_t at);
 int store_sum_check(struct nw_store *store, uint32_t sum, const struct chunk *chunk);
 int store_load(struct nw_store *store, const struct chunk *chunk, uint16_t from, uint16_t bytes,
                void *data, int ahead);
+int store_read_proven(struct nw_store *store, const struct chunk *chunk, uint16_t at,
+                      uint16_t bytes, void *data);
 int store_read_part(struct nw_store *store, const struct chunk *chunk, uint16_t from,
                     uint16_t bytes, void *data);
 int store_is_damage(int result);

@@ -187,21 +187,22 @@ static int load_node(struct nw_store *store, const struct path *path)
  * frame, which a store that is full or broken cannot. Nodes below have none either. */
 static int step_bare(struct nw_store *store, struct path *path, uint8_t level, uint32_t index)
 {
-    uint8_t entry[4];
+    uint8_t entry[4] = {0xFF, 0xFF, 0xFF, 0xFF};
     struct chunk chunk;
-    uint32_t place = store_shorten(store, path->key, level) & store->fan_mask;
+    uint16_t at = (uint16_t)(4U * (store_shorten(store, path->key, level) & store->fan_mask));
+    uint16_t bytes = 4;
     int result = find_node(store, path, level, index, &chunk);
 
     path->read = READ_BARE;
     path->reached = level;
+    if (result == NW_OK && at >= chunk.length) { /* left out: there is none */
+        at = 0;
+        bytes = 0;
+    }
     if (result == NW_OK) {
-        result = store_check_payload(store, &chunk, NULL, 0);
+        result = store_read_proven(store, &chunk, at, bytes, entry);
     }
-    path->from = STORE_NONE;
-    if (result == NW_OK && place * 4U < chunk.length) {
-        result = store_load(store, &chunk, (uint16_t)(place * 4U), 4, entry, 0);
-        path->from = nw_get32(entry);
-    }
+    path->from = nw_get32(entry);
     return result;
 }
 

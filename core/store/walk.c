@@ -39,7 +39,8 @@ static int look_once(struct nw_store *store, uint16_t block, struct block_head *
         return result == NW_ERR_ECC ? (int)NW_ERR_NOT_FOUND : result;
     }
     uint32_t crc = nw_crc32(NW_CRC32_START, bytes, 20);
-    uint32_t flip = store_find_flip(crc ^ nw_get32(bytes + 20), 20U * 8U);
+    uint32_t wrong = crc ^ nw_get32(bytes + 20);
+    uint32_t flip = store_find_flip(wrong, 20U * 8U);
     if (flip < 20U * 8U) {
         turn(bytes, (uint16_t)flip);
     } else if (flip != STORE_NONE) {
@@ -49,6 +50,7 @@ static int look_once(struct nw_store *store, uint16_t block, struct block_head *
         return store->marks == 0 && is_blank(store, bytes, BLOCK_HEADER) ? (int)NW_ERR_UNWRITTEN
                                                                          : (int)NW_ERR_NOT_FOUND;
     }
+    store_count(&store->stats.corrected, wrong != 0);
     if (bytes[1] != STORE_FORMAT || bytes[3] != store->fan_shift) {
         return NW_ERR_VERSION;
     }
@@ -87,10 +89,12 @@ int store_read_head(struct nw_store *store, uint16_t block, struct block_head *h
     return result == NW_ERR_UNWRITTEN || result == NW_ERR_KEY ? (int)NW_ERR_NOT_FOUND : result;
 }
 
-/* No page lies elsewhere, as far as is known; none is known to be written or cached. */
+/* No anchor is loaded, and no page lies elsewhere, as far as is known; none is known to be written
+ * or cached. */
 void store_forget_swaps(struct nw_store *store)
 {
     store->swap_count = 0;
+    store->anchor = STORE_NONE;
     store->known = STORE_NONE;
     store->cache_page = STORE_NONE;
 }
@@ -401,11 +405,17 @@ int store_payload(struct nw_store *store, struct chunk *chunk, void *data, int a
     int result = payload_once(store, chunk, data, ahead);
     struct chunk again;
 
-    if (store_is_damage(result) && store_read_chunk(store, chunk->at, &again, 0) == NW_OK &&
-        again.length == chunk->length) {
-        chunk->crc = again.crc;
-        store->stats.tampered = tampered;
-        result = payload_once(store, chunk, data, ahead);
+    if (store_is_damage(result)) {
+        int told = store_read_chunk(store, chunk->at, &again, 0);
+
+        if (told == NW_OK && again.length == chunk->length) {
+            store->stats.tampered = tampered;
+            chunk->crc = again.crc;
+            result = payload_once(store, chunk, data, ahead);
+        } else if (told == NW_ERR_IO) { /* nobody knows: the caller must not give it up */
+            store->stats.tampered = tampered;
+            result = told;
+        }
     }
     if (result < 0 && store_seal(store) != NULL && data != NULL) {
         memset(data, 0, chunk->length); /* nothing unproven is handed out */

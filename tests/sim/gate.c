@@ -47,7 +47,8 @@ static const struct sim_fault *struck(struct sim_gate *gate, uint8_t verb)
         struct sim_fault *fault = &gate->faults[i];
 
         if (fault->times == 0 || (fault->verb != NW_VERB_NONE && fault->verb != verb) ||
-            (fault->how == SIM_ECC && verb != NW_VERB_READ && verb != NW_VERB_COPY)) {
+            (fault->how == SIM_ECC && verb != NW_VERB_READ && verb != NW_VERB_COPY) ||
+            (fault->how == SIM_WRONG && verb != NW_VERB_READ)) {
             continue;
         }
         if (fault->after > 0) {
@@ -82,6 +83,20 @@ static int cut_now(struct sim_gate *gate, struct nw_chip_req *req, uint8_t verb)
     return result < 0 ? result : (int)NW_ERR_POWER;
 }
 
+/* Turns a bit of what a read has brought: which one, the number of the read tells. */
+static void spoil(const struct nw_chip_req *req, uint64_t reads)
+{
+    uint32_t length = req->data != NULL ? req->length : 0;
+    uint32_t bits = 8U * (length + req->spare_length);
+
+    if (bits > 0) {
+        uint32_t bit = (uint32_t)(reads * 2654435761U >> 4) % bits;
+        uint8_t *byte = bit < 8U * length ? req->data + bit / 8U
+                                          : req->spare + (bit / 8U - length);
+        *byte = (uint8_t)(*byte ^ (1U << bit % 8U));
+    }
+}
+
 static int pass(struct nw_chip_req *req, uint8_t verb)
 {
     struct sim_gate *gate = req->chip->context;
@@ -108,6 +123,10 @@ static int pass(struct nw_chip_req *req, uint8_t verb)
     }
     int result = ask(req, gate->below, verb);
     if (fault == NULL || result < 0) {
+        return result;
+    }
+    if (fault->how == SIM_WRONG) {
+        spoil(req, gate->counts.reads);
         return result;
     }
     return fault->how == SIM_ECC ? NW_ERR_ECC : NW_ERR_IO;

@@ -17,7 +17,8 @@
 enum sim_how {
     SIM_UNDONE, /* NW_ERR_IO, and the chip was not asked */
     SIM_DONE,   /* NW_ERR_IO, but the chip has done it */
-    SIM_ECC     /* NW_ERR_ECC: what a read brings is not to be used; a copy programs nothing */
+    SIM_ECC,    /* NW_ERR_ECC: what a read brings is not to be used; a copy programs nothing */
+    SIM_WRONG   /* a bit of what a read brings is wrong, and nothing tells */
 };
 
 struct sim_fault {

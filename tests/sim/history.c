@@ -14,7 +14,7 @@ static const char *const torn_words[] = {"any",        "old",        "new",    "
                                          "mostly-old", "mostly-new", "random", NULL};
 static const char *const verb_words[] = {"any", "read", "program", "erase", "is-bad", "mark-bad",
                                          "copy", NULL};
-static const char *const how_words[] = {"undone", "done", "ecc", NULL};
+static const char *const how_words[] = {"undone", "done", "ecc", "wrong", NULL};
 static const char *const doom_words[] = {"erase", "program", NULL};
 
 const struct sim_verb sim_verbs[SIM_COMMON] = {

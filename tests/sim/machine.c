@@ -72,11 +72,14 @@ static int explained(const struct sim_machine *machine, int error, uint64_t stri
         return 1;
     }
     switch (error) {
-    case NW_ERR_IO: return strikes > 0;
+    case NW_ERR_IO:
+        return strikes > 0 || (machine->subject.broken == error &&
+                               machine->gate.counts.strikes > machine->struck);
     case NW_ERR_FULL: return may_fill(machine);
     case NW_ERR_PROGRAM:
     case NW_ERR_ERASE: /* two failures in one call: either may be told */
-        return strikes > 0 && count_blocks(machine, 1) > machine->marked;
+        return (strikes > 0 && count_blocks(machine, 1) > machine->marked) ||
+               (machine->subject.broken == error && may_fill(machine));
     case NW_ERR_ECC:
     case NW_ERR_CORRUPT: return machine->rotten != 0 && machine->clean == 0;
     default: return 0;
@@ -265,16 +268,18 @@ static void arm_fault(struct sim_machine *machine, const struct sim_step *step)
                               .how = (uint8_t)step->args[2],
                               .times = step->args[3]};
 
-    if (fault.how == SIM_ECC && machine->subject.kind->reads_again == 0) {
+    int again = fault.how == SIM_ECC || fault.how == SIM_WRONG;
+
+    if (again && machine->subject.kind->reads_again < (fault.how == SIM_ECC ? 1U : 2U)) {
         return;
     }
     /* What fails once is read again: two at once would be more than is promised. */
-    for (uint32_t i = 0; fault.how == SIM_ECC && i < SIM_FAULTS; i++) {
-        if (machine->gate.faults[i].how == SIM_ECC && machine->gate.faults[i].times != 0) {
+    for (uint32_t i = 0; again && i < SIM_FAULTS; i++) {
+        if (machine->gate.faults[i].how >= SIM_ECC && machine->gate.faults[i].times != 0) {
             return;
         }
     }
-    if (fault.how == SIM_ECC && fault.times > 1U) {
+    if (again && fault.times > 1U) {
         fault.times = 1;
     }
     sim_gate_fail(&machine->gate, &fault);
@@ -373,6 +378,7 @@ int sim_machine_open(struct sim_machine *machine, const struct sim_head *head,
     subject->head = &machine->head;
     subject->nand = machine->nand;
     subject->chip = &machine->gate.chip;
+    subject->gate = &machine->gate;
     if (head->ecc != 0) {
         result = open_ecc(machine);
         subject->chip = &machine->ecc.chip;

@@ -19,8 +19,10 @@ struct sim_subject {
     const struct sim_kind *kind;
     const struct sim_head *head;
     struct nw_chip *chip; /* the gate, or a filter on it */
+    const struct sim_gate *gate;
     struct nw_nand *nand; /* at the bottom; NULL: a chip of the caller's */
     void *own;            /* the kind's state and its model of what may be read */
+    int broken; /* the error that every change answers until the next mount, as told; 0: none */
     char why[SIM_WHY_BYTES]; /* filled in when something reads as it must not */
 };
 
@@ -55,7 +57,8 @@ struct sim_kind {
     const struct sim_verb *verbs;
     uint32_t verb_count; /* at most 16 */
     const struct nw_layer_kind *layer; /* where it is one of these */
-    uint8_t reads_again; /* 1: what the chip cannot read once is not lost */
+    uint8_t reads_again; /* 1: what the chip cannot read once is not lost; 2: nor what it reads
+                          * wrong once */
     uint8_t no_faults;   /* 1: runs let no request fail: nothing says what is left of such calls */
     /* Sets part and settings to what suits the kind. NULL: those drawn for layers do. */
     void (*fit)(struct nw_random *random, struct sim_head *head);

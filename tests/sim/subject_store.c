@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The object store as a subject: a stack, a queue, streams, an array and a file beside the model of
  * the store's own tests. What a power cut leaves must be one of the states since the last durable
- * one, whole. */
+ * one, whole; so must what a mount shows behind a call that has failed, if writes did not go on. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,16 +42,28 @@ static const struct sim_step menu[] = {CALL(STORE_PUSH, 1),   CALL(STORE_SYNC, 0
                                        CALL(STORE_APPEND, 3), CALL(STORE_SET, 5),
                                        CALL(STORE_IDLE, 8),   CALL(STORE_ROLLBACK, 0)};
 
-static struct store_rig *rig_of(const struct sim_subject *subject)
+struct own {
+    struct store_rig rig;
+    uint32_t from;    /* writes fail until the next mount: what is read is a state from this on */
+    uint8_t unknown;  /* mounted, but which state that shows could not be read yet */
+    uint8_t full;     /* no mount went well since one that was full */
+};
+
+static struct own *own_of(const struct sim_subject *subject)
 {
     return subject->own;
+}
+
+static struct store_rig *rig_of(const struct sim_subject *subject)
+{
+    return &own_of(subject)->rig;
 }
 
 static int store_open(struct sim_subject *subject)
 {
     uint32_t shape = subject->head->shape;
 
-    subject->own = calloc(1, sizeof(struct store_rig));
+    subject->own = calloc(1, sizeof(struct own));
     if (subject->own == NULL) {
         return NW_ERR_RAM;
     }
@@ -66,14 +78,49 @@ static void store_close(struct sim_subject *subject)
     subject->own = NULL;
 }
 
-/* Reads everything; in what state the objects are is known from then on. */
-static void settle(struct sim_subject *subject, int after_cut)
+/* Whether writes answer an error from now on. Nothing of a call that has failed is done or all, so
+ * what is read lies between the state before it, number `before`, and the newest. */
+static void note_broken(struct sim_subject *subject, uint32_t before)
 {
-    struct store_rig *rig = rig_of(subject);
+    int broken = nw_store_idle(rig_of(subject)->store, 0);
 
-    if (store_rig_check(rig, after_cut) < 0) {
+    if (broken < 0 && subject->broken == NW_OK) {
+        subject->broken = broken;
+        own_of(subject)->from = before;
+    }
+}
+
+static int look_once(struct sim_subject *subject)
+{
+    struct own *own = own_of(subject);
+
+    return subject->broken != NW_OK ? store_rig_shows(&own->rig, own->from)
+                                    : store_rig_check(&own->rig, own->unknown);
+}
+
+/* Reads everything: the error that was in the way, or NW_OK and what is wrong in `why`. Of what is
+ * read in parts not each is checked, so a read that is wrong may show: but not again the next time.
+ */
+static int look(struct sim_subject *subject)
+{
+    struct own *own = own_of(subject);
+    struct store_rig *rig = &own->rig;
+    uint64_t strikes = subject->gate->counts.strikes;
+    int result = look_once(subject);
+
+    if (result < 0 && subject->gate->counts.strikes > strikes) {
+        rig->alarms = nw_store_stats(rig->store)->tampered;
+        result = rig->error != NW_ERR_IO ? look_once(subject) : result;
+    }
+    note_broken(subject, rig->state_count - 1U); /* a node may have had to give way */
+    if (result == 0) {
+        own->unknown = 0;
+    } else if (rig->error == NW_ERR_IO || rig->error == NW_ERR_POWER) {
+        return rig->error;
+    } else {
         (void)snprintf(subject->why, sizeof subject->why, "%s", rig->why);
     }
+    return NW_OK;
 }
 
 static int store_format(struct sim_subject *subject)
@@ -84,10 +131,17 @@ static int store_format(struct sim_subject *subject)
 /* Which of its states the store shows is asked at once: every later one builds on it. */
 static int store_mount(struct sim_subject *subject)
 {
-    int result = store_rig_mount(rig_of(subject));
+    struct own *own = own_of(subject);
+    int result = store_rig_mount(&own->rig);
 
+    if (own->full != 0 && (result == NW_ERR_CORRUPT || result == NW_ERR_TAMPERED)) {
+        result = NW_ERR_FULL; /* all blocks have failed: torn headers read otherwise each time */
+    }
+    own->full = result == NW_ERR_FULL || (own->full != 0 && result < 0);
+    subject->broken = result < 0 ? result : (int)NW_OK;
+    own->unknown = result >= 0;
     if (result >= 0) {
-        settle(subject, 1);
+        (void)look(subject);
     }
     return result;
 }
@@ -107,22 +161,62 @@ static void store_draw(struct sim_subject *subject, struct nw_random *random,
     step->args[0] = nw_random_next(random) % (verb == STORE_SET ? taste->span : 9U);
 }
 
+/* A call that has failed has changed nothing; or every change answers its error from now on, and
+ * the next mount shows it as done or not. */
+static int judge_failed(struct sim_subject *subject, int result, uint32_t before)
+{
+    note_broken(subject, before);
+    if (subject->broken != NW_OK && result != subject->broken) {
+        (void)snprintf(subject->why, sizeof subject->why, "a call answers: %s, and changes: %s",
+                       nw_error_text(result), nw_error_text(subject->broken));
+        return result;
+    }
+    (void)look(subject);
+    return result;
+}
+
 static int run_one(struct sim_subject *subject, const struct store_op *op)
 {
-    int result = store_rig_run(rig_of(subject), op);
+    struct store_rig *rig = rig_of(subject);
+    int broken = subject->broken;
+    struct store_view now = rig->now;
+    uint32_t states = rig->state_count;
+    uint32_t saved = rig->has_saved;
+    int result = store_rig_run(rig, op);
 
-    if (result < 0 && result != NW_ERR_POWER) { /* done or not done */
-        settle(subject, 1);
+    if (broken != NW_OK && result >= 0 && memcmp(&now, &rig->now, sizeof now) != 0) {
+        (void)snprintf(subject->why, sizeof subject->why, "a change goes well behind: %s",
+                       nw_error_text(broken));
     }
-    return result;
+    if (broken != NW_OK) {
+        rig->state_count = states;
+    }
+    if (broken != NW_OK || (result < 0 && result != NW_ERR_POWER)) {
+        rig->now = now;
+        rig->has_saved &= saved;
+    }
+    if (broken != NW_OK && (result == NW_ERR_EXISTS || result == NW_ERR_NOT_FOUND ||
+                            result == NW_ERR_RANGE)) {
+        result = broken; /* RAM shows what failed as done, perhaps, and so no write is asked for */
+    }
+    if (result >= 0 || result == NW_ERR_POWER) {
+        return result;
+    }
+    if (nw_store_idle(rig->store, 0) >= 0) {
+        rig->state_count = states;
+    }
+    return judge_failed(subject, result, states - 1U);
 }
 
 static int store_run(struct sim_subject *subject, const struct sim_step *step)
 {
     struct store_op op = {.kind = (uint8_t)(step->verb - SIM_COMMON), .count = step->args[0]};
     struct store_op sync = {.kind = STORE_SYNC};
-    int result = NW_OK;
+    int result = own_of(subject)->unknown != 0 ? look(subject) : (int)NW_OK;
 
+    if (result < 0 || own_of(subject)->unknown != 0) {
+        return result;
+    }
     if (op.kind != STORE_SET && op.kind != STORE_IDLE) {
         op.count = 1U + op.count % 8U;
     }
@@ -134,8 +228,7 @@ static int store_run(struct sim_subject *subject, const struct sim_step *step)
 
 static int store_check(struct sim_subject *subject)
 {
-    settle(subject, 0);
-    return NW_OK;
+    return look(subject);
 }
 
 static int store_may_fill(const struct sim_subject *subject, const struct sim_strain *strain)
@@ -158,7 +251,7 @@ static struct sim_most store_most(const struct sim_subject *subject, const struc
 
 static void *store_model(struct sim_subject *subject, size_t *bytes)
 {
-    *bytes = sizeof(struct store_rig);
+    *bytes = sizeof(struct own);
     return subject->own;
 }
 
@@ -209,6 +302,10 @@ static void store_fit(struct nw_random *random, struct sim_head *head)
     }
     head->part.factory_bad = head->part.factory_bad > 1U ? 1U : head->part.factory_bad;
     head->unerased = (shape->nand_flags & NW_NAND_UNERASED) != 0;
+    head->wears = nw_random_below(random, 6) == 0;
+    if (head->wears != 0) {
+        head->part.endurance = 2U + nw_random_below(random, 10);
+    }
 }
 
 const struct sim_kind sim_kind_store = {
@@ -216,7 +313,7 @@ const struct sim_kind sim_kind_store = {
     .what = "the object store: stack, queue, streams, array, file, checkpoints",
     .verbs = verbs,
     .verb_count = VERBS,
-    .no_faults = 1,
+    .reads_again = 2,
     .fit = store_fit,
     .open = store_open,
     .close = store_close,

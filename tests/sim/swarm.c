@@ -315,9 +315,11 @@ static int play_fail(struct player *player)
 
     step.args[0] = verbs[below(random, sizeof verbs)];
     step.args[1] = below(random, 3) * below(random, 12);
-    step.args[2] = below(random, 3);
+    step.args[2] = below(random, player->machine.subject.kind->reads_again > 1U ? 4 : 3);
     if (step.args[2] == SIM_ECC) {
         step.args[0] = one_in(random, 3) ? NW_VERB_COPY : NW_VERB_READ;
+    } else if (step.args[2] == SIM_WRONG) {
+        step.args[0] = NW_VERB_READ;
     }
     step.args[3] = one_in(random, 4) ? between(random, 2, 12) : 1U;
     return play(player, step);

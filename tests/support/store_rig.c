@@ -170,6 +170,7 @@ void store_rig_close(struct store_rig *rig)
 int store_rig_mount(struct store_rig *rig)
 {
     memset(rig->ram, 0xC3, rig->ram_bytes);
+    rig->alarms = 0;
     return nw_store_mount(&rig->store, rig->chip, &rig->config, rig->ram, rig->ram_bytes);
 }
 
@@ -530,9 +531,10 @@ static int view_list(struct store_rig *rig, const char *name, uint32_t *list, ui
         int result = nw_store_peek(rig->store, which, from + i, data, sizeof data);
         list[i] = result < 0 ? 0 : token_of(data, result);
         if (list[i] == 0) {
+            result = result < 0 ? result : (int)NW_ERR_CORRUPT;
             (void)snprintf(rig->why, sizeof rig->why, "%s[%u]: %s", name, (unsigned)(from + i),
-                           nw_error_text(result < 0 ? result : NW_ERR_CORRUPT));
-            return NW_ERR_CORRUPT;
+                           nw_error_text(result));
+            return result;
         }
     }
     return NW_OK;
@@ -599,7 +601,7 @@ static int view_file(struct store_rig *rig, struct store_view *view)
     }
     if (result < 0 || (uint32_t)result != view->length) {
         (void)snprintf(rig->why, sizeof rig->why, "file of %u: %d", (unsigned)view->length, result);
-        return NW_ERR_CORRUPT;
+        return result < 0 ? result : (int)NW_ERR_CORRUPT;
     }
     return NW_OK;
 }
@@ -655,41 +657,49 @@ static int check_inside(struct store_rig *rig)
                        nw_error_text(result), fault.slot, fault.checkpoint,
                        (unsigned long)fault.key);
     }
+    rig->error = result;
     return result < 0 ? -1 : 0;
+}
+
+/* Reads all there is into the view. */
+static int look(struct store_rig *rig)
+{
+    rig->error = view_all(rig, &rig->view);
+    if (rig->error < 0) {
+        return -1;
+    }
+    if (nw_store_stats(rig->store)->tampered > rig->alarms) {
+        (void)snprintf(rig->why, sizeof rig->why, "a false alarm of the seal");
+        return -1;
+    }
+    return check_inside(rig);
+}
+
+int store_rig_shows(struct store_rig *rig, uint32_t from)
+{
+    if (look(rig) < 0) {
+        return -1;
+    }
+    for (uint32_t i = rig->state_count; i-- > from;) {
+        if (memcmp(&rig->states[i], &rig->view, sizeof rig->view) == 0) {
+            return 0;
+        }
+    }
+    tell_difference(rig, &rig->view);
+    return -1;
 }
 
 int store_rig_check(struct store_rig *rig, int settle)
 {
-    struct store_view *view = &rig->view;
-    int result = view_all(rig, view);
-
-    if (result < 0) {
-        return -1;
-    }
-    if (nw_store_stats(rig->store)->tampered > 0) {
-        (void)snprintf(rig->why, sizeof rig->why, "a false alarm of the seal");
-        return -1;
-    }
     if (settle == 0) {
         rig->states[rig->state_count - 1U] = rig->now;
     }
-    if (check_inside(rig) < 0) {
-        return -1;
+    int result = store_rig_shows(rig, settle != 0 ? 0 : rig->state_count - 1U);
+    if (result == 0 && settle != 0) {
+        rig->now = rig->view;
+        settle_states(rig);
     }
-    for (uint32_t i = rig->state_count; i-- > 0;) {
-        if (memcmp(&rig->states[i], view, sizeof *view) == 0) {
-            if (settle != 0) {
-                rig->now = *view;
-                settle_states(rig);
-            }
-            return 0;
-        }
-        if (settle == 0) {
-            break;
-        }
-    }
-    tell_difference(rig, view);
-    return -1;
+    return result;
 }
 
 int store_rig_clean(struct store_rig *rig)

@@ -106,6 +106,8 @@ struct store_rig {
     uint32_t state_count;
     uint32_t token;
     struct store_view view;  /* what a check has read */
+    int error;               /* the store's answer that has ended it; NW_OK: none */
+    uint32_t alarms;         /* of the seal since the mount that are explained */
     char why[256];
 };
 
@@ -140,6 +142,9 @@ struct store_op store_rig_draw(struct store_rig *rig, struct nw_random *random);
 /* Reads all objects: 0 if they are as the model; after a cut (`settle`) they may be as in any state
  * since the last durable one, which the model then takes over. -1 with why. */
 int store_rig_check(struct store_rig *rig, int settle);
+
+/* The same where any state from number `from` on will do, and none is taken over. */
+int store_rig_shows(struct store_rig *rig, uint32_t from);
 
 /* No misuse of the chip so far; -1 with why. */
 int store_rig_clean(struct store_rig *rig);

@@ -17,6 +17,9 @@ _NONE = 0xFFFFFFFF
 _BLOCK_HEADER, _CHUNK_HEADER = 24, 14
 _SEALED_BLOCK_HEADER, _SEALED_CHUNK_HEADER = 40, 26
 _KINDS = {1: "data", 2: "node", 3: "state", 4: "anchor", 5: "moved"}
+_MENDED = (2, 3, 4)  # kinds whose payload is put right, too
+_WHAT = 9  # bytes of a chunk's header that say what it is; a byte of checksum follows
+_LONGEST = 65000
 
 
 def _number(data: bytes, at: int, size: int) -> int:
@@ -37,6 +40,38 @@ def _crc32(data: bytes) -> int:
     return zlib.crc32(data) ^ _NONE
 
 
+def _turned(data: bytes) -> Iterator[bytes]:
+    """The same with each bit turned."""
+    for bit in range(len(data) * 8):
+        changed = bytearray(data)
+        changed[bit // 8] ^= 1 << bit % 8
+        yield bytes(changed)
+
+
+def _mended(data: bytes, crc: int, before: bytes = b"") -> bytes | None:
+    """Data that has this CRC-32 behind what is before it, perhaps with a bit of it put right, or
+    though a bit of the CRC is wrong. None: more is."""
+    if (_crc32(before + data) ^ crc).bit_count() <= 1:
+        return data
+    return next((one for one in _turned(data) if _crc32(before + one) == crc), None)
+
+
+def _block_head(page: bytes) -> bytes | None:
+    """A block's header, put right; None: there is none."""
+    what = _mended(page[:20], _number(page, 20, 4))
+    if what is None or what[0] != ord("N"):
+        return None
+    return what + _crc32(what).to_bytes(4, "little") + page[_BLOCK_HEADER:_SEALED_BLOCK_HEADER]
+
+
+def _is_chunk_head(head: bytes) -> bool:
+    return (
+        _crc16(head[:_WHAT]) & 0xFF == head[_WHAT]
+        and head[0] & 15 in _KINDS
+        and _number(head, 3, 2) <= _LONGEST
+    )
+
+
 @dataclass(frozen=True)
 class Block:
     """A block's header."""
@@ -46,6 +81,7 @@ class Block:
     flags: int
     sequence: int
     walk: int
+    crc: int  # of one that stands in: of the first page it took over
     stands_for: int
 
     @property
@@ -88,8 +124,8 @@ class Reader:
         self._bad = set(nand.bad_blocks)
         self._moved: dict[int, int] = {}  # page: where it lies since a program failed
         self.blocks = sorted(self._heads(shape["blocks"]), key=lambda one: one.sequence)
-        for block in self.blocks:
-            if block.is_swap:
+        for i, block in enumerate(self.blocks):
+            if block.is_swap and self._counts(self.blocks[i:]):
                 self._swap(block)
 
     @property
@@ -105,10 +141,11 @@ class Reader:
 
     def _heads(self, blocks: int) -> Iterator[Block]:
         for number in range(blocks):
-            head = None if number in self._bad else self._page(number * self.block_pages)
-            if head is None or head[0] != ord("N") or _crc32(head[:20]) != _number(head, 20, 4):
+            page = None if number in self._bad else self._page(number * self.block_pages)
+            head = _block_head(page) if page is not None else None
+            if head is None:
                 continue
-            words = [_number(head, at, 4) for at in (4, 8, 16)]
+            words = [_number(head, at, 4) for at in (4, 8, 12, 16)]
             block = Block(number, head[1], head[2], *words)
             if self._is_ours(block, head):
                 yield block
@@ -121,7 +158,26 @@ class Reader:
             return not block.is_sealed
         tag = head[_BLOCK_HEADER:_SEALED_BLOCK_HEADER]
         own = self._seal.block_tag(head[:_BLOCK_HEADER], block.number)
-        return block.is_sealed and own == tag
+        wrong = int.from_bytes(own, "little") ^ int.from_bytes(tag, "little")
+        return block.is_sealed and wrong.bit_count() <= 1
+
+    def _counts(self, blocks: list[Block]) -> bool:
+        """Whether the first of these blocks, which stands in, counts: it or a later one for the
+        same block holds what it was begun for, or the log goes on behind them."""
+        failed = blocks[0].stands_for // self.block_pages
+        for block in blocks:
+            if not block.is_swap or block.stands_for // self.block_pages != failed:
+                return True
+            if block.flags & 1 or self._is_filled(block):
+                return True
+        return False
+
+    def _is_filled(self, block: Block) -> bool:
+        place = block.stands_for % self.block_pages
+        page = self._page(block.number * self.block_pages + place)
+        own = _SEALED_BLOCK_HEADER if self._seal is not None else _BLOCK_HEADER
+        data = page[own if place == 0 else 0 :] if page is not None else None
+        return data is not None and _mended(data, block.crc) is not None
 
     def _swap(self, block: Block) -> None:
         failed, place = divmod(block.stands_for, self.block_pages)
@@ -152,24 +208,43 @@ class Reader:
         sealed = self._seal is not None
         end, offset = page + self.block_pages, _SEALED_BLOCK_HEADER if sealed else _BLOCK_HEADER
         while page < end and (data := self._page(page)) is not None:
-            if offset + self._chunk_header > self.page_bytes:
-                page, offset = page + 1, 0
-            elif data[offset] == self._erased:
-                offset = (offset // self._unit + 1) * self._unit
-            else:
-                chunk, page, offset = self._chunk(data, page, offset, end)
-                if chunk is None:
-                    return
-                yield chunk
+            gap = -offset % self._unit or self._unit
+            found = None
+            if offset + self._chunk_header <= self.page_bytes:
+                if not self._is_blank(data[offset : offset + _WHAT]):
+                    found = self._chunk(data, page, offset, end)
+                if found is not None:
+                    chunk, page, offset = found
+                    yield chunk
+                    continue
+                if self._is_blank(data[offset : offset + min(gap, _WHAT)]):
+                    offset += gap
+                    continue
+            page, offset = page + 1, 0  # where the next chunk begins behind a damaged one
+
+    def _is_blank(self, data: bytes) -> bool:
+        """Whether no more than one bit differs from an erased one."""
+        return sum((byte ^ self._erased).bit_count() for byte in data) <= 1
 
     def _chunk(
         self, data: bytes, page: int, offset: int, end: int
-    ) -> tuple[Chunk | None, int, int]:
-        """A chunk, and the place behind it; None: its header is damaged, so nobody knows where the
-        next one lies."""
+    ) -> tuple[Chunk, int, int] | None:
+        """A chunk, and the place behind it. None: its header is damaged by more than a bit, so
+        nobody knows where the next one lies."""
         head = data[offset : offset + self._chunk_header]
-        if _crc16(head[:9]) & 0xFF != head[9]:
-            return None, page, offset
+        if _is_chunk_head(head):
+            return self._payload(head, data, page, offset, end)
+        for what in _turned(head[: _WHAT + 1]):
+            if _is_chunk_head(what):
+                found = self._payload(what + head[_WHAT + 1 :], data, page, offset, end)
+                if found[0].is_whole:
+                    return found
+        return None
+
+    def _payload(
+        self, head: bytes, data: bytes, page: int, offset: int, end: int
+    ) -> tuple[Chunk, int, int]:
+        """The chunk with that header, and the place behind it."""
         begin, length = (page, offset), _number(head, 3, 2)
         payload, offset = b"", offset + self._chunk_header
         while True:
@@ -198,7 +273,11 @@ class Reader:
     def _proven(self, head: bytes, begin: tuple[int, int], payload: bytes) -> tuple[bytes, bool]:
         """The payload in the clear, and whether it is what was written."""
         if self._seal is None:
-            return payload, _crc32(head[1:9] + payload) == _number(head, 10, 4)
+            crc = _number(head, 10, 4)
+            if head[0] & 15 in _MENDED:
+                mended = _mended(payload, crc, head[1:_WHAT])
+                return (payload, False) if mended is None else (mended, True)
+            return payload, _crc32(head[1:_WHAT] + payload) == crc
         tag = head[10 : 10 + TAG_BYTES]
         payload = self._seal.mix(tag, payload)
         position = begin[0] << self.page_bytes.bit_length() | begin[1]
