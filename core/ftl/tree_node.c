@@ -125,12 +125,19 @@ static uint8_t *through_cache(struct nw_tree *tree, uint32_t page, int *result)
     return copy;
 }
 
+/* A few bytes of a node are read for themselves while the cache has no room for leaves: a whole page
+ * would take longer, and put out a node that is needed more. */
+static int is_small(const struct nw_tree *tree, uint16_t length)
+{
+    return length < tree->page_bytes / 4U && tree->frames < 2U * (tree->children + 1U);
+}
+
 int nw_tree_read(struct nw_tree *tree, uint32_t page, uint32_t offset, uint16_t length,
                  uint8_t *to)
 {
     int result;
 
-    if (tree->frames == 0) {
+    if (tree->frames == 0 || (is_small(tree, length) && cached(tree, page) == NULL)) {
         return read_part(tree, page, offset, length, to);
     }
     const uint8_t *copy = through_cache(tree, page, &result);

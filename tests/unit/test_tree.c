@@ -148,6 +148,13 @@ static void sync(void)
     assert_int_equal(nw_block_sync(&req), NW_OK);
 }
 
+static void note(uint16_t *found, uint32_t place)
+{
+    if (place != 0) {
+        found[place / ftl.tree->block_pages]++;
+    }
+}
+
 /* Each block has as many valid pages as are counted for it, one that is free has none. */
 static void check_counts(void)
 {
@@ -158,18 +165,18 @@ static void check_counts(void)
 
     for (uint32_t sector = 0; sector < tree->sectors; sector++) {
         assert_int_equal(nw_tree_find(tree, sector, &place), NW_OK);
-        found[place / tree->block_pages] += place != 0;
+        note(found, place);
     }
     for (uint16_t i = 0; i < tree->children; i++) {
         uint32_t at = tree->child[i].at;
 
-        found[at / tree->block_pages] += at != 0;
+        note(found, at);
         for (uint16_t leaf = 0; at != 0 && leaf < tree->leaves; leaf++) {
             assert_int_equal(
                 nw_tree_read(tree, at, 2U + (uint32_t)leaf * tree->width, tree->width, bytes),
                 NW_OK);
             place = nw_tree_get(tree, bytes);
-            found[place / tree->block_pages] += place != 0;
+            note(found, place);
         }
     }
     for (uint32_t block = 0; block < tree->blocks; block++) {
