@@ -22,7 +22,8 @@ PAGES = ("guide-your-chip", "guide-ram", "guide-rtos", "guide-twin-to-device", "
 LAYERS = ("page", "tree", "superblock", "fast", "log", "nftl", "lavish", "store")
 #: What the page advises: RAM in KB, layer, and 0 for 128 MiB or 1 for 32 MiB of NAND.
 ADVISED = (
-    (4, "store", 0), (4, "store", 1), (4, "tree", 0), (4, "tree", 1), (12, "nftl", 1), (12, "lavish", 0), (16, "log", 1),
+    (4, "store", 0), (4, "store", 1), (4, "tree", 0), (4, "tree", 1),
+    (12, "nftl", 1), (12, "lavish", 0), (16, "log", 1),
     (32, "fast", 1), (32, "superblock", 1), (32, "nftl", 0), (64, "log", 0), (64, "fast", 0),
     (128, "page", 1), (128, "superblock", 0), (280, "page", 0),
 )  # fmt: skip

@@ -21,7 +21,7 @@ LAYERS = tuple(name for name in play.LAYERS if name != "lavish")
 #: Numbers of log blocks tried when a layer's own choice takes too much RAM.
 _LOG_BLOCKS = (32, 16, 8, 4, 2, 1)
 #: The tree layer takes what it is given: so many nodes of its map in a cache, the most first.
-_NODES = (255, 128, 64, 32, 16, 8, 4)
+_NODES = (255, 128, 64, 48, 32, 24, 16, 12, 8, 6, 5, 4, 3)
 _LESS = {"log": "log_blocks", "superblock": "log_blocks", "fast": "log_blocks"}
 #: Code and constants on Cortex-M3 at -Os with all they use: format, mount and every verb.
 CODE_BYTES = {
