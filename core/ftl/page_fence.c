@@ -23,6 +23,7 @@
 #include "page.h"
 
 #define SHAPE_BYTES 12U
+#define MAGIC_BYTES 3U /* without the format */
 #define RESERVE_AT 12U
 #define LAST_AT 16U /* number of the last fence set */
 #define TURN_AT 17U
@@ -101,6 +102,9 @@ int nw_page_load_list(struct nw_page *page)
     }
     if (page->blocks.tagged.tag.word != NW_WORD_LIST) {
         return NW_ERR_NOT_FOUND; /* void: a format of this device did not end */
+    }
+    if (memcmp(shape, page->buffer, MAGIC_BYTES) != 0) {
+        return NW_ERR_NOT_FOUND; /* a root of the tree layer */
     }
     return memcmp(shape, page->buffer, SHAPE_BYTES) == 0 ? (int)NW_OK : (int)NW_ERR_VERSION;
 }

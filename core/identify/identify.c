@@ -42,15 +42,16 @@ static int read_tag(struct look *look, uint32_t page)
                                               : (int)NW_TAG_BLANK;
 }
 
-/* The list of the page layer in look->bytes. */
+/* In look->bytes the list of the page layer, or a root of the tree layer, which begins alike. */
 static void tell_page(struct look *look)
 {
     const uint8_t *bytes = look->bytes;
+    int is_tree = nw_get32(bytes) == NW_MARK_TREE;
 
-    if (nw_get32(bytes) == NW_MARK_PAGE) {
+    if (is_tree || nw_get32(bytes) == NW_MARK_PAGE) {
         *look->found = (struct nw_identity){
-            .kind = NW_KIND_PAGE,
-            .version = NW_MARK_PAGE_FORMAT,
+            .kind = is_tree ? NW_KIND_TREE : NW_KIND_PAGE,
+            .version = is_tree ? NW_MARK_TREE_FORMAT : NW_MARK_PAGE_FORMAT,
             .sectors = nw_get32(bytes + 4),
             .blocks = nw_get16(bytes + 8),
             .block_pages = nw_get16(bytes + 10),
@@ -274,6 +275,7 @@ const char *nw_kind_text(int kind)
     switch (kind) {
     case NW_KIND_BLANK: return "blank";
     case NW_KIND_PAGE: return "page";
+    case NW_KIND_TREE: return "tree";
     case NW_KIND_FAST: return "fast";
     case NW_KIND_LOG: return "log";
     case NW_KIND_NFTL: return "nftl";

@@ -5,6 +5,7 @@
 
 const struct nw_layer_kind *const nw_layer_kinds[] = {
     &nw_layer_page,
+    &nw_layer_tree,
     &nw_layer_lavish,
     &nw_layer_nftl,
     &nw_layer_log,

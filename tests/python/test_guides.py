@@ -19,10 +19,11 @@ DOCS = ROOT / "docs"
 STUBS = ROOT / "tests" / "packages"
 FIRMWARE = ROOT / "tests" / "targets" / "cortexm3"
 PAGES = ("guide-your-chip", "guide-ram", "guide-rtos", "guide-twin-to-device", "device")
-LAYERS = ("page", "superblock", "fast", "log", "nftl", "lavish", "store")
+LAYERS = ("page", "tree", "superblock", "fast", "log", "nftl", "lavish", "store")
 #: What the page advises: RAM in KB, layer, and 0 for 128 MiB or 1 for 32 MiB of NAND.
 ADVISED = (
-    (4, "store", 0), (4, "store", 1), (12, "nftl", 1), (12, "lavish", 0), (16, "log", 1),
+    (4, "store", 0), (4, "store", 1), (4, "tree", 0), (4, "tree", 1),
+    (12, "nftl", 1), (12, "lavish", 0), (16, "log", 1),
     (32, "fast", 1), (32, "superblock", 1), (32, "nftl", 0), (64, "log", 0), (64, "fast", 0),
     (128, "page", 1), (128, "superblock", 0), (280, "page", 0),
 )  # fmt: skip
@@ -35,6 +36,7 @@ SENTENCES = (
     ("store-dataflash", "on DataFlash of 528 KB N\\.", 0.02),
     ("spi-nand", "A driver takes N \\(", 0.02),
     ("stack-page", "mounts: page N, the", 0.15),
+    ("stack-tree", "the tree layer N, the", 0.15),
     ("stack-fast", "the block-mapped layers N, the", 0.15),
     ("stack-store", "the store N\\. Add", 0.15),
 )

@@ -123,7 +123,7 @@ def test_histories_of_the_tree_replay() -> None:
     [
         ((), "name one subject, or --replay FILE"),
         (("page", "--replay", "x"), "name one subject, or --replay FILE"),
-        (("pages",), "there is no subject 'pages': one of page, nftl"),
+        (("pages",), "there is no subject 'pages': one of page, tree"),
         (("page", "--seeds", 1, "--minutes", 1), "--minutes or --seeds, not both"),
         # Nothing was run, and nothing found in it; "nan" ran for ever or not at all.
         (("page", "--minutes", "0"), "not in the range 0<x<=100000"),

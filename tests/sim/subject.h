@@ -98,6 +98,7 @@ struct sim_kind {
 };
 
 extern const struct sim_kind sim_kind_page;
+extern const struct sim_kind sim_kind_tree;
 extern const struct sim_kind sim_kind_nftl;
 extern const struct sim_kind sim_kind_log;
 extern const struct sim_kind sim_kind_superblock;

@@ -131,7 +131,7 @@ static int block_open(struct sim_subject *subject)
                                            .degree = (uint8_t)head->degree,
                                            .maps = (uint8_t)head->maps};
     /* The others write a trim at once. */
-    own->trims_late = layer == &nw_layer_page || layer == &sim_layer_tier;
+    own->trims_late = layer == &nw_layer_page || layer == &nw_layer_tree || layer == &sim_layer_tier;
     own->site = (struct nw_layer_site){
         .config = &own->config, .chip = subject->chip, .chip_name = head->part.name};
     int result = head->wear == 0 || layer->wears != 0 ? open_wear(own, head, subject->chip)
@@ -683,7 +683,7 @@ static struct sim_most lavish_most(const struct sim_subject *subject, const stru
     return anything();
 }
 
-#define KIND(word, line, mounts, fills, asks, audits) \
+#define KIND(word, line, mounts, fits, fills, asks, audits) \
     const struct sim_kind sim_kind_##word = {      \
         .name = #word,                             \
         .what = line,                              \
@@ -707,19 +707,60 @@ static struct sim_most lavish_most(const struct sim_subject *subject, const stru
         .may_fill = fills,                         \
         .most = asks,                              \
         .audit = audits,                           \
+        .fit = fits,                               \
     }
 
-KIND(page, "the page-mapped layer", block_mount, page_may_fill, page_most,
+KIND(page, "the page-mapped layer", block_mount, NULL, page_may_fill, page_most,
      page_audit);
-KIND(nftl, "chains of replacement blocks", block_mount, hybrid_may_fill, hybrid_most,
+static int tree_may_fill(const struct sim_subject *subject, const struct sim_strain *strain)
+{
+    return strain->bad + PAGE_SPARES > spare_blocks(subject) || strain->strikes >= MOST_STRIKES;
+}
+
+static struct sim_most tree_most(const struct sim_subject *subject, const struct sim_step *step,
+                                 int clean)
+{
+    const struct own *own = own_of(subject);
+    struct nw_block_req req = request(own, step->args[0], step->args[1]);
+
+    switch (step->verb - SIM_COMMON) {
+    case READ: return (struct sim_most){req.count * 4U, 0, 0, UINT32_MAX};
+    case SYNC:
+        return clean && own->trimmed == 0 ? (struct sim_most){0, 0, 0, UINT32_MAX} : anything();
+    default: return anything();
+    }
+}
+
+/* Its blocks are longer than those of the small chips. */
+static void tree_fit(struct nw_random *random, struct sim_head *head)
+{
+    const struct sim_kind *kind = head->kind;
+
+    *head = (struct sim_head){.kind = kind};
+    sim_small_part(random, head);
+    head->part.blocks = 18U + nw_random_below(random, 12);
+    head->part.block_pages = (uint16_t)(16U + nw_random_below(random, 20));
+    head->spare_blocks = 12U + nw_random_below(random, 4);
+    head->maps = nw_random_below(random, 2) * nw_random_below(random, 8);
+    head->unerased = nw_random_below(random, 2);
+    head->factory_bad = nw_random_below(random, 2);
+    head->wears = nw_random_below(random, 8) == 0;
+    if (head->wears != 0) {
+        head->part.endurance = 30U + nw_random_below(random, 300);
+    }
+}
+
+KIND(tree, "page-mapped, its map on flash", block_mount, tree_fit, tree_may_fill, tree_most,
      NULL);
-KIND(log, "a log block for each data block", block_mount, hybrid_may_fill, hybrid_most,
+KIND(nftl, "chains of replacement blocks", block_mount, NULL, hybrid_may_fill, hybrid_most,
      NULL);
-KIND(superblock, "page-mapped groups of blocks", block_mount, hybrid_may_fill, hybrid_most,
+KIND(log, "a log block for each data block", block_mount, NULL, hybrid_may_fill, hybrid_most,
      NULL);
-KIND(fast, "shared log blocks", block_mount, hybrid_may_fill, hybrid_most,
+KIND(superblock, "page-mapped groups of blocks", block_mount, NULL, hybrid_may_fill, hybrid_most,
      NULL);
-KIND(lavish, "swap space: forgets with power", NULL, lavish_may_fill, lavish_most,
+KIND(fast, "shared log blocks", block_mount, NULL, hybrid_may_fill, hybrid_most,
+     NULL);
+KIND(lavish, "swap space: forgets with power", NULL, NULL, lavish_may_fill, lavish_most,
      NULL);
 
 static int tier_may_fill(const struct sim_subject *subject, const struct sim_strain *strain)

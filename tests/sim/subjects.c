@@ -4,7 +4,7 @@
 
 #include "subject.h"
 
-const struct sim_kind *const sim_kinds[] = {&sim_kind_page,       &sim_kind_nftl,
+const struct sim_kind *const sim_kinds[] = {&sim_kind_page, &sim_kind_tree, &sim_kind_nftl,
                                             &sim_kind_log,        &sim_kind_superblock,
                                             &sim_kind_fast,       &sim_kind_lavish,
                                             &sim_kind_tier,       &sim_kind_store,

@@ -23,9 +23,9 @@
 
 static const struct layer_shape shape = {.part = "K9F1G08U0A",
                                          .blocks = 17,
-                                         .block_pages = 8,
+                                         .block_pages = 16,
                                          .page_bytes = 256,
-                                         .spare_blocks = 11};
+                                         .spare_blocks = 12};
 
 static struct layer_rig old;
 static struct nw_nand *used; /* as it was before the format */
@@ -168,9 +168,16 @@ static void test_hybrid(void **state)
     cut_formats_over(&nw_layer_nftl);
 }
 
+static void test_tree(void **state)
+{
+    (void)state;
+    cut_formats_over(&nw_layer_tree);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_page), cmocka_unit_test(test_hybrid)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_page), cmocka_unit_test(test_hybrid),
+                                       cmocka_unit_test(test_tree)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -42,7 +42,8 @@ enum nw_kind {
     NW_KIND_NFTL,
     NW_KIND_SUPERBLOCK,
     NW_KIND_LAVISH,
-    NW_KIND_STORE
+    NW_KIND_STORE,
+    NW_KIND_TREE
 };
 
 /* What a field does not tell is 0. */

@@ -20,9 +20,18 @@ from nandwich.twin import parts
 LAYERS = tuple(name for name in play.LAYERS if name != "lavish")
 #: Numbers of log blocks tried when a layer's own choice takes too much RAM.
 _LOG_BLOCKS = (32, 16, 8, 4, 2, 1)
+#: The tree layer takes what it is given: so many nodes of its map in a cache, the most first.
+_NODES = (255, 128, 64, 48, 32, 24, 16, 12, 8, 6, 5, 4, 3)
 _LESS = {"log": "log_blocks", "superblock": "log_blocks", "fast": "log_blocks"}
 #: Code and constants on Cortex-M3 at -Os with all they use: format, mount and every verb.
-CODE_BYTES = {"page": 8620, "nftl": 15992, "log": 16044, "superblock": 16036, "fast": 18988}
+CODE_BYTES = {
+    "page": 9226,
+    "tree": 11232,
+    "nftl": 16490,
+    "log": 16542,
+    "superblock": 16534,
+    "fast": 19558,
+}
 _READS = 20_000
 _STEP = 1 << 16
 
@@ -147,6 +156,8 @@ def _store_ram_bytes(question: Question) -> int | None:
 
 
 def _configs(layer: str) -> Iterator[dict[str, int]]:
+    if layer == "tree":
+        yield from ({"maps": number} for number in _NODES)
     yield {}
     if layer in _LESS:
         yield from ({_LESS[layer]: number} for number in _LOG_BLOCKS)

@@ -15,6 +15,7 @@
 #include "nandwich/ftl_nftl.h"
 #include "nandwich/ftl_page.h"
 #include "nandwich/ftl_superblock.h"
+#include "nandwich/ftl_tree.h"
 #include "nandwich/store.h"
 #include "nandwich/vm.h"
 
@@ -71,6 +72,7 @@ static const struct nw_geometry shape = {.blocks = BLOCKS,
 static struct nw_chip chip;
 
 static const struct nw_ftl_page_config page_config;
+static const struct nw_ftl_tree_config tree_config;
 static const struct nw_ftl_fast_config fast_config;
 static const struct nw_ftl_superblock_config superblock_config;
 static const struct nw_ftl_log_config log_config;
@@ -139,6 +141,7 @@ static int use_block(struct nw_block *block)
     }
 
 WORK(page)
+WORK(tree)
 WORK(fast)
 WORK(superblock)
 WORK(log)
@@ -188,6 +191,7 @@ static void say_ram(const struct nw_geometry *geometry)
 
     lavish.sectors /= geometry->page_bytes;
     firmware_say("page", (int32_t)nw_ftl_page_ram_bytes(&page_config, geometry));
+    firmware_say("tree", (int32_t)nw_ftl_tree_ram_bytes(&tree_config, geometry));
     firmware_say("superblock", (int32_t)nw_ftl_superblock_ram_bytes(&superblock_config, geometry));
     firmware_say("fast", (int32_t)nw_ftl_fast_ram_bytes(&fast_config, geometry));
     firmware_say("log", (int32_t)nw_ftl_log_ram_bytes(&log_config, geometry));
@@ -249,6 +253,7 @@ int firmware_main(void)
     say_parts();
     firmware_say("spi-nand", (int32_t)(sizeof(struct nw_spi) + sizeof(struct nw_spi_nand)));
     say_stack("stack-page", work_page);
+    say_stack("stack-tree", work_tree);
     say_stack("stack-superblock", work_superblock);
     say_stack("stack-fast", work_fast);
     say_stack("stack-log", work_log);

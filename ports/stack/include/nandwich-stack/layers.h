@@ -26,7 +26,7 @@ struct nw_layer_config {
     uint16_t log_blocks;   /* hybrid layers: log blocks */
     uint8_t degree;        /* lavish: blocks a lavish block; superblock: blocks a superblock;
                             * nftl: most blocks of a chain */
-    uint8_t maps;          /* lavish, superblock: maps in RAM */
+    uint8_t maps;          /* lavish, superblock: maps in RAM; tree: nodes in its cache */
     struct nw_wear *wear;  /* filled in by nw_stack_layer() */
 };
 
@@ -60,6 +60,7 @@ struct nw_layer_kind {
 };
 
 extern const struct nw_layer_kind nw_layer_page;
+extern const struct nw_layer_kind nw_layer_tree;
 extern const struct nw_layer_kind nw_layer_lavish;
 extern const struct nw_layer_kind nw_layer_nftl;
 extern const struct nw_layer_kind nw_layer_log;

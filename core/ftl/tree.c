@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The tree layer as a block device: opening it and the verbs. */
+#include "tree.h"
+
+#include <string.h>
+
+#include "nandwich/blank.h"
+#include "wipe.h"
+
+#define LEAST_SPARE 12U
+#define LEAST_PAGES 16U
+#define MOST_PAGES 256U
+#define LEAST_BYTES 256U
+#define LEAST_FRAMES 3U
+#define PLENTY 8U /* free blocks that idle time cleans for */
+
+static uint32_t sectors_of(const struct nw_ftl_tree_config *config,
+                           const struct nw_geometry *geometry)
+{
+    uint32_t spare = config->spare_blocks;
+
+    if (nw_geometry_check(geometry) < 0) {
+        return 0;
+    }
+    if (spare == 0) {
+        spare = geometry->blocks / (geometry->page_bytes < 2048U ? 4U : 8U) + LEAST_SPARE;
+    }
+    if (spare < LEAST_SPARE || geometry->blocks <= spare ||
+        geometry->blocks >= NW_TREE_NO_BLOCK || geometry->block_pages < LEAST_PAGES ||
+        geometry->block_pages > MOST_PAGES || geometry->spare_bytes < NW_TAG_BYTES ||
+        geometry->page_bytes < LEAST_BYTES ||
+        geometry->blocks > NW_TREE_NUMBER / geometry->block_pages) {
+        return 0;
+    }
+    return (geometry->blocks - spare) * (geometry->block_pages - 1U);
+}
+
+uint32_t nw_ftl_tree_sectors(const struct nw_ftl_tree_config *config,
+                             const struct nw_geometry *geometry)
+{
+    return sectors_of(config, geometry);
+}
+
+/* How sectors, leaves and inner nodes fit together. */
+static void shape(struct nw_tree *tree, const struct nw_geometry *geometry)
+{
+    uint32_t pages = geometry->blocks * geometry->block_pages;
+    uint32_t leaves;
+
+    tree->blocks = geometry->blocks;
+    tree->block_pages = geometry->block_pages;
+    tree->page_bytes = geometry->page_bytes;
+    tree->payload = (geometry->flags & NW_CHIP_NO_PAYLOAD) == 0;
+    tree->width = (uint8_t)(pages <= 0x10000UL ? 2U : pages <= 0x1000000UL ? 3U : 4U);
+    tree->leaf_places = (uint16_t)(tree->page_bytes / tree->width);
+    leaves = (tree->sectors + tree->leaf_places - 1U) / tree->leaf_places;
+    tree->leaves = 1;
+    while ((uint32_t)tree->leaves * tree->leaves < leaves) {
+        tree->leaves++;
+    }
+    tree->children = (uint16_t)((leaves + tree->leaves - 1U) / tree->leaves);
+    tree->span = (uint32_t)tree->leaves * tree->leaf_places;
+    tree->inner_room = (uint16_t)((tree->page_bytes - nw_tree_inner_entries_at(tree)) /
+                                  nw_tree_entry_bytes(tree));
+    tree->root_room = (uint16_t)((tree->page_bytes - nw_tree_root_entries_at(tree)) /
+                                 nw_tree_entry_bytes(tree));
+    if (tree->root_room > tree->inner_room) {
+        tree->root_room = tree->inner_room;
+    }
+    tree->changes_room = tree->block_pages;
+    if (tree->changes_room > tree->root_room / 2U) {
+        tree->changes_room = (uint16_t)(tree->root_room / 2U);
+    }
+}
+
+/* The one place that knows the layout of RAM: measures or places. */
+static int place(struct nw_tree **tree, const struct nw_ftl_tree_config *config,
+                 const struct nw_geometry *geometry, struct nw_ram *ram)
+{
+    struct nw_tree measure;
+
+    *tree = NW_RAM_TAKE(ram, struct nw_tree, 1);
+    struct nw_tree *to = *tree != NULL ? *tree : &measure;
+
+    memset(to, 0, sizeof *to);
+    to->sectors = sectors_of(config, geometry);
+    if (to->sectors == 0) {
+        return NW_ERR_CONFIG;
+    }
+    shape(to, geometry);
+    to->child = NW_RAM_TAKE(ram, struct nw_tree_child, (size_t)to->children + 1U);
+    to->buffer = NW_RAM_TAKE(ram, uint8_t, to->page_bytes);
+    to->counts = NW_RAM_TAKE(ram, uint8_t, (size_t)to->blocks);
+    to->changes =
+        NW_RAM_TAKE(ram, uint8_t, (to->changes_room + 1U) * (size_t)nw_tree_entry_bytes(to));
+    return NW_OK;
+}
+
+size_t nw_ftl_tree_ram_bytes(const struct nw_ftl_tree_config *config,
+                             const struct nw_geometry *geometry)
+{
+    struct nw_ram ram = {0};
+    struct nw_tree *tree;
+
+    return place(&tree, config, geometry, &ram) < 0 ? 0 : ram.used;
+}
+
+/* Whole pages of what is left cache the map. */
+static void take_cache(struct nw_tree *tree, struct nw_ram *ram)
+{
+    size_t most = (size_t)tree->children * (tree->leaves + 1U) + 1U;
+    size_t frames = (ram->bytes - ram->used) / (tree->page_bytes + sizeof(uint32_t));
+
+    if (frames > most) {
+        frames = most;
+    }
+    if (frames > 0xFFFFU) {
+        frames = 0xFFFFU;
+    }
+    while (frames >= LEAST_FRAMES) {
+        struct nw_ram try = *ram;
+
+        tree->cached = NW_RAM_TAKE(&try, uint32_t, frames);
+        tree->cache = NW_RAM_TAKE(&try, uint8_t, frames * tree->page_bytes);
+        if (try.used <= try.bytes) {
+            tree->frames = (uint16_t)frames;
+            memset(tree->cached, 0xFF, frames * sizeof(uint32_t));
+            return;
+        }
+        frames--;
+    }
+}
+
+static const struct nw_block_ops tree_ops;
+
+static int prepare(struct nw_ftl_tree *ftl, struct nw_chip *chip,
+                   const struct nw_ftl_tree_config *config, void *ram, size_t ram_bytes)
+{
+    struct nw_ram arena = {.start = ram, .bytes = ram_bytes};
+    size_t least = nw_ftl_tree_ram_bytes(config, &chip->geometry);
+    struct nw_tree *tree;
+
+    memset(&ftl->stats, 0, sizeof ftl->stats);
+    if (least == 0) {
+        return NW_ERR_CONFIG;
+    }
+    if (ram == NULL || least > ram_bytes) {
+        return NW_ERR_RAM;
+    }
+    (void)place(&tree, config, &chip->geometry, &arena);
+    take_cache(tree, &arena);
+    memset(tree->child, 0, (tree->children + (size_t)1) * sizeof *tree->child);
+    nw_tagged_open(&tree->tagged, chip, &ftl->stats);
+    tree->root = NW_TREE_NONE;
+    tree->victim = NW_TREE_NO_BLOCK;
+    ftl->tree = tree;
+    ftl->block = (struct nw_block){.ops = &tree_ops,
+                                   .context = tree,
+                                   .sectors = tree->sectors,
+                                   .sector_bytes = tree->page_bytes,
+                                   .flags = NW_BLOCK_PERSISTENT,
+                                   .stats = &ftl->stats};
+    return NW_OK;
+}
+
+/* Erases every good block. */
+static int erase_all(struct nw_tree *tree)
+{
+    struct nw_chip_req *req = &tree->tagged.req;
+    int result = nw_wipe_devices(req->chip, tree->tagged.stats);
+
+    for (uint16_t block = 0; block < tree->blocks && result >= 0; block++) {
+        req->block = block;
+        result = nw_chip_is_bad(req);
+        if (result == 0) {
+            tree->tagged.stats->erases++;
+            result = nw_chip_erase(req);
+            if (result == NW_ERR_ERASE) {
+                result = nw_tree_mark_bad(tree, block);
+            }
+        }
+    }
+    return result < 0 ? result : (int)NW_OK;
+}
+
+int nw_ftl_tree_format(struct nw_ftl_tree *ftl, struct nw_chip *chip,
+                       const struct nw_ftl_tree_config *config, void *ram, size_t ram_bytes)
+{
+    int result = prepare(ftl, chip, config, ram, ram_bytes);
+
+    if (result == NW_OK) {
+        result = erase_all(ftl->tree);
+    }
+    if (result != NW_OK) {
+        return result;
+    }
+    memset(ftl->tree->counts, NW_TREE_OUT, (size_t)ftl->tree->blocks);
+    ftl->tree->exact = ftl->tree->block_pages < NW_TREE_OUT;
+    ftl->tree->must_open = 1;
+    result = NW_ERR_PROGRAM;
+    for (uint8_t i = 0; i < NW_TREE_TRIES && result == NW_ERR_PROGRAM; i++) {
+        result = nw_tree_save(ftl->tree);
+    }
+    return result;
+}
+
+int nw_ftl_tree_mount(struct nw_ftl_tree *ftl, struct nw_chip *chip,
+                      const struct nw_ftl_tree_config *config, void *ram, size_t ram_bytes)
+{
+    int result = prepare(ftl, chip, config, ram, ram_bytes);
+
+    if (result == NW_OK) {
+        result = nw_tree_mount(ftl->tree);
+    }
+    if (result == NW_ERR_NOT_FOUND) {
+        return nw_chip_not_found(chip, ram, ram_bytes);
+    }
+    return result;
+}
+
+/* One sector after the other. */
+static int each(struct nw_block_req *req,
+                int (*verb)(struct nw_tree *tree, uint32_t sector, uint8_t *data))
+{
+    struct nw_tree *tree = req->block->context;
+    uint8_t *data = req->data;
+
+    if ((data != NULL) != (tree->payload != 0)) { /* given exactly when the chip keeps it */
+        return NW_ERR_UNSUPPORTED;
+    }
+    for (; req->done < req->count; req->done++) {
+        int result = verb(tree, req->sector + req->done, data);
+
+        if (result < 0) {
+            return result;
+        }
+        data = data != NULL ? data + tree->page_bytes : NULL;
+    }
+    return NW_OK;
+}
+
+static int read_sector(struct nw_tree *tree, uint32_t sector, uint8_t *data)
+{
+    uint32_t place;
+    int result = nw_tree_find(tree, sector, &place);
+
+    tree->tagged.stats->host_reads++;
+    if (result != NW_OK) {
+        return result;
+    }
+    if (place == 0) {
+        if (data != NULL) {
+            memset(data, 0, tree->page_bytes);
+        }
+        return NW_OK;
+    }
+    int state = nw_tagged_read(&tree->tagged, place, tree->page_bytes, data);
+
+    if (state < 0 || state == NW_TAG_LOST) {
+        return state < 0 ? state : (int)NW_ERR_ECC;
+    }
+    return state == NW_TAG_GOOD && tree->tagged.tag.word == sector &&
+                   tree->tagged.tag.crc == nw_tag_sum(data, tree->page_bytes)
+               ? (int)NW_OK
+               : (int)NW_ERR_CORRUPT;
+}
+
+static int tree_read(struct nw_block_req *req)
+{
+    return each(req, read_sector);
+}
+
+/* A new page for a sector, or none: what changed in the map. */
+static void settle(struct nw_tree *tree, uint32_t sector, uint32_t old, uint32_t place)
+{
+    nw_tree_change(tree, sector, place);
+    nw_tree_lose(tree, old);
+    nw_tree_gain(tree, place);
+}
+
+static int try_write(struct nw_tree *tree, uint32_t sector, uint8_t *data)
+{
+    uint32_t old;
+    uint32_t place;
+    int result = nw_tree_reserve(tree);
+
+    if (result == NW_OK) {
+        result = nw_tree_room(tree, 1);
+    }
+    if (result == NW_OK) {
+        result = nw_tree_find(tree, sector, &old);
+    }
+    if (result == NW_OK) {
+        result = nw_tree_append(tree, sector, data, &place);
+    }
+    if (result == NW_OK) {
+        settle(tree, sector, old, place);
+    }
+    return result;
+}
+
+static int write_sector(struct nw_tree *tree, uint32_t sector, uint8_t *data)
+{
+    int result = nw_tree_pace(tree);
+
+    if (result == NW_OK) {
+        result = NW_ERR_PROGRAM;
+    }
+    for (uint8_t i = 0; i < NW_TREE_TRIES && result == NW_ERR_PROGRAM; i++) {
+        result = try_write(tree, sector, data);
+    }
+    tree->tagged.stats->host_writes += result == NW_OK;
+    return result;
+}
+
+static int tree_write(struct nw_block_req *req)
+{
+    return each(req, write_sector);
+}
+
+static int trim_sector(struct nw_tree *tree, uint32_t sector)
+{
+    uint32_t old;
+    int result = nw_tree_find(tree, sector, &old);
+
+    if (result != NW_OK || old == 0) {
+        return result;
+    }
+    result = NW_ERR_PROGRAM;
+    for (uint8_t i = 0; i < NW_TREE_TRIES && result == NW_ERR_PROGRAM; i++) {
+        result = nw_tree_reserve(tree);
+    }
+    if (result == NW_OK) {
+        settle(tree, sector, old, 0);
+        tree->unsaved = 1;
+    }
+    return result;
+}
+
+static int tree_trim(struct nw_block_req *req)
+{
+    struct nw_tree *tree = req->block->context;
+
+    for (; req->done < req->count; req->done++) {
+        int result = trim_sector(tree, req->sector + req->done);
+
+        if (result != NW_OK) {
+            return result;
+        }
+        tree->tagged.stats->host_trims++;
+    }
+    return NW_OK;
+}
+
+static int save(struct nw_tree *tree)
+{
+    int result = NW_ERR_PROGRAM;
+
+    for (uint8_t i = 0; i < NW_TREE_TRIES && result == NW_ERR_PROGRAM; i++) {
+        result = nw_tree_save(tree);
+    }
+    return result;
+}
+
+static int tree_sync(struct nw_block_req *req)
+{
+    struct nw_tree *tree = req->block->context;
+
+    tree->tagged.stats->syncs++;
+    return tree->unsaved || tree->must_open ? save(tree) : (int)NW_OK;
+}
+
+/* The longest that a page of cleaning takes: a push, and a new block. */
+static uint32_t step_us(const struct nw_tree *tree)
+{
+    const struct nw_geometry *geometry = &tree->tagged.req.chip->geometry;
+
+    return 10U * geometry->read_us + 6U * geometry->program_us + geometry->erase_us;
+}
+
+static int tree_idle(struct nw_block_req *req)
+{
+    struct nw_tree *tree = req->block->context;
+    uint32_t erase_us = tree->tagged.req.chip->geometry.erase_us;
+    uint16_t most = (uint16_t)(tree->block_pages - tree->block_pages / 8U);
+    uint32_t left = req->budget_us;
+    int result = tree->must_open ? save(tree) : (int)NW_OK;
+
+    if (result == NW_OK && !tree->queue.erased && tree->queue.usable > 0) {
+        if (left < erase_us) {
+            return 1;
+        }
+        left -= erase_us;
+        result = nw_tree_erase_ahead(tree);
+    }
+    while (result == NW_OK && tree->queue.count < PLENTY && tree->virgin == tree->blocks) {
+        if (left < step_us(tree)) {
+            return 1;
+        }
+        left -= step_us(tree);
+        result = nw_tree_clean_step(tree, most);
+    }
+    return result > 0 || result == NW_ERR_FULL ? 0 : result;
+}
+
+static const struct nw_block_ops tree_ops = {.read = tree_read,
+                                             .write = tree_write,
+                                             .trim = tree_trim,
+                                             .sync = tree_sync,
+                                             .idle = tree_idle};

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tree.h - inside the tree layer. Files, bottom first; each calls only those above it:
+ *
+ *   tree_node.c   bytes of nodes: places, entries, reading through the cache
+ *   tree_log.c    the log: programs, roots, a block after another
+ *   tree_map.c    where a sector lies: look-up, change, push
+ *   tree_clean.c  victims, moves, pace
+ *   tree_mount.c  finding the newest root, and what came after it
+ *   tree.c        opening, the verbs
+ *
+ * PLACES. A place is the number of a page. 0 is none: page 0 of each block is a root. Places and
+ * sectors take `width` bytes on flash.
+ *
+ * ENTRIES. An entry says that a sector lies in a place (0: that it holds nothing now): 2 * width
+ * bytes, in order of sectors, each sector once. RAM has one such list, the changes since the newest
+ * root. The root has one, cut into a group for each child; each inner node has one, cut into a
+ * group for each leaf. A leaf is an array of places. The upper always tells the truth over the
+ * lower: RAM over root over inner node over leaf.
+ *
+ * PUSH. When root and changes have no room for another change, the root's largest group goes to its
+ * inner node. When that has no room, its largest groups go to their leaves before. New nodes are
+ * written to the log and replace the old ones in RAM; a mount finds them behind the root, as it
+ * finds the sectors.
+ */
+#ifndef NANDWICH_FTL_TREE_INSIDE_H
+#define NANDWICH_FTL_TREE_INSIDE_H
+
+#include "nandwich/ftl_tree.h"
+#include "tag.h"
+
+/* The word of a tag. A plain number is a sector. */
+#define NW_TREE_LEAF 0x10000000UL    /* | number of the leaf */
+#define NW_TREE_INNER 0x20000000UL   /* | number of the child */
+#define NW_TREE_PUSHED 0x10000000UL  /* with INNER: it holds what was the root's group */
+#define NW_TREE_DAMAGED 0x40000000UL /* with a sector: its content is lost */
+#define NW_TREE_EMPTY 0x1FFFFFFFUL   /* no data; what is before it in its block is whole */
+#define NW_TREE_END 0x1FFFFFFEUL     /* no data; the mount that wrote it has ended */
+#define NW_TREE_KIND 0xB0000000UL    /* bits that are 0 for a sector */
+#define NW_TREE_NUMBER 0x0FFFFFFFUL
+
+#define NW_TREE_HEAD 64U        /* bytes of a root before its children */
+#define NW_TREE_QUEUE 12U       /* free blocks known by number */
+#define NW_TREE_FAILED 6U       /* blocks with a failed program, to be emptied */
+#define NW_TREE_NO_BLOCK 0xFFFFU
+#define NW_TREE_NONE 0xFFFFFFFFUL /* no page */
+#define NW_TREE_OUT 255U        /* in counts: no candidate for cleaning */
+#define NW_TREE_PIECE 128U      /* bytes of entries on the stack */
+#define NW_TREE_TRIES 8U        /* blocks in a row that may fail */
+#define NW_TREE_LOW 6U          /* cleaning begins below so many free blocks */
+#define NW_TREE_FLOOR 3U        /* the host's writes wait for cleaning below so many */
+
+struct nw_tree_child {
+    uint32_t at;      /* place of the inner node; 0: none yet, all its sectors hold nothing */
+    uint16_t start;   /* its group begins at this entry of the root on flash */
+    uint16_t entries; /* of the inner node */
+    uint8_t pushed;   /* its group is in the inner node already */
+};
+
+/* Free blocks in the order they will be used. The first `usable` may be erased: tree_log.c. */
+struct nw_tree_queue {
+    uint16_t block[NW_TREE_QUEUE];
+    uint8_t count;
+    uint8_t usable;
+    uint8_t erased;   /* 1: the first one is erased */
+};
+
+struct nw_tree {
+    struct nw_tagged tagged;
+    /* shape, constant */
+    uint32_t sectors;
+    uint32_t blocks;
+    uint32_t span;         /* sectors below an inner node */
+    uint16_t block_pages;
+    uint16_t page_bytes;
+    uint16_t leaf_places;
+    uint16_t leaves;       /* below an inner node */
+    uint16_t children;     /* of the root */
+    uint16_t root_room;    /* entries */
+    uint16_t inner_room;
+    uint16_t changes_room;
+    uint8_t width;
+    uint8_t payload;       /* the chip keeps the content of sectors; of nodes it always does */
+    /* RAM apart */
+    uint8_t *buffer;
+    uint8_t *counts;       /* valid pages of each block, at most 254; NW_TREE_OUT */
+    uint8_t *changes;      /* entries */
+    struct nw_tree_child *child; /* and one more, whose start is the end */
+    uint8_t *cache;        /* pages */
+    uint32_t *cached;      /* their numbers, or NW_TREE_NONE */
+    uint16_t frames;
+    uint16_t hand;
+    /* log */
+    uint64_t version;      /* of the block being written: grows with each, odd if a mount began it */
+    uint32_t root;         /* page of the newest root; NW_TREE_NONE: a format has just begun */
+    uint32_t next;         /* page to be programmed next */
+    uint16_t left;         /* from there to the end of the block */
+    uint16_t change_count;
+    uint16_t live;         /* entries of the root not pushed */
+    uint16_t virgin;       /* blocks from here on were never used since the format */
+    uint16_t failed[NW_TREE_FAILED];
+    uint8_t failed_count;
+    uint8_t must_open;     /* the block takes no more pages */
+    uint8_t unsaved;       /* trims in RAM alone */
+    uint8_t mounting;      /* nothing written counts yet */
+    struct nw_tree_queue queue;
+    /* cleaning */
+    uint16_t victim;
+    uint16_t victim_at;    /* its page to be looked at next */
+    uint8_t exact;         /* no block holds more than its count says */
+};
+
+/* tree_node.c */
+static inline uint16_t nw_tree_entry_bytes(const struct nw_tree *tree)
+{
+    return (uint16_t)(2U * tree->width);
+}
+
+uint32_t nw_tree_get(const struct nw_tree *tree, const uint8_t *from);
+void nw_tree_put(const struct nw_tree *tree, uint8_t *to, uint32_t value);
+/* The first of `count` entries whose sector is not below this one. */
+uint16_t nw_tree_lower(const struct nw_tree *tree, const uint8_t *entries, uint16_t count,
+                       uint32_t sector);
+/* Adds or replaces one; answers how many there are then. The caller sees to the room. */
+uint16_t nw_tree_insert(const struct nw_tree *tree, uint8_t *entries, uint16_t count,
+                        uint32_t sector, uint32_t place);
+/* Bytes of a node, by the cache if there is one. */
+int nw_tree_read(struct nw_tree *tree, uint32_t page, uint32_t offset, uint16_t length,
+                 uint8_t *to);
+/* A whole node to the buffer, checked. NW_ERR_ECC or NW_ERR_CORRUPT: it is lost. */
+int nw_tree_load(struct nw_tree *tree, uint32_t page);
+/* Forgets pages that are about to be erased. */
+void nw_tree_uncache(struct nw_tree *tree, uint32_t first, uint32_t end);
+static inline uint32_t nw_tree_inner_entries_at(const struct nw_tree *tree)
+{
+    return 2U + (uint32_t)tree->leaves * tree->width;
+}
+
+static inline uint32_t nw_tree_root_entries_at(const struct nw_tree *tree)
+{
+    return NW_TREE_HEAD + (uint32_t)tree->children * tree->width;
+}
+
+/* tree_log.c */
+void nw_tree_gain(struct nw_tree *tree, uint32_t place);
+void nw_tree_lose(struct nw_tree *tree, uint32_t place);
+/* One page more in the block there is; its place in *place. Ask for room before. */
+int nw_tree_append(struct nw_tree *tree, uint32_t word, uint8_t *data, uint32_t *place);
+/* Sees to it that so many pages can be programmed: a new block if need be. Uses the buffer. */
+int nw_tree_room(struct nw_tree *tree, uint16_t pages);
+/* A new block. `mounts`: 1 for a mount's own. */
+int nw_tree_open(struct nw_tree *tree, uint8_t mounts);
+/* A root within the block. */
+int nw_tree_save(struct nw_tree *tree);
+/* The root in the buffer, which lies at `page`, is the newest: what RAM knows of it. */
+void nw_tree_adopt(struct nw_tree *tree, uint32_t page);
+void nw_tree_enqueue(struct nw_tree *tree, uint16_t block);
+/* The next block is erased now: NW_ERR_FULL when there is none. */
+int nw_tree_erase_ahead(struct nw_tree *tree);
+int nw_tree_mark_bad(struct nw_tree *tree, uint16_t block);
+
+/* tree_map.c */
+/* Where a sector lies; 0: it holds nothing. Uses the buffer. */
+int nw_tree_find(struct nw_tree *tree, uint32_t sector, uint32_t *place);
+/* Sees to it that one change more has room. Uses the buffer. */
+int nw_tree_reserve(struct nw_tree *tree);
+void nw_tree_change(struct nw_tree *tree, uint32_t sector, uint32_t place);
+/* Writes a node that lies at `place` anew if it is in use: for cleaning. */
+int nw_tree_move_inner(struct nw_tree *tree, uint32_t child, uint32_t place);
+int nw_tree_move_leaf(struct nw_tree *tree, uint32_t leaf, uint32_t place);
+
+/* tree_clean.c */
+/* One page of the victim, which is chosen first if there is none: one with at most `most` valid
+ * pages. 1: there is none such. */
+int nw_tree_clean_step(struct nw_tree *tree, uint16_t most);
+/* What a write owes to cleaning. */
+int nw_tree_pace(struct nw_tree *tree);
+
+/* tree_mount.c */
+int nw_tree_mount(struct nw_tree *tree);
+
+#endif

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Cleaning: what is valid in the block with the fewest such pages goes to the log. */
+#include <string.h>
+
+#include "tree.h"
+
+static int is_current(const struct nw_tree *tree, uint32_t block)
+{
+    return block == (tree->next - 1U) / tree->block_pages;
+}
+
+/* The block with the fewest valid pages, at most so many; NW_TREE_NO_BLOCK. */
+static uint16_t fewest(const struct nw_tree *tree, uint16_t most)
+{
+    uint16_t best = NW_TREE_NO_BLOCK;
+    uint16_t least = (uint16_t)(most + 1U);
+
+    for (uint16_t block = 0; block < tree->blocks; block++) {
+        if (tree->counts[block] < least && tree->counts[block] != NW_TREE_OUT &&
+            !is_current(tree, block)) {
+            least = tree->counts[block];
+            best = block;
+        }
+    }
+    return best;
+}
+
+/* Chooses a victim. A block in which a program failed is emptied first. 1: there is none. */
+static int choose(struct nw_tree *tree, uint16_t most)
+{
+    int result = tree->failed_count != 0 ? nw_tree_room(tree, 1) : (int)NW_OK;
+
+    tree->victim_at = 1;
+    if (result == NW_OK && tree->failed_count != 0 && !is_current(tree, tree->failed[0])) {
+        tree->victim = tree->failed[0];
+        return NW_OK;
+    }
+    while (result == NW_OK) {
+        uint16_t block = fewest(tree, most);
+
+        if (block == NW_TREE_NO_BLOCK) {
+            return 1;
+        }
+        tree->tagged.req.block = block;
+        result = tree->counts[block] == 0 ? nw_chip_is_bad(&tree->tagged.req) : (int)NW_OK;
+        if (result == NW_OK) {
+            tree->victim = block;
+            return NW_OK;
+        }
+        if (result > 0) {
+            tree->counts[block] = NW_TREE_OUT;
+            result = NW_OK;
+        }
+    }
+    return result;
+}
+
+/* The victim is empty: free, or bad. */
+static int finish(struct nw_tree *tree)
+{
+    uint16_t block = tree->victim;
+
+    for (uint8_t i = 0; i < tree->failed_count; i++) {
+        if (tree->failed[i] == block) {
+            int result = nw_tree_mark_bad(tree, block);
+
+            if (result < 0) {
+                return result;
+            }
+            tree->failed_count--;
+            tree->failed[i] = tree->failed[tree->failed_count];
+            tree->victim = NW_TREE_NO_BLOCK;
+            return NW_OK;
+        }
+    }
+    nw_tree_enqueue(tree, block);
+    tree->victim = NW_TREE_NO_BLOCK;
+    return NW_OK;
+}
+
+/* A sector's page, if it is still where the sector lies. */
+static int move_sector(struct nw_tree *tree, uint32_t word, uint32_t place)
+{
+    uint32_t sector = word & ~(uint32_t)NW_TREE_DAMAGED;
+    uint32_t at;
+
+    if (sector >= tree->sectors) {
+        return NW_OK;
+    }
+    int result = nw_tree_find(tree, sector, &at);
+
+    if (result != NW_OK || at != place) {
+        return result;
+    }
+    result = nw_tree_reserve(tree);
+    if (result == NW_OK) {
+        result = nw_tree_room(tree, 1);
+    }
+    if (result != NW_OK) {
+        return result;
+    }
+    uint8_t *data = tree->payload ? tree->buffer : NULL;
+    int state = nw_tagged_read(&tree->tagged, place, tree->page_bytes, data);
+
+    if (state < 0) {
+        return state;
+    }
+    if ((word & NW_TREE_DAMAGED) == 0 &&
+        (state != NW_TAG_GOOD ||
+         tree->tagged.tag.crc != nw_tag_sum(data, tree->page_bytes))) {
+        word |= NW_TREE_DAMAGED;
+        tree->tagged.stats->lost++;
+    }
+    result = nw_tree_append(tree, word, (word & NW_TREE_DAMAGED) == 0 ? data : NULL, &at);
+    if (result == NW_OK) {
+        nw_tree_change(tree, sector, at);
+        nw_tree_lose(tree, place);
+        nw_tree_gain(tree, at);
+        tree->tagged.stats->copies++;
+    }
+    return result;
+}
+
+static int move(struct nw_tree *tree, uint32_t place)
+{
+    uint32_t word = tree->tagged.tag.word;
+    uint32_t number = word & NW_TREE_NUMBER;
+
+    if ((word & NW_TREE_KIND) == 0) {
+        return move_sector(tree, word, place);
+    }
+    if ((word & ~NW_TREE_NUMBER) == NW_TREE_LEAF) {
+        return nw_tree_move_leaf(tree, number, place);
+    }
+    return (word & ~(NW_TREE_NUMBER | NW_TREE_PUSHED)) == NW_TREE_INNER
+               ? nw_tree_move_inner(tree, number, place)
+               : (int)NW_OK;
+}
+
+/* One page. A node that cannot be read keeps its block from being erased. */
+static int step(struct nw_tree *tree, uint16_t most)
+{
+    if (tree->victim == NW_TREE_NO_BLOCK) {
+        int result = choose(tree, most);
+
+        if (result != NW_OK) {
+            return result;
+        }
+    }
+    if (tree->victim_at == tree->block_pages ||
+        (tree->exact && tree->counts[tree->victim] == 0)) {
+        return finish(tree);
+    }
+    uint32_t place = (uint32_t)tree->victim * tree->block_pages + tree->victim_at;
+    int state = nw_tagged_read(&tree->tagged, place, 0, NULL);
+
+    if (state == NW_TAG_BLANK) {
+        tree->victim_at = tree->block_pages;
+        return NW_OK;
+    }
+    int result = state < 0 ? state : (int)NW_OK;
+
+    if (state == NW_TAG_GOOD) {
+        result = move(tree, place);
+    }
+    if (result == NW_ERR_ECC || result == NW_ERR_CORRUPT) {
+        tree->counts[tree->victim] = NW_TREE_OUT;
+        tree->victim = NW_TREE_NO_BLOCK;
+        tree->exact = 0;
+        return NW_OK;
+    }
+    if (result == NW_OK) {
+        tree->victim_at++;
+    }
+    return result;
+}
+
+int nw_tree_clean_step(struct nw_tree *tree, uint16_t most)
+{
+    int result = NW_ERR_PROGRAM;
+
+    for (uint8_t i = 0; i < NW_TREE_TRIES && result == NW_ERR_PROGRAM; i++) {
+        result = step(tree, most);
+    }
+    return result;
+}
+
+/* Pages of the victim that a write passes: it is done by the time its room is needed, and an eighth
+ * more for roots and nodes. */
+static uint16_t share(const struct nw_tree *tree)
+{
+    uint16_t pages = tree->block_pages;
+    uint16_t valid = tree->victim != NW_TREE_NO_BLOCK ? tree->counts[tree->victim] : (uint16_t)0;
+    uint16_t won = valid + 1U < pages ? (uint16_t)(pages - valid) : (uint16_t)1;
+
+    return (uint16_t)((pages + pages / 8U + won - 1U) / won);
+}
+
+/* Will the write at hand push, or begin a block? Then it has enough to do. */
+static int is_busy(const struct nw_tree *tree)
+{
+    return tree->must_open || tree->left == 0 ||
+           tree->live + tree->change_count >= tree->root_room;
+}
+
+int nw_tree_pace(struct nw_tree *tree)
+{
+    uint16_t most = (uint16_t)(tree->block_pages - 3U);
+    uint16_t pages = is_busy(tree) ? (uint16_t)0 : share(tree);
+    int result = NW_OK;
+
+    if (tree->virgin < tree->blocks) {
+        return NW_OK;
+    }
+    while (result == NW_OK &&
+           ((pages != 0 && tree->queue.count < NW_TREE_LOW) || tree->queue.count < NW_TREE_FLOOR)) {
+        result = nw_tree_clean_step(tree, most);
+        pages = pages != 0 ? (uint16_t)(pages - 1U) : pages;
+    }
+    return result > 0 ? (int)NW_OK : result;
+}

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The log of the tree layer: pages in order in one block after another, a root at the head of each.
+ *
+ * WHAT COUNTS. A root counts when another page of its session, known by the version, follows it in
+ * its block: that was programmed after the root had ended. So a root that a cut left torn is never built upon, whatever it shows. A
+ * mount's own block counts when it has an END: until then the mount had not ended, and the block
+ * before is still the newest.
+ *
+ * WHAT MAY BE ERASED. The newest root that counts, and the pages behind it, say where all lies. A
+ * mount believes all of these pages but the last. So a block that was emptied may be erased as soon
+ * as one page more was written: hence usable in the queue.
+ */
+#include <string.h>
+
+#include "mark.h"
+#include "nandwich/bytes.h"
+#include "tree_root.h"
+
+void nw_tree_gain(struct nw_tree *tree, uint32_t place)
+{
+    uint8_t *count = &tree->counts[place / tree->block_pages];
+
+    if (place != 0 && *count < NW_TREE_OUT - 1U) {
+        (*count)++;
+    }
+}
+
+void nw_tree_lose(struct nw_tree *tree, uint32_t place)
+{
+    uint8_t *count = &tree->counts[place / tree->block_pages];
+
+    if (place != 0 && *count != 0 && *count != NW_TREE_OUT) {
+        (*count)--;
+    }
+}
+
+int nw_tree_append(struct nw_tree *tree, uint32_t word, uint8_t *data, uint32_t *place)
+{
+    int is_sector = (word & (NW_TREE_KIND | NW_TREE_DAMAGED)) == 0;
+    uint16_t length = data != NULL || is_sector ? tree->page_bytes : (uint16_t)0;
+    uint16_t block = (uint16_t)(tree->next / tree->block_pages);
+
+    tree->tagged.tag = (struct nw_tag){
+        .word = word, .version = tree->version, .crc = nw_tag_sum(data, length)};
+    int result = nw_tagged_program(&tree->tagged, tree->next, length, data);
+
+    if (result < 0) {
+        tree->must_open = 1;
+        if (result == NW_ERR_PROGRAM && tree->failed_count < NW_TREE_FAILED) {
+            tree->failed[tree->failed_count] = block;
+            tree->failed_count++;
+        }
+        return result;
+    }
+    if (!tree->mounting) {
+        tree->queue.usable = tree->queue.count;
+    }
+    *place = tree->next;
+    tree->next++;
+    tree->left--;
+    return NW_OK;
+}
+
+void nw_tree_enqueue(struct nw_tree *tree, uint16_t block)
+{
+    if (tree->queue.count < NW_TREE_QUEUE) {
+        tree->counts[block] = NW_TREE_OUT;
+        tree->queue.block[tree->queue.count] = block;
+        tree->queue.count++;
+    }
+}
+
+/* Blocks that nobody has used yet fill the queue up. They hold nothing: all before them in the
+ * queue being usable, so are they. */
+static void refill(struct nw_tree *tree)
+{
+    struct nw_tree_queue *queue = &tree->queue;
+
+    while (queue->count < NW_TREE_QUEUE && queue->usable == queue->count &&
+           tree->virgin < tree->blocks) {
+        nw_tree_enqueue(tree, tree->virgin);
+        queue->usable = queue->count;
+        tree->virgin++;
+    }
+}
+
+static void drop_first(struct nw_tree_queue *queue)
+{
+    queue->count--;
+    queue->usable--;
+    queue->erased = 0;
+    memmove(queue->block, queue->block + 1, sizeof queue->block - sizeof queue->block[0]);
+}
+
+int nw_tree_mark_bad(struct nw_tree *tree, uint16_t block)
+{
+    tree->counts[block] = NW_TREE_OUT;
+    tree->tagged.req.block = block;
+    tree->tagged.stats->retired++;
+    return nw_chip_mark_bad(&tree->tagged.req);
+}
+
+/* The first free block, erased; bad ones go. Its number stays first in the queue. */
+static int32_t take(struct nw_tree *tree)
+{
+    struct nw_tree_queue *queue = &tree->queue;
+
+    refill(tree);
+    while (queue->usable > 0) {
+        uint16_t block = queue->block[0];
+
+        if (queue->erased) {
+            return block;
+        }
+        tree->tagged.req.block = block;
+        int result = nw_chip_is_bad(&tree->tagged.req);
+
+        if (result == 0) {
+            nw_tree_uncache(tree, (uint32_t)block * tree->block_pages,
+                            ((uint32_t)block + 1U) * tree->block_pages);
+            tree->tagged.stats->erases++;
+            result = nw_chip_erase(&tree->tagged.req);
+            if (result >= 0) {
+                queue->erased = 1;
+                return block;
+            }
+            if (result == NW_ERR_ERASE) {
+                result = nw_tree_mark_bad(tree, block);
+            }
+        }
+        if (result < 0) {
+            return result;
+        }
+        drop_first(queue);
+        refill(tree);
+    }
+    return NW_ERR_FULL;
+}
+
+int nw_tree_erase_ahead(struct nw_tree *tree)
+{
+    int32_t block = tree->queue.erased ? (int32_t)NW_OK : take(tree);
+
+    return block < 0 ? (int)block : (int)NW_OK;
+}
+
+/* The root's entries in the buffer: those there were, but for what was pushed, and the changes. */
+static uint16_t merge(struct nw_tree *tree)
+{
+    uint8_t *entries = tree->buffer + nw_tree_root_entries_at(tree);
+    uint16_t bytes = nw_tree_entry_bytes(tree);
+    uint16_t count = 0;
+
+    for (uint16_t i = 0; i < tree->children; i++) {
+        uint16_t start = tree->child[i].start;
+        uint16_t group = (uint16_t)(tree->child[i + 1U].start - start);
+
+        if (!tree->child[i].pushed) {
+            memmove(entries + (size_t)count * bytes, entries + (size_t)start * bytes,
+                    (size_t)group * bytes);
+            count = (uint16_t)(count + group);
+        }
+    }
+    for (uint16_t i = 0; i < tree->change_count; i++) {
+        const uint8_t *from = tree->changes + (size_t)i * bytes;
+
+        count = nw_tree_insert(tree, entries, count, nw_tree_get(tree, from),
+                               nw_tree_get(tree, from + tree->width));
+    }
+    memset(entries + (size_t)count * bytes, 0,
+           tree->page_bytes - (size_t)nw_tree_root_entries_at(tree) - (size_t)count * bytes);
+    return count;
+}
+
+/* The root as it is now to the buffer. `skip` blocks of the queue are not free any more. */
+static int build(struct nw_tree *tree, uint8_t skip)
+{
+    const struct nw_tree_queue *queue = &tree->queue;
+    uint8_t *to = tree->buffer;
+    int result = NW_OK;
+
+    if (tree->root != NW_TREE_NONE) {
+        result = nw_tree_load(tree, tree->root);
+    }
+    if (result != NW_OK) {
+        return result;
+    }
+    uint16_t count = merge(tree);
+
+    memset(to, 0, NW_TREE_HEAD);
+    nw_put32(to + NW_TREE_MAGIC_AT, (uint32_t)NW_MARK_TREE);
+    nw_put32(to + NW_TREE_SECTORS_AT, tree->sectors);
+    nw_put16(to + NW_TREE_BLOCKS_AT, (uint16_t)tree->blocks);
+    nw_put16(to + NW_TREE_PAGES_AT, tree->block_pages);
+    to[NW_TREE_QUEUED_AT] = (uint8_t)(queue->count - skip);
+    to[NW_TREE_FAILED_COUNT_AT] = tree->failed_count;
+    nw_put16(to + NW_TREE_VIRGIN_AT, tree->virgin);
+    nw_put16(to + NW_TREE_ENTRIES_AT, count);
+    for (uint8_t i = 0; i < 2U; i++) {
+        nw_put16(to + NW_TREE_RESERVE_AT + 2U * i,
+                 i + skip < queue->count ? queue->block[i + skip] : NW_TREE_NO_BLOCK);
+    }
+    for (uint8_t i = 0; i + skip < queue->count; i++) {
+        nw_put16(to + NW_TREE_QUEUE_AT + 2U * i, queue->block[i + skip]);
+    }
+    for (uint8_t i = 0; i < tree->failed_count; i++) {
+        nw_put16(to + NW_TREE_FAILED_AT + 2U * i, tree->failed[i]);
+    }
+    for (uint16_t i = 0; i < tree->children; i++) {
+        nw_tree_put(tree, to + NW_TREE_HEAD + (size_t)i * tree->width, tree->child[i].at);
+    }
+    return NW_OK;
+}
+
+void nw_tree_adopt(struct nw_tree *tree, uint32_t page)
+{
+    const uint8_t *from = tree->buffer;
+    const uint8_t *entries = from + nw_tree_root_entries_at(tree);
+    uint16_t count = nw_get16(from + NW_TREE_ENTRIES_AT);
+
+    for (uint16_t i = 0; i < tree->children; i++) {
+        struct nw_tree_child *child = &tree->child[i];
+
+        child->at = nw_tree_get(tree, from + NW_TREE_HEAD + (size_t)i * tree->width);
+        child->start = nw_tree_lower(tree, entries, count, i * tree->span);
+        child->pushed = 0;
+    }
+    tree->child[tree->children].start = count;
+    tree->live = count;
+    tree->change_count = 0;
+    tree->unsaved = 0;
+    tree->root = page;
+}
+
+int nw_tree_open(struct nw_tree *tree, uint8_t mounts)
+{
+    struct nw_tree_queue *queue = &tree->queue;
+    int result = NW_ERR_FULL;
+
+    for (uint8_t i = 0; i < NW_TREE_TRIES; i++) {
+        int32_t block = take(tree);
+
+        result = block < 0 ? (int)block : build(tree, 1);
+        if (result != NW_OK) {
+            return result;
+        }
+        uint32_t page = (uint32_t)block * tree->block_pages;
+
+        tree->version = ((tree->version + 2U) & ~(uint64_t)1U) | mounts;
+        tree->tagged.tag = (struct nw_tag){
+            .word = (uint32_t)NW_MARK_LIST,
+            .version = tree->version,
+            .crc = nw_tag_sum(tree->buffer, tree->page_bytes)};
+        tree->tagged.stats->map_programs++;
+        queue->erased = 0; /* whatever comes of it */
+        result = nw_tagged_program(&tree->tagged, page, tree->page_bytes, tree->buffer);
+        if (result >= 0) {
+            drop_first(queue);
+            tree->counts[block] = 0;
+            tree->next = page + 1U;
+            tree->left = (uint16_t)(tree->block_pages - 1U);
+            tree->must_open = 0;
+            nw_tree_adopt(tree, page);
+            return NW_OK;
+        }
+        if (result != NW_ERR_PROGRAM) {
+            return result;
+        }
+        drop_first(queue);
+        result = nw_tree_mark_bad(tree, (uint16_t)block);
+        if (result < 0) {
+            return result;
+        }
+    }
+    return result < 0 ? result : (int)NW_ERR_FULL;
+}
+
+int nw_tree_room(struct nw_tree *tree, uint16_t pages)
+{
+    return tree->must_open || tree->left < pages ? nw_tree_open(tree, 0) : (int)NW_OK;
+}
+
+int nw_tree_save(struct nw_tree *tree)
+{
+    uint32_t place;
+    int result;
+
+    if (tree->must_open || tree->left < 2U) {
+        result = nw_tree_open(tree, 0);
+    } else {
+        result = build(tree, 0);
+        if (result == NW_OK) {
+            tree->tagged.stats->map_programs++;
+            result = nw_tree_append(tree, (uint32_t)NW_MARK_LIST, tree->buffer, &place);
+        }
+        if (result == NW_OK) {
+            nw_tree_adopt(tree, place);
+        }
+    }
+    if (result == NW_OK) { /* it counts from now on */
+        tree->tagged.stats->map_programs++;
+        result = nw_tree_append(tree, NW_TREE_EMPTY, NULL, &place);
+    }
+    return result;
+}

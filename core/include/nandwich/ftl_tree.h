@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * ftl_tree.h - a translation layer for little RAM: any sector may lie in any page, as in
+ * ftl_page.h, and the map that says where lies on the chip.
+ *
+ * 128 MB of NAND and 4 KB of RAM, the page buffer of 2 KB included. More RAM is a cache of the map.
+ *
+ * A log of pages. The map is a tree of three levels in pages of its own: a root, inner nodes,
+ * leaves. Root and inner nodes also hold changes that the level below has not heard of yet, so one
+ * program of a leaf takes many at once (a buffered tree: Brodal and Fagerberg, SODA 2003). The
+ * newest changes are in RAM, and in the tags of the pages that were written since the root. Each
+ * block of the log begins with a root: a mount needs the newest block alone. Bits and argument:
+ * docs/ftl-tree.md.
+ *
+ * SECTORS. One sector is one page.
+ *
+ * DURABLE. A write is durable when it has returned NW_OK; a sync only has to write down trims. A
+ * trim is durable after a sync (or earlier). Power may be cut at any moment, in mount too.
+ *
+ * A FAILED WRITE (NW_ERR_IO, say) leaves its sector at its old content. The next write, sync or idle
+ * begins with a new block, whose root no longer knows of the page that failed.
+ *
+ * COST, in chip operations. A look-up is at most 3 reads, fewer where changes or cached nodes tell.
+ *   read   a look-up and 1 read; a look-up alone when the sector holds nothing. Here and everywhere
+ *          one more for each that answers NW_ERR_ECC: what fails once is not lost
+ *   write  1 program and a look-up. Also 1 program, 1 read and 1 erase every block_pages writes;
+ *          one push of changes down the tree about every page_bytes / 20 changes (2 programs as a
+ *          rule, at most 5). While free blocks are few it also passes pages of the block being
+ *          cleaned: with v of its n pages valid, ceil(9 n / 8 / (n - v)) of them, each a read of
+ *          its tag and a look-up, a valid one a write more
+ *   trim   a look-up; as a write it may push changes
+ *   sync   0 without trims before it and after no failed call; else 2 programs, and an erase when
+ *          they take a block
+ *   idle   steps that each fit the budget left: a page of cleaning, or an erase
+ *   mount  reads the tag of each block's first page, the tags of the newest block, and the map once
+ *          (a read for each node, and about 3 more a leaf); 2 programs and an erase. When free
+ *          blocks are few it cleans
+ *
+ * ERRORS of the block verbs: NW_ERR_FULL when bad blocks have eaten the spare blocks (reads go on).
+ * NW_ERR_ECC or NW_ERR_CORRUPT for a sector whose content is lost (the sector is req->sector +
+ * req->done), and for all sectors of a node that cannot be read any more; NW_ERR_UNSUPPORTED for
+ * data == NULL on a chip that keeps payload or data on one that keeps none, else what the chip
+ * answers. A block in which a program fails is emptied and marked
+ * bad.
+ *
+ * RAM: a page buffer, a byte a block, up to 8 bytes for each page of a block, 8 bytes an inner node
+ * (the square root of the leaves), about 250 bytes; nw_ftl_tree_ram_bytes() is the least.
+ */
+#ifndef NANDWICH_FTL_TREE_H
+#define NANDWICH_FTL_TREE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "nandwich/block.h"
+#include "nandwich/chip.h"
+#include "nandwich/ram.h"
+#include "nandwich/stats.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct nw_ftl_tree_config {
+    uint16_t spare_blocks; /* blocks kept for cleaning, bad blocks and the map, at least 12;
+                            * 0: blocks / 8 + 12, on pages below 2,048 bytes blocks / 4 + 12 */
+};
+
+struct nw_tree; /* in the caller's RAM */
+
+/* block and stats may be read, the rest is the layer's own. */
+struct nw_ftl_tree {
+    struct nw_block block; /* give &ftl.block to the layer above */
+    struct nw_stats stats;
+    struct nw_tree *tree;
+};
+
+/*
+ * Least bytes of RAM for this chip, and sectors the device will have. 0 when the layer cannot work
+ * on it: not more than spare_blocks blocks or more than 65,534, fewer than 16 pages a block or more
+ * than 256, pages below 256 bytes, a spare area below 15 bytes, or
+ * config->spare_blocks from 1 to 11.
+ */
+size_t nw_ftl_tree_ram_bytes(const struct nw_ftl_tree_config *config,
+                             const struct nw_geometry *geometry);
+uint32_t nw_ftl_tree_sectors(const struct nw_ftl_tree_config *config,
+                             const struct nw_geometry *geometry);
+
+/*
+ * Make the chip an empty device and open it. Erases every good block. A cut in the midst leaves
+ * the device there was, a chip that mount does not know (NW_ERR_NOT_FOUND or NW_ERR_BLANK) or an
+ * empty device: format again. All of ram_bytes is used, whole pages of it as a cache of the map.
+ * NW_ERR_CONFIG, NW_ERR_RAM, NW_ERR_FULL: too many bad blocks; or the chip's error.
+ */
+int nw_ftl_tree_format(struct nw_ftl_tree *ftl, struct nw_chip *chip,
+                       const struct nw_ftl_tree_config *config, void *ram, size_t ram_bytes);
+
+/*
+ * Open a device as the last session left it, cut or not, with any RAM from the least on. `ram` is
+ * aligned for any type and belongs to the layer from now on, like `chip`.
+ * Nothing is written or erased on a chip that holds none: NW_ERR_BLANK: nothing is written there;
+ * NW_ERR_NOT_FOUND: something else is, nw_identify() tells what; NW_ERR_VERSION: another format,
+ * configuration or geometry; NW_ERR_CORRUPT: the newest root is there and cannot be read. Else as
+ * format. There is nothing to close.
+ */
+int nw_ftl_tree_mount(struct nw_ftl_tree *ftl, struct nw_chip *chip,
+                      const struct nw_ftl_tree_config *config, void *ram, size_t ram_bytes);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Goal: the tree layer does what its header says with the least RAM and with more, on small and
+ * large blocks: a full device takes random writes for ever, mounts alone never use it up, its
+ * counts of valid pages are true, and what calls cost is known to the unit. Histories with cuts and
+ * faults are those of test_torture.
+ * ctest: quick
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "nandwich-twin/nand.h"
+#include "nandwich-twin/parts.h"
+#include "nandwich/ftl_page.h"
+#include "nandwich/random.h"
+#include "../../core/ftl/tree.h"
+
+#define MOST_BYTES 2048U
+
+struct shape {
+    const char *part;
+    uint32_t blocks;
+    uint16_t block_pages;
+    uint16_t page_bytes;
+    uint16_t spare_blocks;
+    uint16_t frames; /* nodes in the cache */
+};
+
+static const struct shape shapes[] = {
+    {"K9F1G08U0A", 40, 64, 2048, 12, 0},     {"K9F1G08U0A", 40, 16, 512, 12, 0},
+    {"K9F1G08U0A", 60, 32, 512, 0, 5},       {"K9F1G08U0A", 30, 256, 512, 12, 0},
+    {"TC58DVG02A1FT00", 40, 32, 512, 12, 4}, {"K9F1G08U0A", 200, 16, 256, 0, 0},
+    {"K9F1G08U0A", 40, 20, 256, 12, 9},
+};
+
+#define SHAPES (sizeof shapes / sizeof shapes[0])
+
+static struct nw_nand *nand;
+static struct nw_ftl_tree ftl;
+static struct nw_ftl_tree_config config;
+static void *ram;
+static size_t ram_bytes;
+static uint32_t *wanted; /* what each sector holds; 0: nothing */
+static uint32_t serial;
+static uint8_t data[MOST_BYTES];
+
+static struct nw_chip *chip(void)
+{
+    return nw_nand_chip(nand);
+}
+
+static void open_shape(const struct shape *shape)
+{
+    struct nw_part part;
+    struct nw_nand_config twin = {.part = &part, .seed = 3};
+
+    assert_int_equal(nw_parts_get(shape->part, &part), NW_OK);
+    part.blocks = shape->blocks;
+    part.block_pages = shape->block_pages;
+    part.page_bytes = shape->page_bytes;
+    part.program_bytes = shape->page_bytes;
+    part.factory_bad = 1;
+    assert_int_equal(nw_nand_open(&nand, &twin), NW_OK);
+    config.spare_blocks = shape->spare_blocks;
+    ram_bytes = nw_ftl_tree_ram_bytes(&config, &chip()->geometry) +
+                shape->frames * (shape->page_bytes + sizeof(uint32_t)) + sizeof(uint32_t);
+    ram = malloc(ram_bytes);
+    assert_non_null(ram);
+    memset(ram, 0xC3, ram_bytes);
+    assert_int_equal(nw_ftl_tree_format(&ftl, chip(), &config, ram, ram_bytes), NW_OK);
+    assert_int_equal(ftl.block.sectors, nw_ftl_tree_sectors(&config, &chip()->geometry));
+    wanted = calloc(ftl.block.sectors, sizeof *wanted);
+    assert_non_null(wanted);
+}
+
+static void close_shape(void)
+{
+    assert_int_equal(nw_nand_misuse(nand)->error, 0);
+    nw_nand_close(nand);
+    free(ram);
+    free(wanted);
+}
+
+static void mount(void)
+{
+    memset(ram, 0xC3, ram_bytes);
+    assert_int_equal(nw_ftl_tree_mount(&ftl, chip(), &config, ram, ram_bytes), NW_OK);
+}
+
+static void fill(uint32_t token)
+{
+    for (uint16_t i = 0; i < ftl.block.sector_bytes; i++) {
+        data[i] = (uint8_t)(token == 0 ? 0 : (token >> (i & 3U) * 8U) + i);
+    }
+}
+
+static struct nw_block_req request(uint32_t sector)
+{
+    return (struct nw_block_req){
+        .block = &ftl.block, .sector = sector, .count = 1, .data = data};
+}
+
+static void write(uint32_t sector)
+{
+    struct nw_block_req req = request(sector);
+
+    wanted[sector] = ++serial;
+    fill(serial);
+    assert_int_equal(nw_block_write(&req), NW_OK);
+}
+
+static void trim(uint32_t sector)
+{
+    struct nw_block_req req = request(sector);
+
+    wanted[sector] = 0;
+    assert_int_equal(nw_block_trim(&req), NW_OK);
+}
+
+static void check(uint32_t sector)
+{
+    struct nw_block_req req = request(sector);
+    uint8_t read[MOST_BYTES];
+
+    req.data = read;
+    assert_int_equal(nw_block_read(&req), NW_OK);
+    fill(wanted[sector]);
+    assert_memory_equal(read, data, ftl.block.sector_bytes);
+}
+
+static void check_all(void)
+{
+    for (uint32_t sector = 0; sector < ftl.block.sectors; sector++) {
+        check(sector);
+    }
+}
+
+static void sync(void)
+{
+    struct nw_block_req req = request(0);
+
+    assert_int_equal(nw_block_sync(&req), NW_OK);
+}
+
+static void note(uint16_t *found, uint32_t place)
+{
+    if (place != 0) {
+        found[place / ftl.tree->block_pages]++;
+    }
+}
+
+/* Each block has as many valid pages as are counted for it, one that is free has none. */
+static void check_counts(void)
+{
+    struct nw_tree *tree = ftl.tree;
+    uint16_t *found = calloc(tree->blocks, sizeof *found);
+    uint8_t bytes[4];
+    uint32_t place;
+
+    for (uint32_t sector = 0; sector < tree->sectors; sector++) {
+        assert_int_equal(nw_tree_find(tree, sector, &place), NW_OK);
+        note(found, place);
+    }
+    for (uint16_t i = 0; i < tree->children; i++) {
+        uint32_t at = tree->child[i].at;
+
+        note(found, at);
+        for (uint16_t leaf = 0; at != 0 && leaf < tree->leaves; leaf++) {
+            assert_int_equal(
+                nw_tree_read(tree, at, 2U + (uint32_t)leaf * tree->width, tree->width, bytes),
+                NW_OK);
+            place = nw_tree_get(tree, bytes);
+            note(found, place);
+        }
+    }
+    for (uint32_t block = 0; block < tree->blocks; block++) {
+        uint16_t counted = tree->counts[block];
+
+        if (counted == NW_TREE_OUT) {
+            assert_int_equal(found[block], 0);
+        } else {
+            assert_int_equal(found[block] < 254U ? found[block] : 254U, counted);
+        }
+    }
+    free(found);
+}
+
+/* Full to the last sector, written at random, with mounts and trims now and then: never
+ * NW_ERR_FULL, and all is there. */
+static void test_full_device(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < SHAPES; i++) {
+        struct nw_random random;
+
+        nw_random_seed(&random, (uint32_t)i);
+        open_shape(&shapes[i]);
+        for (uint32_t sector = 0; sector < ftl.block.sectors; sector++) {
+            write(sector);
+        }
+        for (uint32_t turn = 0; turn < 6U * ftl.block.sectors; turn++) {
+            write(nw_random_below(&random, ftl.block.sectors));
+            if (nw_random_below(&random, 50) == 0) {
+                check(nw_random_below(&random, ftl.block.sectors));
+            }
+            if (nw_random_below(&random, 200) == 0) {
+                trim(nw_random_below(&random, ftl.block.sectors));
+                sync();
+            }
+            if (nw_random_below(&random, 1000) == 0) {
+                mount();
+            }
+            if (nw_random_below(&random, 700) == 0 && shapes[i].block_pages < 255U) {
+                check_counts();
+            }
+        }
+        check_all();
+        mount();
+        check_all();
+        close_shape();
+    }
+}
+
+/* Half of the sectors never change: what is hot goes round among the rest. */
+static void test_hot_spot(void **state)
+{
+    struct nw_random random;
+
+    (void)state;
+    nw_random_seed(&random, 4);
+    open_shape(&shapes[0]);
+    for (uint32_t sector = 0; sector < ftl.block.sectors; sector++) {
+        write(sector);
+    }
+    for (uint32_t turn = 0; turn < 10000U; turn++) {
+        write(nw_random_below(&random, 20));
+    }
+    check_all();
+    close_shape();
+}
+
+/* Mounts alone, of a device that is full: they give back what they take. */
+static void test_mounts_alone(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < SHAPES; i++) {
+        open_shape(&shapes[i]);
+        for (uint32_t turn = 0; turn < 2U * ftl.block.sectors; turn++) {
+            write((turn * 7919U) % ftl.block.sectors);
+        }
+        for (uint32_t turn = 0; turn < 150U; turn++) {
+            mount();
+        }
+        for (uint32_t turn = 0; turn < ftl.block.sectors; turn++) {
+            write((turn * 104729U) % ftl.block.sectors);
+        }
+        check_all();
+        close_shape();
+    }
+}
+
+/* Idle time leaves one program and no erase for a write, and a look-up. */
+static void test_idle(void **state)
+{
+    struct nw_random random;
+
+    (void)state;
+    nw_random_seed(&random, 9);
+    open_shape(&shapes[0]);
+    for (uint32_t sector = 0; sector < ftl.block.sectors; sector++) {
+        write(sector);
+    }
+    for (uint32_t turn = 0; turn < 3000U; turn++) {
+        struct nw_block_req req = request(0);
+        uint64_t erases;
+
+        req.budget_us = 20000;
+        assert_true(nw_block_idle(&req) >= 0);
+        erases = nw_nand_stats(nand)->erases;
+        write(nw_random_below(&random, ftl.block.sectors));
+        assert_int_equal(nw_nand_stats(nand)->erases, erases);
+    }
+    close_shape();
+}
+
+/* The same device with other amounts of RAM; one byte less than the least is refused. */
+static void test_ram(void **state)
+{
+    size_t least;
+
+    (void)state;
+    open_shape(&shapes[2]);
+    least = nw_ftl_tree_ram_bytes(&config, &chip()->geometry);
+    for (uint32_t sector = 0; sector < ftl.block.sectors; sector += 2U) {
+        write(sector);
+    }
+    free(ram);
+    ram = malloc(least + 40000U);
+    for (ram_bytes = least; ram_bytes < least + 40000U; ram_bytes += 3001U) {
+        mount();
+        write((uint32_t)ram_bytes % ftl.block.sectors);
+        check_all();
+    }
+    assert_int_equal(nw_ftl_tree_mount(&ftl, chip(), &config, ram, least - 1U), NW_ERR_RAM);
+    close_shape();
+}
+
+/* Chips that it does not take, and devices of others. */
+static void test_refusals(void **state)
+{
+    struct nw_ftl_tree_config other = {.spare_blocks = 14};
+    struct nw_ftl_page_config pages = {0};
+    struct nw_ftl_page page;
+    struct nw_geometry geometry;
+
+    (void)state;
+    open_shape(&shapes[1]);
+    geometry = chip()->geometry;
+    assert_int_equal(nw_ftl_tree_mount(&ftl, chip(), &other, ram, ram_bytes), NW_ERR_VERSION);
+    other.spare_blocks = 11;
+    assert_int_equal(nw_ftl_tree_mount(&ftl, chip(), &other, ram, ram_bytes), NW_ERR_CONFIG);
+    geometry.block_pages = 15;
+    assert_int_equal(nw_ftl_tree_ram_bytes(&config, &geometry), 0);
+    geometry.block_pages = 257;
+    assert_int_equal(nw_ftl_tree_sectors(&config, &geometry), 0);
+    geometry.block_pages = 16;
+    geometry.spare_bytes = 14;
+    assert_int_equal(nw_ftl_tree_sectors(&config, &geometry), 0);
+    size_t bytes = nw_ftl_page_ram_bytes(&pages, &chip()->geometry);
+    void *own = malloc(bytes);
+
+    assert_int_equal(nw_ftl_page_mount(&page, chip(), &pages, own, bytes), NW_ERR_NOT_FOUND);
+    assert_int_equal(nw_ftl_page_format(&page, chip(), &pages, own, bytes), NW_OK);
+    assert_int_equal(nw_ftl_tree_mount(&ftl, chip(), &config, ram, ram_bytes), NW_ERR_NOT_FOUND);
+    free(own);
+    close_shape();
+}
+
+/* Exact costs of a small script: K9F1G08U0A's pages, 40 blocks of 64. */
+static void test_costs(void **state)
+{
+    struct nw_nand_counts before;
+    const struct nw_nand_counts *now;
+
+    (void)state;
+    open_shape(&shapes[0]);
+    now = nw_nand_stats(nand);
+    before = *now;
+    write(5); /* nothing is known of it: no read */
+    assert_int_equal(now->reads - before.reads, 0);
+    assert_int_equal(now->programs - before.programs, 1);
+    before = *now;
+    check(5); /* in RAM, and the page */
+    check(6); /* nowhere: the root has no entries yet */
+    assert_int_equal(now->reads - before.reads, 1);
+    before = *now;
+    sync();
+    assert_int_equal(now->programs - before.programs, 0);
+    trim(5);
+    assert_int_equal(now->programs - before.programs, 0);
+    sync();
+    assert_int_equal(now->programs - before.programs, 2);
+    for (uint32_t sector = 0; sector < 62U; sector++) { /* 3 pages are used: into the next block */
+        write(sector);
+    }
+    assert_int_equal(now->erases - before.erases, 1);
+    assert_int_equal(now->programs - before.programs, 2U + 62U + 1U);
+    before = *now;
+    mount(); /* heads, tags of two pages, the root thrice; nothing of the map */
+    assert_int_equal(now->programs - before.programs, 4);
+    assert_int_equal(now->erases - before.erases, 1);
+    assert_in_range(now->reads - before.reads, 40, 60);
+    close_shape();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_full_device), cmocka_unit_test(test_hot_spot),
+        cmocka_unit_test(test_mounts_alone), cmocka_unit_test(test_idle),
+        cmocka_unit_test(test_ram),         cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_costs),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
