@@ -91,7 +91,7 @@ struct nw_tree {
     uint16_t frames;
     uint16_t hand;
     /* log */
-    uint64_t version;      /* of the block being written: grows with each, odd if a mount began it */
+    uint64_t version;      /* of the block being written: grows, odd if a mount began it */
     uint32_t root;         /* page of the newest root; NW_TREE_NONE: a format has just begun */
     uint32_t next;         /* page to be programmed next */
     uint16_t left;         /* from there to the end of the block */
@@ -116,6 +116,8 @@ static inline uint16_t nw_tree_entry_bytes(const struct nw_tree *tree)
     return (uint16_t)(2U * tree->width);
 }
 
+/* Bytes that overlap, in either direction. */
+void nw_tree_slide(uint8_t *to, const uint8_t *from, size_t bytes);
 uint32_t nw_tree_get(const struct nw_tree *tree, const uint8_t *from);
 void nw_tree_put(const struct nw_tree *tree, uint8_t *to, uint32_t value);
 /* The first of `count` entries whose sector is not below this one. */

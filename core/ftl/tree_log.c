@@ -3,9 +3,9 @@
  * The log of the tree layer: pages in order in one block after another, a root at the head of each.
  *
  * WHAT COUNTS. A root counts when another page of its session, known by the version, follows it in
- * its block: that was programmed after the root had ended. So a root that a cut left torn is never built upon, whatever it shows. A
- * mount's own block counts when it has an END: until then the mount had not ended, and the block
- * before is still the newest.
+ * its block: that was programmed after the root had ended. So a root that a cut left torn is never
+ * built upon, whatever it shows. A mount's own block counts when it has an END: until then the
+ * mount had not ended, and the block before is still the newest.
  *
  * WHAT MAY BE ERASED. The newest root that counts, and the pages behind it, say where all lies. A
  * mount believes all of these pages but the last. So a block that was emptied may be erased as soon
@@ -90,7 +90,9 @@ static void drop_first(struct nw_tree_queue *queue)
     queue->count--;
     queue->usable--;
     queue->erased = 0;
-    memmove(queue->block, queue->block + 1, sizeof queue->block - sizeof queue->block[0]);
+    for (uint8_t i = 0; i < queue->count; i++) {
+        queue->block[i] = queue->block[i + 1U];
+    }
 }
 
 int nw_tree_mark_bad(struct nw_tree *tree, uint16_t block)
@@ -157,8 +159,8 @@ static uint16_t merge(struct nw_tree *tree)
         uint16_t group = (uint16_t)(tree->child[i + 1U].start - start);
 
         if (!tree->child[i].pushed) {
-            memmove(entries + (size_t)count * bytes, entries + (size_t)start * bytes,
-                    (size_t)group * bytes);
+            nw_tree_slide(entries + (size_t)count * bytes, entries + (size_t)start * bytes,
+                          (size_t)group * bytes);
             count = (uint16_t)(count + group);
         }
     }

@@ -124,7 +124,7 @@ static void settle_notes(struct nw_tree *tree, const struct push *push)
         uint16_t behind = (uint16_t)(nw_get16(tree->buffer) - first - group);
         uint8_t *at = tree->buffer + nw_tree_inner_entries_at(tree) + (size_t)first * bytes;
 
-        memmove(at, at + (size_t)group * bytes, (size_t)behind * bytes);
+        nw_tree_slide(at, at + (size_t)group * bytes, (size_t)behind * bytes);
         nw_put16(tree->buffer, (uint16_t)(first + behind));
         nw_tree_put(tree, tree->buffer + 2U + (size_t)leaf * tree->width, push->note[i].at);
     }
@@ -244,7 +244,7 @@ static int write_inner(struct nw_tree *tree, struct push *push, uint32_t word)
     return NW_OK;
 }
 
-/* Makes room in an inner node: leaves take their groups. Leaves it in the buffer, as it shall be. */
+/* Makes room in an inner node: leaves take their groups. It stays in the buffer. */
 static int relieve(struct nw_tree *tree, struct push *push)
 {
     int result = nw_tree_room(tree, 2);

@@ -101,8 +101,8 @@ static int load_root(struct nw_tree *tree, uint32_t page)
     return 1;
 }
 
-/* Is the root followed as it must be to count? By any page of its session, by an END if a mount wrote
- * it: so one page that rots does not take the block with it. 1, 0, or an error. */
+/* Is the root followed as it must be to count? By any page of its session, by an END if a mount
+ * wrote it: so one page that rots does not take the block with it. 1, 0, or an error. */
 static int is_followed(struct nw_tree *tree, uint32_t head, uint64_t version)
 {
     int found = 0;
@@ -485,7 +485,7 @@ static int begin(struct nw_tree *tree, uint32_t last)
     return result < 0 ? result : (int)NW_OK;
 }
 
-/* A few free blocks for the mounts to come, told by a root: as far as the mount's block has room. */
+/* A few free blocks for the mounts to come, as far as the mount's block has room. */
 static int restock(struct nw_tree *tree)
 {
     uint8_t before = tree->queue.count;

@@ -4,6 +4,19 @@
 
 #include "tree.h"
 
+void nw_tree_slide(uint8_t *to, const uint8_t *from, size_t bytes)
+{
+    if (to < from) {
+        for (size_t i = 0; i < bytes; i++) {
+            to[i] = from[i];
+        }
+    } else {
+        for (size_t i = bytes; i > 0; i--) {
+            to[i - 1U] = from[i - 1U];
+        }
+    }
+}
+
 uint32_t nw_tree_get(const struct nw_tree *tree, const uint8_t *from)
 {
     uint32_t value = 0;
@@ -48,7 +61,7 @@ uint16_t nw_tree_insert(const struct nw_tree *tree, uint8_t *entries, uint16_t c
     uint8_t *at = entries + (size_t)index * bytes;
 
     if (index == count || nw_tree_get(tree, at) != sector) {
-        memmove(at + bytes, at, (size_t)(count - index) * bytes);
+        nw_tree_slide(at + bytes, at, (size_t)(count - index) * bytes);
         nw_tree_put(tree, at, sector);
         count++;
     }
@@ -125,8 +138,8 @@ static uint8_t *through_cache(struct nw_tree *tree, uint32_t page, int *result)
     return copy;
 }
 
-/* A few bytes of a node are read for themselves while the cache has no room for leaves: a whole page
- * would take longer, and put out a node that is needed more. */
+/* A few bytes of a node are read for themselves while the cache has no room for leaves: a whole
+ * page would take longer, and put out a node that is needed more. */
 static int is_small(const struct nw_tree *tree, uint16_t length)
 {
     return length < tree->page_bytes / 4U && tree->frames < 2U * (tree->children + 1U);

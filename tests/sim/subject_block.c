@@ -131,7 +131,8 @@ static int block_open(struct sim_subject *subject)
                                            .degree = (uint8_t)head->degree,
                                            .maps = (uint8_t)head->maps};
     /* The others write a trim at once. */
-    own->trims_late = layer == &nw_layer_page || layer == &nw_layer_tree || layer == &sim_layer_tier;
+    own->trims_late =
+        layer == &nw_layer_page || layer == &nw_layer_tree || layer == &sim_layer_tier;
     own->site = (struct nw_layer_site){
         .config = &own->config, .chip = subject->chip, .chip_name = head->part.name};
     int result = head->wear == 0 || layer->wears != 0 ? open_wear(own, head, subject->chip)

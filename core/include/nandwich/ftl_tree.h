@@ -17,8 +17,8 @@
  * DURABLE. A write is durable when it has returned NW_OK; a sync only has to write down trims. A
  * trim is durable after a sync (or earlier). Power may be cut at any moment, in mount too.
  *
- * A FAILED WRITE (NW_ERR_IO, say) leaves its sector at its old content. The next write, sync or idle
- * begins with a new block, whose root no longer knows of the page that failed.
+ * A FAILED WRITE (NW_ERR_IO, say) leaves its sector at its old content. The next write, sync or
+ * idle begins with a new block, whose root no longer knows of the page that failed.
  *
  * COST, in chip operations. A look-up is at most 3 reads, fewer where changes or cached nodes tell.
  *   read   a look-up and 1 read; a look-up alone when the sector holds nothing. Here and everywhere
