@@ -47,7 +47,7 @@ static void shape(struct nw_tree *tree, const struct nw_geometry *geometry)
     uint32_t pages = geometry->blocks * geometry->block_pages;
     uint32_t leaves;
 
-    tree->blocks = geometry->blocks;
+    tree->blocks = (uint16_t)geometry->blocks;
     tree->block_pages = geometry->block_pages;
     tree->page_bytes = geometry->page_bytes;
     tree->payload = (geometry->flags & NW_CHIP_NO_PAYLOAD) == 0;
@@ -90,7 +90,7 @@ static int place(struct nw_tree **tree, const struct nw_ftl_tree_config *config,
     shape(to, geometry);
     to->child = NW_RAM_TAKE(ram, struct nw_tree_child, (size_t)to->children + 1U);
     to->buffer = NW_RAM_TAKE(ram, uint8_t, to->page_bytes);
-    to->counts = NW_RAM_TAKE(ram, uint8_t, (size_t)to->blocks);
+    to->counts = NW_RAM_TAKE(ram, uint8_t, to->blocks);
     to->changes =
         NW_RAM_TAKE(ram, uint8_t, (to->changes_room + 1U) * (size_t)nw_tree_entry_bytes(to));
     return NW_OK;
@@ -153,6 +153,7 @@ static int prepare(struct nw_ftl_tree *ftl, struct nw_chip *chip,
     nw_tagged_open(&tree->tagged, chip, &ftl->stats);
     tree->root = NW_TREE_NONE;
     tree->victim = NW_TREE_NO_BLOCK;
+    tree->current = NW_TREE_NO_BLOCK;
     ftl->tree = tree;
     ftl->block = (struct nw_block){.ops = &tree_ops,
                                    .context = tree,
@@ -194,7 +195,7 @@ int nw_ftl_tree_format(struct nw_ftl_tree *ftl, struct nw_chip *chip,
     if (result != NW_OK) {
         return result;
     }
-    memset(ftl->tree->counts, NW_TREE_OUT, (size_t)ftl->tree->blocks);
+    memset(ftl->tree->counts, NW_TREE_OUT, ftl->tree->blocks);
     ftl->tree->exact = ftl->tree->block_pages < NW_TREE_OUT;
     ftl->tree->must_open = 1;
     result = NW_ERR_PROGRAM;

@@ -69,8 +69,8 @@ struct nw_tree {
     struct nw_tagged tagged;
     /* shape, constant */
     uint32_t sectors;
-    uint32_t blocks;
     uint32_t span;         /* sectors below an inner node */
+    uint16_t blocks;
     uint16_t block_pages;
     uint16_t page_bytes;
     uint16_t leaf_places;
@@ -95,6 +95,7 @@ struct nw_tree {
     uint32_t root;         /* page of the newest root; NW_TREE_NONE: a format has just begun */
     uint32_t next;         /* page to be programmed next */
     uint16_t left;         /* from there to the end of the block */
+    uint16_t current;      /* the block; NW_TREE_NO_BLOCK: none yet */
     uint16_t change_count;
     uint16_t live;         /* entries of the root not pushed */
     uint16_t virgin;       /* blocks from here on were never used since the format */

@@ -4,11 +4,6 @@
 
 #include "tree.h"
 
-static int is_current(const struct nw_tree *tree, uint32_t block)
-{
-    return block == (tree->next - 1U) / tree->block_pages;
-}
-
 /* The block with the fewest valid pages, at most so many; NW_TREE_NO_BLOCK. */
 static uint16_t fewest(const struct nw_tree *tree, uint16_t most)
 {
@@ -17,7 +12,7 @@ static uint16_t fewest(const struct nw_tree *tree, uint16_t most)
 
     for (uint16_t block = 0; block < tree->blocks; block++) {
         if (tree->counts[block] < least && tree->counts[block] != NW_TREE_OUT &&
-            !is_current(tree, block)) {
+            block != tree->current) {
             least = tree->counts[block];
             best = block;
         }
@@ -31,7 +26,7 @@ static int choose(struct nw_tree *tree, uint16_t most)
     int result = tree->failed_count != 0 ? nw_tree_room(tree, 1) : (int)NW_OK;
 
     tree->victim_at = 1;
-    if (result == NW_OK && tree->failed_count != 0 && !is_current(tree, tree->failed[0])) {
+    if (result == NW_OK && tree->failed_count != 0 && tree->failed[0] != tree->current) {
         tree->victim = tree->failed[0];
         return NW_OK;
     }

@@ -39,7 +39,6 @@ int nw_tree_append(struct nw_tree *tree, uint32_t word, uint8_t *data, uint32_t 
 {
     int is_sector = (word & (NW_TREE_KIND | NW_TREE_DAMAGED)) == 0;
     uint16_t length = data != NULL || is_sector ? tree->page_bytes : (uint16_t)0;
-    uint16_t block = (uint16_t)(tree->next / tree->block_pages);
 
     tree->tagged.tag = (struct nw_tag){
         .word = word, .version = tree->version, .crc = nw_tag_sum(data, length)};
@@ -48,7 +47,7 @@ int nw_tree_append(struct nw_tree *tree, uint32_t word, uint8_t *data, uint32_t 
     if (result < 0) {
         tree->must_open = 1;
         if (result == NW_ERR_PROGRAM && tree->failed_count < NW_TREE_FAILED) {
-            tree->failed[tree->failed_count] = block;
+            tree->failed[tree->failed_count] = tree->current;
             tree->failed_count++;
         }
         return result;
@@ -193,7 +192,7 @@ static int build(struct nw_tree *tree, uint8_t skip)
     memset(to, 0, NW_TREE_HEAD);
     nw_put32(to + NW_TREE_MAGIC_AT, (uint32_t)NW_MARK_TREE);
     nw_put32(to + NW_TREE_SECTORS_AT, tree->sectors);
-    nw_put16(to + NW_TREE_BLOCKS_AT, (uint16_t)tree->blocks);
+    nw_put16(to + NW_TREE_BLOCKS_AT, tree->blocks);
     nw_put16(to + NW_TREE_PAGES_AT, tree->block_pages);
     to[NW_TREE_QUEUED_AT] = (uint8_t)(queue->count - skip);
     to[NW_TREE_FAILED_COUNT_AT] = tree->failed_count;
@@ -260,6 +259,7 @@ int nw_tree_open(struct nw_tree *tree, uint8_t mounts)
         if (result >= 0) {
             drop_first(queue);
             tree->counts[block] = 0;
+            tree->current = (uint16_t)block;
             tree->next = page + 1U;
             tree->left = (uint16_t)(tree->block_pages - 1U);
             tree->must_open = 0;
