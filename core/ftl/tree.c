@@ -14,52 +14,30 @@
 #define LEAST_FRAMES 3U
 #define PLENTY 8U /* free blocks that idle time cleans for */
 
-static uint32_t sectors_of(const struct nw_ftl_tree_config *config,
-                           const struct nw_geometry *geometry)
-{
-    uint32_t spare = config->spare_blocks;
-
-    if (nw_geometry_check(geometry) < 0) {
-        return 0;
-    }
-    if (spare == 0) {
-        spare = geometry->blocks / (geometry->page_bytes < 2048U ? 4U : 8U) + LEAST_SPARE;
-    }
-    if (spare < LEAST_SPARE || geometry->blocks <= spare ||
-        geometry->blocks >= NW_TREE_NO_BLOCK || geometry->block_pages < LEAST_PAGES ||
-        geometry->block_pages > MOST_PAGES || geometry->spare_bytes < NW_TAG_BYTES ||
-        geometry->page_bytes < LEAST_BYTES ||
-        geometry->blocks > NW_TREE_NUMBER / geometry->block_pages) {
-        return 0;
-    }
-    return (geometry->blocks - spare) * (geometry->block_pages - 1U);
-}
-
-uint32_t nw_ftl_tree_sectors(const struct nw_ftl_tree_config *config,
-                             const struct nw_geometry *geometry)
-{
-    return sectors_of(config, geometry);
-}
-
-/* How sectors, leaves and inner nodes fit together. */
-static void shape(struct nw_tree *tree, const struct nw_geometry *geometry)
+/* How sectors, leaves and inner nodes fit together. 0: pages too small for so many. */
+static int shape(struct nw_tree *tree, const struct nw_geometry *geometry, uint32_t sectors)
 {
     uint32_t pages = geometry->blocks * geometry->block_pages;
     uint32_t leaves;
 
+    tree->sectors = sectors;
     tree->blocks = (uint16_t)geometry->blocks;
     tree->block_pages = geometry->block_pages;
     tree->page_bytes = geometry->page_bytes;
     tree->payload = (geometry->flags & NW_CHIP_NO_PAYLOAD) == 0;
     tree->width = (uint8_t)(pages <= 0x10000UL ? 2U : pages <= 0x1000000UL ? 3U : 4U);
     tree->leaf_places = (uint16_t)(tree->page_bytes / tree->width);
-    leaves = (tree->sectors + tree->leaf_places - 1U) / tree->leaf_places;
+    leaves = (sectors + tree->leaf_places - 1U) / tree->leaf_places;
     tree->leaves = 1;
     while ((uint32_t)tree->leaves * tree->leaves < leaves) {
         tree->leaves++;
     }
     tree->children = (uint16_t)((leaves + tree->leaves - 1U) / tree->leaves);
     tree->span = (uint32_t)tree->leaves * tree->leaf_places;
+    if (nw_tree_inner_entries_at(tree) > tree->page_bytes / 2U ||
+        nw_tree_root_entries_at(tree) > tree->page_bytes / 2U) {
+        return 0;
+    }
     tree->inner_room = (uint16_t)((tree->page_bytes - nw_tree_inner_entries_at(tree)) /
                                   nw_tree_entry_bytes(tree));
     tree->root_room = (uint16_t)((tree->page_bytes - nw_tree_root_entries_at(tree)) /
@@ -71,6 +49,49 @@ static void shape(struct nw_tree *tree, const struct nw_geometry *geometry)
     if (tree->changes_room > tree->root_room / 2U) {
         tree->changes_room = (uint16_t)(tree->root_room / 2U);
     }
+    /* The largest group is a share of the room, or more; roots within a block come on top. */
+    tree->cost = (uint16_t)(256U * tree->children / tree->root_room +
+                            256U * tree->leaves / tree->inner_room +
+                            (tree->changes_room < tree->block_pages
+                                 ? 512U / tree->changes_room
+                                 : 0U));
+    return 1;
+}
+
+/* The shape, and in it the sectors: as many as let cleaning win something of an average block. */
+static int plan(struct nw_tree *tree, const struct nw_ftl_tree_config *config,
+                const struct nw_geometry *geometry)
+{
+    uint32_t spare = config->spare_blocks;
+
+    if (nw_geometry_check(geometry) < 0) {
+        return 0;
+    }
+    if (spare == 0) {
+        spare = geometry->blocks / 8U + LEAST_SPARE;
+    }
+    if (spare < LEAST_SPARE || geometry->blocks <= spare ||
+        geometry->blocks >= NW_TREE_NO_BLOCK || geometry->block_pages < LEAST_PAGES ||
+        geometry->block_pages > MOST_PAGES || geometry->spare_bytes < NW_TAG_BYTES ||
+        geometry->page_bytes < LEAST_BYTES ||
+        geometry->blocks > NW_TREE_NUMBER / geometry->block_pages) {
+        return 0;
+    }
+    if (!shape(tree, geometry, (geometry->blocks - spare) * (geometry->block_pages - 1U))) {
+        return 0;
+    }
+    uint32_t nodes = (uint32_t)tree->children * (tree->leaves + 1U);
+    uint32_t valid = (geometry->blocks - spare) * nw_tree_worth(tree, 2);
+
+    return valid > 2U * nodes && shape(tree, geometry, valid - nodes);
+}
+
+uint32_t nw_ftl_tree_sectors(const struct nw_ftl_tree_config *config,
+                             const struct nw_geometry *geometry)
+{
+    struct nw_tree tree;
+
+    return plan(&tree, config, geometry) ? tree.sectors : 0;
 }
 
 /* The one place that knows the layout of RAM: measures or places. */
@@ -83,11 +104,9 @@ static int place(struct nw_tree **tree, const struct nw_ftl_tree_config *config,
     struct nw_tree *to = *tree != NULL ? *tree : &measure;
 
     memset(to, 0, sizeof *to);
-    to->sectors = sectors_of(config, geometry);
-    if (to->sectors == 0) {
+    if (!plan(to, config, geometry)) {
         return NW_ERR_CONFIG;
     }
-    shape(to, geometry);
     to->child = NW_RAM_TAKE(ram, struct nw_tree_child, (size_t)to->children + 1U);
     to->buffer = NW_RAM_TAKE(ram, uint8_t, to->page_bytes);
     to->counts = NW_RAM_TAKE(ram, uint8_t, to->blocks);
@@ -383,7 +402,7 @@ static int tree_idle(struct nw_block_req *req)
 {
     struct nw_tree *tree = req->block->context;
     uint32_t erase_us = tree->tagged.req.chip->geometry.erase_us;
-    uint16_t most = (uint16_t)(tree->block_pages - tree->block_pages / 8U);
+    uint16_t most = nw_tree_worth(tree, (uint16_t)(tree->block_pages / 8U));
     uint32_t left = req->budget_us;
     int result = tree->must_open ? save(tree) : (int)NW_OK;
 

@@ -79,6 +79,7 @@ struct nw_tree {
     uint16_t root_room;    /* entries */
     uint16_t inner_room;
     uint16_t changes_room;
+    uint16_t cost;         /* programs of nodes for 256 changes, at most */
     uint8_t width;
     uint8_t payload;       /* the chip keeps the content of sectors; of nodes it always does */
     /* RAM apart */
@@ -103,7 +104,7 @@ struct nw_tree {
     uint8_t failed_count;
     uint8_t must_open;     /* the block takes no more pages */
     uint8_t unsaved;       /* trims in RAM alone */
-    uint8_t mounting;      /* nothing written counts yet */
+    uint8_t mounting;      /* nothing written counts yet: a mount's last free block is its own */
     struct nw_tree_queue queue;
     /* cleaning */
     uint16_t victim;
@@ -173,6 +174,8 @@ int nw_tree_move_inner(struct nw_tree *tree, uint32_t child, uint32_t place);
 int nw_tree_move_leaf(struct nw_tree *tree, uint32_t leaf, uint32_t place);
 
 /* tree_clean.c */
+/* Most valid pages of a victim whose cleaning wins at least `won` pages. */
+uint16_t nw_tree_worth(const struct nw_tree *tree, uint16_t won);
 /* One page of the victim, which is chosen first if there is none: one with at most `most` valid
  * pages. 1: there is none such. */
 int nw_tree_clean_step(struct nw_tree *tree, uint16_t most);

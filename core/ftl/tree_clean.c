@@ -170,6 +170,13 @@ static int step(struct nw_tree *tree, uint16_t most)
     return result;
 }
 
+uint16_t nw_tree_worth(const struct nw_tree *tree, uint16_t won)
+{
+    uint32_t room = tree->block_pages - 1U - won; /* a root goes with each block */
+
+    return (uint16_t)(room * 256U / (256U + tree->cost));
+}
+
 int nw_tree_clean_step(struct nw_tree *tree, uint16_t most)
 {
     int result = NW_ERR_PROGRAM;
@@ -186,7 +193,8 @@ static uint16_t share(const struct nw_tree *tree)
 {
     uint16_t pages = tree->block_pages;
     uint16_t valid = tree->victim != NW_TREE_NO_BLOCK ? tree->counts[tree->victim] : (uint16_t)0;
-    uint16_t won = valid + 1U < pages ? (uint16_t)(pages - valid) : (uint16_t)1;
+    uint32_t takes = 1U + valid + ((uint32_t)valid * tree->cost + 255U) / 256U;
+    uint16_t won = takes < pages ? (uint16_t)(pages - takes) : (uint16_t)1;
 
     return (uint16_t)((pages + pages / 8U + won - 1U) / won);
 }
@@ -200,7 +208,7 @@ static int is_busy(const struct nw_tree *tree)
 
 int nw_tree_pace(struct nw_tree *tree)
 {
-    uint16_t most = (uint16_t)(tree->block_pages - 3U);
+    uint16_t most = nw_tree_worth(tree, 1);
     uint16_t pages = is_busy(tree) ? (uint16_t)0 : share(tree);
     int result = NW_OK;
 

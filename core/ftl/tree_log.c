@@ -242,6 +242,9 @@ int nw_tree_open(struct nw_tree *tree, uint8_t mounts)
     for (uint8_t i = 0; i < NW_TREE_TRIES; i++) {
         int32_t block = take(tree);
 
+        if (block >= 0 && queue->usable < 2U && !tree->mounting) {
+            return NW_ERR_FULL; /* the last one is for the next mount */
+        }
         result = block < 0 ? (int)block : build(tree, 1);
         if (result != NW_OK) {
             return result;

@@ -493,7 +493,10 @@ static int restock(struct nw_tree *tree)
 
     while (result == NW_OK && tree->queue.count < NW_TREE_FLOOR && tree->virgin == tree->blocks &&
            tree->left > MARGIN) {
-        result = nw_tree_clean_step(tree, (uint16_t)(tree->left - MARGIN));
+        uint16_t most = (uint16_t)(tree->left - MARGIN);
+        uint16_t worth = nw_tree_worth(tree, 1);
+
+        result = nw_tree_clean_step(tree, most < worth ? most : worth);
     }
     return result >= 0 && tree->queue.count > before ? nw_tree_save(tree) : result;
 }
@@ -512,6 +515,20 @@ static int write_block(struct nw_tree *tree, uint32_t last)
         result = nw_tree_append(tree, NW_TREE_END, NULL, &place);
     }
     return result;
+}
+
+/* No free block: the device can be read. The page written last counts where it is. */
+static int stay(struct nw_tree *tree, uint32_t last)
+{
+    int result = tag_of(tree, last);
+    uint32_t word = tree->tagged.tag.word;
+
+    tree->must_open = 1;
+    if (tree->current == NW_TREE_NO_BLOCK && result == NW_TAG_GOOD && (word & NW_TREE_KIND) == 0 &&
+        (word & ~(uint32_t)NW_TREE_DAMAGED) < tree->sectors) {
+        nw_tree_change(tree, word & ~(uint32_t)NW_TREE_DAMAGED, last);
+    }
+    return result < 0 ? result : (int)NW_OK;
 }
 
 int nw_tree_mount(struct nw_tree *tree)
@@ -537,5 +554,5 @@ int nw_tree_mount(struct nw_tree *tree)
     }
     tree->mounting = 0;
     tree->queue.usable = tree->queue.count;
-    return result;
+    return result == NW_ERR_FULL ? stay(tree, mount.last) : result;
 }

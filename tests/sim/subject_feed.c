@@ -304,6 +304,7 @@ static struct sim_most feed_most(const struct sim_subject *subject, const struct
 static void feed_fit(struct nw_random *random, struct sim_head *head)
 {
     sim_kind_store.fit(random, head);
+    head->wears = 0; /* nothing says what is left of calls that fail */
     head->degree = 1U + nw_random_below(random, 2);
 }
 

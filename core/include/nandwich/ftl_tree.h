@@ -12,7 +12,9 @@
  * block of the log begins with a root: a mount needs the newest block alone. Bits and argument:
  * docs/ftl-tree.md.
  *
- * SECTORS. One sector is one page.
+ * SECTORS. One sector is one page. Of the blocks that are not kept back as many pages are
+ * offered as let the cleaning of an average block win something: nw_ftl_tree_sectors(). Small pages
+ * hold few changes, so each costs more there and fewer are offered.
  *
  * DURABLE. A write is durable when it has returned NW_OK; a sync only has to write down trims. A
  * trim is durable after a sync (or earlier). Power may be cut at any moment, in mount too.
@@ -26,17 +28,19 @@
  *   write  1 program and a look-up. Also 1 program, 1 read and 1 erase every block_pages writes;
  *          one push of changes down the tree about every page_bytes / 20 changes (2 programs as a
  *          rule, at most 5). While free blocks are few it also passes pages of the block being
- *          cleaned: with v of its n pages valid, ceil(9 n / 8 / (n - v)) of them, each a read of
- *          its tag and a look-up, a valid one a write more
+ *          cleaned: 9/8 n for each page that its cleaning wins, of n. Each is a read of its tag
+ *          and a look-up, a valid one a write more
  *   trim   a look-up; as a write it may push changes
  *   sync   0 without trims before it and after no failed call; else 2 programs, and an erase when
  *          they take a block
  *   idle   steps that each fit the budget left: a page of cleaning, or an erase
  *   mount  reads the tag of each block's first page, the tags of the newest block, and the map once
- *          (a read for each node, and about 3 more a leaf); 2 programs and an erase. When free
- *          blocks are few it cleans
+ *          (a read for each node, and about 3 more a leaf); 3 or 4 programs and an erase. When free
+ *          blocks are few it cleans, as far as its own block has room
  *
  * ERRORS of the block verbs: NW_ERR_FULL when bad blocks have eaten the spare blocks (reads go on).
+ * Errors in quick succession, with no write between that goes well, use up the free blocks:
+ * NW_ERR_FULL until the next mount.
  * NW_ERR_ECC or NW_ERR_CORRUPT for a sector whose content is lost (the sector is req->sector +
  * req->done), and for all sectors of a node that cannot be read any more; NW_ERR_UNSUPPORTED for
  * data == NULL on a chip that keeps payload or data on one that keeps none, else what the chip
@@ -62,8 +66,8 @@ extern "C" {
 #endif
 
 struct nw_ftl_tree_config {
-    uint16_t spare_blocks; /* blocks kept for cleaning, bad blocks and the map, at least 12;
-                            * 0: blocks / 8 + 12, on pages below 2,048 bytes blocks / 4 + 12 */
+    uint16_t spare_blocks; /* blocks kept for cleaning and bad blocks, at least 12;
+                            * 0: blocks / 8 + 12. The fewer, the more moves a write */
 };
 
 struct nw_tree; /* in the caller's RAM */
@@ -78,8 +82,9 @@ struct nw_ftl_tree {
 /*
  * Least bytes of RAM for this chip, and sectors the device will have. 0 when the layer cannot work
  * on it: not more than spare_blocks blocks or more than 65,534, fewer than 16 pages a block or more
- * than 256, pages below 256 bytes, a spare area below 15 bytes, or
- * config->spare_blocks from 1 to 11.
+ * than 256, pages below 256 bytes, a spare area below 15 bytes,
+ * config->spare_blocks from 1 to 11, or so many pages that the places of nodes take half a page:
+ * more than 64,000 pages of 256 bytes, 800,000 of 512, 8,000,000 of 1,024.
  */
 size_t nw_ftl_tree_ram_bytes(const struct nw_ftl_tree_config *config,
                              const struct nw_geometry *geometry);
@@ -101,7 +106,7 @@ int nw_ftl_tree_format(struct nw_ftl_tree *ftl, struct nw_chip *chip,
  * Nothing is written or erased on a chip that holds none: NW_ERR_BLANK: nothing is written there;
  * NW_ERR_NOT_FOUND: something else is, nw_identify() tells what; NW_ERR_VERSION: another format,
  * configuration or geometry; NW_ERR_CORRUPT: the newest root is there and cannot be read. Else as
- * format. There is nothing to close.
+ * format. A device without a free block mounts and can be read. There is nothing to close.
  */
 int nw_ftl_tree_mount(struct nw_ftl_tree *ftl, struct nw_chip *chip,
                       const struct nw_ftl_tree_config *config, void *ram, size_t ram_bytes);
