@@ -28,8 +28,9 @@ _PLACES = (
 )
 
 
-def call(*command: object, text: str | None = None) -> str:
-    """What a tool prints."""
+def call(*command: object, text: str | None = None, now: int | None = None) -> str:
+    """What a tool prints. `now` is the time that e2fsprogs takes it for, in seconds."""
+    clock = {} if now is None else {"E2FSPROGS_FAKE_TIME": str(now)}
     done = subprocess.run(
         [str(word) for word in command],
         input=text,
@@ -37,6 +38,7 @@ def call(*command: object, text: str | None = None) -> str:
         text=True,
         check=True,
         timeout=120,
+        env={**os.environ, **clock},
     )
     return done.stdout
 
@@ -50,9 +52,10 @@ def make(path: Path, size: str, *options: str) -> Path:
     return path
 
 
-def debug(path: Path, *lines: str) -> str:
+def debug(path: Path, *lines: str, now: int | None = None) -> str:
     """Lines for debugfs, which may write."""
-    return call("debugfs", "-w", "-f", "/dev/stdin", path, text="\n".join(lines) + "\n")
+    text = "\n".join(lines) + "\n"
+    return call("debugfs", "-w", "-f", "/dev/stdin", path, text=text, now=now)
 
 
 def fill(path: Path, folder: Path, files: int, size: int) -> None:

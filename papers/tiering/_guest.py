@@ -109,6 +109,7 @@ class _Guest:
         self.files: dict[str, int] = {}  # blocks
         self.fresh: dict[str, int] = {}  # files that got blocks now: the first of these
         self.made = 0
+        self.clock = 1_700_000_000
         call("qemu-img", "convert", "-O", "qcow2", self.raw, self.image)
         self.places: list[int] = []  # of the image's blocks on the host
 
@@ -161,7 +162,8 @@ class _Guest:
         self.fresh = {}
         self.source.write_bytes(self.draw.randbytes(BLOCK))
         lines = [line for _ in range(operations) for line in self._line(self.draw.choice(_KINDS))]
-        debug(self.raw, *lines)
+        self.clock += 60  # a superblock knows seconds, however fast this machine is
+        debug(self.raw, *lines, now=self.clock)
         self._fill()
         after = self.raw.read_bytes()
         words: list[object] = ["qemu-io", "-f", "qcow2"]

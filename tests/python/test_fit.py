@@ -101,6 +101,7 @@ def test_too_many_blocks_is_told() -> None:
     value = _json("--ram", "16K", "--blocks", 70000, exit_code=1)
     why = {row["layer"]: row["why"] for row in value["layers"]}
     assert "at most 65,526 blocks and pages of one together" in why.pop("page")
+    assert "at most 65,534 blocks" in why.pop("tree")
     assert all("at most 65,000 blocks" in text for text in why.values())
 
 
