@@ -54,8 +54,8 @@ static int tree_refuse(const struct nw_layer_site *site, int error, struct nw_wh
         return nw_refuse(why, error,
                          "the tree layer does not work on %s with %u blocks of %u pages of %u B, "
                          "%u B of spare a page (%u blocks kept back; 0: a part of them): it needs "
-                         "more blocks than it keeps back, at least 12 of these, at most 65,534 blocks "
-                         "of 16 to 256 pages, pages of 256 B or more, and 15 B of spare",
+                         "more blocks than it keeps back, at least 12 of these, at most 65,534 "
+                         "blocks of 16 to 256 pages, pages of 256 B or more, and 15 B of spare",
                          site->chip_name, geometry->blocks, geometry->block_pages,
                          geometry->page_bytes, geometry->spare_bytes, config.spare_blocks);
     }
