@@ -110,6 +110,9 @@ static int place(struct nw_tree **tree, const struct nw_ftl_tree_config *config,
     to->child = NW_RAM_TAKE(ram, struct nw_tree_child, (size_t)to->children + 1U);
     to->buffer = NW_RAM_TAKE(ram, uint8_t, to->page_bytes);
     to->counts = NW_RAM_TAKE(ram, uint8_t, to->blocks);
+    to->leaf_start = NW_RAM_TAKE(ram, uint16_t, (size_t)to->children * to->leaves);
+    to->leaf_at = NW_RAM_TAKE(ram, uint8_t, (size_t)to->children * to->leaves * to->width);
+    to->run = NW_RAM_TAKE(ram, uint8_t, NW_TREE_RUN * (size_t)to->width);
     to->changes =
         NW_RAM_TAKE(ram, uint8_t, (to->changes_room + 1U) * (size_t)nw_tree_entry_bytes(to));
     return NW_OK;
@@ -169,6 +172,8 @@ static int prepare(struct nw_ftl_tree *ftl, struct nw_chip *chip,
     (void)place(&tree, config, &chip->geometry, &arena);
     take_cache(tree, &arena);
     memset(tree->child, 0, (tree->children + (size_t)1) * sizeof *tree->child);
+    memset(tree->leaf_start, 0, (size_t)tree->children * tree->leaves * sizeof *tree->leaf_start);
+    memset(tree->leaf_at, 0, (size_t)tree->children * tree->leaves * tree->width);
     nw_tagged_open(&tree->tagged, chip, &ftl->stats);
     tree->root = NW_TREE_NONE;
     tree->victim = NW_TREE_NO_BLOCK;
@@ -352,7 +357,7 @@ static int trim_sector(struct nw_tree *tree, uint32_t sector)
     }
     if (result == NW_OK) {
         settle(tree, sector, old, 0);
-        tree->unsaved = 1;
+        tree->unsaved = NW_TREE_IN_RAM;
     }
     return result;
 }
@@ -387,7 +392,7 @@ static int tree_sync(struct nw_block_req *req)
     struct nw_tree *tree = req->block->context;
 
     tree->tagged.stats->syncs++;
-    return tree->unsaved || tree->must_open ? save(tree) : (int)NW_OK;
+    return tree->unsaved != NW_TREE_SAVED || tree->must_open ? save(tree) : (int)NW_OK;
 }
 
 /* The longest that a page of cleaning takes: a push, and a new block. */

@@ -45,7 +45,9 @@
 #define NW_TREE_NO_BLOCK 0xFFFFU
 #define NW_TREE_NONE 0xFFFFFFFFUL /* no page */
 #define NW_TREE_OUT 255U        /* in counts: no candidate for cleaning */
-#define NW_TREE_PIECE 128U      /* bytes of entries on the stack */
+#define NW_TREE_PIECE 256U      /* bytes of entries on the stack */
+#define NW_TREE_PASSED 8U       /* one small read in so many puts its node into the cache */
+#define NW_TREE_RUN 32U         /* sectors looked up at once */
 #define NW_TREE_TRIES 8U        /* blocks in a row that may fail */
 #define NW_TREE_LOW 6U          /* cleaning begins below so many free blocks */
 #define NW_TREE_FLOOR 3U        /* the host's writes wait for cleaning below so many */
@@ -55,6 +57,14 @@ struct nw_tree_child {
     uint16_t start;   /* its group begins at this entry of the root on flash */
     uint16_t entries; /* of the inner node */
     uint8_t pushed;   /* its group is in the inner node already */
+    uint8_t lost;     /* the inner node cannot be read */
+};
+
+/* Where the trims are that no sync has seen yet. */
+enum nw_tree_unsaved {
+    NW_TREE_SAVED = 0,
+    NW_TREE_IN_RAM = 1,
+    NW_TREE_IN_ROOT = 2 /* which counts when a page follows it */
 };
 
 /* Free blocks in the order they will be used. The first `usable` may be erased: tree_log.c. */
@@ -87,10 +97,16 @@ struct nw_tree {
     uint8_t *counts;       /* valid pages of each block, at most 254; NW_TREE_OUT */
     uint8_t *changes;      /* entries */
     struct nw_tree_child *child; /* and one more, whose start is the end */
+    uint8_t *leaf_at;      /* places of the leaves, as their inner nodes on flash have them */
+    uint16_t *leaf_start;  /* entries of an inner node before those of this leaf */
     uint8_t *cache;        /* pages */
     uint32_t *cached;      /* their numbers, or NW_TREE_NONE */
     uint16_t frames;
     uint16_t hand;
+    uint8_t passed;        /* reads that were not taken into the cache, counted */
+    uint8_t run_count;     /* sectors whose places are known since the last look-up of a leaf, */
+    uint32_t run_first;    /* from this one on, */
+    uint8_t *run;          /* and the places */
     /* log */
     uint64_t version;      /* of the block being written: grows, odd if a mount began it */
     uint32_t root;         /* page of the newest root; NW_TREE_NONE: a format has just begun */
@@ -103,7 +119,7 @@ struct nw_tree {
     uint16_t failed[NW_TREE_FAILED];
     uint8_t failed_count;
     uint8_t must_open;     /* the block takes no more pages */
-    uint8_t unsaved;       /* trims in RAM alone */
+    uint8_t unsaved;       /* trims: enum nw_tree_unsaved */
     uint8_t mounting;      /* nothing written counts yet: a mount's last free block is its own */
     struct nw_tree_queue queue;
     /* cleaning */
@@ -133,6 +149,8 @@ int nw_tree_read(struct nw_tree *tree, uint32_t page, uint32_t offset, uint16_t 
                  uint8_t *to);
 /* A whole node to the buffer, checked. NW_ERR_ECC or NW_ERR_CORRUPT: it is lost. */
 int nw_tree_load(struct nw_tree *tree, uint32_t page);
+/* The buffer was programmed to `page` and takes the place of a node that may be in the cache. */
+void nw_tree_renew(struct nw_tree *tree, uint32_t old, uint32_t page);
 /* Forgets pages that are about to be erased. */
 void nw_tree_uncache(struct nw_tree *tree, uint32_t first, uint32_t end);
 static inline uint32_t nw_tree_inner_entries_at(const struct nw_tree *tree)
@@ -166,6 +184,20 @@ int nw_tree_mark_bad(struct nw_tree *tree, uint16_t block);
 /* tree_map.c */
 /* Where a sector lies; 0: it holds nothing. Uses the buffer. */
 int nw_tree_find(struct nw_tree *tree, uint32_t sector, uint32_t *place);
+/* The inner node at `place` has the content of the buffer: what RAM knows of it. */
+void nw_tree_learn(struct nw_tree *tree, uint16_t child, uint32_t place);
+/* Where the leaf lies as its inner node on flash has it; 0: it holds nothing. */
+uint32_t nw_tree_leaf_place(const struct nw_tree *tree, uint32_t leaf);
+/* Entries of a leaf in its inner node on flash; the first of them in *first. */
+uint16_t nw_tree_leaf_group(const struct nw_tree *tree, uint32_t leaf, uint16_t *first);
+/* Have root and changes no more room than this? */
+static inline int nw_tree_is_full(const struct nw_tree *tree, uint16_t room)
+{
+    return tree->live + tree->change_count + room >= tree->root_room;
+}
+
+/* The largest group of the root goes down. Uses the buffer. */
+int nw_tree_push(struct nw_tree *tree);
 /* Sees to it that one change more has room. Uses the buffer. */
 int nw_tree_reserve(struct nw_tree *tree);
 void nw_tree_change(struct nw_tree *tree, uint32_t sector, uint32_t place);

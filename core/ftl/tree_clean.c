@@ -4,6 +4,9 @@
 
 #include "tree.h"
 
+#define LAST 3U  /* pages of a block without cleaning */
+#define EARLY 8U /* pages without a push; it comes when twice as many changes still have room */
+
 /* The block with the fewest valid pages, at most so many; NW_TREE_NO_BLOCK. */
 static uint16_t fewest(const struct nw_tree *tree, uint16_t most)
 {
@@ -188,37 +191,57 @@ int nw_tree_clean_step(struct nw_tree *tree, uint16_t most)
 }
 
 /* Pages of the victim that a write passes: it is done by the time its room is needed, and an eighth
- * more for roots and nodes. */
+ * more for roots and nodes; one more when free blocks are short. */
 static uint16_t share(const struct nw_tree *tree)
 {
     uint16_t pages = tree->block_pages;
     uint16_t valid = tree->victim != NW_TREE_NO_BLOCK ? tree->counts[tree->victim] : (uint16_t)0;
     uint32_t takes = 1U + valid + ((uint32_t)valid * tree->cost + 255U) / 256U;
     uint16_t won = takes < pages ? (uint16_t)(pages - takes) : (uint16_t)1;
+    uint16_t short_of = tree->queue.count + 1U < NW_TREE_LOW;
 
-    return (uint16_t)((pages + pages / 8U + won - 1U) / won);
+    return (uint16_t)((pages + pages / 8U + won - 1U) / won + short_of);
 }
 
-/* Will the write at hand push, or begin a block? Then it has enough to do. */
-static int is_busy(const struct nw_tree *tree)
+/* What the write at hand does beside its program: pages of the victim to pass, or an error. It does
+ * one thing of these:
+ *   begin a block, when there is no page left
+ *   erase the next block, when half of this one is written: if that fails there are pages to clean
+ *   push, a little early, and never near the end of a block
+ *   pass pages, but not into the block's last ones */
+static int pages_to_pass(struct nw_tree *tree)
 {
-    return tree->must_open || tree->left == 0 ||
-           tree->live + tree->change_count >= tree->root_room;
+    uint16_t most = tree->left > LAST ? (uint16_t)(tree->left - LAST) : (uint16_t)0;
+    uint16_t pages = share(tree);
+    int result = NW_OK;
+
+    if (tree->must_open || most == 0) {
+        return 0;
+    }
+    if (tree->left <= tree->block_pages / 2U && !tree->queue.erased && tree->queue.usable > 0) {
+        result = nw_tree_erase_ahead(tree);
+        return result == NW_ERR_FULL ? 0 : result;
+    }
+    if (nw_tree_is_full(tree, 2U * EARLY) && tree->left > EARLY) {
+        result = nw_tree_push(tree);
+        return result < 0 ? result : 0;
+    }
+    return (int)(pages < most ? pages : most);
 }
 
 int nw_tree_pace(struct nw_tree *tree)
 {
     uint16_t most = nw_tree_worth(tree, 1);
-    uint16_t pages = is_busy(tree) ? (uint16_t)0 : share(tree);
-    int result = NW_OK;
+    int pages = pages_to_pass(tree);
+    int result = pages < 0 ? pages : (int)NW_OK;
 
     if (tree->virgin < tree->blocks) {
-        return NW_OK;
+        return result;
     }
     while (result == NW_OK &&
            ((pages != 0 && tree->queue.count < NW_TREE_LOW) || tree->queue.count < NW_TREE_FLOOR)) {
         result = nw_tree_clean_step(tree, most);
-        pages = pages != 0 ? (uint16_t)(pages - 1U) : pages;
+        pages -= pages != 0;
     }
     return result > 0 ? (int)NW_OK : result;
 }

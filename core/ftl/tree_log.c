@@ -55,6 +55,9 @@ int nw_tree_append(struct nw_tree *tree, uint32_t word, uint8_t *data, uint32_t 
     if (!tree->mounting) {
         tree->queue.usable = tree->queue.count;
     }
+    if (tree->unsaved == NW_TREE_IN_ROOT) {
+        tree->unsaved = NW_TREE_SAVED;
+    }
     *place = tree->next;
     tree->next++;
     tree->left--;
@@ -220,6 +223,7 @@ void nw_tree_adopt(struct nw_tree *tree, uint32_t page)
     const uint8_t *entries = from + nw_tree_root_entries_at(tree);
     uint16_t count = nw_get16(from + NW_TREE_ENTRIES_AT);
 
+    nw_tree_renew(tree, tree->root, page);
     for (uint16_t i = 0; i < tree->children; i++) {
         struct nw_tree_child *child = &tree->child[i];
 
@@ -230,7 +234,7 @@ void nw_tree_adopt(struct nw_tree *tree, uint32_t page)
     tree->child[tree->children].start = count;
     tree->live = count;
     tree->change_count = 0;
-    tree->unsaved = 0;
+    tree->unsaved = tree->unsaved != NW_TREE_SAVED ? NW_TREE_IN_ROOT : NW_TREE_SAVED;
     tree->root = page;
 }
 

@@ -12,7 +12,6 @@ struct note {
     uint32_t old;
     uint32_t at;
     uint16_t leaf;
-    uint16_t group; /* so many entries of the inner node on flash it holds */
 };
 
 struct push {
@@ -30,64 +29,149 @@ static uint16_t group_of(const struct nw_tree *tree, uint16_t child)
     return at->pushed ? (uint16_t)0 : (uint16_t)(at[1].start - at->start);
 }
 
-/* A sector among entries in the buffer: 1 when it is there. */
-static int is_among(const struct nw_tree *tree, const uint8_t *entries, uint16_t count,
-                    uint32_t sector, uint32_t *place)
+uint32_t nw_tree_leaf_place(const struct nw_tree *tree, uint32_t leaf)
 {
-    uint16_t index = nw_tree_lower(tree, entries, count, sector);
-    const uint8_t *at = entries + (size_t)index * nw_tree_entry_bytes(tree);
-
-    if (index == count || nw_tree_get(tree, at) != sector) {
-        return 0;
-    }
-    *place = nw_tree_get(tree, at + tree->width);
-    return 1;
+    return nw_tree_get(tree, tree->leaf_at + (size_t)leaf * tree->width);
 }
 
-/* Below the root: inner node, then leaf. */
-static int find_below(struct nw_tree *tree, const struct nw_tree_child *child, uint32_t offset,
-                      uint32_t sector, uint32_t *place)
+/* Where an entry of an inner node lies in its page. */
+static uint32_t inner_offset(const struct nw_tree *tree, uint16_t entry)
 {
-    uint32_t head = nw_tree_inner_entries_at(tree);
-    uint16_t length = (uint16_t)(head + (uint32_t)child->entries * nw_tree_entry_bytes(tree));
-    uint8_t bytes[4] = {0};
-    int result = nw_tree_read(tree, child->at, 0, length, tree->buffer);
+    return nw_tree_inner_entries_at(tree) + (uint32_t)entry * nw_tree_entry_bytes(tree);
+}
 
-    if (result < 0 || is_among(tree, tree->buffer + head, child->entries, sector, place)) {
+uint16_t nw_tree_leaf_group(const struct nw_tree *tree, uint32_t leaf, uint16_t *first)
+{
+    uint16_t end = (leaf + 1U) % tree->leaves != 0 ? tree->leaf_start[leaf + 1U]
+                                                   : tree->child[leaf / tree->leaves].entries;
+
+    *first = tree->leaf_start[leaf];
+    return (uint16_t)(end - *first);
+}
+
+void nw_tree_learn(struct nw_tree *tree, uint16_t child, uint32_t place)
+{
+    uint32_t leaf = (uint32_t)child * tree->leaves;
+
+    tree->child[child].at = place;
+    tree->child[child].lost = 0;
+    tree->child[child].entries = nw_get16(tree->buffer);
+    memcpy(tree->leaf_at + (size_t)leaf * tree->width, tree->buffer + 2U,
+           (size_t)tree->leaves * tree->width);
+    for (uint16_t i = 0; i < tree->leaves; i++) {
+        tree->leaf_start[leaf + i] =
+            nw_tree_lower(tree, tree->buffer + nw_tree_inner_entries_at(tree),
+                          tree->child[child].entries, (leaf + i) * tree->leaf_places);
+    }
+}
+
+/* A look-up on its way down: what the sectors behind this one hold is noted, too. */
+struct look {
+    uint32_t sector;
+    uint32_t place; /* of the sector, once it is known */
+    uint32_t known; /* a bit for each sector of the run that was met */
+};
+
+/* Entries of one level, which are in RAM: 1 when the sector is among them. */
+static int look_among(struct nw_tree *tree, struct look *look, const uint8_t *entries,
+                      uint16_t count)
+{
+    uint16_t bytes = nw_tree_entry_bytes(tree);
+
+    for (uint16_t i = nw_tree_lower(tree, entries, count, look->sector); i < count; i++) {
+        const uint8_t *at = entries + (size_t)i * bytes;
+        uint32_t ahead = nw_tree_get(tree, at) - look->sector;
+
+        if (ahead == 0) {
+            look->place = nw_tree_get(tree, at + tree->width);
+            return 1;
+        }
+        if (ahead >= NW_TREE_RUN) {
+            break;
+        }
+        if ((look->known >> ahead & 1U) == 0) { /* the upper tells the truth */
+            look->known |= (uint32_t)1 << ahead;
+            memcpy(tree->run + ahead * tree->width, at + tree->width, tree->width);
+        }
+    }
+    return 0;
+}
+
+/* Entries on flash, the first of which is at `offset` of `page`: 1, 0, or an error. */
+static int look_in_group(struct nw_tree *tree, struct look *look, uint32_t page, uint32_t offset,
+                         uint16_t count)
+{
+    uint16_t bytes = (uint16_t)(count * nw_tree_entry_bytes(tree));
+    int result = count != 0 ? nw_tree_read(tree, page, offset, bytes, tree->buffer) : (int)NW_OK;
+
+    return result < 0 ? result : look_among(tree, look, tree->buffer, count);
+}
+
+/* The leaf at `page`, 0: there is none. What no level above knew of the run is there. */
+static int look_in_leaf(struct nw_tree *tree, struct look *look, uint32_t page)
+{
+    uint16_t index = (uint16_t)(look->sector % tree->leaf_places);
+    uint16_t left = (uint16_t)(tree->leaf_places - index);
+    uint8_t count = (uint8_t)(left < NW_TREE_RUN ? left : NW_TREE_RUN);
+    uint16_t bytes = (uint16_t)(count * tree->width);
+    int result = NW_OK;
+
+    memset(tree->buffer, 0, bytes);
+    if (page != 0) {
+        result = nw_tree_read(tree, page, (uint32_t)index * tree->width, bytes, tree->buffer);
+    }
+    if (result != NW_OK) {
         return result;
     }
-    uint32_t leaf = nw_tree_get(tree, tree->buffer + 2U + offset / tree->leaf_places * tree->width);
+    look->place = nw_tree_get(tree, tree->buffer);
+    for (uint8_t i = 0; i < count; i++) {
+        uint16_t at = (uint16_t)(i * tree->width);
 
-    if (leaf != 0) {
-        result = nw_tree_read(tree, leaf, offset % tree->leaf_places * tree->width, tree->width,
-                              bytes);
-        *place = nw_tree_get(tree, bytes);
+        if ((look->known >> i & 1U) == 0) {
+            memcpy(tree->run + at, tree->buffer + at, tree->width);
+        }
     }
-    return result;
+    tree->run_first = look->sector;
+    tree->run_count = count;
+    return NW_OK;
+}
+
+/* Below the root: the leaf's group in its inner node, then the leaf. */
+static int look_below(struct nw_tree *tree, struct look *look, const struct nw_tree_child *child)
+{
+    uint32_t leaf = look->sector / tree->leaf_places;
+    uint16_t first;
+    uint16_t group = nw_tree_leaf_group(tree, leaf, &first);
+    int result = child->lost ? (int)NW_ERR_ECC
+                             : look_in_group(tree, look, child->at, inner_offset(tree, first),
+                                             group);
+
+    return result == 0 ? look_in_leaf(tree, look, nw_tree_leaf_place(tree, leaf)) : result;
 }
 
 int nw_tree_find(struct nw_tree *tree, uint32_t sector, uint32_t *place)
 {
+    struct look look = {.sector = sector};
     uint16_t number = (uint16_t)(sector / tree->span);
     const struct nw_tree_child *child = &tree->child[number];
-    uint16_t group = group_of(tree, number);
-    uint16_t bytes = nw_tree_entry_bytes(tree);
+    uint32_t group_at = nw_tree_root_entries_at(tree) +
+                        (uint32_t)child->start * nw_tree_entry_bytes(tree);
 
-    *place = 0;
-    if (is_among(tree, tree->changes, tree->change_count, sector, place)) {
+    if (sector - tree->run_first < tree->run_count) {
+        *place = nw_tree_get(tree, tree->run + (sector - tree->run_first) * tree->width);
         return NW_OK;
     }
-    if (group != 0) {
-        int result = nw_tree_read(
-            tree, tree->root, nw_tree_root_entries_at(tree) + (uint32_t)child->start * bytes,
-            (uint16_t)(group * bytes), tree->buffer);
+    tree->run_count = 0;
+    int result = look_among(tree, &look, tree->changes, tree->change_count);
 
-        if (result < 0 || is_among(tree, tree->buffer, group, sector, place)) {
-            return result;
-        }
+    if (result == 0) {
+        result = look_in_group(tree, &look, tree->root, group_at, group_of(tree, number));
     }
-    return child->at == 0 ? (int)NW_OK
-                          : find_below(tree, child, sector % tree->span, sector, place);
+    if (result == 0) {
+        result = look_below(tree, &look, child);
+    }
+    *place = look.place;
+    return result < 0 ? result : (int)NW_OK;
 }
 
 /* The inner node to the buffer; an empty one if there is none. */
@@ -185,35 +269,28 @@ static int pour(struct nw_tree *tree, uint32_t page, uint32_t offset, uint16_t c
 static int write_leaf(struct nw_tree *tree, struct push *push)
 {
     uint16_t leaf = fullest_leaf(tree, push);
-    uint32_t sector = push->number * tree->span + (uint32_t)leaf * tree->leaf_places;
+    uint32_t number = (uint32_t)push->number * tree->leaves + leaf;
     struct note *note = &push->note[push->notes];
     uint16_t first;
-    uint16_t group = group_in_inner(tree, push, leaf, &first);
+    uint16_t group = nw_tree_leaf_group(tree, number, &first);
     int result = NW_OK;
 
-    for (uint8_t i = 0; i < push->notes; i++) { /* on flash they are still there */
-        first = (uint16_t)(first + (push->note[i].leaf < leaf ? push->note[i].group : 0U));
-    }
     note->leaf = leaf;
-    note->group = group;
-    note->old = nw_tree_get(tree, tree->buffer + 2U + (size_t)leaf * tree->width);
+    note->old = nw_tree_leaf_place(tree, number);
     memset(tree->buffer, 0, tree->page_bytes);
     if (note->old != 0) {
         result = nw_tree_load(tree, note->old);
     }
     if (result == NW_OK) {
-        result = pour(tree, push->child->at,
-                      nw_tree_inner_entries_at(tree) +
-                          (uint32_t)first * nw_tree_entry_bytes(tree),
-                      group, sector);
+        result = pour(tree, push->child->at, inner_offset(tree, first), group,
+                      number * tree->leaf_places);
     }
     if (result == NW_OK) {
         tree->tagged.stats->map_programs++;
-        result = nw_tree_append(
-            tree, NW_TREE_LEAF | ((uint32_t)push->number * tree->leaves + leaf), tree->buffer,
-            &note->at);
+        result = nw_tree_append(tree, NW_TREE_LEAF | number, tree->buffer, &note->at);
     }
     if (result == NW_OK) {
+        nw_tree_renew(tree, note->old, note->at);
         push->notes++;
     }
     return result;
@@ -234,8 +311,8 @@ static int write_inner(struct nw_tree *tree, struct push *push, uint32_t word)
     }
     nw_tree_lose(tree, child->at);
     nw_tree_gain(tree, place);
-    child->at = place;
-    child->entries = nw_get16(tree->buffer);
+    nw_tree_renew(tree, child->at, place);
+    nw_tree_learn(tree, push->number, place);
     for (uint8_t i = 0; i < push->notes; i++) {
         nw_tree_lose(tree, push->note[i].old);
         nw_tree_gain(tree, push->note[i].at);
@@ -300,19 +377,24 @@ static int push_down(struct nw_tree *tree, uint16_t number)
     return result;
 }
 
+int nw_tree_push(struct nw_tree *tree)
+{
+    uint16_t best = 0;
+
+    for (uint16_t i = 1; i < tree->children; i++) {
+        if (group_of(tree, i) > group_of(tree, best)) {
+            best = i;
+        }
+    }
+    return push_down(tree, best);
+}
+
 int nw_tree_reserve(struct nw_tree *tree)
 {
     int result = NW_OK;
 
-    while (result == NW_OK && tree->live + tree->change_count >= tree->root_room) {
-        uint16_t best = 0;
-
-        for (uint16_t i = 1; i < tree->children; i++) {
-            if (group_of(tree, i) > group_of(tree, best)) {
-                best = i;
-            }
-        }
-        result = push_down(tree, best);
+    while (result == NW_OK && nw_tree_is_full(tree, 0)) {
+        result = nw_tree_push(tree);
     }
     if (result == NW_OK && tree->change_count == tree->changes_room) {
         result = nw_tree_save(tree);
@@ -322,6 +404,9 @@ int nw_tree_reserve(struct nw_tree *tree)
 
 void nw_tree_change(struct nw_tree *tree, uint32_t sector, uint32_t place)
 {
+    if (sector - tree->run_first < tree->run_count) {
+        nw_tree_put(tree, tree->run + (sector - tree->run_first) * tree->width, place);
+    }
     tree->change_count =
         nw_tree_insert(tree, tree->changes, tree->change_count, sector, place);
 }
@@ -343,9 +428,9 @@ int nw_tree_move_inner(struct nw_tree *tree, uint32_t child, uint32_t place)
 int nw_tree_move_leaf(struct nw_tree *tree, uint32_t leaf, uint32_t place)
 {
     uint32_t number = leaf / tree->leaves;
-    uint8_t bytes[4] = {0};
+    uint16_t first;
 
-    if (number >= tree->children || tree->child[number].at == 0) {
+    if (number >= tree->children || nw_tree_leaf_place(tree, leaf) != place) {
         return NW_OK;
     }
     struct push push = {.child = &tree->child[number], .number = (uint16_t)number};
@@ -353,31 +438,22 @@ int nw_tree_move_leaf(struct nw_tree *tree, uint32_t leaf, uint32_t place)
     int result = nw_tree_room(tree, 2);
 
     note->leaf = (uint16_t)(leaf % tree->leaves);
+    note->old = place;
     if (result == NW_OK) {
-        result = nw_tree_read(tree, push.child->at, 2U + (uint32_t)note->leaf * tree->width,
-                              tree->width, bytes);
-    }
-    note->old = nw_tree_get(tree, bytes);
-    if (result != NW_OK || note->old != place) {
-        return result;
-    }
-    result = load_inner(tree, push.child);
-    if (result == NW_OK) { /* it takes what waits for it along */
-        uint16_t first;
-        uint16_t group = group_in_inner(tree, &push, note->leaf, &first);
-        uint32_t offset =
-            nw_tree_inner_entries_at(tree) + (uint32_t)first * nw_tree_entry_bytes(tree);
-
         result = nw_tree_load(tree, place);
-        if (result == NW_OK) {
-            result = pour(tree, push.child->at, offset, group, leaf * tree->leaf_places);
-        }
+    }
+    if (result == NW_OK) { /* it takes what waits for it along */
+        uint16_t group = nw_tree_leaf_group(tree, leaf, &first);
+
+        result = pour(tree, push.child->at, inner_offset(tree, first), group,
+                      leaf * tree->leaf_places);
     }
     if (result == NW_OK) {
         tree->tagged.stats->map_programs++;
         result = nw_tree_append(tree, NW_TREE_LEAF | leaf, tree->buffer, &note->at);
     }
     if (result == NW_OK) {
+        nw_tree_renew(tree, place, note->at);
         push.notes = 1;
         result = load_inner(tree, push.child);
     }

@@ -184,11 +184,10 @@ static void take_over(struct nw_tree *tree)
 }
 
 /* What a page behind the root says. */
-static int replay(struct nw_tree *tree, uint32_t page)
+static void replay(struct nw_tree *tree, uint32_t page)
 {
     uint32_t word = tree->tagged.tag.word;
     uint32_t number = word & NW_TREE_NUMBER;
-    uint8_t bytes[2];
 
     if ((word & NW_TREE_KIND) == 0) {
         if ((word & ~(uint32_t)NW_TREE_DAMAGED) < tree->sectors) {
@@ -198,19 +197,12 @@ static int replay(struct nw_tree *tree, uint32_t page)
                number < tree->children) {
         struct nw_tree_child *child = &tree->child[number];
 
-        child->at = page;
         if ((word & NW_TREE_PUSHED) != 0 && !child->pushed) {
             tree->live = (uint16_t)(tree->live - (child[1].start - child->start));
             child->pushed = 1;
         }
-        int result = nw_tree_read(tree, page, 0, 2, bytes);
-
-        if (result < 0) {
-            return result;
-        }
-        child->entries = nw_get16(bytes);
+        child->at = page;
     }
-    return NW_OK;
 }
 
 static int replay_all(struct nw_tree *tree, const struct mount *mount)
@@ -220,7 +212,7 @@ static int replay_all(struct nw_tree *tree, const struct mount *mount)
         int result = state < 0 ? state : (int)NW_OK;
 
         if (state == NW_TAG_GOOD && tree->tagged.tag.version == mount->version) {
-            result = replay(tree, page);
+            replay(tree, page);
         } else if (state == NW_TAG_LOST || state == NW_TAG_BAD) {
             tree->tagged.stats->lost++;
         }
@@ -231,25 +223,24 @@ static int replay_all(struct nw_tree *tree, const struct mount *mount)
     return NW_OK;
 }
 
-/* Fills of the inner nodes. */
+/* What RAM must know of the inner nodes. */
 static int look_at_inner(struct nw_tree *tree)
 {
-    uint8_t bytes[2];
+    int result = NW_OK;
 
-    for (uint16_t i = 0; i < tree->children; i++) {
+    for (uint16_t i = 0; i < tree->children && result == NW_OK; i++) {
         struct nw_tree_child *child = &tree->child[i];
 
-        child->entries = 0;
         if (child->at != 0) {
-            int result = nw_tree_read(tree, child->at, 0, 2, bytes);
-
-            if (result < 0) {
-                return result;
-            }
-            child->entries = nw_get16(bytes);
+            result = nw_tree_load(tree, child->at);
+            child->lost = result == NW_ERR_ECC || result == NW_ERR_CORRUPT;
         }
+        if (child->at != 0 && result == NW_OK) {
+            nw_tree_learn(tree, i, child->at);
+        }
+        result = child->lost ? (int)NW_OK : result;
     }
-    return NW_OK;
+    return result;
 }
 
 /* The newest block that counts: its root adopted, what follows it replayed. NW_ERR_NOT_FOUND. */
@@ -279,9 +270,9 @@ static int find(struct nw_tree *tree, struct mount *mount)
     }
     take_over(tree);
     nw_tree_adopt(tree, mount->first - 1U);
-    result = look_at_inner(tree);
+    result = replay_all(tree, mount);
     if (result == NW_OK) {
-        result = replay_all(tree, mount);
+        result = look_at_inner(tree);
     }
     /* Above all that another mount may have written since; a version far off is no version. */
     tree->version = mount->version + AHEAD;
@@ -324,10 +315,8 @@ static int assemble(struct nw_tree *tree, const struct nw_tree_child *child, uin
                     uint16_t at[2])
 {
     uint32_t first = leaf * tree->leaf_places;
-    uint8_t bytes[4] = {0};
-    int result = nw_tree_read(tree, child->at, 2U + leaf % tree->leaves * tree->width,
-                              tree->width, bytes);
-    uint32_t place = nw_tree_get(tree, bytes);
+    uint32_t place = nw_tree_leaf_place(tree, leaf);
+    int result = child->lost ? (int)NW_ERR_ECC : (int)NW_OK;
 
     memset(tree->buffer, 0, tree->page_bytes);
     if (result == NW_OK && place != 0) {

@@ -138,11 +138,13 @@ static uint8_t *through_cache(struct nw_tree *tree, uint32_t page, int *result)
     return copy;
 }
 
-/* A few bytes of a node are read for themselves while the cache has no room for leaves: a whole
- * page would take longer, and put out a node that is needed more. */
-static int is_small(const struct nw_tree *tree, uint16_t length)
+/* A few bytes of a node are read for themselves, mostly: a whole page would take longer, and put
+ * out a node that may be needed more. One read in so many takes its node in, so that what is wanted
+ * often gets there. */
+static int is_passed(struct nw_tree *tree, uint16_t length)
 {
-    return length < tree->page_bytes / 4U && tree->frames < 2U * (tree->children + 1U);
+    tree->passed++;
+    return length <= tree->page_bytes / 4U && tree->passed % NW_TREE_PASSED != 0;
 }
 
 int nw_tree_read(struct nw_tree *tree, uint32_t page, uint32_t offset, uint16_t length,
@@ -150,7 +152,7 @@ int nw_tree_read(struct nw_tree *tree, uint32_t page, uint32_t offset, uint16_t 
 {
     int result;
 
-    if (tree->frames == 0 || (is_small(tree, length) && cached(tree, page) == NULL)) {
+    if (tree->frames == 0 || (cached(tree, page) == NULL && is_passed(tree, length))) {
         return read_part(tree, page, offset, length, to);
     }
     const uint8_t *copy = through_cache(tree, page, &result);
@@ -174,6 +176,17 @@ int nw_tree_load(struct nw_tree *tree, uint32_t page)
         memcpy(tree->buffer, copy, tree->page_bytes);
     }
     return result;
+}
+
+void nw_tree_renew(struct nw_tree *tree, uint32_t old, uint32_t page)
+{
+    for (uint16_t i = 0; i < tree->frames; i++) {
+        if (tree->cached[i] == old) {
+            tree->cached[i] = page;
+            memcpy(tree->cache + (size_t)i * tree->page_bytes, tree->buffer, tree->page_bytes);
+            return;
+        }
+    }
 }
 
 void nw_tree_uncache(struct nw_tree *tree, uint32_t first, uint32_t end)

@@ -227,6 +227,38 @@ static void test_full_device(void **state)
     }
 }
 
+/* The longest call of a full device. A write did all at once when it fell so: it pushed, began a
+ * block and erased it, which were an erase and six programs. */
+static void test_longest_write(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < SHAPES; i++) {
+        struct nw_random random;
+        uint64_t with_erase = 0;
+        uint64_t without = 0;
+
+        nw_random_seed(&random, (uint32_t)i);
+        open_shape(&shapes[i]);
+        for (uint32_t sector = 0; sector < ftl.block.sectors; sector++) {
+            write(sector);
+        }
+        for (uint32_t turn = 0; turn < 8U * ftl.block.sectors; turn++) {
+            struct nw_nand_counts before = *nw_nand_stats(nand);
+
+            write(nw_random_below(&random, ftl.block.sectors));
+            uint64_t programs = nw_nand_stats(nand)->programs - before.programs;
+            uint64_t erases = nw_nand_stats(nand)->erases - before.erases;
+            uint64_t *most = erases != 0 ? &with_erase : &without;
+
+            assert_in_range(erases, 0, 1);
+            *most = programs > *most ? programs : *most;
+        }
+        assert_int_equal(with_erase, 1);
+        assert_in_range(without, 2, shapes[i].page_bytes >= 512U ? 6 : 9);
+        close_shape();
+    }
+}
+
 /* Half of the sectors never change: what is hot goes round among the rest. */
 static void test_hot_spot(void **state)
 {
@@ -358,6 +390,7 @@ static void test_costs(void **state)
     before = *now;
     check(5); /* in RAM, and the page */
     check(6); /* nowhere: the root has no entries yet */
+    check(7); /* looked up with it */
     assert_int_equal(now->reads - before.reads, 1);
     before = *now;
     sync();
@@ -385,7 +418,7 @@ int main(void)
         cmocka_unit_test(test_full_device), cmocka_unit_test(test_hot_spot),
         cmocka_unit_test(test_mounts_alone), cmocka_unit_test(test_idle),
         cmocka_unit_test(test_ram),         cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_costs),
+        cmocka_unit_test(test_costs), cmocka_unit_test(test_longest_write),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -23,13 +23,15 @@
  * idle begins with a new block, whose root no longer knows of the page that failed.
  *
  * COST, in chip operations. A look-up is at most 3 reads, fewer where changes or cached nodes tell.
- *   read   a look-up and 1 read; a look-up alone when the sector holds nothing. Here and everywhere
- *          one more for each that answers NW_ERR_ECC: what fails once is not lost
- *   write  1 program and a look-up. Also 1 program, 1 read and 1 erase every block_pages writes;
- *          one push of changes down the tree about every page_bytes / 20 changes (2 programs as a
- *          rule, at most 5). While free blocks are few it also passes pages of the block being
- *          cleaned: 9/8 n for each page that its cleaning wins, of n. Each is a read of its tag
- *          and a look-up, a valid one a write more
+ *   read   a look-up and 1 read; a look-up alone when the sector holds nothing. A look-up of a leaf
+ *          serves the next 31 sectors, too. Here and everywhere one more for each that answers
+ *          NW_ERR_ECC: what fails once is not lost
+ *   write  1 program and a look-up, and beside it at most one of these: 1 program and 1 read to
+ *          begin a block; an erase, once a block; a push of changes down the tree, about every
+ *          page_bytes / 20 changes (2 programs as a rule, at most 5, on pages of 256 B 8); while
+ *          free blocks are few, pages of the block being cleaned: 9/8 n for each page that its
+ *          cleaning wins, of n. Each is a read of its tag and a look-up, a valid one a write more.
+ *          Only when failures or mounts have used up the free blocks a write waits for more
  *   trim   a look-up; as a write it may push changes
  *   sync   0 without trims before it and after no failed call; else 2 programs, and an erase when
  *          they take a block
@@ -47,8 +49,9 @@
  * answers. A block in which a program fails is emptied and marked
  * bad.
  *
- * RAM: a page buffer, a byte a block, up to 8 bytes for each page of a block, 8 bytes an inner node
- * (the square root of the leaves), about 250 bytes; nw_ftl_tree_ram_bytes() is the least.
+ * RAM: a page buffer, a byte a block, up to 8 bytes for each page of a block, 4 to 6 bytes a leaf
+ * (page_bytes / 2 sectors, from 2^16 pages on page_bytes / 3), 12 bytes an inner node (the square
+ * root of the leaves), about 400 bytes; nw_ftl_tree_ram_bytes() is the least.
  */
 #ifndef NANDWICH_FTL_TREE_H
 #define NANDWICH_FTL_TREE_H
