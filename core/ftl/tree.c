@@ -352,7 +352,7 @@ static int trim_sector(struct nw_tree *tree, uint32_t sector)
     }
     if (result == NW_OK) {
         settle(tree, sector, old, 0);
-        tree->unsaved = 1;
+        tree->unsaved = NW_TREE_TRIMMED;
     }
     return result;
 }
@@ -387,7 +387,7 @@ static int tree_sync(struct nw_block_req *req)
     struct nw_tree *tree = req->block->context;
 
     tree->tagged.stats->syncs++;
-    return tree->unsaved || tree->must_open ? save(tree) : (int)NW_OK;
+    return tree->unsaved != NW_TREE_SAVED || tree->must_open ? save(tree) : (int)NW_OK;
 }
 
 /* The longest that a page of cleaning takes: a push, and a new block. */

@@ -57,6 +57,12 @@ struct nw_tree_child {
     uint8_t pushed;   /* its group is in the inner node already */
 };
 
+enum nw_tree_unsaved {
+    NW_TREE_SAVED,
+    NW_TREE_ROOTED, /* the newest root, which counts with the next page behind it */
+    NW_TREE_TRIMMED /* trims, in RAM alone */
+};
+
 /* Free blocks in the order they will be used. The first `usable` may be erased: tree_log.c. */
 struct nw_tree_queue {
     uint16_t block[NW_TREE_QUEUE];
@@ -103,7 +109,7 @@ struct nw_tree {
     uint16_t failed[NW_TREE_FAILED];
     uint8_t failed_count;
     uint8_t must_open;     /* the block takes no more pages */
-    uint8_t unsaved;       /* trims in RAM alone */
+    uint8_t unsaved;       /* what a cut would take back: enum nw_tree_unsaved */
     uint8_t mounting;      /* nothing written counts yet: a mount's last free block is its own */
     struct nw_tree_queue queue;
     /* cleaning */

@@ -55,6 +55,9 @@ int nw_tree_append(struct nw_tree *tree, uint32_t word, uint8_t *data, uint32_t 
     if (!tree->mounting) {
         tree->queue.usable = tree->queue.count;
     }
+    if (tree->unsaved == NW_TREE_ROOTED) { /* that root counts now */
+        tree->unsaved = NW_TREE_SAVED;
+    }
     *place = tree->next;
     tree->next++;
     tree->left--;
@@ -230,7 +233,7 @@ void nw_tree_adopt(struct nw_tree *tree, uint32_t page)
     tree->child[tree->children].start = count;
     tree->live = count;
     tree->change_count = 0;
-    tree->unsaved = 0;
+    tree->unsaved = NW_TREE_ROOTED;
     tree->root = page;
 }
 
