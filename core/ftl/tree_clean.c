@@ -50,11 +50,13 @@ static int choose(struct nw_tree *tree, uint16_t most)
     return result;
 }
 
-/* The victim is empty: free, or bad. */
+/* The victim is empty: free, or bad. Unless something in it still counts: a page whose tag cannot be
+ * read. Its sector is not known, and has to answer an error: the block stays as it is. */
 static int finish(struct nw_tree *tree)
 {
     uint16_t block = tree->victim;
 
+    tree->victim = NW_TREE_NO_BLOCK;
     for (uint8_t i = 0; i < tree->failed_count; i++) {
         if (tree->failed[i] == block) {
             int result = nw_tree_mark_bad(tree, block);
@@ -64,12 +66,14 @@ static int finish(struct nw_tree *tree)
             }
             tree->failed_count--;
             tree->failed[i] = tree->failed[tree->failed_count];
-            tree->victim = NW_TREE_NO_BLOCK;
             return NW_OK;
         }
     }
+    if (tree->counts[block] != 0) {
+        tree->counts[block] = NW_TREE_OUT;
+        return NW_OK;
+    }
     nw_tree_enqueue(tree, block);
-    tree->victim = NW_TREE_NO_BLOCK;
     return NW_OK;
 }
 
