@@ -350,18 +350,19 @@ int nw_tree_move_leaf(struct nw_tree *tree, uint32_t leaf, uint32_t place)
     }
     struct push push = {.child = &tree->child[number], .number = (uint16_t)number};
     struct note *note = push.note;
-    int result = nw_tree_room(tree, 2);
 
     note->leaf = (uint16_t)(leaf % tree->leaves);
-    if (result == NW_OK) {
-        result = nw_tree_read(tree, push.child->at, 2U + (uint32_t)note->leaf * tree->width,
+    int result = nw_tree_read(tree, push.child->at, 2U + (uint32_t)note->leaf * tree->width,
                               tree->width, bytes);
-    }
+
     note->old = nw_tree_get(tree, bytes);
     if (result != NW_OK || note->old != place) {
         return result;
     }
-    result = load_inner(tree, push.child);
+    result = nw_tree_room(tree, 2);
+    if (result == NW_OK) {
+        result = load_inner(tree, push.child);
+    }
     if (result == NW_OK) { /* it takes what waits for it along */
         uint16_t first;
         uint16_t group = group_in_inner(tree, &push, note->leaf, &first);
