@@ -50,8 +50,8 @@ static int choose(struct nw_tree *tree, uint16_t most)
     return result;
 }
 
-/* The victim is empty: free, or bad. Unless something in it still counts: a page whose tag cannot be
- * read. Its sector is not known, and has to answer an error: the block stays as it is. */
+/* The victim is empty: free, or bad. Unless something in it still counts: a page whose tag cannot
+ * be read. Its sector is not known, and has to answer an error: the block stays as it is. */
 static int finish(struct nw_tree *tree)
 {
     uint16_t block = tree->victim;
@@ -162,7 +162,7 @@ static int step(struct nw_tree *tree, uint16_t most)
     if (state == NW_TAG_GOOD) {
         result = move(tree, place);
     }
-    if (result == NW_ERR_ECC || result == NW_ERR_CORRUPT) {
+    if (nw_tree_is_lost(result)) {
         tree->counts[tree->victim] = NW_TREE_OUT;
         tree->victim = NW_TREE_NO_BLOCK;
         tree->exact = 0;

@@ -51,6 +51,10 @@ static int find_below(struct nw_tree *tree, const struct nw_tree_child *child, u
     uint32_t head = nw_tree_inner_entries_at(tree);
     uint16_t length = (uint16_t)(head + (uint32_t)child->entries * nw_tree_entry_bytes(tree));
     uint8_t bytes[4] = {0};
+
+    if (child->entries == NW_TREE_UNKNOWN) {
+        return NW_ERR_ECC;
+    }
     int result = nw_tree_read(tree, child->at, 0, length, tree->buffer);
 
     if (result < 0 || is_among(tree, tree->buffer + head, child->entries, sector, place)) {
@@ -97,7 +101,10 @@ static int load_inner(struct nw_tree *tree, const struct nw_tree_child *child)
         memset(tree->buffer, 0, tree->page_bytes);
         return NW_OK;
     }
-    return nw_tree_load(tree, child->at);
+    int result = nw_tree_load(tree, child->at);
+
+    return result == NW_OK && nw_get16(tree->buffer) > tree->inner_room ? (int)NW_ERR_CORRUPT
+                                                                        : result;
 }
 
 /* The range of a leaf's entries in the inner node in the buffer. */
@@ -148,9 +155,8 @@ static uint16_t fullest_leaf(const struct nw_tree *tree, const struct push *push
     return best;
 }
 
-/* Entries of a node on flash into the node in the buffer: to a leaf, or to an inner node. */
-static int pour(struct nw_tree *tree, uint32_t page, uint32_t offset, uint16_t count,
-                uint32_t leaf_first)
+int nw_tree_pour(struct nw_tree *tree, uint32_t page, uint32_t entries_at, uint16_t *at,
+                 uint16_t end, uint32_t first)
 {
     uint8_t piece[NW_TREE_PIECE];
     uint16_t bytes = nw_tree_entry_bytes(tree);
@@ -158,25 +164,25 @@ static int pour(struct nw_tree *tree, uint32_t page, uint32_t offset, uint16_t c
     uint8_t *entries = tree->buffer + nw_tree_inner_entries_at(tree);
     int result = NW_OK;
 
-    while (count > 0 && result == NW_OK) {
-        uint16_t now = count < most ? count : most;
+    while (*at < end && result == NW_OK) {
+        uint16_t now = (uint16_t)(end - *at < most ? end - *at : most);
 
-        result = nw_tree_read(tree, page, offset, (uint16_t)(now * bytes), piece);
+        result = nw_tree_read(tree, page, entries_at + (uint32_t)*at * bytes,
+                              (uint16_t)(now * bytes), piece);
         for (uint16_t i = 0; i < now && result == NW_OK; i++) {
             uint32_t sector = nw_tree_get(tree, piece + (size_t)i * bytes);
             uint32_t place = nw_tree_get(tree, piece + (size_t)i * bytes + tree->width);
 
-            if (leaf_first != NW_TREE_NONE) {
-                uint32_t index = (sector - leaf_first) % tree->leaf_places;
-
-                nw_tree_put(tree, tree->buffer + index * tree->width, place);
-            } else {
+            if (first == NW_TREE_NONE) {
                 nw_put16(tree->buffer, nw_tree_insert(tree, entries, nw_get16(tree->buffer),
                                                       sector, place));
+            } else if (sector - first < tree->leaf_places) {
+                nw_tree_put(tree, tree->buffer + (sector - first) * tree->width, place);
+            } else {
+                return NW_OK;
             }
+            (*at)++;
         }
-        offset += (uint32_t)now * bytes;
-        count = (uint16_t)(count - now);
     }
     return result;
 }
@@ -202,10 +208,8 @@ static int write_leaf(struct nw_tree *tree, struct push *push)
         result = nw_tree_load(tree, note->old);
     }
     if (result == NW_OK) {
-        result = pour(tree, push->child->at,
-                      nw_tree_inner_entries_at(tree) +
-                          (uint32_t)first * nw_tree_entry_bytes(tree),
-                      group, sector);
+        result = nw_tree_pour(tree, push->child->at, nw_tree_inner_entries_at(tree), &first,
+                              (uint16_t)(first + group), sector);
     }
     if (result == NW_OK) {
         tree->tagged.stats->map_programs++;
@@ -285,10 +289,10 @@ static int push_down(struct nw_tree *tree, uint16_t number)
         result = relieve(tree, &push);
     }
     if (result == NW_OK) {
-        result = pour(tree, tree->root,
-                      nw_tree_root_entries_at(tree) +
-                          (uint32_t)push.child->start * nw_tree_entry_bytes(tree),
-                      push.group, NW_TREE_NONE);
+        uint16_t at = push.child->start;
+
+        result = nw_tree_pour(tree, tree->root, nw_tree_root_entries_at(tree), &at,
+                              (uint16_t)(at + push.group), NW_TREE_NONE);
     }
     if (result == NW_OK) {
         result = write_inner(tree, &push, NW_TREE_PUSHED);
@@ -326,18 +330,24 @@ void nw_tree_change(struct nw_tree *tree, uint32_t sector, uint32_t place)
         nw_tree_insert(tree, tree->changes, tree->change_count, sector, place);
 }
 
+int nw_tree_put_inner(struct nw_tree *tree, uint16_t number)
+{
+    struct push push = {.child = &tree->child[number], .number = number};
+
+    return write_inner(tree, &push, 0);
+}
+
 int nw_tree_move_inner(struct nw_tree *tree, uint32_t child, uint32_t place)
 {
     if (child >= tree->children || tree->child[child].at != place) {
         return NW_OK;
     }
-    struct push push = {.child = &tree->child[child], .number = (uint16_t)child};
     int result = nw_tree_room(tree, 1);
 
     if (result == NW_OK) {
-        result = load_inner(tree, push.child);
+        result = load_inner(tree, &tree->child[child]);
     }
-    return result == NW_OK ? write_inner(tree, &push, 0) : result;
+    return result == NW_OK ? nw_tree_put_inner(tree, (uint16_t)child) : result;
 }
 
 int nw_tree_move_leaf(struct nw_tree *tree, uint32_t leaf, uint32_t place)
@@ -366,12 +376,11 @@ int nw_tree_move_leaf(struct nw_tree *tree, uint32_t leaf, uint32_t place)
     if (result == NW_OK) { /* it takes what waits for it along */
         uint16_t first;
         uint16_t group = group_in_inner(tree, &push, note->leaf, &first);
-        uint32_t offset =
-            nw_tree_inner_entries_at(tree) + (uint32_t)first * nw_tree_entry_bytes(tree);
 
         result = nw_tree_load(tree, place);
         if (result == NW_OK) {
-            result = pour(tree, push.child->at, offset, group, leaf * tree->leaf_places);
+            result = nw_tree_pour(tree, push.child->at, nw_tree_inner_entries_at(tree), &first,
+                                  (uint16_t)(first + group), leaf * tree->leaf_places);
         }
     }
     if (result == NW_OK) {
