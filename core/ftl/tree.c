@@ -50,8 +50,8 @@ static int shape(struct nw_tree *tree, const struct nw_geometry *geometry, uint3
         tree->changes_room = (uint16_t)(tree->root_room / 2U);
     }
     /* The largest group is a share of the room, or more; roots within a block come on top. */
-    tree->cost = (uint16_t)(256U * tree->children / tree->root_room +
-                            256U * tree->leaves / tree->inner_room +
+    tree->cost = (uint16_t)(256UL * tree->children / tree->root_room +
+                            256UL * tree->leaves / tree->inner_room +
                             (tree->changes_room < tree->block_pages
                                  ? 512U / tree->changes_room
                                  : 0U));

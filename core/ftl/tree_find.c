@@ -82,6 +82,17 @@ static int look_at_heads(struct nw_tree *tree, struct newest *newest)
     return NW_OK;
 }
 
+/* Numbers of blocks that this chip has, and no more than `most`? */
+static int are_blocks(const struct nw_tree *tree, const uint8_t *from, uint8_t count, uint8_t most)
+{
+    uint8_t good = 0;
+
+    while (good < count && good < most && nw_get16(from + 2U * good) < tree->blocks) {
+        good++;
+    }
+    return good == count;
+}
+
 /* A root to the buffer: 1, 0 when it is none of this device's, or an error. */
 static int load_root(struct nw_tree *tree, uint32_t page)
 {
@@ -102,9 +113,11 @@ static int load_root(struct nw_tree *tree, uint32_t page)
         nw_get16(from + NW_TREE_PAGES_AT) != tree->block_pages) {
         return NW_ERR_VERSION;
     }
-    return nw_get16(from + NW_TREE_ENTRIES_AT) <= tree->inner_room &&
-           from[NW_TREE_QUEUED_AT] <= NW_TREE_QUEUE &&
-           from[NW_TREE_FAILED_COUNT_AT] <= NW_TREE_FAILED;
+    return nw_get16(from + NW_TREE_ENTRIES_AT) <= tree->root_room &&
+           nw_get16(from + NW_TREE_VIRGIN_AT) <= tree->blocks &&
+           are_blocks(tree, from + NW_TREE_QUEUE_AT, from[NW_TREE_QUEUED_AT], NW_TREE_QUEUE) &&
+           are_blocks(tree, from + NW_TREE_FAILED_AT, from[NW_TREE_FAILED_COUNT_AT],
+                      NW_TREE_FAILED);
 }
 
 /* Is the root followed as it must be to count? By any page, whole or not, by an END if a mount
