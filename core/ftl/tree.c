@@ -50,8 +50,8 @@ static int shape(struct nw_tree *tree, const struct nw_geometry *geometry, uint3
         tree->changes_room = (uint16_t)(tree->root_room / 2U);
     }
     /* The largest group is a share of the room, or more; roots within a block come on top. */
-    tree->cost = (uint16_t)(256U * tree->children / tree->root_room +
-                            256U * tree->leaves / tree->inner_room +
+    tree->cost = (uint16_t)(256UL * tree->children / tree->root_room +
+                            256UL * tree->leaves / tree->inner_room +
                             (tree->changes_room < tree->block_pages
                                  ? 512U / tree->changes_room
                                  : 0U));
@@ -178,6 +178,7 @@ static int prepare(struct nw_ftl_tree *ftl, struct nw_chip *chip,
     tree->root = NW_TREE_NONE;
     tree->victim = NW_TREE_NO_BLOCK;
     tree->current = NW_TREE_NO_BLOCK;
+    tree->must_open = 1;
     ftl->tree = tree;
     ftl->block = (struct nw_block){.ops = &tree_ops,
                                    .context = tree,
@@ -221,7 +222,6 @@ int nw_ftl_tree_format(struct nw_ftl_tree *ftl, struct nw_chip *chip,
     }
     memset(ftl->tree->counts, NW_TREE_OUT, ftl->tree->blocks);
     ftl->tree->exact = ftl->tree->block_pages < NW_TREE_OUT;
-    ftl->tree->must_open = 1;
     result = NW_ERR_PROGRAM;
     for (uint8_t i = 0; i < NW_TREE_TRIES && result == NW_ERR_PROGRAM; i++) {
         result = nw_tree_save(ftl->tree);
@@ -250,9 +250,6 @@ static int each(struct nw_block_req *req,
     struct nw_tree *tree = req->block->context;
     uint8_t *data = req->data;
 
-    if ((data != NULL) != (tree->payload != 0)) { /* given exactly when the chip keeps it */
-        return NW_ERR_UNSUPPORTED;
-    }
     for (; req->done < req->count; req->done++) {
         int result = verb(tree, req->sector + req->done, data);
 
@@ -262,6 +259,16 @@ static int each(struct nw_block_req *req,
         data = data != NULL ? data + tree->page_bytes : NULL;
     }
     return NW_OK;
+}
+
+/* Data is given exactly when the chip keeps it. */
+static int with_data(struct nw_block_req *req,
+                     int (*verb)(struct nw_tree *tree, uint32_t sector, uint8_t *data))
+{
+    const struct nw_tree *tree = req->block->context;
+
+    return (req->data != NULL) == (tree->payload != 0) ? each(req, verb)
+                                                       : (int)NW_ERR_UNSUPPORTED;
 }
 
 static int read_sector(struct nw_tree *tree, uint32_t sector, uint8_t *data)
@@ -292,7 +299,7 @@ static int read_sector(struct nw_tree *tree, uint32_t sector, uint8_t *data)
 
 static int tree_read(struct nw_block_req *req)
 {
-    return each(req, read_sector);
+    return with_data(req, read_sector);
 }
 
 /* A new page for a sector, or none: what changed in the map. */
@@ -324,15 +331,33 @@ static int try_write(struct nw_tree *tree, uint32_t sector, uint8_t *data)
     return result;
 }
 
+/* Tries a change until no program fails. When it cannot read the map, that is mended once. */
+static int change(struct nw_tree *tree, uint32_t sector, uint8_t *data,
+                  int (*verb)(struct nw_tree *tree, uint32_t sector, uint8_t *data))
+{
+    int result = NW_ERR_PROGRAM;
+    uint8_t mended = 0;
+
+    for (uint8_t i = 0; i < NW_TREE_TRIES && result == NW_ERR_PROGRAM; i++) {
+        result = verb(tree, sector, data);
+        if (nw_tree_is_lost(result) && !mended) {
+            int mend = nw_tree_mend(tree);
+
+            mended = 1;
+            if (mend <= 0) {
+                result = mend < 0 ? mend : (int)NW_ERR_PROGRAM;
+            }
+        }
+    }
+    return result;
+}
+
 static int write_sector(struct nw_tree *tree, uint32_t sector, uint8_t *data)
 {
     int result = nw_tree_pace(tree);
 
     if (result == NW_OK) {
-        result = NW_ERR_PROGRAM;
-    }
-    for (uint8_t i = 0; i < NW_TREE_TRIES && result == NW_ERR_PROGRAM; i++) {
-        result = try_write(tree, sector, data);
+        result = change(tree, sector, data, try_write);
     }
     tree->tagged.stats->host_writes += result == NW_OK;
     return result;
@@ -340,41 +365,36 @@ static int write_sector(struct nw_tree *tree, uint32_t sector, uint8_t *data)
 
 static int tree_write(struct nw_block_req *req)
 {
-    return each(req, write_sector);
+    return with_data(req, write_sector);
 }
 
-static int trim_sector(struct nw_tree *tree, uint32_t sector)
+static int try_trim(struct nw_tree *tree, uint32_t sector, uint8_t *data)
 {
     uint32_t old;
     int result = nw_tree_find(tree, sector, &old);
 
-    if (result != NW_OK || old == 0) {
-        return result;
-    }
-    result = NW_ERR_PROGRAM;
-    for (uint8_t i = 0; i < NW_TREE_TRIES && result == NW_ERR_PROGRAM; i++) {
+    (void)data;
+    if (result == NW_OK && old != 0) {
         result = nw_tree_reserve(tree);
+        if (result == NW_OK) {
+            settle(tree, sector, old, 0);
+            tree->unsaved = NW_TREE_TRIMMED;
+        }
     }
-    if (result == NW_OK) {
-        settle(tree, sector, old, 0);
-        tree->unsaved = NW_TREE_IN_RAM;
-    }
+    return result;
+}
+
+static int trim_sector(struct nw_tree *tree, uint32_t sector, uint8_t *data)
+{
+    int result = change(tree, sector, data, try_trim);
+
+    tree->tagged.stats->host_trims += result == NW_OK;
     return result;
 }
 
 static int tree_trim(struct nw_block_req *req)
 {
-    struct nw_tree *tree = req->block->context;
-
-    for (; req->done < req->count; req->done++) {
-        int result = trim_sector(tree, req->sector + req->done);
-
-        if (result != NW_OK) {
-            return result;
-        }
-        tree->tagged.stats->host_trims++;
-    }
-    return NW_OK;
+    return each(req, trim_sector);
 }
 
 static int save(struct nw_tree *tree)

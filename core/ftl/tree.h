@@ -6,7 +6,10 @@
  *   tree_log.c    the log: programs, roots, a block after another
  *   tree_map.c    where a sector lies: look-up, change, push
  *   tree_clean.c  victims, moves, pace
- *   tree_mount.c  finding the newest root, and what came after it
+ *   tree_count.c  valid pages of all blocks, by the map
+ *   tree_mend.c   nodes that cannot be read, made anew of the tags of all pages
+ *   tree_find.c   finding the newest root, and what came after it
+ *   tree_mount.c  a mount's own block
  *   tree.c        opening, the verbs
  *
  * PLACES. A place is the number of a page. 0 is none: page 0 of each block is a root. Places and
@@ -29,7 +32,8 @@
 #include "nandwich/ftl_tree.h"
 #include "tag.h"
 
-/* The word of a tag. A plain number is a sector. */
+/* The word of a tag. A plain number is a sector. Where a tag is long it also names the sector of
+ * the page before in its block, in place of erases: should that one rot, a mount knows which. */
 #define NW_TREE_LEAF 0x10000000UL    /* | number of the leaf */
 #define NW_TREE_INNER 0x20000000UL   /* | number of the child */
 #define NW_TREE_PUSHED 0x10000000UL  /* with INNER: it holds what was the root's group */
@@ -43,6 +47,7 @@
 #define NW_TREE_QUEUE 12U       /* free blocks known by number */
 #define NW_TREE_FAILED 6U       /* blocks with a failed program, to be emptied */
 #define NW_TREE_NO_BLOCK 0xFFFFU
+#define NW_TREE_UNKNOWN 0xFFFFU   /* entries */
 #define NW_TREE_NONE 0xFFFFFFFFUL /* no page */
 #define NW_TREE_OUT 255U        /* in counts: no candidate for cleaning */
 #define NW_TREE_PIECE 256U      /* bytes of entries on the stack */
@@ -55,16 +60,14 @@
 struct nw_tree_child {
     uint32_t at;      /* place of the inner node; 0: none yet, all its sectors hold nothing */
     uint16_t start;   /* its group begins at this entry of the root on flash */
-    uint16_t entries; /* of the inner node */
+    uint16_t entries; /* of the inner node; NW_TREE_UNKNOWN: it cannot be read */
     uint8_t pushed;   /* its group is in the inner node already */
-    uint8_t lost;     /* the inner node cannot be read */
 };
 
-/* Where the trims are that no sync has seen yet. */
 enum nw_tree_unsaved {
-    NW_TREE_SAVED = 0,
-    NW_TREE_IN_RAM = 1,
-    NW_TREE_IN_ROOT = 2 /* which counts when a page follows it */
+    NW_TREE_SAVED,
+    NW_TREE_ROOTED, /* the newest root, which counts with the next page behind it */
+    NW_TREE_TRIMMED /* trims, in RAM alone */
 };
 
 /* Free blocks in the order they will be used. The first `usable` may be erased: tree_log.c. */
@@ -111,6 +114,7 @@ struct nw_tree {
     uint64_t version;      /* of the block being written: grows, odd if a mount began it */
     uint32_t root;         /* page of the newest root; NW_TREE_NONE: a format has just begun */
     uint32_t next;         /* page to be programmed next */
+    uint32_t before;       /* sector of the page before it; NW_TREE_NONE */
     uint16_t left;         /* from there to the end of the block */
     uint16_t current;      /* the block; NW_TREE_NO_BLOCK: none yet */
     uint16_t change_count;
@@ -119,8 +123,8 @@ struct nw_tree {
     uint16_t failed[NW_TREE_FAILED];
     uint8_t failed_count;
     uint8_t must_open;     /* the block takes no more pages */
-    uint8_t unsaved;       /* trims: enum nw_tree_unsaved */
-    uint8_t mounting;      /* nothing written counts yet: a mount's last free block is its own */
+    uint8_t unsaved;       /* what a cut would take back: enum nw_tree_unsaved */
+    uint8_t mounting;      /* 1: nothing written counts yet, and the last free block may be taken */
     struct nw_tree_queue queue;
     /* cleaning */
     uint16_t victim;
@@ -153,6 +157,12 @@ int nw_tree_load(struct nw_tree *tree, uint32_t page);
 void nw_tree_renew(struct nw_tree *tree, uint32_t old, uint32_t page);
 /* Forgets pages that are about to be erased. */
 void nw_tree_uncache(struct nw_tree *tree, uint32_t first, uint32_t end);
+/* Could this node not be read? */
+static inline int nw_tree_is_lost(int result)
+{
+    return result == NW_ERR_ECC || result == NW_ERR_CORRUPT;
+}
+
 static inline uint32_t nw_tree_inner_entries_at(const struct nw_tree *tree)
 {
     return 2U + (uint32_t)tree->leaves * tree->width;
@@ -170,13 +180,14 @@ void nw_tree_lose(struct nw_tree *tree, uint32_t place);
 int nw_tree_append(struct nw_tree *tree, uint32_t word, uint8_t *data, uint32_t *place);
 /* Sees to it that so many pages can be programmed: a new block if need be. Uses the buffer. */
 int nw_tree_room(struct nw_tree *tree, uint16_t pages);
-/* A new block. `mounts`: 1 for a mount's own. */
-int nw_tree_open(struct nw_tree *tree, uint8_t mounts);
-/* A root within the block. */
+/* A new block. */
+int nw_tree_open(struct nw_tree *tree);
+/* A root within the block, or a block, and that root once more. */
 int nw_tree_save(struct nw_tree *tree);
 /* The root in the buffer, which lies at `page`, is the newest: what RAM knows of it. */
 void nw_tree_adopt(struct nw_tree *tree, uint32_t page);
 void nw_tree_enqueue(struct nw_tree *tree, uint16_t block);
+void nw_tree_drop_first(struct nw_tree_queue *queue);
 /* The next block is erased now: NW_ERR_FULL when there is none. */
 int nw_tree_erase_ahead(struct nw_tree *tree);
 int nw_tree_mark_bad(struct nw_tree *tree, uint16_t block);
@@ -184,8 +195,8 @@ int nw_tree_mark_bad(struct nw_tree *tree, uint16_t block);
 /* tree_map.c */
 /* Where a sector lies; 0: it holds nothing. Uses the buffer. */
 int nw_tree_find(struct nw_tree *tree, uint32_t sector, uint32_t *place);
-/* The inner node at `place` has the content of the buffer: what RAM knows of it. */
-void nw_tree_learn(struct nw_tree *tree, uint16_t child, uint32_t place);
+/* An inner node to the buffer, an empty one if there is none; RAM learns where its leaves lie. */
+int nw_tree_load_inner(struct nw_tree *tree, uint16_t number);
 /* Where the leaf lies as its inner node on flash has it; 0: it holds nothing. */
 uint32_t nw_tree_leaf_place(const struct nw_tree *tree, uint32_t leaf);
 /* Entries of a leaf in its inner node on flash; the first of them in *first. */
@@ -201,6 +212,12 @@ int nw_tree_push(struct nw_tree *tree);
 /* Sees to it that one change more has room. Uses the buffer. */
 int nw_tree_reserve(struct nw_tree *tree);
 void nw_tree_change(struct nw_tree *tree, uint32_t sector, uint32_t place);
+/* The inner node in the buffer takes the place of the one there was. */
+int nw_tree_put_inner(struct nw_tree *tree, uint16_t number);
+/* Entries *at to `end` of a node on flash into the node in the buffer: a leaf whose first sector is
+ * this one, up to the first entry of another leaf, or NW_TREE_NONE: an inner node. *at grows. */
+int nw_tree_pour(struct nw_tree *tree, uint32_t page, uint32_t entries_at, uint16_t *at,
+                 uint16_t end, uint32_t first);
 /* Writes a node that lies at `place` anew if it is in use: for cleaning. */
 int nw_tree_move_inner(struct nw_tree *tree, uint32_t child, uint32_t place);
 int nw_tree_move_leaf(struct nw_tree *tree, uint32_t leaf, uint32_t place);
@@ -213,6 +230,18 @@ uint16_t nw_tree_worth(const struct nw_tree *tree, uint16_t won);
 int nw_tree_clean_step(struct nw_tree *tree, uint16_t most);
 /* What a write owes to cleaning. */
 int nw_tree_pace(struct nw_tree *tree);
+
+/* tree_count.c */
+/* Counts the valid pages of all blocks. 1: a node cannot be read, so its sectors count nowhere. */
+int nw_tree_count(struct nw_tree *tree);
+
+/* tree_mend.c */
+/* Makes nodes that cannot be read anew. Uses the buffer. */
+int nw_tree_mend(struct nw_tree *tree);
+
+/* tree_find.c */
+/* The newest state on the chip, to RAM; *last is the page written last. NW_ERR_NOT_FOUND. */
+int nw_tree_restore(struct nw_tree *tree, uint32_t *last);
 
 /* tree_mount.c */
 int nw_tree_mount(struct nw_tree *tree);

@@ -53,11 +53,13 @@ static int choose(struct nw_tree *tree, uint16_t most)
     return result;
 }
 
-/* The victim is empty: free, or bad. */
+/* The victim is empty: free, or bad. Unless something in it still counts: a page whose tag cannot
+ * be read. Its sector is not known, and has to answer an error: the block stays as it is. */
 static int finish(struct nw_tree *tree)
 {
     uint16_t block = tree->victim;
 
+    tree->victim = NW_TREE_NO_BLOCK;
     for (uint8_t i = 0; i < tree->failed_count; i++) {
         if (tree->failed[i] == block) {
             int result = nw_tree_mark_bad(tree, block);
@@ -67,12 +69,14 @@ static int finish(struct nw_tree *tree)
             }
             tree->failed_count--;
             tree->failed[i] = tree->failed[tree->failed_count];
-            tree->victim = NW_TREE_NO_BLOCK;
             return NW_OK;
         }
     }
+    if (tree->counts[block] != 0) {
+        tree->counts[block] = NW_TREE_OUT;
+        return NW_OK;
+    }
     nw_tree_enqueue(tree, block);
-    tree->victim = NW_TREE_NO_BLOCK;
     return NW_OK;
 }
 
@@ -161,7 +165,7 @@ static int step(struct nw_tree *tree, uint16_t most)
     if (state == NW_TAG_GOOD) {
         result = move(tree, place);
     }
-    if (result == NW_ERR_ECC || result == NW_ERR_CORRUPT) {
+    if (nw_tree_is_lost(result)) {
         tree->counts[tree->victim] = NW_TREE_OUT;
         tree->victim = NW_TREE_NO_BLOCK;
         tree->exact = 0;
@@ -224,7 +228,7 @@ static int pages_to_pass(struct nw_tree *tree)
     }
     if (nw_tree_is_full(tree, 2U * EARLY) && tree->left > EARLY) {
         result = nw_tree_push(tree);
-        return result < 0 ? result : 0;
+        return result == NW_ERR_PROGRAM ? 0 : result; /* a new block, and it is tried again */
     }
     return (int)(pages < most ? pages : most);
 }

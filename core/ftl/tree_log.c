@@ -17,20 +17,30 @@
 #include "nandwich/bytes.h"
 #include "tree_root.h"
 
+/* The count that a place goes into, or NULL. */
+static uint8_t *count_of(const struct nw_tree *tree, uint32_t place)
+{
+    uint32_t block = place / tree->block_pages;
+
+    return place != 0 && block < tree->blocks && tree->counts[block] != NW_TREE_OUT
+               ? &tree->counts[block]
+               : NULL;
+}
+
 void nw_tree_gain(struct nw_tree *tree, uint32_t place)
 {
-    uint8_t *count = &tree->counts[place / tree->block_pages];
+    uint8_t *count = count_of(tree, place);
 
-    if (place != 0 && *count < NW_TREE_OUT - 1U) {
+    if (count != NULL && *count < NW_TREE_OUT - 1U) {
         (*count)++;
     }
 }
 
 void nw_tree_lose(struct nw_tree *tree, uint32_t place)
 {
-    uint8_t *count = &tree->counts[place / tree->block_pages];
+    uint8_t *count = count_of(tree, place);
 
-    if (place != 0 && *count != 0 && *count != NW_TREE_OUT) {
+    if (count != NULL && *count != 0) {
         (*count)--;
     }
 }
@@ -41,7 +51,10 @@ int nw_tree_append(struct nw_tree *tree, uint32_t word, uint8_t *data, uint32_t 
     uint16_t length = data != NULL || is_sector ? tree->page_bytes : (uint16_t)0;
 
     tree->tagged.tag = (struct nw_tag){
-        .word = word, .version = tree->version, .crc = nw_tag_sum(data, length)};
+        .word = word,
+        .version = tree->version,
+        .crc = nw_tag_sum(data, length),
+        .erases = tree->before};
     int result = nw_tagged_program(&tree->tagged, tree->next, length, data);
 
     if (result < 0) {
@@ -55,9 +68,11 @@ int nw_tree_append(struct nw_tree *tree, uint32_t word, uint8_t *data, uint32_t 
     if (!tree->mounting) {
         tree->queue.usable = tree->queue.count;
     }
-    if (tree->unsaved == NW_TREE_IN_ROOT) {
+    if (tree->unsaved == NW_TREE_ROOTED) { /* that root counts now */
         tree->unsaved = NW_TREE_SAVED;
     }
+    tree->before = (word & NW_TREE_KIND) == 0 ? word & ~(uint32_t)NW_TREE_DAMAGED
+                                              : (uint32_t)NW_TREE_NONE;
     *place = tree->next;
     tree->next++;
     tree->left--;
@@ -87,7 +102,7 @@ static void refill(struct nw_tree *tree)
     }
 }
 
-static void drop_first(struct nw_tree_queue *queue)
+void nw_tree_drop_first(struct nw_tree_queue *queue)
 {
     queue->count--;
     queue->usable--;
@@ -136,7 +151,7 @@ static int32_t take(struct nw_tree *tree)
         if (result < 0) {
             return result;
         }
-        drop_first(queue);
+        nw_tree_drop_first(queue);
         refill(tree);
     }
     return NW_ERR_FULL;
@@ -184,7 +199,7 @@ static int build(struct nw_tree *tree, uint8_t skip)
     uint8_t *to = tree->buffer;
     int result = NW_OK;
 
-    if (tree->root != NW_TREE_NONE) {
+    if (tree->live != 0) {
         result = nw_tree_load(tree, tree->root);
     }
     if (result != NW_OK) {
@@ -229,16 +244,19 @@ void nw_tree_adopt(struct nw_tree *tree, uint32_t page)
 
         child->at = nw_tree_get(tree, from + NW_TREE_HEAD + (size_t)i * tree->width);
         child->start = nw_tree_lower(tree, entries, count, i * tree->span);
+        if (i > 0 && child->start < child[-1].start) { /* entries of nobody's: no group is negative */
+            child->start = child[-1].start;
+        }
         child->pushed = 0;
     }
     tree->child[tree->children].start = count;
     tree->live = count;
     tree->change_count = 0;
-    tree->unsaved = tree->unsaved != NW_TREE_SAVED ? NW_TREE_IN_ROOT : NW_TREE_SAVED;
+    tree->unsaved = NW_TREE_ROOTED;
     tree->root = page;
 }
 
-int nw_tree_open(struct nw_tree *tree, uint8_t mounts)
+int nw_tree_open(struct nw_tree *tree)
 {
     struct nw_tree_queue *queue = &tree->queue;
     int result = NW_ERR_FULL;
@@ -255,7 +273,7 @@ int nw_tree_open(struct nw_tree *tree, uint8_t mounts)
         }
         uint32_t page = (uint32_t)block * tree->block_pages;
 
-        tree->version = ((tree->version + 2U) & ~(uint64_t)1U) | mounts;
+        tree->version = ((tree->version + 2U) & ~(uint64_t)1U) | tree->mounting;
         tree->tagged.tag = (struct nw_tag){
             .word = (uint32_t)NW_MARK_LIST,
             .version = tree->version,
@@ -264,19 +282,20 @@ int nw_tree_open(struct nw_tree *tree, uint8_t mounts)
         queue->erased = 0; /* whatever comes of it */
         result = nw_tagged_program(&tree->tagged, page, tree->page_bytes, tree->buffer);
         if (result >= 0) {
-            drop_first(queue);
+            nw_tree_drop_first(queue);
             tree->counts[block] = 0;
             tree->current = (uint16_t)block;
             tree->next = page + 1U;
             tree->left = (uint16_t)(tree->block_pages - 1U);
             tree->must_open = 0;
+            tree->before = NW_TREE_NONE;
             nw_tree_adopt(tree, page);
             return NW_OK;
         }
         if (result != NW_ERR_PROGRAM) {
             return result;
         }
-        drop_first(queue);
+        nw_tree_drop_first(queue);
         result = nw_tree_mark_bad(tree, (uint16_t)block);
         if (result < 0) {
             return result;
@@ -287,29 +306,38 @@ int nw_tree_open(struct nw_tree *tree, uint8_t mounts)
 
 int nw_tree_room(struct nw_tree *tree, uint16_t pages)
 {
-    return tree->must_open || tree->left < pages ? nw_tree_open(tree, 0) : (int)NW_OK;
+    return tree->must_open || tree->left < pages ? nw_tree_open(tree) : (int)NW_OK;
 }
 
-int nw_tree_save(struct nw_tree *tree)
+/* The root that was built last, which nothing can have changed since, to the log. */
+static int append_root(struct nw_tree *tree)
 {
     uint32_t place;
     int result;
 
+    tree->tagged.stats->map_programs++;
+    result = nw_tree_append(tree, (uint32_t)NW_MARK_LIST, tree->buffer, &place);
+    if (result == NW_OK) {
+        nw_tree_adopt(tree, place);
+    }
+    return result;
+}
+
+int nw_tree_save(struct nw_tree *tree)
+{
+    int result;
+
     if (tree->must_open || tree->left < 2U) {
-        result = nw_tree_open(tree, 0);
+        result = nw_tree_open(tree);
     } else {
         result = build(tree, 0);
         if (result == NW_OK) {
-            tree->tagged.stats->map_programs++;
-            result = nw_tree_append(tree, (uint32_t)NW_MARK_LIST, tree->buffer, &place);
-        }
-        if (result == NW_OK) {
-            nw_tree_adopt(tree, place);
+            result = append_root(tree);
         }
     }
-    if (result == NW_OK) { /* it counts from now on */
-        tree->tagged.stats->map_programs++;
-        result = nw_tree_append(tree, NW_TREE_EMPTY, NULL, &place);
+    if (result == NW_OK) { /* so the first one counts; either may rot */
+        result = append_root(tree);
+        tree->unsaved = result == NW_OK ? (uint8_t)NW_TREE_SAVED : tree->unsaved;
     }
     return result;
 }

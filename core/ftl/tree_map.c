@@ -49,20 +49,42 @@ uint16_t nw_tree_leaf_group(const struct nw_tree *tree, uint32_t leaf, uint16_t 
     return (uint16_t)(end - *first);
 }
 
-void nw_tree_learn(struct nw_tree *tree, uint16_t child, uint32_t place)
+/* The inner node at `place` has the content of the buffer. */
+static void learn(struct nw_tree *tree, uint16_t number, uint32_t place)
 {
-    uint32_t leaf = (uint32_t)child * tree->leaves;
+    struct nw_tree_child *child = &tree->child[number];
+    uint32_t leaf = (uint32_t)number * tree->leaves;
+    uint16_t start = 0;
 
-    tree->child[child].at = place;
-    tree->child[child].lost = 0;
-    tree->child[child].entries = nw_get16(tree->buffer);
+    child->at = place;
+    child->entries = nw_get16(tree->buffer);
     memcpy(tree->leaf_at + (size_t)leaf * tree->width, tree->buffer + 2U,
            (size_t)tree->leaves * tree->width);
     for (uint16_t i = 0; i < tree->leaves; i++) {
-        tree->leaf_start[leaf + i] =
-            nw_tree_lower(tree, tree->buffer + nw_tree_inner_entries_at(tree),
-                          tree->child[child].entries, (leaf + i) * tree->leaf_places);
+        uint16_t at = nw_tree_lower(tree, tree->buffer + nw_tree_inner_entries_at(tree),
+                                    child->entries, (leaf + i) * tree->leaf_places);
+
+        start = at > start ? at : start; /* whatever is on the chip, no group is negative */
+        tree->leaf_start[leaf + i] = start;
     }
+}
+
+int nw_tree_load_inner(struct nw_tree *tree, uint16_t number)
+{
+    uint32_t place = tree->child[number].at;
+    int result = NW_OK;
+
+    memset(tree->buffer, 0, tree->page_bytes);
+    if (place != 0) {
+        result = nw_tree_load(tree, place);
+    }
+    if (result == NW_OK && nw_get16(tree->buffer) > tree->inner_room) {
+        result = NW_ERR_CORRUPT;
+    }
+    if (result == NW_OK) {
+        learn(tree, number, place);
+    }
+    return result;
 }
 
 /* A look-up on its way down: what the sectors behind this one hold is noted, too. */
@@ -142,9 +164,9 @@ static int look_below(struct nw_tree *tree, struct look *look, const struct nw_t
     uint32_t leaf = look->sector / tree->leaf_places;
     uint16_t first;
     uint16_t group = nw_tree_leaf_group(tree, leaf, &first);
-    int result = child->lost ? (int)NW_ERR_ECC
-                             : look_in_group(tree, look, child->at, inner_offset(tree, first),
-                                             group);
+    int result = child->entries == NW_TREE_UNKNOWN
+                     ? (int)NW_ERR_ECC
+                     : look_in_group(tree, look, child->at, inner_offset(tree, first), group);
 
     return result == 0 ? look_in_leaf(tree, look, nw_tree_leaf_place(tree, leaf)) : result;
 }
@@ -172,16 +194,6 @@ int nw_tree_find(struct nw_tree *tree, uint32_t sector, uint32_t *place)
     }
     *place = look.place;
     return result < 0 ? result : (int)NW_OK;
-}
-
-/* The inner node to the buffer; an empty one if there is none. */
-static int load_inner(struct nw_tree *tree, const struct nw_tree_child *child)
-{
-    if (child->at == 0) {
-        memset(tree->buffer, 0, tree->page_bytes);
-        return NW_OK;
-    }
-    return nw_tree_load(tree, child->at);
 }
 
 /* The range of a leaf's entries in the inner node in the buffer. */
@@ -232,9 +244,8 @@ static uint16_t fullest_leaf(const struct nw_tree *tree, const struct push *push
     return best;
 }
 
-/* Entries of a node on flash into the node in the buffer: to a leaf, or to an inner node. */
-static int pour(struct nw_tree *tree, uint32_t page, uint32_t offset, uint16_t count,
-                uint32_t leaf_first)
+int nw_tree_pour(struct nw_tree *tree, uint32_t page, uint32_t entries_at, uint16_t *at,
+                 uint16_t end, uint32_t first)
 {
     uint8_t piece[NW_TREE_PIECE];
     uint16_t bytes = nw_tree_entry_bytes(tree);
@@ -242,25 +253,25 @@ static int pour(struct nw_tree *tree, uint32_t page, uint32_t offset, uint16_t c
     uint8_t *entries = tree->buffer + nw_tree_inner_entries_at(tree);
     int result = NW_OK;
 
-    while (count > 0 && result == NW_OK) {
-        uint16_t now = count < most ? count : most;
+    while (*at < end && result == NW_OK) {
+        uint16_t now = (uint16_t)(end - *at < most ? end - *at : most);
 
-        result = nw_tree_read(tree, page, offset, (uint16_t)(now * bytes), piece);
+        result = nw_tree_read(tree, page, entries_at + (uint32_t)*at * bytes,
+                              (uint16_t)(now * bytes), piece);
         for (uint16_t i = 0; i < now && result == NW_OK; i++) {
             uint32_t sector = nw_tree_get(tree, piece + (size_t)i * bytes);
             uint32_t place = nw_tree_get(tree, piece + (size_t)i * bytes + tree->width);
 
-            if (leaf_first != NW_TREE_NONE) {
-                uint32_t index = (sector - leaf_first) % tree->leaf_places;
-
-                nw_tree_put(tree, tree->buffer + index * tree->width, place);
-            } else {
+            if (first == NW_TREE_NONE) {
                 nw_put16(tree->buffer, nw_tree_insert(tree, entries, nw_get16(tree->buffer),
                                                       sector, place));
+            } else if (sector - first < tree->leaf_places) {
+                nw_tree_put(tree, tree->buffer + (sector - first) * tree->width, place);
+            } else {
+                return NW_OK;
             }
+            (*at)++;
         }
-        offset += (uint32_t)now * bytes;
-        count = (uint16_t)(count - now);
     }
     return result;
 }
@@ -282,8 +293,8 @@ static int write_leaf(struct nw_tree *tree, struct push *push)
         result = nw_tree_load(tree, note->old);
     }
     if (result == NW_OK) {
-        result = pour(tree, push->child->at, inner_offset(tree, first), group,
-                      number * tree->leaf_places);
+        result = nw_tree_pour(tree, push->child->at, nw_tree_inner_entries_at(tree), &first,
+                              (uint16_t)(first + group), number * tree->leaf_places);
     }
     if (result == NW_OK) {
         tree->tagged.stats->map_programs++;
@@ -312,7 +323,7 @@ static int write_inner(struct nw_tree *tree, struct push *push, uint32_t word)
     nw_tree_lose(tree, child->at);
     nw_tree_gain(tree, place);
     nw_tree_renew(tree, child->at, place);
-    nw_tree_learn(tree, push->number, place);
+    learn(tree, push->number, place);
     for (uint8_t i = 0; i < push->notes; i++) {
         nw_tree_lose(tree, push->note[i].old);
         nw_tree_gain(tree, push->note[i].at);
@@ -327,7 +338,7 @@ static int relieve(struct nw_tree *tree, struct push *push)
     int result = nw_tree_room(tree, 2);
 
     if (result == NW_OK) {
-        result = load_inner(tree, push->child);
+        result = nw_tree_load_inner(tree, push->number);
     }
     while (result == NW_OK) {
         settle_notes(tree, push);
@@ -343,7 +354,7 @@ static int relieve(struct nw_tree *tree, struct push *push)
             result = write_leaf(tree, push);
         }
         if (result == NW_OK) {
-            result = load_inner(tree, push->child);
+            result = nw_tree_load_inner(tree, push->number);
         }
     }
     return result;
@@ -362,10 +373,10 @@ static int push_down(struct nw_tree *tree, uint16_t number)
         result = relieve(tree, &push);
     }
     if (result == NW_OK) {
-        result = pour(tree, tree->root,
-                      nw_tree_root_entries_at(tree) +
-                          (uint32_t)push.child->start * nw_tree_entry_bytes(tree),
-                      push.group, NW_TREE_NONE);
+        uint16_t at = push.child->start;
+
+        result = nw_tree_pour(tree, tree->root, nw_tree_root_entries_at(tree), &at,
+                              (uint16_t)(at + push.group), NW_TREE_NONE);
     }
     if (result == NW_OK) {
         result = write_inner(tree, &push, NW_TREE_PUSHED);
@@ -411,18 +422,24 @@ void nw_tree_change(struct nw_tree *tree, uint32_t sector, uint32_t place)
         nw_tree_insert(tree, tree->changes, tree->change_count, sector, place);
 }
 
+int nw_tree_put_inner(struct nw_tree *tree, uint16_t number)
+{
+    struct push push = {.child = &tree->child[number], .number = number};
+
+    return write_inner(tree, &push, 0);
+}
+
 int nw_tree_move_inner(struct nw_tree *tree, uint32_t child, uint32_t place)
 {
     if (child >= tree->children || tree->child[child].at != place) {
         return NW_OK;
     }
-    struct push push = {.child = &tree->child[child], .number = (uint16_t)child};
     int result = nw_tree_room(tree, 1);
 
     if (result == NW_OK) {
-        result = load_inner(tree, push.child);
+        result = nw_tree_load_inner(tree, (uint16_t)child);
     }
-    return result == NW_OK ? write_inner(tree, &push, 0) : result;
+    return result == NW_OK ? nw_tree_put_inner(tree, (uint16_t)child) : result;
 }
 
 int nw_tree_move_leaf(struct nw_tree *tree, uint32_t leaf, uint32_t place)
@@ -435,18 +452,19 @@ int nw_tree_move_leaf(struct nw_tree *tree, uint32_t leaf, uint32_t place)
     }
     struct push push = {.child = &tree->child[number], .number = (uint16_t)number};
     struct note *note = push.note;
-    int result = nw_tree_room(tree, 2);
 
     note->leaf = (uint16_t)(leaf % tree->leaves);
     note->old = place;
+    int result = nw_tree_room(tree, 2);
+
     if (result == NW_OK) {
         result = nw_tree_load(tree, place);
     }
     if (result == NW_OK) { /* it takes what waits for it along */
         uint16_t group = nw_tree_leaf_group(tree, leaf, &first);
 
-        result = pour(tree, push.child->at, inner_offset(tree, first), group,
-                      leaf * tree->leaf_places);
+        result = nw_tree_pour(tree, push.child->at, nw_tree_inner_entries_at(tree), &first,
+                              (uint16_t)(first + group), leaf * tree->leaf_places);
     }
     if (result == NW_OK) {
         tree->tagged.stats->map_programs++;
@@ -455,7 +473,7 @@ int nw_tree_move_leaf(struct nw_tree *tree, uint32_t leaf, uint32_t place)
     if (result == NW_OK) {
         nw_tree_renew(tree, place, note->at);
         push.notes = 1;
-        result = load_inner(tree, push.child);
+        result = nw_tree_load_inner(tree, push.number);
     }
     if (result == NW_OK) {
         settle_notes(tree, &push);

@@ -18,14 +18,15 @@
 #include "nandwich/ftl_nftl.h"
 #include "nandwich/ftl_page.h"
 #include "nandwich/ftl_superblock.h"
+#include "nandwich/ftl_tree.h"
 #include "nandwich/identify.h"
 
 #define BLOCKS 20U
-#define BLOCK_PAGES 8U
+#define BLOCK_PAGES 16U
 #define PAGE_BYTES 256U
 #define SPARE_BYTES 18U
 #define PAGES (BLOCKS * BLOCK_PAGES)
-#define LAYERS 5U
+#define LAYERS 6U
 #define MOST_CALLS 200000UL /* of the chip in one call of a layer */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -123,6 +124,7 @@ static union {
     struct nw_ftl_log log;
     struct nw_ftl_nftl nftl;
     struct nw_ftl_superblock superblock;
+    struct nw_ftl_tree tree;
 } layer;
 
 /* Its block device is the first thing in each. */
@@ -149,8 +151,9 @@ static int start(unsigned number, int format)
         START(fast, 1)
         START(log, 2)
         START(nftl, 3)
-    default:
         START(superblock, 4)
+    default:
+        START(tree, 5)
     }
 }
 
@@ -253,7 +256,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     changes = 0;
     must(nw_identify(chip(), &identity) == NW_OK);
-    must(identity.kind <= NW_KIND_STORE && changes == 0);
+    must(identity.kind <= NW_KIND_TREE && changes == 0);
     kept = flash;
     for (unsigned number = 0; number < LAYERS; number++) {
         flash = kept;

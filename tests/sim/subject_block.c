@@ -7,6 +7,8 @@
 #include "nandwich-stack/wear.h"
 #include "nandwich/ftl_lavish.h"
 #include "nandwich/ftl_page_check.h"
+#include "nandwich/ftl_tree_check.h"
+#include "../../core/ftl/tree.h"
 #include "sectors.h"
 #include "state_block.h"
 #include "subject.h"
@@ -628,6 +630,27 @@ static int page_audit(struct sim_subject *subject)
     return result < 0 ? -1 : 0;
 }
 
+/* Past the gate: what is asked here is no request of the layer, and no fault hits it. */
+static int tree_audit(struct sim_subject *subject)
+{
+    const struct nw_ftl_tree *ftl = own_of(subject)->site.state;
+    struct nw_chip *gate = ftl->tree->tagged.req.chip;
+    uint32_t where;
+
+    if (subject->nand == NULL) {
+        return 0;
+    }
+    ftl->tree->tagged.req.chip = nw_nand_chip(subject->nand);
+    int result = nw_ftl_tree_check(ftl, &where);
+    ftl->tree->tagged.req.chip = gate;
+    if (result < 0) {
+        (void)snprintf(subject->why, sizeof subject->why,
+                       "the layer's map and counts differ at %lu: %s", (unsigned long)where,
+                       nw_error_text(result));
+    }
+    return result < 0 ? -1 : 0;
+}
+
 static struct sim_most anything(void)
 {
     return (struct sim_most){UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX};
@@ -752,7 +775,7 @@ static void tree_fit(struct nw_random *random, struct sim_head *head)
 }
 
 KIND(tree, "page-mapped, its map on flash", block_mount, tree_fit, tree_may_fill, tree_most,
-     NULL);
+     tree_audit);
 KIND(nftl, "chains of replacement blocks", block_mount, NULL, hybrid_may_fill, hybrid_most,
      NULL);
 KIND(log, "a log block for each data block", block_mount, NULL, hybrid_may_fill, hybrid_most,

@@ -72,10 +72,17 @@ void layer_rig_open(struct layer_rig *rig, const struct nw_layer_kind *kind,
                     const struct layer_shape *shape, uint32_t seed)
 {
     memset(rig, 0, sizeof *rig);
-    rig->shape = shape;
+    rig->fitted = *shape;
+    rig->shape = &rig->fitted;
+    if (kind == &nw_layer_tree) { /* its blocks have 16 pages or more, 12 are spare or more */
+        rig->fitted.block_pages = (uint16_t)(2U * shape->block_pages);
+        rig->fitted.spare_blocks = shape->spare_blocks < 12U ? 12U : shape->spare_blocks;
+    }
+    shape = rig->shape;
     rig->kind = kind;
     rig->lost = UINT32_MAX;
-    rig->trims_late = kind == &nw_layer_page; /* the others write a trim at once */
+    /* The others write a trim at once. */
+    rig->trims_late = kind == &nw_layer_page || kind == &nw_layer_tree;
     rig->config = (struct nw_layer_config){.spare_blocks = shape->spare_blocks,
                                            .log_blocks = shape->log_blocks,
                                            .degree = shape->degree,

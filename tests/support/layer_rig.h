@@ -52,6 +52,7 @@ struct layer_model {
 
 struct layer_rig {
     const struct layer_shape *shape;
+    struct layer_shape fitted; /* the one asked for, as the layer can work on it */
     struct nw_nand *nand;
     const struct nw_layer_kind *kind;
     struct nw_layer_config config;

@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a mount finds: the newest root that counts, and what was written behind it.
+ *
+ * A ROOT THAT ROTS. A root that mounts and syncs write stands there twice. The one at the head of a
+ * session's block does not: when it cannot be read any more, all that it said can be had from the
+ * block before, that one's root and every page behind it. Only trims may be missing. So the mount
+ * begins its own block with that state at once, and goes on with the pages of the newest block.
+ */
+#include <string.h>
+
+#include "mark.h"
+#include "nandwich/bytes.h"
+#include "tree_root.h"
+
+#define CANDIDATES 4U
+#define AHEAD 16U
+#define FAR 0x100000U
+
+struct newest {
+    uint64_t version[CANDIDATES];
+    uint16_t block[CANDIDATES];
+    uint8_t count;
+    uint8_t at; /* the one that is looked at */
+};
+
+/* Where the pages behind a root are. */
+struct stretch {
+    uint64_t version;
+    uint32_t head; /* of their block */
+    uint32_t root;
+    uint32_t last; /* that is not blank */
+    uint8_t whole; /* another block follows: the last one is whole */
+};
+
+/* Tag of a page; blank pages, bad ones and ones that cannot be read are states. */
+static int tag_of(struct nw_tree *tree, uint32_t page)
+{
+    return nw_tagged_read(&tree->tagged, page, 0, NULL);
+}
+
+/* One more block that begins with a root: the newest few are kept, newest first. */
+static void note(struct newest *newest, uint16_t block, uint64_t version)
+{
+    uint8_t at = newest->count;
+
+    while (at > 0 && newest->version[at - 1U] < version) {
+        at--;
+    }
+    if (at == CANDIDATES) {
+        return;
+    }
+    if (newest->count < CANDIDATES) {
+        newest->count++;
+    }
+    for (uint8_t i = (uint8_t)(newest->count - 1U); i > at; i--) {
+        newest->version[i] = newest->version[i - 1U];
+        newest->block[i] = newest->block[i - 1U];
+    }
+    newest->version[at] = version;
+    newest->block[at] = block;
+}
+
+static int look_at_heads(struct nw_tree *tree, struct newest *newest)
+{
+    memset(newest, 0, sizeof *newest);
+    for (uint16_t block = 0; block < tree->blocks; block++) {
+        int state = tag_of(tree, (uint32_t)block * tree->block_pages);
+        int is_root = state != NW_TAG_GOOD || tree->tagged.tag.word == NW_MARK_LIST ||
+                      tree->tagged.tag.word == NW_MARK_VOID;
+
+        if (state == NW_TAG_BAD || state == NW_TAG_LOST) { /* all pages have the same version */
+            state = tag_of(tree, (uint32_t)block * tree->block_pages + 1U);
+        }
+        if (state < 0) {
+            return state;
+        }
+        if (state == NW_TAG_GOOD && is_root) {
+            note(newest, block, tree->tagged.tag.version);
+        }
+    }
+    return NW_OK;
+}
+
+/* Numbers of blocks that this chip has, and no more than `most`? */
+static int are_blocks(const struct nw_tree *tree, const uint8_t *from, uint8_t count, uint8_t most)
+{
+    uint8_t good = 0;
+
+    while (good < count && good < most && nw_get16(from + 2U * good) < tree->blocks) {
+        good++;
+    }
+    return good == count;
+}
+
+/* A root to the buffer: 1, 0 when it is none of this device's, or an error. */
+static int load_root(struct nw_tree *tree, uint32_t page)
+{
+    const uint8_t *from = tree->buffer;
+    int result = nw_tree_load(tree, page);
+
+    if (nw_tree_is_lost(result)) {
+        return 0;
+    }
+    if (result < 0) {
+        return result;
+    }
+    if (nw_get32(from + NW_TREE_MAGIC_AT) != NW_MARK_TREE) {
+        return NW_ERR_NOT_FOUND;
+    }
+    if (nw_get32(from + NW_TREE_SECTORS_AT) != tree->sectors ||
+        nw_get16(from + NW_TREE_BLOCKS_AT) != tree->blocks ||
+        nw_get16(from + NW_TREE_PAGES_AT) != tree->block_pages) {
+        return NW_ERR_VERSION;
+    }
+    return nw_get16(from + NW_TREE_ENTRIES_AT) <= tree->root_room &&
+           nw_get16(from + NW_TREE_VIRGIN_AT) <= tree->blocks &&
+           are_blocks(tree, from + NW_TREE_QUEUE_AT, from[NW_TREE_QUEUED_AT], NW_TREE_QUEUE) &&
+           are_blocks(tree, from + NW_TREE_FAILED_AT, from[NW_TREE_FAILED_COUNT_AT],
+                      NW_TREE_FAILED);
+}
+
+/* Is the root followed as it must be to count? By any page, whole or not, by an END if a mount
+ * wrote it: so one page that rots does not take the block with it. 1, 0, or an error. */
+static int is_followed(struct nw_tree *tree, uint32_t head, uint64_t version)
+{
+    int found = 0;
+
+    for (uint32_t page = head + 1U; page < head + tree->block_pages && found == 0; page++) {
+        int state = tag_of(tree, page);
+
+        if (state < 0) {
+            return state;
+        }
+        if (state == NW_TAG_BLANK) {
+            break;
+        }
+        found = (version & 1U) == 0 ||
+                (state == NW_TAG_GOOD && tree->tagged.tag.version == version &&
+                 tree->tagged.tag.word == NW_TREE_END);
+    }
+    return found;
+}
+
+/* Does this block count? 1, 0, or an error. */
+static int counts(struct nw_tree *tree, uint32_t head, uint64_t version)
+{
+    int result = tag_of(tree, head);
+
+    if (result < 0) {
+        return result;
+    }
+    if (result == NW_TAG_GOOD && tree->tagged.tag.word == NW_MARK_VOID) {
+        return NW_ERR_NOT_FOUND;
+    }
+    return is_followed(tree, head, version);
+}
+
+/* The next block that counts. NW_ERR_NOT_FOUND: there is none. */
+static int next_block(struct nw_tree *tree, struct newest *newest, struct stretch *stretch)
+{
+    int result = 0;
+
+    while (result == 0 && newest->at < newest->count) {
+        stretch->version = newest->version[newest->at];
+        stretch->head = (uint32_t)newest->block[newest->at] * tree->block_pages;
+        result = counts(tree, stretch->head, stretch->version);
+        newest->at++;
+    }
+    return result > 0 ? (int)NW_OK : result == 0 ? (int)NW_ERR_NOT_FOUND : result;
+}
+
+/* The last root in the block that can be read, to the buffer: 1, 0, or an error. One that a cut
+ * left whole may be the last page: it says what the pages before it say, and that again is so when
+ * another mount finds it torn. */
+static int look_inside(struct nw_tree *tree, struct stretch *stretch)
+{
+    uint32_t end = stretch->head + tree->block_pages;
+    uint32_t before = stretch->head;
+    int result = NW_OK;
+
+    stretch->root = stretch->head;
+    stretch->last = stretch->head;
+    for (uint32_t page = stretch->head + 1U; page < end; page++) {
+        result = tag_of(tree, page);
+        if (result < 0 || result == NW_TAG_BLANK) {
+            break;
+        }
+        stretch->last = page;
+        if (result == NW_TAG_GOOD && tree->tagged.tag.word == NW_MARK_LIST) {
+            before = stretch->root;
+            stretch->root = page;
+        }
+    }
+    result = result < 0 ? result : load_root(tree, stretch->root);
+    if (result == 0 && before != stretch->root) {
+        stretch->root = before;
+        result = load_root(tree, before);
+    }
+    return result;
+}
+
+/* The root in the buffer is where it begins. */
+static void begin_at(struct nw_tree *tree, uint32_t root)
+{
+    const uint8_t *from = tree->buffer;
+
+    tree->queue.count = from[NW_TREE_QUEUED_AT];
+    for (uint8_t i = 0; i < tree->queue.count; i++) {
+        tree->queue.block[i] = nw_get16(from + NW_TREE_QUEUE_AT + 2U * i);
+    }
+    tree->queue.usable = tree->queue.count;
+    tree->failed_count = from[NW_TREE_FAILED_COUNT_AT];
+    for (uint8_t i = 0; i < tree->failed_count; i++) {
+        tree->failed[i] = nw_get16(from + NW_TREE_FAILED_AT + 2U * i);
+    }
+    tree->virgin = nw_get16(from + NW_TREE_VIRGIN_AT);
+    nw_tree_adopt(tree, root);
+}
+
+/* A sector lies in this page. The changes had room for it when it was written. When they have none
+ * now, a push cannot be read any more: it is done once more, in the mount's own block. */
+static int replay_sector(struct nw_tree *tree, uint32_t sector, uint32_t page)
+{
+    int result = NW_OK;
+
+    if (sector >= tree->sectors) {
+        return NW_OK;
+    }
+    if (tree->live + tree->change_count >= tree->root_room ||
+        tree->change_count == tree->changes_room) {
+        if (tree->current == NW_TREE_NO_BLOCK) {
+            result = nw_tree_open(tree);
+        }
+        if (result == NW_OK) {
+            result = nw_tree_reserve(tree);
+        }
+    }
+    if (result == NW_OK) {
+        nw_tree_change(tree, sector, page);
+    }
+    return result;
+}
+
+/* An inner node. The group of the root that it took goes; not from a root of the mount's own, whose
+ * groups are others. */
+static void replay_inner(struct nw_tree *tree, uint32_t page, int drops)
+{
+    uint32_t number = tree->tagged.tag.word & NW_TREE_NUMBER;
+
+    if (number < tree->children) {
+        struct nw_tree_child *child = &tree->child[number];
+
+        child->at = page;
+        if (drops && (tree->tagged.tag.word & NW_TREE_PUSHED) != 0 && !child->pushed) {
+            tree->live = (uint16_t)(tree->live - (child[1].start - child->start));
+            child->pushed = 1;
+        }
+    }
+}
+
+/* What a page behind the root says. */
+static int replay(struct nw_tree *tree, uint32_t page, uint32_t root)
+{
+    uint32_t word = tree->tagged.tag.word;
+
+    if ((word & NW_TREE_KIND) == 0) {
+        return replay_sector(tree, word & ~(uint32_t)NW_TREE_DAMAGED, page);
+    }
+    if ((word & ~(NW_TREE_NUMBER | NW_TREE_PUSHED)) == NW_TREE_INNER) {
+        replay_inner(tree, page, tree->root == root);
+    }
+    return NW_OK;
+}
+
+/* The pages behind the root at hand, up to the last one of the stretch, which may be torn: of that
+ * one only what it says of the page before it. */
+static int replay_all(struct nw_tree *tree, const struct stretch *stretch, uint32_t first)
+{
+    uint32_t root = tree->root;
+    int knows = tree->tagged.req.spare_length >= NW_TAG_WEAR_BYTES;
+    int lost = 0;
+    int result = NW_OK;
+
+    for (uint32_t page = first; page <= stretch->last && result == NW_OK; page++) {
+        int state = tag_of(tree, page);
+        struct nw_tag tag = tree->tagged.tag;
+
+        if (state == NW_TAG_GOOD && tag.version == stretch->version) {
+            if (lost && knows) {
+                result = replay_sector(tree, tag.erases, page - 1U);
+                tree->tagged.tag = tag;
+            }
+            if (result == NW_OK && (page < stretch->last || stretch->whole)) {
+                result = replay(tree, page, root);
+            }
+        }
+        lost = state != NW_TAG_GOOD;
+        tree->tagged.stats->lost += lost && page < stretch->last ? 1U : 0U;
+        result = state < 0 ? state : result;
+    }
+    return result;
+}
+
+/* The newest block, in use by now, is not free any more, nor are those before it in the queue. */
+static void drop_used(struct nw_tree *tree, uint16_t block)
+{
+    uint16_t first = NW_TREE_NO_BLOCK;
+
+    while (first != block && tree->queue.count != 0) {
+        first = tree->queue.block[0];
+        nw_tree_drop_first(&tree->queue);
+    }
+    if (block >= tree->virgin) {
+        tree->virgin = (uint16_t)(block + 1U);
+    }
+}
+
+/* The head of the newest block cannot be read: its state by the block before, in a block of the
+ * mount's own. Versions tell whether it is the block before, and not one that is older: a session
+ * counts by two, or one behind a mount. */
+static int step_back(struct nw_tree *tree, struct newest *newest, const struct stretch *newer)
+{
+    struct stretch older = {.whole = 1};
+    int result = next_block(tree, newest, &older);
+
+    if (result == NW_OK && newer->root == newer->head && newer->version - older.version <= 2U) {
+        result = look_inside(tree, &older);
+    } else if (result == NW_OK || result == NW_ERR_NOT_FOUND) {
+        result = 0;
+    }
+    if (result <= 0) {
+        return result < 0 ? result : (int)NW_ERR_CORRUPT;
+    }
+    begin_at(tree, older.root);
+    result = replay_all(tree, &older, older.root + 1U);
+    if (result == NW_OK) {
+        drop_used(tree, (uint16_t)(newer->head / tree->block_pages));
+        result = nw_tree_open(tree);
+    }
+    return result;
+}
+
+int nw_tree_restore(struct nw_tree *tree, uint32_t *last)
+{
+    struct newest newest;
+    struct stretch stretch = {0};
+    int result = look_at_heads(tree, &newest);
+
+    if (result == NW_OK) {
+        result = next_block(tree, &newest, &stretch);
+    }
+    if (result == NW_OK) {
+        result = look_inside(tree, &stretch);
+    }
+    if (result < 0) {
+        return result;
+    }
+    *last = stretch.last;
+    /* Above all that another mount may have written since; a version far off is no version. */
+    tree->version = stretch.version + AHEAD;
+    if (newest.version[0] - stretch.version < FAR) {
+        tree->version = newest.version[0] + AHEAD;
+    }
+    if (result > 0) {
+        begin_at(tree, stretch.root);
+        result = NW_OK;
+    } else {
+        result = step_back(tree, &newest, &stretch);
+    }
+    return result == NW_OK ? replay_all(tree, &stretch, stretch.root + 1U) : result;
+}
