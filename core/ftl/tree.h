@@ -53,7 +53,7 @@
 #define NW_TREE_PIECE 128U      /* bytes of entries on the stack */
 #define NW_TREE_TRIES 8U        /* blocks in a row that may fail */
 #define NW_TREE_LOW 6U          /* cleaning begins below so many free blocks */
-#define NW_TREE_FLOOR 3U        /* the host's writes wait for cleaning below so many */
+#define NW_TREE_FLOOR 4U        /* the host's writes wait for cleaning below so many: two may fail */
 
 struct nw_tree_child {
     uint32_t at;      /* place of the inner node; 0: none yet, all its sectors hold nothing */
