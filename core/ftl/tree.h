@@ -38,7 +38,6 @@
 #define NW_TREE_INNER 0x20000000UL   /* | number of the child */
 #define NW_TREE_PUSHED 0x10000000UL  /* with INNER: it holds what was the root's group */
 #define NW_TREE_DAMAGED 0x40000000UL /* with a sector: its content is lost */
-#define NW_TREE_EMPTY 0x1FFFFFFFUL   /* no data; what is before it in its block is whole */
 #define NW_TREE_END 0x1FFFFFFEUL     /* no data; the mount that wrote it has ended */
 #define NW_TREE_KIND 0xB0000000UL    /* bits that are 0 for a sector */
 #define NW_TREE_NUMBER 0x0FFFFFFFUL
@@ -53,7 +52,7 @@
 #define NW_TREE_PIECE 128U      /* bytes of entries on the stack */
 #define NW_TREE_TRIES 8U        /* blocks in a row that may fail */
 #define NW_TREE_LOW 6U          /* cleaning begins below so many free blocks */
-#define NW_TREE_FLOOR 4U        /* the host's writes wait for cleaning below so many: two may fail */
+#define NW_TREE_FLOOR 4U        /* the host's writes wait below so many: two may fail */
 
 struct nw_tree_child {
     uint32_t at;      /* place of the inner node; 0: none yet, all its sectors hold nothing */
