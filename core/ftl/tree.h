@@ -75,23 +75,34 @@ struct nw_tree_queue {
     uint8_t erased;   /* 1: the first one is erased */
 };
 
+/* What is used most stands first: small processors reach it by short instructions. */
 struct nw_tree {
-    struct nw_tagged tagged;
     /* shape, constant */
-    uint32_t sectors;
-    uint32_t span;         /* sectors below an inner node */
-    uint16_t blocks;
+    uint8_t width;
+    uint8_t entry;         /* bytes of one */
+    uint8_t payload;       /* the chip keeps the content of sectors; of nodes it always does */
+    /* state */
+    uint8_t must_open;     /* the block takes no more pages */
+    uint8_t unsaved;       /* what a cut would take back: enum nw_tree_unsaved */
+    uint8_t mounting;      /* 1: nothing written counts yet, and the last free block may be taken */
+    uint8_t exact;         /* no block holds more than its count says */
+    uint8_t failed_count;
+    struct nw_tree_queue queue;
+    /* shape, constant */
     uint16_t block_pages;
     uint16_t page_bytes;
     uint16_t leaf_places;
     uint16_t leaves;       /* below an inner node */
     uint16_t children;     /* of the root */
+    uint16_t inner_at;     /* entries of an inner node begin here */
+    uint16_t root_at;      /* likewise of the root */
+    uint16_t blocks;
     uint16_t root_room;    /* entries */
     uint16_t inner_room;
     uint16_t changes_room;
     uint16_t cost;         /* programs of nodes for 256 changes, at most */
-    uint8_t width;
-    uint8_t payload;       /* the chip keeps the content of sectors; of nodes it always does */
+    uint32_t sectors;
+    uint32_t span;         /* sectors below an inner node */
     /* RAM apart */
     uint8_t *buffer;
     uint8_t *counts;       /* valid pages of each block, at most 254; NW_TREE_OUT */
@@ -102,33 +113,23 @@ struct nw_tree {
     uint16_t frames;
     uint16_t hand;
     /* log */
-    uint64_t version;      /* of the block being written: grows, odd if a mount began it */
     uint32_t root;         /* page of the newest root; NW_TREE_NONE: a format has just begun */
     uint32_t next;         /* page to be programmed next */
     uint32_t before;       /* sector of the page before it; NW_TREE_NONE */
+    uint64_t version;      /* of the block being written: grows, odd if a mount began it */
     uint16_t left;         /* from there to the end of the block */
     uint16_t current;      /* the block; NW_TREE_NO_BLOCK: none yet */
     uint16_t change_count;
     uint16_t live;         /* entries of the root not pushed */
     uint16_t virgin;       /* blocks from here on were never used since the format */
     uint16_t failed[NW_TREE_FAILED];
-    uint8_t failed_count;
-    uint8_t must_open;     /* the block takes no more pages */
-    uint8_t unsaved;       /* what a cut would take back: enum nw_tree_unsaved */
-    uint8_t mounting;      /* 1: nothing written counts yet, and the last free block may be taken */
-    struct nw_tree_queue queue;
     /* cleaning */
     uint16_t victim;
     uint16_t victim_at;    /* its page to be looked at next */
-    uint8_t exact;         /* no block holds more than its count says */
+    struct nw_tagged tagged;
 };
 
 /* tree_node.c */
-static inline uint16_t nw_tree_entry_bytes(const struct nw_tree *tree)
-{
-    return (uint16_t)(2U * tree->width);
-}
-
 /* Bytes that overlap, in either direction. */
 void nw_tree_slide(uint8_t *to, const uint8_t *from, size_t bytes);
 uint32_t nw_tree_get(const struct nw_tree *tree, const uint8_t *from);
@@ -150,16 +151,6 @@ void nw_tree_uncache(struct nw_tree *tree, uint32_t first, uint32_t end);
 static inline int nw_tree_is_lost(int result)
 {
     return result == NW_ERR_ECC || result == NW_ERR_CORRUPT;
-}
-
-static inline uint32_t nw_tree_inner_entries_at(const struct nw_tree *tree)
-{
-    return 2U + (uint32_t)tree->leaves * tree->width;
-}
-
-static inline uint32_t nw_tree_root_entries_at(const struct nw_tree *tree)
-{
-    return NW_TREE_HEAD + (uint32_t)tree->children * tree->width;
 }
 
 /* tree_log.c */

@@ -35,7 +35,7 @@ static int is_among(const struct nw_tree *tree, const uint8_t *entries, uint16_t
                     uint32_t sector, uint32_t *place)
 {
     uint16_t index = nw_tree_lower(tree, entries, count, sector);
-    const uint8_t *at = entries + (size_t)index * nw_tree_entry_bytes(tree);
+    const uint8_t *at = entries + (size_t)index * tree->entry;
 
     if (index == count || nw_tree_get(tree, at) != sector) {
         return 0;
@@ -48,8 +48,8 @@ static int is_among(const struct nw_tree *tree, const uint8_t *entries, uint16_t
 static int find_below(struct nw_tree *tree, const struct nw_tree_child *child, uint32_t offset,
                       uint32_t sector, uint32_t *place)
 {
-    uint32_t head = nw_tree_inner_entries_at(tree);
-    uint16_t length = (uint16_t)(head + (uint32_t)child->entries * nw_tree_entry_bytes(tree));
+    uint32_t head = tree->inner_at;
+    uint16_t length = (uint16_t)(head + (uint32_t)child->entries * tree->entry);
     uint8_t bytes[4] = {0};
 
     if (child->entries == NW_TREE_UNKNOWN) {
@@ -75,7 +75,7 @@ int nw_tree_find(struct nw_tree *tree, uint32_t sector, uint32_t *place)
     uint16_t number = (uint16_t)(sector / tree->span);
     const struct nw_tree_child *child = &tree->child[number];
     uint16_t group = group_of(tree, number);
-    uint16_t bytes = nw_tree_entry_bytes(tree);
+    uint16_t bytes = tree->entry;
 
     *place = 0;
     if (is_among(tree, tree->changes, tree->change_count, sector, place)) {
@@ -83,7 +83,7 @@ int nw_tree_find(struct nw_tree *tree, uint32_t sector, uint32_t *place)
     }
     if (group != 0) {
         int result = nw_tree_read(
-            tree, tree->root, nw_tree_root_entries_at(tree) + (uint32_t)child->start * bytes,
+            tree, tree->root, tree->root_at + (uint32_t)child->start * bytes,
             (uint16_t)(group * bytes), tree->buffer);
 
         if (result < 0 || is_among(tree, tree->buffer, group, sector, place)) {
@@ -111,7 +111,7 @@ static int load_inner(struct nw_tree *tree, const struct nw_tree_child *child)
 static uint16_t group_in_inner(const struct nw_tree *tree, const struct push *push, uint16_t leaf,
                                uint16_t *first)
 {
-    const uint8_t *entries = tree->buffer + nw_tree_inner_entries_at(tree);
+    const uint8_t *entries = tree->buffer + tree->inner_at;
     uint16_t count = nw_get16(tree->buffer);
     uint32_t sector = push->number * tree->span + (uint32_t)leaf * tree->leaf_places;
 
@@ -122,14 +122,14 @@ static uint16_t group_in_inner(const struct nw_tree *tree, const struct push *pu
 /* What was written to leaves goes out of the inner node in the buffer. */
 static void settle_notes(struct nw_tree *tree, const struct push *push)
 {
-    uint16_t bytes = nw_tree_entry_bytes(tree);
+    uint16_t bytes = tree->entry;
     uint16_t first;
 
     for (uint8_t i = 0; i < push->notes; i++) {
         uint16_t leaf = push->note[i].leaf;
         uint16_t group = group_in_inner(tree, push, leaf, &first);
         uint16_t behind = (uint16_t)(nw_get16(tree->buffer) - first - group);
-        uint8_t *at = tree->buffer + nw_tree_inner_entries_at(tree) + (size_t)first * bytes;
+        uint8_t *at = tree->buffer + tree->inner_at + (size_t)first * bytes;
 
         nw_tree_slide(at, at + (size_t)group * bytes, (size_t)behind * bytes);
         nw_put16(tree->buffer, (uint16_t)(first + behind));
@@ -159,9 +159,9 @@ int nw_tree_pour(struct nw_tree *tree, uint32_t page, uint32_t entries_at, uint1
                  uint16_t end, uint32_t first)
 {
     uint8_t piece[NW_TREE_PIECE];
-    uint16_t bytes = nw_tree_entry_bytes(tree);
+    uint16_t bytes = tree->entry;
     uint16_t most = (uint16_t)(sizeof piece / bytes);
-    uint8_t *entries = tree->buffer + nw_tree_inner_entries_at(tree);
+    uint8_t *entries = tree->buffer + tree->inner_at;
     int result = NW_OK;
 
     while (*at < end && result == NW_OK) {
@@ -208,7 +208,7 @@ static int write_leaf(struct nw_tree *tree, struct push *push)
         result = nw_tree_load(tree, note->old);
     }
     if (result == NW_OK) {
-        result = nw_tree_pour(tree, push->child->at, nw_tree_inner_entries_at(tree), &first,
+        result = nw_tree_pour(tree, push->child->at, tree->inner_at, &first,
                               (uint16_t)(first + group), sector);
     }
     if (result == NW_OK) {
@@ -291,7 +291,7 @@ static int push_down(struct nw_tree *tree, uint16_t number)
     if (result == NW_OK) {
         uint16_t at = push.child->start;
 
-        result = nw_tree_pour(tree, tree->root, nw_tree_root_entries_at(tree), &at,
+        result = nw_tree_pour(tree, tree->root, tree->root_at, &at,
                               (uint16_t)(at + push.group), NW_TREE_NONE);
     }
     if (result == NW_OK) {
@@ -379,7 +379,7 @@ int nw_tree_move_leaf(struct nw_tree *tree, uint32_t leaf, uint32_t place)
 
         result = nw_tree_load(tree, place);
         if (result == NW_OK) {
-            result = nw_tree_pour(tree, push.child->at, nw_tree_inner_entries_at(tree), &first,
+            result = nw_tree_pour(tree, push.child->at, tree->inner_at, &first,
                                   (uint16_t)(first + group), leaf * tree->leaf_places);
         }
     }
