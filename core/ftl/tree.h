@@ -191,6 +191,8 @@ int nw_tree_move_leaf(struct nw_tree *tree, uint32_t leaf, uint32_t place);
 /* tree_clean.c */
 /* Most valid pages of a victim whose cleaning wins at least `won` pages. */
 uint16_t nw_tree_worth(const struct nw_tree *tree, uint16_t won);
+/* A page whose tag was read last, to the log once more if it is in use. */
+int nw_tree_move(struct nw_tree *tree, uint32_t place);
 /* One page of the victim, which is chosen first if there is none: one with at most `most` valid
  * pages. 1: there is none such. */
 int nw_tree_clean_step(struct nw_tree *tree, uint16_t most);
