@@ -34,14 +34,19 @@ static int shape(struct nw_tree *tree, const struct nw_geometry *geometry, uint3
     }
     tree->children = (uint16_t)((leaves + tree->leaves - 1U) / tree->leaves);
     tree->span = (uint32_t)tree->leaves * tree->leaf_places;
-    if (nw_tree_inner_entries_at(tree) > tree->page_bytes / 2U ||
-        nw_tree_root_entries_at(tree) > tree->page_bytes / 2U) {
+    tree->entry = (uint8_t)(2U * tree->width);
+    uint32_t inner_at = 2U + (uint32_t)tree->leaves * tree->width;
+    uint32_t root_at = NW_TREE_HEAD + (uint32_t)tree->children * tree->width;
+
+    if (inner_at > tree->page_bytes / 2U || root_at > tree->page_bytes / 2U) {
         return 0;
     }
-    tree->inner_room = (uint16_t)((tree->page_bytes - nw_tree_inner_entries_at(tree)) /
-                                  nw_tree_entry_bytes(tree));
-    tree->root_room = (uint16_t)((tree->page_bytes - nw_tree_root_entries_at(tree)) /
-                                 nw_tree_entry_bytes(tree));
+    tree->inner_at = (uint16_t)inner_at;
+    tree->root_at = (uint16_t)root_at;
+    tree->inner_room = (uint16_t)((tree->page_bytes - tree->inner_at) /
+                                  tree->entry);
+    tree->root_room = (uint16_t)((tree->page_bytes - tree->root_at) /
+                                 tree->entry);
     if (tree->root_room > tree->inner_room) {
         tree->root_room = tree->inner_room;
     }
@@ -114,7 +119,7 @@ static int place(struct nw_tree **tree, const struct nw_ftl_tree_config *config,
     to->leaf_at = NW_RAM_TAKE(ram, uint8_t, (size_t)to->children * to->leaves * to->width);
     to->run = NW_RAM_TAKE(ram, uint8_t, NW_TREE_RUN * (size_t)to->width);
     to->changes =
-        NW_RAM_TAKE(ram, uint8_t, (to->changes_room + 1U) * (size_t)nw_tree_entry_bytes(to));
+        NW_RAM_TAKE(ram, uint8_t, (to->changes_room + 1U) * (size_t)to->entry);
     return NW_OK;
 }
 

@@ -38,7 +38,6 @@
 #define NW_TREE_INNER 0x20000000UL   /* | number of the child */
 #define NW_TREE_PUSHED 0x10000000UL  /* with INNER: it holds what was the root's group */
 #define NW_TREE_DAMAGED 0x40000000UL /* with a sector: its content is lost */
-#define NW_TREE_EMPTY 0x1FFFFFFFUL   /* no data; what is before it in its block is whole */
 #define NW_TREE_END 0x1FFFFFFEUL     /* no data; the mount that wrote it has ended */
 #define NW_TREE_KIND 0xB0000000UL    /* bits that are 0 for a sector */
 #define NW_TREE_NUMBER 0x0FFFFFFFUL
@@ -54,8 +53,8 @@
 #define NW_TREE_PASSED 8U       /* one small read in so many puts its node into the cache */
 #define NW_TREE_RUN 32U         /* sectors looked up at once */
 #define NW_TREE_TRIES 8U        /* blocks in a row that may fail */
-#define NW_TREE_LOW 6U          /* cleaning begins below so many free blocks */
-#define NW_TREE_FLOOR 3U        /* the host's writes wait for cleaning below so many */
+#define NW_TREE_LOW 7U          /* cleaning begins below so many free blocks */
+#define NW_TREE_FLOOR 4U        /* the host's writes wait below so many: two may fail */
 
 struct nw_tree_child {
     uint32_t at;      /* place of the inner node; 0: none yet, all its sectors hold nothing */
@@ -78,23 +77,34 @@ struct nw_tree_queue {
     uint8_t erased;   /* 1: the first one is erased */
 };
 
+/* What is used most stands first: small processors reach it by short instructions. */
 struct nw_tree {
-    struct nw_tagged tagged;
     /* shape, constant */
-    uint32_t sectors;
-    uint32_t span;         /* sectors below an inner node */
-    uint16_t blocks;
+    uint8_t width;
+    uint8_t entry;         /* bytes of one */
+    uint8_t payload;       /* the chip keeps the content of sectors; of nodes it always does */
+    /* state */
+    uint8_t must_open;     /* the block takes no more pages */
+    uint8_t unsaved;       /* what a cut would take back: enum nw_tree_unsaved */
+    uint8_t mounting;      /* 1: nothing written counts yet, and the last free block may be taken */
+    uint8_t exact;         /* no block holds more than its count says */
+    uint8_t failed_count;
+    struct nw_tree_queue queue;
+    /* shape, constant */
     uint16_t block_pages;
     uint16_t page_bytes;
     uint16_t leaf_places;
     uint16_t leaves;       /* below an inner node */
     uint16_t children;     /* of the root */
+    uint16_t inner_at;     /* entries of an inner node begin here */
+    uint16_t root_at;      /* likewise of the root */
+    uint16_t blocks;
     uint16_t root_room;    /* entries */
     uint16_t inner_room;
     uint16_t changes_room;
     uint16_t cost;         /* programs of nodes for 256 changes, at most */
-    uint8_t width;
-    uint8_t payload;       /* the chip keeps the content of sectors; of nodes it always does */
+    uint32_t sectors;
+    uint32_t span;         /* sectors below an inner node */
     /* RAM apart */
     uint8_t *buffer;
     uint8_t *counts;       /* valid pages of each block, at most 254; NW_TREE_OUT */
@@ -111,33 +121,23 @@ struct nw_tree {
     uint32_t run_first;    /* from this one on, */
     uint8_t *run;          /* and the places */
     /* log */
-    uint64_t version;      /* of the block being written: grows, odd if a mount began it */
     uint32_t root;         /* page of the newest root; NW_TREE_NONE: a format has just begun */
     uint32_t next;         /* page to be programmed next */
     uint32_t before;       /* sector of the page before it; NW_TREE_NONE */
+    uint64_t version;      /* of the block being written: grows, odd if a mount began it */
     uint16_t left;         /* from there to the end of the block */
     uint16_t current;      /* the block; NW_TREE_NO_BLOCK: none yet */
     uint16_t change_count;
     uint16_t live;         /* entries of the root not pushed */
     uint16_t virgin;       /* blocks from here on were never used since the format */
     uint16_t failed[NW_TREE_FAILED];
-    uint8_t failed_count;
-    uint8_t must_open;     /* the block takes no more pages */
-    uint8_t unsaved;       /* what a cut would take back: enum nw_tree_unsaved */
-    uint8_t mounting;      /* 1: nothing written counts yet, and the last free block may be taken */
-    struct nw_tree_queue queue;
     /* cleaning */
     uint16_t victim;
     uint16_t victim_at;    /* its page to be looked at next */
-    uint8_t exact;         /* no block holds more than its count says */
+    struct nw_tagged tagged;
 };
 
 /* tree_node.c */
-static inline uint16_t nw_tree_entry_bytes(const struct nw_tree *tree)
-{
-    return (uint16_t)(2U * tree->width);
-}
-
 /* Bytes that overlap, in either direction. */
 void nw_tree_slide(uint8_t *to, const uint8_t *from, size_t bytes);
 uint32_t nw_tree_get(const struct nw_tree *tree, const uint8_t *from);
@@ -161,16 +161,6 @@ void nw_tree_uncache(struct nw_tree *tree, uint32_t first, uint32_t end);
 static inline int nw_tree_is_lost(int result)
 {
     return result == NW_ERR_ECC || result == NW_ERR_CORRUPT;
-}
-
-static inline uint32_t nw_tree_inner_entries_at(const struct nw_tree *tree)
-{
-    return 2U + (uint32_t)tree->leaves * tree->width;
-}
-
-static inline uint32_t nw_tree_root_entries_at(const struct nw_tree *tree)
-{
-    return NW_TREE_HEAD + (uint32_t)tree->children * tree->width;
 }
 
 /* tree_log.c */
@@ -225,6 +215,8 @@ int nw_tree_move_leaf(struct nw_tree *tree, uint32_t leaf, uint32_t place);
 /* tree_clean.c */
 /* Most valid pages of a victim whose cleaning wins at least `won` pages. */
 uint16_t nw_tree_worth(const struct nw_tree *tree, uint16_t won);
+/* A page whose tag was read last, to the log once more if it is in use. */
+int nw_tree_move(struct nw_tree *tree, uint32_t place);
 /* One page of the victim, which is chosen first if there is none: one with at most `most` valid
  * pages. 1: there is none such. */
 int nw_tree_clean_step(struct nw_tree *tree, uint16_t most);

@@ -123,7 +123,7 @@ static int move_sector(struct nw_tree *tree, uint32_t word, uint32_t place)
     return result;
 }
 
-static int move(struct nw_tree *tree, uint32_t place)
+int nw_tree_move(struct nw_tree *tree, uint32_t place)
 {
     uint32_t word = tree->tagged.tag.word;
     uint32_t number = word & NW_TREE_NUMBER;
@@ -163,7 +163,7 @@ static int step(struct nw_tree *tree, uint16_t most)
     int result = state < 0 ? state : (int)NW_OK;
 
     if (state == NW_TAG_GOOD) {
-        result = move(tree, place);
+        result = nw_tree_move(tree, place);
     }
     if (nw_tree_is_lost(result)) {
         tree->counts[tree->victim] = NW_TREE_OUT;

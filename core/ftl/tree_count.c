@@ -19,7 +19,7 @@ static int assemble(struct nw_tree *tree, const struct nw_tree_child *child, uin
         result = nw_tree_load(tree, place);
     }
     if (result == NW_OK) {
-        result = nw_tree_pour(tree, child->at, nw_tree_inner_entries_at(tree), &at[0],
+        result = nw_tree_pour(tree, child->at, tree->inner_at, &at[0],
                               child->entries, first);
     }
     return result;
@@ -47,11 +47,11 @@ static int count_child(struct nw_tree *tree, uint16_t number)
             result = assemble(tree, child, leaf, at);
         }
         if (result == NW_OK && !child->pushed) {
-            result = nw_tree_pour(tree, tree->root, nw_tree_root_entries_at(tree), &at[1],
+            result = nw_tree_pour(tree, tree->root, tree->root_at, &at[1],
                                   child[1].start, first);
         }
         for (; change < tree->change_count; change++) {
-            const uint8_t *entry = tree->changes + (size_t)change * nw_tree_entry_bytes(tree);
+            const uint8_t *entry = tree->changes + (size_t)change * tree->entry;
             uint32_t index = nw_tree_get(tree, entry) - first;
 
             if (index >= tree->leaf_places) {

@@ -156,16 +156,20 @@ static int counts(struct nw_tree *tree, uint32_t head, uint64_t version)
     return is_followed(tree, head, version);
 }
 
-/* The next block that counts. NW_ERR_NOT_FOUND: there is none. */
+/* The next block that counts. A version far above the next one nobody wrote: a block whose erase
+ * failed may show any. NW_ERR_NOT_FOUND: there is none. */
 static int next_block(struct nw_tree *tree, struct newest *newest, struct stretch *stretch)
 {
     int result = 0;
 
     while (result == 0 && newest->at < newest->count) {
-        stretch->version = newest->version[newest->at];
-        stretch->head = (uint32_t)newest->block[newest->at] * tree->block_pages;
-        result = counts(tree, stretch->head, stretch->version);
-        newest->at++;
+        uint8_t at = newest->at++;
+
+        stretch->version = newest->version[at];
+        stretch->head = (uint32_t)newest->block[at] * tree->block_pages;
+        if (at + 1U == newest->count || stretch->version - newest->version[at + 1U] < FAR) {
+            result = counts(tree, stretch->head, stretch->version);
+        }
     }
     return result > 0 ? (int)NW_OK : result == 0 ? (int)NW_ERR_NOT_FOUND : result;
 }

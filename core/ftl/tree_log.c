@@ -167,8 +167,8 @@ int nw_tree_erase_ahead(struct nw_tree *tree)
 /* The root's entries in the buffer: those there were, but for what was pushed, and the changes. */
 static uint16_t merge(struct nw_tree *tree)
 {
-    uint8_t *entries = tree->buffer + nw_tree_root_entries_at(tree);
-    uint16_t bytes = nw_tree_entry_bytes(tree);
+    uint8_t *entries = tree->buffer + tree->root_at;
+    uint16_t bytes = tree->entry;
     uint16_t count = 0;
 
     for (uint16_t i = 0; i < tree->children; i++) {
@@ -188,7 +188,7 @@ static uint16_t merge(struct nw_tree *tree)
                                nw_tree_get(tree, from + tree->width));
     }
     memset(entries + (size_t)count * bytes, 0,
-           tree->page_bytes - (size_t)nw_tree_root_entries_at(tree) - (size_t)count * bytes);
+           tree->page_bytes - (size_t)tree->root_at - (size_t)count * bytes);
     return count;
 }
 
@@ -235,7 +235,7 @@ static int build(struct nw_tree *tree, uint8_t skip)
 void nw_tree_adopt(struct nw_tree *tree, uint32_t page)
 {
     const uint8_t *from = tree->buffer;
-    const uint8_t *entries = from + nw_tree_root_entries_at(tree);
+    const uint8_t *entries = from + tree->root_at;
     uint16_t count = nw_get16(from + NW_TREE_ENTRIES_AT);
 
     nw_tree_renew(tree, tree->root, page);

@@ -37,7 +37,7 @@ uint32_t nw_tree_leaf_place(const struct nw_tree *tree, uint32_t leaf)
 /* Where an entry of an inner node lies in its page. */
 static uint32_t inner_offset(const struct nw_tree *tree, uint16_t entry)
 {
-    return nw_tree_inner_entries_at(tree) + (uint32_t)entry * nw_tree_entry_bytes(tree);
+    return tree->inner_at + (uint32_t)entry * tree->entry;
 }
 
 uint16_t nw_tree_leaf_group(const struct nw_tree *tree, uint32_t leaf, uint16_t *first)
@@ -61,7 +61,7 @@ static void learn(struct nw_tree *tree, uint16_t number, uint32_t place)
     memcpy(tree->leaf_at + (size_t)leaf * tree->width, tree->buffer + 2U,
            (size_t)tree->leaves * tree->width);
     for (uint16_t i = 0; i < tree->leaves; i++) {
-        uint16_t at = nw_tree_lower(tree, tree->buffer + nw_tree_inner_entries_at(tree),
+        uint16_t at = nw_tree_lower(tree, tree->buffer + tree->inner_at,
                                     child->entries, (leaf + i) * tree->leaf_places);
 
         start = at > start ? at : start; /* whatever is on the chip, no group is negative */
@@ -98,7 +98,7 @@ struct look {
 static int look_among(struct nw_tree *tree, struct look *look, const uint8_t *entries,
                       uint16_t count)
 {
-    uint16_t bytes = nw_tree_entry_bytes(tree);
+    uint16_t bytes = tree->entry;
 
     for (uint16_t i = nw_tree_lower(tree, entries, count, look->sector); i < count; i++) {
         const uint8_t *at = entries + (size_t)i * bytes;
@@ -123,7 +123,7 @@ static int look_among(struct nw_tree *tree, struct look *look, const uint8_t *en
 static int look_in_group(struct nw_tree *tree, struct look *look, uint32_t page, uint32_t offset,
                          uint16_t count)
 {
-    uint16_t bytes = (uint16_t)(count * nw_tree_entry_bytes(tree));
+    uint16_t bytes = (uint16_t)(count * tree->entry);
     int result = count != 0 ? nw_tree_read(tree, page, offset, bytes, tree->buffer) : (int)NW_OK;
 
     return result < 0 ? result : look_among(tree, look, tree->buffer, count);
@@ -176,8 +176,8 @@ int nw_tree_find(struct nw_tree *tree, uint32_t sector, uint32_t *place)
     struct look look = {.sector = sector};
     uint16_t number = (uint16_t)(sector / tree->span);
     const struct nw_tree_child *child = &tree->child[number];
-    uint32_t group_at = nw_tree_root_entries_at(tree) +
-                        (uint32_t)child->start * nw_tree_entry_bytes(tree);
+    uint32_t group_at = tree->root_at +
+                        (uint32_t)child->start * tree->entry;
 
     if (sector - tree->run_first < tree->run_count) {
         *place = nw_tree_get(tree, tree->run + (sector - tree->run_first) * tree->width);
@@ -200,7 +200,7 @@ int nw_tree_find(struct nw_tree *tree, uint32_t sector, uint32_t *place)
 static uint16_t group_in_inner(const struct nw_tree *tree, const struct push *push, uint16_t leaf,
                                uint16_t *first)
 {
-    const uint8_t *entries = tree->buffer + nw_tree_inner_entries_at(tree);
+    const uint8_t *entries = tree->buffer + tree->inner_at;
     uint16_t count = nw_get16(tree->buffer);
     uint32_t sector = push->number * tree->span + (uint32_t)leaf * tree->leaf_places;
 
@@ -211,14 +211,14 @@ static uint16_t group_in_inner(const struct nw_tree *tree, const struct push *pu
 /* What was written to leaves goes out of the inner node in the buffer. */
 static void settle_notes(struct nw_tree *tree, const struct push *push)
 {
-    uint16_t bytes = nw_tree_entry_bytes(tree);
+    uint16_t bytes = tree->entry;
     uint16_t first;
 
     for (uint8_t i = 0; i < push->notes; i++) {
         uint16_t leaf = push->note[i].leaf;
         uint16_t group = group_in_inner(tree, push, leaf, &first);
         uint16_t behind = (uint16_t)(nw_get16(tree->buffer) - first - group);
-        uint8_t *at = tree->buffer + nw_tree_inner_entries_at(tree) + (size_t)first * bytes;
+        uint8_t *at = tree->buffer + tree->inner_at + (size_t)first * bytes;
 
         nw_tree_slide(at, at + (size_t)group * bytes, (size_t)behind * bytes);
         nw_put16(tree->buffer, (uint16_t)(first + behind));
@@ -248,9 +248,9 @@ int nw_tree_pour(struct nw_tree *tree, uint32_t page, uint32_t entries_at, uint1
                  uint16_t end, uint32_t first)
 {
     uint8_t piece[NW_TREE_PIECE];
-    uint16_t bytes = nw_tree_entry_bytes(tree);
+    uint16_t bytes = tree->entry;
     uint16_t most = (uint16_t)(sizeof piece / bytes);
-    uint8_t *entries = tree->buffer + nw_tree_inner_entries_at(tree);
+    uint8_t *entries = tree->buffer + tree->inner_at;
     int result = NW_OK;
 
     while (*at < end && result == NW_OK) {
@@ -293,7 +293,7 @@ static int write_leaf(struct nw_tree *tree, struct push *push)
         result = nw_tree_load(tree, note->old);
     }
     if (result == NW_OK) {
-        result = nw_tree_pour(tree, push->child->at, nw_tree_inner_entries_at(tree), &first,
+        result = nw_tree_pour(tree, push->child->at, tree->inner_at, &first,
                               (uint16_t)(first + group), number * tree->leaf_places);
     }
     if (result == NW_OK) {
@@ -375,7 +375,7 @@ static int push_down(struct nw_tree *tree, uint16_t number)
     if (result == NW_OK) {
         uint16_t at = push.child->start;
 
-        result = nw_tree_pour(tree, tree->root, nw_tree_root_entries_at(tree), &at,
+        result = nw_tree_pour(tree, tree->root, tree->root_at, &at,
                               (uint16_t)(at + push.group), NW_TREE_NONE);
     }
     if (result == NW_OK) {
@@ -463,7 +463,7 @@ int nw_tree_move_leaf(struct nw_tree *tree, uint32_t leaf, uint32_t place)
     if (result == NW_OK) { /* it takes what waits for it along */
         uint16_t group = nw_tree_leaf_group(tree, leaf, &first);
 
-        result = nw_tree_pour(tree, push.child->at, nw_tree_inner_entries_at(tree), &first,
+        result = nw_tree_pour(tree, push.child->at, tree->inner_at, &first,
                               (uint16_t)(first + group), leaf * tree->leaf_places);
     }
     if (result == NW_OK) {

@@ -51,51 +51,47 @@ static int gather(struct nw_tree *tree, uint32_t newest)
     return NW_OK;
 }
 
-/* A page whose tag was read last, and is a sector's, to the log once more if it is whole. */
-static int copy(struct nw_tree *tree, uint32_t page)
+/* The page written last counts, if it is a sector's and whole. */
+static int believe(struct nw_tree *tree, uint32_t last)
 {
+    int state = nw_tagged_read(&tree->tagged, last, 0, NULL);
     uint32_t word = tree->tagged.tag.word;
     uint32_t sector = word & ~(uint32_t)NW_TREE_DAMAGED;
-    uint8_t *data = tree->payload && sector == word ? tree->buffer : NULL;
-    uint32_t old;
-    uint32_t place;
-    int result = nw_tree_find(tree, sector, &old);
+    uint32_t old = 0;
 
-    if (nw_tree_is_lost(result)) {
-        old = 0; /* a node is lost */
-    } else if (result != NW_OK) {
-        return result;
-    }
-    if (data != NULL) {
-        result = nw_tagged_read(&tree->tagged, page, tree->page_bytes, data);
-        if (result != NW_TAG_GOOD ||
-            tree->tagged.tag.crc != nw_tag_sum(data, tree->page_bytes)) {
-            return result < 0 ? result : (int)NW_OK;
+    if (state == NW_TAG_GOOD && tree->payload && sector == word) {
+        state = nw_tagged_read(&tree->tagged, last, tree->page_bytes, tree->buffer);
+        if (state == NW_TAG_GOOD &&
+            tree->tagged.tag.crc != nw_tag_sum(tree->buffer, tree->page_bytes)) {
+            state = NW_TAG_BAD;
         }
     }
-    result = nw_tree_append(tree, word, data, &place);
-    if (result == NW_OK) {
-        nw_tree_change(tree, sector, place);
-        nw_tree_lose(tree, old);
-        nw_tree_gain(tree, place);
+    if (state != NW_TAG_GOOD || sector >= tree->sectors) {
+        return state < 0 ? state : (int)NW_OK;
     }
-    return result;
+    int result = nw_tree_find(tree, sector, &old);
+
+    if (result != NW_OK && !nw_tree_is_lost(result)) {
+        return result;
+    }
+    nw_tree_change(tree, sector, last);
+    nw_tree_lose(tree, old);
+    nw_tree_gain(tree, last);
+    return NW_OK;
 }
 
-/* The mount's block: a root, twice, and a copy of the page written last, if that was whole. */
+/* The mount's block: a root, twice, and a copy of the page written last, if that is whole. */
 static int begin(struct nw_tree *tree, uint32_t last)
 {
     int result = nw_tree_save(tree);
 
-    if (result != NW_OK) {
-        return result;
+    if (result == NW_OK) {
+        result = believe(tree, last);
     }
-    result = nw_tagged_read(&tree->tagged, last, 0, NULL);
-    if (result == NW_TAG_GOOD && (tree->tagged.tag.word & NW_TREE_KIND) == 0 &&
-        (tree->tagged.tag.word & ~(uint32_t)NW_TREE_DAMAGED) < tree->sectors) {
-        return copy(tree, last);
+    if (result == NW_OK) {
+        result = nw_tagged_read(&tree->tagged, last, 0, NULL);
     }
-    return result < 0 ? result : (int)NW_OK;
+    return result == NW_TAG_GOOD ? nw_tree_move(tree, last) : result < 0 ? result : (int)NW_OK;
 }
 
 /* A few free blocks for the mounts to come, as far as the mount's block has room. */
@@ -130,20 +126,6 @@ static int write_block(struct nw_tree *tree, uint32_t last)
     return result;
 }
 
-/* No free block: the device can be read. The page written last counts where it is. */
-static int stay(struct nw_tree *tree, uint32_t last)
-{
-    int result = nw_tagged_read(&tree->tagged, last, 0, NULL);
-    uint32_t word = tree->tagged.tag.word;
-
-    tree->must_open = 1;
-    if (tree->current == NW_TREE_NO_BLOCK && result == NW_TAG_GOOD && (word & NW_TREE_KIND) == 0 &&
-        (word & ~(uint32_t)NW_TREE_DAMAGED) < tree->sectors) {
-        nw_tree_change(tree, word & ~(uint32_t)NW_TREE_DAMAGED, last);
-    }
-    return result < 0 ? result : (int)NW_OK;
-}
-
 int nw_tree_mount(struct nw_tree *tree)
 {
     uint32_t last;
@@ -167,11 +149,11 @@ int nw_tree_mount(struct nw_tree *tree)
     }
     tree->mounting = 0;
     tree->queue.usable = tree->queue.count;
-    if (result == NW_ERR_FULL) {
-        return stay(tree, last);
-    }
     if (result == NW_OK && lost) {
         result = nw_tree_mend(tree);
+    } else if (result == NW_ERR_FULL) { /* the device can be read, the last page where it is */
+        tree->must_open = 1;
+        result = believe(tree, last);
     }
     return result > 0 || result == NW_ERR_FULL ? (int)NW_OK : result;
 }

@@ -38,7 +38,7 @@ void nw_tree_put(const struct nw_tree *tree, uint8_t *to, uint32_t value)
 uint16_t nw_tree_lower(const struct nw_tree *tree, const uint8_t *entries, uint16_t count,
                        uint32_t sector)
 {
-    uint16_t bytes = nw_tree_entry_bytes(tree);
+    uint16_t bytes = tree->entry;
     uint16_t low = 0;
 
     while (low < count) {
@@ -56,7 +56,7 @@ uint16_t nw_tree_lower(const struct nw_tree *tree, const uint8_t *entries, uint1
 uint16_t nw_tree_insert(const struct nw_tree *tree, uint8_t *entries, uint16_t count,
                         uint32_t sector, uint32_t place)
 {
-    uint16_t bytes = nw_tree_entry_bytes(tree);
+    uint16_t bytes = tree->entry;
     uint16_t index = nw_tree_lower(tree, entries, count, sector);
     uint8_t *at = entries + (size_t)index * bytes;
 

@@ -37,17 +37,30 @@
  *          they take a block
  *   idle   steps that each fit the budget left: a page of cleaning, or an erase
  *   mount  reads the tag of each block's first page, the tags of the newest block, and the map once
- *          (a read for each node, and about 3 more a leaf); 3 or 4 programs and an erase. When free
+ *          (a read for each node, and about 3 more a leaf); 4 or 5 programs and an erase. When free
  *          blocks are few it cleans, as far as its own block has room
  *
  * ERRORS of the block verbs: NW_ERR_FULL when bad blocks have eaten the spare blocks (reads go on).
  * Errors in quick succession, with no write between that goes well, use up the free blocks:
  * NW_ERR_FULL until the next mount.
- * NW_ERR_ECC or NW_ERR_CORRUPT for a sector whose content is lost (the sector is req->sector +
- * req->done), and for all sectors of a node that cannot be read any more; NW_ERR_UNSUPPORTED for
- * data == NULL on a chip that keeps payload or data on one that keeps none, else what the chip
- * answers. A block in which a program fails is emptied and marked
- * bad.
+ * NW_ERR_UNSUPPORTED for data == NULL on a chip that keeps payload or data on one that keeps none,
+ * else what the chip answers. A block in which a program fails is emptied and marked bad.
+ *
+ * PAGES THAT ROT: that answer NW_ERR_ECC to each read, or whose content does not fit its checksum.
+ * One such page, wherever it is, costs what it alone held:
+ *   a sector's   reads of it answer NW_ERR_ECC or NW_ERR_CORRUPT until it is written or trimmed
+ *                (the sector is req->sector + req->done). Where the tag is lost too, its block is
+ *                not used until then and a mount
+ *   a node's     nothing: the tags of all pages tell the same. The mount, or the write or trim that
+ *                meets it, makes it anew: a read of each page of the chip for a leaf; for an inner
+ *                node that for each of its leaves. Until then reads of its sectors answer such an
+ *                error. What was trimmed may hold again what it held before
+ *   a root's     nothing: a mount takes it from the block before, but for trims of that time. Until
+ *                that mount writes, syncs and trims may answer such an error
+ * Twice older content may be shown, and no error: by the page that was written last of all, which
+ * looks as if power had been cut in it; and where tags have less than 18 spare bytes by any page
+ * written since the newest root, at most block_pages ago. Two such pages at a time may cost more:
+ * at worst a mount answers NW_ERR_CORRUPT.
  *
  * RAM: a page buffer, a byte a block, up to 8 bytes for each page of a block, 4 to 6 bytes a leaf
  * (page_bytes / 2 sectors, from 2^16 pages on page_bytes / 3), 12 bytes an inner node (the square
@@ -108,8 +121,9 @@ int nw_ftl_tree_format(struct nw_ftl_tree *ftl, struct nw_chip *chip,
  * aligned for any type and belongs to the layer from now on, like `chip`.
  * Nothing is written or erased on a chip that holds none: NW_ERR_BLANK: nothing is written there;
  * NW_ERR_NOT_FOUND: something else is, nw_identify() tells what; NW_ERR_VERSION: another format,
- * configuration or geometry; NW_ERR_CORRUPT: the newest root is there and cannot be read. Else as
- * format. A device without a free block mounts and can be read. There is nothing to close.
+ * configuration or geometry; NW_ERR_CORRUPT: the newest root is there and cannot be read, nor what
+ * else tells of it (PAGES THAT ROT). Else as format. A device without a free block mounts and can
+ * be read. There is nothing to close.
  */
 int nw_ftl_tree_mount(struct nw_ftl_tree *ftl, struct nw_chip *chip,
                       const struct nw_ftl_tree_config *config, void *ram, size_t ram_bytes);
