@@ -53,8 +53,9 @@
 #define NW_TREE_PASSED 8U       /* one small read in so many puts its node into the cache */
 #define NW_TREE_RUN 32U         /* sectors looked up at once */
 #define NW_TREE_TRIES 8U        /* blocks in a row that may fail */
-#define NW_TREE_LOW 7U          /* cleaning begins below so many free blocks */
-#define NW_TREE_FLOOR 4U        /* the host's writes wait below so many: two may fail */
+#define NW_TREE_LOW 8U          /* cleaning begins below so many free blocks */
+#define NW_TREE_STOCK 5U        /* a mount sees to so many: three may fail */
+#define NW_TREE_FLOOR 3U        /* the host's writes wait for cleaning below so many */
 
 struct nw_tree_child {
     uint32_t at;      /* place of the inner node; 0: none yet, all its sectors hold nothing */

@@ -194,17 +194,21 @@ int nw_tree_clean_step(struct nw_tree *tree, uint16_t most)
     return result;
 }
 
-/* Pages of the victim that a write passes: it is done by the time its room is needed, and an eighth
- * more for roots and nodes; one more when free blocks are short. */
+/* Pages of the victim that a write passes. It is done by the time its room is needed, an eighth
+ * early, by the writes that do not begin a block, erase one or push. One page more for each free
+ * block that is short. */
 static uint16_t share(const struct nw_tree *tree)
 {
     uint16_t pages = tree->block_pages;
     uint16_t valid = tree->victim != NW_TREE_NO_BLOCK ? tree->counts[tree->victim] : (uint16_t)0;
     uint32_t takes = 1U + valid + ((uint32_t)valid * tree->cost + 255U) / 256U;
     uint16_t won = takes < pages ? (uint16_t)(pages - takes) : (uint16_t)1;
-    uint16_t short_of = tree->queue.count + 1U < NW_TREE_LOW;
+    uint16_t busy = (uint16_t)(2U + (uint32_t)pages * tree->cost / 512U);
+    uint16_t writes = won > 2U * busy ? (uint16_t)(won - busy) : (uint16_t)((won + 1U) / 2U);
+    uint8_t count = tree->queue.count;
+    uint16_t more = count + 1U < NW_TREE_LOW ? (uint16_t)(NW_TREE_LOW - 1U - count) : (uint16_t)0;
 
-    return (uint16_t)((pages + pages / 8U + won - 1U) / won + short_of);
+    return (uint16_t)((pages + pages / 8U + writes - 1U) / writes + more);
 }
 
 /* What the write at hand does beside its program: pages of the victim to pass, or an error. It does

@@ -120,24 +120,26 @@ static int load_root(struct nw_tree *tree, uint32_t page)
                       NW_TREE_FAILED);
 }
 
-/* Is the root followed as it must be to count? By any page, whole or not, by an END if a mount
- * wrote it: so one page that rots does not take the block with it. 1, 0, or an error. */
+/* Is the root followed as it must be to count? By an END if a mount wrote it, else by any page: 2
+ * for one of its own session, 1 for one that cannot be read, so that one page that rots does not
+ * take the block with it. 0, or an error. */
 static int is_followed(struct nw_tree *tree, uint32_t head, uint64_t version)
 {
+    int is_mounts = (version & 1U) != 0;
     int found = 0;
 
-    for (uint32_t page = head + 1U; page < head + tree->block_pages && found == 0; page++) {
+    for (uint32_t page = head + 1U; page < head + tree->block_pages && found != 2; page++) {
         int state = tag_of(tree, page);
 
-        if (state < 0) {
-            return state;
+        if (state < 0 || state == NW_TAG_BLANK) {
+            return state < 0 ? state : found;
         }
-        if (state == NW_TAG_BLANK) {
-            break;
+        if (state == NW_TAG_GOOD && tree->tagged.tag.version == version &&
+            (!is_mounts || tree->tagged.tag.word == NW_TREE_END)) {
+            found = 2;
+        } else if (!is_mounts) {
+            found = 1;
         }
-        found = (version & 1U) == 0 ||
-                (state == NW_TAG_GOOD && tree->tagged.tag.version == version &&
-                 tree->tagged.tag.word == NW_TREE_END);
     }
     return found;
 }
@@ -153,7 +155,9 @@ static int counts(struct nw_tree *tree, uint32_t head, uint64_t version)
     if (result == NW_TAG_GOOD && tree->tagged.tag.word == NW_MARK_VOID) {
         return NW_ERR_NOT_FOUND;
     }
-    return is_followed(tree, head, version);
+    result = is_followed(tree, head, version);
+    /* Neither root nor page: what a cut erase leaves of a block whose root nothing followed. */
+    return result == 1 ? load_root(tree, head) : result;
 }
 
 /* The next block that counts. A version far above the next one nobody wrote: a block whose erase

@@ -100,7 +100,7 @@ static int restock(struct nw_tree *tree)
     uint8_t before = tree->queue.count;
     int result = NW_OK;
 
-    while (result == NW_OK && tree->queue.count < NW_TREE_FLOOR && tree->virgin == tree->blocks &&
+    while (result == NW_OK && tree->queue.count < NW_TREE_STOCK && tree->virgin == tree->blocks &&
            tree->left > MARGIN) {
         uint16_t most = (uint16_t)(tree->left - MARGIN);
         uint16_t worth = nw_tree_worth(tree, 1);
