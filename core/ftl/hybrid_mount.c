@@ -15,7 +15,9 @@
 #include "hybrid.h"
 #include "wipe.h"
 
-#define VERSION_GAP 64U /* above what a torn page that cannot be read now may carry */
+/* Above what a torn page that cannot be read now may carry; so may the pages of a block that was
+ * spoiled, when its erase was cut. */
+#define VERSION_GAP 64U
 #define SESSION_BITS 36U /* more programs than 2^36 no session makes: they wear a chip out */
 
 /* To the layer: this page counts. */
@@ -438,7 +440,7 @@ static int start(struct nw_hybrid *hybrid)
     forget_outdated(hybrid);
     uint32_t saved_from = hybrid->saved != NW_NO_PAGE ? hybrid->saved_at : NW_NO_PAGE;
 
-    hybrid->version += VERSION_GAP;
+    hybrid->version += (uint32_t)VERSION_GAP + hybrid->block_pages;
     hybrid->holding = 1;
     int result = hybrid->kind->arrange(hybrid, 0);
     if (result == NW_OK) {
