@@ -406,7 +406,7 @@ static int tree_idle(struct nw_block_req *req)
     uint32_t left = req->budget_us;
     int result = tree->must_open ? save(tree) : (int)NW_OK;
 
-    if (result == NW_OK && !tree->queue.erased && tree->queue.usable > 0) {
+    while (result == NW_OK && !tree->queue.erased && tree->queue.usable > 0) {
         if (left < erase_us) {
             return 1;
         }

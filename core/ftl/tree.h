@@ -159,7 +159,8 @@ int nw_tree_save(struct nw_tree *tree);
 /* The root in the buffer, which lies at `page`, is the newest: what RAM knows of it. */
 void nw_tree_adopt(struct nw_tree *tree, uint32_t page);
 void nw_tree_enqueue(struct nw_tree *tree, uint16_t block);
-/* The next block is erased now: NW_ERR_FULL when there is none. */
+/* With usable blocks in the queue, the first not erased: erases it, or, when it is bad or goes bad
+ * by that, drops it. Cost: at most one erase. */
 int nw_tree_erase_ahead(struct nw_tree *tree);
 int nw_tree_mark_bad(struct nw_tree *tree, uint16_t block);
 
