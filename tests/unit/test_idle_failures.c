@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "lavish_rig.h"
 #include "layer_rig.h"
 
 static const struct nw_layer_kind *const kinds[] = {&nw_layer_page, &nw_layer_tree,
@@ -71,9 +72,58 @@ static void test_failed_erases_count(void **state)
     }
 }
 
+/* Idle of lavish is one merge, whatever fails in it. Once it merged until a lavish block was won,
+ * and one was given up for each erase that failed. */
+static void test_lavish_merges_once(void **state)
+{
+    static struct lavish_rig lavish;
+    struct lavish_shape wide = lavish_shape_tiny;
+    struct nw_fault fault = {.verb = NW_VERB_ERASE, .error = NW_ERR_ERASE};
+    struct nw_faults faults;
+    struct nw_random dice;
+    uint32_t hits = 0;
+
+    (void)state;
+    wide.blocks = 40;
+    wide.lavish.sectors = 48;
+    wide.lavish.lavish_blocks = 0;
+    for (uint32_t seed = 1; seed <= 200U; seed++) {
+        nw_random_seed(&dice, seed);
+        assert_int_equal(lavish_rig_open(&lavish, &wide, 0, seed), NW_OK);
+        nw_faults_open(&faults, nw_nand_chip(lavish.nand), &fault, 1, seed);
+        fault.times = 1;
+        fault.hits = 1; /* quiet */
+        assert_int_equal(lavish_rig_open_on(&lavish, &faults.chip, &wide.lavish), NW_OK);
+        for (uint32_t i = 0; i < 600U; i++) {
+            uint32_t sector = nw_random_below(&dice, lavish.lavish.block.sectors);
+            assert_int_equal(lavish_rig_write(&lavish, sector, 1), NW_OK);
+        }
+        fault.hits = 0;
+        fault.seen = 0;
+        fault.times = 2;
+        for (uint32_t call = 0; call < 8U; call++) {
+            const struct nw_stats *stats = &lavish.lavish.stats;
+            nw_count before = stats->merges_full + stats->merges_partial + stats->merges_switch;
+            struct nw_block_req idle = {.block = &lavish.lavish.block, .budget_us = UINT32_MAX};
+
+            (void)nw_block_idle(&idle);
+            uint32_t merges = (uint32_t)(stats->merges_full + stats->merges_partial +
+                                         stats->merges_switch - before);
+            if (merges > 1U) {
+                fail_msg("seed %u, call %u: %u merges, %u erases failed", (unsigned)seed,
+                         (unsigned)call, (unsigned)merges, (unsigned)fault.hits);
+            }
+        }
+        hits += fault.hits;
+        lavish_rig_close(&lavish);
+    }
+    assert_true(hits > 100U);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_failed_erases_count)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_failed_erases_count),
+                                       cmocka_unit_test(test_lavish_merges_once)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
