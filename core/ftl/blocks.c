@@ -226,21 +226,17 @@ int nw_blocks_wipe(struct nw_blocks *blocks, uint16_t block)
     return result == NW_ERR_ERASE ? (int)NW_OK : result;
 }
 
-/* Erase the next block of the free list: its number, ready now; NW_ERR_FULL, or an error. */
+/* Erase the next block of the free list: its number, also when it is bad now; NW_ERR_FULL, or an
+ * error. */
 static int32_t erase_one(struct nw_blocks *blocks, uint16_t data)
 {
-    while (blocks->free > blocks->ready && blocks->free > blocks->keep) {
-        uint16_t block = choose(blocks, FREE_LIST, data);
-        int result = nw_blocks_wipe(blocks, block);
-
-        if (result < 0) {
-            return result;
-        }
-        if (blocks->state[block] == NW_BLOCK_READY) {
-            return block;
-        }
+    if (blocks->free == blocks->ready || blocks->free <= blocks->keep) {
+        return NW_ERR_FULL;
     }
-    return NW_ERR_FULL;
+    uint16_t block = choose(blocks, FREE_LIST, data);
+    int result = nw_blocks_wipe(blocks, block);
+
+    return result < 0 ? result : (int32_t)block;
 }
 
 /* A ready block, or blocks->count: the policy would rather have one that is not. */
@@ -267,7 +263,9 @@ int32_t nw_blocks_take_for(struct nw_blocks *blocks, uint16_t data)
     int32_t block = blocks->ready > 0 ? choose_ready(blocks, data) : blocks->count;
 
     if (block >= blocks->count) {
-        block = erase_one(blocks, data);
+        do { /* every further turn has cost a block its life */
+            block = erase_one(blocks, data);
+        } while (block >= 0 && blocks->state[block] == NW_BLOCK_BAD);
     }
     if (block >= 0) {
         nw_blocks_claim(blocks, (uint16_t)block);

@@ -78,7 +78,8 @@ int nw_blocks_heal(struct nw_blocks *blocks, uint32_t budget_us);
  * set; or the chip's error. An owner asks before it answers NW_ERR_FULL. */
 int nw_blocks_heal_now(struct nw_blocks *blocks);
 
-/* Erase one free block ahead. 1: done, 0: every free block is ready, or the chip's error. */
+/* Erase one free block ahead. 1: done, also when that failed and the block is bad now; 0: every
+ * free block is ready, or the chip's error. Cost: one erase. */
 int nw_blocks_prepare(struct nw_blocks *blocks);
 
 /* Erase a used block. NW_OK, NW_ERR_ERASE when it failed and is marked bad now, or an error of the

@@ -116,6 +116,7 @@ uint32_t nw_chain_sectors(const struct nw_chain_plan *plan, const struct nw_geom
 size_t nw_chain_ram_bytes(const struct nw_chain_plan *plan, const struct nw_geometry *geometry);
 int nw_chain_meet(struct nw_hybrid *hybrid, uint32_t at, const struct nw_tag *tag);
 void nw_chain_forget(struct nw_hybrid *hybrid, uint16_t block);
+int nw_chain_goes_on(struct nw_hybrid *hybrid);
 int nw_chain_arrange(struct nw_hybrid *hybrid, int last);
 /* The version of the last page of a block that counts. */
 int nw_chain_version(struct nw_chain *chain, uint16_t block, uint64_t *version);
@@ -134,6 +135,7 @@ int nw_chain_tidy(struct nw_hybrid *hybrid);
 int nw_chain_step(struct nw_hybrid *hybrid);
 uint32_t nw_chain_step_reads(struct nw_hybrid *hybrid);
 int nw_chain_evict(struct nw_hybrid *hybrid, uint16_t block);
+int nw_chain_renew(struct nw_hybrid *hybrid, uint32_t sector);
 int nw_chain_finish(struct nw_hybrid *hybrid);
 
 static inline struct nw_chain *nw_chain_of(struct nw_hybrid *hybrid)

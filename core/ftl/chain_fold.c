@@ -421,6 +421,16 @@ int nw_chain_evict(struct nw_hybrid *hybrid, uint16_t block)
     return compact(chain, unit, block, count_valid(chain, unit, block));
 }
 
+int nw_chain_renew(struct nw_hybrid *hybrid, uint32_t sector)
+{
+    struct nw_chain *chain = nw_chain_of(hybrid);
+    uint16_t block = nw_chain_holder(chain, (uint16_t)(sector / chain->span),
+                                     (uint16_t)(sector % chain->span));
+    int result = block != NW_NO_BLOCK ? nw_chain_evict(hybrid, block) : 0;
+
+    return result < 0 ? result : block != NW_NO_BLOCK;
+}
+
 int nw_chain_finish(struct nw_hybrid *hybrid)
 {
     struct nw_chain *chain = nw_chain_of(hybrid);

@@ -114,6 +114,21 @@ static int link_met(struct nw_chain *chain)
     return result;
 }
 
+/* Merges to a block in place move sectors in their order, at least those that the chain holds. Of
+ * superblock it cannot be told. */
+int nw_chain_goes_on(struct nw_hybrid *hybrid)
+{
+    const struct nw_chain *chain = nw_chain_of(hybrid);
+    uint16_t unit = (uint16_t)(hybrid->moved / chain->span);
+    uint16_t sector = (uint16_t)(hybrid->moved % chain->span);
+    uint16_t more = 0;
+
+    while (++sector < chain->span) {
+        more = (uint16_t)(more + (nw_chain_holder(chain, unit, sector) != NW_NO_BLOCK ? 1U : 0U));
+    }
+    return chain->style != NW_CHAIN_SUPERBLOCK && more > 1U;
+}
+
 int nw_chain_arrange(struct nw_hybrid *hybrid, int last)
 {
     struct nw_chain *chain = nw_chain_of(hybrid);
@@ -202,11 +217,13 @@ static const struct nw_hybrid_kind chain_kind = {.find = nw_chain_find,
                                                  .write = nw_chain_write,
                                                  .meet = nw_chain_meet,
                                                  .forget = nw_chain_forget,
+                                                 .goes_on = nw_chain_goes_on,
                                                  .arrange = nw_chain_arrange,
                                                  .tidy = nw_chain_tidy,
                                                  .step = nw_chain_step,
                                                  .step_reads = nw_chain_step_reads,
                                                  .evict = nw_chain_evict,
+                                                 .renew = nw_chain_renew,
                                                  .finish = nw_chain_finish};
 
 /* Everything empty, every block closed. */

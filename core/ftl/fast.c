@@ -304,6 +304,14 @@ static int fast_evict(struct nw_hybrid *hybrid, uint16_t block)
     return unit != NONE ? fold(chain, unit, 1) : (int)NW_OK;
 }
 
+static int fast_renew(struct nw_hybrid *hybrid, uint32_t sector)
+{
+    struct nw_chain *chain = nw_chain_of(hybrid);
+    int result = merge(chain, (uint16_t)(sector / chain->span));
+
+    return result < 0 ? result : 1;
+}
+
 /* As it began: a merge of a chain alone has passed by sectors that are in entries and nowhere
  * else. */
 static int fast_finish(struct nw_hybrid *hybrid)
@@ -321,11 +329,13 @@ static const struct nw_hybrid_kind fast_kind = {.find = fast_find,
                                                 .write = fast_write,
                                                 .meet = fast_meet,
                                                 .forget = nw_chain_forget,
+                                                .goes_on = nw_chain_goes_on,
                                                 .arrange = nw_chain_arrange,
                                                 .tidy = fast_tidy,
                                                 .step = fast_step,
                                                 .step_reads = nw_chain_step_reads,
                                                 .evict = fast_evict,
+                                                .renew = fast_renew,
                                                 .finish = fast_finish};
 
 /* The configuration as a plan; NW_ERR_CONFIG. */

@@ -54,7 +54,10 @@ int nw_hybrid_prepare(struct nw_hybrid *hybrid, const struct nw_hybrid_open *ope
     hybrid->session = NW_NO_BLOCK;
     hybrid->certain = NW_NO_BLOCK;
     hybrid->certain_version = 0;
+    hybrid->ended = 0;
     hybrid->late = NW_NO_BLOCK;
+    hybrid->idle = NW_NO_BLOCK;
+    hybrid->copied_at = NW_NO_PAGE;
     hybrid->origin = NW_NO_BLOCK;
     hybrid->origin_version = 0;
     hybrid->saved = NW_NO_PAGE;
@@ -106,7 +109,9 @@ int nw_hybrid_spare(struct nw_hybrid *hybrid, uint32_t floor)
 
 int32_t nw_hybrid_take(struct nw_hybrid *hybrid, uint16_t data, int moves)
 {
-    uint16_t floor = moves || hybrid->urgent != 0 ? 0 : NW_HYBRID_FLOOR;
+    uint16_t floor = moves || hybrid->urgent == NW_HYBRID_ALL ? 0U
+                     : hybrid->urgent != 0                    ? 1U
+                                                              : NW_HYBRID_FLOOR;
 
     int result = nw_hybrid_spare(hybrid, floor);
     if (result == NW_OK) {
@@ -186,6 +191,9 @@ static int put_sector(struct nw_hybrid *hybrid, const struct nw_hybrid_put *put)
         result = nw_hybrid_settle(hybrid);
         result = result == NW_OK ? hybrid->kind->write(hybrid, put) : result;
     } while (result == NW_ERR_FULL && lost != (uint16_t)(hybrid->blocks.bad + hybrid->failed));
+    if (result == NW_OK) {
+        (void)nw_hybrid_close(hybrid); /* the sector is written */
+    }
     return result;
 }
 
@@ -346,6 +354,7 @@ static int work_ahead(struct nw_hybrid *hybrid, uint32_t left)
 static int hybrid_idle(struct nw_block_req *req)
 {
     struct nw_hybrid *hybrid = req->block->context;
+    uint64_t before = hybrid->version;
     int settled = NW_OK;
 
     hybrid->blocks.idle = 1;
@@ -361,6 +370,10 @@ static int hybrid_idle(struct nw_block_req *req)
         hybrid->blocks.idle = 1;
         result = work_ahead(hybrid, req->budget_us);
         hybrid->blocks.idle = 0;
+    }
+    if (result >= 0 && hybrid->version != before) { /* a step has counted that program */
+        int closed = nw_hybrid_close(hybrid);
+        result = closed < 0 ? closed : result;
     }
     return result;
 }

@@ -48,6 +48,8 @@
 #define NW_HYBRID_LAST 0x10000000UL    /* with COPY: the last move of a merge */
 #define NW_HYBRID_SHARED 0x08000000UL  /* in a log block that all sectors share */
 #define NW_HYBRID_SECTOR 0x07FFFFFFUL
+/* A page that means nothing, but that all before it have ended. */
+#define NW_HYBRID_ENDED (NW_HYBRID_SESSION | NW_HYBRID_LAST | NW_HYBRID_SECTOR)
 
 #define NW_HYBRID_LISTS 2U        /* lists of blocks.h used here; the layer's own begin there */
 #define NW_HYBRID_FLOOR 5U        /* free blocks left for merges, failures and the next mount */
@@ -57,6 +59,8 @@
 #define NW_HYBRID_LEAST_BYTES 256U
 #define NW_HYBRID_MOST_BLOCKS 65000U /* with the lists of chains they have numbers of 16 bits */
 #define NW_HYBRID_TOPS 4U
+#define NW_HYBRID_ALL 1U
+#define NW_HYBRID_BUT_ONE 2U
 #define NW_HYBRID_RECORDS 2U
 
 struct nw_hybrid;
@@ -80,6 +84,9 @@ struct nw_hybrid_kind {
     int (*meet)(struct nw_hybrid *hybrid, uint32_t at, const struct nw_tag *tag);
     /* Mounting, before arrange(): no page of this block counts after all. */
     void (*forget)(struct nw_hybrid *hybrid, uint16_t block);
+    /* Mounting, behind arrange(): a merge was cut short when it had moved the sector hybrid->moved.
+     * 1: it had at least two more to move. */
+    int (*goes_on)(struct nw_hybrid *hybrid);
     /* Mounting: give back blocks that nothing needs, unless nw_hybrid_held(). Called twice, the
      * second time with `last` set, when nothing is held any more and all pages have come. */
     int (*arrange)(struct nw_hybrid *hybrid, int last);
@@ -92,6 +99,9 @@ struct nw_hybrid_kind {
     uint32_t (*step_reads)(struct nw_hybrid *hybrid);
     /* Move all that this used block holds elsewhere, for the wear policy. */
     int (*evict)(struct nw_hybrid *hybrid, uint16_t block);
+    /* Merge what holds this sector, and the sector with it. 1: done, 0: nothing held it before, or
+     * an error. */
+    int (*renew)(struct nw_hybrid *hybrid, uint32_t sector);
     /* End the merge that an error has stopped, if there is one, in the block that it began. */
     int (*finish)(struct nw_hybrid *hybrid);
 };
@@ -123,7 +133,8 @@ struct nw_hybrid {
     uint8_t check;        /* verify CRC-32 on reads */
     uint8_t copy;         /* move by the chip's copy verb */
     uint8_t grows;        /* as in struct nw_hybrid_open */
-    uint8_t urgent;       /* a mount writes: the free blocks of the floor are for that */
+    uint8_t urgent;       /* the free blocks of the floor are for this write: NW_HYBRID_ALL of
+                           * them, or _BUT_ONE; 0: they are not */
     uint16_t session;     /* block of the newest record; NW_NO_BLOCK: cannot write */
     uint16_t session_next; /* first page of it not written */
     uint16_t limbo;       /* blocks given back, waiting for a program */
@@ -135,6 +146,8 @@ struct nw_hybrid {
     uint16_t spoiled;     /* free block to erase before the next program, or NW_NO_BLOCK */
     uint8_t owes;         /* blocks were taken below the floor behind an error */
     uint8_t doomed;       /* blocks to erase behind the spoiled one, and to mark bad then */
+    uint32_t moved;       /* mounting: the sector moved to `idle` last */
+    uint32_t copied_at;   /* mounting: the copy of what is in `idle`, or NW_NO_PAGE */
     uint64_t version;     /* of the next program */
     struct nw_blocks blocks;
 
@@ -142,6 +155,7 @@ struct nw_hybrid {
     uint64_t fenced;      /* first version of the newest record's mount */
     uint64_t last;        /* versions above, up to this mount's, are void */
     uint64_t saved_version;
+    uint64_t ended;       /* every page that counts and is older had ended */
     uint64_t ageing;       /* torn pages beside older ones than this have to go */
     uint8_t tops;
     uint8_t records;
@@ -151,6 +165,9 @@ struct nw_hybrid {
     uint16_t origin;      /* block of the page that an uncertain record saved, or NW_NO_BLOCK */
     uint64_t origin_version;
     uint16_t late;        /* block of a merge whose last page may be torn, or NW_NO_BLOCK */
+    uint16_t idle;        /* block of which nothing is needed, although its pages are the newest
+                           * of all, or NW_NO_BLOCK: what a merge that was cut short had moved, or
+                           * what the last mount had saved and written anew */
     struct nw_hybrid_top top[NW_HYBRID_TOPS];           /* newest first */
     struct nw_hybrid_record record[NW_HYBRID_RECORDS];  /* newest first */
 };
@@ -269,6 +286,11 @@ int nw_hybrid_begin_session(struct nw_hybrid *hybrid);
 /* Before a merge or a write takes a block: if all that are free wait for a program, make one, a
  * page that means nothing. NW_ERR_FULL: the session's block has no room for it. */
 int nw_hybrid_flush(struct nw_hybrid *hybrid);
+
+/* Behind a call or a mount: when blocks have failed in this session, and others wait for a program,
+ * makes that, so that the next mount finds them free. NW_OK or NW_ERR_POWER. Cost: at most 1
+ * program. */
+int nw_hybrid_close(struct nw_hybrid *hybrid);
 
 /* Merges until as many blocks are free as the floor asks for, or nothing is left to merge. Sessions
  * that end after a few operations each must not use up the free blocks. */

@@ -15,7 +15,9 @@
 #include "hybrid.h"
 #include "wipe.h"
 
-#define VERSION_GAP 64U /* above what a torn page that cannot be read now may carry */
+/* Above what a torn page that cannot be read now may carry; so may the pages of a block that was
+ * spoiled, when its erase was cut. */
+#define VERSION_GAP 64U
 #define SESSION_BITS 36U /* more programs than 2^36 no session makes: they wear a chip out */
 
 /* To the layer: this page counts. */
@@ -121,6 +123,9 @@ static int look_at(struct nw_hybrid *hybrid, struct block_scan *scan, uint32_t a
         hybrid->blocks.erases[scan->block] = page.tag.erases;
     }
     if ((page.tag.word & NW_HYBRID_SESSION) != 0) {
+        if (page.tag.word == NW_HYBRID_ENDED && page.tag.version > hybrid->ended) {
+            hybrid->ended = page.tag.version;
+        }
         return NW_OK;
     }
     if (nw_hybrid_is_void(hybrid, page.tag.version)) {
@@ -164,18 +169,32 @@ static int join(struct nw_hybrid *hybrid, const struct block_scan *scan)
     return result;
 }
 
+/* Moved by a merge, and not its last page. */
+static int is_within(const struct nw_hybrid_top *page)
+{
+    return (page->tag.word & (NW_HYBRID_COPY | NW_HYBRID_LAST)) == NW_HYBRID_COPY;
+}
+
+/* Whether a page is the end of a write or a merge, and a later page tells that it is there. */
+static int is_certain(const struct nw_hybrid *hybrid, const struct nw_hybrid_top *page)
+{
+    return !is_within(page) && page->tag.version < hybrid->ended;
+}
+
 /* The newest block of moved pages only. If the newest page of all is in it, a merge had begun that
  * block and was cut short, and none of it counts: all that was moved is still where it was. Else
  * room would run out, cut by cut. If the merge had come to its last page, that one may be torn: the
  * others come when it is saved, so that nothing they replace is erased before. */
 static int join_merge(struct nw_hybrid *hybrid, const struct block_scan *merge)
 {
-    if (merge->tops == 0 || (hybrid->tops > 0 && hybrid->top[0].tag.version >
-                                                     merge->top[0].tag.version)) {
+    if (merge->tops == 0 || is_certain(hybrid, &merge->top[0]) ||
+        (hybrid->tops > 0 && hybrid->top[0].tag.version > merge->top[0].tag.version)) {
         return join(hybrid, merge);
     }
     hybrid->kind->forget(hybrid, merge->block);
     if ((merge->top[0].tag.word & NW_HYBRID_LAST) == 0) {
+        hybrid->idle = merge->block;
+        hybrid->moved = merge->top[0].tag.word & NW_HYBRID_SECTOR;
         return meet(hybrid, &merge->oldest);
     }
     hybrid->late = merge->block;
@@ -255,13 +274,17 @@ static int judge(struct nw_hybrid *hybrid)
             hybrid->last = hybrid->fenced; /* earlier mounts made sure of the rest */
             return NW_OK;
         }
-        if (i > 0 && is_ended(hybrid, i)) {
+        if ((i > 0 && is_ended(hybrid, i)) || is_certain(hybrid, page)) {
             hybrid->last = page->tag.version;
             return NW_OK;
         }
         hybrid->last = i + 1U < NW_HYBRID_TOPS ? hybrid->fenced : page->tag.version - 1U;
-        if ((page->tag.word & (NW_HYBRID_COPY | NW_HYBRID_LAST)) == NW_HYBRID_COPY) {
+        if (is_within(page)) {
             continue;
+        }
+        if (i == 0 && sector == hybrid->saved && is_alone(hybrid, i)) {
+            hybrid->idle = nw_hybrid_block_of(hybrid, page->at);
+            hybrid->copied_at = hybrid->saved_at;
         }
         int whole = is_whole(hybrid, page);
         if (whole < 0) {
@@ -306,14 +329,14 @@ static int counts(const struct nw_hybrid *hybrid, const struct nw_hybrid_top *pa
 static int accept_ended(struct nw_hybrid *hybrid)
 {
     const struct nw_hybrid_top *top = hybrid->top;
-    uint8_t index = 1;
+    uint8_t index = 0;
     int result = NW_OK;
 
-    while (index < hybrid->tops && !is_ended(hybrid, index)) {
+    while (index < hybrid->tops && !is_certain(hybrid, &top[index]) &&
+           (index == 0 || !is_ended(hybrid, index))) {
         index++;
     }
-    if (index < hybrid->tops && counts(hybrid, &top[index]) &&
-        (top[index].tag.word & (NW_HYBRID_COPY | NW_HYBRID_LAST)) != NW_HYBRID_COPY) {
+    if (index < hybrid->tops && counts(hybrid, &top[index]) && !is_within(&top[index])) {
         while (result == NW_OK && hybrid->tops > index) {
             result = accept(hybrid, &hybrid->top[--hybrid->tops]);
         }
@@ -438,7 +461,7 @@ static int start(struct nw_hybrid *hybrid)
     forget_outdated(hybrid);
     uint32_t saved_from = hybrid->saved != NW_NO_PAGE ? hybrid->saved_at : NW_NO_PAGE;
 
-    hybrid->version += VERSION_GAP;
+    hybrid->version += (uint32_t)VERSION_GAP + hybrid->block_pages;
     hybrid->holding = 1;
     int result = hybrid->kind->arrange(hybrid, 0);
     if (result == NW_OK) {
@@ -460,6 +483,7 @@ static int start(struct nw_hybrid *hybrid)
         result = result == NW_OK ? nw_hybrid_rewrite(hybrid) : result;
         result = result == NW_OK ? purge(hybrid) : result;
         result = result == NW_OK ? nw_hybrid_refill(hybrid) : result;
+        result = result == NW_OK ? nw_hybrid_close(hybrid) : result;
     }
     return result == NW_ERR_FULL ? NW_OK : result; /* can be read, no more */
 }

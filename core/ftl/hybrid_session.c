@@ -25,6 +25,18 @@ static int write_own(struct nw_hybrid *hybrid, uint32_t at, uint32_t word)
     return nw_hybrid_program(hybrid, at, &put);
 }
 
+/* A page behind the record that means nothing. */
+static int write_behind(struct nw_hybrid *hybrid, uint32_t word)
+{
+    memset(hybrid->buffer, 0, hybrid->page_bytes);
+    uint32_t at = nw_hybrid_first(hybrid, hybrid->session) + hybrid->session_next;
+    int result = write_own(hybrid, at, word);
+
+    hybrid->session_next = result == NW_ERR_PROGRAM ? hybrid->block_pages
+                                                    : (uint16_t)(hybrid->session_next + 1U);
+    return result == NW_ERR_PROGRAM ? (int)NW_ERR_FULL : result;
+}
+
 int nw_hybrid_flush(struct nw_hybrid *hybrid)
 {
     if (hybrid->blocks.free > 0 || hybrid->limbo == 0) {
@@ -34,12 +46,19 @@ int nw_hybrid_flush(struct nw_hybrid *hybrid)
         int healed = nw_blocks_heal_now(&hybrid->blocks);
         return healed == 0 ? (int)NW_ERR_FULL : (healed < 0 ? healed : (int)NW_OK);
     }
-    memset(hybrid->buffer, 0, hybrid->page_bytes);
-    uint32_t at = nw_hybrid_first(hybrid, hybrid->session) + hybrid->session_next;
-    int result = write_own(hybrid, at, WORD_FIRST);
-    hybrid->session_next = result == NW_ERR_PROGRAM ? hybrid->block_pages
-                                                    : (uint16_t)(hybrid->session_next + 1U);
-    return result == NW_ERR_PROGRAM ? (int)NW_ERR_FULL : result;
+    return write_behind(hybrid, WORD_FIRST);
+}
+
+int nw_hybrid_close(struct nw_hybrid *hybrid)
+{
+    int result = NW_OK;
+
+    if (hybrid->limbo > 0 && hybrid->blocks.free < NW_HYBRID_FLOOR &&
+        hybrid->doubt == NW_NO_PAGE && hybrid->spoiled == NW_NO_BLOCK && hybrid->doomed == 0 &&
+        hybrid->session_next < hybrid->block_pages) {
+        result = write_behind(hybrid, NW_HYBRID_ENDED);
+    }
+    return result == NW_ERR_POWER ? result : (int)NW_OK;
 }
 
 /* A record behind which the older ones go has to read. A page that took its program and does not,
@@ -87,12 +106,32 @@ static int write_session(struct nw_hybrid *hybrid, uint16_t block)
     return result;
 }
 
+/* A block for a session. When none is free it is that of which nothing is needed. A mount asks of
+ * the newest page whether it is whole, so a copy of it outlives an erase that is cut. And no mount
+ * believes what a merge has moved without its last page: when that one was not even begun, such an
+ * erase leaves nothing that is believed. */
+static int32_t take(struct nw_hybrid *hybrid)
+{
+    int32_t block = nw_blocks_take(&hybrid->blocks);
+    uint16_t idle = hybrid->idle;
+    int copied = hybrid->copied_at != NW_NO_PAGE;
+
+    if (block != NW_ERR_FULL || idle == NW_NO_BLOCK ||
+        (!copied && hybrid->kind->goes_on(hybrid) == 0)) {
+        return block;
+    }
+    hybrid->idle = NW_NO_BLOCK;
+    hybrid->saved_at = copied ? hybrid->copied_at : hybrid->saved_at;
+    int result = nw_blocks_erase(&hybrid->blocks, idle);
+    return result == NW_OK ? (int32_t)idle : result == NW_ERR_ERASE ? NW_ERR_FULL : result;
+}
+
 int nw_hybrid_begin_session(struct nw_hybrid *hybrid)
 {
     int result;
 
     do { /* every further turn has cost a block its life */
-        int32_t block = nw_blocks_take(&hybrid->blocks);
+        int32_t block = take(hybrid);
         if (block < 0) {
             return (int)block;
         }
@@ -115,7 +154,7 @@ int nw_hybrid_refill(struct nw_hybrid *hybrid)
 }
 
 /* Write a sector anew as it is, into what is free, without a merge. */
-static int rewrite(struct nw_hybrid *hybrid, uint32_t sector)
+static int rewrite(struct nw_hybrid *hybrid, uint32_t sector, uint8_t urgent)
 {
     struct nw_hybrid_put put = {.sector = sector};
     int result = nw_hybrid_find(hybrid, sector, &put.from);
@@ -127,7 +166,7 @@ static int rewrite(struct nw_hybrid *hybrid, uint32_t sector)
         result = NW_OK;
     }
     result = result == NW_OK ? nw_hybrid_flush(hybrid) : result;
-    hybrid->urgent = 1;
+    hybrid->urgent = urgent;
     result = result == NW_OK ? hybrid->kind->write(hybrid, &put) : result;
     hybrid->urgent = 0;
     if (result == NW_OK && sector == hybrid->saved) {
@@ -136,17 +175,35 @@ static int rewrite(struct nw_hybrid *hybrid, uint32_t sector)
     return result;
 }
 
+/* The sector that a mount saved is the first that its session writes: the next mount saves another
+ * one. The last free block is for a merge, that of this sector. */
+static int rewrite_saved(struct nw_hybrid *hybrid)
+{
+    int result = rewrite(hybrid, hybrid->saved, NW_HYBRID_BUT_ONE);
+
+    if (result != NW_ERR_FULL || hybrid->doubt != NW_NO_PAGE || nw_hybrid_free(hybrid) == 0) {
+        return result;
+    }
+    result = hybrid->kind->renew(hybrid, hybrid->saved);
+    if (result > 0) {
+        hybrid->saved = NW_NO_PAGE;
+        return NW_OK;
+    }
+    return result < 0 ? result : rewrite(hybrid, hybrid->saved, NW_HYBRID_ALL);
+}
+
 int nw_hybrid_rewrite(struct nw_hybrid *hybrid)
 {
+    uint32_t doubt = hybrid->doubt;
     int result = NW_OK;
 
-    if (hybrid->doubt != NW_NO_PAGE) {
-        result = rewrite(hybrid, hybrid->doubt);
+    if (doubt != NW_NO_PAGE) {
+        if (hybrid->saved != NW_NO_PAGE && hybrid->saved != doubt) {
+            return NW_ERR_FULL; /* the saved one has to be there first */
+        }
+        result = rewrite(hybrid, doubt, NW_HYBRID_ALL);
     }
-    if (result == NW_OK && hybrid->saved != NW_NO_PAGE) {
-        result = rewrite(hybrid, hybrid->saved);
-    }
-    return result;
+    return result == NW_OK && hybrid->saved != NW_NO_PAGE ? rewrite_saved(hybrid) : result;
 }
 
 int nw_hybrid_settle(struct nw_hybrid *hybrid)

@@ -186,8 +186,7 @@ static int lavish_idle(struct nw_block_req *req)
     if (cost_us > req->budget_us) {
         return 1;
     }
-    merges = merges ? nw_lavish_reserve(lavish, lavish->free + 1U - nw_lavish_least(lavish))
-                    : nw_lavish_clean(lavish, block, NONE);
+    merges = merges ? nw_lavish_win(lavish) : nw_lavish_clean(lavish, block, NONE);
     return merges < 0 ? merges : 1;
 }
 

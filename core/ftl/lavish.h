@@ -89,7 +89,10 @@ int nw_lavish_make_room(struct nw_ftl_lavish *lavish, unsigned number, unsigned 
  * than are needed at all it is one again. */
 unsigned nw_lavish_least(const struct nw_ftl_lavish *lavish);
 
-/* Until `more` lavish blocks beyond the reserve are free: merges II and III. */
+/* One merge, II or III, which wins a lavish block if nothing fails in it. NW_ERR_FULL: none can. */
+int nw_lavish_win(struct nw_ftl_lavish *lavish);
+
+/* Until `more` lavish blocks beyond the reserve are free: such merges. */
 int nw_lavish_reserve(struct nw_ftl_lavish *lavish, unsigned more);
 
 /* The logical block that merges cheapest, or NONE; without a free lavish block only one that merges

@@ -339,33 +339,36 @@ unsigned nw_lavish_victim(const struct nw_ftl_lavish *lavish)
     return victim;
 }
 
-int nw_lavish_reserve(struct nw_ftl_lavish *lavish, unsigned more)
+int nw_lavish_win(struct nw_ftl_lavish *lavish)
 {
     struct nw_lavish_map *map = lavish->maps;
+    unsigned number = nw_lavish_victim(lavish);
+    struct nw_lavish_logical *logical = lavish->logical + number;
+    int result;
 
-    while (lavish->free < nw_lavish_least(lavish) + more) { /* each time a log goes: this ends */
-        unsigned number = nw_lavish_victim(lavish);
-        struct nw_lavish_logical *logical = lavish->logical + number;
-        int result;
-
-        if (number == NONE) {
-            return NW_ERR_FULL;
-        }
-        result = nw_lavish_load(lavish, number);
-        if (result < 0) {
-            return result;
-        }
-        map->dirty = 1;
-        if (logical->next < lavish->lavish_sectors) {
-            logical->next = lavish->lavish_sectors; /* the log was taken ahead of its first use */
-        }
-        result = room_of(lavish, logical) > logical->valid ? merge_into_log(lavish, map)
-                                                           : gather(lavish, map, NONE);
-        if (result < 0) {
-            return result;
-        }
+    if (number == NONE) {
+        return NW_ERR_FULL;
     }
-    return NW_OK;
+    result = nw_lavish_load(lavish, number);
+    if (result < 0) {
+        return result;
+    }
+    map->dirty = 1;
+    if (logical->next < lavish->lavish_sectors) {
+        logical->next = lavish->lavish_sectors; /* the log was taken ahead of its first use */
+    }
+    return room_of(lavish, logical) > logical->valid ? merge_into_log(lavish, map)
+                                                     : gather(lavish, map, NONE);
+}
+
+int nw_lavish_reserve(struct nw_ftl_lavish *lavish, unsigned more)
+{
+    int result = NW_OK;
+
+    while (result >= 0 && lavish->free < nw_lavish_least(lavish) + more) {
+        result = nw_lavish_win(lavish); /* each time a log goes: this ends */
+    }
+    return result;
 }
 
 /* Gives a logical block what it lacks: a data lavish block, a log. */

@@ -160,7 +160,6 @@ int nw_page_load_trim(struct nw_page *page, uint32_t slot);
 int nw_page_is_void(const struct nw_page *page);
 int nw_page_find_list(struct nw_page *page);
 int nw_page_load_list(struct nw_page *page);
-int nw_page_write_list(struct nw_page *page, int fresh);
 int nw_page_is_spare(const struct nw_page *page, uint16_t block);
 unsigned nw_page_lacks(const struct nw_page *page);
 int nw_page_is_filled(const struct nw_page *page, uint16_t block);

@@ -145,7 +145,7 @@ void nw_page_hold_reserves(struct nw_page *page)
 /* The list in the buffer, with its fence, to the host's stream. A mount that cannot read what it
  * has written would be followed by others that cannot, in the same block: so that block has failed.
  * It is seen at once, while the device still is what it was without this list. */
-int nw_page_write_list(struct nw_page *page, int fresh)
+static int write_list(struct nw_page *page, int fresh)
 {
     uint8_t *list = page->buffer;
 
@@ -316,12 +316,10 @@ int nw_page_seal(struct nw_page *page, int fresh)
 {
     int result;
 
-    page->cleaning = 0;
-    page->renewed = 0;
     do { /* once more when list or page behind it failed: that page lies in another block */
         result = nw_page_load_list(page);
         if (result == NW_OK) {
-            result = nw_page_write_list(page, fresh);
+            result = write_list(page, fresh);
         }
         if (result == NW_OK) {
             result = nw_page_write(page, &page->host, NW_WORD_EMPTY, page->buffer);

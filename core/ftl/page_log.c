@@ -455,14 +455,11 @@ int nw_page_make_room(struct nw_page *page)
 /* The list leaves its block, which has to go. */
 static int renew_list(struct nw_page *page)
 {
-    int result = nw_page_load_list(page);
+    int result = nw_page_begin(page, &page->host);
 
     if (result == NW_OK) {
-        result = nw_page_begin(page, &page->host);
-    }
-    if (result == NW_OK) {
         nw_page_hold_reserves(page); /* the old block may have been one of them */
-        result = nw_page_write_list(page, 0);
+        result = nw_page_seal(page, 0);
     }
     return result;
 }

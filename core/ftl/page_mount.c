@@ -259,6 +259,8 @@ static int settle_more(struct nw_page *page)
             break;
         }
         nw_page_hold_reserves(page);
+        page->cleaning = 0; /* a victim is free now that all of it has moved, or begun anew */
+        page->renewed = 0;
         result = nw_page_seal(page, 0);
         if (result == NW_OK) {
             result = nw_page_retire(page);

@@ -12,7 +12,7 @@
 #define MOST_PAGES 256U
 #define LEAST_BYTES 256U
 #define LEAST_FRAMES 3U
-#define PLENTY 8U /* free blocks that idle time cleans for */
+#define PLENTY 10U /* free blocks that idle time cleans for */
 
 /* How sectors, leaves and inner nodes fit together. 0: pages too small for so many. */
 static int shape(struct nw_tree *tree, const struct nw_geometry *geometry, uint32_t sectors)
@@ -436,7 +436,7 @@ static int tree_idle(struct nw_block_req *req)
     uint32_t left = req->budget_us;
     int result = tree->must_open ? save(tree) : (int)NW_OK;
 
-    if (result == NW_OK && !tree->queue.erased && tree->queue.usable > 0) {
+    while (result == NW_OK && !tree->queue.erased && tree->queue.usable > 0) {
         if (left < erase_us) {
             return 1;
         }

@@ -179,7 +179,8 @@ int nw_tree_save(struct nw_tree *tree);
 void nw_tree_adopt(struct nw_tree *tree, uint32_t page);
 void nw_tree_enqueue(struct nw_tree *tree, uint16_t block);
 void nw_tree_drop_first(struct nw_tree_queue *queue);
-/* The next block is erased now: NW_ERR_FULL when there is none. */
+/* With usable blocks in the queue, the first not erased: erases it, or, when it is bad or goes bad
+ * by that, drops it. Cost: at most one erase. */
 int nw_tree_erase_ahead(struct nw_tree *tree);
 int nw_tree_mark_bad(struct nw_tree *tree, uint16_t block);
 

@@ -227,8 +227,7 @@ static int pages_to_pass(struct nw_tree *tree)
         return 0;
     }
     if (tree->left <= tree->block_pages / 2U && !tree->queue.erased && tree->queue.usable > 0) {
-        result = nw_tree_erase_ahead(tree);
-        return result == NW_ERR_FULL ? 0 : result;
+        return nw_tree_erase_ahead(tree);
     }
     if (nw_tree_is_full(tree, 2U * EARLY) && tree->left > EARLY) {
         result = nw_tree_push(tree);

@@ -120,48 +120,48 @@ int nw_tree_mark_bad(struct nw_tree *tree, uint16_t block)
     return nw_chip_mark_bad(&tree->tagged.req);
 }
 
+int nw_tree_erase_ahead(struct nw_tree *tree)
+{
+    struct nw_tree_queue *queue = &tree->queue;
+    uint16_t block = queue->block[0];
+
+    tree->tagged.req.block = block;
+    int result = nw_chip_is_bad(&tree->tagged.req);
+
+    if (result == 0) {
+        nw_tree_uncache(tree, (uint32_t)block * tree->block_pages,
+                        ((uint32_t)block + 1U) * tree->block_pages);
+        tree->tagged.stats->erases++;
+        result = nw_chip_erase(&tree->tagged.req);
+        if (result >= 0) {
+            queue->erased = 1;
+            return NW_OK;
+        }
+        if (result == NW_ERR_ERASE) {
+            result = nw_tree_mark_bad(tree, block);
+        }
+    }
+    if (result >= 0) {
+        nw_tree_drop_first(queue);
+        refill(tree);
+    }
+    return result < 0 ? result : (int)NW_OK;
+}
+
 /* The first free block, erased; bad ones go. Its number stays first in the queue. */
 static int32_t take(struct nw_tree *tree)
 {
     struct nw_tree_queue *queue = &tree->queue;
 
     refill(tree);
-    while (queue->usable > 0) {
-        uint16_t block = queue->block[0];
+    while (queue->usable > 0 && !queue->erased) {
+        int result = nw_tree_erase_ahead(tree);
 
-        if (queue->erased) {
-            return block;
-        }
-        tree->tagged.req.block = block;
-        int result = nw_chip_is_bad(&tree->tagged.req);
-
-        if (result == 0) {
-            nw_tree_uncache(tree, (uint32_t)block * tree->block_pages,
-                            ((uint32_t)block + 1U) * tree->block_pages);
-            tree->tagged.stats->erases++;
-            result = nw_chip_erase(&tree->tagged.req);
-            if (result >= 0) {
-                queue->erased = 1;
-                return block;
-            }
-            if (result == NW_ERR_ERASE) {
-                result = nw_tree_mark_bad(tree, block);
-            }
-        }
         if (result < 0) {
             return result;
         }
-        nw_tree_drop_first(queue);
-        refill(tree);
     }
-    return NW_ERR_FULL;
-}
-
-int nw_tree_erase_ahead(struct nw_tree *tree)
-{
-    int32_t block = tree->queue.erased ? (int32_t)NW_OK : take(tree);
-
-    return block < 0 ? (int)block : (int)NW_OK;
+    return queue->usable > 0 ? (int32_t)queue->block[0] : (int32_t)NW_ERR_FULL;
 }
 
 /* The root's entries in the buffer: those there were, but for what was pushed, and the changes. */

@@ -58,10 +58,10 @@ static void test_aged_mounts(void **state)
     (void)state;
     expect_mount(&nw_layer_nftl, 105,
                  (struct layer_counts){
-                     .reads = 6687, .programs = 36, .erases = 2, .moved = 32, .partial = 1});
+                     .reads = 6687, .programs = 37, .erases = 2, .moved = 32, .partial = 1});
     expect_mount(&nw_layer_log, 105,
                  (struct layer_counts){
-                     .reads = 6699, .programs = 37, .erases = 3, .moved = 33, .full = 1});
+                     .reads = 6699, .programs = 38, .erases = 3, .moved = 33, .full = 1});
     expect_mount(&nw_layer_superblock, 120,
                  (struct layer_counts){
                      .reads = 7409, .programs = 32, .erases = 2, .moved = 28, .partial = 2});

@@ -41,20 +41,21 @@
  *          each block in use and of those it is compared with (see the layer's own header); erases
  *          one block, programs 3 or 4 pages, of which it reads one again (another block when
  *          that one fails), and writes the newest sector again; merges until five blocks are
- *          free. After a cut also: erases the block in which a page was torn. If that block holds
- *          other pages, a later mount merges what it holds: when half of the fences that a
- *          record takes are newer, which is 11 sessions with pages of 256 bytes, 24 with 512,
- *          101 with 2 KiB
+ *          free, and then programs one page more. After a cut also: erases the block in which a
+ *          page was torn. If that block holds other pages, a later mount merges what it holds:
+ *          when half of the fences that a record takes are newer, which is 11 sessions with pages
+ *          of 256 bytes, 24 with 512, 101 with 2 KiB
  *
  * BAD BLOCKS. A write leaves five blocks free for merges, and one more for each block that went bad
  * in this session, ten more at most: logs are merged to keep that. When blocks fail under it, it
  * merges and tries again. Blocks that wait to be healed are healed, due or not, when merges win
  * no more. So writes go on while seven spare blocks are good, unless the free blocks, five at
  * least, all fail one after the other with no merge that ends between: then no block is left to
- * merge to, and no mount can win one. A cut in that merge takes one of them, too: the block that
- * the merge had begun. And a mount does not find all five: four behind a merge that was the last
- * of all, fewer by each block that failed in that session. When the few that it finds all fail, the
- * answer is the same. Reads go on even then.
+ * merge to, and no mount can win one. A mount takes one of them, another one for the sector that it
+ * saves; a merge that is cut takes one too, and gives it back unless power went at its last two
+ * moves, of superblock at any. Where power went right behind a merge that was the last of all, a
+ * mount finds four, fewer by each block that failed in that session. When all that it finds fail,
+ * the answer is the same. Reads go on even then.
  *
  * ERRORS of the block verbs: NW_ERR_FULL when bad blocks have eaten the spare blocks as above,
  * NW_ERR_ECC or NW_ERR_CORRUPT for a sector whose content is lost (req->sector + req->done),

@@ -50,9 +50,11 @@
  * fails (NW_ERR_PROGRAM) is emptied and marked bad. After another error of a program (a bus) its
  * block takes no more pages, for the page may be blank, but stays in use; the rest of it is won
  * back by cleaning. Errors in quick succession can use up the free blocks in this way: NW_ERR_FULL
- * until the next mount. The same when all blocks that are free go bad at once and no other can be
- * won. One program may fail in each mount, too. When several fail within one mount, or an erase
- * besides, all blocks may be used up that a mount can write to: then NW_ERR_FULL for good, although
+ * until the next mount. The same when all blocks that are free, two at the least, go bad in one
+ * write while no open block has a page left: then nothing can be moved to win another one. One
+ * program may fail in each mount, too. When several fail within one mount, or an erase besides, all
+ * blocks may be used up that a mount can write to, which are those that are free and the two it
+ * keeps for that: then NW_ERR_FULL until a later mount finds one that works, or for good, although
  * spare blocks are good. Reads go on.
  *
  * RAM: 4 bytes a sector, 12 a block, a bit a page and a page buffer: nw_ftl_page_ram_bytes().
