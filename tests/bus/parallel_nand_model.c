@@ -373,7 +373,7 @@ void parallel_nand_model_power_up(struct parallel_nand_model *model)
             shape = (struct onfi_shape){model->kind.blocks, block_pages(model), page_bytes(model),
                                         (uint16_t)spare_bytes(model),
                                         (uint8_t)(0x20U | model->kind.row_cycles),
-                                        model->kind.page_programs};
+                                        model->kind.page_programs, 1, 0};
         }
         onfi_page_make(model->parameters + copy * 256U, &shape);
         if (copy + 1U < model->kind.onfi) {

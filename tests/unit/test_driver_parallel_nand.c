@@ -115,7 +115,7 @@ static void parts_that_do_not_fit(void **state)
     parallel_nand_model_close(&rig.model);
     /* The parameter page differs from the table. */
     assert_int_equal(open_rig(&rig, &mt29f2g), NW_OK);
-    rig.model.told = (struct onfi_shape){1024, 64, 2048, 64, 0x23, 4};
+    rig.model.told = (struct onfi_shape){1024, 64, 2048, 64, 0x23, 4, 1, 0};
     parallel_nand_model_power_up(&rig.model);
     assert_int_equal(nw_parallel_nand_open(&rig.nand, &rig.model.wires, NULL), NW_ERR_CONFIG);
     parallel_nand_model_close(&rig.model);
@@ -127,9 +127,9 @@ static void parts_that_do_not_fit(void **state)
 static void pages_that_cannot_be(void **state)
 {
     static const struct onfi_shape shapes[] = {
-        {512, 64, 2048, 0, 0x23, 4},    {512, 64, 2048, 1, 0x23, 4},
-        {1025, 64, 2048, 64, 0x22, 4},  {512, 64, 2048, 64, 0x20, 4},
-        {512, 64, 2048, 64, 0x25, 4},   {512, 64, 16384, 0xE000, 0x23, 4},
+        {512, 64, 2048, 0, 0x23, 4, 1, 0},    {512, 64, 2048, 1, 0x23, 4, 1, 0},
+        {1025, 64, 2048, 64, 0x22, 4, 1, 0},  {512, 64, 2048, 64, 0x20, 4, 1, 0},
+        {512, 64, 2048, 64, 0x25, 4, 1, 0},   {512, 64, 16384, 0xE000, 0x23, 4, 1, 0},
     };
     struct rig rig;
 
@@ -141,7 +141,7 @@ static void pages_that_cannot_be(void **state)
         parallel_nand_model_power_up(&rig.model);
         assert_int_equal(nw_parallel_nand_open(&rig.nand, &rig.model.wires, NULL), NW_ERR_CONFIG);
     }
-    rig.model.told = (struct onfi_shape){1024, 64, 2048, 64, 0x22, 4}; /* just so */
+    rig.model.told = (struct onfi_shape){1024, 64, 2048, 64, 0x22, 4, 1, 0}; /* just so */
     parallel_nand_model_power_up(&rig.model);
     assert_int_equal(nw_parallel_nand_open(&rig.nand, &rig.model.wires, NULL), NW_OK);
     parallel_nand_model_close(&rig.model);

@@ -63,7 +63,11 @@ pub const NW_SPI_NAND_ECC_GD5F_Q4: u32 = 0x8F708F70;
 pub const NW_SPI_NAND_ECC_GD5F_Q5: u32 = 0x4F404F40;
 pub const NW_SPI_NAND_ECC_MX35: u32 = 0xFF40FF40;
 pub const NW_SPI_NAND_ECC_MT29: u32 = 0xFF8F6F30;
-pub const NW_SPI_NAND_ECC_UNKNOWN: u32 = 0xFFFFFF10;
+pub const NW_SPI_NAND_BIT_0_GOES_ON: u32 = 0x01;
+pub const NW_SPI_NAND_BIT_3_STOPS: u32 = 0x08;
+pub const NW_SPI_NAND_TWO_PLANES: u32 = 0x02;
+pub const NW_SPI_NAND_FOUR_PROGRAMS: u32 = 0x04;
+pub const NW_SPI_NAND_SPARE_HIGH: u32 = 0x10;
 
 #[repr(C)]
 pub struct nw_page {
@@ -320,9 +324,10 @@ pub struct nw_spi {
 pub struct nw_spi_nand_part {
     pub maker: u8,
     pub device: u8,
+    pub third: u8,
+    pub flags: u8,
     pub blocks: u16,
-    pub planes: u8,
-    pub programs: u8,
+    pub page_bytes: u16,
     pub ecc: u32,
 }
 
@@ -330,8 +335,7 @@ pub struct nw_spi_nand_part {
 #[derive(Clone, Copy)]
 pub struct nw_spi_nand {
     pub spi: *mut nw_spi,
-    pub ecc: u32,
-    pub planes: u8,
+    pub part: *const nw_spi_nand_part,
     pub id: [u8; 4],
     pub chip: nw_chip,
 }
@@ -584,15 +588,15 @@ const _: () = {
     assert!(size_of::<nw_spi_nand_part>() == 12);
     assert!(offset_of!(nw_spi_nand_part, maker) == 0);
     assert!(offset_of!(nw_spi_nand_part, device) == 1);
-    assert!(offset_of!(nw_spi_nand_part, blocks) == 2);
-    assert!(offset_of!(nw_spi_nand_part, planes) == 4);
-    assert!(offset_of!(nw_spi_nand_part, programs) == 5);
+    assert!(offset_of!(nw_spi_nand_part, third) == 2);
+    assert!(offset_of!(nw_spi_nand_part, flags) == 3);
+    assert!(offset_of!(nw_spi_nand_part, blocks) == 4);
+    assert!(offset_of!(nw_spi_nand_part, page_bytes) == 6);
     assert!(offset_of!(nw_spi_nand_part, ecc) == 8);
     assert!(size_of::<nw_spi_nand>() == 88);
     assert!(offset_of!(nw_spi_nand, spi) == 0);
-    assert!(offset_of!(nw_spi_nand, ecc) == 8);
-    assert!(offset_of!(nw_spi_nand, planes) == 12);
-    assert!(offset_of!(nw_spi_nand, id) == 13);
+    assert!(offset_of!(nw_spi_nand, part) == 8);
+    assert!(offset_of!(nw_spi_nand, id) == 16);
     assert!(offset_of!(nw_spi_nand, chip) == 24);
     assert!(size_of::<nw_spi_nor_maker>() == 5);
     assert!(offset_of!(nw_spi_nor_maker, maker) == 0);
@@ -772,16 +776,16 @@ const _: () = {
     assert!(size_of::<nw_spi_nand_part>() == 12);
     assert!(offset_of!(nw_spi_nand_part, maker) == 0);
     assert!(offset_of!(nw_spi_nand_part, device) == 1);
-    assert!(offset_of!(nw_spi_nand_part, blocks) == 2);
-    assert!(offset_of!(nw_spi_nand_part, planes) == 4);
-    assert!(offset_of!(nw_spi_nand_part, programs) == 5);
+    assert!(offset_of!(nw_spi_nand_part, third) == 2);
+    assert!(offset_of!(nw_spi_nand_part, flags) == 3);
+    assert!(offset_of!(nw_spi_nand_part, blocks) == 4);
+    assert!(offset_of!(nw_spi_nand_part, page_bytes) == 6);
     assert!(offset_of!(nw_spi_nand_part, ecc) == 8);
-    assert!(size_of::<nw_spi_nand>() == 68);
+    assert!(size_of::<nw_spi_nand>() == 64);
     assert!(offset_of!(nw_spi_nand, spi) == 0);
-    assert!(offset_of!(nw_spi_nand, ecc) == 4);
-    assert!(offset_of!(nw_spi_nand, planes) == 8);
-    assert!(offset_of!(nw_spi_nand, id) == 9);
-    assert!(offset_of!(nw_spi_nand, chip) == 16);
+    assert!(offset_of!(nw_spi_nand, part) == 4);
+    assert!(offset_of!(nw_spi_nand, id) == 8);
+    assert!(offset_of!(nw_spi_nand, chip) == 12);
     assert!(size_of::<nw_spi_nor_maker>() == 5);
     assert!(offset_of!(nw_spi_nor_maker, maker) == 0);
     assert!(offset_of!(nw_spi_nor_maker, failed_code) == 1);
