@@ -26,6 +26,7 @@
 #define STATUS (0xD7U | SPI_IN)
 #define PROTECTION (0x3DU | SPI_ADDRESS(3))
 #define PROTECTION_OFF 0x2A7F9AUL
+#define WAKE_US 35U
 
 #define STATUS_READY 0x80U
 #define STATUS_DIFFERS 0x40U
@@ -183,6 +184,7 @@ static int describe(struct nw_dataflash *flash, uint8_t status)
     const uint8_t *id = flash->id;
     uint8_t density = (status >> 2) & 15U;
     uint8_t row = (uint8_t)((density >> 1) - 1U); /* 3, 5, .. 15: 0 .. 6 */
+    uint8_t power_of_two = 0;
     uint8_t page;
 
     if ((status & id[0] & id[1]) == 0xFFU) {
@@ -198,11 +200,12 @@ static int describe(struct nw_dataflash *flash, uint8_t status)
         if (row == SHAPE_641E - 1U && id[3] != 0) {
             row = SHAPE_641E;
         }
+        power_of_two = status & STATUS_POWER_OF_TWO; /* without an id this bit means nothing */
     }
     page = shapes[row][0];
     flash->page_shift = page;
     geometry->page_bytes = (uint16_t)(1U << page);
-    if ((status & STATUS_POWER_OF_TWO) == 0) {
+    if (power_of_two == 0) {
         flash->page_shift++;
         geometry->page_bytes += (uint16_t)(geometry->page_bytes >> 5);
     }
@@ -222,7 +225,7 @@ static int describe(struct nw_dataflash *flash, uint8_t status)
 
 int nw_dataflash_open(struct nw_dataflash *flash, struct nw_spi *spi)
 {
-    uint8_t status;
+    uint8_t status = 1; /* after an error: neither */
     int result;
 
     memset(flash, 0, sizeof *flash);
@@ -230,6 +233,10 @@ int nw_dataflash_open(struct nw_dataflash *flash, struct nw_spi *spi)
     flash->chip.ops = &ops;
     flash->chip.context = flash;
     spi->error = NW_OK;
+    nw_spi_run(spi, STATUS, 0, &status, 1);
+    if ((uint8_t)(status + 1U) <= 1U) { /* the line as nobody drives it: asleep, or nobody */
+        nw_spi_code(spi, SPI_WAKE, WAKE_US);
+    }
     if (nw_spi_silent(spi, &when_ready)) {
         return NW_ERR_NOT_FOUND;
     }

@@ -40,6 +40,14 @@ void nw_spi_run(struct nw_spi *spi, uint16_t command, uint32_t address, uint8_t 
     note(spi, spi->ops->select(spi, 0)); /* or it would take the next command for data */
 }
 
+void nw_spi_code(struct nw_spi *spi, uint8_t code, uint16_t us)
+{
+    nw_spi_run(spi, code, 0, NULL, 0);
+    if (spi->error >= 0) {
+        note(spi, spi->ops->wait(spi, us));
+    }
+}
+
 uint8_t nw_spi_ready(struct nw_spi *spi, const struct spi_status *status)
 {
     spi->busy = 1; /* also behind an error: the part may have taken the command in */

@@ -13,7 +13,6 @@
 #define PROGRAM 0x02U
 #define READ (0x0BU | SPI_DUMMY(1) | SPI_IN)
 #define SFDP (0x5AU | SPI_ADDRESS(3) | SPI_DUMMY(1) | SPI_IN)
-#define WAKE 0xABU
 #define RESET_ENABLE 0x66U
 #define RESET 0x99U
 #define FOUR_BYTES 0xB7U
@@ -49,15 +48,6 @@ static const struct nw_spi_nor_maker makers[] = {
 static void code(struct nw_spi *spi, uint16_t command)
 {
     nw_spi_run(spi, command, 0, NULL, 0);
-}
-
-/* The same for one that takes the part a moment, in which it tells no status. */
-static void code_and_wait(struct nw_spi *spi, uint16_t command)
-{
-    code(spi, command);
-    if (spi->error >= 0) {
-        spi->error = spi->ops->wait(spi, RESET_US);
-    }
 }
 
 static void read_bytes(struct nw_spi_nor *nor, uint32_t address, uint8_t *data, uint16_t length)
@@ -287,12 +277,12 @@ int nw_spi_nor_open(struct nw_spi_nor *nor, struct nw_spi *spi,
     if (!silent) {
         (void)nw_spi_ready(spi, &when_ready); /* the processor may have begun anew in an erase */
     }
-    code_and_wait(spi, WAKE);
+    nw_spi_code(spi, SPI_WAKE, RESET_US);
     if (silent && nw_spi_silent(spi, &when_ready)) {
         return NW_ERR_NOT_FOUND;
     }
     code(spi, RESET_ENABLE);
-    code_and_wait(spi, RESET);
+    nw_spi_code(spi, RESET, RESET_US);
     result = identify(nor, maker);
     if (result == NW_OK && (nw_spi_ready(spi, &when_ready) & STATUS_PROTECTED) != 0) {
         result = NW_ERR_CONFIG;

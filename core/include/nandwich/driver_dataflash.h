@@ -5,7 +5,8 @@
  *
  * WHAT THE PART TELLS. The density bits of its status register (D7h) tell pages and page size,
  * bit 0 whether pages are 264 (528, 1056) or, switched for good by the user, 256 (512, 1024)
- * bytes. An id (9Fh; revision B has none) has to tell the same density, and a 641E from a 642D.
+ * bytes. An id (9Fh) has to tell the same density, and a 641E from a 642D. Revision B has no id,
+ * its pages cannot be switched, and its bit 0 means nothing.
  *
  *   density bits   3     5      7      9      11     13     15
  *   pages          512   1,024  2,048  4,096  4,096  8,192  8,192 (641E: 32,768)
@@ -57,8 +58,9 @@ struct nw_dataflash {
 };
 
 /*
- * Opens the part: waits until it is ready, reads status and id, lifts sector protection. Call it 20
- * ms or more after the supply is up, and after every loss of power.
+ * Opens the part: wakes it from deep power-down (ABh, where the status reads all 00 or FF), waits
+ * until it is ready, reads status and id, lifts sector protection. Call it 20 ms or more after the
+ * supply is up, and after every loss of power.
  *
  * NW_ERR_NOT_FOUND: nothing answers (status and id all 00 or FF). NW_ERR_UNSUPPORTED: density bits
  * of no part above. NW_ERR_CONFIG: an id of another maker, or of another density than the status
