@@ -31,8 +31,8 @@
  * BAD BLOCKS. There are no marks: is_bad answers 0, mark_bad NW_ERR_UNSUPPORTED.
  *
  * ERRORS of the verbs, beside those of chip.h: NW_ERR_PROGRAM, NW_ERR_ERASE; NW_ERR_BUSY after
- * 0.5 s (the slowest block erase takes 0.1 s), also where nothing drives the line to high; what
- * the bus answers.
+ * 5,000 waits of 100 us (0.5 s, where the slowest block erase takes 0.1 s; LIMITS in driver_spi.h),
+ * also where nothing drives the line to high; what the bus answers.
  *
  * COST. RAM: sizeof(struct nw_dataflash). Stack: about 120 B. A read moves 8 bytes and the data; a
  * program 12 and the data, and 2 a question of status.

@@ -27,7 +27,8 @@
  *
  * ERRORS of the verbs, beside those of chip.h: NW_ERR_PROGRAM and NW_ERR_ERASE as the status tells;
  * NW_ERR_IO when the status says that the WP pin is low (the block is not at fault); NW_ERR_BUSY
- * after 20 ms (the slowest erases take 10 ms); what the bus answers.
+ * after 1,000 waits of 20 us (20 ms where `wait` is exact; the slowest erases take 10 ms); what the
+ * bus answers.
  *
  * COST. RAM: sizeof(struct nw_parallel_nand). Stack: about 100 B, 350 B while opening. Bus
  * cycles of a large page's read: 2 commands, 4 or 5 of address, 2 and a byte for each question

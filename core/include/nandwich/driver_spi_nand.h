@@ -42,7 +42,8 @@
  * back.
  *
  * ERRORS of the verbs, beside those of chip.h: NW_ERR_PROGRAM and NW_ERR_ERASE as the part's status
- * tells; NW_ERR_BUSY after 20 ms (twice what the slowest erase takes); what the bus answers.
+ * tells; NW_ERR_BUSY after 1,000 waits of 20 us (20 ms, twice what the slowest erase takes; LIMITS
+ * in driver_spi.h); what the bus answers.
  *
  * COST. RAM: sizeof(struct nw_spi_nand). Stack: about 100 B, 350 B while opening. A read moves 4
  * bytes of command, 3 a question of status, and 4 and the data for each piece; a whole page with

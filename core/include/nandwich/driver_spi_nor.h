@@ -25,8 +25,9 @@
  * layer that had to retire a block. Such parts are rated for 100,000 erases and have no bad
  * blocks new.
  *
- * ERRORS of the verbs, beside those of chip.h: NW_ERR_PROGRAM, NW_ERR_ERASE; NW_ERR_BUSY after 3 s
- * (the slowest erases of 4 KiB take 0.4 s); what the bus answers.
+ * ERRORS of the verbs, beside those of chip.h: NW_ERR_PROGRAM, NW_ERR_ERASE; NW_ERR_BUSY after
+ * 30,000 waits of 100 us (3 s, where the slowest erases of 4 KiB take 0.4 s; LIMITS in
+ * driver_spi.h); what the bus answers.
  *
  * COST. RAM: sizeof(struct nw_spi_nor). Stack: about 90 B, 150 B while opening. A read moves 5
  * bytes (6 above 16 MiB) and the data; a program 1, 4 (5) and the data, and 2 a question of status.

@@ -12,11 +12,12 @@ static volatile uint32_t now_ms;
 
 /* THE PART */
 
-/* A plain output pin. The SPI unit's own NSS would end the command after each byte. */
+/* A plain output pin. The SPI unit's own NSS would end the command after each byte. Nobody else
+ * uses the wires: with NW_SPI_RAISE the line is high, and there is no lock to keep. */
 static int spi_select(struct nw_spi *spi, uint8_t on)
 {
     (void)spi;
-    GPIOA_BSRR = on != 0 ? 1U << (SELECT_PIN + 16U) : 1U << SELECT_PIN;
+    GPIOA_BSRR = on == NW_SPI_SELECT ? 1U << (SELECT_PIN + 16U) : 1U << SELECT_PIN;
     return NW_OK;
 }
 
@@ -54,7 +55,7 @@ static int spi_wait(struct nw_spi *spi, uint16_t us)
 }
 
 /* Cards only: 72 MHz divided by 4, 8, .. 256. */
-static int spi_clock(struct nw_spi *spi, uint16_t khz)
+static int spi_clock(struct nw_spi *spi, uint32_t khz)
 {
     uint32_t exponent = 1;
 

@@ -58,6 +58,9 @@ pub const NW_BLOCK_PERSISTENT: u32 = 0x01;
 pub const NW_STORE_CHECKPOINTS: u32 = 3;
 pub const NW_STORE_EXPENDABLE: u32 = 0x01;
 pub const NW_STORE_TAG_BYTES: u32 = 6;
+pub const NW_SPI_END: u32 = 0;
+pub const NW_SPI_SELECT: u32 = 1;
+pub const NW_SPI_RAISE: u32 = 2;
 pub const NW_SPI_NAND_ECC_W25N: u32 = 0xFF10FF10;
 pub const NW_SPI_NAND_ECC_GD5F_Q4: u32 = 0x8F708F70;
 pub const NW_SPI_NAND_ECC_GD5F_Q5: u32 = 0x4F404F40;
@@ -305,7 +308,7 @@ pub struct nw_spi_ops {
     pub select: Option<unsafe extern "C" fn(*mut nw_spi, u8) -> c_int>,
     pub transfer: Option<unsafe extern "C" fn(*mut nw_spi, *const u8, *mut u8, u16) -> c_int>,
     pub wait: Option<unsafe extern "C" fn(*mut nw_spi, u16) -> c_int>,
-    pub clock: Option<unsafe extern "C" fn(*mut nw_spi, u16) -> c_int>,
+    pub clock: Option<unsafe extern "C" fn(*mut nw_spi, u32) -> c_int>,
 }
 
 #[repr(C)]
@@ -313,7 +316,7 @@ pub struct nw_spi_ops {
 pub struct nw_spi {
     pub ops: *const nw_spi_ops,
     pub context: *mut c_void,
-    pub khz: u16,
+    pub khz: u32,
     pub busy: u8,
     pub status: u8,
     pub error: c_int,
@@ -578,13 +581,13 @@ const _: () = {
     assert!(offset_of!(nw_spi_ops, transfer) == 8);
     assert!(offset_of!(nw_spi_ops, wait) == 16);
     assert!(offset_of!(nw_spi_ops, clock) == 24);
-    assert!(size_of::<nw_spi>() == 24);
+    assert!(size_of::<nw_spi>() == 32);
     assert!(offset_of!(nw_spi, ops) == 0);
     assert!(offset_of!(nw_spi, context) == 8);
     assert!(offset_of!(nw_spi, khz) == 16);
-    assert!(offset_of!(nw_spi, busy) == 18);
-    assert!(offset_of!(nw_spi, status) == 19);
-    assert!(offset_of!(nw_spi, error) == 20);
+    assert!(offset_of!(nw_spi, busy) == 20);
+    assert!(offset_of!(nw_spi, status) == 21);
+    assert!(offset_of!(nw_spi, error) == 24);
     assert!(size_of::<nw_spi_nand_part>() == 12);
     assert!(offset_of!(nw_spi_nand_part, maker) == 0);
     assert!(offset_of!(nw_spi_nand_part, device) == 1);
@@ -766,13 +769,13 @@ const _: () = {
     assert!(offset_of!(nw_spi_ops, transfer) == 4);
     assert!(offset_of!(nw_spi_ops, wait) == 8);
     assert!(offset_of!(nw_spi_ops, clock) == 12);
-    assert!(size_of::<nw_spi>() == 16);
+    assert!(size_of::<nw_spi>() == 20);
     assert!(offset_of!(nw_spi, ops) == 0);
     assert!(offset_of!(nw_spi, context) == 4);
     assert!(offset_of!(nw_spi, khz) == 8);
-    assert!(offset_of!(nw_spi, busy) == 10);
-    assert!(offset_of!(nw_spi, status) == 11);
-    assert!(offset_of!(nw_spi, error) == 12);
+    assert!(offset_of!(nw_spi, busy) == 12);
+    assert!(offset_of!(nw_spi, status) == 13);
+    assert!(offset_of!(nw_spi, error) == 16);
     assert!(size_of::<nw_spi_nand_part>() == 12);
     assert!(offset_of!(nw_spi_nand_part, maker) == 0);
     assert!(offset_of!(nw_spi_nand_part, device) == 1);
