@@ -16,17 +16,18 @@
  * Erased bytes may be read. buffer_program erases the page first (83h, 86h), so it may hit a
  * page in use.
  *
- * BUFFERS. Two (AT45DB011: one). program goes through the last one and leaves its page there.
+ * BUFFERS. Two (AT45DB011: one). program goes through the last one and leaves its page there; erase
+ * leaves FF there.
  *
  * FAILURES. A part before revision E does not say that a program failed: the driver has the part
- * compare page and buffer after each (60h, 61h; 0.2 ms), and reads an erased block back (its bytes
- * over the bus). So sector protection shows as NW_ERR_PROGRAM and NW_ERR_ERASE; opening switches it
- * off (3Dh 2Ah 7Fh 9Ah) where the WP pin lets it.
+ * compare page and buffer after each (60h, 61h; 0.2 ms), and the eight pages of an erased block
+ * with a buffer of FF. So sector protection shows as NW_ERR_PROGRAM and NW_ERR_ERASE; opening
+ * switches it off (3Dh 2Ah 7Fh 9Ah) where the WP pin lets it.
  *
  * REWRITES. A page must be rewritten at least once within 10,000 to 20,000 (revision E: 50,000)
  * page erases and programs in its sector: the datasheet's "auto page rewrite". A translation layer
- * with wear levelling keeps well below that; code that programs a few pages of a sector over and
- * over beside others has to see to it.
+ * with wear levelling keeps well below that, and small.h sees to it; code that programs a few pages
+ * of a sector over and over beside others has to as well.
  *
  * BAD BLOCKS. There are no marks: is_bad answers 0, mark_bad NW_ERR_UNSUPPORTED.
  *

@@ -351,6 +351,7 @@ pub struct nw_spi_nor_maker {
     pub program_failed: u8,
     pub erase_failed: u8,
     pub clear_code: u8,
+    pub protection: u8,
 }
 
 #[repr(C)]
@@ -601,12 +602,13 @@ const _: () = {
     assert!(offset_of!(nw_spi_nand, part) == 8);
     assert!(offset_of!(nw_spi_nand, id) == 16);
     assert!(offset_of!(nw_spi_nand, chip) == 24);
-    assert!(size_of::<nw_spi_nor_maker>() == 5);
+    assert!(size_of::<nw_spi_nor_maker>() == 6);
     assert!(offset_of!(nw_spi_nor_maker, maker) == 0);
     assert!(offset_of!(nw_spi_nor_maker, failed_code) == 1);
     assert!(offset_of!(nw_spi_nor_maker, program_failed) == 2);
     assert!(offset_of!(nw_spi_nor_maker, erase_failed) == 3);
     assert!(offset_of!(nw_spi_nor_maker, clear_code) == 4);
+    assert!(offset_of!(nw_spi_nor_maker, protection) == 5);
     assert!(size_of::<nw_spi_nor>() == 88);
     assert!(offset_of!(nw_spi_nor, spi) == 0);
     assert!(offset_of!(nw_spi_nor, maker) == 8);
@@ -789,12 +791,13 @@ const _: () = {
     assert!(offset_of!(nw_spi_nand, part) == 4);
     assert!(offset_of!(nw_spi_nand, id) == 8);
     assert!(offset_of!(nw_spi_nand, chip) == 12);
-    assert!(size_of::<nw_spi_nor_maker>() == 5);
+    assert!(size_of::<nw_spi_nor_maker>() == 6);
     assert!(offset_of!(nw_spi_nor_maker, maker) == 0);
     assert!(offset_of!(nw_spi_nor_maker, failed_code) == 1);
     assert!(offset_of!(nw_spi_nor_maker, program_failed) == 2);
     assert!(offset_of!(nw_spi_nor_maker, erase_failed) == 3);
     assert!(offset_of!(nw_spi_nor_maker, clear_code) == 4);
+    assert!(offset_of!(nw_spi_nor_maker, protection) == 5);
     assert!(size_of::<nw_spi_nor>() == 68);
     assert!(offset_of!(nw_spi_nor, spi) == 0);
     assert!(offset_of!(nw_spi_nor, maker) == 4);
