@@ -96,7 +96,7 @@ static int program_row(struct parallel_nand_model *model)
             continue;
         }
         if (own < 0 && model->cache[bytes + i] != 0xFF) {
-            return nw_chip_mark_bad(&req);
+            return model->failing ? (int)NW_ERR_PROGRAM : nw_chip_mark_bad(&req);
         }
         if (own >= 0) {
             req.spare_offset = req.spare_length == 0 ? (uint16_t)own : req.spare_offset;
@@ -123,9 +123,11 @@ static int perform(struct bus *bus)
         if (model->protect) {
             return NW_OK;
         }
-        if (model->fail_next) {
+        model->failing = model->fail_next != 0 && --model->fail_next == 0;
+        if (model->failing) {
+            model->fail_next = model->fail_then;
+            model->fail_then = 0;
             nw_nand_doom(bus->nand, req.block, bus->pending == PROGRAM);
-            model->fail_next = false;
         }
         result = bus->pending == PROGRAM ? program_row(model) : nw_chip_erase(&req);
         model->status |= (uint8_t)(result < 0 ? FAILED : 0);

@@ -35,8 +35,8 @@
  * 5,000 waits of 100 us (0.5 s, where the slowest block erase takes 0.1 s; LIMITS in driver_spi.h),
  * also where nothing drives the line to high; what the bus answers.
  *
- * COST. RAM: sizeof(struct nw_dataflash). Stack: about 120 B. A read moves 8 bytes and the data; a
- * program 12 and the data, and 2 a question of status.
+ * COST. RAM: sizeof(struct nw_dataflash). Stack on a Cortex-M3: 130 B. A read moves 8 bytes and the
+ * data; a program 12 and the data, and 2 a question of status.
  *
  * Source: datasheets AT45DB041B, AT45DB161D, AT45DB641E: "status register
  * read", "manufacturer and device id", "main memory page to buffer compare".

@@ -27,9 +27,9 @@
  * not say of which sector. NW_ERR_UNSUPPORTED: data NULL. Each error is told once: the call
  * behind it first reads the card's status, whose bits stay until then, and drops it.
  *
- * COST. RAM: sizeof(struct nw_sd). Stack: about 110 B. One command a call, however many sectors;
- * each sector 512 bytes, a token, two of checksum, and a byte for each 20 us (read) or 50 us
- * (write) of the card's own time. The checksum takes about 10 instructions a byte.
+ * COST. RAM: sizeof(struct nw_sd). Stack on a Cortex-M3: 180 B. One command a call, however many
+ * sectors; each sector 512 bytes, a token, two of checksum, and a byte for each 20 us (read) or 50
+ * us (write) of the card's own time. The checksum takes about 10 instructions a byte.
  *
  * Source: SD Physical Layer Simplified Specification 6.00, chapters 7 (SPI mode), 4.9, 5.3;
  * MultiMediaCard System Specification 3.31, chapter 7.

@@ -37,7 +37,8 @@
  * busy. So opening answers NW_ERR_NOT_FOUND, and not NW_ERR_BUSY, where status and id both read as
  * such a line. A part that falls silent later is busy, since it may come back.
  *
- * RAM: sizeof(struct nw_spi), 12 to 32 bytes, 20 on a Cortex-M. Nothing static.
+ * RAM: sizeof(struct nw_spi), 12 to 32 bytes, 20 on a Cortex-M. Nothing static. The stack
+ * that the drivers tell is without that of these functions.
  */
 #ifndef NANDWICH_DRIVER_SPI_H
 #define NANDWICH_DRIVER_SPI_H

@@ -30,8 +30,9 @@
  * 30,000 waits of 100 us (3 s, where the slowest erases of 4 KiB take 0.4 s; LIMITS in
  * driver_spi.h); what the bus answers.
  *
- * COST. RAM: sizeof(struct nw_spi_nor). Stack: about 90 B, 150 B while opening. A read moves 5
- * bytes (6 above 16 MiB) and the data; a program 1, 4 (5) and the data, and 2 a question of status.
+ * COST. RAM: sizeof(struct nw_spi_nor). Stack on a Cortex-M3: 160 B, 180 B while opening. A read
+ * moves 5 bytes (6 above 16 MiB) and the data; a program 1, 4 (5) and the data, and 2 a question of
+ * status.
  *
  * Source: JESD216B, sections 6.4.1 to 6.4.19; datasheets W25Q128JV, MX25L12835F, IS25LP128F,
  * N25Q128A.
