@@ -72,8 +72,8 @@ struct nw_spi board_spi = {.ops = &ops, .khz = SPI_KHZ};
 
 /* THE PROCESSOR */
 
-/* Waits for the clock tree. A crystal that does not start is tried again from the beginning: to wait
- * for ever would leave the node dead, with no watchdog as yet. */
+/* Waits for the clock tree. A crystal that does not start is tried again from the beginning: to
+ * wait for ever would leave the node dead, with no watchdog as yet. */
 static void await_clock(volatile uint32_t *status, uint32_t mask, uint32_t value)
 {
     for (uint32_t left = 1000000; (*status & mask) != value; left--) { /* half a second at 8 MHz */
