@@ -103,7 +103,7 @@ static void move_all(struct nw_chip_req *req, uint16_t command)
 {
     const struct nw_spi_nand *nand = req->chip->context;
     uint16_t page_bytes = req->chip->geometry.page_bytes;
-    uint16_t base = (uint16_t)(page_bytes + OWN_BYTES);
+    uint32_t base = page_bytes + OWN_BYTES;
     uint8_t shift = 2;
     uint16_t at = req->spare_offset;
     uint16_t last = (uint16_t)(at + req->spare_length);
@@ -113,7 +113,7 @@ static void move_all(struct nw_chip_req *req, uint16_t command)
     uint8_t *spare = req->spare;
 
     if ((nand->part->flags & NW_SPI_NAND_SPARE_HIGH) != 0) {
-        base = (uint16_t)(page_bytes + page_bytes / 64U);
+        base = page_bytes + page_bytes / 64U;
         shift = 1;
     }
     for (;;) {
@@ -126,7 +126,7 @@ static void move_all(struct nw_chip_req *req, uint16_t command)
         if (at == last) {
             return;
         }
-        column = (uint16_t)(base + own + ((at - own) << shift));
+        column = (uint16_t)(base + own + ((uint32_t)(at - own) << shift));
         run = (uint16_t)(OWN_BYTES - own);
         if (run > last - at) {
             run = (uint16_t)(last - at);
@@ -282,7 +282,7 @@ static int describe(struct nw_spi_nand *nand)
         geometry->program_bytes = UNIT_BYTES;
         geometry->page_programs = 4;
     }
-    geometry->spare_bytes = geometry->page_bytes / UNIT_BYTES * OWN_BYTES;
+    geometry->spare_bytes = geometry->page_bytes / (UNIT_BYTES / OWN_BYTES);
     geometry->erased = 0xFFU;
     geometry->flags = NW_CHIP_IN_ORDER;
     transfer_us = nw_spi_us(nand->spi, geometry->page_bytes);
