@@ -26,6 +26,7 @@
 #define STATUS (0xD7U | SPI_IN)
 #define PROTECTION (0x3DU | SPI_ADDRESS(3))
 #define PROTECTION_OFF 0x2A7F9AUL
+#define WAKE_US 35U
 
 #define STATUS_READY 0x80U
 #define STATUS_DIFFERS 0x40U
@@ -33,7 +34,7 @@
 
 #define MAKER_ATMEL 0x1FU
 #define BLOCK_PAGES 8U
-#define PIECE 32U /* bytes read at a time to see that a block is erased */
+#define COMPARE_US 200U
 
 /* Logarithms of page and pages by density; the last one is the AT45DB641E. */
 static const uint8_t shapes[8][2] = {{8, 9},  {8, 10}, {8, 11},  {8, 12},
@@ -74,18 +75,25 @@ static int dataflash_read(struct nw_chip_req *req)
     return spi->error;
 }
 
+static int end(const struct nw_spi *spi, uint8_t status, int failed)
+{
+    return spi->error < 0 ? spi->error : (status & STATUS_DIFFERS) != 0 ? failed : (int)NW_OK;
+}
+
+/* Has the part compare a buffer with the page at an address: the status that tells. */
+static uint8_t compare(struct nw_spi *spi, uint8_t buffer, uint32_t at)
+{
+    return work(spi, (uint16_t)(COMPARE + buffer * COMPARE_STEP), at);
+}
+
 /* Buffer to page, and has the part compare the two. */
 static int program(struct nw_chip_req *req, uint8_t buffer, uint16_t command)
 {
     struct nw_dataflash *flash = req->chip->context;
-    struct nw_spi *spi = flash->spi;
-    uint8_t status;
+    uint32_t at = address(req);
 
-    (void)work(spi, command, address(req));
-    status = work(spi, (uint16_t)(COMPARE + buffer * COMPARE_STEP), address(req));
-    return spi->error < 0                     ? spi->error
-           : (status & STATUS_DIFFERS) != 0 ? (int)NW_ERR_PROGRAM
-                                              : (int)NW_OK;
+    (void)work(flash->spi, command, at);
+    return end(flash->spi, compare(flash->spi, buffer, at), NW_ERR_PROGRAM);
 }
 
 static int dataflash_program(struct nw_chip_req *req)
@@ -101,30 +109,24 @@ static int dataflash_program(struct nw_chip_req *req)
     return program(req, last, (uint16_t)(PROGRAM + last * PROGRAM_STEP));
 }
 
+/* The part compares the pages with a buffer of FF, which is sent once. */
 static int dataflash_erase(struct nw_chip_req *req)
 {
     const struct nw_dataflash *flash = req->chip->context;
     const struct nw_geometry *geometry = &req->chip->geometry;
     struct nw_spi *spi = begin(req);
-    uint8_t piece[PIECE];
-    uint8_t all = 0xFFU;
+    uint8_t last = (uint8_t)(geometry->buffers - 1U);
+    uint32_t at = req->block * BLOCK_PAGES << flash->page_shift;
+    uint8_t status = 0;
 
-    (void)work(spi, BLOCK_ERASE, req->block * BLOCK_PAGES << flash->page_shift);
+    nw_spi_run(spi, (uint16_t)(BUFFER_WRITE + last * BUFFER_WRITE_STEP), 0, NULL,
+               geometry->page_bytes);
+    (void)work(spi, BLOCK_ERASE, at);
     for (uint8_t i = 0; i < BLOCK_PAGES; i++) {
-        uint32_t page = req->block * BLOCK_PAGES + i;
-
-        for (uint16_t at = 0; at < geometry->page_bytes; at += PIECE) {
-            uint16_t left = (uint16_t)(geometry->page_bytes - at);
-
-            memset(piece, 0xFF, sizeof piece);
-            nw_spi_run(spi, PAGE_READ, (page << flash->page_shift) + at, piece,
-                       left < PIECE ? left : PIECE);
-            for (uint8_t j = 0; j < PIECE; j++) {
-                all &= piece[j];
-            }
-        }
+        status |= compare(spi, last, at);
+        at += (uint32_t)1 << flash->page_shift;
     }
-    return spi->error < 0 ? spi->error : all != 0xFFU ? (int)NW_ERR_ERASE : (int)NW_OK;
+    return end(spi, status, NW_ERR_ERASE);
 }
 
 static int dataflash_is_bad(struct nw_chip_req *req)
@@ -183,11 +185,9 @@ static int describe(struct nw_dataflash *flash, uint8_t status)
     const uint8_t *id = flash->id;
     uint8_t density = (status >> 2) & 15U;
     uint8_t row = (uint8_t)((density >> 1) - 1U); /* 3, 5, .. 15: 0 .. 6 */
+    uint8_t power_of_two = 0;
     uint8_t page;
 
-    if ((status & id[0] & id[1]) == 0xFFU) {
-        return NW_ERR_NOT_FOUND;
-    }
     if (density < 3U || (density & 1U) == 0) {
         return NW_ERR_UNSUPPORTED;
     }
@@ -198,11 +198,12 @@ static int describe(struct nw_dataflash *flash, uint8_t status)
         if (row == SHAPE_641E - 1U && id[3] != 0) {
             row = SHAPE_641E;
         }
+        power_of_two = status & STATUS_POWER_OF_TWO; /* without an id this bit means nothing */
     }
     page = shapes[row][0];
     flash->page_shift = page;
     geometry->page_bytes = (uint16_t)(1U << page);
-    if ((status & STATUS_POWER_OF_TWO) == 0) {
+    if (power_of_two == 0) {
         flash->page_shift++;
         geometry->page_bytes += (uint16_t)(geometry->page_bytes >> 5);
     }
@@ -216,8 +217,17 @@ static int describe(struct nw_dataflash *flash, uint8_t status)
     geometry->endurance = 100000;
     geometry->read_us = nw_spi_us(flash->spi, geometry->page_bytes);
     geometry->program_us = 4000U + geometry->read_us;
-    geometry->erase_us = 30000U + geometry->read_us * BLOCK_PAGES;
+    geometry->erase_us = 30000U + BLOCK_PAGES * COMPARE_US + geometry->read_us;
     return nw_geometry_check(geometry);
+}
+
+/* Whether anybody drives the line: a status is never all zeros or all ones. */
+static int ask(struct nw_spi *spi)
+{
+    nw_spi_run(spi, STATUS, 0, &spi->status, 1);
+    return spi->error < 0                         ? spi->error
+           : (uint8_t)(spi->status + 1U) <= 1U ? (int)NW_ERR_NOT_FOUND
+                                                  : (int)NW_OK;
 }
 
 int nw_dataflash_open(struct nw_dataflash *flash, struct nw_spi *spi)
@@ -230,8 +240,13 @@ int nw_dataflash_open(struct nw_dataflash *flash, struct nw_spi *spi)
     flash->chip.ops = &ops;
     flash->chip.context = flash;
     spi->error = NW_OK;
-    if (nw_spi_silent(spi, &when_ready)) {
-        return NW_ERR_NOT_FOUND;
+    result = ask(spi);
+    if (result == NW_ERR_NOT_FOUND) { /* asleep, or nobody */
+        nw_spi_code(spi, SPI_WAKE, WAKE_US);
+        result = ask(spi);
+    }
+    if (result < 0) {
+        return result;
     }
     status = nw_spi_ready(spi, &when_ready); /* the processor may have begun anew */
     nw_spi_run(spi, SPI_ID, 0, flash->id, sizeof flash->id);

@@ -7,6 +7,8 @@
 
 #define SIGNATURE 0x49464E4FUL /* "ONFI" */
 #define CRC_AT 254U
+#define FEATURES 6U
+#define SIXTEEN_WIRES 0x01U
 
 /* CRC-16 of ONFI 1.0, section 5.4.1.24: 0x8005, highest bit first, from 0x4F4E. */
 static uint16_t checksum(const uint8_t *page)
@@ -32,7 +34,8 @@ int nw_onfi_get(const uint8_t *page, struct nw_geometry *geometry)
     uint32_t endurance = page[105];
 
     if (nw_get32(page) != SIGNATURE || checksum(page) != nw_get16(page + CRC_AT) ||
-        (page_bytes | block_pages) > 0x8000U || page[99] != 0) { /* blocks are below 2^24 */
+        (page[FEATURES] & SIXTEEN_WIRES) != 0 || (page_bytes | block_pages) > 0x8000U ||
+        page[99] != 0) { /* blocks are below 2^24 */
         return 0;
     }
     for (uint8_t i = page[106]; i > 0 && endurance < 100000000UL; i--) {
@@ -40,7 +43,7 @@ int nw_onfi_get(const uint8_t *page, struct nw_geometry *geometry)
     }
     geometry->page_bytes = (uint16_t)page_bytes;
     geometry->block_pages = (uint16_t)block_pages;
-    geometry->blocks = nw_get32(page + 96) * page[100];
+    geometry->blocks = nw_get32(page + 96) * page[ONFI_DIES];
     geometry->page_programs = page[110];
     geometry->endurance = endurance;
     return 1;

@@ -38,9 +38,9 @@
 #define PATTERN 0x1AAUL
 #define LARGE 0x40000000UL /* host and card may address blocks */
 
-/* What an error left, in spi->busy: a status that tells of it, and a write of many sectors that the
- * card waits for more of. */
-#define BEHIND_ERROR 0x01U
+/* What is left to do, in spi->busy: a status to be dropped that tells of an old error or of none,
+ * and a write of many sectors that the card waits for more of. */
+#define BEHIND_STATUS 0x01U
 #define BEHIND_WRITE 0x02U
 
 #define SLOW_KHZ 400U
@@ -156,7 +156,7 @@ static struct nw_spi *begin(struct nw_sd *card)
     struct nw_spi *spi = card->spi;
 
     spi->error = NW_OK;
-    note(spi, spi->ops->select(spi, 1));
+    note(spi, spi->ops->select(spi, NW_SPI_SELECT));
     if ((spi->busy & BEHIND_WRITE) != 0) {
         wait_ready(spi);
         (void)command(card, STOP, 0);
@@ -170,13 +170,21 @@ static struct nw_spi *begin(struct nw_sd *card)
     return spi;
 }
 
-/* Deselects; eight more clocks have the card let go of the line. */
+/* Deselects; eight more clocks have the card let go of the line, also behind an error, and only
+ * then is the bus given back. */
 static int end(struct nw_spi *spi)
 {
-    note(spi, spi->ops->select(spi, 0));
+    int error = spi->error;
+
+    spi->error = NW_OK;
+    note(spi, spi->ops->select(spi, NW_SPI_RAISE));
     (void)get(spi);
+    note(spi, spi->ops->select(spi, NW_SPI_END));
+    if (error < 0) {
+        spi->error = error;
+    }
     if (spi->error < 0) {
-        spi->busy |= BEHIND_ERROR;
+        spi->busy |= BEHIND_STATUS;
     }
     return spi->error;
 }
@@ -222,6 +230,9 @@ static int sd_read(struct nw_block_req *req)
         spi->error = NW_OK; /* the card goes on sending until it is told to stop */
         (void)command(card, STOP, 0);
         spi->error = error < 0 ? error : spi->error;
+        if (req->block->sectors - req->sector == req->count) {
+            spi->busy |= BEHIND_STATUS; /* it may have gone on, out of its range, and says so */
+        }
     }
     return end(spi);
 }
@@ -289,8 +300,8 @@ static int write(struct nw_block_req *req, const uint8_t *data)
     }
     if (spi->error >= 0) {
         ask_status(card);
-        if (spi->error < 0 && req->done > 0) {
-            req->done--; /* nobody knows better than that the last one may be meant */
+        if (spi->error < 0) {
+            req->done = 0; /* any may be meant; the command that tells (ACMD22) is not MMC's */
         }
     }
     return end(spi);
@@ -394,7 +405,8 @@ static int describe(struct nw_sd *card)
     if (spi->error < 0) {
         return spi->error;
     }
-    if (card->shift == 0 && csd[0] >> 6 != 1U) {
+    csd[5] &= 15U;
+    if (card->shift == 0 ? csd[0] >> 6 != 1U : (uint8_t)(csd[5] - 9U) > 2U) {
         return NW_ERR_UNSUPPORTED;
     }
     if (card->shift == 0) {
@@ -403,14 +415,14 @@ static int describe(struct nw_sd *card)
     } else {
         size = ((uint32_t)(csd[6] & 3U) << 10 | (uint32_t)csd[7] << 2 | csd[8] >> 6) + 1U;
         card->block.sectors = size << (((csd[9] & 3U) << 1 | csd[10] >> 7) + 2U +
-                                       (csd[5] & 15U) - 9U);
+                                       csd[5] - 9U);
     }
     return NW_OK;
 }
 
-static void set_clock(struct nw_spi *spi, uint16_t khz)
+static void set_clock(struct nw_spi *spi, uint32_t khz)
 {
-    if (spi->ops->clock != NULL && spi->error >= 0) {
+    if (spi->ops->clock != NULL && spi->error >= 0 && khz != 0) {
         note(spi, spi->ops->clock(spi, khz));
     }
 }
@@ -427,10 +439,10 @@ int nw_sd_open(struct nw_sd *card, struct nw_spi *spi)
     card->block.flags = NW_BLOCK_PERSISTENT;
     spi->error = NW_OK;
     spi->busy = 0;
-    note(spi, spi->ops->select(spi, 0));
+    note(spi, spi->ops->select(spi, NW_SPI_RAISE));
     set_clock(spi, SLOW_KHZ);
     transfer(spi, NULL, NULL, 10); /* 74 clocks and more, not selected: SPI mode */
-    note(spi, spi->ops->select(spi, 1));
+    note(spi, spi->ops->select(spi, NW_SPI_SELECT));
     result = wake(card);
     if (result == NW_OK) {
         set_clock(spi, spi->khz);

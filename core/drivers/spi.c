@@ -16,7 +16,7 @@ static void note(struct nw_spi *spi, int result)
 void nw_spi_run(struct nw_spi *spi, uint16_t command, uint32_t address, uint8_t *data,
                 uint16_t length)
 {
-    uint8_t head[HEAD_BYTES];
+    uint8_t head[HEAD_BYTES] = {0}; /* also what has no meaning is sent the same each time */
     uint8_t addressed = (command >> 8) & 7U;
 
     if (spi->error < 0) {
@@ -27,7 +27,7 @@ void nw_spi_run(struct nw_spi *spi, uint16_t command, uint32_t address, uint8_t 
         head[i] = (uint8_t)(address & 0xFFU);
         address >>= 8;
     }
-    note(spi, spi->ops->select(spi, 1));
+    note(spi, spi->ops->select(spi, NW_SPI_SELECT));
     if (spi->error >= 0) {
         addressed = (uint8_t)(addressed + 1U + ((command >> 11) & 7U));
         note(spi, spi->ops->transfer(spi, head, NULL, addressed));
@@ -37,7 +37,15 @@ void nw_spi_run(struct nw_spi *spi, uint16_t command, uint32_t address, uint8_t 
 
         note(spi, spi->ops->transfer(spi, in != NULL ? NULL : data, in, length));
     }
-    note(spi, spi->ops->select(spi, 0)); /* or it would take the next command for data */
+    note(spi, spi->ops->select(spi, NW_SPI_END)); /* or it would take the next command for data */
+}
+
+void nw_spi_code(struct nw_spi *spi, uint8_t code, uint16_t us)
+{
+    nw_spi_run(spi, code, 0, NULL, 0);
+    if (spi->error >= 0) {
+        note(spi, spi->ops->wait(spi, us));
+    }
 }
 
 uint8_t nw_spi_ready(struct nw_spi *spi, const struct spi_status *status)

@@ -17,11 +17,15 @@
 #define SPI_IN 0x8000U
 
 #define SPI_ID (0x9FU | SPI_IN) /* of every part */
+#define SPI_WAKE 0xABU          /* from deep power-down, of NOR and DataFlash */
 
 /* The command from select to deselect, which comes after an error too. The address is sent from
  * its highest byte on; data is only read through unless SPI_IN. length 0: no data. */
 void nw_spi_run(struct nw_spi *spi, uint16_t command, uint32_t address, uint8_t *data,
                 uint16_t length);
+
+/* A command of its code alone, which takes the part so many us, in which it tells no status. */
+void nw_spi_code(struct nw_spi *spi, uint8_t code, uint16_t us);
 
 /* How a part tells that it works: the command, and the status byte behind it. */
 struct spi_status {

@@ -26,29 +26,33 @@
 #define PROTECTION_BITS 0x7CU
 #define CONFIG_OTP 0x40U
 #define CONFIG_ECC 0x10U
-#define CONFIG_BUFFER 0x08U /* W25N: reads end with the page */
 
+/* An operation clears its own one of the two where it begins, and leaves the other as it is. */
 #define STATUS_BUSY 0x01U
-#define STATUS_FAILED 0x0CU /* erase or program */
+#define STATUS_ERASE_FAILED 0x04U
+#define STATUS_PROGRAM_FAILED 0x08U
 
 #define MARK_BYTES 2U
 #define MARK_PAGES 2U
-#define OWN_AT 4U     /* the caller's bytes of each 16 of spare */
-#define OWN_BYTES 4U
+#define OWN_BYTES 4U /* the caller's bytes for each 512 of data */
 #define UNIT_BYTES 512U
-#define PAGE_BYTES 2048U /* of all parts in the table */
 #define BLOCK_PAGES 64U
-#define ROWS 0x1000000UL /* that three bytes tell apart */
-#define MAKER_WINBOND 0xEFU
+#define COPIES 4U /* of the parameter page, which come three times or more, in row 1 or 4 */
+
+#define WINBOND (NW_SPI_NAND_BIT_3_STOPS | NW_SPI_NAND_FOUR_PROGRAMS)
+#define MICRON (NW_SPI_NAND_BIT_0_GOES_ON | NW_SPI_NAND_SPARE_HIGH)
+#define PLANES NW_SPI_NAND_TWO_PLANES
 
 static const struct nw_spi_nand_part parts[] = {
-    {0xEFU, 0xAAU, 1024U, 1U, 4U, NW_SPI_NAND_ECC_W25N},    /* W25N01GV */
-    {0xC8U, 0xF1U, 1024U, 1U, 1U, NW_SPI_NAND_ECC_GD5F_Q4}, /* GD5F1GQ4xA */
-    {0xC8U, 0xD1U, 1024U, 1U, 1U, NW_SPI_NAND_ECC_GD5F_Q4}, /* GD5F1GQ4UExxG */
-    {0xC8U, 0x51U, 1024U, 1U, 1U, NW_SPI_NAND_ECC_GD5F_Q5}, /* GD5F1GQ5UExxG */
-    {0xC2U, 0x12U, 1024U, 1U, 1U, NW_SPI_NAND_ECC_MX35},    /* MX35LF1GE4AB */
-    {0xC2U, 0x22U, 2048U, 2U, 1U, NW_SPI_NAND_ECC_MX35},    /* MX35LF2GE4AB */
-    {0x2CU, 0x14U, 1024U, 1U, 1U, NW_SPI_NAND_ECC_MT29},    /* MT29F1G01ABAFD */
+    {0xEFU, 0xAAU, 0x21U, WINBOND, 1024U, 2048U, NW_SPI_NAND_ECC_W25N},      /* W25N01GV */
+    {0xC8U, 0xF1U, 0, 0, 1024U, 2048U, NW_SPI_NAND_ECC_GD5F_Q4},             /* GD5F1GQ4xA */
+    {0xC8U, 0xD1U, 0, 0, 1024U, 2048U, NW_SPI_NAND_ECC_GD5F_Q4},             /* GD5F1GQ4UExxG */
+    {0xC8U, 0x51U, 0, 0, 1024U, 2048U, NW_SPI_NAND_ECC_GD5F_Q5},             /* GD5F1GQ5UExxG */
+    {0xC2U, 0x12U, 0, 0, 1024U, 2048U, NW_SPI_NAND_ECC_MX35},                /* MX35LF1GE4AB */
+    {0xC2U, 0x22U, 0, PLANES, 2048U, 2048U, NW_SPI_NAND_ECC_MX35},           /* MX35LF2GE4AB */
+    {0x2CU, 0x14U, 0, MICRON, 1024U, 2048U, NW_SPI_NAND_ECC_MT29},           /* MT29F1G01ABAFD */
+    {0x2CU, 0x24U, 0, MICRON | PLANES, 2048U, 2048U, NW_SPI_NAND_ECC_MT29},  /* MT29F2G01ABAGD */
+    {0x2CU, 0x34U, 0, MICRON, 2048U, 4096U, NW_SPI_NAND_ECC_MT29},           /* MT29F4G01ABAFD */
 };
 
 /* 20 ms, asked every 20 us. */
@@ -75,10 +79,10 @@ static struct nw_spi *begin(const struct nw_chip_req *req)
     return nand->spi;
 }
 
-/* What a verb answers whose operation ended with that status. */
-static int end(const struct nw_spi *spi, uint8_t status, int failed)
+/* What a verb answers whose operation ended with these bits of failure. */
+static int end(const struct nw_spi *spi, uint8_t bits, int failed)
 {
-    return spi->error < 0 ? spi->error : (status & STATUS_FAILED) != 0 ? failed : (int)NW_OK;
+    return spi->error < 0 ? spi->error : bits != 0 ? failed : (int)NW_OK;
 }
 
 /* Moves bytes between memory and the cache at a column. */
@@ -87,7 +91,8 @@ static void move(struct nw_chip *chip, uint16_t command, uint32_t page, uint16_t
 {
     struct nw_spi_nand *nand = chip->context;
 
-    if (nand->planes == 2 && ((page / chip->geometry.block_pages) & 1U) != 0) {
+    if ((nand->part->flags & NW_SPI_NAND_TWO_PLANES) != 0 &&
+        ((page / chip->geometry.block_pages) & 1U) != 0) {
         column |= 0x1000U;
     }
     nw_spi_run(nand->spi, command, column, data, length);
@@ -96,25 +101,37 @@ static void move(struct nw_chip *chip, uint16_t command, uint32_t page, uint16_t
 /* All bytes a request names, piece by piece: the data, then each run of the caller's spare. */
 static void move_all(struct nw_chip_req *req, uint16_t command)
 {
+    const struct nw_spi_nand *nand = req->chip->context;
+    uint16_t page_bytes = req->chip->geometry.page_bytes;
+    uint32_t base = page_bytes + OWN_BYTES;
+    uint8_t shift = 2;
     uint16_t at = req->spare_offset;
     uint16_t last = (uint16_t)(at + req->spare_length);
+    uint16_t column = req->offset;
+    uint16_t run = req->length;
+    uint8_t *data = req->data;
     uint8_t *spare = req->spare;
 
-    if (req->length > 0) {
-        move(req->chip, command, req->page, req->offset, req->data, req->length);
-        command = command == LOAD ? LOAD_ON : command;
+    if ((nand->part->flags & NW_SPI_NAND_SPARE_HIGH) != 0) {
+        base = page_bytes + page_bytes / 64U;
+        shift = 1;
     }
-    while (at < last) {
+    for (;;) {
         uint16_t own = at % OWN_BYTES;
-        uint16_t run = (uint16_t)(OWN_BYTES - own);
 
+        if (run > 0) {
+            move(req->chip, command, req->page, column, data, run);
+            command = command == LOAD ? LOAD_ON : command;
+        }
+        if (at == last) {
+            return;
+        }
+        column = (uint16_t)(base + own + ((uint32_t)(at - own) << shift));
+        run = (uint16_t)(OWN_BYTES - own);
         if (run > last - at) {
             run = (uint16_t)(last - at);
         }
-        move(req->chip, command, req->page,
-             (uint16_t)(req->chip->geometry.page_bytes + OWN_AT + (at - own) * 4U + own), spare,
-             run);
-        command = command == LOAD ? LOAD_ON : command;
+        data = spare;
         spare += run;
         at = (uint16_t)(at + run);
     }
@@ -125,7 +142,7 @@ static int spi_nand_read(struct nw_chip_req *req)
     struct nw_spi_nand *nand = req->chip->context;
     struct nw_spi *spi = begin(req);
     uint8_t status = run_row(spi, ROW_READ, req->page);
-    int bits = (int)((nand->ecc >> ((status >> 2) & 0x1C)) & 15U);
+    int bits = (int)((nand->part->ecc >> ((status >> 2) & 0x1C)) & 15U);
 
     move_all(req, CACHE_READ);
     return spi->error < 0 ? spi->error : bits == 15 ? (int)NW_ERR_ECC : bits;
@@ -140,7 +157,7 @@ static int spi_nand_program(struct nw_chip_req *req)
     }
     nw_spi_run(spi, ENABLE, 0, NULL, 0);
     move_all(req, LOAD);
-    return end(spi, run_row(spi, EXECUTE, req->page), NW_ERR_PROGRAM);
+    return end(spi, run_row(spi, EXECUTE, req->page) & STATUS_PROGRAM_FAILED, NW_ERR_PROGRAM);
 }
 
 static int spi_nand_erase(struct nw_chip_req *req)
@@ -148,42 +165,45 @@ static int spi_nand_erase(struct nw_chip_req *req)
     struct nw_spi *spi = begin(req);
 
     nw_spi_run(spi, ENABLE, 0, NULL, 0);
-    return end(spi, run_row(spi, ERASE, req->block * req->chip->geometry.block_pages),
+    return end(spi,
+               run_row(spi, ERASE, req->block * req->chip->geometry.block_pages) &
+                   STATUS_ERASE_FAILED,
                NW_ERR_ERASE);
+}
+
+/* The bad-block marks of a block's first pages, read or set to zero: whether one of them stands.
+ * One that can be set is enough: a worn block may refuse the other. */
+static int marks(struct nw_chip_req *req, uint8_t writing)
+{
+    const struct nw_geometry *geometry = &req->chip->geometry;
+    struct nw_spi *spi = begin(req);
+    uint32_t page = req->block * geometry->block_pages;
+    uint8_t both = 0xFFU; /* marks, or bits of failure */
+
+    for (uint8_t i = 0; i < MARK_PAGES; i++) {
+        uint8_t mark[MARK_BYTES] = {0, 0};
+
+        if (writing) {
+            nw_spi_run(spi, ENABLE, 0, NULL, 0);
+            move(req->chip, LOAD, page, geometry->page_bytes, mark, MARK_BYTES);
+            mark[0] = run_row(spi, EXECUTE, page + i) & STATUS_PROGRAM_FAILED;
+        } else {
+            (void)run_row(spi, ROW_READ, page + i);
+            move(req->chip, CACHE_READ, page, geometry->page_bytes, mark, 1);
+        }
+        both &= mark[0];
+    }
+    return writing ? end(spi, both, NW_ERR_PROGRAM) : end(spi, (uint8_t)~both, 1);
 }
 
 static int spi_nand_is_bad(struct nw_chip_req *req)
 {
-    const struct nw_geometry *geometry = &req->chip->geometry;
-    struct nw_spi *spi = begin(req);
-    uint32_t page = req->block * geometry->block_pages;
-    uint8_t both = 0xFFU;
-
-    for (uint8_t i = 0; i < MARK_PAGES; i++) {
-        uint8_t mark = 0xFFU;
-
-        (void)run_row(spi, ROW_READ, page + i);
-        move(req->chip, CACHE_READ, page, geometry->page_bytes, &mark, 1);
-        both &= mark;
-    }
-    return spi->error < 0 ? spi->error : both != 0xFFU;
+    return marks(req, 0);
 }
 
 static int spi_nand_mark_bad(struct nw_chip_req *req)
 {
-    const struct nw_geometry *geometry = &req->chip->geometry;
-    struct nw_spi *spi = begin(req);
-    uint32_t page = req->block * geometry->block_pages;
-    uint8_t mark[MARK_BYTES] = {0, 0};
-    uint8_t failed = STATUS_FAILED;
-
-    /* One of the two marks is enough: a worn block may refuse the other. */
-    for (uint8_t i = 0; i < MARK_PAGES; i++) {
-        nw_spi_run(spi, ENABLE, 0, NULL, 0);
-        move(req->chip, LOAD, page, geometry->page_bytes, mark, MARK_BYTES);
-        failed &= run_row(spi, EXECUTE, page + i);
-    }
-    return end(spi, failed, NW_ERR_PROGRAM);
+    return marks(req, 1);
 }
 
 static const struct nw_chip_ops ops = {
@@ -194,76 +214,89 @@ static const struct nw_chip_ops ops = {
     .mark_bad = spi_nand_mark_bad,
 };
 
-/* Changes bits of the configuration register and leaves the others. */
-static void configure(struct nw_spi *spi, uint8_t on, uint8_t off)
+/* Changes bits of a register and leaves the others: whether it holds them now. */
+static int configure(struct nw_spi *spi, uint8_t feature, uint8_t on, uint8_t off)
 {
-    uint8_t value;
+    uint8_t value = 0;
+    uint8_t held = 0;
 
-    nw_spi_run(spi, FEATURE_GET, FEATURE_CONFIG, &value, 1);
+    nw_spi_run(spi, FEATURE_GET, feature, &value, 1);
     value = (uint8_t)((value | on) & (uint8_t)~off);
-    nw_spi_run(spi, FEATURE_SET, FEATURE_CONFIG, &value, 1);
+    nw_spi_run(spi, FEATURE_SET, feature, &value, 1);
+    nw_spi_run(spi, FEATURE_GET, feature, &held, 1);
+    return ((held ^ on) & (on | off)) == 0;
 }
 
-/* The shape as the parameter page tells it: 1; 0: there is none, in neither place. */
-static int read_parameters(struct nw_spi_nand *nand)
+/* The register of configuration, with the OTP area (CONFIG_OTP) or without it (0). */
+static int choose_area(struct nw_spi_nand *nand, uint8_t otp)
 {
-    uint8_t page[ONFI_BYTES];
-    int found = 0;
+    uint8_t flags = nand->part->flags;
+    uint8_t on = otp != 0 ? CONFIG_OTP : CONFIG_ECC;
+    uint8_t off = otp ^ CONFIG_OTP;
 
-    configure(nand->spi, CONFIG_OTP, 0);
-    for (uint32_t row = 1; found == 0 && row <= 4U; row += 3U) {
-        page[0] = 0; /* after an error: no signature */
-        (void)run_row(nand->spi, ROW_READ, row);
-        nw_spi_run(nand->spi, CACHE_READ, 0, page, ONFI_BYTES);
-        found = nw_onfi_get(page, &nand->chip.geometry);
-    }
-    configure(nand->spi, CONFIG_ECC | (nand->id[1] == MAKER_WINBOND ? CONFIG_BUFFER : 0U),
-              CONFIG_OTP);
-    return found;
+    on = (uint8_t)(on | (flags & NW_SPI_NAND_BIT_3_STOPS));
+    off = (uint8_t)(off | (flags & NW_SPI_NAND_BIT_0_GOES_ON));
+    return configure(nand->spi, FEATURE_CONFIG, on, off);
 }
 
-/* The shape, from the part itself and from its row of the table, which must agree. */
-static int describe(struct nw_spi_nand *nand, const struct nw_spi_nand_part *part)
+/* The parameter page, which must tell the shape of the row. A part may have none, in neither
+ * place. */
+static int check_parameters(struct nw_spi_nand *nand)
 {
     struct nw_geometry *geometry = &nand->chip.geometry;
+    const struct nw_spi_nand_part *part = nand->part;
+    uint8_t page[ONFI_BYTES];
+
+    (void)choose_area(nand, CONFIG_OTP);
+    for (uint8_t i = 0; i < 2U * COPIES; i++) {
+        if (i % COPIES == 0) {
+            (void)run_row(nand->spi, ROW_READ, i == 0 ? 1U : 4U);
+        }
+        page[0] = 0; /* after an error: no signature */
+        nw_spi_run(nand->spi, CACHE_READ, i % COPIES * ONFI_BYTES, page, ONFI_BYTES);
+        if (nw_onfi_get(page, geometry)) {
+            return page[ONFI_DIES] != 1U ? (int)NW_ERR_UNSUPPORTED /* dice are not selected */
+                   : geometry->blocks != part->blocks || geometry->block_pages != BLOCK_PAGES ||
+                           geometry->page_bytes != part->page_bytes
+                       ? (int)NW_ERR_CONFIG
+                       : (int)NW_OK;
+        }
+    }
+    return NW_OK;
+}
+
+/* The shape, by the row, and by the part itself where it tells, which must agree. */
+static int describe(struct nw_spi_nand *nand)
+{
+    struct nw_geometry *geometry = &nand->chip.geometry;
+    const struct nw_spi_nand_part *part = nand->part;
+    int result = check_parameters(nand);
     uint32_t transfer_us;
 
-    if (read_parameters(nand) == 0) {
-        if (part == NULL) {
-            return NW_ERR_UNSUPPORTED;
-        }
-        geometry->blocks = part->blocks;
-        geometry->block_pages = BLOCK_PAGES;
-        geometry->page_bytes = PAGE_BYTES;
+    geometry->blocks = part->blocks;
+    geometry->block_pages = BLOCK_PAGES;
+    geometry->page_bytes = part->page_bytes;
+    geometry->program_bytes = part->page_bytes;
+    geometry->page_programs = 1;
+    if ((part->flags & NW_SPI_NAND_FOUR_PROGRAMS) != 0) {
+        geometry->program_bytes = UNIT_BYTES;
+        geometry->page_programs = 4;
     }
-    if (part != NULL) {
-        nand->planes = part->planes;
-        nand->ecc = part->ecc;
-        if (geometry->blocks != part->blocks || geometry->block_pages != BLOCK_PAGES ||
-            geometry->page_bytes != PAGE_BYTES) {
-            return NW_ERR_CONFIG;
-        }
-    }
-    geometry->page_programs = part != NULL ? part->programs : 1;
-    geometry->program_bytes = geometry->page_programs > 1U ? UNIT_BYTES : geometry->page_bytes;
-    geometry->spare_bytes = geometry->page_bytes / UNIT_BYTES * OWN_BYTES;
+    geometry->spare_bytes = geometry->page_bytes / (UNIT_BYTES / OWN_BYTES);
     geometry->erased = 0xFFU;
     geometry->flags = NW_CHIP_IN_ORDER;
     transfer_us = nw_spi_us(nand->spi, geometry->page_bytes);
     geometry->read_us = 60U + transfer_us;
     geometry->program_us = 250U + transfer_us;
     geometry->erase_us = 2000;
-    return nw_geometry_check(geometry) < 0 ||
-                   geometry->blocks > ROWS / geometry->block_pages
-               ? (int)NW_ERR_CONFIG
-               : (int)NW_OK;
+    return result < 0 ? result : nw_geometry_check(geometry);
 }
 
 /* The row of an id, which some parts tell at once and most behind one byte without meaning. */
-static int identify(struct nw_spi_nand *nand, const struct nw_spi_nand_part **part)
+static int identify(struct nw_spi_nand *nand, const struct nw_spi_nand_part *part)
 {
     const uint8_t *id = nand->id;
-    const struct nw_spi_nand_part *row = *part;
+    const struct nw_spi_nand_part *row = part;
     uint8_t rows = 1;
 
     nw_spi_run(nand->spi, SPI_ID, 0, nand->id, sizeof nand->id);
@@ -272,44 +305,42 @@ static int identify(struct nw_spi_nand *nand, const struct nw_spi_nand_part **pa
         rows = sizeof parts / sizeof parts[0];
     }
     for (; rows > 0; rows--, row++) {
-        if ((id[0] == row->maker && id[1] == row->device) ||
-            (id[1] == row->maker && id[2] == row->device)) {
-            *part = row;
-            return NW_OK;
+        for (uint8_t at = 0; at < 2U; at++) {
+            if (id[at] == row->maker && id[at + 1U] == row->device &&
+                (row->third == 0 || id[at + 2U] == row->third)) {
+                nand->part = row;
+                return NW_OK;
+            }
         }
     }
     if (id[1] == id[2] && (uint8_t)(id[1] + 1U) <= 1U) { /* all 0x00 or all 0xFF */
         return NW_ERR_NOT_FOUND;
     }
-    return *part == NULL ? NW_OK : NW_ERR_CONFIG;
+    return part == NULL ? (int)NW_ERR_UNSUPPORTED : (int)NW_ERR_CONFIG;
 }
 
 int nw_spi_nand_open(struct nw_spi_nand *nand, struct nw_spi *spi,
                      const struct nw_spi_nand_part *part)
 {
-    uint8_t protection = 0;
     int result;
 
     memset(nand, 0, sizeof *nand);
     nand->spi = spi;
     nand->chip.ops = &ops;
     nand->chip.context = nand;
-    nand->planes = 1;
-    nand->ecc = NW_SPI_NAND_ECC_UNKNOWN;
     spi->error = NW_OK;
     if (nw_spi_silent(spi, &when_ready)) {
         return NW_ERR_NOT_FOUND;
     }
     (void)nw_spi_ready(spi, &when_ready); /* the processor may have begun anew in an erase */
     (void)run_row(spi, RESET, 0);
-    result = identify(nand, &part);
+    result = identify(nand, part);
     if (result == NW_OK) {
-        result = describe(nand, part);
-    }
-    nw_spi_run(spi, FEATURE_SET, FEATURE_PROTECTION, &protection, 1);
-    nw_spi_run(spi, FEATURE_GET, FEATURE_PROTECTION, &protection, 1);
-    if (result == NW_OK && (protection & PROTECTION_BITS) != 0) {
-        result = NW_ERR_CONFIG;
+        result = describe(nand);
+        if (!choose_area(nand, 0) ||
+            !configure(spi, FEATURE_PROTECTION, 0, PROTECTION_BITS)) {
+            result = NW_ERR_CONFIG;
+        }
     }
     return spi->error < 0 ? spi->error : result;
 }

@@ -13,20 +13,22 @@
 #define PROGRAM 0x02U
 #define READ (0x0BU | SPI_DUMMY(1) | SPI_IN)
 #define SFDP (0x5AU | SPI_ADDRESS(3) | SPI_DUMMY(1) | SPI_IN)
-#define WAKE 0xABU
 #define RESET_ENABLE 0x66U
 #define RESET 0x99U
 #define FOUR_BYTES 0xB7U
 
 #define STATUS_BUSY 0x01U
 #define STATUS_LATCH 0x02U
-#define STATUS_PROTECTED 0x3CU
+#define STATUS_PROTECTED 0x3CU /* of a maker that nobody knows */
 
 #define RESET_US 200U
 
 #define SIGNATURE 0x50444653UL /* "SFDP" */
 #define HEADER_BYTES 16U
 #define TABLE_BYTES 64U
+#define ERASES_4K 0x03U     /* of the first byte: where blocks of 4 KiB are erased */
+#define ERASES_4K_ALL 0x01U /* everywhere; else the part has a sector map */
+#define LOG_4K 12U
 #define TABLE_OLD_BYTES 36U /* of JESD216 without a letter: no times, no page */
 
 /* Addresses of four bytes: by B7h alone, or with write enable before it; and in an old table. */
@@ -40,24 +42,15 @@ static const struct spi_status when_ready = {
     .command = STATUS, .mask = STATUS_BUSY, .step_us = 100, .steps = 30000};
 
 static const struct nw_spi_nor_maker makers[] = {
-    {0xEFU, 0, 0, 0, 0},                 /* Winbond */
-    {0xC2U, 0x2BU, 0x20U, 0x40U, 0},     /* Macronix */
-    {0x9DU, 0x81U, 0x04U, 0x08U, 0x82U}, /* ISSI */
-    {0x20U, 0x70U, 0x10U, 0x20U, 0x50U}, /* Micron */
+    {0xEFU, 0, 0, 0, 0, 0x3CU},                 /* Winbond */
+    {0xC2U, 0x2BU, 0x20U, 0x40U, 0, 0x3CU},     /* Macronix */
+    {0x9DU, 0x81U, 0x04U, 0x08U, 0x82U, 0x3CU}, /* ISSI */
+    {0x20U, 0x70U, 0x10U, 0x20U, 0x50U, 0x5CU}, /* Micron: BP3 is bit 6, and bit 5 says where */
 };
 
 static void code(struct nw_spi *spi, uint16_t command)
 {
     nw_spi_run(spi, command, 0, NULL, 0);
-}
-
-/* The same for one that takes the part a moment, in which it tells no status. */
-static void code_and_wait(struct nw_spi *spi, uint16_t command)
-{
-    code(spi, command);
-    if (spi->error >= 0) {
-        spi->error = spi->ops->wait(spi, RESET_US);
-    }
 }
 
 static void read_bytes(struct nw_spi_nor *nor, uint32_t address, uint8_t *data, uint16_t length)
@@ -189,6 +182,9 @@ static int shape(struct nw_spi_nor *nor, const uint8_t *table, uint8_t length)
         geometry->erase_us = erase_units_ms[(times >> 5) & 3U] * (uint32_t)1000;
         geometry->erase_us *= (times & 0x1FU) + 1U;
     }
+    if ((table[0] & ERASES_4K) != ERASES_4K_ALL && block == LOG_4K) {
+        return NW_ERR_UNSUPPORTED;
+    }
     if (size > 31U || page > 15U || block > size || block == 0 ||
         (uint8_t)(block - page) > 15U) {
         return NW_ERR_UNSUPPORTED;
@@ -287,14 +283,16 @@ int nw_spi_nor_open(struct nw_spi_nor *nor, struct nw_spi *spi,
     if (!silent) {
         (void)nw_spi_ready(spi, &when_ready); /* the processor may have begun anew in an erase */
     }
-    code_and_wait(spi, WAKE);
+    nw_spi_code(spi, SPI_WAKE, RESET_US);
     if (silent && nw_spi_silent(spi, &when_ready)) {
         return NW_ERR_NOT_FOUND;
     }
     code(spi, RESET_ENABLE);
-    code_and_wait(spi, RESET);
+    nw_spi_code(spi, RESET, RESET_US);
     result = identify(nor, maker);
-    if (result == NW_OK && (nw_spi_ready(spi, &when_ready) & STATUS_PROTECTED) != 0) {
+    maker = nor->maker;
+    if (result == NW_OK && (nw_spi_ready(spi, &when_ready) &
+                            (maker != NULL ? maker->protection : STATUS_PROTECTED)) != 0) {
         result = NW_ERR_CONFIG;
     }
     if (result == NW_OK) {

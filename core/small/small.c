@@ -10,6 +10,10 @@
 
 #define READS 2U /* tries */
 
+/* Flushes for each page that moves. So a page of the pool is programmed again within 253 x 33 + 254
+ * programs of the pool, where the part wants it within 10,000 of its sector. */
+#define MOVE_EVERY 32U
+
 static uint8_t *frame_at(const struct nw_small *small, uint8_t index)
 {
     const struct nw_small_config *config = &small->config;
@@ -107,30 +111,45 @@ static uint8_t take(struct nw_small *small)
 }
 
 /* A buffer's content goes to flash. The place it had there is free when the new one holds; a place
- * whose program failed stays taken. */
+ * whose program failed stays taken. Now and then a page that lies there moves on, too, through the
+ * buffer that has become free: else one that is only read would keep its place for ever. */
 static void flush(struct nw_small *small, uint8_t buffer)
 {
     struct nw_small_config *config = &small->config;
-    uint8_t page = small->buffer_page[buffer];
+    uint8_t page = small->buffer_page[buffer], moving = 0;
     struct nw_chip_req req = {.chip = config->chip, .buffer = buffer};
     uint8_t slot;
     int result;
 
-    do {
-        slot = take(small);
-        if (slot == NW_SMALL_NONE) {
-            config->panic(small, NW_ERR_FULL, page);
+    for (;;) {
+        do {
+            slot = take(small);
+            if (slot == NW_SMALL_NONE) {
+                if (!moving) {
+                    config->panic(small, NW_ERR_FULL, page);
+                }
+                return;
+            }
+            req.page = config->first_page + slot;
+            result = nw_chip_buffer_program(&req);
+            small->stats.flash_writes += !moving;
+        } while (result == NW_ERR_PROGRAM);
+        check(small, result, page);
+        if (config->slot_of[page] != NW_SMALL_NONE) {
+            release(small, config->slot_of[page]);
+        }
+        config->slot_of[page] = slot;
+        if (moving || ++small->flushes % MOVE_EVERY != 0) {
             return;
         }
-        req.page = config->first_page + slot;
-        result = nw_chip_buffer_program(&req);
-        small->stats.flash_writes++;
-    } while (result == NW_ERR_PROGRAM);
-    check(small, result, page);
-    if (config->slot_of[page] != NW_SMALL_NONE) {
-        release(small, config->slot_of[page]);
+        page = small->mover = after(small->mover, config->pages);
+        if (config->slot_of[page] == NW_SMALL_NONE) {
+            return;
+        }
+        moving = 1;
+        req.page = config->first_page + config->slot_of[page];
+        check(small, nw_chip_buffer_load(&req), page);
     }
-    config->slot_of[page] = slot;
 }
 
 static uint8_t buffer_of(const struct nw_small *small, uint8_t page)

@@ -59,8 +59,7 @@ _ALL = (
     ),
     Part(
         "MT29F4G01ABAFD", "2C3400", 1, 1, 1, 2048, 4096, 115, 240, 2000,
-        "page read at most with ECC, program with ECC and erase typical; the driver's table does "
-        "not have it: by its parameter page",
+        "page read at most with ECC, program with ECC and erase typical",
     ),
 )  # fmt: skip
 

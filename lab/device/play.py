@@ -300,7 +300,7 @@ def _no_part(wanted: Wanted, error: int, id: int, waited_ns: int) -> str:
     bytes_ = " ".join(f"{id >> shift & 255:02x}" for shift in (16, 8, 0))
     return (
         f"the driver cannot use the part: {told} (it answers id {bytes_}, where {wanted.part.name} "
-        f"answers {wanted.part.spaced_id}, and it has no parameter page to be known by)"
+        f"answers {wanted.part.spaced_id}: the driver's table has no row for it)"
     )
 
 

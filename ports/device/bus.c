@@ -7,7 +7,7 @@
 static int board_select(struct nw_spi *spi, uint8_t on)
 {
     (void)spi;
-    *DEVICE_BYTE(BOARD_SELECT) = on;
+    *DEVICE_BYTE(BOARD_SELECT) = on == NW_SPI_SELECT;
     return NW_OK;
 }
 
@@ -15,10 +15,11 @@ static int board_select(struct nw_spi *spi, uint8_t on)
 static int board_transfer(struct nw_spi *spi, const uint8_t *out, uint8_t *in, uint16_t length)
 {
     volatile uint8_t *data = DEVICE_BYTE(BOARD_DATA);
-    uint8_t *end = in + length;
 
     (void)spi;
     if (out == NULL && in != NULL) { /* most of all bytes: data that is read */
+        uint8_t *end = in + length;
+
         while (in < end) {
             *data = 0xFFU;
             *in++ = *data;

@@ -104,16 +104,21 @@ static int model_select(struct nw_spi *spi, uint8_t on)
     struct spi_model *model = spi->context;
 
     if (model->bus.off) {
-        model->selected = false;
+        model->selected = model->held = model->driving = false;
         return NW_ERR_POWER;
     }
-    if (!model->raw && on == (model->selected ? 1U : 0U)) {
+    if (!model->raw && (on > NW_SPI_SELECT || on == (model->selected ? 1U : 0U))) {
         bus_violation(&model->bus, "selected twice, or deselected twice", on);
+    }
+    if (on == NW_SPI_END && (!model->held || model->driving)) {
+        bus_violation(&model->bus, "the bus given back that was not taken, or is held", on);
     }
     if (on == 0 && model->selected && model->finish != NULL && !model->silent) {
         model->finish(model, model->index);
     }
-    model->selected = on != 0;
+    model->selected = on == NW_SPI_SELECT;
+    model->held = on != NW_SPI_END;
+    model->driving = model->driving && model->held;
     model->index = 0;
     return NW_OK;
 }
@@ -123,9 +128,10 @@ static int model_transfer(struct nw_spi *spi, const uint8_t *out, uint8_t *in, u
     struct spi_model *model = spi->context;
     int result;
 
-    if (length == 0 || (!model->selected && !model->raw)) {
+    if (length == 0 || !model->held) {
         bus_violation(&model->bus, "a transfer of nothing, or to nobody", length);
     }
+    model->driving = model->raw && model->selected;
     if (!bus_transfer(&model->bus, &result)) {
         return result;
     }

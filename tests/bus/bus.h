@@ -76,6 +76,8 @@ void bus_require(bool holds, const char *what);
 struct spi_model {
     struct bus bus;
     struct nw_spi spi;
+    bool held;     /* the driver has the bus: selected, or, of a card, with the line high */
+    bool driving;  /* a card holds the line until it is clocked while it is not selected */
     bool selected;
     uint32_t index;
     uint8_t head[8]; /* first bytes of the command */

@@ -41,7 +41,7 @@ static int perform(struct bus *bus)
 {
     struct dataflash_model *model = of((struct spi_model *)bus);
     struct nw_chip_req req = request(model, NULL);
-    bool lost = model->fail_next;
+    bool lost = model->fail_next || model->guarded;
 
     model->at_page = NOBODY;
     switch (model->code) {
@@ -101,6 +101,9 @@ static uint8_t exchange(struct spi_model *spi, uint32_t index, uint8_t out)
     struct dataflash_model *model = of(spi);
     uint8_t code = spi->head[0];
 
+    if (model->asleep) {
+        return spi->line;
+    }
     if (index == 0) {
         if (bus_is_busy(&spi->bus) && code != 0xD7) {
             bus_violation(&spi->bus, "a command to a busy part", code);
@@ -112,6 +115,9 @@ static uint8_t exchange(struct spi_model *spi, uint32_t index, uint8_t out)
     }
     switch (code) {
     case 0xD7:
+        if (model->kind.id[0] == 0xFF) {
+            model->kind.power_of_two = ++model->noise & 3U;
+        }
         return (uint8_t)((bus_is_busy(&spi->bus) ? 0U : READY) +
                          (model->differs ? DIFFERS : 0U) +
                          (model->kind.density * 4U) + model->kind.power_of_two);
@@ -149,6 +155,10 @@ static void finish(struct spi_model *spi, uint32_t bytes)
     struct dataflash_model *model = of(spi);
     uint8_t code = spi->head[0];
 
+    if (model->asleep) {
+        model->asleep = bytes == 0 || code != 0xAB;
+        return;
+    }
     if (bytes == 0) {
         return;
     }
@@ -165,6 +175,12 @@ static void finish(struct spi_model *spi, uint32_t bytes)
     case 0x3D:
         if (spi_model_address(spi, 3) != 0x2A7F9AU || bytes != 4) {
             bus_violation(&spi->bus, "no such command", spi_model_address(spi, 3));
+        }
+        model->guarded = false;
+        break;
+    case 0xAB:
+        if (model->kind.id[0] == 0xFF) {
+            bus_violation(&spi->bus, "revision B knows no ABh", code);
         }
         break;
     case 0x84:

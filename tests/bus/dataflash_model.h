@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * dataflash_model.h - DataFlash at command level, written from the datasheets of AT45DB041B and
- * AT45DB641E: status and id, two buffers, comparing, pages of 264 or 256 bytes and their addresses.
+ * AT45DB641E: status and id, two buffers, comparing, pages of 264 or 256 bytes and their addresses,
+ * sector protection, deep power-down. A part without an id (revision B) has noise in the lowest two
+ * bits of its status: "X" in its datasheet.
  */
 #ifndef NANDWICH_TESTS_DATAFLASH_MODEL_H
 #define NANDWICH_TESTS_DATAFLASH_MODEL_H
@@ -25,6 +27,9 @@ struct dataflash_model {
     uint8_t code;
     uint8_t buffer;
     bool differs;     /* the last comparison's result */
+    uint8_t noise;    /* counts; its lowest bits are in the status of a part without an id */
+    bool guarded;     /* sector protection: programs and erases do nothing until it is lifted */
+    bool asleep;      /* deep power-down: it hears ABh alone, and the line floats */
     bool fail_next;   /* the next program or erase does nothing, and the part does not say so */
     uint32_t at_page; /* what `cells` holds; UINT32_MAX: nothing */
     uint8_t cells[1056];

@@ -17,11 +17,12 @@ void onfi_page_make(uint8_t *page, const struct onfi_shape *shape)
 
     memset(page, 0, 256);
     memcpy(page, "ONFI", 4);
+    page[6] = shape->wires16;
     put(page, 80, shape->page_bytes, 4);
     put(page, 84, shape->spare_bytes, 2);
     put(page, 92, shape->block_pages, 4);
     put(page, 96, shape->blocks, 4);
-    page[100] = 1;
+    page[100] = shape->dice != 0 ? shape->dice : 1;
     page[101] = shape->cycles;
     put(page, 105, 1 | 5U << 8, 2); /* 1 x 10^5 erases */
     page[110] = shape->page_programs;

@@ -12,6 +12,8 @@ struct onfi_shape {
     uint16_t spare_bytes;
     uint8_t cycles; /* of an address: columns in the high nibble, rows in the low */
     uint8_t page_programs;
+    uint8_t dice;    /* 0: 1 */
+    uint8_t wires16; /* 1: data has 16 wires */
 };
 
 /* 256 bytes, with a right checksum. */

@@ -96,7 +96,7 @@ static int program_row(struct parallel_nand_model *model)
             continue;
         }
         if (own < 0 && model->cache[bytes + i] != 0xFF) {
-            return nw_chip_mark_bad(&req);
+            return model->failing ? (int)NW_ERR_PROGRAM : nw_chip_mark_bad(&req);
         }
         if (own >= 0) {
             req.spare_offset = req.spare_length == 0 ? (uint16_t)own : req.spare_offset;
@@ -123,9 +123,11 @@ static int perform(struct bus *bus)
         if (model->protect) {
             return NW_OK;
         }
-        if (model->fail_next) {
+        model->failing = model->fail_next != 0 && --model->fail_next == 0;
+        if (model->failing) {
+            model->fail_next = model->fail_then;
+            model->fail_then = 0;
             nw_nand_doom(bus->nand, req.block, bus->pending == PROGRAM);
-            model->fail_next = false;
         }
         result = bus->pending == PROGRAM ? program_row(model) : nw_chip_erase(&req);
         model->status |= (uint8_t)(result < 0 ? FAILED : 0);
@@ -373,7 +375,7 @@ void parallel_nand_model_power_up(struct parallel_nand_model *model)
             shape = (struct onfi_shape){model->kind.blocks, block_pages(model), page_bytes(model),
                                         (uint16_t)spare_bytes(model),
                                         (uint8_t)(0x20U | model->kind.row_cycles),
-                                        model->kind.page_programs};
+                                        model->kind.page_programs, 1, 0};
         }
         onfi_page_make(model->parameters + copy * 256U, &shape);
         if (copy + 1U < model->kind.onfi) {

@@ -31,7 +31,9 @@ struct parallel_nand_model {
     bool silent;  /* nobody drives the bus, which reads `line` */
     uint8_t line;
     bool protect;           /* the WP pin is low */
-    bool fail_next;
+    uint8_t fail_next;      /* 1: the next program or erase fails, 2: the one behind it, .. */
+    uint8_t fail_then;      /* and so many behind that one fails the next; 0: none */
+    bool failing;           /* the one under way does */
     bool mark_second;       /* bad-block marks stand in page 1 only */
     uint8_t output;         /* enum parallel_output */
     uint8_t pointer;        /* small: 00h, 01h, 50h */

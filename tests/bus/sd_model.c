@@ -18,6 +18,7 @@ enum pending { NONE, WRITE };
 /* Bits of the status (R2), which stay until it is read or the card begins anew. */
 #define FAILED 0x04U
 #define LOST 0x08U /* the error token has the same */
+#define OUT_OF_RANGE 0x80U /* also of a read that goes on behind the last sector */
 
 static struct sd_model *of(struct spi_model *spi)
 {
@@ -78,6 +79,7 @@ static void send_sector(struct sd_model *model)
                                .data = data};
 
     if (model->sector >= model->sectors) {
+        model->status |= model->reading == 2 ? OUT_OF_RANGE : 0;
         model->reading = 0; /* the end of what was read on and on */
         return;
     }
@@ -108,7 +110,7 @@ static void send_csd(struct sd_model *model)
         /* sectors = (size + 1) << (multiplier + 2), blocks of 512 or of 1,024 bytes */
         uint32_t length = model->type == SD_VERSION_2 ? 10 : 9;
 
-        put_bits(csd, 80, 4, length);
+        put_bits(csd, 80, 4, model->length != 0 ? model->length : length);
         put_bits(csd, 47, 3, 1);
         put_bits(csd, 62, 12, (model->sectors >> (3U + length - 9U)) - 1U);
     }

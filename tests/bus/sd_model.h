@@ -48,6 +48,7 @@ struct sd_model {
     uint8_t refuse;  /* a data response other than 05h, once */
     uint8_t status;  /* second byte of the status, until it is read */
     uint8_t version; /* of the CSD; 0: the right one */
+    uint8_t length;  /* logarithm of a block in the CSD of a small card; 0: the right one */
 };
 
 void sd_model_open(struct sd_model *model, uint8_t type, uint32_t sectors);

@@ -15,6 +15,8 @@ enum pending { NONE, RESET, READ, PROGRAM, ERASE };
 #define PROGRAM_FAILED 0x08U
 
 #define BLOCK_PAGES 64U
+#define WINBOND 0xEFU
+#define MICRON 0x2CU
 #define UNIT 512U
 #define OTHER_CACHE 0xA5U /* what lies in the cache of the plane that does not work */
 
@@ -33,9 +35,16 @@ static uint32_t raw_bytes(const struct spi_nand_model *model)
     return page_bytes(model) + page_bytes(model) / 32U;
 }
 
-/* Which of the chip's spare bytes lies at a place of the raw spare; -1: the part's own. */
-static int own_byte(uint32_t at)
+/* Which of the chip's spare bytes lies at a place of the raw spare; -1: one that the part has codes
+ * in, or does not protect. Micron: 8 protected bytes for each 512 of data, from 20h on, or 40h with
+ * pages of 4 KiB; the chip has the first 4. */
+static int own_byte(const struct spi_nand_model *model, uint32_t at)
 {
+    uint32_t from = page_bytes(model) / 64U;
+
+    if (model->kind.id[0] == MICRON) {
+        return at >= from && ((at - from) & 4U) == 0 ? (int)((at - from) / 8U * 4U + at % 4U) : -1;
+    }
     return (at & 12U) == 4U ? (int)(at / 16U * 4U + at % 4U) : -1;
 }
 
@@ -53,10 +62,13 @@ static void read_row(struct spi_nand_model *model)
 
         if (shape.blocks == 0) {
             shape = (struct onfi_shape){model->kind.blocks, BLOCK_PAGES, bytes,
-                                        (uint16_t)(bytes / 32U), 0x22, 4};
+                                        (uint16_t)(bytes / 32U), 0x22, 4, 1, 0};
         }
         if (model->kind.onfi_row != 0 && model->row == model->kind.onfi_row) {
-            onfi_page_make(model->cache, &shape);
+            for (uint32_t copy = 0; copy < 3U; copy++) {
+                onfi_page_make(model->cache + copy * 256U, &shape);
+                model->cache[copy * 256U + 200U] ^= copy < model->spoilt ? 1U : 0;
+            }
         }
         return;
     }
@@ -69,8 +81,8 @@ static void read_row(struct spi_nand_model *model)
     }
     nw_nand_peek(model->spi.bus.nand, model->row, model->cache, spare);
     for (uint32_t i = 0; i < bytes / 32U; i++) {
-        if (own_byte(i) >= 0) {
-            model->cache[bytes + i] = spare[own_byte(i)];
+        if (own_byte(model, i) >= 0) {
+            model->cache[bytes + i] = spare[own_byte(model, i)];
         }
     }
     if (nw_nand_block_bad(model->spi.bus.nand, block) != 0 &&
@@ -117,17 +129,17 @@ static int program_row(struct spi_nand_model *model)
     }
     req.data += req.offset;
     for (uint32_t i = 0; i < bytes / 32U; i++) {
-        int own = own_byte(i);
+        int own = own_byte(model, i);
 
         if (model->loaded[bytes + i] == 0) {
             continue;
         }
         if (i < 2U && req.length == 0 && model->cache[bytes + i] == 0) {
             req.block = model->row / BLOCK_PAGES;
-            return nw_chip_mark_bad(&req);
+            return model->failing ? (int)NW_ERR_PROGRAM : nw_chip_mark_bad(&req);
         }
         if (own < 0) {
-            bus_violation(&model->spi.bus, "a byte of the part's own ECC programmed", i);
+            bus_violation(&model->spi.bus, "a spare byte programmed that nothing protects", i);
             continue;
         }
         req.spare_offset = req.spare_length == 0 ? (uint16_t)own : req.spare_offset;
@@ -150,9 +162,11 @@ static int perform(struct bus *bus)
     if (bus->pending == READ) {
         read_row(model);
     } else if (bus->pending == PROGRAM || bus->pending == ERASE) {
-        if (model->fail_next) {
+        model->failing = model->fail_next != 0 && --model->fail_next == 0;
+        if (model->failing) {
+            model->fail_next = model->fail_then;
+            model->fail_then = 0;
             nw_nand_doom(bus->nand, req.block, bus->pending == PROGRAM);
-            model->fail_next = false;
         }
         result = bus->pending == PROGRAM ? program_row(model) : nw_chip_erase(&req);
         if (bus->pending == ERASE) {
@@ -199,6 +213,25 @@ static bool other_plane(const struct spi_nand_model *model, uint8_t plane)
            plane != ((model->row / BLOCK_PAGES) & 1U);
 }
 
+/* Whether a read begins with the page and goes on behind it, whatever column it names. */
+static bool goes_on(const struct spi_nand_model *model)
+{
+    return model->kind.id[0] == WINBOND  ? (model->config & 0x08U) == 0
+           : model->kind.id[0] == MICRON ? (model->config & 0x01U) != 0
+                                         : false;
+}
+
+/* A register is set, as far as it can be. */
+static void set_feature(struct spi_nand_model *model, uint8_t address, uint8_t value)
+{
+    uint8_t *at = feature(model, address);
+    uint8_t fixed = address == 0xB0                          ? model->config_fixed
+                    : address == 0xA0 && model->pins_protect ? 0xFFU
+                                                             : 0;
+
+    *at = (uint8_t)((*at & fixed) | (value & (uint8_t)~fixed));
+}
+
 static uint8_t exchange(struct spi_model *spi, uint32_t index, uint8_t out)
 {
     struct spi_nand_model *model = of(spi);
@@ -223,8 +256,8 @@ static uint8_t exchange(struct spi_model *spi, uint32_t index, uint8_t out)
         return (uint8_t)(*feature(model, spi->head[1]) |
                          (spi->head[1] == 0xC0 && bus_is_busy(&spi->bus) ? BUSY : 0));
     case 0x1F:
-        if (index == 2 && !(spi->head[1] == 0xA0 && model->pins_protect)) {
-            *feature(model, spi->head[1]) = out;
+        if (index == 2) {
+            set_feature(model, spi->head[1], out);
         }
         return 0xFF;
     case 0x9F:
@@ -234,7 +267,7 @@ static uint8_t exchange(struct spi_model *spi, uint32_t index, uint8_t out)
         if (index < 4) {
             return 0xFF;
         }
-        at = column(model, index - 4U);
+        at = goes_on(model) ? (index - 4U) % raw_bytes(model) : column(model, index - 4U);
         return other_plane(model, (spi->head[1] >> 4) & 1U) ? OTHER_CACHE : model->cache[at];
     case 0x02:
     case 0x84:
@@ -268,7 +301,7 @@ static void start(struct spi_nand_model *model, uint8_t pending, uint32_t bytes,
             bus_violation(&model->spi.bus, "a load for the other plane", model->row);
             memset(model->cache, OTHER_CACHE, sizeof model->cache);
         }
-        model->status &= (uint8_t)~(PROGRAM_FAILED | ERASE_FAILED);
+        model->status &= (uint8_t)~(pending == PROGRAM ? PROGRAM_FAILED : ERASE_FAILED);
     }
     bus_work(&model->spi.bus, pending, us);
 }
@@ -316,7 +349,7 @@ void spi_nand_model_power_up(struct spi_nand_model *model)
     bus_power_up(&model->spi.bus);
     model->spi.spi.busy = 0;
     model->protection = 0x38; /* all blocks are protected */
-    model->config = 0; /* without its ECC, as some parts wake */
+    model->config = model->kind.id[0] == MICRON ? 0x01U : 0; /* without its ECC, as some wake */
     model->status = 0;
     model->row = 0;
     memset(model->cache, 0xA5, sizeof model->cache);

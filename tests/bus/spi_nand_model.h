@@ -2,8 +2,11 @@
 /*
  * spi_nand_model.h - NAND on a serial bus, at command level, written from the datasheets:
  * registers, the cache, the OTP area with its parameter page, planes, the bad-block marks.
- * Strict: a load needs the write-enable latch, bytes where the part keeps its codes must not be
- * programmed.
+ * Strict: a load needs the write-enable latch, spare bytes that the part does not protect must not
+ * be programmed. A failure bit stays until the next operation of its own kind, or a reset: P_FAIL
+ * behind an erase, E_FAIL behind a program. By its maker (first byte of the id) a part has more of
+ * its own: Micron's protects other spare bytes, and wakes with reads that go on behind the page
+ * (bit 0 of B0); Winbond's wakes so too, until bit 3 is set.
  */
 #ifndef NANDWICH_TESTS_SPI_NAND_MODEL_H
 #define NANDWICH_TESTS_SPI_NAND_MODEL_H
@@ -31,7 +34,11 @@ struct spi_nand_model {
     uint8_t config;
     uint8_t status;
     bool pins_protect;  /* the WP pin is low: A0 cannot be changed */
-    bool fail_next;     /* the next program or erase fails */
+    uint8_t config_fixed; /* bits of B0 that cannot be changed */
+    uint8_t fail_next;  /* 1: the next program or erase fails, 2: the one behind it, .. */
+    uint8_t fail_then;  /* and so many behind that one fails the next; 0: none */
+    bool failing;       /* the one under way does */
+    uint8_t spoilt;     /* copies of the parameter page whose checksum is wrong, from the first */
     bool mark_second;   /* bad-block marks stand in page 1 only */
     uint8_t plane;      /* of what was loaded last */
     uint8_t ecc;        /* status code of reads of main rows */

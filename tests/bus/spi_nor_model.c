@@ -50,6 +50,12 @@ static void make_sfdp(struct spi_nor_model *model)
     model->sfdp[11] = model->kind.dwords;
     put(model->sfdp + 12, 0xFF000000U | TABLE_AT);
     put(table, size > 24 ? 0xFFF320E5U : 0xFFF120E5U); /* addresses of four bytes too */
+    if (model->hybrid) {
+        table[0] |= 3U; /* no 4 KiB everywhere; the map says where */
+        model->sfdp[6] = 1;
+        memcpy(model->sfdp + 16, "\x81\x00\x01\x02", 4);
+        put(model->sfdp + 20, 0xFF0000F0U);
+    }
     put(table + 4, size >= 29 ? 0x80000000U | (size + 3U) : (8U << size) - 1U);
     put(table + 28, 0x520F200CU);  /* 4 KiB by 20h, 32 KiB by 52h */
     put(table + 32, 0x0000D810U);  /* 64 KiB by D8h */
@@ -123,7 +129,7 @@ static uint8_t exchange(struct spi_model *spi, uint32_t index, uint8_t out)
         return 0xFF;
     }
     if (model->kind.failed_code != 0 && code == model->kind.failed_code) {
-        return model->failures;
+        return model->no_register ? 0xFF : model->failures;
     }
     switch (code) {
     case 0x05: return (uint8_t)(model->status | (bus_is_busy(&spi->bus) ? BUSY : 0));
@@ -155,7 +161,7 @@ static void start(struct spi_nor_model *model, uint8_t pending, uint32_t bytes, 
         return;
     }
     if ((model->status & LATCH) != 0 && (model->status & PROTECTED) == 0) {
-        model->failures = 0;
+        model->failures = model->kind.clear_code == 0 ? 0 : model->failures;
         bus_work(&model->spi.bus, pending, us);
     } /* else the part does not take it in, and the latch stays as it is */
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * spi_nor_model.h - serial NOR at command level, written from JESD216 and the datasheets: SFDP, the
- * write-enable latch, protection bits, addresses of three and four bytes, a maker's failure bits.
+ * write-enable latch, protection bits, addresses of three and four bytes, a maker's failure bits,
+ * which stay, where there is a command that clears them, until it comes.
  */
 #ifndef NANDWICH_TESTS_SPI_NOR_MODEL_H
 #define NANDWICH_TESTS_SPI_NOR_MODEL_H
@@ -25,6 +26,8 @@ struct spi_nor_model {
     uint8_t status;
     uint8_t failures;
     uint8_t told_size; /* by SFDP; 0: the truth */
+    bool hybrid;       /* 4 KiB are erased in some sectors only, says SFDP, and has a sector map */
+    bool no_register;  /* that of failures reads FF */
     bool wide;         /* addresses have four bytes */
     bool armed;        /* reset enable went before */
     bool fail_next;

@@ -425,7 +425,9 @@ static void an_error_is_no_mark(void **state)
 static void cuts_by_hand(void **state)
 {
     static const struct spi_nand_kind kind = {{0xEF, 0xAB, 0x21}, 1, 1, 2, 1, 20, 0};
-    static const struct nw_spi_nand_part row = {0xEF, 0xAB, 20, 1, 4, NW_SPI_NAND_ECC_W25N};
+    static const struct nw_spi_nand_part row = {
+        0xEF, 0xAB, 0x21, NW_SPI_NAND_BIT_3_STOPS | NW_SPI_NAND_FOUR_PROGRAMS, 20, 2048,
+        NW_SPI_NAND_ECC_W25N};
     struct spi_nand_model model;
     struct nw_spi_nand nand;
     struct nw_check check;

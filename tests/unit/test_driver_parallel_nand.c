@@ -115,7 +115,7 @@ static void parts_that_do_not_fit(void **state)
     parallel_nand_model_close(&rig.model);
     /* The parameter page differs from the table. */
     assert_int_equal(open_rig(&rig, &mt29f2g), NW_OK);
-    rig.model.told = (struct onfi_shape){1024, 64, 2048, 64, 0x23, 4};
+    rig.model.told = (struct onfi_shape){1024, 64, 2048, 64, 0x23, 4, 1, 0};
     parallel_nand_model_power_up(&rig.model);
     assert_int_equal(nw_parallel_nand_open(&rig.nand, &rig.model.wires, NULL), NW_ERR_CONFIG);
     parallel_nand_model_close(&rig.model);
@@ -127,9 +127,9 @@ static void parts_that_do_not_fit(void **state)
 static void pages_that_cannot_be(void **state)
 {
     static const struct onfi_shape shapes[] = {
-        {512, 64, 2048, 0, 0x23, 4},    {512, 64, 2048, 1, 0x23, 4},
-        {1025, 64, 2048, 64, 0x22, 4},  {512, 64, 2048, 64, 0x20, 4},
-        {512, 64, 2048, 64, 0x25, 4},   {512, 64, 16384, 0xE000, 0x23, 4},
+        {512, 64, 2048, 0, 0x23, 4, 1, 0},    {512, 64, 2048, 1, 0x23, 4, 1, 0},
+        {1025, 64, 2048, 64, 0x22, 4, 1, 0},  {512, 64, 2048, 64, 0x20, 4, 1, 0},
+        {512, 64, 2048, 64, 0x25, 4, 1, 0},   {512, 64, 16384, 0xE000, 0x23, 4, 1, 0},
     };
     struct rig rig;
 
@@ -141,9 +141,13 @@ static void pages_that_cannot_be(void **state)
         parallel_nand_model_power_up(&rig.model);
         assert_int_equal(nw_parallel_nand_open(&rig.nand, &rig.model.wires, NULL), NW_ERR_CONFIG);
     }
-    rig.model.told = (struct onfi_shape){1024, 64, 2048, 64, 0x22, 4}; /* just so */
+    rig.model.told = (struct onfi_shape){1024, 64, 2048, 64, 0x22, 4, 1, 0}; /* just so */
     parallel_nand_model_power_up(&rig.model);
     assert_int_equal(nw_parallel_nand_open(&rig.nand, &rig.model.wires, NULL), NW_OK);
+    /* A part on 16 wires was opened, and half of each of its words was lost. */
+    rig.model.told.wires16 = 1;
+    parallel_nand_model_power_up(&rig.model);
+    assert_int_equal(nw_parallel_nand_open(&rig.nand, &rig.model.wires, NULL), NW_ERR_UNSUPPORTED);
     parallel_nand_model_close(&rig.model);
 }
 
@@ -198,6 +202,27 @@ static void failures_are_told(void **state)
     assert_int_equal(nw_chip_mark_bad(&req), NW_ERR_IO);
     rig.model.protect = false;
     assert_int_equal(nw_chip_program(&req), NW_OK);
+    parallel_nand_model_close(&rig.model);
+}
+
+/* One of the two marks is enough, whichever: a worn block may refuse the other. */
+static void one_mark_is_enough(void **state)
+{
+    static const struct {
+        uint8_t fails[2]; /* the first program that fails, and how many behind it the next one */
+        int answer;
+    } rows[] = {{{1, 0}, NW_OK}, {{2, 0}, NW_OK}, {{1, 1}, NW_ERR_PROGRAM}};
+    struct rig rig;
+
+    (void)state;
+    assert_int_equal(open_rig(&rig, &k9f1g08), NW_OK);
+    for (uint32_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct nw_chip_req req = {.chip = &rig.nand.chip, .block = 900 + i};
+
+        rig.model.fail_next = rows[i].fails[0];
+        rig.model.fail_then = rows[i].fails[1];
+        assert_int_equal(nw_chip_mark_bad(&req), rows[i].answer);
+    }
     parallel_nand_model_close(&rig.model);
 }
 
@@ -355,6 +380,7 @@ int main(void)
         cmocka_unit_test(each_part_tells_its_shape), cmocka_unit_test(parts_that_do_not_fit),
         cmocka_unit_test(pages_that_cannot_be),      cmocka_unit_test(bad_blocks),
         cmocka_unit_test(failures_are_told),
+        cmocka_unit_test(one_mark_is_enough),
         cmocka_unit_test(stuck_busy),                cmocka_unit_test(nobody_on_the_bus),
         cmocka_unit_test(bus_errors),
         cmocka_unit_test(page_layer_with_cuts),      cmocka_unit_test(nftl_with_cuts),

@@ -77,7 +77,7 @@ static void each_part_tells_its_shape(void **state)
 static void parts_that_do_not_fit(void **state)
 {
     struct spi_nor_kind kind = w25q128;
-    static const struct nw_spi_nor_maker other = {0xC2, 0x2B, 0x20, 0x40, 0};
+    static const struct nw_spi_nor_maker other = {0xC2, 0x2B, 0x20, 0x40, 0, 0x3C};
     struct rig rig;
 
     (void)state;
@@ -117,9 +117,65 @@ static void parts_that_do_not_fit(void **state)
     assert_int_equal(nw_spi_nor_open(&rig.nor, &rig.model.spi.spi, NULL), NW_ERR_UNSUPPORTED);
     nw_put32(rig.model.sfdp + 0x80 + 28, 0);
     assert_int_equal(nw_spi_nor_open(&rig.nor, &rig.model.spi.spi, NULL), NW_ERR_UNSUPPORTED);
+    spi_nor_model_close(&rig.model);
+}
+
+/* Parts with small sectors at one end erase 4 KiB there alone. They were taken as uniform: each
+ * erase elsewhere did nothing, or took 64 KiB. */
+static void a_part_of_two_sector_sizes(void **state)
+{
+    struct rig rig;
+
+    (void)state;
+    assert_int_equal(open_rig(&rig, &w25q128), NW_OK);
+    rig.model.hybrid = true;
     spi_nor_model_power_up(&rig.model);
-    rig.model.status = 0x10; /* BP2 */
-    assert_int_equal(nw_spi_nor_open(&rig.nor, &rig.model.spi.spi, NULL), NW_ERR_CONFIG);
+    assert_int_equal(nw_spi_nor_open(&rig.nor, &rig.model.spi.spi, NULL), NW_ERR_UNSUPPORTED);
+    /* The same words on a part that erases no 4 KiB anywhere: 64 KiB it is. */
+    nw_put32(rig.model.sfdp + 0x80 + 28, 0x0000D810);
+    nw_put32(rig.model.sfdp + 0x80 + 32, 0);
+    assert_int_equal(nw_spi_nor_open(&rig.nor, &rig.model.spi.spi, NULL), NW_OK);
+    assert_int_equal(rig.nor.chip.geometry.block_pages, 256);
+    spi_nor_model_close(&rig.model);
+}
+
+/* Bits 2 to 5 were taken for protection with every maker. Micron has its BP3 in bit 6, and in bit 5
+ * from which end the blocks are counted. */
+static void protection_as_each_maker_means_it(void **state)
+{
+    static const struct spi_nor_kind nobody = {{0xBF, 0x26, 0x43}, 23, 16, 0, 0, 0, 0, 0};
+    static const struct {
+        const struct spi_nor_kind *kind;
+        uint8_t bits;
+    } rows[] = {{&w25q128, 0x3C}, {&mx25l64, 0x3C}, {&is25lp, 0x3C}, {&n25q, 0x5C},
+                {&nobody, 0x3C}};
+    struct rig rig;
+
+    (void)state;
+    for (uint32_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        assert_int_equal(open_rig(&rig, rows[i].kind), NW_OK);
+        for (uint8_t bit = 4; bit < 0x80; bit = (uint8_t)(bit << 1)) {
+            rig.model.status = bit;
+            assert_int_equal(nw_spi_nor_open(&rig.nor, &rig.model.spi.spi, NULL),
+                             (rows[i].bits & bit) != 0 ? NW_ERR_CONFIG : NW_OK);
+        }
+        rig.model.status = 0;
+        spi_nor_model_close(&rig.model);
+    }
+}
+
+/* A register of failures that reads FF is none: older parts of a maker have not got it. */
+static void a_part_without_its_makers_register(void **state)
+{
+    struct rig rig;
+    struct nw_chip_req req;
+
+    (void)state;
+    assert_int_equal(open_rig(&rig, &mx25l64), NW_OK);
+    rig.model.no_register = true;
+    req = request(&rig, 9);
+    assert_int_equal(nw_chip_erase(&req), NW_OK);
+    assert_int_equal(nw_chip_program(&req), NW_OK);
     spi_nor_model_close(&rig.model);
 }
 
@@ -282,6 +338,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_part_tells_its_shape), cmocka_unit_test(parts_that_do_not_fit),
+        cmocka_unit_test(a_part_of_two_sector_sizes),
+        cmocka_unit_test(protection_as_each_maker_means_it),
+        cmocka_unit_test(a_part_without_its_makers_register),
         cmocka_unit_test(failures_are_told),         cmocka_unit_test(stuck_busy),
         cmocka_unit_test(a_part_asleep_is_woken),    cmocka_unit_test(nobody_on_the_line),
         cmocka_unit_test(bus_errors),                cmocka_unit_test(store_with_cuts),

@@ -5,7 +5,8 @@
  *
  * WHAT THE PART TELLS. The density bits of its status register (D7h) tell pages and page size,
  * bit 0 whether pages are 264 (528, 1056) or, switched for good by the user, 256 (512, 1024)
- * bytes. An id (9Fh; revision B has none) has to tell the same density, and a 641E from a 642D.
+ * bytes. An id (9Fh) has to tell the same density, and a 641E from a 642D. Revision B has no id,
+ * its pages cannot be switched, and its bit 0 means nothing.
  *
  *   density bits   3     5      7      9      11     13     15
  *   pages          512   1,024  2,048  4,096  4,096  8,192  8,192 (641E: 32,768)
@@ -15,26 +16,27 @@
  * Erased bytes may be read. buffer_program erases the page first (83h, 86h), so it may hit a
  * page in use.
  *
- * BUFFERS. Two (AT45DB011: one). program goes through the last one and leaves its page there.
+ * BUFFERS. Two (AT45DB011: one). program goes through the last one and leaves its page there; erase
+ * leaves FF there.
  *
  * FAILURES. A part before revision E does not say that a program failed: the driver has the part
- * compare page and buffer after each (60h, 61h; 0.2 ms), and reads an erased block back (its bytes
- * over the bus). So sector protection shows as NW_ERR_PROGRAM and NW_ERR_ERASE; opening switches it
- * off (3Dh 2Ah 7Fh 9Ah) where the WP pin lets it.
+ * compare page and buffer after each (60h, 61h; 0.2 ms), and the eight pages of an erased block
+ * with a buffer of FF. So sector protection shows as NW_ERR_PROGRAM and NW_ERR_ERASE; opening
+ * switches it off (3Dh 2Ah 7Fh 9Ah) where the WP pin lets it.
  *
  * REWRITES. A page must be rewritten at least once within 10,000 to 20,000 (revision E: 50,000)
  * page erases and programs in its sector: the datasheet's "auto page rewrite". A translation layer
- * with wear levelling keeps well below that; code that programs a few pages of a sector over and
- * over beside others has to see to it.
+ * with wear levelling keeps well below that, and small.h sees to it; code that programs a few pages
+ * of a sector over and over beside others has to as well.
  *
  * BAD BLOCKS. There are no marks: is_bad answers 0, mark_bad NW_ERR_UNSUPPORTED.
  *
  * ERRORS of the verbs, beside those of chip.h: NW_ERR_PROGRAM, NW_ERR_ERASE; NW_ERR_BUSY after
- * 0.5 s (the slowest block erase takes 0.1 s), also where nothing drives the line to high; what
- * the bus answers.
+ * 5,000 waits of 100 us (0.5 s, where the slowest block erase takes 0.1 s; LIMITS in driver_spi.h),
+ * also where nothing drives the line to high; what the bus answers.
  *
- * COST. RAM: sizeof(struct nw_dataflash). Stack: about 120 B. A read moves 8 bytes and the data; a
- * program 12 and the data, and 2 a question of status.
+ * COST. RAM: sizeof(struct nw_dataflash). Stack on a Cortex-M3: 130 B. A read moves 8 bytes and the
+ * data; a program 12 and the data, and 2 a question of status.
  *
  * Source: datasheets AT45DB041B, AT45DB161D, AT45DB641E: "status register
  * read", "manufacturer and device id", "main memory page to buffer compare".
@@ -57,8 +59,9 @@ struct nw_dataflash {
 };
 
 /*
- * Opens the part: waits until it is ready, reads status and id, lifts sector protection. Call it 20
- * ms or more after the supply is up, and after every loss of power.
+ * Opens the part: wakes it from deep power-down (ABh, where the status reads all 00 or FF), waits
+ * until it is ready, reads status and id, lifts sector protection. Call it 20 ms or more after the
+ * supply is up, and after every loss of power.
  *
  * NW_ERR_NOT_FOUND: nothing answers (status and id all 00 or FF). NW_ERR_UNSUPPORTED: density bits
  * of no part above. NW_ERR_CONFIG: an id of another maker, or of another density than the status

@@ -27,9 +27,10 @@
  *
  * ERRORS of the verbs, beside those of chip.h: NW_ERR_PROGRAM and NW_ERR_ERASE as the status tells;
  * NW_ERR_IO when the status says that the WP pin is low (the block is not at fault); NW_ERR_BUSY
- * after 20 ms (the slowest erases take 10 ms); what the bus answers.
+ * after 1,000 waits of 20 us (20 ms where `wait` is exact; the slowest erases take 10 ms); what the
+ * bus answers.
  *
- * COST. RAM: sizeof(struct nw_parallel_nand). Stack: about 100 B, 350 B while opening. Bus
+ * COST. RAM: sizeof(struct nw_parallel_nand). Stack on a Cortex-M3: 130 B, 340 B while opening. Bus
  * cycles of a large page's read: 2 commands, 4 or 5 of address, 2 and a byte for each question
  * of status, a command, the data; with spare bytes 2 commands and 2 of address more. A program
  * sends FF for the bytes between its data and its spare bytes, which leaves them as they are.
@@ -93,11 +94,11 @@ struct nw_parallel_nand {
  * up, and after every loss of power. part NULL: look it up; else the row this board's part must
  * match.
  *
- * NW_ERR_NOT_FOUND: nothing answers (id all 00 or FF). NW_ERR_UNSUPPORTED: no parameter page, and
- * an id that is not in the table; nand->id tells. NW_ERR_CONFIG: parameter page, id and table
- * differ, or the page contradicts itself: no room for the mark, more rows than its address cycles
- * tell apart. NW_ERR_BUSY; what the bus answers. Nothing is written or erased, but a reset ends an
- * operation under way, as a loss of power does.
+ * NW_ERR_NOT_FOUND: nothing answers (id all 00 or FF). NW_ERR_UNSUPPORTED: no parameter page, or
+ * one of a part on 16 wires, and an id that is not in the table; nand->id tells. NW_ERR_CONFIG:
+ * parameter page, id and table differ, or the page contradicts itself: no room for the mark, more
+ * rows than its address cycles tell apart. NW_ERR_BUSY; what the bus answers. Nothing is written or
+ * erased, but a reset ends an operation under way, as a loss of power does.
  */
 int nw_parallel_nand_open(struct nw_parallel_nand *nand, struct nw_parallel_bus *bus,
                           const struct nw_parallel_nand_part *part);

@@ -20,14 +20,16 @@
  *
  * ERRORS of the verbs. NW_ERR_PROGRAM: the card refused a block or reported an error behind it
  * (card->response has the data response or the status); NW_ERR_IO: a wrong checksum, a response
- * with an error bit, or no response; NW_ERR_BUSY: busy for more than 1 s after a write (the
- * standard allows 0.5 s), or no data within 0.3 s of a read (0.1 s); what the bus answers. done
- * counts sectors that went well. NW_ERR_UNSUPPORTED: data NULL. Each error is told once: the call
+ * with an error bit, or no response; NW_ERR_BUSY: busy for more than 20,000 waits of 50 us after a
+ * write (1 s; the standard allows 0.5 s), or no data within 15,000 waits of 20 us of a read (0.3 s;
+ * 0.1 s), LIMITS in driver_spi.h; what the bus answers. done
+ * counts sectors that went well; 0 where the card reports an error behind a write, since that does
+ * not say of which sector. NW_ERR_UNSUPPORTED: data NULL. Each error is told once: the call
  * behind it first reads the card's status, whose bits stay until then, and drops it.
  *
- * COST. RAM: sizeof(struct nw_sd). Stack: about 110 B. One command a call, however many sectors;
- * each sector 512 bytes, a token, two of checksum, and a byte for each 20 us (read) or 50 us
- * (write) of the card's own time. The checksum takes about 10 instructions a byte.
+ * COST. RAM: sizeof(struct nw_sd). Stack on a Cortex-M3: 180 B. One command a call, however many
+ * sectors; each sector 512 bytes, a token, two of checksum, and a byte for each 20 us (read) or 50
+ * us (write) of the card's own time. The checksum takes about 10 instructions a byte.
  *
  * Source: SD Physical Layer Simplified Specification 6.00, chapters 7 (SPI mode), 4.9, 5.3;
  * MultiMediaCard System Specification 3.31, chapter 7.
@@ -51,11 +53,13 @@ struct nw_sd {
 
 /*
  * Wakes the card. Call it 1 ms or more after the supply is up, and after every loss of power or of
- * the card. Calls ops->clock, if there is one, with 400 and then with spi->khz. A card that is
+ * the card. Calls ops->clock, if there is one, with 400 and then with spi->khz, unless that is 0:
+ * then the card stays at 400 kHz. A card that is
  * still busy with a write of before is waited for, up to 1 s.
  *
  * NW_ERR_NOT_FOUND: nothing answers; the line reads all FF, or all 00 for 1 s.
- * NW_ERR_UNSUPPORTED: a card that does not work at 3.3 V, or with a CSD of another version.
+ * NW_ERR_UNSUPPORTED: a card that does not work at 3.3 V, or with a CSD of another version, or one
+ * whose blocks are none of 512, 1,024 or 2,048 bytes.
  * NW_ERR_BUSY: not awake within 1 s, or stuck. NW_ERR_IO; what the bus answers. Nothing is written.
  */
 int nw_sd_open(struct nw_sd *card, struct nw_spi *spi);

@@ -12,22 +12,33 @@
  *
  * WIRES. Mode 0 (or 3), most significant bit first, eight bits. Commands are sent one bit wide.
  *
+ * SHARED WIRES. A verb takes the bus with select(1) and gives it back with select(0), once or
+ * several times; nothing is moved outside. So a lock is taken where `on` is not 0, unless it is
+ * held already, and given back at 0. The last call of a verb is select(0), also behind errors, and
+ * also where select(1) itself has failed: a lock that was not got must not be given back there. A
+ * card needs clocks while it is not selected: select(2) takes or keeps the bus with the line high.
+ * Only the driver of cards calls it, which keeps the bus for a whole verb, its waits included.
+ *
  * WHOLE COMMANDS. For NAND, NOR and DataFlash a command is select(1), one or two transfers, one way
  * each, and select(0). Their memory stays as it is, and what comes in is not looked at, until
  * select(0) has returned. So a board whose bus takes whole commands only (spidev of Linux,
  * embedded-hal's SpiDevice) may note the transfers and do them all at select(0). Cards are
  * otherwise.
  *
- * BUSY. A part that is busy is asked for nothing but its status. A driver asks every step_us of
- * its table, waiting in between by `wait`, and gives up at a limit: NW_ERR_BUSY. The next call
- * first waits for the same part again, under the same limit, so that a part that recovers is used
- * again and one that is stuck is never given a command.
+ * BUSY. A part that is busy is asked for nothing but its status. A driver asks every step_us of its
+ * table, waiting in between by `wait`, and gives up at a limit: NW_ERR_BUSY. LIMITS count waits,
+ * not time: so many of so many microseconds each. They are as long as told where `wait` is exact;
+ * one that sleeps until the next tick makes each of them a tick or two (20 ms as 1,000 waits of 20
+ * us: 1 to 2 s with ticks of 1 ms). The next call first waits for the same part again, under the
+ * same limit, so that a part that recovers is used again and one that is stuck is never given a
+ * command.
  *
  * NOBODY. A line that nobody drives reads all FF, a shorted one all 00, which some parts mean by
  * busy. So opening answers NW_ERR_NOT_FOUND, and not NW_ERR_BUSY, where status and id both read as
  * such a line. A part that falls silent later is busy, since it may come back.
  *
- * RAM: sizeof(struct nw_spi), 12 to 24 bytes. Nothing static.
+ * RAM: sizeof(struct nw_spi), 12 to 32 bytes, 20 on a Cortex-M. Nothing static. The stack
+ * that the drivers tell is without that of these functions.
  */
 #ifndef NANDWICH_DRIVER_SPI_H
 #define NANDWICH_DRIVER_SPI_H
@@ -42,23 +53,28 @@ extern "C" {
 
 struct nw_spi;
 
+/* What select() is asked for. */
+#define NW_SPI_END 0U    /* line high; the bus is given back */
+#define NW_SPI_SELECT 1U /* the bus is taken, line low */
+#define NW_SPI_RAISE 2U  /* the bus is taken, or kept, line high: of the driver of cards alone */
+
 struct nw_spi_ops {
-    /* Chip select: on 1 selects the part (line low), 0 ends the command (line high). */
+    /* Chip select, and the bus where it is shared: NW_SPI_... */
     int (*select)(struct nw_spi *spi, uint8_t on);
     /* Moves length >= 1 bytes both ways at once. out NULL: send 0xFF. in NULL: forget what
      * comes. */
     int (*transfer)(struct nw_spi *spi, const uint8_t *out, uint8_t *in, uint16_t length);
     /* Returns after us microseconds or later, never before. 1 .. 60,000. */
     int (*wait)(struct nw_spi *spi, uint16_t us);
-    /* Sets the clock to khz or slower. NULL: the clock stays as it is. Only nw_sd_open() calls it:
-     * a card wants at most 400 kHz until it has been woken. */
-    int (*clock)(struct nw_spi *spi, uint16_t khz);
+    /* Sets the clock to khz >= 1 or slower. NULL: the clock stays as it is. Only nw_sd_open() calls
+     * it: a card wants at most 400 kHz until it has been woken. */
+    int (*clock)(struct nw_spi *spi, uint32_t khz);
 };
 
 struct nw_spi {
     const struct nw_spi_ops *ops;
     void *context;  /* the board's own */
-    uint16_t khz;   /* clock while working, for the times that a geometry tells; 0: not counted */
+    uint32_t khz;   /* clock while working, for the times that a geometry tells; 0: not counted */
     uint8_t busy;   /* the driver's own: the part may still work */
     uint8_t status; /* the part's last status byte, for a look after an error */
     int error;      /* the driver's own: first error of the verb under way */

@@ -1,25 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * driver_spi_nand.h - NAND on a serial bus with error correction inside: W25N01GV, GD5F1GQ4 and Q5,
- * MX35LF1GE4AB and 2GE4AB, MT29F1G01, and others of this class, as a chip (chip.h).
+ * MX35LF1GE4AB and 2GE4AB, MT29F1G01, 2G01 and 4G01, and others of this class, as a chip (chip.h).
  *
  *     static struct nw_spi bus = {&board_ops, NULL, 20000, 0, 0, 0};
  *     static struct nw_spi_nand nand;
  *     int result = nw_spi_nand_open(&nand, &bus, NULL);     then: &nand.chip for a layer
  *
- * WHAT THE PART TELLS. Its id (command 9Fh) is looked up in a small table: blocks, planes, and what
- * its ECC status bits mean. Its parameter page (ONFI, in the OTP area at row 1 or 4) tells the same
- * shape and the endurance; a page that differs from the table is NW_ERR_CONFIG. An id that is not
- * in the table is taken by its parameter page alone, one plane, with ECC status 00 for no error,
- * 01 for repaired, and all else for lost. For a part that means otherwise give a row of your own.
+ * WHAT THE PART TELLS. Its id (command 9Fh) is looked up in a small table: blocks, pages, planes,
+ * what its ECC status bits mean, which spare bytes it protects. Its parameter page (ONFI, in the
+ * OTP area at row 1 or 4, the first copy whose checksum is right) has to tell the same shape, and
+ * tells the endurance (0 where there is none). An id that is not in the table is
+ * NW_ERR_UNSUPPORTED, with a parameter page too: that tells neither planes nor ECC. Give a row of
+ * your own. A part with more than one die, which a command would have to choose, is refused.
  *
- * PAGES. 2,048 data bytes (or what the parameter page tells). Of each 16 bytes of spare the caller
- * sees bytes 4 to 7, which all these parts protect and none keeps codes in: 16 spare bytes a 2,048
- * byte page. Most parts have one code over 512 bytes and their spare bytes, so a page is programmed
- * whole and once. W25N has a code of its own for each 4 spare bytes: there program_bytes is 512, a
- * page takes 4 programs, and spare bytes are programmed from a multiple of 4 on (NW_ERR_ALIGN).
+ * PAGES. 2,048 or 4,096 data bytes, and 4 spare bytes for each 512: of the part's spare area the
+ * caller sees bytes that its ECC protects and that hold no code. These are bytes 4 to 7 of each 16;
+ * of a Micron part, which leaves those unprotected, bytes 20h to 23h, 28h to 2Bh, and so on (with
+ * pages of 4 KiB 40h, 48h, ..). Most parts have one code over 512 bytes and their spare bytes, so a
+ * page is programmed whole and once. W25N01GV has a code of its own for each 4 spare bytes: there
+ * program_bytes is 512, a page takes 4 programs, and spare bytes are programmed from a multiple of
+ * 4 on (NW_ERR_ALIGN).
  * Source: datasheets W25N01GV ("sector definitions with ECC"), GD5F1GQ4xExxG, GD5F1GQ5xExxG ("ECC
- * protection", status register), MX35LF1GE4AB, MT29F1G01ABAFD (the same).
+ * protection", status register), MX35LF1GE4AB, MT29F1G01ABAFD, MT29F2G01ABAGD, MT29F4G01ABAFD.
  *
  * ECC. A read answers the most bits repaired in any unit of the page; where the status tells a
  * range only, its upper end:
@@ -27,7 +30,7 @@
  *   GD5F1GQ4      00: 0    01: 1 to 7, told as 7    11: 8    10: NW_ERR_ECC
  *   GD5F1GQ5      00: 0    01: 1 to 4, told as 4    11: 4    10: NW_ERR_ECC
  *   MX35LF        00: 0    01: 1 to 4, told as 4    10, 11: NW_ERR_ECC
- *   MT29F1G01     000: 0   001: 3   011: 6   101: 8    all else: NW_ERR_ECC
+ *   MT29F         000: 0   001: 3   011: 6   101: 8    all else: NW_ERR_ECC
  * The status is of the whole page: a read of a few bytes answers NW_ERR_ECC too where another unit
  * is lost, and the bytes are delivered as they are.
  *
@@ -35,14 +38,16 @@
  * says of that page. mark_bad writes zeros there, in both pages.
  *
  * WRITE PROTECTION. Opening lifts the block protection that these parts wake with. Where it cannot
- * (the WP pin) it answers NW_ERR_CONFIG.
+ * (the WP pin) it answers NW_ERR_CONFIG; so too where ECC does not go on. Both registers are read
+ * back.
  *
  * ERRORS of the verbs, beside those of chip.h: NW_ERR_PROGRAM and NW_ERR_ERASE as the part's status
- * tells; NW_ERR_BUSY after 20 ms (twice what the slowest erase takes); what the bus answers.
+ * tells; NW_ERR_BUSY after 1,000 waits of 20 us (20 ms, twice what the slowest erase takes; LIMITS
+ * in driver_spi.h); what the bus answers.
  *
- * COST. RAM: sizeof(struct nw_spi_nand). Stack: about 100 B, 350 B while opening. A read moves 4
- * bytes of command, 3 a question of status, and 4 and the data for each piece; a whole page with
- * its 16 spare bytes is five pieces.
+ * COST. RAM: sizeof(struct nw_spi_nand). Stack on a Cortex-M3: 150 B, 400 B while opening. A read
+ * moves 4 bytes of command, 3 a question of status, and 4 and the data for each piece; a whole page
+ * with its 16 spare bytes is five pieces.
  */
 #ifndef NANDWICH_DRIVER_SPI_NAND_H
 #define NANDWICH_DRIVER_SPI_NAND_H
@@ -60,21 +65,31 @@ extern "C" {
 #define NW_SPI_NAND_ECC_GD5F_Q5 0x4F404F40UL
 #define NW_SPI_NAND_ECC_MX35 0xFF40FF40UL
 #define NW_SPI_NAND_ECC_MT29 0xFF8F6F30UL
-#define NW_SPI_NAND_ECC_UNKNOWN 0xFFFFFF10UL
+
+/* What else sets a part apart. Its reads go on behind the page while bit 0 of its configuration
+ * register is set (Micron), or stop there only while bit 3 is set (Winbond): opening sees to it. */
+#define NW_SPI_NAND_BIT_0_GOES_ON 0x01U
+#define NW_SPI_NAND_BIT_3_STOPS 0x08U
+/* Odd blocks are reached with bit 12 of the column set. */
+#define NW_SPI_NAND_TWO_PLANES 0x02U
+/* Spare bytes have codes of their own: a page takes four programs. */
+#define NW_SPI_NAND_FOUR_PROGRAMS 0x04U
+/* The protected spare bytes stand further up and closer together: see PAGES. */
+#define NW_SPI_NAND_SPARE_HIGH 0x10U
 
 struct nw_spi_nand_part {
-    uint8_t maker;     /* first byte of the id */
-    uint8_t device;    /* second byte */
-    uint16_t blocks;   /* of 64 pages of 2,048 bytes */
-    uint8_t planes;    /* 1, or 2: odd blocks are reached with bit 12 of the column set */
-    uint8_t programs;  /* of a page: 1; 4 where spare bytes have codes of their own */
-    uint32_t ecc;      /* NW_SPI_NAND_ECC_... */
+    uint8_t maker;       /* first byte of the id */
+    uint8_t device;      /* second byte */
+    uint8_t third;       /* third byte; 0: it is not looked at */
+    uint8_t flags;       /* NW_SPI_NAND_... */
+    uint16_t blocks;     /* of 64 pages */
+    uint16_t page_bytes; /* 2,048 or 4,096 */
+    uint32_t ecc;        /* NW_SPI_NAND_ECC_... */
 };
 
 struct nw_spi_nand {
     struct nw_spi *spi;
-    uint32_t ecc;
-    uint8_t planes;
+    const struct nw_spi_nand_part *part; /* its row */
     uint8_t id[4];       /* as read, the first byte being what came while the part was asked */
     struct nw_chip chip; /* for the layers; its context is this struct */
 };
@@ -82,12 +97,12 @@ struct nw_spi_nand {
 /*
  * Opens the part: waits until it is ready, resets it, reads its id and parameter page, lifts its
  * protection and switches its ECC on. Call it 5 ms or more after the supply is up, and after every
- * loss of power. part NULL: look it up; else the row that this board's part must match.
+ * loss of power. part NULL: look it up; else the row that this board's part must match, which stays
+ * the caller's and is used for as long as the chip is.
  *
  * NW_ERR_NOT_FOUND: nothing answers (id all 00 or FF). NW_ERR_UNSUPPORTED: an id that is not in the
- * table, from a part without a valid parameter page; nand->id tells. NW_ERR_CONFIG: another part
- * than `part`, a parameter page that differs from the table or tells more than 2^24 pages, or
- * protection that stays.
+ * table (nand->id tells), or a part with several dice. NW_ERR_CONFIG: another part than `part`, a
+ * parameter page that differs from the row, protection that stays, or ECC that stays off.
  * NW_ERR_BUSY; what the bus answers. On an error the chip must not be used.
  * Nothing is written or erased.
  */

@@ -7,7 +7,8 @@
  * erases and the command for that, the page, typical times, and how a part above 16 MiB is put into
  * addresses of four bytes. Its id (9Fh) is checked against it: the third byte of the makers in the
  * table is the logarithm of the size (20h and up: less 6). A part without SFDP is refused. A
- * table of nine words, as W25Q256FV has, tells no times: 0.4 ms and 45 ms are taken.
+ * table of nine words, as W25Q256FV has, tells no times: 0.4 ms and 45 ms are taken. A part that
+ * erases 4 KiB in some of its sectors only (the table says so, a sector map where) is refused.
  *
  * PAGES. Usually 256 bytes, 16 a block of 4 KiB. program_bytes 1, programs unlimited, no spare
  * bytes, erased bytes may be read. Reads take the fast command (0Bh), good for any clock.
@@ -25,11 +26,13 @@
  * layer that had to retire a block. Such parts are rated for 100,000 erases and have no bad
  * blocks new.
  *
- * ERRORS of the verbs, beside those of chip.h: NW_ERR_PROGRAM, NW_ERR_ERASE; NW_ERR_BUSY after 3 s
- * (the slowest erases of 4 KiB take 0.4 s); what the bus answers.
+ * ERRORS of the verbs, beside those of chip.h: NW_ERR_PROGRAM, NW_ERR_ERASE; NW_ERR_BUSY after
+ * 30,000 waits of 100 us (3 s, where the slowest erases of 4 KiB take 0.4 s; LIMITS in
+ * driver_spi.h); what the bus answers.
  *
- * COST. RAM: sizeof(struct nw_spi_nor). Stack: about 90 B, 150 B while opening. A read moves 5
- * bytes (6 above 16 MiB) and the data; a program 1, 4 (5) and the data, and 2 a question of status.
+ * COST. RAM: sizeof(struct nw_spi_nor). Stack on a Cortex-M3: 160 B, 180 B while opening. A read
+ * moves 5 bytes (6 above 16 MiB) and the data; a program 1, 4 (5) and the data, and 2 a question of
+ * status.
  *
  * Source: JESD216B, sections 6.4.1 to 6.4.19; datasheets W25Q128JV, MX25L12835F, IS25LP128F,
  * N25Q128A.
@@ -44,13 +47,14 @@
 extern "C" {
 #endif
 
-/* How a maker's parts tell failures. */
+/* How a maker's parts tell failures and protection. */
 struct nw_spi_nor_maker {
     uint8_t maker;          /* first byte of the id */
     uint8_t failed_code;    /* command that reads the register; 0: there is none */
     uint8_t program_failed; /* bits of it */
     uint8_t erase_failed;
     uint8_t clear_code;     /* command that clears them; 0: the next success does */
+    uint8_t protection;     /* bits of the status that say which blocks are protected */
 };
 
 struct nw_spi_nor {
@@ -69,11 +73,11 @@ struct nw_spi_nor {
  * it up.
  *
  * NW_ERR_NOT_FOUND: nothing answers (id all 00 or FF), within 1 ms.
- * NW_ERR_UNSUPPORTED: no SFDP, or one without an erase or of pages and blocks no chip has; or more
- * than 16 MiB and no command (B7h) for addresses of four bytes. NW_ERR_CONFIG: SFDP and id tell
- * different sizes, another maker than `maker`, or blocks that are protected (status bits BP0 to
- * BP3): lifting that is for the board to decide, for it is kept without power. NW_ERR_BUSY; what
- * the bus answers. Nothing is written or erased.
+ * NW_ERR_UNSUPPORTED: no SFDP, or one without an erase, of two sector sizes, or of pages and blocks
+ * no chip has; or more than 16 MiB and no command (B7h) for addresses of four bytes. NW_ERR_CONFIG:
+ * SFDP and id tell different sizes, another maker than `maker`, or blocks that are protected (BP0
+ * to BP3: status bits 2 to 5, with Micron 2, 3, 4 and 6): lifting that is for the board to decide,
+ * for it is kept without power. NW_ERR_BUSY; what the bus answers. Nothing is written or erased.
  */
 int nw_spi_nor_open(struct nw_spi_nor *nor, struct nw_spi *spi,
                     const struct nw_spi_nor_maker *maker);

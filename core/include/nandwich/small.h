@@ -21,7 +21,10 @@
  *
  * WEAR. The flash area holds `pool` pages, 1.5 times the virtual ones or so (NW_SMALL_POOL). Each
  * write takes the next page of it that holds nothing, round and round. A page of the pool whose
- * program failed is left out from then on.
+ * program failed is left out from then on. DataFlash wants every page of a sector written again
+ * within 10,000 programs and erases in that sector (revision B; later ones 20,000 and more), also
+ * pages that are only read: so after each 32nd write one page moves to another place, by turns, and
+ * the pool keeps to 8,603 at most. What else lies in the sector is for its owner to see to.
  *
  * WHAT IT KEEPS. Nothing: after a reset all pages are as `initial` gives them, and no page of
  * flash is written before it has to be. That is so by intent (Lachenmann et al.): a node's data
@@ -29,12 +32,13 @@
  *
  * ERRORS. A fault that cannot be served calls `panic`, which must not return: the program has no
  * memory to go on with. NW_ERR_FULL: too many pages of the pool have failed; else what the chip
- * answered. A read is tried twice.
+ * answered. A read from flash is tried twice, one from a buffer is not.
  *
  * COST. RAM: a byte more than a pointer for each page and one bit for each page of the pool
- * (ATmega128: 3.2 B a page), page_bytes + 2 for each frame, sizeof(struct nw_small), 44 B there.
+ * (ATmega128: 3.2 B a page), page_bytes + 2 for each frame, sizeof(struct nw_small), 46 B there.
  * Stack about 110 B without the chip's. A resident page costs no call. A fault is at most one write
- * to a buffer, one program and one read; it looks at each frame four times at most.
+ * to a buffer, one program and one read, each 32nd program a load and a program more; it looks at
+ * each frame four times at most.
  *
  * Source: Lachenmann et al., "Removing the Memory Limitations of Sensor Networks with Flash-Based
  * Virtual Memory", EuroSys 2007, section 3.3.2.
@@ -68,7 +72,7 @@ struct nw_small_stats {
     uint32_t faults;       /* pages that came to RAM, wherever from */
     uint32_t buffer_reads; /* of these from a buffer of the chip */
     uint32_t to_buffer;    /* dirty pages that left RAM */
-    uint32_t flash_writes; /* programs, failed ones too */
+    uint32_t flash_writes; /* programs for them, failed ones too; without those that moved a page */
 };
 
 struct nw_small;
@@ -96,6 +100,8 @@ struct nw_small {
     uint8_t next;           /* page of the pool at which a free one is looked for */
     uint8_t buffer_page[2]; /* whose content each buffer holds; NW_SMALL_NONE */
     uint8_t buffer_old;     /* the one used longest ago */
+    uint8_t flushes;        /* counts, to know when a page moves */
+    uint8_t mover;          /* the page that moved last */
 };
 
 /* Begins with pages 0 .. frames - 1 in RAM. NW_ERR_CONFIG: a number out of its range, or a chip

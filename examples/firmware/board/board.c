@@ -12,11 +12,12 @@ static volatile uint32_t now_ms;
 
 /* THE PART */
 
-/* A plain output pin. The SPI unit's own NSS would end the command after each byte. */
+/* A plain output pin. The SPI unit's own NSS would end the command after each byte. Nobody else
+ * uses the wires: with NW_SPI_RAISE the line is high, and there is no lock to keep. */
 static int spi_select(struct nw_spi *spi, uint8_t on)
 {
     (void)spi;
-    GPIOA_BSRR = on != 0 ? 1U << (SELECT_PIN + 16U) : 1U << SELECT_PIN;
+    GPIOA_BSRR = on == NW_SPI_SELECT ? 1U << (SELECT_PIN + 16U) : 1U << SELECT_PIN;
     return NW_OK;
 }
 
@@ -54,7 +55,7 @@ static int spi_wait(struct nw_spi *spi, uint16_t us)
 }
 
 /* Cards only: 72 MHz divided by 4, 8, .. 256. */
-static int spi_clock(struct nw_spi *spi, uint16_t khz)
+static int spi_clock(struct nw_spi *spi, uint32_t khz)
 {
     uint32_t exponent = 1;
 
@@ -71,19 +72,27 @@ struct nw_spi board_spi = {.ops = &ops, .khz = SPI_KHZ};
 
 /* THE PROCESSOR */
 
+/* Waits for the clock tree. A crystal that does not start is tried again from the beginning: to
+ * wait for ever would leave the node dead, with no watchdog as yet. */
+static void await_clock(volatile uint32_t *status, uint32_t mask, uint32_t value)
+{
+    for (uint32_t left = 1000000; (*status & mask) != value; left--) { /* half a second at 8 MHz */
+        if (left == 0) {
+            board_reset();
+        }
+    }
+}
+
 static void open_clocks(void)
 {
     FLASH_ACR = FLASH_ACR_TWO_WAITS;
     RCC_CR |= RCC_CR_HSEON;
-    while ((RCC_CR & RCC_CR_HSERDY) == 0) {
-    }
+    await_clock(&RCC_CR, RCC_CR_HSERDY, RCC_CR_HSERDY);
     RCC_CFGR = RCC_CFGR_PLL_HSE_TIMES_9 | RCC_CFGR_PPRE1_DIV2 | RCC_CFGR_ADCPRE_DIV6;
     RCC_CR |= RCC_CR_PLLON;
-    while ((RCC_CR & RCC_CR_PLLRDY) == 0) {
-    }
+    await_clock(&RCC_CR, RCC_CR_PLLRDY, RCC_CR_PLLRDY);
     RCC_CFGR |= RCC_CFGR_SW_PLL;
-    while ((RCC_CFGR & RCC_CFGR_SWS_PLL) == 0) {
-    }
+    await_clock(&RCC_CFGR, RCC_CFGR_SWS_PLL, RCC_CFGR_SWS_PLL);
     RCC_APB2ENR = RCC_APB2_GPIOA | RCC_APB2_SPI1 | RCC_APB2_USART1 | RCC_APB2_ADC1;
     RCC_APB1ENR = RCC_APB1_TIM2;
 }

@@ -13,8 +13,8 @@ pub struct Nor<'f, T: NorFlash> {
 }
 
 impl<'f, T: NorFlash> Nor<'f, T> {
-    /// `page_bytes` divides the erase size and is a multiple of read and write size: else
-    /// `Error::CONFIG`. 256 is usual.
+    /// `page_bytes` divides the erase size and is a multiple of the write size, and the flash is read
+    /// byte by byte (`READ_SIZE` 1): else `Error::CONFIG`. 256 is usual.
     pub fn new(flash: &'f mut T, page_bytes: u16) -> Result<Self, Error> {
         let page = usize::from(page_bytes);
         if page == 0

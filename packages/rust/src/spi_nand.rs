@@ -77,7 +77,7 @@ pub struct SpiNand<S, D> {
 
 impl<S: SpiDevice, D: DelayNs> SpiNand<S, D> {
     /// Nothing is sent yet. `khz` is the bus clock, for planning alone; 0: not counted.
-    pub fn new(device: S, delay: D, khz: u16) -> Self {
+    pub fn new(device: S, delay: D, khz: u32) -> Self {
         SpiNand {
             bus: Bus {
                 device,
@@ -131,7 +131,7 @@ unsafe fn bus_of<'r, S, D>(spi: *mut sys::nw_spi) -> &'r mut Bus<S, D> {
 
 unsafe extern "C" fn select<S: SpiDevice, D: DelayNs>(spi: *mut sys::nw_spi, on: u8) -> c_int {
     let bus = bus_of::<S, D>(spi);
-    if on != 0 {
+    if u32::from(on) != sys::NW_SPI_END {
         bus.used = 0;
         return sys::NW_OK;
     }

@@ -58,12 +58,19 @@ pub const NW_BLOCK_PERSISTENT: u32 = 0x01;
 pub const NW_STORE_CHECKPOINTS: u32 = 3;
 pub const NW_STORE_EXPENDABLE: u32 = 0x01;
 pub const NW_STORE_TAG_BYTES: u32 = 6;
+pub const NW_SPI_END: u32 = 0;
+pub const NW_SPI_SELECT: u32 = 1;
+pub const NW_SPI_RAISE: u32 = 2;
 pub const NW_SPI_NAND_ECC_W25N: u32 = 0xFF10FF10;
 pub const NW_SPI_NAND_ECC_GD5F_Q4: u32 = 0x8F708F70;
 pub const NW_SPI_NAND_ECC_GD5F_Q5: u32 = 0x4F404F40;
 pub const NW_SPI_NAND_ECC_MX35: u32 = 0xFF40FF40;
 pub const NW_SPI_NAND_ECC_MT29: u32 = 0xFF8F6F30;
-pub const NW_SPI_NAND_ECC_UNKNOWN: u32 = 0xFFFFFF10;
+pub const NW_SPI_NAND_BIT_0_GOES_ON: u32 = 0x01;
+pub const NW_SPI_NAND_BIT_3_STOPS: u32 = 0x08;
+pub const NW_SPI_NAND_TWO_PLANES: u32 = 0x02;
+pub const NW_SPI_NAND_FOUR_PROGRAMS: u32 = 0x04;
+pub const NW_SPI_NAND_SPARE_HIGH: u32 = 0x10;
 
 #[repr(C)]
 pub struct nw_page {
@@ -301,7 +308,7 @@ pub struct nw_spi_ops {
     pub select: Option<unsafe extern "C" fn(*mut nw_spi, u8) -> c_int>,
     pub transfer: Option<unsafe extern "C" fn(*mut nw_spi, *const u8, *mut u8, u16) -> c_int>,
     pub wait: Option<unsafe extern "C" fn(*mut nw_spi, u16) -> c_int>,
-    pub clock: Option<unsafe extern "C" fn(*mut nw_spi, u16) -> c_int>,
+    pub clock: Option<unsafe extern "C" fn(*mut nw_spi, u32) -> c_int>,
 }
 
 #[repr(C)]
@@ -309,7 +316,7 @@ pub struct nw_spi_ops {
 pub struct nw_spi {
     pub ops: *const nw_spi_ops,
     pub context: *mut c_void,
-    pub khz: u16,
+    pub khz: u32,
     pub busy: u8,
     pub status: u8,
     pub error: c_int,
@@ -320,9 +327,10 @@ pub struct nw_spi {
 pub struct nw_spi_nand_part {
     pub maker: u8,
     pub device: u8,
+    pub third: u8,
+    pub flags: u8,
     pub blocks: u16,
-    pub planes: u8,
-    pub programs: u8,
+    pub page_bytes: u16,
     pub ecc: u32,
 }
 
@@ -330,8 +338,7 @@ pub struct nw_spi_nand_part {
 #[derive(Clone, Copy)]
 pub struct nw_spi_nand {
     pub spi: *mut nw_spi,
-    pub ecc: u32,
-    pub planes: u8,
+    pub part: *const nw_spi_nand_part,
     pub id: [u8; 4],
     pub chip: nw_chip,
 }
@@ -344,6 +351,7 @@ pub struct nw_spi_nor_maker {
     pub program_failed: u8,
     pub erase_failed: u8,
     pub clear_code: u8,
+    pub protection: u8,
 }
 
 #[repr(C)]
@@ -574,32 +582,33 @@ const _: () = {
     assert!(offset_of!(nw_spi_ops, transfer) == 8);
     assert!(offset_of!(nw_spi_ops, wait) == 16);
     assert!(offset_of!(nw_spi_ops, clock) == 24);
-    assert!(size_of::<nw_spi>() == 24);
+    assert!(size_of::<nw_spi>() == 32);
     assert!(offset_of!(nw_spi, ops) == 0);
     assert!(offset_of!(nw_spi, context) == 8);
     assert!(offset_of!(nw_spi, khz) == 16);
-    assert!(offset_of!(nw_spi, busy) == 18);
-    assert!(offset_of!(nw_spi, status) == 19);
-    assert!(offset_of!(nw_spi, error) == 20);
+    assert!(offset_of!(nw_spi, busy) == 20);
+    assert!(offset_of!(nw_spi, status) == 21);
+    assert!(offset_of!(nw_spi, error) == 24);
     assert!(size_of::<nw_spi_nand_part>() == 12);
     assert!(offset_of!(nw_spi_nand_part, maker) == 0);
     assert!(offset_of!(nw_spi_nand_part, device) == 1);
-    assert!(offset_of!(nw_spi_nand_part, blocks) == 2);
-    assert!(offset_of!(nw_spi_nand_part, planes) == 4);
-    assert!(offset_of!(nw_spi_nand_part, programs) == 5);
+    assert!(offset_of!(nw_spi_nand_part, third) == 2);
+    assert!(offset_of!(nw_spi_nand_part, flags) == 3);
+    assert!(offset_of!(nw_spi_nand_part, blocks) == 4);
+    assert!(offset_of!(nw_spi_nand_part, page_bytes) == 6);
     assert!(offset_of!(nw_spi_nand_part, ecc) == 8);
     assert!(size_of::<nw_spi_nand>() == 88);
     assert!(offset_of!(nw_spi_nand, spi) == 0);
-    assert!(offset_of!(nw_spi_nand, ecc) == 8);
-    assert!(offset_of!(nw_spi_nand, planes) == 12);
-    assert!(offset_of!(nw_spi_nand, id) == 13);
+    assert!(offset_of!(nw_spi_nand, part) == 8);
+    assert!(offset_of!(nw_spi_nand, id) == 16);
     assert!(offset_of!(nw_spi_nand, chip) == 24);
-    assert!(size_of::<nw_spi_nor_maker>() == 5);
+    assert!(size_of::<nw_spi_nor_maker>() == 6);
     assert!(offset_of!(nw_spi_nor_maker, maker) == 0);
     assert!(offset_of!(nw_spi_nor_maker, failed_code) == 1);
     assert!(offset_of!(nw_spi_nor_maker, program_failed) == 2);
     assert!(offset_of!(nw_spi_nor_maker, erase_failed) == 3);
     assert!(offset_of!(nw_spi_nor_maker, clear_code) == 4);
+    assert!(offset_of!(nw_spi_nor_maker, protection) == 5);
     assert!(size_of::<nw_spi_nor>() == 88);
     assert!(offset_of!(nw_spi_nor, spi) == 0);
     assert!(offset_of!(nw_spi_nor, maker) == 8);
@@ -762,32 +771,33 @@ const _: () = {
     assert!(offset_of!(nw_spi_ops, transfer) == 4);
     assert!(offset_of!(nw_spi_ops, wait) == 8);
     assert!(offset_of!(nw_spi_ops, clock) == 12);
-    assert!(size_of::<nw_spi>() == 16);
+    assert!(size_of::<nw_spi>() == 20);
     assert!(offset_of!(nw_spi, ops) == 0);
     assert!(offset_of!(nw_spi, context) == 4);
     assert!(offset_of!(nw_spi, khz) == 8);
-    assert!(offset_of!(nw_spi, busy) == 10);
-    assert!(offset_of!(nw_spi, status) == 11);
-    assert!(offset_of!(nw_spi, error) == 12);
+    assert!(offset_of!(nw_spi, busy) == 12);
+    assert!(offset_of!(nw_spi, status) == 13);
+    assert!(offset_of!(nw_spi, error) == 16);
     assert!(size_of::<nw_spi_nand_part>() == 12);
     assert!(offset_of!(nw_spi_nand_part, maker) == 0);
     assert!(offset_of!(nw_spi_nand_part, device) == 1);
-    assert!(offset_of!(nw_spi_nand_part, blocks) == 2);
-    assert!(offset_of!(nw_spi_nand_part, planes) == 4);
-    assert!(offset_of!(nw_spi_nand_part, programs) == 5);
+    assert!(offset_of!(nw_spi_nand_part, third) == 2);
+    assert!(offset_of!(nw_spi_nand_part, flags) == 3);
+    assert!(offset_of!(nw_spi_nand_part, blocks) == 4);
+    assert!(offset_of!(nw_spi_nand_part, page_bytes) == 6);
     assert!(offset_of!(nw_spi_nand_part, ecc) == 8);
-    assert!(size_of::<nw_spi_nand>() == 68);
+    assert!(size_of::<nw_spi_nand>() == 64);
     assert!(offset_of!(nw_spi_nand, spi) == 0);
-    assert!(offset_of!(nw_spi_nand, ecc) == 4);
-    assert!(offset_of!(nw_spi_nand, planes) == 8);
-    assert!(offset_of!(nw_spi_nand, id) == 9);
-    assert!(offset_of!(nw_spi_nand, chip) == 16);
-    assert!(size_of::<nw_spi_nor_maker>() == 5);
+    assert!(offset_of!(nw_spi_nand, part) == 4);
+    assert!(offset_of!(nw_spi_nand, id) == 8);
+    assert!(offset_of!(nw_spi_nand, chip) == 12);
+    assert!(size_of::<nw_spi_nor_maker>() == 6);
     assert!(offset_of!(nw_spi_nor_maker, maker) == 0);
     assert!(offset_of!(nw_spi_nor_maker, failed_code) == 1);
     assert!(offset_of!(nw_spi_nor_maker, program_failed) == 2);
     assert!(offset_of!(nw_spi_nor_maker, erase_failed) == 3);
     assert!(offset_of!(nw_spi_nor_maker, clear_code) == 4);
+    assert!(offset_of!(nw_spi_nor_maker, protection) == 5);
     assert!(size_of::<nw_spi_nor>() == 68);
     assert!(offset_of!(nw_spi_nor, spi) == 0);
     assert!(offset_of!(nw_spi_nor, maker) == 4);

@@ -17,7 +17,10 @@ static int bus_select(struct nw_spi *spi, uint8_t on)
     const struct spi_buf_set in = {.buffers = bus->in, .count = bus->used};
     int result;
 
-    if (on != 0 || bus->used == 0) {
+    if (on == NW_SPI_RAISE) {
+        return NW_ERR_UNSUPPORTED; /* of cards alone, which this bus is not for */
+    }
+    if (on != NW_SPI_END || bus->used == 0) {
         bus->used = 0;
         return NW_OK;
     }
@@ -68,10 +71,8 @@ static const struct nw_spi_ops operations = {
 
 int nw_zephyr_spi_open(struct nw_zephyr_spi *bus, const struct spi_dt_spec *wire)
 {
-    uint32_t khz = wire->config.frequency / 1000U;
-
     bus->spi = (struct nw_spi){.ops = &operations, .context = bus};
-    bus->spi.khz = khz > UINT16_MAX ? UINT16_MAX : (uint16_t)khz;
+    bus->spi.khz = wire->config.frequency / 1000U;
     bus->wire = wire;
     bus->used = 0;
     bus->error = 0;

@@ -22,7 +22,7 @@
 static int board_select(struct nw_spi *spi, uint8_t on)
 {
     (void)spi;
-    CONTROLLER[CONTROL] = on != 0 ? USER_MODE : USER_MODE | DESELECTED;
+    CONTROLLER[CONTROL] = on == NW_SPI_SELECT ? USER_MODE : USER_MODE | DESELECTED;
     return NW_OK;
 }
 

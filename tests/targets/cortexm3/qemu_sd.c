@@ -22,7 +22,7 @@
 static int board_select(struct nw_spi *spi, uint8_t on)
 {
     (void)spi;
-    PIN_D0 = on != 0 ? 0 : 1;
+    PIN_D0 = on == NW_SPI_SELECT ? 0 : 1;
     return NW_OK;
 }
 

@@ -30,6 +30,7 @@ void stm32f103_start(struct stm32f103 *chip)
     chip->strange_at = strange_at;
     chip->heard_ns = *clock_of(chip) + HEARD_NS;
     part->selected = false;
+    part->held = part->raw; /* a pin tells the line, and not who has the bus */
 }
 
 void stm32f103_spend(struct stm32f103 *chip, uint32_t instructions)
@@ -161,7 +162,8 @@ void stm32f103_write(struct stm32f103 *chip, uint32_t address, uint32_t value)
         if ((value & 1U << (SELECT_PIN + 16U)) != 0) {
             (void)chip->part->spi.ops->select(&chip->part->spi, 1);
         } else if ((value & 1U << SELECT_PIN) != 0 && chip->part->selected) {
-            (void)chip->part->spi.ops->select(&chip->part->spi, 0);
+            (void)chip->part->spi.ops->select(&chip->part->spi,
+                                              chip->part->raw ? NW_SPI_RAISE : NW_SPI_END);
         }
         return;
     case 0x4001300C: send(chip, (uint8_t)value); return;

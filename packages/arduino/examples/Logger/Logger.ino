@@ -9,7 +9,7 @@ static const SPISettings settings(8000000, MSBFIRST, SPI_MODE0);
 
 static int flash_select(struct nw_spi *, uint8_t on)
 {
-    if (on) {
+    if (on == NW_SPI_SELECT) { // NW_SPI_RAISE is for cards alone
         SPI.beginTransaction(settings);
         digitalWrite(select_pin, LOW);
     } else {
