@@ -366,10 +366,16 @@ static uint8_t count_buffers(const struct nw_geometry *geometry)
     return (uint8_t)(pages < geometry->buffers ? pages : geometry->buffers);
 }
 
-/* Byte 1 of a buffer: another one in each, and never that of the page it was loaded from. */
+/* Where a buffer has a byte of its own: at 1, or at 0 where there is no more. */
+static uint16_t own_place(const struct nw_check *check)
+{
+    return check->chip->geometry.page_bytes > 1U;
+}
+
+/* That byte: another one in each buffer, and never that of the page it was loaded from. */
 static uint8_t own_byte(const struct nw_check *check, uint32_t from, uint8_t buffer)
 {
-    return (uint8_t)(byte_of(check, from, 1) ^ (0xFFU - buffer));
+    return (uint8_t)(byte_of(check, from, own_place(check)) ^ (0xFFU - buffer));
 }
 
 /* All of a buffer, or of the page that was programmed from it, by one of the two verbs. */
@@ -381,7 +387,8 @@ static int look_buffer(struct nw_check *check, int (*verb)(struct nw_chip_req *)
     memset(req->data, 0xA5, req->length);
     result = run(check, verb, req, NW_CHECK_BUFFER);
     for (uint16_t i = 0; result >= 0 && i < req->length; i++) {
-        uint8_t expected = i == 1U ? own_byte(check, from, req->buffer) : byte_of(check, from, i);
+        uint8_t expected =
+            i == own_place(check) ? own_byte(check, from, req->buffer) : byte_of(check, from, i);
 
         if (req->data[i] != expected) {
             result = fail(check, NW_CHECK_BUFFER, req, NW_OK);
@@ -404,7 +411,7 @@ static int try_buffers(struct nw_check *check, uint32_t from, uint32_t to)
         req.offset = 0;
         req.length = geometry->page_bytes;
         result = run(check, nw_chip_buffer_load, &req, NW_CHECK_BUFFER);
-        req.offset = 1;
+        req.offset = own_place(check);
         req.length = 1;
         req.data[0] = own_byte(check, from, req.buffer);
         result = result < 0 ? result : run(check, nw_chip_buffer_write, &req, NW_CHECK_BUFFER);

@@ -9,16 +9,17 @@
  * A flow's group may take along requests due later than d: that costs no operation of its own. For
  * the requests of n firings n times the groups of one firing are enough, whatever joins them.
  *
- * Say that all that is issued within c, which is no shorter than the longest deadline, takes no
- * longer than c: the busiest stretch is over. What is due within a longer time x needs at most that
- * work more than what is due within x - c, and no request has a later deadline than x. So if nobody
- * is late up to c, nobody is. The waits are another matter: x - c must hold the longest deadline
- * before it stands for all flows. Up to c and that deadline, requests may wait longer.
+ * Say that all that is issued within c takes no longer than c: the busiest stretch is over. What is
+ * due within a longer time x needs at most c more than what is due within x - c. The operation
+ * under way is part of that c: whose it is, that flow has issued a request within c, and none that
+ * is due within x. So if nobody is late up to c, nobody is, however far a deadline lies; and of a
+ * flow with deadline d, one that is due by c + d waits longest. In the order of deadlines nobody
+ * waits longer than c: whatever goes first was issued in that stretch too.
  */
 #include "admit.h"
 
-/* Deadlines looked at, in the busiest stretch and once more after it. A set whose busiest stretch
- * holds more is not decided by this test. */
+/* Deadlines looked at, in the busiest stretch and once more after it, and rounds to find its end. A
+ * set whose busiest stretch holds more deadlines is not decided by this test. */
 #define POINTS 2000U
 
 #define UNKNOWN (2U * NW_ADMIT_FAR)
@@ -39,6 +40,27 @@ static uint32_t next_deadline(const struct nw_sched_admission NW_XDATA *a, uint3
         least = due < least ? due : least;
     }
     return least;
+}
+
+/* The next of them by which a request of the busiest stretch may be due, or UNKNOWN: there is none.
+ * NW_ADMIT_FAR: it lies too far. */
+static uint32_t next_point(const struct nw_sched_admission NW_XDATA *a, uint32_t after,
+                           uint32_t calm)
+{
+    uint32_t span = next_deadline(a, after);
+    uint32_t first = UNKNOWN; /* of a flow that had none yet */
+    uint8_t i;
+
+    for (i = 0; i < a->count; i++) {
+        uint32_t due = a->loads[i].due;
+
+        if (due > after) {
+            first = due < first ? due : first;
+        } else if (span - due < calm) {
+            return span;
+        }
+    }
+    return first;
 }
 
 /* Time for all that is issued and due within `span`. */
@@ -109,11 +131,12 @@ static uint32_t begin(const struct nw_sched_admission NW_XDATA *a)
 }
 
 /* Raises the wait of all that may be due when `span` ends. */
-static void look_at(const struct nw_sched_admission NW_XDATA *a, uint32_t span)
+static void look_at(const struct nw_sched_admission NW_XDATA *a, uint32_t span, uint32_t most)
 {
     uint32_t need = need_by(a, span);
     uint8_t i;
 
+    need = need < most ? need : most;
     for (i = 0; i < a->count; i++) {
         struct nw_sched_load NW_XDATA *load = &a->loads[i];
         uint32_t done = need + load->deadline; /* after issue, but for `span` */
@@ -136,33 +159,50 @@ static uint8_t some_late(const struct nw_sched_admission NW_XDATA *a)
     return 0;
 }
 
+/* The waits are not known, but for the most of all; and who is never late waits no longer than its
+ * deadline. */
+static void give_up(const struct nw_sched_admission NW_XDATA *a, uint32_t most, uint8_t in_time)
+{
+    uint8_t i;
+
+    for (i = 0; i < a->count; i++) {
+        struct nw_sched_load NW_XDATA *load = &a->loads[i];
+
+        load->demand = in_time && load->deadline < most ? load->deadline : most;
+    }
+}
+
+/* First the deadlines within the stretch, for the answer; then those behind it, for the waits. */
 void nw_admit_demand(const struct nw_sched_admission NW_XDATA *a)
 {
     uint32_t longest = begin(a);
-    uint32_t calm = calm_after(a, longest);
-    uint32_t last = calm; /* deadline to look at: first for the answer, then for the waits */
+    uint32_t calm = calm_after(a, 1);
+    uint32_t most = NW_ADMIT_FAR; /* that anybody waits */
     uint32_t span = 0;
     uint16_t points;
+    uint8_t decided = 0;
     uint8_t in_time = 0;
-    uint8_t i;
 
+    if (calm == UNKNOWN) {
+        calm = calm_after(a, longest); /* further on it may be found in fewer rounds */
+    }
+    if (calm != UNKNOWN && a->order != NW_SCHED_PASSING) {
+        most = calm;
+    }
     for (points = 0; points < POINTS && calm != UNKNOWN; points++) {
-        span = next_deadline(a, span);
-        if (span > last && last == calm) {
-            points = 0;
-            last = calm + longest; /* below UNKNOWN */
-            in_time = !some_late(a);
-        }
-        if (span > last) {
+        span = next_point(a, span, calm);
+        if (span == UNKNOWN) {
             return;
+        }
+        if (span > calm && !decided) {
+            decided = 1;
+            in_time = !some_late(a);
+            points = 0;
         }
         if (span >= NW_ADMIT_FAR) {
             break;
         }
-        look_at(a, span);
+        look_at(a, span, most);
     }
-    /* The waits are not known, but who is never late waits no longer than its deadline. */
-    for (i = 0; i < a->count; i++) {
-        a->loads[i].demand = in_time ? a->loads[i].deadline : NW_ADMIT_FAR;
-    }
+    give_up(a, most, in_time);
 }

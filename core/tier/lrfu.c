@@ -37,10 +37,10 @@ static struct nw_tier_lrfu *lrfu_of(struct nw_tier_policy *policy)
 
 /* The heap: what is worth least stands first. */
 
-static void put(struct nw_tier_lrfu *lrfu, uint16_t at, uint16_t slot)
+static void put(struct nw_tier_lrfu *lrfu, uint32_t at, uint16_t slot)
 {
     lrfu->heap[at] = slot;
-    lrfu->place[slot] = at;
+    lrfu->place[slot] = (uint16_t)at;
 }
 
 static uint32_t key_at(const struct nw_tier_lrfu *lrfu, uint32_t at)
@@ -48,28 +48,24 @@ static uint32_t key_at(const struct nw_tier_lrfu *lrfu, uint32_t at)
     return lrfu->key[lrfu->heap[at]];
 }
 
-/* To the place where a slot belongs that may stand too far back. */
-static void rise(struct nw_tier_lrfu *lrfu, uint16_t at, uint16_t slot)
+/* A slot gets the place where it belongs; `at` is free, and around it all is in order. */
+static void settle(struct nw_tier_lrfu *lrfu, uint32_t at, uint16_t slot)
 {
-    while (at > 0 && key_at(lrfu, (at - 1U) / 2U) > lrfu->key[slot]) {
-        put(lrfu, at, lrfu->heap[(at - 1U) / 2U]);
-        at = (uint16_t)((at - 1U) / 2U);
-    }
-    put(lrfu, at, slot);
-}
+    uint32_t key = lrfu->key[slot];
 
-/* The same for one that may stand too far in front. */
-static void sink(struct nw_tier_lrfu *lrfu, uint16_t at, uint16_t slot)
-{
+    while (at > 0 && key_at(lrfu, (at - 1U) / 2U) > key) {
+        put(lrfu, at, lrfu->heap[(at - 1U) / 2U]);
+        at = (at - 1U) / 2U;
+    }
     for (uint32_t child = 2U * at + 1U; child < lrfu->count; child = 2U * at + 1U) {
         if (child + 1U < lrfu->count && key_at(lrfu, child + 1U) < key_at(lrfu, child)) {
             child++;
         }
-        if (key_at(lrfu, child) >= lrfu->key[slot]) {
+        if (key_at(lrfu, child) >= key) {
             break;
         }
         put(lrfu, at, lrfu->heap[child]);
-        at = (uint16_t)child;
+        at = child;
     }
     put(lrfu, at, slot);
 }
@@ -117,7 +113,7 @@ static void entered(struct nw_tier_policy *policy, uint16_t slot, const struct n
     tick(lrfu);
     lrfu->key[slot] = lrfu->now;
     lrfu->count++;
-    rise(lrfu, (uint16_t)(lrfu->count - 1U), slot);
+    settle(lrfu, lrfu->count - 1U, slot);
 }
 
 static void touched(struct nw_tier_policy *policy, uint16_t slot, const struct nw_tier_ask *ask)
@@ -127,19 +123,16 @@ static void touched(struct nw_tier_policy *policy, uint16_t slot, const struct n
     (void)ask;
     tick(lrfu);
     lrfu->key[slot] = log_of_sum(lrfu->key[slot], lrfu->now);
-    sink(lrfu, lrfu->place[slot], slot);
+    settle(lrfu, lrfu->place[slot], slot);
 }
 
 static void left(struct nw_tier_policy *policy, uint16_t slot)
 {
     struct nw_tier_lrfu *lrfu = lrfu_of(policy);
-    uint16_t at = lrfu->place[slot];
     uint16_t last = lrfu->heap[--lrfu->count];
 
     if (last != slot) {
-        put(lrfu, at, last);
-        sink(lrfu, at, last);
-        rise(lrfu, lrfu->place[last], last);
+        settle(lrfu, lrfu->place[slot], last);
     }
 }
 

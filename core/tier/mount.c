@@ -3,6 +3,12 @@
  * Format and mount. The header of the NVM counts once its last 8 bytes are written; they hold the
  * session and a checksum of all. A mount counts the session up on the NVM first, then in the label
  * on flash: so an NVM that is one ahead has been cut there, and one that is behind is an old one.
+ *
+ * Never more than one: the label on flash, whatever a cut makes of it, is that of the NVM's session
+ * or of the one before. The NVM is counted up only when flash shows the same session and has synced
+ * it, for what flash shows it may still lose. Where they are apart the label follows, and no new
+ * session is counted. So it holds behind any error, cut or reset of the processor, and behind the
+ * last sync both are the same.
  */
 #include <string.h>
 
@@ -327,8 +333,9 @@ int nw_tier_mount(struct nw_tier *tier, const struct nw_tier_config *config, voi
         result = share_out(tier);
     }
     if (result == NW_OK && together) {
+        result = nw_block_sync(&tier->below);
         tier->session++;
-        result = write_session(tier);
+        result = result == NW_OK ? write_session(tier) : result;
     }
     return result == NW_OK ? write_label(tier) : result;
 }

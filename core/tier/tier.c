@@ -110,14 +110,21 @@ static void tell(struct nw_tier *tier, uint16_t slot, const struct nw_tier_ask *
 {
     struct nw_tier_policy *policy = tier->config.policy;
 
-    if (policy == NULL) {
-        return;
+    if (policy != NULL) {
+        (entered ? policy->ops->entered : policy->ops->touched)(policy, slot, ask);
     }
-    if (entered) {
-        policy->ops->entered(policy, slot, ask);
-    } else {
-        policy->ops->touched(policy, slot, ask);
+}
+
+/* The sector's new content goes to the NVM, and the policy hears of it. */
+static int put(struct nw_tier *tier, const struct nw_tier_ask *ask, uint16_t slot, uint8_t *data)
+{
+    int enters = slot == NW_TIER_NONE || (tier->state[slot] & SLOT_WRITTEN) != 0;
+    int result = nw_tier_put(tier, ask, &slot, data);
+
+    if (result == NW_OK) {
+        tell(tier, slot, ask, enters);
     }
+    return result;
 }
 
 /* Read */
@@ -132,21 +139,6 @@ static uint32_t misses(const struct nw_block_req *req)
         count++;
     }
     return count;
-}
-
-/* What was read from flash goes to the NVM too, if the policy wants it. */
-static int keep(struct nw_tier *tier, const struct nw_tier_ask *ask, uint8_t *data)
-{
-    uint16_t slot = NW_TIER_NONE;
-    int result = make_room(tier, ask);
-
-    if (result > 0) {
-        result = nw_tier_put(tier, ask, &slot, data);
-        if (result == NW_OK) {
-            tell(tier, slot, ask, 1);
-        }
-    }
-    return result;
 }
 
 static int read_sector(struct nw_block_req *req, uint16_t slot)
@@ -184,7 +176,9 @@ static int tier_read(struct nw_block_req *req)
         result = pass_down(req, misses(req), nw_block_read);
         tier->stats.flash_reads += req->done - first;
         for (; first < req->done && tier->config.policy != NULL; first++, ask.sector++) {
-            (void)keep(tier, &ask, data); /* the reader has it, whatever comes of it */
+            if (make_room(tier, &ask) > 0) { /* the policy wants it too */
+                (void)put(tier, &ask, NW_TIER_NONE, data); /* the reader has it, come what may */
+            }
             data += data != NULL ? tier->block.sector_bytes : 0U;
         }
     }
@@ -197,11 +191,9 @@ static int write_sector(struct nw_block_req *req, uint16_t slot)
 {
     struct nw_tier *tier = req->block->context;
     struct nw_tier_ask ask = ask_of(req, 0, 1);
-    int enters = slot == NW_TIER_NONE || (tier->state[slot] & SLOT_WRITTEN) != 0;
-    int result = nw_tier_put(tier, &ask, &slot, data_of(req));
+    int result = put(tier, &ask, slot, data_of(req));
 
     if (result == NW_OK) {
-        tell(tier, slot, &ask, enters);
         tier->stats.nvm_writes ++;
         req->done++;
     }

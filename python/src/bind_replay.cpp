@@ -107,6 +107,8 @@ public:
             most = std::max<uint64_t>(most, nw_nvm_twin_line_writes(stack_.nvm, line));
         }
         all["nvm_bytes"] = nvm->bytes;
+        all["nvm_bytes_used"] = stack_.tier->frames_at +
+                                (stack_.tier->slots + 1ULL) * stack_.tier->block.sector_bytes;
         all["slots"] = stack_.tier->slots;
         all["ram_bytes"] = stack_.tier_ram_bytes;
         all["held"] = stack_.tier->slots - stack_.tier->free_count;

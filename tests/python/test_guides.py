@@ -12,6 +12,7 @@ import pytest
 
 from lab import cross
 from nandwich import paths
+from nandwich.replay import play
 
 assert paths.CHECKOUT is not None
 ROOT = paths.CHECKOUT
@@ -165,3 +166,28 @@ def test_ram_figures(tmp_path: Path) -> None:
         assert f"\n| {kilobytes} KB |" in page
         numbers = [number for word, number in said if word == name]
         assert 0 < numbers[column] <= kilobytes * 1024, f"{name} in {kilobytes} KB"
+
+
+@pytest.mark.quick
+def test_every_layer_is_named_where_one_is_chosen() -> None:
+    """Goal: who reads what `nandwich run` and `nandwich cc` take finds every layer; `tree` came
+    later and was left out of both lists."""
+    page = (DOCS / "run.md").read_text()
+    option = re.search(r"^- `--ftl` (.*\n.*)$", page, re.MULTILINE)
+    key = re.search(r"^\| `ftl` \| (.*)$", page, re.MULTILINE)
+    assert option
+    assert key
+    for name in play.LAYERS:
+        assert re.search(rf"\b{name}\b", option[1]), name
+        assert re.search(rf"\b{name}\b", key[1]), name
+
+
+def test_what_does_not_fit_is_shown_as_said() -> None:
+    """Goal: the RAM that the page says layers need is what `nandwich fit` says; a struct that grew
+    made it 30.67 KiB where 30.66 were shown."""
+    page = (DOCS / "layers.md").read_text()
+    shown = re.findall(r"^      (\w+ +needs .*)$", page, re.MULTILINE)
+    said = run(ROOT / ".venv" / "bin" / "nandwich", "fit", "--ram", "16K", "--requests", "1")
+    assert shown
+    for line in shown:
+        assert line in said

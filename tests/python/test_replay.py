@@ -124,6 +124,20 @@ def test_an_nvm_before_every_layer(ftl: str, tier: str) -> None:
         assert 0 < work["moved"] < work["nvm_writes"]
 
 
+def test_an_nvm_larger_than_a_tier_uses_is_told() -> None:
+    """A tier has 65,535 frames at most: 64 MiB in sectors of 512 bytes were taken, a half of them
+    for nothing, and nobody said so."""
+    small = ("replay", "gen:zipf,requests=200", "--chip", "TC58DVG02A1FT00", "--blocks", 512)
+    tier = _json(*small, "--nvm", "64M")["tier"]
+    assert tier["nvm_bytes_used"] == (32 + 8 * 65535 + 63) // 64 * 64 + 65535 * 512
+    table = _run(*small, "--nvm", "64M").output
+    assert "NVM not used" in table
+    assert "31.5 MiB" in table
+    tier = _json(*small, "--nvm", "1M")["tier"]
+    assert (1 << 20) - 520 < tier["nvm_bytes_used"] <= 1 << 20
+    assert "NVM not used" not in _run(*small, "--nvm", "1M").output
+
+
 def _mixed(count: int) -> _native.Requests:
     """Hot and cold requests of three applications, some to metadata, spread over three days."""
     draw = random.Random(1)

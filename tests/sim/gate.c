@@ -229,6 +229,7 @@ void sim_gate_power_off(struct sim_gate *gate)
 void sim_gate_power_up(struct sim_gate *gate)
 {
     gate->off = 0;
+    gate->counts.powers++;
     if (gate->nand != NULL) {
         nw_nand_power_up(gate->nand);
     }

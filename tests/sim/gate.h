@@ -39,6 +39,7 @@ struct sim_counts {
     uint64_t changes; /* requests that change cells, as cuts count them */
     uint64_t strikes; /* requests that failed as told */
     uint64_t cuts;    /* that struck */
+    uint64_t powers;  /* times that power came back */
 };
 
 struct sim_gate {

@@ -45,12 +45,12 @@ void sim_sector_may(struct sim_sector *sector, uint32_t value)
     sector->lasts = 0;
 }
 
-void sim_sector_trim(struct sim_sector *sector)
+void sim_sector_late(struct sim_sector *sector, uint32_t value)
 {
-    if (sector->count == 1U && sector->value[0] == 0 && sector->any == 0) {
+    if (sector->count == 1U && sector->value[0] == value && sector->any == 0) {
         return;
     }
-    uint8_t at = add(sector, 0);
+    uint8_t at = add(sector, value);
     if (at < SIM_VALUES) {
         sector->live = bit(at);
     }

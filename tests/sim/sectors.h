@@ -4,7 +4,8 @@
  * the number of the write that made it, 0 for zeros.
  *
  * A write that was acknowledged leaves one value. One that failed or was cut adds a second; a trim
- * before its sync leaves the old one for a power cut to bring back. What a read shows stays until
+ * before its sync, or a write that is held back until then, leaves the old one for a power cut to
+ * bring back. What a read shows stays until
  * power goes, and for good once a sync or a mount has ended before it.
  */
 #ifndef NANDWICH_SIM_SECTORS_H
@@ -31,8 +32,8 @@ void sim_sector_set(struct sim_sector *sector, uint32_t value);
 /* A write or trim of this value failed or was cut: it or what there was. */
 void sim_sector_may(struct sim_sector *sector, uint32_t value);
 
-/* Trimmed, but a power cut may bring back what there was until a sync. */
-void sim_sector_trim(struct sim_sector *sector);
+/* Holds this value, or 0 if trimmed, but a power cut may bring back what there was until a sync. */
+void sim_sector_late(struct sim_sector *sector, uint32_t value);
 
 /* A sync that returned NW_OK. */
 void sim_sector_sync(struct sim_sector *sector);

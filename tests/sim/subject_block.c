@@ -78,6 +78,7 @@ struct own {
     uint32_t count;
     uint32_t bytes; /* of a sector */
     uint8_t trims_late; /* a trim lasts with the next sync only */
+    uint8_t writes_late; /* and so does a write */
     uint8_t trimmed;    /* since the last sync */
     uint32_t bad_first; /* bad blocks when it was formatted */
     uint8_t *data;      /* RUN sectors */
@@ -135,6 +136,8 @@ static int block_open(struct sim_subject *subject)
     /* The others write a trim at once. */
     own->trims_late =
         layer == &nw_layer_page || layer == &nw_layer_tree || layer == &sim_layer_tier;
+    own->writes_late =
+        layer == &sim_layer_tier && (own->config.degree & SIM_TIER_HOLDS) != 0;
     own->site = (struct nw_layer_site){
         .config = &own->config, .chip = subject->chip, .chip_name = head->part.name};
     int result = head->wear == 0 || layer->wears != 0 ? open_wear(own, head, subject->chip)
@@ -306,6 +309,15 @@ static void judge_done(struct sim_subject *subject, const struct nw_block_req *r
     }
 }
 
+static void hold(struct sim_sector *sector, uint32_t value, uint8_t late)
+{
+    if (late != 0) {
+        sim_sector_late(sector, value);
+    } else {
+        sim_sector_set(sector, value);
+    }
+}
+
 static int write_some(struct sim_subject *subject, uint32_t sector, uint32_t count)
 {
     struct own *own = own_of(subject);
@@ -316,7 +328,7 @@ static int write_some(struct sim_subject *subject, uint32_t sector, uint32_t cou
     }
     int result = nw_block_write(&req);
     for (uint32_t i = 0; i < req.done; i++) {
-        sim_sector_set(&own->model->sectors[req.sector + i], own->model->token + 1U + i);
+        hold(&own->model->sectors[req.sector + i], own->model->token + 1U + i, own->writes_late);
     }
     if (req.done < req.count) {
         sim_sector_may(&own->model->sectors[req.sector + req.done],
@@ -364,11 +376,7 @@ static int run_trim(struct sim_subject *subject, const struct sim_step *step)
     for (uint32_t i = 0; i < req.done; i++) {
         struct sim_sector *sector = &own->model->sectors[req.sector + i];
 
-        if (own->trims_late != 0) {
-            sim_sector_trim(sector);
-        } else {
-            sim_sector_set(sector, 0);
-        }
+        hold(sector, 0, own->trims_late);
     }
     if (req.done < req.count) {
         sim_sector_may(&own->model->sectors[req.sector + req.done], 0);
@@ -802,7 +810,7 @@ static void tier_fit(struct nw_random *random, struct sim_head *head)
     head->part.blocks = 16U + nw_random_below(random, 8);
     head->spare_blocks = 10U + nw_random_below(random, 4);
     head->maps = nw_random_below(random, 5);
-    head->degree = nw_random_below(random, 2) + 2U;
+    head->degree = nw_random_below(random, 4) + 2U;
     head->unerased = nw_random_below(random, 2);
 }
 

@@ -5,17 +5,18 @@
 #include <string.h>
 
 #include "gate.h"
+#include "held.h"
 #include "nandwich/tier.h"
 #include "nandwich/tier_lrfu.h"
 
 #define SLOTS 7U /* sectors in the NVM */
-#define MOST_SECTOR 512U
+#define MOST_SECTOR SIM_HELD_BYTES
 #define UNIT 8U
 #define NVM_BYTES ((SLOTS + 1U) * (MOST_SECTOR + UNIT) + 256U)
 #define MOST_STATE 4096U /* of the layer below */
 #define LRFU_BYTES 512U
 
-/* The NVM's content stays when power goes; the rest is RAM. */
+/* The NVM's content stays when power goes, what is held while it does not; the rest is RAM. */
 struct state {
     struct nw_tier tier;
     struct nw_tier_lrfu lrfu;
@@ -24,6 +25,7 @@ struct state {
     struct nw_layer_site below;
     struct nw_nvm nvm;
     struct sim_gate *gate;
+    struct sim_held held;
     uint64_t below_state[MOST_STATE / 8U];
     uint64_t lrfu_ram[LRFU_BYTES / 8U];
     uint8_t cells[NVM_BYTES];
@@ -150,6 +152,10 @@ static int start(const struct nw_layer_site *site, struct nw_block **block, int 
     state->below.state = state->below_state;
     state->below.ram_bytes = kind->ram_bytes(&state->below);
     int result = format ? kind->format(&state->below, &flash) : kind->mount(&state->below, &flash);
+    if (result >= 0 && (site->config->degree & SIM_TIER_HOLDS) != 0) {
+        sim_held_open(&state->held, flash, state->gate, format);
+        flash = &state->held.block;
+    }
     result = result < 0 ? result : prepare(site, flash);
     if (result < 0) {
         return result;

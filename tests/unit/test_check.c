@@ -517,6 +517,29 @@ static void blocks_of_few_pages_pass(void **state)
     }
 }
 
+/* A byte of its own was written at offset 1 of each page buffer, which a page of one byte has not:
+ * the chip refused it, and was said to be the one at fault. */
+static void small_pages_pass(void **state)
+{
+    struct nw_part part;
+    struct nw_nand_config config = {.part = &part, .blocks = 20, .seed = 3};
+
+    (void)state;
+    assert_int_equal(nw_parts_get("K9F1G08U0A", &part), NW_OK);
+    part.program_bytes = 1;
+    for (part.page_bytes = 1; part.page_bytes < 5; part.page_bytes++) {
+        for (part.buffers = 0; part.buffers < 4; part.buffers++) {
+            struct nw_nand *nand;
+
+            assert_int_equal(nw_nand_open(&nand, &config), NW_OK);
+            struct nw_check check = check_of(nw_nand_chip(nand), NULL);
+            expect(&check, NW_OK, NW_CHECK_PASSED);
+            assert_int_equal(nw_nand_misuse(nand)->error, 0);
+            nw_nand_close(nand);
+        }
+    }
+}
+
 /* The first read behind a program was made for its time alone: a driver that reads too early there
  * was not found out, nor one whose read answers an error. */
 static void first_reads_are_judged(void **state)
@@ -677,6 +700,7 @@ int main(void)
         cmocka_unit_test(cuts_by_hand),
         cmocka_unit_test(corrected_chips_pass),
         cmocka_unit_test(blocks_of_few_pages_pass),
+        cmocka_unit_test(small_pages_pass),
         cmocka_unit_test(first_reads_are_judged),
         cmocka_unit_test(cuts_everywhere),
         cmocka_unit_test(measured_part),

@@ -288,6 +288,32 @@ static void test_hints(void **state)
     assert_string_equal(nw_content_name(NW_CONTENT_IMAGE), "image");
 }
 
+/* 12 KB were told for a disk of 64 GiB: half of what its 512 groups take, once for the volume and
+ * once for the disk itself, and nothing else. */
+static void test_ram_is_told_truly(void **state)
+{
+    struct nw_content_config config = {.bytes = (uint64_t)64 << 30, .groups = 512, .extents = 64};
+
+    (void)state;
+    for (config.volumes = 1; config.volumes < 5; config.volumes++) {
+        for (config.images = 0; config.images < 4; config.images++) {
+            size_t volumes = config.volumes + (size_t)1;
+            size_t least;
+            size_t needed;
+
+            config.clusters = 1000U * config.images;
+            config.l1 = 7U * config.images;
+            least = volumes * (24U * config.groups + 16U * config.extents) +
+                    config.images * (16U * config.extents + 4U * (config.clusters + config.l1));
+            needed = nw_content_ram_bytes(&config);
+            assert_in_range(needed, least, least + volumes * 420U + config.images * 340U + 40U);
+        }
+    }
+    config = (struct nw_content_config){
+        .bytes = (uint64_t)64 << 30, .volumes = 1, .groups = 512, .extents = 64};
+    assert_in_range(nw_content_ram_bytes(&config), 26500, 27500);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -300,6 +326,7 @@ int main(void)
         cmocka_unit_test(test_changed_at_random),
         cmocka_unit_test(test_what_is_a_directory),
         cmocka_unit_test(test_hints),
+        cmocka_unit_test(test_ram_is_told_truly),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

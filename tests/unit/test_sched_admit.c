@@ -409,8 +409,10 @@ static void a_device_may_be_full_to_the_last_tick(void **state)
     assert_false(is_ever_late(&set, &nw_sched_edf, 0, 60));
 }
 
-/* Never late, with more deadlines to look at than the test does: the deadline is what is proven. */
-static void a_wait_not_worked_out_is_the_deadline(void **state)
+/* Never late, with more deadlines to look at than the test does: the busiest stretch is what is
+ * proven, or the deadline where it is shorter. The first flow alone is done with before the second
+ * of its deadlines, so its wait is known however many of them the longest deadline holds. */
+static void a_wait_not_worked_out_is_the_stretch(void **state)
 {
     struct set set = {.loads = {{.period = 10, .deadline = 19000, .size = SECTOR}},
                       .ask = {.count = 1, .sector_bytes = SECTOR, .write_ticks = 1}};
@@ -421,8 +423,97 @@ static void a_wait_not_worked_out_is_the_deadline(void **state)
     assert_int_equal(set.ask.room_ticks, 18999);
     set.loads[0].deadline = 30000;
     assert_int_equal(ask(&set), NW_SCHED_YES);
-    assert_int_equal(set.ask.wait_ticks, 30000);
-    assert_int_equal(set.ask.room_ticks, 0);
+    assert_int_equal(set.ask.wait_ticks, 1);
+    set.loads[0].jitter = 40000; /* 4,001 at once, and as many until they are done */
+    set.ask.write_ticks = 5;
+    set.loads[0].deadline = 45000;
+    assert_int_equal(ask(&set), NW_SCHED_YES);
+    assert_int_equal(set.ask.wait_ticks, 40000);
+    set.loads[0].deadline = 39999;
+    assert_int_equal(ask(&set), NW_SCHED_YES);
+    assert_int_equal(set.ask.wait_ticks, 39999);
+    set.ask.order = NW_SCHED_PASSING; /* where this is not proven */
+    set.ask.guard_ticks = 45000;
+    set.loads[0].deadline = 45000;
+    assert_int_equal(ask(&set), NW_SCHED_YES);
+    assert_int_equal(set.ask.wait_ticks, 45000);
+}
+
+/* All deadlines up to the longest of any flow were looked at, and 2,000 of them at most: here 2,000
+ * periods of the second flow fit into the first one's deadline from 320,000 on, and a set that is
+ * never late was refused. What is due behind the busiest stretch decides nothing; nor does anybody
+ * wait longer than that stretch, though half a deadline of work was told. */
+static void a_far_deadline_refuses_nobody(void **state)
+{
+    struct set set = {.loads = {{.period = 3600000, .size = 64},
+                                {.period = 160, .deadline = 260, .size = SECTOR, .burst = 2,
+                                 .jitter = 160}},
+                      .ask = {.count = 2, .sector_bytes = SECTOR, .write_ticks = 40}};
+
+    (void)state;
+    for (uint32_t far = 300000U; far < 1U << 30; far += far / 8U) {
+        for (int order = NW_SCHED_GROUPS; order <= NW_SCHED_SINGLES; order++) {
+            set.ask.order = (uint8_t)order;
+            set.loads[0].deadline = far;
+            assert_int_equal(ask(&set), NW_SCHED_YES);
+            assert_int_equal(set.loads[0].wait_ticks, 280); /* all of the stretch */
+            assert_int_equal(set.loads[1].wait_ticks, 200);
+        }
+    }
+    assert_false(is_ever_late(&set, &nw_sched_edf, 0, 60));
+}
+
+/* The demand test as its source states it, of every stretch up to far behind the busiest one:
+ * 1 if all that is due within `span`, and the longest operation of a later deadline, fits. */
+static int fits(const struct set *set, uint32_t span)
+{
+    uint64_t need = 0;
+    uint64_t before = 0;
+
+    for (uint8_t i = 0; i < set->ask.count; i++) {
+        const struct nw_sched_load *load = &set->loads[i];
+        uint64_t each = load->direction == NW_SCHED_READ ? set->ask.read_ticks
+                                                         : set->ask.write_ticks;
+        uint64_t pieces = (load->size - 1U) / SECTOR + 1U;
+
+        if (load->deadline > span) {
+            before = each > before ? each : before;
+        } else {
+            uint64_t firings = (span - load->deadline + load->jitter) / load->period + 1U;
+            need += firings * pieces * (load->burst == 0 ? 1U : load->burst) * each;
+        }
+    }
+    return need == 0 || need + before <= span;
+}
+
+static void singles_are_told_exactly(void **state)
+{
+    struct nw_random random;
+    uint32_t admitted = 0;
+
+    (void)state;
+    nw_random_seed(&random, 9);
+    for (int round = 0; round < 400; round++) {
+        struct set set = random_set(&random, NW_SCHED_SINGLES);
+        struct nw_sched_load *far = &set.loads[nw_random_below(&random, set.ask.count)];
+        uint32_t span = 1;
+
+        set.ask.unit = 0;
+        far->deadline += nw_random_below(&random, 3) * nw_random_below(&random, 8000);
+        while (span < 40000U && fits(&set, span)) {
+            span++;
+        }
+        int answer = ask(&set);
+        int holds = span == 40000U && set.ask.load_permille <= 1000U; /* else it ends some day */
+        assert_int_equal(answer, holds ? NW_SCHED_YES : NW_SCHED_NO);
+        if (set.admitted != 0) {
+            admitted++;
+            assert_false(is_ever_late(&set, &nw_sched_edf, NW_SCHED_SPLIT, 4));
+            far->deadline += nw_random_below(&random, 1U << 29);
+            assert_int_equal(ask(&set), NW_SCHED_YES);
+        }
+    }
+    assert_in_range(admitted, 100, 300);
 }
 
 /* A deadline of many periods gives the flow that has it many requests in the busiest stretch. */
@@ -641,7 +732,9 @@ int main(void)
         cmocka_unit_test(who_is_admitted_with_a_guard_is_never_late),
         cmocka_unit_test(the_wait_of_later_requests_counts),
         cmocka_unit_test(a_device_may_be_full_to_the_last_tick),
-        cmocka_unit_test(a_wait_not_worked_out_is_the_deadline),
+        cmocka_unit_test(a_wait_not_worked_out_is_the_stretch),
+        cmocka_unit_test(a_far_deadline_refuses_nobody),
+        cmocka_unit_test(singles_are_told_exactly),
         cmocka_unit_test(no_wait_is_longer_than_told),
         cmocka_unit_test(the_order_of_the_flows_does_not_matter),
         cmocka_unit_test(each_unit_is_opened),

@@ -390,12 +390,12 @@ static void test_what_a_sector_may_read_as(void **state)
     assert_int_equal(sim_sector_show(&sector, 7), 0);
     sim_sector_mount(&sector);
     assert_int_equal(sim_sector_show(&sector, 6), -1);
-    sim_sector_trim(&sector);
+    sim_sector_late(&sector, 0);
     assert_int_equal(sim_sector_show(&sector, 7), -1);
     assert_int_equal(sim_sector_show(&sector, 0), 0);
     sim_sector_mount(&sector); /* an unsynced trim */
     assert_int_equal(sim_sector_show(&sector, 7), 0);
-    sim_sector_trim(&sector);
+    sim_sector_late(&sector, 0);
     sim_sector_sync(&sector);
     sim_sector_mount(&sector);
     assert_int_equal(sim_sector_show(&sector, 7), -1);
@@ -408,7 +408,7 @@ static void test_what_a_sector_may_read_as(void **state)
     for (uint32_t i = 10; i < 20U; i++) { /* a trim, once held to be durable because of that */
         sim_sector_may(&sector, i);
     }
-    sim_sector_trim(&sector);
+    sim_sector_late(&sector, 0);
     assert_int_equal(sim_sector_show(&sector, 0), 0);
     assert_int_equal(sim_sector_show(&sector, 15), -1);
     sim_sector_mount(&sector);

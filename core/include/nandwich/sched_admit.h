@@ -28,11 +28,13 @@
  * HOW. Two tests, each of them safe; either is enough.
  *   Demand: in no stretch of time do the requests issued and due in it need more operations than
  *   it has room for, with one operation of a later deadline before them (George, Rivierre and
- *   Spuri, INRIA report 2966, 1996). It looks at all deadlines of the busiest stretch there can be,
- *   at most 2,000. For SINGLES without units it is exact: whoever is refused, and does not need
- *   more than the 2,000, can be late. For the waits it looks at 2,000 more at most, as far
- *   after that stretch as the longest deadline is long. If they are not enough, the wait told of
- *   each flow is its deadline.
+ *   Spuri, INRIA report 2966, 1996). It looks at all deadlines within the busiest stretch there
+ *   can be, at most 2,000; how far others lie behind it does not matter. For SINGLES without units
+ *   it is exact: whoever is refused can be late, unless that stretch is 2^30 ticks long or more,
+ *   holds more than 2,000 deadlines, or its end is not found. For the waits it looks at 2,000
+ *   deadlines more at most, of each flow as far behind its own first one as that stretch is long.
+ *   If they are not enough, the wait told of each flow is that stretch, or its deadline where that
+ *   is shorter; for PASSING its deadline.
  *   Waiting: from any moment on, a request waits for the operation under way, for what other flows
  *   have waiting, in sectors as full as they are then, and for what they issue later with an
  *   earlier deadline. How much waits follows from how long each flow waits: both grow from nothing
@@ -41,7 +43,7 @@
  * Of 1,000 random sets refused for GROUPS the adversary of our test never saw 55 late; for SINGLES,
  * 9. A third of their flows have jitter.
  *
- * COST: the end of the busiest stretch is found in 2,000 rounds at most, of two 32-bit divisions a
+ * COST: the end of the busiest stretch is found in 4,000 rounds at most, of two 32-bit divisions a
  * flow; each of these 4,000 deadlines takes five divisions a flow; each round of waiting
  * about 110 for every pair of flows, 255 rounds at most (26 are the most seen); with units twice
  * that.

@@ -14,23 +14,35 @@
  *
  * DURABLE, as block.h asks of a persistent device; `flash` has to be one. What lies in the NVM is
  * durable when the write returns. A sector leaves the NVM when flash has it and was synced. Power
- * may be cut at any moment, in format and mount too.
+ * may be cut at any moment, in format and mount too; there a call below may fail as well, or the
+ * processor start anew while flash still holds back what was not synced: mount once more.
  *
  * TWO PARTS, ONE DEVICE. Flash and NVM carry the same identity and the number of the session, which
- * each mount counts up. A mount refuses an NVM of another device and one that is older than its
- * flash, or newer by more than a cut explains, and touches nothing then. The last sector of `flash`
- * holds the label. Nobody else may write to `flash`: what the NVM holds would hide it.
+ * each mount counts up: on the NVM first, and only when flash has synced the session that both are
+ * in. So flash is one session behind at most, whatever is cut or fails. A mount refuses an NVM of
+ * another device and one that is older than its flash, or newer by more than that, and touches
+ * nothing then. The last sector of `flash` holds the label. Nobody else may write to `flash`: what
+ * the NVM holds would hide it.
  *
  * COST, in calls below; S: frames
- *   read    of a sector in the NVM 1 NVM read; neighbours that are not go to flash as one request
+ *   read    of a sector in the NVM 1 NVM read; neighbours that are not go to flash as one request,
+ *           and where the policy takes one in, that as a write below
  *   write   into the NVM 1 NVM write of the sector and 1 of 8 bytes. Where no slot is free and the
  *           policy gives one up: before it 1 NVM read, 1 flash write and sync, 1 or 2 NVM writes of
  *           8 bytes. Else as flash, neighbours as one request
- *   trim    as flash; if one of its sectors lies in the NVM also a sync, and 8 bytes for each
- *   sync    as flash, and 8 bytes for each sector written back since the last one
+ *   trim    as flash; if one of its sectors lies in the NVM also a sync, and 8 bytes for each and
+ *           once more
+ *   sync    as flash
  *   idle    writes back as the policy wants it, a sector at a time, each about move_us; what is
  *           left of the budget goes to flash
- *   mount   2 S NVM reads of 8 bytes, 1 flash read, write and sync
+ *   mount   2 S NVM reads of 8 bytes and 1 of 32, 1 NVM write of 8 bytes, 1 flash read and write,
+ *           2 syncs; the NVM write and a sync less where the mount before was cut
+ * Behind a call that failed the next one does what is left of it too. Behind an idle, the next
+ * write without a free slot, trim or sync syncs flash and writes 8 bytes for each sector that was
+ * written back, 8 of them at most, and once more. Behind an NVM write, the next write, trim or sync
+ * writes 8 bytes.
+ *
+ * SIZE. Frames are 65,535 at most: what an NVM has more is not used.
  *
  * RAM: nw_tier_ram_bytes(): 9 bytes a slot, 2 bytes for each of the next power of two slots (up to
  * 32,768), and a sector. 16 MB in sectors of 4 KiB: 49 KB.

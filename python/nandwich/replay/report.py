@@ -37,6 +37,9 @@ def _empty(facts: dict[str, Any]) -> list[Row]:
     return [("requests of no bytes", facts["empty_lines"], "left out")]
 
 
+_TIER_SLOTS_MOST = 65534  # tier.h: 65,535 frames
+
+
 def _share(part: int, whole: int) -> str:
     return f"{100 * part / whole:.1f} %" if whole else "-"
 
@@ -62,6 +65,10 @@ def _tier(tier: dict[str, Any]) -> list[Row]:
         (f"written to flash ({tier['policy']})", _share(flash, writes), ahead),
         ("read from NVM", _share(reads, reads + tier["flash_reads"]), held),
     ]
+    unused = tier["nvm_bytes"] - tier["nvm_bytes_used"]
+    if tier["slots"] == _TIER_SLOTS_MOST and unused > 0:
+        most = f"of {format_size(tier['nvm_bytes'])}: a tier has {_TIER_SLOTS_MOST} slots at most"
+        rows.append(("NVM not used", format_size(unused), most))
     bound = tier["bound"]
     if bound is not None:
         least = bound["flash_writes_least"]
