@@ -211,6 +211,94 @@ static void test_places(void **state)
     assert_int_equal(peek(1, "first"), NW_ERR_TAMPERED);
 }
 
+/* The attacker at the bus: before the so many-th read of a call the place of a chunk gets what it
+ * had in another image; behind the call it gets back what was there. */
+static uint8_t theirs[CHUNK_HEAD + 6U];
+static uint32_t theirs_at;
+static uint32_t reads;
+static uint32_t strike_at;
+
+static void swap_theirs(struct forge *forge)
+{
+    uint8_t before[sizeof theirs];
+
+    memcpy(before, forge->data + theirs_at, sizeof before);
+    memcpy(forge->data + theirs_at, theirs, sizeof before);
+    memcpy(theirs, before, sizeof before);
+}
+
+static void strike_at_read(struct forge *forge, uint32_t page)
+{
+    (void)page;
+    if (++reads == strike_at) {
+        swap_theirs(forge);
+    }
+}
+
+/* get(17) with the place changed before a read of this call, or of one that moves it before. */
+static int get_struck(uint8_t *value, int moved)
+{
+    uint32_t number = 17;
+
+    reads = 0;
+    bed.before_read = strike_at_read;
+    if (moved) {
+        (void)nw_store_compact(bed.store, handle_of("a"), &number, 1);
+    } else {
+        number = (uint32_t)nw_store_get(bed.store, handle_of("a"), 17, value);
+    }
+    bed.before_read = NULL;
+    if (reads >= strike_at) {
+        swap_theirs(&bed);
+    }
+    if (moved) {
+        assert_int_equal(nw_store_sync(bed.store), NW_OK);
+        assert_int_equal(forge_mount(&bed), NW_OK);
+        return nw_store_get(bed.store, handle_of("a"), 17, value);
+    }
+    return (int)number;
+}
+
+/* Value 17 of the array, and at that place in another image value 10, or an element of the queue.
+ * Once what seemed damaged was read again, header and payload, and the second header was not looked
+ * at: where the place changed between these two reads the other element was handed out under this
+ * key, and moved under it, with a right tag from then on. */
+static void test_places_within_a_call(void **state)
+{
+    static struct forge base;
+    uint8_t value[6];
+
+    (void)state;
+    for (uint32_t way = 0; way < 12U; way++) {
+        forge_open(&bed, (uint8_t)(way % 3U));
+        seal_with(key);
+        assert_int_equal(forge_format(&bed), NW_OK);
+        base = bed;
+        if (way < 6U) {
+            set(10, "theirs");
+        } else {
+            assert_int_equal(nw_store_push(bed.store, handle_of("q"), "theirs", 6), NW_OK);
+            assert_int_equal(nw_store_sync(bed.store), NW_OK);
+        }
+        const uint8_t *chunk = way < 6U ? chunk_of("a", 10) : chunk_of("q", 0);
+        theirs_at = (uint32_t)(chunk - bed.data);
+        memcpy(theirs, chunk, sizeof theirs);
+        bed = base;
+        set(17, "value ");
+        assert_ptr_equal(chunk_of("a", 17), chunk);
+        go_on();
+        kept = bed;
+        strike_at = 0;
+        do {
+            strike_at++;
+            bed = kept;
+            int result = get_struck(value, way % 6U >= 3U);
+            assert_true(result == NW_ERR_TAMPERED || result == NW_OK);
+            assert_true(result < 0 || memcmp(value, "value ", 6) == 0);
+        } while (reads >= strike_at);
+    }
+}
+
 static void test_keys(void **state)
 {
     (void)state;
@@ -376,7 +464,7 @@ int main(void)
         cmocka_unit_test(test_bytes_put_back), cmocka_unit_test(test_end_cut_off),
         cmocka_unit_test(test_destroyed),      cmocka_unit_test(test_deleted),
         cmocka_unit_test(test_lengths),        cmocka_unit_test(test_equality),
-        cmocka_unit_test(test_patterns)};
+        cmocka_unit_test(test_patterns),       cmocka_unit_test(test_places_within_a_call)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
