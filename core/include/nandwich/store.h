@@ -172,7 +172,11 @@ int nw_store_format(struct nw_store **store, struct nw_chip *chip,
  * nw_identify(); nothing is written or erased then. NW_ERR_VERSION: another format, geometry or
  * configuration, told by bytes whose checksum is right; NW_ERR_KEY: sealed with another key, or not
  * sealed, or no seal given; NW_ERR_CORRUPT, NW_ERR_TAMPERED; NW_ERR_FULL: so many blocks have
- * failed that none is free; else as format.
+ * failed that none is free; NW_ERR_PROGRAM: so many have failed in this mount, or six since they
+ * were erased last, that its anchor found no place; what is stored is not touched by either, and
+ * the next mount tries again. Else as format. Where blocks fail so behind the anchor, when cleaning
+ * makes room for the next mount, it is NW_OK: all is read, and writes answer NW_ERR_FULL, or
+ * NW_ERR_PROGRAM until the next mount.
  */
 int nw_store_mount(struct nw_store **store, struct nw_chip *chip,
                    const struct nw_store_config *config, void *ram, size_t ram_bytes);
