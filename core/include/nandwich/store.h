@@ -205,7 +205,9 @@ struct nw_store_space {
     uint32_t put_bytes;   /* an element, a value or a block of a file of so many bytes is not
                            * refused for want of room, in whatever object; more may fit. Not
                            * said of an append of many elements at once */
-    uint32_t free_blocks; /* that can be written before something has to be cleaned */
+    uint32_t free_blocks; /* that can be written before something has to be cleaned. 0: the next
+                           * mount may answer NW_ERR_FULL; else it does not, unless more blocks
+                           * fail in it */
     uint32_t good_blocks; /* that have not failed */
     uint32_t sequence;    /* of the newest block on the chip: it only ever grows, with each
                            * mount too */
