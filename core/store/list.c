@@ -324,6 +324,9 @@ static int read_element(struct nw_store *store, struct object *object,
     }
     if (chunk->kind == 0) { /* the cursor remembers no checksum */
         result = store_find_data(store, object, cursor->chunk, chunk);
+        if (result == NW_OK && chunk->length != part) { /* nor is there more room */
+            result = store_damaged(store, chunk->at);
+        }
     }
     return result < 0 ? result : store_payload(store, chunk, data, 1);
 }

@@ -629,7 +629,9 @@ static int settle(struct nw_store *store, struct scan *scan)
     }
     if (result == NW_OK && store->free <= store->low) {
         result = store_clean_at_once(store);
-        result = result == NW_ERR_FULL ? (int)NW_OK : result;
+        if (result == NW_ERR_FULL || result == NW_ERR_PROGRAM) {
+            result = NW_OK; /* the mount is done: writes answer it, and reading goes on */
+        }
     }
     if (result == NW_OK && redo.place != STORE_NONE) {
         store->stats.place = redo.place; /* where elements that are missing may have been */

@@ -206,6 +206,10 @@ static int feed_mount(struct sim_subject *subject)
     int result = nw_store_mount(&own->store, subject->chip, &own->config, own->store_ram,
                                 own->store_bytes);
     result = result < 0 ? result : open_sched(subject);
+    if (result >= 0) { /* blocks that failed behind its anchor end the writing, not the mount */
+        int broken = nw_store_idle(own->store, 0);
+        subject->broken = broken < 0 ? broken : (int)NW_OK;
+    }
     return result < 0 ? result : read_all(subject, 1);
 }
 

@@ -20,6 +20,7 @@
 #include "nandwich/random.h"
 #include "nandwich/bytes.h"
 #include "nandwich/store.h"
+#include "nandwich/store_seal.h"
 
 struct bed {
     struct nw_nand *nand;
@@ -166,6 +167,69 @@ static void test_refusals(void **state)
                      NW_ERR_VERSION);
     bed.config.objects = 3;
     remount();
+    close_bed();
+}
+
+/* How many objects a block allows is no guess: half of it has to hold an anchor that tells of all
+ * of them. */
+static void test_most_objects(void **state)
+{
+    struct nw_geometry geometry = {.blocks = 512,
+                                   .block_pages = 16,
+                                   .page_bytes = 256,
+                                   .program_bytes = 1,
+                                   .page_programs = NW_PROGRAMS_UNLIMITED,
+                                   .erased = 0xFF,
+                                   .flags = NW_CHIP_READ_ERASED};
+    struct nw_seal seal = {.verbs = NULL};
+
+    (void)state;
+    for (uint32_t way = 0; way < 12U; way++) {
+        struct nw_store_config config = {.checkpoints = (uint8_t)(way % 3U),
+                                         .name_bytes = way % 2U == 0 ? 12 : 32,
+                                         .seal = way < 6U ? NULL : &seal};
+        uint32_t room = 4096U / 2U - (way < 6U ? 137U : 165U);
+        uint32_t most = room / ((config.checkpoints + 1U) * (31U + config.name_bytes));
+
+        if (way == 0) {
+            assert_int_equal(most, 44);
+        }
+        config.objects = (uint8_t)most;
+        assert_true(nw_store_ram_bytes(&config, &geometry) > 0);
+        config.objects++;
+        assert_int_equal(nw_store_ram_bytes(&config, &geometry), 0);
+    }
+}
+
+/* What is this mount's own matter, and no part of the format. */
+static void test_other_config(void **state)
+{
+    struct nw_store_config config = {.objects = 2, .frames = 12, .read_ahead = 1};
+    struct nw_store_space space;
+    uint8_t value[8] = {7};
+    uint32_t key = 12;
+
+    (void)state;
+    open_bed(&config, 64, 0);
+    int array = create("a", NW_STORE_ARRAY, 8, 10);
+    assert_int_equal(nw_store_set(bed.store, array, 3, value), NW_OK);
+    for (uint32_t way = 0; way < 8U; way++) {
+        bed.config.frames = way % 2U == 0 ? 12 : 4;
+        bed.config.read_ahead = way % 4U < 2U;
+        bed.config.anchor_bytes = way < 4U ? 1024 : 16384;
+        assert_int_equal(nw_store_sync(bed.store), NW_OK);
+        remount();
+        nw_store_space(bed.store, &space);
+        assert_true(space.limit_bytes > 0);
+        memset(value, 0, sizeof value);
+        assert_int_equal(nw_store_get(bed.store, array, 3, value), NW_OK);
+        assert_int_equal(value[0], 7);
+        assert_int_equal(nw_store_set(bed.store, array, 3, value), NW_OK);
+    }
+    assert_int_equal(nw_store_next_key(bed.store, array, &key), NW_ERR_NOT_FOUND);
+    assert_int_equal(key, 12);
+    assert_int_equal(nw_store_find(bed.store, ""), NW_ERR_NAME);
+    assert_int_equal(nw_store_find(bed.store, "thirteen or more"), NW_ERR_NAME);
     close_bed();
 }
 
@@ -842,6 +906,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_shapes_refused),
         cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_most_objects),
+        cmocka_unit_test(test_other_config),
         cmocka_unit_test(test_not_a_store),
         cmocka_unit_test(test_files),         cmocka_unit_test(test_front_is_near),
         cmocka_unit_test(test_wear),          cmocka_unit_test(test_full),

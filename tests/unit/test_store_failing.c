@@ -240,9 +240,42 @@ static void test_bad_in_a_row(void **state)
     go_round(2048, 64, 700, 20, 0);
 }
 
+/* Mounts that use up what is free, for a block fails in every other one: that the next may answer
+ * NW_ERR_FULL is told before, by free_blocks, and for no other reason does one without failures. */
+static void test_few_free(void **state)
+{
+    static const struct nw_store_spec spec = {.type = NW_STORE_QUEUE};
+    uint32_t told = 0;
+
+    (void)state;
+    for (uint32_t seed = 0; seed < HISTORIES; seed++) {
+        nw_random_seed(&dice, seed);
+        if (open_store(512, 16, 16U + below(4), 19) == NW_OK) {
+            int queue = nw_store_create(store, "q", &spec);
+            int result = work(queue, 0) ? (int)NW_OK : (int)NW_ERR_FULL;
+
+            for (uint32_t i = 0; i < 4U * MOUNTS && result == NW_OK; i++) {
+                uint32_t free_blocks = space_now().free_blocks;
+                uint32_t until = below(2) * (1U + below(6));
+
+                dooms = until;
+                result = mount();
+                int fails = until > 0 && dooms == 0;
+                dooms = 0;
+                assert_true(result == NW_OK || (result == NW_ERR_PROGRAM && fails) ||
+                            (result == NW_ERR_FULL && free_blocks == 0));
+                told += result == NW_ERR_FULL;
+            }
+        }
+        close_store();
+    }
+    assert_true(told > 100U);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_failing),
+                                       cmocka_unit_test(test_few_free),
                                        cmocka_unit_test(test_bad_in_a_row)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);

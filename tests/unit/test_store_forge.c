@@ -280,6 +280,37 @@ static void test_by_chance(void **state)
     }
 }
 
+/* A header that a cursor has passed tells of more bytes when it is read again. Once the element was
+ * read as long as that, over the end of the caller's buffer. */
+static void test_length_changes(void **state)
+{
+    uint8_t data[100] = "an element\n";
+    struct nw_store_cursor cursor;
+
+    (void)state;
+    (void)fresh();
+    int handle = nw_store_find(forge.store, "e");
+    for (uint32_t i = 0; i < 12U; i++) { /* the first pages are read from the chip then */
+        assert_int_equal(nw_store_append(forge.store, handle, data, 12), NW_OK);
+        assert_int_equal(nw_store_sync(forge.store), NW_OK);
+    }
+    assert_int_equal(nw_store_first(forge.store, handle, &cursor), NW_OK);
+    assert_int_equal(nw_store_next(forge.store, &cursor, data, 12), 12);
+    assert_int_equal(nw_store_previous(forge.store, &cursor, data, 12), 12);
+    for (uint8_t *bytes = forge.data; bytes < forge.data + FORGE_BYTES - 14U; bytes++) {
+        if (bytes[0] == 0x11U && bytes[1] == (handle & 127) - 1 && nw_get16(bytes + 3) == 12U &&
+            nw_get32(bytes + 5) == 0) {
+            nw_put16(bytes + 3, 60);
+        }
+    }
+    forge_sign(&forge);
+    memset(data, 7, sizeof data);
+    assert_int_equal(nw_store_next(forge.store, &cursor, data, 12), NW_ERR_CORRUPT);
+    for (uint32_t i = 12; i < sizeof data; i++) {
+        assert_int_equal(data[i], 7);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -289,6 +320,7 @@ int main(void)
         cmocka_unit_test(test_old_format),     cmocka_unit_test(test_no_gain),
         cmocka_unit_test(test_too_high),
         cmocka_unit_test(test_by_chance),
+        cmocka_unit_test(test_length_changes),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

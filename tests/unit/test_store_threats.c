@@ -211,6 +211,94 @@ static void test_places(void **state)
     assert_int_equal(peek(1, "first"), NW_ERR_TAMPERED);
 }
 
+/* The attacker at the bus: before the so many-th read of a call the place of a chunk gets what it
+ * had in another image; behind the call it gets back what was there. */
+static uint8_t theirs[CHUNK_HEAD + 6U];
+static uint32_t theirs_at;
+static uint32_t reads;
+static uint32_t strike_at;
+
+static void swap_theirs(struct forge *forge)
+{
+    uint8_t before[sizeof theirs];
+
+    memcpy(before, forge->data + theirs_at, sizeof before);
+    memcpy(forge->data + theirs_at, theirs, sizeof before);
+    memcpy(theirs, before, sizeof before);
+}
+
+static void strike_at_read(struct forge *forge, uint32_t page)
+{
+    (void)page;
+    if (++reads == strike_at) {
+        swap_theirs(forge);
+    }
+}
+
+/* get(17) with the place changed before a read of this call, or of one that moves it before. */
+static int get_struck(uint8_t *value, int moved)
+{
+    uint32_t number = 17;
+
+    reads = 0;
+    bed.before_read = strike_at_read;
+    if (moved) {
+        (void)nw_store_compact(bed.store, handle_of("a"), &number, 1);
+    } else {
+        number = (uint32_t)nw_store_get(bed.store, handle_of("a"), 17, value);
+    }
+    bed.before_read = NULL;
+    if (reads >= strike_at) {
+        swap_theirs(&bed);
+    }
+    if (moved) {
+        assert_int_equal(nw_store_sync(bed.store), NW_OK);
+        assert_int_equal(forge_mount(&bed), NW_OK);
+        return nw_store_get(bed.store, handle_of("a"), 17, value);
+    }
+    return (int)number;
+}
+
+/* Value 17 of the array, and at that place in another image value 10, or an element of the queue.
+ * Once what seemed damaged was read again, header and payload, and the second header was not looked
+ * at: where the place changed between these two reads the other element was handed out under this
+ * key, and moved under it, with a right tag from then on. */
+static void test_places_within_a_call(void **state)
+{
+    static struct forge base;
+    uint8_t value[6];
+
+    (void)state;
+    for (uint32_t way = 0; way < 12U; way++) {
+        forge_open(&bed, (uint8_t)(way % 3U));
+        seal_with(key);
+        assert_int_equal(forge_format(&bed), NW_OK);
+        base = bed;
+        if (way < 6U) {
+            set(10, "theirs");
+        } else {
+            assert_int_equal(nw_store_push(bed.store, handle_of("q"), "theirs", 6), NW_OK);
+            assert_int_equal(nw_store_sync(bed.store), NW_OK);
+        }
+        const uint8_t *chunk = way < 6U ? chunk_of("a", 10) : chunk_of("q", 0);
+        theirs_at = (uint32_t)(chunk - bed.data);
+        memcpy(theirs, chunk, sizeof theirs);
+        bed = base;
+        set(17, "value ");
+        assert_ptr_equal(chunk_of("a", 17), chunk);
+        go_on();
+        kept = bed;
+        strike_at = 0;
+        do {
+            strike_at++;
+            bed = kept;
+            int result = get_struck(value, way % 6U >= 3U);
+            assert_true(result == NW_ERR_TAMPERED || result == NW_OK);
+            assert_true(result < 0 || memcmp(value, "value ", 6) == 0);
+        } while (reads >= strike_at);
+    }
+}
+
 static void test_keys(void **state)
 {
     (void)state;
@@ -268,6 +356,51 @@ static void test_bytes_put_back(void **state)
     assert_int_equal(nw_store_stats(bed.store)->tampered, 0);
 }
 
+/* A store anew on the same chip, with one object and elements of it. */
+static int live(const char *name, uint8_t type, const char *text)
+{
+    const struct nw_store_spec spec = {.type = type};
+    uint8_t bytes[BYTES] = {0};
+
+    memcpy(bytes, text, strlen(text));
+    assert_int_equal(
+        nw_store_format(&bed.store, &bed.chip, &bed.config, bed.ram, sizeof bed.ram), NW_OK);
+    int handle = nw_store_create(bed.store, name, &spec);
+    assert_true(handle > 0);
+    for (uint32_t i = 0; i < 7U; i++) {
+        assert_int_equal(type == NW_STORE_QUEUE
+                             ? nw_store_push(bed.store, handle, bytes, BYTES)
+                             : nw_store_append(bed.store, handle, bytes, BYTES),
+                         NW_OK);
+        assert_int_equal(nw_store_sync(bed.store), NW_OK);
+    }
+    return handle;
+}
+
+/* Nothing on the chip tells one life of a key from the next: a chunk of a queue passes for one of
+ * the stream that has its slot after a format. With another key it does not. */
+static void test_formatted_anew(void **state)
+{
+    uint8_t before[CHUNK_HEAD + BYTES];
+    uint8_t bytes[BYTES];
+
+    (void)state;
+    for (uint8_t keys = 1; keys <= 2U; keys++) {
+        forge_open(&bed, 1);
+        seal_with(key);
+        (void)live("q", NW_STORE_QUEUE, "of the first life");
+        uint8_t *chunk = chunk_of("q", 0);
+        memcpy(before, chunk, sizeof before);
+        seal_with(keys == 1U ? key : other_key);
+        int handle = live("i", NW_STORE_STREAM, "of the second");
+        assert_ptr_equal(chunk_of("i", 0), chunk);
+        memcpy(chunk, before, sizeof before);
+        int result = nw_store_peek(bed.store, handle, 0, bytes, BYTES);
+        assert_int_equal(result, keys == 1U ? (int)BYTES : NW_ERR_TAMPERED);
+        assert_int_equal(memcmp(bytes, "of the first life", 17) == 0, keys == 1U);
+    }
+}
+
 static void test_end_cut_off(void **state)
 {
     (void)state;
@@ -281,6 +414,23 @@ static void test_end_cut_off(void **state)
     assert_int_equal(peek(1, "goes"), NW_ERR_NOT_FOUND);
     assert_int_equal(nw_store_stats(bed.store)->lost, 0);
     assert_int_equal(nw_store_stats(bed.store)->tampered, 0);
+}
+
+/* The mount that meets the damage puts an anchor behind it, and the next one finds nothing. */
+static void test_told_to_nobody(void **state)
+{
+    (void)state;
+    new_store();
+    set(3, "older ");
+    set(3, "newer ");
+    chunk_of("a", 3)[CHUNK_HEAD] ^= 4U;
+    go_on();
+    assert_int_equal(forge_mount(&bed), NW_OK);
+    assert_true(nw_store_stats(bed.store)->tampered > 0);
+    assert_true(nw_store_stats(bed.store)->lost > 0);
+    assert_int_equal(forge_mount(&bed), NW_OK);
+    assert_int_equal(nw_store_stats(bed.store)->tampered, 0);
+    assert_int_equal(nw_store_stats(bed.store)->lost, 0);
 }
 
 static void test_destroyed(void **state)
@@ -376,7 +526,8 @@ int main(void)
         cmocka_unit_test(test_bytes_put_back), cmocka_unit_test(test_end_cut_off),
         cmocka_unit_test(test_destroyed),      cmocka_unit_test(test_deleted),
         cmocka_unit_test(test_lengths),        cmocka_unit_test(test_equality),
-        cmocka_unit_test(test_patterns)};
+        cmocka_unit_test(test_patterns),       cmocka_unit_test(test_places_within_a_call),
+        cmocka_unit_test(test_formatted_anew), cmocka_unit_test(test_told_to_nobody)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

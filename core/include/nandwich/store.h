@@ -102,7 +102,11 @@ extern "C" {
 #define NW_STORE_CHECKPOINTS 3U /* most that can be kept */
 
 struct nw_store_config {
-    uint8_t objects;       /* most objects at a time, 1 .. 60; 0: 8. About 32 + name_bytes B RAM */
+    uint8_t objects;       /* most objects at a time, 1 .. 60; 0: 8. About 32 + name_bytes B RAM.
+                            * objects x (checkpoints + 1) x (31 + name_bytes) has to be no more
+                            * than half a block less 137 bytes (sealed 165), for one chunk tells
+                            * them all: of blocks of 4 KiB 44 objects with names of 12, or 22 with
+                            * a checkpoint; else NW_ERR_CONFIG */
     uint8_t name_bytes;    /* longest name, 1 .. 32; 0: 12 */
     uint8_t frames;        /* index nodes in RAM, 4 .. 64; 0: 8, with checkpoints 5 for each of
                             * them and 5. More levels than frames - 1 are not possible:
@@ -135,7 +139,9 @@ struct nw_store_stats {
     uint32_t corrected;   /* bits repaired below, and here each time one is met */
     uint32_t lost;        /* chunks that could not be read when they had to be, nor once more, or
                            * are missing, each once; a mount counts pages too. 0 after it: it met
-                           * no damage. One wrong read is none */
+                           * no damage. One wrong read is none. A mount that ends has put right
+                           * what it met, and the next one meets it no more: where power goes
+                           * before you look here, nobody is told */
     uint32_t retired;     /* blocks given up */
     uint32_t swapped;     /* programs that failed */
     uint32_t place;       /* page << place_shift | offset of the last damage met */
@@ -149,7 +155,10 @@ size_t nw_store_ram_bytes(const struct nw_store_config *config,
 
 /*
  * An empty store. Cost: 1 read and 1 erase a block, one more of each and a program. Cut before its
- * end it leaves no store. The configuration goes with the store: mount with the same.
+ * end it leaves no store. The configuration goes with the store: mount with the same objects,
+ * name_bytes, fan and checkpoints, else NW_ERR_VERSION, and with the same key. frames, read_ahead
+ * and anchor_bytes may be others at each mount: with frames too few for the index of an object
+ * NW_ERR_VERSION, too; limit_bytes follows them.
  * NW_ERR_CONFIG, NW_ERR_RAM, NW_ERR_FULL (so many bad blocks or so small a chip that limit_bytes
  * would be less than a block), or the chip's error.
  */
@@ -163,7 +172,11 @@ int nw_store_format(struct nw_store **store, struct nw_chip *chip,
  * nw_identify(); nothing is written or erased then. NW_ERR_VERSION: another format, geometry or
  * configuration, told by bytes whose checksum is right; NW_ERR_KEY: sealed with another key, or not
  * sealed, or no seal given; NW_ERR_CORRUPT, NW_ERR_TAMPERED; NW_ERR_FULL: so many blocks have
- * failed that none is free; else as format.
+ * failed that none is free; NW_ERR_PROGRAM: so many have failed in this mount, or six since they
+ * were erased last, that its anchor found no place; what is stored is not touched by either, and
+ * the next mount tries again. Else as format. Where blocks fail so behind the anchor, when cleaning
+ * makes room for the next mount, it is NW_OK: all is read, and writes answer NW_ERR_FULL, or
+ * NW_ERR_PROGRAM until the next mount.
  */
 int nw_store_mount(struct nw_store **store, struct nw_chip *chip,
                    const struct nw_store_config *config, void *ram, size_t ram_bytes);
@@ -192,7 +205,9 @@ struct nw_store_space {
     uint32_t put_bytes;   /* an element, a value or a block of a file of so many bytes is not
                            * refused for want of room, in whatever object; more may fit. Not
                            * said of an append of many elements at once */
-    uint32_t free_blocks; /* that can be written before something has to be cleaned */
+    uint32_t free_blocks; /* that can be written before something has to be cleaned. 0: the next
+                           * mount may answer NW_ERR_FULL; else it does not, unless more blocks
+                           * fail in it */
     uint32_t good_blocks; /* that have not failed */
     uint32_t sequence;    /* of the newest block on the chip: it only ever grows, with each
                            * mount too */
@@ -254,7 +269,7 @@ struct nw_store_spec {
  * keys that its index has more levels than frames - 1. Durable. */
 int nw_store_create(struct nw_store *store, const char *name, const struct nw_store_spec *spec);
 
-/* The handle of an object. */
+/* The handle of an object. NW_ERR_NAME: the name is empty or too long. */
 int nw_store_find(struct nw_store *store, const char *name);
 
 /* Gives an object up, with all it holds (the paper's invalidate). Durable. */
@@ -342,8 +357,8 @@ int nw_store_set(struct nw_store *store, int handle, uint32_t key, const void *v
 int nw_store_get(struct nw_store *store, int handle, uint32_t key, void *value);
 
 /* Moves *key on to the first one from there that was set. One that damage hides counts as set: get
- * tells. NW_ERR_NOT_FOUND: there is none, *key is the array's count. Cost: the nodes on the way
- * from key to key, no matter how far apart; no value is read. */
+ * tells. NW_ERR_NOT_FOUND: there is none, *key is the array's count, or as it was where that is
+ * beyond. Cost: the nodes on the way from key to key, no matter how far apart; no value is read. */
 int nw_store_next_key(struct nw_store *store, int handle, uint32_t *key);
 
 /* STREAM-INDEX: a stream and an array with values of this size, made with nw_store_create(). */

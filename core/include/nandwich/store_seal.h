@@ -20,12 +20,17 @@
  * TAMPERED when they are read, and counted in nw_store_stats()->tampered; bytes that are not proven
  * are never handed out. (One bit of what a header says is put right if the tag proves it then, and
  * counted in corrected.) With another key, or without one, a mount answers NW_ERR_KEY.
- * A mount counts there, too, what it cannot use: look at it afterwards. A number that is missing
+ * A mount counts there, too, what it cannot use: look at it afterwards. (The next one does not:
+ * who cuts the power before you look has it told to nobody.) A number that is missing
  * since is NW_ERR_CORRUPT, a key of an array NW_ERR_NOT_FOUND or the value it had before.
  * WHAT IS NOT. An older image put back as a whole, or older bytes put back at the very place they
  * once had; and what was written since the newest anchor left out as if it had not been: all from
  * some moment on, or a value or a block that replaced an older one. Who has memory that cannot be
  * put back keeps nw_store_space.sequence there: after a mount it is higher than ever before.
+ * ONE KEY, ONE FORMAT. Nothing tells the stores apart that were formatted one after the other with
+ * one key: what an object held then passes, at its place, for what another one holds that has its
+ * slot and generation now, whatever the names and types of both. So give each format a key of its
+ * own, made of one that is kept and a count of formats, say.
  * WHAT IS SEEN. Lengths, how many objects and elements there are, and when they change; and whether
  * the same element came to lie at the same place twice. Line by line: docs/store-threats.md.
  *
