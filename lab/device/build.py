@@ -6,6 +6,7 @@ code is compiled by the target's gcc, the program by clang-19 with the pass; lld
 messages `nandwich cc` can put into words.
 """
 
+import functools
 import importlib.util
 import re
 import shutil
@@ -15,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lab import ROOT
+from lab.device import absent
 from lab.device.boards import Board, Range
 from lab.device.layout import Layout
 from nandwich import paths
@@ -127,7 +129,8 @@ def objects(board: Board, layer: str | None) -> dict[str, Path]:
         begin.append(port / "files.c")
     wrappers = [guest / f"{one}.c" for one in _WRAPPERS]
     if board.is_small:
-        wrappers = [guest / "alloc.c", guest / "format.c", port / "small_library.c"]
+        wrappers = [guest / f"{one}.c" for one in ("alloc", "format", "jump")]
+        wrappers.append(port / "small_library.c")
     vm = _folder("vm") + [guest / f"{one}.c" for one in _GUARDS]
     both = {
         "vm": relocatable(board, vm),
@@ -218,6 +221,7 @@ def native(board: Board, sources: tuple[Path, ...], flags: Sequence[str]) -> Ima
             sources=sources,
             libraries=(),
             tools=(_tool(toolchain.CLANG), _tool(board.gcc[0])),
+            explain=functools.partial(absent.explain, board),
         )
     )
     ours = objects(board, None)
@@ -242,6 +246,7 @@ def native(board: Board, sources: tuple[Path, ...], flags: Sequence[str]) -> Ima
                 *(f"-Wl,--defsym=__wrap_{name}=nw_libc_{name}" for name in _formatted(board)),
             ),
             tools=(units.program, *ours.values()),
+            explain=functools.partial(absent.explain, board),
         )
     )
     return _look(linked, layout)
@@ -263,6 +268,7 @@ def fixed(
             sources=sources,
             libraries=_libraries(board, flags, ours),
             tools=(_tool(toolchain.CLANG), paths.compiler_plugin(), *ours.values()),
+            explain=functools.partial(absent.explain, board),
         )
     )
     image = _look(built, layout)

@@ -251,6 +251,7 @@ def _settings(wanted: Wanted, image: Image, report: Path, accesses: Path | None)
         f"ram={layout.ram.start},{layout.ram.bytes}",
         f"stack={layout.stack_bytes}",
         f"seed={wanted.seed}",
+        f"khz={round(wanted.board.mhz * 1000)}",
     ]
     lines += [f"owner={name},{one.start},{one.end}" for name, one in image.owners.items()]
     if accesses is not None:
