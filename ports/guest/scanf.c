@@ -139,9 +139,10 @@ static void add_target(struct plan *plan, const struct nw_conversion *c, void *t
     plan->standin[plan->targets++] = target->value;
 }
 
+/* Z is a length of printf alone: what scanf makes of it the host decides. */
 static int is_integer(const struct nw_conversion *c)
 {
-    return c->kind != '\0' && strchr("dinouxX", c->kind) != NULL;
+    return c->kind != '\0' && *c->rest != 'Z' && strchr("dinouxX", c->kind) != NULL;
 }
 
 /* Small C libraries do not know every length, and the stand-in has room for any: an integer comes
