@@ -22,6 +22,7 @@ from lab.device.layout import Layout
 from nandwich import paths
 from nandwich.compiler import toolchain
 from nandwich.errors import InputError
+from nandwich.quantities import format_size
 from nandwich.run.build import Built, Recipe, build
 
 #: Files of ports/guest that carry the guards; the others wrap functions of the C library.
@@ -75,6 +76,7 @@ class Sizes:
     code: int  #: all of code flash, initial values included
     data: int
     bss: int
+    globals: int  #: of the program, in virtual memory
 
     @property
     def static_ram(self) -> int:
@@ -200,6 +202,7 @@ def _look(built: Built, layout: Layout) -> Image:
         code=max(known["nw_vm_image"] + image, known["data_image"] + data) - layout.code.start,
         data=data,
         bss=known["bss_end"] - known["bss_start"],
+        globals=known["nw_vm_globals_end"] - known["nw_vm_start"],
     )
     return Image(built.program, layout, sizes, owners, built.inputs)
 
@@ -291,6 +294,12 @@ def virtual(
 
 def _check_fits(board: Board, image: Image) -> None:
     sizes = image.sizes
+    if sizes.globals > image.layout.vm.bytes:
+        raise InputError(
+            f"the program is too big for --vm {format_size(image.layout.vm.bytes)} on {board.name}: "
+            f"its globals take {sizes.globals} B of virtual memory, which has "
+            f"{image.layout.vm.bytes} B"
+        )
     if sizes.code > board.code.bytes:
         raise InputError(
             f"the program is too big for {board.name}: it needs {sizes.code} B of code flash "

@@ -82,7 +82,7 @@ def check(wanted: Wanted) -> None:
     last = board.address_end - wanted.frame
     if vm.end > last:
         raise InputError(
-            f"virtual memory at {vm.start:#010x} with --vm {wanted.vm} ends at {vm.end:#x}: the "
+            f"virtual memory at {vm.start:#010x} with --vm {format_size(wanted.vm)} ends at {vm.end:#x}: the "
             f"addresses of {board.name} end at {board.address_end:#x}, and the last page of "
             f"{wanted.frame} B stays empty"
         )
@@ -315,7 +315,7 @@ def _refuse(wanted: Wanted, image: Image, layer: str, report: dict[str, Any]) ->
         raise InputError(_no_part(wanted, needs, has, report["run_flash"]["storage_ns"]))
     if why == _REFUSED_BLOCKS:
         raise InputError(
-            f"--vm {wanted.vm} needs {needs} blocks of {wanted.part.name} under the {layer} layer, "
+            f"--vm {format_size(wanted.vm)} needs {needs} blocks of {wanted.part.name} under the {layer} layer, "
             f"which has {has}: give less --vm"
         )
     if why == _REFUSED_RAM:
