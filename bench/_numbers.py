@@ -69,9 +69,11 @@ def drivers() -> Iterator[Line]:
 
 
 def stacks(texts: Mapping[str, int]) -> Iterator[Line]:
-    """Text of driver, layer, virtual memory and heap, by layer."""
+    """Text of driver, layer, virtual memory and heap, by layer. The one that was asked has little
+    RAM: tree; nftl was asked as long as there was none."""
     for layer, text in texts.items():
-        what = f"whole stack with the {layer} layer: driver, layer, virtual memory, heap"
+        ram = ", little RAM" if layer == "tree" else ""
+        what = f"whole stack with the {layer} layer{ram}: driver, layer, virtual memory, heap"
         yield Line(what, f"<= {STACK_LIMIT:,} B", f"{text:,} B", text <= STACK_LIMIT)
 
 

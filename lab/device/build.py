@@ -142,11 +142,11 @@ def objects(board: Board, layer: str | None) -> dict[str, Path]:
     if layer is None:
         return {**both, "board": relocatable(board, [*begin, port / "memory_native.c"])}
     driver = [ROOT / "core/drivers" / f"{one}.c" for one in ("spi", "spi_nand", "onfi")]
-    nftl = ("-DNW_BOARD_NFTL",) if layer == "nftl" else ()
+    other = () if layer == "page" else (f"-DNW_BOARD_{layer.upper()}",)
     return {
         "driver": relocatable(board, [*driver, port / "bus.c"]),
         **both,
-        "board": relocatable(board, [*begin, port / "memory_flash.c"], *nftl),
+        "board": relocatable(board, [*begin, port / "memory_flash.c"], *other),
     }
 
 
@@ -295,10 +295,10 @@ def virtual(
 def _check_fits(board: Board, image: Image) -> None:
     sizes = image.sizes
     if sizes.globals > image.layout.vm.bytes:
+        given = image.layout.vm.bytes
         raise InputError(
-            f"the program is too big for --vm {format_size(image.layout.vm.bytes)} on {board.name}: "
-            f"its globals take {sizes.globals} B of virtual memory, which has "
-            f"{image.layout.vm.bytes} B"
+            f"the program is too big for --vm {format_size(given)} on {board.name}: its globals "
+            f"take {sizes.globals} B of virtual memory, which has {given} B"
         )
     if sizes.code > board.code.bytes:
         raise InputError(

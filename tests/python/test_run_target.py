@@ -189,7 +189,7 @@ def test_files_stdin_and_status(tmp_path: Path) -> None:
         (["--vm-base", "0x60000100"], "must be multiples of --frame 512"),
         (["--ram", "8K"], "= 16 frames: a whole number from 18 (16 slots + 2)"),
         (["--ram", "100K"], "B of RAM (stack 8192 + variables"),
-        (["--ram", "74K"], "under the nftl layer: it needs"),
+        (["--ram", "77K"], "under the tree layer: it needs"),
         (["--vm", "200M"], "needs 1734 blocks of W25N01GV under the page layer, which has 1024"),
         (["--stack", "100"], "--stack 100: a multiple of 16 from 1024"),
         (["--vm", "256M", "--chip", "mx35lf2ge4ab"], "blocks of MX35LF2GE4AB under the page layer"),
@@ -332,10 +332,16 @@ def test_too_much_code_is_told(tmp_path: Path) -> None:
 
 
 def test_a_smaller_layer_where_ram_is_short() -> None:
-    """Goal: nobody chose a layer: page where its RAM is there, else nftl."""
+    """Goal: nobody chose a layer: page where its RAM is there, else tree, whose map lies in flash;
+    each runs by choice, too."""
     arguments = (_EXAMPLES / "hello.c", "--no-native", "--vm", "4M", "--ram", "60K")
     roomy = _json(_EXAMPLES / "hello.c", "--no-native", "--vm", "4M")
-    assert [roomy["device"]["ftl"], _json(*arguments)["device"]["ftl"]] == ["page", "nftl"]
+    assert [roomy["device"]["ftl"], _json(*arguments)["device"]["ftl"]] == ["page", "tree"]
+    for layer in ("tree", "nftl"):
+        value = _json(_EXAMPLES / "sort.c", *_TIGHT, "--ftl", layer, "--", "merge", "3000")
+        assert value["identical"] is True
+        assert value["device"]["ftl"] == layer
+        assert value["violations"] == 0
     told = _invoke(*arguments, "--ftl", "page")
     assert told.exit_code == 2
     assert "under the page layer: it needs" in told.stderr
