@@ -83,8 +83,8 @@ def check(wanted: Wanted) -> None:
     if vm.end > last:
         raise InputError(
             f"virtual memory at {vm.start:#010x} with --vm {format_size(wanted.vm)} ends at "
-            f"{vm.end:#x}: the addresses of {board.name} end at {board.address_end:#x}, and the last page of "
-            f"{wanted.frame} B stays empty"
+            f"{vm.end:#x}: the addresses of {board.name} end at {board.address_end:#x}, and the "
+            f"last page of {wanted.frame} B stays empty"
         )
     if board.is_small and wanted.guards != "outline":
         raise InputError(
