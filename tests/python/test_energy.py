@@ -345,6 +345,16 @@ def test_json_and_plot(tmp_path: Path) -> None:
     assert plot.read_bytes() == first
 
 
+def test_a_plot_is_an_svg(tmp_path: Path) -> None:
+    """--plot x.png wrote an SVG of that name. And the dotted lines had no name in the legend."""
+    done = invoke(str(CAMERA), "--plot", str(tmp_path / "out.png"))
+    assert done.exit_code == 2
+    assert "out.png: plots are SVG; give a name that ends in .svg" in done.stderr
+    assert not (tmp_path / "out.png").exists()
+    assert invoke(str(CAMERA), "--plot", str(tmp_path / "out.svg")).exit_code == 0
+    assert (tmp_path / "out.svg").read_text().count("<!-- break-even with here -->") == 1
+
+
 def test_plot_without_matplotlib_says_how_to_get_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

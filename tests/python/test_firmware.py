@@ -173,6 +173,15 @@ def test_camera_decodes_as_the_host_does(folder: Path, runner: Path) -> None:
     assert shown == f"picture {host_picture(folder)}"
 
 
+def test_camera_says_that_it_wants_a_picture() -> None:
+    """The assembler told of a file that .incbin did not find."""
+    command = ["make", "-s", "-C", str(firmware.FOLDER), "camera"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "there is no picture.jpg: make camera PICTURE=some.jpg" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
 HOST = """
 #include <stdio.h>
 #include "camera.h"
