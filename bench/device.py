@@ -49,6 +49,7 @@ def device() -> list[Figure]:
             lines += _numbers.accesses(costs, mote)
             lines += _numbers.camera(rows[_CAMERA])
     lines += _numbers.energies()
+    found += [figure for line in lines for figure in line.figures]
     page = [*_HEAD, *_numbers.table(lines), *sections, *_mote_table(mote)]
     found += [
         Figure(f"device.atmega128.{name}", avr.us(cycles), "us", _numbers.MOTE_LIMIT_US.get(name))
