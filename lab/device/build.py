@@ -300,6 +300,7 @@ def _check_fits(board: Board, image: Image) -> None:
             f"the program is too big for --vm {format_size(given)} on {board.name}: its globals "
             f"take {sizes.globals} B of virtual memory, which has {given} B"
         )
+    _check_objects(board, image)
     if sizes.code > board.code.bytes:
         raise InputError(
             f"the program is too big for {board.name}: it needs {sizes.code} B of code flash "
@@ -314,6 +315,18 @@ def _check_fits(board: Board, image: Image) -> None:
             f"variables {sizes.static_ram} + frames {frames}, before tables and layer), the "
             f"{board.model} has {image.layout.ram.bytes} B"
         )
+
+
+def _check_objects(board: Board, image: Image) -> None:
+    """Compilers take no object for larger than a difference of pointers."""
+    most = board.address_end // 2 - 1
+    done = subprocess.run(["nm", "-S", str(image.path)], capture_output=True, text=True, check=True)
+    for size, name in re.findall(r"^\S+ ([0-9a-f]+) [bBdD] (\S+)$", done.stdout, re.MULTILINE):
+        if int(size, 16) > most:
+            raise InputError(
+                f"'{name}' has {int(size, 16)} B: on {board.name} a variable may have {most} B, "
+                "for a difference of pointers has 16 bits; make two of it"
+            )
 
 
 def function_at(image: Path, address: int) -> str:

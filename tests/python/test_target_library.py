@@ -302,12 +302,14 @@ def test_what_a_board_lacks_is_named(
 
 LARGE = r"""
 #include <stdio.h>
-unsigned char x[47000];
+unsigned char x[32767], y[14000];
 unsigned char first = 3;
 int main(void)
 {
-    for (unsigned i = 0; i < sizeof x; i += 499) x[i] = (unsigned char)(i / 499 + first);
     unsigned wrong = 0;
+    for (unsigned i = 0; i < sizeof x; i += 499) x[i] = (unsigned char)(i / 499 + first);
+    for (unsigned i = 0; i < sizeof y; i += 499) y[i] = (unsigned char)(i / 499 + 1);
+    for (unsigned i = 0; i < sizeof y; i += 499) wrong += y[i] != (unsigned char)(i / 499 + 1);
     for (unsigned i = 0; i < sizeof x; i += 499) wrong += x[i] != (unsigned char)(i / 499 + first);
     printf("%u\n", wrong);
     return 0;
@@ -319,3 +321,28 @@ def test_globals_of_more_than_32_kib_on_a_mote(tmp_path: Path) -> None:
     """Their bytes were a difference of pointers, of 16 bits with a sign: from 32,768 on the virtual
     memory did not open, though 52 KB of it are promised."""
     _check(tmp_path, LARGE, "0\n", "atmega128")
+
+
+LIMIT = r"""
+#include <stdio.h>
+#include <stdlib.h>
+int main(void)
+{
+    void *most = malloc(32767);
+    printf("%d ", most != NULL);
+    printf("%d %d ", malloc(32768U) == NULL, calloc(2, 20000) == NULL);
+    printf("%d\n", realloc(most, 40000U) == NULL);
+    return 0;
+}
+"""
+
+
+def test_no_object_is_larger_than_a_difference(tmp_path: Path) -> None:
+    """malloc(40000) answered memory on the ATmega128, and the compiler, which takes no object for
+    larger than 32,767 bytes there, read zeros behind them."""
+    result = _invoke(tmp_path, LIMIT, "atmega128", "--no-native", "-O0")
+    assert (result.exit_code, result.stdout) == (0, "1 1 1 1\n"), result.output
+    large = LARGE.replace("32767", "32768")
+    result = _invoke(tmp_path, large, "atmega128", "--no-native")
+    assert result.exit_code == 2
+    assert "'x' has 32768 B: on atmega128 a variable may have 32767 B" in result.stderr
