@@ -4,8 +4,8 @@
  * time. Cycles are exact.
  *
  * Addresses of data as the linker has them (0x800000 and up) become those of the processor. Below
- * the stack lie registers, so it is watched; above the RAM there is nothing. A large frame wraps the
- * stack pointer below address 0. Its bytes are written one by one, the high one first, some
+ * the stack lie registers, so it is watched; above the RAM there is nothing. A large frame wraps
+ * the stack pointer below address 0. Its bytes are written one by one, the high one first, some
  * instructions apart: on the way up it stands too high for a moment, and how deep it is shows when
  * both are written.
  */
