@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from lab import ROOT, cross, layers
+from lab.benches import Figure
 from lab.device import avr
 from lab.device.figures import Cost
+from lab.experiments import Answer
 from nandwich.quantities import format_time
 from papers.fatvm import energy
 
@@ -37,6 +39,7 @@ class Line:
     measured: str
     reached: bool | None
     is_published: bool = False  #: a figure of the paper to stand beside, not one that was asked
+    figures: tuple[Figure, ...] = ()  #: the same for the terminal and for JSON
 
     @property
     def verdict(self) -> str:
@@ -59,20 +62,32 @@ def drivers() -> Iterator[Line]:
             continue
         assert part.limit is not None
         what = f"text of the {_DRIVERS[part.name]} driver"
-        yield Line(what, f"<= {part.limit:,} B", f"{size.code:,} B", size.code <= part.limit)
+        figure = Figure(f"device.{part.name}", size.code, "B", part.limit)
+        yield Line(
+            what,
+            f"<= {part.limit:,} B",
+            f"{size.code:,} B",
+            size.code <= part.limit,
+            figures=(figure,),
+        )
     yield Line(
         f"static RAM of all drivers (shared and not counted above: {', '.join(shared)})",
         "none",
         f"{static_ram} B",
         static_ram == 0,
+        figures=(Figure("device.drivers.ram", static_ram, "B", 0),),
     )
 
 
 def stacks(texts: Mapping[str, int]) -> Iterator[Line]:
-    """Text of driver, layer, virtual memory and heap, by layer."""
+    """Text of driver, layer, virtual memory and heap, by layer. The one that was asked has little
+    RAM: tree; nftl was asked as long as there was none."""
     for layer, text in texts.items():
-        what = f"whole stack with the {layer} layer: driver, layer, virtual memory, heap"
-        yield Line(what, f"<= {STACK_LIMIT:,} B", f"{text:,} B", text <= STACK_LIMIT)
+        ram = ", little RAM" if layer == "tree" else ""
+        what = f"whole stack with the {layer} layer{ram}: driver, layer, virtual memory, heap"
+        figure = Figure(f"device.stack.{layer}", text, "B", STACK_LIMIT)
+        asked, measured = f"<= {STACK_LIMIT:,} B", f"{text:,} B"
+        yield Line(what, asked, measured, text <= STACK_LIMIT, figures=(figure,))
 
 
 def accesses(costs: Mapping[str, Cost], mote: Mapping[str, int]) -> Iterator[Line]:
@@ -112,10 +127,25 @@ def energies() -> Iterator[Line]:
             f"{answer.measured} {'x' if hour else 'min'}",
             answer.holds,
             is_published=True,
+            figures=_ends(f"device.F14.{answer.part}", answer),
         )
     for answer in energy.radioing.run(False).answers:
         asked, measured = f"{answer.published} x", f"{answer.measured} x"
-        yield Line(f"F15, {answer.claim}", asked, measured, answer.holds, is_published=True)
+        yield Line(
+            f"F15, {answer.claim}",
+            asked,
+            measured,
+            answer.holds,
+            is_published=True,
+            figures=_ends(f"device.F15.{answer.part}", answer),
+        )
+
+
+def _ends(name: str, answer: Answer) -> tuple[Figure, ...]:
+    """Of a range, as it was rounded for its verdict."""
+    low, high = map(float, str(answer.measured).split(" to "))
+    unit = answer.unit or ("min" if ".F14." in name else "x")
+    return Figure(f"{name}.least", low, unit), Figure(f"{name}.most", high, unit)
 
 
 def camera(value: dict[str, Any]) -> Iterator[Line]:
@@ -129,6 +159,10 @@ def camera(value: dict[str, Any]) -> Iterator[Line]:
         f"{format_time(time['processor_most'])}, storage {format_time(time['storage'])}, together "
         f"{format_time(least)} to {format_time(most)}",
         value["identical"],
+        figures=(
+            Figure("device.camera.least", round(least / 1e9, 2), "s"),
+            Figure("device.camera.most", round(most / 1e9, 2), "s"),
+        ),
     )
     yield Line(
         "the language model of *Page windows* in 64 KB", "text equal", "no such program yet", None

@@ -45,10 +45,11 @@ def device() -> list[Figure]:
         found += _access_figures(board, costs)
         found += _program_figures(board, rows)
         if board.arch == "arm":
-            lines += _numbers.stacks({"page": _stack_text(rows), "nftl": _nftl_text(board)})
+            lines += _numbers.stacks(_stack_texts(board, rows))
             lines += _numbers.accesses(costs, mote)
             lines += _numbers.camera(rows[_CAMERA])
     lines += _numbers.energies()
+    found += [figure for line in lines for figure in line.figures]
     page = [*_HEAD, *_numbers.table(lines), *sections, *_mote_table(mote)]
     found += [
         Figure(f"device.atmega128.{name}", avr.us(cycles), "us", _numbers.MOTE_LIMIT_US.get(name))
@@ -186,10 +187,15 @@ def _stack_text(rows: dict[str, dict[str, Any]]) -> int:
     return max(int(value["bytes"]["text"]["whole_stack"]) for value in rows.values())
 
 
-def _nftl_text(board: Board) -> int:
-    """Of the layer that a board takes where the page layer has no room."""
+def _stack_texts(board: Board, rows: dict[str, dict[str, Any]]) -> dict[str, int]:
+    """By layer; that of the page layer is the programs' own."""
     source = ROOT / "examples" / "sort.c"
-    return _stack_text({"": figures.run(board, source, "merge", "5000", layer="nftl")})
+    others = {
+        layer: _stack_text({"": figures.run(board, source, "merge", "5000", layer=layer)})
+        for layer in board.layers
+        if layer != "page"
+    }
+    return {"page": _stack_text(rows), **others}
 
 
 def _program_figures(board: Board, rows: dict[str, dict[str, Any]]) -> list[Figure]:

@@ -15,11 +15,23 @@ else()
     set_property(GLOBAL PROPERTY NANDWICH_RUNTIME ${nw_runtime})
 endif()
 
+function(nandwich_check_choice name value pattern allowed)
+    if(NOT "${value}" STREQUAL "" AND NOT "${value}" MATCHES "${pattern}")
+        message(FATAL_ERROR "nandwich_virtualize: ${name} ${value}: ${allowed}")
+    endif()
+endfunction()
+
 function(nandwich_virtualize target)
     cmake_parse_arguments(arg "" "FRAME;SLOTS;GUARDS" "DEVICE" ${ARGN})
     if(arg_UNPARSED_ARGUMENTS)
         message(FATAL_ERROR "nandwich_virtualize: what is ${arg_UNPARSED_ARGUMENTS}?")
     endif()
+    nandwich_check_choice(FRAME "${arg_FRAME}"
+        "^(16|32|64|128|256|512|1024|2048|4096|8192|16384|32768)$"
+        "a power of two from 16 to 32768")
+    nandwich_check_choice(SLOTS "${arg_SLOTS}" "^([1-9]|[1-5][0-9]|6[0-4])$" "1 to 64")
+    nandwich_check_choice(GUARDS "${arg_GUARDS}" "^(inline|outline|hybrid)$"
+        "inline, outline or hybrid")
     if(NOT CMAKE_C_COMPILER_ID STREQUAL Clang OR NOT CMAKE_C_COMPILER_VERSION MATCHES "^19\\.")
         message(FATAL_ERROR "nandwich_virtualize: the pass is a plug-in of clang 19, and the C "
             "compiler is ${CMAKE_C_COMPILER}; configure with -DCMAKE_C_COMPILER=clang-19")

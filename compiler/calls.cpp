@@ -236,7 +236,8 @@ void CallLowering::lowerByval(CallBase &Call)
 // the wrapped longjmp fetches it from there.
 void CallLowering::lowerSetjmp(CallBase &Call)
 {
-    constexpr uint64_t StorageBytes = 512; // more than any jmp_buf of our targets
+    // More than the jmp_buf of any target has. One with 16-bit pointers has little stack.
+    const uint64_t StorageBytes = M.getDataLayout().getPointerSizeInBits() < 32 ? 64 : 512;
     Value *Env = Call.getArgOperand(0);
 
     if (Plain.isPlain(Env)) {

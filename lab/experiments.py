@@ -25,7 +25,7 @@ import io
 import textwrap
 import traceback
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from nandwich import files, plots
@@ -36,6 +36,19 @@ TITLE_COLUMNS = 74
 
 Value = int | float | str
 SCHEMA = "nandwich.papers/1"
+NOT_JUDGED = "not judged"
+
+
+def span(low: float, high: float) -> str:
+    """A range that was measured, in two digits."""
+    return f"{low:.2g} to {high:.2g}"
+
+
+def meets(measured: tuple[float, float], published: tuple[float | None, float | None]) -> bool:
+    """The rule for ranges: a measured one holds where it meets the published one, both ends of
+    which count; None: that end is open."""
+    low, high = published
+    return (high is None or min(measured) <= high) and (low is None or max(measured) >= low)
 
 
 @dataclass(frozen=True)
@@ -72,6 +85,8 @@ class Experiment:
     unit: str
     run: Callable[[bool], Report]
     must_hold: bool = False
+    #: Quick runs play programs so much smaller that their figures say nothing of the claim.
+    judges_quick: bool = True
 
 
 @dataclass(frozen=True)
@@ -90,7 +105,7 @@ class Result:
     @property
     def failed(self) -> bool:
         """The run broke, or a claim that must hold does not."""
-        return self.verdict == "error" or (self.must_hold and self.verdict != "holds")
+        return self.verdict == "error" or (self.must_hold and self.verdict == "differs")
 
     def as_json(self) -> dict[str, object]:
         return {
@@ -106,12 +121,18 @@ class Result:
 
 
 def experiment(
-    id: str, *, claim: str, published: Value, unit: str, must_hold: bool = False
+    id: str,
+    *,
+    claim: str,
+    published: Value,
+    unit: str,
+    must_hold: bool = False,
+    judges_quick: bool = True,
 ) -> Callable[[Callable[[bool], Report]], Experiment]:
     """Decorator that makes an Experiment of a function `run(quick) -> Report`."""
 
     def register(run: Callable[[bool], Report]) -> Experiment:
-        return Experiment(id, claim, published, unit, run, must_hold)
+        return Experiment(id, claim, published, unit, run, must_hold, judges_quick)
 
     return register
 
@@ -125,6 +146,8 @@ def perform(chosen: Experiment, *, quick: bool, out: Path) -> tuple[list[Result]
     try:
         report = chosen.run(quick)
         results = [_result(chosen, answer) for answer in report.answers]
+        if quick and not chosen.judges_quick:
+            results = [replace(one, verdict=NOT_JUDGED) for one in results]
         try:
             _write_files(chosen, report, out, _title(chosen, results, quick=quick))
         except OSError as error:
@@ -157,7 +180,9 @@ def _result(chosen: Experiment, answer: Answer) -> Result:
 def _title(chosen: Experiment, results: Sequence[Result], *, quick: bool) -> str:
     """The claim and what was measured of it: a picture never says more than its run has shown."""
     run = "quick run: " if quick else ""
-    if len(results) == 1:
+    if results and all(one.verdict == NOT_JUDGED for one in results):
+        verdict = "smaller programs, not judged"
+    elif len(results) == 1:
         verdict = f"{results[0].verdict}, {results[0].measured} {results[0].unit}".strip()
     else:
         held = sum(one.verdict == "holds" for one in results)

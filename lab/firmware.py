@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lab import ROOT
+from lab import ROOT, crates
 from nandwich import paths
 from nandwich.errors import RunError
 
@@ -45,8 +45,8 @@ BLOCKDEV = Example("blockdev", "nand", 0xC000, "f", (24_000_000, 9_000_000, 5_00
 CAMERA = Example("camera", "nand", 0x10000, "", (260_000_000,))
 EXAMPLES = (LOGGER, DEADLINES, BLOCKDEV, CAMERA)
 
-#: Where tests/python/third_party.py unpacks the package that carries littlefs.
-LITTLEFS = ROOT / "build" / "third-party" / "littlefs2-sys-0.3.1" / "littlefs"
+#: In the package that carries it.
+LITTLEFS = crates.LITTLEFS.folder / "littlefs"
 
 
 @dataclass(frozen=True)
@@ -98,8 +98,8 @@ def photo() -> Path:
 
 def build(example: Example, folder: Path) -> Path:
     """The image of an example, by its own Makefile; objects of all examples share `folder`."""
-    if example is BLOCKDEV and not LITTLEFS.is_dir():
-        raise RunError("littlefs is not here; tests/python/test_firmware.py fetches it")
+    if example is BLOCKDEV:
+        crates.fetch(crates.LITTLEFS)
     variables = [f"O={folder}", f"LITTLEFS={LITTLEFS}"]
     if example is CAMERA:
         variables += [f"PICTURE={photo()}", f"PASS={paths.compiler_plugin()}"]

@@ -66,8 +66,13 @@ class Board:
 
     @property
     def layers(self) -> tuple[str, ...]:
-        """Translation layers its code flash has room for, the one to try first leading."""
-        return ("page",) if self.is_small else ("page", "nftl")
+        """Translation layers its code flash has room for."""
+        return ("page",) if self.is_small else ("page", "tree", "nftl")
+
+    @property
+    def usual_layers(self) -> tuple[str, ...]:
+        """Those to try where nobody chose: the fastest, then the one with the least RAM."""
+        return self.layers[:2]
 
     @property
     def is_small(self) -> bool:

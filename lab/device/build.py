@@ -6,6 +6,7 @@ code is compiled by the target's gcc, the program by clang-19 with the pass; lld
 messages `nandwich cc` can put into words.
 """
 
+import functools
 import importlib.util
 import re
 import shutil
@@ -15,11 +16,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lab import ROOT
+from lab.device import absent
 from lab.device.boards import Board, Range
 from lab.device.layout import Layout
 from nandwich import paths
 from nandwich.compiler import toolchain
 from nandwich.errors import InputError
+from nandwich.quantities import format_size
 from nandwich.run.build import Built, Recipe, build
 
 #: Files of ports/guest that carry the guards; the others wrap functions of the C library.
@@ -73,6 +76,7 @@ class Sizes:
     code: int  #: all of code flash, initial values included
     data: int
     bss: int
+    globals: int  #: of the program, in virtual memory
 
     @property
     def static_ram(self) -> int:
@@ -127,7 +131,8 @@ def objects(board: Board, layer: str | None) -> dict[str, Path]:
         begin.append(port / "files.c")
     wrappers = [guest / f"{one}.c" for one in _WRAPPERS]
     if board.is_small:
-        wrappers = [guest / "alloc.c", guest / "format.c", port / "small_library.c"]
+        wrappers = [guest / f"{one}.c" for one in ("alloc", "format", "jump")]
+        wrappers.append(port / "small_library.c")
     vm = _folder("vm") + [guest / f"{one}.c" for one in _GUARDS]
     both = {
         "vm": relocatable(board, vm),
@@ -137,11 +142,11 @@ def objects(board: Board, layer: str | None) -> dict[str, Path]:
     if layer is None:
         return {**both, "board": relocatable(board, [*begin, port / "memory_native.c"])}
     driver = [ROOT / "core/drivers" / f"{one}.c" for one in ("spi", "spi_nand", "onfi")]
-    nftl = ("-DNW_BOARD_NFTL",) if layer == "nftl" else ()
+    other = () if layer == "page" else (f"-DNW_BOARD_{layer.upper()}",)
     return {
         "driver": relocatable(board, [*driver, port / "bus.c"]),
         **both,
-        "board": relocatable(board, [*begin, port / "memory_flash.c"], *nftl),
+        "board": relocatable(board, [*begin, port / "memory_flash.c"], *other),
     }
 
 
@@ -197,6 +202,7 @@ def _look(built: Built, layout: Layout) -> Image:
         code=max(known["nw_vm_image"] + image, known["data_image"] + data) - layout.code.start,
         data=data,
         bss=known["bss_end"] - known["bss_start"],
+        globals=known["nw_vm_globals_end"] - known["nw_vm_start"],
     )
     return Image(built.program, layout, sizes, owners, built.inputs)
 
@@ -218,6 +224,7 @@ def native(board: Board, sources: tuple[Path, ...], flags: Sequence[str]) -> Ima
             sources=sources,
             libraries=(),
             tools=(_tool(toolchain.CLANG), _tool(board.gcc[0])),
+            explain=functools.partial(absent.explain, board),
         )
     )
     ours = objects(board, None)
@@ -242,6 +249,7 @@ def native(board: Board, sources: tuple[Path, ...], flags: Sequence[str]) -> Ima
                 *(f"-Wl,--defsym=__wrap_{name}=nw_libc_{name}" for name in _formatted(board)),
             ),
             tools=(units.program, *ours.values()),
+            explain=functools.partial(absent.explain, board),
         )
     )
     return _look(linked, layout)
@@ -263,6 +271,7 @@ def fixed(
             sources=sources,
             libraries=_libraries(board, flags, ours),
             tools=(_tool(toolchain.CLANG), paths.compiler_plugin(), *ours.values()),
+            explain=functools.partial(absent.explain, board),
         )
     )
     image = _look(built, layout)
@@ -285,6 +294,13 @@ def virtual(
 
 def _check_fits(board: Board, image: Image) -> None:
     sizes = image.sizes
+    if sizes.globals > image.layout.vm.bytes:
+        given = image.layout.vm.bytes
+        raise InputError(
+            f"the program is too big for --vm {format_size(given)} on {board.name}: its globals "
+            f"take {sizes.globals} B of virtual memory, which has {given} B"
+        )
+    _check_objects(board, image)
     if sizes.code > board.code.bytes:
         raise InputError(
             f"the program is too big for {board.name}: it needs {sizes.code} B of code flash "
@@ -299,6 +315,18 @@ def _check_fits(board: Board, image: Image) -> None:
             f"variables {sizes.static_ram} + frames {frames}, before tables and layer), the "
             f"{board.model} has {image.layout.ram.bytes} B"
         )
+
+
+def _check_objects(board: Board, image: Image) -> None:
+    """Compilers take no object for larger than a difference of pointers."""
+    most = board.address_end // 2 - 1
+    done = subprocess.run(["nm", "-S", str(image.path)], capture_output=True, text=True, check=True)
+    for size, name in re.findall(r"^\S+ ([0-9a-f]+) [bBdD] (\S+)$", done.stdout, re.MULTILINE):
+        if int(size, 16) > most:
+            raise InputError(
+                f"'{name}' has {int(size, 16)} B: on {board.name} a variable may have {most} B, "
+                "for a difference of pointers has 16 bits; make two of it"
+            )
 
 
 def function_at(image: Path, address: int) -> str:

@@ -31,6 +31,12 @@ class Layout:
     def _room(self) -> int:
         return _LINKER_BYTES if self.data_offset == 0 else self.data_offset // 2
 
+    @property
+    def _room_for_globals(self) -> int:
+        """The rest of all addresses, or of those that the linker has for data."""
+        end = 1 << 32 if self.data_offset == 0 else 2 * self.data_offset
+        return end - self.data_offset - self.vm.start
+
     def text(self, objects: Mapping[str, Path]) -> str:
         """The script; `objects` says which file each @name@ of sections.ld is."""
         sections = "sections_avr.ld" if self.data_offset else "sections.ld"
@@ -44,7 +50,7 @@ class Layout:
                 "MEMORY {",
                 f"  CODE (rx) : ORIGIN = {self.code.start:#x}, LENGTH = {self._room:#x}",
                 f"  RAM (rw) : ORIGIN = {ram:#x}, LENGTH = {max(self._room, self.ram.bytes):#x}",
-                f"  VM (rw) : ORIGIN = {vm:#x}, LENGTH = {self.vm.bytes:#x}",
+                f"  VM (rw) : ORIGIN = {vm:#x}, LENGTH = {self._room_for_globals:#x}",
                 "}",
                 f"ram_end = {ram + self.ram.bytes:#x};",
                 f"board_port = {self.port.start:#x};",

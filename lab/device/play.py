@@ -37,7 +37,7 @@ class Wanted:
     sources: tuple[Path, ...]
     arguments: tuple[str, ...]
     flags: tuple[str, ...]
-    layer: str | None  #: None: the page layer where its RAM is there, else nftl
+    layer: str | None  #: None: the page layer where its RAM is there, else tree
     vm: int
     vm_start: int
     ram: int
@@ -82,9 +82,9 @@ def check(wanted: Wanted) -> None:
     last = board.address_end - wanted.frame
     if vm.end > last:
         raise InputError(
-            f"virtual memory at {vm.start:#010x} with --vm {wanted.vm} ends at {vm.end:#x}: the "
-            f"addresses of {board.name} end at {board.address_end:#x}, and the last page of "
-            f"{wanted.frame} B stays empty"
+            f"virtual memory at {vm.start:#010x} with --vm {format_size(wanted.vm)} ends at "
+            f"{vm.end:#x}: the addresses of {board.name} end at {board.address_end:#x}, and the "
+            f"last page of {wanted.frame} B stays empty"
         )
     if board.is_small and wanted.guards != "outline":
         raise InputError(
@@ -127,7 +127,7 @@ def play(
     The checks see what the compiler read and what each run changed; they may raise.
     """
     emulator = build.emulator(wanted.board)
-    layers = (wanted.layer,) if wanted.layer else wanted.board.layers
+    layers = (wanted.layer,) if wanted.layer else wanted.board.usual_layers
     image = _build(wanted, layers[0])
     check_inputs(image.inputs)
     native = _native_run(emulator, wanted, folder, stdin, check_changes) if wanted.compare else None
@@ -251,6 +251,7 @@ def _settings(wanted: Wanted, image: Image, report: Path, accesses: Path | None)
         f"ram={layout.ram.start},{layout.ram.bytes}",
         f"stack={layout.stack_bytes}",
         f"seed={wanted.seed}",
+        f"khz={round(wanted.board.mhz * 1000)}",
     ]
     lines += [f"owner={name},{one.start},{one.end}" for name, one in image.owners.items()]
     if accesses is not None:
@@ -314,8 +315,8 @@ def _refuse(wanted: Wanted, image: Image, layer: str, report: dict[str, Any]) ->
         raise InputError(_no_part(wanted, needs, has, report["run_flash"]["storage_ns"]))
     if why == _REFUSED_BLOCKS:
         raise InputError(
-            f"--vm {wanted.vm} needs {needs} blocks of {wanted.part.name} under the {layer} layer, "
-            f"which has {has}: give less --vm"
+            f"--vm {format_size(wanted.vm)} needs {needs} blocks of {wanted.part.name} under the "
+            f"{layer} layer, which has {has}: give less --vm"
         )
     if why == _REFUSED_RAM:
         used = room.stack_bytes + image.sizes.static_ram

@@ -24,7 +24,8 @@ _OWNERS = (
 
 
 def payload(result: Result) -> dict[str, Any]:
-    """The result as JSON."""
+    """The result as JSON. What a run that broke off could not tell is null, and so is what would be
+    told of the whole program."""
     wanted, report = result.wanted, result.report
     return {
         "identical": None if result.native is None else not result.differences,
@@ -50,7 +51,7 @@ def payload(result: Result) -> dict[str, Any]:
             "frames": wanted.ram // wanted.frame,
             "slots": wanted.slots,
             "guards": wanted.guards,
-            "blocks": report["told"].get("blocks", 0),
+            "blocks": report["told"]["blocks"],
             "seed": wanted.seed,
             "fault": wanted.fault or None,
         },
@@ -73,10 +74,10 @@ def payload(result: Result) -> dict[str, Any]:
             "storage_ns": report["setup_flash"]["storage_ns"],
             **_flash(report["setup_flash"]),
         },
-        "vm": {name: report["told"].get(name, 0) for name in _VM},
+        "vm": {name: report["told"].get(name) for name in _VM},
         "heap": {
-            "peak_bytes": report["told"].get("peak", 0),
-            "refused": report["told"].get("failures", 0),
+            "peak_bytes": report["told"].get("peak"),
+            "refused": report["told"].get("failures"),
         },
         "bytes": _bytes(result),
         "violations": report["violations"],
@@ -108,13 +109,17 @@ def _end(result: Result) -> dict[str, Any]:
         end["address"] = report["address"]
         end["pc"] = report["pc"]
         end["function"] = build.function_at(result.image.path, report["pc"])
+    if report["end"] == "stack":
+        end["stack_bytes"] = report["detail"][1]
     return end
 
 
 def _instructions(result: Result) -> dict[str, Any]:
-    """They add up: total = program + guards + all others."""
+    """They add up: total = program + guards + all others. A run that broke off is no part of the
+    native one that can be named, so its program's own code and its guards are not told apart."""
     run = spent(result.report, "run")
-    native = None if result.native is None else spent(result.native.report, "run")
+    whole = result.native is not None and result.report["end"] == "exit"
+    native = spent(result.native.report, "run") if result.native is not None and whole else None
     program = run["program"] if native is None else native["program"]
     return {
         "total": sum(run.values()),
@@ -170,7 +175,7 @@ def _bytes(result: Result) -> dict[str, Any]:
         "data": sizes.data,
         "bss": sizes.bss,
         "code_flash": sizes.code,
-        "stack_peak": result.report["stack"],
+        "stack_peak": result.report["stack"] if result.report["end"] == "exit" else None,
         "stack": layout.stack_bytes,
         "frames": frames,
         "vm_tables": tables,
@@ -244,6 +249,9 @@ def _time_rows(value: dict[str, Any]) -> Iterator[Row]:
         f"instructions, and {format_time(setup['storage_ns'])} of storage: start-up, format",
     )
     vm = value["vm"]
+    if vm["faults"] is None:
+        yield "faults", "not known", "the run broke off"
+        return
     yield "faults", str(vm["faults"]), f"{vm['zero_pages']} zero pages never read"
     yield "write-backs", str(vm["writebacks"]), f"{vm['sectors_written']} sectors written"
     if value["heap"]["refused"]:
@@ -269,7 +277,8 @@ def _byte_rows(value: dict[str, Any]) -> Iterator[Row]:
         f"of {target['ram_bytes']}; data {size['data']}, bss {size['bss']}, frames "
         f"{size['frames']}, tables {size['vm_tables']}, layer {size['layer']}",
     )
-    yield "  stack", f"{size['stack_peak']} B", f"at most in use, of {size['stack']}"
+    peak = "not known" if size["stack_peak"] is None else f"{size['stack_peak']} B"
+    yield "  stack", peak, f"at most in use, of {size['stack']}"
 
 
 def failure(result: Result, value: dict[str, Any]) -> str:
@@ -286,8 +295,8 @@ def failure(result: Result, value: dict[str, Any]) -> str:
         )
     if end["kind"] == "stack":
         return (
-            f"the stack is too small{where}: more than {result.wanted.stack} B were needed; give "
-            "more --stack"
+            f"the stack is too small{where}: {end['stack_bytes']} B were needed by then, of "
+            f"{result.wanted.stack}; give more --stack"
         )
     if end["kind"] == "fault":
         vm = Range(result.wanted.vm_start, result.wanted.vm)

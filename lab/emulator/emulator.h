@@ -56,6 +56,7 @@ struct settings {
     uint32_t port;
     uint32_t stack_bytes;
     uint32_t seed;
+    uint32_t khz; /* of the processor, for the guest's clock */
     struct range code, ram, vm; /* vm: an empty one for native programs */
     struct owner owners[OWNERS_MAX];
     uint32_t owner_count;

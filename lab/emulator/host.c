@@ -148,6 +148,29 @@ static int64_t do_arguments(struct machine *machine)
     return machine->argc;
 }
 
+/* By the least of the band of cycles, or an instruction a clock where there is none. */
+static uint64_t spent_cycles(const struct machine *machine)
+{
+    const struct settings *settings = &machine->settings;
+    uint64_t cycles = 0, instructions = 0;
+
+    for (uint32_t i = 0; i <= settings->owner_count; i++) {
+        const struct owner *owner = &settings->owners[i];
+
+        cycles += owner->all.cycles_least - owner->before.cycles_least;
+        instructions += owner->all.instructions - owner->before.instructions;
+    }
+    return cycles != 0 ? cycles : instructions;
+}
+
+static int64_t do_clock(const struct machine *machine)
+{
+    uint64_t ns = part_flash().now_ns - machine->before.now_ns;
+
+    ns += spent_cycles(machine) * 1000000U / machine->settings.khz;
+    return (int64_t)(uint32_t)(ns / 1000U * argument(machine, 0) / 1000000U);
+}
+
 static void do_tell(struct machine *machine)
 {
     struct told *told;
@@ -189,6 +212,7 @@ void host_call(struct machine *machine)
     case CALL_REMOVE: answer = do_remove(machine); break;
     case CALL_RENAME: answer = do_rename(machine); break;
     case CALL_SECONDS: answer = (int64_t)(uint32_t)time(NULL); break;
+    case CALL_CLOCK: answer = do_clock(machine); break;
     case CALL_ARGUMENTS: answer = do_arguments(machine); break;
     case CALL_TELL: do_tell(machine); break;
     default: machine_fail("the guest", "an unknown call");

@@ -4,7 +4,10 @@
  * time. Cycles are exact.
  *
  * Addresses of data as the linker has them (0x800000 and up) become those of the processor. Below
- * the stack lie registers, so it is watched; above the RAM there is nothing.
+ * the stack lie registers, so it is watched; above the RAM there is nothing. A large frame wraps
+ * the stack pointer below address 0. Its bytes are written one by one, the high one first, some
+ * instructions apart: on the way up it stands too high for a moment, and how deep it is shows when
+ * both are written.
  */
 #include <simavr/sim_avr.h>
 #include <simavr/sim_core.h>
@@ -18,6 +21,8 @@
 
 #define STACK_LOW 0x5DU /* the stack pointer */
 #define STACK_HIGH 0x5EU
+#define HALF_WRITTEN 0xFFU
+#define WRITE_INSTRUCTIONS 3U
 
 static avr_t *core_of(const struct machine *machine)
 {
@@ -100,30 +105,47 @@ void machine_open(struct machine *machine)
     machine_fill_stack(machine);
 }
 
+/* Whether the stack has gone below its end. A wrapped stack pointer stands far above its top. */
+static bool is_too_deep(struct machine *machine, uint32_t stack)
+{
+    uint32_t bottom = machine->settings.ram.start, top = bottom + machine->settings.stack_bytes;
+
+    machine->has_stack = machine->has_stack || (stack > bottom && stack < top);
+    return machine->has_stack && (stack + 1U < bottom || stack > top + HALF_WRITTEN);
+}
+
+static void run_one(struct machine *machine, avr_t *avr)
+{
+    struct owner *owner = &machine->settings.owners[machine_owner(machine, avr->pc)];
+    avr_cycle_count_t before = avr->cycle;
+
+    machine->fault_pc = avr->pc;
+    avr->run_cycle_count = 0;
+    avr->pc = avr_run_one(avr);
+    owner->all.instructions++;
+    owner->all.cycles_least += avr->cycle - before;
+    owner->all.cycles_most += avr->cycle - before;
+}
+
 void machine_run(struct machine *machine)
 {
-    struct settings *settings = &machine->settings;
+    const struct settings *settings = &machine->settings;
     avr_t *avr = core_of(machine);
+    uint32_t since = 0; /* instructions since the stack was found too deep */
 
     avr->state = cpu_Running;
     while (machine->end == END_NONE && avr->state == cpu_Running) {
-        struct owner *owner = &settings->owners[machine_owner(machine, avr->pc)];
-        avr_cycle_count_t before = avr->cycle;
-        uint32_t stack;
+        run_one(machine, avr);
+        uint32_t stack = avr->data[STACK_LOW] | (uint32_t)avr->data[STACK_HIGH] << 8;
+        uint16_t used = (uint16_t)(settings->ram.start + settings->stack_bytes - stack);
 
-        machine->fault_pc = avr->pc;
-        avr->run_cycle_count = 0;
-        avr->pc = avr_run_one(avr);
-        owner->all.instructions++;
-        owner->all.cycles_least += avr->cycle - before;
-        owner->all.cycles_most += avr->cycle - before;
-        stack = avr->data[STACK_LOW] | (uint32_t)avr->data[STACK_HIGH] << 8;
-        if (machine->has_stack && stack + 1U < settings->ram.start) {
-            machine->end = END_STACK;
+        if (since > 0 || is_too_deep(machine, stack)) {
+            machine->detail[1] = since == 0 || used > settings->stack_bytes ? used
+                                                                            : machine->detail[1];
+            machine->end = ++since > WRITE_INSTRUCTIONS ? END_STACK : END_NONE;
         }
-        machine->has_stack = machine->has_stack || stack > settings->ram.start;
     }
     if (machine->end == END_NONE) {
-        machine->end = END_FAULT;
+        machine->end = since > 0 ? END_STACK : END_FAULT;
     }
 }

@@ -199,6 +199,7 @@ void machine_run(struct machine *machine)
 {
     const struct settings *settings = &machine->settings;
     uint32_t begin = settings->code.start, stack = 0;
+    uint32_t top = settings->ram.start + settings->stack_bytes;
     uc_err error;
 
     if (!is_riscv(machine)) {
@@ -214,7 +215,11 @@ void machine_run(struct machine *machine)
     uc_reg_read(machine->processor,
                 is_riscv(machine) ? (int)UC_RISCV_REG_PC : (int)UC_ARM_REG_PC,
                 &machine->fault_pc);
-    machine->end = settings->ram.start - machine->fault_at <= settings->stack_bytes ? END_STACK
-                                                                                   : END_FAULT;
+    /* Of one large frame the first access may lie anywhere in it: the stack pointer tells. */
+    uc_reg_read(machine->processor, is_riscv(machine) ? (int)UC_RISCV_REG_SP : (int)UC_ARM_REG_SP,
+                &stack);
+    bool near = settings->ram.start - machine->fault_at <= settings->stack_bytes;
+    machine->end = near || stack < settings->ram.start ? END_STACK : END_FAULT;
     machine->detail[0] = error;
+    machine->detail[1] = top - (near && machine->fault_at < stack ? machine->fault_at : stack);
 }

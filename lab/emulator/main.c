@@ -80,6 +80,8 @@ static void read_line(const char *key, const char *value, struct settings *setti
         settings->port = (uint32_t)strtoul(value, NULL, 0);
     } else if (strcmp(key, "stack") == 0) {
         settings->stack_bytes = (uint32_t)strtoul(value, NULL, 0);
+    } else if (strcmp(key, "khz") == 0) {
+        settings->khz = (uint32_t)strtoul(value, NULL, 0);
     } else if (strcmp(key, "seed") == 0) {
         settings->seed = (uint32_t)strtoul(value, NULL, 0);
     } else {

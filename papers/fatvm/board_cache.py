@@ -68,7 +68,13 @@ def _draw_sizes(rows: Sequence[Sequence[Value]], axes: "Axes") -> None:
     axes.legend(fontsize=7)
 
 
-@experiment("F2", claim="misses against the size of a frame", published="shape", unit="x")
+@experiment(
+    "F2",
+    claim="misses against the size of a frame",
+    published="shape",
+    unit="x",
+    judges_quick=False,
+)
 def frame_sizes(quick: bool) -> Report:
     """Each program with frames of 128 to 2,048 bytes; a miss is a page that no frame held."""
     rows = [
@@ -156,7 +162,13 @@ def _draw_sets(rows: Sequence[Sequence[Value]], axes: "Axes") -> None:
     axes.legend(fontsize=7)
 
 
-@experiment("F10", claim="miss rate of the JPEG decoder", published=_PUBLISHED_RATE, unit="%")
+@experiment(
+    "F10",
+    claim="miss rate of the JPEG decoder",
+    published=_PUBLISHED_RATE,
+    unit="%",
+    judges_quick=False,
+)
 def associativity(quick: bool) -> Report:
     """Its accesses on the Cortex-M3, recorded, on LRU caches of one set and more."""
     found = {
@@ -253,7 +265,13 @@ def _draw_hits(rows: Sequence[Sequence[Value]], axes: "Axes") -> None:
     axes.legend(fontsize=7)
 
 
-@experiment("T5", claim="hits of last-cache buffers", published="80 to 99", unit="%")
+@experiment(
+    "T5",
+    claim="hits of last-cache buffers",
+    published="80 to 99",
+    unit="%",
+    judges_quick=False,
+)
 def buffer_hits(quick: bool) -> Report:
     """Guards that find their page in a buffer, of all guards of a run."""
     rows: list[list[Value]] = []

@@ -125,7 +125,13 @@ def _draw_shares(rows: Sequence[Sequence[Value]], axes: "Axes") -> None:
     axes.legend(fontsize=7)
 
 
-@experiment("F12", claim="where the time of a program goes", published="storage least", unit="x")
+@experiment(
+    "F12",
+    claim="where the time of a program goes",
+    published="storage least",
+    unit="x",
+    judges_quick=False,
+)
 def time_shares(quick: bool) -> Report:
     """32 KB of frames of 512 B, 8 MB of virtual memory, guards as boards have them."""
     rows: list[list[Value]] = []
@@ -177,6 +183,10 @@ _MODES: dict[str, dict[str, Any]] = {
     "with page windows": {},
 }
 _PUBLISHED_CUT = 40
+_OTHERWISE = (
+    "up to holds where no program saves more; without buffers each access here is a call that "
+    "looks at the page used last, then searches the frames; "
+)
 
 
 def _draw_modes(rows: Sequence[Sequence[Value]], axes: "Axes") -> None:
@@ -188,7 +198,13 @@ def _draw_modes(rows: Sequence[Sequence[Value]], axes: "Axes") -> None:
     axes.legend(fontsize=7)
 
 
-@experiment("F13", claim="virtualisation that buffers save", published=_PUBLISHED_CUT, unit="%")
+@experiment(
+    "F13",
+    claim="virtualisation that buffers save",
+    published=_PUBLISHED_CUT,
+    unit="%",
+    judges_quick=False,
+)
 def buffers(quick: bool) -> Report:
     """Instructions of virtualisation without last-cache buffers and with them."""
     rows: list[list[Value]] = []
@@ -205,8 +221,9 @@ def buffers(quick: bool) -> Report:
         answers=[
             Answer(
                 most,
-                holds=most >= _PUBLISHED_CUT,
-                why="the most of five programs: "
+                holds=most <= _PUBLISHED_CUT,
+                why=_OTHERWISE
+                + "the most of five programs: "
                 + ", ".join(f"{row[0]} {row[calls]} %" for row in rows),
                 part="calls",
                 claim="virtualisation that buffers save at most, guards being calls",
@@ -214,7 +231,7 @@ def buffers(quick: bool) -> Report:
             ),
             Answer(
                 best,
-                holds=best >= _PUBLISHED_CUT,
+                holds=best <= _PUBLISHED_CUT,
                 why="a hit is a few instructions in place: "
                 + ", ".join(f"{row[0]} {row[here]} %" for row in rows),
                 part="in-place",

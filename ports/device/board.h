@@ -35,6 +35,8 @@ enum board_call {
     CALL_REMOVE,    /* name */
     CALL_RENAME,    /* name, new name */
     CALL_SECONDS,   /* answers the seconds since 1970 */
+    CALL_CLOCK,     /* ticks a second; answers ticks since main began: the processor's least time
+                     * and the bus's, as the report tells them */
     CALL_ARGUMENTS, /* address, bytes; writes the arguments one behind another, each ended by 0;
                      * answers their number; address 0: answers the bytes they take */
     CALL_TELL,      /* name, value; for the report */

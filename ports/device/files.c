@@ -5,7 +5,9 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/types.h>
+#include <time.h>
 
 #include "device.h"
 
@@ -129,20 +131,24 @@ void *SYSTEM(sbrk)(ptrdiff_t bytes)
     return before;
 }
 
-#if defined(__arm__)
-#include <sys/time.h>
-
-/* What newlib's exit() calls behind the destructors. */
-void _fini(void);
-void _fini(void)
-{
-}
-
-int _gettimeofday(struct timeval *to, void *zone);
-int _gettimeofday(struct timeval *to, void *zone)
+int SYSTEM(gettimeofday)(struct timeval *to, void *zone);
+int SYSTEM(gettimeofday)(struct timeval *to, void *zone)
 {
     (void)zone;
     *to = (struct timeval){.tv_sec = device_call(CALL_SECONDS, 0, 0, 0)};
     return 0;
+}
+
+/* The board's own time: what the processor and the bus took. */
+clock_t clock(void)
+{
+    return (uint32_t)device_call(CALL_CLOCK, (uintptr_t)CLOCKS_PER_SEC, 0, 0);
+}
+
+#if defined(__arm__)
+/* What newlib's exit() calls behind the destructors. */
+void _fini(void);
+void _fini(void)
+{
 }
 #endif

@@ -4,6 +4,7 @@
  * for ports/guest: formatted output of integers, characters and strings, a few functions of
  * strings.
  */
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +13,7 @@
 #include "format.h"
 #include "internal.h"
 
-#define SPEC_BYTES 16
+#define SPEC_BYTES 24 /* of flags, two numbers of 16 bits and a kind */
 #define NUMBER_BYTES 40
 
 static char byte_at(const char *from)
@@ -37,10 +38,9 @@ static void specify(char *spec, const struct nw_conversion *c)
     (void)snprintf(spec + n, (size_t)(SPEC_BYTES - n), "l%c", c->kind);
 }
 
-static int put_string(FILE *file, const struct nw_conversion *c, const char *text)
+/* Text in its width, wherever it lies. */
+static int put_text(FILE *file, const struct nw_conversion *c, const char *text, size_t length)
 {
-    size_t most = c->precision >= 0 ? (size_t)c->precision : SIZE_MAX;
-    size_t length = nw_guest_strlen(text, most);
     size_t pad = c->width > 0 && (size_t)c->width > length ? (size_t)c->width - length : 0;
     int left = strchr(c->flags, '-') != NULL;
 
@@ -56,13 +56,32 @@ static int put_string(FILE *file, const struct nw_conversion *c, const char *tex
     return (int)(length + pad);
 }
 
-/* The argument, as wide as its conversion says. */
+static int put_string(FILE *file, const struct nw_conversion *c, const char *text)
+{
+    size_t most = c->precision >= 0 ? (size_t)c->precision : SIZE_MAX;
+
+    text = text != NULL ? text : "(null)";
+    return put_text(file, c, text, nw_guest_strlen(text, most));
+}
+
+static int put_byte(FILE *file, const struct nw_conversion *c, int byte)
+{
+    char text = (char)byte;
+
+    return put_text(file, c, &text, 1);
+}
+
+/* The argument, as wide as its conversion says; an int and a short are one here. */
 static long take(const struct nw_conversion *c, va_list *list)
 {
     int is_signed = c->kind == 'd' || c->kind == 'i';
 
     if (c->length == NW_LEN_L) {
         return va_arg(*list, long);
+    }
+    if (c->length == NW_LEN_HH) {
+        int value = va_arg(*list, int);
+        return is_signed ? (long)(signed char)value : (long)(unsigned char)value;
     }
     return is_signed ? (long)va_arg(*list, int) : (long)va_arg(*list, unsigned);
 }
@@ -71,10 +90,50 @@ static int put_number(FILE *file, const struct nw_conversion *c, va_list *list)
 {
     char spec[SPEC_BYTES], text[NUMBER_BYTES];
 
+    if (c->length == NW_LEN_LL || c->length == NW_LEN_BIG) {
+        nw_guest_refuse("printf of a long long, which this board does not have");
+    }
     specify(spec, c);
     int n = snprintf(text, sizeof text, spec, take(c, list));
+    if (n >= NUMBER_BYTES) {
+        nw_guest_refuse("printf of a number of more than 39 characters");
+    }
     fputs(text, file);
     return n;
+}
+
+/* Widths given as arguments; a negative one means left-aligned. */
+static void take_stars(struct nw_conversion *c, va_list *list)
+{
+    if (c->width == -2) {
+        c->width = va_arg(*list, int);
+        if (c->width < 0) {
+            c->width = c->width > INT_MIN ? -c->width : INT_MAX;
+            if (strchr(c->flags, '-') == NULL) {
+                c->flags[strlen(c->flags)] = '-';
+            }
+        }
+    }
+    if (c->precision == -2) {
+        c->precision = va_arg(*list, int);
+    }
+}
+
+static int put_conversion(FILE *file, struct nw_conversion *c, va_list *list)
+{
+    take_stars(c, list);
+    switch (c->kind) {
+    case '%': putc('%', file); return 1;
+    case 'c': return put_byte(file, c, va_arg(*list, int));
+    case 's': return put_string(file, c, va_arg(*list, const char *));
+    case 'd':
+    case 'i':
+    case 'u':
+    case 'x':
+    case 'X':
+    case 'o': return put_number(file, c, list);
+    default: nw_guest_refuse("a conversion of printf that this board does not have");
+    }
 }
 
 int nw_libc_vfprintf(FILE *file, const char *format, va_list list);
@@ -100,24 +159,7 @@ int nw_libc_vfprintf(FILE *file, const char *format, va_list list)
             }
         }
         nw_conversion_read(&c, text);
-        if (c.width == -2) {
-            c.width = va_arg(own, int);
-        }
-        if (c.precision == -2) {
-            c.precision = va_arg(own, int);
-        }
-        switch (c.kind) {
-        case '%': putc('%', file); written++; break;
-        case 'c': putc(va_arg(own, int), file); written++; break;
-        case 's': written += put_string(file, &c, va_arg(own, const char *)); break;
-        case 'd':
-        case 'i':
-        case 'u':
-        case 'x':
-        case 'X':
-        case 'o': written += put_number(file, &c, &own); break;
-        default: nw_guest_refuse("a conversion of printf that this board does not have");
-        }
+        written += put_conversion(file, &c, &own);
         format += c.end - text - 1;
     }
     va_end(own);

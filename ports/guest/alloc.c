@@ -3,6 +3,7 @@
 #include "internal.h"
 
 #include <errno.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -44,11 +45,22 @@ static void must_be_block(int result, const void *block)
     nw_guest_must(result, block);
 }
 
+/* A compiler takes no object for larger than a difference of pointers: of 40,000 bytes where that
+ * has 16 bits it lets a loop read zeros. */
+static int has_room(size_t bytes)
+{
+    if (bytes > (size_t)PTRDIFF_MAX) {
+        nw_guest_heap.stats.failures++;
+        return 0;
+    }
+    return is_open();
+}
+
 static void *allocate(size_t bytes, size_t align)
 {
     uintptr_t address = 0;
     int result =
-        is_open() ? nw_heap_alloc(&nw_guest_heap, bytes, align, &address) : NW_ERR_FULL;
+        has_room(bytes) ? nw_heap_alloc(&nw_guest_heap, bytes, align, &address) : NW_ERR_FULL;
 
     return answer(result, address);
 }
@@ -61,8 +73,9 @@ NW_LIBC(void *, malloc, (size_t bytes))
 NW_LIBC(void *, calloc, (size_t count, size_t bytes))
 {
     uintptr_t address = 0;
-    int result = is_open() ? nw_heap_alloc_zeroed(&nw_guest_heap, count, bytes, &address)
-                           : NW_ERR_FULL;
+    size_t all = bytes != 0 && count > SIZE_MAX / bytes ? SIZE_MAX : count * bytes;
+    int result = has_room(all) ? nw_heap_alloc_zeroed(&nw_guest_heap, count, bytes, &address)
+                               : NW_ERR_FULL;
 
     return answer(result, address);
 }
@@ -93,7 +106,7 @@ NW_LIBC(void *, realloc, (void *block, size_t bytes))
         nw_libc_free(block);
         return NULL;
     }
-    int result = nw_heap_resize(&nw_guest_heap, &address, bytes);
+    int result = has_room(bytes) ? nw_heap_resize(&nw_guest_heap, &address, bytes) : NW_ERR_FULL;
 
     if (result != NW_ERR_FULL) {
         must_be_block(result, block);

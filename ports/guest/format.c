@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "format.h"
 
+#include <limits.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const char *read_number(const char *at, int *value)
 {
-    long long number = 0;
+    int number = 0; /* of 16 bits on some boards */
 
     if (*at == '*') {
         *value = -2;
         return at + 1;
     }
     for (; *at >= '0' && *at <= '9'; at++) {
-        number = number < INT32_MAX / 10 ? number * 10 + (*at - '0') : INT32_MAX;
+        number = number < INT_MAX / 10 ? number * 10 + (*at - '0') : INT_MAX;
     }
-    *value = (int)number;
+    *value = number;
     return at;
 }
 

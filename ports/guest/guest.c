@@ -35,7 +35,8 @@ const uint32_t nw_guest_bytes_max = NW_GUEST_RANGE_BYTES;
 
 uint32_t nw_guest_globals_bytes(void)
 {
-    return (uint32_t)(nw_vm_globals_end - nw_vm_start);
+    /* Not by a difference of pointers: where those have 16 bits, that is negative from 32 KB on. */
+    return (uint32_t)((uintptr_t)nw_vm_globals_end - (uintptr_t)nw_vm_start);
 }
 
 static int objects_agree(void)

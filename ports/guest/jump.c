@@ -9,6 +9,12 @@
 
 #include <setjmp.h>
 
+#if defined(__GLIBC__)
+#define host_longjmp siglongjmp
+#else /* small libraries know one pair, and no mask of signals */
+#define host_longjmp longjmp
+#endif
+
 void nw_guest_setjmp_done(void *env, const void *storage, int result);
 
 void nw_guest_setjmp_done(void *env, const void *storage, int result)
@@ -23,7 +29,7 @@ NW_LIBC(void, longjmp, (jmp_buf env, int value))
     jmp_buf own;
 
     nw_guest_copy(own, env, sizeof own);
-    siglongjmp(own, value); /* restores the signal mask if it was saved, like either spelling */
+    host_longjmp(own, value); /* restores the signal mask if it was saved, like either spelling */
 }
 NW_LIBC_ALIAS(void, _longjmp, longjmp, (jmp_buf env, int value));
 NW_LIBC_ALIAS(void, siglongjmp, longjmp, (jmp_buf env, int value));

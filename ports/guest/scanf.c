@@ -32,6 +32,12 @@ struct target {
     uint64_t value[2];
 };
 
+/* In a struct, so that a function handed its address moves the caller's on: a va_list handed on by
+ * value is moved on in the caller or not, as the processor's calling convention has it. */
+struct arguments {
+    va_list list;
+};
+
 struct plan {
     struct target target[TARGETS];
     void *standin[TARGETS];
@@ -60,8 +66,8 @@ static size_t value_bytes(const struct nw_conversion *c)
     case 'f':
     case 'F':
     case 'g':
-    case 'G':
-        return c->length == NW_LEN_BIG ? sizeof(long double)
+    case 'G': /* the host takes ll for L here, as printf does */
+        return c->length == NW_LEN_BIG || c->length == NW_LEN_LL ? sizeof(long double)
                : c->length == NW_LEN_L ? sizeof(double)
                                        : sizeof(float);
     case 'p':
@@ -133,8 +139,26 @@ static void add_target(struct plan *plan, const struct nw_conversion *c, void *t
     plan->standin[plan->targets++] = target->value;
 }
 
+/* Z is a length of printf alone: what scanf makes of it the host decides. */
+static int is_integer(const struct nw_conversion *c)
+{
+    return c->kind != '\0' && *c->rest != 'Z' && strchr("dinouxX", c->kind) != NULL;
+}
+
+/* Small C libraries do not know every length, and the stand-in has room for any: an integer comes
+ * as a long, or a long long, and the bytes of its target are taken from that. */
+static void add_integer(struct plan *plan, const struct nw_conversion *c, const char *at)
+{
+    int is_long = nw_length_bytes(c->length) > sizeof(long);
+
+    add_text(plan, at, (size_t)(c->rest - at));
+    add_text(plan, "ll", is_long ? 2 : 1);
+    add_text(plan, &c->kind, 1);
+}
+
 /* One conversion of the program's format into the plan's; where to read on. */
-static const char *add_conversion(struct plan *plan, const char *at, va_list list)
+static const char *add_conversion(struct plan *plan, const char *at,
+                                  struct arguments *arguments)
 {
     struct nw_conversion c;
     int skipped = at[1] == '*';
@@ -162,21 +186,25 @@ static const char *add_conversion(struct plan *plan, const char *at, va_list lis
         snprintf(width, sizeof width, "%%%u", TEXT_BYTES - 1);
         add_text(plan, width, strlen(width));
         add_text(plan, at + 1, (size_t)(end - at - 1));
+    } else if (is_integer(&c)) {
+        add_integer(plan, &c, at);
     } else {
         if (!allocates && c.width > WIDTH_MOST) {
             nw_guest_refuse("scanf: a field wider than 1048576");
         }
         add_text(plan, at, (size_t)(end - at));
     }
-    add_target(plan, &c, va_arg(list, void *), allocates);
+    add_target(plan, &c, va_arg(arguments->list, void *), allocates);
     return end;
 }
 
 static void make_plan(struct plan *plan, const char *format, va_list list)
 {
     struct nw_guest_text copy;
+    struct arguments arguments;
     const char *at = nw_guest_text(&copy, format);
 
+    va_copy(arguments.list, list);
     plan->targets = 0;
     plan->length = 0;
     plan->format[0] = '\0';
@@ -187,9 +215,10 @@ static void make_plan(struct plan *plan, const char *format, va_list list)
         add_text(plan, at, plain);
         at += plain;
         if (*at == '%') {
-            at = add_conversion(plan, at, list);
+            at = add_conversion(plan, at, &arguments);
         }
     }
+    va_end(arguments.list);
     nw_guest_text_done(&copy);
 }
 
@@ -289,11 +318,8 @@ static void deliver(struct plan *plan, int assigned)
 NW_LIBC(int, vfscanf, (FILE * file, const char *format, va_list list))
 {
     struct plan plan;
-    va_list own;
 
-    va_copy(own, list);
-    make_plan(&plan, format, own);
-    va_end(own);
+    make_plan(&plan, format, list);
     mark_counts(&plan);
     int assigned = fscanf(file, plan.format, STANDINS(plan.standin));
     deliver(&plan, assigned);
@@ -304,11 +330,8 @@ NW_LIBC(int, vsscanf, (const char *from, const char *format, va_list list))
 {
     struct plan plan;
     struct nw_guest_text copy;
-    va_list own;
 
-    va_copy(own, list);
-    make_plan(&plan, format, own);
-    va_end(own);
+    make_plan(&plan, format, list);
     mark_counts(&plan);
     int assigned = sscanf(nw_guest_text(&copy, from), plan.format, STANDINS(plan.standin));
     nw_guest_text_done(&copy);

@@ -251,8 +251,9 @@ def test_bad_files_are_told_with_their_line(
 
 REPORT = {
     "schema": "nandwich.run-target/1",
-    "target": {"mhz": 72},
-    "instructions": {"total": 360_000_000, "native_total": 72_000_000},
+    "end": {"kind": "exit"},
+    "target": {"mhz": 10},
+    "instructions": {"total": 50_000_000, "native_total": 10_000_000},
     "time_ns": {"storage": 2 * SECOND},
 }
 REPORTED = PLAIN.replace('awake = "10 s"\nstorage = "2 s"', 'report = "run.json"')
@@ -268,7 +269,7 @@ def test_times_come_from_a_run_on_a_board(tmp_path: Path) -> None:
     found = read(tmp_path, REPORTED.replace("[other]", "cycles = 2.0\n[other]"))
     assert (found.job.awake_ns, found.job.compute_ns) == (12 * SECOND, 2 * SECOND)
     named = {one.key: one.source for one in found.figures}
-    assert "run.json: 360000000 instructions" in named["job.awake"]
+    assert "run.json: 50000000 instructions" in named["job.awake"]
     done = invoke(str(tmp_path / "node.toml"), "--json", str(tmp_path / "run.json"))
     assert done.exit_code == 2
     assert json.loads((tmp_path / "run.json").read_text()) == REPORT
@@ -292,6 +293,16 @@ def test_times_come_from_a_run_on_a_board(tmp_path: Path) -> None:
             "",
             "that run was not compared with the native one",
         ),
+        (
+            json.dumps(REPORT | {"end": {"kind": "panic", "what": "", "address": 0}}),
+            "",
+            "job.report: TMP/run.json: that run broke off (panic), so its times are not the job's",
+        ),
+        (
+            json.dumps(REPORT | {"target": {"mhz": 160}}),
+            "",
+            "its times are of a processor at 160 MHz, the node's clock is 10 MHz: run it on the",
+        ),
         (json.dumps(REPORT), 'awake = "1 s"', "10: error: job.awake: the report tells it, too"),
         (json.dumps(REPORT), "cycles = 0.5", "job.cycles: must be at least 1"),
     ],
@@ -304,7 +315,7 @@ def test_bad_reports_are_told(
         (tmp_path / "run.json").write_text(report)
     with pytest.raises(InputError) as error:
         read(tmp_path, REPORTED.replace("[job]", f"[job]\n{more}".rstrip()))
-    assert complaint in error.value.message
+    assert complaint in error.value.message.replace(str(tmp_path), "TMP")
 
 
 def test_all_faults_are_told_at_once(tmp_path: Path) -> None:
@@ -332,6 +343,16 @@ def test_json_and_plot(tmp_path: Path) -> None:
     assert b"<svg" in first
     assert invoke(str(CAMERA), "--plot", str(plot)).exit_code == 0
     assert plot.read_bytes() == first
+
+
+def test_a_plot_is_an_svg(tmp_path: Path) -> None:
+    """--plot x.png wrote an SVG of that name. And the dotted lines had no name in the legend."""
+    done = invoke(str(CAMERA), "--plot", str(tmp_path / "out.png"))
+    assert done.exit_code == 2
+    assert "out.png: plots are SVG; give a name that ends in .svg" in done.stderr
+    assert not (tmp_path / "out.png").exists()
+    assert invoke(str(CAMERA), "--plot", str(tmp_path / "out.svg")).exit_code == 0
+    assert (tmp_path / "out.svg").read_text().count("<!-- break-even with here -->") == 1
 
 
 def test_plot_without_matplotlib_says_how_to_get_it(

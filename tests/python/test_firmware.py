@@ -173,6 +173,15 @@ def test_camera_decodes_as_the_host_does(folder: Path, runner: Path) -> None:
     assert shown == f"picture {host_picture(folder)}"
 
 
+def test_camera_says_that_it_wants_a_picture() -> None:
+    """The assembler told of a file that .incbin did not find."""
+    command = ["make", "-s", "-C", str(firmware.FOLDER), "camera"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "there is no picture.jpg: make camera PICTURE=some.jpg" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
 HOST = """
 #include <stdio.h>
 #include "camera.h"
@@ -197,3 +206,55 @@ def host_picture(folder: Path) -> str:
     subprocess.run(command, check=True)
     done = subprocess.run([program, firmware.photo()], capture_output=True, text=True, check=True)
     return done.stdout
+
+
+INTERRUPTED = """
+.syntax unified
+.cpu cortex-m3
+.thumb
+.word 0x20001000, reset + 1
+.fill 13, 4, 0
+.word tick + 1
+.thumb_func
+reset:
+    ldr r0, =0xE000E010     @ the timer: a tick each millisecond
+    movs r1, #7
+    str r1, [r0]
+    ldr r0, =0xDEAD0000     @ where nothing is
+    movs r3, #0
+    b again
+tick:
+    ldr r0, =0x20000100
+    ldr r1, [r0]
+    adds r1, #1
+    str r1, [r0]
+    bx lr
+.ltorg
+.org 0xFFA
+again:
+    cmp r1, r0              @ not equal
+    itttt eq
+    addeq r3, #1            @ the last one of the page: the emulator's block ends here
+    addeq r3, #1
+    addeq r3, #1
+    addeq r3, #1
+    cmp r3, #0
+    beq again
+    ldr r0, =0xE000ED0C
+    ldr r1, =0x05FA0004
+    str r1, [r0]            @ reset: what must not run has run
+    b again
+"""
+
+
+def test_an_interrupt_in_an_it_block(folder: Path, runner: Path) -> None:
+    """The emulated board began the handler with the IT state of what it had interrupted: up to
+    three instructions of the handler were passed over, and the camera's picture ended in an invalid
+    write after 187 million instructions. Here a loop is nearly all IT block."""
+    source, image = folder / "interrupted.S", folder / "interrupted.elf"
+    source.write_text(INTERRUPTED)
+    command = ["arm-none-eabi-gcc", "-nostdlib", "-Wl,-Ttext=0x08000000", "-Wl,-e,reset"]
+    subprocess.run([*command, str(source), "-o", str(image)], check=True)
+    run = firmware.run(runner, image, firmware.LOGGER, 5_000_000)
+    assert run.starts == ((),)
+    assert run.instructions >= 5_000_000

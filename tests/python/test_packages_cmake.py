@@ -171,6 +171,9 @@ def test_virtualize(installed: Path, tmp_path: Path) -> None:
     ("lines", "compiler", "expected"),
     [
         (VIRTUAL, "gcc", "the C compiler is /"),
+        (VIRTUAL.replace("SLOTS 8", "GUARDS foo"), toolchain.CLANG, "GUARDS foo: inline, outline"),
+        (VIRTUAL.replace("SLOTS 8", "SLOTS 65"), toolchain.CLANG, "SLOTS 65: 1 to 64"),
+        (VIRTUAL.replace("1024", "1000"), toolchain.CLANG, "FRAME 1000: a power of two from 16"),
         (VIRTUAL.replace("FRAME", "FRAMES"), toolchain.CLANG, "what is FRAMES"),
         (VIRTUAL.replace("sum.c)\nnand", "sum.c x.cpp)\nnand"), toolchain.CLANG, "x.cpp: C++"),
     ],

@@ -216,10 +216,72 @@ def test_arduino_example(compiler: str, tmp_path: Path) -> None:
         archive.extractall(tmp_path)
     library = tmp_path / f"Nandwich-{__version__}"
     for sketch in library.glob("examples/*/*.ino"):
-        options = ["-mmcu=atmega328p"] if compiler == "avr-g++" else []
+        options = ["-mmcu=atmega2560"] if compiler == "avr-g++" else []
         options += ["-std=gnu++11", "-Wall", "-Wextra", "-Werror", "-fno-exceptions", "-x", "c++"]
         includes = [f"-I{STUBS / 'arduino'}", f"-I{library / 'src'}", "-include", "Arduino.h"]
         run(compiler, *options, *includes, "-c", sketch, "-o", tmp_path / "sketch.o")
+
+
+@pytest.mark.skipif(not cross.ATMEGA128.present, reason="needs gcc-avr")
+def test_arduino_example_says_what_it_needs(tmp_path: Path) -> None:
+    """The sketch compiled for an Uno, whose 2,048 bytes of RAM its store alone takes, and with the
+    library it overflows the flash: it is refused there, and linked whole it fits a Mega 2560."""
+    with zipfile.ZipFile(pack.pack("arduino", tmp_path)) as archive:
+        archive.extractall(tmp_path)
+    library = tmp_path / f"Nandwich-{__version__}"
+    sketch = library / "examples/Logger/Logger.ino"
+    sections = ["-Os", "-ffunction-sections", "-fdata-sections", f"-I{library / 'src'}"]
+    sketches = [*sections, "-std=gnu++11", "-fno-exceptions", "-x", "c++", "-include", "Arduino.h"]
+    sketches.append(f"-I{STUBS / 'arduino'}")
+    uno = subprocess.run(
+        ["avr-g++", "-mmcu=atmega328p", *sketches, "-fsyntax-only", sketch],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert "it fits a Mega 2560, not an Uno" in uno.stderr
+    mega = ["-mmcu=atmega2560"]
+    sources = [
+        path
+        for folder in ("base", "chip", "drivers", "identify", "small", "store", "wear")
+        for path in (library / "src" / folder).glob("*.c")
+    ]
+    main = tmp_path / "main.cpp"
+    main.write_text(ARDUINO_MAIN)
+    objects = []
+    for number, source in enumerate((sketch, main, *sources)):
+        objects.append(tmp_path / f"{number}.o")
+        plain = source.suffix == ".c"
+        compiler = ["avr-gcc", *mega, "-std=gnu11", *sections]
+        if not plain:
+            compiler = ["avr-g++", *mega, *sketches]
+        run(*compiler, "-c", source, "-o", objects[-1])
+    run("avr-gcc", *mega, "-Os", "-Wl,--gc-sections", *objects, "-o", tmp_path / "logger.elf")
+    sizes = subprocess.run(
+        ["avr-size", tmp_path / "logger.elf"], capture_output=True, text=True, check=True
+    )
+    text, data, bss = map(int, sizes.stdout.splitlines()[1].split()[:3])
+    assert text + data < 60 << 10
+    assert data + bss < 4096
+
+
+ARDUINO_MAIN = """
+#include <SPI.h>
+void pinMode(int, int) {}
+void digitalWrite(int, int) {}
+int analogRead(int) { return 0; }
+void delay(unsigned long) {}
+void delayMicroseconds(unsigned) {}
+void SerialPort::begin(unsigned long) {}
+void SerialPort::print(const char *) {}
+void SerialPort::println(const char *) {}
+SerialPort Serial;
+SPISettings::SPISettings(uint32_t, uint8_t, uint8_t) {}
+void SpiPort::begin() {}
+void SpiPort::beginTransaction(SPISettings) {}
+void SpiPort::endTransaction() {}
+uint8_t SpiPort::transfer(uint8_t byte) { return byte; }
+SpiPort SPI;
+int main() { setup(); for (;;) loop(); }
+"""
 
 
 PLATFORMIO = """

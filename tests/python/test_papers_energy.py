@@ -59,3 +59,51 @@ def test_a_picture_is_weighed_by_its_bytes() -> None:
         byte_uj = {"CC1000": 24.4, "CC2420": 3.9}[str(radio)]
         assert float(sent) == pytest.approx(float(size) * byte_uj / 1000, abs=0.06)
     assert len(report.answers) == 4
+
+
+def _run_of(minutes: float) -> on_board.Run:
+    """One whose break-even with Intel Mote 2 lies about there."""
+    return on_board.Run(round(minutes * 60e6), round(minutes * 1e6), 0, 72)
+
+
+def test_a_range_holds_where_it_meets_the_published_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """3.7 to 4.7 minutes were said to hold against 5 to 20, for they are not more than 20; 8.3 to
+    10 times against 3, for they are not less."""
+    seen = set()
+    for minutes in (2, 6, 9, 12, 15, 20, 60, 600):
+        run = _run_of(minutes)
+        monkeypatch.setattr(on_board, "run", lambda *_, run=run: run)
+        report = energy.duty_cycle.run(False)
+        row, (even, hour) = report.rows[0], report.answers[:2]
+        first, last, least, most = (float(one) for one in row[5:9])
+        assert even.holds == (last >= 5 and first <= 20)
+        assert hour.holds == (least <= 3.5 and most >= 2.5)
+        seen |= {("even", even.holds), ("hour", hour.holds)}
+        assert "the two ranges meet" in even.why
+    assert len(seen) == 4
+
+
+def test_a_picture_is_judged_by_its_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Goal: more than 4 times for the smallest, 1.5 to 2.5 for the largest, 2 to 4 between."""
+    for count in (10**9, 10**8, 10**7):
+        run = on_board.Run(count, count, 0, 72)
+        monkeypatch.setattr(on_board, "run", lambda *_, run=run: run)
+        report = energy.radioing.run(False)
+        for row, answer in zip(report.rows, report.answers, strict=True):
+            low, high = float(row[6]), float(row[7])
+            said = {"> 4": high >= 4, "2": low <= 2.5 and high >= 1.5}
+            inside = low <= 4 and high >= 2
+            assert answer.holds == said.get(str(answer.published), inside)
+
+
+def test_every_program_is_in_the_plot(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The axis began at a minute: programs that pay from seconds on were not there."""
+    from matplotlib.figure import Figure
+
+    small = on_board.Run(7_200_000, 720_000, 0, 72)
+    monkeypatch.setattr(on_board, "run", lambda *_: small)
+    report = energy.duty_cycle.run(True)
+    axes = Figure().subplots()
+    assert report.draw is not None
+    report.draw(axes)
+    assert axes.get_xlim()[0] <= float(report.rows[0][5])

@@ -189,7 +189,7 @@ def test_files_stdin_and_status(tmp_path: Path) -> None:
         (["--vm-base", "0x60000100"], "must be multiples of --frame 512"),
         (["--ram", "8K"], "= 16 frames: a whole number from 18 (16 slots + 2)"),
         (["--ram", "100K"], "B of RAM (stack 8192 + variables"),
-        (["--ram", "74K"], "under the nftl layer: it needs"),
+        (["--ram", "77K"], "under the tree layer: it needs"),
         (["--vm", "200M"], "needs 1734 blocks of W25N01GV under the page layer, which has 1024"),
         (["--stack", "100"], "--stack 100: a multiple of 16 from 1024"),
         (["--vm", "256M", "--chip", "mx35lf2ge4ab"], "blocks of MX35LF2GE4AB under the page layer"),
@@ -332,10 +332,16 @@ def test_too_much_code_is_told(tmp_path: Path) -> None:
 
 
 def test_a_smaller_layer_where_ram_is_short() -> None:
-    """Goal: nobody chose a layer: page where its RAM is there, else nftl."""
+    """Goal: nobody chose a layer: page where its RAM is there, else tree, whose map lies in flash;
+    each runs by choice, too."""
     arguments = (_EXAMPLES / "hello.c", "--no-native", "--vm", "4M", "--ram", "60K")
     roomy = _json(_EXAMPLES / "hello.c", "--no-native", "--vm", "4M")
-    assert [roomy["device"]["ftl"], _json(*arguments)["device"]["ftl"]] == ["page", "nftl"]
+    assert [roomy["device"]["ftl"], _json(*arguments)["device"]["ftl"]] == ["page", "tree"]
+    for layer in ("tree", "nftl"):
+        value = _json(_EXAMPLES / "sort.c", *_TIGHT, "--ftl", layer, "--", "merge", "3000")
+        assert value["identical"] is True
+        assert value["device"]["ftl"] == layer
+        assert value["violations"] == 0
     told = _invoke(*arguments, "--ftl", "page")
     assert told.exit_code == 2
     assert "under the page layer: it needs" in told.stderr
@@ -397,3 +403,66 @@ def test_an_access_on_the_mote(tmp_path: Path) -> None:
     costs = avr.accesses(tmp_path)
     assert avr.us(costs["slot.load"]) <= 12
     assert costs["slot.load"] < costs["aside.load"] < costs["miss.load"] < costs["miss.store"]
+
+
+def test_a_run_that_broke_off_says_no_more_than_it_knows() -> None:
+    """The report of a run whose storage failed told 0 faults, 0 sectors and -160141 instructions of
+    guards: what the firmware had not told stood there as a number, and the native run was whole."""
+    words = ("--ram", "16K", "--vm", "1M", "--fault", "ecc", "--", "merge", "5000")
+    value = _json(_EXAMPLES / "sort.c", *words, code=1)
+    assert value["end"]["kind"] == "panic"
+    assert set(value["vm"].values()) == {None}
+    assert set(value["heap"].values()) == {None}
+    assert value["bytes"]["stack_peak"] is None
+    assert value["instructions"]["guards"] is None
+    assert value["instructions"]["native_total"] is None
+    counts = value["instructions"]
+    assert counts["total"] == sum(counts[name] or 0 for name in _OWNERS)
+    table = _invoke(_EXAMPLES / "sort.c", *words)
+    assert re.search(r"faults +not known", table.stdout)
+
+
+@pytest.mark.parametrize("target", boards.BOARDS)
+def test_a_large_frame_is_a_stack_that_is_too_small(tmp_path: Path, target: str) -> None:
+    """One frame of 20,000 bytes reached beyond the stack's own size below it, where only the
+    stack's own size was taken for an overflow: it was told as an access to nothing. The stack
+    pointer of an ATmega128 wrapped, and nothing was told at all."""
+    size = 2000 if target == "atmega128" else 20000
+    source = _program(
+        tmp_path,
+        f"""
+        int main(int argc, char **argv)
+        {{
+            volatile char b[{size}];
+            for (int i = 0; i < {size}; i++) b[i] = (char)argc;
+            return b[argc] + b[{size} - 1] == 2;
+        }}
+        """,
+    )
+    value = _json(source, "--no-native", target=target, code=1)
+    assert value["end"]["kind"] == "stack"
+    assert size < value["end"]["stack_bytes"] < size + 200
+    result = _invoke(source, "--no-native", "-q", target=target)
+    used = value["end"]["stack_bytes"]
+    have = 1024 if target == "atmega128" else 8192
+    assert f"the stack is too small in function main: {used} B were needed by then, of {have};" in (
+        result.stderr
+    )
+
+
+@pytest.mark.parametrize(
+    ("target", "size", "have"), [("cortex-m3", 20_000_000, 8 << 20), ("rv32", 20_000_000, 8 << 20),
+                                 ("atmega128", 60_000, 52 << 10)]
+)  # fmt: skip
+def test_too_many_globals_are_told(tmp_path: Path, target: str, size: int, have: int) -> None:
+    """Goal: one sentence with the sum, not the linker's talk of a region that overflowed."""
+    source = _program(
+        tmp_path,
+        f"unsigned char big[{size}];\nint main(int argc, char **argv) {{ (void)argv; "
+        "return big[argc * 1000]; }\n",
+    )
+    result = _invoke(source, "--no-native", target=target)
+    assert result.exit_code == 2
+    told = f"on {target}: its globals take {size + 17} B of virtual memory, which has {have} B"
+    assert told in result.stderr
+    assert result.stderr.count("\n") == 1

@@ -84,6 +84,17 @@ def writable(_ctx: click.Context, _param: click.Parameter, target: _Target) -> _
     return target
 
 
+#: Endings that promise another kind of picture.
+_PICTURES = (".png", ".pdf", ".jpg", ".jpeg", ".gif", ".webp", ".eps", ".ps", ".tif", ".tiff")
+
+
+def picture(ctx: click.Context, param: click.Parameter, target: _Target) -> _Target:
+    """As writable(), of a plot: all of them are SVG."""
+    if target is not None and str(target).lower().endswith(_PICTURES):
+        raise InputError(f"--plot {target}: plots are SVG; give a name that ends in .svg")
+    return writable(ctx, param, target)
+
+
 _LAYER_OPTIONS = (
     ("--spare-blocks", 65535, "Kept back."),
     ("--log-blocks", 65535, "Hybrid layers."),

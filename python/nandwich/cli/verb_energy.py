@@ -10,7 +10,7 @@ import click
 from nandwich import quantities
 from nandwich.cli import output
 from nandwich.cli.command import Command
-from nandwich.cli.options import TIME, json_option, writable
+from nandwich.cli.options import TIME, json_option, picture
 from nandwich.energy import model, node, report
 from nandwich.energy.node import Given
 from nandwich.energy.report import Way
@@ -98,12 +98,14 @@ def _draw(given: Given, axes: "Axes") -> None:
     ways = report.ways(given)
     first = max(1, *(way.line.shortest_ns for way in ways))
     lengths = [first * 10 ** (step / 20) for step in range(81)]
+    mark: str | None = "break-even with here"
     for way in ways:
         power = [float(way.line.energy_pj(round(length))) / length for length in lengths]
         axes.plot([length / 60e9 for length in lengths], power, label=way.name, markevery=10)
         even = way.break_even
         if even is not None and even.cycle_ns is not None:
-            axes.axvline(float(even.cycle_ns) / 60e9, linestyle=":", color="#888888")
+            axes.axvline(float(even.cycle_ns) / 60e9, linestyle=":", color="#888888", label=mark)
+            mark = None  # one line of the legend serves them all
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.set_xlabel("duty cycle, minutes")
@@ -137,7 +139,7 @@ def _plot(given: Given, target: Path) -> None:
 @click.option(
     "--plot",
     type=click.Path(path_type=Path, dir_okay=False),
-    callback=writable,
+    callback=picture,
     help="Draw mean power over the duty cycle (SVG; needs the extra 'plot').",
 )
 @json_option

@@ -8,7 +8,8 @@ import click
 from nandwich import _native, files, quantities
 from nandwich.cli import output
 from nandwich.cli.command import Command
-from nandwich.cli.options import json_option, writable
+from nandwich.cli.options import json_option
+from nandwich.cli.options import picture as svg_name
 from nandwich.errors import InputError, not_written
 from nandwich.vmtrace import play, plot
 
@@ -67,7 +68,7 @@ def _list_policies(ctx: click.Context, _param: click.Parameter, wanted: bool) ->
     type=click.IntRange(0, 1_000_000),
     help="Of writing a page that was changed, in the same unit.",
 )
-@click.option("--plot", "picture", metavar="FILE.svg", callback=writable, help="Miss curves.")
+@click.option("--plot", "picture", metavar="FILE.svg", callback=svg_name, help="Miss curves.")
 @json_option
 def command(
     path: str,

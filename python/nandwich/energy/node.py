@@ -224,6 +224,7 @@ class _Times:
     storage: int
     compute: int
     source: str  #: of the report; "": the file says so itself
+    clock_hz: Fraction | None = None  #: of the processor of the report
 
 
 class _TimesError(Exception):
@@ -260,7 +261,8 @@ def _reported(path: Path, cycles: float) -> _Times:
         value = json.loads(files.read(path, _REPORT_BYTES))
         if value["schema"] != _REPORT_SCHEMA:
             raise KeyError
-        counts, mhz = value["instructions"], int(value["target"]["mhz"])
+        end = str(value["end"]["kind"])
+        counts, mhz = value["instructions"], Fraction(str(value["target"]["mhz"]))
         total, native = int(counts["total"]), counts["native_total"]
         storage = int(value["time_ns"]["storage"])
         if min(total, mhz) < 1 or storage < 0 or (native is not None and int(native) < 0):
@@ -271,14 +273,38 @@ def _reported(path: Path, cycles: float) -> _Times:
         raise _TimesError(
             "job.report", f"{path} is no JSON of `nandwich run --target` ({_REPORT_SCHEMA})"
         ) from error
+    if end != "exit":
+        raise _TimesError(
+            "job.report", f"{path}: that run broke off ({end}), so its times are not the job's"
+        )
     if native is None:
         raise _TimesError("job.report", f"{path}: that run was not compared with the native one")
     clock = Fraction(str(cycles)) * 1000 / mhz
-    source = f"{path}: {total} instructions, natively {native}, at {cycles:g} cycles of {mhz} MHz"
-    return _Times(round(total * clock) + storage, storage, round(native * clock), source)
+    source = (
+        f"{path}: {total} instructions, natively {native}, at {cycles:g} cycles of "
+        f"{float(mhz):g} MHz"
+    )
+    compute = round(native * clock)
+    return _Times(round(total * clock) + storage, storage, compute, source, mhz * 10**6)
+
+
+def _clock_faults(table: _File, times: _Times) -> Iterator[tuple[str, str]]:
+    """Times of one processor with the currents of another."""
+    node = table.node
+    own = node.clock
+    if own is None and node.platform is not None and node.platform in platforms.known_names():
+        own = platforms.number(node.platform, "clock")
+    if own is not None and times.clock_hz is not None and times.clock_hz != own:
+        yield (
+            "job.report",
+            f"its times are of a processor at {float(times.clock_hz / 10**6):g} MHz, the node's "
+            f"clock is {own / 1e6:g} MHz: run it on the node's own target, or say awake, storage "
+            "and compute",
+        )
 
 
 def _time_faults(table: _File, times: _Times) -> Iterator[tuple[str, str]]:
+    yield from _clock_faults(table, times)
     if times.storage > times.awake:
         yield "job.storage", "longer than the node is awake"
     if times.compute > times.awake:

@@ -25,7 +25,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -56,6 +56,8 @@ class Recipe:
     sources: tuple[Path, ...]
     libraries: tuple[str, ...]
     tools: tuple[Path, ...]
+    #: Puts into words what compiler and linker say.
+    explain: Callable[[str], str] = link_errors.explain
 
     def key(self) -> str:
         """Hex digest of everything that is known before the compiler runs."""
@@ -202,7 +204,7 @@ def _build_in(recipe: Recipe, folder: Path) -> None:
         )
     objects = [str(unit.target) for unit in units]
     link = (*recipe.link_command, *objects, *recipe.libraries, "-o", str(folder / "program"))
-    _call(link, "the program does not link")
+    _call(link, "the program does not link", recipe.explain)
     inputs = {str(path): _digest(path) or "" for unit in units for path in unit.inputs}
     (folder / "inputs.json").write_text(json.dumps(inputs))
 
@@ -216,7 +218,7 @@ class _Unit:
 def _compile(recipe: Recipe, folder: Path, index: int, source: Path) -> _Unit:
     target, depends = folder / f"{index}.o", folder / f"{index}.d"
     rest = ("-MD", "-MF", str(depends), "-c", _operand(source), "-o", str(target))
-    _call((*recipe.compile_command, *rest), f"{source} does not compile")
+    _call((*recipe.compile_command, *rest), f"{source} does not compile", recipe.explain)
     if not (target.is_file() and depends.is_file()):
         raise InputError(f"{source}: a compiler flag asks for something else than a program")
     return _Unit(target, _dependencies(depends))
@@ -227,7 +229,7 @@ def _operand(source: Path) -> str:
     return f"./{source}" if str(source).startswith(("-", "@")) else str(source)
 
 
-def _call(command: Sequence[str], failure: str) -> None:
+def _call(command: Sequence[str], failure: str, explain: Callable[[str], str]) -> None:
     try:
         done = subprocess.run(
             command, stderr=subprocess.PIPE, text=True, errors="surrogateescape", check=False
@@ -237,7 +239,7 @@ def _call(command: Sequence[str], failure: str) -> None:
     full = _DISK_FULL.search(done.stderr) if done.returncode != 0 else None
     if full is not None:
         raise OSError(_SPENT[full[1]], full[1])
-    sys.stderr.write(link_errors.explain(done.stderr))
+    sys.stderr.write(explain(done.stderr))
     if done.returncode != 0:
         raise InputError(f"{failure} (the compiler's messages are above)")
 

@@ -41,6 +41,7 @@
 #define CARD_IMAGE_SECTORS 2048U
 #define CARD_OPEN_US 60000U /* of a unit: the least that the RG-EDF paper saw */
 #define WFI 0xBF30U
+#define IT_BITS 0x0600FC00U /* of the xPSR */
 
 static struct spi_nand_model nand;
 static struct sd_model card;
@@ -172,6 +173,8 @@ static const int frame[] = {UC_ARM_REG_R0,  UC_ARM_REG_R1, UC_ARM_REG_R2, UC_ARM
                             UC_ARM_REG_R12, UC_ARM_REG_LR, UC_ARM_REG_PC, UC_ARM_REG_XPSR};
 static uint32_t interrupted_at, stack_then;
 
+/* The handler begins outside of any IT block; what it interrupted may be in one, and goes on in it
+ * when the xPSR is back. */
 static uint32_t interrupt(uint32_t pc)
 {
     uint32_t words[8], sp;
@@ -185,6 +188,7 @@ static uint32_t interrupt(uint32_t pc)
     uc_mem_write(uc, sp, words, sizeof words);
     set(UC_ARM_REG_SP, sp);
     set(UC_ARM_REG_LR, HANDLER_END | 1U);
+    set(UC_ARM_REG_XPSR, words[7] & ~IT_BITS);
     stm32f103_take_tick(&chip);
     handling = true;
     return word_at(flash, SYSTICK_VECTOR * 4U) & ~1U;

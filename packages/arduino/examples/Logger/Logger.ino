@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Logs a reading a second to serial NOR flash; what was synced is there after a loss of power.
 // Wires: the board's SPI pins, and chip select at pin 10.
+// It takes some 50 KB of flash and 3 KB of RAM: a 32-bit board, or a Mega 2560; not an Uno.
 #include <Nandwich.h>
 #include <SPI.h>
+#if defined(__AVR__)
+#include <avr/io.h>
+#if FLASHEND < 0xFFFF || RAMEND < 0x1000
+#error "Logger takes 50 KB of flash and 3 KB of RAM: it fits a Mega 2560, not an Uno"
+#endif
+#endif
 
 static const int select_pin = 10;
 static const SPISettings settings(8000000, MSBFIRST, SPI_MODE0);

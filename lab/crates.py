@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Other people's C programs, fetched as packages when something wants them; none is kept in the
+tree.
+
+A package is a crate of crates.io (they carry the C sources as released), pinned by version and
+checksum, kept unpacked below build/third-party.
+"""
+
+import hashlib
+import io
+import os
+import tarfile
+import urllib.error
+import urllib.request
+from dataclasses import dataclass
+from pathlib import Path
+
+from lab import ROOT
+from nandwich.errors import RunError
+
+_STORE = ROOT / "build" / "third-party"
+
+
+class UnreachableError(RunError):
+    """The registry cannot be reached."""
+
+
+@dataclass(frozen=True)
+class Crate:
+    """One pinned package."""
+
+    name: str
+    version: str
+    sha256: str
+
+    @property
+    def url(self) -> str:
+        stem = f"{self.name}-{self.version}".replace("+", "%2B")
+        return f"https://static.crates.io/crates/{self.name}/{stem}.crate"
+
+    @property
+    def folder(self) -> Path:
+        """Where it is unpacked, or will be."""
+        return _STORE / f"{self.name}-{self.version}"
+
+
+LITTLEFS = Crate(
+    "littlefs2-sys", "0.3.1", "32f7d54a8325846d818335f6e0a3ce4d4ff1d6a5cea7be989a76913dcb73afdc"
+)
+
+
+def fetch(crate: Crate) -> Path:
+    """The unpacked package; UnreachableError without it and without a network."""
+    folder = crate.folder
+    if folder.is_dir():
+        return folder
+    packed = _download(crate)
+    if hashlib.sha256(packed).hexdigest() != crate.sha256:
+        raise RunError(f"{crate.url} is not what was pinned")
+    _STORE.mkdir(parents=True, exist_ok=True)
+    partial = _STORE / f".{folder.name}-{os.getpid()}"
+    with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
+        archive.extractall(partial, filter="data")
+    try:
+        (partial / folder.name).rename(folder)
+    except OSError:
+        if not folder.is_dir():  # else another process was quicker
+            raise
+    return folder
+
+
+def _download(crate: Crate) -> bytes:
+    request = urllib.request.Request(crate.url, headers={"User-Agent": "nandwich"})
+    try:
+        with urllib.request.urlopen(request, timeout=60) as reply:
+            content: bytes = reply.read()
+            return content
+    except urllib.error.HTTPError as error:  # reached, and it said no
+        raise RunError(f"{crate.url}: {error}") from error
+    except OSError as error:
+        raise UnreachableError(f"{crate.url} cannot be reached ({error})") from error

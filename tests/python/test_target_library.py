@@ -1,0 +1,348 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The library that a program on a board calls, judged by known values and by the host's own C
+library. The native run of a board is no judge: it formats and scans by the same wrappers, so that
+their mistakes are "identical to native"."""
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from lab.device import boards
+from nandwich.cli.main import main
+
+pytestmark = pytest.mark.skipif(
+    any(board.missing() for board in boards.BOARDS.values()),
+    reason=f"not installed: {[board.missing() for board in boards.BOARDS.values()]}",
+)
+
+_LARGE = ("cortex-m3", "rv32")
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in test_run: one cache for the session, away from the user's."""
+    monkeypatch.setenv("NANDWICH_CACHE", str(tmp_path_factory.getbasetemp().parent / "nw-cache"))
+
+
+def _invoke(folder: Path, text: str, target: str, *options: str) -> Result:
+    source = folder / "program.c"
+    source.write_text(text)
+    return CliRunner().invoke(main, ["run", str(source), "-w", "--target", target, "-q", *options])
+
+
+def _host(folder: Path, text: str) -> str:
+    """What the same program prints with the host's own compiler and C library."""
+    source, program = folder / "host.c", folder / "host"
+    source.write_text(text)
+    subprocess.run(["cc", "-w", "-D_GNU_SOURCE", str(source), "-o", str(program)], check=True)
+    done = subprocess.run([program], capture_output=True, text=True, check=False)
+    assert done.returncode == 0
+    return done.stdout
+
+
+def _check(folder: Path, text: str, known: str, target: str) -> None:
+    result: Any = _invoke(folder, text, target)
+    assert result.exit_code == 0, result.output
+    assert result.stdout == known
+    assert _host(folder, text) == known
+
+
+SCAN = r"""
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+int main(void)
+{
+    int a = -1, b = -1, end = -1;
+    short s = -1;
+    signed char c = -1;
+    long l = -1;
+    long long q = -1;
+    unsigned x = 0;
+    size_t size = 0;
+    intmax_t most = 0;
+    ptrdiff_t step = 0;
+    float f = 0;
+    double d = 0;
+    static char word[8], set[8], two[2];
+    int n = sscanf("12 31", "%d %d", &a, &b);
+    printf("%d %d %d\n", n, a, b);
+    n = sscanf("7 -8 123456 9876543210 ff", "%hd %hhd %ld %lld %x", &s, &c, &l, &q, &x);
+    printf("%d %d %d %ld %lld %u\n", n, s, c, l, q, x);
+    n = sscanf("1.5 -0.25 word abc,xy z", "%f %lf %7s %7[a-c],%2c%n", &f, &d, word, set, two, &end);
+    printf("%d %d %d %s %s %c%c %d\n", n, (int)(f * 4), (int)(d * 4), word, set, two[0], two[1],
+           end);
+    n = sscanf("18 -19 20 21", "%zu %jd %qd%hhn %td", &size, &most, &q, &c, &step);
+    printf("%d %d %d %d %d %d\n", n, (int)size, (int)most, (int)q, c, (int)step);
+    n = sscanf("5 x", "%d %d %d", &a, &b, &end);
+    printf("%d %d %d\n", n, a, b);
+    n = sscanf("1 2 3 4", "%*d %d %*d %d", &a, &b);
+    printf("%d %d %d\n", n, a, b);
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("target", _LARGE)
+def test_what_is_scanned_goes_to_its_place(tmp_path: Path, target: str) -> None:
+    """A va_list handed on by value was advanced in the caller on x86-64 alone: on the boards each
+    conversion took the first target, `sscanf("12 31", "%d %d", &a, &b)` left 31 in a. And
+    newlib knows neither %hhd nor %zd."""
+    known = (
+        "2 12 31\n5 7 -8 123456 9876543210 255\n5 6 -1 word abc xy 21\n4 18 -19 20 9 21\n1 5 31\n"
+        "2 2 4\n"
+    )
+    _check(tmp_path, SCAN, known, target)
+
+
+PRINT = r"""
+#include <stdio.h>
+int main(void)
+{
+    static char text[] = "abcdef";
+    printf("%d %i|%5d|%-5d|%05d|%+d|%.3d\n", -12, 34, 5, 6, 7, 8, 9);
+    printf("%u %x %X %o|%ld %lu|%lx\n", 65535U, 255U, 255U, 8U, -100000L, 3000000000UL, 74565UL);
+    printf("%s|%8s|%-8s|%.3s|%c%c|%3c|%-3c|%%\n", text, text, text, text, 'x', 'y', 'z', 'w');
+    printf("%*d|%-*d|%*d|%.*s|\n", 4, 1, 4, 2, -4, 3, 2, text);
+    printf("%hhd %hhu %hd\n", 300, 511, -5);
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("target", boards.BOARDS)
+def test_what_is_printed_is_known(tmp_path: Path, target: str) -> None:
+    """The small library of the ATmega128 took a width of %c for nothing, a negative width for none,
+    and printed all of the int that %hhd was given."""
+    known = (
+        "-12 34|    5|6    |00007|+8|009\n65535 ff FF 10|-100000 3000000000|12345\n"
+        "abcdef|  abcdef|abcdef  |abc|xy|  z|w  |%\n   1|2   |3   |ab|\n44 255 -5\n"
+    )
+    _check(tmp_path, PRINT, known, target)
+
+
+WIDE = r"""
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+int main(void)
+{
+    char *end, *copy = strdup("one,two");
+    printf("%lld %llx %zu %jd %td\n", -9876543210LL, 0x123456789aLL, (size_t)7, (intmax_t)-8,
+           (ptrdiff_t)9);
+    printf("%.3f %g %e|%8.2f\n", 3.14159, 0.5, 12345.678, -2.5);
+    long number = strtol("0x1fz", &end, 16);
+    printf("%ld %s", number, end);
+    number = (long)(strtod("2.5e1x", &end) * 2);
+    printf(" %ld %s %s\n", number, end, strtok(copy, ","));
+    printf("%d %d %d\n", strcmp("a", "b") < 0, (int)strspn("abcx", "abc"), atoi("-77"));
+    return snprintf(copy, 4, "%d", 12345) != 5 || strcmp(copy, "123") != 0;
+}
+"""
+
+
+@pytest.mark.parametrize("target", _LARGE)
+def test_a_large_library_is_known(tmp_path: Path, target: str) -> None:
+    known = (
+        "-9876543210 123456789a 7 -8 9\n3.142 0.5 1.234568e+04|   -2.50\n31 z 50 x one\n1 3 -77\n"
+    )
+    _check(tmp_path, WIDE, known, target)
+
+
+JUMP = r"""
+#include <setjmp.h>
+#include <stdio.h>
+static jmp_buf where;
+static volatile int depth;
+static void down(int n)
+{
+    depth++;
+    if (n == 0) longjmp(where, 7);
+    down(n - 1);
+}
+int main(void)
+{
+    volatile int tries = 0;
+    int result = setjmp(where);
+    if (tries++ < 3) down(5);
+    printf("%d %d %d\n", result, depth, tries);
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("target", boards.BOARDS)
+def test_a_jump_comes_back(tmp_path: Path, target: str) -> None:
+    """longjmp was made of siglongjmp, which no small C library has, and the ATmega128's library had
+    no part of it: setjmp linked on no board."""
+    _check(tmp_path, JUMP, "7 18 4\n", target)
+
+
+ERROR = r"""
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+int main(void)
+{
+    errno = 5;
+    return errno - 5;
+}
+"""
+
+
+@pytest.mark.parametrize("target", boards.BOARDS)
+def test_errno_has_a_place(tmp_path: Path, target: str) -> None:
+    """On a RISC-V the address of a thread's variable comes from the .got, which the linker script
+    did not place: its contents had an address in RAM."""
+    _check(tmp_path, ERROR, "", target)
+
+
+TEXT = r"""
+#include <stdio.h>
+#include <string.h>
+int main(void)
+{
+    puts(strerror(12));
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("target", _LARGE)
+def test_constants_of_odd_length_move_no_code(tmp_path: Path, target: str) -> None:
+    """The strings of strerror lay in front of memcpy, written in assembly with no alignment: it
+    began at an odd address, and nothing could call it."""
+    result = _invoke(tmp_path, TEXT, target)
+    assert result.exit_code == 0, result.output
+    assert result.stdout == "Not enough space\n"  # as newlib and picolibc call ENOMEM
+
+
+CLOCK = r"""
+#include <stdio.h>
+#include <time.h>
+int main(void)
+{
+    static volatile unsigned char big[100000];
+    clock_t before = clock();
+    for (unsigned i = 0; i < sizeof big; i++) big[i] = i;
+    clock_t after = clock();
+    printf("%d %d %d\n", time(NULL) > 1600000000, after >= before, after < 60 * CLOCKS_PER_SEC);
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("target", _LARGE)
+def test_the_board_has_a_clock(tmp_path: Path, target: str) -> None:
+    _check(tmp_path, CLOCK, "1 1 1\n", target)
+
+
+def test_the_clock_is_the_report_s(tmp_path: Path) -> None:
+    """Goal: clock() tells processor and bus together, as the report does."""
+    text = CLOCK.replace(
+        'printf("', 'printf("%ld\\n", (long)(after * 1000 / CLOCKS_PER_SEC)); return 0; printf("'
+    )
+    source = tmp_path / "program.c"
+    source.write_text(text)
+    words = ["run", str(source), "-w", "--target", "rv32", "--ram", "16K", "--no-native"]
+    result = CliRunner().invoke(main, [*words, "--json", str(tmp_path / "report")])
+    assert result.exit_code == 0, result.output
+    time = json.loads((tmp_path / "report").read_text())["time_ns"]
+    both = (time["processor_least"] + time["storage"]) / 1e6
+    assert 0.9 * both - 1 < int(result.stdout.splitlines()[0]) <= both
+
+
+@pytest.mark.parametrize(
+    ("target", "text", "said"),
+    [
+        (
+            "cortex-m3",
+            '#include <unistd.h>\nint main(void) { return write(1, "x", 1) != 1; }\n',
+            "program.c:2: error: write() is not there on cortex-m3: fopen(), fread(), fwrite()",
+        ),
+        (
+            "cortex-m3",
+            "#include <unistd.h>\nint main(void) { return fork() != 0; }\n",
+            "error: execve() and fork() and wait() are not there on cortex-m3: the program is",
+        ),
+        (
+            "rv32",
+            "#include <unistd.h>\nint main(void) { return fork() != 0; }\n",
+            "program.c:2: error: fork() is not there on rv32: the program is alone on the board",
+        ),
+        (
+            "atmega128",
+            '#include <stdio.h>\nint main(void) { int a; return sscanf("1", "%d", &a); }\n',
+            "program.c:2: error: sscanf() is not there on atmega128: it has no files and no stdin",
+        ),
+        (
+            "atmega128",
+            "#include <string.h>\nint main(void) { return strerror(1) == 0; }\n",
+            "program.c:2: error: strerror() is not there on atmega128: its library is small",
+        ),
+    ],
+)
+def test_what_a_board_lacks_is_named(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], target: str, text: str, said: str
+) -> None:
+    """Goal: a function that the board lacks is one sentence with the line and what there is, not
+    the linker's talk of _execve and lib_a-timesr.o."""
+    result = _invoke(tmp_path, text, target, "--no-native")
+    assert result.exit_code == 2
+    told = result.stderr + capfd.readouterr().err
+    assert said in told
+    assert len(told.splitlines()) == 2, told
+
+
+LARGE = r"""
+#include <stdio.h>
+unsigned char x[32767], y[14000];
+unsigned char first = 3;
+int main(void)
+{
+    unsigned wrong = 0;
+    for (unsigned i = 0; i < sizeof x; i += 499) x[i] = (unsigned char)(i / 499 + first);
+    for (unsigned i = 0; i < sizeof y; i += 499) y[i] = (unsigned char)(i / 499 + 1);
+    for (unsigned i = 0; i < sizeof y; i += 499) wrong += y[i] != (unsigned char)(i / 499 + 1);
+    for (unsigned i = 0; i < sizeof x; i += 499) wrong += x[i] != (unsigned char)(i / 499 + first);
+    printf("%u\n", wrong);
+    return 0;
+}
+"""
+
+
+def test_globals_of_more_than_32_kib_on_a_mote(tmp_path: Path) -> None:
+    """Their bytes were a difference of pointers, of 16 bits with a sign: from 32,768 on the virtual
+    memory did not open, though 52 KB of it are promised."""
+    _check(tmp_path, LARGE, "0\n", "atmega128")
+
+
+LIMIT = r"""
+#include <stdio.h>
+#include <stdlib.h>
+int main(void)
+{
+    void *most = malloc(32767);
+    printf("%d ", most != NULL);
+    printf("%d %d ", malloc(32768U) == NULL, calloc(2, 20000) == NULL);
+    printf("%d\n", realloc(most, 40000U) == NULL);
+    return 0;
+}
+"""
+
+
+def test_no_object_is_larger_than_a_difference(tmp_path: Path) -> None:
+    """malloc(40000) answered memory on the ATmega128, and the compiler, which takes no object for
+    larger than 32,767 bytes there, read zeros behind them."""
+    result = _invoke(tmp_path, LIMIT, "atmega128", "--no-native", "-O0")
+    assert (result.exit_code, result.stdout) == (0, "1 1 1 1\n"), result.output
+    large = LARGE.replace("32767", "32768")
+    result = _invoke(tmp_path, large, "atmega128", "--no-native")
+    assert result.exit_code == 2
+    assert "'x' has 32768 B: on atmega128 a variable may have 32767 B" in result.stderr
