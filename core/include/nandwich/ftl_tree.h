@@ -97,7 +97,8 @@ uint32_t nw_ftl_tree_sectors(const struct nw_ftl_tree_config *config,
 /*
  * Make the chip an empty device and open it. Erases every good block. A cut in the midst leaves
  * the device there was, a chip that mount does not know (NW_ERR_NOT_FOUND or NW_ERR_BLANK) or an
- * empty device: format again. All of ram_bytes is used, whole pages of it as a cache of the map.
+ * empty device: format again; so do several formats, of any layers, each of them cut. All of
+ * ram_bytes is used, whole pages of it as a cache of the map.
  * NW_ERR_CONFIG, NW_ERR_RAM, NW_ERR_FULL: too many bad blocks; or the chip's error.
  */
 int nw_ftl_tree_format(struct nw_ftl_tree *ftl, struct nw_chip *chip,
