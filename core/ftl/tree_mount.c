@@ -61,8 +61,8 @@ static void note(struct newest *newest, uint16_t block, uint64_t version)
     newest->block[at] = block;
 }
 
-/* What a bad block shows does not count: an older device's root, which no erase takes away any more,
- * or a page whose program failed. */
+/* What a bad block shows does not count: an older device's root, which no erase takes away any
+ * more, or a page whose program failed. */
 static int look_at_heads(struct nw_tree *tree, struct newest *newest)
 {
     memset(newest, 0, sizeof *newest);

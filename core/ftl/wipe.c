@@ -285,6 +285,7 @@ static int erase_most(struct wipe *wipe, int but_data)
 
 static int run(struct wipe *wipe)
 {
+    uint32_t blocks = wipe->tagged.req.chip->geometry.blocks;
     int result = erase_most(wipe, wipe->by_order);
 
     for (uint8_t i = 0; i < 2U && result >= 0; i++) {
@@ -292,8 +293,7 @@ static int run(struct wipe *wipe)
             result = erase_good(wipe, wipe->last[i]);
         }
     }
-    for (uint32_t block = 0;
-         wipe->by_order != 0 && block < wipe->tagged.req.chip->geometry.blocks && result >= 0; block++) {
+    for (uint32_t block = 0; wipe->by_order != 0 && block < blocks && result >= 0; block++) {
         result = shows(wipe, block, 1);
         if (result > 0) {
             result = erase_good(wipe, block);
