@@ -149,7 +149,10 @@ size_t nw_store_ram_bytes(const struct nw_store_config *config,
 
 /*
  * An empty store. Cost: 1 read and 1 erase a block, one more of each and a program. Cut before its
- * end it leaves no store. The configuration goes with the store: mount with the same.
+ * end it leaves no store, but for two cases: format again to the end. Cut at its first erase or the
+ * program behind that, it may leave the store there was; what lay in that block answers an error.
+ * And when a second format of a store is cut there, too, an older state of what the first one has
+ * not yet erased may mount. The configuration goes with the store: mount with the same.
  * NW_ERR_CONFIG, NW_ERR_RAM, NW_ERR_FULL (so many bad blocks or so small a chip that limit_bytes
  * would be less than a block), or the chip's error.
  */
