@@ -26,6 +26,12 @@
  * within one and the same format: first all blocks that show no data, where a torn record may hide;
  * then the newest record that is certain, then the newest; and only then blocks that show data.
  * That holds whatever an earlier format has left: where its record hides, its block shows no data.
+ *
+ * Two limits. A chip on which each block's first page looks blank is erased in order: to look at
+ * all pages of a new chip takes as long as to erase it. So half may be left of a hybrid device that
+ * has no sector in any first page, if the erase of its last record is cut, that hides, and the next
+ * format is cut. And a list of the page layer that was torn may hide in a third block, when three
+ * mounts in a row were cut, each in its list: it may show when the next format has been cut.
  */
 #ifndef NANDWICH_FTL_WIPE_H
 #define NANDWICH_FTL_WIPE_H
