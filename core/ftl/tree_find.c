@@ -39,28 +39,28 @@ static int tag_of(struct nw_tree *tree, uint32_t page)
     return nw_tagged_read(&tree->tagged, page, 0, NULL);
 }
 
+static int is_new(const struct newest *newest, uint64_t version)
+{
+    return newest->count < CANDIDATES || version > newest->version[CANDIDATES - 1U];
+}
+
 /* One more block that begins with a root: the newest few are kept, newest first. */
 static void note(struct newest *newest, uint16_t block, uint64_t version)
 {
-    uint8_t at = newest->count;
+    uint8_t at = newest->count < CANDIDATES ? newest->count : (uint8_t)(CANDIDATES - 1U);
 
     while (at > 0 && newest->version[at - 1U] < version) {
+        newest->version[at] = newest->version[at - 1U];
+        newest->block[at] = newest->block[at - 1U];
         at--;
-    }
-    if (at == CANDIDATES) {
-        return;
-    }
-    if (newest->count < CANDIDATES) {
-        newest->count++;
-    }
-    for (uint8_t i = (uint8_t)(newest->count - 1U); i > at; i--) {
-        newest->version[i] = newest->version[i - 1U];
-        newest->block[i] = newest->block[i - 1U];
     }
     newest->version[at] = version;
     newest->block[at] = block;
+    newest->count = (uint8_t)(newest->count + (newest->count < CANDIDATES ? 1U : 0U));
 }
 
+/* What a bad block shows does not count: an older device's root, which no erase takes away any
+ * more, or a page whose program failed. Only heads that are new enough are asked. */
 static int look_at_heads(struct nw_tree *tree, struct newest *newest)
 {
     memset(newest, 0, sizeof *newest);
@@ -72,11 +72,15 @@ static int look_at_heads(struct nw_tree *tree, struct newest *newest)
         if (state == NW_TAG_BAD || state == NW_TAG_LOST) { /* all pages have the same version */
             state = tag_of(tree, (uint32_t)block * tree->block_pages + 1U);
         }
+        if (state == NW_TAG_GOOD && is_root && is_new(newest, tree->tagged.tag.version)) {
+            tree->tagged.req.block = block;
+            state = nw_chip_is_bad(&tree->tagged.req);
+            if (state == 0) {
+                note(newest, block, tree->tagged.tag.version);
+            }
+        }
         if (state < 0) {
             return state;
-        }
-        if (state == NW_TAG_GOOD && is_root) {
-            note(newest, block, tree->tagged.tag.version);
         }
     }
     return NW_OK;
