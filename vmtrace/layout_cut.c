@@ -110,7 +110,7 @@ static int graph_open(struct graph *graph, const struct searching *all)
     struct pairs pairs = {malloc((room + 1U) * sizeof *pairs.pair), 0};
     int result = NW_ERR_RAM;
 
-    graph->first = malloc(((size_t)all->elements + 1U) * sizeof *graph->first);
+    graph->first = calloc((size_t)all->elements + 1U, sizeof *graph->first);
     graph->edge = NULL;
     if (pairs.pair != NULL && graph->first != NULL) {
         gather(all, &pairs);
