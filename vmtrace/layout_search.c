@@ -2,9 +2,9 @@
 /*
  * Ours: a search on the faults and writes that the node itself would have. What makes them more is
  * taken too, up to a random threshold that falls to nothing (Dueck and Scheuer 1990). It uses
- * integers, so that a layout is the same on every machine. It begins with a layout that the graph of
- * near accesses gives (layout_cut.c), if that is the better one: a long trace leaves time for few
- * plays.
+ * integers, so that a layout is the same on every machine. It begins with a layout that the graph
+ * of near accesses gives (layout_cut.c), if that is the better one: a long trace leaves time for
+ * few plays.
  */
 #include "nandwich-vmtrace/layout.h"
 
