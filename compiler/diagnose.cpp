@@ -29,6 +29,26 @@ void refuse(const Module &M, const Twine &Reason)
     M.getContext().emitError(M.getSourceFileName() + ": " + Reason);
 }
 
+void warn(const Module &M, const Twine &Reason)
+{
+    M.getContext().diagnose(
+        DiagnosticInfoInlineAsm(M.getSourceFileName() + ": " + Reason, DS_Warning));
+}
+
+void refuse(const GlobalVariable &At, const Twine &Reason)
+{
+    SmallVector<DIGlobalVariableExpression *, 1> Told;
+
+    At.getDebugInfo(Told);
+    if (Told.empty()) {
+        refuse(*At.getParent(), Reason);
+        return;
+    }
+    const DIGlobalVariable *Variable = Told[0]->getVariable();
+    At.getContext().emitError(Variable->getFilename() + ":" + Twine(Variable->getLine()) + ": " +
+                              Reason);
+}
+
 // A file's name as its reader can use it. clang keeps the front part a name shares with the folder
 // it was called in apart from the name; without it the name would be cut off at the front.
 static std::string nameOf(const DIFile *File, const DISubprogram *Sub)

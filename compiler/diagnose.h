@@ -17,6 +17,12 @@ void refuse(const llvm::Instruction &At, const llvm::Twine &Reason);
 // An error without a place in the source: names the module's file.
 void refuse(const llvm::Module &M, const llvm::Twine &Reason);
 
+// The same as a warning.
+void warn(const llvm::Module &M, const llvm::Twine &Reason);
+
+// An error at a variable's declaration, as near as the debug information tells.
+void refuse(const llvm::GlobalVariable &At, const llvm::Twine &Reason);
+
 // "file:line in function", as near as the debug information tells.
 std::string placeOf(const llvm::Instruction &At);
 

@@ -6,9 +6,11 @@
 #include "diagnose.h"
 #include "tagged.h"
 
+#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/Operator.h"
 
 #include <numeric>
 
@@ -37,6 +39,7 @@ private:
     void accessOne(const Instruction &I, const TaggedVariable &One, const Origin &O,
                    uint64_t Bytes);
     void use(Instruction &I, unsigned Operand, const Origin &O);
+    void initialiser(const User &Holder, const TaggedVariable &One);
     void call(CallBase &Call, unsigned Operand, const Origin &O);
 
     Module &M;
@@ -119,8 +122,8 @@ static bool isDistance(const User *U)
 
     return isa<ICmpInst>(U) ||
            (Operator != nullptr && Operator->getOpcode() == Instruction::Sub &&
-            isa<PtrToIntInst>(Operator->getOperand(0)) &&
-            isa<PtrToIntInst>(Operator->getOperand(1)));
+            isa<PtrToIntOperator>(Operator->getOperand(0)) &&
+            isa<PtrToIntOperator>(Operator->getOperand(1))); // a variable in RAM is a constant
 }
 
 void Checker::use(Instruction &I, unsigned Operand, const Origin &O)
@@ -171,19 +174,47 @@ void Checker::visit(Instruction &I)
     }
 }
 
+// What an initial value belongs to: a variable with its line, or where a local one gets its value
+// from a nameless constant.
+void Checker::initialiser(const User &Holder, const TaggedVariable &One)
+{
+    std::string Reason = "the address of the tagged variable '" + One.Name +
+                         "' is an initial value; store an index instead";
+    SmallVector<const User *, 8> Left = {&Holder};
+    SmallPtrSet<const User *, 8> Seen;
+
+    Good = false;
+    while (!Left.empty()) {
+        const User *U = Left.pop_back_val();
+        const auto *Global = dyn_cast<GlobalVariable>(U);
+
+        if (!Seen.insert(U).second) {
+            continue;
+        }
+        if (Global != nullptr && Global->hasMetadata(LLVMContext::MD_dbg)) {
+            refuse(*Global, Reason);
+            return;
+        }
+        if (const auto *I = dyn_cast<Instruction>(U)) {
+            refuse(*I, Reason);
+            return;
+        }
+        Left.append(U->user_begin(), U->user_end());
+    }
+    refuse(*One.Global, Reason);
+}
+
 // Addresses in initial values: what is left of a variable's users once instructions have their own.
 void Checker::visitInitialisers()
 {
     for (const TaggedVariable &One : Tagged) {
         for (const User *U : One.Global->users()) {
             if (Good && !isa<Instruction>(U)) {
-                refuse(M, "the address of the tagged variable '" + One.Name +
-                              "' is an initial value; store an index instead");
-                Good = false;
+                initialiser(*U, One);
             }
         }
         if (Good && One.Global->isThreadLocal()) {
-            refuse(M, "the tagged variable '" + One.Name + "' is a thread's own");
+            refuse(*One.Global, "the tagged variable '" + One.Name + "' is a thread's own");
             Good = false;
         }
     }

@@ -218,16 +218,21 @@ void Lowering::lower()
 
 } // namespace
 
-// An entry for the recording: address, bytes, bytes an element, name.
+static Constant *textOf(Module &M, StringRef Text)
+{
+    Constant *Value = ConstantDataArray::getString(M.getContext(), Text);
+
+    return new GlobalVariable(M, Value->getType(), true, GlobalValue::PrivateLinkage, Value,
+                              "nw_object_text");
+}
+
+// An entry for the recording: address, bytes, bytes an element, name, source file.
 static void noteVariable(Module &M, const TaggedVariable &One)
 {
-    LLVMContext &Context = M.getContext();
-    Type *Word = M.getDataLayout().getIntPtrType(Context);
-    Constant *Text = ConstantDataArray::getString(Context, One.Name);
-    auto *Name = new GlobalVariable(M, Text->getType(), true, GlobalValue::PrivateLinkage, Text,
-                                    "nw_object_name");
+    Type *Word = M.getDataLayout().getIntPtrType(M.getContext());
     Constant *Entry = ConstantStruct::getAnon(
-        {One.Global, ConstantInt::get(Word, One.Bytes), ConstantInt::get(Word, One.Element), Name});
+        {One.Global, ConstantInt::get(Word, One.Bytes), ConstantInt::get(Word, One.Element),
+         textOf(M, One.Name), textOf(M, M.getSourceFileName())});
     // Addresses of a program that may lie anywhere are filled in at its start.
     auto *Note = new GlobalVariable(M, Entry->getType(), false, GlobalValue::PrivateLinkage, Entry,
                                     "nw_object_entry");

@@ -103,6 +103,12 @@ PreservedAnalyses TaggedPass::run(Module &M, ModuleAnalysisManager &)
     if (Tagged.empty()) {
         return PreservedAnalyses::all();
     }
+    // A mark that keeps a variable is no use of its address.
+    removeFromUsedLists(M, [&](Constant *Kept) {
+        return any_of(Tagged, [&](const TaggedVariable &One) {
+            return One.Global == Kept->stripPointerCasts();
+        });
+    });
     spreadConstants(Tagged);
     Origins From = follow(M, Tagged);
     if (checkTagged(M, Tagged, From)) {

@@ -180,6 +180,11 @@ std::vector<TaggedVariable> findTagged(Module &M, const TaggedPlan *Plan)
         if ((!Tagged && !Named) || !Ty->isSized() || DL.getTypeAllocSize(Ty) == 0) {
             continue;
         }
+        if (!Tagged && Global.isDeclaration()) {
+            warn(M, "'" + Global.getName() + "' is tagged, and declared without NW_VM here: the "
+                    "recording did not see what this file does with it; write NW_VM and record "
+                    "again");
+        }
         TaggedVariable One = {&Global, nameOf(Global), DL.getTypeAllocSize(Ty),
                               elementBytes(Global), nullptr};
         One.At = Plan != nullptr ? placeOf(M, One, *Plan) : nullptr;

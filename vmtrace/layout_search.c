@@ -2,129 +2,100 @@
 /*
  * Ours: a search on the faults and writes that the node itself would have. What makes them more is
  * taken too, up to a random threshold that falls to nothing (Dueck and Scheuer 1990). It uses
- * integers, so that a layout is the same on every machine. What is proposed follows the accesses:
- * of two elements accessed shortly after one another, one goes to the page of the other, and
- * another of that page takes its place.
+ * integers, so that a layout is the same on every machine. It begins with a layout that the graph
+ * of near accesses gives (layout_cut.c), if that is the better one: a long trace leaves time for
+ * few plays.
  */
 #include "nandwich-vmtrace/layout.h"
 
 #include "node.h"
+#include "search.h"
 
 #include "nandwich/error.h"
-#include "nandwich/random.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define NEAR 12U  /* how far apart two accesses are that suggest a move */
+#define PIECE 1024U      /* accesses between two looks at the limit */
+#define FAULT_WORK 4U    /* a fault takes as long as so many accesses */
+#define LEAST_COUNT 13U  /* accesses from which on there is something to learn */
+#define JUDGED 32U       /* moves that tell how much worse one usually is */
+#define COOL 16U         /* the first threshold, in parts of such a move */
+#define MOST_IDLE 100000U
 
-struct searching {
-    const struct nw_search *search;
-    const uint32_t *accesses;
-    uint64_t count;
-    const uint32_t *bytes;
-    uint32_t elements, pages;
-    uint32_t *page;  /* of an element */
-    uint32_t *room;  /* of a page */
-    struct nw_random random;
+struct playing {
+    struct searching all;
     struct node node;
+    uint64_t left; /* work that may still be done */
 };
 
-struct move {
-    uint32_t element, from, to;
-    uint32_t other; /* changes places with it, or NO_PAGE */
-};
-
-static uint64_t cost_of(struct searching *all)
+static uint64_t cost_now(const struct playing *play)
 {
-    struct node *node = &all->node;
+    return play->node.result.faults * play->all.search->fault_cost +
+           play->node.result.flash_writes * play->all.search->write_cost;
+}
 
-    nw_node_start(node);
+/* What the layout costs; beyond the limit it is not told to the end. */
+static uint64_t cost_of(struct playing *play, uint64_t limit)
+{
+    const struct searching *all = &play->all;
+    uint64_t played = 0;
+
+    nw_node_start(&play->node);
     for (uint32_t turn = 0; turn < all->search->repeat; turn++) {
-        nw_node_play(node, all->accesses, all->count, all->page);
-    }
-    return node->result.faults * all->search->fault_cost +
-           node->result.flash_writes * all->search->write_cost;
-}
+        for (uint64_t at = 0; at < all->count && cost_now(play) <= limit; at += PIECE) {
+            uint64_t now = all->count - at < PIECE ? all->count - at : PIECE;
 
-static uint32_t below(struct searching *all, uint32_t limit)
-{
-    return (uint32_t)((uint64_t)nw_random_next(&all->random) * limit >> 32);
-}
-
-/* An element of that page and size, the first from a random one on; NO_PAGE. */
-static uint32_t partner(struct searching *all, uint32_t page, uint32_t bytes, uint32_t not_this)
-{
-    uint32_t at = below(all, all->elements);
-
-    for (uint32_t i = 0; i < all->elements; i++) {
-        if (all->page[at] == page && at != not_this && all->bytes[at] == bytes) {
-            return at;
+            nw_node_play(&play->node, all->accesses + at, now, all->page);
+            played += now;
         }
-        at = at + 1U < all->elements ? at + 1U : 0;
     }
-    return NO_PAGE;
+    played += FAULT_WORK * play->node.result.faults;
+    play->left -= played < play->left ? played : play->left;
+    return cost_now(play);
 }
 
-/* 0: nothing to try here. */
-static int propose(struct searching *all, struct move *move)
+/* How much worse a move is in the mean, of those that are worse. */
+static uint64_t usual_loss(struct playing *play, uint64_t cost)
 {
-    uint32_t at = below(all, (uint32_t)all->count);
-    uint32_t behind = at + 1U + below(all, NEAR);
-    uint32_t target = all->accesses[behind < all->count ? behind : behind - all->count] >> 1;
+    uint64_t sum = 0, worse = 0;
 
-    move->element = all->accesses[at] >> 1;
-    if (below(all, 2) != 0) { /* either may follow the other */
-        uint32_t swap = target;
-
-        target = move->element;
-        move->element = swap;
-    }
-    move->from = all->page[move->element];
-    move->to = all->page[target];
-    if (move->from == move->to) {
-        return 0;
-    }
-    move->other = NO_PAGE;
-    uint32_t bytes = all->bytes[move->element];
-    if (all->room[move->to] < bytes || below(all, 4) != 0) {
-        move->other = partner(all, move->to, bytes, target);
-    }
-    return move->other != NO_PAGE || all->room[move->to] >= bytes;
-}
-
-static void apply(struct searching *all, const struct move *move, int back)
-{
-    uint32_t from = back ? move->to : move->from, to = back ? move->from : move->to;
-
-    all->page[move->element] = to;
-    if (move->other != NO_PAGE) {
-        all->page[move->other] = from;
-    } else {
-        all->room[from] += all->bytes[move->element];
-        all->room[to] -= all->bytes[move->element];
-    }
-}
-
-static void improve(struct searching *all, uint32_t *best)
-{
-    uint64_t cost = cost_of(all), least = cost;
-    uint64_t first = cost / 256U + all->search->fault_cost;
-    size_t bytes = all->elements * sizeof *best;
-
-    memcpy(best, all->page, bytes);
-    for (uint32_t step = 0; step < all->search->steps; step++) {
-        uint64_t left = all->search->steps - step;
-        uint64_t threshold = first * left / all->search->steps;
+    for (uint32_t i = 0; i < JUDGED; i++) {
         struct move move;
 
-        if (!propose(all, &move)) {
+        if (nw_search_propose(&play->all, &move)) {
+            nw_search_apply(&play->all, &move, 0);
+            uint64_t now = cost_of(play, UINT64_MAX);
+            nw_search_apply(&play->all, &move, 1);
+            sum += now > cost ? now - cost : 0;
+            worse += now > cost;
+        }
+    }
+    return worse > 0 ? sum / worse : 0;
+}
+
+static void improve(struct playing *play, uint64_t cost, uint32_t *best)
+{
+    struct searching *all = &play->all;
+    uint64_t least = cost, first = usual_loss(play, cost) / COOL, begun = play->left;
+    size_t bytes = all->elements * sizeof *best;
+    uint32_t idle = 0;
+
+    memcpy(best, all->page, bytes);
+    while (play->left > 0 && idle < MOST_IDLE) {
+        uint64_t threshold = first * play->left / begun;
+        struct move move;
+
+        idle++;
+        if (!nw_search_propose(all, &move)) {
             continue;
         }
-        apply(all, &move, 0);
-        uint64_t now = cost_of(all);
-        if (now > cost + below(all, (uint32_t)threshold + 1U)) {
-            apply(all, &move, 1);
+        idle = 0;
+        nw_search_apply(all, &move, 0);
+        uint64_t limit = cost + nw_search_below(all, (uint32_t)threshold + 1U);
+        uint64_t now = cost_of(play, limit);
+        if (now > limit) {
+            nw_search_apply(all, &move, 1);
             continue;
         }
         cost = now;
@@ -136,35 +107,66 @@ static void improve(struct searching *all, uint32_t *best)
     memcpy(all->page, best, bytes);
 }
 
-static void prepare(struct searching *all)
+static int run(struct playing *play, uint32_t *best)
 {
-    for (uint32_t page = 0; page < all->pages; page++) {
-        all->room[page] = all->search->page_bytes;
+    struct searching *all = &play->all;
+    size_t bytes = all->elements * sizeof *best;
+    uint64_t begun = cost_of(play, UINT64_MAX);
+
+    memcpy(best, all->page, bytes);
+    nw_search_count_room(all);
+    int error = nw_search_cut(all, all->search->work / 2U);
+    uint64_t cut = error == NW_OK ? cost_of(play, UINT64_MAX) : UINT64_MAX;
+    if (cut >= begun) {
+        memcpy(all->page, best, bytes);
+        nw_search_count_room(all);
     }
-    for (uint32_t element = 0; element < all->elements; element++) {
-        all->room[all->page[element]] -= all->bytes[element];
+    play->left = all->search->work / 2U;
+    if (error == NW_OK) {
+        improve(play, cut < begun ? cut : begun, best);
     }
-    nw_random_seed(&all->random, all->search->seed);
+    return error;
+}
+
+/* Accesses in a row to one element as one: the node cannot tell them apart. */
+static uint64_t tighten(uint32_t *to, const uint32_t *from, uint64_t count)
+{
+    uint64_t kept = 0;
+
+    for (uint64_t i = 0; i < count; i++) {
+        if (kept > 0 && to[kept - 1U] >> 1 == from[i] >> 1) {
+            to[kept - 1U] |= from[i] & 1U;
+        } else {
+            to[kept++] = from[i];
+        }
+    }
+    return kept;
 }
 
 int nw_layout_search(const struct nw_search *search, const uint32_t *accesses, uint64_t count,
                      const uint32_t *bytes, uint32_t elements, uint32_t *page, uint32_t pages)
 {
-    struct searching all = {.search = search, .accesses = accesses, .count = count,
-                            .bytes = bytes, .elements = elements, .pages = pages, .page = page};
+    struct playing play = {.all = {.search = search, .bytes = bytes, .elements = elements,
+                                   .pages = pages, .page = page}};
     uint32_t *best = malloc(((size_t)elements + 1U) * sizeof *best);
-    int error = nw_node_open(&all.node, pages, search->frames);
+    uint32_t *tight = malloc(((size_t)count + 1U) * sizeof *tight);
+    int error = nw_node_open(&play.node, pages, search->frames);
 
-    all.room = malloc(((size_t)pages + 1U) * sizeof *all.room);
-    if (error == NW_OK && (best == NULL || all.room == NULL)) {
+    play.all.room = malloc(((size_t)pages + 1U) * sizeof *play.all.room);
+    if (error == NW_OK && (best == NULL || tight == NULL || play.all.room == NULL)) {
         error = NW_ERR_RAM;
     }
-    if (error == NW_OK && count > NEAR && count <= UINT32_MAX && pages > 1) {
-        prepare(&all);
-        improve(&all, best);
+    if (error == NW_OK && count <= UINT32_MAX && pages > 1) {
+        play.all.accesses = tight;
+        play.all.count = tighten(tight, accesses, count);
+        nw_random_seed(&play.all.random, search->seed);
+        if (play.all.count >= LEAST_COUNT) {
+            error = run(&play, best);
+        }
     }
-    nw_node_close(&all.node);
-    free(all.room);
+    nw_node_close(&play.node);
+    free(play.all.room);
+    free(tight);
     free(best);
     return error;
 }

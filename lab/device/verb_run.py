@@ -24,6 +24,7 @@ _HOST_ONLY = {
     "ecc": "is not needed: the part has its own",
     "image": "is not kept: a part is fresh in each run on a target",
     "record": "is of the host's run",
+    "record_accesses": "is of the host's run: record there, by `nandwich cc --trace` for a layout",
     "once": "is what a target does anyway",
 }
 
@@ -70,8 +71,10 @@ def _wanted(
     choices: dict[str, Any],
     given: frozenset[str],
 ) -> play.Wanted:
-    for name in sorted(given & _HOST_ONLY.keys()):
-        raise InputError(f"--{name} does not go with --target: it {_HOST_ONLY[name]}")
+    named = {"record_accesses" if name == "accesses" else name for name in given}
+    for name in sorted(named & _HOST_ONLY.keys()):
+        option = "--" + name.replace("_", "-")
+        raise InputError(f"{option} does not go with --target: it {_HOST_ONLY[name]}")
     board = BOARDS[choices["target"]]
     if "ftl" in given and choices["ftl"] not in board.layers:
         raise InputError(

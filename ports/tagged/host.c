@@ -4,8 +4,10 @@
  * constructors to its end. NANDWICH_TAGGED=FILE asks for the counts, as JSON. Whatever happens to
  * the program, its output stays its own.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "nandwich-tagged/tagged.h"
@@ -47,7 +49,9 @@ static void tell(void)
                 (unsigned long)stats->faults, (unsigned long)stats->buffer_reads,
                 (unsigned long)stats->to_buffer, (unsigned long)stats->flash_writes) < 0 ||
         fclose(file) != 0) {
-        perror(path);
+        fprintf(stderr, "nandwich: %s: %s\n", path, strerror(errno));
+        (void)fflush(NULL);
+        _exit(FAILED);
     }
 }
 

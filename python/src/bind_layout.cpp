@@ -152,12 +152,12 @@ public:
         return group;
     }
     // Ours, from a layout to begin with.
-    Pages search(Pages page, uint32_t page_bytes, uint32_t frames, uint32_t steps, uint32_t seed,
+    Pages search(Pages page, uint32_t page_bytes, uint32_t frames, uint64_t work, uint32_t seed,
                  uint32_t fault_cost, uint32_t write_cost) const
     {
         const uint32_t pages = check_pages(page, page_bytes);
-        const nw_search search = { page_bytes, frames, fault_cost, write_cost, steps,
-                                   graph_.sampled < 100000 ? 2U : 1U, seed };
+        const nw_search search = { page_bytes, frames, fault_cost, write_cost,
+                                   graph_.sampled < 100000 ? 2U : 1U, seed, work };
         nb::gil_scoped_release released;
 
         checked(nw_layout_search(&search, graph_.sample, graph_.sampled, graph_.bytes,
@@ -266,7 +266,7 @@ void bind_layout(nb::module_ &m)
         .def("published", &Layouter::published, nb::arg("page_bytes"), nb::arg("group_bytes"),
              nb::arg("share_permille"), nb::arg("write_threshold"), nb::arg("freeze") = false)
         .def("search", &Layouter::search, nb::arg("page"), nb::arg("page_bytes"),
-             nb::arg("frames"), nb::arg("steps"), nb::arg("seed") = 1, nb::arg("fault_cost") = 4,
+             nb::arg("frames"), nb::arg("work"), nb::arg("seed") = 1, nb::arg("fault_cost") = 4,
              nb::arg("write_cost") = 4)
         .def("play", &Layouter::play, nb::arg("page"), nb::arg("frames"),
              "What the sample of the accesses costs on a small node.")

@@ -61,7 +61,7 @@ static void lay(struct nw_graph *graph, const uint8_t *choice)
                                .frames = 1U + choice[4] % 6U,
                                .fault_cost = 4,
                                .write_cost = 4,
-                               .steps = 40,
+                               .work = 4000,
                                .repeat = 1,
                                .seed = choice[5]};
     uint32_t group[MOST_ELEMENTS], page[MOST_ELEMENTS];

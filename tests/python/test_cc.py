@@ -340,8 +340,8 @@ def test_inputs_are_told_from_values_of_options() -> None:
     """Goal: the driver knows which words are files."""
     line = ["-o", "out", "-I", "include", "-DX=1", "a.c", "-MF", "a.d", "-lm", "b.o", "-"]
     assert driver.inputs(line) == ["a.c", "b.o", "-"]
-    assert driver.plan(["-c", "a.c"]).links is False
-    assert driver.plan(["a.c"]).links is True
+    assert driver.plan(["-c", "a.c"]).explains is False
+    assert driver.plan(["a.c"]).explains is True
     assert driver.plan(["-dumpversion"]).command[1:] == ["-dumpversion"]
     with pytest.raises(InputError):
         driver.plan(["a.c"], "frame")

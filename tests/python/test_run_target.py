@@ -176,6 +176,8 @@ def test_files_stdin_and_status(tmp_path: Path) -> None:
         (["--chip", "K9F1G08U0A"], "a serial bus for NAND, and carry W25N01GV, GD5F1GQ4UExxG,"),
         (["--chip", "mine.toml"], "--chip mine.toml does not go with --target: its boards have"),
         (["--chip", "GD5F1GQ4"], "unknown part of --target 'GD5F1GQ4'; did you mean GD5F1GQ4UEx"),
+        # It was taken, and nothing recorded.
+        (["--record-accesses", "x.acc"], "--record-accesses does not go with --target: it is of"),
         (["--image", "x.nand"], "--image does not go with --target: it is not kept"),
         (["--vm-base", "0x1F900000"], "collides with the RAM of cortex-m3 at 0x20000000 to"),
         (["--vm-base", "0x1F900000"], "to 0x20017fff, by 98304 B: give another --vm-base or less"),

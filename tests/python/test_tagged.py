@@ -293,7 +293,14 @@ _REFUSED: dict[str, tuple[str, int, str]] = {
         "NW_VM uint16_t halves[4];\nint f(void) {\n    return halves[4]; }\n", 5, "lies outside"),
     "stored": (
         "NW_VM int value; int *keep;\nvoid f(void) {\n    keep = &value; }\n", 5, "is stored"),
-    "an initial value": ("NW_VM int value; int *keep = &value;\n", 0, "is an initial value"),
+    "an initial value": ("NW_VM int value; int *keep = &value;\n", 3, "is an initial value"),
+    # Of these no line was told.
+    "a local array's initial value": (
+        "NW_VM int a, b;\nint f(int i) {\n    int *all[] = {&a, &b, &a, &b};\n"
+        "    return *all[i]; }\n", 5, "is an initial value"),
+    "a struct's initial value": (
+        "NW_VM int a;\nstruct two { int n; int *at; };\nstatic struct two one = {1, &a};\n"
+        "int f(void) { return *one.at + one.n++; }\n", 5, "is an initial value"),
     "to another file": (
         "NW_VM int value; void g(int *);\nvoid f(void) {\n    g(&value); }\n",
         5, "'g' is given the address"),
@@ -317,7 +324,11 @@ _REFUSED: dict[str, tuple[str, int, str]] = {
     "assembly": (
         'NW_VM int value;\nvoid f(void) {\n    __asm__("" : : "r"(&value)); }\n',
         5, "inline assembly"),
-    "of a thread": ("NW_VM _Thread_local int value;\nint f(void) { return value; }\n", 0, "thread"),
+    "of a thread": ("NW_VM _Thread_local int value;\nint f(void) { return value; }\n", 3, "thread"),
+    "a constant beside a variable": (
+        "NW_VM static int value;\nNW_VM static const int fixed[2] = {1, 2};\n"
+        "int f(int i) { return value++ + fixed[i]; }\n",
+        4, "is a constant, and constants are not tagged"),
 }  # fmt: skip
 
 
@@ -333,6 +344,132 @@ def test_what_cannot_be_is_refused_with_its_line(case: str, tmp_path: Path) -> N
     assert (f"app.c:{line}:" if line else "app.c: ") in told
     plain = [toolchain.CLANG, "-w", _INCLUDE, "-c", str(source), "-o", str(tmp_path / "app.o")]
     subprocess.run(plain, check=True)
+
+
+def test_what_keeps_a_variable_is_no_use_of_its_address(tmp_path: Path) -> None:
+    """Goal: a tagged variable with the attribute `used` is a variable like any other; it was
+    refused as an address in an initial value."""
+    source = _source(
+        tmp_path,
+        "__attribute__((used)) NW_VM static int x[40];\n"
+        "int main(int n, char **v) { (void)v; x[n] = 3; return x[0]; }\n",
+    )
+    trace, out = _record(tmp_path, source)
+    file, _ = _lay_out(tmp_path, trace)
+    assert _with_layout(tmp_path, file, source)[0] == out
+
+
+def test_a_distance_to_a_plain_variable(tmp_path: Path) -> None:
+    """Goal: a function that gives back what it is given may get plain addresses too, and their
+    distance is a number. It was refused as a cast of a tagged variable's address to a number."""
+    source = _source(
+        tmp_path,
+        "#include <stdio.h>\nNW_VM static float v9[3]; static float ram[4];\n"
+        "static float *same(float *p, int n) { return p + n; }\n"
+        "int main(int argc, char **argv)\n{\n    (void)argv;\n    *same(v9, argc) = 2;\n"
+        '    float *p = same(ram, argc);\n    printf("%d %d\\n", (int)(p - ram), (int)v9[1]);\n'
+        "    return 0;\n}\n",
+    )
+    trace, out = _record(tmp_path, source)
+    assert out == "1 2\n"
+    file, _ = _lay_out(tmp_path, trace)
+    assert _with_layout(tmp_path, file, source)[0] == out
+
+
+def test_two_statics_of_one_name_in_files_of_one_name(tmp_path: Path) -> None:
+    """Goal: what a layout could not tell apart is refused by the recording, with both files. It was
+    recorded and laid out, and the build then failed at a file of the cache."""
+    for folder in ("one", "two"):
+        (tmp_path / folder).mkdir()
+    text = "static NW_VM int own[9];\nint NAME(int i) { return own[i]++; }\n"
+    sources = [
+        _source(tmp_path / name, text.replace("NAME", name), "x.c") for name in ("one", "two")
+    ]
+    sources.append(
+        _source(
+            tmp_path,
+            "int one(int), two(int);\nint main(void) { return one(1) + two(2); }\n",
+            "main.c",
+        )
+    )
+    assert _cc("--trace", *sources, "-o", tmp_path / "record") == ""
+    trace = tmp_path / "app.acc"
+    done = subprocess.run(
+        [tmp_path / "record"], capture_output=True, text=True, check=False,
+        env={"NANDWICH_TRACE": str(trace)},
+    )  # fmt: skip
+    assert done.returncode == 125
+    assert all(str(source) in done.stderr for source in sources[:2])
+    assert "one tagged variable 'x.c:own' each" in done.stderr
+    assert not trace.exists()
+
+
+@pytest.mark.parametrize(
+    ("way", "status"),
+    [
+        ("raise(SIGINT)", -2), ("raise(SIGTERM)", -15), ("abort()", -6), ("_exit(3)", 3),
+        ("_Exit(4)", 4), ("quick_exit(5)", 5), ("exit(6)", 6),
+    ],
+)  # fmt: skip
+def test_a_recording_however_it_ends(way: str, status: int, tmp_path: Path) -> None:
+    """Goal: the accesses up to the end of the program are in the trace, and the status is its own.
+    A node's program has no end, and one that was interrupted left nothing and said nothing."""
+    source = _source(
+        tmp_path,
+        "#include <signal.h>\n#include <stdlib.h>\n#include <unistd.h>\nNW_VM int many[50];\n"
+        f"int main(void) {{ for (int i = 0; i < 50; i++) many[i] = i;\n    {way}; return 0; }}\n",
+    )
+    assert _cc("--trace", source, "-o", tmp_path / "record") == ""
+    trace = tmp_path / "app.acc"
+    done = subprocess.run(
+        [tmp_path / "record"], check=False, env={"NANDWICH_TRACE": str(trace)}, cwd=tmp_path
+    )
+    assert done.returncode == status
+    assert sum(layout.read([str(trace)], layout.Parameters()).graph.accesses) == 50
+
+
+def test_a_recording_of_no_variable(tmp_path: Path) -> None:
+    """Goal: a program that uses none of its tagged variables says so and leaves the trace of
+    nothing; an older trace used to stay, and was taken for its own."""
+    source = _source(tmp_path, "NW_VM static int never;\nint main(void) { return 0; }\n")
+    assert _cc("--trace", "-w", source, "-o", tmp_path / "record") == ""
+    trace = tmp_path / "app.acc"
+    trace.write_text("an older one")
+    done = subprocess.run(
+        [tmp_path / "record"], capture_output=True, text=True, check=True,
+        env={"NANDWICH_TRACE": str(trace)},
+    )  # fmt: skip
+    assert "no tagged variable that it uses" in done.stderr
+    with pytest.raises(InputError, match="names no variables"):
+        layout.read([str(trace)], layout.Parameters())
+
+
+def test_a_forgotten_mark_is_told(tmp_path: Path) -> None:
+    """Goal: a declaration without NW_VM is warned of when a layout is built with: what that file
+    does was not recorded."""
+    sources = _two(tmp_path)
+    file, _ = _lay_out(tmp_path, _record(tmp_path, *sources)[0], page=24)
+    header = tmp_path / "two.h"
+    header.write_text(header.read_text().replace("extern NW_VM", "extern"))
+    plan = driver.plan(
+        ["--layout", str(file), "-c", str(sources[1]), "-o", str(tmp_path / "b.o")],
+        "", verb_cc._placement,
+    )  # fmt: skip
+    done = subprocess.run(plan.command, capture_output=True, text=True, check=True)
+    assert "'shared' is tagged, and declared without NW_VM here" in done.stderr
+
+
+def test_frames_of_the_environment(tmp_path: Path) -> None:
+    """Goal: NANDWICH_CC="frames=3" counts as --nw-frames=3 does; it was ignored."""
+    source = _source(tmp_path, _APP)
+    file, _ = _lay_out(tmp_path, _record(tmp_path, source)[0])
+    plans = [
+        driver.plan([*words, "--layout", str(file), str(source)], environment, verb_cc._placement)
+        for words, environment in (([], "frames=3"), (["--nw-frames=3"], "frames=2"))
+    ]
+    assert plans[0].command == plans[1].command
+    with pytest.raises(InputError, match="1 to 169"):
+        driver.plan(["--layout", str(file), str(source)], "frames=0", verb_cc._placement)
 
 
 _APP = "NW_VM int32_t many[50]; NW_VM int16_t one;\nint main(void) { many[one++] = 3; return 0; }\n"
@@ -505,3 +642,20 @@ def test_a_trace_that_cannot_be_written(tmp_path: Path) -> None:
     )  # fmt: skip
     assert done.returncode == 125
     assert done.stderr == "nandwich: /nowhere/app.acc: No such file or directory\n"
+
+
+def test_counts_that_cannot_be_written(tmp_path: Path) -> None:
+    """Goal: the program's output is there, and then the reason with status 125; it used to end well
+    with a line that did not say whose it was."""
+    source = _source(
+        tmp_path,
+        '#include <stdio.h>\nNW_VM int one;\nint main(void) { return puts("1") < 0 || !++one; }\n',
+    )
+    file, _ = _lay_out(tmp_path, _record(tmp_path, source)[0])
+    assert _cc("--layout", file, source, "-o", tmp_path / "run") == ""
+    done = subprocess.run(
+        [tmp_path / "run"], capture_output=True, text=True, check=False,
+        env={"NANDWICH_TAGGED": "/nowhere/counts.json"},
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (125, "1\n")
+    assert done.stderr == "nandwich: /nowhere/counts.json: No such file or directory\n"

@@ -5,10 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from nandwich.cli import output
 from nandwich.cli.command import Command
-from nandwich.cli.options import SIZE, json_option, writable
+from nandwich.cli.options import SIZE, Number, json_option, writable
+from nandwich.compiler import tagged
 from nandwich.errors import InputError
 from nandwich.vmtrace import layout
 
@@ -33,7 +35,7 @@ _DEFAULT = layout.Parameters()
     default="ours",
     show_default=True,
     type=click.Choice(layout.METHODS),
-    help="A search of our own, the heuristic as published, or the order of declaration.",
+    help="A search of our own, the heuristic as published, or the order in memory.",
 )
 @click.option("--page", default=_DEFAULT.page, show_default=True, type=SIZE, help="Bytes a page.")
 @click.option(
@@ -50,7 +52,7 @@ _DEFAULT = layout.Parameters()
     "--share",
     default=100.0,
     show_default=True,
-    type=click.FloatRange(0, 100),
+    type=Number(0, 100),
     help="Stop grouping at this percentage of the accessed elements.",
 )
 @click.option(
@@ -76,10 +78,10 @@ def command(
 
     Each TRACE is one node's, with the variables of the program named in it. The table says what the
     layout costs a node with so many pages in RAM and the two buffers of a DataFlash, beside the
-    order of declaration. Long traces are judged by a sample of 262,144 accesses.
+    other methods. Long traces are judged by a sample of 262,144 accesses.
     """
-    if known is not None and target is not None:
-        raise InputError("--play decides nothing, so there is nothing for -o")
+    if known is not None:
+        _refuse_decisions()
     output.check_apart((*paths, *([known] if known else [])), (target, json_target))
     counts = _counts(frames)
     chosen = layout.load(known) if known is not None else None
@@ -87,14 +89,18 @@ def command(
     program = layout.read(paths, parameters)
     for note in program.notes:
         output.talk(f"nandwich: warning: {note}")
+    if not sum(program.graph.accesses):
+        raise InputError(f"{', '.join(paths)}: no access to any variable, so nothing to judge by")
+    layouts = _others(program, method if chosen is None else "")
     if chosen is not None:
         assert known is not None
         layout.check_fits(known, chosen, program)
         name, pages = Path(known).name, chosen.pages
     else:
         name, pages = method, layout.decide(program, method)
+        _warn_of_pool(method, pages, layouts)
+    layouts[name] = pages
     file = layout.as_file(program, method, pages)
-    layouts = {"first-fit": program.graph.first_fit(parameters.page), name: pages}
     results = layout.play(program, layouts, counts)
     inputs = [Path(path) for path in paths]
     document = output.document("layout", 1, {"layout": file}, seed=parameters.seed, inputs=inputs)
@@ -113,6 +119,42 @@ def command(
         }
         told = output.document("layout-told", 1, value, seed=parameters.seed, inputs=inputs)
         output.write_json(json_target, told)
+
+
+#: Nothing of these is asked where a layout is only played.
+_DECIDE = {
+    "target": "-o",
+    **{
+        name: f"--{name}"
+        for name in ("method", "page", "group", "whole", "share", "writes", "freeze", "seed")
+    },
+    "listed": "--list",
+}
+
+
+def _refuse_decisions() -> None:
+    context = click.get_current_context()
+    for name, option in _DECIDE.items():
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            raise InputError(f"--play decides nothing, so there is nothing for {option}")
+
+
+def _others(program: layout.Program, method: str) -> dict[str, layout.Pages]:
+    """What the chosen layout is shown beside: neither of the two known ones is hidden."""
+    both = [name for name in ("first-fit", "published") if name != method]
+    return {name: layout.decide(program, name) for name in both}
+
+
+def _warn_of_pool(method: str, pages: layout.Pages, others: dict[str, layout.Pages]) -> None:
+    """`nandwich cc --layout` refuses more pages; what may be done is said here already."""
+    if layout.fits_pool(pages):
+        return
+    fitting = method != "first-fit" and layout.fits_pool(others["first-fit"])
+    output.talk(
+        f"nandwich: warning: {method} takes {max(pages) + 1} pages, and a build takes "
+        f"{tagged.MOST_PAGES} at most: "
+        + ("--method ours or first-fit keeps to them" if fitting else "tag fewer variables")
+    )
 
 
 def _counts(text: str) -> list[int]:

@@ -31,9 +31,9 @@ class Plan:
     """A command to run, and the choices taken out of it."""
 
     command: list[str]
-    links: bool = False
+    explains: bool = False
     choices: dict[str, str] = field(default_factory=dict)
-    #: What the linker said, put into words.
+    #: What the compiler or the linker said, put into words.
     explain: Callable[[str], str] = link_errors.explain
 
 
@@ -53,7 +53,7 @@ def plan(
         if len(layouts) > 1:
             raise InputError(f"--layout: one layout, not {len(layouts)}")
         layout = layout_of(layouts[0]) if layouts and layout_of is not None else None
-        return _tagged_plan(arguments, layout)
+        return _tagged_plan(arguments, environment, layout)
     choices = dict(_choice(word, "NANDWICH_CC") for word in environment.split())
     plain = []
     for argument in arguments:
@@ -89,7 +89,7 @@ def plan(
         command += ["-x", "none"]  # whatever language the user's own files were declared to be
         command += [*_defaults_object(device), *toolchain.wrap_flags(virtual=True)]
         command += toolchain.link_flags(guest)
-    return Plan(command, links=links, choices=choices)
+    return Plan(command, explains=links, choices=choices)
 
 
 def _tagged_words(arguments: Sequence[str]) -> tuple[list[str], bool, list[str]]:
@@ -113,11 +113,15 @@ def _tagged_words(arguments: Sequence[str]) -> tuple[list[str], bool, list[str]]
     return rest, records, layouts
 
 
-def _tagged_plan(arguments: Sequence[str], layout: tagged.Placement | None) -> Plan:
+def _tagged_plan(
+    arguments: Sequence[str], environment: str, layout: tagged.Placement | None
+) -> Plan:
     """A command in tagged mode; no layout: a program that records."""
+    words = [f"--nw-{word}" for word in environment.split()]
+    words = [word for word in words if layout is not None and word.startswith("--nw-frames=")]
     frames: int | None = None
     plain = []
-    for argument in arguments:
+    for argument in [*words, *arguments]:
         if not argument.startswith("--nw-"):
             plain.append(argument)
             continue
@@ -141,7 +145,7 @@ def _tagged_plan(arguments: Sequence[str], layout: tagged.Placement | None) -> P
     command = [toolchain.CLANG, *plain, *tagged.compile_flags(layout)]
     if links:
         command += ["-x", "none", *tagged.link_flags(layout, frames)]
-    return Plan(command, links=links, explain=lambda text: tagged.explain(text, layout))
+    return Plan(command, explains=True, explain=lambda text: tagged.explain(text, layout))
 
 
 def inputs(arguments: Sequence[str]) -> list[str]:
@@ -159,9 +163,9 @@ def inputs(arguments: Sequence[str]) -> list[str]:
 
 
 def execute(todo: Plan) -> int:
-    """Run the command; its exit status. At a link, errors about missing guards are explained."""
+    """Run the command; its exit status. Errors about guards and tagged variables are explained."""
     try:
-        if not todo.links:
+        if not todo.explains:
             return subprocess.run(todo.command, check=False).returncode
         done = subprocess.run(
             todo.command, stderr=subprocess.PIPE, text=True, errors="surrogateescape", check=False

@@ -199,6 +199,8 @@ def link_flags(layout: Placement | None, frames: int | None) -> list[str]:
         source = kept(tables(layout, frames or layout.frames), ".c")
         start = ["-x", "c", str(source), "-x", "none"]
         names = ("nw_tagged", "nw_twin", "nw_core")
+    else:
+        start = ["-Wl,--wrap=_exit", "-Wl,--wrap=_Exit"]  # the trace is ended there
     first, *others = map(paths.static_library, names)
     return [
         *start,
@@ -217,8 +219,16 @@ _OTHER = re.compile(r"undefined symbol: nw_tagged_layout_[0-9a-f]+$")
 _OBJECT = re.compile(r"(?P<what>undefined|duplicate) symbol: nw_tagged_object_(?P<number>\d+)$")
 
 
+_CONFLICT = re.compile(r"'(?P<one>\w+)' causes a section type conflict with '(?P<other>\w+)'")
+
+
 def explain(text: str, layout: Placement | None) -> str:
-    """What the linker said, with what concerns the layout put into words."""
+    """What the compiler or the linker said, with what concerns tagged variables put into words."""
+    text = _CONFLICT.sub(
+        r"one of '\g<one>' and '\g<other>' is a constant, and constants are not tagged: take NW_VM "
+        "off it",
+        text,
+    )
     if layout is None:
         return link_errors.explain(text)
     told: list[str] = []

@@ -122,14 +122,15 @@ int nw_node_run(const uint32_t *accesses, uint64_t count, uint32_t repeat, const
 struct nw_search {
     uint32_t page_bytes, frames;
     uint32_t fault_cost, write_cost; /* what is made small: faults and flash writes, so weighed */
-    uint32_t steps;                  /* layouts tried */
-    uint32_t repeat;                 /* times the accesses are played for each */
+    uint32_t repeat;                 /* times the accesses are played for each layout */
     uint32_t seed;
+    uint64_t work;                   /* what it may take, in accesses played; a fault counts as 4 */
 };
 
 /* Improves page[] (how many pages stays): elements that are accessed close together change places
  * with others, and what the node then does says whether they stay so. Never worse on these accesses
- * than what it began with. NW_OK, NW_ERR_CONFIG, NW_ERR_RAM. Cost: steps * repeat * count. */
+ * than what it began with. NW_OK, NW_ERR_CONFIG, NW_ERR_RAM. Cost: `work`, and some 40 plays of the
+ * accesses. */
 int nw_layout_search(const struct nw_search *search, const uint32_t *accesses, uint64_t count,
                      const uint32_t *bytes, uint32_t elements, uint32_t *page, uint32_t pages);
 
