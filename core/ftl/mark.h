@@ -19,6 +19,7 @@
 #define NW_MARK_SESSION 0x80000000UL /* in the word of all that a mount writes */
 #define NW_MARK_LIST 0xBFFFFFFEUL
 #define NW_MARK_VOID 0xFFFFFFFEUL /* a list that ends the device it is the newest of (wipe.h) */
+#define NW_MARK_BEHIND 0xBFFFFFFFUL /* of the page behind it, which shows that it is whole */
 #define NW_MARK_RECORD 0x87FFFFFEUL
 
 #define NW_MARK_PAGE 0x3350574EUL       /* NWP3: magic and format in one */

@@ -152,11 +152,16 @@ static int is_followed(struct nw_tree *tree, uint32_t head, uint64_t version)
 static int counts(struct nw_tree *tree, uint32_t head, uint64_t version)
 {
     int result = tag_of(tree, head);
+    uint32_t word = NW_MARK_VOID;
 
+    if (result == NW_TAG_BAD || result == NW_TAG_LOST) { /* of a void root the erase may be cut */
+        result = tag_of(tree, head + 1U);
+        word = NW_MARK_BEHIND;
+    }
     if (result < 0) {
         return result;
     }
-    if (result == NW_TAG_GOOD && tree->tagged.tag.word == NW_MARK_VOID) {
+    if (result == NW_TAG_GOOD && tree->tagged.tag.word == word) {
         return NW_ERR_NOT_FOUND;
     }
     result = is_followed(tree, head, version);

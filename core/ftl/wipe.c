@@ -12,7 +12,6 @@
 #define RESERVE_AT 12U /* in a list (page_fence.c): blocks for the next mounts */
 #define RESERVES 2U
 #define NONE UINT32_MAX
-#define WORD_BEHIND (NW_MARK_SESSION | 0x3FFFFFFFUL) /* of a page that means nothing to a mount */
 
 struct wipe {
     struct nw_tagged tagged;
@@ -65,7 +64,7 @@ static int meet_void(struct wipe *wipe, uint32_t block, uint32_t page)
     int state = tag_in(wipe, block, page + 1U);
     const struct nw_tag *tag = &wipe->tagged.tag;
 
-    if (state == NW_TAG_GOOD && tag->word == WORD_BEHIND && tag->version == version + 1U &&
+    if (state == NW_TAG_GOOD && tag->word == NW_MARK_BEHIND && tag->version == version + 1U &&
         version > wipe->ended) {
         wipe->ended = version;
         wipe->kept = block;
@@ -166,7 +165,7 @@ static int put_void(struct wipe *wipe, uint32_t block, uint32_t other, uint64_t 
     }
     if (result >= 0) {
         wipe->tagged.tag =
-            (struct nw_tag){.word = WORD_BEHIND, .version = version + 1U, .crc = other};
+            (struct nw_tag){.word = NW_MARK_BEHIND, .version = version + 1U, .crc = other};
         result = nw_tagged_program(&wipe->tagged, first_of(wipe, block) + 1U, 0, NULL);
     }
     if (result < 0) {
