@@ -265,7 +265,7 @@ def _reported(path: Path, cycles: float) -> _Times:
         counts, mhz = value["instructions"], Fraction(str(value["target"]["mhz"]))
         total, native = int(counts["total"]), counts["native_total"]
         storage = int(value["time_ns"]["storage"])
-        if min(total, mhz) < 1 or storage < 0 or (native is not None and int(native) < 0):
+        if total < 1 or mhz < 1 or storage < 0 or (native is not None and int(native) < 0):
             raise ValueError
     except OSError as error:
         raise _TimesError("job.report", f"cannot read {path}: {error.strerror}") from error
