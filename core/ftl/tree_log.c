@@ -244,7 +244,7 @@ void nw_tree_adopt(struct nw_tree *tree, uint32_t page)
 
         child->at = nw_tree_get(tree, from + NW_TREE_HEAD + (size_t)i * tree->width);
         child->start = nw_tree_lower(tree, entries, count, i * tree->span);
-        if (i > 0 && child->start < child[-1].start) { /* entries of nobody's: no group is negative */
+        if (i > 0 && child->start < child[-1].start) { /* forged entries: no group is negative */
             child->start = child[-1].start;
         }
         child->pushed = 0;
