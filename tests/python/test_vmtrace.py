@@ -303,7 +303,7 @@ def test_a_cut_trace_is_played_and_told(recorded: Path, tmp_path: Path) -> None:
     [
         ("--policy lur", "did you mean lru"),
         ("--ram 64K..4K", "is empty"),
-        ("--plot x.png", "the picture is an SVG"),  # was an SVG under that name
+        ("--plot x.png", "plots are SVG"),  # was an SVG under that name
         ("--ram 0", "is empty"),
         ("--ram x", "is no quantity"),
         ("--ram 512 --policy ways-2,ways-4", "too few frames"),  # was a table without a line

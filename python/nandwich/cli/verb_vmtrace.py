@@ -86,8 +86,6 @@ def command(
     about which page leaves, from Belady's optimum, which knows the future, to a single frame a set.
     """
     output.check_apart((path,), (picture, json_target))
-    if picture is not None and Path(picture).suffix.lower() not in ("", ".svg"):
-        raise InputError(f"--plot {picture}: the picture is an SVG: name it so")
     frame_sizes, rams = play.sizes(frames, "--frames"), play.sizes(ram, "--ram")
     policies = play.chosen_policies(policy)
     play.check(frame_sizes, rams)
