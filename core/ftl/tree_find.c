@@ -16,6 +16,7 @@
 #define CANDIDATES 4U
 #define AHEAD 16U
 #define FAR 0x100000U
+#define GAP 14U /* from a session's block to the one before: 2, and 2 for each root that failed */
 
 struct newest {
     uint64_t version[CANDIDATES];
@@ -333,6 +334,20 @@ static void drop_used(struct nw_tree *tree, uint16_t block)
     }
 }
 
+/* The newest root is there and cannot be read: NW_ERR_CORRUPT if any of the newest blocks has a root
+ * of this layer, else NW_ERR_NOT_FOUND: what cannot be read is somebody else's. */
+static int is_tree(struct nw_tree *tree, const struct newest *newest)
+{
+    int result = NW_ERR_NOT_FOUND;
+
+    for (uint8_t i = 0; i < newest->count && (result == 0 || result == NW_ERR_NOT_FOUND); i++) {
+        result = load_root(tree, (uint32_t)newest->block[i] * tree->block_pages);
+    }
+    return result == 0 || result == NW_ERR_NOT_FOUND ? (int)NW_ERR_NOT_FOUND
+           : result > 0                              ? (int)NW_ERR_CORRUPT
+                                                     : result;
+}
+
 /* The head of the newest block cannot be read: its state by the block before, in a block of the
  * mount's own. Versions tell whether it is the block before, and not one that is older: a session
  * counts by two, or one behind a mount. */
@@ -341,13 +356,13 @@ static int step_back(struct nw_tree *tree, struct newest *newest, const struct s
     struct stretch older = {.whole = 1};
     int result = next_block(tree, newest, &older);
 
-    if (result == NW_OK && newer->root == newer->head && newer->version - older.version <= 2U) {
+    if (result == NW_OK && newer->root == newer->head && newer->version - older.version <= GAP) {
         result = look_inside(tree, &older);
     } else if (result == NW_OK || result == NW_ERR_NOT_FOUND) {
         result = 0;
     }
     if (result <= 0) {
-        return result < 0 ? result : (int)NW_ERR_CORRUPT;
+        return result < 0 ? result : is_tree(tree, newest);
     }
     begin_at(tree, older.root);
     result = replay_all(tree, &older, older.root + 1U);
