@@ -334,8 +334,8 @@ static void drop_used(struct nw_tree *tree, uint16_t block)
     }
 }
 
-/* The newest root is there and cannot be read: NW_ERR_CORRUPT if any of the newest blocks has a root
- * of this layer, else NW_ERR_NOT_FOUND: what cannot be read is somebody else's. */
+/* The newest root is there and cannot be read. NW_ERR_CORRUPT if any of the newest blocks has a
+ * root of this layer, else NW_ERR_NOT_FOUND: what cannot be read is somebody else's. */
 static int is_tree(struct nw_tree *tree, const struct newest *newest)
 {
     int result = NW_ERR_NOT_FOUND;

@@ -59,8 +59,10 @@
  *                that mount writes, syncs and trims may answer such an error
  * Twice older content may be shown, and no error: by the page that was written last of all, which
  * looks as if power had been cut in it; and where tags have less than 18 spare bytes by any page
- * written since the newest root, at most block_pages ago. Two such pages at a time may cost more:
- * at worst a mount answers NW_ERR_CORRUPT.
+ * written since the newest root, at most block_pages ago. Programs that answered an error besides
+ * cost more: the page before one that was not done is not believed when a node is made anew, and
+ * one that was done is, when a root is. Two such pages at a time may cost more: at worst a mount
+ * answers NW_ERR_CORRUPT.
  *
  * RAM: a page buffer, a byte a block, up to 8 bytes for each page of a block, 4 to 6 bytes a leaf
  * (page_bytes / 2 sectors, from 2^16 pages on page_bytes / 3), 12 bytes an inner node (the square
