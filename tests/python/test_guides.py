@@ -91,7 +91,7 @@ def test_your_chip_as_one_follows_it(tmp_path: Path) -> None:
     source = STUBS / "guide" / "guide_board.c"
     run("gcc", *WARNINGS, *includes, source, *models, *libraries, "-lcmocka", "-lm", "-o", program)
     said = run(program)
-    assert said.startswith("id a1 e4: not supported by the part or layer\n")
+    assert said.startswith("id a1 e4 00: not supported by the part or layer\n")
     toml = said[said.index("name = ") :]
     (tmp_path / "mine.toml").write_text(toml[: toml.index("id a1 e4")])
     half = re.search(r"(\d+) of 1024 blocks are bad", run(program, "planes"))
