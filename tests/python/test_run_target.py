@@ -236,7 +236,7 @@ def test_what_a_part_can_do_is_told(target: str, fault: str) -> None:
     assert result.stderr.count("\n") == 1
     third = part.id[4:].lower()
     said = {
-        "id": rf"it answers id a1 e4 {third}, where {part.name} answers {part.spaced_id}, and",
+        "id": rf"it answers id a1 e4 {third}, where {part.name} answers {part.spaced_id}: the",
         "stuck": r"stays busy beyond its limit \(2\d\.\d+ ms waited for it to be ready, before",
     }
     assert re.search(f"the driver cannot use the part: .*{said[fault]}", result.stderr)
