@@ -191,8 +191,6 @@ int nw_tree_find(struct nw_tree *tree, uint32_t sector, uint32_t *place);
 int nw_tree_load_inner(struct nw_tree *tree, uint16_t number);
 /* Where the leaf lies as its inner node on flash has it; 0: it holds nothing. */
 uint32_t nw_tree_leaf_place(const struct nw_tree *tree, uint32_t leaf);
-/* Entries of a leaf in its inner node on flash; the first of them in *first. */
-uint16_t nw_tree_leaf_group(const struct nw_tree *tree, uint32_t leaf, uint16_t *first);
 /* Have root and changes no more room than this? */
 static inline int nw_tree_is_full(const struct nw_tree *tree, uint16_t room)
 {

@@ -40,7 +40,8 @@ static uint32_t inner_offset(const struct nw_tree *tree, uint16_t entry)
     return tree->inner_at + (uint32_t)entry * tree->entry;
 }
 
-uint16_t nw_tree_leaf_group(const struct nw_tree *tree, uint32_t leaf, uint16_t *first)
+/* Entries of a leaf in its inner node on flash; the first of them in *first. */
+static uint16_t leaf_group(const struct nw_tree *tree, uint32_t leaf, uint16_t *first)
 {
     uint16_t end = (leaf + 1U) % tree->leaves != 0 ? tree->leaf_start[leaf + 1U]
                                                    : tree->child[leaf / tree->leaves].entries;
@@ -163,7 +164,7 @@ static int look_below(struct nw_tree *tree, struct look *look, const struct nw_t
 {
     uint32_t leaf = look->sector / tree->leaf_places;
     uint16_t first;
-    uint16_t group = nw_tree_leaf_group(tree, leaf, &first);
+    uint16_t group = leaf_group(tree, leaf, &first);
     int result = child->entries == NW_TREE_UNKNOWN
                      ? (int)NW_ERR_ECC
                      : look_in_group(tree, look, child->at, inner_offset(tree, first), group);
@@ -283,7 +284,7 @@ static int write_leaf(struct nw_tree *tree, struct push *push)
     uint32_t number = (uint32_t)push->number * tree->leaves + leaf;
     struct note *note = &push->note[push->notes];
     uint16_t first;
-    uint16_t group = nw_tree_leaf_group(tree, number, &first);
+    uint16_t group = leaf_group(tree, number, &first);
     int result = NW_OK;
 
     note->leaf = leaf;
@@ -461,7 +462,7 @@ int nw_tree_move_leaf(struct nw_tree *tree, uint32_t leaf, uint32_t place)
         result = nw_tree_load(tree, place);
     }
     if (result == NW_OK) { /* it takes what waits for it along */
-        uint16_t group = nw_tree_leaf_group(tree, leaf, &first);
+        uint16_t group = leaf_group(tree, leaf, &first);
 
         result = nw_tree_pour(tree, push.child->at, tree->inner_at, &first,
                               (uint16_t)(first + group), leaf * tree->leaf_places);

@@ -496,6 +496,17 @@ static void corrected_chips_pass(void **state)
     }
 }
 
+static void passes(const struct nw_nand_config *config)
+{
+    struct nw_nand *nand;
+
+    assert_int_equal(nw_nand_open(&nand, config), NW_OK);
+    struct nw_check check = check_of(nw_nand_chip(nand), NULL);
+    expect(&check, NW_OK, NW_CHECK_PASSED);
+    assert_int_equal(nw_nand_misuse(nand)->error, 0);
+    nw_nand_close(nand);
+}
+
 /* The page behind the one that is copied was taken from the next block, which holds nothing. */
 static void blocks_of_few_pages_pass(void **state)
 {
@@ -506,13 +517,7 @@ static void blocks_of_few_pages_pass(void **state)
     assert_int_equal(nw_parts_get("K9F1G08U0A", &part), NW_OK);
     for (part.block_pages = 1; part.block_pages < 4; part.block_pages++) {
         for (part.buffers = 0; part.buffers < 4; part.buffers++) {
-            struct nw_nand *nand;
-
-            assert_int_equal(nw_nand_open(&nand, &config), NW_OK);
-            struct nw_check check = check_of(nw_nand_chip(nand), NULL);
-            expect(&check, NW_OK, NW_CHECK_PASSED);
-            assert_int_equal(nw_nand_misuse(nand)->error, 0);
-            nw_nand_close(nand);
+            passes(&config);
         }
     }
 }
@@ -529,13 +534,7 @@ static void small_pages_pass(void **state)
     part.program_bytes = 1;
     for (part.page_bytes = 1; part.page_bytes < 5; part.page_bytes++) {
         for (part.buffers = 0; part.buffers < 4; part.buffers++) {
-            struct nw_nand *nand;
-
-            assert_int_equal(nw_nand_open(&nand, &config), NW_OK);
-            struct nw_check check = check_of(nw_nand_chip(nand), NULL);
-            expect(&check, NW_OK, NW_CHECK_PASSED);
-            assert_int_equal(nw_nand_misuse(nand)->error, 0);
-            nw_nand_close(nand);
+            passes(&config);
         }
     }
 }

@@ -29,8 +29,9 @@
  *   write  1 program and a look-up, and beside it at most one of these: 1 program and 1 read to
  *          begin a block; an erase, once a block; a push of changes down the tree, about every
  *          page_bytes / 20 changes (2 programs as a rule, at most 5, on pages of 256 B 8); while
- *          free blocks are few, pages of the block being cleaned: 9/8 n for each page that its
- *          cleaning wins, of n. Each is a read of its tag and a look-up, a valid one a write more.
+ *          free blocks are few, pages of the block being cleaned: n * 9/8 shared among the writes
+ *          that its cleaning wins, of n, and that do nothing else; and one for each free block less
+ *          than seven. Each is a read of its tag and a look-up, a valid one a write more.
  *          Only when failures or mounts have used up the free blocks a write waits for more
  *   trim   a look-up; as a write it may push changes
  *   sync   0 without trims before it and after no failed call; else 2 programs, and an erase when
