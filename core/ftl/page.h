@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * page.h - the state of the page-mapped layer and what its files share:
- *   page.c        the device: open, and the five verbs
- *   page_log.c    appending, moving, cleaning; blocks that fail
+ *   page_block.c  open blocks, and those in reserve
+ *   page_log.c    reading, appending, the map
  *   page_trim.c   trims that outlive power
  *   page_fence.c  the list of what must never be believed
+ *   page_clean.c  moving, cleaning; blocks that fail
+ *   page_turn.c   moving what counts away from where a torn page may lie
  *   page_mount.c  what lies on the chip when power comes up, and making sure of it
+ *   page.c        the device: open, and the five verbs
+ * The files stand in this order, and each calls only those before it.
  * The ideas behind it, and why a mount writes: docs/ftl-page.md.
  */
 #ifndef NANDWICH_FTL_PAGE_STATE_H
@@ -43,7 +47,8 @@
 #define NW_PAGE_LEAST_BYTES 256U
 #define NW_PAGE_RESERVES 2U
 #define NW_PAGE_MOST_FENCES 64U /* each costs time for every page that a mount looks at */
-#define NW_PAGE_FENCES_AT 20U   /* in the list */
+#define NW_PAGE_LAST_AT 16U     /* in the list: number of the last fence set */
+#define NW_PAGE_FENCES_AT 20U   /* ... and the fences */
 #define NW_PAGE_FENCE_BYTES 9U
 
 /* What the list says of turns (page_fence.c): how many are late, and that it ends one. */
@@ -126,18 +131,41 @@ static inline uint16_t nw_page_failed(const struct nw_page *page)
     return (uint16_t)(page->block_pages + 1U);
 }
 
+/* page_block.c */
+int nw_page_is_spare(const struct nw_page *page, uint16_t block);
+int nw_page_is_filled(const struct nw_page *page, uint16_t block);
+unsigned nw_page_lacks(const struct nw_page *page);
+void nw_page_hold_reserves(struct nw_page *page);
+void nw_page_close(struct nw_page *page, uint16_t block);
+void nw_page_open(struct nw_page *page, struct nw_page_stream *stream, uint16_t block);
+int nw_page_begin(struct nw_page *page, struct nw_page_stream *stream);
+void nw_page_leave(struct nw_page *page, struct nw_page_stream *stream, int failed);
+
 /* page_log.c. Reading answers as nw_tagged_read() does. */
+int nw_page_fetch(struct nw_page *page, uint32_t at, uint16_t length, uint8_t *data);
 int nw_page_read_tag(struct nw_page *page, uint32_t at);
 int nw_page_check(struct nw_page *page, uint32_t at, uint8_t *data);
 int nw_page_read_whole(struct nw_page *page, uint32_t at);
-void nw_page_open(struct nw_page *page, struct nw_page_stream *stream, uint16_t block);
-void nw_page_leave(struct nw_page *page, struct nw_page_stream *stream, int failed);
-int nw_page_begin(struct nw_page *page, struct nw_page_stream *stream);
-int nw_page_write(struct nw_page *page, struct nw_page_stream *stream, uint32_t word,
-                  uint8_t *data);
 void nw_page_forget_all(struct nw_page *page);
 void nw_page_point(struct nw_page *page, uint32_t slot, uint32_t at);
-void nw_page_close(struct nw_page *page, uint16_t block);
+int nw_page_append(struct nw_page *page, struct nw_page_stream *stream, uint8_t *data);
+int nw_page_write(struct nw_page *page, struct nw_page_stream *stream, uint32_t word,
+                  uint8_t *data);
+
+/* page_trim.c */
+uint32_t nw_page_trim_of(const struct nw_page *page, uint32_t slot);
+void nw_page_forget(struct nw_page *page, uint32_t slot);
+int nw_page_save_trim(struct nw_page *page, uint32_t slot);
+int nw_page_save_trims(struct nw_page *page);
+int nw_page_load_trim(struct nw_page *page, uint32_t slot);
+
+/* page_fence.c */
+int nw_page_is_void(const struct nw_page *page);
+int nw_page_load_list(struct nw_page *page);
+int nw_page_find_list(struct nw_page *page);
+int nw_page_seal(struct nw_page *page, int fresh);
+
+/* page_clean.c */
 int nw_page_move(struct nw_page *page, uint32_t from);
 int nw_page_settle(struct nw_page *page);
 int nw_page_clear(struct nw_page *page, uint16_t block);
@@ -149,22 +177,7 @@ int nw_page_make_room(struct nw_page *page);
 int nw_page_retire(struct nw_page *page);
 int nw_page_drain(struct nw_page *page);
 
-/* page_trim.c */
-uint32_t nw_page_trim_of(const struct nw_page *page, uint32_t slot);
-void nw_page_forget(struct nw_page *page, uint32_t slot);
-int nw_page_save_trim(struct nw_page *page, uint32_t slot);
-int nw_page_save_trims(struct nw_page *page);
-int nw_page_load_trim(struct nw_page *page, uint32_t slot);
-
-/* page_fence.c */
-int nw_page_is_void(const struct nw_page *page);
-int nw_page_find_list(struct nw_page *page);
-int nw_page_load_list(struct nw_page *page);
-int nw_page_is_spare(const struct nw_page *page, uint16_t block);
-unsigned nw_page_lacks(const struct nw_page *page);
-int nw_page_is_filled(const struct nw_page *page, uint16_t block);
-void nw_page_hold_reserves(struct nw_page *page);
-int nw_page_seal(struct nw_page *page, int fresh);
+/* page_turn.c */
 int nw_page_renew_turns(struct nw_page *page);
 
 /* page_mount.c */

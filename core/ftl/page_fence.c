@@ -25,7 +25,6 @@
 #define SHAPE_BYTES 12U
 #define MAGIC_BYTES 3U /* without the format */
 #define RESERVE_AT 12U
-#define LAST_AT 16U /* number of the last fence set */
 #define TURN_AT 17U
 #define ENTRIES_AT NW_PAGE_FENCES_AT
 #define ENTRY_BYTES NW_PAGE_FENCE_BYTES /* first void version (5), how many (4) */
@@ -69,12 +68,12 @@ int nw_page_is_void(const struct nw_page *page)
 static void add_fence(const struct nw_page *page, int fresh)
 {
     uint8_t *list = page->buffer;
-    uint8_t last = list[LAST_AT];
+    uint8_t last = list[NW_PAGE_LAST_AT];
 
     if (fresh && ++last >= page->fences) {
         last = 0;
     }
-    list[LAST_AT] = last;
+    list[NW_PAGE_LAST_AT] = last;
     list += ENTRIES_AT + ENTRY_BYTES * last;
     if (fresh) {
         nw_tag_put40(list, page->newest.version + 1U); /* 1 when formatting */
@@ -107,39 +106,6 @@ int nw_page_load_list(struct nw_page *page)
         return NW_ERR_NOT_FOUND; /* a root of the tree layer */
     }
     return memcmp(shape, page->buffer, SHAPE_BYTES) == 0 ? (int)NW_OK : (int)NW_ERR_VERSION;
-}
-
-/* Is this block, of those in reserve, not in use? */
-int nw_page_is_spare(const struct nw_page *page, uint16_t block)
-{
-    return block < page->blocks.count && block != page->session && block != page->host.block &&
-           block != page->cold.block && page->blocks.state[block] == NW_BLOCK_USED;
-}
-
-/* ... and not in reserve either? */
-int nw_page_is_filled(const struct nw_page *page, uint16_t block)
-{
-    return nw_page_is_spare(page, block) && block != page->reserve[0] &&
-           block != page->reserve[1];
-}
-
-/* How many of the reserves are none, bad, or taken by this mount. */
-unsigned nw_page_lacks(const struct nw_page *page)
-{
-    return (nw_page_is_spare(page, page->reserve[0]) ? 0U : 1U) +
-           (nw_page_is_spare(page, page->reserve[1]) ? 0U : 1U);
-}
-
-/* New blocks in reserve for those in use; whoever stays goes first. */
-void nw_page_hold_reserves(struct nw_page *page)
-{
-    for (uint8_t i = 0; i <= NW_PAGE_RESERVES; i++) {
-        uint16_t block = page->reserve[0];
-
-        page->reserve[0] = page->reserve[1];
-        page->reserve[1] =
-            nw_page_is_spare(page, block) ? block : nw_blocks_hold(&page->blocks);
-    }
 }
 
 /* The list in the buffer, with its fence, to the host's stream. A mount that cannot read what it
@@ -258,58 +224,6 @@ int nw_page_find_list(struct nw_page *page)
     return result;
 }
 
-/* With the list in the buffer: may a page that a cut has torn be left in this block? It was the
- * last one programmed there. So the last page of such a block is blank, or its tag does not count.
- * What this mount has written to has none. A block that waits to be healed may have one, too. */
-static int may_be_torn(struct nw_page *page, uint16_t block)
-{
-    uint8_t kind = page->blocks.state[block];
-
-    if (page->valid[block] < NW_PAGE_CLOSED && kind != NW_BLOCK_FREE && kind != NW_BLOCK_WORN) {
-        return 0;
-    }
-    int state = nw_page_read_tag(page, nw_page_first(page, block) + page->block_pages - 1U);
-
-    if (state == NW_TAG_GOOD) {
-        return page->blocks.tagged.tag.version < page->limit && nw_page_is_void(page);
-    }
-    return state < 0 ? state : 1;
-}
-
-/* What a closed block holds goes elsewhere; one that holds nothing is erased. No other victim is
- * being cleaned: each one so far was cleaned to its end. */
-static int renew(struct nw_page *page, uint16_t block)
-{
-    int result;
-
-    if (page->blocks.state[block] != NW_BLOCK_USED) {
-        return nw_blocks_wipe(&page->blocks, block);
-    }
-    nw_page_start_victim(page, block);
-    do {
-        result = nw_page_clean_step(page);
-    } while (result == NW_OK && page->cleaning != 0);
-    return result == NW_OK ? nw_page_load_list(page) : result;
-}
-
-/* The turn that belongs to a fence: of each so many blocks one, if a torn page may be in it. */
-static int renew_turn(struct nw_page *page, uint32_t fence)
-{
-    uint8_t turns = page->fences / 2U;
-    int result = NW_OK;
-
-    for (fence -= fence < turns ? 0U : turns; result >= 0 && fence < page->blocks.count;
-         fence += turns) {
-        uint16_t block = (uint16_t)fence;
-
-        result = may_be_torn(page, block);
-        if (result > 0) {
-            result = renew(page, block);
-        }
-    }
-    return result;
-}
-
 /* The list, as write_list() has it, and a page to show that it is whole: what the mount has moved
  * counts now. */
 int nw_page_seal(struct nw_page *page, int fresh)
@@ -325,22 +239,5 @@ int nw_page_seal(struct nw_page *page, int fresh)
             result = nw_page_write(page, &page->host, NW_WORD_EMPTY, page->buffer);
         }
     } while (result == NW_OK && page->host.block != page->session);
-    return result;
-}
-
-/* The turns that are due, when there is room. */
-int nw_page_renew_turns(struct nw_page *page)
-{
-    int result = nw_page_load_list(page);
-    uint32_t last = (uint32_t)page->buffer[LAST_AT] + page->fences + 1U;
-
-    while (result >= 0 && page->turn > 0 && page->blocks.free > page->floor) {
-        uint32_t fence = last - page->turn;
-
-        result = renew_turn(page, fence < page->fences ? fence : fence - page->fences);
-        if (result >= 0) {
-            page->turn--;
-        }
-    }
     return result;
 }
