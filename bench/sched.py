@@ -10,10 +10,10 @@ from pathlib import Path
 
 from lab import cross, i8051, processors, sweeps
 from lab.benches import Figure, bench
-from lab.sweeps import Point
+from lab.sweeps import Make, Point
 from nandwich.errors import RunError
 from nandwich.sched import play as sched
-from nandwich.sched.play import MS, Scenario, paper_scenario
+from nandwich.sched.play import MS, Scenario, node_scenario
 
 #: Markers of tests/targets/decide.c.
 SUBMIT, DECIDE, DONE = 1, 2, 4
@@ -42,7 +42,7 @@ def figures() -> list[Figure]:
 
 def _speed() -> Figure:
     """Requests a second of processor time, one thread, on flows that keep every part busy."""
-    scenario = replace(paper_scenario(periods_ms=(8, 8, 8)), duration_ns=2_000_000 * MS)
+    scenario = replace(node_scenario(periods_ms=(8, 8, 8)), duration_ns=2_000_000 * MS)
     start = time.process_time()
     outcome = sched.run(scenario, "rg-edf")
     taken = time.process_time() - start
@@ -85,10 +85,10 @@ def _on_others(folder: Path) -> Iterator[Figure]:
 
 
 def _against_the_best() -> list[Figure]:
-    """At the paper's defaults and below, at every point of every figure."""
+    """On the node, at the paper's defaults and below, at every point of every figure."""
     points: list[Point] = []
     for values, build in ((PERIODS_MS, _all_flows), (PERIODS_MS, _first_flow), (SIZES, _sized)):
-        points += sweeps.sweep(values, build, quick=False)
+        points += sweeps.sweep(values, build, quick=False, node="ours")
     leads = [one.share("slack") - one.best_published for one in points]
     gaps = [one.share("bound") - one.share("slack") for one in points]
     near = 100 * sum(gap <= sweeps.NEAR_POINTS for gap in gaps) / len(gaps)
@@ -100,13 +100,13 @@ def _against_the_best() -> list[Figure]:
     ]
 
 
-def _all_flows(x: float, bursty: bool, drop: bool) -> Scenario:
-    return paper_scenario(periods_ms=(x, x, x), bursty=bursty, drop_late=drop)
+def _all_flows(make: Make, x: float, bursty: bool, drop: bool) -> Scenario:
+    return make(periods_ms=(x, x, x), bursty=bursty, drop_late=drop)
 
 
-def _first_flow(x: float, bursty: bool, drop: bool) -> Scenario:
-    return paper_scenario(periods_ms=(x, 40, 40), bursty=bursty, drop_late=drop)
+def _first_flow(make: Make, x: float, bursty: bool, drop: bool) -> Scenario:
+    return make(periods_ms=(x, 40, 40), bursty=bursty, drop_late=drop)
 
 
-def _sized(x: float, bursty: bool, drop: bool) -> Scenario:
-    return paper_scenario(size=int(x), bursty=bursty, drop_late=drop)
+def _sized(make: Make, x: float, bursty: bool, drop: bool) -> Scenario:
+    return make(size=int(x), bursty=bursty, drop_late=drop)

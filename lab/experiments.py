@@ -5,15 +5,33 @@ An experiment lives in papers/<document>/<name>.py:
 
     from lab.experiments import Answer, Report, experiment
 
-    @experiment("T4", claim="a guard hit adds 16 cycles", published=16, unit="cycles")
+    @experiment(
+        "T4",
+        claim="a guard hit adds 16 cycles",
+        published=16,
+        unit="cycles",
+        where="table 4",
+        setup="Cortex-M3, everything resident; ours: the same program in the emulator",
+    )
     def guard_hit(quick: bool) -> Report:
         cycles = ...
         return Report(
-            answers=[Answer(cycles, holds=cycles <= 16, why="our guard keeps tag and base in ...")],
+            answers=[
+                Answer(
+                    cycles,
+                    holds=cycles <= 16,
+                    tolerance="none: both are exact counts",
+                    why="our guard keeps tag and base in ...",
+                )
+            ],
             columns=["kernel", "cycles"],
             rows=[["sum", cycles]],
             draw=lambda axes: axes.bar(["sum"], [cycles]),
         )
+
+`where` names the section, table or figure; `setup` what the document measured on, and where ours
+is another. `tolerance` says how far a measured value may be from the published one and still
+hold, and why so far.
 
 One run may answer several claims: give each answer its own `part`, `claim` and `published`; the
 result's id is then ID/PART. A claim of our own that must hold is marked `must_hold=True`; a
@@ -35,7 +53,7 @@ from nandwich.errors import NandwichError, RunError
 TITLE_COLUMNS = 74
 
 Value = int | float | str
-SCHEMA = "nandwich.papers/1"
+SCHEMA = "nandwich.papers/2"
 NOT_JUDGED = "not judged"
 
 
@@ -63,6 +81,8 @@ class Answer:
     published: Value | None = None
     unit: str | None = None
     must_hold: bool | None = None
+    where: str | None = None
+    tolerance: str = ""
 
 
 @dataclass(frozen=True)
@@ -87,6 +107,8 @@ class Experiment:
     must_hold: bool = False
     #: Quick runs play programs so much smaller that their figures say nothing of the claim.
     judges_quick: bool = True
+    where: str = ""
+    setup: str = ""
 
 
 @dataclass(frozen=True)
@@ -101,6 +123,9 @@ class Result:
     verdict: str
     why: str
     must_hold: bool
+    where: str = ""
+    setup: str = ""
+    tolerance: str = ""
 
     @property
     def failed(self) -> bool:
@@ -111,10 +136,13 @@ class Result:
         return {
             "schema": SCHEMA,
             "id": self.id,
+            "where": self.where,
             "claim": self.claim,
+            "setup": self.setup,
             "published": self.published,
             "measured": self.measured,
             "unit": self.unit,
+            "tolerance": self.tolerance,
             "verdict": self.verdict,
             "why": self.why,
         }
@@ -128,11 +156,13 @@ def experiment(
     unit: str,
     must_hold: bool = False,
     judges_quick: bool = True,
+    where: str = "",
+    setup: str = "",
 ) -> Callable[[Callable[[bool], Report]], Experiment]:
     """Decorator that makes an Experiment of a function `run(quick) -> Report`."""
 
     def register(run: Callable[[bool], Report]) -> Experiment:
-        return Experiment(id, claim, published, unit, run, must_hold, judges_quick)
+        return Experiment(id, claim, published, unit, run, must_hold, judges_quick, where, setup)
 
     return register
 
@@ -174,6 +204,9 @@ def _result(chosen: Experiment, answer: Answer) -> Result:
         verdict="holds" if answer.holds else "differs",
         why=answer.why,
         must_hold=chosen.must_hold if answer.must_hold is None else answer.must_hold,
+        where=chosen.where if answer.where is None else answer.where,
+        setup=chosen.setup,
+        tolerance=answer.tolerance,
     )
 
 

@@ -28,13 +28,29 @@ def _choose(wanted: tuple[str, ...]) -> list[Experiment]:
 def _list(chosen: list[Experiment], json_target: str | None) -> None:
     if json_target is not None:
         listed = [
-            {"id": one.id, "claim": one.claim, "published": one.published, "unit": one.unit}
+            {
+                "id": one.id,
+                "where": one.where,
+                "claim": one.claim,
+                "published": one.published,
+                "unit": one.unit,
+            }
             for one in chosen
         ]
         output.write_json(json_target, listed)
     if json_target != "-":
-        rows = [(one.id, one.published, one.unit, one.claim) for one in chosen]
-        output.print_table(("id", "published", "unit", "claim"), rows)
+        rows = [(one.id, one.where, one.published, one.unit, one.claim) for one in chosen]
+        output.print_table(("id", "where", "published", "unit", "claim"), rows)
+
+
+def _shared(what: str, told: list[tuple[str, str]]) -> list[str]:
+    """One line for each text, with all that it is said of."""
+    of: dict[str, list[str]] = {}
+    for id, text in told:
+        ids = of.setdefault(text, [])
+        if id not in ids:
+            ids.append(id)
+    return [f"{', '.join(ids)}, {what}: {text}" for text, ids in of.items() if text]
 
 
 def _show(results: list[Result], *, quick: bool) -> None:
@@ -42,20 +58,22 @@ def _show(results: list[Result], *, quick: bool) -> None:
         (
             one.id,
             one.claim,
+            one.where,
             f"{one.published} {one.unit}".strip(),
             "-" if one.measured is None else f"{one.measured} {one.unit}".strip(),
             one.verdict,
         )
         for one in results
     ]
-    output.print_table(
-        ("id", "claim", "published", "measured", "quick verdict" if quick else "verdict"), rows
-    )
-    reasons = [one for one in results if one.why]
-    if reasons:
+    verdict = "quick verdict" if quick else "verdict"
+    output.print_table(("id", "claim", "where", "published", "measured", verdict), rows)
+    notes = _shared("set-up", [(one.id.partition("/")[0], one.setup) for one in results])
+    notes += _shared("tolerance", [(one.id, one.tolerance) for one in results])
+    notes += [f"{one.id} {one.verdict}: {one.why}" for one in results if one.why]
+    if notes:
         click.echo()
-    for one in reasons:
-        click.echo(f"{one.id} {one.verdict}: {one.why}")
+    for note in notes:
+        click.echo(note)
 
 
 @click.command(cls=Command)

@@ -7,9 +7,18 @@
 #include "nandwich-twin/nand.h"
 #include "nandwich-twin/sdcard.h"
 
-static int open_card(struct nw_sim_device *device, const struct nw_part *part, uint32_t seed)
+/* What the node's processor adds to a program of the chip. */
+static uint64_t added_ns(const struct nw_part *part)
 {
-    int node = nw_part_has_node_costs(part);
+    uint64_t node_ns = nw_cost_ns(&part->node.program, part->page_bytes);
+    uint64_t chip_ns = nw_cost_ns(&part->chip.program, part->page_bytes);
+
+    return node_ns > chip_ns ? node_ns - chip_ns : 0;
+}
+
+static int open_card(struct nw_sim_device *device, const struct nw_part *part, uint32_t seed,
+                     int node)
+{
     const struct nw_part_costs *costs = node ? &part->node : &part->chip;
     struct nw_sdcard_config config = {
         .part = part,
@@ -30,17 +39,15 @@ static int open_card(struct nw_sim_device *device, const struct nw_part *part, u
     device->longest_write_ns = device->write_ns;
     device->longest_read_ns = device->read_ns + part->read_spread_ns;
     device->longest_open_ns = part->open_most_ns;
-    if (node && part->node.program.fixed_ns > part->chip.program.fixed_ns) {
-        /* What the processor adds to a write is not in the table's openings. */
-        device->longest_open_ns += part->node.program.fixed_ns - part->chip.program.fixed_ns;
+    if (node) { /* what the processor adds to a write is not in the table's openings */
+        device->longest_open_ns += added_ns(part);
     }
     return NW_OK;
 }
 
 static int open_chip(struct nw_sim_device *device, const struct nw_part *part, uint32_t blocks,
-                     uint32_t seed)
+                     uint32_t seed, int node)
 {
-    int node = nw_part_has_node_costs(part);
     const struct nw_part_costs *costs = node ? &part->node : &part->chip;
     struct nw_nand_config config = {
         .part = part,
@@ -81,14 +88,20 @@ static int open_chip(struct nw_sim_device *device, const struct nw_part *part, u
 }
 
 int nw_sim_device_open(struct nw_sim_device *device, const struct nw_part *part, uint32_t blocks,
-                       uint32_t seed)
+                       uint32_t seed, uint32_t flags)
 {
+    int node = nw_part_has_node_costs(part);
+
     memset(device, 0, sizeof *device);
+    if (node && (flags & NW_SIM_FETCH_FILLED) != 0) {
+        device->fetch_ns = added_ns(part);
+        node = 0;
+    }
     switch (part->kind) {
     case NW_PART_SDCARD:
-        return open_card(device, part, seed);
+        return open_card(device, part, seed, node);
     case NW_PART_NAND:
-        return open_chip(device, part, blocks, seed);
+        return open_chip(device, part, blocks, seed, node);
     default:
         return NW_ERR_UNSUPPORTED;
     }

@@ -143,14 +143,28 @@ static int sleep(struct sim *sim)
     return 1;
 }
 
+/* The processor fetches what a group holds, and no more, on its way into the device. */
+static void fetch(struct sim *sim)
+{
+    uint8_t serving = sim->sched.serving;
+
+    if (serving != NW_SCHED_NONE && sim->flows[serving].direction == NW_SCHED_WRITE) {
+        sim->config->meter->time_ns += (uint64_t)sim->config->fetch_ns *
+                                       sim->flows[serving].bytes /
+                                       sim->config->block->sector_bytes;
+    }
+}
+
 static void operate(struct sim *sim)
 {
     struct nw_meter *meter = sim->config->meter;
     const struct nw_sim_cpu *cpu = &sim->config->cpu;
     uint64_t start = meter->time_ns;
     uint32_t members = nw_sched_members(&sim->sched);
-    int result = nw_sched_transfer(&sim->sched);
+    int result;
 
+    fetch(sim);
+    result = nw_sched_transfer(&sim->sched);
     sim->result->busy_ns += meter->time_ns - start;
     sim->result->operations++;
     sim->result->openings += sim->sched.opening;

@@ -112,11 +112,12 @@ Dict flow_dict(const nw_sim_flow_result &flow)
 struct Device {
     nw_sim_device device = {};
 
-    Device(const std::string &name, uint32_t blocks, uint32_t seed)
+    Device(const std::string &name, uint32_t blocks, uint32_t seed, bool filled)
     {
         nw_part part;
         check(nw_parts_get(name.c_str(), &part), name.c_str());
-        const int status = nw_sim_device_open(&device, &part, blocks, seed);
+        const int status = nw_sim_device_open(&device, &part, blocks, seed,
+                                              filled ? NW_SIM_FETCH_FILLED : 0);
         if (status < 0) {
             nw_sim_device_close(&device);
         }
@@ -127,9 +128,9 @@ struct Device {
     ~Device() { nw_sim_device_close(&device); }
 };
 
-Dict device_facts(const std::string &part, uint32_t blocks)
+Dict device_facts(const std::string &part, uint32_t blocks, bool filled)
 {
-    Device opened(part, blocks, 1);
+    Device opened(part, blocks, 1, filled);
     Dict dict;
     dict["sector_bytes"] = opened.device.block->sector_bytes;
     dict["sectors"] = opened.device.block->sectors;
@@ -137,6 +138,7 @@ Dict device_facts(const std::string &part, uint32_t blocks)
     dict["write_ns"] = opened.device.write_ns;
     dict["open_ns"] = opened.device.open_ns;
     dict["read_ns"] = opened.device.read_ns;
+    dict["fetch_ns"] = opened.device.fetch_ns;
     dict["longest_write_ns"] = opened.device.longest_write_ns;
     dict["longest_open_ns"] = opened.device.longest_open_ns;
     dict["longest_read_ns"] = opened.device.longest_read_ns;
@@ -163,12 +165,12 @@ Dict result_dict(const nw_sim_result &result, const nw_sim_config &config, size_
 }
 
 Dict run(const std::vector<Flow> &flows, const Recording &recording, uint64_t duration_ns,
-             const std::string &part, uint32_t blocks, const std::string &policy, uint32_t flags,
-             uint32_t slots, uint32_t limit, uint32_t guard_us, uint32_t clock_us, const Cpu &cpu,
-             uint32_t seed, size_t log)
+             const std::string &part, uint32_t blocks, bool filled, const std::string &policy,
+             uint32_t flags, uint32_t slots, uint32_t limit, uint32_t guard_us,
+             uint32_t clock_us, const Cpu &cpu, uint32_t seed, size_t log)
 {
     Workload workload(flows, recording, duration_ns);
-    Device opened(part, blocks, seed);
+    Device opened(part, blocks, seed, filled);
     const nw_sim_device &device = opened.device;
     std::vector<nw_sim_event> events(log);
     nw_sim_result result = {};
@@ -186,7 +188,9 @@ Dict run(const std::vector<Flow> &flows, const Recording &recording, uint64_t du
     config.limit = limit;
     config.unit = device.unit;
     config.clock_us = clock_us;
-    config.write_us = static_cast<uint32_t>((device.write_ns + 999U) / 1000U);
+    config.fetch_ns = static_cast<uint32_t>(device.fetch_ns);
+    config.write_us =
+        static_cast<uint32_t>((device.write_ns + device.fetch_ns + 999U) / 1000U);
     config.open_us = static_cast<uint32_t>(device.open_ns / 1000U);
     config.read_us = static_cast<uint32_t>((device.read_ns + 999U) / 1000U);
     config.guard_us = guard_us;
@@ -315,9 +319,10 @@ void bind_sched(nb::module_ &m)
     m.attr("SCHED_SAVE") = NW_SCHED_SAVE;
     m.attr("SCHED_PREOPEN") = NW_SCHED_PREOPEN;
     m.def("sched_device", &device_facts, nb::arg("part"), nb::arg("blocks") = 0,
-          "Sector size and times of a part as the scheduler sees it.");
+          nb::arg("filled") = false, "Sector size and times of a part as the scheduler sees it.");
     m.def("sched_run", &run, nb::arg("flows"), nb::arg("recording"), nb::arg("duration_ns"),
-          nb::arg("part"), nb::arg("blocks"), nb::arg("policy"), nb::arg("flags"),
+          nb::arg("part"), nb::arg("blocks"), nb::arg("filled"), nb::arg("policy"),
+          nb::arg("flags"),
           nb::arg("slots"), nb::arg("limit"), nb::arg("guard_us"), nb::arg("clock_us"),
           nb::arg("cpu"), nb::arg("seed"), nb::arg("log") = 0,
           "One run of a deadline workload through the scheduler on a twin.");

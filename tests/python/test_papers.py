@@ -23,9 +23,16 @@ def report(*answers: Answer) -> Report:
     return Report(answers, ["n", "value"], [[1, 2.5], [2, 3]], lambda axes: axes.plot([1, 2]))
 
 
-@experiment("A1", claim="holds as published", published=16, unit="cycles")
+@experiment(
+    "A1",
+    claim="holds as published",
+    published=16,
+    unit="cycles",
+    where="table 1",
+    setup="a board of theirs",
+)
 def holding(quick: bool) -> Report:
-    return report(Answer(9 if quick else 10, holds=True))
+    return report(Answer(9 if quick else 10, holds=True, tolerance="none: exact counts"))
 
 
 @experiment("A2", claim="comes out otherwise", published="14 x", unit="")
@@ -74,6 +81,8 @@ def test_holding_and_differing_claims_end_well(
     """Goal: a published claim that differs, with its reason, is a result and no failure."""
     result = papers("A1", "a2")
     assert result.exit_code == 0
+    assert "A1, set-up: a board of theirs" in result.stdout
+    assert "A1, tolerance: none: exact counts" in result.stdout
     assert "A2 differs: another chip" in result.stdout
     assert (tmp_path / "A1.csv").read_text() == "n,value\n1,2.5\n2,3\n"
 
@@ -88,7 +97,7 @@ def test_a_crash_does_not_stop_the_others(papers: Callable[..., Result]) -> None
     """Goal: after an experiment breaks the next one still runs, and the traceback is on stderr."""
     result = papers("B2", "A1", "--json", "-")
     results = json.loads(result.stdout)
-    validate("papers-1", results)
+    validate("papers-2", results)
     assert [(one["id"], one["verdict"]) for one in results] == [("B2", "error"), ("A1", "holds")]
     assert "ZeroDivisionError: of its own making" in result.stderr
 
@@ -98,12 +107,15 @@ def test_json_is_a_plain_list_and_quick_reaches_the_run(papers: Callable[..., Re
     result = papers("A1", "--quick", "--json", "-")
     assert json.loads(result.stdout) == [
         {
-            "schema": "nandwich.papers/1",
+            "schema": "nandwich.papers/2",
             "id": "A1",
+            "where": "table 1",
             "claim": "holds as published",
+            "setup": "a board of theirs",
             "published": 16,
             "measured": 9,
             "unit": "cycles",
+            "tolerance": "none: exact counts",
             "verdict": "holds",
             "why": "",
         }

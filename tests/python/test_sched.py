@@ -243,7 +243,7 @@ def test_requests_larger_than_a_sector(tmp_path: Path) -> None:
 
 
 def test_over_the_page_ftl() -> None:
-    scenario = replace(sched.paper_scenario(), device="K9F1G08U0A", duration_ns=2000 * MS)
+    scenario = replace(sched.node_scenario(), device="K9F1G08U0A", duration_ns=2000 * MS)
     outcome = sched.run(scenario, "rg-edf", runs=1)
     # A program takes well under a millisecond: nothing is late.
     assert outcome.share == 100

@@ -93,7 +93,7 @@ def test_who_is_admitted_is_never_late() -> None:
 
 @pytest.mark.quick
 def test_each_policy_has_its_own_answer() -> None:
-    scenario = sched.paper_scenario()
+    scenario = sched.node_scenario()
     assert admit.admit(scenario, "g-edf")["answer"] == "but openings"
     # One by one the three flows need more than the whole device.
     alone = admit.admit(scenario, "edf")

@@ -69,7 +69,7 @@ def _as_json(scenario: Scenario, outcome: Outcome) -> dict[str, Any]:
 
 
 def _load(scenario: Path | None, arrivals: Path | None, drop_late: bool | None) -> Scenario:
-    loaded = sched.paper_scenario() if scenario is None else sched_scenario.read_scenario(scenario)
+    loaded = sched.node_scenario() if scenario is None else sched_scenario.read_scenario(scenario)
     if arrivals is not None:
         recording = sched_scenario.read_arrivals(arrivals, loaded.flows)
         loaded = replace(loaded, recording=recording, duration_ns=recording[-1][0] + 1)

@@ -46,6 +46,8 @@ struct nw_sim_config {
     uint32_t unit;  /* as in struct nw_sched */
     uint32_t clock_us; /* what the node's 32-bit clock shows at the start */
     uint32_t write_us, open_us, read_us, guard_us;
+    uint32_t fetch_ns; /* to bring a full sector's payload to the device before a write; a group
+                          takes its share of it. 0: the device's own times have it */
     uint8_t flags; /* NW_SCHED_... */
     struct nw_sim_event *events; /* a log of the run; NULL: none */
     size_t event_room;           /* further ones are counted, not kept */
