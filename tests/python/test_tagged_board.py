@@ -68,10 +68,12 @@ def test_more_tagged_data_than_addresses(tmp_path: Path) -> None:
 
 def test_costs() -> None:
     """Goal: what is promised of an ATmega128: a resident access in 8 and 12 us, 3.5 B of RAM a
-    page, 2 B a frame beyond its bytes; and each loop behind the figures does what it stands for.
-    6 KB of code with the driver are missed since the driver tells a line that nobody drives."""
+    page, 2 B a frame beyond its bytes, 6 KB of code with the driver; and each loop behind the
+    figures does what it stands for. The code had 6,464 B while every function saved its registers
+    itself; what functions share for that lies in libgcc and is counted."""
     for figure in vimem._board():
-        assert figure.ok or (figure.name == "vimem.avr.code" and figure.value < 6500), figure
+        assert figure.ok, figure
+    assert tagged_cost.largest_code().shared_code > 50
     expected = {"buffer": (2, 2, 0, 0), "flash": (2, 0, 0, 0), "to_buffer": (2, 1, 1, 0)}
     expected["flush"] = (4, 0, 4, 4)
     for kind, told in tagged_cost.fault_counts().items():
