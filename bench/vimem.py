@@ -50,6 +50,7 @@ def _board() -> list[Figure]:
         return []
     access, code = tagged_cost.accesses_us(), tagged_cost.largest_code()
     few, many = _RAM_PAGES
+    whole = code.code + code.driver_code + code.shared_code
     page = (_ram(many, 1) - _ram(few, 1)) / (many - few)
     frame = _ram(few, 2) - _ram(few, 1) - layout.Parameters().page
     return [
@@ -57,7 +58,7 @@ def _board() -> list[Figure]:
         Figure("vimem.avr.access.table", access["table"], "us", target=12),
         Figure("vimem.avr.ram.page", round(page, 2), "B", target=3.5),
         Figure("vimem.avr.ram.frame", frame, "B", target=2),
-        Figure("vimem.avr.code", code.code + code.driver_code, "B", target=6 << 10),
+        Figure("vimem.avr.code", whole, "B", target=6 << 10),
         Figure("vimem.avr.code.driver", code.driver_code, "B"),
     ]
 

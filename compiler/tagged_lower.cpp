@@ -237,7 +237,7 @@ static void noteVariable(Module &M, const TaggedVariable &One)
     auto *Note = new GlobalVariable(M, Entry->getType(), false, GlobalValue::PrivateLinkage, Entry,
                                     "nw_object_entry");
 
-    Note->setAlignment(Align(8));
+    Note->setAlignment(M.getDataLayout().getPointerABIAlignment(0));
     Note->setSection(ObjectsSection);
     appendToUsed(M, {Note});
 }

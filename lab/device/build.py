@@ -68,6 +68,10 @@ _SMALL = ("-DNW_GUEST_SLOTS_MAX=16U", "-DNW_GUEST_LOOKASIDE_MAX=1U")
 _OWN_FLAGS = ("-std=gnu11", "-Os", "-ffunction-sections", "-fdata-sections", "-g1", "-w")
 
 
+class NoRamError(InputError):
+    """A program that needs more RAM than the board has."""
+
+
 @dataclass(frozen=True)
 class Sizes:
     """Bytes of one linked program."""
@@ -310,10 +314,11 @@ def _check_fits(board: Board, image: Image) -> None:
     stack, frames = image.layout.stack_bytes, image.layout.frames_bytes
     needs = stack + sizes.static_ram + frames
     if needs > image.layout.ram.bytes:
-        raise InputError(
+        more = f" + frames {frames}, before tables and layer" if frames else ""
+        raise NoRamError(
             f"the program is too big for {board.name}: it needs {needs} B of RAM (stack {stack} + "
-            f"variables {sizes.static_ram} + frames {frames}, before tables and layer), the "
-            f"{board.model} has {image.layout.ram.bytes} B"
+            f"variables {sizes.static_ram}{more}), the {board.model} has "
+            f"{image.layout.ram.bytes} B"
         )
 
 
@@ -346,7 +351,7 @@ def emulator(board: Board) -> Path:
     folders = ("lab/emulator", "tests/bus", "ports/device", "ports/watch/include")
     include = [ROOT / one for one in (*folders, "vmtrace/include", "twin/include", "core/include")]
     ours = [paths.static_library(name) for name in ("nw_vmtrace", "nw_twin", "nw_core")]
-    names = ["main.c", "machine.c", "host.c", "part.c"]
+    names = ["main.c", "machine.c", "host.c", "part.c", "recording.c"]
     libraries: tuple[str, ...] = ("-lsimavr", "-lelf")
     tools = [_tool("cc"), *ours]
     if board.is_small:

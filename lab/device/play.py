@@ -23,7 +23,7 @@ POLICIES = ("clock", "lru")
 FAULTS = ("id", "stuck", "ecc")
 
 _REFUSED_PART, _REFUSED_BLOCKS, _REFUSED_RAM, _REFUSED_LAYER = 1, 2, 3, 4
-_REFUSED_ARGUMENTS = 6
+REFUSED_ARGUMENTS = 6
 _BUSY = -28  # of nandwich/error.h
 
 Check = Callable[[changed_files.Changes], None]
@@ -328,7 +328,7 @@ def _refuse(wanted: Wanted, image: Image, layer: str, report: dict[str, Any]) ->
         )
     if why == _REFUSED_LAYER:
         raise InputError(f"the {layer} layer does not open on the part: {error_text(needs)}")
-    if why == _REFUSED_ARGUMENTS:
+    if why == REFUSED_ARGUMENTS:
         raise InputError(f"the arguments take {needs}, the board has room for {has}")
     raise InputError(
         f"{format_size(wanted.vm)} of virtual memory does not open: {error_text(needs)}"

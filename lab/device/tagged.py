@@ -4,35 +4,46 @@
 import json
 import subprocess
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from lab import ROOT
 from lab.device import build
-from lab.device.boards import ATMEGA128, Range
+from lab.device.boards import ATMEGA128, Board, Range
 from lab.device.build import Image
 from lab.device.layout import Layout
+from nandwich import _native, paths
 from nandwich.compiler import tagged
-from nandwich.errors import RunError
+from nandwich.errors import InputError, RunError
 
-BOARD = ATMEGA128
+#: The part itself, without the RAM outside of it that the other programs have.
+BOARD = replace(ATMEGA128, model="ATmega128", ram=Range(0x100, 4 << 10), stack=512)
+#: What records, or has no layout at all, has RAM for all of its data.
+WIDE = replace(BOARD, model="board for recordings", ram=BOARD.native_ram, stack=BOARD.native_stack)
 #: Virtual addresses lie above all RAM.
 TARGET = tagged.Target(start=0x4000, align=2, end=0x1_0000)
-#: The RAM of the part itself, without the board's.
-RAM = Range(0x100, 4 << 10)
-_STACK = 512
 _LONGEST_S = 120  # a program that never ends
 _INCLUDE = f"-I{ROOT / 'ports/tagged/include'}"
+#: Functions share the code that saves registers: a tenth less code. A resident access saves none.
+_SMALLER = "-mcall-prologues"
+#: That code, of libgcc.
+_SHARED = ("__prologue_saves__", "__epilogue_restores__")
 
 
 @dataclass(frozen=True)
 class Outcome:
     """A run on the board."""
 
-    stdout: str
+    output: bytes
+    said: bytes  #: on stderr
     report: dict[str, Any]
     image: Image
+
+    @property
+    def stdout(self) -> str:
+        return self.output.decode(errors="replace")
 
     @property
     def counts(self) -> dict[str, int]:
@@ -51,18 +62,29 @@ class Outcome:
         return {name: most for name, (_, _, most) in self.report["run"].items()}
 
 
+def _objects(memory: str) -> dict[str, Path]:
+    """Start and end of a program, and where its tagged variables are."""
+    port = ROOT / "ports/device"
+    begin = ("start.c", "calls.c", "ram.c", "streams.c", "end.c", memory)
+    return {"board": build.relocatable(BOARD, [port / name for name in begin], _INCLUDE)}
+
+
 def objects() -> dict[str, Path]:
-    """Our code by owner."""
+    """Our code by owner, for a program with a layout."""
     port, core, ours = ROOT / "ports/device", ROOT / "core", ROOT / "ports/tagged"
-    begin = ("start.c", "calls.c", "ram.c", "streams.c", "end.c", "memory_tagged.c")
     drivers = [core / "drivers" / name for name in ("spi.c", "dataflash.c")]
     chip = [core / "chip" / name for name in ("chip.c", "chip_more.c")]
     memory = [core / "small/small.c", *chip, ours / "access.c", ours / "move.c"]
     return {
-        "driver": build.relocatable(BOARD, [*drivers, port / "bus.c"]),
-        "vm": build.relocatable(BOARD, memory, _INCLUDE),
-        "board": build.relocatable(BOARD, [port / name for name in begin], _INCLUDE),
+        "driver": build.relocatable(BOARD, [*drivers, port / "bus.c"], _SMALLER),
+        "vm": build.relocatable(BOARD, memory, _INCLUDE, _SMALLER),
+        **_objects("memory_tagged.c"),
     }
+
+
+def _room(board: Board, stack: int) -> Layout:
+    where = (board.code, board.ram, board.port, build.NOWHERE)
+    return Layout(*where, stack, 0, 0, board.data_offset)
 
 
 def program(
@@ -70,20 +92,38 @@ def program(
     flags: Sequence[str],
     layout: tagged.Placement,
     frames: int | None = None,
+    stack: int = BOARD.stack,
 ) -> Image:
     """The program with its layout; InputError where it does not fit the board."""
     tagged.check(layout, TARGET)
-    text = tagged.tables(layout, frames or layout.frames, TARGET)
+    frames = min(frames or layout.frames, layout.pages)
+    text = tagged.tables(layout, frames, TARGET)
     tables = tagged.kept(text, ".c")
     ours = {**objects(), "tables": build.relocatable(BOARD, [tables], _INCLUDE)}
-    return build.fixed(
-        BOARD,
-        tuple(sources),
-        flags,
-        tagged.compile_flags(layout, TARGET),
-        ours,
-        Layout(BOARD.code, RAM, BOARD.port, build.NOWHERE, _STACK, 0, 0, BOARD.data_offset),
-    )
+    flags_of_layout = tagged.compile_flags(layout, TARGET)
+    room = _room(BOARD, stack)
+    try:
+        return build.fixed(BOARD, tuple(sources), flags, flags_of_layout, ours, room)
+    except build.NoRamError as error:
+        raise InputError(
+            f"{error.message}; {frames} pages of {layout.page_bytes} B in RAM are among the "
+            "variables: take fewer"
+        ) from error
+
+
+def plain(sources: Sequence[Path], flags: Sequence[str]) -> Image:
+    """The same source without the tool, on a board with RAM for all of it."""
+    include = [f"-I{path}" for path in paths.include_dirs()]
+    ours, room = _objects("memory_native.c"), _room(WIDE, WIDE.stack)
+    return build.fixed(WIDE, tuple(sources), flags, include, ours, room)
+
+
+def recorder(sources: Sequence[Path], flags: Sequence[str]) -> Image:
+    """The program with its tagged variables in such RAM, telling each access to them."""
+    move = ROOT / "ports/tagged/move.c"
+    ours = {**_objects("memory_record.c"), "vm": build.relocatable(BOARD, [move], _INCLUDE)}
+    room = _room(WIDE, WIDE.stack)
+    return build.fixed(WIDE, tuple(sources), flags, tagged.compile_flags(None), ours, room)
 
 
 def symbol_bytes(image: Image, name: str) -> int:
@@ -97,36 +137,78 @@ def symbol_bytes(image: Image, name: str) -> int:
     raise RunError(f"{image.path.name} has no {name}")
 
 
-def run(image: Image, folder: Path) -> Outcome:
-    """Run it to its end; RunError when that is not exit(0), or the bus saw what must not be."""
+def shared_code_bytes(image: Image) -> int:
+    """What functions share to save registers; the linker lays it among the library's."""
+    command = ["avr-nm", "-n", str(image.path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    found = [line.split() for line in done.stdout.splitlines()]
+    code = [(int(words[0], 16), words[-1]) for words in found if words[1] in "tT"]
+    ends = {name: next(at for at, _ in code if at > start) for start, name in code[:-1]}
+    return sum(ends[name] - start for start, name in code if name in _SHARED)
+
+
+def play(
+    image: Image,
+    folder: Path,
+    arguments: Sequence[str] = ("program",),
+    *,
+    recording: Path | None = None,
+    longest_s: float | None = None,
+) -> Outcome:
+    """Run it to its end, whatever that is; what it says on stderr is passed on."""
     report = folder / "report.json"
     room = image.layout
     lines = {
         "arch": BOARD.arch,
         "image": image.path,
         "report": report,
+        "recording": recording or "",
         "part": "at45",
         "port": room.port.start,
         "code": f"{room.code.start},{(image.sizes.code + 0xFFFF) & ~0xFFFF}",
         "ram": f"{room.ram.start},{room.ram.bytes}",
         "stack": room.stack_bytes,
         "seed": 1,
+        "khz": round(BOARD.mhz * 1000),
     }
     text = "".join(f"{key}={value}\n" for key, value in lines.items())
     text += "".join(f"owner={name},{one.start},{one.end}\n" for name, one in image.owners.items())
     (folder / "settings").write_text(text, encoding="utf-8")
     done = subprocess.run(
-        ["program"],
+        list(arguments),
         executable=build.emulator(BOARD),
         env={"NANDWICH_DEVICE": str(folder / "settings")},
+        stdin=subprocess.DEVNULL,
         capture_output=True,
-        text=True,
         check=False,
-        timeout=_LONGEST_S,
+        timeout=longest_s,
     )
     if not report.exists():
-        raise RunError(f"the emulator left no report: {done.stderr.strip()}")
+        raise RunError(f"the emulator left no report: {done.stderr.decode(errors='replace')}")
     value = json.loads(report.read_text(encoding="utf-8"))
+    report.unlink()
+    return Outcome(done.stdout, done.stderr, value, image)
+
+
+def run(image: Image, folder: Path) -> Outcome:
+    """Run it to its end; RunError when that is not exit(0), or the bus saw what must not be."""
+    outcome = play(image, folder, longest_s=_LONGEST_S)
+    value = outcome.report
     if value["end"] != "exit" or value["status"] != 0 or value["violations"]:
         raise RunError(f"on the board: {value['end']} {value['detail']} {value['violation']}")
-    return Outcome(done.stdout, value, image)
+    return outcome
+
+
+def record(
+    image: Image, folder: Path, to: Path, arguments: Sequence[str] = ("program",)
+) -> Outcome:
+    """Run what recorder() built; its accesses to tagged variables go to the trace `to`."""
+    outcome = play(image, folder, arguments, recording=to)
+    names = sorted(one[3] for one in _native.AccessTrace(str(to)).objects)
+    for name, other in pairwise(names):
+        if name == other:
+            raise InputError(
+                f"two files have a tagged variable '{name}' each, which a layout could not tell "
+                "apart; rename one"
+            )
+    return outcome

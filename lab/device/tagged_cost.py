@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from lab.device import tagged
+from lab.device import build, tagged
 from nandwich.compiler.tagged import Placement, Variable
 from nandwich.run.measure import scratch
 
@@ -179,6 +179,12 @@ class Memory:
     ram: int  #: of the run time with its frames and tables; the driver is the application's too
     code: int  #: of the run time
     driver_code: int
+    shared_code: int  #: of libgcc: what both share to save registers
+
+
+def _memory(ram: int, image: build.Image) -> Memory:
+    text = image.sizes.text
+    return Memory(ram, text["vm"], text["driver"], tagged.shared_code_bytes(image))
 
 
 def memory(table: Sequence[tuple[str, int, int]], frames: int) -> Memory:
@@ -197,7 +203,7 @@ def memory(table: Sequence[tuple[str, int, int]], frames: int) -> Memory:
         source.write_text(text, encoding="utf-8")
         image = tagged.program([source], ["-Os"], _placement(table, frames))
     ram = sum(tagged.symbol_bytes(image, name) for name in _OWN)
-    return Memory(ram, image.sizes.text["vm"], image.sizes.text["driver"])
+    return _memory(ram, image)
 
 
 def largest_code() -> Memory:
@@ -210,4 +216,4 @@ def largest_code() -> Memory:
         source = Path(folder) / "whole.c"
         source.write_text(text, encoding="utf-8")
         image = tagged.program([source], ["-Os"], _layout("known"))
-    return Memory(0, image.sizes.text["vm"], image.sizes.text["driver"])
+    return _memory(0, image)

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from lab.device import parts, play, report
+from lab.device import parts, play, report, verb_tagged
 from lab.device.boards import BOARDS
 from nandwich.cli import output, signals
 from nandwich.compiler import outputs as written
@@ -24,7 +24,7 @@ _HOST_ONLY = {
     "ecc": "is not needed: the part has its own",
     "image": "is not kept: a part is fresh in each run on a target",
     "record": "is of the host's run",
-    "record_accesses": "is of the host's run: record there, by `nandwich cc --trace` for a layout",
+    "record_accesses": "is of the host's run, and of tagged variables on atmega128",
     "once": "is what a target does anyway",
 }
 
@@ -37,6 +37,9 @@ def run(
     given: frozenset[str],
 ) -> None:
     """`choices` by option; `given` are those that stood on the command line."""
+    if verb_tagged.wants(given, choices):
+        verb_tagged.run(sources, arguments, flags, choices, given)
+        return
     wanted = _wanted(sources, arguments, flags, choices, given)
     outputs = (choices["json_target"],)
     play.check(wanted)

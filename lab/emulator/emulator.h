@@ -49,7 +49,8 @@ struct settings {
     char arch[NAME_BYTES]; /* "arm", "riscv" or "avr" */
     char image[4096];
     char report[4096];
-    char accesses[4096]; /* where accesses are recorded; "": nowhere */
+    char accesses[4096];  /* where all loads and stores are recorded; "": nowhere */
+    char recording[4096]; /* where a program that records has its accesses; "": nowhere */
     char part[NAME_BYTES];  /* "": the serial NAND; "at45": an AT45DB041B */
     char fault[NAME_BYTES]; /* of a serial NAND: "", "id", "stuck" or "ecc" */
     struct nand nand;
@@ -118,6 +119,12 @@ _Noreturn void machine_fail(const char *what, const char *detail);
 
 /* host.c: does the call in the registers; sets the answer. */
 void host_call(struct machine *machine);
+
+/* recording.c: what a program tells that records its accesses to NW_VM variables. */
+void recording_variable(struct machine *machine, const char *name);
+void recording_access(struct machine *machine);
+uint64_t recording_accesses(void); /* so far */
+void recording_close(const struct machine *machine); /* the file appears now */
 
 /* part.c: the part on the bus. */
 void part_open(const struct settings *settings);

@@ -183,6 +183,13 @@ static void do_tell(struct machine *machine)
     told->value = argument(machine, 1);
 }
 
+static void do_variable(struct machine *machine)
+{
+    char name[NAME_BYTES];
+
+    recording_variable(machine, text_at(machine, argument(machine, 0), name, sizeof name));
+}
+
 static void do_end(struct machine *machine, enum end end)
 {
     machine->end = end;
@@ -215,6 +222,8 @@ void host_call(struct machine *machine)
     case CALL_CLOCK: answer = do_clock(machine); break;
     case CALL_ARGUMENTS: answer = do_arguments(machine); break;
     case CALL_TELL: do_tell(machine); break;
+    case CALL_VARIABLE: do_variable(machine); break;
+    case CALL_ACCESS: recording_access(machine); break;
     default: machine_fail("the guest", "an unknown call");
     }
     machine->registers[BOARD_CALL] = (uint32_t)answer_of(machine, answer);

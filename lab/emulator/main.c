@@ -59,6 +59,7 @@ static void read_line(const char *key, const char *value, struct settings *setti
                        {"image", settings->image, sizeof settings->image},
                        {"report", settings->report, sizeof settings->report},
                        {"accesses", settings->accesses, sizeof settings->accesses},
+                       {"recording", settings->recording, sizeof settings->recording},
                        {"part", settings->part, sizeof settings->part},
                        {"fault", settings->fault, sizeof settings->fault}};
 
@@ -172,7 +173,8 @@ static void write_report(struct machine *machine)
         fprintf(file, "%s\"%s\": %" PRIu32, i > 0 ? ", " : "", machine->told[i].name,
                 machine->told[i].value);
     }
-    fprintf(file, "},\n\"violations\": %" PRIu32 ", \"violation\": \"%s\",\n", part_violations(),
+    fprintf(file, "},\n\"recorded\": %" PRIu64, recording_accesses());
+    fprintf(file, ",\n\"violations\": %" PRIu32 ", \"violation\": \"%s\",\n", part_violations(),
             part_violation() != NULL ? part_violation() : "");
     fprintf(file, "\"stack\": %" PRIu32 "}\n", machine_stack_peak(machine));
     if (fclose(file) != 0) {
@@ -190,7 +192,8 @@ int main(int argc, char **argv)
     part_open(&machine.settings);
     machine_open(&machine);
     machine_run(&machine);
-    nw_watch_pause(); /* the report is no file of the guest's */
+    nw_watch_pause(); /* neither the report nor a recording is a file of the guest's */
+    recording_close(&machine);
     write_report(&machine);
     return machine.end == END_EXIT ? machine.status : ENDED_BADLY;
 }

@@ -40,6 +40,9 @@ enum board_call {
     CALL_ARGUMENTS, /* address, bytes; writes the arguments one behind another, each ended by 0;
                      * answers their number; address 0: answers the bytes they take */
     CALL_TELL,      /* name, value; for the report */
+    CALL_VARIABLE,  /* name, address, address of its bytes and those an element, 4 bytes each: of a
+                     * program that records, before its first access */
+    CALL_ACCESS,    /* address, bytes, 1: a store; for the recording */
     CALL_REFUSE,    /* enum board_refusal, error or bytes needed, bytes there; does not come back */
     CALL_PANIC      /* error of the virtual memory, address; does not come back */
 };

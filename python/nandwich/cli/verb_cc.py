@@ -66,12 +66,4 @@ def _placement(path: str) -> tagged.Placement:
     """A layout file, as far as a build needs it."""
     from nandwich.vmtrace import layout  # its checks take long to load, and most calls have none
 
-    known = layout.load(path)
-    places = list(zip(known.pages, known.offsets, strict=True))
-    variables = []
-    for name, bytes_, element in known.shapes:
-        count = bytes_ // element
-        variables.append(tagged.Variable(name, bytes_, element, tuple(places[:count])))
-        del places[:count]
-    pages = max(known.pages) + 1
-    return tagged.Placement(path, known.page, known.whole, pages, known.frames, tuple(variables))
+    return layout.placement(path)

@@ -29,7 +29,13 @@ _HOW_OFTEN = (
 )
 #: Emulated boards: lab/device/boards.py.
 _TARGETS = ("cortex-m3", "rv32", "atmega128")
-_TARGET_ONLY = frozenset(("stack", "vm_base", "fault"))
+_TARGET_ONLY = {
+    "stack": "belongs to --target, as --target cortex-m3",
+    "vm_base": "belongs to --target, as --target cortex-m3",
+    "fault": "belongs to --target, as --target cortex-m3",
+    "layout": "belongs to --target atmega128; on the host `nandwich cc --layout` builds with one",
+    "frames": "belongs to --layout FILE with --target atmega128; on the host it is --ram",
+}
 _NOT_STARTED = 2  # exit status of ports/host/start.c for a device that cannot hold the program
 #: Options handed to the compiler as they are, in front of ours: by their beginning, or whole.
 _PASSED = ("-O", "-I", "-D", "-U", "-L", "-l", "-W", "-f", "-m", "-g", "-std=", "-pthread")
@@ -91,6 +97,7 @@ def _split_compiler_flags(args: list[str]) -> tuple[list[str], list[str]]:
       nandwich run examples/sort.c --record sort.log && \\
           nandwich replay sort.log --ftl page
       nandwich run examples/sort.c --target cortex-m3 -- merge 20000
+      nandwich run examples/node.c --target atmega128 --layout node.layout
     """,
 )
 @click.argument("sources", nargs=-1, required=True, metavar="FILE.c...")
@@ -194,7 +201,8 @@ def _split_compiler_flags(args: list[str]) -> tuple[list[str], list[str]]:
     default="",
     metavar="FILE",
     callback=writable,
-    help="Every access to virtual memory, for `nandwich vmtrace`; the program runs slower.",
+    help="Every access to virtual memory, for `nandwich vmtrace`; the program runs slower. "
+    "--target atmega128: to tagged variables, for `nandwich layout`.",
 )
 @click.option(
     "--target",
@@ -203,7 +211,21 @@ def _split_compiler_flags(args: list[str]) -> tuple[list[str], list[str]]:
     type=click.Choice(["host", *_TARGETS]),
     help="What runs the program: this host, or an emulated board (docs/run-target.md).",
 )
-@click.option("--stack", type=SIZE, help="--target: bytes of stack.  [default: 8K, atmega128 1K]")
+@click.option(
+    "--layout",
+    metavar="FILE",
+    help="--target atmega128: only tagged variables are virtual, where this layout says.",
+)
+@click.option(
+    "--frames",
+    type=click.IntRange(1, 255),
+    help="--layout: pages in RAM.  [default: those it was made for]",
+)
+@click.option(
+    "--stack",
+    type=SIZE,
+    help="--target: bytes of stack.  [default: 8K, atmega128 1K, --layout 512]",
+)
 @click.option(
     "--vm-base",
     type=ADDRESS,
@@ -308,8 +330,8 @@ def _given() -> frozenset[str]:
 
 
 def _refuse_target_options() -> None:
-    for option in sorted(_given() & _TARGET_ONLY):
-        raise InputError(f"--{option.replace('_', '-')} belongs to --target, as --target cortex-m3")
+    for option in sorted(_given() & _TARGET_ONLY.keys()):
+        raise InputError(f"--{option.replace('_', '-')} {_TARGET_ONLY[option]}")
 
 
 def _on_target(

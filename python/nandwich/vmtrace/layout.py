@@ -323,6 +323,19 @@ def _checked(path: str, file: _File) -> Layout:
     return Layout(file.page_bytes, file.whole_bytes, shapes, pages, offsets, file.frames)
 
 
+def placement(path: str) -> tagged.Placement:
+    """A layout file, as far as a build needs it."""
+    known = load(path)
+    places = list(zip(known.pages, known.offsets, strict=True))
+    variables = []
+    for name, bytes_, element in known.shapes:
+        count = bytes_ // element
+        variables.append(tagged.Variable(name, bytes_, element, tuple(places[:count])))
+        del places[:count]
+    pages = max(known.pages) + 1
+    return tagged.Placement(path, known.page, known.whole, pages, known.frames, tuple(variables))
+
+
 def check_fits(path: str, layout: Layout, program: Program) -> None:
     """InputError when the layout is for another version of the program, with what changed."""
     whole = program.parameters.whole
