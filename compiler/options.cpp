@@ -28,6 +28,8 @@ static cl::opt<GuardMode>
          cl::values(clEnumValN(GuardMode::Inline, "inline", "in place: fastest"),
                     clEnumValN(GuardMode::Outline, "outline", "a call: smallest"),
                     clEnumValN(GuardMode::Hybrid, "hybrid", "in place in loops, else a call")));
+static cl::opt<bool> Native("nw-native", cl::init(false),
+                            cl::desc("Nandwich: no virtual memory, the back end's needs alone"));
 static cl::opt<bool> Tagged("nw-tagged", cl::init(false),
                             cl::desc("Nandwich: only NW_VM variables are virtual"));
 static cl::opt<std::string> Plan("nw-plan", cl::init(""),
@@ -39,8 +41,8 @@ const Options &options()
 {
     static Options Current;
 
-    Current = {FrameBytes, Slots, Lookaside, MergeBytes, Mode, Windows && !Trace, Trace, Count,
-               Tagged, Plan};
+    Current = {FrameBytes, Slots, Lookaside, MergeBytes, Mode,   Windows && !Trace, Trace, Count,
+               Native,     Tagged, Plan};
     return Current;
 }
 

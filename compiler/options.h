@@ -24,6 +24,7 @@ struct Options {
     bool Windows; // loops run on raw pointers a page at a time
     bool Trace;   // every access is told to the run time; without windows
     bool Count; // add up the guarded accesses in nw_guest_accesses
+    bool Native; // no virtual memory: only what the back end needs (stack_pass.cpp)
     bool Tagged;      // only variables marked NW_VM are virtual (tagged.h)
     std::string Plan; // where they go; empty: their accesses are recorded
 };

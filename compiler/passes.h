@@ -32,6 +32,12 @@ struct TaggedPass : llvm::PassInfoMixin<TaggedPass> {
     static bool isRequired() { return true; }
 };
 
+// The last of all passes: what LLVM's code for an AVR needs to be right. Nothing elsewhere.
+struct StackPass : llvm::PassInfoMixin<StackPass> {
+    llvm::PreservedAnalyses run(llvm::Module &M, llvm::ModuleAnalysisManager &AM);
+    static bool isRequired() { return true; }
+};
+
 } // namespace nandwich
 
 #endif

@@ -2,8 +2,8 @@
 // Nandwich's LLVM 19 plugin: virtual memory for C programs. `nandwich cc` loads it with
 //   clang-19 -fplugin=nandwich-pass.so -fpass-plugin=nandwich-pass.so -mllvm -nw-frame=512 ...
 // and a test runs one half alone with
-//   opt-19 -load-pass-plugin=nandwich-pass.so -passes=nw-prepare|nw-windows|nw-guard|nw|nw-tagged
-//     -nw-frame=512 ...
+//   opt-19 -load-pass-plugin=nandwich-pass.so -nw-frame=512 ...
+//     -passes=nw-prepare|nw-windows|nw-guard|nw|nw-tagged|nw-stack
 #include "options.h"
 #include "passes.h"
 
@@ -21,7 +21,7 @@ namespace nandwich {
 // After inlining, SROA, LICM, GVN and idiom recognition, before the vectoriser and the unroller.
 static void addPasses(ModulePassManager &MPM, OptimizationLevel Level)
 {
-    if (options().Tagged) {
+    if (options().Tagged || options().Native) {
         return;
     }
     MPM.addPass(PreparePass());
@@ -51,6 +51,8 @@ static bool parse(StringRef Name, ModulePassManager &MPM)
         MPM.addPass(WindowPass());
     } else if (Name == "nw-tagged") {
         MPM.addPass(TaggedPass());
+    } else if (Name == "nw-stack") {
+        MPM.addPass(StackPass());
     } else if (Name == "nw") {
         addPasses(MPM, OptimizationLevel::O2);
     } else {
@@ -75,6 +77,9 @@ llvmGetPassPluginInfo()
                             MPM.addPass(nandwich::TaggedPass());
                         }
                     });
+                PB.registerOptimizerLastEPCallback([](ModulePassManager &MPM, OptimizationLevel) {
+                    MPM.addPass(nandwich::StackPass());
+                });
                 PB.registerPipelineParsingCallback(
                     [](StringRef Name, ModulePassManager &MPM,
                        ArrayRef<PassBuilder::PipelineElement>) {

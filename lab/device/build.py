@@ -217,9 +217,11 @@ def native(board: Board, sources: tuple[Path, ...], flags: Sequence[str]) -> Ima
     Its formatted output and input are our wrappers', as they are in virtual memory: small C
     libraries know neither %zu nor %lld.
     """
+    include = [f"-I{path}" for path in paths.include_dirs()]
+    needs = toolchain.native_flags() if board.is_small else []
     units = build(
         Recipe(
-            compile_command=_compile(board, flags, [f"-I{path}" for path in paths.include_dirs()]),
+            compile_command=_compile(board, flags, [*include, *needs]),
             link_command=(
                 *board.gcc,
                 *_JOIN,
@@ -227,7 +229,7 @@ def native(board: Board, sources: tuple[Path, ...], flags: Sequence[str]) -> Ima
             ),
             sources=sources,
             libraries=(),
-            tools=(_tool(toolchain.CLANG), _tool(board.gcc[0])),
+            tools=(_tool(toolchain.CLANG), _tool(board.gcc[0]), paths.compiler_plugin()),
             explain=functools.partial(absent.explain, board),
         )
     )

@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+import branching_calls
 import pytest
 from click.testing import CliRunner, Result
 
@@ -346,3 +347,38 @@ def test_no_object_is_larger_than_a_difference(tmp_path: Path) -> None:
     result = _invoke(tmp_path, large, "atmega128", "--no-native")
     assert result.exit_code == 2
     assert "'x' has 32768 B: on atmega128 a variable may have 32767 B" in result.stderr
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_arguments_that_branch(tmp_path: Path, seed: int) -> None:
+    """printf("%d\\n", a > b ? x : y) printed from a place nobody had written: LLVM's code for an
+    AVR splits the call's block at the condition, and behind it stores relative to a frame pointer
+    that was never set. The native run did the same, so that nothing noticed."""
+    text = branching_calls.program(seed)
+    known = _host(tmp_path, text)
+    level = ("-O0", "-O1", "-O2", "-Os", "-O3", "-Oz")[seed]
+    result: Any = _invoke(tmp_path, text, "atmega128", level)
+    assert result.exit_code == 0, result.output  # native and virtual are the same
+    assert result.stdout == known
+
+
+GROWS = """
+void use(char *room);
+int main(int argc, char **argv)
+{
+    char room[argc];
+    use(room);
+    return room[0];
+}
+void use(char *room) { room[0] = 0; }
+"""
+
+
+def test_a_stack_that_grows_is_refused_on_a_mote(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """There the array's first byte lay where the next call put its return address."""
+    result = _invoke(tmp_path, GROWS, "atmega128", "-fno-inline")
+    assert result.exit_code == 2
+    told = result.stderr + capfd.readouterr().err
+    assert "program.c:5:5: error: in 'main': an array of variable length" in told

@@ -143,9 +143,20 @@ class Guest:
             raise InputError(f"guards '{self.guards}': one of {', '.join(GUARD_MODES)} is allowed")
 
 
+def _plugin(*options: str) -> list[str]:
+    """Loaded twice: once for its options, once for its passes."""
+    plugin = paths.compiler_plugin()
+    named = [f"-fplugin={plugin}", f"-fpass-plugin={plugin}"]
+    return [*named, *(word for option in options for word in ("-mllvm", option))]
+
+
+def native_flags() -> list[str]:
+    """No virtual memory, but what LLVM's code for an AVR needs (compiler/stack_pass.cpp)."""
+    return _plugin("-nw-native")
+
+
 def compile_flags(guest: Guest) -> list[str]:
     """Flags of a compilation; they go last, so that they win over the project's own."""
-    plugin = paths.compiler_plugin()
     options = [
         f"-nw-frame={guest.frame_bytes}",
         f"-nw-slots={guest.slots}",
@@ -171,10 +182,7 @@ def compile_flags(guest: Guest) -> list[str]:
         # Diagnostics and crash reports name lines; valgrind 3.19 reads DWARF 4.
         "-gline-tables-only",
         "-gdwarf-4",
-        # Loaded twice: once for its options, once for its passes.
-        f"-fplugin={plugin}",
-        f"-fpass-plugin={plugin}",
-        *(word for option in options for word in ("-mllvm", option)),
+        *_plugin(*options),
         "-Wno-unused-command-line-argument",
     ]
 
