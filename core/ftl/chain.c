@@ -14,13 +14,6 @@ uint16_t nw_chain_holder(const struct nw_chain *chain, uint16_t unit, uint16_t s
     return block;
 }
 
-#define UNREAD 0xFFFEU /* in a list: the tag of this page cannot be read */
-
-static uint16_t *list_at(const struct nw_chain *chain, uint16_t slot)
-{
-    return chain->lists + (size_t)slot * chain->hybrid.block_pages;
-}
-
 /* A slot for a block's list: a free one, or that unused for longest. */
 static uint16_t take_slot(struct nw_chain *chain, uint16_t block)
 {
@@ -40,21 +33,21 @@ static uint16_t take_slot(struct nw_chain *chain, uint16_t block)
     }
     chain->listed[best] = block;
     chain->slot[block] = best;
-    memset(list_at(chain, best), 0xFF, sizeof(uint16_t) * chain->hybrid.block_pages);
+    memset(nw_chain_list_at(chain, best), 0xFF, sizeof(uint16_t) * chain->hybrid.block_pages);
     return best;
 }
 
 /* One entry of a list from its tag. */
 static int load_entry(struct nw_chain *chain, uint16_t block, uint16_t page)
 {
-    uint16_t *entry = list_at(chain, chain->slot[block]) + page;
+    uint16_t *entry = nw_chain_list_at(chain, chain->slot[block]) + page;
     uint32_t first = (uint32_t)chain->owner[block] * chain->span;
     struct nw_tag tag;
     int state = nw_hybrid_read_tag(&chain->hybrid, nw_hybrid_first(&chain->hybrid, block) + page,
                                    &tag);
 
     chain->hybrid.stats->map_reads++;
-    *entry = UNREAD;
+    *entry = NW_CHAIN_UNREAD;
     if (state == NW_TAG_GOOD) {
         uint32_t sector = (tag.word & NW_HYBRID_SECTOR) - first;
 
@@ -83,7 +76,7 @@ static int load_list(struct nw_chain *chain, uint16_t block)
  * it does. Then none of them outdates another page: the block's bits name as many such sectors. */
 static int unread_are_known(struct nw_chain *chain, uint16_t block)
 {
-    const uint16_t *list = list_at(chain, chain->slot[block]);
+    const uint16_t *list = nw_chain_list_at(chain, chain->slot[block]);
     uint16_t unread = 0;
 
     memcpy(chain->seen, nw_chain_bits(chain, block), chain->bit_bytes);
@@ -92,7 +85,7 @@ static int unread_are_known(struct nw_chain *chain, uint16_t block)
             uint8_t *bits = &chain->seen[list[page] >> 3];
 
             *bits = (uint8_t)(*bits & ~(1U << (list[page] & 7U)));
-        } else if (list[page] == UNREAD) {
+        } else if (list[page] == NW_CHAIN_UNREAD) {
             unread++;
         }
     }
@@ -109,16 +102,16 @@ static int unread_are_known(struct nw_chain *chain, uint16_t block)
  * help. NW_ERR_CORRUPT also when there is none: a tag went bad since the mount. */
 static int find_page(struct nw_chain *chain, uint16_t block, uint16_t sector, uint16_t *at)
 {
-    const uint16_t *list = list_at(chain, chain->slot[block]);
+    const uint16_t *list = nw_chain_list_at(chain, chain->slot[block]);
     int unread = 0;
 
     for (uint16_t page = chain->next[block]; page > 0; page--) {
-        if (list[page - 1U] == UNREAD) {
+        if (list[page - 1U] == NW_CHAIN_UNREAD) {
             int result = load_entry(chain, block, (uint16_t)(page - 1U));
             if (result < 0) {
                 return result;
             }
-            unread |= list[page - 1U] == UNREAD;
+            unread |= list[page - 1U] == NW_CHAIN_UNREAD;
         }
         if (list[page - 1U] == sector) {
             *at = (uint16_t)(page - 1U);
@@ -137,7 +130,7 @@ int nw_chain_list(struct nw_chain *chain, uint16_t block, const uint16_t **list)
         }
     }
     chain->used[chain->slot[block]] = ++chain->clock;
-    *list = list_at(chain, chain->slot[block]);
+    *list = nw_chain_list_at(chain, chain->slot[block]);
     return NW_OK;
 }
 
@@ -167,22 +160,6 @@ int nw_chain_find(struct nw_hybrid *hybrid, uint32_t sector, uint32_t *at)
     return result;
 }
 
-/* Chains are listed by length through their newest block. A log block without data before it counts
- * as two; a last superblock of fewer logical blocks as if it had them all. */
-static uint16_t list_of(const struct nw_chain *chain, uint16_t unit)
-{
-    uint16_t length = chain->length[unit];
-
-    if (chain->style == NW_CHAIN_LOG && length == 1U &&
-        (chain->flags[chain->newest[unit]] & NW_CHAIN_MAPPED) != 0) {
-        length = 2U;
-    }
-    if (unit + 1U == chain->units) {
-        length = (uint16_t)(length + chain->missing);
-    }
-    return (uint16_t)(NW_HYBRID_LISTS + (length < chain->longest ? length : chain->longest));
-}
-
 void nw_chain_unlist(struct nw_chain *chain, uint16_t unit)
 {
     if (chain->newest[unit] != NW_NO_BLOCK) {
@@ -193,7 +170,7 @@ void nw_chain_unlist(struct nw_chain *chain, uint16_t unit)
 void nw_chain_enlist(struct nw_chain *chain, uint16_t unit)
 {
     if (chain->newest[unit] != NW_NO_BLOCK) {
-        nw_blocks_link(&chain->hybrid.blocks, chain->newest[unit], list_of(chain, unit));
+        nw_blocks_link(&chain->hybrid.blocks, chain->newest[unit], nw_chain_list_of(chain, unit));
     }
 }
 
@@ -297,7 +274,7 @@ static void note(struct nw_chain *chain, uint16_t block, uint16_t page, uint16_t
                  uint32_t word)
 {
     if ((chain->flags[block] & NW_CHAIN_MAPPED) != 0) {
-        list_at(chain, chain->slot[block])[page] = sector;
+        nw_chain_list_at(chain, chain->slot[block])[page] = sector;
     }
     uint8_t *bits = &nw_chain_bits(chain, block)[sector >> 3];
     *bits = (uint8_t)(*bits | (1U << (sector & 7U)));

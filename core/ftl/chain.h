@@ -57,6 +57,8 @@ struct nw_chain_plan {
 #define NW_CHAIN_COPIES 0x08U /* holds nothing but what a merge moved there */
 #define NW_CHAIN_LINKED 0x10U /* mounting: has its place in a chain */
 
+#define NW_CHAIN_UNREAD 0xFFFEU /* in a list: the tag of this page cannot be read */
+
 struct nw_fast;
 
 struct nw_chain {
@@ -148,6 +150,28 @@ static inline struct nw_chain *nw_chain_of(struct nw_hybrid *hybrid)
 static inline int nw_chain_is_stopped(const struct nw_chain *chain)
 {
     return chain->merging != NW_NO_BLOCK || chain->hybrid.doubt != NW_NO_PAGE;
+}
+
+/* The sectors in the pages of a mapped block, by its slot. */
+static inline uint16_t *nw_chain_list_at(const struct nw_chain *chain, uint16_t slot)
+{
+    return chain->lists + (size_t)slot * chain->hybrid.block_pages;
+}
+
+/* Chains are listed by length through their newest block. A log block without data before it counts
+ * as two; a last superblock of fewer logical blocks as if it had them all. */
+static inline uint16_t nw_chain_list_of(const struct nw_chain *chain, uint16_t unit)
+{
+    uint16_t length = chain->length[unit];
+
+    if (chain->style == NW_CHAIN_LOG && length == 1U &&
+        (chain->flags[chain->newest[unit]] & NW_CHAIN_MAPPED) != 0) {
+        length = 2U;
+    }
+    if (unit + 1U == chain->units) {
+        length = (uint16_t)(length + chain->missing);
+    }
+    return (uint16_t)(NW_HYBRID_LISTS + (length < chain->longest ? length : chain->longest));
 }
 
 static inline uint8_t *nw_chain_bits(const struct nw_chain *chain, uint16_t block)

@@ -51,7 +51,9 @@
 /* A page that means nothing, but that all before it have ended. */
 #define NW_HYBRID_ENDED (NW_HYBRID_SESSION | NW_HYBRID_LAST | NW_HYBRID_SECTOR)
 
-#define NW_HYBRID_LISTS 2U        /* lists of blocks.h used here; the layer's own begin there */
+#define NW_HYBRID_LIMBO 0U  /* list of blocks.h: given back, free after the next program */
+#define NW_HYBRID_RETIRE 1U /* the same, but bad */
+#define NW_HYBRID_LISTS 2U  /* such lists; the layer's own begin there */
 #define NW_HYBRID_FLOOR 5U        /* free blocks left for merges, failures and the next mount */
 #define NW_HYBRID_MORE 10U /* the most that are left beyond it after blocks went bad */
 #define NW_HYBRID_MOST_DOOMED 255U

@@ -4,9 +4,6 @@
 
 #include <string.h>
 
-#define LIMBO_LIST 0U  /* given back, free after the next program */
-#define RETIRE_LIST 1U /* the same, but bad */
-
 int nw_hybrid_read(struct nw_hybrid *hybrid, uint32_t at, uint16_t length, uint8_t *data,
                    struct nw_tag *tag)
 {
@@ -111,13 +108,13 @@ static int end_limbo(struct nw_hybrid *hybrid)
     uint16_t block;
     int result = NW_OK;
 
-    while ((block = nw_blocks_first(blocks, LIMBO_LIST)) != NW_NO_BLOCK) {
+    while ((block = nw_blocks_first(blocks, NW_HYBRID_LIMBO)) != NW_NO_BLOCK) {
         nw_blocks_unlink(blocks, block);
         nw_blocks_give(blocks, block);
         hybrid->limbo--;
     }
     while (result != NW_ERR_POWER &&
-           (block = nw_blocks_first(blocks, RETIRE_LIST)) != NW_NO_BLOCK) {
+           (block = nw_blocks_first(blocks, NW_HYBRID_RETIRE)) != NW_NO_BLOCK) {
         nw_blocks_unlink(blocks, block);
         result = nw_blocks_retire(blocks, block);
     }
@@ -183,7 +180,7 @@ int nw_hybrid_find(struct nw_hybrid *hybrid, uint32_t sector, uint32_t *at)
 
 void nw_hybrid_drop(struct nw_hybrid *hybrid, uint16_t block, int failed)
 {
-    nw_blocks_link(&hybrid->blocks, block, failed ? RETIRE_LIST : LIMBO_LIST);
+    nw_blocks_link(&hybrid->blocks, block, failed ? NW_HYBRID_RETIRE : NW_HYBRID_LIMBO);
     hybrid->limbo = (uint16_t)(hybrid->limbo + (failed ? 0U : 1U));
 }
 
@@ -195,7 +192,7 @@ void nw_hybrid_spoil(struct nw_hybrid *hybrid, uint16_t block)
 
 void nw_hybrid_doom(struct nw_hybrid *hybrid, uint16_t block)
 {
-    nw_blocks_link(&hybrid->blocks, block, RETIRE_LIST);
+    nw_blocks_link(&hybrid->blocks, block, NW_HYBRID_RETIRE);
     hybrid->doomed++;
     hybrid->owes = 1;
 }
@@ -207,7 +204,7 @@ static int wipe_doomed(struct nw_hybrid *hybrid)
     int result = NW_OK;
 
     while (result == NW_OK && hybrid->doomed > 0) {
-        uint16_t block = nw_blocks_list(blocks, RETIRE_LIST);
+        uint16_t block = nw_blocks_list(blocks, NW_HYBRID_RETIRE);
 
         for (uint8_t i = hybrid->doomed; i > 0; i--) {
             block = blocks->prev[block];

@@ -45,9 +45,23 @@ int nw_lavish_clean(struct nw_ftl_lavish *lavish, unsigned block, unsigned worn)
 /* 1 if every block of it is erased. */
 int nw_lavish_is_clean(const struct nw_ftl_lavish *lavish, unsigned block);
 
-/* In the state of a used lavish block: it holds a worn block that could not be replaced, and is not
- * used again once it is released. */
-#define NW_LAVISH_SUSPECT 0x20U
+/* In nw_ftl_lavish.state: what a lavish block is (GONE: given up), whether a spare stands for one
+ * of its blocks; and of a used one, that it holds a worn block that could not be replaced, and is
+ * not used again once it is released. */
+enum {
+    NW_LAVISH_FREE,
+    NW_LAVISH_USED,
+    NW_LAVISH_GONE,
+    NW_LAVISH_STATE = 0x0F,
+    NW_LAVISH_REPLACED = 0x10,
+    NW_LAVISH_SUSPECT = 0x20
+};
+
+/* 1 if a block of a lavish block, by its number, is erased and was not entered since. */
+static inline int nw_lavish_is_erased(const struct nw_ftl_lavish *lavish, unsigned number)
+{
+    return (lavish->erased[number >> 3] >> (number & 7U)) & 1;
+}
 
 /* The chip's page that is a sector of a lavish block. */
 uint32_t nw_lavish_page(const struct nw_ftl_lavish *lavish, unsigned block, unsigned sector);

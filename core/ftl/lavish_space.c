@@ -6,9 +6,6 @@
  */
 #include "lavish.h"
 
-/* In nw_ftl_lavish.state. */
-enum { FREE, USED, GONE, STATE = 0x0F, REPLACED = 0x10, SUSPECT = NW_LAVISH_SUSPECT };
-
 void nw_lavish_count(nw_count *count, unsigned by)
 {
     *count += by;
@@ -50,7 +47,7 @@ static void add_spare(struct nw_ftl_lavish *lavish, unsigned block)
 /* The chip's block for the block of a lavish block with this number. */
 static unsigned physical(const struct nw_ftl_lavish *lavish, unsigned block, unsigned number)
 {
-    if ((lavish->state[block] & REPLACED) != 0) {
+    if ((lavish->state[block] & NW_LAVISH_REPLACED) != 0) {
         const struct nw_lavish_spare *spare = spare_for(lavish, number);
 
         if (spare != NULL) {
@@ -66,11 +63,6 @@ uint32_t nw_lavish_page(const struct nw_ftl_lavish *lavish, unsigned block, unsi
     uint32_t chip_block = physical(lavish, block, block * lavish->degree + part);
 
     return chip_block * lavish->block_pages + (sector - part * lavish->block_pages);
-}
-
-static int is_erased(const struct nw_ftl_lavish *lavish, unsigned number)
-{
-    return (lavish->erased[number >> 3] >> (number & 7U)) & 1;
 }
 
 static void flip_erased(struct nw_ftl_lavish *lavish, unsigned number)
@@ -102,7 +94,7 @@ static void give_up(struct nw_ftl_lavish *lavish, unsigned block, unsigned bad)
             add_spare(lavish, number);
         }
     }
-    lavish->state[block] = GONE;
+    lavish->state[block] = NW_LAVISH_GONE;
     lavish->free--;
     lavish->good--;
 }
@@ -121,7 +113,7 @@ static int substitute(struct nw_ftl_lavish *lavish, unsigned block, unsigned num
         return 0;
     }
     spare->stands_for = (uint16_t)number;
-    lavish->state[block] |= REPLACED;
+    lavish->state[block] |= NW_LAVISH_REPLACED;
     return 1;
 }
 
@@ -129,7 +121,7 @@ static int erase(struct nw_ftl_lavish *lavish, unsigned block, unsigned number)
 {
     int result;
 
-    if (is_erased(lavish, number)) {
+    if (nw_lavish_is_erased(lavish, number)) {
         return NW_OK;
     }
     lavish->req.block = physical(lavish, block, number);
@@ -158,7 +150,7 @@ unsigned nw_lavish_next(const struct nw_ftl_lavish *lavish)
         if (block >= lavish->lavish_count) {
             block = 0;
         }
-        if ((lavish->state[block] & STATE) == FREE) {
+        if ((lavish->state[block] & NW_LAVISH_STATE) == NW_LAVISH_FREE) {
             return block;
         }
     }
@@ -170,7 +162,7 @@ unsigned nw_lavish_take(struct nw_ftl_lavish *lavish)
     unsigned block = nw_lavish_next(lavish);
 
     if (block != NONE) {
-        lavish->state[block] |= USED;
+        lavish->state[block] |= NW_LAVISH_USED;
         lavish->free--;
         lavish->hand = (uint16_t)(block + 1U);
     }
@@ -182,7 +174,7 @@ int nw_lavish_is_clean(const struct nw_ftl_lavish *lavish, unsigned block)
     unsigned number = block * lavish->degree;
     unsigned end = number + lavish->degree;
 
-    while (number < end && is_erased(lavish, number)) {
+    while (number < end && nw_lavish_is_erased(lavish, number)) {
         number++;
     }
     return number == end;
@@ -222,12 +214,12 @@ int nw_lavish_release(struct nw_ftl_lavish *lavish, unsigned block, unsigned wor
     if (block == NONE) {
         return NW_OK;
     }
-    if ((*state & SUSPECT) != 0) {
-        *state = GONE;
+    if ((*state & NW_LAVISH_SUSPECT) != 0) {
+        *state = NW_LAVISH_GONE;
         lavish->good--;
         return NW_OK;
     }
-    *state = (uint8_t)(*state & REPLACED);
+    *state = (uint8_t)(*state & NW_LAVISH_REPLACED);
     lavish->free++;
     if (lavish->erase_late && worn >= lavish->lavish_sectors) {
         return NW_OK;

@@ -104,6 +104,9 @@ static int pass(struct nw_chip_req *req, uint8_t verb)
     if (gate->off != 0) {
         return NW_ERR_POWER;
     }
+    if (gate->aside != 0) {
+        return ask(req, gate->below, verb);
+    }
     count(&gate->counts, verb);
     const struct sim_fault *fault = struck(gate, verb);
     if (fault != NULL) {

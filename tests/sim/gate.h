@@ -50,6 +50,7 @@ struct sim_gate {
     struct nw_cut cut;    /* `after` counts changes */
     uint8_t armed;
     uint8_t off;
+    uint8_t aside; /* 1: requests of a judge pass as they are, and are not counted */
     uint8_t cut_verb; /* enum nw_nand_verb of the request that the last cut struck */
     struct sim_fault faults[SIM_FAULTS];
     struct sim_counts counts;

@@ -77,9 +77,9 @@ struct sim_kind {
     int (*run)(struct sim_subject *subject, const struct sim_step *step);
     /* Reads everything: 0, or -1 with why, or the subject's error. */
     int (*check)(struct sim_subject *subject);
-    /* Does what it has in RAM agree with itself? Asked after each mount and check; -1 with why.
-     * NULL: nobody can tell. */
-    int (*audit)(struct sim_subject *subject);
+    /* Does what it has in RAM agree with itself? Asked after each mount and check, past the gate:
+     * the answer of its nw_*_check(), and where that stopped. NULL: nobody can tell. */
+    int (*audit)(struct sim_subject *subject, uint32_t *where);
     /* For the explorer: calls that tell something, and how many of them work on one place alone. */
     const struct sim_step *menu;
     uint8_t menu_count;
@@ -124,6 +124,10 @@ uint32_t sim_marked_blocks(const struct sim_subject *subject);
  * failure. `bad_first`: bad blocks when it was formatted. */
 int sim_lavish_may_fill(const struct nw_layer_site *site, uint32_t bad_first,
                         const struct sim_strain *strain);
+
+/* Whether what a layer has in RAM agrees with itself: what its nw_*_check() answers. */
+int sim_audit_layer(const struct nw_layer_kind *layer, const void *state,
+                    const struct nw_block *block, uint32_t *where);
 
 /* A small variant of a part, whichever the draw says. */
 void sim_small_part(struct nw_random *random, struct sim_head *head);

@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "nandwich-stack/wear.h"
-#include "nandwich/ftl_lavish.h"
+#include "nandwich/ftl_hybrid_check.h"
+#include "nandwich/ftl_lavish_check.h"
 #include "nandwich/ftl_page_check.h"
 #include "nandwich/ftl_tree_check.h"
-#include "../../core/ftl/tree.h"
 #include "sectors.h"
 #include "state_block.h"
 #include "subject.h"
@@ -612,7 +612,8 @@ int sim_lavish_may_fill(const struct nw_layer_site *site, uint32_t bad_first,
                                           .maps = site->config->maps};
     uint32_t needed = nw_ftl_lavish_blocks_needed(&config, site->chip);
     uint32_t least = lavish->logical_count + 2U;
-    uint32_t room = lavish->spare_count + lavish->lavish_count;
+    /* Its table of spares has places for the blocks of one that is given up: no promise. */
+    uint32_t room = (uint32_t)lavish->spare_count - lavish->degree + lavish->lavish_count;
 
     return needed + strain->bad > site->chip->geometry.blocks ||
            strain->failing + strain->strikes > 1U ||
@@ -626,37 +627,30 @@ static int lavish_may_fill(const struct sim_subject *subject, const struct sim_s
     return sim_lavish_may_fill(&own->site, own->bad_first, strain);
 }
 
-static int page_audit(struct sim_subject *subject)
-{
-    uint32_t where;
-    int result = nw_ftl_page_check(own_of(subject)->site.state, &where);
+/* Audits: sim_audit_layer() by its kind. */
 
-    if (result < 0) {
-        (void)snprintf(subject->why, sizeof subject->why,
-                       "the layer's map and counts differ at %lu", (unsigned long)where);
+int sim_audit_layer(const struct nw_layer_kind *layer, const void *state,
+                    const struct nw_block *block, uint32_t *where)
+{
+    if (layer == &nw_layer_page) {
+        return nw_ftl_page_check(state, where);
     }
-    return result < 0 ? -1 : 0;
+    if (layer == &nw_layer_tree) {
+        return nw_ftl_tree_check(state, where);
+    }
+    return layer == &nw_layer_lavish ? nw_ftl_lavish_check(state, where)
+                                     : nw_ftl_hybrid_check(block, where);
 }
 
-/* Past the gate: what is asked here is no request of the layer, and no fault hits it. */
-static int tree_audit(struct sim_subject *subject)
+/* Nodes of `tree` are read: a chip that is not the twin's may fail in that. */
+static int block_audit(struct sim_subject *subject, uint32_t *where)
 {
-    const struct nw_ftl_tree *ftl = own_of(subject)->site.state;
-    struct nw_chip *gate = ftl->tree->tagged.req.chip;
-    uint32_t where;
+    const struct own *own = own_of(subject);
+    const struct nw_layer_kind *layer = subject->kind->layer;
 
-    if (subject->nand == NULL) {
-        return 0;
-    }
-    ftl->tree->tagged.req.chip = nw_nand_chip(subject->nand);
-    int result = nw_ftl_tree_check(ftl, &where);
-    ftl->tree->tagged.req.chip = gate;
-    if (result < 0) {
-        (void)snprintf(subject->why, sizeof subject->why,
-                       "the layer's map and counts differ at %lu: %s", (unsigned long)where,
-                       nw_error_text(result));
-    }
-    return result < 0 ? -1 : 0;
+    return layer == &nw_layer_tree && subject->nand == NULL
+               ? (int)NW_OK
+               : sim_audit_layer(layer, own->site.state, own->block, where);
 }
 
 static struct sim_most anything(void)
@@ -715,7 +709,7 @@ static struct sim_most lavish_most(const struct sim_subject *subject, const stru
     return anything();
 }
 
-#define KIND(word, line, mounts, fits, fills, asks, audits) \
+#define KIND(word, line, mounts, fits, fills, asks) \
     const struct sim_kind sim_kind_##word = {      \
         .name = #word,                             \
         .what = line,                              \
@@ -738,12 +732,11 @@ static struct sim_most lavish_most(const struct sim_subject *subject, const stru
         .state = block_state,                      \
         .may_fill = fills,                         \
         .most = asks,                              \
-        .audit = audits,                           \
+        .audit = block_audit,                      \
         .fit = fits,                               \
     }
 
-KIND(page, "the page-mapped layer", block_mount, NULL, page_may_fill, page_most,
-     page_audit);
+KIND(page, "the page-mapped layer", block_mount, NULL, page_may_fill, page_most);
 static int tree_may_fill(const struct sim_subject *subject, const struct sim_strain *strain)
 {
     return strain->bad + PAGE_SPARES > spare_blocks(subject) || strain->strikes >= MOST_STRIKES;
@@ -782,22 +775,22 @@ static void tree_fit(struct nw_random *random, struct sim_head *head)
     }
 }
 
-KIND(tree, "page-mapped, its map on flash", block_mount, tree_fit, tree_may_fill, tree_most,
-     tree_audit);
-KIND(nftl, "chains of replacement blocks", block_mount, NULL, hybrid_may_fill, hybrid_most,
-     NULL);
-KIND(log, "a log block for each data block", block_mount, NULL, hybrid_may_fill, hybrid_most,
-     NULL);
-KIND(superblock, "page-mapped groups of blocks", block_mount, NULL, hybrid_may_fill, hybrid_most,
-     NULL);
-KIND(fast, "shared log blocks", block_mount, NULL, hybrid_may_fill, hybrid_most,
-     NULL);
-KIND(lavish, "swap space: forgets with power", NULL, NULL, lavish_may_fill, lavish_most,
-     NULL);
+KIND(tree, "page-mapped, its map on flash", block_mount, tree_fit, tree_may_fill, tree_most);
+KIND(nftl, "chains of replacement blocks", block_mount, NULL, hybrid_may_fill, hybrid_most);
+KIND(log, "a log block for each data block", block_mount, NULL, hybrid_may_fill, hybrid_most);
+KIND(superblock, "page-mapped groups of blocks", block_mount, NULL, hybrid_may_fill, hybrid_most);
+KIND(fast, "shared log blocks", block_mount, NULL, hybrid_may_fill, hybrid_most);
+KIND(lavish, "swap space: forgets with power", NULL, NULL, lavish_may_fill, lavish_most);
 
 static int tier_may_fill(const struct sim_subject *subject, const struct sim_strain *strain)
 {
     return hybrid_may_fill(subject, strain) || page_may_fill(subject, strain);
+}
+
+/* Of the layer under it. */
+static int tier_audit(struct sim_subject *subject, uint32_t *where)
+{
+    return sim_tier_audit(&own_of(subject)->site, where);
 }
 
 /* An NVM and a layer under it: small chips, no filter between them. */
@@ -830,6 +823,7 @@ const struct sim_kind sim_kind_tier = {
     .draw = block_draw,
     .run = block_run,
     .check = block_check,
+    .audit = tier_audit,
     .may_fill = tier_may_fill,
     .most = lavish_most,
 };

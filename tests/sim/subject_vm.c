@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "nandwich/ftl_lavish_check.h"
 #include "nandwich/heap.h"
 #include "nandwich/vm.h"
 #include "subject.h"
@@ -143,6 +144,12 @@ static int vm_may_fill(const struct sim_subject *subject, const struct sim_strai
     const struct own *own = own_of(subject);
 
     return sim_lavish_may_fill(&own->site, own->bad_first, strain);
+}
+
+/* Of the layer under it. */
+static int vm_audit(struct sim_subject *subject, uint32_t *where)
+{
+    return nw_ftl_lavish_check(own_of(subject)->site.state, where);
 }
 
 static struct sim_most vm_most(const struct sim_subject *subject, const struct sim_step *step,
@@ -544,6 +551,7 @@ const struct sim_kind sim_kind_vm = {
     .draw = vm_draw,
     .run = vm_run,
     .check = vm_check,
+    .audit = vm_audit,
     .may_fill = vm_may_fill,
     .most = vm_most,
 };
@@ -561,6 +569,7 @@ const struct sim_kind sim_kind_heap = {
     .draw = heap_draw,
     .run = heap_run,
     .check = heap_check,
+    .audit = vm_audit,
     .may_fill = vm_may_fill,
     .most = vm_most,
 };

@@ -8,6 +8,7 @@
 #include "held.h"
 #include "nandwich/tier.h"
 #include "nandwich/tier_lrfu.h"
+#include "subject.h"
 
 #define SLOTS 7U /* sectors in the NVM */
 #define MOST_SECTOR SIM_HELD_BYTES
@@ -25,6 +26,7 @@ struct state {
     struct nw_layer_site below;
     struct nw_nvm nvm;
     struct sim_gate *gate;
+    struct nw_block *flash; /* the layer below's */
     struct sim_held held;
     uint64_t below_state[MOST_STATE / 8U];
     uint64_t lrfu_ram[LRFU_BYTES / 8U];
@@ -152,6 +154,7 @@ static int start(const struct nw_layer_site *site, struct nw_block **block, int 
     state->below.state = state->below_state;
     state->below.ram_bytes = kind->ram_bytes(&state->below);
     int result = format ? kind->format(&state->below, &flash) : kind->mount(&state->below, &flash);
+    state->flash = flash;
     if (result >= 0 && (site->config->degree & SIM_TIER_HOLDS) != 0) {
         sim_held_open(&state->held, flash, state->gate, format);
         flash = &state->held.block;
@@ -176,6 +179,13 @@ static int tier_format(const struct nw_layer_site *site, struct nw_block **block
 static int tier_mount(const struct nw_layer_site *site, struct nw_block **block)
 {
     return start(site, block, 0);
+}
+
+int sim_tier_audit(const struct nw_layer_site *site, uint32_t *where)
+{
+    const struct state *state = site->state;
+
+    return sim_audit_layer(kind_below(site), state->below_state, state->flash, where);
 }
 
 static int tier_refuse(const struct nw_layer_site *site, int error, struct nw_why *why)

@@ -15,4 +15,7 @@
  * config->degree: what is read goes to the NVM too. */
 extern const struct nw_layer_kind sim_layer_tier;
 
+/* sim_audit_layer() of the layer below. */
+int sim_tier_audit(const struct nw_layer_site *site, uint32_t *where);
+
 #endif
