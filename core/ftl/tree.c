@@ -299,11 +299,8 @@ static int try_write(struct nw_tree *tree, uint32_t sector, uint8_t *data)
 {
     uint32_t old;
     uint32_t place;
-    int result = nw_tree_reserve(tree);
+    int result = nw_tree_ready(tree);
 
-    if (result == NW_OK) {
-        result = nw_tree_room(tree, 1);
-    }
     if (result == NW_OK) {
         result = nw_tree_find(tree, sector, &old);
     }
@@ -423,7 +420,7 @@ static int tree_idle(struct nw_block_req *req)
         left -= erase_us;
         result = nw_tree_erase_ahead(tree);
     }
-    while (result == NW_OK && tree->queue.count < PLENTY && tree->virgin == tree->blocks) {
+    while (result == NW_OK && tree->owed == 0 && nw_tree_wants(tree, PLENTY)) {
         if (left < step_us(tree)) {
             return 1;
         }

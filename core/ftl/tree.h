@@ -44,7 +44,8 @@
 
 #define NW_TREE_HEAD 64U        /* bytes of a root before its children */
 #define NW_TREE_QUEUE 12U       /* free blocks known by number */
-#define NW_TREE_FAILED 6U       /* blocks with a failed program, to be emptied */
+#define NW_TREE_FAILED 6U       /* blocks to be emptied: nw_tree_list() */
+#define NW_TREE_TAIL 2U         /* last pages of a block that count with none behind them */
 #define NW_TREE_NO_BLOCK 0xFFFFU
 #define NW_TREE_UNKNOWN 0xFFFFU   /* entries */
 #define NW_TREE_NONE 0xFFFFFFFFUL /* no page */
@@ -90,6 +91,7 @@ struct nw_tree {
     uint8_t mounting;      /* 1: nothing written counts yet, and the last free block may be taken */
     uint8_t exact;         /* no block holds more than its count says */
     uint8_t failed_count;
+    uint8_t sound;         /* a bit for each of `failed` that is not to be marked bad */
     struct nw_tree_queue queue;
     /* shape, constant */
     uint16_t block_pages;
@@ -125,6 +127,7 @@ struct nw_tree {
     uint32_t root;         /* page of the newest root; NW_TREE_NONE: a format has just begun */
     uint32_t next;         /* page to be programmed next */
     uint32_t before;       /* sector of the page before it; NW_TREE_NONE */
+    uint32_t owed;         /* page to be copied before the next sector's: tree_mend.c; 0: none */
     uint64_t version;      /* of the block being written: grows, odd if a mount began it */
     uint16_t left;         /* from there to the end of the block */
     uint16_t current;      /* the block; NW_TREE_NO_BLOCK: none yet */
@@ -169,6 +172,10 @@ void nw_tree_gain(struct nw_tree *tree, uint32_t place);
 void nw_tree_lose(struct nw_tree *tree, uint32_t place);
 /* One page more in the block there is; its place in *place. Ask for room before. */
 int nw_tree_append(struct nw_tree *tree, uint32_t word, uint8_t *data, uint32_t *place);
+/* A block to be emptied first of all. `sound`: not to be marked bad then. */
+void nw_tree_list(struct nw_tree *tree, uint16_t block, int sound);
+/* Its entry, or failed_count when it has none. */
+uint8_t nw_tree_listed(const struct nw_tree *tree, uint16_t block);
 /* Sees to it that so many pages can be programmed: a new block if need be. Uses the buffer. */
 int nw_tree_room(struct nw_tree *tree, uint16_t pages);
 /* A new block. */
@@ -215,8 +222,12 @@ int nw_tree_move_leaf(struct nw_tree *tree, uint32_t leaf, uint32_t place);
 /* tree_clean.c */
 /* Most valid pages of a victim whose cleaning wins at least `won` pages. */
 uint16_t nw_tree_worth(const struct nw_tree *tree, uint16_t won);
-/* A page whose tag was read last, to the log once more if it is in use. */
-int nw_tree_move(struct nw_tree *tree, uint32_t place);
+/* A sector's page to the log once more, if it is one in use. `reserved`: its change has room. */
+int nw_tree_copy(struct nw_tree *tree, uint32_t place, int reserved);
+/* Room for a sector's page and its change, with what is owed copied before. Uses the buffer. */
+int nw_tree_ready(struct nw_tree *tree);
+/* Is there something to clean, as there is below so many free blocks? */
+int nw_tree_wants(const struct nw_tree *tree, uint8_t below);
 /* One page of the victim, which is chosen first if there is none: one with at most `most` valid
  * pages. 1: there is none such. */
 int nw_tree_clean_step(struct nw_tree *tree, uint16_t most);

@@ -5,6 +5,7 @@
 #include "tree.h"
 
 #define LAST 3U  /* pages of a block without cleaning */
+#define LISTED 4U /* pages of a listed block that a write passes */
 #define EARLY 8U /* pages without a push; it comes when twice as many changes still have room */
 
 /* The block with the fewest valid pages, at most so many; NW_TREE_NO_BLOCK. */
@@ -23,13 +24,15 @@ static uint16_t fewest(const struct nw_tree *tree, uint16_t most)
     return best;
 }
 
-/* Chooses a victim. A block in which a program failed is emptied first. 1: there is none. */
+/* Chooses a victim. A listed block is emptied first, but by a mount, which is to win blocks. 1:
+ * there is none. */
 static int choose(struct nw_tree *tree, uint16_t most)
 {
-    int result = tree->failed_count != 0 ? nw_tree_room(tree, 1) : (int)NW_OK;
+    int first = tree->failed_count != 0 && !tree->mounting;
+    int result = first ? nw_tree_room(tree, 1) : (int)NW_OK;
 
     tree->victim_at = 1;
-    if (result == NW_OK && tree->failed_count != 0 && tree->failed[0] != tree->current) {
+    if (result == NW_OK && first && tree->failed[0] != tree->current) {
         tree->victim = tree->failed[0];
         return NW_OK;
     }
@@ -58,17 +61,23 @@ static int choose(struct nw_tree *tree, uint16_t most)
 static int finish(struct nw_tree *tree)
 {
     uint16_t block = tree->victim;
+    uint8_t at = nw_tree_listed(tree, block);
 
     tree->victim = NW_TREE_NO_BLOCK;
-    for (uint8_t i = 0; i < tree->failed_count; i++) {
-        if (tree->failed[i] == block) {
-            int result = nw_tree_mark_bad(tree, block);
+    if (at < tree->failed_count) {
+        int sound = tree->sound >> at & 1;
+        uint8_t end = (uint8_t)(tree->failed_count - 1U);
+        int result = sound ? (int)NW_OK : nw_tree_mark_bad(tree, block);
 
-            if (result < 0) {
-                return result;
-            }
-            tree->failed_count--;
-            tree->failed[i] = tree->failed[tree->failed_count];
+        if (result < 0 || (sound && tree->queue.count == NW_TREE_QUEUE)) {
+            return result;
+        }
+        tree->failed_count = at;
+        if (at < end) {
+            nw_tree_list(tree, tree->failed[end], tree->sound >> end & 1);
+        }
+        tree->failed_count = end;
+        if (!sound) {
             return NW_OK;
         }
     }
@@ -80,9 +89,10 @@ static int finish(struct nw_tree *tree)
     return NW_OK;
 }
 
-/* A sector's page, if it is still where the sector lies. */
-static int move_sector(struct nw_tree *tree, uint32_t word, uint32_t place)
+/* A sector's page whose tag was read last, if it is still where the sector lies. */
+static int move_sector(struct nw_tree *tree, uint32_t place, int reserved)
 {
+    uint32_t word = tree->tagged.tag.word;
     uint32_t sector = word & ~(uint32_t)NW_TREE_DAMAGED;
     uint32_t at;
 
@@ -94,7 +104,7 @@ static int move_sector(struct nw_tree *tree, uint32_t word, uint32_t place)
     if (result != NW_OK || at != place) {
         return result;
     }
-    result = nw_tree_reserve(tree);
+    result = reserved ? (int)NW_OK : nw_tree_reserve(tree);
     if (result == NW_OK) {
         result = nw_tree_room(tree, 1);
     }
@@ -123,13 +133,34 @@ static int move_sector(struct nw_tree *tree, uint32_t word, uint32_t place)
     return result;
 }
 
-int nw_tree_move(struct nw_tree *tree, uint32_t place)
+int nw_tree_copy(struct nw_tree *tree, uint32_t place, int reserved)
+{
+    int state = nw_tagged_read(&tree->tagged, place, 0, NULL);
+
+    return state == NW_TAG_GOOD ? move_sector(tree, place, reserved)
+           : state < 0          ? state
+                                : (int)NW_OK;
+}
+
+int nw_tree_ready(struct nw_tree *tree)
+{
+    int result = tree->owed != 0 ? nw_tree_copy(tree, tree->owed, 0) : (int)NW_OK;
+
+    if (result == NW_OK) {
+        tree->owed = 0;
+        result = nw_tree_reserve(tree);
+    }
+    return result == NW_OK ? nw_tree_room(tree, 1) : result;
+}
+
+/* A page whose tag was read last, to the log once more if it is in use. */
+static int move(struct nw_tree *tree, uint32_t place)
 {
     uint32_t word = tree->tagged.tag.word;
     uint32_t number = word & NW_TREE_NUMBER;
 
     if ((word & NW_TREE_KIND) == 0) {
-        return move_sector(tree, word, place);
+        return move_sector(tree, place, 0);
     }
     if ((word & ~NW_TREE_NUMBER) == NW_TREE_LEAF) {
         return nw_tree_move_leaf(tree, number, place);
@@ -163,7 +194,7 @@ static int step(struct nw_tree *tree, uint16_t most)
     int result = state < 0 ? state : (int)NW_OK;
 
     if (state == NW_TAG_GOOD) {
-        result = nw_tree_move(tree, place);
+        result = move(tree, place);
     }
     if (nw_tree_is_lost(result)) {
         tree->counts[tree->victim] = NW_TREE_OUT;
@@ -195,8 +226,8 @@ int nw_tree_clean_step(struct nw_tree *tree, uint16_t most)
 }
 
 /* Pages of the victim that a write passes. It is done by the time its room is needed, an eighth
- * early, by the writes that do not begin a block, erase one or push. One page more for each free
- * block that is short. */
+ * early, by the writes that do not begin a block, erase one or push; one that wins nothing, being
+ * listed, in a few writes. One page more for each free block that is short. */
 static uint16_t share(const struct nw_tree *tree)
 {
     uint16_t pages = tree->block_pages;
@@ -205,6 +236,10 @@ static uint16_t share(const struct nw_tree *tree)
     uint16_t won = takes < pages ? (uint16_t)(pages - takes) : (uint16_t)1;
     uint16_t busy = (uint16_t)(2U + (uint32_t)pages * tree->cost / 512U);
     uint16_t writes = won > 2U * busy ? (uint16_t)(won - busy) : (uint16_t)((won + 1U) / 2U);
+
+    if (tree->failed_count != 0 && writes < pages / LISTED) {
+        writes = (uint16_t)(pages / LISTED);
+    }
     uint8_t count = tree->queue.count;
     uint16_t more = count + 1U < NW_TREE_LOW ? (uint16_t)(NW_TREE_LOW - 1U - count) : (uint16_t)0;
 
@@ -236,17 +271,23 @@ static int pages_to_pass(struct nw_tree *tree)
     return (int)(pages < most ? pages : most);
 }
 
+int nw_tree_wants(const struct nw_tree *tree, uint8_t below)
+{
+    uint8_t count = tree->queue.count;
+
+    return (tree->virgin == tree->blocks && count < below) ||
+           (tree->failed_count != 0 && count < NW_TREE_QUEUE);
+}
+
 int nw_tree_pace(struct nw_tree *tree)
 {
     uint16_t most = nw_tree_worth(tree, 1);
     int pages = pages_to_pass(tree);
     int result = pages < 0 ? pages : (int)NW_OK;
 
-    if (tree->virgin < tree->blocks) {
-        return result;
-    }
-    while (result == NW_OK &&
-           ((pages != 0 && tree->queue.count < NW_TREE_LOW) || tree->queue.count < NW_TREE_FLOOR)) {
+    while (result == NW_OK && tree->owed == 0 &&
+           ((pages != 0 && nw_tree_wants(tree, NW_TREE_LOW)) ||
+            (tree->virgin == tree->blocks && tree->queue.count < NW_TREE_FLOOR))) {
         result = nw_tree_clean_step(tree, most);
         pages -= pages != 0;
     }

@@ -119,6 +119,7 @@ static int load_root(struct nw_tree *tree, uint32_t page)
         return NW_ERR_VERSION;
     }
     return nw_get16(from + NW_TREE_ENTRIES_AT) <= tree->root_room &&
+           nw_get32(from + NW_TREE_OWED_AT) / tree->block_pages < tree->blocks &&
            nw_get16(from + NW_TREE_VIRGIN_AT) <= tree->blocks &&
            are_blocks(tree, from + NW_TREE_QUEUE_AT, from[NW_TREE_QUEUED_AT], NW_TREE_QUEUE) &&
            are_blocks(tree, from + NW_TREE_FAILED_AT, from[NW_TREE_FAILED_COUNT_AT],
@@ -232,6 +233,8 @@ static void begin_at(struct nw_tree *tree, uint32_t root)
     for (uint8_t i = 0; i < tree->failed_count; i++) {
         tree->failed[i] = nw_get16(from + NW_TREE_FAILED_AT + 2U * i);
     }
+    tree->sound = from[NW_TREE_SOUND_AT];
+    tree->owed = nw_get32(from + NW_TREE_OWED_AT);
     tree->virgin = nw_get16(from + NW_TREE_VIRGIN_AT);
     nw_tree_adopt(tree, root);
 }

@@ -45,6 +45,40 @@ void nw_tree_lose(struct nw_tree *tree, uint32_t place)
     }
 }
 
+uint8_t nw_tree_listed(const struct nw_tree *tree, uint16_t block)
+{
+    uint8_t at = 0;
+
+    while (at < tree->failed_count && tree->failed[at] != block) {
+        at++;
+    }
+    return at;
+}
+
+void nw_tree_list(struct nw_tree *tree, uint16_t block, int sound)
+{
+    uint8_t at = nw_tree_listed(tree, block);
+
+    if (at < NW_TREE_FAILED && at == tree->failed_count) {
+        tree->failed[at] = block;
+        tree->sound = (uint8_t)((tree->sound & ~(1U << at)) | (sound ? 1U << at : 0U));
+        tree->failed_count++;
+    }
+}
+
+/* A program went wrong, done or not. The page before it is owed, and near the block's end nobody
+ * could tell later whether this one counts: tree_mend.c. */
+static void give_up(struct nw_tree *tree, int error)
+{
+    tree->must_open = 1;
+    if (tree->before != NW_TREE_NONE) {
+        tree->owed = tree->next - 1U;
+    }
+    if (error == NW_ERR_PROGRAM || tree->left <= NW_TREE_TAIL) {
+        nw_tree_list(tree, tree->current, error != NW_ERR_PROGRAM);
+    }
+}
+
 int nw_tree_append(struct nw_tree *tree, uint32_t word, uint8_t *data, uint32_t *place)
 {
     int is_sector = (word & (NW_TREE_KIND | NW_TREE_DAMAGED)) == 0;
@@ -58,11 +92,7 @@ int nw_tree_append(struct nw_tree *tree, uint32_t word, uint8_t *data, uint32_t 
     int result = nw_tagged_program(&tree->tagged, tree->next, length, data);
 
     if (result < 0) {
-        tree->must_open = 1;
-        if (result == NW_ERR_PROGRAM && tree->failed_count < NW_TREE_FAILED) {
-            tree->failed[tree->failed_count] = tree->current;
-            tree->failed_count++;
-        }
+        give_up(tree, result);
         return result;
     }
     if (!tree->mounting) {
@@ -214,6 +244,8 @@ static int build(struct nw_tree *tree, uint8_t skip)
     nw_put16(to + NW_TREE_PAGES_AT, tree->block_pages);
     to[NW_TREE_QUEUED_AT] = (uint8_t)(queue->count - skip);
     to[NW_TREE_FAILED_COUNT_AT] = tree->failed_count;
+    to[NW_TREE_SOUND_AT] = tree->sound;
+    nw_put32(to + NW_TREE_OWED_AT, tree->owed);
     nw_put16(to + NW_TREE_VIRGIN_AT, tree->virgin);
     nw_put16(to + NW_TREE_ENTRIES_AT, count);
     for (uint8_t i = 0; i < 2U; i++) {
@@ -304,11 +336,6 @@ int nw_tree_open(struct nw_tree *tree)
     return result < 0 ? result : (int)NW_ERR_FULL;
 }
 
-int nw_tree_room(struct nw_tree *tree, uint16_t pages)
-{
-    return tree->must_open || tree->left < pages ? nw_tree_open(tree) : (int)NW_OK;
-}
-
 /* The root that was built last, which nothing can have changed since, to the log. */
 static int append_root(struct nw_tree *tree)
 {
@@ -340,4 +367,14 @@ int nw_tree_save(struct nw_tree *tree)
         tree->unsaved = result == NW_OK ? (uint8_t)NW_TREE_SAVED : tree->unsaved;
     }
     return result;
+}
+
+/* Behind a failed call the root stands twice: should one rot, nobody asks the block before, which
+ * cannot tell that its last page does not count. */
+int nw_tree_room(struct nw_tree *tree, uint16_t pages)
+{
+    if (tree->must_open) {
+        return nw_tree_save(tree);
+    }
+    return tree->left < pages ? nw_tree_open(tree) : (int)NW_OK;
 }

@@ -5,13 +5,29 @@
  * be back. Likewise an inner node: its leaves by their tags; and with what waited in it gone, each
  * of its leaves is made anew.
  *
- * The page written last in a block may be torn, or of a call that failed. It is not believed, as in
- * a mount, but for the block at hand and a block's last two pages: a push that needs two begins
- * another block when there is one.
+ * WHAT COUNTS. The page written last in a block may be torn, or of a call that failed, and what it
+ * shows may change at each power-up. It is not believed, and so neither is the one before it, when
+ * it shows as blank. Hence whoever ends a block so copies the sectors of both, if they count: a
+ * mount those of the last two pages it finds; behind a failed call, whose own page does not count,
+ * the session that of the page before. It does so before any other sector is written, and till then
+ * the root names that page: `owed`.
+ *
+ * A block that ended as it should has nothing behind its last page, either. It ends with one of its
+ * last NW_TREE_TAIL pages: a push that needs two begins another block when there is one. These are
+ * believed, so a block that a mount or a failed call ended there is listed in the root. That block
+ * is emptied first of all, and until then its last page is believed no more than any other's.
  */
 #include <string.h>
 
 #include "tree.h"
+
+/* Does this page count whether there is one behind it or not? */
+static int is_certain(const struct nw_tree *tree, uint32_t page)
+{
+    return page + 1U == tree->next || page == tree->owed ||
+           (page % tree->block_pages + NW_TREE_TAIL >= tree->block_pages &&
+            nw_tree_listed(tree, (uint16_t)(page / tree->block_pages)) == tree->failed_count);
+}
 
 /* A page for a word. It takes the place of one that is older; tags have it in their version. */
 static int offer(struct nw_tree *tree, uint32_t page, uint8_t *to)
@@ -20,8 +36,11 @@ static int offer(struct nw_tree *tree, uint32_t page, uint8_t *to)
     uint32_t old = nw_tree_get(tree, to);
     int state = NW_TAG_GOOD;
 
-    if (page + 1U != tree->next && page % tree->block_pages + 2U < tree->block_pages) {
-        state = nw_tagged_read(&tree->tagged, page + 1U, 0, NULL);
+    if (!is_certain(tree, page)) {
+        state = NW_TAG_BLANK;
+        if ((page + 1U) % tree->block_pages != 0) {
+            state = nw_tagged_read(&tree->tagged, page + 1U, 0, NULL);
+        }
     }
     if (state < 0 || state == NW_TAG_BLANK) {
         return state;

@@ -15,16 +15,6 @@
 
 #define MARGIN 9U /* pages of a mount's block for nodes, roots and its ends */
 
-static int is_failed(const struct nw_tree *tree, uint16_t block)
-{
-    for (uint8_t i = 0; i < tree->failed_count; i++) {
-        if (tree->failed[i] == block) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
 /* Blocks that hold nothing, whether the page written last counts or not. */
 static int gather(struct nw_tree *tree, uint32_t newest)
 {
@@ -32,7 +22,8 @@ static int gather(struct nw_tree *tree, uint32_t newest)
         if (tree->queue.count == NW_TREE_QUEUE) {
             break;
         }
-        if (tree->counts[block] != 0 || block == newest || is_failed(tree, block)) {
+        if (tree->counts[block] != 0 || block == newest ||
+            nw_tree_listed(tree, block) < tree->failed_count) {
             continue;
         }
         tree->tagged.req.block = block;
@@ -51,21 +42,28 @@ static int gather(struct nw_tree *tree, uint32_t newest)
     return NW_OK;
 }
 
-/* The page written last counts, if it is a sector's and whole. */
-static int believe(struct nw_tree *tree, uint32_t last)
+/* The page written last: its tag and, of a sector, its content. NW_TAG_GOOD: it looks whole. */
+static int look_at_last(struct nw_tree *tree, uint32_t last)
 {
     int state = nw_tagged_read(&tree->tagged, last, 0, NULL);
-    uint32_t word = tree->tagged.tag.word;
-    uint32_t sector = word & ~(uint32_t)NW_TREE_DAMAGED;
-    uint32_t old = 0;
 
-    if (state == NW_TAG_GOOD && tree->payload && sector == word) {
+    if (state == NW_TAG_GOOD && tree->payload && tree->tagged.tag.word < NW_TREE_LEAF) {
         state = nw_tagged_read(&tree->tagged, last, tree->page_bytes, tree->buffer);
         if (state == NW_TAG_GOOD &&
             tree->tagged.tag.crc != nw_tag_sum(tree->buffer, tree->page_bytes)) {
             state = NW_TAG_BAD;
         }
     }
+    return state;
+}
+
+/* It counts, if it is a sector's and whole. */
+static int believe(struct nw_tree *tree, uint32_t last)
+{
+    int state = look_at_last(tree, last);
+    uint32_t sector = tree->tagged.tag.word & ~(uint32_t)NW_TREE_DAMAGED;
+    uint32_t old = 0;
+
     if (state != NW_TAG_GOOD || sector >= tree->sectors) {
         return state < 0 ? state : (int)NW_OK;
     }
@@ -80,7 +78,9 @@ static int believe(struct nw_tree *tree, uint32_t last)
     return NW_OK;
 }
 
-/* The mount's block: a root, twice, and a copy of the page written last, if that is whole. */
+/* The mount's block: a root, twice, and copies of what tree_mend.c might not find later: the page
+ * written last, if that is whole; the one before it, should that show as blank; and what the
+ * session owed. A lost node is no reason to fail: what is owed stays so. */
 static int begin(struct nw_tree *tree, uint32_t last)
 {
     int result = nw_tree_save(tree);
@@ -88,10 +88,23 @@ static int begin(struct nw_tree *tree, uint32_t last)
     if (result == NW_OK) {
         result = believe(tree, last);
     }
-    if (result == NW_OK) {
-        result = nw_tagged_read(&tree->tagged, last, 0, NULL);
+    if (result == NW_OK && tree->owed != 0) {
+        result = nw_tree_copy(tree, tree->owed, 0);
+        tree->owed = result == NW_OK ? 0 : tree->owed;
     }
-    return result == NW_TAG_GOOD ? nw_tree_move(tree, last) : result < 0 ? result : (int)NW_OK;
+    if (result == NW_OK || nw_tree_is_lost(result)) {
+        result = nw_tree_copy(tree, last - 1U, 0);
+    }
+    return result == NW_OK || nw_tree_is_lost(result) ? nw_tree_copy(tree, last, 1) : result;
+}
+
+/* May the block's end show later what it does not show now, a page that tree_mend.c believes? */
+static int is_doubtful(struct nw_tree *tree, uint32_t last)
+{
+    uint16_t left = (uint16_t)(tree->block_pages - 1U - last % tree->block_pages);
+    int state = left == 0 ? look_at_last(tree, last) : (int)NW_TAG_GOOD;
+
+    return state < 0 ? state : state != NW_TAG_GOOD || (left != 0 && left <= NW_TREE_TAIL);
 }
 
 /* A few free blocks for the mounts to come, as far as the mount's block has room. */
@@ -120,7 +133,12 @@ static int write_block(struct nw_tree *tree, uint32_t last)
     if (result == NW_OK) {
         result = restock(tree);
     }
-    for (uint8_t i = 0; i < 2U && result >= 0; i++) { /* one may rot */
+    if (result >= 0 && tree->left < 2U) {
+        result = nw_tree_save(tree);
+    }
+    /* One may rot; and a block that is nearly full has no end of which to be in doubt. */
+    for (uint8_t i = 0; result >= 0 && tree->left != 0 && (i < 2U || tree->left <= NW_TREE_TAIL);
+         i++) {
         result = nw_tree_append(tree, NW_TREE_END, NULL, &place);
     }
     return result;
@@ -140,8 +158,14 @@ int nw_tree_mount(struct nw_tree *tree)
     if (result == NW_OK && tree->current == NW_TREE_NO_BLOCK) {
         result = gather(tree, last / tree->block_pages);
     }
+    if (result >= 0) {
+        result = is_doubtful(tree, last);
+    }
     if (result < 0) {
         return result;
+    }
+    if (result > 0) {
+        nw_tree_list(tree, (uint16_t)(last / tree->block_pages), 1);
     }
     result = NW_ERR_PROGRAM;
     for (uint8_t i = 0; i < NW_TREE_TRIES && result == NW_ERR_PROGRAM; i++) {
@@ -153,6 +177,7 @@ int nw_tree_mount(struct nw_tree *tree)
         result = nw_tree_mend(tree);
     } else if (result == NW_ERR_FULL) { /* the device can be read, the last page where it is */
         tree->must_open = 1;
+        tree->owed = last;
         result = believe(tree, last);
     }
     return result > 0 || result == NW_ERR_FULL ? (int)NW_OK : result;

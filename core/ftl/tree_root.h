@@ -13,9 +13,11 @@
 #define NW_TREE_RESERVE_AT 12U /* the first two of the queue: as in a list of the page layer */
 #define NW_TREE_QUEUED_AT 17U
 #define NW_TREE_FAILED_COUNT_AT 18U
+#define NW_TREE_SOUND_AT 19U
 #define NW_TREE_VIRGIN_AT 20U
 #define NW_TREE_ENTRIES_AT 22U
 #define NW_TREE_QUEUE_AT 24U
 #define NW_TREE_FAILED_AT 48U
+#define NW_TREE_OWED_AT 60U
 
 #endif

@@ -4,6 +4,11 @@
  * own content. Each page of small devices in turn: the device mounts, the sector whose content was
  * there answers an error, all others read as they did, and what is written later stays.
  *
+ * Nor does it when a program was answered with an error before, done or not, wherever in a block.
+ * Once a node made anew left out the page before one that was not done, and older content of a
+ * sector that was synced showed; and the root behind one that was done, when it rotted, gave way to
+ * the block before, whose last page was taken for written: what had failed showed again.
+ *
  * Once a root that could not be read was the end of the device, though the block before it told the
  * same, an inner node failed the mount, and a leaf stopped all writes as soon as a push met it.
  *
@@ -64,6 +69,8 @@ static struct nw_chip chip;  /* a filter: one page answers NW_ERR_ECC */
 static struct nw_chip_ops ops;
 static uint32_t rotten;
 static int tag_stays; /* its tag can still be read */
+static int fails;     /* the next program answers NW_ERR_IO, */
+static int acts;      /* done all the same */
 static struct nw_ftl_tree ftl;
 static struct nw_ftl_tree_config config;
 static void *ram;
@@ -99,8 +106,11 @@ static int rot_read(struct nw_chip_req *req)
 static int rot_program(struct nw_chip_req *req)
 {
     struct nw_chip_req below = pass(req);
+    int result = fails && !acts ? (int)NW_ERR_IO : nw_chip_program(&below);
 
-    return nw_chip_program(&below);
+    result = fails ? (int)NW_ERR_IO : result;
+    fails = 0;
+    return result;
 }
 
 static int rot_erase(struct nw_chip_req *req)
@@ -478,9 +488,96 @@ static void test_in_use(void **state)
     }
 }
 
+/* The device as it is now: what is to rot next begins here. */
+static void keep(void)
+{
+    nw_nand_close(kept);
+    assert_int_equal(nw_nand_fork(&kept, nand), NW_OK);
+    memcpy(saved, wanted, ftl.block.sectors * sizeof *saved);
+}
+
+/* A write fails with so many pages left in the block, and some others go well. */
+static void fail_at(uint16_t left, struct nw_random *random, uint32_t behind)
+{
+    assert_int_equal(nw_nand_assign(nand, kept), NW_OK);
+    memcpy(wanted, saved, ftl.block.sectors * sizeof *saved);
+    rotten = NOWHERE;
+    mount();
+    work(random, 60);
+    for (unsigned i = 0; i < 1000U && (ftl.tree->left != left || ftl.tree->must_open); i++) {
+        write(nw_random_below(random, ftl.block.sectors));
+    }
+    struct nw_block_req req = request(nw_random_below(random, ftl.block.sectors));
+
+    fill(data, ++serial);
+    fails = 1;
+    assert_int_equal(nw_block_write(&req), NW_ERR_IO);
+    for (uint32_t i = 0; i < behind; i++) {
+        uint32_t sector = nw_random_below(random, ftl.block.sectors);
+
+        if (sector != req.sector) {
+            write(sector);
+        }
+    }
+    sync();
+}
+
+/* Each page of the map there is, and what a mount with it makes of the device. */
+static void rot_map(void)
+{
+    uint32_t pages = chip.geometry.blocks * chip.geometry.block_pages;
+    struct nw_nand *before = kept;
+    uint32_t *were = saved;
+
+    kept = NULL;
+    saved = calloc(ftl.block.sectors, sizeof *saved);
+    assert_non_null(saved);
+    keep();
+    for (uint32_t page = 0; page < pages; page += EVERY) {
+        if (nw_nand_page_programs(kept, page) == 0) {
+            continue;
+        }
+        assert_int_equal(nw_nand_assign(nand, kept), NW_OK);
+        if (!is_map(page)) {
+            continue;
+        }
+        memcpy(wanted, saved, ftl.block.sectors * sizeof *saved);
+        rotten = page;
+        mount();
+        judge(page, NOWHERE, 1, NOWHERE);
+    }
+    nw_nand_close(kept);
+    free(saved);
+    kept = before;
+    saved = were;
+}
+
+static void test_failed_calls(void **state)
+{
+    (void)state;
+    tag_stays = 0;
+    for (uint32_t turn = 0; turn < SHAPES; turn++) {
+        struct nw_random random;
+
+        nw_random_seed(&random, turn);
+        grow(&shapes[turn], IN_BLOCK, turn);
+        uint16_t most = (uint16_t)(chip.geometry.block_pages - 4U);
+
+        for (uint16_t left = 1; left < most; left = (uint16_t)(left + (left < 5U ? 1U : 4U))) {
+            for (uint32_t i = 0; i < 6U; i++) {
+                acts = (int)(i & 1U);
+                fail_at(left, &random, 1U + 12U * (i / 2U));
+                rot_map();
+            }
+        }
+        close_shape();
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_each_page),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_failed_calls),
+                                       cmocka_unit_test(test_each_page),
                                        cmocka_unit_test(test_in_use)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -20,7 +20,9 @@
  * trim is durable after a sync (or earlier). Power may be cut at any moment, in mount too.
  *
  * A FAILED WRITE (NW_ERR_IO, say) leaves its sector at its old content. The next write, sync or
- * idle begins with a new block, whose root no longer knows of the page that failed.
+ * idle begins with a new block, whose root, written twice, does not know of the page that failed;
+ * the next write also copies the page before that one. Power that goes before may bring the new
+ * content: a program that answered an error may have been done.
  *
  * COST, in chip operations. A look-up is at most 3 reads, fewer where changes or cached nodes tell.
  *   read   a look-up and 1 read; a look-up alone when the sector holds nothing. A look-up of a leaf
@@ -38,8 +40,10 @@
  *          they take a block
  *   idle   steps that each fit the budget left: a page of cleaning, or an erase
  *   mount  reads the tag of each block's first page, the tags of the newest block, and the map once
- *          (a read for each node, and about 3 more a leaf); 4 or 5 programs and an erase. When free
- *          blocks are few it cleans, as far as its own block has room
+ *          (a read for each node, and about 3 more a leaf); 4 to 6 programs and an erase, a push
+ *          besides if one is due. When free blocks are few it cleans, as far as its own block has
+ *          room. Where the newest block is full but for two pages, or the last one is torn, the
+ *          block is emptied by the writes to come, about 5 pages each
  *
  * ERRORS of the block verbs: NW_ERR_FULL when bad blocks have eaten the spare blocks (reads go on).
  * Errors in quick succession, with no write between that goes well, use up the free blocks:
@@ -60,10 +64,8 @@
  *                that mount writes, syncs and trims may answer such an error
  * Twice older content may be shown, and no error: by the page that was written last of all, which
  * looks as if power had been cut in it; and where tags have less than 18 spare bytes by any page
- * written since the newest root, at most block_pages ago. Programs that answered an error besides
- * cost more: the page before one that was not done is not believed when a node is made anew, and
- * one that was done is, when a root is. Two such pages at a time may cost more: at worst a mount
- * answers NW_ERR_CORRUPT.
+ * written since the newest root, at most block_pages ago. Two such pages at a time may cost more:
+ * at worst a mount answers NW_ERR_CORRUPT.
  *
  * RAM: a page buffer, a byte a block, up to 8 bytes for each page of a block, 4 to 6 bytes a leaf
  * (page_bytes / 2 sectors, from 2^16 pages on page_bytes / 3), 12 bytes an inner node (the square
