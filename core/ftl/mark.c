@@ -60,26 +60,20 @@ int nw_mark_is(struct nw_chip *chip, uint32_t page)
     return result < 0 ? result : nw_get32(bytes) == NW_MARK_LAVISH;
 }
 
-/* Erases the good blocks from `first` to the mark's and makes the mark. A block that fails is
- * marked bad, and the error told. */
-static int make(struct nw_chip *chip, uint32_t first, uint32_t block, uint8_t *bytes)
+/* Makes the mark in its block. If that fails it is marked bad, and the error told. */
+static int make(struct nw_chip *chip, uint32_t block, uint8_t *bytes)
 {
     const struct nw_geometry *geometry = &chip->geometry;
     uint8_t pages = geometry->block_pages > 1U ? 2U : 1U;
     struct nw_chip_req req;
-    int result = NW_OK;
+    int result;
 
     aim(&req, chip, block * geometry->block_pages, bytes);
     if (req.length % geometry->program_bytes != 0) {
         req.length = geometry->program_bytes;
     }
-    for (req.block = first; result >= 0 && req.block <= block; req.block++) {
-        result = nw_chip_is_bad(&req);
-        if (result == 0) {
-            result = nw_chip_erase(&req);
-        }
-    }
-    req.block--;
+    req.block = block;
+    result = nw_chip_erase(&req);
     nw_put32(bytes, (uint32_t)NW_MARK_LAVISH);
     for (; result >= 0 && pages > 0; pages--) {
         result = nw_chip_program(&req);
@@ -104,7 +98,7 @@ static int claim(struct nw_chip *chip, int erase, uint32_t block, uint8_t *bytes
     }
     result = nw_blocks_are_blank(chip, block);
     if (result != 0) {
-        return result < 0 ? result : make(chip, block, block, bytes);
+        return result < 0 ? result : make(chip, block, bytes);
     }
     result = nw_mark_is(chip, page);
     if (result != 0 && (result != NW_ERR_ECC || !erase)) {
@@ -113,8 +107,11 @@ static int claim(struct nw_chip *chip, int erase, uint32_t block, uint8_t *bytes
     if (!erase) {
         return NW_ERR_NOT_FOUND;
     }
-    result = nw_wipe_devices(chip, NULL);
-    return result < 0 ? result : make(chip, 0, block, bytes);
+    result = nw_wipe_chip(chip, NULL);
+    if (result == NW_OK && nw_mark_block(chip) != (int32_t)block) {
+        result = NW_ERR_ERASE; /* that one failed just now: another turn, with the one before */
+    }
+    return result < 0 ? result : make(chip, block, bytes);
 }
 
 int32_t nw_mark_claim(struct nw_chip *chip, int erase, uint8_t *bytes)

@@ -188,33 +188,13 @@ static int prepare(struct nw_ftl_tree *ftl, struct nw_chip *chip,
     return NW_OK;
 }
 
-/* Erases every good block. */
-static int erase_all(struct nw_tree *tree)
-{
-    struct nw_chip_req *req = &tree->tagged.req;
-    int result = nw_wipe_devices(req->chip, tree->tagged.stats);
-
-    for (uint16_t block = 0; block < tree->blocks && result >= 0; block++) {
-        req->block = block;
-        result = nw_chip_is_bad(req);
-        if (result == 0) {
-            tree->tagged.stats->erases++;
-            result = nw_chip_erase(req);
-            if (result == NW_ERR_ERASE) {
-                result = nw_tree_mark_bad(tree, block);
-            }
-        }
-    }
-    return result < 0 ? result : (int)NW_OK;
-}
-
 int nw_ftl_tree_format(struct nw_ftl_tree *ftl, struct nw_chip *chip,
                        const struct nw_ftl_tree_config *config, void *ram, size_t ram_bytes)
 {
     int result = prepare(ftl, chip, config, ram, ram_bytes);
 
     if (result == NW_OK) {
-        result = erase_all(ftl->tree);
+        result = nw_wipe_chip(chip, &ftl->stats);
     }
     if (result != NW_OK) {
         return result;

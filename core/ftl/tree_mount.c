@@ -61,6 +61,8 @@ static void note(struct newest *newest, uint16_t block, uint64_t version)
     newest->block[at] = block;
 }
 
+/* What a bad block shows does not count: an older device's root, which no erase takes away any
+ * more, or a page whose program failed. */
 static int look_at_heads(struct nw_tree *tree, struct newest *newest)
 {
     memset(newest, 0, sizeof *newest);
@@ -72,7 +74,14 @@ static int look_at_heads(struct nw_tree *tree, struct newest *newest)
             return state;
         }
         if (state == NW_TAG_GOOD && (word == NW_MARK_LIST || word == NW_MARK_VOID)) {
-            note(newest, block, tree->tagged.tag.version);
+            tree->tagged.req.block = block;
+            state = nw_chip_is_bad(&tree->tagged.req);
+            if (state < 0) {
+                return state;
+            }
+            if (state == 0) {
+                note(newest, block, tree->tagged.tag.version);
+            }
         }
     }
     return NW_OK;

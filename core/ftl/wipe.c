@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The begin of a format: see wipe.h. */
+/* How a format ends the device that was there: see wipe.h. */
 #include "wipe.h"
 
 #include <stddef.h>
+#include <string.h>
 
 #include "mark.h"
 #include "nandwich/bytes.h"
@@ -10,57 +11,122 @@
 
 #define RESERVE_AT 12U /* in a list (page_fence.c): blocks for the next mounts */
 #define RESERVES 2U
+#define NONE UINT32_MAX
+#define WORD_BEHIND (NW_MARK_SESSION | 0x3FFFFFFFUL) /* of a page that means nothing to a mount */
 
 struct wipe {
     struct nw_tagged tagged;
     uint64_t version; /* of the newest list or record; 0: none */
-    uint32_t word;    /* its kind */
+    uint64_t certain; /* of the newest record behind which something is written */
+    uint64_t ended;   /* of the newest void list behind which its second page is; 0: none */
+    uint32_t word;    /* NW_MARK_LIST or NW_MARK_RECORD: the newest one's kind */
     uint32_t at;      /* its page */
+    uint32_t sure;    /* the block of that record */
+    uint32_t kept;    /* ... of that void list */
+    uint32_t other;   /* the block that it names */
+    uint32_t last[2]; /* blocks that go last, in this order; NONE */
+    uint8_t shows;    /* some block is not blank */
+    uint8_t by_order; /* no void list ends what was there, but the order of erases */
+    struct nw_blocks *blocks; /* lists that erased blocks go into; NULL: none */
+    int (*wipe_block)(struct nw_blocks *blocks, uint16_t block); /* ... and how; so that who has
+                                                                  * none needs no code for it */
     uint8_t bytes[NW_PIECE_BYTES];
 };
 
-/* 1 when a mount began this block. Notes its list or record if that is the newest so far. */
+static uint32_t first_of(const struct wipe *wipe, uint32_t block)
+{
+    return block * wipe->tagged.req.chip->geometry.block_pages;
+}
+
+static uint32_t block_of(const struct wipe *wipe, uint32_t page)
+{
+    return page / wipe->tagged.req.chip->geometry.block_pages;
+}
+
+static int is_good(struct wipe *wipe, uint32_t block)
+{
+    wipe->tagged.req.block = block;
+    int bad = nw_chip_is_bad(&wipe->tagged.req);
+
+    return bad < 0 ? bad : bad == 0;
+}
+
+/* The tag of a page of this block; beyond its end nothing is. */
+static int tag_in(struct wipe *wipe, uint32_t block, uint32_t page)
+{
+    return block_of(wipe, page) == block ? nw_tagged_read(&wipe->tagged, page, 0, NULL)
+                                         : (int)NW_TAG_BLANK;
+}
+
+/* The tag of a void list was read: notes it when its second page is there. */
+static int meet_void(struct wipe *wipe, uint32_t block, uint32_t page)
+{
+    uint64_t version = wipe->tagged.tag.version;
+    int state = tag_in(wipe, block, page + 1U);
+    const struct nw_tag *tag = &wipe->tagged.tag;
+
+    if (state == NW_TAG_GOOD && tag->word == WORD_BEHIND && tag->version == version + 1U &&
+        version > wipe->ended) {
+        wipe->ended = version;
+        wipe->kept = block;
+        wipe->other = tag->crc;
+    }
+    return state;
+}
+
+/* The tag of a list or record was read: notes it when its data fits and it is newer. */
+static int meet_mark(struct wipe *wipe, uint32_t block, uint32_t page)
+{
+    struct nw_tag tag = wipe->tagged.tag;
+    int result = nw_piece_fits(&wipe->tagged, page, wipe->bytes);
+
+    if (result <= 0) {
+        return result;
+    }
+    if (tag.version > wipe->version) {
+        wipe->version = tag.version;
+        wipe->word = tag.word;
+        wipe->at = page;
+    }
+    if (tag.word == NW_MARK_RECORD && tag.version > wipe->certain) {
+        result = tag_in(wipe, block, page + 1U);
+        if (result > NW_TAG_BLANK) {
+            wipe->certain = tag.version;
+            wipe->sure = block;
+        }
+    }
+    return result;
+}
+
+/* What a mount or a format began in this block. */
 static int look_at(struct wipe *wipe, uint32_t block)
 {
-    uint32_t page = block * wipe->tagged.req.chip->geometry.block_pages;
-    uint32_t end = page + wipe->tagged.req.chip->geometry.block_pages;
-    int begun = 0;
+    uint32_t page = first_of(wipe, block);
+    int state = is_good(wipe, block);
+    uint32_t word = NW_MARK_LIST;
 
-    wipe->tagged.req.block = block;
-    int state = nw_chip_is_bad(&wipe->tagged.req);
-
-    if (state != 0) {
-        return state < 0 ? state : 0;
-    }
-    for (; page < end; page++) {
-        state = nw_tagged_read(&wipe->tagged, page, 0, NULL);
-        if (state < 0 || state == NW_TAG_BLANK) {
-            break;
+    /* behind a list its mount may have written another */
+    for (; state > 0 && word != NW_MARK_RECORD && word != NW_MARK_VOID; page++) {
+        state = tag_in(wipe, block, page);
+        if (state > NW_TAG_BLANK) {
+            wipe->shows = 1;
         }
         if (state != NW_TAG_GOOD) {
             continue;
         }
-        uint32_t word = wipe->tagged.tag.word;
-
+        word = wipe->tagged.tag.word;
         if ((word & (uint32_t)NW_MARK_SESSION) == 0) {
-            break;
+            return NW_OK;
         }
-        begun = 1;
-        if ((word == NW_MARK_LIST || word == NW_MARK_RECORD || word == NW_MARK_VOID) &&
-            wipe->tagged.tag.version > wipe->version) {
-            state = word == NW_MARK_VOID ? 1 /* it has no data */
-                                         : nw_piece_fits(&wipe->tagged, page, wipe->bytes);
-            if (state > 0) {
-                wipe->version = wipe->tagged.tag.version;
-                wipe->word = word;
-                wipe->at = page;
-            }
-            if (word != NW_MARK_LIST) {
-                break;
-            } /* behind a list its mount may have written another */
+        if (word == NW_MARK_VOID) {
+            state = meet_void(wipe, block, page);
+        } else if (word == NW_MARK_LIST || word == NW_MARK_RECORD) {
+            int result = meet_mark(wipe, block, page);
+
+            state = result < 0 ? result : state;
         }
     }
-    return state < 0 ? state : begun;
+    return state < 0 ? state : (int)NW_OK;
 }
 
 /* What failed, if a block did, is marked bad: NW_OK then. */
@@ -84,89 +150,186 @@ static int erase(struct wipe *wipe, uint32_t block)
     return nw_chip_erase(&wipe->tagged.req);
 }
 
-/* The void list to a block in reserve. It is the newest then. */
-static int put_void(struct wipe *wipe, uint32_t block)
+/* A void list of this version to `block`, if that is a good one, and the page behind it, which
+ * names `other`. 1, 0 when the block is none or has failed, or an error. */
+static int put_void(struct wipe *wipe, uint32_t block, uint32_t other, uint64_t version)
 {
-    uint32_t page = block * wipe->tagged.req.chip->geometry.block_pages;
-    int result = erase(wipe, block);
+    int result = block < wipe->tagged.req.chip->geometry.blocks ? is_good(wipe, block) : 0;
 
+    if (result <= 0) {
+        return result;
+    }
+    result = erase(wipe, block);
     if (result >= 0) {
-        wipe->tagged.tag = (struct nw_tag){.word = NW_MARK_VOID, .version = wipe->version + 1U};
-        result = nw_tagged_program(&wipe->tagged, page, 0, NULL);
+        wipe->tagged.tag = (struct nw_tag){.word = NW_MARK_VOID, .version = version};
+        result = nw_tagged_program(&wipe->tagged, first_of(wipe, block), 0, NULL);
     }
     if (result >= 0) {
-        wipe->version++;
-        wipe->at = page;
-        return NW_OK;
+        wipe->tagged.tag =
+            (struct nw_tag){.word = WORD_BEHIND, .version = version + 1U, .crc = other};
+        result = nw_tagged_program(&wipe->tagged, first_of(wipe, block) + 1U, 0, NULL);
     }
-    return retire(wipe, result);
+    if (result < 0) {
+        result = retire(wipe, result);
+        return result < 0 ? result : 0;
+    }
+    wipe->last[1] = block;
+    return 1;
 }
 
-/* Makes the page layer's device unknown. Where its newest list names no good block in reserve that
- * cannot be done: then nearly all blocks are bad. */
+/* Makes the device unknown that the newest list names. Where that has no good block in reserve it
+ * cannot be done: then nearly all blocks are bad. The other one in reserve is erased at once: a
+ * mount that was cut may have left a list there, newer than all and torn. */
 static int disown(struct wipe *wipe)
 {
-    uint32_t list = wipe->at;
-    int result = nw_piece_read(&wipe->tagged, list, 0, NW_PIECE_BYTES, wipe->bytes);
+    uint32_t reserve[RESERVES];
+    int result = nw_piece_read(&wipe->tagged, wipe->at, 0, NW_PIECE_BYTES, wipe->bytes);
 
-    for (uint8_t i = 0; i < RESERVES && result >= 0 && wipe->at == list; i++) {
-        uint32_t block = nw_get16(wipe->bytes + RESERVE_AT + 2U * i);
+    if (result <= 0) {
+        return result;
+    }
+    for (uint8_t i = 0; i < RESERVES; i++) {
+        reserve[i] = nw_get16(wipe->bytes + RESERVE_AT + 2U * i);
+    }
+    uint8_t own = reserve[0] == block_of(wipe, wipe->at); /* not the newest list's own block */
+    uint32_t other = reserve[own ^ 1U];
 
-        if (block < wipe->tagged.req.chip->geometry.blocks &&
-            block != list / wipe->tagged.req.chip->geometry.block_pages) {
-            wipe->tagged.req.block = block;
-            result = nw_chip_is_bad(&wipe->tagged.req);
-            if (result == 0) {
-                result = put_void(wipe, block);
-            }
+    result = put_void(wipe, reserve[own], other, wipe->version + 1U);
+    if (result == 0 && other != block_of(wipe, wipe->at)) {
+        return put_void(wipe, other, NONE, wipe->version + 1U);
+    }
+    if (result > 0 && other < wipe->tagged.req.chip->geometry.blocks) {
+        result = is_good(wipe, other);
+        if (result > 0) {
+            result = retire(wipe, erase(wipe, other));
         }
     }
     return result;
 }
 
-int nw_wipe_devices(struct nw_chip *chip, struct nw_stats *stats)
+/* Looks for what was there. Then no mount finds it any more, or last[] has its newest records. */
+static int begin(struct wipe *wipe)
 {
-    uint32_t blocks = nw_tag_bytes(&chip->geometry) != 0 ? chip->geometry.blocks : 0;
-    struct wipe wipe = {.version = 0};
-    uint32_t begun = 0;
     int result = NW_OK;
 
-    nw_tagged_open(&wipe.tagged, chip, stats);
-    for (uint32_t block = 0; block < blocks && result >= 0; block++) {
-        result = look_at(&wipe, block);
-        begun += result > 0;
+    for (uint32_t block = 0; block < wipe->tagged.req.chip->geometry.blocks && result >= 0;
+         block++) {
+        result = look_at(wipe, block);
     }
-    if (result < 0 || begun == 0) {
-        return result < 0 ? result : (int)NW_OK;
+    if (result < 0) {
+        return result;
     }
-    if (wipe.word == NW_MARK_LIST) {
-        result = disown(&wipe);
+    if (wipe->ended > wipe->version) {
+        wipe->last[0] = wipe->kept;
+        return put_void(wipe, wipe->other, wipe->kept, wipe->ended + 1U);
     }
-    uint32_t last = wipe.at / chip->geometry.block_pages;
+    if (wipe->version != 0 && wipe->word == NW_MARK_LIST) {
+        return disown(wipe);
+    }
+    wipe->by_order = wipe->shows;
+    if (wipe->version != 0) {
+        wipe->last[0] = wipe->certain != 0 ? wipe->sure : NONE;
+        wipe->last[1] = block_of(wipe, wipe->at);
+    }
+    return NW_OK;
+}
 
-    for (uint32_t block = 0; block < blocks && result >= 0; block++) {
-        result = block != last ? look_at(&wipe, block) : 0;
-        if (result > 0) {
-            result = retire(&wipe, erase(&wipe, block));
+/* Does the block show a page of data, or with `any` anything? */
+static int shows(struct wipe *wipe, uint32_t block, int any)
+{
+    uint32_t page = first_of(wipe, block);
+    int found = 0;
+
+    for (; found == 0 && block_of(wipe, page) == block; page++) {
+        int state = nw_tagged_read(&wipe->tagged, page, 0, NULL);
+
+        if (state < 0) {
+            return state;
+        }
+        found = any ? state != NW_TAG_BLANK
+                    : state == NW_TAG_GOOD &&
+                          (wipe->tagged.tag.word & (uint32_t)NW_MARK_SESSION) == 0;
+    }
+    return found;
+}
+
+/* A good block, erased; one that fails is marked bad. Into the lists, where there are any. */
+static int erase_good(struct wipe *wipe, uint32_t block)
+{
+    int result = is_good(wipe, block);
+
+    if (result <= 0) {
+        return result;
+    }
+    return wipe->blocks != NULL ? wipe->wipe_block(wipe->blocks, (uint16_t)block)
+                                : retire(wipe, erase(wipe, block));
+}
+
+/* All blocks but those that go last; or only those that show no data. */
+static int erase_most(struct wipe *wipe, int but_data)
+{
+    int result = NW_OK;
+
+    for (uint32_t block = 0; block < wipe->tagged.req.chip->geometry.blocks && result >= 0;
+         block++) {
+        if (block == wipe->last[0] || block == wipe->last[1]) {
+            continue;
+        }
+        result = but_data ? shows(wipe, block, 0) : 0;
+        if (result == 0) {
+            result = erase_good(wipe, block);
         }
     }
-    if (result >= 0 && wipe.version != 0) {
-        result = retire(&wipe, erase(&wipe, last));
+    return result;
+}
+
+static int run(struct wipe *wipe)
+{
+    uint32_t blocks = wipe->tagged.req.chip->geometry.blocks;
+    int result = erase_most(wipe, wipe->by_order);
+
+    for (uint8_t i = 0; i < 2U && result >= 0; i++) {
+        if (wipe->last[i] != NONE && (i == 0 || wipe->last[1] != wipe->last[0])) {
+            result = erase_good(wipe, wipe->last[i]);
+        }
+    }
+    for (uint32_t block = 0; wipe->by_order != 0 && block < blocks && result >= 0; block++) {
+        result = shows(wipe, block, 1);
+        if (result > 0) {
+            result = erase_good(wipe, block);
+        }
     }
     return result < 0 ? result : (int)NW_OK;
 }
 
+static int start(struct wipe *wipe, struct nw_chip *chip, struct nw_stats *stats)
+{
+    memset(wipe, 0, sizeof *wipe);
+    wipe->last[0] = NONE;
+    wipe->last[1] = NONE;
+    nw_tagged_open(&wipe->tagged, chip, stats);
+    int result = nw_tag_bytes(&chip->geometry) != 0 ? begin(wipe) : (int)NW_OK;
+
+    return result < 0 ? result : (int)NW_OK;
+}
+
+int nw_wipe_chip(struct nw_chip *chip, struct nw_stats *stats)
+{
+    struct wipe wipe;
+    int result = start(&wipe, chip, stats);
+
+    return result == NW_OK ? run(&wipe) : result;
+}
+
 int nw_wipe_all(struct nw_blocks *blocks)
 {
-    int result = nw_wipe_devices(blocks->tagged.req.chip, blocks->tagged.stats);
+    struct wipe wipe;
+    int result = start(&wipe, blocks->tagged.req.chip, blocks->tagged.stats);
 
     if (result == NW_OK) {
         result = nw_blocks_load(blocks);
     }
-    if (result == NW_OK) {
-        do {
-            result = nw_blocks_prepare(blocks);
-        } while (result > 0);
-    }
-    return result;
+    wipe.blocks = blocks;
+    wipe.wipe_block = nw_blocks_wipe;
+    return result == NW_OK ? run(&wipe) : result;
 }

@@ -1,14 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wipe.h - how a format begins. A cut in its midst must not leave half of the device that was
- * there, which mounts as if it were whole.
+ * wipe.h - how a format ends the device that was there. A cut in its midst must not leave half of
+ * that device, which mounts as if it were whole; nor may any number of formats, each of them cut.
+ * What a cut has torn may hide when the next format looks, and show when it has been cut.
  *
- * A device is found by its newest list or record (mark.h). The record of a hybrid layer stands in a
- * block without data: it is erased after all older ones and before any data. A list of the page
- * layer has data behind it, and so has each older list; no order of erases will do. So the page
- * layer's device is made unknown first, by one program: a void list (NW_MARK_VOID), newer than all,
- * in the block that the next mount would have erased for a list of its own. That block holds
- * nothing, and a void list that was torn is to the next mount what the list of a cut mount is.
+ * A device is found by its newest list or record (mark.h). A list of the page layer or a root of
+ * the tree layer has data behind it, and so has each older one: no order of erases will do. So such
+ * a device is made unknown first, by a void list (NW_MARK_VOID), newer than all. It goes to a block
+ * that the next mount would have erased for a list of its own: that one holds nothing. A second
+ * page behind it shows that the void list is whole, and names the block where the next format may
+ * write its own. Then all other blocks are erased, and last those two.
+ *
+ * Why that is right however often it is cut. Call the two blocks A and B.
+ *   - A format erases what may hold data only when it has itself written both pages of a void list.
+ *     It never relies on one that it has found: that may be torn.
+ *   - As long as no format came so far, the device is whole, and A and B hold nothing for it.
+ *   - From then on one of the two has a void list that is whole for good. A format keeps the newest
+ *     one that a second page follows, and writes its own to the other block. The one it keeps is
+ *     the whole one: the other block either was being erased, and shows what is older; or its void
+ *     list was being programmed, and no second page follows; or that one is whole as well.
+ *   - A block whose erase was cut may hide a list or a record and show it later. But the void lists
+ *     go only when one and the same format has erased all other blocks to the end.
+ *
+ * The record of a hybrid layer stands in a block without data. So the order of erases will do,
+ * within one and the same format: first all blocks that show no data, where a torn record may hide;
+ * then the newest record that is certain, then the newest; and only then blocks that show data.
+ * That holds whatever an earlier format has left: where its record hides, its block shows no data.
+ *
+ * Two limits. A chip on which each block's first page looks blank is erased in order: to look at
+ * all pages of a new chip takes as long as to erase it. So half may be left of a hybrid device that
+ * has no sector in any first page, if the erase of its last record is cut, that hides, and the next
+ * format is cut. And a list of the page layer that was torn may hide in a third block, when three
+ * mounts in a row were cut, each in its list: it may show when the next format has been cut.
  */
 #ifndef NANDWICH_FTL_WIPE_H
 #define NANDWICH_FTL_WIPE_H
@@ -18,17 +41,18 @@
 #include "nandwich/stats.h"
 
 /*
- * Erases each block that a mount of a layer with tags has begun, so that no mount finds a device
- * here any more. A block that fails is marked bad: ask for bad blocks after this. `stats` (NULL:
- * nowhere) counts tags read, programs, erases and blocks marked. NW_OK or the chip's error. Cost:
- * the tag of each block's first page and of those behind it that the same mount wrote, or that are
- * none; where a block was found the same again, newer lists and records, an erase for each block
- * found and, on a page device, one more and a program.
- * Nothing is done where the spare bytes have no room for a tag. Stack: about 200 bytes.
+ * A format: ends the device that was there, and erases every good block. A block that fails is
+ * marked bad: ask for bad blocks after this. `stats` (NULL: nowhere) counts tags read, programs,
+ * erases and blocks marked. NW_OK or the chip's error. Cost: the tag of each block's first page and
+ * of those behind it that the same mount wrote, or that are none, and an erase a block; where a
+ * list was found the same again of newer lists, 2 erases and 2 programs; where there is none, but
+ * some block is not blank, twice the tags of each block's pages up to the first that shows data.
+ * Where the spare bytes have no room for a tag blocks are erased in their order, no more. Stack:
+ * about 250 bytes.
  */
-int nw_wipe_devices(struct nw_chip *chip, struct nw_stats *stats);
+int nw_wipe_chip(struct nw_chip *chip, struct nw_stats *stats);
 
-/* A format: that, and then every good block. NW_OK or the chip's error. */
+/* The same, and every good block is in the lists then, ready. */
 int nw_wipe_all(struct nw_blocks *blocks);
 
 #endif

@@ -4,6 +4,12 @@
  * Blocks with lists were erased in the order of their numbers. A list of the page layer has data
  * behind it: where an older list or a newer one was still there, half of a page device mounted as
  * if it were whole, after a format of its own layer as after those of all others.
+ *
+ * Nor do two or three formats, each of them cut, leave half of it. What the first one tore may hide
+ * when the second looks, and show when that has been cut, or the other way round. A format believed
+ * a void list that it found, wrote none, and erased: the void list hid, and half of a page or tree
+ * device mounted. Of a hybrid's records one whose erase had been cut hid, and came back when the
+ * others and some of the data were gone.
  * ctest: quick
  */
 #include <setjmp.h>
@@ -20,6 +26,8 @@
 
 #define SESSIONS 4U
 #define SPOILS 3U
+#define MOST_OPS 2048U
+#define AGAIN 24U
 
 static const struct layer_shape shape = {.part = "K9F1G08U0A",
                                          .blocks = 17,
@@ -174,10 +182,142 @@ static void test_tree(void **state)
     cut_formats_over(&nw_layer_tree);
 }
 
+/* Chip operations of a format of the device that there was, and which of them write. */
+static uint32_t find_writes(const struct nw_layer_kind *kind, uint8_t writes[MOST_OPS])
+{
+    uint32_t ops = 0;
+    uint64_t last = 0;
+
+    for (int off = 1; off != 0; ops++) {
+        struct nw_cut cut = {.after = ops, .phase = NW_CUT_AFTER};
+
+        assert_int_equal(nw_nand_assign(old.nand, used), NW_OK);
+        nw_nand_cut(old.nand, &cut);
+        (void)format(kind);
+        off = nw_nand_is_off(old.nand);
+        const struct nw_nand_counts *counts = nw_nand_stats(old.nand);
+        uint64_t now = counts->programs + counts->erases;
+
+        assert_true(ops < MOST_OPS);
+        writes[ops] = ops > 0 && now != last;
+        last = now;
+    }
+    return ops - 1U;
+}
+
+/* A format that is cut at one of its operations. */
+static void cut_at(const struct nw_layer_kind *kind, uint32_t at, uint8_t phase)
+{
+    struct nw_cut cut = {.after = at, .phase = phase};
+
+    nw_nand_cut(old.nand, &cut);
+    (void)format(kind);
+    nw_nand_power_up(old.nand);
+}
+
+/* Each cut inside a write of a format, and then one or two formats of any layer that are cut
+ * somewhere: what is torn reads otherwise at each power-up. */
+static void cut_formats_again(const struct nw_layer_kind *first, struct nw_random *random)
+{
+    static uint8_t writes[MOST_OPS];
+    uint32_t ops = find_writes(first, writes);
+
+    for (uint32_t i = 0; i < ops * AGAIN; i++) {
+        const struct nw_layer_kind *kind = first;
+        uint32_t at = i / AGAIN;
+
+        if (writes[at] == 0) {
+            continue;
+        }
+        assert_int_equal(nw_nand_assign(old.nand, used), NW_OK);
+        for (uint32_t up = nw_random_below(random, 16); up > 0; up--) {
+            nw_nand_power_up(old.nand); /* other draws */
+        }
+        cut_at(first, at, NW_CUT_INSIDE);
+        for (uint32_t again = 1U + nw_random_below(random, 2U); again > 0; again--) {
+            if (nw_random_below(random, 2) != 0) {
+                do {
+                    kind = nw_layer_kinds[nw_random_below(random, nw_layer_kind_count)];
+                } while (kind->mount == NULL);
+            }
+            cut_at(kind, nw_random_below(random, ops),
+                   nw_random_below(random, 2) != 0 ? NW_CUT_INSIDE : NW_CUT_BEFORE);
+        }
+        check_mounts(first->name, at, i % AGAIN);
+    }
+}
+
+/* One of each layer's devices. */
+static void test_again(void **state)
+{
+    struct nw_random random;
+
+    (void)state;
+    nw_random_seed(&random, 9);
+    for (uint32_t i = 0; i < nw_layer_kind_count; i++) {
+        if (nw_layer_kinds[i]->mount == NULL) {
+            continue;
+        }
+        use(nw_layer_kinds[i], i);
+        for (uint32_t other = 0; other < nw_layer_kind_count; other++) {
+            if (nw_layer_kinds[other]->mount != NULL) {
+                cut_formats_again(nw_layer_kinds[other], &random);
+            }
+        }
+        assert_int_equal(layer_rig_clean(&old), 0);
+        nw_nand_close(used);
+        layer_rig_close(&old);
+    }
+}
+
+/* One request of a format fails, whatever it does to the chip. The device is new all the same. */
+static int fail_in_format(const struct nw_fault *what)
+{
+    struct nw_fault fault = *what;
+    struct nw_faults faults;
+
+    assert_int_equal(nw_nand_assign(old.nand, used), NW_OK);
+    nw_faults_open(&faults, nw_nand_chip(old.nand), &fault, 1, 1);
+    old.site.chip = &faults.chip;
+    assert_int_equal(format(old.kind), NW_OK);
+    old.site.chip = nw_nand_chip(old.nand);
+    assert_int_equal(layer_rig_mount(&old), NW_OK);
+    assert_true(is_empty());
+    return fault.hits > 0;
+}
+
+/* A void list, or an older device's root, stood in a block that had failed and was marked bad. The
+ * tree layer found it there, newer than its own root: the new device did not mount any more. */
+static void test_failures(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < nw_layer_kind_count; i++) {
+        if (nw_layer_kinds[i]->mount == NULL) {
+            continue;
+        }
+        use(nw_layer_kinds[i], i);
+        struct nw_fault fault = {.verb = NW_VERB_PROGRAM, .error = NW_ERR_PROGRAM, .times = 1};
+
+        while (fail_in_format(&fault)) {
+            fault.acts ^= 1U;
+            fault.skip += fault.acts == 0;
+        }
+        assert_true(fault.skip > 1);
+        fault = (struct nw_fault){.verb = NW_VERB_ERASE, .error = NW_ERR_ERASE, .times = 1};
+        while (fail_in_format(&fault)) {
+            fault.skip++;
+        }
+        assert_true(fault.skip > 8U);
+        nw_nand_close(used);
+        layer_rig_close(&old);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_page), cmocka_unit_test(test_hybrid),
-                                       cmocka_unit_test(test_tree)};
+                                       cmocka_unit_test(test_tree), cmocka_unit_test(test_again),
+                                       cmocka_unit_test(test_failures)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

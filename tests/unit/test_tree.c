@@ -412,6 +412,35 @@ static void test_costs(void **state)
     close_shape();
 }
 
+static void assert_takes(uint16_t page_bytes, uint16_t block_pages, uint32_t blocks, int takes)
+{
+    struct nw_ftl_tree_config tight = {.spare_blocks = 12};
+    struct nw_geometry geometry = {.blocks = blocks,
+                                   .block_pages = block_pages,
+                                   .page_bytes = page_bytes,
+                                   .spare_bytes = 16,
+                                   .program_bytes = page_bytes,
+                                   .page_programs = 1,
+                                   .erased = 0xFF};
+
+    assert_int_equal(nw_ftl_tree_sectors(&tight, &geometry) != 0, takes);
+}
+
+/* The header named rounder limits than the code has: it accepted chips that were said to be too
+ * large. These are the last that it takes, and the first that it does not. */
+static void test_limits(void **state)
+{
+    (void)state;
+    assert_takes(256, 64, 1024, 1); /* 65,536 pages, with places of 2 bytes */
+    assert_takes(256, 64, 1025, 0);
+    assert_takes(512, 16, 12U + 47146U, 1); /* x 15: 707,190 */
+    assert_takes(512, 16, 12U + 47147U, 0);
+    assert_takes(1024, 256, 12U + 29887U, 1); /* x 255: 7,621,185 */
+    assert_takes(1024, 256, 12U + 29888U, 0);
+    assert_takes(2048, 256, 65534, 1);
+    assert_takes(2048, 256, 65535, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -419,6 +448,7 @@ int main(void)
         cmocka_unit_test(test_mounts_alone), cmocka_unit_test(test_idle),
         cmocka_unit_test(test_ram),         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_costs), cmocka_unit_test(test_longest_write),
+        cmocka_unit_test(test_limits),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

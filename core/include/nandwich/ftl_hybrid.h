@@ -78,9 +78,11 @@
  *
  * FORMAT erases every good block. A cut in the midst leaves the device there was, a chip that
  * mount does not know (NW_ERR_NOT_FOUND, or NW_ERR_BLANK when all is erased and nothing programmed
- * yet) or an empty device: format again. NW_ERR_FULL: too many
- * bad blocks. MOUNT opens a device as the last session left it, cut or not. On a chip that holds
- * none it writes and erases nothing: NW_ERR_BLANK: nothing is written there; NW_ERR_NOT_FOUND:
+ * yet) or an empty device: format again; so do several formats, of any layers, each of them cut.
+ * NW_ERR_FULL: too many bad blocks.
+ *
+ * MOUNT opens a device as the last session left it, cut or not. On a chip that holds none it writes
+ * and erases nothing: NW_ERR_BLANK: nothing is written there; NW_ERR_NOT_FOUND:
  * something else is, nw_identify() tells what; NW_ERR_VERSION: another format or geometry, other
  * sectors (spare_blocks), a superblock of another degree, or fewer log blocks of fast than a mount
  * before had. What else is configured (flags, the wear policy, a layer's other fields) may be

@@ -103,11 +103,12 @@ uint32_t nw_ftl_page_sectors(const struct nw_ftl_page_config *config,
 /*
  * Make the chip an empty device and open it. Erases every good block. A cut in the midst leaves
  * the device there was, a chip that mount does not know (NW_ERR_NOT_FOUND, or NW_ERR_BLANK when all
- * is erased and nothing programmed yet) or an empty device: format again. (Of a page device so full
- * of bad blocks that its last mount found no block to keep for the next one, half may mount.)
- * Cost: reads the tag of page 0 of every block, an erase a block, 3 programs and a read of one;
- * where a mount of any layer has written, these tags again, an erase more for each such block, 1
- * program.
+ * is erased and nothing programmed yet) or an empty device: format again. That holds for any number
+ * of formats, of any layers, each of them cut. (Of a page device so full of bad blocks that its
+ * last mount found no block to keep for the next one, half may mount.)
+ * Cost: reads the tag of page 0 of every block, an erase a block, 3 programs and a read of one.
+ * Where a page or tree device was, a few reads, 2 erases and 2 programs more; on another chip that
+ * is not blank the tags of pages up to the first with data in each block, twice.
  * NW_ERR_CONFIG, NW_ERR_RAM, NW_ERR_FULL: too many bad blocks; or the chip's error.
  */
 int nw_ftl_page_format(struct nw_ftl_page *ftl, struct nw_chip *chip,

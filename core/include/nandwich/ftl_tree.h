@@ -85,9 +85,12 @@ struct nw_ftl_tree {
 /*
  * Least bytes of RAM for this chip, and sectors the device will have. 0 when the layer cannot work
  * on it: not more than spare_blocks blocks or more than 65,534, fewer than 16 pages a block or more
- * than 256, pages below 256 bytes, a spare area below 15 bytes,
- * config->spare_blocks from 1 to 11, or so many pages that the places of nodes take half a page:
- * more than 64,000 pages of 256 bytes, 800,000 of 512, 8,000,000 of 1,024.
+ * than 256, pages below 256 bytes, a spare area below 15 bytes, config->spare_blocks from 1 to 11,
+ * or more than c * (c + 1) * (page_bytes / w) pages in the blocks that are not spare, first pages
+ * apart: then the places of nodes would take over half a page. `w` is 2 where the chip has up to
+ * 65,536 pages in all, else 3; `c` is (page_bytes / 2 - 64) / w; quotients are rounded down. So no
+ * chip of up to 65,536 pages has too many; beyond that 39,270 such pages of 256 bytes are the most,
+ * 707,200 of 512 and 7,621,350 of 1,024; of 2,048 or more bytes there are never too many.
  */
 size_t nw_ftl_tree_ram_bytes(const struct nw_ftl_tree_config *config,
                              const struct nw_geometry *geometry);
@@ -97,7 +100,8 @@ uint32_t nw_ftl_tree_sectors(const struct nw_ftl_tree_config *config,
 /*
  * Make the chip an empty device and open it. Erases every good block. A cut in the midst leaves
  * the device there was, a chip that mount does not know (NW_ERR_NOT_FOUND or NW_ERR_BLANK) or an
- * empty device: format again. All of ram_bytes is used, whole pages of it as a cache of the map.
+ * empty device: format again; so do several formats, of any layers, each of them cut. All of
+ * ram_bytes is used, whole pages of it as a cache of the map.
  * NW_ERR_CONFIG, NW_ERR_RAM, NW_ERR_FULL: too many bad blocks; or the chip's error.
  */
 int nw_ftl_tree_format(struct nw_ftl_tree *ftl, struct nw_chip *chip,

@@ -155,7 +155,10 @@ size_t nw_store_ram_bytes(const struct nw_store_config *config,
 
 /*
  * An empty store. Cost: 1 read and 1 erase a block, one more of each and a program. Cut before its
- * end it leaves no store. The configuration goes with the store: mount with the same objects,
+ * end it leaves no store, but for two cases: format again to the end. Cut at its first erase or the
+ * program behind that, it may leave the store there was; what lay in that block answers an error.
+ * And when a second format of a store is cut there, too, an older state of what the first one has
+ * not yet erased may mount. The configuration goes with the store: mount with the same objects,
  * name_bytes, fan and checkpoints, else NW_ERR_VERSION, and with the same key. frames, read_ahead
  * and anchor_bytes may be others at each mount: with frames too few for the index of an object
  * NW_ERR_VERSION, too; limit_bytes follows them.
