@@ -180,21 +180,37 @@ int store_open(struct nw_store **store, struct nw_chip *chip, const struct nw_st
     return *store != NULL ? (int)NW_OK : (int)NW_ERR_RAM;
 }
 
-/* Begins a block that is newer than all others and has no anchor: what is left of an older store
- * while it is erased could be taken for one that is whole. */
-static int void_all(struct nw_store *store)
+/* Erases a block, or learns that it is bad. The first good one: *first. */
+static int wipe_block(struct nw_store *store, uint16_t block, uint16_t *first)
 {
-    store->page = store_first_page(store, store->blocks) - 1U;
-    store->free = store->blocks;
-    store->sequence = STORE_VOID - 1U;
-    int result = store_open_block(store);
-    if (result == NW_OK) {
-        result = store_flush(store);
+    int bad = store_is_bad(store, block);
+    int result = bad == 0 ? store_make_ready(store, block) : bad;
+
+    if (bad > 0) {
+        store->good--;
+    } else if (result > 0 && block < *first) {
+        *first = block;
     }
-    store->sequence = 0;
-    store->swap_count = 0;
-    store->good = store->blocks;
     return result;
+}
+
+/* Erases all blocks behind `own`, the oldest first; then `kept`, if it is one, and `own`. */
+static int wipe_all(struct nw_store *store, uint16_t kept, uint16_t own, uint16_t *first)
+{
+    uint16_t block = own;
+    int result = NW_OK;
+
+    store->good = store->blocks;
+    for (uint16_t left = store->blocks; left > 1U && result >= 0; left--) {
+        block = store_next_block(store, block);
+        if (block != kept) {
+            result = wipe_block(store, block, first);
+        }
+    }
+    if (result >= 0 && kept != STORE_NO_BLOCK) {
+        result = wipe_block(store, kept, first);
+    }
+    return result < 0 ? result : wipe_block(store, own, first);
 }
 
 int nw_store_format(struct nw_store **made, struct nw_chip *chip,
@@ -207,16 +223,11 @@ int nw_store_format(struct nw_store **made, struct nw_chip *chip,
     }
     struct nw_store *store = *made;
     uint16_t first = STORE_NO_BLOCK;
-    result = void_all(store);
-    for (uint16_t left = store->blocks; left > 0 && result >= 0; left--) { /* that one last */
-        uint16_t block = (uint16_t)(left - 1U);
-        int bad = store_is_bad(store, block);
-        result = bad == 0 ? store_make_ready(store, block) : bad;
-        if (bad > 0) {
-            store->good--;
-        } else if (result > 0) {
-            first = block;
-        }
+    uint16_t kept;
+    uint16_t own;
+    result = store_end_all(store, &kept, &own);
+    if (result >= 0) {
+        result = wipe_all(store, kept, own, &first);
     }
     if (result < 0) {
         return result;

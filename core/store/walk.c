@@ -23,10 +23,9 @@ static void turn(uint8_t *bytes, uint16_t bit)
     bytes[bit / 8U] = (uint8_t)(bytes[bit / 8U] ^ (1U << bit % 8U));
 }
 
-static int look_once(struct nw_store *store, uint16_t block, struct block_head *head)
+/* The bytes of a block's header, in its first page, that has a right checksum. */
+static int read_head(struct nw_store *store, uint32_t page, uint8_t *bytes)
 {
-    uint32_t page = store_first_page(store, block);
-    uint8_t bytes[SEALED_BLOCK_HEADER];
     int result = store_written(store, page);
 
     if (result == 0) {
@@ -51,7 +50,48 @@ static int look_once(struct nw_store *store, uint16_t block, struct block_head *
                                                                          : (int)NW_ERR_NOT_FOUND;
     }
     store_count(&store->stats.corrected, wrong != 0);
-    if (bytes[1] != STORE_FORMAT || bytes[3] != store->fan_shift) {
+    return bytes[1] == STORE_FORMAT ? (int)NW_OK : (int)NW_ERR_VERSION;
+}
+
+static void get_head(const uint8_t *bytes, struct block_head *head)
+{
+    head->flags = bytes[2];
+    head->sequence = nw_get32(bytes + 4);
+    head->anchor = nw_get32(bytes + 8);
+    head->first = nw_get16(bytes + 12);
+    head->crc = nw_get32(bytes + 12);
+    head->page = nw_get32(bytes + 16);
+}
+
+/* A header of any fan and key, or none, in a page. */
+int store_read_any_head(struct nw_store *store, uint32_t page, struct block_head *head)
+{
+    uint8_t bytes[SEALED_BLOCK_HEADER];
+    int result = read_head(store, page, bytes);
+
+    if (result == NW_ERR_NOT_FOUND) {
+        result = read_head(store, page, bytes);
+    }
+    if (result == NW_OK) {
+        get_head(bytes, head);
+    }
+    return result;
+}
+
+static int look_once(struct nw_store *store, uint16_t block, struct block_head *head)
+{
+    uint32_t page = store_first_page(store, block);
+    uint8_t bytes[SEALED_BLOCK_HEADER];
+    int result = read_head(store, page, bytes);
+
+    if (result < 0) {
+        return result;
+    }
+    if (nw_get32(bytes + 4) >= STORE_VOID) { /* ends a store of any fan and key */
+        get_head(bytes, head);
+        return NW_OK;
+    }
+    if (bytes[3] != store->fan_shift) {
         return NW_ERR_VERSION;
     }
     if (store_seal(store) != NULL) {
@@ -62,12 +102,7 @@ static int look_once(struct nw_store *store, uint16_t block, struct block_head *
     } else if ((bytes[2] & BLOCK_SEALED) != 0) {
         return NW_ERR_KEY;
     }
-    head->flags = bytes[2];
-    head->sequence = nw_get32(bytes + 4);
-    head->anchor = nw_get32(bytes + 8);
-    head->first = nw_get16(bytes + 12);
-    head->crc = nw_get32(bytes + 12);
-    head->page = nw_get32(bytes + 16);
+    get_head(bytes, head);
     return NW_OK;
 }
 
