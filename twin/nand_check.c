@@ -215,8 +215,9 @@ int nw_nand_check_read(struct nw_nand *nand, const struct nw_chip_req *req, uint
     if (req->length == 0) {
         return NW_OK;
     }
+    const struct nand_block *block = &nand->blocks[nand_block_of(nand, req->page)];
     if (state->programs == 0 && (nand->chip.geometry.flags & NW_CHIP_READ_ERASED) == 0 &&
-        (nand->blocks[nand_block_of(nand, req->page)].flags & BLOCK_TORN) == 0) {
+        (block->flags & (BLOCK_TORN | BLOCK_RAW)) == 0) {
         return nw_nand_refuse(nand, req, verb, req->page, NW_ERR_UNWRITTEN,
                               "data of a page not programmed since the erase");
     }

@@ -149,31 +149,44 @@ static int look_for_anchor(struct look *look, uint32_t page, uint32_t anchor)
     return result < 0 ? result : NW_OK;
 }
 
-/* A block of a store? One that a format began is its only trace of that if it was cut: what is left
- * of an older store behind it is none any more. */
-static int look_for_store(struct look *look, uint32_t page)
+/* In look->bytes the header of a store's block: 1, 0 when there is none. */
+static int read_store_head(struct look *look, uint32_t page)
 {
-    const uint8_t *bytes = look->bytes;
     int result = NW_TAG_GOOD; /* of a layer, which may hold the image of a store */
 
     if ((geometry_of(look)->flags & NW_CHIP_NO_PAYLOAD) == 0) {
         result = read_tag(look, page);
     }
     if (result == NW_TAG_GOOD) {
-        return NW_OK;
+        return 0;
     }
     if (result >= 0) {
         result = read_data(look, page, 0, BLOCK_HEADER);
     }
-    if (result <= 0 || bytes[0] != 'N' ||
-        nw_crc32(NW_CRC32_START, bytes, 20) != nw_get32(bytes + 20)) {
-        return result < 0 ? result : NW_OK;
+    return result <= 0 ? result
+                       : look->bytes[0] == 'N' && nw_crc32(NW_CRC32_START, look->bytes, 20) ==
+                                                      nw_get32(look->bytes + 20);
+}
+
+/* A block of a store? One that a format began is its only trace of that if it was cut: what is left
+ * of an older store, before it or behind it, is none any more. */
+static int look_for_store(struct look *look, uint32_t page)
+{
+    const uint8_t *bytes = look->bytes;
+    int result = read_store_head(look, page);
+
+    if (result <= 0) {
+        return result;
     }
-    look->told = 1;
     if (nw_get32(bytes + 4) >= STORE_VOID) {
-        look->found->kind = NW_KIND_UNKNOWN;
+        *look->found = (struct nw_identity){.kind = NW_KIND_UNKNOWN};
+        look->told = 1;
         return NW_OK;
     }
+    if (look->told != 0) {
+        return NW_OK;
+    }
+    look->told = 1;
     *look->found = (struct nw_identity){.kind = NW_KIND_STORE, .version = bytes[1]};
     look->found->sealed = (bytes[2] & BLOCK_SEALED) != 0;
     return look->found->sealed != 0 || bytes[1] != STORE_FORMAT
@@ -194,14 +207,16 @@ static int look_at_block(struct look *look, uint32_t block)
     if (result != 0) {
         return result < 0 ? result : 0;
     }
-    result = look_for_session(look, page);
-    if (result == NW_OK && look->told == 0) {
+    int is_store = look->told; /* that is all that is left to be asked */
+    result = is_store != 0 ? NW_OK : look_for_session(look, page);
+    if (result == NW_OK && look->told == is_store) {
         result = look_for_store(look, page);
     }
     return result < 0 ? result : 1;
 }
 
-/* What the blocks tell, one after the other, until one tells. 1: a first page is written. */
+/* What the blocks tell, one after the other, until one tells; of a store all. 1: a first page is
+ * written. */
 static int look_at_blocks(struct look *look)
 {
     int written = 0;
@@ -209,7 +224,7 @@ static int look_at_blocks(struct look *look)
     for (uint32_t block = 0; block < geometry_of(look)->blocks; block++) {
         int result = look_at_block(look, block);
 
-        if (result < 0 || look->told != 0) {
+        if (result < 0 || (look->told != 0 && look->found->kind != NW_KIND_STORE)) {
             return result;
         }
         written |= result;

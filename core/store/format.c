@@ -180,23 +180,6 @@ int store_open(struct nw_store **store, struct nw_chip *chip, const struct nw_st
     return *store != NULL ? (int)NW_OK : (int)NW_ERR_RAM;
 }
 
-/* Begins a block that is newer than all others and has no anchor: what is left of an older store
- * while it is erased could be taken for one that is whole. */
-static int void_all(struct nw_store *store)
-{
-    store->page = store_first_page(store, store->blocks) - 1U;
-    store->free = store->blocks;
-    store->sequence = STORE_VOID - 1U;
-    int result = store_open_block(store);
-    if (result == NW_OK) {
-        result = store_flush(store);
-    }
-    store->sequence = 0;
-    store->swap_count = 0;
-    store->good = store->blocks;
-    return result;
-}
-
 int nw_store_format(struct nw_store **made, struct nw_chip *chip,
                     const struct nw_store_config *config, void *ram, size_t ram_bytes)
 {
@@ -207,14 +190,16 @@ int nw_store_format(struct nw_store **made, struct nw_chip *chip,
     }
     struct nw_store *store = *made;
     uint16_t first = STORE_NO_BLOCK;
-    result = void_all(store);
-    for (uint16_t left = store->blocks; left > 0 && result >= 0; left--) { /* that one last */
-        uint16_t block = (uint16_t)(left - 1U);
+    uint16_t block;
+    result = store_end_all(store, &block);
+    store->good = store->blocks;
+    for (uint16_t left = store->blocks; left > 0 && result >= 0; left--) { /* the mark's last */
+        block = store_next_block(store, block);
         int bad = store_is_bad(store, block);
         result = bad == 0 ? store_make_ready(store, block) : bad;
         if (bad > 0) {
             store->good--;
-        } else if (result > 0) {
+        } else if (result > 0 && block < first) {
             first = block;
         }
     }
@@ -225,6 +210,7 @@ int nw_store_format(struct nw_store **made, struct nw_chip *chip,
     if (store->limit < store_block_bytes(store)) {
         return NW_ERR_FULL; /* not worth having */
     }
+    store->sequence = 0;
     store->page = store_first_page(store, store->blocks) - 1U;
     store->free = store->good;
     store->prepared = store->good;

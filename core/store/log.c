@@ -65,7 +65,7 @@ int store_good_after(struct nw_store *store, uint16_t *block)
     return store_go_to_good(store, block, 1);
 }
 
-static int mark_bad(struct nw_store *store, uint16_t block)
+int store_mark_bad(struct nw_store *store, uint16_t block)
 {
     store->good--;
     store_set_limit(store);
@@ -127,7 +127,7 @@ int store_make_ready(struct nw_store *store, uint16_t block)
     }
     if (result == NW_ERR_ERASE) { /* a free block is one no more */
         store->free = (uint16_t)(store->free - (store->free > 0 ? 1U : 0U));
-        result = mark_bad(store, block);
+        result = store_mark_bad(store, block);
         return result < 0 ? result : 0;
     }
     return result < 0 ? result : 1;
@@ -191,7 +191,7 @@ int store_prepare(struct nw_store *store)
  * stands for, and `crc` that of what it will hold; else STORE_NONE. If it stands for the block of a
  * mount that has ended, it tells where that began to write, and who reads it need not read that
  * block's own header, which may be damaged. */
-static void put_block_head(struct nw_store *store, uint32_t page, uint32_t crc)
+void store_put_block_head(struct nw_store *store, uint32_t page, uint32_t crc)
 {
     uint8_t *bytes = store->buffer;
     uint32_t told = store->told;
@@ -262,7 +262,7 @@ int store_open_block(struct nw_store *store)
     if (store->cache == store->buffer) {
         store->cache = NULL;
     }
-    put_block_head(store, STORE_NONE, STORE_NONE);
+    store_put_block_head(store, STORE_NONE, STORE_NONE);
     store->offset = store->block_header;
     store->since += store->block_header;
     return NW_OK;
@@ -271,7 +271,7 @@ int store_open_block(struct nw_store *store)
 /* Programming */
 
 /* Bytes of the buffer into a page of the chip. */
-static int program(struct nw_store *store, uint32_t page, uint16_t from, uint16_t to)
+int store_program(struct nw_store *store, uint32_t page, uint16_t from, uint16_t to)
 {
     uint8_t mark = (uint8_t)~store->erased;
     struct nw_chip_req req = {.chip = store->chip,
@@ -321,20 +321,20 @@ static int swap_block(struct nw_store *store)
         (void)store_add_swap(store, failed, place, block);
         store_set_limit(store);
         store_count(&store->stats.swapped, 1);
-        put_block_head(store, store->page, crc);
+        store_put_block_head(store, store->page, crc);
         if (place != 0) { /* the buffer is not the block's first page, which has the header */
-            result = program(store, first, 0, store_align_up(store, store->block_header));
+            result = store_program(store, first, 0, store_align_up(store, store->block_header));
             memcpy(store->buffer, kept, store->block_header);
         }
         if (result == NW_OK) {
-            result = program(store, first + place, 0, store->page_bytes);
+            result = store_program(store, first + place, 0, store->page_bytes);
         }
         if (result != NW_ERR_PROGRAM || ++tries == STORE_SWAPS) {
             break; /* it may be the chip that fails, not so many blocks */
         }
         store->swap_count--;
         store->sequence--;
-        result = mark_bad(store, block);
+        result = store_mark_bad(store, block);
         if (result == NW_OK) {
             result = take_block(store, &block);
         }
@@ -345,7 +345,7 @@ static int swap_block(struct nw_store *store)
 /* Programs the buffer up to `end`; a page that failed and lies elsewhere then takes no more. */
 static int program_to(struct nw_store *store, uint16_t end)
 {
-    int result = program(store, store_physical(store, store->page), store->programmed, end);
+    int result = store_program(store, store_physical(store, store->page), store->programmed, end);
 
     if (result == NW_ERR_PROGRAM && store->swap_count < STORE_SWAPS) {
         end = store->page_bytes;

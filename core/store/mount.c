@@ -648,6 +648,9 @@ static int find_end(struct nw_store *store, struct block_head *head, struct scan
         store_forget_swaps(store);
         store->passed_bad = (uint8_t)all; /* counted along */
         result = store_find_newest(store, all, &store->newest, head);
+        if (result == NW_OK && head->sequence == STORE_VOID) {
+            return NW_ERR_NOT_FOUND; /* a format was cut */
+        }
         if (result == NW_OK) {
             result = find_log(store, store->newest, head, scan);
         }

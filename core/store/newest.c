@@ -28,7 +28,7 @@ static int compare(struct nw_store *store, uint16_t block, struct block_head *he
     if (bad != 0) {
         return bad < 0 ? bad : (int)BLOCK_BAD;
     }
-    int result = store_look_at_head(store, block, &other);
+    int result = store_look_at_head(store, store_first_page(store, block), &other);
     if (result < 0) {
         return result == NW_ERR_UNWRITTEN ? (int)BLOCK_BLANK : result;
     }

@@ -13,6 +13,7 @@
  *   clean.c    moving what is still needed out of the oldest blocks; pacing, idle, compaction
  *   newest.c   where the newest block is, by bisection
  *   format.c   configuration, format
+ *   wipe.c     how a format ends the store that was there
  *   mount.c    mount, redo
  *   object.c   names, creation, deletion, checkpoints
  *   list.c     stack, queue, stream
@@ -31,7 +32,7 @@
 
 #define STORE_NONE 0xFFFFFFFFUL /* no position */
 #define STORE_NO_BLOCK 0xFFFFU
-#define STORE_VOID 0xFFFFFFF0UL /* sequence of a block begun by a format that goes on */
+#define STORE_VOID 0xFFFFFFF0UL /* sequence of void marks, of a format that goes on (wipe.c) */
 #define STORE_LONGEST 65000U /* payload of any chunk */
 #define ELEMENT_LONGEST 32767U /* of a list: an int of 16 bits answers its length */
 #define STORE_ANY 0xFFU /* type of object */
@@ -159,6 +160,7 @@ struct nw_store {
     uint8_t stuck;     /* the block behind the prepared ones cannot be erased */
     uint8_t mounting;  /* flags of the blocks begun now */
     uint8_t flushing;  /* old frames are being written for an anchor */
+    uint8_t any_head;   /* headers count with any fan and key: of what a format ends */
     uint8_t passed_bad; /* mounting: a bad block lies on the way to the log's end, or behind it */
     uint8_t page_programs;
     uint8_t most_sweeps; /* log2: in so many at most the log is cleaned once round */
@@ -313,6 +315,8 @@ int store_number_of(uint32_t serial);
 
 /* log.c */
 int store_make_ready(struct nw_store *store, uint16_t block);
+int store_mark_bad(struct nw_store *store, uint16_t block);
+int store_program(struct nw_store *store, uint32_t page, uint16_t from, uint16_t to);
 int store_is_bad(struct nw_store *store, uint16_t block);
 int store_go_to_good(struct nw_store *store, uint16_t *block, uint16_t step);
 int store_good_after(struct nw_store *store, uint16_t *block);
@@ -329,6 +333,7 @@ void store_close(struct nw_store *store);
 int store_flush(struct nw_store *store);
 int store_fail(struct nw_store *store, int result);
 int store_fail_early(struct nw_store *store, int result);
+void store_put_block_head(struct nw_store *store, uint32_t page, uint32_t crc);
 int store_open_block(struct nw_store *store);
 int store_prepare(struct nw_store *store);
 int store_append(struct nw_store *store, const struct object *object, struct chunk *chunk,
@@ -384,7 +389,7 @@ int store_find_payload_flip(struct nw_store *store, struct chunk *chunk, uint32_
 /* walk.c */
 int store_read_chunk(struct nw_store *store, uint32_t at, struct chunk *chunk, int ahead);
 int store_read_told(struct nw_store *store, uint32_t at, struct chunk *chunk, int ahead);
-int store_look_at_head(struct nw_store *store, uint16_t block, struct block_head *head);
+int store_look_at_head(struct nw_store *store, uint32_t page, struct block_head *head);
 int store_read_head(struct nw_store *store, uint16_t block, struct block_head *head);
 int store_next_chunk(struct nw_store *store, uint32_t *at, struct chunk *chunk);
 int store_sum_up(struct nw_store *store, const struct chunk *chunk, uint8_t *by, uint16_t bytes,
@@ -425,6 +430,10 @@ int store_load_anchor(struct nw_store *store, uint32_t at);
 /* format.c */
 int store_open(struct nw_store **store, struct nw_chip *chip, const struct nw_store_config *config,
                void *memory, size_t bytes);
+
+/* wipe.c */
+int store_end_all(struct nw_store *store, uint16_t *mark);
+
 /* space.c */
 struct need {
     struct object *object; /* that grows */

@@ -23,9 +23,20 @@ static void turn(uint8_t *bytes, uint16_t bit)
     bytes[bit / 8U] = (uint8_t)(bytes[bit / 8U] ^ (1U << bit % 8U));
 }
 
-static int look_once(struct nw_store *store, uint16_t block, struct block_head *head)
+/* Is a header, whose checksum is right, of a store like this one? */
+static int is_ours(struct nw_store *store, uint32_t page, const uint8_t *bytes)
 {
-    uint32_t page = store_first_page(store, block);
+    if (bytes[3] != store->fan_shift) {
+        return NW_ERR_VERSION;
+    }
+    if (store_seal(store) != NULL) {
+        return store_seal(store)->check_head(store, page, bytes);
+    }
+    return (bytes[2] & BLOCK_SEALED) != 0 ? (int)NW_ERR_KEY : (int)NW_OK;
+}
+
+static int look_once(struct nw_store *store, uint32_t page, struct block_head *head)
+{
     uint8_t bytes[SEALED_BLOCK_HEADER];
     int result = store_written(store, page);
 
@@ -51,19 +62,18 @@ static int look_once(struct nw_store *store, uint16_t block, struct block_head *
                                                                          : (int)NW_ERR_NOT_FOUND;
     }
     store_count(&store->stats.corrected, wrong != 0);
-    if (bytes[1] != STORE_FORMAT || bytes[3] != store->fan_shift) {
+    if (bytes[1] != STORE_FORMAT) {
         return NW_ERR_VERSION;
     }
-    if (store_seal(store) != NULL) {
-        result = store_seal(store)->check_head(store, page, bytes);
+    uint32_t sequence = nw_get32(bytes + 4);
+    if (store->any_head == 0 && sequence != STORE_VOID) { /* which ends a store of any key */
+        result = is_ours(store, page, bytes);
         if (result < 0) {
             return result;
         }
-    } else if ((bytes[2] & BLOCK_SEALED) != 0) {
-        return NW_ERR_KEY;
     }
     head->flags = bytes[2];
-    head->sequence = nw_get32(bytes + 4);
+    head->sequence = sequence;
     head->anchor = nw_get32(bytes + 8);
     head->first = nw_get16(bytes + 12);
     head->crc = nw_get32(bytes + 12);
@@ -71,20 +81,21 @@ static int look_once(struct nw_store *store, uint16_t block, struct block_head *
     return NW_OK;
 }
 
-/* The header of a block. NW_ERR_UNWRITTEN: it is blank; NW_ERR_NOT_FOUND: it cannot be read, nor
- * once more; NW_ERR_KEY: the store is sealed and we are not. */
-int store_look_at_head(struct nw_store *store, uint16_t block, struct block_head *head)
+/* The header in a block's first page; of a void mark there is one more. NW_ERR_UNWRITTEN: the page
+ * is blank; NW_ERR_NOT_FOUND: it cannot be read, nor once more; NW_ERR_KEY: the store is sealed and
+ * we are not. */
+int store_look_at_head(struct nw_store *store, uint32_t page, struct block_head *head)
 {
-    int result = look_once(store, block, head);
+    int result = look_once(store, page, head);
 
-    return result == NW_ERR_NOT_FOUND || result == NW_ERR_KEY ? look_once(store, block, head)
+    return result == NW_ERR_NOT_FOUND || result == NW_ERR_KEY ? look_once(store, page, head)
                                                               : result;
 }
 
-/* The same; NW_ERR_NOT_FOUND: there is none that can be read. */
+/* The header of a block. NW_ERR_NOT_FOUND: there is none that can be read. */
 int store_read_head(struct nw_store *store, uint16_t block, struct block_head *head)
 {
-    int result = store_look_at_head(store, block, head);
+    int result = store_look_at_head(store, store_first_page(store, block), head);
 
     return result == NW_ERR_UNWRITTEN || result == NW_ERR_KEY ? (int)NW_ERR_NOT_FOUND : result;
 }

@@ -133,6 +133,7 @@ static void never_erased_shows(void **state)
     rig_open(&rig, "K9F1G08U0A", NW_NAND_UNERASED);
     assert_int_equal(rig_read(&rig, 0, 0, 62), 0);
     assert_int_equal(rig.spare[0], 0x55);
+    assert_int_equal(rig_read(&rig, 0, 16, 0), 0); /* whose spare bytes look written */
     assert_int_equal(rig_program(&rig, 0, 0, 16, 0, 0), NW_ERR_NOT_ERASED);
     rig_expect_misuse(&rig, NW_ERR_NOT_ERASED, NW_VERB_PROGRAM, 0);
     assert_int_equal(rig_erase(&rig, 0), NW_OK);

@@ -334,7 +334,7 @@ static void mount_after(const struct shape *shape, uint32_t blocks, unsigned obj
         stack = nw_store_create(bench.store, (const char[]){(char)('a' + (int)i), 0}, &spec);
         assert_true(stack > 0);
     }
-    uint64_t erases = (uint64_t)blocks * (unsigned)(1 + rounds) + 1U; /* a format has one more */
+    uint64_t erases = (uint64_t)blocks * (unsigned)(1 + rounds);
     while (nw_nand_stats(bench.nand)->erases < erases) {
         assert_int_equal(nw_store_push(bench.store, stack, data, sizeof data), NW_OK);
         assert_int_equal(nw_store_pop(bench.store, stack, data, sizeof data), sizeof data);

@@ -154,14 +154,17 @@ size_t nw_store_ram_bytes(const struct nw_store_config *config,
                           const struct nw_geometry *geometry);
 
 /*
- * An empty store. Cost: 1 read and 1 erase a block, one more of each and a program. Cut before its
- * end it leaves no store, but for two cases: format again to the end. Cut at its first erase or the
- * program behind that, it may leave the store there was; what lay in that block answers an error.
- * And when a second format of a store is cut there, too, an older state of what the first one has
- * not yet erased may mount. The configuration goes with the store: mount with the same objects,
- * name_bytes, fan and checkpoints, else NW_ERR_VERSION, and with the same key. frames, read_ahead
- * and anchor_bytes may be others at each mount: with frames too few for the index of an object
- * NW_ERR_VERSION, too; limit_bytes follows them.
+ * An empty store. Cost: 3 reads and 1 erase a block, a read more of one that is not blank, and a
+ * program; where there was a store 3 reads, an erase and 2 programs more. Cut before its end it
+ * leaves no store, but for one case: cut before its first two programs are done it may leave the
+ * store there was, whole. So it is after any number of formats that are cut one after the other,
+ * whatever shows then of what was torn (but for one limit: core/store/wipe.c). Format again to the
+ * end: do not go on with the store there was, for what was torn may show later, and a mount answer
+ * NW_ERR_NOT_FOUND.
+ * The configuration goes with the store: mount with the same objects, name_bytes, fan and
+ * checkpoints, else NW_ERR_VERSION, and with the same key. frames, read_ahead and anchor_bytes may
+ * be others at each mount: with frames too few for the index of an object NW_ERR_VERSION, too;
+ * limit_bytes follows them.
  * NW_ERR_CONFIG, NW_ERR_RAM, NW_ERR_FULL (so many bad blocks or so small a chip that limit_bytes
  * would be less than a block), or the chip's error.
  */

@@ -11,7 +11,8 @@
  *                      erased when opened with NW_NAND_UNERASED
  *   NW_ERR_PROGRAMS    a page programmed more often than the part allows
  *   NW_ERR_ORDER       a page below one already programmed in its block, where the part forbids it
- *   NW_ERR_UNWRITTEN   data read from a page not programmed since the erase (unless READ_ERASED)
+ *   NW_ERR_UNWRITTEN   data read from a page not programmed since the erase (unless READ_ERASED, or
+ *                      that erase was cut, or the block was never erased: no caller can know)
  *   NW_ERR_BAD_BLOCK   program, erase or healing of a block marked bad
  *   NW_ERR_ALIGN       a program off its unit (a caller who went round nw_chip_program())
  *   NW_ERR_UNSUPPORTED metadata only: payload asked for that was never given
