@@ -24,11 +24,12 @@ static uint16_t fewest(const struct nw_tree *tree, uint16_t most)
     return best;
 }
 
-/* Chooses a victim. A listed block is emptied first, but by a mount, which is to win blocks. 1:
- * there is none. */
+/* Chooses a victim. A listed block is emptied first, unless blocks are to be won: in a mount, and
+ * when few are free. 1: there is none. */
 static int choose(struct nw_tree *tree, uint16_t most)
 {
-    int first = tree->failed_count != 0 && !tree->mounting;
+    int first = tree->failed_count != 0 && !tree->mounting &&
+                tree->queue.count >= NW_TREE_FLOOR;
     int result = first ? nw_tree_room(tree, 1) : (int)NW_OK;
 
     tree->victim_at = 1;

@@ -219,6 +219,11 @@ static int look_inside(struct nw_tree *tree, struct stretch *stretch)
     return result;
 }
 
+static int is_inner(uint32_t word)
+{
+    return (word & ~(NW_TREE_NUMBER | NW_TREE_PUSHED)) == NW_TREE_INNER;
+}
+
 /* The root in the buffer is where it begins. */
 static void begin_at(struct nw_tree *tree, uint32_t root)
 {
@@ -239,9 +244,42 @@ static void begin_at(struct nw_tree *tree, uint32_t root)
     nw_tree_adopt(tree, root);
 }
 
+/* An inner node. The group of the root that it took goes. */
+static void replay_inner(struct nw_tree *tree, uint32_t page)
+{
+    uint32_t number = tree->tagged.tag.word & NW_TREE_NUMBER;
+
+    if (number < tree->children) {
+        struct nw_tree_child *child = &tree->child[number];
+
+        child->at = page;
+        if ((tree->tagged.tag.word & NW_TREE_PUSHED) != 0 && !child->pushed) {
+            tree->live = (uint16_t)(tree->live - (child[1].start - child->start));
+            child->pushed = 1;
+        }
+    }
+}
+
+/* The inner nodes among the pages from this one on. */
+static int replay_inners(struct nw_tree *tree, const struct stretch *stretch, uint32_t page)
+{
+    int state = NW_OK;
+
+    for (; state >= 0 && page <= stretch->last; page++) {
+        state = tag_of(tree, page);
+        if (state == NW_TAG_GOOD && tree->tagged.tag.version == stretch->version &&
+            is_inner(tree->tagged.tag.word) && (page < stretch->last || stretch->whole)) {
+            replay_inner(tree, page);
+        }
+    }
+    return state < 0 ? state : (int)NW_OK;
+}
+
 /* A sector lies in this page. The changes had room for it when it was written. When they have none
- * now, a push cannot be read any more: it is done once more, in the mount's own block. */
-static int replay_sector(struct nw_tree *tree, uint32_t sector, uint32_t page)
+ * now, a push cannot be read any more: it is done once more, in the mount's own block. It is to
+ * find the nodes as the session left them, and what the session pushed later is not newer. */
+static int replay_sector(struct nw_tree *tree, const struct stretch *stretch, uint32_t sector,
+                         uint32_t page)
 {
     int result = NW_OK;
 
@@ -251,7 +289,8 @@ static int replay_sector(struct nw_tree *tree, uint32_t sector, uint32_t page)
     if (tree->live + tree->change_count >= tree->root_room ||
         tree->change_count == tree->changes_room) {
         if (tree->current == NW_TREE_NO_BLOCK) {
-            result = nw_tree_open(tree);
+            result = replay_inners(tree, stretch, page + 1U);
+            result = result == NW_OK ? nw_tree_open(tree) : result;
         }
         if (result == NW_OK) {
             result = nw_tree_reserve(tree);
@@ -263,33 +302,16 @@ static int replay_sector(struct nw_tree *tree, uint32_t sector, uint32_t page)
     return result;
 }
 
-/* An inner node. The group of the root that it took goes; not from a root of the mount's own, whose
- * groups are others. */
-static void replay_inner(struct nw_tree *tree, uint32_t page, int drops)
-{
-    uint32_t number = tree->tagged.tag.word & NW_TREE_NUMBER;
-
-    if (number < tree->children) {
-        struct nw_tree_child *child = &tree->child[number];
-
-        child->at = page;
-        if (drops && (tree->tagged.tag.word & NW_TREE_PUSHED) != 0 && !child->pushed) {
-            tree->live = (uint16_t)(tree->live - (child[1].start - child->start));
-            child->pushed = 1;
-        }
-    }
-}
-
-/* What a page behind the root says. */
-static int replay(struct nw_tree *tree, uint32_t page, uint32_t root)
+/* What a page behind the root at hand, or the one there was, says. */
+static int replay(struct nw_tree *tree, const struct stretch *stretch, uint32_t page, int is_root)
 {
     uint32_t word = tree->tagged.tag.word;
 
     if ((word & NW_TREE_KIND) == 0) {
-        return replay_sector(tree, word & ~(uint32_t)NW_TREE_DAMAGED, page);
+        return replay_sector(tree, stretch, word & ~(uint32_t)NW_TREE_DAMAGED, page);
     }
-    if ((word & ~(NW_TREE_NUMBER | NW_TREE_PUSHED)) == NW_TREE_INNER) {
-        replay_inner(tree, page, tree->root == root);
+    if (is_root && is_inner(word)) {
+        replay_inner(tree, page);
     }
     return NW_OK;
 }
@@ -309,11 +331,11 @@ static int replay_all(struct nw_tree *tree, const struct stretch *stretch, uint3
 
         if (state == NW_TAG_GOOD && tag.version == stretch->version) {
             if (lost && knows) {
-                result = replay_sector(tree, tag.erases, page - 1U);
+                result = replay_sector(tree, stretch, tag.erases, page - 1U);
                 tree->tagged.tag = tag;
             }
             if (result == NW_OK && (page < stretch->last || stretch->whole)) {
-                result = replay(tree, page, root);
+                result = replay(tree, stretch, page, tree->root == root);
             }
         }
         lost = state != NW_TAG_GOOD;

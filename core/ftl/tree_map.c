@@ -398,7 +398,17 @@ int nw_tree_push(struct nw_tree *tree)
             best = i;
         }
     }
-    return push_down(tree, best);
+    int result = push_down(tree, best);
+
+    /* A mount first has to end. It makes a lost inner node anew then, of tags that tell what the
+     * group says, too. */
+    if (tree->mounting && nw_tree_is_lost(result) &&
+        nw_tree_is_lost(nw_tree_load_inner(tree, best))) {
+        tree->live = (uint16_t)(tree->live - group_of(tree, best));
+        tree->child[best].pushed = 1;
+        result = NW_OK;
+    }
+    return result;
 }
 
 int nw_tree_reserve(struct nw_tree *tree)
