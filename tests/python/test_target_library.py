@@ -270,7 +270,8 @@ def test_the_clock_is_the_report_s(tmp_path: Path) -> None:
         (
             "cortex-m3",
             "#include <unistd.h>\nint main(void) { return fork() != 0; }\n",
-            "error: execve() and fork() and wait() are not there on cortex-m3: the program is",
+            "error: the program calls one of execve(), fork() and wait(), which are not there on "
+            "cortex-m3: the program is alone on the board",
         ),
         (
             "rv32",
@@ -280,7 +281,18 @@ def test_the_clock_is_the_report_s(tmp_path: Path) -> None:
         (
             "atmega128",
             '#include <stdio.h>\nint main(void) { int a; return sscanf("1", "%d", &a); }\n',
-            "program.c:2: error: sscanf() is not there on atmega128: it has no files and no stdin",
+            "program.c:2: error: sscanf() is not there on atmega128: its library is small; read "
+            "numbers with strtoul()",
+        ),
+        (
+            "atmega128",
+            '#include <stdio.h>\nint main(void) { return rename("a", "b"); }\n',
+            "program.c:2: error: rename() is not there on atmega128: it has no files and no stdin",
+        ),
+        (
+            "atmega128",
+            "#include <time.h>\nlong f = 1;\nint main(void) { return f / CLOCKS_PER_SEC; }\n",
+            "program.c:3: error: CLOCKS_PER_SEC is not there on atmega128: it has no clock",
         ),
         (
             "atmega128",
@@ -299,6 +311,29 @@ def test_what_a_board_lacks_is_named(
     told = result.stderr + capfd.readouterr().err
     assert said in told
     assert len(told.splitlines()) == 2, told
+
+
+RENAME = r"""
+#include <stdio.h>
+int main(void)
+{
+    FILE *file = fopen("before", "w");
+    fputs("text", file);
+    fclose(file);
+    int result = rename("before", "behind");
+    printf("%d %d %d\n", result, fopen("before", "r") == NULL, fopen("behind", "r") != NULL);
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("target", _LARGE)
+def test_a_file_gets_another_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, target: str
+) -> None:
+    """newlib makes rename() of link(), which no board has."""
+    monkeypatch.chdir(tmp_path)
+    _check(tmp_path, RENAME, "0 1 1\n", target)
 
 
 LARGE = r"""
