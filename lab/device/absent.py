@@ -24,6 +24,8 @@ _END = re.compile(
     r"^(clang-19: error: (ld\.lld|linker) command failed|collect2: error:).*\n?", re.M
 )
 _ALONE = "the program is alone on the board"
+#: A constant that avr-libc has the program define.
+_CLOCK = "CLOCKS_PER_SEC"
 #: What there is instead, by the function's name.
 _INSTEAD = (
     (r"fork|vfork|exec.*|wait.*|system|popen|pipe|posix_spawn.*|link|kill", _ALONE),
@@ -36,10 +38,12 @@ _INSTEAD = (
 )  # fmt: skip
 #: The same on a processor whose library is small.
 _SMALL = (
-    (r"v?[fs]?scanf|fgets|getline|fopen|fread|getchar|fgetc",
+    (r"v?f?scanf|fgets|getline|fopen|fread|getchar|fgetc|rename|remove|tmpfile|tmpnam",
      "it has no files and no stdin; give arguments, and read them with strtoul()"),
+    (r"v?sscanf", "its library is small; read numbers with strtoul()"),
     (r"open|creat|read|write|close|lseek", "printf(), puts() and fputs() reach stdout and stderr"),
-    (r"time|clock|gettimeofday|strftime", "it has no clock; the report tells the cycles"),
+    (r"time|clock|gettimeofday|strftime|CLOCKS_PER_SEC",
+     "it has no clock; the report tells the cycles"),
 )  # fmt: skip
 
 
@@ -70,11 +74,15 @@ def explain(board: Board, text: str) -> str:
 
 def _function(match: re.Match[str]) -> str:
     """The function as the program calls it; small C libraries put a _ before what they ask for."""
-    return match["name"].removeprefix("nw_libc_").lstrip("_")
+    return match["name"].removeprefix("nw_libc_").strip("_")
 
 
 def _is_of_a_library(name: str) -> bool:
-    return hasattr(ctypes.CDLL(None), name) or hasattr(ctypes.CDLL("libm.so.6"), name)
+    return (
+        name == _CLOCK
+        or hasattr(ctypes.CDLL(None), name)
+        or hasattr(ctypes.CDLL("libm.so.6"), name)
+    )
 
 
 def _absent(board: Board, text: str) -> Iterator[_Absent]:
@@ -109,6 +117,11 @@ def _sentence(board: Board, one: _Absent, all_: list[_Absent]) -> str:
         names = sorted({other.name for other in all_ if not other.place
                         and other.instead == one.instead})  # fmt: skip
     place = f"{one.place}: " if one.place else ""
-    verb = "is" if len(names) == 1 else "are"
-    called = " and ".join(f"{name}()" for name in names)
-    return f"{place}error: {called} {verb} not there on {board.name}: {one.instead}"
+    called = [name if name == _CLOCK else f"{name}()" for name in names]
+    if len(called) == 1:
+        return f"{place}error: {called[0]} is not there on {board.name}: {one.instead}"
+    listed = f"{', '.join(called[:-1])} and {called[-1]}"
+    return (
+        f"{place}error: the program calls one of {listed}, which are not there on {board.name}: "
+        f"{one.instead}"
+    )

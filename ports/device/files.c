@@ -100,6 +100,14 @@ int SYSTEM(rename)(const char *name, const char *other)
     return ask(CALL_RENAME, (uintptr_t)name, (uintptr_t)other, 0);
 }
 
+#if defined(__arm__)
+/* newlib's own makes a link and removes the old name. */
+int rename(const char *name, const char *other)
+{
+    return SYSTEM(rename)(name, other);
+}
+#endif
+
 /* The C library sends signals to the one program there is: abort() and raise(). */
 int SYSTEM(kill)(int process, int signal)
 {

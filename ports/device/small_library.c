@@ -15,6 +15,7 @@
 
 #define SPEC_BYTES 24 /* of flags, two numbers of 16 bits and a kind */
 #define NUMBER_BYTES 40
+#define DIGITS 200U /* a number that has more is read again, up to the next blank */
 
 static char byte_at(const char *from)
 {
@@ -235,13 +236,18 @@ NW_LIBC(int, memcmp, (const void *a, const void *b, size_t bytes))
 
 NW_LIBC(unsigned long, strtoul, (const char *from, char **end, int base))
 {
+    const char *first = from + nw_guest_blanks(from);
     struct nw_guest_text text;
     char *stop;
-    const char *plain = nw_guest_text(&text, from);
+    const char *plain = nw_guest_text_n(&text, first, DIGITS);
     unsigned long value = strtoul(plain, &stop, base);
 
+    if (stop == plain + DIGITS && nw_guest_is_virtual(first)) {
+        plain = nw_guest_text_n(&text, first, nw_guest_word(first, DIGITS));
+        value = strtoul(plain, &stop, base);
+    }
     if (end != NULL) {
-        char *at = (char *)(uintptr_t)from + (stop - plain);
+        const char *at = stop == plain ? from : first + (stop - plain);
         nw_guest_put(end, &at, sizeof at);
     }
     nw_guest_text_done(&text);

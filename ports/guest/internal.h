@@ -103,6 +103,11 @@ static inline uint8_t nw_guest_reader_byte(struct nw_guest_reader *reader)
     return *reader->at++;
 }
 
+/* Blanks at the beginning of a string, and bytes up to the next blank or the end behind `from`
+ * bytes that are none. */
+size_t nw_guest_blanks(const char *text);
+size_t nw_guest_word(const char *text, size_t from);
+
 /* Runs the handlers of signals that arrived since; see signal.c. */
 void nw_guest_deliver(void);
 

@@ -2,6 +2,7 @@
 /* memory.c - moving bytes between plain and virtual memory, for the wrappers and struct copies. */
 #include "internal.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -105,6 +106,32 @@ void nw_guest_reader_open(struct nw_guest_reader *reader, const void *from)
 {
     reader->next = (uintptr_t)from;
     reader->at = reader->end = reader->piece;
+}
+
+size_t nw_guest_blanks(const char *text)
+{
+    struct nw_guest_reader reader;
+    size_t n = 0;
+
+    nw_guest_reader_open(&reader, text);
+    while (isspace(nw_guest_reader_byte(&reader))) {
+        n++;
+    }
+    return n;
+}
+
+size_t nw_guest_word(const char *text, size_t from)
+{
+    struct nw_guest_reader reader;
+
+    nw_guest_reader_open(&reader, text + from);
+    for (;; from++) {
+        uint8_t byte = nw_guest_reader_byte(&reader);
+
+        if (byte == '\0' || isspace(byte)) {
+            return from;
+        }
+    }
 }
 
 /* To the end of an aligned block: what follows a string's end inside it can be read safely. */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * scanf.c - the scanf family with virtual inputs, formats and targets. All arguments of scanf are
- * pointers, so the host's own vfscanf or vsscanf is run on plain stand-ins, and what it assigned is
- * then copied to the program's memory. A string without a width that fills its stand-in ends the
- * program with a message.
+ * scanf.c - the scanf family with virtual inputs, formats and targets. The format is taken apart,
+ * and each part of it is the host's own fscanf or sscanf with a plain stand-in. Text comes in
+ * pieces by a width and is written to the program's memory as it comes, so that a call needs the
+ * same room however many conversions it has and however long a text is. A %n behind each part
+ * tells how many bytes it took; where the part failed it stays untouched.
  */
 #include "format.h"
 #include "internal.h"
@@ -16,21 +17,10 @@
 #include <string.h>
 #include <wchar.h>
 
-#define TARGETS 24U
-#define TEXT_BYTES 16384U   /* of a string without a width */
-#define WIDTH_MOST (1 << 20) /* of one with a width */
-
-struct target {
-    void *to;      /* the program's */
-    size_t bytes;  /* to copy; 0: a string, up to its end */
-    size_t unit;   /* bytes of a character of text, plain or wide */
-    size_t room;   /* bytes at `text` */
-    int is_count;  /* %n: not an assignment */
-    int endless;   /* a string the program gave no width */
-    int allocates; /* %m: the program wants memory with the text */
-    char *text;    /* stand-in of a string, from the host's heap */
-    uint64_t value[2];
-};
+#define PIECE 200U         /* bytes of the input at once: a copy of them needs no heap */
+#define CHARACTER_BYTES 4U /* of the input for a wide character, at most */
+#define FORMAT_BYTES 320U  /* room for a set that names every character */
+#define NOT_REACHED (-2)
 
 /* In a struct, so that a function handed its address moves the caller's on: a va_list handed on by
  * value is moved on in the caller or not, as the processor's calling convention has it. */
@@ -38,22 +28,46 @@ struct arguments {
     va_list list;
 };
 
-struct plan {
-    struct target target[TARGETS];
-    void *standin[TARGETS];
-    size_t targets;
-    char format[1024];
+/* Where the characters come from, and how far the call is. */
+struct input {
+    FILE *file;       /* NULL: the text */
+    const char *text; /* the program's */
+    size_t taken;     /* bytes since the call began */
+    int assigned;
+    int result; /* of the part that failed, as the host told it */
+};
+
+/* One conversion of the program's format. */
+struct field {
+    struct nw_conversion c;
+    const char *at;
+    const char *end;  /* NULL: a set without an end */
+    void *to;         /* the program's; NULL: skipped (%*d) */
+    int is_skipped;   /* takes no argument */
+    int is_allocated; /* %m: the program wants memory with the text */
+    size_t unit;      /* bytes of a character of text, plain or wide */
+};
+
+/* A part of the format for the host. */
+struct part {
+    char format[FORMAT_BYTES];
     size_t length;
 };
 
-static void add_text(struct plan *plan, const char *text, size_t n)
+static void add(struct part *part, const char *text, size_t n)
 {
-    if (plan->length + n >= sizeof plan->format) {
-        nw_guest_refuse("scanf: a format of more than 1000 bytes");
+    if (part->length + n >= sizeof part->format) {
+        nw_guest_refuse("scanf: a conversion of more than 300 bytes");
     }
-    memcpy(plan->format + plan->length, text, n);
-    plan->length += n;
-    plan->format[plan->length] = '\0';
+    memcpy(part->format + part->length, text, n);
+    part->length += n;
+    part->format[part->length] = '\0';
+}
+
+static void begin(struct part *part, const char *text, size_t n)
+{
+    part->length = 0;
+    add(part, text, n);
 }
 
 static size_t value_bytes(const struct nw_conversion *c)
@@ -86,57 +100,19 @@ static const char *set_end(const char *at)
     return at != NULL ? at + 1 : NULL;
 }
 
+static int is_characters(const struct nw_conversion *c)
+{
+    return c->kind == 'c' || c->kind == 'C';
+}
+
+static int is_string(const struct nw_conversion *c)
+{
+    return c->kind == 's' || c->kind == 'S';
+}
+
 static int is_text(const struct nw_conversion *c)
 {
-    return c->kind == 's' || c->kind == '[' || c->kind == 'c' || c->kind == 'S' || c->kind == 'C';
-}
-
-static void add_text_target(struct plan *plan, struct target *target, const struct nw_conversion *c)
-{
-    int one = c->kind == 'c' || c->kind == 'C';
-    size_t wide = c->width > 0 ? (size_t)c->width : 0;
-    size_t room = one ? (wide > 0 ? wide : 1) : wide > 0 ? wide + 1 : TEXT_BYTES;
-
-    target->unit = c->length == NW_LEN_L || c->kind == 'S' || c->kind == 'C' ? sizeof(wchar_t) : 1;
-    target->bytes = one ? room * target->unit : 0;
-    if (target->allocates) {
-        nw_guest_get(target->value, target->to, sizeof(char *)); /* may stay, or become NULL */
-        plan->standin[plan->targets++] = target->value;
-        return;
-    }
-    target->endless = !one && c->width <= 0;
-    target->room = room * target->unit;
-    target->text = malloc(target->room);
-    if (target->text == NULL) {
-        nw_guest_refuse("out of host memory in scanf");
-    }
-    memset(target->text, 1, target->room); /* so that the last zero is the end of the string */
-    if (one) {
-        nw_guest_get(target->text, target->to, target->bytes); /* the input may end before */
-    }
-    plan->standin[plan->targets++] = target->text;
-}
-
-static void add_target(struct plan *plan, const struct nw_conversion *c, void *to, int allocates)
-{
-    if (plan->targets == TARGETS) {
-        nw_guest_refuse("scanf: more than 24 targets in one call");
-    }
-    struct target *target = &plan->target[plan->targets];
-
-    memset(target, 0, sizeof *target);
-    target->to = to;
-    target->is_count = c->kind == 'n';
-    target->allocates = allocates;
-    if (is_text(c)) {
-        add_text_target(plan, target, c);
-        return;
-    }
-    target->bytes = value_bytes(c);
-    if (target->bytes > sizeof(long long)) {
-        nw_guest_get(target->value, to, target->bytes); /* a long double does not fill its place */
-    }
-    plan->standin[plan->targets++] = target->value;
+    return is_string(c) || is_characters(c) || c->kind == '[';
 }
 
 /* Z is a length of printf alone: what scanf makes of it the host decides. */
@@ -145,201 +121,288 @@ static int is_integer(const struct nw_conversion *c)
     return c->kind != '\0' && *c->rest != 'Z' && strchr("dinouxX", c->kind) != NULL;
 }
 
-/* Small C libraries do not know every length, and the stand-in has room for any: an integer comes
- * as a long, or a long long, and the bytes of its target are taken from that. */
-static void add_integer(struct plan *plan, const struct nw_conversion *c, const char *at)
-{
-    int is_long = nw_length_bytes(c->length) > sizeof(long);
-
-    add_text(plan, at, (size_t)(c->rest - at));
-    add_text(plan, "ll", is_long ? 2 : 1);
-    add_text(plan, &c->kind, 1);
-}
-
-/* One conversion of the program's format into the plan's; where to read on. */
-static const char *add_conversion(struct plan *plan, const char *at,
-                                  struct arguments *arguments)
-{
-    struct nw_conversion c;
-    int skipped = at[1] == '*';
-    char width[16];
-
-    nw_conversion_read(&c, at + skipped);
-    int allocates = c.kind == 'm';
-    if (allocates) {
-        nw_conversion_rest(&c, c.end);
-    }
-    const char *end = c.kind == '[' ? set_end(c.end) : c.end;
-    if (end == NULL) {
-        add_text(plan, at, strlen(at));
-        return at + strlen(at);
-    }
-    if (c.kind == '$') {
-        nw_guest_refuse("scanf: numbered arguments (%1$d) are not supported");
-    }
-    if (c.kind == '%' || skipped) {
-        add_text(plan, at, (size_t)(end - at));
-        return end;
-    }
-    int one = c.kind == 'c' || c.kind == 'C';
-    if (is_text(&c) && !one && c.width <= 0 && !allocates) {
-        snprintf(width, sizeof width, "%%%u", TEXT_BYTES - 1);
-        add_text(plan, width, strlen(width));
-        add_text(plan, at + 1, (size_t)(end - at - 1));
-    } else if (is_integer(&c)) {
-        add_integer(plan, &c, at);
-    } else {
-        if (!allocates && c.width > WIDTH_MOST) {
-            nw_guest_refuse("scanf: a field wider than 1048576");
-        }
-        add_text(plan, at, (size_t)(end - at));
-    }
-    add_target(plan, &c, va_arg(arguments->list, void *), allocates);
-    return end;
-}
-
-static void make_plan(struct plan *plan, const char *format, va_list list)
-{
-    struct nw_guest_text copy;
-    struct arguments arguments;
-    const char *at = nw_guest_text(&copy, format);
-
-    va_copy(arguments.list, list);
-    plan->targets = 0;
-    plan->length = 0;
-    plan->format[0] = '\0';
-    memset(plan->standin, 0, sizeof plan->standin);
-    while (*at != '\0') {
-        size_t plain = strcspn(at, "%");
-
-        add_text(plan, at, plain);
-        at += plain;
-        if (*at == '%') {
-            at = add_conversion(plan, at, &arguments);
-        }
-    }
-    va_end(arguments.list);
-    nw_guest_text_done(&copy);
-}
-
-/* A mark no conversion writes by chance tells whether a %n behind the last assignment was reached.
- * */
-#define UNTOUCHED UINT64_C(0x9d3c5a71e64f28b7)
-
-static void mark_counts(struct plan *plan)
-{
-    for (size_t i = 0; i < plan->targets; i++) {
-        if (plan->target[i].is_count) {
-            plan->target[i].value[0] = UNTOUCHED;
-        }
-    }
-}
-
-void *nw_libc_malloc(size_t bytes);
-
-static int is_zero(const char *at, size_t unit)
-{
-    static const char zeros[sizeof(wchar_t)];
-
-    return memcmp(at, zeros, unit) == 0;
-}
-
-/* A string read from a file may hold zeros, so its end is sought from behind. */
-static size_t text_bytes(const struct target *target)
-{
-    size_t bytes = target->room;
-
-    while (bytes > target->unit && !is_zero(target->text + bytes - target->unit, target->unit)) {
-        bytes -= target->unit;
-    }
-    return bytes;
-}
-
-/* The host's heap gave the memory; the program gets a block of its own. */
-static void deliver_allocated(const struct target *target)
-{
-    char *text;
-
-    memcpy(&text, target->value, sizeof text);
-    size_t bytes = target->bytes != 0   ? target->bytes
-                   : target->unit == 1 ? strlen(text) + 1
-                                       : (wcslen((wchar_t *)(void *)text) + 1) * target->unit;
-    char *own = nw_libc_malloc(bytes);
-    if (own == NULL) {
-        nw_guest_refuse("scanf: no room in virtual memory for the text of %m");
-    }
-    nw_guest_put(own, text, bytes);
-    nw_guest_put(target->to, &own, sizeof own);
-    free(text);
-}
-
-static void deliver_one(const struct target *target)
-{
-    if (target->allocates) {
-        deliver_allocated(target);
-        return;
-    }
-    if (target->text == NULL) {
-        nw_guest_put(target->to, target->value, target->bytes);
-        return;
-    }
-    size_t bytes = target->bytes != 0 ? target->bytes : text_bytes(target);
-    if (target->endless && bytes == target->room) {
-        nw_guest_refuse("scanf: a string of more than 16382 bytes; give it a width");
-    }
-    nw_guest_put(target->to, target->text, bytes);
-}
-
-static void deliver(struct plan *plan, int assigned)
-{
-    int error = errno;
-
-    for (size_t i = 0; i < plan->targets; i++) {
-        struct target *target = &plan->target[i];
-
-        if (target->is_count ? target->value[0] != UNTOUCHED : assigned-- > 0) {
-            deliver_one(target);
-        } else if (target->allocates) {
-            nw_guest_put(target->to, target->value, sizeof(char *));
-        }
-        free(target->text);
-    }
-    errno = error;
-}
-
-#define STANDINS(s)                                                                                \
-    s[0], s[1], s[2], s[3], s[4], s[5], s[6], s[7], s[8], s[9], s[10], s[11], s[12], s[13], s[14], \
-        s[15], s[16], s[17], s[18], s[19], s[20], s[21], s[22], s[23]
-
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 #pragma GCC diagnostic ignored "-Wformat-security"
 
+/* The part over the file, or over the next `most` bytes of the text. Returns the bytes it took, or
+ * NOT_REACHED where it failed. */
+static int try_part(struct input *in, struct part *part, void *standin, size_t most)
+{
+    struct nw_guest_text copy;
+    int taken = NOT_REACHED;
+
+    if (in->file != NULL) {
+        in->result = standin != NULL ? fscanf(in->file, part->format, standin, &taken)
+                                     : fscanf(in->file, part->format, &taken);
+        return taken;
+    }
+    const char *plain = nw_guest_text_n(&copy, in->text + in->taken, most);
+    in->result = standin != NULL ? sscanf(plain, part->format, standin, &taken)
+                                 : sscanf(plain, part->format, &taken);
+    nw_guest_text_done(&copy);
+    return taken;
+}
+
+#pragma GCC diagnostic pop
+
+/* The part with a %n behind it. 1: it matched. Only a number may take all of PIECE bytes and yet
+ * be cut short: it is tried again with all of it. */
+static int run(struct input *in, struct part *part, void *standin, size_t most)
+{
+    add(part, "%n", 2);
+    int taken = try_part(in, part, standin, most);
+    if (in->file == NULL && most > PIECE && most != SIZE_MAX && taken > (int)PIECE) {
+        taken = try_part(in, part, standin, nw_guest_word(in->text + in->taken, PIECE));
+    }
+    in->taken += taken > 0 ? (size_t)taken : 0;
+    return taken >= 0;
+}
+
+static void skip_blanks(struct input *in)
+{
+    struct part part;
+
+    if (in->file != NULL) {
+        begin(&part, " ", 1);
+        (void)run(in, &part, NULL, 0);
+    } else {
+        in->taken += nw_guest_blanks(in->text + in->taken);
+    }
+}
+
+static void put(void *to, const void *from, size_t bytes)
+{
+    int error = errno;
+
+    nw_guest_put(to, from, bytes);
+    errno = error;
+}
+
+void *nw_libc_malloc(size_t bytes);
+
+/* The host's heap gave the memory; the program gets a block of its own. */
+static void put_allocated(const struct field *field, char *text)
+{
+    size_t bytes = is_characters(&field->c) ? (field->c.width > 0 ? (size_t)field->c.width : 1)
+                   : field->unit == 1       ? strlen(text) + 1
+                                            : wcslen((wchar_t *)(void *)text) + 1;
+    char *own = nw_libc_malloc(bytes * field->unit);
+
+    if (own == NULL) {
+        nw_guest_refuse("scanf: no room in virtual memory for the text of %m");
+    }
+    put(own, text, bytes * field->unit);
+    put(field->to, &own, sizeof own);
+    free(text);
+}
+
+static int scan_allocated(struct input *in, const struct field *field)
+{
+    struct part part;
+    char *text;
+
+    nw_guest_get(&text, field->to, sizeof text); /* may stay, or become NULL */
+    begin(&part, field->at, (size_t)(field->end - field->at));
+    if (!run(in, &part, &text, SIZE_MAX)) {
+        put(field->to, &text, sizeof text);
+        return 0;
+    }
+    put_allocated(field, text);
+    return 1;
+}
+
+union piece {
+    char plain[PIECE + 1];
+    wchar_t wide[PIECE / CHARACTER_BYTES + 1];
+};
+
+/* Wide characters that came; what stands behind them is none. */
+static size_t wide_count(const struct field *field, const union piece *piece)
+{
+    size_t n = PIECE / CHARACTER_BYTES + 1;
+
+    while (n > 0 && piece->wide[n - 1] == (wchar_t)0x01010101) {
+        n--;
+    }
+    return is_characters(&field->c) ? n : n - 1;
+}
+
+/* Up to `most` characters of text to `to`; behind the first piece blanks end a string. Returns how
+ * many, -1: none matched. */
+static int scan_piece(struct input *in, const struct field *field, int is_first, size_t most,
+                      void *to)
+{
+    struct part part;
+    union piece piece;
+    char width[8];
+    size_t before = in->taken;
+
+    memset(&piece, 1, sizeof piece);
+    begin(&part, width, (size_t)snprintf(width, sizeof width, "%%%u", (unsigned)most));
+    if (is_string(&field->c) && !is_first) {
+        const char *set = field->unit == 1 ? "[^ \t\n\v\f\r]" : "l[^ \t\n\v\f\r]";
+        add(&part, set, strlen(set));
+    } else {
+        add(&part, field->c.rest, (size_t)(field->end - field->c.rest));
+    }
+    if (!run(in, &part, &piece, PIECE)) {
+        return -1;
+    }
+    size_t n = field->unit == 1 ? in->taken - before : wide_count(field, &piece);
+    if (to != NULL) {
+        put(to, &piece, (n + !is_characters(&field->c)) * field->unit);
+    }
+    return (int)n;
+}
+
+static int scan_text(struct input *in, const struct field *field)
+{
+    size_t room = field->unit == 1 ? PIECE : PIECE / CHARACTER_BYTES;
+    size_t left = field->c.width > 0         ? (size_t)field->c.width
+                  : is_characters(&field->c) ? 1
+                                             : SIZE_MAX;
+    char *to = field->to;
+
+    for (int is_first = 1; left > 0; is_first = 0) {
+        size_t most = left < room ? left : room;
+        int n = scan_piece(in, field, is_first, most, to);
+
+        if (n < 0 && is_first) {
+            return 0;
+        }
+        if (n < (int)most) {
+            break;
+        }
+        left -= most;
+        to = to != NULL ? to + most * field->unit : NULL;
+    }
+    return 1;
+}
+
+/* Small C libraries do not know every length, and the stand-in has room for any: an integer comes
+ * as a long, or a long long, and the bytes of its target are taken from that. */
+static int scan_value(struct input *in, const struct field *field)
+{
+    const struct nw_conversion *c = &field->c;
+    size_t bytes = value_bytes(c);
+    uint64_t value[2] = {0, 0};
+    struct part part;
+
+    if (field->to != NULL && bytes > sizeof(long long)) {
+        nw_guest_get(value, field->to, bytes); /* a long double does not fill its place */
+    }
+    if (is_integer(c) && !field->is_skipped) {
+        begin(&part, field->at, (size_t)(c->rest - field->at));
+        add(&part, "ll", bytes > sizeof(long) ? 2 : 1);
+        add(&part, &c->kind, 1);
+    } else {
+        begin(&part, field->at, (size_t)(field->end - field->at));
+    }
+    if (!run(in, &part, field->is_skipped ? NULL : value, PIECE + 1)) {
+        return 0;
+    }
+    if (field->to != NULL) {
+        put(field->to, value, bytes);
+    }
+    return 1;
+}
+
+static int scan_field(struct input *in, const struct field *field)
+{
+    if (field->c.kind == 'n') {
+        uint64_t taken = in->taken;
+
+        if (field->to != NULL) {
+            put(field->to, &taken, value_bytes(&field->c));
+        }
+        return 1;
+    }
+    if (field->c.kind != '[' && !is_characters(&field->c)) {
+        skip_blanks(in);
+    }
+    int matched = field->is_allocated && !field->is_skipped ? scan_allocated(in, field)
+                  : is_text(&field->c)                      ? scan_text(in, field)
+                                                            : scan_value(in, field);
+    in->assigned += matched && !field->is_skipped && field->c.kind != '%';
+    return matched;
+}
+
+/* One conversion of the program's format. 0: it did not match, or has no end. */
+static int scan_conversion(struct input *in, const char **at, struct arguments *arguments)
+{
+    struct field field = {.at = *at, .is_skipped = (*at)[1] == '*'};
+
+    nw_conversion_read(&field.c, *at + field.is_skipped);
+    field.is_allocated = field.c.kind == 'm';
+    if (field.is_allocated) {
+        nw_conversion_rest(&field.c, field.c.end);
+    }
+    if (field.c.kind == '$') {
+        nw_guest_refuse("scanf: numbered arguments (%1$d) are not supported");
+    }
+    field.unit = field.c.length == NW_LEN_L || field.c.kind == 'S' || field.c.kind == 'C'
+                     ? sizeof(wchar_t)
+                     : 1;
+    field.end = field.c.kind == '[' ? set_end(field.c.end) : field.c.end;
+    if (field.c.kind == '\0' || field.end == NULL) {
+        in->result = 0;
+        return 0;
+    }
+    field.is_skipped |= field.c.kind == '%';
+    if (!field.is_skipped) {
+        field.to = va_arg(arguments->list, void *);
+    }
+    *at = field.end;
+    return scan_field(in, &field);
+}
+
+/* Blanks, or characters up to the next blank or '%'. */
+static int scan_plain(struct input *in, const char **at)
+{
+    size_t n = strcspn(*at, "% \t\n\v\f\r");
+    struct part part;
+
+    if (n == 0) {
+        *at += strspn(*at, " \t\n\v\f\r");
+        skip_blanks(in);
+        return 1;
+    }
+    n = n < PIECE ? n : PIECE;
+    begin(&part, *at, n);
+    *at += n;
+    return run(in, &part, NULL, n);
+}
+
+static int scan(struct input *in, const char *format, va_list list)
+{
+    struct nw_guest_text copy;
+    struct arguments arguments;
+    const char *at = nw_guest_text(&copy, format);
+    int matched = 1;
+
+    va_copy(arguments.list, list);
+    while (matched && *at != '\0') {
+        matched = *at == '%' ? scan_conversion(in, &at, &arguments) : scan_plain(in, &at);
+    }
+    va_end(arguments.list);
+    nw_guest_text_done(&copy);
+    return !matched && in->result < 0 && in->assigned == 0 ? EOF : in->assigned;
+}
+
 NW_LIBC(int, vfscanf, (FILE * file, const char *format, va_list list))
 {
-    struct plan plan;
+    struct input in = {.file = file};
 
-    make_plan(&plan, format, list);
-    mark_counts(&plan);
-    int assigned = fscanf(file, plan.format, STANDINS(plan.standin));
-    deliver(&plan, assigned);
-    return assigned;
+    return scan(&in, format, list);
 }
 
 NW_LIBC(int, vsscanf, (const char *from, const char *format, va_list list))
 {
-    struct plan plan;
-    struct nw_guest_text copy;
+    struct input in = {.text = from};
 
-    make_plan(&plan, format, list);
-    mark_counts(&plan);
-    int assigned = sscanf(nw_guest_text(&copy, from), plan.format, STANDINS(plan.standin));
-    nw_guest_text_done(&copy);
-    deliver(&plan, assigned);
-    return assigned;
+    return scan(&in, format, list);
 }
-
-#pragma GCC diagnostic pop
 
 NW_LIBC(int, vscanf, (const char *format, va_list list))
 {

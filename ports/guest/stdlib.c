@@ -12,26 +12,27 @@ size_t nw_libc_strcspn(const char *s, const char *set);
 int nw_libc_memcmp(const void *a, const void *b, size_t n);
 void nw_libc_free(void *block);
 
-/* A number seldom has more digits; one that has is parsed again from the whole string. */
+/* A number seldom has more digits; one that has is parsed again, up to the next blank. What stands
+ * behind a number, however long, is not copied. */
 #define NUMBER_BYTES 200U
 
 #define NW_NUMBER(type, name, extra_parameters, call)                                              \
     NW_LIBC(type, name, extra_parameters)                                                          \
     {                                                                                              \
+        const char *first = from + nw_guest_blanks(from);                                          \
         struct nw_guest_text copy;                                                                 \
         char *stop = NULL; /* stays so where the base is none */                                   \
-        const char *text = nw_guest_text_n(&copy, from, NUMBER_BYTES);                             \
+        const char *text = nw_guest_text_n(&copy, first, NUMBER_BYTES);                            \
         int before = errno;                                                                        \
         type value = call;                                                                         \
                                                                                                    \
-        /* Cut short within the number, or within the blanks before it. */                         \
-        if (nw_guest_is_virtual(from) && stop != NULL && (*stop == '\0' || stop == text)) {        \
+        if (nw_guest_is_virtual(from) && stop == text + NUMBER_BYTES) {                            \
             errno = before;                                                                        \
-            text = nw_guest_text(&copy, from);                                                     \
+            text = nw_guest_text_n(&copy, first, nw_guest_word(first, NUMBER_BYTES));              \
             value = call;                                                                          \
         }                                                                                          \
         if (end != NULL && stop != NULL) {                                                         \
-            char *at = (char *)(uintptr_t)from + (stop - text);                                    \
+            const char *at = stop == text ? from : first + (stop - text);                          \
             nw_guest_put(end, &at, sizeof at);                                                     \
         }                                                                                          \
         nw_guest_text_done(&copy);                                                                 \
