@@ -12,6 +12,7 @@ from nandwich.compiler.tagged import Placement, Variable
 from nandwich.run.measure import scratch
 
 _PAGE = 264
+_STACK = 256  # of programs that are only measured: so that 12 pages in RAM fit
 _HEAD = """#include <stdint.h>
 #include "nandwich/guest.h"
 struct page { volatile uint8_t byte[264]; };
@@ -201,7 +202,7 @@ def memory(table: Sequence[tuple[str, int, int]], frames: int) -> Memory:
     with scratch() as folder:
         source = Path(folder) / "app.c"
         source.write_text(text, encoding="utf-8")
-        image = tagged.program([source], ["-Os"], _placement(table, frames))
+        image = tagged.program([source], ["-Os"], _placement(table, frames), stack=_STACK)
     ram = sum(tagged.symbol_bytes(image, name) for name in _OWN)
     return _memory(ram, image)
 

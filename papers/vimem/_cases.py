@@ -26,28 +26,66 @@ class Case:
     cost: Cost
 
 
+Layouts = dict[tuple[str, str], _rig.Pages]  # by what is known, and method
+
+
 def _nodes(quick: bool) -> range:
     return range(100, 110 if quick else 150)
 
 
+def _laid(
+    variables: _programs.Variables, known: dict[str, list[Sequence[_programs.Access]]]
+) -> Layouts:
+    layouts: Layouts = {}
+    for name, sequences in known.items():
+        program = _rig.learn(variables, sequences)
+        layouts[name, "published"] = _rig.published(program)
+        layouts[name, "ours"] = layout.ours(program)
+        layouts["nothing", "first fit"] = program.graph.first_fit(_programs.PAGE)
+    return layouts
+
+
 @cache
-def tinydb(quick: bool) -> tuple[Case, ...]:
-    """Figure 6: what is known is nothing, the source, or five nodes' traces of a scenario."""
+def tinydb_layouts() -> Layouts:
+    """What is known is nothing, the source, or five nodes' traces of a scenario."""
     known: dict[str, list[Sequence[_programs.Access]]] = {
         "source": list(_programs.tinydb_source()),
         "none": [_programs.tinydb("none", node) for node in TRACED],
         "query": [_programs.tinydb("query", node) for node in TRACED],
     }
-    layouts = {}
-    for name, sequences in known.items():
-        program = _rig.learn(_programs.TINYDB, sequences)
-        layouts[name, "published"] = _rig.published(program)
-        layouts[name, "ours"] = layout.ours(program)
-        layouts["nothing", "first fit"] = program.graph.first_fit(_programs.PAGE)
+    return _laid(_programs.TINYDB, known)
+
+
+@cache
+def mate_layouts() -> Layouts:
+    """The same for the array of capsules; traces of the first two scenarios."""
+    known: dict[str, list[Sequence[_programs.Access]]] = {
+        name: [_programs.mate(name, node) for node in TRACED] for name in ("none", "counter")
+    }
+    return _laid(_programs.MATE, known)
+
+
+@cache
+def generated_layouts(pages: int, frames: int) -> Layouts:
+    """The source sees every access; or every fourth is missing."""
+    program = _programs.Generated(pages)
+    layouts: Layouts = {}
+    for known, accesses in (("all", program.accesses), ("incomplete", program.incomplete())):
+        learnt = _rig.learn(program.variables, [accesses], frames)
+        layouts[known, "published"] = _rig.published(learnt)
+        layouts[known, "ours"] = layout.ours(learnt)
+        if known == "all":
+            layouts["nothing", "first fit"] = learnt.graph.first_fit(_programs.PAGE)
+    return layouts
+
+
+@cache
+def tinydb(quick: bool) -> tuple[Case, ...]:
+    """Figure 6."""
     found = []
     for scenario in SCENARIOS:
         runs = [_rig.packed(_programs.tinydb(scenario, node)) for node in _nodes(quick)]
-        for (name, method), pages in layouts.items():
+        for (name, method), pages in tinydb_layouts().items():
             cost = _rig.average([_rig.run(one, pages, 1) for one in runs])
             found.append(Case("TinyDB-like", scenario, name, method, cost))
     return tuple(found)
@@ -55,18 +93,11 @@ def tinydb(quick: bool) -> tuple[Case, ...]:
 
 @cache
 def mate(quick: bool) -> tuple[Case, ...]:
-    """Figure 7: the same for the array of capsules; traces of the first two scenarios."""
-    known = {name: [_programs.mate(name, node) for node in TRACED] for name in ("none", "counter")}
-    layouts = {}
-    for name, sequences in known.items():
-        program = _rig.learn(_programs.MATE, sequences)
-        layouts[name, "published"] = _rig.published(program)
-        layouts[name, "ours"] = layout.ours(program)
-        layouts["nothing", "first fit"] = program.graph.first_fit(_programs.PAGE)
+    """Figure 7."""
     found = []
     for scenario in _programs.MATE_SCENARIOS:
         runs = [_rig.packed(_programs.mate(scenario, node)) for node in _nodes(quick)]
-        for (name, method), pages in layouts.items():
+        for (name, method), pages in mate_layouts().items():
             cost = _rig.average([_rig.run(one, pages, 1) for one in runs])
             found.append(Case("Mate-like", scenario, name, method, cost))
     return tuple(found)
@@ -74,21 +105,14 @@ def mate(quick: bool) -> tuple[Case, ...]:
 
 @cache
 def generated(pages: int, frames: int) -> tuple[Case, ...]:
-    """Figures 8 and 9: the source sees every access; or every fourth is missing."""
+    """Figures 8 and 9."""
     program = _programs.Generated(pages)
     run = _rig.packed(program.accesses)
     situation = f"{pages} pages, {frames} in RAM"
-    found = []
-    for known, accesses in (("all", program.accesses), ("incomplete", program.incomplete())):
-        learnt = _rig.learn(program.variables, [accesses], frames)
-        layouts = {"published": _rig.published(learnt), "ours": layout.ours(learnt)}
-        if known == "all":
-            layouts["first fit"] = learnt.graph.first_fit(_programs.PAGE)
-        for method, laid in layouts.items():
-            cost = _rig.run(run, laid, frames, program.repeat)
-            name = "nothing" if method == "first fit" else known
-            found.append(Case("generated", situation, name, method, cost))
-    return tuple(found)
+    return tuple(
+        Case("generated", situation, *key, _rig.run(run, laid, frames, program.repeat))
+        for key, laid in generated_layouts(pages, frames).items()
+    )
 
 
 def of(cases: tuple[Case, ...], situation: str, known: str, method: str) -> Cost:

@@ -178,9 +178,21 @@ _RATES: dict[str, dict[str, float]] = {
 }
 
 
+Events = tuple[tuple[Access, ...], ...]
+
+
+def _flat(events: Events) -> tuple[Access, ...]:
+    return tuple(access for event in events for access in event)
+
+
 @cache
 def tinydb(scenario: str, node: int, seconds: int = 1000) -> tuple[Access, ...]:
     """The accesses of one node in one scenario."""
+    return _flat(tinydb_events(scenario, node, seconds))
+
+
+def tinydb_events(scenario: str, node: int, seconds: int = 1000) -> Events:
+    """The same, of each event by itself."""
     chance = random.Random(f"{scenario} {node}")
     handlers = _Handlers(chance)
     events = []
@@ -190,9 +202,12 @@ def tinydb(scenario: str, node: int, seconds: int = 1000) -> tuple[Access, ...]:
             events.append((at, name))
             # Timers are regular, the air is not.
             at += gap if name in ("tick", "clock", "sample") else chance.expovariate(1 / gap)
+    found = []
     for _, name in sorted(events):
         getattr(handlers, name)()
-    return tuple(handlers.made)
+        found.append(tuple(handlers.made))
+        handlers.made.clear()
+    return tuple(found)
 
 
 def tinydb_source() -> list[list[Access]]:
@@ -216,22 +231,29 @@ _TIMER, _LATER = 2, 5  # capsules
 _EVERY = 30  # runs, then another capsule is looked at
 
 
-def mate(scenario: str, node: int, seconds: int = 1000) -> list[Access]:
+def mate(scenario: str, node: int, seconds: int = 1000) -> tuple[Access, ...]:
     """The interpreter's fetches. A capsule is its options, its length, its type and its code."""
+    return _flat(mate_events(scenario, node, seconds))
+
+
+def mate_events(scenario: str, node: int, seconds: int = 1000) -> Events:
+    """The same: the start, then what each second brings."""
     chance = random.Random(f"mate {scenario} {node}")
     made: list[Access] = []
     for capsule in range(8):  # at the start each is looked at, and marked, against its partner
         first, partner = capsule * _CAPSULE, (7 - capsule) * _CAPSULE
         made += [(first, False), (first + 1, False), (first, True), (partner + 2, False)]
     made += [(capsule * _CAPSULE, False) for capsule in range(6)]
+    found = [tuple(made)]
     offset, code = chance.randrange(_EVERY), MATE_SCENARIOS[scenario]
     for second in range(seconds if code else 0):
-        made += [(_TIMER * _CAPSULE + at, False) for at in range(4 + code)]
+        made = [(_TIMER * _CAPSULE + at, False) for at in range(4 + code)]
         if second % _EVERY == offset:
             made.append((_LATER * _CAPSULE, False))
         if code > 24 and second % _EVERY == 0:  # a loop over the neighbours
             made += [(_TIMER * _CAPSULE + 4 + at, False) for at in range(20, code)] * 3
-    return made
+        found.append(tuple(made))
+    return tuple(found)
 
 
 # ---- the generator ----

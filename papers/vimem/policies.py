@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lab.experiments import Answer, Report, Value, experiment
-from nandwich import _native
+from nandwich import _native, plots
 from papers.fatvm import traffic
 
 if TYPE_CHECKING:
@@ -74,11 +74,14 @@ def _sum(found: dict[tuple[str, int, str], tuple[int, int]], policy: str) -> flo
 
 def _draw(rows: Sequence[Sequence[Value]], axes: "Axes") -> None:
     cases = list(dict.fromkeys((row[0], row[1]) for row in rows))
-    for policy in (*_ONLINE, "belady-cost"):
-        line = [float(row[4]) for row in rows if row[2] == policy]
-        axes.plot(range(len(line)), line, "o", label=policy, markersize=4)
-    names = [f"{program}\n{ram} KiB" for program, ram in cases]
-    axes.set_xticks(range(len(cases)), names, fontsize=6)
+    series = {
+        policy: [float(row[4]) for row in rows if row[2] == policy]
+        for policy in (*_ONLINE, "belady-cost")
+    }
+    plots.grouped(axes, [f"{program}\n{ram} KiB" for program, ram in cases], series, log=True)
+    axes.tick_params(axis="x", labelsize=6)
+    axes.set_yticks([], minor=True)
+    axes.set_yticks([1, 1.5, 2, 3, 4], ["1", "1.5", "2", "3", "4"])
     axes.set_ylabel("faults, by Belady's")
     axes.legend(fontsize=6, ncols=2)
 

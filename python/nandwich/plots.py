@@ -18,8 +18,10 @@ Draw = Callable[["Axes"], object]
 
 #: One hue a series, in this order; told apart also in print and by most colour-blind readers.
 COLOURS = ("#1b6ca8", "#d1495b", "#2e8b57", "#8d5a97", "#c98a1b", "#5c6b73")
+#: Hues of the seventh series and on, no two of a plot alike.
+_MORE = ("#23a3b3", "#7a4b2a", "#e07bb0", "#98a31f", "#1a1a1a", "#7681d8")
 #: A mark and a hatch go with each hue, so that colour never tells a series alone. Behind the sixth
-#: series the hues come again, with other lines and these marks in another order.
+#: series come other lines and these marks in another order.
 MARKS = ("o", "s", "^", "D", "v", "P")
 HATCHES = ("", "///", "...", "xxx", "\\\\\\", "++")
 LINES = ("-", "--")
@@ -82,12 +84,12 @@ def grouped(
 
 
 def _series() -> Any:
-    """Hue, mark and line of each series in turn: all pairs differ for twice as many as hues."""
+    """Hue, mark and line of each series in turn: all differ in hue, and in mark or line."""
     from cycler import cycler
 
     turned = MARKS[1:] + MARKS[:1]
     return cycler(
-        color=COLOURS * 2,
+        color=COLOURS + _MORE,
         marker=MARKS + turned,
         linestyle=[line for line in LINES for _ in COLOURS],
     )

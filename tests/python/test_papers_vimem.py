@@ -6,7 +6,8 @@ from itertools import pairwise
 
 import pytest
 
-from papers.vimem import _cases, _programs, _rig
+from lab.device import boards
+from papers.vimem import _board_cases, _cases, _node, _programs, _rig
 
 
 def test_like_tinydb() -> None:
@@ -62,3 +63,27 @@ def test_ours_saves_a_tenth_where_it_knows_all() -> None:
     assert _rig.fewer(costs["ours"].faults, costs["published"].faults) >= 10
     first = _cases.of(cases, situation, "nothing", "first fit")
     assert first.latency_us > costs["published"].latency_us > _rig.RESIDENT_US
+
+
+_ON_BOARD = pytest.mark.skipif(
+    bool(boards.ATMEGA128.missing()), reason=f"not installed: {boards.ATMEGA128.missing()}"
+)
+
+
+@_ON_BOARD
+def test_the_board_agrees_with_the_simulator() -> None:
+    """Goal: faults, transfers and flash writes of the very programs behind V6 to V9 on the emulated
+    ATmega128, in its 4 KB, are the simulator's to the last one; 60 pages with 12 in RAM too."""
+    found = [*_board_cases.tinydb(True), *_board_cases.generated(60, 12, True)]
+    assert [one.case.method for one in found] == ["first fit", "published", "ours", "published"]
+    for one in found:
+        assert one.case.cost == one.simulated, one.case
+    assert found[0].case.cost.faults > 1000
+    assert found[0].us > found[1].us > 5
+
+
+@_ON_BOARD
+def test_a_recording_on_the_node_is_the_trace_of_the_paper() -> None:
+    """Goal: the program in C makes the accesses that the layouts are learnt from, each of them."""
+    run = _node.Run(_programs.MATE, _programs.mate_events("counter", 7))
+    assert _node.recorded(run) == run.accesses == list(_programs.mate("counter", 7))

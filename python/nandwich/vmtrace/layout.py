@@ -23,6 +23,7 @@ MOST_FRAMES = 64
 _STEP = 1 << 20
 #: What the search may cost, in accesses played.
 _MOST_WORK, _WORK_AN_ACCESS = 400_000_000, 50_000
+_FAULT_COST, _WRITE_COST = 4, 4
 _MOST_FILE_BYTES = 64 << 20
 
 
@@ -140,7 +141,17 @@ def ours(program: Program) -> Pages:
     played = [graph.play(pages, parameters.frames) for pages in starts]
     begin = starts[played.index(min(played, key=_cost))]
     work = min(_MOST_WORK, _WORK_AN_ACCESS * max(graph.sampled, 1))
-    starts.append(graph.search(begin, parameters.page, parameters.frames, work, parameters.seed))
+    starts.append(
+        graph.search(
+            begin,
+            parameters.page,
+            parameters.frames,
+            work,
+            parameters.seed,
+            fault_cost=_FAULT_COST,
+            write_cost=_WRITE_COST,
+        )
+    )
     played.append(graph.play(starts[-1], parameters.frames))
     fewest = min(one["faults"] for one in played[: len(usual)])
     allowed = [number for number, one in enumerate(played) if one["faults"] <= fewest]
@@ -148,7 +159,7 @@ def ours(program: Program) -> Pages:
 
 
 def _cost(result: dict[str, int]) -> int:
-    return result["faults"] + result["flash_writes"]
+    return _FAULT_COST * result["faults"] + _WRITE_COST * result["flash_writes"]
 
 
 def fits_pool(pages: Pages) -> bool:
