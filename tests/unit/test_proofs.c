@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Goal: where the state is small and pure, all of it is tried instead of a sample: checksums by
- * each state and byte, SECDED by each pair of flipped bits, the order of flows by each order of
- * arrivals, the scheduler's ring by each sequence of calls, positions in the store by each place.
+ * each state and byte, the generator by its powers, SECDED by each pair of flipped bits, the order
+ * of flows by each order of arrivals, the scheduler's ring by each sequence of calls, positions in
+ * the store by each place.
  * The bisection for the newest block has a test of its own: test_store_bisection.
  * ctest: quick
  */
@@ -19,6 +20,7 @@
 #include "../../core/store/store.h"
 #include "nandwich/crc.h"
 #include "nandwich/ecc.h"
+#include "nandwich/random.h"
 
 /* Checksums */
 
@@ -123,6 +125,75 @@ static void test_tags(void **state)
     count_missed(16, &twos, &threes);
     assert_int_equal(twos, 3);
     assert_int_equal(threes, 6);
+}
+
+/* The generator */
+
+/* A linear map of 32 bits: what becomes of each. */
+struct map {
+    uint32_t of[32];
+};
+
+static uint32_t apply(const struct map *map, uint32_t bits)
+{
+    uint32_t sum = 0;
+
+    for (uint32_t bit = 0; bit < 32U; bit++) {
+        sum ^= (bits >> bit & 1U) != 0 ? map->of[bit] : 0U;
+    }
+    return sum;
+}
+
+static struct map behind(const struct map *first, const struct map *then)
+{
+    struct map both;
+
+    for (uint32_t bit = 0; bit < 32U; bit++) {
+        both.of[bit] = apply(then, first->of[bit]);
+    }
+    return both;
+}
+
+/* So many steps of the generator at once: 1 when they lead each state back to itself. */
+static int leads_back(uint32_t steps)
+{
+    struct map power;
+    struct map sum;
+    uint32_t same = 0;
+
+    for (uint32_t bit = 0; bit < 32U; bit++) {
+        struct nw_random random = {.state = (uint32_t)1 << bit};
+
+        sum.of[bit] = random.state;
+        power.of[bit] = nw_random_next(&random);
+    }
+    for (; steps > 0; steps >>= 1) {
+        sum = (steps & 1U) != 0 ? behind(&sum, &power) : sum;
+        power = behind(&power, &power);
+    }
+    for (uint32_t bit = 0; bit < 32U; bit++) {
+        same += sum.of[bit] == (uint32_t)1 << bit;
+    }
+    return same == 32U;
+}
+
+/* A step is linear. Its period is 2^32 - 1 when so many steps lead back and no divisor of that
+ * many does; the largest ones are enough. */
+static void test_period(void **state)
+{
+    static const uint32_t primes[] = {3, 5, 17, 257, 65537};
+
+    (void)state;
+    assert_true(leads_back(0xFFFFFFFFU));
+    for (uint32_t i = 0; i < sizeof primes / sizeof primes[0]; i++) {
+        assert_false(leads_back(0xFFFFFFFFU / primes[i]));
+    }
+    for (uint32_t seed = 0; seed < 65536U; seed++) {
+        struct nw_random random;
+
+        nw_random_seed(&random, seed ^ 0x9E370000UL);
+        assert_int_not_equal(random.state, 0);
+    }
 }
 
 /* SECDED */
@@ -510,6 +581,7 @@ int main(void)
         cmocka_unit_test(test_crc16),
         cmocka_unit_test(test_crc32),
         cmocka_unit_test(test_tags),
+        cmocka_unit_test(test_period),
         cmocka_unit_test(test_secded),
         cmocka_unit_test(test_order),
         cmocka_unit_test(test_ring),
