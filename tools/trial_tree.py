@@ -7,7 +7,17 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-TREE = ("cmake", "core", "ports", "replay", "tests", "twin", "CMakeLists.txt", "python/nandwich")
+TREE = (
+    "cmake",
+    "core",
+    "ports",
+    "replay",
+    "tests",
+    "twin",
+    "vmtrace",
+    "CMakeLists.txt",
+    "python/nandwich",
+)
 
 
 def run(command: list[str], folder: Path) -> str:

@@ -2,6 +2,7 @@
 """Goal: the simulation stays strong: each defect of tests/defects, put back into today's code, is
 found by the swarm within two minutes of one processor."""
 
+import re
 import subprocess
 import sys
 
@@ -19,6 +20,17 @@ def test_each_defect_is_found() -> None:
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "NOT FOUND" not in done.stdout
+
+
+def test_the_copy_has_what_is_built() -> None:
+    """A folder that was new to the build once stopped tools/strength and tools/mutate, unseen."""
+    assert paths.CHECKOUT is not None
+    built = (paths.CHECKOUT / "CMakeLists.txt").read_text(encoding="utf-8")
+    copied = (paths.CHECKOUT / "tools" / "trial_tree.py").read_text(encoding="utf-8")
+    folders = {name.split("/")[0] for name in re.findall(r"^add_subdirectory\((.*)\)", built, re.M)}
+    assert len(folders) > 4
+    for folder in folders:
+        assert f'"{folder}"' in copied, folder
 
 
 def test_each_defect_still_applies() -> None:
