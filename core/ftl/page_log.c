@@ -128,6 +128,8 @@ int nw_page_append(struct nw_page *page, struct nw_page_stream *stream, uint8_t 
             int opened = nw_page_begin(page, stream);
             if (opened == NW_ERR_FULL && has_room(page, keep)) {
                 stream = &page->host; /* the last free blocks have just failed to erase */
+            } else if (opened == NW_ERR_FULL && page->mounting == 0 && page->cold.left > 0) {
+                stream = &page->cold; /* ... and the host's block to program */
             } else if (opened < 0) {
                 return opened;
             }

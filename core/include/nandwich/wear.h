@@ -166,8 +166,10 @@ struct nw_wear {
  * that.
  *
  * RAM: 1 byte a block. NW_ERR_CONFIG: percent above 100; NW_ERR_RAM: `ram` does not hold
- * nw_wear_dynamic_ram_bytes(). A layer with more blocks than the policy was opened for, or one
- * whose bars do not fit 16 bits, is refused when it opens: NW_ERR_CONFIG.
+ * nw_wear_dynamic_ram_bytes(). A layer with more blocks than the policy was opened for is refused
+ * when it opens: NW_ERR_CONFIG. So is one that heals on a part whose life, rated or won back by a
+ * healing, is 65,535 erases or more or not told, whatever the bar: a block's erases since its last
+ * healing have 16 bits.
  */
 size_t nw_wear_dynamic_ram_bytes(uint16_t blocks);
 int nw_wear_dynamic_open(struct nw_wear *wear, const struct nw_heal_config *heal, uint16_t blocks,
