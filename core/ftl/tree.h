@@ -186,6 +186,8 @@ int nw_tree_save(struct nw_tree *tree);
 void nw_tree_adopt(struct nw_tree *tree, uint32_t page);
 void nw_tree_enqueue(struct nw_tree *tree, uint16_t block);
 void nw_tree_drop_first(struct nw_tree_queue *queue);
+/* Blocks that hold nothing, this one and the current one apart, join the queue. */
+int nw_tree_gather(struct nw_tree *tree, uint16_t newest);
 /* With usable blocks in the queue, the first not erased: erases it, or, when it is bad or goes bad
  * by that, drops it. Cost: at most one erase. */
 int nw_tree_erase_ahead(struct nw_tree *tree);

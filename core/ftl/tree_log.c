@@ -178,6 +178,31 @@ int nw_tree_erase_ahead(struct nw_tree *tree)
     return result < 0 ? result : (int)NW_OK;
 }
 
+int nw_tree_gather(struct nw_tree *tree, uint16_t newest)
+{
+    for (uint16_t block = 0; tree->exact && block < tree->blocks; block++) {
+        if (tree->queue.count == NW_TREE_QUEUE) {
+            break;
+        }
+        if (tree->counts[block] != 0 || block == newest || block == tree->current ||
+            nw_tree_listed(tree, block) < tree->failed_count) {
+            continue;
+        }
+        tree->tagged.req.block = block;
+        int bad = nw_chip_is_bad(&tree->tagged.req);
+
+        if (bad < 0) {
+            return bad;
+        }
+        if (bad == 0) {
+            nw_tree_enqueue(tree, block);
+        } else {
+            tree->counts[block] = NW_TREE_OUT;
+        }
+    }
+    return NW_OK;
+}
+
 /* The first free block, erased; bad ones go. Its number stays first in the queue. */
 static int32_t take(struct nw_tree *tree)
 {
@@ -296,10 +321,14 @@ int nw_tree_open(struct nw_tree *tree)
     for (uint8_t i = 0; i < NW_TREE_TRIES; i++) {
         int32_t block = take(tree);
 
-        if (block >= 0 && queue->usable < 2U && !tree->mounting) {
-            return NW_ERR_FULL; /* the last one is for the next mount */
+        result = block < 0 ? (int)block : NW_OK;
+        if (result == NW_OK && queue->usable < 2U && !tree->mounting) { /* what the root frees */
+            result = nw_tree_gather(tree, tree->current);
+            if (result == NW_OK && queue->count < 2U) {
+                result = NW_ERR_FULL; /* the last one is for the next mount */
+            }
         }
-        result = block < 0 ? (int)block : build(tree, 1);
+        result = result == NW_OK ? build(tree, 1) : result;
         if (result != NW_OK) {
             return result;
         }

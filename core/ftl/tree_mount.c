@@ -15,33 +15,6 @@
 
 #define MARGIN 9U /* pages of a mount's block for nodes, roots and its ends */
 
-/* Blocks that hold nothing, whether the page written last counts or not. */
-static int gather(struct nw_tree *tree, uint32_t newest)
-{
-    for (uint16_t block = 0; tree->exact && block < tree->blocks; block++) {
-        if (tree->queue.count == NW_TREE_QUEUE) {
-            break;
-        }
-        if (tree->counts[block] != 0 || block == newest ||
-            nw_tree_listed(tree, block) < tree->failed_count) {
-            continue;
-        }
-        tree->tagged.req.block = block;
-        int bad = nw_chip_is_bad(&tree->tagged.req);
-
-        if (bad < 0) {
-            return bad;
-        }
-        if (bad == 0) {
-            nw_tree_enqueue(tree, block);
-            tree->queue.usable = tree->queue.count;
-        } else {
-            tree->counts[block] = NW_TREE_OUT;
-        }
-    }
-    return NW_OK;
-}
-
 /* The page written last: its tag and, of a sector, its content. NW_TAG_GOOD: it looks whole. */
 static int look_at_last(struct nw_tree *tree, uint32_t last)
 {
@@ -107,10 +80,10 @@ static int is_doubtful(struct nw_tree *tree, uint32_t last)
     return state < 0 ? state : state != NW_TAG_GOOD || (left != 0 && left <= NW_TREE_TAIL);
 }
 
-/* A few free blocks for the mounts to come, as far as the mount's block has room. */
-static int restock(struct nw_tree *tree)
+/* A few free blocks for the mounts to come, as far as the mount's block has room. The root tells of
+ * those that were found since `before`. */
+static int restock(struct nw_tree *tree, uint8_t before)
 {
-    uint8_t before = tree->queue.count;
     int result = NW_OK;
 
     while (result == NW_OK && tree->queue.count < NW_TREE_STOCK && tree->virgin == tree->blocks &&
@@ -123,15 +96,25 @@ static int restock(struct nw_tree *tree)
     return result >= 0 && tree->queue.count > before ? nw_tree_save(tree) : result;
 }
 
-/* The mount's block, from its root to its end. */
-static int write_block(struct nw_tree *tree, uint32_t last)
+/* The mount's block, from its root to its end. Lost nodes are made anew in it: should the mount be
+ * cut, it has used up nothing. With too few free blocks for that, what is lost stays so. */
+static int write_block(struct nw_tree *tree, uint32_t last, int lost)
 {
     uint32_t place;
     int result = begin(tree, last);
+    uint8_t before;
 
     tree->victim = NW_TREE_NO_BLOCK;
+    if (result == NW_OK && lost) {
+        result = nw_tree_mend(tree);
+        result = result == NW_ERR_FULL || result > 0 ? (int)NW_OK : result;
+    }
+    before = tree->queue.count;
+    if (result == NW_OK && lost) {
+        result = nw_tree_gather(tree, (uint16_t)(last / tree->block_pages));
+    }
     if (result == NW_OK) {
-        result = restock(tree);
+        result = restock(tree, before);
     }
     if (result >= 0 && tree->left < 2U) {
         result = nw_tree_save(tree);
@@ -156,7 +139,8 @@ int nw_tree_mount(struct nw_tree *tree)
         result = lost = nw_tree_count(tree);
     }
     if (result == NW_OK && tree->current == NW_TREE_NO_BLOCK) {
-        result = gather(tree, last / tree->block_pages);
+        result = nw_tree_gather(tree, (uint16_t)(last / tree->block_pages));
+        tree->queue.usable = tree->queue.count; /* whether the page written last counts or not */
     }
     if (result >= 0) {
         result = is_doubtful(tree, last);
@@ -169,13 +153,11 @@ int nw_tree_mount(struct nw_tree *tree)
     }
     result = NW_ERR_PROGRAM;
     for (uint8_t i = 0; i < NW_TREE_TRIES && result == NW_ERR_PROGRAM; i++) {
-        result = write_block(tree, last);
+        result = write_block(tree, last, lost);
     }
     tree->mounting = 0;
     tree->queue.usable = tree->queue.count;
-    if (result == NW_OK && lost) {
-        result = nw_tree_mend(tree);
-    } else if (result == NW_ERR_FULL) { /* the device can be read, the last page where it is */
+    if (result == NW_ERR_FULL) { /* the device can be read, the last page where it is */
         tree->must_open = 1;
         tree->owed = last;
         result = believe(tree, last);

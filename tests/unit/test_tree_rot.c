@@ -368,11 +368,11 @@ static void check_all(void)
     assert_int_equal(nw_ftl_tree_check(&ftl, &where), NW_OK);
 }
 
-/* Mounts that are cut, three in a row. */
-static void cut_mounts(struct nw_random *random)
+/* Mounts that are cut, some in a row. */
+static void cut_mounts(struct nw_random *random, unsigned mounts, uint32_t most)
 {
-    for (unsigned i = 0; i < 3U; i++) {
-        struct nw_cut cut = {.after = 40U + nw_random_below(random, 160), .phase = NW_CUT_INSIDE};
+    for (unsigned i = 0; i < mounts; i++) {
+        struct nw_cut cut = {.after = 40U + nw_random_below(random, most), .phase = NW_CUT_INSIDE};
 
         nw_nand_cut(nand, &cut);
         memset(ram, 0xC3, ram_bytes);
@@ -395,7 +395,7 @@ static void rot(uint32_t page, uint32_t last, uint32_t seed)
     int map = is_map(page);
     rotten = page;
     if ((page + seed) % 3U == 0) {
-        cut_mounts(&random);
+        cut_mounts(&random, 3, 160);
     }
     mount();
     if (nw_ftl_tree_check(&ftl, &where) != NW_OK) {
@@ -602,10 +602,44 @@ static void test_lost_push(void **state)
     close_shape();
 }
 
+/* Mounts that are cut where they make a node anew, on a device with few free blocks. Once each of
+ * them had ended by then and used up a block, and the last one had none left to mend in. */
+static void test_cut_mends(void **state)
+{
+    static const struct shape shape = {"K9F1G08U0A", 32, 16, 512, 0};
+    struct nw_random random;
+
+    (void)state;
+    nw_random_seed(&random, 1);
+    open_shape(&shape);
+    tag_stays = 0;
+    work(&random, 4U * ftl.block.sectors);
+    for (unsigned turn = 0; turn < 30U; turn++) {
+        work(&random, 29);
+        keep();
+        for (uint32_t page = 0; page < shape.blocks * shape.block_pages; page += EVERY) {
+            assert_int_equal(nw_nand_assign(nand, kept), NW_OK);
+            memcpy(wanted, saved, ftl.block.sectors * sizeof *saved);
+            if (nw_nand_page_programs(nand, page) != 0 && is_map(page)) {
+                rotten = page;
+                cut_mounts(&random, 8, 500);
+                mount();
+                judge(page, NOWHERE, 1, NOWHERE);
+            }
+        }
+        assert_int_equal(nw_nand_assign(nand, kept), NW_OK);
+        memcpy(wanted, saved, ftl.block.sectors * sizeof *saved);
+        rotten = NOWHERE;
+        mount();
+    }
+    close_shape();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_failed_calls),
                                        cmocka_unit_test(test_lost_push),
+                                       cmocka_unit_test(test_cut_mends),
                                        cmocka_unit_test(test_each_page),
                                        cmocka_unit_test(test_in_use)};
 
