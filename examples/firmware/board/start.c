@@ -25,9 +25,9 @@ void start(void)
     board_reset();
 }
 
-/* A fault in the field: begin anew. Under a debugger put a breakpoint here. The stack pointer then
- * tells what it was: a fault that the stack made by its depth leaves it at the stack's end or below,
- * once the processor has put its own 32 bytes there. */
+/* A fault in the field: begin anew. Under a debugger put a breakpoint here. The stack pointer
+ * tells what it was: one that went too deep is at the stack's end or below, behind the 32 bytes
+ * that the processor itself pushes. */
 void fault_at(uintptr_t stack);
 __attribute__((used)) void fault_at(uintptr_t stack)
 {
