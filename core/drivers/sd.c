@@ -300,9 +300,9 @@ static int write(struct nw_block_req *req, const uint8_t *data)
     }
     if (spi->error >= 0) {
         ask_status(card);
-        if (spi->error < 0) {
-            req->done = 0; /* any may be meant; the command that tells (ACMD22) is not MMC's */
-        }
+    }
+    if (spi->error == NW_ERR_PROGRAM) {
+        req->done = 0; /* also those may be meant that the card took into its buffer */
     }
     return end(spi);
 }

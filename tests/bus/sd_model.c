@@ -147,7 +147,9 @@ static void take_sector(struct sd_model *model)
         bus_violation(&model->spi.bus, "a block with a wrong checksum", crc);
         response = 0x0B;
     }
-    if (model->refuse != 0) {
+    if (model->refuse != 0 && model->take > 0) {
+        model->take--;
+    } else if (model->refuse != 0) {
         response = model->refuse;
         model->refuse = 0;
         model->status |= response == 0x0D ? FAILED : 0;

@@ -46,6 +46,7 @@ struct sd_model {
     bool silent_read;
     bool lost;       /* an error token instead of data, once */
     uint8_t refuse;  /* a data response other than 05h, once */
+    uint8_t take;    /* blocks that are taken before that */
     uint8_t status;  /* second byte of the status, until it is read */
     uint8_t version; /* of the CSD; 0: the right one */
     uint8_t length;  /* logarithm of a block in the CSD of a small card; 0: the right one */

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The firmware examples on an emulated STM32F103: they keep what they acknowledged."""
 
+import dataclasses
 import itertools
 import random
 import re
@@ -12,6 +13,7 @@ import pytest
 import third_party
 
 from lab import firmware
+from nandwich import paths
 
 pytestmark = pytest.mark.skipif(
     bool(firmware.missing()), reason=f"needs {', '.join(firmware.missing())} (tools/setup test)"
@@ -258,3 +260,41 @@ def test_an_interrupt_in_an_it_block(folder: Path, runner: Path) -> None:
     run = firmware.run(runner, image, firmware.LOGGER, 5_000_000)
     assert run.starts == ((),)
     assert run.instructions >= 5_000_000
+
+
+LOGGER_SIZES = ("flash_bytes=0x10000", "ram_bytes=0x5000", "stack_bytes=0x800")
+DEEP = """
+#include "board.h"
+uint8_t precious[64] = {7};
+static int down(int n)
+{
+    volatile int keep[8] = {n};
+    return down(n + 1) + keep[0];
+}
+int main(void)
+{
+    board_open();
+    board_say(precious[0] == 7 && precious[63] == 0 ? "begin\\n" : "variables changed\\n");
+    if (board_heard_first('d')) down(0);
+    for (;;) board_sleep();
+}
+"""
+
+
+def test_a_stack_that_is_too_deep_is_told(folder: Path, runner: Path) -> None:
+    """The stack lay behind the variables and grew into them in silence. It lies before them now:
+    one that is too deep leaves RAM, which is a fault, and the console tells it."""
+    source, image = folder / "deep.c", folder / "deep.elf"
+    source.write_text(DEEP)
+    board = firmware.FOLDER / "board"
+    flags = "-Os -mcpu=cortex-m3 -mthumb -ffunction-sections -nostartfiles -w -Wl,--gc-sections"
+    sizes = [f"-Wl,--defsym={one}" for one in LOGGER_SIZES]
+    command = ["arm-none-eabi-gcc", *flags.split(), "--specs=nosys.specs", f"-I{board}", *sizes]
+    command += [f"-I{paths.include_dirs()[0]}", f"-T{board / 'stm32f103.ld'}", str(source)]
+    subprocess.run(
+        [*command, str(board / "board.c"), str(board / "start.c"), "-o", str(image)], check=True
+    )
+    deep = dataclasses.replace(firmware.LOGGER, first="d")
+    run = firmware.run(runner, image, deep, 9_000_000, cuts=[4_500_000])
+    assert run.starts[0][:3] == ("begin", "stack_bytes are too few", "reset")
+    assert run.starts[1][0] == "begin"

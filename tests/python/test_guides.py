@@ -169,6 +169,30 @@ def test_ram_figures(tmp_path: Path) -> None:
 
 
 @pytest.mark.quick
+def test_what_is_advised_fits() -> None:
+    """Goal: a layer that the guide names for a RAM takes no more, by the guide's own figures. One
+    column for "32 MiB and less" advised page, log and fast for 16 MiB of 512-byte pages, where
+    they take 134, 33 and 43 KB."""
+    page = (DOCS / "guide-ram.md").read_text()
+    needs = {}
+    for name in LAYERS:
+        row = re.search(rf"^\| {name} \| (.*) \|$", page, re.MULTILINE)
+        assert row
+        needs[name] = [_number(cell) for cell in row[1].split(" | ")]
+    rows = re.findall(r"^\| (\d+) KB \| (.*) \|$", page, re.MULTILINE)
+    assert len(rows) == 8
+    for kilobytes, cells in rows:
+        for column, cell in zip((1, 0, 3), cells.split("|"), strict=True):
+            for advice in re.sub(r"\]\([^)]*\)|\[", "", cell).split(";"):
+                if re.search(r"log blocks| NOR ", advice):  # smaller than by default
+                    continue
+                words = set(re.findall(r"\w+", advice))
+                names = set(LAYERS) - {"page"} if "any but page" in advice else words & set(LAYERS)
+                for name in names:
+                    assert 0 < needs[name][column] <= int(kilobytes) * 1024, (kilobytes, advice)
+
+
+@pytest.mark.quick
 def test_every_layer_is_named_where_one_is_chosen() -> None:
     """Goal: who reads what `nandwich run` and `nandwich cc` take finds every layer; `tree` came
     later and was left out of both lists."""

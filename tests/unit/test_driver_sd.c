@@ -225,8 +225,15 @@ static void errors_are_told_with_what_was_done(void **state)
         rig.model.refuse = 0x0D;
         assert_int_equal(nw_block_write(&req), NW_ERR_PROGRAM);
         assert_int_equal(req.done, 0);
+        /* It has taken the blocks before into its buffer; done counted them as written. */
+        rig.model.refuse = 0x0D;
+        rig.model.take = (uint8_t)(count - 1U);
+        assert_int_equal(nw_block_write(&req), NW_ERR_PROGRAM);
+        assert_int_equal(req.done, 0);
         rig.model.refuse = 0x0B;
+        rig.model.take = (uint8_t)(count - 1U);
         assert_int_equal(nw_block_write(&req), NW_ERR_IO);
+        assert_int_equal(req.done, count - 1U);
         assert_int_equal(nw_block_write(&req), NW_OK);
         rig.model.status = 0x08;
         assert_int_equal(nw_block_write(&req), NW_ERR_PROGRAM);

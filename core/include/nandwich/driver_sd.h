@@ -20,12 +20,15 @@
  *
  * ERRORS of the verbs. NW_ERR_PROGRAM: the card refused a block or reported an error behind it
  * (card->response has the data response or the status); NW_ERR_IO: a wrong checksum, a response
- * with an error bit, or no response; NW_ERR_BUSY: busy for more than 20,000 waits of 50 us after a
- * write (1 s; the standard allows 0.5 s), or no data within 15,000 waits of 20 us of a read (0.3 s;
- * 0.1 s), LIMITS in driver_spi.h; what the bus answers. done
- * counts sectors that went well; 0 where the card reports an error behind a write, since that does
- * not say of which sector. NW_ERR_UNSUPPORTED: data NULL. Each error is told once: the call
- * behind it first reads the card's status, whose bits stay until then, and drops it.
+ * with an error bit, or no response; NW_ERR_BUSY: busy for more than 20,000 waits of 50 us after
+ * a write (1 s; the standard allows 0.5 s), or no data within 15,000 waits of 20 us of a read
+ * (0.3 s; 0.1 s), LIMITS in driver_spi.h; what the bus answers. done counts sectors that went
+ * well; 0 behind NW_ERR_PROGRAM: a card takes blocks into its buffer before it programs them, so
+ * the error may be that of any sector of the request. Write all of it again: the driver does not
+ * ask how many were well written (ACMD22), for MMC cards have no such command, and it would save
+ * no more than a few sectors on a card that is failing. NW_ERR_UNSUPPORTED: data NULL. Each
+ * error is told once: the call behind it first reads the card's status, whose bits stay until
+ * then, and drops it.
  *
  * COST. RAM: sizeof(struct nw_sd). Stack on a Cortex-M3: 180 B. One command a call, however many
  * sectors; each sector 512 bytes, a token, two of checksum, and a byte for each 20 us (read) or 50

@@ -152,6 +152,12 @@ static void say_letter(char letter)
     USART1_DR = (uint32_t)(unsigned char)letter;
 }
 
+void board_said(void)
+{
+    while ((USART1_SR & USART_SR_TC) == 0) {
+    }
+}
+
 void board_say(const char *text)
 {
     while (*text != '\0') {

@@ -39,6 +39,9 @@ void board_say(const char *text);
 void board_say_number(int32_t number);
 void board_say_line(const char *text, int32_t number);
 
+/* Waits until the last letter is out: before a reset. */
+void board_said(void);
+
 /* A character from the console; -1: none came. */
 int board_heard(void);
 

@@ -5,7 +5,7 @@
 #include "board.h"
 
 extern uint32_t data_start[], data_end[], data_from[], bss_start[], bss_end[];
-extern uint32_t stack_top[];
+extern uint32_t stack_end[], stack_top[];
 
 int main(void);
 void systick_handler(void);
@@ -25,10 +25,24 @@ void start(void)
     board_reset();
 }
 
-/* A fault in the field: begin anew. Under a debugger put a breakpoint here. */
-static void fault(void)
+/* A fault in the field: begin anew. Under a debugger put a breakpoint here. The stack pointer
+ * tells what it was: one that went too deep is at the stack's end or below, behind the 32 bytes
+ * that the processor itself pushes. */
+void fault_at(uintptr_t stack);
+__attribute__((used)) void fault_at(uintptr_t stack)
 {
+    board_say(stack < (uintptr_t)stack_end + 64U ? "stack_bytes are too few\n" : "fault\n");
+    board_said();
     board_reset();
+}
+
+/* On a stack of its own, for there may be none left. */
+__attribute__((naked)) static void fault(void)
+{
+    __asm__ volatile("mov r0, sp\n"
+                     "ldr r1, =stack_top\n"
+                     "mov sp, r1\n"
+                     "b fault_at\n");
 }
 
 #define SYSTICK 15

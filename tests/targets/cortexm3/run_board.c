@@ -15,7 +15,7 @@
  *   = end                the rest is behind the last start
  *   = instructions N     of the last start
  *   = milliseconds N     of all, by the bus model's clock
- *   = stack N            deepest of all starts, bytes
+ *   = stack N            deepest of all starts, bytes; below the variables or behind them
  *   = violations N WHY   what the firmware did to the part that its datasheet forbids
  *
  * With CARD_IMAGE=FILE in the environment the first MiB of the card is written there at the end.
@@ -35,6 +35,7 @@
 #define RAM 0x20000000U
 #define GARBAGE 0xA5
 #define HANDLER_END (FLASH + FLASH_BYTES - 2U) /* where interrupts return to: unused flash */
+#define FAULT_VECTOR 3U
 #define SYSTICK_VECTOR 15U
 #define MOST_RESETS 20U
 #define CARD_SECTORS 65536U
@@ -49,10 +50,10 @@ static struct stm32f103 chip;
 static uc_engine *uc;
 static uint8_t flash[FLASH_BYTES];
 static uint16_t length_at[FLASH_BYTES / 2]; /* instructions of the block that begins here */
-static uint32_t ram_bytes, variables_end = RAM;
+static uint32_t ram_bytes, variables = UINT32_MAX, variables_end = RAM;
 static uint64_t count, limit;
 static uint32_t deepest;
-static bool handling;
+static bool handling, faulted;
 static char said = '\n';
 
 static uint16_t instructions(uint32_t at, uint32_t bytes)
@@ -148,6 +149,9 @@ static void load(const char *name)
         if (end > variables_end && end <= RAM + ram_bytes) {
             variables_end = end;
         }
+        if (end > RAM && end <= RAM + ram_bytes && word_at(image, at + 8) < variables) {
+            variables = word_at(image, at + 8);
+        }
         if (word_at(image, at) == 1 && bytes != 0 && to + bytes <= FLASH_BYTES) {
             memcpy(flash + to, image + word_at(image, at + 4), bytes);
         }
@@ -207,19 +211,19 @@ static uint32_t end_interrupt(void)
     return interrupted_at;
 }
 
-/* RAM is painted before a start: the stack reaches down to the lowest place behind the variables
- * where paint is gone. */
+/* RAM is painted before a start: the stack reaches down to the lowest place of its own where paint
+ * is gone. */
 static void measure_stack(void)
 {
     static uint8_t ram[0x10000];
-    uint32_t at = variables_end - RAM;
+    uint32_t top = word_at(flash, 0), at = top <= variables ? 0 : variables_end - RAM;
 
     uc_mem_read(uc, RAM, ram, ram_bytes);
-    while (at < ram_bytes && ram[at] == GARBAGE) {
+    while (at < top - RAM && ram[at] == GARBAGE) {
         at++;
     }
-    if (ram_bytes - at > deepest) {
-        deepest = ram_bytes - at;
+    if (top - RAM - at > deepest) {
+        deepest = top - RAM - at;
     }
 }
 
@@ -231,6 +235,22 @@ static void fail(const char *what, uint32_t pc)
     exit(1);
 }
 
+/* Memory that is not there is a fault. What the processor pushes is lost where the stack has no
+ * room either; a fault within the handler locks it up. */
+static uint32_t fault(uc_err error, uint32_t pc)
+{
+    uint32_t sp = (get(UC_ARM_REG_SP) - 32U) & ~7U;
+
+    if ((error != UC_ERR_READ_UNMAPPED && error != UC_ERR_WRITE_UNMAPPED) || faulted) {
+        fail(uc_strerror(error), pc);
+    }
+    faulted = handling = true; /* no tick comes in between */
+    set(UC_ARM_REG_SP, sp);
+    set(UC_ARM_REG_LR, HANDLER_END | 1U);
+    set(UC_ARM_REG_XPSR, get(UC_ARM_REG_XPSR) & ~IT_BITS);
+    return word_at(flash, FAULT_VECTOR * 4U) & ~1U;
+}
+
 /* Runs until the limit, or a reset. */
 static void go(uint32_t pc)
 {
@@ -239,9 +259,8 @@ static void go(uint32_t pc)
 
         pc = get(UC_ARM_REG_PC) & ~1U;
         if (error != UC_ERR_OK) {
-            fail(uc_strerror(error), pc);
-        }
-        if (pc == HANDLER_END) {
+            pc = fault(error, pc);
+        } else if (pc == HANDLER_END) {
             pc = end_interrupt();
         } else if (pc >= FLASH + 2U && word_at(flash, pc - FLASH - 2U) % 0x10000U == WFI &&
                    !stm32f103_tick_is_due(&chip) && !stm32f103_sleep(&chip)) {
@@ -259,7 +278,7 @@ static void start(void)
     for (int reg = UC_ARM_REG_R0; reg <= UC_ARM_REG_R12; reg++) {
         set(reg, 0xA5A5A5A5U);
     }
-    handling = false;
+    handling = faulted = false;
     set(UC_ARM_REG_SP, word_at(flash, 0));
     mark("start");
     go(word_at(flash, 4) & ~1U);
