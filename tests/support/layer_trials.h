@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * layer_trials.h - trials that every persistent layer of the table passes: layer_cuts.c cuts power
- * everywhere, layer_random.c works at random with blocks that fail, layer_histories.c goes through
- * what once lost a write. Inside a cmocka test; a trial that fails prints where it was.
+ * everywhere, layer_rot.c spoils pages, layer_histories.c goes through what once lost a write. Work
+ * at random is for tests/sim. Inside a cmocka test; a trial that fails prints where it was.
  */
 #ifndef NANDWICH_TESTS_LAYER_TRIALS_H
 #define NANDWICH_TESTS_LAYER_TRIALS_H
@@ -20,9 +20,6 @@ void layer_trial_cuts(const struct nw_layer_kind *kind, unsigned shape);
 /* As a group of tests, for main: that on each shape, and 200 cuts in a row on `many`. Answers how
  * many tests failed. */
 int layer_trial_all_cuts(const struct nw_layer_kind *kind, const struct layer_shape *many);
-
-/* Random work with failing blocks and remounts against a plain model. NW_SEED=n: that seed. */
-void layer_trial_random(const struct nw_layer_kind *kind);
 
 /* A page rots, in its data or its tag, while everything is moved again and again: that sector
  * answers an error until it is written again, no other one suffers. */

@@ -2,7 +2,8 @@
 /*
  * Goal: the layers go through the histories in which writes were once lost or taken back: sectors
  * written again between power cuts, mounts by the hundred and cut over and over, programs that
- * answer an error although they happened, reads that fail, and all of that with blocks that fail.
+ * answer an error although they happened, reads that fail, pages that rot, and all of that with
+ * blocks that fail.
  * ctest: quick
  * ctest: soak
  */
@@ -66,13 +67,23 @@ static void test_everything(void **state)
     }
 }
 
+/* A page that rots is told of and harms no other. */
+static void test_rot(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < KINDS; i++) {
+        layer_trial_spoilt(kinds[i]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_rewrites),
                                        cmocka_unit_test(test_errors),
                                        cmocka_unit_test(test_reads),
                                        cmocka_unit_test(test_mounts),
-                                       cmocka_unit_test(test_everything)};
+                                       cmocka_unit_test(test_everything),
+                                       cmocka_unit_test(test_rot)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
