@@ -3,6 +3,8 @@
 #ifndef NW_GUEST_INTERNAL_H
 #define NW_GUEST_INTERNAL_H
 
+#include <stdarg.h>
+
 #include "nandwich-guest/guest.h"
 
 /* Address space the host's linker script sets aside: change both together. */
@@ -41,6 +43,27 @@ _Noreturn void nw_guest_refuse(const char *what);
 void nw_guest_get(void *to, const void *from, size_t bytes); /* to: plain */
 void nw_guest_put(void *to, const void *from, size_t bytes); /* from: plain */
 size_t nw_guest_strlen(const char *text, size_t limit);
+
+/* The arguments of a wrapper. In a struct, so that a function handed its address moves the caller's
+ * on: a va_list handed on by value is moved on in the caller or not, as the processor's calling
+ * convention has it. */
+struct nw_guest_list {
+    va_list list;
+};
+
+/* A copy of the list that a wrapper is given; va_end() it. Where a va_list is an array, as on
+ * x86-64, its address is what comes, and that may be virtual. */
+static inline void nw_guest_list_take(struct nw_guest_list *own, va_list list)
+{
+#if defined(__x86_64__)
+    struct nw_guest_list given;
+
+    nw_guest_get(&given, list, sizeof given);
+    va_copy(own->list, given.list);
+#else
+    va_copy(own->list, list);
+#endif
+}
 
 /* NAME over a plain copy of the object at `at`, which gets back what the call makes of it. */
 #define NW_BY_COPY(type, name, parameters, shape, at, call)                                        \

@@ -30,10 +30,6 @@ struct sink {
     char piece[512];
 };
 
-struct arguments {
-    va_list list;
-};
-
 static void flush(struct sink *sink)
 {
     if (sink->kept == 0) {
@@ -149,7 +145,7 @@ __attribute__((format(printf, 2, 3))) static void format_one(struct sink *sink, 
     }
 }
 
-static void put_signed(struct sink *sink, const struct nw_conversion *c, struct arguments *a)
+static void put_signed(struct sink *sink, const struct nw_conversion *c, struct nw_guest_list *a)
 {
     char spec[48];
     long long value;
@@ -176,7 +172,7 @@ static void put_signed(struct sink *sink, const struct nw_conversion *c, struct 
     format_one(sink, spec, value);
 }
 
-static void put_unsigned(struct sink *sink, const struct nw_conversion *c, struct arguments *a)
+static void put_unsigned(struct sink *sink, const struct nw_conversion *c, struct nw_guest_list *a)
 {
     char spec[48];
     unsigned long long value;
@@ -203,7 +199,7 @@ static void put_unsigned(struct sink *sink, const struct nw_conversion *c, struc
     format_one(sink, spec, value);
 }
 
-static void put_float(struct sink *sink, const struct nw_conversion *c, struct arguments *a)
+static void put_float(struct sink *sink, const struct nw_conversion *c, struct nw_guest_list *a)
 {
     char spec[48];
 
@@ -216,7 +212,7 @@ static void put_float(struct sink *sink, const struct nw_conversion *c, struct a
     }
 }
 
-static void put_other(struct sink *sink, const struct nw_conversion *c, struct arguments *a)
+static void put_other(struct sink *sink, const struct nw_conversion *c, struct nw_guest_list *a)
 {
     char spec[48];
 
@@ -337,7 +333,7 @@ static void put_count(const struct sink *sink, const struct nw_conversion *c, vo
 }
 
 /* Widths given as arguments; a negative one means left-aligned, a negative precision none. */
-static void take_stars(struct nw_conversion *c, struct arguments *a)
+static void take_stars(struct nw_conversion *c, struct nw_guest_list *a)
 {
     if (c->width == -2) {
         c->width = va_arg(a->list, int);
@@ -353,7 +349,7 @@ static void take_stars(struct nw_conversion *c, struct arguments *a)
     }
 }
 
-static void put_conversion(struct sink *sink, struct nw_conversion *c, struct arguments *a)
+static void put_conversion(struct sink *sink, struct nw_conversion *c, struct nw_guest_list *a)
 {
     take_stars(c, a);
     switch (c->kind) {
@@ -414,13 +410,13 @@ static int run(struct sink *sink, const char *format, va_list list)
 {
     struct nw_guest_text copy;
     struct nw_conversion conversion;
-    struct arguments arguments;
+    struct nw_guest_list arguments;
     const char *at;
 
     sink->error = errno;
     nw_guest_deliver();
     at = nw_guest_text(&copy, format);
-    va_copy(arguments.list, list);
+    nw_guest_list_take(&arguments, list);
     while (*at != '\0') {
         size_t plain = strcspn(at, "%");
 

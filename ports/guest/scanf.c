@@ -22,12 +22,6 @@
 #define FORMAT_BYTES 320U  /* room for a set that names every character */
 #define NOT_REACHED (-2)
 
-/* In a struct, so that a function handed its address moves the caller's on: a va_list handed on by
- * value is moved on in the caller or not, as the processor's calling convention has it. */
-struct arguments {
-    va_list list;
-};
-
 /* Where the characters come from, and how far the call is. */
 struct input {
     FILE *file;       /* NULL: the text */
@@ -329,7 +323,7 @@ static int scan_field(struct input *in, const struct field *field)
 }
 
 /* One conversion of the program's format. 0: it did not match, or has no end. */
-static int scan_conversion(struct input *in, const char **at, struct arguments *arguments)
+static int scan_conversion(struct input *in, const char **at, struct nw_guest_list *arguments)
 {
     struct field field = {.at = *at, .is_skipped = (*at)[1] == '*'};
 
@@ -377,11 +371,11 @@ static int scan_plain(struct input *in, const char **at)
 static int scan(struct input *in, const char *format, va_list list)
 {
     struct nw_guest_text copy;
-    struct arguments arguments;
+    struct nw_guest_list arguments;
     const char *at = nw_guest_text(&copy, format);
     int matched = 1;
 
-    va_copy(arguments.list, list);
+    nw_guest_list_take(&arguments, list);
     while (matched && *at != '\0') {
         matched = *at == '%' ? scan_conversion(in, &at, &arguments) : scan_plain(in, &at);
     }

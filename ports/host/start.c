@@ -233,4 +233,5 @@ __attribute__((constructor(101))) static void start(void)
     atexit(nw_host_end);
     started_ns = nw_host_now_ns();
     setup_ns = started_ns - began_ns;
+    errno = 0; /* as C has it when a program begins */
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* printf and scanf with formats, strings, targets and counts in virtual memory. */
+#include <errno.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -119,9 +120,53 @@ static void in(void)
     printf("%d\n", n);
 }
 
+struct kept {
+    va_list list;
+};
+
+static va_list kept_list;
+
+/* Lists of arguments that lie in virtual memory: where a va_list is an array, the wrapper was
+ * handed its virtual address and took it for a plain one. */
+static int keep(const char *how, ...)
+{
+    struct kept *kept = malloc(sizeof *kept);
+    int n;
+
+    va_start(kept->list, how);
+    va_copy(kept_list, kept->list);
+    n = vprintf(how, kept->list);
+    n += vsnprintf(text, sizeof text, how, kept_list);
+    va_end(kept_list);
+    va_end(kept->list);
+    free(kept);
+    return n;
+}
+
+static int take(const char *from, const char *how, ...)
+{
+    int n;
+
+    va_start(kept_list, how);
+    n = vsscanf(from, how, kept_list);
+    va_end(kept_list);
+    return n;
+}
+
+static void lists(void)
+{
+    int n = keep("%d %s %f %ld %d %d %d\n", 1, "two", 3.5, 4L, 5, 6, 7);
+
+    printf("%d %s", n, text);
+    n = take("8 nine 10.5", "%d %s %lf", &i1, word, &d1);
+    printf("%d: %d %s %g\n", n, i1, word, d1);
+}
+
 int main(void)
 {
+    printf("errno %d\n", errno); /* was that of a file which start-up looked for */
     out();
     in();
+    lists();
     return 0;
 }
