@@ -419,6 +419,43 @@ def test_a_stack_that_grows_is_refused_on_a_mote(
     assert "program.c:5:5: error: in 'main': an array of variable length" in told
 
 
+SMALL = r"""
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+static char text[40], other[40];
+int main(void)
+{
+    fputs("constant\n", stdout);
+    fprintf(stdout, "plain\n");
+    fprintf(stdout, "%c", 'x');
+    fprintf(stdout, "%s", "str\n");
+    printf("%c", 'y');
+    printf("z");
+    printf("\n");
+    printf("%s\n", "const");
+    strcpy(text, "abcdef");
+    memcpy(other, text, 7);
+    if (memcmp(text, other, 6) == 0) puts("same");
+    if (strcmp(text, "abcdef") == 0) fputs(text, stdout);
+    printf("%d\n", (int)strlen(text));
+    putchar('q');
+    putc('\n', stdout);
+    printf("%d ", (int)fwrite(text + 1, 2, 2, stdout));
+    return fputc('w', stdout) != 'w';
+}
+"""
+
+
+@pytest.mark.parametrize("level", ["-O0", "-O2"])
+def test_what_clang_makes_of_the_small_library(tmp_path: Path, level: str) -> None:
+    """From -O1 on clang makes fwrite() of fputs("constant", stderr), and the ATmega128 had none: a
+    function that the page lists did not link."""
+    result: Any = _invoke(tmp_path, SMALL, "atmega128", level)
+    assert result.exit_code == 0, result.output
+    assert result.stdout == _host(tmp_path, SMALL)
+
+
 LONG = r"""
 #include <stdio.h>
 #include <stdlib.h>
