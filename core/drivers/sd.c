@@ -44,10 +44,10 @@
 #define BEHIND_WRITE 0x02U
 
 #define SLOW_KHZ 400U
-#define WAKE_TRIES 1000U /* 1 ms apart */
 #define IDLE_TRIES 10U
 #define READ_STEPS 15000U /* 20 us apart: 0.3 s */
 #define BUSY_STEPS 20000U /* 50 us apart: 1 s */
+#define WAKE_STEPS 20U    /* of them between two tries to wake a card */
 
 static void note(struct nw_spi *spi, int result)
 {
@@ -72,21 +72,35 @@ static uint8_t get(struct nw_spi *spi)
     return byte;
 }
 
+/* One step of so many that are left. */
+static void wait(struct nw_spi *spi, uint16_t *steps, uint8_t step_us)
+{
+    if (*steps == 0) {
+        note(spi, NW_ERR_BUSY);
+    } else {
+        *steps = (uint16_t)(*steps - 1U);
+        note(spi, spi->ops->wait(spi, step_us));
+    }
+}
+
 /* Waits until the line is idle (FF), or, with idle 0, until it is not: what came. */
-static uint8_t await(struct nw_spi *spi, uint8_t idle, uint16_t steps, uint8_t step_us)
+static uint8_t await(struct nw_spi *spi, uint8_t idle, uint16_t *steps, uint8_t step_us)
 {
     uint8_t byte = get(spi);
 
     while (spi->error >= 0 && (byte == 0xFFU) != idle) {
-        note(spi, steps-- > 0 ? spi->ops->wait(spi, step_us) : (int)NW_ERR_BUSY);
+        wait(spi, steps, step_us);
         byte = get(spi);
     }
     return byte;
 }
 
-static void wait_ready(struct nw_spi *spi)
+/* While a card is opened all its waits share one second. */
+static void wait_ready(struct nw_sd *card)
 {
-    (void)await(spi, 1, BUSY_STEPS, 50);
+    uint16_t steps = BUSY_STEPS;
+
+    (void)await(card->spi, 1, card->opening != 0 ? &card->steps : &steps, 50);
 }
 
 /* CRC-16 with 0x1021, highest bit first, from 0: a byte at a time without a table. */
@@ -130,7 +144,7 @@ static uint8_t command(struct nw_sd *card, uint8_t index, uint32_t argument)
     }
     frame[5] = (uint8_t)(crc_command(frame, 5) | 1U);
     if (index != GO_IDLE && index != STOP) {
-        wait_ready(spi);
+        wait_ready(card);
     }
     transfer(spi, frame, NULL, sizeof frame);
     if (index == STOP) {
@@ -158,9 +172,9 @@ static struct nw_spi *begin(struct nw_sd *card)
     spi->error = NW_OK;
     note(spi, spi->ops->select(spi, NW_SPI_SELECT));
     if ((spi->busy & BEHIND_WRITE) != 0) {
-        wait_ready(spi);
+        wait_ready(card);
         (void)command(card, STOP, 0);
-        wait_ready(spi);
+        wait_ready(card);
     }
     if (spi->busy != 0) {
         (void)command(card, READ_STATUS, 0); /* its bits stay until they are read */
@@ -193,8 +207,9 @@ static int end(struct nw_spi *spi)
 static void read_data(struct nw_spi *spi, uint8_t *data, uint16_t length)
 {
     uint8_t sum[2];
+    uint16_t steps = READ_STEPS;
 
-    if (await(spi, 0, READ_STEPS, 20) != TOKEN_DATA) {
+    if (await(spi, 0, &steps, 20) != TOKEN_DATA) {
         note(spi, NW_ERR_IO);
     }
     transfer(spi, NULL, data, length);
@@ -244,7 +259,7 @@ static void write_data(struct nw_sd *card, uint8_t token, const uint8_t *data)
     uint8_t piece[16] = {0};
     uint16_t crc = data != NULL ? crc_block(data, SECTOR_BYTES) : 0;
 
-    wait_ready(spi);
+    wait_ready(card);
     transfer(spi, &token, NULL, 1);
     if (data != NULL) {
         transfer(spi, data, NULL, SECTOR_BYTES);
@@ -260,7 +275,7 @@ static void write_data(struct nw_sd *card, uint8_t token, const uint8_t *data)
     if (card->response != ACCEPTED) {
         note(spi, card->response == REFUSED_CRC ? NW_ERR_IO : NW_ERR_PROGRAM);
     }
-    wait_ready(spi);
+    wait_ready(card);
 }
 
 /* An error that the card kept for the end: two bytes of status. */
@@ -351,7 +366,9 @@ static int wake(struct nw_sd *card)
     uint32_t argument = 0;
     uint8_t index = SD_WAKE;
 
-    wait_ready(spi); /* the processor may have begun anew in a write, which CMD0 would tear */
+    wait_ready(card); /* the processor may have begun anew in a write, which CMD0 would tear */
+    card->opening = 1;
+    card->steps = BUSY_STEPS;
     if (spi->error == NW_ERR_BUSY) {
         spi->error = NW_OK; /* a line at 0, or a card in the middle of a read: its answer tells */
     }
@@ -367,7 +384,7 @@ static int wake(struct nw_sd *card)
         argument = LARGE;
     }
     (void)command(card, CHECKSUMS, 1);
-    for (uint16_t i = 0; i < WAKE_TRIES && spi->error >= 0; i++) {
+    while (spi->error >= 0) {
         uint8_t response = RESPONSE_ILLEGAL;
 
         if (index == SD_WAKE && (command(card, APPLICATION, 0) & RESPONSE_ILLEGAL) == 0) {
@@ -381,9 +398,11 @@ static int wake(struct nw_sd *card)
         if ((response & RESPONSE_ILLEGAL) != 0) {
             index = MMC_WAKE; /* a card without application commands: MMC */
         }
-        note(spi, spi->ops->wait(spi, 1000));
+        for (uint8_t i = 0; i < WAKE_STEPS; i++) {
+            wait(spi, &card->steps, 50);
+        }
     }
-    return NW_ERR_BUSY;
+    return spi->error;
 }
 
 /* Size and addressing. */
@@ -448,6 +467,7 @@ int nw_sd_open(struct nw_sd *card, struct nw_spi *spi)
         set_clock(spi, spi->khz);
         result = describe(card);
     }
+    card->opening = 0;
     (void)end(spi);
     return spi->error < 0 ? spi->error : result;
 }

@@ -11,7 +11,7 @@
 
 #include "nandwich-twin/parts.h"
 
-enum pending { NONE, WRITE };
+enum pending { NONE, WRITE, DROWSY };
 
 #define BUSY_US 800U
 
@@ -123,7 +123,7 @@ static int perform(struct bus *bus)
     struct nw_block_req req = {.block = model->block, .sector = model->sector, .count = 1,
                                .data = model->payload};
 
-    if (bus->off && nw_random_below(&model->random, 2) == 0) {
+    if (bus->pending == DROWSY || (bus->off && nw_random_below(&model->random, 2) == 0)) {
         return NW_OK;
     }
     model->sector++;
@@ -235,6 +235,9 @@ static bool answer_waking(struct sd_model *model, uint32_t index, uint32_t argum
             bus_violation(&model->spi.bus, "an application command without its prefix", index);
         }
         send(model, wake(model, index, argument));
+        if (model->drowsy_us != 0 && index != 55) {
+            bus_work(&model->spi.bus, DROWSY, model->drowsy_us);
+        }
         return true;
     case 59:
         model->checksums = (argument & 1U) != 0;

@@ -40,6 +40,7 @@ struct sd_model {
     uint8_t payload[512]; /* of the block under way */
     uint32_t unit_blocks; /* of the twin's card: what it has open at a time */
     uint32_t open_us;     /* busy with the first write into another unit; 0: as with any */
+    uint32_t drowsy_us;   /* busy behind each try to wake it */
     /* What goes wrong. */
     bool absent;
     bool corrupt_read;

@@ -93,6 +93,31 @@ static void cards_that_do_not_fit(void **state)
     sd_model_close(&rig.model);
 }
 
+/* A card that is not awake holds the line behind each try. Each command had a second of its own to
+ * wait for that: with 0.9 s a try the call took half an hour. */
+static void a_card_that_takes_long_to_wake(void **state)
+{
+    static const uint32_t drowsy_us[] = {1000, 10000, 50000, 200000, 900000};
+    struct rig rig;
+
+    (void)state;
+    assert_int_equal(open_rig(&rig, SD_LARGE, 16384), NW_OK);
+    for (uint32_t i = 0; i < sizeof drowsy_us / sizeof drowsy_us[0]; i++) {
+        for (uint32_t ill = 0; ill < 2; ill++) {
+            uint64_t began_ns = rig.model.spi.bus.now_ns;
+
+            rig.model.drowsy_us = drowsy_us[i];
+            rig.model.tries = ill ? 1000000 : 800000 / (drowsy_us[i] + 1000U);
+            assert_int_equal(nw_sd_open(&rig.card, &rig.model.spi.spi),
+                             ill ? NW_ERR_BUSY : NW_OK);
+            /* A second, one more for a write of before, and what the bytes take. */
+            assert_true(rig.model.spi.bus.now_ns - began_ns < 2200ULL * 1000U * 1000U);
+            rig.model.drowsy_us = 0;
+        }
+    }
+    sd_model_close(&rig.model);
+}
+
 /* READ_BL_LEN is 9 to 11 by the specification. With 8 the size was shifted by minus one; with 15 a
  * card of nobody's was 64 times as large. */
 static void small_cards_with_blocks_of_another_length(void **state)
@@ -387,6 +412,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_card_tells_its_size),
         cmocka_unit_test(cards_that_do_not_fit),
+        cmocka_unit_test(a_card_that_takes_long_to_wake),
         cmocka_unit_test(small_cards_with_blocks_of_another_length),
         cmocka_unit_test(a_read_up_to_the_end),
         cmocka_unit_test(the_clock_of_a_card),
