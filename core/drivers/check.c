@@ -121,7 +121,8 @@ static void fill(struct nw_check *check, uint32_t page)
 }
 
 /* Part `part` of a page that is programmed in `parts`: so many units of data with their share of
- * the spare, as a filter (ecc.h) takes it, and with the last one what is left of both. */
+ * the spare, as a filter (ecc.h) takes it, and with the last one what is left of both. Where units
+ * are so small that none has a byte of the spare, each part has a share. */
 static void take_part(struct nw_chip_req *req, uint16_t part, uint16_t parts)
 {
     const struct nw_geometry *geometry = &req->chip->geometry;
@@ -131,13 +132,14 @@ static void take_part(struct nw_chip_req *req, uint16_t part, uint16_t parts)
     uint8_t *spare = req->spare - req->spare_offset;
     int last = part + 1U == parts;
 
+    share = (uint16_t)(share != 0 ? units / parts * share : geometry->spare_bytes / parts);
+
     req->offset = (uint16_t)(units / parts * part * geometry->program_bytes);
     req->length = (uint16_t)(last ? geometry->page_bytes - req->offset
                                   : units / parts * geometry->program_bytes);
     req->data = data + req->offset;
-    req->spare_offset = (uint16_t)(units / parts * part * share);
-    req->spare_length = (uint16_t)(last ? geometry->spare_bytes - req->spare_offset
-                                        : units / parts * share);
+    req->spare_offset = (uint16_t)(part * share);
+    req->spare_length = last ? (uint16_t)(geometry->spare_bytes - req->spare_offset) : share;
     req->spare = spare + req->spare_offset;
 }
 
@@ -221,6 +223,23 @@ static int read_part(struct nw_check *check, struct nw_chip_req *req, uint8_t st
     return NW_OK;
 }
 
+/* The spare alone, all of it and from its fourth byte on. */
+static int read_spare(struct nw_check *check, uint32_t page)
+{
+    const struct nw_geometry *geometry = &check->chip->geometry;
+    struct nw_chip_req req = page_request(check, page);
+    int result;
+
+    req.length = 0;
+    result = read_part(check, &req, NW_CHECK_SPARE, 0);
+    if (result >= 0 && geometry->spare_bytes > 3U) {
+        req.spare_offset = 3;
+        req.spare_length = (uint16_t)(geometry->spare_bytes - 3U);
+        result = read_part(check, &req, NW_CHECK_SPARE, 0);
+    }
+    return result;
+}
+
 /* A page read whole, in the middle at odd places, its last byte, and its spare alone. */
 static int read_page(struct nw_check *check, uint32_t page)
 {
@@ -242,12 +261,7 @@ static int read_page(struct nw_check *check, uint32_t page)
         req.spare_length = 0;
         result = read_part(check, &req, NW_CHECK_DATA, 0);
     }
-    if (result >= 0 && geometry->spare_bytes > 0) {
-        req = page_request(check, page);
-        req.length = 0;
-        result = read_part(check, &req, NW_CHECK_SPARE, 0);
-    }
-    return result;
+    return result >= 0 && geometry->spare_bytes > 0 ? read_spare(check, page) : result;
 }
 
 /* A page that is erased reads so, as far as it may be asked. */
@@ -515,6 +529,24 @@ static int count_bad(struct nw_check *check)
     return good < 0 ? good : (int)NW_OK;
 }
 
+/* The spare alone in an erased page, as layers mark one; the block is erased again. */
+static int try_spare(struct nw_check *check, uint32_t page)
+{
+    struct nw_chip_req req = page_request(check, page);
+    int result;
+
+    if (req.spare_length == 0) {
+        return NW_OK;
+    }
+    fill(check, page);
+    req.length = 0;
+    result = run(check, nw_chip_program, &req, NW_CHECK_PROGRAM);
+    if (result >= 0) {
+        result = read_spare(check, page);
+    }
+    return result >= 0 ? erase(check, req.block) : result;
+}
+
 int nw_chip_check(struct nw_check *check)
 {
     static const block_verb verbs[] = {write_block, addresses, erase_half, look_half};
@@ -553,6 +585,9 @@ int nw_chip_check(struct nw_check *check)
     }
     from *= geometry->block_pages;
     to *= geometry->block_pages;
+    if (result >= 0) {
+        result = try_spare(check, to);
+    }
     if (result >= 0) {
         result = try_buffers(check, from, to);
     }

@@ -231,8 +231,8 @@ static int move_some(struct nw_page *page)
 
 /* As much room as the host's writes have to leave, and the turns that are due. What is moved counts
  * once another list is there; only then what it was moved from is free, also to be a reserve. A
- * block without two pages left for list and end is followed by another, if room is short or a reserve
- * is missing; what cannot be won in this way is left to a write, which needs no lists. */
+ * block without two pages left for list and end is followed by another, if room is short or a
+ * reserve is missing; what cannot be won in this way is left to a write, which needs no lists. */
 static int settle_more(struct nw_page *page)
 {
     uint32_t sealed = (uint32_t)page->version;

@@ -157,6 +157,11 @@ struct liar {
 
 static struct liar liar;
 
+/* Three lies about the spare bytes that a rig told and got away with: a read of them alone, not
+ * from the first on; a program of them alone that does nothing; and one that forgets where they
+ * begin, for no part had any but the last. */
+enum { LIE_READ_AT = 90, LIE_ALONE, LIE_PROGRAM_AT };
+
 static int pass_on(struct nw_chip_req *req, int (*verb)(struct nw_chip_req *))
 {
     int result;
@@ -188,19 +193,28 @@ static int liar_read(struct nw_chip_req *req)
         req->spare[0] == 0xFF && page % 64U == 63U) {
         req->spare[req->spare_length - 1U] = 0xFE;
     }
+    if (liar.lie == LIE_READ_AT && req->length == 0 && req->spare_offset > 0) {
+        req->spare[0] ^= 0x10;
+    }
     return liar.lie == NW_CHECK_READ && page == 64U ? (int)NW_ERR_ECC : result;
 }
 
 static int liar_program(struct nw_chip_req *req)
 {
     uint32_t page = req->page;
+    uint16_t spare_offset = req->spare_offset;
     int result;
 
+    if (liar.lie == LIE_ALONE && req->length == 0) {
+        return NW_OK;
+    }
     if (liar.lie == NW_CHECK_ADDRESS) {
         req->page &= ~(16U * 64U);
     }
+    req->spare_offset = liar.lie == LIE_PROGRAM_AT ? 0 : spare_offset;
     result = pass_on(req, nw_chip_program);
     req->page = page;
+    req->spare_offset = spare_offset;
     if (liar.lie == NW_CHECK_REQUEST && page == 70) {
         req->data[3]++;
     }
@@ -254,6 +268,9 @@ static void every_lie_is_found(void **state)
         {NW_CHECK_REQUEST, NW_ERR_CORRUPT, NW_CHECK_REQUEST},
         {NW_CHECK_ADDRESS, NW_ERR_CORRUPT, NW_CHECK_ADDRESS},
         {NW_CHECK_COPY, NW_ERR_UNWRITTEN, NW_CHECK_COPY},
+        {LIE_READ_AT, NW_ERR_CORRUPT, NW_CHECK_SPARE},
+        {LIE_ALONE, NW_ERR_CORRUPT, NW_CHECK_SPARE},
+        {LIE_PROGRAM_AT, NW_ERR_CORRUPT, NW_CHECK_PROGRAM}, /* the twin saw it first */
     };
     struct nw_part part;
     struct nw_nand_config config = {.part = &part, .blocks = 40};

@@ -17,15 +17,16 @@
  *   - each of these blocks: erase; erased spare bytes (and data, with NW_CHIP_READ_ERASED) read as
  *     such; every page programmed with bytes of its own, data and spare in one program, or in as
  *     many programs as the part takes; all of it read back, whole, in parts at odd places, spare
- *     alone; the request of every verb comes back as it was;
+ *     alone and from its fourth byte on; the request of every verb comes back as it was;
  *   - address lines: all these blocks still hold their own bytes when the last one was written;
  *   - erase again takes one block and no other;
+ *   - the spare alone programmed into an erased page;
  *   - page buffers, all at once, and copy, where the chip has them;
  *   - what is out of range is refused.
  * Then it times reads, programs and erases by the caller's clock, and counts corrected bits.
  *
  * COST. RAM: what nw_check_ram_bytes() says, a page with its spare twice. Two erases a block, a
- * program a page and seven reads: 8 to 40 blocks, a few seconds. Nothing static.
+ * program a page and eight reads: 8 to 40 blocks, a few seconds. Nothing static.
  */
 #ifndef NANDWICH_CHECK_H
 #define NANDWICH_CHECK_H

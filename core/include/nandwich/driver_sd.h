@@ -59,14 +59,15 @@ struct nw_sd {
 /*
  * Wakes the card. Call it 1 ms or more after the supply is up, and after every loss of power or of
  * the card. Calls ops->clock, if there is one, with 400 and then with spi->khz, unless that is 0:
- * then the card stays at 400 kHz. A card that is still busy with a write of before is waited for, up
- * to 1 s; all waits behind that, however many commands they are for, make up another second, and
+ * then the card stays at 400 kHz. A card that is still busy with a write of before is waited for,
+ * up to 1 s; all waits behind that, however many commands they are for, make up another second, and
  * the table of the card's size 0.3 s at most.
  *
  * NW_ERR_NOT_FOUND: nothing answers; the line reads all FF, or all 00 for 1 s.
  * NW_ERR_UNSUPPORTED: a card that does not work at 3.3 V, or with a CSD of another version, or one
  * whose blocks are none of 512, 1,024 or 2,048 bytes.
- * NW_ERR_BUSY: not awake within that second, or stuck. NW_ERR_IO; what the bus answers. Nothing is written.
+ * NW_ERR_BUSY: not awake within that second, or stuck. NW_ERR_IO; what the bus answers. Nothing is
+ * written.
  */
 int nw_sd_open(struct nw_sd *card, struct nw_spi *spi);
 
