@@ -56,7 +56,7 @@
 #define NW_TREE_TRIES 8U        /* blocks in a row that may fail */
 #define NW_TREE_LOW 8U          /* cleaning begins below so many free blocks */
 #define NW_TREE_STOCK 5U        /* a mount sees to so many: three may fail */
-#define NW_TREE_FLOOR 3U        /* the host's writes wait for cleaning below so many */
+#define NW_TREE_FLOOR 4U        /* the host's writes wait for cleaning below so many */
 
 struct nw_tree_child {
     uint32_t at;      /* place of the inner node; 0: none yet, all its sectors hold nothing */

@@ -635,11 +635,41 @@ static void test_cut_mends(void **state)
     close_shape();
 }
 
+/* Two calls that fail one after the other, at any time on a full device, leave it in use. Cleaning
+ * once kept three blocks free before a block is begun, and then the second one answered FULL. */
+static void test_two_failures(void **state)
+{
+    static const struct shape shape = {"K9F1G08U0A", 31, 16, 256, 0};
+    struct nw_random random;
+
+    (void)state;
+    nw_random_seed(&random, 1);
+    open_shape(&shape);
+    work(&random, 4U * ftl.block.sectors);
+    for (unsigned turn = 0; turn < 3000U; turn++) {
+        for (unsigned i = 0; i < 2U; i++) {
+            struct nw_block_req req = request(nw_random_below(&random, ftl.block.sectors));
+
+            fill(data, ++serial);
+            fails = 1;
+            acts = (int)nw_random_below(&random, 2);
+            assert_int_equal(nw_block_write(&req), NW_ERR_IO);
+        }
+        work(&random, 1U + nw_random_below(&random, 40));
+        if (turn % 50U == 0) {
+            mount();
+        }
+    }
+    check_all();
+    close_shape();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_failed_calls),
                                        cmocka_unit_test(test_lost_push),
                                        cmocka_unit_test(test_cut_mends),
+                                       cmocka_unit_test(test_two_failures),
                                        cmocka_unit_test(test_each_page),
                                        cmocka_unit_test(test_in_use)};
 

@@ -46,8 +46,9 @@
  *          block is emptied by the writes to come, about 5 pages each
  *
  * ERRORS of the block verbs: NW_ERR_FULL when bad blocks have eaten the spare blocks (reads go on).
- * Errors in quick succession use up the free blocks, of which a device that is full keeps two to
- * five: NW_ERR_FULL until the next mount.
+ * Errors in quick succession may use up the free blocks: NW_ERR_FULL until the next mount. Each
+ * takes one at most. Where writes clean, three are free at least, and the last is for a mount, so
+ * two errors in a row are always borne.
  * NW_ERR_UNSUPPORTED for data == NULL on a chip that keeps payload or data on one that keeps none,
  * else what the chip answers. A block in which a program fails is emptied and marked bad.
  *
