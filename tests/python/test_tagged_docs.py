@@ -62,4 +62,4 @@ def test_the_three_commands_on_the_node(tmp_path: Path) -> None:
         assert done.returncode == 0, done.stderr
         told.append(done.stdout)
     assert told[1] in page
-    assert re.search(r"^faults +3025 ", told[2], re.MULTILINE)
+    assert re.search(r"^faults +5406 ", told[2], re.MULTILINE)

@@ -60,6 +60,13 @@ _DEFAULT = layout.Parameters()
     type=click.IntRange(0, 1 << 40),
     help="Writes from which on an element is often written.  [default: the mean]",
 )
+@click.option(
+    "--write-cost",
+    default=_DEFAULT.write_cost / 10,
+    show_default=True,
+    type=Number(0, 1000),
+    help="A flash write counts as so many faults, in the table and where ours searches.",
+)
 @click.option("--freeze", is_flag=True, help="A group grows until it is beyond its most bytes.")
 @click.option(
     "--seed", default=1, show_default=True, type=click.IntRange(0, 2**32 - 1), help="Of the search."
@@ -184,6 +191,7 @@ def _parameters(
         share=round(choices["share"] * 10),
         writes=choices["writes"],
         freeze=choices["freeze"],
+        write_cost=round(choices["write_cost"] * 10),
         frames=frames,
         seed=choices["seed"],
     )
@@ -201,6 +209,7 @@ def _show(program: layout.Program, file: dict[str, Any], results: list[dict[str,
     if program.graph.outside:
         click.echo(f"{program.graph.outside} accesses to no variable, left out")
     click.echo()
-    columns = ("layout", "pages in RAM", "accesses", "faults", "to buffer", "flash writes")
-    keys = ("layout", "frames", "accesses", "faults", "to_buffer", "flash_writes")
+    names = ("layout", "pages in RAM", "accesses", "faults", "to buffer", "flash writes")
+    columns = (*names, "cost in faults")
+    keys = ("layout", "frames", "accesses", "faults", "to_buffer", "flash_writes", "cost")
     output.print_table(columns, [[one[key] for key in keys] for one in results])
