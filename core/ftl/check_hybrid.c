@@ -221,8 +221,17 @@ static int check_mapped(struct look *look, uint16_t unit, uint16_t block)
     return count_bits(chain->seen, chain->span) <= unread ? (int)NW_OK : (int)NW_ERR_CORRUPT;
 }
 
-/* The page of a sector in its unit's chain is older than the one in a shared log block, unless a
- * merge that has not ended moved it there. */
+/* A merge that has not ended, or whose block an error has closed, moved sectors there. Until the
+ * next one has ended they count where they were. */
+static int is_moved_only(const struct nw_chain *chain, uint16_t unit, uint16_t block)
+{
+    uint8_t flags = chain->flags[block];
+
+    return (flags & NW_CHAIN_COPIES) != 0 &&
+           (unit == chain->merging || (flags & (NW_CHAIN_CLOSED | NW_CHAIN_FAILED)) != 0);
+}
+
+/* The page of a sector in its unit's chain is older than the one in a shared log block. */
 static int check_older(struct look *look, uint32_t number)
 {
     const struct nw_chain *chain = look->chain;
@@ -232,7 +241,7 @@ static int check_older(struct look *look, uint32_t number)
     uint64_t limit = look->limit;
     uint32_t sector;
 
-    if (block == NW_NO_BLOCK || (unit == chain->merging && block == chain->newest[unit])) {
+    if (block == NW_NO_BLOCK || is_moved_only(chain, unit, block)) {
         return NW_OK;
     }
     look->limit = look->tagged.tag.version;
