@@ -50,11 +50,17 @@ Value *GuardEmitter::slotOf(IRBuilder<> &B, const Access &A, Value *Address) con
     return A.Aside ? Guest.lookasideEntry(B, Address) : Guest.slot(A.Slot);
 }
 
-// What the run time is given: it finds a look-aside entry itself, so that the code around need not
-// keep it.
+// What the functions that check themselves are given: they find a look-aside entry.
 Value *GuardEmitter::slotForCall(const Access &A) const
 {
     return A.Aside ? Guest.noSlot() : Guest.slot(A.Slot);
+}
+
+// What a miss is given. With thunks the code around a guard keeps its registers, and would have to
+// keep the entry in one: there they find it again.
+Value *GuardEmitter::slotForMiss(const Access &A, const Check &C) const
+{
+    return Guest.sparesRegisters() ? slotForCall(A) : C.Slot;
 }
 
 GuardEmitter::Check GuardEmitter::check(IRBuilder<> &B, const Access &A, Value *Address,
@@ -70,7 +76,7 @@ GuardEmitter::Check GuardEmitter::check(IRBuilder<> &B, const Access &A, Value *
     if (Bytes <= Frame) {
         Hit = B.CreateICmpULE(Offset, ConstantInt::get(Guest.word(), Frame - Bytes));
     }
-    return {Hit, B.CreatePtrAdd(Base, Offset)};
+    return {Hit, B.CreatePtrAdd(Base, Offset), Slot};
 }
 
 // These speak of the virtual address, not of the frame it lies in at the moment.
@@ -83,10 +89,13 @@ static void dropAddressFacts(Instruction &I)
     }
 }
 
-// The access by the runtime, in the cold block. Loaded gets a load's result.
-void GuardEmitter::slowAccess(IRBuilder<> &B, Access &A, Value *Address, Value *&Loaded)
+// The access by the runtime, in the cold block. Loaded gets a load's result. A member of a group
+// that was not checked alone has no look-aside entry yet: the run time finds it.
+void GuardEmitter::slowAccess(IRBuilder<> &B, Access &A, const Check &C, Value *Address,
+                              Value *&Loaded)
 {
-    Value *Slot = slotForCall(A);
+    bool Unchecked = C.Slot == nullptr && A.Aside;
+    Value *Slot = C.Slot == nullptr ? slotForCall(A) : slotForMiss(A, C);
     bool Wide = A.Bytes > MissLimit;
     AllocaInst *Home = nullptr;
 
@@ -102,7 +111,7 @@ void GuardEmitter::slowAccess(IRBuilder<> &B, Access &A, Value *Address, Value *
             B.CreateStore(V, Home);
             Guest.copy(B, A.pointer(), Home, B.getInt64(A.Bytes));
         } else {
-            Guest.store(B, Slot, Address, V, false);
+            Guest.store(B, Slot, Address, V, Unchecked);
         }
     } else {
         auto *Copy = cast<LoadInst>(A.I->clone());
@@ -112,7 +121,8 @@ void GuardEmitter::slowAccess(IRBuilder<> &B, Access &A, Value *Address, Value *
             Copy->setOperand(0, Home);
             Copy->setAlignment(Home->getAlign());
         } else {
-            Copy->setOperand(0, Guest.loadMiss(B, Slot, Address, A.Bytes));
+            Copy->setOperand(0, Unchecked ? Guest.loadOutline(B, Slot, Address, A.Bytes)
+                                          : Guest.loadMiss(B, Slot, Address, A.Bytes));
         }
         dropAddressFacts(*Copy);
         Loaded = B.Insert(Copy);
@@ -131,7 +141,7 @@ void GuardEmitter::split(Access &A, const Check &C, Value *Address)
     SplitBlockAndInsertIfThenElse(C.Hit, A.I, &Then, &Else, mostlyHit());
     IRBuilder<> Slow(Else);
     Slow.SetCurrentDebugLocation(A.I->getDebugLoc());
-    slowAccess(Slow, A, Address, Loaded);
+    slowAccess(Slow, A, C, Address, Loaded);
     if (A.Kind == AccessKind::Load) {
         auto *Phi = PHINode::Create(A.Ty, 2, "", A.I->getParent()->begin());
 
@@ -172,7 +182,7 @@ void GuardEmitter::guardModify(Access &A, Value *Address)
     IRBuilder<> Slow(Else);
 
     Slow.SetCurrentDebugLocation(A.I->getDebugLoc());
-    Value *Missed = Guest.modifyMiss(Slow, slotForCall(A), Address, A.Bytes);
+    Value *Missed = Guest.modifyMiss(Slow, slotForMiss(A, C), Address, A.Bytes);
     Resident.reload(Slow, A.Resident, A.Slot);
     auto *Phi = PHINode::Create(Missed->getType(), 2, "", A.I->getParent()->begin());
     Phi->addIncoming(C.Pointer, Head);
@@ -214,7 +224,7 @@ void GuardEmitter::leadGroup(Access &A)
     IRBuilder<> Slow(Else);
 
     Slow.SetCurrentDebugLocation(A.I->getDebugLoc());
-    Value *Missed = Guest.spanMiss(Slow, slotForCall(A), Start, Bytes, G.Write);
+    Value *Missed = Guest.spanMiss(Slow, slotForMiss(A, C), Start, Bytes, G.Write);
     Resident.reload(Slow, A.Resident, A.Slot);
     auto *Phi = PHINode::Create(Missed->getType(), 2, "", A.I->getParent()->begin());
     Phi->addIncoming(C.Pointer, Head);
@@ -234,7 +244,7 @@ void GuardEmitter::guardMember(Access &A)
     Value *Address = addressOf(B, A);
     Value *Here =
         B.CreatePtrAdd(Span, ConstantInt::get(Guest.word(), uint64_t(A.Offset - G.Low)));
-    split(A, {B.CreateIsNotNull(Span), Here}, Address);
+    split(A, {B.CreateIsNotNull(Span), Here, nullptr}, Address);
 }
 
 void GuardEmitter::run()

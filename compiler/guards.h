@@ -19,6 +19,7 @@ private:
     struct Check {
         llvm::Value *Hit;     // the whole span lies in the page the slot holds
         llvm::Value *Pointer; // then here
+        llvm::Value *Slot;    // what was looked at; null: nothing
     };
 
     Check check(llvm::IRBuilder<> &B, const Access &A, llvm::Value *Address, uint64_t Bytes,
@@ -29,8 +30,10 @@ private:
     void leadGroup(Access &A);
     void guardModify(Access &A, llvm::Value *Address);
     void split(Access &A, const Check &C, llvm::Value *Address);
-    void slowAccess(llvm::IRBuilder<> &B, Access &A, llvm::Value *Address, llvm::Value *&Loaded);
+    void slowAccess(llvm::IRBuilder<> &B, Access &A, const Check &C, llvm::Value *Address,
+                    llvm::Value *&Loaded);
     llvm::Value *slotForCall(const Access &A) const;
+    llvm::Value *slotForMiss(const Access &A, const Check &C) const;
     llvm::Value *slotOf(llvm::IRBuilder<> &B, const Access &A, llvm::Value *Address) const;
     llvm::Value *addressOf(llvm::IRBuilder<> &B, const Access &A) const;
     llvm::MDNode *mostlyHit() const;

@@ -18,10 +18,13 @@ public:
     llvm::Type *word() const { return Word; }
     llvm::Constant *slot(unsigned Index) const { return slotField(Index, ReadTag); }
     llvm::Constant *slotField(unsigned Index, SlotField Field) const;
-    // In place of a slot, for the functions below: the look-aside entry of the address.
+    // In place of a slot, for loadOutline(), store() out of line, and all that follows where
+    // sparesRegisters(): the look-aside entry of the address.
     llvm::Constant *noSlot() const;
     // The look-aside entry of an address.
     llvm::Value *lookasideEntry(llvm::IRBuilder<> &B, llvm::Value *Address) const;
+    // What a guard calls leaves the caller's registers alone.
+    bool sparesRegisters() const { return Thunks; }
     llvm::Constant *accessCounter() const;
     llvm::Type *counterType() const;
 

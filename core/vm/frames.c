@@ -10,12 +10,7 @@
 
 uint16_t nw_vm_resident(const struct nw_vm *vm, uint32_t page)
 {
-    uint16_t frame = *nw_vm_bucket_of(vm, page);
-
-    while (frame != NW_VM_NONE && vm->frame[frame].page != page) {
-        frame = vm->frame[frame].next;
-    }
-    return frame;
+    return nw_vm_look_up(vm, page);
 }
 
 static int is_power_of_two(uint32_t value)
@@ -156,7 +151,6 @@ int nw_vm_open(struct nw_vm *vm, const struct nw_vm_config *config)
     struct nw_vm_needs needs;
     struct nw_ram ram = {config->ram, config->ram_bytes, 0};
     uint8_t bits = bucket_bits(config->frames);
-    uint16_t slot;
     int error = nw_vm_check(config, &needs);
 
     if (error != NW_OK) {
@@ -190,8 +184,8 @@ int nw_vm_open(struct nw_vm *vm, const struct nw_vm_config *config)
     memset(vm->bucket, 0xFF, sizeof(uint16_t) << bits);
     memset(vm->written, 0, (size_t)((vm->units + 7U) / 8U));
     nw_vm_policy_open(vm);
-    for (slot = 0; slot < vm->slots; slot++) {
-        vm->slot_table[slot].frame = 0;
+    if (vm->slots > 0) {
+        memset(vm->slot_table, 0, vm->slots * sizeof vm->slot_table[0]);
     }
     nw_vm_slots_release(vm);
     return NW_OK;

@@ -9,6 +9,22 @@
 
 #include "nandwich/vm.h"
 
+/* What the short way of a miss is made of. INLINE: in place even where code is built for size, as a
+ * call would cost half of what is called. APART: never in place, so that what stands beside it need
+ * not save registers. SHARED: apart where code is built for size, else in place. */
+#if defined(__GNUC__)
+#define NW_VM_INLINE __attribute__((always_inline)) static inline
+#define NW_VM_APART __attribute__((noinline)) static
+#else
+#define NW_VM_INLINE static inline
+#define NW_VM_APART static
+#endif
+#if defined(__OPTIMIZE_SIZE__)
+#define NW_VM_SHARED NW_VM_APART
+#else
+#define NW_VM_SHARED NW_VM_INLINE
+#endif
+
 #define NW_VM_NONE 0xFFFFU /* no frame */
 #define NW_VM_FRAMES_MAX 65000U
 
@@ -63,6 +79,17 @@ static inline uint16_t *nw_vm_bucket_of(const struct nw_vm *vm, uint32_t page)
     return &vm->bucket[(uint32_t)(page * 0x9E3779B1UL) >> vm->bucket_shift];
 }
 
+/* The frame that holds a page, or NW_VM_NONE. */
+NW_VM_INLINE uint16_t nw_vm_look_up(const struct nw_vm *vm, uint32_t page)
+{
+    uint16_t frame = *nw_vm_bucket_of(vm, page);
+
+    while (frame != NW_VM_NONE && vm->frame[frame].page != page) {
+        frame = vm->frame[frame].next;
+    }
+    return frame;
+}
+
 static inline uint32_t nw_vm_unit_pages(const struct nw_vm *vm)
 {
     return (uint32_t)1 << vm->unit_shift;
@@ -70,7 +97,7 @@ static inline uint32_t nw_vm_unit_pages(const struct nw_vm *vm)
 
 /* frames.c ------------------------------------------------------------------------------------- */
 
-/* The frame that holds a page, or NW_VM_NONE. */
+/* nw_vm_look_up() by a call. */
 uint16_t nw_vm_resident(const struct nw_vm *vm, uint32_t page);
 
 /* The frame of a page of the range, brought in if need be, and marked as used. */

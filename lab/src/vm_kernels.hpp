@@ -35,7 +35,7 @@ public:
         std::memcpy(&value,
                     at <= vm_.frame_bytes - sizeof(T)
                         ? held.base + at
-                        : nw_vm_load_miss(&vm_, &held, base + offset, sizeof(T)),
+                        : nw_vm_load_miss(&held, base + offset, sizeof(T), &vm_),
                     sizeof(T));
         return value;
     }

@@ -9,8 +9,10 @@
 
 #if defined(__x86_64__)
 #define NW_MISS(name) nw_guest_c_##name
+#define NW_SLOT(slot, address) slot_of(slot, address)
 #else
 #define NW_MISS(name) nw_guest_##name
+#define NW_SLOT(slot, address) (slot) /* the guard has found it */
 #endif
 
 const void *NW_MISS(load_miss)(struct nw_vm_slot *slot, uintptr_t address, size_t n);
@@ -37,16 +39,13 @@ static struct nw_vm_slot *slot_of(struct nw_vm_slot *slot, uintptr_t address)
 
 const void *NW_MISS(load_miss)(struct nw_vm_slot *slot, uintptr_t address, size_t n)
 {
-    slot = slot_of(slot, address);
-    const void *at = nw_vm_hold(&nw_guest_vm, slot, address, n, 0);
-
-    return at != NULL ? at : nw_vm_load_miss(&nw_guest_vm, slot, address, n);
+    return nw_vm_load_miss(NW_SLOT(slot, address), address, n, &nw_guest_vm);
 }
 
 void *NW_MISS(modify_miss)(struct nw_vm_slot *slot, uintptr_t address, size_t n)
 {
-    slot = slot_of(slot, address);
-    void *at = nw_vm_hold(&nw_guest_vm, slot, address, n, 1);
+    slot = NW_SLOT(slot, address);
+    void *at = nw_vm_hold_write(slot, address, n, &nw_guest_vm);
 
     return at != NULL ? at : nw_vm_modify_miss(&nw_guest_vm, slot, address, n);
 }
@@ -60,19 +59,15 @@ static int straddles(uintptr_t address, size_t n)
  * where it does not the caller falls back to a guard an access. */
 const void *NW_MISS(span_read)(struct nw_vm_slot *slot, uintptr_t address, size_t n)
 {
-    slot = slot_of(slot, address);
-    const void *at = nw_vm_hold(&nw_guest_vm, slot, address, n, 0);
-
-    if (at == NULL && !straddles(address, n)) {
-        at = nw_vm_load_miss(&nw_guest_vm, slot, address, 1);
-    }
-    return at;
+    return straddles(address, n)
+               ? NULL
+               : nw_vm_load_miss(NW_SLOT(slot, address), address, 1, &nw_guest_vm);
 }
 
 void *NW_MISS(span_write)(struct nw_vm_slot *slot, uintptr_t address, size_t n)
 {
-    slot = slot_of(slot, address);
-    void *at = nw_vm_hold(&nw_guest_vm, slot, address, n, 1);
+    slot = NW_SLOT(slot, address);
+    void *at = nw_vm_hold_write(slot, address, n, &nw_guest_vm);
 
     if (at == NULL && !straddles(address, n)) {
         at = nw_vm_modify_miss(&nw_guest_vm, slot, address, 1);
@@ -84,8 +79,8 @@ void *NW_MISS(span_write)(struct nw_vm_slot *slot, uintptr_t address, size_t n)
     void NW_MISS(store_miss_##bytes)(struct nw_vm_slot *slot, uintptr_t address,                   \
                                      uint##bits##_t value)                                         \
     {                                                                                              \
-        slot = slot_of(slot, address);                                                             \
-        void *at = nw_vm_hold(&nw_guest_vm, slot, address, sizeof value, 1);                       \
+        slot = NW_SLOT(slot, address);                                                             \
+        void *at = nw_vm_hold_write(slot, address, sizeof value, &nw_guest_vm);                    \
                                                                                                    \
         if (at != NULL) {                                                                          \
             memcpy(at, &value, sizeof value);                                                      \
@@ -108,17 +103,17 @@ void NW_MISS(store_miss_n)(struct nw_vm_slot *slot, uintptr_t address, size_t n,
  * not be there: the guarded copy of the loop touches both first, when the program comes to them. */
 void NW_MISS(window_read)(struct nw_vm_slot *slot, uintptr_t address)
 {
-    (void)nw_vm_hold(&nw_guest_vm, slot, address, 1, 0);
+    (void)nw_vm_hold_read(slot, address, &nw_guest_vm);
 }
 
 void NW_MISS(window_write)(struct nw_vm_slot *slot, uintptr_t address)
 {
-    (void)nw_vm_hold(&nw_guest_vm, slot, address, 1, 1);
+    (void)nw_vm_hold_write(slot, address, 1, &nw_guest_vm);
 }
 
 void NW_MISS(dirty)(struct nw_vm_slot *slot)
 {
-    (void)nw_vm_hold(&nw_guest_vm, slot, slot->read_tag, 1, 1);
+    (void)nw_vm_hold_write(slot, slot->read_tag, 1, &nw_guest_vm);
 }
 
 #if !defined(__x86_64__)

@@ -46,6 +46,7 @@ NW_LIBC(void, bzero, (void *to, size_t n))
 
 NW_LIBC_ALIAS(void, explicit_bzero, bzero, (void *to, size_t n));
 
+#if defined(__GLIBC__) /* nobody else has it */
 NW_LIBC(void *, memfrob, (void *at, size_t n))
 {
     uint8_t piece[64];
@@ -59,6 +60,7 @@ NW_LIBC(void *, memfrob, (void *at, size_t n))
     }
     return at;
 }
+#endif
 
 NW_LIBC(void, bcopy, (const void *from, void *to, size_t n))
 {
@@ -447,6 +449,7 @@ NW_LIBC(size_t, strxfrm, (char *to, const char *from, size_t n))
     return length;
 }
 
+#if defined(__GLIBC__) /* nobody else has it */
 /* The host's own shuffle, over a plain copy. */
 NW_LIBC(char *, strfry, (char *s))
 {
@@ -462,3 +465,4 @@ NW_LIBC(char *, strfry, (char *s))
     free(own);
     return s;
 }
+#endif

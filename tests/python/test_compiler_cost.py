@@ -23,10 +23,29 @@ BUDGET = {
     "columns": 2_801_497,
     "bubble": 2_712_841,
     "quicksort": 8_772_225,
-    "tree": 16_968_230,
+    "tree": 16_141_007,
     "huffman": 10_526_338,
     "list": 10_678_590,
 }
+#: The same on a Cortex-M3.
+BUDGET_M3 = {
+    "gray": 1_836_295,
+    "sobel": 991_299,
+    "sum": 923_665,
+    "fft": 9_191_968,
+    "matrix": 7_474_282,
+    "columns": 2_792_509,
+    "bubble": 2_863_954,
+    "quicksort": 9_412_433,
+    "tree": 13_378_885,
+    "huffman": 10_663_938,
+    "list": 9_418_799,
+}
+
+
+def is_as_budgeted(instructions: int, budget: int) -> bool:
+    """Not 2 % more; and where it is 3 % less, the new figure belongs into the table."""
+    return budget * 0.97 <= instructions <= budget * 1.02
 
 
 @pytest.fixture(scope="module")
@@ -39,5 +58,23 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_instruction_budget(kernel: str, folder: Path) -> None:
     """Goal: no change of the pass or of the run time makes a kernel dearer unseen."""
     cost = vm_cost.host(kernel, folder)
-    assert cost.virtual <= BUDGET[kernel] * 1.02
-    assert cost.virtual >= BUDGET[kernel] * 0.97, "better: write the new figure down"
+    assert is_as_budgeted(cost.virtual, BUDGET[kernel]), cost.virtual
+
+
+@pytest.fixture(scope="module")
+def board(folder: Path) -> tuple[Path, list[Path]]:
+    """The emulator and the run time's objects."""
+    if vm_cost.missing():
+        pytest.skip(f"not installed: {', '.join(vm_cost.missing())}")
+    return vm_cost.build_emulator(folder), vm_cost.arm_library(folder)
+
+
+@pytest.mark.parametrize("kernel", BUDGET_M3)
+def test_instruction_budget_on_cortex_m3(
+    kernel: str, folder: Path, board: tuple[Path, list[Path]]
+) -> None:
+    """Goal: as above, on the processor all this is for. Nothing held these figures: a wrapper of
+    a function that only glibc has kept the run time from being compiled for it, unnoticed.
+    """
+    cost = vm_cost.cortex_m3(kernel, folder, *board, accesses=1)
+    assert is_as_budgeted(cost.virtual, BUDGET_M3[kernel]), cost.virtual

@@ -251,7 +251,7 @@ static int vm_run(struct sim_subject *subject, const struct sim_step *step)
         put(own, at, n, NW_OK);
         break;
     case LOAD:
-        compare(subject, at, n, nw_vm_load_miss(&own->vm, slot, BASE + at, n));
+        compare(subject, at, n, nw_vm_load_miss(slot, BASE + at, n, &own->vm));
         break;
     case WRITE:
         draw_bytes(own, bytes);

@@ -58,7 +58,7 @@ static inline void rig_load(struct vm_rig *rig, unsigned slot, uintptr_t address
     if (offset <= rig->vm.frame_bytes - n) {
         memcpy(value, s->base + offset, n);
     } else {
-        memcpy(value, nw_vm_load_miss(&rig->vm, s, address, n), n);
+        memcpy(value, nw_vm_load_miss(s, address, n, &rig->vm), n);
     }
 }
 

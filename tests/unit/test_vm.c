@@ -226,22 +226,26 @@ static void test_hold_takes_resident_pages_only(void **state)
 {
     struct nw_vm_slot *slot = &rig.slot[1];
     struct nw_vm_slot before;
-    uint8_t *at;
+    const uint8_t *at;
 
     (void)state;
     begin(6, 2, 64);
     store(0, 3 * FRAME + 5, 77);
-    at = nw_vm_hold(&rig.vm, slot, RIG_BASE + 3 * FRAME + 5, 4, 0);
+    at = nw_vm_hold_read(slot, RIG_BASE + 3 * FRAME + 5, &rig.vm);
     assert_non_null(at);
     assert_int_equal(*at, 77);
     assert_int_equal(slot->read_tag, RIG_BASE + 3 * FRAME);
     assert_int_equal(slot->write_tag, NW_VM_NO_TAG(FRAME));
-    assert_ptr_equal(nw_vm_hold(&rig.vm, slot, RIG_BASE + 3 * FRAME, FRAME, 1), at - 5);
+    assert_ptr_equal(nw_vm_hold_write(slot, RIG_BASE + 3 * FRAME, FRAME, &rig.vm), at - 5);
     assert_int_equal(slot->write_tag, RIG_BASE + 3 * FRAME);
     before = *slot;
-    assert_null(nw_vm_hold(&rig.vm, slot, RIG_BASE + 4 * FRAME - 1, 2, 0)); // two pages
-    assert_null(nw_vm_hold(&rig.vm, slot, RIG_BASE + 9 * FRAME, 1, 0));     // not resident
-    assert_null(nw_vm_hold(&rig.vm, slot, (uintptr_t)&before, 1, 0));       // plain
+    assert_null(nw_vm_hold_write(slot, RIG_BASE + 4 * FRAME - 1, 2, &rig.vm)); // two pages
+    assert_null(nw_vm_hold_write(slot, RIG_BASE + 9 * FRAME, 1, &rig.vm));     // not resident
+    assert_null(nw_vm_hold_read(slot, RIG_BASE + 9 * FRAME, &rig.vm));
+    assert_null(nw_vm_hold_write(slot, (uintptr_t)&before, 1, &rig.vm));       // plain
+    assert_null(nw_vm_hold_read(slot, (uintptr_t)&before, &rig.vm));
+    // plain too, though 32 bits of its page's number are those of the resident page
+    assert_null(nw_vm_hold_read(slot, RIG_BASE + 3 * FRAME + ((uintptr_t)FRAME << 32), &rig.vm));
     assert_memory_equal(slot, &before, sizeof before);
     assert_int_equal(rig.vm.stats.faults, 1);
     rig_stop(&rig);

@@ -11,7 +11,7 @@
  *
  * The guard, for an access of n bytes at address a through slot s:
  *   load:  o = a - s->read_tag;  if (o <= frame_bytes - n) use s->base + o
- *          else use nw_vm_load_miss(vm, s, a, n)
+ *          else use nw_vm_load_miss(s, a, n, vm)
  *   store: o = a - s->write_tag; if (o <= frame_bytes - n) store to s->base + o
  *          else nw_vm_store_miss(vm, s, a, n, &value)
  * A valid write tag means the page is already marked dirty: stores cost no dirty tracking.
@@ -147,41 +147,40 @@ struct nw_vm_frame;
 struct nw_vm_order;
 
 /* One virtual memory. The caller owns the struct and reads stats and the copied configuration; the
- * rest is the run time's own. stats comes first: instrumented code adds to stats.accesses. */
+ * rest is the run time's own. What every miss reads comes first: small processors reach the front
+ * of a struct with shorter instructions. */
 struct nw_vm {
-    struct nw_vm_stats stats;
-
-    uintptr_t base;
-    uintptr_t bytes;
+    uint8_t frame_shift;       /* log2 of frame_bytes */
+    uint8_t bucket_shift;      /* 32 - log2 of buckets */
+    uint8_t unit_shift;        /* log2 of pages a unit */
+    uint8_t policy;
+    uint8_t scheme;
     uint16_t frame_bytes;
     uint16_t frames;
     uint16_t slots;
-    uint8_t policy;
-    uint8_t scheme;
-    struct nw_block *block;
-    struct nw_vm_slot *slot_table;
-    void (*panic)(struct nw_vm *vm, int error, uintptr_t address);
-    void *context;
-
+    uint16_t unit_sectors;     /* sectors a unit, > 1 when a frame spans several */
+    uint16_t free;             /* chain of empty frames */
+    uint16_t hand;             /* CLOCK */
+    uint16_t pins_left;
+    uint16_t lookaside_mask;   /* entries - 1 */
+    uintptr_t base;
+    uintptr_t bytes;
     uint8_t *memory;           /* frames * frame_bytes */
     struct nw_vm_frame *frame; /* what each frame holds */
-    struct nw_vm_order *order; /* LRU ring, frames + 1; NULL under CLOCK */
     uint16_t *bucket;          /* hash of resident pages: first frame of each chain */
+    struct nw_vm_order *order; /* LRU ring, frames + 1; NULL under CLOCK */
+    struct nw_vm_slot *lookaside;
+    struct nw_vm_slot *slot_table;
     uint8_t *written;          /* a bit for each unit: its device content counts */
     uint8_t *sector;           /* one sector, when a sector holds several pages, else NULL */
     uint32_t sector_unit;      /* unit whose device content `sector` holds, or NW_VM_NO_UNIT */
     uint32_t units;            /* a unit is what is read and written at once: sector or frame */
-    uint16_t unit_sectors;     /* sectors a unit, > 1 when a frame spans several */
-    uint8_t unit_shift;        /* log2 of pages a unit */
-    uint8_t frame_shift;       /* log2 of frame_bytes */
-    uint8_t bucket_shift;      /* 32 - log2 of buckets */
-    uint16_t free;             /* chain of empty frames */
-    uint16_t hand;             /* CLOCK */
-    uint16_t pins_left;
+    struct nw_block *block;
     uintptr_t error_at;        /* virtual address of the last error */
+    struct nw_vm_stats stats;
+    void (*panic)(struct nw_vm *vm, int error, uintptr_t address);
+    void *context;
     uint8_t bounce[NW_VM_ACCESS_MAX];
-    struct nw_vm_slot *lookaside;
-    uint16_t lookaside_mask;   /* entries - 1 */
     uint32_t heaps;            /* opened in it so far; see heap.h */
 };
 
@@ -202,12 +201,14 @@ size_t nw_vm_ram_bytes(const struct nw_vm_config *config);
 int nw_vm_open(struct nw_vm *vm, const struct nw_vm_config *config);
 
 /* The slow sides of the guard; n is 1 .. NW_VM_ACCESS_MAX, any alignment. slot is one of the slot
- * table, or the look-aside entry of this address.
+ * table, or the look-aside entry of this address. Where the VM comes last, a guard's call has the
+ * rest in place already.
  *
  * load: where n bytes can be read; the slot then holds the page. An access across two pages is put
- * together in a buffer of the VM (good until the next load miss), and the slot stays as it was. */
-const uint8_t *nw_vm_load_miss(struct nw_vm *vm, struct nw_vm_slot *slot, uintptr_t address,
-                               size_t n);
+ * together in a buffer of the VM (good until the next load miss), and the slot stays as it was.
+ * Cost with the page resident: about 50 instructions, 20 more where a slot lets go of a page. */
+const uint8_t *nw_vm_load_miss(struct nw_vm_slot *slot, uintptr_t address, size_t n,
+                               struct nw_vm *vm);
 
 /* store: does the whole store; the slot then holds the page for writing. On a page the slot holds
  * for reading already this only marks it dirty. */
@@ -217,12 +218,17 @@ void nw_vm_store_miss(struct nw_vm *vm, struct nw_vm_slot *slot, uintptr_t addre
 /* read and write in one (atomics): where, marked dirty. Across two pages: panic, NW_ERR_ALIGN. */
 uint8_t *nw_vm_modify_miss(struct nw_vm *vm, struct nw_vm_slot *slot, uintptr_t address, size_t n);
 
-/* The short way of a miss, to be tried first: where the n bytes lie, and the slot then holds their
- * page, for writing with write. NULL, and nothing has changed, when they lie on two pages, on a
- * page that is not resident, or in plain memory. n is 1 .. frame_bytes. Never touches the device.
- * Cost: about 70 instructions. */
-uint8_t *nw_vm_hold(struct nw_vm *vm, struct nw_vm_slot *slot, uintptr_t address, size_t n,
-                    int write);
+/* The short way of a miss: where the n bytes lie, and the slot then holds their page. NULL, and
+ * nothing has changed, when they lie on two pages, on a page that is not resident, or in plain
+ * memory. n is 1 .. frame_bytes. Never touches the device. Cost: as a load's. */
+uint8_t *nw_vm_hold_write(struct nw_vm_slot *slot, uintptr_t address, size_t n, struct nw_vm *vm);
+
+/* The same for reading, of one byte. */
+static inline const uint8_t *nw_vm_hold_read(struct nw_vm_slot *slot, uintptr_t address,
+                                             struct nw_vm *vm)
+{
+    return nw_vm_load_miss(slot, address, 0, vm); /* no bytes are worth a fault */
+}
 
 /* Empty every slot and look-aside entry. To be called from plain code only, as a guard may rely on
  * its slot. */
