@@ -36,13 +36,13 @@ int given_is_bad(struct nw_store *store, uint16_t block)
     return kinds[block] == BAD;
 }
 
-int given_look_at_head(struct nw_store *store, uint16_t block, struct block_head *head)
+int given_look_at_head(struct nw_store *store, uint32_t page, struct block_head *head)
 {
     (void)store;
     looks++;
     memset(head, 0, sizeof *head);
-    head->sequence = sequences[block];
-    return kinds[block] == HEADER ? (int)NW_OK : (int)NW_ERR_UNWRITTEN;
+    head->sequence = sequences[page]; /* a block has one page */
+    return kinds[page] == HEADER ? (int)NW_OK : (int)NW_ERR_UNWRITTEN;
 }
 
 /* Lays the chip out: `back` blocks before the newest one stands digit `back` of the number. The log
@@ -98,7 +98,7 @@ static void test_every_chip(void **state)
 
     (void)state;
     for (uint16_t blocks = 2; blocks <= MOST_BLOCKS; blocks++) {
-        struct nw_store store = {.blocks = blocks};
+        struct nw_store store = {.blocks = blocks, .block_pages = 1};
         uint32_t numbers = 1;
 
         for (uint16_t i = 0; i < blocks; i++) {
@@ -122,7 +122,7 @@ static void test_every_chip(void **state)
 /* A chip without bad blocks, as most are: as few looks as there are halvings. */
 static void test_looks_of_a_sound_chip(void **state)
 {
-    static struct nw_store store = {.blocks = 8};
+    static struct nw_store store = {.blocks = 8, .block_pages = 1};
 
     (void)state;
     for (uint16_t newest = 0; newest < 8U; newest++) {

@@ -99,14 +99,6 @@ static void nftl_with_swl_survives_cuts(void **state)
     layer_trial_cuts(&kind, 2);
 }
 
-static void swl_survives_failing_blocks(void **state)
-{
-    struct nw_layer_kind kind = worn_kind(&nw_layer_nftl, nftl_format_swl, nftl_mount_swl);
-
-    (void)state;
-    layer_trial_random(&kind);
-}
-
 struct healer {
     struct nw_nand *nand;
     const struct nw_layer_kind *kind;
@@ -225,7 +217,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nftl_with_swl_survives_cuts),
-        cmocka_unit_test(swl_survives_failing_blocks),
         cmocka_unit_test(page_heals_under_cuts),
         cmocka_unit_test(nftl_heals_under_cuts),
     };
