@@ -135,7 +135,7 @@ static int store_mount(struct sim_subject *subject)
     int result = store_rig_mount(&own->rig);
 
     if (own->full != 0 && (result == NW_ERR_CORRUPT || result == NW_ERR_TAMPERED ||
-                           result == NW_ERR_NOT_FOUND)) {
+                           result == NW_ERR_NOT_FOUND || result == NW_ERR_BLANK)) {
         result = NW_ERR_FULL; /* all blocks have failed: torn headers read otherwise each time */
     }
     own->full = result == NW_ERR_FULL || (own->full != 0 && result < 0);
