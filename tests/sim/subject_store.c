@@ -134,7 +134,8 @@ static int store_mount(struct sim_subject *subject)
     struct own *own = own_of(subject);
     int result = store_rig_mount(&own->rig);
 
-    if (own->full != 0 && (result == NW_ERR_CORRUPT || result == NW_ERR_TAMPERED)) {
+    if (own->full != 0 && (result == NW_ERR_CORRUPT || result == NW_ERR_TAMPERED ||
+                           result == NW_ERR_NOT_FOUND || result == NW_ERR_BLANK)) {
         result = NW_ERR_FULL; /* all blocks have failed: torn headers read otherwise each time */
     }
     own->full = result == NW_ERR_FULL || (own->full != 0 && result < 0);
