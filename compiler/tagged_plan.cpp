@@ -158,8 +158,7 @@ static const TaggedObject *placeOf(Module &M, const TaggedVariable &One, const T
         return nullptr;
     }
     if (At->second.Bytes != One.Bytes || At->second.Element != Element) {
-        refuse(M, Plan.File +
-                      " is for another version of the program, or for another processor: '" +
+        refuse(M, Plan.File + " is for another version of the program, or another processor: '" +
                       One.Name + "' has " + shape(One.Bytes, Element) + ", there " +
                       shape(At->second.Bytes, At->second.Element) + "; record and lay out again");
         return nullptr;

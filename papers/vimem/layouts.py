@@ -237,7 +237,7 @@ def _latencies(cases: Sequence[Case], axes: "Axes") -> None:
         axes.plot(_cases.SCENARIOS, [cost.latency_us for cost in line], label=label)
     axes.set_yscale("log")
     axes.set_ylabel("us an access")
-    axes.legend(fontsize=7)
+    axes.legend(fontsize=7, loc="lower right", ncols=2)
 
 
 @experiment("V7", claim="Mate-like: faults with a layout from a trace", published=6, unit="faults")

@@ -57,6 +57,7 @@ def command(arguments: tuple[str, ...]) -> None:
       --trace        a program that records its accesses to them, to NANDWICH_TRACE or nandwich.acc
       --layout FILE  a program whose variables lie where `nandwich layout` put them;
                      --nw-frames=N pages in RAM instead of the layout's
+    Both on an emulated node: nandwich run --target atmega128 --record-accesses FILE, --layout FILE.
     """
     plan = driver.plan(list(arguments), os.environ.get("NANDWICH_CC", ""), _placement)
     sys.exit(driver.execute(plan))
