@@ -139,6 +139,9 @@ uint32_t nw_chain_step_reads(struct nw_hybrid *hybrid);
 int nw_chain_evict(struct nw_hybrid *hybrid, uint16_t block);
 int nw_chain_renew(struct nw_hybrid *hybrid, uint32_t sector);
 int nw_chain_finish(struct nw_hybrid *hybrid);
+/* A sector of this unit was written anew without a merge: the blocks of its chain that are outdated
+ * go back. A merge that failed at its last page leaves some. */
+void nw_chain_drop_outdated(struct nw_chain *chain, uint16_t unit);
 
 static inline struct nw_chain *nw_chain_of(struct nw_hybrid *hybrid)
 {

@@ -131,6 +131,13 @@ static uint16_t drop_stale(struct nw_chain *chain, uint16_t unit)
     return dropped;
 }
 
+void nw_chain_drop_outdated(struct nw_chain *chain, uint16_t unit)
+{
+    if (chain->merging != unit) {
+        (void)drop_stale(chain, unit);
+    }
+}
+
 static int is_folded(const struct nw_chain *chain, uint16_t unit)
 {
     uint16_t newest = chain->newest[unit];
@@ -146,9 +153,6 @@ int nw_chain_fold(struct nw_chain *chain, uint16_t unit, int fresh)
 {
     struct nw_stats *stats = chain->hybrid.stats;
 
-    if (chain->hybrid.owes != 0 && chain->merging != unit) {
-        (void)drop_stale(chain, unit); /* merges that failed at their last page leave some */
-    }
     while (chain->newest[unit] != NW_NO_BLOCK && (fresh || !is_folded(chain, unit))) {
         int gathers = fresh ? 0 : make_gather(chain, unit);
         int result = gathers < 0 ? gathers : (int)NW_OK;
@@ -487,7 +491,9 @@ int nw_chain_write(struct nw_hybrid *hybrid, const struct nw_hybrid_put *put)
         }
     }
     int result = nw_chain_put(chain, put);
-    if (result > 0 && hybrid->urgent == 0) {
+    if (result >= 0 && hybrid->urgent != 0) {
+        nw_chain_drop_outdated(chain, unit);
+    } else if (result > 0) {
         mend(chain, unit);
     }
     return result > 0 ? (int)NW_OK : result;

@@ -189,10 +189,13 @@ static int write_shared(struct nw_chain *chain, const struct nw_hybrid_put *put)
 /* To the chain of its unit: a data block in place, or the sequential log block. */
 static int write_chain(struct nw_chain *chain, const struct nw_hybrid_put *put)
 {
+    uint16_t unit = (uint16_t)(put->sector / chain->span);
     int result = nw_chain_put(chain, put);
 
-    if (result > 0 && chain->hybrid.urgent == 0) {
-        (void)fold(chain, (uint16_t)(put->sector / chain->span), 0); /* has to wait if that fails */
+    if (result >= 0 && chain->hybrid.urgent != 0) {
+        nw_chain_drop_outdated(chain, unit);
+    } else if (result > 0) {
+        (void)fold(chain, unit, 0); /* has to wait if that fails */
     }
     return result;
 }
