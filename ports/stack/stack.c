@@ -40,6 +40,13 @@ int nw_stack_chip(struct nw_stack *stack, const struct nw_nand_config *config, s
                          "choose a NAND, NOR or DataFlash part",
                          part->name);
     }
+    if ((uint64_t)config->blocks * part->block_pages > UINT32_MAX) {
+        return nw_refuse(why, NW_ERR_CONFIG,
+                         "chip %s: %u blocks of %u pages are more pages than there are numbers "
+                         "for: at most %u blocks",
+                         part->name, (unsigned)config->blocks, (unsigned)part->block_pages,
+                         (unsigned)(UINT32_MAX / part->block_pages));
+    }
     result = nw_nand_open(&stack->nand, config);
     if (result < 0) {
         return nw_refuse(why, result, "chip %s cannot be opened: %s", part->name,

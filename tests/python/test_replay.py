@@ -274,6 +274,7 @@ def test_too_large_is_refused_with_both_sizes(tmp_path: Path) -> None:
         (("gen:zipf", "--chip", "K9F1G08UOA"), "did you mean K9F1G08U0A"),
         (("gen:zipf", "--chip", "SANDISK-SD-128M"), "no raw flash"),
         (("gen:zipf", "--blocks", "5"), "it needs more blocks"),
+        (("gen:zipf", "--blocks", "4294967295"), "at most 67108863 blocks"),
         (("gen:zipf", "--precondition", "x"), "no fraction"),
         (("gen:zipf", "--nvm", "4K"), "room for two"),
         (("gen:zipf", "--nvm", "3G"), "at most 2 GiB"),

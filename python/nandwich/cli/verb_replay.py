@@ -286,14 +286,11 @@ def _books(play: replay.Play, *, verify: bool) -> dict[str, Any]:
 
 def _prepare(options: Options) -> replay.Play:
     """Trace and device, as old as it is asked for."""
-    try:
-        play = replay.prepare(options)
-        wanted = play.device.sectors * options.precondition // 1000
-        if wanted:
-            with output.progress("preconditioning", wanted) as bar:
-                play.precondition(bar.advance)
-    except KeyboardInterrupt:
-        raise RunError("interrupted before the first request: there is no result") from None
+    play = replay.prepare(options)
+    wanted = play.device.sectors * options.precondition // 1000
+    if wanted:
+        with output.progress("preconditioning", wanted) as bar:
+            play.precondition(bar.advance)
     return play
 
 
