@@ -59,6 +59,8 @@ struct sim_kind {
     const struct nw_layer_kind *layer; /* where it is one of these */
     uint8_t reads_again; /* 1: what the chip cannot read once is not lost; 2: nor what it reads
                           * wrong once */
+    uint8_t restarts;    /* 1: runs let mounts fail too, and the processor start anew behind them:
+                          * what is held back below stays, and may go with power later */
     uint8_t no_faults;   /* 1: runs let no request fail: nothing says what is left of such calls */
     /* Sets part and settings to what suits the kind. NULL: those drawn for layers do. */
     void (*fit)(struct nw_random *random, struct sim_head *head);

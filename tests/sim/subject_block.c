@@ -814,6 +814,7 @@ const struct sim_kind sim_kind_tier = {
     .verb_count = ROT, /* the NVM has content of its own */
     .layer = &sim_layer_tier,
     .reads_again = 1,
+    .restarts = 1,
     .fit = tier_fit,
     .open = block_open,
     .close = block_close,

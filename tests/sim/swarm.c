@@ -349,6 +349,19 @@ static int play_flip(struct player *player)
     return play(player, step);
 }
 
+/* A mount in which something is to happen: a cut or, where mounts are let fail, a request that
+ * fails; there the processor starts anew now and then, and power stays. */
+static int play_mount(struct player *player)
+{
+    struct nw_random *random = &player->random;
+    int restarts = player->machine.subject.kind->restarts;
+    int fails = restarts && one_in(random, 2);
+    uint8_t verb = restarts && one_in(random, 2) ? SIM_RESET : SIM_PLUG;
+    int result = fails ? play_fail(player) : play_cut(player, 12);
+
+    return result == 0 ? play_common(player, verb) : result;
+}
+
 /* Power goes, or has gone; mounts are cut now and then, and in the end one is not. */
 static int play_power(struct player *player, uint8_t verb)
 {
@@ -357,10 +370,10 @@ static int play_power(struct player *player, uint8_t verb)
     int result = 0;
 
     while (result == 0 && below(random, 256) < mood->mounting) {
-        result = play_cut(player, 12);
-        result = result == 0 ? play_common(player, SIM_PLUG) : result;
+        result = play_mount(player);
     }
-    if (result == 0 && player->machine.gate.armed != 0) {
+    if (result == 0 && (player->machine.gate.armed != 0 ||
+                        player->machine.subject.kind->restarts != 0)) {
         result = play_common(player, SIM_MEND);
     }
     result = result == 0 ? play_common(player, verb) : result;

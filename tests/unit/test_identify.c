@@ -515,6 +515,28 @@ static void test_lavish_erases_when_told(void **state)
     }
 }
 
+/* A block in which the mark cannot be made goes bad, and the next one takes it. */
+static void test_lavish_marks_another_block(void **state)
+{
+    (void)state;
+    for (int in_program = 0; in_program < 2; in_program++) {
+        open_chip(0, 3);
+        uint32_t last = site.chip->geometry.blocks - 1U;
+
+        while (nw_nand_block_bad(site.nand, last) != 0) {
+            last--;
+        }
+        nw_nand_doom(site.nand, last, in_program);
+        assert_int_equal(open_lavish(1), NW_OK);
+        assert_int_not_equal(nw_nand_block_bad(site.nand, last), 0);
+        assert_int_equal(open_lavish(0), NW_OK);
+        write_lavish();
+        assert_int_equal(nw_nand_misuse(site.nand)->error, 0);
+        clear();
+        nw_nand_close(site.nand);
+    }
+}
+
 /* What happens between two power-ups: an open and some writes, or a part of that. */
 static int live(uint64_t after, int cuts)
 {
@@ -646,6 +668,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_pair),
         cmocka_unit_test(test_a_record_that_rots),
+        cmocka_unit_test(test_lavish_marks_another_block),
         cmocka_unit_test(test_lavish_erases_when_told),
         cmocka_unit_test(test_lavish_knows_its_chip_after_any_cut),
         cmocka_unit_test(test_a_format_that_is_cut),

@@ -76,6 +76,32 @@ static void test_rot(void **state)
     }
 }
 
+/* Each layer counts what it is asked for, sector by sector. */
+static void test_counts(void **state)
+{
+    static uint8_t data[8U * 4096U];
+
+    (void)state;
+    for (unsigned i = 0; i < KINDS; i++) {
+        struct layer_rig rig;
+
+        layer_rig_open(&rig, kinds[i], &layer_shapes[0], 1);
+        struct nw_block_req req = {.block = rig.block, .sector = 3, .count = 4, .data = data};
+        const struct nw_stats *stats = rig.block->stats;
+
+        assert_int_equal(nw_block_write(&req), NW_OK);
+        assert_int_equal(nw_block_read(&req), NW_OK);
+        req.count = 2;
+        assert_int_equal(nw_block_trim(&req), NW_OK);
+        assert_int_equal(nw_block_sync(&req), NW_OK);
+        assert_int_equal(stats->host_writes, 4);
+        assert_int_equal(stats->host_reads, 4);
+        assert_int_equal(stats->host_trims, 2);
+        assert_int_equal(stats->syncs, 1);
+        layer_rig_close(&rig);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_rewrites),
@@ -83,7 +109,8 @@ int main(void)
                                        cmocka_unit_test(test_reads),
                                        cmocka_unit_test(test_mounts),
                                        cmocka_unit_test(test_everything),
-                                       cmocka_unit_test(test_rot)};
+                                       cmocka_unit_test(test_rot),
+                                       cmocka_unit_test(test_counts)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

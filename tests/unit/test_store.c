@@ -813,6 +813,7 @@ static void test_stream_index(void **state)
     struct nw_store_cursor cursor;
     uint32_t value;
     uint32_t key = 0;
+    uint32_t inside = 0; /* tags of places behind the first element of a chunk */
 
     (void)state;
     open_bed(&config, 64, 0);
@@ -840,12 +841,16 @@ static void test_stream_index(void **state)
         if (tag < 10U) {
             assert_int_equal(result, NW_ERR_NOT_FOUND);
         } else if (result == NW_OK) {
+            inside += cursor.offset != 0;
             assert_int_equal(nw_store_next(bed.store, &cursor, &value, 4), 4);
             assert_int_equal(value, tag * 100U);
         }
     }
+    assert_true(inside > 0);
     assert_int_equal(nw_store_tagged(bed.store, tags, 49, stream, &cursor), NW_OK);
     assert_int_equal(nw_store_tagged(bed.store, tags, 60, stream, &cursor), NW_ERR_NOT_FOUND);
+    assert_true(nw_store_idle(bed.store, 30000) > 0); /* it tells its steps, also the last time */
+    assert_int_equal(nw_store_idle(bed.store, 30000), 0);
     close_bed();
 }
 
