@@ -330,7 +330,7 @@ static int work_ahead(struct nw_hybrid *hybrid, uint32_t left)
     const struct nw_geometry *geometry = &hybrid->chip->geometry;
     const struct nw_blocks *blocks = &hybrid->blocks;
 
-    while (hybrid->session != NW_NO_BLOCK) {
+    for (;;) { /* each step leaves less of the budget */
         int erases = blocks->ready < READY_AHEAD && blocks->ready < blocks->free;
 
         if (!erases && nw_hybrid_free(hybrid) >= NW_HYBRID_FLOOR + READY_AHEAD) {
@@ -346,21 +346,21 @@ static int work_ahead(struct nw_hybrid *hybrid, uint32_t left)
             return result == NW_ERR_FULL ? 0 : result;
         }
     }
-    return 0;
 }
 
 /* What a call that failed has left comes first, and may cost more than the budget. Without a block
- * for it healing may win one. */
+ * for it healing may win one. Behind a mount that has no record of its own nothing is erased: the
+ * next one needs the record that it found, and what that one saved. */
 static int hybrid_idle(struct nw_block_req *req)
 {
     struct nw_hybrid *hybrid = req->block->context;
     uint64_t before = hybrid->version;
-    int settled = NW_OK;
 
-    hybrid->blocks.idle = 1;
-    if (hybrid->session != NW_NO_BLOCK) {
-        settled = nw_hybrid_settle(hybrid);
+    if (hybrid->session == NW_NO_BLOCK) {
+        return NW_OK;
     }
+    hybrid->blocks.idle = 1;
+    int settled = nw_hybrid_settle(hybrid);
     hybrid->blocks.idle = 0;
     if (settled < 0 && settled != NW_ERR_FULL) {
         return settled;

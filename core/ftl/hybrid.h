@@ -167,6 +167,7 @@ struct nw_hybrid {
     uint16_t origin;      /* block of the page that an uncertain record saved, or NW_NO_BLOCK */
     uint64_t origin_version;
     uint16_t late;        /* block of a merge whose last page may be torn, or NW_NO_BLOCK */
+    uint32_t late_word;   /* of the oldest page in it, which came before that one */
     uint16_t idle;        /* block of which nothing is needed, although its pages are the newest
                            * of all, or NW_NO_BLOCK: what a merge that was cut short had moved, or
                            * what the last mount had saved and written anew */

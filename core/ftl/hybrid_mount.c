@@ -198,6 +198,7 @@ static int join_merge(struct nw_hybrid *hybrid, const struct block_scan *merge)
         return meet(hybrid, &merge->oldest);
     }
     hybrid->late = merge->block;
+    hybrid->late_word = merge->oldest.tag.word;
     return meet(hybrid, &merge->top[0]);
 }
 
@@ -253,11 +254,13 @@ static int is_alone(const struct nw_hybrid *hybrid, uint8_t index)
 /* Whether the page before this one shows that its program had ended. A program that failed is tried
  * again before anything else, with the same sector: so one of another sector does. So does a page
  * that a merge moved, behind one that the host wrote: what is in doubt is written anew before a
- * merge goes on. */
+ * merge goes on. Of the newest block of a merge the last page waits, the others do not: what came
+ * behind the page before that block is the oldest page in it. */
 static int is_ended(const struct nw_hybrid *hybrid, uint8_t index)
 {
     uint32_t word = hybrid->top[index].tag.word;
-    uint32_t newer = hybrid->top[index - 1U].tag.word;
+    uint32_t newer = index == 1U && hybrid->late != NW_NO_BLOCK ? hybrid->late_word
+                                                                : hybrid->top[index - 1U].tag.word;
 
     return ((word ^ newer) & NW_HYBRID_SECTOR) != 0 ||
            (word & NW_HYBRID_COPY) < (newer & NW_HYBRID_COPY);

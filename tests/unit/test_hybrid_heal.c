@@ -4,7 +4,8 @@
  * good. Once blocks that waited to be healed were not asked for: merges that had nothing left to
  * win answered NW_ERR_FULL before a block was taken, which is when the list is healed, and so did
  * every later write, on chips without one bad block. Once a healing that answered NW_ERR_BUSY kept
- * its block out of use for the session, and a few of them answered NW_ERR_FULL.
+ * its block out of use for the session, and a few of them answered NW_ERR_FULL. And when no block
+ * is left, what is healed is nothing that a mount needs.
  * ctest: quick
  */
 #include <setjmp.h>
@@ -21,6 +22,8 @@
 #define MOST_BLOCKS 64U
 #define SPARE 10U
 #define WRITES 12000U
+#define STORMS 60U /* seeds of blocks that fail close together */
+#define MOST_SECTORS 300U
 #define MANY 0xFFFFFFFFU
 
 static const struct nw_layer_kind *const kinds[] = {&nw_layer_fast, &nw_layer_log, &nw_layer_nftl,
@@ -43,7 +46,7 @@ static struct nw_nand *open_part(uint16_t blocks)
     part.block_pages = 16;
     part.page_bytes = sizeof data;
     part.program_bytes = sizeof data;
-    part.spare_bytes = 16;
+    part.spare_bytes = 18; /* tags with the erases of their block: mounts know who waits */
     part.heal_life = 40;
     part.heal_step = 0;
     part.heal_limit = 50;
@@ -172,11 +175,151 @@ static void test_a_healing_fails(void **unused)
     }
 }
 
+/* What each sector was written as last, and what a write that failed may have left there. */
+static uint8_t written[MOST_SECTORS];
+static uint8_t tried[MOST_SECTORS];
+
+/* Answers what the write answers. */
+static int write_stamp(struct nw_block *block, uint32_t sector, uint8_t stamp)
+{
+    struct nw_block_req req = {.block = block, .sector = sector, .count = 1, .data = data};
+
+    memset(data, stamp, sizeof data);
+    int result = nw_block_write(&req);
+    tried[sector] = stamp;
+    written[sector] = result == NW_OK ? stamp : written[sector];
+    return result;
+}
+
+/* Some writes: how many answered NW_ERR_FULL. */
+static uint32_t write_stamps(struct nw_block *block, struct nw_random *random, uint32_t writes)
+{
+    uint32_t full = 0;
+
+    while (writes-- > 0) {
+        int result = write_stamp(block, nw_random_below(random, block->sectors), (uint8_t)writes);
+
+        assert_true(result == NW_OK || result == NW_ERR_FULL);
+        full += result == NW_ERR_FULL;
+    }
+    return full;
+}
+
+static void expect_stamps(const char *kind, uint32_t seed, struct nw_block *block)
+{
+    for (uint32_t sector = 0; sector < block->sectors; sector++) {
+        struct nw_block_req req = {.block = block, .sector = sector, .count = 1, .data = data};
+        int result = nw_block_read(&req);
+
+        if (result < 0 || (data[9] != written[sector] && data[9] != tried[sector])) {
+            fail_msg("%s, seed %u: sector %u answers %d, reads %u, wanted %u", kind, (unsigned)seed,
+                     (unsigned)sector, result, data[9], written[sector]);
+        }
+        written[sector] = data[9];
+    }
+}
+
+/* A chip on top of the twin's. While `storms`, three of four operations meet a block that fails. */
+static struct nw_nand *stormy;
+static struct nw_random dice;
+static struct nw_chip chip;
+static struct nw_chip_ops ops;
+static int storms;
+
+static int meet(struct nw_chip_req *req, uint32_t block, int programs)
+{
+    const struct nw_chip *below = nw_nand_chip(stormy);
+
+    if (storms && nw_random_below(&dice, 4) != 0) {
+        nw_nand_doom(stormy, block, programs);
+    }
+    return programs ? below->ops->program(req) : below->ops->erase(req);
+}
+
+static int program(struct nw_chip_req *req)
+{
+    return meet(req, req->page / chip.geometry.block_pages, 1);
+}
+
+static int erase(struct nw_chip_req *req)
+{
+    return meet(req, req->block, 0);
+}
+
+static void open_storm(struct nw_nand *nand, uint32_t seed)
+{
+    stormy = nand;
+    chip = *nw_nand_chip(nand);
+    ops = *chip.ops;
+    ops.program = program;
+    ops.erase = erase;
+    chip.ops = &ops;
+    storms = 0;
+    nw_random_seed(&dice, seed);
+}
+
+/* Each mount opens the device as the session before left it, also when it finds no block for its
+ * own record. Once idle time behind such a mount healed blocks that hold nothing which counts, but
+ * the newest record, or the page that it saves: the next mount found an older record and older
+ * content, or answered NW_ERR_NOT_FOUND. */
+static uint32_t expect_mounts(const struct nw_layer_kind *kind, uint32_t seed)
+{
+    const struct nw_heal_config heal = {
+        .heals = 1, .cycles = 2, .period_s = seed % 2U != 0 ? MANY : 0U};
+    struct nw_nand *nand = open_part(24);
+    struct nw_wear wear;
+    struct nw_layer_config config = {.spare_blocks = SPARE, .wear = &wear};
+    struct nw_layer_site site = {
+        .config = &config, .chip = &chip, .state = state, .ram = ram};
+    struct nw_random random;
+
+    open_storm(nand, seed);
+    struct nw_block *block = begin(kind, &heal, &chip, &wear);
+    assert_true(block->sectors <= MOST_SECTORS);
+    site.ram_bytes = kind->ram_bytes(&site);
+    nw_random_seed(&random, seed);
+    for (uint32_t sector = 0; sector < block->sectors; sector++) {
+        assert_int_equal(write_stamp(block, sector, (uint8_t)sector), NW_OK);
+    }
+    (void)write_stamps(block, &random, 200U + nw_random_below(&random, 60));
+    storms = 1;
+    uint32_t full = write_stamps(block, &random, 6);
+    storms = 0;
+    for (uint32_t session = 0; session < 3U; session++) {
+        struct nw_block_req idle = {.budget_us = UINT32_MAX};
+        int result = kind->mount(&site, &block);
+
+        if (result != NW_OK) {
+            fail_msg("%s, seed %u, session %u: mount answers %d", kind->name, (unsigned)seed,
+                     (unsigned)session, result);
+        }
+        expect_stamps(kind->name, seed, block);
+        full += write_stamps(block, &random, 10);
+        idle.block = block;
+        (void)nw_block_idle(&idle);
+    }
+    assert_int_equal(nw_nand_misuse(nand)->error, 0);
+    nw_nand_close(nand);
+    return full;
+}
+
+static void test_no_block_is_left(void **unused)
+{
+    uint32_t full = 0;
+
+    (void)unused;
+    for (unsigned i = 0; i < KINDS * STORMS; i++) {
+        full += expect_mounts(kinds[i / STORMS], i % STORMS);
+    }
+    assert_true(full > KINDS * STORMS); /* or nothing was tried */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_eager),
                                        cmocka_unit_test(test_lazy),
-                                       cmocka_unit_test(test_a_healing_fails)};
+                                       cmocka_unit_test(test_a_healing_fails),
+                                       cmocka_unit_test(test_no_block_is_left)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

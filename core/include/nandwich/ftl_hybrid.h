@@ -55,7 +55,8 @@
  * saves; a merge that is cut takes one too, and gives it back unless power went at its last two
  * moves, of superblock at any. Where power went right behind a merge that was the last of all, a
  * mount finds four, fewer by each block that failed in that session. When all that it finds fail,
- * the answer is the same. Reads go on even then.
+ * the answer is the same. Reads go on even then. Behind such a mount nothing is erased or healed,
+ * in idle time either: the next mount finds what this one found.
  *
  * ERRORS of the block verbs: NW_ERR_FULL when bad blocks have eaten the spare blocks as above,
  * NW_ERR_ECC or NW_ERR_CORRUPT for a sector whose content is lost (req->sector + req->done),
