@@ -194,7 +194,8 @@ void Collector::visit(Instruction &I, Loop *Resident, Loop *Inner)
     A.Fixed = Fixed.has_value() ? int(int64_t(*Fixed)) : -1;
     A.Apart = numberOf(I, ApartMetadata).value_or(0);
     A.Alone = A.Alone || A.Fixed >= 0;
-    A.Resident = A.Fixed >= 0 ? nullptr : Resident;
+    // In a guarded copy other accesses refill a window's slots: none of them stays in registers.
+    A.Resident = Fixed.has_value() ? nullptr : Resident;
     A.InLoop = Inner != nullptr;
     A.GroupIndex = -1;
     A.Stretch = Stretch;

@@ -105,7 +105,9 @@ void cut(std::vector<Access *> &SameKey, std::vector<Piece> &Pieces)
 
 void SlotDealer::deal(Function &F, BlockFrequencyInfo &Frequency, std::vector<Access> &Accesses)
 {
-    MapVector<const SCEV *, std::vector<Access *>> ByKey;
+    // An address in two windows is two: what one keeps off, the other may leave free. Taken as one,
+    // it could find no slot left, and get one that holds a window's page.
+    MapVector<std::pair<const SCEV *, uint64_t>, std::vector<Access *>> ByKey;
     std::vector<Piece> Pieces;
     Heat Own = calleesOf(F, Frequency);
 
@@ -118,15 +120,15 @@ void SlotDealer::deal(Function &F, BlockFrequencyInfo &Frequency, std::vector<Ac
     }
     for (Access &A : Accesses) {
         if (!A.Aside && A.Fixed < 0) {
-            ByKey[A.Key].push_back(&A);
+            ByKey[{A.Key, A.Apart}].push_back(&A);
         }
     }
     for (auto &Entry : ByKey) {
         cut(Entry.second, Pieces);
     }
     for (Piece &P : Pieces) {
+        P.Apart = P.Members.front()->Apart;
         for (const Access *A : P.Members) {
-            P.Apart |= A->Apart;
             P.Weight += timesRun(*A->I->getParent(), Frequency);
         }
     }

@@ -14,7 +14,9 @@ import pytest
 from nandwich.compiler.toolchain import Guest
 
 NESTS = 12
-QUICK = range(1, 26)  # 300 nests
+#: What soak found: a guarded access in a window was dealt the slot that held the window's page.
+FOUND = (142, 219, 241)
+QUICK = (*range(1, 26), *FOUND)  # 336 nests
 SOAK = range(26, 860)  # 10,000
 BUILDS = (
     (("-O2",), Guest(frame_bytes=512)),

@@ -18,6 +18,7 @@
 
 #include "nandwich/heap.h"
 #include "nandwich/vm.h"
+#include "nandwich/vm_walk.h"
 
 #ifdef __cplusplus
 extern "C" {
