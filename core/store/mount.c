@@ -169,7 +169,7 @@ static int over_doubtful(struct nw_store *store, struct scan *scan)
         result = move ? store_clean_chunk(store, &chunk) : is_whole(store, &chunk);
         if (store_is_damage(result) && !move) {
             result = is_hurt(store, walk.at, scan->page);
-            scan->hurt = result > 0;
+            scan->hurt = (uint8_t)(scan->hurt | (result > 0));
             break;
         }
         if (result < 0) {
@@ -186,13 +186,22 @@ static int over_doubtful(struct nw_store *store, struct scan *scan)
 }
 
 /* `page` was programmed after all others so far; `first` is the first chunk that touches it. What
- * could not be read before it was not torn, for it was programmed to its end. */
-static void reach_page(struct scan *scan, uint32_t page, uint32_t first)
+ * could not be read before it was not torn, for it was programmed to its end. But bytes that are no
+ * chunk do not show that of a block's first page: where power went in it, and then in the erase of
+ * that block, which its header did not show to have been begun, they are what that erase left. */
+static void reach_page(const struct nw_store *store, struct scan *scan, uint32_t page,
+                       uint32_t first, int whole)
 {
+    int is_first = scan->page != STORE_NONE && store_place_of(store, scan->page) == 0;
+
     if (page == scan->page) {
         return;
     }
     scan->hidden |= scan->gap;
+    if (is_first && !whole) { /* or more than one of them had been written, and is damaged */
+        scan->hurt = (uint8_t)(scan->hurt | scan->gap);
+        return;
+    }
     scan->page = page;
     scan->doubtful = first;
     if (scan->pending != STORE_NONE && scan->pending != first) {
@@ -209,7 +218,7 @@ static int meet(struct nw_store *store, struct scan *scan, struct chunk *chunk, 
     struct walk *walk = &scan->walk;
     uint32_t page = store_page_of(store, walk->at);
 
-    reach_page(scan, page, scan->spans_to == page ? scan->spanning : walk->at);
+    reach_page(store, scan, page, scan->spans_to == page ? scan->spanning : walk->at, whole);
     scan->spans_to = STORE_NONE;
     if (!whole) {
         scan->gap = 1;
@@ -228,7 +237,7 @@ static int meet(struct nw_store *store, struct scan *scan, struct chunk *chunk, 
         while (written == 0 && --reached > page) {
             written = store_written(store, reached);
         }
-        reach_page(scan, reached, chunk->at);
+        reach_page(store, scan, reached, chunk->at, 0);
         end = page_end(store, store_first_page(store, walk->block) + store->block_pages - 1U);
     } else if (reached != page) {
         scan->spanning = chunk->at;
@@ -253,7 +262,7 @@ static int reach_end(struct nw_store *store, struct scan *scan)
 
         blank = store->marks == 0 ? nw_pages_are_blank(store->chip, at, at + 1U) : 0;
         if (blank == 0) {
-            reach_page(scan, page, scan->spanning);
+            reach_page(store, scan, page, scan->spanning, 0);
         }
     }
     return blank < 0 ? blank : (int)NW_OK;
@@ -280,7 +289,7 @@ static int scan_log(struct nw_store *store, uint32_t at, struct scan *scan)
         }
         if (result == WALK_BLOCK) {
             scan->spans_to = STORE_NONE;
-            reach_page(scan, store_page_of(store, scan->walk.at), scan->walk.at);
+            reach_page(store, scan, store_page_of(store, scan->walk.at), scan->walk.at, 1);
         } else if (result > 0 || result == NW_ERR_CORRUPT) {
             result = meet(store, scan, &chunk, result > 0);
         }

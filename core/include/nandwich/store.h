@@ -139,9 +139,10 @@ struct nw_store_stats {
     uint32_t corrected;   /* bits repaired below, and here each time one is met */
     uint32_t lost;        /* chunks that could not be read when they had to be, nor once more, or
                            * are missing, each once; a mount counts pages too. 0 after it: it met
-                           * no damage. One wrong read is none. A mount that ends has put right
-                           * what it met, and the next one meets it no more: where power goes
-                           * before you look here, nobody is told */
+                           * no damage; 1 may also be what a mount that was cut, or met an error,
+                           * has left, with nothing missing. One wrong read is none. A mount that
+                           * ends has put right what it met, and the next one meets it no more:
+                           * where power goes before you look here, nobody is told */
     uint32_t retired;     /* blocks given up */
     uint32_t swapped;     /* programs that failed */
     uint32_t place;       /* page << place_shift | offset of the last damage met */
