@@ -180,8 +180,9 @@ int nw_store_format(struct nw_store **store, struct nw_chip *chip,
  * configuration, told by bytes whose checksum is right; NW_ERR_KEY: sealed with another key, or not
  * sealed, or no seal given; NW_ERR_CORRUPT, NW_ERR_TAMPERED; NW_ERR_FULL: so many blocks have
  * failed that none is free; NW_ERR_PROGRAM: so many have failed in this mount, or six since they
- * were erased last, that its anchor found no place; what is stored is not touched by either, and
- * the next mount tries again. Else as format. Where blocks fail so behind the anchor, when cleaning
+ * were erased last, that its anchor found no place. Neither touches what is stored, and the next
+ * mount tries again; but where hardly a good block is left, a page whose program failed may show
+ * that anchor whole, and a later mount take the last good block for free. Else as format. Where blocks fail so behind the anchor, when cleaning
  * makes room for the next mount, it is NW_OK: all is read, and writes answer NW_ERR_FULL, or
  * NW_ERR_PROGRAM until the next mount.
  */
