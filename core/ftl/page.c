@@ -328,7 +328,7 @@ static int work_ahead(struct nw_page *page, uint32_t left)
     uint16_t plenty = (uint16_t)(page->floor + NW_PAGE_IDLE);
     int result = NW_OK;
 
-    while (result >= 0 && page->writable != 0) {
+    while (result >= 0) {
         int cleans = page->cleaning != 0 || blocks->free < plenty;
         int erases = blocks->ready < (cleans ? 1U : plenty) && blocks->free > 0;
         uint32_t cost = erases ? page->blocks.tagged.req.chip->geometry.erase_us : step_us(page);
@@ -348,7 +348,11 @@ static int work_ahead(struct nw_page *page, uint32_t left)
 static int page_idle(struct nw_block_req *req)
 {
     struct nw_page *page = req->block->context;
-    int result = page->writable != 0 ? nw_page_settle(page) : (int)NW_OK;
+
+    if (page->writable == 0) {
+        return NW_OK; /* the mount found no block: the next one has to find all as it is */
+    }
+    int result = nw_page_settle(page);
 
     if (result == NW_OK) {
         result = nw_blocks_heal(&page->blocks, req->budget_us);

@@ -182,9 +182,9 @@ int nw_store_format(struct nw_store **store, struct nw_chip *chip,
  * failed that none is free; NW_ERR_PROGRAM: so many have failed in this mount, or six since they
  * were erased last, that its anchor found no place. Neither touches what is stored, and the next
  * mount tries again; but where hardly a good block is left, a page whose program failed may show
- * that anchor whole, and a later mount take the last good block for free. Else as format. Where blocks fail so behind the anchor, when cleaning
- * makes room for the next mount, it is NW_OK: all is read, and writes answer NW_ERR_FULL, or
- * NW_ERR_PROGRAM until the next mount.
+ * that anchor whole, and a later mount take the last good block for free. Else as format. Where
+ * blocks fail so behind the anchor, when cleaning makes room for the next mount, it is NW_OK: all
+ * is read, and writes answer NW_ERR_FULL, or NW_ERR_PROGRAM until the next mount.
  */
 int nw_store_mount(struct nw_store **store, struct nw_chip *chip,
                    const struct nw_store_config *config, void *ram, size_t ram_bytes);
