@@ -338,7 +338,7 @@ static int write_sector(struct nw_tree *tree, uint32_t sector, uint8_t *data)
 {
     int result = nw_tree_pace(tree);
 
-    if (result == NW_OK) {
+    if (result == NW_OK || nw_tree_is_lost(result)) { /* a lost node is mended where it is needed */
         result = change(tree, sector, data, try_write);
     }
     tree->tagged.stats->host_writes += result == NW_OK;

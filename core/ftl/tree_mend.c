@@ -156,10 +156,33 @@ static int mend_child(struct nw_tree *tree, uint16_t number)
     return result;
 }
 
+/* A block that is marked bad counts no more: it may hold anything, where its erase failed what it
+ * held before. */
+static int leave_out_bad(struct nw_tree *tree)
+{
+    for (uint16_t block = 0; block < tree->virgin; block++) {
+        if (tree->counts[block] != NW_TREE_OUT) {
+            tree->tagged.req.block = block;
+            int bad = nw_chip_is_bad(&tree->tagged.req);
+
+            if (bad < 0) {
+                return bad;
+            }
+            tree->counts[block] = bad > 0 ? (uint8_t)NW_TREE_OUT : tree->counts[block];
+        }
+    }
+    return NW_OK;
+}
+
 int nw_tree_mend(struct nw_tree *tree)
 {
     int result = nw_tree_count(tree); /* of blocks that cleaning left alone, too */
     uint8_t tries = result > 0 ? (uint8_t)NW_TREE_TRIES : (uint8_t)0;
+
+    if (result > 0) {
+        result = leave_out_bad(tree);
+        tries = result < 0 ? (uint8_t)0 : tries;
+    }
 
     tree->victim = NW_TREE_NO_BLOCK;
     while (tries != 0) {

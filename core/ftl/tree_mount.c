@@ -53,7 +53,8 @@ static int believe(struct nw_tree *tree, uint32_t last)
 
 /* The mount's block: a root, twice, and copies of what tree_mend.c might not find later: the page
  * written last, if that is whole; the one before it, should that show as blank; and what the
- * session owed. A lost node is no reason to fail: what is owed stays so. */
+ * session owed. A lost node is no reason to fail: what is owed stays so, and a page written last
+ * that counts is among the changes, where no node is asked. */
 static int begin(struct nw_tree *tree, uint32_t last)
 {
     int result = nw_tree_save(tree);
@@ -68,7 +69,10 @@ static int begin(struct nw_tree *tree, uint32_t last)
     if (result == NW_OK || nw_tree_is_lost(result)) {
         result = nw_tree_copy(tree, last - 1U, 0);
     }
-    return result == NW_OK || nw_tree_is_lost(result) ? nw_tree_copy(tree, last, 1) : result;
+    if (result == NW_OK || nw_tree_is_lost(result)) {
+        result = nw_tree_copy(tree, last, 1);
+    }
+    return nw_tree_is_lost(result) ? (int)NW_OK : result;
 }
 
 /* May the block's end show later what it does not show now, a page that tree_mend.c believes? */

@@ -62,7 +62,11 @@
  *                node that for each of its leaves. Until then reads of its sectors answer such an
  *                error. What was trimmed may hold again what it held before
  *   a root's     nothing: a mount takes it from the block before, but for trims of that time. Until
- *                that mount writes, syncs and trims may answer such an error
+ *                that mount reads, writes, syncs and trims may answer such an error
+ * But in use content that is wrong without NW_ERR_ECC is found in sectors and in leaves only:
+ * look-ups read parts of inner nodes and roots, which have no checksum of their own. Such a part
+ * may have a read answer other content or zeros, or NW_ERR_RANGE or NW_ERR_UNWRITTEN, and what is
+ * written meanwhile may be lost. A mount right behind the damage finds it, whatever it is in.
  * Twice older content may be shown, and no error: by the page that was written last of all, which
  * looks as if power had been cut in it; and where tags have less than 18 spare bytes by any page
  * written since the newest root, at most block_pages ago. Two such pages at a time may cost more:
