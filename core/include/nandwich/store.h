@@ -191,7 +191,8 @@ int nw_store_mount(struct nw_store **store, struct nw_chip *chip,
 int nw_store_sync(struct nw_store *store);
 
 /* Up to `budget` pieces of work ahead of its time: each looks at one chunk, writes one node or
- * erases one block. Answers how many were done; fewer than the budget: there is no more. */
+ * erases one block, or marks it bad where that fails. Answers how many were done; fewer than the
+ * budget: there is no more. */
 int nw_store_idle(struct nw_store *store, uint16_t budget);
 
 /*
