@@ -147,7 +147,6 @@ static int take_block(struct nw_store *store, uint16_t *block)
         if (store->prepared > 0) {
             store->prepared--;
         } else {
-            store->stuck = 0;
             ready = store_make_ready(store, *block);
         }
     }
@@ -159,31 +158,27 @@ static int take_block(struct nw_store *store, uint16_t *block)
 }
 
 /* Erases one more block ahead: 1, or 0 when all free ones are erased. One that has failed, or fails
- * now, ends it until the frontier comes there: blocks are marked bad where a mount comes by, and
- * counts them. */
+ * now, is marked bad here. A mount counts it: no more blank blocks lie between it and the log's end
+ * than the one at the frontier and those erased ahead, of which idle time has two at most, and as
+ * far as that a mount looks for bad ones (newest.c). */
 int store_prepare(struct nw_store *store)
 {
     uint16_t block = frontier_block(store);
     int result = NW_OK;
 
-    if (store->prepared >= store->free || store->stuck != 0) {
+    if (store->prepared >= store->free) {
         return 0;
     }
     for (uint16_t ahead = 0; ahead <= store->prepared && result == NW_OK; ahead++) {
         result = store_good_after(store, &block);
     }
     if (result == NW_OK) {
-        result = store_swap_of(store, block) < store->swap_count ? (int)NW_ERR_ERASE
-                                                                 : erase(store, block);
-    }
-    if (result == NW_ERR_ERASE) {
-        store->stuck = 1;
-        return 0;
+        result = store_make_ready(store, block);
     }
     if (result < 0) {
         return result;
     }
-    store->prepared++;
+    store->prepared = (uint16_t)(store->prepared + (unsigned)result);
     return 1;
 }
 

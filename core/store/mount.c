@@ -251,16 +251,26 @@ static int meet(struct nw_store *store, struct scan *scan, struct chunk *chunk, 
     return written < 0 && written != NW_ERR_ECC ? written : (int)NW_OK;
 }
 
-/* The log ends behind a chunk that goes on in a later page: the last page of it that was begun. A
- * spare byte tells that, where there is none the page's bytes do. */
+/* Is a page still blank? Where no spare byte tells, its bytes do: those that are not blank are read
+ * once more, for by one read that is wrong the page before would be believed. 1, 0 or an error. */
+static int is_unused(struct nw_store *store, uint32_t page)
+{
+    uint32_t at = store_physical(store, page);
+    int blank = 0;
+
+    for (uint8_t tries = store->marks == 0 ? 2U : 0; tries > 0 && blank == 0; tries--) {
+        blank = nw_pages_are_blank(store->chip, at, at + 1U);
+    }
+    return blank;
+}
+
+/* The log ends behind a chunk that goes on in a later page: the last page of it that was begun. */
 static int reach_end(struct nw_store *store, struct scan *scan)
 {
     int blank = scan->spans_to != STORE_NONE;
 
     for (uint32_t page = scan->spans_to; blank > 0 && page > scan->page; page--) {
-        uint32_t at = store_physical(store, page);
-
-        blank = store->marks == 0 ? nw_pages_are_blank(store->chip, at, at + 1U) : 0;
+        blank = is_unused(store, page);
         if (blank == 0) {
             reach_page(store, scan, page, scan->spanning, 0);
         }

@@ -157,7 +157,6 @@ struct nw_store {
     uint8_t fan_shift; /* log2 of the entries of a node */
     uint8_t fan_mask;  /* these less one */
     uint8_t turn;      /* sweep: the table whose nodes are passed */
-    uint8_t stuck;     /* the block behind the prepared ones cannot be erased */
     uint8_t mounting;  /* flags of the blocks begun now */
     uint8_t flushing;  /* old frames are being written for an anchor */
     uint8_t any_head;   /* headers count with any fan and key: of what a format ends */

@@ -4,7 +4,8 @@
  * not only when that is marked bad, and stays what it was told to be over mounts; and a mount of a
  * store whose blocks have failed is never NW_ERR_FULL as long as blocks are free.
  *
- * Bad blocks are no work, either, however many lie in a row.
+ * A block whose erase has failed is not used again. Bad blocks are no work, either, however many
+ * lie in a row.
  *
  * Once four blocks of 16 had failed and the limit was told as if none had. They were marked bad by
  * the mounts behind that, the limit fell to 0 then, and every mount answered NW_ERR_FULL for good:
@@ -32,6 +33,8 @@ static struct nw_nand *nand;
 static struct nw_store *store;
 static struct nw_chip chip; /* in front of the twin's */
 static uint32_t dooms;      /* programs until one whose block fails; 0: none does */
+static uint32_t erase_dooms; /* the same of erases, but the block does not fail again */
+static uint32_t doomed;      /* the block that failed so, or UINT32_MAX */
 static uint8_t *ram;
 static size_t ram_bytes;
 
@@ -39,6 +42,7 @@ static int filter_program(struct nw_chip_req *req)
 {
     struct nw_chip_req under = *req;
 
+    assert_true(req->page / chip.geometry.block_pages != doomed);
     under.chip = nw_nand_chip(nand);
     int strikes = dooms == 1U;
     dooms -= dooms > 0 ? 1U : 0U;
@@ -46,6 +50,21 @@ static int filter_program(struct nw_chip_req *req)
         nw_nand_doom(nand, req->page / chip.geometry.block_pages, 1);
     }
     return nw_chip_program(&under);
+}
+
+static int filter_erase(struct nw_chip_req *req)
+{
+    struct nw_chip_req under = *req;
+
+    assert_true(req->block != doomed);
+    under.chip = nw_nand_chip(nand);
+    int strikes = erase_dooms == 1U;
+    erase_dooms -= erase_dooms > 0 ? 1U : 0U;
+    if (strikes) {
+        doomed = req->block;
+        return NW_ERR_ERASE;
+    }
+    return nw_chip_erase(&under);
 }
 
 #define PASS(name, verb)                         \
@@ -57,7 +76,6 @@ static int filter_program(struct nw_chip_req *req)
     }
 
 PASS(filter_read, nw_chip_read)
-PASS(filter_erase, nw_chip_erase)
 PASS(filter_is_bad, nw_chip_is_bad)
 PASS(filter_mark_bad, nw_chip_mark_bad)
 
@@ -102,6 +120,8 @@ static int open_store(uint16_t page_bytes, uint16_t pages, uint32_t blocks, uint
     chip = *nw_nand_chip(nand);
     chip.ops = &filter_ops;
     dooms = 0;
+    erase_dooms = 0;
+    doomed = UINT32_MAX;
     for (uint32_t block = good; block < blocks; block++) {
         struct nw_chip_req req = {.chip = nw_nand_chip(nand), .block = block};
         assert_int_equal(nw_chip_mark_bad(&req), NW_OK);
@@ -272,10 +292,67 @@ static void test_few_free(void **state)
     assert_true(told > 100U);
 }
 
+static uint32_t count_good(void)
+{
+    uint32_t good = 0;
+
+    for (uint32_t block = 0; block < chip.geometry.blocks; block++) {
+        good += nw_nand_block_bad(nand, block) == 0;
+    }
+    return good;
+}
+
+/*
+ * An erase fails, in idle time mostly, and would pass the next time. The block is marked at once,
+ * neither erased nor programmed again, and a mount counts it, though no anchor has told of it yet.
+ * Idle time once passed over it: the block was erased again when its turn came, and written.
+ */
+static void test_erase_fails(void **state)
+{
+    static const struct nw_store_spec spec = {.type = NW_STORE_QUEUE};
+    static const uint8_t bytes[250];
+    uint32_t idle = 0;
+
+    (void)state;
+    for (uint32_t seed = 0; seed < HISTORIES; seed++) {
+        nw_random_seed(&dice, seed);
+        assert_int_equal(open_store(512, 16, 32, 32), NW_OK);
+        int queue = nw_store_create(store, "q", &spec);
+        erase_dooms = 1U + below(30);
+        for (uint32_t i = 0; i < 1500U; i++) {
+            assert_int_equal(nw_store_push(store, queue, bytes, sizeof bytes), NW_OK);
+            if (i > 10U) {
+                assert_int_equal(nw_store_dequeue(store, queue, NULL, 0), sizeof bytes);
+            }
+            uint32_t before = doomed;
+            if (below(3) != 0) {
+                assert_true(nw_store_idle(store, (uint16_t)below(40)) >= 0);
+            }
+            int fails = doomed != before;
+            if (doomed != UINT32_MAX) {
+                assert_true(nw_nand_block_bad(nand, doomed));
+            }
+            idle += fails ? 1U : 0U;
+            if (fails) {
+                assert_int_equal(nw_store_stats(store)->retired, 1);
+            }
+            assert_int_equal(space_now().good_blocks, count_good());
+            if (fails || below(200) == 0) {
+                assert_int_equal(mount(), NW_OK);
+                assert_int_equal(space_now().good_blocks, count_good());
+            }
+        }
+        assert_true(doomed != UINT32_MAX);
+        close_store();
+    }
+    assert_true(idle > HISTORIES / 2U);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_failing),
                                        cmocka_unit_test(test_few_free),
+                                       cmocka_unit_test(test_erase_fails),
                                        cmocka_unit_test(test_bad_in_a_row)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -16,6 +16,7 @@
 
 #include <cmocka.h>
 
+#include "nandwich/identify.h"
 #include "store_rig.h"
 
 #define SEEDS 6U
@@ -199,7 +200,67 @@ static void run(unsigned shape)
     print_message("kept %u, none %u, empty %u\n", kept, none, empty);
 }
 
+/* Goal: where the first block's header and anchor are longer than a page a format has one more
+ * program, and cut before that one it leaves what its own configuration tells is no store, and
+ * others take for one that they cannot mount. The header told neither. */
+static void check_last_program(uint16_t page_bytes, int sealed, unsigned programs)
+{
+    static const uint8_t keys[2][32] = {{1}, {2}};
+    static _Alignas(16) uint8_t ram[4096];
+    struct nw_seal_sodium seals[2];
+    struct nw_store_config config = {.objects = 2};
+    struct nw_store_config other = {.objects = 2, .fan = 8};
+    struct nw_nand_config bed = {.blocks = 256, .seed = 1};
+    struct nw_cut cut = {.phase = NW_CUT_BEFORE};
+    struct nw_part part;
+    struct nw_store *store;
+    struct nw_identity found;
+
+    assert_int_equal(nw_parts_get("W25Q128JV", &part), NW_OK);
+    part.blocks = 256;
+    part.page_bytes = page_bytes;
+    part.block_pages = 16;
+    bed.part = &part;
+    if (sealed) {
+        other.fan = 0;
+        nw_seal_sodium_open(&seals[0], keys[0]);
+        nw_seal_sodium_open(&seals[1], keys[1]);
+        config.seal = &seals[0].seal;
+        other.seal = &seals[1].seal;
+    }
+    assert_int_equal(nw_nand_open(&rig.nand, &bed), NW_OK);
+    struct nw_chip *below = nw_nand_chip(rig.nand);
+    assert_int_equal(nw_store_format(&store, below, &config, ram, sizeof ram), NW_OK);
+    assert_int_equal(nw_store_stats(store)->programs, programs);
+    cut.after = nw_nand_operations(rig.nand);
+    assert_int_equal(nw_store_format(&store, below, &config, ram, sizeof ram), NW_OK);
+    cut.after = nw_nand_operations(rig.nand) - cut.after - 1U; /* the last one is a program */
+    nw_nand_cut(rig.nand, &cut);
+    assert_int_equal(nw_store_format(&store, below, &config, ram, sizeof ram), NW_ERR_POWER);
+    nw_nand_power_up(rig.nand);
+    assert_int_equal(nw_store_mount(&store, below, &config, ram, sizeof ram),
+                     programs == 2U ? NW_ERR_NOT_FOUND : NW_ERR_BLANK);
+    assert_int_equal(nw_store_mount(&store, below, &other, ram, sizeof ram),
+                     programs != 2U ? NW_ERR_BLANK : sealed ? NW_ERR_KEY : NW_ERR_VERSION);
+    assert_int_equal(nw_identify(below, &found), NW_OK);
+    assert_int_equal(found.kind, programs == 2U ? NW_KIND_STORE : NW_KIND_BLANK);
+    assert_int_equal(nw_nand_misuse(rig.nand)->error, 0);
+    nw_nand_close(rig.nand);
+}
+
+static void test_last_program(void **state)
+{
+    (void)state;
+    check_last_program(64, 0, 2);
+    check_last_program(100, 0, 2);
+    check_last_program(101, 0, 1);
+    check_last_program(128, 1, 2);
+    check_last_program(129, 1, 1);
+}
+
 int main(void)
 {
-    return store_each_shape(run);
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_last_program)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL) + store_each_shape(run);
 }

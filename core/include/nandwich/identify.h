@@ -37,7 +37,8 @@ enum nw_kind {
     NW_KIND_BLANK,   /* nothing is written: blank.h */
     NW_KIND_UNKNOWN, /* something, and none of these: or so damaged that nothing tells what, or
                       * what a format left that was cut; but one that is cut in the program of its
-                      * last page may have left what looks like a store */
+                      * last page, or between those of its last two, may have left what looks like
+                      * a store */
     NW_KIND_PAGE,    /* ftl_page.h, and so on */
     NW_KIND_FAST,
     NW_KIND_LOG,

@@ -156,12 +156,14 @@ size_t nw_store_ram_bytes(const struct nw_store_config *config,
 
 /*
  * An empty store. Cost: 3 reads and 1 erase a block, a read more of one that is not blank, and a
- * program; where there was a store 3 reads, an erase and 2 programs more. Cut before its end it
- * leaves no store, but for one case: cut before its first two programs are done it may leave the
- * store there was, whole. So it is after any number of formats that are cut one after the other,
- * whatever shows then of what was torn (but for one limit: core/store/wipe.c). Format again to the
- * end: do not go on with the store there was, for what was torn may show later, and a mount answer
- * NW_ERR_NOT_FOUND.
+ * program, of pages below 101 bytes (sealed 129) two; where there was a store 3 reads, an erase and
+ * 2 programs more. Cut before its end it leaves no store, but for one case: cut before its first
+ * two programs are done it may leave the store there was, whole. So it is after any number of
+ * formats that are cut one after the other, whatever shows then of what was torn (but for one
+ * limit: core/store/wipe.c). Format again to the end: do not go on with the store there was, for
+ * what was torn may show later, and a mount answer NW_ERR_NOT_FOUND. Cut in its last program, or
+ * between the last two, it leaves the header of a block: a mount answers NW_ERR_NOT_FOUND, but with
+ * another key NW_ERR_KEY, with another fan NW_ERR_VERSION, and nw_identify() tells a store.
  * The configuration goes with the store: mount with the same objects, name_bytes, fan and
  * checkpoints, else NW_ERR_VERSION, and with the same key. frames, read_ahead and anchor_bytes may
  * be others at each mount: with frames too few for the index of an object NW_ERR_VERSION, too;
@@ -193,7 +195,8 @@ int nw_store_mount(struct nw_store **store, struct nw_chip *chip,
 int nw_store_sync(struct nw_store *store);
 
 /* Up to `budget` pieces of work ahead of its time: each looks at one chunk, writes one node or
- * erases one block. Answers how many were done; fewer than the budget: there is no more. */
+ * erases one block, or marks it bad where that fails. Answers how many were done; fewer than the
+ * budget: there is no more. */
 int nw_store_idle(struct nw_store *store, uint16_t budget);
 
 /*
