@@ -34,7 +34,7 @@ class Example:
     name: str
     part: str
     ram_bytes: int
-    first: str
+    first: str  #: behind a comma for the second start
     #: Instructions after which it has shown all it does: a start from nothing, then others.
     work: tuple[int, ...]
 

@@ -138,9 +138,9 @@ static uint8_t command(struct nw_sd *card, uint8_t index, uint32_t argument)
     uint8_t frame[6];
 
     frame[0] = (uint8_t)(0x40U | index);
-    for (uint8_t i = 4; i > 0; i--) {
-        frame[i] = (uint8_t)(argument & 0xFFU);
-        argument >>= 8;
+    for (uint8_t i = 1; i < 5U; i++) {
+        frame[i] = (uint8_t)(argument >> 24);
+        argument <<= 8;
     }
     frame[5] = (uint8_t)(crc_command(frame, 5) | 1U);
     if (index != GO_IDLE && index != STOP) {
@@ -165,6 +165,14 @@ static void command_well(struct nw_sd *card, uint8_t index, uint32_t argument)
     }
 }
 
+/* Asks for the two bytes of status, whose bits stay until they are read: 0, nothing is wrong. */
+static uint8_t status(struct nw_sd *card)
+{
+    uint8_t first = command(card, READ_STATUS, 0);
+
+    return first | get(card->spi);
+}
+
 static struct nw_spi *begin(struct nw_sd *card)
 {
     struct nw_spi *spi = card->spi;
@@ -177,8 +185,7 @@ static struct nw_spi *begin(struct nw_sd *card)
         wait_ready(card);
     }
     if (spi->busy != 0) {
-        (void)command(card, READ_STATUS, 0); /* its bits stay until they are read */
-        (void)get(spi);
+        (void)status(card);
         spi->busy = spi->error < 0 ? spi->busy : 0;
     }
     return spi;
@@ -278,12 +285,10 @@ static void write_data(struct nw_sd *card, uint8_t token, const uint8_t *data)
     wait_ready(card);
 }
 
-/* An error that the card kept for the end: two bytes of status. */
+/* An error that the card kept for the end. */
 static void ask_status(struct nw_sd *card)
 {
-    uint8_t first = command(card, READ_STATUS, 0);
-
-    if ((first | get(card->spi)) != 0) {
+    if (status(card) != 0) {
         note(card->spi, NW_ERR_PROGRAM);
     }
 }
@@ -306,15 +311,15 @@ static int write(struct nw_block_req *req, const uint8_t *data)
             data = data != NULL ? data + SECTOR_BYTES : NULL;
         }
     }
-    if (many && spi->error >= 0) {
-        token = TOKEN_STOP;
-        transfer(spi, &token, NULL, 1);
-        (void)get(spi);
+    if (spi->error >= 0) {
+        if (many) {
+            token = TOKEN_STOP;
+            transfer(spi, &token, NULL, 1);
+            (void)get(spi);
+        }
+        ask_status(card);
     } else if (many) {
         spi->busy = BEHIND_WRITE;
-    }
-    if (spi->error >= 0) {
-        ask_status(card);
     }
     if (spi->error == NW_ERR_PROGRAM) {
         req->done = 0; /* also those may be meant that the card took into its buffer */

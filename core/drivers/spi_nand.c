@@ -93,7 +93,7 @@ static void move(struct nw_chip *chip, uint16_t command, uint32_t page, uint16_t
 
     if ((nand->part->flags & NW_SPI_NAND_TWO_PLANES) != 0 &&
         ((page / chip->geometry.block_pages) & 1U) != 0) {
-        column |= 0x1000U;
+        column = (uint16_t)(column + 2U * chip->geometry.page_bytes); /* the bit above a page */
     }
     nw_spi_run(nand->spi, command, column, data, length);
 }

@@ -191,13 +191,25 @@ static uint8_t *feature(struct spi_nand_model *model, uint8_t address)
     }
 }
 
-/* The place in the cache of a column, whose bit 12 has to fit the row's plane. */
+/* The bit of a column that chooses the plane: above those that tell the bytes of a page apart. */
+static uint32_t plane_bit(const struct spi_nand_model *model)
+{
+    return 2U * page_bytes(model);
+}
+
+/* The plane that the column of the command under way chooses. */
+static uint8_t plane_chosen(const struct spi_nand_model *model)
+{
+    return (spi_model_address(&model->spi, 2) & plane_bit(model)) != 0;
+}
+
+/* The place in the cache of a column, whose bit of the plane has to fit the row's. */
 static uint32_t column(struct spi_nand_model *model, uint32_t index)
 {
     uint32_t at = spi_model_address(&model->spi, 2) + index;
 
     if (model->kind.planes == 2 && (model->config & 0x40U) == 0) {
-        at &= 0xFFFU;
+        at &= plane_bit(model) - 1U;
     }
     if (at >= raw_bytes(model)) {
         bus_violation(&model->spi.bus, "a column outside the page", at);
@@ -268,7 +280,7 @@ static uint8_t exchange(struct spi_model *spi, uint32_t index, uint8_t out)
             return 0xFF;
         }
         at = goes_on(model) ? (index - 4U) % raw_bytes(model) : column(model, index - 4U);
-        return other_plane(model, (spi->head[1] >> 4) & 1U) ? OTHER_CACHE : model->cache[at];
+        return other_plane(model, plane_chosen(model)) ? OTHER_CACHE : model->cache[at];
     case 0x02:
     case 0x84:
         if (index >= 3) {
@@ -330,10 +342,10 @@ static void finish(struct spi_model *spi, uint32_t bytes)
         if ((model->status & LATCH) == 0) {
             bus_violation(&spi->bus, "a load without write enable", bytes);
         }
-        model->plane = (spi->head[1] >> 4) & 1U;
+        model->plane = plane_chosen(model);
         break;
     case 0x03:
-        if (other_plane(model, (spi->head[1] >> 4) & 1U)) {
+        if (other_plane(model, plane_chosen(model))) {
             bus_violation(&spi->bus, "a column of the other plane", model->row);
         }
         break;

@@ -87,6 +87,24 @@ static void each_part_tells_its_shape(void **state)
     }
 }
 
+/* A new user's row: two planes, pages of 4 KiB. The driver set bit 12 of the column for odd blocks,
+ * whatever the page: there that is byte 4,096, the first of the spare, so the check of the part
+ * found half of all blocks bad and data in the wrong place. The plane's bit is the one above. */
+static void two_planes_of_large_pages(void **state)
+{
+    static const struct spi_nand_kind kind = {{0xCD, 0x72, 0}, 1, 2, 1, 1, 1024, 4096};
+    static const struct nw_spi_nand_part row = {0xCD, 0x72, 0, NW_SPI_NAND_TWO_PLANES, 1024, 4096,
+                                                NW_SPI_NAND_ECC_MX35};
+    struct rig rig;
+
+    (void)state;
+    assert_int_equal(open_rig(&rig, &kind), NW_ERR_UNSUPPORTED);
+    assert_int_equal(nw_spi_nand_open(&rig.nand, &rig.model.spi.spi, &row), NW_OK);
+    driver_trial_verbs(&rig.nand.chip, 16, 2, 1);
+    driver_trial_verbs(&rig.nand.chip, 1023, 1, 2);
+    spi_nand_model_close(&rig.model);
+}
+
 /* A review: an id outside the table was taken by its parameter page alone, with one plane and "01:
  * repaired". That page tells neither: MT29F2G01ABAGD had its odd blocks read from the other plane's
  * cache, and pages with four bits repaired told as lost. W25N02KV (EF AA 22) was taken for W25N01GV
@@ -494,6 +512,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_part_tells_its_shape),
         cmocka_unit_test(parts_that_are_not_in_the_table),
+        cmocka_unit_test(two_planes_of_large_pages),
         cmocka_unit_test(the_first_good_copy_of_the_parameter_page),
         cmocka_unit_test(a_part_whose_ecc_stays_off),
         cmocka_unit_test(a_part_that_contradicts_the_table),

@@ -30,7 +30,7 @@
  * error is told once: the call behind it first reads the card's status, whose bits stay until
  * then, and drops it.
  *
- * COST. RAM: sizeof(struct nw_sd). Stack on a Cortex-M3: 180 B. One command a call, however many
+ * COST. RAM: sizeof(struct nw_sd). Stack on a Cortex-M3: 210 B. One command a call, however many
  * sectors; each sector 512 bytes, a token, two of checksum, and a byte for each 20 us (read) or 50
  * us (write) of the card's own time. The checksum takes about 10 instructions a byte.
  *

@@ -70,7 +70,8 @@ extern "C" {
  * register is set (Micron), or stop there only while bit 3 is set (Winbond): opening sees to it. */
 #define NW_SPI_NAND_BIT_0_GOES_ON 0x01U
 #define NW_SPI_NAND_BIT_3_STOPS 0x08U
-/* Odd blocks are reached with bit 12 of the column set. */
+/* Odd blocks are reached with a bit of the column set, the one above those of a page and its spare:
+ * bit 12; with pages of 4,096 bytes bit 13. */
 #define NW_SPI_NAND_TWO_PLANES 0x02U
 /* Spare bytes have codes of their own: a page takes four programs. */
 #define NW_SPI_NAND_FOUR_PROGRAMS 0x04U

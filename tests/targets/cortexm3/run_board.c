@@ -6,9 +6,9 @@
  *   run_board IMAGE.elf nand|card RAM_BYTES RUN [FIRST LAST [CUT ...]]
  *
  * Each CUT is a start that loses power after so many instructions; the part keeps what it has. The
- * last start runs for RUN instructions. FIRST is what the console sends to the first start, LAST
- * what it sends to the last one. What the firmware says goes to stdout; lines that begin with "="
- * are this program's:
+ * last start runs for RUN instructions. FIRST is what the console sends to the first start, behind
+ * a comma to the second and so on, LAST what it sends to the last one. What the firmware says goes
+ * to stdout; lines that begin with "=" are this program's:
  *
  *   = start              before each start, of a cut or by itself
  *   = reset              the firmware, or its watchdog, has begun anew
@@ -365,6 +365,8 @@ static void open_processor(void)
 int main(int argc, char **argv)
 {
     const char *image = getenv("CARD_IMAGE");
+    char none[] = "";
+    char *heard = none;
     struct bus *bus;
 
     if (argc < 5) {
@@ -376,13 +378,19 @@ int main(int argc, char **argv)
     load(argv[1]);
     open_part(argv[2]);
     bus = &chip.part->bus;
-    chip.heard = argc > 5 ? argv[5] : "";
+    heard = argc > 5 ? argv[5] : heard;
     for (int one = 7; one < argc; one++) {
+        char *comma = strchr(heard, ',');
+
+        chip.heard = heard;
+        heard = comma != NULL ? comma + 1 : none;
+        if (comma != NULL) {
+            *comma = '\0';
+        }
         power(strtoull(argv[one], NULL, 0));
         cut(bus);
-        chip.heard = "";
     }
-    chip.heard = argc > 7 ? argv[6] : chip.heard;
+    chip.heard = argc > 7 ? argv[6] : heard;
     power(strtoull(argv[4], NULL, 0));
     if (image != NULL) {
         write_card(image);
