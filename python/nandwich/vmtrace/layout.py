@@ -98,7 +98,7 @@ def _layouter(path: str, objects: list[Object], parameters: Parameters) -> _nati
         if size > parameters.page:
             raise InputError(
                 f"{path}: an element of {name} has {size} B and does not fit a page of "
-                f"{parameters.page} B"
+                f"{parameters.page} B: split it, or leave it in RAM"
             )
     try:
         return _native.Layouter(objects, parameters.whole, parameters.list)
@@ -107,7 +107,10 @@ def _layouter(path: str, objects: list[Object], parameters: Parameters) -> _nati
             1 if bytes_ <= parameters.whole else bytes_ // element
             for _, bytes_, element, _ in objects
         )
-        raise InputError(f"{path}: {count} elements; 1 to 8192 can be placed") from error
+        raise InputError(
+            f"{path}: {count} elements; at most 8192 can be placed: tag fewer variables, or make "
+            "structs of small ones"
+        ) from error
 
 
 def decide(program: Program, method: str) -> Pages:
