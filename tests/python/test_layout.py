@@ -486,3 +486,11 @@ def test_a_trace_without_variables(tmp_path: Path) -> None:
     writer.put(0, 4, True)
     writer.finish()
     assert "names no variables" in _layout(path, code=2).stderr
+
+
+def test_a_trace_cut_before_its_variables(tmp_path: Path) -> None:
+    """Goal: the cut is told; it was taken for a trace of no variables."""
+    path = _trace(tmp_path / "a.acc", _OBJECTS)
+    path.write_bytes(path.read_bytes()[:60])
+    told = "the trace is cut at byte 32: used up to there, so there is nothing to place"
+    assert told in _layout(path, code=2).stderr

@@ -66,7 +66,7 @@ def read(paths: Sequence[str], parameters: Parameters) -> Program:
     for path in paths:
         trace = _opened(path)
         if not trace.objects:
-            raise InputError(f"{path}: the trace names no variables, so there is nothing to place")
+            raise InputError(_nothing_named(path, trace))
         if graph is None:
             objects = trace.objects
             graph = _layouter(path, objects, parameters)
@@ -90,6 +90,15 @@ def _opened(path: str) -> _native.AccessTrace:
         return _native.AccessTrace(path)
     except ValueError as error:
         raise InputError(str(error)) from error
+
+
+def _nothing_named(path: str, trace: _native.AccessTrace) -> str:
+    """Why there is nothing to place: a cut may have taken the variables. It shows once read."""
+    try:
+        _native.Refs(512).load(trace, 1)
+    except ValueError as error:
+        return str(error)
+    return f"{path}: {trace.cut or 'the trace names no variables'}, so there is nothing to place"
 
 
 def _layouter(path: str, objects: list[Object], parameters: Parameters) -> _native.Layouter:
