@@ -276,8 +276,9 @@ static int read_header(struct nw_access_reader *reader)
 
     if (fread(header, 1, sizeof header, reader->file) < sizeof header ||
         memcmp(header, access_magic, sizeof access_magic) != 0) {
-        return say(reader, NW_ERR_CORRUPT, "not an access trace of `nandwich run "
-                                           "--record-accesses`");
+        return say(reader, NW_ERR_CORRUPT,
+                   "not an access trace of `nandwich run --record-accesses` or of "
+                   "`nandwich cc --trace`");
     }
     if (get_le(header + 8, 4) != NW_ACCESS_VERSION) {
         return say(reader, NW_ERR_CORRUPT, "version %u of the format; this reads version %u",

@@ -105,9 +105,10 @@ def program(
     try:
         return build.fixed(BOARD, tuple(sources), flags, flags_of_layout, ours, room)
     except build.NoRamError as error:
+        one = "a page of" if frames == 1 else f"{frames} pages of"
+        less = "a smaller stack or smaller pages" if frames == 1 else "fewer"
         raise InputError(
-            f"{error.message}; {frames} pages of {layout.page_bytes} B in RAM are among the "
-            "variables: take fewer"
+            f"{error.message}; {one} {layout.page_bytes} B in RAM among the variables: take {less}"
         ) from error
 
 

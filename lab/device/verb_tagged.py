@@ -2,6 +2,7 @@
 """The part of `nandwich run --target atmega128` for programs with NW_VM variables:
 --record-accesses records them on the board, --layout runs a program laid out."""
 
+import shutil
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -141,8 +142,6 @@ def _tables(request: _Request, headline: str, rows: list[Row]) -> None:
 
 def _recorded(request: _Request, folder: Path) -> tuple[dict[str, Any], str]:
     trace, target = folder / "trace.acc", request.choices["accesses"]
-    if not Path(target).parent.is_dir():
-        raise InputError(f"--record-accesses: {Path(target).parent}: no such folder")
     image = tagged.recorder(request.sources, request.flags)
     _check_apart(request, image)
     outcome = tagged.record(image, folder, trace, request.words)
@@ -151,12 +150,14 @@ def _recorded(request: _Request, folder: Path) -> tuple[dict[str, Any], str]:
     if not known.objects:
         output.talk(f"nandwich: {target}: this program has no tagged variable that it uses")
     try:
-        files.replace(Path(target), trace.read_bytes())
+        with trace.open("rb") as whole, files.replacing(Path(target)) as stream:
+            shutil.copyfileobj(whole, stream)  # it may be larger than this machine's RAM
     except OSError as error:
         raise not_written(f"cannot write {target}: {error.strerror}", error) from error
     told = {"variables": len(known.objects), "accesses": outcome.report["recorded"]}
     if request.choices["json_target"] is None and not request.choices["quiet"]:
-        output.talk(f"{target}: {told['accesses']} accesses to {told['variables']} variables")
+        accesses = output.counted(told["accesses"], "access", "accesses")
+        output.talk(f"{target}: {accesses} to {output.counted(told['variables'], 'variable')}")
     return _payload(request, outcome, recorded=told), _failure(outcome)
 
 

@@ -27,8 +27,11 @@ void recording_variable(struct machine *machine, const char *name)
     struct nw_access_object *one = &variables[count];
     uint32_t shape[2];
 
-    if (count == VARIABLES_MAX || !machine_get(machine, argument[2], shape, sizeof shape)) {
-        machine_fail("the recording", "too many variables, or none");
+    if (count == VARIABLES_MAX) {
+        machine_fail("the recording", "more than 8192 tagged variables");
+    }
+    if (!machine_get(machine, argument[2], shape, sizeof shape)) {
+        machine_fail("the recording", "a variable told from nowhere");
     }
     one->address = argument[1];
     one->bytes = shape[0];
@@ -68,6 +71,7 @@ static void begin(const struct machine *machine)
     }
 }
 
+/* What runs beyond the last variable is cut there, as on the host. */
 void recording_access(struct machine *machine)
 {
     const uint32_t *argument = &machine->registers[BOARD_ARGUMENT];
@@ -78,7 +82,10 @@ void recording_access(struct machine *machine)
     uint64_t offset = argument[0] - first_address();
 
     if (offset < writer.range_bytes && argument[1] > 0) {
-        nw_access_put(&writer, BASE + offset, argument[1], argument[2] != 0);
+        uint64_t most = writer.range_bytes - offset;
+        uint32_t bytes = argument[1] < most ? argument[1] : (uint32_t)most;
+
+        nw_access_put(&writer, BASE + offset, bytes, argument[2] != 0);
     }
 }
 

@@ -107,13 +107,16 @@ static void catch(void)
     }
 }
 
+/* What runs beyond the last variable is cut there: no reader takes a trace that has more. */
 static void note(const void *address, size_t bytes, int write)
 {
     uintptr_t offset = (uintptr_t)address - (uintptr_t)__start_nw_tagged;
 
     if (parent != 0 && offset < writer.range_bytes && bytes > 0) {
+        uint64_t most = writer.range_bytes - offset;
+
         writing = 1;
-        nw_access_put(&writer, BASE + offset, (uint32_t)bytes, write);
+        nw_access_put(&writer, BASE + offset, (uint32_t)(bytes < most ? bytes : most), write);
         writing = 0;
         if (ended_by != 0) {
             end_by(ended_by);

@@ -219,9 +219,14 @@ def test_what_the_binding_refuses() -> None:
 _OBJECTS = [(0, 4, 4, "count"), (4, 120, 4, "table"), (124, 2, 2, "state"), (200, 40, 1, "text")]
 
 
-def _trace(path: Path, objects: list[tuple[int, int, int, str]], seed: int = 1) -> Path:
+def _trace(
+    path: Path,
+    objects: list[tuple[int, int, int, str]],
+    seed: int = 1,
+    range_bytes: int = 4096,
+) -> Path:
     chance = random.Random(seed)
-    writer = _native.AccessWriter(str(path), 0, 4096)
+    writer = _native.AccessWriter(str(path), 0, range_bytes)
     for one in objects:
         writer.object(*one)
     for _ in range(400):
@@ -401,8 +406,29 @@ def test_names_that_are_no_text(tmp_path: Path) -> None:
 
 def test_an_element_larger_than_a_page(tmp_path: Path) -> None:
     trace = _trace(tmp_path / "a.acc", [(0, 48, 24, "structs")])
-    told = "an element of structs has 24 B and does not fit a page of 16 B"
+    told = "an element of structs has 24 B and does not fit a page of 16 B: split it, or leave it"
     assert told in _layout(trace, "--page", "16", code=2).stderr
+
+
+def test_more_elements_than_can_be_placed(tmp_path: Path) -> None:
+    trace = _trace(tmp_path / "a.acc", [(0, 4 * 8193, 4, "many")], range_bytes=1 << 16)
+    told = "8193 elements; at most 8192 can be placed: tag fewer variables, or make structs"
+    assert told in _layout(trace, code=2).stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("0", "1 to 64 are allowed"),
+        ("1..65", "1 to 64 are allowed"),
+        ("4..2", "the range ends before it begins"),
+        ("two", "write a number, or 1..12"),
+    ],
+)
+def test_pages_in_ram_that_are_refused(text: str, told: str, tmp_path: Path) -> None:
+    """Goal: each says what is wrong; 4..2 was told that 1 to 64 are allowed."""
+    trace = _trace(tmp_path / "a.acc", _OBJECTS)
+    assert f"--frames {text}: {told}" in _layout(trace, "--frames", text, code=2).stderr
 
 
 def test_all_methods_are_shown(tmp_path: Path) -> None:
@@ -460,3 +486,11 @@ def test_a_trace_without_variables(tmp_path: Path) -> None:
     writer.put(0, 4, True)
     writer.finish()
     assert "names no variables" in _layout(path, code=2).stderr
+
+
+def test_a_trace_cut_before_its_variables(tmp_path: Path) -> None:
+    """Goal: the cut is told; it was taken for a trace of no variables."""
+    path = _trace(tmp_path / "a.acc", _OBJECTS)
+    path.write_bytes(path.read_bytes()[:60])
+    told = "the trace is cut at byte 32: used up to there, so there is nothing to place"
+    assert told in _layout(path, code=2).stderr

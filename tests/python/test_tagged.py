@@ -599,6 +599,20 @@ def test_an_element_larger_than_a_page(tmp_path: Path) -> None:
     assert "an element of big has 300 B and does not fit a page of 264 B" in done.output
 
 
+#: memset() beyond the last variable, as a faulty program does it.
+OVERRUN = """#include <string.h>
+NW_VM uint8_t a[40], b[40];
+__attribute__((noinline)) static void clear(uint8_t *at, unsigned bytes) { memset(at, 0, bytes); }
+int main(void) { clear(a, 8); clear(b, 41); return a[3] | b[3]; }
+"""
+
+
+def test_an_overrun_of_the_last_variable(tmp_path: Path) -> None:
+    """Goal: its trace can still be laid out. It was refused: `an access out of the range`."""
+    trace, _ = _record(tmp_path, "-O2", _source(tmp_path, OVERRUN))
+    assert _lay_out(tmp_path, trace)[1]["accesses"] == 8 + 40 + 2
+
+
 def test_a_trace_cut_short_is_used_to_the_cut(tmp_path: Path) -> None:
     """Goal: the layout of a cut trace is made, and the cut is told."""
     source = tmp_path / "app.c"

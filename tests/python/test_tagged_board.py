@@ -186,7 +186,7 @@ def test_a_recording_of_nothing_on_the_node(tmp_path: Path) -> None:
         (["cortex-m3"], "beside an ATmega128: --target atmega128"),
         (["host"], "on the host `nandwich cc --layout` builds with one"),
         (["--stack", "100"], "--stack 100: 128 to the node's RAM of 4096 B are allowed"),
-        (["--stack", "4000"], "the ATmega128 has 4096 B; 1 pages of 264 B in RAM are among the"),
+        (["--stack", "4000"], "a page of 264 B in RAM among the variables: take a smaller stack"),
         (["--frames", "0"], "--frames"),
         (["--json", "LAYOUT"], "would overwrite"),
         (["-DMORE"], "does not compile (the compiler's messages are above)"),
@@ -211,6 +211,13 @@ def test_frames_without_a_layout(tmp_path: Path) -> None:
     result = _invoke("--frames", "2", _NODE)
     assert result.exit_code == 2
     assert "--frames belongs to --layout FILE" in result.stderr
+
+
+def test_an_overrun_of_the_last_variable_on_the_node(tmp_path: Path) -> None:
+    """Goal: as on the host, a faulty program has a trace that can be laid out; it was refused."""
+    trace, source = tmp_path / "a.acc", test_tagged._source(tmp_path, test_tagged.OVERRUN)
+    assert _invoke("--record-accesses", trace, source).exit_code == 0
+    assert test_tagged._lay_out(tmp_path, trace)[1]["accesses"] == 8 + 40 + 2
 
 
 def test_twins_on_the_node(tmp_path: Path) -> None:

@@ -125,6 +125,11 @@ def write_json(target: str, value: Any) -> None:
         raise not_written(f"cannot write {target}: {error.strerror}", error) from error
 
 
+def counted(number: int, one: str, many: str = "") -> str:
+    """A number with its noun: 1 page, 2 pages."""
+    return f"{number} {one if number == 1 else many or one + 's'}"
+
+
 def table(headers: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """Plain aligned text, numbers to the right; the same on a terminal and in a pipe.
 

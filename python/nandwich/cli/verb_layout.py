@@ -171,7 +171,9 @@ def _counts(text: str) -> list[int]:
         high = int(last) if dots else low
     except ValueError as error:
         raise InputError(f"--frames {text}: write a number, or 1..12") from error
-    if not 1 <= low <= high <= layout.MOST_FRAMES:
+    if low > high:
+        raise InputError(f"--frames {text}: the range ends before it begins")
+    if not (low >= 1 and high <= layout.MOST_FRAMES):
         raise InputError(f"--frames {text}: 1 to {layout.MOST_FRAMES} are allowed")
     return list(range(low, high + 1))
 
@@ -203,11 +205,13 @@ def _whole(given: int | None, group: int, page: int) -> int:
 
 def _show(program: layout.Program, file: dict[str, Any], results: list[dict[str, Any]]) -> None:
     click.echo(
-        f"{len(program.objects)} variables, {program.elements} elements on {file['pages']} pages "
-        f"of {file['page_bytes']} B"
+        f"{output.counted(len(program.objects), 'variable')}, "
+        f"{output.counted(program.elements, 'element')} on "
+        f"{output.counted(file['pages'], 'page')} of {file['page_bytes']} B"
     )
     if program.graph.outside:
-        click.echo(f"{program.graph.outside} accesses to no variable, left out")
+        outside = output.counted(program.graph.outside, "access", "accesses")
+        click.echo(f"{outside} to no variable, left out")
     click.echo()
     names = ("layout", "pages in RAM", "accesses", "faults", "to buffer", "flash writes")
     columns = (*names, "cost in faults")

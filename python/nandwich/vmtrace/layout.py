@@ -66,7 +66,7 @@ def read(paths: Sequence[str], parameters: Parameters) -> Program:
     for path in paths:
         trace = _opened(path)
         if not trace.objects:
-            raise InputError(f"{path}: the trace names no variables, so there is nothing to place")
+            raise InputError(_nothing_named(path, trace))
         if graph is None:
             objects = trace.objects
             graph = _layouter(path, objects, parameters)
@@ -92,13 +92,22 @@ def _opened(path: str) -> _native.AccessTrace:
         raise InputError(str(error)) from error
 
 
+def _nothing_named(path: str, trace: _native.AccessTrace) -> str:
+    """Why there is nothing to place: a cut may have taken the variables. It shows once read."""
+    try:
+        _native.Refs(512).load(trace, 1)
+    except ValueError as error:
+        return str(error)
+    return f"{path}: {trace.cut or 'the trace names no variables'}, so there is nothing to place"
+
+
 def _layouter(path: str, objects: list[Object], parameters: Parameters) -> _native.Layouter:
     for _, bytes_, element, name in objects:
         size = bytes_ if bytes_ <= parameters.whole else element
         if size > parameters.page:
             raise InputError(
                 f"{path}: an element of {name} has {size} B and does not fit a page of "
-                f"{parameters.page} B"
+                f"{parameters.page} B: split it, or leave it in RAM"
             )
     try:
         return _native.Layouter(objects, parameters.whole, parameters.list)
@@ -107,7 +116,10 @@ def _layouter(path: str, objects: list[Object], parameters: Parameters) -> _nati
             1 if bytes_ <= parameters.whole else bytes_ // element
             for _, bytes_, element, _ in objects
         )
-        raise InputError(f"{path}: {count} elements; 1 to 8192 can be placed") from error
+        raise InputError(
+            f"{path}: {count} elements; at most 8192 can be placed: tag fewer variables, or make "
+            "structs of small ones"
+        ) from error
 
 
 def decide(program: Program, method: str) -> Pages:
