@@ -54,8 +54,9 @@
  * marked bad: ask for bad blocks after this. `stats` (NULL: nowhere) counts tags read, programs,
  * erases and blocks marked. NW_OK or the chip's error. Cost: the tag of each block's first page and
  * of those behind it that the same mount wrote, or that are none, and an erase a block; where a
- * list was found the same again of newer lists, up to 2 erases and 2 programs; where there is none, but
- * some block is not blank, twice the tags of each block's pages up to the first that shows data.
+ * list was found the same again of newer lists, and up to 2 erases and 2 programs; where there is
+ * none, but some block is not blank, twice the tags of each block's pages up to the first that
+ * shows data.
  * Where the spare bytes have no room for a tag blocks are erased in their order, no more. Stack:
  * about 250 bytes.
  */
