@@ -18,6 +18,7 @@ struct wipe {
     uint64_t version; /* of the newest list or record; 0: none */
     uint64_t certain; /* of the newest record behind which something is written */
     uint64_t ended;   /* of the newest void list behind which its second page is; 0: none */
+    uint64_t before;  /* of the one before that, or 0 */
     uint32_t word;    /* NW_MARK_LIST or NW_MARK_RECORD: the newest one's kind */
     uint32_t at;      /* its page */
     uint32_t sure;    /* the block of that record */
@@ -64,11 +65,16 @@ static int meet_void(struct wipe *wipe, uint32_t block, uint32_t page)
     int state = tag_in(wipe, block, page + 1U);
     const struct nw_tag *tag = &wipe->tagged.tag;
 
-    if (state == NW_TAG_GOOD && tag->word == NW_MARK_BEHIND && tag->version == version + 1U &&
-        version > wipe->ended) {
+    if (state != NW_TAG_GOOD || tag->word != NW_MARK_BEHIND || tag->version != version + 1U) {
+        return state;
+    }
+    if (version > wipe->ended) {
+        wipe->before = wipe->ended;
         wipe->ended = version;
         wipe->kept = block;
         wipe->other = tag->crc;
+    } else if (version > wipe->before) {
+        wipe->before = version;
     }
     return state;
 }
@@ -220,7 +226,10 @@ static int begin(struct wipe *wipe)
     }
     if (wipe->ended > wipe->version) {
         wipe->last[0] = wipe->kept;
-        return put_void(wipe, wipe->other, wipe->kept, wipe->ended + 1U);
+        wipe->last[1] = wipe->other;
+        return wipe->before > wipe->version
+                   ? (int)NW_OK /* both look whole, and one of them is */
+                   : put_void(wipe, wipe->other, wipe->kept, wipe->ended + 1U);
     }
     if (wipe->version != 0 && wipe->word == NW_MARK_LIST) {
         return disown(wipe);

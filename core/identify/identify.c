@@ -18,6 +18,7 @@ struct look {
     struct nw_tagged tagged;
     struct nw_identity *found;
     uint8_t bytes[NW_PIECE_BYTES]; /* of data, read last */
+    uint64_t ended;       /* the newest void list's version; lists before it do not count */
     uint8_t told;         /* *found holds the answer */
 };
 
@@ -42,13 +43,38 @@ static int read_tag(struct look *look, uint32_t page)
                                               : (int)NW_TAG_BLANK;
 }
 
+/* A void list is in its block's first page: that is what a format left that was cut. */
+static int look_for_void(struct look *look)
+{
+    const struct nw_geometry *geometry = geometry_of(look);
+
+    for (uint32_t block = 0; block < geometry->blocks; block++) {
+        look->tagged.req.block = block;
+        int result = nw_chip_is_bad(&look->tagged.req);
+
+        if (result == 0) {
+            result = read_tag(look, block * geometry->block_pages);
+            if (result == NW_TAG_GOOD && look->tagged.tag.word == NW_MARK_VOID &&
+                look->tagged.tag.version > look->ended) {
+                look->ended = look->tagged.tag.version;
+            }
+        }
+        if (result < 0) {
+            return result;
+        }
+    }
+    return NW_OK;
+}
+
 /* In look->bytes the list of the page layer, or a root of the tree layer, which begins alike. */
-static void tell_page(struct look *look)
+static int tell_page(struct look *look)
 {
     const uint8_t *bytes = look->bytes;
     int is_tree = nw_get32(bytes) == NW_MARK_TREE;
+    uint64_t version = look->tagged.tag.version;
+    int result = look->ended == 0 ? look_for_void(look) : (int)NW_OK;
 
-    if (is_tree || nw_get32(bytes) == NW_MARK_PAGE) {
+    if (version > look->ended && (is_tree || nw_get32(bytes) == NW_MARK_PAGE)) {
         *look->found = (struct nw_identity){
             .kind = is_tree ? NW_KIND_TREE : NW_KIND_PAGE,
             .version = is_tree ? NW_MARK_TREE_FORMAT : NW_MARK_PAGE_FORMAT,
@@ -58,6 +84,7 @@ static void tell_page(struct look *look)
             .page_bytes = geometry_of(look)->page_bytes}; /* else it would not be whole */
         look->told = 1;
     }
+    return result;
 }
 
 /* The record of a hybrid layer there. */
@@ -97,10 +124,11 @@ static int look_for_session(struct look *look, uint32_t page)
             if ((word & (uint32_t)NW_MARK_SESSION) == 0) {
                 break;
             }
-            if (word == NW_MARK_LIST || word == NW_MARK_RECORD) {
+            if (word == NW_MARK_RECORD ||
+                (word == NW_MARK_LIST && look->tagged.tag.version > look->ended)) {
                 state = nw_piece_fits(&look->tagged, page, look->bytes);
                 if (state > 0 && word == NW_MARK_LIST) {
-                    tell_page(look);
+                    state = tell_page(look);
                 } else if (state > 0) {
                     tell_hybrid(look);
                 }

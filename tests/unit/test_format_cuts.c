@@ -10,6 +10,11 @@
  * a void list that it found, wrote none, and erased: the void list hid, and half of a page or tree
  * device mounted. Of a hybrid's records one whose erase had been cut hid, and came back when the
  * others and some of the data were gone.
+ *
+ * Nor do four. The void lists of formats stood in two blocks in turn, and the older one was erased
+ * once the newer one showed its second page. Where that was torn the next format took the other one
+ * for the whole one, whose erase had been cut, and erased the newer one; then neither showed. And
+ * nw_identify() took what was left for a device.
  * ctest: quick
  */
 #include <setjmp.h>
@@ -23,11 +28,13 @@
 
 #include "layer_rig.h"
 #include "nandwich/ftl_lavish.h"
+#include "nandwich/identify.h"
 
 #define SESSIONS 4U
 #define SPOILS 3U
 #define MOST_OPS 2048U
 #define AGAIN 24U
+#define PLAYS 400U
 
 static const struct layer_shape shape = {.part = "K9F1G08U0A",
                                          .blocks = 17,
@@ -270,6 +277,113 @@ static void test_again(void **state)
     }
 }
 
+/* The chip of `old`. Power goes inside the so many-th request that changes it from now on. */
+static struct nw_chip chip;
+static uint32_t changes_left;
+
+static void count_change(void)
+{
+    struct nw_cut cut = {.phase = NW_CUT_INSIDE};
+
+    if (changes_left-- == 0) {
+        nw_nand_cut(old.nand, &cut);
+    }
+}
+
+static int count_program(struct nw_chip_req *req)
+{
+    count_change();
+    return nw_nand_chip(old.nand)->ops->program(req);
+}
+
+static int count_erase(struct nw_chip_req *req)
+{
+    count_change();
+    return nw_nand_chip(old.nand)->ops->erase(req);
+}
+
+static void cut_in_change(const struct nw_layer_kind *kind, uint32_t change)
+{
+    struct nw_chip_ops ops = *nw_nand_chip(old.nand)->ops;
+
+    chip = *nw_nand_chip(old.nand);
+    chip.ops = &ops;
+    ops.program = count_program;
+    ops.erase = count_erase;
+    old.site.chip = &chip;
+    changes_left = change;
+    (void)format(kind);
+    old.site.chip = nw_nand_chip(old.nand);
+    assert_true(nw_nand_is_off(old.nand));
+    nw_nand_power_up(old.nand);
+}
+
+static uint8_t identity(void)
+{
+    struct nw_identity found;
+
+    assert_int_equal(nw_identify(nw_nand_chip(old.nand), &found), NW_OK);
+    return found.kind;
+}
+
+/* The device that was there, and what is torn from now on shows otherwise in each play. */
+static void begin_play(struct nw_random *random, unsigned play)
+{
+    nw_random_seed(random, play);
+    assert_int_equal(nw_nand_assign(old.nand, used), NW_OK);
+    for (uint32_t up = nw_random_below(random, 64); up > 0; up--) {
+        nw_nand_power_up(old.nand);
+    }
+}
+
+/* The four formats told above, and once more from the second on: one that has begun to erase, one
+ * that is cut in the second page of its void list, and two in their first erase. */
+static void cut_void_lists(const struct nw_layer_kind *kind, unsigned play)
+{
+    struct nw_random random;
+
+    begin_play(&random, play);
+    cut_in_change(kind, 4U + nw_random_below(&random, 10));
+    assert_int_equal(identity(), NW_KIND_UNKNOWN);
+    for (unsigned twice = 0; twice < 2U; twice++) {
+        cut_in_change(kind, 2);
+        cut_in_change(kind, 0);
+        cut_in_change(kind, 0);
+        assert_int_equal(identity(), NW_KIND_UNKNOWN);
+        check_mounts("formats of void lists", play, twice);
+    }
+}
+
+/* Four formats, each of them cut in one of its first changes. */
+static void cut_four(const struct nw_layer_kind *kind, unsigned play)
+{
+    struct nw_random random;
+
+    begin_play(&random, play);
+    for (unsigned left = 4; left > 0; left--) {
+        cut_in_change(kind, nw_random_below(&random, 7));
+    }
+    check_mounts("four formats", play, 0);
+}
+
+static void test_four(void **state)
+{
+    static const struct nw_layer_kind *const kinds[] = {&nw_layer_page, &nw_layer_tree};
+
+    (void)state;
+    for (unsigned i = 0; i < 2U; i++) {
+        use(kinds[i], i);
+        assert_int_equal(identity(), i == 0 ? NW_KIND_PAGE : NW_KIND_TREE);
+        for (unsigned play = 0; play < PLAYS; play++) {
+            cut_void_lists(kinds[play % 2U], play);
+            cut_four(kinds[play % 2U], play);
+        }
+        assert_int_equal(layer_rig_clean(&old), 0);
+        nw_nand_close(used);
+        layer_rig_close(&old);
+    }
+}
+
 /* One request of a format fails, whatever it does to the chip. The device is new all the same. */
 static int fail_in_format(const struct nw_fault *what)
 {
@@ -317,6 +431,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_page), cmocka_unit_test(test_hybrid),
                                        cmocka_unit_test(test_tree), cmocka_unit_test(test_again),
+                                       cmocka_unit_test(test_four),
                                        cmocka_unit_test(test_failures)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -16,8 +16,8 @@
  * an is_bad a block, and of its first page a read of the
  * spare bytes and three more of at most 32 bytes; of a block whose first page carries the tag of a
  * layer or is damaged, the tags of its pages; and the page that tells, once, in pieces of 32 bytes.
- * Of a store the first pages of all blocks are looked at: a format that was cut may tell of itself
- * in any, and then it is none.
+ * Of a store the first pages of all blocks are looked at, and of a page or tree layer the spare
+ * bytes of those: a format that was cut may tell of itself in any, and then it is none.
  * A chip whose first pages are all blank is read whole: see nw_chip_is_blank().
  *
  * No format of ours gives a device an identity of its own, such as a serial number.
