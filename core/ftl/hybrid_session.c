@@ -37,6 +37,12 @@ static int write_behind(struct nw_hybrid *hybrid, uint32_t word)
     return result == NW_ERR_PROGRAM ? (int)NW_ERR_FULL : result;
 }
 
+/* Nothing is in doubt: a page behind all others may tell that they had ended. */
+static int is_settled(const struct nw_hybrid *hybrid)
+{
+    return hybrid->doubt == NW_NO_PAGE && hybrid->spoiled == NW_NO_BLOCK && hybrid->doomed == 0;
+}
+
 int nw_hybrid_flush(struct nw_hybrid *hybrid)
 {
     if (hybrid->blocks.free > 0 || hybrid->limbo == 0) {
@@ -46,7 +52,7 @@ int nw_hybrid_flush(struct nw_hybrid *hybrid)
         int healed = nw_blocks_heal_now(&hybrid->blocks);
         return healed == 0 ? (int)NW_ERR_FULL : (healed < 0 ? healed : (int)NW_OK);
     }
-    return write_behind(hybrid, WORD_FIRST);
+    return write_behind(hybrid, is_settled(hybrid) ? NW_HYBRID_ENDED : WORD_FIRST);
 }
 
 int nw_hybrid_close(struct nw_hybrid *hybrid)
@@ -54,8 +60,7 @@ int nw_hybrid_close(struct nw_hybrid *hybrid)
     int result = NW_OK;
 
     if (hybrid->limbo > 0 && hybrid->blocks.free < NW_HYBRID_FLOOR &&
-        hybrid->doubt == NW_NO_PAGE && hybrid->spoiled == NW_NO_BLOCK && hybrid->doomed == 0 &&
-        hybrid->session_next < hybrid->block_pages) {
+        is_settled(hybrid) && hybrid->session_next < hybrid->block_pages) {
         result = write_behind(hybrid, NW_HYBRID_ENDED);
     }
     return result == NW_ERR_POWER ? result : (int)NW_OK;

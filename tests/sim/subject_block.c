@@ -19,6 +19,7 @@
 #define PAGE_SPARES 8U  /* likewise of the page layer */
 #define LEAST_SPARE 10U /* ftl_page.h: with fewer its costs are promised no more */
 #define FREE_BLOCKS 5U  /* ftl_hybrid.h: unless so many fail at once */
+#define LONG_IDLE_US 100000000U /* time to heal a block */
 #define MOST_STRIKES 2U /* ftl_page.h: errors in quick succession can use up the free blocks */
 
 enum verb { WRITE, TRIM, READ, SYNC, IDLE, CHURN, ROT, OTHER, VERBS };
@@ -571,6 +572,9 @@ static void block_draw(struct sim_subject *subject, struct nw_random *random,
         step->args[0] = 0;
     } else if (verb == IDLE) {
         step->args[0] = nw_random_below(random, 4) * nw_random_below(random, 8000);
+        if (subject->head->heal != 0 && nw_random_below(random, 4) == 0) {
+            step->args[0] = LONG_IDLE_US;
+        }
     } else if (verb == CHURN) {
         step->args[0] = nw_random_below(random, 1000);
         step->args[1] = 1U + nw_random_below(random, own->count);

@@ -23,6 +23,7 @@ struct mood {
     uint8_t dooms;   /* blocks that will fail, */
     uint8_t apart;   /* one in so many steps, */
     uint8_t together; /* so many at a time, at most */
+    uint8_t storm;   /* once three of four blocks will fail in their next erase */
     uint8_t burst;   /* steps for the subject between others */
     uint32_t steps;
 };
@@ -234,6 +235,17 @@ static void grow_old(struct nw_random *random, struct mood *mood)
     mood->taste.span = mood->taste.span < 4U ? mood->taste.span : 4U;
 }
 
+/* Most blocks will fail close together. No page is in doubt then: a mount that finds no block can
+ * not write it anew, so it would show, or not, at each power-up. */
+static void expect_storm(struct mood *mood)
+{
+    mood->storm = 1;
+    mood->dooms = 0;
+    mood->cuts = 0;
+    mood->fails = 0;
+    mood->mounting = 0;
+}
+
 static void draw_mood(struct nw_random *random, const struct sim_wish *wish,
                       const struct sim_subject *subject, struct mood *mood)
 {
@@ -258,6 +270,9 @@ static void draw_mood(struct nw_random *random, const struct sim_wish *wish,
     draw_taste(random, subject, &mood->taste);
     if (one_in(random, 8)) {
         grow_old(random, mood);
+    }
+    if (subject->head->heal != 0 && one_in(random, 2)) {
+        expect_storm(mood);
     }
 }
 
@@ -334,6 +349,22 @@ static int play_doom(struct player *player)
     step.args[0] = below(random, player->machine.gate.chip.geometry.blocks);
     step.args[1] = below(random, 2);
     return play(player, step);
+}
+
+/* More blocks fail than writes have to bear, but reads and mounts. */
+static int play_storm(struct player *player)
+{
+    struct nw_random *random = &player->random;
+    uint32_t blocks = player->machine.gate.chip.geometry.blocks;
+    int result = 0;
+
+    player->mood.storm = 0;
+    for (uint32_t block = 0; block < blocks && result == 0; block++) {
+        if (!one_in(random, 4)) {
+            result = play(player, (struct sim_step){.verb = SIM_DOOM, .args = {block, 0, 0, 0}});
+        }
+    }
+    return result;
 }
 
 static int play_flip(struct player *player)
@@ -413,6 +444,9 @@ static int play_next(struct player *player)
     if (player->machine.nand != NULL && mood->dooms > 0 && one_in(random, mood->apart) &&
         sim_machine_pending(&player->machine) < mood->together) {
         return play_doom(player);
+    }
+    if (player->machine.nand != NULL && mood->storm != 0 && one_in(random, 40)) {
+        return play_storm(player);
     }
     if (player->machine.nand != NULL && mood->flips > 0 && one_in(random, 10)) {
         return play_flip(player);
