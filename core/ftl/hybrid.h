@@ -312,9 +312,9 @@ int nw_hybrid_settle(struct nw_hybrid *hybrid);
 /* While a mount decides: this block must not be given back. */
 int nw_hybrid_held(const struct nw_hybrid *hybrid, uint16_t block);
 
-/* While a mount decides: a page of the newest block of a merge that could not end there; NULL: there
- * is none. That block may count for what came behind it, and a mount that does not see this leaves
- * the block out. So what it has outdated must not be given back. */
+/* While a mount decides: a page of the newest block of a merge that could not end there; NULL: no
+ * such merge. That block may count for what came behind it, and a mount that does not see this
+ * leaves the block out. So what it has outdated must not be given back. */
 const struct nw_hybrid_top *nw_hybrid_unsure(const struct nw_hybrid *hybrid);
 
 /* Whether a page was moved by a merge of the session before, and is not its last one. */
