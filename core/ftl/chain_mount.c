@@ -20,12 +20,20 @@ int nw_chain_version(struct nw_chain *chain, uint16_t block, uint64_t *version)
     return state == NW_TAG_GOOD ? (int)NW_OK : (int)NW_ERR_CORRUPT;
 }
 
+/* Whether this chain has a merge that is unsure. */
+static int is_unsure(const struct nw_chain *chain, uint16_t unit)
+{
+    const struct nw_hybrid_top *page = nw_hybrid_unsure(&chain->hybrid);
+
+    return page != NULL && (page->tag.word & NW_HYBRID_SECTOR) / chain->span == unit;
+}
+
 /* Put a block where it belongs in the chain of its owner. */
 int nw_chain_insert(struct nw_chain *chain, uint16_t unit, uint16_t block, uint64_t version)
 {
     uint16_t after = NW_NO_BLOCK;
 
-    if (unit < chain->units) {
+    if (unit < chain->units && !is_unsure(chain, unit)) {
         (void)nw_chain_drop_stale(chain, unit, 1); /* or many old blocks would make a long chain */
     }
     uint16_t before = chain->newest[unit];
@@ -114,6 +122,36 @@ static int link_met(struct nw_chain *chain)
     return result;
 }
 
+/* The blocks of a chain that leave it whether its unsure merge counts or not: those that others
+ * have outdated which are older than it. A block of that merge ends with one of its pages. */
+static int drop_sure(struct nw_chain *chain, uint16_t unit)
+{
+    struct nw_hybrid *hybrid = &chain->hybrid;
+    uint16_t newest = chain->newest[unit];
+    uint16_t block = nw_hybrid_block_of(hybrid, nw_hybrid_unsure(hybrid)->at);
+    uint16_t *older = chain->owner[block] == unit ? &chain->older[block] : &chain->newest[unit];
+
+    while (*older != NW_NO_BLOCK) {
+        uint32_t end = nw_hybrid_first(hybrid, *older) + chain->next[*older];
+        struct nw_tag tag;
+        int state = nw_hybrid_read_tag(hybrid, end - 1U, &tag);
+
+        if (state != NW_TAG_GOOD) {
+            return state < 0 ? state : (int)NW_OK;
+        }
+        if (!nw_hybrid_is_within(hybrid, &tag)) {
+            break;
+        }
+        older = &chain->older[*older];
+    }
+    chain->newest[unit] = *older;
+    (void)nw_chain_drop_stale(chain, unit, 1);
+    uint16_t rest = chain->newest[unit];
+    chain->newest[unit] = newest;
+    *older = rest;
+    return NW_OK;
+}
+
 /* Merges to a block in place move sectors in their order, at least those that the chain holds. Of
  * superblock it cannot be told. */
 int nw_chain_goes_on(struct nw_hybrid *hybrid)
@@ -135,7 +173,11 @@ int nw_chain_arrange(struct nw_hybrid *hybrid, int last)
     int result = link_met(chain);
 
     for (uint16_t unit = 0; result == NW_OK && unit < chain->units; unit++) {
-        (void)nw_chain_drop_stale(chain, unit, 1);
+        if (is_unsure(chain, unit)) {
+            result = drop_sure(chain, unit);
+        } else {
+            (void)nw_chain_drop_stale(chain, unit, 1);
+        }
         if (last) {
             nw_chain_enlist(chain, unit);
         }

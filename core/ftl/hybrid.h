@@ -312,6 +312,18 @@ int nw_hybrid_settle(struct nw_hybrid *hybrid);
 /* While a mount decides: this block must not be given back. */
 int nw_hybrid_held(const struct nw_hybrid *hybrid, uint16_t block);
 
+/* While a mount decides: a page of the newest block of a merge that could not end there; NULL: no
+ * such merge. That block may count for what came behind it, and a mount that does not see this
+ * leaves the block out. So what it has outdated must not be given back. */
+const struct nw_hybrid_top *nw_hybrid_unsure(const struct nw_hybrid *hybrid);
+
+/* Whether a page was moved by a merge of the session before, and is not its last one. */
+static inline int nw_hybrid_is_within(const struct nw_hybrid *hybrid, const struct nw_tag *tag)
+{
+    return (tag->word & (NW_HYBRID_COPY | NW_HYBRID_LAST)) == NW_HYBRID_COPY &&
+           tag->version > hybrid->fenced;
+}
+
 int nw_hybrid_format(struct nw_hybrid *hybrid);
 int nw_hybrid_mount(struct nw_hybrid *hybrid);
 

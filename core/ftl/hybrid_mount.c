@@ -326,25 +326,50 @@ static int counts(const struct nw_hybrid *hybrid, const struct nw_hybrid_top *pa
     return page->tag.version <= hybrid->last || page->tag.version <= hybrid->fenced;
 }
 
+/* The newest of the pages that wait which is certain; all of them: there is none. */
+static uint8_t first_ended(const struct nw_hybrid *hybrid)
+{
+    uint8_t index = 0;
+
+    while (index < hybrid->tops && !is_certain(hybrid, &hybrid->top[index]) &&
+           (index == 0 || !is_ended(hybrid, index))) {
+        index++;
+    }
+    return index;
+}
+
 /* A page behind which another one shows that it had ended is certain. When it ended a write or a
  * merge, it counts at every later mount, also when the newer ones hide by then: so it need not
  * wait, nor those before it. Else the blocks that they replace would be missing for the session. */
 static int accept_ended(struct nw_hybrid *hybrid)
 {
-    const struct nw_hybrid_top *top = hybrid->top;
-    uint8_t index = 0;
+    uint8_t index = first_ended(hybrid);
     int result = NW_OK;
 
-    while (index < hybrid->tops && !is_certain(hybrid, &top[index]) &&
-           (index == 0 || !is_ended(hybrid, index))) {
-        index++;
-    }
-    if (index < hybrid->tops && counts(hybrid, &top[index]) && !is_within(&top[index])) {
+    if (index < hybrid->tops && counts(hybrid, &hybrid->top[index]) &&
+        !is_within(&hybrid->top[index])) {
         while (result == NW_OK && hybrid->tops > index) {
             result = accept(hybrid, &hybrid->top[--hybrid->tops]);
         }
     }
     return result;
+}
+
+/* What comes next to a page within a merge lies in its block, unless something has failed there. */
+const struct nw_hybrid_top *nw_hybrid_unsure(const struct nw_hybrid *hybrid)
+{
+    if (hybrid->holding == 0 || hybrid->tops < 2U) {
+        return NULL;
+    }
+    uint8_t index = first_ended(hybrid);
+    const struct nw_hybrid_top *page =
+        &hybrid->top[index < hybrid->tops ? index : hybrid->tops - 1U];
+
+    return nw_hybrid_is_within(hybrid, &page->tag) &&
+                   nw_hybrid_block_of(hybrid, page->at) !=
+                       nw_hybrid_block_of(hybrid, hybrid->top[0].at)
+               ? page
+               : NULL;
 }
 
 int nw_hybrid_held(const struct nw_hybrid *hybrid, uint16_t block)
