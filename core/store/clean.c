@@ -372,7 +372,7 @@ int store_clean_at_once(struct nw_store *store)
 /* What cleaning has to do for so many bytes used up. */
 static int32_t price_of(const struct nw_store *store, uint32_t bytes)
 {
-    return (int32_t)((bytes < 65535U ? bytes : 65535U) * store->rate / 16U);
+    return (int32_t)((bytes < 0xFFFFFFUL ? bytes : 0xFFFFFFUL) * store->rate / 16U);
 }
 
 /* That for what was used up since the last time is owed from now on. */

@@ -142,8 +142,11 @@ static int is_whole(struct nw_store *store, struct chunk *chunk)
 /*
  * The chunks that touch the page programmed last, as far as they are whole. The first time they are
  * looked at: where they stop being that becomes known. Then, up to there, they are moved, lest they
- * read differently next time. So are all that a mount has written which nothing follows: it may not
- * have looked ended to another one, whose erase of its blocks was cut and has not begun to show.
+ * read differently next time. So is all of the log's last block where nothing follows a mount's
+ * anchor: it may not have looked ended to another one, whose erase of its blocks was cut and has
+ * not begun to show. That erased the newest block first (forget()), and as the anchor is still
+ * there it came no further. More must not be moved, for what mounts have cleaned would move with
+ * each of them again, and they would use up the free blocks.
  */
 static int over_doubtful(struct nw_store *store, struct scan *scan)
 {
@@ -155,8 +158,8 @@ static int over_doubtful(struct nw_store *store, struct scan *scan)
     walk.at = scan->doubtful;
     walk.last = walk.block;
     if (move && scan->used == 0 && walk.mount != STORE_NO_BLOCK) {
-        result = begin_walk(store, &walk, store_block_start(store, walk.mount), walk.block);
-        result = result == NW_OK ? 1 : result;
+        walk.at = store_block_start(store, walk.block);
+        result = 1;
     }
     while (result > 0) {
         result = step(store, &walk, &chunk);

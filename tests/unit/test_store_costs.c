@@ -359,14 +359,14 @@ static void mount_after(const struct shape *shape, uint32_t blocks, unsigned obj
 static void test_mount(void **state)
 {
     (void)state;
-    mount_after(&nand512, 128, 1, 0, (const uint32_t[]){40, 42});
-    mount_after(&nand512, 256, 1, 0, (const uint32_t[]){42, 44});
-    mount_after(&nand512, 1024, 1, 0, (const uint32_t[]){46, 48});
-    mount_after(&nand512, 128, 8, 0, (const uint32_t[]){63, 42});
-    mount_after(&nand512, 128, 1, 2, (const uint32_t[]){249, 41});
-    mount_after(&nand512, 256, 1, 2, (const uint32_t[]){667, 44});
-    mount_after(&nor, 128, 1, 2, (const uint32_t[]){140, 88});
-    mount_after(&nor, 256, 1, 2, (const uint32_t[]){190, 90});
+    mount_after(&nand512, 128, 1, 0, (const uint32_t[]){40, 41});
+    mount_after(&nand512, 256, 1, 0, (const uint32_t[]){42, 43});
+    mount_after(&nand512, 1024, 1, 0, (const uint32_t[]){46, 47});
+    mount_after(&nand512, 128, 8, 0, (const uint32_t[]){63, 41});
+    mount_after(&nand512, 128, 1, 2, (const uint32_t[]){249, 40});
+    mount_after(&nand512, 256, 1, 2, (const uint32_t[]){667, 43});
+    mount_after(&nor, 128, 1, 2, (const uint32_t[]){140, 87});
+    mount_after(&nor, 256, 1, 2, (const uint32_t[]){190, 89});
 }
 
 int main(void)

@@ -49,7 +49,9 @@
  *                              chunk since the last but one anchor, and about 20; an object adds
  *                              31 + name B to one of these. On parts without spare bytes 4 more
  *                              for each page of the last block that is blank, at most. 1 erase, 1
- *                              program and what has to be moved. After
+ *                              program and what has to be moved. Where
+ *                              room is short it cleans for the block it takes: up to 16 erases,
+ *                              and as many blocks written, in tests/unit/test_store_mounts.c. After
  *                              a mount that was cut, or with a damaged header: 3 reads a block and
  *                              an erase. A bad block near the log's end: 1 read a block
  * THE LONGEST CALL, at any fill up to the limit. Let n be the bytes that a write uses up: its
