@@ -175,7 +175,7 @@ def test_what_is_advised_fits() -> None:
         assert row
         needs[name] = [_number(cell) for cell in row[1].split(" | ")]
     rows = re.findall(r"^\| (\d+) KB \| (.*) \|$", page, re.MULTILINE)
-    assert len(rows) == 8
+    assert len(rows) == 5
     for kilobytes, cells in rows:
         for column, cell in zip((1, 0, 3), cells.split("|"), strict=True):
             for advice in re.sub(r"\]\([^)]*\)|\[", "", cell).split(";"):

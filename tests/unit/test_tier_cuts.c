@@ -146,8 +146,8 @@ static void test_errors(void **state)
     (void)state;
     for (campaign.seed = 0; campaign.seed < 100U; campaign.seed++) {
         nw_random_seed(&campaign.random, campaign.seed);
-        tier_rig_open(rig, nw_layer_find(layers[campaign.seed / 2U % LAYERS]), &layer_shapes[0], 1800,
-                      NW_TIER_LRU, campaign.seed % 2U);
+        tier_rig_open(rig, nw_layer_find(layers[campaign.seed / 2U % LAYERS]), &layer_shapes[0],
+                      1800, NW_TIER_LRU, campaign.seed % 2U);
         for (campaign.step = 0; campaign.step < 100U; campaign.step++) {
             rig->writes = 0;
             rig->fail_at = nw_random_below(&campaign.random, 40);
