@@ -224,8 +224,8 @@ static void note(struct nw_chain *chain, uint16_t block, uint16_t page, uint16_t
     if (page >= chain->next[block]) {
         chain->next[block] = (uint16_t)(page + 1U);
     }
-    if (chain->kind == NW_MODEL_FAST) {
-        nw_fast_forget(chain, (uint32_t)chain->owner[block] * chain->span + sector);
+    if (chain->ops->forget != NULL) {
+        chain->ops->forget(chain, (uint32_t)chain->owner[block] * chain->span + sector);
     }
 }
 

@@ -8,6 +8,7 @@
  *   superblock.c  merges of superblock
  *   fast.c        the log blocks that all share, merges of fast
  *   models.c      opening, and the block device
+ * Each file calls those above it, and of the files below what struct nw_chain_ops has.
  *
  * The newest copy of a sector is in the last block of its unit's chain that holds it; a bit for
  * each sector of the unit tells which blocks do. A block is in place (each sector in the page of
@@ -55,6 +56,8 @@ struct nw_chain_ops {
     int (*merge)(struct nw_chain *chain, int step);
     /* Move all that this block holds elsewhere. */
     int (*evict)(struct nw_chain *chain, uint16_t block);
+    /* A sector was put into a chain: what lies beside it is older. NULL: nothing does. */
+    void (*forget)(struct nw_chain *chain, uint32_t sector);
 };
 
 /* fast: an entry for each page of a log block says which sector it holds, if that is the newest
@@ -157,8 +160,6 @@ extern const struct nw_chain_ops nw_superblock_ops;
 extern const struct nw_chain_ops nw_fast_ops;
 void nw_fast_place(struct nw_chain *chain, struct nw_ram *ram);
 void nw_fast_clear(struct nw_chain *chain);
-/* The sector was put into a chain: no entry is newer. */
-void nw_fast_forget(struct nw_chain *chain, uint32_t sector);
 
 #define NW_FAST_MORE 2U /* slots beyond log_blocks: for blocks in which a program failed */
 

@@ -49,7 +49,7 @@ static uint16_t *link_to(const struct nw_chain *chain, uint32_t sector)
     return link;
 }
 
-void nw_fast_forget(struct nw_chain *chain, uint32_t sector)
+static void forget(struct nw_chain *chain, uint32_t sector)
 {
     struct nw_fast *fast = &chain->fast;
     uint16_t *link = link_to(chain, sector);
@@ -154,7 +154,7 @@ static int append(struct nw_chain *chain, const struct nw_chain_put *put)
         }
         if (result == NW_OK) {
             chain->next[block]++;
-            nw_fast_forget(chain, put->sector);
+            forget(chain, put->sector);
             enter(chain, slot, page, put->sector);
             return failed;
         }
@@ -326,5 +326,8 @@ static int fast_write(struct nw_chain *chain, const struct nw_chain_put *put)
     return result < 0 ? result : NW_OK;
 }
 
-const struct nw_chain_ops nw_fast_ops = {
-    .find = fast_find, .write = fast_write, .merge = fast_merge, .evict = fast_evict};
+const struct nw_chain_ops nw_fast_ops = {.find = fast_find,
+                                         .write = fast_write,
+                                         .merge = fast_merge,
+                                         .evict = fast_evict,
+                                         .forget = forget};
