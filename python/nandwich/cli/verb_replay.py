@@ -3,7 +3,6 @@
 
 import re
 import time
-from pathlib import Path
 from typing import Any
 
 import click
@@ -93,6 +92,13 @@ Examples:
     "--blocks", type=click.IntRange(0, 2**32 - 1), default=0, help="Another number of blocks."
 )
 @layer_options
+@click.option(
+    "--ram",
+    type=Quantity("size"),
+    default=0,
+    metavar="SIZE",
+    help="What the layer may take, like 16K: its cache or its log blocks are made to fit.",
+)
 @click.option(
     "--wear",
     default=_DEFAULT.wear,
@@ -184,63 +190,18 @@ Examples:
     help="The chip's state: gone on from when there, saved at the end.",
 )
 @json_option
-def command(
-    source: str,
-    chip: str,
-    ftl: str,
-    fit: str | None,
-    trace_format: str,
-    until_worn: bool,
-    repeat: int,
-    no_bad_blocks: bool,
-    json_target: str | None,
-    spare_blocks: int,
-    log_blocks: int,
-    degree: int,
-    maps: int,
-    threshold: int | None,
-    heal: bool,
-    heal_at: int | None,
-    heal_cycles: int | None,
-    heal_period: int | None,
-    **choices: Any,
-) -> None:
+def command(json_target: str | None, **choices: Any) -> None:
     """Play a block trace, or a made-up workload, on a translation layer over a twin.
 
     The layer is the C code that ships; the chip keeps no payload, so gigabytes cost little. Books
     are checked at the end: nothing lost, nothing invented. Exit code 1 when they do not balance,
     when a sector reads wrong, or when the device refuses (unless --until-worn waits for that).
     """
-    layer = {
-        "spare_blocks": spare_blocks,
-        "log_blocks": log_blocks,
-        "degree": degree,
-        "maps": maps,
-    }
-    figures = {
-        "threshold": threshold,
-        "heal": int(heal),
-        "heal_percent": heal_at,
-        "heal_cycles": heal_cycles,
-        "heal_period_s": heal_period,
-    }
-    options = Options(
-        source,
-        chip=chip,
-        ftl=ftl,
-        layer={key: value for key, value in layer.items() if value},
-        wear_figures={key: value for key, value in figures.items() if value},
-        fit=fit or "refuse",
-        format=trace_format,
-        repeat=0 if until_worn else repeat,
-        factory_bad=not no_bad_blocks,
-        **choices,
-    )
-    inputs = [] if replay.is_generated(source) else [Path(source)]
-    inputs += [Path(options.classes)] if options.classes else []
-    _check_nvm(options)
-    chosen = (*parts.files(options.chip), *parts.files(options.nvm_part))
-    output.check_apart((*inputs, *chosen), (options.snapshot, json_target))
+    until_worn = bool(choices["until_worn"])
+    options = chosen(**choices)
+    inputs = replay.inputs(options)
+    described = (*parts.files(options.chip), *parts.files(options.nvm_part))
+    output.check_apart((*inputs, *described), (options.snapshot, json_target))
     with locks.held(options.snapshot):
         play = _prepare(options)
         _play(play)
@@ -252,7 +213,45 @@ def command(
     if json_target is not None:
         document = output.document("replay", 1, value, seed=options.seed, inputs=inputs)
         output.write_json(json_target, document)
-    _judge(value["result"], broken, until_worn=until_worn)
+    faults = replay.faults(value["result"], broken, until_worn=until_worn)
+    if faults:
+        raise RunError("\n".join(faults))
+
+
+def chosen(
+    *,
+    fit: str | None,
+    trace_format: str,
+    until_worn: bool,
+    repeat: int,
+    no_bad_blocks: bool,
+    threshold: int | None,
+    heal: bool,
+    heal_at: int | None,
+    heal_cycles: int | None,
+    heal_period: int | None,
+    **choices: Any,
+) -> Options:
+    """What the command line asks for; InputError where two options do not go together."""
+    layer = {key: choices.pop(key) for key in ("spare_blocks", "log_blocks", "degree", "maps")}
+    figures = {
+        "threshold": threshold,
+        "heal": int(heal),
+        "heal_percent": heal_at,
+        "heal_cycles": heal_cycles,
+        "heal_period_s": heal_period,
+    }
+    options = Options(
+        layer={key: value for key, value in layer.items() if value},
+        wear_figures={key: value for key, value in figures.items() if value},
+        fit=fit or "refuse",
+        format=trace_format,
+        repeat=0 if until_worn else repeat,
+        factory_bad=not no_bad_blocks,
+        **choices,
+    )
+    _check_nvm(options)
+    return options
 
 
 def _print(value: dict[str, Any]) -> None:
@@ -305,24 +304,3 @@ def _play(play: replay.Play) -> None:
     took = max(1e-9, time.monotonic() - start)
     done = play.replay.result()["done"]
     output.talk(f"{done} requests in {took:.2f} s: {done / took:,.0f} a second")
-
-
-def _when(result: dict[str, Any]) -> str:
-    request = result["violation_request"]
-    return "when read back" if request == result["requests"] else f"at request {request}"
-
-
-def _judge(result: dict[str, Any], broken: list[str], *, until_worn: bool) -> None:
-    faults = [f"the books do not balance: {law}" for law in broken]
-    if result["violations"]:
-        faults.append(
-            f"{result['violations']} sectors read wrong, the first is sector "
-            f"{result['violation_sector']} {_when(result)}"
-        )
-    if result["ended"] < 0 and not until_worn:
-        faults.append(
-            f"the device refused request {result['requests'] - 1} at sector "
-            f"{result['ended_sector']}: {result['ended_text']}"
-        )
-    if faults:
-        raise RunError("\n".join(faults))

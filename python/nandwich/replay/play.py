@@ -7,14 +7,14 @@ its row changed.
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from nandwich import _native, names, quantities
 from nandwich.errors import InputError, RunError
-from nandwich.replay import classes
+from nandwich.replay import classes, room
 from nandwich.twin import parts
 
 LAYERS = tuple(name for name, _, _ in _native.layers())
@@ -56,6 +56,7 @@ class Options:
     chip: str = "K9F1G08U0A"
     ftl: str = "page"
     layer: dict[str, int] = field(default_factory=dict)  # figures of nw_layer_config
+    ram: int = 0  # bytes that the layer may take; 0: as many as it chooses
     wear: str = "none"
     wear_figures: dict[str, int] = field(default_factory=dict)  # of nw_wear_choice
     nvm: int = 0  # bytes of NVM before the layer; 0: none
@@ -160,6 +161,12 @@ def is_generated(source: str) -> bool:
     return source.startswith(GENERATED)
 
 
+def inputs(options: Options) -> list[Path]:
+    """The files that a replay reads, parts apart."""
+    recorded = [] if is_generated(options.source) else [Path(options.source)]
+    return recorded + ([Path(options.classes)] if options.classes else [])
+
+
 def check_made_up(options: Options) -> None:
     """InputError for options that say how to read a trace, where nothing is read."""
     given = {
@@ -205,17 +212,55 @@ def survey(
     return dict(looked.result())
 
 
-def _device(options: Options) -> _native.ReplayDevice:
-    part = parts.resolve(options.chip)
+class NoRoomError(InputError):
+    """The layer does not fit the RAM it was given: an answer, where it is compared with others."""
+
+
+def check_names(options: Options) -> None:
+    """Refuse a part, a layer or a policy that nobody knows; InputError."""
+    parts.resolve(options.chip)
     if options.ftl not in LAYERS:
         raise names.unknown("translation layer", options.ftl, LAYERS)
     if options.wear not in WEARS:
         raise names.unknown("wear policy", options.wear, WEARS)
+    if options.tier not in TIERS:
+        raise names.unknown("placement policy", options.tier, TIERS)
+
+
+def _device_in_ram(options: Options) -> tuple[Options, _native.ReplayDevice]:
+    """The device that takes most of the RAM it may take, and the options that say how."""
+    if not options.ram:
+        return options, _device(options)
+    least: int | None = None
+    refusal: InputError | None = None
+    for config in room.configs(options.ftl):
+        if config.keys() & options.layer.keys():
+            continue  # the user has chosen that figure
+        tried = replace(options, layer={**options.layer, **config})
+        try:
+            device = _device(tried)
+        except InputError as error:
+            refusal = refusal or error
+            continue
+        needs = room.ram_bytes(device)
+        if needs <= options.ram:
+            return tried, device
+        least = needs if least is None else min(least, needs)
+    if least is None:
+        assert refusal is not None
+        raise refusal
+    raise NoRoomError(
+        f"{options.ftl} over {options.chip} needs {quantities.format_size(least)} of RAM, and may "
+        f"take {quantities.format_size(options.ram)}"
+    )
+
+
+def _device(options: Options) -> _native.ReplayDevice:
+    check_names(options)
+    part = parts.resolve(options.chip)
     image = options.snapshot if options.snapshot and Path(options.snapshot).exists() else ""
     if image and options.verify:
         raise InputError(f"--verify: the tokens of what {image} holds are not known; start anew")
-    if options.tier not in TIERS:
-        raise names.unknown("placement policy", options.tier, TIERS)
     if options.nvm > _NVM_MOST:
         raise InputError(f"--nvm: at most {quantities.format_size(_NVM_MOST)}")
     if options.nvm and options.snapshot:
@@ -363,7 +408,7 @@ def prepare(options: Options, advance: Advance | None = None) -> Play:
     """Opens device and source, looks the source over, and puts the two together; InputError."""
     if is_generated(options.source):
         check_made_up(options)
-    device = _device(options)
+    options, device = _device_in_ram(options)
     apps: list[str] = []
     if is_generated(options.source):
         _put_tier(device, options, 0)
@@ -404,6 +449,24 @@ def broken_laws(play: Play) -> list[str]:
         for name, left, right, slack in play.replay.laws()
         if not left <= right <= left + slack
     ]
+
+
+def faults(result: dict[str, Any], broken: list[str], *, until_worn: bool) -> list[str]:
+    """Why a replay that ended counts as failed, a sentence each; `broken` are laws."""
+    found = [f"the books do not balance: {law}" for law in broken]
+    if result["violations"]:
+        request = result["violation_request"]
+        when = "when read back" if request == result["requests"] else f"at request {request}"
+        found.append(
+            f"{result['violations']} sectors read wrong, the first is sector "
+            f"{result['violation_sector']} {when}"
+        )
+    if result["ended"] < 0 and not until_worn:
+        found.append(
+            f"the device refused request {result['requests'] - 1} at sector "
+            f"{result['ended_sector']}: {result['ended_text']}"
+        )
+    return found
 
 
 def derived(play: Play, result: dict[str, Any]) -> dict[str, Any]:
@@ -537,6 +600,7 @@ def as_json(play: Play) -> dict[str, Any]:
             "fit": options.fit if recorded else "refuse",
             "verify": options.verify,
             "classes": options.classes or None,
+            "ram_bytes": options.ram or None,
         },
         "result": result,
         "derived": derived(play, result),
