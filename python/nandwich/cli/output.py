@@ -188,7 +188,7 @@ class _Lines:
     def advance(self, steps: int = 1) -> None:
         self._done += steps
         now = time.monotonic()
-        if now >= self._next:
+        if now >= self._next and self._done != self._total:
             self._next = now + min(_RAREST_LINE_S, max(_FIRST_LINE_S, (now - self._began) / 10))
             talk(self._line(now - self._began))
 
