@@ -6,6 +6,7 @@ import gzip
 import json
 import random
 import struct
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from schemas import validate
 from lab.ext4_disks import METADATA, PRESENT, Judged, make
 from nandwich import _native, paths
 from nandwich.cli.main import main
-from nandwich.replay import classes
+from nandwich.replay import classes, life
 from nandwich.replay import play as replay
 from nandwich.replay.play import Options
 
@@ -428,3 +429,39 @@ def test_a_limit_bounds_the_work() -> None:
     assert more["source"]["requests"] == 2 * replay.STEP
     every = _json("replay", "gen:zipf,requests=100", "--limit", 10)
     assert (every["source"]["requests"], every["result"]["done"]) == (100, 10)
+
+
+@pytest.mark.quick
+def test_a_life_is_told_of_what_wears() -> None:
+    """Goal: the range is what its three sentences say, and nothing is told where nothing wears."""
+    worn = life.Worn(1000, 64, [0] * 9 + [1], 320, 160, life.YEAR_NS)
+    told = life.extrapolated(worn)
+    assert told is not None
+    assert (told["least_years"], told["most_years"], told["years"]) == (500.0, 2000.0, 2000.0)
+    assert (told["programs_a_write"], told["spread_known"]) == (2.0, False)
+    much = replace(worn, erases=[2] * 9 + [4], programs=20 * 64)
+    told = life.extrapolated(much)
+    assert told is not None
+    assert (told["least_years"], told["years"], told["most_years"]) == (200.0, 250.0, 500.0)
+    for nothing in (
+        replace(worn, endurance=0),
+        replace(worn, elapsed_ns=0),
+        replace(worn, writes=0),
+        replace(worn, programs=0),
+    ):
+        assert life.extrapolated(nothing) is None
+
+
+def test_a_short_replay_tells_the_life_of_a_long_one() -> None:
+    """Goal: a trace that erases nothing has a life all the same, and its range holds what a
+    thousand passes over it come to."""
+    (camera,) = [path for path in RECORDED if path.name == "camera.csv"]
+    lives = []
+    for more in ([], ["--repeat", "1000"]):
+        value = _json("replay", camera, *more)
+        validate("replay-1", value)
+        lives.append(value["derived"]["life"])
+    short, long = lives
+    assert (short["spread_known"], long["spread_known"]) == (False, True)
+    assert short["least_years"] < long["years"] <= short["most_years"]
+    assert long["most_years"] - long["least_years"] < 0.1 * long["years"]

@@ -33,17 +33,28 @@ _STATES = (
     ("failed", "failed"),
     ("not played", "not played"),
 )
-_LISTS = " ".join(option.opts[0] for option in points.options() if not option.is_flag)
-_FLAGS = " ".join(
-    name
-    for option in points.options()
-    if option.is_flag
-    for name in (*option.opts, *option.secondary_opts)
+
+
+def _folded(words: list[str]) -> str:
+    return textwrap.fill(
+        " ".join(words), 76, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False
+    )
+
+
+_LISTS = _folded([option.opts[0] for option in points.options() if not option.is_flag])
+_FLAGS = _folded(
+    [
+        name
+        for option in points.options()
+        if option.is_flag
+        for name in (*option.opts, *option.secondary_opts)
+    ]
 )
 _EPILOG = f"""\b
 With a workload, these options of `nandwich replay` take one value or several:
-{textwrap.fill(_LISTS, 76, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)}
-and these hold for all: {_FLAGS}
+{_LISTS}
+and these hold for all:
+{_FLAGS}
 
 \b
 A job file has a [global] section and one for each job; keys are the same

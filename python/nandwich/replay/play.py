@@ -14,7 +14,7 @@ from typing import Any
 
 from nandwich import _native, names, quantities
 from nandwich.errors import InputError, RunError
-from nandwich.replay import classes, room
+from nandwich.replay import classes, life, room
 from nandwich.twin import parts
 
 LAYERS = tuple(name for name, _, _ in _native.layers())
@@ -23,7 +23,6 @@ TIERS = tuple(TIER_NEEDS)
 WEARS = ("none", *(name for name, _ in _native.wear_policies()))
 GENERATED = "gen:"
 STEP = 1 << 16  # requests between two signs of progress
-YEAR_NS = 365 * 86_400 * 10**9
 _MOST = 2**64 - 1  # of every figure
 _NVM_MOST = 2**31  # bytes
 _THETA_MOST = 4000  # thousandths
@@ -482,7 +481,7 @@ def derived(play: Play, result: dict[str, Any]) -> dict[str, Any]:
     def years(erases: Fraction) -> float | None:
         if not rated or not erases or not elapsed:
             return None
-        return float(f"{float(elapsed * rated / erases / YEAR_NS):.4g}")
+        return float(f"{float(elapsed * rated / erases / life.YEAR_NS):.4g}")
 
     writes = result["sectors_written"] if play.options.nvm else layer["host_writes"]
     responses = sum(result[way]["mean_ns"] * result[way]["count"] for way in ("reads", "writes"))
@@ -496,6 +495,9 @@ def derived(play: Play, result: dict[str, Any]) -> dict[str, Any]:
         "erases_min": min(wear),
         "lifetime_years": years(Fraction(most)),
         "lifetime_years_if_even": years(Fraction(total, len(wear))),
+        "life": life.extrapolated(
+            life.Worn(rated, play.device.block_pages, wear, layer["programs"], int(writes), elapsed)
+        ),
     }
 
 
@@ -509,7 +511,7 @@ def _tier(play: Play) -> dict[str, Any] | None:
     most = work["line_writes_max"]
     years = None
     if most and work["endurance"] and elapsed:
-        years = float(f"{elapsed * work['endurance'] / most / YEAR_NS:.4g}")
+        years = float(f"{elapsed * work['endurance'] / most / life.YEAR_NS:.4g}")
     return {
         "nvm": parts.resolve(options.nvm_part).name,
         "policy": options.tier,
