@@ -10,7 +10,7 @@ import click
 from nandwich import _native, locks
 from nandwich.cli import output
 from nandwich.cli.command import Command
-from nandwich.cli.options import Quantity, json_option, layer_options, writable
+from nandwich.cli.options import Quantity, json_option, layer_options, trace_options, writable
 from nandwich.errors import InputError, RunError
 from nandwich.replay import play as replay
 from nandwich.replay import report
@@ -67,6 +67,7 @@ Examples:
   nandwich replay gen:uniform --precondition 2
   nandwich replay gen:zipf,theta=0.8,writes=70%,requests=200K --ftl lavish
   nandwich replay examples/traces/camera.csv --verify
+  nandwich replay mine.csv --columns time,op,offset,size --unit us --header
   nandwich replay phone.csv.gz --wrap --chip MLC64G --json out.json
   nandwich replay gen:filecopy --chip TLC8G-HEAL --wear dheating --heal --heal-cycles 20
   nandwich replay gen:sensor --nvm 1M --tier lrfu --idle
@@ -164,11 +165,7 @@ Examples:
 )
 @click.option("--wrap", "fit", flag_value="wrap", help="A larger trace goes round the device.")
 @click.option("--scale", "fit", flag_value="scale", help="A larger trace's offsets shrink.")
-@click.option("--format", "trace_format", default="", help="Of the trace, if it is not found out.")
-@click.option("--unit", type=click.IntRange(0, 2**64 - 2), help="Only this device of the trace.")
-@click.option(
-    "--skip-bad", type=click.IntRange(0, 2**64 - 1), default=0, help="Bad lines to bear with."
-)
+@trace_options
 @click.option(
     "--verify",
     is_flag=True,
@@ -221,7 +218,6 @@ def command(json_target: str | None, **choices: Any) -> None:
 def chosen(
     *,
     fit: str | None,
-    trace_format: str,
     until_worn: bool,
     repeat: int,
     no_bad_blocks: bool,
@@ -241,11 +237,14 @@ def chosen(
         "heal_cycles": heal_cycles,
         "heal_period_s": heal_period,
     }
+    how = {
+        key: choices.pop(key) for key in ("trace_format", "unit", "skip_bad", "columns", "header")
+    }
     options = Options(
         layer={key: value for key, value in layer.items() if value},
         wear_figures={key: value for key, value in figures.items() if value},
         fit=fit or "refuse",
-        format=trace_format,
+        **replay.reading(**how),
         repeat=0 if until_worn else repeat,
         factory_bad=not no_bad_blocks,
         **choices,
@@ -286,6 +285,8 @@ def _books(play: replay.Play, *, verify: bool) -> dict[str, Any]:
 def _prepare(options: Options) -> replay.Play:
     """Trace and device, as old as it is asked for."""
     play = replay.prepare(options)
+    if isinstance(play.source, _native.Trace) and play.source.separator:
+        output.talk(f"{options.source}: fields apart by {report.SEPARATORS[play.source.separator]}")
     wanted = play.device.sectors * options.precondition // 1000
     if wanted:
         with output.progress("preconditioning", wanted) as bar:

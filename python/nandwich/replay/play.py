@@ -44,6 +44,15 @@ FIGURES = {
     "theta": "theta",
 }
 
+#: Columns of a csv of one's own: numbers of enum nw_iotrace_column.
+COLUMNS = {"-": 0, "time": 1, "op": 2, "offset": 3, "size": 4, "sector": 5, "sectors": 6}
+#: A time of 1 in ns: so many zeros.
+TIME_PLACES = {"ns": 0, "us": 3, "ms": 6, "s": 9}
+_PASSED_OVER = "-"
+_MOST_COLUMNS = 32
+_CSV = "csv"
+_HINT = "of another csv name the columns, say --columns time,op,offset,size --unit us"
+
 Advance = Callable[[int], None]
 
 
@@ -74,6 +83,9 @@ class Options:
     format: str = ""
     unit: int | None = None
     skip_bad: int = 0
+    columns: str = ""  # of a csv in no known format, like "time,op,offset,size"
+    time_unit: str = "s"  # of its times
+    header: bool = False  # its first line is a heading
     verify: bool = False
     wear_out: bool = False
     factory_bad: bool = True
@@ -172,9 +184,59 @@ def check_made_up(options: Options) -> None:
         "--format": bool(options.format),
         "--unit": options.unit is not None,
         "--skip-bad": options.skip_bad != 0,
+        "--columns": bool(options.columns),
+        "--header": options.header,
     }
     for name in (name for name, is_given in given.items() if is_given):
         raise InputError(f"{name} is for recorded traces; {options.source} is made up")
+
+
+def reading(
+    *,
+    trace_format: str = "",
+    unit: int | str | None = None,
+    skip_bad: int = 0,
+    columns: str = "",
+    header: bool = False,
+) -> dict[str, Any]:
+    """The fields of Options that say how a trace is read, from the command line; InputError."""
+    if columns and trace_format not in ("", _CSV):
+        raise InputError(f"--columns is for a csv of one's own, not for --format {trace_format}")
+    if trace_format == _CSV and not columns:
+        raise InputError("--format csv: name its columns, say --columns time,op,offset,size")
+    if columns and isinstance(unit, int):
+        raise InputError(f"--unit {unit}: with --columns it is that of times: ns, us, ms or s")
+    if not columns and isinstance(unit, str):
+        raise InputError(f"--unit {unit}: times have one with --columns; a device is a number")
+    if header and not columns:
+        raise InputError("--header is for a csv whose columns are named: --columns")
+    csv_columns(columns)
+    return {
+        "format": trace_format,
+        "unit": unit if isinstance(unit, int) else None,
+        "skip_bad": skip_bad,
+        "columns": columns,
+        "time_unit": unit if isinstance(unit, str) else "s",
+        "header": header,
+    }
+
+
+def csv_columns(text: str) -> list[int]:
+    """What `time,op,offset,size` is for the reader; InputError. Nothing for nothing."""
+    if not text:
+        return []
+    words = [word.strip() for word in text.split(",")]
+    for word in words:
+        if word not in COLUMNS:
+            raise names.unknown("column", word, COLUMNS)
+        if word != _PASSED_OVER and words.count(word) > 1:
+            raise InputError(f"--columns {text}: {word} is there twice")
+    for either in (("op",), ("offset", "sector"), ("size", "sectors")):
+        if len([word for word in words if word in either]) != 1:
+            raise InputError(f"--columns {text}: wanted one column {' or '.join(either)}")
+    if len(words) > _MOST_COLUMNS:
+        raise InputError(f"--columns: {_MOST_COLUMNS} at most")
+    return [COLUMNS[word] for word in words]
 
 
 def open_trace(path: str, options: Options) -> _native.Trace:
@@ -184,10 +246,19 @@ def open_trace(path: str, options: Options) -> _native.Trace:
         raise names.unknown("trace format", options.format, known)
     try:
         return _native.Trace(
-            path, format=options.format, skip_bad=options.skip_bad, unit=options.unit
+            path,
+            format=options.format,
+            skip_bad=options.skip_bad,
+            unit=options.unit,
+            columns=csv_columns(options.columns),
+            time_places=TIME_PLACES[options.time_unit],
+            header=options.header,
         )
     except ValueError as error:
-        raise InputError(str(error)) from error
+        hint = ""
+        if "of no known format" in str(error):
+            hint = f"\nknown: {', '.join(known)}; {_HINT}"
+        raise InputError(str(error) + hint) from error
 
 
 def survey(

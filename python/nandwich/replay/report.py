@@ -170,6 +170,7 @@ def rows(value: dict[str, Any]) -> list[Row]:
 _SHARE_COLUMNS = ("requests", "written", "in NVM", "read", "from NVM", "speed")
 _MOST_SHARES = 12
 _SHOWN_NAMES = 6
+SEPARATORS = {";": "semicolons", ",": "commas", "\t": "tabs"}
 
 
 def _share_cells(share: dict[str, Any]) -> tuple[object, ...]:
@@ -221,7 +222,10 @@ def _name(share: dict[str, Any]) -> str:
 def trace_rows(facts: dict[str, Any]) -> list[Row]:
     """The table of `nandwich trace info`."""
     requests = facts["requests"]
-    table: list[Row] = [("requests", requests, f"format {facts['format']}, {facts['packing']}")]
+    found = f"format {facts['format']}, {facts['packing']}"
+    if facts["separator"] is not None:
+        found += f", fields apart by {SEPARATORS[facts['separator']]}"
+    table: list[Row] = [("requests", requests, found)]
     if facts["skipped_lines"]:
         table.append(("bad lines", facts["skipped_lines"], "skipped"))
     table += _empty(facts)
