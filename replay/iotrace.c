@@ -48,8 +48,8 @@ const char *nw_iotrace_format_at(uint32_t i, const char **what)
         return nw_text_formats[i].name;
     }
     i -= nw_text_format_count;
-    *what = i == 0 ? nw_csv_format.what : vscsi_what;
-    return i == 0 ? nw_csv_format.name : i == 1 ? vscsi_name : NULL;
+    *what = i == 0 ? vscsi_what : nw_csv_format.what;
+    return i == 0 ? vscsi_name : i == 1 ? nw_csv_format.name : NULL;
 }
 
 /* Text as it may be shown: one line, printable, not too long. */

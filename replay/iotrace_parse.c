@@ -655,8 +655,7 @@ static int parse_csv(struct nw_line *line, struct nw_iotrace_state *state, struc
     if (state->separator == 0) {
         state->separator = find_separator(line, columns->count);
     }
-    io->time_ns = 0;
-    io->unit = 0;
+    *io = (struct nw_io){.kind = NW_IO_WRITE}; /* a column that is not there says nothing */
     for (uint32_t i = 0; i < columns->count; i++) {
         if (i > 0 && !literal(line, state->separator, "another field")) {
             return NW_LINE_BAD;
