@@ -224,10 +224,10 @@ static int fits(const struct nw_model_config *config, const struct nw_geometry *
 {
     uint32_t spare = spare_of(config, geometry);
 
-    return nw_geometry_check(geometry) >= 0 && spare >= NW_MODEL_LEAST_SPARE &&
-           geometry->blocks > spare && geometry->blocks <= MOST_BLOCKS &&
-           geometry->block_pages >= 4U && nw_tag_bytes(geometry) != 0 &&
-           geometry->page_bytes >= 256U &&
+    return config->kind <= NW_MODEL_FAST && nw_geometry_check(geometry) >= 0 &&
+           spare >= NW_MODEL_LEAST_SPARE && geometry->blocks > spare &&
+           geometry->blocks <= MOST_BLOCKS && geometry->block_pages >= 4U &&
+           geometry->page_bytes >= 256U && nw_tag_bytes(geometry) != 0 &&
            (geometry->blocks - spare) * geometry->block_pages < MOST_SECTORS;
 }
 
