@@ -216,7 +216,7 @@ void bind_iotrace(nb::module_ &m)
              nb::arg("path"), nb::kw_only(), nb::arg("format") = "", nb::arg("skip_bad") = 0,
              nb::arg("unit") = nb::none(), nb::arg("columns") = std::vector<uint8_t>(),
              nb::arg("time_places") = 9, nb::arg("header") = false,
-             "ValueError tells file, line, column and what is wrong. `columns` are those of a csv,\n"
+             "ValueError tells file, line, column and what is wrong. `columns` of a csv are\n"
              "numbers of enum nw_iotrace_column; `time_places`: 0 ns, 3 us, 6 ms, 9 s.")
         .def_prop_ro("separator", [](const Trace &self) {
             const char one = nw_iotrace_separator(self.trace());

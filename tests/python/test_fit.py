@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 from schemas import validate
 
 from lab import ROOT, cross
-from nandwich import _native
+from nandwich import _native, quantities
 from nandwich.cli.main import main
 from nandwich.replay import fit, play
 from nandwich.twin import parts
@@ -159,3 +159,12 @@ def test_code_is_what_the_linker_leaves(tmp_path: Path) -> None:
         )  # fmt: skip
         measured = cross.object_size(cross.CORTEX_M3, linked).code
         assert abs(measured - fit.CODE_BYTES[layer]) <= measured / 30
+
+
+@pytest.mark.quick
+def test_a_letter_left_out_of_the_ram() -> None:
+    """Goal: `--ram 16` names what was meant; `16k` is what it says."""
+    done = CliRunner().invoke(main, ["fit", "--ram", "16"])
+    assert done.exit_code == 2
+    assert "did you mean 16K?" in done.stderr
+    assert quantities.parse("16k", "size") == 16 * 1024

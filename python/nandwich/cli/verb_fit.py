@@ -8,9 +8,13 @@ import click
 from nandwich.cli import output
 from nandwich.cli.command import Command
 from nandwich.cli.options import SIZE, json_option
+from nandwich.errors import InputError
 from nandwich.quantities import format_energy, format_size, format_time
 from nandwich.replay import fit
 from nandwich.twin import parts
+
+#: Nobody asks for less; who does has left out a letter.
+_LEAST_RAM = 256
 
 
 @click.command(cls=Command)
@@ -79,6 +83,8 @@ def command(
       nandwich fit --ram 300K --workload sensorlog,writes=90% --json -
       nandwich fit --ram 64K --models
     """
+    if 0 < ram < _LEAST_RAM:
+        raise InputError(f"--ram {ram} is {ram} bytes: did you mean {ram}K?")
     output.check_apart(parts.files(chip), (json_target,))
     question = fit.Question(chip, ram, workload, requests, blocks, seed, models)
     with output.progress("layers", len(question.layers)) as bar:
