@@ -99,7 +99,7 @@ static void spoil(const struct nw_chip_req *req, uint64_t reads)
 
 static int goes_on_for_ever(struct sim_gate *gate)
 {
-    gate->off = ++gate->asked > SIM_MOST_ASKED;
+    gate->off = ++gate->asked > gate->most;
     return gate->off;
 }
 
@@ -160,6 +160,7 @@ void sim_gate_open(struct sim_gate *gate, struct nw_chip *below, struct nw_nand 
     memset(gate, 0, sizeof *gate);
     gate->below = nand != NULL ? nw_nand_chip(nand) : below;
     gate->nand = nand;
+    gate->most = SIM_MOST_ASKED;
     gate->ops = (struct nw_chip_ops){.read = gate_read,
                                      .program = gate_program,
                                      .erase = gate_erase,

@@ -154,6 +154,7 @@ static int mount(struct sim_machine *machine)
     machine->up = 0;
     machine->clean = 1;
     machine->mounts++;
+    machine->gate.asked = 0;
     machine->struck = strikes;
     uint32_t marked = count_blocks(machine, 0);
     int result = subject->kind->mount != NULL ? subject->kind->mount(subject)
@@ -349,9 +350,9 @@ int sim_machine_step(struct sim_machine *machine, const struct sim_step *step)
     if (judge_chip(machine) < 0) { /* whatever came of it, this comes first */
         result = -1;
     }
-    if (machine->gate.asked > SIM_MOST_ASKED) {
+    if (machine->gate.asked > machine->gate.most) {
         result = fail(machine, SIM_ENDLESS, "the step asks the chip more than %lu times",
-                      (unsigned long)SIM_MOST_ASKED);
+                      (unsigned long)machine->gate.most);
     }
     machine->steps++;
     return result;

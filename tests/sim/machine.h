@@ -8,7 +8,7 @@
  *   cost     no call asks more of the chip than its header promises
  *   misuse   the chip is never asked for what chip.h forbids
  *   inside   after each mount and check what the subject has in RAM agrees with itself
- *   endless  no step asks the chip more than SIM_MOST_ASKED times
+ *   endless  no call or mount asks the chip more than SIM_MOST_ASKED times
  *   writes   beyond the budget: a mount that tells damage, as the one before did, changes nothing
  *
  * While the device is down (power is off, or its mount failed) steps other than the common ones

@@ -333,7 +333,7 @@ static void draw_mood(struct nw_random *random, const struct sim_wish *wish,
     if (subject->head->heal != 0 && one_in(random, 2)) {
         expect_storm(mood);
     }
-    mood->rots = rots(subject->kind, &mood->taste) != 0 && (subject->head->seed & 0x1EU) == 0
+    mood->rots = rots(subject->kind, &mood->taste) != 0 && (subject->head->seed & 0x3EU) == 0
                       ? 8
                       : 1;
 }
