@@ -4,7 +4,7 @@
  * mark, nw_identify() for all of them.
  *
  *   page    the list of a mount (page_fence.c): word NW_MARK_LIST, data from NW_MARK_PAGE on
- *   tree    a root (tree_log.c): word NW_MARK_LIST, data from NW_MARK_TREE on
+ *   tree    a root (floor.h): word NW_MARK_LIST, data from NW_MARK_TREE on
  *   hybrids the record of a mount (hybrid_record.c): word NW_MARK_RECORD, data from NW_MARK_HYBRID
  *           and the layer's name on
  *   lavish  (mark.c) NW_MARK_LAVISH in the chip's last good block, which it does not use: the first
@@ -24,8 +24,8 @@
 
 #define NW_MARK_PAGE 0x3350574EUL       /* NWP3: magic and format in one */
 #define NW_MARK_PAGE_FORMAT 3U
-#define NW_MARK_TREE 0x3154574EUL       /* NWT1: magic and format in one; a list, too */
-#define NW_MARK_TREE_FORMAT 1U
+#define NW_MARK_TREE 0x3254574EUL       /* NWT2: magic and format in one; a list, too */
+#define NW_MARK_TREE_FORMAT 2U
 #define NW_MARK_HYBRID 0x4259484EUL     /* NHYB */
 #define NW_MARK_FAST 0x54534146UL       /* FAST */
 #define NW_MARK_LOG 0x20474F4CUL        /* LOG */

@@ -142,6 +142,15 @@ int nw_ftl_tree_format(struct nw_ftl_tree *ftl, struct nw_chip *chip,
 int nw_ftl_tree_mount(struct nw_ftl_tree *ftl, struct nw_chip *chip,
                       const struct nw_ftl_tree_config *config, void *ram, size_t ram_bytes);
 
+/*
+ * The same without writing anything, for as long as the device is open: changes answer
+ * NW_ERR_UNSUPPORTED. It shows what a mount would show; what a torn tail shows here may change at
+ * the next mount of either kind.
+ */
+int nw_ftl_tree_mount_read_only(struct nw_ftl_tree *ftl, struct nw_chip *chip,
+                                const struct nw_ftl_tree_config *config, void *ram,
+                                size_t ram_bytes);
+
 #ifdef __cplusplus
 }
 #endif
