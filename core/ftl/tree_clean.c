@@ -71,7 +71,7 @@ static int finish(struct nw_tree *tree)
     uint8_t *count = &tree->floor.counts[tree->victim];
 
     tree->victim = NW_FLOOR_NO_BLOCK;
-    if (*count % NW_FLOOR_FREE != 0) {
+    if (*count != 0) {
         *count = NW_FLOOR_OUT;
         return NW_OK;
     }
@@ -149,9 +149,10 @@ int nw_tree_clean_step(struct nw_tree *tree, uint16_t most)
     if (tree->victim == NW_FLOOR_NO_BLOCK && choose(tree, most)) {
         return 1;
     }
-    if (tree->victim_at == floor->used_pages || floor->counts[tree->victim] % NW_FLOOR_FREE == 0) {
+    if (tree->victim_at == floor->used_pages || floor->counts[tree->victim] == 0) {
         return finish(tree);
     }
+    NW_INVARIANT(tree->victim != floor->current && floor->counts[tree->victim] < NW_FLOOR_FREE);
     uint32_t place = (uint32_t)tree->victim * floor->block_pages + tree->victim_at;
     int state = nw_tagged_read(&floor->tagged, place, 0, NULL);
     int result = state < 0 ? state : (int)NW_OK;

@@ -85,11 +85,16 @@ static void rooted(struct nw_floor *floor, uint32_t page)
     tree->root = page;
 }
 
-/* The changes are in the root now. */
+/* The changes are in the root now, and a victim that was empty is free. */
 static void confirmed(struct nw_floor *floor)
 {
-    nw_tree_of(floor)->change_count = 0;
-    nw_tree_of(floor)->trimmed = 0;
+    struct nw_tree *tree = nw_tree_of(floor);
+
+    tree->change_count = 0;
+    tree->trimmed = 0;
+    if (tree->victim != NW_FLOOR_NO_BLOCK && floor->counts[tree->victim] % NW_FLOOR_FREE == 0) {
+        tree->victim = NW_FLOOR_NO_BLOCK;
+    }
 }
 
 /* Of the changes in RAM only trims stay, that a mount in the midst of a session has to keep: pages
