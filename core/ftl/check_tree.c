@@ -64,7 +64,7 @@ int nw_ftl_tree_check(const struct nw_ftl_tree *ftl, uint32_t *where)
 {
     struct nw_tree *tree = ftl->tree;
     uint32_t sum = 0;
-    uint32_t end = tree->sectors + tree->children;
+    uint32_t end = tree->floor.stale ? 0U : tree->sectors + tree->children;
 
     for (*where = 0; *where < end; (*where)++) {
         uint32_t place = 0;
@@ -80,7 +80,7 @@ int nw_ftl_tree_check(const struct nw_ftl_tree *ftl, uint32_t *where)
             return result;
         }
     }
-    for (uint16_t block = 0; block < tree->floor.blocks; block++) {
+    for (uint16_t block = 0; end != 0 && block < tree->floor.blocks; block++) {
         uint8_t count = tree->floor.counts[block];
 
         sum -= count < NW_FLOOR_FREE ? count * weight(block) : 0U;

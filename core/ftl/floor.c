@@ -2,6 +2,10 @@
 /* Blocks and the log in them: see floor.h. */
 #include "floor.h"
 
+#include <stddef.h>
+
+#define LEAST_LIST 3U /* the base, the newest that shows, and one */
+
 /* The count that a page goes into, or NULL. */
 static uint8_t *count_of(const struct nw_floor *floor, uint32_t page)
 {
@@ -139,8 +143,12 @@ int nw_floor_program(struct nw_floor *floor, uint32_t word, uint16_t length, uin
 
     if (result < 0) { /* done or not: nobody knows */
         floor->must_mount = 1;
-        if (result == NW_ERR_PROGRAM && !floor->mounting) {
-            nw_floor_fail(floor, floor->current);
+        if (!floor->mounting) {
+            floor->sure = floor->next - 1U;
+            floor->sure_sector = floor->before;
+            if (result == NW_ERR_PROGRAM) {
+                nw_floor_fail(floor, floor->current);
+            }
         }
         return result;
     }
@@ -234,6 +242,7 @@ static void release(struct nw_floor *floor)
  * first is whole. */
 static int save_inside(struct nw_floor *floor)
 {
+    nw_floor_fill_list(floor, 2);
     int result = floor->map->build(floor);
 
     if (result == NW_OK) {
@@ -246,6 +255,16 @@ static int save_inside(struct nw_floor *floor)
     return result;
 }
 
+/* When free blocks fail one after the other the list for mounts lends one. */
+static void borrow(struct nw_floor *floor)
+{
+    if (floor->free == 0 && floor->listed > LEAST_LIST) {
+        floor->listed--;
+        floor->counts[floor->list[floor->listed]] = NW_FLOOR_FREE;
+        floor->free++;
+    }
+}
+
 /* A session block. */
 static int open_block(struct nw_floor *floor)
 {
@@ -253,6 +272,7 @@ static int open_block(struct nw_floor *floor)
 
     NW_INVARIANT(!floor->unconfirmed);
     while (result == NW_OK && floor->ahead == NW_FLOOR_NO_BLOCK) {
+        borrow(floor);
         result = floor->free != 0 ? nw_floor_erase_ahead(floor) : (int)NW_ERR_FULL;
     }
     if (result == NW_OK) {

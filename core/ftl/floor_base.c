@@ -15,8 +15,12 @@
  */
 #include "floor.h"
 
+#include <stddef.h>
+
 #define CANDIDATES 10U /* a session block, one for each block of the list, and the base behind */
+#define LAST (CANDIDATES - 1U)
 #define MOST_VERSION 0xFFFFF00000ULL
+#define FAR 0x100000U
 #define FOREIGN 0x8000000000000000ULL /* with a version: another kind's head */
 
 struct heads {
@@ -38,7 +42,7 @@ static uint64_t version_of(uint64_t head)
 /* A head: the newest few are kept, the newest one first. */
 static void note(struct heads *heads, uint16_t block, uint64_t version)
 {
-    uint8_t at = heads->count < CANDIDATES ? heads->count : (uint8_t)(CANDIDATES - 1U);
+    uint8_t at = heads->count < CANDIDATES ? heads->count : (uint8_t)LAST;
 
     while (at > 0 && version_of(heads->version[at - 1U]) < version_of(version)) {
         heads->version[at] = heads->version[at - 1U];
@@ -48,56 +52,6 @@ static void note(struct heads *heads, uint16_t block, uint64_t version)
     heads->version[at] = version;
     heads->block[at] = block;
     heads->count = (uint8_t)(heads->count + (heads->count < CANDIDATES ? 1U : 0U));
-}
-
-/* Does one of a block's first two pages show a root? 1; 0 when both are blank; 2: a suspect, whose
- * erase or first program a cut ended; or an error. */
-static int look_at_head(struct nw_floor *floor, uint32_t page)
-{
-    int blank = 1;
-
-    for (uint8_t i = 0; i < NW_FLOOR_ROOTS; i++) {
-        int state = tag_of(floor, page + i);
-
-        if (state < 0 ||
-            (state == NW_TAG_GOOD && (floor->tagged.tag.word & (uint32_t)NW_FLOOR_OWN) != 0)) {
-            return state < 0 ? state : 1;
-        }
-        blank &= state == NW_TAG_BLANK;
-    }
-    return blank ? 0 : 2;
-}
-
-/* What a bad block shows is no candidate, but versions grow above it. */
-static int look_at_heads(struct nw_floor *floor, struct nw_floor_base *base, struct heads *heads)
-{
-    heads->count = 0;
-    base->suspects = 0;
-    for (uint16_t block = 0; block < floor->blocks; block++) {
-        int state = look_at_head(floor, (uint32_t)block * floor->block_pages);
-        struct nw_tag tag = floor->tagged.tag;
-
-        floor->counts[block] = state == 2 ? (uint8_t)NW_FLOOR_OUT : (uint8_t)0;
-        base->suspects |= state == 2;
-        if (state == 1) {
-            if (tag.version > floor->version && tag.version <= MOST_VERSION) {
-                floor->version = tag.version;
-            }
-            if (heads->count < CANDIDATES ||
-                tag.version > version_of(heads->version[CANDIDATES - 1U])) {
-                floor->tagged.req.block = block;
-                state = nw_chip_is_bad(&floor->tagged.req);
-                if (state == 0) {
-                    note(heads, block,
-                         tag.version | (tag.word != NW_FLOOR_ROOT ? FOREIGN : 0U));
-                }
-            }
-        }
-        if (state < 0) {
-            return state;
-        }
-    }
-    return NW_OK;
 }
 
 int nw_floor_load_copy(struct nw_floor *floor, const struct nw_floor_base *base)
@@ -126,6 +80,69 @@ int nw_floor_load(struct nw_floor *floor, uint32_t page, uint64_t version)
     return state < 0 ? state
                      : state == NW_TAG_GOOD && tag->version == version &&
                            tag->crc == nw_tag_sum(floor->buffer, floor->page_bytes);
+}
+
+/* Is it one of ours? What a cut leaves fits the check of a tag once in 65,536 times, but not the
+ * checksum of a page: that is asked where the version is far off. */
+static int is_head(struct nw_floor *floor, uint32_t page)
+{
+    struct nw_tag tag = floor->tagged.tag;
+
+    if ((tag.word & (uint32_t)NW_FLOOR_OWN) == 0 || tag.version <= floor->version + FAR) {
+        return (tag.word & (uint32_t)NW_FLOOR_OWN) != 0;
+    }
+    int result = nw_floor_load(floor, page, tag.version);
+
+    floor->tagged.tag = tag;
+    return result;
+}
+
+/* Does one of a block's first two pages show a root? 1; 0 when both are blank; 2: a suspect, whose
+ * erase or first program a cut ended; or an error. */
+static int look_at_head(struct nw_floor *floor, uint32_t page)
+{
+    int blank = 1;
+
+    for (uint8_t i = 0; i < NW_FLOOR_ROOTS; i++) {
+        int state = tag_of(floor, page + i);
+        int is = state == NW_TAG_GOOD ? is_head(floor, page + i) : 0;
+
+        if (state < 0 || is != 0) {
+            return state < 0 ? state : is;
+        }
+        blank &= state == NW_TAG_BLANK;
+    }
+    return blank ? 0 : 2;
+}
+
+/* What a bad block shows is no candidate and no suspect, but versions grow above it. */
+static int look_at_heads(struct nw_floor *floor, struct nw_floor_base *base, struct heads *heads)
+{
+    heads->count = 0;
+    base->suspects = 0;
+    for (uint16_t block = 0; block < floor->blocks; block++) {
+        int state = look_at_head(floor, (uint32_t)block * floor->block_pages);
+        struct nw_tag tag = floor->tagged.tag;
+        int bad = 1;
+
+        if (state == 1 && tag.version > floor->version && tag.version <= MOST_VERSION) {
+            floor->version = tag.version;
+        }
+        if (state == 2 || (state == 1 && (heads->count < CANDIDATES ||
+                                          tag.version > version_of(heads->version[LAST])))) {
+            floor->tagged.req.block = block;
+            bad = nw_chip_is_bad(&floor->tagged.req);
+        }
+        if (state < 0 || bad < 0) {
+            return state < 0 ? state : bad;
+        }
+        floor->counts[block] = state == 2 && !bad ? (uint8_t)NW_FLOOR_OUT : (uint8_t)0;
+        base->suspects |= floor->counts[block];
+        if (state == 1 && !bad) {
+            note(heads, block, tag.version | (tag.word != NW_FLOOR_ROOT ? FOREIGN : 0U));
+        }
+    }
+    return NW_OK;
 }
 
 /* The blocks that the root or END in the buffer lists for mounts. 1, or 0: no such blocks. */
@@ -257,8 +274,8 @@ int nw_floor_find(struct nw_floor *floor, struct nw_floor_base *base)
         if (does != 0 && result > 0) {
             return settle(floor, base->proven && i == 0 && !base->suspects);
         }
-        if (does != 0 && (base->version & 1U) == 0) {
-            return NW_ERR_CORRUPT; /* no session block above the base is ever erased */
+        if (does != 0 && (base->version & 1U) == 0 && i == 0) {
+            return NW_ERR_CORRUPT; /* the newest block is never erased */
         }
         lost |= does;
         result = NW_OK;

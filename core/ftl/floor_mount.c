@@ -130,10 +130,12 @@ static int show(struct nw_floor *floor, const struct nw_floor_base *base)
     if (result > 0) {
         (void)floor->map->moved(floor, floor->tagged.tag.word & ~(uint32_t)NW_FLOOR_DAMAGED,
                                 base->copy);
-    } else if (result == 0 && base->proven && base->copy != 0) {
-        (void)floor->map->moved(floor, base->sector, base->copy);
+    } else if (result == 0 && base->copy != 0 && (base->proven || base->copy == floor->sure)) {
+        (void)floor->map->moved(floor, base->proven ? base->sector : floor->sure_sector,
+                                base->copy);
     }
     floor->left = 0;
+    floor->listed = 0;
     if (result >= 0) {
         memset(floor->counts, 0, floor->blocks);
         result = floor->map->count(floor); /* RAM learns where nodes are */
@@ -148,12 +150,31 @@ static int erase_suspects(struct nw_floor *floor, const struct nw_floor_base *ba
 
     for (uint16_t block = 0; base->suspects && block < floor->blocks && result >= 0; block++) {
         if (floor->counts[block] != 0) {
+            result = nw_floor_erase(floor, block);
+            result = result == NW_ERR_ERASE ? nw_floor_retire(floor, block) : result;
+        }
+    }
+    return result < 0 ? result : (int)NW_OK;
+}
+
+/* Which blocks are free, by a look at the whole map. */
+static int count(struct nw_floor *floor)
+{
+    memset(floor->counts, 0, floor->blocks);
+    int result = floor->map->count(floor);
+
+    floor->free = 0;
+    floor->empty = 0;
+    floor->ahead = NW_FLOOR_NO_BLOCK;
+    for (uint16_t block = 0; block < floor->blocks && result >= 0; block++) {
+        if (floor->counts[block] == 0 && block != floor->current) {
             floor->tagged.req.block = block;
             result = nw_chip_is_bad(&floor->tagged.req);
-            if (result == 0) {
-                result = nw_floor_erase(floor, block);
-                result = result == NW_ERR_ERASE ? nw_floor_retire(floor, block) : result;
+            if (result == 0 && nw_floor_is_failed(floor, block)) {
+                continue;
             }
+            floor->counts[block] = result == 0 ? (uint8_t)NW_FLOOR_FREE : (uint8_t)NW_FLOOR_OUT;
+            floor->free = (uint16_t)(floor->free + (result == 0));
         }
     }
     return result < 0 ? result : (int)NW_OK;
@@ -197,15 +218,19 @@ static int take(struct nw_floor *floor, const struct nw_floor_base *base)
     return NW_ERR_FULL;
 }
 
-/* The copy of the last page, if that is whole. A mount block's that was whole for its own mount and
- * cannot be read counts as lost where a second END proves it; else it is one of a half-erased
- * block: 1, the mount begins anew without it. */
+/* The copy of the last page, if that is whole. One that this session wrote is no torn tail: where
+ * it cannot be read its content is lost. So is a mount block's that a second END proves; else it is
+ * one of a half-erased block: 1, the mount begins anew without it. */
 static int copy_last(struct nw_floor *floor, struct nw_floor_base *base)
 {
     int result = base->copy != 0 ? nw_floor_load_copy(floor, base) : 0;
     uint32_t word = floor->tagged.tag.word;
 
-    if (result == 0 && base->copy != 0 && (base->version & 1U) != 0) {
+    if (result == 0 && base->copy != 0 && base->copy == floor->sure) {
+        base->sector = floor->sure_sector;
+        word = base->sector | NW_FLOOR_DAMAGED;
+        result = base->sector != NW_FLOOR_NONE;
+    } else if (result == 0 && base->copy != 0 && (base->version & 1U) != 0) {
         if (!base->proven) {
             base->below = base->version;
             return 1;
@@ -221,29 +246,6 @@ static int copy_last(struct nw_floor *floor, struct nw_floor_base *base)
                                 has && floor->payload ? floor->buffer : NULL);
     }
     base->sector = NW_FLOOR_NONE;
-    return result < 0 ? result : (int)NW_OK;
-}
-
-/* Which blocks are free, by a look at the whole map. */
-static int count(struct nw_floor *floor)
-{
-    memset(floor->counts, 0, floor->blocks);
-    int result = floor->map->count(floor);
-
-    floor->free = 0;
-    floor->empty = 0;
-    floor->ahead = NW_FLOOR_NO_BLOCK;
-    for (uint16_t block = 0; block < floor->blocks && result >= 0; block++) {
-        if (floor->counts[block] == 0 && block != floor->current) {
-            floor->tagged.req.block = block;
-            result = nw_chip_is_bad(&floor->tagged.req);
-            if (result == 0 && nw_floor_is_failed(floor, block)) {
-                continue;
-            }
-            floor->counts[block] = result == 0 ? (uint8_t)NW_FLOOR_FREE : (uint8_t)NW_FLOOR_OUT;
-            floor->free = (uint16_t)(floor->free + (result == 0));
-        }
-    }
     return result < 0 ? result : (int)NW_OK;
 }
 
@@ -278,6 +280,12 @@ static int write_block(struct nw_floor *floor, struct nw_floor_base *base)
     if (result == NW_OK) {
         result = take(floor, base);
     }
+    if (result == NW_ERR_FULL) { /* all that were listed are bad by now: others that are free */
+        floor->current = NW_FLOOR_NO_BLOCK;
+        result = count(floor);
+        nw_floor_fill_list(floor, 0);
+        result = result == NW_OK ? take(floor, base) : result;
+    }
     if (result != NW_OK) {
         return result;
     }
@@ -304,6 +312,7 @@ static int write_block(struct nw_floor *floor, struct nw_floor_base *base)
         if (base->sector != NW_FLOOR_NONE) {
             (void)floor->map->moved(floor, base->sector, floor->next - NW_FLOOR_ROOTS - 1U);
         }
+        floor->sure = 0;
         result = nw_floor_retire_failed(floor); /* the base may be one */
     }
     floor->mounting = 0;

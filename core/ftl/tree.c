@@ -11,7 +11,7 @@
 #define MOST_PAGES 256U
 #define LEAST_BYTES 256U
 #define LEAST_FRAMES 3U
-#define PLENTY 6U /* free blocks that idle time cleans for */
+#define PLENTY 2U /* more free blocks that idle time cleans for */
 
 /* How sectors, leaves and inner nodes fit together. 0: pages too small for so many. */
 static int shape(struct nw_tree *tree, const struct nw_geometry *geometry, uint32_t sectors)
@@ -67,8 +67,8 @@ static int shape(struct nw_tree *tree, const struct nw_geometry *geometry, uint3
 }
 
 /* The shape, and in it the sectors: as many as let cleaning win something of an average block. */
-static int plan(struct nw_tree *tree, const struct nw_ftl_tree_config *config,
-                const struct nw_geometry *geometry)
+int nw_tree_plan(struct nw_tree *tree, const struct nw_ftl_tree_config *config,
+                 const struct nw_geometry *geometry)
 {
     uint32_t spare = config->spare_blocks;
 
@@ -90,6 +90,9 @@ static int plan(struct nw_tree *tree, const struct nw_ftl_tree_config *config,
     }
     uint32_t nodes = 2U * (uint32_t)tree->children * (tree->leaves + 1U);
     uint32_t valid = (geometry->blocks - spare) * nw_tree_worth(tree, 2);
+    uint32_t ease = (spare - LEAST_SPARE) / 2U;
+
+    tree->low = (uint8_t)(NW_TREE_LOW + (ease < NW_TREE_EASE ? ease : NW_TREE_EASE));
 
     return valid > 2U * nodes && shape(tree, geometry, valid - nodes);
 }
@@ -99,7 +102,7 @@ uint32_t nw_ftl_tree_sectors(const struct nw_ftl_tree_config *config,
 {
     struct nw_tree tree;
 
-    return plan(&tree, config, geometry) ? tree.sectors : 0;
+    return nw_tree_plan(&tree, config, geometry) ? tree.sectors : 0;
 }
 
 /* The one place that knows the layout of RAM: measures or places. */
@@ -112,7 +115,7 @@ static int place(struct nw_tree **tree, const struct nw_ftl_tree_config *config,
     struct nw_tree *to = *tree != NULL ? *tree : &measure;
 
     memset(to, 0, sizeof *to);
-    if (!plan(to, config, geometry)) {
+    if (!nw_tree_plan(to, config, geometry)) {
         return NW_ERR_CONFIG;
     }
     to->child = NW_RAM_TAKE(ram, struct nw_tree_child, (size_t)to->children + 1U);
@@ -197,6 +200,22 @@ static int prepare(struct nw_ftl_tree *ftl, struct nw_chip *chip,
     return NW_OK;
 }
 
+/* A mount, and behind it as many free blocks as the next one may need. A program that fails in that
+ * work takes a mount of its own, and the work waits for the next change. */
+static int open_floor(struct nw_tree *tree)
+{
+    struct nw_floor *floor = &tree->floor;
+    int result = nw_floor_mount(floor, NW_FLOOR_WRITE);
+
+    if (result == NW_OK && floor->broken == 0) {
+        result = nw_tree_restock(tree);
+        if (floor->must_mount) {
+            result = nw_floor_mount(floor, NW_FLOOR_WRITE);
+        }
+    }
+    return result == NW_ERR_FULL ? (int)NW_OK : result;
+}
+
 int nw_ftl_tree_format(struct nw_ftl_tree *ftl, struct nw_chip *chip,
                        const struct nw_ftl_tree_config *config, void *ram, size_t ram_bytes)
 {
@@ -212,7 +231,8 @@ static int mount(struct nw_ftl_tree *ftl, struct nw_chip *chip,
     int result = prepare(ftl, chip, config, ram, ram_bytes);
 
     if (result == NW_OK) {
-        result = nw_floor_mount(&ftl->tree->floor, how);
+        result = how == NW_FLOOR_SHOW ? nw_floor_mount(&ftl->tree->floor, how)
+                                      : open_floor(ftl->tree);
     }
     return result == NW_ERR_NOT_FOUND ? nw_chip_not_found(chip, ram, ram_bytes) : result;
 }
@@ -310,10 +330,9 @@ static int ready(struct nw_tree *tree)
 {
     struct nw_floor *floor = &tree->floor;
 
-    if (floor->broken != 0) {
-        return floor->broken;
-    }
-    return floor->must_mount ? nw_floor_mount(floor, NW_FLOOR_WRITE) : (int)NW_OK;
+    int result = floor->broken == 0 && floor->must_mount ? open_floor(tree) : (int)NW_OK;
+
+    return result == NW_OK ? floor->broken : result;
 }
 
 /* An error of a program is a cut: behind it a mount, and the change once more. */
@@ -439,7 +458,7 @@ static int tree_idle(struct nw_block_req *req)
     uint32_t erase_us = floor->tagged.req.chip->geometry.erase_us;
     uint16_t most = nw_tree_worth(tree, (uint16_t)(floor->block_pages / 8U));
     uint32_t left = req->budget_us;
-    int result = floor->must_mount ? ready(tree) : (int)NW_OK;
+    int result = ready(tree);
 
     while (result == NW_OK && floor->ahead == NW_FLOOR_NO_BLOCK && floor->free != 0 &&
            !floor->unconfirmed) {
@@ -449,12 +468,15 @@ static int tree_idle(struct nw_block_req *req)
         left -= erase_us;
         result = nw_floor_erase_ahead(floor);
     }
-    while (result == NW_OK && nw_tree_wants(tree, PLENTY)) {
+    while (result == NW_OK && nw_tree_wants(tree, (uint8_t)(tree->low + PLENTY))) {
         if (left < step_us(tree)) {
             return 1;
         }
         left -= step_us(tree);
         result = nw_tree_clean_step(tree, most);
+    }
+    if (result < 0 && floor->must_mount) { /* one more step of work */
+        result = ready(tree);
     }
     return result > 0 || result == NW_ERR_FULL ? 0 : result;
 }

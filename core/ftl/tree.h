@@ -9,6 +9,7 @@
  *   tree_clean.c  victims, moves, pace
  *   tree_count.c  pages of all blocks that are reached, by the map
  *   tree.c        opening, the verbs
+ *   tree_most.c   the longest calls
  *
  * PLACES. A place is the number of a page. 0 is none: page 0 of each block is a root. Places and
  * sectors take `width` bytes on flash.
@@ -45,7 +46,8 @@
 #define NW_TREE_PASSED 8U       /* one small read in so many puts its node into the cache */
 #define NW_TREE_RUN 32U         /* sectors looked up at once */
 #define NW_TREE_OVER 2U         /* entries of a root beyond its room: a mount's copy, and one more */
-#define NW_TREE_LOW 4U          /* cleaning begins below so many free blocks */
+#define NW_TREE_LOW 4U          /* cleaning begins below so many free blocks, the list for mounts */
+#define NW_TREE_EASE 4U         /* apart, and so many more where more than 12 are spare */
 #define NW_TREE_FLOOR 2U        /* the host's writes wait for cleaning below so many */
 
 struct nw_tree_child {
@@ -62,6 +64,7 @@ struct nw_tree {
     uint8_t width;
     uint8_t entry;         /* bytes of one */
     /* state */
+    uint8_t low;           /* cleaning begins below so many free blocks, the list apart */
     uint8_t trimmed;       /* trims since the newest root that counts: in RAM alone */
     uint8_t buffered;      /* the buffer holds the newest root */
     /* shape, constant */
@@ -159,6 +162,8 @@ int nw_tree_wants(const struct nw_tree *tree, uint8_t below);
 /* One page of the victim, which is chosen first if there is none: one of which at most `most` pages
  * are reached. 1: there is none such. */
 int nw_tree_clean_step(struct nw_tree *tree, uint16_t most);
+/* What a mount owes: free blocks for the next one. */
+int nw_tree_restock(struct nw_tree *tree);
 /* What a write owes to cleaning. */
 int nw_tree_pace(struct nw_tree *tree);
 
@@ -168,5 +173,10 @@ void nw_tree_gain_node(struct nw_tree *tree, uint32_t place);
 void nw_tree_lose_node(struct nw_tree *tree, uint32_t place);
 /* Counts the pages of all blocks that are reached. NW_ERR_ECC: a node cannot be read. */
 int nw_tree_count(struct nw_floor *floor);
+
+/* tree.c */
+/* How all fits together on this chip; 0: it does not. */
+int nw_tree_plan(struct nw_tree *tree, const struct nw_ftl_tree_config *config,
+                 const struct nw_geometry *geometry);
 
 #endif

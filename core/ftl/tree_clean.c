@@ -190,7 +190,7 @@ static uint16_t share(const struct nw_tree *tree)
     uint16_t won = takes < pages ? (uint16_t)(pages - takes) : (uint16_t)1;
     uint16_t busy = (uint16_t)(2U + (uint32_t)pages * tree->cost / 512U);
     uint16_t writes = won > 2U * busy ? (uint16_t)(won - busy) : (uint16_t)((won + 1U) / 2U);
-    uint16_t more = (uint16_t)wanted(tree, NW_TREE_LOW - 1U);
+    uint16_t more = (uint16_t)wanted(tree, (uint8_t)(tree->low - 1U));
 
     if (writes < pages / FAILED && failed(tree) != NW_FLOOR_NO_BLOCK) {
         writes = (uint16_t)(pages / FAILED);
@@ -228,19 +228,38 @@ int nw_tree_wants(const struct nw_tree *tree, uint8_t below)
     return wanted(tree, below) != 0 || failed(tree) != NW_FLOOR_NO_BLOCK;
 }
 
-/* No more than a victim is passed in one write, whatever is short. */
+/* No more than half a victim is passed in one write, whatever is short. */
 int nw_tree_pace(struct nw_tree *tree)
 {
     uint16_t most = nw_tree_worth(tree, 1);
-    uint16_t limit = tree->floor.used_pages;
+    uint16_t limit = tree->floor.used_pages / 2U;
     int pages = pages_to_pass(tree);
     int result = pages < 0 ? pages : (int)NW_OK;
 
     for (; result == NW_OK && limit != 0 &&
-           ((pages != 0 && nw_tree_wants(tree, NW_TREE_LOW)) || stock(tree) < NW_TREE_FLOOR);
+           ((pages != 0 && nw_tree_wants(tree, tree->low)) || wanted(tree, NW_TREE_FLOOR) != 0);
          limit--) {
         result = nw_tree_clean_step(tree, most);
         pages -= pages != 0;
     }
     return result > 0 ? (int)NW_OK : result;
+}
+
+/* No more than two victims, and two roots that tell of what they won. */
+int nw_tree_restock(struct nw_tree *tree)
+{
+    struct nw_floor *floor = &tree->floor;
+    uint16_t most = nw_tree_worth(tree, 1);
+    int result = NW_OK;
+
+    for (uint16_t i = 2U * floor->used_pages;
+         i != 0 && result == NW_OK && wanted(tree, NW_TREE_FLOOR) != 0; i--) {
+        result = nw_tree_clean_step(tree, most);
+    }
+    for (uint8_t i = 0; i < 2U && result >= 0 && floor->current != NW_FLOOR_NO_BLOCK &&
+                        floor->listed < NW_FLOOR_LIST && stock(tree) > 2U;
+         i++) {
+        result = nw_floor_save(floor);
+    }
+    return result < 0 ? result : (int)NW_OK;
 }

@@ -89,6 +89,7 @@ int nw_tree_count(struct nw_floor *floor)
     struct nw_tree *tree = nw_tree_of(floor);
     int lost = NW_OK;
 
+    tree->buffered = 0;
     for (uint16_t i = 0; i < tree->children; i++) {
         int result = count_child(tree, i);
 

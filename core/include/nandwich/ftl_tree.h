@@ -151,6 +151,24 @@ int nw_ftl_tree_mount_read_only(struct nw_ftl_tree *ftl, struct nw_chip *chip,
                                 const struct nw_ftl_tree_config *config, void *ram,
                                 size_t ram_bytes);
 
+/*
+ * The longest that a call takes, in chip operations, whatever the device went through: a read of a
+ * sector; a change: the write or trim of a sector, or a sync; a mount. Each read counts twice, for
+ * it may fail once. A change in which a program fails, or behind one whose mount failed, takes two
+ * changes and a mount; a read behind such a mount one mount's reads more. NW_ERR_CONFIG.
+ */
+enum nw_ftl_tree_call { NW_FTL_TREE_READ, NW_FTL_TREE_CHANGE, NW_FTL_TREE_MOUNT };
+
+struct nw_ftl_tree_most {
+    uint32_t reads;
+    uint32_t programs;
+    uint32_t erases;
+};
+
+int nw_ftl_tree_longest(const struct nw_ftl_tree_config *config,
+                        const struct nw_geometry *geometry, enum nw_ftl_tree_call call,
+                        struct nw_ftl_tree_most *most);
+
 #ifdef __cplusplus
 }
 #endif
