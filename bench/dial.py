@@ -218,7 +218,7 @@ def _others() -> list[Line]:
     least = 4 << 10
     less = measure(Site("tree", least, used=LESS_USED))
     programs, reads = _in_order(Site("tree", least))
-    small = Site("tree", 3 << 10, "TC58DVG02A1FT00", blocks=1024, used=20_000)
+    small = Site("tree", 3 << 10, "TC58DVG02A1FT00", blocks=1024, used=16_500)
     sectors_512 = measure(small)
     large = _native.ReplayDevice(_native.Part.named("TLC8G"), "tree", factory_bad=False)
     tree = next(part for part in layers.sized_parts(ROOT) if part.name == "tree")

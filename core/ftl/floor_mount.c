@@ -90,9 +90,12 @@ static int replay_all(struct nw_floor *floor, struct nw_floor_base *base)
         }
         if (result >= 0 && state == NW_TAG_BLANK) {
             base->copy = good && (word & (NW_FLOOR_OWN | NW_FLOOR_TWICE)) != 0 ? 0 : page;
+            if (good && is_node(word) && page == floor->sure) { /* this session wrote it: whole */
+                result = replay(floor, page, word, before);
+            }
             return word == NW_FLOOR_ROOT && page != root + 1U
                        ? end_with_root(floor, base, page, root)
-                       : (int)NW_OK;
+                       : result;
         }
         if (result >= 0) {
             struct nw_tag next = floor->tagged.tag;
