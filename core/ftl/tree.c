@@ -251,6 +251,7 @@ int nw_ftl_tree_mount_read_only(struct nw_ftl_tree *ftl, struct nw_chip *chip,
 
     if (result == NW_OK) {
         ftl->tree->floor.broken = NW_ERR_UNSUPPORTED;
+        ftl->tree->floor.must_mount = 0;
     }
     return result;
 }

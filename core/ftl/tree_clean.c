@@ -228,11 +228,11 @@ int nw_tree_wants(const struct nw_tree *tree, uint8_t below)
     return wanted(tree, below) != 0 || failed(tree) != NW_FLOOR_NO_BLOCK;
 }
 
-/* No more than half a victim is passed in one write, whatever is short. */
+/* No more than a share of a victim is passed in one write, whatever is short. */
 int nw_tree_pace(struct nw_tree *tree)
 {
     uint16_t most = nw_tree_worth(tree, 1);
-    uint16_t limit = tree->floor.used_pages / 2U;
+    uint16_t limit = tree->floor.used_pages / NW_TREE_SHARE;
     int pages = pages_to_pass(tree);
     int result = pages < 0 ? pages : (int)NW_OK;
 

@@ -7,7 +7,7 @@
 #define SUSPECTS 8U /* blocks that cuts leave half erased or with half a root, at most */
 #define CANDIDATES 10U
 
-/* A leaf or an inner node may take its entries in so many pieces. */
+/* The entries of a node are read in so many pieces, and one more for each group. */
 static uint32_t pieces(const struct nw_tree *tree)
 {
     return tree->floor.page_bytes / NW_TREE_PIECE + 1U;
@@ -25,7 +25,7 @@ static struct nw_ftl_tree_most change(const struct nw_tree *tree, uint32_t passe
     uint32_t blocks = 1U + programs / (tree->floor.used_pages - NW_FLOOR_ROOTS);
 
     return (struct nw_ftl_tree_most){
-        .reads = 2U * (4U + 5U * passes + pushes * nodes * (2U + pieces(tree)) + saves + blocks),
+        .reads = 2U * (4U + 5U * passes + pushes * (3U * nodes + 2U * pieces(tree)) + saves + blocks),
         .programs = programs + NW_FLOOR_ROOTS * blocks,
         .erases = blocks + 1U};
 }
@@ -57,7 +57,7 @@ int nw_ftl_tree_longest(const struct nw_ftl_tree_config *config,
         return NW_ERR_CONFIG;
     }
     *most = call == NW_FTL_TREE_READ     ? (struct nw_ftl_tree_most){.reads = 2U * 4U}
-            : call == NW_FTL_TREE_CHANGE ? change(&tree, tree.floor.used_pages / 2U)
+            : call == NW_FTL_TREE_CHANGE ? change(&tree, tree.floor.used_pages / NW_TREE_SHARE)
                                          : mount(&tree);
     return NW_OK;
 }
