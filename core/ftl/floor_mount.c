@@ -183,19 +183,26 @@ static int count(struct nw_floor *floor)
     return result < 0 ? result : (int)NW_OK;
 }
 
-/* A block of the list that is neither the base nor the newest that shows, erased. Both go to the
- * end of the list, so a block that a mount may have built upon is taken late. NW_ERR_FULL. */
+static void drop(struct nw_floor *floor, uint8_t at)
+{
+    floor->listed--;
+    memmove(floor->list + at, floor->list + at + 1, (floor->listed - at) * sizeof *floor->list);
+}
+
+/* A block of the list that is neither the base nor the newest that shows, erased. Those that are
+ * passed go to the end of the list, so a block that a mount may have built upon is taken late. A
+ * base that has ended goes: none of the mounts to come before the next END may take it. */
 static int take(struct nw_floor *floor, const struct nw_floor_base *base)
 {
     uint16_t own = (uint16_t)(base->head / floor->block_pages);
-    uint8_t tries = floor->listed;
 
-    for (uint8_t at = 0; tries != 0; tries--) {
-        uint16_t block = floor->list[at];
-        int passes = block == own || block == base->highest;
-        int result = NW_OK;
+    for (uint8_t tries = floor->listed; tries != 0; tries--) {
+        uint16_t block = floor->list[0];
+        int passes = block == own ? !base->proven : block == base->highest;
+        int result = 1;
 
-        if (!passes) {
+        drop(floor, 0);
+        if (block != own && block != base->highest) {
             floor->tagged.req.block = block;
             result = nw_chip_is_bad(&floor->tagged.req);
             if (result == 0) {
@@ -203,19 +210,22 @@ static int take(struct nw_floor *floor, const struct nw_floor_base *base)
                 passes = result >= 0;
                 result = result == NW_ERR_ERASE ? nw_floor_retire(floor, block) : result;
             }
-            if (result < 0) {
-                return result;
-            }
         }
-        floor->listed--;
-        memmove(floor->list + at, floor->list + at + 1, (floor->listed - at) * sizeof *floor->list);
         if (passes) {
             floor->list[floor->listed] = block;
             floor->listed++;
-            if (block != own && block != base->highest) {
-                floor->current = block;
-                return NW_OK;
+        }
+        if (result < 0) {
+            return result;
+        }
+        if (passes && block != own && block != base->highest) {
+            floor->current = block;
+            for (uint8_t i = 0; i < floor->listed; i++) {
+                if (floor->list[i] == own && base->proven) {
+                    drop(floor, i);
+                }
             }
+            return NW_OK;
         }
     }
     return NW_ERR_FULL;
@@ -283,7 +293,8 @@ static int write_block(struct nw_floor *floor, struct nw_floor_base *base)
     if (result == NW_OK) {
         result = take(floor, base);
     }
-    if (result == NW_ERR_FULL) { /* all that were listed are bad by now: others that are free */
+    if (result == NW_ERR_FULL && (base->proven || (base->version & 1U) == 0)) {
+        /* all that were listed are bad by now: others that are free */
         floor->current = NW_FLOOR_NO_BLOCK;
         result = count(floor);
         nw_floor_fill_list(floor, 0);

@@ -47,7 +47,7 @@
 #define NW_TREE_RUN 32U         /* sectors looked up at once */
 #define NW_TREE_OVER 2U         /* entries of a root beyond its room: a mount's copy, and one more */
 #define NW_TREE_LOW 4U          /* cleaning begins below so many free blocks, the list for mounts */
-#define NW_TREE_EASE 4U         /* apart, and so many more where more than 12 are spare */
+#define NW_TREE_EASE 2U         /* apart, and so many more where more than 12 are spare */
 #define NW_TREE_SHARE 4U        /* a write passes that part of a victim at most */
 #define NW_TREE_FLOOR 2U        /* the host's writes wait for cleaning below so many */
 
