@@ -12,7 +12,7 @@
  *
  *   session block   root, root, pages in order. Its root is confirmed by the page behind the two
  *   mount block     root, root, a copy of the base's last page or no page, END, END; no more. An
- *                   END lists blocks for the next mount, and counts the copy's sector
+ *                   END says whether there is a copy, and lists blocks for the next mount
  *
  * A candidate root is one that shows; the base is the newest that counts (rule R2): the one that a
  * mount builds on. Only the last page of a session block can be torn: the torn tail. A mount leaves
@@ -50,6 +50,7 @@
 #define NW_FLOOR_ROOT NW_MARK_LIST
 #define NW_FLOOR_FILL 0x8FFFFFF0UL    /* no data: confirms a root */
 #define NW_FLOOR_END 0x8FFFFFF1UL     /* the first, and the next number the second */
+#define NW_FLOOR_COPIED 0x00000004UL  /* with an END: a copy stands before it */
 
 /* Where the floor's part of a root is. */
 #define NW_FLOOR_MAGIC_AT 0U

@@ -179,24 +179,32 @@ static int is_confirmed(struct nw_floor *floor, const struct nw_floor_base *base
     return 0;
 }
 
+/* An END of this number, whose tag was read last? It says whether a copy stands before it: that
+ * page may look blank in a block whose erase was cut. */
+static int is_end(const struct nw_floor *floor, struct nw_floor_base *base, uint32_t number)
+{
+    uint32_t word = floor->tagged.tag.word;
+
+    base->copy = (word & NW_FLOOR_COPIED) != 0 ? base->head + NW_FLOOR_ROOTS : 0U;
+    return (word & ~NW_FLOOR_COPIED) == NW_FLOOR_END + number &&
+           floor->tagged.tag.version == base->version;
+}
+
 /* Does the mount block's root count? 1, 0, or an error. Of a second END what it lists is taken. */
 static int has_ended(struct nw_floor *floor, struct nw_floor_base *base)
 {
-    uint32_t copy = base->head + NW_FLOOR_ROOTS;
-    int state = tag_of(floor, copy);
-    int result = state < 0 ? state : nw_floor_load(floor, copy + 2U, base->version);
+    uint32_t first = base->head + NW_FLOOR_ROOTS + 1U;
+    int result = nw_floor_load(floor, first + 1U, base->version);
 
-    base->copy = state != NW_TAG_BLANK ? copy : 0U;
-    if (result > 0 && floor->tagged.tag.word == NW_FLOOR_END + 1U && take_list(floor)) {
+    if (result > 0 && is_end(floor, base, 1) && take_list(floor)) {
         base->proven = 1;
         base->sector = nw_get32(floor->buffer + NW_FLOOR_SECTORS_AT);
         return 1;
     }
     if (result >= 0) {
-        result = tag_of(floor, copy + 1U);
+        result = tag_of(floor, first);
     }
-    if (result < 0 || result != NW_TAG_GOOD || floor->tagged.tag.version != base->version ||
-        floor->tagged.tag.word != NW_FLOOR_END) {
+    if (result < 0 || result != NW_TAG_GOOD || !is_end(floor, base, 0)) {
         return result < 0 ? result : 0;
     }
     return base->copy != 0 ? nw_floor_load_copy(floor, base) : 1;

@@ -189,43 +189,42 @@ static void drop(struct nw_floor *floor, uint8_t at)
     memmove(floor->list + at, floor->list + at + 1, (floor->listed - at) * sizeof *floor->list);
 }
 
-/* A block of the list that is neither the base nor the newest that shows, erased. Those that are
- * passed go to the end of the list, so a block that a mount may have built upon is taken late. A
- * base that has ended goes: none of the mounts to come before the next END may take it. */
+/* A block of the list that is neither the base nor the newest that shows, erased; it goes to the
+ * end of the list. The base goes from it: none of the mounts to come before the next END may take
+ * what another one may have built upon. */
 static int take(struct nw_floor *floor, const struct nw_floor_base *base)
 {
     uint16_t own = (uint16_t)(base->head / floor->block_pages);
+    uint8_t at = 0;
 
-    for (uint8_t tries = floor->listed; tries != 0; tries--) {
-        uint16_t block = floor->list[0];
-        int passes = block == own ? !base->proven : block == base->highest;
-        int result = 1;
-
-        drop(floor, 0);
-        if (block != own && block != base->highest) {
-            floor->tagged.req.block = block;
-            result = nw_chip_is_bad(&floor->tagged.req);
-            if (result == 0) {
-                result = nw_floor_erase(floor, block);
-                passes = result >= 0;
-                result = result == NW_ERR_ERASE ? nw_floor_retire(floor, block) : result;
-            }
+    for (uint8_t i = floor->listed; i != 0; i--) {
+        if (floor->list[i - 1U] == own) {
+            drop(floor, (uint8_t)(i - 1U));
         }
-        if (passes) {
-            floor->list[floor->listed] = block;
-            floor->listed++;
+    }
+    while (at < floor->listed) {
+        uint16_t block = floor->list[at];
+
+        if (block == base->highest) {
+            at++;
+            continue;
+        }
+        drop(floor, at);
+        floor->tagged.req.block = block;
+        int result = nw_chip_is_bad(&floor->tagged.req);
+
+        if (result == 0) {
+            result = nw_floor_erase(floor, block);
+            if (result >= 0) {
+                floor->list[floor->listed] = block;
+                floor->listed++;
+                floor->current = block;
+                return NW_OK;
+            }
+            result = result == NW_ERR_ERASE ? nw_floor_retire(floor, block) : result;
         }
         if (result < 0) {
             return result;
-        }
-        if (passes && block != own && block != base->highest) {
-            floor->current = block;
-            for (uint8_t i = 0; i < floor->listed; i++) {
-                if (floor->list[i] == own && base->proven) {
-                    drop(floor, i);
-                }
-            }
-            return NW_OK;
         }
     }
     return NW_ERR_FULL;
@@ -266,6 +265,7 @@ static int copy_last(struct nw_floor *floor, struct nw_floor_base *base)
 static int end(struct nw_floor *floor, const struct nw_floor_base *base)
 {
     uint32_t first = (uint32_t)floor->current * floor->block_pages + NW_FLOOR_ROOTS + 1U;
+    uint32_t copied = base->sector != NW_FLOOR_NONE ? NW_FLOOR_COPIED : 0U;
     uint8_t *to = floor->buffer;
     int result = NW_OK;
 
@@ -280,7 +280,7 @@ static int end(struct nw_floor *floor, const struct nw_floor_base *base)
     to[NW_FLOOR_LISTED_AT] = floor->listed;
     floor->next = first;
     for (uint8_t i = 0; i < 2U && result == NW_OK; i++) {
-        result = nw_floor_program(floor, NW_FLOOR_END + i, floor->page_bytes, to);
+        result = nw_floor_program(floor, copied | (NW_FLOOR_END + i), floor->page_bytes, to);
     }
     return result;
 }
