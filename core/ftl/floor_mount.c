@@ -326,8 +326,11 @@ static int write_block(struct nw_floor *floor, struct nw_floor_base *base)
     if (result == NW_OK) {
         result = take(floor, base);
     }
-    if (result == NW_ERR_FULL && (base->proven || (base->version & 1U) == 0)) {
-        /* all that were listed are bad by now: others that are free */
+    if (result == NW_ERR_FULL && !base->proven && (base->version & 1U) != 0) {
+        base->below = base->version; /* a mount that has not ended: as if its END did not show */
+        return 1;
+    }
+    if (result == NW_ERR_FULL) { /* all that were listed are bad by now: others that are free */
         floor->current = NW_FLOOR_NO_BLOCK;
         result = count(floor);
         nw_floor_fill_list(floor, 0);

@@ -146,6 +146,9 @@ int nw_tree_clean_step(struct nw_tree *tree, uint16_t most)
 {
     struct nw_floor *floor = &tree->floor;
 
+    if (tree->victim != NW_FLOOR_NO_BLOCK && floor->counts[tree->victim] >= NW_FLOOR_FREE) {
+        tree->victim = NW_FLOOR_NO_BLOCK; /* a root says so that does not count yet */
+    }
     if (tree->victim == NW_FLOOR_NO_BLOCK && choose(tree, most)) {
         return 1;
     }
