@@ -47,8 +47,9 @@ const char *nw_iotrace_format_at(uint32_t i, const char **what)
         *what = nw_text_formats[i].what;
         return nw_text_formats[i].name;
     }
-    *what = vscsi_what;
-    return i == nw_text_format_count ? vscsi_name : NULL;
+    i -= nw_text_format_count;
+    *what = i == 0 ? vscsi_what : nw_csv_format.what;
+    return i == 0 ? vscsi_name : i == 1 ? nw_csv_format.name : NULL;
 }
 
 /* Text as it may be shown: one line, printable, not too long. */
@@ -276,7 +277,8 @@ static int trace_fill(struct nw_io_source *source, struct nw_io *to, uint32_t ro
 
 static void from_start(struct nw_iotrace *trace)
 {
-    trace->state = (struct nw_iotrace_state){.action = trace->action};
+    trace->state =
+        (struct nw_iotrace_state){.action = trace->action, .columns = &trace->config.columns};
     trace->line = 0;
     trace->skipped = 0;
     trace->empty = 0;
@@ -367,6 +369,10 @@ static int find_format(struct nw_iotrace *trace, struct nw_iotrace_fault *fault)
     const char *start = (const char *)trace->buffer;
     const char *end = memchr(start, '\n', trace->count);
 
+    if (trace->config.columns.count > 0) {
+        trace->format = &nw_csv_format;
+        return NW_OK;
+    }
     for (uint32_t i = 0; i < nw_text_format_count; i++) {
         const struct nw_text_format *format = &nw_text_formats[i];
         char action = 0;
@@ -469,6 +475,11 @@ const char *nw_iotrace_packing(const struct nw_iotrace *trace)
         [NW_PLAIN] = "plain", [NW_GZIP] = "gzip", [NW_ZSTD] = "zstd"};
 
     return names[nw_input_packing(trace->input)];
+}
+
+char nw_iotrace_separator(const struct nw_iotrace *trace)
+{
+    return trace->state.separator;
 }
 
 uint64_t nw_iotrace_lines(const struct nw_iotrace *trace)

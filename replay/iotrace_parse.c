@@ -543,6 +543,137 @@ static int parse_ssdsim(struct nw_line *line, struct nw_iotrace_state *state, st
                                                               : NW_LINE_BAD;
 }
 
+static uint32_t occurrences(const struct nw_line *line, char what)
+{
+    uint32_t count = 0;
+
+    for (const char *at = line->at; at < line->end; at++) {
+        count += *at == what;
+    }
+    return count;
+}
+
+/* What stands between the fields of a csv of `columns` columns: what is there often enough. */
+static char find_separator(const struct nw_line *line, uint32_t columns)
+{
+    static const char separators[] = ";\t,";
+
+    for (const char *one = separators; *one != '\0'; one++) {
+        if (occurrences(line, *one) + 1U >= columns) {
+            return *one;
+        }
+    }
+    return occurrences(line, ';') > 0 ? ';' : ',';
+}
+
+/* Blanks before and behind a field; a tab may be the separator. */
+static void skip_spaces(struct nw_line *line)
+{
+    while (!at_end(line) && *line->at == ' ') {
+        line->at++;
+    }
+}
+
+static int csv_op(struct nw_line *line, char separator, uint8_t *kind)
+{
+    static const struct {
+        const char *name;
+        uint8_t kind;
+    } ops[] = {
+        {"r", NW_IO_READ},  {"read", NW_IO_READ},    {"w", NW_IO_WRITE}, {"write", NW_IO_WRITE},
+        {"t", NW_IO_TRIM},  {"trim", NW_IO_TRIM},    {"d", NW_IO_TRIM},  {"discard", NW_IO_TRIM},
+        {"f", NW_IO_SYNC},  {"flush", NW_IO_SYNC},   {"s", NW_IO_SYNC},  {"sync", NW_IO_SYNC},
+    };
+    char word[8]; /* as long as the longest, and its end */
+    size_t length = 0;
+    const char *at = line->at;
+
+    while (at < line->end && *at != separator && *at != ' ' && *at != '"') {
+        if (length < sizeof word - 1U) {
+            word[length] = (char)(*at >= 'A' && *at <= 'Z' ? *at - 'A' + 'a' : *at);
+        }
+        length++;
+        at++;
+    }
+    for (size_t i = 0; i < sizeof ops / sizeof ops[0]; i++) {
+        if (length < sizeof word && is(word, length, ops[i].name)) {
+            *kind = ops[i].kind;
+            line->at = at;
+            return 1;
+        }
+    }
+    return refuse(line, "an operation: R, W, T (trim) or F (flush)");
+}
+
+/* One field without what is around it. */
+static int csv_field(struct nw_line *line, uint8_t column, struct nw_iotrace_state *state,
+                     struct nw_io *io)
+{
+    switch (column) {
+    case NW_COLUMN_TIME: return decimal(line, state->columns->time_places, &io->time_ns);
+    case NW_COLUMN_OP: return csv_op(line, state->separator, &io->kind);
+    case NW_COLUMN_OFFSET: return bytes_of(line, 1, &io->offset);
+    case NW_COLUMN_SIZE: return bytes_of(line, 1, &io->bytes);
+    case NW_COLUMN_SECTOR: return bytes_of(line, SECTOR, &io->offset);
+    case NW_COLUMN_SECTORS: return bytes_of(line, SECTOR, &io->bytes);
+    default: break;
+    }
+    while (!at_end(line) && *line->at != state->separator) {
+        line->at++;
+    }
+    return 1;
+}
+
+/* A field, its quotes, and the end of it. */
+static int csv_whole(struct nw_line *line, uint8_t column, struct nw_iotrace_state *state,
+                     struct nw_io *io)
+{
+    int quoted;
+
+    skip_spaces(line);
+    quoted = column != NW_COLUMN_OTHER && !at_end(line) && *line->at == '"';
+    line->at += quoted;
+    if (!csv_field(line, column, state, io)) {
+        return 0;
+    }
+    if (quoted && !literal(line, '"', "a closing quote")) {
+        return 0;
+    }
+    skip_spaces(line);
+    return at_end(line) || *line->at == state->separator ? 1
+                                                         : refuse(line, "the end of the field");
+}
+
+static int parse_csv(struct nw_line *line, struct nw_iotrace_state *state, struct nw_io *io)
+{
+    const struct nw_iotrace_columns *columns = state->columns;
+
+    if (columns->header != 0 && state->headed == 0) {
+        state->headed = 1;
+        return NW_LINE_OTHER;
+    }
+    if (state->separator == 0) {
+        state->separator = find_separator(line, columns->count);
+    }
+    *io = (struct nw_io){.kind = NW_IO_WRITE}; /* a column that is not there says nothing */
+    for (uint32_t i = 0; i < columns->count; i++) {
+        if (i > 0 && !literal(line, state->separator, "another field")) {
+            return NW_LINE_BAD;
+        }
+        if (!csv_whole(line, columns->column[i], state, io)) {
+            return NW_LINE_BAD;
+        }
+    }
+    if (io->kind == NW_IO_SYNC) {
+        io->offset = 0;
+        io->bytes = 0;
+    }
+    return finish(io);
+}
+
+const struct nw_text_format nw_csv_format = {
+    "csv", "any csv whose columns are named, see --columns", parse_csv, NULL};
+
 /* Of two that fit equally the first is taken: where no time has a point, SSDSim. */
 const struct nw_text_format nw_text_formats[] = {
     {"msr", "MSR Cambridge csv: Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime",

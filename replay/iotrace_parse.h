@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "nandwich-replay/io.h"
+#include "nandwich-replay/iotrace.h"
 
 /* What a format remembers from line to line. */
 struct nw_iotrace_state {
@@ -14,6 +15,9 @@ struct nw_iotrace_state {
     uint8_t version;  /* fio */
     uint8_t ended;    /* blkparse: the summary has begun */
     char action;      /* blkparse: which event of a request counts */
+    char separator;      /* csv: found out by the first line; 0: not yet */
+    uint8_t headed;      /* csv: the heading is behind */
+    const struct nw_iotrace_columns *columns; /* csv */
     const char *process; /* who asked, in this line; NULL: it does not say */
     size_t process_bytes;
 };
@@ -42,6 +46,7 @@ struct nw_text_format {
 };
 
 extern const struct nw_text_format nw_text_formats[];
+extern const struct nw_text_format nw_csv_format; /* of what nobody finds out */
 extern const uint32_t nw_text_format_count;
 
 #endif

@@ -4,7 +4,7 @@
 =========  ========  ==========================================
 kind       counts    units
 =========  ========  ==========================================
-size       bytes     B, K or KiB, M or MiB, G or GiB, T or TiB
+size       bytes     B, K, k or KiB, M or MiB, G or GiB, T or TiB
 time       ns        ns, us, ms, s, min, h, d, y (365 days)
 energy     pJ        pJ, nJ, uJ, mJ, J
 power      nW        nW, uW, mW, W
@@ -27,7 +27,7 @@ Kind = Literal["size", "time", "energy", "power", "frequency", "voltage", "curre
 _UNITS: Mapping[Kind, Mapping[str, int]] = {
     "size": {
         "B": 1,
-        **dict.fromkeys(("K", "KiB"), 1 << 10),
+        **dict.fromkeys(("K", "KiB", "k"), 1 << 10),
         **dict.fromkeys(("M", "MiB"), 1 << 20),
         **dict.fromkeys(("G", "GiB"), 1 << 30),
         **dict.fromkeys(("T", "TiB"), 1 << 40),

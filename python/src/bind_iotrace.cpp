@@ -10,6 +10,7 @@
 
 #include "paths.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -44,7 +45,8 @@ std::string told(const std::string &path, const nw_iotrace_fault &fault)
 class Trace : public Source {
 public:
     Trace(const FilePath &path, const std::string &format, uint64_t skip_bad,
-          std::optional<uint64_t> unit)
+          std::optional<uint64_t> unit, const std::vector<uint8_t> &columns, uint8_t time_places,
+          bool header)
         : path_(path.text)
     {
         nw_iotrace_config config = {};
@@ -53,6 +55,13 @@ public:
         config.format = format.empty() ? nullptr : format.c_str();
         config.skip_bad = skip_bad;
         config.unit = unit.value_or(NW_IOTRACE_ALL_UNITS);
+        if (columns.size() > NW_IOTRACE_COLUMNS || time_places > 9) {
+            throw_text(PyExc_ValueError, "too many columns");
+        }
+        config.columns.count = static_cast<uint8_t>(columns.size());
+        config.columns.header = header ? 1 : 0;
+        config.columns.time_places = time_places;
+        std::copy(columns.begin(), columns.end(), config.columns.column);
         const int error = nw_iotrace_open(&trace_, path.c_str(), &config, &fault);
 
         if (error == NW_ERR_RAM) {
@@ -203,9 +212,16 @@ void bind_iotrace(nb::module_ &m)
 {
     nb::class_<Trace, Source>(m, "Trace", "A recorded trace, read as a stream.")
         .def(nb::init<const FilePath &, const std::string &, uint64_t,
-                      std::optional<uint64_t>>(),
+                      std::optional<uint64_t>, const std::vector<uint8_t> &, uint8_t, bool>(),
              nb::arg("path"), nb::kw_only(), nb::arg("format") = "", nb::arg("skip_bad") = 0,
-             nb::arg("unit") = nb::none(), "ValueError tells file, line, column and what is wrong.")
+             nb::arg("unit") = nb::none(), nb::arg("columns") = std::vector<uint8_t>(),
+             nb::arg("time_places") = 9, nb::arg("header") = false,
+             "ValueError tells file, line, column and what is wrong. `columns` of a csv are\n"
+             "numbers of enum nw_iotrace_column; `time_places`: 0 ns, 3 us, 6 ms, 9 s.")
+        .def_prop_ro("separator", [](const Trace &self) {
+            const char one = nw_iotrace_separator(self.trace());
+            return one == '\0' ? std::string() : std::string(1, one);
+        })
         .def_prop_ro("format", [](const Trace &self) {
             return std::string(nw_iotrace_format_name(self.trace()));
         })

@@ -2,7 +2,7 @@
 /*
  * libFuzzer: any file is a trace or is refused with a place, and its requests are such as the
  * replay may rely on. Byte 0 chooses the format by name, beyond the last: by content; byte 1 how
- * many bad lines are borne with.
+ * many bad lines are borne with. A csv has the columns that byte 1 draws.
  */
 #include "scratch.h"
 
@@ -60,6 +60,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     config.format = nw_iotrace_format_at(data[0] % 12U, &what);
     config.skip_bad = data[1];
+    if (config.format != NULL && strcmp(config.format, "csv") == 0) {
+        config.columns.count = (uint8_t)(1 + data[1] % 8);
+        config.columns.time_places = data[1] % 10U;
+        config.columns.header = data[1] & 1U;
+        for (uint32_t i = 0; i < config.columns.count; i++) {
+            config.columns.column[i] = (uint8_t)((data[1] / 8U + i) % 7U);
+        }
+    }
     int result = nw_iotrace_open(&trace, scratch_put(data + 2, size - 2), &config, &fault);
     if (result < 0) {
         judge(fault.text[0] != '\0' && memchr(fault.text, '\0', sizeof fault.text) != NULL);

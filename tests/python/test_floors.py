@@ -16,7 +16,7 @@ FLOORS = (
     {"_version", "errors", "files", "locks", "names", "paths", "plots", "quantities"},
     {"twin"},
     {"compiler"},
-    {"energy", "replay", "run", "sched", "store", "torture", "vmtrace"},
+    {"energy", "replay", "results", "run", "sched", "store", "torture", "vmtrace"},
     {"cli"},
     {"__main__"},
 )

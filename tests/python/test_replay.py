@@ -6,6 +6,7 @@ import gzip
 import json
 import random
 import struct
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from schemas import validate
 from lab.ext4_disks import METADATA, PRESENT, Judged, make
 from nandwich import _native, paths
 from nandwich.cli.main import main
-from nandwich.replay import classes
+from nandwich.replay import classes, life
 from nandwich.replay import play as replay
 from nandwich.replay.play import Options
 
@@ -91,7 +92,7 @@ def test_every_policy_on_every_layer_or_a_reason(ftl: str, wear: str) -> None:
 
 @pytest.mark.asan
 @pytest.mark.parametrize("tier", replay.TIERS)
-@pytest.mark.parametrize("ftl", [name for name in replay.LAYERS if name != "lavish"])
+@pytest.mark.parametrize("ftl", ["page", "tree"])
 def test_an_nvm_before_every_layer(ftl: str, tier: str) -> None:
     """Goal: what the NVM keeps reads as written, and the books know of it."""
     page = _native.Part.named("K9F1G08U0A")
@@ -428,3 +429,105 @@ def test_a_limit_bounds_the_work() -> None:
     assert more["source"]["requests"] == 2 * replay.STEP
     every = _json("replay", "gen:zipf,requests=100", "--limit", 10)
     assert (every["source"]["requests"], every["result"]["done"]) == (100, 10)
+
+
+@pytest.mark.quick
+def test_a_life_is_told_of_what_wears() -> None:
+    """Goal: the range is what its three sentences say, and nothing is told where nothing wears."""
+    worn = life.Worn(1000, 64, [0] * 9 + [1], 320, 160, life.YEAR_NS)
+    told = life.extrapolated(worn)
+    assert told is not None
+    assert (told["least_years"], told["most_years"], told["years"]) == (500.0, 2000.0, 2000.0)
+    assert (told["programs_a_write"], told["spread_known"]) == (2.0, False)
+    much = replace(worn, erases=[2] * 9 + [4], programs=20 * 64)
+    told = life.extrapolated(much)
+    assert told is not None
+    assert (told["least_years"], told["years"], told["most_years"]) == (200.0, 250.0, 500.0)
+    for nothing in (
+        replace(worn, endurance=0),
+        replace(worn, elapsed_ns=0),
+        replace(worn, writes=0),
+        replace(worn, programs=0),
+    ):
+        assert life.extrapolated(nothing) is None
+
+
+def test_a_short_replay_tells_the_life_of_a_long_one() -> None:
+    """Goal: a trace that erases nothing has a life all the same, and its range holds what a
+    thousand passes over it come to."""
+    (camera,) = [path for path in RECORDED if path.name == "camera.csv"]
+    lives = []
+    for more in ([], ["--repeat", "1000"]):
+        value = _json("replay", camera, *more)
+        validate("replay-1", value)
+        lives.append(value["derived"]["life"])
+    short, long = lives
+    assert (short["spread_known"], long["spread_known"]) == (False, True)
+    assert short["least_years"] < long["years"] <= short["most_years"]
+    assert long["most_years"] - long["least_years"] < 0.1 * long["years"]
+
+
+CSV = ["--columns", "time,op,offset,size", "--unit", "us"]
+
+
+@pytest.mark.quick
+@pytest.mark.asan
+@pytest.mark.parametrize(
+    ("text", "options", "separator"),
+    [
+        ("0,W,0,4096\n20000,R,4096,512\n", CSV, ","),
+        ("0;write;0;4096\n20000;READ;4096;512;more\n", CSV, ";"),
+        ("t1\top2\n0\tw\t0\t4096\n20000\tr\t4096\t512\n", [*CSV, "--header"], "\t"),
+        ('when,what,lba,bytes\n"0","W","0","4096"\n20000 , R , 4096 , 512\n', CSV, ","),
+        (
+            "a,0.0,x,8,0,W\nb,20.0,y,1,8,R\n",
+            ["--columns", "-,time,-,sectors,sector,op", "--unit", "ms"],
+            ",",
+        ),
+    ],
+)
+def test_a_csv_of_ones_own(tmp_path: Path, text: str, options: list[str], separator: str) -> None:
+    """Goal: whatever stands between the fields, in whatever order, packed or not."""
+    for name, content in (("a.csv", text.encode()), ("b.csv.gz", gzip.compress(text.encode()))):
+        (tmp_path / name).write_bytes(content)
+        value = _json("trace", "info", tmp_path / name, *options)
+        validate("trace-1", value)
+        facts = value["trace"]
+        assert (facts["format"], facts["separator"], facts["requests"]) == ("csv", separator, 2)
+        assert (facts["duration_ns"], facts["extent_bytes"]) == (20_000_000, 4608)
+        assert (facts["writes"]["bytes"], facts["reads"]["bytes"]) == (4096, 512)
+
+
+@pytest.mark.quick
+@pytest.mark.asan
+@pytest.mark.parametrize(
+    ("text", "options", "fault"),
+    [
+        ("0,W,0,4096\n1,X,0,4096\n", CSV, ":2:3: wanted an operation: R, W, T (trim)"),
+        ("0,W,0,4096\n1,W,0\n", CSV, ":2:6: wanted another field"),
+        ("0,W,0,4096\n1,W,-5,1\n", CSV, ":2:5: wanted a number"),
+        ("0,W,0,4096\n1,W,0,5x\n", CSV, ":2:8: wanted the end of the field"),
+        ('0,W,0,4096\n1,"W,0,5\n', CSV, ":2:5: wanted a closing quote"),
+        ("0,W,0,4096\n1,wwwwwwwwwwwwww,0,5\n", CSV, ":2:3: wanted an operation"),
+        ("a;b\nc;d\n", [], "known: msr, spc, android"),
+        ("a;b\nc;d\n", [], "--columns time,op,offset,size"),
+        ("1", ["--columns", "time,op,offset"], "wanted one column size or sectors"),
+        ("1", ["--columns", "time,op,op,offset,size"], "op is there twice"),
+        ("1", ["--columns", "time,op,ofset,size"], "did you mean offset"),
+        ("1", ["--columns", "op,offset,sector,size"], "wanted one column offset or sector"),
+        ("1", ["--columns", "op,offset,size", "--unit", "3"], "with --columns it is that of times"),
+        ("1", ["--unit", "us"], "times have one with --columns"),
+        ("1", ["--unit", "h"], "neither the number of a device nor ns"),
+        ("1", ["--header"], "--header is for a csv"),
+        ("1", ["--format", "csv"], "name its columns"),
+        ("1", [*CSV, "--format", "msr"], "not for --format msr"),
+    ],
+)
+def test_a_csv_that_is_wrong(tmp_path: Path, text: str, options: list[str], fault: str) -> None:
+    """Goal: the first wrong line with its number and column; how to name columns where a file is
+    of no known format."""
+    (tmp_path / "a.csv").write_text(text)
+    for verb in (["trace", "info"], ["replay"]):
+        done = _run(*verb, tmp_path / "a.csv", *options)
+        assert done.exit_code == 2
+        assert fault in done.stderr

@@ -32,6 +32,25 @@ class Quantity(click.ParamType[int]):
             self.fail(str(error), param, ctx)
 
 
+class Unit(click.ParamType[int | str]):
+    """A device of a trace, or the unit of a csv's times."""
+
+    name = "device|unit"
+    _device = click.IntRange(0, 2**64 - 2)
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> int | str:
+        if value in ("ns", "us", "ms", "s"):
+            return str(value)
+        try:
+            return int(self._device.convert(value, param, ctx))
+        except click.BadParameter:
+            self.fail(
+                f"{value!r} is neither the number of a device nor ns, us, ms or s", param, ctx
+            )
+
+
 class Number(click.FloatRange):
     """A number in a range. Python reads "nan" too, which lies in every range."""
 
@@ -97,16 +116,59 @@ def picture(ctx: click.Context, param: click.Parameter, target: _Target) -> _Tar
 
 _LAYER_OPTIONS = (
     ("--spare-blocks", 65535, "Kept back."),
-    ("--log-blocks", 65535, "Hybrid layers."),
-    ("--degree", 255, "lavish, superblock."),
+    ("--log-blocks", 65535, "log, superblock, fast."),
+    ("--degree", 255, "lavish, superblock; nftl: blocks of a chain."),
     ("--maps", 255, "lavish: maps in RAM."),
 )
 
 
 def layer_options(function: _Decorated) -> _Decorated:
     """Adds what a translation layer may be told; 0 is its own default."""
-    for name, most, text in reversed(_LAYER_OPTIONS):
+    return _numbers(function, _LAYER_OPTIONS)
+
+
+def device_layer_options(function: _Decorated) -> _Decorated:
+    """Adds what one for a device may be told."""
+    return _numbers(function, tuple(row for row in _LAYER_OPTIONS if row[0] != "--log-blocks"))
+
+
+def _numbers(function: _Decorated, rows: tuple[tuple[str, int, str], ...]) -> _Decorated:
+    for name, most, text in reversed(rows):
         function = click.option(name, type=click.IntRange(0, most), default=0, help=text)(function)
+    return function
+
+
+_TRACE_OPTIONS: tuple[tuple[tuple[str, ...], dict[str, Any]], ...] = (
+    (("--format", "trace_format"), {"default": "", "help": "Of the trace, if not found out."}),
+    (
+        ("--unit",),
+        {
+            "type": Unit(),
+            "metavar": "NUMBER|ns|us|ms|s",
+            "help": "Only this device of the trace; with --columns the unit of times, else s.",
+        },
+    ),
+    (
+        ("--skip-bad",),
+        {"type": click.IntRange(0, 2**64 - 1), "default": 0, "help": "Bad lines to bear with."},
+    ),
+    (
+        ("--columns",),
+        {
+            "default": "",
+            "metavar": "NAMES",
+            "help": "Of a csv of your own: time, op, offset and size in bytes, sector and sectors "
+            "in 512 bytes, - for others; like time,op,offset,size.",
+        },
+    ),
+    (("--header",), {"is_flag": True, "help": "The first line of that csv is a heading."}),
+)
+
+
+def trace_options(function: _Decorated) -> _Decorated:
+    """Adds how a recorded trace is read, for `nandwich.replay.play.reading`."""
+    for names, more in reversed(_TRACE_OPTIONS):
+        function = click.option(*names, **more)(function)
     return function
 
 

@@ -13,6 +13,7 @@ import shlex
 import stat
 import subprocess
 import sys
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Protocol
@@ -45,10 +46,14 @@ def _commit() -> str | None:
     return head.stdout.strip() + ("+" if diff.returncode else "")
 
 
-def provenance(*, seed: int | None = None, inputs: Iterable[Path] = ()) -> dict[str, Any]:
-    """How a result came about. No time and no host name: the same run gives the same bytes."""
+def provenance(
+    *, seed: int | None = None, inputs: Iterable[Path] = (), command: str = ""
+) -> dict[str, Any]:
+    """How a result came about. No time and no host name: the same run gives the same bytes.
+
+    `command` is the line that gives the result, where another one than this process's does."""
     return {
-        "command": shlex.join(["nandwich", *sys.argv[1:]]),
+        "command": command or shlex.join(["nandwich", *sys.argv[1:]]),
         "nandwich": __version__,
         "commit": _commit(),
         "python": platform.python_version(),
@@ -64,6 +69,7 @@ def document(
     *,
     seed: int | None = None,
     inputs: Iterable[Path] = (),
+    command: str = "",
 ) -> dict[str, Any]:
     """A verb's JSON object: schema name first, then provenance, then the payload.
 
@@ -71,7 +77,7 @@ def document(
     """
     return {
         "schema": f"nandwich.{verb}/{version}",
-        "provenance": provenance(seed=seed, inputs=inputs),
+        "provenance": provenance(seed=seed, inputs=inputs, command=command),
         **payload,
     }
 
@@ -168,16 +174,41 @@ class Progress(Protocol):
         """Say that `steps` more of the total are done."""
 
 
-class _Silent:
+class _Lines:
+    """Where nobody sees a bar grow, a line now and then: the first after two seconds, and the
+    longer the work, the rarer."""
+
+    def __init__(self, description: str, total: int) -> None:
+        self._description = description
+        self._total = total
+        self._done = 0
+        self._began = time.monotonic()
+        self._next = self._began + _FIRST_LINE_S
+
     def advance(self, steps: int = 1) -> None:
-        """Nobody watches."""
+        self._done += steps
+        now = time.monotonic()
+        if now >= self._next and self._done != self._total:
+            self._next = now + min(_RAREST_LINE_S, max(_FIRST_LINE_S, (now - self._began) / 10))
+            talk(self._line(now - self._began))
+
+    def _line(self, took_s: float) -> str:
+        if not 0 < self._done <= self._total:
+            return f"{self._description}: {self._done} in {took_s:.0f} s"
+        left_s = took_s * (self._total - self._done) / self._done
+        share = 100 * self._done // self._total
+        return f"{self._description}: {share} %, about {left_s:.0f} s left"
+
+
+_FIRST_LINE_S = 2.0
+_RAREST_LINE_S = 60.0
 
 
 @contextlib.contextmanager
 def progress(description: str, total: int) -> Iterator[Progress]:
-    """A progress bar with time left, on stderr; nothing at all when stderr is no terminal."""
+    """A bar with time left, on stderr; where stderr is no terminal a line every few seconds."""
     if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
-        yield _Silent()
+        yield _Lines(description, total)
         return
     from rich.console import Console
     from rich.progress import BarColumn, TextColumn, TimeRemainingColumn

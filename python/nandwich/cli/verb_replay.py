@@ -3,7 +3,6 @@
 
 import re
 import time
-from pathlib import Path
 from typing import Any
 
 import click
@@ -11,7 +10,7 @@ import click
 from nandwich import _native, locks
 from nandwich.cli import output
 from nandwich.cli.command import Command
-from nandwich.cli.options import Quantity, json_option, layer_options, writable
+from nandwich.cli.options import Quantity, json_option, layer_options, trace_options, writable
 from nandwich.errors import InputError, RunError
 from nandwich.replay import play as replay
 from nandwich.replay import report
@@ -68,6 +67,7 @@ Examples:
   nandwich replay gen:uniform --precondition 2
   nandwich replay gen:zipf,theta=0.8,writes=70%,requests=200K --ftl lavish
   nandwich replay examples/traces/camera.csv --verify
+  nandwich replay mine.csv --columns time,op,offset,size --unit us --header
   nandwich replay phone.csv.gz --wrap --chip MLC64G --json out.json
   nandwich replay gen:filecopy --chip TLC8G-HEAL --wear dheating --heal --heal-cycles 20
   nandwich replay gen:sensor --nvm 1M --tier lrfu --idle
@@ -93,6 +93,13 @@ Examples:
     "--blocks", type=click.IntRange(0, 2**32 - 1), default=0, help="Another number of blocks."
 )
 @layer_options
+@click.option(
+    "--ram",
+    type=Quantity("size"),
+    default=0,
+    metavar="SIZE",
+    help="What the layer may take, like 16K: its cache or its log blocks are made to fit.",
+)
 @click.option(
     "--wear",
     default=_DEFAULT.wear,
@@ -158,11 +165,7 @@ Examples:
 )
 @click.option("--wrap", "fit", flag_value="wrap", help="A larger trace goes round the device.")
 @click.option("--scale", "fit", flag_value="scale", help="A larger trace's offsets shrink.")
-@click.option("--format", "trace_format", default="", help="Of the trace, if it is not found out.")
-@click.option("--unit", type=click.IntRange(0, 2**64 - 2), help="Only this device of the trace.")
-@click.option(
-    "--skip-bad", type=click.IntRange(0, 2**64 - 1), default=0, help="Bad lines to bear with."
-)
+@trace_options
 @click.option(
     "--verify",
     is_flag=True,
@@ -184,63 +187,18 @@ Examples:
     help="The chip's state: gone on from when there, saved at the end.",
 )
 @json_option
-def command(
-    source: str,
-    chip: str,
-    ftl: str,
-    fit: str | None,
-    trace_format: str,
-    until_worn: bool,
-    repeat: int,
-    no_bad_blocks: bool,
-    json_target: str | None,
-    spare_blocks: int,
-    log_blocks: int,
-    degree: int,
-    maps: int,
-    threshold: int | None,
-    heal: bool,
-    heal_at: int | None,
-    heal_cycles: int | None,
-    heal_period: int | None,
-    **choices: Any,
-) -> None:
+def command(json_target: str | None, **choices: Any) -> None:
     """Play a block trace, or a made-up workload, on a translation layer over a twin.
 
     The layer is the C code that ships; the chip keeps no payload, so gigabytes cost little. Books
     are checked at the end: nothing lost, nothing invented. Exit code 1 when they do not balance,
     when a sector reads wrong, or when the device refuses (unless --until-worn waits for that).
     """
-    layer = {
-        "spare_blocks": spare_blocks,
-        "log_blocks": log_blocks,
-        "degree": degree,
-        "maps": maps,
-    }
-    figures = {
-        "threshold": threshold,
-        "heal": int(heal),
-        "heal_percent": heal_at,
-        "heal_cycles": heal_cycles,
-        "heal_period_s": heal_period,
-    }
-    options = Options(
-        source,
-        chip=chip,
-        ftl=ftl,
-        layer={key: value for key, value in layer.items() if value},
-        wear_figures={key: value for key, value in figures.items() if value},
-        fit=fit or "refuse",
-        format=trace_format,
-        repeat=0 if until_worn else repeat,
-        factory_bad=not no_bad_blocks,
-        **choices,
-    )
-    inputs = [] if replay.is_generated(source) else [Path(source)]
-    inputs += [Path(options.classes)] if options.classes else []
-    _check_nvm(options)
-    chosen = (*parts.files(options.chip), *parts.files(options.nvm_part))
-    output.check_apart((*inputs, *chosen), (options.snapshot, json_target))
+    until_worn = bool(choices["until_worn"])
+    options = chosen(**choices)
+    inputs = replay.inputs(options)
+    described = (*parts.files(options.chip), *parts.files(options.nvm_part))
+    output.check_apart((*inputs, *described), (options.snapshot, json_target))
     with locks.held(options.snapshot):
         play = _prepare(options)
         _play(play)
@@ -252,7 +210,47 @@ def command(
     if json_target is not None:
         document = output.document("replay", 1, value, seed=options.seed, inputs=inputs)
         output.write_json(json_target, document)
-    _judge(value["result"], broken, until_worn=until_worn)
+    faults = replay.faults(value["result"], broken, until_worn=until_worn)
+    if faults:
+        raise RunError("\n".join(faults))
+
+
+def chosen(
+    *,
+    fit: str | None,
+    until_worn: bool,
+    repeat: int,
+    no_bad_blocks: bool,
+    threshold: int | None,
+    heal: bool,
+    heal_at: int | None,
+    heal_cycles: int | None,
+    heal_period: int | None,
+    **choices: Any,
+) -> Options:
+    """What the command line asks for; InputError where two options do not go together."""
+    layer = {key: choices.pop(key) for key in ("spare_blocks", "log_blocks", "degree", "maps")}
+    figures = {
+        "threshold": threshold,
+        "heal": int(heal),
+        "heal_percent": heal_at,
+        "heal_cycles": heal_cycles,
+        "heal_period_s": heal_period,
+    }
+    how = {
+        key: choices.pop(key) for key in ("trace_format", "unit", "skip_bad", "columns", "header")
+    }
+    options = Options(
+        layer={key: value for key, value in layer.items() if value},
+        wear_figures={key: value for key, value in figures.items() if value},
+        fit=fit or "refuse",
+        **replay.reading(**how),
+        repeat=0 if until_worn else repeat,
+        factory_bad=not no_bad_blocks,
+        **choices,
+    )
+    _check_nvm(options)
+    return options
 
 
 def _print(value: dict[str, Any]) -> None:
@@ -287,6 +285,8 @@ def _books(play: replay.Play, *, verify: bool) -> dict[str, Any]:
 def _prepare(options: Options) -> replay.Play:
     """Trace and device, as old as it is asked for."""
     play = replay.prepare(options)
+    if isinstance(play.source, _native.Trace) and play.source.separator:
+        output.talk(f"{options.source}: fields apart by {report.SEPARATORS[play.source.separator]}")
     wanted = play.device.sectors * options.precondition // 1000
     if wanted:
         with output.progress("preconditioning", wanted) as bar:
@@ -305,24 +305,3 @@ def _play(play: replay.Play) -> None:
     took = max(1e-9, time.monotonic() - start)
     done = play.replay.result()["done"]
     output.talk(f"{done} requests in {took:.2f} s: {done / took:,.0f} a second")
-
-
-def _when(result: dict[str, Any]) -> str:
-    request = result["violation_request"]
-    return "when read back" if request == result["requests"] else f"at request {request}"
-
-
-def _judge(result: dict[str, Any], broken: list[str], *, until_worn: bool) -> None:
-    faults = [f"the books do not balance: {law}" for law in broken]
-    if result["violations"]:
-        faults.append(
-            f"{result['violations']} sectors read wrong, the first is sector "
-            f"{result['violation_sector']} {_when(result)}"
-        )
-    if result["ended"] < 0 and not until_worn:
-        faults.append(
-            f"the device refused request {result['requests'] - 1} at sector "
-            f"{result['ended_sector']}: {result['ended_text']}"
-        )
-    if faults:
-        raise RunError("\n".join(faults))

@@ -2,13 +2,14 @@
 """`nandwich trace`: what a recorded trace holds, and the same in another format."""
 
 from pathlib import Path
+from typing import Any
 
 import click
 
 from nandwich import _native, names
 from nandwich.cli import output
 from nandwich.cli.command import Group
-from nandwich.cli.options import json_option, writable
+from nandwich.cli.options import json_option, trace_options, writable
 from nandwich.errors import InputError, RunError, not_written
 from nandwich.replay import play as replay
 from nandwich.replay import report
@@ -32,20 +33,15 @@ def command() -> None:
 Examples:
   nandwich trace info examples/traces/camera.csv
   nandwich trace info phone.csv.gz --json -
+  nandwich trace info mine.csv --columns time,op,offset,size --unit us --header
 """
 )
 @click.argument("path", metavar="TRACE")
-@click.option("--format", "trace_format", default="", help="If it is not found out.")
-@click.option("--unit", type=click.IntRange(0, 2**64 - 2), help="Only this device of the trace.")
-@click.option(
-    "--skip-bad", type=click.IntRange(0, 2**64 - 1), default=0, help="Bad lines to bear with."
-)
+@trace_options
 @json_option
-def info(
-    path: str, trace_format: str, unit: int | None, skip_bad: int, json_target: str | None
-) -> None:
+def info(path: str, json_target: str | None, **how: Any) -> None:
     """Counts, sizes, reach and times of a trace."""
-    options = Options(path, format=trace_format, unit=unit, skip_bad=skip_bad)
+    options = Options(path, **replay.reading(**how))
     output.check_apart((path,), (json_target,))
     trace = replay.open_trace(path, options)
     facts = replay.survey(trace)
@@ -53,6 +49,7 @@ def info(
         "name": path,
         "format": trace.format,
         "packing": trace.packing,
+        "separator": trace.separator or None,
         "lines": trace.lines,
         "skipped_lines": trace.skipped,
         "empty_lines": trace.empty,
@@ -77,27 +74,21 @@ Examples:
 @click.argument("path", metavar="TRACE|gen:NAME")
 @click.argument("target", metavar="FILE[.gz]", callback=writable)
 @click.option("--to", "wanted", required=True, help="One of " + ", ".join(WRITTEN))
-@click.option("--format", "trace_format", default="", help="Of TRACE, if it is not found out.")
-@click.option("--unit", type=click.IntRange(0, 2**64 - 2), help="Only this device of the trace.")
-@click.option(
-    "--skip-bad", type=click.IntRange(0, 2**64 - 1), default=0, help="Bad lines to bear with."
-)
+@trace_options
 @click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=1, help="Of a workload.")
 def convert(
     path: str,
     target: str,
     wanted: str,
-    trace_format: str,
-    unit: int | None,
-    skip_bad: int,
     seed: int,
+    **how: Any,
 ) -> None:
     """Write a trace, or a made-up workload, in another format; times begin at 0."""
     if wanted not in WRITTEN:
         raise names.unknown("format to write", wanted, WRITTEN)
     output.check_apart(() if replay.is_generated(path) else (path,), (target,))
     source: _native.Source
-    options = Options(path, format=trace_format, unit=unit, skip_bad=skip_bad)
+    options = Options(path, **replay.reading(**how))
     if replay.is_generated(path):
         replay.check_made_up(options)
         if ",footprint=" not in path:

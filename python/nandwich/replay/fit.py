@@ -2,36 +2,24 @@
 """Which layer fits a part and a RAM, and what each costs under one workload.
 
 Each layer is formatted on a metadata-only twin, written full once, played with the workload, asked
-for reads at random, saved and mounted again. Its RAM is what the C code asks for.
+for reads at random, saved and mounted again, where it can be. Its RAM is what the C code asks for.
 """
 
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from nandwich import _native, quantities
 from nandwich.errors import InputError, RunError
-from nandwich.replay import play
+from nandwich.replay import play, room
 from nandwich.twin import parts
 
 #: Layers whose content survives a power cut. Lavish forgets: it is swap, not a disk.
-LAYERS = tuple(name for name in play.LAYERS if name != "lavish")
-#: Numbers of log blocks tried when a layer's own choice takes too much RAM.
-_LOG_BLOCKS = (32, 16, 8, 4, 2, 1)
-#: The tree layer takes what it is given: so many nodes of its map in a cache, the most first.
-_NODES = (255, 128, 64, 48, 32, 24, 16, 12, 8, 6, 5, 4, 3)
-_LESS = {"log": "log_blocks", "superblock": "log_blocks", "fast": "log_blocks"}
+LAYERS = tuple(name for name, _, persists, _ in _native.layers() if persists)
 #: Code and constants on Cortex-M3 at -Os with all they use: format, mount and every verb.
-CODE_BYTES = {
-    "page": 9908,
-    "tree": 14720,
-    "nftl": 17908,
-    "log": 17960,
-    "superblock": 17952,
-    "fast": 21012,
-}
+CODE_BYTES = {"page": 9908, "tree": 14720}
 _READS = 20_000
 _STEP = 1 << 16
 
@@ -46,6 +34,12 @@ class Question:
     requests: int = 100_000
     blocks: int = 0
     seed: int = 1
+    models: bool = False
+
+    @property
+    def layers(self) -> tuple[str, ...]:
+        """Those that are asked."""
+        return LAYERS + play.MODELS if self.models else LAYERS
 
 
 def answer(question: Question, advance: Callable[[int], None]) -> dict[str, Any]:
@@ -56,7 +50,7 @@ def answer(question: Question, advance: Callable[[int], None]) -> dict[str, Any]
         raise InputError(f"{part.name} is no raw flash: no translation layer is needed there")
     play.workload(question.workload, part.bytes, question.seed)  # refuses what is no workload
     rows = []
-    for layer in LAYERS:
+    for layer in question.layers:
         rows.append(_row(question, layer))
         advance(1)
     rows.sort(key=lambda row: (not row["fits"], row["programs_a_write"] or 0.0))
@@ -69,7 +63,7 @@ def _row(question: Question, layer: str) -> dict[str, Any]:
         "fits": False,
         "config": {},
         "ram_bytes": None,
-        "code_bytes": CODE_BYTES[layer],
+        "code_bytes": CODE_BYTES.get(layer),
         "sectors": None,
         "programs_a_write": None,
         "energy_pj_a_write": None,
@@ -82,25 +76,20 @@ def _row(question: Question, layer: str) -> dict[str, Any]:
         "why": "",
     }
     needs: list[int] = []
-    for config in _configs(layer):
+    for config in room.configs(layer):
         options = _options(question, layer, config)
         try:
             played = play.prepare(options)
         except InputError as error:
             row["why"] = row["why"] or error.message
             continue
-        needs.append(_ram_bytes(played.device))
+        needs.append(room.ram_bytes(played.device))
         if needs[-1] <= question.ram_bytes:
             return row | _measured(question, played) | {"fits": True, "config": config, "why": ""}
     if needs:
         row["ram_bytes"] = min(needs)
         row["why"] = _too_little(question, layer, min(needs), played.device.blocks)
     return row
-
-
-def _ram_bytes(device: _native.ReplayDevice) -> int:
-    """What the layer takes with its struct. A processor of 32 bits takes a little less."""
-    return device.ram_bytes + device.state_bytes
 
 
 def _too_little(question: Question, layer: str, need: int, blocks: int) -> str:
@@ -114,7 +103,7 @@ def _too_little(question: Question, layer: str, need: int, blocks: int) -> str:
 
 def _most_blocks(question: Question, layer: str, blocks: int) -> int:
     """Most blocks of the chip that the layer can look after with this RAM; 0: none."""
-    *_, config = _configs(layer)
+    *_, config = room.configs(layer)
     fewest, too_many = 0, blocks
     while too_many - fewest > 1:
         middle = (fewest + too_many) // 2
@@ -123,7 +112,7 @@ def _most_blocks(question: Question, layer: str, blocks: int) -> int:
         except InputError:  # so few that the layer cannot work; it may with more
             need = 0
         else:
-            need = _ram_bytes(device)
+            need = room.ram_bytes(device)
         if need <= question.ram_bytes:
             fewest = middle
         else:
@@ -155,14 +144,6 @@ def _store_ram_bytes(question: Question) -> int | None:
         return None
 
 
-def _configs(layer: str) -> Iterator[dict[str, int]]:
-    if layer == "tree":
-        yield from ({"maps": number} for number in _NODES)
-    yield {}
-    if layer in _LESS:
-        yield from ({_LESS[layer]: number} for number in _LOG_BLOCKS)
-
-
 def _options(question: Question, layer: str, config: dict[str, int]) -> play.Options:
     return play.Options(
         f"{play.GENERATED}{question.workload}",
@@ -192,7 +173,7 @@ def _measured(question: Question, played: play.Play) -> dict[str, Any]:
     mean = derived["erases_mean"]
     life = int(result["bytes_written"] * played.device.endurance / mean) if mean else None
     return {
-        "ram_bytes": _ram_bytes(played.device),
+        "ram_bytes": room.ram_bytes(played.device),
         "sectors": played.device.sectors,
         "programs_a_write": derived["write_amplification"],
         "energy_pj_a_write": result["energy_pj"] // writes if writes else None,
@@ -200,7 +181,7 @@ def _measured(question: Question, played: play.Play) -> dict[str, Any]:
         "longest_call_ns": result["worst_call_ns"],
         "life_bytes": life,
         **_reads(question, played),
-        **_mount(played),
+        **(_mount(played) if played.options.ftl in LAYERS else {}),
     }
 
 

@@ -7,23 +7,24 @@ its row changed.
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from nandwich import _native, names, quantities
 from nandwich.errors import InputError, RunError
-from nandwich.replay import classes
+from nandwich.replay import classes, life, room
 from nandwich.twin import parts
 
-LAYERS = tuple(name for name, _, _ in _native.layers())
+LAYERS = tuple(name for name, *_ in _native.layers())
+#: Of these: not for a device, there to compare with.
+MODELS = tuple(name for name, _, _, is_model in _native.layers() if is_model)
 TIER_NEEDS = {name: frozenset(needs) for name, _, needs in _native.tier_policies()}
 TIERS = tuple(TIER_NEEDS)
 WEARS = ("none", *(name for name, _ in _native.wear_policies()))
 GENERATED = "gen:"
 STEP = 1 << 16  # requests between two signs of progress
-YEAR_NS = 365 * 86_400 * 10**9
 _MOST = 2**64 - 1  # of every figure
 _NVM_MOST = 2**31  # bytes
 _THETA_MOST = 4000  # thousandths
@@ -45,6 +46,15 @@ FIGURES = {
     "theta": "theta",
 }
 
+#: Columns of a csv of one's own: numbers of enum nw_iotrace_column.
+COLUMNS = {"-": 0, "time": 1, "op": 2, "offset": 3, "size": 4, "sector": 5, "sectors": 6}
+#: A time of 1 in ns: so many zeros.
+TIME_PLACES = {"ns": 0, "us": 3, "ms": 6, "s": 9}
+_PASSED_OVER = "-"
+_MOST_COLUMNS = 32
+_CSV = "csv"
+_HINT = "of another csv name the columns, say --columns time,op,offset,size --unit us"
+
 Advance = Callable[[int], None]
 
 
@@ -56,6 +66,7 @@ class Options:
     chip: str = "K9F1G08U0A"
     ftl: str = "page"
     layer: dict[str, int] = field(default_factory=dict)  # figures of nw_layer_config
+    ram: int = 0  # bytes that the layer may take; 0: as many as it chooses
     wear: str = "none"
     wear_figures: dict[str, int] = field(default_factory=dict)  # of nw_wear_choice
     nvm: int = 0  # bytes of NVM before the layer; 0: none
@@ -74,6 +85,9 @@ class Options:
     format: str = ""
     unit: int | None = None
     skip_bad: int = 0
+    columns: str = ""  # of a csv in no known format, like "time,op,offset,size"
+    time_unit: str = "s"  # of its times
+    header: bool = False  # its first line is a heading
     verify: bool = False
     wear_out: bool = False
     factory_bad: bool = True
@@ -160,15 +174,71 @@ def is_generated(source: str) -> bool:
     return source.startswith(GENERATED)
 
 
+def inputs(options: Options) -> list[Path]:
+    """The files that a replay reads, parts apart."""
+    recorded = [] if is_generated(options.source) else [Path(options.source)]
+    return recorded + ([Path(options.classes)] if options.classes else [])
+
+
 def check_made_up(options: Options) -> None:
     """InputError for options that say how to read a trace, where nothing is read."""
     given = {
         "--format": bool(options.format),
         "--unit": options.unit is not None,
         "--skip-bad": options.skip_bad != 0,
+        "--columns": bool(options.columns),
+        "--header": options.header,
     }
     for name in (name for name, is_given in given.items() if is_given):
         raise InputError(f"{name} is for recorded traces; {options.source} is made up")
+
+
+def reading(
+    *,
+    trace_format: str = "",
+    unit: int | str | None = None,
+    skip_bad: int = 0,
+    columns: str = "",
+    header: bool = False,
+) -> dict[str, Any]:
+    """The fields of Options that say how a trace is read, from the command line; InputError."""
+    if columns and trace_format not in ("", _CSV):
+        raise InputError(f"--columns is for a csv of one's own, not for --format {trace_format}")
+    if trace_format == _CSV and not columns:
+        raise InputError("--format csv: name its columns, say --columns time,op,offset,size")
+    if columns and isinstance(unit, int):
+        raise InputError(f"--unit {unit}: with --columns it is that of times: ns, us, ms or s")
+    if not columns and isinstance(unit, str):
+        raise InputError(f"--unit {unit}: times have one with --columns; a device is a number")
+    if header and not columns:
+        raise InputError("--header is for a csv whose columns are named: --columns")
+    csv_columns(columns)
+    return {
+        "format": trace_format,
+        "unit": unit if isinstance(unit, int) else None,
+        "skip_bad": skip_bad,
+        "columns": columns,
+        "time_unit": unit if isinstance(unit, str) else "s",
+        "header": header,
+    }
+
+
+def csv_columns(text: str) -> list[int]:
+    """What `time,op,offset,size` is for the reader; InputError. Nothing for nothing."""
+    if not text:
+        return []
+    words = [word.strip() for word in text.split(",")]
+    for word in words:
+        if word not in COLUMNS:
+            raise names.unknown("column", word, COLUMNS)
+        if word != _PASSED_OVER and words.count(word) > 1:
+            raise InputError(f"--columns {text}: {word} is there twice")
+    for either in (("op",), ("offset", "sector"), ("size", "sectors")):
+        if len([word for word in words if word in either]) != 1:
+            raise InputError(f"--columns {text}: wanted one column {' or '.join(either)}")
+    if len(words) > _MOST_COLUMNS:
+        raise InputError(f"--columns: {_MOST_COLUMNS} at most")
+    return [COLUMNS[word] for word in words]
 
 
 def open_trace(path: str, options: Options) -> _native.Trace:
@@ -178,10 +248,19 @@ def open_trace(path: str, options: Options) -> _native.Trace:
         raise names.unknown("trace format", options.format, known)
     try:
         return _native.Trace(
-            path, format=options.format, skip_bad=options.skip_bad, unit=options.unit
+            path,
+            format=options.format,
+            skip_bad=options.skip_bad,
+            unit=options.unit,
+            columns=csv_columns(options.columns),
+            time_places=TIME_PLACES[options.time_unit],
+            header=options.header,
         )
     except ValueError as error:
-        raise InputError(str(error)) from error
+        hint = ""
+        if "of no known format" in str(error):
+            hint = f"\nknown: {', '.join(known)}; {_HINT}"
+        raise InputError(str(error) + hint) from error
 
 
 def survey(
@@ -205,17 +284,55 @@ def survey(
     return dict(looked.result())
 
 
-def _device(options: Options) -> _native.ReplayDevice:
-    part = parts.resolve(options.chip)
+class NoRoomError(InputError):
+    """The layer does not fit the RAM it was given: an answer, where it is compared with others."""
+
+
+def check_names(options: Options) -> None:
+    """Refuse a part, a layer or a policy that nobody knows; InputError."""
+    parts.resolve(options.chip)
     if options.ftl not in LAYERS:
         raise names.unknown("translation layer", options.ftl, LAYERS)
     if options.wear not in WEARS:
         raise names.unknown("wear policy", options.wear, WEARS)
+    if options.tier not in TIERS:
+        raise names.unknown("placement policy", options.tier, TIERS)
+
+
+def _device_in_ram(options: Options) -> tuple[Options, _native.ReplayDevice]:
+    """The device that takes most of the RAM it may take, and the options that say how."""
+    if not options.ram:
+        return options, _device(options)
+    least: int | None = None
+    refusal: InputError | None = None
+    for config in room.configs(options.ftl):
+        if config.keys() & options.layer.keys():
+            continue  # the user has chosen that figure
+        tried = replace(options, layer={**options.layer, **config})
+        try:
+            device = _device(tried)
+        except InputError as error:
+            refusal = refusal or error
+            continue
+        needs = room.ram_bytes(device)
+        if needs <= options.ram:
+            return tried, device
+        least = needs if least is None else min(least, needs)
+    if least is None:
+        assert refusal is not None
+        raise refusal
+    raise NoRoomError(
+        f"{options.ftl} over {options.chip} needs {quantities.format_size(least)} of RAM, and may "
+        f"take {quantities.format_size(options.ram)}"
+    )
+
+
+def _device(options: Options) -> _native.ReplayDevice:
+    check_names(options)
+    part = parts.resolve(options.chip)
     image = options.snapshot if options.snapshot and Path(options.snapshot).exists() else ""
     if image and options.verify:
         raise InputError(f"--verify: the tokens of what {image} holds are not known; start anew")
-    if options.tier not in TIERS:
-        raise names.unknown("placement policy", options.tier, TIERS)
     if options.nvm > _NVM_MOST:
         raise InputError(f"--nvm: at most {quantities.format_size(_NVM_MOST)}")
     if options.nvm and options.snapshot:
@@ -363,7 +480,7 @@ def prepare(options: Options, advance: Advance | None = None) -> Play:
     """Opens device and source, looks the source over, and puts the two together; InputError."""
     if is_generated(options.source):
         check_made_up(options)
-    device = _device(options)
+    options, device = _device_in_ram(options)
     apps: list[str] = []
     if is_generated(options.source):
         _put_tier(device, options, 0)
@@ -406,6 +523,24 @@ def broken_laws(play: Play) -> list[str]:
     ]
 
 
+def faults(result: dict[str, Any], broken: list[str], *, until_worn: bool) -> list[str]:
+    """Why a replay that ended counts as failed, a sentence each; `broken` are laws."""
+    found = [f"the books do not balance: {law}" for law in broken]
+    if result["violations"]:
+        request = result["violation_request"]
+        when = "when read back" if request == result["requests"] else f"at request {request}"
+        found.append(
+            f"{result['violations']} sectors read wrong, the first is sector "
+            f"{result['violation_sector']} {when}"
+        )
+    if result["ended"] < 0 and not until_worn:
+        found.append(
+            f"the device refused request {result['requests'] - 1} at sector "
+            f"{result['ended_sector']}: {result['ended_text']}"
+        )
+    return found
+
+
 def derived(play: Play, result: dict[str, Any]) -> dict[str, Any]:
     """Figures that follow from counts: amplification, energy a byte, wear, lifetime."""
     layer = result["layer"]
@@ -419,7 +554,7 @@ def derived(play: Play, result: dict[str, Any]) -> dict[str, Any]:
     def years(erases: Fraction) -> float | None:
         if not rated or not erases or not elapsed:
             return None
-        return float(f"{float(elapsed * rated / erases / YEAR_NS):.4g}")
+        return float(f"{float(elapsed * rated / erases / life.YEAR_NS):.4g}")
 
     writes = result["sectors_written"] if play.options.nvm else layer["host_writes"]
     responses = sum(result[way]["mean_ns"] * result[way]["count"] for way in ("reads", "writes"))
@@ -433,6 +568,9 @@ def derived(play: Play, result: dict[str, Any]) -> dict[str, Any]:
         "erases_min": min(wear),
         "lifetime_years": years(Fraction(most)),
         "lifetime_years_if_even": years(Fraction(total, len(wear))),
+        "life": life.extrapolated(
+            life.Worn(rated, play.device.block_pages, wear, layer["programs"], int(writes), elapsed)
+        ),
     }
 
 
@@ -446,7 +584,7 @@ def _tier(play: Play) -> dict[str, Any] | None:
     most = work["line_writes_max"]
     years = None
     if most and work["endurance"] and elapsed:
-        years = float(f"{elapsed * work['endurance'] / most / YEAR_NS:.4g}")
+        years = float(f"{elapsed * work['endurance'] / most / life.YEAR_NS:.4g}")
     return {
         "nvm": parts.resolve(options.nvm_part).name,
         "policy": options.tier,
@@ -537,6 +675,7 @@ def as_json(play: Play) -> dict[str, Any]:
             "fit": options.fit if recorded else "refuse",
             "verify": options.verify,
             "classes": options.classes or None,
+            "ram_bytes": options.ram or None,
         },
         "result": result,
         "derived": derived(play, result),

@@ -90,6 +90,19 @@ def _policy(policy: dict[str, int], name: str) -> list[Row]:
     return table
 
 
+def _life(derived: dict[str, Any]) -> list[Row]:
+    life = derived["life"]
+    if life is None:
+        return []
+    span = f"{life['least_years']:.3g} to {life['most_years']:.3g}"
+    asked = f"{life['writes_a_day']:.3g} writes a day, {life['programs_a_write']:.3g} programs each"
+    table: list[Row] = [("lifetime at this rate", f"{life['years']:.3g} years", f"{span}; {asked}")]
+    if not life["spread_known"]:
+        mean = f"{derived['erases_mean']:.2g} erases a block do not tell its spread"
+        table.append(("", "if wear is even", f"{mean}: --repeat goes on, --until-worn proves"))
+    return table
+
+
 def rows(value: dict[str, Any]) -> list[Row]:
     """The table of a replay."""
     result, derived, layer = value["result"], value["derived"], value["result"]["layer"]
@@ -144,9 +157,7 @@ def rows(value: dict[str, Any]) -> list[Row]:
     table.append(("erases a block", wear, "least / mean / most"))
     if value["policy"] is not None:
         table += _policy(value["policy"], value["device"]["wear"])
-    if derived["lifetime_years"] is not None:
-        even = f"by the most erased block; {derived['lifetime_years_if_even']:.3g} if wear was even"
-        table.append(("lifetime at this rate", f"{derived['lifetime_years']:.3g} years", even))
+    table += _life(derived)
     if value["options"]["verify"]:
         read_back = f"{result['read_back']} read back at the end"
         checked = f"of {result['tokens_checked']} sectors read and {read_back}"
@@ -159,6 +170,7 @@ def rows(value: dict[str, Any]) -> list[Row]:
 _SHARE_COLUMNS = ("requests", "written", "in NVM", "read", "from NVM", "speed")
 _MOST_SHARES = 12
 _SHOWN_NAMES = 6
+SEPARATORS = {";": "semicolons", ",": "commas", "\t": "tabs"}
 
 
 def _share_cells(share: dict[str, Any]) -> tuple[object, ...]:
@@ -210,7 +222,10 @@ def _name(share: dict[str, Any]) -> str:
 def trace_rows(facts: dict[str, Any]) -> list[Row]:
     """The table of `nandwich trace info`."""
     requests = facts["requests"]
-    table: list[Row] = [("requests", requests, f"format {facts['format']}, {facts['packing']}")]
+    found = f"format {facts['format']}, {facts['packing']}"
+    if facts["separator"] is not None:
+        found += f", fields apart by {SEPARATORS[facts['separator']]}"
+    table: list[Row] = [("requests", requests, found)]
     if facts["skipped_lines"]:
         table.append(("bad lines", facts["skipped_lines"], "skipped"))
     table += _empty(facts)

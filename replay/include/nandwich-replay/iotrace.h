@@ -16,6 +16,7 @@
  *             first times has a point, so name `disksim` if they are whole ms
  *   fiu       time pid process block size W|R major minor md5     time in ns, 512 B
  *   wiscsee   pid D|C operation offset size time ...   time in s, B; the D lines
+ *   csv       any columns, in an order that config.columns tells; never found out by content
  *   vscsi     binary records of version 1 (32 B) and 2 (40 B), little-endian, time in us
  *
  * Blank lines, lines that begin with '#', and a first line without any digit are no requests. A
@@ -45,8 +46,28 @@ extern "C" {
 #define NW_IOTRACE_APPS 1000U     /* told apart; those that come later are nobody's */
 #define NW_IOTRACE_APP_BYTES 64U  /* of a name, its end among them; longer ones are cut */
 
+#define NW_IOTRACE_COLUMNS 32U
+
+/* What stands in a column of a csv. */
+enum nw_iotrace_column {
+    NW_COLUMN_OTHER, /* passed over */
+    NW_COLUMN_TIME,  /* a decimal number */
+    NW_COLUMN_OP,    /* R, W, T or F, or read, write, trim, discard, flush, sync; in any case */
+    NW_COLUMN_OFFSET, NW_COLUMN_SIZE,   /* in bytes */
+    NW_COLUMN_SECTOR, NW_COLUMN_SECTORS /* the same in 512 B */
+};
+
+/* Fields may be in quotes. Columns behind the last one told are passed over. */
+struct nw_iotrace_columns {
+    uint8_t count;       /* 0: the file is no such csv */
+    uint8_t header;      /* 1: the first line is a heading, even if it has digits */
+    uint8_t time_places; /* what a time of 1 is: 0 ns, 3 us, 6 ms, 9 s */
+    uint8_t column[NW_IOTRACE_COLUMNS];
+};
+
 struct nw_iotrace_config {
     const char *format; /* a name above; NULL: find out */
+    struct nw_iotrace_columns columns; /* of a csv, whatever `format` says */
     uint64_t skip_bad;  /* lines that may be wrong */
     uint64_t unit;      /* only this device; NW_IOTRACE_ALL_UNITS */
 };
@@ -72,6 +93,8 @@ struct nw_io_source *nw_iotrace_source(struct nw_iotrace *trace);
 const struct nw_iotrace_fault *nw_iotrace_fault_of(const struct nw_iotrace *trace);
 const char *nw_iotrace_format_name(const struct nw_iotrace *trace);
 const char *nw_iotrace_packing(const struct nw_iotrace *trace); /* "plain", "gzip" or "zstd" */
+/* csv: what stands between its fields, one of ; tab and comma, by the first line; 0 before. */
+char nw_iotrace_separator(const struct nw_iotrace *trace);
 uint64_t nw_iotrace_lines(const struct nw_iotrace *trace);      /* read so far; vscsi: records */
 uint64_t nw_iotrace_skipped(const struct nw_iotrace *trace);    /* bad lines so far */
 uint64_t nw_iotrace_empty(const struct nw_iotrace *trace);      /* requests of no bytes so far */

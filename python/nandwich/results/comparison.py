@@ -1,0 +1,245 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Results side by side: what differs between them, what is best and worst, and what is noise.
+
+Counts, emulated time and energy repeat to the last unit, so any difference is one. Noise is where a
+configuration has several values, one for each seed, or where the host's clock was read. The same
+seeds are played on all, so two configurations are apart when their mean difference is larger than
+any seed's difference is from that mean; and by more than WALL_NOISE where the clock was read.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from nandwich.results.figures import Metric, Result
+
+#: So much of a figure the host's clock may say otherwise the next time.
+WALL_NOISE = 0.10
+
+Verdict = Literal["same", "better", "worse", "other", "noise", "absent"]
+
+
+@dataclass(frozen=True)
+class Spread:
+    """The values of one figure of one configuration, one for each seed."""
+
+    values: tuple[float, ...]
+
+    @property
+    def mean(self) -> float:
+        first = self.values[0]
+        if all(value == first for value in self.values):
+            return first  # exact, and whole where the values are
+        return sum(self.values) / len(self.values)
+
+    @property
+    def least(self) -> float:
+        return min(self.values)
+
+    @property
+    def most(self) -> float:
+        return max(self.values)
+
+
+@dataclass
+class Entry:
+    """A configuration in a comparison. `state` says why one has no figures."""
+
+    name: str
+    results: list[Result] = field(default_factory=list)  # one for each seed
+    path: str | None = None
+    command: str | None = None  # that repeats it
+    chosen: dict[str, str] = field(default_factory=dict)  # what lists or a job said of it
+    state: Literal["done", "no room", "failed", "not played"] = "done"
+    why: str = ""
+
+    def spread(self, metric: Metric) -> Spread | None:
+        """Its values of a figure; None: a seed has none, or nothing was played."""
+        found = [one.values[metric.key] for one in self.results if metric.key in one.values]
+        return Spread(tuple(found)) if found and len(found) == len(self.results) else None
+
+    @property
+    def reference(self) -> bool:
+        return any(one.reference for one in self.results)
+
+
+@dataclass(frozen=True)
+class Line:
+    """One figure of all configurations, in their order; changes are against the first one."""
+
+    metric: Metric
+    spreads: tuple[Spread | None, ...]
+    best: int | None
+    worst: int | None
+    changes: tuple[float | None, ...]
+    verdicts: tuple[Verdict, ...]
+
+    @property
+    def equal(self) -> bool:
+        """Whether every configuration has the very same values."""
+        return len(set(self.spreads)) == 1
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """All of it. `equal` and `differing` are of the configurations that were played."""
+
+    entries: tuple[Entry, ...]
+    lines: tuple[Line, ...]
+    equal: dict[str, str]
+    differing: tuple[str, ...]
+
+    @property
+    def done(self) -> tuple[Entry, ...]:
+        return tuple(entry for entry in self.entries if entry.state == "done")
+
+
+def compare(entries: Sequence[Entry], metrics: Sequence[Metric]) -> Comparison:
+    """Lay configurations side by side; figures that none of them has are left out."""
+    done = [entry for entry in entries if entry.state == "done"]
+    lines = []
+    for metric in dict.fromkeys(metrics):
+        spreads = tuple(entry.spread(metric) for entry in done)
+        if any(spread is not None for spread in spreads):
+            ranked = [not entry.reference for entry in done]
+            lines.append(_line(metric, spreads, ranked))
+    equal, differing = _split([_config(entry) for entry in done])
+    return Comparison(tuple(entries), tuple(lines), equal, differing)
+
+
+def _config(entry: Entry) -> dict[str, str]:
+    """What all seeds of a configuration share."""
+    first = entry.results[0].config
+    return {
+        key: value
+        for key, value in first.items()
+        if all(one.config.get(key) == value for one in entry.results)
+    }
+
+
+def _split(configs: Sequence[dict[str, str]]) -> tuple[dict[str, str], tuple[str, ...]]:
+    """What is equal everywhere, and the names of what is not."""
+    keys = dict.fromkeys(key for config in configs for key in config)
+    equal, differing = {}, []
+    for key in keys:
+        values = {config.get(key) for config in configs}
+        (only, *others) = values
+        if others or only is None:
+            differing.append(key)
+        else:
+            equal[key] = only
+    return equal, tuple(differing)
+
+
+def _line(metric: Metric, spreads: tuple[Spread | None, ...], ranked: Sequence[bool]) -> Line:
+    best, worst = _ends(metric, spreads, ranked)
+    first = spreads[0]
+    return Line(
+        metric,
+        spreads,
+        best,
+        worst,
+        tuple(_change(first, one) for one in spreads),
+        tuple(_verdict(metric, first, one) for one in spreads),
+    )
+
+
+def apart(metric: Metric, one: Spread, other: Spread) -> bool:
+    """Whether two configurations differ by more than noise."""
+    gaps = [high - low for low, high in zip(one.values, other.values, strict=True)]
+    mean = sum(gaps) / len(gaps)
+    if abs(mean) <= max(abs(gap - mean) for gap in gaps):
+        return False
+    return not metric.wall or abs(mean) > WALL_NOISE * max(abs(one.mean), abs(other.mean))
+
+
+def _ends(
+    metric: Metric, spreads: tuple[Spread | None, ...], ranked: Sequence[bool]
+) -> tuple[int | None, int | None]:
+    """Which one is best and which is worst; None where the next one is not apart from it."""
+    if not metric.better:
+        return None, None
+    known = [(spread, i) for i, spread in enumerate(spreads) if spread is not None and ranked[i]]
+    if len(known) < 2:
+        return None, None
+    known.sort(key=lambda pair: pair[0].mean, reverse=metric.better == "more")
+
+    def end(outer: tuple[Spread, int], rest: list[tuple[Spread, int]]) -> int | None:
+        return outer[1] if all(apart(metric, outer[0], one) for one, _ in rest) else None
+
+    return end(known[0], known[1:]), end(known[-1], known[:-1])
+
+
+def _change(first: Spread | None, other: Spread | None) -> float | None:
+    """By which part of the first one the other is more; None: not known, or the first is 0."""
+    if first is None or other is None or first.mean == 0:
+        return None
+    return (other.mean - first.mean) / abs(first.mean)
+
+
+def _verdict(metric: Metric, first: Spread | None, other: Spread | None) -> Verdict:
+    if first is None or other is None:
+        return "absent"
+    if first.values == other.values:
+        return "same"
+    if not apart(metric, first, other):
+        return "noise"
+    if not metric.better:
+        return "other"
+    return "better" if (other.mean < first.mean) == (metric.better == "less") else "worse"
+
+
+def as_json(comparison: Comparison, kind: str) -> dict[str, Any]:
+    """What docs/schemas/compare-1.json promises, schema and provenance apart."""
+    names = [entry.name for entry in comparison.done]
+    return {
+        "kind": kind,
+        "configurations": [_entry_json(entry, comparison) for entry in comparison.entries],
+        "equal": comparison.equal,
+        "differing": list(comparison.differing),
+        "metrics": [_line_json(line, names) for line in comparison.lines],
+    }
+
+
+def _entry_json(entry: Entry, comparison: Comparison) -> dict[str, Any]:
+    config = _config(entry) if entry.results else {}
+    return {
+        "name": entry.name,
+        "state": entry.state,
+        "why": entry.why,
+        "file": entry.path,
+        "command": entry.command,
+        "chosen": entry.chosen,
+        "config": {key: config.get(key) for key in comparison.differing} if config else {},
+        "values": len(entry.results),
+    }
+
+
+def _line_json(line: Line, names: Sequence[str]) -> dict[str, Any]:
+    def name(index: int | None) -> str | None:
+        return None if index is None else names[index]
+
+    values: dict[str, dict[str, Any] | None] = {}
+    for i, spread in enumerate(line.spreads):
+        if spread is None:
+            values[names[i]] = None
+            continue
+        change = line.changes[i]
+        values[names[i]] = {
+            "mean": spread.mean,
+            "least": spread.least,
+            "most": spread.most,
+            "change": None if change is None else round(change, 6),
+            "verdict": line.verdicts[i],
+        }
+    seeds = any(spread is not None and len(spread.values) > 1 for spread in line.spreads)
+    return {
+        "key": line.metric.key,
+        "label": line.metric.label,
+        "unit": line.metric.unit,
+        "better": line.metric.better or None,
+        "noise": "wall clock" if line.metric.wall else "seeds" if seeds else "none",
+        "best": name(line.best),
+        "worst": name(line.worst),
+        "values": values,
+    }

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A file that a verb wrote with `--json`, read again.
+
+What is no such file is refused with the place and what is wrong there.
+"""
+
+import json
+import re
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from nandwich import files
+from nandwich.errors import InputError
+
+#: The schemas that are known here, and the verbs that write them.
+VERBS = {
+    "nandwich.replay/1": "replay",
+    "nandwich.run/1": "run",
+    "nandwich.run-target/1": "run --target",
+    "nandwich.run-tagged/1": "run --layout",
+    "nandwich.sched/1": "sched",
+    "nandwich.energy/1": "energy",
+    "nandwich.torture/1": "torture",
+    "nandwich.bench/1": "bench",
+}
+STDIN = "-"
+_MOST_BYTES = 1 << 28
+_SCHEMA = re.compile(r"nandwich\.([a-z-]+)/([0-9]+)")
+
+
+@dataclass(frozen=True)
+class Document:
+    """A result as a verb wrote it."""
+
+    path: str  # as it was given; "-" is stdin
+    schema: str  # say "nandwich.replay/1"
+    content: dict[str, Any]  # of a bench: {"figures": [...]}
+
+    @property
+    def kind(self) -> str:
+        """Results of one kind have the same figures: the verb, or what it was asked."""
+        admits = self.schema == "nandwich.sched/1" and "admission" in self.content
+        return VERBS[self.schema] + " --admit" * admits
+
+    @property
+    def name(self) -> str:
+        """What the file is called among others: its name without folder and ending."""
+        return "stdin" if self.path == STDIN else Path(self.path).stem
+
+    def at(self, *keys: str) -> Any:
+        """The value at a path of keys; InputError says which one is missing."""
+        value: Any = self.content
+        for depth, key in enumerate(keys):
+            if not isinstance(value, dict) or key not in value:
+                where = ".".join(keys[: depth + 1])
+                raise self.changed(where)
+            value = value[key]
+        return value
+
+    def changed(self, what: str) -> InputError:
+        """The error, for `raise`, of a document that is not as its verb writes it."""
+        return InputError(f"{self.path}: no {self.schema} as it is written: {what} is missing")
+
+
+def read(path: str) -> Document:
+    """The result in a file, or on stdin for '-'; InputError."""
+    try:
+        if path == STDIN:
+            data = files.drain(sys.stdin.buffer, _MOST_BYTES)
+        else:
+            data = files.read(Path(path), _MOST_BYTES)
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}") from error
+    return parse(path, data)
+
+
+def parse(path: str, data: bytes) -> Document:
+    """The result that these bytes of a file are; InputError."""
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: byte {error.start} is no UTF-8: this is no JSON") from error
+    try:
+        value = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise InputError(_not_json(path, text, error)) from error
+    except (RecursionError, ValueError) as error:
+        raise InputError(f"{path}: no result of nandwich: {error}") from error
+    schema = _schema(path, value)
+    if isinstance(value, list):
+        return Document(path, schema, {"figures": value})
+    return Document(path, schema, value)
+
+
+def _not_json(path: str, text: str, error: json.JSONDecodeError) -> str:
+    if not text.strip():
+        return f"{path}: the file is empty"
+    where = f"{path}:{error.lineno}:{error.colno}"
+    if error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string"):
+        return f"{where}: the file ends in the middle: it was cut off"
+    return f"{where}: not JSON: {error.msg}"
+
+
+def _schema(path: str, value: Any) -> str:
+    """The schema a document names; those of a list have to be one."""
+    names = [_named(path, one) for one in value] if isinstance(value, list) else []
+    if isinstance(value, list) and not names:
+        raise InputError(f"{path}: an empty list: no result of nandwich")
+    if not names:
+        names = [_named(path, value)]
+    name = names[0]
+    if len(set(names)) > 1:
+        raise InputError(f"{path}: holds {' and '.join(sorted(set(names)))}: give a file of one")
+    if name not in VERBS:
+        raise InputError(f"{path}: {_unknown(name)}")
+    if isinstance(value, list) != (name == "nandwich.bench/1"):
+        wanted = "a list" if name == "nandwich.bench/1" else "one object"
+        raise InputError(f"{path}: {name} is {wanted}, which this is not: was it changed?")
+    return name
+
+
+def _named(path: str, value: Any) -> str:
+    name = value.get("schema") if isinstance(value, dict) else None
+    if not isinstance(name, str):
+        raise InputError(
+            f"{path}: JSON without `schema`, so no result of nandwich: write one with --json FILE"
+        )
+    return name
+
+
+def _unknown(name: str) -> str:
+    match = _SCHEMA.fullmatch(name)
+    known = [one for one in VERBS if match and one.startswith(f"nandwich.{match[1]}/")]
+    if known:
+        return f"schema {name}, and this nandwich knows {known[0]}: write the file anew"
+    verbs = ", ".join(dict.fromkeys(verb.partition(" ")[0] for verb in VERBS.values()))
+    return f"schema {name} is not compared; results of these verbs are: {verbs}"
+
+
+def check_alike(documents: Sequence[Document]) -> None:
+    """Refuse results of several kinds; InputError says which is which and what goes together."""
+    kinds: dict[str, list[str]] = {}
+    for one in documents:
+        kinds.setdefault(one.kind, []).append(one.path)
+    if len(kinds) < 2:
+        return
+    which = "\n".join(f"  of nandwich {kind}: {', '.join(paths)}" for kind, paths in kinds.items())
+    several = [paths for paths in kinds.values() if len(paths) > 1]
+    can = " or ".join(" ".join(paths) for paths in several)
+    hint = f"compare {can}" if several else "give two results of one verb"
+    raise InputError(
+        f"results of several verbs have no figures in common; {hint}. These are\n{which}"
+    )
