@@ -85,7 +85,8 @@ int nw_tree_plan(struct nw_tree *tree, const struct nw_ftl_tree_config *config,
         geometry->blocks > NW_FLOOR_NUMBER / geometry->block_pages) {
         return 0;
     }
-    if (!shape(tree, geometry, (geometry->blocks - spare) * (geometry->block_pages - NW_FLOOR_ROOTS))) {
+    if (!shape(tree, geometry,
+               (geometry->blocks - spare) * (geometry->block_pages - NW_FLOOR_ROOTS))) {
         return 0;
     }
     uint32_t nodes = 2U * (uint32_t)tree->children * (tree->leaves + 1U);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tree.h - inside the tree layer, on the floor (floor.h). Files, bottom first; each calls only those
- * above it:
+ * tree.h - inside the tree layer, on the floor (floor.h). Files, bottom first; each calls only
+ * those above it:
  *
  *   tree_node.c   bytes of nodes: places, entries, reading through the cache and from the twin
  *   tree_map.c    where a sector lies: look-up, change, push
@@ -20,8 +20,8 @@
  * group for each leaf. A leaf is an array of places. The upper always tells the truth over the
  * lower: RAM over root over inner node over leaf.
  *
- * TWICE. Roots and nodes stand twice, one copy behind the other in one block. A place is that of the
- * first copy; where it cannot be read the second one is.
+ * TWICE. Roots and nodes stand twice, one copy behind the other in one block. A place is that of
+ * the first copy; where it cannot be read the second one is.
  *
  * PUSH. When root and changes have no room for another change, the root's largest group goes to its
  * inner node. When that has no room, its largest groups go to their leaves before. New nodes are
@@ -45,7 +45,7 @@
 #define NW_TREE_PIECE 256U      /* bytes of entries on the stack */
 #define NW_TREE_PASSED 8U       /* one small read in so many puts its node into the cache */
 #define NW_TREE_RUN 32U         /* sectors looked up at once */
-#define NW_TREE_OVER 2U         /* entries of a root beyond its room: a mount's copy, and one more */
+#define NW_TREE_OVER 2U         /* entries of a root beyond its room: a mount's copy, and one */
 #define NW_TREE_LOW 4U          /* cleaning begins below so many free blocks, the list for mounts */
 #define NW_TREE_EASE 2U         /* apart, and so many more where more than 12 are spare */
 #define NW_TREE_SHARE 4U        /* a write passes that part of a victim at most */

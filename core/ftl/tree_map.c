@@ -126,7 +126,8 @@ static int look_in_group(struct nw_tree *tree, struct look *look, uint32_t page,
                          uint16_t count)
 {
     uint16_t bytes = (uint16_t)(count * tree->entry);
-    int result = count != 0 ? nw_tree_read(tree, page, offset, bytes, tree->floor.buffer) : (int)NW_OK;
+    int result = count != 0 ? nw_tree_read(tree, page, offset, bytes, tree->floor.buffer)
+                            : (int)NW_OK;
 
     return result < 0 ? result : look_among(tree, look, tree->floor.buffer, count);
 }
@@ -265,8 +266,10 @@ int nw_tree_pour(struct nw_tree *tree, uint32_t page, uint32_t entries_at, uint1
             uint32_t place = nw_tree_get(tree, piece + (size_t)i * bytes + tree->width);
 
             if (first == NW_FLOOR_NONE) {
-                nw_put16(tree->floor.buffer, nw_tree_insert(tree, entries, nw_get16(tree->floor.buffer),
-                                                      sector, place));
+                uint16_t count = nw_get16(tree->floor.buffer);
+
+                nw_put16(tree->floor.buffer,
+                         nw_tree_insert(tree, entries, count, sector, place));
             } else if (sector - first < tree->leaf_places) {
                 nw_tree_put(tree, tree->floor.buffer + (sector - first) * tree->width, place);
             } else {

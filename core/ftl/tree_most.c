@@ -25,7 +25,8 @@ static struct nw_ftl_tree_most change(const struct nw_tree *tree, uint32_t passe
     uint32_t blocks = 1U + programs / (tree->floor.used_pages - NW_FLOOR_ROOTS);
 
     return (struct nw_ftl_tree_most){
-        .reads = 2U * (4U + 5U * passes + pushes * (3U * nodes + 2U * pieces(tree)) + saves + blocks),
+        .reads = 2U * (4U + 5U * passes + pushes * (3U * nodes + 2U * pieces(tree)) + saves +
+                       blocks),
         .programs = programs + NW_FLOOR_ROOTS * blocks,
         .erases = blocks + 1U};
 }

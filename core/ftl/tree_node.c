@@ -190,7 +190,8 @@ void nw_tree_renew(struct nw_tree *tree, uint32_t old, uint32_t page)
     for (uint16_t i = 0; i < tree->frames; i++) {
         if (tree->cached[i] == old) {
             tree->cached[i] = page;
-            memcpy(tree->cache + (size_t)i * tree->floor.page_bytes, tree->floor.buffer, tree->floor.page_bytes);
+            memcpy(tree->cache + (size_t)i * tree->floor.page_bytes, tree->floor.buffer,
+                   tree->floor.page_bytes);
             return;
         }
     }
