@@ -143,16 +143,16 @@ int nw_floor_program(struct nw_floor *floor, uint32_t word, uint16_t length, uin
 
     if (result < 0) { /* done or not: nobody knows */
         floor->must_mount = 1;
-        if (!floor->mounting) {
-            floor->sure = floor->next - 1U;
-            floor->sure_sector = floor->before;
-            if (result == NW_ERR_PROGRAM) {
-                nw_floor_fail(floor, floor->current);
-            }
+        if (result == NW_ERR_PROGRAM && !floor->mounting) {
+            nw_floor_fail(floor, floor->current);
         }
         return result;
     }
     floor->before = is_sector ? word & ~(uint32_t)NW_FLOOR_DAMAGED : (uint32_t)NW_FLOOR_NONE;
+    if (!floor->mounting && word != NW_FLOOR_ROOT) {
+        floor->sure = floor->next;
+        floor->sure_sector = floor->before;
+    }
     floor->next++;
     floor->left--;
     return NW_OK;

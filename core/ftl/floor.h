@@ -102,8 +102,8 @@ struct nw_floor {
     uint8_t *counts;       /* a byte a block: pages that are reached, or FREE, or OUT */
     uint32_t next;         /* page to be programmed next */
     uint32_t before;       /* sector of the page before it; NW_FLOOR_NONE */
-    uint32_t sure;         /* behind a failed program: the page before it, and its sector: it is */
-    uint32_t sure_sector;  /* no torn tail; NW_FLOOR_NONE */
+    uint32_t sure;         /* the page that this session wrote last, roots apart, and its sector: */
+    uint32_t sure_sector;  /* it is no torn tail; NW_FLOOR_NONE */
     uint16_t left;         /* pages from there to the end of the block */
     uint16_t current;      /* the block; NW_FLOOR_NO_BLOCK: none yet */
     uint16_t blocks;
