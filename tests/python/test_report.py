@@ -19,7 +19,9 @@ from schemas import validate
 
 from nandwich import paths
 from nandwich.cli.main import main
+from nandwich.errors import InputError
 from nandwich.report import page
+from nandwich.results import read
 
 assert paths.CHECKOUT is not None
 ROOT = paths.CHECKOUT
@@ -144,6 +146,8 @@ def test_a_page_is_small_and_opens_at_once_without_asking_for_anything(
     }  # fmt: skip
     assert wanted - drawn.keys() == set()
     assert [name for name, count in drawn.items() if count == 0] == []
+    browser.run("dispatchEvent(new Event('beforeprint'))")  # which draws what is far below too
+    assert browser.problems == []
     assert browser.run(f"{FIGURES}.filter(one => !one.querySelector('.panels svg')).length") == 0
 
 
@@ -363,6 +367,40 @@ def test_the_page_of_the_docs_can_be_followed(tmp_path: Path) -> None:
         )
         assert (done.returncode, done.stdout) == (0, printed), done.stderr
     assert "<title>A layer for the logger</title>" in (tmp_path / "layers.html").read_text()
+
+
+def _places(value: Any, way: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Ways to the parts of a document, of long lists only to the first ones."""
+    if way:
+        yield way
+    inner = value.items() if isinstance(value, dict) else enumerate(value[:2])
+    for key, part in inner if isinstance(value, dict | list) else ():
+        if isinstance(part, dict | list):
+            yield from _places(part, (*way, key))
+        else:
+            yield (*way, key)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_changed_result_is_shown_or_refused_in_a_sentence(results: Path, kind: str) -> None:
+    """Goal: whatever one part of a result becomes, there is a page or one clear error."""
+    text = (results / f"{kind}.json").read_text()
+    told = []
+    ways = [way for way in _places(json.loads(text)) if way not in (("schema",), ("provenance",))]
+    for number, way in enumerate(ways[:: -(-len(ways) // 60)]):
+        changed = json.loads(text)
+        *outer, last = way
+        part = changed
+        for key in outer:
+            part = part[key]
+        part[last] = [None, "word", -1, [], {}, [None], {"a": [1]}, 1e300, True][number % 9]
+        data = json.dumps(changed).encode()
+        try:
+            document = read.parse("x.json", data, read.SHOWN)
+            page.make([page.Source(document, "")])
+        except InputError as error:
+            told.append(error.message)
+    assert [text for text in told if "x.json" not in text] == []
 
 
 @pytest.mark.quick

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-#: How rows are drawn (page.js has a function for each).
+#: How rows are drawn (forms.js has a function for each).
 Form = Literal["bars", "columns", "lines", "cells", "dots"]
 #: What a column tells the page: the cells of CONFIG are numbers of choices; a choice of an
 #: application keeps the rows that have it in APP.
@@ -46,6 +46,7 @@ class Plan:
     log: str = ""  # the axes that grow by factors: "x", "y", "xy"
     wide: int = 0  # of cells: so many in a row
     curve: Literal["linear", "step-before"] = "linear"  # of lines
+    order: tuple[str, ...] = ()  # of the parts that colours tell apart, where rows have no order
     rule: float | None = None  # a value of x to hold others against
 
 
@@ -88,7 +89,7 @@ class Book:
         """Rows of a picture. One without rows does not come about."""
         new = list(rows)
         for row in new:
-            assert len(row) == len(plan.columns), f"{plan.key}: {len(plan.columns)} cells a row"
+            _check(plan, row)
         if new:
             picture = self.pictures.setdefault(plan.key, Picture(plan))
             picture.rows += new
@@ -103,6 +104,19 @@ class Book:
                 at = keys.index(APP)
                 found |= dict.fromkeys(row[at] for row in picture.rows if row[at])
         return list(found)
+
+
+def _check(plan: Plan, row: Row) -> None:
+    """TypeError for a cell that cannot be drawn: results are files, and anybody can change one."""
+    assert len(row) == len(plan.columns), f"{plan.key}: {len(plan.columns)} cells a row"
+    measured = {plan.channels.get(name) for name in ("x", "value", "place")}
+    if plan.form in ("lines", "columns"):
+        measured.add(plan.channels["y"])
+    for column, cell in zip(plan.columns, row, strict=True):
+        if cell is not None and not isinstance(cell, str | int | float):
+            raise TypeError(f"{column.label} is {type(cell).__name__}")
+        if column.key in measured and (isinstance(cell, str | bool) or cell is None):
+            raise TypeError(f"{column.label} {cell!r} is no number")
 
 
 def as_json(book: Book, order: Sequence[str]) -> dict[str, Any]:
@@ -131,6 +145,7 @@ def _picture(picture: Picture) -> dict[str, Any]:
         "channels": plan.channels,
         "log": plan.log,
         "wide": plan.wide,
+        "order": plan.order,
         "curve": plan.curve,
         "rule": plan.rule,
         "columns": [_column(one) for one in plan.columns],

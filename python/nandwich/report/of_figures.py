@@ -87,9 +87,13 @@ def of_comparison(book: Book, document: Document) -> Sheet:
     lines = []
     for one in content["metrics"]:
         metric = Metric(
-            one["key"], one["label"], one["unit"], one["better"] or "", chief.get(one["key"], True)
+            one["key"],
+            str(one["label"]),
+            str(one["unit"]),
+            one["better"] or "",
+            chief.get(one["key"], True),
         )
-        spreads = [one["values"].get(name) for name in names]
+        spreads = [_checked(one["values"].get(name)) for name in names]
         lines.append(
             Line(
                 metric,
@@ -105,6 +109,15 @@ def of_comparison(book: Book, document: Document) -> Sheet:
     )
     title = f"{document.name}, by nandwich compare"
     return Sheet(title, tuple(choices), tuple(lines), differing)
+
+
+def _checked(spread: dict[str, Any] | None) -> dict[str, Any] | None:
+    """Values of a figure; TypeError where they are no numbers."""
+    if spread is not None:
+        for key in ("mean", "least", "most"):
+            if not isinstance(spread[key], int | float):
+                raise TypeError(f"{key} {spread[key]!r} is no number")
+    return spread
 
 
 def _at(names: list[str], name: str | None) -> int | None:

@@ -97,6 +97,7 @@ REFUSED = Plan(
     "bars",
     (_WHO, Column("fits", "fits"), _RAM),
     {"x": "ram", "y": CONFIG, "colour": "fits"},
+    order=("fits", "too much"),
 )
 _CYCLE = Column("cycle", "a job each", "ns")
 CYCLES = Plan(
@@ -156,6 +157,7 @@ TARGETS = Plan(
      Column("target", "target"), Column("unit", "unit"), Column("better", "better"),
      Column("ok", "target")),
     {"x": "ratio", "y": "name", "colour": "ok"},
+    order=("met", "missed"),
     log="x",
     rule=1,
 )  # fmt: skip
@@ -170,6 +172,7 @@ TURNED = Plan(
     {"x": "ram", "y": "value", "panel": "what", "colour": "what"},
     log="x",
 )
+_VERDICTS = ("holds", "differs", "not judged", "error")
 CLAIMS = Plan(
     "claims",
     PAPERS,
@@ -180,6 +183,7 @@ CLAIMS = Plan(
     {"x": "ratio", "y": "id", "colour": "verdict"},
     log="x",
     rule=1,
+    order=_VERDICTS,
 )
 VERDICTS = Plan(
     "verdicts",
@@ -189,6 +193,7 @@ VERDICTS = Plan(
     "bars",
     (Column("part", "experiment"), Column("verdict", "verdict"), Column("count", "claims")),
     {"x": "count", "y": "part", "colour": "verdict"},
+    order=_VERDICTS,
     table=(Column("id", "experiment"), Column("claim", "claim"), Column("published", "published"),
            Column("measured", "measured"), Column("unit", "unit"), Column("verdict", "verdict"),
            Column("why", "why")),

@@ -1,96 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
-// Draws the pictures of a page and their tables from the rows in #data (nandwich/report/book.py),
-// as far as they are chosen. Every picture follows each choice.
+// The page: who is shown, and the pictures in their places. Every picture follows each choice.
+// The functions that draw are in forms.js, which stands before this.
 "use strict";
-(() => {
-const data = JSON.parse(document.getElementById("data").textContent);
+
 const shown = {choices: new Set(data.choices.keys()), application: ""};
-const COLOURS = 8, NARROW = 560, TABLE_MOST = 2000;
-const SHAPES = ["circle", "square", "triangle", "diamond", "star", "cross", "wye"]
-    .map(name => d3["symbol" + name[0].toUpperCase() + name.slice(1)]);
-const HEAT = d3.range(7).map(i => `var(--h${i})`);
-
-// ---- values as people read them
-
-const YEAR = 365 * 86400e9;
-const STEPS = {
-    ns: [[1, "ns"], [1e3, "us"], [1e6, "ms"], [1e9, "s"], [3600e9, "h"], [86400e9, "days"], [YEAR, "years"]],
-    pJ: [[1, "pJ"], [1e3, "nJ"], [1e6, "uJ"], [1e9, "mJ"], [1e12, "J"], [1e15, "kJ"]],
-    B: [[1, "B"], [1024, "KiB"], [1048576, "MiB"], [1073741824, "GiB"], [1099511627776, "TiB"]],
-};
-
-function told(value, unit) {
-    if (value === null || value === undefined) return "-";
-    if (typeof value !== "number") return String(value);
-    let name = unit;
-    if (unit === "us") [value, unit] = [value * 1000, "ns"];
-    if (value === 0) name = "";
-    else if (STEPS[unit]) {
-        // Seconds reach far: 3600 s is no shorter than 1 h, and easier beside 90 s.
-        const fits = step => Math.abs(value) >= step[0] * (step[1] === "h" ? 3 : 1);
-        const [size, text] = STEPS[unit].filter(fits).pop() ?? STEPS[unit][0];
-        [value, name] = [value / size, text];
-    }
-    const digits = Math.abs(value) >= 1000 ? d3.format(",.0f")(value) : String(+value.toPrecision(4));
-    return name ? `${digits} ${name}` : digits;
-}
-
-function cell(column, value) {
-    return column.key === "config" ? data.choices[value].name : told(value, column.unit);
-}
-
-// ---- elements
-
-function make(tag, attributes = {}, ...children) {
-    const node = document.createElement(tag);
-    for (const [key, value] of Object.entries(attributes)) {
-        if (key.startsWith("on")) node.addEventListener(key.slice(2), value);
-        else if (value === true) node.setAttribute(key, "");
-        else if (value !== false) node.setAttribute(key, value);
-    }
-    node.append(...children);
-    return node;
-}
-
-// A mark as it stands in the pictures: colour and shape both tell who it is.
-function mark(look) {
-    const svg = d3.create("svg").attr("class", "mark").attr("viewBox", "-7 -7 14 14")
-        .attr("aria-hidden", "true");
-    svg.append("path").attr("d", d3.symbol(look.shape, 90)()).attr("fill", look.colour);
-    return svg.node();
-}
-
-function look(index) {
-    return {colour: `var(--c${index % COLOURS})`, shape: SHAPES[index % SHAPES.length]};
-}
-
-// Configurations of a verb have its colours in their order, on every picture.
-const places = new Map();
-for (const kind of new Set(data.choices.map(one => one.kind))) {
-    data.choices.filter(one => one.kind === kind).forEach((one, i) => places.set(one.name + "\n" + kind, i));
-}
-const lookOf = number => {
-    const one = data.choices[number];
-    return look(places.get(one.name + "\n" + one.kind));
-};
 
 // ---- choosing
 
 function visible(picture) {
     const keys = picture.columns.map(column => column.key);
-    const who = keys.indexOf("config"), app = keys.indexOf("app");
-    return rows => rows.filter(row =>
-        (who < 0 || shown.choices.has(row[who])) &&
-        (app < 0 || !shown.application || row[app] === shown.application));
+    const who = keys.indexOf("config"),
+        app = keys.indexOf("app");
+    return rows =>
+        rows.filter(
+            row =>
+                (who < 0 || shown.choices.has(row[who])) &&
+                (app < 0 || !shown.application || row[app] === shown.application),
+        );
 }
 
 function group(kind) {
     const mine = [...data.choices.entries()].filter(([, one]) => one.kind === kind);
     const boxes = mine.map(([number, one]) => {
-        const box = make("input", {type: "checkbox", id: `choice-${number}`, checked: true, onchange: () => {
-            shown.choices[box.checked ? "add" : "delete"](number);
-            draw();
-        }});
+        const box = make("input", {
+            type: "checkbox",
+            id: `choice-${number}`,
+            checked: true,
+            onchange: () => {
+                shown.choices[box.checked ? "add" : "delete"](number);
+                draw();
+            },
+        });
         return make("label", {}, box, " ", mark(lookOf(number)), " ", one.name);
     });
     return make("fieldset", {}, make("legend", {}, kind), ...boxes);
@@ -105,7 +45,10 @@ function choose(wanted) {
 }
 
 function select(id, label, every, names, onchange) {
-    const options = [make("option", {value: ""}, every), ...names.map(name => make("option", {value: name}, name))];
+    const options = [
+        make("option", {value: ""}, every),
+        ...names.map(name => make("option", {value: name}, name)),
+    ];
     const node = make("select", {id, onchange: () => onchange(node.value)}, ...options);
     return make("label", {}, `${label} `, node);
 }
@@ -115,328 +58,244 @@ function controls() {
     const layers = [...new Set(data.choices.map(one => one.layer))].filter(Boolean);
     if (layers.length > 1) {
         // Results that know no layer stay: nobody asked for less of them.
-        bar.append(select("layer", "layer or policy", "all", layers,
-            name => choose(one => !name || !one.layer || one.layer === name)));
+        bar.append(
+            select("layer", "layer or policy", "all", layers, name =>
+                choose(one => !name || !one.layer || one.layer === name),
+            ),
+        );
     }
     if (data.applications.length) {
-        bar.append(select("application", "application or flow", "all", data.applications, name => {
-            shown.application = name;
-            draw();
-        }));
+        bar.append(
+            select("application", "application or flow", "all", data.applications, name => {
+                shown.application = name;
+                draw();
+            }),
+        );
     }
     bar.append(...[...new Set(data.choices.map(one => one.kind))].map(group));
     if (data.choices.length > 2) {
-        bar.append(make("span", {},
-            make("button", {type: "button", id: "all", onclick: () => choose(() => true)}, "all"), " ",
-            make("button", {type: "button", id: "none", onclick: () => choose(() => false)}, "none")));
+        bar.append(
+            make(
+                "span",
+                {},
+                make(
+                    "button",
+                    {type: "button", id: "all", onclick: () => choose(() => true)},
+                    "all",
+                ),
+                " ",
+                make(
+                    "button",
+                    {type: "button", id: "none", onclick: () => choose(() => false)},
+                    "none",
+                ),
+            ),
+        );
     }
-    document.getElementById("choose").hidden = !bar.children.length || data.choices.length < 2 && !data.applications.length;
+    document.getElementById("choose").hidden =
+        !bar.children.length || (data.choices.length < 2 && !data.applications.length);
     document.getElementById("scheme").addEventListener("change", event => {
         document.documentElement.dataset.scheme = event.target.value;
     });
 }
 
-// ---- pictures
+// ---- cards
 
-// Rows as objects, with what the drawing needs to know of them.
-function unfold(picture) {
-    const {columns, channels} = picture;
-    const at = Object.fromEntries(columns.map((column, i) => [column.key, i]));
-    const column = name => columns[at[channels[name]]];
-    const value = name => channels[name] === undefined ? () => undefined
-        : channels[name] === "config" ? row => data.choices[row[at.config]].name
-        : row => row[at[channels[name]]];
-    const read = {x: value("x"), y: value("y"), colour: value("colour"), panel: value("panel")};
-    const title = row => columns.map((one, i) => `${one.label}: ${cell(one, row[i])}`).join("\n");
-    return {...picture, at, column, read, title};
-}
-
-const inOrder = rows => at => [...new Set(rows.map(row => row[at]))].sort((one, other) => one - other);
-
-// What colours stand for, in their order: [name, look].
-function series(picture) {
-    const {channels, rows, read} = picture;
-    if (channels.colour === undefined) return [];
-    if (channels.colour === "config") {
-        return inOrder(rows)(picture.at.config)
-            .map(number => [data.choices[number].name, lookOf(number)]);
-    }
-    return [...new Set(rows.map(read.colour))].map((name, i) => [name, look(i)]);
-}
-
-function axis(column, log, size) {
-    const ticks = Math.max(2, Math.floor(size / (column.unit ? 90 : 70)));
-    const scale = {label: column.label, labelArrow: "none", tickFormat: value => told(value, column.unit), ticks};
-    return log ? {...scale, type: "log", ...(column.unit === "B" ? {base: 2} : {})} : {...scale, nice: true};
-}
-
-// Whole KiB or MiB, where an axis of bytes would have round decimal numbers.
-function binary(column, most, ticks) {
-    if (column.unit !== "B") return {};
-    const step = 2 ** Math.ceil(Math.log2(most / ticks));
-    return {ticks: d3.range(0, most + step, step), nice: false, domain: [0, most]};
-}
-
-function base(picture, width, height) {
-    const found = picture.series;
-    return {
-        width, height, style: {background: "none", fontSize: "12px", fontFamily: "inherit", overflow: "visible"},
-        color: {type: "ordinal", domain: found.map(one => one[0]), range: found.map(one => one[1].colour)},
-    };
-}
-
-const ends = names => Math.min(190, 14 + 7 * d3.max(names, name => String(name).length));
-const short = name => String(name).length > 25 ? String(name).slice(0, 23) + "…" : name;
-
-const tip = (rows, picture, more) => Plot.tip(rows, Plot.pointer({
-    ...more, title: picture.title, fill: "var(--paper)", stroke: "var(--line)", fontSize: 12,
-}));
-
-const forms = {
-    bars(picture, rows, width) {
-        const {read, column} = picture;
-        // All panels have a line for each configuration, also where a bar has no length.
-        const names = picture.channels.y === "config"
-            ? inOrder(picture.rows)(picture.at.config).map(number => data.choices[number].name)
-            : [...new Set(rows.map(read.y))];
-        const left = ends(names), x = axis(column("x"), false, width - left);
-        const most = d3.max(d3.rollup(rows, some => d3.sum(some, read.x), read.y).values());
-        const marked = {x: read.x, y: read.y, fill: read.colour};
-        const stacked = Plot.stackX(marked);
-        return Plot.plot({
-            ...base(picture, width, 60 + 26 * names.length), marginLeft: left, marginRight: 24,
-            marginBottom: 40,
-            x: {...x, labelAnchor: "center", grid: true, ...binary(column("x"), most, x.ticks),
-                ...(column("x").unit === "%" ? {domain: [0, 100]} : {})},
-            y: {label: null, domain: names, tickFormat: short, tickSize: 0, padding: .25},
-            marks: [
-                Plot.barX(rows, {...stacked, insetRight: 1}),
-                Plot.ruleX([0]),
-                tip(rows, picture, Plot.stackX({x: read.x, y: read.y})),
-            ],
-        });
-    },
-    columns(picture, rows, width) {
-        const {read, column} = picture;
-        const values = rows.map(read.x), low = d3.min(values), high = d3.max(values);
-        const each = Math.max(1, Math.ceil((high - low + 1) / 80));
-        const from = row => low + each * Math.floor((read.x(row) - low) / each);
-        const boxes = [...d3.rollup(rows, some => d3.sum(some, read.y), from, read.colour)]
-            .flatMap(([begin, parts]) => [...parts].map(([part, sum]) => ({begin, part, sum})));
-        const options = Plot.stackY({x1: box => box.begin - .5, x2: box => box.begin + each - .5, y: "sum", fill: "part",
-            title: box => `${column("x").label}: ${box.begin}${each > 1 ? ` to ${box.begin + each - 1}` : ""}\n`
-                + `${box.part}\n${column("y").label}: ${told(box.sum, column("y").unit)}`});
-        return Plot.plot({
-            ...base(picture, width, 200), marginLeft: 64, marginRight: 12, marginBottom: 40,
-            x: {...axis(column("x"), false, width - 76), labelAnchor: "center", nice: false,
-                domain: [low - .5, Math.max(high, low + 7) + .5], ticks: Math.min(8, Math.max(high - low, 7))},
-            y: {...axis(column("y"), false, 240), grid: true},
-            marks: [
-                Plot.rectY(boxes, {...options, insetLeft: .5, insetRight: .5, tip: {fill: "var(--paper)"}}),
-                Plot.ruleY([0]),
-            ],
-        });
-    },
-    lines(picture, rows, width) {
-        const {read, column, log} = picture;
-        const marks = [];
-        for (const [name, {colour, shape}] of picture.series) {
-            const mine = rows.filter(row => read.colour(row) === name);
-            const each = Math.ceil(mine.length / 10);
-            const place = {x: read.x, y: read.y};
-            marks.push(Plot.line(mine, {...place, stroke: colour, strokeWidth: 2, curve: picture.curve}));
-            marks.push(Plot.dot(mine.filter((_, i) => i % each === 0), {...place, fill: colour, symbol: shape, r: 4}));
-        }
-        return Plot.plot({
-            ...base(picture, width, 290), marginLeft: 76, marginRight: 24, marginBottom: 40,
-            x: {...axis(column("x"), log.includes("x"), width - 100), labelAnchor: "center", grid: true},
-            y: {...axis(column("y"), log.includes("y"), 330), grid: true, zero: !log.includes("y")},
-            marks: [...marks, tip(rows, picture, {x: read.x, y: read.y})],
-        });
-    },
-    dots(picture, rows, width) {
-        const {read, column, log} = picture;
-        const named = typeof read.y(rows[0]) === "string", names = [...new Set(rows.map(read.y))];
-        const left = named ? ends(names) : 72;
-        const y = named ? {label: null, domain: names, tickFormat: short, tickSize: 0, grid: true, type: "point"}
-            : {...axis(column("y"), log.includes("y"), 330), grid: true,
-                zero: 2 * d3.min(rows, read.y) < d3.max(rows, read.y)};
-        const looks = new Map(picture.series), hollow = picture.hollow ?? (() => false);
-        const place = {x: read.x, y: read.y, r: 6, stroke: read.colour, strokeWidth: 1.5,
-            symbol: {value: row => looks.get(read.colour(row)).shape, scale: null}};
-        const x = axis(column("x"), log.includes("x"), width - left - 40);
-        const whole = log.includes("x") ? {} : binary(column("x"), d3.max(rows, read.x), x.ticks);
-        return Plot.plot({
-            ...base(picture, width, named ? 70 + 24 * names.length : 310), marginLeft: left, marginRight: 40,
-            marginBottom: 40,
-            inset: 8,
-            x: {...x, ...whole, labelAnchor: "center", grid: true},
-            y,
-            marks: [
-                picture.rule === null ? null : Plot.ruleX([picture.rule], {strokeWidth: 1.5}),
-                Plot.dot(rows.filter(row => !hollow(row)), {...place, fill: read.colour}),
-                Plot.dot(rows.filter(hollow), {...place, fill: "none"}),
-                tip(rows, picture, {x: read.x, y: read.y}),
-            ],
-        });
-    },
-    cells(picture, rows, width) {
-        const {at, wide, steps} = picture;
-        const first = at[picture.channels.place], value = at[picture.channels.value];
-        const each = rows.length > 1 ? rows[1][first] - rows[0][first] : 1;
-        const across = Math.min(wide, rows.length), down = Math.ceil(rows.length / across);
-        const side = Math.max(3, Math.min(16, Math.floor((width - 60) / across)));
-        const place = row => Math.floor(row[first] / each);
-        return Plot.plot({
-            width: 60 + side * across, height: 8 + Math.max(side * down, 24), margin: 4, marginLeft: 52,
-            style: {background: "none", fontSize: "12px", fontFamily: "inherit", overflow: "visible"},
-            x: {axis: null}, color: {type: "threshold", domain: steps.slice(1), range: HEAT.slice(0, steps.length)},
-            y: {label: null, tickSize: 0, ticks: d3.range(0, down, Math.max(1, Math.ceil(28 / side))),
-                tickFormat: row => told(row * across * each)},
-            marks: [Plot.cell(rows, {x: row => place(row) % across, y: row => Math.floor(place(row) / across),
-                fill: row => row[value], inset: .5, title: picture.title, tip: {fill: "var(--paper)"}})],
-        });
-    },
-};
-
-// Whole steps of a value, at most as many as there are colours.
-function steps(values) {
-    const most = d3.max(values), count = Math.min(HEAT.length, most + 1);
-    return [...new Set(d3.range(count).map(i => Math.ceil(i * (most + 1) / count)))];
-}
-
-function legend(picture) {
-    if (picture.form === "cells") {
-        const {steps} = picture, most = d3.max(picture.rows, row => row[picture.at[picture.channels.value]]);
-        return make("ul", {class: "legend"}, ...steps.map((step, i) => {
-            const last = i + 1 < steps.length ? steps[i + 1] - 1 : most;
-            const text = last > step ? `${told(step)} to ${told(last)}` : told(step);
-            return make("li", {}, mark({colour: HEAT[i], shape: d3.symbolSquare}), " ", text);
-        }));
-    }
-    const named = ["y", "panel"].some(name => picture.channels[name] === picture.channels.colour);
-    if (named && picture.form !== "lines" || picture.series.length < 2) return "";
-    // Bars have no shape but their own.
-    const filled = picture.form === "bars" || picture.form === "columns";
-    return make("ul", {class: "legend"}, ...picture.series.map(([name, look]) =>
-        make("li", {}, mark(filled ? {...look, shape: d3.symbolSquare} : look), " ", String(name))));
-}
-
-function table(picture, rows) {
-    const columns = picture.table ? picture.table.columns : picture.columns;
-    const all = picture.table ? visible(picture.table)(picture.table.rows) : rows;
-    const kind = (column, i) => all.some(row => typeof row[i] === "number") && column.key !== "config" ? "" : "text";
-    const kinds = columns.map(kind);
-    const head = columns.map((column, i) => make("th", {scope: "col", class: kinds[i]}, column.label));
-    const body = all.slice(0, TABLE_MOST).map(row => make("tr", {}, ...columns.map((column, i) =>
-        make("td", {class: kinds[i]}, cell(column, row[i])))));
-    const more = all.length > TABLE_MOST ? [make("p", {}, `and ${all.length - TABLE_MOST} more rows`)] : [];
-    return make("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": `${picture.title}, as a table`},
-        make("table", {}, make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...body)), ...more);
-}
-
-function panels(picture, rows, box) {
-    const ordered = picture.channels.panel === "config" ? d3.sort(rows, row => row[picture.at.config]) : rows;
-    const groups = picture.channels.panel === undefined ? [["", rows]] : [...d3.group(ordered, picture.read.panel)];
-    const room = Math.max(260, box.clientWidth);
-    const most = picture.form === "cells" ? (room > 900 ? 2 : 1) : room > 900 ? 3 : room > NARROW ? 2 : 1;
-    const across = Math.min(groups.length, most), width = Math.floor((room - 16 * (across - 1)) / across);
-    box.style.gridTemplateColumns = `repeat(${across}, minmax(0, 1fr))`;
-    box.replaceChildren(...groups.map(([name, some]) => {
-        const svg = forms[picture.form](picture, some, width);
-        const heading = name === "" ? picture.channels.panel === undefined ? "" : "all" : String(name);
-        // One picture with one name: nobody walks through its marks, the table is for that.
-        for (const node of svg.querySelectorAll("[aria-label]")) node.removeAttribute("aria-label");
-        svg.setAttribute("role", "img");
-        svg.setAttribute("aria-label", `${picture.title}${heading && `, ${heading}`}. ${picture.says} The table beside has the values.`);
-        return make("div", {}, ...(heading ? [make("h4", {}, heading)] : []), svg);
-    }));
-}
-
-// A picture with its place on the page; the function draws it again.
+// A picture with its place on the page: `sift` takes what is chosen, `paint` draws it.
 function card(plain) {
     const id = `picture-${plain.key}`;
-    const text = make("p", {}, plain.says), key = make("div"), box = make("div", {class: "panels"});
-    const inside = make("div"), more = make("details", {ontoggle: () => fill()}, make("summary", {}, "as a table"), inside);
-    const node = make("figure", {id, role: "group", "aria-labelledby": `${id}-title`},
-        make("h3", {id: `${id}-title`}, plain.title), text, key, box, more);
+    const text = make("p", {}, plain.says),
+        key = make("div"),
+        box = make("div", {class: "panels"});
+    const inside = make("div"),
+        more = make("details", {ontoggle: () => fill()}, make("summary", {}, "as a table"), inside);
+    const node = make(
+        "figure",
+        {id, role: "group", "aria-labelledby": `${id}-title`},
+        make("h3", {id: `${id}-title`}, plain.title),
+        text,
+        key,
+        box,
+        more,
+    );
     let last = null;
-    const fill = () => { if (more.open && last) inside.replaceChildren(table(last, last.rows)); };
+    const fill = () => {
+        if (more.open && last)
+            inside.replaceChildren(
+                table(last, plain.table ? besides(plain.table.rows) : last.rows),
+            );
+    };
     const filter = visible(plain);
+    const besides = plain.table && visible(plain.table);
     const count = plain.channels.panel ? new Set(plain.rows.map(unfold(plain).read.panel)).size : 1;
     node.classList.toggle("wide", count > 1);
-    const drawn = () => {
-        const rows = filter(plain.rows);
-        node.dataset.rows = rows.length;
-        last = unfold({...plain, rows});
+    const sift = () => {
+        last = unfold({...plain, every: plain.rows, rows: filter(plain.rows)});
+        node.dataset.rows = last.rows.length;
         fill();
-        if (!rows.length) {
-            key.replaceChildren();
-            box.replaceChildren(make("p", {}, "Nothing of this choice is in this picture."));
-            return;
-        }
-        last.series = series(last);
-        if (plain.form === "cells") last.steps = steps(rows.map(row => row[last.at[plain.channels.value]]));
-        key.replaceChildren(legend(last));
-        panels(last, rows, box);
     };
-    return [node, drawn];
+    const paint = () => {
+        if (!last.rows.length) return nothing(key, box);
+        last.series = series(last);
+        if (plain.form === "cells")
+            last.steps = steps(last.rows.map(row => row[last.at[plain.channels.value]]));
+        key.replaceChildren(legend(last));
+        panels(last, last.rows, box);
+    };
+    return {node, sift, paint};
+}
+
+function nothing(key, box) {
+    key.replaceChildren();
+    box.replaceChildren(make("p", {}, "Nothing of this choice is in this picture."));
 }
 
 // ---- two figures against each other
 
 // Whether nobody is as good in both figures and better in one.
 function onFront(point, points, x, y) {
-    const sign = figure => figure.better === "more" ? -1 : 1;
+    const sign = figure => (figure.better === "more" ? -1 : 1);
     const worth = one => [sign(x) * one.x, sign(y) * one.y];
     const [mine, other] = worth(point);
     return !points.map(worth).some(([a, b]) => a <= mine && b <= other && (a < mine || b < other));
 }
 
 function against(sheet, number) {
-    const figures = sheet.figures.filter(one => new Set(one.values.filter(value => value !== null)).size > 1);
+    const figures = sheet.figures.filter(
+        one => new Set(one.values.filter(value => value !== null)).size > 1,
+    );
     const ram = figures.findIndex(one => one.label === "RAM");
     const chosen = {x: ram > 0 ? ram : 1, y: 0};
-    const id = `against-${number}`, key = make("div"), box = make("div", {class: "panels"}), inside = make("div");
-    const axes = make("div", {class: "axes"}, ...["x", "y"].map(name => {
-        const list = make("select", {id: `${id}-${name}`, onchange: () => { chosen[name] = Number(list.value); drawn(); }},
-            ...figures.map((one, i) => make("option", {value: i, selected: i === chosen[name]}, one.label)));
-        return make("label", {}, name === "x" ? "to the right " : "upwards ", list);
-    }));
+    const id = `against-${number}`,
+        key = make("div"),
+        box = make("div", {class: "panels"}),
+        inside = make("div");
+    const axes = make(
+        "div",
+        {class: "axes"},
+        ...["x", "y"].map(name => {
+            const list = make(
+                "select",
+                {
+                    id: `${id}-${name}`,
+                    onchange: () => {
+                        chosen[name] = Number(list.value);
+                        sift();
+                        paint();
+                    },
+                },
+                ...figures.map((one, i) =>
+                    make("option", {value: i, selected: i === chosen[name]}, one.label),
+                ),
+            );
+            return make("label", {}, name === "x" ? "to the right " : "upwards ", list);
+        }),
+    );
     const says = "Filled: nobody is as good in both and better in one. Hollow: another one is.";
-    const node = make("figure", {id, role: "group", "aria-labelledby": `${id}-title`},
-        make("h3", {id: `${id}-title`}, "Two figures against each other" + (data.sheets.length > 1 ? `: ${sheet.title}` : "")),
-        make("p", {}, says), axes, key, box, make("details", {}, make("summary", {}, "as a table"), inside));
-    const drawn = () => {
+    const node = make(
+        "figure",
+        {id, role: "group", "aria-labelledby": `${id}-title`},
+        make(
+            "h3",
+            {id: `${id}-title`},
+            "Two figures against each other" + (data.sheets.length > 1 ? `: ${sheet.title}` : ""),
+        ),
+        make("p", {}, says),
+        axes,
+        key,
+        box,
+        make("details", {}, make("summary", {}, "as a table"), inside),
+    );
+    let picture = null;
+    const sift = () => {
         const [x, y] = [figures[chosen.x], figures[chosen.y]];
-        const points = sheet.choices.map((who, i) => ({who, x: x.values[i], y: y.values[i]}))
+        const points = sheet.choices
+            .map((who, i) => ({who, x: x.values[i], y: y.values[i]}))
             .filter(one => shown.choices.has(one.who) && one.x !== null && one.y !== null);
         node.dataset.rows = points.length;
-        const rows = points.map(one => [one.who, one.x, one.y, onFront(one, points, x, y) ? "yes" : "no"]);
-        const columns = [{key: "config", label: "configuration", unit: ""},
-            {key: "x", label: x.label, unit: x.unit}, {key: "y", label: y.label, unit: y.unit},
-            {key: "front", label: "on the front", unit: ""}];
+        const rows = points.map(one => [
+            one.who,
+            one.x,
+            one.y,
+            onFront(one, points, x, y) ? "yes" : "no",
+        ]);
+        const columns = [
+            {key: "config", label: "configuration", unit: ""},
+            {key: "x", label: x.label, unit: x.unit},
+            {key: "y", label: y.label, unit: y.unit},
+            {key: "front", label: "on the front", unit: ""},
+        ];
         const title = `${y.label} against ${x.label}`;
-        const picture = unfold({form: "dots", title, says, columns, rows, log: "", rule: null, table: null,
-            channels: {x: "x", y: "y", colour: "config"}, hollow: row => row[3] === "no"});
+        picture = unfold({
+            form: "dots",
+            title,
+            says,
+            columns,
+            rows,
+            log: "",
+            rule: null,
+            table: null,
+            channels: {x: "x", y: "y", colour: "config"},
+            hollow: row => row[3] === "no",
+        });
+        inside.replaceChildren(table(picture, rows));
+    };
+    const paint = () => {
+        if (!picture.rows.length) return nothing(key, box);
         picture.series = series(picture);
         key.replaceChildren(legend(picture));
-        inside.replaceChildren(table(picture, rows));
-        if (rows.length) panels(picture, rows, box);
-        else box.replaceChildren(make("p", {}, "Nothing of this choice is in this picture."));
+        panels(picture, picture.rows, box);
     };
-    return figures.length > 1 && sheet.choices.length > 2 ? [node, drawn] : null;
+    return figures.length > 1 && sheet.choices.length > 2 ? {node, sift, paint} : null;
 }
 
 // ---- the page
 
-const drawings = [];
+// Only pictures near what is seen are drawn: a page of many opens as fast as one of few.
+const drawings = [],
+    near = new Set(),
+    stale = new Set();
+
+function paintNear() {
+    for (const one of drawings)
+        if (stale.has(one) && near.has(one.node) && stale.delete(one)) one.paint();
+}
+
+function paintAll() {
+    for (const one of stale) one.paint();
+    stale.clear();
+}
 
 function draw() {
     for (const node of document.querySelectorAll("[data-choice]")) {
         node.hidden = !shown.choices.has(Number(node.dataset.choice));
     }
-    for (const drawn of drawings) drawn();
+    for (const one of drawings) {
+        one.sift();
+        stale.add(one);
+    }
+    paintNear();
+}
+
+function watch() {
+    const observer = new IntersectionObserver(
+        seen => {
+            for (const one of seen) near[one.isIntersecting ? "add" : "delete"](one.target);
+            paintNear();
+            document.documentElement.dataset.drawn = "yes";
+        },
+        {rootMargin: "800px 0px"},
+    );
+    for (const one of drawings) observer.observe(one.node);
+    addEventListener("beforeprint", paintAll);
+    let width = document.body.clientWidth;
+    new ResizeObserver(() => {
+        if (document.body.clientWidth !== width) {
+            width = document.body.clientWidth;
+            draw();
+        }
+    }).observe(document.body);
+    if (!drawings.length) document.documentElement.dataset.drawn = "yes";
 }
 
 // Two cards go in a row: one that has no neighbour takes it all.
@@ -458,23 +317,14 @@ function begin() {
         const id = `section-${section.toLowerCase().replace(/[^a-z]+/g, "-")}`;
         const cards = make("div", {class: "cards"});
         const sheets = section === "Side by side" ? data.sheets : [];
-        for (const [node, drawn] of [...pictures.map(card), ...sheets.map(against).filter(Boolean)]) {
-            cards.append(node);
-            drawings.push(drawn);
-        }
+        const mine = [...pictures.map(card), ...sheets.map(against).filter(Boolean)];
+        cards.append(...mine.map(one => one.node));
+        drawings.push(...mine);
         fillRows([...cards.children]);
         place.append(make("section", {"aria-labelledby": id}, make("h2", {id}, section), cards));
     }
     draw();
-    let width = document.body.clientWidth;
-    new ResizeObserver(() => {
-        if (document.body.clientWidth !== width) {
-            width = document.body.clientWidth;
-            draw();
-        }
-    }).observe(document.body);
-    document.documentElement.dataset.drawn = "yes";
+    watch();
 }
 
 begin();
-})();

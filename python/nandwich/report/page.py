@@ -257,7 +257,7 @@ def _html(title: str, data: str, sheets: str, ran: str, missing: str) -> bytes:
     library = "\n".join(
         f"/*! {_asset(f'{name}.LICENSE').strip()}\n*/\n{_asset(f'{name}.js')}" for name in _LIBRARY
     )
-    scripts = [library, _own("page.js")]
+    scripts = [library, _own("forms.js") + _own("page.js")]
     hashes = [hashlib.sha256(text.encode()).digest() for text in scripts]
     allowed = " ".join(f"'sha256-{base64.b64encode(one).decode()}'" for one in hashes)
     others = "\n\n".join(f"{name}\n{_asset(f'{name}.LICENSE').strip()}" for name in _INSIDE)
