@@ -80,8 +80,7 @@ def drivers() -> Iterator[Line]:
 
 
 def stacks(texts: Mapping[str, int]) -> Iterator[Line]:
-    """Text of driver, layer, virtual memory and heap, by layer. The one that was asked has little
-    RAM: tree; nftl was asked as long as there was none."""
+    """Text of driver, layer, virtual memory and heap, by layer. Tree is for little RAM."""
     for layer, text in texts.items():
         ram = ", little RAM" if layer == "tree" else ""
         what = f"whole stack with the {layer} layer{ram}: driver, layer, virtual memory, heap"

@@ -61,7 +61,7 @@ def _near() -> Figure:
     return Figure("replay.page.128m.room28", round(rate), "write/s", target=4e6, better="higher")
 
 
-def _hybrid(ftl: str) -> Figure:
+def _other(ftl: str) -> Figure:
     """Pages programmed a second, host data and copies, on a 128 MiB part."""
     rate, layer, _ = _sustained(SMALL, ftl, {}, 100_000, 1000)
     pages = rate * layer["programs"] / layer["host_writes"]
@@ -73,5 +73,5 @@ def replay_speed() -> list[Figure]:
     """Room is over-provisioning, pages over sectors: 7 % as drives have it, 28 % as enterprise
     drives have it; at 7 % each write costs 6.4 copies by the limit itself."""
     figures = _page("room7", 536, 4e6) + _page("room28", 1792, 4e6)
-    hybrids = [_hybrid(ftl) for ftl in replay.LAYERS if ftl != "page"]
-    return [*figures, _near(), *hybrids]
+    others = [_other(ftl) for ftl in replay.LAYERS if ftl != "page"]
+    return [*figures, _near(), *others]

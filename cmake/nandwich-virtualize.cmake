@@ -89,7 +89,7 @@ function(nandwich_start target device)
     target_link_libraries(${target} PRIVATE
         -Wl,--whole-archive ${dir}/libnw_host.a -Wl,--no-whole-archive
         -Wl,--start-group ${dir}/libnw_guest.a ${dir}/libnw_stack.a ${dir}/libnw_vmtrace.a
-        ${dir}/libnw_twin.a $<TARGET_FILE:nandwich::core> -Wl,--end-group -lm)
+        ${dir}/libnw_models.a ${dir}/libnw_twin.a $<TARGET_FILE:nandwich::core> -Wl,--end-group -lm)
     if(TARGET nandwich-pass)
         add_dependencies(${target} nandwich-pass nw_host)
     endif()

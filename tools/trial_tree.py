@@ -10,6 +10,7 @@ ROOT = Path(__file__).resolve().parent.parent
 TREE = (
     "cmake",
     "core",
+    "models",
     "ports",
     "replay",
     "tests",

@@ -72,7 +72,6 @@ int nw_blocks_load(struct nw_blocks *blocks)
 {
     blocks->free = 0;
     blocks->ready = 0;
-    blocks->keep = 0;
     blocks->bad = 0;
     blocks->idle = 0;
     if (blocks->wear != NULL) {
@@ -230,7 +229,7 @@ int nw_blocks_wipe(struct nw_blocks *blocks, uint16_t block)
  * error. */
 static int32_t erase_one(struct nw_blocks *blocks, uint16_t data)
 {
-    if (blocks->free == blocks->ready || blocks->free <= blocks->keep) {
+    if (blocks->free == blocks->ready) {
         return NW_ERR_FULL;
     }
     uint16_t block = choose(blocks, FREE_LIST, data);

@@ -38,7 +38,6 @@ struct nw_blocks {
     uint16_t count;          /* blocks of the chip */
     uint16_t free;           /* blocks free or ready */
     uint16_t ready;          /* of these, ready */
-    uint16_t keep;           /* nothing is erased for the owner when no more than these are free */
     uint16_t places;         /* blocks and lists */
     uint16_t bad;            /* blocks known to be bad */
     uint8_t idle; /* set by the owner while it works ahead: no block is healed for that */
@@ -65,11 +64,6 @@ int nw_blocks_load(struct nw_blocks *blocks);
  * is free, or the chip's error. Cost: at most one erase that works; a block whose erase fails is
  * marked bad and the next one tried. A wear policy may heal blocks first, unless `idle` is set. */
 int32_t nw_blocks_take_for(struct nw_blocks *blocks, uint16_t data);
-
-static inline int32_t nw_blocks_take(struct nw_blocks *blocks)
-{
-    return nw_blocks_take_for(blocks, NW_WEAR_HOST);
-}
 
 /* In idle time: heal a worn block if `budget_us` allows it. 1: done, 0: no, or the chip's error. */
 int nw_blocks_heal(struct nw_blocks *blocks, uint32_t budget_us);

@@ -5,8 +5,6 @@
  *
  *   page    the list of a mount (page_fence.c): word NW_MARK_LIST, data from NW_MARK_PAGE on
  *   tree    a root (tree_log.c): word NW_MARK_LIST, data from NW_MARK_TREE on
- *   hybrids the record of a mount (hybrid_record.c): word NW_MARK_RECORD, data from NW_MARK_HYBRID
- *           and the layer's name on
  *   lavish  (mark.c) NW_MARK_LAVISH in the chip's last good block, which it does not use: the first
  *           two pages begin with it, in the spare bytes (where these are one to three, its begin)
  *           or, without any, in the data
@@ -20,18 +18,12 @@
 #define NW_MARK_LIST 0xBFFFFFFEUL
 #define NW_MARK_VOID 0xFFFFFFFEUL /* a list that ends the device it is the newest of (wipe.h) */
 #define NW_MARK_BEHIND 0xBFFFFFFFUL /* of the page behind it, which shows that it is whole */
-#define NW_MARK_RECORD 0x87FFFFFEUL
 
-#define NW_MARK_PAGE 0x3350574EUL       /* NWP3: magic and format in one */
+#define NW_MARK_PAGE 0x3350574EUL /* NWP3: magic and format in one */
 #define NW_MARK_PAGE_FORMAT 3U
-#define NW_MARK_TREE 0x3154574EUL       /* NWT1: magic and format in one; a list, too */
+#define NW_MARK_TREE 0x3154574EUL /* NWT1: magic and format in one; a list, too */
 #define NW_MARK_TREE_FORMAT 1U
-#define NW_MARK_HYBRID 0x4259484EUL     /* NHYB */
-#define NW_MARK_FAST 0x54534146UL       /* FAST */
-#define NW_MARK_LOG 0x20474F4CUL        /* LOG */
-#define NW_MARK_NFTL 0x4C54464EUL       /* NFTL */
-#define NW_MARK_SUPERBLOCK 0x52505553UL /* SUPR */
-#define NW_MARK_LAVISH 0x7F4C574EUL     /* NWL, and a byte that makes it no word of a tag */
+#define NW_MARK_LAVISH 0x7F4C574EUL /* NWL, and a byte that makes it no word of a tag */
 #define NW_MARK_LAVISH_FORMAT 1U
 
 #define NW_MARK_BYTES 4U

@@ -15,14 +15,11 @@
 
 struct wipe {
     struct nw_tagged tagged;
-    uint64_t version; /* of the newest list or record; 0: none */
-    uint64_t certain; /* of the newest record behind which something is written */
+    uint64_t version; /* of the newest list; 0: none */
     uint64_t ended;   /* of the newest void list behind which its second page is; 0: none */
     uint64_t before;  /* of the one before that, or 0 */
-    uint32_t word;    /* NW_MARK_LIST or NW_MARK_RECORD: the newest one's kind */
-    uint32_t at;      /* its page */
-    uint32_t sure;    /* the block of that record */
-    uint32_t kept;    /* ... of that void list */
+    uint32_t at;      /* the newest list's page */
+    uint32_t kept;    /* the block of that void list */
     uint32_t other;   /* the block that it names */
     uint32_t last[2]; /* blocks that go last, in this order; NONE */
     uint8_t shows;    /* some block is not blank */
@@ -79,26 +76,15 @@ static int meet_void(struct wipe *wipe, uint32_t block, uint32_t page)
     return state;
 }
 
-/* The tag of a list or record was read: notes it when its data fits and it is newer. */
-static int meet_mark(struct wipe *wipe, uint32_t block, uint32_t page)
+/* The tag of a list was read: notes it when its data fits and it is newer. */
+static int meet_list(struct wipe *wipe, uint32_t page)
 {
-    struct nw_tag tag = wipe->tagged.tag;
+    uint64_t version = wipe->tagged.tag.version;
     int result = nw_piece_fits(&wipe->tagged, page, wipe->bytes);
 
-    if (result <= 0) {
-        return result;
-    }
-    if (tag.version > wipe->version) {
-        wipe->version = tag.version;
-        wipe->word = tag.word;
+    if (result > 0 && version > wipe->version) {
+        wipe->version = version;
         wipe->at = page;
-    }
-    if (tag.word == NW_MARK_RECORD && tag.version > wipe->certain) {
-        result = tag_in(wipe, block, page + 1U);
-        if (result > NW_TAG_BLANK) {
-            wipe->certain = tag.version;
-            wipe->sure = block;
-        }
     }
     return result;
 }
@@ -111,7 +97,7 @@ static int look_at(struct wipe *wipe, uint32_t block)
     uint32_t word = NW_MARK_LIST;
 
     /* behind a list its mount may have written another */
-    for (; state > 0 && word != NW_MARK_RECORD && word != NW_MARK_VOID; page++) {
+    for (; state > 0 && word != NW_MARK_VOID; page++) {
         state = tag_in(wipe, block, page);
         if (state > NW_TAG_BLANK) {
             wipe->shows = 1;
@@ -125,8 +111,8 @@ static int look_at(struct wipe *wipe, uint32_t block)
         }
         if (word == NW_MARK_VOID) {
             state = meet_void(wipe, block, page);
-        } else if (word == NW_MARK_LIST || word == NW_MARK_RECORD) {
-            int result = meet_mark(wipe, block, page);
+        } else if (word == NW_MARK_LIST) {
+            int result = meet_list(wipe, page);
 
             state = result < 0 ? result : state;
         }
@@ -212,7 +198,7 @@ static int disown(struct wipe *wipe)
     return result;
 }
 
-/* Looks for what was there. Then no mount finds it any more, or last[] has its newest records. */
+/* Looks for what was there. Then no mount finds it any more. */
 static int begin(struct wipe *wipe)
 {
     int result = NW_OK;
@@ -231,14 +217,10 @@ static int begin(struct wipe *wipe)
                    ? (int)NW_OK /* both look whole, and one of them is */
                    : put_void(wipe, wipe->other, wipe->kept, wipe->ended + 1U);
     }
-    if (wipe->version != 0 && wipe->word == NW_MARK_LIST) {
+    if (wipe->version != 0) {
         return disown(wipe);
     }
     wipe->by_order = wipe->shows;
-    if (wipe->version != 0) {
-        wipe->last[0] = wipe->certain != 0 ? wipe->sure : NONE;
-        wipe->last[1] = block_of(wipe, wipe->at);
-    }
     return NW_OK;
 }
 

@@ -4,12 +4,12 @@
  * that device, which mounts as if it were whole; nor may any number of formats, each of them cut.
  * What a cut has torn may hide when the next format looks, and show when it has been cut.
  *
- * A device is found by its newest list or record (mark.h). A list of the page layer or a root of
- * the tree layer has data behind it, and so has each older one: no order of erases will do. So such
- * a device is made unknown first, by a void list (NW_MARK_VOID), newer than all. It goes to a block
- * that the next mount would have erased for a list of its own: that one holds nothing. A second
- * page behind it shows that the void list is whole, and names the block where the next format may
- * write its own. Then all other blocks are erased, and last those two.
+ * A device is found by its newest list (mark.h). A list of the page layer or a root of the tree
+ * layer has data behind it, and so has each older one: no order of erases will do. So a device is
+ * made unknown first, by a void list (NW_MARK_VOID), newer than all. It goes to a block that the
+ * next mount would have erased for a list of its own: that one holds nothing. A second page behind
+ * it shows that the void list is whole, and names the block where the next format may write its
+ * own. Then all other blocks are erased, and last those two.
  *
  * Why that is right however often it is cut. Call the two blocks A and B. A block looks whole when
  * it shows a void list, newer than all lists, and its second page.
@@ -21,13 +21,9 @@
  *   - As long as no format came so far, the device is whole, and A and B hold nothing for it.
  *   - The first that had written its own has left a block that is whole for good, and looks so to
  *     each format. So it stays, whatever the other block shows, now and later.
- *   - A block whose erase was cut may hide a list or a record and show it later. But the void lists
- *     go only when one and the same format has erased all other blocks to the end.
- *
- * The record of a hybrid layer stands in a block without data. So the order of erases will do,
- * within one and the same format: first all blocks that show no data, where a torn record may hide;
- * then the newest record that is certain, then the newest; and only then blocks that show data.
- * That holds whatever an earlier format has left: where its record hides, its block shows no data.
+ *   - A block whose erase was cut may hide a list and show it later. But the void lists go only
+ *     when one and the same format has erased all other blocks to the end.
+ * Where no list shows, blocks that show no data go first: one may hide in them.
  *
  * Limits. Both blocks may look whole when neither is for good: two formats in a row were cut in
  * their second page. That does no harm as long as their first pages are there, and they are. But if
@@ -37,10 +33,9 @@
  * that it finds in the other: it takes three cuts.
  *
  * A chip on which each block's first page looks blank is erased in order: to look at all pages of a
- * new chip takes as long as to erase it. So half may be left of a hybrid device that has no sector
- * in any first page, if the erase of its last record is cut, that hides, and the next format is
- * cut. And a list of the page layer that was torn may hide in a third block, when three mounts in a
- * row were cut, each in its list: it may show when the next format has been cut.
+ * new chip takes as long as to erase it. And a list of the page layer that was torn may hide in a
+ * third block, when three mounts in a row were cut, each in its list: it may show when the next
+ * format has been cut.
  */
 #ifndef NANDWICH_FTL_WIPE_H
 #define NANDWICH_FTL_WIPE_H

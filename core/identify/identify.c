@@ -87,27 +87,8 @@ static int tell_page(struct look *look)
     return result;
 }
 
-/* The record of a hybrid layer there. */
-static void tell_hybrid(struct look *look)
-{
-    static const uint32_t names[] = {NW_MARK_FAST, NW_MARK_LOG, NW_MARK_NFTL, NW_MARK_SUPERBLOCK};
-    const uint8_t *bytes = look->bytes;
-
-    for (uint8_t i = 0; i < 4U && nw_get32(bytes) == NW_MARK_HYBRID; i++) {
-        if (nw_get32(bytes + 4) == names[i]) {
-            *look->found = (struct nw_identity){.kind = (uint8_t)(NW_KIND_FAST + i),
-                                                .version = nw_get16(bytes + 8),
-                                                .sectors = nw_get32(bytes + 12),
-                                                .blocks = nw_get16(bytes + 16),
-                                                .block_pages = nw_get16(bytes + 18),
-                                                .page_bytes = nw_get16(bytes + 20)};
-            look->told = 1;
-        }
-    }
-}
-
-/* A block that a mount of one of the layers with tags began? Its list or record stands behind other
- * pages of that mount. */
+/* A block that a mount of one of the layers with tags began? Its list stands behind other pages of
+ * that mount. */
 static int look_for_session(struct look *look, uint32_t page)
 {
     uint32_t end = page + geometry_of(look)->block_pages;
@@ -124,14 +105,9 @@ static int look_for_session(struct look *look, uint32_t page)
             if ((word & (uint32_t)NW_MARK_SESSION) == 0) {
                 break;
             }
-            if (word == NW_MARK_RECORD ||
-                (word == NW_MARK_LIST && look->tagged.tag.version > look->ended)) {
+            if (word == NW_MARK_LIST && look->tagged.tag.version > look->ended) {
                 state = nw_piece_fits(&look->tagged, page, look->bytes);
-                if (state > 0 && word == NW_MARK_LIST) {
-                    state = tell_page(look);
-                } else if (state > 0) {
-                    tell_hybrid(look);
-                }
+                state = state > 0 ? tell_page(look) : state;
             }
         }
         if (state < 0) {
@@ -319,10 +295,6 @@ const char *nw_kind_text(int kind)
     case NW_KIND_BLANK: return "blank";
     case NW_KIND_PAGE: return "page";
     case NW_KIND_TREE: return "tree";
-    case NW_KIND_FAST: return "fast";
-    case NW_KIND_LOG: return "log";
-    case NW_KIND_NFTL: return "nftl";
-    case NW_KIND_SUPERBLOCK: return "superblock";
     case NW_KIND_LAVISH: return "lavish";
     case NW_KIND_STORE: return "store";
     default: return "unknown";

@@ -67,7 +67,7 @@ class Board:
     @property
     def layers(self) -> tuple[str, ...]:
         """Translation layers its code flash has room for."""
-        return ("page",) if self.is_small else ("page", "tree", "nftl")
+        return ("page",) if self.is_small else ("page", "tree")
 
     @property
     def usual_layers(self) -> tuple[str, ...]:

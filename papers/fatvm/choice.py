@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""layers: every persistent layer under the same workloads, each on the whole of the same chip.
+"""layers: page and four models under the same workloads, each on the whole of the same chip.
 
 Ours, behind docs/layers.md. The device is filled once in order before counting, so that every layer
 has to clean; requests come back to back and no idle time is given.
@@ -60,7 +60,7 @@ def _draw(rows: Sequence[Sequence[Value]], axes: "Axes") -> None:
 
 @experiment(
     "layers",
-    claim="page amplifies writes least of all persistent layers, under every workload",
+    claim="page amplifies writes least of page and the models, under every workload",
     published="ours",
     unit="of 6",
 )

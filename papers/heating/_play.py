@@ -194,7 +194,7 @@ def live(layer: str, wear: str, quick: bool) -> Life:
 def layers() -> list[str]:
     """Those that take a wear policy."""
     taking = []
-    for name, _, _ in _native.layers():
+    for name, *_ in _native.layers():
         try:
             _native.ReplayDevice(_native.Part.named(PART), name, blocks=64, wear="dynamic")
         except ValueError:

@@ -3,7 +3,7 @@
  * memory_flash.c - virtual memory on the board: driver, a slice of the part, a layer, the VM. A
  * fresh device each run, as virtual memory keeps nothing.
  *
- * NW_BOARD_NFTL or NW_BOARD_TREE on the command line takes that layer instead of the page layer.
+ * NW_BOARD_TREE on the command line takes the tree layer instead of the page layer.
  */
 #include "bus.h"
 #include "device.h"
@@ -11,10 +11,7 @@
 #include "nandwich/driver_spi_nand.h"
 #include "nandwich/slice.h"
 
-#if defined(NW_BOARD_NFTL)
-#include "nandwich/ftl_nftl.h"
-#define LAYER(name) nw_ftl_nftl##name
-#elif defined(NW_BOARD_TREE)
+#if defined(NW_BOARD_TREE)
 #include "nandwich/ftl_tree.h"
 #define LAYER(name) nw_ftl_tree##name
 #else

@@ -16,13 +16,13 @@ namespace nb = nanobind;
 
 namespace {
 
-std::vector<std::tuple<std::string, std::string, bool>> layers()
+std::vector<std::tuple<std::string, std::string, bool, bool>> layers()
 {
-    std::vector<std::tuple<std::string, std::string, bool>> all;
+    std::vector<std::tuple<std::string, std::string, bool, bool>> all;
 
     for (uint32_t i = 0; i < nw_layer_kind_count; i++) {
         const nw_layer_kind *kind = nw_layer_kinds[i];
-        all.emplace_back(kind->name, kind->what, kind->mount != nullptr);
+        all.emplace_back(kind->name, kind->what, kind->mount != nullptr, kind->model != 0);
     }
     return all;
 }
@@ -31,5 +31,6 @@ std::vector<std::tuple<std::string, std::string, bool>> layers()
 
 void bind_stack(nb::module_ &m)
 {
-    m.def("layers", &layers, "Translation layers: name, what it is, whether it survives power.");
+    m.def("layers", &layers,
+          "Translation layers: name, what it is, whether it survives power, is a model.");
 }

@@ -13,11 +13,7 @@
 
 #include "nandwich/bytes.h"
 #include "nandwich/crc.h"
-#include "nandwich/ftl_fast.h"
-#include "nandwich/ftl_log.h"
-#include "nandwich/ftl_nftl.h"
 #include "nandwich/ftl_page.h"
-#include "nandwich/ftl_superblock.h"
 #include "nandwich/ftl_tree.h"
 #include "nandwich/identify.h"
 
@@ -26,7 +22,7 @@
 #define PAGE_BYTES 256U
 #define SPARE_BYTES 18U
 #define PAGES (BLOCKS * BLOCK_PAGES)
-#define LAYERS 6U
+#define LAYERS 2U
 #define MOST_CALLS 200000UL /* of the chip in one call of a layer */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -120,10 +116,6 @@ static struct nw_chip *chip(void)
 
 static union {
     struct nw_ftl_page page;
-    struct nw_ftl_fast fast;
-    struct nw_ftl_log log;
-    struct nw_ftl_nftl nftl;
-    struct nw_ftl_superblock superblock;
     struct nw_ftl_tree tree;
 } layer;
 
@@ -148,12 +140,8 @@ static int start(unsigned number, int format)
     memset(ram, 0xA5, sizeof ram);
     switch (number) {
         START(page, 0)
-        START(fast, 1)
-        START(log, 2)
-        START(nftl, 3)
-        START(superblock, 4)
     default:
-        START(tree, 5)
+        START(tree, 1)
     }
 }
 

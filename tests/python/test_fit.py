@@ -15,7 +15,7 @@ from schemas import validate
 from lab import ROOT, cross
 from nandwich import _native, quantities
 from nandwich.cli.main import main
-from nandwich.replay import fit
+from nandwich.replay import fit, play
 from nandwich.twin import parts
 
 PROGRAM = """
@@ -49,7 +49,7 @@ def _json(*arguments: object, exit_code: int = 0) -> dict[str, Any]:
 def test_what_fits_is_measured_and_the_rest_says_what_it_needs() -> None:
     value = _json("--blocks", 256, "--ram", "20K")
     rows = {row["layer"]: row for row in value["layers"]}
-    assert set(rows) == set(fit.LAYERS)
+    assert set(rows) == {"page", "tree"}
     assert not rows["page"]["fits"]
     assert "needs" in rows["page"]["why"]
     for row in rows.values():
@@ -62,17 +62,17 @@ def test_what_fits_is_measured_and_the_rest_says_what_it_needs() -> None:
 
 
 def test_the_first_question() -> None:
-    """Goal: 128 MB and 16 KB is what people ask first: one layer answers, what the others say of
-    themselves is true."""
+    """Goal: 128 MB and 16 KB is what people ask first: one layer answers, what the other says of
+    itself is true."""
     value = _json("--ram", "16K")
     assert [row["layer"] for row in value["layers"] if row["fits"]] == ["tree"]
-    [nftl] = [row for row in value["layers"] if row["layer"] == "nftl"]
-    found = re.search(r"--blocks (\d+)", nftl["why"])
+    [page] = [row for row in value["layers"] if row["layer"] == "page"]
+    found = re.search(r"--blocks (\d+)", page["why"])
     assert found is not None
     most = int(found.group(1))
     for blocks, fits in ((most, True), (most + 1, False)):
         rows = _json("--ram", "16K", "--blocks", blocks)["layers"]
-        assert [row["fits"] for row in rows if row["layer"] == "nftl"] == [fits]
+        assert [row["fits"] for row in rows if row["layer"] == "page"] == [fits]
 
 
 def test_nothing_fits_is_exit_code_1() -> None:
@@ -81,11 +81,14 @@ def test_nothing_fits_is_exit_code_1() -> None:
 
 
 def test_fewer_log_blocks_where_the_own_choice_takes_too_much() -> None:
-    value = _json("--ram", "40K")
+    value = _json("--ram", "40K", "--models")
+    assert {row["layer"] for row in value["layers"]} == {*fit.LAYERS, *play.MODELS}
     [fast] = [row for row in value["layers"] if row["layer"] == "fast"]
     assert fast["fits"]
     assert fast["config"]["log_blocks"] < 64
     assert fast["ram_bytes"] <= 40 * 1024
+    assert fast["code_bytes"] is None
+    assert fast["mount_ns"] is None
 
 
 def test_more_blocks_than_a_chip_can_have_is_no_internal_error() -> None:
@@ -98,7 +101,7 @@ def test_more_blocks_than_a_chip_can_have_is_no_internal_error() -> None:
 
 def test_too_many_blocks_is_told() -> None:
     """70,000 blocks are more than any layer takes; the text named every bound but that one."""
-    value = _json("--ram", "16K", "--blocks", 70000, exit_code=1)
+    value = _json("--ram", "16K", "--blocks", 70000, "--models", exit_code=1)
     why = {row["layer"]: row["why"] for row in value["layers"]}
     assert "at most 65,526 blocks and pages of one together" in why.pop("page")
     assert "at most 65,534 blocks" in why.pop("tree")

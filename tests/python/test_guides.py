@@ -20,25 +20,20 @@ DOCS = ROOT / "docs"
 STUBS = ROOT / "tests" / "packages"
 FIRMWARE = ROOT / "tests" / "targets" / "cortexm3"
 PAGES = ("guide-your-chip", "guide-ram", "guide-rtos", "guide-twin-to-device", "device")
-LAYERS = ("page", "tree", "superblock", "fast", "log", "nftl", "lavish", "store")
+LAYERS = ("page", "tree", "lavish", "store")
 #: What the page advises: RAM in KB, layer, and 0 for 128 MiB or 1 for 32 MiB of NAND.
 ADVISED = (
     (4, "store", 0), (4, "store", 1), (4, "tree", 0), (4, "tree", 1),
-    (12, "nftl", 1), (12, "lavish", 0), (16, "log", 1),
-    (32, "fast", 1), (32, "superblock", 1), (32, "nftl", 0), (64, "log", 0), (64, "fast", 0),
-    (128, "page", 1), (128, "superblock", 0), (280, "page", 0),
+    (12, "lavish", 0), (128, "page", 1), (280, "page", 0),
 )  # fmt: skip
 #: Figures in sentences, N standing for the number, and how far off they may be. Another version of
 #: the compiler may want a few words more of stack.
 SENTENCES = (
-    ("log-2", "with 2 log blocks takes N, fast", 0.02),
-    ("fast-4", "fast with 4 takes N\\.", 0.02),
     ("store-nor", "the store takes N, on DataFlash", 0.02),
     ("store-dataflash", "on DataFlash of 528 KB N\\.", 0.02),
     ("spi-nand", "A driver takes N \\(", 0.02),
     ("stack-page", "mounts: page N, the", 0.15),
     ("stack-tree", "the tree layer N, the", 0.15),
-    ("stack-fast", "the block-mapped layers N, the", 0.15),
     ("stack-store", "the store N\\. Add", 0.15),
 )
 WARNINGS = ("-std=c11", "-Wall", "-Wextra", "-Wno-unused-function", "-Wno-unused-variable")
@@ -180,7 +175,7 @@ def test_what_is_advised_fits() -> None:
         assert row
         needs[name] = [_number(cell) for cell in row[1].split(" | ")]
     rows = re.findall(r"^\| (\d+) KB \| (.*) \|$", page, re.MULTILINE)
-    assert len(rows) == 8
+    assert len(rows) == 5
     for kilobytes, cells in rows:
         for column, cell in zip((1, 0, 3), cells.split("|"), strict=True):
             for advice in re.sub(r"\]\([^)]*\)|\[", "", cell).split(";"):

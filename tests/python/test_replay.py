@@ -92,7 +92,7 @@ def test_every_policy_on_every_layer_or_a_reason(ftl: str, wear: str) -> None:
 
 @pytest.mark.asan
 @pytest.mark.parametrize("tier", replay.TIERS)
-@pytest.mark.parametrize("ftl", [name for name in replay.LAYERS if name != "lavish"])
+@pytest.mark.parametrize("ftl", ["page", "tree"])
 def test_an_nvm_before_every_layer(ftl: str, tier: str) -> None:
     """Goal: what the NVM keeps reads as written, and the books know of it."""
     page = _native.Part.named("K9F1G08U0A")

@@ -49,7 +49,7 @@ def test_seeds_go_well(subject: str) -> None:
 
 
 def test_same_bytes_for_any_number_of_jobs() -> None:
-    question = ("torture", "log", "--seeds", 20, "--chip", "W25N01GV", "--steps", 30)
+    question = ("torture", "tree", "--seeds", 20, "--chip", "W25N01GV", "--steps", 30)
     one = _json(*question, "--jobs", 1)["result"]
     assert one == _json(*question, "--jobs", 5)["result"]
     assert one != _json(*question, "--seed", 2)["result"]
@@ -59,7 +59,7 @@ def test_same_bytes_for_any_number_of_jobs() -> None:
 def test_no_run_has_more_steps_than_asked_for() -> None:
     """What a run begins with, how it ends, and the steps that follow each other were not counted:
     the store took 35 for 10, old devices three times as many."""
-    for subject in ("page", "store", "log"):
+    for subject in ("page", "store", "tree"):
         for most in (1, 5, 6, 10, 100):
             for seed in range(1, 9):
                 run = _native.torture_draw(subject, seed, steps=most)
@@ -77,8 +77,8 @@ def test_the_shortest_time_is_a_run() -> None:
 
 def test_own_part_and_options() -> None:
     assert paths.CHECKOUT is not None
-    value = _json("torture", "superblock", "--seeds", 3, "--degree", 2, "--wear", "swl")
-    assert value["options"]["settings"] == {"degree": 2, "wear": 2}
+    value = _json("torture", "page", "--seeds", 3, "--spare-blocks", 12, "--wear", "swl")
+    assert value["options"]["settings"] == {"spare_blocks": 12, "wear": 2}
     done = _run("torture", "page", "--seeds", 1, "--spare-blocks", 3)
     assert done.exit_code == 2
     assert "works on no chip of this kind with these settings" in done.output

@@ -418,7 +418,6 @@ static void usual_chip(struct sim_head *head, uint32_t variant)
     head->part.erased = variant % 4U == 3U ? 0x00 : head->part.erased;
     head->unerased = variant % 4U == 2U;
     head->spare_blocks = 11;
-    head->log_blocks = variant / 4U % 3U;
 }
 
 struct explore_plan explore_usual(const struct sim_kind *kind, uint8_t calls, uint32_t variant)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the layers with tags have on a chip, as a state: tags and what mounts write are read as
- * docs/ftl-page.md and docs/ftl-hybrid.md tell; versions count by their order. Of data it counts
- * which of the values that its sector may have it is, and whether it fits its checksum.
+ * What page and tree have on a chip, as a state: tags and what mounts write are read as
+ * docs/ftl-page.md tells; versions count by their order. Of data it counts which of the values that
+ * its sector may have it is, and whether it fits its checksum.
  */
 #include <string.h>
 
@@ -13,12 +13,9 @@
 #define LONGEST_PAGE 8192U
 #define TAG 15U
 #define TAG_LONG 18U
-#define MAGIC_PAGE 0x3350574EUL   /* NWP3 */
-#define MAGIC_HYBRID 0x4259484EUL /* NHYB */
+#define MAGIC_PAGE 0x3350574EUL /* NWP3 */
 #define FENCES_AT 20U
 #define FENCE 9U
-#define ENTRIES_AT 24U
-#define ENTRY 10U
 #define WORD_SECTOR 0x07FFFFFFUL
 
 struct page {
@@ -77,33 +74,11 @@ static void put_list(const struct page *page)
     }
 }
 
-/* docs/ftl-hybrid.md, record: an entry is the last void version and how many are. */
-static void put_record(const struct page *page)
-{
-    uint32_t count = nw_get16(page->data + 22);
-
-    sim_state_put_bytes(page->state, page->data, ENTRIES_AT);
-    for (uint32_t i = 0; i < count && ENTRIES_AT + (i + 1U) * ENTRY <= page->geometry->page_bytes;
-         i++) {
-        const uint8_t *entry = page->data + ENTRIES_AT + i * ENTRY;
-        uint64_t width = nw_get32(entry + 6) | ((uint64_t)(entry[5] >> 1) << 32);
-
-        sim_state_put(page->state, entry[5] & 1U);
-        sim_state_put_growing(page->state, get40(entry));
-        sim_state_put_growing(page->state, get40(entry) - width);
-    }
-}
-
 /* Whose data fits its checksum. */
 static void put_data(const struct page *page, uint32_t word)
 {
-    uint32_t magic = nw_get32(page->data);
-    int by_mount = (word & 0x80000000UL) != 0;
-
-    if (by_mount && magic == MAGIC_PAGE) {
+    if ((word & 0x80000000UL) != 0 && nw_get32(page->data) == MAGIC_PAGE) {
         put_list(page);
-    } else if (by_mount && magic == MAGIC_HYBRID) {
-        put_record(page);
     } else {
         uint32_t value = page->tags->value(page->tags->context, word & WORD_SECTOR, page->data);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* state_block.h - the state of a chip whose pages have tags: page and the hybrids. */
+/* state_block.h - the state of a chip whose pages have tags: page's and tree's. */
 #ifndef NANDWICH_SIM_STATE_BLOCK_H
 #define NANDWICH_SIM_STATE_BLOCK_H
 

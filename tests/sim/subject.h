@@ -101,10 +101,6 @@ struct sim_kind {
 
 extern const struct sim_kind sim_kind_page;
 extern const struct sim_kind sim_kind_tree;
-extern const struct sim_kind sim_kind_nftl;
-extern const struct sim_kind sim_kind_log;
-extern const struct sim_kind sim_kind_superblock;
-extern const struct sim_kind sim_kind_fast;
 extern const struct sim_kind sim_kind_lavish;
 extern const struct sim_kind sim_kind_tier;
 extern const struct sim_kind sim_kind_store;
@@ -128,8 +124,7 @@ int sim_lavish_may_fill(const struct nw_layer_site *site, uint32_t bad_first,
                         const struct sim_strain *strain);
 
 /* Whether what a layer has in RAM agrees with itself: what its nw_*_check() answers. */
-int sim_audit_layer(const struct nw_layer_kind *layer, const void *state,
-                    const struct nw_block *block, uint32_t *where);
+int sim_audit_layer(const struct nw_layer_kind *layer, const void *state, uint32_t *where);
 
 /* A small variant of a part, whichever the draw says. */
 void sim_small_part(struct nw_random *random, struct sim_head *head);

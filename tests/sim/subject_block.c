@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "nandwich-stack/wear.h"
-#include "nandwich/ftl_hybrid_check.h"
 #include "nandwich/ftl_lavish_check.h"
 #include "nandwich/ftl_page_check.h"
 #include "nandwich/ftl_tree_check.h"
@@ -15,10 +14,8 @@
 #include "tier_layer.h"
 
 #define RUN 12U         /* sectors a call, at most */
-#define GOOD_SPARES 7U  /* ftl_hybrid.h: writes go on while so many spare blocks are good */
-#define PAGE_SPARES 8U  /* likewise of the page layer */
+#define PAGE_SPARES 8U  /* ftl_page.h: writes go on while so many spare blocks are good */
 #define LEAST_SPARE 10U /* ftl_page.h: with fewer its costs are promised no more */
-#define FREE_BLOCKS 5U  /* ftl_hybrid.h: unless so many fail at once */
 #define LONG_IDLE_US 100000000U /* time to heal a block */
 #define MOST_STRIKES 2U /* ftl_page.h: errors in quick succession can use up the free blocks */
 
@@ -134,7 +131,7 @@ static int block_open(struct sim_subject *subject)
                                            .log_blocks = (uint16_t)head->log_blocks,
                                            .degree = (uint8_t)head->degree,
                                            .maps = (uint8_t)head->maps};
-    /* The others write a trim at once. */
+    /* Lavish writes a trim at once. */
     own->trims_late =
         layer == &nw_layer_page || layer == &nw_layer_tree || layer == &sim_layer_tier;
     own->writes_late =
@@ -464,24 +461,12 @@ static int run_sync(struct own *own)
     return result;
 }
 
-/* What the headers let change from mount to mount: log blocks (those of fast only grow), lists,
- * the length of a chain, and whether there is a wear policy. */
+/* What the headers let change from mount to mount: whether there is a wear policy. */
 static void draw_other(struct sim_subject *subject, uint32_t number)
 {
-    const struct nw_layer_kind *layer = subject->kind->layer;
-    struct nw_layer_config *next = &own_of(subject)->next;
-    uint16_t logs = (uint16_t)(1U + number % 6U);
+    struct own *own = own_of(subject);
 
-    if (layer == &nw_layer_nftl) {
-        next->degree = (uint8_t)(2U + number % 7U);
-    } else if (layer == &nw_layer_log || layer == &nw_layer_superblock ||
-               (layer == &nw_layer_fast && next->log_blocks != 0 && logs > next->log_blocks)) {
-        next->log_blocks = logs;
-    }
-    if (layer == &nw_layer_superblock) {
-        next->maps = (uint8_t)(2U + number / 6U % 5U);
-    }
-    next->wear = number / 32U % 3U != 0 ? own_of(subject)->wear : NULL;
+    own->next.wear = number / 32U % 3U != 0 ? own->wear : NULL;
 }
 
 static int block_run(struct sim_subject *subject, const struct sim_step *step)
@@ -596,12 +581,6 @@ static uint32_t spare_blocks(const struct sim_subject *subject)
     return subject->head->spare_blocks != 0 ? subject->head->spare_blocks : blocks / 14U + 10U;
 }
 
-static int hybrid_may_fill(const struct sim_subject *subject, const struct sim_strain *strain)
-{
-    return strain->bad + GOOD_SPARES > spare_blocks(subject) ||
-           strain->failing >= FREE_BLOCKS;
-}
-
 static int page_may_fill(const struct sim_subject *subject, const struct sim_strain *strain)
 {
     return strain->bad + PAGE_SPARES > spare_blocks(subject) || strain->strikes >= MOST_STRIKES;
@@ -633,8 +612,7 @@ static int lavish_may_fill(const struct sim_subject *subject, const struct sim_s
 
 /* Audits: sim_audit_layer() by its kind. */
 
-int sim_audit_layer(const struct nw_layer_kind *layer, const void *state,
-                    const struct nw_block *block, uint32_t *where)
+int sim_audit_layer(const struct nw_layer_kind *layer, const void *state, uint32_t *where)
 {
     if (layer == &nw_layer_page) {
         return nw_ftl_page_check(state, where);
@@ -642,8 +620,7 @@ int sim_audit_layer(const struct nw_layer_kind *layer, const void *state,
     if (layer == &nw_layer_tree) {
         return nw_ftl_tree_check(state, where);
     }
-    return layer == &nw_layer_lavish ? nw_ftl_lavish_check(state, where)
-                                     : nw_ftl_hybrid_check(block, where);
+    return nw_ftl_lavish_check(state, where);
 }
 
 /* Nodes of `tree` are read: a chip that is not the twin's may fail in that. */
@@ -654,31 +631,12 @@ static int block_audit(struct sim_subject *subject, uint32_t *where)
 
     return layer == &nw_layer_tree && subject->nand == NULL
                ? (int)NW_OK
-               : sim_audit_layer(layer, own->site.state, own->block, where);
+               : sim_audit_layer(layer, own->site.state, where);
 }
 
 static struct sim_most anything(void)
 {
     return (struct sim_most){UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX};
-}
-
-static struct sim_most hybrid_most(const struct sim_subject *subject, const struct sim_step *step,
-                                   int clean)
-{
-    const struct own *own = own_of(subject);
-    struct nw_block_req req = request(own, step->args[0], step->args[1]);
-    int lists = subject->kind->layer == &nw_layer_log ||
-                subject->kind->layer == &nw_layer_superblock;
-    uint32_t pages = subject->chip->geometry.block_pages;
-
-    switch (step->verb - SIM_COMMON) {
-    case READ: return (struct sim_most){req.count * (lists ? 1U + pages : 1U), 0, 0, UINT32_MAX};
-    case SYNC: return clean ? (struct sim_most){0, 0, 0, UINT32_MAX} : anything();
-    case IDLE:
-        return clean ? (struct sim_most){UINT32_MAX, UINT32_MAX, UINT32_MAX, step->args[0]}
-                     : anything();
-    default: return anything();
-    }
 }
 
 static struct sim_most page_most(const struct sim_subject *subject, const struct sim_step *step,
@@ -780,16 +738,7 @@ static void tree_fit(struct nw_random *random, struct sim_head *head)
 }
 
 KIND(tree, "page-mapped, its map on flash", block_mount, tree_fit, tree_may_fill, tree_most);
-KIND(nftl, "chains of replacement blocks", block_mount, NULL, hybrid_may_fill, hybrid_most);
-KIND(log, "a log block for each data block", block_mount, NULL, hybrid_may_fill, hybrid_most);
-KIND(superblock, "page-mapped groups of blocks", block_mount, NULL, hybrid_may_fill, hybrid_most);
-KIND(fast, "shared log blocks", block_mount, NULL, hybrid_may_fill, hybrid_most);
 KIND(lavish, "swap space: forgets with power", NULL, NULL, lavish_may_fill, lavish_most);
-
-static int tier_may_fill(const struct sim_subject *subject, const struct sim_strain *strain)
-{
-    return hybrid_may_fill(subject, strain) || page_may_fill(subject, strain);
-}
 
 /* Of the layer under it. */
 static int tier_audit(struct sim_subject *subject, uint32_t *where)
@@ -806,7 +755,12 @@ static void tier_fit(struct nw_random *random, struct sim_head *head)
     sim_small_part(random, head);
     head->part.blocks = 16U + nw_random_below(random, 8);
     head->spare_blocks = 10U + nw_random_below(random, 4);
-    head->maps = nw_random_below(random, 5);
+    head->maps = nw_random_below(random, 2);
+    if (head->maps != 0) { /* blocks as tree_fit() has them */
+        head->part.blocks += 2U;
+        head->part.block_pages = (uint16_t)(16U + nw_random_below(random, 8));
+        head->spare_blocks += 2U;
+    }
     head->degree = nw_random_below(random, 4) + 2U;
     head->unerased = nw_random_below(random, 2);
 }
@@ -829,6 +783,6 @@ const struct sim_kind sim_kind_tier = {
     .run = block_run,
     .check = block_check,
     .audit = tier_audit,
-    .may_fill = tier_may_fill,
+    .may_fill = page_may_fill,
     .most = lavish_most,
 };

@@ -67,10 +67,7 @@ static const struct nw_nvm_ops nvm_ops = {nvm_read, nvm_write};
 
 static const struct nw_layer_kind *kind_below(const struct nw_layer_site *site)
 {
-    static const struct nw_layer_kind *const kinds[] = {
-        &nw_layer_page, &nw_layer_nftl, &nw_layer_log, &nw_layer_superblock, &nw_layer_fast};
-
-    return kinds[site->config->maps % (sizeof kinds / sizeof kinds[0])];
+    return site->config->maps % 2U != 0 ? &nw_layer_tree : &nw_layer_page;
 }
 
 /* The layer below, with the first part of the RAM; its maps are its own default. */
@@ -185,7 +182,7 @@ int sim_tier_audit(const struct nw_layer_site *site, uint32_t *where)
 {
     const struct state *state = site->state;
 
-    return sim_audit_layer(kind_below(site), state->below_state, state->flash, where);
+    return sim_audit_layer(kind_below(site), state->below_state, where);
 }
 
 static int tier_refuse(const struct nw_layer_site *site, int error, struct nw_why *why)

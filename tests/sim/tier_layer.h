@@ -11,8 +11,8 @@
 
 #define SIM_TIER_HOLDS 4U /* this bit of config->degree: flash holds writes back until a sync */
 
-/* Over the persistent layer whose place in the table is config->maps, from 0, counted round. An odd
- * config->degree: what is read goes to the NVM too. */
+/* Over `page`, or over `tree` where config->maps is odd. An odd config->degree: what is read goes
+ * to the NVM too. */
 extern const struct nw_layer_kind sim_layer_tier;
 
 /* sim_audit_layer() of the layer below. */

@@ -31,7 +31,6 @@ static struct sim_wish wish_of(const struct nw_torture *torture, const struct si
 
     wish.head.sectors = torture->config.sectors;
     wish.head.spare_blocks = torture->config.spare_blocks;
-    wish.head.log_blocks = torture->config.log_blocks;
     wish.head.degree = torture->config.degree;
     wish.head.maps = torture->config.maps;
     return wish;

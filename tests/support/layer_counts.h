@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * layer_counts.h - what an operation on a rig costs, to the unit, and the scripts that all hybrid
- * layers go through on 20 blocks of 8 pages, 10 spare: 80 sectors.
+ * layer_counts.h - what an operation on a rig costs, to the unit, and the scripts that all models
+ * go through on 20 blocks of 8 pages, 10 spare: 80 sectors.
  */
 #ifndef NANDWICH_TESTS_LAYER_COUNTS_H
 #define NANDWICH_TESTS_LAYER_COUNTS_H
@@ -13,7 +13,7 @@ struct layer_counts {
     uint32_t programs;
     uint32_t erases;
     uint32_t copies; /* chip copies */
-    uint32_t moved;  /* sectors moved by merges and mounts */
+    uint32_t moved;  /* sectors moved by merges */
     uint32_t full;   /* merges */
     uint32_t partial;
     uint32_t swaps; /* switch merges */
@@ -36,18 +36,15 @@ struct layer_counts layer_counts_read(struct layer_rig *rig, uint32_t sector, ui
 /* 1000 writes at random, seeded. */
 struct layer_counts layer_counts_churn(struct layer_rig *rig);
 
-/* A power-up and a mount. */
-struct layer_counts layer_counts_mount(struct layer_rig *rig);
-
 /* Fails the test, with both, when they differ. */
 void layer_counts_expect(const char *what, struct layer_counts got, struct layer_counts wanted);
 
 /* Content is right and the chip was not misused; the rig closes. */
 void layer_counts_close(struct layer_rig *rig);
 
-/* Format, fill, trim, sync, read; then 1000 writes at random and a mount at the layer's price. */
+/* Open, fill, trim, sync, read; then 1000 writes at random at the model's price. */
 void layer_counts_script(const struct nw_layer_kind *kind, const struct layer_shape *shape,
-                         struct layer_counts churn, struct layer_counts mount);
+                         struct layer_counts churn);
 
 /* A program fails in a merge, in each block in turn: nothing is lost, the block goes, its place is
  * taken by a spare. */

@@ -81,8 +81,7 @@ void layer_rig_open(struct layer_rig *rig, const struct nw_layer_kind *kind,
     shape = rig->shape;
     rig->kind = kind;
     rig->lost = UINT32_MAX;
-    /* The others write a trim at once. */
-    rig->trims_late = kind == &nw_layer_page || kind == &nw_layer_tree;
+    rig->trims_late = kind->model == 0; /* models write a trim at once */
     rig->config = (struct nw_layer_config){.spare_blocks = shape->spare_blocks,
                                            .log_blocks = shape->log_blocks,
                                            .degree = shape->degree,
@@ -121,6 +120,10 @@ void layer_rig_close(struct layer_rig *rig)
 int layer_rig_mount(struct layer_rig *rig)
 {
     memset(rig->site.ram, 0xC3, rig->site.ram_bytes);
+    if (rig->kind->mount == NULL) {
+        memset(rig->model, 0, rig->sectors * sizeof *rig->model);
+        return rig->kind->format(&rig->site, &rig->block);
+    }
     return rig->kind->mount(&rig->site, &rig->block);
 }
 

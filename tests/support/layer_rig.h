@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * layer_rig.h - a persistent translation layer, by its entry in the table of layers, on an emulated
+ * layer_rig.h - a translation layer, by its entry in the table of layers, on an emulated
  * chip, with a plain model beside it that knows what each sector may read as after a power cut.
  * Snapshots make it cheap to cut the same host operation at every chip operation it consists of.
  */

@@ -329,13 +329,7 @@ static void page_layer_with_cuts(void **state)
 {
     (void)state;
     with_cuts(&few, &few_row, &nw_layer_page, 1000);
-}
-
-static void nftl_with_cuts(void **state)
-{
-    (void)state;
-    with_cuts(&few, &few_row, &nw_layer_nftl, 500);
-    with_cuts(&large, &large_row, &nw_layer_nftl, 250);
+    with_cuts(&large, &large_row, &nw_layer_page, 250);
 }
 
 static void store_with_cuts(void **state)
@@ -383,8 +377,8 @@ int main(void)
         cmocka_unit_test(one_mark_is_enough),
         cmocka_unit_test(stuck_busy),                cmocka_unit_test(nobody_on_the_bus),
         cmocka_unit_test(bus_errors),
-        cmocka_unit_test(page_layer_with_cuts),      cmocka_unit_test(nftl_with_cuts),
-        cmocka_unit_test(store_with_cuts),           cmocka_unit_test(torture),
+        cmocka_unit_test(page_layer_with_cuts),      cmocka_unit_test(store_with_cuts),
+        cmocka_unit_test(torture),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -495,12 +495,6 @@ static void page_layer_with_cuts(void **state)
     with_cuts(&nw_layer_page, 500);
 }
 
-static void nftl_with_cuts(void **state)
-{
-    (void)state;
-    with_cuts(&nw_layer_nftl, 500);
-}
-
 static void store_with_cuts(void **state)
 {
     (void)state;
@@ -525,7 +519,6 @@ int main(void)
         cmocka_unit_test(nobody_on_the_line),
         cmocka_unit_test(bus_errors),
         cmocka_unit_test(page_layer_with_cuts),
-        cmocka_unit_test(nftl_with_cuts),
         cmocka_unit_test(store_with_cuts),
     };
 

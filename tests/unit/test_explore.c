@@ -4,10 +4,6 @@
  * breadth first, each state of the chip once, versions compared by their order alone.
  * ctest: slow
  * ctest: soak
- *
- * With one call between two losses it finds the lost write of the hybrids, in the code as it was
- * before that was mended, within 65,000 states and 15 s: write X, plug, write X and its neighbour,
- * which is torn, and the second mount from then on shows the older X.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "layer_counts.h"
-#include "nandwich/ftl_fast.h"
+#include "nandwich-models/models.h"
 
 /* 20 blocks of 8 pages, 10 spare: 80 sectors, two shared log blocks. */
 static const struct layer_shape twins = {
@@ -109,36 +109,34 @@ static void test_failed_merge(void **state)
 static void test_counts(void **state)
 {
     static const struct layer_counts churn = {
-        .reads = 3321, .programs = 1000, .erases = 557, .copies = 3321, .moved = 3321,
+        .reads = 3321, .programs = 1000, .erases = 556, .copies = 3321, .moved = 3321,
         .full = 330, .partial = 98};
-    static const struct layer_counts mount = {
-        .reads = 256, .programs = 4, .erases = 3, .copies = 10, .moved = 9, .full = 1};
 
     (void)state;
-    layer_counts_script(&nw_layer_fast, &twins, churn, mount);
+    layer_counts_script(&nw_layer_fast, &twins, churn);
 }
 
 static void test_refusals(void **state)
 {
     struct nw_geometry geometry;
-    struct nw_ftl_fast_config config = {.spare_blocks = 10, .log_blocks = 2};
+    struct nw_model_config config = {.kind = NW_MODEL_FAST, .spare_blocks = 10, .log_blocks = 2};
 
     (void)state;
     open_rig(&twins);
     geometry = nw_nand_chip(rig.nand)->geometry;
-    assert_true(nw_ftl_fast_ram_bytes(&config, &geometry) > 0);
+    assert_true(nw_model_ram_bytes(&config, &geometry) > 0);
     config.log_blocks = 3;
-    assert_int_equal(nw_ftl_fast_ram_bytes(&config, &geometry), 0);
+    assert_int_equal(nw_model_ram_bytes(&config, &geometry), 0);
     config.log_blocks = 2;
-    geometry.block_pages = 8192; /* eight log blocks of them are too many to number */
-    assert_int_equal(nw_ftl_fast_sectors(&config, &geometry), 0);
-    config = (struct nw_ftl_fast_config){.spare_blocks = 9};
-    assert_int_equal(nw_ftl_fast_sectors(&config, &geometry), 0);
+    geometry.block_pages = 22000; /* four log blocks of them are too many to number */
+    assert_int_equal(nw_model_sectors(&config, &geometry), 0);
+    config = (struct nw_model_config){.kind = NW_MODEL_FAST, .spare_blocks = 9};
+    assert_int_equal(nw_model_sectors(&config, &geometry), 0);
     config.spare_blocks = 0; /* as many log blocks as can be numbered: one, then none */
-    geometry.block_pages = 9362;
-    assert_true(nw_ftl_fast_ram_bytes(&config, &geometry) > 0);
-    geometry.block_pages = 9363;
-    assert_int_equal(nw_ftl_fast_ram_bytes(&config, &geometry), 0);
+    geometry.block_pages = 21844;
+    assert_true(nw_model_ram_bytes(&config, &geometry) > 0);
+    geometry.block_pages = 21845;
+    assert_int_equal(nw_model_ram_bytes(&config, &geometry), 0);
     layer_rig_close(&rig);
 }
 

@@ -8,8 +8,7 @@
  * Nor do two or three formats, each of them cut, leave half of it. What the first one tore may hide
  * when the second looks, and show when that has been cut, or the other way round. A format believed
  * a void list that it found, wrote none, and erased: the void list hid, and half of a page or tree
- * device mounted. Of a hybrid's records one whose erase had been cut hid, and came back when the
- * others and some of the data were gone.
+ * device mounted.
  *
  * Nor do four. The void lists of formats stood in two blocks in turn, and the older one was erased
  * once the newer one showed its second page. Where that was torn the next format took the other one
@@ -175,12 +174,6 @@ static void test_page(void **state)
 {
     (void)state;
     cut_formats_over(&nw_layer_page);
-}
-
-static void test_hybrid(void **state)
-{
-    (void)state;
-    cut_formats_over(&nw_layer_nftl);
 }
 
 static void test_tree(void **state)
@@ -429,9 +422,8 @@ static void test_failures(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_page), cmocka_unit_test(test_hybrid),
-                                       cmocka_unit_test(test_tree), cmocka_unit_test(test_again),
-                                       cmocka_unit_test(test_four),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_page), cmocka_unit_test(test_tree),
+                                       cmocka_unit_test(test_again), cmocka_unit_test(test_four),
                                        cmocka_unit_test(test_failures)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -318,11 +318,6 @@ static int make_speck(const struct content *self)
 static const struct content contents[] = {
     {"page", NW_KIND_PAGE, &nw_layer_page, make_layer, mount_layer, check_layer, 0},
     {"tree", NW_KIND_TREE, &nw_layer_tree, make_layer, mount_layer, check_layer, 0},
-    {"fast", NW_KIND_FAST, &nw_layer_fast, make_layer, mount_layer, check_layer, 0},
-    {"log", NW_KIND_LOG, &nw_layer_log, make_layer, mount_layer, check_layer, 0},
-    {"nftl", NW_KIND_NFTL, &nw_layer_nftl, make_layer, mount_layer, check_layer, 0},
-    {"superblock", NW_KIND_SUPERBLOCK, &nw_layer_superblock, make_layer, mount_layer, check_layer,
-     0},
     {"lavish", NW_KIND_LAVISH, NULL, make_lavish, mount_lavish, write_lavish, 0},
     {"store", NW_KIND_STORE, NULL, make_store, mount_store, check_store, 0},
     {"sealed store", NW_KIND_STORE, NULL, make_store, mount_store, check_store, 1},

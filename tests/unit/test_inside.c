@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Goal: the checks of what layers have in RAM (nw_ftl_page_check(), nw_ftl_hybrid_check() and
+ * Goal: the checks of what layers have in RAM (nw_ftl_page_check() and
  * nw_ftl_lavish_check()) find nothing in devices that are well, and each thing that was
  * overwritten: lost blocks, wrong counts, links and lists, pages that no sector reaches or two do.
  * That of `tree` is looked at in test_tree_rot.
@@ -15,11 +15,9 @@
 
 #include <cmocka.h>
 
-#include "../../core/ftl/fast.h"
 #include "../../core/ftl/page.h"
 #include "lavish_rig.h"
 #include "layer_rig.h"
-#include "nandwich/ftl_hybrid_check.h"
 #include "nandwich/ftl_lavish_check.h"
 #include "nandwich/ftl_page_check.h"
 
@@ -34,8 +32,7 @@ static const struct layer_shape shape = {
 
 static int ask(uint32_t *where)
 {
-    return rig.kind == &nw_layer_page ? nw_ftl_page_check(rig.site.state, where)
-                                      : nw_ftl_hybrid_check(rig.block, where);
+    return nw_ftl_page_check(rig.site.state, where);
 }
 
 static void open_used(const struct nw_layer_kind *kind, uint32_t seed)
@@ -146,273 +143,6 @@ static void test_page(void **state)
     close_used();
 }
 
-/* Hybrids */
-
-static struct nw_chain *chain_of(void)
-{
-    return rig.block->context;
-}
-
-/* A unit with a chain of so many blocks or more; NW_NO_BLOCK. */
-static uint16_t unit_of(uint16_t least)
-{
-    const struct nw_chain *chain = chain_of();
-
-    for (uint16_t unit = 0; unit < chain->units; unit++) {
-        if (chain->newest[unit] != NW_NO_BLOCK && chain->length[unit] >= least) {
-            return unit;
-        }
-    }
-    return NW_NO_BLOCK;
-}
-
-static uint16_t free_block(void)
-{
-    const struct nw_blocks *blocks = &chain_of()->hybrid.blocks;
-    uint16_t block = blocks->next[blocks->count];
-
-    return block < blocks->count ? block : blocks->next[blocks->count + 1U];
-}
-
-static int lost_block(void)
-{
-    nw_blocks_claim(&chain_of()->hybrid.blocks, free_block());
-    return 1;
-}
-
-static int free_count(void)
-{
-    chain_of()->hybrid.blocks.free++;
-    return 1;
-}
-
-static int bad_count(void)
-{
-    chain_of()->hybrid.blocks.bad++;
-    return 1;
-}
-
-static int limbo_count(void)
-{
-    chain_of()->hybrid.limbo++;
-    return 1;
-}
-
-static int session_in_a_chain(void)
-{
-    chain_of()->hybrid.session = chain_of()->newest[unit_of(1)];
-    return 1;
-}
-
-static int free_block_in_a_chain(void)
-{
-    chain_of()->older[chain_of()->newest[unit_of(1)]] = free_block();
-    return 1;
-}
-
-static int length_of_a_chain(void)
-{
-    chain_of()->length[unit_of(1)]++;
-    return 1;
-}
-
-static int chain_without_end(void)
-{
-    uint16_t block = chain_of()->newest[unit_of(1)];
-
-    chain_of()->older[block] = block;
-    return 1;
-}
-
-static int chain_of_nobody(void)
-{
-    chain_of()->newest[unit_of(1)] = NW_NO_BLOCK;
-    return 1;
-}
-
-static int blocks_out_of_order(void)
-{
-    struct nw_chain *chain = chain_of();
-    uint16_t unit = unit_of(2);
-
-    if (unit == NW_NO_BLOCK) {
-        return 0;
-    }
-    uint16_t first = chain->newest[unit];
-    uint16_t second = chain->older[first];
-    nw_chain_unlist(chain, unit);
-    chain->older[first] = chain->older[second];
-    chain->older[second] = first;
-    chain->newest[unit] = second;
-    nw_chain_enlist(chain, unit);
-    return 1;
-}
-
-static int chain_in_no_list(void)
-{
-    nw_chain_unlist(chain_of(), unit_of(1));
-    return 1;
-}
-
-static int chain_in_another_list(void)
-{
-    uint16_t unit = unit_of(1);
-    uint16_t list = nw_chain_list_of(chain_of(), unit);
-
-    nw_chain_unlist(chain_of(), unit);
-    nw_blocks_link(&chain_of()->hybrid.blocks, chain_of()->newest[unit],
-                   list > NW_HYBRID_LISTS ? NW_HYBRID_LISTS : NW_HYBRID_LISTS + 1U);
-    return 1;
-}
-
-/* A sector that a block of the unit holds not, as held. */
-static int sector_that_is_not_there(void)
-{
-    struct nw_chain *chain = chain_of();
-
-    for (uint16_t unit = 0; unit < chain->units; unit++) {
-        uint16_t block = chain->newest[unit];
-
-        for (uint16_t i = 0; block != NW_NO_BLOCK && i < chain->span; i++) {
-            if (!nw_chain_holds(chain, block, i)) {
-                nw_chain_bits(chain, block)[i >> 3] |= (uint8_t)(1U << (i & 7U));
-                return 1;
-            }
-        }
-    }
-    return 0;
-}
-
-/* A mapped block with a list in RAM; NW_NO_BLOCK. */
-static uint16_t listed_block(void)
-{
-    const struct nw_chain *chain = chain_of();
-
-    for (uint16_t slot = 0; slot < chain->slots; slot++) {
-        uint16_t block = chain->listed[slot];
-
-        if (block != NW_NO_BLOCK && chain->next[block] > 0 &&
-            (chain->flags[block] & NW_CHAIN_MAPPED) != 0) {
-            return block;
-        }
-    }
-    return NW_NO_BLOCK;
-}
-
-static int entry_of_a_list(void)
-{
-    uint16_t block = listed_block();
-
-    if (block == NW_NO_BLOCK) {
-        return 0;
-    }
-    nw_chain_list_at(chain_of(), chain_of()->slot[block])[0] ^= 1U;
-    return 1;
-}
-
-static int live_sector_of_a_mapped_block(void)
-{
-    uint16_t block = listed_block();
-
-    if (block == NW_NO_BLOCK) {
-        return 0;
-    }
-    memset(nw_chain_bits(chain_of(), block), 0, chain_of()->bit_bytes);
-    return 1;
-}
-
-/* Of a block that was written in this session. */
-static int live_sector_in_place(void)
-{
-    struct nw_chain *chain = chain_of();
-
-    for (uint16_t unit = 0; unit < chain->units; unit++) {
-        uint16_t block = chain->newest[unit];
-
-        if (block != NW_NO_BLOCK &&
-            (chain->flags[block] & (NW_CHAIN_CLOSED | NW_CHAIN_MAPPED)) == 0) {
-            memset(nw_chain_bits(chain, block), 0, chain->bit_bytes);
-            return 1;
-        }
-    }
-    return 0;
-}
-
-static int count_of_mapped(void)
-{
-    chain_of()->logs++;
-    return 1;
-}
-
-/* An entry of a shared log block; NW_NO_BLOCK. */
-static uint16_t shared_entry(void)
-{
-    const struct nw_fast *fast = chain_of()->fast;
-
-    for (uint16_t entry = 0; fast != NULL && entry < fast->slots * 8U; entry++) {
-        if (fast->sector[entry] != NW_NO_PAGE) {
-            return entry;
-        }
-    }
-    return NW_NO_BLOCK;
-}
-
-static int entry_of_another_sector(void)
-{
-    uint16_t entry = shared_entry();
-
-    if (entry == NW_NO_BLOCK) {
-        return 0;
-    }
-    chain_of()->fast->sector[entry] ^= 1U;
-    return 1;
-}
-
-static int entry_that_nothing_reaches(void)
-{
-    uint16_t entry = shared_entry();
-
-    if (entry == NW_NO_BLOCK) {
-        return 0;
-    }
-    chain_of()->fast->head[chain_of()->fast->sector[entry] / chain_of()->span] = NW_NO_BLOCK;
-    return 1;
-}
-
-static int count_of_entries(void)
-{
-    uint16_t entry = shared_entry();
-
-    if (entry == NW_NO_BLOCK) {
-        return 0;
-    }
-    chain_of()->fast->valid[entry / 8U]++;
-    return 1;
-}
-
-static void test_hybrids(void **state)
-{
-    static const struct nw_layer_kind *const kinds[] = {&nw_layer_nftl, &nw_layer_log,
-                                                        &nw_layer_superblock, &nw_layer_fast};
-    static spoil *const spoils[] = {
-        lost_block, free_count, bad_count, limbo_count, session_in_a_chain, free_block_in_a_chain,
-        length_of_a_chain, chain_without_end, chain_of_nobody, chain_in_no_list,
-        chain_in_another_list, sector_that_is_not_there, count_of_mapped, blocks_out_of_order,
-        entry_of_a_list, live_sector_of_a_mapped_block, entry_of_another_sector,
-        entry_that_nothing_reaches, count_of_entries, live_sector_in_place};
-    uint32_t done = 0;
-
-    (void)state;
-    for (uint32_t kind = 0; kind < 4U; kind++) {
-        for (uint32_t seed = 1; seed <= SEEDS; seed++) {
-            open_used(kinds[kind], seed);
-            done |= spoil_all(spoils, sizeof spoils / sizeof spoils[0]);
-            close_used();
-        }
-    }
-    assert_int_equal(done, (1U << sizeof spoils / sizeof spoils[0]) - 1U);
-}
-
 /* Lavish */
 
 static struct lavish_rig small;
@@ -515,8 +245,7 @@ static void test_lavish(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_page), cmocka_unit_test(test_hybrids),
-                                       cmocka_unit_test(test_lavish)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_page), cmocka_unit_test(test_lavish)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

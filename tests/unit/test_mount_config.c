@@ -15,10 +15,6 @@
 #include <cmocka.h>
 
 #include "layer_rig.h"
-#include "nandwich/ftl_fast.h"
-#include "nandwich/ftl_log.h"
-#include "nandwich/ftl_nftl.h"
-#include "nandwich/ftl_superblock.h"
 #include "nandwich/wear_dheating.h"
 #include "nandwich/wear_swl.h"
 
@@ -62,45 +58,11 @@ static void expect_content(const struct nw_layer_config *config)
     }
 }
 
-/* Work with each of these configurations, one after the other, in many orders. */
-static void goes_through(const struct nw_layer_kind *kind, const struct nw_layer_config *configs,
-                         uint32_t count)
-{
-    layer_rig_open(&rig, kind, &roomy, 3);
-    nw_random_seed(&dice, 3);
-    for (uint32_t turn = 0; turn < 40; turn++) {
-        struct nw_layer_config config = configs[nw_random_below(&dice, count)];
-
-        config.spare_blocks = roomy.spare_blocks;
-        assert_int_equal(mount_with(&config), NW_OK);
-        expect_content(&config);
-        scatter(nw_random_below(&dice, 3) * rig.sectors);
-    }
-    assert_int_equal(layer_rig_clean(&rig), 0);
-    layer_rig_close(&rig);
-}
-
-static void test_what_may_change(void **state)
-{
-    static const struct nw_layer_config chains[] = {{.degree = 2}, {.degree = 8}, {.degree = 64}};
-    static const struct nw_layer_config logs[] = {
-        {.log_blocks = 1}, {.log_blocks = 2}, {.log_blocks = 13}};
-    static const struct nw_layer_config supers[] = {
-        {.degree = 3, .log_blocks = 1, .maps = 2},
-        {.degree = 3, .log_blocks = 64, .maps = 2},
-        {.degree = 3, .log_blocks = 1, .maps = 200}};
-
-    (void)state;
-    goes_through(&nw_layer_nftl, chains, 3);
-    goes_through(&nw_layer_log, logs, 3);
-    goes_through(&nw_layer_superblock, supers, 3);
-}
-
 /* A wear policy may come, go and be another one at each mount. */
 static void test_wear_may_change(void **state)
 {
     static const struct nw_layer_kind *const kinds[] = {
-        &nw_layer_page, &nw_layer_nftl, &nw_layer_log, &nw_layer_superblock, &nw_layer_fast};
+        &nw_layer_page, &nw_layer_tree};
     static uint64_t ram[256];
 
     (void)state;
@@ -142,7 +104,7 @@ static void expect_refused(const struct nw_layer_config *config)
 static void test_spare_blocks_may_not(void **state)
 {
     static const struct nw_layer_kind *const kinds[] = {
-        &nw_layer_page, &nw_layer_nftl, &nw_layer_log, &nw_layer_superblock, &nw_layer_fast};
+        &nw_layer_page, &nw_layer_tree};
 
     (void)state;
     for (unsigned i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
@@ -162,102 +124,11 @@ static void test_spare_blocks_may_not(void **state)
     }
 }
 
-/* The entries of all log blocks of fast are in RAM, whose size follows from log_blocks. Once a
- * mount with so few that they had no room answered NW_ERR_CORRUPT, when the device was full enough.
- */
-static void test_fast_takes_no_fewer_logs(void **state)
-{
-    static const uint16_t fewer[] = {1, 2, 5, 11};
-
-    (void)state;
-    layer_rig_open(&rig, &nw_layer_fast, &roomy, 3); /* 0: 12 */
-    nw_random_seed(&dice, 6);
-    for (uint32_t turn = 0; turn < 3; turn++) { /* also while there is nothing in the logs */
-        for (unsigned i = 0; i < sizeof fewer / sizeof fewer[0]; i++) {
-            expect_refused(
-                &(struct nw_layer_config){.spare_blocks = 20, .log_blocks = fewer[i]});
-        }
-        assert_int_equal(mount_with(&(struct nw_layer_config){.spare_blocks = 20}), NW_OK);
-        expect_content(&rig.config);
-        scatter(2U * rig.sectors);
-    }
-    layer_rig_close(&rig);
-}
-
-/* More are taken, and then those are the least. */
-static void test_fast_takes_more_logs(void **state)
-{
-    struct layer_shape shape = roomy;
-    struct nw_layer_config config = {.spare_blocks = 20};
-
-    (void)state;
-    shape.log_blocks = 1;
-    layer_rig_open(&rig, &nw_layer_fast, &shape, 3);
-    nw_random_seed(&dice, 7);
-    for (uint16_t logs = 1; logs <= 12; logs++) {
-        config.log_blocks = logs;
-        assert_int_equal(mount_with(&config), NW_OK);
-        expect_content(&config);
-        scatter(rig.sectors);
-        if (logs > 1) {
-            config.log_blocks--;
-            expect_refused(&config);
-            config.log_blocks++;
-            assert_int_equal(mount_with(&config), NW_OK);
-        }
-    }
-    layer_rig_close(&rig);
-}
-
-#define FLAGS_MOUNT(layer)                                                                    \
-    static int layer##_flags(uint16_t flags, struct nw_block **block)                         \
-    {                                                                                         \
-        static struct nw_ftl_##layer ftl;                                                     \
-        struct nw_ftl_##layer##_config config = {.spare_blocks = 20, .flags = flags};         \
-                                                                                              \
-        *block = &ftl.block;                                                                  \
-        return nw_ftl_##layer##_mount(&ftl, rig.site.chip, &config, rig.site.ram,             \
-                                      rig.site.ram_bytes);                                    \
-    }
-FLAGS_MOUNT(nftl)
-FLAGS_MOUNT(log)
-FLAGS_MOUNT(superblock)
-FLAGS_MOUNT(fast)
-
-static void test_flags_may_change(void **state)
-{
-    static const struct {
-        const struct nw_layer_kind *kind;
-        int (*mount)(uint16_t flags, struct nw_block **block);
-    } layers[] = {{&nw_layer_nftl, nftl_flags},
-                  {&nw_layer_log, log_flags},
-                  {&nw_layer_superblock, superblock_flags},
-                  {&nw_layer_fast, fast_flags}};
-    struct layer_shape shape = roomy;
-
-    (void)state;
-    shape.degree = 0; /* each layer's own */
-    for (unsigned i = 0; i < sizeof layers / sizeof layers[0]; i++) {
-        layer_rig_open(&rig, layers[i].kind, &shape, 3);
-        nw_random_seed(&dice, 8);
-        for (uint16_t turn = 0; turn < 12; turn++) {
-            assert_int_equal(layers[i].mount(turn * 3U % 4U, &rig.block), NW_OK);
-            expect_content(&rig.config);
-            scatter(rig.sectors);
-        }
-        layer_rig_close(&rig);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_may_change),
         cmocka_unit_test(test_wear_may_change),
-        cmocka_unit_test(test_flags_may_change),
         cmocka_unit_test(test_spare_blocks_may_not),
-        cmocka_unit_test(test_fast_takes_no_fewer_logs),
-        cmocka_unit_test(test_fast_takes_more_logs),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "layer_counts.h"
-#include "nandwich/ftl_nftl.h"
+#include "nandwich-models/models.h"
 
 /* 20 blocks of 8 pages, 10 spare: 80 sectors. Chains of two blocks merge soonest. */
 static const struct layer_shape pairs = {
@@ -111,36 +111,30 @@ static void test_failed_merge(void **state)
 static void test_counts(void **state)
 {
     static const struct layer_counts churn = {
-        .reads = 5456, .programs = 1000, .erases = 1444, .copies = 5456, .moved = 5456,
+        .reads = 5456, .programs = 1000, .erases = 1443, .copies = 5456, .moved = 5456,
         .full = 602, .partial = 92};
-    static const struct layer_counts mount = {
-        .reads = 213, .programs = 4, .erases = 3, .copies = 10, .moved = 9, .full = 1};
 
     (void)state;
-    layer_counts_script(&nw_layer_nftl, &chains, churn, mount);
+    layer_counts_script(&nw_layer_nftl, &chains, churn);
 }
 
 static void test_refusals(void **state)
 {
     struct nw_geometry geometry;
-    struct nw_ftl_nftl_config config = {.chain = 2};
+    struct nw_model_config config = {.kind = NW_MODEL_NFTL, .degree = 2};
 
     (void)state;
     open_rig(&pairs);
     geometry = nw_nand_chip(rig.nand)->geometry;
-    assert_true(nw_ftl_nftl_ram_bytes(&config, &geometry) > 0);
-    config.chain = 1;
-    assert_int_equal(nw_ftl_nftl_ram_bytes(&config, &geometry), 0);
-    config = (struct nw_ftl_nftl_config){.spare_blocks = 9};
-    assert_int_equal(nw_ftl_nftl_sectors(&config, &geometry), 0);
+    assert_true(nw_model_ram_bytes(&config, &geometry) > 0);
+    config.degree = 1;
+    assert_int_equal(nw_model_ram_bytes(&config, &geometry), 0);
+    config = (struct nw_model_config){.kind = NW_MODEL_NFTL, .spare_blocks = 9};
+    assert_int_equal(nw_model_sectors(&config, &geometry), 0);
     config.spare_blocks = 20;
-    assert_int_equal(nw_ftl_nftl_sectors(&config, &geometry), 0);
-    assert_int_equal(rig.kind->mount(&rig.site, &rig.block), NW_OK);
+    assert_int_equal(nw_model_sectors(&config, &geometry), 0);
     rig.site.ram_bytes--;
-    assert_int_equal(rig.kind->mount(&rig.site, &rig.block), NW_ERR_RAM);
-    rig.site.ram_bytes++;
-    rig.config.spare_blocks = 11; /* another number of sectors */
-    assert_int_equal(rig.kind->mount(&rig.site, &rig.block), NW_ERR_VERSION);
+    assert_int_equal(rig.kind->format(&rig.site, &rig.block), NW_ERR_RAM);
     layer_rig_close(&rig);
 }
 

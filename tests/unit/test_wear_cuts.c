@@ -68,14 +68,14 @@ static int open_dheating(const struct nw_layer_site *site, struct nw_block **blo
     return open_with(site, block, &state->dheating.wear, open);
 }
 
-static int nftl_format_swl(const struct nw_layer_site *site, struct nw_block **block)
+static int page_format_swl(const struct nw_layer_site *site, struct nw_block **block)
 {
-    return open_swl(site, block, nw_layer_nftl.format);
+    return open_swl(site, block, nw_layer_page.format);
 }
 
-static int nftl_mount_swl(const struct nw_layer_site *site, struct nw_block **block)
+static int page_mount_swl(const struct nw_layer_site *site, struct nw_block **block)
 {
-    return open_swl(site, block, nw_layer_nftl.mount);
+    return open_swl(site, block, nw_layer_page.mount);
 }
 
 static struct nw_layer_kind worn_kind(const struct nw_layer_kind *kind, open_fn format,
@@ -90,9 +90,9 @@ static struct nw_layer_kind worn_kind(const struct nw_layer_kind *kind, open_fn 
     return worn;
 }
 
-static void nftl_with_swl_survives_cuts(void **state)
+static void page_with_swl_survives_cuts(void **state)
 {
-    struct nw_layer_kind kind = worn_kind(&nw_layer_nftl, nftl_format_swl, nftl_mount_swl);
+    struct nw_layer_kind kind = worn_kind(&nw_layer_page, page_format_swl, page_mount_swl);
 
     (void)state;
     layer_trial_cuts(&kind, 0);
@@ -206,19 +206,11 @@ static void page_heals_under_cuts(void **state)
     heal_under_cuts(&nw_layer_page, open_dheating);
 }
 
-static void nftl_heals_under_cuts(void **state)
-{
-    (void)state;
-    heal_under_cuts(&nw_layer_nftl, open_swl);
-    heal_under_cuts(&nw_layer_nftl, open_dheating);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nftl_with_swl_survives_cuts),
+        cmocka_unit_test(page_with_swl_survives_cuts),
         cmocka_unit_test(page_heals_under_cuts),
-        cmocka_unit_test(nftl_heals_under_cuts),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,7 +9,7 @@ from tidy.clex import blanked, functions
 from tidy.tree import Finding, Source
 
 #: Where files have an order. A folder below counts by itself: two programs may use a name twice.
-_FOLDERS = ("core/", "twin/", "replay/", "ports/")
+_FOLDERS = ("core/", "models/", "twin/", "replay/", "ports/")
 _CALL = re.compile(r"\b([A-Za-z_]\w*)\s*\(")
 
 

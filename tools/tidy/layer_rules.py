@@ -71,7 +71,7 @@ def order(sources: list[Source], root: Path) -> Iterator[Finding]:
     graph: dict[str, list[str]] = {}
     for source in c_like:
         own = _layer_of(source.path, layers)
-        if own is None and source.path.startswith(("core/", "twin/", "replay/")):
+        if own is None and source.path.startswith(("core/", "models/", "twin/", "replay/")):
             text = f"belongs to no layer: name it in {LIST}"
             yield Finding(source.path, 1, "layer", text)
         for line, name in includes(source):

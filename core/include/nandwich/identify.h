@@ -40,10 +40,6 @@ enum nw_kind {
                       * last page, or between those of its last two, may have left what looks like
                       * a store */
     NW_KIND_PAGE,    /* ftl_page.h, and so on */
-    NW_KIND_FAST,
-    NW_KIND_LOG,
-    NW_KIND_NFTL,
-    NW_KIND_SUPERBLOCK,
     NW_KIND_LAVISH,
     NW_KIND_STORE,
     NW_KIND_TREE

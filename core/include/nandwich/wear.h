@@ -158,12 +158,10 @@ struct nw_wear {
 /*
  * Dynamic wear levelling: of the free blocks, the one with the fewest erases (the first 256 of the
  * list are compared). It moves no data. Where all sectors are written in their order, again and
- * again, no block comes over 2 erases above the mean of all but those kept for mounts, which are
- * not erased until the next mount: three of the page layer, one of the others.
- * In another order no bound holds: a block is not erased while its data stays. Where all sectors
- * are written in turn, but scattered, nftl and log erase some blocks about twice as often as the
- * mean; where some never change their blocks are never erased. Static levelling (wear_swl.h) is for
- * that.
+ * again, no block comes over 2 erases above the mean of all but those that the page layer keeps for
+ * mounts: three, which are not erased until the next mount.
+ * In another order no bound holds: a block is not erased while its data stays. Where some sectors
+ * never change their blocks are never erased. Static levelling (wear_swl.h) is for that.
  *
  * RAM: 1 byte a block. NW_ERR_CONFIG: percent above 100; NW_ERR_RAM: `ram` does not hold
  * nw_wear_dynamic_ram_bytes(). A layer with more blocks than the policy was opened for is refused

@@ -116,15 +116,24 @@ def picture(ctx: click.Context, param: click.Parameter, target: _Target) -> _Tar
 
 _LAYER_OPTIONS = (
     ("--spare-blocks", 65535, "Kept back."),
-    ("--log-blocks", 65535, "Hybrid layers."),
-    ("--degree", 255, "lavish, superblock."),
+    ("--log-blocks", 65535, "log, superblock, fast."),
+    ("--degree", 255, "lavish, superblock; nftl: blocks of a chain."),
     ("--maps", 255, "lavish: maps in RAM."),
 )
 
 
 def layer_options(function: _Decorated) -> _Decorated:
     """Adds what a translation layer may be told; 0 is its own default."""
-    for name, most, text in reversed(_LAYER_OPTIONS):
+    return _numbers(function, _LAYER_OPTIONS)
+
+
+def device_layer_options(function: _Decorated) -> _Decorated:
+    """Adds what one for a device may be told."""
+    return _numbers(function, tuple(row for row in _LAYER_OPTIONS if row[0] != "--log-blocks"))
+
+
+def _numbers(function: _Decorated, rows: tuple[tuple[str, int, str], ...]) -> _Decorated:
+    for name, most, text in reversed(rows):
         function = click.option(name, type=click.IntRange(0, most), default=0, help=text)(function)
     return function
 

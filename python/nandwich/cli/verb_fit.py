@@ -49,6 +49,7 @@ _LEAST_RAM = 256
 @click.option(
     "--blocks", type=click.IntRange(0, 2**32 - 1), default=0, help="Another number of blocks."
 )
+@click.option("--models", is_flag=True, help="Also published layers, to compare with.")
 @click.option(
     "--seed",
     type=click.IntRange(0, 2**32 - 1),
@@ -63,13 +64,14 @@ def command(
     workload: str,
     requests: int,
     blocks: int,
+    models: bool,
     seed: int,
     json_target: str | None,
 ) -> None:
     """Which translation layer fits a part and a RAM, and what each costs there.
 
     Every layer that survives a power cut is formatted on a twin of the part, written full once and
-    played with the workload. A layer that needs more RAM is tried with fewer log blocks; when that
+    played with the workload. A layer that needs more RAM is tried with a smaller cache; when that
     is still too much, the last table says what it needs, and how much of the part it could serve.
     Exit code 1 when nothing fits.
 
@@ -79,12 +81,13 @@ def command(
       nandwich fit --chip W25N01GV --ram 16K --workload uniform
       nandwich fit --chip W25N01GV --ram 16K --blocks 256
       nandwich fit --ram 300K --workload sensorlog,writes=90% --json -
+      nandwich fit --ram 64K --models
     """
     if 0 < ram < _LEAST_RAM:
         raise InputError(f"--ram {ram} is {ram} bytes: did you mean {ram}K?")
     output.check_apart(parts.files(chip), (json_target,))
-    question = fit.Question(chip, ram, workload, requests, blocks, seed)
-    with output.progress("layers", len(fit.LAYERS)) as bar:
+    question = fit.Question(chip, ram, workload, requests, blocks, seed, models)
+    with output.progress("layers", len(question.layers)) as bar:
         value = fit.answer(question, bar.advance)
     if json_target != "-":
         _show(value)

@@ -9,7 +9,7 @@ import click
 from nandwich import _native, files
 from nandwich.cli import output
 from nandwich.cli.command import Command
-from nandwich.cli.options import Number, json_option, layer_options, writable
+from nandwich.cli.options import Number, device_layer_options, json_option, writable
 from nandwich.errors import InputError, RunError
 from nandwich.replay.play import WEARS
 from nandwich.torture import play as torture
@@ -27,7 +27,7 @@ _EPILOG = f"""{_subjects()}
 \b
 Examples:
   nandwich torture page --chip W25N01GV --minutes 10
-  nandwich torture fast --seeds 2000 --spare-blocks 12 --log-blocks 4
+  nandwich torture tree --seeds 2000 --spare-blocks 12
   nandwich torture page --chip mine.toml --out found.txt
   nandwich torture --replay found.txt
 """
@@ -44,7 +44,7 @@ Examples:
 @click.option(
     "--blocks", type=click.IntRange(0, 2**32 - 1), default=0, help="Of the chip; else few."
 )
-@layer_options
+@device_layer_options
 @click.option("--wear", default="none", help="Wear policy: one of " + ", ".join(WEARS))
 @click.option("--heal-cycles", type=click.IntRange(0, 65534), default=0, help="A bar in erases.")
 @click.option(
@@ -105,7 +105,7 @@ def _options(
 ) -> Options:
     if choices["wear"] not in WEARS:
         raise InputError(f"there is no wear policy '{choices['wear']}': one of {', '.join(WEARS)}")
-    settings = {name: choices[name] for name in ("spare_blocks", "log_blocks", "degree", "maps")}
+    settings = {name: choices[name] for name in ("spare_blocks", "degree", "maps")}
     settings |= {"wear": WEARS.index(choices["wear"]), "heal": choices["heal_cycles"]}
     return Options(
         subject,

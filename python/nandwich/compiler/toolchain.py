@@ -189,7 +189,7 @@ def compile_flags(guest: Guest) -> list[str]:
 
 def libraries(start: Path | None = None) -> list[Path]:
     """Archives of a link in their order; `start` takes the place of the host's own start-up."""
-    host = ("nw_host", "nw_guest", "nw_vmtrace", "nw_stack", "nw_twin", "nw_core")
+    host = ("nw_host", "nw_guest", "nw_vmtrace", "nw_stack", "nw_models", "nw_twin", "nw_core")
     names = ("nw_guest", "nw_core") if start else host
     return [*([start] if start else []), *map(paths.static_library, names)]
 

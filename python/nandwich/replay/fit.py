@@ -2,7 +2,7 @@
 """Which layer fits a part and a RAM, and what each costs under one workload.
 
 Each layer is formatted on a metadata-only twin, written full once, played with the workload, asked
-for reads at random, saved and mounted again. Its RAM is what the C code asks for.
+for reads at random, saved and mounted again, where it can be. Its RAM is what the C code asks for.
 """
 
 import tempfile
@@ -17,16 +17,9 @@ from nandwich.replay import play, room
 from nandwich.twin import parts
 
 #: Layers whose content survives a power cut. Lavish forgets: it is swap, not a disk.
-LAYERS = tuple(name for name in play.LAYERS if name != "lavish")
+LAYERS = tuple(name for name, _, persists, _ in _native.layers() if persists)
 #: Code and constants on Cortex-M3 at -Os with all they use: format, mount and every verb.
-CODE_BYTES = {
-    "page": 9908,
-    "tree": 14720,
-    "nftl": 17908,
-    "log": 17960,
-    "superblock": 17952,
-    "fast": 21012,
-}
+CODE_BYTES = {"page": 9908, "tree": 14720}
 _READS = 20_000
 _STEP = 1 << 16
 
@@ -41,6 +34,12 @@ class Question:
     requests: int = 100_000
     blocks: int = 0
     seed: int = 1
+    models: bool = False
+
+    @property
+    def layers(self) -> tuple[str, ...]:
+        """Those that are asked."""
+        return LAYERS + play.MODELS if self.models else LAYERS
 
 
 def answer(question: Question, advance: Callable[[int], None]) -> dict[str, Any]:
@@ -51,7 +50,7 @@ def answer(question: Question, advance: Callable[[int], None]) -> dict[str, Any]
         raise InputError(f"{part.name} is no raw flash: no translation layer is needed there")
     play.workload(question.workload, part.bytes, question.seed)  # refuses what is no workload
     rows = []
-    for layer in LAYERS:
+    for layer in question.layers:
         rows.append(_row(question, layer))
         advance(1)
     rows.sort(key=lambda row: (not row["fits"], row["programs_a_write"] or 0.0))
@@ -64,7 +63,7 @@ def _row(question: Question, layer: str) -> dict[str, Any]:
         "fits": False,
         "config": {},
         "ram_bytes": None,
-        "code_bytes": CODE_BYTES[layer],
+        "code_bytes": CODE_BYTES.get(layer),
         "sectors": None,
         "programs_a_write": None,
         "energy_pj_a_write": None,
@@ -182,7 +181,7 @@ def _measured(question: Question, played: play.Play) -> dict[str, Any]:
         "longest_call_ns": result["worst_call_ns"],
         "life_bytes": life,
         **_reads(question, played),
-        **_mount(played),
+        **(_mount(played) if played.options.ftl in LAYERS else {}),
     }
 
 

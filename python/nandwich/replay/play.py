@@ -17,7 +17,9 @@ from nandwich.errors import InputError, RunError
 from nandwich.replay import classes, life, room
 from nandwich.twin import parts
 
-LAYERS = tuple(name for name, _, _ in _native.layers())
+LAYERS = tuple(name for name, *_ in _native.layers())
+#: Of these: not for a device, there to compare with.
+MODELS = tuple(name for name, _, _, is_model in _native.layers() if is_model)
 TIER_NEEDS = {name: frozenset(needs) for name, _, needs in _native.tier_policies()}
 TIERS = tuple(TIER_NEEDS)
 WEARS = ("none", *(name for name, _ in _native.wear_policies()))

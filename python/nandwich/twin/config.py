@@ -16,7 +16,7 @@ from nandwich import _native
 from nandwich.errors import InputError
 from nandwich.twin import parts
 
-FTLS = tuple(name for name, _, _ in _native.layers())
+FTLS = tuple(name for name, *_ in _native.layers())
 SCHEMES = ("auto", "multi-cache", "sector-shrink", "direct")
 POLICIES = ("clock", "lru")
 ECCS = ("none", "secded")

@@ -9,12 +9,8 @@
 
 #include "firmware.h"
 #include "nandwich/driver_spi_nand.h"
-#include "nandwich/ftl_fast.h"
 #include "nandwich/ftl_lavish.h"
-#include "nandwich/ftl_log.h"
-#include "nandwich/ftl_nftl.h"
 #include "nandwich/ftl_page.h"
-#include "nandwich/ftl_superblock.h"
 #include "nandwich/ftl_tree.h"
 #include "nandwich/store.h"
 #include "nandwich/vm.h"
@@ -73,10 +69,6 @@ static struct nw_chip chip;
 
 static const struct nw_ftl_page_config page_config;
 static const struct nw_ftl_tree_config tree_config;
-static const struct nw_ftl_fast_config fast_config;
-static const struct nw_ftl_superblock_config superblock_config;
-static const struct nw_ftl_log_config log_config;
-static const struct nw_ftl_nftl_config nftl_config;
 static const struct nw_store_config store_config;
 
 /* Every word below the stack pointer that is no longer as painted has been used. */
@@ -142,10 +134,6 @@ static int use_block(struct nw_block *block)
 
 WORK(page)
 WORK(tree)
-WORK(fast)
-WORK(superblock)
-WORK(log)
-WORK(nftl)
 
 static int work_store(void)
 {
@@ -192,22 +180,8 @@ static void say_ram(const struct nw_geometry *geometry)
     lavish.sectors /= geometry->page_bytes;
     firmware_say("page", (int32_t)nw_ftl_page_ram_bytes(&page_config, geometry));
     firmware_say("tree", (int32_t)nw_ftl_tree_ram_bytes(&tree_config, geometry));
-    firmware_say("superblock", (int32_t)nw_ftl_superblock_ram_bytes(&superblock_config, geometry));
-    firmware_say("fast", (int32_t)nw_ftl_fast_ram_bytes(&fast_config, geometry));
-    firmware_say("log", (int32_t)nw_ftl_log_ram_bytes(&log_config, geometry));
-    firmware_say("nftl", (int32_t)nw_ftl_nftl_ram_bytes(&nftl_config, geometry));
     firmware_say("lavish", (int32_t)nw_ftl_lavish_ram_bytes(&lavish, &part));
     firmware_say("store", (int32_t)nw_store_ram_bytes(&store_config, geometry));
-}
-
-/* Fewer log blocks: less RAM, more merges. */
-static void say_smallest(const struct nw_geometry *geometry)
-{
-    const struct nw_ftl_log_config log = {.log_blocks = 2};
-    const struct nw_ftl_fast_config fast = {.log_blocks = 4};
-
-    firmware_say("log-2", (int32_t)nw_ftl_log_ram_bytes(&log, geometry));
-    firmware_say("fast-4", (int32_t)nw_ftl_fast_ram_bytes(&fast, geometry));
 }
 
 static void say_parts(void)
@@ -224,7 +198,6 @@ static void say_parts(void)
     say_ram(&part); /* 128 MiB of SPI NAND */
     part.blocks = 256;
     say_ram(&part); /* 32 MiB of it */
-    say_smallest(&part);
     part.blocks = 64;
     say_ram(&part); /* 8 MiB of it */
     part.blocks = 1024;
@@ -254,10 +227,6 @@ int firmware_main(void)
     firmware_say("spi-nand", (int32_t)(sizeof(struct nw_spi) + sizeof(struct nw_spi_nand)));
     say_stack("stack-page", work_page);
     say_stack("stack-tree", work_tree);
-    say_stack("stack-superblock", work_superblock);
-    say_stack("stack-fast", work_fast);
-    say_stack("stack-log", work_log);
-    say_stack("stack-nftl", work_nftl);
     say_stack("stack-store", work_store);
     return 0;
 }

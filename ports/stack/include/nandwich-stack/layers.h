@@ -23,7 +23,7 @@ struct nw_layer_config {
     uint32_t sectors;      /* sectors offered above, where the layer lets one choose; 0: as many as
                             * it offers by itself */
     uint16_t spare_blocks; /* blocks kept for cleaning and bad blocks */
-    uint16_t log_blocks;   /* hybrid layers: log blocks */
+    uint16_t log_blocks;   /* models: log blocks */
     uint8_t degree;        /* lavish: blocks a lavish block; superblock: blocks a superblock;
                             * nftl: most blocks of a chain */
     uint8_t maps;          /* lavish, superblock: maps in RAM; tree: nodes in its cache */
@@ -45,6 +45,7 @@ struct nw_layer_kind {
     const char *what;   /* one line for help */
     size_t state_bytes; /* of the layer's own struct */
     uint8_t wears;      /* 1: takes a wear policy */
+    uint8_t model;      /* 1: no layer for a device, there to compare with */
 
     /* Sectors of the device that config asks for on this chip; 0: it does not fit. */
     uint32_t (*sectors)(const struct nw_layer_site *site);
