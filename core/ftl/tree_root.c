@@ -7,8 +7,10 @@
 
 #include "tree.h"
 
-/* The root's entries in the buffer: those there were, but for what was pushed, and the changes. */
-static uint16_t merge(struct nw_tree *tree)
+/* The root's entries in the buffer: those there were, but for what was pushed, and the changes.
+ * More than a root has room for, so `most` and one: it is no root of ours, or forged tags stand
+ * behind it. */
+static uint16_t merge(struct nw_tree *tree, uint16_t most)
 {
     uint8_t *entries = tree->floor.buffer + tree->root_at;
     uint16_t bytes = tree->entry;
@@ -26,8 +28,14 @@ static uint16_t merge(struct nw_tree *tree)
     }
     for (uint16_t i = 0; i < tree->change_count; i++) {
         const uint8_t *from = tree->changes + (size_t)i * bytes;
+        uint32_t sector = nw_tree_get(tree, from);
+        uint16_t at = nw_tree_lower(tree, entries, count, sector);
 
-        count = nw_tree_insert(tree, entries, count, nw_tree_get(tree, from),
+        if (count == most &&
+            (at == count || nw_tree_get(tree, entries + (size_t)at * bytes) != sector)) {
+            return (uint16_t)(most + 1U);
+        }
+        count = nw_tree_insert(tree, entries, count, sector,
                                nw_tree_get(tree, from + tree->width));
     }
     memset(entries + (size_t)count * bytes, 0,
@@ -38,6 +46,7 @@ static uint16_t merge(struct nw_tree *tree)
 static int build(struct nw_floor *floor)
 {
     struct nw_tree *tree = nw_tree_of(floor);
+    uint16_t most = (uint16_t)(tree->root_room + NW_TREE_OVER);
     uint8_t *to = floor->buffer;
     int result = NW_OK;
 
@@ -45,13 +54,14 @@ static int build(struct nw_floor *floor)
         result = nw_tree_load(tree, tree->root);
     }
     tree->buffered = 0;
-    if (result == NW_OK && tree->live + tree->change_count > tree->root_room + NW_TREE_OVER) {
-        result = NW_ERR_CORRUPT; /* no root of ours: a forged one, or forged tags behind it */
-    }
     if (result != NW_OK) {
         return result;
     }
-    uint16_t count = merge(tree);
+    uint16_t count = merge(tree, most);
+
+    if (count > most) {
+        return NW_ERR_CORRUPT;
+    }
 
     memset(to, 0, NW_TREE_HEAD);
     nw_put32(to + NW_FLOOR_SECTORS_AT, tree->sectors);
