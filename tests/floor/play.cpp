@@ -1,0 +1,514 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "play.hpp"
+
+#include <algorithm>
+
+namespace floor_rules {
+
+unsigned Chooser::pick(unsigned count)
+{
+    if (at_ == choices_.size()) {
+        unsigned made = 0;
+        if (seed_ != 0) { /* xorshift */
+            seed_ ^= seed_ << 13, seed_ ^= seed_ >> 7, seed_ ^= seed_ << 17;
+            bool plain = count > 2 && (seed_ >> 20 & 3U) != 0; /* the first choice: no cut */
+            made = plain ? 0 : static_cast<unsigned>((seed_ >> 32) % count);
+        }
+        choices_.push_back({static_cast<uint8_t>(made), static_cast<uint8_t>(count)});
+    }
+    return choices_[at_++].made;
+}
+
+bool Chooser::advance()
+{
+    while (!choices_.empty() && choices_.back().made + 1U == choices_.back().count) {
+        choices_.pop_back();
+    }
+    if (choices_.empty()) {
+        return false;
+    }
+    choices_.back().made++;
+    at_ = 0;
+    return true;
+}
+
+/* The chip */
+
+/* One read of a page: does it show what it holds? */
+bool Play::look(unsigned b, unsigned at)
+{
+    const Page &page = state.blocks[b].pages[at];
+
+    if (page.holds == BLANK || page.firm == STABLE) {
+        return page.holds != BLANK;
+    }
+    bool shows = chooser.pick(2) == 0;
+    tell("b", b, ".", at, shows ? " shows" : " unreadable");
+    return shows;
+}
+
+void Play::power_off()
+{
+    state.on = 0;
+}
+
+/* What an erase leaves that was cut. */
+void Play::erase_half(unsigned block)
+{
+    uint8_t version = can_show(state.blocks[block]) ? state.blocks[block].version : uint8_t{0};
+
+    if (version < std::max(certain_version(state, shape, true), uint8_t{1})) {
+        state.forgotten = std::max(state.forgotten, version);
+        erase_whole(state.blocks[block]); /* what it shows does not matter: it is spent */
+        return;
+    }
+    for (unsigned p = 0; p < shape.pages; p++) {
+        Page &page = state.blocks[block].pages[p];
+        bool hides = page.holds == BLANK || page.firm == HIDES || chooser.pick(2) == 1;
+        page = hides ? Page{BLANK, HIDES, 0, 0} : page;
+        page.firm = hides ? HIDES : SHOWS;
+    }
+}
+
+Play::Done Play::erase(unsigned block)
+{
+    unsigned way = chooser.pick(3);
+
+    tell(way == 0 ? "" : way == 1 ? "CUT in " : "CUT before ", "erase b", block);
+    if (way == 0) {
+        erase_whole(state.blocks[block]);
+        return DONE;
+    }
+    if (way == 1) {
+        erase_half(block);
+    }
+    power_off();
+    return CUT;
+}
+
+Play::Done Play::program(unsigned block, unsigned at, Page content)
+{
+    static const char *const names[] = {"blank", "root", "data", "end"};
+    Block &home = state.blocks[block];
+    bool may_fail = home.failing || state.failures < shape.failures;
+
+    if (home.pages[at].holds != BLANK || home.pages[at].firm != STABLE) {
+        broken("b", block, ".", at, " is programmed, but not erased");
+        return CUT;
+    }
+    unsigned way = home.failing ? 3 : chooser.pick(may_fail ? 4 : 3);
+    static const char *const ways[] = {"", "CUT in ", "CUT before ", "FAILS "};
+    tell(ways[way], "b", block, ".", at, " ", names[content.holds]);
+    if (way == 0) {
+        home.pages[at] = content;
+        return DONE;
+    }
+    if (way != 2) {
+        bool hides = chooser.pick(2) == 1;
+        home.pages[at] = hides ? Page{BLANK, HIDES, 0, 0} : content;
+        home.pages[at].firm = hides ? HIDES : SHOWS;
+    }
+    if (way == 3) {
+        state.failures = static_cast<uint8_t>(state.failures + !home.failing);
+        home.failing = 1;
+        avoided |= 1U << block;
+        return FAILED;
+    }
+    power_off();
+    return CUT;
+}
+
+/* The next version. What is hidden may have been given it, or a higher one, before. */
+uint8_t Play::version_above(uint8_t shown)
+{
+    std::vector<uint8_t> ways{static_cast<uint8_t>(shown + 1)};
+
+    for (unsigned b = 0; b < shape.blocks; b++) {
+        const Block &block = state.blocks[b];
+        if (block.version > shown && can_show(block)) {
+            ways.push_back(block.version);
+            ways.push_back(static_cast<uint8_t>(block.version + 1));
+        }
+    }
+    return ways[chooser.pick(static_cast<unsigned>(ways.size()))];
+}
+
+unsigned Play::reached(const Map &map) const
+{
+    unsigned blocks = 0;
+
+    for (unsigned s = 0; s < shape.sectors; s++) {
+        blocks |= map[s] == kNone ? 0U : 1U << block_of(map[s]);
+    }
+    return blocks;
+}
+
+/* A block that is not kept, whichever; kNone: there is none. Spent blocks that nobody lists are
+ * alike. */
+unsigned Play::take(unsigned kept)
+{
+    std::vector<unsigned> ways;
+    unsigned listed = state.list;
+    bool had_spent = false;
+
+    for (const Block &block : state.blocks) {
+        listed |= block.list | block.ended;
+    }
+    for (unsigned b = 0; b < shape.blocks; b++) {
+        bool alike = state.blocks[b].spent && !state.blocks[b].failing && !(listed >> b & 1U);
+        if (!((kept | avoided) >> b & 1U) && !(alike && had_spent)) {
+            ways.push_back(b);
+            had_spent = had_spent || alike;
+        }
+    }
+    return ways.empty() ? kNone : ways[chooser.pick(static_cast<unsigned>(ways.size()))];
+}
+
+/* Free blocks join the list, as many as may; one stays for the session. */
+uint8_t Play::choose_list(unsigned kept, uint8_t list)
+{
+    for (;;) {
+        unsigned count = 0, free = 0;
+        for (unsigned b = 0; b < shape.blocks; b++) {
+            count += list >> b & 1U;
+            free += !((kept | list | avoided) >> b & 1U);
+        }
+        if (count >= shape.listed || free <= 1) {
+            return list;
+        }
+        list = static_cast<uint8_t>(list | 1U << take(kept | list));
+    }
+}
+
+/* Mount */
+
+Play::Head Play::see(unsigned b)
+{
+    const Block &block = state.blocks[b];
+    Head head;
+
+    if (block.version == 0) {
+        return head; /* what it shows is older than all that can be chosen, or nothing */
+    }
+    head.root = look(b, 0) || look(b, 1);
+    head.suspect = !head.root; /* both blank: it would show no root at all */
+    return head;
+}
+
+/* Does the root in this block count? Each page is read once. */
+bool Play::counts(unsigned b, Base &base)
+{
+    const Block &block = state.blocks[b];
+
+    base.block = b;
+    base.map = block.map;
+    base.list = block.list;
+    if (block.mount) {
+        bool has_copy = rules.end_tells_copy ? block.copy : block.pages[kRoots].holds == DATA;
+        base.last = has_copy ? kRoots : 0;
+        base.shows_last = has_copy && look(b, kRoots);
+        base.proven = look(b, kEnd + 1U);
+        bool whole = !has_copy || base.shows_last || !rules.copy_whole;
+        return base.proven || (look(b, kEnd) && whole) || !rules.ended;
+    }
+    for (unsigned p = kRoots; p < shape.pages; p++) {
+        if (look(b, p)) {
+            if (base.last != 0) {
+                base.map[block.pages[base.last].sector] = place(b, base.last);
+            }
+            base.last = p;
+            base.shows_last = true;
+        }
+    }
+    return base.last != 0 || !rules.confirmed;
+}
+
+/* Power may go when any of them have been erased, and inside the erase of any. */
+bool Play::erase_suspects(const std::array<Head, kBlocks> &heads)
+{
+    for (unsigned b = 0; b < shape.blocks; b++) {
+        if (heads[b].suspect && erase(b) != DONE) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The mount's own block. */
+Play::Done Play::build(const Base &base, unsigned target, uint8_t version, bool format)
+{
+    bool copies = !format && base.last != 0 && rules.copies &&
+                  (rules.copies_again || !state.blocks[base.block].mount);
+    Page copy = base.last == 0 ? Page{} : state.blocks[base.block].pages[base.last];
+    Map map = base.map;
+    Done done = erase(target);
+
+    copy.holds = DATA;
+    copy.firm = STABLE;
+    if (!base.shows_last) {
+        copy.value = OUTDATED; /* its content is lost */
+    }
+    if (done != DONE) {
+        return done;
+    }
+    if (base.last != 0 && !copies) { /* a rule is left out */
+        map[copy.sector] = place(base.block, base.last);
+    }
+    if (format) {
+        map.fill(kNone);
+    }
+    Block &block = state.blocks[target];
+    block.version = version;
+    block.mount = 1;
+    block.copy = copies;
+    block.map = map;
+    block.list = static_cast<uint8_t>(base.list & ~(rules.list_less ? 1U << base.block : 0U));
+    for (unsigned p = 0; p < kRoots && done == DONE; p++) {
+        done = program(target, p, Page{ROOT, STABLE, 0, 0});
+    }
+    if (done == DONE && copies) {
+        done = program(target, kRoots, copy);
+        map[copy.sector] = place(target, kRoots);
+    }
+    if (done == DONE) {
+        block.ended = choose_list(
+            reached(map) | reached(base.map) | 1U << target | 1U << base.block, 0);
+    }
+    for (unsigned p = kEnd; p < kEnd + 2U && done == DONE; p++) {
+        done = program(target, p, Page{END, STABLE, 0, 0});
+    }
+    if (done == DONE) {
+        state.on = 1;
+        state.block = static_cast<uint8_t>(target);
+        state.next = kPages;
+        state.list = block.ended;
+        state.map = map;
+    }
+    return done;
+}
+
+void Play::mount(bool format)
+{
+    std::array<Head, kBlocks> heads{};
+    std::vector<unsigned> candidates;
+    bool suspects = false;
+    Base base;
+    Done done = FAILED;
+
+    tell(format ? "format" : "mount");
+    for (unsigned b = 0; b < shape.blocks; b++) {
+        heads[b] = see(b);
+        suspects = suspects || heads[b].suspect;
+        if (heads[b].root) {
+            candidates.push_back(b);
+        }
+    }
+    std::stable_sort(candidates.begin(), candidates.end(), [&](unsigned a, unsigned b) {
+        return state.blocks[a].version > state.blocks[b].version;
+    });
+    bool found = false;
+    for (unsigned b : candidates) {
+        base = Base{};
+        found = counts(b, base);
+        if (found) {
+            break;
+        }
+    }
+    if (!found) {
+        broken("no root counts");
+        return;
+    }
+    unsigned newest = candidates.front();
+    tell("base b", base.block);
+    bool trusts = state.blocks[base.block].mount && (base.proven || !rules.trusts_proven) &&
+                  ((newest == base.block && !suspects) || !rules.trusts_newest);
+    base.list = trusts ? state.blocks[base.block].ended : base.list;
+    if (rules.suspects_first && !erase_suspects(heads)) {
+        state.formatting |= format;
+        return;
+    }
+    uint8_t highest = state.blocks[rules.above_all ? newest : base.block].version;
+    for (unsigned tries = 0; tries < 2 && done == FAILED; tries++) {
+        unsigned kept = rules.own_list ? ~static_cast<unsigned>(base.list) : reached(base.map);
+        kept |= rules.spares_base ? 1U << base.block : 0U;
+        kept |= rules.spares_newest ? 1U << newest : 0U;
+        unsigned target = take(kept);
+        if (target == kNone) {
+            tell("no block: read only");
+            break;
+        }
+        highest = version_above(highest);
+        done = build(base, target, highest, format);
+    }
+    if (done == DONE) {
+        judge(format);
+    } else {
+        power_off();
+        state.formatting |= format;
+    }
+}
+
+/* What the mount shows is what was, or what was under way; from now on it stays. */
+void Play::judge(bool format)
+{
+    bool empty = true;
+
+    for (unsigned s = 0; s < shape.sectors; s++) {
+        empty = empty && state.map[s] == kNone;
+    }
+    for (unsigned s = 0; s < shape.sectors; s++) {
+        uint8_t at = state.map[s];
+        const Page page =
+            at == kNone ? Page{} : state.blocks[block_of(at)].pages[at % kPages];
+        uint8_t bit = static_cast<uint8_t>(1U << s);
+
+        if (format || (empty && state.formatting)) {
+            rename_value(state, s, CURRENT, OUTDATED);
+            rename_value(state, s, PENDING, OUTDATED);
+            state.nothing |= bit;
+        } else if (at == kNone) {
+            if (!(state.nothing & bit)) {
+                broken("sector ", s, " is gone");
+            }
+            rename_value(state, s, PENDING, OUTDATED);
+        } else if (page.holds != DATA || page.firm != STABLE || page.sector != s) {
+            broken("sector ", s, " lies in a page that is not stable");
+        } else if (page.value == OUTDATED || (page.value == CURRENT && (state.nothing & bit))) {
+            broken("sector ", s, " shows older content");
+        } else if (page.value == PENDING) {
+            rename_value(state, s, CURRENT, OUTDATED);
+            rename_value(state, s, PENDING, CURRENT);
+            state.nothing &= static_cast<uint8_t>(~bit);
+        } else {
+            rename_value(state, s, PENDING, OUTDATED);
+        }
+    }
+    state.formatting = 0;
+}
+
+/* Session */
+
+/* The next block of the log, with its root. What the root before reaches stays until this one
+ * counts. */
+Play::Done Play::open_block()
+{
+    unsigned kept = reached(state.map) | reached(state.blocks[state.block].map) | 1U << state.block;
+    unsigned target = take(kept | (rules.list_apart ? state.list : 0U));
+
+    if (target == kNone) {
+        broken("no free block for a session");
+        return CUT;
+    }
+    uint8_t version = version_above(state.blocks[state.block].version);
+    Done done = erase(target);
+    if (done != DONE) {
+        return done;
+    }
+    Block &block = state.blocks[target];
+    state.list = choose_list(kept | 1U << target,
+                             static_cast<uint8_t>(state.list & ~(1U << target)));
+    block.version = version;
+    block.map = state.map;
+    block.list = state.list;
+    for (unsigned p = 0; p < kRoots && done == DONE; p++) {
+        done = program(target, p, Page{ROOT, STABLE, 0, 0});
+    }
+    if (done == DONE) {
+        state.block = static_cast<uint8_t>(target);
+        state.next = kRoots;
+    }
+    return done;
+}
+
+/* A sector is written, or moved as cleaning does. A program that fails is a cut without one. */
+void Play::put(unsigned sector, bool is_write)
+{
+    tell(is_write ? "write" : "move", " sector ", sector);
+    Done done = state.next >= shape.pages ? open_block() : DONE;
+    if (done == DONE) {
+        done = program(state.block, state.next,
+                       Page{DATA, STABLE, static_cast<uint8_t>(is_write ? PENDING : CURRENT),
+                            static_cast<uint8_t>(sector & 1U)});
+    }
+    if (done == FAILED) {
+        power_off();
+        mount(false);
+        return; /* the call may be tried again */
+    }
+    if (done == DONE) {
+        state.map[sector] = place(state.block, state.next);
+        state.next++;
+        if (is_write) {
+            rename_value(state, sector, CURRENT, OUTDATED);
+            rename_value(state, sector, PENDING, CURRENT);
+            state.nothing &= static_cast<uint8_t>(~(1U << sector));
+        }
+    }
+}
+
+void Play::go()
+{
+    if (!state.on) {
+        mount(chooser.pick(2) == 1);
+        return;
+    }
+    unsigned way = chooser.pick(1U + 2U * shape.sectors);
+    unsigned sector = way / 2U % shape.sectors;
+    if (way == 2U * shape.sectors) {
+        tell("rest");
+        power_off();
+    } else if (way % 2U == 0) {
+        put(sector, true);
+    } else if (state.map[sector] != kNone) {
+        put(sector, false);
+    }
+}
+
+void Play::call()
+{
+    go();
+    if (!is_broken && certain_version(state, shape, false) <= state.forgotten) {
+        broken("a root that was given up may count again");
+    }
+}
+
+static std::string name(unsigned block, unsigned page)
+{
+    return "b" + std::to_string(block) + "." + std::to_string(page);
+}
+
+std::string print(const State &state, const Shape &shape)
+{
+    static const char kinds[] = "-RDE";
+    static const char firms[] = ".+~";
+    static const char values[] = "cpo";
+    std::string text;
+
+    for (unsigned b = 0; b < shape.blocks; b++) {
+        const Block &block = state.blocks[b];
+        text += "  b" + std::to_string(b) + " v" + std::to_string(block.version / 2) +
+                (block.failing ? " failing" : "") + (block.spent ? " spent\n" : "");
+        if (block.spent) {
+            continue;
+        }
+        for (unsigned p = 0; p < shape.pages; p++) {
+            const Page &page = block.pages[p];
+            text += std::string("  ") + kinds[page.holds] + firms[page.firm];
+            if (page.holds == DATA) {
+                text += std::to_string(page.sector) + values[page.value];
+            }
+        }
+        text += "  map";
+        for (unsigned s = 0; s < shape.sectors; s++) {
+            uint8_t at = block.map[s];
+            text += at == kNone ? " -" : " " + name(block_of(at), at % kPages);
+        }
+        text += "  list " + std::to_string(block.list);
+        text += " end " + std::to_string(block.ended) + "\n";
+    }
+    text += "  list " + std::to_string(state.list) + ", nothing " + std::to_string(state.nothing);
+    text += ", formatting " + std::to_string(state.formatting);
+    return text + (state.on ? ", on at " + name(state.block, state.next) : ", off") + "\n";
+}
+
+} // namespace floor_rules
