@@ -10,7 +10,7 @@
  *
  * A plan, what is drawn before the first step, stays within what has to be borne; few go beyond and
  * say so (`beyond` in the head). Of these only crashes, endless steps and writes to a device known
- * to be damaged are judged. What is within, by the clauses F1 to F6 of /docs/torture.md, is a table
+ * to be damaged are judged. What is within, by the clauses F1 to F6 of docs/faults.md, is a table
  * in swarm.c.
  */
 #ifndef NANDWICH_SIM_SWARM_H
