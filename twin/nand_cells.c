@@ -12,8 +12,6 @@
 
 #define NEVER_ERASED 0x55U
 
-enum { OF_DATA, OF_SPARE, OF_BLOCK };
-
 void nw_nand_store(struct nw_nand *nand, const struct nw_chip_req *req, uint32_t page)
 {
     const struct nw_geometry *geometry = &nand->chip.geometry;
@@ -47,86 +45,6 @@ void nw_nand_store(struct nw_nand *nand, const struct nw_chip_req *req, uint32_t
     }
 }
 
-/* One byte of a torn write: each bit is taken from `fresh` where the drawn mask says so. */
-static uint8_t torn_byte(uint8_t torn, uint8_t old, uint8_t fresh, uint64_t draw)
-{
-    uint8_t a = (uint8_t)draw;
-    uint8_t b = (uint8_t)(draw >> 8);
-    uint8_t c = (uint8_t)(draw >> 16);
-    uint8_t mask;
-
-    switch (torn) {
-    case NW_TORN_OLD: return old;
-    case NW_TORN_NEW: return fresh;
-    case NW_TORN_MOSTLY_OLD: mask = a & b & c; break;
-    case NW_TORN_MOSTLY_NEW: mask = a | b | c; break;
-    case NW_TORN_RANDOM: return a;
-    default: mask = a; break;
-    }
-    return (uint8_t)((fresh & mask) | (old & (uint8_t)~mask));
-}
-
-static const struct nand_torn *torn_record(const struct nw_nand *nand, uint32_t page)
-{
-    uint32_t at = nand->torn_count;
-
-    while (at > 0 && nand->torn[at - 1U].page != page) {
-        at--;
-    }
-    return at > 0 ? &nand->torn[at - 1U] : NULL;
-}
-
-/* Shows `length` bytes from `offset` of a page's data or spare as its torn program left them. */
-static void show_torn_page(const struct nw_nand *nand, uint32_t page, int what, uint16_t offset,
-                           uint16_t length, uint8_t *to)
-{
-    const struct nand_torn *record = torn_record(nand, page);
-    uint64_t when = (uint64_t)nand->pages[page].lifetime << 32 | nand->power_ups;
-
-    if (record == NULL) {
-        return;
-    }
-    uint32_t first = what == OF_DATA ? record->offset : record->spare_offset;
-    uint32_t last = first + (what == OF_DATA ? record->length : record->spare_length);
-    uint8_t torn = what == OF_DATA ? record->data_torn : record->spare_torn;
-
-    if (torn == NW_TORN_ANY) {
-        uint64_t kinds = record->rewrite != 0 ? 6U : 5U;
-
-        torn = (uint8_t)(1U + nand_key(nand, page, when, (uint64_t)what) % kinds);
-    }
-    for (uint32_t i = 0; i < length; i++) {
-        uint32_t at = offset + i;
-
-        if (at >= first && at < last) {
-            to[i] = torn_byte(torn, nand->chip.geometry.erased, to[i],
-                              nand_key(nand, page, when, 16U + (uint64_t)what + 2U * at));
-        }
-    }
-}
-
-/* Shows bytes of a page in a block whose erase was cut: for an erase the fresh byte is `erased`. */
-static void show_torn_block(const struct nw_nand *nand, uint32_t page, int what, uint16_t offset,
-                            uint16_t length, uint8_t *to)
-{
-    static const uint8_t kinds[] = { NW_TORN_OLD, NW_TORN_NEW, NW_TORN_HALF, NW_TORN_RANDOM };
-    uint32_t block_at = nand_block_of(nand, page);
-    const struct nand_block *block = &nand->blocks[block_at];
-    uint64_t when = (uint64_t)block->erases << 32 | nand->power_ups;
-    uint8_t torn = block->torn;
-
-    if (torn == NW_TORN_ANY) {
-        uint64_t draw = nand_key(nand, block_at, when, OF_BLOCK) % 5U;
-
-        /* One cut in five leaves each page, and its spare, in a state of its own. */
-        torn = kinds[draw < 4U ? draw : nand_key(nand, page, when, 4U + (uint64_t)what) % 4U];
-    }
-    for (uint32_t i = 0; i < length; i++) {
-        to[i] = torn_byte(torn, to[i], nand->chip.geometry.erased,
-                          nand_key(nand, page, when, 16U + (uint64_t)what + 2U * (offset + i)));
-    }
-}
-
 static uint8_t blank_byte(const struct nw_nand *nand, const struct nand_block *block)
 {
     return (block->flags & BLOCK_RAW) != 0 ? NEVER_ERASED : nand->chip.geometry.erased;
@@ -146,11 +64,8 @@ void nw_nand_load_data(struct nw_nand *nand, uint32_t page, uint16_t offset, uin
     } else {
         memset(to, blank_byte(nand, block), length);
     }
-    if ((state->flags & PAGE_TORN) != 0) {
-        show_torn_page(nand, page, OF_DATA, offset, length, to);
-    }
-    if ((block->flags & BLOCK_TORN) != 0) {
-        show_torn_block(nand, page, OF_DATA, offset, length, to);
+    if ((state->flags & PAGE_TORN) != 0 || (block->flags & BLOCK_TORN) != 0) {
+        nw_nand_show_torn(nand, page, false, offset, length, to);
     }
 }
 
@@ -171,11 +86,8 @@ void nw_nand_load_spare(struct nw_nand *nand, uint32_t page, uint16_t offset, ui
     } else {
         memset(to, blank_byte(nand, block), length);
     }
-    if ((state->flags & PAGE_TORN) != 0) {
-        show_torn_page(nand, page, OF_SPARE, offset, length, to);
-    }
-    if ((block->flags & BLOCK_TORN) != 0) {
-        show_torn_block(nand, page, OF_SPARE, offset, length, to);
+    if ((state->flags & PAGE_TORN) != 0 || (block->flags & BLOCK_TORN) != 0) {
+        nw_nand_show_torn(nand, page, true, offset, length, to);
     }
 }
 
@@ -207,6 +119,7 @@ int nw_nand_tear_page(struct nw_nand *nand, const struct nw_chip_req *req, uint3
     record->spare_torn = nand->cut.spare;
     record->rewrite = rewrite ? 1U : 0U;
     nand->pages[page].flags |= PAGE_TORN;
+    nw_nand_unsettle_page(nand, page, record->data_torn);
     nand->blocks[nand_block_of(nand, page)].flags |= BLOCK_TORN_PAGES;
     return NW_OK;
 }
@@ -228,6 +141,7 @@ void nw_nand_tear_block(struct nw_nand *nand, uint32_t block, uint8_t torn)
     nand->blocks[block].erases++;
     nand->blocks[block].flags |= BLOCK_TORN;
     nand->blocks[block].torn = torn;
+    nw_nand_unsettle_block(nand, block, torn);
 }
 
 void nw_nand_wipe_block(struct nw_nand *nand, uint32_t block)

@@ -428,7 +428,7 @@ static bool get_page(struct chunk *chunk, struct nw_nand *nand, uint32_t first, 
     state.programs = (uint8_t)get_number(chunk, 1);
     state.flags = (uint8_t)get_number(chunk, 1);
     if (chunk->failed || index < *least || index >= nand->chip.geometry.block_pages ||
-        state.flags > (PAGE_WHOLE | PAGE_PARTLY | PAGE_PAYLOAD | PAGE_TORN) ||
+        state.flags > (PAGE_WHOLE | PAGE_PARTLY | PAGE_PAYLOAD | PAGE_TORN | PAGE_BLANK) ||
         (state.programs == 0 && state.flags != 0) ||
         ((state.flags & PAGE_PARTLY) != 0 && nand->data_words == 0)) {
         return false;

@@ -5,6 +5,7 @@
  *   nand_verbs.c  the verbs of the chip contract
  *   nand_check.c  what the caller may do, and the record of the first misuse
  *   nand_cells.c  what the cells hold: written, torn, erased by half, never erased
+ *   nand_torn.c   what pages show whose program, or the erase of whose block, did not end
  *   nand_wear.c   how blocks die and bits flip
  *   nand_image.c  saved to and loaded from a file
  */
@@ -22,6 +23,7 @@
 #define PAGE_PARTLY 0x02U  /* data_bits tells which data bytes are programmed */
 #define PAGE_PAYLOAD 0x04U /* data holds the payload; else it was never given, or is erased */
 #define PAGE_TORN 0x08U    /* has a record among `torn` */
+#define PAGE_BLANK 0x10U   /* unstable, and of the kind that shows blank */
 
 struct nand_page {
     uint32_t lifetime; /* programs since new */
@@ -164,6 +166,16 @@ void nw_nand_wipe_block(struct nw_nand *nand, uint32_t block);
 void nw_nand_wipe_page(struct nw_nand *nand, uint32_t page);
 int nw_nand_power_off(struct nw_nand *nand);
 int nw_nand_stopped(struct nw_nand *nand);
+
+/* nand_torn.c */
+/* Cut: of which kind the page, or each page of the block, is from now on. */
+void nw_nand_unsettle_page(struct nw_nand *nand, uint32_t page, uint8_t torn);
+void nw_nand_unsettle_block(struct nw_nand *nand, uint32_t block, uint8_t torn);
+/* NW_ERR_ECC: the part has ECC, and the page cannot be read by this operation. Else NW_OK. */
+int nw_nand_try_read(const struct nw_nand *nand, const struct nw_chip_req *req, uint32_t page);
+/* Turns bytes as they were meant into what a torn page shows of them; leaves those of others. */
+void nw_nand_show_torn(const struct nw_nand *nand, uint32_t page, bool spare, uint16_t offset,
+                       uint16_t length, uint8_t *to);
 
 /* nand_wear.c */
 void nw_nand_draw_lives(struct nw_nand *nand);

@@ -55,6 +55,9 @@ static int nand_read(struct nw_chip_req *req)
     if ((nand->flags & NW_NAND_BIT_ERRORS) != 0) {
         result = nw_nand_flip_bits(nand, req, req->page, true);
     }
+    if (nw_nand_try_read(nand, req, req->page) < 0) {
+        result = NW_ERR_ECC;
+    }
     nand->stats.bytes_read += bytes;
     nw_meter_charge(nand->meter, &nand->costs.read, bytes);
     return finish(nand, phase, result);
@@ -170,6 +173,7 @@ static int nand_heal(struct nw_chip_req *req)
     nand->stats.heals++;
     block->flags |= BLOCK_TORN;
     block->torn = NW_TORN_ANY;
+    nw_nand_unsettle_block(nand, req->block, NW_TORN_ANY);
     if (phase == NAND_CUT_INSIDE) {
         return cut_short(nand, &cost, 0);
     }
@@ -218,6 +222,17 @@ static int nand_mark_bad(struct nw_chip_req *req)
     return finish(nand, phase, NW_OK);
 }
 
+/* A chip that checks the source finds that it cannot be read, and programs nothing. */
+static int refuse_copy(struct nw_nand *nand, int phase)
+{
+    nand->stats.copies++;
+    if (phase == NAND_CUT_INSIDE) {
+        return cut_short(nand, &nand->costs.read, 0);
+    }
+    nw_meter_charge(nand->meter, &nand->costs.read, 0);
+    return finish(nand, phase, NW_ERR_ECC);
+}
+
 static int nand_copy(struct nw_chip_req *req)
 {
     struct nw_nand *nand = nand_of(req);
@@ -234,6 +249,11 @@ static int nand_copy(struct nw_chip_req *req)
     whole.data = NULL;
     error = nw_nand_check_read(nand, &whole, NW_VERB_COPY);
     if (error == NW_OK) {
+        whole.spare_length = 0; /* the new one of the target: not read */
+        if (nw_nand_try_read(nand, &whole, req->page) < 0) {
+            return refuse_copy(nand, phase);
+        }
+        whole.spare_length = req->spare_length;
         error = nw_nand_check_program(nand, &whole, NW_VERB_COPY, req->to_page);
     }
     if (error < 0) {
@@ -286,6 +306,9 @@ static int nand_buffer_load(struct nw_chip_req *req)
     nw_nand_load_data(nand, req->page, 0, whole.length, whole.data);
     if ((nand->flags & NW_NAND_BIT_ERRORS) != 0) {
         result = nw_nand_flip_bits(nand, &whole, req->page, true);
+    }
+    if (nw_nand_try_read(nand, &whole, req->page) < 0) {
+        result = NW_ERR_ECC;
     }
     nw_meter_charge(nand->meter, &nand->costs.buffer_load, 0);
     return finish(nand, phase, result);

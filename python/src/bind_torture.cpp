@@ -27,6 +27,7 @@ namespace {
 
 using Dict = nb::typed<nb::dict, nb::str, nb::any>;
 using Numbers = std::map<std::string, uint64_t>;
+using Reasons = std::map<std::string, std::string>;
 
 // A history with what it came to.
 class Played {
@@ -63,6 +64,7 @@ public:
         result["mounts"] = outcome.mounts;
         result["cuts"] = outcome.cuts;
         result["changes"] = outcome.changes;
+        result["beyond"] = history.head.beyond;
         return result;
     }
 
@@ -107,7 +109,8 @@ void must(int result)
 }
 
 Dict draw(const std::string &subject, uint32_t seed, const PyPart *part, const std::string &base,
-          const Numbers &settings, uint32_t blocks, uint32_t steps)
+          const Numbers &settings, uint32_t blocks, uint32_t steps,
+          bool stable)
 {
     sim_wish wish = {};
     Played played;
@@ -118,6 +121,7 @@ Dict draw(const std::string &subject, uint32_t seed, const PyPart *part, const s
     wish.base = base.c_str();
     wish.blocks = blocks;
     wish.steps = steps;
+    wish.stable = stable ? 1 : 0;
     for (const auto &[name, value] : settings) {
         set(wish.head, name, value);
     }
@@ -167,14 +171,29 @@ std::vector<std::tuple<std::string, std::string>> subjects()
     return all;
 }
 
+Reasons stables()
+{
+    Reasons all;
+
+    for (uint32_t i = 0; i < sim_kind_count; i++) {
+        if (const char *why = sim_stable_why(sim_kinds[i])) {
+            all[sim_kinds[i]->name] = why;
+        }
+    }
+    return all;
+}
+
 } // namespace
 
 void bind_torture(nb::module_ &m)
 {
     m.def("torture_subjects", &subjects, "What can be tortured: name, what it is.");
+    m.def("torture_stables", &stables,
+          "Subjects that tests play stable, and why: they do not bear unstable pages yet.");
     m.def("torture_draw", &draw, nb::arg("subject"), nb::arg("seed"), nb::kw_only(),
           nb::arg("part").none() = nb::none(), nb::arg("base") = "",
           nb::arg("settings") = Numbers(), nb::arg("blocks") = 0, nb::arg("steps") = 0,
+          nb::arg("stable") = false,
           "Plays the run of a seed; `base` is the part's name in the table.");
     m.def("torture_play", &play, nb::arg("history"), "Replays; ValueError tells the line.");
     m.def("torture_shrink", &shrink, nb::arg("history"), nb::arg("plays") = 4000,

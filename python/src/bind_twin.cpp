@@ -42,7 +42,7 @@ std::unique_ptr<PyNand> open_nand(const PyPart &part, uint32_t blocks, uint32_t 
         { "no_payload", NW_NAND_NO_PAYLOAD }, { "wear_out", NW_NAND_WEAR_OUT },
         { "bit_errors", NW_NAND_BIT_ERRORS }, { "read_noise", NW_NAND_READ_NOISE },
         { "unerased", NW_NAND_UNERASED },     { "node_costs", NW_NAND_NODE_COSTS },
-        { "factory_bad", NW_NAND_FACTORY_BAD },
+        { "factory_bad", NW_NAND_FACTORY_BAD }, { "unstable", NW_NAND_UNSTABLE },
     };
     nw_nand_config config = {};
     nw_nand *nand;

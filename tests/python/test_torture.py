@@ -14,6 +14,8 @@ from nandwich import _native, paths
 from nandwich.cli.main import main
 from nandwich.torture import play as torture
 
+STABLES = _native.torture_stables()
+
 #: Bits flip in every page of the first blocks: no layer can help that.
 SPOILT = """nandwich-torture 1
 subject page
@@ -42,14 +44,15 @@ def _json(*arguments: object) -> dict[str, Any]:
 @pytest.mark.asan
 @pytest.mark.parametrize("subject", torture.SUBJECTS)
 def test_seeds_go_well(subject: str) -> None:
-    value = _json("torture", subject, "--seeds", 12, "--seed", 500)
+    stable = ("--stable",) if subject in STABLES else ()
+    value = _json("torture", subject, "--seeds", 12, "--seed", 500, *stable)
     assert value["result"]["found"] is None
     assert value["result"]["runs"] == 12
     assert value["result"]["cuts"] > 0
 
 
 def test_same_bytes_for_any_number_of_jobs() -> None:
-    question = ("torture", "tree", "--seeds", 20, "--chip", "W25N01GV", "--steps", 30)
+    question = ("torture", "tree", "--stable", "--seeds", 20, "--chip", "W25N01GV", "--steps", 30)
     one = _json(*question, "--jobs", 1)["result"]
     assert one == _json(*question, "--jobs", 5)["result"]
     assert one != _json(*question, "--seed", 2)["result"]
@@ -62,7 +65,8 @@ def test_no_run_has_more_steps_than_asked_for() -> None:
     for subject in ("page", "store", "tree"):
         for most in (1, 5, 6, 10, 100):
             for seed in range(1, 9):
-                run = _native.torture_draw(subject, seed, steps=most)
+                stable = subject in STABLES
+                run = _native.torture_draw(subject, seed, steps=most, stable=stable)
                 written = run["history"].partition("steps\n")[2].splitlines()
                 assert run["judge"] == torture.FINE
                 assert run["steps"] == len(written) <= most, (subject, most, seed)
@@ -70,14 +74,45 @@ def test_no_run_has_more_steps_than_asked_for() -> None:
 
 
 @pytest.mark.quick
+def test_pages_are_unstable_unless_told_otherwise() -> None:
+    """A history says which draw it has, so one replays as it was found; old ones say nothing."""
+    for seed in range(1, 9):
+        drawn = _native.torture_draw("lavish", seed)
+        stable = _native.torture_draw("lavish", seed, stable=True)
+        assert "\nunstable 1\n" in drawn["history"]
+        assert "unstable" not in stable["history"]
+        for run in (drawn, stable):
+            assert _native.torture_play(run["history"]) == run
+    question = ("torture", "lavish", "--seeds", 3)
+    assert _json(*question)["options"]["stable"] is False
+    assert _json(*question, "--stable")["options"]["stable"] is True
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("subject", STABLES)
+def test_who_is_played_stable_needs_it(subject: str) -> None:
+    """Whoever mends a subject strikes its line in tests/sim/stable.c."""
+    judges = (_native.torture_draw(subject, seed)["judge"] for seed in range(1, 1001))
+    assert any(judge != torture.FINE for judge in judges), STABLES[subject]
+
+
+@pytest.mark.quick
+def test_few_plans_go_beyond_the_budget() -> None:
+    for subject in ("lavish", "heap", "page", "tree", "store", "tier"):
+        value = _json("torture", subject, "--stable", "--seeds", 100, "--steps", 5)
+        assert value["result"]["beyond"] < 5, subject
+
+
+@pytest.mark.quick
 def test_the_shortest_time_is_a_run() -> None:
-    value = _json("torture", "page", "--minutes", "1e-12", "--steps", 20, "--jobs", 1)
+    value = _json("torture", "page", "--minutes", "1e-12", "--steps", 20, "--jobs", 1, "--stable")
     assert value["result"]["runs"] >= 1
 
 
 def test_own_part_and_options() -> None:
     assert paths.CHECKOUT is not None
-    value = _json("torture", "page", "--seeds", 3, "--spare-blocks", 12, "--wear", "swl")
+    options = ("--spare-blocks", 12, "--wear", "swl", "--stable")
+    value = _json("torture", "page", "--seeds", 3, *options)
     assert value["options"]["settings"] == {"spare_blocks": 12, "wear": 2}
     done = _run("torture", "page", "--seeds", 1, "--spare-blocks", 3)
     assert done.exit_code == 2
@@ -95,7 +130,7 @@ def test_what_is_found_is_shrunk_saved_and_replayed(
     monkeypatch.setattr(_native, "torture_draw", broken)
     found = tmp_path / "found.txt"
     for jobs in (1, 4):
-        done = _run("torture", "page", "--seeds", 40, "--jobs", jobs, "--out", found)
+        done = _run("torture", "page", "--stable", "--seeds", 40, "--jobs", jobs, "--out", found)
         assert done.exit_code == 1, done.output
         assert "seed 7 broke a promise (content)" in done.output
         assert f"--replay {found}" in done.output

@@ -97,11 +97,17 @@ static void spoil(const struct nw_chip_req *req, uint64_t reads)
     }
 }
 
+static int goes_on_for_ever(struct sim_gate *gate)
+{
+    gate->off = ++gate->asked > gate->most;
+    return gate->off;
+}
+
 static int pass(struct nw_chip_req *req, uint8_t verb)
 {
     struct sim_gate *gate = req->chip->context;
 
-    if (gate->off != 0) {
+    if (gate->off != 0 || goes_on_for_ever(gate)) {
         return NW_ERR_POWER;
     }
     if (gate->aside != 0) {
@@ -154,6 +160,7 @@ void sim_gate_open(struct sim_gate *gate, struct nw_chip *below, struct nw_nand 
     memset(gate, 0, sizeof *gate);
     gate->below = nand != NULL ? nw_nand_chip(nand) : below;
     gate->nand = nand;
+    gate->most = SIM_MOST_ASKED;
     gate->ops = (struct nw_chip_ops){.read = gate_read,
                                      .program = gate_program,
                                      .erase = gate_erase,
@@ -199,7 +206,7 @@ int sim_gate_pass(struct sim_gate *gate, int changes, uint8_t *share)
     uint8_t verb = changes ? NW_VERB_BUFFER_WRITE : NW_VERB_BUFFER_READ;
 
     *share = SIM_NONE;
-    if (gate->off != 0) {
+    if (gate->off != 0 || goes_on_for_ever(gate)) {
         return NW_ERR_POWER;
     }
     const struct sim_fault *fault = struck(gate, verb);

@@ -29,6 +29,7 @@ struct sim_fault {
 };
 
 #define SIM_FAULTS 4U
+#define SIM_MOST_ASKED 50000000UL
 
 /* What passed. A copy inside the chip counts as a read and a program. */
 struct sim_counts {
@@ -51,6 +52,8 @@ struct sim_gate {
     uint8_t armed;
     uint8_t off;
     uint8_t aside; /* 1: requests of a judge pass as they are, and are not counted */
+    uint64_t asked; /* requests since whoever judges set it to 0, */
+    uint64_t most;  /* and how many then take power away, for the loop has no end: SIM_MOST_ASKED */
     uint8_t cut_verb; /* enum nw_nand_verb of the request that the last cut struck */
     struct sim_fault faults[SIM_FAULTS];
     struct sim_counts counts;

@@ -57,6 +57,7 @@ static const struct sim_setting settings[] = {
     SETTING(ecc, UINT8_MAX),      SETTING(unerased, 1),
     SETTING(wears, 1),            SETTING(factory_bad, 1),
     SETTING(shape, 8),            SETTING(worn, UINT32_MAX),
+    SETTING(unstable, 1),         SETTING(beyond, 6),
 };
 
 #define SETTINGS (sizeof settings / sizeof settings[0])

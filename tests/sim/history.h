@@ -75,6 +75,8 @@ struct sim_head {
     uint32_t factory_bad;  /* 1: some blocks are bad when new */
     uint32_t shape;        /* store: which configuration, 1 and up: store_shapes */
     uint32_t worn;         /* erases each block has behind it */
+    uint32_t unstable;     /* 1: what a cut leaves is drawn at each read: NW_NAND_UNSTABLE */
+    uint32_t beyond;       /* 2: more goes wrong than clause F2 has it, and so on: see swarm.h */
 };
 
 struct sim_step {

@@ -9,17 +9,22 @@
 const char *sim_judge_name(uint8_t judge)
 {
     static const char *const names[] = {"fine", "content", "error", "mount",
-                                        "cost", "misuse",  "inside"};
+                                        "cost", "misuse",  "inside", "endless", "writes"};
 
     return names[judge];
 }
 
+/* The step has failed: -1. Beyond the budget most judges say nothing: 0. */
 __attribute__((format(printf, 3, 4))) static int fail(struct sim_machine *machine, uint8_t judge,
                                                       const char *format, ...)
 {
     struct sim_failure *failure = &machine->failure;
     va_list arguments;
 
+    if (machine->head.beyond != 0 && judge < SIM_ENDLESS) {
+        machine->subject.why[0] = '\0';
+        return 0;
+    }
     failure->judge = judge;
     failure->step = machine->steps;
     va_start(arguments, format);
@@ -128,21 +133,36 @@ static int audit(struct sim_machine *machine)
 
 /* Mounts */
 
+/* A device whose damage a mount has told is not written to any more by the next that tells it. */
+static int judge_damage(struct sim_machine *machine, int result, uint64_t changes)
+{
+    int known = machine->damaged;
+
+    machine->damaged = result == NW_ERR_CORRUPT;
+    return machine->head.beyond == 0 || known == 0 || machine->damaged == 0 || changes == 0
+               ? 0
+               : fail(machine, SIM_WRITES, "%llu changes in a mount that tells known damage",
+                      (unsigned long long)changes);
+}
+
 static int mount(struct sim_machine *machine)
 {
     struct sim_subject *subject = &machine->subject;
     uint64_t strikes = machine->gate.counts.strikes;
+    uint64_t changes = machine->gate.counts.changes;
 
     machine->up = 0;
     machine->clean = 1;
     machine->mounts++;
+    machine->gate.asked = 0;
     machine->struck = strikes;
     uint32_t marked = count_blocks(machine, 0);
     int result = subject->kind->mount != NULL ? subject->kind->mount(subject)
                                               : subject->kind->format(subject);
     note_failing(machine, marked);
     machine->marked = count_blocks(machine, 0);
-    if (judge_content(machine) < 0) {
+    if (judge_content(machine) < 0 ||
+        judge_damage(machine, result, machine->gate.counts.changes - changes) < 0) {
         return -1;
     }
     if (result >= 0) {
@@ -321,6 +341,7 @@ int sim_machine_step(struct sim_machine *machine, const struct sim_step *step)
 {
     int result;
 
+    machine->gate.asked = 0;
     if (machine->nand == NULL && sim_verb_of(machine->subject.kind, step->verb)->twin != 0) {
         result = 0;
     } else {
@@ -328,6 +349,10 @@ int sim_machine_step(struct sim_machine *machine, const struct sim_step *step)
     }
     if (judge_chip(machine) < 0) { /* whatever came of it, this comes first */
         result = -1;
+    }
+    if (machine->gate.asked > machine->gate.most) {
+        result = fail(machine, SIM_ENDLESS, "the step asks the chip more than %lu times",
+                      (unsigned long)machine->gate.most);
     }
     machine->steps++;
     return result;
@@ -343,7 +368,8 @@ static int open_nand(struct sim_machine *machine)
         .seed = head->seed,
         .flags = (head->unerased != 0 ? NW_NAND_UNERASED : 0U) |
                  (head->wears != 0 ? NW_NAND_WEAR_OUT : 0U) |
-                 (head->factory_bad != 0 ? NW_NAND_FACTORY_BAD : 0U)};
+                 (head->factory_bad != 0 ? NW_NAND_FACTORY_BAD : 0U) |
+                 (head->unstable != 0 ? NW_NAND_UNSTABLE : 0U)};
     int result = nw_nand_open(&machine->nand, &config);
 
     for (uint32_t i = 0; result == NW_OK && head->worn != 0 && i < head->part.blocks; i++) {

@@ -8,6 +8,8 @@
  *   cost     no call asks more of the chip than its header promises
  *   misuse   the chip is never asked for what chip.h forbids
  *   inside   after each mount and check what the subject has in RAM agrees with itself
+ *   endless  no call or mount asks the chip more than SIM_MOST_ASKED times
+ *   writes   beyond the budget: a mount that tells damage, as the one before did, changes nothing
  *
  * While the device is down (power is off, or its mount failed) steps other than the common ones
  * mean nothing, so that a history stays one when steps are taken out of it.
@@ -25,7 +27,9 @@ enum sim_judge {
     SIM_MOUNT,
     SIM_COST,
     SIM_MISUSE,
-    SIM_INSIDE
+    SIM_INSIDE,
+    SIM_ENDLESS, /* this and the next are judged beyond the budget too */
+    SIM_WRITES
 };
 
 /* The judge's name. */
@@ -56,6 +60,7 @@ struct sim_machine {
     uint8_t up;
     uint8_t clean;  /* no call has failed since the mount */
     uint8_t rotten; /* a page was spoilt */
+    uint8_t damaged; /* the last mount has told NW_ERR_CORRUPT */
     uint32_t marked;  /* bad blocks at the last mount */
     uint32_t failing; /* see struct sim_strain */
     uint64_t struck; /* strikes at the last mount */

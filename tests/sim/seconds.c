@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * How long the swarm takes to find a defect: seed after seed until one fails or the time is over.
- *   nw_torture SUBJECT SECONDS [FIRST_SEED]     exit status 1: found; the history is on stdout
+ *   nw_torture SUBJECT SECONDS [FIRST_SEED [WORD]]   exit status 1: found; its history on stdout
  *   nw_torture FILE                             replays
  *   nw_torture explore SUBJECT STATES [CALLS [VARIANT]]   all that can happen, see explore.h
+ * WORD: unstable or stable, what a cut leaves; without it as in other tests: sim_stable_why().
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,9 +33,9 @@ static void tell(const struct sim_history *history, const struct sim_outcome *ou
     free(text);
 }
 
-static int search(const struct sim_kind *kind, double seconds, uint32_t first)
+static int search(const struct sim_kind *kind, double seconds, uint32_t first, int stable)
 {
-    struct sim_wish wish = {.kind = kind};
+    struct sim_wish wish = {.kind = kind, .stable = stable};
     uint64_t steps = 0;
     uint64_t cuts = 0;
     uint32_t seed = first;
@@ -129,10 +130,11 @@ int main(int argc, char **argv)
         }
     }
     if (kind == NULL) {
-        (void)fprintf(stderr, "nw_torture SUBJECT SECONDS [SEED] | nw_torture FILE |\n"
+        (void)fprintf(stderr, "nw_torture SUBJECT SECONDS [SEED [WORD]] | nw_torture FILE |\n"
                               "nw_torture explore SUBJECT STATES [CALLS [VARIANT]]\n");
         return 2;
     }
+    int stable = argc > 4 ? strcmp(argv[4], "unstable") != 0 : sim_stable_why(kind) != NULL;
     return search(kind, strtod(argv[2], NULL),
-                  argc > 3 ? (uint32_t)strtoul(argv[3], NULL, 0) : 1U);
+                  argc > 3 ? (uint32_t)strtoul(argv[3], NULL, 0) : 1U, stable);
 }

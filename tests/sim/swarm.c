@@ -24,7 +24,7 @@ struct mood {
     uint8_t apart;   /* one in so many steps, */
     uint8_t together; /* so many at a time, at most */
     uint8_t storm;   /* once three of four blocks will fail in their next erase */
-    uint8_t burst;   /* steps for the subject between others */
+    uint8_t rots;    /* contents that are spoilt, at most */
     uint32_t steps;
 };
 
@@ -195,6 +195,20 @@ static void draw_head(struct nw_random *random, const struct sim_wish *wish,
     }
 }
 
+/* What a cut leaves is drawn at each read, unless it is wished otherwise. Half of the drawn chips
+ * tell by an error what cannot be read. */
+static void draw_unstable(const struct sim_wish *wish, struct sim_head *head)
+{
+    if (wish->stable != 0 || wish->board != NULL) {
+        return;
+    }
+    head->unstable = 1;
+    if (wish->part == NULL && head->ecc == 0 && (head->seed & 1U) != 0) {
+        head->part.ecc_bits = 1;
+        head->part.ecc_bytes = head->part.page_bytes;
+    }
+}
+
 /* Moods */
 
 /* A share of 256, often none at all. */
@@ -246,6 +260,51 @@ static void expect_storm(struct mood *mood)
     mood->mounting = 0;
 }
 
+/* Does the run spoil content? */
+static int rots(const struct sim_kind *kind, const struct sim_taste *taste)
+{
+    int spoils = 0;
+
+    for (uint32_t i = 0; kind->mount != NULL && i < kind->verb_count; i++) {
+        spoils |= kind->verbs[i].twin != 0 && taste->weights[i] != 0;
+    }
+    return spoils;
+}
+
+/* Blocks fail, as many as the subject says that it bears, and no more. */
+static int too_many_fail(const struct mood *mood)
+{
+    return mood->storm != 0;
+}
+
+/* One page cannot be read for good. */
+static int too_many_rot(const struct mood *mood)
+{
+    return mood->rots > 1U;
+}
+
+/*
+ * The budget: what of it a plan may go beyond. No plan goes beyond the rest: power cuts of any
+ * number, in mounts too (F1); errors of the bus, any number in a row, and reads that fail or are
+ * wrong once (F3); bits that flip below ECC, one a page (F4); requests that make sense, on a device
+ * of the subject's own (F6).
+ */
+static const struct {
+    uint8_t clause;
+    int (*beyond)(const struct mood *mood);
+} budget[] = {{2, too_many_fail}, {5, too_many_rot}};
+
+/* The clause that the plan goes beyond; 0: none. */
+static uint32_t beyond(const struct mood *mood)
+{
+    uint32_t clause = 0;
+
+    for (uint32_t i = 0; i < sizeof budget / sizeof budget[0]; i++) {
+        clause = budget[i].beyond(mood) != 0 ? budget[i].clause : clause;
+    }
+    return clause;
+}
+
 static void draw_mood(struct nw_random *random, const struct sim_wish *wish,
                       const struct sim_subject *subject, struct mood *mood)
 {
@@ -274,6 +333,9 @@ static void draw_mood(struct nw_random *random, const struct sim_wish *wish,
     if (subject->head->heal != 0 && one_in(random, 2)) {
         expect_storm(mood);
     }
+    mood->rots = rots(subject->kind, &mood->taste) != 0 && (subject->head->seed & 0x3EU) == 0
+                      ? 8
+                      : 1;
 }
 
 /* Steps */
@@ -420,6 +482,10 @@ static int play_own(struct player *player)
     struct sim_step step;
 
     subject->kind->draw(subject, &player->random, &player->mood.taste, &step);
+    if (sim_verb_of(subject->kind, step.verb)->twin != 0 && player->mood.rots-- == 0) {
+        player->mood.rots = 0;
+        return play_common(player, SIM_CHECK);
+    }
     return play(player, step);
 }
 
@@ -517,6 +583,7 @@ int sim_swarm_open(const struct sim_wish *wish, struct nw_random *random,
     for (uint32_t i = 0; i < TRIES && result < 0 && result != NW_ERR_RAM; i++) {
         *machine = closed;
         draw_head(random, wish, &head);
+        draw_unstable(wish, &head);
         result = sim_machine_open(machine, &head, wish->board);
         if (result < 0) {
             sim_machine_close(machine);
@@ -539,6 +606,8 @@ int sim_swarm(const struct sim_wish *wish, uint32_t seed, struct sim_history *hi
     }
     history->head = player.machine.head;
     draw_mood(&player.random, wish, &player.machine.subject, &player.mood);
+    player.machine.head.beyond = beyond(&player.mood);
+    history->head.beyond = player.machine.head.beyond;
     int played = play_run(&player, wish->steps);
     outcome->failure = player.machine.failure;
     outcome->steps = player.machine.steps;

@@ -7,6 +7,11 @@
  *
  * Source of the idea: Groce, Zhang, Eide, Chen, Regehr, "Swarm testing", ISSTA 2012: leaving
  * features out of a run finds what runs with all of them hide.
+ *
+ * A plan, what is drawn before the first step, stays within what has to be borne; few go beyond and
+ * say so (`beyond` in the head). Of these only crashes, endless steps and writes to a device known
+ * to be damaged are judged. What is within, by the clauses F1 to F6 of docs/faults.md, is a table
+ * in swarm.c.
  */
 #ifndef NANDWICH_SIM_SWARM_H
 #define NANDWICH_SIM_SWARM_H
@@ -22,6 +27,7 @@ struct sim_wish {
     uint32_t blocks;               /* of the part; 0: few are drawn */
     uint32_t steps;                /* at most, start and end included; 0: drawn, some 100 */
     const struct sim_board *board; /* a chip that is not emulated; NULL */
+    int stable;                    /* 1: what a cut leaves is drawn at power-up, not at each read */
 };
 
 /* A machine with a chip and a configuration at random. NW_ERR_CONFIG: none was found that the

@@ -30,7 +30,9 @@ enum defect {
     REFUSES,    /* the second bump answers NW_ERR_FULL */
     READS,      /* a look reads twice */
     OVERWRITES, /* the second bump programs page 0 again */
-    BREAKS      /* a mount behind two bumps answers NW_ERR_CORRUPT */
+    BREAKS,     /* a mount behind two bumps answers NW_ERR_CORRUPT */
+    SCRIBBLES,  /* each mount behind a bump writes, and answers NW_ERR_CORRUPT */
+    TURNS       /* a look never ends while there is power */
 };
 
 enum toy_verb { BUMP, LOOK, REST, TOY_VERBS };
@@ -96,8 +98,14 @@ static int toy_mount(struct sim_subject *subject)
 {
     struct toy *toy = subject->own;
     int breaks = subject->head->maps == BREAKS && toy->bumps >= 2U;
+    uint32_t found = toy_found(subject);
 
-    toy->value = toy_found(subject);
+    if (subject->head->maps == SCRIBBLES && found > 0) {
+        (void)toy_page(subject, found, &found, 1);
+        return NW_ERR_CORRUPT;
+    }
+
+    toy->value = found;
     toy->bumps = 0;
     if (toy->value == toy->coming) {
         toy->wanted = toy->value;
@@ -155,6 +163,13 @@ static int toy_look(struct sim_subject *subject)
     if (toy->value != toy->wanted && toy->value != toy->coming) {
         (void)snprintf(subject->why, sizeof subject->why, "the counter is %u and should be %u",
                        (unsigned)toy->value, (unsigned)toy->wanted);
+    }
+    while (subject->head->maps == TURNS) {
+        uint32_t value = 0;
+        int result = toy_page(subject, 0, &value, 0);
+        if (result < 0) {
+            return result;
+        }
     }
     toy->wanted = toy->value;
     toy->coming = toy->value;
@@ -259,6 +274,43 @@ static void test_judges(void **state)
     expect(BREAKS, SIM_MOUNT, "bump 0;bump 0;plug;");
 }
 
+/* What a toy with that defect comes to in a few steps, on a device asked 1,000 times a step. */
+static uint8_t judge_of(uint32_t defect, uint32_t beyond, const uint8_t *verbs, size_t count)
+{
+    struct sim_wish wish = {.kind = &toy_kind, .head = {.maps = defect}};
+    struct sim_machine machine;
+    struct nw_random random;
+
+    nw_random_seed(&random, 1);
+    assert_int_equal(sim_swarm_open(&wish, &random, &machine), NW_OK);
+    machine.head.beyond = beyond;
+    machine.gate.most = 1000;
+    for (size_t i = 0; i < count && machine.failure.judge == SIM_FINE; i++) {
+        (void)sim_machine_step(&machine, &(struct sim_step){.verb = verbs[i]});
+    }
+    uint8_t judge = machine.failure.judge;
+    sim_machine_close(&machine);
+    return judge;
+}
+
+/* Beyond the budget it only counts that steps end and that a device told to be damaged stays. */
+static void test_beyond_the_budget(void **state)
+{
+    static const uint8_t loses[] = {SIM_COMMON, SIM_COMMON, SIM_COMMON, SIM_PLUG, SIM_CHECK};
+    static const uint8_t mounts[] = {SIM_COMMON, SIM_PLUG, SIM_PLUG};
+    static const uint8_t looks[] = {SIM_COMMON, SIM_COMMON + LOOK};
+
+    (void)state;
+    assert_int_equal(judge_of(FORGETS, 0, loses, sizeof loses), SIM_CONTENT);
+    assert_int_equal(judge_of(FORGETS, 5, loses, sizeof loses), SIM_FINE);
+    assert_int_equal(judge_of(SCRIBBLES, 0, mounts, sizeof mounts), SIM_MOUNT);
+    assert_int_equal(judge_of(SCRIBBLES, 5, mounts, 2), SIM_FINE); /* nobody had told yet */
+    assert_int_equal(judge_of(SCRIBBLES, 5, mounts, sizeof mounts), SIM_WRITES);
+    assert_int_equal(judge_of(TURNS, 0, looks, sizeof looks), SIM_ENDLESS);
+    assert_int_equal(judge_of(TURNS, 5, looks, sizeof looks), SIM_ENDLESS);
+    assert_int_equal(judge_of(SOUND, 5, looks, sizeof looks), SIM_FINE);
+}
+
 /* Judges that never acquit are no judges. */
 static void test_sound_toy(void **state)
 {
@@ -344,6 +396,7 @@ static void test_bad_text(void **state)
         {"spare 3\n", "line 4: there is no setting 'spare'"},
         {"wear 4\n", "line 4: wear is 4, and at most 3"},
         {"degree 256\n", "line 4: degree is 256, and at most 255"},
+        {"unstable 2\n", "line 4: unstable is 2, and at most 1"},
         {"seed -1\n", "line 4: seed is a number, not '-1'"},
         {"seed 1 2\n", "line 4: seed takes one value"},
         {"seed\n", "line 4: seed takes one value"},
@@ -469,6 +522,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_judges),          cmocka_unit_test(test_sound_toy),
+        cmocka_unit_test(test_beyond_the_budget),
         cmocka_unit_test(test_text_and_replay), cmocka_unit_test(test_bad_text),
         cmocka_unit_test(test_what_a_sector_may_read_as), cmocka_unit_test(test_a_driver)};
 

@@ -34,7 +34,7 @@ static void tell(struct sim_history *history, uint32_t seed)
 
 static void test_kind(void **state)
 {
-    struct sim_wish wish = {.kind = *state};
+    struct sim_wish wish = {.kind = *state, .stable = sim_stable_why(*state) != NULL};
     uint32_t seeds = getenv("NW_SOAK") != NULL ? 120000U : 500U;
     uint64_t steps = 0;
     uint64_t cuts = 0;

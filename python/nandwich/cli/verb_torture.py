@@ -60,6 +60,9 @@ Examples:
 @click.option(
     "--steps", type=click.IntRange(1, 10**6), default=None, help="Of a run, at most, all told."
 )
+@click.option(
+    "--stable", is_flag=True, help="What a cut leaves reads the same until power comes back again."
+)
 @click.option("--jobs", type=click.IntRange(1, 256), default=None, help="Runs at a time.")
 @click.option(
     "--out", default="", metavar="FILE", callback=writable, help="Where a history that fails goes."
@@ -79,7 +82,8 @@ def command(
     """Look for a history that makes a layer lose data or break another promise.
 
     Histories drawn from seeds write, trim, sync and idle, cut power anywhere, also in mounts, let
-    requests to the chip fail and blocks wear out, on new devices and on full ones. Judged are what
+    requests to the chip fail and blocks wear out, on new devices and on full ones. What a cut
+    leaves is drawn anew at each read, as real pages have it, unless --stable. Judged are what
     may be read, errors without a reason, mounts, promised costs and misuse of the chip. What fails
     is shrunk and printed as a text that `--replay` plays again; then the exit code is 1.
     """
@@ -113,6 +117,7 @@ def _options(
         blocks=choices["blocks"],
         settings={name: value for name, value in settings.items() if value},
         steps=choices["steps"] or 0,
+        stable=choices["stable"],
         first=seed,
         seeds=seeds or 0,
         seconds=60.0 * (minutes if minutes is not None else 1.0),
@@ -137,6 +142,7 @@ def _counts(result: Result) -> list[tuple[str, int, str]]:
         ("mounts", result.mounts, ""),
         ("power cuts", result.cuts, "in the midst of a call or a mount"),
         ("changes", result.changes, "programs, erases and the like"),
+        ("beyond", result.beyond, "runs that need only end, and spare a damaged device"),
     ]
 
 
@@ -157,6 +163,7 @@ def _tell(options: Options, result: Result, out: str, json_target: str | None) -
             "blocks": options.blocks,
             "settings": options.settings,
             "steps": options.steps,
+            "stable": options.stable,
             "seeds": options.seeds,
         }
         counts = {
@@ -165,6 +172,7 @@ def _tell(options: Options, result: Result, out: str, json_target: str | None) -
             "mounts": result.mounts,
             "cuts": result.cuts,
             "changes": result.changes,
+            "beyond": result.beyond,
             "found": found,
         }
         output.write_json(json_target, _document(asked, counts, options.first))
@@ -198,6 +206,7 @@ def _replay(path: str, json_target: str | None) -> None:
         counts = {name: run[name] for name in ("steps", "mounts", "cuts", "changes")}
         found = {"seed": None, **_finding(run)} if fails else None
         result = {"runs": 0 if fails else 1, **counts, "found": found}
+        result["beyond"] = int(run["beyond"] != 0)
         output.write_json(json_target, _document({"replay": path}, result, None))
     if fails:
         raise RunError(f"{path}: {run['judge']} at step {run['failed_step']}: {run['what']}")

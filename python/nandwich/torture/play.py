@@ -31,6 +31,7 @@ class Options:
     blocks: int = 0
     settings: dict[str, int] = field(default_factory=dict)
     steps: int = 0
+    stable: bool = False  # what a cut leaves is drawn at power-up, not at each read
     first: int = 1  # seed
     seeds: int = 0  # 0: until the time is over
     seconds: float = 60.0
@@ -46,6 +47,7 @@ class Result:
     mounts: int = 0
     cuts: int = 0
     changes: int = 0
+    beyond: int = 0  # runs in which more goes wrong than is promised to be borne
     seed: int | None = None  # that did not
     run: dict[str, Any] | None = None  # its history and what it broke
 
@@ -55,6 +57,7 @@ class Result:
         self.mounts += run["mounts"]
         self.cuts += run["cuts"]
         self.changes += run["changes"]
+        self.beyond += run["beyond"] != 0
 
 
 def _part(name: str) -> tuple[_native.Part | None, str]:
@@ -88,6 +91,7 @@ def _futures(
                 settings=options.settings,
                 blocks=options.blocks,
                 steps=options.steps,
+                stable=options.stable,
             )
             waiting.append((seed, future))
             seed += 1

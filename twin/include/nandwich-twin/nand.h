@@ -39,6 +39,18 @@
  * on every verb answers NW_ERR_POWER until nw_nand_power_up(). What a cut leaves is drawn from the
  * seed and drawn anew at each power-up, as chip.h allows, unless the cut fixes it.
  *
+ * UNSTABLE (NW_NAND_UNSTABLE). A page whose program was cut or failed, and each page of a block
+ * whose erase was, is unstable until the block's next whole erase. The cut draws which kind it is:
+ * it shows content (what was programmed; of such a block what it held) or cannot be read, or it
+ * shows blank or cannot be read. Whether it can is drawn at each read. Blank is never content
+ * later, and content is blank later only where another erase was begun between. A cut that fixes
+ * `data` fixes the kind: old or new; any other face can never be read; `spare` tells nothing. What
+ * cannot be read answers NW_ERR_ECC on parts with ecc_bits (a copy too, and programs nothing). On
+ * all others (raw NAND, also under a filter as core/chip/ecc, NOR, DataFlash) it reads without an
+ * error as rubbish, other rubbish each time, for the ECC or the checksums above to judge: a mix of
+ * blank and content, or any bits where nothing was programmed. Other bytes of a page that is
+ * programmed in parts read as ever.
+ *
  * MEMORY. 8 B a page, 20 B a block, spare and its map, at once; data as it is written (address
  * space is taken for all of it). On the host only: uses malloc and mmap.
  */
@@ -60,6 +72,7 @@ extern "C" {
 #define NW_NAND_UNERASED 0x10U    /* blocks must be erased before first use; cells hold 0x55 */
 #define NW_NAND_NODE_COSTS 0x20U  /* charge chip and processor, not the chip alone */
 #define NW_NAND_FACTORY_BAD 0x40U /* up to factory_bad blocks, seeded, are bad when new */
+#define NW_NAND_UNSTABLE 0x80U    /* what a cut leaves is drawn at each read, not at power-up */
 
 struct nw_nand_config {
     const struct nw_part *part; /* copied */
