@@ -172,6 +172,17 @@ def trace_options(function: _Decorated) -> _Decorated:
     return function
 
 
+def overlong_options(function: _Decorated) -> _Decorated:
+    """Adds what becomes of a trace that reaches behind the device, as the argument `fit`."""
+    for name, text in (
+        ("--scale", "A larger trace's offsets shrink."),
+        ("--wrap", "A larger trace goes round the device."),
+    ):
+        value = name.removeprefix("--")
+        function = click.option(name, "fit", flag_value=value, help=text)(function)
+    return function
+
+
 def json_option(function: _Decorated) -> _Decorated:
     """Adds `--json FILE|-` as the argument `json_target` (None when not asked for)."""
     return click.option(
