@@ -129,8 +129,8 @@ static int next_line(struct nw_iotrace *trace, struct nw_line *line)
     return 1;
 }
 
-/* Lines that are no requests in any format. */
-static int says_nothing(const struct nw_line *line, uint64_t number)
+/* Lines that are no requests in any format; a heading, if it has no digit, is noted in `state`. */
+static int says_nothing(const struct nw_line *line, uint64_t number, struct nw_iotrace_state *state)
 {
     const char *at = line->at;
 
@@ -146,7 +146,8 @@ static int says_nothing(const struct nw_line *line, uint64_t number)
     while (at < line->end && (*at < '0' || *at > '9')) {
         at++;
     }
-    return at == line->end; /* a heading */
+    state->headed = at == line->end; /* --header has one line in mind, and it is behind */
+    return state->headed;
 }
 
 static int bad_line(struct nw_iotrace *trace, const struct nw_line *line, const char *start)
@@ -182,7 +183,7 @@ static int next_text(struct nw_iotrace *trace, struct nw_io *io)
         if (status <= 0) {
             return status;
         }
-        if (says_nothing(&line, trace->line)) {
+        if (says_nothing(&line, trace->line, &trace->state)) {
             continue;
         }
         trace->state.process = NULL;
@@ -325,7 +326,7 @@ static int64_t score(struct nw_iotrace *trace, const struct nw_text_format *form
         if (status <= 0) {
             break;
         }
-        if (says_nothing(&line, trace->line)) {
+        if (says_nothing(&line, trace->line, &state)) {
             continue;
         }
         status = format->parse(&line, &state, &io);

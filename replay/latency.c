@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "nandwich-replay/latency.h"
 
-static uint64_t last_of(uint32_t bucket)
+uint64_t nw_latency_end(uint32_t bucket)
 {
     uint32_t shift;
 
@@ -21,7 +21,7 @@ uint64_t nw_latency_at(const struct nw_latency *latency, uint32_t millionths)
     for (uint32_t bucket = 0; bucket < NW_LATENCY_BUCKETS && latency->count > 0; bucket++) {
         seen += latency->buckets[bucket];
         if (seen >= wanted && seen > 0) {
-            uint64_t last = last_of(bucket);
+            uint64_t last = nw_latency_end(bucket);
             return last < latency->max_ns ? last : latency->max_ns;
         }
     }

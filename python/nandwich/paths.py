@@ -62,6 +62,15 @@ def compiler_plugin() -> Path:
     return _present(build_dir() / "lib" / "nandwich-pass.so", "compiler plugin")
 
 
+def page_asset(name: str) -> Path:
+    """Path of a file of the library that draws pages (tools/assets.txt)."""
+    folder = _PACKAGE / "native" / "page" if CHECKOUT is None else CHECKOUT / "build/assets/page"
+    path = folder / name
+    if not path.exists():
+        raise _refusal(f"what draws pages was not fetched: {path} is missing; run `make setup`")
+    return path
+
+
 def linker_script() -> Path:
     """Path of the script that places a program's globals in virtual memory on the host."""
     return _present(build_dir() / "lib" / "host.ld", "linker script")

@@ -237,6 +237,19 @@ private:
     Numbers opening_;
 };
 
+/* Pairs of a time and how many took so long or less, but longer than the pair before. */
+nb::list histogram(const nw_latency &latency)
+{
+    nb::list pairs;
+    for (uint32_t bucket = 0; bucket < NW_LATENCY_BUCKETS; bucket++) {
+        if (latency.buckets[bucket] > 0) {
+            uint64_t end = std::min(nw_latency_end(bucket), latency.max_ns);
+            pairs.append(nb::make_tuple(end, latency.buckets[bucket]));
+        }
+    }
+    return pairs;
+}
+
 Dict latency_dict(const nw_latency &latency)
 {
     Dict dict;
@@ -247,6 +260,7 @@ Dict latency_dict(const nw_latency &latency)
     dict["p99_ns"] = nw_latency_at(&latency, 990000);
     dict["p999_ns"] = nw_latency_at(&latency, 999000);
     dict["max_ns"] = latency.max_ns;
+    dict["histogram"] = histogram(latency);
     return dict;
 }
 

@@ -17,6 +17,7 @@ FLOORS = (
     {"twin"},
     {"compiler"},
     {"energy", "replay", "results", "run", "sched", "store", "torture", "vmtrace"},
+    {"report"},
     {"cli"},
     {"__main__"},
 )

@@ -51,6 +51,8 @@ LINES = (
     ("replay gen:sensor,requests=9 --snapshot image --json image", "image"),
     ("replay gen:sensor,requests=9 --snapshot new --json new", "new"),
     ("trace info trace.fio --json trace.fio", "trace.fio"),
+    ("report result.json -o result.json", "result.json"),
+    ("report result.json -o result.json --force", "result.json"),
     ("vmtrace trace.acc --json trace.acc", "trace.acc"),
     ("vmtrace trace.acc --plot trace.acc", "trace.acc"),
     ("layout trace.acc -o trace.acc", "trace.acc"),
@@ -106,6 +108,7 @@ def ground(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     writer.put(0, 4, False)
     writer.finish()
     Path("app.layout").write_text("{}")
+    Path("result.json").write_text('{"schema": "nandwich.vmtrace/1"}')
     Path("arrivals.csv").write_text("time_ms,flow\n0,a\n")
     Path("key").write_text("7" * 64)
     Path("key").chmod(0o600)
@@ -157,6 +160,7 @@ WRITING = (
     "replay trace.fio --wrap --json OUT",
     "sched --runs 9999 --json OUT",
     "sched --admit --json OUT",
+    "report result.json -o OUT",
     "trace info trace.fio --json OUT",
     "trace convert trace.fio OUT --to spc",
     "vmtrace trace.acc --json OUT",

@@ -478,6 +478,8 @@ CSV = ["--columns", "time,op,offset,size", "--unit", "us"]
         ("0,W,0,4096\n20000,R,4096,512\n", CSV, ","),
         ("0;write;0;4096\n20000;READ;4096;512;more\n", CSV, ";"),
         ("t1\top2\n0\tw\t0\t4096\n20000\tr\t4096\t512\n", [*CSV, "--header"], "\t"),
+        # A heading without a digit was passed over twice: the first request was lost with it.
+        ("when;what;lba;bytes\n0;W;0;4096\n20000;R;4096;512\n", [*CSV, "--header"], ";"),
         ('when,what,lba,bytes\n"0","W","0","4096"\n20000 , R , 4096 , 512\n', CSV, ","),
         (
             "a,0.0,x,8,0,W\nb,20.0,y,1,8,R\n",

@@ -20,13 +20,15 @@ Machine = Callable[..., subprocess.CompletedProcess[str]]
 def machine(tmp_path: Path) -> Machine:
     """Runs tools/setup in a copy of its folder; each argument is a stand-in program's script.
 
-    The Python environment counts as ready, so that only the packages are in question.
+    The Python environment counts as ready, and nothing is to be fetched, so that only the packages
+    are in question.
     """
     assert paths.CHECKOUT is not None
     root = tmp_path / "checkout"
     (root / "tools").mkdir(parents=True)
     for file in ("tools/setup", "tools/packages.txt", "requirements.lock"):
         shutil.copy(paths.CHECKOUT / file, root / file)
+    (root / "tools" / "fetch").symlink_to("/bin/true")
     (root / ".venv" / "bin").mkdir(parents=True)
     (root / ".venv" / "bin" / "python").symlink_to("/bin/true")
     lock = subprocess.run(

@@ -14,7 +14,7 @@ from nandwich import paths
 
 @pytest.mark.soak
 def test_wheel_works_away_from_the_checkout(tmp_path: Path) -> None:
-    """Goal: headers, libraries, binding and command all travel in the wheel."""
+    """Goal: headers, libraries, binding, command and what draws pages all travel in the wheel."""
     wheels = tmp_path / "wheels"
     build = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation"]
     subprocess.run([*build, "-w", str(wheels), str(paths.CHECKOUT)], check=True)
@@ -37,6 +37,12 @@ def test_wheel_works_away_from_the_checkout(tmp_path: Path) -> None:
     command = tmp_path / "env" / "bin" / "nandwich"
     help_text = subprocess.run([command, "--help"], capture_output=True, text=True, check=True)
     assert "doctor" in help_text.stdout
+    result = tmp_path / "result.json"
+    asked = ["replay", "gen:zipf,requests=99", "--blocks", "64", "--wrap", "--json", result]
+    subprocess.run([command, *asked], cwd=tmp_path, check=True)
+    shown = [command, "report", result, "-o", "page.html"]
+    subprocess.run(shown, cwd=tmp_path, env=environment, check=True)
+    assert "Observable, Inc." in (tmp_path / "page.html").read_text()
     refused = subprocess.run([command, "bench"], capture_output=True, text=True, check=False)
     assert refused.returncode == 2
     assert "bench measures a checkout" in refused.stderr

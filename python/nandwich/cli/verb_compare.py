@@ -221,7 +221,7 @@ def _of_results(sources: tuple[str, ...]) -> tuple[Comparison, str]:
     read.check_alike(documents)
     entries: list[Entry] = []
     metrics: list[Metric] = []
-    for name, document in zip(_names(documents), documents, strict=True):
+    for name, document in zip(read.names(documents), documents, strict=True):
         found, measured = figures.results(document, name if len(documents) > 1 else "")
         entries += [Entry(one.name, [one], path=one.path) for one in found]
         metrics += measured
@@ -231,14 +231,6 @@ def _of_results(sources: tuple[str, ...]) -> tuple[Comparison, str]:
             f"{documents[0].kind}"
         )
     return comparison.compare(entries, metrics), documents[0].kind
-
-
-def _names(documents: list[read.Document]) -> list[str]:
-    """Names of files; where two are alike, with their folders."""
-    short = [one.name for one in documents]
-    if len(set(short)) < len(short):
-        short = [one.path for one in documents]
-    return [name if short.count(name) == 1 else f"{name} ({i + 1})" for i, name in enumerate(short)]
 
 
 def _tell(result: Comparison, kind: str, *, every: bool) -> None:

@@ -343,8 +343,10 @@ def _energy(document: Document, name: str) -> tuple[list[Result], list[Metric]]:
         for key, label, better in _OF_A_WAY:
             metric = Metric(f"{key} {name_of_way}", f"{label}, {name_of_way}", "ns", better, True)
             metrics.append(metric)
-            if way[key] is not None:
+            if isinstance(way[key], int | float):
                 result.values[metric.key] = way[key]
+            elif way[key] is not None:
+                raise document.changed(f"a number for `{metric.label}`")
     return [result], metrics
 
 
@@ -353,8 +355,8 @@ def _bench(document: Document, name: str) -> tuple[list[Result], list[Metric]]:
     for one in document.content["figures"]:
         try:
             better: Better = "less" if one["better"] == "lower" else "more"
-            unit = str(one["unit"])
-            metric = Metric(one["name"], one["name"], unit, better, True, wall="/s" in unit)
+            name_of_it, unit = str(one["name"]), str(one["unit"])
+            metric = Metric(name_of_it, name_of_it, unit, better, True, wall="/s" in unit)
             values[metric.key] = float(one["value"]) if one["value"] % 1 else int(one["value"])
         except (KeyError, TypeError) as error:
             raise document.changed(str(error)) from error

@@ -7,7 +7,7 @@ What is no such file is refused with the place and what is wrong there.
 import json
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,8 +15,8 @@ from typing import Any
 from nandwich import files
 from nandwich.errors import InputError
 
-#: The schemas that are known here, and the verbs that write them.
-VERBS = {
+#: The schemas whose results are laid side by side, and the verbs that write them.
+COMPARED = {
     "nandwich.replay/1": "replay",
     "nandwich.run/1": "run",
     "nandwich.run-target/1": "run --target",
@@ -26,6 +26,14 @@ VERBS = {
     "nandwich.torture/1": "torture",
     "nandwich.bench/1": "bench",
 }
+#: The schemas of which there are pictures.
+SHOWN = COMPARED | {
+    "nandwich.compare/1": "compare",
+    "nandwich.fit/1": "fit",
+    "nandwich.papers/2": "papers",
+    "nandwich.vmtrace/1": "vmtrace",
+}
+_LISTS = frozenset({"nandwich.bench/1", "nandwich.papers/2"})
 STDIN = "-"
 _MOST_BYTES = 1 << 28
 _SCHEMA = re.compile(r"nandwich\.([a-z-]+)/([0-9]+)")
@@ -37,13 +45,13 @@ class Document:
 
     path: str  # as it was given; "-" is stdin
     schema: str  # say "nandwich.replay/1"
-    content: dict[str, Any]  # of a bench: {"figures": [...]}
+    content: dict[str, Any]  # of a bench, and of papers: {"figures": [...]}
 
     @property
     def kind(self) -> str:
         """Results of one kind have the same figures: the verb, or what it was asked."""
         admits = self.schema == "nandwich.sched/1" and "admission" in self.content
-        return VERBS[self.schema] + " --admit" * admits
+        return SHOWN[self.schema] + " --admit" * admits
 
     @property
     def name(self) -> str:
@@ -66,19 +74,22 @@ class Document:
 
 
 def read(path: str) -> Document:
-    """The result in a file, or on stdin for '-'; InputError."""
+    """The result in a file, or on stdin for '-', that can be compared; InputError."""
+    return parse(path, load(path))
+
+
+def load(path: str) -> bytes:
+    """What a file holds, or stdin for '-'; InputError."""
     try:
         if path == STDIN:
-            data = files.drain(sys.stdin.buffer, _MOST_BYTES)
-        else:
-            data = files.read(Path(path), _MOST_BYTES)
+            return files.drain(sys.stdin.buffer, _MOST_BYTES)
+        return files.read(Path(path), _MOST_BYTES)
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror}") from error
-    return parse(path, data)
 
 
-def parse(path: str, data: bytes) -> Document:
-    """The result that these bytes of a file are; InputError."""
+def parse(path: str, data: bytes, known: Mapping[str, str] = COMPARED) -> Document:
+    """The result that these bytes of a file are, of a schema that is known; InputError."""
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -89,7 +100,7 @@ def parse(path: str, data: bytes) -> Document:
         raise InputError(_not_json(path, text, error)) from error
     except (RecursionError, ValueError) as error:
         raise InputError(f"{path}: no result of nandwich: {error}") from error
-    schema = _schema(path, value)
+    schema = _schema(path, value, known)
     if isinstance(value, list):
         return Document(path, schema, {"figures": value})
     return Document(path, schema, value)
@@ -104,7 +115,7 @@ def _not_json(path: str, text: str, error: json.JSONDecodeError) -> str:
     return f"{where}: not JSON: {error.msg}"
 
 
-def _schema(path: str, value: Any) -> str:
+def _schema(path: str, value: Any, known: Mapping[str, str]) -> str:
     """The schema a document names; those of a list have to be one."""
     names = [_named(path, one) for one in value] if isinstance(value, list) else []
     if isinstance(value, list) and not names:
@@ -114,10 +125,10 @@ def _schema(path: str, value: Any) -> str:
     name = names[0]
     if len(set(names)) > 1:
         raise InputError(f"{path}: holds {' and '.join(sorted(set(names)))}: give a file of one")
-    if name not in VERBS:
-        raise InputError(f"{path}: {_unknown(name)}")
-    if isinstance(value, list) != (name == "nandwich.bench/1"):
-        wanted = "a list" if name == "nandwich.bench/1" else "one object"
+    if name not in known:
+        raise InputError(f"{path}: {_unknown(name, known)}")
+    if isinstance(value, list) != (name in _LISTS):
+        wanted = "a list" if name in _LISTS else "one object"
         raise InputError(f"{path}: {name} is {wanted}, which this is not: was it changed?")
     return name
 
@@ -131,13 +142,22 @@ def _named(path: str, value: Any) -> str:
     return name
 
 
-def _unknown(name: str) -> str:
+def _unknown(name: str, known: Mapping[str, str]) -> str:
     match = _SCHEMA.fullmatch(name)
-    known = [one for one in VERBS if match and one.startswith(f"nandwich.{match[1]}/")]
-    if known:
-        return f"schema {name}, and this nandwich knows {known[0]}: write the file anew"
-    verbs = ", ".join(dict.fromkeys(verb.partition(" ")[0] for verb in VERBS.values()))
-    return f"schema {name} is not compared; results of these verbs are: {verbs}"
+    others = [one for one in known if match and one.startswith(f"nandwich.{match[1]}/")]
+    if others:
+        return f"schema {name}, and this nandwich knows {others[0]}: write the file anew"
+    verbs = ", ".join(dict.fromkeys(verb.partition(" ")[0] for verb in known.values()))
+    done = "compared" if known is COMPARED else "shown"
+    return f"schema {name} is not {done}; results of these verbs are: {verbs}"
+
+
+def names(documents: Sequence[Document]) -> list[str]:
+    """Names of files; where two are alike, with their folders."""
+    short = [one.name for one in documents]
+    if len(set(short)) < len(short):
+        short = [one.path for one in documents]
+    return [name if short.count(name) == 1 else f"{name} ({i + 1})" for i, name in enumerate(short)]
 
 
 def check_alike(documents: Sequence[Document]) -> None:

@@ -38,6 +38,9 @@ static inline void nw_latency_add(struct nw_latency *latency, uint64_t ns)
     latency->max_ns = ns > latency->max_ns ? ns : latency->max_ns;
 }
 
+/* The longest time that falls into a bucket. */
+uint64_t nw_latency_end(uint32_t bucket);
+
 /* A time that so many millionths of all stay at or below (0 .. 1,000,000), rounded up to the end of
  * its bucket, never above the worst; 0 when there are none. */
 uint64_t nw_latency_at(const struct nw_latency *latency, uint32_t millionths);

@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Headline figures: a sheet for the results of each verb, and one for each comparison."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from nandwich.report.book import CONFIG, Book, Column, Plan
+from nandwich.results import comparison, figures, tables
+from nandwich.results.comparison import Entry
+from nandwich.results.figures import Metric, Result
+from nandwich.results.read import Document
+
+SECTION = "Side by side"
+
+SIDES = Plan(
+    "sides",
+    SECTION,
+    "Figures side by side",
+    "Each figure over that of the first configuration shown here, which is at 1.",
+    "dots",
+    (Column(CONFIG, "configuration"), Column("figure", "figure"),
+     Column("ratio", "of the first"), Column("value", "value"), Column("better", "better")),
+    {"x": "ratio", "y": "figure", "colour": CONFIG},
+    log="x",
+    rule=1,
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Line:
+    """A figure of all configurations of a sheet; None where one has it not."""
+
+    metric: Metric
+    values: tuple[float | None, ...]
+    texts: tuple[str, ...]
+    best: int | None
+    worst: int | None
+
+
+@dataclass(frozen=True)
+class Sheet:
+    title: str
+    choices: tuple[int, ...]  # numbers in the book, a column each
+    lines: tuple[Line, ...]
+    differing: tuple[tuple[str, tuple[str, ...]], ...] = ()  # of their configurations
+
+
+def of_results(book: Book, kind: str, found: Sequence[tuple[Result, list[Metric]]]) -> Sheet:
+    """The sheet of results of one kind, judged as `nandwich compare` does."""
+    entries = [Entry(one.name, [one]) for one, _ in found]
+    metrics = [metric for _, measured in found for metric in measured]
+    lines = []
+    result = comparison.compare(entries, metrics)
+    for line in result.lines:
+        values = tuple(None if one is None else one.mean for one in line.spreads)
+        texts = tuple("" if one is None else tables.shown(line.metric, one) for one in values)
+        lines.append(Line(line.metric, values, texts, line.best, line.worst))
+    choices = tuple(book.choice(one.name, kind, layer_of(one.config)) for one, _ in found)
+    differing = tuple(
+        (key, tuple(one.config.get(key, "") for one, _ in found)) for key in result.differing
+    )
+    return Sheet(f"nandwich {kind}", choices, tuple(lines), differing)
+
+
+def layer_of(config: dict[str, str]) -> str:
+    return config.get("ftl") or config.get("policy", "")
+
+
+def of_comparison(book: Book, document: Document) -> Sheet:
+    """The sheet of a file that `nandwich compare` wrote; marks are those it made."""
+    content = document.content
+    kind = str(content["kind"])
+    equal = content["equal"]
+    done = [one for one in content["configurations"] if one["state"] == "done"]
+    names = [str(one["name"]) for one in done]
+    choices = [
+        book.choice(one["name"], kind, layer_of(equal | one["chosen"] | one["config"]))
+        for one in done
+    ]
+    for one in content["configurations"]:
+        if one["state"] != "done":
+            book.missing.append(
+                f"{one['name']}: {one['state']}" + f", {one['why']}" * bool(one["why"])
+            )
+    chief = {metric.key: metric.chief for every in figures.METRICS.values() for metric in every}
+    lines = []
+    for one in content["metrics"]:
+        metric = Metric(
+            one["key"],
+            str(one["label"]),
+            str(one["unit"]),
+            one["better"] or "",
+            chief.get(one["key"], True),
+        )
+        spreads = [_checked(one["values"].get(name)) for name in names]
+        lines.append(
+            Line(
+                metric,
+                tuple(None if spread is None else spread["mean"] for spread in spreads),
+                tuple(_text(metric, spread) for spread in spreads),
+                _at(names, one["best"]),
+                _at(names, one["worst"]),
+            )
+        )
+    differing = tuple(
+        (str(key), tuple(str(one["config"].get(key) or "") for one in done))
+        for key in content["differing"]
+    )
+    title = f"{document.name}, by nandwich compare"
+    return Sheet(title, tuple(choices), tuple(lines), differing)
+
+
+def _checked(spread: dict[str, Any] | None) -> dict[str, Any] | None:
+    """Values of a figure; TypeError where they are no numbers."""
+    if spread is not None:
+        for key in ("mean", "least", "most"):
+            if not isinstance(spread[key], int | float):
+                raise TypeError(f"{key} {spread[key]!r} is no number")
+    return spread
+
+
+def _at(names: list[str], name: str | None) -> int | None:
+    return None if name is None else names.index(name)
+
+
+def _text(metric: Metric, spread: dict[str, Any] | None) -> str:
+    """A mean, and with several seeds how far they reach."""
+    if spread is None:
+        return ""
+    mean, least, most = spread["mean"], spread["least"], spread["most"]
+    text = tables.shown(metric, mean)
+    if least == most or not mean:
+        return text
+    return f"{text} ±{100 * max(most - mean, mean - least) / abs(mean):.2g} %"
+
+
+def side_by_side(book: Book, sheet: Sheet, number: int, *, alone: bool) -> None:
+    """The picture of a sheet with several configurations: figures that differ. A sheet `alone` on
+    its page needs no title there."""
+    title = SIDES.title if alone else f"{SIDES.title}: {sheet.title}"
+    plan = replace(SIDES, key=f"{SIDES.key}-{number}", title=title)
+    for line in sheet.lines:
+        first = line.values[0]
+        if not line.metric.chief or not first or first < 0 or len(set(line.values)) == 1:
+            continue
+        better = {"less": "less", "more": "more"}.get(line.metric.better, "neither")
+        for who, value, text in zip(sheet.choices, line.values, line.texts, strict=True):
+            if value is not None and value > 0:
+                ratio = round(value / first, 6)
+                book.add(plan, [[who, line.metric.label, ratio, text, better]])
+
+
+def as_json(sheets: Sequence[Sheet]) -> list[dict[str, Any]]:
+    """What page.js draws two figures against each other from."""
+    return [
+        {
+            "title": sheet.title,
+            "choices": list(sheet.choices),
+            "figures": [
+                {
+                    "label": line.metric.label,
+                    "unit": line.metric.unit,
+                    "better": line.metric.better,
+                    "values": list(line.values),
+                }
+                for line in sheet.lines
+                if line.metric.better
+            ],
+        }
+        for sheet in sheets
+    ]
