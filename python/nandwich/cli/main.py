@@ -7,6 +7,7 @@ import importlib
 import io
 import os
 import re
+import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,6 +17,7 @@ import click
 
 from nandwich import names, paths
 from nandwich._version import __version__
+from nandwich.cli import loudness
 from nandwich.errors import InputError, RunError
 
 #: Verbs that work without (or before) a build.
@@ -71,6 +73,7 @@ class VerbGroup(click.Group):
             raise RunError("stdout is closed: give it a file, a pipe or /dev/null")
         try:
             result = super().invoke(ctx)
+            _tell_effort()
             sys.stdout.flush()
         except KeyboardInterrupt:
             click.echo("nandwich: interrupted", err=True)
@@ -79,7 +82,7 @@ class VerbGroup(click.Group):
             raise
         except OSError as error:
             if error.errno == errno.EPIPE:
-                raise  # whoever read stdout has seen enough
+                _leave()
             where = "" if error.filename is None else f"{error.filename}: "
             _fail(f"{where}{error.strerror or error}", error)
         except (MemoryError, RecursionError) as error:
@@ -88,6 +91,14 @@ class VerbGroup(click.Group):
             what = f"{type(error).__name__}: {error}".partition("\n")[0]
             _fail(f"internal error: {what} (a defect of nandwich: please report it)", error)
         return result
+
+    def make_context(self, *args: Any, **more: Any) -> click.Context:
+        try:
+            return super().make_context(*args, **more)
+        except OSError as error:  # the help is written here
+            if error.errno == errno.EPIPE:
+                _leave()
+            raise
 
     def main(self, args: Sequence[str] | None = None, *more: Any, **options: Any) -> Any:
         _open_standard_files()
@@ -137,9 +148,31 @@ def _absent(verb: str) -> click.Command:
     )
 
 
+def _leave() -> NoReturn:
+    """Whoever read what is printed has seen enough: the command ends as SIGPIPE would end it, and
+    what is still in its buffers goes nowhere."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for number in (1, 2):
+        os.dup2(nowhere, number)
+    os.close(nowhere)
+    raise click.exceptions.Exit(128 + signal.SIGPIPE)
+
+
+def _tell_effort() -> None:
+    """With --verbose: what the verb took, its children included."""
+    if not loudness.is_verbose():
+        return
+    import resource
+
+    taken = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    seconds = sum(one.ru_utime + one.ru_stime for one in taken)
+    most = max(one.ru_maxrss for one in taken)
+    click.echo(f"{seconds:.2f} s of processor, {most // 1024} MiB of memory at most", err=True)
+
+
 def _fail(text: str, cause: BaseException) -> NoReturn:
-    """The verb failed. NANDWICH_TRACEBACK=1 in the environment shows where."""
-    if os.environ.get("NANDWICH_TRACEBACK"):
+    """The verb failed. NANDWICH_TRACEBACK=1 in the environment, or --verbose, shows where."""
+    if os.environ.get("NANDWICH_TRACEBACK") or loudness.is_verbose():
         raise cause
     raise RunError(text) from cause
 
