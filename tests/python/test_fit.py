@@ -234,3 +234,13 @@ def test_a_bad_trace_is_one_sentence(tmp_path: Path) -> None:
         assert done.exit_code == 2, done.output
         assert done.stdout == ""
         assert says in done.stderr
+
+
+def test_one_reason_is_told_once() -> None:
+    """Goal: a DataFlash has no spare bytes, which no layer can do without. That was five long lines
+    nearly alike."""
+    done = _run("--ram", "64K", "--chip", "AT45DB041B", "--models")
+    assert done.exit_code == 1
+    (line,) = [one for one in done.stdout.splitlines() if "page, tree" in one]
+    assert line.split("  ")[-1] == "15 B of spare a page are needed; AT45DB041B has 0 B"
+    assert len(line) < 100

@@ -145,8 +145,11 @@ def _show(value: dict[str, Any]) -> None:
     rest = [row for row in value["layers"] if not row["fits"]]
     if rest:
         click.echo("\nwhat does not fit:" if fitting else "no layer fits:")
+    alike: dict[str, list[str]] = {}
     for row in rest:
-        click.echo(f"  {row['layer']:<10}  {row['why']}")
+        alike.setdefault(row["why"], []).append(row["layer"])
+    for why, layers in alike.items():
+        click.echo(f"  {', '.join(layers):<10}  {why}")
     if value["store_ram_bytes"] is not None:
         size = format_size(value["store_ram_bytes"])
         click.echo(f"\nan object store keeps no map of sectors: {size} of RAM on this part")

@@ -5,6 +5,7 @@ Each layer is formatted on a metadata-only twin, written full once, played with 
 for reads at random, saved and mounted again, where it can be. Its RAM is what the C code asks for.
 """
 
+import re
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -21,6 +22,10 @@ LAYERS = tuple(name for name, _, persists, _ in _native.layers() if persists)
 #: Code and constants on Cortex-M3 at -Os with all they use: format, mount and every verb.
 CODE_BYTES = {"page": 9908, "tree": 14720}
 _READS = 20_000
+#: Room beside each page, in a layer's refusal.
+_SPARE = re.compile(
+    r"does not work on (?P<chip>\S+) .*?(?P<have>\d+) B of spare a page.*?(?P<need>\d+) B of spare\b"
+)
 _STEP = 1 << 16
 
 
@@ -106,7 +111,7 @@ def _row(question: Question, layer: str) -> dict[str, Any]:
         try:
             played = play.prepare(options)
         except InputError as error:
-            row["why"] = row["why"] or error.message
+            row["why"] = row["why"] or _in_short(error.message)
             continue
         needs.append(room.ram_bytes(played.device))
         if needs[-1] <= question.ram_bytes:
@@ -115,6 +120,14 @@ def _row(question: Question, layer: str) -> dict[str, Any]:
         row["ram_bytes"] = min(needs)
         row["why"] = _too_little(question, layer, min(needs), played.device.blocks)
     return row
+
+
+def _in_short(refusal: str) -> str:
+    """A layer's refusal: where pages have too little spare, that alone, alike for all layers."""
+    found = _SPARE.search(refusal)
+    if found is None or int(found["have"]) >= int(found["need"]):
+        return refusal
+    return f"{found['need']} B of spare a page are needed; {found['chip']} has {found['have']} B"
 
 
 def _too_little(question: Question, layer: str, need: int, blocks: int) -> str:
