@@ -55,7 +55,7 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
 def check(path: Path) -> None:
     """OSError when `replacing` could not do it, as far as that shows before. Leaves nothing.
 
-    A file is begun beside it: what root may do in /proc, and whether a disk is full, no status says.
+    A file is begun beside it: no status says what root may do in /proc, or that a disk is full.
     """
     old = _status(path)
     if old is not None and stat.S_ISDIR(old.st_mode):

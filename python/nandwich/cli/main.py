@@ -204,5 +204,6 @@ def main() -> None:
     """Layers between your code and raw flash, and a twin of the device to try them on.
 
     Data goes to stdout, talk to stderr. Exit codes: 0 ok, 1 the run failed or a claim did not hold,
-    2 bad input, 130 interrupted by Ctrl-C; what has results by then gives them, and 0.
+    2 bad input, 130 interrupted by Ctrl-C. A verb that has results when Ctrl-C comes prints them,
+    and ends with 0.
     """

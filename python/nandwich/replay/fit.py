@@ -24,7 +24,8 @@ CODE_BYTES = {"page": 9908, "tree": 14720}
 _READS = 20_000
 #: Room beside each page, in a layer's refusal.
 _SPARE = re.compile(
-    r"does not work on (?P<chip>\S+) .*?(?P<have>\d+) B of spare a page.*?(?P<need>\d+) B of spare\b"
+    r"does not work on (?P<chip>\S+) .*?(?P<have>\d+) B of spare a page"
+    r".*?(?P<need>\d+) B of spare\b"
 )
 _STEP = 1 << 16
 
