@@ -54,8 +54,8 @@ class Cost:
 
 #: The same measures, asked of 4 KB and of 64 KB.
 _ASKED = {
-    4: Cost(4 << 10, 1.75, 12, 0.9, 45, 3, 5, 1400, 40),
-    64: Cost(64 << 10, 1.68, 4, 0.65, 32, 3, 2, 1400, 40),
+    4: Cost(4 << 10, 2, 11.5, 0.98, 49, 3.5, 5, 1400, 41),
+    64: Cost(64 << 10, 2, 4.5, 0.78, 39, 3.5, 2, 1400, 40),
 }
 _DHARA = Cost(2112, 16.0, 132, 9.3, 462, 14, 9.5, 52, 3)
 
@@ -218,7 +218,7 @@ def _others() -> list[Line]:
     least = 4 << 10
     less = measure(Site("tree", least, used=LESS_USED))
     programs, reads = _in_order(Site("tree", least))
-    small = Site("tree", 3 << 10, "TC58DVG02A1FT00", blocks=1024, used=20_000)
+    small = Site("tree", 3 << 10, "TC58DVG02A1FT00", blocks=1024, used=16_500)
     sectors_512 = measure(small)
     large = _native.ReplayDevice(_native.Part.named("TLC8G"), "tree", factory_bad=False)
     tree = next(part for part in layers.sized_parts(ROOT) if part.name == "tree")

@@ -14,43 +14,47 @@ static uint32_t weight(uint32_t block)
     return (uint32_t)(mixed * 2246822519UL);
 }
 
-static int is_free(const struct nw_tree *tree, uint32_t block)
-{
-    for (uint8_t i = 0; i < tree->queue.count; i++) {
-        if (tree->queue.block[i] == block) {
-            return 1;
-        }
-    }
-    return block >= tree->virgin;
-}
-
 /* A place in use, to the sum. A block that is not counted keeps a page that cannot be read. */
 static int add(const struct nw_tree *tree, uint32_t place, uint32_t *sum)
 {
-    uint32_t block = place / tree->block_pages;
+    const struct nw_floor *floor = &tree->floor;
+    uint32_t block = place / floor->block_pages;
 
     if (place == 0) {
         return NW_OK;
     }
-    if (block >= tree->blocks || place % tree->block_pages == 0 || is_free(tree, block)) {
+    if (block >= floor->blocks || place % floor->block_pages < NW_FLOOR_ROOTS ||
+        floor->counts[block] == NW_FLOOR_FREE) {
         return NW_ERR_CORRUPT;
     }
-    *sum += tree->counts[block] != NW_TREE_OUT ? weight(block) : 0U;
+    for (uint8_t i = 0; i < floor->listed; i++) {
+        if (floor->list[i] == block) {
+            return NW_ERR_CORRUPT;
+        }
+    }
+    *sum += floor->counts[block] != NW_FLOOR_OUT ? weight(block) : 0U;
     return NW_OK;
+}
+
+static int add_node(const struct nw_tree *tree, uint32_t place, uint32_t *sum)
+{
+    int result = add(tree, place, sum);
+
+    return result == NW_OK && place != 0 ? add(tree, place + 1U, sum) : result;
 }
 
 /* An inner node and its leaves. */
 static int add_nodes(struct nw_tree *tree, uint16_t child, uint32_t *sum)
 {
     uint32_t at = tree->child[child].at;
-    int result = add(tree, at, sum);
+    int result = add_node(tree, at, sum);
 
     for (uint32_t leaf = 0; at != 0 && leaf < tree->leaves && result == NW_OK; leaf++) {
         uint8_t bytes[4] = {0};
 
         result = nw_tree_read(tree, at, 2U + leaf * tree->width, tree->width, bytes);
         if (result == NW_OK) {
-            result = add(tree, nw_tree_get(tree, bytes), sum);
+            result = add_node(tree, nw_tree_get(tree, bytes), sum);
         }
     }
     return result;
@@ -60,7 +64,7 @@ int nw_ftl_tree_check(const struct nw_ftl_tree *ftl, uint32_t *where)
 {
     struct nw_tree *tree = ftl->tree;
     uint32_t sum = 0;
-    uint32_t end = tree->sectors + tree->children;
+    uint32_t end = tree->floor.stale ? 0U : tree->sectors + tree->children;
 
     for (*where = 0; *where < end; (*where)++) {
         uint32_t place = 0;
@@ -76,8 +80,10 @@ int nw_ftl_tree_check(const struct nw_ftl_tree *ftl, uint32_t *where)
             return result;
         }
     }
-    for (uint16_t block = 0; block < tree->blocks; block++) {
-        sum -= tree->counts[block] != NW_TREE_OUT ? tree->counts[block] * weight(block) : 0U;
+    for (uint16_t block = 0; end != 0 && block < tree->floor.blocks; block++) {
+        uint8_t count = tree->floor.counts[block];
+
+        sum -= count < NW_FLOOR_FREE ? count * weight(block) : 0U;
     }
-    return sum == 0 || tree->block_pages >= NW_TREE_OUT ? (int)NW_OK : (int)NW_ERR_CORRUPT;
+    return sum == 0 ? (int)NW_OK : (int)NW_ERR_CORRUPT;
 }

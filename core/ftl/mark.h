@@ -4,7 +4,7 @@
  * mark, nw_identify() for all of them.
  *
  *   page    the list of a mount (page_fence.c): word NW_MARK_LIST, data from NW_MARK_PAGE on
- *   tree    a root (tree_log.c): word NW_MARK_LIST, data from NW_MARK_TREE on
+ *   tree    a root (floor.h): word NW_MARK_LIST, data from NW_MARK_TREE on
  *   lavish  (mark.c) NW_MARK_LAVISH in the chip's last good block, which it does not use: the first
  *           two pages begin with it, in the spare bytes (where these are one to three, its begin)
  *           or, without any, in the data
@@ -21,8 +21,8 @@
 
 #define NW_MARK_PAGE 0x3350574EUL /* NWP3: magic and format in one */
 #define NW_MARK_PAGE_FORMAT 3U
-#define NW_MARK_TREE 0x3154574EUL /* NWT1: magic and format in one; a list, too */
-#define NW_MARK_TREE_FORMAT 1U
+#define NW_MARK_TREE 0x3254574EUL /* NWT2: magic and format in one */
+#define NW_MARK_TREE_FORMAT 2U
 #define NW_MARK_LAVISH 0x7F4C574EUL /* NWL, and a byte that makes it no word of a tag */
 #define NW_MARK_LAVISH_FORMAT 1U
 

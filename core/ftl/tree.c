@@ -5,28 +5,31 @@
 #include <string.h>
 
 #include "nandwich/blank.h"
-#include "wipe.h"
 
 #define LEAST_SPARE 12U
 #define LEAST_PAGES 16U
 #define MOST_PAGES 256U
 #define LEAST_BYTES 256U
 #define LEAST_FRAMES 3U
-#define PLENTY 10U /* free blocks that idle time cleans for */
+#define PLENTY 2U /* more free blocks that idle time cleans for */
 
 /* How sectors, leaves and inner nodes fit together. 0: pages too small for so many. */
 static int shape(struct nw_tree *tree, const struct nw_geometry *geometry, uint32_t sectors)
 {
+    struct nw_floor *floor = &tree->floor;
     uint32_t pages = geometry->blocks * geometry->block_pages;
     uint32_t leaves;
 
     tree->sectors = sectors;
-    tree->blocks = (uint16_t)geometry->blocks;
-    tree->block_pages = geometry->block_pages;
-    tree->page_bytes = geometry->page_bytes;
-    tree->payload = (geometry->flags & NW_CHIP_NO_PAYLOAD) == 0;
+    floor->map = &nw_tree_floor_map;
+    floor->blocks = (uint16_t)geometry->blocks;
+    floor->block_pages = geometry->block_pages;
+    floor->used_pages = geometry->block_pages < NW_FLOOR_PAGES ? geometry->block_pages
+                                                               : (uint16_t)NW_FLOOR_PAGES;
+    floor->page_bytes = geometry->page_bytes;
+    floor->payload = (geometry->flags & NW_CHIP_NO_PAYLOAD) == 0;
     tree->width = (uint8_t)(pages <= 0x10000UL ? 2U : pages <= 0x1000000UL ? 3U : 4U);
-    tree->leaf_places = (uint16_t)(tree->page_bytes / tree->width);
+    tree->leaf_places = (uint16_t)(tree->floor.page_bytes / tree->width);
     leaves = (sectors + tree->leaf_places - 1U) / tree->leaf_places;
     tree->leaves = 1;
     while ((uint32_t)tree->leaves * tree->leaves < leaves) {
@@ -38,34 +41,34 @@ static int shape(struct nw_tree *tree, const struct nw_geometry *geometry, uint3
     uint32_t inner_at = 2U + (uint32_t)tree->leaves * tree->width;
     uint32_t root_at = NW_TREE_HEAD + (uint32_t)tree->children * tree->width;
 
-    if (inner_at > tree->page_bytes / 2U || root_at > tree->page_bytes / 2U) {
+    if (inner_at > tree->floor.page_bytes / 2U || root_at > tree->floor.page_bytes / 2U) {
         return 0;
     }
     tree->inner_at = (uint16_t)inner_at;
     tree->root_at = (uint16_t)root_at;
-    tree->inner_room = (uint16_t)((tree->page_bytes - tree->inner_at) /
+    tree->inner_room = (uint16_t)((tree->floor.page_bytes - tree->inner_at) /
                                   tree->entry);
-    tree->root_room = (uint16_t)((tree->page_bytes - tree->root_at) /
-                                 tree->entry);
-    if (tree->root_room > tree->inner_room) {
-        tree->root_room = tree->inner_room;
+    tree->root_room =
+        (uint16_t)((tree->floor.page_bytes - root_at) / tree->entry - NW_TREE_OVER);
+    if (tree->root_room + NW_TREE_OVER > tree->inner_room) {
+        tree->root_room = (uint16_t)(tree->inner_room - NW_TREE_OVER);
     }
-    tree->changes_room = tree->block_pages;
+    tree->changes_room = floor->used_pages;
     if (tree->changes_room > tree->root_room / 2U) {
         tree->changes_room = (uint16_t)(tree->root_room / 2U);
     }
     /* The largest group is a share of the room, or more; roots within a block come on top. */
-    tree->cost = (uint16_t)(256UL * tree->children / tree->root_room +
-                            256UL * tree->leaves / tree->inner_room +
-                            (tree->changes_room < tree->block_pages
+    tree->cost = (uint16_t)(512UL * tree->children / tree->root_room +
+                            512UL * tree->leaves / tree->inner_room +
+                            (tree->changes_room < floor->used_pages
                                  ? 512U / tree->changes_room
                                  : 0U));
     return 1;
 }
 
 /* The shape, and in it the sectors: as many as let cleaning win something of an average block. */
-static int plan(struct nw_tree *tree, const struct nw_ftl_tree_config *config,
-                const struct nw_geometry *geometry)
+int nw_tree_plan(struct nw_tree *tree, const struct nw_ftl_tree_config *config,
+                 const struct nw_geometry *geometry)
 {
     uint32_t spare = config->spare_blocks;
 
@@ -76,17 +79,21 @@ static int plan(struct nw_tree *tree, const struct nw_ftl_tree_config *config,
         spare = geometry->blocks / 8U + LEAST_SPARE;
     }
     if (spare < LEAST_SPARE || geometry->blocks <= spare ||
-        geometry->blocks >= NW_TREE_NO_BLOCK || geometry->block_pages < LEAST_PAGES ||
+        geometry->blocks >= NW_FLOOR_NO_BLOCK || geometry->block_pages < LEAST_PAGES ||
         geometry->block_pages > MOST_PAGES || geometry->spare_bytes < NW_TAG_BYTES ||
         geometry->page_bytes < LEAST_BYTES ||
-        geometry->blocks > NW_TREE_NUMBER / geometry->block_pages) {
+        geometry->blocks > NW_FLOOR_NUMBER / geometry->block_pages) {
         return 0;
     }
-    if (!shape(tree, geometry, (geometry->blocks - spare) * (geometry->block_pages - 1U))) {
+    if (!shape(tree, geometry,
+               (geometry->blocks - spare) * (geometry->block_pages - NW_FLOOR_ROOTS))) {
         return 0;
     }
-    uint32_t nodes = (uint32_t)tree->children * (tree->leaves + 1U);
+    uint32_t nodes = 2U * (uint32_t)tree->children * (tree->leaves + 1U);
     uint32_t valid = (geometry->blocks - spare) * nw_tree_worth(tree, 2);
+    uint32_t ease = (spare - LEAST_SPARE) / 2U;
+
+    tree->low = (uint8_t)(NW_TREE_LOW + (ease < NW_TREE_EASE ? ease : NW_TREE_EASE));
 
     return valid > 2U * nodes && shape(tree, geometry, valid - nodes);
 }
@@ -96,7 +103,7 @@ uint32_t nw_ftl_tree_sectors(const struct nw_ftl_tree_config *config,
 {
     struct nw_tree tree;
 
-    return plan(&tree, config, geometry) ? tree.sectors : 0;
+    return nw_tree_plan(&tree, config, geometry) ? tree.sectors : 0;
 }
 
 /* The one place that knows the layout of RAM: measures or places. */
@@ -109,17 +116,17 @@ static int place(struct nw_tree **tree, const struct nw_ftl_tree_config *config,
     struct nw_tree *to = *tree != NULL ? *tree : &measure;
 
     memset(to, 0, sizeof *to);
-    if (!plan(to, config, geometry)) {
+    if (!nw_tree_plan(to, config, geometry)) {
         return NW_ERR_CONFIG;
     }
     to->child = NW_RAM_TAKE(ram, struct nw_tree_child, (size_t)to->children + 1U);
-    to->buffer = NW_RAM_TAKE(ram, uint8_t, to->page_bytes);
-    to->counts = NW_RAM_TAKE(ram, uint8_t, to->blocks);
+    to->floor.buffer = NW_RAM_TAKE(ram, uint8_t, to->floor.page_bytes);
+    to->floor.counts = NW_RAM_TAKE(ram, uint8_t, to->floor.blocks);
     to->leaf_start = NW_RAM_TAKE(ram, uint16_t, (size_t)to->children * to->leaves);
     to->leaf_at = NW_RAM_TAKE(ram, uint8_t, (size_t)to->children * to->leaves * to->width);
     to->run = NW_RAM_TAKE(ram, uint8_t, NW_TREE_RUN * (size_t)to->width);
     to->changes =
-        NW_RAM_TAKE(ram, uint8_t, (to->changes_room + 1U) * (size_t)to->entry);
+        NW_RAM_TAKE(ram, uint8_t, (to->changes_room + 2U) * (size_t)to->entry);
     return NW_OK;
 }
 
@@ -136,7 +143,7 @@ size_t nw_ftl_tree_ram_bytes(const struct nw_ftl_tree_config *config,
 static void take_cache(struct nw_tree *tree, struct nw_ram *ram)
 {
     size_t most = (size_t)tree->children * (tree->leaves + 1U) + 1U;
-    size_t frames = (ram->bytes - ram->used) / (tree->page_bytes + sizeof(uint32_t));
+    size_t frames = (ram->bytes - ram->used) / (tree->floor.page_bytes + sizeof(uint32_t));
 
     if (frames > most) {
         frames = most;
@@ -148,7 +155,7 @@ static void take_cache(struct nw_tree *tree, struct nw_ram *ram)
         struct nw_ram try = *ram;
 
         tree->cached = NW_RAM_TAKE(&try, uint32_t, frames);
-        tree->cache = NW_RAM_TAKE(&try, uint8_t, frames * tree->page_bytes);
+        tree->cache = NW_RAM_TAKE(&try, uint8_t, frames * tree->floor.page_bytes);
         if (try.used <= try.bytes) {
             tree->frames = (uint16_t)frames;
             memset(tree->cached, 0xFF, frames * sizeof(uint32_t));
@@ -179,19 +186,35 @@ static int prepare(struct nw_ftl_tree *ftl, struct nw_chip *chip,
     memset(tree->child, 0, (tree->children + (size_t)1) * sizeof *tree->child);
     memset(tree->leaf_start, 0, (size_t)tree->children * tree->leaves * sizeof *tree->leaf_start);
     memset(tree->leaf_at, 0, (size_t)tree->children * tree->leaves * tree->width);
-    nw_tagged_open(&tree->tagged, chip, &ftl->stats);
-    tree->root = NW_TREE_NONE;
-    tree->victim = NW_TREE_NO_BLOCK;
-    tree->current = NW_TREE_NO_BLOCK;
-    tree->must_open = 1;
+    nw_tagged_open(&tree->floor.tagged, chip, &ftl->stats);
+    tree->root = NW_FLOOR_NONE;
+    tree->victim = NW_FLOOR_NO_BLOCK;
+    tree->floor.current = NW_FLOOR_NO_BLOCK;
+    tree->floor.ahead = NW_FLOOR_NO_BLOCK;
     ftl->tree = tree;
     ftl->block = (struct nw_block){.ops = &tree_ops,
                                    .context = tree,
                                    .sectors = tree->sectors,
-                                   .sector_bytes = tree->page_bytes,
+                                   .sector_bytes = tree->floor.page_bytes,
                                    .flags = NW_BLOCK_PERSISTENT,
                                    .stats = &ftl->stats};
     return NW_OK;
+}
+
+/* A mount, and behind it as many free blocks as the next one may need. A program that fails in that
+ * work takes a mount of its own, and the work waits for the next change. */
+static int open_floor(struct nw_tree *tree)
+{
+    struct nw_floor *floor = &tree->floor;
+    int result = nw_floor_mount(floor, NW_FLOOR_WRITE);
+
+    if (result == NW_OK && floor->broken == 0) {
+        result = nw_tree_restock(tree);
+        if (floor->must_mount) {
+            result = nw_floor_mount(floor, NW_FLOOR_WRITE);
+        }
+    }
+    return result == NW_ERR_FULL ? (int)NW_OK : result;
 }
 
 int nw_ftl_tree_format(struct nw_ftl_tree *ftl, struct nw_chip *chip,
@@ -199,31 +222,37 @@ int nw_ftl_tree_format(struct nw_ftl_tree *ftl, struct nw_chip *chip,
 {
     int result = prepare(ftl, chip, config, ram, ram_bytes);
 
+    return result == NW_OK ? nw_floor_mount(&ftl->tree->floor, NW_FLOOR_FORMAT) : result;
+}
+
+static int mount(struct nw_ftl_tree *ftl, struct nw_chip *chip,
+                 const struct nw_ftl_tree_config *config, void *ram, size_t ram_bytes,
+                 enum nw_floor_how how)
+{
+    int result = prepare(ftl, chip, config, ram, ram_bytes);
+
     if (result == NW_OK) {
-        result = nw_wipe_chip(chip, &ftl->stats);
+        result = how == NW_FLOOR_SHOW ? nw_floor_mount(&ftl->tree->floor, how)
+                                      : open_floor(ftl->tree);
     }
-    if (result != NW_OK) {
-        return result;
-    }
-    memset(ftl->tree->counts, NW_TREE_OUT, ftl->tree->blocks);
-    ftl->tree->exact = ftl->tree->block_pages < NW_TREE_OUT;
-    result = NW_ERR_PROGRAM;
-    for (uint8_t i = 0; i < NW_TREE_TRIES && result == NW_ERR_PROGRAM; i++) {
-        result = nw_tree_save(ftl->tree);
-    }
-    return result;
+    return result == NW_ERR_NOT_FOUND ? nw_chip_not_found(chip, ram, ram_bytes) : result;
 }
 
 int nw_ftl_tree_mount(struct nw_ftl_tree *ftl, struct nw_chip *chip,
                       const struct nw_ftl_tree_config *config, void *ram, size_t ram_bytes)
 {
-    int result = prepare(ftl, chip, config, ram, ram_bytes);
+    return mount(ftl, chip, config, ram, ram_bytes, NW_FLOOR_WRITE);
+}
+
+int nw_ftl_tree_mount_read_only(struct nw_ftl_tree *ftl, struct nw_chip *chip,
+                                const struct nw_ftl_tree_config *config, void *ram,
+                                size_t ram_bytes)
+{
+    int result = mount(ftl, chip, config, ram, ram_bytes, NW_FLOOR_SHOW);
 
     if (result == NW_OK) {
-        result = nw_tree_mount(ftl->tree);
-    }
-    if (result == NW_ERR_NOT_FOUND) {
-        return nw_chip_not_found(chip, ram, ram_bytes);
+        ftl->tree->floor.broken = NW_ERR_UNSUPPORTED;
+        ftl->tree->floor.must_mount = 0;
     }
     return result;
 }
@@ -241,7 +270,7 @@ static int each(struct nw_block_req *req,
         if (result < 0) {
             return result;
         }
-        data = data != NULL ? data + tree->page_bytes : NULL;
+        data = data != NULL ? data + tree->floor.page_bytes : NULL;
     }
     return NW_OK;
 }
@@ -252,32 +281,43 @@ static int with_data(struct nw_block_req *req,
 {
     const struct nw_tree *tree = req->block->context;
 
-    return (req->data != NULL) == (tree->payload != 0) ? each(req, verb)
+    return (req->data != NULL) == (tree->floor.payload != 0) ? each(req, verb)
                                                        : (int)NW_ERR_UNSUPPORTED;
+}
+
+/* Behind a mount that failed RAM does not say what the chip says: another one, which writes
+ * nothing. */
+static int look(struct nw_tree *tree)
+{
+    return tree->floor.stale ? nw_floor_mount(&tree->floor, NW_FLOOR_SHOW) : (int)NW_OK;
 }
 
 static int read_sector(struct nw_tree *tree, uint32_t sector, uint8_t *data)
 {
+    struct nw_floor *floor = &tree->floor;
     uint32_t place;
-    int result = nw_tree_find(tree, sector, &place);
+    int result = look(tree);
 
-    tree->tagged.stats->host_reads++;
+    floor->tagged.stats->host_reads++;
+    if (result == NW_OK) {
+        result = nw_tree_find(tree, sector, &place);
+    }
     if (result != NW_OK) {
         return result;
     }
     if (place == 0) {
         if (data != NULL) {
-            memset(data, 0, tree->page_bytes);
+            memset(data, 0, floor->page_bytes);
         }
         return NW_OK;
     }
-    int state = nw_tagged_read(&tree->tagged, place, tree->page_bytes, data);
+    int state = nw_tagged_read(&floor->tagged, place, floor->page_bytes, data);
 
     if (state < 0 || state == NW_TAG_LOST) {
         return state < 0 ? state : (int)NW_ERR_ECC;
     }
-    return state == NW_TAG_GOOD && tree->tagged.tag.word == sector &&
-                   tree->tagged.tag.crc == nw_tag_sum(data, tree->page_bytes)
+    return state == NW_TAG_GOOD && floor->tagged.tag.word == sector &&
+                   floor->tagged.tag.crc == nw_tag_sum(data, floor->page_bytes)
                ? (int)NW_OK
                : (int)NW_ERR_CORRUPT;
 }
@@ -287,25 +327,57 @@ static int tree_read(struct nw_block_req *req)
     return with_data(req, read_sector);
 }
 
+/* What may change something: a mount first, where a program failed. */
+static int ready(struct nw_tree *tree)
+{
+    struct nw_floor *floor = &tree->floor;
+
+    int result = floor->broken == 0 && floor->must_mount ? open_floor(tree) : (int)NW_OK;
+
+    return result == NW_OK ? floor->broken : result;
+}
+
+/* An error of a program is a cut: behind it a mount, and the change once more. */
+static int change(struct nw_tree *tree, uint32_t sector, uint8_t *data,
+                  int (*verb)(struct nw_tree *tree, uint32_t sector, uint8_t *data))
+{
+    int result = ready(tree);
+
+    if (result == NW_OK) {
+        result = verb(tree, sector, data);
+        if (result < 0 && tree->floor.must_mount) {
+            result = ready(tree);
+            result = result == NW_OK ? verb(tree, sector, data) : result;
+        }
+    }
+    return result;
+}
+
 /* A new page for a sector, or none: what changed in the map. */
 static void settle(struct nw_tree *tree, uint32_t sector, uint32_t old, uint32_t place)
 {
     nw_tree_change(tree, sector, place);
-    nw_tree_lose(tree, old);
-    nw_tree_gain(tree, place);
+    nw_floor_lose(&tree->floor, old);
+    nw_floor_gain(&tree->floor, place);
 }
 
 static int try_write(struct nw_tree *tree, uint32_t sector, uint8_t *data)
 {
     uint32_t old;
     uint32_t place;
-    int result = nw_tree_ready(tree);
+    int result = nw_tree_pace(tree);
 
+    if (result == NW_OK) {
+        result = nw_tree_reserve(tree);
+    }
+    if (result == NW_OK) {
+        result = nw_floor_room(&tree->floor, 1);
+    }
     if (result == NW_OK) {
         result = nw_tree_find(tree, sector, &old);
     }
     if (result == NW_OK) {
-        result = nw_tree_append(tree, sector, data, &place);
+        result = nw_floor_append(&tree->floor, sector, tree->floor.page_bytes, data, &place);
     }
     if (result == NW_OK) {
         settle(tree, sector, old, place);
@@ -313,35 +385,11 @@ static int try_write(struct nw_tree *tree, uint32_t sector, uint8_t *data)
     return result;
 }
 
-/* Tries a change until no program fails. When it cannot read the map, that is mended once. */
-static int change(struct nw_tree *tree, uint32_t sector, uint8_t *data,
-                  int (*verb)(struct nw_tree *tree, uint32_t sector, uint8_t *data))
-{
-    int result = NW_ERR_PROGRAM;
-    uint8_t mended = 0;
-
-    for (uint8_t i = 0; i < NW_TREE_TRIES && result == NW_ERR_PROGRAM; i++) {
-        result = verb(tree, sector, data);
-        if (nw_tree_is_lost(result) && !mended) {
-            int mend = nw_tree_mend(tree);
-
-            mended = 1;
-            if (mend <= 0) {
-                result = mend < 0 ? mend : (int)NW_ERR_PROGRAM;
-            }
-        }
-    }
-    return result;
-}
-
 static int write_sector(struct nw_tree *tree, uint32_t sector, uint8_t *data)
 {
-    int result = nw_tree_pace(tree);
+    int result = change(tree, sector, data, try_write);
 
-    if (result == NW_OK || nw_tree_is_lost(result)) { /* a lost node is mended where it is needed */
-        result = change(tree, sector, data, try_write);
-    }
-    tree->tagged.stats->host_writes += result == NW_OK;
+    tree->floor.tagged.stats->host_writes += result == NW_OK;
     return result;
 }
 
@@ -358,9 +406,12 @@ static int try_trim(struct nw_tree *tree, uint32_t sector, uint8_t *data)
     (void)data;
     if (result == NW_OK && old != 0) {
         result = nw_tree_reserve(tree);
+        if (result == NW_OK) { /* a root that does not count yet has not heard of this one */
+            result = nw_floor_confirm(&tree->floor);
+        }
         if (result == NW_OK) {
             settle(tree, sector, old, 0);
-            tree->unsaved = NW_TREE_TRIMMED;
+            tree->trimmed = 1;
         }
     }
     return result;
@@ -370,7 +421,7 @@ static int trim_sector(struct nw_tree *tree, uint32_t sector, uint8_t *data)
 {
     int result = change(tree, sector, data, try_trim);
 
-    tree->tagged.stats->host_trims += result == NW_OK;
+    tree->floor.tagged.stats->host_trims += result == NW_OK;
     return result;
 }
 
@@ -379,28 +430,25 @@ static int tree_trim(struct nw_block_req *req)
     return each(req, trim_sector);
 }
 
-static int save(struct nw_tree *tree)
+static int try_sync(struct nw_tree *tree, uint32_t sector, uint8_t *data)
 {
-    int result = NW_ERR_PROGRAM;
-
-    for (uint8_t i = 0; i < NW_TREE_TRIES && result == NW_ERR_PROGRAM; i++) {
-        result = nw_tree_save(tree);
-    }
-    return result;
+    (void)sector;
+    (void)data;
+    return tree->trimmed ? nw_floor_save(&tree->floor) : (int)NW_OK;
 }
 
 static int tree_sync(struct nw_block_req *req)
 {
     struct nw_tree *tree = req->block->context;
 
-    tree->tagged.stats->syncs++;
-    return tree->unsaved != NW_TREE_SAVED || tree->must_open ? save(tree) : (int)NW_OK;
+    tree->floor.tagged.stats->syncs++;
+    return tree->trimmed || tree->floor.must_mount ? change(tree, 0, NULL, try_sync) : (int)NW_OK;
 }
 
 /* The longest that a page of cleaning takes: a push, and a new block. */
 static uint32_t step_us(const struct nw_tree *tree)
 {
-    const struct nw_geometry *geometry = &tree->tagged.req.chip->geometry;
+    const struct nw_geometry *geometry = &tree->floor.tagged.req.chip->geometry;
 
     return 10U * geometry->read_us + 6U * geometry->program_us + geometry->erase_us;
 }
@@ -408,24 +456,29 @@ static uint32_t step_us(const struct nw_tree *tree)
 static int tree_idle(struct nw_block_req *req)
 {
     struct nw_tree *tree = req->block->context;
-    uint32_t erase_us = tree->tagged.req.chip->geometry.erase_us;
-    uint16_t most = nw_tree_worth(tree, (uint16_t)(tree->block_pages / 8U));
+    struct nw_floor *floor = &tree->floor;
+    uint32_t erase_us = floor->tagged.req.chip->geometry.erase_us;
+    uint16_t most = nw_tree_worth(tree, (uint16_t)(floor->block_pages / 8U));
     uint32_t left = req->budget_us;
-    int result = tree->must_open ? save(tree) : (int)NW_OK;
+    int result = ready(tree);
 
-    while (result == NW_OK && !tree->queue.erased && tree->queue.usable > 0) {
+    while (result == NW_OK && floor->ahead == NW_FLOOR_NO_BLOCK && floor->free != 0 &&
+           !floor->unconfirmed) {
         if (left < erase_us) {
             return 1;
         }
         left -= erase_us;
-        result = nw_tree_erase_ahead(tree);
+        result = nw_floor_erase_ahead(floor);
     }
-    while (result == NW_OK && tree->owed == 0 && nw_tree_wants(tree, PLENTY)) {
+    while (result == NW_OK && nw_tree_wants(tree, (uint8_t)(tree->low + PLENTY))) {
         if (left < step_us(tree)) {
             return 1;
         }
         left -= step_us(tree);
         result = nw_tree_clean_step(tree, most);
+    }
+    if (result < 0 && floor->must_mount) { /* one more step of work */
+        result = ready(tree);
     }
     return result > 0 || result == NW_ERR_FULL ? 0 : result;
 }

@@ -1,100 +1,89 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cleaning: what is valid in the block with the fewest such pages goes to the log. */
+/* Cleaning: what is reached in the block with the fewest such pages goes to the log. */
 #include <string.h>
 
 #include "tree.h"
 
 #define LAST 3U  /* pages of a block without cleaning */
-#define LISTED 4U /* pages of a listed block that a write passes */
+#define FAILED 4U /* pages of a failed block that a write passes */
 #define EARLY 8U /* pages without a push; it comes when twice as many changes still have room */
 
-/* The block with the fewest valid pages, at most so many; NW_TREE_NO_BLOCK. */
+/* Blocks that are free for the session, or will be when the next root counts. */
+static uint32_t stock(const struct nw_tree *tree)
+{
+    return (uint32_t)tree->floor.free + tree->floor.empty;
+}
+
+/* So many are to be won: the list for mounts comes first. */
+static uint32_t wanted(const struct nw_tree *tree, uint8_t below)
+{
+    uint32_t count = stock(tree) + tree->floor.listed;
+
+    return count < NW_FLOOR_LIST + (uint32_t)below ? NW_FLOOR_LIST + (uint32_t)below - count : 0U;
+}
+
+/* A block in which a program failed and that is not empty yet; NW_FLOOR_NO_BLOCK. */
+static uint16_t failed(const struct nw_tree *tree)
+{
+    const struct nw_floor *floor = &tree->floor;
+
+    for (uint8_t i = 0; i < floor->failed_count; i++) {
+        if (floor->counts[floor->failed[i]] < NW_FLOOR_FREE &&
+            floor->failed[i] != floor->current) {
+            return floor->failed[i];
+        }
+    }
+    return NW_FLOOR_NO_BLOCK;
+}
+
+/* The block with the fewest pages that are reached, but for empty ones; at most so many. */
 static uint16_t fewest(const struct nw_tree *tree, uint16_t most)
 {
-    uint16_t best = NW_TREE_NO_BLOCK;
+    const struct nw_floor *floor = &tree->floor;
+    uint16_t best = NW_FLOOR_NO_BLOCK;
     uint16_t least = (uint16_t)(most + 1U);
 
-    for (uint16_t block = 0; block < tree->blocks; block++) {
-        if (tree->counts[block] < least && tree->counts[block] != NW_TREE_OUT &&
-            block != tree->current) {
-            least = tree->counts[block];
+    for (uint16_t block = 0; block < floor->blocks; block++) {
+        if (floor->counts[block] < least && floor->counts[block] != 0 &&
+            block != floor->current) {
+            least = floor->counts[block];
             best = block;
         }
     }
     return best;
 }
 
-/* Chooses a victim. A listed block is emptied first, unless blocks are to be won: in a mount, and
- * when few are free. 1: there is none. */
+/* Chooses a victim: one that failed first of all, unless blocks are to be won. 1: there is none. */
 static int choose(struct nw_tree *tree, uint16_t most)
 {
-    int first = tree->failed_count != 0 && !tree->mounting &&
-                tree->queue.count >= NW_TREE_FLOOR;
-    int result = first ? nw_tree_room(tree, 1) : (int)NW_OK;
-
-    tree->victim_at = 1;
-    if (result == NW_OK && first && tree->failed[0] != tree->current) {
-        tree->victim = tree->failed[0];
-        return NW_OK;
+    tree->victim_at = NW_FLOOR_ROOTS;
+    tree->victim = stock(tree) >= NW_TREE_FLOOR ? failed(tree) : (uint16_t)NW_FLOOR_NO_BLOCK;
+    if (tree->victim == NW_FLOOR_NO_BLOCK) {
+        tree->victim = fewest(tree, most);
     }
-    while (result == NW_OK) {
-        uint16_t block = fewest(tree, most);
-
-        if (block == NW_TREE_NO_BLOCK) {
-            return 1;
-        }
-        tree->tagged.req.block = block;
-        result = tree->counts[block] == 0 ? nw_chip_is_bad(&tree->tagged.req) : (int)NW_OK;
-        if (result == NW_OK) {
-            tree->victim = block;
-            return NW_OK;
-        }
-        if (result > 0) {
-            tree->counts[block] = NW_TREE_OUT;
-            result = NW_OK;
-        }
-    }
-    return result;
+    return tree->victim == NW_FLOOR_NO_BLOCK;
 }
 
-/* The victim is empty: free, or bad. Unless something in it still counts: a page whose tag cannot
- * be read. Its sector is not known, and has to answer an error: the block stays as it is. */
+/* The victim is empty. Unless something in it is still reached: a page whose tag cannot be read.
+ * Its sector is not known, and has to answer an error: the block stays as it is. */
 static int finish(struct nw_tree *tree)
 {
-    uint16_t block = tree->victim;
-    uint8_t at = nw_tree_listed(tree, block);
+    uint8_t *count = &tree->floor.counts[tree->victim];
 
-    tree->victim = NW_TREE_NO_BLOCK;
-    if (at < tree->failed_count) {
-        int sound = tree->sound >> at & 1;
-        uint8_t end = (uint8_t)(tree->failed_count - 1U);
-        int result = sound ? (int)NW_OK : nw_tree_mark_bad(tree, block);
-
-        if (result < 0 || (sound && tree->queue.count == NW_TREE_QUEUE)) {
-            return result;
-        }
-        tree->failed_count = at;
-        if (at < end) {
-            nw_tree_list(tree, tree->failed[end], tree->sound >> end & 1);
-        }
-        tree->failed_count = end;
-        if (!sound) {
-            return NW_OK;
-        }
-    }
-    if (tree->counts[block] != 0) {
-        tree->counts[block] = NW_TREE_OUT;
+    tree->victim = NW_FLOOR_NO_BLOCK;
+    if (*count != 0) {
+        *count = NW_FLOOR_OUT;
         return NW_OK;
     }
-    nw_tree_enqueue(tree, block);
-    return NW_OK;
+    return nw_floor_retire_failed(&tree->floor);
 }
 
 /* A sector's page whose tag was read last, if it is still where the sector lies. */
-static int move_sector(struct nw_tree *tree, uint32_t place, int reserved)
+static int move_sector(struct nw_tree *tree, uint32_t place)
 {
-    uint32_t word = tree->tagged.tag.word;
-    uint32_t sector = word & ~(uint32_t)NW_TREE_DAMAGED;
+    struct nw_floor *floor = &tree->floor;
+    uint32_t word = floor->tagged.tag.word;
+    uint32_t sector = word & ~(uint32_t)NW_FLOOR_DAMAGED;
     uint32_t at;
 
     if (sector >= tree->sectors) {
@@ -105,102 +94,78 @@ static int move_sector(struct nw_tree *tree, uint32_t place, int reserved)
     if (result != NW_OK || at != place) {
         return result;
     }
-    result = reserved ? (int)NW_OK : nw_tree_reserve(tree);
+    result = nw_tree_reserve(tree);
     if (result == NW_OK) {
-        result = nw_tree_room(tree, 1);
+        result = nw_floor_room(floor, 1);
     }
     if (result != NW_OK) {
         return result;
     }
-    uint8_t *data = tree->payload ? tree->buffer : NULL;
-    int state = nw_tagged_read(&tree->tagged, place, tree->page_bytes, data);
+    uint8_t *data = floor->payload ? floor->buffer : NULL;
+    int state = nw_tagged_read(&floor->tagged, place, floor->page_bytes, data);
 
     if (state < 0) {
         return state;
     }
-    if ((word & NW_TREE_DAMAGED) == 0 &&
-        (state != NW_TAG_GOOD ||
-         tree->tagged.tag.crc != nw_tag_sum(data, tree->page_bytes))) {
-        word |= NW_TREE_DAMAGED;
-        tree->tagged.stats->lost++;
+    if ((word & NW_FLOOR_DAMAGED) == 0 &&
+        (state != NW_TAG_GOOD || floor->tagged.tag.crc != nw_tag_sum(data, floor->page_bytes))) {
+        word |= NW_FLOOR_DAMAGED;
+        floor->tagged.stats->lost++;
     }
-    result = nw_tree_append(tree, word, (word & NW_TREE_DAMAGED) == 0 ? data : NULL, &at);
+    int has = (word & NW_FLOOR_DAMAGED) == 0;
+
+    result = nw_floor_append(floor, word, has ? floor->page_bytes : (uint16_t)0,
+                             has ? data : NULL, &at);
     if (result == NW_OK) {
         nw_tree_change(tree, sector, at);
-        nw_tree_lose(tree, place);
-        nw_tree_gain(tree, at);
-        tree->tagged.stats->copies++;
+        nw_floor_lose(floor, place);
+        nw_floor_gain(floor, at);
+        floor->tagged.stats->copies++;
     }
     return result;
-}
-
-int nw_tree_copy(struct nw_tree *tree, uint32_t place, int reserved)
-{
-    int state = nw_tagged_read(&tree->tagged, place, 0, NULL);
-
-    return state == NW_TAG_GOOD ? move_sector(tree, place, reserved)
-           : state < 0          ? state
-                                : (int)NW_OK;
-}
-
-int nw_tree_ready(struct nw_tree *tree)
-{
-    int result = tree->owed != 0 ? nw_tree_copy(tree, tree->owed, 0) : (int)NW_OK;
-
-    if (result == NW_OK) {
-        tree->owed = 0;
-        result = nw_tree_reserve(tree);
-    }
-    return result == NW_OK ? nw_tree_room(tree, 1) : result;
 }
 
 /* A page whose tag was read last, to the log once more if it is in use. */
 static int move(struct nw_tree *tree, uint32_t place)
 {
-    uint32_t word = tree->tagged.tag.word;
-    uint32_t number = word & NW_TREE_NUMBER;
+    uint32_t word = tree->floor.tagged.tag.word;
+    uint32_t number = word & NW_FLOOR_NUMBER;
 
-    if ((word & NW_TREE_KIND) == 0) {
-        return move_sector(tree, place, 0);
-    }
-    if ((word & ~NW_TREE_NUMBER) == NW_TREE_LEAF) {
-        return nw_tree_move_leaf(tree, number, place);
-    }
-    return (word & ~(NW_TREE_NUMBER | NW_TREE_PUSHED)) == NW_TREE_INNER
-               ? nw_tree_move_inner(tree, number, place)
-               : (int)NW_OK;
-}
-
-/* One page. A node that cannot be read keeps its block from being erased. */
-static int step(struct nw_tree *tree, uint16_t most)
-{
-    if (tree->victim == NW_TREE_NO_BLOCK) {
-        int result = choose(tree, most);
-
-        if (result != NW_OK) {
-            return result;
-        }
-    }
-    if (tree->victim_at == tree->block_pages ||
-        (tree->exact && tree->counts[tree->victim] == 0)) {
-        return finish(tree);
-    }
-    uint32_t place = (uint32_t)tree->victim * tree->block_pages + tree->victim_at;
-    int state = nw_tagged_read(&tree->tagged, place, 0, NULL);
-
-    if (state == NW_TAG_BLANK) {
-        tree->victim_at = tree->block_pages;
+    if ((word & NW_FLOOR_OWN) != 0) {
         return NW_OK;
     }
+    if ((word & NW_FLOOR_TWICE) == 0) {
+        return move_sector(tree, place);
+    }
+    place -= (word & NW_FLOOR_SECOND) != 0; /* should the first copy rot */
+    return (word & NW_TREE_INNER) != 0 ? nw_tree_move_inner(tree, number, place)
+                                       : nw_tree_move_leaf(tree, number, place);
+}
+
+int nw_tree_clean_step(struct nw_tree *tree, uint16_t most)
+{
+    struct nw_floor *floor = &tree->floor;
+
+    if (tree->victim != NW_FLOOR_NO_BLOCK && floor->counts[tree->victim] >= NW_FLOOR_FREE) {
+        tree->victim = NW_FLOOR_NO_BLOCK; /* a root says so that does not count yet */
+    }
+    if (tree->victim == NW_FLOOR_NO_BLOCK && choose(tree, most)) {
+        return 1;
+    }
+    if (tree->victim_at == floor->used_pages || floor->counts[tree->victim] == 0) {
+        return finish(tree);
+    }
+    NW_INVARIANT(tree->victim != floor->current && floor->counts[tree->victim] < NW_FLOOR_FREE);
+    uint32_t place = (uint32_t)tree->victim * floor->block_pages + tree->victim_at;
+    int state = nw_tagged_read(&floor->tagged, place, 0, NULL);
     int result = state < 0 ? state : (int)NW_OK;
 
     if (state == NW_TAG_GOOD) {
         result = move(tree, place);
     }
-    if (nw_tree_is_lost(result)) {
-        tree->counts[tree->victim] = NW_TREE_OUT;
-        tree->victim = NW_TREE_NO_BLOCK;
-        tree->exact = 0;
+    if (result == NW_ERR_ECC || result == NW_ERR_CORRUPT) { /* a node that cannot be read */
+        floor->counts[tree->victim] = NW_FLOOR_OUT;
+        tree->victim = NW_FLOOR_NO_BLOCK;
         return NW_OK;
     }
     if (result == NW_OK) {
@@ -211,39 +176,28 @@ static int step(struct nw_tree *tree, uint16_t most)
 
 uint16_t nw_tree_worth(const struct nw_tree *tree, uint16_t won)
 {
-    uint32_t room = tree->block_pages - 1U - won; /* a root goes with each block */
+    uint32_t room = tree->floor.used_pages - NW_FLOOR_ROOTS - won;
 
     return (uint16_t)(room * 256U / (256U + tree->cost));
 }
 
-int nw_tree_clean_step(struct nw_tree *tree, uint16_t most)
-{
-    int result = NW_ERR_PROGRAM;
-
-    for (uint8_t i = 0; i < NW_TREE_TRIES && result == NW_ERR_PROGRAM; i++) {
-        result = step(tree, most);
-    }
-    return result;
-}
-
 /* Pages of the victim that a write passes. It is done by the time its room is needed, an eighth
- * early, by the writes that do not begin a block, erase one or push; one that wins nothing, being
- * listed, in a few writes. One page more for each free block that is short. */
+ * early, by the writes that do not begin a block, erase one or push; one that wins nothing, having
+ * failed, in a few writes. One page more for each free block that is short. */
 static uint16_t share(const struct nw_tree *tree)
 {
-    uint16_t pages = tree->block_pages;
-    uint16_t valid = tree->victim != NW_TREE_NO_BLOCK ? tree->counts[tree->victim] : (uint16_t)0;
-    uint32_t takes = 1U + valid + ((uint32_t)valid * tree->cost + 255U) / 256U;
+    uint16_t pages = tree->floor.used_pages;
+    uint16_t valid = tree->victim != NW_FLOOR_NO_BLOCK ? tree->floor.counts[tree->victim]
+                                                       : (uint16_t)0;
+    uint32_t takes = NW_FLOOR_ROOTS + valid + ((uint32_t)valid * tree->cost + 255U) / 256U;
     uint16_t won = takes < pages ? (uint16_t)(pages - takes) : (uint16_t)1;
     uint16_t busy = (uint16_t)(2U + (uint32_t)pages * tree->cost / 512U);
     uint16_t writes = won > 2U * busy ? (uint16_t)(won - busy) : (uint16_t)((won + 1U) / 2U);
+    uint16_t more = (uint16_t)wanted(tree, (uint8_t)(tree->low - 1U));
 
-    if (tree->failed_count != 0 && writes < pages / LISTED) {
-        writes = (uint16_t)(pages / LISTED);
+    if (writes < pages / FAILED && failed(tree) != NW_FLOOR_NO_BLOCK) {
+        writes = (uint16_t)(pages / FAILED);
     }
-    uint8_t count = tree->queue.count;
-    uint16_t more = count + 1U < NW_TREE_LOW ? (uint16_t)(NW_TREE_LOW - 1U - count) : (uint16_t)0;
-
     return (uint16_t)((pages + pages / 8U + writes - 1U) / writes + more);
 }
 
@@ -255,42 +209,60 @@ static uint16_t share(const struct nw_tree *tree)
  *   pass pages, but not into the block's last ones */
 static int pages_to_pass(struct nw_tree *tree)
 {
-    uint16_t most = tree->left > LAST ? (uint16_t)(tree->left - LAST) : (uint16_t)0;
+    struct nw_floor *floor = &tree->floor;
+    uint16_t most = floor->left > LAST ? (uint16_t)(floor->left - LAST) : (uint16_t)0;
     uint16_t pages = share(tree);
-    int result = NW_OK;
 
-    if (tree->must_open || most == 0) {
+    if (most == 0) {
         return 0;
     }
-    if (tree->left <= tree->block_pages / 2U && !tree->queue.erased && tree->queue.usable > 0) {
-        return nw_tree_erase_ahead(tree);
+    if (floor->left <= floor->block_pages / 2U && floor->ahead == NW_FLOOR_NO_BLOCK &&
+        floor->free != 0) {
+        return nw_floor_erase_ahead(floor);
     }
-    if (nw_tree_is_full(tree, 2U * EARLY) && tree->left > EARLY) {
-        result = nw_tree_push(tree);
-        return result == NW_ERR_PROGRAM ? 0 : result; /* a new block, and it is tried again */
+    if (nw_tree_is_full(tree, 2U * EARLY) && floor->left > EARLY) {
+        return nw_tree_push(tree);
     }
     return (int)(pages < most ? pages : most);
 }
 
 int nw_tree_wants(const struct nw_tree *tree, uint8_t below)
 {
-    uint8_t count = tree->queue.count;
-
-    return (tree->virgin == tree->blocks && count < below) ||
-           (tree->failed_count != 0 && count < NW_TREE_QUEUE);
+    return wanted(tree, below) != 0 || failed(tree) != NW_FLOOR_NO_BLOCK;
 }
 
+/* No more than a share of a victim is passed in one write, whatever is short. */
 int nw_tree_pace(struct nw_tree *tree)
 {
     uint16_t most = nw_tree_worth(tree, 1);
+    uint16_t limit = tree->floor.used_pages / NW_TREE_SHARE;
     int pages = pages_to_pass(tree);
     int result = pages < 0 ? pages : (int)NW_OK;
 
-    while (result == NW_OK && tree->owed == 0 &&
-           ((pages != 0 && nw_tree_wants(tree, NW_TREE_LOW)) ||
-            (tree->virgin == tree->blocks && tree->queue.count < NW_TREE_FLOOR))) {
+    for (; result == NW_OK && limit != 0 &&
+           ((pages != 0 && nw_tree_wants(tree, tree->low)) || wanted(tree, NW_TREE_FLOOR) != 0);
+         limit--) {
         result = nw_tree_clean_step(tree, most);
         pages -= pages != 0;
     }
     return result > 0 ? (int)NW_OK : result;
+}
+
+/* No more than two victims, and two roots that tell of what they won. */
+int nw_tree_restock(struct nw_tree *tree)
+{
+    struct nw_floor *floor = &tree->floor;
+    uint16_t most = nw_tree_worth(tree, 1);
+    int result = NW_OK;
+
+    for (uint16_t i = 2U * floor->used_pages;
+         i != 0 && result == NW_OK && wanted(tree, NW_TREE_FLOOR) != 0; i--) {
+        result = nw_tree_clean_step(tree, most);
+    }
+    for (uint8_t i = 0; i < 2U && result >= 0 && floor->current != NW_FLOOR_NO_BLOCK &&
+                        floor->listed < NW_FLOOR_LIST && stock(tree) > 2U;
+         i++) {
+        result = nw_floor_save(floor);
+    }
+    return result < 0 ? result : (int)NW_OK;
 }

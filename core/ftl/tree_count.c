@@ -1,9 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How many pages of each block count: the map is read once, from left to right. */
+/* How many pages of each block are reached: the map is read once, from left to right. */
 #include <string.h>
 
 #include "nandwich/bytes.h"
 #include "tree.h"
+
+void nw_tree_gain_node(struct nw_tree *tree, uint32_t place)
+{
+    if (place != 0) {
+        nw_floor_gain(&tree->floor, place);
+        nw_floor_gain(&tree->floor, place + 1U);
+    }
+}
+
+void nw_tree_lose_node(struct nw_tree *tree, uint32_t place)
+{
+    if (place != 0) {
+        nw_floor_lose(&tree->floor, place);
+        nw_floor_lose(&tree->floor, place + 1U);
+    }
+}
 
 /* A leaf with all that waits above it, to the buffer. */
 static int assemble(struct nw_tree *tree, const struct nw_tree_child *child, uint32_t leaf,
@@ -13,9 +29,9 @@ static int assemble(struct nw_tree *tree, const struct nw_tree_child *child, uin
     uint32_t place = nw_tree_leaf_place(tree, leaf);
     int result = NW_OK;
 
-    memset(tree->buffer, 0, tree->page_bytes);
+    memset(tree->floor.buffer, 0, tree->floor.page_bytes);
     if (place != 0) {
-        nw_tree_gain(tree, place);
+        nw_tree_gain_node(tree, place);
         result = nw_tree_load(tree, place);
     }
     if (result == NW_OK) {
@@ -34,15 +50,15 @@ static int count_child(struct nw_tree *tree, uint16_t number)
                                     number * tree->span);
     int result = nw_tree_load_inner(tree, number);
 
-    if (nw_tree_is_lost(result)) {
+    if (result != NW_OK) {
         child->entries = NW_TREE_UNKNOWN;
     }
-    nw_tree_gain(tree, child->at);
+    nw_tree_gain_node(tree, child->at);
     for (uint32_t leaf = (uint32_t)number * tree->leaves;
          leaf < (number + 1UL) * tree->leaves && result == NW_OK; leaf++) {
         uint32_t first = leaf * tree->leaf_places;
 
-        memset(tree->buffer, 0, tree->page_bytes);
+        memset(tree->floor.buffer, 0, tree->floor.page_bytes);
         if (child->at != 0) {
             result = assemble(tree, child, leaf, at);
         }
@@ -57,35 +73,30 @@ static int count_child(struct nw_tree *tree, uint16_t number)
             if (index >= tree->leaf_places) {
                 break;
             }
-            nw_tree_put(tree, tree->buffer + index * tree->width,
+            nw_tree_put(tree, tree->floor.buffer + index * tree->width,
                         nw_tree_get(tree, entry + tree->width));
         }
         for (uint16_t i = 0; i < tree->leaf_places && result == NW_OK; i++) {
-            nw_tree_gain(tree, nw_tree_get(tree, tree->buffer + (size_t)i * tree->width));
+            nw_floor_gain(&tree->floor,
+                          nw_tree_get(tree, tree->floor.buffer + (size_t)i * tree->width));
         }
     }
     return result;
 }
 
-int nw_tree_count(struct nw_tree *tree)
+int nw_tree_count(struct nw_floor *floor)
 {
-    int lost = 0;
+    struct nw_tree *tree = nw_tree_of(floor);
+    int lost = NW_OK;
 
-    for (uint32_t block = 0; block < tree->blocks; block++) {
-        tree->counts[block] = block < tree->virgin ? 0 : (uint8_t)NW_TREE_OUT;
-    }
+    tree->buffered = 0;
     for (uint16_t i = 0; i < tree->children; i++) {
         int result = count_child(tree, i);
 
-        if (nw_tree_is_lost(result)) {
-            lost = 1;
-        } else if (result < 0) {
+        if (result < 0 && result != NW_ERR_ECC && result != NW_ERR_CORRUPT) {
             return result;
         }
+        lost = result < 0 ? result : lost;
     }
-    for (uint8_t i = 0; i < tree->queue.count; i++) {
-        tree->counts[tree->queue.block[i]] = NW_TREE_OUT;
-    }
-    tree->exact = !lost && tree->block_pages < NW_TREE_OUT;
     return lost;
 }

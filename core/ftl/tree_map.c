@@ -5,6 +5,7 @@
 #include "nandwich/bytes.h"
 #include "tree.h"
 
+#define PUSH 4U  /* pages of a leaf and its inner node, which go to one block */
 #define NOTES 4U /* leaves written before their inner node is */
 
 /* A leaf written anew, of which its inner node does not know yet. */
@@ -58,11 +59,11 @@ static void learn(struct nw_tree *tree, uint16_t number, uint32_t place)
     uint16_t start = 0;
 
     child->at = place;
-    child->entries = nw_get16(tree->buffer);
-    memcpy(tree->leaf_at + (size_t)leaf * tree->width, tree->buffer + 2U,
+    child->entries = nw_get16(tree->floor.buffer);
+    memcpy(tree->leaf_at + (size_t)leaf * tree->width, tree->floor.buffer + 2U,
            (size_t)tree->leaves * tree->width);
     for (uint16_t i = 0; i < tree->leaves; i++) {
-        uint16_t at = nw_tree_lower(tree, tree->buffer + tree->inner_at,
+        uint16_t at = nw_tree_lower(tree, tree->floor.buffer + tree->inner_at,
                                     child->entries, (leaf + i) * tree->leaf_places);
 
         start = at > start ? at : start; /* whatever is on the chip, no group is negative */
@@ -75,11 +76,11 @@ int nw_tree_load_inner(struct nw_tree *tree, uint16_t number)
     uint32_t place = tree->child[number].at;
     int result = NW_OK;
 
-    memset(tree->buffer, 0, tree->page_bytes);
+    memset(tree->floor.buffer, 0, tree->floor.page_bytes);
     if (place != 0) {
         result = nw_tree_load(tree, place);
     }
-    if (result == NW_OK && nw_get16(tree->buffer) > tree->inner_room) {
+    if (result == NW_OK && nw_get16(tree->floor.buffer) > tree->inner_room) {
         result = NW_ERR_CORRUPT;
     }
     if (result == NW_OK) {
@@ -125,9 +126,10 @@ static int look_in_group(struct nw_tree *tree, struct look *look, uint32_t page,
                          uint16_t count)
 {
     uint16_t bytes = (uint16_t)(count * tree->entry);
-    int result = count != 0 ? nw_tree_read(tree, page, offset, bytes, tree->buffer) : (int)NW_OK;
+    int result = count != 0 ? nw_tree_read(tree, page, offset, bytes, tree->floor.buffer)
+                            : (int)NW_OK;
 
-    return result < 0 ? result : look_among(tree, look, tree->buffer, count);
+    return result < 0 ? result : look_among(tree, look, tree->floor.buffer, count);
 }
 
 /* The leaf at `page`, 0: there is none. What no level above knew of the run is there. */
@@ -139,19 +141,19 @@ static int look_in_leaf(struct nw_tree *tree, struct look *look, uint32_t page)
     uint16_t bytes = (uint16_t)(count * tree->width);
     int result = NW_OK;
 
-    memset(tree->buffer, 0, bytes);
+    memset(tree->floor.buffer, 0, bytes);
     if (page != 0) {
-        result = nw_tree_read(tree, page, (uint32_t)index * tree->width, bytes, tree->buffer);
+        result = nw_tree_read(tree, page, (uint32_t)index * tree->width, bytes, tree->floor.buffer);
     }
     if (result != NW_OK) {
         return result;
     }
-    look->place = nw_tree_get(tree, tree->buffer);
+    look->place = nw_tree_get(tree, tree->floor.buffer);
     for (uint8_t i = 0; i < count; i++) {
         uint16_t at = (uint16_t)(i * tree->width);
 
         if ((look->known >> i & 1U) == 0) {
-            memcpy(tree->run + at, tree->buffer + at, tree->width);
+            memcpy(tree->run + at, tree->floor.buffer + at, tree->width);
         }
     }
     tree->run_first = look->sector;
@@ -201,8 +203,8 @@ int nw_tree_find(struct nw_tree *tree, uint32_t sector, uint32_t *place)
 static uint16_t group_in_inner(const struct nw_tree *tree, const struct push *push, uint16_t leaf,
                                uint16_t *first)
 {
-    const uint8_t *entries = tree->buffer + tree->inner_at;
-    uint16_t count = nw_get16(tree->buffer);
+    const uint8_t *entries = tree->floor.buffer + tree->inner_at;
+    uint16_t count = nw_get16(tree->floor.buffer);
     uint32_t sector = push->number * tree->span + (uint32_t)leaf * tree->leaf_places;
 
     *first = nw_tree_lower(tree, entries, count, sector);
@@ -218,12 +220,12 @@ static void settle_notes(struct nw_tree *tree, const struct push *push)
     for (uint8_t i = 0; i < push->notes; i++) {
         uint16_t leaf = push->note[i].leaf;
         uint16_t group = group_in_inner(tree, push, leaf, &first);
-        uint16_t behind = (uint16_t)(nw_get16(tree->buffer) - first - group);
-        uint8_t *at = tree->buffer + tree->inner_at + (size_t)first * bytes;
+        uint16_t behind = (uint16_t)(nw_get16(tree->floor.buffer) - first - group);
+        uint8_t *at = tree->floor.buffer + tree->inner_at + (size_t)first * bytes;
 
         nw_tree_slide(at, at + (size_t)group * bytes, (size_t)behind * bytes);
-        nw_put16(tree->buffer, (uint16_t)(first + behind));
-        nw_tree_put(tree, tree->buffer + 2U + (size_t)leaf * tree->width, push->note[i].at);
+        nw_put16(tree->floor.buffer, (uint16_t)(first + behind));
+        nw_tree_put(tree, tree->floor.buffer + 2U + (size_t)leaf * tree->width, push->note[i].at);
     }
 }
 
@@ -251,7 +253,7 @@ int nw_tree_pour(struct nw_tree *tree, uint32_t page, uint32_t entries_at, uint1
     uint8_t piece[NW_TREE_PIECE];
     uint16_t bytes = tree->entry;
     uint16_t most = (uint16_t)(sizeof piece / bytes);
-    uint8_t *entries = tree->buffer + tree->inner_at;
+    uint8_t *entries = tree->floor.buffer + tree->inner_at;
     int result = NW_OK;
 
     while (*at < end && result == NW_OK) {
@@ -263,11 +265,13 @@ int nw_tree_pour(struct nw_tree *tree, uint32_t page, uint32_t entries_at, uint1
             uint32_t sector = nw_tree_get(tree, piece + (size_t)i * bytes);
             uint32_t place = nw_tree_get(tree, piece + (size_t)i * bytes + tree->width);
 
-            if (first == NW_TREE_NONE) {
-                nw_put16(tree->buffer, nw_tree_insert(tree, entries, nw_get16(tree->buffer),
-                                                      sector, place));
+            if (first == NW_FLOOR_NONE) {
+                uint16_t count = nw_get16(tree->floor.buffer);
+
+                nw_put16(tree->floor.buffer,
+                         nw_tree_insert(tree, entries, count, sector, place));
             } else if (sector - first < tree->leaf_places) {
-                nw_tree_put(tree, tree->buffer + (sector - first) * tree->width, place);
+                nw_tree_put(tree, tree->floor.buffer + (sector - first) * tree->width, place);
             } else {
                 return NW_OK;
             }
@@ -289,7 +293,7 @@ static int write_leaf(struct nw_tree *tree, struct push *push)
 
     note->leaf = leaf;
     note->old = nw_tree_leaf_place(tree, number);
-    memset(tree->buffer, 0, tree->page_bytes);
+    memset(tree->floor.buffer, 0, tree->floor.page_bytes);
     if (note->old != 0) {
         result = nw_tree_load(tree, note->old);
     }
@@ -298,8 +302,7 @@ static int write_leaf(struct nw_tree *tree, struct push *push)
                               (uint16_t)(first + group), number * tree->leaf_places);
     }
     if (result == NW_OK) {
-        tree->tagged.stats->map_programs++;
-        result = nw_tree_append(tree, NW_TREE_LEAF | number, tree->buffer, &note->at);
+        result = nw_floor_append_twice(&tree->floor, NW_TREE_LEAF | number, &note->at);
     }
     if (result == NW_OK) {
         nw_tree_renew(tree, note->old, note->at);
@@ -314,20 +317,18 @@ static int write_inner(struct nw_tree *tree, struct push *push, uint32_t word)
     struct nw_tree_child *child = push->child;
     uint32_t place;
 
-    tree->tagged.stats->map_programs++;
-    int result =
-        nw_tree_append(tree, word | NW_TREE_INNER | push->number, tree->buffer, &place);
+    int result = nw_floor_append_twice(&tree->floor, word | NW_TREE_INNER | push->number, &place);
 
     if (result != NW_OK) {
         return result;
     }
-    nw_tree_lose(tree, child->at);
-    nw_tree_gain(tree, place);
+    nw_tree_lose_node(tree, child->at);
+    nw_tree_gain_node(tree, place);
     nw_tree_renew(tree, child->at, place);
     learn(tree, push->number, place);
     for (uint8_t i = 0; i < push->notes; i++) {
-        nw_tree_lose(tree, push->note[i].old);
-        nw_tree_gain(tree, push->note[i].at);
+        nw_tree_lose_node(tree, push->note[i].old);
+        nw_tree_gain_node(tree, push->note[i].at);
     }
     push->notes = 0;
     return NW_OK;
@@ -336,20 +337,20 @@ static int write_inner(struct nw_tree *tree, struct push *push, uint32_t word)
 /* Makes room in an inner node: leaves take their groups. It stays in the buffer. */
 static int relieve(struct nw_tree *tree, struct push *push)
 {
-    int result = nw_tree_room(tree, 2);
+    int result = nw_floor_room(&tree->floor, PUSH);
 
     if (result == NW_OK) {
         result = nw_tree_load_inner(tree, push->number);
     }
     while (result == NW_OK) {
         settle_notes(tree, push);
-        if (nw_get16(tree->buffer) + push->group <= tree->inner_room) {
+        if (nw_get16(tree->floor.buffer) + push->group <= tree->inner_room) {
             break;
         }
-        if (push->notes == NOTES || tree->left < 2U) {
+        if (push->notes == NOTES || tree->floor.left < PUSH) {
             result = write_inner(tree, push, 0);
             if (result == NW_OK) {
-                result = nw_tree_room(tree, 2);
+                result = nw_floor_room(&tree->floor, PUSH);
             }
         } else {
             result = write_leaf(tree, push);
@@ -377,7 +378,7 @@ static int push_down(struct nw_tree *tree, uint16_t number)
         uint16_t at = push.child->start;
 
         result = nw_tree_pour(tree, tree->root, tree->root_at, &at,
-                              (uint16_t)(at + push.group), NW_TREE_NONE);
+                              (uint16_t)(at + push.group), NW_FLOOR_NONE);
     }
     if (result == NW_OK) {
         result = write_inner(tree, &push, NW_TREE_PUSHED);
@@ -398,17 +399,7 @@ int nw_tree_push(struct nw_tree *tree)
             best = i;
         }
     }
-    int result = push_down(tree, best);
-
-    /* A mount first has to end. It makes a lost inner node anew then, of tags that tell what the
-     * group says, too. */
-    if (tree->mounting && nw_tree_is_lost(result) &&
-        nw_tree_is_lost(nw_tree_load_inner(tree, best))) {
-        tree->live = (uint16_t)(tree->live - group_of(tree, best));
-        tree->child[best].pushed = 1;
-        result = NW_OK;
-    }
-    return result;
+    return push_down(tree, best);
 }
 
 int nw_tree_reserve(struct nw_tree *tree)
@@ -418,8 +409,8 @@ int nw_tree_reserve(struct nw_tree *tree)
     while (result == NW_OK && nw_tree_is_full(tree, 0)) {
         result = nw_tree_push(tree);
     }
-    if (result == NW_OK && tree->change_count == tree->changes_room) {
-        result = nw_tree_save(tree);
+    if (result == NW_OK && tree->change_count >= tree->changes_room) {
+        result = nw_floor_save(&tree->floor);
     }
     return result;
 }
@@ -429,15 +420,9 @@ void nw_tree_change(struct nw_tree *tree, uint32_t sector, uint32_t place)
     if (sector - tree->run_first < tree->run_count) {
         nw_tree_put(tree, tree->run + (sector - tree->run_first) * tree->width, place);
     }
+    NW_INVARIANT(tree->change_count <= tree->changes_room + 1U);
     tree->change_count =
         nw_tree_insert(tree, tree->changes, tree->change_count, sector, place);
-}
-
-int nw_tree_put_inner(struct nw_tree *tree, uint16_t number)
-{
-    struct push push = {.child = &tree->child[number], .number = number};
-
-    return write_inner(tree, &push, 0);
 }
 
 int nw_tree_move_inner(struct nw_tree *tree, uint32_t child, uint32_t place)
@@ -445,12 +430,13 @@ int nw_tree_move_inner(struct nw_tree *tree, uint32_t child, uint32_t place)
     if (child >= tree->children || tree->child[child].at != place) {
         return NW_OK;
     }
-    int result = nw_tree_room(tree, 1);
+    struct push push = {.child = &tree->child[child], .number = (uint16_t)child};
+    int result = nw_floor_room(&tree->floor, 2);
 
     if (result == NW_OK) {
         result = nw_tree_load_inner(tree, (uint16_t)child);
     }
-    return result == NW_OK ? nw_tree_put_inner(tree, (uint16_t)child) : result;
+    return result == NW_OK ? write_inner(tree, &push, 0) : result;
 }
 
 int nw_tree_move_leaf(struct nw_tree *tree, uint32_t leaf, uint32_t place)
@@ -466,7 +452,7 @@ int nw_tree_move_leaf(struct nw_tree *tree, uint32_t leaf, uint32_t place)
 
     note->leaf = (uint16_t)(leaf % tree->leaves);
     note->old = place;
-    int result = nw_tree_room(tree, 2);
+    int result = nw_floor_room(&tree->floor, PUSH);
 
     if (result == NW_OK) {
         result = nw_tree_load(tree, place);
@@ -478,8 +464,7 @@ int nw_tree_move_leaf(struct nw_tree *tree, uint32_t leaf, uint32_t place)
                               (uint16_t)(first + group), leaf * tree->leaf_places);
     }
     if (result == NW_OK) {
-        tree->tagged.stats->map_programs++;
-        result = nw_tree_append(tree, NW_TREE_LEAF | leaf, tree->buffer, &note->at);
+        result = nw_floor_append_twice(&tree->floor, NW_TREE_LEAF | leaf, &note->at);
     }
     if (result == NW_OK) {
         nw_tree_renew(tree, place, note->at);

@@ -74,47 +74,54 @@ static uint8_t *cached(const struct nw_tree *tree, uint32_t page)
 {
     for (uint16_t i = 0; i < tree->frames; i++) {
         if (tree->cached[i] == page) {
-            return tree->cache + (size_t)i * tree->page_bytes;
+            return tree->cache + (size_t)i * tree->floor.page_bytes;
         }
     }
     return NULL;
 }
 
-/* Part of a page as it is on flash, twice if need be. */
+/* Part of a node as it is on flash: twice if need be, then from its twin. */
 static int read_part(struct nw_tree *tree, uint32_t page, uint32_t offset, uint16_t length,
                      uint8_t *to)
 {
-    struct nw_chip_req req = {.chip = tree->tagged.req.chip,
-                              .page = page,
+    struct nw_stats *stats = tree->floor.tagged.stats;
+    struct nw_chip_req req = {.chip = tree->floor.tagged.req.chip,
                               .offset = (uint16_t)offset,
                               .length = length,
                               .data = to};
     int result = NW_ERR_ECC;
 
-    for (uint8_t i = 0; i < 2U && result == NW_ERR_ECC; i++) {
+    for (uint8_t i = 0; i < 4U && result == NW_ERR_ECC; i++) {
+        req.page = page + i / 2U;
         result = nw_chip_read(&req);
-        tree->tagged.stats->reads++;
-        tree->tagged.stats->map_reads++;
-        tree->tagged.stats->bytes_read += length;
+        stats->reads++;
+        stats->map_reads++;
+        stats->bytes_read += length;
     }
     if (result > 0) {
-        tree->tagged.stats->corrected += (uint16_t)result;
+        stats->corrected += (uint16_t)result;
     }
     return result < 0 ? result : (int)NW_OK;
 }
 
-/* A whole page, checked by its tag. */
+/* A whole node, checked by its tag. */
 static int read_whole(struct nw_tree *tree, uint32_t page, uint8_t *to)
 {
-    int state = nw_tagged_read(&tree->tagged, page, tree->page_bytes, to);
+    struct nw_floor *floor = &tree->floor;
 
-    tree->tagged.stats->map_reads++;
-    if (state < 0 || state == NW_TAG_LOST) {
-        return state < 0 ? state : (int)NW_ERR_ECC;
+    for (uint8_t i = 0; i < 2U; i++) {
+        int state = nw_tagged_read(&floor->tagged, page + i, floor->page_bytes, to);
+
+        floor->tagged.stats->map_reads++;
+        if (state < 0) {
+            return state;
+        }
+        if (state == NW_TAG_GOOD &&
+            floor->tagged.tag.crc == nw_tag_sum(to, floor->page_bytes)) {
+            return NW_OK;
+        }
     }
-    return state == NW_TAG_GOOD && tree->tagged.tag.crc == nw_tag_sum(to, tree->page_bytes)
-               ? (int)NW_OK
-               : (int)NW_ERR_CORRUPT;
+    return NW_ERR_ECC;
 }
 
 /* The page's copy in the cache, read if it is not there; NULL with an error in *result. */
@@ -127,8 +134,8 @@ static uint8_t *through_cache(struct nw_tree *tree, uint32_t page, int *result)
         uint16_t frame = tree->hand;
 
         tree->hand = (uint16_t)((frame + 1U) % tree->frames);
-        tree->cached[frame] = NW_TREE_NONE;
-        copy = tree->cache + (size_t)frame * tree->page_bytes;
+        tree->cached[frame] = NW_FLOOR_NONE;
+        copy = tree->cache + (size_t)frame * tree->floor.page_bytes;
         *result = read_whole(tree, page, copy);
         if (*result != NW_OK) {
             return NULL;
@@ -144,7 +151,7 @@ static uint8_t *through_cache(struct nw_tree *tree, uint32_t page, int *result)
 static int is_passed(struct nw_tree *tree, uint16_t length)
 {
     tree->passed++;
-    return length <= tree->page_bytes / 4U && tree->passed % NW_TREE_PASSED != 0;
+    return length <= tree->floor.page_bytes / 4U && tree->passed % NW_TREE_PASSED != 0;
 }
 
 int nw_tree_read(struct nw_tree *tree, uint32_t page, uint32_t offset, uint16_t length,
@@ -168,12 +175,12 @@ int nw_tree_load(struct nw_tree *tree, uint32_t page)
     int result;
 
     if (tree->frames == 0) {
-        return read_whole(tree, page, tree->buffer);
+        return read_whole(tree, page, tree->floor.buffer);
     }
     const uint8_t *copy = through_cache(tree, page, &result);
 
     if (copy != NULL) {
-        memcpy(tree->buffer, copy, tree->page_bytes);
+        memcpy(tree->floor.buffer, copy, tree->floor.page_bytes);
     }
     return result;
 }
@@ -183,7 +190,8 @@ void nw_tree_renew(struct nw_tree *tree, uint32_t old, uint32_t page)
     for (uint16_t i = 0; i < tree->frames; i++) {
         if (tree->cached[i] == old) {
             tree->cached[i] = page;
-            memcpy(tree->cache + (size_t)i * tree->page_bytes, tree->buffer, tree->page_bytes);
+            memcpy(tree->cache + (size_t)i * tree->floor.page_bytes, tree->floor.buffer,
+                   tree->floor.page_bytes);
             return;
         }
     }
@@ -193,7 +201,7 @@ void nw_tree_uncache(struct nw_tree *tree, uint32_t first, uint32_t end)
 {
     for (uint16_t i = 0; i < tree->frames; i++) {
         if (tree->cached[i] >= first && tree->cached[i] < end) {
-            tree->cached[i] = NW_TREE_NONE;
+            tree->cached[i] = NW_FLOOR_NONE;
         }
     }
 }

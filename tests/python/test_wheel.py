@@ -37,11 +37,11 @@ def test_wheel_works_away_from_the_checkout(tmp_path: Path) -> None:
     command = tmp_path / "env" / "bin" / "nandwich"
     help_text = subprocess.run([command, "--help"], capture_output=True, text=True, check=True)
     assert "doctor" in help_text.stdout
-    result = tmp_path / "result.json"
+    result = str(tmp_path / "result.json")
     asked = ["replay", "gen:zipf,requests=99", "--blocks", "64", "--wrap", "--json", result]
     subprocess.run([command, *asked], cwd=tmp_path, check=True)
-    shown = [command, "report", result, "-o", "page.html"]
-    subprocess.run(shown, cwd=tmp_path, env=environment, check=True)
+    shown = ["report", result, "-o", "page.html"]
+    subprocess.run([command, *shown], cwd=tmp_path, env=environment, check=True)
     assert "Observable, Inc." in (tmp_path / "page.html").read_text()
     refused = subprocess.run([command, "bench"], capture_output=True, text=True, check=False)
     assert refused.returncode == 2

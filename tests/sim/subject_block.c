@@ -704,16 +704,37 @@ static int tree_may_fill(const struct sim_subject *subject, const struct sim_str
     return strain->bad + PAGE_SPARES > spare_blocks(subject) || strain->strikes >= MOST_STRIKES;
 }
 
+/* What ftl_tree.h computes: where a call may meet a failure, two changes and a mount. */
 static struct sim_most tree_most(const struct sim_subject *subject, const struct sim_step *step,
                                  int clean)
 {
     const struct own *own = own_of(subject);
     struct nw_block_req req = request(own, step->args[0], step->args[1]);
+    const struct nw_geometry *geometry = &subject->chip->geometry;
+    struct nw_ftl_tree_config config = {.spare_blocks = own->config.spare_blocks};
+    struct nw_ftl_tree_most read;
+    struct nw_ftl_tree_most change;
+    struct nw_ftl_tree_most mount;
+    uint32_t times = step->verb - SIM_COMMON == SYNC ? 2U : req.count + 1U;
 
+    if (nw_ftl_tree_longest(&config, geometry, NW_FTL_TREE_READ, &read) < 0 ||
+        nw_ftl_tree_longest(&config, geometry, NW_FTL_TREE_CHANGE, &change) < 0 ||
+        nw_ftl_tree_longest(&config, geometry, NW_FTL_TREE_MOUNT, &mount) < 0) {
+        return anything();
+    }
     switch (step->verb - SIM_COMMON) {
-    case READ: return (struct sim_most){req.count * 4U, 0, 0, UINT32_MAX};
+    case READ:
+        return (struct sim_most){req.count * read.reads + (clean ? 0U : mount.reads), 0, 0,
+                                 UINT32_MAX};
     case SYNC:
-        return clean && own->trimmed == 0 ? (struct sim_most){0, 0, 0, UINT32_MAX} : anything();
+        if (clean && own->trimmed == 0) {
+            return (struct sim_most){0, 0, 0, UINT32_MAX};
+        } /* fall through */
+    case WRITE:
+    case TRIM:
+        return (struct sim_most){times * change.reads + mount.reads,
+                                 times * change.programs + mount.programs,
+                                 times * change.erases + mount.erases, UINT32_MAX};
     default: return anything();
     }
 }

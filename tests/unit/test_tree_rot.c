@@ -4,15 +4,7 @@
  * own content. Each page of small devices in turn: the device mounts, the sector whose content was
  * there answers an error, all others read as they did, and what is written later stays.
  *
- * Nor does it when a program was answered with an error before, done or not, wherever in a block.
- * Once a node made anew left out the page before one that was not done, and older content of a
- * sector that was synced showed; and the root behind one that was done, when it rotted, gave way to
- * the block before, whose last page was taken for written: what had failed showed again.
- *
- * Once a root that could not be read was the end of the device, though the block before it told the
- * same, an inner node failed the mount, and a leaf stopped all writes as soon as a push met it.
- *
- * What may show again is what was trimmed, where map pages are lost; and the page written last
+ * Roots and nodes stand twice: of the map nothing is lost, and no write fails. The page written last
  * looks like one that was cut: its sector holds what it held before, or zeros. So may, on chips
  * with less than 18 spare bytes, the sector of any page that was written since the newest root.
  * ctest: slow
@@ -69,8 +61,6 @@ static struct nw_chip chip;  /* a filter: one page answers NW_ERR_ECC */
 static struct nw_chip_ops ops;
 static uint32_t rotten;
 static int tag_stays; /* its tag can still be read */
-static int fails;     /* the next program answers NW_ERR_IO, */
-static int acts;      /* done all the same */
 static struct nw_ftl_tree ftl;
 static struct nw_ftl_tree_config config;
 static void *ram;
@@ -82,7 +72,6 @@ static uint8_t data[MOST_BYTES];
 
 /* What the losses were, over all pages. */
 static unsigned told;
-static unsigned trims_back;
 static unsigned last_gone;
 static unsigned older;
 static unsigned cuts;
@@ -106,11 +95,8 @@ static int rot_read(struct nw_chip_req *req)
 static int rot_program(struct nw_chip_req *req)
 {
     struct nw_chip_req below = pass(req);
-    int result = fails && !acts ? (int)NW_ERR_IO : nw_chip_program(&below);
 
-    result = fails ? (int)NW_ERR_IO : result;
-    fails = 0;
-    return result;
+    return nw_chip_program(&below);
 }
 
 static int rot_erase(struct nw_chip_req *req)
@@ -268,7 +254,7 @@ static void grow(const struct shape *shape, enum last_days day, uint32_t seed)
     }
     if (day == NEW_BLOCK) { /* a few pages behind the head */
         work(&random, 30);
-        while (ftl.tree->left + 2U + seed % 3U != shape->block_pages) {
+        while (ftl.tree->floor.left + 3U + seed % 3U != shape->block_pages) {
             write(nw_random_below(&random, ftl.block.sectors));
         }
     }
@@ -320,14 +306,6 @@ static int is_map(uint32_t page)
     return (nw_get32(spare) & 0xB0000000U) != 0;
 }
 
-static int is_root(uint32_t page)
-{
-    uint8_t spare[1024];
-
-    nw_nand_peek(nand, page, data, spare);
-    return (nw_get32(spare) & 0x80000000U) != 0;
-}
-
 /* Reads all, takes what it shows for true from now on. */
 static void judge(uint32_t page, uint32_t held, int map, uint32_t last)
 {
@@ -348,8 +326,6 @@ static void judge(uint32_t page, uint32_t held, int map, uint32_t last)
         } else if (result == NW_OK && sector == held && is_newest &&
                    chip.geometry.spare_bytes < 18U) {
             older++;
-        } else if (result == NW_OK && wanted[sector] == 0 && map) {
-            trims_back++;
         } else if ((result == NW_ERR_ECC || result == NW_ERR_CORRUPT) && sector == held) {
             told++;
         } else {
@@ -434,15 +410,13 @@ static void test_each_page(void **state)
         }
         close_shape();
     }
-    print_message("%u sectors told, %u trims back, %u last pages gone, %u older, %u cuts\n", told,
-                  trims_back, last_gone, older, cuts);
+    print_message("%u sectors told, %u last pages gone, %u older, %u cuts\n", told, last_gone,
+                  older, cuts);
     assert_true(told > 100U * seeds && cuts > 200U);
     assert_true(EVERY > 1U || (last_gone > 0 && older > 0));
 }
 
-/* The page rots while the device is in use. Writes go on, unless a root is lost: then they answer
- * an error until the next mount. This once let them fail for any page of the map, and did not see
- * that a push which cleaning had asked for failed each write of the session. */
+/* The page rots while the device is in use. Writes go on. */
 static void rot_in_use(uint32_t page, uint32_t seed)
 {
     struct nw_random random;
@@ -458,7 +432,6 @@ static void rot_in_use(uint32_t page, uint32_t seed)
     }
     uint32_t held = sector_in(page);
     int map = is_map(page);
-    int root = is_root(page);
     rotten = page;
     for (uint32_t i = 0; i < ftl.block.sectors / 2U; i++) {
         uint32_t sector = nw_random_below(&random, ftl.block.sectors);
@@ -469,7 +442,7 @@ static void rot_in_use(uint32_t page, uint32_t seed)
         if (result == NW_OK) {
             wanted[sector] = serial;
             held = held == sector ? NOWHERE : held;
-        } else if ((result != NW_ERR_ECC && result != NW_ERR_CORRUPT) || !root) {
+        } else {
             fail_msg("page %u lost: a write answers %d", (unsigned)page, result);
         }
     }
@@ -510,7 +483,7 @@ static void test_nodes_in_use(void **state)
         grow(&shape, IN_BLOCK, turn * 17U);
         for (uint32_t page = 0; page < shape.blocks * shape.block_pages; page += EVERY) {
             assert_int_equal(nw_nand_assign(nand, kept), NW_OK);
-            if (nw_nand_page_programs(nand, page) != 0 && is_map(page) && !is_root(page)) {
+            if (nw_nand_page_programs(nand, page) != 0 && is_map(page)) {
                 rot_in_use(page, turn);
             }
         }
@@ -518,243 +491,9 @@ static void test_nodes_in_use(void **state)
     }
 }
 
-/* The device as it is now: what is to rot next begins here. */
-static void keep(void)
-{
-    nw_nand_close(kept);
-    assert_int_equal(nw_nand_fork(&kept, nand), NW_OK);
-    memcpy(saved, wanted, ftl.block.sectors * sizeof *saved);
-}
-
-/* A write fails with so many pages left in the block, and some others go well. */
-static void fail_at(uint16_t left, struct nw_random *random, uint32_t behind)
-{
-    assert_int_equal(nw_nand_assign(nand, kept), NW_OK);
-    memcpy(wanted, saved, ftl.block.sectors * sizeof *saved);
-    rotten = NOWHERE;
-    mount();
-    work(random, 60);
-    for (unsigned i = 0; i < 1000U && (ftl.tree->left != left || ftl.tree->must_open); i++) {
-        write(nw_random_below(random, ftl.block.sectors));
-    }
-    struct nw_block_req req = request(nw_random_below(random, ftl.block.sectors));
-
-    fill(data, ++serial);
-    fails = 1;
-    assert_int_equal(nw_block_write(&req), NW_ERR_IO);
-    for (uint32_t i = 0; i < behind; i++) {
-        uint32_t sector = nw_random_below(random, ftl.block.sectors);
-
-        if (sector != req.sector) {
-            write(sector);
-        }
-    }
-    sync();
-}
-
-/* Each page of the map from this one on, and what a mount with it makes of the device. */
-static void rot_map(uint32_t first, uint32_t pages)
-{
-    struct nw_nand *before = kept;
-    uint32_t *were = saved;
-
-    kept = NULL;
-    saved = calloc(ftl.block.sectors, sizeof *saved);
-    assert_non_null(saved);
-    keep();
-    for (uint32_t page = first; page < first + pages; page += EVERY) {
-        if (nw_nand_page_programs(kept, page) == 0) {
-            continue;
-        }
-        assert_int_equal(nw_nand_assign(nand, kept), NW_OK);
-        if (!is_map(page)) {
-            continue;
-        }
-        memcpy(wanted, saved, ftl.block.sectors * sizeof *saved);
-        rotten = page;
-        mount();
-        judge(page, NOWHERE, 1, NOWHERE);
-    }
-    nw_nand_close(kept);
-    free(saved);
-    kept = before;
-    saved = were;
-}
-
-static void test_failed_calls(void **state)
-{
-    (void)state;
-    tag_stays = 0;
-    for (uint32_t turn = 0; turn < SHAPES; turn++) {
-        struct nw_random random;
-
-        nw_random_seed(&random, turn);
-        grow(&shapes[turn], IN_BLOCK, turn);
-        uint16_t most = (uint16_t)(chip.geometry.block_pages - 4U);
-
-        for (uint16_t left = 1; left < most; left = (uint16_t)(left + (left < 5U ? 1U : 4U))) {
-            for (uint32_t i = 0; i < 6U; i++) {
-                acts = (int)(i & 1U);
-                fail_at(left, &random, 1U + 12U * (i / 2U));
-                rot_map(0, chip.geometry.blocks * chip.geometry.block_pages);
-            }
-        }
-        close_shape();
-    }
-}
-
-/* A push that rots in the newest block, with others behind it: the root and the changes have less
- * room than the session had, so the mount pushes on its own. Once it took nodes that the session
- * wrote later for newer ones, and what it had pushed itself was gone. */
-static void test_lost_push(void **state)
-{
-    static const struct shape shape = {"K9F1G08U0A", 51, 64, 512, 0};
-    struct nw_random random;
-
-    (void)state;
-    open_shape(&shape);
-    tag_stays = 0;
-    keep();
-    for (uint32_t turn = 0; turn < 120U; turn++) {
-        assert_int_equal(nw_nand_assign(nand, kept), NW_OK);
-        memcpy(wanted, saved, ftl.block.sectors * sizeof *saved);
-        rotten = NOWHERE;
-        mount();
-        nw_random_seed(&random, turn);
-        for (uint32_t i = 0; i < 300U + 7U * turn; i++) {
-            uint32_t most = ftl.block.sectors >> (i & 3U ? 1U : 0U);
-
-            write(nw_random_below(&random, most)); /* groups of the root grow unlike each other */
-        }
-        rot_map(find_last() / shape.block_pages * shape.block_pages, shape.block_pages);
-    }
-    close_shape();
-}
-
-/* Mounts that are cut where they make a node anew, on a device with few free blocks. Once each of
- * them had ended by then and used up a block, and the last one had none left to mend in. */
-static void test_cut_mends(void **state)
-{
-    static const struct shape shape = {"K9F1G08U0A", 32, 16, 512, 0};
-    struct nw_random random;
-
-    (void)state;
-    nw_random_seed(&random, 1);
-    open_shape(&shape);
-    tag_stays = 0;
-    work(&random, 4U * ftl.block.sectors);
-    for (unsigned turn = 0; turn < 30U; turn++) {
-        work(&random, 29);
-        keep();
-        for (uint32_t page = 0; page < shape.blocks * shape.block_pages; page += EVERY) {
-            assert_int_equal(nw_nand_assign(nand, kept), NW_OK);
-            memcpy(wanted, saved, ftl.block.sectors * sizeof *saved);
-            if (nw_nand_page_programs(nand, page) != 0 && is_map(page)) {
-                rotten = page;
-                cut_mounts(&random, 8, 500);
-                mount();
-                judge(page, NOWHERE, 1, NOWHERE);
-            }
-        }
-        assert_int_equal(nw_nand_assign(nand, kept), NW_OK);
-        memcpy(wanted, saved, ftl.block.sectors * sizeof *saved);
-        rotten = NOWHERE;
-        mount();
-    }
-    close_shape();
-}
-
-/* Two calls that fail one after the other, at any time on a full device, leave it in use. Cleaning
- * once kept three blocks free before a block is begun, and then the second one answered FULL. */
-static void test_two_failures(void **state)
-{
-    static const struct shape shape = {"K9F1G08U0A", 31, 16, 256, 0};
-    struct nw_random random;
-
-    (void)state;
-    nw_random_seed(&random, 1);
-    open_shape(&shape);
-    work(&random, 4U * ftl.block.sectors);
-    for (unsigned turn = 0; turn < 3000U; turn++) {
-        for (unsigned i = 0; i < 2U; i++) {
-            struct nw_block_req req = request(nw_random_below(&random, ftl.block.sectors));
-
-            fill(data, ++serial);
-            fails = 1;
-            acts = (int)nw_random_below(&random, 2);
-            assert_int_equal(nw_block_write(&req), NW_ERR_IO);
-        }
-        work(&random, 1U + nw_random_below(&random, 40));
-        if (turn % 50U == 0) {
-            mount();
-        }
-    }
-    check_all();
-    close_shape();
-}
-
-/* Power goes in a write, and then a node rots. The mount looked for the sector of the torn page in
- * that node, in vain, and gave up: each time, for good. */
-static void test_node_behind_cut(void **state)
-{
-    static const struct shape shape = {"K9F1G08U0A", 40, 30, 512, 0};
-    struct nw_random random;
-
-    (void)state;
-    tag_stays = 0;
-    for (uint32_t turn = 0; turn < 24U; turn++) {
-        nw_random_seed(&random, turn);
-        grow(&shape, (enum last_days)(turn % DAYS), turn);
-        struct nw_cut cut = {.after = nw_random_below(&random, 60),
-                             .phase = NW_CUT_INSIDE,
-                             .data = NW_TORN_HALF,
-                             .spare = NW_TORN_NEW};
-        uint32_t sector = 0;
-
-        nw_nand_cut(nand, &cut);
-        while (!nw_nand_is_off(nand)) {
-            sector = nw_random_below(&random, ftl.block.sectors);
-            struct nw_block_req req = request(sector);
-
-            fill(data, ++serial);
-            if (nw_block_write(&req) == NW_OK) {
-                wanted[sector] = serial;
-            }
-        }
-        nw_nand_cut(nand, NULL);
-        nw_nand_power_up(nand);
-        uint32_t coming = serial;
-
-        keep();
-        for (uint32_t page = 0; page < chip.geometry.blocks * chip.geometry.block_pages;
-             page += EVERY) {
-            assert_int_equal(nw_nand_assign(nand, kept), NW_OK);
-            if (nw_nand_page_programs(nand, page) == 0 || !is_map(page) || is_root(page)) {
-                continue;
-            }
-            memcpy(wanted, saved, ftl.block.sectors * sizeof *saved);
-            rotten = page;
-            mount();
-            struct nw_block_req req = request(sector);
-            int result = nw_block_read(&req);
-
-            if (result == NW_OK && nw_get32(data) == coming) {
-                wanted[sector] = coming;
-            }
-            judge(page, NOWHERE, 1, NOWHERE);
-        }
-        close_shape();
-    }
-}
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_failed_calls),
-                                       cmocka_unit_test(test_lost_push),
-                                       cmocka_unit_test(test_cut_mends),
-                                       cmocka_unit_test(test_two_failures),
-                                       cmocka_unit_test(test_node_behind_cut),
-                                       cmocka_unit_test(test_each_page),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_each_page),
                                        cmocka_unit_test(test_in_use),
                                        cmocka_unit_test(test_nodes_in_use)};
 

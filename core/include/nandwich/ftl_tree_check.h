@@ -15,8 +15,8 @@ extern "C" {
 /*
  * Of a device that is mounted, between two calls. Each page that a sector, a leaf or an inner node
  * lies in is on the chip, no head of a block and in no free block; and each block has as many as
- * are counted for it. Blocks of more than 254 pages are not counted exactly: there the latter is
- * not asked. NW_OK, or NW_ERR_CORRUPT with the number in *where: of the sector, behind them of an
+ * are counted for it. Behind a mount in the session that failed RAM says nothing, and nothing is
+ * asked. NW_OK, or NW_ERR_CORRUPT with the number in *where: of the sector, behind them of an
  * inner node, behind these all counts together. Else the error of a node that cannot be read.
  * Cost: a look-up for each sector, and a read for each leaf.
  */

@@ -43,6 +43,8 @@ TOOLS = (
     Tool("riscv64-unknown-elf-gcc", "RV32 port", "gcc-riscv64-unknown-elf"),
     Tool("sdcc", "8051 port", "sdcc"),
     Tool("qemu-system-arm", "drivers on models of parts", "qemu-system-arm"),
+    Tool("curl", "what draws pages, fetched at set-up", "curl"),
+    Tool("chromium", "tests of those pages", "chromium"),
     Tool("cargo", "the Rust crate; other stores to compare with", "rustup"),
     Tool("fusermount3", "nandwich store IMAGE mount", "fuse3"),
 )

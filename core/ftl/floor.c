@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Blocks and the log in them: see floor.h. */
+#include "floor.h"
+
+#include <stddef.h>
+
+#define LEAST_LIST 3U /* the base, the newest that shows, and one */
+
+/* The count that a page goes into, or NULL. */
+static uint8_t *count_of(const struct nw_floor *floor, uint32_t page)
+{
+    uint32_t block = page / floor->block_pages;
+
+    return page != 0 && block < floor->blocks && floor->counts[block] < NW_FLOOR_FREE
+               ? &floor->counts[block]
+               : NULL;
+}
+
+void nw_floor_gain(struct nw_floor *floor, uint32_t page)
+{
+    uint8_t *count = count_of(floor, page);
+
+    if (count != NULL && *count < NW_FLOOR_FREE - 1U) {
+        (*count)++;
+    }
+}
+
+void nw_floor_lose(struct nw_floor *floor, uint32_t page)
+{
+    uint8_t *count = count_of(floor, page);
+
+    if (count != NULL && *count != 0) {
+        (*count)--;
+        floor->empty = (uint16_t)(floor->empty + (*count == 0));
+    }
+}
+
+int nw_floor_is_failed(const struct nw_floor *floor, uint16_t block)
+{
+    for (uint8_t i = 0; i < floor->failed_count; i++) {
+        if (floor->failed[i] == block) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* With no room for its name the block fails again one day, and is named then. */
+void nw_floor_fail(struct nw_floor *floor, uint16_t block)
+{
+    if (floor->failed_count < NW_FLOOR_FAILED && !nw_floor_is_failed(floor, block)) {
+        floor->failed[floor->failed_count] = block;
+        floor->failed_count++;
+    }
+}
+
+int nw_floor_retire(struct nw_floor *floor, uint16_t block)
+{
+    floor->counts[block] = NW_FLOOR_OUT;
+    floor->tagged.req.block = block;
+    floor->tagged.stats->retired++;
+    return nw_chip_mark_bad(&floor->tagged.req);
+}
+
+int nw_floor_retire_failed(struct nw_floor *floor)
+{
+    int result = NW_OK;
+
+    for (uint8_t i = 0; i < floor->failed_count && result == NW_OK;) {
+        uint16_t block = floor->failed[i];
+
+        if (block != floor->current && floor->counts[block] == 0) {
+            result = nw_floor_retire(floor, block);
+            floor->failed_count--;
+            floor->failed[i] = floor->failed[floor->failed_count];
+        } else {
+            i++;
+        }
+    }
+    return result;
+}
+
+int nw_floor_erase(struct nw_floor *floor, uint16_t block)
+{
+    uint32_t first = (uint32_t)block * floor->block_pages;
+
+    floor->map->forget(floor, first, first + floor->block_pages);
+    floor->tagged.req.block = block;
+    floor->tagged.stats->erases++;
+    return nw_chip_erase(&floor->tagged.req);
+}
+
+/* The next free block that is not erased yet. There is one. */
+static uint16_t next_free(struct nw_floor *floor)
+{
+    do {
+        floor->hand = (uint16_t)(floor->hand + 1U < floor->blocks ? floor->hand + 1U : 0U);
+    } while (floor->counts[floor->hand] != NW_FLOOR_FREE || floor->hand == floor->ahead);
+    return floor->hand;
+}
+
+void nw_floor_fill_list(struct nw_floor *floor, uint16_t keep)
+{
+    while (floor->listed < NW_FLOOR_LIST && floor->free > keep) {
+        uint16_t block = next_free(floor);
+
+        floor->list[floor->listed] = block;
+        floor->listed++;
+        floor->counts[block] = NW_FLOOR_OUT;
+        floor->free--;
+    }
+}
+
+int nw_floor_erase_ahead(struct nw_floor *floor)
+{
+    if (floor->ahead != NW_FLOOR_NO_BLOCK || floor->free == 0 || floor->unconfirmed) {
+        return NW_OK;
+    }
+    uint16_t block = next_free(floor);
+    int result = nw_floor_erase(floor, block);
+
+    if (result == NW_ERR_ERASE) {
+        floor->free--;
+        result = nw_floor_retire(floor, block);
+    } else if (result >= 0) {
+        floor->ahead = block;
+    }
+    return result < 0 ? result : (int)NW_OK;
+}
+
+int nw_floor_program(struct nw_floor *floor, uint32_t word, uint16_t length, uint8_t *data)
+{
+    int is_sector = (word & (NW_FLOOR_OWN | NW_FLOOR_TWICE)) == 0;
+
+    NW_INVARIANT(floor->left != 0 && !floor->must_mount);
+    NW_INVARIANT(floor->next / floor->block_pages == floor->current);
+    floor->tagged.tag = (struct nw_tag){.word = word,
+                                        .version = floor->version,
+                                        .crc = nw_tag_sum(data, length),
+                                        .erases = floor->before};
+    floor->tagged.stats->map_programs += is_sector ? 0U : 1U;
+    int result = nw_tagged_program(&floor->tagged, floor->next, length, data);
+
+    if (result < 0) { /* done or not: nobody knows */
+        floor->must_mount = 1;
+        if (result == NW_ERR_PROGRAM && !floor->mounting) {
+            nw_floor_fail(floor, floor->current);
+        }
+        return result;
+    }
+    floor->before = is_sector ? word & ~(uint32_t)NW_FLOOR_DAMAGED : (uint32_t)NW_FLOOR_NONE;
+    if (!floor->mounting && word != NW_FLOOR_ROOT) {
+        floor->sure = floor->next;
+        floor->sure_sector = floor->before;
+    }
+    floor->next++;
+    floor->left--;
+    return NW_OK;
+}
+
+/* The newest root counts now. */
+static void confirm(struct nw_floor *floor)
+{
+    floor->unconfirmed = 0;
+    floor->map->confirmed(floor);
+}
+
+int nw_floor_append(struct nw_floor *floor, uint32_t word, uint16_t length, uint8_t *data,
+                    uint32_t *page)
+{
+    int result = nw_floor_program(floor, word, length, data);
+
+    if (result == NW_OK) {
+        *page = floor->next - 1U;
+        if (floor->unconfirmed) {
+            confirm(floor);
+        }
+    }
+    return result;
+}
+
+int nw_floor_append_twice(struct nw_floor *floor, uint32_t word, uint32_t *page)
+{
+    uint32_t second;
+    int result = nw_floor_append(floor, word, floor->page_bytes, floor->buffer, page);
+
+    return result == NW_OK ? nw_floor_append(floor, word | NW_FLOOR_SECOND, floor->page_bytes,
+                                             floor->buffer, &second)
+                           : result;
+}
+
+int nw_floor_confirm(struct nw_floor *floor)
+{
+    uint32_t page;
+
+    return floor->unconfirmed ? nw_floor_append(floor, NW_FLOOR_FILL, 0, NULL, &page) : (int)NW_OK;
+}
+
+int nw_floor_put_root(struct nw_floor *floor)
+{
+    uint8_t *to = floor->buffer;
+    uint32_t page = floor->next;
+
+    nw_put32(to + NW_FLOOR_MAGIC_AT, floor->map->magic);
+    nw_put16(to + NW_FLOOR_BLOCKS_AT, floor->blocks);
+    nw_put16(to + NW_FLOOR_PAGES_AT, floor->block_pages);
+    for (uint8_t i = 0; i < NW_FLOOR_LIST; i++) {
+        nw_put16(to + NW_FLOOR_LIST_AT + 2U * i,
+                 i < floor->listed ? floor->list[i] : NW_FLOOR_NO_BLOCK);
+    }
+    to[NW_FLOOR_LISTED_AT] = floor->listed;
+    to[NW_FLOOR_FAILED_COUNT_AT] = floor->failed_count;
+    for (uint8_t i = 0; i < NW_FLOOR_FAILED; i++) {
+        nw_put16(to + NW_FLOOR_FAILED_AT + 2U * i,
+                 i < floor->failed_count ? floor->failed[i] : NW_FLOOR_NO_BLOCK);
+    }
+    int result = nw_floor_program(floor, NW_FLOOR_ROOT, floor->page_bytes, to);
+
+    if (result == NW_OK) {
+        result = nw_floor_program(floor, NW_FLOOR_ROOT, floor->page_bytes, to);
+    }
+    if (result == NW_OK) {
+        floor->map->rooted(floor, page);
+    }
+    return result;
+}
+
+/* Blocks that the root at hand does not reach: they may be erased when it counts. */
+static void release(struct nw_floor *floor)
+{
+    for (uint16_t block = 0; block < floor->blocks; block++) {
+        if (floor->counts[block] == 0 && block != floor->current &&
+            !nw_floor_is_failed(floor, block)) {
+            floor->counts[block] = NW_FLOOR_FREE;
+            floor->free++;
+        }
+    }
+    floor->empty = 0;
+}
+
+/* A root within the block. What it names as free is so at once: its second copy shows that the
+ * first is whole. */
+static int save_inside(struct nw_floor *floor)
+{
+    nw_floor_fill_list(floor, 2);
+    int result = floor->map->build(floor);
+
+    if (result == NW_OK) {
+        result = nw_floor_put_root(floor);
+    }
+    if (result == NW_OK) {
+        release(floor);
+        confirm(floor);
+    }
+    return result;
+}
+
+/* When free blocks fail one after the other the list for mounts lends one. */
+static void borrow(struct nw_floor *floor)
+{
+    if (floor->free == 0 && floor->listed > LEAST_LIST) {
+        floor->listed--;
+        floor->counts[floor->list[floor->listed]] = NW_FLOOR_FREE;
+        floor->free++;
+    }
+}
+
+/* A session block. */
+static int open_block(struct nw_floor *floor)
+{
+    int result = NW_OK;
+
+    NW_INVARIANT(!floor->unconfirmed);
+    while (result == NW_OK && floor->ahead == NW_FLOOR_NO_BLOCK) {
+        borrow(floor);
+        result = floor->free != 0 ? nw_floor_erase_ahead(floor) : (int)NW_ERR_FULL;
+    }
+    if (result == NW_OK) {
+        nw_floor_fill_list(floor, 2); /* the one at hand, and the next */
+        result = floor->map->build(floor);
+    }
+    if (result != NW_OK) {
+        return result;
+    }
+    floor->current = floor->ahead;
+    floor->ahead = NW_FLOOR_NO_BLOCK;
+    floor->counts[floor->current] = 0;
+    floor->free--;
+    release(floor);
+    floor->version = (floor->version + 2U) & ~(uint64_t)1U;
+    floor->next = (uint32_t)floor->current * floor->block_pages;
+    floor->left = floor->used_pages;
+    floor->before = NW_FLOOR_NONE;
+    floor->unconfirmed = 1;
+    return nw_floor_put_root(floor);
+}
+
+/* The last free block may fail when it is erased. Where others wait for a root, that one is written
+ * while the block at hand has room for it. */
+int nw_floor_room(struct nw_floor *floor, uint16_t pages)
+{
+    int result = NW_OK;
+
+    if (floor->free < 2U && floor->empty != 0 && floor->left >= NW_FLOOR_ROOTS &&
+        floor->left < NW_FLOOR_ROOTS + pages) {
+        result = save_inside(floor);
+    }
+    return result == NW_OK && floor->left < pages ? open_block(floor) : result;
+}
+
+int nw_floor_save(struct nw_floor *floor)
+{
+    if (floor->left >= NW_FLOOR_ROOTS) {
+        return save_inside(floor);
+    }
+    int result = open_block(floor);
+
+    return result == NW_OK ? nw_floor_confirm(floor) : result;
+}

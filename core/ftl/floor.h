@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * floor.h - the ground floor of a layer that keeps data: blocks, a log of pages in them, and what
+ * power cuts leave of both. The map that stands on it (struct nw_floor_map) says what pages mean.
+ *
+ *   floor.c        blocks, the log, a session's blocks
+ *   floor_base.c   a mount's choice: heads, candidate roots, the base
+ *   floor_mount.c  the torn tail, the mount's own block, formats
+ *
+ * BLOCKS. Each block of the log begins with a root, twice. All pages of a block carry its version,
+ * which grows from block to block: even in a session block, odd in a mount block.
+ *
+ *   session block   root, root, pages in order. Its root is confirmed by the page behind the two
+ *   mount block     root, root, a copy of the base's last page or no page, END, END; no more. An
+ *                   END says whether there is a copy, and lists blocks for the next mount
+ *
+ * A candidate root is one that shows; the base is the newest that counts (rule R2): the one that a
+ * mount builds on. Only the last page of a session block can be torn: the torn tail. A mount leaves
+ * it out of its root and copies it, if it is whole (R1). So nothing that comes later depends on it.
+ *
+ * ERASING. A block is free when the newest confirmed root reaches nothing in it. Only free blocks
+ * are erased, and suspects in a mount: blocks whose first two pages are neither a root nor blank
+ * (R3). Mounts take their blocks from a list of free ones in the root that they build on. Nobody
+ * else takes these, so whatever mounts that are cut leave behind, the newest block of a call that
+ * returned is whole with all it reaches (R4). docs/ftl-tree.md argues why.
+ *
+ * ERRORS. A failed program is a cut (R6): the block takes no more pages, and the floor has to be
+ * mounted again before the next change. A failed erase only makes its block bad.
+ */
+#ifndef NANDWICH_FTL_FLOOR_H
+#define NANDWICH_FTL_FLOOR_H
+
+#include "mark.h"
+#include "tag.h"
+
+/* What has to be true whatever happens below: asked in test builds alone. */
+#ifdef NW_INVARIANTS
+#include <stdlib.h>
+#define NW_INVARIANT(holds) ((holds) ? (void)0 : abort())
+#else
+#define NW_INVARIANT(holds) ((void)0)
+#endif
+
+/* The word of a tag. A plain number is a sector's content. */
+#define NW_FLOOR_DAMAGED 0x40000000UL /* with a sector: no data, its content is lost */
+#define NW_FLOOR_TWICE 0x30000000UL   /* one of these bits: a node of the map, which stands twice */
+#define NW_FLOOR_SECOND 0x40000000UL  /* with these: the second copy */
+#define NW_FLOOR_NUMBER 0x0FFFFFFFUL
+#define NW_FLOOR_OWN 0x80000000UL     /* the floor's own pages */
+#define NW_FLOOR_ROOT NW_MARK_LIST
+#define NW_FLOOR_FILL 0x8FFFFFF0UL    /* no data: confirms a root */
+#define NW_FLOOR_END 0x8FFFFFF1UL     /* the first, and the next number the second */
+#define NW_FLOOR_COPIED 0x00000004UL  /* with an END: a copy stands before it */
+
+/* Where the floor's part of a root is. */
+#define NW_FLOOR_MAGIC_AT 0U
+#define NW_FLOOR_SECTORS_AT 4U
+#define NW_FLOOR_BLOCKS_AT 8U
+#define NW_FLOOR_PAGES_AT 10U
+#define NW_FLOOR_LIST_AT 12U
+#define NW_FLOOR_LISTED_AT 24U
+#define NW_FLOOR_FAILED_COUNT_AT 25U
+#define NW_FLOOR_FAILED_AT 26U
+#define NW_FLOOR_HEAD 34U
+
+#define NW_FLOOR_LIST 6U   /* blocks for mounts: the base, the newest shown, two that fail, two */
+#define NW_FLOOR_FAILED 4U /* blocks to be emptied and marked bad that a root names */
+#define NW_FLOOR_ROOTS 2U  /* pages of a root in a block */
+#define NW_FLOOR_PAGES 255U /* of a block that are used */
+#define NW_FLOOR_FREE 254U /* in counts */
+#define NW_FLOOR_OUT 255U  /* in counts: bad, listed, or nobody knows */
+#define NW_FLOOR_NO_BLOCK 0xFFFFU
+#define NW_FLOOR_NONE 0xFFFFFFFFUL
+
+struct nw_floor;
+
+/* What stands on the floor. All answer NW_OK or an error; the root is in floor->buffer. */
+struct nw_floor_map {
+    /* A mount found this root: the map is what it says. Its copies lie at `page` and behind it. */
+    int (*adopt)(struct nw_floor *floor, uint32_t page);
+    /* A page behind that root counts: a sector's, or the first copy of a node. */
+    int (*replay)(struct nw_floor *floor, uint32_t page, uint32_t word);
+    /* The root as the map is now, from NW_FLOOR_HEAD on, and the sectors at their place. */
+    int (*build)(struct nw_floor *floor);
+    /* That root was written; it counts when `confirmed` follows. */
+    void (*rooted)(struct nw_floor *floor, uint32_t page);
+    void (*confirmed)(struct nw_floor *floor);
+    /* The last page of the base holds this sector, and lies here now: 1. 0: no such sector, or one
+     * that was trimmed later. */
+    int (*moved)(struct nw_floor *floor, uint32_t sector, uint32_t page);
+    /* nw_floor_gain() for each page that is reached. */
+    int (*count)(struct nw_floor *floor);
+    /* Pages about to be erased are in no cache. */
+    void (*forget)(struct nw_floor *floor, uint32_t first, uint32_t end);
+    uint32_t magic; /* kind and format of the root */
+};
+
+/* What is used most stands first: small processors reach it by short instructions. */
+struct nw_floor {
+    const struct nw_floor_map *map;
+    uint8_t *buffer;       /* a page */
+    uint8_t *counts;       /* a byte a block: pages that are reached, or FREE, or OUT */
+    uint32_t next;         /* page to be programmed next */
+    uint32_t before;       /* sector of the page before it; NW_FLOOR_NONE */
+    uint32_t sure;         /* the page that this session wrote last, roots apart, and its sector: */
+    uint32_t sure_sector;  /* it is no torn tail; NW_FLOOR_NONE */
+    uint16_t left;         /* pages from there to the end of the block */
+    uint16_t current;      /* the block; NW_FLOOR_NO_BLOCK: none yet */
+    uint16_t blocks;
+    uint16_t block_pages;
+    uint16_t page_bytes;
+    uint16_t used_pages;   /* of a block */
+    uint16_t free;         /* blocks that are FREE, */
+    uint16_t empty;        /* and that will be when the next root counts */
+    uint16_t hand;         /* free blocks are taken in order, from here on */
+    uint16_t ahead;        /* the free block that is erased; NW_FLOOR_NO_BLOCK */
+    uint8_t payload;       /* the chip keeps the content of sectors; of nodes it always does */
+    uint8_t mounting;
+    uint8_t unconfirmed;   /* the newest root does not count yet */
+    uint8_t must_mount;    /* a program failed */
+    uint8_t stale;         /* RAM is not what the chip says: a mount failed */
+    uint8_t listed;
+    uint8_t failed_count;
+    int8_t broken;         /* what changes answer, to the end of the session; 0 */
+    uint16_t list[NW_FLOOR_LIST];
+    uint16_t failed[NW_FLOOR_FAILED];
+    uint64_t version;      /* of the block being written, or the highest that shows */
+    struct nw_tagged tagged;
+};
+
+/* What a mount found: floor_base.c. */
+struct nw_floor_base {
+    uint64_t version; /* its own */
+    uint64_t below;   /* candidates from this version on do not count: their copy was lost */
+    uint32_t head;    /* first page of its block */
+    uint32_t copy;    /* the page to be copied; 0: none */
+    uint32_t sector;  /* of that page, where an END told; NW_FLOOR_NONE */
+    uint16_t highest; /* the good block with the highest version that shows */
+    uint8_t proven;   /* a mount block whose second END shows */
+    uint8_t suspects; /* blocks to be erased: their counts are NW_FLOOR_OUT, others' 0 */
+};
+
+enum nw_floor_how { NW_FLOOR_WRITE, NW_FLOOR_SHOW, NW_FLOOR_FORMAT };
+
+/* floor.c */
+void nw_floor_gain(struct nw_floor *floor, uint32_t page);
+void nw_floor_lose(struct nw_floor *floor, uint32_t page);
+/* One page more in the block there is. Ask for room before. */
+int nw_floor_append(struct nw_floor *floor, uint32_t word, uint16_t length, uint8_t *data,
+                    uint32_t *page);
+/* The buffer, a node, twice; *page is the first copy. */
+int nw_floor_append_twice(struct nw_floor *floor, uint32_t word, uint32_t *page);
+/* Sees to it that so many pages can be programmed, by a new block if need be. Uses the buffer.
+ * NW_ERR_FULL: no block is free. */
+int nw_floor_room(struct nw_floor *floor, uint16_t pages);
+/* A root that counts when this returns: within the block if it has room. Uses the buffer. */
+int nw_floor_save(struct nw_floor *floor);
+/* The newest root counts when this returns. */
+int nw_floor_confirm(struct nw_floor *floor);
+/* One free block erased ahead, or bad. Cost: at most one erase. */
+int nw_floor_erase_ahead(struct nw_floor *floor);
+int nw_floor_erase(struct nw_floor *floor, uint16_t block);
+/* Marked bad, and never used again. */
+int nw_floor_retire(struct nw_floor *floor, uint16_t block);
+/* A block in which a program failed was emptied. */
+int nw_floor_retire_failed(struct nw_floor *floor);
+int nw_floor_is_failed(const struct nw_floor *floor, uint16_t block);
+void nw_floor_fail(struct nw_floor *floor, uint16_t block);
+/* The floor's part of a root to the buffer, and that root twice to the log. */
+int nw_floor_put_root(struct nw_floor *floor);
+/* Blocks for the next mounts join the list, as long as this many free ones stay. */
+void nw_floor_fill_list(struct nw_floor *floor, uint16_t keep);
+int nw_floor_program(struct nw_floor *floor, uint32_t word, uint16_t length, uint8_t *data);
+
+/* floor_base.c */
+/* The newest root that counts, to the buffer. NW_ERR_NOT_FOUND; NW_ERR_VERSION: another geometry;
+ * NW_ERR_CORRUPT: the newest root is there and cannot be read. */
+int nw_floor_find(struct nw_floor *floor, struct nw_floor_base *base);
+/* A page to the buffer: 1 if it is whole and of this version, 0, or an error. */
+int nw_floor_load(struct nw_floor *floor, uint32_t page, uint64_t version);
+
+/* The base's last page to the buffer: 1 if it is a sector's and whole, 0, or an error. */
+int nw_floor_load_copy(struct nw_floor *floor, const struct nw_floor_base *base);
+
+/* floor_mount.c */
+/* Once, and once more behind a failed program. */
+int nw_floor_mount(struct nw_floor *floor, enum nw_floor_how how);
+
+#endif

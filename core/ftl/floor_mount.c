@@ -1,0 +1,447 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A mount: what stands behind the base's root, then a block of its own. Until that block has an END
+ * the mount has left nothing that counts, and what it erased nobody reaches. Its root tells all but
+ * the base's last page, which may be torn: that is read once and copied, if it is whole. So the
+ * block refers to nothing that may read differently tomorrow, and to nothing in another mount's
+ * block (R1, R3).
+ */
+#include <string.h>
+
+#include "floor.h"
+
+#define UNTOLD 0xFFFFFFU /* in a tag: the page before it holds no sector */
+#define KEEP 2U /* free blocks that a mount does not list: the session's next ones */
+
+/* A root within the base: all before it is in it. Either copy will do. 1, 0, or an error. */
+static int replay_root(struct nw_floor *floor, const struct nw_floor_base *base, uint32_t page)
+{
+    int result = nw_floor_load(floor, page, base->version);
+
+    if (result > 0) {
+        result = floor->map->adopt(floor, page);
+        return result < 0 ? result : 1;
+    }
+    return result;
+}
+
+static int is_node(uint32_t word)
+{
+    return (word & NW_FLOOR_OWN) == 0 && (word & NW_FLOOR_TWICE) != 0;
+}
+
+/* A page that another one follows, and the word before it; NW_FLOOR_NONE: it cannot be read. A node
+ * counts when its second copy is followed (R2). */
+static int replay(struct nw_floor *floor, uint32_t page, uint32_t word, uint32_t before)
+{
+    if (word == NW_FLOOR_NONE) {
+        floor->tagged.stats->lost++;
+        return is_node(before) && (before & NW_FLOOR_SECOND) == 0
+                   ? floor->map->replay(floor, page - 1U, before)
+                   : (int)NW_OK;
+    }
+    if (is_node(word)) {
+        return (word & NW_FLOOR_SECOND) != 0
+                   ? floor->map->replay(floor, page - 1U, word & ~(uint32_t)NW_FLOOR_SECOND)
+                   : (int)NW_OK;
+    }
+    return (word & NW_FLOOR_OWN) == 0
+               ? floor->map->replay(floor, page, word & ~(uint32_t)NW_FLOOR_DAMAGED)
+               : (int)NW_OK;
+}
+
+/* The last page is a root whose first copy cannot be read, if it is a root at all. The one before
+ * it goes back to the buffer, if this one is torn. */
+static int end_with_root(struct nw_floor *floor, const struct nw_floor_base *base, uint32_t page,
+                         uint32_t root)
+{
+    int result = replay_root(floor, base, page);
+
+    for (uint8_t i = 0; i < NW_FLOOR_ROOTS && result == 0; i++) {
+        result = nw_floor_load(floor, root + i, base->version);
+    }
+    return result == 0 ? (int)NW_ERR_CORRUPT : result;
+}
+
+/* The last root in a session block that another page follows; its head, where there is no other. */
+static int last_root(struct nw_floor *floor, const struct nw_floor_base *base, uint32_t *root)
+{
+    uint32_t end = base->head + floor->used_pages;
+    uint32_t first = base->head; /* copy of the root that was met last */
+    int state = NW_OK;
+
+    *root = base->head;
+    for (uint32_t page = base->head + NW_FLOOR_ROOTS; page < end; page++) {
+        state = nw_tagged_read(&floor->tagged, page, 0, NULL);
+        if (state < 0 || state == NW_TAG_BLANK) {
+            break;
+        }
+        *root = first;
+        if (state == NW_TAG_GOOD && floor->tagged.tag.version == base->version &&
+            floor->tagged.tag.word == NW_FLOOR_ROOT && page != first + 1U) {
+            first = page;
+        }
+    }
+    return state < 0 ? state : (int)NW_OK;
+}
+
+/* What stands behind this root of a session block. The last page is the torn
+ * tail: it says what the page before it holds, should that rot, and nothing else. */
+static int replay_all(struct nw_floor *floor, struct nw_floor_base *base, uint32_t root)
+{
+    uint32_t page = root + 1U + (root == base->head);
+    uint32_t end = base->head + floor->used_pages;
+    uint32_t before = NW_FLOOR_ROOT;
+    int knows = floor->tagged.req.spare_length >= NW_TAG_WEAR_BYTES;
+    int state = nw_tagged_read(&floor->tagged, page, 0, NULL);
+
+    for (;;) {
+        struct nw_tag tag = floor->tagged.tag;
+        int good = state == NW_TAG_GOOD && tag.version == base->version;
+        uint32_t word = good ? tag.word : (uint32_t)NW_FLOOR_NONE;
+        int result = state < 0 ? state : (int)NW_OK;
+
+        if (good && before == NW_FLOOR_NONE && knows && tag.erases < UNTOLD) {
+            result = floor->map->replay(floor, page - 1U, tag.erases);
+        }
+        if (result >= 0) {
+            state = page + 1U < end ? nw_tagged_read(&floor->tagged, page + 1U, 0, NULL)
+                                    : (int)NW_TAG_BLANK;
+            result = state < 0 ? state : result;
+        }
+        if (result >= 0 && state == NW_TAG_BLANK) {
+            base->copy = good && (word & (NW_FLOOR_OWN | NW_FLOOR_TWICE)) != 0 ? 0 : page;
+            if (good && is_node(word) && page == floor->sure) { /* this session wrote it: whole */
+                result = replay(floor, page, word, before);
+            }
+            return word == NW_FLOOR_ROOT && page != root + 1U
+                       ? end_with_root(floor, base, page, root)
+                       : result;
+        }
+        if (result >= 0) {
+            struct nw_tag next = floor->tagged.tag;
+
+            result = word == NW_FLOOR_ROOT && page != root + 1U
+                         ? replay_root(floor, base, page)
+                         : replay(floor, page, word, before);
+            floor->tagged.tag = next;
+        }
+        if (result < 0) {
+            return result;
+        }
+        root = result > 0 ? page : root;
+        before = word;
+        page++;
+    }
+}
+
+/* What the base holds, to RAM; the root at its head is in the buffer. */
+static int restore(struct nw_floor *floor, struct nw_floor_base *base)
+{
+    uint32_t root = base->head;
+    int result = NW_OK;
+
+    if ((base->version & 1U) == 0) {
+        result = last_root(floor, base, &root);
+    }
+    if (result == NW_OK && root != base->head) {
+        result = nw_floor_load(floor, root, base->version);
+        result = result == 0 ? nw_floor_load(floor, root + 1U, base->version) : result;
+        result = result == 0 ? (int)NW_ERR_CORRUPT : result;
+    }
+    if (result >= 0) {
+        result = floor->map->adopt(floor, root);
+    }
+    if (result >= 0 && (base->version & 1U) == 0) {
+        result = replay_all(floor, base, root);
+    }
+    return result < 0 ? result : (int)NW_OK;
+}
+
+/* Without writing: the last page lies where it is, if it is whole now. */
+static int show(struct nw_floor *floor, const struct nw_floor_base *base)
+{
+    int result = base->copy != 0 ? nw_floor_load_copy(floor, base) : 0;
+
+    if (result > 0) {
+        (void)floor->map->moved(floor, floor->tagged.tag.word & ~(uint32_t)NW_FLOOR_DAMAGED,
+                                base->copy);
+    } else if (result == 0 && base->copy != 0 && (base->proven || base->copy == floor->sure)) {
+        (void)floor->map->moved(floor, base->proven ? base->sector : floor->sure_sector,
+                                base->copy);
+    }
+    floor->left = 0;
+    floor->listed = 0;
+    if (result >= 0) {
+        memset(floor->counts, 0, floor->blocks);
+        result = floor->map->count(floor); /* RAM learns where nodes are */
+    }
+    return result == NW_ERR_ECC || result == NW_ERR_CORRUPT || result > 0 ? (int)NW_OK : result;
+}
+
+/* Blocks whose first two pages tell nothing: what a cut has left there may be a root tomorrow. */
+static int erase_suspects(struct nw_floor *floor, const struct nw_floor_base *base)
+{
+    int result = NW_OK;
+
+    for (uint16_t block = 0; base->suspects && block < floor->blocks && result >= 0; block++) {
+        if (floor->counts[block] != 0) {
+            result = nw_floor_erase(floor, block);
+            result = result == NW_ERR_ERASE ? nw_floor_retire(floor, block) : result;
+        }
+    }
+    return result < 0 ? result : (int)NW_OK;
+}
+
+/* Which blocks are free, by a look at the whole map. */
+static int count(struct nw_floor *floor)
+{
+    memset(floor->counts, 0, floor->blocks);
+    int result = floor->map->count(floor);
+
+    floor->free = 0;
+    floor->empty = 0;
+    floor->ahead = NW_FLOOR_NO_BLOCK;
+    for (uint16_t block = 0; block < floor->blocks && result >= 0; block++) {
+        if (floor->counts[block] == 0 && block != floor->current) {
+            floor->tagged.req.block = block;
+            result = nw_chip_is_bad(&floor->tagged.req);
+            if (result == 0 && nw_floor_is_failed(floor, block)) {
+                continue;
+            }
+            floor->counts[block] = result == 0 ? (uint8_t)NW_FLOOR_FREE : (uint8_t)NW_FLOOR_OUT;
+            floor->free = (uint16_t)(floor->free + (result == 0));
+        }
+    }
+    return result < 0 ? result : (int)NW_OK;
+}
+
+static void drop(struct nw_floor *floor, uint8_t at)
+{
+    floor->listed--;
+    memmove(floor->list + at, floor->list + at + 1, (floor->listed - at) * sizeof *floor->list);
+}
+
+/* A block of the list that is neither the base nor the newest that shows, erased; it goes to the
+ * end of the list. The base goes from it: none of the mounts to come before the next END may take
+ * what another one may have built upon. */
+static int take(struct nw_floor *floor, const struct nw_floor_base *base)
+{
+    uint16_t own = (uint16_t)(base->head / floor->block_pages);
+    uint8_t at = 0;
+
+    for (uint8_t i = floor->listed; i != 0; i--) {
+        if (floor->list[i - 1U] == own) {
+            drop(floor, (uint8_t)(i - 1U));
+        }
+    }
+    while (at < floor->listed) {
+        uint16_t block = floor->list[at];
+
+        if (block == base->highest) {
+            at++;
+            continue;
+        }
+        drop(floor, at);
+        floor->tagged.req.block = block;
+        int result = nw_chip_is_bad(&floor->tagged.req);
+
+        if (result == 0) {
+            result = nw_floor_erase(floor, block);
+            if (result >= 0) {
+                floor->list[floor->listed] = block;
+                floor->listed++;
+                floor->current = block;
+                return NW_OK;
+            }
+            result = result == NW_ERR_ERASE ? nw_floor_retire(floor, block) : result;
+        }
+        if (result < 0) {
+            return result;
+        }
+    }
+    return NW_ERR_FULL;
+}
+
+/* The copy of the last page, if that is whole. One that this session wrote is no torn tail: where
+ * it cannot be read its content is lost. So is a mount block's that a second END proves; else it is
+ * one of a half-erased block: 1, the mount begins anew without it. */
+static int copy_last(struct nw_floor *floor, struct nw_floor_base *base)
+{
+    int result = base->copy != 0 ? nw_floor_load_copy(floor, base) : 0;
+    uint32_t word = floor->tagged.tag.word;
+
+    if (result == 0 && base->copy != 0 && base->copy == floor->sure) {
+        base->sector = floor->sure_sector;
+        word = base->sector | NW_FLOOR_DAMAGED;
+        result = base->sector != NW_FLOOR_NONE;
+    } else if (result == 0 && base->copy != 0 && (base->version & 1U) != 0) {
+        if (!base->proven) {
+            base->below = base->version;
+            return 1;
+        }
+        word = base->sector | NW_FLOOR_DAMAGED;
+        result = base->sector != NW_FLOOR_NONE;
+    }
+    base->sector = word & ~(uint32_t)NW_FLOOR_DAMAGED;
+    if (result > 0 && floor->map->moved(floor, base->sector, floor->next)) {
+        int has = (word & NW_FLOOR_DAMAGED) == 0;
+
+        return nw_floor_program(floor, word, has ? floor->page_bytes : (uint16_t)0,
+                                has && floor->payload ? floor->buffer : NULL);
+    }
+    base->sector = NW_FLOOR_NONE;
+    return result < 0 ? result : (int)NW_OK;
+}
+
+/* Both ENDs. They list blocks that are free now; the session has nothing to erase before. */
+static int end(struct nw_floor *floor, const struct nw_floor_base *base)
+{
+    uint32_t first = (uint32_t)floor->current * floor->block_pages + NW_FLOOR_ROOTS + 1U;
+    uint32_t copied = base->sector != NW_FLOOR_NONE ? NW_FLOOR_COPIED : 0U;
+    uint8_t *to = floor->buffer;
+    int result = NW_OK;
+
+    floor->hand = floor->current;
+    floor->listed = 0;
+    nw_floor_fill_list(floor, KEEP);
+    memset(to, 0, floor->page_bytes);
+    nw_put32(to + NW_FLOOR_SECTORS_AT, base->sector);
+    for (uint8_t i = 0; i < floor->listed; i++) {
+        nw_put16(to + NW_FLOOR_LIST_AT + 2U * i, floor->list[i]);
+    }
+    to[NW_FLOOR_LISTED_AT] = floor->listed;
+    floor->next = first;
+    for (uint8_t i = 0; i < 2U && result == NW_OK; i++) {
+        result = nw_floor_program(floor, copied | (NW_FLOOR_END + i), floor->page_bytes, to);
+    }
+    return result;
+}
+
+/* The mount's own block. */
+static int write_block(struct nw_floor *floor, struct nw_floor_base *base)
+{
+    int result = erase_suspects(floor, base);
+
+    if (result == NW_OK) {
+        result = take(floor, base);
+    }
+    if (result == NW_ERR_FULL && !base->proven && (base->version & 1U) != 0) {
+        base->below = base->version; /* a mount that has not ended: as if its END did not show */
+        return 1;
+    }
+    if (result == NW_ERR_FULL) { /* all that were listed are bad by now: others that are free */
+        floor->current = NW_FLOOR_NO_BLOCK;
+        result = count(floor);
+        nw_floor_fill_list(floor, 0);
+        result = result == NW_OK ? take(floor, base) : result;
+    }
+    if (result != NW_OK) {
+        return result;
+    }
+    floor->version = (floor->version + 1U) | 1U;
+    floor->next = (uint32_t)floor->current * floor->block_pages;
+    floor->left = floor->used_pages;
+    floor->before = NW_FLOOR_NONE;
+    floor->mounting = 1;
+    result = floor->map->build(floor);
+    if (result == NW_OK) {
+        result = nw_floor_put_root(floor);
+    }
+    if (result == NW_OK) {
+        result = copy_last(floor, base);
+    }
+    if (result == NW_OK) {
+        result = count(floor);
+    }
+    if (result == NW_OK) {
+        result = end(floor, base);
+    }
+    if (result == NW_OK) {
+        floor->map->confirmed(floor);
+        if (base->sector != NW_FLOOR_NONE) {
+            (void)floor->map->moved(floor, base->sector, floor->next - NW_FLOOR_ROOTS - 1U);
+        }
+        floor->sure = 0;
+        result = nw_floor_retire_failed(floor); /* the base may be one */
+    }
+    floor->mounting = 0;
+    floor->left = 0;
+    if (result == NW_ERR_PROGRAM) {
+        int marked = nw_floor_retire(floor, floor->current);
+
+        result = marked < 0 ? marked : result;
+    }
+    return result;
+}
+
+/* A format where no device of this kind is: nothing may show that is older (R5). */
+static int wipe(struct nw_floor *floor, struct nw_floor_base *base)
+{
+    int result = NW_OK;
+
+    floor->listed = 0;
+    floor->failed_count = 0;
+    floor->version = 0;
+    base->suspects = 0;
+    base->copy = 0;
+    base->highest = NW_FLOOR_NO_BLOCK;
+    base->head = NW_FLOOR_NONE;
+    for (uint16_t block = 0; block < floor->blocks && result >= 0; block++) {
+        floor->tagged.req.block = block;
+        result = nw_chip_is_bad(&floor->tagged.req);
+        if (result == 0) {
+            result = nw_floor_erase(floor, block);
+            if (result == NW_ERR_ERASE) {
+                result = nw_floor_retire(floor, block);
+            } else if (result >= 0 && floor->listed < NW_FLOOR_LIST) {
+                floor->list[floor->listed] = block;
+                floor->listed++;
+            }
+        }
+    }
+    return result < 0 ? result : (int)NW_OK;
+}
+
+static int attempt(struct nw_floor *floor, struct nw_floor_base *base, enum nw_floor_how how)
+{
+    floor->stale = 1;
+    floor->must_mount = 0;
+    floor->unconfirmed = 0;
+    int result = nw_floor_find(floor, base);
+
+    if (how == NW_FLOOR_FORMAT) { /* a device of this kind: its last mount, with an empty root */
+        base->copy = 0;
+        result = result == NW_ERR_NOT_FOUND || result == NW_ERR_VERSION ||
+                         result == NW_ERR_CORRUPT
+                     ? wipe(floor, base)
+                     : result;
+    } else if (result == NW_OK) {
+        result = restore(floor, base);
+    }
+    if (result != NW_OK || how == NW_FLOOR_SHOW) {
+        return result == NW_OK ? show(floor, base) : result;
+    }
+    result = write_block(floor, base);
+    if (how == NW_FLOOR_WRITE && (result == NW_ERR_FULL || result == NW_ERR_ECC ||
+                                  result == NW_ERR_CORRUPT)) {
+        floor->broken = (int8_t)result; /* it can be read, no more: no block, or damage */
+        result = show(floor, base);
+    }
+    return result;
+}
+
+int nw_floor_mount(struct nw_floor *floor, enum nw_floor_how how)
+{
+    struct nw_floor_base base = {.below = UINT64_MAX};
+    uint8_t failures = 0;
+    int result;
+
+    do {
+        result = attempt(floor, &base, how);
+        failures = (uint8_t)(failures + (result == NW_ERR_PROGRAM));
+    } while (result > 0 || (result == NW_ERR_PROGRAM && failures == 1U));
+    floor->stale = result != NW_OK;
+    floor->must_mount = how == NW_FLOOR_SHOW || result != NW_OK;
+    return result;
+}

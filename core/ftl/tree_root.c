@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The root of the map, as the floor wants it: behind the floor's part the number of entries, the
+ * places of the inner nodes, the entries.
+ */
+#include <string.h>
+
+#include "tree.h"
+
+/* The root's entries in the buffer: those there were, but for what was pushed, and the changes.
+ * More than a root has room for, so `most` and one: it is no root of ours, or forged tags stand
+ * behind it. */
+static uint16_t merge(struct nw_tree *tree, uint16_t most)
+{
+    uint8_t *entries = tree->floor.buffer + tree->root_at;
+    uint16_t bytes = tree->entry;
+    uint16_t count = 0;
+
+    for (uint16_t i = 0; i < tree->children; i++) {
+        uint16_t start = tree->child[i].start;
+        uint16_t group = (uint16_t)(tree->child[i + 1U].start - start);
+
+        if (!tree->child[i].pushed) {
+            nw_tree_slide(entries + (size_t)count * bytes, entries + (size_t)start * bytes,
+                          (size_t)group * bytes);
+            count = (uint16_t)(count + group);
+        }
+    }
+    for (uint16_t i = 0; i < tree->change_count; i++) {
+        const uint8_t *from = tree->changes + (size_t)i * bytes;
+        uint32_t sector = nw_tree_get(tree, from);
+        uint16_t at = nw_tree_lower(tree, entries, count, sector);
+
+        if (count == most &&
+            (at == count || nw_tree_get(tree, entries + (size_t)at * bytes) != sector)) {
+            return (uint16_t)(most + 1U);
+        }
+        count = nw_tree_insert(tree, entries, count, sector,
+                               nw_tree_get(tree, from + tree->width));
+    }
+    memset(entries + (size_t)count * bytes, 0,
+           tree->floor.page_bytes - (size_t)tree->root_at - (size_t)count * bytes);
+    return count;
+}
+
+static int build(struct nw_floor *floor)
+{
+    struct nw_tree *tree = nw_tree_of(floor);
+    uint16_t most = (uint16_t)(tree->root_room + NW_TREE_OVER);
+    uint8_t *to = floor->buffer;
+    int result = NW_OK;
+
+    if (tree->live != 0 && !tree->buffered) {
+        result = nw_tree_load(tree, tree->root);
+    }
+    tree->buffered = 0;
+    if (result != NW_OK) {
+        return result;
+    }
+    uint16_t count = merge(tree, most);
+
+    if (count > most) {
+        return NW_ERR_CORRUPT;
+    }
+
+    memset(to, 0, NW_TREE_HEAD);
+    nw_put32(to + NW_FLOOR_SECTORS_AT, tree->sectors);
+    nw_put16(to + NW_TREE_ENTRIES_AT, count);
+    for (uint16_t i = 0; i < tree->children; i++) {
+        nw_tree_put(tree, to + NW_TREE_HEAD + (size_t)i * tree->width, tree->child[i].at);
+    }
+    return NW_OK;
+}
+
+/* The root in the buffer, which lies at `page`, is the newest: what RAM knows of it. */
+static void rooted(struct nw_floor *floor, uint32_t page)
+{
+    struct nw_tree *tree = nw_tree_of(floor);
+    const uint8_t *entries = floor->buffer + tree->root_at;
+    uint16_t count = nw_get16(floor->buffer + NW_TREE_ENTRIES_AT);
+
+    nw_tree_renew(tree, tree->root, page);
+    for (uint16_t i = 0; i < tree->children; i++) {
+        struct nw_tree_child *child = &tree->child[i];
+
+        child->at = nw_tree_get(tree, floor->buffer + NW_TREE_HEAD + (size_t)i * tree->width);
+        child->start = nw_tree_lower(tree, entries, count, i * tree->span);
+        if (i > 0 && child->start < child[-1].start) { /* forged entries: no group is negative */
+            child->start = child[-1].start;
+        }
+        child->pushed = 0;
+    }
+    tree->child[tree->children].start = count;
+    tree->live = count;
+    tree->root = page;
+}
+
+/* The changes are in the root now, and a victim that was empty is free. */
+static void confirmed(struct nw_floor *floor)
+{
+    struct nw_tree *tree = nw_tree_of(floor);
+
+    tree->change_count = 0;
+    tree->trimmed = 0;
+    if (tree->victim != NW_FLOOR_NO_BLOCK && floor->counts[tree->victim] % NW_FLOOR_FREE == 0) {
+        tree->victim = NW_FLOOR_NO_BLOCK;
+    }
+}
+
+/* Of the changes in RAM only trims stay, that a mount in the midst of a session has to keep: pages
+ * tell all else. */
+static int adopt(struct nw_floor *floor, uint32_t page)
+{
+    struct nw_tree *tree = nw_tree_of(floor);
+    uint16_t count = 0;
+
+    if (nw_get32(floor->buffer + NW_FLOOR_SECTORS_AT) != tree->sectors) {
+        return NW_ERR_VERSION;
+    }
+    if (nw_get16(floor->buffer + NW_TREE_ENTRIES_AT) > tree->root_room + NW_TREE_OVER) {
+        return NW_ERR_CORRUPT;
+    }
+    for (uint16_t i = 0; i < tree->change_count; i++) {
+        const uint8_t *from = tree->changes + (size_t)i * tree->entry;
+
+        if (nw_tree_get(tree, from + tree->width) == 0) {
+            nw_tree_slide(tree->changes + (size_t)count * tree->entry, from, tree->entry);
+            count++;
+        }
+    }
+    tree->change_count = count;
+    tree->run_count = 0;
+    tree->victim = NW_FLOOR_NO_BLOCK;
+    rooted(floor, page);
+    tree->buffered = 1;
+    return NW_OK;
+}
+
+/* Does RAM hold a trim of this sector? */
+static int is_trimmed(const struct nw_tree *tree, uint32_t sector)
+{
+    uint16_t at = nw_tree_lower(tree, tree->changes, tree->change_count, sector);
+    const uint8_t *entry = tree->changes + (size_t)at * tree->entry;
+
+    return at < tree->change_count && nw_tree_get(tree, entry) == sector &&
+           nw_tree_get(tree, entry + tree->width) == 0;
+}
+
+static int moved(struct nw_floor *floor, uint32_t sector, uint32_t page)
+{
+    struct nw_tree *tree = nw_tree_of(floor);
+
+    if (sector >= tree->sectors || is_trimmed(tree, sector)) {
+        return 0;
+    }
+    nw_tree_change(tree, sector, page);
+    return 1;
+}
+
+/* Of an inner node the group that it took goes. */
+static int replay(struct nw_floor *floor, uint32_t page, uint32_t word)
+{
+    struct nw_tree *tree = nw_tree_of(floor);
+    uint32_t number = word & NW_FLOOR_NUMBER;
+
+    if ((word & NW_FLOOR_TWICE) == 0) {
+        (void)moved(floor, word, page);
+        if (tree->change_count > tree->changes_room + 1U) {
+            return NW_ERR_CORRUPT; /* forged: the list has room for that one, and no more */
+        }
+    } else if ((word & NW_TREE_INNER) != 0 && number < tree->children) {
+        struct nw_tree_child *child = &tree->child[number];
+
+        child->at = page;
+        if ((word & NW_TREE_PUSHED) != 0 && !child->pushed) {
+            tree->live = (uint16_t)(tree->live - (child[1].start - child->start));
+            child->pushed = 1;
+        }
+    }
+    return NW_OK;
+}
+
+static void forget(struct nw_floor *floor, uint32_t first, uint32_t end)
+{
+    nw_tree_uncache(nw_tree_of(floor), first, end);
+}
+
+const struct nw_floor_map nw_tree_floor_map = {.adopt = adopt,
+                                               .replay = replay,
+                                               .build = build,
+                                               .rooted = rooted,
+                                               .confirmed = confirmed,
+                                               .moved = moved,
+                                               .count = nw_tree_count,
+                                               .forget = forget,
+                                               .magic = (uint32_t)NW_MARK_TREE};
