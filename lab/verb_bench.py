@@ -51,7 +51,12 @@ def _write_page(path: Path, figures: list[Figure]) -> None:
 
 
 @click.command(cls=Command)
-@click.argument("wanted", nargs=-1, metavar="[NAME]...")
+@click.argument(
+    "wanted",
+    nargs=-1,
+    metavar="[NAME]...",
+    shell_complete=lambda *_: [one.name for one in _choose(())],
+)
 @click.option("--list", "only_list", is_flag=True, help="Show the benches; run none.")
 @click.option(
     "--page",

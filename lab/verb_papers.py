@@ -77,7 +77,12 @@ def _show(results: list[Result], *, quick: bool) -> None:
 
 
 @click.command(cls=Command)
-@click.argument("ids", nargs=-1, metavar="[ID]...")
+@click.argument(
+    "ids",
+    nargs=-1,
+    metavar="[ID]...",
+    shell_complete=lambda *_: [one.id for one in _choose(())],
+)
 @click.option("--list", "only_list", is_flag=True, help="Show the experiments; run none.")
 @click.option("--quick", is_flag=True, help="Smaller inputs: seconds instead of minutes.")
 @click.option(

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_LEAST_ROOM = 4096  # bytes that a disk with room takes
 _NO_FILE = "neither a file nor a pipe"
 
 
@@ -52,7 +53,10 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
 
 
 def check(path: Path) -> None:
-    """OSError when `replacing` could not do it, as far as that shows before. Touches nothing."""
+    """OSError when `replacing` could not do it, as far as that shows before. Leaves nothing.
+
+    A file is begun beside it: no status says what root may do in /proc, or that a disk is full.
+    """
     old = _status(path)
     if old is not None and stat.S_ISDIR(old.st_mode):
         raise OSError(errno.EISDIR, "it is a folder")
@@ -65,8 +69,24 @@ def check(path: Path) -> None:
     folder = Path(os.path.realpath(path)).parent
     if not folder.is_dir():
         raise OSError(errno.ENOENT, f"there is no folder {folder}")
-    if not os.access(folder, os.W_OK | os.X_OK):
-        raise OSError(errno.EACCES, f"nothing may be written to the folder {folder}")
+    try:
+        _try_room(folder)
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        raise OSError(error.errno, f"nothing may be written to the folder {folder}") from error
+
+
+def _try_room(folder: Path) -> None:
+    """OSError when no file can be begun there, or the disk has no room for one."""
+    partial = folder / f".nandwich-{secrets.token_hex(8)}"
+    handle, named = _begin(partial, 0o600)
+    try:
+        os.write(handle, bytes(_LEAST_ROOM))
+    finally:
+        os.close(handle)
+        if named:
+            partial.unlink()
 
 
 def _takes_bytes(status: os.stat_result) -> bool:

@@ -2,6 +2,7 @@
 """Goal: `nandwich fit` names the layers that fit a part and a RAM, says by how much the others do
 not, and its figures are those of the C code that ships."""
 
+import gzip
 import json
 import re
 import subprocess
@@ -168,3 +169,78 @@ def test_a_letter_left_out_of_the_ram() -> None:
     assert done.exit_code == 2
     assert "did you mean 16K?" in done.stderr
     assert quantities.parse("16k", "size") == 16 * 1024
+
+
+MINE = ("--columns", "time,op,offset,size", "--unit", "us", "--header")
+
+
+def _mine(path: Path, lines: int = 300) -> Path:
+    """A csv of one's own: 4 KB are written here and there."""
+    rows = (f"{20 * i};W;{4096 * (i * 7 % 50)};4096" for i in range(lines))
+    path.write_text("when;what;lba;bytes\n" + "\n".join(rows) + "\n")
+    return path
+
+
+def test_a_trace_is_asked_about_as_replay_reads_it(tmp_path: Path) -> None:
+    """Goal: `fit --trace` takes what replay takes, packed too. A newcomer had a csv, and fit knew
+    only made-up workloads."""
+    csv = _mine(tmp_path / "mine.csv")
+    packed = tmp_path / "mine.csv.gz"
+    packed.write_bytes(gzip.compress(csv.read_bytes()))
+    small = ("--blocks", 128, "--ram", "64K")
+    done = _run(*small, "--trace", csv, *MINE, "--json", "-")
+    assert done.exit_code == 0, done.output
+    value = json.loads(done.stdout)
+    validate("fit-1", value)
+    assert value["question"]["workload"] is None
+    assert value["question"]["trace"] == str(csv)
+    assert value["question"]["requests"] == 0
+    assert value["provenance"]["inputs"].keys() == {str(csv)}
+    assert {row["layer"] for row in value["layers"] if row["fits"]} == {"page", "tree"}
+    again = json.loads(_run(*small, "--trace", packed, *MINE, "--json", "-").stdout)
+    assert again["layers"] == value["layers"]
+
+
+def test_a_made_up_trace_is_that_workload() -> None:
+    common = ("--blocks", 128, "--ram", "64K")
+    by_trace = _json(*common, "--trace", "gen:uniform")
+    by_name = _json(*common, "--workload", "uniform")
+    assert by_trace["layers"] == by_name["layers"]
+    assert by_trace["question"] == by_name["question"]
+
+
+def test_a_trace_larger_than_the_device_is_wrapped_when_asked(tmp_path: Path) -> None:
+    csv = _mine(tmp_path / "mine.csv", 40)
+    csv.write_text(csv.read_text() + f"900;W;{1 << 30};4096\n")
+    line = ("--blocks", 128, "--ram", "64K", "--trace", csv, *MINE)
+    refused = _run(*line)
+    assert refused.exit_code == 1
+    assert "--wrap" in refused.stdout
+    assert _run(*line, "--wrap").exit_code == 0
+
+
+def test_a_bad_trace_is_one_sentence(tmp_path: Path) -> None:
+    """Goal: a wrong line is told once with its number, not once for each layer."""
+    csv = _mine(tmp_path / "mine.csv", 5)
+    csv.write_text(csv.read_text() + "120;X;0;4096\n")
+    for line, says in (
+        (("--trace", csv, *MINE), "mine.csv:7"),
+        (("--trace", tmp_path / "none.csv"), "none.csv"),
+        (("--trace", csv), "--columns"),
+        (("--trace", csv, "--workload", "zipf"), "not both"),
+        (("--header", "--columns", "op,offset,size"), "made up"),
+    ):
+        done = _run("--ram", "64K", *line)
+        assert done.exit_code == 2, done.output
+        assert done.stdout == ""
+        assert says in done.stderr
+
+
+def test_one_reason_is_told_once() -> None:
+    """Goal: a DataFlash has no spare bytes, which no layer can do without. That was five long lines
+    nearly alike."""
+    done = _run("--ram", "64K", "--chip", "AT45DB041B", "--models")
+    assert done.exit_code == 1
+    (line,) = [one for one in done.stdout.splitlines() if "page, tree" in one]
+    assert line.split("  ")[-1] == "15 B of spare a page are needed; AT45DB041B has 0 B"
+    assert len(line) < 100

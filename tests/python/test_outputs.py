@@ -243,3 +243,46 @@ def test_a_folder_that_is_not_there(ground: Path, line: str) -> None:
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr.count("\n") == 1
     assert "nodir" in result.stderr
+
+
+UNWRITABLE = ("/proc/x.json", "/sys/x.json", "missing/x.json", "folder")
+
+
+@pytest.mark.parametrize("target", UNWRITABLE)
+@pytest.mark.parametrize(
+    "line",
+    ["run hello.c --once -q", "replay gen:sensor", "fit --ram 64K", "chips", "energy node.toml"],
+)
+def test_what_nobody_can_write_is_refused_before_the_work(
+    ground: Path, monkeypatch: pytest.MonkeyPatch, line: str, target: str
+) -> None:
+    """Goal: all verbs alike. `run --json /proc/x.json` failed behind the run only: root may write
+    to /proc by its mode, and no file can be made there."""
+
+    def too_late(*_: object, **__: object) -> None:
+        raise AssertionError("work was begun")
+
+    monkeypatch.setattr("nandwich.cli.output.check_apart", too_late)
+    done = CliRunner().invoke(main, [*line.split(), "--json", target])
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"nandwich: error: cannot write {target}: ")
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="mounting takes root")
+def test_a_full_disk_and_a_read_only_one_are_refused_before(ground: Path) -> None:
+    """Goal: a disk without room ends in exit code 1 before the work, as it does behind it."""
+    mount = ["mount", "-t", "tmpfs", "-o", "size=64k", "none", "folder"]
+    if subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("mounting is not allowed here")
+    try:
+        Path("folder/filler").write_bytes(bytes(64 << 10))
+        full = CliRunner().invoke(main, ["chips", "--json", "folder/x.json"])
+        subprocess.run(["mount", "-o", "remount,ro", "folder"], check=True)
+        fixed = CliRunner().invoke(main, ["chips", "--json", "folder/x.json"])
+    finally:
+        subprocess.run(["umount", "folder"], check=True)
+    assert (full.exit_code, full.stdout) == (1, "")
+    assert "No space left" in full.stderr
+    assert (fixed.exit_code, fixed.stdout) == (2, "")
+    assert "nothing may be written" in fixed.stderr

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command class of every verb: an option that takes one value is given once, and nothing that
-is given is empty."""
+"""The command class of every verb: an option that takes one value is given once, nothing that is
+given is empty, and each verb may be told to talk less or more."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from nandwich.cli import loudness
 from nandwich.errors import InputError
 
 #: Data and flags may be empty; names, files and figures may not.
@@ -23,6 +24,11 @@ class Command(click.Command):
         _refuse_repeats(given)
         _refuse_empty(given, values)
         return super().parse_args(ctx, args)
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        *own, asks_help = super().get_params(ctx)
+        taken = {one.name for one in own}
+        return [*own, *(one for one in loudness.OPTIONS if one.name not in taken), asks_help]
 
 
 class Group(Command, click.Group):

@@ -6,6 +6,8 @@ import errno
 import importlib
 import io
 import os
+import re
+import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,6 +17,7 @@ import click
 
 from nandwich import names, paths
 from nandwich._version import __version__
+from nandwich.cli import loudness
 from nandwich.errors import InputError, RunError
 
 #: Verbs that work without (or before) a build.
@@ -38,16 +41,18 @@ class VerbGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in self.list_commands(ctx):
             return None
-        if cmd_name not in _OF_THE_LAB:
-            package = "nandwich.cli"
-        elif paths.CHECKOUT is not None:
-            package = "lab"
-        else:
+        if _is_absent(cmd_name):
             return _absent(cmd_name)
+        package = "lab" if cmd_name in _OF_THE_LAB else "nandwich.cli"
         module = importlib.import_module(f"{package}.verb_" + cmd_name.replace("-", "_"))
         command = module.command
         assert isinstance(command, click.Command), f"{module.__name__}.command is not a command"
         return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The verbs with what their files say of them: importing all takes a second."""
+        told = [click.Command(verb, help=promise(verb)) for verb in self.list_commands(ctx)]
+        click.Group(commands=told).format_commands(ctx, formatter)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -68,6 +73,7 @@ class VerbGroup(click.Group):
             raise RunError("stdout is closed: give it a file, a pipe or /dev/null")
         try:
             result = super().invoke(ctx)
+            _tell_effort()
             sys.stdout.flush()
         except KeyboardInterrupt:
             click.echo("nandwich: interrupted", err=True)
@@ -76,7 +82,7 @@ class VerbGroup(click.Group):
             raise
         except OSError as error:
             if error.errno == errno.EPIPE:
-                raise  # whoever read stdout has seen enough
+                _leave()
             where = "" if error.filename is None else f"{error.filename}: "
             _fail(f"{where}{error.strerror or error}", error)
         except (MemoryError, RecursionError) as error:
@@ -86,6 +92,14 @@ class VerbGroup(click.Group):
             _fail(f"internal error: {what} (a defect of nandwich: please report it)", error)
         return result
 
+    def make_context(self, *args: Any, **more: Any) -> click.Context:
+        try:
+            return super().make_context(*args, **more)
+        except OSError as error:  # the help is written here
+            if error.errno == errno.EPIPE:
+                _leave()
+            raise
+
     def main(self, args: Sequence[str] | None = None, *more: Any, **options: Any) -> Any:
         _open_standard_files()
         try:
@@ -94,6 +108,26 @@ class VerbGroup(click.Group):
             failure = RunError(error.strerror or str(error))
             failure.show()
             sys.exit(failure.exit_code)
+
+
+#: The first paragraph of what `command` of a verb's file says of itself.
+_PROMISE = re.compile(r'^def command\(.*?^    """(.*?)(?:\n\n|""")', re.DOTALL | re.MULTILINE)
+_ABSENT = "Measures a checkout of Nandwich; an installed package does not have it."
+
+
+def promise(verb: str) -> str:
+    """The first paragraph of a verb's help, from its source."""
+    if _is_absent(verb):
+        return _ABSENT
+    folder = Path(__file__).parent
+    if verb in _OF_THE_LAB and paths.CHECKOUT is not None:
+        folder = paths.CHECKOUT / "lab"
+    found = _PROMISE.search((folder / f"verb_{verb.replace('-', '_')}.py").read_text("utf-8"))
+    return found.group(1) if found else ""
+
+
+def _is_absent(verb: str) -> bool:
+    return verb in _OF_THE_LAB and paths.CHECKOUT is None
 
 
 def _absent(verb: str) -> click.Command:
@@ -108,15 +142,37 @@ def _absent(verb: str) -> click.Command:
     return click.Command(
         verb,
         callback=refuse,
-        help="Measures a checkout of Nandwich; an installed package does not have it.",
+        help=_ABSENT,
         add_help_option=False,
         context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
     )
 
 
+def _leave() -> NoReturn:
+    """Whoever read what is printed has seen enough: the command ends as SIGPIPE would end it, and
+    what is still in its buffers goes nowhere."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for number in (1, 2):
+        os.dup2(nowhere, number)
+    os.close(nowhere)
+    raise click.exceptions.Exit(128 + signal.SIGPIPE)
+
+
+def _tell_effort() -> None:
+    """With --verbose: what the verb took, its children included."""
+    if not loudness.is_verbose():
+        return
+    import resource
+
+    taken = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    seconds = sum(one.ru_utime + one.ru_stime for one in taken)
+    most = max(one.ru_maxrss for one in taken)
+    click.echo(f"{seconds:.2f} s of processor, {most // 1024} MiB of memory at most", err=True)
+
+
 def _fail(text: str, cause: BaseException) -> NoReturn:
-    """The verb failed. NANDWICH_TRACEBACK=1 in the environment shows where."""
-    if os.environ.get("NANDWICH_TRACEBACK"):
+    """The verb failed. NANDWICH_TRACEBACK=1 in the environment, or --verbose, shows where."""
+    if os.environ.get("NANDWICH_TRACEBACK") or loudness.is_verbose():
         raise cause
     raise RunError(text) from cause
 
@@ -148,5 +204,6 @@ def main() -> None:
     """Layers between your code and raw flash, and a twin of the device to try them on.
 
     Data goes to stdout, talk to stderr. Exit codes: 0 ok, 1 the run failed or a claim did not hold,
-    2 bad input, 130 interrupted by Ctrl-C; what has results by then gives them, and 0.
+    2 bad input, 130 interrupted by Ctrl-C. A verb that has results when Ctrl-C comes prints them,
+    and ends with 0.
     """

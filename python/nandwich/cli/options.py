@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import click
 
 from nandwich import files, quantities
-from nandwich.errors import InputError
+from nandwich.errors import InputError, not_written
 
 _Decorated = TypeVar("_Decorated", bound=Callable[..., Any])
 _Target = TypeVar("_Target", str, Path, None)
@@ -87,13 +87,13 @@ TIME = Quantity("time")
 
 
 def check_output(target: str | Path) -> None:
-    """Refuse a file that could not be written, before work is done for it: InputError."""
+    """Refuse a file that could not be written, before work is done for it: `not_written`."""
     try:
         if str(target).endswith("/"):
             raise OSError(errno.EISDIR, "it is the name of a folder")
         files.check(Path(target))
     except OSError as error:
-        raise InputError(f"cannot write {target}: {error.strerror}") from error
+        raise not_written(f"cannot write {target}: {error.strerror}", error) from error
 
 
 def writable(_ctx: click.Context, _param: click.Parameter, target: _Target) -> _Target:
@@ -169,6 +169,17 @@ def trace_options(function: _Decorated) -> _Decorated:
     """Adds how a recorded trace is read, for `nandwich.replay.play.reading`."""
     for names, more in reversed(_TRACE_OPTIONS):
         function = click.option(*names, **more)(function)
+    return function
+
+
+def overlong_options(function: _Decorated) -> _Decorated:
+    """Adds what becomes of a trace that reaches behind the device, as the argument `fit`."""
+    for name, text in (
+        ("--scale", "A larger trace's offsets shrink."),
+        ("--wrap", "A larger trace goes round the device."),
+    ):
+        value = name.removeprefix("--")
+        function = click.option(name, "fit", flag_value=value, help=text)(function)
     return function
 
 

@@ -22,6 +22,7 @@ import click
 
 from nandwich import files, names, paths
 from nandwich._version import __version__
+from nandwich.cli import loudness
 from nandwich.errors import InputError, not_written
 
 
@@ -129,6 +130,8 @@ def write_json(target: str, value: Any) -> None:
         files.replace(Path(target), data)
     except OSError as error:
         raise not_written(f"cannot write {target}: {error.strerror}", error) from error
+    if loudness.is_verbose():
+        talk(f"{target}: {len(data)} bytes written")
 
 
 def counted(number: int, one: str, many: str = "") -> str:
@@ -163,8 +166,9 @@ def print_table(headers: Sequence[str], rows: Iterable[Sequence[object]]) -> Non
 
 
 def talk(text: str) -> None:
-    """A line for people, on stderr."""
-    click.echo(text, err=True)
+    """A line for people, on stderr; not with --quiet."""
+    if not loudness.is_quiet():
+        click.echo(text, err=True)
 
 
 class Progress(Protocol):
@@ -207,7 +211,8 @@ _RAREST_LINE_S = 60.0
 @contextlib.contextmanager
 def progress(description: str, total: int) -> Iterator[Progress]:
     """A bar with time left, on stderr; where stderr is no terminal a line every few seconds."""
-    if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
+    seen = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+    if loudness.is_quiet() or not seen:
         yield _Lines(description, total)
         return
     from rich.console import Console

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The very first of the `nandwich` command. Loading the rest takes a third of a second, and Ctrl-C
+"""The very first of the `nandwich` command. Loading a verb takes a third of a second, and Ctrl-C
 meanwhile ended in a traceback: so nothing that takes time is imported up here."""
 
 import os

@@ -7,14 +7,16 @@ import click
 
 from nandwich.cli import output
 from nandwich.cli.command import Command
-from nandwich.cli.options import SIZE, json_option
+from nandwich.cli.options import SIZE, json_option, overlong_options, trace_options
 from nandwich.errors import InputError
 from nandwich.quantities import format_energy, format_size, format_time
-from nandwich.replay import fit
+from nandwich.replay import fit, play
 from nandwich.twin import parts
 
 #: Nobody asks for less; who does has left out a letter.
 _LEAST_RAM = 256
+_WORKLOAD = "zipf"
+_REQUESTS = 100_000
 
 
 @click.command(cls=Command)
@@ -34,17 +36,22 @@ _LEAST_RAM = 256
 )
 @click.option(
     "--workload",
-    default="zipf",
-    show_default=True,
     metavar="NAME[,KEY=VALUE...]",
-    help="What will be asked of the device, as in `nandwich replay gen:NAME`.",
+    help="What will be asked of the device, as in `nandwich replay gen:NAME`. "
+    f"[default: {_WORKLOAD}]",
 )
+@click.option(
+    "--trace",
+    metavar="TRACE|gen:NAME",
+    help="The same from a recording: whatever `nandwich replay` takes.",
+)
+@trace_options
+@overlong_options
 @click.option(
     "--requests",
     type=click.IntRange(1, 10**9),
-    default=100_000,
-    show_default=True,
-    help="Played on each layer after the device was written full.",
+    help="Played on each layer after the device was written full. "
+    f"[default: {_REQUESTS}, of a trace all]",
 )
 @click.option(
     "--blocks", type=click.IntRange(0, 2**32 - 1), default=0, help="Another number of blocks."
@@ -61,19 +68,21 @@ _LEAST_RAM = 256
 def command(
     chip: str,
     ram: int,
-    workload: str,
-    requests: int,
+    workload: str | None,
+    trace: str | None,
+    requests: int | None,
     blocks: int,
     models: bool,
     seed: int,
     json_target: str | None,
+    **how: Any,
 ) -> None:
     """Which translation layer fits a part and a RAM, and what each costs there.
 
     Every layer that survives a power cut is formatted on a twin of the part, written full once and
-    played with the workload. A layer that needs more RAM is tried with a smaller cache; when that
-    is still too much, the last table says what it needs, and how much of the part it could serve.
-    Exit code 1 when nothing fits.
+    played with the workload or the trace. A layer that needs more RAM is tried with a smaller
+    cache; when that is still too much, the last table says what it needs, and how much of the part
+    it could serve. Exit code 1 when nothing fits.
 
     \b
     Examples:
@@ -81,12 +90,20 @@ def command(
       nandwich fit --chip W25N01GV --ram 16K --workload uniform
       nandwich fit --chip W25N01GV --ram 16K --blocks 256
       nandwich fit --ram 300K --workload sensorlog,writes=90% --json -
+      nandwich fit --ram 64K --trace examples/traces/camera.csv
+      nandwich fit --ram 64K --trace mine.csv --columns time,op,offset,size --unit us --header
       nandwich fit --ram 64K --models
     """
     if 0 < ram < _LEAST_RAM:
         raise InputError(f"--ram {ram} is {ram} bytes: did you mean {ram}K?")
-    output.check_apart(parts.files(chip), (json_target,))
-    question = fit.Question(chip, ram, workload, requests, blocks, seed, models)
+    source = _source(workload, trace)
+    recorded = not play.is_generated(source)
+    question = fit.Question(
+        chip, ram, source, requests or (0 if recorded else _REQUESTS), blocks, seed, models,
+        _reading(**how),
+    )  # fmt: skip
+    inputs = play.inputs(question.options)
+    output.check_apart((*inputs, *parts.files(chip)), (json_target,))
     with output.progress("layers", len(question.layers)) as bar:
         value = fit.answer(question, bar.advance)
     if json_target != "-":
@@ -95,14 +112,26 @@ def command(
         asked = {
             "chip": parts.resolve(chip).name,
             "ram_bytes": ram,
-            "workload": workload,
-            "requests": requests,
+            "workload": None if recorded else source.removeprefix(play.GENERATED),
+            "trace": source if recorded else None,
+            "requests": question.requests,
             "blocks": blocks,
         }
-        document = output.document("fit", 1, {"question": asked, **value}, seed=seed)
+        payload = {"question": asked, **value}
+        document = output.document("fit", 1, payload, seed=seed, inputs=inputs)
         output.write_json(json_target, document)
     if not any(row["fits"] for row in value["layers"]):
         raise SystemExit(1)
+
+
+def _source(workload: str | None, trace: str | None) -> str:
+    if workload is not None and trace is not None:
+        raise InputError("either --workload or --trace, not both")
+    return f"{play.GENERATED}{workload or _WORKLOAD}" if trace is None else trace
+
+
+def _reading(*, fit: str | None, **how: Any) -> dict[str, Any]:
+    return {"fit": fit or "refuse", **play.reading(**how)}
 
 
 def _show(value: dict[str, Any]) -> None:
@@ -116,8 +145,11 @@ def _show(value: dict[str, Any]) -> None:
     rest = [row for row in value["layers"] if not row["fits"]]
     if rest:
         click.echo("\nwhat does not fit:" if fitting else "no layer fits:")
+    alike: dict[str, list[str]] = {}
     for row in rest:
-        click.echo(f"  {row['layer']:<10}  {row['why']}")
+        alike.setdefault(row["why"], []).append(row["layer"])
+    for why, layers in alike.items():
+        click.echo(f"  {', '.join(layers):<10}  {why}")
     if value["store_ram_bytes"] is not None:
         size = format_size(value["store_ram_bytes"])
         click.echo(f"\nan object store keeps no map of sectors: {size} of RAM on this part")

@@ -10,7 +10,14 @@ import click
 from nandwich import _native, locks
 from nandwich.cli import output
 from nandwich.cli.command import Command
-from nandwich.cli.options import Quantity, json_option, layer_options, trace_options, writable
+from nandwich.cli.options import (
+    Quantity,
+    json_option,
+    layer_options,
+    overlong_options,
+    trace_options,
+    writable,
+)
 from nandwich.errors import InputError, RunError
 from nandwich.replay import play as replay
 from nandwich.replay import report
@@ -163,8 +170,7 @@ Examples:
     metavar="FRACTION",
     help="Writes so much of the device first: up to 1 in order, what is more at random.",
 )
-@click.option("--wrap", "fit", flag_value="wrap", help="A larger trace goes round the device.")
-@click.option("--scale", "fit", flag_value="scale", help="A larger trace's offsets shrink.")
+@overlong_options
 @trace_options
 @click.option(
     "--verify",

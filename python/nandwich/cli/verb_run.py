@@ -12,7 +12,7 @@ import click
 from click.core import ParameterSource
 
 from nandwich import locks, names, paths
-from nandwich.cli import output, signals
+from nandwich.cli import loudness, output, signals
 from nandwich.cli.command import Command
 from nandwich.cli.options import ADDRESS, SIZE, json_option, writable
 from nandwich.compiler import toolchain
@@ -249,7 +249,13 @@ def _split_compiler_flags(args: list[str]) -> tuple[list[str], list[str]]:
     metavar="'FLAGS'",
     help="More flags for the compiler, of any form; may be repeated.",
 )
-@click.option("--quiet", "-q", is_flag=True, help="No table: stdout is the program's alone.")
+@click.option(
+    "--quiet",
+    "-q",
+    is_flag=True,
+    callback=loudness.choose,
+    help="No table: stdout is the program's alone; only errors on stderr.",
+)
 @json_option
 def command(
     sources: tuple[str, ...],

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which layer fits a part and a RAM, and what each costs under one workload.
+"""Which layer fits a part and a RAM, and what each costs under one source of requests.
 
-Each layer is formatted on a metadata-only twin, written full once, played with the workload, asked
+Each layer is formatted on a metadata-only twin, written full once, played with the source, asked
 for reads at random, saved and mounted again, where it can be. Its RAM is what the C code asks for.
 """
 
+import re
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,11 @@ LAYERS = tuple(name for name, _, persists, _ in _native.layers() if persists)
 #: Code and constants on Cortex-M3 at -Os with all they use: format, mount and every verb.
 CODE_BYTES = {"page": 9908, "tree": 14096}
 _READS = 20_000
+#: Room beside each page, in a layer's refusal.
+_SPARE = re.compile(
+    r"does not work on (?P<chip>\S+) .*?(?P<have>\d+) B of spare a page"
+    r".*?(?P<need>\d+) B of spare\b"
+)
 _STEP = 1 << 16
 
 
@@ -30,16 +36,31 @@ class Question:
 
     chip: str
     ram_bytes: int
-    workload: str
-    requests: int = 100_000
+    source: str  # as `nandwich replay` takes it
+    requests: int = 100_000  # at most; 0: all that the source has
     blocks: int = 0
     seed: int = 1
     models: bool = False
+    reading: dict[str, Any] = field(default_factory=dict)  # of play.Options, for a trace
 
     @property
     def layers(self) -> tuple[str, ...]:
         """Those that are asked."""
         return LAYERS + play.MODELS if self.models else LAYERS
+
+    @property
+    def options(self) -> play.Options:
+        """The replay that is asked of each layer."""
+        return play.Options(
+            self.source,
+            chip=self.chip,
+            blocks=self.blocks,
+            arrivals=False,
+            limit=self.requests,
+            precondition=1000,
+            seed=self.seed,
+            **self.reading,
+        )
 
 
 def answer(question: Question, advance: Callable[[int], None]) -> dict[str, Any]:
@@ -48,13 +69,23 @@ def answer(question: Question, advance: Callable[[int], None]) -> dict[str, Any]
     part = parts.resolve(question.chip)
     if part.text("kind") not in parts.FLASH:
         raise InputError(f"{part.name} is no raw flash: no translation layer is needed there")
-    play.workload(question.workload, part.bytes, question.seed)  # refuses what is no workload
+    _check_source(question, part.bytes)
     rows = []
     for layer in question.layers:
         rows.append(_row(question, layer))
         advance(1)
     rows.sort(key=lambda row: (not row["fits"], row["programs_a_write"] or 0.0))
     return {"layers": rows, "store_ram_bytes": _store_ram_bytes(question)}
+
+
+def _check_source(question: Question, device_bytes: int) -> None:
+    """InputError for a source that is bad on any layer: it would be said of each."""
+    options = question.options
+    if play.is_generated(options.source):
+        play.check_made_up(options)
+        play.workload(options.source.removeprefix(play.GENERATED), device_bytes, options.seed)
+    else:
+        play.survey(play.open_trace(options.source, options), limit=options.limit)
 
 
 def _row(question: Question, layer: str) -> dict[str, Any]:
@@ -77,11 +108,11 @@ def _row(question: Question, layer: str) -> dict[str, Any]:
     }
     needs: list[int] = []
     for config in room.configs(layer):
-        options = _options(question, layer, config)
+        options = replace(question.options, ftl=layer, layer=config)
         try:
             played = play.prepare(options)
         except InputError as error:
-            row["why"] = row["why"] or error.message
+            row["why"] = row["why"] or _in_short(error.message)
             continue
         needs.append(room.ram_bytes(played.device))
         if needs[-1] <= question.ram_bytes:
@@ -90,6 +121,14 @@ def _row(question: Question, layer: str) -> dict[str, Any]:
         row["ram_bytes"] = min(needs)
         row["why"] = _too_little(question, layer, min(needs), played.device.blocks)
     return row
+
+
+def _in_short(refusal: str) -> str:
+    """A layer's refusal: where pages have too little spare, that alone, alike for all layers."""
+    found = _SPARE.search(refusal)
+    if found is None or int(found["have"]) >= int(found["need"]):
+        return refusal
+    return f"{found['need']} B of spare a page are needed; {found['chip']} has {found['have']} B"
 
 
 def _too_little(question: Question, layer: str, need: int, blocks: int) -> str:
@@ -144,22 +183,8 @@ def _store_ram_bytes(question: Question) -> int | None:
         return None
 
 
-def _options(question: Question, layer: str, config: dict[str, int]) -> play.Options:
-    return play.Options(
-        f"{play.GENERATED}{question.workload}",
-        chip=question.chip,
-        ftl=layer,
-        layer=config,
-        blocks=question.blocks,
-        arrivals=False,
-        limit=question.requests,
-        precondition=1000,
-        seed=question.seed,
-    )
-
-
 def _measured(question: Question, played: play.Play) -> dict[str, Any]:
-    """What one layer took for the workload, for reads at random, and for a mount behind them."""
+    """What one layer took for the source, for reads at random, and for a mount behind them."""
     played.precondition(lambda _: None)
     played.run(lambda _: None)
     value = play.as_json(played)
