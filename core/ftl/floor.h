@@ -35,8 +35,7 @@
 
 /* What has to be true whatever happens below: asked in test builds alone. */
 #ifdef NW_INVARIANTS
-#include <stdlib.h>
-#define NW_INVARIANT(holds) ((holds) ? (void)0 : abort())
+#define NW_INVARIANT(holds) ((holds) ? (void)0 : __builtin_trap())
 #else
 #define NW_INVARIANT(holds) ((void)0)
 #endif

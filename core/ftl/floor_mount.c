@@ -219,7 +219,9 @@ static int count(struct nw_floor *floor)
 static void drop(struct nw_floor *floor, uint8_t at)
 {
     floor->listed--;
-    memmove(floor->list + at, floor->list + at + 1, (floor->listed - at) * sizeof *floor->list);
+    for (; at < floor->listed; at++) {
+        floor->list[at] = floor->list[at + 1U];
+    }
 }
 
 /* A block of the list that is neither the base nor the newest that shows, erased; it goes to the

@@ -107,6 +107,9 @@ static inline struct nw_tree *nw_tree_of(struct nw_floor *floor)
 }
 
 /* tree_node.c */
+/* A node's two pages are reached, or no more. */
+void nw_tree_gain_node(struct nw_tree *tree, uint32_t place);
+void nw_tree_lose_node(struct nw_tree *tree, uint32_t place);
 /* Bytes that overlap, in either direction. */
 void nw_tree_slide(uint8_t *to, const uint8_t *from, size_t bytes);
 uint32_t nw_tree_get(const struct nw_tree *tree, const uint8_t *from);
@@ -169,9 +172,6 @@ int nw_tree_restock(struct nw_tree *tree);
 int nw_tree_pace(struct nw_tree *tree);
 
 /* tree_count.c */
-/* A node's two pages are reached, or no more. */
-void nw_tree_gain_node(struct nw_tree *tree, uint32_t place);
-void nw_tree_lose_node(struct nw_tree *tree, uint32_t place);
 /* Counts the pages of all blocks that are reached. NW_ERR_ECC: a node cannot be read. */
 int nw_tree_count(struct nw_floor *floor);
 

@@ -5,22 +5,6 @@
 #include "nandwich/bytes.h"
 #include "tree.h"
 
-void nw_tree_gain_node(struct nw_tree *tree, uint32_t place)
-{
-    if (place != 0) {
-        nw_floor_gain(&tree->floor, place);
-        nw_floor_gain(&tree->floor, place + 1U);
-    }
-}
-
-void nw_tree_lose_node(struct nw_tree *tree, uint32_t place)
-{
-    if (place != 0) {
-        nw_floor_lose(&tree->floor, place);
-        nw_floor_lose(&tree->floor, place + 1U);
-    }
-}
-
 /* A leaf with all that waits above it, to the buffer. */
 static int assemble(struct nw_tree *tree, const struct nw_tree_child *child, uint32_t leaf,
                     uint16_t at[2])

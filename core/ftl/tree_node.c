@@ -205,3 +205,19 @@ void nw_tree_uncache(struct nw_tree *tree, uint32_t first, uint32_t end)
         }
     }
 }
+
+void nw_tree_gain_node(struct nw_tree *tree, uint32_t place)
+{
+    if (place != 0) {
+        nw_floor_gain(&tree->floor, place);
+        nw_floor_gain(&tree->floor, place + 1U);
+    }
+}
+
+void nw_tree_lose_node(struct nw_tree *tree, uint32_t place)
+{
+    if (place != 0) {
+        nw_floor_lose(&tree->floor, place);
+        nw_floor_lose(&tree->floor, place + 1U);
+    }
+}

@@ -4,9 +4,10 @@
  * own content. Each page of small devices in turn: the device mounts, the sector whose content was
  * there answers an error, all others read as they did, and what is written later stays.
  *
- * Roots and nodes stand twice: of the map nothing is lost, and no write fails. The page written last
- * looks like one that was cut: its sector holds what it held before, or zeros. So may, on chips
- * with less than 18 spare bytes, the sector of any page that was written since the newest root.
+ * Roots and nodes stand twice: of the map nothing is lost, and no write fails. The page written
+ * last looks like one that was cut: its sector holds what it held before, or zeros. So may, on
+ * chips with less than 18 spare bytes, the sector of any page that was written since the newest
+ * root.
  * ctest: slow
  * ctest: soak
  */
