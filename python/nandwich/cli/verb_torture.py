@@ -26,9 +26,9 @@ _EPILOG = f"""{_subjects()}
 
 \b
 Examples:
-  nandwich torture page --chip W25N01GV --minutes 10
+  nandwich torture tree --chip W25N01GV --minutes 10
   nandwich torture tree --seeds 2000 --spare-blocks 12
-  nandwich torture page --chip mine.toml --out found.txt
+  nandwich torture tree --chip mine.toml --out found.txt
   nandwich torture --replay found.txt
 """
 
