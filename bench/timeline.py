@@ -27,14 +27,13 @@ def _seconds(ftl: str, path: Path | None) -> float:
     began = time.process_time()
     if line is not None:
         timelines.save(line, path or Path(), "bench", "chip")
-    return float(player.seconds) + time.process_time() - began
+    return player.seconds + time.process_time() - began
 
 
 def _ratio(ftl: str, path: Path) -> float:
     """Of the best of some rounds with a timeline to the best without, taken by turns."""
     rounds = [(_seconds(ftl, None), _seconds(ftl, path)) for _ in range(ROUNDS)]
-    without, with_it = (min(column) for column in zip(*rounds, strict=True))
-    return with_it / without
+    return min(with_it for _, with_it in rounds) / min(without for without, _ in rounds)
 
 
 @bench("timeline", "a replay with its timeline over one without, in processor time")

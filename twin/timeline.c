@@ -171,7 +171,7 @@ int nw_timeline_open(struct nw_timeline **timeline, const struct nw_timeline_con
     made->config = *config;
     made->sample_every = 1;
     made->now = malloc(TIMELINE_REQUEST_MOST * sizeof *made->now);
-    made->longest = malloc(NW_TIMELINE_LONGEST * sizeof *made->longest);
+    made->longest = calloc(NW_TIMELINE_LONGEST, sizeof *made->longest);
     made->samples = malloc(NW_TIMELINE_SAMPLES * sizeof *made->samples);
     if (made->now == NULL || made->longest == NULL || made->samples == NULL) {
         nw_timeline_close(made);
@@ -184,7 +184,7 @@ int nw_timeline_open(struct nw_timeline **timeline, const struct nw_timeline_con
 void nw_timeline_close(struct nw_timeline *timeline)
 {
     if (timeline != NULL) {
-        for (uint32_t i = 0; i < timeline->long_count; i++) {
+        for (uint32_t i = 0; timeline->longest != NULL && i < timeline->long_count; i++) {
             free(timeline->longest[i].own);
         }
         free(timeline->longest);

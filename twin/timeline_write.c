@@ -325,13 +325,14 @@ static int by_length(const void *a, const void *b)
 
 static int by_number(const void *a, const void *b)
 {
-    const struct timeline_kept *const *one = a, *const *other = b;
+    const struct timeline_kept *one = a, *other = b;
 
-    return (*one)->number < (*other)->number ? -1 : (*one)->number > (*other)->number;
+    return one->number < other->number ? -1 : one->number > other->number;
 }
 
-/* Gives the longest their ranks; those outside of the window to `apart`, by number: how many. */
-static uint32_t rank(struct nw_timeline *timeline, const struct timeline_kept **apart)
+/* Gives the longest their ranks and puts them in the order of time; how many are not in the
+ * window. */
+static uint32_t rank(struct nw_timeline *timeline)
 {
     uint32_t count = 0;
 
@@ -343,33 +344,41 @@ static uint32_t rank(struct nw_timeline *timeline, const struct timeline_kept **
         if (kept->place != TIMELINE_NONE) {
             timeline->window[kept->place].rank = kept->rank;
         } else {
-            apart[count++] = kept;
+            count++;
         }
     }
-    qsort(apart, count, sizeof *apart, by_number);
+    qsort(timeline->longest, timeline->long_count, sizeof *timeline->longest, by_number);
     return count;
+}
+
+/* Those of the longest that have such numbers and are not in the window. */
+static void show_longest(struct writer *writer, uint64_t first, uint64_t end)
+{
+    for (uint32_t i = 0; i < writer->timeline->long_count; i++) {
+        const struct timeline_kept *kept = &writer->timeline->longest[i];
+
+        if (kept->place == TIMELINE_NONE && kept->number >= first && kept->number < end) {
+            show_request(writer, kept);
+        }
+    }
 }
 
 static void write_all(struct nw_timeline *timeline, struct writer *writer)
 {
-    const struct timeline_kept *apart[NW_TIMELINE_LONGEST];
-    uint32_t count = rank(timeline, apart), i = 0;
+    uint32_t apart = rank(timeline);
     uint64_t start_ns, end_ns;
     int windowed = window_of(timeline, &start_ns, &end_ns);
+    uint64_t first = windowed ? timeline->window[0].number : 0;
 
     timeline->counts.cut = 0;
     timeline->counts.in_window = timeline->window_count;
-    timeline->counts.shown = timeline->window_count + count;
+    timeline->counts.shown = timeline->window_count + apart;
     writer->left = timeline->counts.shown;
-    for (; i < count && windowed && apart[i]->request.start_ns < start_ns; i++) {
-        show_request(writer, apart[i]);
-    }
+    show_longest(writer, 0, first);
     for (uint32_t at = 0; at < timeline->window_count; at++) {
         show_request(writer, &timeline->window[at]);
     }
-    for (; i < count; i++) {
-        show_request(writer, apart[i]);
-    }
+    show_longest(writer, first, UINT64_MAX);
     show_extent(writer, ONLY_LONGEST, 0, windowed ? start_ns : timeline->end_ns);
     if (windowed) {
         show_extent(writer, EVERY, start_ns, end_ns);
