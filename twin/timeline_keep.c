@@ -174,11 +174,12 @@ static void take_sample(struct nw_timeline *timeline, const struct timeline_kept
     }
 }
 
-void nw_timeline_keep(struct nw_timeline *timeline, const struct nw_timeline_request *request)
+void nw_timeline_keep(struct nw_timeline *timeline, const struct nw_timeline_request *request,
+                      uint64_t energy_pj)
 {
     struct timeline_kept kept = {.request = *request,
                                  .number = timeline->counts.requests,
-                                 .energy_pj = timeline->meter->energy_pj,
+                                 .energy_pj = energy_pj,
                                  .cut = timeline->now_cut};
     int idle = request->kind == NW_TIMELINE_IDLE;
     uint32_t place = TIMELINE_NONE;
