@@ -90,6 +90,7 @@ struct nw_timeline {
 /* timeline_keep.c: the request with the operations in `now`. */
 void nw_timeline_keep(struct nw_timeline *timeline, const struct nw_timeline_request *request,
                       uint64_t energy_pj);
+int nw_timeline_asked(const struct nw_timeline_request *request); /* 0: nobody asked for it */
 
 /* The first track and the first words of every trace. */
 #define TIMELINE_SHOWN 1U

@@ -67,8 +67,10 @@ int nw_timeline_begin_file(struct timeline_writer *writer, struct nw_timeline *t
     }
     writer->left = timeline->window_count + rank(timeline);
     timeline->counts.shown = writer->left;
-    timeline->counts.in_window = timeline->window_count;
     timeline->counts.cut = 0;
+    for (uint32_t i = 0; i < timeline->window_count; i++) {
+        timeline->counts.shown -= !nw_timeline_asked(&timeline->window[i].request);
+    }
     return NW_OK;
 }
 

@@ -96,7 +96,8 @@ static uint8_t failure(int result)
     }
 }
 
-static void show_op(struct timeline_writer *writer, const struct timeline_op *op, uint64_t flow, int last)
+static void show_op(struct timeline_writer *writer, const struct timeline_op *op, uint64_t flow,
+                    int last)
 {
     uint32_t pages = writer->timeline->chip.geometry.block_pages;
     int of_block = op->verb == NW_VERB_ERASE || op->verb == NW_VERB_HEAL ||
@@ -135,7 +136,8 @@ static void show_op(struct timeline_writer *writer, const struct timeline_op *op
 }
 
 /* A run of operations that are all the layer's own. */
-static void show_own_work(struct timeline_writer *writer, const struct timeline_op *ops, uint32_t count)
+static void show_own_work(struct timeline_writer *writer, const struct timeline_op *ops,
+                          uint32_t count)
 {
     struct nw_perfetto_event event = {
         .time_ns = ops->start_ns,
