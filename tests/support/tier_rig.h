@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tier_rig.h - the tier over the tree on an emulated chip and over an emulated NVM, which lose power
- * together: a cut inside an operation of one ends both. What a cut leaves on the chip is unstable.
- * A plain model beside them knows what each sector may read as.
+ * tier_rig.h - the tier over the tree on an emulated chip and over an emulated NVM, which lose
+ * power together: a cut inside an operation of one ends both. What a cut leaves on the chip is
+ * unstable. A plain model beside them knows what each sector may read as.
  */
 #ifndef NANDWICH_TESTS_TIER_RIG_H
 #define NANDWICH_TESTS_TIER_RIG_H

@@ -17,8 +17,8 @@
  *
  * ONE PAIR. Flash and NVM carry the same identity and the number of the session. A mount refuses an
  * NVM of another device, of an older session than its flash, or of more than one newer, and touches
- * nothing then. The last sector of `flash` is the label that tells; where it cannot be read, a mount
- * believes the NVM and writes the label anew. Nobody else may write to `flash`.
+ * nothing then. The last sector of `flash` is the label that tells; where nobody can read it, a
+ * mount believes the NVM and writes the label anew. Nobody else may write to `flash`.
  *
  * COST, in calls below; S: frames. An entry is 8 bytes of NVM
  *   read    in the NVM 1 NVM read; neighbours on flash as one request, and what the policy takes
