@@ -5,7 +5,7 @@
  * power-up what was cut shows itself in each way that it may (views.h). After each of these
  * histories the tier mounts, all that was acknowledged is there, the sectors under way hold the old
  * content or the new, and keep what they showed at one more power-up of each view.
- * ctest: quick
+ * ctest: slow
  * ctest: soak
  */
 #include <setjmp.h>
