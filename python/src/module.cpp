@@ -14,6 +14,7 @@ NB_MODULE(_native, m)
     bind_stack(m);
     bind_workload(m);
     bind_iotrace(m);
+    bind_timeline(m);
     bind_replay(m);
     bind_content(m);
     bind_store(m);
