@@ -235,9 +235,15 @@ void nw_timeline_end(struct nw_timeline *timeline, const struct nw_timeline_requ
         uint32_t count = timeline->now_count;
 
         explain(timeline, count > 0 ? count - 1U : TIMELINE_NONE, TIMELINE_NONE);
-        nw_timeline_keep(timeline, request);
+        nw_timeline_keep(timeline, request, timeline->meter->energy_pj);
         timeline->in_request = 0;
     }
+}
+
+void nw_timeline_add(struct nw_timeline *timeline, const struct nw_timeline_request *request,
+                     uint64_t energy_pj)
+{
+    nw_timeline_keep(timeline, request, energy_pj);
 }
 
 const struct nw_timeline_counts *nw_timeline_outcome(const struct nw_timeline *timeline)

@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from nandwich.cli.main import main
 from nandwich.errors import InputError
 from nandwich.replay import play as replay
 from nandwich.replay.play import Options
+from nandwich.sched import play as sched
 from nandwich.twin import timelines
 
 NEVER_CLEANS = "gen:zipf,requests=2K"
@@ -241,6 +243,70 @@ def test_what_cannot_be_written_is_refused_before_the_work(tmp_path: Path) -> No
     done = _run("replay", NEVER_CLEANS, "--timeline-window", "1:2")
     assert done.exit_code == 2
     assert "Give --timeline FILE" in done.stderr
+
+
+FLOWS = [
+    pytest.param("slack", {}, id="slack"),
+    pytest.param("fifo", {"drop_late": False}, id="late"),
+    pytest.param("g-edf", {"device": "K9F1G08U0A", "blocks": 64}, id="chip"),
+    pytest.param("edf", {"slots": 2}, id="full"),
+    pytest.param("rg-edf", {"reads": True}, id="reads"),
+]
+
+
+@pytest.mark.asan
+@pytest.mark.quick
+@pytest.mark.parametrize(("policy", "how"), FLOWS)
+def test_deadlines_met_and_missed(policy: str, how: dict[str, Any], tmp_path: Path) -> None:
+    """Goal: each request is on a track of its flow, with what became of it, and its operation."""
+    scenario = sched.node_scenario(periods_ms=(40, 30, 55), bursty=True)
+    first = replace(scenario.flows[0], reads="reads" in how)
+    more = {key: value for key, value in how.items() if key != "reads"}
+    scenario = replace(scenario, flows=(first, *scenario.flows[1:]), **more)
+    path = tmp_path / "out.perfetto-trace"
+    line = timelines.begin(timelines.FIRST)
+    outcome = sched.run(scenario, policy, line=line)
+    told = sched.save_timeline(line, path, scenario, policy)
+    assert f"{outcome.counts['offered']} of {outcome.counts['offered']} requests" in told
+    trace = timeline_traces.read(path)
+    assert trace.process == f"{policy}, 3 flows"
+    for flow, counts in zip(scenario.flows, outcome.flows, strict=True):
+        mine = [one for one in trace.on(flow.name) if one.name != "served"]
+        kinds = Counter(one.name for one in mine)
+        verdicts = ("met", "late", "dropped", "failed", "full", "refused")
+        assert kinds == {name: counts[name] for name in verdicts if counts[name]}
+        assert all(one.depth == 0 for one in mine)
+        for one in mine:
+            late = one.notes.get("late ns", 0)
+            assert one.name != "met" or not late
+            assert one.name != "late" or late
+    served = [one for one in trace.slices if one.name == "served"]
+    assert len(served) == outcome.written
+    assert all(one.depth == 1 for one in served)
+    operations = [one for one in trace.slices if one.category == "device operation"]
+    assert len(operations) == outcome.operations
+    assert sum(int(one.notes.get("requests", 0)) for one in operations) == len(served)
+    assert {(one.start, one.end) for one in served} <= {(one.start, one.end) for one in operations}
+    done = [one for one in trace.slices if one.name in ("met", "late")]
+    mean_ms = sum(one.took for one in done) / len(done) / 1e6
+    assert mean_ms == pytest.approx(outcome.response_ms, abs=0.002)
+
+
+@pytest.mark.quick
+def test_a_timeline_of_deadlines_is_of_one_policy(tmp_path: Path) -> None:
+    path = tmp_path / "out.perfetto-trace"
+    for more, words in (
+        ((), "--policy slack"),
+        (("--policy", "all"), "--policy slack"),
+        (("--policy", "edf", "--policy", "fifo"), "--policy slack"),
+        (("--policy", "edf", "--admit"), "runs nothing"),
+    ):
+        done = _run("sched", "--timeline", path, *more)
+        assert done.exit_code == 2
+        assert words in done.stderr
+    done = _run("sched", "--policy", "edf", "--runs", 2, "--no-bound", "--timeline", path)
+    assert done.exit_code == 0, done.output
+    assert timeline_traces.read(path).tracks
 
 
 def test_the_page_can_be_followed(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 """Timelines: what is recorded of a run, for a trace that ui.perfetto.dev opens."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -61,10 +62,16 @@ def begin(chosen: Window) -> _native.Timeline:
     return _native.Timeline(chosen.first, chosen.end, chosen.by_time)
 
 
-def save(timeline: _native.Timeline, path: Path, title: str, chip: str) -> str:
-    """Writes the trace; what it holds, in a line. RunError, InputError."""
+def save(
+    timeline: _native.Timeline, path: Path, title: str, chip: str, flows: Sequence[str] = ()
+) -> str:
+    """Writes the trace, of requests with deadlines if there are flows; what it holds, in lines.
+    RunError, InputError."""
     try:
-        timeline.write(str(path), title, chip)
+        if flows:
+            timeline.write_flows(str(path), title, chip, flows)
+        else:
+            timeline.write(str(path), title, chip)
     except OSError as error:
         raise not_written(f"cannot write {path}: {error.strerror}", error) from error
     except MemoryError as error:
