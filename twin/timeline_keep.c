@@ -59,6 +59,7 @@ static uint32_t keep_in_window(struct nw_timeline *timeline, const struct timeli
                timeline->op_count, &timeline->op_room, timeline->now_count,
                NW_TIMELINE_OPERATIONS);
     timeline->window[place] = *kept;
+    timeline->window[place].place = TIMELINE_NONE;
     timeline->window[place].first = timeline->op_count;
     timeline->window[place].op_count = fit;
     timeline->window[place].cut += timeline->now_count - fit;

@@ -84,7 +84,8 @@ void nw_timeline_end_slice(struct timeline_writer *writer, uint32_t track, uint6
 void nw_timeline_open_counters(struct timeline_writer *writer, uint32_t first)
 {
     const struct nw_timeline *timeline = writer->timeline;
-    struct timeline_sample sample = {0};
+    struct timeline_sample sample = {.queue = NW_TIMELINE_UNKNOWN,
+                                     .free_blocks = NW_TIMELINE_UNKNOWN};
     struct nw_perfetto_track tracks[] = {
         {.number = first + FREE_BLOCKS, .name = "free blocks", .unit = "blocks"},
         {.number = first + QUEUE, .name = "queue length", .unit = "requests"},

@@ -4,7 +4,7 @@
 #include "timeline_internal.h"
 
 /* Tracks, in the order in which they stand. */
-enum { REQUESTS = TIMELINE_SHOWN + 1, OWN_WORK, CHIP, COUNTERS };
+enum { FAULTS = TIMELINE_SHOWN + 1, REQUESTS, OWN_WORK, CHIP, COUNTERS };
 
 /* Words of the trace; the order of `words` below. */
 enum {
@@ -17,7 +17,8 @@ enum {
     NUMBER, SECTOR, SECTORS, WAITED, LONGEST, APPLICATION, NOT_SHOWN,
     BLOCK, PAGE, TO_BLOCK, TO_PAGE, BYTES, FOR, CORRECTED, RESULT,
     COPIES, ERASES, MAPS,
-    NO_PROGRAM, NO_ERASE, UNREADABLE, NO_POWER, REFUSED
+    NO_PROGRAM, NO_ERASE, UNREADABLE, NO_POWER, REFUSED,
+    CATEGORY_FAULT, FAULT, WRITE_BACK, DISCARD, ADDRESS
 };
 
 static const char *const words[] = {
@@ -33,6 +34,7 @@ static const char *const words[] = {
     "block", "page", "to block", "to page", "bytes", "for", "bits corrected", "result",
     "copies", "erases", "map operations",
     "program failed", "erase failed", "cannot be read", "power lost", "refused",
+    "virtual memory", "fault", "write back", "discard", "address",
 };
 
 #define EACH_REQUEST 260U /* bytes of the file, without operations, at most */
@@ -184,10 +186,52 @@ static void show_request(struct timeline_writer *writer, const struct timeline_k
     nw_timeline_end_slice(writer, REQUESTS, kept->request.end_ns);
 }
 
+/* The fault that asked for the request at `at`, and for those behind it; how many. */
+static uint32_t show_fault(struct timeline_writer *writer, const struct timeline_kept *kept,
+                           uint32_t at, uint32_t end)
+{
+    const struct nw_timeline_request *request = &kept[at].request;
+    uint32_t last = at;
+    struct nw_perfetto_event event = {
+        .time_ns = request->start_ns,
+        .track = FAULTS,
+        .what = NW_PERFETTO_BEGIN,
+        .category = CATEGORY_FAULT,
+    };
+
+    while (last + 1U < end && kept[last + 1U].request.fault == request->fault &&
+           kept[last + 1U].number == kept[last].number + 1U) {
+        last++;
+    }
+    event.name = kept[last].request.kind == NW_TIMELINE_READ   ? FAULT
+                 : kept[last].request.kind == NW_TIMELINE_TRIM ? DISCARD
+                                                               : WRITE_BACK;
+    nw_perfetto_note(&event, NUMBER, request->fault);
+    nw_perfetto_point(&event, ADDRESS, kept[last].request.address);
+    nw_perfetto_tell(&writer->perfetto, &event);
+    nw_timeline_end_slice(writer, FAULTS, kept[last].request.end_ns);
+    return last + 1U;
+}
+
+static void show_faults(struct timeline_writer *writer, const struct timeline_kept *kept,
+                        uint32_t count, uint64_t first, uint64_t end)
+{
+    for (uint32_t i = 0; i < count;) {
+        int counts = kept[i].place == TIMELINE_NONE && kept[i].number >= first &&
+                     kept[i].number < end && kept[i].request.fault != 0;
+
+        i = counts ? show_fault(writer, kept, i, count) : i + 1U;
+    }
+}
+
 static void open_tracks(struct timeline_writer *writer, const char *chip)
 {
     const struct nw_perfetto_track tracks[] = {
         {.number = TIMELINE_SHOWN, .name = TIMELINE_SHOWN_NAME, .about = TIMELINE_SHOWN_ABOUT},
+        {.number = FAULTS,
+         .name = "virtual memory",
+         .about = "Faults that went to the device: from the page that had to leave for it to the "
+                  "page that is there."},
         {.number = REQUESTS,
          .name = "host requests",
          .about = "From when the device begins with a request to its end. The arrows lead to the "
@@ -200,7 +244,9 @@ static void open_tracks(struct timeline_writer *writer, const char *chip)
     };
 
     for (uint32_t i = 0; i < sizeof tracks / sizeof tracks[0]; i++) {
-        nw_perfetto_track(&writer->perfetto, &tracks[i]);
+        if (tracks[i].number != FAULTS || writer->timeline->config.faults != 0) {
+            nw_perfetto_track(&writer->perfetto, &tracks[i]);
+        }
     }
     nw_timeline_open_counters(writer, COUNTERS);
 }
@@ -227,6 +273,11 @@ static void show_all(struct timeline_writer *writer)
         show_request(writer, &timeline->window[at]);
     }
     show_longest(writer, first, UINT64_MAX);
+    if (timeline->config.faults != 0) {
+        show_faults(writer, timeline->longest, timeline->long_count, 0, first);
+        show_faults(writer, timeline->window, timeline->window_count, 0, UINT64_MAX);
+        show_faults(writer, timeline->longest, timeline->long_count, first, UINT64_MAX);
+    }
 }
 
 int nw_timeline_write(struct nw_timeline *timeline, const char *path, const char *title,

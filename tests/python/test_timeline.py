@@ -13,6 +13,8 @@ from typing import Any
 import pytest
 import timeline_traces
 from click.testing import CliRunner, Result
+from runs import own_cache as own_cache
+from runs import run_json
 from timeline_traces import Slice, Trace
 
 from nandwich import _native, paths
@@ -307,6 +309,45 @@ def test_a_timeline_of_deadlines_is_of_one_policy(tmp_path: Path) -> None:
     done = _run("sched", "--policy", "edf", "--runs", 2, "--no-bound", "--timeline", path)
     assert done.exit_code == 0, done.output
     assert timeline_traces.read(path).tracks
+
+
+def test_a_program_in_virtual_memory(tmp_path: Path) -> None:
+    """Goal: faults, their requests and the chip, on one clock; of several runs one is written."""
+    assert paths.CHECKOUT is not None
+    path, source = tmp_path / "out.perfetto-trace", paths.CHECKOUT / "examples" / "sort.c"
+    value = run_json(source, "--ram", "12K", "--timeline", path, "--", "heap", "6000")
+    trace = timeline_traces.read(path)
+    assert trace.process == "sort"
+    assert trace.tracks[:4] == [
+        "what is shown",
+        "virtual memory",
+        "host requests",
+        "layer's own work",
+    ]
+    assert trace.requests[-1].end == value["time_ns"]["storage"]
+    kinds, chip = Counter(one.name for one in trace.chip), value["chip"]
+    assert kinds["read"] == chip["reads"] > 0
+    assert kinds["program"] == chip["programs"] > 0
+    assert trace.counters["energy"][-1][1] == pytest.approx(value["energy_pj"] / 1e6)
+    faults = trace.on("virtual memory")
+    assert {one.name for one in faults} <= {"fault", "write back"}
+    assert sum(one.took for one in faults) == sum(one.took for one in trace.requests)
+    numbers = [int(one.notes["request"]) for one in faults]
+    assert numbers == sorted(set(numbers))
+    assert numbers[-1] <= value["vm"]["faults"]
+    assert all(int(one.notes["address"]) % value["device"]["sector_bytes"] == 0 for one in faults)
+
+
+def test_a_program_whose_timeline_cannot_be_written(tmp_path: Path) -> None:
+    assert paths.CHECKOUT is not None
+    source = paths.CHECKOUT / "examples" / "sort.c"
+    done = _run("run", source, "--timeline", tmp_path / "no" / "out")
+    assert done.exit_code == 2
+    assert "there is no folder" in done.stderr
+    both = tmp_path / "both"
+    done = _run("run", source, "--timeline", both, "--record", both)
+    assert done.exit_code == 2
+    assert "would overwrite" in done.stderr or "writes too" in done.stderr
 
 
 def test_the_page_can_be_followed(tmp_path: Path) -> None:

@@ -75,7 +75,7 @@ class _Sequence:
             self.names["debug_annotation_names", note.name_iid]: (
                 self.names["value", note.string_value_iid]
                 if note.HasField("string_value_iid")
-                else note.uint_value
+                else getattr(note, str(note.WhichOneof("value")))
             )
             for note in event.debug_annotations
         }

@@ -2,7 +2,7 @@
 """Timelines: what is recorded of a run, for a trace that ui.perfetto.dev opens."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -76,7 +76,11 @@ def save(
         raise not_written(f"cannot write {path}: {error.strerror}", error) from error
     except MemoryError as error:
         raise RunError(f"{path}: this host has no memory left for the timeline") from error
-    counts = timeline.counts()
+    return told(path, timeline.counts())
+
+
+def told(path: Path, counts: Mapping[str, int]) -> str:
+    """What a trace holds, and what there was no room for, in lines."""
     size = quantities.format_size(counts["bytes"])
     lines = [
         f"{path}: {counts['shown']} of {counts['requests']} requests, {size}; open it in "

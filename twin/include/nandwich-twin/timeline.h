@@ -62,6 +62,7 @@ struct nw_timeline_config {
     uint64_t from; /* the window: requests from this one, counted from 0, */
     uint64_t to;   /* up to this one, which is not in it; by_time: ns */
     uint8_t by_time;
+    uint8_t faults; /* the trace has a track of the faults that requests tell of */
 };
 
 /* A request that has ended. */
@@ -75,6 +76,10 @@ struct nw_timeline_request {
     uint32_t free_blocks; /* NW_TIMELINE_UNKNOWN: the layer does not tell */
     uint16_t app;   /* 0: nobody says */
     uint8_t kind;   /* enum nw_timeline_kind */
+
+    /* With virtual memory above: */
+    uint32_t fault;   /* the fault that asks for it, counted from 1; 0: none */
+    uint64_t address; /* of its first sector */
 
     /* With a deadline; start_ns is when it was issued: */
     uint64_t begun_ns; /* what served it, from here */
