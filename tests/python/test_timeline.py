@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections import Counter
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -184,7 +185,10 @@ def test_counters_cover_the_whole_run_in_few_points(tmp_path: Path) -> None:
     assert energy[0][0] < result["end_ns"] // 1000
     assert energy[-1][0] > result["end_ns"] * 0.99
     assert energy[-1][1] == pytest.approx(result["energy_pj"] / 1e6, rel=0.01)
-    assert [value for _, value in energy] == sorted(value for _, value in energy)
+    values = [value for _, value in energy]
+    steps = [after - before for before, after in pairwise(values)]
+    assert min(steps) >= 0
+    assert max(steps) < values[-1] / 200  # no stretch of the run is without them
     assert max(value for _, value in trace.counters["queue length"]) <= result["queue_max"]
 
 
