@@ -323,7 +323,8 @@ static int ready(struct nw_tree *tree)
     return result == NW_OK ? floor->broken : result;
 }
 
-/* An error of a program is a cut: behind it a mount, and the change once more. */
+/* An error of a program is a cut: behind it a mount, and the change once more. A second error takes
+ * a mount as well: it settles what reads show of that page from now on. */
 static int change(struct nw_tree *tree, uint32_t sector, uint8_t *data,
                   int (*verb)(struct nw_tree *tree, uint32_t sector, uint8_t *data))
 {
@@ -334,6 +335,9 @@ static int change(struct nw_tree *tree, uint32_t sector, uint8_t *data,
         if (result < 0 && tree->floor.must_mount) {
             result = ready(tree);
             result = result == NW_OK ? verb(tree, sector, data) : result;
+        }
+        if (tree->floor.must_mount && !tree->floor.stale) {
+            (void)ready(tree);
         }
     }
     return result;
