@@ -2,6 +2,7 @@
 /*
  * floor.h - the ground floor of a layer that keeps data: blocks, a log of pages in them, and what
  * power cuts leave of both. The map that stands on it (struct nw_floor_map) says what pages mean.
+ * Files, bottom first; each calls only those above it:
  *
  *   floor.c        blocks, the log, a session's blocks
  *   floor_base.c   a mount's choice: heads, candidate roots, the base

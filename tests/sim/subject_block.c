@@ -671,54 +671,32 @@ static struct sim_most lavish_most(const struct sim_subject *subject, const stru
     return anything();
 }
 
-#define KIND(word, line, mounts, fits, fills, asks, bounds) \
-    const struct sim_kind sim_kind_##word = {      \
-        .name = #word,                             \
-        .what = line,                              \
-        .verbs = verbs,                            \
-        .verb_count = VERBS,                       \
-        .layer = &nw_layer_##word,                 \
-        .reads_again = (mounts) != NULL,           \
-        .open = block_open,                        \
-        .close = block_close,                      \
-        .format = block_format,                    \
-        .mount = mounts,                           \
-        .places = block_places,                    \
-        .draw = block_draw,                        \
-        .run = block_run,                          \
-        .check = block_check,                      \
-        .menu = menu,                              \
-        .menu_count = sizeof menu / sizeof menu[0], \
-        .menu_narrow = 5,                          \
-        .model = block_model,                      \
-        .state = block_state,                      \
-        .may_fill = fills,                         \
-        .most = asks,                              \
-        .bounded = bounds,                         \
-        .audit = block_audit,                      \
-        .fit = fits,                               \
-    }
+/* What all kinds have. */
+#define COMMON                                                                                    \
+    .verbs = verbs, .open = block_open, .close = block_close, .format = block_format,             \
+    .places = block_places, .draw = block_draw, .run = block_run, .check = block_check
+
+#define KIND(word, line, mounts, fits, fills, asks, bounds)                                       \
+    const struct sim_kind sim_kind_##word = {                                                     \
+        COMMON, .name = #word, .what = line, .verb_count = VERBS, .layer = &nw_layer_##word,      \
+        .reads_again = (mounts) != NULL, .mount = mounts, .menu = menu,                           \
+        .menu_count = sizeof menu / sizeof menu[0], .menu_narrow = 5, .model = block_model,       \
+        .state = block_state, .may_fill = fills, .most = asks, .bounded = bounds,                 \
+        .audit = block_audit, .fit = fits}
 
 KIND(page, "the page-mapped layer", block_mount, NULL, may_fill, page_most, 0);
-
-static struct nw_ftl_tree_most longest(const struct sim_subject *subject,
-                                       enum nw_ftl_tree_call call)
-{
-    struct nw_ftl_tree_config config = {.spare_blocks = own_of(subject)->config.spare_blocks};
-    struct nw_ftl_tree_most most;
-
-    return nw_ftl_tree_longest(&config, &subject->chip->geometry, call, &most) < 0
-               ? (struct nw_ftl_tree_most){0}
-               : most;
-}
 
 /* So many calls of one kind, and mounts. */
 static struct sim_most so_many(const struct sim_subject *subject, enum nw_ftl_tree_call call,
                                uint32_t count, uint32_t mounts)
 {
-    struct nw_ftl_tree_most one = longest(subject, call);
-    struct nw_ftl_tree_most mount = longest(subject, NW_FTL_TREE_MOUNT);
+    const struct nw_geometry *geometry = &subject->chip->geometry;
+    struct nw_ftl_tree_config config = {.spare_blocks = own_of(subject)->config.spare_blocks};
+    struct nw_ftl_tree_most one;
+    struct nw_ftl_tree_most mount;
 
+    (void)nw_ftl_tree_longest(&config, geometry, call, &one); /* the device is open */
+    (void)nw_ftl_tree_longest(&config, geometry, NW_FTL_TREE_MOUNT, &mount);
     return (struct sim_most){count * one.reads + mounts * mount.reads,
                              count * one.programs + mounts * mount.programs,
                              count * one.erases + mounts * mount.erases, UINT32_MAX};
@@ -755,17 +733,21 @@ static struct sim_most tree_most(const struct sim_subject *subject, const struct
     }
 }
 
-/* Its blocks are longer than those of the small chips. */
-static void tree_fit(struct nw_random *random, struct sim_head *head)
+/* Blocks are longer than those of the small chips: so many, with pages up to that. */
+static void fit_blocks(struct nw_random *random, struct sim_head *head, uint32_t blocks,
+                       uint32_t pages)
 {
-    const struct sim_kind *kind = head->kind;
-
-    *head = (struct sim_head){.kind = kind};
+    *head = (struct sim_head){.kind = head->kind};
     sim_small_part(random, head);
-    head->part.blocks = 18U + nw_random_below(random, 12);
-    head->part.block_pages = (uint16_t)(16U + nw_random_below(random, 20));
+    head->part.blocks = 18U + nw_random_below(random, blocks);
+    head->part.block_pages = (uint16_t)(16U + nw_random_below(random, pages));
     head->spare_blocks = 12U + nw_random_below(random, 4);
     head->maps = nw_random_below(random, 2) * nw_random_below(random, 8);
+}
+
+static void tree_fit(struct nw_random *random, struct sim_head *head)
+{
+    fit_blocks(random, head, 12, 20);
     head->unerased = nw_random_below(random, 2);
     head->factory_bad = nw_random_below(random, 2);
     head->wears = nw_random_below(random, 8) == 0;
@@ -783,17 +765,10 @@ static int tier_audit(struct sim_subject *subject, uint32_t *where)
     return sim_tier_audit(&own_of(subject)->site, where);
 }
 
-/* An NVM and the tree under it: small chips, blocks as tree_fit() has them, no filter between. */
+/* An NVM and the tree under it, no filter between. */
 static void tier_fit(struct nw_random *random, struct sim_head *head)
 {
-    const struct sim_kind *kind = head->kind;
-
-    *head = (struct sim_head){.kind = kind};
-    sim_small_part(random, head);
-    head->part.blocks = 18U + nw_random_below(random, 8);
-    head->part.block_pages = (uint16_t)(16U + nw_random_below(random, 8));
-    head->spare_blocks = 12U + nw_random_below(random, 4);
-    head->maps = nw_random_below(random, 2) * nw_random_below(random, 8);
+    fit_blocks(random, head, 8, 8);
     head->degree = nw_random_below(random, 4) + 2U;
     head->unerased = nw_random_below(random, 2);
 }
@@ -801,20 +776,13 @@ static void tier_fit(struct nw_random *random, struct sim_head *head)
 const struct sim_kind sim_kind_tier = {
     .name = "tier",
     .what = "a little NVM before the tree",
-    .verbs = verbs,
+    COMMON,
     .verb_count = ROT, /* the NVM has content of its own */
     .layer = &sim_layer_tier,
     .reads_again = 1,
     .restarts = 1,
     .fit = tier_fit,
-    .open = block_open,
-    .close = block_close,
-    .format = block_format,
     .mount = block_mount,
-    .places = block_places,
-    .draw = block_draw,
-    .run = block_run,
-    .check = block_check,
     .audit = tier_audit,
     .may_fill = may_fill,
     .most = lavish_most,
