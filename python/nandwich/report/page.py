@@ -36,6 +36,7 @@ _ORDER = (
     of_others.DEADLINES,
     of_others.RUNS,
     of_others.PAGING,
+    of_others.CACHE,
     of_others.DIAL,
     of_others.ENERGY,
     of_others.BENCH,
