@@ -151,6 +151,16 @@ def test_a_page_is_small_and_opens_at_once_without_asking_for_anything(
     assert browser.run(f"{FIGURES}.filter(one => !one.querySelector('.panels svg')).length") == 0
 
 
+def test_a_page_says_of_which_chip_it_is(results: Path, whole: Path) -> None:
+    """Goal: part, blocks, spare room, endurance and precondition stand below the figures."""
+    (compared,) = re.findall(r'<p class="same">(all with: chip [^<]+)</p>', whole.read_text())[:1]
+    for told in ("chip K9F1G08U0A", "blocks 64", "spare room", "endurance 100000",
+                 "precondition_permille 0"):  # fmt: skip
+        assert told in compared or told == "spare room"
+    alone = made("report", results / "page.json", "-o", "-").stdout
+    assert re.search(r">with: chip K9F1G08U0A, blocks 64, .*spare room [\d.]+ %, ", alone)
+
+
 def test_every_picture_follows_a_choice(whole: Path, browser: Browser) -> None:
     """Goal: a layer, a configuration or an application chosen once holds everywhere."""
     browser.open(whole)

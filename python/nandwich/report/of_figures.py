@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Headline figures: a sheet for the results of each verb, and one for each comparison."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,6 +13,11 @@ from nandwich.results.figures import Metric, Result
 from nandwich.results.read import Document
 
 SECTION = "Side by side"
+_SPARE = "spare room"
+#: What tells the device, in this order; the rest follows.
+_PART = ("chip", "blocks", "block_pages", "sector_bytes", _SPARE, "endurance", "wear",
+         "precondition_permille")  # fmt: skip
+_ORIGIN = frozenset({"version", "commit"})  # stand in "What ran"
 
 SIDES = Plan(
     "sides",
@@ -44,6 +50,7 @@ class Sheet:
     choices: tuple[int, ...]  # numbers in the book, a column each
     lines: tuple[Line, ...]
     differing: tuple[tuple[str, tuple[str, ...]], ...] = ()  # of their configurations
+    equal: tuple[tuple[str, str], ...] = ()  # what all of them are made of, the part first
 
 
 def of_results(book: Book, kind: str, found: Sequence[tuple[Result, list[Metric]]]) -> Sheet:
@@ -57,10 +64,37 @@ def of_results(book: Book, kind: str, found: Sequence[tuple[Result, list[Metric]
         texts = tuple("" if one is None else tables.shown(line.metric, one) for one in values)
         lines.append(Line(line.metric, values, texts, line.best, line.worst))
     choices = tuple(book.choice(one.name, kind, layer_of(one.config)) for one, _ in found)
-    differing = tuple(
-        (key, tuple(one.config.get(key, "") for one, _ in found)) for key in result.differing
-    )
-    return Sheet(f"nandwich {kind}", choices, tuple(lines), differing)
+    configs = [one.config for one, _ in found]
+    differing = [(key, tuple(one.get(key, "") for one in configs)) for key in result.differing]
+    return _sheet(f"nandwich {kind}", choices, lines, differing, result.equal, configs)
+
+
+def _sheet(
+    title: str,
+    choices: tuple[int, ...],
+    lines: Sequence[Line],
+    differing: list[tuple[str, tuple[str, ...]]],
+    equal: dict[str, str],
+    configs: Sequence[dict[str, str]],
+) -> Sheet:
+    """A sheet with the spare room of its devices, which follows from their sizes."""
+    spare = tuple(_spare(lines, configs))
+    if len(set(spare)) > 1:
+        differing = [*differing, (_SPARE, spare)]
+    elif any(spare):
+        equal = equal | {_SPARE: spare[0]}
+    told = [*(key for key in _PART if key in equal), *(key for key in equal if key not in _PART)]
+    same = tuple((key, equal[key]) for key in told if key not in _ORIGIN)
+    return Sheet(title, choices, tuple(lines), tuple(differing), same)
+
+
+def _spare(lines: Sequence[Line], configs: Sequence[dict[str, str]]) -> Iterator[str]:
+    """Of each device the part of the chip that holds no data of its own; "" where not known."""
+    room = next((line.values for line in lines if line.metric.key == "device_bytes"), ())
+    for config, data in zip(configs, room, strict=False):
+        sizes = [config.get(key) or "" for key in ("blocks", "block_pages", "sector_bytes")]
+        chip = math.prod(int(one) for one in sizes) if all(map(str.isdecimal, sizes)) else 0
+        yield f"{100 - 100 * data / chip:.3g} %" if data and 0 < data < chip else ""
 
 
 def layer_of(config: dict[str, str]) -> str:
@@ -103,12 +137,14 @@ def of_comparison(book: Book, document: Document) -> Sheet:
                 _at(names, one["worst"]),
             )
         )
-    differing = tuple(
-        (str(key), tuple(str(one["config"].get(key) or "") for one in done))
-        for key in content["differing"]
-    )
+    configs = [
+        {str(key): str(value) for key, value in one["config"].items() if value} for one in done
+    ]
+    differing = [(str(key), tuple(one.get(str(key), "") for one in configs)) for key in
+                 content["differing"]]  # fmt: skip
     title = f"{document.name}, by nandwich compare"
-    return Sheet(title, tuple(choices), tuple(lines), differing)
+    same = {str(key): str(value) for key, value in equal.items()}
+    return _sheet(title, tuple(choices), lines, differing, same, [same | one for one in configs])
 
 
 def _checked(spread: dict[str, Any] | None) -> dict[str, Any] | None:

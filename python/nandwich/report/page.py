@@ -187,6 +187,10 @@ def _sheet_html(sheet: Sheet, filled: Book) -> str:
     if chief and rest:
         more = _table_html(sheet, rest, f"{sheet.title}, more figures", filled)
         html += f"<details><summary>{len(rest)} more figures</summary>{more}</details>"
+    if sheet.equal:
+        same = ", ".join(f"{key} {value}" for key, value in sheet.equal)
+        head = "all with" if len(sheet.choices) > 1 else "with"
+        html += f'<p class="same">{head}: {escape(same)}</p>'
     return f"<div>{html}</div>"
 
 
