@@ -193,6 +193,23 @@ def test_every_picture_follows_a_choice(whole: Path, browser: Browser) -> None:
     assert browser.problems == []
 
 
+def test_figures_side_by_side_are_over_the_first_that_is_shown(
+    whole: Path, browser: Browser
+) -> None:
+    """Goal: no figure is told over that of a configuration which the page hides."""
+    browser.open(whole)
+    says = "document.querySelector('#picture-sides-0 p').textContent"
+    assert "over that of page" in browser.run(says)
+    choose(browser, "#layer", "tree")
+    assert "over that of tree" in browser.run(says)
+    text = browser.run(
+        "(async () => { const more = document.querySelector('#picture-sides-0 details');"
+        "more.open = true; await new Promise(done => setTimeout(done, 50));"
+        "return more.querySelector('tbody').innerText; })()"
+    )
+    assert [line.split("\t")[2] for line in text.splitlines()] == ["1"] * len(text.splitlines())
+
+
 def test_a_box_is_reached_and_changed_by_keys(whole: Path, browser: Browser) -> None:
     browser.open(whole)
     before = rows(browser)

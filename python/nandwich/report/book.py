@@ -48,6 +48,8 @@ class Plan:
     curve: Literal["linear", "step-before"] = "linear"  # of lines
     order: tuple[str, ...] = ()  # of the parts that colours tell apart, where rows have no order
     rule: float | None = None  # a value of x to hold others against
+    #: A column: x is told over the x of the first configuration shown that has the same there.
+    of_first: str = ""
 
 
 @dataclass(frozen=True)
@@ -148,6 +150,7 @@ def _picture(picture: Picture) -> dict[str, Any]:
         "order": plan.order,
         "curve": plan.curve,
         "rule": plan.rule,
+        "of_first": plan.of_first,
         "columns": [_column(one) for one in plan.columns],
         "rows": picture.rows,
         "table": table,

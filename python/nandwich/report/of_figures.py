@@ -23,13 +23,14 @@ SIDES = Plan(
     "sides",
     SECTION,
     "Figures side by side",
-    "Each figure over that of the first configuration shown here, which is at 1.",
+    "Each figure over that of {first}, which is at 1.",
     "dots",
     (Column(CONFIG, "configuration"), Column("figure", "figure"),
      Column("ratio", "of the first"), Column("value", "value"), Column("better", "better")),
     {"x": "ratio", "y": "figure", "colour": CONFIG},
     log="x",
     rule=1,
+    of_first="figure",
 )  # fmt: skip
 
 
@@ -177,14 +178,13 @@ def side_by_side(book: Book, sheet: Sheet, number: int, *, alone: bool) -> None:
     title = SIDES.title if alone else f"{SIDES.title}: {sheet.title}"
     plan = replace(SIDES, key=f"{SIDES.key}-{number}", title=title)
     for line in sheet.lines:
-        first = line.values[0]
-        if not line.metric.chief or not first or first < 0 or len(set(line.values)) == 1:
+        if not line.metric.chief or len(set(line.values)) == 1:
             continue
         better = {"less": "less", "more": "more"}.get(line.metric.better, "neither")
         for who, value, text in zip(sheet.choices, line.values, line.texts, strict=True):
             if value is not None and value > 0:
-                ratio = round(value / first, 6)
-                book.add(plan, [[who, line.metric.label, ratio, text, better]])
+                figure = +value  # a number also where a changed file says true
+                book.add(plan, [[who, line.metric.label, figure, text, better]])
 
 
 def as_json(sheets: Sequence[Sheet]) -> list[dict[str, Any]]:

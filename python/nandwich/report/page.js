@@ -130,7 +130,12 @@ function card(plain) {
     const count = plain.channels.panel ? new Set(plain.rows.map(unfold(plain).read.panel)).size : 1;
     node.classList.toggle("wide", count > 1);
     const sift = () => {
-        last = unfold({...plain, every: plain.rows, rows: filter(plain.rows)});
+        const based = plain.of_first ? ofFirst(plain, filter(plain.rows)) : filter(plain.rows);
+        last = unfold({...plain, every: plain.rows, rows: based});
+        if (plain.of_first && based.length) {
+            const {name} = data.choices[based[0][last.at.config]];
+            text.textContent = last.says = plain.says.replace("{first}", () => name);
+        }
         node.dataset.rows = last.rows.length;
         fill();
     };
@@ -143,6 +148,21 @@ function card(plain) {
         panels(last, last.rows, box);
     };
     return {node, sift, paint};
+}
+
+// Each value of x over that of the first configuration shown; what that has not is left out.
+function ofFirst(picture, rows) {
+    const {at, channels} = unfold(picture);
+    const group = at[picture.of_first],
+        x = at[channels.x];
+    const first = d3.min(rows, row => row[at.config]);
+    const bases = new Map(
+        rows.filter(row => row[at.config] === first).map(row => [row[group], row[x]]),
+    );
+    return d3
+        .sort(rows, row => row[at.config])
+        .filter(row => bases.has(row[group]))
+        .map(row => row.with(x, +(row[x] / bases.get(row[group])).toPrecision(6)));
 }
 
 function nothing(key, box) {
