@@ -302,6 +302,21 @@ def test_the_switch_wins_over_the_system(whole: Path, browser: Browser) -> None:
     assert light == "rgb(255, 255, 255)" != dark
 
 
+def test_latency_begins_at_the_first_time_above_0(results: Path) -> None:
+    """Goal: requests that took no time are told beside the picture, and stretch it not."""
+    value = json.loads((results / "tree.json").read_text())
+    writes = value["result"]["writes"]
+    some = writes["histogram"][0][1]
+    writes["histogram"][0][0] = 0
+    data = json.dumps(value).encode()
+    document = read.parse("x.json", data, read.SHOWN)
+    text = page.make([page.Source(document, "")]).decode()
+    shown = json.loads(re.findall(r'<script type="application/json" id="data">(.*?)<', text)[0])
+    (latency,) = [one for one in shown["pictures"] if one["key"] == "latency"]
+    assert min(row[2] for row in latency["rows"]) == writes["histogram"][1][0]
+    assert latency["table"]["rows"][0][-1] == round(100 * some / writes["count"], 4)
+
+
 def test_it_prints_on_a4(whole: Path, browser: Browser) -> None:
     browser.open(whole, scheme="dark")
     printed = browser.printed()

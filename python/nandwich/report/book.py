@@ -43,6 +43,7 @@ class Plan:
     columns: tuple[Column, ...]
     channels: dict[str, str]
     table: tuple[Column, ...] = ()
+    note: str = ""  # a column of `table` that is told below each panel, where it is above 0
     log: str = ""  # the axes that grow by factors: "x", "y", "xy"
     wide: int = 0  # of cells: so many in a row
     curve: Literal["linear", "step-before"] = "linear"  # of lines
@@ -145,6 +146,7 @@ def _picture(picture: Picture) -> dict[str, Any]:
         "says": plan.says,
         "form": plan.form,
         "channels": plan.channels,
+        "note": plan.note,
         "log": plan.log,
         "wide": plan.wide,
         "order": plan.order,

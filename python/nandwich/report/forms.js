@@ -178,13 +178,14 @@ function powers(column, values, count) {
     return {ticks: ticks.filter((_, i) => i % Math.ceil(ticks.length / count) === 0)};
 }
 
-function across(picture, rows, width) {
+// All panels have the same x.
+function across(picture, width) {
     const column = picture.column("x"),
-        values = rows.map(picture.read.x);
+        values = picture.rows.map(picture.read.x);
     const log = picture.log.includes("x"),
         scale = axis(column, log, width);
     const steps = (log ? powers : wholeSteps)(column, values, scale.ticks);
-    return {...scale, ...steps, labelAnchor: "center", grid: true};
+    return {domain: d3.extent(values), ...scale, ...steps, labelAnchor: "center", grid: true};
 }
 
 function base(picture, width, height) {
@@ -325,7 +326,7 @@ const forms = {
             marginLeft: 76,
             marginRight: 24,
             marginBottom: 40,
-            x: across(picture, rows, width - 100),
+            x: across(picture, width - 100),
             y: {
                 ...axis(column("y"), log.includes("y"), 330),
                 grid: true,
@@ -369,7 +370,7 @@ const forms = {
             marginRight: 40,
             marginBottom: 40,
             inset: 8,
-            x: across(picture, rows, width - left - 40),
+            x: across(picture, width - left - 40),
             y,
             marks: [
                 picture.rule === null ? null : Plot.ruleX([picture.rule], {strokeWidth: 1.5}),
@@ -500,6 +501,20 @@ function table(picture, all) {
     );
 }
 
+// What the drawing leaves out of a panel, by configuration.
+function note(picture, panel) {
+    if (!picture.note) return "";
+    const keys = picture.table.columns.map(column => column.key);
+    const [who, where, what] = ["config", picture.channels.panel, picture.note].map(key =>
+        keys.indexOf(key),
+    );
+    const {label, unit} = picture.table.columns[what];
+    const parts = picture.told
+        .filter(row => row[where] === panel && row[what] > 0)
+        .map(row => `${data.choices[row[who]].name} ${told(row[what], unit)}`);
+    return parts.length ? make("p", {}, `${label}: ${parts.join(", ")}`) : "";
+}
+
 function panels(picture, rows, box) {
     const ordered =
         picture.channels.panel === "config" ? d3.sort(rows, row => row[picture.at.config]) : rows;
@@ -528,7 +543,7 @@ function panels(picture, rows, box) {
                 "aria-label",
                 `${title}. ${picture.says} The table beside has the values.`,
             );
-            return make("div", {}, ...(heading ? [make("h4", {}, heading)] : []), svg);
+            return make("div", {}, ...(heading ? [make("h4", {}, heading)] : []), svg, note(picture, name));
         }),
     );
 }

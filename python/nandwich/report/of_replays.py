@@ -30,7 +30,9 @@ LATENCY = Plan(
         Column("p99", "99 %", "ns"),
         Column("p999", "99.9 %", "ns"),
         Column("max", "worst", "ns"),
+        Column("none", "took no time", "%"),
     ),
+    note="none",
     log="xy",
     curve="step-before",
 )
@@ -177,21 +179,24 @@ def fill(book: Book, content: dict[str, Any], who: int) -> None:
 
 
 def _latency(who: int, way: str, times: dict[str, Any]) -> Iterator[Row]:
-    """Each time with the part of the requests that took no less."""
+    """Each time above 0 with the part of the requests that took no less."""
     count = times["count"]
     if "histogram" in times:
         before = 0
         for ns, number in times["histogram"]:
-            yield [who, way, max(1, ns), round(100 * (count - before) / count, 6)]
+            if ns > 0:
+                yield [who, way, ns, round(100 * (count - before) / count, 6)]
             before += number
         return
     for key, part in (("p50_ns", 50), ("p90_ns", 10), ("p99_ns", 1), ("p999_ns", 0.1)):
-        yield [who, way, max(1, times[key]), part]
+        if times[key] > 0:
+            yield [who, way, times[key], part]
 
 
 def _quantiles(who: int, way: str, times: dict[str, Any]) -> Row:
     keys = ("count", "mean_ns", "p50_ns", "p90_ns", "p99_ns", "p999_ns", "max_ns")
-    return [who, way, *(times[key] for key in keys)]
+    none = sum(number for ns, number in times.get("histogram", ()) if not ns)
+    return [who, way, *(times[key] for key in keys), round(100 * none / times["count"], 4)]
 
 
 def _work(who: int, layer: dict[str, int]) -> Iterator[Row]:

@@ -131,7 +131,8 @@ function card(plain) {
     node.classList.toggle("wide", count > 1);
     const sift = () => {
         const based = plain.of_first ? ofFirst(plain, filter(plain.rows)) : filter(plain.rows);
-        last = unfold({...plain, every: plain.rows, rows: based});
+        const told = besides ? besides(plain.table.rows) : [];
+        last = unfold({...plain, every: plain.rows, rows: based, told});
         if (plain.of_first && based.length) {
             const {name} = data.choices[based[0][last.at.config]];
             text.textContent = last.says = plain.says.replace("{first}", () => name);
