@@ -293,6 +293,21 @@ def contrast(one: str, other: str) -> float:
     return (bright + 0.05) / (dark + 0.05)
 
 
+def test_few_erases_are_told_apart(whole: Path, browser: Browser) -> None:
+    """Goal: cells of 0, 1 and 2 erases differ as far as the palette goes, and every step of the
+    palette is seen beside its neighbour."""
+    for scheme in ("light", "dark"):
+        browser.open(whole, scheme=scheme)
+        seen = browser.run(
+            "(() => { const node = document.body.appendChild(document.createElement('i'));"
+            "return steps([0, 1, 2]).map((_, i, all) => heat(i, all.length)).concat(HEAT)"
+            ".map(name => { node.style.color = name; return getComputedStyle(node).color; }); })()"
+        )
+        few, palette = seen[:3], seen[3:]
+        assert few == [palette[0], palette[3], palette[6]]
+        assert min(map(contrast, palette, palette[1:])) >= 1.2
+
+
 def test_the_switch_wins_over_the_system(whole: Path, browser: Browser) -> None:
     paper = "getComputedStyle(document.body).backgroundColor"
     browser.open(whole, scheme="dark")

@@ -12,6 +12,9 @@ const SHAPES = ["circle", "square", "triangle", "diamond", "star", "cross", "wye
 );
 const HEAT = d3.range(7).map(i => `var(--h${i})`);
 
+// Few steps are as far apart as the palette is wide.
+const heat = (i, count) => HEAT[Math.round((i * (HEAT.length - 1)) / Math.max(1, count - 1))];
+
 // ---- values as people read them
 
 const YEAR = 365 * 86400e9;
@@ -284,8 +287,8 @@ const forms = {
                 ...axis(column("x"), false, width - 76),
                 labelAnchor: "center",
                 nice: false,
-                domain: [low - 0.5, Math.max(high, low + 7) + 0.5],
-                ticks: Math.min(8, Math.max(high - low, 7)),
+                domain: [low - 0.5, high + 0.5],
+                ticks: d3.range(low, high + 1, Math.ceil((high - low + 1) / 8)),
             },
             y: {...axis(column("y"), false, 240), grid: true},
             marks: [
@@ -407,7 +410,7 @@ const forms = {
             color: {
                 type: "threshold",
                 domain: steps.slice(1),
-                range: HEAT.slice(0, steps.length),
+                range: steps.map((_, i) => heat(i, steps.length)),
             },
             y: {
                 label: null,
@@ -429,11 +432,12 @@ const forms = {
     },
 };
 
-// Whole steps of a value, at most as many as there are colours.
+// Whole steps of a value, at most as many as there are colours; short ones at the low end, where
+// most blocks of an even layer lie beside a layer that wears much more.
 function steps(values) {
     const most = d3.max(values),
         count = Math.min(HEAT.length, most + 1);
-    return [...new Set(d3.range(count).map(i => Math.ceil((i * (most + 1)) / count)))];
+    return [...new Set(d3.range(count).map(i => Math.ceil((most + 1) * (i / count) ** 2)))];
 }
 
 function legend(picture) {
@@ -446,7 +450,7 @@ function legend(picture) {
             ...steps.map((step, i) => {
                 const last = i + 1 < steps.length ? steps[i + 1] - 1 : most;
                 const text = last > step ? `${told(step)} to ${told(last)}` : told(step);
-                return make("li", {}, mark({colour: HEAT[i], shape: d3.symbolSquare}), " ", text);
+                return make("li", {}, mark({colour: heat(i, steps.length), shape: d3.symbolSquare}), " ", text);
             }),
         );
     }
