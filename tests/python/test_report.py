@@ -76,13 +76,15 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def _layer(name: str, fits: bool, ram: int, programs: float | None) -> dict[str, Any]:
     measured = {"programs_a_write": programs, "time_ns_a_write": 1000, "energy_pj_a_write": 900}
-    return {"layer": name, "fits": fits, "ram_bytes": ram, "life_bytes": 10**12, **measured}
+    measured |= {"reads_a_read": 1.5, "longest_call_ns": 2000, "mount_ns": 3_000_000}
+    return {"layer": name, "fits": fits, "ram_bytes": ram, "life_bytes": 10**12, "code_bytes": 9000,
+            "config": {}, **measured}  # fmt: skip
 
 
 FIT = {
     "schema": "nandwich.fit/1",
     "provenance": {"command": "nandwich fit --ram 64K", "seed": 1},
-    "question": {},
+    "question": {"chip": "K9F1G08U0A"},
     "layers": [_layer("tree", True, 4000, 1.8), _layer("page", False, 260_000, None)],
 }
 PAPERS = [
@@ -291,6 +293,29 @@ def contrast(one: str, other: str) -> float:
 
     dark, bright = sorted((light(one), light(other)))
     return (bright + 0.05) / (dark + 0.05)
+
+
+def test_a_fit_of_a_single_layer_has_figures_and_room_around_its_mark(
+    results: Path, browser: Browser
+) -> None:
+    target = results / "fit.html"
+    made("report", results / "fit.json", "-o", target)
+    for told in ("energy a write", "longest call", "mount", "life, bytes written", "with: chip"):
+        assert told in target.read_text()
+    browser.open(target, width=420)
+    labels = browser.run(
+        "[...document.querySelectorAll('#picture-dial svg g[aria-hidden] text, "
+        "#picture-dial svg text')].map(one => one.getBoundingClientRect())"
+        ".map(one => [one.left, one.top, one.right, one.bottom])"
+    )
+    over = [
+        (one, other)
+        for i, one in enumerate(labels)
+        for other in labels[:i]
+        if one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+    ]
+    assert len(labels) > 5
+    assert over == []
 
 
 def test_few_erases_are_told_apart(whole: Path, browser: Browser) -> None:

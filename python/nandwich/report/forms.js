@@ -157,6 +157,13 @@ function axis(column, log, size) {
         : {...scale, nice: true};
 }
 
+// The ends of an axis; room around values that lie so close that their marks would be all of it.
+function reach(values, log) {
+    const [low, high] = d3.extent(values);
+    if (!log || low <= 0 || high > 1.5 * low) return [low, high];
+    return [low / 2, 2 * high];
+}
+
 // Steps of whole KiB, days or years, where round decimal numbers of B or ns would be none.
 function wholeSteps(column, values, count) {
     const most = d3.max(values);
@@ -172,12 +179,14 @@ function wholeSteps(column, values, count) {
 // Powers of two; parts of one where the values lie close together.
 function powers(column, values, count) {
     if (column.unit !== "B") return {};
-    const [low, high] = d3.extent(values),
+    const [low, high] = reach(values, true),
         least = Math.floor(Math.log2(low));
     const all = d3.range(least, Math.log2(high) + 1).map(power => 2 ** power);
     const step = 2 ** (least - 2),
         near = all.length > 3;
-    const ticks = near ? all : d3.range(Math.floor(low / step) * step, high + step, step);
+    const ticks = (
+        near ? all : d3.range(Math.floor(low / step) * step, high + step, step)
+    ).filter(tick => tick >= low && tick <= high);
     return {ticks: ticks.filter((_, i) => i % Math.ceil(ticks.length / count) === 0)};
 }
 
@@ -188,7 +197,7 @@ function across(picture, width) {
     const log = picture.log.includes("x"),
         scale = axis(column, log, width);
     const steps = (log ? powers : wholeSteps)(column, values, scale.ticks);
-    return {domain: d3.extent(values), ...scale, ...steps, labelAnchor: "center", grid: true};
+    return {domain: reach(values, log), ...scale, ...steps, labelAnchor: "center", grid: true};
 }
 
 function base(picture, width, height) {
@@ -355,7 +364,9 @@ const forms = {
             : {
                   ...axis(column("y"), log.includes("y"), 330),
                   grid: true,
-                  zero: 2 * d3.min(rows, read.y) < d3.max(rows, read.y),
+                  zero:
+                      2 * d3.min(rows, read.y) < d3.max(rows, read.y) ||
+                      new Set(rows.map(read.y)).size === 1,
               };
         const looks = new Map(picture.series),
             hollow = picture.hollow ?? (() => false);

@@ -102,6 +102,41 @@ def layer_of(config: dict[str, str]) -> str:
     return config.get("ftl") or config.get("policy", "")
 
 
+_FIT = (
+    Metric("programs_a_write", "programs a write", "", "less", True),
+    Metric("energy_pj_a_write", "energy a write", "pJ", "less", True),
+    Metric("time_ns_a_write", "time a write", "ns", "less", True),
+    Metric("reads_a_read", "reads a read", "", "less", True),
+    Metric("longest_call_ns", "longest call", "ns", "less", True),
+    Metric("mount_ns", "mount", "ns", "less", True),
+    Metric("life_bytes", "life, bytes written", "B", "more", True),
+    Metric("ram_bytes", "RAM", "B", "less", True),
+    Metric("code_bytes", "code", "B", "less", True),
+)
+
+
+def of_fit(document: Document, prefix: str) -> list[tuple[Result, list[Metric]]]:
+    """What `nandwich fit` tells of the layers that fit."""
+    content = document.content
+    asked = {
+        key.removesuffix("_bytes"): str(value)
+        for key, value in content.get("question", {}).items()
+        if value
+    }
+    found = []
+    for one in content["layers"]:
+        if not one["fits"]:
+            continue
+        values = {metric.key: one[metric.key] for metric in _FIT if one[metric.key] is not None}
+        if not all(isinstance(value, int | float) for value in values.values()):
+            raise TypeError(f"a figure of {one['layer']} is no number")
+        config = {"ftl": str(one["layer"]), **asked, "seed": str(content["provenance"]["seed"])}
+        config |= {str(key): str(value) for key, value in one["config"].items()}
+        name = f"{prefix} {one['layer']}".strip()
+        found.append((Result(name, document.path, config, values), list(_FIT)))
+    return found
+
+
 def of_comparison(book: Book, document: Document) -> Sheet:
     """The sheet of a file that `nandwich compare` wrote; marks are those it made."""
     content = document.content

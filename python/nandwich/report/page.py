@@ -159,7 +159,8 @@ def _pictures(
         case "trace curve":
             of_others.cache(filled, content, name)
         case "fit":
-            of_others.fit(filled, content)
+            of_others.fit(filled, content, several)
+            results = of_figures.of_fit(document, several)
         case "energy":
             of_others.energy(filled, content, several)
         case "bench":
