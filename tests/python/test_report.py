@@ -212,6 +212,27 @@ def test_figures_side_by_side_are_over_the_first_that_is_shown(
     assert [line.split("\t")[2] for line in text.splitlines()] == ["1"] * len(text.splitlines())
 
 
+@pytest.mark.parametrize("width", [420, 1400])
+def test_figures_side_by_side_say_how_far_and_what_is_better(
+    whole: Path, browser: Browser, width: int
+) -> None:
+    """Goal: both ends of the axis have a label, and each figure an arrow to the better side."""
+    browser.open(whole, width=width)
+    browser.run("paintAll()")
+    texts = browser.run(
+        "[...document.querySelectorAll('#picture-sides-0 .panels text')].map(one => one.textContent)"
+    )
+    ticks = [float(one) for one in texts if re.fullmatch(r"[\d.]+", one)]
+    ratios = browser.run(
+        "(() => { const one = data.pictures.find(one => one.key === 'sides-0');"
+        "return ofFirst(one, one.rows).map(row => row[2]); })()"
+    )
+    assert min(ticks) <= min(ratios)
+    assert max(ticks) >= max(ratios)
+    assert "programs a write \u2190" in texts
+    assert "life \u2192" in texts
+
+
 def test_a_box_is_reached_and_changed_by_keys(whole: Path, browser: Browser) -> None:
     browser.open(whole)
     before = rows(browser)

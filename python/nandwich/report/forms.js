@@ -10,6 +10,8 @@ const COLOURS = 8,
 const SHAPES = ["circle", "square", "triangle", "diamond", "star", "cross", "wye"].map(
     name => d3["symbol" + name[0].toUpperCase() + name.slice(1)],
 );
+// Beside the name of a figure: where better marks lie.
+const ARROWS = {less: "\u2190", lower: "\u2190", more: "\u2192", higher: "\u2192"};
 const HEAT = d3.range(7).map(i => `var(--h${i})`);
 
 // Few steps are as far apart as the palette is wide.
@@ -178,7 +180,6 @@ function wholeSteps(column, values, count) {
 
 // Powers of two; parts of one where the values lie close together.
 function powers(column, values, count) {
-    if (column.unit !== "B") return {};
     const [low, high] = reach(values, true),
         least = Math.floor(Math.log2(low));
     const all = d3.range(least, Math.log2(high) + 1).map(power => 2 ** power);
@@ -191,12 +192,44 @@ function powers(column, values, count) {
 }
 
 // All panels have the same x.
+// Ticks of an axis of ratios, as fine as there is room for, with one at each end.
+const FINE = [
+    [1, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.8, 2, 2.5, 3, 4, 5, 6, 7, 8, 9],
+    [1, 1.5, 2, 3, 5, 7],
+    [1, 2, 5],
+    [1],
+];
+function factors(column, values, _, width) {
+    if (column.unit) return {};
+    const count = Math.max(3, Math.floor(width / 45));
+    const [low, high] = reach(values, true);
+    const powers = d3.range(Math.floor(Math.log10(low)), Math.log10(high) + 1);
+    // d3 leaves out labels that lie far from a power of the base.
+    const far = high > 2000 * low,
+        base = far ? 10 : 2;
+    let ticks = [];
+    for (const steps of far ? FINE.slice(-1) : FINE) {
+        const all = powers.flatMap(power => steps.map(step => +(step * 10 ** power).toPrecision(2)));
+        const last = all.findIndex(tick => tick >= high);
+        ticks = all.slice(
+            d3.bisectRight(all, low) - 1,
+            last < 0 ? all.length : last + 1,
+        );
+        if (ticks.length <= count) return {ticks, base, domain: d3.extent(ticks)};
+    }
+    const each = Math.ceil((ticks.length - 1) / Math.max(1, count - 1));
+    const some = ticks.filter((_, i) => i % each === 0);
+    if (some.at(-1) < high) some.push(some.at(-1) * 10 ** each);
+    return {ticks: some, base, domain: d3.extent(some)};
+}
+
 function across(picture, width) {
     const column = picture.column("x"),
         values = picture.rows.map(picture.read.x);
     const log = picture.log.includes("x"),
         scale = axis(column, log, width);
-    const steps = (log ? powers : wholeSteps)(column, values, scale.ticks);
+    const ticks = !log ? wholeSteps : column.unit === "B" ? powers : factors;
+    const steps = ticks(column, values, scale.ticks, width);
     return {domain: reach(values, log), ...scale, ...steps, labelAnchor: "center", grid: true};
 }
 
@@ -351,12 +384,19 @@ const forms = {
         const {read, column, log} = picture;
         const named = typeof read.y(rows[0]) === "string",
             names = [...new Set(rows.map(read.y))];
-        const left = named ? ends(names) : 72;
+        const left = named ? ends(names) + 14 : 72;
+        const arrows = new Map(
+            rows.map(row => [read.y(row), ARROWS[row[picture.at.better]] ?? ""]),
+        );
+        // Marks of several configurations in a line stand a little above one another.
+        const many = picture.series.length - 1,
+            apart = !named || picture.channels.colour !== "config" ? 0 : many < 4 ? 8 : 5;
+        const dy = name => apart * (picture.series.findIndex(one => one[0] === name) - many / 2);
         const y = named
             ? {
                   label: null,
                   domain: names,
-                  tickFormat: short,
+                  tickFormat: name => `${short(name)} ${arrows.get(name) ?? ""}`,
                   tickSize: 0,
                   grid: true,
                   type: "point",
@@ -373,13 +413,13 @@ const forms = {
         const place = {
             x: read.x,
             y: read.y,
-            r: 6,
+            r: apart ? 5 : 6,
             stroke: read.colour,
             strokeWidth: 1.5,
             symbol: {value: row => looks.get(read.colour(row)).shape, scale: null},
         };
         return Plot.plot({
-            ...base(picture, width, named ? 70 + 24 * names.length : 310),
+            ...base(picture, width, named ? 70 + (24 + apart * many) * names.length : 310),
             marginLeft: left,
             marginRight: 40,
             marginBottom: 40,
@@ -388,11 +428,17 @@ const forms = {
             y,
             marks: [
                 picture.rule === null ? null : Plot.ruleX([picture.rule], {strokeWidth: 1.5}),
-                Plot.dot(
-                    rows.filter(row => !hollow(row)),
-                    {...place, fill: read.colour},
-                ),
-                Plot.dot(rows.filter(hollow), {...place, fill: "none"}),
+                ...picture.series.flatMap(([name]) => {
+                    const mine = rows.filter(row => read.colour(row) === name);
+                    const moved = {...place, dy: dy(name)};
+                    return [
+                        Plot.dot(
+                            mine.filter(row => !hollow(row)),
+                            {...moved, fill: read.colour},
+                        ),
+                        Plot.dot(mine.filter(hollow), {...moved, fill: "none"}),
+                    ];
+                }),
                 tip(rows, picture, {x: read.x, y: read.y}),
             ],
         });

@@ -23,7 +23,7 @@ SIDES = Plan(
     "sides",
     SECTION,
     "Figures side by side",
-    "Each figure over that of {first}, which is at 1.",
+    "Each figure over that of {first}, which is at 1. An arrow points to the better side.",
     "dots",
     (Column(CONFIG, "configuration"), Column("figure", "figure"),
      Column("ratio", "of the first"), Column("value", "value"), Column("better", "better")),
