@@ -233,6 +233,25 @@ def test_figures_side_by_side_say_how_far_and_what_is_better(
     assert "life \u2192" in texts
 
 
+def test_a_wide_table_keeps_its_first_column_and_says_that_it_scrolls(
+    whole: Path, browser: Browser
+) -> None:
+    hint = "document.querySelector('.sheets .hint').checkVisibility()"
+    browser.open(whole, width=1400)
+    assert browser.run(hint) is False
+    browser.open(whole, width=300)
+    assert browser.run(hint) is True
+    left, moved = browser.run(
+        "(() => { const box = document.querySelector('.sheets .scroll');"
+        "const at = () => box.querySelector('tbody th').getBoundingClientRect().left;"
+        "const before = at(); box.scrollLeft = 60; return [before, at()]; })()"
+    )
+    assert left == moved
+    assert "<td class=\"word\" data-choice=\"0\">300K</td>" in whole.read_text() or (
+        "ram 300K" in whole.read_text()
+    )
+
+
 def test_a_box_is_reached_and_changed_by_keys(whole: Path, browser: Browser) -> None:
     browser.open(whole)
     before = rows(browser)

@@ -17,6 +17,7 @@ _SPARE = "spare room"
 #: What tells the device, in this order; the rest follows.
 _PART = ("chip", "blocks", "block_pages", "sector_bytes", _SPARE, "endurance", "wear",
          "precondition_permille")  # fmt: skip
+_SIZES = frozenset({"ram", "nvm_bytes"})
 _ORIGIN = frozenset({"version", "commit"})  # stand in "What ran"
 
 SIDES = Plan(
@@ -85,8 +86,17 @@ def _sheet(
     elif any(spare):
         equal = equal | {_SPARE: spare[0]}
     told = [*(key for key in _PART if key in equal), *(key for key in equal if key not in _PART)]
-    same = tuple((key, equal[key]) for key in told if key not in _ORIGIN)
-    return Sheet(title, choices, tuple(lines), tuple(differing), same)
+    same = tuple((key, _size(key, equal[key])) for key in told if key not in _ORIGIN)
+    apart = tuple((key, tuple(_size(key, one) for one in texts)) for key, texts in differing)
+    return Sheet(title, choices, tuple(lines), apart, same)
+
+
+def _size(key: str, text: str) -> str:
+    """A size as people give one to a command: 300K."""
+    if key not in _SIZES or not text.isdecimal() or int(text) % 1024 or text == "0":
+        return text
+    size = int(text) // 1024
+    return f"{size // 1024}M" if size % 1024 == 0 else f"{size}K"
 
 
 def _spare(lines: Sequence[Line], configs: Sequence[dict[str, str]]) -> Iterator[str]:

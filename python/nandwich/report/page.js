@@ -316,6 +316,13 @@ function watch() {
             draw();
         }
     }).observe(document.body);
+    const scrolled = new ResizeObserver(seen => {
+        for (const {target} of seen) {
+            const box = target.parentElement;
+            box.nextElementSibling.hidden = box.scrollWidth <= box.clientWidth;
+        }
+    });
+    for (const one of document.querySelectorAll(".sheets .scroll > table")) scrolled.observe(one);
     if (!drawings.length) document.documentElement.dataset.drawn = "yes";
 }
 

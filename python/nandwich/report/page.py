@@ -232,7 +232,7 @@ def _table_html(
         f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(caption)}">'
         f"<table><caption>{escape(caption)}</caption>"
         f'<thead><tr><th scope="col">figure</th>{heads}</tr></thead><tbody>{rows}</tbody></table>'
-        "</div>"
+        '</div><p class="hint" hidden>More columns to the right: scroll the table.</p>'
     )
 
 
