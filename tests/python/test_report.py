@@ -21,7 +21,7 @@ from nandwich import paths
 from nandwich.cli.main import main
 from nandwich.errors import InputError
 from nandwich.report import page
-from nandwich.results import read
+from nandwich.results import figures, read
 
 assert paths.CHECKOUT is not None
 ROOT = paths.CHECKOUT
@@ -161,6 +161,15 @@ def test_a_page_says_of_which_chip_it_is(results: Path, whole: Path) -> None:
         assert told in compared or told == "spare room"
     alone = made("report", results / "page.json", "-o", "-").stdout
     assert re.search(r">with: chip K9F1G08U0A, blocks 64, .*spare room [\d.]+ %, ", alone)
+
+
+def test_even_wear_has_one_meaning(results: Path) -> None:
+    """Goal: `life if even` of a page is the one that `nandwich replay` tells."""
+    document = read.read(str(results / "page.json"))
+    ((one,), _) = figures.results(document, "page")
+    life = document.content["derived"]["life"]
+    assert one.values["lifetime_years_if_even"] == life["most_years"]
+    assert one.values["lifetime_years"] <= one.values["lifetime_years_if_even"]
 
 
 def test_every_picture_follows_a_choice(whole: Path, browser: Browser) -> None:
