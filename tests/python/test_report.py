@@ -414,6 +414,17 @@ def test_it_prints_on_a4(whole: Path, browser: Browser) -> None:
     }
     assert all(abs(w - 595) < 1 and abs(h - 842) < 1 for _, _, w, h in sizes)
     assert sizes
+    # Letters are of one size: what is drawn is as wide as its place on A4.
+    browser.run("dispatchEvent(new Event('beforeprint'))")
+    browser.ask("Emulation.setEmulatedMedia", media="print")
+    browser.ask("Emulation.setDeviceMetricsOverride", width=688, height=1017, deviceScaleFactor=1,
+                mobile=False)  # fmt: skip
+    scales = browser.run(
+        "[...document.querySelectorAll('.panels svg')].filter(one => one.clientWidth)"
+        ".map(one => one.clientWidth / Number(one.getAttribute('width')))"
+    )
+    assert len(scales) > 20
+    assert min(scales) >= 0.8
 
 
 def test_a_replay_tells_its_latency_histogram(results: Path) -> None:

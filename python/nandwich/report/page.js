@@ -308,7 +308,12 @@ function watch() {
         {rootMargin: "800px 0px"},
     );
     for (const one of drawings) observer.observe(one.node);
-    addEventListener("beforeprint", paintAll);
+    addEventListener("beforeprint", () => {
+        document.documentElement.classList.add("paper");
+        draw();
+        paintAll();
+    });
+    addEventListener("afterprint", () => document.documentElement.classList.remove("paper"));
     let width = document.body.clientWidth;
     new ResizeObserver(() => {
         if (document.body.clientWidth !== width) {
