@@ -323,11 +323,12 @@ def test_marks_are_told_from_what_is_below_them(whole: Path, browser: Browser) -
         browser.open(whole, scheme=scheme)
         below, *marks = browser.run(
             "(() => { const node = document.body.appendChild(document.createElement('i'));"
-            "return ['card', 0, 1, 2, 3, 4, 5, 6, 7].map(name => {"
-            "node.style.color = `var(--${name === 'card' ? name : 'c' + name})`;"
+            "return ['card', ...d3.range(8).flatMap(i => [`c${i}`, `p${i}`])].map(name => {"
+            "node.style.color = `var(--${name})`;"
             "return getComputedStyle(node).color; }); })()"
         )
         assert [one for one in marks if contrast(one, below) < 3] == []
+        assert len(set(marks)) == 16  # a part has the colour of no configuration
 
 
 def contrast(one: str, other: str) -> float:

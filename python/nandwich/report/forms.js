@@ -92,8 +92,9 @@ function mark(look) {
     return svg.node();
 }
 
-function look(index) {
-    return {colour: `var(--c${index % COLOURS})`, shape: SHAPES[index % SHAPES.length]};
+// `kind`: "c" of configurations, "p" of parts, which have colours of their own.
+function look(index, kind = "c") {
+    return {colour: `var(--${kind}${index % COLOURS})`, shape: SHAPES[index % SHAPES.length]};
 }
 
 // Configurations of a verb have its colours in their order, on every picture.
@@ -143,7 +144,7 @@ function series(picture) {
         ? picture.order
         : [...new Set(picture.every.map(read.colour))];
     const used = new Set(rows.map(read.colour));
-    return known.map((name, i) => [name, look(i)]).filter(([name]) => used.has(name));
+    return known.map((name, i) => [name, look(i, "p")]).filter(([name]) => used.has(name));
 }
 
 function axis(column, log, size) {

@@ -16,14 +16,15 @@ LATENCY = Plan(
     "latency",
     SECTION,
     "Latency",
-    "Of all requests, the part that took so long or longer. A line that falls early is better.",
+    "Of all requests, the share that took so long or longer. A line that falls early is better.",
     "lines",
-    (_WHO, Column("way", "requests"), Column("ns", "time", "ns"), Column("part", "part", "%")),
+    (_WHO, Column("way", "kind"), Column("ns", "response", "ns"),
+     Column("part", "share of requests", "%")),
     {"x": "ns", "y": "part", "colour": CONFIG, "panel": "way"},
     table=(
         _WHO,
-        Column("way", "requests"),
-        Column("count", "number"),
+        Column("way", "kind"),
+        Column("count", "requests"),
         Column("mean", "mean", "ns"),
         Column("p50", "50 %", "ns"),
         Column("p90", "90 %", "ns"),
@@ -35,14 +36,14 @@ LATENCY = Plan(
     note="none",
     log="xy",
     curve="step-before",
-)
+)  # fmt: skip
 WORK = Plan(
     "work",
     SECTION,
     "Work of the chip",
     "Operations, and what they were for.",
     "bars",
-    (_WHO, Column("operation", "operation"), _WHAT, Column("count", "number")),
+    (_WHO, Column("operation", "operation"), _WHAT, Column("count", "operations")),
     {"x": "count", "y": CONFIG, "colour": "what", "panel": "operation"},
 )
 TIME = Plan(
@@ -179,7 +180,7 @@ def fill(book: Book, content: dict[str, Any], who: int) -> None:
 
 
 def _latency(who: int, way: str, times: dict[str, Any]) -> Iterator[Row]:
-    """Each time above 0 with the part of the requests that took no less."""
+    """Each time above 0 with the share of the requests that took no less."""
     count = times["count"]
     if "histogram" in times:
         before = 0

@@ -103,6 +103,8 @@ function controls() {
 
 // A picture with its place on the page: `sift` takes what is chosen, `paint` draws it.
 function card(plain) {
+    inChoiceOrder(plain);
+    if (plain.table) inChoiceOrder(plain.table);
     const id = `picture-${plain.key}`;
     const text = make("p", {}, plain.says),
         key = make("div"),
@@ -160,10 +162,15 @@ function ofFirst(picture, rows) {
     const bases = new Map(
         rows.filter(row => row[at.config] === first).map(row => [row[group], row[x]]),
     );
-    return d3
-        .sort(rows, row => row[at.config])
+    return rows
         .filter(row => bases.has(row[group]))
         .map(row => row.with(x, +(row[x] / bases.get(row[group])).toPrecision(6)));
+}
+
+// Configurations stand in every table as they do at the top, in whatever order files were given.
+function inChoiceOrder(told) {
+    const who = told.columns.findIndex(column => column.key === "config");
+    if (who >= 0) told.rows = d3.sort(told.rows, row => row[who]);
 }
 
 function nothing(key, box) {
