@@ -170,7 +170,11 @@ static void put_note(struct message *to, const struct nw_perfetto_note *note)
     struct message inner = {bytes, 0};
 
     put(&inner, 1, note->word + 1U);
-    put(&inner, note->is_word != 0 ? 17U : 3U, note->is_word != 0 ? note->value + 1U : note->value);
+    switch (note->as) {
+    case NW_PERFETTO_WORD: put(&inner, 17, note->value + 1U); break;
+    case NW_PERFETTO_ADDRESS: put(&inner, 7, note->value); break;
+    default: put(&inner, 3, note->value);
+    }
     put_message(to, 4, &inner);
 }
 
@@ -207,16 +211,24 @@ void nw_perfetto_tell(struct nw_perfetto *perfetto, const struct nw_perfetto_eve
     send(perfetto, &packet);
 }
 
-void nw_perfetto_note(struct nw_perfetto_event *event, uint8_t word, uint64_t value)
+static void add_note(struct nw_perfetto_event *event, uint8_t word, uint8_t as, uint64_t value)
 {
     if (event->note_count < NW_PERFETTO_NOTES) {
-        event->notes[event->note_count++] = (struct nw_perfetto_note){word, 0, value};
+        event->notes[event->note_count++] = (struct nw_perfetto_note){word, as, value};
     }
+}
+
+void nw_perfetto_note(struct nw_perfetto_event *event, uint8_t word, uint64_t value)
+{
+    add_note(event, word, NW_PERFETTO_NUMBER, value);
 }
 
 void nw_perfetto_say(struct nw_perfetto_event *event, uint8_t word, uint8_t value)
 {
-    if (event->note_count < NW_PERFETTO_NOTES) {
-        event->notes[event->note_count++] = (struct nw_perfetto_note){word, 1, value};
-    }
+    add_note(event, word, NW_PERFETTO_WORD, value);
+}
+
+void nw_perfetto_point(struct nw_perfetto_event *event, uint8_t word, uint64_t address)
+{
+    add_note(event, word, NW_PERFETTO_ADDRESS, address);
 }

@@ -197,10 +197,11 @@ void nw_timeline_close(struct nw_timeline *timeline)
 }
 
 struct nw_chip *nw_timeline_chip(struct nw_timeline *timeline, struct nw_chip *below,
-                                 const struct nw_meter *meter)
+                                 struct nw_nand *nand)
 {
     timeline->below = below;
-    timeline->meter = meter;
+    timeline->meter = nw_nand_meter(nand);
+    timeline->costs = nw_nand_costs(nand);
     nw_filter_open(&timeline->chip, below, timeline, &timeline->ops, &timeline_ops);
     return &timeline->chip;
 }
@@ -235,9 +236,15 @@ void nw_timeline_end(struct nw_timeline *timeline, const struct nw_timeline_requ
         uint32_t count = timeline->now_count;
 
         explain(timeline, count > 0 ? count - 1U : TIMELINE_NONE, TIMELINE_NONE);
-        nw_timeline_keep(timeline, request);
+        nw_timeline_keep(timeline, request, timeline->meter->energy_pj);
         timeline->in_request = 0;
     }
+}
+
+void nw_timeline_add(struct nw_timeline *timeline, const struct nw_timeline_request *request,
+                     uint64_t energy_pj)
+{
+    nw_timeline_keep(timeline, request, energy_pj);
 }
 
 const struct nw_timeline_counts *nw_timeline_outcome(const struct nw_timeline *timeline)

@@ -3,11 +3,16 @@
  * timeline_internal.h - what a timeline keeps, shared by its files:
  *   timeline.c        the filter, and why the layer does an operation
  *   timeline_keep.c   which requests are kept: the window, the longest, the samples
- *   timeline_write.c  the trace
+ *   timeline_trace.c  what all traces have: file, ranks, counters
+ *   timeline_write.c  the trace of a chip
+ *   timeline_flows.c  that of requests with deadlines
+ *   timeline_vcd.c    the chip's bus, for wave viewers
  */
 #ifndef NANDWICH_TWIN_TIMELINE_INTERNAL_H
 #define NANDWICH_TWIN_TIMELINE_INTERNAL_H
 
+#include "nandwich-twin/file.h"
+#include "nandwich-twin/perfetto.h"
 #include "nandwich-twin/timeline.h"
 
 #define TIMELINE_REQUEST_MOST 32768U /* operations of one request that are looked at */
@@ -52,6 +57,7 @@ struct nw_timeline {
     struct nw_chip_ops ops;
     struct nw_chip *below;
     const struct nw_meter *meter;
+    const struct nw_part_costs *costs;
     const struct nw_stats *stats;
     uint8_t started;
     uint8_t in_request;
@@ -84,6 +90,41 @@ struct nw_timeline {
 };
 
 /* timeline_keep.c: the request with the operations in `now`. */
-void nw_timeline_keep(struct nw_timeline *timeline, const struct nw_timeline_request *request);
+void nw_timeline_keep(struct nw_timeline *timeline, const struct nw_timeline_request *request,
+                      uint64_t energy_pj);
+int nw_timeline_asked(const struct nw_timeline_request *request); /* 0: nobody asked for it */
+
+/* The first track and the first words of every trace. */
+#define TIMELINE_SHOWN 1U
+#define TIMELINE_SHOWN_NAME "what is shown"
+#define TIMELINE_SHOWN_ABOUT \
+    "Of how many requests the tracks below tell. Counters tell of all."
+#define TIMELINE_FIRST_WORDS "every request", "only the longest requests", "what is shown"
+enum { TIMELINE_EVERY, TIMELINE_LONGEST_ALONE, TIMELINE_CATEGORY, TIMELINE_WORDS };
+
+/* timeline_vcd.c: as nw_timeline_write(), where the path ends so. */
+#define TIMELINE_VCD ".vcd"
+int nw_timeline_write_vcd(struct nw_timeline *timeline, const char *path, const char *chip);
+
+#define TIMELINE_COUNTERS 3U
+
+struct timeline_writer {
+    struct nw_perfetto perfetto;
+    struct nw_timeline *timeline;
+    struct nw_replace replace;
+    FILE *file;
+    uint64_t left;     /* requests still to be written */
+    uint32_t counters; /* the first track of them */
+    double told[TIMELINE_COUNTERS]; /* of each, last */
+};
+
+/* timeline_trace.c: then the caller opens perfetto and its tracks, the shown one first, and writes
+ * what was kept; the end writes counters and how much is shown. NW_OK, or an error as
+ * nw_timeline_write() answers it. */
+int nw_timeline_begin_file(struct timeline_writer *writer, struct nw_timeline *timeline,
+                           const char *path);
+void nw_timeline_open_counters(struct timeline_writer *writer, uint32_t first);
+void nw_timeline_end_slice(struct timeline_writer *writer, uint32_t track, uint64_t time_ns);
+int nw_timeline_end_file(struct timeline_writer *writer);
 
 #endif

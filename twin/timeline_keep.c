@@ -32,6 +32,11 @@ static uint32_t grow(struct nw_timeline *timeline, void **array, size_t bytes, u
     return wanted - count;
 }
 
+int nw_timeline_asked(const struct nw_timeline_request *request)
+{
+    return request->kind != NW_TIMELINE_IDLE && request->verdict != NW_TIMELINE_NOBODY;
+}
+
 static int in_window(const struct nw_timeline *timeline, const struct nw_timeline_request *request)
 {
     uint64_t where = timeline->config.by_time != 0 ? request->start_ns : timeline->counts.requests;
@@ -54,6 +59,7 @@ static uint32_t keep_in_window(struct nw_timeline *timeline, const struct timeli
                timeline->op_count, &timeline->op_room, timeline->now_count,
                NW_TIMELINE_OPERATIONS);
     timeline->window[place] = *kept;
+    timeline->window[place].place = TIMELINE_NONE;
     timeline->window[place].first = timeline->op_count;
     timeline->window[place].op_count = fit;
     timeline->window[place].cut += timeline->now_count - fit;
@@ -174,23 +180,23 @@ static void take_sample(struct nw_timeline *timeline, const struct timeline_kept
     }
 }
 
-void nw_timeline_keep(struct nw_timeline *timeline, const struct nw_timeline_request *request)
+void nw_timeline_keep(struct nw_timeline *timeline, const struct nw_timeline_request *request,
+                      uint64_t energy_pj)
 {
     struct timeline_kept kept = {.request = *request,
                                  .number = timeline->counts.requests,
-                                 .energy_pj = timeline->meter->energy_pj,
+                                 .energy_pj = energy_pj,
                                  .cut = timeline->now_cut};
-    int idle = request->kind == NW_TIMELINE_IDLE;
     uint32_t place = TIMELINE_NONE;
 
-    if (idle && timeline->now_count == 0) {
+    if (request->kind == NW_TIMELINE_IDLE && timeline->now_count == 0) {
         return;
     }
     if (in_window(timeline, request)) {
         place = keep_in_window(timeline, &kept);
     }
     timeline->end_ns = request->end_ns;
-    if (!idle) {
+    if (nw_timeline_asked(request)) {
         keep_longest(timeline, &kept, place);
         timeline->counts.requests++;
         take_sample(timeline, &kept);

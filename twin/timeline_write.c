@@ -1,86 +1,46 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What was kept as a trace: requests, the layer's own work, the chip, counters. */
-#include <stdlib.h>
+/* The trace of a chip: requests, the layer's own work, operations. */
+#include <string.h>
 
-#include "nandwich-twin/file.h"
-#include "nandwich-twin/perfetto.h"
 #include "nandwich/error.h"
 #include "timeline_internal.h"
 
 /* Tracks, in the order in which they stand. */
-enum { ROOT, RECORDED, REQUESTS, OWN_WORK, CHIP, FREE_BLOCKS, QUEUE, ENERGY };
+enum { FAULTS = TIMELINE_SHOWN + 1, REQUESTS, OWN_WORK, CHIP, COUNTERS };
 
 /* Words of the trace; the order of `words` below. */
 enum {
-    READ, WRITE, TRIM, SYNC, WORK_AHEAD, /* as enum nw_timeline_kind */
+    READ = TIMELINE_WORDS, WRITE, TRIM, SYNC, WORK_AHEAD, /* as enum nw_timeline_kind */
     VERB_READ, VERB_PROGRAM, VERB_ERASE, VERB_IS_BAD, VERB_MARK_BAD, /* as enum nw_nand_verb */
     VERB_COPY, VERB_LOAD, VERB_FETCH, VERB_FILL, VERB_STORE, VERB_HEAL,
     FOR_HOST, FOR_COPY, FOR_MAP, FOR_OWN, /* as enum timeline_why */
-    EVERY, ONLY_LONGEST,
-    CATEGORY_REQUEST, CATEGORY_OWN, CATEGORY_CHIP, CATEGORY_RECORDED,
+    CATEGORY_REQUEST, CATEGORY_OWN, CATEGORY_CHIP,
     CLEANING, MAP_WORK, HOUSEKEEPING,
     NUMBER, SECTOR, SECTORS, WAITED, LONGEST, APPLICATION, NOT_SHOWN,
     BLOCK, PAGE, TO_BLOCK, TO_PAGE, BYTES, FOR, CORRECTED, RESULT,
     COPIES, ERASES, MAPS,
-    NO_PROGRAM, NO_ERASE, UNREADABLE, NO_POWER, REFUSED
+    NO_PROGRAM, NO_ERASE, UNREADABLE, NO_POWER, REFUSED,
+    CATEGORY_FAULT, FAULT, WRITE_BACK, DISCARD, ADDRESS
 };
 
 static const char *const words[] = {
+    TIMELINE_FIRST_WORDS,
     "read", "write", "trim", "sync", "work ahead",
     "read", "program", "erase", "ask if bad", "mark bad",
     "copy", "load buffer", "read buffer", "write buffer", "program buffer", "heal",
     "host", "copy", "map", "own work",
-    "every request", "only the longest requests",
-    "host request", "layer's own work", "chip operation", "what is shown",
+    "host request", "layer's own work", "chip operation",
     "cleaning", "map", "housekeeping",
     "request", "sector", "sectors", "waited ns", "longest, rank", "application",
     "operations not shown",
     "block", "page", "to block", "to page", "bytes", "for", "bits corrected", "result",
     "copies", "erases", "map operations",
     "program failed", "erase failed", "cannot be read", "power lost", "refused",
+    "virtual memory", "fault", "write back", "discard", "address",
 };
 
 #define EACH_REQUEST 260U /* bytes of the file, without operations, at most */
 #define FIXED_BYTES 2000000UL /* of counters and names */
-#define COUNTER_POINTS 10000U /* of the window */
-
-struct writer {
-    struct nw_perfetto perfetto;
-    const struct nw_timeline *timeline;
-    struct nw_timeline_counts *counts;
-    uint64_t left; /* requests still to be written */
-    uint32_t block_pages;
-    double told[ENERGY + 1]; /* of each counter, last */
-};
-
-static void slice_end(struct writer *writer, uint32_t track, uint64_t time_ns)
-{
-    struct nw_perfetto_event event = {.time_ns = time_ns, .track = track, .what = NW_PERFETTO_END};
-
-    nw_perfetto_tell(&writer->perfetto, &event);
-}
-
-static void count(struct writer *writer, uint32_t track, uint64_t time_ns, double value)
-{
-    struct nw_perfetto_event event = {
-        .time_ns = time_ns, .track = track, .what = NW_PERFETTO_COUNTER, .value = value};
-
-    if (value != writer->told[track]) {
-        writer->told[track] = value;
-        nw_perfetto_tell(&writer->perfetto, &event);
-    }
-}
-
-static void count_all(struct writer *writer, const struct timeline_sample *sample)
-{
-    if (sample->free_blocks != NW_TIMELINE_UNKNOWN) {
-        count(writer, FREE_BLOCKS, sample->time_ns, sample->free_blocks);
-    }
-    if (sample->queue != NW_TIMELINE_UNKNOWN) {
-        count(writer, QUEUE, sample->time_ns, sample->queue);
-    }
-    count(writer, ENERGY, sample->time_ns, (double)sample->energy_pj / 1e6);
-}
 
 static const struct timeline_op *ops_of(const struct nw_timeline *timeline,
                                         const struct timeline_kept *kept)
@@ -89,7 +49,7 @@ static const struct timeline_op *ops_of(const struct nw_timeline *timeline,
 }
 
 /* Begins the request; how many of its operations follow. */
-static uint32_t begin_request(struct writer *writer, const struct timeline_kept *kept)
+static uint32_t begin_request(struct timeline_writer *writer, const struct timeline_kept *kept)
 {
     const struct nw_timeline_request *request = &kept->request;
     uint64_t reserved = writer->left * EACH_REQUEST + FIXED_BYTES;
@@ -102,7 +62,7 @@ static uint32_t begin_request(struct writer *writer, const struct timeline_kept 
         .time_ns = request->start_ns,
         .track = REQUESTS,
         .what = NW_PERFETTO_BEGIN,
-        .name = request->kind,
+        .name = (uint8_t)(READ + request->kind),
         .category = CATEGORY_REQUEST,
         .flow = ops > 0 ? 2U * kept->number + 1U + (request->kind == NW_TIMELINE_IDLE) : 0,
     };
@@ -125,7 +85,7 @@ static uint32_t begin_request(struct writer *writer, const struct timeline_kept 
         nw_perfetto_note(&event, APPLICATION, request->app);
     }
     nw_perfetto_tell(&writer->perfetto, &event);
-    writer->counts->cut += cut;
+    writer->timeline->counts.cut += cut;
     return ops;
 }
 
@@ -140,9 +100,10 @@ static uint8_t failure(int result)
     }
 }
 
-static void show_op(struct writer *writer, const struct timeline_op *op, uint64_t flow, int last)
+static void show_op(struct timeline_writer *writer, const struct timeline_op *op, uint64_t flow,
+                    int last)
 {
-    uint32_t pages = writer->block_pages;
+    uint32_t pages = writer->timeline->chip.geometry.block_pages;
     int of_block = op->verb == NW_VERB_ERASE || op->verb == NW_VERB_HEAL ||
                    op->verb == NW_VERB_IS_BAD || op->verb == NW_VERB_MARK_BAD;
     int of_buffer = op->verb == NW_VERB_BUFFER_READ || op->verb == NW_VERB_BUFFER_WRITE;
@@ -175,11 +136,12 @@ static void show_op(struct writer *writer, const struct timeline_op *op, uint64_
         nw_perfetto_note(&event, CORRECTED, (uint64_t)op->result);
     }
     nw_perfetto_tell(&writer->perfetto, &event);
-    slice_end(writer, CHIP, op->end_ns);
+    nw_timeline_end_slice(writer, CHIP, op->end_ns);
 }
 
 /* A run of operations that are all the layer's own. */
-static void show_own_work(struct writer *writer, const struct timeline_op *ops, uint32_t count)
+static void show_own_work(struct timeline_writer *writer, const struct timeline_op *ops,
+                          uint32_t count)
 {
     struct nw_perfetto_event event = {
         .time_ns = ops->start_ns,
@@ -199,10 +161,10 @@ static void show_own_work(struct writer *writer, const struct timeline_op *ops, 
     nw_perfetto_note(&event, ERASES, erases);
     nw_perfetto_note(&event, MAPS, maps);
     nw_perfetto_tell(&writer->perfetto, &event);
-    slice_end(writer, OWN_WORK, ops[count - 1U].end_ns);
+    nw_timeline_end_slice(writer, OWN_WORK, ops[count - 1U].end_ns);
 }
 
-static void show_request(struct writer *writer, const struct timeline_kept *kept)
+static void show_request(struct timeline_writer *writer, const struct timeline_kept *kept)
 {
     const struct timeline_op *ops = ops_of(writer->timeline, kept);
     uint64_t flow = 2U * kept->number + 1U + (kept->request.kind == NW_TIMELINE_IDLE);
@@ -223,17 +185,55 @@ static void show_request(struct writer *writer, const struct timeline_kept *kept
             show_own_work(writer, ops + first, i - first);
         }
     }
-    slice_end(writer, REQUESTS, kept->request.end_ns);
+    nw_timeline_end_slice(writer, REQUESTS, kept->request.end_ns);
 }
 
-static void open_tracks(struct writer *writer, const char *chip)
+/* The fault that asked for the request at `at`, and for those behind it; how many. */
+static uint32_t show_fault(struct timeline_writer *writer, const struct timeline_kept *kept,
+                           uint32_t at, uint32_t end)
 {
-    const struct nw_timeline *timeline = writer->timeline;
-    struct timeline_sample first = {0};
-    struct nw_perfetto_track tracks[] = {
-        {.number = RECORDED,
-         .name = "what is shown",
-         .about = "Of how many requests the tracks below tell. Counters tell of all."},
+    const struct nw_timeline_request *request = &kept[at].request;
+    uint32_t last = at;
+    struct nw_perfetto_event event = {
+        .time_ns = request->start_ns,
+        .track = FAULTS,
+        .what = NW_PERFETTO_BEGIN,
+        .category = CATEGORY_FAULT,
+    };
+
+    while (last + 1U < end && kept[last + 1U].request.fault == request->fault &&
+           kept[last + 1U].number == kept[last].number + 1U) {
+        last++;
+    }
+    event.name = kept[last].request.kind == NW_TIMELINE_READ   ? FAULT
+                 : kept[last].request.kind == NW_TIMELINE_TRIM ? DISCARD
+                                                               : WRITE_BACK;
+    nw_perfetto_note(&event, NUMBER, request->fault);
+    nw_perfetto_point(&event, ADDRESS, kept[last].request.address);
+    nw_perfetto_tell(&writer->perfetto, &event);
+    nw_timeline_end_slice(writer, FAULTS, kept[last].request.end_ns);
+    return last + 1U;
+}
+
+static void show_faults(struct timeline_writer *writer, const struct timeline_kept *kept,
+                        uint32_t count, uint64_t first, uint64_t end)
+{
+    for (uint32_t i = 0; i < count;) {
+        int counts = kept[i].place == TIMELINE_NONE && kept[i].number >= first &&
+                     kept[i].number < end && kept[i].request.fault != 0;
+
+        i = counts ? show_fault(writer, kept, i, count) : i + 1U;
+    }
+}
+
+static void open_tracks(struct timeline_writer *writer, const char *chip)
+{
+    const struct nw_perfetto_track tracks[] = {
+        {.number = TIMELINE_SHOWN, .name = TIMELINE_SHOWN_NAME, .about = TIMELINE_SHOWN_ABOUT},
+        {.number = FAULTS,
+         .name = "virtual memory",
+         .about = "Faults that went to the device: from the page that had to leave for it to the "
+                  "page that is there."},
         {.number = REQUESTS,
          .name = "host requests",
          .about = "From when the device begins with a request to its end. The arrows lead to the "
@@ -243,116 +243,18 @@ static void open_tracks(struct writer *writer, const char *chip)
          .about = "Copies, erases and maps: what the translation layer does beside the host's "
                   "data."},
         {.number = CHIP, .name = chip, .about = "Each operation of the chip."},
-        {.number = FREE_BLOCKS, .name = "free blocks", .unit = "blocks"},
-        {.number = QUEUE, .name = "queue length", .unit = "requests"},
-        {.number = ENERGY, .name = "energy", .unit = "uJ"},
     };
 
-    if (timeline->sample_count > 0) {
-        first = timeline->samples[0];
-    }
     for (uint32_t i = 0; i < sizeof tracks / sizeof tracks[0]; i++) {
-        if ((tracks[i].number != FREE_BLOCKS || first.free_blocks != NW_TIMELINE_UNKNOWN) &&
-            (tracks[i].number != QUEUE || first.queue != NW_TIMELINE_UNKNOWN)) {
+        if (tracks[i].number != FAULTS || writer->timeline->config.faults != 0) {
             nw_perfetto_track(&writer->perfetto, &tracks[i]);
         }
-        writer->told[tracks[i].number] = -1.0;
     }
-}
-
-/* Where the window lies: 0 when nothing is in it. */
-static int window_of(const struct nw_timeline *timeline, uint64_t *start_ns, uint64_t *end_ns)
-{
-    *start_ns = *end_ns = 0;
-    if (timeline->window_count > 0) {
-        *start_ns = timeline->window[0].request.start_ns;
-        *end_ns = timeline->window[timeline->window_count - 1U].request.end_ns;
-    }
-    return timeline->window_count > 0;
-}
-
-static void show_extent(struct writer *writer, uint8_t name, uint64_t start_ns, uint64_t end_ns)
-{
-    struct nw_perfetto_event event = {
-        .time_ns = start_ns,
-        .track = RECORDED,
-        .what = NW_PERFETTO_BEGIN,
-        .name = name,
-        .category = CATEGORY_RECORDED,
-    };
-
-    if (end_ns > start_ns) {
-        nw_perfetto_tell(&writer->perfetto, &event);
-        slice_end(writer, RECORDED, end_ns);
-    }
-}
-
-/* The counters: of samples outside of the window, of requests in it. */
-static void show_counters(struct writer *writer, uint64_t start_ns, uint64_t end_ns)
-{
-    const struct nw_timeline *timeline = writer->timeline;
-    uint32_t each = timeline->window_count / COUNTER_POINTS + 1U;
-    uint32_t i = 0;
-
-    for (; i < timeline->sample_count && timeline->samples[i].time_ns < start_ns; i++) {
-        count_all(writer, &timeline->samples[i]);
-    }
-    for (uint32_t at = 0; at < timeline->window_count; at += each) {
-        const struct timeline_kept *kept = &timeline->window[at];
-
-        count_all(writer, &(struct timeline_sample){kept->request.end_ns, kept->energy_pj,
-                                                    kept->request.queue,
-                                                    kept->request.free_blocks});
-    }
-    for (; i < timeline->sample_count; i++) {
-        if (timeline->window_count == 0 || timeline->samples[i].time_ns > end_ns) {
-            count_all(writer, &timeline->samples[i]);
-        }
-    }
-}
-
-static int by_length(const void *a, const void *b)
-{
-    const struct timeline_kept *one = a, *other = b;
-    uint64_t took_one = one->request.end_ns - one->request.start_ns;
-    uint64_t took_other = other->request.end_ns - other->request.start_ns;
-
-    if (took_one != took_other) {
-        return took_one > took_other ? -1 : 1;
-    }
-    return one->number < other->number ? -1 : one->number > other->number;
-}
-
-static int by_number(const void *a, const void *b)
-{
-    const struct timeline_kept *one = a, *other = b;
-
-    return one->number < other->number ? -1 : one->number > other->number;
-}
-
-/* Gives the longest their ranks and puts them in the order of time; how many are not in the
- * window. */
-static uint32_t rank(struct nw_timeline *timeline)
-{
-    uint32_t count = 0;
-
-    qsort(timeline->longest, timeline->long_count, sizeof *timeline->longest, by_length);
-    for (uint32_t i = 0; i < timeline->long_count; i++) {
-        struct timeline_kept *kept = &timeline->longest[i];
-
-        kept->rank = i + 1U;
-        if (kept->place != TIMELINE_NONE) {
-            timeline->window[kept->place].rank = kept->rank;
-        } else {
-            count++;
-        }
-    }
-    qsort(timeline->longest, timeline->long_count, sizeof *timeline->longest, by_number);
-    return count;
+    nw_timeline_open_counters(writer, COUNTERS);
 }
 
 /* Those of the longest that have such numbers and are not in the window. */
-static void show_longest(struct writer *writer, uint64_t first, uint64_t end)
+static void show_longest(struct timeline_writer *writer, uint64_t first, uint64_t end)
 {
     for (uint32_t i = 0; i < writer->timeline->long_count; i++) {
         const struct timeline_kept *kept = &writer->timeline->longest[i];
@@ -363,57 +265,39 @@ static void show_longest(struct writer *writer, uint64_t first, uint64_t end)
     }
 }
 
-static void write_all(struct nw_timeline *timeline, struct writer *writer)
+static void show_all(struct timeline_writer *writer)
 {
-    uint32_t apart = rank(timeline);
-    uint64_t start_ns, end_ns;
-    int windowed = window_of(timeline, &start_ns, &end_ns);
-    uint64_t first = windowed ? timeline->window[0].number : 0;
+    const struct nw_timeline *timeline = writer->timeline;
+    uint64_t first = timeline->window_count > 0 ? timeline->window[0].number : 0;
 
-    timeline->counts.cut = 0;
-    timeline->counts.in_window = timeline->window_count;
-    timeline->counts.shown = timeline->window_count + apart;
-    writer->left = timeline->counts.shown;
     show_longest(writer, 0, first);
     for (uint32_t at = 0; at < timeline->window_count; at++) {
         show_request(writer, &timeline->window[at]);
     }
     show_longest(writer, first, UINT64_MAX);
-    show_extent(writer, ONLY_LONGEST, 0, windowed ? start_ns : timeline->end_ns);
-    if (windowed) {
-        show_extent(writer, EVERY, start_ns, end_ns);
-        show_extent(writer, ONLY_LONGEST, end_ns, timeline->end_ns);
+    if (timeline->config.faults != 0) {
+        show_faults(writer, timeline->longest, timeline->long_count, 0, first);
+        show_faults(writer, timeline->window, timeline->window_count, 0, UINT64_MAX);
+        show_faults(writer, timeline->longest, timeline->long_count, first, UINT64_MAX);
     }
-    show_counters(writer, start_ns, end_ns);
-    timeline->counts.bytes = writer->perfetto.bytes;
 }
 
 int nw_timeline_write(struct nw_timeline *timeline, const char *path, const char *title,
                       const char *chip)
 {
-    struct writer writer = {.timeline = timeline,
-                            .counts = &timeline->counts,
-                            .block_pages = timeline->chip.geometry.block_pages};
-    struct nw_replace replace;
-    int good;
+    size_t length = strlen(path), end = sizeof TIMELINE_VCD - 1U;
+    struct timeline_writer writer;
+    int result;
 
-    timeline->started = 0;
-    if (timeline->no_ram != 0) {
-        return NW_ERR_RAM;
+    if (length > end && strcmp(path + length - end, TIMELINE_VCD) == 0) {
+        return nw_timeline_write_vcd(timeline, path, chip);
     }
-    if (nw_replace_begin(&replace, path) != 0) {
-        return NW_ERR_IO;
+    result = nw_timeline_begin_file(&writer, timeline, path);
+    if (result < 0) {
+        return result;
     }
-    FILE *file = nw_replace_stream(&replace);
-
-    if (file == NULL) {
-        (void)nw_replace_end(&replace, 0);
-        return NW_ERR_IO;
-    }
-    nw_perfetto_open(&writer.perfetto, file, words, sizeof words / sizeof words[0], title);
+    nw_perfetto_open(&writer.perfetto, writer.file, words, sizeof words / sizeof words[0], title);
     open_tracks(&writer, chip);
-    write_all(timeline, &writer);
-    good = ferror(file) == 0;
-    good &= fclose(file) == 0;
-    return nw_replace_end(&replace, good) == 0 && good ? (int)NW_OK : (int)NW_ERR_IO;
+    show_all(&writer);
+    return nw_timeline_end_file(&writer);
 }

@@ -6,10 +6,12 @@
 
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include <map>
 #include <new>
 #include <string>
+#include <vector>
 
 #include "nandwich/error.h"
 #include "paths.hpp"
@@ -31,11 +33,8 @@ PyTimeline::PyTimeline(uint64_t from, uint64_t to, bool by_time)
 namespace
 {
 
-void write_trace(const PyTimeline &self, const FilePath &path, const std::string &title,
-                 const std::string &chip)
+void answer(int error, const FilePath &path)
 {
-    const int error = nw_timeline_write(self.get(), path.c_str(), title.c_str(), chip.c_str());
-
     if (error == NW_ERR_RAM) {
         throw std::bad_alloc();
     }
@@ -44,14 +43,32 @@ void write_trace(const PyTimeline &self, const FilePath &path, const std::string
     }
 }
 
+void write_trace(const PyTimeline &self, const FilePath &path, const std::string &title,
+                 const std::string &chip)
+{
+    answer(nw_timeline_write(self.get(), path.c_str(), title.c_str(), chip.c_str()), path);
+}
+
+void write_flows(const PyTimeline &self, const FilePath &path, const std::string &title,
+                 const std::string &device, const std::vector<std::string> &names)
+{
+    std::vector<const char *> texts;
+
+    for (const std::string &name : names) {
+        texts.push_back(name.c_str());
+    }
+    answer(nw_timeline_write_flows(self.get(), path.c_str(), title.c_str(), device.c_str(),
+                                   texts.data(), static_cast<uint32_t>(texts.size())),
+           path);
+}
+
 std::map<std::string, uint64_t> counts(const PyTimeline &self)
 {
     const nw_timeline_counts &all = *nw_timeline_outcome(self.get());
 
     return { { "requests", all.requests },   { "operations", all.operations },
-             { "shown", all.shown },         { "in_window", all.in_window },
-             { "left_out", all.left_out },   { "cut", all.cut },
-             { "bytes", all.bytes } };
+             { "shown", all.shown },         { "left_out", all.left_out },
+             { "cut", all.cut },             { "bytes", all.bytes } };
 }
 
 } // namespace
@@ -66,5 +83,7 @@ void bind_timeline(nb::module_ &m)
              nb::arg("by_time") = false, "With the window that is shown whole.")
         .def("write", &write_trace, nb::arg("path"), nb::arg("title"), nb::arg("chip"),
              "Replaces the file; OSError.")
+        .def("write_flows", &write_flows, nb::arg("path"), nb::arg("title"), nb::arg("device"),
+             nb::arg("names"), "The same of requests with deadlines, by the names of their flows.")
         .def("counts", &counts, "What was seen and what is shown.");
 }

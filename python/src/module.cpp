@@ -10,11 +10,11 @@ NB_MODULE(_native, m)
     bind_build(m);
     bind_parts(m);
     bind_twin(m);
+    bind_timeline(m);
     bind_sched(m);
     bind_stack(m);
     bind_workload(m);
     bind_iotrace(m);
-    bind_timeline(m);
     bind_replay(m);
     bind_content(m);
     bind_store(m);

@@ -6,19 +6,26 @@ import re
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 import timeline_traces
 from click.testing import CliRunner, Result
+from runs import own_cache as own_cache
+from runs import run_json
 from timeline_traces import Slice, Trace
+from vcd.reader import TokenKind, tokenize
 
 from nandwich import _native, paths
 from nandwich.cli.main import main
 from nandwich.errors import InputError
 from nandwich.replay import play as replay
 from nandwich.replay.play import Options
+from nandwich.sched import play as sched
 from nandwich.twin import timelines
 
 NEVER_CLEANS = "gen:zipf,requests=2K"
@@ -180,7 +187,10 @@ def test_counters_cover_the_whole_run_in_few_points(tmp_path: Path) -> None:
     assert energy[0][0] < result["end_ns"] // 1000
     assert energy[-1][0] > result["end_ns"] * 0.99
     assert energy[-1][1] == pytest.approx(result["energy_pj"] / 1e6, rel=0.01)
-    assert [value for _, value in energy] == sorted(value for _, value in energy)
+    values = [value for _, value in energy]
+    steps = [after - before for before, after in pairwise(values)]
+    assert min(steps) >= 0
+    assert max(steps) < values[-1] / 200  # no stretch of the run is without them
     assert max(value for _, value in trace.counters["queue length"]) <= result["queue_max"]
 
 
@@ -243,6 +253,109 @@ def test_what_cannot_be_written_is_refused_before_the_work(tmp_path: Path) -> No
     assert "Give --timeline FILE" in done.stderr
 
 
+FLOWS = [
+    pytest.param("slack", {}, id="slack"),
+    pytest.param("fifo", {"drop_late": False}, id="late"),
+    pytest.param("g-edf", {"device": "K9F1G08U0A", "blocks": 64}, id="chip"),
+    pytest.param("edf", {"slots": 2}, id="full"),
+    pytest.param("rg-edf", {"reads": True}, id="reads"),
+]
+
+
+@pytest.mark.asan
+@pytest.mark.quick
+@pytest.mark.parametrize(("policy", "how"), FLOWS)
+def test_deadlines_met_and_missed(policy: str, how: dict[str, Any], tmp_path: Path) -> None:
+    """Goal: each request is on a track of its flow, with what became of it, and its operation."""
+    scenario = sched.node_scenario(periods_ms=(40, 30, 55), bursty=True)
+    first = replace(scenario.flows[0], reads="reads" in how)
+    more = {key: value for key, value in how.items() if key != "reads"}
+    scenario = replace(scenario, flows=(first, *scenario.flows[1:]), **more)
+    path = tmp_path / "out.perfetto-trace"
+    line = timelines.begin(timelines.FIRST)
+    outcome = sched.run(scenario, policy, line=line)
+    told = sched.save_timeline(line, path, scenario, policy)
+    assert f"{outcome.counts['offered']} of {outcome.counts['offered']} requests" in told
+    trace = timeline_traces.read(path)
+    assert trace.process == f"{policy}, 3 flows"
+    for flow, counts in zip(scenario.flows, outcome.flows, strict=True):
+        mine = [one for one in trace.on(flow.name) if one.name != "served"]
+        kinds = Counter(one.name for one in mine)
+        verdicts = ("met", "late", "dropped", "failed", "full", "refused")
+        assert kinds == {name: counts[name] for name in verdicts if counts[name]}
+        assert all(one.depth == 0 for one in mine)
+        for one in mine:
+            late = one.notes.get("late ns", 0)
+            assert one.name != "met" or not late
+            assert one.name != "late" or late
+    served = [one for one in trace.slices if one.name == "served"]
+    assert len(served) == outcome.written
+    assert all(one.depth == 1 for one in served)
+    operations = [one for one in trace.slices if one.category == "device operation"]
+    assert len(operations) == outcome.operations
+    assert sum(int(one.notes.get("requests", 0)) for one in operations) == len(served)
+    assert {(one.start, one.end) for one in served} <= {(one.start, one.end) for one in operations}
+    done = [one for one in trace.slices if one.name in ("met", "late")]
+    mean_ms = sum(one.took for one in done) / len(done) / 1e6
+    assert mean_ms == pytest.approx(outcome.response_ms, abs=0.002)
+
+
+@pytest.mark.quick
+def test_a_timeline_of_deadlines_is_of_one_policy(tmp_path: Path) -> None:
+    path = tmp_path / "out.perfetto-trace"
+    for more, words in (
+        ((), "--policy slack"),
+        (("--policy", "all"), "--policy slack"),
+        (("--policy", "edf", "--policy", "fifo"), "--policy slack"),
+        (("--policy", "edf", "--admit"), "runs nothing"),
+    ):
+        done = _run("sched", "--timeline", path, *more)
+        assert done.exit_code == 2
+        assert words in done.stderr
+    done = _run("sched", "--policy", "edf", "--runs", 2, "--no-bound", "--timeline", path)
+    assert done.exit_code == 0, done.output
+    assert timeline_traces.read(path).tracks
+
+
+def test_a_program_in_virtual_memory(tmp_path: Path) -> None:
+    """Goal: faults, their requests and the chip, on one clock; of several runs one is written."""
+    assert paths.CHECKOUT is not None
+    path, source = tmp_path / "out.perfetto-trace", paths.CHECKOUT / "examples" / "sort.c"
+    value = run_json(source, "--ram", "12K", "--timeline", path, "--", "heap", "6000")
+    trace = timeline_traces.read(path)
+    assert trace.process == "sort"
+    assert trace.tracks[:4] == [
+        "what is shown",
+        "virtual memory",
+        "host requests",
+        "layer's own work",
+    ]
+    assert trace.requests[-1].end == value["time_ns"]["storage"]
+    kinds, chip = Counter(one.name for one in trace.chip), value["chip"]
+    assert kinds["read"] == chip["reads"] > 0
+    assert kinds["program"] == chip["programs"] > 0
+    assert trace.counters["energy"][-1][1] == pytest.approx(value["energy_pj"] / 1e6)
+    faults = trace.on("virtual memory")
+    assert {one.name for one in faults} <= {"fault", "write back"}
+    assert sum(one.took for one in faults) == sum(one.took for one in trace.requests)
+    numbers = [int(one.notes["request"]) for one in faults]
+    assert numbers == sorted(set(numbers))
+    assert numbers[-1] <= value["vm"]["faults"]
+    assert all(int(one.notes["address"]) % value["device"]["sector_bytes"] == 0 for one in faults)
+
+
+def test_a_program_whose_timeline_cannot_be_written(tmp_path: Path) -> None:
+    assert paths.CHECKOUT is not None
+    source = paths.CHECKOUT / "examples" / "sort.c"
+    done = _run("run", source, "--timeline", tmp_path / "no" / "out")
+    assert done.exit_code == 2
+    assert "there is no folder" in done.stderr
+    both = tmp_path / "both"
+    done = _run("run", source, "--timeline", both, "--record", both)
+    assert done.exit_code == 2
+    assert "would overwrite" in done.stderr or "writes too" in done.stderr
+
+
 def test_the_page_can_be_followed(tmp_path: Path) -> None:
     """Goal: the commands of docs/timeline.md say what stands below them."""
     assert paths.CHECKOUT is not None
@@ -261,3 +374,69 @@ def test_the_page_can_be_followed(tmp_path: Path) -> None:
             check=False,
         )
         assert (done.returncode, done.stderr.splitlines()[-1]) == (0, told), done.stderr
+
+
+def _waves(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """What stands on each signal from each moment on, read by pyvcd."""
+    names: dict[str, str] = {}
+    now: dict[str, Any] = {}
+    time = -1
+    with path.open("rb") as stream:
+        for token in tokenize(stream):
+            match token.kind:
+                case TokenKind.VAR:
+                    names[token.var.id_code] = token.var.reference
+                case TokenKind.CHANGE_TIME:
+                    assert token.time_change > time, "time has to go on"
+                    if time >= 0:
+                        yield time, dict(now)
+                    time = token.time_change
+                case TokenKind.CHANGE_SCALAR:
+                    now[names[token.scalar_change.id_code]] = token.scalar_change.value
+                case TokenKind.CHANGE_VECTOR:
+                    now[names[token.vector_change.id_code]] = token.vector_change.value
+                case TokenKind.CHANGE_STRING:
+                    now[names[token.string_change.id_code]] = token.string_change.value
+    assert set(names.values()) == set(now)
+    yield time, now
+
+
+@pytest.mark.asan
+@pytest.mark.parametrize("ftl", ["tree", "page"])
+def test_the_bus_as_waves(ftl: str, tmp_path: Path) -> None:
+    """Goal: each operation is there, and busy and moving for as long as the part says."""
+    path = tmp_path / "bus.vcd"
+    chosen = timelines.window("0:10000")
+    options = Options("gen:hotcold,requests=1K", ftl=ftl, blocks=64, precondition=1500)
+    play = replay.prepare(replace(options, timeline=str(path), window=chosen))
+    play.precondition(lambda _: None)
+    play.run(lambda _: None)
+    assert "GTKWave" in play.save_timeline()
+    times: Counter[str] = Counter()
+    busy: Counter[str] = Counter()
+    moving: Counter[str] = Counter()
+    for (start, now), (end, _) in pairwise(_waves(path)):
+        operation = now["operation"]
+        if now["ready"] == "0":
+            assert now["moving"] == "0"
+            times[operation] += 1
+            busy[operation] += end - start
+        elif now["moving"] == "1":
+            moving[operation] += end - start
+        else:
+            assert operation == "idle"
+    counts = play.replay.result()["layer"]
+    assert times == {
+        kind: counts[f"{kind}s"] for kind in ("read", "program", "erase") if counts[f"{kind}s"]
+    }
+    assert busy["read"] == 25_000 * counts["reads"]
+    assert busy["program"] == 200_000 * counts["programs"] > 0
+    assert busy["erase"] == 2_000_000 * counts["erases"] > 0
+    assert moving["read"] == 30 * counts["bytes_read"] > 0
+    assert moving["program"] == 30 * counts["bytes_programmed"]
+
+
+def test_waves_are_of_a_chip(tmp_path: Path) -> None:
+    done = _run("sched", "--policy", "slack", "--timeline", tmp_path / "x.vcd")
+    assert done.exit_code == 2
+    assert "sched has no chip's bus" in done.stderr

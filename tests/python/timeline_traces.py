@@ -75,7 +75,7 @@ class _Sequence:
             self.names["debug_annotation_names", note.name_iid]: (
                 self.names["value", note.string_value_iid]
                 if note.HasField("string_value_iid")
-                else note.uint_value
+                else getattr(note, str(note.WhichOneof("value")))
             )
             for note in event.debug_annotations
         }
@@ -123,7 +123,8 @@ def _open_track(trace: Trace, names: dict[int, str], about: Any) -> None:
         return
     names[about.uuid] = about.name
     trace.parents[about.name] = names[about.parent_uuid]  # opened before
-    trace.tracks.append(about.name)
+    if about.name not in trace.tracks:  # of one name: the viewer makes one of them
+        trace.tracks.append(about.name)
     if about.HasField("counter"):
         trace.units[about.name] = about.counter.unit_name
 

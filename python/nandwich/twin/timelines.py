@@ -2,6 +2,7 @@
 """Timelines: what is recorded of a run, for a trace that ui.perfetto.dev opens."""
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -61,19 +62,34 @@ def begin(chosen: Window) -> _native.Timeline:
     return _native.Timeline(chosen.first, chosen.end, chosen.by_time)
 
 
-def save(timeline: _native.Timeline, path: Path, title: str, chip: str) -> str:
-    """Writes the trace; what it holds, in a line. RunError, InputError."""
+def save(
+    timeline: _native.Timeline, path: Path, title: str, chip: str, flows: Sequence[str] = ()
+) -> str:
+    """Writes the trace, of requests with deadlines if there are flows; what it holds, in lines.
+    RunError, InputError."""
     try:
-        timeline.write(str(path), title, chip)
+        if flows:
+            timeline.write_flows(str(path), title, chip, flows)
+        else:
+            timeline.write(str(path), title, chip)
     except OSError as error:
         raise not_written(f"cannot write {path}: {error.strerror}", error) from error
     except MemoryError as error:
         raise RunError(f"{path}: this host has no memory left for the timeline") from error
-    counts = timeline.counts()
+    return told(path, timeline.counts())
+
+
+def is_waves(path: str) -> bool:
+    """Does a file get the waves of the chip's bus, by its name?"""
+    return path.endswith(".vcd")
+
+
+def told(path: Path, counts: Mapping[str, int]) -> str:
+    """What a trace holds, and what there was no room for, in lines."""
     size = quantities.format_size(counts["bytes"])
+    viewer = "GTKWave" if is_waves(str(path)) else "https://ui.perfetto.dev"
     lines = [
-        f"{path}: {counts['shown']} of {counts['requests']} requests, {size}; open it in "
-        "https://ui.perfetto.dev"
+        f"{path}: {counts['shown']} of {counts['requests']} requests, {size}; open it in {viewer}"
     ]
     if counts["left_out"]:
         lines.append(

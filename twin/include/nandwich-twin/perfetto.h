@@ -47,10 +47,13 @@ struct nw_perfetto_track {
     uint32_t parent;   /* number of a track opened before, or NW_PERFETTO_ROOT */
 };
 
+/* What the value of a note is. */
+enum nw_perfetto_as { NW_PERFETTO_NUMBER, NW_PERFETTO_WORD, NW_PERFETTO_ADDRESS };
+
 /* What a slice says of itself when one clicks at it. */
 struct nw_perfetto_note {
     uint8_t word;    /* its name */
-    uint8_t is_word; /* value is the number of a word */
+    uint8_t as;      /* enum nw_perfetto_as */
     uint64_t value;
 };
 
@@ -76,9 +79,10 @@ void nw_perfetto_track(struct nw_perfetto *perfetto, const struct nw_perfetto_tr
 
 void nw_perfetto_tell(struct nw_perfetto *perfetto, const struct nw_perfetto_event *event);
 
-/* Adds a note; what is too many is left out. */
+/* Adds a note: a number, a word, an address. What is too many is left out. */
 void nw_perfetto_note(struct nw_perfetto_event *event, uint8_t word, uint64_t value);
 void nw_perfetto_say(struct nw_perfetto_event *event, uint8_t word, uint8_t value);
+void nw_perfetto_point(struct nw_perfetto_event *event, uint8_t word, uint64_t address);
 
 #ifdef __cplusplus
 }
