@@ -156,9 +156,8 @@ def test_a_page_is_small_and_opens_at_once_without_asking_for_anything(
 def test_a_page_says_of_which_chip_it_is(results: Path, whole: Path) -> None:
     """Goal: part, blocks, spare room, endurance and precondition stand below the figures."""
     (compared,) = re.findall(r'<p class="same">(all with: chip [^<]+)</p>', whole.read_text())[:1]
-    for told in ("chip K9F1G08U0A", "blocks 64", "spare room", "endurance 100000",
-                 "precondition_permille 0"):  # fmt: skip
-        assert told in compared or told == "spare room"
+    for told in ("chip K9F1G08U0A", "blocks 64", "endurance 100000", "precondition_permille 0"):
+        assert told in compared
     alone = made("report", results / "page.json", "-o", "-").stdout
     assert re.search(r">with: chip K9F1G08U0A, blocks 64, .*spare room [\d.]+ %, ", alone)
 
@@ -229,7 +228,8 @@ def test_figures_side_by_side_say_how_far_and_what_is_better(
     browser.open(whole, width=width)
     browser.run("paintAll()")
     texts = browser.run(
-        "[...document.querySelectorAll('#picture-sides-0 .panels text')].map(one => one.textContent)"
+        "[...document.querySelectorAll('#picture-sides-0 .panels text')]"
+        ".map(one => one.textContent)"
     )
     ticks = [float(one) for one in texts if re.fullmatch(r"[\d.]+", one)]
     ratios = browser.run(
@@ -256,9 +256,7 @@ def test_a_wide_table_keeps_its_first_column_and_says_that_it_scrolls(
         "const before = at(); box.scrollLeft = 60; return [before, at()]; })()"
     )
     assert left == moved
-    assert "<td class=\"word\" data-choice=\"0\">300K</td>" in whole.read_text() or (
-        "ram 300K" in whole.read_text()
-    )
+    assert re.search(r'ram 300K|data-choice="\d+">300K<', whole.read_text())
 
 
 def test_a_box_is_reached_and_changed_by_keys(whole: Path, browser: Browser) -> None:
