@@ -210,12 +210,11 @@ function factors(column, values, _, width) {
         base = far ? 10 : 2;
     let ticks = [];
     for (const steps of far ? FINE.slice(-1) : FINE) {
-        const all = powers.flatMap(power => steps.map(step => +(step * 10 ** power).toPrecision(2)));
-        const last = all.findIndex(tick => tick >= high);
-        ticks = all.slice(
-            d3.bisectRight(all, low) - 1,
-            last < 0 ? all.length : last + 1,
+        const all = powers.flatMap(power =>
+            steps.map(step => +(step * 10 ** power).toPrecision(2)),
         );
+        const last = all.findIndex(tick => tick >= high);
+        ticks = all.slice(d3.bisectRight(all, low) - 1, last < 0 ? all.length : last + 1);
         if (ticks.length <= count) return {ticks, base, domain: d3.extent(ticks)};
     }
     const each = Math.ceil((ticks.length - 1) / Math.max(1, count - 1));
@@ -508,7 +507,8 @@ function legend(picture) {
             ...steps.map((step, i) => {
                 const last = i + 1 < steps.length ? steps[i + 1] - 1 : most;
                 const text = last > step ? `${told(step)} to ${told(last)}` : told(step);
-                return make("li", {}, mark({colour: heat(i, steps.length), shape: d3.symbolSquare}), " ", text);
+                const look = {colour: heat(i, steps.length), shape: d3.symbolSquare};
+                return make("li", {}, mark(look), " ", text);
             }),
         );
     }
@@ -605,7 +605,8 @@ function panels(picture, rows, box) {
                 "aria-label",
                 `${title}. ${picture.says} The table beside has the values.`,
             );
-            return make("div", {}, ...(heading ? [make("h4", {}, heading)] : []), svg, note(picture, name));
+            const head = heading ? [make("h4", {}, heading)] : [];
+            return make("div", {}, ...head, svg, note(picture, name));
         }),
     );
 }
