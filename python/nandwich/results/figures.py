@@ -121,7 +121,7 @@ _REPLAY: tuple[Row, ...] = (
     (Metric("chip_reads", "chip reads", "", "less"), ("result", "layer", "reads")),
     (Metric("erases_max", "most erased block", "", "less"), ("derived", "erases_max")),
     (Metric("erases_mean", "erases a block", "", "less"), ("derived", "erases_mean")),
-    (Metric("lifetime_years", "life at this rate", "years", "more"), _life),
+    (Metric("lifetime_years", "life at pace", "years", "more"), _life),
     (
         Metric("energy_pj_per_host_byte", "energy a byte", "pJ", "less"),
         ("derived", "energy_pj_per_host_byte"),
