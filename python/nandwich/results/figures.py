@@ -56,15 +56,6 @@ def _counted(way: str, key: str) -> Callable[[dict[str, Any]], float | None]:
 _DAYS = 365  # of a year, as replay counts them
 
 
-def _life(content: dict[str, Any]) -> float | None:
-    """The extrapolated life at the rate of the run; older results have that of the most erased
-    block alone."""
-    derived = content["derived"]
-    if "life" not in derived:
-        return derived["lifetime_years"]  # type: ignore[no-any-return]
-    return None if derived["life"] is None else derived["life"]["years"]
-
-
 def _life_bytes(content: dict[str, Any], years: str) -> float | None:
     """What the host writes in so many years of a life, however fast it wrote here."""
     life = content["derived"].get("life")
@@ -121,7 +112,6 @@ _REPLAY: tuple[Row, ...] = (
     (Metric("chip_reads", "chip reads", "", "less"), ("result", "layer", "reads")),
     (Metric("erases_max", "most erased block", "", "less"), ("derived", "erases_max")),
     (Metric("erases_mean", "erases a block", "", "less"), ("derived", "erases_mean")),
-    (Metric("lifetime_years", "life at pace", "years", "more"), _life),
     (
         Metric("energy_pj_per_host_byte", "energy a byte", "pJ", "less"),
         ("derived", "energy_pj_per_host_byte"),
