@@ -644,25 +644,37 @@ static int csv_whole(struct nw_line *line, uint8_t column, struct nw_iotrace_sta
                                                          : refuse(line, "the end of the field");
 }
 
+static int csv_fields(struct nw_line *line, struct nw_iotrace_state *state, struct nw_io *io)
+{
+    const struct nw_iotrace_columns *columns = state->columns;
+
+    for (uint32_t i = 0; i < columns->count; i++) {
+        if (i > 0 && !literal(line, state->separator, "another field")) {
+            return 0;
+        }
+        if (!csv_whole(line, columns->column[i], state, io)) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
 static int parse_csv(struct nw_line *line, struct nw_iotrace_state *state, struct nw_io *io)
 {
     const struct nw_iotrace_columns *columns = state->columns;
+    char known = state->separator;
 
     if (columns->header != 0 && state->headed == 0) {
         state->headed = 1;
         return NW_LINE_OTHER;
     }
-    if (state->separator == 0) {
+    if (known == 0) {
         state->separator = find_separator(line, columns->count);
     }
     *io = (struct nw_io){.kind = NW_IO_WRITE}; /* a column that is not there says nothing */
-    for (uint32_t i = 0; i < columns->count; i++) {
-        if (i > 0 && !literal(line, state->separator, "another field")) {
-            return NW_LINE_BAD;
-        }
-        if (!csv_whole(line, columns->column[i], state, io)) {
-            return NW_LINE_BAD;
-        }
+    if (!csv_fields(line, state, io)) {
+        state->separator = known; /* a line that is wrong tells nothing of the others */
+        return NW_LINE_BAD;
     }
     if (io->kind == NW_IO_SYNC) {
         io->offset = 0;

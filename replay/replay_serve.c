@@ -379,16 +379,13 @@ static void end_line(struct nw_replay *replay, const struct nw_io *io, const str
                                           .end_ns = replay->now_ns,
                                           .sector = span->first,
                                           .count = span->count,
-                                          .queue = NW_TIMELINE_UNKNOWN,
+                                          .queues = replay->queue != NULL,
                                           .kind = NW_TIMELINE_IDLE};
 
     if (replay->timeline == NULL) {
         return;
     }
     request.free_blocks = nw_stack_free_blocks(replay->config.stack);
-    if (replay->queue != NULL) {
-        request.queue = replay->queue_count;
-    }
     if (io != NULL) {
         request.kind = io->kind; /* the first four of both have the same order */
         request.app = replay->app;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "nandwich-replay/sample.h"
 
+#include "nandwich/error.h"
+
 /* A step of splitmix64: neighbours fall apart. */
 static uint32_t hash(uint64_t page)
 {
@@ -73,6 +75,9 @@ static int sample_fill(struct nw_io_source *source, struct nw_io *to, uint32_t r
             }
             sample->more = 1;
             count_pages(sample);
+            if (sample->pages[NW_IO_READ] + sample->pages[NW_IO_WRITE] > NW_SAMPLE_PAGES) {
+                return NW_ERR_FULL;
+            }
         }
         count += (uint32_t)take_run(sample, &to[count]);
     }

@@ -46,7 +46,7 @@ struct timeline_kept {
 struct timeline_sample {
     uint64_t time_ns;
     uint64_t energy_pj;
-    uint32_t queue;
+    uint64_t there_ns; /* that all requests so far took from their arrival on */
     uint32_t free_blocks;
 };
 
@@ -64,6 +64,8 @@ struct nw_timeline {
     uint8_t no_ram;      /* this host had none for some of it */
     uint64_t ahead_ns;   /* what is to be added to the meter's time */
     uint64_t end_ns;     /* of the last request */
+    uint64_t there_ns;   /* that requests took from their arrival on, all together */
+    uint8_t queues;
 
     /* The request being served. */
     struct timeline_op *now;

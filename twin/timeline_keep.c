@@ -174,7 +174,7 @@ static void take_sample(struct nw_timeline *timeline, const struct timeline_kept
         timeline->samples[timeline->sample_count++] = (struct timeline_sample){
             .time_ns = kept->request.end_ns,
             .energy_pj = kept->energy_pj,
-            .queue = kept->request.queue,
+            .there_ns = timeline->there_ns,
             .free_blocks = kept->request.free_blocks,
         };
     }
@@ -199,6 +199,8 @@ void nw_timeline_keep(struct nw_timeline *timeline, const struct nw_timeline_req
     if (nw_timeline_asked(request)) {
         keep_longest(timeline, &kept, place);
         timeline->counts.requests++;
+        timeline->there_ns += request->end_ns - request->arrival_ns;
+        timeline->queues = request->queues;
         take_sample(timeline, &kept);
     }
 }

@@ -84,22 +84,18 @@ void nw_timeline_end_slice(struct timeline_writer *writer, uint32_t track, uint6
 void nw_timeline_open_counters(struct timeline_writer *writer, uint32_t first)
 {
     const struct nw_timeline *timeline = writer->timeline;
-    struct timeline_sample sample = {.queue = NW_TIMELINE_UNKNOWN,
-                                     .free_blocks = NW_TIMELINE_UNKNOWN};
     struct nw_perfetto_track tracks[] = {
         {.number = first + FREE_BLOCKS, .name = "free blocks", .unit = "blocks"},
         {.number = first + QUEUE, .name = "queue length", .unit = "requests"},
         {.number = first + ENERGY, .name = "energy", .unit = "uJ"},
     };
+    int tells_blocks = timeline->sample_count > 0 &&
+                       timeline->samples[0].free_blocks != NW_TIMELINE_UNKNOWN;
 
-    if (timeline->sample_count > 0) {
-        sample = timeline->samples[0];
-    }
     writer->counters = first;
     for (uint32_t i = 0; i < TIMELINE_COUNTERS; i++) {
         writer->told[i] = -1.0;
-        if ((i != FREE_BLOCKS || sample.free_blocks != NW_TIMELINE_UNKNOWN) &&
-            (i != QUEUE || sample.queue != NW_TIMELINE_UNKNOWN)) {
+        if ((i != FREE_BLOCKS || tells_blocks) && (i != QUEUE || timeline->queues != 0)) {
             nw_perfetto_track(&writer->perfetto, &tracks[i]);
         }
     }
@@ -123,9 +119,6 @@ static void count_all(struct timeline_writer *writer, const struct timeline_samp
     if (sample->free_blocks != NW_TIMELINE_UNKNOWN) {
         count(writer, FREE_BLOCKS, sample->time_ns, sample->free_blocks);
     }
-    if (sample->queue != NW_TIMELINE_UNKNOWN) {
-        count(writer, QUEUE, sample->time_ns, sample->queue);
-    }
     count(writer, ENERGY, sample->time_ns, (double)sample->energy_pj / 1e6);
 }
 
@@ -142,15 +135,90 @@ static void show_counters(struct timeline_writer *writer, uint64_t start_ns, uin
     for (uint32_t at = 0; at < timeline->window_count; at += each) {
         const struct timeline_kept *kept = &timeline->window[at];
 
-        count_all(writer, &(struct timeline_sample){kept->request.end_ns, kept->energy_pj,
-                                                    kept->request.queue,
-                                                    kept->request.free_blocks});
+        count_all(writer, &(struct timeline_sample){.time_ns = kept->request.end_ns,
+                                                    .energy_pj = kept->energy_pj,
+                                                    .free_blocks = kept->request.free_blocks});
     }
     for (; i < timeline->sample_count; i++) {
         if (timeline->window_count == 0 || timeline->samples[i].time_ns > end_ns) {
             count_all(writer, &timeline->samples[i]);
         }
     }
+}
+
+/* The mean from one sample to the next: time that requests were there over time that passed. */
+static void show_mean_queue(struct timeline_writer *writer, uint64_t from_ns, uint64_t to_ns)
+{
+    const struct nw_timeline *timeline = writer->timeline;
+    struct timeline_sample before = {0};
+
+    for (uint32_t i = 0; i < timeline->sample_count; i++) {
+        const struct timeline_sample *sample = &timeline->samples[i];
+
+        if (before.time_ns >= from_ns && sample->time_ns <= to_ns &&
+            sample->time_ns > before.time_ns) {
+            count(writer, QUEUE, before.time_ns,
+                  (double)(sample->there_ns - before.there_ns) /
+                      (double)(sample->time_ns - before.time_ns));
+        }
+        before = *sample;
+    }
+}
+
+struct step {
+    uint64_t time_ns;
+    int32_t by;
+};
+
+static int by_time(const void *a, const void *b)
+{
+    const struct step *one = a, *other = b;
+
+    return one->time_ns < other->time_ns ? -1 : one->time_ns > other->time_ns;
+}
+
+/* Of the window's requests, as they come and go. 0: no memory for that. */
+static int show_queue_of_window(struct timeline_writer *writer, uint64_t start_ns)
+{
+    const struct nw_timeline *timeline = writer->timeline;
+    struct step *steps = malloc(2U * (size_t)timeline->window_count * sizeof *steps + 1U);
+    uint32_t count_of = 0;
+    int64_t length = 0;
+
+    if (steps == NULL) {
+        return 0;
+    }
+    for (uint32_t i = 0; i < timeline->window_count; i++) {
+        const struct nw_timeline_request *request = &timeline->window[i].request;
+
+        if (nw_timeline_asked(request)) {
+            steps[count_of++] = (struct step){request->arrival_ns, 1};
+            steps[count_of++] = (struct step){request->end_ns, -1};
+        }
+    }
+    qsort(steps, count_of, sizeof *steps, by_time);
+    for (uint32_t i = 0; i < count_of; i++) {
+        length += steps[i].by;
+        if (steps[i].time_ns >= start_ns &&
+            (i + 1U == count_of || steps[i + 1U].time_ns > steps[i].time_ns)) {
+            count(writer, QUEUE, steps[i].time_ns, (double)length);
+        }
+    }
+    free(steps);
+    return 1;
+}
+
+static int show_queue(struct timeline_writer *writer, uint64_t start_ns, uint64_t end_ns)
+{
+    int good = 1;
+
+    if (writer->timeline->queues != 0) {
+        show_mean_queue(writer, 0, start_ns);
+        good = show_queue_of_window(writer, start_ns);
+        show_mean_queue(writer, end_ns, UINT64_MAX);
+        count(writer, QUEUE, writer->timeline->end_ns, 0);
+    }
+    return good;
 }
 
 static void show_extent(struct timeline_writer *writer, uint8_t name, uint64_t start_ns,
@@ -182,8 +250,9 @@ int nw_timeline_end_file(struct timeline_writer *writer)
     show_extent(writer, TIMELINE_EVERY, start_ns, end_ns);
     show_extent(writer, TIMELINE_LONGEST_ALONE, end_ns, timeline->end_ns);
     show_counters(writer, start_ns, end_ns);
+    good = show_queue(writer, start_ns, end_ns);
     timeline->counts.bytes = writer->perfetto.bytes;
-    good = ferror(writer->file) == 0;
+    good &= ferror(writer->file) == 0;
     good &= fclose(writer->file) == 0;
     return nw_replace_end(&writer->replace, good) == 0 && good ? (int)NW_OK : (int)NW_ERR_IO;
 }

@@ -40,7 +40,7 @@ static const char *const words[] = {
 };
 
 #define EACH_REQUEST 260U /* bytes of the file, without operations, at most */
-#define FIXED_BYTES 2000000UL /* of counters and names */
+#define FIXED_BYTES 6000000UL /* of counters and names */
 
 static const struct timeline_op *ops_of(const struct nw_timeline *timeline,
                                         const struct timeline_kept *kept)

@@ -15,7 +15,6 @@ static int through(struct nw_block_req *req, int (*verb)(struct nw_block_req *re
         .start_ns = meter->time_ns,
         .sector = has_place ? req->sector : 0,
         .count = has_place ? req->count : 0,
-        .queue = NW_TIMELINE_UNKNOWN,
         .kind = kind,
         .fault = line->faults != NULL ? (uint32_t)*line->faults : 0,
     };

@@ -119,6 +119,9 @@ public:
     uint64_t pages(int kind) const { return sample_.pages[kind]; }
     [[noreturn]] void fail(int error) const override
     {
+        if (error == NW_ERR_FULL) {
+            throw_text(PyExc_ValueError, "more than 2^32 pages are asked for: take larger pages");
+        }
         from_.fail(error);
         std::abort();
     }

@@ -238,6 +238,8 @@ public:
     const nw_refs &get() const { return refs_; }
 
 private:
+    static constexpr uint64_t most_requested = 1U << 28; // a GiB of references
+
     // A request may be longer than an access.
     void add_request(const nw_io &io)
     {
@@ -245,6 +247,10 @@ private:
 
         if (io.kind != NW_IO_READ && io.kind != NW_IO_WRITE) {
             return;
+        }
+        if (refs_.count + io.bytes / refs_.frame_bytes > most_requested) {
+            throw_text(PyExc_ValueError,
+                       "more than 2^28 pages are asked for: take larger pages, or a sample");
         }
         for (uint64_t at = 0; at < io.bytes; at += part) {
             const uint64_t left = io.bytes - at;

@@ -25,8 +25,12 @@ LONGEST_S = 20
 #: Verbs that would work for minutes, hand everything to a compiler, or stay until unmounted.
 LEFT_OUT = {"papers", "bench", "doctor", "cc", "mount"}
 
-#: Verbs that by themselves go on for a minute.
-SHORTENED = {"torture": ("--seeds", "2")}
+#: Verbs that by themselves, or with a large number, go on for a minute.
+SHORTENED = {
+    "torture": ("--seeds", "2"),
+    "replay": ("--limit", "1000"),
+    "compare": ("--limit", "1000"),
+}
 
 VALUES = (
     *("", " ", "-", "--", "-1", "0", "1", "2", "65536", "4294967295", "4294967296"),

@@ -288,6 +288,7 @@ def test_too_large_is_refused_with_both_sizes(tmp_path: Path) -> None:
         (("gen:zipf", "--nvm", "4M", "--nvm-part", "W25N01GV"), "no byte-addressable memory"),
         (("gen:zipf", "--nvm", "4M", "--snapshot", "x.nand"), "omit one"),
         (("/nonexistent/trace.csv",), "No such file"),
+        (("gen:zipf", "--ram", "0"), "no layer works without RAM"),
     ],
 )
 def test_bad_input(arguments: tuple[str, ...], says: str) -> None:

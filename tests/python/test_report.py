@@ -21,7 +21,7 @@ from nandwich import paths
 from nandwich.cli.main import main
 from nandwich.errors import InputError
 from nandwich.report import page
-from nandwich.results import read
+from nandwich.results import figures, read
 
 assert paths.CHECKOUT is not None
 ROOT = paths.CHECKOUT
@@ -76,13 +76,15 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def _layer(name: str, fits: bool, ram: int, programs: float | None) -> dict[str, Any]:
     measured = {"programs_a_write": programs, "time_ns_a_write": 1000, "energy_pj_a_write": 900}
-    return {"layer": name, "fits": fits, "ram_bytes": ram, "life_bytes": 10**12, **measured}
+    measured |= {"reads_a_read": 1.5, "longest_call_ns": 2000, "mount_ns": 3_000_000}
+    return {"layer": name, "fits": fits, "ram_bytes": ram, "life_bytes": 10**12, "code_bytes": 9000,
+            "config": {}, **measured}  # fmt: skip
 
 
 FIT = {
     "schema": "nandwich.fit/1",
     "provenance": {"command": "nandwich fit --ram 64K", "seed": 1},
-    "question": {},
+    "question": {"chip": "K9F1G08U0A"},
     "layers": [_layer("tree", True, 4000, 1.8), _layer("page", False, 260_000, None)],
 }
 PAPERS = [
@@ -151,6 +153,25 @@ def test_a_page_is_small_and_opens_at_once_without_asking_for_anything(
     assert browser.run(f"{FIGURES}.filter(one => !one.querySelector('.panels svg')).length") == 0
 
 
+def test_a_page_says_of_which_chip_it_is(results: Path, whole: Path) -> None:
+    """Goal: part, blocks, spare room, endurance and precondition stand below the figures."""
+    (compared,) = re.findall(r'<p class="same">(all with: chip [^<]+)</p>', whole.read_text())[:1]
+    for told in ("chip K9F1G08U0A", "blocks 64", "endurance 100000", "precondition_permille 0"):
+        assert told in compared
+    alone = made("report", results / "page.json", "-o", "-").stdout
+    assert re.search(r">with: chip K9F1G08U0A, blocks 64, .*spare room [\d.]+ %, ", alone)
+
+
+def test_even_wear_has_one_meaning(results: Path) -> None:
+    """Goal: `life if even` of a page is the one that `nandwich replay` tells."""
+    document = read.read(str(results / "page.json"))
+    ((one,), _) = figures.results(document, "page")
+    life = document.content["derived"]["life"]
+    sector = document.content["device"]["sector_bytes"]
+    wanted = life["most_years"] * 365 * life["writes_a_day"] * sector
+    assert one.values["life_bytes_if_even"] == round(wanted)
+
+
 def test_every_picture_follows_a_choice(whole: Path, browser: Browser) -> None:
     """Goal: a layer, a configuration or an application chosen once holds everywhere."""
     browser.open(whole)
@@ -181,6 +202,62 @@ def test_every_picture_follows_a_choice(whole: Path, browser: Browser) -> None:
     browser.run("document.querySelector('#all').click()")
     assert rows(browser) == before
     assert browser.problems == []
+
+
+def test_figures_side_by_side_are_over_the_first_that_is_shown(
+    whole: Path, browser: Browser
+) -> None:
+    """Goal: no figure is told over that of a configuration which the page hides."""
+    browser.open(whole)
+    says = "document.querySelector('#picture-sides-0 p').textContent"
+    assert "over that of page" in browser.run(says)
+    choose(browser, "#layer", "tree")
+    assert "over that of tree" in browser.run(says)
+    text = browser.run(
+        "(async () => { const more = document.querySelector('#picture-sides-0 details');"
+        "more.open = true; await new Promise(done => setTimeout(done, 50));"
+        "return more.querySelector('tbody').innerText; })()"
+    )
+    assert [line.split("\t")[2] for line in text.splitlines()] == ["1"] * len(text.splitlines())
+
+
+@pytest.mark.parametrize("width", [420, 1400])
+def test_figures_side_by_side_say_how_far_and_what_is_better(
+    whole: Path, browser: Browser, width: int
+) -> None:
+    """Goal: both ends of the axis have a label, and each figure an arrow to the better side."""
+    browser.open(whole, width=width)
+    browser.run("paintAll()")
+    texts = browser.run(
+        "[...document.querySelectorAll('#picture-sides-0 .panels text')]"
+        ".map(one => one.textContent)"
+    )
+    ticks = [float(one) for one in texts if re.fullmatch(r"[\d.]+", one)]
+    ratios = browser.run(
+        "(() => { const one = data.pictures.find(one => one.key === 'sides-0');"
+        "return ofFirst(one, one.rows).map(row => row[2]); })()"
+    )
+    assert min(ticks) <= min(ratios)
+    assert max(ticks) >= max(ratios)
+    assert "programs a write \u2190" in texts
+    assert "life if even \u2192" in texts
+
+
+def test_a_wide_table_keeps_its_first_column_and_says_that_it_scrolls(
+    whole: Path, browser: Browser
+) -> None:
+    hint = "document.querySelector('.sheets .hint').checkVisibility()"
+    browser.open(whole, width=1400)
+    assert browser.run(hint) is False
+    browser.open(whole, width=300)
+    assert browser.run(hint) is True
+    left, moved = browser.run(
+        "(() => { const box = document.querySelector('.sheets .scroll');"
+        "const at = () => box.querySelector('tbody th').getBoundingClientRect().left;"
+        "const before = at(); box.scrollLeft = 60; return [before, at()]; })()"
+    )
+    assert left == moved
+    assert re.search(r'ram 300K|data-choice="\d+">300K<', whole.read_text())
 
 
 def test_a_box_is_reached_and_changed_by_keys(whole: Path, browser: Browser) -> None:
@@ -245,11 +322,12 @@ def test_marks_are_told_from_what_is_below_them(whole: Path, browser: Browser) -
         browser.open(whole, scheme=scheme)
         below, *marks = browser.run(
             "(() => { const node = document.body.appendChild(document.createElement('i'));"
-            "return ['card', 0, 1, 2, 3, 4, 5, 6, 7].map(name => {"
-            "node.style.color = `var(--${name === 'card' ? name : 'c' + name})`;"
+            "return ['card', ...d3.range(8).flatMap(i => [`c${i}`, `p${i}`])].map(name => {"
+            "node.style.color = `var(--${name})`;"
             "return getComputedStyle(node).color; }); })()"
         )
         assert [one for one in marks if contrast(one, below) < 3] == []
+        assert len(set(marks)) == 16  # a part has the colour of no configuration
 
 
 def contrast(one: str, other: str) -> float:
@@ -266,6 +344,44 @@ def contrast(one: str, other: str) -> float:
     return (bright + 0.05) / (dark + 0.05)
 
 
+def test_a_fit_of_a_single_layer_has_figures_and_room_around_its_mark(
+    results: Path, browser: Browser
+) -> None:
+    target = results / "fit.html"
+    made("report", results / "fit.json", "-o", target)
+    for told in ("energy a write", "longest call", "mount", "life, bytes written", "with: chip"):
+        assert told in target.read_text()
+    browser.open(target, width=420)
+    labels = browser.run(
+        "[...document.querySelectorAll('#picture-dial svg g[aria-hidden] text, "
+        "#picture-dial svg text')].map(one => one.getBoundingClientRect())"
+        ".map(one => [one.left, one.top, one.right, one.bottom])"
+    )
+    over = [
+        (one, other)
+        for i, one in enumerate(labels)
+        for other in labels[:i]
+        if one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+    ]
+    assert len(labels) > 5
+    assert over == []
+
+
+def test_few_erases_are_told_apart(whole: Path, browser: Browser) -> None:
+    """Goal: cells of 0, 1 and 2 erases differ as far as the palette goes, and every step of the
+    palette is seen beside its neighbour."""
+    for scheme in ("light", "dark"):
+        browser.open(whole, scheme=scheme)
+        seen = browser.run(
+            "(() => { const node = document.body.appendChild(document.createElement('i'));"
+            "return steps([0, 1, 2]).map((_, i, all) => heat(i, all.length)).concat(HEAT)"
+            ".map(name => { node.style.color = name; return getComputedStyle(node).color; }); })()"
+        )
+        few, palette = seen[:3], seen[3:]
+        assert few == [palette[0], palette[3], palette[6]]
+        assert min(map(contrast, palette, palette[1:])) >= 1.2
+
+
 def test_the_switch_wins_over_the_system(whole: Path, browser: Browser) -> None:
     paper = "getComputedStyle(document.body).backgroundColor"
     browser.open(whole, scheme="dark")
@@ -273,6 +389,21 @@ def test_the_switch_wins_over_the_system(whole: Path, browser: Browser) -> None:
     choose(browser, "#scheme", "light")
     light = browser.run(paper)
     assert light == "rgb(255, 255, 255)" != dark
+
+
+def test_latency_begins_at_the_first_time_above_0(results: Path) -> None:
+    """Goal: requests that took no time are told beside the picture, and stretch it not."""
+    value = json.loads((results / "tree.json").read_text())
+    writes = value["result"]["writes"]
+    some = writes["histogram"][0][1]
+    writes["histogram"][0][0] = 0
+    data = json.dumps(value).encode()
+    document = read.parse("x.json", data, read.SHOWN)
+    text = page.make([page.Source(document, "")]).decode()
+    shown = json.loads(re.findall(r'<script type="application/json" id="data">(.*?)<', text)[0])
+    (latency,) = [one for one in shown["pictures"] if one["key"] == "latency"]
+    assert min(row[2] for row in latency["rows"]) == writes["histogram"][1][0]
+    assert latency["table"]["rows"][0][-1] == round(100 * some / writes["count"], 4)
 
 
 def test_it_prints_on_a4(whole: Path, browser: Browser) -> None:
@@ -283,6 +414,17 @@ def test_it_prints_on_a4(whole: Path, browser: Browser) -> None:
     }
     assert all(abs(w - 595) < 1 and abs(h - 842) < 1 for _, _, w, h in sizes)
     assert sizes
+    # Letters are of one size: what is drawn is as wide as its place on A4.
+    browser.run("dispatchEvent(new Event('beforeprint'))")
+    browser.ask("Emulation.setEmulatedMedia", media="print")
+    browser.ask("Emulation.setDeviceMetricsOverride", width=688, height=1017, deviceScaleFactor=1,
+                mobile=False)  # fmt: skip
+    scales = browser.run(
+        "[...document.querySelectorAll('.panels svg')].filter(one => one.clientWidth)"
+        ".map(one => one.clientWidth / Number(one.getAttribute('width')))"
+    )
+    assert len(scales) > 20
+    assert min(scales) >= 0.8
 
 
 def test_a_replay_tells_its_latency_histogram(results: Path) -> None:

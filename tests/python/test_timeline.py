@@ -194,6 +194,21 @@ def test_counters_cover_the_whole_run_in_few_points(tmp_path: Path) -> None:
     assert max(value for _, value in trace.counters["queue length"]) <= result["queue_max"]
 
 
+@pytest.mark.quick
+def test_the_queue_is_what_requests_take(tmp_path: Path) -> None:
+    """Goal: in the window the counter has each request from its arrival to its end; elsewhere the
+    means add up to the same; in pauses it is 0."""
+    for window in ("0:4000", "0:200"):
+        trace, result = _replay(tmp_path, "gen:sensor,requests=4K", window)
+        points = [*trace.counters["queue length"], (result["end_ns"], 0)]
+        area = sum(value * (after - time) for (time, value), (after, _) in pairwise(points))
+        if window == "0:4000":
+            there = sum(one.took + int(one.notes["waited ns"]) for one in trace.requests)
+            assert area == there
+            assert min(value for _, value in points) == 0
+        assert area == pytest.approx(there, rel=0.01)
+
+
 def test_the_largest_file(tmp_path: Path) -> None:
     """Goal: however much there is to show, the file keeps its bound, and says what it left out."""
     path = tmp_path / "out.perfetto-trace"

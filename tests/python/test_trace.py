@@ -138,10 +138,10 @@ def test_a_sample_tells_nearly_the_same() -> None:
     none = _run("trace", "curve", "gen:sequential,requests=2,footprint=1M", "--sample", "0.0000001")
     assert none.exit_code == 2
     assert "no page of the sample" in none.stderr
-    for page in ("0", "8G"):
+    for page in ("0", "1", "8G"):
         wrong = _run("trace", "curve", CAMERA, "--page", page)
         assert wrong.exit_code == 2
-        assert "from 1 byte to 1 GiB" in wrong.stderr
+        assert "from 512 B to 1 GiB" in wrong.stderr
 
 
 def test_a_sampled_trace_is_part_of_the_whole(tmp_path: Path) -> None:
@@ -161,3 +161,39 @@ def test_a_sampled_trace_is_part_of_the_whole(tmp_path: Path) -> None:
     )
     assert part < whole
     assert 0.1 < len(part) / len(whole) < 0.3
+
+
+def test_a_curve_has_a_page(tmp_path: Path) -> None:
+    """Goal: what the help shows works: the curve's picture is in a report."""
+    curve, page = tmp_path / "curve.json", tmp_path / "curve.html"
+    assert _run("trace", "curve", CAMERA, "--json", curve).exit_code == 0
+    done = _run("report", curve, "-o", page)
+    assert done.exit_code == 0, done.stderr
+    assert "What a cache would miss" in page.read_text()
+
+
+def test_a_bad_line_is_blamed_itself_and_counted(tmp_path: Path) -> None:
+    """Goal: a wrong first row says nothing of what stands between the fields of the others."""
+    path = tmp_path / "own.csv"
+    path.write_text("h1;h2\nsome garbage\n0;W;0;4096\n9;R;0;4096\n")
+    how = [str(path), "--columns", "time,op,offset,size", "--unit", "us", "--header"]
+    for verb in (["trace", "curve"], ["replay"], ["compare"]):
+        more = ["--ftl", "page,tree"] if verb == ["compare"] else []
+        done = _run(*verb, *how, *more)
+        assert done.exit_code == 2
+        assert ":2:1: wanted a number: some garbage" in done.stderr
+        assert done.stdout == ""
+    for verb in (["trace", "curve"], ["replay"]):
+        done = _run(*verb, *how, "--skip-bad", 1)
+        assert done.exit_code == 0
+        assert "1 bad lines skipped" in done.stderr
+
+
+def test_requests_without_end_are_refused(tmp_path: Path) -> None:
+    """Goal: a trace that asks for more pages than anybody can count is an error, not an hour."""
+    path = tmp_path / "huge.csv"
+    path.write_text(f"0,W,0,{1 << 61}\n9,R,0,4096\n")
+    for more in ([], ["--sample", "0.001"]):
+        done = _run("trace", "curve", path, "--columns", "time,op,offset,size", *more)
+        assert done.exit_code == 2
+        assert "take larger pages" in done.stderr

@@ -148,6 +148,7 @@ def command(
     result = comparison.compare(series.entries, figures.METRICS["nandwich.replay/1"])
     if not whole and not result.done:
         raise KeyboardInterrupt
+    _refuse_if_all_failed_alike(result)
     if json_target != "-":
         _tell(result, "replay", every=every)
     _write(result, "replay", [*inputs, *jobs_file], csv_target, json_target)
@@ -302,6 +303,14 @@ def _say_how_to_go_on(result: Comparison, keep: str) -> None:
     output.talk("--keep FOLDER would have the same line go on; the rest one by one:")
     for entry in left:
         output.talk(f"  {entry.command}")
+
+
+def _refuse_if_all_failed_alike(result: Comparison) -> None:
+    """Then it is what they share, a wrong line of the trace say, and no table is worth having."""
+    failed = [entry for entry in result.entries if entry.state == "failed"]
+    reasons = {entry.why for entry in failed}
+    if len(failed) == len(result.entries) > 1 and len(reasons) == 1:
+        raise InputError(reasons.pop())
 
 
 def _judge(result: Comparison) -> None:

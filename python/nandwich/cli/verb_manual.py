@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """`nandwich manual`: pages for man."""
 
+import os
+import sys
 from pathlib import Path
 
 import click
@@ -11,14 +13,21 @@ from nandwich.cli.command import Command
 from nandwich.errors import not_written
 
 
+def _folder() -> Path:
+    """man looks in share/man beside each folder `bin` of PATH."""
+    paths = os.environ.get("PATH", "").split(os.pathsep)
+    own, home = Path(sys.prefix), Path.home() / ".local"
+    return (own if str(own / "bin") in paths else home) / "share" / "man"
+
+
 @click.command(cls=Command)
 @click.argument("folder", type=click.Path(path_type=Path), required=False)
 @click.pass_context
 def command(ctx: click.Context, folder: Path | None) -> None:
     """Write a page for man of each verb: what --help says.
 
-    They go to FOLDER/man1, or to ~/.local/share/man/man1, where man looks. Write them again after
-    an update.
+    They go to FOLDER/man1, or to where man looks for what lies in a folder of PATH: beside this
+    command, or in ~/.local/share/man. Write them again after an update.
 
     \b
     Examples:
@@ -27,7 +36,7 @@ def command(ctx: click.Context, folder: Path | None) -> None:
     """
     group = ctx.find_root().command
     assert isinstance(group, click.Group)
-    target = (folder or Path.home() / ".local/share/man") / "man1"
+    target = (folder or _folder()) / "man1"
     count = 0
     try:
         target.mkdir(parents=True, exist_ok=True)

@@ -6,6 +6,7 @@ import time
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from nandwich import _native, locks
 from nandwich.cli import output
@@ -27,6 +28,13 @@ from nandwich.replay.play import Options
 from nandwich.twin import parts
 
 _DEFAULT = Options("")
+
+
+def _ram(ctx: click.Context, param: click.Parameter, value: int) -> int:
+    """Callback of --ram: 0 stands for no limit, which nobody means who writes it."""
+    if value == 0 and ctx.get_parameter_source(str(param.name)) is ParameterSource.COMMANDLINE:
+        raise InputError("--ram 0: no layer works without RAM; leave it out for no limit")
+    return value
 
 
 class _Share(click.ParamType[int]):
@@ -108,6 +116,7 @@ Examples:
     "--ram",
     type=Quantity("size"),
     default=0,
+    callback=_ram,
     metavar="SIZE",
     help="What the layer may take, like 16K: its cache or its log blocks are made to fit.",
 )
@@ -321,5 +330,6 @@ def _play(play: replay.Play) -> None:
         play.replay.end()
         output.talk("interrupted: what follows is of the requests so far")
     took = max(1e-9, time.monotonic() - start)
+    report.tell_skipped(play.options.source, play.source, output.talk)
     done = play.replay.result()["done"]
     output.talk(f"{done} requests in {took:.2f} s: {done / took:,.0f} a second")

@@ -104,7 +104,7 @@ def _split_compiler_flags(args: list[str]) -> tuple[list[str], list[str]]:
           --ram 32K --frame 512 --vm 8M --json out.json -- IN.jpg OUT.bmp
       nandwich run examples/sort.c --record sort.log && \\
           nandwich replay sort.log --ftl page
-      nandwich run examples/sort.c --timeline sort.perfetto-trace -- heap 2000
+      nandwich run examples/sort.c --once --timeline sort.perfetto-trace -- heap 20000
       nandwich run examples/sort.c --target cortex-m3 -- merge 20000
       nandwich run examples/node.c --target atmega128 --layout node.layout
     """,

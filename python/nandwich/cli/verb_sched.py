@@ -227,9 +227,7 @@ def _line(
     if admit:
         raise InputError("--timeline: the admission test runs nothing")
     if timelines.is_waves(target):
-        raise InputError(
-            "--timeline FILE.vcd: only run and replay: sched has no chip's bus"
-        )
+        raise InputError("--timeline FILE.vcd: only run and replay: sched has no chip's bus")
     if len(set(policies)) != 1 or "all" in policies:
         raise InputError("--timeline shows one policy: add one, like --policy slack")
     return timelines.begin(chosen)

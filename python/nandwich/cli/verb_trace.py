@@ -18,7 +18,7 @@ from nandwich.replay import report
 from nandwich.replay.play import Options
 
 WRITTEN = ("msr", "spc", "android", "fio", "disksim", "packed")
-_PAGE_MOST = 1 << 30
+_PAGE_LEAST, _PAGE_MOST = 512, 1 << 30
 
 
 def _formats() -> str:
@@ -78,8 +78,9 @@ _SAMPLE = click.option(
 def _page(ctx: click.Context, param: click.Parameter, value: int) -> int:
     """Callback of an option: a page that is one."""
     del ctx, param
-    if not 0 < value <= _PAGE_MOST:
-        raise InputError(f"--page {value}: from 1 byte to {format_size(_PAGE_MOST)}")
+    if not _PAGE_LEAST <= value <= _PAGE_MOST:
+        least, most = format_size(_PAGE_LEAST), format_size(_PAGE_MOST)
+        raise InputError(f"--page {value}: from {least} to {most}")
     return value
 
 
@@ -136,6 +137,7 @@ def curve(
             for one in found.points
         ]
         output.print_table(("cache", "missed %", "written back %"), rows)
+    report.tell_skipped(path, source, output.talk)
     if curves.is_thin(found):
         pages = output.counted(found.sampled, "page")
         output.talk(f"no more than {pages} in the sample: take a larger --sample")
@@ -180,9 +182,8 @@ def convert(
     if wanted not in WRITTEN:
         raise names.unknown("format to write", wanted, WRITTEN)
     output.check_apart(() if replay.is_generated(path) else (path,), (target,))
-    source = _source(path, seed, **how)
-    if sample is not None:
-        source = _native.Sample(source, page, sample)
+    whole = _source(path, seed, **how)
+    source = whole if sample is None else _native.Sample(whole, page, sample)
     try:
         written, left_out = _native.write_trace(source, target, wanted)
     except ValueError as error:
@@ -190,6 +191,7 @@ def convert(
     except OSError as error:
         raise not_written(f"cannot write {target}: {error.strerror}", error) from error
     output.talk(f"{target}: {written} requests")
+    report.tell_skipped(path, whole, output.talk)
     if left_out:
         output.talk(f"{left_out} left out: {wanted} has no word for them (trims, syncs, odd sizes)")
     if written == 0:

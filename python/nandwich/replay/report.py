@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What `nandwich replay` and `nandwich trace` say to people."""
 
+from collections.abc import Callable
 from typing import Any
 
+from nandwich import _native
 from nandwich.quantities import format_energy, format_size, format_time
 
 Row = tuple[str, object, str]
@@ -217,6 +219,12 @@ def _name(share: dict[str, Any]) -> str:
     if share["name"] is None:
         return "nobody"
     return f"guest's {share['name']}" if share.get("guest") else str(share["name"])
+
+
+def tell_skipped(name: str, source: _native.Source, talk: Callable[[str], None]) -> None:
+    """Says how many bad lines of a trace were passed over in this pass, if any were."""
+    if isinstance(source, _native.Trace) and source.skipped:
+        talk(f"{name}: {source.skipped} bad lines skipped")
 
 
 def trace_rows(facts: dict[str, Any]) -> list[Row]:

@@ -43,11 +43,14 @@ class Plan:
     columns: tuple[Column, ...]
     channels: dict[str, str]
     table: tuple[Column, ...] = ()
+    note: str = ""  # a column of `table` that is told below each panel, where it is above 0
     log: str = ""  # the axes that grow by factors: "x", "y", "xy"
     wide: int = 0  # of cells: so many in a row
     curve: Literal["linear", "step-before"] = "linear"  # of lines
     order: tuple[str, ...] = ()  # of the parts that colours tell apart, where rows have no order
     rule: float | None = None  # a value of x to hold others against
+    #: A column: x is told over the x of the first configuration shown that has the same there.
+    of_first: str = ""
 
 
 @dataclass(frozen=True)
@@ -143,11 +146,13 @@ def _picture(picture: Picture) -> dict[str, Any]:
         "says": plan.says,
         "form": plan.form,
         "channels": plan.channels,
+        "note": plan.note,
         "log": plan.log,
         "wide": plan.wide,
         "order": plan.order,
         "curve": plan.curve,
         "rule": plan.rule,
+        "of_first": plan.of_first,
         "columns": [_column(one) for one in plan.columns],
         "rows": picture.rows,
         "table": table,

@@ -10,7 +10,12 @@ const COLOURS = 8,
 const SHAPES = ["circle", "square", "triangle", "diamond", "star", "cross", "wye"].map(
     name => d3["symbol" + name[0].toUpperCase() + name.slice(1)],
 );
+// Beside the name of a figure: where better marks lie.
+const ARROWS = {less: "\u2190", lower: "\u2190", more: "\u2192", higher: "\u2192"};
 const HEAT = d3.range(7).map(i => `var(--h${i})`);
+
+// Few steps are as far apart as the palette is wide.
+const heat = (i, count) => HEAT[Math.round((i * (HEAT.length - 1)) / Math.max(1, count - 1))];
 
 // ---- values as people read them
 
@@ -87,8 +92,9 @@ function mark(look) {
     return svg.node();
 }
 
-function look(index) {
-    return {colour: `var(--c${index % COLOURS})`, shape: SHAPES[index % SHAPES.length]};
+// `kind`: "c" of configurations, "p" of parts, which have colours of their own.
+function look(index, kind = "c") {
+    return {colour: `var(--${kind}${index % COLOURS})`, shape: SHAPES[index % SHAPES.length]};
 }
 
 // Configurations of a verb have its colours in their order, on every picture.
@@ -138,7 +144,7 @@ function series(picture) {
         ? picture.order
         : [...new Set(picture.every.map(read.colour))];
     const used = new Set(rows.map(read.colour));
-    return known.map((name, i) => [name, look(i)]).filter(([name]) => used.has(name));
+    return known.map((name, i) => [name, look(i, "p")]).filter(([name]) => used.has(name));
 }
 
 function axis(column, log, size) {
@@ -152,6 +158,13 @@ function axis(column, log, size) {
     return log
         ? {...scale, type: "log", ...(column.unit === "B" ? {base: 2} : {})}
         : {...scale, nice: true};
+}
+
+// The ends of an axis; room around values that lie so close that their marks would be all of it.
+function reach(values, log) {
+    const [low, high] = d3.extent(values);
+    if (!log || low <= 0 || high > 1.5 * low) return [low, high];
+    return [low / 2, 2 * high];
 }
 
 // Steps of whole KiB, days or years, where round decimal numbers of B or ns would be none.
@@ -168,23 +181,56 @@ function wholeSteps(column, values, count) {
 
 // Powers of two; parts of one where the values lie close together.
 function powers(column, values, count) {
-    if (column.unit !== "B") return {};
-    const [low, high] = d3.extent(values),
+    const [low, high] = reach(values, true),
         least = Math.floor(Math.log2(low));
     const all = d3.range(least, Math.log2(high) + 1).map(power => 2 ** power);
     const step = 2 ** (least - 2),
         near = all.length > 3;
-    const ticks = near ? all : d3.range(Math.floor(low / step) * step, high + step, step);
+    const ticks = (
+        near ? all : d3.range(Math.floor(low / step) * step, high + step, step)
+    ).filter(tick => tick >= low && tick <= high);
     return {ticks: ticks.filter((_, i) => i % Math.ceil(ticks.length / count) === 0)};
 }
 
-function across(picture, rows, width) {
+// All panels have the same x.
+// Ticks of an axis of ratios, as fine as there is room for, with one at each end.
+const FINE = [
+    [1, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.8, 2, 2.5, 3, 4, 5, 6, 7, 8, 9],
+    [1, 1.5, 2, 3, 5, 7],
+    [1, 2, 5],
+    [1],
+];
+function factors(column, values, _, width) {
+    if (column.unit) return {};
+    const count = Math.max(3, Math.floor(width / 45));
+    const [low, high] = reach(values, true);
+    const powers = d3.range(Math.floor(Math.log10(low)), Math.log10(high) + 1);
+    // d3 leaves out labels that lie far from a power of the base.
+    const far = high > 2000 * low,
+        base = far ? 10 : 2;
+    let ticks = [];
+    for (const steps of far ? FINE.slice(-1) : FINE) {
+        const all = powers.flatMap(power =>
+            steps.map(step => +(step * 10 ** power).toPrecision(2)),
+        );
+        const last = all.findIndex(tick => tick >= high);
+        ticks = all.slice(d3.bisectRight(all, low) - 1, last < 0 ? all.length : last + 1);
+        if (ticks.length <= count) return {ticks, base, domain: d3.extent(ticks)};
+    }
+    const each = Math.ceil((ticks.length - 1) / Math.max(1, count - 1));
+    const some = ticks.filter((_, i) => i % each === 0);
+    if (some.at(-1) < high) some.push(some.at(-1) * 10 ** each);
+    return {ticks: some, base, domain: d3.extent(some)};
+}
+
+function across(picture, width) {
     const column = picture.column("x"),
-        values = rows.map(picture.read.x);
+        values = picture.rows.map(picture.read.x);
     const log = picture.log.includes("x"),
         scale = axis(column, log, width);
-    const steps = (log ? powers : wholeSteps)(column, values, scale.ticks);
-    return {...scale, ...steps, labelAnchor: "center", grid: true};
+    const ticks = !log ? wholeSteps : column.unit === "B" ? powers : factors;
+    const steps = ticks(column, values, scale.ticks, width);
+    return {domain: reach(values, log), ...scale, ...steps, labelAnchor: "center", grid: true};
 }
 
 function base(picture, width, height) {
@@ -283,8 +329,8 @@ const forms = {
                 ...axis(column("x"), false, width - 76),
                 labelAnchor: "center",
                 nice: false,
-                domain: [low - 0.5, Math.max(high, low + 7) + 0.5],
-                ticks: Math.min(8, Math.max(high - low, 7)),
+                domain: [low - 0.5, high + 0.5],
+                ticks: d3.range(low, high + 1, Math.ceil((high - low + 1) / 8)),
             },
             y: {...axis(column("y"), false, 240), grid: true},
             marks: [
@@ -325,7 +371,7 @@ const forms = {
             marginLeft: 76,
             marginRight: 24,
             marginBottom: 40,
-            x: across(picture, rows, width - 100),
+            x: across(picture, width - 100),
             y: {
                 ...axis(column("y"), log.includes("y"), 330),
                 grid: true,
@@ -338,12 +384,19 @@ const forms = {
         const {read, column, log} = picture;
         const named = typeof read.y(rows[0]) === "string",
             names = [...new Set(rows.map(read.y))];
-        const left = named ? ends(names) : 72;
+        const left = named ? ends(names) + 14 : 72;
+        const arrows = new Map(
+            rows.map(row => [read.y(row), ARROWS[row[picture.at.better]] ?? ""]),
+        );
+        // Marks of several configurations in a line stand a little above one another.
+        const many = picture.series.length - 1,
+            apart = !named || picture.channels.colour !== "config" ? 0 : many < 4 ? 8 : 5;
+        const dy = name => apart * (picture.series.findIndex(one => one[0] === name) - many / 2);
         const y = named
             ? {
                   label: null,
                   domain: names,
-                  tickFormat: short,
+                  tickFormat: name => `${short(name)} ${arrows.get(name) ?? ""}`,
                   tickSize: 0,
                   grid: true,
                   type: "point",
@@ -351,33 +404,41 @@ const forms = {
             : {
                   ...axis(column("y"), log.includes("y"), 330),
                   grid: true,
-                  zero: 2 * d3.min(rows, read.y) < d3.max(rows, read.y),
+                  zero:
+                      2 * d3.min(rows, read.y) < d3.max(rows, read.y) ||
+                      new Set(rows.map(read.y)).size === 1,
               };
         const looks = new Map(picture.series),
             hollow = picture.hollow ?? (() => false);
         const place = {
             x: read.x,
             y: read.y,
-            r: 6,
+            r: apart ? 5 : 6,
             stroke: read.colour,
             strokeWidth: 1.5,
             symbol: {value: row => looks.get(read.colour(row)).shape, scale: null},
         };
         return Plot.plot({
-            ...base(picture, width, named ? 70 + 24 * names.length : 310),
+            ...base(picture, width, named ? 70 + (24 + apart * many) * names.length : 310),
             marginLeft: left,
             marginRight: 40,
             marginBottom: 40,
             inset: 8,
-            x: across(picture, rows, width - left - 40),
+            x: across(picture, width - left - 40),
             y,
             marks: [
                 picture.rule === null ? null : Plot.ruleX([picture.rule], {strokeWidth: 1.5}),
-                Plot.dot(
-                    rows.filter(row => !hollow(row)),
-                    {...place, fill: read.colour},
-                ),
-                Plot.dot(rows.filter(hollow), {...place, fill: "none"}),
+                ...picture.series.flatMap(([name]) => {
+                    const mine = rows.filter(row => read.colour(row) === name);
+                    const moved = {...place, dy: dy(name)};
+                    return [
+                        Plot.dot(
+                            mine.filter(row => !hollow(row)),
+                            {...moved, fill: read.colour},
+                        ),
+                        Plot.dot(mine.filter(hollow), {...moved, fill: "none"}),
+                    ];
+                }),
                 tip(rows, picture, {x: read.x, y: read.y}),
             ],
         });
@@ -406,7 +467,7 @@ const forms = {
             color: {
                 type: "threshold",
                 domain: steps.slice(1),
-                range: HEAT.slice(0, steps.length),
+                range: steps.map((_, i) => heat(i, steps.length)),
             },
             y: {
                 label: null,
@@ -428,11 +489,12 @@ const forms = {
     },
 };
 
-// Whole steps of a value, at most as many as there are colours.
+// Whole steps of a value, at most as many as there are colours; short ones at the low end, where
+// most blocks of an even layer lie beside a layer that wears much more.
 function steps(values) {
     const most = d3.max(values),
         count = Math.min(HEAT.length, most + 1);
-    return [...new Set(d3.range(count).map(i => Math.ceil((i * (most + 1)) / count)))];
+    return [...new Set(d3.range(count).map(i => Math.ceil((most + 1) * (i / count) ** 2)))];
 }
 
 function legend(picture) {
@@ -445,7 +507,8 @@ function legend(picture) {
             ...steps.map((step, i) => {
                 const last = i + 1 < steps.length ? steps[i + 1] - 1 : most;
                 const text = last > step ? `${told(step)} to ${told(last)}` : told(step);
-                return make("li", {}, mark({colour: HEAT[i], shape: d3.symbolSquare}), " ", text);
+                const look = {colour: heat(i, steps.length), shape: d3.symbolSquare};
+                return make("li", {}, mark(look), " ", text);
             }),
         );
     }
@@ -500,6 +563,20 @@ function table(picture, all) {
     );
 }
 
+// What the drawing leaves out of a panel, by configuration.
+function note(picture, panel) {
+    if (!picture.note) return "";
+    const keys = picture.table.columns.map(column => column.key);
+    const [who, where, what] = ["config", picture.channels.panel, picture.note].map(key =>
+        keys.indexOf(key),
+    );
+    const {label, unit} = picture.table.columns[what];
+    const parts = picture.told
+        .filter(row => row[where] === panel && row[what] > 0)
+        .map(row => `${data.choices[row[who]].name} ${told(row[what], unit)}`);
+    return parts.length ? make("p", {}, `${label}: ${parts.join(", ")}`) : "";
+}
+
 function panels(picture, rows, box) {
     const ordered =
         picture.channels.panel === "config" ? d3.sort(rows, row => row[picture.at.config]) : rows;
@@ -528,7 +605,8 @@ function panels(picture, rows, box) {
                 "aria-label",
                 `${title}. ${picture.says} The table beside has the values.`,
             );
-            return make("div", {}, ...(heading ? [make("h4", {}, heading)] : []), svg);
+            const head = heading ? [make("h4", {}, heading)] : [];
+            return make("div", {}, ...head, svg, note(picture, name));
         }),
     );
 }

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Headline figures: a sheet for the results of each verb, and one for each comparison."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,18 +13,25 @@ from nandwich.results.figures import Metric, Result
 from nandwich.results.read import Document
 
 SECTION = "Side by side"
+_SPARE = "spare room"
+#: What tells the device, in this order; the rest follows.
+_PART = ("chip", "blocks", "block_pages", "sector_bytes", _SPARE, "endurance", "wear",
+         "precondition_permille")  # fmt: skip
+_SIZES = frozenset({"ram", "nvm_bytes"})
+_ORIGIN = frozenset({"version", "commit"})  # stand in "What ran"
 
 SIDES = Plan(
     "sides",
     SECTION,
     "Figures side by side",
-    "Each figure over that of the first configuration shown here, which is at 1.",
+    "Each figure over that of {first}, which is at 1. An arrow points to the better side.",
     "dots",
     (Column(CONFIG, "configuration"), Column("figure", "figure"),
      Column("ratio", "of the first"), Column("value", "value"), Column("better", "better")),
     {"x": "ratio", "y": "figure", "colour": CONFIG},
     log="x",
     rule=1,
+    of_first="figure",
 )  # fmt: skip
 
 
@@ -44,6 +52,7 @@ class Sheet:
     choices: tuple[int, ...]  # numbers in the book, a column each
     lines: tuple[Line, ...]
     differing: tuple[tuple[str, tuple[str, ...]], ...] = ()  # of their configurations
+    equal: tuple[tuple[str, str], ...] = ()  # what all of them are made of, the part first
 
 
 def of_results(book: Book, kind: str, found: Sequence[tuple[Result, list[Metric]]]) -> Sheet:
@@ -57,14 +66,85 @@ def of_results(book: Book, kind: str, found: Sequence[tuple[Result, list[Metric]
         texts = tuple("" if one is None else tables.shown(line.metric, one) for one in values)
         lines.append(Line(line.metric, values, texts, line.best, line.worst))
     choices = tuple(book.choice(one.name, kind, layer_of(one.config)) for one, _ in found)
-    differing = tuple(
-        (key, tuple(one.config.get(key, "") for one, _ in found)) for key in result.differing
-    )
-    return Sheet(f"nandwich {kind}", choices, tuple(lines), differing)
+    configs = [one.config for one, _ in found]
+    differing = [(key, tuple(one.get(key, "") for one in configs)) for key in result.differing]
+    return _sheet(f"nandwich {kind}", choices, lines, differing, result.equal, configs)
+
+
+def _sheet(
+    title: str,
+    choices: tuple[int, ...],
+    lines: Sequence[Line],
+    differing: list[tuple[str, tuple[str, ...]]],
+    equal: dict[str, str],
+    configs: Sequence[dict[str, str]],
+) -> Sheet:
+    """A sheet with the spare room of its devices, which follows from their sizes."""
+    spare = tuple(_spare(lines, configs))
+    if len(set(spare)) > 1:
+        differing = [*differing, (_SPARE, spare)]
+    elif any(spare):
+        equal = equal | {_SPARE: spare[0]}
+    told = [*(key for key in _PART if key in equal), *(key for key in equal if key not in _PART)]
+    same = tuple((key, _size(key, equal[key])) for key in told if key not in _ORIGIN)
+    apart = tuple((key, tuple(_size(key, one) for one in texts)) for key, texts in differing)
+    return Sheet(title, choices, tuple(lines), apart, same)
+
+
+def _size(key: str, text: str) -> str:
+    """A size as people give one to a command: 300K."""
+    if key not in _SIZES or not text.isdecimal() or int(text) % 1024 or text == "0":
+        return text
+    size = int(text) // 1024
+    return f"{size // 1024}M" if size % 1024 == 0 else f"{size}K"
+
+
+def _spare(lines: Sequence[Line], configs: Sequence[dict[str, str]]) -> Iterator[str]:
+    """Of each device the part of the chip that holds no data of its own; "" where not known."""
+    room = next((line.values for line in lines if line.metric.key == "device_bytes"), ())
+    for config, data in zip(configs, room, strict=False):
+        sizes = [config.get(key) or "" for key in ("blocks", "block_pages", "sector_bytes")]
+        chip = math.prod(int(one) for one in sizes) if all(map(str.isdecimal, sizes)) else 0
+        yield f"{100 - 100 * data / chip:.3g} %" if data and 0 < data < chip else ""
 
 
 def layer_of(config: dict[str, str]) -> str:
     return config.get("ftl") or config.get("policy", "")
+
+
+_FIT = (
+    Metric("programs_a_write", "programs a write", "", "less", True),
+    Metric("energy_pj_a_write", "energy a write", "pJ", "less", True),
+    Metric("time_ns_a_write", "time a write", "ns", "less", True),
+    Metric("reads_a_read", "reads a read", "", "less", True),
+    Metric("longest_call_ns", "longest call", "ns", "less", True),
+    Metric("mount_ns", "mount", "ns", "less", True),
+    Metric("life_bytes", "life, bytes written", "B", "more", True),
+    Metric("ram_bytes", "RAM", "B", "less", True),
+    Metric("code_bytes", "code", "B", "less", True),
+)
+
+
+def of_fit(document: Document, prefix: str) -> list[tuple[Result, list[Metric]]]:
+    """What `nandwich fit` tells of the layers that fit."""
+    content = document.content
+    asked = {
+        key.removesuffix("_bytes"): str(value)
+        for key, value in content.get("question", {}).items()
+        if value
+    }
+    found = []
+    for one in content["layers"]:
+        if not one["fits"]:
+            continue
+        values = {metric.key: one[metric.key] for metric in _FIT if one[metric.key] is not None}
+        if not all(isinstance(value, int | float) for value in values.values()):
+            raise TypeError(f"a figure of {one['layer']} is no number")
+        config = {"ftl": str(one["layer"]), **asked, "seed": str(content["provenance"]["seed"])}
+        config |= {str(key): str(value) for key, value in one["config"].items()}
+        name = f"{prefix} {one['layer']}".strip()
+        found.append((Result(name, document.path, config, values), list(_FIT)))
+    return found
 
 
 def of_comparison(book: Book, document: Document) -> Sheet:
@@ -103,12 +183,14 @@ def of_comparison(book: Book, document: Document) -> Sheet:
                 _at(names, one["worst"]),
             )
         )
-    differing = tuple(
-        (str(key), tuple(str(one["config"].get(key) or "") for one in done))
-        for key in content["differing"]
-    )
+    configs = [
+        {str(key): str(value) for key, value in one["config"].items() if value} for one in done
+    ]
+    differing = [(str(key), tuple(one.get(str(key), "") for one in configs)) for key in
+                 content["differing"]]  # fmt: skip
     title = f"{document.name}, by nandwich compare"
-    return Sheet(title, tuple(choices), tuple(lines), differing)
+    same = {str(key): str(value) for key, value in equal.items()}
+    return _sheet(title, tuple(choices), lines, differing, same, [same | one for one in configs])
 
 
 def _checked(spread: dict[str, Any] | None) -> dict[str, Any] | None:
@@ -141,14 +223,13 @@ def side_by_side(book: Book, sheet: Sheet, number: int, *, alone: bool) -> None:
     title = SIDES.title if alone else f"{SIDES.title}: {sheet.title}"
     plan = replace(SIDES, key=f"{SIDES.key}-{number}", title=title)
     for line in sheet.lines:
-        first = line.values[0]
-        if not line.metric.chief or not first or first < 0 or len(set(line.values)) == 1:
+        if not line.metric.chief or len(set(line.values)) == 1:
             continue
         better = {"less": "less", "more": "more"}.get(line.metric.better, "neither")
         for who, value, text in zip(sheet.choices, line.values, line.texts, strict=True):
             if value is not None and value > 0:
-                ratio = round(value / first, 6)
-                book.add(plan, [[who, line.metric.label, ratio, text, better]])
+                figure = +value  # a number also where a changed file says true
+                book.add(plan, [[who, line.metric.label, figure, text, better]])
 
 
 def as_json(sheets: Sequence[Sheet]) -> list[dict[str, Any]]:

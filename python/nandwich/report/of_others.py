@@ -255,9 +255,9 @@ def cache(book: Book, content: dict[str, Any], name: str) -> None:
             book.add(CACHED, [[name, what, one["cache_bytes"], round(100 * one[key], 4)]])
 
 
-def fit(book: Book, content: dict[str, Any]) -> None:
+def fit(book: Book, content: dict[str, Any], prefix: str) -> None:
     for one in content["layers"]:
-        who = book.choice(one["layer"], "fit", one["layer"])
+        who = book.choice(f"{prefix} {one['layer']}".strip(), "fit", one["layer"])
         if one["ram_bytes"] is not None:
             book.add(REFUSED, [[who, "fits" if one["fits"] else "too much", one["ram_bytes"]]])
         keys = ("programs_a_write", "time_ns_a_write", "energy_pj_a_write", "life_bytes")

@@ -16,31 +16,34 @@ LATENCY = Plan(
     "latency",
     SECTION,
     "Latency",
-    "Of all requests, the part that took so long or longer. A line that falls early is better.",
+    "Of all requests, the share that took so long or longer. A line that falls early is better.",
     "lines",
-    (_WHO, Column("way", "requests"), Column("ns", "time", "ns"), Column("part", "part", "%")),
+    (_WHO, Column("way", "kind"), Column("ns", "response", "ns"),
+     Column("part", "share of requests", "%")),
     {"x": "ns", "y": "part", "colour": CONFIG, "panel": "way"},
     table=(
         _WHO,
-        Column("way", "requests"),
-        Column("count", "number"),
+        Column("way", "kind"),
+        Column("count", "requests"),
         Column("mean", "mean", "ns"),
         Column("p50", "50 %", "ns"),
         Column("p90", "90 %", "ns"),
         Column("p99", "99 %", "ns"),
         Column("p999", "99.9 %", "ns"),
         Column("max", "worst", "ns"),
+        Column("none", "took no time", "%"),
     ),
+    note="none",
     log="xy",
     curve="step-before",
-)
+)  # fmt: skip
 WORK = Plan(
     "work",
     SECTION,
     "Work of the chip",
     "Operations, and what they were for.",
     "bars",
-    (_WHO, Column("operation", "operation"), _WHAT, Column("count", "number")),
+    (_WHO, Column("operation", "operation"), _WHAT, Column("count", "operations")),
     {"x": "count", "y": CONFIG, "colour": "what", "panel": "operation"},
 )
 TIME = Plan(
@@ -177,21 +180,24 @@ def fill(book: Book, content: dict[str, Any], who: int) -> None:
 
 
 def _latency(who: int, way: str, times: dict[str, Any]) -> Iterator[Row]:
-    """Each time with the part of the requests that took no less."""
+    """Each time above 0 with the share of the requests that took no less."""
     count = times["count"]
     if "histogram" in times:
         before = 0
         for ns, number in times["histogram"]:
-            yield [who, way, max(1, ns), round(100 * (count - before) / count, 6)]
+            if ns > 0:
+                yield [who, way, ns, round(100 * (count - before) / count, 6)]
             before += number
         return
     for key, part in (("p50_ns", 50), ("p90_ns", 10), ("p99_ns", 1), ("p999_ns", 0.1)):
-        yield [who, way, max(1, times[key]), part]
+        if times[key] > 0:
+            yield [who, way, times[key], part]
 
 
 def _quantiles(who: int, way: str, times: dict[str, Any]) -> Row:
     keys = ("count", "mean_ns", "p50_ns", "p90_ns", "p99_ns", "p999_ns", "max_ns")
-    return [who, way, *(times[key] for key in keys)]
+    none = sum(number for ns, number in times.get("histogram", ()) if not ns)
+    return [who, way, *(times[key] for key in keys), round(100 * none / times["count"], 4)]
 
 
 def _work(who: int, layer: dict[str, int]) -> Iterator[Row]:

@@ -103,6 +103,8 @@ function controls() {
 
 // A picture with its place on the page: `sift` takes what is chosen, `paint` draws it.
 function card(plain) {
+    inChoiceOrder(plain);
+    if (plain.table) inChoiceOrder(plain.table);
     const id = `picture-${plain.key}`;
     const text = make("p", {}, plain.says),
         key = make("div"),
@@ -130,7 +132,13 @@ function card(plain) {
     const count = plain.channels.panel ? new Set(plain.rows.map(unfold(plain).read.panel)).size : 1;
     node.classList.toggle("wide", count > 1);
     const sift = () => {
-        last = unfold({...plain, every: plain.rows, rows: filter(plain.rows)});
+        const based = plain.of_first ? ofFirst(plain, filter(plain.rows)) : filter(plain.rows);
+        const told = besides ? besides(plain.table.rows) : [];
+        last = unfold({...plain, every: plain.rows, rows: based, told});
+        if (plain.of_first && based.length) {
+            const {name} = data.choices[based[0][last.at.config]];
+            text.textContent = last.says = plain.says.replace("{first}", () => name);
+        }
         node.dataset.rows = last.rows.length;
         fill();
     };
@@ -143,6 +151,26 @@ function card(plain) {
         panels(last, last.rows, box);
     };
     return {node, sift, paint};
+}
+
+// Each value of x over that of the first configuration shown; what that has not is left out.
+function ofFirst(picture, rows) {
+    const {at, channels} = unfold(picture);
+    const group = at[picture.of_first],
+        x = at[channels.x];
+    const first = d3.min(rows, row => row[at.config]);
+    const bases = new Map(
+        rows.filter(row => row[at.config] === first).map(row => [row[group], row[x]]),
+    );
+    return rows
+        .filter(row => bases.has(row[group]))
+        .map(row => row.with(x, +(row[x] / bases.get(row[group])).toPrecision(6)));
+}
+
+// Configurations stand in every table as they do at the top, in whatever order files were given.
+function inChoiceOrder(told) {
+    const who = told.columns.findIndex(column => column.key === "config");
+    if (who >= 0) told.rows = d3.sort(told.rows, row => row[who]);
 }
 
 function nothing(key, box) {
@@ -287,7 +315,12 @@ function watch() {
         {rootMargin: "800px 0px"},
     );
     for (const one of drawings) observer.observe(one.node);
-    addEventListener("beforeprint", paintAll);
+    addEventListener("beforeprint", () => {
+        document.documentElement.classList.add("paper");
+        draw();
+        paintAll();
+    });
+    addEventListener("afterprint", () => document.documentElement.classList.remove("paper"));
     let width = document.body.clientWidth;
     new ResizeObserver(() => {
         if (document.body.clientWidth !== width) {
@@ -295,6 +328,13 @@ function watch() {
             draw();
         }
     }).observe(document.body);
+    const scrolled = new ResizeObserver(seen => {
+        for (const {target} of seen) {
+            const box = target.parentElement;
+            box.nextElementSibling.hidden = box.scrollWidth <= box.clientWidth;
+        }
+    });
+    for (const one of document.querySelectorAll(".sheets .scroll > table")) scrolled.observe(one);
     if (!drawings.length) document.documentElement.dataset.drawn = "yes";
 }
 

@@ -36,6 +36,7 @@ _ORDER = (
     of_others.DEADLINES,
     of_others.RUNS,
     of_others.PAGING,
+    of_others.CACHE,
     of_others.DIAL,
     of_others.ENERGY,
     of_others.BENCH,
@@ -159,7 +160,8 @@ def _pictures(
         case "trace curve":
             of_others.cache(filled, content, name)
         case "fit":
-            of_others.fit(filled, content)
+            of_others.fit(filled, content, several)
+            results = of_figures.of_fit(document, several)
         case "energy":
             of_others.energy(filled, content, several)
         case "bench":
@@ -187,6 +189,10 @@ def _sheet_html(sheet: Sheet, filled: Book) -> str:
     if chief and rest:
         more = _table_html(sheet, rest, f"{sheet.title}, more figures", filled)
         html += f"<details><summary>{len(rest)} more figures</summary>{more}</details>"
+    if sheet.equal:
+        same = ", ".join(f"{key} {value}" for key, value in sheet.equal)
+        head = "all with" if len(sheet.choices) > 1 else "with"
+        html += f'<p class="same">{head}: {escape(same)}</p>'
     return f"<div>{html}</div>"
 
 
@@ -227,7 +233,7 @@ def _table_html(
         f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(caption)}">'
         f"<table><caption>{escape(caption)}</caption>"
         f'<thead><tr><th scope="col">figure</th>{heads}</tr></thead><tbody>{rows}</tbody></table>'
-        "</div>"
+        '</div><p class="hint" hidden>More columns to the right: scroll the table.</p>'
     )
 
 

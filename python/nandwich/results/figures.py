@@ -53,12 +53,27 @@ def _counted(way: str, key: str) -> Callable[[dict[str, Any]], float | None]:
     return value
 
 
-def _life(content: dict[str, Any]) -> float | None:
-    """The extrapolated life; older results have that of the most erased block alone."""
-    derived = content["derived"]
-    if "life" not in derived:
-        return derived["lifetime_years"]  # type: ignore[no-any-return]
-    return None if derived["life"] is None else derived["life"]["years"]
+_DAYS = 365  # of a year, as replay counts them
+
+
+def _life_bytes(content: dict[str, Any], years: str) -> float | None:
+    """What the host writes in so many years of a life, however fast it wrote here."""
+    life = content["derived"].get("life")
+    if life is None:
+        return None
+    writes = float(life[years]) * _DAYS * float(life["writes_a_day"])
+    return round(writes * int(content["device"]["sector_bytes"]))
+
+
+def _life_if_even(content: dict[str, Any]) -> float | None:
+    return _life_bytes(content, "most_years")
+
+
+def _life_as_worn(content: dict[str, Any]) -> float | None:
+    """By the block that was erased most; None where too few erases tell how blocks wear."""
+    life = content["derived"].get("life")
+    known = life is not None and life["spread_known"]
+    return _life_bytes(content, "years") if known else None
 
 
 def _room(content: dict[str, Any]) -> float:
@@ -81,9 +96,10 @@ _REPLAY: tuple[Row, ...] = (
     (Metric("energy_pj", "energy", "pJ", "less", True), ("result", "energy_pj")),
     (Metric("erases", "erases", "", "less", True), ("result", "layer", "erases")),
     (
-        Metric("lifetime_years", "life", "years", "more", True),
-        _life,
+        Metric("life_bytes_if_even", "life if even", "B", "more", True),
+        _life_if_even,
     ),
+    (Metric("life_bytes", "life as worn", "B", "more", True), _life_as_worn),
     (Metric("ram_bytes", "RAM", "B", "less", True), ("device", "ram_bytes")),
     (Metric("device_bytes", "room for data", "B", "more", True), _room),
     (Metric("read_p99_ns", "read, 99 %", "ns", "less"), _counted("reads", "p99_ns")),
@@ -96,10 +112,6 @@ _REPLAY: tuple[Row, ...] = (
     (Metric("chip_reads", "chip reads", "", "less"), ("result", "layer", "reads")),
     (Metric("erases_max", "most erased block", "", "less"), ("derived", "erases_max")),
     (Metric("erases_mean", "erases a block", "", "less"), ("derived", "erases_mean")),
-    (
-        Metric("lifetime_years_if_even", "life if even", "years", "more"),
-        ("derived", "lifetime_years_if_even"),
-    ),
     (
         Metric("energy_pj_per_host_byte", "energy a byte", "pJ", "less"),
         ("derived", "energy_pj_per_host_byte"),

@@ -61,8 +61,11 @@ def _cell(metric: Metric, spread: Spread | None) -> str:
 
 
 def _marked(line: Line, index: int) -> str:
+    cells = [_cell(line.metric, spread) for spread in line.spreads]
     mark = BEST if index == line.best else WORST if index == line.worst else " "
-    return f"{_cell(line.metric, line.spreads[index])} {mark}"
+    if cells.count(cells[index]) > 1:
+        mark = " "  # what reads the same is neither better nor worse
+    return f"{cells[index]} {mark}"
 
 
 def _right(rows: Rows, first: int) -> Rows:

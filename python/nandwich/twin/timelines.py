@@ -91,6 +91,8 @@ def told(path: Path, counts: Mapping[str, int]) -> str:
     lines = [
         f"{path}: {counts['shown']} of {counts['requests']} requests, {size}; open it in {viewer}"
     ]
+    if not counts["requests"]:
+        lines.append(f"{path}: empty: nothing was asked of the device")
     if counts["left_out"]:
         lines.append(
             f"{path}: {counts['left_out']} requests of the window left out: {MOST} are the most"

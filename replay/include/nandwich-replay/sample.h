@@ -18,6 +18,7 @@ extern "C" {
 #endif
 
 #define NW_SAMPLE_WHOLE (1U << 24) /* share: every page */
+#define NW_SAMPLE_PAGES (1ULL << 32) /* asked for, at most: then fill answers NW_ERR_FULL */
 
 struct nw_sample {
     struct nw_io_source source; /* hand this to whoever reads requests */

@@ -73,10 +73,10 @@ struct nw_timeline_request {
     uint64_t end_ns;
     uint32_t sector;
     uint32_t count;
-    uint32_t queue; /* requests that had come and were not done; NW_TIMELINE_UNKNOWN: no queue */
     uint32_t free_blocks; /* NW_TIMELINE_UNKNOWN: the layer does not tell */
     uint16_t app;   /* 0: nobody says */
     uint8_t kind;   /* enum nw_timeline_kind */
+    uint8_t queues; /* 1: requests come at times, and may wait */
 
     /* With virtual memory above: */
     uint32_t fault;   /* the fault that asks for it, counted from 1; 0: none */
