@@ -173,6 +173,8 @@ int store_open(struct nw_store **store, struct nw_chip *chip, const struct nw_st
     like.told = STORE_NONE;
     like.first = STORE_NO_BLOCK;
     like.ended = STORE_NO_BLOCK;
+    like.torn = STORE_NONE;
+    like.image = STORE_NONE;
     like.known = STORE_NONE;
     like.cache_page = STORE_NONE;
     like.full = PAGE_BLIND;

@@ -251,12 +251,18 @@ int store_open_block(struct nw_store *store)
     } else if (store->first == STORE_NO_BLOCK) {
         store->first = block;
     }
-    begin_page(store, store_first_page(store, block));
+    store->page = store_first_page(store, block);
+    store->programmed = 0;
+    store->programs = 0;
     store->left = (uint16_t)(store->block_pages - 1U);
     store->full = PAGE_OPEN;
     if (store->cache == store->buffer) {
         store->cache = NULL;
     }
+    if (store->torn != STORE_NONE && store->image == STORE_NONE) {
+        return store_put_image(store, store->page);
+    }
+    begin_page(store, store->page);
     store_put_block_head(store, STORE_NONE, STORE_NONE);
     store->offset = store->block_header;
     store->since += store->block_header;
@@ -700,7 +706,9 @@ int store_read(struct nw_store *store, uint32_t at, uint16_t length, uint8_t *da
         uint16_t part = length < room ? length : room;
         int result = NW_OK;
 
-        if (page == store->page && store->full != PAGE_BLIND) {
+        if (page == store->torn && store->image != STORE_NONE) {
+            result = store_read(store, store_after(store, store->image, offset), part, data, 0);
+        } else if (page == store->page && store->full != PAGE_BLIND) {
             memcpy(data, store->buffer + offset, part);
         } else {
             result = read_part(store, page, offset, part, data, ahead);
@@ -722,7 +730,7 @@ int store_written(struct nw_store *store, uint32_t page)
     uint8_t mark = 0;
     int result = NW_OK;
 
-    if (page == store->known || store->marks == 0 ||
+    if (page == store->known || store->marks == 0 || page == store->torn ||
         (page == store->page && store->full != PAGE_BLIND)) {
         return 1;
     }

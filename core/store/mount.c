@@ -15,6 +15,7 @@
 /* On the way through the log. */
 struct walk {
     uint32_t at;       /* where the next chunk is looked for */
+    uint32_t end;      /* the log ends there, or STORE_NONE: nobody knows yet */
     uint32_t sequence; /* of the block */
     uint16_t block;
     uint16_t last;  /* the walk ends with it, or before; STORE_NO_BLOCK: wherever the log ends */
@@ -24,18 +25,11 @@ struct walk {
 /* Where the log ends. */
 struct scan {
     struct walk walk;  /* to the end */
-    uint8_t hurt;      /* what ends it is damage of pages before the one programmed last */
-    uint8_t gap;       /* bytes that are no chunk were met */
-    uint8_t hidden;    /* and pages behind them, which may have been an anchor's */
-    uint8_t used;      /* what is no copy, nor the first anchor, was met */
     uint32_t doubtful; /* first chunk that touches the page programmed last, or STORE_NONE */
-    uint32_t end;      /* the first chunk that does not count, or STORE_NONE: none */
     uint32_t anchor;   /* the newest one, or STORE_NONE */
-    uint32_t page;     /* known to be programmed last so far */
-    uint32_t pending;  /* the newest anchor, if it may touch that page */
-    uint32_t before;   /* the one before that, if that may too */
-    uint32_t spanning; /* the chunk met last, if it goes on in a later page */
-    uint32_t spans_to; /* that page */
+    uint8_t hurt;      /* what ends it is damage of pages before the one programmed last */
+    uint8_t gap;       /* bytes that are no chunk were met before that page */
+    uint8_t used;      /* what is no copy, nor the first anchor, was met */
 };
 
 static int begin_walk(struct nw_store *store, struct walk *walk, uint32_t at, uint16_t last)
@@ -43,6 +37,7 @@ static int begin_walk(struct nw_store *store, struct walk *walk, uint32_t at, ui
     struct block_head head;
 
     walk->at = at;
+    walk->end = STORE_NONE;
     walk->last = last;
     walk->block = store_block_of(store, at);
     int result = store_read_head(store, walk->block, &head);
@@ -65,7 +60,7 @@ static int next_block(struct nw_store *store, struct walk *walk)
         return 0;
     }
     int result = store_good_after(store, &next);
-    if (result == NW_OK) {
+    if (result == NW_OK && walk->last == STORE_NO_BLOCK) {
         result = store_find_swap(store, next);
     }
     if (result == NW_OK) {
@@ -93,9 +88,9 @@ static int next_block(struct nw_store *store, struct walk *walk)
  * store_next_chunk(). */
 static int step(struct nw_store *store, struct walk *walk, struct chunk *chunk)
 {
-    int result = store_next_chunk(store, &walk->at, chunk);
+    int result = walk->at == walk->end ? 0 : store_next_chunk(store, &walk->at, chunk);
 
-    if (result == 0 && walk->block != walk->last) {
+    if (result == 0 && walk->at != walk->end && walk->block != walk->last) {
         result = next_block(store, walk);
         result = result > 0 ? WALK_BLOCK : result;
     }
@@ -139,178 +134,149 @@ static int is_whole(struct nw_store *store, struct chunk *chunk)
     return result;
 }
 
-/*
- * The chunks that touch the page programmed last, as far as they are whole. The first time they are
- * looked at: where they stop being that becomes known. Then, up to there, they are moved, lest they
- * read differently next time. So is all of the log's last block where nothing follows a mount's
- * anchor: it may not have looked ended to another one, whose erase of its blocks was cut and has
- * not begun to show. That erased the newest block first (forget()), and as the anchor is still
- * there it came no further. More must not be moved, for what mounts have cleaned would move with
- * each of them again, and they would use up the free blocks.
- */
-static int over_doubtful(struct nw_store *store, struct scan *scan)
+/* Moves what touches the page programmed last, lest it reads differently next time. So is all of
+ * the log's last block where nothing follows a mount's anchor: it may not have looked ended to
+ * another one, whose erase of its blocks was cut and has not begun to show. That erased the newest
+ * block first (forget()), and as the anchor is still there it came no further. More must not be
+ * moved, for what mounts have cleaned would move with each of them again, and they would use up the
+ * free blocks. */
+static int move_doubtful(struct nw_store *store, const struct scan *scan)
 {
-    int move = scan->end != STORE_NONE;
     struct walk walk = scan->walk;
     struct chunk chunk;
-    int result = scan->doubtful == STORE_NONE ? 0 : 1;
+    int result = NW_OK;
 
     walk.at = scan->doubtful;
     walk.last = walk.block;
-    if (move && scan->used == 0 && walk.mount != STORE_NO_BLOCK) {
+    if (scan->used == 0 && walk.mount != STORE_NO_BLOCK) {
         walk.at = store_block_start(store, walk.block);
-        result = 1;
+    } else if (walk.at == STORE_NONE) {
+        walk.at = walk.end;
     }
-    while (result > 0) {
+    while (result >= 0) {
         result = step(store, &walk, &chunk);
-        if (result == WALK_BLOCK) {
-            continue;
-        }
-        if (result <= 0 || walk.at == scan->end) {
+        if (result <= 0) {
             break;
         }
-        result = move ? store_clean_chunk(store, &chunk) : is_whole(store, &chunk);
-        if (store_is_damage(result) && !move) {
-            result = is_hurt(store, walk.at, scan->page);
-            scan->hurt = (uint8_t)(scan->hurt | (result > 0));
-            break;
-        }
-        if (result < 0) {
-            break;
-        }
-        if (chunk.kind == CHUNK_ANCHOR) {
-            scan->anchor = walk.at;
-        }
+        result = store_clean_chunk(store, &chunk);
         walk.at = store_behind(store, &chunk);
-        result = 1;
     }
-    scan->end = walk.at;
-    return store_is_damage(result) || result > 0 ? (int)NW_OK : result;
+    return result == NW_ERR_CORRUPT ? (int)NW_OK : result;
 }
 
-/* `page` was programmed after all others so far; `first` is the first chunk that touches it. What
- * could not be read before it was not torn, for it was programmed to its end. But bytes that are no
- * chunk do not show that of a block's first page: where power went in it, and then in the erase of
- * that block, which its header did not show to have been begun, they are what that erase left. */
-static void reach_page(const struct nw_store *store, struct scan *scan, uint32_t page,
-                       uint32_t first, int whole)
+/* Of a chunk that touches the page programmed last: is it whole? It ends the log if not: 0. */
+static int meet_last(struct nw_store *store, struct scan *scan, struct chunk *chunk, uint32_t end)
 {
-    int is_first = scan->page != STORE_NONE && store_place_of(store, scan->page) == 0;
+    int result = store_page_of(store, end) > store->torn ? (int)NW_ERR_CORRUPT
+                                                         : is_whole(store, chunk);
 
-    if (page == scan->page) {
-        return;
+    if (result == NW_OK) {
+        scan->doubtful = scan->doubtful != STORE_NONE ? scan->doubtful : chunk->at;
+        return 1;
     }
-    scan->hidden |= scan->gap;
-    if (is_first && !whole) { /* or more than one of them had been written, and is damaged */
-        scan->hurt = (uint8_t)(scan->hurt | scan->gap);
-        return;
+    if (store_is_damage(result)) {
+        result = is_hurt(store, chunk->at, store->torn);
+        scan->hurt = result > 0;
     }
-    scan->page = page;
-    scan->doubtful = first;
-    if (scan->pending != STORE_NONE && scan->pending != first) {
-        scan->anchor = scan->pending;
-        scan->pending = STORE_NONE;
-    } else if (scan->pending != STORE_NONE && scan->before != STORE_NONE) {
-        scan->anchor = scan->before;
-    }
+    return result < 0 ? result : 0;
 }
 
-/* A chunk, or bytes that are none: on to where the next one is looked for. */
-static int meet(struct nw_store *store, struct scan *scan, struct chunk *chunk, int whole)
+/* A chunk, or bytes that are none: on to where the next one is looked for: 1; 0: the log ends. */
+static int meet(struct nw_store *store, struct scan *scan, struct chunk *chunk, int is_chunk)
 {
     struct walk *walk = &scan->walk;
     uint32_t page = store_page_of(store, walk->at);
+    uint32_t end = page_end(store, page);
+    int result = 1;
 
-    reach_page(store, scan, page, scan->spans_to == page ? scan->spanning : walk->at, whole);
-    scan->spans_to = STORE_NONE;
-    if (!whole) {
+    if (!is_chunk) {
         scan->gap = 1;
-        walk->at = page_end(store, page);
-        return NW_OK;
+        walk->at = page != store->torn ? end : walk->at;
+        return page != store->torn;
     }
-    int is_anchor = chunk->kind == CHUNK_ANCHOR;
-    if (is_anchor ? scan->pending != STORE_NONE || scan->anchor != STORE_NONE
-                  : chunk->kind == CHUNK_DATA || chunk->kind == CHUNK_STATE) {
-        scan->used = 1;
+    end = store_behind(store, chunk);
+    if (walk->block == store_block_with(store, store->torn) &&
+        store_page_of(store, end) >= store->torn) {
+        result = meet_last(store, scan, chunk, end);
     }
-    uint32_t end = store_behind(store, chunk);
-    uint32_t reached = store_page_of(store, end);
-    int written = store_written(store, reached); /* where that cannot be told it was */
-    if (written == 0) { /* its end never came: the log ends in it, whatever its bytes look like */
-        while (written == 0 && --reached > page) {
-            written = store_written(store, reached);
+    if (result > 0) {
+        if (chunk->kind != CHUNK_ANCHOR) {
+            scan->used |= chunk->kind == CHUNK_DATA || chunk->kind == CHUNK_STATE;
+        } else {
+            scan->used |= scan->anchor != STORE_NONE;
+            scan->anchor = chunk->at;
         }
-        reach_page(store, scan, reached, chunk->at, 0);
-        end = page_end(store, store_first_page(store, walk->block) + store->block_pages - 1U);
-    } else if (reached != page) {
-        scan->spanning = chunk->at;
-        scan->spans_to = reached;
+        walk->at = end;
     }
-    if (is_anchor && written != 0) { /* one before it was told by reach_page */
-        scan->before = scan->pending;
-        scan->pending = chunk->at;
-    }
-    walk->at = end;
-    return written < 0 && written != NW_ERR_ECC ? written : (int)NW_OK;
+    return result;
 }
 
-/* Is a page still blank? Where no spare byte tells, its bytes do: those that are not blank are read
- * once more, for by one read that is wrong the page before would be believed. 1, 0 or an error. */
-static int is_unused(struct nw_store *store, uint32_t page)
+/* The last block of the log: the walk goes there. `before`: the block before it, if there is one. */
+static int go_to_last(struct nw_store *store, struct walk *walk, struct walk *before)
 {
-    uint32_t at = store_physical(store, page);
-    int blank = 0;
+    int result = 1;
 
-    for (uint8_t tries = store->marks == 0 ? 2U : 0; tries > 0 && blank == 0; tries--) {
-        blank = nw_pages_are_blank(store->chip, at, at + 1U);
-    }
-    return blank;
-}
+    *before = *walk;
+    before->block = STORE_NO_BLOCK;
+    while (result > 0) {
+        struct walk here = *walk;
 
-/* The log ends behind a chunk that goes on in a later page: the last page of it that was begun. */
-static int reach_end(struct nw_store *store, struct scan *scan)
-{
-    int blank = scan->spans_to != STORE_NONE;
-
-    for (uint32_t page = scan->spans_to; blank > 0 && page > scan->page; page--) {
-        blank = is_unused(store, page);
-        if (blank == 0) {
-            reach_page(store, scan, page, scan->spanning, 0);
+        result = next_block(store, walk);
+        if (result > 0) {
+            *before = here;
         }
     }
-    return blank < 0 ? blank : (int)NW_OK;
+    return result;
+}
+
+/*
+ * Looks for the log's last page, the only one that can be torn, and reads it: all that is decided
+ * or copied later comes from this reading. A block of which no header is in it has not begun.
+ */
+static int pin_last(struct nw_store *store, const struct walk *walk)
+{
+    struct walk last = *walk;
+    struct walk before;
+    struct block_head head;
+    int result = go_to_last(store, &last, &before);
+
+    if (result == 0) {
+        result = store_pin(store, last.block);
+    }
+    if (result == NW_OK && store_place_of(store, store->torn) == 0) {
+        result = store_read_head(store, last.block, &head);
+        if (result == NW_ERR_NOT_FOUND && before.block != STORE_NO_BLOCK) {
+            result = store_pin(store, before.block);
+        }
+    }
+    return result;
 }
 
 /* Walks from a position to the end of the log. */
 static int scan_log(struct nw_store *store, uint32_t at, struct scan *scan)
 {
     struct chunk chunk;
-    int result = store_find_swap(store, store_block_of(store, at));
 
-    memset(scan, 0xFF, sizeof *scan); /* STORE_NONE all over */
-    scan->hurt = 0;
-    scan->gap = 0;
-    scan->hidden = 0;
-    scan->used = 0;
+    memset(scan, 0, sizeof *scan);
+    scan->doubtful = STORE_NONE;
+    scan->anchor = STORE_NONE;
+    int result = store_find_swap(store, store_block_of(store, at));
     if (result == NW_OK) {
         result = begin_walk(store, &scan->walk, at, STORE_NO_BLOCK);
     }
-    while (result >= 0) {
+    if (result == NW_OK) {
+        result = pin_last(store, &scan->walk);
+        scan->walk.last = store_block_with(store, store->torn);
+    }
+    result = result == NW_OK ? 1 : result;
+    while (result > 0) {
         result = step(store, &scan->walk, &chunk);
-        if (result == 0) {
-            break;
-        }
-        if (result == WALK_BLOCK) {
-            scan->spans_to = STORE_NONE;
-            reach_page(store, scan, store_page_of(store, scan->walk.at), scan->walk.at, 1);
-        } else if (result > 0 || result == NW_ERR_CORRUPT) {
+        if (result == 1 || result == NW_ERR_CORRUPT) {
             result = meet(store, scan, &chunk, result > 0);
         }
     }
-    if (result == 0) {
-        result = reach_end(store, scan);
-    }
-    return result < 0 ? result : over_doubtful(store, scan);
+    scan->walk.end = scan->walk.at;
+    return result;
 }
 
 /* Through what came since the trees on flash were told. */
@@ -464,6 +430,7 @@ static int redo_log(struct nw_store *store, const struct scan *scan, struct redo
     struct chunk chunk;
     int result = begin_walk(store, walk, store->redo, scan->walk.block);
 
+    walk->end = scan->walk.end;
     redo->room = most;
     redo->place = STORE_NONE;
     redo->passed = 0;
@@ -474,7 +441,7 @@ static int redo_log(struct nw_store *store, const struct scan *scan, struct redo
             redo->room += most;
             continue;
         }
-        int end = result == 0 || walk->at == scan->end;
+        int end = result == 0;
         if (redo->moved.kind != 0) {
             int moved = redo_chunk(store, redo, &redo->moved, end);
             redo->moved.kind = 0;
@@ -483,8 +450,7 @@ static int redo_log(struct nw_store *store, const struct scan *scan, struct redo
             }
         }
         if (end) {
-            return result != 0 || walk->block == scan->walk.block ? (int)NW_OK
-                                                                  : (int)NW_ERR_CORRUPT;
+            return walk->block == scan->walk.block ? (int)NW_OK : (int)NW_ERR_CORRUPT;
         }
         if (result > 0) {
             redo->passed = (uint8_t)(redo->passed | (walk->at == store->anchor ? 1U : 0U));
@@ -542,7 +508,7 @@ static int has_ended(struct nw_store *store, const struct scan *scan, uint32_t f
             break;
         }
         if (result == 1) {
-            int copy = chunk.kind == CHUNK_NODE || chunk.kind == CHUNK_MOVED;
+            int copy = chunk.kind == CHUNK_NODE || chunk.kind >= CHUNK_MOVED;
             result = copy ? (int)NW_ERR_CORRUPT : store_verify(store, &chunk);
             if (!store_is_damage(result)) {
                 return result < 0 ? result : 1;
@@ -585,7 +551,7 @@ static int find_log(struct nw_store *store, uint16_t block, const struct block_h
             return NW_ERR_CORRUPT;
         }
         store->told = from;
-        store_forget_swaps(store);
+        store_forget_log(store);
         result = scan_log(store, from, scan);
         if (result == NW_OK) {
             int loaded = NW_OK;
@@ -603,7 +569,7 @@ static int find_log(struct nw_store *store, uint16_t block, const struct block_h
             if (ended < 0 || (ended > 0 && loaded < 0)) {
                 return ended < 0 ? ended : loaded;
             }
-            if (ended == 0 && scan->hidden != 0) {
+            if (ended == 0 && scan->gap != 0) {
                 store->stats.lost = 1; /* perhaps what was behind a mount that had ended */
             }
             store->ended = ended != 0 ? head.first : STORE_NO_BLOCK;
@@ -635,7 +601,7 @@ static int settle(struct nw_store *store, struct scan *scan)
     store_count(&store->stats.lost, scan->hurt);
     result = redo_log(store, scan, &redo);
     if (result == NW_OK) {
-        result = over_doubtful(store, scan);
+        result = move_doubtful(store, scan);
     }
     if (result == NW_OK && store->full != PAGE_OPEN) {
         result = store_open_block(store);
@@ -649,6 +615,7 @@ static int settle(struct nw_store *store, struct scan *scan)
     if (result == NW_OK) {
         result = store_write_anchor(store);
     }
+    store->torn = STORE_NONE; /* nothing lies there any more */
     if (result == NW_OK && store->free <= store->low) {
         result = store_clean_at_once(store);
         if (result == NW_ERR_FULL || result == NW_ERR_PROGRAM) {
@@ -667,7 +634,7 @@ static int find_end(struct nw_store *store, struct block_head *head, struct scan
     int result = NW_OK;
 
     for (int all = 0; all < 2; all++) {
-        store_forget_swaps(store);
+        store_forget_log(store);
         store->passed_bad = (uint8_t)all; /* counted along */
         result = store_find_newest(store, all, &store->newest, head);
         if (result == NW_OK && head->sequence == STORE_VOID) {
@@ -793,7 +760,6 @@ int nw_store_mount(struct nw_store **made, struct nw_chip *chip,
     }
     store_set_limit(store);
     store->sequence = head.sequence;
-    store->page = store_first_page(store, scan.walk.block) + store->block_pages - 1U;
     store_sweep_from_safe(store);
     store->written = store_block_bytes(store); /* what a mount uses up, more or less */
     result = forget(store, &scan);

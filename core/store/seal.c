@@ -176,7 +176,7 @@ static int load(struct nw_store *store, const struct chunk *chunk, uint16_t from
     if (result == NW_OK) {
         result = store_read(store, store_data_at(store, chunk, from), bytes, data, ahead);
     }
-    if (result == NW_OK) {
+    if (result == NW_OK && chunk->kind != CHUNK_IMAGE) { /* the chunks in which are sealed */
         mix(store->sealing, store->sealing->tag, from, data, bytes);
     }
     return result == NW_ERR_CORRUPT ? store_damaged(store, chunk->at) : result; /* blank pages */

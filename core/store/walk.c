@@ -100,16 +100,6 @@ int store_read_head(struct nw_store *store, uint16_t block, struct block_head *h
     return result == NW_ERR_UNWRITTEN || result == NW_ERR_KEY ? (int)NW_ERR_NOT_FOUND : result;
 }
 
-/* No anchor is loaded, and no page lies elsewhere, as far as is known; none is known to be written
- * or cached. */
-void store_forget_swaps(struct nw_store *store)
-{
-    store->swap_count = 0;
-    store->anchor = STORE_NONE;
-    store->known = STORE_NONE;
-    store->cache_page = STORE_NONE;
-}
-
 /* Does a block that stands in hold what it was begun for, but for a bit? Power may have gone before
  * it did. What a mount writes is not needed before its anchor is whole. 1, 0 or an error. */
 static int is_filled(struct nw_store *store, uint16_t block, const struct block_head *head)
@@ -122,14 +112,18 @@ static int is_filled(struct nw_store *store, uint16_t block, const struct block_
     if ((head->flags & BLOCK_MOUNT) != 0) {
         return 1;
     }
-    store->cache_page = STORE_NONE; /* for the buffer, which may be the cache, takes the page */
     int result = store_written(store, page);
     if (result > 0) {
-        result = store_read(store, store_at(store, page, from), bytes, store->buffer, 0);
-        if (result == NW_OK) {
-            uint32_t wrong = nw_crc32(NW_CRC32_START, store->buffer, bytes) ^ head->crc;
-            return store_find_flip(wrong, bytes * 8UL) != STORE_NONE;
+        result = store_hold(store, page, head->page); /* which is the log's last, perhaps */
+    }
+    if (result >= 0) {
+        uint32_t wrong = nw_crc32(NW_CRC32_START, store->buffer + from, bytes) ^ head->crc;
+
+        if (result > 0 && store_find_flip(wrong, bytes * 8UL) != STORE_NONE) {
+            return 1;
         }
+        store_let_go(store);
+        result = 0;
     }
     return result == NW_ERR_ECC ? 0 : result;
 }
@@ -137,7 +131,7 @@ static int is_filled(struct nw_store *store, uint16_t block, const struct block_
 /*
  * Learns whether the end of `block` lies in the blocks behind it, up to the newest. The last that
  * stand in count only where they hold what they were begun for, or the log goes on behind them;
- * all before one that counts have failed. Once there is an anchor all is known.
+ * all before one that counts have failed.
  *
  * Nothing acknowledged is missed. What counts in a block behind this one stands behind a header
  * there, and all blocks on the way were taken in their order, each because the one before had
@@ -150,7 +144,7 @@ int store_find_swap(struct nw_store *store, uint16_t block)
     uint16_t met = block;  /* the last that stands in, */
     uint16_t last = block; /* and that counts */
     uint16_t from = 0;
-    int stands = store->anchor == STORE_NONE;
+    int stands = 1;
     struct block_head head = {.flags = 0};
 
     while (stands && next != store->newest) {
@@ -209,7 +203,7 @@ static int get_header(const struct nw_store *store, const uint8_t *bytes, struct
     chunk->key = nw_get32(bytes + 5);
     chunk->crc = nw_get32(bytes + 10);
     return bytes[9] == (uint8_t)(nw_crc16(NW_CRC16_START, bytes, CHUNK_WHAT) & 0xFFU) &&
-                   chunk->kind >= CHUNK_DATA && chunk->kind <= CHUNK_MOVED &&
+                   chunk->kind >= CHUNK_DATA && chunk->kind <= CHUNK_IMAGE &&
                    chunk->length <= STORE_LONGEST &&
                    store_block_of(store, store_behind(store, chunk)) ==
                        store_block_of(store, chunk->at)
@@ -305,6 +299,9 @@ int store_next_chunk(struct nw_store *store, uint32_t *at, struct chunk *chunk)
     uint16_t offset = store_offset_of(store, *at);
     uint32_t end = page - page % store->block_pages + store->block_pages;
 
+    if (store->torn < end && page < end) { /* of a mount: no more pages count */
+        end = page - page % store->block_pages <= store->torn ? store->torn + 1U : end;
+    }
     while (page < end) {
         *at = store_at(store, page, offset);
         if ((uint32_t)offset + store->chunk_header <= store->page_bytes) {
