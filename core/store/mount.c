@@ -28,8 +28,10 @@ struct scan {
     uint32_t doubtful; /* first chunk that touches the page programmed last, or STORE_NONE */
     uint32_t anchor;   /* the newest one, or STORE_NONE */
     uint8_t hurt;      /* what ends it is damage of pages before the one programmed last */
-    uint8_t gap;       /* bytes that are no chunk were met before that page */
-    uint8_t used;      /* what is no copy, nor the first anchor, was met */
+    uint8_t used;      /* data or states were met: no mount writes these before its anchors */
+    uint8_t proven;    /* something whole follows the first anchor, or that is a second copy */
+    uint8_t bare;      /* nothing follows the newest anchor */
+    uint8_t all;       /* all headers were looked at */
 };
 
 static int begin_walk(struct nw_store *store, struct walk *walk, uint32_t at, uint16_t last)
@@ -50,7 +52,7 @@ static int begin_walk(struct nw_store *store, struct walk *walk, uint32_t at, ui
 
 /* On to the next block in the order of writing, whose stand-ins are learnt as those of this one
  * have been: 1, or 0 when this was the last one. Blocks of mounts count only if they belong to the
- * one in which the walk began, or to one that had ended. */
+ * one in which the walk began. */
 static int next_block(struct nw_store *store, struct walk *walk)
 {
     struct block_head head;
@@ -71,8 +73,7 @@ static int next_block(struct nw_store *store, struct walk *walk)
     }
     uint32_t gap = head.sequence - walk->sequence;
     if (gap == 0 || gap > STORE_SWAPS + 1U ||
-        ((head.flags & BLOCK_MOUNT) != 0 && head.first != walk->mount &&
-         head.first != store->ended) ||
+        ((head.flags & BLOCK_MOUNT) != 0 && head.first != walk->mount) ||
         ((head.flags & BLOCK_SWAP) != 0 && store_block_with(store, head.page) != next)) {
         return 0;
     }
@@ -90,7 +91,10 @@ static int step(struct nw_store *store, struct walk *walk, struct chunk *chunk)
 {
     int result = walk->at == walk->end ? 0 : store_next_chunk(store, &walk->at, chunk);
 
-    if (result == 0 && walk->at != walk->end && walk->block != walk->last) {
+    if (walk->at == walk->end) {
+        return 0;
+    }
+    if (result == 0 && walk->block != walk->last) {
         result = next_block(store, walk);
         result = result > 0 ? WALK_BLOCK : result;
     }
@@ -134,25 +138,15 @@ static int is_whole(struct nw_store *store, struct chunk *chunk)
     return result;
 }
 
-/* Moves what touches the page programmed last, lest it reads differently next time. So is all of
- * the log's last block where nothing follows a mount's anchor: it may not have looked ended to
- * another one, whose erase of its blocks was cut and has not begun to show. That erased the newest
- * block first (forget()), and as the anchor is still there it came no further. More must not be
- * moved, for what mounts have cleaned would move with each of them again, and they would use up the
- * free blocks. */
+/* Moves what touches the page programmed last, lest it reads differently next time. */
 static int move_doubtful(struct nw_store *store, const struct scan *scan)
 {
     struct walk walk = scan->walk;
     struct chunk chunk;
     int result = NW_OK;
 
-    walk.at = scan->doubtful;
+    walk.at = scan->doubtful != STORE_NONE ? scan->doubtful : walk.end;
     walk.last = walk.block;
-    if (scan->used == 0 && walk.mount != STORE_NO_BLOCK) {
-        walk.at = store_block_start(store, walk.block);
-    } else if (walk.at == STORE_NONE) {
-        walk.at = walk.end;
-    }
     while (result >= 0) {
         result = step(store, &walk, &chunk);
         if (result <= 0) {
@@ -190,7 +184,6 @@ static int meet(struct nw_store *store, struct scan *scan, struct chunk *chunk, 
     int result = 1;
 
     if (!is_chunk) {
-        scan->gap = 1;
         walk->at = page != store->torn ? end : walk->at;
         return page != store->torn;
     }
@@ -200,25 +193,30 @@ static int meet(struct nw_store *store, struct scan *scan, struct chunk *chunk, 
         result = meet_last(store, scan, chunk, end);
     }
     if (result > 0) {
-        if (chunk->kind != CHUNK_ANCHOR) {
-            scan->used |= chunk->kind == CHUNK_DATA || chunk->kind == CHUNK_STATE;
-        } else {
-            scan->used |= scan->anchor != STORE_NONE;
-            scan->anchor = chunk->at;
+        int is_anchor = chunk->kind == CHUNK_ANCHOR;
+
+        if (!scan->proven && walk->mount != STORE_NO_BLOCK &&
+            (scan->anchor != STORE_NONE || (is_anchor && chunk->mask != 0))) {
+            scan->proven = store_verify(store, chunk) == NW_OK;
         }
+        scan->used |= chunk->kind == CHUNK_DATA || chunk->kind == CHUNK_STATE;
+        scan->bare = (uint8_t)is_anchor;
+        scan->anchor = is_anchor ? chunk->at : scan->anchor;
         walk->at = end;
     }
     return result;
 }
 
-/* The last block of the log: the walk goes there. `before`: the block before it, if there is one. */
-static int go_to_last(struct nw_store *store, struct walk *walk, struct walk *before)
+/* The last block of the log, or this one: the walk goes there. `before`: the block before it, if
+ * there is one. */
+static int go_to_last(struct nw_store *store, struct walk *walk, struct walk *before,
+                      uint16_t last)
 {
     int result = 1;
 
     *before = *walk;
     before->block = STORE_NO_BLOCK;
-    while (result > 0) {
+    while (result > 0 && walk->block != last) {
         struct walk here = *walk;
 
         result = next_block(store, walk);
@@ -226,21 +224,29 @@ static int go_to_last(struct nw_store *store, struct walk *walk, struct walk *be
             *before = here;
         }
     }
-    return result;
+    return result < 0 ? result : (int)NW_OK;
 }
 
 /*
  * Looks for the log's last page, the only one that can be torn, and reads it: all that is decided
- * or copied later comes from this reading. A block of which no header is in it has not begun.
+ * or copied later comes from this reading. A block of which no header is in it has not begun. Where
+ * a mount is taken up that page is held already.
  */
 static int pin_last(struct nw_store *store, const struct walk *walk)
 {
     struct walk last = *walk;
     struct walk before;
     struct block_head head;
-    int result = go_to_last(store, &last, &before);
+    uint16_t end = STORE_NO_BLOCK;
 
-    if (result == 0) {
+    if (store->behind != STORE_NO_BLOCK) {
+        end = store_block_with(store, store->torn);
+    }
+    int result = go_to_last(store, &last, &before, end);
+    if (end != STORE_NO_BLOCK) {
+        return result == NW_OK && last.block != end ? (int)NW_ERR_CORRUPT : result;
+    }
+    if (result == NW_OK) {
         result = store_pin(store, last.block);
     }
     if (result == NW_OK && store_place_of(store, store->torn) == 0) {
@@ -487,65 +493,63 @@ static uint32_t beginning(const struct nw_store *store, uint16_t block,
     return block < store->blocks ? store_block_start(store, block) : STORE_NONE;
 }
 
-/* Does what a mount has written, in the blocks of a scan that began there, show that it had ended:
- * anything whole that is no copy? 1, 0 or an error. */
-static int has_ended(struct nw_store *store, const struct scan *scan, uint32_t from)
+/* The page that a mount has read, from its image: it is held. 1; 0: the image is not whole, so the
+ * mount had not ended; or an error. */
+static int take_image(struct nw_store *store, uint16_t first)
 {
-    struct walk walk;
-    struct chunk chunk;
-    struct block_head head;
-    int result = store_read_head(store, store_end_of(store, scan->walk.block), &head);
+    struct chunk image;
+    int result = store_read_chunk(store, store_block_start(store, first), &image, 0);
 
-    if (result == NW_OK && (head.flags & BLOCK_MOUNT) == 0) {
-        return 1; /* nor is the last block the mount's */
+    if (result == NW_OK && image.kind == CHUNK_IMAGE && image.length == store->page_bytes &&
+        store_block_with(store, image.key) != STORE_NO_BLOCK) {
+        result = store_load_image(store, &image);
+        return result == NW_OK ? 1 : store_is_damage(result) ? 0 : result;
     }
-    if (result == NW_OK) {
-        result = begin_walk(store, &walk, from, scan->walk.block);
-    }
-    while (result >= 0) {
-        result = step(store, &walk, &chunk);
-        if (result == 0) {
-            break;
+    return store_is_damage(result) || result == NW_ERR_UNWRITTEN ? 0 : result < 0 ? result : 0;
+}
+
+/* The anchor that the scan has found, or where that is damaged, its other copy. */
+static int load_anchor(struct nw_store *store, const struct scan *scan)
+{
+    return scan->anchor != STORE_NONE ? store_load_anchor(store, scan->anchor)
+                                      : (int)NW_ERR_CORRUPT;
+}
+
+/* From a block to the one begun before it, whose header can be read. */
+static int go_back(struct nw_store *store, uint16_t *block, struct block_head *head)
+{
+    uint32_t sequence = head->sequence;
+    int result = NW_ERR_NOT_FOUND;
+
+    for (uint16_t left = store->blocks; left > 0; left--) {
+        if (result == NW_ERR_NOT_FOUND || (result == NW_OK && head->sequence >= sequence)) {
+            result = store_go_to_good(store, block, (uint16_t)(store->blocks - 1U));
+            result = result == NW_OK ? store_read_head(store, *block, head) : result;
         }
-        if (result == 1) {
-            int copy = chunk.kind == CHUNK_NODE || chunk.kind >= CHUNK_MOVED;
-            result = copy ? (int)NW_ERR_CORRUPT : store_verify(store, &chunk);
-            if (!store_is_damage(result)) {
-                return result < 0 ? result : 1;
-            }
-            walk.at = store_behind(store, &chunk);
-            result = NW_OK;
-        } else if (result == NW_ERR_CORRUPT) {
-            walk.at = page_end(store, store_page_of(store, walk.at));
-            result = NW_OK;
-        }
     }
-    return result;
+    return result == NW_OK && head->sequence >= sequence ? (int)NW_ERR_NOT_FOUND : result;
 }
 
 /*
  * The log that counts: where it ends and which anchor is its newest, from the newest block on, and
- * that anchor is loaded. A mount without an anchor is as if it had not been, and its header tells
- * where it began to walk itself. That may be another mount, whose anchor read well then and does
- * not now: it had not ended either. If even its header does not, the log ended in the block before.
- * But where data follows, the mount had ended, and its anchor was damaged since: its blocks
- * continue what was before them. Damage that nothing whole follows, of an anchor or of what may
- * have been one, may be what is left of a mount that was cut: its block was to be erased, and that
- * was cut or has failed. All that such a mount has written are copies.
+ * that anchor is loaded.
+ *
+ * A mount counts when an anchor of it is whole: it writes two. What shows behind the first one
+ * proves that the first one is whole for good, and the log goes on in the blocks of the mount. Else
+ * the first one may be torn: then what the mount stood on is taken up again, with the last page as
+ * that mount has read it, and nothing refers to its blocks. A mount without an anchor is as if it
+ * had not been.
  */
 static int find_log(struct nw_store *store, uint16_t block, const struct block_head *newest,
-                    struct scan *scan)
+                    struct scan *scan, int takes_up)
 {
     struct block_head head = *newest;
-    uint32_t from = STORE_NONE;
-    int is_told = 0; /* `from`: where to begin to walk */
     int result = NW_OK;
 
     for (uint16_t i = 0; i < store->blocks && result == NW_OK; i++) {
-        if (!is_told) {
-            from = beginning(store, block, &head);
-        }
-        is_told = 1;
+        uint32_t from = beginning(store, block, &head);
+
+        store->newest = block;
         block = store_block_of(store, from);
         if (block == STORE_NO_BLOCK) {
             return NW_ERR_CORRUPT;
@@ -554,38 +558,33 @@ static int find_log(struct nw_store *store, uint16_t block, const struct block_h
         store_forget_log(store);
         result = scan_log(store, from, scan);
         if (result == NW_OK) {
-            int loaded = NW_OK;
-            if (scan->anchor != STORE_NONE) {
-                loaded = store_load_anchor(store, scan->anchor);
-                if (!store_is_damage(loaded)) {
-                    return loaded;
-                }
-            }
             result = store_read_head(store, block, &head);
-            if (result < 0 || (head.flags & BLOCK_MOUNT) == 0) {
-                return result < 0 ? result : loaded;
+        }
+        if (result != NW_OK) {
+            return result == NW_ERR_NOT_FOUND ? (int)NW_ERR_CORRUPT : result;
+        }
+        int loaded = load_anchor(store, scan);
+        if (from != store_block_start(store, block) || (head.flags & BLOCK_MOUNT) == 0 ||
+            (loaded < 0 && !store_is_damage(loaded)) || (loaded == NW_OK && scan->proven)) {
+            store->behind = store_end_of(store, scan->walk.block);
+            return loaded;
+        }
+        if (scan->used) {
+            return NW_ERR_CORRUPT; /* a session has written behind anchors that are gone */
+        }
+        if (loaded == NW_OK && takes_up) {
+            uint16_t end = store_end_of(store, scan->walk.block);
+
+            result = take_image(store, block);
+            if (result > 0) {
+                store->behind = end;
+                store->told = head.anchor;
+                result = scan_log(store, head.anchor, scan);
+                return result == NW_OK ? load_anchor(store, scan) : result;
             }
-            int ended = has_ended(store, scan, from);
-            if (ended < 0 || (ended > 0 && loaded < 0)) {
-                return ended < 0 ? ended : loaded;
-            }
-            if (ended == 0 && scan->gap != 0) {
-                store->stats.lost = 1; /* perhaps what was behind a mount that had ended */
-            }
-            store->ended = ended != 0 ? head.first : STORE_NO_BLOCK;
-            scan->anchor = STORE_NONE;
-            from = head.anchor;
-        } else if (result == NW_ERR_NOT_FOUND && (head.flags & BLOCK_MOUNT) != 0) {
-            from = head.anchor;
-            if (head.first == block) {
-                result = NW_OK;
-                continue;
-            }
-            result = store_go_to_good(store, &block, (uint16_t)(store->blocks - 1U)); /* back */
-            if (result == NW_OK) {
-                result = store_read_head(store, block, &head);
-            }
-            is_told = 0;
+        }
+        if (result == NW_OK) {
+            result = go_back(store, &block, &head);
         }
     }
     return result < 0 ? result : (int)NW_ERR_CORRUPT;
@@ -599,12 +598,12 @@ static int settle(struct nw_store *store, struct scan *scan)
 
     store->mounting = BLOCK_MOUNT;
     store_count(&store->stats.lost, scan->hurt);
-    result = redo_log(store, scan, &redo);
+    result = store_open_block(store); /* before anything is summed up for a chunk of its own */
+    if (result == NW_OK) {
+        result = redo_log(store, scan, &redo);
+    }
     if (result == NW_OK) {
         result = move_doubtful(store, scan);
-    }
-    if (result == NW_OK && store->full != PAGE_OPEN) {
-        result = store_open_block(store);
     }
     if (result == NW_OK) {
         result = store_clean_for_mount(store); /* mounts, too, must not use up the free blocks */
@@ -629,8 +628,10 @@ static int settle(struct nw_store *store, struct scan *scan)
 }
 
 /* From the newest block to the log that counts. What bisection finds has to be the log's end. */
-static int find_end(struct nw_store *store, struct block_head *head, struct scan *scan)
+static int find_end(struct nw_store *store, struct block_head *head, struct scan *scan,
+                    int takes_up)
 {
+    uint16_t newest;
     int result = NW_OK;
 
     for (int all = 0; all < 2; all++) {
@@ -641,14 +642,17 @@ static int find_end(struct nw_store *store, struct block_head *head, struct scan
             return NW_ERR_NOT_FOUND; /* a format was cut */
         }
         if (result == NW_OK) {
-            result = find_log(store, store->newest, head, scan);
+            newest = store->newest;
+            result = find_log(store, newest, head, scan, takes_up);
+            store->newest = newest;
         }
-        if (result == NW_OK && scan->anchor != STORE_NONE &&
-            store_end_of(store, scan->walk.block) == store->newest) {
+        if (result == NW_OK && store->behind == store->newest) {
+            scan->all = (uint8_t)all;
             break;
         }
+        scan->all = 1;
     }
-    if (result == NW_OK && scan->anchor == STORE_NONE) {
+    if (result == NW_ERR_CORRUPT && head->anchor == STORE_NONE) {
         result = NW_ERR_NOT_FOUND;
     }
     /* Nothing but a format that was cut has headers and no anchor. */
@@ -660,10 +664,12 @@ static int find_end(struct nw_store *store, struct block_head *head, struct scan
 static int is_left(struct nw_store *store, uint16_t block, const struct scan *scan)
 {
     struct block_head head;
-    int result = store_read_head(store, block, &head);
+    int result = store_look_at_head(store, store_first_page(store, block), &head);
 
     if (result < 0) {
-        return result == NW_ERR_NOT_FOUND ? 1 : result == NW_ERR_VERSION ? 0 : result;
+        return result == NW_ERR_NOT_FOUND || result == NW_ERR_KEY ? 1
+               : result == NW_ERR_UNWRITTEN || result == NW_ERR_VERSION ? 0
+                                                                            : result;
     }
     if (head.sequence <= scan->walk.sequence) {
         return 0;
@@ -671,23 +677,22 @@ static int is_left(struct nw_store *store, uint16_t block, const struct scan *sc
     return (head.flags & (BLOCK_MOUNT | BLOCK_SWAP)) != 0 ? 1 : (int)NW_ERR_CORRUPT;
 }
 
-/* Erases blocks behind the log's end that a mount that was cut has begun, the newest first, lest
- * they stand between what is older and what this mount writes. Also the block behind them, whose
- * header may be torn; the first of them is erased when it is taken. */
+/* Erases what mounts that were cut have left behind the log's end, the newest first: blocks that they
+ * have begun, lest these stand between what is older and what this mount writes, and where not all
+ * headers can be read all those, lest one shows later. The first block is erased when it is taken. */
 static int forget(struct nw_store *store, const struct scan *scan)
 {
-    uint16_t first = store_end_of(store, scan->walk.block);
-    uint16_t block = store->newest;
+    uint16_t first = store->behind;
+    uint16_t block = scan->all ? store_block_before(store, store->safe) : store->newest;
 
     if (block == first) {
         return NW_OK;
     }
     int result = store_good_after(store, &first);
-    if (result == NW_OK) {
-        result = store_good_after(store, &block);
-    }
-    for (; block != first && result >= 0; block = store_block_before(store, block)) {
-        int bad = block == store->safe ? 1 : store_is_bad(store, block);
+    for (; block != first && block != store->behind && result >= 0;
+         block = store_block_before(store, block)) {
+        int bad = store_is_bad(store, block);
+
         result = bad == 0 ? is_left(store, block, scan) : bad;
         if (bad == 0 && result > 0) {
             result = store_make_ready(store, block);
@@ -733,6 +738,11 @@ static int count_free(struct nw_store *store, const struct scan *scan)
         taken = (uint16_t)(taken + store->good - good);
     }
     store->good = good;
+    taken = (uint16_t)(taken + store->lent); /* another mount may have to do without */
+    while (end != store->behind && (result == NW_OK || result == NW_ERR_NOT_FOUND)) {
+        result = store_good_after(store, &end);
+        taken++;
+    }
     store->free = store->free > taken ? (uint16_t)(store->free - taken) : 0;
     return result == NW_ERR_NOT_FOUND ? (int)NW_OK : result;
 }
@@ -748,12 +758,19 @@ int nw_store_mount(struct nw_store **made, struct nw_chip *chip,
         return result;
     }
     struct nw_store *store = *made;
-    result = find_end(store, &head, &scan);
+    for (int takes_up = 1; takes_up >= 0; takes_up--) {
+        result = find_end(store, &head, &scan, takes_up);
+        store->lent = result == NW_OK && scan.bare ? store->lent : 0;
+        if (result == NW_OK) {
+            result = count_free(store, &scan);
+        }
+        if (result != NW_OK || store->free >= store->reserve ||
+            store->behind == store_end_of(store, scan.walk.block)) {
+            break; /* a mount that has not ended leaves no room: as if its anchor did not show */
+        }
+    }
     if (result == NW_ERR_NOT_FOUND) {
         return nw_chip_not_found(chip, ram, ram_bytes);
-    }
-    if (result == NW_OK) {
-        result = count_free(store, &scan);
     }
     if (result != NW_OK) {
         return result;

@@ -235,7 +235,8 @@ struct nw_store {
     uint16_t look;  /* of these, for a node that is only passed */
     uint16_t rate;  /* of that for each byte used up, in sixteenths */
     uint16_t cleaned; /* mounting: good blocks that were */
-    uint16_t ended; /* mounting: first block of a mount whose anchor was damaged, or none */
+    uint16_t behind; /* mounting: it begins behind that block; none while it looks for the log */
+    uint16_t lent;   /* blocks that the mount before has freed, which this one must not take */
     struct chunk growing; /* the one that may still grow */
     struct swap swap[STORE_SWAPS];
 };
@@ -307,6 +308,7 @@ uint16_t store_blocks_to(const struct nw_store *store, uint16_t block);
 uint16_t store_block_with(const struct nw_store *store, uint32_t page);
 uint16_t store_block_of(const struct nw_store *store, uint32_t at);
 uint16_t store_place_of(const struct nw_store *store, uint32_t page);
+uint16_t store_page_start(const struct nw_store *store, uint32_t page);
 uint32_t store_after(const struct nw_store *store, uint32_t at, uint32_t bytes);
 uint32_t store_behind(const struct nw_store *store, const struct chunk *chunk);
 uint32_t store_data_at(const struct nw_store *store, const struct chunk *chunk, uint16_t from);
@@ -338,6 +340,7 @@ int store_fail(struct nw_store *store, int result);
 int store_fail_early(struct nw_store *store, int result);
 void store_put_block_head(struct nw_store *store, uint32_t page, uint32_t crc);
 int store_open_block(struct nw_store *store);
+int store_leave_page(struct nw_store *store);
 int store_prepare(struct nw_store *store);
 int store_append(struct nw_store *store, const struct object *object, struct chunk *chunk,
                  const uint8_t *data);
@@ -392,6 +395,7 @@ int store_find_payload_flip(struct nw_store *store, struct chunk *chunk, uint32_
 /* walk.c */
 int store_read_chunk(struct nw_store *store, uint32_t at, struct chunk *chunk, int ahead);
 int store_read_told(struct nw_store *store, uint32_t at, struct chunk *chunk, int ahead);
+int store_look_at_page(struct nw_store *store, uint32_t page, struct block_head *head);
 int store_look_at_head(struct nw_store *store, uint32_t page, struct block_head *head);
 int store_read_head(struct nw_store *store, uint16_t block, struct block_head *head);
 int store_next_chunk(struct nw_store *store, uint32_t *at, struct chunk *chunk);
@@ -415,6 +419,7 @@ void store_forget_log(struct nw_store *store);
 void store_let_go(struct nw_store *store);
 int store_hold(struct nw_store *store, uint32_t page, uint32_t as);
 int store_pin(struct nw_store *store, uint16_t block);
+int store_load_image(struct nw_store *store, const struct chunk *image);
 int store_put_image(struct nw_store *store, uint32_t first);
 
 /* tree.c */

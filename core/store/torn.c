@@ -33,6 +33,7 @@ void store_let_go(struct nw_store *store)
 void store_forget_log(struct nw_store *store)
 {
     store_let_go(store);
+    store->behind = STORE_NO_BLOCK;
     store->cache = store->cache == NULL ? store->buffer : store->cache;
     store->swap_count = 0;
     store->anchor = STORE_NONE;
@@ -97,6 +98,30 @@ int store_pin(struct nw_store *store, uint16_t block)
     return result < 0 ? result : (int)NW_OK;
 }
 
+/* The page that an image holds is held, and no log is known. Its end may lie in the page that is
+ * held now. */
+int store_load_image(struct nw_store *store, const struct chunk *image)
+{
+    uint16_t shift = store_whole(store, store->block_header);
+    uint16_t first = (uint16_t)(store->page_bytes - shift);
+    uint8_t rest[SEALED_BLOCK_HEADER + SEALED_CHUNK_HEADER];
+    int result = store_read(store, store_data_at(store, image, first), shift, rest, 0);
+
+    if (result == NW_OK) {
+        store_forget_log(store);
+        store_let_go(store);
+        result = store_read(store, store_data_at(store, image, 0), first, store->buffer, 0);
+    }
+    if (result == NW_OK) {
+        memcpy(store->buffer + first, rest, shift);
+        uint32_t sum = store_sum_begin(store, image);
+        sum = store_sum_add(store, sum, store->buffer, store->page_bytes);
+        result = store_sum_check(store, sum, image);
+    }
+    hold(store, image->key);
+    return result;
+}
+
 /* The page that is held goes to the chip, into the block that is begun now. */
 int store_put_image(struct nw_store *store, uint32_t first)
 {
@@ -122,8 +147,8 @@ int store_put_image(struct nw_store *store, uint32_t first)
     store->offset = store->page_bytes;
     int result = store_flush(store);
     if (result == NW_OK) {
-        memcpy(store->buffer, rest, shift);
-        store->offset = shift;
+        memcpy(store->buffer + store->offset, rest, shift);
+        store->offset = (uint16_t)(store->offset + shift);
     }
     return result;
 }

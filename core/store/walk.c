@@ -35,7 +35,8 @@ static int is_ours(struct nw_store *store, uint32_t page, const uint8_t *bytes)
     return (bytes[2] & BLOCK_SEALED) != 0 ? (int)NW_ERR_KEY : (int)NW_OK;
 }
 
-static int look_once(struct nw_store *store, uint32_t page, struct block_head *head)
+/* The header in a page, as the next function answers. */
+int store_look_at_page(struct nw_store *store, uint32_t page, struct block_head *head)
 {
     uint8_t bytes[SEALED_BLOCK_HEADER];
     int result = store_written(store, page);
@@ -81,15 +82,21 @@ static int look_once(struct nw_store *store, uint32_t page, struct block_head *h
     return NW_OK;
 }
 
-/* The header in a block's first page; of a void mark there is one more. NW_ERR_UNWRITTEN: the page
- * is blank; NW_ERR_NOT_FOUND: it cannot be read, nor once more; NW_ERR_KEY: the store is sealed and
- * we are not. */
+/* The header in the first two pages of a block. NW_ERR_UNWRITTEN: both are blank; NW_ERR_NOT_FOUND:
+ * neither can be read, nor the first once more; NW_ERR_KEY: the store is sealed and we are not. */
 int store_look_at_head(struct nw_store *store, uint32_t page, struct block_head *head)
 {
-    int result = look_once(store, page, head);
+    int first = store_look_at_page(store, page, head);
+    int result = first;
 
-    return result == NW_ERR_NOT_FOUND || result == NW_ERR_KEY ? look_once(store, page, head)
-                                                              : result;
+    if (first == NW_ERR_UNWRITTEN || first == NW_ERR_NOT_FOUND || first == NW_ERR_KEY) {
+        result = store_look_at_page(store, page + 1U, head);
+    }
+    if (result == NW_ERR_UNWRITTEN && first != NW_ERR_UNWRITTEN) {
+        result = store_look_at_page(store, page, head);
+        result = result == NW_ERR_UNWRITTEN ? (int)NW_ERR_NOT_FOUND : result;
+    }
+    return result;
 }
 
 /* The header of a block. NW_ERR_NOT_FOUND: there is none that can be read. */
@@ -105,11 +112,11 @@ int store_read_head(struct nw_store *store, uint16_t block, struct block_head *h
 static int is_filled(struct nw_store *store, uint16_t block, const struct block_head *head)
 {
     uint16_t place = store_place_of(store, head->page);
-    uint16_t from = place == 0 ? store->block_header : 0;
+    uint16_t from = store_page_start(store, head->page);
     uint16_t bytes = (uint16_t)(store->page_bytes - from);
     uint32_t page = store_first_page(store, block) + place;
 
-    if ((head->flags & BLOCK_MOUNT) != 0) {
+    if ((head->flags & BLOCK_MOUNT) != 0 || store->behind != STORE_NO_BLOCK) {
         return 1;
     }
     int result = store_written(store, page);
@@ -321,7 +328,7 @@ int store_next_chunk(struct nw_store *store, uint32_t *at, struct chunk *chunk)
             }
         }
         page++;
-        offset = 0;
+        offset = store_page_start(store, page);
     }
     return 0;
 }
