@@ -420,7 +420,8 @@ int store_leave_page(struct nw_store *store)
     uint32_t page = store->page;
     int result = store_flush(store);
 
-    if (result == NW_OK && store->full == PAGE_OPEN && store->page == page) {
+    if (result == NW_OK && store->full == PAGE_OPEN && store->page == page &&
+        store->programmed > 0) {
         next_page(store);
     }
     return result;

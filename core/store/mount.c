@@ -27,6 +27,7 @@ struct scan {
     struct walk walk;  /* to the end */
     uint32_t doubtful; /* first chunk that touches the page programmed last, or STORE_NONE */
     uint32_t anchor;   /* the newest one, or STORE_NONE */
+    uint8_t broken;    /* a chunk of the last page is not whole */
     uint8_t hurt;      /* what ends it is damage of pages before the one programmed last */
     uint8_t used;      /* data or states were met: no mount writes these before its anchors */
     uint8_t proven;    /* something whole follows the first anchor, or that is a second copy */
@@ -168,6 +169,7 @@ static int meet_last(struct nw_store *store, struct scan *scan, struct chunk *ch
         scan->doubtful = scan->doubtful != STORE_NONE ? scan->doubtful : chunk->at;
         return 1;
     }
+    scan->broken = 1;
     if (store_is_damage(result)) {
         result = is_hurt(store, chunk->at, store->torn);
         scan->hurt = result > 0;
@@ -184,6 +186,7 @@ static int meet(struct nw_store *store, struct scan *scan, struct chunk *chunk, 
     int result = 1;
 
     if (!is_chunk) {
+        scan->broken |= page == store->torn;
         walk->at = page != store->torn ? end : walk->at;
         return page != store->torn;
     }
@@ -259,7 +262,7 @@ static int pin_last(struct nw_store *store, const struct walk *walk)
 }
 
 /* Walks from a position to the end of the log. */
-static int scan_log(struct nw_store *store, uint32_t at, struct scan *scan)
+static int scan_once(struct nw_store *store, uint32_t at, struct scan *scan)
 {
     struct chunk chunk;
 
@@ -282,6 +285,19 @@ static int scan_log(struct nw_store *store, uint32_t at, struct scan *scan)
         }
     }
     scan->walk.end = scan->walk.at;
+    return result;
+}
+
+/* The same. Where a chunk of the last page is not whole, it may be one read that was wrong: that
+ * page is read once more, and what comes of that counts. */
+static int scan_log(struct nw_store *store, uint32_t at, struct scan *scan)
+{
+    int result = scan_once(store, at, scan);
+
+    if (result == NW_OK && scan->broken && store->behind == STORE_NO_BLOCK) {
+        store_forget_log(store);
+        result = scan_once(store, at, scan);
+    }
     return result;
 }
 
