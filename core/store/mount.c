@@ -573,6 +573,10 @@ static int find_log(struct nw_store *store, uint16_t block, const struct block_h
         store->told = from;
         store_forget_log(store);
         result = scan_log(store, from, scan);
+        if (result == NW_ERR_NOT_FOUND && (head.flags & BLOCK_MOUNT) != 0) {
+            result = go_back(store, &block, &head); /* its header was torn */
+            continue;
+        }
         if (result == NW_OK) {
             result = store_read_head(store, block, &head);
         }

@@ -80,6 +80,9 @@ int store_pin(struct nw_store *store, uint16_t block)
     while (result == 0 && high > 1U) {
         high--;
         result = store_hold(store, first + high, first + high);
+        if (result > 0) { /* one read that is wrong must not have the page before believed */
+            result = store_hold(store, first + high, first + high);
+        }
     }
     while (result > 0 && store->marks != 0 && high - low > 1) {
         uint16_t middle = (uint16_t)((low + high) / 2U);
