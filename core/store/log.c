@@ -718,6 +718,14 @@ static int read_part(struct nw_store *store, uint32_t page, uint16_t offset, uin
     return read_page(store, &req);
 }
 
+/* Mounting: does a page lie behind the log's last one, in its block? It reads as blank as it did
+ * when that was found. */
+static int is_beyond(const struct nw_store *store, uint32_t page)
+{
+    return page > store->torn &&
+           store_block_with(store, page) == store_block_with(store, store->torn);
+}
+
 /* Bytes at a position, over page ends. `ahead`: more of the same page will be asked for next. */
 int store_read(struct nw_store *store, uint32_t at, uint16_t length, uint8_t *data, int ahead)
 {
@@ -733,7 +741,9 @@ int store_read(struct nw_store *store, uint32_t at, uint16_t length, uint8_t *da
         uint16_t part = length < room ? length : room;
         int result = NW_OK;
 
-        if (page == store->torn && store->image != STORE_NONE) {
+        if (is_beyond(store, page)) {
+            memset(data, store->erased, part);
+        } else if (page == store->torn && store->image != STORE_NONE) {
             result = store_read(store, store_after(store, store->image, offset), part, data, 0);
         } else if (page == store->page && store->full != PAGE_BLIND) {
             memcpy(data, store->buffer + offset, part);
@@ -760,6 +770,9 @@ int store_written(struct nw_store *store, uint32_t page)
     if (page == store->known || store->marks == 0 || page == store->torn ||
         (page == store->page && store->full != PAGE_BLIND)) {
         return 1;
+    }
+    if (is_beyond(store, page)) {
+        return 0;
     }
     for (uint8_t tries = 2; tries > 0 && result == NW_OK; tries--) {
         struct nw_chip_req req = {.page = page, .spare_length = 1, .spare = &mark};

@@ -160,10 +160,9 @@ static int move_doubtful(struct nw_store *store, const struct scan *scan)
 }
 
 /* Of a chunk that touches the page programmed last: is it whole? It ends the log if not: 0. */
-static int meet_last(struct nw_store *store, struct scan *scan, struct chunk *chunk, uint32_t end)
+static int meet_last(struct nw_store *store, struct scan *scan, struct chunk *chunk)
 {
-    int result = store_page_of(store, end) > store->torn ? (int)NW_ERR_CORRUPT
-                                                         : is_whole(store, chunk);
+    int result = is_whole(store, chunk);
 
     if (result == NW_OK) {
         scan->doubtful = scan->doubtful != STORE_NONE ? scan->doubtful : chunk->at;
@@ -193,7 +192,7 @@ static int meet(struct nw_store *store, struct scan *scan, struct chunk *chunk, 
     end = store_behind(store, chunk);
     if (walk->block == store_block_with(store, store->torn) &&
         store_page_of(store, end) >= store->torn) {
-        result = meet_last(store, scan, chunk, end);
+        result = meet_last(store, scan, chunk);
     }
     if (result > 0) {
         int is_anchor = chunk->kind == CHUNK_ANCHOR;
@@ -573,12 +572,12 @@ static int find_log(struct nw_store *store, uint16_t block, const struct block_h
         store->told = from;
         store_forget_log(store);
         result = scan_log(store, from, scan);
-        if (result == NW_ERR_NOT_FOUND && (head.flags & BLOCK_MOUNT) != 0) {
-            result = go_back(store, &block, &head); /* its header was torn */
-            continue;
-        }
         if (result == NW_OK) {
             result = store_read_head(store, block, &head);
+        }
+        if (result == NW_ERR_NOT_FOUND && (head.flags & BLOCK_MOUNT) != 0) {
+            result = go_back(store, &block, &head); /* torn, or half erased */
+            continue;
         }
         if (result != NW_OK) {
             return result == NW_ERR_NOT_FOUND ? (int)NW_ERR_CORRUPT : result;

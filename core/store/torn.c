@@ -75,8 +75,10 @@ int store_pin(struct nw_store *store, uint16_t block)
     uint32_t first = store_first_page(store, block);
     uint16_t low = 0;
     uint16_t high = store->block_pages;
+    uint32_t held = store->torn;
     int result = store->marks;
 
+    store->torn = STORE_NONE;
     while (result == 0 && high > 1U) {
         high--;
         result = store_hold(store, first + high, first + high);
@@ -95,7 +97,9 @@ int store_pin(struct nw_store *store, uint16_t block)
         }
         result = result < 0 && result != NW_ERR_ECC ? result : 1;
     }
-    if (result >= 0 && store->torn != first + low && (result == 0 || store->marks != 0)) {
+    if (result > 0 && store->marks != 0 && held == first + low) {
+        hold(store, held);
+    } else if (result == 0 || (result > 0 && store->marks != 0)) {
         result = store_hold(store, first + low, first + low);
     }
     return result < 0 ? result : (int)NW_OK;
