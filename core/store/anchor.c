@@ -17,7 +17,6 @@ struct pass {
     uint8_t way;
     uint16_t at;     /* bytes of the payload passed */
     uint32_t sum;
-    uint32_t flip; /* reading: a bit of the payload that is wrong, or STORE_NONE */
     struct chunk chunk;
     uint16_t safe; /* store->safe once the anchor counts */
     uint16_t free; /* store->free then */
@@ -41,10 +40,6 @@ static void tell(struct pass *pass, void *bytes, uint8_t length)
         if (pass->result < 0) {
             memset(bytes, 0, length);
             return;
-        }
-        if (pass->flip / 8U - pass->at < length) {
-            uint8_t *byte = (uint8_t *)bytes + (pass->flip / 8U - pass->at);
-            *byte = (uint8_t)(*byte ^ (1U << pass->flip % 8U));
         }
     }
     pass->at = (uint16_t)(pass->at + length);
@@ -290,7 +285,6 @@ int store_write_anchor(struct nw_store *store)
 
 /* Reading one back */
 
-/* All of it, with the bit turned that pass->flip tells. */
 static void read_all(struct pass *pass)
 {
     struct nw_store *store = pass->store;
@@ -372,7 +366,7 @@ static int take_all(const struct pass *pass)
  * for that. */
 int store_load_anchor(struct nw_store *store, uint32_t at)
 {
-    struct pass pass = {.store = store, .flip = STORE_NONE};
+    struct pass pass = {.store = store};
     int result = store_read_chunk(store, at, &pass.chunk, 0);
 
     if (result < 0 || pass.chunk.kind != CHUNK_ANCHOR) {
@@ -384,11 +378,10 @@ int store_load_anchor(struct nw_store *store, uint32_t at)
     }
     read_all(&pass);
     if (store_is_damage(pass.result) || pass.result == NW_ERR_VERSION) {
-        store->cache_page = STORE_NONE; /* lest the bit be turned that only this read had wrong */
-        pass.result = store_find_flip_of(store, &pass.chunk, &pass.flip);
+        store->cache_page = STORE_NONE; /* it may be one read that was wrong */
+        pass.result = store_verify(store, &pass.chunk);
         if (pass.result == NW_OK) {
             read_all(&pass);
-            store_count(&store->stats.corrected, pass.result == NW_OK);
         }
     }
     if (pass.result == NW_OK) {

@@ -27,6 +27,7 @@ struct scan {
     struct walk walk;  /* to the end */
     uint32_t doubtful; /* first chunk that touches the page programmed last, or STORE_NONE */
     uint32_t anchor;   /* the newest one, or STORE_NONE */
+    uint32_t other;    /* its first copy, or STORE_NONE */
     uint8_t broken;    /* a chunk of the last page is not whole */
     uint8_t hurt;      /* what ends it is damage of pages before the one programmed last */
     uint8_t used;      /* data or states were met: no mount writes these before its anchors */
@@ -123,22 +124,6 @@ static int is_hurt(struct nw_store *store, uint32_t at, uint32_t page)
     return result == NW_ERR_ECC ? 1 : result;
 }
 
-/* As store_verify(). But of what a cut has torn one in 600,000 looks as if it had one bit flipped,
- * as long as an anchor is: so one has to make sense then. */
-static int is_whole(struct nw_store *store, struct chunk *chunk)
-{
-    uint8_t swaps = store->swap_count;
-    uint32_t flip = STORE_NONE;
-    int result = store_find_flip_of(store, chunk, &flip);
-
-    if (result == NW_OK && flip < chunk->length * 8UL && chunk->kind == CHUNK_ANCHOR) {
-        result = store_load_anchor(store, chunk->at);
-        store->swap_count = swaps;
-        store->anchor = STORE_NONE;
-    }
-    return result;
-}
-
 /* Moves what touches the page programmed last, lest it reads differently next time. */
 static int move_doubtful(struct nw_store *store, const struct scan *scan)
 {
@@ -162,7 +147,7 @@ static int move_doubtful(struct nw_store *store, const struct scan *scan)
 /* Of a chunk that touches the page programmed last: is it whole? It ends the log if not: 0. */
 static int meet_last(struct nw_store *store, struct scan *scan, struct chunk *chunk)
 {
-    int result = is_whole(store, chunk);
+    int result = store_verify(store, chunk);
 
     if (result == NW_OK) {
         scan->doubtful = scan->doubtful != STORE_NONE ? scan->doubtful : chunk->at;
@@ -203,7 +188,10 @@ static int meet(struct nw_store *store, struct scan *scan, struct chunk *chunk, 
         }
         scan->used |= chunk->kind == CHUNK_DATA || chunk->kind == CHUNK_STATE;
         scan->bare = (uint8_t)is_anchor;
-        scan->anchor = is_anchor ? chunk->at : scan->anchor;
+        if (is_anchor) {
+            scan->other = chunk->mask != 0 ? scan->anchor : (uint32_t)STORE_NONE;
+            scan->anchor = chunk->at;
+        }
         walk->at = end;
     }
     return result;
@@ -268,6 +256,7 @@ static int scan_once(struct nw_store *store, uint32_t at, struct scan *scan)
     memset(scan, 0, sizeof *scan);
     scan->doubtful = STORE_NONE;
     scan->anchor = STORE_NONE;
+    scan->other = STORE_NONE;
     int result = store_find_swap(store, store_block_of(store, at));
     if (result == NW_OK) {
         result = begin_walk(store, &scan->walk, at, STORE_NO_BLOCK);
@@ -526,8 +515,13 @@ static int take_image(struct nw_store *store, uint16_t first)
 /* The anchor that the scan has found, or where that is damaged, its other copy. */
 static int load_anchor(struct nw_store *store, const struct scan *scan)
 {
-    return scan->anchor != STORE_NONE ? store_load_anchor(store, scan->anchor)
-                                      : (int)NW_ERR_CORRUPT;
+    int result = scan->anchor != STORE_NONE ? store_load_anchor(store, scan->anchor)
+                                            : (int)NW_ERR_CORRUPT;
+
+    if (store_is_damage(result) && scan->other != STORE_NONE) {
+        result = store_load_anchor(store, scan->other);
+    }
+    return result;
 }
 
 /* From a block to the one begun before it, whose header can be read. */

@@ -5,7 +5,6 @@
  *   log.c      the log: write buffer, programs, blocks, reads at a position
  *   seal.c     tags and encryption, if the caller wants them
  *   sum.c      what tells that a chunk is whole
- *   mend.c     one flipped bit in headers and anchors is put right
  *   torn.c     the page that a cut may have torn, in a mount
  *   walk.c     from chunk to chunk through what was written
  *   tree.c     the index of every object: key to position, nodes in a few frames of RAM
@@ -388,10 +387,6 @@ int store_read_part(struct nw_store *store, const struct chunk *chunk, uint16_t 
                     uint16_t bytes, void *data);
 int store_is_damage(int result);
 
-/* mend.c */
-uint32_t store_find_flip(uint32_t wrong, uint32_t bits);
-int store_find_payload_flip(struct nw_store *store, struct chunk *chunk, uint32_t *flip);
-
 /* walk.c */
 int store_read_chunk(struct nw_store *store, uint32_t at, struct chunk *chunk, int ahead);
 int store_read_told(struct nw_store *store, uint32_t at, struct chunk *chunk, int ahead);
@@ -399,11 +394,8 @@ int store_look_at_page(struct nw_store *store, uint32_t page, struct block_head 
 int store_look_at_head(struct nw_store *store, uint32_t page, struct block_head *head);
 int store_read_head(struct nw_store *store, uint16_t block, struct block_head *head);
 int store_next_chunk(struct nw_store *store, uint32_t *at, struct chunk *chunk);
-int store_sum_up(struct nw_store *store, const struct chunk *chunk, uint8_t *by, uint16_t bytes,
-                 uint32_t *sum);
 int store_check_payload(struct nw_store *store, const struct chunk *chunk, uint8_t *by,
                         uint16_t bytes);
-int store_find_flip_of(struct nw_store *store, struct chunk *chunk, uint32_t *flip);
 int store_verify(struct nw_store *store, struct chunk *chunk);
 int store_payload(struct nw_store *store, struct chunk *chunk, void *data, int ahead);
 int store_find_swap(struct nw_store *store, uint16_t block);

@@ -18,11 +18,6 @@ static int is_blank(const struct nw_store *store, const uint8_t *bytes, uint16_t
     return (wrong & (wrong - 1U)) == 0;
 }
 
-static void turn(uint8_t *bytes, uint16_t bit)
-{
-    bytes[bit / 8U] = (uint8_t)(bytes[bit / 8U] ^ (1U << bit % 8U));
-}
-
 /* Is a header, whose checksum is right, of a store like this one? */
 static int is_ours(struct nw_store *store, uint32_t page, const uint8_t *bytes)
 {
@@ -50,19 +45,10 @@ int store_look_at_page(struct nw_store *store, uint32_t page, struct block_head 
     if (result < 0) {
         return result == NW_ERR_ECC ? (int)NW_ERR_NOT_FOUND : result;
     }
-    uint32_t crc = nw_crc32(NW_CRC32_START, bytes, 20);
-    uint32_t wrong = crc ^ nw_get32(bytes + 20);
-    uint32_t flip = store_find_flip(wrong, 20U * 8U);
-    if (flip < 20U * 8U) {
-        turn(bytes, (uint16_t)flip);
-    } else if (flip != STORE_NONE) {
-        nw_put32(bytes + 20, crc); /* a bit of it may be wrong, which the tag would tell of */
-    }
-    if (bytes[0] != 'N' || flip == STORE_NONE) {
+    if (bytes[0] != 'N' || nw_crc32(NW_CRC32_START, bytes, 20) != nw_get32(bytes + 20)) {
         return store->marks == 0 && is_blank(store, bytes, BLOCK_HEADER) ? (int)NW_ERR_UNWRITTEN
                                                                          : (int)NW_ERR_NOT_FOUND;
     }
-    store_count(&store->stats.corrected, wrong != 0);
     if (bytes[1] != STORE_FORMAT) {
         return NW_ERR_VERSION;
     }
@@ -107,7 +93,7 @@ int store_read_head(struct nw_store *store, uint16_t block, struct block_head *h
     return result == NW_ERR_UNWRITTEN || result == NW_ERR_KEY ? (int)NW_ERR_NOT_FOUND : result;
 }
 
-/* Does a block that stands in hold what it was begun for, but for a bit? Power may have gone before
+/* Does a block that stands in hold what it was begun for? Power may have gone before
  * it did. What a mount writes is not needed before its anchor is whole. 1, 0 or an error. */
 static int is_filled(struct nw_store *store, uint16_t block, const struct block_head *head)
 {
@@ -124,9 +110,9 @@ static int is_filled(struct nw_store *store, uint16_t block, const struct block_
         result = store_hold(store, page, head->page); /* which is the log's last, perhaps */
     }
     if (result >= 0) {
-        uint32_t wrong = nw_crc32(NW_CRC32_START, store->buffer + from, bytes) ^ head->crc;
+        uint32_t crc = nw_crc32(NW_CRC32_START, store->buffer + from, bytes);
 
-        if (result > 0 && store_find_flip(wrong, bytes * 8UL) != STORE_NONE) {
+        if (result > 0 && crc == head->crc) {
             return 1;
         }
         store_let_go(store);
@@ -218,29 +204,6 @@ static int get_header(const struct nw_store *store, const uint8_t *bytes, struct
                : (int)NW_ERR_CORRUPT;
 }
 
-/* The same where a bit may be flipped: there is a header if with one bit turned it is one, and the
- * payload's checksum is right. */
-static int mend_header(struct nw_store *store, uint8_t *bytes, struct chunk *chunk)
-{
-    uint32_t tampered = store->stats.tampered;
-    int result = get_header(store, bytes, chunk);
-
-    if (result == NW_OK) {
-        return NW_OK;
-    }
-    for (uint8_t bit = 0; bit < (CHUNK_WHAT + 1U) * 8U && store_is_damage(result); bit++) {
-        turn(bytes, bit);
-        result = get_header(store, bytes, chunk);
-        if (result == NW_OK) {
-            result = store_check_payload(store, chunk, NULL, 0);
-        }
-        turn(bytes, bit);
-    }
-    store->stats.tampered = tampered;
-    store_count(&store->stats.corrected, result == NW_OK);
-    return store_is_damage(result) ? (int)NW_ERR_CORRUPT : result;
-}
-
 static int read_once(struct nw_store *store, uint32_t at, struct chunk *chunk, int ahead)
 {
     uint8_t bytes[SEALED_CHUNK_HEADER];
@@ -262,7 +225,7 @@ static int read_once(struct nw_store *store, uint32_t at, struct chunk *chunk, i
         uint16_t gap = (uint16_t)(store_align_up(store, offset) - offset); /* before what follows */
 
         result = is_blank(store, bytes, CHUNK_WHAT) ? (int)NW_ERR_UNWRITTEN
-                                                    : mend_header(store, bytes, chunk);
+                                                    : get_header(store, bytes, chunk);
         if (result == NW_ERR_CORRUPT && gap > 0 && gap < CHUNK_WHAT &&
             is_blank(store, bytes, gap)) {
             result = NW_ERR_UNWRITTEN;
@@ -333,16 +296,16 @@ int store_next_chunk(struct nw_store *store, uint32_t *at, struct chunk *chunk)
     return 0;
 }
 
-/* Sums up header and payload. It is read in pieces, by way of `by` where that takes more than we
- * do. Without it nothing tells of the chunk, and its end may never have come: NW_ERR_CORRUPT. */
-int store_sum_up(struct nw_store *store, const struct chunk *chunk, uint8_t *by, uint16_t bytes,
-                 uint32_t *sum)
+/* Is the payload what was written? It is read in pieces, by way of `by` where that takes more than
+ * we do. Without it nothing tells of the chunk, and its end may never have come: NW_ERR_CORRUPT. */
+int store_check_payload(struct nw_store *store, const struct chunk *chunk, uint8_t *by,
+                        uint16_t bytes)
 {
     int told = by != NULL;
     uint8_t own[32];
     uint16_t here;
+    uint32_t sum = store_sum_begin(store, chunk);
 
-    *sum = store_sum_begin(store, chunk);
     if (bytes < sizeof own) {
         by = own;
         bytes = sizeof own;
@@ -365,64 +328,21 @@ int store_sum_up(struct nw_store *store, const struct chunk *chunk, uint8_t *by,
         if (result < 0) {
             return result;
         }
-        *sum = store_sum_add(store, *sum, by, here);
+        sum = store_sum_add(store, sum, by, here);
     }
-    return NW_OK;
+    return store_sum_check(store, sum, chunk);
 }
 
-/* Is the payload what was written? `by` as above. */
-int store_check_payload(struct nw_store *store, const struct chunk *chunk, uint8_t *by,
-                        uint16_t bytes)
+static int look_over(struct nw_store *store, const struct chunk *chunk, void *data, int ahead)
 {
-    uint32_t sum;
-    int result = store_sum_up(store, chunk, by, bytes, &sum);
-
-    return result < 0 ? result : store_sum_check(store, sum, chunk);
-}
-
-/* Puts one bit right of a payload that is no data. Answers the sum as it is then. */
-static uint32_t mend_payload(struct nw_store *store, const struct chunk *chunk, uint32_t sum,
-                             uint8_t *data)
-{
-    uint16_t bits = (uint16_t)(chunk->length * 8U);
-    uint32_t flip = store_find_flip(sum ^ chunk->crc, bits);
-
-    if (flip > bits) {
-        return sum;
+    if (data == NULL) {
+        return store_check_payload(store, chunk, NULL, 0);
     }
-    if (flip < bits) {
-        turn(data, (uint16_t)flip);
-    }
-    store_count(&store->stats.corrected, sum != chunk->crc);
-    return chunk->crc;
-}
-
-static int payload_once(struct nw_store *store, const struct chunk *chunk, void *data, int ahead)
-{
     uint32_t sum = store_sum_begin(store, chunk);
     int result = store_load(store, chunk, 0, chunk->length, data, ahead);
 
     sum = store_sum_add(store, sum, data, chunk->length);
-    if (result == NW_OK) {
-        if (store_seal(store) == NULL && !store_is_data(chunk)) {
-            sum = mend_payload(store, chunk, sum, data);
-        }
-        result = store_sum_check(store, sum, chunk);
-    }
-    return result;
-}
-
-/* As payload_once(); without `data` the payload is only looked at, and what is no data may have a
- * bit flipped: *flip tells it. */
-static int look_over(struct nw_store *store, struct chunk *chunk, void *data, int ahead,
-                     uint32_t *flip)
-{
-    if (data != NULL) {
-        return payload_once(store, chunk, data, ahead);
-    }
-    return store_is_data(chunk) || store_seal(store) != NULL
-               ? store_check_payload(store, chunk, NULL, 0)
-               : store_find_payload_flip(store, chunk, flip);
+    return result == NW_OK ? store_sum_check(store, sum, chunk) : result;
 }
 
 /* A chunk's checksum as it now stands on the chip. Sealed, its tag is read with the payload. */
@@ -441,50 +361,34 @@ static int read_sum(struct nw_store *store, struct chunk *chunk)
     return result;
 }
 
-/* The same; what is damaged is read once more, checksum and payload: one read may be wrong, and the
- * next right. What the chunk is stays as it was told: callers have gone by it, and have not seen
- * what a header says that another read brings. So that is what is proven, or nothing. */
-static int look_twice(struct nw_store *store, struct chunk *chunk, void *data, int ahead,
-                      uint32_t *flip)
+/* All of a chunk's payload, checked; NULL: data is only checked. What is damaged is read once more,
+ * checksum and payload: one read may be wrong, and the next right. What the chunk is stays as it
+ * was told: callers have gone by it, and have not seen what a header says that another read brings.
+ */
+int store_payload(struct nw_store *store, struct chunk *chunk, void *data, int ahead)
 {
     uint32_t tampered = store->stats.tampered;
-    int result = look_over(store, chunk, data, ahead, flip);
+    int result = look_over(store, chunk, data, ahead);
 
     if (store_is_damage(result)) {
         store->stats.tampered = tampered;
         store->cache_page = STORE_NONE;
         result = read_sum(store, chunk);
         if (result == NW_OK) {
-            result = look_over(store, chunk, data, ahead, flip);
+            result = look_over(store, chunk, data, ahead);
         }
     }
-    return result;
-}
-
-/* All of a chunk's payload, checked; NULL: data is only checked. */
-int store_payload(struct nw_store *store, struct chunk *chunk, void *data, int ahead)
-{
-    int result = look_twice(store, chunk, data, ahead, NULL);
-
     if (result < 0 && store_seal(store) != NULL && data != NULL) {
         memset(data, 0, chunk->length); /* nothing unproven is handed out */
     }
     return result;
 }
 
-/* Is a chunk whole that the log shows? What is no data is, with a bit flipped, too: *flip tells it.
- * NW_OK, NW_ERR_CORRUPT, NW_ERR_TAMPERED, or the chip's error. */
-int store_find_flip_of(struct nw_store *store, struct chunk *chunk, uint32_t *flip)
-{
-    int result = look_twice(store, chunk, NULL, 0, flip);
-
-    return result != NW_ERR_ECC ? result : (int)NW_ERR_CORRUPT;
-}
-
-/* The same for one who need not know the bit. */
+/* Is a chunk whole that the log shows? NW_OK, NW_ERR_CORRUPT, NW_ERR_TAMPERED, or the chip's error.
+ */
 int store_verify(struct nw_store *store, struct chunk *chunk)
 {
-    uint32_t flip;
+    int result = store_payload(store, chunk, NULL, 0);
 
-    return store_find_flip_of(store, chunk, &flip);
+    return result != NW_ERR_ECC ? result : (int)NW_ERR_CORRUPT;
 }

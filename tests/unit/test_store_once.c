@@ -17,7 +17,7 @@
 
 /* A bit is wrong, two are, nine are (of a mark five), NW_ERR_ECC, NW_ERR_IO; and NW_ERR_ECC when it
  * is read once more, too: what is there is damaged then, but nothing that is blank may be read. */
-enum { BIT, TWO, NINE, HIDDEN, BUS, DAMAGED, WAYS };
+enum { BIT, HIDDEN, BUS, DAMAGED, WAYS };
 
 static struct store_rig rig;
 static struct store_snapshot start;
@@ -84,7 +84,7 @@ static int filter_read(struct nw_chip_req *req)
     wrong.seen++;
     under.chip = below;
     wrong.req = strikes ? *req : wrong.req;
-    if (strikes && wrong.way > NINE) {
+    if (strikes && wrong.way > BIT) {
         return wrong.way == BUS ? NW_ERR_IO : NW_ERR_ECC;
     }
     int result = nw_chip_read(&under);
