@@ -29,6 +29,7 @@ struct scan {
     uint32_t anchor;   /* the newest one, or STORE_NONE */
     uint32_t other;    /* its first copy, or STORE_NONE */
     uint8_t broken;    /* a chunk of the last page is not whole */
+    uint8_t gap;       /* before that page bytes were met that are no chunk */
     uint8_t hurt;      /* what ends it is damage of pages before the one programmed last */
     uint8_t used;      /* data or states were met: no mount writes these before its anchors */
     uint8_t proven;    /* something whole follows the first anchor, or that is a second copy */
@@ -171,6 +172,7 @@ static int meet(struct nw_store *store, struct scan *scan, struct chunk *chunk, 
 
     if (!is_chunk) {
         scan->broken |= page == store->torn;
+        scan->gap |= page != store->torn;
         walk->at = page != store->torn ? end : walk->at;
         return page != store->torn;
     }
@@ -184,7 +186,10 @@ static int meet(struct nw_store *store, struct scan *scan, struct chunk *chunk, 
 
         if (!scan->proven && walk->mount != STORE_NO_BLOCK &&
             (scan->anchor != STORE_NONE || (is_anchor && chunk->mask != 0))) {
-            scan->proven = store_verify(store, chunk) == NW_OK;
+            int whole = store_verify(store, chunk);
+
+            scan->proven = whole == NW_OK;
+            result = whole < 0 && !store_is_damage(whole) ? whole : result;
         }
         scan->used |= chunk->kind == CHUNK_DATA || chunk->kind == CHUNK_STATE;
         scan->bare = (uint8_t)is_anchor;
@@ -277,12 +282,17 @@ static int scan_once(struct nw_store *store, uint32_t at, struct scan *scan)
 }
 
 /* The same. Where a chunk of the last page is not whole, it may be one read that was wrong: that
- * page is read once more, and what comes of that counts. */
+ * page is read once more, and if less of it is whole then, a third time. The last reading counts. */
 static int scan_log(struct nw_store *store, uint32_t at, struct scan *scan)
 {
     int result = scan_once(store, at, scan);
+    uint32_t end = 0;
 
-    if (result == NW_OK && scan->broken && store->behind == STORE_NO_BLOCK) {
+    for (uint8_t tries = 2; tries > 0 && result == NW_OK && scan->broken; tries--) {
+        if (store->behind != STORE_NO_BLOCK || (tries == 1U && scan->walk.end >= end)) {
+            break;
+        }
+        end = scan->walk.end;
         store_forget_log(store);
         result = scan_once(store, at, scan);
     }
@@ -582,6 +592,7 @@ static int find_log(struct nw_store *store, uint16_t block, const struct block_h
             store->behind = store_end_of(store, scan->walk.block);
             return loaded;
         }
+        store->stats.lost = scan->gap; /* perhaps what was behind a mount that had ended */
         if (scan->used) {
             return NW_ERR_CORRUPT; /* a session has written behind anchors that are gone */
         }

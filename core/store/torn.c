@@ -51,6 +51,8 @@ int store_hold(struct nw_store *store, uint32_t page, uint32_t as)
     int result = store_read(store, store_at(store, page, 0), part, store->buffer, 0);
     if (store_is_damage(result)) {
         part = store->program_bytes;
+    } else if (result < 0) {
+        return result;
     }
     for (uint16_t at = 0; at < store->page_bytes && result < 0; at = (uint16_t)(at + part)) {
         result = store_read(store, store_at(store, page, at), part, store->buffer + at, 0);
@@ -99,6 +101,10 @@ int store_pin(struct nw_store *store, uint16_t block)
     }
     if (result > 0 && store->marks != 0 && held == first + low) {
         hold(store, held);
+    } else if (result > 0 && store->marks != 0 && store_written(store, first + low) <= 0) {
+        store_let_go(store); /* nobody may read its data: it may be blank */
+        memset(store->buffer, store->erased, store->page_bytes);
+        hold(store, first + low);
     } else if (result == 0 || (result > 0 && store->marks != 0)) {
         result = store_hold(store, first + low, first + low);
     }

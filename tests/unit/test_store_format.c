@@ -251,11 +251,11 @@ static void check_last_program(uint16_t page_bytes, int sealed, unsigned program
 static void test_last_program(void **state)
 {
     (void)state;
-    check_last_program(64, 0, 2);
-    check_last_program(100, 0, 2);
-    check_last_program(101, 0, 1);
-    check_last_program(128, 1, 2);
-    check_last_program(129, 1, 1);
+    check_last_program(64, 0, 4);
+    check_last_program(100, 0, 4);
+    check_last_program(101, 0, 2);
+    check_last_program(128, 1, 3);
+    check_last_program(129, 1, 2);
 }
 
 int main(void)
