@@ -13,8 +13,6 @@ static const struct {
 } stables[] = {
     {"page", "a mount believes a torn page that reads, and reads meet it again"},
     {"tier", "stands on page in half of its runs"},
-    {"store", "a mount believes a chunk that reads once, and reads or replays it again"},
-    {"feed", "stands on the store"},
 };
 
 const char *sim_stable_why(const struct sim_kind *kind)
