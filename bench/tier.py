@@ -58,7 +58,7 @@ def _requests() -> Figure:
     rates = []
     for _ in range(3):
         part = _native.Part.named("K9LBG08U0M")
-        device = _native.ReplayDevice(part, "page", blocks=1024, factory_bad=False)
+        device = _native.ReplayDevice(part, "tree", blocks=1024, factory_bad=False)
         device.put_tier(_native.Part.named("PCM-16M"), "lrfu", lambda_=66)
         changes = {
             "requests": REQUESTS,

@@ -397,3 +397,10 @@ int nw_model_open(struct nw_model *model, struct nw_chip *chip,
                                      .stats = &model->stats};
     return erase_all(chain);
 }
+
+uint32_t nw_model_free_blocks(const struct nw_model *model)
+{
+    const struct nw_chain *chain = model->block.context;
+
+    return chain->blocks.free;
+}

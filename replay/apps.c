@@ -30,9 +30,13 @@ static size_t without_number(const char *name, size_t length)
 
 uint16_t nw_apps_number(struct nw_apps *apps, const char *name, size_t length)
 {
+    return nw_apps_add(apps, name, without_number(name, length));
+}
+
+uint16_t nw_apps_add(struct nw_apps *apps, const char *name, size_t length)
+{
     char shown[NW_IOTRACE_APP_BYTES] = "";
 
-    length = without_number(name, length);
     length = length < sizeof shown ? length : sizeof shown - 1U;
     if (length == 0 || (length == sizeof unknown - 1U && memcmp(name, unknown, length) == 0)) {
         return 0;

@@ -19,5 +19,7 @@ struct nw_apps {
 /* The number of a name; a new one gets the next. 0: it is empty or "<...>", which is ftrace's for
  * a name it lost, or there is no room. */
 uint16_t nw_apps_number(struct nw_apps *apps, const char *name, size_t length);
+/* The same, and a number behind a hyphen belongs to the name. */
+uint16_t nw_apps_add(struct nw_apps *apps, const char *name, size_t length);
 
 #endif

@@ -9,9 +9,10 @@
 
 #include "apps.h"
 #include "input.h"
-#include "nandwich/error.h"
+#include "iotrace_packed.h"
 #include "iotrace_parse.h"
 #include "iotrace_vscsi.h"
+#include "nandwich/error.h"
 
 #define BUFFER_BYTES (1U << 18) /* also the longest line */
 #define LOOK_LINES 64U          /* of the head, to tell the format */
@@ -19,15 +20,18 @@
 
 static const char vscsi_name[] = "vscsi";
 static const char vscsi_what[] = "VMware vSCSI records, version 1 or 2";
+static const char packed_name[] = "packed";
+static const char packed_what[] = "Nandwich's own, for long traces: a few bytes a request";
 
 struct nw_iotrace {
     struct nw_io_source source;
     struct nw_iotrace_config config;
     struct nw_input *input;
-    const struct nw_text_format *format; /* NULL: vscsi */
-    uint8_t vscsi;                       /* version */
+    const struct nw_text_format *format; /* NULL: records */
+    uint8_t vscsi;                       /* version; 0: packed */
     char action;                         /* blkparse */
     struct nw_iotrace_state state;
+    struct nw_packed packed;
     struct nw_iotrace_fault fault;
     struct nw_apps apps;
     uint64_t line;
@@ -47,9 +51,18 @@ const char *nw_iotrace_format_at(uint32_t i, const char **what)
         *what = nw_text_formats[i].what;
         return nw_text_formats[i].name;
     }
+    const struct {
+        const char *name, *what;
+    } others[] = {{vscsi_name, vscsi_what},
+                  {packed_name, packed_what},
+                  {nw_csv_format.name, nw_csv_format.what}};
+
     i -= nw_text_format_count;
-    *what = i == 0 ? vscsi_what : nw_csv_format.what;
-    return i == 0 ? vscsi_name : i == 1 ? nw_csv_format.name : NULL;
+    if (i >= sizeof others / sizeof others[0]) {
+        return NULL;
+    }
+    *what = others[i].what;
+    return others[i].name;
 }
 
 /* Text as it may be shown: one line, printable, not too long. */
@@ -203,34 +216,69 @@ static int next_text(struct nw_iotrace *trace, struct nw_io *io)
     }
 }
 
-static int next_record(struct nw_iotrace *trace, struct nw_io *io)
+/* The next record: 1 a request, 0 none, 2 a request of no bytes, -1 no whole record. Moves on. */
+static int take_vscsi(struct nw_iotrace *trace, struct nw_io *io)
 {
     uint32_t size = nw_vscsi_bytes(trace->vscsi);
 
+    if (trace->count - trace->at < size) {
+        trace->at = trace->count;
+        return -1;
+    }
+    trace->at += size;
+    io->app = 0;
+    io->content = 0;
+    return nw_vscsi_parse(trace->buffer + trace->at - size, trace->vscsi, io);
+}
+
+/* The same; behind a record that is none nothing can be read. */
+static int take_packed(struct nw_iotrace *trace, struct nw_io *io)
+{
+    const char *name = NULL;
+    size_t name_bytes;
+    size_t length = nw_packed_get(&trace->packed, trace->buffer + trace->at,
+                                  trace->count - trace->at, io, &name, &name_bytes);
+
+    trace->at = length > 0 ? trace->at + (uint32_t)length : trace->count;
+    if (length > 0 && name_bytes > 0 && nw_apps_add(&trace->apps, name, name_bytes) != io->app) {
+        return -1;
+    }
+    return length > 0 ? 1 : -1;
+}
+
+static int bad_record(struct nw_iotrace *trace)
+{
+    trace->fault.line = trace->line;
+    trace->fault.column = 0;
+    if (trace->vscsi == 0) {
+        (void)snprintf(trace->fault.text, sizeof trace->fault.text,
+                       "no whole record: the file is damaged or ends early");
+    } else {
+        (void)snprintf(trace->fault.text, sizeof trace->fault.text,
+                       "no whole record of version %u", trace->vscsi);
+    }
+    return NW_ERR_CORRUPT;
+}
+
+static int next_record(struct nw_iotrace *trace, struct nw_io *io)
+{
+    uint32_t longest = trace->vscsi != 0 ? nw_vscsi_bytes(trace->vscsi) : NW_PACKED_LONGEST;
+
     for (;;) { /* a record each turn */
-        int status = trace->count - trace->at < size && trace->over == 0 ? refill(trace) : NW_OK;
+        int status = trace->count - trace->at < longest && trace->over == 0 ? refill(trace) : NW_OK;
 
         if (status < 0 || trace->count == trace->at) {
             return status;
         }
         trace->line++;
-        status = trace->count - trace->at < size
-                     ? -1
-                     : nw_vscsi_parse(trace->buffer + trace->at, trace->vscsi, io);
-        trace->at = trace->count - trace->at < size ? trace->count : trace->at + size;
+        status = trace->vscsi != 0 ? take_vscsi(trace, io) : take_packed(trace, io);
         if (status == 1) {
-            io->app = 0;
-            io->content = 0;
             return 1;
         }
         trace->empty += status == 2;
         if (status < 0) {
-            if (trace->skipped == trace->config.skip_bad) {
-                trace->fault.line = trace->line;
-                trace->fault.column = 0;
-                (void)snprintf(trace->fault.text, sizeof trace->fault.text,
-                               "no whole record of version %u", trace->vscsi);
-                return NW_ERR_CORRUPT;
+            if (trace->skipped == trace->config.skip_bad || trace->vscsi == 0) {
+                return bad_record(trace);
             }
             trace->skipped++;
         }
@@ -276,10 +324,18 @@ static int trace_fill(struct nw_io_source *source, struct nw_io *to, uint32_t ro
     return (int)count;
 }
 
+static int is_packed(const struct nw_iotrace *trace)
+{
+    return trace->format == NULL && trace->vscsi == 0;
+}
+
+/* The first bytes of the file lie in the buffer. */
 static void from_start(struct nw_iotrace *trace)
 {
     trace->state =
         (struct nw_iotrace_state){.action = trace->action, .columns = &trace->config.columns};
+    trace->packed = (struct nw_packed){0};
+    trace->at = is_packed(trace) ? NW_PACKED_HEAD_BYTES : 0;
     trace->line = 0;
     trace->skipped = 0;
     trace->empty = 0;
@@ -297,8 +353,11 @@ static int trace_rewind(struct nw_io_source *source)
     trace->at = 0;
     trace->count = 0;
     trace->over = 0;
-    from_start(trace);
-    return NW_OK;
+    status = refill(trace);
+    if (status == NW_OK) {
+        from_start(trace);
+    }
+    return status;
 }
 
 static const struct nw_io_source_ops trace_ops = {trace_fill, trace_rewind};
@@ -362,18 +421,88 @@ static int says_format(const struct nw_iotrace *trace, const struct nw_text_form
            memcmp(trace->buffer, format->head, length) == 0;
 }
 
-static int find_format(struct nw_iotrace *trace, struct nw_iotrace_fault *fault)
+/* How far a format understands the first line that could be a request. */
+struct stop {
+    uint64_t line;
+    uint32_t column;
+    uint32_t fields; /* that it passed; 0: it understands all of it, or none is wrong */
+    const char *wanted;
+    const char *start; /* of the line, */
+    const char *end;   /* and behind it */
+};
+
+static struct stop stop_of(struct nw_iotrace *trace, const struct nw_text_format *format)
 {
-    const char *wanted = trace->config.format;
-    int64_t best = 0;
-    char shown[EXCERPT + 1];
+    struct nw_iotrace_state state = {.action = 'Q'};
+    struct stop stop = {0};
+    struct nw_line line;
+    struct nw_io io;
+
+    while (has_line(trace) && next_line(trace, &line) > 0) {
+        const char *start = line.at;
+
+        if (says_nothing(&line, trace->line, &state)) {
+            continue;
+        }
+        if (format->parse(&line, &state, &io) == NW_LINE_BAD) {
+            for (const char *at = start + 1; at < line.bad; at++) {
+                stop.fields += *at == ',' || *at == ' ' || *at == '\t';
+            }
+            stop.line = trace->line;
+            stop.column = (uint32_t)(line.bad - start) + 1U;
+            stop.wanted = line.wanted;
+            stop.start = start;
+            stop.end = line.end;
+        }
+        break;
+    }
+    trace->at = 0;
+    trace->line = 0;
+    return stop;
+}
+
+/* Nothing fits. Where one format understands most fields of the first line, what that line lacks is
+ * told: a csv under the right heading may have a wrong unit in every line. */
+static int no_format(struct nw_iotrace *trace, struct nw_iotrace_fault *fault)
+{
     const char *start = (const char *)trace->buffer;
     const char *end = memchr(start, '\n', trace->count);
+    struct stop nearest = {.line = 1,
+                           .fields = 2, /* a word and a number are in any text */
+                           .start = start,
+                           .end = end != NULL ? end : start + trace->count};
+    const char *name = NULL;
+    char shown[EXCERPT + 1];
+    char more[EXCERPT + 1] = "";
 
-    if (trace->config.columns.count > 0) {
-        trace->format = &nw_csv_format;
-        return NW_OK;
+    if (trace->count == 0) {
+        (void)snprintf(fault->text, sizeof fault->text, "an empty file");
+        return NW_ERR_NOT_FOUND;
     }
+    for (uint32_t i = 0; i < nw_text_format_count; i++) {
+        struct stop stop = stop_of(trace, &nw_text_formats[i]);
+
+        if (stop.fields > nearest.fields) {
+            nearest = stop;
+            name = nw_text_formats[i].name;
+        }
+    }
+    if (name != NULL) {
+        (void)snprintf(more, sizeof more, " (as %s it wants %s here)", name, nearest.wanted);
+    }
+    excerpt(nearest.start, nearest.end, shown, sizeof shown);
+    fault->line = nearest.line;
+    fault->column = nearest.column;
+    (void)snprintf(fault->text, sizeof fault->text, "the first lines are of no known format%s: %s",
+                   more, shown);
+    return NW_ERR_NOT_FOUND;
+}
+
+/* The text format that fits the first lines best, or that is wanted: 1, 0: none. */
+static int find_text(struct nw_iotrace *trace, const char *wanted)
+{
+    int64_t best = 0;
+
     for (uint32_t i = 0; i < nw_text_format_count; i++) {
         const struct nw_text_format *format = &nw_text_formats[i];
         char action = 0;
@@ -390,22 +519,35 @@ static int find_format(struct nw_iotrace *trace, struct nw_iotrace_fault *fault)
             trace->action = action;
         }
     }
-    if (best == 0 && (wanted == NULL || strcmp(wanted, vscsi_name) == 0)) {
+    return best != 0;
+}
+
+static int find_format(struct nw_iotrace *trace, struct nw_iotrace_fault *fault)
+{
+    const char *wanted = trace->config.format;
+    int packed = trace->count >= NW_PACKED_HEAD_BYTES &&
+                 memcmp(trace->buffer, NW_PACKED_HEAD, NW_PACKED_HEAD_BYTES) == 0;
+
+    if (trace->config.columns.count > 0) {
+        trace->format = &nw_csv_format;
+        return NW_OK;
+    }
+    if (packed && (wanted == NULL || strcmp(wanted, packed_name) == 0)) {
+        return NW_OK;
+    }
+    if (find_text(trace, wanted)) {
+        return NW_OK;
+    }
+    if (wanted == NULL || strcmp(wanted, vscsi_name) == 0) {
         trace->vscsi = nw_vscsi_version(trace->buffer, trace->count);
-        best = trace->vscsi;
-    } else if (best == 0) {
+        if (trace->vscsi != 0) {
+            return NW_OK;
+        }
+    } else if (strcmp(wanted, packed_name) != 0) {
         (void)snprintf(fault->text, sizeof fault->text, "no format '%s'", wanted);
         return NW_ERR_CONFIG;
     }
-    if (best != 0) {
-        return NW_OK;
-    }
-    excerpt(start, end != NULL ? end : start + trace->count, shown, sizeof shown);
-    fault->line = trace->count > 0 ? 1 : 0;
-    (void)snprintf(fault->text, sizeof fault->text, "%s%s",
-                   trace->count > 0 ? "the first lines are of no known format: " : "an empty file",
-                   shown);
-    return NW_ERR_NOT_FOUND;
+    return no_format(trace, fault);
 }
 
 int nw_iotrace_open(struct nw_iotrace **trace, const char *path,
@@ -467,7 +609,10 @@ const struct nw_iotrace_fault *nw_iotrace_fault_of(const struct nw_iotrace *trac
 
 const char *nw_iotrace_format_name(const struct nw_iotrace *trace)
 {
-    return trace->format != NULL ? trace->format->name : vscsi_name;
+    if (trace->format != NULL) {
+        return trace->format->name;
+    }
+    return is_packed(trace) ? packed_name : vscsi_name;
 }
 
 const char *nw_iotrace_packing(const struct nw_iotrace *trace)

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Traces written as text, each format a function that puts one line into a buffer. */
+/* Traces written, each format a function that puts one line or record into a buffer. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <zlib.h>
 
+#include "iotrace_packed.h"
 #include "nandwich-replay/iotrace.h"
 #include "nandwich-twin/file.h"
 #include "nandwich/error.h"
@@ -17,13 +18,16 @@ struct format;
 struct nw_iotrace_writer {
     const struct format *format;
     struct nw_replace replace;
+    const struct nw_iotrace *names; /* of applications, or NULL */
+    struct nw_packed packed;
+    uint16_t app[NW_IOTRACE_APPS + 1U]; /* packed: their numbers as they come in this file */
     gzFile file; /* zlib writes plain files too */
 };
 
 struct format {
     const char *name;
     const char *head; /* first line, or NULL */
-    /* The line's length, 0 when the format has no word for such a request. */
+    /* The line's length, 0 when the format has no word for such a request. NULL: records. */
     int (*line)(const struct nw_io *io, char *to);
 };
 
@@ -94,6 +98,7 @@ static const struct format formats[] = {
     {"android", "process,device,rw,sector,size,timestamp\n", android_line},
     {"disksim", NULL, disksim_line},
     {"fio", "fio version 3 iolog\n0 /trace add\n0 /trace open\n", fio_line},
+    {"packed", NW_PACKED_HEAD, NULL},
 };
 
 static const struct format *find(const char *name)
@@ -106,7 +111,7 @@ static const struct format *find(const char *name)
     return NULL;
 }
 
-static int put_text(struct nw_iotrace_writer *writer, const char *text, int length)
+static int put_bytes(struct nw_iotrace_writer *writer, const void *text, int length)
 {
     return gzwrite(writer->file, text, (unsigned)length) == length ? 1 : NW_ERR_IO;
 }
@@ -150,13 +155,13 @@ int nw_iotrace_create(struct nw_iotrace_writer **writer, const char *path, const
     if (found == NULL) {
         return NW_ERR_CONFIG;
     }
-    made = malloc(sizeof *made);
+    made = calloc(1, sizeof *made);
     if (made == NULL) {
         return NW_ERR_RAM;
     }
     made->format = found;
     if (open_file(made, path, packs) != NW_OK ||
-        (found->head != NULL && put_text(made, found->head, (int)strlen(found->head)) < 0)) {
+        (found->head != NULL && put_bytes(made, found->head, (int)strlen(found->head)) < 0)) {
         nw_iotrace_drop(made);
         return NW_ERR_IO;
     }
@@ -164,12 +169,36 @@ int nw_iotrace_create(struct nw_iotrace_writer **writer, const char *path, const
     return NW_OK;
 }
 
+void nw_iotrace_name_apps(struct nw_iotrace_writer *writer, const struct nw_iotrace *names)
+{
+    writer->names = names;
+}
+
+static int put_record(struct nw_iotrace_writer *writer, const struct nw_io *io)
+{
+    const char *name = writer->names != NULL ? nw_iotrace_app(writer->names, io->app) : NULL;
+    struct nw_io one = *io;
+    uint8_t record[NW_PACKED_LONGEST];
+
+    one.app = 0;
+    if (name != NULL) {
+        if (writer->app[io->app] == 0) {
+            writer->app[io->app] = (uint16_t)(writer->packed.apps + 1U);
+        }
+        one.app = writer->app[io->app];
+    }
+    return put_bytes(writer, record, (int)nw_packed_put(&writer->packed, &one, name, record));
+}
+
 int nw_iotrace_put(struct nw_iotrace_writer *writer, const struct nw_io *io)
 {
+    if (writer->format->line == NULL) {
+        return put_record(writer, io);
+    }
     char line[LINE_BYTES];
     int length = writer->format->line(io, line);
 
-    return length == 0 ? 0 : put_text(writer, line, length);
+    return length == 0 ? 0 : put_bytes(writer, line, length);
 }
 
 int nw_iotrace_finish(struct nw_iotrace_writer *writer)

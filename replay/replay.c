@@ -67,6 +67,7 @@ int nw_replay_open(struct nw_replay **replay, const struct nw_replay_config *con
     }
     made->config = *config;
     made->block = config->stack->block;
+    made->timeline = config->stack->timeline;
     made->layer = config->stack->layer->stats;
     made->meter = nw_nand_meter(config->stack->nand);
     made->standby_nw = config->stack->part.standby_nw;

@@ -21,6 +21,7 @@ struct nw_replay {
     struct nw_replay_config config;
     struct nw_replay_result result;
     struct nw_block *block;
+    struct nw_timeline *timeline; /* the stack's; NULL: none */
     const struct nw_stats *layer; /* what the translation layer did */
     struct nw_meter *meter;
     uint64_t standby_nw;

@@ -165,6 +165,12 @@ static int trim_sectors(struct nw_replay *replay, uint32_t sector, uint32_t coun
     return status;
 }
 
+/* When a request came, and when the device began with it. */
+struct moments {
+    uint64_t arrival_ns;
+    uint64_t start_ns;
+};
+
 /* Whole sectors in so many bytes: a division costs more than all the rest here. */
 static uint64_t sectors_in(const struct nw_replay *replay, uint64_t bytes)
 {
@@ -357,6 +363,39 @@ static void note_heals(struct nw_replay *replay)
     }
 }
 
+static void begin_line(struct nw_replay *replay)
+{
+    if (replay->timeline != NULL) {
+        nw_timeline_begin(replay->timeline, replay->now_ns - replay->worked_ns);
+    }
+}
+
+/* A request has ended now. Without `io`: work ahead. */
+static void end_line(struct nw_replay *replay, const struct nw_io *io, const struct span *span,
+                     const struct moments *began)
+{
+    struct nw_timeline_request request = {.arrival_ns = began->arrival_ns,
+                                          .start_ns = began->start_ns,
+                                          .end_ns = replay->now_ns,
+                                          .sector = span->first,
+                                          .count = span->count,
+                                          .queue = NW_TIMELINE_UNKNOWN,
+                                          .kind = NW_TIMELINE_IDLE};
+
+    if (replay->timeline == NULL) {
+        return;
+    }
+    request.free_blocks = nw_stack_free_blocks(replay->config.stack);
+    if (replay->queue != NULL) {
+        request.queue = replay->queue_count;
+    }
+    if (io != NULL) {
+        request.kind = io->kind; /* the first four of both have the same order */
+        request.app = replay->app;
+    }
+    nw_timeline_end(replay->timeline, &request);
+}
+
 /* The device has nothing to do until `until_ns`. */
 static int be_idle(struct nw_replay *replay, uint64_t until_ns)
 {
@@ -369,6 +408,7 @@ static int be_idle(struct nw_replay *replay, uint64_t until_ns)
         struct nw_block_req req = {.block = replay->block};
 
         tell_time(replay);
+        begin_line(replay);
         req.budget_us = gap / 1000U < UINT32_MAX ? (uint32_t)(gap / 1000U) : UINT32_MAX;
         status = nw_block_idle(&req);
         took = worked(replay);
@@ -378,6 +418,11 @@ static int be_idle(struct nw_replay *replay, uint64_t until_ns)
     result->idle_ns += took < gap ? gap - took : 0;
     replay->now_ns += took;
     note_heals(replay);
+    if (took > 0) {
+        uint64_t began_ns = replay->now_ns - took;
+
+        end_line(replay, NULL, &(struct span){0}, &(struct moments){began_ns, began_ns});
+    }
     replay->now_ns = took < gap ? until_ns : replay->now_ns;
     return status;
 }
@@ -468,6 +513,7 @@ int nw_replay_serve(struct nw_replay *replay, const struct nw_io *io)
         return status;
     }
     tell_time(replay);
+    begin_line(replay);
     struct replay_part part = {0};
     if (replay->keeps_shares != 0) {
         part = nw_replay_begin_part(replay);
@@ -481,11 +527,12 @@ int nw_replay_serve(struct nw_replay *replay, const struct nw_io *io)
     replay->result.busy_ns += service;
     replay->now_ns += service;
     note_heals(replay);
+    if (status >= 0 && replay->queue != NULL) {
+        join_queue(replay, arrival, replay->now_ns);
+    }
+    end_line(replay, io, &span, &(struct moments){arrival, replay->now_ns - service});
     if (status < 0) {
         return status;
-    }
-    if (replay->queue != NULL) {
-        join_queue(replay, arrival, replay->now_ns);
     }
     if (replay->keeps_shares != 0) {
         nw_replay_note_request(replay, &part, arrival);

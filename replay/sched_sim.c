@@ -11,7 +11,11 @@ struct sim {
     struct nw_sched_counts counts[NW_ARRIVAL_FLOWS];
     uint64_t ram[NW_SCHED_RAM_BYTES(NW_SCHED_SLOTS_MAX, NW_ARRIVAL_FLOWS) / 8U + 1U];
     uint64_t next_ns; /* of the next arrival */
-    uint32_t waiting; /* requests handed in and not yet ended */
+    uint32_t waiting;  /* requests handed in and not yet ended */
+    uint64_t begun_ns; /* the operation under way, or the last */
+    uint64_t done_ns;
+    uint8_t opens;  /* it writes to a new unit */
+    uint8_t ending; /* it is being ended */
 };
 
 static uint32_t ticks(const struct sim *sim, uint64_t time_ns)
@@ -32,6 +36,70 @@ static void keep(struct sim *sim, const struct nw_sim_event *event)
     sim->result->events++;
 }
 
+/* On the timeline: a request that ends now. */
+static void draw(struct sim *sim, const struct nw_sim_event *event, uint64_t issued_ns)
+{
+    const struct nw_arrival_flow *of = &sim->config->arrivals.flows[event->flow];
+    struct nw_timeline_request request = {
+        .arrival_ns = issued_ns,
+        .start_ns = issued_ns,
+        .end_ns = event->time_ns,
+        .sector = event->sector,
+        .queue = sim->waiting,
+        .free_blocks = NW_TIMELINE_UNKNOWN,
+        .kind = of->direction == NW_SCHED_READ ? NW_TIMELINE_READ : NW_TIMELINE_WRITE,
+        .due_ns = issued_ns + of->deadline_ns,
+        .flow = (uint16_t)event->flow,
+        .verdict = event->verdict,
+        .opens = sim->opens,
+    };
+
+    if (sim->ending != 0) {
+        request.begun_ns = sim->begun_ns;
+        request.done_ns = sim->done_ns;
+    }
+    nw_timeline_add(sim->config->timeline, &request, sim->config->meter->energy_pj);
+}
+
+/* An operation that no request asked for. */
+static void draw_opening(struct sim *sim)
+{
+    struct nw_timeline_request request = {
+        .arrival_ns = sim->begun_ns,
+        .start_ns = sim->begun_ns,
+        .end_ns = sim->done_ns,
+        .queue = sim->waiting,
+        .free_blocks = NW_TIMELINE_UNKNOWN,
+        .kind = NW_TIMELINE_WRITE,
+        .begun_ns = sim->begun_ns,
+        .done_ns = sim->done_ns,
+        .flow = UINT16_MAX,
+        .verdict = NW_TIMELINE_NOBODY,
+    };
+
+    nw_timeline_add(sim->config->timeline, &request, sim->config->meter->energy_pj);
+}
+
+/* When a request that ends was issued: `due` on the node's clock tells. */
+static uint64_t issued_ns(const struct sim *sim, uint32_t flow, uint32_t due)
+{
+    uint32_t ago_us = now(sim) - (due - sim->flows[flow].deadline);
+    uint64_t now_us = sim->config->meter->time_ns / 1000U;
+
+    return now_us > ago_us ? (now_us - ago_us) * 1000U : 0;
+}
+
+/* What became of a request that was issued at such a time. */
+static void end(struct sim *sim, const struct nw_sim_event *event, uint64_t issued)
+{
+    if (sim->config->timeline != NULL) {
+        draw(sim, event, issued);
+    }
+    if (sim->config->events != NULL) {
+        keep(sim, event);
+    }
+}
+
 /* `sched` is the first member of struct sim: its owner is found from it. */
 static void tell(struct nw_sched_event *told)
 {
@@ -46,7 +114,8 @@ static void tell(struct nw_sched_event *told)
             .verdict = told->verdict,
         };
 
-        keep(sim, &event);
+        sim->waiting--;
+        end(sim, &event, issued_ns(sim, told->flow, told->slot->time));
     }
 }
 
@@ -59,7 +128,7 @@ static void tell_lost(struct sim *sim, uint32_t flow, int status)
         .verdict = status == NW_ERR_FULL ? NW_SCHED_FULL : NW_SCHED_REFUSED,
     };
 
-    keep(sim, &event);
+    end(sim, &event, sim->next_ns);
 }
 
 static void charge(struct sim *sim, uint64_t cost_ns)
@@ -87,8 +156,10 @@ static void feed(struct sim *sim)
             offer.sector = sim->sched.position - 1U;
         }
         status = nw_sched_submit(&offer);
-        if (status < 0 && sim->config->events != NULL) {
+        if (status < 0) {
             tell_lost(sim, arrivals->flow, status);
+        } else {
+            sim->waiting++;
         }
         charge(sim, sim->config->cpu.submit_ns);
         nw_arrivals_take(arrivals);
@@ -163,13 +234,21 @@ static void operate(struct sim *sim)
     uint32_t members = nw_sched_members(&sim->sched);
     int result;
 
+    sim->begun_ns = start;
+    sim->opens = sim->sched.unit != 0 && sim->sched.unit_left == 0;
     fetch(sim);
     result = nw_sched_transfer(&sim->sched);
+    sim->done_ns = meter->time_ns;
     sim->result->busy_ns += meter->time_ns - start;
     sim->result->operations++;
     sim->result->openings += sim->sched.opening;
     feed(sim);
+    sim->ending = 1;
     nw_sched_done(&sim->sched, now(sim), result);
+    sim->ending = 0;
+    if (members == 0 && sim->config->timeline != NULL) {
+        draw_opening(sim);
+    }
     charge(sim, cpu->done_ns + (uint64_t)members * cpu->end_ns);
 }
 
@@ -200,7 +279,7 @@ static int setup(struct sim *sim)
     }
     sched->policy = config->policy;
     sched->block = config->block;
-    sched->event = config->events != NULL ? tell : NULL;
+    sched->event = config->events != NULL || config->timeline != NULL ? tell : NULL;
     sched->flows = sim->flows;
     sched->flow_count = (uint8_t)count;
     sched->slot_count = (uint8_t)config->slots;

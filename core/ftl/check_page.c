@@ -57,3 +57,8 @@ int nw_ftl_page_check(const struct nw_ftl_page *ftl, uint32_t *where)
     }
     return sum == 0 ? (int)NW_OK : (int)NW_ERR_CORRUPT;
 }
+
+uint32_t nw_ftl_page_free_blocks(const struct nw_ftl_page *ftl)
+{
+    return ftl->page->blocks.free;
+}

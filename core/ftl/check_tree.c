@@ -87,3 +87,8 @@ int nw_ftl_tree_check(const struct nw_ftl_tree *ftl, uint32_t *where)
     }
     return sum == 0 ? (int)NW_OK : (int)NW_ERR_CORRUPT;
 }
+
+uint32_t nw_ftl_tree_free_blocks(const struct nw_ftl_tree *ftl)
+{
+    return ftl->tree->floor.free;
+}

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The log's last page, the only one that a cut may have torn. It may read differently each time, so
- * a mount reads it once: into the buffer, as if it were the frontier's page, used up. What the mount
- * decides and copies comes from there. When the buffer is needed, the page goes whole into the first
- * block of the mount (an image), and is read there from then on.
+ * The log's last page, the only one that a cut may have torn. It may read differently each time,
+ * so a mount reads it once: into the buffer, as if it were the frontier's page, used up. What the
+ * mount decides and copies comes from there. When the buffer is needed, the page goes whole into
+ * the first block of the mount (an image), and is read there from then on.
  */
 #include <string.h>
 
@@ -148,7 +148,9 @@ int store_put_image(struct nw_store *store, uint32_t first)
     uint32_t sum = store_sum_begin(store, &chunk);
     sum = store_sum_add(store, sum, store->buffer, store->page_bytes);
     store_sum_end(store, sum, &chunk);
-    memmove(store->buffer + shift, store->buffer, (uint16_t)(store->page_bytes - shift));
+    for (uint16_t at = store->page_bytes; at > shift; at--) {
+        store->buffer[at - 1U] = store->buffer[at - 1U - shift];
+    }
     store->page = first;
     store_put_block_head(store, STORE_NONE, STORE_NONE);
     store_put_header(&chunk, bytes);

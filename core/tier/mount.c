@@ -152,7 +152,8 @@ static int write_session(struct nw_tier *tier)
     return nw_tier_write_nvm(tier, 24, head + 24, 8);
 }
 
-/* Is flash in the session that the NVM tells of? 1, 0: it is in the one before, or an error. */
+/* Is flash in the session that the NVM tells of? 1, 0: it is in the one before, or its label has
+ * rotted and is written anew; or an error. */
 static int check_label(struct nw_tier *tier)
 {
     uint8_t own[TIER_HEAD_BYTES];
@@ -160,7 +161,7 @@ static int check_label(struct nw_tier *tier)
     uint32_t session = tier->session;
 
     if (result != NW_OK) {
-        return result;
+        return result == NW_ERR_ECC || result == NW_ERR_CORRUPT ? 0 : result;
     }
     tier->session = nw_get32(tier->page + 24);
     make_head(tier, own);

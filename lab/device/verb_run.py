@@ -24,6 +24,8 @@ _HOST_ONLY = {
     "ecc": "is not needed: the part has its own",
     "image": "is not kept: a part is fresh in each run on a target",
     "record": "is of the host's run",
+    "timeline": "is of the host's run",
+    "timeline_window": "is of the host's run",
     "record_accesses": "is of the host's run, and of tagged variables on atmega128",
     "once": "is what a target does anyway",
 }

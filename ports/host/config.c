@@ -43,6 +43,8 @@ static const struct key keys[] = {
     {"image", PATH, AT(image), NULL, 0, 0},
     {"record", PATH, AT(record), NULL, 0, 0},
     {"accesses", PATH, AT(accesses), NULL, 0, 0},
+    {"timeline", PATH, AT(timeline), NULL, 0, 0},
+    {"timeline_window", TEXT, AT(timeline_window), NULL, 0, 0},
     {"stats", PATH, AT(stats), NULL, 0, 0},
     {"timing", NUMBER, AT(timing), NULL, 0, 1},
 };
@@ -74,6 +76,7 @@ void nw_host_config_defaults(struct nw_host_config *config)
 {
     memset(config, 0, sizeof *config);
     strcpy(config->chip, "K9F1G08U0A");
+    strcpy(config->timeline_window, "requests:0:10000");
     config->layer = &nw_layer_lavish;
     config->degree = 8;
     config->maps = 4;
@@ -276,9 +279,9 @@ static bool is_one_file(const char *a, const char *b)
 int nw_host_config_apart(const struct nw_host_config *config, const char *program, char *error,
                          size_t error_bytes)
 {
-    const char *const names[] = {"program", "image", "record", "accesses", "stats"};
+    const char *const names[] = {"program", "image", "record", "accesses", "timeline", "stats"};
     const char *const paths[] = {program, config->image, config->record, config->accesses,
-                                 config->stats};
+                                 config->timeline, config->stats};
 
     for (size_t i = 1; i < sizeof paths / sizeof paths[0]; i++) {
         for (size_t j = 0; paths[i][0] != '\0' && j < i; j++) {

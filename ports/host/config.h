@@ -21,6 +21,8 @@
  *   image=FILE         the chip's content and wear, loaded first if there, saved at the end
  *   record=FILE        what is asked of the translation layer, as an iolog of fio (record.h)
  *   accesses=FILE      every access to virtual memory (accesses.h); built with -nw-trace only
+ *   timeline=FILE      what happened when, for ui.perfetto.dev (nandwich-twin/timeline.h)
+ *   timeline_window=requests:0:10000   what of it is shown whole; or ns:FIRST:END
  *   stats=FILE         a report as JSON at the end, also after a crash
  *   timing=1           measures the host time spent emulating the chip (costs some itself)
  *
@@ -44,7 +46,9 @@ struct nw_host_config {
     char image[NW_HOST_PATH_BYTES];
     char record[NW_HOST_PATH_BYTES];
     char accesses[NW_HOST_PATH_BYTES];
+    char timeline[NW_HOST_PATH_BYTES];
     char stats[NW_HOST_PATH_BYTES];
+    char timeline_window[NW_HOST_WORD_BYTES];
     const struct nw_layer_kind *layer;
     uint32_t ecc, scheme, policy; /* enums above; policy as enum nw_vm_policy */
     uint32_t degree, maps;

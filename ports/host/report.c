@@ -154,3 +154,21 @@ void nw_host_report_storage(struct nw_json *json, struct nw_host_stack *stack)
     report_wear(json, stack);
     report_ram(json, stack);
 }
+
+void nw_host_report_timeline(struct nw_json *json, const struct nw_host_stack *stack)
+{
+    const struct nw_timeline_counts *counts;
+
+    if (stack->timeline == NULL) {
+        return;
+    }
+    counts = nw_timeline_outcome(stack->timeline);
+    nw_json_open(json, "timeline");
+    COUNT(json, counts, requests);
+    COUNT(json, counts, operations);
+    COUNT(json, counts, shown);
+    COUNT(json, counts, left_out);
+    COUNT(json, counts, cut);
+    COUNT(json, counts, bytes);
+    nw_json_close(json);
+}

@@ -22,4 +22,7 @@ void nw_host_report_heap(struct nw_json *json, const struct nw_heap_stats *heap)
 /* "ftl", "chip", "time_ns", "energy_pj", "wear", "ram_bytes". */
 void nw_host_report_storage(struct nw_json *json, struct nw_host_stack *stack);
 
+/* "timeline": what the trace holds, once it is written; nothing without one. */
+void nw_host_report_timeline(struct nw_json *json, const struct nw_host_stack *stack);
+
 #endif

@@ -196,6 +196,24 @@ static int plan_vm(struct nw_host_stack *stack, const struct nw_host_guest *gues
                                  : NW_OK;
 }
 
+static int open_timeline(struct nw_host_stack *stack, struct nw_why *why)
+{
+    struct nw_timeline_config config = {.faults = 1};
+    int result = nw_host_line_window(stack->config.timeline_window, &config);
+
+    if (result < 0) {
+        return nw_refuse(why, result,
+                         "timeline_window=%s: write requests:0:10000 or ns:0:1000000",
+                         stack->config.timeline_window);
+    }
+    result = nw_timeline_open(&stack->timeline, &config);
+    if (result < 0) {
+        return nw_refuse(why, result, "this host has no memory left");
+    }
+    nw_stack_timeline(&stack->device, stack->timeline);
+    return NW_OK;
+}
+
 int nw_host_stack_open(struct nw_host_stack *stack, const struct nw_host_config *config,
                        const struct nw_host_guest *guest, struct nw_why *why)
 {
@@ -204,6 +222,9 @@ int nw_host_stack_open(struct nw_host_stack *stack, const struct nw_host_config 
     memset(stack, 0, sizeof *stack);
     stack->config = *config;
     result = open_chip(stack, why);
+    if (result >= 0 && config->timeline[0] != '\0') {
+        result = open_timeline(stack, why);
+    }
     if (result >= 0 && config->ecc != NW_HOST_ECC_NONE) {
         result = nw_stack_ecc(&stack->device, why);
     }
@@ -223,8 +244,12 @@ int nw_host_stack_open(struct nw_host_stack *stack, const struct nw_host_config 
         return result;
     }
     stack->block = stack->device.block;
+    if (stack->timeline != NULL) {
+        nw_host_line_open(&stack->line, &stack->device, guest->base);
+        stack->block = &stack->line.block;
+    }
     if (config->timing != 0) {
-        nw_host_timer_open(&stack->timer, stack->device.block);
+        nw_host_timer_open(&stack->timer, stack->block);
         stack->block = &stack->timer.block;
     }
     return plan_vm(stack, guest, why);
@@ -233,6 +258,7 @@ int nw_host_stack_open(struct nw_host_stack *stack, const struct nw_host_config 
 void nw_host_stack_close(struct nw_host_stack *stack)
 {
     nw_stack_close(&stack->device);
+    nw_timeline_close(stack->timeline);
     free(stack->vm.ram);
     memset(stack, 0, sizeof *stack);
 }

@@ -2,7 +2,8 @@
 /*
  * stack.h - the device a program in virtual memory runs on, put together from a configuration:
  *
- *   twin chip -> [ecc] -> [sector-shrink] -> slice -> translation layer -> [timer] -> (vm)
+ *   twin chip -> [timeline] -> [ecc] -> [sector-shrink] -> slice -> translation layer -> [line]
+ *             -> [timer] -> (vm)
  *
  * The guest's own run time opens the virtual memory over `block`, as the configuration in `vm`
  * says.
@@ -11,6 +12,7 @@
 #define NW_HOST_STACK_H
 
 #include "config.h"
+#include "line.h"
 #include "timer.h"
 
 #include "nandwich-stack/stack.h"
@@ -19,6 +21,8 @@
 struct nw_host_stack {
     struct nw_host_config config;
     struct nw_stack device; /* twin to translation layer */
+    struct nw_timeline *timeline; /* NULL: none */
+    struct nw_host_line line;
     struct nw_host_timer timer;
     struct nw_block *block; /* what the virtual memory works on */
     struct nw_vm_config vm; /* complete but for slot_table, panic and context */

@@ -70,6 +70,24 @@ static void panic(struct nw_vm *vm, int error, uintptr_t address)
     nw_host_panic(error, address);
 }
 
+static int save_timeline(void)
+{
+    char chip[NW_HOST_WORD_BYTES + 8];
+    int result;
+
+    if (stack.timeline == NULL) {
+        return 0;
+    }
+    snprintf(chip, sizeof chip, "chip %s", stack.device.part.name);
+    result = nw_timeline_write(stack.timeline, config.timeline, program_invocation_short_name,
+                               chip);
+    if (result < 0) {
+        fprintf(stderr, "nandwich: error: %s: the timeline cannot be written: %s\n",
+                config.timeline, result == NW_ERR_IO ? strerror(errno) : nw_error_text(result));
+    }
+    return result;
+}
+
 /* Recordings and image to their files. 0, or -1: said on stderr. */
 static int save(void)
 {
@@ -83,6 +101,9 @@ static int save(void)
     if (nw_host_accesses_close() < 0) {
         fprintf(stderr, "nandwich: error: %s: the accesses cannot be written: %s\n",
                 config.accesses, strerror(errno));
+        failed = -1;
+    }
+    if (save_timeline() < 0) {
         failed = -1;
     }
     result = nw_host_crashed() ? NW_OK : nw_host_image_save(&stack);
@@ -105,6 +126,7 @@ static void report(uint64_t ended_ns, int saved)
     nw_host_report_vm(&json, nw_guest_stats());
     nw_host_report_heap(&json, &nw_guest_heap.stats);
     nw_host_report_storage(&json, &stack);
+    nw_host_report_timeline(&json, &stack);
     nw_json_open(&json, "host_ns");
     nw_json_number(&json, "setup", setup_ns);
     nw_json_number(&json, "program", ended_ns - started_ns);
@@ -122,7 +144,7 @@ void nw_host_replaced(void)
         nw_watch_pause(); /* the report is no file of the program's */
         /* Recordings and image end with this program: what was asked for is not there then. */
         report(nw_host_now_ns(), config.record[0] == '\0' && config.accesses[0] == '\0' &&
-                                     config.image[0] == '\0');
+                                     config.timeline[0] == '\0' && config.image[0] == '\0');
         nw_watch_resume();
     }
 }
@@ -223,6 +245,7 @@ __attribute__((constructor(101))) static void start(void)
         refuse(line);
     }
     open_record();
+    stack.line.faults = &nw_guest_stats()->faults;
     stack.vm.panic = panic;
     stack.vm.lookaside_entries = nw_guest_lookaside_entries; /* for the report of RAM */
     nw_host_crash_watch(nw_guest_base, stack.vm.bytes);

@@ -51,6 +51,13 @@ static int lavish_format(const struct nw_layer_site *site, struct nw_block **blo
     return nw_ftl_lavish_open(lavish, site->chip, &config, site->ram, site->ram_bytes);
 }
 
+static uint32_t lavish_free_blocks(const void *state)
+{
+    const struct nw_ftl_lavish *lavish = state;
+
+    return (uint32_t)lavish->free * lavish->degree;
+}
+
 static int lavish_refuse(const struct nw_layer_site *site, int error, struct nw_why *why)
 {
     const struct nw_geometry *geometry = &site->chip->geometry;
@@ -88,5 +95,6 @@ const struct nw_layer_kind nw_layer_lavish = {
     .sectors = lavish_sectors,
     .ram_bytes = lavish_ram_bytes,
     .format = lavish_format,
+    .free_blocks = lavish_free_blocks,
     .refuse = lavish_refuse,
 };

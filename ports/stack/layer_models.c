@@ -44,6 +44,11 @@ static int format(const struct nw_layer_site *site, uint8_t kind, struct nw_bloc
     return nw_model_open(model, site->chip, &config, site->ram, site->ram_bytes);
 }
 
+static uint32_t free_blocks(const void *state)
+{
+    return nw_model_free_blocks(state);
+}
+
 static int refuse(const struct nw_layer_site *site, uint8_t kind, int error, struct nw_why *why)
 {
     static const char *const names[] = {"nftl", "log", "superblock", "fast"};
@@ -103,6 +108,7 @@ static int refuse(const struct nw_layer_site *site, uint8_t kind, int error, str
         .sectors = word##_sectors,                                                              \
         .ram_bytes = word##_ram_bytes,                                                          \
         .format = word##_format,                                                                \
+        .free_blocks = free_blocks,                                                             \
         .refuse = word##_refuse,                                                                \
     }
 

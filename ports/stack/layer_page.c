@@ -2,6 +2,7 @@
 /* The page-mapped layer, by name. */
 #include "nandwich-stack/layers.h"
 #include "nandwich/ftl_page.h"
+#include "nandwich/ftl_page_check.h"
 
 static struct nw_ftl_page_config config_of(const struct nw_layer_site *site)
 {
@@ -42,6 +43,11 @@ static int page_mount(const struct nw_layer_site *site, struct nw_block **block)
     return nw_ftl_page_mount(ftl, site->chip, &config, site->ram, site->ram_bytes);
 }
 
+static uint32_t page_free_blocks(const void *state)
+{
+    return nw_ftl_page_free_blocks(state);
+}
+
 static int page_refuse(const struct nw_layer_site *site, int error, struct nw_why *why)
 {
     const struct nw_geometry *geometry = &site->chip->geometry;
@@ -76,5 +82,6 @@ const struct nw_layer_kind nw_layer_page = {
     .ram_bytes = page_ram_bytes,
     .format = page_format,
     .mount = page_mount,
+    .free_blocks = page_free_blocks,
     .refuse = page_refuse,
 };

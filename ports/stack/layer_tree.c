@@ -2,6 +2,7 @@
 /* The tree layer, by name. */
 #include "nandwich-stack/layers.h"
 #include "nandwich/ftl_tree.h"
+#include "nandwich/ftl_tree_check.h"
 
 static struct nw_ftl_tree_config config_of(const struct nw_layer_site *site)
 {
@@ -44,6 +45,11 @@ static int tree_mount(const struct nw_layer_site *site, struct nw_block **block)
     return nw_ftl_tree_mount(ftl, site->chip, &config, site->ram, site->ram_bytes);
 }
 
+static uint32_t tree_free_blocks(const void *state)
+{
+    return nw_ftl_tree_free_blocks(state);
+}
+
 static int tree_refuse(const struct nw_layer_site *site, int error, struct nw_why *why)
 {
     const struct nw_geometry *geometry = &site->chip->geometry;
@@ -76,5 +82,6 @@ const struct nw_layer_kind nw_layer_tree = {
     .ram_bytes = tree_ram_bytes,
     .format = tree_format,
     .mount = tree_mount,
+    .free_blocks = tree_free_blocks,
     .refuse = tree_refuse,
 };

@@ -77,6 +77,12 @@ int nw_stack_image(struct nw_stack *stack, const char *path, const char *part_na
     return NW_OK;
 }
 
+void nw_stack_timeline(struct nw_stack *stack, struct nw_timeline *timeline)
+{
+    stack->timeline = timeline;
+    stack->chip = nw_timeline_chip(timeline, stack->chip, nw_nand_meter(stack->nand));
+}
+
 int nw_stack_ecc(struct nw_stack *stack, struct nw_why *why)
 {
     struct nw_ecc_config config = {0};
@@ -198,6 +204,9 @@ int nw_stack_layer(struct nw_stack *stack, const struct nw_layer_kind *kind,
     site.state = stack->layer_state;
     result = mount != 0 ? kind->mount(&site, &stack->layer) : kind->format(&site, &stack->layer);
     stack->block = stack->layer;
+    if (result >= 0 && stack->timeline != NULL) {
+        nw_timeline_watch(stack->timeline, stack->layer->stats);
+    }
     return result < 0 ? kind->refuse(&site, result, why) : NW_OK;
 }
 
@@ -220,7 +229,16 @@ int nw_stack_start_counting(struct nw_stack *stack, struct nw_why *why)
     if (stack->tier != NULL) {
         memset(&stack->tier->stats, 0, sizeof stack->tier->stats);
     }
+    if (stack->timeline != NULL) {
+        nw_timeline_start(stack->timeline);
+    }
     return NW_OK;
+}
+
+uint32_t nw_stack_free_blocks(const struct nw_stack *stack)
+{
+    return stack->kind->free_blocks != NULL ? stack->kind->free_blocks(stack->layer_state)
+                                            : NW_TIMELINE_UNKNOWN;
 }
 
 void nw_stack_close(struct nw_stack *stack)

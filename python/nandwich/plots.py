@@ -4,6 +4,7 @@
 matplotlib is imported only here and only when something is drawn (it takes a third of a second).
 """
 
+import io
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,10 +26,22 @@ _MORE = ("#23a3b3", "#7a4b2a", "#e07bb0", "#98a31f", "#1a1a1a", "#7681d8")
 MARKS = ("o", "s", "^", "D", "v", "P")
 HATCHES = ("", "///", "...", "xxx", "\\\\\\", "++")
 LINES = ("-", "--")
+#: Where a reader's pages are dark: what matplotlib left white, black or grey. Hues stay.
+_DARK = b"""<style type="text/css">
+@media (prefers-color-scheme: dark) {
+ [style*="fill: #ffffff"] {fill: #0d1117 !important}
+ [style*="stroke: #000000"] {stroke: #c9d1d9 !important}
+ [style*="stroke: #dddddd"] {stroke: #30363d !important}
+ [style*="fill: #1a1a1a"] {fill: #f0f0f0 !important}
+ [style*="stroke: #1a1a1a"] {stroke: #f0f0f0 !important}
+ g[id^="text_"] {fill: #c9d1d9}
+}
+</style>
+"""
 
 
 def write_svg(path: Path, draw: Draw, *, title: str) -> None:
-    """Draw into an SVG file of 16 x 9 cm; no date, no random ids."""
+    """Draw into an SVG file of 16 x 9 cm, for light pages and dark ones; no date, no random ids."""
     import matplotlib
     from matplotlib.figure import Figure
 
@@ -50,8 +63,15 @@ def write_svg(path: Path, draw: Draw, *, title: str) -> None:
         axes = figure.add_subplot()
         axes.set_title(title, loc="left", fontsize=10)
         draw(axes)
+        drawn = io.BytesIO()
+        figure.savefig(drawn, format="svg", metadata={"Date": None, "Creator": None})
         with files.replacing(path) as stream:
-            figure.savefig(stream, format="svg", metadata={"Date": None, "Creator": None})
+            stream.write(in_both_schemes(drawn.getvalue()))
+
+
+def in_both_schemes(svg: bytes) -> bytes:
+    """A picture of matplotlib's that is dark where the reader's pages are."""
+    return svg.replace(b"</defs>\n", b"</defs>\n" + _DARK, 1)
 
 
 def grouped(

@@ -11,6 +11,8 @@
 #include "paths.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdlib>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -19,6 +21,7 @@
 #include <vector>
 
 #include "nandwich-replay/iotrace.h"
+#include "nandwich-replay/sample.h"
 #include "nandwich-replay/survey.h"
 #include "nandwich/error.h"
 
@@ -99,6 +102,32 @@ private:
     nw_iotrace *trace_ = nullptr;
 };
 
+// The requests of another source that fall on some of its pages.
+class Sample : public Source {
+public:
+    Sample(Source &from, uint32_t page_bytes, double share) : from_(from)
+    {
+        if (page_bytes == 0 || !(share > 0 && share <= 1)) {
+            throw_text(PyExc_ValueError, "a page of no bytes, or a share that is not 0 .. 1");
+        }
+        nw_sample_open(&sample_, from.get(), page_bytes,
+                       static_cast<uint32_t>(std::ceil(share * NW_SAMPLE_WHOLE)));
+    }
+
+    nw_io_source *get() override { return &sample_.source; }
+    const Source &origin() const override { return from_.origin(); }
+    uint64_t pages(int kind) const { return sample_.pages[kind]; }
+    [[noreturn]] void fail(int error) const override
+    {
+        from_.fail(error);
+        std::abort();
+    }
+
+private:
+    Source &from_;
+    nw_sample sample_ = {};
+};
+
 // One pass over a source, in steps so that progress can be shown.
 class Survey {
 public:
@@ -171,6 +200,9 @@ std::tuple<uint64_t, uint64_t> write_trace(Source &source, const FilePath &path,
     }
     std::unique_ptr<nw_iotrace_writer, void (*)(nw_iotrace_writer *)> writer(
         made, nw_iotrace_drop);
+    if (const Trace *trace = dynamic_cast<const Trace *>(&source.origin()); trace != nullptr) {
+        nw_iotrace_name_apps(made, trace->trace());
+    }
     nw_io batch[256];
     uint64_t written = 0;
     uint64_t dropped = 0;
@@ -233,6 +265,12 @@ void bind_iotrace(nb::module_ &m)
         .def_prop_ro("empty", [](const Trace &self) { return nw_iotrace_empty(self.trace()); })
         .def_prop_ro("apps", &Trace::apps,
                      "Applications met so far; the first one's number in requests is 1.");
+    nb::class_<Sample, Source>(m, "Sample", "Requests to a share of a source's pages, by a hash.")
+        .def(nb::init<Source &, uint32_t, double>(), nb::arg("source"), nb::arg("page_bytes"),
+             nb::arg("share"), nb::keep_alive<1, 2>())
+        .def_prop_ro("pages_read", [](const Sample &self) { return self.pages(NW_IO_READ); },
+                     "That the source asked for so far, in the sample or not.")
+        .def_prop_ro("pages_written", [](const Sample &self) { return self.pages(NW_IO_WRITE); });
     nb::class_<Survey>(m, "Survey", "What a source asks for, in one pass over it.")
         .def(nb::init<Source &>(), nb::arg("source"), nb::keep_alive<1, 2>())
         .def("run", &Survey::run, nb::arg("requests"), "So many more; whether there are more.")

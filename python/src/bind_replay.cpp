@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "bind_source.hpp"
+#include "bind_timeline.hpp"
 #include "paths.hpp"
 
 #include "nandwich-replay/replay.h"
@@ -43,12 +44,16 @@ class Device {
 public:
     Device(const PyPart &part, const std::string &layer, const Numbers &layer_config,
            uint32_t blocks, uint32_t seed, bool wear_out, bool factory_bad, bool verify,
-           const FilePath &image, const std::string &wear, const Numbers &wear_config)
+           const FilePath &image, const std::string &wear, const Numbers &wear_config,
+           const PyTimeline *timeline)
         : verify_(verify)
     {
         nw_stack_init(&stack_);
         try {
             open_chip(part, blocks, seed, wear_out, factory_bad, image);
+            if (timeline != nullptr) {
+                nw_stack_timeline(&stack_, timeline->get());
+            }
             open_layer(layer, layer_config, !image.text.empty(), wear, wear_config);
         } catch (...) {
             close();
@@ -613,12 +618,13 @@ void bind_replay(nb::module_ &m)
     nb::class_<Device>(m, "ReplayDevice", "A translation layer on a metadata-only twin.")
         .def(nb::init<const PyPart &, const std::string &, const Numbers &, uint32_t, uint32_t,
                       bool, bool, bool, const FilePath &, const std::string &,
-                      const Numbers &>(),
+                      const Numbers &, const PyTimeline *>(),
              nb::arg("part"), nb::arg("layer"), nb::kw_only(), nb::arg("config") = Numbers(),
              nb::arg("blocks") = 0, nb::arg("seed") = 1, nb::arg("wear_out") = false,
              nb::arg("factory_bad") = true, nb::arg("verify") = false,
              nb::arg("image") = FilePath{}, nb::arg("wear") = "none",
-             nb::arg("wear_config") = Numbers(),
+             nb::arg("wear_config") = Numbers(), nb::arg("timeline") = nb::none(),
+             nb::keep_alive<1, 13>(),
              "ValueError says what does not fit. An image is mounted as it was left.")
         .def_prop_ro("sectors", [](const Device &self) { return self.block().sectors; })
         .def_prop_ro("sector_bytes", [](const Device &self) { return self.block().sector_bytes; })

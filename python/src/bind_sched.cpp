@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Deadline workloads: the scheduler's simulator, the offline bound and the admission test.
+#include "bind_timeline.hpp"
 #include "bindings.hpp"
 
 #include <nanobind/stl/pair.h>
@@ -167,7 +168,8 @@ Dict result_dict(const nw_sim_result &result, const nw_sim_config &config, size_
 Dict run(const std::vector<Flow> &flows, const Recording &recording, uint64_t duration_ns,
              const std::string &part, uint32_t blocks, bool filled, const std::string &policy,
              uint32_t flags, uint32_t slots, uint32_t limit, uint32_t guard_us,
-             uint32_t clock_us, const Cpu &cpu, uint32_t seed, size_t log)
+             uint32_t clock_us, const Cpu &cpu, uint32_t seed, size_t log,
+             const PyTimeline *timeline)
 {
     Workload workload(flows, recording, duration_ns);
     Device opened(part, blocks, seed, filled);
@@ -197,6 +199,7 @@ Dict run(const std::vector<Flow> &flows, const Recording &recording, uint64_t du
     config.flags = static_cast<uint8_t>(flags);
     config.events = events.empty() ? nullptr : events.data();
     config.event_room = events.size();
+    config.timeline = timeline != nullptr ? timeline->get() : nullptr;
     {
         nb::gil_scoped_release release;
         check(nw_sim_run(&config, &result), "the scheduler refuses this configuration");
@@ -325,6 +328,7 @@ void bind_sched(nb::module_ &m)
           nb::arg("flags"),
           nb::arg("slots"), nb::arg("limit"), nb::arg("guard_us"), nb::arg("clock_us"),
           nb::arg("cpu"), nb::arg("seed"), nb::arg("log") = 0,
+          nb::arg("timeline") = nb::none(),
           "One run of a deadline workload through the scheduler on a twin.");
     m.def("sched_bound", &bound, nb::arg("flows"), nb::arg("recording"), nb::arg("duration_ns"),
           nb::arg("seed"), nb::arg("sector_bytes"), nb::arg("write_ns"), nb::arg("read_ns"),

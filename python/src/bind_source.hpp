@@ -13,6 +13,8 @@ public:
     Source &operator=(const Source &) = delete;
 
     virtual nw_io_source *get() = 0;
+    // The source that it takes its requests from, itself if from none.
+    virtual const Source &origin() const { return *this; }
     // Throws what the source has to say about an error it answered.
     [[noreturn]] virtual void fail(int error) const = 0;
 };

@@ -22,6 +22,7 @@ extern "C" {
 #include "nandwich/error.h"
 }
 
+#include "bind_source.hpp"
 #include "bind_vmtrace.hpp"
 
 namespace nb = nanobind;
@@ -191,6 +192,23 @@ public:
         }
         return true;
     }
+    // So many more requests of a block trace; whether there are more.
+    bool load_requests(Source &source, uint64_t most)
+    {
+        nw_io batch[256];
+        int count = 1;
+
+        for (uint64_t done = 0; done < most && count > 0; done += static_cast<uint64_t>(count)) {
+            count = source.get()->ops->fill(source.get(), batch, 256);
+            if (count < 0) {
+                source.fail(count);
+            }
+            for (int i = 0; i < count; i++) {
+                add_request(batch[i]);
+            }
+        }
+        return count > 0;
+    }
     std::tuple<uint64_t, uint64_t> run(const std::string &policy, uint32_t frames,
                                        uint32_t read_cost, uint32_t write_cost) const
     {
@@ -220,6 +238,22 @@ public:
     const nw_refs &get() const { return refs_; }
 
 private:
+    // A request may be longer than an access.
+    void add_request(const nw_io &io)
+    {
+        constexpr uint64_t part = 1U << 30;
+
+        if (io.kind != NW_IO_READ && io.kind != NW_IO_WRITE) {
+            return;
+        }
+        for (uint64_t at = 0; at < io.bytes; at += part) {
+            const uint64_t left = io.bytes - at;
+
+            check(nw_refs_add(&refs_, io.offset + at,
+                              static_cast<uint32_t>(left < part ? left : part),
+                              io.kind == NW_IO_WRITE));
+        }
+    }
     static void check(int error)
     {
         if (error == NW_ERR_RAM) {
@@ -271,6 +305,8 @@ void bind_vmtrace(nb::module_ &m)
         .def("add", &Refs::add, nb::arg("offset"), nb::arg("bytes"), nb::arg("write"))
         .def("load", &Refs::load, nb::arg("trace"), nb::arg("most"),
              "So many more accesses of a trace; whether there are more.")
+        .def("load_requests", &Refs::load_requests, nb::arg("source"), nb::arg("most"),
+             "The same of a block trace's reads and writes.")
         .def("run", &Refs::run, nb::arg("policy"), nb::arg("frames"), nb::arg("read_cost") = 1,
              nb::arg("write_cost") = 1, "(faults, write-backs) of one policy.")
         .def("lru_curve", &Refs::lru_curve, nb::arg("most"),

@@ -13,6 +13,7 @@ void bind_twin(nanobind::module_ &m);
 void bind_stack(nanobind::module_ &m);
 void bind_workload(nanobind::module_ &m);
 void bind_iotrace(nanobind::module_ &m);
+void bind_timeline(nanobind::module_ &m);
 void bind_replay(nanobind::module_ &m);
 void bind_store(nanobind::module_ &m);
 void bind_torture(nanobind::module_ &m);

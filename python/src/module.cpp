@@ -10,6 +10,7 @@ NB_MODULE(_native, m)
     bind_build(m);
     bind_parts(m);
     bind_twin(m);
+    bind_timeline(m);
     bind_sched(m);
     bind_stack(m);
     bind_workload(m);

@@ -145,3 +145,39 @@ def test_an_unknown_shell_is_refused() -> None:
     done = CliRunner().invoke(main, ["completion", "tcsh"])
     assert done.exit_code == 2
     assert "zsh" in done.stderr
+
+
+def test_a_page_for_man_of_each_verb(tmp_path: Path) -> None:
+    """Goal: every option of every verb and part is in its page, and groff has nothing to say."""
+    done = CliRunner().invoke(main, ["manual", str(tmp_path)])
+    assert done.exit_code == 0, done.stderr
+    context = click.Context(main)
+    verbs = main.list_commands(context)
+    pages = {path.stem: path for path in (tmp_path / "man1").iterdir()}
+    assert set(pages) == {"nandwich", *(f"nandwich-{verb}" for verb in verbs)}
+    for verb in verbs:
+        command = main.get_command(context, verb)
+        assert command is not None
+        text = pages[f"nandwich-{verb}"].read_text().replace("\\-", "-")
+        assert f"\n.B nandwich {verb}\n" in text
+        commands = [command]
+        if isinstance(command, click.Group):
+            inner = click.Context(command)
+            parts = [command.get_command(inner, name) for name in command.list_commands(inner)]
+            commands += [part for part in parts if part is not None]
+        for one in commands:
+            for option in one.get_params(click.Context(one)):
+                if isinstance(option, click.Option) and not option.hidden:
+                    assert option.opts[0] in text
+    groff = shutil.which("groff")
+    for path in pages.values() if groff else ():
+        command_line = [str(groff), "-man", "-ww", "-z", "-Tutf8", str(path)]
+        checked = subprocess.run(command_line, capture_output=True, text=True, check=False)
+        assert (checked.returncode, checked.stderr) == (0, ""), path
+
+
+def test_pages_for_man_where_nobody_may_write(tmp_path: Path) -> None:
+    (tmp_path / "man1").write_text("a file")
+    done = CliRunner().invoke(main, ["manual", str(tmp_path)])
+    assert done.exit_code == 2
+    assert "cannot write" in done.stderr

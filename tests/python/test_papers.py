@@ -135,6 +135,7 @@ def test_plots_repeat_byte_for_byte(papers: Callable[..., Result], tmp_path: Pat
     """Goal: a plot in the docs changes only when its numbers do."""
     papers("A1")
     first = (tmp_path / "A1.svg").read_bytes()
+    assert first.count(b"prefers-color-scheme: dark") == 1
     (tmp_path / "A1.svg").unlink()
     papers("A1")
     assert (tmp_path / "A1.svg").read_bytes() == first

@@ -512,6 +512,12 @@ def test_a_csv_of_ones_own(tmp_path: Path, text: str, options: list[str], separa
         ('0,W,0,4096\n1,"W,0,5\n', CSV, ":2:5: wanted a closing quote"),
         ("0,W,0,4096\n1,wwwwwwwwwwwwww,0,5\n", CSV, ":2:3: wanted an operation"),
         ("a;b\nc;d\n", [], "known: msr, spc, android"),
+        (
+            "process,device,rw,sector,size,timestamp\na,0,W,0,4K,0.1\nb,0,W,8,4K,0.2\n",
+            [],
+            ":2:10: the first lines are of no known format (as android it wants a comma",
+        ),
+        ("5,hm,0,Write,x,4096,1\n", [], ":1:14: the first lines are of no known format (as msr"),
         ("a;b\nc;d\n", [], "--columns time,op,offset,size"),
         ("1", ["--columns", "time,op,offset"], "wanted one column size or sectors"),
         ("1", ["--columns", "time,op,op,offset,size"], "op is there twice"),

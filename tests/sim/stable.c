@@ -12,7 +12,6 @@ static const struct {
     const char *why;
 } stables[] = {
     {"page", "a mount believes a torn page that reads, and reads meet it again"},
-    {"tier", "stands on page in half of its runs"},
 };
 
 const char *sim_stable_why(const struct sim_kind *kind)

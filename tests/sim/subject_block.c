@@ -767,28 +767,24 @@ static int tier_audit(struct sim_subject *subject, uint32_t *where)
     return sim_tier_audit(&own_of(subject)->site, where);
 }
 
-/* An NVM and a layer under it: small chips, no filter between them. */
+/* An NVM and the tree under it: small chips, blocks as tree_fit() has them, no filter between. */
 static void tier_fit(struct nw_random *random, struct sim_head *head)
 {
     const struct sim_kind *kind = head->kind;
 
     *head = (struct sim_head){.kind = kind};
     sim_small_part(random, head);
-    head->part.blocks = 16U + nw_random_below(random, 8);
-    head->spare_blocks = 10U + nw_random_below(random, 4);
-    head->maps = nw_random_below(random, 2);
-    if (head->maps != 0) { /* blocks as tree_fit() has them */
-        head->part.blocks += 2U;
-        head->part.block_pages = (uint16_t)(16U + nw_random_below(random, 8));
-        head->spare_blocks += 2U;
-    }
+    head->part.blocks = 18U + nw_random_below(random, 8);
+    head->part.block_pages = (uint16_t)(16U + nw_random_below(random, 8));
+    head->spare_blocks = 12U + nw_random_below(random, 4);
+    head->maps = nw_random_below(random, 2) * nw_random_below(random, 8);
     head->degree = nw_random_below(random, 4) + 2U;
     head->unerased = nw_random_below(random, 2);
 }
 
 const struct sim_kind sim_kind_tier = {
     .name = "tier",
-    .what = "a little NVM before a layer, which `maps` chooses",
+    .what = "a little NVM before the tree",
     .verbs = verbs,
     .verb_count = ROT, /* the NVM has content of its own */
     .layer = &sim_layer_tier,
@@ -804,6 +800,6 @@ const struct sim_kind sim_kind_tier = {
     .run = block_run,
     .check = block_check,
     .audit = tier_audit,
-    .may_fill = page_may_fill,
+    .may_fill = tree_may_fill,
     .most = lavish_most,
 };

@@ -22,7 +22,6 @@ struct state {
     struct nw_tier tier;
     struct nw_tier_lrfu lrfu;
     struct nw_tier_config config;
-    struct nw_layer_config below_config;
     struct nw_layer_site below;
     struct nw_nvm nvm;
     struct sim_gate *gate;
@@ -65,31 +64,12 @@ static int nvm_write(struct nw_nvm_req *req)
 
 static const struct nw_nvm_ops nvm_ops = {nvm_read, nvm_write};
 
-static const struct nw_layer_kind *kind_below(const struct nw_layer_site *site)
-{
-    return site->config->maps % 2U != 0 ? &nw_layer_tree : &nw_layer_page;
-}
-
-/* The layer below, with the first part of the RAM; its maps are its own default. */
-static struct nw_layer_site site_below(const struct nw_layer_site *site,
-                                       struct nw_layer_config *config)
-{
-    struct nw_layer_site below = *site;
-
-    *config = *site->config;
-    config->maps = 0;
-    below.config = config;
-    return below;
-}
-
 static uint32_t tier_sectors(const struct nw_layer_site *site)
 {
-    struct nw_layer_config config;
-    struct nw_layer_site below = site_below(site, &config);
-    uint32_t sectors = kind_below(site)->sectors(&below);
+    uint32_t sectors = nw_layer_tree.sectors(site);
 
     if (site->chip->geometry.page_bytes > MOST_SECTOR || sim_gate_of(site->chip) == NULL ||
-        kind_below(site)->state_bytes > MOST_STATE) {
+        nw_layer_tree.state_bytes > MOST_STATE) {
         return 0;
     }
     return sectors > 1U ? sectors - 1U : 0;
@@ -115,9 +95,7 @@ static size_t own_ram(const struct nw_layer_site *site)
 
 static size_t tier_ram(const struct nw_layer_site *site)
 {
-    struct nw_layer_config config;
-    struct nw_layer_site below = site_below(site, &config);
-    size_t bytes = kind_below(site)->ram_bytes(&below);
+    size_t bytes = nw_layer_tree.ram_bytes(site);
     size_t own = own_ram(site);
 
     return bytes != 0 && own != 0 ? room(bytes) + own : 0;
@@ -142,15 +120,15 @@ static int prepare(const struct nw_layer_site *site, struct nw_block *flash)
 
 static int start(const struct nw_layer_site *site, struct nw_block **block, int format)
 {
-    const struct nw_layer_kind *kind = kind_below(site);
     struct state *state = site->state;
     struct nw_block *flash;
 
     state->gate = sim_gate_of(site->chip);
-    state->below = site_below(site, &state->below_config);
+    state->below = *site; /* with the first part of the RAM */
     state->below.state = state->below_state;
-    state->below.ram_bytes = kind->ram_bytes(&state->below);
-    int result = format ? kind->format(&state->below, &flash) : kind->mount(&state->below, &flash);
+    state->below.ram_bytes = nw_layer_tree.ram_bytes(site);
+    int result = format ? nw_layer_tree.format(&state->below, &flash)
+                        : nw_layer_tree.mount(&state->below, &flash);
     state->flash = flash;
     if (result >= 0 && (site->config->degree & SIM_TIER_HOLDS) != 0) {
         sim_held_open(&state->held, flash, state->gate, format);
@@ -182,17 +160,17 @@ int sim_tier_audit(const struct nw_layer_site *site, uint32_t *where)
 {
     const struct state *state = site->state;
 
-    return sim_audit_layer(kind_below(site), state->below_state, where);
+    return sim_audit_layer(&nw_layer_tree, state->below_state, where);
 }
 
 static int tier_refuse(const struct nw_layer_site *site, int error, struct nw_why *why)
 {
-    return kind_below(site)->refuse(site, error, why);
+    return nw_layer_tree.refuse(site, error, why);
 }
 
 const struct nw_layer_kind sim_layer_tier = {
     .name = "tier",
-    .what = "a little NVM before a layer",
+    .what = "a little NVM before the tree",
     .state_bytes = sizeof(struct state),
     .sectors = tier_sectors,
     .ram_bytes = tier_ram,

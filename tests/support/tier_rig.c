@@ -36,6 +36,14 @@ static int chip_power(struct tier_rig *rig, int changes)
     return rig->off == 0;
 }
 
+/* A change is asked for: does it fail? */
+static int is_failing(struct tier_rig *rig)
+{
+    uint32_t at = rig->writes++;
+
+    return at >= rig->fail_at && at - rig->fail_at < rig->fail_times;
+}
+
 static int pass(struct nw_chip_req *req, int (*verb)(struct nw_chip_req *), int changes)
 {
     struct nw_chip *own = req->chip;
@@ -44,7 +52,7 @@ static int pass(struct nw_chip_req *req, int (*verb)(struct nw_chip_req *), int 
     if (!chip_power(rig, changes)) {
         return NW_ERR_POWER;
     }
-    int fails = changes && rig->writes++ == rig->fail_at;
+    int fails = changes && is_failing(rig);
     if (fails && rig->fail_acts == 0) {
         return NW_ERR_IO;
     }
@@ -61,12 +69,27 @@ static int pass(struct nw_chip_req *req, int (*verb)(struct nw_chip_req *), int 
         return pass(req, nw_chip_##verb, changes);       \
     }
 
-FUSED(read, 0)
 FUSED(program, 1)
-FUSED(erase, 1)
 FUSED(is_bad, 0)
 FUSED(mark_bad, 1)
 FUSED(copy, 1)
+
+static int fused_read(struct nw_chip_req *req)
+{
+    const struct tier_rig *rig = req->chip->context;
+
+    return req->page == rig->rotten ? (int)NW_ERR_ECC : pass(req, nw_chip_read, 0);
+}
+
+static int fused_erase(struct nw_chip_req *req)
+{
+    struct tier_rig *rig = req->chip->context;
+
+    if (rig->rotten / rig->chip.geometry.block_pages == req->block) {
+        rig->rotten = UINT32_MAX;
+    }
+    return pass(req, nw_chip_erase, 1);
+}
 
 static int fused_nvm_read(struct nw_nvm_req *req)
 {
@@ -84,7 +107,7 @@ static int fused_nvm_write(struct nw_nvm_req *req)
 {
     struct tier_rig *rig = req->nvm->context;
     struct nw_nvm_req below = *req;
-    int fails = rig->writes++ == rig->fail_at;
+    int fails = is_failing(rig);
 
     if (rig->off != 0) {
         return NW_ERR_POWER;
@@ -110,6 +133,8 @@ static void put_fuse(struct tier_rig *rig)
 
     rig->blow_at = UINT32_MAX;
     rig->fail_at = UINT32_MAX;
+    rig->fail_times = 1;
+    rig->rotten = UINT32_MAX;
     rig->chip_ops = (struct nw_chip_ops){.read = fused_read,
                                          .program = fused_program,
                                          .erase = fused_erase,
@@ -135,14 +160,15 @@ void tier_rig_cut(struct tier_rig *rig, uint32_t after, uint8_t phase, uint8_t t
 
 /* Open */
 
-void tier_rig_open(struct tier_rig *rig, const struct nw_layer_kind *kind,
-                   const struct layer_shape *shape, uint32_t nvm_bytes, uint32_t lambda,
-                   uint8_t reads)
+void tier_rig_open(struct tier_rig *rig, const struct layer_shape *shape, uint32_t nvm_bytes,
+                   uint32_t lambda, uint8_t reads)
 {
+    struct layer_shape unstable = *shape;
     struct nw_part part;
 
     memset(rig, 0, sizeof *rig);
-    layer_rig_open(&rig->below, kind, shape, 1);
+    unstable.nand_flags |= NW_NAND_UNSTABLE;
+    layer_rig_open(&rig->below, &nw_layer_tree, &unstable, 1);
     int result = nw_parts_get("PCM-16M", &part);
     struct nw_nvm_twin_config config = {.part = &part, .bytes = nvm_bytes, .seed = 1};
     if (result >= 0) {

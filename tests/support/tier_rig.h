@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tier_rig.h - the tier over a translation layer on an emulated chip and over an emulated NVM,
- * which lose power together: a cut inside an operation of one ends both. A plain model beside them
- * knows what each sector may read as.
+ * tier_rig.h - the tier over the tree on an emulated chip and over an emulated NVM, which lose
+ * power together: a cut inside an operation of one ends both. What a cut leaves on the chip is
+ * unstable. A plain model beside them knows what each sector may read as.
  */
 #ifndef NANDWICH_TESTS_TIER_RIG_H
 #define NANDWICH_TESTS_TIER_RIG_H
@@ -30,6 +30,8 @@ struct tier_rig {
     uint32_t blow_at; /* the change that is cut; UINT32_MAX: none */
     uint32_t writes;  /* changes asked for since fail_at was set */
     uint32_t fail_at; /* the one that answers NW_ERR_IO */
+    uint32_t fail_times; /* and so many in all, 1 at first: the tree bears one */
+    uint32_t rotten; /* the page that cannot be read until its block is erased */
     uint8_t fail_acts; /* and is done all the same */
     uint8_t phase;
     uint8_t torn;
@@ -50,9 +52,8 @@ struct tier_rig {
 
 /* A formatted tier with an NVM of so many bytes, under LRFU with this lambda, which takes what is
  * read too if `reads`; aborts the test program when that fails. */
-void tier_rig_open(struct tier_rig *rig, const struct nw_layer_kind *kind,
-                   const struct layer_shape *shape, uint32_t nvm_bytes, uint32_t lambda,
-                   uint8_t reads);
+void tier_rig_open(struct tier_rig *rig, const struct layer_shape *shape, uint32_t nvm_bytes,
+                   uint32_t lambda, uint8_t reads);
 void tier_rig_close(struct tier_rig *rig);
 
 /* The next change but `after` is cut. */

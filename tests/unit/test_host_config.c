@@ -90,6 +90,7 @@ static void test_files_are_apart(void **state)
         "image=/x/a stats=/x/a",
         "record=/x/a stats=/x/a",
         "record=/x/a accesses=/x/a",
+        "timeline=/x/a image=/x/a",
         "stats=/proc/self/exe",
         "record=/proc/self/exe",
     };

@@ -234,7 +234,7 @@ static void check_last_program(uint16_t page_bytes, int sealed, unsigned program
     assert_int_equal(nw_store_stats(store)->programs, programs);
     cut.after = nw_nand_operations(rig.nand);
     assert_int_equal(nw_store_format(&store, below, &config, ram, sizeof ram), NW_OK);
-    cut.after = nw_nand_operations(rig.nand) - cut.after; /* programs come last: behind the header */
+    cut.after = nw_nand_operations(rig.nand) - cut.after; /* behind the header: */
     cut.after -= programs > 2U ? programs - 1U : programs;
     nw_nand_cut(rig.nand, &cut);
     assert_int_equal(nw_store_format(&store, below, &config, ram, sizeof ram), NW_ERR_POWER);

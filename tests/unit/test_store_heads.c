@@ -92,9 +92,9 @@ static uint32_t newest_block(void)
     return newest;
 }
 
-/* One of the two headers of a block is damaged, of any block: nothing is lost. Both are: that of the
- * newest may look like a power cut; behind any other the log goes on, which was once forgotten, and
- * erased. */
+/* One of the two headers of a block is damaged, of any block: nothing is lost. Both are: that of
+ * the newest may look like a power cut; behind any other the log goes on, which was once forgotten,
+ * and erased. */
 static void damage(uint32_t block, uint32_t page)
 {
     uint8_t *head = bed.data + block * BLOCK_BYTES + page * FORGE_PAGE_BYTES;
@@ -217,8 +217,8 @@ static void test_headless(void **state)
 }
 
 /* The first anchor of a mount is damaged: its header. The second one shows that the mount had
- * ended. Once it was taken for one that was cut, and all that was synced since was forgotten without
- * a word, and erased. */
+ * ended. Once it was taken for one that was cut, and all that was synced since was forgotten
+ * without a word, and erased. */
 static void test_mounts_anchor(void **state)
 {
     (void)state;

@@ -166,8 +166,8 @@ static uint32_t frontier(void)
     return page;
 }
 
-/* Each page that holds them but the first ones, in which the anchors lie, and the last, in which damage
- * looks like a power cut: each kind of object, sealed or not. */
+/* Each page that holds them but the first ones, in which the anchors lie, and the last, in which
+ * damage looks like a power cut: each kind of object, sealed or not. */
 static void try_pages(uint8_t type, int sealed, uint32_t limit)
 {
     uint32_t page = 3;

@@ -355,7 +355,7 @@ static void test_tags_in_nvm(void **state)
     struct nw_tier_habit_config config = small;
 
     (void)state;
-    tier_rig_open(&rig, &nw_layer_page, &layer_shapes[0], 4096, NW_TIER_LRU, 0);
+    tier_rig_open(&rig, &layer_shapes[0], 4096, NW_TIER_LRU, 0);
     assert_int_equal(nw_tier_habit_open(&habit, &config, ram, sizeof ram), NW_OK);
     rig.config.policy = &habit.policy;
     assert_int_equal(tier_rig_mount(&rig), NW_OK);

@@ -21,6 +21,9 @@ extern "C" {
  */
 int nw_ftl_page_check(const struct nw_ftl_page *ftl, uint32_t *where);
 
+/* Blocks that are free, of a device that is mounted. */
+uint32_t nw_ftl_page_free_blocks(const struct nw_ftl_page *ftl);
+
 #ifdef __cplusplus
 }
 #endif

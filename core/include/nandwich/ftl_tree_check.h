@@ -22,6 +22,9 @@ extern "C" {
  */
 int nw_ftl_tree_check(const struct nw_ftl_tree *ftl, uint32_t *where);
 
+/* Blocks that are free, of a device that is mounted. */
+uint32_t nw_ftl_tree_free_blocks(const struct nw_ftl_tree *ftl);
+
 #ifdef __cplusplus
 }
 #endif

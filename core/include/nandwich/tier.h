@@ -1,51 +1,41 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tier.h - a little NVM in front of a block device on flash: what is rewritten often lives in the
- * NVM, all else goes to flash. The whole is a block device again.
+ * tier.h - a little NVM in front of a block device on flash: sectors that are rewritten often live
+ * in the NVM, all others on flash. The whole is a block device again. How, each bit in the NVM, and
+ * why a cut is survived: docs/tier.md.
  *
  * Source: the two-level store of Chen, "Hardware/Software Codesign for Performance and Lifetime
  * Enhancement in NAND-Flash-based Embedded Storage Systems", PhD thesis, PolyU 2016, chapters 3 and
- * 4. That work keeps its map in RAM and says nothing of power cuts; here the map lives in the NVM.
+ * 4. There the map lies in RAM; here it lies in the NVM.
  *
- * WORDS. A frame is room for one sector in the NVM, with an entry of 8 bytes that tells which. A
- * slot is what a policy sees of a sector in the NVM: it keeps its number as long as the sector
- * stays there. One frame more than slots is kept free: a write goes there, then 8 bytes make it the
- * sector's frame, so that no cut leaves a mix.
+ * WORDS. A frame is room for one sector in the NVM. A slot is what a policy sees of such a sector;
+ * the sector keeps its slot as long as it stays in the NVM. There is one frame more than slots.
  *
- * DURABLE, as block.h asks of a persistent device; `flash` has to be one. What lies in the NVM is
- * durable when the write returns. A sector leaves the NVM when flash has it and was synced. Power
- * may be cut at any moment, in format and mount too; there a call below may fail as well, or the
- * processor start anew while flash still holds back what was not synced: mount once more.
+ * DURABLE, as block.h asks of a persistent device, within the budget of docs/faults.md; `flash` has
+ * to be persistent and keep the same budget. A write to the NVM is durable when it has returned;
+ * any other when `flash` says so.
  *
- * TWO PARTS, ONE DEVICE. Flash and NVM carry the same identity and the number of the session, which
- * each mount counts up: on the NVM first, and only when flash has synced the session that both are
- * in. So flash is one session behind at most, whatever is cut or fails. A mount refuses an NVM of
- * another device and one that is older than its flash, or newer by more than that, and touches
- * nothing then. The last sector of `flash` holds the label. Nobody else may write to `flash`: what
- * the NVM holds would hide it.
+ * ONE PAIR. Flash and NVM carry the same identity and the number of the session. A mount refuses an
+ * NVM of another device, of an older session than its flash, or of more than one newer, and touches
+ * nothing then. The last sector of `flash` is the label that tells; where nobody can read it, a
+ * mount believes the NVM and writes the label anew. Nobody else may write to `flash`.
  *
- * COST, in calls below; S: frames
- *   read    of a sector in the NVM 1 NVM read; neighbours that are not go to flash as one request,
- *           and where the policy takes one in, that as a write below
- *   write   into the NVM 1 NVM write of the sector and 1 of 8 bytes. Where no slot is free and the
- *           policy gives one up: before it 1 NVM read, 1 flash write and sync, 1 or 2 NVM writes of
- *           8 bytes. Else as flash, neighbours as one request
- *   trim    as flash; if one of its sectors lies in the NVM also a sync, and 8 bytes for each and
- *           once more
+ * COST, in calls below; S: frames. An entry is 8 bytes of NVM
+ *   read    in the NVM 1 NVM read; neighbours on flash as one request, and what the policy takes
+ *           in as a write
+ *   write   to the NVM 1 NVM write of the sector and 1 entry. Where no slot is free and the policy
+ *           gives one up: before it 1 NVM read, 1 flash write and sync, 1 or 2 entries. Else as
+ *           flash, neighbours as one request
+ *   trim    as flash; with sectors in the NVM also a sync, an entry for each and one more
  *   sync    as flash
- *   idle    writes back as the policy wants it, a sector at a time, each about move_us; what is
- *           left of the budget goes to flash
- *   mount   2 S NVM reads of 8 bytes and 1 of 32, 1 NVM write of 8 bytes, 1 flash read and write,
- *           2 syncs; the NVM write and a sync less where the mount before was cut
- * Behind a call that failed the next one does what is left of it too. Behind an idle, the next
- * write without a free slot, trim or sync syncs flash and writes 8 bytes for each sector that was
- * written back, 8 of them at most, and once more. Behind an NVM write, the next write, trim or sync
- * writes 8 bytes.
+ *   idle    writes sectors back as the policy wants it, each about move_us; the rest is flash's
+ *   mount   2 S entries and 32 bytes read, 1 entry written; 1 flash read and write, 2 syncs; behind
+ *           a cut mount an entry and a sync less
+ * Behind an idle the next write without a free slot, trim or sync also syncs flash and writes up to
+ * 9 entries; behind an NVM write 1 entry; behind a call that failed what is left of it.
  *
- * SIZE. Frames are 65,535 at most: what an NVM has more is not used.
- *
- * RAM: nw_tier_ram_bytes(): 9 bytes a slot, 2 bytes for each of the next power of two slots (up to
- * 32,768), and a sector. 16 MB in sectors of 4 KiB: 49 KB.
+ * SIZE. 65,535 frames at most. RAM, nw_tier_ram_bytes(): 9 bytes a slot, 2 for each of the next
+ * power of two slots (up to 32,768), and a sector. 16 MB in sectors of 4 KiB: 49 KB.
  */
 #ifndef NANDWICH_TIER_H
 #define NANDWICH_TIER_H

@@ -12,6 +12,8 @@
  * for remembered ones is shared by all four lists, and the oldest of the longest is forgotten; idle
  * keeps one slot in 16 free.
  *
+ * What it learnt is lost with power: to a mount each sector in the NVM is written, and once.
+ *
  * RAM: nw_tier_harc_ram_bytes(): 20 bytes a slot and 2 for each of the next power of two. Cost of
  * each call: some 30 steps.
  */

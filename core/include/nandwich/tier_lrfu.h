@@ -11,6 +11,8 @@
  * logarithm of each is kept as it would have been when the session began, and a heap of them is
  * touched at the sector that is used only.
  *
+ * What it learnt is lost with power: a mount counts each sector in the NVM as one reference.
+ *
  * RAM: 8 bytes a slot. Cost of each call: log2(slots) steps; once in 32,768 / lambda references a
  * look at each slot.
  */

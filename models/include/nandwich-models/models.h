@@ -86,6 +86,8 @@ uint32_t nw_model_sectors(const struct nw_model_config *config, const struct nw_
 int nw_model_open(struct nw_model *model, struct nw_chip *chip,
                   const struct nw_model_config *config, void *ram, size_t ram_bytes);
 
+uint32_t nw_model_free_blocks(const struct nw_model *model); /* erased or not */
+
 #ifdef __cplusplus
 }
 #endif

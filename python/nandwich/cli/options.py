@@ -11,6 +11,7 @@ import click
 
 from nandwich import files, quantities
 from nandwich.errors import InputError, not_written
+from nandwich.twin import timelines
 
 _Decorated = TypeVar("_Decorated", bound=Callable[..., Any])
 _Target = TypeVar("_Target", str, Path, None)
@@ -170,6 +171,43 @@ def trace_options(function: _Decorated) -> _Decorated:
     for names, more in reversed(_TRACE_OPTIONS):
         function = click.option(*names, **more)(function)
     return function
+
+
+def _timeline_file(_ctx: click.Context, _param: click.Parameter, target: str) -> str:
+    if target == "-":
+        raise InputError("--timeline -: a trace is no text: give the name of a file")
+    if target:
+        check_output(target)
+    return target
+
+
+def timeline_options(function: _Decorated) -> _Decorated:
+    """Adds `--timeline FILE` and its window, None when not given, as the arguments `timeline` and
+    `timeline_window`."""
+    function = click.option(
+        "--timeline-window",
+        default=None,
+        metavar="FIRST:END",
+        help="Of which every request is shown: by number, like 5000:15000, or by emulated time, "
+        "like 2s:3s.  [default: 0:10K]",
+    )(function)
+    return click.option(
+        "--timeline",
+        default="",
+        metavar="FILE",
+        callback=_timeline_file,
+        help="What happened when, as a trace for https://ui.perfetto.dev: the requests of a window "
+        "and the longest of all, with what the chip did for them.",
+    )(function)
+
+
+def window_of(target: str, text: str | None) -> timelines.Window:
+    """The window that --timeline-window names, for the --timeline `target`; InputError."""
+    if text is None:
+        return timelines.FIRST
+    if not target:
+        raise InputError("--timeline-window: of which timeline? Give --timeline FILE")
+    return timelines.window(text)
 
 
 def overlong_options(function: _Decorated) -> _Decorated:

@@ -21,7 +21,7 @@ from nandwich.errors import InputError
 from nandwich.replay import play
 
 #: Options of replay that belong to one replay alone.
-_NOT_HERE = frozenset({"json_target", "snapshot"})
+_NOT_HERE = frozenset({"json_target", "snapshot", "timeline", "timeline_window"})
 #: Values that say themselves what they are of.
 _SPEAK = frozenset({"ftl", "chip", "wear", "tier", "nvm_part"})
 _GLOBAL = "global"

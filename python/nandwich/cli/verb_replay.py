@@ -15,7 +15,9 @@ from nandwich.cli.options import (
     json_option,
     layer_options,
     overlong_options,
+    timeline_options,
     trace_options,
+    window_of,
     writable,
 )
 from nandwich.errors import InputError, RunError
@@ -80,6 +82,8 @@ Examples:
   nandwich replay gen:sensor --nvm 1M --tier lrfu --idle
   nandwich replay phone.csv.gz --chip MLC64G --nvm 16M --tier habit --idle
   nandwich replay disk.blkparse --chip MLC64G --nvm 16M --tier class --classes disk.img
+  nandwich replay gen:zipf --ftl tree --timeline zipf.perfetto-trace
+  nandwich replay gen:zipf --timeline zipf.perfetto-trace --timeline-window 5000:15000
   nandwich replay gen:sensor --until-worn --chip worn.toml --blocks 64
 """
 
@@ -192,6 +196,7 @@ Examples:
     callback=writable,
     help="The chip's state: gone on from when there, saved at the end.",
 )
+@timeline_options
 @json_option
 def command(json_target: str | None, **choices: Any) -> None:
     """Play a block trace, or a made-up workload, on a translation layer over a twin.
@@ -204,11 +209,14 @@ def command(json_target: str | None, **choices: Any) -> None:
     options = chosen(**choices)
     inputs = replay.inputs(options)
     described = (*parts.files(options.chip), *parts.files(options.nvm_part))
-    output.check_apart((*inputs, *described), (options.snapshot, json_target))
+    output.check_apart((*inputs, *described), (options.snapshot, options.timeline, json_target))
     with locks.held(options.snapshot):
         play = _prepare(options)
         _play(play)
         play.save()
+    told = play.save_timeline()
+    if told:
+        output.talk(told)
     broken = replay.broken_laws(play)  # before the device is read back
     value = _books(play, verify=options.verify)
     if json_target != "-":
@@ -232,6 +240,8 @@ def chosen(
     heal_at: int | None,
     heal_cycles: int | None,
     heal_period: int | None,
+    timeline: str = "",
+    timeline_window: str | None = None,
     **choices: Any,
 ) -> Options:
     """What the command line asks for; InputError where two options do not go together."""
@@ -253,6 +263,8 @@ def chosen(
         **replay.reading(**how),
         repeat=0 if until_worn else repeat,
         factory_bad=not no_bad_blocks,
+        timeline=timeline,
+        window=window_of(timeline, timeline_window),
         **choices,
     )
     _check_nvm(options)

@@ -14,12 +14,19 @@ from click.core import ParameterSource
 from nandwich import locks, names, paths
 from nandwich.cli import loudness, output, signals
 from nandwich.cli.command import Command
-from nandwich.cli.options import ADDRESS, SIZE, json_option, writable
+from nandwich.cli.options import (
+    ADDRESS,
+    SIZE,
+    json_option,
+    timeline_options,
+    window_of,
+    writable,
+)
 from nandwich.compiler import toolchain
 from nandwich.errors import InputError, RunError
 from nandwich.run import guest as run_guest
 from nandwich.run import measure, recipe, report
-from nandwich.twin import config, parts
+from nandwich.twin import config, parts, timelines
 from nandwich.twin.config import Device
 
 _DEFAULT = Device()
@@ -36,6 +43,7 @@ _TARGET_ONLY = {
     "layout": "belongs to --target atmega128; on the host `nandwich cc --layout` builds with one",
     "frames": "belongs to --layout FILE with --target atmega128; on the host it is --ram",
 }
+_WRITTEN = ("image", "record", "accesses", "timeline")  # options that name files
 _NOT_STARTED = 2  # exit status of ports/host/start.c for a device that cannot hold the program
 #: Options handed to the compiler as they are, in front of ours: by their beginning, or whole.
 _PASSED = ("-O", "-I", "-D", "-U", "-L", "-l", "-W", "-f", "-m", "-g", "-std=", "-pthread")
@@ -96,6 +104,7 @@ def _split_compiler_flags(args: list[str]) -> tuple[list[str], list[str]]:
           --ram 32K --frame 512 --vm 8M --json out.json -- IN.jpg OUT.bmp
       nandwich run examples/sort.c --record sort.log && \\
           nandwich replay sort.log --ftl page
+      nandwich run examples/sort.c --timeline sort.perfetto-trace -- heap 2000
       nandwich run examples/sort.c --target cortex-m3 -- merge 20000
       nandwich run examples/node.c --target atmega128 --layout node.layout
     """,
@@ -204,6 +213,7 @@ def _split_compiler_flags(args: list[str]) -> tuple[list[str], list[str]]:
     help="Every access to virtual memory, for `nandwich vmtrace`; the program runs slower. "
     "--target atmega128: to tagged variables, for `nandwich layout`.",
 )
+@timeline_options
 @click.option(
     "--target",
     default="host",
@@ -279,7 +289,7 @@ def command(
     clock of each, on the same files and the same stdin every time. With --once it runs once each.
     """
     paths_in = _sources(sources)
-    outputs = (choices["image"], choices["record"], choices["accesses"], json_target)
+    outputs = (*(choices[key] for key in _WRITTEN), json_target)
     output.check_apart((*paths_in, *parts.files(choices["chip"]), "/dev/stdin"), outputs)
     given = [name for name in guest_arguments if _is_file(name)]
     output.check_apart(given, outputs, "which the program is given")
@@ -289,6 +299,7 @@ def command(
     _refuse_target_options()
     for name in _TARGET_ONLY:
         del choices[name]
+    choices["window"] = window_of(choices["timeline"], choices.pop("timeline_window"))
     device = _device(choices)
     config.check(device)
     flags = recipe.checked_flags(("-O2", *compiler_flags, *_words(cflags)))
@@ -314,6 +325,9 @@ def command(
         if not result.virtual.report:
             raise RunError(report.failure(result) or "the program left no report")
         value = report.payload(subject, result)
+    if device.timeline and "timeline" in result.virtual.report:
+        told = timelines.told(Path(device.timeline), result.virtual.report["timeline"])
+        output.talk(told)
     if json_target != "-" and not quiet:
         click.echo(report.headline(subject, value))
         output.print_table(("what", "how much", "meaning"), report.rows(value))

@@ -7,15 +7,16 @@ from typing import Any
 
 import click
 
+from nandwich import _native
 from nandwich.cli import output
 from nandwich.cli.command import Command
-from nandwich.cli.options import json_option
+from nandwich.cli.options import json_option, timeline_options, window_of
 from nandwich.errors import InputError
 from nandwich.sched import admit as sched_admit
 from nandwich.sched import play as sched
 from nandwich.sched import scenario as sched_scenario
 from nandwich.sched.play import Outcome, Scenario
-from nandwich.twin import parts
+from nandwich.twin import parts, timelines
 
 _HEADERS = (
     "policy",
@@ -147,6 +148,7 @@ def _tell_size(scenario: Scenario) -> None:
 @click.option(
     "--admit", is_flag=True, help="Only the admission test, for one policy.  [default: g-edf]"
 )
+@timeline_options
 @json_option
 def command(
     policies: tuple[str, ...],
@@ -157,6 +159,8 @@ def command(
     drop_late: bool | None,
     bound: bool,
     admit: bool,
+    timeline: str,
+    timeline_window: str | None,
     json_target: str | None,
 ) -> None:
     """Run a deadline workload on a twin: who meets how many deadlines, and how many could be met.
@@ -170,10 +174,12 @@ def command(
       nandwich sched --policy slack --policy rg-edf --scenario node.toml
       nandwich sched --scenario node.toml --arrivals log.csv --runs 1 --json -
       nandwich sched --scenario node.toml --admit
+      nandwich sched --policy slack --timeline slack.perfetto-trace
     """
     loaded = _load(scenario, arrivals, drop_late)
     inputs = [path for path in (scenario, arrivals) if path is not None]
-    output.check_apart((*inputs, *parts.files(loaded.device)), (json_target,))
+    output.check_apart((*inputs, *parts.files(loaded.device)), (timeline, json_target))
+    line = _line(timeline, timeline_window, policies, admit=admit)
     if admit:
         _admit(loaded, policies, inputs, json_target)
         return
@@ -185,13 +191,15 @@ def command(
     outcomes = []
     with output.progress("policies", len(chosen) + bound) as bar:
         for name in chosen:
-            outcomes.append(_run(loaded, name, runs, seed))
+            outcomes.append(_run(loaded, name, runs, seed, line))
             bar.advance()
         if bound and all(flow.size <= _sector(loaded) for flow in loaded.flows):
             outcomes.append(_bound(loaded, runs, seed))
         elif bound:
             output.talk("no bound: it knows no requests larger than a sector")
         bar.advance(int(bound))
+    if line is not None:
+        output.talk(sched.save_timeline(line, Path(timeline), loaded, chosen[0]))
     if json_target is not None:
         payload = {
             "device": loaded.device,
@@ -209,9 +217,25 @@ def _sector(scenario: Scenario) -> int:
     return int(sched.device_facts(scenario.device, scenario.blocks)["sector_bytes"])
 
 
-def _run(scenario: Scenario, policy: str, runs: int, seed: int) -> Outcome:
+def _line(
+    target: str, window: str | None, policies: tuple[str, ...], *, admit: bool
+) -> _native.Timeline | None:
+    """The timeline asked for; it shows one policy, in its first run. InputError."""
+    chosen = window_of(target, window)
+    if not target:
+        return None
+    if admit:
+        raise InputError("--timeline: the admission test runs nothing")
+    if len(set(policies)) != 1 or "all" in policies:
+        raise InputError("--timeline shows one policy: add one, like --policy slack")
+    return timelines.begin(chosen)
+
+
+def _run(
+    scenario: Scenario, policy: str, runs: int, seed: int, line: _native.Timeline | None
+) -> Outcome:
     try:
-        return sched.run(scenario, policy, runs=runs, seed=seed)
+        return sched.run(scenario, policy, runs=runs, seed=seed, line=line)
     except RuntimeError as error:
         raise InputError(str(error)) from error
 

@@ -9,13 +9,16 @@ import click
 from nandwich import _native, names
 from nandwich.cli import output
 from nandwich.cli.command import Group
-from nandwich.cli.options import json_option, trace_options, writable
+from nandwich.cli.options import SIZE, Number, json_option, trace_options, writable
 from nandwich.errors import InputError, RunError, not_written
+from nandwich.quantities import format_size
+from nandwich.replay import curve as curves
 from nandwich.replay import play as replay
 from nandwich.replay import report
 from nandwich.replay.play import Options
 
-WRITTEN = ("msr", "spc", "android", "fio", "disksim")
+WRITTEN = ("msr", "spc", "android", "fio", "disksim", "packed")
+_PAGE_MOST = 1 << 30
 
 
 def _formats() -> str:
@@ -63,39 +66,123 @@ def info(path: str, json_target: str | None, **how: Any) -> None:
         output.write_json(json_target, document)
 
 
+_SEED = click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=1, help="Of a workload.")
+_SAMPLE = click.option(
+    "--sample",
+    type=Number(0, 1, min_open=True),
+    metavar="SHARE",
+    help="Only requests to this share of the pages, chosen by a hash: 0.01 is a hundredth.",
+)
+
+
+def _page(ctx: click.Context, param: click.Parameter, value: int) -> int:
+    """Callback of an option: a page that is one."""
+    del ctx, param
+    if not 0 < value <= _PAGE_MOST:
+        raise InputError(f"--page {value}: from 1 byte to {format_size(_PAGE_MOST)}")
+    return value
+
+
+_PAGE = click.option(
+    "--page",
+    type=SIZE,
+    default=4096,
+    callback=_page,
+    help="Bytes that are in a sample, or in a cache, together; 4 KiB if not told.",
+)
+
+
+def _source(path: str, seed: int, **how: Any) -> _native.Source:
+    """A recorded trace, or a workload."""
+    options = Options(path, **replay.reading(**how))
+    if not replay.is_generated(path):
+        return replay.open_trace(path, options)
+    replay.check_made_up(options)
+    if ",footprint=" not in path:
+        raise InputError(f"{path}: how large is the device? Add ,footprint=SIZE")
+    return replay.workload(path.removeprefix(replay.GENERATED), 0, seed)
+
+
+@command.command(
+    epilog="""\b
+Examples:
+  nandwich trace curve examples/traces/database.csv
+  nandwich trace curve month.csv.zst --sample 0.01 --json curve.json
+  nandwich report curve.json -o curve.html
+"""
+)
+@click.argument("path", metavar="TRACE|gen:NAME")
+@_SAMPLE
+@_PAGE
+@trace_options
+@_SEED
+@json_option
+def curve(
+    path: str, sample: float | None, page: int, seed: int, json_target: str | None, **how: Any
+) -> None:
+    """What a cache of any size before the flash would miss: LRU over the pages of a trace.
+
+    A sample of a hundredth of the pages (SHARDS) takes a hundredth of the RAM, and tells the same
+    to a percent or two.
+    """
+    made_up = replay.is_generated(path)
+    output.check_apart(() if made_up else (path,), (json_target,))
+    source = _source(path, seed, **how)
+    with output.progress("reading", 0) as progress:
+        found = curves.lru(source, page, sample or 1.0, progress.advance)
+    if json_target != "-":
+        rows = [
+            (format_size(one.cache_bytes), f"{100 * one.missed:.2f}", f"{100 * one.written:.2f}")
+            for one in found.points
+        ]
+        output.print_table(("cache", "missed %", "written back %"), rows)
+    if curves.is_thin(found):
+        pages = output.counted(found.sampled, "page")
+        output.talk(f"no more than {pages} in the sample: take a larger --sample")
+    if json_target is not None:
+        document = output.document(
+            "curve",
+            1,
+            {"trace": path, **curves.as_json(found)},
+            seed=seed if made_up else None,
+            inputs=[] if made_up else [Path(path)],
+        )
+        output.write_json(json_target, document)
+
+
 @command.command(
     epilog="""\b
 Examples:
   nandwich trace convert phone.csv.gz phone.fio --to fio
   nandwich trace convert disk.vscsi.gz disk.csv.gz --to msr
   nandwich trace convert gen:tpc,requests=500,footprint=8M tpc.csv --to spc
+  nandwich trace convert month.csv.zst month.packed.gz --to packed
+  nandwich trace convert month.csv.zst little.packed --to packed --sample 0.01
 """
 )
 @click.argument("path", metavar="TRACE|gen:NAME")
 @click.argument("target", metavar="FILE[.gz]", callback=writable)
 @click.option("--to", "wanted", required=True, help="One of " + ", ".join(WRITTEN))
 @trace_options
-@click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=1, help="Of a workload.")
+@_SEED
+@_SAMPLE
+@_PAGE
 def convert(
     path: str,
     target: str,
     wanted: str,
     seed: int,
+    sample: float | None,
+    page: int,
     **how: Any,
 ) -> None:
     """Write a trace, or a made-up workload, in another format; times begin at 0."""
     if wanted not in WRITTEN:
         raise names.unknown("format to write", wanted, WRITTEN)
     output.check_apart(() if replay.is_generated(path) else (path,), (target,))
-    source: _native.Source
-    options = Options(path, **replay.reading(**how))
-    if replay.is_generated(path):
-        replay.check_made_up(options)
-        if ",footprint=" not in path:
-            raise InputError(f"{path}: how large is the device? Add ,footprint=SIZE")
-        source = replay.workload(path.removeprefix(replay.GENERATED), 0, seed)
-    else:
-        source = replay.open_trace(path, options)
+    source = _source(path, seed, **how)
+    if sample is not None:
+        source = _native.Sample(source, page, sample)
     try:
         written, left_out = _native.write_trace(source, target, wanted)
     except ValueError as error:

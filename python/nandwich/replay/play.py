@@ -15,7 +15,7 @@ from typing import Any
 from nandwich import _native, names, quantities
 from nandwich.errors import InputError, RunError
 from nandwich.replay import classes, life, room
-from nandwich.twin import parts
+from nandwich.twin import parts, timelines
 
 LAYERS = tuple(name for name, *_ in _native.layers())
 #: Of these: not for a device, there to compare with.
@@ -93,6 +93,8 @@ class Options:
     factory_bad: bool = True
     seed: int = 1
     snapshot: str = ""
+    timeline: str = ""  # a trace for ui.perfetto.dev
+    window: timelines.Window = timelines.FIRST  # of the requests that it shows whole
 
 
 def _fraction(key: str, text: str) -> Fraction:
@@ -299,10 +301,12 @@ def check_names(options: Options) -> None:
         raise names.unknown("placement policy", options.tier, TIERS)
 
 
-def _device_in_ram(options: Options) -> tuple[Options, _native.ReplayDevice]:
+def _device_in_ram(
+    options: Options, line: _native.Timeline | None
+) -> tuple[Options, _native.ReplayDevice]:
     """The device that takes most of the RAM it may take, and the options that say how."""
     if not options.ram:
-        return options, _device(options)
+        return options, _device(options, line)
     least: int | None = None
     refusal: InputError | None = None
     for config in room.configs(options.ftl):
@@ -310,7 +314,7 @@ def _device_in_ram(options: Options) -> tuple[Options, _native.ReplayDevice]:
             continue  # the user has chosen that figure
         tried = replace(options, layer={**options.layer, **config})
         try:
-            device = _device(tried)
+            device = _device(tried, line)
         except InputError as error:
             refusal = refusal or error
             continue
@@ -327,7 +331,7 @@ def _device_in_ram(options: Options) -> tuple[Options, _native.ReplayDevice]:
     )
 
 
-def _device(options: Options) -> _native.ReplayDevice:
+def _device(options: Options, line: _native.Timeline | None) -> _native.ReplayDevice:
     check_names(options)
     part = parts.resolve(options.chip)
     image = options.snapshot if options.snapshot and Path(options.snapshot).exists() else ""
@@ -352,6 +356,7 @@ def _device(options: Options) -> _native.ReplayDevice:
             image=image,
             wear=options.wear,
             wear_config=options.wear_figures,
+            timeline=line,
         )
     except ValueError as error:
         raise InputError(str(error)) from error
@@ -410,6 +415,7 @@ class Play:
     replay: _native.Replay
     arrivals: bool  # as played: a source without times goes back to back
     apps: list[str]  # that the source names
+    line: _native.Timeline | None = None
 
     @property
     def total(self) -> int:
@@ -452,6 +458,14 @@ class Play:
         keys = ("read_back", "violations", "violation_request", "violation_sector")
         return {key: result[key] for key in keys}
 
+    def save_timeline(self) -> str:
+        """The trace, if one was asked for, and what it holds, in lines."""
+        if self.line is None:
+            return ""
+        options = self.options
+        title = f"{options.source} on {options.ftl}"
+        return timelines.save(self.line, Path(options.timeline), title, f"chip {self.chip}")
+
     def save(self) -> None:
         """The chip into the snapshot, if one was asked for."""
         if self.options.snapshot:
@@ -480,7 +494,8 @@ def prepare(options: Options, advance: Advance | None = None) -> Play:
     """Opens device and source, looks the source over, and puts the two together; InputError."""
     if is_generated(options.source):
         check_made_up(options)
-    options, device = _device_in_ram(options)
+    line = timelines.begin(options.window) if options.timeline else None
+    options, device = _device_in_ram(options, line)
     apps: list[str] = []
     if is_generated(options.source):
         _put_tier(device, options, 0)
@@ -511,7 +526,7 @@ def prepare(options: Options, advance: Advance | None = None) -> Play:
         bound=options.nvm > 0,
     )
     chip = parts.resolve(options.chip).name
-    return Play(options, chip, device, source, facts, replay, arrivals, apps)
+    return Play(options, chip, device, source, facts, replay, arrivals, apps, line)
 
 
 def broken_laws(play: Play) -> list[str]:

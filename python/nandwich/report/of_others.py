@@ -9,6 +9,7 @@ from typing import Any
 from nandwich.report.book import APP, CONFIG, Book, Column, Plan, Row
 
 DEADLINES, PAGING, DIAL = "Deadlines", "Page replacement", "RAM as a dial"
+CACHE = "A cache before the flash"
 ENERGY, RUNS, BENCH, PAPERS = "Energy of a node", "Programs", "Measured builds", "Papers"
 
 _WHO = Column(CONFIG, "configuration")
@@ -78,6 +79,18 @@ MISSES = Plan(
     log="xy",
 )
 _CURVE_MOST = 128
+CACHED = Plan(
+    "cached",
+    CACHE,
+    "What a cache would miss",
+    "LRU over the pages of a trace. What is missed is read from flash; what is written back is "
+    "programmed.",
+    "lines",
+    (Column("trace", "trace"), Column("what", "what"), Column("cache", "cache", "B"),
+     Column("missed", "of pages", "%")),
+    {"x": "cache", "y": "missed", "colour": "trace", "panel": "what"},
+    log="x",
+)  # fmt: skip
 RAM = Plan(
     "dial",
     DIAL,
@@ -234,6 +247,12 @@ def vmtrace(book: Book, content: dict[str, Any], prefix: str) -> None:
         for frames, faults in curve[::each]:
             missed = round(100 * faults / one["references"], 4)
             book.add(MISSES, [[frame, frames * one["frame_bytes"], missed]])
+
+
+def cache(book: Book, content: dict[str, Any], name: str) -> None:
+    for what, key in (("missed", "missed"), ("written back", "written_back")):
+        for one in content["points"]:
+            book.add(CACHED, [[name, what, one["cache_bytes"], round(100 * one[key], 4)]])
 
 
 def fit(book: Book, content: dict[str, Any]) -> None:

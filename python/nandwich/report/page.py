@@ -156,6 +156,8 @@ def _pictures(
             of_others.sched(filled, content, several)
         case "vmtrace":
             of_others.vmtrace(filled, content, several)
+        case "trace curve":
+            of_others.cache(filled, content, name)
         case "fit":
             of_others.fit(filled, content)
         case "energy":

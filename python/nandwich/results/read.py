@@ -29,6 +29,7 @@ COMPARED = {
 #: The schemas of which there are pictures.
 SHOWN = COMPARED | {
     "nandwich.compare/1": "compare",
+    "nandwich.curve/1": "trace curve",
     "nandwich.fit/1": "fit",
     "nandwich.papers/2": "papers",
     "nandwich.vmtrace/1": "vmtrace",

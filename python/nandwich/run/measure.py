@@ -158,7 +158,7 @@ def _native(job: Job, stdin: bytes, folder: Path) -> Outcome:
 def _virtual(job: Job, stdin: bytes, folder: Path, *, first: bool) -> Outcome:
     lines = [job.config, f"stats={folder / 'report.json'}"]
     if not first:  # only one run may leave its wear in an image, and its recordings
-        lines += ["image=", "record=", "accesses="]
+        lines += ["image=", "record=", "accesses=", "timeline="]
     (folder / "config").write_bytes(os.fsencode("\n".join(lines) + "\n"))
     environment = {"NANDWICH_CONFIG": str(folder / "config"), "NANDWICH": ""}
     talk = None if first else subprocess.DEVNULL

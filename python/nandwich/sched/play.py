@@ -4,12 +4,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from nandwich import _native
 from nandwich.errors import InputError
 from nandwich.sched import cpu as sched_cpu
-from nandwich.twin import parts
+from nandwich.twin import parts, timelines
 
 MS = 10**6
 
@@ -194,9 +195,19 @@ def device_facts(device: str, blocks: int, filled: bool = False) -> dict[str, An
         ) from error
 
 
-def run(scenario: Scenario, policy: str, *, runs: int = 1, seed: int = 1) -> Outcome:
-    """Run a policy `runs` times with seeds from `seed` on, and sum up."""
-    results = [_run_once(scenario, policy, seed + number) for number in range(runs)]
+def run(
+    scenario: Scenario,
+    policy: str,
+    *,
+    runs: int = 1,
+    seed: int = 1,
+    line: _native.Timeline | None = None,
+) -> Outcome:
+    """Run a policy `runs` times with seeds from `seed` on, and sum up; `line` sees the first."""
+    results = [
+        _run_once(scenario, policy, seed + number, line=None if number else line)
+        for number in range(runs)
+    ]
     total = [result["total"] for result in results]
     flows = zip(*(result["flows"] for result in results), strict=True)
     return Outcome(
@@ -219,7 +230,20 @@ def _sum_counts(parts: Sequence[dict[str, int]]) -> dict[str, int]:
     return {name: sum(part[name] for part in parts) for name in COUNTS}
 
 
-def _run_once(scenario: Scenario, policy: str, seed: int, log: int = 0) -> dict[str, Any]:
+def save_timeline(line: _native.Timeline, path: Path, scenario: Scenario, policy: str) -> str:
+    """The trace of a run; what it holds, in lines."""
+    names = [flow.name for flow in scenario.flows]
+    title = f"{policy}, {len(names)} flow{'s' if len(names) > 1 else ''}"
+    return timelines.save(line, path, title, f"device {scenario.device}", names)
+
+
+def _run_once(
+    scenario: Scenario,
+    policy: str,
+    seed: int,
+    log: int = 0,
+    line: _native.Timeline | None = None,
+) -> dict[str, Any]:
     device_facts(scenario.device, scenario.blocks, scenario.filled)
     return _native.sched_run(
         flows=[flow.native() for flow in scenario.flows],
@@ -237,6 +261,7 @@ def _run_once(scenario: Scenario, policy: str, seed: int, log: int = 0) -> dict[
         cpu=sched_cpu.costs_ns(scenario.processor, policy),
         seed=seed,
         log=log,
+        timeline=line,
     )
 
 

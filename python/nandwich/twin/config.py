@@ -14,7 +14,7 @@ from typing import Any
 
 from nandwich import _native
 from nandwich.errors import InputError
-from nandwich.twin import parts
+from nandwich.twin import parts, timelines
 
 FTLS = tuple(name for name, *_ in _native.layers())
 SCHEMES = ("auto", "multi-cache", "sector-shrink", "direct")
@@ -44,6 +44,8 @@ class Device:
     image: str = ""
     record: str = ""
     accesses: str = ""
+    timeline: str = ""
+    window: timelines.Window = timelines.FIRST
 
     def text(self) -> str:
         """The key=value lines; frame, slots and guards are not among them: they are compiled in."""
@@ -66,6 +68,10 @@ class Device:
             lines.append(f"record={Path(self.record).absolute()}")
         if self.accesses:
             lines.append(f"accesses={Path(self.accesses).absolute()}")
+        if self.timeline:
+            kind = "ns" if self.window.by_time else "requests"
+            lines.append(f"timeline={Path(self.timeline).absolute()}")
+            lines.append(f"timeline_window={kind}:{self.window.first}:{self.window.end}")
         return "\n".join(lines)
 
 
@@ -76,7 +82,7 @@ def check(device: Device) -> dict[str, Any]:
     frames, rest = divmod(device.ram, device.frame)
     if rest or frames == 0:
         raise InputError(f"--ram {device.ram} is not a multiple of --frame {device.frame}")
-    for path in (device.image, device.record, device.accesses):
+    for path in (device.image, device.record, device.accesses, device.timeline):
         if "\n" in path:
             raise InputError(f"{path!r}: a name with a line break does not fit a configuration")
     try:

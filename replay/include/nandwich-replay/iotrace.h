@@ -17,6 +17,7 @@
  *   fiu       time pid process block size W|R major minor md5     time in ns, 512 B
  *   wiscsee   pid D|C operation offset size time ...   time in s, B; the D lines
  *   csv       any columns, in an order that config.columns tells; never found out by content
+ *   packed    Nandwich's own: binary, a few bytes a request, time in ns, applications with it
  *   vscsi     binary records of version 1 (32 B) and 2 (40 B), little-endian, time in us
  *
  * Blank lines, lines that begin with '#', and a first line without any digit are no requests. A
@@ -68,11 +69,11 @@ struct nw_iotrace_columns {
 struct nw_iotrace_config {
     const char *format; /* a name above; NULL: find out */
     struct nw_iotrace_columns columns; /* of a csv, whatever `format` says */
-    uint64_t skip_bad;  /* lines that may be wrong */
+    uint64_t skip_bad;  /* lines that may be wrong; packed: none, behind one nothing is known */
     uint64_t unit;      /* only this device; NW_IOTRACE_ALL_UNITS */
 };
 
-/* What is wrong, and where: `line` from 1 (vscsi: record), column from 1; 0: nowhere. */
+/* What is wrong, and where: `line` from 1 (vscsi, packed: record), column from 1; 0: nowhere. */
 struct nw_iotrace_fault {
     uint64_t line;
     uint32_t column;
@@ -95,7 +96,7 @@ const char *nw_iotrace_format_name(const struct nw_iotrace *trace);
 const char *nw_iotrace_packing(const struct nw_iotrace *trace); /* "plain", "gzip" or "zstd" */
 /* csv: what stands between its fields, one of ; tab and comma, by the first line; 0 before. */
 char nw_iotrace_separator(const struct nw_iotrace *trace);
-uint64_t nw_iotrace_lines(const struct nw_iotrace *trace);      /* read so far; vscsi: records */
+uint64_t nw_iotrace_lines(const struct nw_iotrace *trace);      /* read so far; or records */
 uint64_t nw_iotrace_skipped(const struct nw_iotrace *trace);    /* bad lines so far */
 uint64_t nw_iotrace_empty(const struct nw_iotrace *trace);      /* requests of no bytes so far */
 
@@ -106,7 +107,7 @@ const char *nw_iotrace_app(const struct nw_iotrace *trace, uint16_t app);
 /* The i-th format: name and one line of help; NULL behind the last. */
 const char *nw_iotrace_format_at(uint32_t i, const char **what);
 
-/* Writing, in text: msr, spc, android, fio (version 3), disksim. */
+/* Writing: msr, spc, android, fio (version 3), disksim, packed. */
 struct nw_iotrace_writer;
 
 /* Packed with gzip when path ends in .gz. The file that is there stays until the new one is whole
@@ -114,7 +115,10 @@ struct nw_iotrace_writer;
  * tells; NW_ERR_RAM. */
 int nw_iotrace_create(struct nw_iotrace_writer **writer, const char *path, const char *format);
 
-/* 1: written, 0: the format cannot say it (trims and syncs but in fio), NW_ERR_IO. */
+/* packed: who asks is written, by these names. Before the first request; `names` stays open. */
+void nw_iotrace_name_apps(struct nw_iotrace_writer *writer, const struct nw_iotrace *names);
+
+/* 1: written, 0: the format cannot say it (trims and syncs but in fio and packed), NW_ERR_IO. */
 int nw_iotrace_put(struct nw_iotrace_writer *writer, const struct nw_io *io);
 
 /* Ends the file, which takes its place: NW_OK, or NW_ERR_IO (errno tells) and nothing changes. */

@@ -8,6 +8,7 @@
 
 #include "nandwich-replay/arrivals.h"
 #include "nandwich-twin/meter.h"
+#include "nandwich-twin/timeline.h"
 #include "nandwich/sched.h"
 
 #ifdef __cplusplus
@@ -51,6 +52,7 @@ struct nw_sim_config {
     uint8_t flags; /* NW_SCHED_... */
     struct nw_sim_event *events; /* a log of the run; NULL: none */
     size_t event_room;           /* further ones are counted, not kept */
+    struct nw_timeline *timeline; /* what became of them, and when; NULL: none */
 };
 
 struct nw_sim_flow_result {

@@ -70,7 +70,7 @@ int main(int argc, char **argv)
 {
     static const struct spi_nand_kind kind = {{0xA1, 0xE4, 0}, 1, 1, 1, 0, 1024, 0};
     static uint8_t sector[2048];
-    const struct nw_ftl_page_config config = {0};
+    const struct nw_ftl_tree_config config = {0};
     struct nw_block_req req = {.block = &ftl.block, .sector = 7, .count = 1, .data = sector};
 
     (void)argv;
@@ -87,7 +87,7 @@ int main(int argc, char **argv)
         }
     }
     if (every_time() != NW_ERR_NOT_FOUND ||
-        nw_ftl_page_format(&ftl, &nand.chip, &config, ram, sizeof ram) != NW_OK) {
+        nw_ftl_tree_format(&ftl, &nand.chip, &config, ram, sizeof ram) != NW_OK) {
         return 3;
     }
     if (every_time() != NW_OK || nw_block_write(&req) != NW_OK) {

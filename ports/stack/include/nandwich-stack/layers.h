@@ -55,6 +55,8 @@ struct nw_layer_kind {
     int (*format)(const struct nw_layer_site *site, struct nw_block **block);
     /* The device as it was left. NULL: the layer forgets with power. */
     int (*mount)(const struct nw_layer_site *site, struct nw_block **block);
+    /* Blocks that hold nothing, by an open layer's state. NULL: it cannot tell. */
+    uint32_t (*free_blocks)(const void *state);
     /* Says why the layer does not go on this chip so, or why opening it answered `error`;
      * answers `error`. */
     int (*refuse)(const struct nw_layer_site *site, int error, struct nw_why *why);

@@ -2,8 +2,8 @@
 /*
  * stack.h - a block device put together from a description:
  *
- *   twin chip -> [ecc] -> [sector-shrink] -> [slice] -> translation layer [with a wear policy]
- *             -> [tier with an NVM]
+ *   twin chip -> [timeline] -> [ecc] -> [sector-shrink] -> [slice]
+ *             -> translation layer [with a wear policy] -> [tier with an NVM]
  *
  * Opened in steps, bottom first, so that who uses it may look at the chip before going on. Each
  * step answers NW_OK, or an error with its line in `why`; close in either case. On the host: memory
@@ -17,6 +17,7 @@
 #include "nandwich-twin/nand.h"
 #include "nandwich-twin/nvm.h"
 #include "nandwich-twin/part.h"
+#include "nandwich-twin/timeline.h"
 #include "nandwich/ecc.h"
 #include "nandwich/shrink.h"
 #include "nandwich/slice.h"
@@ -29,6 +30,7 @@ extern "C" {
 struct nw_stack {
     struct nw_part part;
     struct nw_nand *nand;
+    struct nw_timeline *timeline; /* the caller's; NULL: none */
     struct nw_ecc ecc;
     struct nw_shrink shrink;
     struct nw_slice slice;
@@ -68,6 +70,9 @@ int nw_stack_chip(struct nw_stack *stack, const struct nw_nand_config *config, s
 int nw_stack_image(struct nw_stack *stack, const char *path, const char *part_name,
                    struct nw_why *why);
 
+/* Everything from here on up is seen by the timeline, once nw_stack_start_counting() is called. */
+void nw_stack_timeline(struct nw_stack *stack, struct nw_timeline *timeline);
+
 /* Our own single error correction over the chip, for parts without any. */
 int nw_stack_ecc(struct nw_stack *stack, struct nw_why *why);
 
@@ -85,6 +90,9 @@ int nw_stack_layer(struct nw_stack *stack, const struct nw_layer_kind *kind,
 /* What the layers did so far, formatting above all, is no part of what follows: clock and energy
  * start from zero, `before` and `erases_before` are set. */
 int nw_stack_start_counting(struct nw_stack *stack, struct nw_why *why);
+
+/* Free blocks of the layer, or NW_TIMELINE_UNKNOWN. */
+uint32_t nw_stack_free_blocks(const struct nw_stack *stack);
 
 /* Gives all memory back. */
 void nw_stack_close(struct nw_stack *stack);

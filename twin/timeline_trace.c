@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What all traces of a timeline have: the file, ranks, counters, and how much is shown. */
+#include <stdlib.h>
+
+#include "nandwich/error.h"
+#include "timeline_internal.h"
+
+#define COUNTER_POINTS 10000U /* of the window */
+
+enum { FREE_BLOCKS, QUEUE, ENERGY }; /* the counters, from writer->counters on */
+
+static int by_length(const void *a, const void *b)
+{
+    const struct timeline_kept *one = a, *other = b;
+    uint64_t took_one = one->request.end_ns - one->request.start_ns;
+    uint64_t took_other = other->request.end_ns - other->request.start_ns;
+
+    if (took_one != took_other) {
+        return took_one > took_other ? -1 : 1;
+    }
+    return one->number < other->number ? -1 : one->number > other->number;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const struct timeline_kept *one = a, *other = b;
+
+    return one->number < other->number ? -1 : one->number > other->number;
+}
+
+/* Gives the longest their ranks and puts them in the order of time; how many are not in the
+ * window. */
+static uint32_t rank(struct nw_timeline *timeline)
+{
+    uint32_t count = 0;
+
+    qsort(timeline->longest, timeline->long_count, sizeof *timeline->longest, by_length);
+    for (uint32_t i = 0; i < timeline->long_count; i++) {
+        struct timeline_kept *kept = &timeline->longest[i];
+
+        kept->rank = i + 1U;
+        if (kept->place != TIMELINE_NONE) {
+            timeline->window[kept->place].rank = kept->rank;
+        } else {
+            count++;
+        }
+    }
+    qsort(timeline->longest, timeline->long_count, sizeof *timeline->longest, by_number);
+    return count;
+}
+
+int nw_timeline_begin_file(struct timeline_writer *writer, struct nw_timeline *timeline,
+                           const char *path)
+{
+    *writer = (struct timeline_writer){.timeline = timeline};
+    timeline->started = 0;
+    if (timeline->no_ram != 0) {
+        return NW_ERR_RAM;
+    }
+    if (nw_replace_begin(&writer->replace, path) != 0) {
+        return NW_ERR_IO;
+    }
+    writer->file = nw_replace_stream(&writer->replace);
+    if (writer->file == NULL) {
+        (void)nw_replace_end(&writer->replace, 0);
+        return NW_ERR_IO;
+    }
+    writer->left = timeline->window_count + rank(timeline);
+    timeline->counts.shown = writer->left;
+    timeline->counts.cut = 0;
+    for (uint32_t i = 0; i < timeline->window_count; i++) {
+        timeline->counts.shown -= !nw_timeline_asked(&timeline->window[i].request);
+    }
+    return NW_OK;
+}
+
+void nw_timeline_end_slice(struct timeline_writer *writer, uint32_t track, uint64_t time_ns)
+{
+    struct nw_perfetto_event event = {.time_ns = time_ns, .track = track, .what = NW_PERFETTO_END};
+
+    nw_perfetto_tell(&writer->perfetto, &event);
+}
+
+void nw_timeline_open_counters(struct timeline_writer *writer, uint32_t first)
+{
+    const struct nw_timeline *timeline = writer->timeline;
+    struct timeline_sample sample = {.queue = NW_TIMELINE_UNKNOWN,
+                                     .free_blocks = NW_TIMELINE_UNKNOWN};
+    struct nw_perfetto_track tracks[] = {
+        {.number = first + FREE_BLOCKS, .name = "free blocks", .unit = "blocks"},
+        {.number = first + QUEUE, .name = "queue length", .unit = "requests"},
+        {.number = first + ENERGY, .name = "energy", .unit = "uJ"},
+    };
+
+    if (timeline->sample_count > 0) {
+        sample = timeline->samples[0];
+    }
+    writer->counters = first;
+    for (uint32_t i = 0; i < TIMELINE_COUNTERS; i++) {
+        writer->told[i] = -1.0;
+        if ((i != FREE_BLOCKS || sample.free_blocks != NW_TIMELINE_UNKNOWN) &&
+            (i != QUEUE || sample.queue != NW_TIMELINE_UNKNOWN)) {
+            nw_perfetto_track(&writer->perfetto, &tracks[i]);
+        }
+    }
+}
+
+static void count(struct timeline_writer *writer, uint32_t which, uint64_t time_ns, double value)
+{
+    struct nw_perfetto_event event = {.time_ns = time_ns,
+                                      .track = writer->counters + which,
+                                      .what = NW_PERFETTO_COUNTER,
+                                      .value = value};
+
+    if (value != writer->told[which]) {
+        writer->told[which] = value;
+        nw_perfetto_tell(&writer->perfetto, &event);
+    }
+}
+
+static void count_all(struct timeline_writer *writer, const struct timeline_sample *sample)
+{
+    if (sample->free_blocks != NW_TIMELINE_UNKNOWN) {
+        count(writer, FREE_BLOCKS, sample->time_ns, sample->free_blocks);
+    }
+    if (sample->queue != NW_TIMELINE_UNKNOWN) {
+        count(writer, QUEUE, sample->time_ns, sample->queue);
+    }
+    count(writer, ENERGY, sample->time_ns, (double)sample->energy_pj / 1e6);
+}
+
+/* The counters: of samples outside of the window, of requests in it. */
+static void show_counters(struct timeline_writer *writer, uint64_t start_ns, uint64_t end_ns)
+{
+    const struct nw_timeline *timeline = writer->timeline;
+    uint32_t each = timeline->window_count / COUNTER_POINTS + 1U;
+    uint32_t i = 0;
+
+    for (; i < timeline->sample_count && timeline->samples[i].time_ns < start_ns; i++) {
+        count_all(writer, &timeline->samples[i]);
+    }
+    for (uint32_t at = 0; at < timeline->window_count; at += each) {
+        const struct timeline_kept *kept = &timeline->window[at];
+
+        count_all(writer, &(struct timeline_sample){kept->request.end_ns, kept->energy_pj,
+                                                    kept->request.queue,
+                                                    kept->request.free_blocks});
+    }
+    for (; i < timeline->sample_count; i++) {
+        if (timeline->window_count == 0 || timeline->samples[i].time_ns > end_ns) {
+            count_all(writer, &timeline->samples[i]);
+        }
+    }
+}
+
+static void show_extent(struct timeline_writer *writer, uint8_t name, uint64_t start_ns,
+                        uint64_t end_ns)
+{
+    struct nw_perfetto_event event = {
+        .time_ns = start_ns,
+        .track = TIMELINE_SHOWN,
+        .what = NW_PERFETTO_BEGIN,
+        .name = name,
+        .category = TIMELINE_CATEGORY,
+    };
+
+    if (end_ns > start_ns) {
+        nw_perfetto_tell(&writer->perfetto, &event);
+        nw_timeline_end_slice(writer, TIMELINE_SHOWN, end_ns);
+    }
+}
+
+int nw_timeline_end_file(struct timeline_writer *writer)
+{
+    struct nw_timeline *timeline = writer->timeline;
+    uint32_t count = timeline->window_count;
+    uint64_t start_ns = count > 0 ? timeline->window[0].request.start_ns : timeline->end_ns;
+    uint64_t end_ns = count > 0 ? timeline->window[count - 1U].request.end_ns : timeline->end_ns;
+    int good;
+
+    show_extent(writer, TIMELINE_LONGEST_ALONE, 0, start_ns);
+    show_extent(writer, TIMELINE_EVERY, start_ns, end_ns);
+    show_extent(writer, TIMELINE_LONGEST_ALONE, end_ns, timeline->end_ns);
+    show_counters(writer, start_ns, end_ns);
+    timeline->counts.bytes = writer->perfetto.bytes;
+    good = ferror(writer->file) == 0;
+    good &= fclose(writer->file) == 0;
+    return nw_replace_end(&writer->replace, good) == 0 && good ? (int)NW_OK : (int)NW_ERR_IO;
+}
