@@ -233,8 +233,8 @@ static int put_copy(struct pass *pass, uint8_t mask)
     return pass->result;
 }
 
-/* Writes an anchor, twice, and makes all before it durable. When no old frame is left over, redo begins
- * where these were told, and blocks cleaned until then are free. */
+/* Writes an anchor, twice, and makes all before it durable. When no old frame is left over, redo
+ * begins where these were told, and blocks cleaned until then are free. */
 int store_write_anchor(struct nw_store *store)
 {
     struct pass pass = {.store = store, .chunk.kind = CHUNK_ANCHOR};

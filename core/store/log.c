@@ -737,18 +737,25 @@ int store_read(struct nw_store *store, uint32_t at, uint16_t length, uint8_t *da
             page++;
             offset = store_page_start(store, page);
         }
-        uint16_t room = (uint16_t)(store->page_bytes - offset);
+        uint32_t from = page; /* where the bytes are */
+        uint16_t first = offset;
+
+        if (page == store->torn && store->image != STORE_NONE) {
+            uint32_t place = store_after(store, store->image, offset + 1U); /* behind the byte */
+
+            from = store_page_of(store, place);
+            first = (uint16_t)(store_offset_of(store, place) - 1U);
+        }
+        uint16_t room = (uint16_t)(store->page_bytes - (first > offset ? first : offset));
         uint16_t part = length < room ? length : room;
         int result = NW_OK;
 
         if (is_beyond(store, page)) {
             memset(data, store->erased, part);
-        } else if (page == store->torn && store->image != STORE_NONE) {
-            result = store_read(store, store_after(store, store->image, offset), part, data, 0);
-        } else if (page == store->page && store->full != PAGE_BLIND) {
-            memcpy(data, store->buffer + offset, part);
+        } else if (from == store->page && store->full != PAGE_BLIND) {
+            memcpy(data, store->buffer + first, part);
         } else {
-            result = read_part(store, page, offset, part, data, ahead);
+            result = read_part(store, from, first, part, data, ahead);
         }
         if (result < 0) {
             return result;

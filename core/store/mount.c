@@ -282,7 +282,8 @@ static int scan_once(struct nw_store *store, uint32_t at, struct scan *scan)
 }
 
 /* The same. Where a chunk of the last page is not whole, it may be one read that was wrong: that
- * page is read once more, and if less of it is whole then, a third time. The last reading counts. */
+ * page is read once more, and if less of it is whole then, a third time. The last reading counts.
+ */
 static int scan_log(struct nw_store *store, uint32_t at, struct scan *scan)
 {
     int result = scan_once(store, at, scan);
@@ -701,9 +702,10 @@ static int is_left(struct nw_store *store, uint16_t block, const struct scan *sc
     return (head.flags & (BLOCK_MOUNT | BLOCK_SWAP)) != 0 ? 1 : (int)NW_ERR_CORRUPT;
 }
 
-/* Erases what mounts that were cut have left behind the log's end, the newest first: blocks that they
- * have begun, lest these stand between what is older and what this mount writes, and where not all
- * headers can be read all those, lest one shows later. The first block is erased when it is taken. */
+/* Erases what mounts that were cut have left behind the log's end, the newest first: blocks that
+ * they have begun, lest these stand between what is older and what this mount writes, and where not
+ * all headers can be read all those, lest one shows later. The first block is erased when it is
+ * taken. */
 static int forget(struct nw_store *store, const struct scan *scan)
 {
     uint16_t first = store->behind;
