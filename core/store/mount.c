@@ -157,7 +157,7 @@ static int meet_last(struct nw_store *store, struct scan *scan, struct chunk *ch
     scan->broken = 1;
     if (store_is_damage(result)) {
         result = is_hurt(store, chunk->at, store->torn);
-        scan->hurt = result > 0;
+        scan->hurt = (uint8_t)(result > 0);
     }
     return result < 0 ? result : 0;
 }
@@ -171,8 +171,8 @@ static int meet(struct nw_store *store, struct scan *scan, struct chunk *chunk, 
     int result = 1;
 
     if (!is_chunk) {
-        scan->broken |= page == store->torn;
-        scan->gap |= page != store->torn;
+        scan->broken = (uint8_t)(scan->broken | (page == store->torn));
+        scan->gap = (uint8_t)(scan->gap | (page != store->torn));
         walk->at = page != store->torn ? end : walk->at;
         return page != store->torn;
     }
@@ -188,10 +188,12 @@ static int meet(struct nw_store *store, struct scan *scan, struct chunk *chunk, 
             (scan->anchor != STORE_NONE || (is_anchor && chunk->mask != 0))) {
             int whole = store_verify(store, chunk);
 
-            scan->proven = whole == NW_OK;
+            scan->proven = (uint8_t)(whole == NW_OK);
             result = whole < 0 && !store_is_damage(whole) ? whole : result;
         }
-        scan->used |= chunk->kind == CHUNK_DATA || chunk->kind == CHUNK_STATE;
+        if (chunk->kind == CHUNK_DATA || chunk->kind == CHUNK_STATE) {
+            scan->used = 1;
+        }
         scan->bare = (uint8_t)is_anchor;
         if (is_anchor) {
             scan->other = chunk->mask != 0 ? scan->anchor : (uint32_t)STORE_NONE;
