@@ -37,7 +37,10 @@ FRAMES = 4000
 
 _NEWLIB = Path("/usr/include/newlib")
 _ARM = ("--target=thumbv7m-none-eabi", "-mcpu=cortex-m3", "-mfloat-abi=soft", "-fshort-enums")
-_ARM_CORE = ("bulk", "frames", "policy", "slots", "writeback", "heap", "heap_block")
+_ARM_CORE = (
+    *("table", "policy", "writeback", "frames", "bulk", "slots", "vm"),
+    *("heap", "heap_block"),
+)
 _ARM_BASE = ("block", "error", "ram")
 _ARM_GUEST = ("guest", "misses", "memory", "alloc", "string", "hide")
 

@@ -310,6 +310,11 @@ struct nw_meter *nw_nand_meter(struct nw_nand *nand)
     return nand->meter;
 }
 
+const struct nw_part_costs *nw_nand_costs(const struct nw_nand *nand)
+{
+    return &nand->costs;
+}
+
 const struct nw_part *nw_nand_part(const struct nw_nand *nand)
 {
     return &nand->part;

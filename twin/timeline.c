@@ -197,10 +197,11 @@ void nw_timeline_close(struct nw_timeline *timeline)
 }
 
 struct nw_chip *nw_timeline_chip(struct nw_timeline *timeline, struct nw_chip *below,
-                                 const struct nw_meter *meter)
+                                 struct nw_nand *nand)
 {
     timeline->below = below;
-    timeline->meter = meter;
+    timeline->meter = nw_nand_meter(nand);
+    timeline->costs = nw_nand_costs(nand);
     nw_filter_open(&timeline->chip, below, timeline, &timeline->ops, &timeline_ops);
     return &timeline->chip;
 }

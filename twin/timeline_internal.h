@@ -6,6 +6,7 @@
  *   timeline_trace.c  what all traces have: file, ranks, counters
  *   timeline_write.c  the trace of a chip
  *   timeline_flows.c  that of requests with deadlines
+ *   timeline_vcd.c    the chip's bus, for wave viewers
  */
 #ifndef NANDWICH_TWIN_TIMELINE_INTERNAL_H
 #define NANDWICH_TWIN_TIMELINE_INTERNAL_H
@@ -56,6 +57,7 @@ struct nw_timeline {
     struct nw_chip_ops ops;
     struct nw_chip *below;
     const struct nw_meter *meter;
+    const struct nw_part_costs *costs;
     const struct nw_stats *stats;
     uint8_t started;
     uint8_t in_request;
@@ -99,6 +101,10 @@ int nw_timeline_asked(const struct nw_timeline_request *request); /* 0: nobody a
     "Of how many requests the tracks below tell. Counters tell of all."
 #define TIMELINE_FIRST_WORDS "every request", "only the longest requests", "what is shown"
 enum { TIMELINE_EVERY, TIMELINE_LONGEST_ALONE, TIMELINE_CATEGORY, TIMELINE_WORDS };
+
+/* timeline_vcd.c: as nw_timeline_write(), where the path ends so. */
+#define TIMELINE_VCD ".vcd"
+int nw_timeline_write_vcd(struct nw_timeline *timeline, const char *path, const char *chip);
 
 #define TIMELINE_COUNTERS 3U
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The trace of a chip: requests, the layer's own work, operations. */
+#include <string.h>
+
 #include "nandwich/error.h"
 #include "timeline_internal.h"
 
@@ -283,9 +285,14 @@ static void show_all(struct timeline_writer *writer)
 int nw_timeline_write(struct nw_timeline *timeline, const char *path, const char *title,
                       const char *chip)
 {
+    size_t length = strlen(path), end = sizeof TIMELINE_VCD - 1U;
     struct timeline_writer writer;
-    int result = nw_timeline_begin_file(&writer, timeline, path);
+    int result;
 
+    if (length > end && strcmp(path + length - end, TIMELINE_VCD) == 0) {
+        return nw_timeline_write_vcd(timeline, path, chip);
+    }
+    result = nw_timeline_begin_file(&writer, timeline, path);
     if (result < 0) {
         return result;
     }

@@ -6,6 +6,26 @@
 
 #define LEAST_LIST 3U /* the base, the newest that shows, and one */
 
+int nw_floor_tag(struct nw_floor *floor, uint32_t page)
+{
+    return nw_tagged_read(&floor->tagged, page, 0, NULL);
+}
+
+int nw_floor_read(struct nw_floor *floor, uint32_t page, uint8_t *data)
+{
+    int state = nw_tagged_read(&floor->tagged, page, floor->page_bytes, data);
+
+    return state == NW_TAG_GOOD && floor->tagged.tag.crc == nw_tag_sum(data, floor->page_bytes)
+               ? NW_FLOOR_WHOLE
+               : state;
+}
+
+int nw_floor_is_bad(struct nw_floor *floor, uint16_t block)
+{
+    floor->tagged.req.block = block;
+    return nw_chip_is_bad(&floor->tagged.req);
+}
+
 /* The count that a page goes into, or NULL. */
 static uint8_t *count_of(const struct nw_floor *floor, uint32_t page)
 {
@@ -87,7 +107,12 @@ int nw_floor_erase(struct nw_floor *floor, uint16_t block)
     floor->map->forget(floor, first, first + floor->block_pages);
     floor->tagged.req.block = block;
     floor->tagged.stats->erases++;
-    return nw_chip_erase(&floor->tagged.req);
+    int result = nw_chip_erase(&floor->tagged.req);
+
+    if (result == NW_ERR_ERASE) {
+        return nw_floor_retire(floor, block);
+    }
+    return result < 0 ? result : 1;
 }
 
 /* The next free block that is not erased yet. There is one. */
@@ -119,11 +144,10 @@ int nw_floor_erase_ahead(struct nw_floor *floor)
     uint16_t block = next_free(floor);
     int result = nw_floor_erase(floor, block);
 
-    if (result == NW_ERR_ERASE) {
-        floor->free--;
-        result = nw_floor_retire(floor, block);
-    } else if (result >= 0) {
+    if (result > 0) {
         floor->ahead = block;
+    } else {
+        floor->free = (uint16_t)(floor->free - (floor->counts[block] == NW_FLOOR_OUT));
     }
     return result < 0 ? result : (int)NW_OK;
 }
@@ -156,6 +180,14 @@ int nw_floor_program(struct nw_floor *floor, uint32_t word, uint16_t length, uin
     floor->next++;
     floor->left--;
     return NW_OK;
+}
+
+void nw_floor_begin(struct nw_floor *floor, uint64_t version)
+{
+    floor->version = version;
+    floor->next = (uint32_t)floor->current * floor->block_pages;
+    floor->left = floor->used_pages;
+    floor->before = NW_FLOOR_NONE;
 }
 
 /* The newest root counts now. */
@@ -196,6 +228,19 @@ int nw_floor_confirm(struct nw_floor *floor)
     return floor->unconfirmed ? nw_floor_append(floor, NW_FLOOR_FILL, 0, NULL, &page) : (int)NW_OK;
 }
 
+static void put_blocks(uint8_t *to, const uint16_t *blocks, uint8_t count, uint8_t room)
+{
+    for (uint8_t i = 0; i < room; i++) {
+        nw_put16(to + 2U * i, i < count ? blocks[i] : (uint16_t)NW_FLOOR_NO_BLOCK);
+    }
+}
+
+void nw_floor_put_list(struct nw_floor *floor)
+{
+    put_blocks(floor->buffer + NW_FLOOR_LIST_AT, floor->list, floor->listed, NW_FLOOR_LIST);
+    floor->buffer[NW_FLOOR_LISTED_AT] = floor->listed;
+}
+
 int nw_floor_put_root(struct nw_floor *floor)
 {
     uint8_t *to = floor->buffer;
@@ -204,16 +249,9 @@ int nw_floor_put_root(struct nw_floor *floor)
     nw_put32(to + NW_FLOOR_MAGIC_AT, floor->map->magic);
     nw_put16(to + NW_FLOOR_BLOCKS_AT, floor->blocks);
     nw_put16(to + NW_FLOOR_PAGES_AT, floor->block_pages);
-    for (uint8_t i = 0; i < NW_FLOOR_LIST; i++) {
-        nw_put16(to + NW_FLOOR_LIST_AT + 2U * i,
-                 i < floor->listed ? floor->list[i] : NW_FLOOR_NO_BLOCK);
-    }
-    to[NW_FLOOR_LISTED_AT] = floor->listed;
+    nw_floor_put_list(floor);
+    put_blocks(to + NW_FLOOR_FAILED_AT, floor->failed, floor->failed_count, NW_FLOOR_FAILED);
     to[NW_FLOOR_FAILED_COUNT_AT] = floor->failed_count;
-    for (uint8_t i = 0; i < NW_FLOOR_FAILED; i++) {
-        nw_put16(to + NW_FLOOR_FAILED_AT + 2U * i,
-                 i < floor->failed_count ? floor->failed[i] : NW_FLOOR_NO_BLOCK);
-    }
     int result = nw_floor_program(floor, NW_FLOOR_ROOT, floor->page_bytes, to);
 
     if (result == NW_OK) {
@@ -287,10 +325,7 @@ static int open_block(struct nw_floor *floor)
     floor->counts[floor->current] = 0;
     floor->free--;
     release(floor);
-    floor->version = (floor->version + 2U) & ~(uint64_t)1U;
-    floor->next = (uint32_t)floor->current * floor->block_pages;
-    floor->left = floor->used_pages;
-    floor->before = NW_FLOOR_NONE;
+    nw_floor_begin(floor, (floor->version + 2U) & ~(uint64_t)1U);
     floor->unconfirmed = 1;
     return nw_floor_put_root(floor);
 }

@@ -2,6 +2,7 @@
 /*
  * floor.h - the ground floor of a layer that keeps data: blocks, a log of pages in them, and what
  * power cuts leave of both. The map that stands on it (struct nw_floor_map) says what pages mean.
+ * Files, bottom first; each calls only those above it:
  *
  *   floor.c        blocks, the log, a session's blocks
  *   floor_base.c   a mount's choice: heads, candidate roots, the base
@@ -70,6 +71,7 @@
 #define NW_FLOOR_OUT 255U  /* in counts: bad, listed, or nobody knows */
 #define NW_FLOOR_NO_BLOCK 0xFFFFU
 #define NW_FLOOR_NONE 0xFFFFFFFFUL
+#define NW_FLOOR_WHOLE 4 /* nw_floor_read() */
 
 struct nw_floor;
 
@@ -94,15 +96,16 @@ struct nw_floor_map {
     uint32_t magic; /* kind and format of the root */
 };
 
-/* What is used most stands first: small processors reach it by short instructions. */
+/* Bytes stand first, then half words: small processors reach them there by short instructions. */
 struct nw_floor {
-    const struct nw_floor_map *map;
-    uint8_t *buffer;       /* a page */
-    uint8_t *counts;       /* a byte a block: pages that are reached, or FREE, or OUT */
-    uint32_t next;         /* page to be programmed next */
-    uint32_t before;       /* sector of the page before it; NW_FLOOR_NONE */
-    uint32_t sure;         /* the page that this session wrote last, roots apart, and its sector: */
-    uint32_t sure_sector;  /* it is no torn tail; NW_FLOOR_NONE */
+    uint8_t payload;       /* the chip keeps the content of sectors; of nodes it always does */
+    uint8_t mounting;
+    uint8_t unconfirmed;   /* the newest root does not count yet */
+    uint8_t must_mount;    /* a program failed */
+    uint8_t stale;         /* RAM is not what the chip says: a mount failed */
+    uint8_t listed;
+    uint8_t failed_count;
+    int8_t broken;         /* what changes answer, to the end of the session; 0 */
     uint16_t left;         /* pages from there to the end of the block */
     uint16_t current;      /* the block; NW_FLOOR_NO_BLOCK: none yet */
     uint16_t blocks;
@@ -113,18 +116,17 @@ struct nw_floor {
     uint16_t empty;        /* and that will be when the next root counts */
     uint16_t hand;         /* free blocks are taken in order, from here on */
     uint16_t ahead;        /* the free block that is erased; NW_FLOOR_NO_BLOCK */
-    uint8_t payload;       /* the chip keeps the content of sectors; of nodes it always does */
-    uint8_t mounting;
-    uint8_t unconfirmed;   /* the newest root does not count yet */
-    uint8_t must_mount;    /* a program failed */
-    uint8_t stale;         /* RAM is not what the chip says: a mount failed */
-    uint8_t listed;
-    uint8_t failed_count;
-    int8_t broken;         /* what changes answer, to the end of the session; 0 */
+    const struct nw_floor_map *map;
+    uint8_t *buffer;       /* a page */
+    uint8_t *counts;       /* a byte a block: pages that are reached, or FREE, or OUT */
+    uint32_t next;         /* page to be programmed next */
+    uint32_t before;       /* sector of the page before it; NW_FLOOR_NONE */
+    uint32_t sure;         /* the page that this session wrote last, roots apart, and its sector: */
+    uint32_t sure_sector;  /* it is no torn tail; NW_FLOOR_NONE */
+    struct nw_tagged tagged;
+    uint64_t version;      /* of the block being written, or the highest that shows */
     uint16_t list[NW_FLOOR_LIST];
     uint16_t failed[NW_FLOOR_FAILED];
-    uint64_t version;      /* of the block being written, or the highest that shows */
-    struct nw_tagged tagged;
 };
 
 /* What a mount found: floor_base.c. */
@@ -142,6 +144,10 @@ struct nw_floor_base {
 enum nw_floor_how { NW_FLOOR_WRITE, NW_FLOOR_SHOW, NW_FLOOR_FORMAT };
 
 /* floor.c */
+/* A page's tag: enum nw_tag_state, or an error. */
+int nw_floor_tag(struct nw_floor *floor, uint32_t page);
+/* A whole page, likewise; NW_FLOOR_WHOLE: the data are those that the tag tells of. */
+int nw_floor_read(struct nw_floor *floor, uint32_t page, uint8_t *data);
 void nw_floor_gain(struct nw_floor *floor, uint32_t page);
 void nw_floor_lose(struct nw_floor *floor, uint32_t page);
 /* One page more in the block there is. Ask for room before. */
@@ -158,7 +164,9 @@ int nw_floor_save(struct nw_floor *floor);
 int nw_floor_confirm(struct nw_floor *floor);
 /* One free block erased ahead, or bad. Cost: at most one erase. */
 int nw_floor_erase_ahead(struct nw_floor *floor);
+/* Erased: 1; 0: the block failed, and is marked bad; or an error. */
 int nw_floor_erase(struct nw_floor *floor, uint16_t block);
+int nw_floor_is_bad(struct nw_floor *floor, uint16_t block);
 /* Marked bad, and never used again. */
 int nw_floor_retire(struct nw_floor *floor, uint16_t block);
 /* A block in which a program failed was emptied. */
@@ -167,17 +175,26 @@ int nw_floor_is_failed(const struct nw_floor *floor, uint16_t block);
 void nw_floor_fail(struct nw_floor *floor, uint16_t block);
 /* The floor's part of a root to the buffer, and that root twice to the log. */
 int nw_floor_put_root(struct nw_floor *floor);
+/* The list for mounts to the buffer. */
+void nw_floor_put_list(struct nw_floor *floor);
 /* Blocks for the next mounts join the list, as long as this many free ones stay. */
 void nw_floor_fill_list(struct nw_floor *floor, uint16_t keep);
 int nw_floor_program(struct nw_floor *floor, uint32_t word, uint16_t length, uint8_t *data);
+/* The current block is erased and comes next, with this version. */
+void nw_floor_begin(struct nw_floor *floor, uint64_t version);
 
 /* floor_base.c */
 /* The newest root that counts, to the buffer. NW_ERR_NOT_FOUND; NW_ERR_VERSION: another geometry;
  * NW_ERR_CORRUPT: the newest root is there and cannot be read. */
 int nw_floor_find(struct nw_floor *floor, struct nw_floor_base *base);
+/* A page's word; NW_FLOOR_NONE where it cannot be read, or is not of the base's version. Answers as
+ * nw_floor_tag(). */
+int nw_floor_word(struct nw_floor *floor, const struct nw_floor_base *base, uint32_t page,
+                  uint32_t *word);
 /* A page to the buffer: 1 if it is whole and of this version, 0, or an error. */
 int nw_floor_load(struct nw_floor *floor, uint32_t page, uint64_t version);
-
+/* A root of the base's block to the buffer, by either copy: 1, 0, or an error. */
+int nw_floor_load_root(struct nw_floor *floor, const struct nw_floor_base *base, uint32_t page);
 /* The base's last page to the buffer: 1 if it is a sector's and whole, 0, or an error. */
 int nw_floor_load_copy(struct nw_floor *floor, const struct nw_floor_base *base);
 

@@ -21,80 +21,73 @@
 #define LAST (CANDIDATES - 1U)
 #define MOST_VERSION 0xFFFFF00000ULL
 #define FAR 0x100000U
-#define FOREIGN 0x8000000000000000ULL /* with a version: another kind's head */
+
+struct head {
+    uint64_t version;
+    uint16_t block;
+    uint8_t foreign; /* another kind's */
+};
 
 struct heads {
-    uint64_t version[CANDIDATES]; /* newest first */
-    uint16_t block[CANDIDATES];
+    struct head at[CANDIDATES]; /* newest first */
     uint8_t count;
 };
 
-static int tag_of(struct nw_floor *floor, uint32_t page)
+/* The head whose tag was read last: the newest few are kept, the newest one first. */
+static void note(struct heads *heads, uint16_t block, const struct nw_tag *tag)
 {
-    return nw_tagged_read(&floor->tagged, page, 0, NULL);
-}
+    uint8_t at = heads->count < CANDIDATES ? heads->count++ : (uint8_t)LAST;
 
-static uint64_t version_of(uint64_t head)
-{
-    return head & ~FOREIGN;
-}
-
-/* A head: the newest few are kept, the newest one first. */
-static void note(struct heads *heads, uint16_t block, uint64_t version)
-{
-    uint8_t at = heads->count < CANDIDATES ? heads->count : (uint8_t)LAST;
-
-    while (at > 0 && version_of(heads->version[at - 1U]) < version_of(version)) {
-        heads->version[at] = heads->version[at - 1U];
-        heads->block[at] = heads->block[at - 1U];
-        at--;
+    for (; at > 0 && heads->at[at - 1U].version < tag->version; at--) {
+        heads->at[at] = heads->at[at - 1U];
     }
-    heads->version[at] = version;
-    heads->block[at] = block;
-    heads->count = (uint8_t)(heads->count + (heads->count < CANDIDATES ? 1U : 0U));
+    heads->at[at] = (struct head){tag->version, block, tag->word != NW_FLOOR_ROOT};
+}
+
+int nw_floor_word(struct nw_floor *floor, const struct nw_floor_base *base, uint32_t page,
+                  uint32_t *word)
+{
+    const struct nw_tag *tag = &floor->tagged.tag;
+    int state = nw_floor_tag(floor, page);
+
+    *word = state == NW_TAG_GOOD && tag->version == base->version ? tag->word
+                                                                  : (uint32_t)NW_FLOOR_NONE;
+    return state;
 }
 
 int nw_floor_load_copy(struct nw_floor *floor, const struct nw_floor_base *base)
 {
-    uint16_t length = floor->payload ? floor->page_bytes : (uint16_t)0;
-    int state = nw_tagged_read(&floor->tagged, base->copy, length,
-                               length != 0 ? floor->buffer : NULL);
+    int state = nw_floor_read(floor, base->copy, floor->payload ? floor->buffer : NULL);
     const struct nw_tag *tag = &floor->tagged.tag;
 
-    if (state != NW_TAG_GOOD || tag->version != base->version ||
+    if (state < NW_TAG_GOOD || tag->version != base->version ||
         (tag->word & (NW_FLOOR_OWN | NW_FLOOR_TWICE)) != 0) {
         return state < 0 ? state : 0;
     }
-    return (tag->word & (uint32_t)NW_FLOOR_DAMAGED) != 0 || length == 0 ||
-           tag->crc == nw_tag_sum(floor->buffer, length);
+    return state == NW_FLOOR_WHOLE || (tag->word & (uint32_t)NW_FLOOR_DAMAGED) != 0;
 }
 
 int nw_floor_load(struct nw_floor *floor, uint32_t page, uint64_t version)
 {
-    const struct nw_tag *tag = &floor->tagged.tag;
-    int state = tag_of(floor, page); /* data may be read of pages alone that are written */
+    int state = nw_floor_tag(floor, page); /* data may be read of pages alone that are written */
 
     if (state == NW_TAG_GOOD) {
-        state = nw_tagged_read(&floor->tagged, page, floor->page_bytes, floor->buffer);
+        state = nw_floor_read(floor, page, floor->buffer);
     }
     return state < 0 ? state
-                     : state == NW_TAG_GOOD && tag->version == version &&
-                           tag->crc == nw_tag_sum(floor->buffer, floor->page_bytes);
+                     : state == NW_FLOOR_WHOLE && floor->tagged.tag.version == version;
 }
 
 /* Is it one of ours? What a cut leaves fits the check of a tag once in 65,536 times, but not the
  * checksum of a page: that is asked where the version is far off. */
 static int is_head(struct nw_floor *floor, uint32_t page)
 {
-    struct nw_tag tag = floor->tagged.tag;
+    const struct nw_tag *tag = &floor->tagged.tag;
 
-    if ((tag.word & (uint32_t)NW_FLOOR_OWN) == 0 || tag.version <= floor->version + FAR) {
-        return (tag.word & (uint32_t)NW_FLOOR_OWN) != 0;
+    if ((tag->word & (uint32_t)NW_FLOOR_OWN) == 0) {
+        return 0;
     }
-    int result = nw_floor_load(floor, page, tag.version);
-
-    floor->tagged.tag = tag;
-    return result;
+    return tag->version > floor->version + FAR ? nw_floor_load(floor, page, tag->version) : 1;
 }
 
 /* Does one of a block's first two pages show a root? 1; 0 when both are blank; 2: a suspect, whose
@@ -104,7 +97,7 @@ static int look_at_head(struct nw_floor *floor, uint32_t page)
     int blank = 1;
 
     for (uint8_t i = 0; i < NW_FLOOR_ROOTS; i++) {
-        int state = tag_of(floor, page + i);
+        int state = nw_floor_tag(floor, page + i);
         int is = state == NW_TAG_GOOD ? is_head(floor, page + i) : 0;
 
         if (state < 0 || is != 0) {
@@ -118,28 +111,31 @@ static int look_at_head(struct nw_floor *floor, uint32_t page)
 /* What a bad block shows is no candidate and no suspect, but versions grow above it. */
 static int look_at_heads(struct nw_floor *floor, struct nw_floor_base *base, struct heads *heads)
 {
+    const struct nw_tag *tag = &floor->tagged.tag;
+
     heads->count = 0;
     base->suspects = 0;
     for (uint16_t block = 0; block < floor->blocks; block++) {
         int state = look_at_head(floor, (uint32_t)block * floor->block_pages);
-        struct nw_tag tag = floor->tagged.tag;
-        int bad = 1;
 
-        if (state == 1 && tag.version > floor->version && tag.version <= MOST_VERSION) {
-            floor->version = tag.version;
+        floor->counts[block] = 0;
+        if (state == 1 && tag->version > floor->version && tag->version <= MOST_VERSION) {
+            floor->version = tag->version;
         }
-        if (state == 2 || (state == 1 && (heads->count < CANDIDATES ||
-                                          tag.version > version_of(heads->version[LAST])))) {
-            floor->tagged.req.block = block;
-            bad = nw_chip_is_bad(&floor->tagged.req);
+        if (state == 0 || (state == 1 && heads->count == CANDIDATES &&
+                           tag->version <= heads->at[LAST].version)) {
+            continue;
         }
-        if (state < 0 || bad < 0) {
-            return state < 0 ? state : bad;
+        int bad = state < 0 ? state : nw_floor_is_bad(floor, block);
+
+        if (bad < 0) {
+            return bad;
         }
-        floor->counts[block] = state == 2 && !bad ? (uint8_t)NW_FLOOR_OUT : (uint8_t)0;
-        base->suspects |= floor->counts[block];
-        if (state == 1 && !bad) {
-            note(heads, block, tag.version | (tag.word != NW_FLOOR_ROOT ? FOREIGN : 0U));
+        if (!bad && state == 1) {
+            note(heads, block, tag);
+        } else if (!bad) {
+            floor->counts[block] = NW_FLOOR_OUT;
+            base->suspects = 1;
         }
     }
     return NW_OK;
@@ -166,45 +162,40 @@ static int take_list(struct nw_floor *floor)
 /* Does the session block's root count? 1, 0, or an error. */
 static int is_confirmed(struct nw_floor *floor, const struct nw_floor_base *base)
 {
-    for (uint16_t i = NW_FLOOR_ROOTS; i < floor->used_pages; i++) {
-        int state = tag_of(floor, base->head + i);
+    uint32_t word = NW_FLOOR_NONE;
+    int state = NW_TAG_LOST;
 
-        if (state < 0 || state == NW_TAG_BLANK) {
-            return state < 0 ? state : 0;
-        }
-        if (state == NW_TAG_GOOD && floor->tagged.tag.version == base->version) {
-            return 1;
-        }
+    for (uint16_t i = NW_FLOOR_ROOTS;
+         i < floor->used_pages && state > NW_TAG_BLANK && word == NW_FLOOR_NONE; i++) {
+        state = nw_floor_word(floor, base, base->head + i, &word);
     }
-    return 0;
+    return state < 0 ? state : word != NW_FLOOR_NONE;
 }
 
-/* An END of this number, whose tag was read last? It says whether a copy stands before it: that
- * page may look blank in a block whose erase was cut. */
-static int is_end(const struct nw_floor *floor, struct nw_floor_base *base, uint32_t number)
+/* An END of this number? It says whether a copy stands before it: that page may look blank in a
+ * block whose erase was cut. */
+static int is_end(struct nw_floor_base *base, uint32_t word, uint32_t number)
 {
-    uint32_t word = floor->tagged.tag.word;
-
     base->copy = (word & NW_FLOOR_COPIED) != 0 ? base->head + NW_FLOOR_ROOTS : 0U;
-    return (word & ~NW_FLOOR_COPIED) == NW_FLOOR_END + number &&
-           floor->tagged.tag.version == base->version;
+    return (word & ~NW_FLOOR_COPIED) == NW_FLOOR_END + number;
 }
 
 /* Does the mount block's root count? 1, 0, or an error. Of a second END what it lists is taken. */
 static int has_ended(struct nw_floor *floor, struct nw_floor_base *base)
 {
     uint32_t first = base->head + NW_FLOOR_ROOTS + 1U;
+    uint32_t word;
     int result = nw_floor_load(floor, first + 1U, base->version);
 
-    if (result > 0 && is_end(floor, base, 1) && take_list(floor)) {
+    if (result > 0 && is_end(base, floor->tagged.tag.word, 1) && take_list(floor)) {
         base->proven = 1;
         base->sector = nw_get32(floor->buffer + NW_FLOOR_SECTORS_AT);
         return 1;
     }
     if (result >= 0) {
-        result = tag_of(floor, first);
+        result = nw_floor_word(floor, base, first, &word);
     }
-    if (result < 0 || result != NW_TAG_GOOD || !is_end(floor, base, 0)) {
+    if (result < 0 || !is_end(base, word, 0)) {
         return result < 0 ? result : 0;
     }
     return base->copy != 0 ? nw_floor_load_copy(floor, base) : 1;
@@ -222,12 +213,11 @@ static int counts(struct nw_floor *floor, struct nw_floor_base *base)
     return (base->version & 1U) != 0 ? has_ended(floor, base) : is_confirmed(floor, base);
 }
 
-/* The root of a block to the buffer, by either copy: 1, 0, or an error. */
-static int load_head(struct nw_floor *floor, const struct nw_floor_base *base)
+int nw_floor_load_root(struct nw_floor *floor, const struct nw_floor_base *base, uint32_t page)
 {
-    int result = nw_floor_load(floor, base->head, base->version);
+    int result = nw_floor_load(floor, page, base->version);
 
-    return result == 0 ? nw_floor_load(floor, base->head + 1U, base->version) : result;
+    return result == 0 ? nw_floor_load(floor, page + 1U, base->version) : result;
 }
 
 /* The root of the base is in the buffer. What an END listed is good for a mount only where nothing
@@ -260,19 +250,19 @@ int nw_floor_find(struct nw_floor *floor, struct nw_floor_base *base)
     int lost = 0;
     int result = look_at_heads(floor, base, &heads);
 
-    base->highest = heads.count != 0 ? heads.block[0] : (uint16_t)NW_FLOOR_NO_BLOCK;
-    if (heads.count != 0 && version_of(heads.version[0]) > MOST_VERSION && result == NW_OK) {
+    base->highest = heads.count != 0 ? heads.at[0].block : (uint16_t)NW_FLOOR_NO_BLOCK;
+    if (heads.count != 0 && heads.at[0].version > MOST_VERSION && result == NW_OK) {
         result = NW_ERR_CORRUPT; /* an image that nobody of us wrote */
     }
     for (uint8_t i = 0; i < heads.count && result == NW_OK; i++) {
-        base->version = heads.version[i];
-        base->head = (uint32_t)heads.block[i] * floor->block_pages;
-        if ((base->version & FOREIGN) != 0) {
+        base->version = heads.at[i].version;
+        base->head = (uint32_t)heads.at[i].block * floor->block_pages;
+        if (heads.at[i].foreign) {
             return NW_ERR_NOT_FOUND;
         }
         int does = counts(floor, base);
 
-        result = does < 0 ? does : load_head(floor, base);
+        result = does < 0 ? does : nw_floor_load_root(floor, base, base->head);
         if (result < 0) {
             return result;
         }

@@ -13,18 +13,6 @@
 #define UNTOLD 0xFFFFFFU /* in a tag: the page before it holds no sector */
 #define KEEP 2U /* free blocks that a mount does not list: the session's next ones */
 
-/* A root within the base: all before it is in it. Either copy will do. 1, 0, or an error. */
-static int replay_root(struct nw_floor *floor, const struct nw_floor_base *base, uint32_t page)
-{
-    int result = nw_floor_load(floor, page, base->version);
-
-    if (result > 0) {
-        result = floor->map->adopt(floor, page);
-        return result < 0 ? result : 1;
-    }
-    return result;
-}
-
 static int is_node(uint32_t word)
 {
     return (word & NW_FLOOR_OWN) == 0 && (word & NW_FLOOR_TWICE) != 0;
@@ -50,125 +38,145 @@ static int replay(struct nw_floor *floor, uint32_t page, uint32_t word, uint32_t
                : (int)NW_OK;
 }
 
-/* The last page is a root whose first copy cannot be read, if it is a root at all. The one before
- * it goes back to the buffer, if this one is torn. */
-static int end_with_root(struct nw_floor *floor, const struct nw_floor_base *base, uint32_t page,
-                         uint32_t root)
-{
-    int result = replay_root(floor, base, page);
-
-    for (uint8_t i = 0; i < NW_FLOOR_ROOTS && result == 0; i++) {
-        result = nw_floor_load(floor, root + i, base->version);
-    }
-    return result == 0 ? (int)NW_ERR_CORRUPT : result;
-}
-
-/* The last root in a session block that another page follows; its head, where there is no other. */
-static int last_root(struct nw_floor *floor, const struct nw_floor_base *base, uint32_t *root)
+/* The last root in a session block that another page follows; its head, where there is no other.
+ * And the block's last page. */
+static int last_root(struct nw_floor *floor, const struct nw_floor_base *base, uint32_t *root,
+                     uint32_t *last)
 {
     uint32_t end = base->head + floor->used_pages;
     uint32_t first = base->head; /* copy of the root that was met last */
+    uint32_t page = base->head + NW_FLOOR_ROOTS;
+    uint32_t word;
     int state = NW_OK;
 
-    *root = base->head;
-    for (uint32_t page = base->head + NW_FLOOR_ROOTS; page < end; page++) {
-        state = nw_tagged_read(&floor->tagged, page, 0, NULL);
+    *root = first;
+    for (; page < end; page++) {
+        state = nw_floor_word(floor, base, page, &word);
         if (state < 0 || state == NW_TAG_BLANK) {
             break;
         }
         *root = first;
-        if (state == NW_TAG_GOOD && floor->tagged.tag.version == base->version &&
-            floor->tagged.tag.word == NW_FLOOR_ROOT && page != first + 1U) {
+        if (word == NW_FLOOR_ROOT && page != first + 1U) {
             first = page;
         }
     }
+    *last = page - 1U;
     return state < 0 ? state : (int)NW_OK;
 }
 
-/* What stands behind this root of a session block. The last page is the torn
- * tail: it says what the page before it holds, should that rot, and nothing else. */
-static int replay_all(struct nw_floor *floor, struct nw_floor_base *base, uint32_t root)
+/* The word of a page. It says what the page before it holds, should that have rotted. */
+static int read_word(struct nw_floor *floor, const struct nw_floor_base *base, uint32_t page,
+                     uint32_t before, uint32_t *word)
+{
+    int result = nw_floor_word(floor, base, page, word);
+    uint32_t told = floor->tagged.tag.erases;
+
+    return result >= 0 && *word != NW_FLOOR_NONE && before == NW_FLOOR_NONE && told < UNTOLD &&
+                   floor->tagged.req.spare_length >= NW_TAG_WEAR_BYTES
+               ? floor->map->replay(floor, page - 1U, told)
+               : result;
+}
+
+/* This root of the base to the buffer, by either copy. */
+static int load_root(struct nw_floor *floor, const struct nw_floor_base *base, uint32_t page)
+{
+    int result = nw_floor_load_root(floor, base, page);
+
+    return result == 0 ? (int)NW_ERR_CORRUPT : result;
+}
+
+/* The last page is the torn tail: it may hold a sector. Of others a root counts, whose first copy
+ * cannot be read, if it is whole; and a node that this session wrote. */
+static int end_replay(struct nw_floor *floor, struct nw_floor_base *base, uint32_t page,
+                      uint32_t word, uint32_t before, uint32_t root)
+{
+    if (word == NW_FLOOR_NONE || (word & (NW_FLOOR_OWN | NW_FLOOR_TWICE)) == 0) {
+        base->copy = page;
+    } else if (word == NW_FLOOR_ROOT && page != root + 1U) {
+        int result = nw_floor_load(floor, page, base->version);
+
+        if (result > 0) {
+            return floor->map->adopt(floor, page);
+        }
+        return result < 0 ? result : load_root(floor, base, root); /* to the buffer again */
+    } else if (is_node(word) && page == floor->sure) {
+        return replay(floor, page, word, before);
+    }
+    return NW_OK;
+}
+
+/* What stands behind the last root of a session block, up to its last page. */
+static int replay_all(struct nw_floor *floor, struct nw_floor_base *base, uint32_t root,
+                      uint32_t last)
 {
     uint32_t page = root + 1U + (root == base->head);
-    uint32_t end = base->head + floor->used_pages;
     uint32_t before = NW_FLOOR_ROOT;
-    int knows = floor->tagged.req.spare_length >= NW_TAG_WEAR_BYTES;
-    int state = nw_tagged_read(&floor->tagged, page, 0, NULL);
+    uint32_t word;
+    int result = NW_OK;
 
-    for (;;) {
-        struct nw_tag tag = floor->tagged.tag;
-        int good = state == NW_TAG_GOOD && tag.version == base->version;
-        uint32_t word = good ? tag.word : (uint32_t)NW_FLOOR_NONE;
-        int result = state < 0 ? state : (int)NW_OK;
-
-        if (good && before == NW_FLOOR_NONE && knows && tag.erases < UNTOLD) {
-            result = floor->map->replay(floor, page - 1U, tag.erases);
-        }
+    for (; page < last && result >= 0; page++) {
+        result = read_word(floor, base, page, before, &word);
         if (result >= 0) {
-            state = page + 1U < end ? nw_tagged_read(&floor->tagged, page + 1U, 0, NULL)
-                                    : (int)NW_TAG_BLANK;
-            result = state < 0 ? state : result;
+            result = replay(floor, page, word, before);
         }
-        if (result >= 0 && state == NW_TAG_BLANK) {
-            base->copy = good && (word & (NW_FLOOR_OWN | NW_FLOOR_TWICE)) != 0 ? 0 : page;
-            if (good && is_node(word) && page == floor->sure) { /* this session wrote it: whole */
-                result = replay(floor, page, word, before);
-            }
-            return word == NW_FLOOR_ROOT && page != root + 1U
-                       ? end_with_root(floor, base, page, root)
-                       : result;
-        }
-        if (result >= 0) {
-            struct nw_tag next = floor->tagged.tag;
-
-            result = word == NW_FLOOR_ROOT && page != root + 1U
-                         ? replay_root(floor, base, page)
-                         : replay(floor, page, word, before);
-            floor->tagged.tag = next;
-        }
-        if (result < 0) {
-            return result;
-        }
-        root = result > 0 ? page : root;
         before = word;
-        page++;
     }
+    if (result >= 0 && page == last) {
+        result = read_word(floor, base, page, before, &word);
+        if (result >= 0) {
+            result = end_replay(floor, base, page, word, before, root);
+        }
+    }
+    return result;
 }
 
 /* What the base holds, to RAM; the root at its head is in the buffer. */
 static int restore(struct nw_floor *floor, struct nw_floor_base *base)
 {
     uint32_t root = base->head;
+    uint32_t last = root; /* a mount block says all in its root */
     int result = NW_OK;
 
     if ((base->version & 1U) == 0) {
-        result = last_root(floor, base, &root);
+        result = last_root(floor, base, &root, &last);
     }
     if (result == NW_OK && root != base->head) {
-        result = nw_floor_load(floor, root, base->version);
-        result = result == 0 ? nw_floor_load(floor, root + 1U, base->version) : result;
-        result = result == 0 ? (int)NW_ERR_CORRUPT : result;
+        result = load_root(floor, base, root);
     }
     if (result >= 0) {
         result = floor->map->adopt(floor, root);
     }
-    if (result >= 0 && (base->version & 1U) == 0) {
-        result = replay_all(floor, base, root);
+    if (result >= 0) {
+        result = replay_all(floor, base, root, last);
     }
     return result < 0 ? result : (int)NW_OK;
+}
+
+/* The base's last page to the buffer, and its word: 1; 0: it holds nothing; or an error. Where a
+ * page that is no torn tail cannot be read its content is lost: one of this session, or of a mount
+ * block that a second END proves. */
+static int load_last(struct nw_floor *floor, const struct nw_floor_base *base, uint32_t *word)
+{
+    int result = base->copy != 0 ? nw_floor_load_copy(floor, base) : 0;
+
+    *word = floor->tagged.tag.word;
+    if (result == 0 && base->copy != 0) {
+        uint32_t sector = base->copy == floor->sure ? floor->sure_sector : base->sector;
+
+        *word = sector | NW_FLOOR_DAMAGED;
+        result = sector != NW_FLOOR_NONE;
+    }
+    return result;
 }
 
 /* Without writing: the last page lies where it is, if it is whole now. */
 static int show(struct nw_floor *floor, const struct nw_floor_base *base)
 {
-    int result = base->copy != 0 ? nw_floor_load_copy(floor, base) : 0;
+    uint32_t word;
+    int result = load_last(floor, base, &word);
 
     if (result > 0) {
-        (void)floor->map->moved(floor, floor->tagged.tag.word & ~(uint32_t)NW_FLOOR_DAMAGED,
-                                base->copy);
-    } else if (result == 0 && base->copy != 0 && (base->proven || base->copy == floor->sure)) {
-        (void)floor->map->moved(floor, base->proven ? base->sector : floor->sure_sector,
-                                base->copy);
+        (void)floor->map->moved(floor, word & ~(uint32_t)NW_FLOOR_DAMAGED, base->copy);
     }
     floor->left = 0;
     floor->listed = 0;
@@ -179,6 +187,14 @@ static int show(struct nw_floor *floor, const struct nw_floor_base *base)
     return result == NW_ERR_ECC || result == NW_ERR_CORRUPT || result > 0 ? (int)NW_OK : result;
 }
 
+/* Erased: 1; 0: it is bad, by now or before; or an error. */
+static int clear(struct nw_floor *floor, uint16_t block)
+{
+    int result = nw_floor_is_bad(floor, block);
+
+    return result == 0 ? nw_floor_erase(floor, block) : result < 0 ? result : 0;
+}
+
 /* Blocks whose first two pages tell nothing: what a cut has left there may be a root tomorrow. */
 static int erase_suspects(struct nw_floor *floor, const struct nw_floor_base *base)
 {
@@ -186,8 +202,7 @@ static int erase_suspects(struct nw_floor *floor, const struct nw_floor_base *ba
 
     for (uint16_t block = 0; base->suspects && block < floor->blocks && result >= 0; block++) {
         if (floor->counts[block] != 0) {
-            result = nw_floor_erase(floor, block);
-            result = result == NW_ERR_ERASE ? nw_floor_retire(floor, block) : result;
+            result = clear(floor, block);
         }
     }
     return result < 0 ? result : (int)NW_OK;
@@ -204,8 +219,7 @@ static int count(struct nw_floor *floor)
     floor->ahead = NW_FLOOR_NO_BLOCK;
     for (uint16_t block = 0; block < floor->blocks && result >= 0; block++) {
         if (floor->counts[block] == 0 && block != floor->current) {
-            floor->tagged.req.block = block;
-            result = nw_chip_is_bad(&floor->tagged.req);
+            result = nw_floor_is_bad(floor, block);
             if (result == 0 && nw_floor_is_failed(floor, block)) {
                 continue;
             }
@@ -216,74 +230,43 @@ static int count(struct nw_floor *floor)
     return result < 0 ? result : (int)NW_OK;
 }
 
-static void drop(struct nw_floor *floor, uint8_t at)
-{
-    floor->listed--;
-    for (; at < floor->listed; at++) {
-        floor->list[at] = floor->list[at + 1U];
-    }
-}
-
 /* A block of the list that is neither the base nor the newest that shows, erased; it goes to the
  * end of the list. The base goes from it: none of the mounts to come before the next END may take
  * what another one may have built upon. */
 static int take(struct nw_floor *floor, const struct nw_floor_base *base)
 {
     uint16_t own = (uint16_t)(base->head / floor->block_pages);
-    uint8_t at = 0;
+    uint8_t listed = floor->listed;
+    int result = 0;
 
-    for (uint8_t i = floor->listed; i != 0; i--) {
-        if (floor->list[i - 1U] == own) {
-            drop(floor, (uint8_t)(i - 1U));
+    floor->listed = 0;
+    for (uint8_t i = 0; i < listed && result >= 0; i++) {
+        uint16_t block = floor->list[i];
+
+        if (result == 0 && block != own && block != base->highest) {
+            floor->current = block;
+            result = clear(floor, block);
+        } else if (block != own) {
+            floor->list[floor->listed++] = block;
         }
     }
-    while (at < floor->listed) {
-        uint16_t block = floor->list[at];
-
-        if (block == base->highest) {
-            at++;
-            continue;
-        }
-        drop(floor, at);
-        floor->tagged.req.block = block;
-        int result = nw_chip_is_bad(&floor->tagged.req);
-
-        if (result == 0) {
-            result = nw_floor_erase(floor, block);
-            if (result >= 0) {
-                floor->list[floor->listed] = block;
-                floor->listed++;
-                floor->current = block;
-                return NW_OK;
-            }
-            result = result == NW_ERR_ERASE ? nw_floor_retire(floor, block) : result;
-        }
-        if (result < 0) {
-            return result;
-        }
+    if (result > 0) {
+        floor->list[floor->listed++] = floor->current;
     }
-    return NW_ERR_FULL;
+    return result < 0 ? result : result > 0 ? (int)NW_OK : (int)NW_ERR_FULL;
 }
 
-/* The copy of the last page, if that is whole. One that this session wrote is no torn tail: where
- * it cannot be read its content is lost. So is a mount block's that a second END proves; else it is
- * one of a half-erased block: 1, the mount begins anew without it. */
+/* The copy of the last page. That of a mount block that is not proven was whole when the block was
+ * chosen: where it cannot be read now the block is half erased. 1: the mount begins anew without
+ * it. */
 static int copy_last(struct nw_floor *floor, struct nw_floor_base *base)
 {
-    int result = base->copy != 0 ? nw_floor_load_copy(floor, base) : 0;
-    uint32_t word = floor->tagged.tag.word;
+    uint32_t word;
+    int result = load_last(floor, base, &word);
 
-    if (result == 0 && base->copy != 0 && base->copy == floor->sure) {
-        base->sector = floor->sure_sector;
-        word = base->sector | NW_FLOOR_DAMAGED;
-        result = base->sector != NW_FLOOR_NONE;
-    } else if (result == 0 && base->copy != 0 && (base->version & 1U) != 0) {
-        if (!base->proven) {
-            base->below = base->version;
-            return 1;
-        }
-        word = base->sector | NW_FLOOR_DAMAGED;
-        result = base->sector != NW_FLOOR_NONE;
+    if (result == 0 && base->copy != 0 && (base->version & 1U) != 0 && !base->proven) {
+        base->below = base->version;
+        return 1;
     }
     base->sector = word & ~(uint32_t)NW_FLOOR_DAMAGED;
     if (result > 0 && floor->map->moved(floor, base->sector, floor->next)) {
@@ -301,21 +284,18 @@ static int end(struct nw_floor *floor, const struct nw_floor_base *base)
 {
     uint32_t first = (uint32_t)floor->current * floor->block_pages + NW_FLOOR_ROOTS + 1U;
     uint32_t copied = base->sector != NW_FLOOR_NONE ? NW_FLOOR_COPIED : 0U;
-    uint8_t *to = floor->buffer;
     int result = NW_OK;
 
     floor->hand = floor->current;
     floor->listed = 0;
     nw_floor_fill_list(floor, KEEP);
-    memset(to, 0, floor->page_bytes);
-    nw_put32(to + NW_FLOOR_SECTORS_AT, base->sector);
-    for (uint8_t i = 0; i < floor->listed; i++) {
-        nw_put16(to + NW_FLOOR_LIST_AT + 2U * i, floor->list[i]);
-    }
-    to[NW_FLOOR_LISTED_AT] = floor->listed;
+    memset(floor->buffer, 0, floor->page_bytes);
+    nw_put32(floor->buffer + NW_FLOOR_SECTORS_AT, base->sector);
+    nw_floor_put_list(floor);
     floor->next = first;
     for (uint8_t i = 0; i < 2U && result == NW_OK; i++) {
-        result = nw_floor_program(floor, copied | (NW_FLOOR_END + i), floor->page_bytes, to);
+        result = nw_floor_program(floor, copied | (NW_FLOOR_END + i), floor->page_bytes,
+                                  floor->buffer);
     }
     return result;
 }
@@ -341,10 +321,7 @@ static int write_block(struct nw_floor *floor, struct nw_floor_base *base)
     if (result != NW_OK) {
         return result;
     }
-    floor->version = (floor->version + 1U) | 1U;
-    floor->next = (uint32_t)floor->current * floor->block_pages;
-    floor->left = floor->used_pages;
-    floor->before = NW_FLOOR_NONE;
+    nw_floor_begin(floor, (floor->version + 1U) | 1U);
     floor->mounting = 1;
     result = floor->map->build(floor);
     if (result == NW_OK) {
@@ -377,32 +354,19 @@ static int write_block(struct nw_floor *floor, struct nw_floor_base *base)
     return result;
 }
 
-/* A format where no device of this kind is: nothing may show that is older (R5). */
+/* A format where no device of this kind is: each good block is a suspect, for nothing may show that
+ * is older (R5). */
 static int wipe(struct nw_floor *floor, struct nw_floor_base *base)
 {
-    int result = NW_OK;
-
     floor->listed = 0;
     floor->failed_count = 0;
     floor->version = 0;
-    base->suspects = 0;
-    base->copy = 0;
+    base->version = 0;
     base->highest = NW_FLOOR_NO_BLOCK;
     base->head = NW_FLOOR_NONE;
-    for (uint16_t block = 0; block < floor->blocks && result >= 0; block++) {
-        floor->tagged.req.block = block;
-        result = nw_chip_is_bad(&floor->tagged.req);
-        if (result == 0) {
-            result = nw_floor_erase(floor, block);
-            if (result == NW_ERR_ERASE) {
-                result = nw_floor_retire(floor, block);
-            } else if (result >= 0 && floor->listed < NW_FLOOR_LIST) {
-                floor->list[floor->listed] = block;
-                floor->listed++;
-            }
-        }
-    }
-    return result < 0 ? result : (int)NW_OK;
+    base->suspects = 1;
+    memset(floor->counts, NW_FLOOR_OUT, floor->blocks);
+    return NW_OK;
 }
 
 static int attempt(struct nw_floor *floor, struct nw_floor_base *base, enum nw_floor_how how)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lavish.h - how the files of the lavish layer see each other, bottom first:
+ * lavish.h - how the files of the lavish layer see each other. Bottom first; each calls only those
+ * above it:
  *   lavish_space.c  lavish blocks, the chip blocks they are made of, the pages in them
  *   lavish_log.c    maps in RAM, appending to a logical block, making room
  *   lavish.c        the block device

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * page.h - the state of the page-mapped layer and what its files share:
+ * page.h - the state of the page-mapped layer and what its files share. Bottom first; each calls
+ * only those above it:
  *   page_block.c  open blocks, and those in reserve
  *   page_log.c    reading, appending, the map
  *   page_trim.c   trims that outlive power
@@ -9,7 +10,6 @@
  *   page_turn.c   moving what counts away from where a torn page may lie
  *   page_mount.c  what lies on the chip when power comes up, and making sure of it
  *   page.c        the device: open, and the five verbs
- * The files stand in this order, and each calls only those before it.
  * The ideas behind it, and why a mount writes: docs/ftl-page.md.
  */
 #ifndef NANDWICH_FTL_PAGE_STATE_H

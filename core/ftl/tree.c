@@ -11,6 +11,7 @@
 #define MOST_PAGES 256U
 #define LEAST_BYTES 256U
 #define LEAST_FRAMES 3U
+#define MOST_FRAMES 0xFFFFU
 #define PLENTY 2U /* more free blocks that idle time cleans for */
 
 /* How sectors, leaves and inner nodes fit together. 0: pages too small for so many. */
@@ -143,25 +144,19 @@ size_t nw_ftl_tree_ram_bytes(const struct nw_ftl_tree_config *config,
 static void take_cache(struct nw_tree *tree, struct nw_ram *ram)
 {
     size_t most = (size_t)tree->children * (tree->leaves + 1U) + 1U;
-    size_t frames = (ram->bytes - ram->used) / (tree->floor.page_bytes + sizeof(uint32_t));
+    size_t frames;
 
-    if (frames > most) {
-        frames = most;
-    }
-    if (frames > 0xFFFFU) {
-        frames = 0xFFFFU;
-    }
-    while (frames >= LEAST_FRAMES) {
-        struct nw_ram try = *ram;
-
-        tree->cached = NW_RAM_TAKE(&try, uint32_t, frames);
-        tree->cache = NW_RAM_TAKE(&try, uint8_t, frames * tree->floor.page_bytes);
-        if (try.used <= try.bytes) {
-            tree->frames = (uint16_t)frames;
-            memset(tree->cached, 0xFF, frames * sizeof(uint32_t));
-            return;
-        }
-        frames--;
+    (void)NW_RAM_TAKE(ram, uint32_t, 0); /* aligned */
+    frames = ram->used < ram->bytes
+                 ? (ram->bytes - ram->used) / (tree->floor.page_bytes + sizeof(uint32_t))
+                 : 0U;
+    frames = frames < most ? frames : most;
+    frames = frames < MOST_FRAMES ? frames : MOST_FRAMES;
+    if (frames >= LEAST_FRAMES) {
+        tree->frames = (uint16_t)frames;
+        tree->cached = NW_RAM_TAKE(ram, uint32_t, frames);
+        tree->cache = NW_RAM_TAKE(ram, uint8_t, frames * tree->floor.page_bytes);
+        memset(tree->cached, 0xFF, frames * sizeof(uint32_t));
     }
 }
 
@@ -171,21 +166,18 @@ static int prepare(struct nw_ftl_tree *ftl, struct nw_chip *chip,
                    const struct nw_ftl_tree_config *config, void *ram, size_t ram_bytes)
 {
     struct nw_ram arena = {.start = ram, .bytes = ram_bytes};
-    size_t least = nw_ftl_tree_ram_bytes(config, &chip->geometry);
     struct nw_tree *tree;
+    int result = place(&tree, config, &chip->geometry, &arena);
 
     memset(&ftl->stats, 0, sizeof ftl->stats);
-    if (least == 0) {
-        return NW_ERR_CONFIG;
+    if (result < 0) {
+        return result;
     }
-    if (ram == NULL || least > ram_bytes) {
+    if (ram == NULL || arena.used > ram_bytes) {
         return NW_ERR_RAM;
     }
-    (void)place(&tree, config, &chip->geometry, &arena);
+    memset(tree + 1, 0, arena.used - sizeof *tree);
     take_cache(tree, &arena);
-    memset(tree->child, 0, (tree->children + (size_t)1) * sizeof *tree->child);
-    memset(tree->leaf_start, 0, (size_t)tree->children * tree->leaves * sizeof *tree->leaf_start);
-    memset(tree->leaf_at, 0, (size_t)tree->children * tree->leaves * tree->width);
     nw_tagged_open(&tree->floor.tagged, chip, &ftl->stats);
     tree->root = NW_FLOOR_NONE;
     tree->victim = NW_FLOOR_NO_BLOCK;
@@ -217,44 +209,40 @@ static int open_floor(struct nw_tree *tree)
     return result == NW_ERR_FULL ? (int)NW_OK : result;
 }
 
-int nw_ftl_tree_format(struct nw_ftl_tree *ftl, struct nw_chip *chip,
-                       const struct nw_ftl_tree_config *config, void *ram, size_t ram_bytes)
-{
-    int result = prepare(ftl, chip, config, ram, ram_bytes);
-
-    return result == NW_OK ? nw_floor_mount(&ftl->tree->floor, NW_FLOOR_FORMAT) : result;
-}
-
-static int mount(struct nw_ftl_tree *ftl, struct nw_chip *chip,
+static int start(struct nw_ftl_tree *ftl, struct nw_chip *chip,
                  const struct nw_ftl_tree_config *config, void *ram, size_t ram_bytes,
                  enum nw_floor_how how)
 {
     int result = prepare(ftl, chip, config, ram, ram_bytes);
 
     if (result == NW_OK) {
-        result = how == NW_FLOOR_SHOW ? nw_floor_mount(&ftl->tree->floor, how)
-                                      : open_floor(ftl->tree);
+        result = how == NW_FLOOR_WRITE ? open_floor(ftl->tree)
+                                       : nw_floor_mount(&ftl->tree->floor, how);
+    }
+    if (result == NW_OK && how == NW_FLOOR_SHOW) {
+        ftl->tree->floor.broken = NW_ERR_UNSUPPORTED;
+        ftl->tree->floor.must_mount = 0;
     }
     return result == NW_ERR_NOT_FOUND ? nw_chip_not_found(chip, ram, ram_bytes) : result;
+}
+
+int nw_ftl_tree_format(struct nw_ftl_tree *ftl, struct nw_chip *chip,
+                       const struct nw_ftl_tree_config *config, void *ram, size_t ram_bytes)
+{
+    return start(ftl, chip, config, ram, ram_bytes, NW_FLOOR_FORMAT);
 }
 
 int nw_ftl_tree_mount(struct nw_ftl_tree *ftl, struct nw_chip *chip,
                       const struct nw_ftl_tree_config *config, void *ram, size_t ram_bytes)
 {
-    return mount(ftl, chip, config, ram, ram_bytes, NW_FLOOR_WRITE);
+    return start(ftl, chip, config, ram, ram_bytes, NW_FLOOR_WRITE);
 }
 
 int nw_ftl_tree_mount_read_only(struct nw_ftl_tree *ftl, struct nw_chip *chip,
                                 const struct nw_ftl_tree_config *config, void *ram,
                                 size_t ram_bytes)
 {
-    int result = mount(ftl, chip, config, ram, ram_bytes, NW_FLOOR_SHOW);
-
-    if (result == NW_OK) {
-        ftl->tree->floor.broken = NW_ERR_UNSUPPORTED;
-        ftl->tree->floor.must_mount = 0;
-    }
-    return result;
+    return start(ftl, chip, config, ram, ram_bytes, NW_FLOOR_SHOW);
 }
 
 /* One sector after the other. */
@@ -311,15 +299,13 @@ static int read_sector(struct nw_tree *tree, uint32_t sector, uint8_t *data)
         }
         return NW_OK;
     }
-    int state = nw_tagged_read(&floor->tagged, place, floor->page_bytes, data);
+    int state = nw_floor_read(floor, place, data);
 
     if (state < 0 || state == NW_TAG_LOST) {
         return state < 0 ? state : (int)NW_ERR_ECC;
     }
-    return state == NW_TAG_GOOD && floor->tagged.tag.word == sector &&
-                   floor->tagged.tag.crc == nw_tag_sum(data, floor->page_bytes)
-               ? (int)NW_OK
-               : (int)NW_ERR_CORRUPT;
+    return state == NW_FLOOR_WHOLE && floor->tagged.tag.word == sector ? (int)NW_OK
+                                                                       : (int)NW_ERR_CORRUPT;
 }
 
 static int tree_read(struct nw_block_req *req)
@@ -337,7 +323,8 @@ static int ready(struct nw_tree *tree)
     return result == NW_OK ? floor->broken : result;
 }
 
-/* An error of a program is a cut: behind it a mount, and the change once more. */
+/* An error of a program is a cut: behind it a mount, and the change once more. A second error takes
+ * a mount as well: it settles what reads show of that page from now on. */
 static int change(struct nw_tree *tree, uint32_t sector, uint8_t *data,
                   int (*verb)(struct nw_tree *tree, uint32_t sector, uint8_t *data))
 {
@@ -349,16 +336,11 @@ static int change(struct nw_tree *tree, uint32_t sector, uint8_t *data,
             result = ready(tree);
             result = result == NW_OK ? verb(tree, sector, data) : result;
         }
+        if (tree->floor.must_mount && !tree->floor.stale) {
+            (void)ready(tree);
+        }
     }
     return result;
-}
-
-/* A new page for a sector, or none: what changed in the map. */
-static void settle(struct nw_tree *tree, uint32_t sector, uint32_t old, uint32_t place)
-{
-    nw_tree_change(tree, sector, place);
-    nw_floor_lose(&tree->floor, old);
-    nw_floor_gain(&tree->floor, place);
 }
 
 static int try_write(struct nw_tree *tree, uint32_t sector, uint8_t *data)
@@ -380,7 +362,7 @@ static int try_write(struct nw_tree *tree, uint32_t sector, uint8_t *data)
         result = nw_floor_append(&tree->floor, sector, tree->floor.page_bytes, data, &place);
     }
     if (result == NW_OK) {
-        settle(tree, sector, old, place);
+        nw_tree_settle(tree, sector, old, place);
     }
     return result;
 }
@@ -410,7 +392,7 @@ static int try_trim(struct nw_tree *tree, uint32_t sector, uint8_t *data)
             result = nw_floor_confirm(&tree->floor);
         }
         if (result == NW_OK) {
-            settle(tree, sector, old, 0);
+            nw_tree_settle(tree, sector, old, 0);
             tree->trimmed = 1;
         }
     }
@@ -458,7 +440,7 @@ static int tree_idle(struct nw_block_req *req)
     struct nw_tree *tree = req->block->context;
     struct nw_floor *floor = &tree->floor;
     uint32_t erase_us = floor->tagged.req.chip->geometry.erase_us;
-    uint16_t most = nw_tree_worth(tree, (uint16_t)(floor->block_pages / 8U));
+    unsigned most = nw_tree_worth(tree, floor->block_pages / 8U);
     uint32_t left = req->budget_us;
     int result = ready(tree);
 

@@ -58,17 +58,15 @@ struct nw_tree_child {
     uint8_t pushed;   /* its group is in the inner node already */
 };
 
-/* What is used most stands first: small processors reach it by short instructions. */
+/* Bytes stand first, then half words: small processors reach them there by short instructions. */
 struct nw_tree {
-    struct nw_floor floor; /* first: its map's functions have no other way to here */
-    /* shape, constant */
     uint8_t width;
     uint8_t entry;         /* bytes of one */
-    /* state */
     uint8_t low;           /* cleaning begins below so many free blocks, the list apart */
     uint8_t trimmed;       /* trims since the newest root that counts: in RAM alone */
     uint8_t buffered;      /* the buffer holds the newest root */
-    /* shape, constant */
+    uint8_t passed;        /* reads that were not taken into the cache, counted */
+    uint8_t run_count;     /* sectors whose places are known since the last look-up of a leaf */
     uint16_t leaf_places;
     uint16_t leaves;       /* below an inner node */
     uint16_t children;     /* of the root */
@@ -78,8 +76,17 @@ struct nw_tree {
     uint16_t inner_room;
     uint16_t changes_room;
     uint16_t cost;         /* programs of nodes for 256 changes, at most */
+    uint16_t change_count;
+    uint16_t live;         /* entries of the root not pushed */
+    uint16_t victim;
+    uint16_t victim_at;    /* its page to be looked at next */
+    uint16_t frames;
+    uint16_t hand;
     uint32_t sectors;
     uint32_t span;         /* sectors below an inner node */
+    uint32_t root;         /* page of the newest root; NW_FLOOR_NONE: a format has just begun */
+    uint32_t run_first;    /* the first of the run, */
+    uint8_t *run;          /* and the places */
     /* RAM apart */
     uint8_t *changes;      /* entries */
     struct nw_tree_child *child; /* and one more, whose start is the end */
@@ -87,41 +94,29 @@ struct nw_tree {
     uint16_t *leaf_start;  /* entries of an inner node before those of this leaf */
     uint8_t *cache;        /* pages */
     uint32_t *cached;      /* their numbers, or NW_TREE_NONE */
-    uint16_t frames;
-    uint16_t hand;
-    uint8_t passed;        /* reads that were not taken into the cache, counted */
-    uint8_t run_count;     /* sectors whose places are known since the last look-up of a leaf, */
-    uint32_t run_first;    /* from this one on, */
-    uint8_t *run;          /* and the places */
-    uint32_t root;         /* page of the newest root; NW_FLOOR_NONE: a format has just begun */
-    uint16_t change_count;
-    uint16_t live;         /* entries of the root not pushed */
-    /* cleaning */
-    uint16_t victim;
-    uint16_t victim_at;    /* its page to be looked at next */
+    struct nw_floor floor; /* last, for it is large */
 };
 
 static inline struct nw_tree *nw_tree_of(struct nw_floor *floor)
 {
-    return (struct nw_tree *)(void *)floor;
+    return (struct nw_tree *)(void *)((uint8_t *)floor - offsetof(struct nw_tree, floor));
 }
 
 /* tree_node.c */
-/* A node's two pages are reached, or no more. */
+/* A node's two pages are reached. */
 void nw_tree_gain_node(struct nw_tree *tree, uint32_t place);
-void nw_tree_lose_node(struct nw_tree *tree, uint32_t place);
 /* Bytes that overlap, in either direction. */
 void nw_tree_slide(uint8_t *to, const uint8_t *from, size_t bytes);
 uint32_t nw_tree_get(const struct nw_tree *tree, const uint8_t *from);
 void nw_tree_put(const struct nw_tree *tree, uint8_t *to, uint32_t value);
 /* The first of `count` entries whose sector is not below this one. */
-uint16_t nw_tree_lower(const struct nw_tree *tree, const uint8_t *entries, uint16_t count,
+unsigned nw_tree_lower(const struct nw_tree *tree, const uint8_t *entries, unsigned count,
                        uint32_t sector);
 /* Adds or replaces one; answers how many there are then. The caller sees to the room. */
-uint16_t nw_tree_insert(const struct nw_tree *tree, uint8_t *entries, uint16_t count,
+uint16_t nw_tree_insert(const struct nw_tree *tree, uint8_t *entries, unsigned count,
                         uint32_t sector, uint32_t place);
 /* Bytes of a node, by the cache if there is one. */
-int nw_tree_read(struct nw_tree *tree, uint32_t page, uint32_t offset, uint16_t length,
+int nw_tree_read(struct nw_tree *tree, uint32_t page, uint32_t offset, unsigned length,
                  uint8_t *to);
 /* A whole node to the buffer, checked. NW_ERR_ECC: both copies are lost. */
 int nw_tree_load(struct nw_tree *tree, uint32_t page);
@@ -133,11 +128,13 @@ void nw_tree_uncache(struct nw_tree *tree, uint32_t first, uint32_t end);
 /* Where a sector lies; 0: it holds nothing. Uses the buffer. */
 int nw_tree_find(struct nw_tree *tree, uint32_t sector, uint32_t *place);
 /* An inner node to the buffer, an empty one if there is none; RAM learns where its leaves lie. */
-int nw_tree_load_inner(struct nw_tree *tree, uint16_t number);
+int nw_tree_load_inner(struct nw_tree *tree, unsigned number);
+/* A leaf to the buffer, with what waits for it in its inner node. */
+int nw_tree_load_leaf(struct nw_tree *tree, uint32_t leaf);
 /* Where the leaf lies as its inner node on flash has it; 0: it holds nothing. */
 uint32_t nw_tree_leaf_place(const struct nw_tree *tree, uint32_t leaf);
 /* Have root and changes no more room than this? */
-static inline int nw_tree_is_full(const struct nw_tree *tree, uint16_t room)
+static inline int nw_tree_is_full(const struct nw_tree *tree, unsigned room)
 {
     return tree->live + tree->change_count + room >= tree->root_room;
 }
@@ -147,25 +144,28 @@ int nw_tree_push(struct nw_tree *tree);
 /* Sees to it that one change more has room. Uses the buffer. */
 int nw_tree_reserve(struct nw_tree *tree);
 void nw_tree_change(struct nw_tree *tree, uint32_t sector, uint32_t place);
-/* Entries *at to `end` of a node on flash into the node in the buffer: a leaf whose first sector is
- * this one, up to the first entry of another leaf, or NW_TREE_NONE: an inner node. *at grows. */
-int nw_tree_pour(struct nw_tree *tree, uint32_t page, uint32_t entries_at, uint16_t *at,
-                 uint16_t end, uint32_t first);
-/* Writes a node that lies at `place` anew if it is in use: for cleaning. */
-int nw_tree_move_inner(struct nw_tree *tree, uint32_t child, uint32_t place);
-int nw_tree_move_leaf(struct nw_tree *tree, uint32_t leaf, uint32_t place);
+/* Likewise, and the pages that are reached are counted. */
+void nw_tree_settle(struct nw_tree *tree, uint32_t sector, uint32_t old, uint32_t place);
+/* Entries into the node in the buffer: a leaf whose first sector is this one, up to the first entry
+ * of another leaf, or NW_FLOOR_NONE: an inner node. How many went there. */
+unsigned nw_tree_apply(struct nw_tree *tree, const uint8_t *from, unsigned count, uint32_t first);
+/* Entries *at to `end` of a node on flash, likewise. *at grows. */
+int nw_tree_pour(struct nw_tree *tree, uint32_t page, uint32_t entries_at, unsigned *at,
+                 unsigned end, uint32_t first);
+/* Writes the node of this word that lies at `place` anew if it is in use: for cleaning. */
+int nw_tree_move(struct nw_tree *tree, uint32_t word, uint32_t place);
 
 /* tree_root.c */
 extern const struct nw_floor_map nw_tree_floor_map;
 
 /* tree_clean.c */
 /* Most pages of a victim that are reached, so that its cleaning wins at least `won` pages. */
-uint16_t nw_tree_worth(const struct nw_tree *tree, uint16_t won);
+unsigned nw_tree_worth(const struct nw_tree *tree, unsigned won);
 /* Is there something to clean, as there is below so many free blocks? */
 int nw_tree_wants(const struct nw_tree *tree, uint8_t below);
 /* One page of the victim, which is chosen first if there is none: one of which at most `most` pages
  * are reached. 1: there is none such. */
-int nw_tree_clean_step(struct nw_tree *tree, uint16_t most);
+int nw_tree_clean_step(struct nw_tree *tree, unsigned most);
 /* What a mount owes: free blocks for the next one. */
 int nw_tree_restock(struct nw_tree *tree);
 /* What a write owes to cleaning. */

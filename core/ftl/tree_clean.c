@@ -9,17 +9,17 @@
 #define EARLY 8U /* pages without a push; it comes when twice as many changes still have room */
 
 /* Blocks that are free for the session, or will be when the next root counts. */
-static uint32_t stock(const struct nw_tree *tree)
+static unsigned stock(const struct nw_tree *tree)
 {
-    return (uint32_t)tree->floor.free + tree->floor.empty;
+    return (unsigned)tree->floor.free + tree->floor.empty;
 }
 
 /* So many are to be won: the list for mounts comes first. */
-static uint32_t wanted(const struct nw_tree *tree, uint8_t below)
+static unsigned wanted(const struct nw_tree *tree, uint8_t below)
 {
-    uint32_t count = stock(tree) + tree->floor.listed;
+    unsigned count = stock(tree) + tree->floor.listed;
 
-    return count < NW_FLOOR_LIST + (uint32_t)below ? NW_FLOOR_LIST + (uint32_t)below - count : 0U;
+    return count < NW_FLOOR_LIST + below ? NW_FLOOR_LIST + below - count : 0U;
 }
 
 /* A block in which a program failed and that is not empty yet; NW_FLOOR_NO_BLOCK. */
@@ -37,11 +37,11 @@ static uint16_t failed(const struct nw_tree *tree)
 }
 
 /* The block with the fewest pages that are reached, but for empty ones; at most so many. */
-static uint16_t fewest(const struct nw_tree *tree, uint16_t most)
+static uint16_t fewest(const struct nw_tree *tree, unsigned most)
 {
     const struct nw_floor *floor = &tree->floor;
     uint16_t best = NW_FLOOR_NO_BLOCK;
-    uint16_t least = (uint16_t)(most + 1U);
+    unsigned least = most + 1U;
 
     for (uint16_t block = 0; block < floor->blocks; block++) {
         if (floor->counts[block] < least && floor->counts[block] != 0 &&
@@ -54,7 +54,7 @@ static uint16_t fewest(const struct nw_tree *tree, uint16_t most)
 }
 
 /* Chooses a victim: one that failed first of all, unless blocks are to be won. 1: there is none. */
-static int choose(struct nw_tree *tree, uint16_t most)
+static int choose(struct nw_tree *tree, unsigned most)
 {
     tree->victim_at = NW_FLOOR_ROOTS;
     tree->victim = stock(tree) >= NW_TREE_FLOOR ? failed(tree) : (uint16_t)NW_FLOOR_NO_BLOCK;
@@ -102,24 +102,21 @@ static int move_sector(struct nw_tree *tree, uint32_t place)
         return result;
     }
     uint8_t *data = floor->payload ? floor->buffer : NULL;
-    int state = nw_tagged_read(&floor->tagged, place, floor->page_bytes, data);
+    int state = nw_floor_read(floor, place, data);
 
     if (state < 0) {
         return state;
     }
-    if ((word & NW_FLOOR_DAMAGED) == 0 &&
-        (state != NW_TAG_GOOD || floor->tagged.tag.crc != nw_tag_sum(data, floor->page_bytes))) {
+    if ((word & NW_FLOOR_DAMAGED) == 0 && state != NW_FLOOR_WHOLE) {
         word |= NW_FLOOR_DAMAGED;
         floor->tagged.stats->lost++;
     }
     int has = (word & NW_FLOOR_DAMAGED) == 0;
 
-    result = nw_floor_append(floor, word, has ? floor->page_bytes : (uint16_t)0,
+    result = nw_floor_append(floor, word, has ? floor->page_bytes : 0,
                              has ? data : NULL, &at);
     if (result == NW_OK) {
-        nw_tree_change(tree, sector, at);
-        nw_floor_lose(floor, place);
-        nw_floor_gain(floor, at);
+        nw_tree_settle(tree, sector, place, at);
         floor->tagged.stats->copies++;
     }
     return result;
@@ -129,7 +126,6 @@ static int move_sector(struct nw_tree *tree, uint32_t place)
 static int move(struct nw_tree *tree, uint32_t place)
 {
     uint32_t word = tree->floor.tagged.tag.word;
-    uint32_t number = word & NW_FLOOR_NUMBER;
 
     if ((word & NW_FLOOR_OWN) != 0) {
         return NW_OK;
@@ -138,11 +134,10 @@ static int move(struct nw_tree *tree, uint32_t place)
         return move_sector(tree, place);
     }
     place -= (word & NW_FLOOR_SECOND) != 0; /* should the first copy rot */
-    return (word & NW_TREE_INNER) != 0 ? nw_tree_move_inner(tree, number, place)
-                                       : nw_tree_move_leaf(tree, number, place);
+    return nw_tree_move(tree, word, place);
 }
 
-int nw_tree_clean_step(struct nw_tree *tree, uint16_t most)
+int nw_tree_clean_step(struct nw_tree *tree, unsigned most)
 {
     struct nw_floor *floor = &tree->floor;
 
@@ -157,7 +152,7 @@ int nw_tree_clean_step(struct nw_tree *tree, uint16_t most)
     }
     NW_INVARIANT(tree->victim != floor->current && floor->counts[tree->victim] < NW_FLOOR_FREE);
     uint32_t place = (uint32_t)tree->victim * floor->block_pages + tree->victim_at;
-    int state = nw_tagged_read(&floor->tagged, place, 0, NULL);
+    int state = nw_floor_tag(floor, place);
     int result = state < 0 ? state : (int)NW_OK;
 
     if (state == NW_TAG_GOOD) {
@@ -174,31 +169,31 @@ int nw_tree_clean_step(struct nw_tree *tree, uint16_t most)
     return result;
 }
 
-uint16_t nw_tree_worth(const struct nw_tree *tree, uint16_t won)
+unsigned nw_tree_worth(const struct nw_tree *tree, unsigned won)
 {
     uint32_t room = tree->floor.used_pages - NW_FLOOR_ROOTS - won;
 
-    return (uint16_t)(room * 256U / (256U + tree->cost));
+    return (unsigned)(room * 256U / (256U + tree->cost));
 }
 
 /* Pages of the victim that a write passes. It is done by the time its room is needed, an eighth
  * early, by the writes that do not begin a block, erase one or push; one that wins nothing, having
  * failed, in a few writes. One page more for each free block that is short. */
-static uint16_t share(const struct nw_tree *tree)
+static unsigned share(const struct nw_tree *tree)
 {
-    uint16_t pages = tree->floor.used_pages;
-    uint16_t valid = tree->victim != NW_FLOOR_NO_BLOCK ? tree->floor.counts[tree->victim]
-                                                       : (uint16_t)0;
+    unsigned pages = tree->floor.used_pages;
+    unsigned valid = tree->victim != NW_FLOOR_NO_BLOCK ? tree->floor.counts[tree->victim]
+                                                       : 0U;
     uint32_t takes = NW_FLOOR_ROOTS + valid + ((uint32_t)valid * tree->cost + 255U) / 256U;
-    uint16_t won = takes < pages ? (uint16_t)(pages - takes) : (uint16_t)1;
-    uint16_t busy = (uint16_t)(2U + (uint32_t)pages * tree->cost / 512U);
-    uint16_t writes = won > 2U * busy ? (uint16_t)(won - busy) : (uint16_t)((won + 1U) / 2U);
-    uint16_t more = (uint16_t)wanted(tree, (uint8_t)(tree->low - 1U));
+    unsigned won = takes < pages ? (unsigned)(pages - takes) : 1U;
+    unsigned busy = (unsigned)(2U + (uint32_t)pages * tree->cost / 512U);
+    unsigned writes = won > 2U * busy ? won - busy : (won + 1U) / 2U;
+    unsigned more = wanted(tree, (uint8_t)(tree->low - 1U));
 
     if (writes < pages / FAILED && failed(tree) != NW_FLOOR_NO_BLOCK) {
-        writes = (uint16_t)(pages / FAILED);
+        writes = pages / FAILED;
     }
-    return (uint16_t)((pages + pages / 8U + writes - 1U) / writes + more);
+    return (pages + pages / 8U + writes - 1U) / writes + more;
 }
 
 /* What the write at hand does beside its program: pages of the victim to pass, or an error. It does
@@ -210,8 +205,8 @@ static uint16_t share(const struct nw_tree *tree)
 static int pages_to_pass(struct nw_tree *tree)
 {
     struct nw_floor *floor = &tree->floor;
-    uint16_t most = floor->left > LAST ? (uint16_t)(floor->left - LAST) : (uint16_t)0;
-    uint16_t pages = share(tree);
+    unsigned most = floor->left > LAST ? floor->left - LAST : 0U;
+    unsigned pages = share(tree);
 
     if (most == 0) {
         return 0;
@@ -234,8 +229,8 @@ int nw_tree_wants(const struct nw_tree *tree, uint8_t below)
 /* No more than a share of a victim is passed in one write, whatever is short. */
 int nw_tree_pace(struct nw_tree *tree)
 {
-    uint16_t most = nw_tree_worth(tree, 1);
-    uint16_t limit = tree->floor.used_pages / NW_TREE_SHARE;
+    unsigned most = nw_tree_worth(tree, 1);
+    unsigned limit = tree->floor.used_pages / NW_TREE_SHARE;
     int pages = pages_to_pass(tree);
     int result = pages < 0 ? pages : (int)NW_OK;
 
@@ -252,10 +247,10 @@ int nw_tree_pace(struct nw_tree *tree)
 int nw_tree_restock(struct nw_tree *tree)
 {
     struct nw_floor *floor = &tree->floor;
-    uint16_t most = nw_tree_worth(tree, 1);
+    unsigned most = nw_tree_worth(tree, 1);
     int result = NW_OK;
 
-    for (uint16_t i = 2U * floor->used_pages;
+    for (unsigned i = 2U * floor->used_pages;
          i != 0 && result == NW_OK && wanted(tree, NW_TREE_FLOOR) != 0; i--) {
         result = nw_tree_clean_step(tree, most);
     }

@@ -12,22 +12,21 @@
 struct note {
     uint32_t old;
     uint32_t at;
-    uint16_t leaf;
+    unsigned leaf;
 };
 
 struct push {
     struct nw_tree_child *child;
-    uint16_t number; /* of the child */
-    uint16_t group;  /* entries that come from the root */
+    unsigned number; /* of the child */
     uint8_t notes;
     struct note note[NOTES];
 };
 
-static uint16_t group_of(const struct nw_tree *tree, uint16_t child)
+static unsigned group_of(const struct nw_tree *tree, unsigned child)
 {
     const struct nw_tree_child *at = &tree->child[child];
 
-    return at->pushed ? (uint16_t)0 : (uint16_t)(at[1].start - at->start);
+    return at->pushed ? 0 : at[1].start - at->start;
 }
 
 uint32_t nw_tree_leaf_place(const struct nw_tree *tree, uint32_t leaf)
@@ -36,42 +35,42 @@ uint32_t nw_tree_leaf_place(const struct nw_tree *tree, uint32_t leaf)
 }
 
 /* Where an entry of an inner node lies in its page. */
-static uint32_t inner_offset(const struct nw_tree *tree, uint16_t entry)
+static uint32_t inner_offset(const struct nw_tree *tree, unsigned entry)
 {
     return tree->inner_at + (uint32_t)entry * tree->entry;
 }
 
 /* Entries of a leaf in its inner node on flash; the first of them in *first. */
-static uint16_t leaf_group(const struct nw_tree *tree, uint32_t leaf, uint16_t *first)
+static unsigned leaf_group(const struct nw_tree *tree, uint32_t leaf, unsigned *first)
 {
-    uint16_t end = (leaf + 1U) % tree->leaves != 0 ? tree->leaf_start[leaf + 1U]
+    unsigned end = (leaf + 1U) % tree->leaves != 0 ? tree->leaf_start[leaf + 1U]
                                                    : tree->child[leaf / tree->leaves].entries;
 
     *first = tree->leaf_start[leaf];
-    return (uint16_t)(end - *first);
+    return end - *first;
 }
 
 /* The inner node at `place` has the content of the buffer. */
-static void learn(struct nw_tree *tree, uint16_t number, uint32_t place)
+static void learn(struct nw_tree *tree, unsigned number, uint32_t place)
 {
     struct nw_tree_child *child = &tree->child[number];
     uint32_t leaf = (uint32_t)number * tree->leaves;
-    uint16_t start = 0;
+    unsigned start = 0;
 
     child->at = place;
     child->entries = nw_get16(tree->floor.buffer);
     memcpy(tree->leaf_at + (size_t)leaf * tree->width, tree->floor.buffer + 2U,
            (size_t)tree->leaves * tree->width);
-    for (uint16_t i = 0; i < tree->leaves; i++) {
-        uint16_t at = nw_tree_lower(tree, tree->floor.buffer + tree->inner_at,
+    for (unsigned i = 0; i < tree->leaves; i++) {
+        unsigned at = nw_tree_lower(tree, tree->floor.buffer + tree->inner_at,
                                     child->entries, (leaf + i) * tree->leaf_places);
 
         start = at > start ? at : start; /* whatever is on the chip, no group is negative */
-        tree->leaf_start[leaf + i] = start;
+        tree->leaf_start[leaf + i] = (uint16_t)start;
     }
 }
 
-int nw_tree_load_inner(struct nw_tree *tree, uint16_t number)
+int nw_tree_load_inner(struct nw_tree *tree, unsigned number)
 {
     uint32_t place = tree->child[number].at;
     int result = NW_OK;
@@ -98,11 +97,11 @@ struct look {
 
 /* Entries of one level, which are in RAM: 1 when the sector is among them. */
 static int look_among(struct nw_tree *tree, struct look *look, const uint8_t *entries,
-                      uint16_t count)
+                      unsigned count)
 {
-    uint16_t bytes = tree->entry;
+    unsigned bytes = tree->entry;
 
-    for (uint16_t i = nw_tree_lower(tree, entries, count, look->sector); i < count; i++) {
+    for (unsigned i = nw_tree_lower(tree, entries, count, look->sector); i < count; i++) {
         const uint8_t *at = entries + (size_t)i * bytes;
         uint32_t ahead = nw_tree_get(tree, at) - look->sector;
 
@@ -123,9 +122,9 @@ static int look_among(struct nw_tree *tree, struct look *look, const uint8_t *en
 
 /* Entries on flash, the first of which is at `offset` of `page`: 1, 0, or an error. */
 static int look_in_group(struct nw_tree *tree, struct look *look, uint32_t page, uint32_t offset,
-                         uint16_t count)
+                         unsigned count)
 {
-    uint16_t bytes = (uint16_t)(count * tree->entry);
+    unsigned bytes = count * tree->entry;
     int result = count != 0 ? nw_tree_read(tree, page, offset, bytes, tree->floor.buffer)
                             : (int)NW_OK;
 
@@ -135,10 +134,10 @@ static int look_in_group(struct nw_tree *tree, struct look *look, uint32_t page,
 /* The leaf at `page`, 0: there is none. What no level above knew of the run is there. */
 static int look_in_leaf(struct nw_tree *tree, struct look *look, uint32_t page)
 {
-    uint16_t index = (uint16_t)(look->sector % tree->leaf_places);
-    uint16_t left = (uint16_t)(tree->leaf_places - index);
-    uint8_t count = (uint8_t)(left < NW_TREE_RUN ? left : NW_TREE_RUN);
-    uint16_t bytes = (uint16_t)(count * tree->width);
+    unsigned index = (unsigned)(look->sector % tree->leaf_places);
+    unsigned left = tree->leaf_places - index;
+    unsigned count = left < NW_TREE_RUN ? left : NW_TREE_RUN;
+    unsigned bytes = count * tree->width;
     int result = NW_OK;
 
     memset(tree->floor.buffer, 0, bytes);
@@ -150,14 +149,14 @@ static int look_in_leaf(struct nw_tree *tree, struct look *look, uint32_t page)
     }
     look->place = nw_tree_get(tree, tree->floor.buffer);
     for (uint8_t i = 0; i < count; i++) {
-        uint16_t at = (uint16_t)(i * tree->width);
+        unsigned at = (unsigned)i * tree->width;
 
         if ((look->known >> i & 1U) == 0) {
             memcpy(tree->run + at, tree->floor.buffer + at, tree->width);
         }
     }
     tree->run_first = look->sector;
-    tree->run_count = count;
+    tree->run_count = (uint8_t)count;
     return NW_OK;
 }
 
@@ -165,8 +164,8 @@ static int look_in_leaf(struct nw_tree *tree, struct look *look, uint32_t page)
 static int look_below(struct nw_tree *tree, struct look *look, const struct nw_tree_child *child)
 {
     uint32_t leaf = look->sector / tree->leaf_places;
-    uint16_t first;
-    uint16_t group = leaf_group(tree, leaf, &first);
+    unsigned first;
+    unsigned group = leaf_group(tree, leaf, &first);
     int result = child->entries == NW_TREE_UNKNOWN
                      ? (int)NW_ERR_ECC
                      : look_in_group(tree, look, child->at, inner_offset(tree, first), group);
@@ -177,7 +176,7 @@ static int look_below(struct nw_tree *tree, struct look *look, const struct nw_t
 int nw_tree_find(struct nw_tree *tree, uint32_t sector, uint32_t *place)
 {
     struct look look = {.sector = sector};
-    uint16_t number = (uint16_t)(sector / tree->span);
+    unsigned number = (unsigned)(sector / tree->span);
     const struct nw_tree_child *child = &tree->child[number];
     uint32_t group_at = tree->root_at +
                         (uint32_t)child->start * tree->entry;
@@ -200,27 +199,27 @@ int nw_tree_find(struct nw_tree *tree, uint32_t sector, uint32_t *place)
 }
 
 /* The range of a leaf's entries in the inner node in the buffer. */
-static uint16_t group_in_inner(const struct nw_tree *tree, const struct push *push, uint16_t leaf,
-                               uint16_t *first)
+static unsigned group_in_inner(const struct nw_tree *tree, const struct push *push, unsigned leaf,
+                               unsigned *first)
 {
     const uint8_t *entries = tree->floor.buffer + tree->inner_at;
-    uint16_t count = nw_get16(tree->floor.buffer);
+    unsigned count = nw_get16(tree->floor.buffer);
     uint32_t sector = push->number * tree->span + (uint32_t)leaf * tree->leaf_places;
 
     *first = nw_tree_lower(tree, entries, count, sector);
-    return (uint16_t)(nw_tree_lower(tree, entries, count, sector + tree->leaf_places) - *first);
+    return nw_tree_lower(tree, entries, count, sector + tree->leaf_places) - *first;
 }
 
 /* What was written to leaves goes out of the inner node in the buffer. */
 static void settle_notes(struct nw_tree *tree, const struct push *push)
 {
-    uint16_t bytes = tree->entry;
-    uint16_t first;
+    unsigned bytes = tree->entry;
+    unsigned first;
 
     for (uint8_t i = 0; i < push->notes; i++) {
-        uint16_t leaf = push->note[i].leaf;
-        uint16_t group = group_in_inner(tree, push, leaf, &first);
-        uint16_t behind = (uint16_t)(nw_get16(tree->floor.buffer) - first - group);
+        unsigned leaf = push->note[i].leaf;
+        unsigned group = group_in_inner(tree, push, leaf, &first);
+        unsigned behind = nw_get16(tree->floor.buffer) - first - group;
         uint8_t *at = tree->floor.buffer + tree->inner_at + (size_t)first * bytes;
 
         nw_tree_slide(at, at + (size_t)group * bytes, (size_t)behind * bytes);
@@ -230,14 +229,14 @@ static void settle_notes(struct nw_tree *tree, const struct push *push)
 }
 
 /* The leaf with most entries in the inner node in the buffer. */
-static uint16_t fullest_leaf(const struct nw_tree *tree, const struct push *push)
+static unsigned fullest_leaf(const struct nw_tree *tree, const struct push *push)
 {
-    uint16_t most = 0;
-    uint16_t best = 0;
-    uint16_t first;
+    unsigned most = 0;
+    unsigned best = 0;
+    unsigned first;
 
-    for (uint16_t leaf = 0; leaf < tree->leaves; leaf++) {
-        uint16_t group = group_in_inner(tree, push, leaf, &first);
+    for (unsigned leaf = 0; leaf < tree->leaves; leaf++) {
+        unsigned group = group_in_inner(tree, push, leaf, &first);
 
         if (group > most) {
             most = group;
@@ -247,60 +246,86 @@ static uint16_t fullest_leaf(const struct nw_tree *tree, const struct push *push
     return best;
 }
 
-int nw_tree_pour(struct nw_tree *tree, uint32_t page, uint32_t entries_at, uint16_t *at,
-                 uint16_t end, uint32_t first)
+unsigned nw_tree_apply(struct nw_tree *tree, const uint8_t *from, unsigned count, uint32_t first)
+{
+    uint8_t *to = tree->floor.buffer;
+    unsigned done = 0;
+
+    for (; done < count; done++) {
+        uint32_t sector = nw_tree_get(tree, from);
+        uint32_t place = nw_tree_get(tree, from + tree->width);
+
+        if (first == NW_FLOOR_NONE) {
+            nw_put16(to, nw_tree_insert(tree, to + tree->inner_at, nw_get16(to), sector, place));
+        } else if (sector - first < tree->leaf_places) {
+            nw_tree_put(tree, to + (sector - first) * tree->width, place);
+        } else {
+            break;
+        }
+        from += tree->entry;
+    }
+    return done;
+}
+
+int nw_tree_pour(struct nw_tree *tree, uint32_t page, uint32_t entries_at, unsigned *at,
+                 unsigned end, uint32_t first)
 {
     uint8_t piece[NW_TREE_PIECE];
-    uint16_t bytes = tree->entry;
-    uint16_t most = (uint16_t)(sizeof piece / bytes);
-    uint8_t *entries = tree->floor.buffer + tree->inner_at;
+    unsigned bytes = tree->entry;
+    unsigned most = sizeof piece / bytes;
+    unsigned done = most;
     int result = NW_OK;
 
-    while (*at < end && result == NW_OK) {
-        uint16_t now = (uint16_t)(end - *at < most ? end - *at : most);
+    while (*at < end && done == most && result == NW_OK) {
+        unsigned now = end - *at < most ? end - *at : most;
 
         result = nw_tree_read(tree, page, entries_at + (uint32_t)*at * bytes,
-                              (uint16_t)(now * bytes), piece);
-        for (uint16_t i = 0; i < now && result == NW_OK; i++) {
-            uint32_t sector = nw_tree_get(tree, piece + (size_t)i * bytes);
-            uint32_t place = nw_tree_get(tree, piece + (size_t)i * bytes + tree->width);
-
-            if (first == NW_FLOOR_NONE) {
-                uint16_t count = nw_get16(tree->floor.buffer);
-
-                nw_put16(tree->floor.buffer,
-                         nw_tree_insert(tree, entries, count, sector, place));
-            } else if (sector - first < tree->leaf_places) {
-                nw_tree_put(tree, tree->floor.buffer + (sector - first) * tree->width, place);
-            } else {
-                return NW_OK;
-            }
-            (*at)++;
+                              (now * bytes), piece);
+        if (result == NW_OK) {
+            done = nw_tree_apply(tree, piece, now, first);
+            *at = *at + done;
         }
     }
     return result;
 }
 
-/* One leaf takes its group of the inner node, which is in the buffer. */
-static int write_leaf(struct nw_tree *tree, struct push *push)
+int nw_tree_load_leaf(struct nw_tree *tree, uint32_t leaf)
 {
-    uint16_t leaf = fullest_leaf(tree, push);
+    uint32_t place = nw_tree_leaf_place(tree, leaf);
+    unsigned first;
+    unsigned group = leaf_group(tree, leaf, &first);
+    int result = NW_OK;
+
+    memset(tree->floor.buffer, 0, tree->floor.page_bytes);
+    if (place != 0) {
+        result = nw_tree_load(tree, place);
+    }
+    return result == NW_OK ? nw_tree_pour(tree, tree->child[leaf / tree->leaves].at,
+                                          tree->inner_at, &first, first + group,
+                                          leaf * tree->leaf_places)
+                           : result;
+}
+
+/* The inner node to the buffer, and in it the leaves written anew. */
+static int load_inner(struct nw_tree *tree, const struct push *push)
+{
+    int result = nw_tree_load_inner(tree, push->number);
+
+    if (result == NW_OK) {
+        settle_notes(tree, push);
+    }
+    return result;
+}
+
+/* One leaf takes its group of the inner node. */
+static int write_leaf(struct nw_tree *tree, struct push *push, unsigned leaf)
+{
     uint32_t number = (uint32_t)push->number * tree->leaves + leaf;
     struct note *note = &push->note[push->notes];
-    uint16_t first;
-    uint16_t group = leaf_group(tree, number, &first);
-    int result = NW_OK;
+    int result = nw_tree_load_leaf(tree, number);
 
     note->leaf = leaf;
     note->old = nw_tree_leaf_place(tree, number);
-    memset(tree->floor.buffer, 0, tree->floor.page_bytes);
-    if (note->old != 0) {
-        result = nw_tree_load(tree, note->old);
-    }
-    if (result == NW_OK) {
-        result = nw_tree_pour(tree, push->child->at, tree->inner_at, &first,
-                              (uint16_t)(first + group), number * tree->leaf_places);
-    }
     if (result == NW_OK) {
         result = nw_floor_append_twice(&tree->floor, NW_TREE_LEAF | number, &note->at);
     }
@@ -309,6 +334,16 @@ static int write_leaf(struct nw_tree *tree, struct push *push)
         push->notes++;
     }
     return result;
+}
+
+/* A node was written anew. */
+static void replace(struct nw_tree *tree, uint32_t old, uint32_t place)
+{
+    if (old != 0) {
+        nw_floor_lose(&tree->floor, old);
+        nw_floor_lose(&tree->floor, old + 1U);
+    }
+    nw_tree_gain_node(tree, place);
 }
 
 /* The inner node in the buffer to the log, in the place of the one there was. */
@@ -322,79 +357,69 @@ static int write_inner(struct nw_tree *tree, struct push *push, uint32_t word)
     if (result != NW_OK) {
         return result;
     }
-    nw_tree_lose_node(tree, child->at);
-    nw_tree_gain_node(tree, place);
     nw_tree_renew(tree, child->at, place);
+    replace(tree, child->at, place);
     learn(tree, push->number, place);
     for (uint8_t i = 0; i < push->notes; i++) {
-        nw_tree_lose_node(tree, push->note[i].old);
-        nw_tree_gain_node(tree, push->note[i].at);
+        replace(tree, push->note[i].old, push->note[i].at);
     }
     push->notes = 0;
     return NW_OK;
 }
 
-/* Makes room in an inner node: leaves take their groups. It stays in the buffer. */
+/* Makes room in an inner node for its group of the root, which grows where a new block is begun:
+ * leaves take their groups. It stays in the buffer. */
 static int relieve(struct nw_tree *tree, struct push *push)
 {
     int result = nw_floor_room(&tree->floor, PUSH);
 
     if (result == NW_OK) {
-        result = nw_tree_load_inner(tree, push->number);
+        result = load_inner(tree, push);
     }
-    while (result == NW_OK) {
-        settle_notes(tree, push);
-        if (nw_get16(tree->floor.buffer) + push->group <= tree->inner_room) {
-            break;
-        }
+    while (result == NW_OK &&
+           nw_get16(tree->floor.buffer) + group_of(tree, push->number) > tree->inner_room) {
         if (push->notes == NOTES || tree->floor.left < PUSH) {
             result = write_inner(tree, push, 0);
             if (result == NW_OK) {
                 result = nw_floor_room(&tree->floor, PUSH);
             }
         } else {
-            result = write_leaf(tree, push);
+            result = write_leaf(tree, push, fullest_leaf(tree, push));
         }
         if (result == NW_OK) {
-            result = nw_tree_load_inner(tree, push->number);
+            result = load_inner(tree, push);
         }
     }
     return result;
 }
 
 /* A group of the root to its inner node. */
-static int push_down(struct nw_tree *tree, uint16_t number)
+static int push_down(struct nw_tree *tree, unsigned number)
 {
-    struct push push = {
-        .child = &tree->child[number], .number = number, .group = group_of(tree, number)};
+    struct push push = {.child = &tree->child[number], .number = number};
     int result = relieve(tree, &push);
+    unsigned group = group_of(tree, number);
+    unsigned at = push.child->start;
 
-    /* A new block meanwhile: the root may have grown by changes. Once more. */
-    if (result == NW_OK && push.group != group_of(tree, number)) {
-        push.group = group_of(tree, number);
-        result = relieve(tree, &push);
-    }
     if (result == NW_OK) {
-        uint16_t at = push.child->start;
-
-        result = nw_tree_pour(tree, tree->root, tree->root_at, &at,
-                              (uint16_t)(at + push.group), NW_FLOOR_NONE);
+        result = nw_tree_pour(tree, tree->root, tree->root_at, &at, at + group,
+                              NW_FLOOR_NONE);
     }
     if (result == NW_OK) {
         result = write_inner(tree, &push, NW_TREE_PUSHED);
     }
     if (result == NW_OK) {
         push.child->pushed = 1;
-        tree->live = (uint16_t)(tree->live - push.group);
+        tree->live = (uint16_t)(tree->live - group);
     }
     return result;
 }
 
 int nw_tree_push(struct nw_tree *tree)
 {
-    uint16_t best = 0;
+    unsigned best = 0;
 
-    for (uint16_t i = 1; i < tree->children; i++) {
+    for (unsigned i = 1; i < tree->children; i++) {
         if (group_of(tree, i) > group_of(tree, best)) {
             best = i;
         }
@@ -415,6 +440,13 @@ int nw_tree_reserve(struct nw_tree *tree)
     return result;
 }
 
+void nw_tree_settle(struct nw_tree *tree, uint32_t sector, uint32_t old, uint32_t place)
+{
+    nw_tree_change(tree, sector, place);
+    nw_floor_lose(&tree->floor, old);
+    nw_floor_gain(&tree->floor, place);
+}
+
 void nw_tree_change(struct nw_tree *tree, uint32_t sector, uint32_t place)
 {
     if (sector - tree->run_first < tree->run_count) {
@@ -425,55 +457,24 @@ void nw_tree_change(struct nw_tree *tree, uint32_t sector, uint32_t place)
         nw_tree_insert(tree, tree->changes, tree->change_count, sector, place);
 }
 
-int nw_tree_move_inner(struct nw_tree *tree, uint32_t child, uint32_t place)
+int nw_tree_move(struct nw_tree *tree, uint32_t word, uint32_t place)
 {
-    if (child >= tree->children || tree->child[child].at != place) {
+    uint32_t number = word & NW_FLOOR_NUMBER;
+    int is_inner = (word & NW_TREE_INNER) != 0;
+    uint32_t child = is_inner ? number : number / tree->leaves;
+
+    if (child >= tree->children ||
+        (is_inner ? tree->child[child].at : nw_tree_leaf_place(tree, number)) != place) {
         return NW_OK;
     }
-    struct push push = {.child = &tree->child[child], .number = (uint16_t)child};
-    int result = nw_floor_room(&tree->floor, 2);
+    struct push push = {.child = &tree->child[child], .number = (unsigned)child};
+    int result = nw_floor_room(&tree->floor, is_inner ? 2U : PUSH);
 
+    if (result == NW_OK && !is_inner) { /* it takes what waits for it along */
+        result = write_leaf(tree, &push, (unsigned)(number % tree->leaves));
+    }
     if (result == NW_OK) {
-        result = nw_tree_load_inner(tree, (uint16_t)child);
+        result = load_inner(tree, &push);
     }
     return result == NW_OK ? write_inner(tree, &push, 0) : result;
-}
-
-int nw_tree_move_leaf(struct nw_tree *tree, uint32_t leaf, uint32_t place)
-{
-    uint32_t number = leaf / tree->leaves;
-    uint16_t first;
-
-    if (number >= tree->children || nw_tree_leaf_place(tree, leaf) != place) {
-        return NW_OK;
-    }
-    struct push push = {.child = &tree->child[number], .number = (uint16_t)number};
-    struct note *note = push.note;
-
-    note->leaf = (uint16_t)(leaf % tree->leaves);
-    note->old = place;
-    int result = nw_floor_room(&tree->floor, PUSH);
-
-    if (result == NW_OK) {
-        result = nw_tree_load(tree, place);
-    }
-    if (result == NW_OK) { /* it takes what waits for it along */
-        uint16_t group = leaf_group(tree, leaf, &first);
-
-        result = nw_tree_pour(tree, push.child->at, tree->inner_at, &first,
-                              (uint16_t)(first + group), leaf * tree->leaf_places);
-    }
-    if (result == NW_OK) {
-        result = nw_floor_append_twice(&tree->floor, NW_TREE_LEAF | leaf, &note->at);
-    }
-    if (result == NW_OK) {
-        nw_tree_renew(tree, place, note->at);
-        push.notes = 1;
-        result = nw_tree_load_inner(tree, push.number);
-    }
-    if (result == NW_OK) {
-        settle_notes(tree, &push);
-        result = write_inner(tree, &push, 0);
-    }
-    return result;
 }

@@ -6,6 +6,7 @@
 
 #define SUSPECTS 8U /* blocks that cuts leave half erased or with half a root, at most */
 #define CANDIDATES 10U
+#define ATTEMPTS (NW_FLOOR_LIST + 2U) /* of a mount: see there */
 
 /* The entries of a node are read in so many pieces, and one more for each group. */
 static uint32_t pieces(const struct nw_tree *tree)
@@ -31,8 +32,8 @@ static struct nw_ftl_tree_most change(const struct nw_tree *tree, uint32_t passe
         .erases = blocks + 1U};
 }
 
-/* A mount's own block is written once, and once more where a program fails or a half-erased block
- * answers in two ways; then the map may be cleaned. */
+/* A mount writes its own block once, once more where a program fails, and once more for each block
+ * of a list that is half erased and answers in two ways; then the map may be cleaned. */
 static struct nw_ftl_tree_most mount(const struct nw_tree *tree)
 {
     struct nw_ftl_tree_most most = change(tree, 2U * tree->floor.used_pages);
@@ -41,9 +42,9 @@ static struct nw_ftl_tree_most mount(const struct nw_tree *tree)
     uint32_t map = 3U * nodes + (tree->children + 1U) * pieces(tree);
     uint32_t tail = tree->floor.used_pages * 2U;
 
-    most.reads += 3U * 2U * (heads + map + tail);
-    most.programs += 3U * 5U + 2U * NW_FLOOR_ROOTS;
-    most.erases += SUSPECTS + 3U * 2U;
+    most.reads += ATTEMPTS * 2U * (heads + map + tail);
+    most.programs += ATTEMPTS * 5U + 2U * NW_FLOOR_ROOTS;
+    most.erases += SUSPECTS + ATTEMPTS + 1U; /* a failed one */
     return most;
 }
 
@@ -59,6 +60,7 @@ int nw_ftl_tree_longest(const struct nw_ftl_tree_config *config,
     }
     *most = call == NW_FTL_TREE_READ     ? (struct nw_ftl_tree_most){.reads = 2U * 4U}
             : call == NW_FTL_TREE_CHANGE ? change(&tree, tree.floor.used_pages / NW_TREE_SHARE)
+            : call == NW_FTL_TREE_STEP   ? change(&tree, 1)
                                          : mount(&tree);
     return NW_OK;
 }

@@ -35,17 +35,17 @@ void nw_tree_put(const struct nw_tree *tree, uint8_t *to, uint32_t value)
     }
 }
 
-uint16_t nw_tree_lower(const struct nw_tree *tree, const uint8_t *entries, uint16_t count,
+unsigned nw_tree_lower(const struct nw_tree *tree, const uint8_t *entries, unsigned count,
                        uint32_t sector)
 {
-    uint16_t bytes = tree->entry;
-    uint16_t low = 0;
+    unsigned bytes = tree->entry;
+    unsigned low = 0;
 
     while (low < count) {
-        uint16_t middle = (uint16_t)(low + (count - low) / 2U);
+        unsigned middle = low + (count - low) / 2U;
 
         if (nw_tree_get(tree, entries + (size_t)middle * bytes) < sector) {
-            low = (uint16_t)(middle + 1U);
+            low = middle + 1U;
         } else {
             count = middle;
         }
@@ -53,11 +53,11 @@ uint16_t nw_tree_lower(const struct nw_tree *tree, const uint8_t *entries, uint1
     return low;
 }
 
-uint16_t nw_tree_insert(const struct nw_tree *tree, uint8_t *entries, uint16_t count,
+uint16_t nw_tree_insert(const struct nw_tree *tree, uint8_t *entries, unsigned count,
                         uint32_t sector, uint32_t place)
 {
-    uint16_t bytes = tree->entry;
-    uint16_t index = nw_tree_lower(tree, entries, count, sector);
+    unsigned bytes = tree->entry;
+    unsigned index = nw_tree_lower(tree, entries, count, sector);
     uint8_t *at = entries + (size_t)index * bytes;
 
     if (index == count || nw_tree_get(tree, at) != sector) {
@@ -66,13 +66,13 @@ uint16_t nw_tree_insert(const struct nw_tree *tree, uint8_t *entries, uint16_t c
         count++;
     }
     nw_tree_put(tree, at + tree->width, place);
-    return count;
+    return (uint16_t)count;
 }
 
 /* The cached copy of a page, or NULL. */
 static uint8_t *cached(const struct nw_tree *tree, uint32_t page)
 {
-    for (uint16_t i = 0; i < tree->frames; i++) {
+    for (unsigned i = 0; i < tree->frames; i++) {
         if (tree->cached[i] == page) {
             return tree->cache + (size_t)i * tree->floor.page_bytes;
         }
@@ -81,13 +81,13 @@ static uint8_t *cached(const struct nw_tree *tree, uint32_t page)
 }
 
 /* Part of a node as it is on flash: twice if need be, then from its twin. */
-static int read_part(struct nw_tree *tree, uint32_t page, uint32_t offset, uint16_t length,
+static int read_part(struct nw_tree *tree, uint32_t page, uint32_t offset, unsigned length,
                      uint8_t *to)
 {
     struct nw_stats *stats = tree->floor.tagged.stats;
     struct nw_chip_req req = {.chip = tree->floor.tagged.req.chip,
                               .offset = (uint16_t)offset,
-                              .length = length,
+                              .length = (uint16_t)length,
                               .data = to};
     int result = NW_ERR_ECC;
 
@@ -110,15 +110,11 @@ static int read_whole(struct nw_tree *tree, uint32_t page, uint8_t *to)
     struct nw_floor *floor = &tree->floor;
 
     for (uint8_t i = 0; i < 2U; i++) {
-        int state = nw_tagged_read(&floor->tagged, page + i, floor->page_bytes, to);
+        int state = nw_floor_read(floor, page + i, to);
 
         floor->tagged.stats->map_reads++;
-        if (state < 0) {
-            return state;
-        }
-        if (state == NW_TAG_GOOD &&
-            floor->tagged.tag.crc == nw_tag_sum(to, floor->page_bytes)) {
-            return NW_OK;
+        if (state < 0 || state == NW_FLOOR_WHOLE) {
+            return state < 0 ? state : (int)NW_OK;
         }
     }
     return NW_ERR_ECC;
@@ -131,7 +127,7 @@ static uint8_t *through_cache(struct nw_tree *tree, uint32_t page, int *result)
 
     *result = NW_OK;
     if (copy == NULL) {
-        uint16_t frame = tree->hand;
+        unsigned frame = tree->hand;
 
         tree->hand = (uint16_t)((frame + 1U) % tree->frames);
         tree->cached[frame] = NW_FLOOR_NONE;
@@ -148,13 +144,13 @@ static uint8_t *through_cache(struct nw_tree *tree, uint32_t page, int *result)
 /* A few bytes of a node are read for themselves, mostly: a whole page would take longer, and put
  * out a node that may be needed more. One read in so many takes its node in, so that what is wanted
  * often gets there. */
-static int is_passed(struct nw_tree *tree, uint16_t length)
+static int is_passed(struct nw_tree *tree, unsigned length)
 {
     tree->passed++;
     return length <= tree->floor.page_bytes / 4U && tree->passed % NW_TREE_PASSED != 0;
 }
 
-int nw_tree_read(struct nw_tree *tree, uint32_t page, uint32_t offset, uint16_t length,
+int nw_tree_read(struct nw_tree *tree, uint32_t page, uint32_t offset, unsigned length,
                  uint8_t *to)
 {
     int result;
@@ -187,7 +183,7 @@ int nw_tree_load(struct nw_tree *tree, uint32_t page)
 
 void nw_tree_renew(struct nw_tree *tree, uint32_t old, uint32_t page)
 {
-    for (uint16_t i = 0; i < tree->frames; i++) {
+    for (unsigned i = 0; i < tree->frames; i++) {
         if (tree->cached[i] == old) {
             tree->cached[i] = page;
             memcpy(tree->cache + (size_t)i * tree->floor.page_bytes, tree->floor.buffer,
@@ -199,7 +195,7 @@ void nw_tree_renew(struct nw_tree *tree, uint32_t old, uint32_t page)
 
 void nw_tree_uncache(struct nw_tree *tree, uint32_t first, uint32_t end)
 {
-    for (uint16_t i = 0; i < tree->frames; i++) {
+    for (unsigned i = 0; i < tree->frames; i++) {
         if (tree->cached[i] >= first && tree->cached[i] < end) {
             tree->cached[i] = NW_FLOOR_NONE;
         }
@@ -211,13 +207,5 @@ void nw_tree_gain_node(struct nw_tree *tree, uint32_t place)
     if (place != 0) {
         nw_floor_gain(&tree->floor, place);
         nw_floor_gain(&tree->floor, place + 1U);
-    }
-}
-
-void nw_tree_lose_node(struct nw_tree *tree, uint32_t place)
-{
-    if (place != 0) {
-        nw_floor_lose(&tree->floor, place);
-        nw_floor_lose(&tree->floor, place + 1U);
     }
 }

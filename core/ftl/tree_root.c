@@ -10,63 +10,61 @@
 /* The root's entries in the buffer: those there were, but for what was pushed, and the changes.
  * More than a root has room for, so `most` and one: it is no root of ours, or forged tags stand
  * behind it. */
-static uint16_t merge(struct nw_tree *tree, uint16_t most)
+static unsigned merge(struct nw_tree *tree, unsigned most)
 {
     uint8_t *entries = tree->floor.buffer + tree->root_at;
-    uint16_t bytes = tree->entry;
-    uint16_t count = 0;
+    unsigned bytes = tree->entry;
+    unsigned count = 0;
 
-    for (uint16_t i = 0; i < tree->children; i++) {
-        uint16_t start = tree->child[i].start;
-        uint16_t group = (uint16_t)(tree->child[i + 1U].start - start);
+    for (unsigned i = 0; i < tree->children; i++) {
+        unsigned start = tree->child[i].start;
+        unsigned group = tree->child[i + 1U].start - start;
 
         if (!tree->child[i].pushed) {
             nw_tree_slide(entries + (size_t)count * bytes, entries + (size_t)start * bytes,
                           (size_t)group * bytes);
-            count = (uint16_t)(count + group);
+            count = count + group;
         }
     }
-    for (uint16_t i = 0; i < tree->change_count; i++) {
+    for (unsigned i = 0; i < tree->change_count; i++) {
         const uint8_t *from = tree->changes + (size_t)i * bytes;
         uint32_t sector = nw_tree_get(tree, from);
-        uint16_t at = nw_tree_lower(tree, entries, count, sector);
+        unsigned at = nw_tree_lower(tree, entries, count, sector);
 
         if (count == most &&
             (at == count || nw_tree_get(tree, entries + (size_t)at * bytes) != sector)) {
-            return (uint16_t)(most + 1U);
+            return most + 1U;
         }
         count = nw_tree_insert(tree, entries, count, sector,
                                nw_tree_get(tree, from + tree->width));
     }
-    memset(entries + (size_t)count * bytes, 0,
-           tree->floor.page_bytes - (size_t)tree->root_at - (size_t)count * bytes);
     return count;
 }
 
 static int build(struct nw_floor *floor)
 {
     struct nw_tree *tree = nw_tree_of(floor);
-    uint16_t most = (uint16_t)(tree->root_room + NW_TREE_OVER);
+    unsigned most = tree->root_room + NW_TREE_OVER;
     uint8_t *to = floor->buffer;
     int result = NW_OK;
 
-    if (tree->live != 0 && !tree->buffered) {
+    if (tree->live == 0) {
+        memset(to, 0, floor->page_bytes);
+    } else if (!tree->buffered) {
         result = nw_tree_load(tree, tree->root);
     }
     tree->buffered = 0;
     if (result != NW_OK) {
         return result;
     }
-    uint16_t count = merge(tree, most);
+    unsigned count = merge(tree, most);
 
     if (count > most) {
         return NW_ERR_CORRUPT;
     }
-
-    memset(to, 0, NW_TREE_HEAD);
     nw_put32(to + NW_FLOOR_SECTORS_AT, tree->sectors);
-    nw_put16(to + NW_TREE_ENTRIES_AT, count);
-    for (uint16_t i = 0; i < tree->children; i++) {
+    nw_put16(to + NW_TREE_ENTRIES_AT, (uint16_t)count);
+    for (unsigned i = 0; i < tree->children; i++) {
         nw_tree_put(tree, to + NW_TREE_HEAD + (size_t)i * tree->width, tree->child[i].at);
     }
     return NW_OK;
@@ -77,21 +75,21 @@ static void rooted(struct nw_floor *floor, uint32_t page)
 {
     struct nw_tree *tree = nw_tree_of(floor);
     const uint8_t *entries = floor->buffer + tree->root_at;
-    uint16_t count = nw_get16(floor->buffer + NW_TREE_ENTRIES_AT);
+    unsigned count = nw_get16(floor->buffer + NW_TREE_ENTRIES_AT);
 
     nw_tree_renew(tree, tree->root, page);
-    for (uint16_t i = 0; i < tree->children; i++) {
+    for (unsigned i = 0; i < tree->children; i++) {
         struct nw_tree_child *child = &tree->child[i];
 
         child->at = nw_tree_get(tree, floor->buffer + NW_TREE_HEAD + (size_t)i * tree->width);
-        child->start = nw_tree_lower(tree, entries, count, i * tree->span);
+        child->start = (uint16_t)nw_tree_lower(tree, entries, count, i * tree->span);
         if (i > 0 && child->start < child[-1].start) { /* forged entries: no group is negative */
             child->start = child[-1].start;
         }
         child->pushed = 0;
     }
-    tree->child[tree->children].start = count;
-    tree->live = count;
+    tree->child[tree->children].start = (uint16_t)count;
+    tree->live = (uint16_t)count;
     tree->root = page;
 }
 
@@ -112,7 +110,7 @@ static void confirmed(struct nw_floor *floor)
 static int adopt(struct nw_floor *floor, uint32_t page)
 {
     struct nw_tree *tree = nw_tree_of(floor);
-    uint16_t count = 0;
+    unsigned count = 0;
 
     if (nw_get32(floor->buffer + NW_FLOOR_SECTORS_AT) != tree->sectors) {
         return NW_ERR_VERSION;
@@ -120,7 +118,7 @@ static int adopt(struct nw_floor *floor, uint32_t page)
     if (nw_get16(floor->buffer + NW_TREE_ENTRIES_AT) > tree->root_room + NW_TREE_OVER) {
         return NW_ERR_CORRUPT;
     }
-    for (uint16_t i = 0; i < tree->change_count; i++) {
+    for (unsigned i = 0; i < tree->change_count; i++) {
         const uint8_t *from = tree->changes + (size_t)i * tree->entry;
 
         if (nw_tree_get(tree, from + tree->width) == 0) {
@@ -128,7 +126,7 @@ static int adopt(struct nw_floor *floor, uint32_t page)
             count++;
         }
     }
-    tree->change_count = count;
+    tree->change_count = (uint16_t)count;
     tree->run_count = 0;
     tree->victim = NW_FLOOR_NO_BLOCK;
     rooted(floor, page);
@@ -139,7 +137,7 @@ static int adopt(struct nw_floor *floor, uint32_t page)
 /* Does RAM hold a trim of this sector? */
 static int is_trimmed(const struct nw_tree *tree, uint32_t sector)
 {
-    uint16_t at = nw_tree_lower(tree, tree->changes, tree->change_count, sector);
+    unsigned at = nw_tree_lower(tree, tree->changes, tree->change_count, sector);
     const uint8_t *entry = tree->changes + (size_t)at * tree->entry;
 
     return at < tree->change_count && nw_tree_get(tree, entry) == sector &&

@@ -170,7 +170,7 @@ int nw_vm_pass(struct nw_vm *vm, uintptr_t to, uintptr_t from, size_t n)
 
         error = copy(vm, to, from, n, down ? to - from : from - to, down);
     }
-    return error == NW_OK ? NW_OK : nw_vm_report(vm, error);
+    return nw_vm_report(vm, error);
 }
 
 int nw_vm_put_across(struct nw_vm *vm, uintptr_t address, const uint8_t *value, size_t n)
@@ -243,7 +243,7 @@ int nw_vm_fill(struct nw_vm *vm, uintptr_t to, uint8_t value, size_t n)
         to += run.n;
         n -= run.n;
     }
-    return error == NW_OK ? NW_OK : nw_vm_report(vm, error);
+    return nw_vm_report(vm, error);
 }
 
 int nw_vm_compare(struct nw_vm *vm, uintptr_t a, uintptr_t b, size_t n, int *order)
@@ -275,7 +275,7 @@ int nw_vm_compare(struct nw_vm *vm, uintptr_t a, uintptr_t b, size_t n, int *ord
             n -= step;
         }
     }
-    return error == NW_OK ? NW_OK : nw_vm_report(vm, error);
+    return nw_vm_report(vm, error);
 }
 
 int nw_vm_find(struct nw_vm *vm, uintptr_t from, uint8_t value, size_t n, size_t *index)

@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * frames.h - inside the virtual-memory run time: what a frame holds, and how the files of core/vm
- * share the work. frames.c owns look-up and faults, policy.c the choice of a victim, writeback.c
- * everything that moves between frames and the device.
+ * frames.h - inside the virtual-memory run time: what a frame holds, and what its files share.
+ * Bottom first; each calls only those above it:
+ *   table.c      which frame holds a page, what the look-aside knows; telling of errors
+ *   policy.c     the choice of a victim
+ *   writeback.c  everything that moves between frames and the device
+ *   frames.c     faults
+ *   bulk.c       runs of bytes, and pins
+ *   slots.c      the slow sides of the guard
+ *   vm.c         opening, flush, discard
  */
 #ifndef NANDWICH_VM_FRAMES_H
 #define NANDWICH_VM_FRAMES_H
@@ -95,16 +101,14 @@ static inline uint32_t nw_vm_unit_pages(const struct nw_vm *vm)
     return (uint32_t)1 << vm->unit_shift;
 }
 
-/* frames.c ------------------------------------------------------------------------------------- */
+/* table.c -------------------------------------------------------------------------------------- */
 
 /* nw_vm_look_up() by a call. */
 uint16_t nw_vm_resident(const struct nw_vm *vm, uint32_t page);
 
-/* The frame of a page of the range, brought in if need be, and marked as used. */
-int nw_vm_frame_get(struct nw_vm *vm, uint32_t page, enum nw_vm_want want, uint16_t *frame);
-
-/* Take a page out of its frame; what it held is gone. */
-void nw_vm_frame_drop(struct nw_vm *vm, uint16_t frame);
+/* What the look-aside entry of a page knows is forgotten: because the page leaves its frame, or so
+ * that its next use is seen. 1: the entry knew the page. */
+int nw_vm_aside_forget(struct nw_vm *vm, uint32_t page);
 
 /* A frame's pins - 1. */
 static inline void nw_vm_frame_unpin(struct nw_vm_frame *held)
@@ -115,7 +119,7 @@ static inline void nw_vm_frame_unpin(struct nw_vm_frame *held)
     }
 }
 
-/* Tell panic of an error at vm->error_at, and answer it. */
+/* Tell panic of an error at vm->error_at, and answer it. NW_OK is none. */
 int nw_vm_report(struct nw_vm *vm, int error);
 
 /* policy.c ------------------------------------------------------------------------------------- */
@@ -128,6 +132,30 @@ void nw_vm_policy_use(struct nw_vm *vm, uint16_t frame);    /* it was asked for 
 /* The frame to empty when all are full, or NW_VM_NONE when every one is pinned. */
 uint16_t nw_vm_policy_victim(struct nw_vm *vm);
 
+/* writeback.c ---------------------------------------------------------------------------------- */
+
+/* The content of a page into its frame. */
+int nw_vm_page_load(struct nw_vm *vm, uint32_t page, uint16_t frame);
+
+/* Write the unit of a dirty page, and with it every dirty page of the unit. */
+int nw_vm_unit_store(struct nw_vm *vm, uint32_t page);
+
+/* Forgets what the device holds of a unit: zeros from now on, but for pages still in RAM. */
+int nw_vm_unit_trim(struct nw_vm *vm, uint32_t unit);
+
+static inline int nw_vm_unit_written(const struct nw_vm *vm, uint32_t unit)
+{
+    return (vm->written[unit >> 3] >> (unit & 7U)) & 1;
+}
+
+/* frames.c ------------------------------------------------------------------------------------- */
+
+/* The frame of a page of the range, brought in if need be, and marked as used. */
+int nw_vm_frame_get(struct nw_vm *vm, uint32_t page, enum nw_vm_want want, uint16_t *frame);
+
+/* Take a page out of its frame; what it held is gone. */
+void nw_vm_frame_drop(struct nw_vm *vm, uint16_t frame);
+
 /* bulk.c --------------------------------------------------------------------------------------- */
 
 /* nw_vm_move() that is not counted. */
@@ -138,24 +166,5 @@ int nw_vm_put_across(struct nw_vm *vm, uintptr_t address, const uint8_t *value, 
 
 /* Whether n bytes from address on all lie in plain memory. */
 int nw_vm_is_plain(const struct nw_vm *vm, uintptr_t address, size_t n);
-
-/* slots.c -------------------------------------------------------------------------------------- */
-
-/* What the look-aside entry of a page knows is forgotten: because the page leaves its frame, or so
- * that its next use is seen. 1: the entry knew the page. */
-int nw_vm_aside_forget(struct nw_vm *vm, uint32_t page);
-
-/* writeback.c ---------------------------------------------------------------------------------- */
-
-/* The content of a page into its frame. */
-int nw_vm_page_load(struct nw_vm *vm, uint32_t page, uint16_t frame);
-
-/* Write the unit of a dirty page, and with it every dirty page of the unit. */
-int nw_vm_unit_store(struct nw_vm *vm, uint32_t page);
-
-static inline int nw_vm_unit_written(const struct nw_vm *vm, uint32_t unit)
-{
-    return (vm->written[unit >> 3] >> (unit & 7U)) & 1;
-}
 
 #endif

@@ -42,22 +42,6 @@ void nw_vm_slots_release(struct nw_vm *vm)
     }
 }
 
-int nw_vm_aside_forget(struct nw_vm *vm, uint32_t page)
-{
-    uintptr_t address = nw_vm_address_of(vm, page);
-    struct nw_vm_slot *entry;
-
-    if (vm->lookaside == NULL) {
-        return 0;
-    }
-    entry = &vm->lookaside[(address >> vm->frame_shift) & vm->lookaside_mask];
-    if (entry->read_tag != address) {
-        return 0;
-    }
-    empty(vm, entry);
-    return 1;
-}
-
 static void hold_plain(struct nw_vm *vm, struct nw_vm_slot *slot, uintptr_t address)
 {
     uintptr_t page = address & ~(uintptr_t)(vm->frame_bytes - 1U);

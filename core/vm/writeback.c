@@ -177,49 +177,7 @@ int nw_vm_unit_store(struct nw_vm *vm, uint32_t page)
     return error;
 }
 
-int nw_vm_flush(struct nw_vm *vm)
-{
-    struct nw_block_req req;
-    uint16_t frame;
-    int error;
-
-    nw_vm_slots_release(vm);
-    for (frame = 0; frame < vm->frames; frame++) {
-        if ((vm->frame[frame].flags & NW_VM_DIRTY) != 0) {
-            error = nw_vm_unit_store(vm, vm->frame[frame].page);
-            if (error != NW_OK) {
-                return nw_vm_report(vm, error);
-            }
-        }
-    }
-    memset(&req, 0, sizeof req);
-    req.block = vm->block;
-    error = nw_block_sync(&req);
-    if (error < 0) {
-        vm->error_at = vm->base;
-        return nw_vm_report(vm, error);
-    }
-    return NW_OK;
-}
-
-/* Whether a pin keeps one of the unit's pages. */
-static int is_unit_pinned(const struct nw_vm *vm, uint32_t unit)
-{
-    uint32_t page = unit << vm->unit_shift;
-    uint32_t end = page + nw_vm_unit_pages(vm);
-
-    for (; page < end; page++) {
-        uint16_t frame = nw_vm_resident(vm, page);
-
-        if (frame != NW_VM_NONE && vm->frame[frame].pins != 0) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
-/* Forgets what the device holds of a unit: zeros from now on, but for pages still in RAM. */
-static int trim_unit(struct nw_vm *vm, uint32_t unit)
+int nw_vm_unit_trim(struct nw_vm *vm, uint32_t unit)
 {
     int error = transfer(vm, unit, NULL, nw_block_trim, &vm->stats.sectors_trimmed);
 
@@ -230,60 +188,4 @@ static int trim_unit(struct nw_vm *vm, uint32_t unit)
         }
     }
     return error;
-}
-
-/* nw_vm_discard() of pages of one unit, up to `end`. A dirty page stays while the device keeps an
- * older content of it: dropped, it would read as that again. The unit is trimmed before its pages
- * are dropped, so that an error leaves them as they were. */
-static int discard_in_unit(struct nw_vm *vm, uint32_t page, uint32_t end)
-{
-    uint32_t unit = page >> vm->unit_shift;
-    uint8_t kept = 0; /* flags of a page that stays */
-
-    if (nw_vm_unit_written(vm, unit)) {
-        if (end - page < nw_vm_unit_pages(vm) || is_unit_pinned(vm, unit)) {
-            kept = NW_VM_DIRTY;
-        } else {
-            int error = trim_unit(vm, unit);
-
-            if (error != NW_OK) {
-                return error;
-            }
-        }
-    }
-    for (; page < end; page++) {
-        uint16_t frame = nw_vm_resident(vm, page);
-
-        if (frame != NW_VM_NONE && vm->frame[frame].pins == 0 &&
-            (vm->frame[frame].flags & kept) == 0) {
-            nw_vm_frame_drop(vm, frame);
-            vm->stats.discards++;
-        }
-    }
-    return NW_OK;
-}
-
-int nw_vm_discard(struct nw_vm *vm, uintptr_t address, size_t n)
-{
-    uintptr_t offset = address - vm->base;
-    uint32_t page;
-    uint32_t end;
-    int error = NW_OK;
-
-    if (offset > vm->bytes || n > vm->bytes - offset) {
-        vm->error_at = address;
-        return nw_vm_report(vm, NW_ERR_RANGE);
-    }
-    page = (uint32_t)((offset + vm->frame_bytes - 1U) >> vm->frame_shift);
-    end = (uint32_t)((offset + n) >> vm->frame_shift);
-    while (error == NW_OK && page < end) {
-        uint32_t next = ((page >> vm->unit_shift) + 1U) << vm->unit_shift;
-
-        if (next > end) {
-            next = end;
-        }
-        error = discard_in_unit(vm, page, next);
-        page = next;
-    }
-    return error == NW_OK ? NW_OK : nw_vm_report(vm, error);
 }

@@ -14,10 +14,10 @@ _FREE = ("-ffreestanding", "-Werror", "-Wpedantic")
 
 
 def _sources() -> list[Path]:
-    vm = [ROOT / "core/vm" / f"{one}.c" for one in ("bulk", "frames", "policy", "slots")]
+    vm = ("bulk", "frames", "policy", "slots", "table", "vm", "writeback")
     base = [ROOT / "core/base" / f"{one}.c" for one in ("block", "ram")]
     own = [ROOT / "tests/targets/avr/access.c", ROOT / "ports/guest/misses.c"]
-    return [*own, *vm, ROOT / "core/vm/writeback.c", *base]
+    return [*own, *(ROOT / "core/vm" / f"{one}.c" for one in vm), *base]
 
 
 def _call(command: list[str]) -> str:

@@ -80,7 +80,7 @@ int nw_stack_image(struct nw_stack *stack, const char *path, const char *part_na
 void nw_stack_timeline(struct nw_stack *stack, struct nw_timeline *timeline)
 {
     stack->timeline = timeline;
-    stack->chip = nw_timeline_chip(timeline, stack->chip, nw_nand_meter(stack->nand));
+    stack->chip = nw_timeline_chip(timeline, stack->chip, stack->nand);
 }
 
 int nw_stack_ecc(struct nw_stack *stack, struct nw_why *why)

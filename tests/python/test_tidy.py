@@ -219,6 +219,24 @@ def test_files_that_call_each_other_are_found(tree: Path) -> None:
     ]
 
 
+def test_files_keep_the_order_that_their_header_writes(tree: Path) -> None:
+    """Goal: where a header says that each file calls only those above it, that is so."""
+    promise = "/*\n * Files; each calls only\n * those above it:\n *   {}  one\n *   {}  two\n */\n"
+    guard = "#ifndef NW_FILES_H\n#define NW_FILES_H\n#endif\n"
+    append(tree, "core/vm/vm.c", '#include "files.h"\nstatic int nw_up(int n) { return n; }\n')
+    append(tree, "core/vm/vm.c", "int nw_top(void);\nint nw_top(void) { return nw_up(nw_vm()); }\n")
+    write(tree, "core/vm/low.c", SPDX_C + '#include "files.h"\nint nw_up(int n);\n')
+    append(tree, "core/vm/low.c", "int nw_up(int n) { return n + nw_top(); }\n")
+
+    def found(first: str, second: str) -> list[str]:
+        write(tree, "core/vm/files.h", SPDX_C + promise.format(first, second) + guard)
+        return [one.text for one in check(tree) if one.rule == "file-order"]
+
+    assert found("vm.c", "low.c") == []  # the static one is its own
+    assert found("low.c", "vm.c") == ["calls core/vm/vm.c, which files.h lists below it"]
+    assert found("vm.c", "gone.c") == ["lists core/vm/gone.c, which is not there"]
+
+
 def test_comments_and_strings_are_not_code(tree: Path) -> None:
     """Goal: a banned name in a comment or a string is no call."""
     append(tree, "core/vm/vm.c", "/* malloc(1) */ // free(p)\nextern const char *nw_t;\n")

@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -17,6 +18,7 @@ from click.testing import CliRunner, Result
 from runs import own_cache as own_cache
 from runs import run_json
 from timeline_traces import Slice, Trace
+from vcd.reader import TokenKind, tokenize
 
 from nandwich import _native, paths
 from nandwich.cli.main import main
@@ -372,3 +374,69 @@ def test_the_page_can_be_followed(tmp_path: Path) -> None:
             check=False,
         )
         assert (done.returncode, done.stderr.splitlines()[-1]) == (0, told), done.stderr
+
+
+def _waves(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """What stands on each signal from each moment on, read by pyvcd."""
+    names: dict[str, str] = {}
+    now: dict[str, Any] = {}
+    time = -1
+    with path.open("rb") as stream:
+        for token in tokenize(stream):
+            match token.kind:
+                case TokenKind.VAR:
+                    names[token.var.id_code] = token.var.reference
+                case TokenKind.CHANGE_TIME:
+                    assert token.time_change > time, "time has to go on"
+                    if time >= 0:
+                        yield time, dict(now)
+                    time = token.time_change
+                case TokenKind.CHANGE_SCALAR:
+                    now[names[token.scalar_change.id_code]] = token.scalar_change.value
+                case TokenKind.CHANGE_VECTOR:
+                    now[names[token.vector_change.id_code]] = token.vector_change.value
+                case TokenKind.CHANGE_STRING:
+                    now[names[token.string_change.id_code]] = token.string_change.value
+    assert set(names.values()) == set(now)
+    yield time, now
+
+
+@pytest.mark.asan
+@pytest.mark.parametrize("ftl", ["tree", "page"])
+def test_the_bus_as_waves(ftl: str, tmp_path: Path) -> None:
+    """Goal: each operation is there, and busy and moving for as long as the part says."""
+    path = tmp_path / "bus.vcd"
+    chosen = timelines.window("0:10000")
+    options = Options("gen:hotcold,requests=1K", ftl=ftl, blocks=64, precondition=1500)
+    play = replay.prepare(replace(options, timeline=str(path), window=chosen))
+    play.precondition(lambda _: None)
+    play.run(lambda _: None)
+    assert "GTKWave" in play.save_timeline()
+    times: Counter[str] = Counter()
+    busy: Counter[str] = Counter()
+    moving: Counter[str] = Counter()
+    for (start, now), (end, _) in pairwise(_waves(path)):
+        operation = now["operation"]
+        if now["ready"] == "0":
+            assert now["moving"] == "0"
+            times[operation] += 1
+            busy[operation] += end - start
+        elif now["moving"] == "1":
+            moving[operation] += end - start
+        else:
+            assert operation == "idle"
+    counts = play.replay.result()["layer"]
+    assert times == {
+        kind: counts[f"{kind}s"] for kind in ("read", "program", "erase") if counts[f"{kind}s"]
+    }
+    assert busy["read"] == 25_000 * counts["reads"]
+    assert busy["program"] == 200_000 * counts["programs"] > 0
+    assert busy["erase"] == 2_000_000 * counts["erases"] > 0
+    assert moving["read"] == 30 * counts["bytes_read"] > 0
+    assert moving["program"] == 30 * counts["bytes_programmed"]
+
+
+def test_waves_are_of_a_chip(tmp_path: Path) -> None:
+    done = _run("sched", "--policy", "slack", "--timeline", tmp_path / "x.vcd")
+    assert done.exit_code == 2
+    assert "sched has no chip's bus" in done.stderr

@@ -131,6 +131,31 @@ static int audit(struct sim_machine *machine)
                               (unsigned long)where, nw_error_text(result));
 }
 
+/* Costs */
+
+/* What a call or mount has cost. */
+static int judge_cost(struct sim_machine *machine, const struct sim_counts *before,
+                      const struct sim_most *most)
+{
+    const struct sim_counts *now = &machine->gate.counts;
+    const struct nw_geometry *chip = &machine->gate.chip.geometry;
+    uint64_t reads = now->reads - before->reads;
+    uint64_t programs = now->programs - before->programs;
+    uint64_t erases = now->erases - before->erases;
+    uint64_t busy_us = reads * chip->read_us + programs * chip->program_us +
+                       erases * chip->erase_us;
+
+    if (machine->ecc_ram != NULL || (reads <= most->reads && programs <= most->programs &&
+                                     erases <= most->erases && busy_us <= most->busy_us)) {
+        return 0;
+    }
+    return fail(machine, SIM_COST,
+                "this takes %llu reads, %llu programs, %llu erases, %llu us: more than the "
+                "header promises",
+                (unsigned long long)reads, (unsigned long long)programs,
+                (unsigned long long)erases, (unsigned long long)busy_us);
+}
+
 /* Mounts */
 
 /* A device whose damage a mount has told is not written to any more by the next that tells it. */
@@ -148,28 +173,34 @@ static int judge_damage(struct sim_machine *machine, int result, uint64_t change
 static int mount(struct sim_machine *machine)
 {
     struct sim_subject *subject = &machine->subject;
-    uint64_t strikes = machine->gate.counts.strikes;
-    uint64_t changes = machine->gate.counts.changes;
+    struct sim_counts before = machine->gate.counts;
 
     machine->up = 0;
     machine->clean = 1;
     machine->mounts++;
     machine->gate.asked = 0;
-    machine->struck = strikes;
+    machine->struck = before.strikes;
     uint32_t marked = count_blocks(machine, 0);
     int result = subject->kind->mount != NULL ? subject->kind->mount(subject)
                                               : subject->kind->format(subject);
     note_failing(machine, marked);
     machine->marked = count_blocks(machine, 0);
     if (judge_content(machine) < 0 ||
-        judge_damage(machine, result, machine->gate.counts.changes - changes) < 0) {
+        judge_damage(machine, result, machine->gate.counts.changes - before.changes) < 0) {
         return -1;
+    }
+    if (subject->kind->bounded) {
+        struct sim_most most = subject->kind->most(subject, NULL, 1);
+
+        if (judge_cost(machine, &before, &most) < 0) {
+            return -1;
+        }
     }
     if (result >= 0) {
         machine->up = machine->gate.off == 0;
         return audit(machine);
     }
-    return explained(machine, result, machine->gate.counts.strikes - strikes)
+    return explained(machine, result, machine->gate.counts.strikes - before.strikes)
                ? 0
                : fail(machine, SIM_MOUNT, "the mount answers: %s", nw_error_text(result));
 }
@@ -230,29 +261,6 @@ static int check(struct sim_machine *machine)
     return result < 0 ? result : audit(machine);
 }
 
-/* Judged where neither the chip nor power has failed: what failures cost is another matter. */
-static int judge_cost(struct sim_machine *machine, const struct sim_counts *before,
-                      const struct sim_most *most)
-{
-    const struct sim_counts *now = &machine->gate.counts;
-    const struct nw_geometry *chip = &machine->gate.chip.geometry;
-    uint64_t reads = now->reads - before->reads;
-    uint64_t programs = now->programs - before->programs;
-    uint64_t erases = now->erases - before->erases;
-    uint64_t busy_us = reads * chip->read_us + programs * chip->program_us +
-                       erases * chip->erase_us;
-
-    if (reads <= most->reads && programs <= most->programs && erases <= most->erases &&
-        busy_us <= most->busy_us) {
-        return 0;
-    }
-    return fail(machine, SIM_COST,
-                "the call takes %llu reads, %llu programs, %llu erases, %llu us: more than the "
-                "header promises",
-                (unsigned long long)reads, (unsigned long long)programs,
-                (unsigned long long)erases, (unsigned long long)busy_us);
-}
-
 static int call(struct sim_machine *machine, const struct sim_step *step)
 {
     struct sim_subject *subject = &machine->subject;
@@ -270,10 +278,9 @@ static int call(struct sim_machine *machine, const struct sim_step *step)
     if (judge_call(machine, result, strikes) < 0) {
         return -1;
     }
-    return result < 0 || strikes > 0 || machine->ecc_ram != NULL ||
-                   machine->marked != count_blocks(machine, 1)
-               ? 0
-               : judge_cost(machine, &before, &most);
+    int failed = result < 0 || strikes > 0 || machine->marked != count_blocks(machine, 1);
+
+    return failed && !subject->kind->bounded ? 0 : judge_cost(machine, &before, &most);
 }
 
 /* Common steps */

@@ -94,9 +94,10 @@ struct sim_kind {
     void (*state)(struct sim_subject *subject, struct sim_state *state);
     /* May it refuse a step as full? */
     int (*may_fill)(const struct sim_subject *subject, const struct sim_strain *strain);
-    /* Asked before the step. `clean`: no call has failed since the mount. */
+    /* Asked before the step; NULL: of a mount. `clean`: no call has failed since the mount. */
     struct sim_most (*most)(const struct sim_subject *subject, const struct sim_step *step,
                             int clean);
+    uint8_t bounded; /* 1: mounts have a most, and failures within the budget change no most */
 };
 
 extern const struct sim_kind sim_kind_page;

@@ -581,7 +581,7 @@ static uint32_t spare_blocks(const struct sim_subject *subject)
     return subject->head->spare_blocks != 0 ? subject->head->spare_blocks : blocks / 14U + 10U;
 }
 
-static int page_may_fill(const struct sim_subject *subject, const struct sim_strain *strain)
+static int may_fill(const struct sim_subject *subject, const struct sim_strain *strain)
 {
     return strain->bad + PAGE_SPARES > spare_blocks(subject) || strain->strikes >= MOST_STRIKES;
 }
@@ -671,85 +671,83 @@ static struct sim_most lavish_most(const struct sim_subject *subject, const stru
     return anything();
 }
 
-#define KIND(word, line, mounts, fits, fills, asks) \
-    const struct sim_kind sim_kind_##word = {      \
-        .name = #word,                             \
-        .what = line,                              \
-        .verbs = verbs,                            \
-        .verb_count = VERBS,                       \
-        .layer = &nw_layer_##word,                 \
-        .reads_again = (mounts) != NULL,           \
-        .open = block_open,                        \
-        .close = block_close,                      \
-        .format = block_format,                    \
-        .mount = mounts,                           \
-        .places = block_places,                    \
-        .draw = block_draw,                        \
-        .run = block_run,                          \
-        .check = block_check,                      \
-        .menu = menu,                              \
-        .menu_count = sizeof menu / sizeof menu[0], \
-        .menu_narrow = 5,                          \
-        .model = block_model,                      \
-        .state = block_state,                      \
-        .may_fill = fills,                         \
-        .most = asks,                              \
-        .audit = block_audit,                      \
-        .fit = fits,                               \
-    }
+/* What all kinds have. */
+#define COMMON                                                                                    \
+    .verbs = verbs, .open = block_open, .close = block_close, .format = block_format,             \
+    .places = block_places, .draw = block_draw, .run = block_run, .check = block_check
 
-KIND(page, "the page-mapped layer", block_mount, NULL, page_may_fill, page_most);
-static int tree_may_fill(const struct sim_subject *subject, const struct sim_strain *strain)
+#define KIND(word, line, mounts, fits, fills, asks, bounds)                                       \
+    const struct sim_kind sim_kind_##word = {                                                     \
+        COMMON, .name = #word, .what = line, .verb_count = VERBS, .layer = &nw_layer_##word,      \
+        .reads_again = (mounts) != NULL, .mount = mounts, .menu = menu,                           \
+        .menu_count = sizeof menu / sizeof menu[0], .menu_narrow = 5, .model = block_model,       \
+        .state = block_state, .may_fill = fills, .most = asks, .bounded = bounds,                 \
+        .audit = block_audit, .fit = fits}
+
+KIND(page, "the page-mapped layer", block_mount, NULL, may_fill, page_most, 0);
+
+/* So many calls of one kind, and mounts. */
+static struct sim_most so_many(const struct sim_subject *subject, enum nw_ftl_tree_call call,
+                               uint32_t count, uint32_t mounts)
 {
-    return strain->bad + PAGE_SPARES > spare_blocks(subject) || strain->strikes >= MOST_STRIKES;
+    const struct nw_geometry *geometry = &subject->chip->geometry;
+    struct nw_ftl_tree_config config = {.spare_blocks = own_of(subject)->config.spare_blocks};
+    struct nw_ftl_tree_most one;
+    struct nw_ftl_tree_most mount;
+
+    (void)nw_ftl_tree_longest(&config, geometry, call, &one); /* the device is open */
+    (void)nw_ftl_tree_longest(&config, geometry, NW_FTL_TREE_MOUNT, &mount);
+    return (struct sim_most){count * one.reads + mounts * mount.reads,
+                             count * one.programs + mounts * mount.programs,
+                             count * one.erases + mounts * mount.erases, UINT32_MAX};
 }
 
-/* What ftl_tree.h computes: where a call may meet a failure, two changes and a mount. */
+/* What ftl_tree.h computes: of a call that may meet two failures. */
 static struct sim_most tree_most(const struct sim_subject *subject, const struct sim_step *step,
                                  int clean)
 {
     const struct own *own = own_of(subject);
-    struct nw_block_req req = request(own, step->args[0], step->args[1]);
-    const struct nw_geometry *geometry = &subject->chip->geometry;
-    struct nw_ftl_tree_config config = {.spare_blocks = own->config.spare_blocks};
-    struct nw_ftl_tree_most read;
-    struct nw_ftl_tree_most change;
-    struct nw_ftl_tree_most mount;
-    uint32_t times = step->verb - SIM_COMMON == SYNC ? 2U : req.count + 1U;
+    const struct nw_geometry *chip = &subject->chip->geometry;
+    uint32_t step_us = 10U * chip->read_us + 6U * chip->program_us + chip->erase_us;
 
-    if (nw_ftl_tree_longest(&config, geometry, NW_FTL_TREE_READ, &read) < 0 ||
-        nw_ftl_tree_longest(&config, geometry, NW_FTL_TREE_CHANGE, &change) < 0 ||
-        nw_ftl_tree_longest(&config, geometry, NW_FTL_TREE_MOUNT, &mount) < 0) {
-        return anything();
+    if (step == NULL) {
+        return so_many(subject, NW_FTL_TREE_MOUNT, 1, 0);
     }
+    uint32_t count = request(own, step->args[0], step->args[1]).count;
+    struct sim_most most;
+
     switch (step->verb - SIM_COMMON) {
     case READ:
-        return (struct sim_most){req.count * read.reads + (clean ? 0U : mount.reads), 0, 0,
-                                 UINT32_MAX};
+        most = so_many(subject, NW_FTL_TREE_READ, count, clean ? 0U : 1U);
+        most.programs = 0;
+        most.erases = 0;
+        return most;
     case SYNC:
-        if (clean && own->trimmed == 0) {
-            return (struct sim_most){0, 0, 0, UINT32_MAX};
-        } /* fall through */
+        return clean && own->trimmed == 0 ? (struct sim_most){0, 0, 0, UINT32_MAX}
+                                          : so_many(subject, NW_FTL_TREE_CHANGE, 2, 2);
     case WRITE:
-    case TRIM:
-        return (struct sim_most){times * change.reads + mount.reads,
-                                 times * change.programs + mount.programs,
-                                 times * change.erases + mount.erases, UINT32_MAX};
+    case TRIM: return so_many(subject, NW_FTL_TREE_CHANGE, count + 1U, 2);
+    case IDLE:
+        return so_many(subject, NW_FTL_TREE_STEP, 1U + step->args[0] / step_us, clean ? 1U : 2U);
     default: return anything();
     }
 }
 
-/* Its blocks are longer than those of the small chips. */
-static void tree_fit(struct nw_random *random, struct sim_head *head)
+/* Blocks are longer than those of the small chips: so many, with pages up to that. */
+static void fit_blocks(struct nw_random *random, struct sim_head *head, uint32_t blocks,
+                       uint32_t pages)
 {
-    const struct sim_kind *kind = head->kind;
-
-    *head = (struct sim_head){.kind = kind};
+    *head = (struct sim_head){.kind = head->kind};
     sim_small_part(random, head);
-    head->part.blocks = 18U + nw_random_below(random, 12);
-    head->part.block_pages = (uint16_t)(16U + nw_random_below(random, 20));
+    head->part.blocks = 18U + nw_random_below(random, blocks);
+    head->part.block_pages = (uint16_t)(16U + nw_random_below(random, pages));
     head->spare_blocks = 12U + nw_random_below(random, 4);
     head->maps = nw_random_below(random, 2) * nw_random_below(random, 8);
+}
+
+static void tree_fit(struct nw_random *random, struct sim_head *head)
+{
+    fit_blocks(random, head, 12, 20);
     head->unerased = nw_random_below(random, 2);
     head->factory_bad = nw_random_below(random, 2);
     head->wears = nw_random_below(random, 8) == 0;
@@ -758,8 +756,8 @@ static void tree_fit(struct nw_random *random, struct sim_head *head)
     }
 }
 
-KIND(tree, "page-mapped, its map on flash", block_mount, tree_fit, tree_may_fill, tree_most);
-KIND(lavish, "swap space: forgets with power", NULL, NULL, lavish_may_fill, lavish_most);
+KIND(tree, "page-mapped, its map on flash", block_mount, tree_fit, may_fill, tree_most, 1);
+KIND(lavish, "swap space: forgets with power", NULL, NULL, lavish_may_fill, lavish_most, 0);
 
 /* Of the layer under it. */
 static int tier_audit(struct sim_subject *subject, uint32_t *where)
@@ -767,17 +765,10 @@ static int tier_audit(struct sim_subject *subject, uint32_t *where)
     return sim_tier_audit(&own_of(subject)->site, where);
 }
 
-/* An NVM and the tree under it: small chips, blocks as tree_fit() has them, no filter between. */
+/* An NVM and the tree under it, no filter between. */
 static void tier_fit(struct nw_random *random, struct sim_head *head)
 {
-    const struct sim_kind *kind = head->kind;
-
-    *head = (struct sim_head){.kind = kind};
-    sim_small_part(random, head);
-    head->part.blocks = 18U + nw_random_below(random, 8);
-    head->part.block_pages = (uint16_t)(16U + nw_random_below(random, 8));
-    head->spare_blocks = 12U + nw_random_below(random, 4);
-    head->maps = nw_random_below(random, 2) * nw_random_below(random, 8);
+    fit_blocks(random, head, 8, 8);
     head->degree = nw_random_below(random, 4) + 2U;
     head->unerased = nw_random_below(random, 2);
 }
@@ -785,21 +776,14 @@ static void tier_fit(struct nw_random *random, struct sim_head *head)
 const struct sim_kind sim_kind_tier = {
     .name = "tier",
     .what = "a little NVM before the tree",
-    .verbs = verbs,
+    COMMON,
     .verb_count = ROT, /* the NVM has content of its own */
     .layer = &sim_layer_tier,
     .reads_again = 1,
     .restarts = 1,
     .fit = tier_fit,
-    .open = block_open,
-    .close = block_close,
-    .format = block_format,
     .mount = block_mount,
-    .places = block_places,
-    .draw = block_draw,
-    .run = block_run,
-    .check = block_check,
     .audit = tier_audit,
-    .may_fill = tree_may_fill,
+    .may_fill = may_fill,
     .most = lavish_most,
 };

@@ -65,12 +65,29 @@ static void assert_sound(void)
     }
 }
 
+static void finish(void)
+{
+    assert_sound();
+    rig_stop(&test.rig);
+}
+
+// Until the heap is full; where the first block lies.
+static uintptr_t fill_up(size_t bytes)
+{
+    uintptr_t first = 0;
+    uintptr_t address;
+
+    while (nw_heap_alloc(&test.heap, bytes, 0, &address) == NW_OK) {
+        first = first != 0 ? first : address;
+    }
+    return first;
+}
+
 static void paint(struct block *block)
 {
     uint8_t bytes[4096];
-    uint32_t at;
 
-    for (at = 0; at < block->bytes; at++) {
+    for (uint32_t at = 0; at < block->bytes; at++) {
         bytes[at % sizeof bytes] = (uint8_t)(block->mark + at);
         if (at % sizeof bytes == sizeof bytes - 1U || at == block->bytes - 1U) {
             uint32_t first = at - at % (uint32_t)sizeof bytes;
@@ -84,9 +101,8 @@ static void paint(struct block *block)
 static void verify(const struct block *block, uint32_t bytes)
 {
     uint8_t got[4096];
-    uint32_t at;
 
-    for (at = 0; at < bytes; at++) {
+    for (uint32_t at = 0; at < bytes; at++) {
         if (at % sizeof got == 0) {
             uint32_t n = bytes - at < sizeof got ? bytes - at : (uint32_t)sizeof got;
 
@@ -123,13 +139,11 @@ static void step_alloc(struct block *block)
     block->mark = (uint8_t)below(256);
     if (kind == 7) {
         uint8_t got[64];
-        uint32_t n;
-
         if (nw_heap_alloc_zeroed(&test.heap, 1, block->bytes, &block->address) != NW_OK) {
             assert_true(block->address == 0);
             return;
         }
-        for (n = 0; n + 64U <= block->bytes; n += 64U) {
+        for (uint32_t n = 0; n + 64U <= block->bytes; n += 64U) {
             static const uint8_t zeros[64];
 
             assert_int_equal(nw_vm_read(&test.rig.vm, got, block->address + n, 64), NW_OK);
@@ -163,7 +177,6 @@ static void run_seed(uint32_t seed, uint32_t steps)
 {
     uint16_t frame;
     uint32_t live = 0;
-    uint32_t i;
 
     memset(&test, 0, sizeof test);
     test.seed = seed;
@@ -187,7 +200,7 @@ static void run_seed(uint32_t seed, uint32_t steps)
             assert_sound();
         }
     }
-    for (i = 0; i < BLOCKS; i++) {
+    for (uint32_t i = 0; i < BLOCKS; i++) {
         if (test.block[i].address != 0) {
             live++;
             verify(&test.block[i], test.block[i].bytes);
@@ -208,14 +221,13 @@ static void test_blocks_keep_their_content(void **state)
 {
     const char *replay = getenv("NW_SEED");
     uint32_t seeds = getenv("NW_SOAK") != NULL ? 5000 : 60;
-    uint32_t seed;
 
     (void)state;
     if (replay != NULL) {
         run_seed((uint32_t)strtoul(replay, NULL, 0), 4000);
         return;
     }
-    for (seed = 1; seed <= seeds; seed++) {
+    for (uint32_t seed = 1; seed <= seeds; seed++) {
         run_seed(seed, 4000);
     }
 }
@@ -223,26 +235,23 @@ static void test_blocks_keep_their_content(void **state)
 static void test_everything_freed_is_one_block_again(void **state)
 {
     uintptr_t address[2000];
-    uintptr_t whole;
-    unsigned i;
 
     (void)state;
     start(512, 16, 2048, 1UL << 20);
-    for (i = 0; i < 2000; i++) {
+    for (unsigned i = 0; i < 2000; i++) {
         address[i] = alloc(20U + i % 700U);
     }
-    for (i = 0; i < 2000; i += 2) {
+    for (unsigned i = 0; i < 2000; i += 2) {
         release(address[i]);
     }
-    for (i = 1; i < 2000; i += 2) {
+    for (unsigned i = 1; i < 2000; i += 2) {
         release(address[i]);
     }
     assert_int_equal(test.heap.stats.used, 0);
-    whole = alloc((1UL << 20) - 64U); // takes a walk: small blocks lie unmerged till then
+    uintptr_t whole = alloc((1UL << 20) - 64U); // takes a walk: small blocks lie unmerged till then
     assert_int_equal(test.heap.stats.walks, 1);
     release(whole);
-    assert_sound();
-    rig_stop(&test.rig);
+    finish();
 }
 
 // Found by the random test after 3,984 seeds: a small block that had grown into the block small
@@ -251,31 +260,26 @@ static void test_everything_freed_is_one_block_again(void **state)
 // fault: with nothing but the carved block unmerged, a request was refused that a walk had met.
 static void test_block_before_the_carved_one_is_freed(void **state)
 {
-    uintptr_t large;
     uintptr_t small;
-    uintptr_t other;
-    uintptr_t whole;
-    uintptr_t guard;
 
     (void)state;
     start(64, 8, 64, 16384);
-    large = alloc(4000);
-    guard = alloc(4000);
+    uintptr_t large = alloc(4000);
+    uintptr_t guard = alloc(4000);
     release(large); // the next small block is cut from it ...
     small = alloc(16);
     assert_true(small == large);
     assert_int_equal(nw_heap_resize(&test.heap, &small, 1000), NW_OK); // ... and grows into it
     assert_true(small == large);
     release(small);
-    other = alloc(16);
+    uintptr_t other = alloc(16);
     assert_sound();
     assert_int_equal(nw_heap_resize(&test.heap, &other, 2000), NW_OK);
     release(other);
     release(guard);
-    whole = alloc(16000);
+    uintptr_t whole = alloc(16000);
     release(whole);
-    assert_sound();
-    rig_stop(&test.rig);
+    finish();
 }
 
 // A small block freed between large ones was found by the walk of a request in vain, and the heap
@@ -283,18 +287,14 @@ static void test_block_before_the_carved_one_is_freed(void **state)
 // for good, and an empty heap was full.
 static void test_large_blocks_merge_over_small_ones(void **state)
 {
-    uintptr_t a;
-    uintptr_t b;
-    uintptr_t c;
-    uintptr_t small;
     uintptr_t address;
 
     (void)state;
     start(64, 8, 64, 4096);
-    a = alloc(1000);
-    small = alloc(20);
-    b = alloc(1000);
-    c = alloc(1000);
+    uintptr_t a = alloc(1000);
+    uintptr_t small = alloc(20);
+    uintptr_t b = alloc(1000);
+    uintptr_t c = alloc(1000);
     release(small);
     assert_int_equal(nw_heap_alloc(&test.heap, 3000, 0, &address), NW_ERR_FULL);
     release(a);
@@ -303,136 +303,110 @@ static void test_large_blocks_merge_over_small_ones(void **state)
     assert_int_equal(test.heap.stats.used, 0);
     address = alloc(3500);
     release(address);
-    assert_sound();
-    rig_stop(&test.rig);
+    finish();
 }
 
 // Four blocks of a list were looked at and no more: the fifth, which was large enough, was free for
 // nothing.
 static void test_a_list_is_searched_to_its_end(void **state)
 {
-    uintptr_t wanted;
     uintptr_t other[5];
-    uintptr_t address;
-    unsigned i;
 
     (void)state;
     start(64, 8, 64, 8192);
-    wanted = alloc(1000);
+    uintptr_t wanted = alloc(1000);
     (void)alloc(16);
-    for (i = 0; i < 5; i++) {
+    for (unsigned i = 0; i < 5; i++) {
         other[i] = alloc(900);
         (void)alloc(16);
     }
-    while (nw_heap_alloc(&test.heap, 16, 0, &address) == NW_OK) {
-    }
+    (void)fill_up(16);
     release(wanted);
-    for (i = 0; i < 5; i++) {
+    for (unsigned i = 0; i < 5; i++) {
         release(other[i]);
     }
-    address = alloc(1000);
+    uintptr_t address = alloc(1000);
     assert_true(address == wanted);
     assert_int_equal(test.heap.stats.walks, 0);
-    assert_sound();
-    rig_stop(&test.rig);
+    finish();
 }
 
 // Of small blocks only those of the very size were looked at: a free block a little larger stayed
 // free while requests were refused.
 static void test_a_larger_small_block_is_cut(void **state)
 {
-    uintptr_t wanted = 0;
-    uintptr_t address;
-
     (void)state;
     start(64, 8, 64, 4096);
-    while (nw_heap_alloc(&test.heap, 200, 0, &address) == NW_OK) {
-        wanted = wanted != 0 ? wanted : address;
-    }
-    while (nw_heap_alloc(&test.heap, 1, 0, &address) == NW_OK) {
-    }
+    uintptr_t wanted = fill_up(200);
+    (void)fill_up(1);
     release(wanted);
-    address = alloc(100);
+    uintptr_t address = alloc(100);
     assert_true(address == wanted);
     address = alloc(40); // from what was left of it
     assert_in_range(address, wanted, wanted + 200);
     assert_int_equal(test.heap.stats.walks, 0);
-    assert_sound();
-    rig_stop(&test.rig);
+    finish();
 }
 
 // A large request took a walk over the whole heap when all that was free was the block small
 // requests are cut from.
 static void test_large_requests_take_the_carve_too(void **state)
 {
-    uintptr_t large;
-    uintptr_t address;
-
     (void)state;
     start(64, 8, 64, 8192);
-    large = alloc(6000);
-    while (nw_heap_alloc(&test.heap, 100, 0, &address) == NW_OK) {
-    }
+    uintptr_t large = alloc(6000);
+    (void)fill_up(100);
     release(large);
     (void)alloc(100); // makes it the carve block
     (void)alloc(5000);
     assert_int_equal(test.heap.stats.walks, 0);
-    assert_sound();
-    rig_stop(&test.rig);
+    finish();
 }
 
 // With nothing free elsewhere a block grows into the small free blocks behind it, which are merged
 // for it; and a refusal leaves it as it was.
 static void test_a_block_stretches_over_small_ones(void **state)
 {
-    uintptr_t block;
     uintptr_t small[6];
-    uintptr_t old;
-    uintptr_t address;
-    unsigned i;
 
     (void)state;
     start(64, 8, 64, 4096);
-    block = alloc(1000);
-    for (i = 0; i < 6; i++) {
+    uintptr_t block = alloc(1000);
+    for (unsigned i = 0; i < 6; i++) {
         small[i] = alloc(100);
     }
-    while (nw_heap_alloc(&test.heap, 1, 0, &address) == NW_OK) {
-    }
-    for (i = 0; i < 5; i++) {
+    (void)fill_up(1);
+    for (unsigned i = 0; i < 5; i++) {
         release(small[i]);
     }
-    old = block;
+    uintptr_t old = block;
     assert_int_equal(nw_heap_resize(&test.heap, &block, 1500), NW_OK);
     assert_true(block == old);
     assert_int_equal(nw_heap_resize(&test.heap, &block, 1700), NW_ERR_FULL);
     assert_true(block == old);
     assert_sound();
     release(block);
-    assert_sound();
-    rig_stop(&test.rig);
+    finish();
 }
 
 // The number of large free blocks had 16 bits: with 65,536 of them the heap was full.
 static void test_many_large_blocks(void **state)
 {
     static uintptr_t large[65536];
-    uint32_t i;
 
     (void)state;
     start(4096, 8, 4096, 9000UL * 4096);
-    for (i = 0; i < 65536; i++) {
+    for (uint32_t i = 0; i < 65536; i++) {
         large[i] = alloc(520);
         (void)alloc(8);
     }
     (void)alloc(9000UL * 4096 - 65536UL * (528 + 16) - 64); // up to the end of the heap
-    for (i = 0; i < 65536; i++) {
+    for (uint32_t i = 0; i < 65536; i++) {
         release(large[i]);
     }
     (void)alloc(520);
     assert_int_equal(test.heap.stats.walks, 0);
-    assert_sound();
-    rig_stop(&test.rig);
+    finish();
 }
 
 // The largest heap there is, and requests just below and above what it can hold. The few pages
@@ -441,7 +415,6 @@ static void test_the_largest_heap(void **state)
 {
     uintptr_t whole;
     uintptr_t address;
-    unsigned i;
 
     (void)state;
     rig_prepare(&test.rig, 4096, 16, 32768, 32768);
@@ -449,7 +422,7 @@ static void test_the_largest_heap(void **state)
     test.rig.config.bytes = NW_HEAP_BYTES_MAX;
     rig_start(&test.rig);
     assert_int_equal(nw_heap_open(&test.heap, &test.rig.vm, RIG_BASE, NW_HEAP_BYTES_MAX), NW_OK);
-    for (i = 0; i < 3; i++) { // the second time all of it was free before
+    for (unsigned i = 0; i < 3; i++) { // the second time all of it was free before
         assert_int_equal(nw_heap_alloc(&test.heap, NW_HEAP_BYTES_MAX, 0, &address), NW_ERR_FULL);
         assert_int_equal(nw_heap_alloc(&test.heap, NW_HEAP_BYTES_MAX, NW_HEAP_BYTES_MAX / 2U,
                                        &address),
@@ -502,23 +475,19 @@ static void test_full_heap_says_so_and_goes_on(void **state)
     assert_true(alloc(100) == fifth);
     assert_true(alloc(100) == third);
     assert_true(alloc(100) == first);
-    assert_sound();
-    rig_stop(&test.rig);
+    finish();
 }
 
 static void test_misuse_is_told_and_changes_nothing(void **state)
 {
-    uintptr_t small;
-    uintptr_t large;
-    uintptr_t last;
     uintptr_t nothing = 0;
     size_t bytes;
 
     (void)state;
     start(64, 8, 256, 16384);
-    small = alloc(40);
-    large = alloc(2000);
-    last = alloc(40);
+    uintptr_t small = alloc(40);
+    uintptr_t large = alloc(2000);
+    uintptr_t last = alloc(40);
     assert_int_equal(nw_heap_free(&test.heap, 0), NW_OK);
     assert_int_equal(nw_heap_free(&test.heap, RIG_BASE - 16), NW_ERR_RANGE);
     assert_int_equal(nw_heap_free(&test.heap, RIG_BASE + 16384), NW_ERR_RANGE);
@@ -540,8 +509,7 @@ static void test_misuse_is_told_and_changes_nothing(void **state)
     assert_int_equal(nw_heap_free(&test.heap, large), NW_ERR_NOT_FOUND);
     assert_int_equal(nw_heap_resize(&test.heap, &nothing, 50), NW_OK);
     assert_true(nothing != 0);
-    assert_sound();
-    rig_stop(&test.rig);
+    finish();
 }
 
 // A block merged into the one before leaves a dead header behind; it must not look alive, neither
@@ -549,66 +517,55 @@ static void test_misuse_is_told_and_changes_nothing(void **state)
 static void test_second_free_is_found_after_merging(void **state)
 {
     uintptr_t block[4];
-    unsigned i;
 
     (void)state;
     start(64, 4, 256, 32768);
-    for (i = 0; i < 4; i++) {
+    for (unsigned i = 0; i < 4; i++) {
         block[i] = alloc(3000);
     }
     assert_int_equal(nw_vm_flush(&test.rig.vm), NW_OK); // with all headers alive
     release(block[2]);
     release(block[0]);
     release(block[1]); // all three are one
-    for (i = 0; i < 3; i++) {
+    for (unsigned i = 0; i < 3; i++) {
         assert_int_equal(nw_heap_free(&test.heap, block[i]), NW_ERR_NOT_FOUND);
     }
-    assert_sound();
-    rig_stop(&test.rig);
+    finish();
 }
 
 // A freed block's pages were discarded though the device still had their older content: the header
 // of B, dead inside C, came back alive, and a second free of B was obeyed inside a free block.
 static void test_second_free_is_found_after_a_discard(void **state)
 {
-    uintptr_t a;
-    uintptr_t b;
-    uintptr_t c;
-
     (void)state;
     start(64, 8, 2048, 16384);
-    a = alloc(900);
-    b = alloc(1200);
+    uintptr_t a = alloc(900);
+    uintptr_t b = alloc(1200);
     (void)alloc(100);
     assert_int_equal(nw_vm_flush(&test.rig.vm), NW_OK); // with all headers alive
     release(a);
     release(b);
-    c = alloc(2100); // over both
+    uintptr_t c = alloc(2100); // over both
     assert_true(c == a);
     release(c);
     assert_int_equal(nw_heap_free(&test.heap, b), NW_ERR_NOT_FOUND);
     c = alloc(2100);
     assert_int_equal(nw_vm_discard(&test.rig.vm, c, 2100), NW_OK); // the program may do so too
     assert_int_equal(nw_heap_free(&test.heap, b), NW_ERR_NOT_FOUND);
-    assert_sound();
-    rig_stop(&test.rig);
+    finish();
 }
 
 // A block that grew into the carve block left the header of a block handed out in the middle of its
 // own content.
 static void test_second_free_is_found_in_a_block_that_grew(void **state)
 {
-    uintptr_t large;
-    uintptr_t small;
-    uintptr_t gone;
-
     (void)state;
     start(64, 8, 64, 16384);
-    large = alloc(4000);
+    uintptr_t large = alloc(4000);
     (void)alloc(16);
     release(large);
-    small = alloc(16); // cut from the large block
-    gone = alloc(16);  // and so is this
+    uintptr_t small = alloc(16); // cut from the large block
+    uintptr_t gone = alloc(16);  // and so is this
     release(gone);
     assert_int_equal(nw_heap_resize(&test.heap, &gone, 100), NW_ERR_NOT_FOUND);
     gone = alloc(16);
@@ -618,36 +575,31 @@ static void test_second_free_is_found_in_a_block_that_grew(void **state)
     assert_sound();
     release(gone);
     release(small);
-    assert_sound();
-    rig_stop(&test.rig);
+    finish();
 }
 
 // The headers an older heap left in the range were taken for blocks of the new one.
 static void test_a_new_heap_knows_no_block_of_the_old_one(void **state)
 {
-    uintptr_t old;
-
     (void)state;
     start(64, 8, 64, 16384);
     (void)alloc(100);
-    old = alloc(100);
+    uintptr_t old = alloc(100);
     assert_int_equal(nw_heap_open(&test.heap, &test.rig.vm, RIG_BASE, 16384), NW_OK);
     (void)alloc(2000);
     assert_int_equal(nw_heap_free(&test.heap, old), NW_ERR_CORRUPT);
-    assert_sound();
-    rig_stop(&test.rig);
+    finish();
 }
 
 // A large block whose neighbour's header is overwritten was thrown away before that was seen.
 static void test_a_neighbour_overwritten_changes_nothing(void **state)
 {
-    uintptr_t large;
     size_t bytes;
     uint8_t byte = 0;
 
     (void)state;
     start(64, 8, 256, 16384);
-    large = alloc(2000);
+    uintptr_t large = alloc(2000);
     (void)alloc(40);
     (void)alloc(40);
     assert_int_equal(nw_heap_size(&test.heap, large, &bytes), NW_OK);
@@ -661,15 +613,13 @@ static void test_a_neighbour_overwritten_changes_nothing(void **state)
 
 static void test_overrun_is_found(void **state)
 {
-    uintptr_t first;
-    uintptr_t second;
     uintptr_t where = 0;
     size_t bytes;
 
     (void)state;
     start(64, 8, 256, 16384);
-    first = alloc(40);
-    second = alloc(40);
+    uintptr_t first = alloc(40);
+    uintptr_t second = alloc(40);
     assert_int_equal(nw_heap_size(&test.heap, first, &bytes), NW_OK);
     assert_int_equal(nw_vm_fill(&test.rig.vm, first, 'x', bytes), NW_OK);
     assert_sound();
@@ -682,17 +632,13 @@ static void test_overrun_is_found(void **state)
 
 static void test_resize_grows_in_place_when_it_can(void **state)
 {
-    uintptr_t first;
-    uintptr_t second;
-    uintptr_t old;
-
     (void)state;
     start(512, 8, 512, 1UL << 16);
-    first = alloc(1000);
-    old = first;
+    uintptr_t first = alloc(1000);
+    uintptr_t old = first;
     assert_int_equal(nw_heap_resize(&test.heap, &first, 5000), NW_OK); // into the top
     assert_true(first == old);
-    second = alloc(5000);
+    uintptr_t second = alloc(5000);
     (void)alloc(8);
     release(second);
     assert_int_equal(nw_heap_resize(&test.heap, &first, 9000), NW_OK); // into the block freed
@@ -701,18 +647,15 @@ static void test_resize_grows_in_place_when_it_can(void **state)
     assert_true(first != old);
     assert_int_equal(nw_heap_resize(&test.heap, &first, 100), NW_OK);
     assert_true(test.heap.stats.used < 200);
-    assert_sound();
-    rig_stop(&test.rig);
+    finish();
 }
 
 // Freed pages are not written to the device, and what was on it is trimmed.
 static void test_freed_pages_are_given_back(void **state)
 {
-    uintptr_t address;
-
     (void)state;
     start(512, 64, 512, 1UL << 16);
-    address = alloc(40000);
+    uintptr_t address = alloc(40000);
     (void)alloc(8);
     assert_int_equal(nw_vm_fill(&test.rig.vm, address, 1, 16000), NW_OK); // fits in RAM
     release(address);
@@ -724,8 +667,7 @@ static void test_freed_pages_are_given_back(void **state)
     assert_int_equal(nw_vm_flush(&test.rig.vm), NW_OK);
     release(address);
     assert_true(test.rig.ram.trims >= 76);
-    assert_sound();
-    rig_stop(&test.rig);
+    finish();
 }
 
 // Storm: 20 000 random frees and allocations of small blocks among 4 000 live ones (about 400 KB)
@@ -734,18 +676,16 @@ static void test_freed_pages_are_given_back(void **state)
 static void test_small_blocks_fault_little(void **state)
 {
     static uintptr_t live[4000];
-    nw_count faults;
-    unsigned i;
 
     (void)state;
     memset(&test, 0, sizeof test);
     nw_random_seed(&test.random, 7);
     start(512, 32, 2048, 1UL << 20);
-    for (i = 0; i < 4000; i++) {
+    for (unsigned i = 0; i < 4000; i++) {
         live[i] = alloc(16U + below(160));
     }
-    faults = test.rig.vm.stats.faults;
-    for (i = 0; i < 20000; i++) {
+    nw_count faults = test.rig.vm.stats.faults;
+    for (unsigned i = 0; i < 20000; i++) {
         uint32_t pick = below(4000);
 
         release(live[pick]);
@@ -757,18 +697,15 @@ static void test_small_blocks_fault_little(void **state)
                   (unsigned)test.heap.stats.used);
     assert_true(faults < 44000);
     assert_true(test.heap.stats.reach < test.heap.stats.peak + test.heap.stats.peak / 4U);
-    assert_sound();
-    rig_stop(&test.rig);
+    finish();
 }
 
 // Filling up from the top costs a fault a page and no more.
 static void test_fresh_blocks_fault_once_a_page(void **state)
 {
-    unsigned i;
-
     (void)state;
     start(512, 8, 2048, 1UL << 20);
-    for (i = 0; i < 4000; i++) {
+    for (unsigned i = 0; i < 4000; i++) {
         (void)alloc(100);
     }
     assert_true(test.rig.vm.stats.faults <= test.heap.stats.reach / 512U + 1U);

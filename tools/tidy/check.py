@@ -11,6 +11,7 @@ _TREE_RULES = (
     layer_rules.order,
     call_rules.recursion_and_vla,
     file_rules.file_circles,
+    file_rules.written_order,
     dead_rules.dead_sources,
     dead_rules.pages,
 )

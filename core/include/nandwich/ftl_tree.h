@@ -116,11 +116,19 @@ int nw_ftl_tree_mount_read_only(struct nw_ftl_tree *ftl, struct nw_chip *chip,
 
 /*
  * The longest that a call takes, in chip operations, whatever the device went through: a read of a
- * sector; a change: the write or trim of a sector, or a sync; a mount. Each read counts twice, for
- * it may fail once. A change in which a program fails, or behind one whose mount failed, takes two
- * changes and a mount; a read behind such a mount one mount's reads more. NW_ERR_CONFIG.
+ * sector; a change: the write or trim of a sector, or a sync; a step of idle time; a mount. Each
+ * read counts twice, for it may fail once. A change in which a program fails, or behind one whose
+ * mount failed, takes two changes and a mount; with a second failure in it two mounts. Idle time
+ * takes a step, one more for each 10 reads, 6 programs and an erase that its budget has room for by
+ * the chip's times, and likewise a mount or two; a read behind such a mount one mount's reads.
+ * NW_ERR_CONFIG.
  */
-enum nw_ftl_tree_call { NW_FTL_TREE_READ, NW_FTL_TREE_CHANGE, NW_FTL_TREE_MOUNT };
+enum nw_ftl_tree_call {
+    NW_FTL_TREE_READ,
+    NW_FTL_TREE_CHANGE,
+    NW_FTL_TREE_STEP,
+    NW_FTL_TREE_MOUNT
+};
 
 struct nw_ftl_tree_most {
     uint32_t reads;

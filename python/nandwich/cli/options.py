@@ -197,7 +197,8 @@ def timeline_options(function: _Decorated) -> _Decorated:
         metavar="FILE",
         callback=_timeline_file,
         help="What happened when, as a trace for https://ui.perfetto.dev: the requests of a window "
-        "and the longest of all, with what the chip did for them.",
+        "and the longest of all, with what the chip did for them. FILE.vcd: the chip's bus in that "
+        "window, for GTKWave.",
     )(function)
 
 

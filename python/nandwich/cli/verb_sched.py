@@ -226,6 +226,10 @@ def _line(
         return None
     if admit:
         raise InputError("--timeline: the admission test runs nothing")
+    if timelines.is_waves(target):
+        raise InputError(
+            "--timeline FILE.vcd: only run and replay: sched has no chip's bus"
+        )
     if len(set(policies)) != 1 or "all" in policies:
         raise InputError("--timeline shows one policy: add one, like --policy slack")
     return timelines.begin(chosen)

@@ -79,12 +79,17 @@ def save(
     return told(path, timeline.counts())
 
 
+def is_waves(path: str) -> bool:
+    """Does a file get the waves of the chip's bus, by its name?"""
+    return path.endswith(".vcd")
+
+
 def told(path: Path, counts: Mapping[str, int]) -> str:
     """What a trace holds, and what there was no room for, in lines."""
     size = quantities.format_size(counts["bytes"])
+    viewer = "GTKWave" if is_waves(str(path)) else "https://ui.perfetto.dev"
     lines = [
-        f"{path}: {counts['shown']} of {counts['requests']} requests, {size}; open it in "
-        "https://ui.perfetto.dev"
+        f"{path}: {counts['shown']} of {counts['requests']} requests, {size}; open it in {viewer}"
     ]
     if counts["left_out"]:
         lines.append(

@@ -165,6 +165,7 @@ void nw_nand_close(struct nw_nand *nand); /* NULL is fine */
 struct nw_chip *nw_nand_chip(struct nw_nand *nand);
 struct nw_meter *nw_nand_meter(struct nw_nand *nand);
 const struct nw_part *nw_nand_part(const struct nw_nand *nand);
+const struct nw_part_costs *nw_nand_costs(const struct nw_nand *nand); /* the chip's or node's */
 const struct nw_nand_counts *nw_nand_stats(const struct nw_nand *nand);
 uint64_t nw_nand_operations(const struct nw_nand *nand); /* verbs begun since open, as cuts count */
 

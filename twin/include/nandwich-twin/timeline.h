@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * timeline.h - what a device did, when and for whom: requests with the operations of the chip that
- * served them, kept in bounded memory and written as a trace for ui.perfetto.dev (perfetto.h).
+ * served them, kept in bounded memory and written as a trace for ui.perfetto.dev (perfetto.h), or
+ * as the waves of the chip's bus.
  *
  *   nw_timeline_open()
  *   nw_timeline_chip()    a filter on the twin's chip: give it to what stands above
@@ -117,8 +118,9 @@ struct nw_timeline;
 int nw_timeline_open(struct nw_timeline **timeline, const struct nw_timeline_config *config);
 void nw_timeline_close(struct nw_timeline *timeline); /* NULL is fine */
 
+/* In front of `below`, which is the twin's chip or stands on it. */
 struct nw_chip *nw_timeline_chip(struct nw_timeline *timeline, struct nw_chip *below,
-                                 const struct nw_meter *meter);
+                                 struct nw_nand *nand);
 void nw_timeline_watch(struct nw_timeline *timeline, const struct nw_stats *stats);
 void nw_timeline_start(struct nw_timeline *timeline);
 
@@ -127,7 +129,8 @@ void nw_timeline_begin(struct nw_timeline *timeline, uint64_t ahead_ns);
 void nw_timeline_end(struct nw_timeline *timeline, const struct nw_timeline_request *request);
 
 /* Replaces the file (file.h), once: nothing is recorded any more. `title` names the device, `chip`
- * the part. Operations are left out where the file would get too long. NW_ERR_IO: errno tells;
+ * the part. A path that ends in ".vcd" gets the chip's bus in the window as a value change dump for
+ * wave viewers. Operations are left out where the file would get too long. NW_ERR_IO: errno tells;
  * NW_ERR_RAM: there was none for all of it. */
 int nw_timeline_write(struct nw_timeline *timeline, const char *path, const char *title,
                       const char *chip);

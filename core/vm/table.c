@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What all the others ask: which frame holds a page, and whether the look-aside knows it. */
+#include "frames.h"
+
+uint16_t nw_vm_resident(const struct nw_vm *vm, uint32_t page)
+{
+    return nw_vm_look_up(vm, page);
+}
+
+int nw_vm_aside_forget(struct nw_vm *vm, uint32_t page)
+{
+    uintptr_t address = nw_vm_address_of(vm, page);
+    struct nw_vm_slot *entry;
+
+    if (vm->lookaside == NULL) {
+        return 0;
+    }
+    entry = &vm->lookaside[(address >> vm->frame_shift) & vm->lookaside_mask];
+    if (entry->read_tag != address) {
+        return 0;
+    }
+    entry->read_tag = NW_VM_NO_TAG(vm->frame_bytes); /* it pins nothing */
+    entry->write_tag = entry->read_tag;
+    return 1;
+}
+
+int nw_vm_report(struct nw_vm *vm, int error)
+{
+    if (error != NW_OK && vm->panic != NULL) {
+        vm->panic(vm, error, vm->error_at);
+    }
+    return error;
+}
