@@ -510,21 +510,6 @@ static uint32_t beginning(const struct nw_store *store, uint16_t block,
     return block < store->blocks ? store_block_start(store, block) : STORE_NONE;
 }
 
-/* The page that a mount has read, from its image: it is held. 1; 0: the image is not whole, so the
- * mount had not ended; or an error. */
-static int take_image(struct nw_store *store, uint16_t first)
-{
-    struct chunk image;
-    int result = store_read_chunk(store, store_block_start(store, first), &image, 0);
-
-    if (result == NW_OK && image.kind == CHUNK_IMAGE && image.length == store->page_bytes &&
-        store_block_with(store, image.key) != STORE_NO_BLOCK) {
-        result = store_load_image(store, &image);
-        return result == NW_OK ? 1 : store_is_damage(result) ? 0 : result;
-    }
-    return store_is_damage(result) || result == NW_ERR_UNWRITTEN ? 0 : result < 0 ? result : 0;
-}
-
 /* The anchor that the scan has found, or where that is damaged, its other copy. */
 static int load_anchor(struct nw_store *store, const struct scan *scan)
 {
@@ -602,7 +587,7 @@ static int find_log(struct nw_store *store, uint16_t block, const struct block_h
         if (loaded == NW_OK && takes_up) {
             uint16_t end = store_end_of(store, scan->walk.block);
 
-            result = take_image(store, block);
+            result = store_take_image(store, block);
             if (result > 0) {
                 store->behind = end;
                 store->told = head.anchor;

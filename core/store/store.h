@@ -411,7 +411,7 @@ void store_forget_log(struct nw_store *store);
 void store_let_go(struct nw_store *store);
 int store_hold(struct nw_store *store, uint32_t page, uint32_t as);
 int store_pin(struct nw_store *store, uint16_t block);
-int store_load_image(struct nw_store *store, const struct chunk *image);
+int store_take_image(struct nw_store *store, uint16_t first);
 int store_put_image(struct nw_store *store, uint32_t first);
 
 /* tree.c */

@@ -113,7 +113,7 @@ int store_pin(struct nw_store *store, uint16_t block)
 
 /* The page that an image holds is held, and no log is known. Its end may lie in the page that is
  * held now. */
-int store_load_image(struct nw_store *store, const struct chunk *image)
+static int load_image(struct nw_store *store, const struct chunk *image)
 {
     uint16_t shift = store_whole(store, store->block_header);
     uint16_t first = (uint16_t)(store->page_bytes - shift);
@@ -133,6 +133,21 @@ int store_load_image(struct nw_store *store, const struct chunk *image)
     }
     hold(store, image->key);
     return result;
+}
+
+/* The page that a mount has read, from its image: it is held. 1; 0: the image is not whole, so the
+ * mount had not ended; or an error. */
+int store_take_image(struct nw_store *store, uint16_t first)
+{
+    struct chunk image;
+    int result = store_read_chunk(store, store_block_start(store, first), &image, 0);
+
+    if (result == NW_OK && image.kind == CHUNK_IMAGE && image.length == store->page_bytes &&
+        store_block_with(store, image.key) != STORE_NO_BLOCK) {
+        result = load_image(store, &image);
+        return result == NW_OK ? 1 : store_is_damage(result) ? 0 : result;
+    }
+    return store_is_damage(result) || result == NW_ERR_UNWRITTEN ? 0 : result < 0 ? result : 0;
 }
 
 /* The page that is held goes to the chip, into the block that is begun now. */
