@@ -253,7 +253,7 @@ uint8_t *forge_anchor(struct forge *forge, uint8_t copy)
 
         while (forge->data[start] == 'N' &&
                (bytes = next_chunk(forge, &at, start + block_bytes)) != NULL) {
-            if (bytes[0] == (CHUNK_ANCHOR | copy << 4) && sequence >= highest) {
+            if (bytes[0] == (CHUNK_ANCHOR | (unsigned)copy << 4) && sequence >= highest) {
                 newest = bytes + forge->chunk_head;
                 highest = sequence;
             }
