@@ -170,7 +170,7 @@ int nw_vm_pass(struct nw_vm *vm, uintptr_t to, uintptr_t from, size_t n)
 
         error = copy(vm, to, from, n, down ? to - from : from - to, down);
     }
-    return nw_vm_report(vm, error);
+    return error == NW_OK ? NW_OK : nw_vm_report(vm, error);
 }
 
 int nw_vm_put_across(struct nw_vm *vm, uintptr_t address, const uint8_t *value, size_t n)

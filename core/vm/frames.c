@@ -73,7 +73,7 @@ static int fault(struct nw_vm *vm, uint32_t page, enum nw_vm_want want, uint16_t
 
 int nw_vm_frame_get(struct nw_vm *vm, uint32_t page, enum nw_vm_want want, uint16_t *frame)
 {
-    uint16_t found = nw_vm_resident(vm, page);
+    uint16_t found = nw_vm_look_up(vm, page);
 
     if (found == NW_VM_NONE) {
         return fault(vm, page, want, frame);
