@@ -17,10 +17,10 @@ struct pass {
     uint8_t way;
     uint16_t at;     /* bytes of the payload passed */
     uint32_t sum;
-    uint32_t flip; /* reading: a bit of the payload that is wrong, or STORE_NONE */
     struct chunk chunk;
     uint16_t safe; /* store->safe once the anchor counts */
     uint16_t free; /* store->free then */
+    uint16_t lent; /* of these, what a mount has freed */
     /* What a block that fails meanwhile must not change: */
     uint16_t good;
     uint8_t swaps;
@@ -40,10 +40,6 @@ static void tell(struct pass *pass, void *bytes, uint8_t length)
         if (pass->result < 0) {
             memset(bytes, 0, length);
             return;
-        }
-        if (pass->flip / 8U - pass->at < length) {
-            uint8_t *byte = (uint8_t *)bytes + (pass->flip / 8U - pass->at);
-            *byte = (uint8_t)(*byte ^ (1U << pass->flip % 8U));
         }
     }
     pass->at = (uint16_t)(pass->at + length);
@@ -79,7 +75,7 @@ static void tell_word(struct pass *pass, uint32_t *value)
     *value = nw_get32(bytes);
 }
 
-#define OWN_BYTES 21U /* of an anchor: what has to be as in the configuration; ten are 0 */
+#define OWN_BYTES 19U /* of an anchor: what has to be as in the configuration; eight are 0 */
 
 /* The log's books. NW_ERR_VERSION: they are of another format, geometry or configuration, and
  * nothing is known of the rest. */
@@ -98,6 +94,7 @@ static void tell_log(struct pass *pass)
     if (pass->result == NW_OK && memcmp(told, own, sizeof own) != 0) {
         pass->result = NW_ERR_VERSION;
     }
+    tell_half(pass, &pass->lent);
     tell_byte(pass, &pass->swaps);
     tell_word(pass, &store->redo);
     tell_half(pass, &store->told_sweep.end);
@@ -217,8 +214,27 @@ static int release(struct pass *pass)
     return NW_OK;
 }
 
-/* Writes an anchor and makes all before it durable. When no old frame is left over, redo begins
- * where these were told, and blocks cleaned until then are free. */
+/* One of the two copies, which a page does not share: one that rots takes one of them. */
+static int put_copy(struct pass *pass, uint8_t mask)
+{
+    struct nw_store *store = pass->store;
+
+    tell_all(pass, PASS_MEASURE);
+    pass->chunk.length = pass->at;
+    pass->chunk.mask = mask;
+    pass->sum = store_sum_begin(store, &pass->chunk);
+    tell_all(pass, PASS_SUM);
+    store_sum_end(store, pass->sum, &pass->chunk);
+    pass->result = store_begin(store, &pass->chunk);
+    tell_all(pass, PASS_WRITE);
+    if (pass->result == NW_OK) {
+        pass->result = mask == 0 ? store_leave_page(store) : store_flush(store);
+    }
+    return pass->result;
+}
+
+/* Writes an anchor, twice, and makes all before it durable. When no old frame is left over, redo
+ * begins where these were told, and blocks cleaned until then are free. */
 int store_write_anchor(struct nw_store *store)
 {
     struct pass pass = {.store = store, .chunk.kind = CHUNK_ANCHOR};
@@ -235,7 +251,8 @@ int store_write_anchor(struct nw_store *store)
             return result;
         }
     }
-    uint16_t freed = pass.free;
+    pass.lent = store->mounting != 0 ? pass.free : (uint16_t)0;
+    uint16_t freed = (uint16_t)(pass.free + store->lent);
     result = store_find_room(store, store_anchor_most(store), 0);
     if (result < 0) {
         return result;
@@ -245,21 +262,20 @@ int store_write_anchor(struct nw_store *store)
     pass.good = store->good;
     pass.swaps = store->swap_count;
     memcpy(pass.swap, store->swap, sizeof pass.swap);
-    tell_all(&pass, PASS_MEASURE);
-    pass.chunk.length = pass.at;
-    pass.sum = store_sum_begin(store, &pass.chunk);
-    tell_all(&pass, PASS_SUM);
-    store_sum_end(store, pass.sum, &pass.chunk);
-    pass.result = store_begin(store, &pass.chunk);
-    tell_all(&pass, PASS_WRITE);
-    if (pass.result == NW_OK) {
-        pass.result = store_flush(store);
+    result = put_copy(&pass, 0);
+    uint32_t at = pass.chunk.at;
+    if (result == NW_OK) {
+        result = store_find_room(store, store_anchor_most(store), 0);
     }
-    if (pass.result < 0) {
-        return pass.result;
+    if (result == NW_OK) {
+        result = put_copy(&pass, 1);
     }
-    store->anchor = pass.chunk.at;
+    if (result < 0) {
+        return result;
+    }
+    store->anchor = at;
     store->free = (uint16_t)(store->free + freed); /* a swap may have taken one */
+    store->lent = 0;
     store->safe = pass.safe;
     store->since = 0;
     store->mounting = 0;
@@ -269,7 +285,6 @@ int store_write_anchor(struct nw_store *store)
 
 /* Reading one back */
 
-/* All of it, with the bit turned that pass->flip tells. */
 static void read_all(struct pass *pass)
 {
     struct nw_store *store = pass->store;
@@ -332,6 +347,7 @@ static int take_all(const struct pass *pass)
 
     store->safe = pass->safe;
     store->free = pass->free;
+    store->lent = pass->lent;
     store->good = pass->good;
     store->anchor_sequence = pass->sequence;
     store->anchor = pass->chunk.at;
@@ -350,7 +366,7 @@ static int take_all(const struct pass *pass)
  * for that. */
 int store_load_anchor(struct nw_store *store, uint32_t at)
 {
-    struct pass pass = {.store = store, .flip = STORE_NONE};
+    struct pass pass = {.store = store};
     int result = store_read_chunk(store, at, &pass.chunk, 0);
 
     if (result < 0 || pass.chunk.kind != CHUNK_ANCHOR) {
@@ -362,11 +378,10 @@ int store_load_anchor(struct nw_store *store, uint32_t at)
     }
     read_all(&pass);
     if (store_is_damage(pass.result) || pass.result == NW_ERR_VERSION) {
-        store->cache_page = STORE_NONE; /* lest the bit be turned that only this read had wrong */
-        pass.result = store_find_flip_of(store, &pass.chunk, &pass.flip);
+        store->cache_page = STORE_NONE; /* it may be one read that was wrong */
+        pass.result = store_verify(store, &pass.chunk);
         if (pass.result == NW_OK) {
             read_all(&pass);
-            store_count(&store->stats.corrected, pass.result == NW_OK);
         }
     }
     if (pass.result == NW_OK) {

@@ -100,8 +100,10 @@ static int set_reserve(struct nw_store *store)
     }
     anchor += store->page_bytes +
               store->frame_count * (uint32_t)store_whole(store, store->node_bytes);
+    store->low = (uint16_t)(anchor * 4U / block_bytes + 4U);
+    anchor += store_whole(store, store_anchor_most(store)) + store->page_bytes * 2U;
     store->reserve = (uint16_t)((store->interval * 4U + anchor) / block_bytes + 2U);
-    store->low = (uint16_t)(store->reserve + anchor * 4U / block_bytes + 4U);
+    store->low = (uint16_t)(store->low + store->reserve);
     return store->low + 6U < store->blocks ? (int)NW_OK : (int)NW_ERR_CONFIG;
 }
 
@@ -172,7 +174,9 @@ int store_open(struct nw_store **store, struct nw_chip *chip, const struct nw_st
     like.anchor = STORE_NONE;
     like.told = STORE_NONE;
     like.first = STORE_NO_BLOCK;
-    like.ended = STORE_NO_BLOCK;
+    like.behind = STORE_NO_BLOCK;
+    like.torn = STORE_NONE;
+    like.image = STORE_NONE;
     like.known = STORE_NONE;
     like.cache_page = STORE_NONE;
     like.full = PAGE_BLIND;

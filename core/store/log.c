@@ -114,6 +114,9 @@ static int give_up(struct nw_store *store, uint16_t block)
 /* The block into which the frontier's page goes. */
 static uint16_t frontier_block(const struct nw_store *store)
 {
+    if (store->torn != STORE_NONE && store->image == STORE_NONE) {
+        return store->behind;
+    }
     return store_block_with(store, store_physical(store, store->page));
 }
 
@@ -210,14 +213,14 @@ void store_put_block_head(struct nw_store *store, uint32_t page, uint32_t crc)
     }
 }
 
-/* The buffer is that page from now on, empty. */
-static void begin_page(struct nw_store *store, uint32_t page)
+/* The buffer is that page from now on, empty. Behind a block's first page the header stays. */
+static void begin_page(struct nw_store *store, uint32_t page, uint16_t offset)
 {
     store->page = page;
-    store->offset = 0;
+    store->offset = offset;
     store->programmed = 0;
     store->programs = 0;
-    memset(store->buffer, store->erased, store->page_bytes);
+    memset(store->buffer + offset, store->erased, (uint16_t)(store->page_bytes - offset));
 }
 
 /* Of a write that failed half-way, when RAM and chip may tell different things: nothing more is
@@ -251,12 +254,18 @@ int store_open_block(struct nw_store *store)
     } else if (store->first == STORE_NO_BLOCK) {
         store->first = block;
     }
-    begin_page(store, store_first_page(store, block));
+    store->page = store_first_page(store, block);
+    store->programmed = 0;
+    store->programs = 0;
     store->left = (uint16_t)(store->block_pages - 1U);
     store->full = PAGE_OPEN;
     if (store->cache == store->buffer) {
         store->cache = NULL;
     }
+    if (store->torn != STORE_NONE && store->image == STORE_NONE) {
+        return store_put_image(store, store->page);
+    }
+    begin_page(store, store->page, 0);
     store_put_block_head(store, STORE_NONE, STORE_NONE);
     store->offset = store->block_header;
     store->since += store->block_header;
@@ -299,7 +308,7 @@ static int swap_block(struct nw_store *store)
 {
     uint16_t failed = frontier_block(store);
     uint16_t place = store_place_of(store, store->page);
-    uint16_t from = place == 0 ? store->block_header : 0;
+    uint16_t from = store_page_start(store, store->page);
     uint16_t block = failed;
     uint32_t crc = nw_crc32(NW_CRC32_START, store->buffer + from,
                             (uint16_t)(store->page_bytes - from));
@@ -317,8 +326,10 @@ static int swap_block(struct nw_store *store)
         store_set_limit(store);
         store_count(&store->stats.swapped, 1);
         store_put_block_head(store, store->page, crc);
-        if (place != 0) { /* the buffer is not the block's first page, which has the header */
-            result = store_program(store, first, 0, store_align_up(store, store->block_header));
+        for (uint16_t i = 0; i < place && i < 2U && result == NW_OK; i++) { /* pages before it */
+            result = store_program(store, first + i, 0, store_align_up(store, store->block_header));
+        }
+        if (place > 1U) {
             memcpy(store->buffer, kept, store->block_header);
         }
         if (result == NW_OK) {
@@ -356,6 +367,12 @@ static int program_to(struct nw_store *store, uint16_t end)
     return NW_OK;
 }
 
+/* Of the header that stands in the frontier's page, a block's second. */
+static uint16_t header_here(const struct nw_store *store)
+{
+    return store->left == store->block_pages - 2U ? store->block_header : 0;
+}
+
 static void next_page(struct nw_store *store)
 {
     store->written += (uint16_t)(store->page_bytes - store->offset); /* which stays blank */
@@ -364,7 +381,7 @@ static void next_page(struct nw_store *store)
         return;
     }
     store->left--;
-    begin_page(store, store->page + 1U);
+    begin_page(store, store->page + 1U, header_here(store));
 }
 
 /* Bytes more in the log. */
@@ -378,7 +395,8 @@ static void count_written(struct nw_store *store, uint16_t bytes)
 int store_flush(struct nw_store *store)
 {
     store_close(store);
-    if (store->broken != NW_OK || store->full != PAGE_OPEN || store->offset == store->programmed) {
+    if (store->broken != NW_OK || store->full != PAGE_OPEN || store->offset == store->programmed ||
+        (store->offset == header_here(store) && store->programmed == 0)) {
         return store->broken;
     }
     int result = program_to(store, store_align_up(store, store->offset));
@@ -394,6 +412,19 @@ int store_flush(struct nw_store *store)
         next_page(store);
     }
     return NW_OK;
+}
+
+/* What comes next goes to another page. */
+int store_leave_page(struct nw_store *store)
+{
+    uint32_t page = store->page;
+    int result = store_flush(store);
+
+    if (result == NW_OK && store->full == PAGE_OPEN && store->page == page &&
+        store->programmed > 0) {
+        next_page(store);
+    }
+    return result;
 }
 
 /* Appending */
@@ -436,6 +467,8 @@ int store_find_room(struct nw_store *store, uint16_t length, int within)
         uint16_t here = (uint16_t)(store->page_bytes - store->offset);
         int next = here < (within ? bytes : store->chunk_header);
         uint32_t left = (next ? 0 : here) + store->left * (uint32_t)store->page_bytes;
+
+        left -= store->left == store->block_pages - 1U ? store->block_header : 0;
 
         if (left < bytes || next) {
             uint32_t page = store->page;
@@ -685,6 +718,14 @@ static int read_part(struct nw_store *store, uint32_t page, uint16_t offset, uin
     return read_page(store, &req);
 }
 
+/* Mounting: does a page lie behind the log's last one, in its block? It reads as blank as it did
+ * when that was found. */
+static int is_beyond(const struct nw_store *store, uint32_t page)
+{
+    return page > store->torn &&
+           store_block_with(store, page) == store_block_with(store, store->torn);
+}
+
 /* Bytes at a position, over page ends. `ahead`: more of the same page will be asked for next. */
 int store_read(struct nw_store *store, uint32_t at, uint16_t length, uint8_t *data, int ahead)
 {
@@ -693,17 +734,28 @@ int store_read(struct nw_store *store, uint32_t at, uint16_t length, uint8_t *da
 
     while (length > 0) {
         if (offset >= store->page_bytes) {
-            offset = 0;
             page++;
+            offset = store_page_start(store, page);
         }
-        uint16_t room = (uint16_t)(store->page_bytes - offset);
+        uint32_t from = page; /* where the bytes are */
+        uint16_t first = offset;
+
+        if (page == store->torn && store->image != STORE_NONE) {
+            uint32_t place = store_after(store, store->image, offset + 1U); /* behind the byte */
+
+            from = store_page_of(store, place);
+            first = (uint16_t)(store_offset_of(store, place) - 1U);
+        }
+        uint16_t room = (uint16_t)(store->page_bytes - (first > offset ? first : offset));
         uint16_t part = length < room ? length : room;
         int result = NW_OK;
 
-        if (page == store->page && store->full != PAGE_BLIND) {
-            memcpy(data, store->buffer + offset, part);
+        if (is_beyond(store, page)) {
+            memset(data, store->erased, part);
+        } else if (from == store->page && store->full != PAGE_BLIND) {
+            memcpy(data, store->buffer + first, part);
         } else {
-            result = read_part(store, page, offset, part, data, ahead);
+            result = read_part(store, from, first, part, data, ahead);
         }
         if (result < 0) {
             return result;
@@ -722,9 +774,12 @@ int store_written(struct nw_store *store, uint32_t page)
     uint8_t mark = 0;
     int result = NW_OK;
 
-    if (page == store->known || store->marks == 0 ||
+    if (page == store->known || store->marks == 0 || page == store->torn ||
         (page == store->page && store->full != PAGE_BLIND)) {
         return 1;
+    }
+    if (is_beyond(store, page)) {
+        return 0;
     }
     for (uint8_t tries = 2; tries > 0 && result == NW_OK; tries--) {
         struct nw_chip_req req = {.page = page, .spare_length = 1, .spare = &mark};

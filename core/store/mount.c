@@ -15,6 +15,7 @@
 /* On the way through the log. */
 struct walk {
     uint32_t at;       /* where the next chunk is looked for */
+    uint32_t end;      /* the log ends there, or STORE_NONE: nobody knows yet */
     uint32_t sequence; /* of the block */
     uint16_t block;
     uint16_t last;  /* the walk ends with it, or before; STORE_NO_BLOCK: wherever the log ends */
@@ -24,18 +25,16 @@ struct walk {
 /* Where the log ends. */
 struct scan {
     struct walk walk;  /* to the end */
-    uint8_t hurt;      /* what ends it is damage of pages before the one programmed last */
-    uint8_t gap;       /* bytes that are no chunk were met */
-    uint8_t hidden;    /* and pages behind them, which may have been an anchor's */
-    uint8_t used;      /* what is no copy, nor the first anchor, was met */
     uint32_t doubtful; /* first chunk that touches the page programmed last, or STORE_NONE */
-    uint32_t end;      /* the first chunk that does not count, or STORE_NONE: none */
     uint32_t anchor;   /* the newest one, or STORE_NONE */
-    uint32_t page;     /* known to be programmed last so far */
-    uint32_t pending;  /* the newest anchor, if it may touch that page */
-    uint32_t before;   /* the one before that, if that may too */
-    uint32_t spanning; /* the chunk met last, if it goes on in a later page */
-    uint32_t spans_to; /* that page */
+    uint32_t other;    /* its first copy, or STORE_NONE */
+    uint8_t broken;    /* a chunk of the last page is not whole */
+    uint8_t gap;       /* before that page bytes were met that are no chunk */
+    uint8_t hurt;      /* what ends it is damage of pages before the one programmed last */
+    uint8_t used;      /* data or states were met: no mount writes these before its anchors */
+    uint8_t proven;    /* something whole follows the first anchor, or that is a second copy */
+    uint8_t bare;      /* nothing follows the newest anchor */
+    uint8_t all;       /* all headers were looked at */
 };
 
 static int begin_walk(struct nw_store *store, struct walk *walk, uint32_t at, uint16_t last)
@@ -43,6 +42,7 @@ static int begin_walk(struct nw_store *store, struct walk *walk, uint32_t at, ui
     struct block_head head;
 
     walk->at = at;
+    walk->end = STORE_NONE;
     walk->last = last;
     walk->block = store_block_of(store, at);
     int result = store_read_head(store, walk->block, &head);
@@ -55,7 +55,7 @@ static int begin_walk(struct nw_store *store, struct walk *walk, uint32_t at, ui
 
 /* On to the next block in the order of writing, whose stand-ins are learnt as those of this one
  * have been: 1, or 0 when this was the last one. Blocks of mounts count only if they belong to the
- * one in which the walk began, or to one that had ended. */
+ * one in which the walk began. */
 static int next_block(struct nw_store *store, struct walk *walk)
 {
     struct block_head head;
@@ -65,7 +65,7 @@ static int next_block(struct nw_store *store, struct walk *walk)
         return 0;
     }
     int result = store_good_after(store, &next);
-    if (result == NW_OK) {
+    if (result == NW_OK && walk->last == STORE_NO_BLOCK) {
         result = store_find_swap(store, next);
     }
     if (result == NW_OK) {
@@ -76,8 +76,7 @@ static int next_block(struct nw_store *store, struct walk *walk)
     }
     uint32_t gap = head.sequence - walk->sequence;
     if (gap == 0 || gap > STORE_SWAPS + 1U ||
-        ((head.flags & BLOCK_MOUNT) != 0 && head.first != walk->mount &&
-         head.first != store->ended) ||
+        ((head.flags & BLOCK_MOUNT) != 0 && head.first != walk->mount) ||
         ((head.flags & BLOCK_SWAP) != 0 && store_block_with(store, head.page) != next)) {
         return 0;
     }
@@ -93,8 +92,11 @@ static int next_block(struct nw_store *store, struct walk *walk)
  * store_next_chunk(). */
 static int step(struct nw_store *store, struct walk *walk, struct chunk *chunk)
 {
-    int result = store_next_chunk(store, &walk->at, chunk);
+    int result = walk->at == walk->end ? 0 : store_next_chunk(store, &walk->at, chunk);
 
+    if (walk->at == walk->end) {
+        return 0;
+    }
     if (result == 0 && walk->block != walk->last) {
         result = next_block(store, walk);
         result = result > 0 ? WALK_BLOCK : result;
@@ -123,194 +125,181 @@ static int is_hurt(struct nw_store *store, uint32_t at, uint32_t page)
     return result == NW_ERR_ECC ? 1 : result;
 }
 
-/* As store_verify(). But of what a cut has torn one in 600,000 looks as if it had one bit flipped,
- * as long as an anchor is: so one has to make sense then. */
-static int is_whole(struct nw_store *store, struct chunk *chunk)
+/* Moves what touches the page programmed last, lest it reads differently next time. */
+static int move_doubtful(struct nw_store *store, const struct scan *scan)
 {
-    uint8_t swaps = store->swap_count;
-    uint32_t flip = STORE_NONE;
-    int result = store_find_flip_of(store, chunk, &flip);
+    struct walk walk = scan->walk;
+    struct chunk chunk;
+    int result = NW_OK;
 
-    if (result == NW_OK && flip < chunk->length * 8UL && chunk->kind == CHUNK_ANCHOR) {
-        result = store_load_anchor(store, chunk->at);
-        store->swap_count = swaps;
-        store->anchor = STORE_NONE;
+    walk.at = scan->doubtful != STORE_NONE ? scan->doubtful : walk.end;
+    walk.last = walk.block;
+    while (result >= 0) {
+        result = step(store, &walk, &chunk);
+        if (result <= 0) {
+            break;
+        }
+        result = store_clean_chunk(store, &chunk);
+        walk.at = store_behind(store, &chunk);
+    }
+    return result == NW_ERR_CORRUPT ? (int)NW_OK : result;
+}
+
+/* Of a chunk that touches the page programmed last: is it whole? It ends the log if not: 0. */
+static int meet_last(struct nw_store *store, struct scan *scan, struct chunk *chunk)
+{
+    int result = store_verify(store, chunk);
+
+    if (result == NW_OK) {
+        scan->doubtful = scan->doubtful != STORE_NONE ? scan->doubtful : chunk->at;
+        return 1;
+    }
+    scan->broken = 1;
+    if (store_is_damage(result)) {
+        result = is_hurt(store, chunk->at, store->torn);
+        scan->hurt = (uint8_t)(result > 0);
+    }
+    return result < 0 ? result : 0;
+}
+
+/* A chunk, or bytes that are none: on to where the next one is looked for: 1; 0: the log ends. */
+static int meet(struct nw_store *store, struct scan *scan, struct chunk *chunk, int is_chunk)
+{
+    struct walk *walk = &scan->walk;
+    uint32_t page = store_page_of(store, walk->at);
+    uint32_t end = page_end(store, page);
+    int result = 1;
+
+    if (!is_chunk) {
+        scan->broken = (uint8_t)(scan->broken | (page == store->torn));
+        scan->gap = (uint8_t)(scan->gap | (page != store->torn));
+        walk->at = page != store->torn ? end : walk->at;
+        return page != store->torn;
+    }
+    end = store_behind(store, chunk);
+    if (walk->block == store_block_with(store, store->torn) &&
+        store_page_of(store, end) >= store->torn) {
+        result = meet_last(store, scan, chunk);
+    }
+    if (result > 0) {
+        int is_anchor = chunk->kind == CHUNK_ANCHOR;
+
+        if (!scan->proven && walk->mount != STORE_NO_BLOCK &&
+            (scan->anchor != STORE_NONE || (is_anchor && chunk->mask != 0))) {
+            int whole = store_verify(store, chunk);
+
+            scan->proven = (uint8_t)(whole == NW_OK);
+            result = whole < 0 && !store_is_damage(whole) ? whole : result;
+        }
+        if (chunk->kind == CHUNK_DATA || chunk->kind == CHUNK_STATE) {
+            scan->used = 1;
+        }
+        scan->bare = (uint8_t)is_anchor;
+        if (is_anchor) {
+            scan->other = chunk->mask != 0 ? scan->anchor : (uint32_t)STORE_NONE;
+            scan->anchor = chunk->at;
+        }
+        walk->at = end;
     }
     return result;
 }
 
+/* The last block of the log, or this one: the walk goes there. `before`: the block before it, if
+ * there is one. */
+static int go_to_last(struct nw_store *store, struct walk *walk, struct walk *before,
+                      uint16_t last)
+{
+    int result = 1;
+
+    *before = *walk;
+    before->block = STORE_NO_BLOCK;
+    while (result > 0 && walk->block != last) {
+        struct walk here = *walk;
+
+        result = next_block(store, walk);
+        if (result > 0) {
+            *before = here;
+        }
+    }
+    return result < 0 ? result : (int)NW_OK;
+}
+
 /*
- * The chunks that touch the page programmed last, as far as they are whole. The first time they are
- * looked at: where they stop being that becomes known. Then, up to there, they are moved, lest they
- * read differently next time. So is all of the log's last block where nothing follows a mount's
- * anchor: it may not have looked ended to another one, whose erase of its blocks was cut and has
- * not begun to show. That erased the newest block first (forget()), and as the anchor is still
- * there it came no further. More must not be moved, for what mounts have cleaned would move with
- * each of them again, and they would use up the free blocks.
+ * Looks for the log's last page, the only one that can be torn, and reads it: all that is decided
+ * or copied later comes from this reading. A block of which no header is in it has not begun. Where
+ * a mount is taken up that page is held already.
  */
-static int over_doubtful(struct nw_store *store, struct scan *scan)
+static int pin_last(struct nw_store *store, const struct walk *walk)
 {
-    int move = scan->end != STORE_NONE;
-    struct walk walk = scan->walk;
-    struct chunk chunk;
-    int result = scan->doubtful == STORE_NONE ? 0 : 1;
+    struct walk last = *walk;
+    struct walk before;
+    struct block_head head;
+    uint16_t end = STORE_NO_BLOCK;
 
-    walk.at = scan->doubtful;
-    walk.last = walk.block;
-    if (move && scan->used == 0 && walk.mount != STORE_NO_BLOCK) {
-        walk.at = store_block_start(store, walk.block);
-        result = 1;
+    if (store->behind != STORE_NO_BLOCK) {
+        end = store_block_with(store, store->torn);
     }
-    while (result > 0) {
-        result = step(store, &walk, &chunk);
-        if (result == WALK_BLOCK) {
-            continue;
-        }
-        if (result <= 0 || walk.at == scan->end) {
-            break;
-        }
-        result = move ? store_clean_chunk(store, &chunk) : is_whole(store, &chunk);
-        if (store_is_damage(result) && !move) {
-            result = is_hurt(store, walk.at, scan->page);
-            scan->hurt = (uint8_t)(scan->hurt | (result > 0));
-            break;
-        }
-        if (result < 0) {
-            break;
-        }
-        if (chunk.kind == CHUNK_ANCHOR) {
-            scan->anchor = walk.at;
-        }
-        walk.at = store_behind(store, &chunk);
-        result = 1;
+    int result = go_to_last(store, &last, &before, end);
+    if (end != STORE_NO_BLOCK) {
+        return result == NW_OK && last.block != end ? (int)NW_ERR_CORRUPT : result;
     }
-    scan->end = walk.at;
-    return store_is_damage(result) || result > 0 ? (int)NW_OK : result;
-}
-
-/* `page` was programmed after all others so far; `first` is the first chunk that touches it. What
- * could not be read before it was not torn, for it was programmed to its end. But bytes that are no
- * chunk do not show that of a block's first page: where power went in it, and then in the erase of
- * that block, which its header did not show to have been begun, they are what that erase left. */
-static void reach_page(const struct nw_store *store, struct scan *scan, uint32_t page,
-                       uint32_t first, int whole)
-{
-    int is_first = scan->page != STORE_NONE && store_place_of(store, scan->page) == 0;
-
-    if (page == scan->page) {
-        return;
+    if (result == NW_OK) {
+        result = store_pin(store, last.block);
     }
-    scan->hidden |= scan->gap;
-    if (is_first && !whole) { /* or more than one of them had been written, and is damaged */
-        scan->hurt = (uint8_t)(scan->hurt | scan->gap);
-        return;
-    }
-    scan->page = page;
-    scan->doubtful = first;
-    if (scan->pending != STORE_NONE && scan->pending != first) {
-        scan->anchor = scan->pending;
-        scan->pending = STORE_NONE;
-    } else if (scan->pending != STORE_NONE && scan->before != STORE_NONE) {
-        scan->anchor = scan->before;
-    }
-}
-
-/* A chunk, or bytes that are none: on to where the next one is looked for. */
-static int meet(struct nw_store *store, struct scan *scan, struct chunk *chunk, int whole)
-{
-    struct walk *walk = &scan->walk;
-    uint32_t page = store_page_of(store, walk->at);
-
-    reach_page(store, scan, page, scan->spans_to == page ? scan->spanning : walk->at, whole);
-    scan->spans_to = STORE_NONE;
-    if (!whole) {
-        scan->gap = 1;
-        walk->at = page_end(store, page);
-        return NW_OK;
-    }
-    int is_anchor = chunk->kind == CHUNK_ANCHOR;
-    if (is_anchor ? scan->pending != STORE_NONE || scan->anchor != STORE_NONE
-                  : chunk->kind == CHUNK_DATA || chunk->kind == CHUNK_STATE) {
-        scan->used = 1;
-    }
-    uint32_t end = store_behind(store, chunk);
-    uint32_t reached = store_page_of(store, end);
-    int written = store_written(store, reached); /* where that cannot be told it was */
-    if (written == 0) { /* its end never came: the log ends in it, whatever its bytes look like */
-        while (written == 0 && --reached > page) {
-            written = store_written(store, reached);
-        }
-        reach_page(store, scan, reached, chunk->at, 0);
-        end = page_end(store, store_first_page(store, walk->block) + store->block_pages - 1U);
-    } else if (reached != page) {
-        scan->spanning = chunk->at;
-        scan->spans_to = reached;
-    }
-    if (is_anchor && written != 0) { /* one before it was told by reach_page */
-        scan->before = scan->pending;
-        scan->pending = chunk->at;
-    }
-    walk->at = end;
-    return written < 0 && written != NW_ERR_ECC ? written : (int)NW_OK;
-}
-
-/* Is a page still blank? Where no spare byte tells, its bytes do: those that are not blank are read
- * once more, for by one read that is wrong the page before would be believed. 1, 0 or an error. */
-static int is_unused(struct nw_store *store, uint32_t page)
-{
-    uint32_t at = store_physical(store, page);
-    int blank = 0;
-
-    for (uint8_t tries = store->marks == 0 ? 2U : 0; tries > 0 && blank == 0; tries--) {
-        blank = nw_pages_are_blank(store->chip, at, at + 1U);
-    }
-    return blank;
-}
-
-/* The log ends behind a chunk that goes on in a later page: the last page of it that was begun. */
-static int reach_end(struct nw_store *store, struct scan *scan)
-{
-    int blank = scan->spans_to != STORE_NONE;
-
-    for (uint32_t page = scan->spans_to; blank > 0 && page > scan->page; page--) {
-        blank = is_unused(store, page);
-        if (blank == 0) {
-            reach_page(store, scan, page, scan->spanning, 0);
+    if (result == NW_OK && store_place_of(store, store->torn) == 0) {
+        result = store_read_head(store, last.block, &head);
+        if (result == NW_ERR_NOT_FOUND && before.block != STORE_NO_BLOCK) {
+            result = store_pin(store, before.block);
         }
     }
-    return blank < 0 ? blank : (int)NW_OK;
+    return result;
 }
 
 /* Walks from a position to the end of the log. */
-static int scan_log(struct nw_store *store, uint32_t at, struct scan *scan)
+static int scan_once(struct nw_store *store, uint32_t at, struct scan *scan)
 {
     struct chunk chunk;
-    int result = store_find_swap(store, store_block_of(store, at));
 
-    memset(scan, 0xFF, sizeof *scan); /* STORE_NONE all over */
-    scan->hurt = 0;
-    scan->gap = 0;
-    scan->hidden = 0;
-    scan->used = 0;
+    memset(scan, 0, sizeof *scan);
+    scan->doubtful = STORE_NONE;
+    scan->anchor = STORE_NONE;
+    scan->other = STORE_NONE;
+    int result = store_find_swap(store, store_block_of(store, at));
     if (result == NW_OK) {
         result = begin_walk(store, &scan->walk, at, STORE_NO_BLOCK);
     }
-    while (result >= 0) {
+    if (result == NW_OK) {
+        result = pin_last(store, &scan->walk);
+        scan->walk.last = store_block_with(store, store->torn);
+    }
+    result = result == NW_OK ? 1 : result;
+    while (result > 0) {
         result = step(store, &scan->walk, &chunk);
-        if (result == 0) {
-            break;
-        }
-        if (result == WALK_BLOCK) {
-            scan->spans_to = STORE_NONE;
-            reach_page(store, scan, store_page_of(store, scan->walk.at), scan->walk.at, 1);
-        } else if (result > 0 || result == NW_ERR_CORRUPT) {
+        if (result == 1 || result == NW_ERR_CORRUPT) {
             result = meet(store, scan, &chunk, result > 0);
         }
     }
-    if (result == 0) {
-        result = reach_end(store, scan);
+    scan->walk.end = scan->walk.at;
+    return result;
+}
+
+/* The same. Where a chunk of the last page is not whole, it may be one read that was wrong: that
+ * page is read once more, and if less of it is whole then, a third time. The last reading counts.
+ */
+static int scan_log(struct nw_store *store, uint32_t at, struct scan *scan)
+{
+    int result = scan_once(store, at, scan);
+    uint32_t end = 0;
+
+    for (uint8_t tries = 2; tries > 0 && result == NW_OK && scan->broken; tries--) {
+        if (store->behind != STORE_NO_BLOCK || (tries == 1U && scan->walk.end >= end)) {
+            break;
+        }
+        end = scan->walk.end;
+        store_forget_log(store);
+        result = scan_once(store, at, scan);
     }
-    return result < 0 ? result : over_doubtful(store, scan);
+    return result;
 }
 
 /* Through what came since the trees on flash were told. */
@@ -464,6 +453,7 @@ static int redo_log(struct nw_store *store, const struct scan *scan, struct redo
     struct chunk chunk;
     int result = begin_walk(store, walk, store->redo, scan->walk.block);
 
+    walk->end = scan->walk.end;
     redo->room = most;
     redo->place = STORE_NONE;
     redo->passed = 0;
@@ -474,7 +464,7 @@ static int redo_log(struct nw_store *store, const struct scan *scan, struct redo
             redo->room += most;
             continue;
         }
-        int end = result == 0 || walk->at == scan->end;
+        int end = result == 0;
         if (redo->moved.kind != 0) {
             int moved = redo_chunk(store, redo, &redo->moved, end);
             redo->moved.kind = 0;
@@ -483,8 +473,7 @@ static int redo_log(struct nw_store *store, const struct scan *scan, struct redo
             }
         }
         if (end) {
-            return result != 0 || walk->block == scan->walk.block ? (int)NW_OK
-                                                                  : (int)NW_ERR_CORRUPT;
+            return walk->block == scan->walk.block ? (int)NW_OK : (int)NW_ERR_CORRUPT;
         }
         if (result > 0) {
             redo->passed = (uint8_t)(redo->passed | (walk->at == store->anchor ? 1U : 0U));
@@ -521,105 +510,93 @@ static uint32_t beginning(const struct nw_store *store, uint16_t block,
     return block < store->blocks ? store_block_start(store, block) : STORE_NONE;
 }
 
-/* Does what a mount has written, in the blocks of a scan that began there, show that it had ended:
- * anything whole that is no copy? 1, 0 or an error. */
-static int has_ended(struct nw_store *store, const struct scan *scan, uint32_t from)
+/* The anchor that the scan has found, or where that is damaged, its other copy. */
+static int load_anchor(struct nw_store *store, const struct scan *scan)
 {
-    struct walk walk;
-    struct chunk chunk;
-    struct block_head head;
-    int result = store_read_head(store, store_end_of(store, scan->walk.block), &head);
+    int result = scan->anchor != STORE_NONE ? store_load_anchor(store, scan->anchor)
+                                            : (int)NW_ERR_CORRUPT;
 
-    if (result == NW_OK && (head.flags & BLOCK_MOUNT) == 0) {
-        return 1; /* nor is the last block the mount's */
-    }
-    if (result == NW_OK) {
-        result = begin_walk(store, &walk, from, scan->walk.block);
-    }
-    while (result >= 0) {
-        result = step(store, &walk, &chunk);
-        if (result == 0) {
-            break;
-        }
-        if (result == 1) {
-            int copy = chunk.kind == CHUNK_NODE || chunk.kind == CHUNK_MOVED;
-            result = copy ? (int)NW_ERR_CORRUPT : store_verify(store, &chunk);
-            if (!store_is_damage(result)) {
-                return result < 0 ? result : 1;
-            }
-            walk.at = store_behind(store, &chunk);
-            result = NW_OK;
-        } else if (result == NW_ERR_CORRUPT) {
-            walk.at = page_end(store, store_page_of(store, walk.at));
-            result = NW_OK;
-        }
+    if (store_is_damage(result) && scan->other != STORE_NONE) {
+        result = store_load_anchor(store, scan->other);
     }
     return result;
 }
 
+/* From a block to the one begun before it, whose header can be read. */
+static int go_back(struct nw_store *store, uint16_t *block, struct block_head *head)
+{
+    uint32_t sequence = head->sequence;
+    int result = NW_ERR_NOT_FOUND;
+
+    for (uint16_t left = store->blocks; left > 0; left--) {
+        if (result == NW_ERR_NOT_FOUND || (result == NW_OK && head->sequence >= sequence)) {
+            result = store_go_to_good(store, block, (uint16_t)(store->blocks - 1U));
+            result = result == NW_OK ? store_read_head(store, *block, head) : result;
+        }
+    }
+    return result == NW_OK && head->sequence >= sequence ? (int)NW_ERR_NOT_FOUND : result;
+}
+
 /*
  * The log that counts: where it ends and which anchor is its newest, from the newest block on, and
- * that anchor is loaded. A mount without an anchor is as if it had not been, and its header tells
- * where it began to walk itself. That may be another mount, whose anchor read well then and does
- * not now: it had not ended either. If even its header does not, the log ended in the block before.
- * But where data follows, the mount had ended, and its anchor was damaged since: its blocks
- * continue what was before them. Damage that nothing whole follows, of an anchor or of what may
- * have been one, may be what is left of a mount that was cut: its block was to be erased, and that
- * was cut or has failed. All that such a mount has written are copies.
+ * that anchor is loaded.
+ *
+ * A mount counts when an anchor of it is whole: it writes two. What shows behind the first one
+ * proves that the first one is whole for good, and the log goes on in the blocks of the mount. Else
+ * the first one may be torn: then what the mount stood on is taken up again, with the last page as
+ * that mount has read it, and nothing refers to its blocks. A mount without an anchor is as if it
+ * had not been.
  */
 static int find_log(struct nw_store *store, uint16_t block, const struct block_head *newest,
-                    struct scan *scan)
+                    struct scan *scan, int takes_up)
 {
     struct block_head head = *newest;
-    uint32_t from = STORE_NONE;
-    int is_told = 0; /* `from`: where to begin to walk */
     int result = NW_OK;
 
     for (uint16_t i = 0; i < store->blocks && result == NW_OK; i++) {
-        if (!is_told) {
-            from = beginning(store, block, &head);
-        }
-        is_told = 1;
+        uint32_t from = beginning(store, block, &head);
+
+        store->newest = block;
         block = store_block_of(store, from);
         if (block == STORE_NO_BLOCK) {
             return NW_ERR_CORRUPT;
         }
         store->told = from;
-        store_forget_swaps(store);
+        store_forget_log(store);
         result = scan_log(store, from, scan);
         if (result == NW_OK) {
-            int loaded = NW_OK;
-            if (scan->anchor != STORE_NONE) {
-                loaded = store_load_anchor(store, scan->anchor);
-                if (!store_is_damage(loaded)) {
-                    return loaded;
-                }
-            }
             result = store_read_head(store, block, &head);
-            if (result < 0 || (head.flags & BLOCK_MOUNT) == 0) {
-                return result < 0 ? result : loaded;
+        }
+        if (result == NW_ERR_NOT_FOUND && (head.flags & BLOCK_MOUNT) != 0) {
+            result = go_back(store, &block, &head); /* torn, or half erased */
+            continue;
+        }
+        if (result != NW_OK) {
+            return result == NW_ERR_NOT_FOUND ? (int)NW_ERR_CORRUPT : result;
+        }
+        int loaded = load_anchor(store, scan);
+        if (from != store_block_start(store, block) || (head.flags & BLOCK_MOUNT) == 0 ||
+            (loaded < 0 && !store_is_damage(loaded)) || (loaded == NW_OK && scan->proven)) {
+            store->behind = store_end_of(store, scan->walk.block);
+            return loaded;
+        }
+        store->stats.lost = scan->gap; /* perhaps what was behind a mount that had ended */
+        if (scan->used) {
+            return NW_ERR_CORRUPT; /* a session has written behind anchors that are gone */
+        }
+        if (loaded == NW_OK && takes_up) {
+            uint16_t end = store_end_of(store, scan->walk.block);
+
+            result = store_take_image(store, block);
+            if (result > 0) {
+                store->behind = end;
+                store->told = head.anchor;
+                result = scan_log(store, head.anchor, scan);
+                return result == NW_OK ? load_anchor(store, scan) : result;
             }
-            int ended = has_ended(store, scan, from);
-            if (ended < 0 || (ended > 0 && loaded < 0)) {
-                return ended < 0 ? ended : loaded;
-            }
-            if (ended == 0 && scan->hidden != 0) {
-                store->stats.lost = 1; /* perhaps what was behind a mount that had ended */
-            }
-            store->ended = ended != 0 ? head.first : STORE_NO_BLOCK;
-            scan->anchor = STORE_NONE;
-            from = head.anchor;
-        } else if (result == NW_ERR_NOT_FOUND && (head.flags & BLOCK_MOUNT) != 0) {
-            from = head.anchor;
-            if (head.first == block) {
-                result = NW_OK;
-                continue;
-            }
-            result = store_go_to_good(store, &block, (uint16_t)(store->blocks - 1U)); /* back */
-            if (result == NW_OK) {
-                result = store_read_head(store, block, &head);
-            }
-            is_told = 0;
+        }
+        if (result == NW_OK) {
+            result = go_back(store, &block, &head);
         }
     }
     return result < 0 ? result : (int)NW_ERR_CORRUPT;
@@ -633,12 +610,12 @@ static int settle(struct nw_store *store, struct scan *scan)
 
     store->mounting = BLOCK_MOUNT;
     store_count(&store->stats.lost, scan->hurt);
-    result = redo_log(store, scan, &redo);
+    result = store_open_block(store); /* before anything is summed up for a chunk of its own */
     if (result == NW_OK) {
-        result = over_doubtful(store, scan);
+        result = redo_log(store, scan, &redo);
     }
-    if (result == NW_OK && store->full != PAGE_OPEN) {
-        result = store_open_block(store);
+    if (result == NW_OK) {
+        result = move_doubtful(store, scan);
     }
     if (result == NW_OK) {
         result = store_clean_for_mount(store); /* mounts, too, must not use up the free blocks */
@@ -649,6 +626,7 @@ static int settle(struct nw_store *store, struct scan *scan)
     if (result == NW_OK) {
         result = store_write_anchor(store);
     }
+    store->torn = STORE_NONE; /* nothing lies there any more */
     if (result == NW_OK && store->free <= store->low) {
         result = store_clean_at_once(store);
         if (result == NW_ERR_FULL || result == NW_ERR_PROGRAM) {
@@ -662,26 +640,31 @@ static int settle(struct nw_store *store, struct scan *scan)
 }
 
 /* From the newest block to the log that counts. What bisection finds has to be the log's end. */
-static int find_end(struct nw_store *store, struct block_head *head, struct scan *scan)
+static int find_end(struct nw_store *store, struct block_head *head, struct scan *scan,
+                    int takes_up)
 {
+    uint16_t newest;
     int result = NW_OK;
 
     for (int all = 0; all < 2; all++) {
-        store_forget_swaps(store);
+        store_forget_log(store);
         store->passed_bad = (uint8_t)all; /* counted along */
         result = store_find_newest(store, all, &store->newest, head);
         if (result == NW_OK && head->sequence == STORE_VOID) {
             return NW_ERR_NOT_FOUND; /* a format was cut */
         }
         if (result == NW_OK) {
-            result = find_log(store, store->newest, head, scan);
+            newest = store->newest;
+            result = find_log(store, newest, head, scan, takes_up);
+            store->newest = newest;
         }
-        if (result == NW_OK && scan->anchor != STORE_NONE &&
-            store_end_of(store, scan->walk.block) == store->newest) {
+        if (result == NW_OK && store->behind == store->newest) {
+            scan->all = (uint8_t)all;
             break;
         }
+        scan->all = 1;
     }
-    if (result == NW_OK && scan->anchor == STORE_NONE) {
+    if (result == NW_ERR_CORRUPT && head->anchor == STORE_NONE) {
         result = NW_ERR_NOT_FOUND;
     }
     /* Nothing but a format that was cut has headers and no anchor. */
@@ -693,10 +676,12 @@ static int find_end(struct nw_store *store, struct block_head *head, struct scan
 static int is_left(struct nw_store *store, uint16_t block, const struct scan *scan)
 {
     struct block_head head;
-    int result = store_read_head(store, block, &head);
+    int result = store_look_at_head(store, store_first_page(store, block), &head);
 
     if (result < 0) {
-        return result == NW_ERR_NOT_FOUND ? 1 : result == NW_ERR_VERSION ? 0 : result;
+        return result == NW_ERR_NOT_FOUND || result == NW_ERR_KEY ? 1
+               : result == NW_ERR_UNWRITTEN || result == NW_ERR_VERSION ? 0
+                                                                            : result;
     }
     if (head.sequence <= scan->walk.sequence) {
         return 0;
@@ -704,23 +689,23 @@ static int is_left(struct nw_store *store, uint16_t block, const struct scan *sc
     return (head.flags & (BLOCK_MOUNT | BLOCK_SWAP)) != 0 ? 1 : (int)NW_ERR_CORRUPT;
 }
 
-/* Erases blocks behind the log's end that a mount that was cut has begun, the newest first, lest
- * they stand between what is older and what this mount writes. Also the block behind them, whose
- * header may be torn; the first of them is erased when it is taken. */
+/* Erases what mounts that were cut have left behind the log's end, the newest first: blocks that
+ * they have begun, lest these stand between what is older and what this mount writes, and where not
+ * all headers can be read all those, lest one shows later. The first block is erased when it is
+ * taken. */
 static int forget(struct nw_store *store, const struct scan *scan)
 {
-    uint16_t first = store_end_of(store, scan->walk.block);
-    uint16_t block = store->newest;
+    uint16_t first = store->behind;
+    uint16_t block = scan->all ? store_block_before(store, store->safe) : store->newest;
 
     if (block == first) {
         return NW_OK;
     }
     int result = store_good_after(store, &first);
-    if (result == NW_OK) {
-        result = store_good_after(store, &block);
-    }
-    for (; block != first && result >= 0; block = store_block_before(store, block)) {
-        int bad = block == store->safe ? 1 : store_is_bad(store, block);
+    for (; block != first && block != store->behind && result >= 0;
+         block = store_block_before(store, block)) {
+        int bad = store_is_bad(store, block);
+
         result = bad == 0 ? is_left(store, block, scan) : bad;
         if (bad == 0 && result > 0) {
             result = store_make_ready(store, block);
@@ -766,6 +751,11 @@ static int count_free(struct nw_store *store, const struct scan *scan)
         taken = (uint16_t)(taken + store->good - good);
     }
     store->good = good;
+    taken = (uint16_t)(taken + store->lent); /* another mount may have to do without */
+    while (end != store->behind && (result == NW_OK || result == NW_ERR_NOT_FOUND)) {
+        result = store_good_after(store, &end);
+        taken++;
+    }
     store->free = store->free > taken ? (uint16_t)(store->free - taken) : 0;
     return result == NW_ERR_NOT_FOUND ? (int)NW_OK : result;
 }
@@ -781,19 +771,25 @@ int nw_store_mount(struct nw_store **made, struct nw_chip *chip,
         return result;
     }
     struct nw_store *store = *made;
-    result = find_end(store, &head, &scan);
+    for (int takes_up = 1; takes_up >= 0; takes_up--) {
+        result = find_end(store, &head, &scan, takes_up);
+        store->lent = result == NW_OK && scan.bare ? store->lent : 0;
+        if (result == NW_OK) {
+            result = count_free(store, &scan);
+        }
+        if (result != NW_OK || store->free >= store->reserve ||
+            store->behind == store_end_of(store, scan.walk.block)) {
+            break; /* a mount that has not ended leaves no room: as if its anchor did not show */
+        }
+    }
     if (result == NW_ERR_NOT_FOUND) {
         return nw_chip_not_found(chip, ram, ram_bytes);
-    }
-    if (result == NW_OK) {
-        result = count_free(store, &scan);
     }
     if (result != NW_OK) {
         return result;
     }
     store_set_limit(store);
     store->sequence = head.sequence;
-    store->page = store_first_page(store, scan.walk.block) + store->block_pages - 1U;
     store_sweep_from_safe(store);
     store->written = store_block_bytes(store); /* what a mount uses up, more or less */
     result = forget(store, &scan);

@@ -75,14 +75,20 @@ uint16_t store_block_of(const struct nw_store *store, uint32_t at)
     return store_block_with(store, store_page_of(store, at));
 }
 
+/* Where chunks begin in a page: behind the header, which stands in a block's first two. */
+uint16_t store_page_start(const struct nw_store *store, uint32_t page)
+{
+    return store_place_of(store, page) < 2U ? store->block_header : 0;
+}
+
 uint32_t store_after(const struct nw_store *store, uint32_t at, uint32_t bytes)
 {
     uint32_t page = store_page_of(store, at);
     uint32_t offset = store_offset_of(store, at) + bytes;
 
     while (offset > store->page_bytes) {
-        offset -= store->page_bytes;
         page++;
+        offset = offset - store->page_bytes + store_page_start(store, page);
     }
     return store_at(store, page, (uint16_t)offset);
 }

@@ -61,19 +61,15 @@ static void make_tag(struct nw_seal *seal, const struct chunk *chunk, const uint
     seal->library->hash_end(seal->state, tag);
 }
 
-/* Are two tags the same, but for so many bits, 0 or 1? Takes the same time wherever they differ. */
-static int same(const uint8_t *left, const uint8_t *right, uint8_t bits)
+/* Are two tags the same? Takes the same time wherever they differ. */
+static int same(const uint8_t *left, const uint8_t *right)
 {
     uint8_t differ = 0;
-    uint8_t more = 0; /* than one bit does */
 
     for (uint8_t i = 0; i < NW_SEAL_TAG_BYTES; i++) {
-        uint8_t wrong = (uint8_t)(left[i] ^ right[i]);
-
-        more = (uint8_t)(more | (wrong & (wrong - 1U)) | (wrong != 0 ? differ : 0));
-        differ = (uint8_t)(differ | wrong);
+        differ = (uint8_t)(differ | (left[i] ^ right[i]));
     }
-    return (bits > 0 ? more : differ) == 0;
+    return differ == 0;
 }
 
 /* The tag of the chunk at a position gets to RAM, unless its header was read last. */
@@ -104,7 +100,7 @@ static int sum_check(struct nw_store *store, uint32_t sum, const struct chunk *c
 
     sum_end(store, sum, NULL);
     make_tag(seal, chunk, seal->digest, tag);
-    if (result < 0 || same(tag, seal->tag, 0)) {
+    if (result < 0 || same(tag, seal->tag)) {
         return result;
     }
     return store_damaged(store, chunk->at);
@@ -135,14 +131,12 @@ static void head(struct nw_store *store)
     tag_head(store, store->page, bytes, bytes + BLOCK_HEADER);
 }
 
-/* A bit of the tag may be wrong: a block whose header cannot be read ends the log, and to guess a
- * tag is hardly easier so. */
 static int check_head(const struct nw_store *store, uint32_t page, const uint8_t *bytes)
 {
     uint8_t tag[NW_SEAL_TAG_BYTES];
 
     tag_head(store, page, bytes, tag);
-    if ((bytes[2] & BLOCK_SEALED) != 0 && same(tag, bytes + BLOCK_HEADER, 1)) {
+    if ((bytes[2] & BLOCK_SEALED) != 0 && same(tag, bytes + BLOCK_HEADER)) {
         return NW_OK;
     }
     return NW_ERR_KEY; /* not counted: its end may be torn */
@@ -176,7 +170,7 @@ static int load(struct nw_store *store, const struct chunk *chunk, uint16_t from
     if (result == NW_OK) {
         result = store_read(store, store_data_at(store, chunk, from), bytes, data, ahead);
     }
-    if (result == NW_OK) {
+    if (result == NW_OK && chunk->kind != CHUNK_IMAGE) { /* the chunks in which are sealed */
         mix(store->sealing, store->sealing->tag, from, data, bytes);
     }
     return result == NW_ERR_CORRUPT ? store_damaged(store, chunk->at) : result; /* blank pages */

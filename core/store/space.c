@@ -112,8 +112,8 @@ static uint32_t anchor_bytes(const struct nw_store *store, const struct books *b
 {
     uint32_t nodes = books->path < store->frame_count ? books->path : store->frame_count;
     uint32_t rest = store->page_programs == 1U ? store->page_bytes : store->program_bytes;
-    uint32_t bytes = store->chunk_header + ANCHOR_HEAD + books->anchor + rest +
-                     nodes * node_bytes_of(store);
+    uint32_t bytes = (store->chunk_header + ANCHOR_HEAD + books->anchor) * 2U + rest +
+                     store->page_bytes + nodes * node_bytes_of(store);
     uint32_t few = store->interval / 8U;
 
     return bytes > few ? bytes - few : 0;

@@ -5,7 +5,7 @@
  *   log.c      the log: write buffer, programs, blocks, reads at a position
  *   seal.c     tags and encryption, if the caller wants them
  *   sum.c      what tells that a chunk is whole
- *   mend.c     one flipped bit in headers and anchors is put right
+ *   torn.c     the page that a cut may have torn, in a mount
  *   walk.c     from chunk to chunk through what was written
  *   tree.c     the index of every object: key to position, nodes in a few frames of RAM
  *   anchor.c   all objects in one chunk, from which a mount starts
@@ -36,7 +36,7 @@
 #define STORE_LONGEST 65000U /* payload of any chunk */
 #define ELEMENT_LONGEST 32767U /* of a list: an int of 16 bits answers its length */
 #define STORE_ANY 0xFFU /* type of object */
-#define STORE_FORMAT 4U
+#define STORE_FORMAT 5U
 
 #define CHUNK_HEADER 14U
 #define CHUNK_WHAT 9U /* of these that say what the chunk is */
@@ -57,7 +57,8 @@ enum chunk_kind {
     CHUNK_NODE,     /* a node of an object's index; the mask is its level */
     CHUNK_STATE,    /* head, tail and bytes of an object from here on */
     CHUNK_ANCHOR,   /* all objects */
-    CHUNK_MOVED     /* data that cleaning moved; the mask tells the tables it belongs to */
+    CHUNK_MOVED,    /* data that cleaning moved; the mask tells the tables it belongs to */
+    CHUNK_IMAGE     /* the page programmed last when a mount began: its number is the key */
 };
 
 /* The mask of data as it was first written. */
@@ -186,6 +187,8 @@ struct nw_store {
     uint16_t first;     /* first block of the mount that began the frontier's, or none */
 
     uint32_t page;          /* the frontier: the page being filled */
+    uint32_t torn;          /* mounting: the log's last page, which is read once; STORE_NONE */
+    uint32_t image;         /* where the content is that it had then; STORE_NONE: in the buffer */
     int refused;            /* why store_object_of() found none */
     struct object *objects; /* tables x slots */
     const struct nw_seal_verbs *seal; /* if sealed: store_seal() tells it */
@@ -231,7 +234,8 @@ struct nw_store {
     uint16_t look;  /* of these, for a node that is only passed */
     uint16_t rate;  /* of that for each byte used up, in sixteenths */
     uint16_t cleaned; /* mounting: good blocks that were */
-    uint16_t ended; /* mounting: first block of a mount whose anchor was damaged, or none */
+    uint16_t behind; /* mounting: it begins behind that block; none while it looks for the log */
+    uint16_t lent;   /* blocks that the mount before has freed, which this one must not take */
     struct chunk growing; /* the one that may still grow */
     struct swap swap[STORE_SWAPS];
 };
@@ -303,6 +307,7 @@ uint16_t store_blocks_to(const struct nw_store *store, uint16_t block);
 uint16_t store_block_with(const struct nw_store *store, uint32_t page);
 uint16_t store_block_of(const struct nw_store *store, uint32_t at);
 uint16_t store_place_of(const struct nw_store *store, uint32_t page);
+uint16_t store_page_start(const struct nw_store *store, uint32_t page);
 uint32_t store_after(const struct nw_store *store, uint32_t at, uint32_t bytes);
 uint32_t store_behind(const struct nw_store *store, const struct chunk *chunk);
 uint32_t store_data_at(const struct nw_store *store, const struct chunk *chunk, uint16_t from);
@@ -334,6 +339,7 @@ int store_fail(struct nw_store *store, int result);
 int store_fail_early(struct nw_store *store, int result);
 void store_put_block_head(struct nw_store *store, uint32_t page, uint32_t crc);
 int store_open_block(struct nw_store *store);
+int store_leave_page(struct nw_store *store);
 int store_prepare(struct nw_store *store);
 int store_append(struct nw_store *store, const struct object *object, struct chunk *chunk,
                  const uint8_t *data);
@@ -381,24 +387,17 @@ int store_read_part(struct nw_store *store, const struct chunk *chunk, uint16_t 
                     uint16_t bytes, void *data);
 int store_is_damage(int result);
 
-/* mend.c */
-uint32_t store_find_flip(uint32_t wrong, uint32_t bits);
-int store_find_payload_flip(struct nw_store *store, struct chunk *chunk, uint32_t *flip);
-
 /* walk.c */
 int store_read_chunk(struct nw_store *store, uint32_t at, struct chunk *chunk, int ahead);
 int store_read_told(struct nw_store *store, uint32_t at, struct chunk *chunk, int ahead);
+int store_look_at_page(struct nw_store *store, uint32_t page, struct block_head *head);
 int store_look_at_head(struct nw_store *store, uint32_t page, struct block_head *head);
 int store_read_head(struct nw_store *store, uint16_t block, struct block_head *head);
 int store_next_chunk(struct nw_store *store, uint32_t *at, struct chunk *chunk);
-int store_sum_up(struct nw_store *store, const struct chunk *chunk, uint8_t *by, uint16_t bytes,
-                 uint32_t *sum);
 int store_check_payload(struct nw_store *store, const struct chunk *chunk, uint8_t *by,
                         uint16_t bytes);
-int store_find_flip_of(struct nw_store *store, struct chunk *chunk, uint32_t *flip);
 int store_verify(struct nw_store *store, struct chunk *chunk);
 int store_payload(struct nw_store *store, struct chunk *chunk, void *data, int ahead);
-void store_forget_swaps(struct nw_store *store);
 int store_find_swap(struct nw_store *store, uint16_t block);
 uint16_t store_end_of(const struct nw_store *store, uint16_t block);
 uint8_t store_swap_of(const struct nw_store *store, uint16_t block);
@@ -406,6 +405,14 @@ int store_add_swap(struct nw_store *store, uint16_t of, uint16_t from, uint16_t 
 
 /* newest.c */
 int store_find_newest(struct nw_store *store, int all, uint16_t *newest, struct block_head *head);
+
+/* torn.c */
+void store_forget_log(struct nw_store *store);
+void store_let_go(struct nw_store *store);
+int store_hold(struct nw_store *store, uint32_t page, uint32_t as);
+int store_pin(struct nw_store *store, uint16_t block);
+int store_take_image(struct nw_store *store, uint16_t first);
+int store_put_image(struct nw_store *store, uint32_t first);
 
 /* tree.c */
 int store_get(struct nw_store *store, struct object *object, uint32_t key, uint32_t *at);

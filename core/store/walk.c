@@ -18,11 +18,6 @@ static int is_blank(const struct nw_store *store, const uint8_t *bytes, uint16_t
     return (wrong & (wrong - 1U)) == 0;
 }
 
-static void turn(uint8_t *bytes, uint16_t bit)
-{
-    bytes[bit / 8U] = (uint8_t)(bytes[bit / 8U] ^ (1U << bit % 8U));
-}
-
 /* Is a header, whose checksum is right, of a store like this one? */
 static int is_ours(struct nw_store *store, uint32_t page, const uint8_t *bytes)
 {
@@ -35,7 +30,8 @@ static int is_ours(struct nw_store *store, uint32_t page, const uint8_t *bytes)
     return (bytes[2] & BLOCK_SEALED) != 0 ? (int)NW_ERR_KEY : (int)NW_OK;
 }
 
-static int look_once(struct nw_store *store, uint32_t page, struct block_head *head)
+/* The header in a page, as the next function answers. */
+int store_look_at_page(struct nw_store *store, uint32_t page, struct block_head *head)
 {
     uint8_t bytes[SEALED_BLOCK_HEADER];
     int result = store_written(store, page);
@@ -49,19 +45,10 @@ static int look_once(struct nw_store *store, uint32_t page, struct block_head *h
     if (result < 0) {
         return result == NW_ERR_ECC ? (int)NW_ERR_NOT_FOUND : result;
     }
-    uint32_t crc = nw_crc32(NW_CRC32_START, bytes, 20);
-    uint32_t wrong = crc ^ nw_get32(bytes + 20);
-    uint32_t flip = store_find_flip(wrong, 20U * 8U);
-    if (flip < 20U * 8U) {
-        turn(bytes, (uint16_t)flip);
-    } else if (flip != STORE_NONE) {
-        nw_put32(bytes + 20, crc); /* a bit of it may be wrong, which the tag would tell of */
-    }
-    if (bytes[0] != 'N' || flip == STORE_NONE) {
+    if (bytes[0] != 'N' || nw_crc32(NW_CRC32_START, bytes, 20) != nw_get32(bytes + 20)) {
         return store->marks == 0 && is_blank(store, bytes, BLOCK_HEADER) ? (int)NW_ERR_UNWRITTEN
                                                                          : (int)NW_ERR_NOT_FOUND;
     }
-    store_count(&store->stats.corrected, wrong != 0);
     if (bytes[1] != STORE_FORMAT) {
         return NW_ERR_VERSION;
     }
@@ -81,15 +68,21 @@ static int look_once(struct nw_store *store, uint32_t page, struct block_head *h
     return NW_OK;
 }
 
-/* The header in a block's first page; of a void mark there is one more. NW_ERR_UNWRITTEN: the page
- * is blank; NW_ERR_NOT_FOUND: it cannot be read, nor once more; NW_ERR_KEY: the store is sealed and
- * we are not. */
+/* The header in the first two pages of a block. NW_ERR_UNWRITTEN: both are blank; NW_ERR_NOT_FOUND:
+ * neither can be read, nor the first once more; NW_ERR_KEY: the store is sealed and we are not. */
 int store_look_at_head(struct nw_store *store, uint32_t page, struct block_head *head)
 {
-    int result = look_once(store, page, head);
+    int first = store_look_at_page(store, page, head);
+    int result = first;
 
-    return result == NW_ERR_NOT_FOUND || result == NW_ERR_KEY ? look_once(store, page, head)
-                                                              : result;
+    if (first == NW_ERR_UNWRITTEN || first == NW_ERR_NOT_FOUND || first == NW_ERR_KEY) {
+        result = store_look_at_page(store, page + 1U, head);
+    }
+    if (result == NW_ERR_UNWRITTEN && first != NW_ERR_UNWRITTEN) {
+        result = store_look_at_page(store, page, head);
+        result = result == NW_ERR_UNWRITTEN ? (int)NW_ERR_NOT_FOUND : result;
+    }
+    return result;
 }
 
 /* The header of a block. NW_ERR_NOT_FOUND: there is none that can be read. */
@@ -100,36 +93,30 @@ int store_read_head(struct nw_store *store, uint16_t block, struct block_head *h
     return result == NW_ERR_UNWRITTEN || result == NW_ERR_KEY ? (int)NW_ERR_NOT_FOUND : result;
 }
 
-/* No anchor is loaded, and no page lies elsewhere, as far as is known; none is known to be written
- * or cached. */
-void store_forget_swaps(struct nw_store *store)
-{
-    store->swap_count = 0;
-    store->anchor = STORE_NONE;
-    store->known = STORE_NONE;
-    store->cache_page = STORE_NONE;
-}
-
-/* Does a block that stands in hold what it was begun for, but for a bit? Power may have gone before
+/* Does a block that stands in hold what it was begun for? Power may have gone before
  * it did. What a mount writes is not needed before its anchor is whole. 1, 0 or an error. */
 static int is_filled(struct nw_store *store, uint16_t block, const struct block_head *head)
 {
     uint16_t place = store_place_of(store, head->page);
-    uint16_t from = place == 0 ? store->block_header : 0;
+    uint16_t from = store_page_start(store, head->page);
     uint16_t bytes = (uint16_t)(store->page_bytes - from);
     uint32_t page = store_first_page(store, block) + place;
 
-    if ((head->flags & BLOCK_MOUNT) != 0) {
+    if ((head->flags & BLOCK_MOUNT) != 0 || store->behind != STORE_NO_BLOCK) {
         return 1;
     }
-    store->cache_page = STORE_NONE; /* for the buffer, which may be the cache, takes the page */
     int result = store_written(store, page);
     if (result > 0) {
-        result = store_read(store, store_at(store, page, from), bytes, store->buffer, 0);
-        if (result == NW_OK) {
-            uint32_t wrong = nw_crc32(NW_CRC32_START, store->buffer, bytes) ^ head->crc;
-            return store_find_flip(wrong, bytes * 8UL) != STORE_NONE;
+        result = store_hold(store, page, head->page); /* which is the log's last, perhaps */
+    }
+    if (result >= 0) {
+        uint32_t crc = nw_crc32(NW_CRC32_START, store->buffer + from, bytes);
+
+        if (result > 0 && crc == head->crc) {
+            return 1;
         }
+        store_let_go(store);
+        result = 0;
     }
     return result == NW_ERR_ECC ? 0 : result;
 }
@@ -137,7 +124,7 @@ static int is_filled(struct nw_store *store, uint16_t block, const struct block_
 /*
  * Learns whether the end of `block` lies in the blocks behind it, up to the newest. The last that
  * stand in count only where they hold what they were begun for, or the log goes on behind them;
- * all before one that counts have failed. Once there is an anchor all is known.
+ * all before one that counts have failed.
  *
  * Nothing acknowledged is missed. What counts in a block behind this one stands behind a header
  * there, and all blocks on the way were taken in their order, each because the one before had
@@ -150,7 +137,7 @@ int store_find_swap(struct nw_store *store, uint16_t block)
     uint16_t met = block;  /* the last that stands in, */
     uint16_t last = block; /* and that counts */
     uint16_t from = 0;
-    int stands = store->anchor == STORE_NONE;
+    int stands = 1;
     struct block_head head = {.flags = 0};
 
     while (stands && next != store->newest) {
@@ -209,35 +196,12 @@ static int get_header(const struct nw_store *store, const uint8_t *bytes, struct
     chunk->key = nw_get32(bytes + 5);
     chunk->crc = nw_get32(bytes + 10);
     return bytes[9] == (uint8_t)(nw_crc16(NW_CRC16_START, bytes, CHUNK_WHAT) & 0xFFU) &&
-                   chunk->kind >= CHUNK_DATA && chunk->kind <= CHUNK_MOVED &&
+                   chunk->kind >= CHUNK_DATA && chunk->kind <= CHUNK_IMAGE &&
                    chunk->length <= STORE_LONGEST &&
                    store_block_of(store, store_behind(store, chunk)) ==
                        store_block_of(store, chunk->at)
                ? NW_OK
                : (int)NW_ERR_CORRUPT;
-}
-
-/* The same where a bit may be flipped: there is a header if with one bit turned it is one, and the
- * payload's checksum is right. */
-static int mend_header(struct nw_store *store, uint8_t *bytes, struct chunk *chunk)
-{
-    uint32_t tampered = store->stats.tampered;
-    int result = get_header(store, bytes, chunk);
-
-    if (result == NW_OK) {
-        return NW_OK;
-    }
-    for (uint8_t bit = 0; bit < (CHUNK_WHAT + 1U) * 8U && store_is_damage(result); bit++) {
-        turn(bytes, bit);
-        result = get_header(store, bytes, chunk);
-        if (result == NW_OK) {
-            result = store_check_payload(store, chunk, NULL, 0);
-        }
-        turn(bytes, bit);
-    }
-    store->stats.tampered = tampered;
-    store_count(&store->stats.corrected, result == NW_OK);
-    return store_is_damage(result) ? (int)NW_ERR_CORRUPT : result;
 }
 
 static int read_once(struct nw_store *store, uint32_t at, struct chunk *chunk, int ahead)
@@ -261,7 +225,7 @@ static int read_once(struct nw_store *store, uint32_t at, struct chunk *chunk, i
         uint16_t gap = (uint16_t)(store_align_up(store, offset) - offset); /* before what follows */
 
         result = is_blank(store, bytes, CHUNK_WHAT) ? (int)NW_ERR_UNWRITTEN
-                                                    : mend_header(store, bytes, chunk);
+                                                    : get_header(store, bytes, chunk);
         if (result == NW_ERR_CORRUPT && gap > 0 && gap < CHUNK_WHAT &&
             is_blank(store, bytes, gap)) {
             result = NW_ERR_UNWRITTEN;
@@ -305,6 +269,9 @@ int store_next_chunk(struct nw_store *store, uint32_t *at, struct chunk *chunk)
     uint16_t offset = store_offset_of(store, *at);
     uint32_t end = page - page % store->block_pages + store->block_pages;
 
+    if (store->torn < end && page < end) { /* of a mount: no more pages count */
+        end = page - page % store->block_pages <= store->torn ? store->torn + 1U : end;
+    }
     while (page < end) {
         *at = store_at(store, page, offset);
         if ((uint32_t)offset + store->chunk_header <= store->page_bytes) {
@@ -324,21 +291,21 @@ int store_next_chunk(struct nw_store *store, uint32_t *at, struct chunk *chunk)
             }
         }
         page++;
-        offset = 0;
+        offset = store_page_start(store, page);
     }
     return 0;
 }
 
-/* Sums up header and payload. It is read in pieces, by way of `by` where that takes more than we
- * do. Without it nothing tells of the chunk, and its end may never have come: NW_ERR_CORRUPT. */
-int store_sum_up(struct nw_store *store, const struct chunk *chunk, uint8_t *by, uint16_t bytes,
-                 uint32_t *sum)
+/* Is the payload what was written? It is read in pieces, by way of `by` where that takes more than
+ * we do. Without it nothing tells of the chunk, and its end may never have come: NW_ERR_CORRUPT. */
+int store_check_payload(struct nw_store *store, const struct chunk *chunk, uint8_t *by,
+                        uint16_t bytes)
 {
     int told = by != NULL;
     uint8_t own[32];
     uint16_t here;
+    uint32_t sum = store_sum_begin(store, chunk);
 
-    *sum = store_sum_begin(store, chunk);
     if (bytes < sizeof own) {
         by = own;
         bytes = sizeof own;
@@ -361,64 +328,21 @@ int store_sum_up(struct nw_store *store, const struct chunk *chunk, uint8_t *by,
         if (result < 0) {
             return result;
         }
-        *sum = store_sum_add(store, *sum, by, here);
+        sum = store_sum_add(store, sum, by, here);
     }
-    return NW_OK;
+    return store_sum_check(store, sum, chunk);
 }
 
-/* Is the payload what was written? `by` as above. */
-int store_check_payload(struct nw_store *store, const struct chunk *chunk, uint8_t *by,
-                        uint16_t bytes)
+static int look_over(struct nw_store *store, const struct chunk *chunk, void *data, int ahead)
 {
-    uint32_t sum;
-    int result = store_sum_up(store, chunk, by, bytes, &sum);
-
-    return result < 0 ? result : store_sum_check(store, sum, chunk);
-}
-
-/* Puts one bit right of a payload that is no data. Answers the sum as it is then. */
-static uint32_t mend_payload(struct nw_store *store, const struct chunk *chunk, uint32_t sum,
-                             uint8_t *data)
-{
-    uint16_t bits = (uint16_t)(chunk->length * 8U);
-    uint32_t flip = store_find_flip(sum ^ chunk->crc, bits);
-
-    if (flip > bits) {
-        return sum;
+    if (data == NULL) {
+        return store_check_payload(store, chunk, NULL, 0);
     }
-    if (flip < bits) {
-        turn(data, (uint16_t)flip);
-    }
-    store_count(&store->stats.corrected, sum != chunk->crc);
-    return chunk->crc;
-}
-
-static int payload_once(struct nw_store *store, const struct chunk *chunk, void *data, int ahead)
-{
     uint32_t sum = store_sum_begin(store, chunk);
     int result = store_load(store, chunk, 0, chunk->length, data, ahead);
 
     sum = store_sum_add(store, sum, data, chunk->length);
-    if (result == NW_OK) {
-        if (store_seal(store) == NULL && !store_is_data(chunk)) {
-            sum = mend_payload(store, chunk, sum, data);
-        }
-        result = store_sum_check(store, sum, chunk);
-    }
-    return result;
-}
-
-/* As payload_once(); without `data` the payload is only looked at, and what is no data may have a
- * bit flipped: *flip tells it. */
-static int look_over(struct nw_store *store, struct chunk *chunk, void *data, int ahead,
-                     uint32_t *flip)
-{
-    if (data != NULL) {
-        return payload_once(store, chunk, data, ahead);
-    }
-    return store_is_data(chunk) || store_seal(store) != NULL
-               ? store_check_payload(store, chunk, NULL, 0)
-               : store_find_payload_flip(store, chunk, flip);
+    return result == NW_OK ? store_sum_check(store, sum, chunk) : result;
 }
 
 /* A chunk's checksum as it now stands on the chip. Sealed, its tag is read with the payload. */
@@ -437,50 +361,34 @@ static int read_sum(struct nw_store *store, struct chunk *chunk)
     return result;
 }
 
-/* The same; what is damaged is read once more, checksum and payload: one read may be wrong, and the
- * next right. What the chunk is stays as it was told: callers have gone by it, and have not seen
- * what a header says that another read brings. So that is what is proven, or nothing. */
-static int look_twice(struct nw_store *store, struct chunk *chunk, void *data, int ahead,
-                      uint32_t *flip)
+/* All of a chunk's payload, checked; NULL: data is only checked. What is damaged is read once more,
+ * checksum and payload: one read may be wrong, and the next right. What the chunk is stays as it
+ * was told: callers have gone by it, and have not seen what a header says that another read brings.
+ */
+int store_payload(struct nw_store *store, struct chunk *chunk, void *data, int ahead)
 {
     uint32_t tampered = store->stats.tampered;
-    int result = look_over(store, chunk, data, ahead, flip);
+    int result = look_over(store, chunk, data, ahead);
 
     if (store_is_damage(result)) {
         store->stats.tampered = tampered;
         store->cache_page = STORE_NONE;
         result = read_sum(store, chunk);
         if (result == NW_OK) {
-            result = look_over(store, chunk, data, ahead, flip);
+            result = look_over(store, chunk, data, ahead);
         }
     }
-    return result;
-}
-
-/* All of a chunk's payload, checked; NULL: data is only checked. */
-int store_payload(struct nw_store *store, struct chunk *chunk, void *data, int ahead)
-{
-    int result = look_twice(store, chunk, data, ahead, NULL);
-
     if (result < 0 && store_seal(store) != NULL && data != NULL) {
         memset(data, 0, chunk->length); /* nothing unproven is handed out */
     }
     return result;
 }
 
-/* Is a chunk whole that the log shows? What is no data is, with a bit flipped, too: *flip tells it.
- * NW_OK, NW_ERR_CORRUPT, NW_ERR_TAMPERED, or the chip's error. */
-int store_find_flip_of(struct nw_store *store, struct chunk *chunk, uint32_t *flip)
-{
-    int result = look_twice(store, chunk, NULL, 0, flip);
-
-    return result != NW_ERR_ECC ? result : (int)NW_ERR_CORRUPT;
-}
-
-/* The same for one who need not know the bit. */
+/* Is a chunk whole that the log shows? NW_OK, NW_ERR_CORRUPT, NW_ERR_TAMPERED, or the chip's error.
+ */
 int store_verify(struct nw_store *store, struct chunk *chunk)
 {
-    uint32_t flip;
+    int result = store_payload(store, chunk, NULL, 0);
 
-    return store_find_flip_of(store, chunk, &flip);
+    return result != NW_ERR_ECC ? result : (int)NW_ERR_CORRUPT;
 }

@@ -41,7 +41,7 @@ static int is_mark(struct nw_store *store, uint32_t page)
     int result = NW_OK;
 
     for (uint8_t i = 0; i < 2U && result == NW_OK && head.sequence == STORE_VOID; i++) {
-        result = store_look_at_head(store, page + i, &head);
+        result = store_look_at_page(store, page + i, &head);
     }
     if (result == NW_ERR_UNWRITTEN || result == NW_ERR_NOT_FOUND || result == NW_ERR_VERSION) {
         return 0;

@@ -12,8 +12,6 @@ static const struct {
     const char *why;
 } stables[] = {
     {"page", "a mount believes a torn page that reads, and reads meet it again"},
-    {"store", "a mount believes a chunk that reads once, and reads or replays it again"},
-    {"feed", "stands on the store"},
 };
 
 const char *sim_stable_why(const struct sim_kind *kind)

@@ -169,17 +169,29 @@ int forge_mount(struct forge *forge)
 
 /* Checksums */
 
+/* Bytes of the block's second page that a chunk of so many bytes passes by: its header. */
+static uint32_t gap_in(const struct forge *forge, uint32_t at, uint32_t whole)
+{
+    uint32_t place = at % (FORGE_BLOCK_PAGES * FORGE_PAGE_BYTES);
+
+    return place < FORGE_PAGE_BYTES && place + whole > FORGE_PAGE_BYTES ? forge->block_head : 0;
+}
+
 /* The next chunk at a place of a block or behind it, or NULL. */
 static uint8_t *next_chunk(struct forge *forge, uint32_t *at, uint32_t end)
 {
     while (*at + forge->chunk_head <= end) {
+        if (*at % (FORGE_BLOCK_PAGES * FORGE_PAGE_BYTES) == FORGE_PAGE_BYTES) {
+            *at += forge->block_head;
+        }
         uint8_t *bytes = forge->data + *at;
         uint32_t left = FORGE_PAGE_BYTES - *at % FORGE_PAGE_BYTES;
         uint32_t whole = forge->chunk_head + (uint32_t)nw_get16(bytes + 3);
 
+        whole += gap_in(forge, *at, whole);
         if (left < forge->chunk_head) {
             *at += left;
-        } else if ((bytes[0] & 15U) >= 1U && (bytes[0] & 15U) <= 5U && *at + whole <= end) {
+        } else if ((bytes[0] & 15U) >= 1U && (bytes[0] & 15U) <= 6U && *at + whole <= end) {
             *at += whole;
             return bytes;
         } else {
@@ -202,18 +214,33 @@ void forge_sign(struct forge *forge)
             continue;
         }
         nw_put32(bytes + 20, nw_crc32(NW_CRC32_START, bytes, 20));
+        if (bytes[FORGE_PAGE_BYTES] == 'N') {
+            memcpy(bytes + FORGE_PAGE_BYTES, bytes, forge->block_head);
+        }
         while ((bytes = next_chunk(forge, &at, start + block_bytes)) != NULL) {
             bytes[9] = (uint8_t)(nw_crc16(NW_CRC16_START, bytes, 9) & 0xFFU);
             if (!forge->sealed) {
                 uint32_t crc = nw_crc32(NW_CRC32_START, bytes + 1, 8);
-                crc = nw_crc32(crc, bytes + forge->chunk_head, nw_get16(bytes + 3));
+                uint32_t from = (uint32_t)(bytes - forge->data);
+                uint16_t length = nw_get16(bytes + 3);
+                uint32_t gap = gap_in(forge, from, length + (uint32_t)forge->chunk_head);
+                uint32_t payload = from + forge->chunk_head;
+                uint16_t before = length;
+
+                if (gap > 0) {
+                    before = (uint16_t)(FORGE_PAGE_BYTES - payload % FORGE_PAGE_BYTES);
+                    before %= FORGE_PAGE_BYTES;
+                }
+                crc = nw_crc32(crc, forge->data + payload, before);
+                crc = nw_crc32(crc, forge->data + payload + before + gap,
+                               (uint16_t)(length - before));
                 nw_put32(bytes + 10, crc);
             }
         }
     }
 }
 
-uint8_t *forge_anchor(struct forge *forge)
+uint8_t *forge_anchor(struct forge *forge, uint8_t copy)
 {
     const uint32_t block_bytes = FORGE_BLOCK_PAGES * FORGE_PAGE_BYTES;
     uint8_t *newest = NULL;
@@ -226,7 +253,7 @@ uint8_t *forge_anchor(struct forge *forge)
 
         while (forge->data[start] == 'N' &&
                (bytes = next_chunk(forge, &at, start + block_bytes)) != NULL) {
-            if ((bytes[0] & 15U) == CHUNK_ANCHOR && sequence >= highest) {
+            if (bytes[0] == (CHUNK_ANCHOR | (unsigned)copy << 4) && sequence >= highest) {
                 newest = bytes + forge->chunk_head;
                 highest = sequence;
             }
@@ -427,7 +454,7 @@ static void check_answer(const struct forge *forge, int result)
 
 static void change(struct forge *forge, const uint8_t *data, size_t size)
 {
-    uint8_t *anchor = forge_anchor(forge);
+    uint8_t *anchor = forge_anchor(forge, 1);
 
     for (; size >= 4U; data += 4, size -= 4U) {
         uint32_t place = nw_get16(data);

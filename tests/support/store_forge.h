@@ -62,8 +62,8 @@ int forge_mount(struct forge *forge);
 /* Makes every checksum of what lies there right again, headers of blocks and chunks alike. */
 void forge_sign(struct forge *forge);
 
-/* The newest anchor's payload, or NULL. */
-uint8_t *forge_anchor(struct forge *forge);
+/* The newest anchor's payload, of its first copy 0 or of its second one 1; or NULL. */
+uint8_t *forge_anchor(struct forge *forge, uint8_t copy);
 
 /* Makes an image of the bytes, mounts, uses and mounts again; aborts on what must not happen. */
 void forge_try(struct forge *forge, const uint8_t *data, size_t size);

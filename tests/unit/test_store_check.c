@@ -16,8 +16,8 @@
 #include "nandwich/store_check.h"
 #include "store_forge.h"
 
-#define ELEMENTS 30U
-#define TAKEN 10U
+#define ELEMENTS 20U
+#define TAKEN 7U
 
 static struct forge bed;
 static struct forge kept;

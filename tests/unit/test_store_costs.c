@@ -70,11 +70,11 @@ static const struct shape nand512 = {.name = "NAND 512 B",
                                      .page_programs = 4,
                                      .config = {.objects = 5, .frames = 28,
                                                 .read_ahead = 1},
-                                     .cost = {{0, 242, 0, 1500},
-                                              {103, 0, 0, 600},
-                                              {6, 5, 0, 50},
-                                              {12780, 11139, 0, 100000},
-                                              {13043, 11163, 0, 100000}},
+                                     .cost = {{0, 261, 0, 1500},
+                                              {104, 0, 0, 600},
+                                              {6, 6, 0, 50},
+                                              {12792, 11165, 0, 100000},
+                                              {13026, 11190, 0, 100000}},
                                      .worst_us = 2300,
                                      .most_ram = 4096};
 static const struct shape nand2k = {.name = "NAND 2 KiB",
@@ -87,9 +87,9 @@ static const struct shape nand2k = {.name = "NAND 2 KiB",
                                                .read_ahead = 1},
                                     .cost = {{0, 200, 0, 6000},
                                              {50, 0, 0, 1100},
-                                             {0, 2, 0, 50},
-                                             {12389, 10018, 0, 100000},
-                                             {12456, 10050, 0, 100000}},
+                                             {0, 3, 0, 50},
+                                             {12393, 10036, 0, 100000},
+                                             {12454, 10075, 0, 100000}},
                                     .worst_us = 2300,
                                     .most_ram = 8192};
 static const struct shape nor = {.name = "NOR",
@@ -100,12 +100,12 @@ static const struct shape nor = {.name = "NOR",
                                  .page_programs = 255,
                                  .config = {.objects = 5, .frames = 32,
                                             .read_ahead = 1},
-                                 .cost = {{0, 351, 0, 1500},
-                                          {222, 0, 0, 700},
-                                          {6, 8, 0, 50},
-                                          {18620, 15326, 266, 80000},
-                                          {19689, 15854, 298, 90000}},
-                                 .worst_us = 2300,
+                                 .cost = {{0, 396, 0, 1600},
+                                          {228, 0, 0, 700},
+                                          {6, 9, 0, 60},
+                                          {19027, 15507, 279, 80000},
+                                          {20437, 16122, 317, 90000}},
+                                 .worst_us = 3100,
                                  .most_ram = 4096};
 
 static void open_bench(struct bench *bench, const struct shape *shape)
@@ -272,7 +272,7 @@ static void overwrite(struct bench *bench, int idle)
                   (unsigned)worst_programs, (unsigned)worst_erases);
     assert_true(worst <= (idle ? bench->shape->worst_us : 50000U) * 1000ULL);
     assert_true(worst_erases <= (idle ? 0U : 1U));
-    assert_true(!idle || worst_programs <= 3U);
+    assert_true(!idle || worst_programs <= 8U);
     for (uint32_t key = 0; key < 1024U; key++) {
         assert_int_equal(nw_store_get(bench->store, array, key, data), NW_OK);
         assert_memory_equal(data, &model[key], 4);
@@ -350,7 +350,7 @@ static void mount_after(const struct shape *shape, uint32_t blocks, unsigned obj
                       (unsigned)stats->reads, (unsigned)stats->bytes_read,
                       (unsigned)stats->programs);
         assert_int_equal(stats->reads, reads[again]);
-        assert_int_equal(stats->programs, 1);
+        assert_int_equal(stats->programs, 3); /* the image, and the anchor twice */
         assert_int_equal(stats->erases, 1);
     }
     close_bench(&bench);
@@ -359,14 +359,14 @@ static void mount_after(const struct shape *shape, uint32_t blocks, unsigned obj
 static void test_mount(void **state)
 {
     (void)state;
-    mount_after(&nand512, 128, 1, 0, (const uint32_t[]){40, 41});
-    mount_after(&nand512, 256, 1, 0, (const uint32_t[]){42, 43});
-    mount_after(&nand512, 1024, 1, 0, (const uint32_t[]){46, 47});
-    mount_after(&nand512, 128, 8, 0, (const uint32_t[]){63, 41});
-    mount_after(&nand512, 128, 1, 2, (const uint32_t[]){249, 40});
-    mount_after(&nand512, 256, 1, 2, (const uint32_t[]){667, 43});
-    mount_after(&nor, 128, 1, 2, (const uint32_t[]){140, 87});
-    mount_after(&nor, 256, 1, 2, (const uint32_t[]){190, 89});
+    mount_after(&nand512, 128, 1, 0, (const uint32_t[]){64, 59});
+    mount_after(&nand512, 256, 1, 0, (const uint32_t[]){67, 62});
+    mount_after(&nand512, 1024, 1, 0, (const uint32_t[]){73, 68});
+    mount_after(&nand512, 128, 8, 0, (const uint32_t[]){122, 59});
+    mount_after(&nand512, 128, 1, 2, (const uint32_t[]){327, 50});
+    mount_after(&nand512, 256, 1, 2, (const uint32_t[]){846, 53});
+    mount_after(&nor, 128, 1, 2, (const uint32_t[]){105, 45});
+    mount_after(&nor, 256, 1, 2, (const uint32_t[]){155, 47});
 }
 
 int main(void)

@@ -31,14 +31,21 @@ static uint8_t *fresh(void)
 {
     forge_open(&forge, 0);
     assert_int_equal(forge_format(&forge), NW_OK);
-    uint8_t *anchor = forge_anchor(&forge);
+    uint8_t *anchor = forge_anchor(&forge, 1);
     assert_non_null(anchor);
     assert_int_equal(anchor[FILE_AT + 1U], NW_STORE_FILE);
     return anchor;
 }
 
+/* Its first copy tells the same as the second. */
 static int signed_mount(void)
 {
+    const uint8_t *second = forge_anchor(&forge, 1);
+    uint8_t *first = forge_anchor(&forge, 0);
+
+    if (second != NULL) {
+        memcpy(first - 11, second - 11, 11U + nw_get16(second - 11));
+    }
     forge_sign(&forge);
     return forge_mount(&forge);
 }
@@ -98,7 +105,7 @@ static void test_swap_circle(void **state)
             uint8_t *head = forge.data + block * block_bytes;
             memset(head, 0, 24);
             head[0] = 'N';
-            head[1] = 4;
+            head[1] = 5;
             head[2] = 2;
             head[3] = 3;
             nw_put32(head + 4, 10U + block);
@@ -110,11 +117,11 @@ static void test_swap_circle(void **state)
     }
     forge_open(&forge, 1);
     memset(forge.data, 0, 24);
-    memcpy(forge.data, "N\4\2\3", 4);
+    memcpy(forge.data, "N\5\2\3", 4);
     forge.data[4] = 1;
     nw_put32(forge.data + 8, 0xFFFFFFFFUL);
     nw_put32(forge.data + 16, FORGE_PAGES); /* a block that is not there */
-    assert_int_equal(signed_mount(), NW_ERR_CORRUPT);
+    assert_int_equal(signed_mount(), NW_ERR_NOT_FOUND);
 }
 
 /* A state chunk that was damaged by more than a bit is lost, not believed. */
@@ -150,7 +157,8 @@ static void test_state(void **state)
     assert_int_equal(nw_store_stats(forge.store)->lost, 1);
 }
 
-/* An anchor that tells of another version is believed only if its checksum is right. */
+/* An anchor that tells of another version is believed only if its checksum is right: else the first
+ * copy is. */
 static void test_version(void **state)
 {
     static const uint16_t places[] = {0, 1, 7, ANCHOR_OBJECTS + 3U};
@@ -167,7 +175,7 @@ static void test_version(void **state)
             assert_int_equal(nw_store_sync(forge.store), NW_OK);
             anchor[places[i]] = 99;
             assert_int_equal(right ? signed_mount() : forge_mount(&forge),
-                             right ? NW_ERR_VERSION : NW_ERR_CORRUPT);
+                             right ? NW_ERR_VERSION : NW_OK);
         }
     }
 }
@@ -183,8 +191,9 @@ static void test_old_format(void **state)
     for (uint32_t block = 0; block < FORGE_BLOCKS; block++) {
         uint8_t *head = forge.data + block * FORGE_BLOCK_PAGES * FORGE_PAGE_BYTES;
         if (head[0] == 'N') {
-            assert_int_equal(head[1], 4);
+            assert_int_equal(head[1], 5);
             head[1] = 1;
+            head[FORGE_PAGE_BYTES + 1U] = 1;
         }
     }
     assert_int_equal(signed_mount(), NW_ERR_VERSION);

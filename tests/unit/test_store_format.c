@@ -234,16 +234,17 @@ static void check_last_program(uint16_t page_bytes, int sealed, unsigned program
     assert_int_equal(nw_store_stats(store)->programs, programs);
     cut.after = nw_nand_operations(rig.nand);
     assert_int_equal(nw_store_format(&store, below, &config, ram, sizeof ram), NW_OK);
-    cut.after = nw_nand_operations(rig.nand) - cut.after - 1U; /* the last one is a program */
+    cut.after = nw_nand_operations(rig.nand) - cut.after; /* behind the header: */
+    cut.after -= programs > 2U ? programs - 1U : programs;
     nw_nand_cut(rig.nand, &cut);
     assert_int_equal(nw_store_format(&store, below, &config, ram, sizeof ram), NW_ERR_POWER);
     nw_nand_power_up(rig.nand);
     assert_int_equal(nw_store_mount(&store, below, &config, ram, sizeof ram),
-                     programs == 2U ? NW_ERR_NOT_FOUND : NW_ERR_BLANK);
+                     programs > 2U ? NW_ERR_NOT_FOUND : NW_ERR_BLANK);
     assert_int_equal(nw_store_mount(&store, below, &other, ram, sizeof ram),
-                     programs != 2U ? NW_ERR_BLANK : sealed ? NW_ERR_KEY : NW_ERR_VERSION);
+                     programs <= 2U ? NW_ERR_BLANK : sealed ? NW_ERR_KEY : NW_ERR_VERSION);
     assert_int_equal(nw_identify(below, &found), NW_OK);
-    assert_int_equal(found.kind, programs == 2U ? NW_KIND_STORE : NW_KIND_BLANK);
+    assert_int_equal(found.kind, programs > 2U ? NW_KIND_STORE : NW_KIND_BLANK);
     assert_int_equal(nw_nand_misuse(rig.nand)->error, 0);
     nw_nand_close(rig.nand);
 }
@@ -251,11 +252,11 @@ static void check_last_program(uint16_t page_bytes, int sealed, unsigned program
 static void test_last_program(void **state)
 {
     (void)state;
-    check_last_program(64, 0, 2);
-    check_last_program(100, 0, 2);
-    check_last_program(101, 0, 1);
-    check_last_program(128, 1, 2);
-    check_last_program(129, 1, 1);
+    check_last_program(64, 0, 4);
+    check_last_program(100, 0, 3);
+    check_last_program(101, 0, 2);
+    check_last_program(128, 1, 3);
+    check_last_program(129, 1, 2);
 }
 
 int main(void)

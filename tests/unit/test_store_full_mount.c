@@ -574,10 +574,10 @@ static void test_too_small(void **state)
 {
     (void)state;
     config = (struct nw_store_config){.frames = 4, .fan = 32};
-    open_bed("W25Q128JV", 23, 8, 1);
+    open_bed("W25Q128JV", 26, 8, 1);
     assert_int_equal(nw_store_format(&store, chip, &config, ram, ram_bytes), NW_ERR_FULL);
     close_bed();
-    for (uint32_t blocks = 23; blocks < 40U; blocks++) {
+    for (uint32_t blocks = 26; blocks < 44U; blocks++) {
         open_bed("W25Q128JV", blocks, 8, 1);
         int result = nw_store_format(&store, chip, &config, ram, ram_bytes);
         if (result == NW_OK) {

@@ -69,7 +69,12 @@ static uint32_t chunk_at(const uint8_t *data, uint32_t at)
         return 0;
     }
     uint32_t whole = CHUNK_HEAD + (uint32_t)nw_get16(bytes + 3);
-    return whole <= left ? whole : 0;
+    uint32_t place = at % BLOCK_BYTES;
+
+    if (place < FORGE_PAGE_BYTES && place + whole > FORGE_PAGE_BYTES) {
+        return 0; /* a header of the block lies in its midst */
+    }
+    return whole <= left && whole <= LONGEST ? whole : 0;
 }
 
 /* Are they the same, but for an end that was left erased, not encrypted, in one of both? */
@@ -128,6 +133,9 @@ static void look_at_all(void)
     for (uint32_t block = 0; block < FORGE_BYTES; block += BLOCK_BYTES) {
         uint32_t at = block + BLOCK_HEAD;
         while (at < block + BLOCK_BYTES) {
+            if (at == block + BLOCK_HEAD && own[at] == 6U) { /* an image, of what was seen before */
+                at = block + FORGE_PAGE_BYTES + 2U * BLOCK_HEAD + CHUNK_HEAD;
+            }
             uint32_t whole = chunk_at(own, at);
             uint32_t page = at / FORGE_PAGE_BYTES;
             int all = whole > 0;

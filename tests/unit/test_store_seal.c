@@ -25,7 +25,7 @@
 #define TAG_AT 10U
 #define KEYS 20U
 #define VALUE_BYTES 6U
-#define PIECES 12U
+#define PIECES 10U
 #define FILE_BYTES 100U
 
 static struct forge bed;
@@ -353,11 +353,9 @@ static void test_chunks_exchanged(void **state)
     expect_tampered("q", 8);
 }
 
-/* Once a bit that kept the header from being read as one was NW_ERR_CORRUPT, and not counted. Now
- * one bit of what its checksum covers is put right, for the tag proves it; two are not. */
+/* Once a bit that kept the header from being read as one was NW_ERR_CORRUPT, and not counted. */
 static void test_header(void **state)
 {
-    uint8_t bytes[FILE_BYTES];
     uint32_t from = 7;
 
     (void)state;
@@ -365,17 +363,7 @@ static void test_header(void **state)
     uint8_t *chunk = find_chunk("q", 7, 0);
     for (unsigned bit = 0; bit < CHUNK_HEAD * 8U; bit++) {
         chunk[bit / 8U] ^= (uint8_t)(1U << bit % 8U);
-        if (bit < TAG_AT * 8U) {
-            uint32_t before = nw_store_stats(bed.store)->corrected;
-            assert_int_equal(nw_store_peek(bed.store, handle_of("q"), 7, bytes, sizeof bytes), 24);
-            assert_int_equal(nw_store_stats(bed.store)->corrected, before + 1U);
-            assert_int_equal(nw_store_stats(bed.store)->tampered, bit);
-            chunk[(bit / 8U + 1U) % TAG_AT] ^= 4U;
-            expect_tampered("q", 7);
-            chunk[(bit / 8U + 1U) % TAG_AT] ^= 4U;
-        } else {
-            expect_tampered("q", 7);
-        }
+        expect_tampered("q", 7);
         chunk[bit / 8U] ^= (uint8_t)(1U << bit % 8U);
     }
     chunk[3] ^= 3U;

@@ -11,13 +11,13 @@ from nandwich import _native
 from nandwich.store.seal import TAG_BYTES, Seal
 
 #: The format that this reads.
-FORMAT = 4
+FORMAT = 5
 
 _NONE = 0xFFFFFFFF
 _BLOCK_HEADER, _CHUNK_HEADER = 24, 14
 _SEALED_BLOCK_HEADER, _SEALED_CHUNK_HEADER = 40, 26
-_KINDS = {1: "data", 2: "node", 3: "state", 4: "anchor", 5: "moved"}
-_MENDED = (2, 3, 4)  # kinds whose payload is put right, too
+_KINDS = {1: "data", 2: "node", 3: "state", 4: "anchor", 5: "moved", 6: "image"}
+_IMAGE = 6  # its payload is a page as it was: sealed already
 _WHAT = 9  # bytes of a chunk's header that say what it is; a byte of checksum follows
 _LONGEST = 65000
 
@@ -40,28 +40,11 @@ def _crc32(data: bytes) -> int:
     return zlib.crc32(data) ^ _NONE
 
 
-def _turned(data: bytes) -> Iterator[bytes]:
-    """The same with each bit turned."""
-    for bit in range(len(data) * 8):
-        changed = bytearray(data)
-        changed[bit // 8] ^= 1 << bit % 8
-        yield bytes(changed)
-
-
-def _mended(data: bytes, crc: int, before: bytes = b"") -> bytes | None:
-    """Data that has this CRC-32 behind what is before it, perhaps with a bit of it put right, or
-    though a bit of the CRC is wrong. None: more is."""
-    if (_crc32(before + data) ^ crc).bit_count() <= 1:
-        return data
-    return next((one for one in _turned(data) if _crc32(before + one) == crc), None)
-
-
 def _block_head(page: bytes) -> bytes | None:
-    """A block's header, put right; None: there is none."""
-    what = _mended(page[:20], _number(page, 20, 4))
-    if what is None or what[0] != ord("N"):
+    """A block's header; None: there is none."""
+    if page[:1] != b"N" or _crc32(page[:20]) != _number(page, 20, 4):
         return None
-    return what + _crc32(what).to_bytes(4, "little") + page[_BLOCK_HEADER:_SEALED_BLOCK_HEADER]
+    return page[:_SEALED_BLOCK_HEADER]
 
 
 def _is_chunk_head(head: bytes) -> bool:
@@ -141,8 +124,7 @@ class Reader:
 
     def _heads(self, blocks: int) -> Iterator[Block]:
         for number in range(blocks):
-            page = None if number in self._bad else self._page(number * self.block_pages)
-            head = _block_head(page) if page is not None else None
+            head = None if number in self._bad else self._head(number)
             if head is None:
                 continue
             words = [_number(head, at, 4) for at in (4, 8, 12, 16)]
@@ -152,14 +134,28 @@ class Reader:
             else:
                 self.foreign += 1
 
+    def _head(self, number: int) -> bytes | None:
+        """A block's header, which stands in its first two pages."""
+        first = number * self.block_pages
+        pages = (self._page(page) for page in (first, first + 1))
+        heads = (_block_head(page) for page in pages if page is not None)
+        return next((head for head in heads if head is not None), None)
+
+    @property
+    def _block_header(self) -> int:
+        return _SEALED_BLOCK_HEADER if self._seal is not None else _BLOCK_HEADER
+
+    def _start(self, page: int) -> int:
+        """Where chunks begin in a page: behind the header in the first two of a block."""
+        return self._block_header if page % self.block_pages < 2 else 0
+
     def _is_ours(self, block: Block, head: bytes) -> bool:
         """Whether the block is not sealed, or with our key; and not plain when we have one."""
         if self._seal is None:
             return not block.is_sealed
         tag = head[_BLOCK_HEADER:_SEALED_BLOCK_HEADER]
         own = self._seal.block_tag(head[:_BLOCK_HEADER], block.number)
-        wrong = int.from_bytes(own, "little") ^ int.from_bytes(tag, "little")
-        return block.is_sealed and wrong.bit_count() <= 1
+        return block.is_sealed and own == tag
 
     def _counts(self, blocks: list[Block]) -> bool:
         """Whether the first of these blocks, which stands in, counts: it or a later one for the
@@ -175,9 +171,8 @@ class Reader:
     def _is_filled(self, block: Block) -> bool:
         place = block.stands_for % self.block_pages
         page = self._page(block.number * self.block_pages + place)
-        own = _SEALED_BLOCK_HEADER if self._seal is not None else _BLOCK_HEADER
-        data = page[own if place == 0 else 0 :] if page is not None else None
-        return data is not None and _mended(data, block.crc) is not None
+        data = page[self._start(place) :] if page is not None else None
+        return data is not None and _crc32(data) == block.crc
 
     def _swap(self, block: Block) -> None:
         failed, place = divmod(block.stands_for, self.block_pages)
@@ -205,8 +200,7 @@ class Reader:
     def chunks(self, block: Block) -> Iterator[Chunk]:
         """The chunks of a block, in order."""
         page = block.number * self.block_pages
-        sealed = self._seal is not None
-        end, offset = page + self.block_pages, _SEALED_BLOCK_HEADER if sealed else _BLOCK_HEADER
+        end, offset = page + self.block_pages, self._block_header
         while page < end and (data := self._page(page)) is not None:
             gap = -offset % self._unit or self._unit
             found = None
@@ -220,7 +214,8 @@ class Reader:
                 if self._is_blank(data[offset : offset + min(gap, _WHAT)]):
                     offset += gap
                     continue
-            page, offset = page + 1, 0  # where the next chunk begins behind a damaged one
+            page += 1  # where the next chunk begins behind a damaged one
+            offset = self._start(page)
 
     def _is_blank(self, data: bytes) -> bool:
         """Whether no more than one bit differs from an erased one."""
@@ -229,17 +224,10 @@ class Reader:
     def _chunk(
         self, data: bytes, page: int, offset: int, end: int
     ) -> tuple[Chunk, int, int] | None:
-        """A chunk, and the place behind it. None: its header is damaged by more than a bit, so
+        """A chunk, and the place behind it. None: its header is damaged, so
         nobody knows where the next one lies."""
         head = data[offset : offset + self._chunk_header]
-        if _is_chunk_head(head):
-            return self._payload(head, data, page, offset, end)
-        for what in _turned(head[: _WHAT + 1]):
-            if _is_chunk_head(what):
-                found = self._payload(what + head[_WHAT + 1 :], data, page, offset, end)
-                if found[0].is_whole:
-                    return found
-        return None
+        return self._payload(head, data, page, offset, end) if _is_chunk_head(head) else None
 
     def _payload(
         self, head: bytes, data: bytes, page: int, offset: int, end: int
@@ -252,7 +240,7 @@ class Reader:
             payload, offset = payload + piece, offset + len(piece)
             if len(payload) == length:
                 break
-            page, offset = page + 1, 0
+            page, offset = page + 1, self._start(page + 1)
             more = self._page(page) if page < end else None
             if more is None:
                 break  # the end was never written
@@ -273,13 +261,10 @@ class Reader:
     def _proven(self, head: bytes, begin: tuple[int, int], payload: bytes) -> tuple[bytes, bool]:
         """The payload in the clear, and whether it is what was written."""
         if self._seal is None:
-            crc = _number(head, 10, 4)
-            if head[0] & 15 in _MENDED:
-                mended = _mended(payload, crc, head[1:_WHAT])
-                return (payload, False) if mended is None else (mended, True)
-            return payload, _crc32(head[1:_WHAT] + payload) == crc
+            return payload, _crc32(head[1:_WHAT] + payload) == _number(head, 10, 4)
         tag = head[10 : 10 + TAG_BYTES]
-        payload = self._seal.mix(tag, payload)
+        if head[0] & 15 != _IMAGE:
+            payload = self._seal.mix(tag, payload)
         position = begin[0] << self.page_bytes.bit_length() | begin[1]
         return payload, self._seal.chunk_tag(head[:9], position, payload) == tag
 
@@ -337,6 +322,8 @@ def _about(reader: Reader, chunk: Chunk) -> str:
         return f"head {head}, tail {tail}, {size} B"
     if chunk.kind == 4:
         return f"redo from {reader.place(_number(chunk.payload, 22, 4))}"
+    if chunk.kind == _IMAGE:
+        return f"of page {chunk.key}"
     shown = chunk.payload[:16].hex(" ") + (" ..." if len(chunk.payload) > 16 else "")
     return f"key {chunk.key}: {shown}"
 
@@ -360,7 +347,7 @@ def lines(
         yield f"block {block.number}: {', '.join(notes)}"
         for chunk in reader.chunks(block):
             place = f"{chunk.page}+{chunk.offset}"
-            whose = "" if chunk.kind == 4 else f" of {_owner(names, chunk)}"
+            whose = "" if chunk.kind in (4, _IMAGE) else f" of {_owner(names, chunk)}"
             kind = _KINDS.get(chunk.kind, f"kind {chunk.kind}") + whose
             damage = "" if chunk.is_whole else " DAMAGED"
             size = f"{len(chunk.payload)} B"
