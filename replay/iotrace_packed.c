@@ -132,7 +132,9 @@ static uint16_t get_app(struct nw_packed *packed, struct cursor *cursor, const c
         cursor->bad = 1;
         return 0;
     }
-    if (app == packed->apps + 1U && cursor->at < cursor->end) {
+    if (app == packed->apps + 1U && cursor->at == cursor->end) {
+        cursor->bad = 1;
+    } else if (app == packed->apps + 1U) {
         *name_bytes = *cursor->at++;
         *name = (const char *)cursor->at;
         cursor->bad |= *name_bytes == 0 || *name_bytes >= NW_IOTRACE_APP_BYTES ||

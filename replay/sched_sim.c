@@ -11,7 +11,6 @@ struct sim {
     struct nw_sched_counts counts[NW_ARRIVAL_FLOWS];
     uint64_t ram[NW_SCHED_RAM_BYTES(NW_SCHED_SLOTS_MAX, NW_ARRIVAL_FLOWS) / 8U + 1U];
     uint64_t next_ns; /* of the next arrival */
-    uint32_t waiting;  /* requests handed in and not yet ended */
     uint64_t begun_ns; /* the operation under way, or the last */
     uint64_t done_ns;
     uint8_t opens;  /* it writes to a new unit */
@@ -40,10 +39,11 @@ static void keep(struct sim *sim, const struct nw_sim_event *event)
 static void draw(struct sim *sim, const struct nw_sim_event *event, uint64_t issued_ns)
 {
     const struct nw_arrival_flow *of = &sim->config->arrivals.flows[event->flow];
+    int lost = event->verdict == NW_SCHED_FULL || event->verdict == NW_SCHED_REFUSED;
     struct nw_timeline_request request = {
         .arrival_ns = issued_ns,
         .start_ns = issued_ns,
-        .end_ns = event->time_ns,
+        .end_ns = lost ? issued_ns : event->time_ns, /* it never waited in a slot */
         .sector = event->sector,
         .queues = 1,
         .free_blocks = NW_TIMELINE_UNKNOWN,
@@ -114,7 +114,6 @@ static void tell(struct nw_sched_event *told)
             .verdict = told->verdict,
         };
 
-        sim->waiting--;
         end(sim, &event, issued_ns(sim, told->flow, told->slot->time));
     }
 }
@@ -158,8 +157,6 @@ static void feed(struct sim *sim)
         status = nw_sched_submit(&offer);
         if (status < 0) {
             tell_lost(sim, arrivals->flow, status);
-        } else {
-            sim->waiting++;
         }
         charge(sim, sim->config->cpu.submit_ns);
         nw_arrivals_take(arrivals);

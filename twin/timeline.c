@@ -201,7 +201,7 @@ struct nw_chip *nw_timeline_chip(struct nw_timeline *timeline, struct nw_chip *b
 {
     timeline->below = below;
     timeline->meter = nw_nand_meter(nand);
-    timeline->costs = nw_nand_costs(nand);
+    timeline->costs = *nw_nand_costs(nand);
     nw_filter_open(&timeline->chip, below, timeline, &timeline->ops, &timeline_ops);
     return &timeline->chip;
 }

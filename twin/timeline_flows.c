@@ -255,5 +255,10 @@ int nw_timeline_write_flows(struct nw_timeline *timeline, const char *path, cons
         show_all(&flows);
     }
     free(flows.entries);
-    return result == NW_OK ? nw_timeline_end_file(&flows.writer) : result;
+    if (result < 0) {
+        (void)fclose(flows.writer.file);
+        (void)nw_replace_end(&flows.writer.replace, 0);
+        return result;
+    }
+    return nw_timeline_end_file(&flows.writer);
 }

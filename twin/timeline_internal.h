@@ -46,7 +46,6 @@ struct timeline_kept {
 struct timeline_sample {
     uint64_t time_ns;
     uint64_t energy_pj;
-    uint64_t there_ns; /* that all requests so far took from their arrival on */
     uint32_t free_blocks;
 };
 
@@ -57,15 +56,16 @@ struct nw_timeline {
     struct nw_chip_ops ops;
     struct nw_chip *below;
     const struct nw_meter *meter;
-    const struct nw_part_costs *costs;
+    struct nw_part_costs costs;
     const struct nw_stats *stats;
     uint8_t started;
     uint8_t in_request;
     uint8_t no_ram;      /* this host had none for some of it */
     uint64_t ahead_ns;   /* what is to be added to the meter's time */
     uint64_t end_ns;     /* of the last request */
-    uint64_t there_ns;   /* that requests took from their arrival on, all together */
     uint8_t queues;
+    uint32_t late_count; /* requests that came while the window's last one was under way */
+    uint64_t late[NW_TIMELINE_REQUESTS]; /* when */
 
     /* The request being served. */
     struct timeline_op *now;

@@ -174,9 +174,20 @@ static void take_sample(struct nw_timeline *timeline, const struct timeline_kept
         timeline->samples[timeline->sample_count++] = (struct timeline_sample){
             .time_ns = kept->request.end_ns,
             .energy_pj = kept->energy_pj,
-            .there_ns = timeline->there_ns,
             .free_blocks = kept->request.free_blocks,
         };
+    }
+}
+
+/* One that had come before the window's last one was done stood behind it. */
+static void note_late(struct nw_timeline *timeline, const struct nw_timeline_request *request)
+{
+    uint32_t count = timeline->window_count;
+
+    if (count > 0 && nw_timeline_asked(request) &&
+        request->arrival_ns < timeline->window[count - 1U].request.end_ns &&
+        timeline->late_count < NW_TIMELINE_REQUESTS) {
+        timeline->late[timeline->late_count++] = request->arrival_ns;
     }
 }
 
@@ -195,11 +206,13 @@ void nw_timeline_keep(struct nw_timeline *timeline, const struct nw_timeline_req
     if (in_window(timeline, request)) {
         place = keep_in_window(timeline, &kept);
     }
-    timeline->end_ns = request->end_ns;
+    if (place == TIMELINE_NONE) {
+        note_late(timeline, request);
+    }
+    timeline->end_ns = request->end_ns > timeline->end_ns ? request->end_ns : timeline->end_ns;
     if (nw_timeline_asked(request)) {
         keep_longest(timeline, &kept, place);
         timeline->counts.requests++;
-        timeline->there_ns += request->end_ns - request->arrival_ns;
         timeline->queues = request->queues;
         take_sample(timeline, &kept);
     }

@@ -146,25 +146,6 @@ static void show_counters(struct timeline_writer *writer, uint64_t start_ns, uin
     }
 }
 
-/* The mean from one sample to the next: time that requests were there over time that passed. */
-static void show_mean_queue(struct timeline_writer *writer, uint64_t from_ns, uint64_t to_ns)
-{
-    const struct nw_timeline *timeline = writer->timeline;
-    struct timeline_sample before = {0};
-
-    for (uint32_t i = 0; i < timeline->sample_count; i++) {
-        const struct timeline_sample *sample = &timeline->samples[i];
-
-        if (before.time_ns >= from_ns && sample->time_ns <= to_ns &&
-            sample->time_ns > before.time_ns) {
-            count(writer, QUEUE, before.time_ns,
-                  (double)(sample->there_ns - before.there_ns) /
-                      (double)(sample->time_ns - before.time_ns));
-        }
-        before = *sample;
-    }
-}
-
 struct step {
     uint64_t time_ns;
     int32_t by;
@@ -177,48 +158,39 @@ static int by_time(const void *a, const void *b)
     return one->time_ns < other->time_ns ? -1 : one->time_ns > other->time_ns;
 }
 
-/* Of the window's requests, as they come and go. 0: no memory for that. */
-static int show_queue_of_window(struct timeline_writer *writer, uint64_t start_ns)
+/* Of the window, as requests come and go; NW_ERR_RAM. */
+static int show_queue(struct timeline_writer *writer, uint64_t start_ns)
 {
     const struct nw_timeline *timeline = writer->timeline;
-    struct step *steps = malloc(2U * (size_t)timeline->window_count * sizeof *steps + 1U);
-    uint32_t count_of = 0;
+    size_t most = 2U * (size_t)timeline->window_count + timeline->late_count;
+    struct step *steps = malloc((most + 1U) * sizeof *steps);
+    uint32_t known = 0;
     int64_t length = 0;
 
     if (steps == NULL) {
-        return 0;
+        return NW_ERR_RAM;
     }
     for (uint32_t i = 0; i < timeline->window_count; i++) {
         const struct nw_timeline_request *request = &timeline->window[i].request;
 
         if (nw_timeline_asked(request)) {
-            steps[count_of++] = (struct step){request->arrival_ns, 1};
-            steps[count_of++] = (struct step){request->end_ns, -1};
+            steps[known++] = (struct step){request->arrival_ns, 1};
+            steps[known++] = (struct step){request->end_ns, -1};
         }
     }
-    qsort(steps, count_of, sizeof *steps, by_time);
-    for (uint32_t i = 0; i < count_of; i++) {
+    for (uint32_t i = 0; i < timeline->late_count; i++) {
+        steps[known++] = (struct step){timeline->late[i], 1};
+    }
+    qsort(steps, known, sizeof *steps, by_time);
+    for (uint32_t i = 0; i < known && timeline->queues != 0; i++) {
         length += steps[i].by;
         if (steps[i].time_ns >= start_ns &&
-            (i + 1U == count_of || steps[i + 1U].time_ns > steps[i].time_ns)) {
+            (i + 1U == known || steps[i + 1U].time_ns > steps[i].time_ns)) {
             count(writer, QUEUE, steps[i].time_ns, (double)length);
         }
     }
     free(steps);
-    return 1;
-}
-
-static int show_queue(struct timeline_writer *writer, uint64_t start_ns, uint64_t end_ns)
-{
-    int good = 1;
-
-    if (writer->timeline->queues != 0) {
-        show_mean_queue(writer, 0, start_ns);
-        good = show_queue_of_window(writer, start_ns);
-        show_mean_queue(writer, end_ns, UINT64_MAX);
-        count(writer, QUEUE, writer->timeline->end_ns, 0);
-    }
-    return good;
+    return NW_OK;
 }
 
 static void show_extent(struct timeline_writer *writer, uint8_t name, uint64_t start_ns,
@@ -244,15 +216,16 @@ int nw_timeline_end_file(struct timeline_writer *writer)
     uint32_t count = timeline->window_count;
     uint64_t start_ns = count > 0 ? timeline->window[0].request.start_ns : timeline->end_ns;
     uint64_t end_ns = count > 0 ? timeline->window[count - 1U].request.end_ns : timeline->end_ns;
-    int good;
+    int good, result;
 
     show_extent(writer, TIMELINE_LONGEST_ALONE, 0, start_ns);
     show_extent(writer, TIMELINE_EVERY, start_ns, end_ns);
     show_extent(writer, TIMELINE_LONGEST_ALONE, end_ns, timeline->end_ns);
     show_counters(writer, start_ns, end_ns);
-    good = show_queue(writer, start_ns, end_ns);
+    result = show_queue(writer, start_ns);
     timeline->counts.bytes = writer->perfetto.bytes;
-    good &= ferror(writer->file) == 0;
+    good = result == NW_OK && ferror(writer->file) == 0;
     good &= fclose(writer->file) == 0;
-    return nw_replace_end(&writer->replace, good) == 0 && good ? (int)NW_OK : (int)NW_ERR_IO;
+    good = nw_replace_end(&writer->replace, good) == 0 && good;
+    return good ? (int)NW_OK : result < 0 ? result : (int)NW_ERR_IO;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The chip's bus as a value change dump, the format of IEEE 1364 that wave viewers open. The twin
- * charges an operation a fixed time and one for each byte that moves, so what shows is: bytes move,
- * and the chip is busy. A wave viewer wants order in time, so only the window is written. */
+/* The chip's bus as a value change dump (IEEE 1364), with words on two signals as GTKWave has them.
+ * The twin charges an operation a fixed time and one for each byte that moves, so what shows is:
+ * bytes move, and the chip is busy. A wave viewer wants order in time, so only the window is
+ * written. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -79,7 +80,7 @@ static void put_head(struct dump *dump, const char *chip)
 /* How long bytes move in an operation; they do before the chip is busy, but for reads. */
 static uint64_t moving_ns(const struct nw_timeline *timeline, const struct timeline_op *op)
 {
-    const struct nw_part_costs *costs = timeline->costs;
+    const struct nw_part_costs *costs = &timeline->costs;
     const struct nw_cost *cost = NULL;
 
     switch (op->verb) {

@@ -201,14 +201,15 @@ static uint32_t show_fault(struct timeline_writer *writer, const struct timeline
         .category = CATEGORY_FAULT,
     };
 
-    while (last + 1U < end && kept[last + 1U].request.fault == request->fault &&
+    while (last + 1U < end && kept[last].request.kind != NW_TIMELINE_READ &&
+           kept[last + 1U].request.fault == request->fault &&
            kept[last + 1U].number == kept[last].number + 1U) {
         last++;
     }
     event.name = kept[last].request.kind == NW_TIMELINE_READ   ? FAULT
                  : kept[last].request.kind == NW_TIMELINE_TRIM ? DISCARD
                                                                : WRITE_BACK;
-    nw_perfetto_note(&event, NUMBER, request->fault);
+    nw_perfetto_note(&event, FAULT, request->fault);
     nw_perfetto_point(&event, ADDRESS, kept[last].request.address);
     nw_perfetto_tell(&writer->perfetto, &event);
     nw_timeline_end_slice(writer, FAULTS, kept[last].request.end_ns);

@@ -223,9 +223,6 @@ def command(json_target: str | None, **choices: Any) -> None:
         play = _prepare(options)
         _play(play)
         play.save()
-    told = play.save_timeline()
-    if told:
-        output.talk(told)
     broken = replay.broken_laws(play)  # before the device is read back
     value = _books(play, verify=options.verify)
     if json_target != "-":
@@ -233,6 +230,9 @@ def command(json_target: str | None, **choices: Any) -> None:
     if json_target is not None:
         document = output.document("replay", 1, value, seed=options.seed, inputs=inputs)
         output.write_json(json_target, document)
+    told = play.save_timeline()  # last: a full disk must not take the result with it
+    if told:
+        output.talk(told)
     faults = replay.faults(value["result"], broken, until_worn=until_worn)
     if faults:
         raise RunError("\n".join(faults))
