@@ -148,8 +148,8 @@ static int look_in_leaf(struct nw_tree *tree, struct look *look, uint32_t page)
         return result;
     }
     look->place = nw_tree_get(tree, tree->floor.buffer);
-    for (uint8_t i = 0; i < count; i++) {
-        unsigned at = (unsigned)i * tree->width;
+    for (unsigned i = 0; i < count; i++) {
+        unsigned at = i * tree->width;
 
         if ((look->known >> i & 1U) == 0) {
             memcpy(tree->run + at, tree->floor.buffer + at, tree->width);
