@@ -20,7 +20,7 @@ from nandwich.twin import parts
 #: Layers whose content survives a power cut. Lavish forgets: it is swap, not a disk.
 LAYERS = tuple(name for name, _, persists, _ in _native.layers() if persists)
 #: Code and constants on Cortex-M3 at -Os with all they use: format, mount and every verb.
-CODE_BYTES = {"page": 9908, "tree": 14096}
+CODE_BYTES = {"page": 9908, "tree": 12734}
 _READS = 20_000
 #: Room beside each page, in a layer's refusal.
 _SPARE = re.compile(
