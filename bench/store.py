@@ -43,7 +43,7 @@ GOALS = {
         False,
         8192,
         {
-            "append.energy": 15,
+            "append.energy": 15.5,  # 15 without the second anchor
             "small.energy": 0.5,
             "overwrite.energy": 800,
             "overwrite.worst": 50,
