@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Mount. It finds the newest block, walks to the end of the log from the newest
- * anchor, replays what came after the anchor's `redo`, and then writes: the last page that was
- * programmed may read differently next time, so what it holds is moved, and an anchor in a freshly
- * erased block makes all that durable. Blocks begun by a mount count only once it is written; a cut
- * before leaves everything as it was. Their headers tell where this mount began to walk, for the
- * newest anchor may be the very page that reads differently next time.
+ * Mount. It finds the newest block, holds the log's last page (torn.c), walks to the end of the log
+ * from the newest anchor, and replays what came after the anchor's `redo`. Then it writes: an image
+ * of the page that it holds into a block of its own, what it moves and cleans, and an anchor, twice.
+ * Its blocks count once the anchor shows; a cut before leaves everything as it was. Their headers
+ * tell where this mount began to walk, so that the next one can stand on the same.
  */
 #include <string.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The log's last page, the only one that a cut may have torn. It may read differently each time,
- * so a mount reads it once: into the buffer, as if it were the frontier's page, used up. What the
- * mount decides and copies comes from there. When the buffer is needed, the page goes whole into
- * the first block of the mount (an image), and is read there from then on.
+ * The log's last page, the only one that a cut may have torn. It may read differently each time, so
+ * a mount goes by one reading of it: the page is held in the buffer, as if it were the frontier's,
+ * used up, and what the mount decides and copies comes from there. When the buffer is needed, the
+ * page goes whole into the first block of the mount (an image), and is read there from then on.
  */
 #include <string.h>
 
@@ -147,7 +147,7 @@ int store_take_image(struct nw_store *store, uint16_t first)
         result = load_image(store, &image);
         return result == NW_OK ? 1 : store_is_damage(result) ? 0 : result;
     }
-    return store_is_damage(result) || result == NW_ERR_UNWRITTEN ? 0 : result < 0 ? result : 0;
+    return store_is_damage(result) || result == NW_ERR_UNWRITTEN ? 0 : result;
 }
 
 /* The page that is held goes to the chip, into the block that is begun now. */

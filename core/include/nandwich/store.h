@@ -1,93 +1,40 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * store.h - durable typed objects on raw flash: stacks, queues, streams, arrays and files by name,
- * with checkpoints and rollback.
- *
- * A log of chunks over the whole chip, after Mathur et al., "Capsule: An Energy-Optimized Object
- * Storage System for Memory-Constrained Sensor Devices", SenSys 2006. Every object appends its
- * elements as chunks to one page buffer that all share; an index of the object, itself a chain of
- * chunks, tells where each element lies, so that any end of an object is reached without a walk.
- * Every bit on flash: docs/spec-store.md; why: docs/store.md.
+ * with checkpoints and rollback. A log of chunks over the whole chip, after Mathur et al.,
+ * "Capsule: An Energy-Optimized Object Storage System for Memory-Constrained Sensor Devices",
+ * SenSys 2006. Every bit on flash: docs/spec-store.md; why, and each cost measured: docs/store.md.
  *
  * WHICH CHIPS. NAND with at least one spare byte a page, NOR and DataFlash; pages of 64 bytes
  * (sealed: 128) to 16 KiB; at least 16 blocks of at least 8 pages; at most 65,535 blocks, and 2 GiB
- * less a block. Else format and mount answer NW_ERR_CONFIG, and also where anchors and what is
- * written between them leave no room: 16 blocks of 8 pages of 512 bytes need an anchor_bytes of
- * 2,048 or less. Partial programs are used where the part allows several programs a page: a sync
- * then costs the bytes there are, not a page. Stack nw_ecc below for parts that flip bits; what it
- * repairs is counted, what it cannot repair is NW_ERR_ECC with its place.
+ * less a block. Else format and mount answer NW_ERR_CONFIG, also where anchors leave no room: 16
+ * blocks of 8 pages of 512 bytes need an anchor_bytes of 2,048 or less. Stack nw_ecc below for
+ * parts that flip bits.
  *
- * A FLIPPED BIT with no such code below costs no more than the element it hits, whose read answers
- * NW_ERR_CORRUPT. Elsewhere, in headers, nodes of the index, states and anchors, it is put right
- * wherever it is met, and counted in stats.corrected. But an element that touches the page
- * programmed last looks like the power cut that might have torn it: it is gone with what lies
- * behind it, as if it had not been synced, and nothing tells. A sealed store puts right only what
- * headers say, as far as the tag proves it: another bit of a node costs all that lies below it
- * (NW_ERR_TAMPERED), of a state a pop, dequeue, trim or truncate (stats.lost), of the anchor that
- * a mount needs the mount. tests/unit/test_store_flips.c tries them all; docs/store.md tells what
- * more than one bit in the same place may cost.
- *
- * DURABLE. What was written is durable when a sync (or a create, delete, rename, checkpoint,
- * rollback or drop) has returned. Before that a power cut may take it, the latest first: an element
- * or a block of a file is there whole or not at all, and if one is there all before it are. Power
- * may be cut at any moment, in mount too, and as often as it likes.
+ * DURABLE, within the budget of docs/faults.md. What was written is durable when a sync (or a
+ * create, delete, rename, checkpoint, rollback or drop) has returned. Before that a power cut may
+ * take it, the latest first: an element or a block of a file is there whole or not at all, and if
+ * one is there all before it are. What was synced in the page programmed last is gone without a
+ * word if that page rots: it looks like one that was cut.
  *
  * COST, in chip operations; F entries a node (fan), h = ceil(log F of the number of chunks) levels
- *   write, push, append, set   nothing but RAM until a page is full: 1 program of it; the index is
- *                              one chunk of 4 F + 14 bytes for every F elements in sequence, for
- *                              every element (less what frames hold) at random
+ *   write, push, append, set   nothing but RAM until a page is full: 1 program; a node of 4 F + 14
+ *                              bytes for every F elements in sequence, for every one at random
  *   sync                       1 program of the bytes since the last one; 0 if there are none
- *   pop, dequeue, next         2 reads (header, payload) and 1/F node reads, whatever N; with
- *                              read_ahead 1 read for all that lies in the same page. Else of
- *                              packed elements: 1 each, and where a cursor comes into a chunk 1 of
- *                              its header and 1 for each 32 bytes of it, or for each element that
- *                              is longer
+ *   pop, dequeue, next         2 reads and 1/F node reads; with read_ahead 1 read for a page
  *   get, peek, file read       2 reads and at most h node reads
- *   anchor                     each anchor_bytes: up to `frames` nodes, one with each write, and a
- *                              chunk of about 32 + name bytes an object
- *   mount                      2 or 3 reads for each doubling of the blocks, 3 at most for each
- *                              chunk since the last but one anchor, and about 20; an object adds
- *                              31 + name B to one of these. On parts without spare bytes 4 more
- *                              for each page of the last block that is blank, at most. 1 erase, 1
- *                              program and what has to be moved. Where
- *                              room is short it cleans for the block it takes: up to 16 erases,
- *                              and as many blocks written, in tests/unit/test_store_mounts.c. After
- *                              a mount that was cut, or with a damaged header: 3 reads a block and
- *                              an erase. A bad block near the log's end: 1 read a block
- * THE LONGEST CALL, at any fill up to the limit. Let n be the bytes that a write uses up: its
- * payload and header, a node of the index for each level (4 F + 14 bytes), and what a sync leaves
- * blank of a page. When nw_store_idle() gets its time a write costs no erase and its own programs,
- * one for each page of n and two more at most. Without idle time cleaning goes along with the
- * writes, 5 bytes at most for each of n: a synced overwrite of 64 bytes costs at most 1 erase and 8
- * programs with pages of 512 bytes, 5 with 2 KiB, 12 with 256. That is so where chunks have about
- * that size: what moves is not cut, so beside chunks of a quarter of a block a call has taken up to
- * 46 programs and 6 erases on DataFlash, 18 programs with 256 bytes. The emptier the store the
- * later cleaning begins: never before half of the chip is written. A call of more bytes than a
- * block erases as many blocks more. Of what is written at once, as an anchor, or by create and
- * delete, the next calls bear their part. DataFlash with blocks of 8 small pages takes up to 13
- * programs and 2 erases, sealed 15 programs, with idle time an erase. The first calls after a
- * mount, which has written much at once, may take twice as many programs, and 2 erases. Reads:
- * where chunks are small a call passes many, 800 reads at most in the test named below, but 1,266
- * have been seen; in arrays whose keys lie far apart more, for each value is passed in turn.
- * Measured, but for DataFlash sealed and those after a mount, by tests/unit/test_store_limit.c.
+ *   mount                      1 erase, 3 programs and what has to be moved; a few reads for each
+ *                              doubling of the blocks, 3 at most for each chunk since the last but
+ *                              one anchor; behind a mount that was cut 3 reads a block
+ * With nw_store_idle() a write costs no erase; without, a synced overwrite of 64 bytes at most 1
+ * erase and 8 to 15 programs (tests/unit/test_store_limit.c). No block is erased more than once
+ * oftener than another, but for mounts.
  *
- * WEAR. The log runs round all blocks in turn, nothing has a fixed place: no block is erased more
- * than once oftener than another, but for mounts.
- *
- * ERRORS common to all calls
- *   NW_ERR_NOT_FOUND    no object with this name or handle, no element there
- *   NW_ERR_TYPE         the object is of another type
- *   NW_ERR_RANGE        a key, position or length outside the object
- *   NW_ERR_FULL         no room: nothing was written. Reading goes on always, popping and deleting
- *                       as long as a block is free: see nw_store_space()
- *   NW_ERR_CORRUPT, NW_ERR_ECC   stored bytes are damaged; nw_store_stats()->place tells where. A
- *                       write that needs them writes nothing, and all else goes on. Where a node of
- *                       the index is damaged this ends when what it tells of is popped, dequeued
- *                       (unread), trimmed or cut off, or the object is deleted
- *   NW_ERR_TAMPERED     the same of a sealed store: these bytes were not written there with its key
- * After any other error of the chip while writing the store answers that error to every write until
- * it is mounted again, which shows the call that failed as done or as not; reading goes on. When so
- * many blocks fail in one call that none is left, that is NW_ERR_PROGRAM.
+ * ERRORS common to all calls: NW_ERR_NOT_FOUND no such object or element; NW_ERR_TYPE; NW_ERR_RANGE
+ * outside the object; NW_ERR_FULL no room, nothing was written; NW_ERR_CORRUPT, NW_ERR_ECC stored
+ * bytes are damaged, nw_store_stats()->place tells where, all else goes on; NW_ERR_TAMPERED the same
+ * of a sealed store. After any other error while writing each write answers it until the next
+ * mount, which shows the call that failed as done or as not; reading goes on.
  */
 #ifndef NANDWICH_STORE_H
 #define NANDWICH_STORE_H

@@ -18,11 +18,9 @@
  *
  * WHAT IS DETECTED. A changed bit, and chunks moved, copied or put in each other's place: NW_ERR_
  * TAMPERED when they are read, and counted in nw_store_stats()->tampered; bytes that are not proven
- * are never handed out. (One bit of what a header says is put right if the tag proves it then, and
- * counted in corrected.) With another key, or without one, a mount answers NW_ERR_KEY.
- * A mount counts there, too, what it cannot use: look at it afterwards. (The next one does not:
- * who cuts the power before you look has it told to nobody.) A number that is missing
- * since is NW_ERR_CORRUPT, a key of an array NW_ERR_NOT_FOUND or the value it had before.
+ * are never handed out. With another key, or without one, a mount answers NW_ERR_KEY. A mount counts
+ * there, too, what it cannot use: look at it afterwards, for the next one does not. A number that is
+ * missing since is NW_ERR_CORRUPT, a key of an array NW_ERR_NOT_FOUND or the value it had before.
  * WHAT IS NOT. An older image put back as a whole, or older bytes put back at the very place they
  * once had; and what was written since the newest anchor left out as if it had not been: all from
  * some moment on, or a value or a block that replaced an older one. Who has memory that cannot be
