@@ -136,7 +136,7 @@ void nw_perfetto_track(struct nw_perfetto *perfetto, const struct nw_perfetto_tr
 
     put(&about, 1, number);
     put_text(&about, 2, track->name, NW_PERFETTO_LETTERS);
-    put(&about, 5, track->parent + PROCESS);
+    put(&about, 5, PROCESS);
     if (track->unit != NULL) {
         put_text(&inner, 6, track->unit, NW_PERFETTO_LETTERS);
         put_message(&about, 8, &inner);
@@ -186,7 +186,7 @@ void nw_perfetto_tell(struct nw_perfetto *perfetto, const struct nw_perfetto_eve
 
     put(&packet, 8, event->time_ns);
     put(&packet, 10, event->track + PROCESS);
-    if (event->what == NW_PERFETTO_BEGIN || event->what == NW_PERFETTO_INSTANT) {
+    if (event->what == NW_PERFETTO_BEGIN) {
         put(&inner, 3, event->category + 1U);
         for (uint32_t i = 0; i < event->note_count; i++) {
             put_note(&inner, &event->notes[i]);

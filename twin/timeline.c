@@ -20,6 +20,9 @@ static int programs(const struct timeline_op *op)
 static void is_copy(struct nw_timeline *timeline, uint32_t at)
 {
     timeline->now[at].why = WHY_COPY;
+    if (timeline->now[at].verb == NW_VERB_COPY) {
+        return; /* inside the chip */
+    }
     for (uint32_t back = 1; back <= LOOK_BACK && back <= at; back++) {
         struct timeline_op *op = &timeline->now[at - back];
 
@@ -90,21 +93,12 @@ static void explain(struct nw_timeline *timeline, uint32_t last, uint32_t newest
 static uint32_t page_of(const struct nw_timeline *timeline, const struct nw_chip_req *req,
                         uint8_t verb)
 {
-    switch (verb) {
-    case NW_VERB_ERASE:
-    case NW_VERB_HEAL:
-    case NW_VERB_IS_BAD:
-    case NW_VERB_MARK_BAD: return req->block * timeline->chip.geometry.block_pages;
-    default: return req->page;
-    }
+    return timeline_of_block(verb) ? req->block * timeline->chip.geometry.block_pages : req->page;
 }
 
 static uint8_t why_of(const struct nw_chip_req *req, uint8_t verb)
 {
-    int of_block = verb == NW_VERB_ERASE || verb == NW_VERB_HEAL || verb == NW_VERB_IS_BAD ||
-                   verb == NW_VERB_MARK_BAD;
-
-    return of_block || (verb == NW_VERB_READ && req->length == 0) ? WHY_OWN : WHY_HOST;
+    return timeline_of_block(verb) || (verb == NW_VERB_READ && req->length == 0) ? WHY_OWN : WHY_HOST;
 }
 
 /* As nw_filter_pass(), without the checks that the chip in front has made: it has one shape with

@@ -31,6 +31,13 @@ struct timeline_op {
     uint8_t why;
 };
 
+/* Of a block as a whole: it names no page. */
+static inline int timeline_of_block(uint8_t verb)
+{
+    return verb == NW_VERB_ERASE || verb == NW_VERB_HEAL || verb == NW_VERB_IS_BAD ||
+           verb == NW_VERB_MARK_BAD;
+}
+
 struct timeline_kept {
     struct nw_timeline_request request;
     uint64_t number;

@@ -21,6 +21,7 @@ static uint32_t grow(struct nw_timeline *timeline, void **array, size_t bytes, u
         while (larger < wanted) {
             larger *= 2U;
         }
+        larger = larger < most ? larger : most;
         moved = realloc(*array, larger * bytes);
         if (moved == NULL) {
             timeline->no_ram = 1;

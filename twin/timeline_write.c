@@ -48,6 +48,12 @@ static const struct timeline_op *ops_of(const struct nw_timeline *timeline,
     return kept->own != NULL ? kept->own : timeline->window_ops + kept->first;
 }
 
+/* Work ahead has the number of the request behind it. */
+static uint64_t flow_of(const struct timeline_kept *kept)
+{
+    return 2U * kept->number + 1U + (kept->request.kind == NW_TIMELINE_IDLE);
+}
+
 /* Begins the request; how many of its operations follow. */
 static uint32_t begin_request(struct timeline_writer *writer, const struct timeline_kept *kept)
 {
@@ -64,7 +70,7 @@ static uint32_t begin_request(struct timeline_writer *writer, const struct timel
         .what = NW_PERFETTO_BEGIN,
         .name = (uint8_t)(READ + request->kind),
         .category = CATEGORY_REQUEST,
-        .flow = ops > 0 ? 2U * kept->number + 1U + (request->kind == NW_TIMELINE_IDLE) : 0,
+        .flow = ops > 0 ? flow_of(kept) : 0,
     };
 
     if (request->kind != NW_TIMELINE_IDLE) {
@@ -104,8 +110,7 @@ static void show_op(struct timeline_writer *writer, const struct timeline_op *op
                     int last)
 {
     uint32_t pages = writer->timeline->chip.geometry.block_pages;
-    int of_block = op->verb == NW_VERB_ERASE || op->verb == NW_VERB_HEAL ||
-                   op->verb == NW_VERB_IS_BAD || op->verb == NW_VERB_MARK_BAD;
+    int of_block = timeline_of_block(op->verb);
     int of_buffer = op->verb == NW_VERB_BUFFER_READ || op->verb == NW_VERB_BUFFER_WRITE;
     struct nw_perfetto_event event = {
         .time_ns = op->start_ns,
@@ -167,7 +172,7 @@ static void show_own_work(struct timeline_writer *writer, const struct timeline_
 static void show_request(struct timeline_writer *writer, const struct timeline_kept *kept)
 {
     const struct timeline_op *ops = ops_of(writer->timeline, kept);
-    uint64_t flow = 2U * kept->number + 1U + (kept->request.kind == NW_TIMELINE_IDLE);
+    uint64_t flow = flow_of(kept);
     uint32_t shown;
 
     writer->left--;

@@ -233,3 +233,25 @@ uint32_t views_mounts(const struct views *dark, uint32_t cuts, int (*mount)(void
     free(tried);
     return count;
 }
+
+void views_judge(struct views_judged *judged)
+{
+    uint32_t at = judged->under_way;
+    struct views *mounted = views_now;
+    struct views *next;
+    uint32_t shown = judged->holds(at, judged->coming) ? judged->coming : judged->wanted[at];
+
+    for (uint32_t number = 0; number < judged->count; number++) {
+        if (!judged->holds(number, number == at ? shown : judged->wanted[number])) {
+            fail_msg("number %u is lost", (unsigned)number);
+        }
+    }
+    for (uint32_t number = 0; (next = views_show(mounted, number)) != NULL; number++) {
+        views_now = next;
+        judged->histories++;
+        assert_int_equal(judged->mount(), NW_OK);
+        assert_true(judged->holds(at, shown));
+        free(next);
+    }
+    views_now = mounted;
+}

@@ -48,4 +48,19 @@ struct views *views_show(const struct views *dark, uint32_t number);
 uint32_t views_mounts(const struct views *dark, uint32_t cuts, int (*mount)(void),
                       void (*mounted)(void));
 
+/* What has to be there behind a mount: a token for each number, and one under way. */
+struct views_judged {
+    int (*mount)(void);
+    int (*holds)(uint32_t number, uint32_t token);
+    const uint32_t *wanted;
+    uint32_t count;
+    uint32_t under_way;
+    uint32_t coming; /* its token, or the wanted one */
+    uint32_t histories;
+};
+
+/* A device has mounted: all is there, and what is under way stays as it shows at one more power-up
+ * of each view. */
+void views_judge(struct views_judged *judged);
+
 #endif

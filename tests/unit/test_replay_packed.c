@@ -190,6 +190,24 @@ static void test_applications(void **state)
     assert_int_equal(unlink(path[1]), 0);
 }
 
+/* A file that ends behind the number of an application which has no name yet. */
+static void test_ends_before_a_name(void **state)
+{
+    static const uint8_t bytes[] = {'N', 'W', 'I', 'O', '1', '\n', 0x80U | NW_IO_SYNC, 0, 1};
+    char path[32];
+
+    (void)state;
+    name_file(path);
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(bytes, 1, sizeof bytes, file), sizeof bytes);
+    assert_int_equal(fclose(file), 0);
+    struct nw_iotrace *trace = open_file(path);
+    assert_int_equal(read_all(nw_iotrace_source(trace)), NW_ERR_CORRUPT);
+    nw_iotrace_close(trace);
+    assert_int_equal(unlink(path), 0);
+}
+
 /* Each cut, and a wrong byte anywhere: requests and then an error, or other requests. */
 static void test_damaged(void **state)
 {
@@ -287,6 +305,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_what_was_put_comes_back),
         cmocka_unit_test(test_applications),
+        cmocka_unit_test(test_ends_before_a_name),
         cmocka_unit_test(test_damaged),
         cmocka_unit_test(test_samples),
     };

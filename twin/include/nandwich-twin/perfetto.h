@@ -23,12 +23,10 @@ extern "C" {
 #define NW_PERFETTO_WORDS 255U /* at most; a longer one is cut at NW_PERFETTO_LETTERS bytes */
 #define NW_PERFETTO_LETTERS 80U
 #define NW_PERFETTO_NOTES 7U
-#define NW_PERFETTO_ROOT 0U /* the process itself, as a parent */
 
 enum nw_perfetto_what {
     NW_PERFETTO_BEGIN = 1,
     NW_PERFETTO_END = 2,
-    NW_PERFETTO_INSTANT = 3,
     NW_PERFETTO_COUNTER = 4
 };
 
@@ -44,7 +42,6 @@ struct nw_perfetto_track {
     const char *about; /* what the viewer tells of it; NULL: nothing */
     const char *unit;  /* of a counter; NULL: a track of slices */
     uint32_t number;   /* 1 and up, each once */
-    uint32_t parent;   /* number of a track opened before, or NW_PERFETTO_ROOT */
 };
 
 /* What the value of a note is. */
@@ -63,7 +60,7 @@ struct nw_perfetto_event {
     double value;   /* of a counter */
     uint32_t track;
     uint8_t what;   /* enum nw_perfetto_what */
-    uint8_t name;   /* of a begin and an instant: numbers of words */
+    uint8_t name;   /* of a begin: numbers of words */
     uint8_t category;
     uint8_t last;   /* the flow ends here */
     uint8_t note_count;
