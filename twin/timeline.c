@@ -93,7 +93,9 @@ static void explain(struct nw_timeline *timeline, uint32_t last, uint32_t newest
 static uint32_t page_of(const struct nw_timeline *timeline, const struct nw_chip_req *req,
                         uint8_t verb)
 {
-    return timeline_of_block(verb) ? req->block * timeline->chip.geometry.block_pages : req->page;
+    uint32_t pages = timeline->chip.geometry.block_pages;
+
+    return timeline_of_block(verb) ? req->block * pages : req->page;
 }
 
 static uint8_t why_of(const struct nw_chip_req *req, uint8_t verb)

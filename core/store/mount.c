@@ -2,7 +2,7 @@
 /*
  * Mount. It finds the newest block, holds the log's last page (torn.c), walks to the end of the log
  * from the newest anchor, and replays what came after the anchor's `redo`. Then it writes: an image
- * of the page that it holds into a block of its own, what it moves and cleans, and an anchor, twice.
+ * of the page that it holds, in a block of its own, what it moves and cleans, and an anchor, twice.
  * Its blocks count once the anchor shows; a cut before leaves everything as it was. Their headers
  * tell where this mount began to walk, so that the next one can stand on the same.
  */

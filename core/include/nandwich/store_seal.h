@@ -18,8 +18,8 @@
  *
  * WHAT IS DETECTED. A changed bit, and chunks moved, copied or put in each other's place: NW_ERR_
  * TAMPERED when they are read, and counted in nw_store_stats()->tampered; bytes that are not proven
- * are never handed out. With another key, or without one, a mount answers NW_ERR_KEY. A mount counts
- * there, too, what it cannot use: look at it afterwards, for the next one does not. A number that is
+ * are never handed out. With another key, or without one, a mount answers NW_ERR_KEY. A mount
+ * counts there, too, what it cannot use: look at it afterwards, for the next one does not. A number
  * missing since is NW_ERR_CORRUPT, a key of an array NW_ERR_NOT_FOUND or the value it had before.
  * WHAT IS NOT. An older image put back as a whole, or older bytes put back at the very place they
  * once had; and what was written since the newest anchor left out as if it had not been: all from
