@@ -100,7 +100,9 @@ static uint32_t page_of(const struct nw_timeline *timeline, const struct nw_chip
 
 static uint8_t why_of(const struct nw_chip_req *req, uint8_t verb)
 {
-    return timeline_of_block(verb) || (verb == NW_VERB_READ && req->length == 0) ? WHY_OWN : WHY_HOST;
+    int is_look = verb == NW_VERB_READ && req->length == 0;
+
+    return timeline_of_block(verb) || is_look ? WHY_OWN : WHY_HOST;
 }
 
 /* As nw_filter_pass(), without the checks that the chip in front has made: it has one shape with

@@ -32,8 +32,8 @@
  *
  * ERRORS common to all calls: NW_ERR_NOT_FOUND no such object or element; NW_ERR_TYPE; NW_ERR_RANGE
  * outside the object; NW_ERR_FULL no room, nothing was written; NW_ERR_CORRUPT, NW_ERR_ECC stored
- * bytes are damaged, nw_store_stats()->place tells where, all else goes on; NW_ERR_TAMPERED likewise
- * of a sealed one. After any other error while writing each write answers it until the next
+ * bytes are damaged, nw_store_stats()->place tells where, all else goes on; NW_ERR_TAMPERED the
+ * same of a sealed one. After any other error while writing each write answers it until the next
  * mount, which shows the call that failed as done or as not; reading goes on.
  */
 #ifndef NANDWICH_STORE_H
