@@ -213,8 +213,8 @@ static void show_extent(struct timeline_writer *writer, uint8_t name, uint64_t s
     }
 }
 
-/* Where every request is shown. Where several wait at a time the window holds those that were issued
- * in its time, or a stretch of them in the order of their ends. */
+/* Where every request is shown. Where several wait at a time the window holds those issued in its
+ * time, or a stretch of them in the order of their ends. */
 static void extent(const struct timeline_writer *writer, uint64_t *start_ns, uint64_t *end_ns)
 {
     const struct nw_timeline *timeline = writer->timeline;
