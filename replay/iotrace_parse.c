@@ -659,21 +659,35 @@ static int csv_fields(struct nw_line *line, struct nw_iotrace_state *state, stru
     return 1;
 }
 
-static int parse_csv(struct nw_line *line, struct nw_iotrace_state *state, struct nw_io *io)
+static int csv_request(struct nw_line *line, struct nw_iotrace_state *state, struct nw_io *io)
 {
-    const struct nw_iotrace_columns *columns = state->columns;
     char known = state->separator;
 
-    if (columns->header != 0 && state->headed == 0) {
-        state->headed = 1;
-        return NW_LINE_OTHER;
-    }
     if (known == 0) {
-        state->separator = find_separator(line, columns->count);
+        state->separator = find_separator(line, state->columns->count);
     }
     *io = (struct nw_io){.kind = NW_IO_WRITE}; /* a column that is not there says nothing */
     if (!csv_fields(line, state, io)) {
         state->separator = known; /* a line that is wrong tells nothing of the others */
+        return 0;
+    }
+    return 1;
+}
+
+static int parse_csv(struct nw_line *line, struct nw_iotrace_state *state, struct nw_io *io)
+{
+    if (state->columns->header != 0 && state->headed == 0) {
+        const char *start = line->at;
+
+        state->headed = 1;
+        if (!csv_request(line, state, io)) {
+            return NW_LINE_OTHER;
+        }
+        line->at = start; /* to pass over it would lose a request */
+        (void)refuse(line, "a heading, and this line is a request (leave --header out)");
+        return NW_LINE_BAD;
+    }
+    if (!csv_request(line, state, io)) {
         return NW_LINE_BAD;
     }
     if (io->kind == NW_IO_SYNC) {

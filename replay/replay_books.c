@@ -47,7 +47,7 @@ void nw_replay_take_sample(struct nw_replay *replay)
         .chip_programs = chip.programs + chip.copies,
         .chip_erases = chip.erases,
         .copies = stats->copies,
-        .response_sum_ns = result->reads.sum_ns + result->writes.sum_ns,
+        .response_sum_ns = result->reads.sum_ns + result->writes.sum_ns + result->others.sum_ns,
         .response_max_ns = replay->sample_max_ns,
         .energy_pj = replay->meter->energy_pj,
         .retired = stats->retired,
@@ -100,8 +100,8 @@ int nw_replay_check(struct nw_replay *replay, struct nw_replay_law *laws, uint32
     uint64_t open = result->requests - result->done;
     uint64_t any = open != 0 ? UINT64_MAX : 0;
     const struct nw_replay_law all[NW_REPLAY_LAWS] = {
-        {"requests: timed = completed", result->reads.count + result->writes.count, result->done,
-         0},
+        {"requests: timed = completed",
+         result->reads.count + result->writes.count + result->others.count, result->done, 0},
         {"requests: taken = completed + refused", result->requests,
          result->done + (result->ended < 0 ? 1U : 0U), 0},
         {"time: busy + ahead + idle = the end", replay->now_ns,

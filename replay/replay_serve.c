@@ -446,7 +446,10 @@ static void note_times(struct nw_replay *replay, const struct nw_io *io, uint64_
 {
     struct nw_replay_result *result = &replay->result;
 
-    nw_latency_add(io->kind == NW_IO_READ ? &result->reads : &result->writes, response);
+    nw_latency_add(io->kind == NW_IO_READ    ? &result->reads
+                   : io->kind == NW_IO_WRITE ? &result->writes
+                                             : &result->others,
+                   response);
     if (response > replay->sample_max_ns) {
         replay->sample_max_ns = response;
     }
@@ -491,6 +494,7 @@ static int prepare(struct nw_replay *replay)
     }
     if (replay->config.prepare == NW_REPLAY_UNSEEN) {
         replay->meter->time_ns = replay->worked_ns;
+        begin_line(replay); /* anew: the operations above are of no request */
     }
     return status < 0 ? status : (int)NW_OK;
 }

@@ -240,6 +240,7 @@ int nw_timeline_write_flows(struct nw_timeline *timeline, const char *path, cons
     if (result < 0) {
         return result;
     }
+    flows.writer.overlap = 1;
     for (uint32_t i = 0; i < FIRST_NAME; i++) {
         all[i] = words[i];
     }
@@ -255,10 +256,6 @@ int nw_timeline_write_flows(struct nw_timeline *timeline, const char *path, cons
         show_all(&flows);
     }
     free(flows.entries);
-    if (result < 0) {
-        (void)fclose(flows.writer.file);
-        (void)nw_replace_end(&flows.writer.replace, 0);
-        return result;
-    }
-    return nw_timeline_end_file(&flows.writer);
+    return result < 0 ? nw_timeline_close_file(&flows.writer, 0, result)
+                      : nw_timeline_end_file(&flows.writer);
 }

@@ -123,6 +123,7 @@ struct timeline_writer {
     struct nw_replace replace;
     FILE *file;
     uint64_t left;     /* requests still to be written */
+    uint8_t overlap;   /* several wait at a time: they stand in the order of their ends */
     uint32_t counters; /* the first track of them */
     double told[TIMELINE_COUNTERS]; /* of each, last */
 };
@@ -135,5 +136,7 @@ int nw_timeline_begin_file(struct timeline_writer *writer, struct nw_timeline *t
 void nw_timeline_open_counters(struct timeline_writer *writer, uint32_t first);
 void nw_timeline_end_slice(struct timeline_writer *writer, uint32_t track, uint64_t time_ns);
 int nw_timeline_end_file(struct timeline_writer *writer);
+/* The end alone, of a file with so many bytes; `result` < 0: the old file stays. */
+int nw_timeline_close_file(struct timeline_writer *writer, uint64_t bytes, int result);
 
 #endif

@@ -205,6 +205,7 @@ void nw_timeline_keep(struct nw_timeline *timeline, const struct nw_timeline_req
         return;
     }
     if (in_window(timeline, request)) {
+        timeline->counts.inside += nw_timeline_asked(request) != 0;
         place = keep_in_window(timeline, &kept);
     }
     if (place == TIMELINE_NONE) {

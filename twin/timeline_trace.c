@@ -123,16 +123,19 @@ static void count_all(struct timeline_writer *writer, const struct timeline_samp
 }
 
 /* The counters: of samples outside of the window, of requests in it. */
-static void show_counters(struct timeline_writer *writer, uint64_t start_ns, uint64_t end_ns)
+static void show_counters(struct timeline_writer *writer)
 {
     const struct nw_timeline *timeline = writer->timeline;
-    uint32_t each = timeline->window_count / COUNTER_POINTS + 1U;
+    uint32_t count = timeline->window_count;
+    uint64_t start_ns = count > 0 ? timeline->window[0].request.start_ns : timeline->end_ns;
+    uint64_t end_ns = count > 0 ? timeline->window[count - 1U].request.end_ns : timeline->end_ns;
+    uint32_t each = count / COUNTER_POINTS + 1U;
     uint32_t i = 0;
 
     for (; i < timeline->sample_count && timeline->samples[i].time_ns < start_ns; i++) {
         count_all(writer, &timeline->samples[i]);
     }
-    for (uint32_t at = 0; at < timeline->window_count; at += each) {
+    for (uint32_t at = 0; at < count; at += each) {
         const struct timeline_kept *kept = &timeline->window[at];
 
         count_all(writer, &(struct timeline_sample){.time_ns = kept->request.end_ns,
@@ -140,7 +143,7 @@ static void show_counters(struct timeline_writer *writer, uint64_t start_ns, uin
                                                     .free_blocks = kept->request.free_blocks});
     }
     for (; i < timeline->sample_count; i++) {
-        if (timeline->window_count == 0 || timeline->samples[i].time_ns > end_ns) {
+        if (count == 0 || timeline->samples[i].time_ns > end_ns) {
             count_all(writer, &timeline->samples[i]);
         }
     }
@@ -210,21 +213,50 @@ static void show_extent(struct timeline_writer *writer, uint8_t name, uint64_t s
     }
 }
 
+/* Where every request is shown. Where several wait at a time the window holds those issued in its
+ * time, or a stretch of them in the order of their ends. */
+static void extent(const struct timeline_writer *writer, uint64_t *start_ns, uint64_t *end_ns)
+{
+    const struct nw_timeline *timeline = writer->timeline;
+    const struct nw_timeline_config *config = &timeline->config;
+    uint32_t count = timeline->window_count;
+
+    *start_ns = *end_ns = timeline->end_ns;
+    if (count == 0) {
+        return;
+    }
+    if (writer->overlap != 0 && config->by_time != 0) {
+        *start_ns = config->from;
+        *end_ns = config->to < timeline->end_ns ? config->to : timeline->end_ns;
+        return;
+    }
+    *start_ns = timeline->window[0].request.start_ns;
+    *end_ns = timeline->window[count - 1U].request.end_ns;
+    if (writer->overlap != 0) {
+        *start_ns = timeline->window[0].number == 0 ? 0 : timeline->window[0].request.end_ns;
+    }
+}
+
 int nw_timeline_end_file(struct timeline_writer *writer)
 {
     struct nw_timeline *timeline = writer->timeline;
-    uint32_t count = timeline->window_count;
-    uint64_t start_ns = count > 0 ? timeline->window[0].request.start_ns : timeline->end_ns;
-    uint64_t end_ns = count > 0 ? timeline->window[count - 1U].request.end_ns : timeline->end_ns;
-    int good, result;
+    uint64_t start_ns, end_ns;
+    int result;
 
+    extent(writer, &start_ns, &end_ns);
     show_extent(writer, TIMELINE_LONGEST_ALONE, 0, start_ns);
     show_extent(writer, TIMELINE_EVERY, start_ns, end_ns);
     show_extent(writer, TIMELINE_LONGEST_ALONE, end_ns, timeline->end_ns);
-    show_counters(writer, start_ns, end_ns);
+    show_counters(writer);
     result = show_queue(writer, start_ns);
-    timeline->counts.bytes = writer->perfetto.bytes;
-    good = result == NW_OK && ferror(writer->file) == 0;
+    return nw_timeline_close_file(writer, writer->perfetto.bytes, result);
+}
+
+int nw_timeline_close_file(struct timeline_writer *writer, uint64_t bytes, int result)
+{
+    int good = result == NW_OK && ferror(writer->file) == 0;
+
+    writer->timeline->counts.bytes = bytes;
     good &= fclose(writer->file) == 0;
     good = nw_replace_end(&writer->replace, good) == 0 && good;
     return good ? (int)NW_OK : result < 0 ? result : (int)NW_ERR_IO;

@@ -148,29 +148,17 @@ static void put_all(struct dump *dump, struct nw_timeline *timeline)
 
 int nw_timeline_write_vcd(struct nw_timeline *timeline, const char *path, const char *chip)
 {
-    struct nw_replace replace;
+    struct timeline_writer writer;
     struct dump dump = {0};
-    int good;
+    int result = nw_timeline_begin_file(&writer, timeline, path);
 
-    timeline->started = 0;
-    if (timeline->no_ram != 0) {
-        return NW_ERR_RAM;
+    if (result < 0) {
+        return result;
     }
-    if (nw_replace_begin(&replace, path) != 0) {
-        return NW_ERR_IO;
-    }
-    dump.file = nw_replace_stream(&replace);
-    if (dump.file == NULL) {
-        (void)nw_replace_end(&replace, 0);
-        return NW_ERR_IO;
-    }
-    timeline->counts.shown = 0;
-    timeline->counts.cut = 0;
+    dump.file = writer.file;
+    timeline->counts.shown = 0; /* no request outside of the window */
     put_head(&dump, chip);
     put_all(&dump, timeline);
     long bytes = ftell(dump.file);
-    timeline->counts.bytes = bytes > 0 ? (uint64_t)bytes : 0;
-    good = ferror(dump.file) == 0;
-    good &= fclose(dump.file) == 0;
-    return nw_replace_end(&replace, good) == 0 && good ? (int)NW_OK : (int)NW_ERR_IO;
+    return nw_timeline_close_file(&writer, bytes > 0 ? (uint64_t)bytes : 0, NW_OK);
 }

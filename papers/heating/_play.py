@@ -119,7 +119,7 @@ def _outcome(setup: Setup, replay: _native.Replay) -> Outcome:
     times = replay.heals()
     if result["ended"] < 0:
         raise RuntimeError(f"{setup}: the device refused: {result['ended_text']}")
-    kinds = [result["reads"], result["writes"]]
+    kinds = [result["reads"], result["writes"], result["others"]]
     return Outcome(
         setup=setup,
         heals=stats["heals"],

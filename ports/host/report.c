@@ -167,6 +167,7 @@ void nw_host_report_timeline(struct nw_json *json, const struct nw_host_stack *s
     COUNT(json, counts, requests);
     COUNT(json, counts, operations);
     COUNT(json, counts, shown);
+    COUNT(json, counts, inside);
     COUNT(json, counts, left_out);
     COUNT(json, counts, cut);
     COUNT(json, counts, bytes);

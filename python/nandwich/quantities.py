@@ -109,7 +109,7 @@ def parse(text: str, kind: Kind, *, bare: bool = False) -> int:
 
 def format_size(count: int) -> str:
     """Bytes for people, in the largest binary unit that fits ("32 KiB", "1.5 MiB", "100 B")."""
-    for unit, factor in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
+    for unit, factor in (("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
         if abs(count) >= factor:
             return f"{_short(count / factor)} {unit}"
     return f"{count} B"

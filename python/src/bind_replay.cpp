@@ -429,6 +429,7 @@ public:
         }
         dict["reads"] = latency_dict(r.reads);
         dict["writes"] = latency_dict(r.writes);
+        dict["others"] = latency_dict(r.others);
         dict["layer"] = layer_dict(*device_.stack()->layer->stats);
         return dict;
     }

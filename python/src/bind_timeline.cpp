@@ -67,8 +67,9 @@ std::map<std::string, uint64_t> counts(const PyTimeline &self)
     const nw_timeline_counts &all = *nw_timeline_outcome(self.get());
 
     return { { "requests", all.requests },   { "operations", all.operations },
-             { "shown", all.shown },         { "left_out", all.left_out },
-             { "cut", all.cut },             { "bytes", all.bytes } };
+             { "shown", all.shown },         { "inside", all.inside },
+             { "left_out", all.left_out },   { "cut", all.cut },
+             { "bytes", all.bytes } };
 }
 
 } // namespace

@@ -152,7 +152,7 @@ def test_lists_are_replays(tmp_path: Path) -> None:
 
 def test_the_same_bytes_whatever_the_jobs() -> None:
     """Goal: the order in which replays end shows nowhere, failures included."""
-    lists = ["--ftl", "page,fast", "--blocks", "1024,40,2"]
+    lists = ["--ftl", "page,fast", "--blocks", "1024,40,2", "--spare", "20,60000"]
     told = [
         ran(SMALL, *lists, "--seeds", "2", "--jobs", jobs, "--json", "-")
         for jobs in ("1", "2", "5")
@@ -164,7 +164,7 @@ def test_the_same_bytes_whatever_the_jobs() -> None:
 
 def test_a_point_that_fails_leaves_the_others() -> None:
     """Goal: the rest is shown, and the line printed repeats the failure."""
-    done = ran(SMALL, "--ftl", "page", "--blocks", "1024,500,2")
+    done = ran(SMALL, "--ftl", "page", "--spare", "40,80,60000")
     assert done.exit_code == 1
     assert "2 configurations of nandwich replay" in done.stdout
     (repeat,) = re.findall(r"to repeat it: nandwich (.*)", done.stderr)
@@ -179,6 +179,47 @@ def test_what_does_not_fit_is_an_answer() -> None:
     assert done.exit_code == 0
     assert "page over K9F1G08U0A needs " in done.stdout
     assert ran(SMALL, "--ftl", "page,fast", "--ram", "2K").exit_code == 1
+
+
+def test_a_chip_too_small_for_a_layer_says_which_would_do() -> None:
+    """It was called a failure, told twice, with every bound of the layer."""
+    done = ran(SMALL, "--ftl", "page,tree", "--blocks", "64,4")
+    assert (done.exit_code, done.stderr.count("error")) == (0, 0)
+    found = re.findall(r"(\w+) over \w+ needs (\d+) blocks or more, and may take 4", done.stdout)
+    assert {layer for layer, _ in found} == {"page", "tree"}
+    for layer, blocks in found:
+        value = compared(SMALL, "--ftl", layer, "--blocks", f"{blocks},{int(blocks) - 1}")
+        assert [one["state"] for one in value["configurations"]] == ["done", "no room"]
+
+
+def test_a_device_too_small_for_a_trace_is_an_answer(tmp_path: Path) -> None:
+    """Goal: where the data of one configuration's device end before the trace, the other tells."""
+    trace = tmp_path / "far.csv"
+    trace.write_text("W,120000000,2048\n")
+    lists = ("--columns", "op,offset,size", "--ftl", "page", "--spare", "20,300")
+    value = compared(str(trace), *lists)
+    assert [one["state"] for one in value["configurations"]] == ["done", "no room"]
+    assert "larger --chip" in value["configurations"][1]["why"]
+
+
+def test_what_fails_alike_is_told_once_and_written(tmp_path: Path) -> None:
+    """Nothing was written, and no configuration was named."""
+    trace, target = tmp_path / "wrong.csv", tmp_path / "out.json"
+    trace.write_text("W,0,2048\nW,here,2048\n")
+    done = ran(str(trace), "--columns", "op,offset,size", "--ftl", "page,tree", "--json", target)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr.count("wrong.csv:2:3: wanted a number") == 1
+    assert "page, tree" in done.stderr
+    value = json.loads(target.read_text())
+    validate("compare-1", value)
+    assert [one["state"] for one in value["configurations"]] == ["failed", "failed"]
+
+
+def test_models_are_marked() -> None:
+    """Goal: nobody takes a layer home that no device takes."""
+    assert "model" not in ran(SMALL, "--ftl", "page,tree").stdout
+    told = ran(SMALL, "--ftl", "page,log,fast").stdout
+    assert "\nlog, fast are models of published layers: not for a device\n" in told
 
 
 def test_ram_is_kept_and_used() -> None:

@@ -56,6 +56,7 @@ def test_what_fits_is_measured_and_the_rest_says_what_it_needs() -> None:
     for row in rows.values():
         assert row["fits"] == (row["ram_bytes"] <= 20 * 1024)
         if row["fits"]:
+            assert row["device_bytes"] == row["sectors"] * 2048
             assert row["programs_a_write"] >= 1
             assert row["mount_reads"] > 0
     order = [row["programs_a_write"] for row in value["layers"] if row["fits"]]

@@ -125,6 +125,22 @@ def test_tab_in_bash() -> None:
     assert _tab("nandwich papers layer") == {"layers"}
     assert _tab("nandwich torture tr") == {"tree"}
     assert _tab("nandwich trace con") == {"convert"}
+    assert _tab("nandwich run gen") == set()
+    assert _tab("nandwich vmtrace x.acc --policy belady-") == {"belady-cost"}
+
+
+def test_tab_behind_commas_and_parts() -> None:
+    """Goal: lists go on behind a comma; a part of a verb has its own options and their values."""
+    assert _tab("nandwich compare gen:zipf --ftl page,tr") == {"page,tree"}
+    assert _tab("nandwich compare gen:zipf --ftl=page,tree,la") == {"page,tree,lavish"}
+    assert _tab("nandwich replay x.csv --columns time,op,off") == {"time,op,offset"}
+    assert _tab("nandwich replay x.csv --unit m") == {"ms"}
+    assert _tab("nandwich trace convert x.csv y --to pa") == {"packed"}
+    assert _tab("nandwich trace info x.csv --format pa") == {"packed"}
+    assert _tab("nandwich trace convert x.csv y --t") == {"--to"}
+    assert _tab("nandwich trace info x.csv --t") == set()
+    assert _tab("nandwich store x.image format --ec") == {"--ecc"}
+    assert _tab("nandwich store x.image ls --ec") == set()
     assert _tab("nandwich fit --json /no/such") == set()
 
 

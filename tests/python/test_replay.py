@@ -274,7 +274,7 @@ def test_too_large_is_refused_with_both_sizes(tmp_path: Path) -> None:
         (("gen:zipf", "--ftl", "pge"), "did you mean page"),
         (("gen:zipf", "--chip", "K9F1G08UOA"), "did you mean K9F1G08U0A"),
         (("gen:zipf", "--chip", "SANDISK-SD-128M"), "no raw flash"),
-        (("gen:zipf", "--blocks", "5"), "it needs more blocks"),
+        (("gen:zipf", "--blocks", "5"), "needs 11 blocks or more"),
         (("gen:zipf", "--blocks", "4294967295"), "at most 67108863 blocks"),
         (("gen:zipf", "--precondition", "x"), "no fraction"),
         (("gen:zipf", "--nvm", "4K"), "room for two"),

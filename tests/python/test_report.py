@@ -427,6 +427,25 @@ def test_it_prints_on_a4(whole: Path, browser: Browser) -> None:
     assert min(scales) >= 0.8
 
 
+def test_a_wide_table_is_whole_on_paper(tmp_path: Path, browser: Browser) -> None:
+    """Columns of a comparison of eleven were cut at the edge of an A4 page."""
+    spare = ",".join(str(30 + 10 * i) for i in range(11))
+    made("compare", "gen:zipf,requests=500", "--spare", spare, "--seeds", "2",
+         "--json", tmp_path / "wide.json")  # fmt: skip
+    made("report", tmp_path / "wide.json", "-o", tmp_path / "wide.html")
+    browser.open(tmp_path / "wide.html")
+    browser.ask("Emulation.setEmulatedMedia", media="print")
+    browser.ask("Emulation.setDeviceMetricsOverride", width=688, height=1017, deviceScaleFactor=1,
+                mobile=False)  # fmt: skip
+    ends = browser.run(
+        "[...document.querySelectorAll('.sheets table')]"
+        ".map(one => one.getBoundingClientRect().right)"
+    )
+    browser.ask("Emulation.setEmulatedMedia", media="")
+    assert len(ends) > 0
+    assert max(ends) <= 688
+
+
 def test_a_replay_tells_its_latency_histogram(results: Path) -> None:
     """Goal: what the picture of latency is drawn from has every request once."""
     value = json.loads((results / "tree.json").read_text())

@@ -74,6 +74,7 @@ def test_numbers_for_people() -> None:
     """Goal: reports round to four digits and choose the unit that reads well."""
     assert quantities.format_size(32768) == "32 KiB"
     assert quantities.format_size(100) == "100 B"
+    assert quantities.format_size(3 << 39) == "1.5 TiB"
     assert quantities.format_time(13_200_000) == "13.2 ms"
     assert quantities.format_time(0) == "0 ns"
     assert quantities.format_energy(2_500_000) == "2.5 uJ"

@@ -258,6 +258,74 @@ def test_windows_as_people_write_them() -> None:
 
 
 @pytest.mark.quick
+@pytest.mark.parametrize("window", ["2000:2001", "1h:2h"])
+def test_a_window_without_a_request_is_told(window: str, tmp_path: Path) -> None:
+    """The trace had the longest requests alone, or no wave, without a word."""
+    for name, words in (("out.perfetto-trace", "only the longest"), ("out.vcd", "no wave")):
+        target = ("--timeline", tmp_path / name)
+        done = _run("replay", NEVER_CLEANS, *target, "--timeline-window", window)
+        assert done.exit_code == 0
+        assert done.stderr.count(f"no request lies in the --timeline-window: {words}") == 1
+        done = _run("replay", NEVER_CLEANS, *target, "--timeline-window", "1999:2001")
+        assert "no request lies" not in done.stderr
+
+
+@pytest.mark.asan
+@pytest.mark.quick
+def test_work_that_nobody_sees_is_no_request_s(tmp_path: Path) -> None:
+    """Room made in the NVM before a request, in no time, was drawn as the request's operations."""
+    line, path = timelines.begin(timelines.FIRST), tmp_path / "out.perfetto-trace"
+    device = _native.ReplayDevice(
+        _native.Part.named("K9F1G08U0A"), "page", blocks=64, timeline=line
+    )
+    device.put_tier(_native.Part.named("PCM-16M"), "lru", bytes=1 << 18)
+    source = replay.workload("zipf,requests=2K,footprint=4M", 1 << 22, 1)
+    player = _native.Replay(device, source, prepare="unseen")
+    while player.run(1 << 16):
+        pass
+    assert player.result()["layer"]["programs"] > 100
+    line.write(str(path), "title", "chip")
+    trace = timeline_traces.read(path)
+    assert sum(one.took for one in trace.chip) <= player.result()["busy_ns"]
+    assert all(before.end <= after.start for before, after in pairwise(trace.chip))
+
+
+@pytest.mark.quick
+def test_what_is_said_to_be_shown_of_deadlines_is(tmp_path: Path) -> None:
+    """The stretch began when the first of its requests was issued: others that ended since then
+    were not shown. One of time went on until the last of its requests had ended."""
+    scenario = sched.node_scenario(periods_ms=(40, 30, 55), bursty=True)
+    whole, _ = _deadlines(scenario, timelines.FIRST, tmp_path)
+    ends = sorted(one.end for one in whole)
+    middle, late = ends[len(ends) // 3], ends[len(ends) // 2]
+    for window, by in (
+        (timelines.Window(100, 200), "end"),
+        (timelines.Window(0, 50), "end"),
+        (timelines.Window(middle, late, by_time=True), "start"),
+    ):
+        shown, every = _deadlines(scenario, window, tmp_path)
+        inside = [one for one in whole if every.start < getattr(one, by) < every.end]
+        assert len(inside) > 20
+        places = {(one.start, one.end) for one in shown}
+        assert {(one.start, one.end) for one in inside} <= places
+    assert (every.start, every.end) == (middle, late)
+
+
+def _deadlines(
+    scenario: sched.Scenario, window: timelines.Window, folder: Path
+) -> tuple[list[Slice], Slice]:
+    """Requests on a timeline, and where it says that every one is."""
+    line, path = timelines.begin(window), folder / "out.perfetto-trace"
+    sched.run(scenario, "edf", line=line)
+    sched.save_timeline(line, path, scenario, "edf")
+    trace = timeline_traces.read(path)
+    names = {flow.name for flow in scenario.flows}
+    requests = [one for name in names for one in trace.on(name) if one.depth == 0]
+    (every,) = [one for one in trace.on("what is shown") if one.name == "every request"]
+    return requests, every
+
+
+@pytest.mark.quick
 def test_what_cannot_be_written_is_refused_before_the_work(tmp_path: Path) -> None:
     for target, words in (
         (tmp_path / "no" / "out", "there is no folder"),

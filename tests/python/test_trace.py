@@ -189,6 +189,31 @@ def test_a_bad_line_is_blamed_itself_and_counted(tmp_path: Path) -> None:
         assert "1 bad lines skipped" in done.stderr
 
 
+def test_a_heading_that_is_a_request_is_told(tmp_path: Path) -> None:
+    """--header passed over the first request of a csv that has no heading."""
+    path = tmp_path / "own.csv"
+    how = [str(path), "--columns", "time,op,offset,size", "--unit", "us", "--header"]
+    path.write_text("0,W,0,4096\n9,R,0,4096\n")
+    done = _run("trace", "info", *how)
+    assert done.exit_code == 2
+    assert "own.csv:1:1: wanted a heading, and this line is a request" in done.stderr
+    assert _run("trace", "info", *how[:-1]).exit_code == 0
+    path.write_text("t0,op1,2,3\n0,W,0,4096\n")
+    assert _run("trace", "info", *how).exit_code == 0
+
+
+def test_convert_replaces_no_file_unless_told(tmp_path: Path) -> None:
+    target = tmp_path / "recording"
+    target.write_text("not to be made again")
+    line = ("trace", "convert", CAMERA, target, "--to", "spc")
+    done = _run(*line)
+    assert done.exit_code == 2
+    assert f"{target} exists; --force replaces it" in done.stderr
+    assert target.read_text() == "not to be made again"
+    assert _run(*line, "--force").exit_code == 0
+    assert _run("trace", "info", target).exit_code == 0
+
+
 def test_requests_without_end_are_refused(tmp_path: Path) -> None:
     """Goal: a trace that asks for more pages than anybody can count is an error, not an hour."""
     path = tmp_path / "huge.csv"

@@ -174,6 +174,9 @@ static void test_partial_sectors_are_read_first(void **state)
     assert_int_equal(result->tokens_checked, 1 + 1 + 2 + 3);
     assert_int_equal(result->violations, 0);
     assert_int_equal(result->passes, 1);
+    assert_int_equal(result->reads.count, 1);
+    assert_int_equal(result->writes.count, 4);
+    assert_int_equal(result->others.count, 3); /* trims and syncs wait, and write nothing */
     close_rig(&rig);
 }
 

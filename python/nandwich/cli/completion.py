@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Completion scripts for shells, from a walk over the parsers of all verbs.
 
-A script holds all words itself: Tab answers at once, and starts no Python.
+A script holds all words itself: Tab answers at once, and starts no Python. Behind a comma in the
+value of an option the same words are offered again: lists are made so.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,12 +15,13 @@ Names = Mapping[str, Sequence[str]]
 
 @dataclass
 class Verb:
-    """What may stand behind a verb; its parts (`trace info`) are taken together."""
+    """What may stand behind a verb, or behind a part of one (`trace info`)."""
 
     name: str
     words: list[str] = field(default_factory=list)  # names and parts
     flags: list[str] = field(default_factory=list)
     values: dict[str, list[str]] = field(default_factory=dict)  # of an option; none: a file
+    parts: list["Verb"] = field(default_factory=list)
 
     @property
     def options(self) -> list[str]:
@@ -27,20 +29,20 @@ class Verb:
         return sorted({*self.flags, *self.values})
 
 
-def verbs(group: click.Group, names: Names) -> list[Verb]:
-    """The verbs of a command. `names` has what fills a parameter, by the parameter's name."""
+def verbs(group: click.Group, names: Names, own: Mapping[str, Names]) -> list[Verb]:
+    """The verbs of a command. `names` has what fills a parameter, by the parameter's name; `own`
+    what fills another one of that name, by the verb's."""
     context = click.Context(group)
     found = []
     for name in group.list_commands(context):
         command = group.get_command(context, name)
         if command is not None:
-            verb = Verb(name)
-            _add(verb, command, {**names, "name": names["chip"] if name == "chips" else ()})
-            found.append(verb)
+            found.append(_verb(name, command, {**names, **own.get(name, {})}))
     return found
 
 
-def _add(verb: Verb, command: click.Command, names: Names) -> None:
+def _verb(name: str, command: click.Command, names: Names) -> Verb:
+    verb = Verb(name)
     context = click.Context(command)
     for one in command.get_params(context):
         own = [item.value for item in one.shell_complete(context, "") if item.type == "plain"]
@@ -58,15 +60,23 @@ def _add(verb: Verb, command: click.Command, names: Names) -> None:
             part = command.get_command(context, name)
             if part is not None:
                 verb.words.append(name)
-                _add(verb, part, names)
+                verb.parts.append(_verb(name, part, names))
+    return verb
 
 
-def _cases(found: Sequence[Verb]) -> Iterator[str]:
-    """Arms of a shell's case over "VERB OPTION", the option being the word before."""
+def _cases(found: Sequence[Verb], before: str = "") -> Iterator[str]:
+    """Arms of a shell's case over "VERB[ PART]|OPTION", the option being the word before."""
     for verb in found:
+        name = before + verb.name
         for option, words in sorted(verb.values.items()):
-            yield f'    "{verb.name} {option}") words="{" ".join(words)}" ;;'
-        yield f'    "{verb.name} "*) words="{" ".join((*verb.words, *verb.options))}" ;;'
+            yield f'    "{name}|{option}") words="{" ".join(words)}" ;;'
+        yield f'    "{name}|"*) words="{" ".join((*verb.words, *verb.options))}" ;;'
+        yield from _cases(verb.parts, f"{name} ")
+
+
+def _parts(found: Sequence[Verb]) -> str:
+    """The pattern of all "VERB PART"."""
+    return "|".join(f'"{verb.name} {part.name}"' for verb in found for part in verb.parts)
 
 
 def _bash(found: Sequence[Verb]) -> str:
@@ -75,18 +85,22 @@ def _bash(found: Sequence[Verb]) -> str:
             "# nandwich in bash: source <(nandwich completion bash)",
             "_nandwich() {",
             # By blanks: bash itself takes gen:zipf and --ftl=page apart.
-            "  local words read cur before",
+            "  local words read cur before verb word list=",
             '  read -ra read <<< "${COMP_LINE:0:COMP_POINT}x"',
-            '  cur="${read[-1]%x}" before="${read[-2]}"',
+            '  cur="${read[-1]%x}" before="${read[-2]}" verb="${read[1]}"',
             '  if [[ $cur == --*=* ]]; then before="${cur%%=*}" cur="${cur#*=}"; fi',
+            '  if [[ $before == --* && $cur == *,* ]]; then list="${cur%,*}," cur="${cur##*,}"; fi',
             '  if [ "${#read[@]}" -eq 2 ]; then',
             f'    words="{" ".join(verb.name for verb in found)} --help --version"',
             "  else",
-            '    case "${read[1]} $before" in',
+            '    for word in "${read[@]:2:${#read[@]}-3}"; do',
+            f'      case "$verb $word" in {_parts(found)}) verb="$verb $word"; break ;; esac',
+            "    done",
+            '    case "$verb|$before" in',
             *_cases(found),
             "    esac",
             "  fi",
-            '  COMPREPLY=($(compgen -W "$words" -- "$cur"))',
+            '  COMPREPLY=($(compgen -P "$list" -W "$words" -- "$cur"))',
             '  if [[ $cur == *:* ]]; then COMPREPLY=("${COMPREPLY[@]#"${cur%:*}:"}"); fi',
             "}",
             "complete -o bashdefault -o default -F _nandwich nandwich",
@@ -100,13 +114,18 @@ def _zsh(found: Sequence[Verb]) -> str:
             "#compdef nandwich",
             "# nandwich in zsh: source <(nandwich completion zsh), or a file _nandwich in fpath",
             "_nandwich() {",
-            "  local words_of",
+            "  local words_of verb word before",
             "  if (( CURRENT == 2 )); then",
             f'    words_of="{" ".join(verb.name for verb in found)} --help --version"',
             "  else",
-            '    case "${words[2]} ${words[CURRENT-1]}" in',
+            '    verb="${words[2]}" before="${words[CURRENT-1]}"',
+            '    for word in "${(@)words[3,CURRENT-1]}"; do',
+            f'      case "$verb $word" in {_parts(found)}) verb="$verb $word"; break ;; esac',
+            "    done",
+            '    case "$verb|$before" in',
             *(line.replace('words="', 'words_of="') for line in _cases(found)),
             "    esac",
+            "    if [[ $before == --* ]]; then compset -P '*,'; fi",
             "  fi",
             "  compadd -- ${=words_of}",
             "  [[ $PREFIX == -* ]] || _files",
@@ -122,15 +141,24 @@ def _fish(found: Sequence[Verb]) -> str:
         f'complete -c nandwich -n __fish_use_subcommand -f -a "{" ".join(v.name for v in found)}"',
     ]
     for verb in found:
-        start = f'complete -c nandwich -n "__fish_seen_subcommand_from {verb.name}"'
-        if verb.words:
-            lines.append(f'{start} -a "{" ".join(verb.words)}"')
-        for option in verb.options:
-            long = option.removeprefix("--")
-            words = verb.values.get(option)
-            value = "" if words is None else f' -x -a "{" ".join(words)}"' if words else " -r"
-            lines.append(f"{start} -l {long}{value}")
+        seen = f"__fish_seen_subcommand_from {verb.name}"
+        no_part = "; and not __fish_seen_subcommand_from " + " ".join(
+            part.name for part in verb.parts
+        )
+        lines += _fish_of(verb, seen + no_part * bool(verb.parts))
+        for part in verb.parts:
+            lines += _fish_of(part, f"{seen}; and __fish_seen_subcommand_from {part.name}")
     return "\n".join(lines)
+
+
+def _fish_of(verb: Verb, seen: str) -> Iterator[str]:
+    start = f'complete -c nandwich -n "{seen}"'
+    if verb.words:
+        yield f'{start} -a "{" ".join(verb.words)}"'
+    for option in verb.options:
+        words = verb.values.get(option)
+        value = f' -x -a "(__fish_append , {" ".join(words)})"' if words else " -r"
+        yield f"{start} -l {option.removeprefix('--')}{'' if words is None else value}"
 
 
 SHELLS: dict[str, Callable[[Sequence[Verb]], str]] = {"bash": _bash, "zsh": _zsh, "fish": _fish}

@@ -148,10 +148,13 @@ def command(
     result = comparison.compare(series.entries, figures.METRICS["nandwich.replay/1"])
     if not whole and not result.done:
         raise KeyboardInterrupt
-    _refuse_if_all_failed_alike(result)
-    if json_target != "-":
+    alike = _why_all_failed(result)
+    if json_target != "-" and not alike:
         _tell(result, "replay", every=every)
     _write(result, "replay", [*inputs, *jobs_file], csv_target, json_target)
+    if alike:
+        names = ", ".join(entry.name for entry in result.entries)
+        raise InputError(f"{alike}\nso with all of them: {names}")
     if not whole:
         _say_how_to_go_on(result, keep)
     _judge(result)
@@ -243,12 +246,17 @@ def _tell(result: Comparison, kind: str, *, every: bool) -> None:
     for heads, table in made:
         click.echo()
         output.print_table(heads, table)
-    for head, text in (("the same", tables.equal_figures(result)), ("all with", _equal(result))):
+    same = tables.equal_figures(result) if len(result.done) > 1 else ""
+    for head, text in (("the same", same), ("all with", _equal(result))):
         if text:
             click.echo()
             click.echo(textwrap.fill(f"{head}: {text}", tables.WIDTH, break_on_hyphens=False))
-    click.echo()
-    click.echo(textwrap.fill(tables.LEGEND, tables.WIDTH))
+    if len(result.done) > 1:
+        click.echo()
+        click.echo(textwrap.fill(tables.LEGEND, tables.WIDTH))
+    layers = {one.config.get("ftl", "") for entry in result.done for one in entry.results}
+    if models := play.models_among(layers):
+        click.echo(models)
     for state, head in _STATES:
         entries = [entry for entry in result.entries if entry.state == state]
         if entries:
@@ -305,20 +313,20 @@ def _say_how_to_go_on(result: Comparison, keep: str) -> None:
         output.talk(f"  {entry.command}")
 
 
-def _refuse_if_all_failed_alike(result: Comparison) -> None:
-    """Then it is what they share, a wrong line of the trace say, and no table is worth having."""
+def _why_all_failed(result: Comparison) -> str:
+    """What they share, a wrong line of the trace say: no table is worth having then. "" where they
+    did not fail alike."""
     failed = [entry for entry in result.entries if entry.state == "failed"]
     reasons = {entry.why for entry in failed}
-    if len(failed) == len(result.entries) > 1 and len(reasons) == 1:
-        raise InputError(reasons.pop())
+    return reasons.pop() if len(failed) == len(result.entries) and len(reasons) == 1 else ""
 
 
 def _judge(result: Comparison) -> None:
-    """Exit code 1 where a replay failed, or none fits."""
+    """Exit code 1 where a replay failed, or no configuration fits."""
     failed = [entry for entry in result.entries if entry.state == "failed"]
     if failed:
         raise RunError(
             "\n".join(f"{one.name} failed; to repeat it: {one.command}" for one in failed)
         )
     if not result.done:
-        raise RunError("no configuration fits its RAM")
+        raise RunError("no configuration fits")

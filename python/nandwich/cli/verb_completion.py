@@ -4,7 +4,7 @@
 import click
 
 from nandwich import _native
-from nandwich.cli import completion
+from nandwich.cli import completion, verb_trace
 from nandwich.cli.command import Command
 from nandwich.replay import play
 from nandwich.twin import parts
@@ -19,6 +19,9 @@ def _names() -> dict[str, tuple[str, ...]]:
         "wear": play.WEARS,
         "tier": play.TIERS,
         "trace_format": tuple(name for name, _ in _native.trace_formats()),
+        "wanted": verb_trace.WRITTEN,
+        "columns": tuple(play.COLUMNS),
+        "unit": tuple(play.TIME_PLACES),
         "workload": tuple(row["name"] for row in _native.workloads()),
         "source": tuple(f"{play.GENERATED}{row['name']}" for row in _native.workloads()),
         "subject": tuple(name for name, _ in _native.torture_subjects()),
@@ -26,6 +29,18 @@ def _names() -> dict[str, tuple[str, ...]]:
     found["sources"] = found["source"]
     found["trace"] = found["source"]
     return found
+
+
+def _own() -> dict[str, completion.Names]:
+    """Where a verb means something else by a name."""
+    policies = tuple(name for name, *_ in _native.paging_policies())
+    return {
+        "chips": {"name": tuple(parts.known_names())},
+        "report": {"sources": ()},
+        "run": {"sources": ()},
+        "store": {"unit": ()},
+        "vmtrace": {"policy": ("all", *policies)},
+    }
 
 
 @click.command(cls=Command)
@@ -45,4 +60,4 @@ def command(ctx: click.Context, shell: str) -> None:
     """
     group = ctx.find_root().command
     assert isinstance(group, click.Group)
-    click.echo(completion.SHELLS[shell](completion.verbs(group, _names())))
+    click.echo(completion.SHELLS[shell](completion.verbs(group, _names(), _own())))

@@ -138,8 +138,8 @@ def _show(value: dict[str, Any]) -> None:
     fitting = [row for row in value["layers"] if row["fits"]]
     if fitting:
         heads = (
-            "layer", "RAM", "code", "programs a write", "energy", "time", "reads a read",
-            "longest call", "mount", "life",
+            "layer", "RAM", "code", "room for data", "programs a write", "energy", "time",
+            "reads a read", "longest call", "mount", "life",
         )  # fmt: skip
         output.print_table(heads, [_cells(row) for row in fitting])
     rest = [row for row in value["layers"] if not row["fits"]]
@@ -154,6 +154,8 @@ def _show(value: dict[str, Any]) -> None:
         size = format_size(value["store_ram_bytes"])
         click.echo(f"\nan object store keeps no map of sectors: {size} of RAM on this part")
     if fitting:
+        if models := play.models_among([row["layer"] for row in fitting]):
+            output.talk(models)
         output.talk(
             "energy and time are of a write; life: host bytes until all blocks are worn evenly; "
             "code: Cortex-M3"
@@ -172,6 +174,7 @@ def _cells(row: dict[str, Any]) -> tuple[object, ...]:
         name.replace("log_blocks", "log blocks"),
         shown("ram_bytes", format_size),
         shown("code_bytes", format_size),
+        shown("device_bytes", format_size),
         shown("programs_a_write", lambda number: f"{number:.2f}"),
         shown("energy_pj_a_write", format_energy),
         shown("time_ns_a_write", format_time),

@@ -282,6 +282,8 @@ def chosen(
 
 def _print(value: dict[str, Any]) -> None:
     click.echo(report.headline(value))
+    if models := replay.models_among([value["device"]["ftl"]]):
+        output.talk(models)
     output.print_table(("what", "how much", "meaning"), report.rows(value))
     for heads, table in report.share_tables(value):
         click.echo()
@@ -311,7 +313,8 @@ def _books(play: replay.Play, *, verify: bool) -> dict[str, Any]:
 
 def _prepare(options: Options) -> replay.Play:
     """Trace and device, as old as it is asked for."""
-    play = replay.prepare(options)
+    with output.progress("looking over the source", 0) as bar:
+        play = replay.prepare(options, bar.advance)
     if isinstance(play.source, _native.Trace) and play.source.separator:
         output.talk(f"{options.source}: fields apart by {report.SEPARATORS[play.source.separator]}")
     wanted = play.device.sectors * options.precondition // 1000

@@ -169,10 +169,12 @@ Examples:
 @_SEED
 @_SAMPLE
 @_PAGE
+@click.option("--force", is_flag=True, help="Replace the file if it exists.")
 def convert(
     path: str,
     target: str,
     wanted: str,
+    force: bool,
     seed: int,
     sample: float | None,
     page: int,
@@ -182,6 +184,8 @@ def convert(
     if wanted not in WRITTEN:
         raise names.unknown("format to write", wanted, WRITTEN)
     output.check_apart(() if replay.is_generated(path) else (path,), (target,))
+    if not force and Path(target).is_file():
+        raise InputError(f"{target} exists; --force replaces it")
     whole = _source(path, seed, **how)
     source = whole if sample is None else _native.Sample(whole, page, sample)
     try:

@@ -96,6 +96,7 @@ def _row(question: Question, layer: str) -> dict[str, Any]:
         "ram_bytes": None,
         "code_bytes": CODE_BYTES.get(layer),
         "sectors": None,
+        "device_bytes": None,
         "programs_a_write": None,
         "energy_pj_a_write": None,
         "time_ns_a_write": None,
@@ -200,6 +201,7 @@ def _measured(question: Question, played: play.Play) -> dict[str, Any]:
     return {
         "ram_bytes": room.ram_bytes(played.device),
         "sectors": played.device.sectors,
+        "device_bytes": played.device_bytes,
         "programs_a_write": derived["write_amplification"],
         "energy_pj_a_write": result["energy_pj"] // writes if writes else None,
         "time_ns_a_write": result["busy_ns"] // writes if writes else None,

@@ -6,7 +6,7 @@ its row changed.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
@@ -27,6 +27,7 @@ GENERATED = "gen:"
 STEP = 1 << 16  # requests between two signs of progress
 _MOST = 2**64 - 1  # of every figure
 _NVM_MOST = 2**31  # bytes
+_BLOCKS_MOST = 2**16  # of a chip on which a layer works
 _THETA_MOST = 4000  # thousandths
 
 #: What a workload's figures count: "count", "share" (of thousand), "theta", "size" or "time".
@@ -286,8 +287,18 @@ def survey(
     return dict(looked.result())
 
 
+def models_among(layers: Container[str]) -> str:
+    """A line that says which of these layers are models; "" where none is."""
+    found = [name for name in MODELS if name in layers]
+    if not found:
+        return ""
+    are = "is a model of a published layer" if len(found) == 1 else "are models of published layers"
+    return f"{', '.join(found)} {are}: not for a device"
+
+
 class NoRoomError(InputError):
-    """The layer does not fit the RAM it was given: an answer, where it is compared with others."""
+    """A layer and the room it was given, in RAM or on the chip, do not fit: an answer, where it is
+    compared with others."""
 
 
 def check_names(options: Options) -> None:
@@ -359,8 +370,46 @@ def _device(options: Options, line: _native.Timeline | None) -> _native.ReplayDe
             timeline=line,
         )
     except ValueError as error:
-        raise InputError(str(error)) from error
+        enough = None if image else _enough_blocks(options)
+        if enough is None:
+            raise InputError(str(error)) from error
+        raise NoRoomError(
+            f"{options.ftl} over {options.chip} needs {enough} blocks or more, and may take "
+            f"{options.blocks}"
+        ) from error
     return device
+
+
+def _enough_blocks(options: Options) -> int | None:
+    """Fewest blocks with which the layer works as it is asked to, where it does not with those of
+    `options`; None: more of them do not help."""
+    too_few = options.blocks
+    if not 0 < too_few <= _BLOCKS_MOST or _opens(options, too_few):
+        return None
+    enough = 2 * too_few
+    while not _opens(options, enough):
+        too_few, enough = enough, 2 * enough
+        if too_few > _BLOCKS_MOST:
+            return None
+    while enough - too_few > 1:
+        middle = (too_few + enough) // 2
+        too_few, enough = (too_few, middle) if _opens(options, middle) else (middle, enough)
+    return enough
+
+
+def _opens(options: Options, blocks: int) -> bool:
+    try:
+        _native.ReplayDevice(
+            parts.resolve(options.chip),
+            options.ftl,
+            config=options.layer,
+            blocks=blocks,
+            seed=options.seed,
+            factory_bad=options.factory_bad,
+        )
+    except ValueError:
+        return False
+    return True
 
 
 def _put_tier(device: _native.ReplayDevice, options: Options, apps: int) -> None:
@@ -483,7 +532,7 @@ def _fits(options: Options, facts: dict[str, Any], device: _native.ReplayDevice)
     have = device.sectors * device.sector_bytes
     need = int(facts["extent_bytes"])
     if need > have and options.fit == "refuse":
-        raise InputError(
+        raise NoRoomError(
             f"{options.source} reaches {need} B ({quantities.format_size(need)}), but "
             f"{options.ftl} over {options.chip} has {have} B ({quantities.format_size(have)}): "
             "give --wrap or --scale, or a larger --chip"
@@ -572,7 +621,8 @@ def derived(play: Play, result: dict[str, Any]) -> dict[str, Any]:
         return float(f"{float(elapsed * rated / erases / life.YEAR_NS):.4g}")
 
     writes = result["sectors_written"] if play.options.nvm else layer["host_writes"]
-    responses = sum(result[way]["mean_ns"] * result[way]["count"] for way in ("reads", "writes"))
+    kinds = [result[way] for way in ("reads", "writes", "others")]
+    responses = sum(kind["mean_ns"] * kind["count"] for kind in kinds)
     return {
         "write_amplification": round(layer["programs"] / writes, 4) if writes else None,
         "erases_per_1000_writes": round(1000 * layer["erases"] / writes, 4) if writes else None,

@@ -23,13 +23,13 @@ def headline(value: dict[str, Any]) -> str:
 def _responses(result: dict[str, Any], arrivals: bool) -> list[Row]:
     rows: list[Row] = []
     meaning = "from arrival to completion" if arrivals else "back to back"
-    for way in ("reads", "writes"):
+    for way, name in (("reads", "reads"), ("writes", "writes"), ("others", "trims and syncs")):
         times = result[way]
         if times["count"]:
             text = " / ".join(
                 format_time(times[key]) for key in ("mean_ns", "p50_ns", "p99_ns", "max_ns")
             )
-            rows.append((f"response, {way}", text, f"mean / 50 % / 99 % / worst, {meaning}"))
+            rows.append((f"response, {name}", text, f"mean / 50 % / 99 % / worst, {meaning}"))
     return rows
 
 

@@ -122,6 +122,7 @@ _FIT = (
     Metric("life_bytes", "life, bytes written", "B", "more", True),
     Metric("ram_bytes", "RAM", "B", "less", True),
     Metric("code_bytes", "code", "B", "less", True),
+    Metric("device_bytes", "room for data", "B", "more", True),
 )
 
 
@@ -137,7 +138,8 @@ def of_fit(document: Document, prefix: str) -> list[tuple[Result, list[Metric]]]
     for one in content["layers"]:
         if not one["fits"]:
             continue
-        values = {metric.key: one[metric.key] for metric in _FIT if one[metric.key] is not None}
+        told = {"device_bytes": None, **one}  # older results tell no room for data
+        values = {metric.key: told[metric.key] for metric in _FIT if told[metric.key] is not None}
         if not all(isinstance(value, int | float) for value in values.values()):
             raise TypeError(f"a figure of {one['layer']} is no number")
         config = {"ftl": str(one["layer"]), **asked, "seed": str(content["provenance"]["seed"])}

@@ -64,6 +64,8 @@ ENERGY = Plan(
     (_WHO, _WHAT, Column("pj", "energy", "pJ")),
     {"x": "pj", "y": CONFIG, "colour": "what"},
 )
+#: Kinds of requests by their keys; older results have no others.
+_WAYS = (("reads", "reads"), ("writes", "writes"), ("others", "trims and syncs"))
 _MAP_WIDE, _MAP_MOST = 64, 1024
 WEAR = Plan(
     "wear",
@@ -154,9 +156,10 @@ HOURS = Plan(
 def fill(book: Book, content: dict[str, Any], who: int) -> None:
     """Every picture this result has; KeyError or TypeError where it is not as replay writes it."""
     result = content["result"]
-    for way in ("reads", "writes"):
-        if result[way]["count"]:
-            book.add(LATENCY, _latency(who, way, result[way]), [_quantiles(who, way, result[way])])
+    for key, way in _WAYS:
+        times = result.get(key)
+        if times is not None and times["count"]:
+            book.add(LATENCY, _latency(who, way, times), [_quantiles(who, way, times)])
     book.add(WORK, _work(who, result["layer"]))
     book.add(TIME, _parts(who, result, (("at work", "busy_ns"), ("ahead of requests", "ahead_ns"),
                                         ("idle", "idle_ns"))))  # fmt: skip

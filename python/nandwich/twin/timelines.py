@@ -14,6 +14,8 @@ LONGEST = int(_native.TIMELINE_LONGEST)
 _THOUSANDS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9}
 _LIKE = "write it like 5000:15000 (requests, from 0) or 2s:3s (emulated time)"
 _LAST = 2**64 - 1
+#: What is shown where the window held nothing; True: of waves.
+_OUTSIDE = {False: f"only the longest are shown, {LONGEST} at most", True: "no wave is shown"}
 
 
 @dataclass(frozen=True)
@@ -87,12 +89,15 @@ def is_waves(path: str) -> bool:
 def told(path: Path, counts: Mapping[str, int]) -> str:
     """What a trace holds, and what there was no room for, in lines."""
     size = quantities.format_size(counts["bytes"])
-    viewer = "GTKWave" if is_waves(str(path)) else "https://ui.perfetto.dev"
+    waves = is_waves(str(path))
+    viewer = "GTKWave" if waves else "https://ui.perfetto.dev"
     lines = [
         f"{path}: {counts['shown']} of {counts['requests']} requests, {size}; open it in {viewer}"
     ]
     if not counts["requests"]:
         lines.append(f"{path}: empty: nothing was asked of the device")
+    elif not counts["inside"]:
+        lines.append(f"{path}: no request lies in the --timeline-window: {_OUTSIDE[waves]}")
     if counts["left_out"]:
         lines.append(
             f"{path}: {counts['left_out']} requests of the window left out: {MOST} are the most"

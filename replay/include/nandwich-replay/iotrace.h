@@ -61,7 +61,8 @@ enum nw_iotrace_column {
 /* Fields may be in quotes. Columns behind the last one told are passed over. */
 struct nw_iotrace_columns {
     uint8_t count;       /* 0: the file is no such csv */
-    uint8_t header;      /* 1: the first line is a heading, even if it has digits */
+    uint8_t header;      /* 1: the first line is a heading, even if it has digits; one that is a
+                          * request is wrong */
     uint8_t time_places; /* what a time of 1 is: 0 ns, 3 us, 6 ms, 9 s */
     uint8_t column[NW_IOTRACE_COLUMNS];
 };

@@ -142,7 +142,8 @@ struct nw_replay_result {
     int ended;              /* NW_OK: the source ended or the limit was reached; else the error */
     uint64_t ended_sector;
     struct nw_latency reads;  /* responses */
-    struct nw_latency writes; /* trims and syncs included */
+    struct nw_latency writes;
+    struct nw_latency others; /* trims and syncs */
 };
 
 struct nw_replay;

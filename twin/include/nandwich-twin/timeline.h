@@ -107,7 +107,8 @@ struct nw_timeline_counts {
     uint64_t requests;   /* seen */
     uint64_t operations;
     uint64_t shown;      /* requests in the trace */
-    uint64_t left_out;   /* requests of the window there was no room for, */
+    uint64_t inside;     /* requests of the window */
+    uint64_t left_out;   /* of those, the ones there was no room for, */
     uint64_t cut;        /* and operations of requests in the trace */
     uint64_t bytes;      /* of the file; after writing */
 };
