@@ -254,6 +254,11 @@ def _split_compiler_flags(args: list[str]) -> tuple[list[str], list[str]]:
     "--once", is_flag=True, help="Run each program once: no repeats for the best wall clock."
 )
 @click.option(
+    "--separate",
+    is_flag=True,
+    help="Build file by file; by default both programs are optimised as a whole.",
+)
+@click.option(
     "--cflags",
     multiple=True,
     metavar="'FLAGS'",
@@ -273,6 +278,7 @@ def command(
     compiler_flags: tuple[str, ...],
     native: bool,
     once: bool,
+    separate: bool,
     cflags: tuple[str, ...],
     quiet: bool,
     json_target: str | None,
@@ -308,7 +314,9 @@ def command(
         output.talk(_HOW_OFTEN)
     # Of two runs that load one image, the second would save the wear of its own alone.
     with signals.unwinding(), locks.held(device.image), measure.scratch() as folder:
-        job = recipe.job(paths_in, flags, device, guest_arguments, compare=native)
+        job = recipe.job(
+            paths_in, flags, device, guest_arguments, compare=native, whole=not separate
+        )
         output.check_apart(job.inputs, outputs, "which the compiler reads")
         result = measure.measure(
             job,
