@@ -5,7 +5,8 @@
 //   opt-19 -load-pass-plugin=nandwich-pass.so -nw-frame=512 ...
 //     -passes=nw-prepare|nw-windows|nw-guard|nw|nw-tagged|nw-stack
 // lld runs it over the linked program, whose files are bitcode, with
-//   ld.lld --load-pass-plugin=nandwich-pass.so --lto-newpm-passes='nw-options<frame=512>,default<O2>'
+//   ld.lld --load-pass-plugin=nandwich-pass.so
+//     --lto-newpm-passes='nw-options<frame=512>,default<O2>'
 // since lld reads its own -mllvm options before it loads a plugin.
 #include "options.h"
 #include "passes.h"

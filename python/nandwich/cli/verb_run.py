@@ -318,15 +318,7 @@ def command(
             paths_in, flags, device, guest_arguments, compare=native, whole=not separate
         )
         output.check_apart(job.inputs, outputs, "which the compiler reads")
-        result = measure.measure(
-            job,
-            run_guest.read_input(),
-            Path(folder),
-            once=once,
-            check=lambda changes: output.check_apart(
-                changes.after, outputs, "which the program itself changes"
-            ),
-        )
+        result = _measured(job, folder, once, outputs)
         _show_output(result, to_stderr=json_target == "-")
         if not result.virtual.report and result.virtual.status == _NOT_STARTED:
             raise InputError("the program was not started, for the reason above")
@@ -374,6 +366,21 @@ def _on_target(
         )
     board = importlib.import_module("lab.device.verb_run")
     board.run(sources, arguments, flags, choices, _given())
+
+
+def _measured(
+    job: measure.Job, folder: str, once: bool, outputs: tuple[str | None, ...]
+) -> measure.Result:
+    """Both programs, run; none may change a file that we write."""
+    return measure.measure(
+        job,
+        run_guest.read_input(),
+        Path(folder),
+        once=once,
+        check=lambda changes: output.check_apart(
+            changes.after, outputs, "which the program itself changes"
+        ),
+    )
 
 
 def _is_file(name: str) -> bool:
