@@ -46,6 +46,39 @@ const Options &options()
     return Current;
 }
 
+static cl::Option *find(StringRef Key)
+{
+    return cl::getRegisteredOptions().lookup(("nw-" + Key).str());
+}
+
+static bool set(cl::Option *Known, StringRef Value)
+{
+    return Known != nullptr && !Known->addOccurrence(0, Known->ArgStr, Value);
+}
+
+bool setOptions(StringRef Words)
+{
+    SmallVector<StringRef, 16> Each;
+
+    Words.split(Each, ';', -1, false);
+    return all_of(Each, [](StringRef Word) {
+        auto [Key, Value] = Word.split('=');
+
+        return set(find(Key), Value);
+    });
+}
+
+bool obey(StringRef Word)
+{
+    auto [Key, Value] = Word.split('=');
+    cl::Option *Known = find(Key);
+
+    if (Known != nullptr && Known->getNumOccurrences() != 0 && Key != "plain") {
+        return true;
+    }
+    return set(Known, Value);
+}
+
 const std::vector<std::string> &plainFunctionOptions()
 {
     return Plain;

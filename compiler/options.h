@@ -3,6 +3,8 @@
 #ifndef NANDWICH_COMPILER_OPTIONS_H
 #define NANDWICH_COMPILER_OPTIONS_H
 
+#include "llvm/ADT/StringRef.h"
+
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -30,6 +32,13 @@ struct Options {
 };
 
 const Options &options();
+
+// Sets them from words key=value with semicolons between, as -nw-key=value would. False: not one of
+// ours, or not a value of it.
+bool setOptions(llvm::StringRef Words);
+
+// One word key=value, unless the option was set before. False: as above.
+bool obey(llvm::StringRef Word);
 
 // Names given by -nw-plain=: functions that never touch virtual memory.
 const std::vector<std::string> &plainFunctionOptions();

@@ -4,6 +4,10 @@
 // and a test runs one half alone with
 //   opt-19 -load-pass-plugin=nandwich-pass.so -nw-frame=512 ...
 //     -passes=nw-prepare|nw-windows|nw-guard|nw|nw-tagged|nw-stack
+// lld runs it over the linked program, whose files are bitcode, with
+//   ld.lld --load-pass-plugin=nandwich-pass.so
+//     --lto-newpm-passes='nw-options<frame=512>,default<O2>'
+// since lld reads its own -mllvm options before it loads a plugin.
 #include "options.h"
 #include "passes.h"
 
@@ -55,6 +59,8 @@ static bool parse(StringRef Name, ModulePassManager &MPM)
         MPM.addPass(StackPass());
     } else if (Name == "nw") {
         addPasses(MPM, OptimizationLevel::O2);
+    } else if (Name.consume_front("nw-options<") && Name.consume_back(">")) {
+        return setOptions(Name);
     } else {
         return false;
     }

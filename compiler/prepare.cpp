@@ -9,6 +9,7 @@
 #include "options.h"
 #include "passes.h"
 #include "plain.h"
+#include "recorded.h"
 #include "runtime.h"
 
 using namespace llvm;
@@ -17,6 +18,7 @@ namespace nandwich {
 
 PreservedAnalyses PreparePass::run(Module &M, ModuleAnalysisManager &)
 {
+    obeyRecorded(M);
     std::string Wrong = optionsError();
 
     if (!Wrong.empty()) {

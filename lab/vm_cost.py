@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lab import ROOT
+from nandwich import paths
 from nandwich.compiler import toolchain
 from nandwich.errors import RunError
 
@@ -115,14 +116,18 @@ def _start_object(folder: Path) -> Path:
 def _host_build(
     source: Path, folder: Path, flags: Sequence[str], guest: toolchain.Guest | None
 ) -> tuple[Path, int]:
-    """The program, and the bytes of code of its own object."""
+    """The program, and the bytes of code of its own object. Both are optimised as a whole."""
     stem = f"{source.stem}-{'native' if guest is None else f'virtual{int(guest.count)}'}"
     obj, program = folder / f"{stem}.o", folder / stem
+    bitcode, passes = toolchain.native_program_flags(flags)
     command = [toolchain.CLANG, *flags, "-w", str(source), "-c", "-o", str(obj)]
-    _call([*command, *(toolchain.compile_flags(guest) if guest else ())])
-    link = toolchain.link_flags(guest, _start_object(folder)) if guest else ["-no-pie", "-lm"]
-    _call([toolchain.CLANG, str(obj), "-o", str(program), *link])
-    return program, _text_bytes(obj)
+    _call([*command, *(toolchain.compile_flags(guest) if guest else bitcode)])
+    link = ["-no-pie", *passes, "-lm"]
+    if guest is not None:
+        link = toolchain.link_flags(guest, _start_object(folder), flags)
+    made = program.with_suffix(".lto.o")
+    _call([toolchain.CLANG, str(obj), "-o", str(program), f"-Wl,--lto-obj-path={made}", *link])
+    return program, _text_bytes(made)
 
 
 def _callgrind(program: Path) -> tuple[int, str, Path]:
@@ -246,6 +251,18 @@ def arm_library(folder: Path) -> list[Path]:
     ]
 
 
+def _arm_whole(bitcode: Path, level: str, guest: toolchain.Guest | None = None) -> Path:
+    """One object of a program that only `main` is called of, for a linker that is not lld."""
+    output = bitcode.with_suffix(".whole.o")
+    lld = ["ld.lld-19", "-r", "-m", "armelf", "-mllvm", "-internalize-public-api-list=main"]
+    passes = ["internalize", level]
+    if guest is not None:
+        lld.append(f"--load-pass-plugin={paths.compiler_plugin()}")
+        passes.insert(0, toolchain.pass_options(guest))
+    _call([*lld, f"--lto-newpm-passes={','.join(passes)}", str(bitcode), "-o", str(output)])
+    return output
+
+
 def _arm_link(objects: Sequence[Path], output: Path) -> Path:
     script = ROOT / "tests" / "targets" / "cortexm3" / "vm.ld"
     options = ["-mcpu=cortex-m3", "-mthumb", "-nostartfiles", "--specs=nosys.specs"]
@@ -279,13 +296,14 @@ def cortex_m3(
 ) -> Cost:
     """One kernel on the Cortex-M3; the accesses are the host's."""
     start = ROOT / "tests" / "targets" / "cortexm3" / "vm_start.c"
-    guest = [
-        one
-        for one in toolchain.compile_flags(toolchain.Guest(count=False))
-        if not one.startswith("-g")
-    ]
-    native = _arm_object(kernel(name), folder / f"{name}-arm-native.o", *flags)
-    virtual = _arm_object(kernel(name), folder / f"{name}-arm-virtual.o", *flags, *guest)
+    guest = toolchain.Guest(count=False)
+    instrument = [one for one in toolchain.compile_flags(guest) if not one.startswith("-g")]
+    bitcode, _ = toolchain.native_program_flags(flags)
+    level = toolchain.level(flags)
+    native = _arm_object(kernel(name), folder / f"{name}-arm-native.o", *flags, *bitcode)
+    native = _arm_whole(native, level)
+    virtual = _arm_object(kernel(name), folder / f"{name}-arm-virtual.o", *flags, *instrument)
+    virtual = _arm_whole(virtual, level, guest)
     begin = _arm_object(start, folder / "arm-start-native.o", "-O2")
     image = _arm_link([native, begin], folder / f"{name}-native.elf")
     native_count, wanted = _run_arm(emulator, image)

@@ -174,6 +174,7 @@ def _build(wanted: Wanted, layer: str) -> Image:
         guards=wanted.guards,
         count=wanted.count,
         windows=wanted.windows and not small,
+        whole=False,
     )
     return build.virtual(wanted.board, wanted.sources, wanted.flags, shape, layer, layout)
 

@@ -218,9 +218,15 @@ def test_other_outputs_are_left_alone() -> None:
     outputs.refuse_over([__file__, "main.o"], flags.split())
 
 
-def test_objects_for_different_frames_are_refused_at_start(project: Path) -> None:
-    """Goal: a program of objects compiled for different frames never runs."""
+def test_objects_for_different_frames_never_run(project: Path) -> None:
+    """Goal: a frame asked for when a file is compiled holds for the program; two are refused."""
     assert _cc("-c", "sum.c", "--nw-frame=256", cwd=project).returncode == 0
+    assert _cc("main.c", "sum.o", "-o", "program", cwd=project).returncode == 0
+    assert _call(["./program"], project).returncode == 0
+    refused = _cc("main.c", "--nw-frame=1024", "sum.o", "-o", "program", cwd=project)
+    assert refused.returncode != 0
+    assert "files of one program ask for both" in refused.stderr
+    assert _cc("-c", "sum.c", "--separate", "--nw-frame=256", cwd=project).returncode == 0
     assert _cc("main.c", "sum.o", "-o", "program", cwd=project).returncode == 0
     mixed = _call(["./program"], project)
     assert mixed.returncode == 2
@@ -299,9 +305,11 @@ def test_variables_defined_twice_have_a_sentence(project: Path) -> None:
     for name in ("one", "two"):
         (project / f"{name}.c").write_text(f"int shared; int {name}(void) {{ return shared; }}\n")
     (project / "start.c").write_text("int main(void) { return 0; }\n")
-    refused = _cc("-fcommon", "start.c", "one.c", "two.c", "-o", "program", cwd=project)
+    for name in ("start", "one", "two"):
+        assert _cc("-fcommon", "-c", f"{name}.c", cwd=project).returncode == 0
+    refused = _cc("start.o", "one.o", "two.o", "-o", "program", cwd=project)
     assert refused.returncode != 0
-    assert "'shared' is defined at one.c:1 and at two.c:1; keep one definition" in refused.stderr
+    assert "'shared' is defined in one.o and in two.o; keep one definition" in refused.stderr
     assert "-fcommon, which would merge" in refused.stderr
 
 

@@ -31,7 +31,7 @@ BUILDS = {
     "Os": (("-Os",), Guest(frame_bytes=128)),
     "outline": (("-O1",), Guest(guards="outline")),
     "tiny": (("-O2",), Guest(frame_bytes=16, slots=3, lookaside=4)),
-    "no-merge": (("-O3", "-mavx2", "-mllvm", "-nw-merge=0"), Guest(slots=5, lookaside=0)),
+    "no-merge": (("-O3", "-mavx2"), Guest(slots=5, lookaside=0, words=("merge=0",))),
 }
 
 

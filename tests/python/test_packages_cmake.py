@@ -141,7 +141,7 @@ def virtual_project(folder: Path, installed: Path, lines: str, compiler: str) ->
 
 def test_virtualize(installed: Path, tmp_path: Path) -> None:
     """Goal: a target of a user's project runs in virtual memory and prints what it always did;
-    it is compiled as `nandwich cc` compiles."""
+    it is compiled as `nandwich cc --separate` compiles."""
     source = tmp_path / "virtual"
     said, status = virtual_project(source, installed, VIRTUAL, toolchain.CLANG)
     assert status == 0, said
@@ -156,7 +156,7 @@ def test_virtualize(installed: Path, tmp_path: Path) -> None:
     (command,) = [
         shlex.split(entry["command"]) for entry in database if "sum.dir/sum.c" in entry["command"]
     ]
-    guest = toolchain.Guest(frame_bytes=1024, slots=8)
+    guest = toolchain.Guest(frame_bytes=1024, slots=8, whole=False)
     plugin = str(installed / "lib" / "nandwich" / "nandwich-pass.so")
     for flag in toolchain.compile_flags(guest):
         if not flag.startswith("-I"):

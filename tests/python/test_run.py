@@ -486,7 +486,7 @@ def test_a_virtual_memory_too_small_is_told(tmp_path: Path) -> None:
     """Goal: globals that do not fit are refused before the program starts; a heap that ran out is
     named as the reason of what differs."""
     text = "#include <stdlib.h>\nvolatile char large[100000];\n"
-    text += "int main(void) { char *volatile p = malloc(20u << 20); return p == 0; }\n"
+    text += "int main(void) { char *volatile p = malloc(20u << 20); return large[9] + (p == 0); }\n"
     source = write_program(tmp_path, text)
     globals_alone = invoke(source, "--vm", "64K")
     assert globals_alone.exit_code == 2

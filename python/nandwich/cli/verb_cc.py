@@ -44,6 +44,10 @@ def command(arguments: tuple[str, ...]) -> None:
     by itself on an emulated chip and prints nothing of its own. NANDWICH=key=value... or the file
     named by NANDWICH_CONFIG changes the device; stats=FILE in it asks for a report.
 
+    Objects are LLVM bitcode: the program is optimised as a whole, and gets its guards, at the link,
+    by lld. With --separate a file gets its guards when it is compiled, for another linker or to
+    link faster; both kinds link together. Archives are made by ar or llvm-ar-19 as usual.
+
     \b
     --nw-KEY=VALUE, or KEY=VALUE in NANDWICH_CC, chooses at build time:
       frame   bytes of a page frame (512); all files of a program must agree

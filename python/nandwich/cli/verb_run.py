@@ -254,6 +254,11 @@ def _split_compiler_flags(args: list[str]) -> tuple[list[str], list[str]]:
     "--once", is_flag=True, help="Run each program once: no repeats for the best wall clock."
 )
 @click.option(
+    "--separate",
+    is_flag=True,
+    help="Build file by file; by default both programs are optimised as a whole.",
+)
+@click.option(
     "--cflags",
     multiple=True,
     metavar="'FLAGS'",
@@ -273,6 +278,7 @@ def command(
     compiler_flags: tuple[str, ...],
     native: bool,
     once: bool,
+    separate: bool,
     cflags: tuple[str, ...],
     quiet: bool,
     json_target: str | None,
@@ -308,17 +314,11 @@ def command(
         output.talk(_HOW_OFTEN)
     # Of two runs that load one image, the second would save the wear of its own alone.
     with signals.unwinding(), locks.held(device.image), measure.scratch() as folder:
-        job = recipe.job(paths_in, flags, device, guest_arguments, compare=native)
-        output.check_apart(job.inputs, outputs, "which the compiler reads")
-        result = measure.measure(
-            job,
-            run_guest.read_input(),
-            Path(folder),
-            once=once,
-            check=lambda changes: output.check_apart(
-                changes.after, outputs, "which the program itself changes"
-            ),
+        job = recipe.job(
+            paths_in, flags, device, guest_arguments, compare=native, whole=not separate
         )
+        output.check_apart(job.inputs, outputs, "which the compiler reads")
+        result = _measured(job, folder, once, outputs)
         _show_output(result, to_stderr=json_target == "-")
         if not result.virtual.report and result.virtual.status == _NOT_STARTED:
             raise InputError("the program was not started, for the reason above")
@@ -366,6 +366,21 @@ def _on_target(
         )
     board = importlib.import_module("lab.device.verb_run")
     board.run(sources, arguments, flags, choices, _given())
+
+
+def _measured(
+    job: measure.Job, folder: str, once: bool, outputs: tuple[str | None, ...]
+) -> measure.Result:
+    """Both programs, run; none may change a file that we write."""
+    return measure.measure(
+        job,
+        run_guest.read_input(),
+        Path(folder),
+        once=once,
+        check=lambda changes: output.check_apart(
+            changes.after, outputs, "which the program itself changes"
+        ),
+    )
 
 
 def _is_file(name: str) -> bool:

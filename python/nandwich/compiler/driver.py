@@ -20,6 +20,8 @@ from nandwich.compiler import link_errors, outputs, tagged, toolchain
 from nandwich.errors import InputError
 from nandwich.twin import config, parts
 
+#: Options after which what comes out is no object: the pass shows there what it does.
+_READABLE = frozenset(["-S", "-E", "-M", "-MM", "-fsyntax-only", "--analyze", "-fno-lto"])
 #: Options after which nothing is linked.
 _NO_LINK = frozenset(["-c", "-S", "-E", "-M", "-MM", "-fsyntax-only", "--analyze", "-r"])
 #: The compile-time choices; every other key describes the device.
@@ -56,12 +58,16 @@ def plan(
         return _tagged_plan(arguments, environment, layout)
     choices = dict(_choice(word, "NANDWICH_CC") for word in environment.split())
     plain = []
+    separate = False
     for argument in arguments:
-        if argument.startswith("--nw-"):
+        if argument == "--separate":
+            separate = True
+        elif argument.startswith("--nw-"):
             key, value = _choice(argument.removeprefix("--nw-"), "nandwich cc")
             choices[key] = value
         else:
             plain.append(argument)
+    plain, words = toolchain.pass_words(plain)
     files = inputs(plain)
     if not files:
         return Plan([toolchain.CLANG, *plain])
@@ -80,6 +86,8 @@ def plan(
         frame_bytes=_number(choices, "frame", 512),
         slots=_number(choices, "slots", 16),
         guards=choices.get("guards", "inline"),
+        whole=not separate and not _READABLE.intersection(plain),
+        words=words,
     )
     command = [toolchain.CLANG, *plain]
     if "-r" not in plain:
@@ -88,7 +96,7 @@ def plan(
         device = _device(choices)
         command += ["-x", "none"]  # whatever language the user's own files were declared to be
         command += [*_defaults_object(device), *toolchain.wrap_flags(virtual=True)]
-        command += toolchain.link_flags(guest)
+        command += toolchain.link_flags(guest, flags=plain)
     return Plan(command, explains=links, choices=choices)
 
 

@@ -22,8 +22,11 @@ _PLACE = re.compile(
     r"(?:\+0x[0-9a-f]+)?\)"
 )
 _OBJECT = re.compile(r">>>\s+(?P<file>\S.*?):\(")
-_DEFINED_AT = re.compile(r">>> defined at (?P<place>\S+)")
+_DEFINED = re.compile(r">>> defined (?P<place>(at|in) \S+)")
 _CXX = re.compile(r"operator (new|delete)|(typeinfo|vtable) for |std::|__cxa_|__gxx_personality_v0")
+#: Where nothing is missing but what a program's own function hides: symbols of bitcode are resolved
+#: before the pass gives the function its name in virtual memory.
+_OUR_ARCHIVE = re.compile(r" in archive \S*/libnw_\w+\.a$")
 #: What headers put before a name to ask for the one of a standard.
 _SPELLING = re.compile(r"^__isoc\d\d_")
 _SANITIZER = re.compile(r"__(?P<which>asan|hwasan|msan|tsan|ubsan)_")
@@ -125,6 +128,11 @@ def _missing(name: str, message: _Message) -> list[str]:
         ]
     if _CXX.search(name):
         return [f"{user}: error: {toolchain.NO_CXX}"]
+    if any(_OUR_ARCHIVE.search(line) for line in message.block):
+        return [
+            f"error: the program defines '{name}' itself, and the run time calls the C library's; "
+            "compile the file that defines it with --separate"
+        ]
     told = [message.line, *message.block]
     fits = _instead(name)
     if fits:
@@ -133,10 +141,10 @@ def _missing(name: str, message: _Message) -> list[str]:
 
 
 def _twice(name: str, message: _Message) -> str:
-    places = [found["place"] for found in map(_DEFINED_AT.search, message.block) if found]
-    where = " and at ".join(places) or "two places"
+    places = [found["place"] for found in map(_DEFINED.search, message.block) if found]
+    where = " and ".join(places) or "at two places"
     return (
-        f"error: '{name}' is defined at {where}; keep one definition and write `extern` in front "
+        f"error: '{name}' is defined {where}; keep one definition and write `extern` in front "
         "of the others. -fcommon, which would merge variables without a value, has no effect: in "
         "virtual memory each variable needs a place of its own"
     )

@@ -5,6 +5,7 @@
 `nandwich run`, the tests) takes its flags from here.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -127,6 +128,10 @@ class Guest:
     trace: bool = False
     #: Functions that touch no virtual memory, as if declared NW_PLAIN.
     plain: Sequence[str] = field(default_factory=tuple)
+    #: Objects are bitcode, and the pass runs once, at the link, over all of them.
+    whole: bool = True
+    #: More for the pass, as key=value.
+    words: Sequence[str] = field(default_factory=tuple)
 
     def __post_init__(self) -> None:
         if not 16 <= self.frame_bytes <= 32768 or self.frame_bytes & (self.frame_bytes - 1):
@@ -155,36 +160,101 @@ def native_flags() -> list[str]:
     return _plugin("-nw-native")
 
 
+def _options(guest: Guest) -> list[str]:
+    """What the pass is told, words key=value: what is not its default."""
+    usual = Guest()
+    chosen = {
+        "frame": (guest.frame_bytes, usual.frame_bytes),
+        "slots": (guest.slots, usual.slots),
+        "lookaside": (guest.lookaside, usual.lookaside),
+        "guards": (guest.guards, usual.guards),
+        "count": (int(guest.count), int(usual.count)),
+        "windows": (int(guest.windows), int(usual.windows)),
+        "trace": (int(guest.trace), int(usual.trace)),
+    }
+    words = [f"{key}={value}" for key, (value, default) in chosen.items() if value != default]
+    return [*words, *(f"plain={name}" for name in guest.plain), *guest.words]
+
+
+def pass_words(flags: Sequence[str]) -> tuple[list[str], tuple[str, ...]]:
+    """Flags without `-mllvm -nw-KEY=VALUE`, and the words KEY=VALUE in them."""
+    rest: list[str] = []
+    words: list[str] = []
+    pending = iter(flags)
+    for flag in pending:
+        value = next(pending, "") if flag == "-mllvm" else ""
+        if value.startswith("-nw-"):
+            words.append(value.removeprefix("-nw-"))
+        else:
+            rest += [flag, value] if flag == "-mllvm" else [flag]
+    return rest, tuple(words)
+
+
+#: Objects as they come from the front end: bitcode that no optimiser has seen.
+_BITCODE = ("-flto=full", "-Xclang", "-disable-llvm-passes")
+
+
+def _bitcode(guest: Guest) -> list[str]:
+    """What the object asks of the pass is in the command line that it keeps (recorded.cpp)."""
+    words = ";".join(_options(guest))
+    kept = ["-frecord-command-line", f"-D__NANDWICH_PASS__={words}"] if words else []
+    return [*_BITCODE, *kept]
+
+
+def _separate(guest: Guest) -> list[str]:
+    return ["-fno-lto", *_plugin(*(f"-nw-{word}" for word in _options(guest)))]
+
+
 def compile_flags(guest: Guest) -> list[str]:
     """Flags of a compilation; they go last, so that they win over the project's own."""
-    options = [
-        f"-nw-frame={guest.frame_bytes}",
-        f"-nw-slots={guest.slots}",
-        f"-nw-lookaside={guest.lookaside}",
-        f"-nw-guards={guest.guards}",
-        f"-nw-count={int(guest.count)}",
-        f"-nw-windows={int(guest.windows)}",
-        f"-nw-trace={int(guest.trace)}",
-    ]
-    if guest.plain:
-        options.append(f"-nw-plain={','.join(guest.plain)}")
     return [
         "-D__NANDWICH__=1",
         *(f"-I{path}" for path in paths.include_dirs()),
         # Fixed addresses: virtual memory begins where the linker script says.
         "-fno-pic",
         "-fno-pie",
-        # At the link, accesses would move past the place where guards are put.
-        "-fno-lto",
         # Every global needs a place, and calls must be to the functions the pass knows.
         "-fno-common",
         "-U_FORTIFY_SOURCE",
         # Diagnostics and crash reports name lines; valgrind 3.19 reads DWARF 4.
         "-gline-tables-only",
         "-gdwarf-4",
-        *_plugin(*options),
+        # Behind the guards the linker's optimiser would move accesses past them: either all of
+        # them run there, or none.
+        *(_bitcode(guest) if guest.whole else _separate(guest)),
         "-Wno-unused-command-line-argument",
     ]
+
+
+def native_program_flags(flags: Sequence[str]) -> tuple[list[str], list[str]]:
+    """A native program optimised as a whole, as the virtual one is: flags of a compilation and of
+    the link."""
+    return [*_BITCODE], ["-fuse-ld=lld", *_linker_passes(level(flags))]
+
+
+def program_flags(guest: Guest, passes: str) -> list[str]:
+    """Flags of a link by lld that run the pass over the program's bitcode; what is none is left."""
+    return [
+        f"-Wl,--load-pass-plugin={paths.compiler_plugin()}",
+        *_linker_passes(pass_options(guest), passes),
+    ]
+
+
+def pass_options(guest: Guest) -> str:
+    """What goes in front of a pipeline that runs the pass."""
+    return f"nw-options<{';'.join(_options(guest))}>"
+
+
+def _linker_passes(*passes: str) -> list[str]:
+    return ["-Xlinker", f"--lto-newpm-passes={','.join(passes)}"]
+
+
+def level(flags: Sequence[str]) -> str:
+    """How the linked program is optimised: as the last -O says, else as -O2. What a file was
+    compiled with (-Os, -O0) its functions keep."""
+    levels = [flag for flag in flags if re.fullmatch(r"-O([0-3sz]|fast)?", flag)]
+    last = levels[-1].removeprefix("-O") if levels else "2"
+    return "default<O" + {"": "1", "fast": "3", "s": "2", "z": "2"}.get(last, last) + ">"
 
 
 def libraries(start: Path | None = None) -> list[Path]:
@@ -200,12 +270,14 @@ def wrap_flags(*, virtual: bool = False) -> list[str]:
     return [f"-Wl,--wrap={name}" for name in names]
 
 
-def link_flags(guest: Guest, start: Path | None = None) -> list[str]:
-    """Flags of a link, to come behind the program's objects; `start` as for `libraries`."""
+def link_flags(guest: Guest, start: Path | None = None, flags: Sequence[str] = ()) -> list[str]:
+    """Flags of a link, to come behind the program's objects; `start` as for `libraries`, `flags`
+    the user's own."""
     first, *others = libraries(start)
     return [
         "-no-pie",
         "-fuse-ld=lld",
+        *program_flags(guest, level(flags)),
         *(f"-Wl,--wrap={name}" for name in (_RECORDED if guest.trace else ())),
         f"-Wl,-T,{paths.linker_script()}",
         # The start-up is reached by no symbol.

@@ -50,35 +50,46 @@ def _split(flags: Sequence[str]) -> tuple[list[str], list[str]]:
     return compiling, linking
 
 
-def native(sources: tuple[Path, ...], flags: Sequence[str]) -> Recipe:
+def native(sources: tuple[Path, ...], flags: Sequence[str], *, whole: bool = True) -> Recipe:
     """Plain clang, with only the watching side of the run time."""
+    flags, _ = toolchain.pass_words(flags)
     compiling, linking = _split(flags)
+    bitcode, passes = toolchain.native_program_flags(flags) if whole else ([], [])
     # Last, as the pass has them: <nandwich/guest.h> is there for both programs.
     ours = [f"-I{path}" for path in paths.include_dirs()]
     watch = paths.static_library("nw_native")
     return Recipe(
-        compile_command=(toolchain.CLANG, *compiling, *ours),
-        link_command=(toolchain.CLANG, *compiling, *toolchain.wrap_flags()),
+        compile_command=(toolchain.CLANG, *compiling, *ours, *bitcode),
+        link_command=(toolchain.CLANG, *compiling, *toolchain.wrap_flags(), *passes),
         sources=sources,
         libraries=("-Wl,--whole-archive", str(watch), "-Wl,--no-whole-archive", *linking, "-lm"),
         tools=(_compiler(), watch),
     )
 
 
-def virtual(sources: tuple[Path, ...], flags: Sequence[str], device: Device) -> Recipe:
+def virtual(
+    sources: tuple[Path, ...], flags: Sequence[str], device: Device, *, whole: bool = True
+) -> Recipe:
     """Clang with the pass, linked with run time, layers and twin."""
+    flags, words = toolchain.pass_words(flags)
     compiling, linking = _split(flags)
     guest = toolchain.Guest(
         frame_bytes=device.frame,
         slots=device.slots,
         guards=device.guards,
         trace=device.accesses != "",
+        whole=whole,
+        words=words,
     )
     return Recipe(
         compile_command=(toolchain.CLANG, *compiling, *toolchain.compile_flags(guest)),
         link_command=(toolchain.CLANG, *compiling),
         sources=sources,
-        libraries=(*linking, *toolchain.wrap_flags(virtual=True), *toolchain.link_flags(guest)),
+        libraries=(
+            *linking,
+            *toolchain.wrap_flags(virtual=True),
+            *toolchain.link_flags(guest, flags=flags),
+        ),
         tools=(_compiler(), *toolchain.tools()),
     )
 
@@ -90,11 +101,12 @@ def job(
     arguments: Sequence[str],
     *,
     compare: bool = True,
+    whole: bool = True,
 ) -> Job:
     """Both programs, built (or found built): ready to be measured."""
     outputs.refuse_over([str(source) for source in sources], flags)
-    plain = build.build(native(sources, flags)) if compare else None
-    guarded = build.build(virtual(sources, flags, device))
+    plain = build.build(native(sources, flags, whole=whole)) if compare else None
+    guarded = build.build(virtual(sources, flags, device, whole=whole))
     return Job(
         native=plain.program if plain else None,
         virtual=guarded.program,
