@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Goal: every cut and every view, and deeper at random. A write of the tree layer is cut, then each mount behind it in
- * each of its programs and erases, up to so many in a row; and at each power-up what was cut shows
- * itself in each way that it may (views.h). After each of these histories the device mounts, all
- * that was acknowledged is there, the sector under way holds the old content or the new, and keeps
- * what it showed at one more power-up of each view. Four cuts once lost a sector that was
- * acknowledged long before.
+ * Goal: every cut and every view, and deeper at random. A write of the tree layer is cut, then each
+ * mount behind it in each of its programs and erases, up to so many in a row; and at each power-up
+ * what was cut shows itself in each way that it may (views.h). After each of these histories the
+ * device mounts, all that was acknowledged is there, the sector under way holds the old content or
+ * the new, and keeps what it showed at one more power-up of each view. Four cuts once lost a sector
+ * that was acknowledged long before.
  * ctest: quick
  * ctest: soak
  */
