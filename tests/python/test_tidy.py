@@ -197,6 +197,21 @@ def test_header_that_cxx_cannot_link_is_found(tree: Path, text: str, place: int)
     assert not [finding for finding in check(tree) if finding.rule == "linkage"]
 
 
+@pytest.mark.parametrize(("lines", "breaks"), [(40, []), (41, [(41, 2)])])
+def test_opening_of_a_public_header_stays_short(
+    tree: Path, lines: int, breaks: list[tuple[int, int]]
+) -> None:
+    """Goal: a public header opens with promise and cost; stories do not grow back there."""
+    comment = "/*\n" + " * words\n" * (lines - 2) + " */\n"
+    for path in ("core/include/nandwich/base.h", "core/base/base.c"):  # a source may tell more
+        text = (tree / path).read_text()
+        write(tree, path, text.replace(SPDX_C, SPDX_C + comment, 1))
+    append(tree, "core/include/nandwich/vm.h", "/*\n" + " * words\n" * 50 + " */\n")
+    found = [finding for finding in check(tree) if finding.rule == "opening"]
+    assert [(finding.value, finding.line) for finding in found] == breaks
+    assert all(finding.path == "core/include/nandwich/base.h" for finding in found)
+
+
 def test_recursion_across_files_is_found(tree: Path) -> None:
     """Goal: a circle of calls through two files is seen, with the names on it."""
     append(tree, "core/include/nandwich/base.h", "int nw_ping(int n);\nint nw_pong(int n);\n")

@@ -10,6 +10,8 @@
 
 #include <cmocka.h>
 
+#define CHANGES 9U /* in a mount: hardly one has more */
+
 enum kind { SETTLED, OPEN, CONTENT, EMPTY }; /* of what a cut left: EMPTY shows blank */
 enum view { WHOLE, BLANK, LOST };
 
@@ -172,7 +174,8 @@ static void show_nvm(struct views *lit, uint32_t *number)
     lit->nvm_length = 0;
 }
 
-struct views *views_show(const struct views *dark, uint32_t number)
+/* A copy with power; *number loses its digits. */
+static struct views *show_all(const struct views *dark, uint32_t *number)
 {
     struct views *lit = malloc(sizeof *lit);
 
@@ -183,22 +186,36 @@ struct views *views_show(const struct views *dark, uint32_t number)
     for (uint32_t page = 0; page < VIEWS_PAGES; page++) {
         if (lit->page_kind[page] != SETTLED &&
             lit->block_kind[page / VIEWS_BLOCK_PAGES] == SETTLED) {
-            show(&lit->page_kind[page], &lit->page_view[page], &number);
+            show(&lit->page_kind[page], &lit->page_view[page], number);
         }
     }
     for (uint32_t block = 0; block < VIEWS_BLOCKS; block++) {
         if (lit->block_kind[block] != SETTLED) {
-            show(&lit->block_kind[block], &lit->block_view[block], &number);
+            show(&lit->block_kind[block], &lit->block_view[block], number);
         }
     }
     if (lit->nvm_length != 0) {
-        show_nvm(lit, &number);
+        show_nvm(lit, number);
     }
+    return lit;
+}
+
+struct views *views_show(const struct views *dark, uint32_t number)
+{
+    struct views *lit = show_all(dark, &number);
+
     if (number != 0) {
         free(lit);
         lit = NULL;
     }
     return lit;
+}
+
+static struct views *draw(const struct views *dark, struct nw_random *random)
+{
+    uint32_t number = nw_random_next(random);
+
+    return show_all(dark, &number);
 }
 
 uint32_t views_mounts(const struct views *dark, uint32_t cuts, int (*mount)(void),
@@ -234,6 +251,31 @@ uint32_t views_mounts(const struct views *dark, uint32_t cuts, int (*mount)(void
     return count;
 }
 
+void views_walk(const struct views *dark, struct nw_random *random, uint32_t cuts,
+                int (*mount)(void), void (*mounted)(void))
+{
+    struct views *lit = draw(dark, random);
+    int is_whole = 0;
+
+    while (!is_whole) {
+        struct views *before = lit;
+
+        lit->cut_after = cuts != 0 ? 1U + nw_random_below(random, CHANGES) : 0U;
+        cuts -= cuts != 0;
+        views_now = lit;
+        int result = mount();
+        is_whole = lit->off == 0;
+        if (is_whole) {
+            assert_int_equal(result, NW_OK);
+            lit->cut_after = 0;
+            mounted();
+        }
+        lit = draw(before, random);
+        free(before);
+    }
+    free(lit);
+}
+
 void views_judge(struct views_judged *judged)
 {
     uint32_t at = judged->under_way;
@@ -246,7 +288,11 @@ void views_judge(struct views_judged *judged)
             fail_msg("number %u is lost", (unsigned)number);
         }
     }
-    for (uint32_t number = 0; (next = views_show(mounted, number)) != NULL; number++) {
+    for (uint32_t number = 0; number == 0 || judged->random == NULL; number++) {
+        next = judged->random != NULL ? draw(mounted, judged->random) : views_show(mounted, number);
+        if (next == NULL) {
+            break;
+        }
         views_now = next;
         judged->histories++;
         assert_int_equal(judged->mount(), NW_OK);

@@ -11,6 +11,7 @@
 
 #include "nandwich/chip.h"
 #include "nandwich/nvm.h"
+#include "nandwich/random.h"
 
 #define VIEWS_BLOCKS 24U
 #define VIEWS_BLOCK_PAGES 16U
@@ -48,6 +49,10 @@ struct views *views_show(const struct views *dark, uint32_t number);
 uint32_t views_mounts(const struct views *dark, uint32_t cuts, int (*mount)(void),
                       void (*mounted)(void));
 
+/* The same for one way, drawn: up to so many mounts that are cut, and the whole one behind them. */
+void views_walk(const struct views *dark, struct nw_random *random, uint32_t cuts,
+                int (*mount)(void), void (*mounted)(void));
+
 /* What has to be there behind a mount: a token for each number, and one under way. */
 struct views_judged {
     int (*mount)(void);
@@ -57,6 +62,7 @@ struct views_judged {
     uint32_t under_way;
     uint32_t coming; /* its token, or the wanted one */
     uint32_t histories;
+    struct nw_random *random; /* NULL, or one view is drawn */
 };
 
 /* A device has mounted: all is there, and what is under way stays as it shows at one more power-up

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Goal: every cut and every view. A write of the tree layer is cut, then each mount behind it in
- * each of its programs and erases, up to so many in a row; and at each power-up what was cut shows
- * itself in each way that it may (views.h). After each of these histories the device mounts, all
- * that was acknowledged is there, the sector under way holds the old content or the new, and keeps
- * what it showed at one more power-up of each view. Four cuts once lost a sector that was
- * acknowledged long before.
+ * Goal: every cut and every view, and deeper at random. A write of the tree layer is cut, then each
+ * mount behind it in each of its programs and erases, up to so many in a row; and at each power-up
+ * what was cut shows itself in each way that it may (views.h). After each of these histories the
+ * device mounts, all that was acknowledged is there, the sector under way holds the old content or
+ * the new, and keeps what it showed at one more power-up of each view. Four cuts once lost a sector
+ * that was acknowledged long before.
  * ctest: quick
  * ctest: soak
  */
@@ -72,6 +72,7 @@ static void test_views(void **state)
 {
     uint32_t seeds = getenv("NW_SOAK") != NULL ? 6U : 2U;
     uint32_t cuts = getenv("NW_SOAK") != NULL ? 3U : 2U;
+    uint32_t walks = getenv("NW_SOAK") != NULL ? 300000U : 3000U;
 
     (void)state;
     ram_bytes = nw_ftl_tree_ram_bytes(&config, &views_chip.geometry);
@@ -100,6 +101,11 @@ static void test_views(void **state)
         device->cut_after = 1;
         assert_int_equal(write(judged.under_way, serial), NW_ERR_POWER);
         judged.histories += views_mounts(device, cuts, mount, judge);
+        judged.random = &random;
+        for (uint32_t walk = 0; walk < walks; walk++) {
+            views_walk(device, &random, 2U + walk % 5U, mount, judge);
+        }
+        judged.random = NULL;
         free(wanted);
         free(device);
     }

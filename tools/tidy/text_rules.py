@@ -11,6 +11,7 @@ from tidy.tree import Finding, Source
 MAX_COLUMNS = 100
 MAX_FUNCTION = 70
 MAX_FILE = 1000
+MAX_OPENING = 40
 SPDX = "SPDX-License-Identifier: Apache-2.0"
 
 # The brackets keep this file from holding what it looks for.
@@ -60,6 +61,8 @@ FREESTANDING = frozenset({"stdint.h", "stddef.h", "stdbool.h", "limits.h", "stri
 _BEGIN = re.compile(r"^#ifdef __cplusplus\nextern +\{\n#endif\n", re.MULTILINE)
 _END = re.compile(r"^#ifdef __cplusplus\n\}\n#endif\n+#endif\s*\Z", re.MULTILINE)
 _INCLUDE = re.compile(r"^\s*#\s*include\b", re.MULTILINE)
+#: The first comment of a file behind its SPDX line.
+_OPENING = re.compile(r"\A/\*[^\n]*\*/\n+(/\*.*?\*/)", re.DOTALL)
 _DIRECTIVE = re.compile(r"^[ \t]*#(?:\\\n|[^\n])*", re.MULTILINE)
 
 
@@ -143,9 +146,25 @@ def core_calls(source: Source) -> Iterator[Finding]:
             yield Finding(source.path, number, "banned-header", text)
 
 
+def opening(source: Source) -> Iterator[Finding]:
+    """The opening comment of a public header: promise and cost; the rest stands in the docs."""
+    if not _is_public_header(source):
+        return
+    if comment := _OPENING.match(source.text):
+        length = comment.group(1).count("\n") + 1
+        if length > MAX_OPENING:
+            number = source.text.count("\n", 0, comment.start(1)) + 1
+            text = f"opening comment of {length} lines, at most {MAX_OPENING}: docs/ takes the rest"
+            yield Finding(source.path, number, "opening", text, length)
+
+
+def _is_public_header(source: Source) -> bool:
+    return source.path.endswith(".h") and "/include/" in source.path
+
+
 def linkage(source: Source) -> Iterator[Finding]:
     """A public header gives its names the linkage of C, from its last include to its end."""
-    if not (source.path.endswith(".h") and "/include/" in source.path):
+    if not _is_public_header(source):
         return
     code = clex.blanked(source.text)
     begin, end = _BEGIN.search(code), _END.search(code)
@@ -160,4 +179,4 @@ def linkage(source: Source) -> Iterator[Finding]:
         yield Finding(source.path, number, "linkage", 'an #include behind extern "C" {')
 
 
-RULES = (lengths, licence, leftovers, core_calls, linkage)
+RULES = (lengths, licence, leftovers, core_calls, opening, linkage)

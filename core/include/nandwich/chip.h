@@ -17,30 +17,22 @@
  *     then nw_chip_mark_bad().
  *
  * WHAT THE DRIVER OWES
- *   - A verb returns only when the chip has finished and has told its status. Errors come from
- *     enum nw_error; nothing is retried in silence. Read answers the number of bits corrected.
- *   - On return every field of the request holds what the caller put there (a filter may change
- *     fields while it works); the bytes behind data and spare change only on read and buffer_read.
- *   - The bad-block marker is the driver's own business: it lies outside the spare bytes seen here
- *     and is reached by is_bad and mark_bad only. mark_bad survives power loss.
+ *   - A verb returns only when the chip has finished and has told its status. Errors come from enum
+ *     nw_error; nothing is retried in silence. Read answers the number of bits corrected.
+ *   - On return every field of the request holds what the caller put there; the bytes behind data
+ *     and spare change only on read and buffer_read.
+ *   - Bad-block markers lie outside the spare bytes seen here, and only is_bad and mark_bad reach
+ *     them. mark_bad survives power loss.
  *
  * WHAT A POWER CUT MAY LEAVE
- *   - During read: nothing changes.
  *   - During program: the bytes of that program hold any mix of old and new bits, data and spare
  *     apart, and may read differently from one power-up to the next until the block is erased; the
- *     page may even look erased, but must not be programmed again. All other pages keep their
- *     content.
+ *     page may even look erased, but must not be programmed again. Other pages keep their content.
  *   - During erase: every byte of the block is undefined, also when it looks erased. The block must
- *     be erased again before anything is programmed.
- *   - During mark_bad: the block may or may not be marked.
- *   - During heal: as during erase, and the life is not gained.
+ *     be erased again before anything is programmed. During heal the same, and no life is gained.
+ *   - During mark_bad: the block may or may not be marked. During read: nothing changes.
  *   Hence: after power-up erase a block before use unless you know its last erase ended, and do not
  *   go on programming in a block that may hold a torn page; skip at least that page.
- *
- * HEALING (parts with heal_life): heat gives a worn block life back. The i-th healing of a block
- * gains heal_life - (i - 1) * heal_step erases, counted from that moment; heal_limit healings a
- * block. It takes heal_us, seconds, during which the whole chip does nothing else, and leaves the
- * block's content undefined, to be erased before use.
  *
  * METADATA ONLY: data == NULL with length > 0 moves no payload. Only chips with NW_CHIP_NO_PAYLOAD
  * take it (the twin in metadata-only mode); costs and checks are those of the real operation.
@@ -81,7 +73,8 @@ struct nw_geometry {
     uint32_t program_us; /* typical time of one whole-page program, transfer included */
     uint32_t erase_us;   /* typical time of one block erase */
     uint32_t heal_us;    /* time of one healing */
-    uint32_t heal_life;  /* erases gained by a block's first healing; 0: cannot be healed */
+    uint32_t heal_life;  /* erases gained by a block's first healing, counted from then on; 0:
+                          * cannot be healed */
     uint16_t heal_step;  /* how many fewer by each further one */
     uint16_t heal_limit; /* healings a block takes */
 };
@@ -124,7 +117,9 @@ struct nw_chip_ops {
     int (*buffer_read)(struct nw_chip_req *req);    /* chip buffer -> data */
     int (*buffer_write)(struct nw_chip_req *req);   /* data -> chip buffer */
     int (*buffer_program)(struct nw_chip_req *req); /* chip buffer -> erased page, or REWRITE */
-    /* Asked only where geometry.heal_life is not 0; a filter may have it without. */
+    /* Heats a worn block for geometry.heal_us, in which the chip does nothing else. Its content is
+     * undefined then: it is erased before use. Asked only where geometry.heal_life is not 0; a
+     * filter may have the verb without. */
     int (*heal)(struct nw_chip_req *req);
 };
 

@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * driver_dataflash.h - DataFlash with its page buffers: AT45DB011 to AT45DB642, revisions B, D
- * and E, as a chip (chip.h).
+ * driver_dataflash.h - DataFlash with its page buffers: AT45DB011 to AT45DB642, revisions B, D and
+ * E, as a chip (chip.h).
  *
- * WHAT THE PART TELLS. The density bits of its status register (D7h) tell pages and page size,
- * bit 0 whether pages are 264 (528, 1056) or, switched for good by the user, 256 (512, 1024)
- * bytes. An id (9Fh) has to tell the same density, and a 641E from a 642D. Revision B has no id,
- * its pages cannot be switched, and its bit 0 means nothing.
+ * WHAT THE PART TELLS. The density bits of its status register (D7h) tell pages and page size, bit
+ * 0 whether pages are 264 (528, 1056) or, switched for good by the user, 256 (512, 1024) bytes. An
+ * id (9Fh) has to tell the same density, and a 641E from a 642D. Revision B has no id, its pages
+ * cannot be switched, and its bit 0 means nothing.
  *
  *   density bits   3     5      7      9      11     13     15
  *   pages          512   1,024  2,048  4,096  4,096  8,192  8,192 (641E: 32,768)
  *   bytes          264   264    264    264    528    528    1,056 (641E: 264)
  *
  * PAGES. 8 a block. All bytes are data, there is no spare. Programmed whole, through a buffer.
- * Erased bytes may be read. buffer_program erases the page first (83h, 86h), so it may hit a
- * page in use.
+ * Erased bytes may be read. buffer_program erases the page first (83h, 86h), so it may hit a page
+ * in use.
  *
- * BUFFERS. Two (AT45DB011: one). program goes through the last one and leaves its page there; erase
- * leaves FF there.
+ * BUFFERS. Two (AT45DB011: one). program leaves its page in the last one, erase leaves FF there.
  *
  * FAILURES. A part before revision E does not say that a program failed: the driver has the part
  * compare page and buffer after each (60h, 61h; 0.2 ms), and the eight pages of an erased block
@@ -25,9 +24,8 @@
  * switches it off (3Dh 2Ah 7Fh 9Ah) where the WP pin lets it.
  *
  * REWRITES. A page must be rewritten at least once within 10,000 to 20,000 (revision E: 50,000)
- * page erases and programs in its sector: the datasheet's "auto page rewrite". A translation layer
- * with wear levelling keeps well below that, and small.h sees to it; code that programs a few pages
- * of a sector over and over beside others has to as well.
+ * page erases and programs in its sector. A translation layer with wear levelling and small.h see
+ * to that; code that programs a few pages of a sector over and over has to as well.
  *
  * BAD BLOCKS. There are no marks: is_bad answers 0, mark_bad NW_ERR_UNSUPPORTED.
  *
@@ -38,8 +36,8 @@
  * COST. RAM: sizeof(struct nw_dataflash). Stack on a Cortex-M3: 130 B. A read moves 8 bytes and the
  * data; a program 12 and the data, and 2 a question of status.
  *
- * Source: datasheets AT45DB041B, AT45DB161D, AT45DB641E: "status register
- * read", "manufacturer and device id", "main memory page to buffer compare".
+ * Source: datasheets AT45DB041B, AT45DB161D, AT45DB641E: "status register read", "manufacturer and
+ * device id", "main memory page to buffer compare", "auto page rewrite".
  */
 #ifndef NANDWICH_DRIVER_DATAFLASH_H
 #define NANDWICH_DRIVER_DATAFLASH_H

@@ -6,9 +6,9 @@
  * give each a struct of its own with a select of its own. The drivers above it are
  * driver_spi_nand.h, driver_spi_nor.h, driver_dataflash.h and driver_sd.h.
  *
- * THE FUNCTIONS answer NW_OK or a negative error, which the verb under way passes to its caller
- * as it is: NW_ERR_IO for a DMA that did not end, NW_ERR_POWER where the board knows that its
- * supply fails. They may sleep or let other tasks run; no driver is entered twice for one part.
+ * THE FUNCTIONS answer NW_OK or a negative error, which the verb under way passes to its caller as
+ * it is: NW_ERR_IO for a DMA that did not end, NW_ERR_POWER where the board knows that its supply
+ * fails. They may sleep or let other tasks run; no driver is entered twice for one part.
  *
  * WIRES. Mode 0 (or 3), most significant bit first, eight bits. Commands are sent one bit wide.
  *
@@ -22,23 +22,21 @@
  * WHOLE COMMANDS. For NAND, NOR and DataFlash a command is select(1), one or two transfers, one way
  * each, and select(0). Their memory stays as it is, and what comes in is not looked at, until
  * select(0) has returned. So a board whose bus takes whole commands only (spidev of Linux,
- * embedded-hal's SpiDevice) may note the transfers and do them all at select(0). Cards are
- * otherwise.
+ * embedded-hal's SpiDevice) may note the transfers and do them all at select(0). Not so for cards.
  *
- * BUSY. A part that is busy is asked for nothing but its status. A driver asks every step_us of its
- * table, waiting in between by `wait`, and gives up at a limit: NW_ERR_BUSY. LIMITS count waits,
- * not time: so many of so many microseconds each. They are as long as told where `wait` is exact;
- * one that sleeps until the next tick makes each of them a tick or two (20 ms as 1,000 waits of 20
- * us: 1 to 2 s with ticks of 1 ms). The next call first waits for the same part again, under the
- * same limit, so that a part that recovers is used again and one that is stuck is never given a
- * command.
+ * BUSY. A part that is busy is asked for nothing but its status, every step_us of the driver's
+ * table with a `wait` between, up to a limit: NW_ERR_BUSY. LIMITS count waits, not time: so many of
+ * so many microseconds each. A `wait` that sleeps until the next tick makes them longer (20 ms as
+ * 1,000 waits of 20 us: 1 to 2 s with ticks of 1 ms). The next call first waits for the same part
+ * again, under the same limit, so that a part that recovers is used again and one that is stuck is
+ * never given a command.
  *
  * NOBODY. A line that nobody drives reads all FF, a shorted one all 00, which some parts mean by
  * busy. So opening answers NW_ERR_NOT_FOUND, and not NW_ERR_BUSY, where status and id both read as
  * such a line. A part that falls silent later is busy, since it may come back.
  *
- * RAM: sizeof(struct nw_spi), 12 to 32 bytes, 20 on a Cortex-M. Nothing static. The stack
- * that the drivers tell is without that of these functions.
+ * RAM: sizeof(struct nw_spi), 12 to 32 bytes, 20 on a Cortex-M. Nothing static. The stack that the
+ * drivers tell is without that of these functions.
  */
 #ifndef NANDWICH_DRIVER_SPI_H
 #define NANDWICH_DRIVER_SPI_H

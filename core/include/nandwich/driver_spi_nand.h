@@ -2,27 +2,18 @@
 /*
  * driver_spi_nand.h - NAND on a serial bus with error correction inside: W25N01GV, GD5F1GQ4 and Q5,
  * MX35LF1GE4AB and 2GE4AB, MT29F1G01, 2G01 and 4G01, and others of this class, as a chip (chip.h).
- *
- *     static struct nw_spi bus = {&board_ops, NULL, 20000, 0, 0, 0};
- *     static struct nw_spi_nand nand;
- *     int result = nw_spi_nand_open(&nand, &bus, NULL);     then: &nand.chip for a layer
+ * Use: docs/device.md.
  *
  * WHAT THE PART TELLS. Its id (command 9Fh) is looked up in a small table: blocks, pages, planes,
  * what its ECC status bits mean, which spare bytes it protects. Its parameter page (ONFI, in the
- * OTP area at row 1 or 4, the first copy whose checksum is right) has to tell the same shape, and
- * tells the endurance (0 where there is none). An id that is not in the table is
- * NW_ERR_UNSUPPORTED, with a parameter page too: that tells neither planes nor ECC. Give a row of
- * your own. A part with more than one die, which a command would have to choose, is refused.
+ * OTP area at row 1 or 4) has to tell the same shape, and tells the endurance (0 where there is
+ * none). An id that is not in the table, or a part with more than one die, is refused.
  *
- * PAGES. 2,048 or 4,096 data bytes, and 4 spare bytes for each 512: of the part's spare area the
- * caller sees bytes that its ECC protects and that hold no code. These are bytes 4 to 7 of each 16;
- * of a Micron part, which leaves those unprotected, bytes 20h to 23h, 28h to 2Bh, and so on (with
- * pages of 4 KiB 40h, 48h, ..). Most parts have one code over 512 bytes and their spare bytes, so a
- * page is programmed whole and once. W25N01GV has a code of its own for each 4 spare bytes: there
- * program_bytes is 512, a page takes 4 programs, and spare bytes are programmed from a multiple of
- * 4 on (NW_ERR_ALIGN).
- * Source: datasheets W25N01GV ("sector definitions with ECC"), GD5F1GQ4xExxG, GD5F1GQ5xExxG ("ECC
- * protection", status register), MX35LF1GE4AB, MT29F1G01ABAFD, MT29F2G01ABAGD, MT29F4G01ABAFD.
+ * PAGES. 2,048 or 4,096 data bytes, and 4 spare bytes for each 512, protected by the part's ECC and
+ * free of its codes: bytes 4 to 7 of each 16; of a Micron part bytes 20h to 23h, 28h to 2Bh, and so
+ * on (with pages of 4 KiB 40h, 48h, ..). A page is programmed whole and once. Only W25N01GV has a
+ * code of its own for each 4 spare bytes: there program_bytes is 512, a page takes 4 programs, and
+ * spare bytes are programmed from a multiple of 4 on (NW_ERR_ALIGN).
  *
  * ECC. A read answers the most bits repaired in any unit of the page; where the status tells a
  * range only, its upper end:
@@ -32,14 +23,10 @@
  *   MX35LF        00: 0    01: 1 to 4, told as 4    10, 11: NW_ERR_ECC
  *   MT29F         000: 0   001: 3   011: 6   101: 8    all else: NW_ERR_ECC
  * The status is of the whole page: a read of a few bytes answers NW_ERR_ECC too where another unit
- * is lost, and the bytes are delivered as they are.
+ * is lost. The bytes are delivered as they are.
  *
  * BAD BLOCKS. A block is bad when the first spare byte of its page 0 or 1 is not 0xFF, whatever ECC
- * says of that page. mark_bad writes zeros there, in both pages.
- *
- * WRITE PROTECTION. Opening lifts the block protection that these parts wake with. Where it cannot
- * (the WP pin) it answers NW_ERR_CONFIG; so too where ECC does not go on. Both registers are read
- * back.
+ * says. mark_bad writes zeros there, in both pages.
  *
  * ERRORS of the verbs, beside those of chip.h: NW_ERR_PROGRAM and NW_ERR_ERASE as the part's status
  * tells; NW_ERR_BUSY after 1,000 waits of 20 us (20 ms, twice what the slowest erase takes; LIMITS
@@ -48,6 +35,9 @@
  * COST. RAM: sizeof(struct nw_spi_nand). Stack on a Cortex-M3: 150 B, 400 B while opening. A read
  * moves 4 bytes of command, 3 a question of status, and 4 and the data for each piece; a whole page
  * with its 16 spare bytes is five pieces.
+ *
+ * Source: datasheets W25N01GV, GD5F1GQ4xExxG, GD5F1GQ5xExxG, MX35LF1GE4AB, MT29F1G01ABAFD,
+ * MT29F2G01ABAGD, MT29F4G01ABAFD.
  */
 #ifndef NANDWICH_DRIVER_SPI_NAND_H
 #define NANDWICH_DRIVER_SPI_NAND_H

@@ -3,62 +3,40 @@
  * ftl_lavish.h - a translation layer that spends flash to save erases and copies: swap space for
  * virtual memory. What it holds dies with power.
  *
- * Source: Lin et al., "Providing Virtual Memory Support for Sensor Networks with Mass Data
- * Processing", IJDSN 2013. docs/ftl-lavish.md draws its merges and says where this code decides
- * what the paper leaves open.
- *
- * WORDS. A sector is a page of the chip given (over shrink.h: a part of one). A logical block is as
- * many sectors as a block has pages. A lavish block is `degree` blocks of the chip, written sector
- * after sector, out of place. A logical block has a data lavish block and, once that is full, a log
- * lavish block. Its map says where each of its sectors lies: below the sectors of a lavish block in
- * the data block, above in the log block. Few maps are in RAM; one that has to leave is written to
- * the next free sector of its own logical block.
- *
- * SPACE. (logical blocks + 2) x degree blocks at least, so that one log block and one block in
- * reserve are there, and one for the mark (see OPEN); more give logs more time and merges less to
- * copy; more than (2 x logical blocks + 2) x degree are not used unless asked for. Blocks beyond
- * are spares: they replace bad ones, wherever in a lavish block these lie.
- *   8 MB at degree 8 on 2,048-byte pages, 64 a block: 64 logical blocks, at least 529 blocks.
+ * SPACE. A sector is a page of the chip, a logical block as many sectors as a block has pages, a
+ * lavish block `degree` blocks of the chip. At least (logical blocks + 2) x degree blocks, and one
+ * for the mark (see OPEN). With more, by default up to (2 x logical blocks + 2) x degree, merges
+ * have less to copy. Blocks beyond are spares: they replace bad ones.
+ *   8 MB at degree 8 on pages of 2,048 bytes, 64 a block: 64 logical blocks, at least 529 blocks.
  *
  * RAM: nw_ftl_lavish_ram_bytes(). 10 bytes a logical block, 4 + 2 x block_pages a map in RAM, a
  * byte a lavish block, a bit a block, 4 bytes a spare block, and one page if the chip has no copy.
  *   The example with 4 maps, 124 lavish blocks and 32 spares, over a chip with copy: 1.6 KB.
  *
- * COSTS. D: sectors of a logical block.
+ * COST. D: sectors of a logical block. A read or copy that answers NW_ERR_ECC is done once more.
  *   read   1 read; with its map not in RAM also 1 map read and, if the map that leaves was changed,
  *          1 map program
  *   write  1 program; on a map miss as above; when a block of the chip is entered first in this
  *          session, its erase; when the log is full a switch: < D copies, `degree` erases; when
- *          lavish blocks run low a merge: <= D copies, 2 x degree erases, and a map miss
+ *          lavish blocks run low a merge: <= D copies, 2 x degree erases, and a map miss. A program
+ *          that fails costs a merge into a fresh lavish block, without a spare also a merge, once
  *   Free blocks won per erase are at least (degree - 1) / degree, copies per sector appended at
- *   most 1 / degree, or 1 / (degree - 1) when lavish blocks are few (docs/ftl-lavish.md).
- *   Everywhere one read or copy more for each that answers NW_ERR_ECC: what fails once is not lost.
- *   A failed program costs a merge of that logical block into a fresh lavish block; a block that
- *   fails without a spare to replace it also a merge II or III, once.
+ *   most 1 / degree, or 1 / (degree - 1) when lavish blocks are few.
  *
  * ERRORS. A sector whose content could not be read when it had to be moved answers NW_ERR_ECC until
- * it is written again; so do all sectors of a logical block whose map cannot be read. An error is
- * that of the sector req->sector + req->done; an error of a merge behind it is not told, the next
- * call meets what lasts. NW_ERR_UNSUPPORTED: data == NULL on a chip that keeps payload.
+ * it is written again, and so do all of a logical block whose map cannot be read. An error is that
+ * of the sector req->sector + req->done. NW_ERR_UNSUPPORTED: data == NULL where payload is kept.
  *
- * BLOCKS THAT FAIL are marked bad and replaced by spares, also when marking them answers an error:
- * they are not used again in this session. Without a spare the lavish block of one is given up,
- * and up to degree - 1 good blocks of it become spares. Writes and trims go on as long as `good`,
+ * BLOCKS THAT FAIL are marked bad and replaced by spares. Writes and trims go on as long as `good`,
  * the lavish blocks not given up, is at least logical blocks + 2, if no call meets more than one
- * failure: so at least spares + lavish blocks - logical blocks - 2 blocks may fail. Another error
- * of the chip (NW_ERR_IO, say) in the call in which a block fails is one more failure: it may cost
- * a lavish block although spares are left. With fewer they answer NW_ERR_FULL, and so may idle.
- * Reads always go on: a map that finds no place to leave RAM for does not keep them out, they then
- * read 2 bytes of the sector's map and the sector.
+ * failure: so at least spares + lavish blocks - logical blocks - 2 blocks may fail. With fewer they
+ * answer NW_ERR_FULL, and so may idle. Reads always go on.
  *
- * OPEN, NOT PERSISTENT. Nothing of an earlier session is looked for, but whose the chip is: open
- * takes one that is blank (blank.h) and marks it, or one with its mark, and refuses others unless
- * told to erase them. The mark lies in the chip's last good block, which is not used otherwise,
- * and is made once in the chip's life; power may be cut at any moment (on parts with one-page
- * blocks not while it is made: the next open may then refuse). On chips without spare bytes that
- * cannot be read where they are erased nobody can tell: these are taken with `erase` only, and
- * nothing is marked or erased. The maps on flash and the spare bytes, which this layer leaves
- * alone but for the mark, are where a persistent variant would put its tags.
+ * OPEN takes a blank chip (blank.h) and marks it, or one with its mark; others only with `erase`.
+ * The mark lies in the last good block and is made once in the chip's life.
+ *
+ * Source: Lin et al., "Providing Virtual Memory Support for Sensor Networks with Mass Data
+ * Processing", IJDSN 2013. Merges, the mark, what the paper leaves open: docs/ftl-lavish.md.
  */
 #ifndef NANDWICH_FTL_LAVISH_H
 #define NANDWICH_FTL_LAVISH_H

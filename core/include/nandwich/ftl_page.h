@@ -3,61 +3,41 @@
  * ftl_page.h - the page-mapped translation layer: any sector may lie in any page of the chip.
  *
  * A log of pages: each write goes to the next page of an open block, a map in RAM says where the
- * newest copy of each sector lies, a tag in the spare area (core/ftl/tag.h) lets the map be found
- * again after a power cut. Blocks with the fewest valid pages are cleaned first (greedy), hot host
- * data and cold moved data fill blocks of their own. Every bit on flash: docs/ftl-page.md.
+ * newest copy of each sector lies, a tag in the spare area lets a mount find the map again. The
+ * block with the fewest valid pages is cleaned first (greedy). What the host writes and what
+ * cleaning moves fill blocks of their own. How, why, every bit on flash: docs/ftl-page.md.
  *
  * SECTORS. One sector is one page. The device has (blocks - spare_blocks) * block_pages sectors,
  * less a few pages that remember trims.
  *
+ * RAM: 4 bytes a sector, 12 a block, a bit a page and a page buffer: nw_ftl_page_ram_bytes().
+ *
  * DURABLE. A write is durable when it has returned NW_OK; a sync only has to write down trims. A
  * trim is durable after a sync (or earlier). Power may be cut at any moment, in mount too.
  *
- * A FAILED WRITE (NW_ERR_IO, say) leaves its sector at its old content, although the chip may have
- * programmed the new one. So the next write, sync or idle first writes that sector anew, as reads
- * show it, and answers an error when it cannot.
+ * A FAILED WRITE (NW_ERR_IO, say) leaves its sector at its old content. The next write, sync or
+ * idle first writes that content anew and answers an error when it cannot.
  *
- * COST, in chip operations
- *   read   1 read (data and tag); 0 when the sector holds nothing. Here and everywhere one more for
- *          each that answers NW_ERR_ECC: what fails once is not lost
- *   write  1 program, and 1 erase every block_pages writes unless idle erased ahead. While free
- *          blocks are few it also passes ceil(n / (n - v)) pages of the block being cleaned
- *          (v of its n pages valid), a read and a program for each valid one. With enough idle
- *          time between writes one program is all; without, that many moves and two erases are
- *          the worst, but for a failed program: then up to n pages are written more. That holds
- *          while 7 of the spare blocks are good: with fewer the device is about to answer
- *          NW_ERR_FULL, and a write may clean several blocks until one is free.
+ * COST, in chip operations; n: pages of a block; one read more for each that answers NW_ERR_ECC
+ *   read   1 read (data and tag); 0 when the sector holds nothing
+ *   write  1 program, and 1 erase every n writes unless idle erased ahead. While free blocks are
+ *          few also ceil(n / (n - v)) moves at most, of the v valid pages of the block being
+ *          cleaned, and another erase. After a failed program up to n pages are written more. That
+ *          holds while 7 of the spare blocks are good: with fewer a write may clean several blocks
  *   trim   0; the next sync writes one page for each range of 8 * page_bytes sectors touched
- *   sync   0 without trims before it; with them, also an erase when they take a block, and the
- *          moves that free one when no open block has a page left and free blocks are few
- *   idle   steps that each fit the budget left: a move, an erase, or a healing (wear.h). The move
- *          that empties a block also writes a page for each range trimmed since the last sync
+ *   sync   0 without trims before it; with them also an erase, and moves when free blocks are few
+ *   idle   steps that each fit the budget left: a move, an erase, or a healing (wear.h)
  *   the first write, sync or idle after a call that failed: also 1 read, 1 program and 1 erase
- *   mount  reads the tag of page 0 of every block and of all written pages, and one more for each
- *          outdated page found; programs 4 pages, of which it reads one again, and erases a block.
- *          It looks at all tags once more when the newest page turns out torn. Of one block in 32
- *          (27, 13 on pages of 512, 256 bytes) it then reads the last page's tag. Where that is
- *          blank or torn it moves what the block holds: up to n moves, and an erase and a read for
- *          each; with a mount before that had no room, also what was left to that one. When free
- *          blocks are few it cleans as a write does. 2 programs and a read more make all that it
- *          moved count, and free the blocks. All this again for each block that goes bad
+ *   mount  a read for page 0 of every block, each written page and each outdated page found, 1
+ *          more, 4 programs and 1 erase; behind a cut and when free blocks are few also moves
+ *          (docs)
  *
- * ERRORS of the block verbs: NW_ERR_FULL when bad blocks have eaten the spare blocks (reads go on):
- * of a write; of a sync when it has trims to write down or a failed write to settle; of idle when
- * it has a failed write to settle. NW_ERR_ECC or NW_ERR_CORRUPT for a sector whose content is lost
- * (the sector is req->sector + req->done), NW_ERR_UNSUPPORTED for data == NULL on a chip that keeps
- * payload or data on one that keeps none, else what the chip answers. A block in which a program
- * fails (NW_ERR_PROGRAM) is emptied and marked bad. After another error of a program (a bus) its
- * block takes no more pages, for the page may be blank, but stays in use; the rest of it is won
- * back by cleaning. Errors in quick succession can use up the free blocks in this way: NW_ERR_FULL
- * until the next mount. The same when all blocks that are free, two at the least, go bad in one
- * write while no open block has a page left: then nothing can be moved to win another one. One
- * program may fail in each mount, too. When several fail within one mount, or an erase besides, all
- * blocks may be used up that a mount can write to, which are those that are free and the two it
- * keeps for that: then NW_ERR_FULL until a later mount finds one that works, or for good, although
- * spare blocks are good. Reads go on.
- *
- * RAM: 4 bytes a sector, 12 a block, a bit a page and a page buffer: nw_ftl_page_ram_bytes().
+ * ERRORS of the block verbs: NW_ERR_FULL of a write, of a sync with trims to write down and of what
+ * settles a failed write, when bad blocks have eaten the spare blocks; until the next mount, when
+ * many programs or erases fail in quick succession (docs). Reads go on. NW_ERR_ECC or
+ * NW_ERR_CORRUPT for a sector whose content is lost (the sector is req->sector + req->done),
+ * NW_ERR_UNSUPPORTED for data == NULL on a chip that keeps payload or data on one that keeps none,
+ * else what the chip answers.
  */
 #ifndef NANDWICH_FTL_PAGE_H
 #define NANDWICH_FTL_PAGE_H

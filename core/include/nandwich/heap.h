@@ -3,12 +3,11 @@
  * heap.h - malloc and its family over a stretch of virtual memory (vm.h).
  *
  * What costs here is not instructions but pages: touching a header in a page that left RAM is a
- * page fault. So the heads of all free lists lie in RAM, a small block is allocated and freed by
- * touching that block alone, and neighbours are merged at once only where blocks are large. Small
- * free blocks wait in lists of their exact size (quick fit: Weinstock and Wulf 1988) and are
- * merged by one walk over the heap when a request could not be met otherwise. Large ones lie in
- * segregated lists with boundary tags, a bounded number of steps to find and free (good fit:
- * Masmano et al. 2004, TLSF).
+ * page fault. So the heads of all free lists lie in RAM, and a small block is allocated and freed
+ * by touching that block alone. Small free blocks wait in lists of their exact size (quick fit:
+ * Weinstock and Wulf 1988) and are merged by one walk over the heap when a request could not be met
+ * otherwise. Large ones are merged at once and lie in segregated lists with boundary tags (good
+ * fit: Masmano et al. 2004, TLSF). More: docs/vm.md.
  *
  * SIZES. A block begins with a header of 8 bytes, right before its address. A request of n bytes
  * takes R(n) = n + 8, rounded up to NW_HEAP_ALIGN, and 16 at least. It gets that or 8 more; with an
@@ -33,8 +32,7 @@
  * included: its own page, seldom one or two more; a larger one: the ends of it and its neighbours,
  * up to two of the same free list, and up to four free blocks that turn out too small. When all
  * that fails: each free block of nearly this size; then the walk, which touches every page with a
- * header in it. No walk is made when too little was freed since the last one to make the request
- * possible.
+ * header in it, unless too little was freed since the last walk to make the request possible.
  *
  * Addresses are virtual: hand them to guarded code or nw_vm_...(). Errors of the device go to the
  * VM's panic and come back here too, whatever they are; after one the heap is to be used no more.

@@ -1,58 +1,43 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * sched.h - deadlines for flash I/O: between producers that must not wait and a block device that
- * takes milliseconds.
+ * takes milliseconds. How to use it, policies, figures: docs/sched.md.
  *
- * Interrupts hand in small requests (nw_sched_submit); the main loop asks what to do next, does it
- * and says that it is done. Requests of one flow that fit one sector together are written as one,
- * which is what saves a loaded device: a write costs the same however little of the sector is used.
- * Policies FIFO, EDF, G-EDF and RG-EDF are those of Dou and Kalogeraki (SEUS 2008); SLACK is ours.
- *
- *     int todo = nw_sched_next(&sched, now());
- *     if (todo > 0) {
- *         int result = nw_sched_transfer(&sched);
- *         nw_sched_done(&sched, now(), result);
- *     }
+ * Interrupts hand in small requests (nw_sched_submit); the main loop asks what to do next
+ * (nw_sched_next), does it (nw_sched_transfer) and says that it is done (nw_sched_done). Requests
+ * of one flow that fit one sector together are written as one. Policies FIFO, EDF, G-EDF and RG-EDF
+ * are those of Dou and Kalogeraki (SEUS 2008); SLACK is ours.
  *
  * TIME is a 32-bit count of ticks of the caller's own clock (us or ms; take one unit throughout).
- * It never goes back and may wrap around. nw_sched_open() refuses deadlines, periods and guards of
- * 2^30 ticks or more and operations longer than NW_SCHED_TICKS_MAX; with NW_SCHED_LEARN longer
- * ones are learned as that. For the rest the caller answers: an issue time lies at most 2^29 ticks
- * from the present (9 minutes of us, 6 days of ms), and no request still waits 2^29 ticks after its
- * deadline, or it is taken for one that is not due yet.
+ * It never goes back and may wrap around. Deadlines, periods and guards are below 2^30 ticks, an
+ * operation is NW_SCHED_TICKS_MAX at most; with NW_SCHED_LEARN longer ones are learned as that. For
+ * the rest the caller answers: an issue time lies at most 2^29 ticks from the present, and no
+ * request still waits 2^29 ticks after its deadline, or it is taken for one that is not due yet.
  *
- * INTERRUPTS Only nw_sched_submit() may be called from an interrupt, from one that no other
- * submitting interrupt breaks into. It shares a ring of slot numbers with the main loop, in which
- * each side moves its own ends only, and never waits. Everything else belongs to the main loop. The
- * event callback runs in the main loop, in nw_sched_next() or nw_sched_done(). It may submit, with
- * submitting interrupts held off, and calls nothing else of the scheduler; what it hands in waits
- * for the next nw_sched_next().
+ * INTERRUPTS. Only nw_sched_submit() may be called from an interrupt, from one that no other
+ * submitting interrupt breaks into; it never waits. The event callback runs in the main loop. It
+ * may submit, with submitting interrupts held off, and calls nothing else of the scheduler.
  *
- * FLOWS Requests of one flow are served in the order they were submitted, so a flow gives all its
- * requests the same relative deadline, and their issue times do not go back: policies know a flow
- * by the deadline of its first request. A request is met when the operation that wrote (or read) it
- * has ended, told by nw_sched_done(), at its deadline at the latest. Where a device holds writes
- * back until a sync, the caller syncs it between nw_sched_transfer() and nw_sched_done(). A device
- * error touches only the group being written; its flow is told.
+ * FLOWS. Requests of one flow are served in the order they were submitted: all have the same
+ * relative deadline, and their issue times do not go back. A request is met when nw_sched_done()
+ * ends the operation that wrote (or read) it, at its deadline at the latest. Where a device holds
+ * writes back until a sync, the caller syncs it before. A device error touches only the group being
+ * written.
  *
- * SPLIT REQUESTS are written piece by piece, each piece in a sector of its own (the last one may
- * share its sector with the requests behind it). The first piece that fails or is dropped ends the
- * request: the pieces behind it are told with the same verdict and error, without an operation.
- * Earlier pieces stay written, so a request may lie there cut short, but never with a hole.
+ * SPLIT REQUESTS are written piece by piece, each in a sector of its own (the last one may share
+ * its sector with requests behind it). The first piece that fails or is dropped ends the request,
+ * and the pieces before it stay written: cut short, but never with a hole.
  *
- * ON FLASH Writes go one sector after the other through the log region, as they are: requests of a
- * group follow each other from byte 0, the rest of the sector is zero. Where each one went is told
- * by the event; what marks and checks a record is the producer's. An opening write (see `unit`) of
- * SLACK may carry no request at all: that sector is all zeros and no event names it.
+ * ON FLASH. Writes go one sector after the other through the log region: requests of a group follow
+ * each other from byte 0, the rest of the sector is zero. The event tells where each one went. An
+ * opening write (see `unit`) of SLACK may carry no request: all zeros, and no event names it.
  *
- * COST nw_sched_submit: constant, a split request its pieces. nw_sched_next: constant for each
- * request that has arrived or is dropped; for each flow that was empty, and for each that drops,
- * O(log flows), with SLACK O(flows), which keeps them sorted: 100 flows that all begin at once cost
- * it 4,950 steps, once. Then the decision: O(flows) for RG-EDF, four flows for SLACK (all of them
- * with more than half of the slots taken and not all to be met), else constant.
- * nw_sched_done: the requests served, plus those of the next group of the flow, plus O(log flows),
- * SLACK O(flows). No call takes more than NW_SCHED_SLOTS_MAX requests in, or drops more.
- * RAM: NW_SCHED_RAM_BYTES plus the struct.
+ * COST. nw_sched_submit: constant, a split request its pieces. nw_sched_next: constant for each
+ * request that has arrived or is dropped, O(log flows) for each flow that was empty or drops, with
+ * SLACK O(flows); then the decision: O(flows) for RG-EDF, four flows for SLACK (all with more than
+ * half of the slots taken and not all to be met), else constant. nw_sched_done: the requests
+ * served, those of the flow's next group, O(log flows), SLACK O(flows). No call takes in or drops
+ * more than NW_SCHED_SLOTS_MAX requests. RAM: NW_SCHED_RAM_BYTES plus the struct.
  */
 #ifndef NANDWICH_SCHED_H
 #define NANDWICH_SCHED_H

@@ -17,37 +17,27 @@
  * An operation once begun is never broken off, and a request may arrive right after a decision, in
  * the same tick. The answer does not depend on the order of the loads.
  *
- * WHOM IT HOLDS FOR (`order`)
+ * WHOM IT HOLDS FOR (`order`); nothing is promised about FIFO
  *   NW_SCHED_GROUPS   G-EDF.
  *   NW_SCHED_SINGLES  EDF, and G-EDF too.
  *   NW_SCHED_PASSING  RG-EDF and SLACK, which let a later deadline pass while guard_ticks are left:
  *                     yes needs a guard of the deadlines' size. For SLACK, slot_count must be twice
  *                     needs_slots: with half of them taken it serves the longest group.
- * Nothing is promised about FIFO.
  *
- * HOW. Two tests, each of them safe; either is enough.
- *   Demand: in no stretch of time do the requests issued and due in it need more operations than
- *   it has room for, with one operation of a later deadline before them (George, Rivierre and
- *   Spuri, INRIA report 2966, 1996). It looks at all deadlines within the busiest stretch there
- *   can be, at most 2,000; how far others lie behind it does not matter. For SINGLES without units
- *   it is exact: whoever is refused can be late, unless that stretch is 2^30 ticks long or more,
- *   holds more than 2,000 deadlines, or its end is not found. For the waits it looks at 2,000
- *   deadlines more at most, of each flow as far behind its own first one as that stretch is long.
- *   If they are not enough, the wait told of each flow is that stretch, or its deadline where that
- *   is shorter; for PASSING its deadline.
+ * HOW. Two tests, each of them safe; either is enough. docs/sched.md says more.
+ *   Demand: in no stretch of time do the requests issued and due in it need more operations than it
+ *   has room for, with one operation of a later deadline before them (George, Rivierre and Spuri,
+ *   INRIA report 2966, 1996). It looks at all deadlines within the busiest stretch there can be,
+ *   2,000 at most. For SINGLES without units it is exact: whoever is refused can be late, unless
+ *   that stretch is 2^30 ticks long or more, holds more deadlines than that, or its end is not
+ *   found.
  *   Waiting: from any moment on, a request waits for the operation under way, for what other flows
  *   have waiting, in sectors as full as they are then, and for what they issue later with an
- *   earlier deadline. How much waits follows from how long each flow waits: both grow from nothing
- *   until they agree, or until a deadline is passed. This test knows that a loaded device writes
- *   fuller sectors. It does not hold for PASSING.
- * Of 1,000 random sets refused for GROUPS the adversary of our test never saw 55 late; for SINGLES,
- * 9. A third of their flows have jitter.
+ *   earlier deadline. It does not hold for PASSING.
  *
- * COST: the end of the busiest stretch is found in 4,000 rounds at most, of two 32-bit divisions a
- * flow; each of these 4,000 deadlines takes five divisions a flow; each round of waiting
- * about 110 for every pair of flows, 255 rounds at most (26 are the most seen); with units twice
- * that.
- * Not for interrupts. A set that would need more is refused. No state is kept but in the structs.
+ * COST: 4,000 rounds at most, of two 32-bit divisions a flow; for each of 4,000 deadlines at most
+ * five divisions a flow; 255 rounds at most of about 110 divisions for every pair of flows; with
+ * units twice that. Not for interrupts. No state is kept but in the structs.
  */
 #ifndef NANDWICH_SCHED_ADMIT_H
 #define NANDWICH_SCHED_ADMIT_H

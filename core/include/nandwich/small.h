@@ -6,29 +6,25 @@
  *
  * PAGES are numbered from 0. A page is a run of page_bytes bytes, no more than a page of the chip
  * has. Its frame in RAM is two bytes longer: page, marks, data. The caller reaches a page by
- * frame_of[page]: NULL, or its frame; then nw_small_fault() brings it. Where an access is made,
- * set the marks: NW_SMALL_USED always, NW_SMALL_DIRTY where it stores. A frame stays where it is
- * until the next nw_small_fault().
+ * frame_of[page]: NULL, or its frame; then nw_small_fault() brings it. Where an access is made, set
+ * the marks: NW_SMALL_USED always, NW_SMALL_DIRTY where it stores. A frame stays where it is until
+ * the next nw_small_fault().
  *
  * WHO LEAVES: enhanced second chance. Four classes: not used and clean, not used and dirty, used
- * and clean, used and dirty; the first frame of the lowest class behind the hand goes. Marks of use
- * are taken back on the way.
+ * and clean, used and dirty; the first frame of the lowest class behind the hand goes.
  *
  * THE CHIP'S BUFFERS are a second level. A dirty page that leaves goes to a buffer, and from there
  * to flash only when another page wants that buffer. A page that lies in a buffer is read from
- * there, and the buffer keeps its copy; if it leaves unchanged, nothing is sent. A read of flash
- * goes past the buffers. Nobody else may use them meanwhile.
+ * there. Nobody else may use the buffers meanwhile.
  *
  * WEAR. The flash area holds `pool` pages, 1.5 times the virtual ones or so (NW_SMALL_POOL). Each
- * write takes the next page of it that holds nothing, round and round. A page of the pool whose
- * program failed is left out from then on. DataFlash wants every page of a sector written again
- * within 10,000 programs and erases in that sector (revision B; later ones 20,000 and more), also
- * pages that are only read: so after each 32nd write one page moves to another place, by turns, and
- * the pool keeps to 8,603 at most. What else lies in the sector is for its owner to see to.
+ * write takes the next free page of it, round and round; one whose program failed is left out from
+ * then on. DataFlash wants every page of a sector written again within 10,000 programs and erases
+ * there (revision B; later ones 20,000 and more): so after each 32nd write one page moves, by
+ * turns, and the pool keeps to 8,603 at most. What else lies in the sector is for its owner to see
+ * to.
  *
- * WHAT IT KEEPS. Nothing: after a reset all pages are as `initial` gives them, and no page of
- * flash is written before it has to be. That is so by intent (Lachenmann et al.): a node's data
- * begin anew with it.
+ * WHAT IT KEEPS. Nothing: after a reset all pages are as `initial` gives them, as in the source.
  *
  * ERRORS. A fault that cannot be served calls `panic`, which must not return: the program has no
  * memory to go on with. NW_ERR_FULL: too many pages of the pool have failed; else what the chip

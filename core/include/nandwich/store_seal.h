@@ -6,39 +6,36 @@
  * The store knows no cryptography: the caller's library does it, through the four functions below.
  * ports/seal has them ready for monocypher and libsodium; stores sealed with one are read with the
  * other. Give an open seal to nw_store_config and format; the same key mounts it again. Every bit:
- * docs/spec-store.md.
+ * docs/spec-store.md. Whom it helps against, line by line: docs/store-threats.md.
  *
  * HOW. Each chunk has a tag of 16 bytes, a keyed hash (BLAKE2b) of its payload, its header and its
  * place, instead of a checksum; the payload is XORed with a keystream (XChaCha20) whose nonce is
  * that tag: a synthetic nonce, as in RFC 5297. So neither random numbers nor a counter that
- * survives power cuts are needed. What is encrypted was proven before, in the RAM it is encrypted
- * in, so a nonce never serves two contents, whatever is written to the chip in between, or put
- * back. A damaged chunk that has to be moved loses its payload: reading it is NW_ERR_TAMPERED as
- * before. Headers of blocks are authenticated too.
+ * survives power cuts are needed, and a nonce never serves two contents. A damaged chunk that has
+ * to be moved loses its payload: reading it is NW_ERR_TAMPERED as before. Headers of blocks are
+ * authenticated too.
  *
- * WHAT IS DETECTED. A changed bit, and chunks moved, copied or put in each other's place: NW_ERR_
- * TAMPERED when they are read, and counted in nw_store_stats()->tampered; bytes that are not proven
- * are never handed out. With another key, or without one, a mount answers NW_ERR_KEY. A mount
- * counts there, too, what it cannot use: look at it afterwards, for the next one does not. A number
- * missing since is NW_ERR_CORRUPT, a key of an array NW_ERR_NOT_FOUND or the value it had before.
- * WHAT IS NOT. An older image put back as a whole, or older bytes put back at the very place they
- * once had; and what was written since the newest anchor left out as if it had not been: all from
- * some moment on, or a value or a block that replaced an older one. Who has memory that cannot be
- * put back keeps nw_store_space.sequence there: after a mount it is higher than ever before.
- * ONE KEY, ONE FORMAT. Nothing tells the stores apart that were formatted one after the other with
- * one key: what an object held then passes, at its place, for what another one holds that has its
- * slot and generation now, whatever the names and types of both. So give each format a key of its
- * own, made of one that is kept and a count of formats, say.
- * WHAT IS SEEN. Lengths, how many objects and elements there are, and when they change; and whether
- * the same element came to lie at the same place twice. Line by line: docs/store-threats.md.
+ * WHAT IS DETECTED. A changed bit, and chunks moved, copied or put in each other's place:
+ * NW_ERR_TAMPERED when they are read, and counted in nw_store_stats()->tampered; bytes that are not
+ * proven are never handed out. With another key, or without one, a mount answers NW_ERR_KEY. A
+ * mount counts there, too, what it cannot use: look at it afterwards, for the next one does not. A
+ * number missing since is NW_ERR_CORRUPT, a key of an array NW_ERR_NOT_FOUND or the value it had
+ * before. WHAT IS NOT. An older image put back as a whole, or older bytes put back at the very
+ * place they once had; and what was written since the newest anchor left out as if it had not been:
+ * all from some moment on, or a value or a block that replaced an older one. Who has memory that
+ * cannot be put back keeps nw_store_space.sequence there: after a mount it is higher than ever
+ * before. ONE KEY, ONE FORMAT. Nothing tells the stores apart that were formatted one after the
+ * other with one key. So give each format a key of its own, made of one that is kept and a count of
+ * formats, say. WHAT IS SEEN. Lengths, how many objects and elements there are, and when they
+ * change; and whether the same element came to lie at the same place twice.
  *
  * COST. 12 bytes more a chunk, 16 a block. A part of a chunk is read by reading all of it; a chunk
  * that is moved is read once for each page its copy touches; a mount reads what it replays. RAM:
  * this struct and the state of the hash. For n bytes the hash goes over n + 1 bytes and three
  * blocks of 128 more, and n / 64 blocks of keystream are made; for a file or a stream that grows in
- * the page buffer twice.
- * A program whose store is built with NW_STORE_UNSEALED has none of this and some 600 bytes less
- * on an 8-bit processor: a seal given is NW_ERR_CONFIG, a sealed store met NW_ERR_KEY.
+ * the page buffer twice. A program whose store is built with NW_STORE_UNSEALED has none of this and
+ * some 600 bytes less on an 8-bit processor: a seal given is NW_ERR_CONFIG, a sealed store met
+ * NW_ERR_KEY.
  */
 #ifndef NANDWICH_STORE_SEAL_H
 #define NANDWICH_STORE_SEAL_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * wear.h - which erase block takes which data, what has to move for the sake of wear, and when a
- * worn block is healed.
+ * worn block is healed. How policies compare: docs/wear.md.
  *
  * A policy is an object of its own. Open one, hand it to a translation layer in its config (`wear`)
  * and keep it as long as the layer; one policy serves one layer. Without one a layer takes the free
@@ -17,33 +17,26 @@
  *     NW_WEAR_MOVED where blocks hold data of several.
  *   - It tells of each logical block in which a request of the host writes sectors that held
  *     something (`updated`).
- *   - When it has time for it, after a write or in idle, it asks which block's data has to move
- *     (`move`), moves it elsewhere and gives the block back. An answer is given once; a layer that
- *     cannot move that block just now forgets it.
+ *   - When it has time, after a write or in idle, it asks which block's data has to move (`move`),
+ *     moves it elsewhere and gives the block back. An answer is given once; a layer that cannot
+ *     move that block just now forgets it.
  *
  * HEALING. On chips whose geometry has heal_life every policy heals, if told so (nw_heal_config). A
- * block that has reached its bar and comes free is kept back on the heating list and not given out
+ * block that has reached its bar and comes free goes on the heating list and is not given out
  * before it was healed.
- *   - Eager: all of the list is healed when a write takes the next block. Whoever writes then
- *     waits.
- *   - Lazy (period_s > 0): a block of the list is healed when the device is idle (nw_block_idle
- *     with a budget of idle_us or more). When that has not happened for a period, the next write
- *     that takes a block heals one first. The period shrinks as the list grows; when more than a
- *     block in 32 is on it, hardly one is free, or a layer would have to refuse a write, no write
- *     waits any longer. The list is found again by a mount, but the period begins anew there: a
- *     device that is switched off before a period is over and never idle heals only when the list
- *     is long.
- *   - Either way nw_block_idle() heals one block when its budget is idle_us or more, and none when
- *     it is less, however long the list is: what cannot wait belongs to a write.
+ *   - Eager: the write that takes the next block heals all of the list, and waits.
+ *   - Lazy (period_s > 0): when none was healed for a period, not in idle either, the write that
+ *     takes the next block heals one first. The period shrinks as the list grows and is over when
+ *     more than a block in 32 is on it, hardly one is free, or a write would have to be refused.
+ *   - Either way nw_block_idle() heals one block when its budget is idle_us or more, else none.
  *   - A healing that fails: the request that asked for it answers the chip's error. After NW_ERR_IO
- *     and NW_ERR_BUSY the block waits on, and the others on the list come first. After any other
- *     error it stays out of use until the next mount.
- *   - Early (percent < 100): the bar lies below the rating, where bit errors are fewer.
+ *     and NW_ERR_BUSY the block waits on, behind the others; after any other error it stays out of
+ *     use until the next mount.
  * A policy has no clock: set now_s before requests when healing is lazy.
  *
- * WEAR IN NUMBERS. `erases` of a block, kept by the layer and in its tags on flash, is what orders
- * blocks: erases since new; on chips that heal, erases since the last healing in the low 16 bits
- * and healings above. What a policy learnt about data is lost with power and learnt again.
+ * WEAR IN NUMBERS. `erases` of a block, kept by the layer and in its tags on flash, orders blocks:
+ * erases since new; on chips that heal, erases since the last healing in the low 16 bits and
+ * healings above. What a policy learnt about data is lost with power and learnt again.
  */
 #ifndef NANDWICH_WEAR_H
 #define NANDWICH_WEAR_H

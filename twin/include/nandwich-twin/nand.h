@@ -1,55 +1,40 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * nand.h - an emulated flash chip (NAND, NOR or DataFlash) behind the chip contract, stricter than
- * any real one, with a clock, an energy meter, wear, bit errors and power cuts.
+ * any real one, with a clock, an energy meter, wear, bit errors and power cuts. How each of these
+ * is drawn: docs/twin.md.
  *
- * STRICT. Every breach of what chip.h asks of the caller is an error at once, and the first one is
- * kept with the call that did it (nw_nand_misuse()):
- *   NW_ERR_NOT_ERASED  a byte programmed twice; a program into a page torn by a power cut or a
- *   failed
- *                      program, into a block whose erase was cut or failed, or into a block never
- *                      erased when opened with NW_NAND_UNERASED
+ * STRICT. Every breach of what chip.h asks of the caller is an error at once, changes nothing and
+ * costs no time; the first one is kept with the call that did it (nw_nand_misuse()):
+ *   NW_ERR_NOT_ERASED  a byte programmed twice, on NOR too; a program into a page whose program was
+ *                      cut or failed, into a block whose erase was, or into a block never erased
+ *                      when opened with NW_NAND_UNERASED
  *   NW_ERR_PROGRAMS    a page programmed more often than the part allows
  *   NW_ERR_ORDER       a page below one already programmed in its block, where the part forbids it
  *   NW_ERR_UNWRITTEN   data read from a page not programmed since the erase (unless READ_ERASED, or
- *                      that erase was cut, or the block was never erased: no caller can know)
+ *                      that erase was cut, or there was none: no caller can know)
  *   NW_ERR_BAD_BLOCK   program, erase or healing of a block marked bad
  *   NW_ERR_ALIGN       a program off its unit (a caller who went round nw_chip_program())
  *   NW_ERR_UNSUPPORTED metadata only: payload asked for that was never given
- * Also on NOR a byte is programmed once between erases: chip.h promises that for every part. A
- * misuse changes nothing and costs no time.
  *
  * METADATA ONLY (NW_NAND_NO_PAYLOAD). Takes data == NULL. Spare bytes are kept, and so is payload
- * of programs that do bring data (a layer's own maps, say); only NULL payload is not.
+ * of programs that do bring data (a layer's own maps, say).
  *
- * WEAR (NW_NAND_WEAR_OUT). Each block draws its life at open: rated endurance x (0.85 .. 1.25), the
- * mean of four uniform numbers, so that failures start below the rating and get frequent around it;
- * half of the blocks fail in an erase, half in a program. config.early_deaths of 65536 blocks die
- * at a cycle drawn evenly below the rating instead: the grown bad blocks of normal use. A failed
- * block fails for ever. BIT ERRORS (NW_NAND_BIT_ERRORS) follow the part's curve; flipped bits are
- * a fixed function of seed, page, how often the page was ever programmed, and block erases: the
- * same on every read until the page is written anew. With NW_NAND_READ_NOISE they are drawn anew
+ * WEAR (NW_NAND_WEAR_OUT). Each block draws its life at open: rated endurance x (0.85 .. 1.25);
+ * config.early_deaths of 65536 blocks die below the rating. A healing gives a block a new life. A
+ * failed block fails for ever. BIT ERRORS (NW_NAND_BIT_ERRORS) follow the part's curve and are the
+ * same on every read until the page is written anew; with NW_NAND_READ_NOISE they are drawn anew
  * each read. Parts with ECC inside repair and count them, or answer NW_ERR_ECC.
- *
- * HEALING. A part with heal.limit takes that many healings a block, each at heal.time and
- * heal.energy. The i-th gives the block a new life of heal.life - (i - 1) x heal.step erases, drawn
- * with the same spread, and cells as fresh as new ones. A block that has failed stays failed.
  *
  * POWER. A cut is armed for an operation to come; it strikes before, inside or after it. From then
  * on every verb answers NW_ERR_POWER until nw_nand_power_up(). What a cut leaves is drawn from the
  * seed and drawn anew at each power-up, as chip.h allows, unless the cut fixes it.
  *
- * UNSTABLE (NW_NAND_UNSTABLE). A page whose program was cut or failed, and each page of a block
- * whose erase was, is unstable until the block's next whole erase. The cut draws which kind it is:
- * it shows content (what was programmed; of such a block what it held) or cannot be read, or it
- * shows blank or cannot be read. Whether it can is drawn at each read. Blank is never content
- * later, and content is blank later only where another erase was begun between. A cut that fixes
- * `data` fixes the kind: old or new; any other face can never be read; `spare` tells nothing. What
- * cannot be read answers NW_ERR_ECC on parts with ecc_bits (a copy too, and programs nothing). On
- * all others (raw NAND, also under a filter as core/chip/ecc, NOR, DataFlash) it reads without an
- * error as rubbish, other rubbish each time, for the ECC or the checksums above to judge: a mix of
- * blank and content, or any bits where nothing was programmed. Other bytes of a page that is
- * programmed in parts read as ever.
+ * UNSTABLE (NW_NAND_UNSTABLE). What a cut or a failure leaves of a page is drawn at each read until
+ * its block's next whole erase: it shows content or cannot be read, or it shows blank or cannot be
+ * read. The cut draws which of the two; one that fixes `data` fixes it, old or new, and any other
+ * face can never be read. What cannot be read answers NW_ERR_ECC on parts with ecc_bits, else
+ * rubbish.
  *
  * MEMORY. 8 B a page, 20 B a block, spare and its map, at once; data as it is written (address
  * space is taken for all of it). On the host only: uses malloc and mmap.
