@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from lab import vm_cost
+from lab import vm_cost, vm_misses
+from lab.device.boards import BOARDS
 
 #: Instructions in virtual memory at -O2, every page resident, accesses not counted: clang 19.1 and
 #: the C library of Debian 12.
@@ -40,6 +41,47 @@ BUDGET_M3 = {
     "tree": 11_744_191,
     "huffman": 10_605_141,
     "list": 6_311_541,
+}
+#: Instructions of one call of the run time by a guard: gcc 12.2.1 for Cortex-M3, 12.2.0 for rv32.
+MISSES = {
+    "cortex-m3": {
+        "load, look-aside entry": 38,
+        "store of 1 byte, look-aside entry": 39,
+        "store of 2 bytes, look-aside entry": 41,
+        "store of 4 bytes, look-aside entry": 41,
+        "span to read, look-aside entry": 48,
+        "span to write, look-aside entry": 49,
+        "load, slot": 46,
+        "store, slot that holds the page to read": 49,
+        "store of 1 byte, slot": 47,
+        "store of 2 bytes, slot": 49,
+        "store of 4 bytes, slot": 49,
+        "copy, plain to plain": 31,
+        "copy, virtual to plain": 106,
+        "copy, plain to virtual": 101,
+        "copy, virtual to virtual": 117,
+        "fill, virtual": 190,
+        "compare, virtual and virtual": 319,
+    },
+    "rv32": {
+        "load, look-aside entry": 41,
+        "store of 1 byte, look-aside entry": 49,
+        "store of 2 bytes, look-aside entry": 51,
+        "store of 4 bytes, look-aside entry": 51,
+        "span to read, look-aside entry": 48,
+        "span to write, look-aside entry": 62,
+        "load, slot": 49,
+        "store, slot that holds the page to read": 59,
+        "store of 1 byte, slot": 57,
+        "store of 2 bytes, slot": 59,
+        "store of 4 bytes, slot": 59,
+        "copy, plain to plain": 34,
+        "copy, virtual to plain": 103,
+        "copy, plain to virtual": 97,
+        "copy, virtual to virtual": 119,
+        "fill, virtual": 243,
+        "compare, virtual and virtual": 427,
+    },
 }
 
 
@@ -78,3 +120,12 @@ def test_instruction_budget_on_cortex_m3(
     """
     cost = vm_cost.cortex_m3(kernel, folder, *board, accesses=1)
     assert is_as_budgeted(cost.virtual, BUDGET_M3[kernel]), cost.virtual
+
+
+@pytest.mark.parametrize("name", MISSES)
+def test_what_a_guard_calls(name: str, folder: Path, board: tuple[Path, list[Path]]) -> None:
+    """Goal: each instruction of a miss, and of the guard of a small block, is known."""
+    if BOARDS[name].missing():
+        pytest.skip(f"not installed: {', '.join(BOARDS[name].missing())}")
+    counts = vm_misses.counts(BOARDS[name], folder, board[0])
+    assert {case: counts[case] for case in MISSES[name]} == MISSES[name]

@@ -23,8 +23,6 @@ const uint16_t nw_guest_lookaside_entries = ENTRIES;
 __attribute__((section("nw_config"), used)) static const uint16_t config[3] = {FRAME, 16, ENTRIES};
 
 int nw_libc_printf(const char *format, ...);
-void *nw_libc_memcpy(void *to, const void *from, size_t n);
-void *nw_libc_memset(void *to, int byte, size_t n);
 int nw_libc_memcmp(const void *a, const void *b, size_t n);
 const void *nw_guest_load_miss(struct nw_vm_slot *slot, uintptr_t address, size_t n);
 const void *nw_guest_span_read(struct nw_vm_slot *slot, uintptr_t address, size_t n);
@@ -91,77 +89,62 @@ static struct nw_vm_slot *entry(uintptr_t address)
     return &nw_guest_lookaside[address / FRAME % ENTRIES];
 }
 
-static void misses(void)
+static void entries(void)
 {
-    uintptr_t a = page(), b = page();
-    struct nw_vm_slot *slot = &nw_guest_slot_table[0];
+    uintptr_t a = page();
 
+    SHOW("load, look-aside entry", nw_guest_load_miss, entry(a), a, 4);
     a = page();
-    SHOW("entry load 1", nw_guest_load_miss, entry(a), a, 1);
+    SHOW("store of 1 byte, look-aside entry", nw_guest_store_miss_1, entry(a), a, 1);
     a = page();
-    SHOW("entry load 4", nw_guest_load_miss, entry(a), a, 4);
+    SHOW("store of 2 bytes, look-aside entry", nw_guest_store_miss_2, entry(a), a, 2);
     a = page();
-    SHOW("entry store 1", nw_guest_store_miss_1, entry(a), a, 1);
+    SHOW("store of 4 bytes, look-aside entry", nw_guest_store_miss_4, entry(a), a, 4);
     a = page();
-    SHOW("entry store 2", nw_guest_store_miss_2, entry(a), a, 2);
+    SHOW("span to read, look-aside entry", nw_guest_span_read, entry(a), a, 16);
     a = page();
-    SHOW("entry store 4", nw_guest_store_miss_4, entry(a), a, 4);
-    a = page();
-    SHOW("entry span read 16", nw_guest_span_read, entry(a), a, 16);
-    a = page();
-    SHOW("entry span write 16", nw_guest_span_write, entry(a), a, 16);
-    SHOW("slot load 4, empty before", nw_guest_load_miss, slot, b, 4);
-    a = page();
-    SHOW("slot load 1", nw_guest_load_miss, slot, a, 1);
-    a = page();
-    SHOW("slot load 4", nw_guest_load_miss, slot, a, 4);
-    SHOW("slot store 4, page held", nw_guest_store_miss_4, slot, a, 4);
-    a = page();
-    SHOW("slot store 1", nw_guest_store_miss_1, slot, a, 1);
-    a = page();
-    SHOW("slot store 2", nw_guest_store_miss_2, slot, a, 2);
-    a = page();
-    SHOW("slot store 4", nw_guest_store_miss_4, slot, a, 4);
-    a = page();
-    SHOW("slot load 4, written before", nw_guest_load_miss, slot, a, 4);
-    a = page();
-    SHOW("plain entry load 4", nw_guest_load_miss, entry((uintptr_t)&at), &at, 4);
-    SHOW("plain slot store 4", nw_guest_store_miss_4, slot, &at, at);
-    SHOW("slot load 4, plain before", nw_guest_load_miss, slot, a, 4);
+    SHOW("span to write, look-aside entry", nw_guest_span_write, entry(a), a, 16);
+    SHOW("load of plain memory, look-aside entry", nw_guest_load_miss, entry((uintptr_t)&at), &at, 4);
 }
 
-/* Calls of no bytes but one cost what the guard does, and next to nothing of the copying. */
-static void bulk(void)
+static void slots(void)
 {
-    static uint8_t plain[64], other[64];
+    struct nw_vm_slot *slot = &nw_guest_slot_table[0];
+    uintptr_t a = page();
+
+    SHOW("load, slot", nw_guest_load_miss, slot, a, 4);
+    SHOW("store, slot that holds the page to read", nw_guest_store_miss_4, slot, a, 4);
+    a = page();
+    SHOW("store of 1 byte, slot", nw_guest_store_miss_1, slot, a, 1);
+    a = page();
+    SHOW("store of 2 bytes, slot", nw_guest_store_miss_2, slot, a, 2);
+    a = page();
+    SHOW("store of 4 bytes, slot", nw_guest_store_miss_4, slot, a, 4);
+    SHOW("store to plain memory, slot", nw_guest_store_miss_4, slot, &at, at);
+}
+
+/* Of one byte: what is left is nearly all the guard's. */
+static void blocks(void)
+{
+    static uint8_t plain[4], other[4];
     uintptr_t a = page(), b = page();
 
-    SHOW("copy 1, plain to plain", nw_guest_copy, plain, other, 1);
-    SHOW("copy 1, virtual to plain", nw_guest_copy, plain, a, 1);
-    SHOW("copy 1, plain to virtual", nw_guest_copy, a, plain, 1);
-    SHOW("copy 1, virtual to virtual", nw_guest_copy, a, b, 1);
-    SHOW("copy 16, virtual to virtual", nw_guest_copy, a, b, 16);
-    SHOW("copy 64, virtual to virtual", nw_guest_copy, a, b, 64);
-    SHOW("copy 64, within a page", nw_guest_copy, a, a + 64, 64);
-    SHOW("fill 1, virtual", nw_guest_fill, a, 7, 1);
-    SHOW("fill 64, virtual", nw_guest_fill, a, 7, 64);
-    SHOW("memcpy 1, virtual to virtual", nw_libc_memcpy, a, b, 1);
-    SHOW("memset 1, virtual", nw_libc_memset, a, 7, 1);
-    SHOW("memcmp 1, virtual and virtual", nw_libc_memcmp, a, b, 1);
-    SHOW("memcmp 1, virtual and plain", nw_libc_memcmp, a, plain, 1);
-    SHOW("memcmp 1, plain and plain", nw_libc_memcmp, other, plain, 1);
-    SHOW("libc memcpy 1", memcpy, other, plain, 1);
-    SHOW("libc memmove 1", memmove, other, plain, 1);
-    SHOW("libc memmove 16", memmove, other, plain, 16);
-    SHOW("libc memmove 64", memmove, other, plain, 64);
-    SHOW("libc memset 1", memset, other, 7, 1);
-    SHOW("libc memcmp 1", memcmp, other, plain, 1);
+    SHOW("copy, plain to plain", nw_guest_copy, plain, other, 1);
+    SHOW("copy, virtual to plain", nw_guest_copy, plain, a, 1);
+    SHOW("copy, plain to virtual", nw_guest_copy, a, plain, 1);
+    SHOW("copy, virtual to virtual", nw_guest_copy, a, b, 1);
+    SHOW("fill, virtual", nw_guest_fill, a, 7, 1);
+    SHOW("compare, virtual and virtual", nw_libc_memcmp, a, b, 1);
+    SHOW("the C library's memmove", memmove, other, plain, 1);
+    SHOW("the C library's memset", memset, other, 7, 1);
+    SHOW("the C library's memcmp", memcmp, other, plain, 1);
 }
 
 int main(void)
 {
     at = nw_guest_base + 40U * FRAME;
-    misses();
-    bulk();
+    entries();
+    slots();
+    blocks();
     return 0;
 }
