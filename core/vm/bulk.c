@@ -123,8 +123,8 @@ static int open_both(struct nw_vm *vm, uintptr_t to, uintptr_t from, size_t n, i
 }
 
 /* The short way, for struct copies, small blocks and the heap's headers: where n bytes lie that are
- * plain or on one resident page, which gets `marks`; NULL, and nothing has changed, elsewhere. Under
- * LRU a use is more than a mark: this is for CLOCK. */
+ * plain or on one resident page, which gets `marks`; NULL, and nothing has changed, elsewhere.
+ * Under LRU a use is more than a mark: this is for CLOCK. */
 NW_VM_INLINE uint8_t *at_hand(struct nw_vm *vm, uintptr_t address, size_t n, uint16_t marks)
 {
     uintptr_t none = vm->no_tag, base = vm->base;

@@ -15,7 +15,7 @@
 
 #include "nandwich/vm.h"
 
-/* What the short way of a miss is made of. INLINE: in place even where code is built for size, as a
+/* What the short ways of misses and moves are made of. INLINE: in place even where code is built for size, as a
  * call would cost half of what is called. APART: never in place, so that what stands beside it need
  * not save registers. SHARED: apart where code is built for size, else in place. */
 #if defined(__GNUC__)
@@ -38,8 +38,8 @@
 #define NW_VM_PIN 0x100U
 #define NW_VM_DIRTY 0x01U
 #define NW_VM_REFERENCED 0x02U /* CLOCK: used since the hand came by */
-/* nw_vm_pin() handed the page out for writing: it must not become clean. Cleared with the last pin of
- * this kind. */
+/* nw_vm_pin() handed the page out for writing: it must not become clean. Cleared with the last pin
+ * of this kind. Of slots it is not kept: their write tags tell. */
 #define NW_VM_WRITER 0x04U
 
 struct nw_vm_frame {
@@ -110,7 +110,7 @@ static inline uint16_t *nw_vm_bucket_of(const struct nw_vm *vm, uint32_t tag)
     return &vm->bucket[(uint32_t)(tag * vm->spread) >> vm->bucket_shift];
 }
 
-/* What a slot without a page pins: the record behind the last frame's, so that nobody has to ask. */
+/* What a slot without a page pins: the record behind the last frame's. So nobody has to ask. */
 static inline struct nw_vm_frame *nw_vm_no_frame(const struct nw_vm *vm)
 {
     return &vm->frame[vm->frames];

@@ -75,13 +75,6 @@ NW_VM_APART uint8_t *keep_in_order(struct nw_vm_slot *slot, struct nw_vm_frame *
     return at;
 }
 
-/* n bytes at an address lie on two pages. What is added has a carry, or comes to 0, just when they
- * do not. */
-static inline int straddles(const struct nw_vm *vm, uintptr_t address, size_t n)
-{
-    return (intptr_t)((address | vm->no_tag) + n) > 0;
-}
-
 /* Where the short way of a miss does not lead. */
 NW_VM_APART uint8_t *load_slowly(struct nw_vm_slot *slot, uintptr_t address, size_t n,
                                  struct nw_vm *vm);

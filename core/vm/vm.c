@@ -133,7 +133,7 @@ static void empty_frames(struct nw_vm *vm, uint32_t buckets)
 {
     uint16_t frame;
 
-    memset(vm->frame, 0, (size_t)vm->frames * sizeof vm->frame[0]);
+    memset(vm->frame, 0, ((size_t)vm->frames + 1U) * sizeof vm->frame[0]);
     vm->frame[vm->frames].tag = 1; /* no page begins there */
     while (buckets-- > 0) {
         vm->bucket[buckets] = vm->frames;

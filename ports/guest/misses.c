@@ -44,10 +44,7 @@ const void *NW_MISS(load_miss)(struct nw_vm_slot *slot, uintptr_t address, size_
 
 void *NW_MISS(modify_miss)(struct nw_vm_slot *slot, uintptr_t address, size_t n)
 {
-    slot = NW_SLOT(slot, address);
-    void *at = nw_vm_hold_write(slot, address, n, &nw_guest_vm);
-
-    return at != NULL ? at : nw_vm_modify_miss(&nw_guest_vm, slot, address, n);
+    return nw_vm_modify_miss(&nw_guest_vm, NW_SLOT(slot, address), address, n);
 }
 
 static int straddles(uintptr_t address, size_t n)
@@ -66,13 +63,9 @@ const void *NW_MISS(span_read)(struct nw_vm_slot *slot, uintptr_t address, size_
 
 void *NW_MISS(span_write)(struct nw_vm_slot *slot, uintptr_t address, size_t n)
 {
-    slot = NW_SLOT(slot, address);
-    void *at = nw_vm_hold_write(slot, address, n, &nw_guest_vm);
-
-    if (at == NULL && !straddles(address, n)) {
-        at = nw_vm_modify_miss(&nw_guest_vm, slot, address, 1);
-    }
-    return at;
+    return straddles(address, n)
+               ? NULL
+               : nw_vm_write_miss(NW_SLOT(slot, address), address, 1, &nw_guest_vm);
 }
 
 /* A scalar aligned to its size lies on one page. Where scalars need not be (AVR), pages count. */

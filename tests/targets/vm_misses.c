@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * vm_misses.c - what one call of the run time by a guard takes, to the instruction: pages are
- * resident, or memory is plain. A line a case, "name instructions": all from the call to the return,
- * both included. What is counted goes through a pointer, so that a function that does nothing can
- * be taken off. Start-up and ports: cortexm3/vm_start.c, cortexm3/run_m3.c.
+ * resident, or memory is plain. A line a case, "name instructions": all from the call to the
+ * return, both included. What is counted goes through a pointer, so that a function that does
+ * nothing can be taken off. Start-up and ports: cortexm3/vm_start.c, cortexm3/run_m3.c.
  */
 #include <stdint.h>
 #include <string.h>
@@ -104,7 +104,8 @@ static void entries(void)
     SHOW("span to read, look-aside entry", nw_guest_span_read, entry(a), a, 16);
     a = page();
     SHOW("span to write, look-aside entry", nw_guest_span_write, entry(a), a, 16);
-    SHOW("load of plain memory, look-aside entry", nw_guest_load_miss, entry((uintptr_t)&at), &at, 4);
+    a = (uintptr_t)&at;
+    SHOW("load of plain memory, look-aside entry", nw_guest_load_miss, entry(a), a, 4);
 }
 
 static void slots(void)

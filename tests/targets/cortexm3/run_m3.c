@@ -7,9 +7,9 @@
  *
  * A program of its own: unicorn is GPL-2 and never linked to what we ship. Ports of the image: a
  * word to PORT is a mark (1 begins the count, 2 ends it, 3 takes the virtual range away, 255 ends
- * the run), a word to PORT + 4 a character of output, PORT + 8 reads as the instructions so far. The
- * last line is "instructions N". Counted by blocks: an instruction of an IT block whose condition
- * fails costs its place like any other.
+ * the run), a word to PORT + 4 a character of output, PORT + 8 reads as the instructions so far.
+ * The last line is "instructions N". Counted by blocks: an instruction of an IT block whose
+ * condition fails costs its place like any other.
  */
 #include <stdint.h>
 #include <stdio.h>
