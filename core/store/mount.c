@@ -308,8 +308,9 @@ struct redo {
     uint32_t room;  /* chunks that may have stood in what was walked, less those found missing */
     uint32_t place; /* of the last damage met, or STORE_NONE */
     uint8_t passed; /* the anchor */
-    /* Instead of that, of one key: */
-    const struct object *sought; /* whose, or NULL */
+    /* Instead of that, where one key's chunk lies. NULL: all is replayed. */
+    int (*meet)(struct nw_store *store, struct redo *redo, struct chunk *chunk);
+    const struct object *sought; /* whose key */
     uint32_t key;
     uint32_t at;   /* of its newest chunk; STORE_NONE: it was given up */
     uint32_t next; /* lowest key behind it that was met */
@@ -414,34 +415,6 @@ static int redo_state(struct nw_store *store, struct redo *redo, struct object *
     return result;
 }
 
-/* Does a chunk tell of the key sought? In which table data belongs to, its mask says; where the end
- * of a list was given up, so was the key. */
-static int seek_in(struct nw_store *store, struct redo *redo, struct chunk *chunk)
-{
-    uint16_t table = (uint16_t)((uint16_t)(redo->sought - store->objects) / store->slots);
-    uint16_t tables = chunk->kind == CHUNK_MOVED ? chunk->mask : 1U;
-    uint8_t bytes[STATE_BYTES];
-
-    if (!store_is_of(store, chunk, redo->sought) || (tables & (1U << table)) == 0) {
-        return NW_OK;
-    }
-    if (chunk->kind == CHUNK_STATE && chunk->length == STATE_BYTES) {
-        int result = store_payload(store, chunk, bytes, 1);
-        if (result == NW_OK && nw_get32(bytes + 4) <= redo->key) {
-            redo->at = STORE_NONE;
-            redo->told = 1;
-        }
-        return result;
-    }
-    if (store_is_data(chunk) && chunk->key == redo->key) {
-        redo->at = chunk->at;
-        redo->told = 1;
-    } else if (store_is_data(chunk) && chunk->key > redo->key && chunk->key < redo->next) {
-        redo->next = chunk->key;
-    }
-    return NW_OK;
-}
-
 /*
  * `last`: moved data that nothing follows. If it is not whole it is as if it had not been: what it
  * was copied from is still there, for no anchor has told that this is free. Where one wrong read
@@ -460,8 +433,8 @@ static int redo_chunk(struct nw_store *store, struct redo *redo, struct chunk *c
     }
     if (result < 0 || chunk->id >= store->slots) {
         /* nothing to be redone, or to be counted below */
-    } else if (redo->sought != NULL) {
-        result = seek_in(store, redo, chunk);
+    } else if (redo->meet != NULL) {
+        result = redo->meet(store, redo, chunk);
     } else if (chunk->kind == CHUNK_MOVED) {
         result = store_set_moved(store, chunk);
     } else if (store_is_known(object, chunk)) {
@@ -530,13 +503,39 @@ static int redo_log(struct nw_store *store, struct redo *redo)
     return result == NW_ERR_NOT_FOUND ? (int)NW_ERR_CORRUPT : result;
 }
 
-/* Mounted read-only: what the log tells of a key since the trees on flash were told, that no frame
- * may hold. 1: *at, where its chunk lies, or STORE_NONE; 0: nothing; or an error. *next becomes the
- * lowest key behind it that the log tells of, if that is lower. Damage was counted by the mount. */
-int store_seek(struct nw_store *store, const struct object *object, uint32_t key, uint32_t *at,
-               uint32_t *next)
+/* Does a chunk tell of the key sought? In which table data belongs to, its mask says; where the end
+ * of a list was given up, so was the key. */
+static int seek_in(struct nw_store *store, struct redo *redo, struct chunk *chunk)
 {
-    struct redo redo = {.sought = object, .key = key, .next = *next};
+    uint16_t table = (uint16_t)((uint16_t)(redo->sought - store->objects) / store->slots);
+    uint16_t tables = chunk->kind == CHUNK_MOVED ? chunk->mask : 1U;
+    uint8_t bytes[STATE_BYTES];
+
+    if (!store_is_of(store, chunk, redo->sought) || (tables & (1U << table)) == 0) {
+        return NW_OK;
+    }
+    if (chunk->kind == CHUNK_STATE && chunk->length == STATE_BYTES) {
+        int result = store_payload(store, chunk, bytes, 1);
+        if (result == NW_OK && nw_get32(bytes + 4) <= redo->key) {
+            redo->at = STORE_NONE;
+            redo->told = 1;
+        }
+        return result;
+    }
+    if (store_is_data(chunk) && chunk->key == redo->key) {
+        redo->at = chunk->at;
+        redo->told = 1;
+    } else if (store_is_data(chunk) && chunk->key > redo->key && chunk->key < redo->next) {
+        redo->next = chunk->key;
+    }
+    return NW_OK;
+}
+
+/* A store_seek; damage was counted by the mount. */
+static int seek(struct nw_store *store, const struct object *object, uint32_t key, uint32_t *at,
+                uint32_t *next)
+{
+    struct redo redo = {.meet = seek_in, .sought = object, .key = key, .next = *next};
     struct nw_store_stats stats = store->stats;
     int result = redo_log(store, &redo);
 
@@ -684,19 +683,21 @@ static int write_down(struct nw_store *store, const struct scan *scan)
  * long as the store is open. */
 static int settle(struct nw_store *store, const struct scan *scan)
 {
-    struct redo redo = {.sought = NULL};
+    struct redo redo = {.meet = NULL};
     int result = NW_OK;
 
     store->mounting = BLOCK_MOUNT;
     store->next_redo = scan->walk.end;
     store_count(&store->stats.lost, scan->hurt);
-    if (store->show == 0) { /* before anything is summed up for a chunk of its own */
+    if (store->seek == NULL) { /* before anything is summed up for a chunk of its own */
         result = store_open_block(store);
     }
     if (result == NW_OK) {
         result = redo_log(store, &redo);
     }
-    if (result == NW_OK && store->show == 0) {
+    if (store->seek != NULL) {
+        store->mounting = 0;
+    } else if (result == NW_OK) {
         result = write_down(store, scan);
     }
     if (result == NW_OK && redo.place != STORE_NONE) {
@@ -773,7 +774,7 @@ static int forget(struct nw_store *store, const struct scan *scan)
         int bad = store_is_bad(store, block);
 
         result = bad == 0 ? is_left(store, block, scan) : bad;
-        if (bad == 0 && result > 0 && store->show == 0) {
+        if (bad == 0 && result > 0 && store->seek == NULL) {
             result = store_make_ready(store, block);
         }
         if (result == NW_ERR_CORRUPT) {
@@ -827,7 +828,8 @@ static int count_free(struct nw_store *store, const struct scan *scan)
 }
 
 static int mount(struct nw_store **made, struct nw_chip *chip,
-                 const struct nw_store_config *config, void *ram, size_t ram_bytes, uint8_t show)
+                 const struct nw_store_config *config, void *ram, size_t ram_bytes,
+                 store_seek *seek_log)
 {
     int result = store_open(made, chip, config, ram, ram_bytes);
     struct block_head head;
@@ -854,10 +856,11 @@ static int mount(struct nw_store **made, struct nw_chip *chip,
     if (result != NW_OK) {
         return result;
     }
-    store->show = show;
-    store->broken = show != 0 ? (int)NW_ERR_UNSUPPORTED : (int)NW_OK;
+    store->seek = seek_log;
+    store->broken = seek_log != NULL ? (int)NW_ERR_UNSUPPORTED : (int)NW_OK;
     store_set_limit(store);
     store->sequence = head.sequence;
+    store->told_sequence = head.sequence;
     store_sweep_from_safe(store);
     store->written = store_block_bytes(store); /* what a mount uses up, more or less */
     result = forget(store, &scan);
@@ -867,11 +870,11 @@ static int mount(struct nw_store **made, struct nw_chip *chip,
 int nw_store_mount(struct nw_store **made, struct nw_chip *chip,
                    const struct nw_store_config *config, void *ram, size_t ram_bytes)
 {
-    return mount(made, chip, config, ram, ram_bytes, 0);
+    return mount(made, chip, config, ram, ram_bytes, NULL);
 }
 
 int nw_store_mount_read_only(struct nw_store **made, struct nw_chip *chip,
                              const struct nw_store_config *config, void *ram, size_t ram_bytes)
 {
-    return mount(made, chip, config, ram, ram_bytes, SHOW_ALL);
+    return mount(made, chip, config, ram, ram_bytes, seek);
 }

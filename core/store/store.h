@@ -69,9 +69,6 @@ enum chunk_kind {
 #define PAGE_DONE 1U  /* the block is used up; the buffer still holds its last page */
 #define PAGE_BLIND 2U /* the same, and the buffer holds nothing */
 
-#define SHOW_ALL 1U  /* mounted read-only: frames hold what came since the trees were told, */
-#define SHOW_PART 2U /* or not all of it, and look-ups go through that part of the log */
-
 #define BLOCK_MOUNT 0x01U /* written by a mount: counts only once an anchor follows */
 #define BLOCK_SEALED 0x04U
 #define BLOCK_SWAP 0x02U  /* takes the place of the end of a block in which a program failed */
@@ -143,6 +140,12 @@ struct swap {
     uint16_t block; /* where */
 };
 
+/* Mounted read-only: what the log tells of a key since the trees on flash were told. 1: *at, where
+ * its chunk lies, or STORE_NONE; 0: nothing; or an error. *next becomes the lowest key behind it
+ * that the log tells of, if that is lower. */
+typedef int store_seek(struct nw_store *store, const struct object *object, uint32_t key,
+                       uint32_t *at, uint32_t *next);
+
 /* What is used most comes first: an AVR reaches only the first 64 bytes in one go, a Cortex-M
  * bytes up to 31, halves up to 62 and words up to 124 by short instructions. */
 struct nw_store {
@@ -166,7 +169,7 @@ struct nw_store {
     uint8_t any_head;   /* headers count with any fan and key: of what a format ends */
     uint8_t passed_bad; /* mounting: a bad block lies on the way to the log's end, or behind it */
     uint8_t page_programs;
-    uint8_t show;         /* SHOW_...: nothing is written; 0 */
+    uint8_t spilt;        /* read-only: no frames for all that came since the trees were told */
     uint8_t most_sweeps; /* log2: in so many at most the log is cleaned once round */
 
     uint16_t blocks; /* of the chip, like page_bytes, block_pages, program_bytes ... */
@@ -227,6 +230,7 @@ struct nw_store {
     uint32_t next_redo; /* as redo, once the old frames are written; before: the log's end */
     uint32_t serial;    /* of checkpoints */
     uint32_t paced;     /* of what is used up, that by which cleaning was paced */
+    store_seek *seek;   /* mounted read-only; NULL: it is not */
 
     struct sweep sweep;      /* now, */
     struct sweep next_sweep; /* when the old frames were told, */
@@ -431,10 +435,6 @@ int store_flush_old(struct nw_store *store);
 void store_age_frames(struct nw_store *store);
 int store_flush_all(struct nw_store *store);
 void store_drop_frames(struct nw_store *store, const struct object *first, uint8_t count);
-
-/* mount.c */
-int store_seek(struct nw_store *store, const struct object *object, uint32_t key, uint32_t *at,
-               uint32_t *next);
 
 /* anchor.c */
 uint16_t store_anchor_most(const struct nw_store *store);

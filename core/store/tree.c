@@ -337,8 +337,8 @@ static int look_up(struct nw_store *store, struct path *path, uint32_t *at)
 {
     int result = 0;
 
-    if (store->show == SHOW_PART) {
-        result = store_seek(store, path->object, path->key, at, &path->next);
+    if (store->spilt != 0 && store->mounting == 0) { /* the replay's are for books alone */
+        result = store->seek(store, path->object, path->key, at, &path->next);
     }
     if (result == 0) {
         result = reach(store, path);
@@ -420,7 +420,7 @@ int store_next_old(struct nw_store *store, struct object *object, uint32_t *key,
 
 /* From now on the key's chunk is this one; *old tells where it lay, or STORE_NONE. Without `old`
  * the path is only gone, which leaves all of it in frames: the next call for this key reads and
- * writes nothing. Mounted read-only, what has no frame is found in the log, and *old is not told. */
+ * writes nothing. Mounted read-only, what has no frame is found in the log; *old is not told. */
 int store_set(struct nw_store *store, struct object *object, const struct chunk *chunk,
               uint32_t *old)
 {
@@ -437,7 +437,7 @@ int store_set(struct nw_store *store, struct object *object, const struct chunk 
     }
     int result = reach(store, &path);
     if (result == NW_ERR_UNSUPPORTED && old != NULL) {
-        store->show = SHOW_PART;
+        store->spilt = 1;
         *old = STORE_NONE;
         return NW_OK;
     }
