@@ -31,6 +31,9 @@ static int forge_read(struct nw_chip_req *req)
     if (forge->before_read != NULL) {
         forge->before_read(forge, req->page);
     }
+    if (forge->has_rot && req->page == forge->rotten) {
+        return NW_ERR_ECC;
+    }
     if (req->length > 0) {
         memcpy(req->data, forge->data + req->page * FORGE_PAGE_BYTES + req->offset, req->length);
     }
@@ -67,6 +70,9 @@ static int forge_erase(struct nw_chip_req *req)
     memset(forge->data + req->block * FORGE_BLOCK_PAGES * FORGE_PAGE_BYTES, 0xFF,
            FORGE_BLOCK_PAGES * FORGE_PAGE_BYTES);
     memset(forge->spare + req->block * FORGE_BLOCK_PAGES, 0xFF, FORGE_BLOCK_PAGES);
+    if (forge->rotten / FORGE_BLOCK_PAGES == req->block) {
+        forge->has_rot = 0;
+    }
     if (forge->after_write != NULL) {
         forge->after_write(forge, req);
     }
