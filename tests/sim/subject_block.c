@@ -78,6 +78,7 @@ struct own {
     uint8_t trims_late; /* a trim lasts with the next sync only */
     uint8_t writes_late; /* and so does a write */
     uint8_t trimmed;    /* since the last sync */
+    uint8_t unsettled;  /* a change answered an error, and nothing was changed since */
     uint32_t bad_first; /* bad blocks when it was formatted */
     uint8_t *data;      /* RUN sectors */
     uint8_t *wanted;    /* one */
@@ -199,6 +200,7 @@ static int start(struct own *own)
 {
     memset(own->site.ram, 0xC3, own->site.ram_bytes);
     own->trimmed = 0;
+    own->unsettled = 0;
     return own->wear_kind == NULL
                ? NW_OK
                : own->wear_kind->open(own->wear, &own->choice,
@@ -333,6 +335,7 @@ static int write_some(struct sim_subject *subject, uint32_t sector, uint32_t cou
                        own->model->token + 1U + req.done);
     }
     own->model->token += req.count;
+    own->unsettled = result < 0;
     judge_done(subject, &req, result);
     return result;
 }
@@ -370,6 +373,7 @@ static int run_trim(struct sim_subject *subject, const struct sim_step *step)
     struct nw_block_req req = request(own, step->args[0], step->args[1]);
     int result = nw_block_trim(&req);
 
+    own->unsettled = result < 0;
     own->trimmed = 1;
     for (uint32_t i = 0; i < req.done; i++) {
         struct sim_sector *sector = &own->model->sectors[req.sector + i];
@@ -384,7 +388,8 @@ static int run_trim(struct sim_subject *subject, const struct sim_step *step)
 }
 
 /* Reads one sector and judges it: the layer's answer, NW_OK for content that is known to be lost;
- * `why` when it is wrong. */
+ * `why` when it is wrong. What was under way when a change answered an error may answer one too,
+ * until a mount or the next change has settled it: its page may be unstable. */
 static int read_one(struct sim_subject *subject, uint32_t sector)
 {
     struct own *own = own_of(subject);
@@ -396,6 +401,9 @@ static int read_one(struct sim_subject *subject, uint32_t sector)
         value = token_of(own, own->data);
     } else if (result != NW_ERR_ECC && result != NW_ERR_CORRUPT) {
         return result;
+    }
+    if (value == SIM_LOST && own->unsettled && own->model->sectors[sector].count > 1U) {
+        return NW_OK;
     }
     if (sim_sector_show(&own->model->sectors[sector], value) < 0) {
         (void)wrong(subject, sector, value);
