@@ -447,8 +447,8 @@ static void rot(uint32_t page, struct nw_random *random)
 }
 
 /* Each page in turn, one at a time: of chip 0 none of its bytes can be read; of chip 1, which has
- * no code, other bytes are. Nothing is made up, what lies elsewhere is read, and it goes on. Indexes
- * do not stand twice: a node may take what is under it. */
+ * no code, other bytes are. Nothing is made up, what lies elsewhere is read, and it goes on. An
+ * index does not stand twice: a node may take what is under it. */
 static void test_each_page(void **state)
 {
     struct nw_random random;
