@@ -153,6 +153,9 @@ NW_VM_APART int pass_slowly(struct nw_vm *vm, uintptr_t to, uintptr_t from, size
         struct run source;
         struct run target;
         size_t step;
+        size_t left;
+        size_t piece;
+        size_t at;
 
         error = open_both(vm, to, from, n, down, &target, &source);
         if (error != NW_OK) {
@@ -161,14 +164,17 @@ NW_VM_APART int pass_slowly(struct nw_vm *vm, uintptr_t to, uintptr_t from, size
         soil(vm, &target);
         step = smaller(target.n, source.n);
         n -= step;
-        if (down) {
-            target.at += target.n - step;
-            source.at += source.n - step;
-        } else {
+        if (!down) {
             to += step;
             from += step;
         }
-        memmove(target.at, source.at, step); /* of one page, they may overlap */
+        /* No piece is longer than the two are apart, so none overlaps itself. */
+        for (left = step; left > 0; left -= piece) {
+            piece = smaller(left, down ? to - from : from - to);
+            at = down ? left - piece : step - left;
+            memcpy(target.at + at + (down ? target.n - step : 0),
+                   source.at + at + (down ? source.n - step : 0), piece);
+        }
     }
     return nw_vm_report(vm, error);
 }
@@ -177,12 +183,12 @@ int nw_vm_pass(struct nw_vm *vm, uintptr_t to, uintptr_t from, size_t n)
 {
     uint8_t *source, *target;
 
-    if (vm->order == NULL && n > 0 && to != from) {
+    if (vm->order == NULL && n > 0 && to - from >= n && from - to >= n) {
         source = at_hand(vm, from, n, NW_VM_REFERENCED);
         if (source != NULL) {
             target = at_hand(vm, to, n, NW_VM_REFERENCED | NW_VM_DIRTY);
             if (target != NULL) {
-                memmove(target, source, n);
+                memcpy(target, source, n);
                 return NW_OK;
             }
         }

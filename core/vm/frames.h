@@ -15,9 +15,9 @@
 
 #include "nandwich/vm.h"
 
-/* What the short ways of misses and moves are made of. INLINE: in place even where code is built for size, as a
- * call would cost half of what is called. APART: never in place, so that what stands beside it need
- * not save registers. SHARED: apart where code is built for size, else in place. */
+/* What the short ways of misses and moves are made of. INLINE: in place even where code is built
+ * for size, as a call would cost half of what is called. APART: never in place, so that what stands
+ * beside it need not save registers. SHARED: apart where code is built for size, else in place. */
 #if defined(__GNUC__)
 #define NW_VM_INLINE __attribute__((always_inline)) static inline
 #define NW_VM_APART __attribute__((noinline)) static

@@ -60,13 +60,15 @@ static void hold_plain(struct nw_vm *vm, struct nw_vm_slot *slot, uintptr_t addr
 
 /* A slot pins this frame from now on, and lets go of the one it pinned before. Under LRU that one
  * counts as used, as does the frame of a look-aside entry. Answers `at`. */
-NW_VM_APART uint8_t *keep_in_order(struct nw_vm_slot *slot, struct nw_vm_frame *held, uint8_t *at,
-                                   struct nw_vm *vm)
+NW_VM_APART uint8_t *keep(struct nw_vm_slot *slot, struct nw_vm_frame *held, uint8_t *at,
+                          struct nw_vm *vm)
 {
     uintptr_t before = slot->frame;
 
-    if (before == ASIDE_ORDERED) {
-        nw_vm_policy_use(vm, number_of(vm, held));
+    if (before >= ASIDE_ORDERED) {
+        if (before == ASIDE_ORDERED) {
+            nw_vm_policy_use(vm, number_of(vm, held));
+        }
         return at;
     }
     nw_vm_frame_pin(held);
@@ -102,7 +104,7 @@ NW_VM_INLINE uint8_t *hold(struct nw_vm_slot *slot, uintptr_t address, uint16_t 
     }
     if (vm->order != NULL) {
         held->state = (uint16_t)state;
-        return keep_in_order(slot, held, at, vm);
+        return keep(slot, held, at, vm);
     }
     held->state = (uint16_t)(state + NW_VM_PIN);
     slot->frame = (uintptr_t)held;
@@ -153,21 +155,25 @@ static uint8_t *refuse(struct nw_vm *vm, uintptr_t address, int error)
 /* A page that is not resident, or plain memory. */
 NW_VM_APART uint8_t *bring(struct nw_vm_slot *slot, uintptr_t address, int write, struct nw_vm *vm)
 {
+    struct nw_vm_frame *held;
     uint16_t frame;
     int error;
 
-    if (nw_vm_is_virtual(vm, address)) {
-        error = nw_vm_frame_get(vm, address, NW_VM_WANT_CONTENT, &frame);
-        if (error == NW_OK) { /* the short way leads there now */
-            return write ? nw_vm_write_miss(slot, address, 1, vm)
-                         : (uint8_t *)nw_vm_load_miss(slot, address, 1, vm);
-        }
-        vm->stats.slot_misses++;
+    vm->stats.slot_misses++;
+    if (!nw_vm_is_virtual(vm, address)) {
+        hold_plain(vm, slot, address);
+        return (uint8_t *)address;
+    }
+    error = nw_vm_frame_get(vm, address, NW_VM_WANT_CONTENT, &frame);
+    if (error != NW_OK) {
         return nothing(vm, error);
     }
-    vm->stats.slot_misses++;
-    hold_plain(vm, slot, address);
-    return (uint8_t *)address;
+    held = &vm->frame[frame];
+    held->state |= write ? NW_VM_REFERENCED | NW_VM_DIRTY : NW_VM_REFERENCED;
+    slot->read_tag = address & vm->no_tag;
+    slot->write_tag = write ? slot->read_tag : vm->no_tag;
+    slot->base = nw_vm_memory_of(vm, frame);
+    return keep(slot, held, slot->base + (address - slot->read_tag), vm);
 }
 
 enum shape { ON_A_PAGE, PLAIN_PAGES, TWO_PAGES, TOO_LONG };
