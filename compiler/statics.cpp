@@ -9,6 +9,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/IR/Constants.h"
+#include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MathExtras.h"
@@ -23,11 +24,12 @@ namespace nandwich {
 
 constexpr uint64_t WordBytes = 4;              // a budget is counted out in these
 constexpr uint64_t MostSteps = uint64_t(1) << 26; // 0.1 s and 8 MB
+constexpr double ColdShare = 1e7;              // a byte has one access in so many, or more
 constexpr unsigned MostLeft = 8;               // told of what had to stay
 
 static bool mayBeKept(const Static &Item, uint64_t Bytes)
 {
-    return !Item.Special && Item.Accesses > 0 && Item.Bytes <= Bytes;
+    return Item.Reason == Against::Nothing && Item.Bytes <= Bytes;
 }
 
 // Those with most accesses a byte; the hotter one of equals.
@@ -98,7 +100,13 @@ static std::vector<Static> collect(Module &M, const Traffic &Known)
         }
         Align Place = std::max(DL.getPreferredAlign(&Global), Align(WordBytes));
         uint64_t Bytes = alignTo(DL.getTypeAllocSize(Global.getValueType()), Place);
-        Items.push_back({&Global, Bytes, Known.to(Global), Known.isSpecial(Global), false});
+        double Accesses = Known.to(Global);
+        bool IsCold = Accesses * ColdShare <= Known.all() * double(Bytes);
+        Items.push_back({&Global, Bytes, Accesses,
+                         Known.isSpecial(Global) ? Against::Special
+                         : IsCold                ? Against::Cold
+                                                 : Against::Nothing,
+                         false});
     }
     stable_sort(Items, [](const Static &A, const Static &B) {
         return A.Accesses != B.Accesses ? A.Accesses > B.Accesses
@@ -146,7 +154,9 @@ static std::string told(ArrayRef<Static> Items, uint64_t Used, double All)
         if (Item.Kept) {
             Kept.push_back(std::move(One));
         } else if (Item.Accesses > 0 && Left.size() < MostLeft) {
-            One["why"] = Item.Special ? "volatile" : "room";
+            One["why"] = Item.Reason == Against::Special ? "volatile"
+                         : Item.Reason == Against::Cold  ? "cold"
+                                                         : "room";
             Left.push_back(std::move(One));
         }
     }
@@ -174,6 +184,19 @@ static void note(Module &M, StringRef Text, uint64_t Used)
                                 .str());
 }
 
+// For -Rpass=nandwich. A global has no place that a remark could name: the program's start it is.
+static void remark(Module &M, const Static &Item)
+{
+    const Function *Start = M.getFunction("main");
+
+    if (Start != nullptr && !Start->isDeclaration()) {
+        OptimizationRemark Told("nandwich", "InRam", Start);
+
+        Told << formatv("'{0}' stays in RAM: {1} bytes", Item.Global->getName(), Item.Bytes).str();
+        M.getContext().diagnose(Told);
+    }
+}
+
 void keepStatics(Module &M, FunctionAnalysisManager &FAM)
 {
     uint64_t Used = 0;
@@ -192,6 +215,7 @@ void keepStatics(Module &M, FunctionAnalysisManager &FAM)
             Items[I].Kept = true;
             Items[I].Global->setSection("");
             Used += Items[I].Bytes;
+            remark(M, Items[I]);
         }
     }
     note(M, told(Items, Used, Known.all()), Used);

@@ -14,12 +14,19 @@
 
 namespace nandwich {
 
+// What may be said against a global in RAM.
+enum class Against {
+    Nothing,
+    Special, // some access is volatile or atomic: it stays where it is
+    Cold     // less than one access in ten million for each byte: page frames serve more
+};
+
 struct Static {
     llvm::GlobalVariable *Global;
     uint64_t Bytes;  // what it takes of the budget: up to the next object of its alignment
     double Accesses; // estimated, in one run of the program
-    bool Special;    // some access is volatile or atomic: it stays where it is
-    bool Kept;       // in RAM
+    Against Reason;
+    bool Kept; // in RAM
 };
 
 // Which of Items, hottest first, have the most accesses in that many bytes. The best there is, but

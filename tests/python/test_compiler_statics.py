@@ -107,6 +107,31 @@ def test_statics_that_leave_no_frames_are_refused(
     assert told in capfd.readouterr().err
 
 
+def test_many_objects_and_a_large_budget(tmp_path: Path) -> None:
+    """Goal: where the best choice would take too many steps, the densest fill the budget; and equal
+    programs get equal choices."""
+    names = [f"object{number}" for number in range(300)]
+    uses = "".join(f"    sum += use({name}, n + {at});\n" for at, name in enumerate(names))
+    text = "#include <stdio.h>\n"
+    text += "".join(f"static int {name}[{1400 + at}];\n" for at, name in enumerate(names))
+    text += "__attribute__((noinline)) static int use(int *p, int n)\n"
+    text += "{\n    p[n & 1023] += n;\n    return p[n * 5 & 1023];\n}\n"
+    text += "int main(int n, char **v)\n{\n    int sum = 0;\n    (void)v;\n" + uses
+    text += '    printf("%d\\n", sum);\n    return 0;\n}\n'
+    source = write_program(tmp_path, text)
+    guest = Guest(statics_bytes=1 << 20)
+    programs = [guests.build_virtual([source], tmp_path / one, guest=guest) for one in "ab"]
+    assert (
+        guests.run(programs[0]).out == guests.run(guests.build_native([source], tmp_path / "n")).out
+    )
+    told, again = map(statics.read, programs)
+    assert told is not None
+    assert told == again
+    assert (1 << 20) - 4 * 1700 < told["bytes"] <= 1 << 20
+    assert {one["name"] for one in told["kept"]} == set(names[: len(told["kept"])])
+    assert len(told["left"]) == 8
+
+
 @pytest.mark.parametrize("how", ["--separate", "-fno-lto", "-S"])
 def test_files_by_themselves_get_no_budget(how: str) -> None:
     with pytest.raises(InputError, match="a budget is the whole program's"):

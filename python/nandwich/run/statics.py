@@ -11,6 +11,7 @@ from nandwich.quantities import format_size
 
 _SECTION = b".nw_statics"
 _SHOWN = 8  # rows; JSON has all
+_WHY = {"room": "no room", "volatile": "volatile or atomic", "cold": "too cold"}
 _HEADER = struct.Struct("<40xQ10xHHH")  # of the file: sections at, bytes a section, count, names
 _ENTRY = struct.Struct("<I20xQQ")  # of a section: name, offset, bytes
 
@@ -45,11 +46,10 @@ def rows(told: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
         share = _percent(sum(one["share"] for one in rest))
         yield f"  {len(rest)} more", size, f"{share}, in RAM"
     for one in left[: _SHOWN // 2]:
-        why = "no room" if one["why"] == "room" else "volatile or atomic"
         yield (
             f"  {one['name']}",
             format_size(one["bytes"]),
-            f"{_percent(one['share'])}, in virtual memory: {why}",
+            f"{_percent(one['share'])}, in virtual memory: {_WHY[one['why']]}",
         )
 
 
