@@ -308,6 +308,13 @@ struct redo {
     uint32_t room;  /* chunks that may have stood in what was walked, less those found missing */
     uint32_t place; /* of the last damage met, or STORE_NONE */
     uint8_t passed; /* the anchor */
+    /* Instead of that, where one key's chunk lies. NULL: all is replayed. */
+    int (*meet)(struct nw_store *store, struct redo *redo, struct chunk *chunk);
+    const struct object *sought; /* whose key */
+    uint32_t key;
+    uint32_t at;   /* of its newest chunk; STORE_NONE: it was given up */
+    uint32_t next; /* lowest key behind it that was met */
+    int told;      /* 1: `at` is */
 };
 
 /*
@@ -426,6 +433,8 @@ static int redo_chunk(struct nw_store *store, struct redo *redo, struct chunk *c
     }
     if (result < 0 || chunk->id >= store->slots) {
         /* nothing to be redone, or to be counted below */
+    } else if (redo->meet != NULL) {
+        result = redo->meet(store, redo, chunk);
     } else if (chunk->kind == CHUNK_MOVED) {
         result = store_set_moved(store, chunk);
     } else if (store_is_known(object, chunk)) {
@@ -445,14 +454,15 @@ static int redo_chunk(struct nw_store *store, struct redo *redo, struct chunk *c
 }
 
 /* Replays the log from the anchor's redo to its end. */
-static int redo_log(struct nw_store *store, const struct scan *scan, struct redo *redo)
+static int redo_log(struct nw_store *store, struct redo *redo)
 {
+    uint16_t last = store_block_of(store, store->next_redo);
     uint32_t most = store_block_bytes(store) / store->chunk_header; /* chunks in a block */
     struct walk *walk = &redo->walk;
     struct chunk chunk;
-    int result = begin_walk(store, walk, store->redo, scan->walk.block);
+    int result = begin_walk(store, walk, store->redo, last);
 
-    walk->end = scan->walk.end;
+    walk->end = store->next_redo;
     redo->room = most;
     redo->place = STORE_NONE;
     redo->passed = 0;
@@ -472,7 +482,7 @@ static int redo_log(struct nw_store *store, const struct scan *scan, struct redo
             }
         }
         if (end) {
-            return walk->block == scan->walk.block ? (int)NW_OK : (int)NW_ERR_CORRUPT;
+            return walk->block == last ? (int)NW_OK : (int)NW_ERR_CORRUPT;
         }
         if (result > 0) {
             redo->passed = (uint8_t)(redo->passed | (walk->at == store->anchor ? 1U : 0U));
@@ -491,6 +501,50 @@ static int redo_log(struct nw_store *store, const struct scan *scan, struct redo
         }
     }
     return result == NW_ERR_NOT_FOUND ? (int)NW_ERR_CORRUPT : result;
+}
+
+/* Does a chunk tell of the key sought? In which table data belongs to, its mask says; where the end
+ * of a list was given up, so was the key. */
+static int seek_in(struct nw_store *store, struct redo *redo, struct chunk *chunk)
+{
+    uint16_t table = (uint16_t)((uint16_t)(redo->sought - store->objects) / store->slots);
+    uint16_t tables = chunk->kind == CHUNK_MOVED ? chunk->mask : 1U;
+    uint8_t bytes[STATE_BYTES];
+
+    if (!store_is_of(store, chunk, redo->sought) || (tables & (1U << table)) == 0) {
+        return NW_OK;
+    }
+    if (chunk->kind == CHUNK_STATE && chunk->length == STATE_BYTES) {
+        int result = store_payload(store, chunk, bytes, 1);
+        if (result == NW_OK && nw_get32(bytes + 4) <= redo->key) {
+            redo->at = STORE_NONE;
+            redo->told = 1;
+        }
+        return result;
+    }
+    if (store_is_data(chunk) && chunk->key == redo->key) {
+        redo->at = chunk->at;
+        redo->told = 1;
+    } else if (store_is_data(chunk) && chunk->key > redo->key && chunk->key < redo->next) {
+        redo->next = chunk->key;
+    }
+    return NW_OK;
+}
+
+/* A store_seek; damage was counted by the mount. */
+static int seek(struct nw_store *store, const struct object *object, uint32_t key, uint32_t *at,
+                uint32_t *next)
+{
+    struct redo redo = {.meet = seek_in, .sought = object, .key = key, .next = *next};
+    struct nw_store_stats stats = store->stats;
+    int result = redo_log(store, &redo);
+
+    store->stats.lost = stats.lost;
+    store->stats.tampered = stats.tampered;
+    store->stats.place = stats.place;
+    *at = redo.at;
+    *next = redo.next;
+    return result < 0 ? result : redo.told;
 }
 
 /* Where to begin to walk for what a block's header tells of: in the first block of its mount, or at
@@ -601,21 +655,11 @@ static int find_log(struct nw_store *store, uint16_t block, const struct block_h
     return result < 0 ? result : (int)NW_ERR_CORRUPT;
 }
 
-/* Makes what was found durable, in a block of its own. */
-static int settle(struct nw_store *store, struct scan *scan)
+/* Makes what was replayed durable, in the block of its own. */
+static int write_down(struct nw_store *store, const struct scan *scan)
 {
-    struct redo redo;
-    int result;
+    int result = move_doubtful(store, scan);
 
-    store->mounting = BLOCK_MOUNT;
-    store_count(&store->stats.lost, scan->hurt);
-    result = store_open_block(store); /* before anything is summed up for a chunk of its own */
-    if (result == NW_OK) {
-        result = redo_log(store, scan, &redo);
-    }
-    if (result == NW_OK) {
-        result = move_doubtful(store, scan);
-    }
     if (result == NW_OK) {
         result = store_clean_for_mount(store); /* mounts, too, must not use up the free blocks */
     }
@@ -631,6 +675,30 @@ static int settle(struct nw_store *store, struct scan *scan)
         if (result == NW_ERR_FULL || result == NW_ERR_PROGRAM) {
             result = NW_OK; /* the mount is done: writes answer it, and reading goes on */
         }
+    }
+    return result;
+}
+
+/* Replays the log. What that comes to is made durable, or shown: then the last page is held for as
+ * long as the store is open. */
+static int settle(struct nw_store *store, const struct scan *scan)
+{
+    struct redo redo = {.meet = NULL};
+    int result = NW_OK;
+
+    store->mounting = BLOCK_MOUNT;
+    store->next_redo = scan->walk.end;
+    store_count(&store->stats.lost, scan->hurt);
+    if (store->seek == NULL) { /* before anything is summed up for a chunk of its own */
+        result = store_open_block(store);
+    }
+    if (result == NW_OK) {
+        result = redo_log(store, &redo);
+    }
+    if (store->seek != NULL) {
+        store->mounting = 0;
+    } else if (result == NW_OK) {
+        result = write_down(store, scan);
     }
     if (result == NW_OK && redo.place != STORE_NONE) {
         store->stats.place = redo.place; /* where elements that are missing may have been */
@@ -706,7 +774,7 @@ static int forget(struct nw_store *store, const struct scan *scan)
         int bad = store_is_bad(store, block);
 
         result = bad == 0 ? is_left(store, block, scan) : bad;
-        if (bad == 0 && result > 0) {
+        if (bad == 0 && result > 0 && store->seek == NULL) {
             result = store_make_ready(store, block);
         }
         if (result == NW_ERR_CORRUPT) {
@@ -759,8 +827,9 @@ static int count_free(struct nw_store *store, const struct scan *scan)
     return result == NW_ERR_NOT_FOUND ? (int)NW_OK : result;
 }
 
-int nw_store_mount(struct nw_store **made, struct nw_chip *chip,
-                   const struct nw_store_config *config, void *ram, size_t ram_bytes)
+static int mount(struct nw_store **made, struct nw_chip *chip,
+                 const struct nw_store_config *config, void *ram, size_t ram_bytes,
+                 store_seek *seek_log)
 {
     int result = store_open(made, chip, config, ram, ram_bytes);
     struct block_head head;
@@ -787,10 +856,25 @@ int nw_store_mount(struct nw_store **made, struct nw_chip *chip,
     if (result != NW_OK) {
         return result;
     }
+    store->seek = seek_log;
+    store->broken = seek_log != NULL ? (int)NW_ERR_UNSUPPORTED : (int)NW_OK;
     store_set_limit(store);
     store->sequence = head.sequence;
+    store->told_sequence = head.sequence;
     store_sweep_from_safe(store);
     store->written = store_block_bytes(store); /* what a mount uses up, more or less */
     result = forget(store, &scan);
     return result < 0 ? result : settle(store, &scan);
+}
+
+int nw_store_mount(struct nw_store **made, struct nw_chip *chip,
+                   const struct nw_store_config *config, void *ram, size_t ram_bytes)
+{
+    return mount(made, chip, config, ram, ram_bytes, NULL);
+}
+
+int nw_store_mount_read_only(struct nw_store **made, struct nw_chip *chip,
+                             const struct nw_store_config *config, void *ram, size_t ram_bytes)
+{
+    return mount(made, chip, config, ram, ram_bytes, seek);
 }

@@ -140,6 +140,12 @@ struct swap {
     uint16_t block; /* where */
 };
 
+/* Mounted read-only: what the log tells of a key since the trees on flash were told. 1: *at, where
+ * its chunk lies, or STORE_NONE; 0: nothing; or an error. *next becomes the lowest key behind it
+ * that the log tells of, if that is lower. */
+typedef int store_seek(struct nw_store *store, const struct object *object, uint32_t key,
+                       uint32_t *at, uint32_t *next);
+
 /* What is used most comes first: an AVR reaches only the first 64 bytes in one go, a Cortex-M
  * bytes up to 31, halves up to 62 and words up to 124 by short instructions. */
 struct nw_store {
@@ -163,6 +169,7 @@ struct nw_store {
     uint8_t any_head;   /* headers count with any fan and key: of what a format ends */
     uint8_t passed_bad; /* mounting: a bad block lies on the way to the log's end, or behind it */
     uint8_t page_programs;
+    uint8_t spilt;        /* read-only: no frames for all that came since the trees were told */
     uint8_t most_sweeps; /* log2: in so many at most the log is cleaned once round */
 
     uint16_t blocks; /* of the chip, like page_bytes, block_pages, program_bytes ... */
@@ -220,9 +227,10 @@ struct nw_store {
     uint32_t told_sequence; /* of the newest block whose header is on the chip */
     uint32_t anchor_sequence; /* mounting: sequence of the block when it was written */
     uint32_t told;      /* where the header of the block at the frontier makes a mount begin */
-    uint32_t next_redo; /* as redo, once the old frames are written */
+    uint32_t next_redo; /* as redo, once the old frames are written; before: the log's end */
     uint32_t serial;    /* of checkpoints */
     uint32_t paced;     /* of what is used up, that by which cleaning was paced */
+    store_seek *seek;   /* mounted read-only; NULL: it is not */
 
     struct sweep sweep;      /* now, */
     struct sweep next_sweep; /* when the old frames were told, */

@@ -15,6 +15,7 @@ struct path {
     uint32_t key;
     struct frame *frame; /* of the node reached, NULL: none yet */
     uint32_t from;       /* where what comes next lies, a node or a chunk, or STORE_NONE */
+    uint32_t next;       /* lowest key behind it that a look-up has met in the log */
     uint8_t level;       /* how far down to go */
     uint8_t reached;     /* how far it came, if any */
     uint8_t make;        /* nodes that are missing */
@@ -334,10 +335,16 @@ static int reach(struct nw_store *store, struct path *path)
 /* Goes the path down to a chunk: where it lies. NW_ERR_NOT_FOUND: nowhere. */
 static int look_up(struct nw_store *store, struct path *path, uint32_t *at)
 {
-    int result = reach(store, path);
+    int result = 0;
 
-    *at = path->from;
-    return result == NW_OK && *at == STORE_NONE ? (int)NW_ERR_NOT_FOUND : result;
+    if (store->spilt != 0 && store->mounting == 0) { /* the replay's are for books alone */
+        result = store->seek(store, path->object, path->key, at, &path->next);
+    }
+    if (result == 0) {
+        result = reach(store, path);
+        *at = path->from;
+    }
+    return result >= 0 && *at == STORE_NONE ? (int)NW_ERR_NOT_FOUND : result < 0 ? result : NW_OK;
 }
 
 /* Where the key's chunk lies. NW_ERR_NOT_FOUND: nowhere. */
@@ -361,7 +368,11 @@ int store_find(struct nw_store *store, struct object *object, uint32_t key, uint
  * store_get(). */
 int store_skip(struct nw_store *store, struct object *object, uint32_t *key)
 {
-    struct path path = {.object = object, .key = *key, .reached = UINT8_MAX, .read = READ};
+    struct path path = {.object = object,
+                        .key = *key,
+                        .next = STORE_NONE,
+                        .reached = UINT8_MAX,
+                        .read = READ};
     uint32_t at;
 
     int result = look_up(store, &path, &at);
@@ -376,7 +387,8 @@ int store_skip(struct nw_store *store, struct object *object, uint32_t *key)
 
         next = bits < 32U ? (store_shorten(store, *key, level) + 1U) << bits : 0;
     }
-    *key = next > *key && next < object->tail ? next : object->tail;
+    next = next > *key && next < object->tail ? next : object->tail;
+    *key = next < path.next ? next : path.next;
     return 1;
 }
 
@@ -408,7 +420,7 @@ int store_next_old(struct nw_store *store, struct object *object, uint32_t *key,
 
 /* From now on the key's chunk is this one; *old tells where it lay, or STORE_NONE. Without `old`
  * the path is only gone, which leaves all of it in frames: the next call for this key reads and
- * writes nothing. */
+ * writes nothing. Mounted read-only, what has no frame is found in the log; *old is not told. */
 int store_set(struct nw_store *store, struct object *object, const struct chunk *chunk,
               uint32_t *old)
 {
@@ -424,6 +436,11 @@ int store_set(struct nw_store *store, struct object *object, const struct chunk 
         }
     }
     int result = reach(store, &path);
+    if (result == NW_ERR_UNSUPPORTED && old != NULL) {
+        store->spilt = 1;
+        *old = STORE_NONE;
+        return NW_OK;
+    }
     if (result == NW_OK && old != NULL) {
         *old = path.from;
         nw_put32(entry_of(store, path.frame, path.key), chunk->at);

@@ -85,6 +85,12 @@ void PyStore::mount()
     start(nw_store_mount(&store_, chip_, &config_, ram_.data(), ram_bytes_));
 }
 
+void PyStore::mount_read_only()
+{
+    std::fill(ram_.begin(), ram_.end(), std::max_align_t{});
+    start(nw_store_mount_read_only(&store_, chip_, &config_, ram_.data(), ram_bytes_));
+}
+
 namespace {
 
 uint16_t length_of(const nb::bytes &data)
@@ -410,6 +416,8 @@ void bind_state(nb::class_<PyStore> &store)
 {
     store.def("format", &PyStore::format, "Makes an empty store.")
         .def("mount", &PyStore::mount, "Finds the store on the chip.")
+        .def("mount_read_only", &PyStore::mount_read_only,
+             "The same without a program or an erase; what writes is a StoreError.")
         .def("sync", [](PyStore &self) { (void)store_checked(nw_store_sync(self.get())); })
         .def("idle", [](PyStore &self, uint16_t budget) {
             return store_checked(nw_store_idle(self.get(), budget));

@@ -45,6 +45,7 @@ public:
 
     void format();
     void mount();
+    void mount_read_only();
 
     // The mounted store; ValueError when there is none.
     nw_store *get() const

@@ -134,7 +134,7 @@ def names(folder: Path) -> list[str]:
 
 
 def fill_with_a_stream_and_a_queue(image: Path) -> None:
-    with store_image.opened(image) as opened:
+    with store_image.opened(image, writes=True) as opened:
         stream = opened.store.create("readings", "stream", unit_bytes=4)
         opened.store.create("jobs", "queue")
         opened.store.append(stream, b"12345678")
@@ -349,7 +349,7 @@ def test_damage_is_an_input_output_error(mounted: Mounted) -> None:
     """Goal: a stream or a file with a damaged chunk is shown, read up to the damage, and then is
     EIO; all else is read."""
     mounted.unmount()
-    with store_image.opened(mounted.image) as image:
+    with store_image.opened(mounted.image, writes=True) as image:
         stream = image.store.create("log", "stream")
         for i in range(8):
             image.store.append(stream, b"element %d " % i * 120)

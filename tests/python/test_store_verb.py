@@ -304,12 +304,24 @@ def test_json_keeps_its_schema(run: Run) -> None:
 def test_reading_leaves_the_image_as_it_is(run: Run, image: Path) -> None:
     run("put", "notes", "--text", "x")
     before = image.read_bytes()
-    for words in (("ls",), ("info",), ("fsck",), ("get", "notes")):
+    for words in (("ls",), ("info",), ("fsck",), ("dump",), ("get", "notes")):
         assert run(*words).exit_code == 0
     assert image.read_bytes() == before
     assert run("get", "nothing").exit_code == 2
     assert run("push", "notes", "--text", "x").exit_code == 2
     assert image.read_bytes() == before
+
+
+def test_a_chip_that_takes_no_program_any_more_is_read(run: Run, image: Path) -> None:
+    """Goal: a look needs no block of its own: it once failed as a mount does."""
+    run("put", "notes", "--text", "x")
+    nand = _native.Nand.load(str(image))
+    for block in range(64):
+        nand.doom(block, in_program=True)
+    nand.save(str(image))
+    assert run("put", "notes", "--text", "y").exit_code == 1
+    assert run("get", "notes").stdout == "x"
+    assert run("fsck").exit_code == 0
 
 
 def test_fsck_names_what_is_damaged(run: Run, image: Path) -> None:
@@ -355,8 +367,9 @@ def test_damage_in_what_a_mount_replays_never_shortens_a_file(run: Run, image: P
     assert report["lost_in_mount"] > 0
     assert {(one["name"], one["page"]) for one in report["damages"]} == {("f", 36)}
     assert 1 <= len(report["damages"]) <= 2
-    about = json.loads(ecc_run(["store", str(ecc), "ls", "--json", "-"]).stdout)["objects"]
-    assert [one["length"] for one in about] == [5000]
+    listed = ecc_run(["store", str(ecc), "ls", "--json", "-"])
+    assert [one["length"] for one in json.loads(listed.stdout)["objects"]] == [5000]
+    assert f"{ecc}: damage was met in the log; fsck tells what it has hit" in listed.stderr
     assert ecc_run(["store", str(ecc), "get", "f", str(image.with_name("back"))]).exit_code == 1
 
 

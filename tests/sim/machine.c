@@ -82,8 +82,8 @@ static int explained(const struct sim_machine *machine, int error, uint64_t stri
                                machine->gate.counts.strikes > machine->struck);
     case NW_ERR_FULL: return may_fill(machine);
     case NW_ERR_PROGRAM:
-    case NW_ERR_ERASE: /* two failures in one call: either may be told */
-        return (strikes > 0 && count_blocks(machine, 1) > machine->marked) ||
+    case NW_ERR_ERASE: /* two failures in one call, told or of worn blocks: either may be answered */
+        return count_blocks(machine, 1) > machine->marked + (strikes > 0 ? 0U : 1U) ||
                (machine->subject.broken == error && may_fill(machine));
     case NW_ERR_ECC:
     case NW_ERR_CORRUPT: return machine->rotten != 0 && machine->clean == 0;

@@ -31,6 +31,9 @@ static int forge_read(struct nw_chip_req *req)
     if (forge->before_read != NULL) {
         forge->before_read(forge, req->page);
     }
+    if (forge->has_rot && req->page == forge->rotten) {
+        return NW_ERR_ECC;
+    }
     if (req->length > 0) {
         memcpy(req->data, forge->data + req->page * FORGE_PAGE_BYTES + req->offset, req->length);
     }
@@ -67,6 +70,9 @@ static int forge_erase(struct nw_chip_req *req)
     memset(forge->data + req->block * FORGE_BLOCK_PAGES * FORGE_PAGE_BYTES, 0xFF,
            FORGE_BLOCK_PAGES * FORGE_PAGE_BYTES);
     memset(forge->spare + req->block * FORGE_BLOCK_PAGES, 0xFF, FORGE_BLOCK_PAGES);
+    if (forge->rotten / FORGE_BLOCK_PAGES == req->block) {
+        forge->has_rot = 0;
+    }
     if (forge->after_write != NULL) {
         forge->after_write(forge, req);
     }
@@ -415,7 +421,7 @@ static void read_object(struct forge *forge, uint8_t slot, const struct nw_store
     (void)nw_store_compact(store, about->handle, &key, 20);
 }
 
-static void use(struct forge *forge)
+static void read_all(struct forge *forge)
 {
     struct nw_store_about about;
 
@@ -424,6 +430,13 @@ static void use(struct forge *forge)
             read_object(forge, slot, &about);
         }
     }
+}
+
+static void use(struct forge *forge)
+{
+    struct nw_store_about about;
+
+    read_all(forge);
     for (uint8_t action = 0; action < 60U; action++) {
         act(forge, (uint8_t)(action * 37U));
     }
@@ -450,6 +463,30 @@ static void check_answer(const struct forge *forge, int result)
         (void)fprintf(stderr, "store forge: mount answers %s\n", nw_error_text(result));
         abort();
     }
+}
+
+static void refuse(struct forge *forge, const struct nw_chip_req *req)
+{
+    (void)forge;
+    (void)req;
+    (void)fprintf(stderr, "store forge: a look has written\n");
+    abort();
+}
+
+/* Reads all there is, mounted read-only. */
+static void look(struct forge *forge)
+{
+    begin(forge);
+    memset(forge->ram, 0xA5, sizeof forge->ram);
+    forge->after_write = refuse;
+    forge->calls = 0;
+    int result = nw_store_mount_read_only(&forge->store, &forge->chip, &forge->config, forge->ram,
+                                          sizeof forge->ram);
+    check_answer(forge, result);
+    if (result == NW_OK) {
+        read_all(forge);
+    }
+    forge->after_write = NULL;
 }
 
 static void change(struct forge *forge, const uint8_t *data, size_t size)
@@ -503,6 +540,7 @@ void forge_try(struct forge *forge, const uint8_t *data, size_t size)
             forge_sign(forge);
         }
     }
+    look(forge);
     forge->calls = 0;
     int result = forge_mount(forge);
     check_answer(forge, result);

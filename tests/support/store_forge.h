@@ -38,6 +38,8 @@ struct forge {
     void (*before_read)(struct forge *forge, uint32_t page); /* an attacker at the bus, or NULL */
     /* A witness of programs and, with no data, erases, or NULL. */
     void (*after_write)(struct forge *forge, const struct nw_chip_req *req);
+    uint32_t rotten;  /* no read of that page goes well until its block is erased, if has_rot */
+    uint8_t has_rot;
     uint32_t fail_at; /* the so many-th program from now on fails; 0: none */
     uint8_t chunk_head; /* bytes of a chunk's header */
     uint8_t block_head; /* and of a block's */

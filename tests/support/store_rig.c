@@ -689,6 +689,38 @@ int store_rig_shows(struct store_rig *rig, uint32_t from)
     return -1;
 }
 
+/* Changes of cells so far. */
+static uint64_t changes(const struct store_rig *rig)
+{
+    const struct nw_nand_counts *counts = nw_nand_stats(rig->nand);
+
+    return (uint64_t)counts->programs + counts->erases + counts->copies + counts->buffer_programs;
+}
+
+int store_rig_look(struct store_rig *rig, uint8_t frames, uint32_t from)
+{
+    struct nw_store_config config = rig->config;
+    uint64_t before = changes(rig);
+
+    config.frames = frames < config.frames ? frames : config.frames;
+    memset(rig->ram, 0xC3, rig->ram_bytes);
+    rig->alarms = 0;
+    rig->error =
+        nw_store_mount_read_only(&rig->store, rig->chip, &config, rig->ram, rig->ram_bytes);
+    if (rig->error < 0) {
+        (void)snprintf(rig->why, sizeof rig->why, "read-only: no mount");
+        return -1;
+    }
+    if (store_rig_shows(rig, from) < 0) {
+        return -1;
+    }
+    if (nw_store_sync(rig->store) != NW_ERR_UNSUPPORTED || changes(rig) != before) {
+        (void)snprintf(rig->why, sizeof rig->why, "read-only: something was written");
+        return -1;
+    }
+    return 0;
+}
+
 int store_rig_check(struct store_rig *rig, int settle)
 {
     if (settle == 0) {

@@ -146,6 +146,10 @@ int store_rig_check(struct store_rig *rig, int settle);
 /* The same where any state from number `from` on will do, and none is taken over. */
 int store_rig_shows(struct store_rig *rig, uint32_t from);
 
+/* Mounts read-only, with so many frames at most: it has to show what store_rig_shows() allows, and
+ * change no cell. -1 with why. Then the rig has to be mounted. */
+int store_rig_look(struct store_rig *rig, uint8_t frames, uint32_t from);
+
 /* No misuse of the chip so far; -1 with why. */
 int store_rig_clean(struct store_rig *rig);
 

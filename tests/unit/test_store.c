@@ -170,6 +170,71 @@ static void test_refusals(void **state)
     close_bed();
 }
 
+/* Each call that writes answers the one error and does nothing; sync and idle, too. */
+static void test_read_only(void **state)
+{
+    struct nw_store_config config = {.objects = 6, .checkpoints = 1};
+    struct nw_store_spec spec = {.type = NW_STORE_QUEUE};
+    struct nw_store_cursor cursor;
+    uint8_t data[32] = {1};
+    uint32_t key = 0;
+
+    (void)state;
+    open_bed(&config, 64, 0);
+    int stack = create("stack", NW_STORE_STACK, 0, 0);
+    int queue = create("queue", NW_STORE_QUEUE, 0, 0);
+    int stream = create("stream", NW_STORE_STREAM, 0, 0);
+    int array = create("array", NW_STORE_ARRAY, 32, 10);
+    int file = create("file", NW_STORE_FILE, 32, 0);
+    int kept = nw_store_checkpoint(bed.store);
+    assert_int_equal(nw_store_push(bed.store, stack, data, 32), NW_OK);
+    assert_int_equal(nw_store_push(bed.store, queue, data, 32), NW_OK);
+    assert_int_equal(nw_store_append(bed.store, stream, data, 32), NW_OK);
+    assert_int_equal(nw_store_set(bed.store, array, 3, data), NW_OK);
+    assert_int_equal(nw_store_write(bed.store, file, 0, data, 32), 32);
+    assert_int_equal(nw_store_sync(bed.store), NW_OK);
+    struct nw_nand_counts before = *nw_nand_stats(bed.nand);
+    memset(bed.ram, 0xA5, bed.ram_bytes);
+    assert_int_equal(nw_store_mount_read_only(&bed.store, bed.chip, &bed.config, bed.ram,
+                                              bed.ram_bytes),
+                     NW_OK);
+    for (int time = 0; time < 2; time++) {
+        assert_int_equal(nw_store_peek(bed.store, stack, 0, data, 32), 32);
+        assert_int_equal(nw_store_peek(bed.store, queue, 0, data, 32), 32);
+        assert_int_equal(nw_store_first(bed.store, stream, &cursor), NW_OK);
+        assert_int_equal(nw_store_next(bed.store, &cursor, data, 32), 32);
+        assert_int_equal(nw_store_get(bed.store, array, 3, data), NW_OK);
+        assert_int_equal(nw_store_read(bed.store, file, 0, data, 32), 32);
+        assert_int_equal(nw_store_find(bed.store, "new"), NW_ERR_NOT_FOUND);
+        assert_int_equal(nw_store_kept(bed.store, 0), kept);
+        const int answers[] = {nw_store_create(bed.store, "new", &spec),
+                               nw_store_delete(bed.store, queue),
+                               nw_store_rename(bed.store, queue, "new"),
+                               nw_store_push(bed.store, stack, data, 32),
+                               nw_store_pop(bed.store, stack, data, 32),
+                               nw_store_dequeue(bed.store, queue, NULL, 0),
+                               nw_store_append(bed.store, stream, data, 32),
+                               nw_store_trim(bed.store, stream, 1),
+                               nw_store_set(bed.store, array, 3, data),
+                               nw_store_write(bed.store, file, 0, data, 32),
+                               nw_store_truncate(bed.store, file, 0),
+                               nw_store_checkpoint(bed.store),
+                               nw_store_rollback(bed.store, 0),
+                               nw_store_drop(bed.store, kept),
+                               nw_store_compact(bed.store, stack, &key, 1),
+                               nw_store_idle(bed.store, 1),
+                               nw_store_sync(bed.store)};
+        for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
+            assert_int_equal(answers[i], NW_ERR_UNSUPPORTED);
+        }
+    }
+    assert_int_equal(nw_nand_stats(bed.nand)->programs, before.programs);
+    assert_int_equal(nw_nand_stats(bed.nand)->erases, before.erases);
+    remount();
+    assert_int_equal(nw_store_peek(bed.store, stack, 0, data, 32), 32);
+    close_bed();
+}
+
 /* How many objects a block allows is no guess: half of it has to hold an anchor that tells of all
  * of them. */
 static void test_most_objects(void **state)
@@ -910,7 +975,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_shapes_refused),
-        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_refusals),      cmocka_unit_test(test_read_only),
         cmocka_unit_test(test_most_objects),
         cmocka_unit_test(test_other_config),
         cmocka_unit_test(test_not_a_store),

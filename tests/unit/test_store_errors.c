@@ -196,6 +196,7 @@ static void test_no_more_erases(void **state)
     struct nw_random random;
     struct nw_store_space space;
     uint32_t limit = 0;
+    int readable = 0;
 
     (void)state;
     for (uint32_t seed = 0; seed < 20U; seed++) {
@@ -220,9 +221,14 @@ static void test_no_more_erases(void **state)
         }
         nw_store_space(rig.store, &space);
         expect(space.limit_bytes < limit, &(struct store_op){0}, "fewer blocks, the same limit");
+        int synced = nw_store_sync(rig.store) == NW_OK;
         expect(store_rig_mount(&rig) == NW_ERR_FULL, &(struct store_op){0}, "no block is free");
+        int shown = store_rig_look(&rig, 64, 0) == 0; /* what was not synced may be gone */
+        expect(shown || (!synced && rig.error == NW_OK), &(struct store_op){0}, "read-only");
+        readable += shown;
         store_rig_close(&rig);
     }
+    assert_in_range(readable, 5, 20);
 }
 
 #define LONG_BYTES 300U /* a chunk of them goes over the end of a page */

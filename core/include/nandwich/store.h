@@ -140,6 +140,17 @@ int nw_store_format(struct nw_store **store, struct nw_chip *chip,
 int nw_store_mount(struct nw_store **store, struct nw_chip *chip,
                    const struct nw_store_config *config, void *ram, size_t ram_bytes);
 
+/*
+ * The same without a program or an erase, for as long as the store is open: each call that writes,
+ * sync and idle answer NW_ERR_UNSUPPORTED. It shows what a mount would show, also where that has no
+ * free block or its programs fail; what a torn tail shows here may change at the next mount of
+ * either kind. A node of the index that was changed since the newest anchor takes a frame; with
+ * fewer frames each look-up goes through that part of the log, and bytes may be told as more than
+ * they are.
+ */
+int nw_store_mount_read_only(struct nw_store **store, struct nw_chip *chip,
+                             const struct nw_store_config *config, void *ram, size_t ram_bytes);
+
 /* Makes durable what was written. */
 int nw_store_sync(struct nw_store *store);
 

@@ -143,6 +143,15 @@ impl<'a> Store<'a> {
         Self::open(sys::nw_store_mount, chip, config, ram)
     }
 
+    /// The same without a program or an erase: what writes is `Error::UNSUPPORTED`.
+    pub fn mount_read_only(
+        chip: Chip<'a>,
+        config: &StoreConfig,
+        ram: &'a mut [u64],
+    ) -> Result<Self, Error> {
+        Self::open(sys::nw_store_mount_read_only, chip, config, ram)
+    }
+
     fn open(
         open: Open,
         chip: Chip<'a>,

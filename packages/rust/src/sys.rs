@@ -391,6 +391,7 @@ extern "C" {
     pub fn nw_store_ram_bytes(config: *const nw_store_config, geometry: *const nw_geometry) -> usize;
     pub fn nw_store_format(store: *mut *mut nw_store, chip: *mut nw_chip, config: *const nw_store_config, ram: *mut c_void, ram_bytes: usize) -> c_int;
     pub fn nw_store_mount(store: *mut *mut nw_store, chip: *mut nw_chip, config: *const nw_store_config, ram: *mut c_void, ram_bytes: usize) -> c_int;
+    pub fn nw_store_mount_read_only(store: *mut *mut nw_store, chip: *mut nw_chip, config: *const nw_store_config, ram: *mut c_void, ram_bytes: usize) -> c_int;
     pub fn nw_store_sync(store: *mut nw_store) -> c_int;
     pub fn nw_store_idle(store: *mut nw_store, budget: u16) -> c_int;
     pub fn nw_store_compact(store: *mut nw_store, handle: c_int, key: *mut u32, count: u16) -> c_int;

@@ -227,12 +227,14 @@ def _layout(path: Path, nand: _native.Nand, key: bytes | None) -> Layout:
     return Layout(made.objects, made.name_bytes, made.checkpoints, made.fan, made.is_coded, key)
 
 
-def _mounted(path: Path, nand: _native.Nand, key: bytes | None) -> tuple[_native.Store, Layout]:
+def _mounted(
+    path: Path, nand: _native.Nand, key: bytes | None, *, writes: bool
+) -> tuple[_native.Store, Layout]:
     """The store on a chip."""
     layout = _layout(path, nand, key)
     try:
         store = layout.store(nand)
-        store.mount()
+        (store.mount if writes else store.mount_read_only)()
     except (ValueError, _native.StoreError) as error:
         if isinstance(error, ValueError) or error_of(error) in (ERR_NOT_FOUND, ERR_BLANK):
             raise InputError(f"{path}: no store on this chip; make one with `format`") from error
@@ -241,15 +243,16 @@ def _mounted(path: Path, nand: _native.Nand, key: bytes | None) -> tuple[_native
 
 
 @contextlib.contextmanager
-def opened(path: Path, key: bytes | None = None) -> Iterator[Image]:
-    """The store in an image file, locked and mounted. Nothing is saved unless asked for."""
+def opened(path: Path, key: bytes | None = None, *, writes: bool = False) -> Iterator[Image]:
+    """The store in an image file, locked and mounted, read-only unless it `writes`. Nothing is
+    saved unless asked for."""
     lock = Lock(path)
     try:
         try:
             nand = _native.Nand.load(str(path))
         except ValueError as error:
             raise InputError(str(error)) from error
-        store, found = _mounted(path, nand, key)
+        store, found = _mounted(path, nand, key, writes=writes)
         yield Image(path, nand, store, found, lock)
     finally:
         lock.release()

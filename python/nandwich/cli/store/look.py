@@ -5,7 +5,6 @@ from typing import Any
 
 import click
 
-from nandwich import _native
 from nandwich.cli import output
 from nandwich.cli.command import Command
 from nandwich.cli.options import json_option
@@ -119,7 +118,7 @@ def fsck(session: Session, json_target: str | None) -> None:
 
     So is what the mount could not read: what it hit may be shown as it was before.
     """
-    with session.image() as image:
+    with session.image(warns=False) as image:
         every = image.store.objects()
         lost = image.store.stats["lost"]
         damages = [
@@ -161,11 +160,9 @@ def dump(session: Session) -> None:
     Places are page+offset. It is read as docs/spec-store.md says, without the store's own code.
     """
     with session.image() as image:
-        # The image as it was saved: mounting has begun a block of its own.
-        nand = _native.Nand.load(str(session.path))
         names = {
             ((about["handle"] & 127) - 1, about["handle"] >> 7): about["name"]
             for about in image.store.objects()
         }
-        for line in store_dump.lines(nand, names, session.key):
+        for line in store_dump.lines(image.nand, names, session.key):
             click.echo(line)

@@ -40,7 +40,7 @@ def mount(session: Session, folder: Path, foreground: bool) -> None:
         raise InputError(f"mounting needs libfuse (package fuse3): {error}") from error
     if not Path("/dev/fuse").exists():
         raise InputError("mounting needs /dev/fuse, which this system does not have")
-    with session.image() as image:
+    with session.image(writes=True) as image:
         if not foreground:
             output.talk(f"unmount with: fusermount3 -u {folder}")
         store_mount.serve(image, folder.resolve(), foreground=foreground)

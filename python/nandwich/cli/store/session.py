@@ -70,11 +70,16 @@ class Session:
         return [self.path, *([self.key_file] if self.key_file is not None else [])]
 
     @contextlib.contextmanager
-    def image(self, *, save: bool = False) -> Iterator[Image]:
-        """The image opened; with `save`, synced and written when all went well."""
+    def image(
+        self, *, save: bool = False, writes: bool = False, warns: bool = True
+    ) -> Iterator[Image]:
+        """The image opened, read-only unless it `writes`; with `save` it does, and is synced and
+        written when all went well. Damage that the mount met is told, unless the caller does."""
         if save:
             check_output(self.path)
-        with store_image.opened(self.path, self.key) as image:
+        with store_image.opened(self.path, self.key, writes=save or writes) as image:
+            if warns and image.store.stats["lost"]:
+                output.talk(f"{self.path}: damage was met in the log; fsck tells what it has hit")
             try:
                 yield image
                 if save:
