@@ -22,10 +22,10 @@ using namespace llvm;
 
 namespace nandwich {
 
-constexpr uint64_t WordBytes = 4;              // a budget is counted out in these
-constexpr uint64_t MostSteps = uint64_t(1) << 26; // 0.1 s and 8 MB
-constexpr double ColdShare = 1e7;              // a byte has one access in so many, or more
-constexpr unsigned MostLeft = 8;               // told of what had to stay
+constexpr uint64_t WordBytes = 4; // a budget is counted out in these
+constexpr uint64_t MostSteps = uint64_t(1) << 26; // takes 8 MB
+constexpr double ColdShare = 1e7; // a byte has one access in so many, or more
+constexpr unsigned MostLeft = 8; // told of what had to stay
 
 static bool mayBeKept(const Static &Item, uint64_t Bytes)
 {
