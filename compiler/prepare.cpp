@@ -4,6 +4,7 @@
 #include "calls.h"
 #include "diagnose.h"
 #include "globals.h"
+#include "hotness.h"
 #include "libc.h"
 #include "markers.h"
 #include "options.h"
@@ -26,6 +27,7 @@ PreservedAnalyses PreparePass::run(Module &M, ModuleAnalysisManager &AM)
         M.getContext().emitError(Wrong);
         return PreservedAnalyses::all();
     }
+    checkProfile(M);
     Annotations Notes(M);
     renameLibrary(M);
     placeGlobals(M, Notes);

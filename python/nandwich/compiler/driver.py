@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from nandwich import _native, paths, quantities
-from nandwich.compiler import link_errors, outputs, tagged, toolchain
+from nandwich.compiler import link_errors, outputs, profiles, tagged, toolchain
 from nandwich.errors import InputError
 from nandwich.twin import config, parts
 
@@ -61,14 +61,21 @@ def plan(
     choices = dict(_choice(word, "NANDWICH_CC") for word in environment.split())
     plain = []
     separate = False
+    profile = ""
     for argument in arguments:
-        if argument == "--separate":
+        if argument.startswith("--profile="):
+            profile = argument.removeprefix("--profile=")
+        elif argument == "--separate":
             separate = True
         elif argument.startswith("--nw-"):
             key, value = _choice(argument.removeprefix("--nw-"), "nandwich cc")
             choices[key] = value
         else:
             plain.append(argument)
+    if profile and separate:
+        raise InputError("--profile: it is read where the program is optimised as a whole")
+    if profile:
+        profiles.check(Path(profile))
     plain, words = toolchain.pass_words(plain)
     files = inputs(plain)
     if not files:
@@ -90,6 +97,7 @@ def plan(
         guards=choices.get("guards", "inline"),
         whole=not separate and not _READABLE.intersection(plain),
         statics_bytes=0 if _NO_CODE.intersection(plain) else _statics(choices),
+        profile=profile,
         words=words,
     )
     command = [toolchain.CLANG, *plain]

@@ -135,6 +135,8 @@ class Guest:
     whole: bool = True
     #: RAM for the hottest globals; of a whole program only.
     statics_bytes: int = 0
+    #: What a native run counted (profile.py); it decides where guards stand.
+    profile: str = ""
     #: More for the pass, as key=value.
     words: Sequence[str] = field(default_factory=tuple)
 
@@ -249,10 +251,21 @@ def native_program_flags(flags: Sequence[str]) -> tuple[list[str], list[str]]:
 
 def program_flags(guest: Guest, passes: str) -> list[str]:
     """Flags of a link by lld that run the pass over the program's bitcode; what is none is left."""
-    return [
-        f"-Wl,--load-pass-plugin={paths.compiler_plugin()}",
-        *_linker_passes(pass_options(guest), passes),
-    ]
+    load = f"-Wl,--load-pass-plugin={paths.compiler_plugin()}"
+    if not guest.profile:
+        return [load, *_linker_passes(pass_options(guest), passes)]
+    option = f"-pgo-test-profile-file={guest.profile}"
+    found = ["-Xlinker", "-mllvm", "-Xlinker", option]
+    return [load, *found, *_linker_passes(pass_options(guest), "pgo-instr-use", passes)]
+
+
+def counting_flags(flags: Sequence[str]) -> list[str]:
+    """Flags of a link of native bitcode whose program counts what it runs, into LLVM_PROFILE_FILE.
+
+    Counters go where `program_flags` looks for them: into bitcode that no optimiser has seen.
+    """
+    passes = _linker_passes("pgo-instr-gen", "instrprof", level(flags))
+    return ["-fuse-ld=lld", "-fprofile-generate", *passes]
 
 
 def pass_options(guest: Guest) -> str:
