@@ -12,12 +12,13 @@
 #include "plain.h"
 #include "recorded.h"
 #include "runtime.h"
+#include "statics.h"
 
 using namespace llvm;
 
 namespace nandwich {
 
-PreservedAnalyses PreparePass::run(Module &M, ModuleAnalysisManager &)
+PreservedAnalyses PreparePass::run(Module &M, ModuleAnalysisManager &AM)
 {
     obeyRecorded(M);
     std::string Wrong = optionsError();
@@ -30,6 +31,8 @@ PreservedAnalyses PreparePass::run(Module &M, ModuleAnalysisManager &)
     Annotations Notes(M);
     renameLibrary(M);
     placeGlobals(M, Notes);
+    keepStatics(M, AM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager());
+    noteGlobals(M);
     stripAttributes(M);
 
     PlainMemory Plain(M);

@@ -56,6 +56,7 @@ def command(arguments: tuple[str, ...]) -> None:
       frame   bytes of a page frame (512); all files of a program must agree
       slots   last-cache buffers (16); all files must agree
       guards  inline, outline or hybrid: speed against code size
+      statics RAM for the hottest globals, out of ram (0); all files must agree
       chip, ftl, degree, maps, ecc, vm, ram, scheme, policy, seed ...
               the device the program runs on unless told otherwise (at the link)
 

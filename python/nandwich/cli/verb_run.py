@@ -26,7 +26,7 @@ from nandwich.cli.options import (
 from nandwich.compiler import toolchain
 from nandwich.errors import InputError, RunError
 from nandwich.run import guest as run_guest
-from nandwich.run import measure, recipe, report
+from nandwich.run import measure, recipe, report, statics
 from nandwich.run import profile as profile_of
 from nandwich.twin import config, parts, timelines
 from nandwich.twin.config import Device
@@ -142,7 +142,16 @@ def _split_compiler_flags(args: list[str]) -> tuple[list[str], list[str]]:
     help="lavish: intra-block maps held in RAM.",
 )
 @click.option("--vm", default=_DEFAULT.vm, type=SIZE, help="Virtual memory.  [default: 8M]")
-@click.option("--ram", default=_DEFAULT.ram, type=SIZE, help="RAM for frames.  [default: 32K]")
+@click.option(
+    "--ram", default=_DEFAULT.ram, type=SIZE, help="RAM for frames and statics.  [default: 32K]"
+)
+@click.option(
+    "--statics",
+    default=_DEFAULT.statics,
+    show_default=True,
+    type=SIZE,
+    help="RAM, out of --ram, for the hottest globals: they have no guards.",
+)
 @click.option(
     "--frame",
     default=_DEFAULT.frame,
@@ -335,7 +344,7 @@ def command(
             raise InputError("the program was not started, for the reason above")
         if not result.virtual.report:
             raise RunError(report.failure(result) or "the program left no report")
-        value = report.payload(subject, result)
+        value = report.payload(subject, result, statics.read(job.virtual))
     _tell_timeline(device, result)
     if json_target != "-" and not quiet:
         click.echo(report.headline(subject, value))

@@ -90,6 +90,7 @@ def virtual(
         frame_bytes=device.frame,
         slots=device.slots,
         guards=device.guards,
+        statics_bytes=device.statics,
         trace=device.accesses != "",
         whole=whole,
         profile="" if profile is None else str(profile),
