@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "access.h"
 
+#include "hotness.h"
+
 #include "diagnose.h"
 #include "libc.h"
 #include "options.h"
@@ -324,13 +326,14 @@ bool Collector::leaveAside()
 } // namespace
 
 AccessList collectAccesses(Function &F, const PlainMemory &Plain, ScalarEvolution &SE, LoopInfo &LI,
-                           BlockFrequencyInfo &Frequency, SlotDealer &Dealer)
+                           BlockFrequencyInfo &Frequency, const Hotness &Heat,
+                           SlotDealer &Dealer)
 {
     Collector Accesses(F, Plain, SE, LI);
 
     Accesses.find();
     for (Access &A : Accesses.List.All) {
-        A.Cold = A.Cold || timesRun(*A.I->getParent(), Frequency) < 0.125;
+        A.Cold = A.Cold || Heat.isCold(*A.I->getParent(), Frequency);
     }
     Dealer.deal(F, Frequency, Accesses.List.All);
     Accesses.mergeAll();

@@ -78,12 +78,13 @@ struct Shape {
 // False: no access.
 bool shapeOf(llvm::Instruction &I, Shape &S);
 
+class Hotness;
 class SlotDealer;
 
 // Finds, keys, deals and merges.
 AccessList collectAccesses(llvm::Function &F, const PlainMemory &Plain, llvm::ScalarEvolution &SE,
                            llvm::LoopInfo &LI, llvm::BlockFrequencyInfo &Frequency,
-                           SlotDealer &Dealer);
+                           const Hotness &Heat, SlotDealer &Dealer);
 
 } // namespace nandwich
 

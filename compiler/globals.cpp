@@ -7,6 +7,7 @@
 #include "diagnose.h"
 #include "names.h"
 #include "options.h"
+#include "plain.h"
 
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/IR/Constants.h"
@@ -102,22 +103,28 @@ static void noteObject(Module &M, GlobalVariable &Global)
 
 void placeGlobals(Module &M, const Annotations &Notes)
 {
-    SmallVector<GlobalVariable *, 32> Placed;
-
     for (GlobalVariable &Global : M.globals()) {
         if (belongsInVirtualMemory(Global, Notes)) {
             place(Global);
-            Placed.push_back(&Global);
-        }
-    }
-    for (GlobalVariable *Global : Placed) {
-        if (options().Trace) {
-            noteObject(M, *Global);
         }
     }
     for (GlobalIFunc &IFunc : M.ifuncs()) {
         refuse(M, "'" + IFunc.getName() + "' is an ifunc: its resolver would run before virtual "
                                           "memory exists; choose the function at run time");
+    }
+}
+
+void noteGlobals(Module &M)
+{
+    SmallVector<GlobalVariable *, 32> Virtual;
+
+    for (GlobalVariable &Global : M.globals()) {
+        if (options().Trace && isVirtualGlobal(Global)) {
+            Virtual.push_back(&Global);
+        }
+    }
+    for (GlobalVariable *Global : Virtual) {
+        noteObject(M, *Global);
     }
     noteConfig(M);
 }

@@ -8,9 +8,11 @@
 
 namespace nandwich {
 
-// Moves every mutable global and static into the sections the linker places at virtual addresses,
-// and records what the object was built for.
+// Moves every mutable global and static into the sections the linker places at virtual addresses.
 void placeGlobals(llvm::Module &M, const Annotations &Notes);
+
+// Records what the object was built for and, for a recording, what lies at virtual addresses.
+void noteGlobals(llvm::Module &M);
 
 } // namespace nandwich
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "diagnose.h"
 #include "guards.h"
+#include "hotness.h"
 #include "options.h"
 #include "passes.h"
 #include "plain.h"
@@ -32,6 +33,7 @@ PreservedAnalyses GuardPass::run(Module &M, ModuleAnalysisManager &AM)
         return PreservedAnalyses::all(); // PreparePass has said so
     }
     SlotDealer Dealer(M);
+    Hotness Heat(M, FAM);
     for (Function *F : calleesFirst(M)) {
         if (F->isDeclaration() || F->hasFnAttribute("nw-plain")) {
             continue;
@@ -39,7 +41,7 @@ PreservedAnalyses GuardPass::run(Module &M, ModuleAnalysisManager &AM)
         auto &SE = FAM.getResult<ScalarEvolutionAnalysis>(*F);
         auto &LI = FAM.getResult<LoopAnalysis>(*F);
         auto &Frequency = FAM.getResult<BlockFrequencyAnalysis>(*F);
-        AccessList List = collectAccesses(*F, Plain, SE, LI, Frequency, Dealer);
+        AccessList List = collectAccesses(*F, Plain, SE, LI, Frequency, Heat, Dealer);
 
         if (options().Count) {
             countAccesses(*F, Guest, List);

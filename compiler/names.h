@@ -13,6 +13,9 @@ constexpr const char BssSection[] = ".bss.nw_vm";
 constexpr const char ConfigSection[] = "nw_config";
 // What lies in virtual memory, for a recording: struct object of ports/host/accesses.c.
 constexpr const char ObjectsSection[] = "nw_objects";
+// Which globals stayed in RAM (statics.h): JSON that is not loaded, and how many bytes they take.
+constexpr const char StaticsSection[] = ".nw_statics";
+constexpr const char StaticsSymbol[] = "nw_guest_statics_bytes";
 // Tagged mode: variables marked NW_VM, and the symbols of ports/tagged.
 constexpr const char TaggedSection[] = "nw_tagged";
 constexpr const char TaggedPrefix[] = "nw_tagged_";

@@ -32,6 +32,9 @@ static cl::opt<bool> Native("nw-native", cl::init(false),
                             cl::desc("Nandwich: no virtual memory, the back end's needs alone"));
 static cl::opt<bool> Tagged("nw-tagged", cl::init(false),
                             cl::desc("Nandwich: only NW_VM variables are virtual"));
+static cl::opt<unsigned>
+    Statics("nw-statics", cl::init(0),
+            cl::desc("Nandwich: bytes of RAM for the hottest globals (0: none)"));
 static cl::opt<std::string> Plan("nw-plan", cl::init(""),
                                  cl::desc("Nandwich: places of NW_VM variables"));
 static cl::list<std::string> Plain("nw-plain", cl::CommaSeparated,
@@ -42,7 +45,7 @@ const Options &options()
     static Options Current;
 
     Current = {FrameBytes, Slots, Lookaside, MergeBytes, Mode,   Windows && !Trace, Trace, Count,
-               Native,     Tagged, Plan};
+               Native,     Tagged,     Statics,    Plan};
     return Current;
 }
 

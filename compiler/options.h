@@ -28,6 +28,7 @@ struct Options {
     bool Count; // add up the guarded accesses in nw_guest_accesses
     bool Native; // no virtual memory: only what the back end needs (stack_pass.cpp)
     bool Tagged;      // only variables marked NW_VM are virtual (tagged.h)
+    uint32_t StaticsBytes; // RAM for globals that would be virtual; of a whole program only
     std::string Plan; // where they go; empty: their accesses are recorded
 };
 

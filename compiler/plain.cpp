@@ -4,7 +4,7 @@
 #include "libc.h"
 #include "names.h"
 
-#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/InstrTypes.h"
 #include "llvm/IR/Instructions.h"
@@ -70,9 +70,9 @@ bool PlainMemory::isPlainRoot(const Value *Root) const
     return false;
 }
 
-bool PlainMemory::isPlain(const Value *Pointer) const
+bool rootsOf(const Value *Pointer, SmallVectorImpl<const Value *> &Roots)
 {
-    constexpr unsigned Limit = 64; // values looked at; beyond that the answer is "not proven"
+    constexpr unsigned Limit = 64; // values looked at
     SmallPtrSet<const Value *, 16> Seen;
     SmallVector<const Value *, 16> Work{Pointer};
 
@@ -98,15 +98,22 @@ bool PlainMemory::isPlain(const Value *Pointer) const
             Work.push_back(Select->getFalseValue());
         } else if (const auto *Freeze = dyn_cast<FreezeInst>(V)) {
             Work.push_back(Freeze->getOperand(0));
-        } else if (!isPlainRoot(V)) {
-            return false;
+        } else {
+            Roots.push_back(V);
         }
     }
     return true;
 }
 
-// Only direct calls reach the function, so its arguments are exactly what those calls pass.
-static bool callersAreKnown(const Function &F)
+bool PlainMemory::isPlain(const Value *Pointer) const
+{
+    SmallVector<const Value *, 8> Roots;
+
+    return rootsOf(Pointer, Roots) &&
+           all_of(Roots, [&](const Value *Root) { return isPlainRoot(Root); });
+}
+
+bool callersAreKnown(const Function &F)
 {
     if (!F.hasLocalLinkage() || F.isDeclaration()) {
         return false;

@@ -5,6 +5,7 @@
 #define NANDWICH_COMPILER_PLAIN_H
 
 #include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/ADT/SmallVector.h"
 #include "llvm/IR/GlobalVariable.h"
 #include "llvm/IR/Module.h"
 
@@ -24,6 +25,13 @@ private:
 
     llvm::SmallPtrSet<const llvm::Argument *, 32> Arguments;
 };
+
+// What the address is computed from, through arithmetic, phis and selects. False: more values than
+// are followed, or arithmetic that makes any address.
+bool rootsOf(const llvm::Value *Pointer, llvm::SmallVectorImpl<const llvm::Value *> &Roots);
+
+// Only direct calls reach the function, so its arguments are exactly what those calls pass.
+bool callersAreKnown(const llvm::Function &F);
 
 // A global that was moved to virtual memory.
 bool isVirtualGlobal(const llvm::GlobalVariable &Global);

@@ -4,6 +4,7 @@
 #include "calls.h"
 #include "diagnose.h"
 #include "globals.h"
+#include "hotness.h"
 #include "libc.h"
 #include "markers.h"
 #include "options.h"
@@ -11,12 +12,13 @@
 #include "plain.h"
 #include "recorded.h"
 #include "runtime.h"
+#include "statics.h"
 
 using namespace llvm;
 
 namespace nandwich {
 
-PreservedAnalyses PreparePass::run(Module &M, ModuleAnalysisManager &)
+PreservedAnalyses PreparePass::run(Module &M, ModuleAnalysisManager &AM)
 {
     obeyRecorded(M);
     std::string Wrong = optionsError();
@@ -25,9 +27,12 @@ PreservedAnalyses PreparePass::run(Module &M, ModuleAnalysisManager &)
         M.getContext().emitError(Wrong);
         return PreservedAnalyses::all();
     }
+    checkProfile(M);
     Annotations Notes(M);
     renameLibrary(M);
     placeGlobals(M, Notes);
+    keepStatics(M, AM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager());
+    noteGlobals(M);
     stripAttributes(M);
 
     PlainMemory Plain(M);

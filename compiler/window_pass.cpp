@@ -2,6 +2,7 @@
 // Chooses loops and slots. Innermost loops first; one that is short for certain leaves its place to
 // the loop around it.
 #include "access.h"
+#include "hotness.h"
 #include "options.h"
 #include "passes.h"
 #include "slots.h"
@@ -36,12 +37,13 @@ bool isQuiet(Function &F, const PlainMemory &Plain)
 class Windows {
 public:
     Windows(Function &Code, FunctionAnalysisManager &FAM, const PlainMemory &Plain,
-            unsigned &NextSlot)
+            const Hotness &Heat, unsigned &NextSlot)
         : F(Code), LI(FAM.getResult<LoopAnalysis>(F)),
           SE(FAM.getResult<ScalarEvolutionAnalysis>(F)),
           DT(FAM.getResult<DominatorTreeAnalysis>(F)),
           Remarks(FAM.getResult<OptimizationRemarkEmitterAnalysis>(F)),
-          Planner{F, Plain, SE, DT, LI}, Next(NextSlot)
+          Planner{F, Plain, Heat, FAM.getResult<BlockFrequencyAnalysis>(F), SE, DT, LI},
+          Next(NextSlot)
     {
     }
 
@@ -154,6 +156,7 @@ PreservedAnalyses WindowPass::run(Module &M, ModuleAnalysisManager &AM)
     auto &FAM = AM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
     PlainMemory Plain(M);
     Runtime Guest(M);
+    Hotness Heat(M, FAM);
     unsigned NextSlot = options().Slots - 1;
 
     if (!optionsError().empty() || !options().Windows || options().Mode == GuardMode::Outline) {
@@ -166,7 +169,7 @@ PreservedAnalyses WindowPass::run(Module &M, ModuleAnalysisManager &AM)
         if (isQuiet(*F, Plain)) {
             F->addFnAttr("nw-quiet");
         } else if (!F->hasOptNone() && !F->hasMinSize()) {
-            Windows(*F, FAM, Plain, NextSlot).run(Guest);
+            Windows(*F, FAM, Plain, Heat, NextSlot).run(Guest);
         }
     }
     return PreservedAnalyses::none();

@@ -174,6 +174,13 @@ std::optional<WindowPlan> WindowPlanner::plan(Loop &L, std::string &Why)
         Why = "it runs only " + std::to_string(Trip) + " times";
         return std::nullopt;
     }
+    std::optional<double> Turns = Heat.turns(L, Frequency);
+    if (Turns && *Turns < ShortTrip) {
+        Why = *Turns == 0 ? "the profile never saw it run"
+                          : "it ran only " + std::to_string(unsigned(*Turns)) +
+                                " times in the profile";
+        return std::nullopt;
+    }
     for (BasicBlock *Block : L.blocks()) {
         Instructions += unsigned(Block->size());
         for (Instruction &I : *Block) {
@@ -192,11 +199,11 @@ std::optional<WindowPlan> WindowPlanner::plan(Loop &L, std::string &Why)
         return std::nullopt;
     }
     if (L.isLoopExiting(L.getLoopLatch())) {
-        const SCEV *Turns = SE.getExitCount(&L, L.getLoopLatch());
+        const SCEV *Count = SE.getExitCount(&L, L.getLoopLatch());
 
-        if (!isa<SCEVCouldNotCompute>(Turns) &&
-            SE.getTypeSizeInBits(Turns->getType()) <= Word) {
-            P.Turns = Turns;
+        if (!isa<SCEVCouldNotCompute>(Count) &&
+            SE.getTypeSizeInBits(Count->getType()) <= Word) {
+            P.Turns = Count;
         }
     }
     return P;

@@ -5,6 +5,7 @@
 #ifndef NANDWICH_COMPILER_WINDOWS_H
 #define NANDWICH_COMPILER_WINDOWS_H
 
+#include "hotness.h"
 #include "plain.h"
 #include "runtime.h"
 
@@ -46,6 +47,8 @@ struct WindowPlan {
 struct WindowPlanner {
     llvm::Function &F;
     const PlainMemory &Plain;
+    const Hotness &Heat;
+    llvm::BlockFrequencyInfo &Frequency;
     llvm::ScalarEvolution &SE;
     llvm::DominatorTree &DT;
     llvm::LoopInfo &LI;

@@ -11,7 +11,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lab import ROOT
@@ -169,7 +169,7 @@ def host(
 ) -> Cost:
     """One kernel on the host: counting of accesses is off in what is measured."""
     guest = guest or toolchain.Guest()
-    quiet = toolchain.Guest(guest.frame_bytes, guest.slots, guest.lookaside, guest.guards, False)
+    quiet = replace(guest, count=False)
     native, text_native = _host_build(kernel(name), folder, flags, None)
     virtual, text_virtual = _host_build(kernel(name), folder, flags, quiet)
     counting, _ = _host_build(kernel(name), folder, flags, guest)

@@ -22,6 +22,7 @@ _HOST_ONLY = {
     "maps": "is of the lavish layer",
     "scheme": "is chosen by the firmware: direct for frames of a page or more, else multi-cache",
     "ecc": "is not needed: the part has its own",
+    "statics": "is counted out of --ram by the host's run",
     "image": "is not kept: a part is fresh in each run on a target",
     "record": "is of the host's run",
     "timeline": "is of the host's run",

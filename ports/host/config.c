@@ -192,7 +192,8 @@ static int read_key(struct nw_host_config *config, const struct source *source, 
         default: return read_number(source, &keys[i], value, field);
         }
     }
-    if (strcmp(name, "frame") == 0 || strcmp(name, "slots") == 0 || strcmp(name, "guards") == 0) {
+    if (strcmp(name, "frame") == 0 || strcmp(name, "slots") == 0 || strcmp(name, "guards") == 0 ||
+        strcmp(name, "statics") == 0) {
         return refuse(source, "%s=%s: compiled in; build the program again with --nw-%s=%s", name,
                       value, name, value);
     }

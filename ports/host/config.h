@@ -13,7 +13,7 @@
  *   maps=4             lavish: intra-block maps held in RAM
  *   ecc=none|secded    a software code between chip and layer
  *   vm=8M              bytes of virtual memory
- *   ram=32K            bytes of frames
+ *   ram=32K            bytes of frames, and of globals that the program keeps in RAM
  *   scheme=auto|multi-cache|sector-shrink|direct
  *   policy=clock|lru
  *   blocks=0           blocks of the chip given to the virtual memory, from the first; 0: all
@@ -26,7 +26,7 @@
  *   stats=FILE         a report as JSON at the end, also after a crash
  *   timing=1           measures the host time spent emulating the chip (costs some itself)
  *
- * frame size and slots are compiled into the program and cannot be chosen here.
+ * frame size, slots and statics are compiled into the program and cannot be chosen here.
  */
 #ifndef NW_HOST_CONFIG_H
 #define NW_HOST_CONFIG_H

@@ -133,11 +133,12 @@ static void report_ram(struct nw_json *json, const struct nw_host_stack *stack)
     nw_json_number(json, "frames", frames);
     nw_json_number(json, "vm_tables", stack->vm.ram_bytes - frames);
     nw_json_number(json, "slots", slots);
+    nw_json_number(json, "statics", stack->statics_bytes);
     nw_json_number(json, "ftl", stack->device.layer_ram_bytes);
     nw_json_number(json, "ecc", stack->device.ecc_ram_bytes);
     nw_json_number(json, "total",
-                   stack->vm.ram_bytes + slots + stack->device.layer_ram_bytes +
-                       stack->device.ecc_ram_bytes);
+                   stack->vm.ram_bytes + slots + stack->statics_bytes +
+                       stack->device.layer_ram_bytes + stack->device.ecc_ram_bytes);
     nw_json_close(json);
 }
 

@@ -3,6 +3,7 @@
 
 #include "nandwich-twin/parts.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -66,6 +67,11 @@ static uint32_t shrink_parts(const struct nw_host_stack *stack, uint32_t frame_b
     return parts;
 }
 
+static uint32_t frame_ram_bytes(const struct nw_host_stack *stack)
+{
+    return stack->config.ram_bytes - stack->statics_bytes;
+}
+
 static int choose_scheme(struct nw_host_stack *stack, const struct nw_host_guest *guest,
                          struct nw_why *why)
 {
@@ -76,7 +82,7 @@ static int choose_scheme(struct nw_host_stack *stack, const struct nw_host_guest
     if (stack->scheme == NW_HOST_AUTO) {
         if (guest->frame_bytes >= geometry->page_bytes) {
             stack->scheme = NW_HOST_DIRECT;
-        } else if (parts > 0 && stack->config.ram_bytes < SHRINK_BELOW_BYTES) {
+        } else if (parts > 0 && frame_ram_bytes(stack) < SHRINK_BELOW_BYTES) {
             stack->scheme = NW_HOST_SECTOR_SHRINK;
         } else {
             stack->scheme = NW_HOST_MULTI_CACHE;
@@ -134,6 +140,22 @@ static int open_layer(struct nw_host_stack *stack, struct nw_why *why)
     return nw_stack_layer(&stack->device, config->layer, &layer, 0, why);
 }
 
+static int refuse_frames(const struct nw_host_stack *stack, const struct nw_vm_needs *needs,
+                         struct nw_why *why)
+{
+    const struct nw_vm_config *vm = &stack->vm;
+    char ram[64];
+
+    snprintf(ram, sizeof ram, stack->statics_bytes != 0 ? "(ram=%u - %u of statics)" : "ram=%u",
+             stack->config.ram_bytes, stack->statics_bytes);
+    return nw_refuse(why, NW_ERR_CONFIG,
+                     "%s / frame=%u = %lu frames: at least %u are needed (%u slots + "
+                     "%u pins + 2), at most 65000",
+                     ram, vm->frame_bytes,
+                     (unsigned long)frame_ram_bytes(stack) / vm->frame_bytes, needs->frames,
+                     vm->slots, vm->pins);
+}
+
 static int refuse_vm(const struct nw_host_stack *stack, const struct nw_vm_needs *needs,
                      struct nw_why *why)
 {
@@ -145,12 +167,7 @@ static int refuse_vm(const struct nw_host_stack *stack, const struct nw_vm_needs
                          "frames of %u B: allowed are powers of two from 16 to 32768",
                          vm->frame_bytes);
     case NW_VM_FEW_FRAMES:
-        return nw_refuse(why, NW_ERR_CONFIG,
-                         "ram=%u / frame=%u = %lu frames: at least %u are needed (%u slots + "
-                         "%u pins + 2), at most 65000",
-                         stack->config.ram_bytes, vm->frame_bytes,
-                         (unsigned long)stack->config.ram_bytes / vm->frame_bytes,
-                         needs->frames, vm->slots, vm->pins);
+        return refuse_frames(stack, needs, why);
     case NW_VM_SMALL_BLOCK:
         return nw_refuse(why, NW_ERR_CONFIG,
                          "vm=%u needs %u sectors of %u B; %s over %s has %u: give less vm or "
@@ -171,7 +188,7 @@ static int refuse_vm(const struct nw_host_stack *stack, const struct nw_vm_needs
 static int plan_vm(struct nw_host_stack *stack, const struct nw_host_guest *guest,
                    struct nw_why *why)
 {
-    uint32_t frames = stack->config.ram_bytes / guest->frame_bytes;
+    uint32_t frames = frame_ram_bytes(stack) / guest->frame_bytes;
     struct nw_vm_needs needs;
 
     stack->vm = (struct nw_vm_config){
@@ -214,6 +231,17 @@ static int open_timeline(struct nw_host_stack *stack, struct nw_why *why)
     return NW_OK;
 }
 
+static int check_statics(const struct nw_host_stack *stack, struct nw_why *why)
+{
+    if (stack->statics_bytes <= stack->config.ram_bytes) {
+        return NW_OK;
+    }
+    return nw_refuse(why, NW_ERR_CONFIG,
+                     "ram=%u does not hold the program's statics, %u bytes of globals built to "
+                     "stay in RAM: give more ram, or build with less --nw-statics",
+                     stack->config.ram_bytes, stack->statics_bytes);
+}
+
 int nw_host_stack_open(struct nw_host_stack *stack, const struct nw_host_config *config,
                        const struct nw_host_guest *guest, struct nw_why *why)
 {
@@ -221,7 +249,11 @@ int nw_host_stack_open(struct nw_host_stack *stack, const struct nw_host_config 
 
     memset(stack, 0, sizeof *stack);
     stack->config = *config;
-    result = open_chip(stack, why);
+    stack->statics_bytes = guest->statics_bytes;
+    result = check_statics(stack, why);
+    if (result >= 0) {
+        result = open_chip(stack, why);
+    }
     if (result >= 0 && config->timeline[0] != '\0') {
         result = open_timeline(stack, why);
     }

@@ -27,6 +27,7 @@ struct nw_host_stack {
     struct nw_block *block; /* what the virtual memory works on */
     struct nw_vm_config vm; /* complete but for slot_table, panic and context */
     uint32_t scheme;        /* as resolved: never NW_HOST_AUTO */
+    uint32_t statics_bytes; /* of config.ram_bytes, not given to frames */
 };
 
 /* What the compiled program fixes. */
@@ -34,6 +35,7 @@ struct nw_host_guest {
     uintptr_t base; /* first virtual address */
     uint16_t frame_bytes;
     uint16_t slots;
+    uint32_t statics_bytes; /* globals that live in RAM, not in virtual memory */
 };
 
 /* Pins the guest's own library takes at most, besides the slots. */

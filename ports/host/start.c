@@ -29,6 +29,9 @@
 /* Device chosen when the program was built, as key=value lines; `nandwich cc` links it in. */
 extern const char nw_host_defaults[] __attribute__((weak));
 
+/* Globals the compiler pass left in RAM (compiler/statics.h), where it was given some. */
+extern const uint32_t nw_guest_statics_bytes __attribute__((weak));
+
 static struct nw_host_config config;
 static struct nw_host_stack stack;
 static struct nw_host_record record;
@@ -231,13 +234,16 @@ static void open_guest(void)
 
 __attribute__((constructor(101))) static void start(void)
 {
-    struct nw_host_guest guest = {nw_guest_base, nw_guest_frame_bytes, nw_guest_slots};
+    struct nw_host_guest guest = {.base = nw_guest_base,
+                                  .frame_bytes = nw_guest_frame_bytes,
+                                  .slots = nw_guest_slots};
     uint64_t began_ns = nw_host_now_ns();
     char line[NW_HOST_PATH_BYTES + 128];
     struct nw_why why = {line, sizeof line};
 
     nw_watch_pause();
     read_config();
+    guest.statics_bytes = &nw_guest_statics_bytes != NULL ? nw_guest_statics_bytes : 0;
     if (nw_host_config_apart(&config, "/proc/self/exe", line, sizeof line) < 0) {
         refuse(line);
     }

@@ -44,7 +44,7 @@ FilePath check(const FilePath &config_text, uint16_t frame_bytes, uint16_t slots
 {
     auto config = std::make_unique<nw_host_config>();
     auto stack = std::make_unique<nw_host_stack>();
-    nw_host_guest guest = {AnyBase, frame_bytes, slots};
+    nw_host_guest guest = {AnyBase, frame_bytes, slots, 0};
     char line[1024];
     nw_why why = {line, sizeof line};
 

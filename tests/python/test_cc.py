@@ -322,6 +322,7 @@ def test_wrong_settings_end_a_program_before_main(project: Path) -> None:
         ("ram=4K", "at least 20 are needed"),
         ("chip=nothing", "unknown chip"),
         ("frame=256", "compiled in; build the program again with --nw-frame=256"),
+        ("statics=4K", "compiled in; build the program again with --nw-statics=4K"),
     ):
         refused = _call(["./program"], project, {"NANDWICH": words})
         assert (refused.returncode, refused.stdout) == (2, "")

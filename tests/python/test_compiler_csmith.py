@@ -24,6 +24,7 @@ BUILDS = (
     (("-O2",), Guest(frame_bytes=32, slots=1, lookaside=2, guards="outline")),
     (("-O0",), Guest(frame_bytes=256, slots=8, count=False)),
     (("-O2",), Guest(frame_bytes=1024, slots=32, lookaside=256, guards="hybrid")),
+    (("-O2",), Guest(frame_bytes=64, slots=4, statics_bytes=256)),
 )
 CSMITH_INCLUDE = "-I/usr/include/csmith"
 

@@ -82,7 +82,7 @@ static int explained(const struct sim_machine *machine, int error, uint64_t stri
                                machine->gate.counts.strikes > machine->struck);
     case NW_ERR_FULL: return may_fill(machine);
     case NW_ERR_PROGRAM:
-    case NW_ERR_ERASE: /* two failures in one call, told or of worn blocks: either may be answered */
+    case NW_ERR_ERASE: /* two failures in one call, told or of worn blocks: either is answered */
         return count_blocks(machine, 1) > machine->marked + (strikes > 0 ? 0U : 1U) ||
                (machine->subject.broken == error && may_fill(machine));
     case NW_ERR_ECC:

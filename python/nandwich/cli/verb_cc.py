@@ -48,11 +48,15 @@ def command(arguments: tuple[str, ...]) -> None:
     by lld. With --separate a file gets its guards when it is compiled, for another linker or to
     link faster; both kinds link together. Archives are made by ar or llvm-ar-19 as usual.
 
+    --profile=FILE at the link puts guards where they pay, by the counts of a native run: nandwich
+    run --profile FILE makes it. Functions that have changed since are built without it.
+
     \b
     --nw-KEY=VALUE, or KEY=VALUE in NANDWICH_CC, chooses at build time:
       frame   bytes of a page frame (512); all files of a program must agree
       slots   last-cache buffers (16); all files must agree
       guards  inline, outline or hybrid: speed against code size
+      statics RAM for the hottest globals, out of ram (0); all files must agree
       chip, ftl, degree, maps, ecc, vm, ram, scheme, policy, seed ...
               the device the program runs on unless told otherwise (at the link)
 

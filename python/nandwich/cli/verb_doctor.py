@@ -31,6 +31,7 @@ class Tool:
 TOOLS = (
     Tool("clang-19", "compiles programs for virtual memory", "clang-19", needed=True),
     Tool("ld.lld-19", "links them", "lld-19", needed=True),
+    Tool("llvm-profdata-19", "profiles of nandwich run --profile", "llvm-19"),
     Tool("cmake", "builds Nandwich itself", "cmake", needed=True),
     Tool("ninja", "builds Nandwich itself", "ninja-build", needed=True),
     Tool("git", "names the commit in every result", "git"),

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`nandwich run`: builds a C program with virtual memory, runs it on a twin, says what it cost."""
 
+import functools
 import importlib
 import shlex
 import shutil
@@ -25,7 +26,8 @@ from nandwich.cli.options import (
 from nandwich.compiler import toolchain
 from nandwich.errors import InputError, RunError
 from nandwich.run import guest as run_guest
-from nandwich.run import measure, recipe, report
+from nandwich.run import measure, recipe, report, statics
+from nandwich.run import profile as profile_of
 from nandwich.twin import config, parts, timelines
 from nandwich.twin.config import Device
 
@@ -140,7 +142,16 @@ def _split_compiler_flags(args: list[str]) -> tuple[list[str], list[str]]:
     help="lavish: intra-block maps held in RAM.",
 )
 @click.option("--vm", default=_DEFAULT.vm, type=SIZE, help="Virtual memory.  [default: 8M]")
-@click.option("--ram", default=_DEFAULT.ram, type=SIZE, help="RAM for frames.  [default: 32K]")
+@click.option(
+    "--ram", default=_DEFAULT.ram, type=SIZE, help="RAM for frames and statics.  [default: 32K]"
+)
+@click.option(
+    "--statics",
+    default=_DEFAULT.statics,
+    show_default=True,
+    type=SIZE,
+    help="RAM, out of --ram, for the hottest globals: they have no guards.",
+)
 @click.option(
     "--frame",
     default=_DEFAULT.frame,
@@ -254,6 +265,13 @@ def _split_compiler_flags(args: list[str]) -> tuple[list[str], list[str]]:
     "--once", is_flag=True, help="Run each program once: no repeats for the best wall clock."
 )
 @click.option(
+    "--profile",
+    metavar="FILE",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Guards go where they pay: by the counts in FILE, which a native run makes if it is not "
+    "there.",
+)
+@click.option(
     "--separate",
     is_flag=True,
     help="Build file by file; by default both programs are optimised as a whole.",
@@ -278,6 +296,7 @@ def command(
     compiler_flags: tuple[str, ...],
     native: bool,
     once: bool,
+    profile: Path | None,
     separate: bool,
     cflags: tuple[str, ...],
     quiet: bool,
@@ -313,21 +332,20 @@ def command(
     if native and not (once or quiet):
         output.talk(_HOW_OFTEN)
     # Of two runs that load one image, the second would save the wear of its own alone.
+    stdin = run_guest.read_input()
     with signals.unwinding(), locks.held(device.image), measure.scratch() as folder:
-        job = recipe.job(
-            paths_in, flags, device, guest_arguments, compare=native, whole=not separate
-        )
+        counted = _profile(profile, paths_in, flags, guest_arguments, stdin, Path(folder), separate)
+        programs = functools.partial(recipe.job, compare=native, whole=not separate)
+        job = programs(paths_in, flags, device, guest_arguments, profile=counted)
         output.check_apart(job.inputs, outputs, "which the compiler reads")
-        result = _measured(job, folder, once, outputs)
+        result = _measured(job, stdin, folder, once, outputs)
         _show_output(result, to_stderr=json_target == "-")
         if not result.virtual.report and result.virtual.status == _NOT_STARTED:
             raise InputError("the program was not started, for the reason above")
         if not result.virtual.report:
             raise RunError(report.failure(result) or "the program left no report")
-        value = report.payload(subject, result)
-    if device.timeline and "timeline" in result.virtual.report:
-        told = timelines.told(Path(device.timeline), result.virtual.report["timeline"])
-        output.talk(told)
+        value = report.payload(subject, result, statics.read(job.virtual))
+    _tell_timeline(device, result)
     if json_target != "-" and not quiet:
         click.echo(report.headline(subject, value))
         output.print_table(("what", "how much", "meaning"), report.rows(value))
@@ -368,13 +386,40 @@ def _on_target(
     board.run(sources, arguments, flags, choices, _given())
 
 
+def _profile(
+    path: Path | None,
+    sources: tuple[Path, ...],
+    flags: tuple[str, ...],
+    arguments: tuple[str, ...],
+    stdin: bytes,
+    folder: Path,
+    separate: bool,
+) -> Path | None:
+    if path is None:
+        return None
+    if separate:
+        raise InputError("--profile: it is read where the program is optimised as a whole")
+    fresh = not path.exists()
+    below = folder / "profile"
+    below.mkdir()
+    profile_of.found(path, sources, flags, arguments, stdin, below)
+    output.talk(f"{path}: {'counts of a native run' if fresh else 'read'}")
+    return path
+
+
+def _tell_timeline(device: Device, result: measure.Result) -> None:
+    if device.timeline and "timeline" in result.virtual.report:
+        told = timelines.told(Path(device.timeline), result.virtual.report["timeline"])
+        output.talk(told)
+
+
 def _measured(
-    job: measure.Job, folder: str, once: bool, outputs: tuple[str | None, ...]
+    job: measure.Job, stdin: bytes, folder: str, once: bool, outputs: tuple[str | None, ...]
 ) -> measure.Result:
     """Both programs, run; none may change a file that we write."""
     return measure.measure(
         job,
-        run_guest.read_input(),
+        stdin,
         Path(folder),
         once=once,
         check=lambda changes: output.check_apart(

@@ -15,8 +15,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from nandwich import _native, paths
-from nandwich.compiler import link_errors, outputs, tagged, toolchain
+from nandwich import _native, paths, quantities
+from nandwich.compiler import link_errors, outputs, profiles, tagged, toolchain
 from nandwich.errors import InputError
 from nandwich.twin import config, parts
 
@@ -25,7 +25,9 @@ _READABLE = frozenset(["-S", "-E", "-M", "-MM", "-fsyntax-only", "--analyze", "-
 #: Options after which nothing is linked.
 _NO_LINK = frozenset(["-c", "-S", "-E", "-M", "-MM", "-fsyntax-only", "--analyze", "-r"])
 #: The compile-time choices; every other key describes the device.
-_COMPILED_IN = frozenset(("frame", "slots", "guards"))
+_COMPILED_IN = frozenset(("frame", "slots", "guards", "statics"))
+#: Options after which no code is made.
+_NO_CODE = frozenset(["-E", "-M", "-MM", "-fsyntax-only", "--analyze"])
 
 
 @dataclass
@@ -59,14 +61,21 @@ def plan(
     choices = dict(_choice(word, "NANDWICH_CC") for word in environment.split())
     plain = []
     separate = False
+    profile = ""
     for argument in arguments:
-        if argument == "--separate":
+        if argument.startswith("--profile="):
+            profile = argument.removeprefix("--profile=")
+        elif argument == "--separate":
             separate = True
         elif argument.startswith("--nw-"):
             key, value = _choice(argument.removeprefix("--nw-"), "nandwich cc")
             choices[key] = value
         else:
             plain.append(argument)
+    if profile and separate:
+        raise InputError("--profile: it is read where the program is optimised as a whole")
+    if profile:
+        profiles.check(Path(profile))
     plain, words = toolchain.pass_words(plain)
     files = inputs(plain)
     if not files:
@@ -87,6 +96,8 @@ def plan(
         slots=_number(choices, "slots", 16),
         guards=choices.get("guards", "inline"),
         whole=not separate and not _READABLE.intersection(plain),
+        statics_bytes=0 if _NO_CODE.intersection(plain) else _statics(choices),
+        profile=profile,
         words=words,
     )
     command = [toolchain.CLANG, *plain]
@@ -218,6 +229,13 @@ def _number(choices: dict[str, str], key: str, default: int) -> int:
     if not text.isdecimal():
         raise InputError(f"{key}={text}: not a number")
     return int(text)
+
+
+def _statics(choices: dict[str, str]) -> int:
+    try:
+        return quantities.parse(choices.get("statics", "0"), "size", bare=True)
+    except ValueError as error:
+        raise InputError(f"statics: {error}") from error
 
 
 def _defaults_object(device: dict[str, str]) -> list[str]:

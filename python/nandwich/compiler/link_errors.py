@@ -17,6 +17,7 @@ _UNDEFINED = re.compile(r"undefined symbol: (?P<name>.+)$")
 _DUPLICATE = re.compile(r"duplicate symbol: (?P<name>\S+)")
 _MARKER = "nw_instrumented."
 _WRAPPER = "nw_libc_"
+_STALE = re.compile(r"function control flow change detected \(hash mismatch\) (?P<name>\S+) ")
 _PLACE = re.compile(
     r"\(\.nw_from\.(?P<file>.*?)(?::(?P<line>\d+))?(?: in (?P<user>[^)+]*))?"
     r"(?:\+0x[0-9a-f]+)?\)"
@@ -91,6 +92,10 @@ def _messages(lines: list[str]) -> Iterator[_Message]:
 
 def _told(message: _Message, nowhere: set[str]) -> list[str]:
     name = message.missing
+    stale = _STALE.search(message.line)
+    if stale:
+        function = stale["name"].rpartition(";")[2]
+        return [f"warning: '{function}' has changed since the profile: built without its counts"]
     if name.startswith(_MARKER):
         callee = name.removeprefix(_MARKER)
         if callee in nowhere:

@@ -17,6 +17,9 @@ CLANG = "clang-19"
 #: Ways a guard is put into code: see docs/compiler.md.
 GUARD_MODES = ("inline", "outline", "hybrid")
 
+#: The most RAM for globals, as much as virtual memory may be on the host.
+MOST_STATICS_BYTES = 1 << 30
+
 #: Options whose value is the next argument.
 TAKES_VALUE = frozenset(
     [
@@ -130,6 +133,10 @@ class Guest:
     plain: Sequence[str] = field(default_factory=tuple)
     #: Objects are bitcode, and the pass runs once, at the link, over all of them.
     whole: bool = True
+    #: RAM for the hottest globals; of a whole program only.
+    statics_bytes: int = 0
+    #: What a native run counted (profile.py); it decides where guards stand.
+    profile: str = ""
     #: More for the pass, as key=value.
     words: Sequence[str] = field(default_factory=tuple)
 
@@ -146,6 +153,15 @@ class Guest:
             )
         if self.guards not in GUARD_MODES:
             raise InputError(f"guards '{self.guards}': one of {', '.join(GUARD_MODES)} is allowed")
+        asked = any(re.fullmatch(r"statics=0*[1-9a-fA-Fx].*", word) for word in self.words)
+        if not self.whole and (self.statics_bytes or asked):
+            raise InputError(
+                "statics: a budget is the whole program's, and a file built by itself "
+                "(--separate, -fno-lto, -S) would take one of its own; build without them, or with "
+                "statics=0"
+            )
+        if not 0 <= self.statics_bytes <= MOST_STATICS_BYTES:
+            raise InputError(f"statics of {self.statics_bytes} bytes: at most 1G is allowed")
 
 
 def _plugin(*options: str) -> list[str]:
@@ -171,6 +187,7 @@ def _options(guest: Guest) -> list[str]:
         "count": (int(guest.count), int(usual.count)),
         "windows": (int(guest.windows), int(usual.windows)),
         "trace": (int(guest.trace), int(usual.trace)),
+        "statics": (guest.statics_bytes, usual.statics_bytes),
     }
     words = [f"{key}={value}" for key, (value, default) in chosen.items() if value != default]
     return [*words, *(f"plain={name}" for name in guest.plain), *guest.words]
@@ -234,10 +251,21 @@ def native_program_flags(flags: Sequence[str]) -> tuple[list[str], list[str]]:
 
 def program_flags(guest: Guest, passes: str) -> list[str]:
     """Flags of a link by lld that run the pass over the program's bitcode; what is none is left."""
-    return [
-        f"-Wl,--load-pass-plugin={paths.compiler_plugin()}",
-        *_linker_passes(pass_options(guest), passes),
-    ]
+    load = f"-Wl,--load-pass-plugin={paths.compiler_plugin()}"
+    if not guest.profile:
+        return [load, *_linker_passes(pass_options(guest), passes)]
+    option = f"-pgo-test-profile-file={guest.profile}"
+    found = ["-Xlinker", "-mllvm", "-Xlinker", option]
+    return [load, *found, *_linker_passes(pass_options(guest), "pgo-instr-use", passes)]
+
+
+def counting_flags(flags: Sequence[str]) -> list[str]:
+    """Flags of a link of native bitcode whose program counts what it runs, into LLVM_PROFILE_FILE.
+
+    Counters go where `program_flags` looks for them: into bitcode that no optimiser has seen.
+    """
+    passes = _linker_passes("pgo-instr-gen", "instrprof", level(flags))
+    return ["-fuse-ld=lld", "-fprofile-generate", *passes]
 
 
 def pass_options(guest: Guest) -> str:

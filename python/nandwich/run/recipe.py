@@ -3,6 +3,7 @@
 
 import shutil
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from nandwich import paths
@@ -67,8 +68,20 @@ def native(sources: tuple[Path, ...], flags: Sequence[str], *, whole: bool = Tru
     )
 
 
+def counting(sources: tuple[Path, ...], flags: Sequence[str]) -> Recipe:
+    """The native program that counts what it runs."""
+    plain = native(sources, flags)
+    linking = (toolchain.CLANG, *_split(flags)[0], *toolchain.wrap_flags())
+    return replace(plain, link_command=(*linking, *toolchain.counting_flags(flags)))
+
+
 def virtual(
-    sources: tuple[Path, ...], flags: Sequence[str], device: Device, *, whole: bool = True
+    sources: tuple[Path, ...],
+    flags: Sequence[str],
+    device: Device,
+    *,
+    whole: bool = True,
+    profile: Path | None = None,
 ) -> Recipe:
     """Clang with the pass, linked with run time, layers and twin."""
     flags, words = toolchain.pass_words(flags)
@@ -77,8 +90,10 @@ def virtual(
         frame_bytes=device.frame,
         slots=device.slots,
         guards=device.guards,
+        statics_bytes=device.statics,
         trace=device.accesses != "",
         whole=whole,
+        profile="" if profile is None else str(profile),
         words=words,
     )
     return Recipe(
@@ -90,7 +105,7 @@ def virtual(
             *toolchain.wrap_flags(virtual=True),
             *toolchain.link_flags(guest, flags=flags),
         ),
-        tools=(_compiler(), *toolchain.tools()),
+        tools=(_compiler(), *toolchain.tools(), *([] if profile is None else [profile])),
     )
 
 
@@ -102,11 +117,12 @@ def job(
     *,
     compare: bool = True,
     whole: bool = True,
+    profile: Path | None = None,
 ) -> Job:
     """Both programs, built (or found built): ready to be measured."""
     outputs.refuse_over([str(source) for source in sources], flags)
     plain = build.build(native(sources, flags, whole=whole)) if compare else None
-    guarded = build.build(virtual(sources, flags, device, whole=whole))
+    guarded = build.build(virtual(sources, flags, device, whole=whole, profile=profile))
     return Job(
         native=plain.program if plain else None,
         virtual=guarded.program,

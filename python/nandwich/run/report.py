@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from nandwich.quantities import format_energy, format_size, format_time
+from nandwich.run import statics
 from nandwich.run.guest import Outcome, how
 from nandwich.run.measure import Result
 from nandwich.twin.config import Device
@@ -23,8 +24,8 @@ class Subject:
     device: Device
 
 
-def payload(subject: Subject, result: Result) -> dict[str, Any]:
-    """The result as JSON."""
+def payload(subject: Subject, result: Result, kept: dict[str, Any] | None = None) -> dict[str, Any]:
+    """The result as JSON; `kept` tells of globals in RAM (statics.py)."""
     report = result.virtual.report
     setup_ns = report["host_ns"]["setup"]
     return {
@@ -58,6 +59,7 @@ def payload(subject: Subject, result: Result) -> dict[str, Any]:
         },
         "write_amplification": _amplification(report),
         "ram_bytes": report["ram_bytes"],
+        "statics": kept,
         "life": _life(report["wear"]),
     }
 
@@ -173,6 +175,8 @@ def _flash_rows(value: dict[str, Any]) -> Iterator[Row]:
         if name != "total" and count
     )
     yield "RAM", format_size(ram["total"]), f"{parts} (with this host's pointers)"
+    if value["statics"] is not None:
+        yield from statics.rows(value["statics"])
 
 
 def _life_rows(value: dict[str, Any]) -> Iterator[Row]:

@@ -37,6 +37,7 @@ class Device:
     frame: int = 512
     slots: int = 16
     guards: str = "inline"
+    statics: int = 0  # bytes of RAM, out of `ram`, for the hottest globals
     scheme: str = "auto"
     policy: str = "clock"
     ecc: str = "none"
@@ -48,7 +49,7 @@ class Device:
     window: timelines.Window = timelines.FIRST
 
     def text(self) -> str:
-        """The key=value lines; frame, slots and guards are not among them: they are compiled in."""
+        """The key=value lines; what is compiled in is not among them."""
         lines = [
             f"chip={self.chip}",
             *self.part_lines,

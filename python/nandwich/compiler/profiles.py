@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Profiles: files of LLVM's that say how often each block of a program ran."""
+
+from pathlib import Path
+
+from nandwich.errors import InputError
+
+#: Merges counts of runs into a profile, and profiles into one.
+TOOL = "llvm-profdata-19"
+_MERGED, _RAW = b"\xfflprofi\x81", b"\xfflprofr\x81"
+
+
+def check(path: Path) -> None:
+    """InputError for a file that is no profile."""
+    try:
+        with path.open("rb") as source:
+            start = source.read(8)
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}") from error
+    if start in (_RAW, _RAW[::-1]):
+        raise InputError(
+            f"{path}: counts of one run; `{TOOL} merge {path} -o FILE` makes a profile"
+        )
+    if start not in (_MERGED, _MERGED[::-1]):
+        raise InputError(f"{path}: no profile; `nandwich run --profile` makes one")
