@@ -60,7 +60,7 @@ Value *Runtime::lookasideEntry(IRBuilder<> &B, Value *Address) const
 // nw_count of core/include/nandwich/stats.h
 Type *Runtime::counterType() const
 {
-    return Type::getIntNTy(M.getContext(), Word->getBitWidth() <= 16 ? 32 : 64);
+    return Type::getIntNTy(M.getContext(), Word->getBitWidth() <= 32 ? 32 : 64);
 }
 
 Constant *Runtime::accessCounter() const

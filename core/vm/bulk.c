@@ -56,7 +56,7 @@ static int open_run(struct nw_vm *vm, uintptr_t address, size_t n, enum nw_vm_wa
         return NW_OK;
     }
     offset = address & (vm->frame_bytes - 1U);
-    error = nw_vm_frame_get(vm, nw_vm_page_of(vm, address), want, &run->frame);
+    error = nw_vm_frame_get(vm, address, want, &run->frame);
     if (error != NW_OK) {
         return error;
     }
@@ -80,7 +80,7 @@ static int open_run_down(struct nw_vm *vm, uintptr_t address, size_t n, struct r
 static void hold(struct nw_vm *vm, const struct run *run)
 {
     if (run->frame != NW_VM_NONE) {
-        vm->frame[run->frame].pins++;
+        nw_vm_frame_pin(&vm->frame[run->frame]);
     }
 }
 
@@ -94,7 +94,7 @@ static void let_go(struct nw_vm *vm, const struct run *run)
 static void soil(struct nw_vm *vm, const struct run *run)
 {
     if (run->frame != NW_VM_NONE) {
-        vm->frame[run->frame].flags |= NW_VM_DIRTY;
+        vm->frame[run->frame].state |= NW_VM_DIRTY;
     }
 }
 
@@ -122,55 +122,78 @@ static int open_both(struct nw_vm *vm, uintptr_t to, uintptr_t from, size_t n, i
     return error;
 }
 
-/* Copies n bytes between places `distance` apart (n or more: they do not overlap), from the first
- * on or, down, from the last back. No piece is longer than the distance, so none overlaps itself.
- * */
-static int copy(struct nw_vm *vm, uintptr_t to, uintptr_t from, size_t n, size_t distance, int down)
+/* The short way, for struct copies, small blocks and the heap's headers: where n bytes lie that are
+ * plain or on one resident page, which gets `marks`; NULL, and nothing has changed, elsewhere.
+ * Under LRU a use is more than a mark: this is for CLOCK. */
+NW_VM_INLINE uint8_t *at_hand(struct nw_vm *vm, uintptr_t address, size_t n, uint16_t marks)
 {
-    while (n > 0) {
-        struct run source;
-        struct run target;
-        size_t step;
-        size_t done;
-        size_t piece;
-        int error = open_both(vm, to, from, n, down, &target, &source);
+    uintptr_t none = vm->no_tag, base = vm->base;
+    uint16_t frame;
 
-        if (error != NW_OK) {
-            return error;
-        }
-        soil(vm, &target);
-        step = smaller(target.n, source.n);
-        for (done = 0; done < step; done += piece) {
-            piece = smaller(step - done, distance);
-            if (down) {
-                memcpy(target.at + (target.n - done - piece), source.at + (source.n - done - piece),
-                       piece);
-            } else {
-                memcpy(target.at + done, source.at + done, piece);
-            }
-        }
-        if (!down) {
-            to += step;
-            from += step;
-        }
-        n -= step;
+    if (!nw_vm_is_virtual(vm, address)) {
+        return n <= (address < base ? base : (uintptr_t)0) - address ? (uint8_t *)address : NULL;
     }
-    return NW_OK;
+    if (nw_vm_straddles(vm, address, n) || !nw_vm_look_up(vm, address, &frame)) {
+        return NULL;
+    }
+    vm->frame[frame].state |= marks;
+    return nw_vm_memory_of(vm, frame) + (address & ~none);
 }
 
-int nw_vm_pass(struct nw_vm *vm, uintptr_t to, uintptr_t from, size_t n)
+/* Any way: from the last byte back where the first way would overwrite what is still to be read. */
+NW_VM_APART int pass_slowly(struct nw_vm *vm, uintptr_t to, uintptr_t from, size_t n)
 {
+    int down = to - from < n;
     int error = check(vm, to, n);
 
     if (error == NW_OK) {
         error = check(vm, from, n);
     }
-    if (error == NW_OK && to != from) {
-        int down = to - from < n;
+    while (error == NW_OK && n > 0 && to != from) {
+        struct run source;
+        struct run target;
+        size_t step;
+        size_t left;
+        size_t piece;
+        size_t at;
 
-        error = copy(vm, to, from, n, down ? to - from : from - to, down);
+        error = open_both(vm, to, from, n, down, &target, &source);
+        if (error != NW_OK) {
+            break;
+        }
+        soil(vm, &target);
+        step = smaller(target.n, source.n);
+        n -= step;
+        if (!down) {
+            to += step;
+            from += step;
+        }
+        /* No piece is longer than the two are apart, so none overlaps itself. */
+        for (left = step; left > 0; left -= piece) {
+            piece = smaller(left, down ? to - from : from - to);
+            at = down ? left - piece : step - left;
+            memcpy(target.at + at + (down ? target.n - step : 0),
+                   source.at + at + (down ? source.n - step : 0), piece);
+        }
     }
-    return error == NW_OK ? NW_OK : nw_vm_report(vm, error);
+    return nw_vm_report(vm, error);
+}
+
+int nw_vm_pass(struct nw_vm *vm, uintptr_t to, uintptr_t from, size_t n)
+{
+    uint8_t *source, *target;
+
+    if (vm->order == NULL && n > 0 && to - from >= n && from - to >= n) {
+        source = at_hand(vm, from, n, NW_VM_REFERENCED);
+        if (source != NULL) {
+            target = at_hand(vm, to, n, NW_VM_REFERENCED | NW_VM_DIRTY);
+            if (target != NULL) {
+                memcpy(target, source, n);
+                return NW_OK;
+            }
+        }
+    }
+    return pass_slowly(vm, to, from, n);
 }
 
 int nw_vm_put_across(struct nw_vm *vm, uintptr_t address, const uint8_t *value, size_t n)
@@ -187,14 +210,7 @@ int nw_vm_put_across(struct nw_vm *vm, uintptr_t address, const uint8_t *value, 
         error = open_run(vm, address + first.n, n - first.n, NW_VM_WANT_CONTENT, &second);
         let_go(vm, &first);
     }
-    if (error != NW_OK) {
-        return nw_vm_report(vm, error);
-    }
-    memcpy(first.at, value, first.n);
-    memcpy(second.at, value + first.n, second.n);
-    soil(vm, &first);
-    soil(vm, &second);
-    return NW_OK;
+    return error == NW_OK ? nw_vm_pass(vm, address, (uintptr_t)value, n) : nw_vm_report(vm, error);
 }
 
 static void count(struct nw_vm *vm, size_t n)
@@ -309,11 +325,11 @@ int nw_vm_find(struct nw_vm *vm, uintptr_t from, uint8_t value, size_t n, size_t
 /* How many pins of a frame are nw_vm_pin()'s and not a slot's. */
 static uint8_t pins_of(const struct nw_vm *vm, uint16_t frame)
 {
-    uint8_t pins = vm->frame[frame].pins;
+    uint8_t pins = (uint8_t)(vm->frame[frame].state / NW_VM_PIN);
     uint16_t slot;
 
     for (slot = 0; slot < vm->slots; slot++) {
-        pins = (uint8_t)(pins - (vm->slot_table[slot].frame == frame + (uintptr_t)1));
+        pins = (uint8_t)(pins - (vm->slot_table[slot].frame == (uintptr_t)&vm->frame[frame]));
     }
     return pins;
 }
@@ -337,10 +353,10 @@ uint8_t *nw_vm_pin(struct nw_vm *vm, uintptr_t address, int write, size_t *span)
         if (pins_of(vm, run.frame) >= PAGE_PINS_MAX - vm->slots) {
             return NULL;
         }
-        held->pins++;
+        nw_vm_frame_pin(held);
         vm->pins_left--;
         if (write) {
-            held->flags |= NW_VM_DIRTY | NW_VM_WRITER;
+            held->state |= NW_VM_DIRTY | NW_VM_WRITER;
         }
     }
     *span = run.n;
@@ -360,6 +376,9 @@ int nw_vm_unpin(struct nw_vm *vm, uintptr_t address)
         return nw_vm_report(vm, NW_ERR_NOT_FOUND);
     }
     nw_vm_frame_unpin(&vm->frame[frame]);
+    if (pins_of(vm, frame) == 0) {
+        vm->frame[frame].state &= (uint16_t)~NW_VM_WRITER;
+    }
     vm->pins_left++;
     return NW_OK;
 }

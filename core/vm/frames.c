@@ -4,21 +4,21 @@
 
 void nw_vm_frame_drop(struct nw_vm *vm, uint16_t frame)
 {
-    uint16_t *link = nw_vm_bucket_of(vm, vm->frame[frame].page);
+    uint16_t *link = nw_vm_bucket_of(vm, vm->frame[frame].tag);
 
     while (*link != frame) {
         link = &vm->frame[*link].next;
     }
     *link = vm->frame[frame].next;
-    (void)nw_vm_aside_forget(vm, vm->frame[frame].page);
+    (void)nw_vm_aside_forget(vm, &vm->frame[frame]);
     nw_vm_policy_remove(vm, frame);
-    vm->frame[frame].flags = 0;
+    vm->frame[frame].state = 0;
     vm->frame[frame].next = vm->free;
     vm->free = frame;
 }
 
 /* Sees to it that there is a free frame. */
-static int make_room(struct nw_vm *vm, uint32_t page)
+static int make_room(struct nw_vm *vm, uint32_t tag)
 {
     uint16_t victim;
 
@@ -27,11 +27,11 @@ static int make_room(struct nw_vm *vm, uint32_t page)
     }
     victim = nw_vm_policy_victim(vm);
     if (victim == NW_VM_NONE) {
-        vm->error_at = nw_vm_address_of(vm, page);
+        vm->error_at = nw_vm_begin(vm, tag);
         return NW_ERR_PINNED;
     }
-    if ((vm->frame[victim].flags & NW_VM_DIRTY) != 0) {
-        int error = nw_vm_unit_store(vm, vm->frame[victim].page);
+    if ((vm->frame[victim].state & NW_VM_DIRTY) != 0) {
+        int error = nw_vm_unit_store(vm, nw_vm_page_in(vm, &vm->frame[victim]));
 
         if (error != NW_OK) {
             return error;
@@ -42,14 +42,14 @@ static int make_room(struct nw_vm *vm, uint32_t page)
     return NW_OK;
 }
 
-static int fault(struct nw_vm *vm, uint32_t page, enum nw_vm_want want, uint16_t *frame)
+static int fault(struct nw_vm *vm, uint32_t tag, enum nw_vm_want want, uint16_t *frame)
 {
-    uint16_t *bucket = nw_vm_bucket_of(vm, page);
+    uint16_t *bucket = nw_vm_bucket_of(vm, tag);
     uint16_t room;
     int error;
 
     vm->stats.faults++;
-    error = make_room(vm, page);
+    error = make_room(vm, tag);
     if (error != NW_OK) {
         return error;
     }
@@ -57,13 +57,13 @@ static int fault(struct nw_vm *vm, uint32_t page, enum nw_vm_want want, uint16_t
     if (want == NW_VM_WANT_ROOM) {
         vm->stats.covered++;
     } else {
-        error = nw_vm_page_load(vm, page, room);
+        error = nw_vm_page_load(vm, nw_vm_page_of(vm, nw_vm_begin(vm, tag)), room);
         if (error != NW_OK) {
             return error;
         }
     }
     vm->free = vm->frame[room].next;
-    vm->frame[room].page = page;
+    vm->frame[room].tag = tag;
     vm->frame[room].next = *bucket;
     *bucket = room;
     nw_vm_policy_add(vm, room);
@@ -71,14 +71,11 @@ static int fault(struct nw_vm *vm, uint32_t page, enum nw_vm_want want, uint16_t
     return NW_OK;
 }
 
-int nw_vm_frame_get(struct nw_vm *vm, uint32_t page, enum nw_vm_want want, uint16_t *frame)
+int nw_vm_frame_get(struct nw_vm *vm, uintptr_t address, enum nw_vm_want want, uint16_t *frame)
 {
-    uint16_t found = nw_vm_look_up(vm, page);
-
-    if (found == NW_VM_NONE) {
-        return fault(vm, page, want, frame);
+    if (!nw_vm_look_up(vm, address, frame)) {
+        return fault(vm, nw_vm_tag_of(vm, address), want, frame);
     }
-    nw_vm_policy_use(vm, found);
-    *frame = found;
+    nw_vm_policy_use(vm, *frame);
     return NW_OK;
 }

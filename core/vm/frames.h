@@ -15,9 +15,9 @@
 
 #include "nandwich/vm.h"
 
-/* What the short way of a miss is made of. INLINE: in place even where code is built for size, as a
- * call would cost half of what is called. APART: never in place, so that what stands beside it need
- * not save registers. SHARED: apart where code is built for size, else in place. */
+/* What the short ways of misses and moves are made of. INLINE: in place even where code is built
+ * for size, as a call would cost half of what is called. APART: never in place, so that what stands
+ * beside it need not save registers. SHARED: apart where code is built for size, else in place. */
 #if defined(__GNUC__)
 #define NW_VM_INLINE __attribute__((always_inline)) static inline
 #define NW_VM_APART __attribute__((noinline)) static
@@ -34,17 +34,18 @@
 #define NW_VM_NONE 0xFFFFU /* no frame */
 #define NW_VM_FRAMES_MAX 65000U
 
+/* The state of a frame: marks, and above them how many pins there are. */
+#define NW_VM_PIN 0x100U
 #define NW_VM_DIRTY 0x01U
 #define NW_VM_REFERENCED 0x02U /* CLOCK: used since the hand came by */
-/* Somebody who pins the page may store to it without telling: it must not become clean. Set with a
- * write tag or write pin, cleared with the last pin. */
+/* nw_vm_pin() handed the page out for writing: it must not become clean. Cleared with the last pin
+ * of this kind. Of slots it is not kept: their write tags tell. */
 #define NW_VM_WRITER 0x04U
 
 struct nw_vm_frame {
-    uint32_t page; /* (address - base) / frame_bytes */
-    uint16_t next; /* next frame of the same hash chain, or of the free chain */
-    uint8_t pins;  /* slots and nw_vm_pin() calls that hold the page here */
-    uint8_t flags;
+    uint32_t tag;   /* where its page begins: the low bits of the address */
+    uint16_t next;  /* next frame of the same hash chain, or of the free chain */
+    uint16_t state; /* marks, and pins: slots and nw_vm_pin() calls that hold the page here */
 };
 
 struct nw_vm_order {
@@ -73,27 +74,67 @@ static inline uintptr_t nw_vm_address_of(const struct nw_vm *vm, uint32_t page)
     return vm->base + ((uintptr_t)page << vm->frame_shift);
 }
 
+static inline uint32_t nw_vm_tag_of(const struct nw_vm *vm, uintptr_t address)
+{
+    return (uint32_t)(address & vm->no_tag);
+}
+
+/* Where the page of a tag begins. */
+static inline uintptr_t nw_vm_begin(const struct nw_vm *vm, uint32_t tag)
+{
+    return vm->base + (uint32_t)(tag - (uint32_t)vm->base);
+}
+
+/* n bytes from an address on lie on more than one page. */
+static inline int nw_vm_straddles(const struct nw_vm *vm, uintptr_t address, size_t n)
+{
+    return n > 0U - (address | vm->no_tag); /* that is to the end of the page */
+}
+
+/* The number of a page that is resident. */
+static inline uint32_t nw_vm_page_in(const struct nw_vm *vm, const struct nw_vm_frame *held)
+{
+    return nw_vm_page_of(vm, nw_vm_begin(vm, held->tag));
+}
+
 static inline uint8_t *nw_vm_memory_of(const struct nw_vm *vm, uint16_t frame)
 {
-    return vm->memory + ((size_t)frame << vm->frame_shift);
+    return vm->memory - frame * vm->no_tag; /* which is minus the bytes of a frame */
 }
 
 /* Where the hash chain of a page begins. Multiplicative (Knuth, vol. 3, 6.4): strides of any power
- * of two spread over the buckets. */
-static inline uint16_t *nw_vm_bucket_of(const struct nw_vm *vm, uint32_t page)
+ * of two spread over the buckets. The factor is a page number's, moved right as far as the number
+ * stands left in a tag. */
+static inline uint16_t *nw_vm_bucket_of(const struct nw_vm *vm, uint32_t tag)
 {
-    return &vm->bucket[(uint32_t)(page * 0x9E3779B1UL) >> vm->bucket_shift];
+    return &vm->bucket[(uint32_t)(tag * vm->spread) >> vm->bucket_shift];
 }
 
-/* The frame that holds a page, or NW_VM_NONE. */
-NW_VM_INLINE uint16_t nw_vm_look_up(const struct nw_vm *vm, uint32_t page)
+/* What a slot without a page pins: the record behind the last frame's. So nobody has to ask. */
+static inline struct nw_vm_frame *nw_vm_no_frame(const struct nw_vm *vm)
 {
-    uint16_t frame = *nw_vm_bucket_of(vm, page);
+    return &vm->frame[vm->frames];
+}
 
-    while (frame != NW_VM_NONE && vm->frame[frame].page != page) {
-        frame = vm->frame[frame].next;
+/* Whether a page is resident, and in which frame. Chains end with the record behind the last
+ * frame's, whose tag no page has: the first look needs no test for the end. */
+NW_VM_INLINE int nw_vm_look_up(const struct nw_vm *vm, uintptr_t address, uint16_t *frame)
+{
+    uint32_t tag = nw_vm_tag_of(vm, address);
+    uint16_t at = *nw_vm_bucket_of(vm, tag);
+
+    /* Where an address has more bits than a tag, a plain one may have the tag of a page. */
+    if (sizeof address > sizeof tag && !nw_vm_is_virtual(vm, address)) {
+        return 0;
     }
-    return frame;
+    while (vm->frame[at].tag != tag) {
+        if (at == vm->frames) {
+            return 0;
+        }
+        at = vm->frame[at].next;
+    }
+    *frame = at;
+    return 1;
 }
 
 static inline uint32_t nw_vm_unit_pages(const struct nw_vm *vm)
@@ -103,20 +144,26 @@ static inline uint32_t nw_vm_unit_pages(const struct nw_vm *vm)
 
 /* table.c -------------------------------------------------------------------------------------- */
 
-/* nw_vm_look_up() by a call. */
+/* The frame that holds a page, or NW_VM_NONE. */
 uint16_t nw_vm_resident(const struct nw_vm *vm, uint32_t page);
 
-/* What the look-aside entry of a page knows is forgotten: because the page leaves its frame, or so
- * that its next use is seen. 1: the entry knew the page. */
-int nw_vm_aside_forget(struct nw_vm *vm, uint32_t page);
+/* What the look-aside entry of a resident page knows is forgotten: because the page leaves its
+ * frame, or so that its next use is seen. 1: the entry knew the page. */
+int nw_vm_aside_forget(struct nw_vm *vm, const struct nw_vm_frame *held);
 
-/* A frame's pins - 1. */
-static inline void nw_vm_frame_unpin(struct nw_vm_frame *held)
+static inline int nw_vm_is_pinned(const struct nw_vm_frame *held)
 {
-    held->pins--;
-    if (held->pins == 0) {
-        held->flags &= (uint8_t)~NW_VM_WRITER;
-    }
+    return held->state >= NW_VM_PIN;
+}
+
+NW_VM_INLINE void nw_vm_frame_pin(struct nw_vm_frame *held)
+{
+    held->state = (uint16_t)(held->state + NW_VM_PIN);
+}
+
+NW_VM_INLINE void nw_vm_frame_unpin(struct nw_vm_frame *held)
+{
+    held->state = (uint16_t)(held->state - NW_VM_PIN);
 }
 
 /* Tell panic of an error at vm->error_at, and answer it. NW_OK is none. */
@@ -151,7 +198,7 @@ static inline int nw_vm_unit_written(const struct nw_vm *vm, uint32_t unit)
 /* frames.c ------------------------------------------------------------------------------------- */
 
 /* The frame of a page of the range, brought in if need be, and marked as used. */
-int nw_vm_frame_get(struct nw_vm *vm, uint32_t page, enum nw_vm_want want, uint16_t *frame);
+int nw_vm_frame_get(struct nw_vm *vm, uintptr_t address, enum nw_vm_want want, uint16_t *frame);
 
 /* Take a page out of its frame; what it held is gone. */
 void nw_vm_frame_drop(struct nw_vm *vm, uint16_t frame);

@@ -30,7 +30,7 @@ void nw_vm_policy_add(struct nw_vm *vm, uint16_t frame)
     struct nw_vm_order *end;
 
     if (vm->order == NULL) {
-        vm->frame[frame].flags |= NW_VM_REFERENCED;
+        vm->frame[frame].state |= NW_VM_REFERENCED;
         return;
     }
     end = &vm->order[vm->frames];
@@ -69,8 +69,8 @@ static uint16_t clean_near(const struct nw_vm *vm, uint16_t candidate)
 
     for (step = 1; step < reach; step++) {
         frame = after(vm, frame);
-        if (vm->frame[frame].pins == 0 &&
-            (vm->frame[frame].flags & (NW_VM_DIRTY | NW_VM_REFERENCED)) == 0) {
+        if (!nw_vm_is_pinned(&vm->frame[frame]) &&
+            (vm->frame[frame].state & (NW_VM_DIRTY | NW_VM_REFERENCED)) == 0) {
             return frame;
         }
     }
@@ -86,8 +86,8 @@ static uint16_t clock_victim(struct nw_vm *vm)
         uint16_t frame = vm->hand;
         struct nw_vm_frame *held = &vm->frame[frame];
 
-        if (held->pins == 0 && (held->flags & NW_VM_REFERENCED) == 0) {
-            if ((held->flags & NW_VM_DIRTY) != 0) {
+        if (!nw_vm_is_pinned(held) && (held->state & NW_VM_REFERENCED) == 0) {
+            if ((held->state & NW_VM_DIRTY) != 0) {
                 uint16_t clean = clean_near(vm, frame);
 
                 if (clean != frame) {
@@ -97,9 +97,9 @@ static uint16_t clock_victim(struct nw_vm *vm)
             vm->hand = after(vm, frame);
             return frame;
         }
-        if (held->pins == 0) {
-            held->flags &= (uint8_t)~NW_VM_REFERENCED;
-            (void)nw_vm_aside_forget(vm, held->page);
+        if (!nw_vm_is_pinned(held)) {
+            held->state &= (uint16_t)~NW_VM_REFERENCED;
+            (void)nw_vm_aside_forget(vm, held);
         }
         vm->hand = after(vm, frame);
     }
@@ -115,8 +115,8 @@ static uint16_t lru_victim(struct nw_vm *vm)
     while (frame != vm->frames) {
         uint16_t newer = vm->order[frame].newer;
 
-        if (vm->frame[frame].pins == 0) {
-            if (newer == vm->frames || !nw_vm_aside_forget(vm, vm->frame[frame].page)) {
+        if (!nw_vm_is_pinned(&vm->frame[frame])) {
+            if (newer == vm->frames || !nw_vm_aside_forget(vm, &vm->frame[frame])) {
                 return frame;
             }
             nw_vm_policy_use(vm, frame);

@@ -4,12 +4,14 @@
 
 uint16_t nw_vm_resident(const struct nw_vm *vm, uint32_t page)
 {
-    return nw_vm_look_up(vm, page);
+    uint16_t frame;
+
+    return nw_vm_look_up(vm, nw_vm_address_of(vm, page), &frame) ? frame : NW_VM_NONE;
 }
 
-int nw_vm_aside_forget(struct nw_vm *vm, uint32_t page)
+int nw_vm_aside_forget(struct nw_vm *vm, const struct nw_vm_frame *held)
 {
-    uintptr_t address = nw_vm_address_of(vm, page);
+    uintptr_t address = nw_vm_begin(vm, held->tag);
     struct nw_vm_slot *entry;
 
     if (vm->lookaside == NULL) {

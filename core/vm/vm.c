@@ -6,6 +6,7 @@
 #include "nandwich/ram.h"
 
 #define FRAME_ALIGN 16U
+#define SPREAD 0x9E3779B1UL /* 2^32 over the golden ratio: see nw_vm_bucket_of() */
 
 static int is_power_of_two(uint32_t value)
 {
@@ -49,7 +50,7 @@ static void layout(struct nw_vm *vm, const struct nw_vm_config *config, struct n
     if (config->block->sector_bytes > config->frame_bytes) {
         vm->sector = nw_ram_take(ram, 1, config->block->sector_bytes, FRAME_ALIGN);
     }
-    vm->frame = NW_RAM_TAKE(ram, struct nw_vm_frame, config->frames);
+    vm->frame = NW_RAM_TAKE(ram, struct nw_vm_frame, (size_t)config->frames + 1U);
     vm->bucket = NW_RAM_TAKE(ram, uint16_t, (size_t)1 << bucket_bits(config->frames));
     vm->order = NULL;
     if (config->policy == NW_VM_LRU) {
@@ -128,11 +129,15 @@ size_t nw_vm_ram_bytes(const struct nw_vm_config *config)
     return needs.ram_bytes;
 }
 
-static void empty_frames(struct nw_vm *vm)
+static void empty_frames(struct nw_vm *vm, uint32_t buckets)
 {
     uint16_t frame;
 
-    memset(vm->frame, 0, (size_t)vm->frames * sizeof vm->frame[0]);
+    memset(vm->frame, 0, ((size_t)vm->frames + 1U) * sizeof vm->frame[0]);
+    vm->frame[vm->frames].tag = 1; /* no page begins there */
+    while (buckets-- > 0) {
+        vm->bucket[buckets] = vm->frames;
+    }
     vm->free = NW_VM_NONE;
     for (frame = vm->frames; frame > 0; frame--) {
         vm->frame[frame - 1U].next = vm->free;
@@ -145,6 +150,7 @@ int nw_vm_open(struct nw_vm *vm, const struct nw_vm_config *config)
     struct nw_vm_needs needs;
     struct nw_ram ram = {config->ram, config->ram_bytes, 0};
     uint8_t bits = bucket_bits(config->frames);
+    uint16_t index;
     int error = nw_vm_check(config, &needs);
 
     if (error != NW_OK) {
@@ -172,14 +178,15 @@ int nw_vm_open(struct nw_vm *vm, const struct nw_vm_config *config)
     vm->unit_sectors = (uint16_t)(unit_bytes(config) / vm->block->sector_bytes);
     vm->unit_shift = log2_of(unit_bytes(config) / config->frame_bytes);
     vm->frame_shift = log2_of(config->frame_bytes);
+    vm->no_tag = NW_VM_NO_TAG(config->frame_bytes);
     vm->bucket_shift = (uint8_t)(32U - bits);
+    vm->spread = SPREAD >> vm->frame_shift;
     vm->pins_left = (uint16_t)(config->frames - config->slots - 2U);
-    empty_frames(vm);
-    memset(vm->bucket, 0xFF, sizeof(uint16_t) << bits);
+    empty_frames(vm, (uint32_t)1 << bits);
     memset(vm->written, 0, (size_t)((vm->units + 7U) / 8U));
     nw_vm_policy_open(vm);
-    if (vm->slots > 0) {
-        memset(vm->slot_table, 0, vm->slots * sizeof vm->slot_table[0]);
+    for (index = 0; index < vm->slots; index++) {
+        vm->slot_table[index].frame = (uintptr_t)nw_vm_no_frame(vm);
     }
     nw_vm_slots_release(vm);
     return NW_OK;
@@ -193,8 +200,8 @@ int nw_vm_flush(struct nw_vm *vm)
 
     nw_vm_slots_release(vm);
     for (frame = 0; frame < vm->frames; frame++) {
-        if ((vm->frame[frame].flags & NW_VM_DIRTY) != 0) {
-            error = nw_vm_unit_store(vm, vm->frame[frame].page);
+        if ((vm->frame[frame].state & NW_VM_DIRTY) != 0) {
+            error = nw_vm_unit_store(vm, nw_vm_page_in(vm, &vm->frame[frame]));
             if (error != NW_OK) {
                 return nw_vm_report(vm, error);
             }
@@ -219,7 +226,7 @@ static int is_unit_pinned(const struct nw_vm *vm, uint32_t unit)
     for (; page < end; page++) {
         uint16_t frame = nw_vm_resident(vm, page);
 
-        if (frame != NW_VM_NONE && vm->frame[frame].pins != 0) {
+        if (frame != NW_VM_NONE && nw_vm_is_pinned(&vm->frame[frame])) {
             return 1;
         }
     }
@@ -232,7 +239,7 @@ static int is_unit_pinned(const struct nw_vm *vm, uint32_t unit)
 static int discard_in_unit(struct nw_vm *vm, uint32_t page, uint32_t end)
 {
     uint32_t unit = page >> vm->unit_shift;
-    uint8_t kept = 0; /* flags of a page that stays */
+    uint16_t kept = 0; /* state of a page that stays */
 
     if (nw_vm_unit_written(vm, unit)) {
         if (end - page < nw_vm_unit_pages(vm) || is_unit_pinned(vm, unit)) {
@@ -248,8 +255,8 @@ static int discard_in_unit(struct nw_vm *vm, uint32_t page, uint32_t end)
     for (; page < end; page++) {
         uint16_t frame = nw_vm_resident(vm, page);
 
-        if (frame != NW_VM_NONE && vm->frame[frame].pins == 0 &&
-            (vm->frame[frame].flags & kept) == 0) {
+        if (frame != NW_VM_NONE && !nw_vm_is_pinned(&vm->frame[frame]) &&
+            (vm->frame[frame].state & kept) == 0) {
             nw_vm_frame_drop(vm, frame);
             vm->stats.discards++;
         }

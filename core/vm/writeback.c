@@ -84,17 +84,29 @@ int nw_vm_page_load(struct nw_vm *vm, uint32_t page, uint16_t frame)
     return NW_OK;
 }
 
+/* Somebody may store to the page without telling: a slot with its write tag, or who pinned it. */
+static int has_writer(const struct nw_vm *vm, const struct nw_vm_frame *held)
+{
+    int found = (held->state & NW_VM_WRITER) != 0;
+    uint16_t slot;
+
+    for (slot = 0; !found && slot < vm->slots; slot++) {
+        found = vm->slot_table[slot].write_tag == nw_vm_begin(vm, held->tag);
+    }
+    return found;
+}
+
 /* The page is on the device now. */
 static void saved(struct nw_vm *vm, uint16_t frame)
 {
     struct nw_vm_frame *held = &vm->frame[frame];
 
-    if ((held->flags & NW_VM_DIRTY) != 0) {
+    if ((held->state & NW_VM_DIRTY) != 0) {
         vm->stats.writebacks++;
-        if ((held->flags & NW_VM_WRITER) == 0) {
-            held->flags &= (uint8_t)~NW_VM_DIRTY;
+        if (!nw_vm_is_pinned(held) || !has_writer(vm, held)) {
+            held->state &= (uint16_t)~NW_VM_DIRTY;
             /* A write tag would say that it still is dirty. */
-            (void)nw_vm_aside_forget(vm, held->page);
+            (void)nw_vm_aside_forget(vm, held);
         }
     }
 }

@@ -35,7 +35,13 @@ static inline int nw_guest_is_virtual(const void *pointer)
 }
 
 /* Ends the program by the VM's panic when a result is an error. */
-void nw_guest_must(int result, const void *address);
+_Noreturn void nw_guest_fail(int result, const void *address);
+static inline void nw_guest_must(int result, const void *address)
+{
+    if (result < 0) {
+        nw_guest_fail(result, address);
+    }
+}
 /* Ends the program for something the wrappers cannot do; one line on stderr. */
 _Noreturn void nw_guest_refuse(const char *what);
 

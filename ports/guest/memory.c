@@ -7,12 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-void nw_guest_must(int result, const void *address)
+_Noreturn void nw_guest_fail(int result, const void *address)
 {
-    if (result < 0) {
-        nw_guest_vm.panic(&nw_guest_vm, result, (uintptr_t)address);
-        abort(); /* panic must not come back: the program's data is wrong from here on */
-    }
+    nw_guest_vm.panic(&nw_guest_vm, result, (uintptr_t)address);
+    abort(); /* panic must not come back: the program's data is wrong from here on */
 }
 
 _Noreturn void nw_guest_refuse(const char *what)

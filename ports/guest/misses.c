@@ -44,10 +44,7 @@ const void *NW_MISS(load_miss)(struct nw_vm_slot *slot, uintptr_t address, size_
 
 void *NW_MISS(modify_miss)(struct nw_vm_slot *slot, uintptr_t address, size_t n)
 {
-    slot = NW_SLOT(slot, address);
-    void *at = nw_vm_hold_write(slot, address, n, &nw_guest_vm);
-
-    return at != NULL ? at : nw_vm_modify_miss(&nw_guest_vm, slot, address, n);
+    return nw_vm_modify_miss(&nw_guest_vm, NW_SLOT(slot, address), address, n);
 }
 
 static int straddles(uintptr_t address, size_t n)
@@ -66,26 +63,33 @@ const void *NW_MISS(span_read)(struct nw_vm_slot *slot, uintptr_t address, size_
 
 void *NW_MISS(span_write)(struct nw_vm_slot *slot, uintptr_t address, size_t n)
 {
-    slot = NW_SLOT(slot, address);
-    void *at = nw_vm_hold_write(slot, address, n, &nw_guest_vm);
-
-    if (at == NULL && !straddles(address, n)) {
-        at = nw_vm_modify_miss(&nw_guest_vm, slot, address, 1);
-    }
-    return at;
+    return straddles(address, n)
+               ? NULL
+               : nw_vm_write_miss(NW_SLOT(slot, address), address, 1, &nw_guest_vm);
 }
 
+/* A scalar aligned to its size lies on one page. Where scalars need not be (AVR), pages count. */
+#define AWKWARD(address, type)                                                                     \
+    (_Alignof(type) == sizeof(type) ? ((address) & (sizeof(type) - 1U)) != 0                       \
+                                    : straddles(address, sizeof(type)))
+
 #define NW_STORE_MISS(bits, bytes)                                                                 \
+    static __attribute__((noinline)) void store_unaligned_##bytes(                                 \
+        struct nw_vm_slot *slot, uintptr_t address, uint##bits##_t value)                          \
+    {                                                                                              \
+        nw_vm_store_miss(&nw_guest_vm, slot, address, bytes, &value);                              \
+    }                                                                                              \
+                                                                                                   \
     void NW_MISS(store_miss_##bytes)(struct nw_vm_slot *slot, uintptr_t address,                   \
                                      uint##bits##_t value)                                         \
     {                                                                                              \
         slot = NW_SLOT(slot, address);                                                             \
-        void *at = nw_vm_hold_write(slot, address, sizeof value, &nw_guest_vm);                    \
-                                                                                                   \
-        if (at != NULL) {                                                                          \
-            memcpy(at, &value, sizeof value);                                                      \
+        if (AWKWARD(address, uint##bits##_t)) {                                                    \
+            store_unaligned_##bytes(slot, address, value);                                         \
         } else {                                                                                   \
-            nw_vm_store_miss(&nw_guest_vm, slot, address, sizeof value, &value);                   \
+            void *at = nw_vm_write_miss(slot, address, bytes, &nw_guest_vm);                       \
+                                                                                                   \
+            memcpy(__builtin_assume_aligned(at, _Alignof(uint##bits##_t)), &value, bytes);         \
         }                                                                                          \
     }
 

@@ -404,10 +404,11 @@ def test_a_command_to_a_busy_part_fails_the_run(tmp_path: Path) -> None:
 @pytest.mark.skipif(bool(processors.missing()), reason=f"not installed: {processors.missing()}")
 def test_an_access_on_the_mote(tmp_path: Path) -> None:
     """Goal: a guard that is a call reaches a resident page in 12 us at 7.3728 MHz where its slot
-    holds it, the same every round (a run that varies raises)."""
+    holds it, the same every round (a run that varies raises). A miss costs no more than it did."""
     costs = avr.accesses(tmp_path)
     assert avr.us(costs["slot.load"]) <= 12
-    assert costs["slot.load"] < costs["aside.load"] < costs["miss.load"] < costs["miss.store"]
+    assert costs["slot.load"] < costs["aside.load"] < 120
+    assert max(costs["miss.load"], costs["miss.store"]) <= 640
 
 
 def test_a_run_that_broke_off_says_no_more_than_it_knows() -> None:

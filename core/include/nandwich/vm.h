@@ -61,7 +61,7 @@ struct nw_vm_slot {
     uintptr_t read_tag;  /* first address of the page held, or empty */
     uintptr_t write_tag; /* the same once the page is dirty, else empty */
     uint8_t *base;       /* where the page lies in RAM; meaningless while read_tag is empty */
-    uintptr_t frame;     /* frame pinned by this slot + 1; 0: none (empty or identity page) */
+    uintptr_t frame;     /* the run time's: whose pin this slot has */
 };
 
 enum nw_vm_policy {
@@ -163,6 +163,8 @@ struct nw_vm {
     uint16_t hand;             /* CLOCK */
     uint16_t pins_left;
     uint16_t lookaside_mask;   /* entries - 1 */
+    uintptr_t no_tag;          /* NW_VM_NO_TAG(frame_bytes) */
+    uint32_t spread;           /* hash of a page: its address times this */
     uintptr_t base;
     uintptr_t bytes;
     uint8_t *memory;           /* frames * frame_bytes */
@@ -192,7 +194,7 @@ struct nw_vm {
 int nw_vm_check(const struct nw_vm_config *config, struct nw_vm_needs *needs);
 
 /* RAM for this configuration, bytes; 0 when it is refused for another reason. Per frame:
- * frame_bytes + 8, + 2 to 4 of hash, + 4 under LRU (which takes 4 more once). Per unit (sector or
+ * frame_bytes + 8, + 2 to 4 of hash, + 4 under LRU; once 8, and 4 under LRU. Per unit (sector or
  * frame, the larger) of virtual memory: one bit. And one sector when a sector holds several
  * frames. */
 size_t nw_vm_ram_bytes(const struct nw_vm_config *config);
@@ -206,7 +208,7 @@ int nw_vm_open(struct nw_vm *vm, const struct nw_vm_config *config);
  *
  * load: where n bytes can be read; the slot then holds the page. An access across two pages is put
  * together in a buffer of the VM (good until the next load miss), and the slot stays as it was.
- * Cost with the page resident: about 50 instructions, 20 more where a slot lets go of a page. */
+ * Cost with the page resident, under CLOCK: about 40 instructions, 8 more of a slot. */
 const uint8_t *nw_vm_load_miss(struct nw_vm_slot *slot, uintptr_t address, size_t n,
                                struct nw_vm *vm);
 
@@ -217,6 +219,11 @@ void nw_vm_store_miss(struct nw_vm *vm, struct nw_vm_slot *slot, uintptr_t addre
 
 /* read and write in one (atomics): where, marked dirty. Across two pages: panic, NW_ERR_ALIGN. */
 uint8_t *nw_vm_modify_miss(struct nw_vm *vm, struct nw_vm_slot *slot, uintptr_t address, size_t n);
+
+/* Where n bytes on one page can be stored; the slot then holds the page for writing. After an error
+ * that is a buffer of the VM; with n 0, where a page is not resident or memory is plain, it is NULL
+ * and nothing has changed. Cost: as a load's. */
+uint8_t *nw_vm_write_miss(struct nw_vm_slot *slot, uintptr_t address, size_t n, struct nw_vm *vm);
 
 /* The short way of a miss: where the n bytes lie, and the slot then holds their page. NULL, and
  * nothing has changed, when they lie on two pages, on a page that is not resident, or in plain
