@@ -2,7 +2,7 @@
 /*
  * floor.h - the ground floor of a layer that keeps data: blocks, a log of pages in them, and what
  * power cuts leave of both. The map that stands on it (struct nw_floor_map) says what pages mean.
- * Files, bottom first; each calls only those above it:
+ * Files, lowest first; each calls only those before it:
  *
  *   floor.c        blocks, the log, a session's blocks
  *   floor_base.c   a mount's choice: heads, candidate roots, the base
@@ -15,17 +15,19 @@
  *   mount block     root, root, a copy of the base's last page or no page, END, END; no more. An
  *                   END says whether there is a copy, and lists blocks for the next mount
  *
- * A candidate root is one that shows; the base is the newest that counts (rule R2): the one that a
- * mount builds on. Only the last page of a session block can be torn: the torn tail. A mount leaves
- * it out of its root and copies it, if it is whole (R1). So nothing that comes later depends on it.
+ * A candidate root is one that shows; the base is the newest that counts (rule 1): the one that a
+ * mount builds on. Of a base only a session block's last page can be torn: the torn tail. A mount's
+ * root does not refer to it; the mount's block holds a copy, if it was whole (rule 2). So nothing
+ * that comes later depends on it.
  *
  * ERASING. A block is free when the newest confirmed root reaches nothing in it. Only free blocks
  * are erased, and suspects in a mount: blocks whose first two pages are neither a root nor blank
- * (R3). Mounts take their blocks from a list of free ones in the root that they build on. Nobody
- * else takes these, so whatever mounts that are cut leave behind, the newest block of a call that
- * returned is whole with all it reaches (R4). docs/ftl-tree.md argues why.
+ * (rule 3). Mounts take their blocks from a list of free ones in the root that they build on; only
+ * a session that is out of free blocks takes one of these (borrow()). So whatever mounts that are
+ * cut leave behind, the newest block of a call that returned is whole with all it reaches (rule 4).
+ * The rules are those of docs/floor-rules.md; docs/ftl-tree.md argues why they hold.
  *
- * ERRORS. A failed program is a cut (R6): the block takes no more pages, and the floor has to be
+ * ERRORS. A failed program is a cut: the block takes no more pages, and the floor has to be
  * mounted again before the next change. A failed erase only makes its block bad.
  */
 #ifndef NANDWICH_FTL_FLOOR_H
@@ -63,7 +65,7 @@
 #define NW_FLOOR_FAILED_AT 26U
 #define NW_FLOOR_HEAD 34U
 
-#define NW_FLOOR_LIST 6U   /* blocks for mounts: the base, the newest shown, two that fail, two */
+#define NW_FLOOR_LIST 6U   /* blocks for mounts: two that are barred (base, newest), two that fail, two */
 #define NW_FLOOR_FAILED 4U /* blocks to be emptied and marked bad that a root names */
 #define NW_FLOOR_ROOTS 2U  /* pages of a root in a block */
 #define NW_FLOOR_PAGES 255U /* of a block that are used */

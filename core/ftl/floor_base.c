@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A mount's choice. All heads are looked at; of the blocks with the highest versions the first one
- * that counts is the base (R2):
+ * that counts is the base (rule 1 of docs/floor-rules.md):
  *
  *   session block   a page of its version follows its second root
  *   mount block     an END shows, and the copy before it is whole. With its second END it counts
@@ -11,7 +11,7 @@
  * A page whose program a cut ended, or of a block whose erase it ended, may read differently each
  * time. What is chosen has to be right for one answer of each such page. So where a page answers
  * differently the second time its block does not count: that is what it looks like when its END
- * cannot be read (R3).
+ * cannot be read (rule 2).
  */
 #include "floor.h"
 

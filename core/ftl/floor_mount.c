@@ -4,7 +4,7 @@
  * the mount has left nothing that counts, and what it erased nobody reaches. Its root tells all but
  * the base's last page, which may be torn: that is read once and copied, if it is whole. So the
  * block refers to nothing that may read differently tomorrow, and to nothing in another mount's
- * block (R1, R3).
+ * block (rule 2).
  */
 #include <string.h>
 
@@ -19,7 +19,7 @@ static int is_node(uint32_t word)
 }
 
 /* A page that another one follows, and the word before it; NW_FLOOR_NONE: it cannot be read. A node
- * counts when its second copy is followed (R2). */
+ * counts when its second copy is followed. */
 static int replay(struct nw_floor *floor, uint32_t page, uint32_t word, uint32_t before)
 {
     if (word == NW_FLOOR_NONE) {
@@ -355,7 +355,7 @@ static int write_block(struct nw_floor *floor, struct nw_floor_base *base)
 }
 
 /* A format where no device of this kind is: each good block is a suspect, for nothing may show that
- * is older (R5). */
+ * is older. */
 static int wipe(struct nw_floor *floor, struct nw_floor_base *base)
 {
     floor->listed = 0;

@@ -3,7 +3,7 @@
  * ftl_tree.h - a translation layer for little RAM: any sector may lie in any page, and the map that
  * says where lies on the chip. 128 MB of NAND and 4 KB of RAM, the page buffer of 2 KB included;
  * more RAM is a cache of the map. How, each bit on the chip, and why a cut is survived:
- * docs/ftl-tree.md.
+ * docs/faults.md and docs/ftl-tree.md.
  *
  * SECTORS. One sector is one page: nw_ftl_tree_sectors(). Small pages hold few changes of the map,
  * so each costs more there and fewer are offered.
