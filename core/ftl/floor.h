@@ -65,7 +65,7 @@
 #define NW_FLOOR_FAILED_AT 26U
 #define NW_FLOOR_HEAD 34U
 
-#define NW_FLOOR_LIST 6U   /* blocks for mounts: two that are barred (base, newest), two that fail, two */
+#define NW_FLOOR_LIST 6U /* blocks for mounts: two barred (base, newest), two that fail, two */
 #define NW_FLOOR_FAILED 4U /* blocks to be emptied and marked bad that a root names */
 #define NW_FLOOR_ROOTS 2U  /* pages of a root in a block */
 #define NW_FLOOR_PAGES 255U /* of a block that are used */
