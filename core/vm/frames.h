@@ -99,7 +99,7 @@ static inline uint32_t nw_vm_page_in(const struct nw_vm *vm, const struct nw_vm_
 
 static inline uint8_t *nw_vm_memory_of(const struct nw_vm *vm, uint16_t frame)
 {
-    return vm->memory - frame * vm->no_tag; /* which is minus the bytes of a frame */
+    return vm->memory + frame * (0U - vm->no_tag); /* the bytes of a frame */
 }
 
 /* Where the hash chain of a page begins. Multiplicative (Knuth, vol. 3, 6.4): strides of any power
