@@ -17,7 +17,7 @@
 
 #include <stddef.h>
 
-#define CANDIDATES 10U /* a session block, one for each block of the list, the base behind, and two */
+#define CANDIDATES 10U /* a session block, one for each of the list, the base behind, and two */
 #define LAST (CANDIDATES - 1U)
 #define MOST_VERSION 0xFFFFF00000ULL
 #define FAR 0x100000U
