@@ -82,7 +82,7 @@ static inline uint32_t nw_vm_tag_of(const struct nw_vm *vm, uintptr_t address)
 /* Where the page of a tag begins. */
 static inline uintptr_t nw_vm_begin(const struct nw_vm *vm, uint32_t tag)
 {
-    return vm->base + (uint32_t)(tag - (uint32_t)vm->base);
+    return vm->base + (uintptr_t)(tag - (uint32_t)vm->base);
 }
 
 /* n bytes from an address on lie on more than one page. */
