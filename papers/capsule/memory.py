@@ -145,7 +145,7 @@ def memory(quick: bool) -> Report:  # noqa: ARG001
             answers.append(
                 Answer(
                     round(kb, 2),
-                    holds=kb <= published,
+                    holds=round(kb, 1) <= published,  # which has one decimal
                     why=WHY[what],
                     part=f"{app.number}-{what}",
                     claim=f"{what} of {app.name}",
