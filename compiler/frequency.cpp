@@ -40,7 +40,6 @@ void Frequency::order()
             Function *F = Node->getFunction();
             if (F != nullptr && !F->isDeclaration()) {
                 Members.push_back(F);
-                Order.push_back(F);
             }
         }
         CallersFirst.push_back(std::move(Members));

@@ -21,8 +21,6 @@ public:
     Frequency(llvm::Module &In, llvm::FunctionAnalysisManager &Manager);
 
     double runs(const llvm::BasicBlock &Block) const;
-    // The functions of the module, callees before callers where there is an order.
-    const std::vector<llvm::Function *> &calleesFirst() const { return Order; }
 
 private:
     using Component = std::vector<llvm::Function *>; // they call each other
@@ -36,7 +34,6 @@ private:
 
     llvm::Module &M;
     llvm::FunctionAnalysisManager &FAM;
-    std::vector<llvm::Function *> Order;
     std::vector<Component> CallersFirst;
     // Functions whose address is taken, by type: what a call through a pointer may reach.
     llvm::DenseMap<const llvm::FunctionType *, std::vector<const llvm::Function *>> Targets;

@@ -4,16 +4,15 @@
 #include "diagnose.h"
 #include "slots.h"
 
-#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Instructions.h"
 
-#include <algorithm>
 #include <map>
 
 using namespace llvm;
 
 namespace nandwich {
 
-constexpr double Seldom = 0.125;   // of the calls of a function
+constexpr double Seldom = 0.125;    // of the calls of a function
 constexpr uint64_t ColdShare = 200; // one in so many accesses may be cold
 
 static bool hasProfile(const Module &M)
@@ -42,7 +41,7 @@ Hotness::Hotness(Module &M, FunctionAnalysisManager &FAM)
         for (BasicBlock &Block : F) {
             uint64_t Runs = Frequency.getBlockProfileCount(&Block).value_or(0);
             uint64_t Here = uint64_t(count_if(Block, [](const Instruction &I) {
-                return I.mayReadOrWriteMemory() && getLoadStorePointerOperand(&I) != nullptr;
+                return getLoadStorePointerOperand(&I) != nullptr;
             }));
 
             Accesses[Runs] += Here;

@@ -206,7 +206,7 @@ void keepStatics(Module &M, FunctionAnalysisManager &FAM)
     }
     PlainMemory Plain(M);
     Frequency Often(M, FAM);
-    Traffic Known(Plain, Often);
+    Traffic Known(M, Plain, Often);
     std::vector<Static> Items = collect(M, Known);
     std::vector<bool> Taken = mostIn(Items, options().StaticsBytes);
 

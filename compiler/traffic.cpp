@@ -5,6 +5,7 @@
 #include "traffic.h"
 
 #include "access.h"
+#include "slots.h"
 
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -15,10 +16,10 @@ using namespace llvm;
 
 namespace nandwich {
 
-Traffic::Traffic(const PlainMemory &Known, const Frequency &Times)
+Traffic::Traffic(Module &M, const PlainMemory &Known, const Frequency &Times)
     : Plain(Known), Often(Times)
 {
-    for (Function *F : Often.calleesFirst()) {
+    for (Function *F : calleesFirst(M)) {
         for (Instruction &I : instructions(*F)) {
             visit(I);
         }

@@ -14,7 +14,7 @@ namespace nandwich {
 class Traffic {
 public:
     // Run after the globals have been placed. Cost: a walk over the module.
-    Traffic(const PlainMemory &Known, const Frequency &Times);
+    Traffic(llvm::Module &M, const PlainMemory &Known, const Frequency &Times);
 
     // Those that provably go there; where an address may be one of several, each has its share.
     double to(const llvm::GlobalVariable &Global) const { return Hits.lookup(&Global); }

@@ -608,7 +608,7 @@ static int read_source(struct nw_store *store, const struct chunk *from, uint16_
  * Damage: the chunk is, or one read of it was. A copy that is all in the buffer is taken back. Else
  * the rest of its page stays blank: a mount takes what is damaged in the page programmed last for
  * the end that a cut has torn, so nothing later may lie there. What the log holds of it a mount
- * passes over, if no right copy follows (redo_chunk() in mount.c).
+ * passes over, if no right copy follows (redo_chunk() in redo.c).
  */
 int store_copy(struct nw_store *store, const struct chunk *from, struct chunk *to)
 {

@@ -14,7 +14,8 @@
  *   newest.c   where the newest block is, by bisection
  *   format.c   configuration, format
  *   wipe.c     how a format ends the store that was there
- *   mount.c    mount, redo
+ *   redo.c     the replay of what came since the trees were told
+ *   mount.c    which log and anchor count, its last page, the mount
  *   object.c   names, creation, deletion, checkpoints
  *   list.c     stack, queue, stream
  *   array.c    arrays
@@ -395,6 +396,18 @@ int store_read_part(struct nw_store *store, const struct chunk *chunk, uint16_t 
                     uint16_t bytes, void *data);
 int store_is_damage(int result);
 
+/* On the way through the log. */
+struct walk {
+    uint32_t at;       /* where the next chunk is looked for */
+    uint32_t end;      /* the log ends there, or STORE_NONE: nobody knows yet */
+    uint32_t sequence; /* of the block */
+    uint16_t block;
+    uint16_t last;  /* the walk ends with it, or before; STORE_NO_BLOCK: wherever the log ends */
+    uint16_t mount; /* first block of the mount in which the walk began, whose blocks count */
+};
+
+#define STORE_WALK_BLOCK 2 /* the walk has come to another block */
+
 /* walk.c */
 int store_read_chunk(struct nw_store *store, uint32_t at, struct chunk *chunk, int ahead);
 int store_read_told(struct nw_store *store, uint32_t at, struct chunk *chunk, int ahead);
@@ -410,6 +423,13 @@ int store_find_swap(struct nw_store *store, uint16_t block);
 uint16_t store_end_of(const struct nw_store *store, uint16_t block);
 uint8_t store_swap_of(const struct nw_store *store, uint16_t block);
 int store_add_swap(struct nw_store *store, uint16_t of, uint16_t from, uint16_t block);
+int store_begin_walk(struct nw_store *store, struct walk *walk, uint32_t at, uint16_t last);
+int store_walk_on(struct nw_store *store, struct walk *walk);
+int store_step(struct nw_store *store, struct walk *walk, struct chunk *chunk);
+
+/* redo.c: up to store->next_redo; *place: of the last damage met, or STORE_NONE. */
+int store_redo(struct nw_store *store, uint32_t *place);
+store_seek store_seek_log;
 
 /* newest.c */
 int store_find_newest(struct nw_store *store, int all, uint16_t *newest, struct block_head *head);

@@ -392,3 +392,68 @@ int store_verify(struct nw_store *store, struct chunk *chunk)
 
     return result != NW_ERR_ECC ? result : (int)NW_ERR_CORRUPT;
 }
+
+int store_begin_walk(struct nw_store *store, struct walk *walk, uint32_t at, uint16_t last)
+{
+    struct block_head head;
+
+    walk->at = at;
+    walk->end = STORE_NONE;
+    walk->last = last;
+    walk->block = store_block_of(store, at);
+    int result = store_read_head(store, walk->block, &head);
+    if (result == NW_OK) {
+        walk->sequence = head.sequence;
+        walk->mount = (head.flags & BLOCK_MOUNT) != 0 ? head.first : STORE_NO_BLOCK;
+    }
+    return result;
+}
+
+/* On to the next block in the order of writing, whose stand-ins are learnt as those of this one
+ * have been: 1, or 0 when this was the last one. Blocks of mounts count only if they belong to the
+ * one in which the walk began. */
+int store_walk_on(struct nw_store *store, struct walk *walk)
+{
+    struct block_head head;
+    uint16_t next = store_end_of(store, walk->block);
+
+    if (next == store->newest) {
+        return 0;
+    }
+    int result = store_good_after(store, &next);
+    if (result == NW_OK && walk->last == STORE_NO_BLOCK) {
+        result = store_find_swap(store, next);
+    }
+    if (result == NW_OK) {
+        result = store_read_head(store, next, &head);
+    }
+    if (result != NW_OK) {
+        return result == NW_ERR_NOT_FOUND ? 0 : result;
+    }
+    uint32_t gap = head.sequence - walk->sequence;
+    if (gap == 0 || gap > STORE_SWAPS + 1U ||
+        ((head.flags & BLOCK_MOUNT) != 0 && head.first != walk->mount) ||
+        ((head.flags & BLOCK_SWAP) != 0 && store_block_with(store, head.page) != next)) {
+        return 0;
+    }
+    walk->block = next;
+    walk->sequence = head.sequence;
+    walk->at = store_block_start(store, next);
+    return 1;
+}
+
+/* To the next chunk: 1, and it has to be passed; STORE_WALK_BLOCK; 0: the end; NW_ERR_CORRUPT as
+ * store_next_chunk(). */
+int store_step(struct nw_store *store, struct walk *walk, struct chunk *chunk)
+{
+    int result = walk->at == walk->end ? 0 : store_next_chunk(store, &walk->at, chunk);
+
+    if (walk->at == walk->end) {
+        return 0;
+    }
+    if (result == 0 && walk->block != walk->last) {
+        result = store_walk_on(store, walk);
+        result = result > 0 ? STORE_WALK_BLOCK : result;
+    }
+    return result;
+}

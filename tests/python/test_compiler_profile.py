@@ -92,7 +92,11 @@ def test_files_that_are_no_profile_are_refused(tmp_path: Path) -> None:
         with pytest.raises(InputError, match=told):
             profiles.check(tmp_path / "counts")
     with pytest.raises(InputError, match="No such file"):
-        driver.plan(["a.c", f"--profile={tmp_path / 'none'}"])
+        driver.plan(["a.c", "--profile", str(tmp_path / "none")])
+    (tmp_path / "counts").write_bytes(b"\xfflprofi\x81" + bytes(8))
+    with pytest.raises(InputError, match="-fprofile-instr-generate"):
+        profiles.check(tmp_path / "counts")
+    (tmp_path / "counts").write_bytes(b"\xfflprofi\x81" + bytes(7) + b"\x01")
     with pytest.raises(InputError, match="as a whole"):
         driver.plan(["a.c", f"--profile={tmp_path / 'counts'}", "--separate"])
 

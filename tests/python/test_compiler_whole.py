@@ -8,7 +8,9 @@ from pathlib import Path
 import guests
 import pytest
 
+from nandwich.compiler import driver
 from nandwich.compiler.toolchain import CLANG, Guest, compile_flags, pass_words
+from nandwich.errors import InputError
 
 #: `sum` in one file is only ever given a local array of the other.
 SUM = "int sum(const int *a, int n) { int s = 0; for (int i = 0; i < n; i++) s += a[i]; return s; }"
@@ -118,6 +120,15 @@ def test_a_refusal_at_the_link_has_its_line(tmp_path: Path) -> None:
     assert refused.returncode != 0
     assert f"{source}:4:" in refused.stderr
     assert "inline assembly is given a pointer that may be virtual" in refused.stderr
+
+
+def test_bitcode_is_not_joined_without_the_pass(tmp_path: Path) -> None:
+    """Else a linker's own optimiser would make code without guards of it."""
+    bitcode = _object(_write(tmp_path, "sum.c", SUM), Guest())
+    with pytest.raises(InputError, match="gets its guards at the link of the program"):
+        driver.plan(["-r", str(bitcode), "-o", "joined.o"])
+    code = _object(_write(tmp_path, "user.c", USER), Guest(whole=False))
+    driver.plan(["-r", str(code), "-o", "joined.o"])
 
 
 def test_a_name_the_run_time_calls_is_explained(tmp_path: Path) -> None:

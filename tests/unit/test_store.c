@@ -9,84 +9,15 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
-#include "nandwich-twin/nand.h"
-#include "nandwich-twin/parts.h"
-#include "nandwich/ecc.h"
-#include "nandwich/random.h"
 #include "nandwich/bytes.h"
-#include "nandwich/store.h"
+#include "nandwich/random.h"
 #include "nandwich/store_seal.h"
 
-struct bed {
-    struct nw_nand *nand;
-    struct nw_chip *chip;
-    struct nw_ecc ecc;
-    uint8_t ecc_ram[1024];
-    struct nw_store *store;
-    struct nw_store_config config;
-    uint8_t *ram;
-    size_t ram_bytes;
-};
-
-static struct bed bed;
-
-static void format(void)
-{
-    assert_int_equal(
-        nw_store_format(&bed.store, bed.chip, &bed.config, bed.ram, bed.ram_bytes), NW_OK);
-}
-
-static void remount(void)
-{
-    memset(bed.ram, 0xA5, bed.ram_bytes);
-    assert_int_equal(
-        nw_store_mount(&bed.store, bed.chip, &bed.config, bed.ram, bed.ram_bytes), NW_OK);
-}
-
-/* A small NAND, with ECC below if asked. */
-static void open_bed(const struct nw_store_config *config, uint32_t blocks, int ecc)
-{
-    struct nw_part part;
-    struct nw_ecc_config ecc_config = {.parts = 2};
-
-    memset(&bed, 0, sizeof bed);
-    assert_true(nw_parts_get("TC58DVG02A1FT00", &part) >= 0);
-    part.blocks = blocks;
-    part.factory_bad = 0;
-    struct nw_nand_config nand = {.part = &part, .seed = 9};
-    assert_int_equal(nw_nand_open(&bed.nand, &nand), NW_OK);
-    bed.chip = nw_nand_chip(bed.nand);
-    if (ecc) {
-        assert_int_equal(
-            nw_ecc_open(&bed.ecc, bed.chip, &ecc_config, bed.ecc_ram, sizeof bed.ecc_ram), NW_OK);
-        bed.chip = &bed.ecc.chip;
-    }
-    bed.config = *config;
-    bed.ram_bytes = nw_store_ram_bytes(&bed.config, &bed.chip->geometry);
-    assert_true(bed.ram_bytes > 0);
-    bed.ram = calloc(1, bed.ram_bytes);
-    assert_non_null(bed.ram);
-    format();
-}
-
-static void close_bed(void)
-{
-    assert_int_equal(nw_nand_misuse(bed.nand)->error, 0);
-    nw_nand_close(bed.nand);
-    free(bed.ram);
-}
-
-static int create(const char *name, uint8_t type, uint16_t unit, uint32_t count)
-{
-    struct nw_store_spec spec = {.type = type, .unit_bytes = unit, .count = count};
-
-    return nw_store_create(bed.store, name, &spec);
-}
+#include "store_bed.h"
 
 /* Anchors too far apart for the chip, more blocks than numbers. */
 static void test_shapes_refused(void **state)
@@ -94,7 +25,7 @@ static void test_shapes_refused(void **state)
     struct nw_store_config config = {.objects = 3};
 
     (void)state;
-    open_bed(&config, 64, 0);
+    store_bed_open(&config, 64, 0);
     uint32_t chip_bytes = 64U * 32U * 512U;
     config.anchor_bytes = chip_bytes / 16U;
     assert_true(nw_store_ram_bytes(&config, &bed.chip->geometry) > 0);
@@ -107,7 +38,7 @@ static void test_shapes_refused(void **state)
     assert_int_equal(nw_store_ram_bytes(&config, &geometry), 0);
     config.anchor_bytes = 0x40000000UL; /* four times this is 0 */
     assert_int_equal(nw_store_ram_bytes(&config, &bed.chip->geometry), 0);
-    close_bed();
+    store_bed_close();
 }
 
 static void test_refusals(void **state)
@@ -119,22 +50,22 @@ static void test_refusals(void **state)
     uint8_t data[64] = {0};
 
     (void)state;
-    open_bed(&config, 64, 0);
-    int stack = create("stack", NW_STORE_STACK, 0, 0);
-    int array = create("array", NW_STORE_ARRAY, 8, 10);
+    store_bed_open(&config, 64, 0);
+    int stack = store_bed_create("stack", NW_STORE_STACK, 0, 0);
+    int array = store_bed_create("array", NW_STORE_ARRAY, 8, 10);
     assert_true(stack > 0 && array > 0 && stack != array);
-    assert_int_equal(create("stack", NW_STORE_QUEUE, 0, 0), NW_ERR_EXISTS);
-    assert_int_equal(create("", NW_STORE_QUEUE, 0, 0), NW_ERR_NAME);
-    assert_int_equal(create("thirteen chars", NW_STORE_QUEUE, 0, 0), NW_ERR_NAME);
-    assert_int_equal(create("a", NW_STORE_ARRAY, 0, 10), NW_ERR_CONFIG);
-    assert_int_equal(create("a", NW_STORE_ARRAY, 8, 0), NW_ERR_CONFIG);
+    assert_int_equal(store_bed_create("stack", NW_STORE_QUEUE, 0, 0), NW_ERR_EXISTS);
+    assert_int_equal(store_bed_create("", NW_STORE_QUEUE, 0, 0), NW_ERR_NAME);
+    assert_int_equal(store_bed_create("thirteen chars", NW_STORE_QUEUE, 0, 0), NW_ERR_NAME);
+    assert_int_equal(store_bed_create("a", NW_STORE_ARRAY, 0, 10), NW_ERR_CONFIG);
+    assert_int_equal(store_bed_create("a", NW_STORE_ARRAY, 8, 0), NW_ERR_CONFIG);
     /* too many levels for its frames: once NW_ERR_CONFIG, as if it contradicted itself */
-    assert_int_equal(create("a", NW_STORE_ARRAY, 8, UINT32_MAX), NW_ERR_RANGE);
-    assert_int_equal(create("a", 0, 8, 0), NW_ERR_CONFIG);
-    assert_int_equal(create("a", NW_STORE_FILE, 500, 0), NW_ERR_CONFIG);
+    assert_int_equal(store_bed_create("a", NW_STORE_ARRAY, 8, UINT32_MAX), NW_ERR_RANGE);
+    assert_int_equal(store_bed_create("a", 0, 8, 0), NW_ERR_CONFIG);
+    assert_int_equal(store_bed_create("a", NW_STORE_FILE, 500, 0), NW_ERR_CONFIG);
     assert_int_equal(nw_store_create(bed.store, "a", &odd), NW_ERR_CONFIG);
-    assert_true(create("twelve chars", NW_STORE_QUEUE, 0, 0) > 0);
-    assert_int_equal(create("b", NW_STORE_QUEUE, 0, 0), NW_ERR_FULL);
+    assert_true(store_bed_create("twelve chars", NW_STORE_QUEUE, 0, 0) > 0);
+    assert_int_equal(store_bed_create("b", NW_STORE_QUEUE, 0, 0), NW_ERR_FULL);
 
     assert_int_equal(nw_store_find(bed.store, "nothing"), NW_ERR_NOT_FOUND);
     assert_int_equal(nw_store_find(bed.store, "stack"), stack);
@@ -156,7 +87,7 @@ static void test_refusals(void **state)
 
     assert_int_equal(nw_store_delete(bed.store, stack), NW_OK);
     assert_int_equal(nw_store_push(bed.store, stack, data, 8), NW_ERR_NOT_FOUND);
-    int again = create("stack", NW_STORE_STACK, 0, 0);
+    int again = store_bed_create("stack", NW_STORE_STACK, 0, 0);
     assert_true(again > 0 && again != stack); /* the old handle stays void */
 
     bed.config.objects = 4; /* room for one more needs RAM that was not given */
@@ -166,8 +97,8 @@ static void test_refusals(void **state)
     assert_int_equal(nw_store_mount(&other, bed.chip, &bed.config, bed.ram, bed.ram_bytes),
                      NW_ERR_VERSION);
     bed.config.objects = 3;
-    remount();
-    close_bed();
+    store_bed_mount();
+    store_bed_close();
 }
 
 /* Each call that writes answers the one error and does nothing; sync and idle, too. */
@@ -180,12 +111,12 @@ static void test_read_only(void **state)
     uint32_t key = 0;
 
     (void)state;
-    open_bed(&config, 64, 0);
-    int stack = create("stack", NW_STORE_STACK, 0, 0);
-    int queue = create("queue", NW_STORE_QUEUE, 0, 0);
-    int stream = create("stream", NW_STORE_STREAM, 0, 0);
-    int array = create("array", NW_STORE_ARRAY, 32, 10);
-    int file = create("file", NW_STORE_FILE, 32, 0);
+    store_bed_open(&config, 64, 0);
+    int stack = store_bed_create("stack", NW_STORE_STACK, 0, 0);
+    int queue = store_bed_create("queue", NW_STORE_QUEUE, 0, 0);
+    int stream = store_bed_create("stream", NW_STORE_STREAM, 0, 0);
+    int array = store_bed_create("array", NW_STORE_ARRAY, 32, 10);
+    int file = store_bed_create("file", NW_STORE_FILE, 32, 0);
     int kept = nw_store_checkpoint(bed.store);
     assert_int_equal(nw_store_push(bed.store, stack, data, 32), NW_OK);
     assert_int_equal(nw_store_push(bed.store, queue, data, 32), NW_OK);
@@ -230,9 +161,9 @@ static void test_read_only(void **state)
     }
     assert_int_equal(nw_nand_stats(bed.nand)->programs, before.programs);
     assert_int_equal(nw_nand_stats(bed.nand)->erases, before.erases);
-    remount();
+    store_bed_mount();
     assert_int_equal(nw_store_peek(bed.store, stack, 0, data, 32), 32);
-    close_bed();
+    store_bed_close();
 }
 
 /* How many objects a block allows is no guess: half of it has to hold an anchor that tells of all
@@ -275,15 +206,15 @@ static void test_other_config(void **state)
     uint32_t key = 12;
 
     (void)state;
-    open_bed(&config, 64, 0);
-    int array = create("a", NW_STORE_ARRAY, 8, 10);
+    store_bed_open(&config, 64, 0);
+    int array = store_bed_create("a", NW_STORE_ARRAY, 8, 10);
     assert_int_equal(nw_store_set(bed.store, array, 3, value), NW_OK);
     for (uint32_t way = 0; way < 8U; way++) {
         bed.config.frames = way % 2U == 0 ? 12 : 4;
         bed.config.read_ahead = way % 4U < 2U;
         bed.config.anchor_bytes = way < 4U ? 1024 : 16384;
         assert_int_equal(nw_store_sync(bed.store), NW_OK);
-        remount();
+        store_bed_mount();
         nw_store_space(bed.store, &space);
         assert_true(space.limit_bytes > 0);
         memset(value, 0, sizeof value);
@@ -295,7 +226,7 @@ static void test_other_config(void **state)
     assert_int_equal(key, 12);
     assert_int_equal(nw_store_find(bed.store, ""), NW_ERR_NAME);
     assert_int_equal(nw_store_find(bed.store, "thirteen or more"), NW_ERR_NAME);
-    close_bed();
+    store_bed_close();
 }
 
 static void test_not_a_store(void **state)
@@ -304,7 +235,7 @@ static void test_not_a_store(void **state)
     struct nw_store *other;
 
     (void)state;
-    open_bed(&config, 64, 0);
+    store_bed_open(&config, 64, 0);
     for (uint32_t block = 0; block < 64U; block++) {
         struct nw_chip_req req = {.chip = bed.chip, .block = block};
         assert_int_equal(nw_chip_erase(&req), NW_OK);
@@ -315,7 +246,7 @@ static void test_not_a_store(void **state)
     assert_int_equal(nw_store_ram_bytes(&config, &bed.chip->geometry), 0);
     assert_int_equal(nw_store_mount(&other, bed.chip, &config, bed.ram, bed.ram_bytes),
                      NW_ERR_CONFIG);
-    close_bed();
+    store_bed_close();
 }
 
 /* Random writes, cuts and reads against plain memory, with remounts. */
@@ -329,9 +260,9 @@ static void test_files(void **state)
     struct nw_random random;
 
     (void)state;
-    open_bed(&config, 64, 0);
+    store_bed_open(&config, 64, 0);
     nw_random_seed(&random, 4);
-    assert_true(create("file", NW_STORE_FILE, 100, 0) > 0);
+    assert_true(store_bed_create("file", NW_STORE_FILE, 100, 0) > 0);
     for (uint32_t step = 0; step < 3000U; step++) {
         int file = nw_store_find(bed.store, "file");
         uint32_t offset = nw_random_below(&random, 3) == 0 ? length
@@ -354,7 +285,7 @@ static void test_files(void **state)
         }
         if (step % 100U == 50U) {
             assert_int_equal(nw_store_sync(bed.store), NW_OK);
-            remount();
+            store_bed_mount();
             file = nw_store_find(bed.store, "file");
         }
         offset = nw_random_below(&random, length);
@@ -368,7 +299,7 @@ static void test_files(void **state)
     assert_int_equal(nw_store_write(bed.store, nw_store_find(bed.store, "file"), length + 1U, data,
                                     1),
                      NW_ERR_RANGE);
-    close_bed();
+    store_bed_close();
 }
 
 static uint32_t reads(void)
@@ -389,9 +320,9 @@ static void test_front_is_near(void **state)
         struct nw_store_cursor cursor;
         uint32_t count = sizes[i];
 
-        open_bed(&config, 128, 0);
-        int queue = create("queue", NW_STORE_QUEUE, 0, 0);
-        int stream = create("stream", NW_STORE_STREAM, 0, 0);
+        store_bed_open(&config, 128, 0);
+        int queue = store_bed_create("queue", NW_STORE_QUEUE, 0, 0);
+        int stream = store_bed_create("stream", NW_STORE_STREAM, 0, 0);
         for (uint32_t k = 0; k < count; k++) {
             memcpy(data, &k, 4);
             assert_int_equal(nw_store_push(bed.store, queue, data, 64), NW_OK);
@@ -415,7 +346,7 @@ static void test_front_is_near(void **state)
                       (unsigned)walked, (unsigned)taken);
         /* a chunk that lies over a page end takes one more */
         assert_true(walked <= count * 5U / 2U && taken <= count * 5U / 2U);
-        close_bed();
+        store_bed_close();
     }
 }
 
@@ -430,11 +361,11 @@ static void test_wear(void **state)
     struct nw_random random;
 
     (void)state;
-    open_bed(&config, 64, 0);
+    store_bed_open(&config, 64, 0);
     nw_random_seed(&random, 3);
-    int array = create("array", NW_STORE_ARRAY, 64, 500);
-    int stream = create("stream", NW_STORE_STREAM, 0, 300);
-    int queue = create("queue", NW_STORE_QUEUE, 0, 0);
+    int array = store_bed_create("array", NW_STORE_ARRAY, 64, 500);
+    int stream = store_bed_create("stream", NW_STORE_STREAM, 0, 300);
+    int queue = store_bed_create("queue", NW_STORE_QUEUE, 0, 0);
     for (uint32_t key = 0; key < 500U; key++) {
         assert_int_equal(nw_store_set(bed.store, array, key, data), NW_OK);
     }
@@ -460,7 +391,7 @@ static void test_wear(void **state)
     print_message("wear: most %u, mean %u.%02u\n", (unsigned)most, (unsigned)(sum / 64U),
                   (unsigned)(sum * 100U / 64U % 100U));
     assert_true(sum > 640U && most * 640ULL <= sum * 12U); /* most <= 1.2 x mean */
-    close_bed();
+    store_bed_close();
 }
 
 /* A full store says so before it writes, stays readable, and has room again after a delete. */
@@ -475,9 +406,9 @@ static void test_sparse(void **state)
     int result = NW_OK;
 
     (void)state;
-    open_bed(&config, 64, 0);
-    int array = create("array", NW_STORE_ARRAY, 4, UINT32_MAX);
-    int queue = create("queue", NW_STORE_QUEUE, 0, 0);
+    store_bed_open(&config, 64, 0);
+    int array = store_bed_create("array", NW_STORE_ARRAY, 4, UINT32_MAX);
+    int queue = store_bed_create("queue", NW_STORE_QUEUE, 0, 0);
     nw_put32(data, 0);
     assert_int_equal(nw_store_set(bed.store, array, 0, data), NW_OK);
     nw_put32(data, UINT32_MAX - 1U);
@@ -507,7 +438,7 @@ static void test_sparse(void **state)
     assert_true(set > 500U && set < 2000U);
     assert_int_equal(nw_store_dequeue(bed.store, queue, data, 200), 200);
     assert_int_equal(nw_store_sync(bed.store), NW_OK);
-    remount();
+    store_bed_mount();
     array = nw_store_find(bed.store, "array");
     key = 0;
     for (uint32_t i = 0; i < set; i++, key++) {
@@ -518,8 +449,8 @@ static void test_sparse(void **state)
     }
     assert_int_equal(nw_store_get(bed.store, array, set * step, data), NW_ERR_NOT_FOUND);
     assert_int_equal(nw_store_delete(bed.store, array), NW_OK);
-    assert_true(create("again", NW_STORE_ARRAY, 4, 1000) > 0);
-    close_bed();
+    assert_true(store_bed_create("again", NW_STORE_ARRAY, 4, 1000) > 0);
+    store_bed_close();
 }
 
 /* An index that grows by levels is asked for before it does. */
@@ -532,8 +463,8 @@ static void test_far_key(void **state)
     int result = NW_OK;
 
     (void)state;
-    open_bed(&config, 32, 0);
-    int array = create("array", NW_STORE_ARRAY, 4, UINT32_MAX);
+    store_bed_open(&config, 32, 0);
+    int array = store_bed_create("array", NW_STORE_ARRAY, 4, UINT32_MAX);
     for (; result == NW_OK && key < 3000U; key++) {
         nw_put32(value, key);
         result = nw_store_set(bed.store, array, key, value);
@@ -547,7 +478,7 @@ static void test_far_key(void **state)
     assert_int_equal(result, NW_ERR_FULL);
     assert_int_equal(nw_store_get(bed.store, array, 0, value), NW_OK);
     assert_int_equal(nw_store_delete(bed.store, array), NW_OK);
-    close_bed();
+    store_bed_close();
 }
 
 static void test_full(void **state)
@@ -558,8 +489,8 @@ static void test_full(void **state)
     struct nw_store_space space;
 
     (void)state;
-    open_bed(&config, 32, 0);
-    int queue = create("queue", NW_STORE_QUEUE, 0, 0);
+    store_bed_open(&config, 32, 0);
+    int queue = store_bed_create("queue", NW_STORE_QUEUE, 0, 0);
     int result = NW_OK;
     while (result == NW_OK) {
         memset(data, (int)count, sizeof data);
@@ -572,7 +503,7 @@ static void test_full(void **state)
     assert_true(space.used_bytes <= space.limit_bytes && count * 200U > space.limit_bytes / 2U);
     assert_int_equal(nw_store_push(bed.store, queue, data, 200), NW_ERR_FULL);
     assert_int_equal(nw_store_sync(bed.store), NW_OK);
-    remount();
+    store_bed_mount();
     queue = nw_store_find(bed.store, "queue");
     for (uint32_t i = 0; i < count / 2U; i++) {
         assert_int_equal(nw_store_dequeue(bed.store, queue, data, 200), 200);
@@ -583,11 +514,11 @@ static void test_full(void **state)
         assert_int_equal(nw_store_dequeue(bed.store, queue, data, 200), 200);
     }
     assert_int_equal(nw_store_delete(bed.store, queue), NW_OK);
-    queue = create("queue", NW_STORE_QUEUE, 0, 0);
+    queue = store_bed_create("queue", NW_STORE_QUEUE, 0, 0);
     for (uint32_t i = 0; i < count; i++) {
         assert_int_equal(nw_store_push(bed.store, queue, data, 200), NW_OK);
     }
-    close_bed();
+    store_bed_close();
 }
 
 /* A flipped bit is repaired and counted; two in a unit are an error with the place. */
@@ -598,8 +529,8 @@ static void test_damage(void **state)
     uint8_t back[100];
 
     (void)state;
-    open_bed(&config, 64, 1);
-    int array = create("array", NW_STORE_ARRAY, 100, 40);
+    store_bed_open(&config, 64, 1);
+    int array = store_bed_create("array", NW_STORE_ARRAY, 100, 40);
     for (uint32_t key = 0; key < 40U; key++) {
         memset(data, (int)key, sizeof data);
         assert_int_equal(nw_store_set(bed.store, array, key, data), NW_OK);
@@ -620,7 +551,7 @@ static void test_damage(void **state)
     }
     assert_true(lost >= 1U && lost <= 3U);
     assert_int_equal(nw_store_stats(bed.store)->place >> 10, 4);
-    close_bed();
+    store_bed_close();
 }
 
 /* Without ECC below, what the chip does not notice the chunk's checksum does. */
@@ -631,8 +562,8 @@ static void test_checksum(void **state)
     uint32_t bad = 0;
 
     (void)state;
-    open_bed(&config, 64, 0);
-    int queue = create("queue", NW_STORE_QUEUE, 0, 0);
+    store_bed_open(&config, 64, 0);
+    int queue = store_bed_create("queue", NW_STORE_QUEUE, 0, 0);
     for (uint32_t i = 0; i < 30U; i++) {
         assert_int_equal(nw_store_push(bed.store, queue, data, 100), NW_OK);
     }
@@ -645,7 +576,7 @@ static void test_checksum(void **state)
     }
     assert_int_equal(bad, 1);
     assert_int_equal(nw_store_stats(bed.store)->place >> 10, 3);
-    close_bed();
+    store_bed_close();
 }
 
 /* Damaged elements are in the way until they are taken unread. */
@@ -661,14 +592,14 @@ static void test_past_damage(void **state)
             stack ? nw_store_pop : nw_store_dequeue;
         uint32_t damaged = 0;
 
-        open_bed(&config, 64, 0);
-        int handle = create("it", stack ? NW_STORE_STACK : NW_STORE_QUEUE, 0, 0);
+        store_bed_open(&config, 64, 0);
+        int handle = store_bed_create("it", stack ? NW_STORE_STACK : NW_STORE_QUEUE, 0, 0);
         for (uint8_t i = 0; i < 30U; i++) {
             memset(data, i, sizeof data);
             assert_int_equal(nw_store_push(bed.store, handle, data, 100), NW_OK);
         }
         assert_int_equal(nw_store_sync(bed.store), NW_OK);
-        remount(); /* whose anchor makes what came before no part of any redo */
+        store_bed_mount(); /* whose anchor makes what came before no part of any redo */
         handle = nw_store_find(bed.store, "it");
         for (uint32_t byte = 0; byte < 500U; byte += 9U) {
             nw_nand_flip(bed.nand, 3, 8U * byte); /* in each header, too */
@@ -689,185 +620,11 @@ static void test_past_damage(void **state)
         assert_int_equal(take(bed.store, handle, back, 100), NW_ERR_NOT_FOUND);
         assert_int_equal(take(bed.store, handle, NULL, 0), NW_ERR_NOT_FOUND);
         assert_int_equal(nw_store_sync(bed.store), NW_OK);
-        remount();
+        store_bed_mount();
         handle = nw_store_find(bed.store, "it");
         assert_int_equal(take(bed.store, handle, NULL, 0), NW_ERR_NOT_FOUND);
-        close_bed();
+        store_bed_close();
     }
-}
-
-/* Several checkpoints, back to each, and work after that. */
-static void test_checkpoints(void **state)
-{
-    struct nw_store_config config = {.objects = 3, .checkpoints = 2};
-    uint8_t data[40] = {0};
-    int kept[4];
-
-    (void)state;
-    open_bed(&config, 64, 0);
-    int stack = create("stack", NW_STORE_STACK, 0, 0);
-    for (int round = 0; round < 4; round++) {
-        data[0] = (uint8_t)round;
-        assert_int_equal(nw_store_push(bed.store, stack, data, 40), NW_OK);
-        kept[round] = nw_store_checkpoint(bed.store);
-        assert_true(kept[round] > 0);
-    }
-    assert_int_equal(nw_store_rollback(bed.store, kept[0]), NW_ERR_NOT_FOUND); /* given up */
-    assert_int_equal(nw_store_delete(bed.store, stack), NW_OK);
-    for (int turn = 0; turn < 2; turn++) {
-        remount();
-        assert_int_equal(nw_store_rollback(bed.store, kept[2]), NW_OK);
-        stack = nw_store_find(bed.store, "stack");
-        assert_int_equal(nw_store_pop(bed.store, stack, data, 40), 40);
-        assert_int_equal(data[0], 2);
-        for (int i = 0; i < 300; i++) {
-            assert_int_equal(nw_store_push(bed.store, stack, data, 40), NW_OK);
-        }
-        assert_int_equal(nw_store_sync(bed.store), NW_OK);
-    }
-    assert_int_equal(nw_store_rollback(bed.store, 0), NW_OK); /* the newest */
-    stack = nw_store_find(bed.store, "stack");
-    assert_int_equal(nw_store_pop(bed.store, stack, data, 40), 40);
-    assert_int_equal(data[0], 3);
-    assert_int_equal(nw_store_drop(bed.store, kept[3]), NW_OK);
-    assert_int_equal(nw_store_drop(bed.store, kept[3]), NW_ERR_NOT_FOUND);
-    close_bed();
-}
-
-/* Numbers begin anew behind 32,767, and once came to that of a checkpoint that was still kept: two
- * had the same, and rollback and drop took either. */
-static void test_checkpoint_numbers(void **state)
-{
-    struct nw_store_config config = {.objects = 1, .checkpoints = 3};
-    int kept[2];
-    int newest = 0;
-
-    (void)state;
-    open_bed(&config, 64, 0);
-    int stack = create("stack", NW_STORE_STACK, 0, 0);
-    for (uint8_t i = 0; i < 2U; i++) {
-        assert_int_equal(nw_store_push(bed.store, stack, &i, 1), NW_OK);
-        kept[i] = nw_store_checkpoint(bed.store);
-    }
-    for (int32_t left = 32767; left > 0; left--) {
-        assert_int_equal(newest > 0 ? nw_store_drop(bed.store, newest) : NW_OK, NW_OK);
-        newest = nw_store_checkpoint(bed.store);
-        assert_true(newest > 0 && newest <= 32767);
-        assert_true(newest != kept[0] && newest != kept[1]);
-    }
-    assert_int_equal(newest, kept[1] + 2);
-    for (uint8_t i = 0; i < 2U; i++) {
-        uint8_t data = 9;
-        assert_int_equal(nw_store_rollback(bed.store, kept[i]), NW_OK);
-        assert_int_equal(nw_store_pop(bed.store, nw_store_find(bed.store, "stack"), &data, 1), 1);
-        assert_int_equal(data, i);
-    }
-    close_bed();
-}
-
-/* An expendable stream gives way; what else there is stays. */
-static void test_expendable(void **state)
-{
-    struct nw_store_config config = {.objects = 2, .frames = 12};
-    struct nw_store_spec spec = {.type = NW_STORE_STREAM, .flags = NW_STORE_EXPENDABLE};
-    struct nw_store_about about;
-    struct nw_store_cursor cursor;
-    uint8_t data[200] = {0};
-
-    (void)state;
-    open_bed(&config, 40, 0);
-    int stream = nw_store_create(bed.store, "log", &spec);
-    int array = create("array", NW_STORE_ARRAY, 16, 10);
-    assert_int_equal(nw_store_set(bed.store, array, 3, "sixteen letters"), NW_OK);
-    for (uint32_t i = 0; i < 20000U; i++) {
-        memcpy(data, &i, 4);
-        int result = nw_store_append(bed.store, stream, data, 200);
-        assert_int_equal(result, NW_OK);
-    }
-    assert_true(nw_store_stats(bed.store)->dropped > 10000U);
-    assert_int_equal(nw_store_get(bed.store, array, 3, data), NW_OK);
-    assert_string_equal((char *)data, "sixteen letters");
-    assert_int_equal(nw_store_last(bed.store, stream, &cursor), NW_OK);
-    for (uint32_t i = 20000U; i-- > 19200U;) {
-        uint32_t value;
-        assert_int_equal(nw_store_previous(bed.store, &cursor, data, 200), 200);
-        memcpy(&value, data, 4);
-        assert_int_equal(value, i);
-    }
-    assert_int_equal(nw_store_at(bed.store, 0, &about), NW_OK);
-    assert_int_equal(nw_store_trim(bed.store, stream, about.tail), NW_OK);
-    assert_int_equal(nw_store_at(bed.store, 0, &about), NW_OK);
-    assert_int_equal(about.bytes, 0); /* of what was dropped nothing stays in the books */
-    close_bed();
-}
-
-/* Where not even all of it would make room it stays: it was emptied, and the put refused. */
-static void test_expendable_in_vain(void **state)
-{
-    struct nw_store_config config = {.objects = 2};
-    struct nw_store_spec spec = {.type = NW_STORE_STREAM, .flags = NW_STORE_EXPENDABLE};
-    struct nw_store_about about;
-    static uint8_t data[1500];
-
-    (void)state;
-    open_bed(&config, 40, 0);
-    int stream = nw_store_create(bed.store, "log", &spec);
-    int queue = create("queue", NW_STORE_QUEUE, 0, 0);
-    while (nw_store_push(bed.store, queue, data, 200) == NW_OK) {
-    }
-    for (unsigned i = 0; i < 4U; i++) {
-        assert_int_equal(nw_store_dequeue(bed.store, queue, data, 200), 200);
-    }
-    for (unsigned i = 0; i < 3U; i++) {
-        assert_int_equal(nw_store_append(bed.store, stream, data, 30), NW_OK);
-    }
-    assert_int_equal(nw_store_push(bed.store, queue, data, sizeof data), NW_ERR_FULL);
-    assert_int_equal(nw_store_at(bed.store, 0, &about), NW_OK);
-    assert_int_equal(about.tail - about.head, 3);
-    assert_int_equal(nw_store_push(bed.store, queue, data, 200), NW_OK);
-    close_bed();
-}
-
-/* It gives way only where what is put would not fit. A mount moves what the page written last
- * holds, and once took that for cleaning: the stream was empty. So did compaction; and cleaning
- * dropped what it met, in idle time too, when most of the chip was free. */
-static void test_expendable_stays(void **state)
-{
-    struct nw_store_config config = {.objects = 2};
-    struct nw_store_spec spec = {.type = NW_STORE_STREAM, .flags = NW_STORE_EXPENDABLE};
-    struct nw_store_about about;
-    struct nw_store_space space;
-    uint32_t key = 0;
-
-    (void)state;
-    open_bed(&config, 64, 0);
-    int stream = nw_store_create(bed.store, "log", &spec);
-    int array = create("array", NW_STORE_ARRAY, 200, 10);
-    for (uint32_t i = 0; i < 50U; i++) {
-        assert_int_equal(nw_store_append(bed.store, stream, "thirty letters, more or less..", 30),
-                         NW_OK);
-        if (i % 10U == 9U) {
-            assert_int_equal(nw_store_sync(bed.store), NW_OK);
-            remount();
-        }
-    }
-    assert_int_equal(nw_store_compact(bed.store, stream, &key, 100), 50);
-    remount();
-    assert_int_equal(nw_store_at(bed.store, 0, &about), NW_OK);
-    assert_int_equal(about.tail - about.head, 50);
-    assert_int_equal(nw_store_stats(bed.store)->dropped, 0);
-    for (uint32_t i = 0; i < 20000U; i++) { /* a few rounds of the log, which move the stream */
-        static const uint8_t value[200];
-        assert_int_equal(nw_store_set(bed.store, array, i % 10U, value), NW_OK);
-        assert_true(nw_store_idle(bed.store, 100) >= 0);
-    }
-    nw_store_space(bed.store, &space);
-    assert_true(space.used_bytes < space.limit_bytes / 2U);
-    assert_true(nw_store_stats(bed.store)->moved > 0);
-    assert_int_equal(nw_store_at(bed.store, 0, &about), NW_OK);
-    assert_int_equal(about.tail - about.head, 50);
-    assert_int_equal(nw_store_stats(bed.store)->dropped, 0);
-    close_bed();
 }
 
 /* Tags find their places again, over a power-up and after the stream was moved; what the ring has
@@ -881,9 +638,9 @@ static void test_stream_index(void **state)
     uint32_t inside = 0; /* tags of places behind the first element of a chunk */
 
     (void)state;
-    open_bed(&config, 64, 0);
-    int stream = create("stream", NW_STORE_STREAM, 4, 60);
-    int tags = create("tags", NW_STORE_ARRAY, NW_STORE_TAG_BYTES, 100);
+    store_bed_open(&config, 64, 0);
+    int stream = store_bed_create("stream", NW_STORE_STREAM, 4, 60);
+    int tags = store_bed_create("tags", NW_STORE_ARRAY, NW_STORE_TAG_BYTES, 100);
     int other = nw_store_find(bed.store, "stream");
     for (uint32_t i = 0; i < 5000U; i++) {
         if (i % 100U == 0) {
@@ -896,7 +653,7 @@ static void test_stream_index(void **state)
     assert_int_equal(nw_store_tagged(bed.store, tags, 100, stream, &cursor), NW_ERR_TAG);
     assert_int_equal(nw_store_tag(bed.store, other, 1, &cursor), NW_ERR_TYPE);
     assert_int_equal(nw_store_sync(bed.store), NW_OK);
-    remount();
+    store_bed_mount();
     uint32_t before = nw_store_stats(bed.store)->moved;
     while (nw_store_compact(bed.store, stream, &key, 10) > 0) {
     }
@@ -916,7 +673,7 @@ static void test_stream_index(void **state)
     assert_int_equal(nw_store_tagged(bed.store, tags, 60, stream, &cursor), NW_ERR_NOT_FOUND);
     assert_true(nw_store_idle(bed.store, 30000) > 0); /* it tells its steps, also the last time */
     assert_int_equal(nw_store_idle(bed.store, 30000), 0);
-    close_bed();
+    store_bed_close();
 }
 
 /* Any image is mounted, or refused, in bounded time, and a mounted one can be read and written. */
@@ -929,10 +686,10 @@ static void test_rubbish(void **state)
     unsigned mounted = 0;
 
     (void)state;
-    open_bed(&config, 48, 0);
+    store_bed_open(&config, 48, 0);
     nw_random_seed(&random, 21);
-    int queue = create("queue", NW_STORE_QUEUE, 0, 0);
-    assert_true(create("array", NW_STORE_ARRAY, 30, 200) > 0);
+    int queue = store_bed_create("queue", NW_STORE_QUEUE, 0, 0);
+    assert_true(store_bed_create("array", NW_STORE_ARRAY, 30, 200) > 0);
     for (uint32_t i = 0; i < 3000U; i++) {
         assert_int_equal(nw_store_push(bed.store, queue, data, 90), NW_OK);
         if (i >= 100U) {
@@ -968,7 +725,7 @@ static void test_rubbish(void **state)
     print_message("%u of 300 damaged images mounted\n", mounted);
     nw_nand_close(good);
     nw_nand_forgive(bed.nand); /* damaged books may lead to pages in use */
-    close_bed();
+    store_bed_close();
 }
 
 int main(void)
@@ -976,17 +733,13 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_shapes_refused),
         cmocka_unit_test(test_refusals),      cmocka_unit_test(test_read_only),
-        cmocka_unit_test(test_most_objects),
-        cmocka_unit_test(test_other_config),
+        cmocka_unit_test(test_most_objects),  cmocka_unit_test(test_other_config),
         cmocka_unit_test(test_not_a_store),
         cmocka_unit_test(test_files),         cmocka_unit_test(test_front_is_near),
         cmocka_unit_test(test_wear),          cmocka_unit_test(test_full),
         cmocka_unit_test(test_sparse),        cmocka_unit_test(test_far_key),
         cmocka_unit_test(test_damage),        cmocka_unit_test(test_checksum),
         cmocka_unit_test(test_past_damage),
-        cmocka_unit_test(test_checkpoints),   cmocka_unit_test(test_checkpoint_numbers),
-        cmocka_unit_test(test_expendable),
-        cmocka_unit_test(test_expendable_stays), cmocka_unit_test(test_expendable_in_vain),
         cmocka_unit_test(test_stream_index),  cmocka_unit_test(test_rubbish)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);

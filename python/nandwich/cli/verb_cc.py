@@ -48,7 +48,7 @@ def command(arguments: tuple[str, ...]) -> None:
     by lld. With --separate a file gets its guards when it is compiled, for another linker or to
     link faster; both kinds link together. Archives are made by ar or llvm-ar-19 as usual.
 
-    --profile=FILE at the link puts guards where they pay, by the counts of a native run: nandwich
+    --profile FILE at the link puts guards where they pay, by the counts of a native run: nandwich
     run --profile FILE makes it. Functions that have changed since are built without it.
 
     \b

@@ -402,7 +402,7 @@ def _profile(
     fresh = not path.exists()
     below = folder / "profile"
     below.mkdir()
-    profile_of.found(path, sources, flags, arguments, stdin, below)
+    profile_of.provide(path, sources, flags, arguments, stdin, below)
     output.talk(f"{path}: {'counts of a native run' if fresh else 'read'}")
     return path
 

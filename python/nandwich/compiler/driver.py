@@ -6,6 +6,7 @@ and the run time where something is linked. With --trace or --layout only NW_VM 
 virtual (tagged.py).
 """
 
+import contextlib
 import hashlib
 import os
 import subprocess
@@ -59,23 +60,7 @@ def plan(
         layout = layout_of(layouts[0]) if layouts and layout_of is not None else None
         return _tagged_plan(arguments, environment, layout)
     choices = dict(_choice(word, "NANDWICH_CC") for word in environment.split())
-    plain = []
-    separate = False
-    profile = ""
-    for argument in arguments:
-        if argument.startswith("--profile="):
-            profile = argument.removeprefix("--profile=")
-        elif argument == "--separate":
-            separate = True
-        elif argument.startswith("--nw-"):
-            key, value = _choice(argument.removeprefix("--nw-"), "nandwich cc")
-            choices[key] = value
-        else:
-            plain.append(argument)
-    if profile and separate:
-        raise InputError("--profile: it is read where the program is optimised as a whole")
-    if profile:
-        profiles.check(Path(profile))
+    plain, separate, profile = _our_words(arguments, choices)
     plain, words = toolchain.pass_words(plain)
     files = inputs(plain)
     if not files:
@@ -89,6 +74,8 @@ def plan(
             "-shared: a program in virtual memory is linked in one piece at fixed addresses; "
             "build a static library instead"
         )
+    if "-r" in plain:
+        _refuse_bitcode(files)
     _check(choices)
     links = not _NO_LINK.intersection(plain)
     guest = toolchain.Guest(
@@ -109,6 +96,40 @@ def plan(
         command += [*_defaults_object(device), *toolchain.wrap_flags(virtual=True)]
         command += toolchain.link_flags(guest, flags=plain)
     return Plan(command, explains=links, choices=choices)
+
+
+def _our_words(arguments: Sequence[str], choices: dict[str, str]) -> tuple[list[str], bool, str]:
+    """The arguments that are clang's, whether --separate was there, the --profile; more choices."""
+    plain = []
+    separate = False
+    profile = ""
+    pending = iter(arguments)
+    for argument in pending:
+        if argument == "--profile" or argument.startswith("--profile="):
+            _, equals, profile = argument.partition("=")
+            profile = profile if equals else next(pending, "")
+            profiles.check(Path(profile))
+        elif argument == "--separate":
+            separate = True
+        elif argument.startswith("--nw-"):
+            key, value = _choice(argument.removeprefix("--nw-"), "nandwich cc")
+            choices[key] = value
+        else:
+            plain.append(argument)
+    if profile and separate:
+        raise InputError("--profile: it is read where the program is optimised as a whole")
+    return plain, separate, profile
+
+
+def _refuse_bitcode(names: Sequence[str]) -> None:
+    """InputError for an object without code, of which a linker would make some without guards."""
+    for name in names:
+        with contextlib.suppress(OSError), open(name, "rb") as source:  # noqa: PTH123 - as typed
+            if source.read(4) == b"BC\xc0\xde":
+                raise InputError(
+                    f"-r: {name} gets its guards at the link of the program; put it into an "
+                    "archive, or compile it with --separate"
+                )
 
 
 def _tagged_words(arguments: Sequence[str]) -> tuple[list[str], bool, list[str]]:

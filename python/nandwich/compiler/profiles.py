@@ -8,13 +8,15 @@ from nandwich.errors import InputError
 #: Merges counts of runs into a profile, and profiles into one.
 TOOL = "llvm-profdata-19"
 _MERGED, _RAW = b"\xfflprofi\x81", b"\xfflprofr\x81"
+#: In the eighth byte of the version, which follows: counted in bitcode, not by the front end.
+_IN_BITCODE = 1
 
 
 def check(path: Path) -> None:
     """InputError for a file that is no profile."""
     try:
         with path.open("rb") as source:
-            start = source.read(8)
+            start, version = source.read(8), source.read(8)
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}") from error
     if start in (_RAW, _RAW[::-1]):
@@ -23,3 +25,8 @@ def check(path: Path) -> None:
         )
     if start not in (_MERGED, _MERGED[::-1]):
         raise InputError(f"{path}: no profile; `nandwich run --profile` makes one")
+    if not version[7:] or version[7] & _IN_BITCODE == 0:
+        raise InputError(
+            f"{path}: a profile of -fprofile-instr-generate, whose counts do not fit bitcode; "
+            "`nandwich run --profile` makes one that does"
+        )

@@ -10,27 +10,25 @@ from pathlib import Path
 
 from nandwich import files
 from nandwich.compiler import profiles
-from nandwich.errors import InputError, RunError
+from nandwich.errors import InputError, RunError, not_written
 from nandwich.run import build, guest, recipe
 
 
-def found(
-    path: Path | None,
+def provide(
+    path: Path,
     sources: tuple[Path, ...],
     flags: Sequence[str],
     arguments: Sequence[str],
     stdin: bytes,
     folder: Path,
-) -> Path | None:
-    """The profile of this name, made where it is not there yet."""
-    if path is not None and not path.exists():
-        make(path, sources, flags, arguments, stdin, folder)
-    if path is not None:
-        profiles.check(path)
-    return path
+) -> None:
+    """A profile of this name is there, made where it was not; InputError where that is none."""
+    if not path.exists():
+        _make(path, sources, flags, arguments, stdin, folder)
+    profiles.check(path)
 
 
-def make(
+def _make(
     path: Path,
     sources: tuple[Path, ...],
     flags: Sequence[str],
@@ -59,8 +57,11 @@ def make(
             )
         merged = folder / "counts.profdata"
         subprocess.run([profiles.TOOL, "merge", str(raw), "-o", str(merged)], check=True)
-        files.replace(path, merged.read_bytes())
     except FileNotFoundError as error:
         raise InputError(f"{profiles.TOOL} is missing; `nandwich doctor` says more") from error
     finally:
         outcome.put_back()
+    try:
+        files.replace(path, merged.read_bytes())
+    except OSError as error:
+        raise not_written(f"--profile: {path}: {error.strerror}", error) from error
