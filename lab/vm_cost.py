@@ -118,9 +118,22 @@ def kernel(name: str) -> Path:
     return ROOT / "tests" / "compiler" / "kernels" / f"{name}.c"
 
 
-def _call(command: Sequence[str | Path], **environment: str) -> subprocess.CompletedProcess[str]:
-    plain = {"PATH": os.environ["PATH"], **environment}
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env=plain)
+def call(
+    command: Sequence[str | Path],
+    folder: Path | None = None,
+    environment: Mapping[str, str] | None = None,
+) -> subprocess.CompletedProcess[str]:
+    """Done in `folder`, with PATH and `environment` alone; RunError where it fails."""
+    plain = {"PATH": os.environ["PATH"], **(environment or {})}
+    done = subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        errors="surrogateescape",
+        check=False,
+        env=plain,
+        cwd=folder,
+    )
     if done.returncode:
         raise RunError(f"{Path(command[0]).name}: {(done.stderr or done.stdout).strip()}")
     return done
@@ -128,7 +141,7 @@ def _call(command: Sequence[str | Path], **environment: str) -> subprocess.Compl
 
 def _text_bytes(program: Path) -> int:
     """Code of the program's own object."""
-    done = _call(["size", "-A", str(program)])
+    done = call(["size", "-A", str(program)])
     found = re.findall(r"^\.text\S*\s+(\d+)", done.stdout, re.MULTILINE)
     return sum(map(int, found))
 
@@ -137,7 +150,7 @@ def _text_bytes(program: Path) -> int:
 _STATS_FOLLOW = "\f"
 
 
-def _stats(told: str) -> dict[str, int]:
+def stats_of(told: str) -> dict[str, int]:
     return {key: int(value) for key, value in re.findall(r"^(\w+) (\d+)$", told, re.MULTILINE)}
 
 
@@ -150,16 +163,47 @@ def _compared(name: str, native: Run, virtual: Run, accesses: int) -> Cost:
 # Host ---------------------------------------------------------------------------------------------
 
 
-_WARM = {"NW_TEST_FRAMES": str(FRAMES), "NW_TEST_WARM": "1"}
+def warm(frames: int = FRAMES) -> dict[str, str]:
+    """The environment in which so many pages are resident before main."""
+    return {"NW_TEST_FRAMES": str(frames), "NW_TEST_WARM": "1"}
 
 
-def _start_object(folder: Path) -> Path:
+def start_object(folder: Path) -> Path:
     output = folder / "start.o"
     if not output.exists():
         includes = [f"-I{ROOT / 'core/include'}", f"-I{ROOT / 'ports/guest/include'}"]
         source = ROOT / "tests" / "compiler" / "support" / "start.c"
-        _call([toolchain.CLANG, "-O1", "-c", str(source), *includes, "-o", str(output)])
+        call([toolchain.CLANG, "-O1", "-c", str(source), *includes, "-o", str(output)])
     return output
+
+
+def link_whole(
+    objects: Sequence[Path],
+    program: Path,
+    flags: Sequence[str],
+    guest: toolchain.Guest | None,
+    start: Path,
+) -> int:
+    """Makes the program of bitcode, native without `guest`; bytes of code of its own object."""
+    if guest is None:
+        link = ["-no-pie", *toolchain.native_program_flags(flags)[1], "-lm"]
+    else:
+        link = toolchain.link_flags(guest, start, flags)
+    made = program.with_suffix(".lto.o")
+    objects_first = [toolchain.CLANG, *map(str, objects), "-o", str(program)]
+    call([*objects_first, f"-Wl,--lto-obj-path={made}", *link])
+    return _text_bytes(made)
+
+
+def compile_to_bitcode(
+    source: Path, obj: Path, flags: Sequence[str], guest: toolchain.Guest | None
+) -> Path:
+    """Of a native program without `guest`."""
+    ours = toolchain.native_program_flags(flags)[0]
+    if guest is not None:
+        ours = toolchain.compile_flags(guest)
+    call([toolchain.CLANG, *flags, "-w", str(source), "-c", "-o", str(obj), *ours])
+    return obj
 
 
 def _host_build(
@@ -169,24 +213,19 @@ def _host_build(
     stem = f"{source.stem}-native"
     if guest is not None:
         stem = f"{source.stem}-virtual{guest.statics_bytes}-{int(guest.count)}"
-    obj, program = folder / f"{stem}.o", folder / stem
-    bitcode, passes = toolchain.native_program_flags(flags)
-    command = [toolchain.CLANG, *flags, "-w", str(source), "-c", "-o", str(obj)]
-    _call([*command, *(toolchain.compile_flags(guest) if guest else bitcode)])
-    link = ["-no-pie", *passes, "-lm"]
-    if guest is not None:
-        link = toolchain.link_flags(guest, _start_object(folder), flags)
-    made = program.with_suffix(".lto.o")
-    _call([toolchain.CLANG, str(obj), "-o", str(program), f"-Wl,--lto-obj-path={made}", *link])
-    return program, _text_bytes(made)
+    obj = compile_to_bitcode(source, folder / f"{stem}.o", flags, guest)
+    program = folder / stem
+    return program, link_whole([obj], program, flags, guest, start_object(folder))
 
 
-def _callgrind(program: Path) -> tuple[int, str, Path]:
-    """Instructions from main on, standard output, and callgrind's own file."""
-    counts = program.with_suffix(".callgrind")
-    command = ["setarch", "-R", "valgrind", "--tool=callgrind", "--toggle-collect=main"]
-    command += [f"--callgrind-out-file={counts}", str(program)]
-    done = _call(command, **_WARM)
+def callgrind(
+    command: Sequence[str | Path], folder: Path | None = None, frames: int = FRAMES
+) -> tuple[int, str, Path]:
+    """Instructions from main on, standard output, and callgrind's own file; run in `folder`."""
+    counts = Path(command[0]).with_suffix(".callgrind")
+    tool = ["setarch", "-R", "valgrind", "--tool=callgrind", "--toggle-collect=main"]
+    tool += [f"--callgrind-out-file={counts}"]
+    done = call([*tool, *command], folder, warm(frames))
     found = re.search(r"Collected : (\d+)", done.stderr)
     if found is None:
         raise RunError(f"callgrind: {done.stderr.strip()}")
@@ -226,19 +265,19 @@ class Host:
     def expected(self, name: str) -> str:
         """The native output."""
         program, _ = _host_build(kernel(name), self.folder, self.flags, None)
-        return _call([str(program)]).stdout
+        return call([str(program)]).stdout
 
     @functools.cache  # noqa: B019 - as above
     def native(self, name: str) -> Run:
         program, text = _host_build(kernel(name), self.folder, self.flags, None)
-        instructions, output, _ = _callgrind(program)
+        instructions, output, _ = callgrind([program])
         return Run(instructions, output, text)
 
     def virtual(self, name: str, guest: toolchain.Guest) -> Run:
         """Accesses are not counted in what is measured."""
         quiet = replace(guest, count=False)
         program, text = _host_build(kernel(name), self.folder, self.flags, quiet)
-        instructions, output, counts = _callgrind(program)
+        instructions, output, counts = callgrind([program])
         return Run(instructions, output, text, _miss_cost(counts))
 
     @functools.cache  # noqa: B019 - as above
@@ -246,7 +285,7 @@ class Host:
         """Accesses and misses, of a build that counts them."""
         guest = toolchain.Guest(statics_bytes=statics_bytes)
         program, _ = _host_build(kernel(name), self.folder, self.flags, guest)
-        return _stats(_call([str(program)], NW_TEST_STATS="1", **_WARM).stderr)
+        return stats_of(call([program], environment={"NW_TEST_STATS": "1", **warm()}).stderr)
 
     def cost(self, name: str, guest: toolchain.Guest) -> Cost:
         virtual = replace(self.virtual(name, guest), stats=self.stats(name, guest.statics_bytes))
@@ -265,7 +304,7 @@ def build_emulator(folder: Path) -> Path:
     program = folder / "run_m3"
     source = ROOT / "tests" / "targets" / "cortexm3" / "run_m3.c"
     library = next((package / "lib").glob("libunicorn.so*"))
-    _call(
+    call(
         [
             "cc",
             "-std=gnu11",
@@ -283,7 +322,7 @@ def build_emulator(folder: Path) -> Path:
 
 def _arm_object(source: Path, output: Path, *flags: str) -> Path:
     includes = [f"-I{ROOT / 'core/include'}", f"-I{ROOT / 'ports/guest/include'}"]
-    _call(
+    call(
         [
             toolchain.CLANG,
             *_ARM,
@@ -322,14 +361,14 @@ def _arm_whole(bitcode: Path, level: str, guest: toolchain.Guest | None = None) 
     if guest is not None:
         lld.append(f"--load-pass-plugin={paths.compiler_plugin()}")
         passes.insert(0, toolchain.pass_options(guest))
-    _call([*lld, f"--lto-newpm-passes={','.join(passes)}", str(bitcode), "-o", str(output)])
+    call([*lld, f"--lto-newpm-passes={','.join(passes)}", str(bitcode), "-o", str(output)])
     return output
 
 
 def _arm_link(objects: Sequence[Path], output: Path) -> Path:
     script = ROOT / "tests" / "targets" / "cortexm3" / "vm.ld"
     options = ["-mcpu=cortex-m3", "-mthumb", "-nostartfiles", "--specs=nosys.specs"]
-    _call(
+    call(
         [
             "arm-none-eabi-gcc",
             *options,
@@ -347,7 +386,7 @@ def _arm_link(objects: Sequence[Path], output: Path) -> Path:
 def _statics_bytes(obj: Path) -> int:
     """Bytes of globals in RAM, as the pass noted them (compiler/statics.h)."""
     note = obj.with_suffix(".statics")
-    _call(["arm-none-eabi-objcopy", f"--dump-section=.nw_statics={note}", str(obj), os.devnull])
+    call(["arm-none-eabi-objcopy", f"--dump-section=.nw_statics={note}", str(obj), os.devnull])
     told = json.loads(note.read_bytes())
     return int(told["bytes"])
 
@@ -370,9 +409,9 @@ class CortexM3:
         return _arm_object(source, self.folder / f"arm-start-{name}.o", "-O2", *flags)
 
     def _run(self, image: Path, text: int) -> Run:
-        out, _, last = _call([str(self.emulator), str(image)]).stdout.rpartition("instructions ")
+        out, _, last = call([str(self.emulator), str(image)]).stdout.rpartition("instructions ")
         out, _, told = out.partition(_STATS_FOLLOW)
-        return Run(int(last), out, text, stats=_stats(told))
+        return Run(int(last), out, text, stats=stats_of(told))
 
     @functools.cache  # noqa: B019 - a few, which end with the process
     def native(self, name: str) -> Run:
