@@ -11,6 +11,7 @@
 #include "llvm/Analysis/OptimizationRemarkEmitter.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/LoopUtils.h"
 #include "llvm/Transforms/Utils/ScalarEvolutionExpander.h"
 
@@ -103,13 +104,23 @@ bool Windows::makeValues(WindowPlan &P)
     Instruction *At = P.L->getLoopPreheader()->getTerminator();
     Type *Word = DL.getIntPtrType(F.getContext());
     SCEVExpander Expander(SE, DL, "nw", true);
-    IRBuilder<> B(At);
 
     for (const Stream &S : P.Streams) {
         if (!Expander.isSafeToExpandAt(S.Start, At)) {
             return false;
         }
     }
+    if (P.Turns != nullptr && Expander.isSafeToExpandAt(P.Turns, At)) {
+        Value *Turns = Expander.expandCodeFor(P.Turns, nullptr, At);
+
+        P.TurnsValue = IRBuilder<>(At).CreateZExt(Turns, Word);
+    } else {
+        P.Least = 0;
+    }
+    if (P.Least > 0) { // what windows reckon with comes behind the test
+        At = SplitBlock(At->getParent(), At, &DT, &LI)->getTerminator();
+    }
+    IRBuilder<> B(At);
     for (Stream &S : P.Streams) {
         Value *Start = Expander.expandCodeFor(S.Start, nullptr, At);
 
@@ -117,9 +128,6 @@ bool Windows::makeValues(WindowPlan &P)
         S.First = B.CreateAdd(Start, ConstantInt::get(Word, uint64_t(S.Low), true), "first");
         S.Slot = Next;
         Next = (Next + options().Slots - 1) % options().Slots;
-    }
-    if (P.Turns != nullptr && Expander.isSafeToExpandAt(P.Turns, At)) {
-        P.TurnsValue = B.CreateZExt(Expander.expandCodeFor(P.Turns, nullptr, At), Word);
     }
     return true;
 }
